@@ -78,7 +78,7 @@ func (r *LearnBatchRequest) UnmarshalJSON(data []byte) error {
 
 // RecallRequest describes a search for memories.
 type RecallRequest struct {
-	Query          string       `json:"query,omitempty" validate:"utf8" cli:"arg" doc:"What to look for, in words. It may be empty if the request has a filter, a place or a session."`
+	Query          string       `json:"query,omitempty" validate:"utf8" cli:"arg" doc:"What to look for, in words; may be empty with a filter, a place or a session."`
 	Collection     string       `json:"collection,omitempty" validate:"omitempty,collections" default:"default" doc:"Namespace to search; * for all."`
 	N              int          `json:"n,omitempty" validate:"min=1,max=100" default:"5" doc:"Number of memories to return, 1 to 100."`
 	MinConfidence  *float64     `json:"min_confidence,omitempty" validate:"omitempty,finite,min=0,max=1" default:"0.3" doc:"Lowest current confidence, 0 to 1."`
@@ -88,20 +88,20 @@ type RecallRequest struct {
 	SpatialSort    *SpatialSort `json:"spatial_sort,omitempty" doc:"Nearest first: {\"field\":\"spatial.position\",\"target\":[x,y,z],\"max_distance\":1.5}."`
 	After          *time.Time   `json:"after,omitempty" validate:"omitempty,instant" doc:"Only memories observed at or after this time (RFC 3339)."`
 	Before         *time.Time   `json:"before,omitempty" validate:"omitempty,instant" doc:"Only memories observed before this time (RFC 3339)."`
-	AsOf           *time.Time   `json:"as_of,omitempty" validate:"omitempty,instant" doc:"Search the state of the memory at this past time (RFC 3339)."`
-	ParseTime      bool         `json:"parse_time,omitempty" doc:"Interpret time expressions in the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times in the response shows the interpretation."`
+	AsOf           *time.Time   `json:"as_of,omitempty" validate:"omitempty,instant" tool:"rare" doc:"Search the state of the memory at this past time (RFC 3339)."`
+	ParseTime      bool         `json:"parse_time,omitempty" tool:"rare" doc:"Interpret time expressions in the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times in the response shows the interpretation."`
 	Type           string       `json:"type,omitempty" validate:"omitempty,oneof=fact perception" doc:"Only facts or only perceptions."`
-	PerceptionType string       `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Only perceptions of this type."`
+	PerceptionType string       `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" tool:"rare" doc:"Only perceptions of this type."`
 	Category       string       `json:"category,omitempty" validate:"max=64" doc:"Only this category."`
 	Tags           []string     `json:"tags,omitempty" validate:"max=32,dive,tag" doc:"Only memories with all of these tags."`
 	Like           *Like        `json:"like,omitempty" doc:"Find perceptions similar to this one: {\"memory_id\":7} or {\"data_base64\":\"…\",\"media_type\":\"text/csv\"}."`
-	Diversity      float64      `json:"diversity,omitempty" validate:"finite,min=0,max=1" doc:"0 ranks by score only; larger values avoid similar results; at most 1."`
-	MinRelevance   float64      `json:"min_relevance,omitempty" validate:"finite,min=0,max=1" doc:"Lowest relevance on the absolute scale, 0 to 1."`
-	DeadlineMS     int          `json:"deadline_ms,omitempty" validate:"min=0,max=600000" doc:"Return the results that are ready after this many milliseconds. 0 means no limit."`
-	Explain        bool         `json:"explain,omitempty" doc:"Report how many memories each stage kept and how each memory was found."`
-	Detail         string       `json:"detail,omitempty" validate:"omitempty,oneof=ids compact full" doc:"ids, compact (one line for each memory, with its outcome and parameters) or full. Default: full; over MCP compact."`
-	MaxTokens      int          `json:"max_tokens,omitempty" validate:"omitempty,min=100,max=1000000" doc:"Largest size of the answer in tokens, at least 100. It drops the last memories; more counts them."`
-	AsYouType      bool         `json:"as_you_type,omitempty" doc:"Treat the last word of the query as a prefix, unless a space follows it. Words with this prefix match with a lower weight than the word itself. The statistics do not count such a recall."`
+	Diversity      float64      `json:"diversity,omitempty" validate:"finite,min=0,max=1" tool:"rare" doc:"0 ranks by score only; larger values avoid similar results; at most 1."`
+	MinRelevance   float64      `json:"min_relevance,omitempty" validate:"finite,min=0,max=1" tool:"rare" doc:"Lowest relevance on the absolute scale, 0 to 1."`
+	DeadlineMS     int          `json:"deadline_ms,omitempty" validate:"min=0,max=600000" tool:"rare" doc:"Return the results that are ready after this many milliseconds. 0 means no limit."`
+	Explain        bool         `json:"explain,omitempty" tool:"rare" doc:"Report how many memories each stage kept and how each memory was found."`
+	Detail         string       `json:"detail,omitempty" validate:"omitempty,oneof=ids compact full" doc:"ids, compact (one line for each memory) or full. Default: full; over MCP compact."`
+	MaxTokens      int          `json:"max_tokens,omitempty" validate:"omitempty,min=100,max=1000000" doc:"Largest size of the answer in tokens, at least 100; more counts the memories that do not fit."`
+	AsYouType      bool         `json:"as_you_type,omitempty" tool:"rare" doc:"Treat the last word of the query as a prefix, unless a space follows it. Words with this prefix match with a lower weight than the word itself. The statistics do not count such a recall."`
 }
 
 // Values of RecallRequest.Detail.
@@ -169,7 +169,7 @@ type SearchRequest struct {
 // SavePerceptionRequest stores sensor data with a description.
 type SavePerceptionRequest struct {
 	Description    string     `json:"description" validate:"required,utf8,min=5,maxbytes=16384" cli:"arg" doc:"What it shows, in words; 5 characters to 16 KiB."`
-	PerceptionType string     `json:"perception_type,omitempty" validate:"oneof=visual tactile auditory proprioceptive procedural spatial" default:"visual" doc:"visual, tactile, auditory, proprioceptive, procedural or spatial."`
+	PerceptionType string     `json:"perception_type,omitempty" validate:"oneof=visual tactile auditory proprioceptive procedural spatial" default:"visual" doc:"Kind of sensor data."`
 	Data           string     `json:"data,omitempty" doc:"The payload as text, stored as UTF-8. At most one of data, data_base64 and path."`
 	DataBase64     []byte     `json:"data_base64,omitzero" doc:"The payload as base64. At most 32 MiB of bytes."`
 	Path           string     `json:"path,omitempty" validate:"max=4096" doc:"A file on the machine of the node, in one of the folders that its operator allows."`
@@ -179,8 +179,8 @@ type SavePerceptionRequest struct {
 	Collection     string     `json:"collection,omitempty" validate:"omitempty,collection" doc:"Namespace. Default: the collection of the session, else default."`
 	SessionID      string     `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"The episode of the memory, from start_session."`
 	ObservedAt     *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"Time of the measurement, by the sensor's clock (RFC 3339). Default: now."`
-	Source         string     `json:"source,omitempty" validate:"utf8,max=64,source" doc:"The sensor or topic, up to 64 characters. The names operator and verified are reserved."`
-	Origin         string     `json:"origin,omitempty" validate:"utf8,max=256" doc:"Identifier of the perception in its source, up to 256 characters. It is unique in a collection: saving the same origin again returns the existing memory."`
+	Source         string     `json:"source,omitempty" validate:"utf8,max=64,source" tool:"rare" doc:"The sensor or topic, up to 64 characters. The names operator and verified are reserved."`
+	Origin         string     `json:"origin,omitempty" validate:"utf8,max=256" tool:"rare" doc:"Identifier of the perception in its source, up to 256 characters. It is unique in a collection: saving the same origin again returns the existing memory."`
 }
 
 // ForgetRequest removes one memory from recall.
@@ -207,7 +207,7 @@ type PinRequest struct {
 type StartSessionRequest struct {
 	Collection string `json:"collection,omitempty" validate:"omitempty,collection" default:"default" doc:"Namespace of the episode and of its memories."`
 	Context    Object `json:"context,omitempty" doc:"Robot, task and environment of the episode; at most 64 KiB. The briefing is selected for this context."`
-	Origin     string `json:"origin,omitempty" validate:"utf8,max=256" doc:"Identifier of the episode in its source, up to 256 characters. It is unique in a collection: starting the same origin again returns the existing session."`
+	Origin     string `json:"origin,omitempty" validate:"utf8,max=256" tool:"rare" doc:"Identifier of the episode in its source, up to 256 characters. It is unique in a collection: starting the same origin again returns the existing session."`
 }
 
 // EndSessionRequest closes an episode.
@@ -233,7 +233,7 @@ type TimelineRequest struct {
 type PreviewRequest struct {
 	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The perception."`
 	Width    int   `json:"width,omitempty" validate:"min=16,max=4096" default:"640" doc:"Largest width in pixels, 16 to 4,096."`
-	Height   int   `json:"height,omitempty" validate:"min=16,max=4096" default:"360" doc:"Largest height in pixels, 16 to 4,096."`
+	Height   int   `json:"height,omitempty" validate:"min=16,max=4096" default:"360" tool:"rare" doc:"Largest height in pixels, 16 to 4,096."`
 }
 
 // SamplesRequest names the perception and the range of samples to return.

@@ -10,7 +10,9 @@ import (
 	"github.com/robotmem/robotmem-go/perception"
 )
 
-// InputSchema returns the JSON Schema (2020-12) of the request, without references.
+// InputSchema returns the JSON Schema (2020-12) of the request for models, which read it
+// in every conversation: without references, limits that a description states, and the
+// fields with a tool tag: "-" is refused to models, "rare" accepted.
 func (o *Op) InputSchema() map[string]any { return (*Definitions)(nil).Input(o) }
 
 // OutputSchema returns the JSON Schema (2020-12) of the response, without references.
@@ -58,7 +60,9 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 		}
 		rules, items := rulesOf(f.Tag.Get("validate"))
 		p := d.fieldSchema(f.Type, rules, items)
-		p["description"] = f.Tag.Get("doc")
+		if d != nil || t != reflect.TypeFor[SpatialSort]() { // the description of spatial_sort has an example
+			p["description"] = f.Tag.Get("doc")
+		}
 		if text := f.Tag.Get("default"); text != "" {
 			p["default"] = defaultValue(f.Type, text)
 		}
@@ -67,7 +71,10 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 		}
 		props[name] = p
 	}
-	s := map[string]any{"type": "object", "properties": props, "additionalProperties": false}
+	s := map[string]any{"type": "object", "properties": props}
+	if d != nil { // a tool accepts other names of its fields too
+		s["additionalProperties"] = false
+	}
 	if len(required) > 0 {
 		s["required"] = required
 	}
@@ -84,9 +91,11 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	s := map[string]any{}
 	lo, hi := "minimum", "maximum"
 	switch {
+	case t == reflect.TypeFor[time.Time]() && d == nil:
+		return map[string]any{"type": "string"}
 	case t == reflect.TypeFor[time.Time]():
 		return map[string]any{"type": "string", "format": "date-time"}
-	case t == reflect.TypeFor[Object]():
+	case t == reflect.TypeFor[Object](), t == reflect.TypeFor[Like]() && d == nil:
 		return d.orString(d.anyObject())
 	case t.Kind() == reflect.Struct && t != reflect.TypeFor[LearnRequest]():
 		return d.orString(d.object(t, d.requestSchema))
@@ -106,6 +115,12 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	case t.Kind() == reflect.Float64:
 		s["type"] = "number"
 	}
+	if v, ok := rules["oneof"]; ok {
+		s["enum"] = strings.Fields(v)
+	}
+	if d == nil { // descriptions of fields state the limits; some MCP clients refuse patterns
+		return s
+	}
 	for rule, key := range map[string]string{"min": lo, "max": hi} {
 		if n, err := strconv.ParseFloat(rules[rule], 64); err == nil {
 			s[key] = n
@@ -114,11 +129,8 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	if _, ok := rules["required"]; ok && s["type"] == "string" && s["minLength"] == nil {
 		s["minLength"] = 1
 	}
-	if v, ok := rules["oneof"]; ok {
-		s["enum"] = strings.Fields(v)
-	}
 	for rule, pattern := range patterns {
-		if _, ok := rules[rule]; ok && d != nil { // some MCP clients refuse patterns
+		if _, ok := rules[rule]; ok {
 			s["pattern"] = pattern
 		}
 	}

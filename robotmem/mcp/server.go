@@ -95,7 +95,6 @@ func tool(op *robotmem.Op) mcp.Tool {
 		Name: op.Name, Title: op.Title, Description: op.Doc,
 		RawInputSchema: schema(op.InputSchema()),
 		Annotations: mcp.ToolAnnotation{
-			Title:           op.Title,
 			ReadOnlyHint:    &op.Hints.ReadOnly,
 			DestructiveHint: &op.Hints.Destructive,
 			IdempotentHint:  &op.Hints.Idempotent,

@@ -39,7 +39,7 @@ func tokens(t *testing.T, v any) int {
 
 // maxToolTokens leaves room for other tools within the 3,500 tokens that a list of
 // tools may cost a conversation.
-const maxToolTokens = 3200
+const maxToolTokens = 3000
 
 func TestToolsFitTheirTokens(t *testing.T) {
 	c := connect(t, NewServer(&fake{}, Options{}))
