@@ -5,18 +5,17 @@ import (
 	"sync"
 )
 
-// Fallback is the category of a text that no rule matches.
-const Fallback = "code"
-
 // Rules is a compiled taxonomy. It is immutable and safe for concurrent use.
 type Rules struct {
 	tags       []Tag    // roots first, parents before children
-	categories []string // in order of precedence, without Fallback
+	categories []string // in order of precedence, without fallback
+	fallback   string   // the category of a text that no rule matches
+	outcome    Outcomes
 	scope      []scopeRule
 	confidence confidence
 
-	// A target is proved by patterns: the categories, then the tags, then the causal signal. named[i]
-	// is the tag of target i.
+	// A target is proved by patterns: the categories, then the tags, then the causal signal, success
+	// and failure. named[i] is the tag of target i.
 	named  []string
 	causal int32
 
@@ -45,6 +44,7 @@ type Result struct {
 	Confidence    float64  // 0..1, two decimals
 	ScopeFiles    []string // paths in text order, unique, at most 32
 	ScopeEntities []string // names in code, topics, code spans; likewise
+	Outcome       string   // Success or Failure if the text reports one of them alone, else empty
 }
 
 // confidence counts in hundredths, so that 0.80 + 0.05 + 0.05 is 0.90.
@@ -70,12 +70,24 @@ func (r *Rules) Classify(content string, contextLen int) Result {
 		ScopeFiles:    m.files.values(),
 		ScopeEntities: m.entities.values(),
 	}
+	switch succeeded, failed := m.proved[r.causal+1], m.proved[r.causal+2]; {
+	case succeeded && !failed:
+		res.Outcome = Success
+	case failed && !succeeded:
+		res.Outcome = Failure
+	}
 	if cap(m.text) <= maxKept {
 		m.content = ""
 		r.runs.Put(m)
 	}
 	return res
 }
+
+// Fallback returns the category of a text that no rule matches.
+func (r *Rules) Fallback() string { return r.fallback }
+
+// Outcomes returns the rules for outcomes in contexts.
+func (r *Rules) Outcomes() *Outcomes { return &r.outcome }
 
 // Tags returns the tree: the roots first, every parent before its children.
 func (r *Rules) Tags() []Tag { return slices.Clone(r.tags) }
@@ -86,7 +98,7 @@ func (r *Rules) category(proved []bool) string {
 			return name
 		}
 	}
-	return Fallback
+	return r.fallback
 }
 
 func (r *Rules) tagsOf(proved []bool) []string {

@@ -2,7 +2,7 @@ package classify
 
 import "slices"
 
-// Categories returns all categories in order of precedence; Fallback is last.
+// Categories returns all categories in order of precedence.
 func (r *Rules) Categories() []string {
-	return append(slices.Clone(r.categories), Fallback)
+	return slices.Clone(r.categories)
 }

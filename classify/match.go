@@ -36,7 +36,7 @@ type mark struct {
 }
 
 func (r *Rules) newRun() *run {
-	return &run{Rules: r, proved: make([]bool, len(r.named)+1), progress: make([]step, r.progress)}
+	return &run{Rules: r, proved: make([]bool, len(r.named)+3), progress: make([]step, r.progress)}
 }
 
 func (m *run) start(content string) {

@@ -35,17 +35,17 @@ func Parse(data []byte) (*Rules, error) {
 		return nil, err
 	}
 	p := parser{rules: &Rules{}}
-	file := fieldsOf(top, "the file", "tags", "categories", "confidence", "scope")
+	file := fieldsOf(top, "the file", "fallback", "tags", "categories", "outcome", "confidence", "scope")
 	for _, section := range []struct {
 		key   string
 		parse func(ast.Node) error
 	}{
-		{"tags", p.tags}, {"categories", p.categories}, {"confidence", p.confidence}, {"scope", p.scope},
+		{"tags", p.tags}, {"categories", p.categories}, {"confidence", p.confidence}, {"scope", p.scope}, {"fallback", p.fallback}, {"outcome", p.outcome},
 	} {
 		switch n := file.nodes[section.key]; {
 		case file.err != nil:
 		case n == nil:
-			file.err = &ParseError{Reason: "no " + section.key}
+			file.err = &ParseError{Reason: "no " + section.key + "; copy the section from the built-in file"}
 		default:
 			file.err = section.parse(n)
 		}
@@ -65,6 +65,7 @@ type parser struct {
 	tagged []stated // in the order of rules.tags
 	ranked []stated // in the order of rules.categories
 	causal stated
+	proofs [2]stated // of success and of failure
 }
 
 // stated is the owner of patterns with the nodes that state them.
@@ -138,9 +139,6 @@ func (p *parser) categories(n ast.Node) error {
 		f := fieldsOf(item, "a category", "category", "match")
 		name := f.name("category")
 		f.what = fmt.Sprintf("category %q", name)
-		if name == Fallback {
-			f.fail(item, "%s is what a text without a match gets, it takes no patterns", f.what)
-		}
 		if seen[name] {
 			f.fail(item, "%s is a duplicate", f.what)
 		}
@@ -251,7 +249,7 @@ func (p *parser) compile() error {
 	}
 	r.causal = int32(len(r.named))
 	var c compiler
-	for i, owner := range slices.Concat(p.ranked, p.tagged, []stated{p.causal}) {
+	for i, owner := range slices.Concat(p.ranked, p.tagged, []stated{p.causal, p.proofs[0], p.proofs[1]}) {
 		target := int32(i)
 		if err := owner.compile(&c, target, i >= len(p.ranked) && target < r.causal); err != nil {
 			return err

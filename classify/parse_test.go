@@ -28,6 +28,8 @@ scope:
     needs: "_"
     regex: '\w+_\w+'
   - {name: span, kind: entity, needs: "` + "`" + `", signal: code, regex: '` + "`.*`" + `'}
+fallback: seen
+outcome: {paths: [task.result], success: [held], failure: [slipped], text: {failure: [slipped]}}
 `
 
 func TestParseErrors(t *testing.T) {
@@ -54,7 +56,11 @@ func TestParseErrors(t *testing.T) {
 		{"no categories", "  - category: constraint\n    match:\n      - must never\n      - {regex: 'port \\d+', literals: [port]}\n", "", 7, "no categories"},
 		{"category without patterns", "    match:\n      - must never\n      - {regex: 'port \\d+', literals: [port]}\n", "    match: []\n", 9, `category "constraint": match`},
 		{"duplicate category", "confidence: {b", "  - {category: constraint, match: [x y]}\nconfidence: {b", 12, `category "constraint" is a duplicate`},
-		{"category code", "category: constraint", "category: code", 8, `category "code" is what`},
+		{"bad fallback", "fallback: seen", "fallback: What it saw", 19, "is not a name"},
+		{"no fallback", "fallback: seen\n", "", 0, "no fallback"},
+		{"no outcome", "outcome: {", "outcomes: {", 20, `unknown key "outcomes"`},
+		{"word of two outcomes", "failure: [slipped]", "failure: [Held]", 20, `"held" is a word of both success and failure`},
+		{"outcome without paths", "paths: [task.result], ", "", 20, "no paths"},
 		{"duplicate pattern", "      - must never", "      - must never\n      - must never", 11, `"must never" is a duplicate`},
 		{"bad regexp", `port \d+`, `port (\d+`, 11, "missing closing )"},
 		{"regexp without literals", ", literals: [port]", "", 11, "no literal"},

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -20,6 +22,7 @@ type LearnRequest struct {
 	Tags       []string   `json:"tags,omitempty" validate:"max=32,dive,tag" doc:"Tags to add to the inferred ones; each 1 to 64 letters, digits, _ . or -."`
 	ObservedAt *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"Time of the observation (RFC 3339). Default: now."`
 	Pinned     *bool      `json:"pinned,omitempty" doc:"A pinned memory does not decay and is not merged. Default: depends on the category."`
+	Outcome    string     `json:"outcome,omitempty" validate:"omitempty,oneof=success failure partial unknown" doc:"How it went: success, failure, partial or unknown. Default: read from the context (task.success, result, status, …), else from the text."`
 	Source     string     `json:"source,omitempty" validate:"utf8,max=64,source" doc:"Who or what reported the fact, up to 64 characters. The names operator and verified are reserved."`
 }
 
@@ -214,7 +217,34 @@ type StartSessionRequest struct {
 type EndSessionRequest struct {
 	SessionID     string   `json:"session_id" validate:"required,uuid" cli:"arg" doc:"The episode, from start_session."`
 	OutcomeScore  *float64 `json:"outcome_score,omitempty" validate:"omitempty,finite,min=0,max=1" doc:"Outcome, 0 (failed) to 1 (succeeded)."`
-	UsedMemoryIDs []int64  `json:"used_memory_ids,omitempty" validate:"max=1000,dive,min=1" doc:"Memories that helped; their decay restarts from today."`
+	Outcome       string   `json:"outcome,omitempty" validate:"omitempty,oneof=success failure partial unknown" doc:"How the episode went: success, failure, partial or unknown. Instead of outcome_score."`
+	UsedMemoryIDs []int64  `json:"used_memory_ids,omitempty" validate:"max=1000,dive,min=1" doc:"Memories that were used. Their decay restarts from today, and the outcome counts in their record."`
+	MemoryScores  Object   `json:"memory_scores,omitempty" doc:"What memories were worth, by memory_id: {\"12\":\"helped\",\"15\":\"misled\"}. helped, partly, misled or unused."`
+}
+
+// sessionScores are the scores of the outcomes of an episode.
+var sessionScores = map[string]float64{OutcomeSuccess: 1, OutcomePartial: 0.5, OutcomeFailure: 0}
+
+// check completes outcome_score and refuses an outcome that contradicts it.
+func (r *EndSessionRequest) check() error {
+	for key, word := range r.MemoryScores {
+		id, err := strconv.ParseInt(key, 10, 64)
+		if err != nil || id < 1 {
+			return Errorf(Invalid, "memory_scores", "%s is not a memory_id", abbreviate(key))
+		}
+		if !slices.Contains([]any{"helped", "partly", "misled", "unused"}, word) {
+			return Errorf(Invalid, "memory_scores."+key, "must be one of helped, partly, misled, unused")
+		}
+	}
+	score, known := sessionScores[r.Outcome]
+	switch {
+	case !known:
+	case r.OutcomeScore == nil:
+		r.OutcomeScore = &score
+	case math.Abs(*r.OutcomeScore-score) > 0.5:
+		return Errorf(Invalid, "outcome", "is %s, but outcome_score is %v; leave one out", r.Outcome, *r.OutcomeScore)
+	}
+	return nil
 }
 
 // MemoryRequest names one memory, for Get, Data, History and Restore.

@@ -21,6 +21,12 @@ type Memory struct {
 	UserTags   []string `json:"user_tags,omitempty" doc:"The tags that a caller gave."`
 	Confidence float64  `json:"confidence" doc:"Current confidence after decay, 0 to 1."`
 
+	Outcome       string   `json:"outcome" doc:"success, failure, partial or unknown."`
+	OutcomeSource string   `json:"outcome_source,omitempty" doc:"Where the outcome comes from: caller, context, text or session."`
+	Record        string   `json:"record,omitempty" doc:"How the episodes went that used it, such as: used 6 times, 5 succeeded."`
+	Reliability   *float64 `json:"reliability,omitempty" doc:"Lower bound of the share of successes at 95 % confidence (Wilson), if it was used."`
+	Tier          string   `json:"tier,omitempty" doc:"new, proven, mixed or suspect, by its record."`
+
 	Score     *float64    `json:"score,omitempty" doc:"Score relative to the best result, which has 1.0."`
 	Relevance *float64    `json:"relevance,omitempty" doc:"Estimated probability that the memory answers the query, 0 to 1."`
 	Distance  *float64    `json:"distance,omitempty" doc:"Distance to the target, in the unit of the coordinates."`
@@ -77,6 +83,14 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 	}{m.MemoryID, m.Score, m.Line})
 }
 
+// The outcomes of a memory.
+const (
+	OutcomeSuccess = "success"
+	OutcomeFailure = "failure"
+	OutcomePartial = "partial"
+	OutcomeUnknown = "unknown"
+)
+
 // Provenance says which robot, program and user stored a memory.
 type Provenance struct {
 	Robot string `json:"robot,omitempty" doc:"The robot named in its context or session."`
@@ -98,9 +112,10 @@ type Stage struct {
 	MS    float64 `json:"ms"`
 }
 
-// Inferred holds what the classification rules derived from a text.
+// Inferred holds what the classification rules derived from a text and its context.
 type Inferred struct {
 	Category      string   `json:"category"`
+	Outcome       string   `json:"outcome" doc:"success, failure, partial or unknown."`
 	Confidence    float64  `json:"confidence"`
 	Tags          []string `json:"tags"`
 	ScopeFiles    []string `json:"scope_files"`
@@ -111,6 +126,7 @@ type Inferred struct {
 type ConflictWith struct {
 	MemoryID int64  `json:"memory_id"`
 	Reason   string `json:"reason"`
+	Newer    bool   `json:"newer,omitempty" doc:"It was observed later."`
 }
 
 // SimilarMemory names an active memory of the same context whose text is similar.
@@ -130,6 +146,7 @@ type LearnResponse struct {
 	Similarity   float64         `json:"similarity,omitempty"`
 	AutoInferred Inferred        `json:"auto_inferred"`
 	Conflicts    []ConflictWith  `json:"conflicts"`
+	Interpreted  []string        `json:"interpreted,omitempty" doc:"How values of the request were understood, and those at paths of outcomes that could not be read."`
 	Similar      []SimilarMemory `json:"similar,omitempty" doc:"At most 5 memories with similar words, best first. The new memory is stored beside them."`
 }
 

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
@@ -15,13 +17,66 @@ import (
 )
 
 type evalCmd struct {
+	Set     evalSetCmd     `cmd:"" default:"withargs" help:"Questions of a folder in the BEIR layout (default)."`
+	Answers evalAnswersCmd `cmd:"" help:"Questions of three robots about what they learnt."`
+}
+
+type evalAnswersCmd struct {
+	Half string `name:"half" enum:"dev,held,all" default:"dev" help:"Half of the questions: dev, held (to be looked at once) or all."`
+	JSON bool   `name:"json" help:"Print the figures as JSON."`
+}
+
+// Run lets three robots learn in temporary files and asks their questions.
+func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
+	half := c.Half
+	if half == "all" {
+		half = ""
+	}
+	res, err := eval.AskRobots(ctx, half, func(now func() time.Time) (robotmem.Service, func() error, error) {
+		dir, err := os.MkdirTemp("", "robotmem-")
+		if err != nil {
+			return nil, nil, err
+		}
+		o, err := a.options(clientCLI)
+		if err != nil {
+			return nil, nil, err
+		}
+		o.Clock, o.Location = now, time.UTC
+		m, err := local.Open(ctx, filepath.Join(dir, "memory.db"), o)
+		if err != nil {
+			return nil, nil, err
+		}
+		return m, func() error { return errors.Join(m.Close(), os.RemoveAll(dir)) }, nil
+	})
+	if err != nil {
+		return err
+	}
+	return a.show(c.JSON, res, func(w *lines) { printAnswers(w, res) })
+}
+
+func printAnswers(w *lines, r *eval.Answers) {
+	for _, m := range r.Missed {
+		w.line("%s  wants %s, got %s: %v", m.ID, strings.Join(m.Want, " or "), strings.Join(m.Got, " "), m.Ask)
+	}
+	for _, refused := range r.Refused {
+		w.line("refused: %s", refused)
+	}
+	w.line("")
+	table(w, "\tquestions\tfirst\tamong five", r.Kinds, func(k eval.AnswersKind) []any {
+		return []any{k.Kind, k.Questions, k.First, k.Five}
+	})
+	w.line("")
+	w.line("%d questions: hit@1 %.3f, hit@5 %.3f", r.Questions, r.Hit1, r.Hit5)
+}
+
+type evalSetCmd struct {
 	Dir   string   `arg:"" help:"Folder with corpus.jsonl, queries.jsonl and qrels.tsv (or qrels/test.tsv)."`
 	Where []string `name:"where" sep:"none" placeholder:"KEY=VALUE,..." help:"Only queries whose meta has one of these values; repeatable."`
 	JSON  bool     `name:"json" help:"Print the figures as JSON."`
 }
 
 // Run learns the corpus into a temporary file, asks the queries and prints the figures.
-func (c *evalCmd) Run(ctx context.Context, a *app) error {
+func (c *evalSetCmd) Run(ctx context.Context, a *app) error {
 	var o eval.Options
 	for _, text := range c.Where {
 		condition, err := eval.ParseCondition(text)
@@ -44,7 +99,7 @@ func (c *evalCmd) Run(ctx context.Context, a *app) error {
 	return a.show(c.JSON, res, func(w *lines) { printEval(w, res) })
 }
 
-func (c *evalCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Options) (res *eval.Result, err error) {
+func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Options) (res *eval.Result, err error) {
 	err = a.inTempMemory(ctx, "", func(m *local.Node, path string) (err error) {
 		p := a.newProgress("eval "+set.Name, 0)
 		defer p.Done()

@@ -99,6 +99,7 @@ class _LearnRequestMay(TypedDict, total=False):
     collection: str
     context: Object
     observed_at: Time
+    outcome: Literal["success", "failure", "partial", "unknown"]
     pinned: bool
     session_id: str
     source: str
@@ -222,6 +223,7 @@ class BatchResult(TypedDict, total=False):
     conflicts: List[ConflictWith]
     error: BatchError
     existing_id: int
+    interpreted: List[str]
     memory_id: int
     method: str
     similar: List[SimilarMemory]
@@ -306,9 +308,17 @@ class CollectionsResponse(TypedDict):
     collections: List[CollectionCount]
 
 
-class ConflictWith(TypedDict):
+class _ConflictWithMust(TypedDict):
     memory_id: int
     reason: str
+
+
+class _ConflictWithMay(TypedDict, total=False):
+    newer: bool
+
+
+class ConflictWith(_ConflictWithMust, _ConflictWithMay):
+    pass
 
 
 class Consolidated(TypedDict):
@@ -407,6 +417,7 @@ class HistoryResponse(TypedDict):
 class Inferred(TypedDict):
     category: str
     confidence: float
+    outcome: str
     scope_entities: List[str]
     scope_files: List[str]
     tags: List[str]
@@ -426,6 +437,7 @@ class _LearnResponseMust(TypedDict):
 
 class _LearnResponseMay(TypedDict, total=False):
     existing_id: int
+    interpreted: List[str]
     method: str
     similar: List[SimilarMemory]
     similarity: float
@@ -471,6 +483,7 @@ class _MemoryMust(TypedDict):
     created_at: str
     memory_id: int
     observed_at: str
+    outcome: str
     summary: str
     tags: List[str]
     type: str
@@ -490,11 +503,14 @@ class _MemoryMay(TypedDict, total=False):
     last_accessed: str
     media_type: str
     metadata: Object
+    outcome_source: str
     params: Any
     perception_type: str
     pinned: bool
     provenance: Provenance
+    record: str
     relevance: float
+    reliability: float
     return_count: int
     robot: Any
     scope_entities: List[str]
@@ -508,6 +524,7 @@ class _MemoryMay(TypedDict, total=False):
     status: str
     superseded_by: int
     task: Any
+    tier: str
     updated_at: str
     user_tags: List[str]
     version: int
@@ -965,6 +982,7 @@ class Operations:
         tags: Optional[Sequence[str]] = None,
         observed_at: Optional[Time] = None,
         pinned: Optional[bool] = None,
+        outcome: Optional[Literal["success", "failure", "partial", "unknown"]] = None,
         source: Optional[str] = None,
     ) -> LearnResponse:
         """Store one fact that was learnt from experience, with its numbers, place, parameters and outcome.
@@ -985,12 +1003,14 @@ class Operations:
             tags: Tags to add to the inferred ones; each 1 to 64 letters, digits, _ . or -.
             observed_at: Time of the observation (RFC 3339). Default: now.
             pinned: A pinned memory does not decay and is not merged. Default: depends on the category.
+            outcome: How it went: success, failure, partial or unknown. Default: read from the context
+                (task.success, result, status, …), else from the text.
             source: Who or what reported the fact, up to 64 characters. The names operator and verified are
                 reserved.
         """
         return self._call("learn", {"insight": insight, "context": context, "collection": collection,
-            "session_id": session_id, "tags": tags, "observed_at": observed_at, "pinned": pinned, "source":
-            source})
+            "session_id": session_id, "tags": tags, "observed_at": observed_at, "pinned": pinned, "outcome":
+            outcome, "source": source})
 
     def learn_batch(
         self,
@@ -1255,7 +1275,9 @@ class Operations:
         session_id: str,
         *,
         outcome_score: Optional[float] = None,
+        outcome: Optional[Literal["success", "failure", "partial", "unknown"]] = None,
         used_memory_ids: Optional[Sequence[int]] = None,
+        memory_scores: Optional[Object] = None,
     ) -> EndSessionResponse:
         """Close an episode with its outcome (0 to 1) and the memories that helped. Call it once, when the
         task is over, also when it failed. A fact of the episode that a longer one says completely, with the
@@ -1266,10 +1288,14 @@ class Operations:
         Args:
             session_id: The episode, from start_session.
             outcome_score: Outcome, 0 (failed) to 1 (succeeded).
-            used_memory_ids: Memories that helped; their decay restarts from today.
+            outcome: How the episode went: success, failure, partial or unknown. Instead of outcome_score.
+            used_memory_ids: Memories that were used. Their decay restarts from today, and the outcome counts
+                in their record.
+            memory_scores: What memories were worth, by memory_id: {"12":"helped","15":"misled"}. helped,
+                partly, misled or unused.
         """
-        return self._call("end_session", {"session_id": session_id, "outcome_score": outcome_score,
-            "used_memory_ids": used_memory_ids})
+        return self._call("end_session", {"session_id": session_id, "outcome_score": outcome_score, "outcome":
+            outcome, "used_memory_ids": used_memory_ids, "memory_scores": memory_scores})
 
     def get(self, memory_id: int) -> Memory:
         """Return one complete memory of any status: text, context, tags, confidence, provenance. Call it when

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
@@ -65,18 +66,19 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 	if err != nil {
 		return err
 	}
-	worked, err := b.find(ctx, robotmem.Object{"task.success": true})
+	worked, err := b.find(ctx, robotmem.Object{"outcome": robotmem.OutcomeSuccess})
 	if err != nil {
 		return err
 	}
-	failed, err := b.find(ctx, robotmem.Object{"task.success": false})
+	failed, err := b.find(ctx, robotmem.Object{"outcome": map[string]any{"$in": []any{robotmem.OutcomeFailure, robotmem.OutcomePartial}}})
 	if err != nil {
 		return err
 	}
-	known, err := b.find(ctx, robotmem.Object{"task.success": map[string]any{"$exists": false}})
+	known, err := b.find(ctx, robotmem.Object{"outcome": robotmem.OutcomeUnknown})
 	if err != nil {
 		return err
 	}
+	rules, known = current(rules), current(known)
 	// A rule that shares words with the session comes before the others.
 	rank := func(m robotmem.Memory) int {
 		return slices.IndexFunc(slices.Concat(known, failed, worked), func(k robotmem.Memory) bool { return k.MemoryID == m.MemoryID })
@@ -109,6 +111,28 @@ func (b *briefing) find(ctx context.Context, filter robotmem.Object) ([]robotmem
 	}
 	slices.SortStableFunc(res.Memories, func(x, y robotmem.Memory) int { return cmp.Compare(fit[y.MemoryID], fit[x.MemoryID]) })
 	return res.Memories, nil
+}
+
+// current returns the memories without those that a later one contradicts.
+func current(ms []robotmem.Memory) []robotmem.Memory {
+	statements := make([]consolidate.Statement, len(ms))
+	for i := range ms {
+		statements[i] = record.StatementOf(ms[i].Content)
+	}
+	var out []robotmem.Memory
+	for i, m := range ms {
+		outdated := slices.ContainsFunc(m.Conflicts, func(c robotmem.ConflictWith) bool { return c.Newer })
+		for j := range ms {
+			if !outdated && ms[j].ObservedAt.After(m.ObservedAt) {
+				verdict, _ := consolidate.Compare(statements[j], statements[i])
+				outdated = verdict == consolidate.Contradicts
+			}
+		}
+		if !outdated {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // agreement counts the values of a context that another one has at the same path, minus

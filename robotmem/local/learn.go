@@ -46,6 +46,9 @@ func (n *Node) learnRecord(op string, r *robotmem.LearnRequest) (*record.Record,
 	if err != nil {
 		return nil, sqlite.Wrap(op, err)
 	}
+	if err := rec.State(r.Outcome); err != nil {
+		return nil, sqlite.Wrap(op, err)
+	}
 	rec.Collection, rec.SessionID, rec.Source = r.Collection, r.SessionID, r.Source
 	rec.UserTags = record.Distinct(slices.Clone(r.Tags))
 	if r.ObservedAt != nil {
@@ -62,7 +65,7 @@ func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool) (*robo
 	if err := tx.JoinSession(r); err != nil {
 		return nil, err
 	}
-	res := &robotmem.LearnResponse{Status: "created", AutoInferred: r.Inferred(), Conflicts: []robotmem.ConflictWith{}}
+	res := &robotmem.LearnResponse{Status: "created", AutoInferred: r.Inferred(), Conflicts: []robotmem.ConflictWith{}, Interpreted: r.Unread}
 	if !keepDuplicates {
 		if err := tx.FindDuplicate(r, res); err != nil {
 			return nil, err

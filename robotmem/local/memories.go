@@ -264,7 +264,7 @@ func (n *Node) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresR
 // failed matches failures: lessons, and memories of a task without success.
 var failed = filter.Condition{Op: "$or", Kids: []filter.Condition{
 	{Op: "$in", Path: "category", Values: []any{"postmortem", "gotcha"}},
-	{Op: "$eq", Path: "task.success", Values: []any{[]byte(filter.BlobFalse)}},
+	{Op: "$eq", Path: "outcome", Values: []any{robotmem.OutcomeFailure}},
 }}
 
 // failures returns the most recent failures since a time, at most so many, their total

@@ -134,6 +134,7 @@ func (k *known) answer(now time.Time) robotmem.Memory {
 // plain removes the fields of a memory that the model does not have.
 func plain(m robotmem.Memory) robotmem.Memory {
 	m.Summary, m.ReturnCount, m.ScopeFiles, m.ScopeEntity, m.DataURI, m.SHA256, m.Bytes, m.Conflicts, m.Provenance = "", 0, nil, nil, "", "", 0, nil, nil
+	m.Outcome, m.OutcomeSource, m.Record, m.Reliability, m.Tier = "", "", "", nil, ""
 	return m
 }
 

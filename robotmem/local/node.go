@@ -137,7 +137,7 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 				return n.index.Nearest(&store.Conn{Conn: c}, unit, k)
 			})
 		},
-		Check: store.RefuseForeign, Migrate: store.Migrate, Version: store.SchemaVersion(), Group: n.Store,
+		Check: store.RefuseForeign, Migrate: store.Migrate(builderOf(rules)), Version: store.SchemaVersion(), Group: n.Store,
 	}); err != nil {
 		quit()
 		return nil, err
@@ -161,6 +161,10 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	n.maintenance.Behind.Store(true)
 	n.background.Go(func() { n.maintenance.RunFeatures(background) })
 	return n, nil
+}
+
+func builderOf(rules func() *classify.Rules) func() *record.Builder {
+	return func() *record.Builder { return &record.Builder{Rules: rules()} }
 }
 
 // Complete fills in the defaults and checks the options.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
@@ -53,28 +52,14 @@ func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, filter *filter.C
 	if err != nil {
 		return err
 	}
-	outcome, err := n.outcomes(c, set)
-	if err != nil {
-		return err
-	}
 	res.Total = len(points)
 	if r.Grid > 0 && len(points) > 0 {
 		g := index.NewGrid(r, points)
-		res.Cell, res.Cells = g.Side, g.Count(points, outcome)
+		res.Cell, res.Cells = g.Side, g.Count(points, &n.index.Columns)
 	}
 	res.Sampled = len(points) > r.Limit
-	res.Points, err = n.placePoints(c, sample(points, r.Limit), outcome)
+	res.Points, err = n.placePoints(c, sample(points, r.Limit))
 	return err
-}
-
-func (n *Node) outcomes(c *store.Conn, set *bitset.BitSet) (o index.Outcomes, err error) {
-	said := func(blob string) (*bitset.BitSet, error) {
-		return n.index.Columns.Having(c, &filter.Condition{Op: "$eq", Path: "task.success", Values: []any{[]byte(blob)}}, set)
-	}
-	if o.Succeeded, err = said(filter.BlobTrue); err == nil {
-		o.Failed, err = said(filter.BlobFalse)
-	}
-	return o, err
 }
 
 // sample returns n of the points, evenly spaced in their order.
@@ -90,7 +75,7 @@ func sample(points []index.Point, n int) []index.Point {
 }
 
 // placePoints returns the points with the fields of their memories.
-func (n *Node) placePoints(c *store.Conn, points []index.Point, o index.Outcomes) ([]robotmem.PlacePoint, error) {
+func (n *Node) placePoints(c *store.Conn, points []index.Point) ([]robotmem.PlacePoint, error) {
 	out := make([]robotmem.PlacePoint, 0, len(points))
 	for _, p := range points {
 		row, known := n.index.Columns.Row(p.MemoryID)
@@ -101,11 +86,8 @@ func (n *Node) placePoints(c *store.Conn, points []index.Point, o index.Outcomes
 		if p.Dims == 3 {
 			at.Z = new(p.Z)
 		}
-		switch id := uint(p.MemoryID); {
-		case o.Succeeded.Test(id):
-			at.Success = new(true)
-		case o.Failed.Test(id):
-			at.Success = new(false)
+		if row.Outcome == index.Success || row.Outcome == index.Failure {
+			at.Success = new(row.Outcome == index.Success)
 		}
 		found, err := c.Describe(&at)
 		if err != nil {

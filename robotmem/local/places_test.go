@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
-	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 )
 
 // bruteMap computes the response to a request by reading every context.
@@ -30,10 +29,8 @@ func bruteMap(memories []robotmem.Memory, r *robotmem.PlacesRequest) (points []r
 			if len(p.XYZ) == 3 {
 				at.Z = &p.XYZ[2]
 			}
-			if task, ok := record.Object(m.Context, "task"); ok {
-				if success, ok := task["success"].(bool); ok {
-					at.Success = &success
-				}
+			if m.Outcome == "success" || m.Outcome == "failure" {
+				at.Success = new(m.Outcome == "success")
 			}
 			points = append(points, at)
 			side := max(r.Max[0]-r.Min[0], r.Max[1]-r.Min[1]) / float64(r.Grid)

@@ -262,7 +262,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 		want := []int64{}
 		for j := range l.Memories {
 			m := &l.Memories[j]
-			if node.Match(&filter.View{Context: m.Context, Category: m.Category, Confidence: m.Confidence, Observed: m.ObservedAt}) {
+			if node.Match(&filter.View{Context: m.Context, Category: m.Category, Confidence: m.Confidence, Observed: m.ObservedAt, Outcome: m.Outcome, Tier: m.Tier}) {
 				want = append(want, m.MemoryID)
 			}
 		}

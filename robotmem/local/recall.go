@@ -194,7 +194,7 @@ func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*
 			return nil, nil, err
 		}
 		rec.UserTags = past.UserTags
-		past.Tags = rec.AllTags()
+		past.Tags, past.Outcome, past.OutcomeSource = rec.AllTags(), rec.Inferred().Outcome, rec.OutcomeSource
 		if b.Admits(&past.Memory) && admits(q, &past.Memory) {
 			out[id] = &past.Memory
 		}
@@ -214,6 +214,6 @@ func admits(q *recall.Query, m *robotmem.Memory) bool {
 	}
 	return q.Filter.Match(&filter.View{
 		Context: m.Context, Category: m.Category, PerceptionType: m.PerceptionType, Session: m.SessionID,
-		Confidence: m.Confidence, Observed: m.ObservedAt,
+		Confidence: m.Confidence, Observed: m.ObservedAt, Outcome: m.Outcome, Tier: m.Tier,
 	})
 }

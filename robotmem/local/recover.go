@@ -92,14 +92,15 @@ func removeRecovered(to string) error {
 }
 
 func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string, o Options) (*maintenance.RecoverReport, error) {
-	if _, err := o.rules(); err != nil {
+	rules, err := o.rules()
+	if err != nil {
 		return nil, err
 	}
 	co := sqlite.ConnOptions{Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, VFS: o.Disk.VFS(), CacheKiB: sqlite.ReaderCacheKiB}
 	if err := sqlite.Create(ctx, o.Disk, to, co); err != nil {
 		return nil, err
 	}
-	c, err := sqlite.OpenWriter(ctx, to, co, &sqlite.Options{Disk: o.Disk, Check: store.RefuseForeign, Migrate: store.Migrate})
+	c, err := sqlite.OpenWriter(ctx, to, co, &sqlite.Options{Disk: o.Disk, Check: store.RefuseForeign, Migrate: store.Migrate(builderOf(rules))})
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -127,13 +129,16 @@ func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessio
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range record.Distinct(slices.Clone(r.UsedMemoryIDs)) {
-		if err := tx.Used(r.SessionID, id); err != nil {
+	if recalls.Recalls > 0 {
+		if err := tx.StoreRecallCounts(recalls); err != nil {
 			return nil, err
 		}
 	}
-	if recalls.Recalls > 0 {
-		if err := tx.StoreRecallCounts(recalls); err != nil {
+	if err := tx.Credit(r.SessionID, creditOf(r)); err != nil {
+		return nil, err
+	}
+	if r.OutcomeScore != nil {
+		if err := tx.SetSessionOutcomes(r.SessionID, *r.OutcomeScore); err != nil {
 			return nil, err
 		}
 	}
@@ -152,6 +157,22 @@ func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessio
 	}
 	ended := admin.AuditEntry{Action: store.ActionEnded, SessionID: r.SessionID, Collection: s.Collection}
 	return s, errors.Join(tx.Audit(ended), tx.FinishSession(r.SessionID, string(summary), r.OutcomeScore))
+}
+
+// worth is what the words of memory_scores count as.
+var worth = map[string]float64{"helped": 1, "partly": 0.5, "misled": 0}
+
+func creditOf(r *robotmem.EndSessionRequest) *store.Credit {
+	c := &store.Credit{Score: r.OutcomeScore, Used: record.Distinct(slices.Clone(r.UsedMemoryIDs)), Scores: map[int64]float64{}}
+	for key, word := range r.MemoryScores {
+		id, _ := strconv.ParseInt(key, 10, 64) // validated
+		if score, ok := worth[fmt.Sprint(word)]; ok {
+			c.Scores[id] = score
+		} else {
+			c.Unused = append(c.Unused, id)
+		}
+	}
+	return c
 }
 
 // mergeRepeated supersedes the facts of a session that another one covers.

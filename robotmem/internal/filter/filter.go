@@ -143,6 +143,8 @@ func (p *parser) leaf(op, path string, v any) (Condition, error) {
 		return Condition{}, badFilter("has more than %d conditions", maxConditions)
 	}
 	c := Condition{Op: op, Path: path}
+	path, v = derived(op, path, v)
+	c.Path = path
 	switch op {
 	case "$eq", "$ne":
 		c.Values = operands(v)
@@ -167,6 +169,38 @@ func (p *parser) leaf(op, path string, v any) (Condition, error) {
 		return c, badFilter("unknown operator %q at %s; there are $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not", text.Clip(op, 40), path)
 	}
 	return c.positive(), nil
+}
+
+// derived turns a condition on a success flag into one on the outcome of the memory, which is derived
+// from the flag, from other spellings of it, or stated by the caller.
+func derived(op, path string, v any) (string, any) {
+	if path != "outcome" && path != "task.success" && path != "success" {
+		return path, v
+	}
+	list, isList := v.([]any)
+	if !isList {
+		list = []any{v}
+	}
+	out := make([]any, len(list))
+	for i := range list {
+		switch flag, isFlag := list[i].(bool); {
+		case isFlag && flag:
+			out[i] = robotmem.OutcomeSuccess
+		case isFlag:
+			out[i] = robotmem.OutcomeFailure
+		case path != "outcome":
+			return path, v
+		default:
+			out[i] = list[i]
+		}
+	}
+	switch {
+	case op == "$exists":
+		return path, v
+	case isList:
+		return "outcome", out
+	}
+	return "outcome", out[0]
 }
 
 // operands are the values to compare with: v, and for a quantity its number in the canonical unit.
@@ -198,7 +232,7 @@ func (c Condition) positive() Condition {
 
 // OwnField reports whether a path is a field of the memory, which wins over a key of that name.
 func OwnField(path string) bool {
-	return slices.Contains([]string{"category", "confidence", "perception_type", "session_id", "observed_at"}, path)
+	return slices.Contains([]string{"category", "confidence", "perception_type", "session_id", "observed_at", "outcome", "tier"}, path)
 }
 
 // View is a memory as filters see it.
@@ -209,6 +243,8 @@ type View struct {
 	Session        string
 	Confidence     float64 // as it stands now
 	Observed       time.Time
+	Outcome        string // success, failure, partial or unknown
+	Tier           string // new, proven, mixed or suspect
 }
 
 // Match applies the condition to a memory.
@@ -223,6 +259,9 @@ func (c *Condition) Match(v *View) bool {
 	}
 	if c.Path == "observed_at" {
 		return c.MatchTime(v.Observed.UnixNano())
+	}
+	if c.Op == "$exists" && c.Path == "outcome" {
+		return v.Outcome != robotmem.OutcomeUnknown
 	}
 	if c.Op == "$exists" && !OwnField(c.Path) {
 		return pathExists(v.Context, c.Path)
@@ -255,6 +294,10 @@ func (v *View) values(path string) []any {
 		return text(v.PerceptionType)
 	case "session_id":
 		return text(v.Session)
+	case "outcome":
+		return text(v.Outcome)
+	case "tier":
+		return text(v.Tier)
 	case "confidence":
 		return []any{v.Confidence}
 	}

@@ -27,6 +27,7 @@ type Columns struct {
 	loaded     bool
 	names      interner[string] // number 0 is ""
 	Beliefs    interner[belief]
+	Records    interner[consolidate.Record]
 	Rows       []Row   // by memory id
 	Actives    int     // rows of status active
 	unread     []int64 // memories on damaged pages, which are in no answer
@@ -46,9 +47,11 @@ type Row struct {
 	Category            uint32
 	Perception          uint32 // perception type; 0 for a fact
 	Tags                uint32 // joined by tagSeparator
+	Used                uint32 // its record, in Columns.Records
 	Status              status
 	Kind                uint8 // 1 fact, 2 perception, 0 no such memory
 	Real                bool  // sensed in the real world
+	Outcome             Outcome
 }
 
 // tagSeparator is a control character, which tags do not contain.
@@ -84,6 +87,23 @@ var (
 	statuses = [...]string{statusActive: "active", statusSuperseded: "superseded", statusInvalidated: "invalidated"}
 	kinds    = [...]string{1: "fact", 2: "perception"}
 )
+
+// Outcome is the outcome of a memory, 0 if it is unknown.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Unknown Outcome = iota
+	Success
+	Failure
+	Partial
+)
+
+var outcomes = [...]string{robotmem.OutcomeUnknown, robotmem.OutcomeSuccess, robotmem.OutcomeFailure, robotmem.OutcomePartial}
+
+func (o Outcome) String() string { return outcomes[o] }
+
+func outcomeOf(s string) Outcome { return Outcome(max(0, slices.Index(outcomes[:], s))) }
 
 func statusOf(s string) status {
 	if at := slices.Index(statuses[:], s); at > 0 {
@@ -171,7 +191,7 @@ func (r *Columns) Restore(c *store.Conn) {
 		return err
 	})
 	if err == nil {
-		r.names, r.Beliefs, r.Rows, r.Actives, r.Revision = stored.names, stored.Beliefs, stored.Rows, stored.Actives, revision
+		r.names, r.Beliefs, r.Records, r.Rows, r.Actives, r.Revision = stored.names, stored.Beliefs, stored.Records, stored.Rows, stored.Actives, revision
 	}
 }
 
@@ -185,7 +205,7 @@ func (r *Columns) reset() {
 // forget is reset for a caller that holds the lock. It keeps purges.
 func (r *Columns) forget() {
 	r.Revision, r.loaded, r.names, r.Beliefs, r.Rows, r.Actives = 0, false, interner[string]{}, interner[belief]{}, nil, 0
-	r.unread, r.ScopeCache, r.Contexts = nil, nil, nil
+	r.Records, r.unread, r.ScopeCache, r.Contexts = interner[consolidate.Record]{}, nil, nil, nil
 }
 
 // ObservedTimes lists the members of a set with the times they were observed.
@@ -222,11 +242,12 @@ func (r *Columns) Row(id int64) (Row, bool) {
 // load reads the rows that changed after a revision. The caller holds the lock.
 func (r *Columns) load(c *store.Conn, after int64) error {
 	r.names.id("")
+	r.Records.id(consolidate.Record{})
 	var changed []int64
 	const columns = `m.id, m.revision, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
 		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
 		CASE WHEN instr(context, 'sim_or_real') > 0 AND json_valid(context) THEN json_extract(context, '$.env.sim_or_real') = 'real' END, context,
-		auto_tags, (SELECT group_concat(tag, char(31)) FROM memory_tags t WHERE t.memory_id = m.id)`
+		auto_tags, (SELECT group_concat(tag, char(31)) FROM memory_tags t WHERE t.memory_id = m.id), outcome, uses, successes`
 	f, err := c.EachChanged(columns, "", after, 0, func(s *sqlite.Stmt) error {
 		id := s.ColumnInt64(0)
 		r.set(id, Row{
@@ -235,7 +256,8 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 			Belief:   r.Beliefs.id(belief{s.ColumnFloat(8), s.ColumnFloat(9)}),
 			Observed: store.ParseNano(s.ColumnRawText(10)), Useful: store.ParseNano(s.ColumnRawText(11)),
 			Created: store.ParseNano(s.ColumnRawText(12)), ValidFrom: store.ParseNano(s.ColumnRawText(13)),
-			Real: s.ColumnBool(14),
+			Real: s.ColumnBool(14), Outcome: outcomeOf(s.ColumnText(18)),
+			Used: r.Records.id(consolidate.Record{Uses: s.ColumnFloat(19), Successes: s.ColumnFloat(20)}),
 		})
 		if after > 0 || r.loaded { // the caches hold answers from before, even of an empty memory
 			changed = append(changed, id)

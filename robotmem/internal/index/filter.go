@@ -83,6 +83,8 @@ func (r *Columns) view(row Row, context string, now time.Time) filter.View {
 		Session:        r.Text(row.Session),
 		Confidence:     r.believed(&row, now.UnixNano()),
 		Observed:       time.Unix(0, row.Observed).UTC(),
+		Outcome:        row.Outcome.String(),
+		Tier:           r.Records.Values[row.Used].Tier(),
 	}
 }
 
@@ -138,6 +140,10 @@ func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *
 		switch n.Path {
 		case "observed_at":
 			return n.MatchTime(row.Observed)
+		case "outcome":
+			return n.Holds(row.Outcome.String()) && (n.Op != "$exists" || row.Outcome != Unknown)
+		case "tier":
+			return n.Holds(r.Records.Values[row.Used].Tier())
 		case "confidence":
 			return n.Holds(r.believed(row, now.UnixNano()))
 		case "perception_type":

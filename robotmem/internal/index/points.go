@@ -265,7 +265,7 @@ func (g *grid) at(x, y float64) [2]int {
 }
 
 // Count returns the cells that hold any point, by y, then x.
-func (g *grid) Count(points []Point, o Outcomes) []robotmem.PlaceCell {
+func (g *grid) Count(points []Point, of *Columns) []robotmem.PlaceCell {
 	cells := map[[2]int]*robotmem.PlaceCell{}
 	for i := range points {
 		p := &points[i]
@@ -277,10 +277,10 @@ func (g *grid) Count(points []Point, o Outcomes) []robotmem.PlaceCell {
 			cells[at] = c
 		}
 		c.Memories++
-		if o.Succeeded.Test(uint(p.MemoryID)) {
+		switch row, _ := of.Row(p.MemoryID); row.Outcome {
+		case Success:
 			c.Successes++
-		}
-		if o.Failed.Test(uint(p.MemoryID)) {
+		case Failure:
 			c.Failures++
 		}
 	}
@@ -293,7 +293,3 @@ func (g *grid) Count(points []Point, o Outcomes) []robotmem.PlaceCell {
 }
 
 const maxPlaceFields = 1000
-
-// Outcomes are the members of a set whose task succeeded, and those whose
-// failed.
-type Outcomes struct{ Succeeded, Failed *bitset.BitSet }

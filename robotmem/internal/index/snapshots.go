@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
@@ -22,6 +23,7 @@ import (
 //	format   byte, columnsFormat
 //	names    count, then each as length and bytes
 //	beliefs  count, then each as two float64
+//	records  count, then each as two float64
 //	rows     count, then rowBytes for each memory id from 0
 //
 // Vector codes:
@@ -33,8 +35,8 @@ import (
 //	chunks  count, then each as a length and what package vector made of it
 
 const (
-	columnsFormat = 2
-	rowBytes      = 4*8 + 6*4 + 3
+	columnsFormat = 3
+	rowBytes      = 4*8 + 7*4 + 4
 	codesFormat   = 1
 
 	// SnapshotLeast is how many memories must have changed since the last snapshot
@@ -94,7 +96,7 @@ func (r *Columns) Freeze() *Columns {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	frozen := &Columns{Rows: slices.Clone(r.Rows)}
-	frozen.names.Values, frozen.Beliefs.Values = slices.Clone(r.names.Values), slices.Clone(r.Beliefs.Values)
+	frozen.names.Values, frozen.Beliefs.Values, frozen.Records.Values = slices.Clone(r.names.Values), slices.Clone(r.Beliefs.Values), slices.Clone(r.Records.Values)
 	return frozen
 }
 
@@ -111,12 +113,16 @@ func (r *Columns) Write(out io.Writer) error {
 	for _, b := range r.Beliefs.Values {
 		w.floats(b.confidence, b.decay)
 	}
+	w.count(len(r.Records.Values))
+	for _, used := range r.Records.Values {
+		w.floats(used.Uses, used.Successes)
+	}
 	w.count(len(r.Rows))
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		w.ints(row.Observed, row.Useful, row.Created, row.ValidFrom)
-		w.uint32s(row.Belief, row.Collection, row.Session, row.Category, row.Perception, row.Tags)
-		w.buf = append(w.buf, byte(row.Status), row.Kind, 0)
+		w.uint32s(row.Belief, row.Collection, row.Session, row.Category, row.Perception, row.Tags, row.Used)
+		w.buf = append(w.buf, byte(row.Status), row.Kind, byte(row.Outcome), 0)
 		if row.Real {
 			w.buf[len(w.buf)-1] = 1
 		}
@@ -140,13 +146,17 @@ func readColumns(in io.Reader) (*Columns, error) {
 		b := d.bytes(16)
 		r.Beliefs.id(belief{float64At(b, 0), float64At(b, 8)})
 	}
-	names, beliefs := uint32(len(r.names.Values)), uint32(len(r.Beliefs.Values))
+	for n := d.count(); n > 0 && d.err == nil; n-- {
+		b := d.bytes(16)
+		r.Records.id(consolidate.Record{Uses: float64At(b, 0), Successes: float64At(b, 8)})
+	}
+	names, beliefs, records := uint32(len(r.names.Values)), uint32(len(r.Beliefs.Values)), uint32(len(r.Records.Values))
 	n := d.count()
 	r.Rows = make([]Row, 0, min(n, 1<<20))
 	for range n {
 		row := rowAt(d.bytes(rowBytes))
-		if d.err != nil || max(row.Collection, row.Session, row.Category, row.Perception, row.Tags) >= names || row.Belief >= beliefs && row.Kind != 0 ||
-			int(row.Status) >= len(statuses) || int(row.Kind) >= len(kinds) {
+		if d.err != nil || max(row.Collection, row.Session, row.Category, row.Perception, row.Tags) >= names || (row.Belief >= beliefs || row.Used >= records) && row.Kind != 0 ||
+			int(row.Status) >= len(statuses) || int(row.Outcome) >= len(outcomes) || int(row.Kind) >= len(kinds) {
 			return nil, errBadSnapshot
 		}
 		if row.Kind != 0 && row.Status == statusActive {
@@ -160,8 +170,8 @@ func readColumns(in io.Reader) (*Columns, error) {
 func rowAt(b []byte) Row {
 	return Row{
 		Observed: int64At(b, 0), Useful: int64At(b, 8), Created: int64At(b, 16), ValidFrom: int64At(b, 24),
-		Belief: uint32At(b, 32), Collection: uint32At(b, 36), Session: uint32At(b, 40), Category: uint32At(b, 44), Perception: uint32At(b, 48), Tags: uint32At(b, 52),
-		Status: status(b[56]), Kind: b[57], Real: b[58] == 1,
+		Belief: uint32At(b, 32), Collection: uint32At(b, 36), Session: uint32At(b, 40), Category: uint32At(b, 44), Perception: uint32At(b, 48), Tags: uint32At(b, 52), Used: uint32At(b, 56),
+		Status: status(b[60]), Kind: b[61], Outcome: Outcome(b[62]), Real: b[63] == 1,
 	}
 }
 

@@ -155,7 +155,16 @@ func commonPrefix(a, b string) int {
 // facts returns what a line says of a memory before its text, the most important first.
 // It leaves out parameters that the text states.
 func (w *Writer) facts(m *robotmem.Memory, content string) []string {
-	facts := []string{outcomeOf(m), w.parameters(m, content)}
+	facts := []string{"", w.parameters(m, content)}
+	if m.Outcome != robotmem.OutcomeUnknown {
+		facts[0] = m.Outcome
+	}
+	for _, c := range m.Conflicts {
+		if c.Newer {
+			facts = append(facts, fmt.Sprintf("%d is newer", c.MemoryID))
+			break
+		}
+	}
 	if m.Type == "perception" {
 		facts = append([]string{m.PerceptionType + " " + m.MediaType}, facts...)
 	}
@@ -163,7 +172,7 @@ func (w *Writer) facts(m *robotmem.Memory, content string) []string {
 	if m.Distance != nil {
 		facts = append(facts, fmt.Sprintf("%.3g away", *m.Distance))
 	}
-	facts = append(facts, placeOf(m.Context))
+	facts = append(facts, m.Record, placeOf(m.Context))
 	if w.collections {
 		facts = append(facts, m.Collection)
 	}
@@ -187,17 +196,6 @@ func (w *Writer) parameters(m *robotmem.Memory, content string) string {
 		}
 	}
 	return strings.Join(out, " ")
-}
-
-// outcomeOf returns the outcome of a memory, "" if it is not known.
-func outcomeOf(m *robotmem.Memory) string {
-	switch v, _ := m.Context.At("task.success"); v {
-	case true:
-		return "success"
-	case false:
-		return "failure"
-	}
-	return ""
 }
 
 // parameter is a value of a context with its path, which begins below params.

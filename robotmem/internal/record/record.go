@@ -28,6 +28,7 @@ type Row struct {
 	Revision        int64     // of the last change
 	Hash            []byte    // see Record.ContentHash
 	AutoTags        []string  // those of the rules
+	Used            consolidate.Record
 }
 
 // Record is a memory with everything that is computed before its transaction, so
@@ -39,7 +40,10 @@ type Record struct {
 	PinAsked   bool   // the caller set pinned; otherwise the category determines it
 	Statement  consolidate.Statement
 	Signature  Signature         // only of a fact
+	Unread     []string          // values at paths of outcomes that cannot be read
 	Perception *PerceptionRecord // nil for a fact
+
+	contradiction error // two paths of the context state opposite outcomes
 }
 
 const maxSummary = 300 // characters
@@ -47,12 +51,15 @@ const maxSummary = 300 // characters
 // Builder prepares records with the rules of a taxonomy.
 type Builder struct{ Rules *classify.Rules }
 
-// Prepare is RecordFor for a new memory. It also refuses an invalid pose, which
-// RecordFor accepts in stored memories.
+// Prepare is RecordFor for a new memory. It also refuses an invalid pose and a context
+// that contradicts itself, which RecordFor accepts in stored memories.
 func (b *Builder) Prepare(kind, content string, context robotmem.Object) (*Record, error) {
 	r, err := b.RecordFor(kind, content, context)
 	if err != nil {
 		return nil, err
+	}
+	if r.contradiction != nil {
+		return nil, r.contradiction
 	}
 	return r, checkPose(r.Context)
 }
@@ -73,6 +80,7 @@ func (b *Builder) RecordFor(kind, content string, context robotmem.Object) (*Rec
 	r.Category, r.Confidence, r.AutoTags = inferred.Category, inferred.Confidence, inferred.Tags
 	r.ScopeFiles, r.ScopeEntity = inferred.ScopeFiles, inferred.ScopeEntities
 	r.Pinned = consolidate.Protected(r.Category)
+	b.setOutcome(r, inferred.Outcome)
 	if kind == "fact" {
 		r.Statement = StatementOf(content)
 		r.Signature = SignatureOf(r.Statement)
@@ -171,7 +179,7 @@ func OutcomeOf(context robotmem.Object) string {
 // Inferred returns the results of the classification, for the response.
 func (r *Record) Inferred() robotmem.Inferred {
 	return robotmem.Inferred{
-		Category: r.Category, Confidence: r.Confidence, Tags: r.AllTags(),
+		Category: r.Category, Outcome: cmp.Or(r.Outcome, robotmem.OutcomeUnknown), Confidence: r.Confidence, Tags: r.AllTags(),
 		ScopeFiles: OrEmpty(r.ScopeFiles), ScopeEntities: OrEmpty(r.ScopeEntity),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
@@ -22,8 +23,9 @@ type ImportRecord struct {
 }
 
 // Compared returns the part of a memory that decides whether two nodes hold the same
-// state. It leaves out links that may be added later, the state of the payload, and the
-// provenance, which an importing node sets where the source has none.
+// state. It leaves out links that may be added later, the state of the payload, the
+// provenance, which an importing node sets where the source has none, derived outcomes and
+// the record of uses.
 func Compared(m *archive.Memory) *archive.Memory {
 	c := *m
 	c.SupersededBy = ""
@@ -42,7 +44,8 @@ func Compared(m *archive.Memory) *archive.Memory {
 	}
 	c.Extra = nil
 	for name, value := range m.Extra {
-		if provenance[name] > 0 {
+		derived := m.Extra["outcome_source"] == record.FromContext || m.Extra["outcome_source"] == record.FromText
+		if provenance[name] > 0 || name == "uses" || name == "successes" || derived && strings.HasPrefix(name, "outcome") {
 			continue
 		}
 		if c.Extra == nil {
@@ -169,6 +172,10 @@ func (tx *Tx) WriteImported(id int64, a *ImportRecord, unplaced map[string]int64
 			return a.Rec.ContentHash()
 		case "revision":
 			return revision
+		case "outcome", "outcome_source":
+			if !slices.Contains([]any{robotmem.OutcomeSuccess, robotmem.OutcomeFailure, robotmem.OutcomePartial}, extra["outcome"]) {
+				return map[string]any{"outcome": bind(&a.Rec.Outcome, nullable), "outcome_source": bind(&a.Rec.OutcomeSource, nullable)}[name]
+			}
 		}
 		return extra[name]
 	})

@@ -96,6 +96,10 @@ var memoryColumns = []memoryColumn{
 	{"content_hash", func(r *record.Row) any { return &r.Hash }, nil, ownFile},
 	{"revision", func(r *record.Row) any { return &r.Revision }, nil, unsummed | ownFile},
 	{"auto_tags", func(r *record.Row) any { return &r.AutoTags }, func(m *archive.Memory) any { return &m.Tags }, nullable},
+	{"outcome", func(r *record.Row) any { return &r.Outcome }, nil, nullable},
+	{"outcome_source", func(r *record.Row) any { return &r.OutcomeSource }, nil, nullable},
+	{"uses", func(r *record.Row) any { return &r.Used.Uses }, nil, nullable | unsummed},
+	{"successes", func(r *record.Row) any { return &r.Used.Successes }, nil, nullable | unsummed},
 }
 
 // versionColumns are the columns of versions, without memory_id and checksum. Values of
@@ -172,6 +176,9 @@ func bind(field any, kind columnKind) any {
 		}
 		return *f
 	case *float64:
+		if null && *f == 0 {
+			return nil
+		}
 		return *f
 	case *bool:
 		if *f {

@@ -115,7 +115,7 @@ func (tx *Tx) Rewrite(id int64, r *record.Record) (version int, err error) {
 	err = tx.change(row, "updated", "", func(row *record.Row) {
 		row.Content, row.Summary, row.RawContext = r.Content, r.Summary, r.RawContext
 		row.Category, row.Confidence, row.ScopeFiles, row.ScopeEntity = r.Category, r.Confidence, r.ScopeFiles, r.ScopeEntity
-		row.AutoTags = r.AutoTags
+		row.AutoTags, row.Outcome, row.OutcomeSource = r.AutoTags, r.Outcome, r.OutcomeSource
 		row.Pinned, row.DecayRate, row.Hash = r.Pinned, consolidate.Rate(r.Category, r.Pinned), r.ContentHash()
 		row.Version++
 		row.LastAccessed = &tx.Now

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -227,8 +228,8 @@ func (c *Conn) updateChecksum(id int64) error {
 
 // withChecksum calls f, which changes single columns or tags of a row, and updates the
 // row's checksum. It does not update the checksum of a damaged row.
-func (tx *Tx) withChecksum(id int64, f func() error) error {
-	_, err := tx.row(id)
+func (c *Conn) withChecksum(id int64, f func() error) error {
+	_, err := c.row(id)
 	damaged := errors.Is(err, errDamagedRow)
 	if err != nil && !damaged {
 		return err
@@ -236,7 +237,7 @@ func (tx *Tx) withChecksum(id int64, f func() error) error {
 	if err := f(); err != nil || damaged {
 		return err
 	}
-	return tx.updateChecksum(id)
+	return c.updateChecksum(id)
 }
 
 // AcceptStored sets the checksum and content hash of a damaged memory to those of its
@@ -321,6 +322,10 @@ func shown(r *record.Row, now time.Time) *robotmem.Memory {
 		m.DataURI = dataURI(m.MemoryID)
 	}
 	m.Confidence = math.Round(Faded(m, m.Confidence, now)*1e6) / 1e6
+	m.Outcome, m.Tier = cmp.Or(m.Outcome, robotmem.OutcomeUnknown), r.Used.Tier()
+	if m.Record = r.Used.String(); m.Record != "" {
+		m.Reliability = new(math.Round(r.Used.Reliability()*1e3) / 1e3)
+	}
 	liftSections(m)
 	return m
 }

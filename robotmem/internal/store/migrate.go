@@ -92,10 +92,15 @@ func SchemaVersion() int {
 	return len(scripts)
 }
 
-// Migrate migrates the file to the current version in one transaction, so that until its
-// commit a program of the older version can use the file. Another process may do the same
-// at the same time.
-func Migrate(c *sqlite.Conn) (err error) {
+// Migrate returns the function that migrates a file to the current version in one
+// transaction, so that until its commit a program of the older version can use the file.
+// Another process may do the same at the same time. records prepares memories for what is
+// derived anew.
+func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
+	return func(c *sqlite.Conn) error { return migrate(c, records) }
+}
+
+func migrate(c *sqlite.Conn, records func() *record.Builder) (err error) {
 	scripts, err := migrations()
 	if err != nil {
 		return err
@@ -116,10 +121,8 @@ func Migrate(c *sqlite.Conn) (err error) {
 	}
 	defer tx.End(&err)
 	version, _, err := current()
-	for ; err == nil && version < len(scripts); version++ {
-		if err = migrateStep(conn, version+1, scripts[version]); err != nil {
-			err = fmt.Errorf("migration to version %d: %w", version+1, err)
-		}
+	if err == nil && version < len(scripts) {
+		err = runMigrations(conn, version, scripts, records)
 	}
 	if err != nil {
 		return err
@@ -135,23 +138,32 @@ func Migrate(c *sqlite.Conn) (err error) {
 	return c.Exec("DELETE FROM counters WHERE name = 'unsealed'")
 }
 
-func migrateStep(c *Conn, to int, script string) error {
-	if err := c.Exec(script); err != nil {
-		return err
-	}
-	if fill := migrationFills[to]; fill != nil {
-		if err := fill(c); err != nil {
-			return err
+// runMigrations runs the scripts after a version, then their fills: these read and write
+// whole rows, with the columns of the present version.
+func runMigrations(c *Conn, version int, scripts []string, records func() *record.Builder) error {
+	for i, script := range scripts[version:] {
+		if err := c.Exec(script); err != nil {
+			return fmt.Errorf("migration to version %d: %w", version+i+1, err)
 		}
 	}
-	return c.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, to))
+	for to := version + 1; to <= len(scripts); to++ {
+		if fill := migrationFills[to]; fill != nil {
+			if err := fill(c, records); err != nil {
+				return fmt.Errorf("filling in version %d: %w", to, err)
+			}
+		}
+	}
+	return c.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, len(scripts)))
 }
 
 // migrationFills are the parts of migrations that SQL cannot express.
-var migrationFills = map[int]func(*Conn) error{
-	ChecksumVersion: addVectorChecksums,
-	7:               rebuildSignatures,
-	8:               func(c *Conn) error { return errors.Join(c.addTagsToChecksums(), c.QuantizeVectors()) },
+var migrationFills = map[int]func(*Conn, func() *record.Builder) error{
+	ChecksumVersion: func(c *Conn, _ func() *record.Builder) error { return addVectorChecksums(c) },
+	7:               func(c *Conn, _ func() *record.Builder) error { return rebuildSignatures(c) },
+	8: func(c *Conn, _ func() *record.Builder) error {
+		return errors.Join(c.addTagsToChecksums(), c.QuantizeVectors())
+	},
+	9: fillOutcomes,
 }
 
 // addTagsToChecksums computes the checksums of the memories with tags of the rules again,
@@ -174,6 +186,30 @@ func (c *Conn) addTagsToChecksums() error {
 		}
 		if err != nil {
 			return err
+		}
+	}
+	return err
+}
+
+// fillOutcomes derives the outcome of every memory from its context and text.
+func fillOutcomes(c *Conn, records func() *record.Builder) error {
+	type outcome struct {
+		id              int64
+		outcome, source string
+	}
+	var found []outcome
+	b := records()
+	err := c.Query("SELECT id, type, content, context FROM memories", nil, func(s *sqlite.Stmt) error {
+		if o, source := b.OutcomeOf(s.ColumnText(2), robotmem.ParseObject(s.ColumnText(3))); o != "" {
+			found = append(found, outcome{s.ColumnInt64(0), o, source})
+		}
+		return nil
+	})
+	for _, o := range found {
+		if err == nil {
+			err = c.withChecksum(o.id, func() error {
+				return c.Exec("UPDATE memories SET outcome = ?, outcome_source = ? WHERE id = ?", o.outcome, o.source, o.id)
+			})
 		}
 	}
 	return err

@@ -218,24 +218,6 @@ func (c *Conn) LastSummary(collection string) (summary string, err error) {
 	return summary, err
 }
 
-// Used records that a memory was useful: its decay restarts from now.
-func (tx *Tx) Used(session string, id int64) error {
-	ok, err := tx.Number("SELECT count(*) FROM memories WHERE id = ?", id)
-	if err != nil {
-		return err
-	}
-	if ok == 0 {
-		return robotmem.Errorf(robotmem.NotFound, "used_memory_ids", "there is no memory %d; nothing was stored, the session is still open", id)
-	}
-	err = tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used) VALUES (?,?,1) ON CONFLICT DO UPDATE SET used = 1", session, id)
-	if err != nil {
-		return err
-	}
-	return tx.withChecksum(id, func() error {
-		return tx.Exec("UPDATE memories SET access_count = access_count + 1, last_accessed = ?, revision = ? WHERE id = ?", FormatTime(tx.Now), tx.NextRevision(), id)
-	})
-}
-
 // StoreRecallCounts adds counts of recalls to the stored ones.
 func (tx *Tx) StoreRecallCounts(c *RecallCounts) error {
 	for name, n := range map[string]int64{"recalls": c.Recalls, "zero_hits": c.ZeroHits} {

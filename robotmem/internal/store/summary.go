@@ -14,7 +14,7 @@ import (
 func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *float64, superseded int) (robotmem.SessionSummary, error) {
 	out := robotmem.SessionSummary{SessionID: s.SessionID, Categories: map[string]int{}, OutcomeScore: score}
 	out.DurationS = until.Sub(s.CreatedAt).Seconds()
-	err := c.Query(`SELECT type, category, json_type(context, '$.task.success'), count(*)
+	err := c.Query(`SELECT type, category, outcome, count(*)
 		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st *sqlite.Stmt) error {
 		n := st.ColumnInt(3)
 		if st.ColumnText(0) == "fact" {
@@ -24,9 +24,9 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 		}
 		out.Categories[st.ColumnText(1)] += n
 		switch st.ColumnText(2) {
-		case "true":
+		case robotmem.OutcomeSuccess:
 			out.Successes += n
-		case "false":
+		case robotmem.OutcomeFailure:
 			out.Failures += n
 		}
 		return nil

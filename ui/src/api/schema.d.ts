@@ -807,6 +807,8 @@ export interface components {
             conflicts?: components["schemas"]["ConflictWith"][];
             error?: components["schemas"]["BatchError"];
             existing_id?: number;
+            /** @description How values of the request were understood, and those at paths of outcomes that could not be read. */
+            interpreted?: string[];
             memory_id?: number;
             /** @description For a duplicate: exact (the same text) or sequence (the same words, numbers and units in the same order). */
             method?: string;
@@ -889,6 +891,8 @@ export interface components {
         };
         ConflictWith: {
             memory_id: number;
+            /** @description It was observed later. */
+            newer?: boolean;
             reason: string;
         };
         Consolidated: {
@@ -930,9 +934,18 @@ export interface components {
             status: string;
         };
         EndSessionRequest: {
+            /** @description What memories were worth, by memory_id: {"12":"helped","15":"misled"}. helped, partly, misled or unused. */
+            memory_scores?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description How the episode went: success, failure, partial or unknown. Instead of outcome_score.
+             * @enum {string}
+             */
+            outcome?: "success" | "failure" | "partial" | "unknown";
             /** @description Outcome, 0 (failed) to 1 (succeeded). */
             outcome_score?: number;
-            /** @description Memories that helped; their decay restarts from today. */
+            /** @description Memories that were used. Their decay restarts from today, and the outcome counts in their record. */
             used_memory_ids?: number[];
         };
         EndSessionResponse: {
@@ -973,6 +986,8 @@ export interface components {
         Inferred: {
             category: string;
             confidence: number;
+            /** @description success, failure, partial or unknown. */
+            outcome: string;
             scope_entities: string[];
             scope_files: string[];
             tags: string[];
@@ -1000,6 +1015,11 @@ export interface components {
              * @description Time of the observation (RFC 3339). Default: now.
              */
             observed_at?: string;
+            /**
+             * @description How it went: success, failure, partial or unknown. Default: read from the context (task.success, result, status, …), else from the text.
+             * @enum {string}
+             */
+            outcome?: "success" | "failure" | "partial" | "unknown";
             /** @description A pinned memory does not decay and is not merged. Default: depends on the category. */
             pinned?: boolean;
             /** @description The episode of the memory, from start_session. */
@@ -1013,6 +1033,8 @@ export interface components {
             auto_inferred: components["schemas"]["Inferred"];
             conflicts: components["schemas"]["ConflictWith"][];
             existing_id?: number;
+            /** @description How values of the request were understood, and those at paths of outcomes that could not be read. */
+            interpreted?: string[];
             memory_id: number;
             /** @description For a duplicate: exact (the same text) or sequence (the same words, numbers and units in the same order). */
             method?: string;
@@ -1094,13 +1116,21 @@ export interface components {
             };
             /** Format: date-time */
             observed_at: string;
+            /** @description success, failure, partial or unknown. */
+            outcome: string;
+            /** @description Where the outcome comes from: caller, context, text or session. */
+            outcome_source?: string;
             params?: unknown;
             perception_type?: string;
             pinned?: boolean;
             /** @description Who stored it. Absent for memories stored before schema version 5. */
             provenance?: components["schemas"]["Provenance"];
+            /** @description How the episodes went that used it, such as: used 6 times, 5 succeeded. */
+            record?: string;
             /** @description Estimated probability that the memory answers the query, 0 to 1. */
             relevance?: number;
+            /** @description Lower bound of the share of successes at 95 % confidence (Wilson), if it was used. */
+            reliability?: number;
             return_count?: number;
             robot?: unknown;
             scope_entities?: string[];
@@ -1117,6 +1147,8 @@ export interface components {
             superseded_by?: number;
             tags: string[];
             task?: unknown;
+            /** @description new, proven, mixed or suspect, by its record. */
+            tier?: string;
             type: string;
             uid: string;
             /** Format: date-time */

@@ -1,0 +1,221 @@
+package eval
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// robotQA holds the calls of three robots and questions that their memories answer.
+//
+//go:embed testdata/robot-qa
+var robotQA embed.FS
+
+// The halves of the questions: one to choose by, one that is set aside.
+const (
+	HalfDev  = "dev"
+	HalfHeld = "held"
+)
+
+// Answers counts the questions whose answer came first, and among the first five.
+type Answers struct {
+	Questions int           `json:"questions"`
+	Hit1      float64       `json:"hit_at_1"`
+	Hit5      float64       `json:"hit_at_5"`
+	Kinds     []AnswersKind `json:"kinds"`
+	Missed    []MissedOne   `json:"missed"` // questions whose answer did not come first
+	Refused   []string      `json:"refused,omitempty"`
+}
+
+// AnswersKind counts the questions of one kind.
+type AnswersKind struct {
+	Kind      string `json:"kind"`
+	Questions int    `json:"questions"`
+	First     int    `json:"first"`
+	Five      int    `json:"five"`
+}
+
+// MissedOne is a question whose answer did not come first.
+type MissedOne struct {
+	ID     string   `json:"id"`
+	Ask    any      `json:"ask"`
+	Want   []string `json:"want"`
+	Got    []string `json:"got"`
+	Within bool     `json:"within_five"`
+}
+
+// call is a line of the calls of a deployment.
+type call struct {
+	At      time.Time
+	Op      string
+	Key     string
+	Session string
+	Args    map[string]any
+}
+
+// question is a line of questions.jsonl.
+type question struct {
+	ID, Deployment, Half, Kind string
+	Now                        time.Time
+	Ask                        map[string]any
+	Answers                    []string
+}
+
+// OpenAt opens an empty memory whose clock shows what now returns. stop closes it.
+type OpenAt func(now func() time.Time) (s robotmem.Service, stop func() error, err error)
+
+// AskRobots makes the calls of three robots and asks their questions, those of one half
+// or, for "", all.
+func AskRobots(ctx context.Context, half string, open OpenAt) (*Answers, error) {
+	res := &Answers{Kinds: []AnswersKind{}, Missed: []MissedOne{}}
+	var questions []question
+	if err := lines("questions.jsonl", func(q question) error { questions = append(questions, q); return nil }); err != nil {
+		return nil, err
+	}
+	questions = slices.DeleteFunc(questions, func(q question) bool { return half != "" && q.Half != half })
+	byDeployment := map[string][]question{}
+	for _, q := range questions {
+		byDeployment[q.Deployment] = append(byDeployment[q.Deployment], q)
+	}
+	kinds := map[string]*AnswersKind{}
+	for _, name := range slices.Sorted(maps.Keys(byDeployment)) {
+		if err := askRobot(ctx, name, byDeployment[name], open, kinds, res); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		k := kinds[kind]
+		res.Kinds = append(res.Kinds, *k)
+		res.Questions += k.Questions
+		res.Hit1 += float64(k.First)
+		res.Hit5 += float64(k.Five)
+	}
+	res.Hit1 /= float64(max(1, res.Questions))
+	res.Hit5 /= float64(max(1, res.Questions))
+	return res, nil
+}
+
+func askRobot(ctx context.Context, name string, questions []question, open OpenAt, kinds map[string]*AnswersKind, res *Answers) (err error) {
+	var now time.Time
+	s, stop, err := open(func() time.Time { return now })
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if stopped := stop(); err == nil {
+			err = stopped
+		}
+	}()
+	ids, keys, sessions := map[string]int64{}, map[int64]string{}, map[string]string{}
+	err = lines(name+".calls.jsonl", func(c call) error {
+		now = c.At
+		if o := robotmem.OpByName(c.Op); o != nil && slices.Contains(o.Fields(), "session_id") && sessions[c.Session] != "" {
+			c.Args["session_id"] = sessions[c.Session]
+		}
+		if c.Op == "update" || c.Op == "forget" {
+			c.Args["memory_id"] = ids[c.Key]
+		}
+		if used, ok := c.Args["used_memory_ids"].([]any); ok {
+			for i := range used {
+				used[i] = ids[fmt.Sprint(used[i])]
+			}
+		}
+		var out struct {
+			MemoryID  int64  `json:"memory_id"`
+			SessionID string `json:"session_id"`
+		}
+		if err := ask(ctx, s, c.Op, c.Args, &out); err != nil {
+			res.Refused = append(res.Refused, fmt.Sprintf("%s %s: %v", name, c.Key, err))
+		}
+		switch c.Op {
+		case "start_session":
+			sessions[c.Session] = out.SessionID
+		case "learn", "save_perception":
+			ids[c.Key], keys[out.MemoryID] = out.MemoryID, c.Key
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, q := range questions {
+		now = q.Now
+		var out robotmem.RecallResponse
+		if err := ask(ctx, s, "recall", q.Ask, &out); err != nil {
+			res.Refused = append(res.Refused, fmt.Sprintf("%s: %v", q.ID, err))
+		}
+		got := []string{}
+		for _, m := range out.Memories[:min(5, len(out.Memories))] {
+			got = append(got, keys[m.MemoryID])
+		}
+		if kinds[q.Kind] == nil {
+			kinds[q.Kind] = &AnswersKind{Kind: q.Kind}
+		}
+		k := kinds[q.Kind]
+		k.Questions++
+		within := slices.ContainsFunc(got, func(key string) bool { return slices.Contains(q.Answers, key) })
+		if within {
+			k.Five++
+		}
+		if len(got) > 0 && slices.Contains(q.Answers, got[0]) {
+			k.First++
+		} else {
+			res.Missed = append(res.Missed, MissedOne{q.ID, q.Ask, q.Answers, got, within})
+		}
+	}
+	return nil
+}
+
+// ask makes a call as it comes from a client.
+func ask(ctx context.Context, s robotmem.Service, op string, args map[string]any, out any) error {
+	request, err := json.Marshal(args)
+	if err != nil {
+		return err
+	}
+	o := robotmem.OpByName(op)
+	if o == nil {
+		return fmt.Errorf("there is no operation %q", op)
+	}
+	res, err := o.Call(ctx, s, request)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(res)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, out)
+}
+
+// lines decodes each line of a file of robotQA.
+func lines[T any](name string, each func(T) error) error {
+	data, err := fs.ReadFile(robotQA, "testdata/robot-qa/"+name)
+	if err != nil {
+		return err
+	}
+	in := bufio.NewScanner(bytes.NewReader(data))
+	in.Buffer(nil, len(data)+1)
+	for n := 1; in.Scan(); n++ {
+		var line T
+		if strings.TrimSpace(in.Text()) == "" {
+			continue
+		}
+		if err := json.Unmarshal(in.Bytes(), &line); err != nil {
+			return fmt.Errorf("%s: line %d: %w", name, n, err)
+		}
+		if err := each(line); err != nil {
+			return err
+		}
+	}
+	return in.Err()
+}
