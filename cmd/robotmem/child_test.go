@@ -155,7 +155,11 @@ func (ch child) LearnBatch(ctx context.Context, r *robotmem.LearnBatchRequest) (
 func (ch child) Recall(ctx context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	in := *r // the suite expects what the library answers by default
 	in.Detail = cmp.Or(in.Detail, robotmem.DetailFull)
-	return use[robotmem.RecallRequest, robotmem.RecallResponse](ctx, ch, "recall", &in)
+	res, err := use[robotmem.RecallRequest, robotmem.RecallResponse](ctx, ch, "recall", &in)
+	for i := 0; err == nil && in.Detail == robotmem.DetailFull && i < len(res.Memories); i++ {
+		lift(&res.Memories[i])
+	}
+	return res, err
 }
 
 func (ch child) Search(ctx context.Context, r *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
@@ -195,7 +199,22 @@ func (ch child) EndSession(ctx context.Context, r *robotmem.EndSessionRequest) (
 }
 
 func (ch child) Get(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.Memory, error) {
-	return use[robotmem.MemoryRequest, robotmem.Memory](ctx, ch, "get", r)
+	m, err := use[robotmem.MemoryRequest, robotmem.Memory](ctx, ch, "get", r)
+	if err == nil {
+		lift(m)
+	}
+	return m, err
+}
+
+// lift restores what an MCP answer says once: the sections of the context, a summary
+// that is the text, and the time of an update that never was.
+func lift(m *robotmem.Memory) {
+	c := m.Context
+	m.Params, m.Spatial, m.Robot, m.Task, m.Env = c["params"], c["spatial"], c["robot"], c["task"], c["env"]
+	m.Summary = cmp.Or(m.Summary, m.Content)
+	if m.UpdatedAt == nil && m.Version > 0 {
+		m.UpdatedAt = &m.CreatedAt
+	}
 }
 
 func (ch child) Data(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -19,9 +20,9 @@ import (
 
 const (
 	briefTokens     = 380 // of the response of StartSession, as text.Tokens estimates them
-	briefLine       = 45  // tokens of one memory
+	briefLine       = 60  // tokens of one memory
 	briefIDTokens   = 3   // of an id in a list
-	briefCandidates = 12  // memories per part before they are sorted by their fit
+	briefCandidates = 30  // memories per part before they are sorted by their fit
 	maxRules        = 50  // rules that are compared with the session
 	repeatedFrom    = 3   // failures with the same parameters that cause a warning
 )
@@ -97,7 +98,7 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 }
 
 // find recalls the memories that pass a filter, those that agree most with the context
-// of the session first.
+// of the session first, without those that rather differ from it.
 func (b *briefing) find(ctx context.Context, filter robotmem.Object) ([]robotmem.Memory, error) {
 	r := b.query
 	r.ContextFilter = filter
@@ -109,6 +110,7 @@ func (b *briefing) find(ctx context.Context, filter robotmem.Object) ([]robotmem
 	for _, m := range res.Memories {
 		fit[m.MemoryID] = agreement(b.context, m.Context)
 	}
+	res.Memories = slices.DeleteFunc(res.Memories, func(m robotmem.Memory) bool { return fit[m.MemoryID] < 0 })
 	slices.SortStableFunc(res.Memories, func(x, y robotmem.Memory) int { return cmp.Compare(fit[y.MemoryID], fit[x.MemoryID]) })
 	return res.Memories, nil
 }
@@ -148,7 +150,7 @@ func agreement(a, b map[string]any) (n int) {
 		switch _, isList := v.([]any); {
 		case xIs && yIs:
 			n += agreement(x, y)
-		case isList:
+		case isList, xIs != yIs:
 		case fmt.Sprint(v) == fmt.Sprint(other):
 			n++
 		default:
@@ -173,21 +175,35 @@ func placeOf(context robotmem.Object) *robotmem.SpatialSort {
 // repeated names the parameters with which at least repeatedFrom attempts failed and
 // none succeeded.
 func repeated(failed, worked []robotmem.Memory) (lines []string) {
-	ids := map[string][]int64{}
-	for _, m := range failed {
-		if key := recall.Parameters(&m); key != "" {
-			ids[key] = append(ids[key], m.MemoryID)
+	var order []string // the ids of the attempts
+	params, attempts := map[string][]string{}, map[string]int{}
+	helped := map[string]bool{}
+	for i := range worked {
+		for _, p := range recall.Parameters(&worked[i]) {
+			helped[p] = true
 		}
 	}
-	for _, m := range worked {
-		delete(ids, recall.Parameters(&m))
-	}
-	for _, m := range failed {
-		key := recall.Parameters(&m)
-		if n := len(ids[key]); n >= repeatedFrom {
-			lines = append(lines, fmt.Sprintf("%s failed %d of %d times: %v", key, n, n, ids[key][:repeatedFrom]))
+	ids, counts := map[string][]int64{}, map[string]int{}
+	var seen []string
+	for i := range failed {
+		for _, p := range recall.Parameters(&failed[i]) {
+			if ids[p] == nil {
+				seen = append(seen, p)
+			}
+			ids[p] = append(ids[p], failed[i].MemoryID)
+			counts[p] += max(1, failed[i].Sightings)
 		}
-		delete(ids, key)
+	}
+	for _, p := range seen {
+		if key := fmt.Sprint(ids[p]); counts[p] >= repeatedFrom && !helped[p] {
+			if params[key] == nil {
+				order = append(order, key)
+			}
+			params[key], attempts[key] = append(params[key], p), counts[p]
+		}
+	}
+	for _, key := range order {
+		lines = append(lines, fmt.Sprintf("%s: %d attempts failed, none succeeded %s", strings.Join(params[key], " "), attempts[key], key))
 	}
 	return lines
 }
@@ -200,7 +216,7 @@ func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) 
 	for _, p := range parts {
 		all = append(all, p.memories...)
 	}
-	w := recall.NewWriter(all, b.Now())
+	w := recall.NewWriter(all, time.Time{}) // dates without the time of day
 	for round, more := 0, true; more; round++ {
 		more = false
 		for i, p := range parts {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
@@ -21,7 +22,8 @@ const (
 	paramTokens   = 14 // its parameters
 	valueTokens   = 10 // one value
 	leastText     = 12 // its text: facts give way to it
-	sharedText    = 8  // the beginning that a text has in common with another and does not repeat
+	sharedText    = 8  // the beginning that a long text has in common with another and does not repeat
+	maxWord       = 20 // bytes
 )
 
 // Present reduces the memories of a response to the detail that the request asks for
@@ -114,6 +116,10 @@ func (w *Writer) Line(m *robotmem.Memory, tokens int) string {
 			facts = append(facts, fact)
 		}
 	}
+	age := w.now.Sub(m.ObservedAt)
+	if left -= text.Tokens(content) - min(text.Tokens(content), leastText); age >= 0 && age < 48*time.Hour && left > 6 {
+		facts = append(facts, m.ObservedAt.UTC().Format("15:04 UTC"))
+	}
 	head := strings.Join(facts, ", ")
 	if head != "" {
 		head += ": "
@@ -129,9 +135,11 @@ func (w *Writer) textOf(m *robotmem.Memory, tokens int) string {
 		switch {
 		case b.Content == m.Content:
 			return fmt.Sprintf("text of %d", b.MemoryID)
-		case text.Tokens(m.Content[:same]) >= sharedText:
-			at := max(strings.LastIndexAny(m.Content[:same], " \n，。；"), 0)
-			return fmt.Sprintf("as %d, but ends: %s", b.MemoryID, oneLine(m.Content[at:]))
+		case text.Tokens(m.Content[:same]) >= sharedText && text.Tokens(m.Content) > leastText:
+			if at := strings.LastIndexByte(m.Content[:same], ' '); at > same-maxWord {
+				same = at
+			}
+			return fmt.Sprintf("as %d, but ends: %s", b.MemoryID, oneLine(m.Content[same:]))
 		}
 	}
 	content := oneLine(m.Content)
@@ -148,6 +156,9 @@ func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
+	}
+	for n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
+		n--
 	}
 	return n
 }
@@ -172,12 +183,12 @@ func (w *Writer) facts(m *robotmem.Memory, content string) []string {
 	if m.Distance != nil {
 		facts = append(facts, fmt.Sprintf("%.3g away", *m.Distance))
 	}
+	if m.Sightings > 1 {
+		facts = append(facts, fmt.Sprintf("seen %d times", m.Sightings))
+	}
 	facts = append(facts, m.Record, placeOf(m.Context))
 	if w.collections {
 		facts = append(facts, m.Collection)
-	}
-	if w.now.Sub(m.ObservedAt) < 48*time.Hour {
-		facts = append(facts, m.ObservedAt.UTC().Format("15:04 UTC"))
 	}
 	return facts
 }
@@ -220,13 +231,12 @@ func parameters(context robotmem.Object) (out []parameter) {
 	return out
 }
 
-// Parameters returns all parameters of a memory as text, "" without any.
-func Parameters(m *robotmem.Memory) string {
-	var out []string
+// Parameters returns the parameters of a memory, as in "grip_force=9 N".
+func Parameters(m *robotmem.Memory) (out []string) {
 	for _, p := range parameters(m.Context) {
 		out = append(out, p.String())
 	}
-	return strings.Join(out, " ")
+	return out
 }
 
 // placeOf returns where a memory was made: the first coordinates and the first name.
@@ -280,7 +290,11 @@ func leaves(path string, v any, yield func(path, value string)) {
 		yield(path, strings.Join(parts, ","))
 	case nil:
 	default:
-		if value := strings.Join(strings.Fields(fmt.Sprint(v)), " "); value != "" && text.Tokens(value) <= valueTokens {
+		value := strings.Join(strings.Fields(fmt.Sprint(v)), " ")
+		if n, ok := v.(json.Number); ok && strings.HasSuffix(value, ".0") {
+			value = strings.TrimSuffix(n.String(), ".0")
+		}
+		if value != "" && text.Tokens(value) <= valueTokens {
 			yield(path, robotmem.Visible(value))
 		}
 	}
