@@ -42,6 +42,7 @@ var arrows = []struct {
 	{"robotmem/internal/maintenance", []string{"robotmem", "robotmem/internal", "perception", "consolidate"}, "examines tables and indexes, below any service"},
 	{"robotmem/internal/filter", []string{"robotmem", "robotmem/internal/text", "robotmem/internal/units"}, "a filter is read the same over any store"},
 	{"robotmem/internal/recall", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/text", "robotmem/internal/timeparse", "consolidate"}, "ranking knows no store"},
+	{"robotmem/internal/advise", []string{"robotmem"}, "statistics know no store"},
 	{"robotmem/internal/lexical", nil, "a leaf"},
 	{"robotmem/internal/vector", nil, "a leaf"},
 	{"robotmem/internal/text", []string{"robotmem/internal/units"}, "a leaf; a unit has one definition"},
@@ -84,7 +85,7 @@ var owners = map[string][]string{
 	"github.com/foxglove/mcap/go/mcap":       {"perception/segment", "perception/recording"},
 	"github.com/prometheus/client_golang":    {"web"},
 	"github.com/mewkiz/flac":                 {"perception/audio"},
-	"gonum.org/v1/gonum":                     {"perception/audio", "perception/recording"},
+	"gonum.org/v1/gonum":                     {"perception/audio", "perception/recording", "robotmem/internal/advise"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding/onnx"},
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
 	"github.com/pelletier/go-toml/v2":        {"robotmem/mcp/clients"},

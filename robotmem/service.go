@@ -23,6 +23,12 @@ type Service interface {
 	// Search is Recall with simple parameters. It searches all collections
 	// unless the request names one.
 	Search(context.Context, *SearchRequest) (*RecallResponse, error)
+	// Advise computes which parameters worked in past attempts, with intervals,
+	// and suggests some that were tried. It makes no suggestion from fewer than
+	// NMin attempts.
+	Advise(context.Context, *AdviseRequest) (*AdviseResponse, error)
+	// Aggregate counts memories exactly by group and outcome.
+	Aggregate(context.Context, *AggregateRequest) (*AggregateResponse, error)
 	// SavePerception stores sensor data byte for byte, with a description.
 	SavePerception(context.Context, *SavePerceptionRequest) (*SavePerceptionResponse, error)
 	// Forget removes a memory from recall. Restore undoes it, except with

@@ -321,6 +321,14 @@ func (ch child) Paths(ctx context.Context, r *robotmem.PathsRequest) (*robotmem.
 	return use[robotmem.PathsRequest, robotmem.PathsResponse](ctx, ch, "paths", r)
 }
 
+func (ch child) Advise(ctx context.Context, r *robotmem.AdviseRequest) (*robotmem.AdviseResponse, error) {
+	return use[robotmem.AdviseRequest, robotmem.AdviseResponse](ctx, ch, "advise", r)
+}
+
+func (ch child) Aggregate(ctx context.Context, r *robotmem.AggregateRequest) (*robotmem.AggregateResponse, error) {
+	return use[robotmem.AggregateRequest, robotmem.AggregateResponse](ctx, ch, "aggregate", r)
+}
+
 func (ch child) Places(ctx context.Context, r *robotmem.PlacesRequest) (*robotmem.PlacesResponse, error) {
 	return use[robotmem.PlacesRequest, robotmem.PlacesResponse](ctx, ch, "places", r)
 }

@@ -57,6 +57,16 @@ func (c *Client) Search(ctx context.Context, r *robotmem.SearchRequest) (*robotm
 	return call[robotmem.RecallResponse](ctx, c, "search", r)
 }
 
+// Advise implements robotmem.Service.
+func (c *Client) Advise(ctx context.Context, r *robotmem.AdviseRequest) (*robotmem.AdviseResponse, error) {
+	return call[robotmem.AdviseResponse](ctx, c, "advise", r)
+}
+
+// Aggregate implements robotmem.Service.
+func (c *Client) Aggregate(ctx context.Context, r *robotmem.AggregateRequest) (*robotmem.AggregateResponse, error) {
+	return call[robotmem.AggregateResponse](ctx, c, "aggregate", r)
+}
+
 // SavePerception implements robotmem.Service.
 func (c *Client) SavePerception(ctx context.Context, r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
 	return call[robotmem.SavePerceptionResponse](ctx, c, "save_perception", r)

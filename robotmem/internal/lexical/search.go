@@ -319,3 +319,25 @@ func (s *scratch) unionUnfinished(c *collection, u *Unfinished) (l *postingList,
 	}
 	return &all, df
 }
+
+// Having returns the identifiers of the documents that hold a stem.
+func (x *Index) Having(collection, stem string) *bitset.BitSet {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	out := bitset.New(0)
+	var r decoded
+	for c := range x.selected(collection) {
+		l, _ := c.postings(stem)
+		if l == nil {
+			continue
+		}
+		for i := range l.blockCount() {
+			for _, doc := range r.docs[:l.decode(i, &r)] {
+				if !c.deleted.has(doc) {
+					out.Set(uint(c.ids[doc]))
+				}
+			}
+		}
+	}
+	return out
+}

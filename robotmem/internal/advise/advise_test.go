@@ -1,0 +1,316 @@
+package advise
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.Abs(got-want) > tolerance || math.IsNaN(got) {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// The intervals are those of R's prop.test(x, n, correct = FALSE), and the one of 81 of
+// 263 is in R. G. Newcombe, "Two-sided confidence intervals for the single proportion",
+// Statistics in Medicine 17 (1998), table I, method 3.
+func TestWilson(t *testing.T) {
+	for _, c := range []struct{ successes, n, low, high float64 }{
+		{0, 0, 0, 1},
+		{81, 263, 0.2553, 0.3662},
+		{15, 148, 0.0624, 0.1605},
+		{0, 20, 0, 0.1611},
+		{1, 29, 0.0061, 0.1718},
+		{7, 7, 0.6457, 1},
+		{3, 3, 0.4385, 1},
+		{5, 10, 0.2366, 0.7634},
+	} {
+		low, high := Wilson(c.successes, c.n)
+		near(t, fmt.Sprint(c, " low"), low, c.low, 5e-5)
+		near(t, fmt.Sprint(c, " high"), high, c.high, 5e-5)
+	}
+}
+
+func TestInformation(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		counts [][2]int
+		want   float64
+	}{
+		{"decides", [][2]int{{5, 0}, {5, 5}}, 1},
+		{"independent", [][2]int{{4, 2}, {8, 4}}, 0},
+		// H(Y) = H(7/10) = 0.8813, H(Y|G) = 5/10 H(2/5) + 0 = 0.4855
+		{"by hand", [][2]int{{5, 2}, {5, 5}}, 0.3958},
+		{"empty", nil, 0},
+	} {
+		near(t, c.name, information(c.counts), c.want, 5e-5)
+	}
+}
+
+// table is n attempts with columns.
+type table struct {
+	attempts []Attempt
+	columns  []Column
+}
+
+func (b *table) add(score float64, values ...any) {
+	for len(b.columns) < len(values) {
+		b.columns = append(b.columns, Column{Path: fmt.Sprint("params.p", len(b.columns)), Values: []any{nil}})
+	}
+	b.attempts = append(b.attempts, Attempt{ID: int64(len(b.attempts) + 1), Observed: int64(len(b.attempts)), Score: score, Weight: 1})
+	for i := range b.columns {
+		c := &b.columns[i]
+		at := slices.Index(c.Values, values[i])
+		if at < 0 {
+			at = len(c.Values)
+			c.Values = append(c.Values, values[i])
+		}
+		c.Of = append(c.Of, uint32(at))
+	}
+}
+
+func (b *table) advise(o Options) *robotmem.AdviseResponse {
+	if o.Rand == nil {
+		o.Rand = rand.New(rand.NewPCG(1, 1))
+	}
+	return Advise(b.attempts, b.columns, nil, o)
+}
+
+// Under the null hypothesis a valid p-value is at most x with a probability of at most x,
+// and not much less where the statistic has many values.
+func TestPermutationPIsUniformUnderTheNull(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	var ps []float64
+	const tests = 1500
+	for range tests {
+		var b table
+		good := make([]bool, 60)
+		for i := range good {
+			good[i] = r.IntN(3) > 0
+			b.add(0, float64(r.IntN(1000)))
+		}
+		g := newGrouping(newAxis(&b.columns[0]), good)
+		ps = append(ps, g.permutationP(r.Perm(len(good)), good, r))
+	}
+	slices.Sort(ps)
+	for _, x := range []float64{0.01, 0.05, 0.1, 0.25, 0.5} {
+		below, _ := slices.BinarySearchFunc(ps, x, func(p, x float64) int {
+			if p <= x {
+				return -1
+			}
+			return 1
+		})
+		share, error3 := float64(below)/tests, 3*math.Sqrt(x*(1-x)/tests)
+		if share > x+error3 || share < 0.6*x-error3 {
+			t.Errorf("p <= %v in %.4f of the tests", x, share)
+		}
+	}
+}
+
+// Fisher's exact test of 3 of 3 failed against 7 of 7 succeeded gives 1/120.
+func TestPermutationPOfASmallTable(t *testing.T) {
+	var b table
+	var good []bool
+	for i := range 10 {
+		b.add(0, map[bool]any{true: 9.0, false: 12.5}[i < 3])
+		good = append(good, i >= 3)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	sum := 0.0
+	for range 50 {
+		sum += newGrouping(newAxis(&b.columns[0]), good).permutationP(r.Perm(10), good, r)
+	}
+	near(t, "p", sum/50, 1.0/120+1.0/1000, 1e-3)
+}
+
+// Of 20 paths without influence hardly a table names one, which without a correction
+// every second would.
+func TestDiffersIsCorrectedForManyPaths(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	named := 0
+	for range 100 {
+		var b table
+		for range 50 {
+			row := make([]any, 20)
+			for i := range row {
+				row[i] = fmt.Sprint(r.IntN(3))
+			}
+			b.add(float64(r.IntN(2)), row...)
+		}
+		if len(b.advise(Options{Rand: r, MinAttempts: 100}).Differs) > 0 {
+			named++
+		}
+	}
+	if named > 12 { // 5 expected
+		t.Errorf("%d of 100 tables name a path", named)
+	}
+}
+
+func TestDiffersNamesTheHiddenCause(t *testing.T) {
+	var b table
+	for i := range 20 {
+		success := i%4 != 0
+		force := 12.5
+		if !success {
+			force = 9
+		}
+		b.add(map[bool]float64{true: 1}[success], force, fmt.Sprint(i%3))
+	}
+	b.columns[0].Path, b.columns[0].Unit = "params.grip_force", "N"
+	got := b.advise(Options{MinAttempts: 3}).Differs
+	if len(got) != 1 || got[0].Text != "grip_force 9 N failed 5 of 5; 12.5 N succeeded 15 of 15" || got[0].P > 0.01 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// A flag that is there only where it holds is compared with its absence; another path that
+// only failures have, such as an error text, is not.
+func TestDiffersWithMissingValues(t *testing.T) {
+	var b table
+	for i := range 24 {
+		if i%2 == 0 {
+			b.add(0, true, "slipped")
+		} else {
+			b.add(1, nil, nil)
+		}
+	}
+	got := b.advise(Options{MinAttempts: 3}).Differs
+	if len(got) != 1 || got[0].Text != "p0 true failed 12 of 12; not given succeeded 12 of 12" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestBestRegion(t *testing.T) {
+	var b table
+	for i := range 200 {
+		x := float64(i%40) / 2 // 0 to 19.5
+		success := x >= 8 && x <= 13 && i%9 != 0 || x == 19.5 && i < 40
+		b.add(map[bool]float64{true: 1}[success], x)
+	}
+	p := b.advise(Options{MinAttempts: 3}).Parameters[0]
+	best, _ := p.Best.Value.(float64)
+	if best < 9 || best > 12 || *p.Best.From < 7 || *p.Best.To > 14 || p.Best.Low > p.Best.Rate || p.Best.Rate > p.Best.High {
+		t.Errorf("best %+v (%v to %v), want near 10.5", p.Best, *p.Best.From, *p.Best.To)
+	}
+	if len(p.Values) != numberBins {
+		t.Errorf("%d bins", len(p.Values))
+	}
+	attempts := 0.0
+	for _, v := range p.Values {
+		attempts += v.Attempts
+	}
+	if attempts != 200 || p.Bandwidth <= 0 || p.Kernel == "" {
+		t.Errorf("%v attempts in the bins, bandwidth %v of %q", attempts, p.Bandwidth, p.Kernel)
+	}
+}
+
+// One success at the edge does not beat twenty of twenty-two in the middle.
+func TestSuggestionPrefersSupport(t *testing.T) {
+	var b table
+	b.add(1, 30.0, "fast")
+	for i := range 22 {
+		b.add(map[bool]float64{true: 1}[i > 1], 12+float64(i%3)/10, "slow")
+	}
+	res := b.advise(Options{MinAttempts: 3})
+	g := res.Suggestion
+	if g == nil || !g.Tried || g.Parameters["params.p1"] != "slow" || res.Evidence != "good" || g.Rate < 0.85 || g.Rate > 0.97 {
+		t.Fatalf("got %+v, evidence %s", g, res.Evidence)
+	}
+	if x, _ := g.Parameters["params.p0"].(float64); x < 12 || x > 12.2 {
+		t.Errorf("force %v", x)
+	}
+	for _, id := range g.MemoryIDs {
+		if b.attempts[id-1].Score != 1 {
+			t.Errorf("memory %d supports it and failed", id)
+		}
+	}
+}
+
+func TestNoSuggestion(t *testing.T) {
+	var few, failed table
+	few.add(1, 1.0)
+	few.add(1, 1.0)
+	for range 5 {
+		failed.add(0, 1.0)
+	}
+	for name, c := range map[string]struct {
+		b        *table
+		evidence string
+		note     string
+	}{
+		"nothing": {&table{}, "none", ""}, "few": {&few, "none", "n_min is 3"}, "failed": {&failed, "weak", "all 5 attempts failed"},
+	} {
+		res := c.b.advise(Options{MinAttempts: 3})
+		if res.Suggestion != nil || res.Evidence != c.evidence || !strings.Contains(strings.Join(res.Notes, ""), c.note) {
+			t.Errorf("%s: got %+v", name, res)
+		}
+	}
+}
+
+// Of two texts with 8 of 10 and 5 of 10, a Thompson sample takes the first as often as a
+// draw of Beta(9,3) exceeds one of Beta(6,6), 91 % of the time.
+func TestExploreIsAThompsonSample(t *testing.T) {
+	var b table
+	for i := range 10 {
+		b.add(map[bool]float64{true: 1}[i < 8], "a")
+		b.add(map[bool]float64{true: 1}[i < 5], "b")
+	}
+	r, first := rand.New(rand.NewPCG(5, 5)), 0
+	const draws = 3000
+	for range draws {
+		// The prior is shared by both, so that only the data decides.
+		if b.advise(Options{Explore: true, Rand: r, MinAttempts: 3}).Suggestion.Parameters["params.p0"] == "a" {
+			first++
+		}
+	}
+	near(t, "share of a", float64(first)/draws, 0.91, 0.03)
+}
+
+func TestExploreSaysWhatWasNotTried(t *testing.T) {
+	var b table
+	for i := range 12 {
+		b.add(map[bool]float64{true: 1}[i > 5], float64(i))
+	}
+	r, untried := rand.New(rand.NewPCG(5, 5)), 0
+	for range 50 {
+		g := b.advise(Options{Explore: true, Rand: r, MinAttempts: 3}).Suggestion
+		x, _ := g.Parameters["params.p0"].(float64)
+		if g.Tried != (x == math.Trunc(x) && x < 12) || g.Tried == strings.Contains(g.Text, "not tried") {
+			t.Fatalf("got %+v", g)
+		}
+		if !g.Tried {
+			untried++
+		}
+	}
+	if untried == 0 || untried == 50 {
+		t.Errorf("%d of 50 were not tried", untried)
+	}
+}
+
+func TestGoal(t *testing.T) {
+	var b table
+	for i := range 40 {
+		x := float64(i % 8)
+		b.add(20+(x-5)*(x-5)+float64(i%3)/10, x) // seconds, shortest at 5
+	}
+	g := &robotmem.Goal{Path: "task.duration_s", Direction: "min"}
+	res := b.advise(Options{Goal: g, MinAttempts: 3})
+	if res.Suggestion.Parameters["params.p0"] != 5.0 || res.Suggestion.Successes != nil {
+		t.Errorf("got %+v", res.Suggestion)
+	}
+	e := res.Suggestion.Estimate
+	if !(20 <= e.Low && e.Low < e.Rate && e.Rate < e.High) || e.Rate > 23 {
+		t.Errorf("got %+v, want about 20.5 s", e)
+	}
+	g.Direction = "max"
+	if res = b.advise(Options{Goal: g, MinAttempts: 3}); res.Suggestion.Parameters["params.p0"] != 0.0 {
+		t.Errorf("longest: got %+v", res.Suggestion)
+	}
+}

@@ -1,0 +1,105 @@
+package local_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// attemptsOf learns n attempts of three tasks.
+func attemptsOf(t testing.TB, n int) *local.Node {
+	t.Helper()
+	m, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "m.db"), local.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r := rand.New(rand.NewPCG(1, 1))
+	objects, surfaces := []string{"glass", "mug", "box"}, []string{"wood", "steel", "cloth"}
+	var items []robotmem.LearnRequest
+	for i := range n {
+		object, wet, force := objects[i%3], r.IntN(2) == 0, float64(r.IntN(200))/10+2
+		need := 6 + 2*float64(i%3)
+		if wet {
+			need += 3
+		}
+		success := force > need && force < need+6 && r.IntN(10) > 0
+		word := map[bool]string{true: "wet", false: "dry"}[wet]
+		items = append(items, robotmem.LearnRequest{
+			Insight: fmt.Sprintf("attempt %d: pick %s %s with %.1f N", i, word, object, force), Collection: "arm",
+			Context: robotmem.Object{
+				"params": map[string]any{"grip_force": fmt.Sprintf("%.1f N", force), "speed": r.IntN(3)},
+				"task":   map[string]any{"name": "pick", "success": success}, "object": object, "wet": wet, "surface": surfaces[r.IntN(3)],
+				"robot": map[string]any{"id": "arm7", "firmware": "2.1"}, "spatial": map[string]any{"position": []any{r.Float64(), r.Float64(), 0}},
+			},
+		})
+	}
+	for len(items) > 0 {
+		part := items[:min(len(items), 5000)]
+		if _, err := m.LearnBatch(t.Context(), &robotmem.LearnBatchRequest{Items: part}); err != nil {
+			t.Fatal(err)
+		}
+		items = items[len(part):]
+	}
+	return m
+}
+
+func TestAdvise(t *testing.T) {
+	m := attemptsOf(t, 600)
+	for _, r := range []robotmem.AdviseRequest{
+		{Query: "pick wet glass", Collection: "arm"},
+		{Collection: "arm", ContextFilter: robotmem.Object{"wet": true, "object": "glass"}},
+	} {
+		res, err := m.Advise(t.Context(), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Log(show(res))
+		force, _ := res.Suggestion.Parameters["params.grip_force"].(string)
+		if x := number(force); x < 9 || x > 15 || !strings.HasSuffix(force, " N") || res.Evidence != "good" {
+			t.Errorf("suggests %q with %s evidence", force, res.Evidence)
+		}
+	}
+}
+
+func number(s string) (x float64) {
+	if _, err := fmt.Sscan(s, &x); err != nil {
+		return -1
+	}
+	return x
+}
+
+func show(v any) string {
+	data, err := robotmem.EncodeJSON(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
+}
+
+func BenchmarkAdvise(b *testing.B) {
+	m := attemptsOf(b, 100_000)
+	for _, r := range []robotmem.AdviseRequest{
+		{Query: "pick wet glass", Collection: "arm"},
+		{Collection: "arm", ContextFilter: robotmem.Object{"wet": true, "object": "glass"}},
+		{Collection: "arm"},
+		{Collection: "arm", Explore: true},
+	} {
+		b.Run(show(r), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := m.Advise(b.Context(), &r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

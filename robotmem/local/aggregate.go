@@ -1,0 +1,123 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+// Aggregate implements Service.
+func (n *Node) Aggregate(ctx context.Context, req *robotmem.AggregateRequest) (*robotmem.AggregateResponse, error) {
+	res := &robotmem.AggregateResponse{Groups: []robotmem.OutcomeGroup{}}
+	return orNil(res, read(ctx, n, "aggregate", req, func(c *store.Conn, r *robotmem.AggregateRequest) error {
+		set, err := n.matching(c, r.Collection, r.ContextFilter, r.After, r.Before)
+		if err != nil {
+			return err
+		}
+		return n.aggregate(c, r, n.index.Columns.ObservedTimes(set), res)
+	}))
+}
+
+func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, rows []store.TimedID, res *robotmem.AggregateResponse) error {
+	scores, err := n.outcomesOf(c, rowIDs(rows))
+	if err != nil {
+		return err
+	}
+	type key [4]any
+	keys, groups := make([]key, len(rows)), map[key]*robotmem.OutcomeGroup{}
+	for k, path := range r.GroupBy {
+		column, err := n.groupColumn(c, path, rows, scores)
+		if err != nil {
+			return err
+		}
+		for i, v := range column {
+			keys[i][k] = v
+		}
+		if len(rows) > 0 && !slices.ContainsFunc(column, func(v any) bool { return v != nil }) {
+			res.Notes = append(res.Notes, "group_by: no memory that matches has "+path)
+		}
+	}
+	for i, row := range rows {
+		g := groups[keys[i]]
+		if g == nil {
+			g = &robotmem.OutcomeGroup{Group: robotmem.Object{}}
+			for k, path := range r.GroupBy {
+				g.Group[path] = keys[i][k]
+			}
+			groups[keys[i]] = g
+		}
+		g.Memories++
+		switch outcomeName(scores[i]) {
+		case "success":
+			g.Successes++
+		case "failure":
+			g.Failures++
+		case "partial":
+			g.Partial++
+		default:
+			g.Unknown++
+		}
+		if at := time.Unix(0, row.NS).UTC(); at.After(g.Last) {
+			g.Last = at
+		}
+	}
+	for _, g := range groups {
+		res.Groups = append(res.Groups, *g)
+	}
+	slices.SortFunc(res.Groups, func(a, b robotmem.OutcomeGroup) int {
+		return cmp.Or(cmp.Compare(b.Memories, a.Memories), b.Last.Compare(a.Last), cmp.Compare(fmt.Sprint(a.Group), fmt.Sprint(b.Group)))
+	})
+	res.Memories, res.More = len(rows), max(0, len(res.Groups)-r.Limit)
+	if res.Groups = res.Groups[:len(res.Groups)-res.More]; res.More > 0 {
+		res.Notes = append(res.Notes, fmt.Sprintf("%d smaller groups are left out; raise limit, or narrow with context_filter", res.More))
+	}
+	return nil
+}
+
+// groupColumn returns the value that each memory is grouped by; nil for none.
+func (n *Node) groupColumn(c *store.Conn, path string, rows []store.TimedID, scores []float64) ([]any, error) {
+	out := make([]any, len(rows))
+	switch path {
+	case "confidence", "observed_at":
+		return nil, robotmem.Errorf(robotmem.Invalid, "group_by", "%s differs for each memory; group by day, or narrow with context_filter, after and before", path)
+	case "outcome":
+		for i := range rows {
+			out[i] = outcomeName(scores[i])
+		}
+	case "day":
+		for i := range rows {
+			out[i] = time.Unix(0, rows[i].NS).UTC().Format(time.DateOnly)
+		}
+	case "collection", "category", "type", "perception_type", "session_id":
+		n.index.Columns.OwnValues(path, rows, out)
+	default:
+		values, err := n.index.Columns.ValuesOf(c, []string{path}, rowIDs(rows))
+		if err != nil {
+			return nil, err
+		}
+		for i, code := range values[0].Of {
+			out[i] = values[0].Values[code]
+			if x, ok := out[i].(float64); ok && values[0].Unit != "" {
+				out[i] = fmt.Sprint(x, " ", values[0].Unit)
+			}
+		}
+	}
+	return out, nil
+}
+
+func outcomeName(score float64) string {
+	switch {
+	case score == 1:
+		return "success"
+	case score == 0:
+		return "failure"
+	case score > 0:
+		return "partial"
+	}
+	return "unknown"
+}
