@@ -60,9 +60,7 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 		}
 		rules, items := rulesOf(f.Tag.Get("validate"))
 		p := d.fieldSchema(f.Type, rules, items)
-		if d != nil || t != reflect.TypeFor[SpatialSort]() { // the description of spatial_sort has an example
-			p["description"] = f.Tag.Get("doc")
-		}
+		p["description"] = f.Tag.Get("doc")
 		if text := f.Tag.Get("default"); text != "" {
 			p["default"] = defaultValue(f.Type, text)
 		}
@@ -95,7 +93,7 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 		return map[string]any{"type": "string"}
 	case t == reflect.TypeFor[time.Time]():
 		return map[string]any{"type": "string", "format": "date-time"}
-	case t == reflect.TypeFor[Object](), t == reflect.TypeFor[Like]() && d == nil:
+	case t == reflect.TypeFor[Object](), t.Kind() == reflect.Struct && d == nil: // the description has an example
 		return d.orString(d.anyObject())
 	case t.Kind() == reflect.Struct && t != reflect.TypeFor[LearnRequest]():
 		return d.orString(d.object(t, d.requestSchema))

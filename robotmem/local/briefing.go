@@ -90,7 +90,7 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 		return robot != "" && record.RobotOf(object) != "" && robot != record.RobotOf(object)
 	})
 	b.write(res, []briefPart{
-		{title: "Warning", lines: repeated(failed, worked)},
+		{title: "Warning", lines: repeated(failed, worked)}, {title: "Advice", lines: b.advice(ctx)},
 		{title: "Rules", memories: rules}, {title: "Worked", memories: worked}, {title: "Failed", memories: failed}, {title: "Current values", memories: known},
 		{title: "Last session", lines: strings.FieldsFunc(last.Text, func(r rune) bool { return r == '\n' })},
 	})
@@ -135,6 +135,36 @@ func current(ms []robotmem.Memory) []robotmem.Memory {
 		}
 	}
 	return out
+}
+
+// advice returns what the attempts at the task suggest and what made the difference.
+func (b *briefing) advice(ctx context.Context) (lines []string) {
+	if b.query.Query == "" {
+		return nil
+	}
+	res, err := b.Advise(ctx, &robotmem.AdviseRequest{Query: b.query.Query, Task: taskOf(b.context), Collection: b.query.Collection})
+	if err != nil {
+		b.Log.Warn("no advice in a briefing", "err", err)
+		return nil
+	}
+	if res.Suggestion != nil {
+		lines = append(lines, res.Suggestion.Text)
+	}
+	for _, d := range res.Differs {
+		lines = append(lines, d.Text)
+	}
+	return lines
+}
+
+// taskOf returns the name of the task in a context, "" without one.
+func taskOf(context robotmem.Object) string {
+	for _, path := range taskPaths {
+		v, _ := context.At(path)
+		if name, ok := v.(string); ok {
+			return name
+		}
+	}
+	return ""
 }
 
 // agreement counts the values of a context that another one has at the same path, minus
