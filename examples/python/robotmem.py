@@ -91,6 +91,11 @@ class Budget(TypedDict, total=False):
     perception_type: Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"]
 
 
+class Goal(TypedDict, total=False):
+    direction: Literal["max", "min"]
+    path: str
+
+
 class _LearnRequestMust(TypedDict):
     insight: str
 
@@ -150,6 +155,39 @@ ActivityResponse = TypedDict("ActivityResponse", {
     "from": "str",
     "to": "str",
 })
+
+
+class _AdviseResponseMust(TypedDict):
+    attempts: int
+    differs: List[Difference]
+    evidence: str
+    parameters: List[ParameterAdvice]
+    query_ms: float
+
+
+class _AdviseResponseMay(TypedDict, total=False):
+    notes: List[str]
+    overall: Estimate
+    suggestion: Suggestion
+    unknown: int
+
+
+class AdviseResponse(_AdviseResponseMust, _AdviseResponseMay):
+    pass
+
+
+class _AggregateResponseMust(TypedDict):
+    groups: List[OutcomeGroup]
+    memories: int
+
+
+class _AggregateResponseMay(TypedDict, total=False):
+    more: int
+    notes: List[str]
+
+
+class AggregateResponse(_AggregateResponseMust, _AggregateResponseMay):
+    pass
 
 
 class _AuditEntryMust(TypedDict):
@@ -343,6 +381,13 @@ class DataResponse(TypedDict):
     sha256: str
 
 
+class Difference(TypedDict):
+    bits: float
+    p: float
+    path: str
+    text: str
+
+
 class _DoctorResponseMust(TypedDict):
     checks: List[Check]
     healthy: bool
@@ -371,6 +416,21 @@ class _EndSessionResponseMay(TypedDict, total=False):
 
 
 class EndSessionResponse(_EndSessionResponseMust, _EndSessionResponseMay):
+    pass
+
+
+class _EstimateMust(TypedDict):
+    attempts: float
+    high: float
+    low: float
+    rate: float
+
+
+class _EstimateMay(TypedDict, total=False):
+    successes: float
+
+
+class Estimate(_EstimateMust, _EstimateMay):
     pass
 
 
@@ -522,6 +582,32 @@ class _MemoryMay(TypedDict, total=False):
 
 
 class Memory(_MemoryMust, _MemoryMay):
+    pass
+
+
+class OutcomeGroup(TypedDict):
+    failures: int
+    group: Object
+    last: str
+    memories: int
+    partial: int
+    successes: int
+    unknown: int
+
+
+class _ParameterAdviceMust(TypedDict):
+    path: str
+    values: List[ValueRecord]
+
+
+class _ParameterAdviceMay(TypedDict, total=False):
+    bandwidth: float
+    best: ValueRecord
+    kernel: str
+    unit: str
+
+
+class ParameterAdvice(_ParameterAdviceMust, _ParameterAdviceMay):
     pass
 
 
@@ -868,6 +954,25 @@ class StreamCount(TypedDict):
     stored: int
 
 
+class _SuggestionMust(TypedDict):
+    attempts: float
+    high: float
+    low: float
+    memory_ids: List[int]
+    parameters: Object
+    rate: float
+    text: str
+    tried: bool
+
+
+class _SuggestionMay(TypedDict, total=False):
+    successes: float
+
+
+class Suggestion(_SuggestionMust, _SuggestionMay):
+    pass
+
+
 class _TimePhraseMust(TypedDict):
     text: str
 
@@ -901,6 +1006,27 @@ class UpdateResponse(TypedDict):
     old_content: str
     status: str
     version: int
+
+
+class _ValueRecordMust(TypedDict):
+    attempts: float
+    high: float
+    low: float
+    rate: float
+
+
+_ValueRecordMay = TypedDict("_ValueRecordMay", {
+    "from": "float",
+    "last_tried": "str",
+    "memory_ids": "List[int]",
+    "successes": "float",
+    "to": "float",
+    "value": "Any",
+}, total=False)
+
+
+class ValueRecord(_ValueRecordMust, _ValueRecordMay):
+    pass
 
 
 _VersionMust = TypedDict("_VersionMust", {
@@ -937,6 +1063,8 @@ ROUTES: Dict[str, Tuple[str, str, bool]] = {
     "learn_batch": ("POST", "/api/learn/batch", False),
     "recall": ("POST", "/api/recall", True),
     "search": ("GET", "/api/search", True),
+    "advise": ("POST", "/api/advise", True),
+    "aggregate": ("GET", "/api/aggregate", True),
     "save_perception": ("POST", "/api/perceptions", False),
     "forget": ("DELETE", "/api/memory/{memory_id}", False),
     "restore": ("POST", "/api/memory/{memory_id}/restore", False),
@@ -1076,6 +1204,7 @@ class Operations:
             context_filter: Filter over context paths: {"task.success":true,"params.force":{"$lt":15}}.
                 Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not.
             spatial_sort: Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}.
+                "mode":"fused" ranks by words too; frame_id, map_id.
             after: Only memories observed at or after this time (RFC 3339).
             before: Only memories observed before this time (RFC 3339).
             as_of: Search the state of the memory at this past time (RFC 3339).
@@ -1127,6 +1256,69 @@ class Operations:
         """
         return self._call("search", {"q": q, "collection": collection, "top_k": top_k, "parse_time":
             parse_time, "explain": explain})
+
+    def advise(
+        self,
+        query: Optional[str] = None,
+        *,
+        task: Optional[str] = None,
+        collection: Optional[str] = None,
+        context_filter: Optional[Object] = None,
+        spatial_sort: Optional[SpatialSort] = None,
+        parameters: Optional[Sequence[str]] = None,
+        goal: Optional[Goal] = None,
+        n_min: Optional[int] = None,
+        explore: Optional[bool] = None,
+        seed: Optional[int] = None,
+    ) -> AdviseResponse:
+        """Ask which parameters worked before you act. It counts all attempts with a known outcome
+        (task.success) that match, and returns per parameter the tried values with success rates and 95 %
+        intervals, one suggestion with its support, and which context paths separate successes from failures.
+        Example: {"query":"pick wet glass","context_filter":{"wet":true}}.
+
+        Args:
+            query: The task in words: "pick wet glass". Attempts weigh by the words that they share with it,
+                in their text or context.
+            task: Name of the task, as in task.name. If no attempt has this name, its words count like those
+                of query.
+            collection: Namespace; * for all.
+            context_filter: Only attempts that match, as in recall: {"wet":true,"object":"glass"}.
+            spatial_sort: Attempts near this place weigh more; those beyond max_distance do not count.
+            parameters: Context paths to advise on, such as params.grip_force. Default: those below params.
+            goal: success (default), or a context path with a number: task.score to maximise it,
+                -task.duration_s or {"path":"task.duration_s","direction":"min"} to minimise it.
+            n_min: Fewest attempts for a suggestion.
+            explore: Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For
+                repeated attempts that may fail.
+            seed: Makes explore repeatable. 0: a new sample each time.
+        """
+        return self._call("advise", {"query": query, "task": task, "collection": collection, "context_filter":
+            context_filter, "spatial_sort": spatial_sort, "parameters": parameters, "goal": goal, "n_min":
+            n_min, "explore": explore, "seed": seed})
+
+    def aggregate(
+        self,
+        *,
+        collection: Optional[str] = None,
+        context_filter: Optional[Object] = None,
+        group_by: Optional[Sequence[str]] = None,
+        after: Optional[Time] = None,
+        before: Optional[Time] = None,
+        limit: Optional[int] = None,
+    ) -> AggregateResponse:
+        """Count memories exactly by group and outcome: how often did corridor B fail.
+
+        Args:
+            collection: Namespace; * for all.
+            context_filter: Only memories that match, as in recall.
+            group_by: Up to 4 context paths, or of collection, category, type, perception_type, session_id,
+                outcome, day. Without it there is one group.
+            after: Only memories observed at or after this time (RFC 3339).
+            before: Only memories observed before this time (RFC 3339).
+            limit: Largest number of groups, 1 to 1,000.
+        """
+        return self._call("aggregate", {"collection": collection, "context_filter": context_filter,
+            "group_by": group_by, "after": after, "before": before, "limit": limit})
 
     def save_perception(
         self,

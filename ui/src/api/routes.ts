@@ -3,6 +3,8 @@
 /** Method and path of every operation. */
 export const routes = {
   activity: ["GET", "/api/activity"],
+  advise: ["POST", "/api/advise"],
+  aggregate: ["GET", "/api/aggregate"],
   audit: ["GET", "/api/audit"],
   categories: ["GET", "/api/categories"],
   changes: ["GET", "/api/changes"],

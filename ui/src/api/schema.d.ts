@@ -20,6 +20,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/advise": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What worked here
+         * @description Ask which parameters worked before you act. It counts all attempts with a known outcome (task.success) that match, and returns per parameter the tried values with success rates and 95 % intervals, one suggestion with its support, and which context paths separate successes from failures. Example: {"query":"pick wet glass","context_filter":{"wet":true}}.
+         */
+        post: operations["advise"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/aggregate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count outcomes
+         * @description Count memories exactly by group and outcome: how often did corridor B fail.
+         */
+        get: operations["aggregate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/audit": {
         parameters: {
             query?: never;
@@ -769,6 +809,63 @@ export interface components {
              */
             to: string;
         };
+        AdviseRequest: {
+            /**
+             * @description Namespace; * for all.
+             * @default default
+             */
+            collection?: string;
+            /** @description Only attempts that match, as in recall: {"wet":true,"object":"glass"}. */
+            context_filter?: {
+                [key: string]: unknown;
+            };
+            /** @description Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For repeated attempts that may fail. */
+            explore?: boolean;
+            /** @description success (default), or a context path with a number: task.score to maximise it, -task.duration_s or {"path":"task.duration_s","direction":"min"} to minimise it. */
+            goal?: components["schemas"]["Goal"];
+            /**
+             * @description Fewest attempts for a suggestion.
+             * @default 3
+             */
+            n_min?: number;
+            /** @description Context paths to advise on, such as params.grip_force. Default: those below params. */
+            parameters?: string[];
+            /** @description The task in words: "pick wet glass". Attempts weigh by the words that they share with it, in their text or context. */
+            query?: string;
+            /** @description Makes explore repeatable. 0: a new sample each time. */
+            seed?: number;
+            /** @description Attempts near this place weigh more; those beyond max_distance do not count. */
+            spatial_sort?: components["schemas"]["SpatialSort"];
+            /** @description Name of the task, as in task.name. If no attempt has this name, its words count like those of query. */
+            task?: string;
+        };
+        AdviseResponse: {
+            /** @description Attempts that match and whose result is known. */
+            attempts: number;
+            /** @description Context paths that separate successes from failures, most information first; p < 0.05 after Holm's correction for the number of paths. */
+            differs: components["schemas"]["Difference"][];
+            /** @description none: fewer than n_min attempts, no suggestion. good: at least 5 attempts near the suggestion, with an interval narrower than 0.5. Else weak. */
+            evidence: string;
+            /** @description What was left out or assumed. */
+            notes?: string[];
+            /** @description Of all these attempts, equally weighted. */
+            overall?: components["schemas"]["Estimate"];
+            parameters: components["schemas"]["ParameterAdvice"][];
+            query_ms: number;
+            /** @description Absent if there are too few attempts or none succeeded. */
+            suggestion?: components["schemas"]["Suggestion"];
+            /** @description Memories that match but have no known result; they do not count. */
+            unknown?: number;
+        };
+        AggregateResponse: {
+            /** @description The largest first. */
+            groups: components["schemas"]["OutcomeGroup"][];
+            /** @description Memories that match, in all groups. */
+            memories: number;
+            /** @description Groups over the limit, which are left out. */
+            more?: number;
+            notes?: string[];
+        };
         AuditEntry: {
             /** @description updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode), repaired or imported (one entry per import). created occurs only for purged memories; a memory itself holds who stored it. */
             action: string;
@@ -939,6 +1036,15 @@ export interface components {
             memory_id: number;
             sha256: string;
         };
+        Difference: {
+            /** @description Mutual information with the outcome, 0 to 1. */
+            bits: number;
+            /** @description Permutation p-value after Holm's correction. */
+            p: number;
+            path: string;
+            /** @description Such as: grip_force 9 N failed 3 of 3; 12.5 N succeeded 7 of 7. */
+            text: string;
+        };
         DoctorResponse: {
             checks: components["schemas"]["Check"][];
             /** @description false if data is lost or corrupt, or if an index differs from its table. Warnings are healthy. */
@@ -975,6 +1081,17 @@ export interface components {
             status: string;
             summary: components["schemas"]["SessionSummary"];
         };
+        Estimate: {
+            /** @description Number of attempts; weighted by distance and relevance in best and suggestion. */
+            attempts: number;
+            high: number;
+            /** @description Lower end: of the Wilson interval for a rate, of the normal one for a mean. */
+            low: number;
+            /** @description Success rate, or the mean of the goal. */
+            rate: number;
+            /** @description Not with another goal than success. A partial success counts half. */
+            successes?: number;
+        };
         Eviction: {
             bytes: number;
             collection: string;
@@ -992,6 +1109,16 @@ export interface components {
             purged?: components["schemas"]["Purged"];
             reason: string;
             status: string;
+        };
+        Goal: {
+            /**
+             * @description max or min.
+             * @default max
+             * @enum {string}
+             */
+            direction?: "max" | "min";
+            /** @description Context path of the number, or success. */
+            path?: string;
         };
         HistoryResponse: {
             memory_id: number;
@@ -1173,6 +1300,35 @@ export interface components {
             /** @description The tags that a caller gave. */
             user_tags?: string[];
             version?: number;
+        };
+        OutcomeGroup: {
+            failures: number;
+            /** @description Value by path; null where a memory has none. */
+            group: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When the latest was observed.
+             */
+            last: string;
+            memories: number;
+            partial: number;
+            successes: number;
+            unknown: number;
+        };
+        ParameterAdvice: {
+            /** @description Standard deviation of the kernel, in unit. */
+            bandwidth?: number;
+            /** @description The region or value with the highest lower bound. For a number its rate is weighted by a kernel. */
+            best?: components["schemas"]["ValueRecord"];
+            /** @description Kernel and rule of the bandwidth, for numbers. */
+            kernel?: string;
+            path: string;
+            /** @description Unit of the numbers: the most frequent one in the memories. */
+            unit?: string;
+            /** @description Numbers in ascending order, in bins if there are more than 12; texts by attempts, at most 12. */
+            values: components["schemas"]["ValueRecord"][];
         };
         PathValue: {
             memories: number;
@@ -1407,7 +1563,7 @@ export interface components {
             query?: string;
             /** @description Only memories of this episode. With an empty query they are returned in time order. */
             session_id?: string;
-            /** @description Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. */
+            /** @description Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. "mode":"fused" ranks by words too; frame_id, map_id. */
             spatial_sort?: components["schemas"]["SpatialSort"];
             /** @description Only memories with all of these tags. */
             tags?: string[];
@@ -1740,6 +1896,26 @@ export interface components {
             source: string;
             stored: number;
         };
+        Suggestion: {
+            /** @description Number of attempts; weighted by distance and relevance in best and suggestion. */
+            attempts: number;
+            high: number;
+            /** @description Lower end: of the Wilson interval for a rate, of the normal one for a mean. */
+            low: number;
+            /** @description Attempts that support it, the one with these parameters first. */
+            memory_ids: number[];
+            /** @description By path, ready for the context of the next attempt: 12.5, or 12.5 N if the memories hold units. */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** @description Success rate, or the mean of the goal. */
+            rate: number;
+            /** @description Not with another goal than success. A partial success counts half. */
+            successes?: number;
+            text: string;
+            /** @description false: explore proposes a combination that was not tried; its rate is that of its neighbours. */
+            tried: boolean;
+        };
         TimePhrase: {
             /** Format: date-time */
             after?: string;
@@ -1770,6 +1946,24 @@ export interface components {
             old_content: string;
             status: string;
             version: number;
+        };
+        ValueRecord: {
+            /** @description Number of attempts; weighted by distance and relevance in best and suggestion. */
+            attempts: number;
+            from?: number;
+            high: number;
+            /** Format: date-time */
+            last_tried?: string;
+            /** @description Lower end: of the Wilson interval for a rate, of the normal one for a mean. */
+            low: number;
+            /** @description The last attempts, at most 3. */
+            memory_ids?: number[];
+            /** @description Success rate, or the mean of the goal. */
+            rate: number;
+            /** @description Not with another goal than success. A partial success counts half. */
+            successes?: number;
+            to?: number;
+            value?: unknown;
         };
         Version: {
             category: string;
@@ -1934,6 +2128,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActivityResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    advise: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AdviseRequest"];
+            };
+        };
+        responses: {
+            /** @description What worked here */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdviseResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    aggregate: {
+        parameters: {
+            query?: {
+                /** @description Namespace; * for all. */
+                collection?: string;
+                /** @description Only memories that match, as in recall. */
+                context_filter?: string;
+                /** @description Up to 4 context paths, or of collection, category, type, perception_type, session_id, outcome, day. Without it there is one group. */
+                group_by?: string[];
+                /** @description Only memories observed at or after this time (RFC 3339). */
+                after?: string;
+                /** @description Only memories observed before this time (RFC 3339). */
+                before?: string;
+                /** @description Largest number of groups, 1 to 1,000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Count outcomes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AggregateResponse"];
                 };
             };
             400: components["responses"]["BadRequest"];
