@@ -21,7 +21,7 @@ var arrows = []struct {
 	may  []string
 	why  string
 }{
-	{"robotmem", []string{"perception"}, "the domain knows no implementation and does no I/O"},
+	{"robotmem", []string{"perception", "robotmem/internal/timeparse", "robotmem/internal/units"}, "the domain knows no implementation and does no I/O"},
 	{"robotmem/admin", nil, "the domain knows no implementation and does no I/O"},
 	{"robotmem/progress", nil, "the domain knows no implementation and does no I/O"},
 	{"robotmem/local", []string{"", "robotmem", "robotmem/archive", "robotmem/internal", "perception", "classify", "consolidate"}, "an implementation of Service knows neither transports nor other implementations"},

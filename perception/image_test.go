@@ -166,7 +166,7 @@ func TestBrokenImages(t *testing.T) {
 		{"webp", perception.Item{Data: lossy[:len(lossy)-40]}, "image/webp image, 48x32, truncated", "its header claims 218 bytes of 178"},
 		{"damaged png", perception.Item{Data: damaged}, "image/png image, 64x48, damaged", "checksum"},
 		{"animation", perception.Item{Data: file(t, "animated.webp")}, "image/webp image, 48x32, animated", "animated"},
-		{"no header", perception.Item{Data: whole[:20], MediaType: "image/jpeg"}, "20 bytes of image/jpeg", "the header of the jpeg image is damaged"},
+		{"no header", perception.Item{Data: whole[:20], MediaType: "image/jpeg"}, "20 bytes of image/jpeg, not read: the header of the jpeg image is damaged: unexpected EOF", "the header of the jpeg image is damaged"},
 		{"beginning of a payload", perception.Item{Data: whole[:len(whole)-100], Size: int64(len(whole))}, "image/jpeg image, 64x48", "too large to draw"},
 		{"webp too large", perception.Item{Data: webp("VP8L", []byte{0x2f, 0xff, 0xff, 0xff, 0x0f})}, "image/webp image, 16384x16384", "is more than is decoded here"},
 		{"too large", perception.Item{Data: pngBomb(8192, 8192)}, "image/png image, 8192x8192", "8192x8192 pixels from 49 bytes is more than is decoded here"},

@@ -263,8 +263,43 @@ func summarizeOther(in media.Payload) string {
 	}
 	if s == "" {
 		s = media.Plural(max(in.Size, int64(len(in.Data))), "byte") + " of " + media.Clean(in.Type, maxMediaType)
+		if why := unreadable(in); why != nil {
+			s += ", not read: " + why.Error()
+		}
 	}
 	return s
+}
+
+// unreadable returns why no format can read a payload, nil if none accepts it.
+func unreadable(in media.Payload) error {
+	if in.IsHead() {
+		return nil // its beginning alone is not all that a format needs
+	}
+	for _, v := range views(in) {
+		if _, err := v.Preview(PreviewOptions{}.Normal()); err != nil && !errors.Is(err, ErrNoPreview) {
+			return err
+		}
+	}
+	return nil
+}
+
+// SenseOf returns the type of an item that has none, from its summary: auditory for sounds,
+// spatial for point clouds, scans and trajectories, tactile for a wrench, proprioceptive for other
+// traces, procedural for text, otherwise visual.
+func SenseOf(mediaType, summary string) string {
+	for _, s := range []struct{ has, sense string }{
+		{"image", "visual"}, {"audio/", "auditory"}, {"point cloud", "spatial"}, {"laser scan", "spatial"}, {"trajectory", "spatial"},
+		{"-axis wrench", "tactile"}, {"-channel", "proprioceptive"}, {"joint", "proprioceptive"}, {"text, ", "procedural"}, {"JSON ", "procedural"},
+	} {
+		what, _, _ := strings.Cut(summary, ", ")
+		if strings.HasPrefix(mediaType, s.has) || strings.Contains(what+", ", s.has) {
+			return s.sense
+		}
+	}
+	if mediaType == media.TypePCD || mediaType == media.TypePLY {
+		return "spatial"
+	}
+	return "visual"
 }
 
 // summarizeArray describes an array of any type and shape.

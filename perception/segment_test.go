@@ -89,7 +89,7 @@ func TestSegmentSummaries(t *testing.T) {
 		"log":       {segmentOf(t, "/rosout", "rcl_interfaces/msg/Log", "cdr", cdr(uint32(1), uint32(0), uint32(20), "planner", "no path found", "plan.cpp", "plan", uint32(7))), "1 message of rcl_interfaces/msg/Log on /rosout: no path found"},
 		"json":      {segmentOf(t, "/j", "any", "json", []byte(`{"v":1}`), []byte(`{"v":5}`)), "2 messages of any on /j over 10 ms; v peak 5 at 10 ms"},
 		"opaque":    {segmentOf(t, "/p", "x.Proto", "protobuf", []byte("\x08\x01")), "1 message of x.Proto on /p"},
-		"a cut one": {perception.Item{Data: []byte("\x89MCAP0\r\n\x05")}, "9 bytes of application/vnd.mcap"},
+		"a cut one": {perception.Item{Data: []byte("\x89MCAP0\r\n\x05")}, "9 bytes of application/vnd.mcap, not read: the head of the record at byte 8 takes 9 bytes where 1 are left"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := perception.Summarize(test.item); got != test.want {

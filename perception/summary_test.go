@@ -54,7 +54,7 @@ func TestSummarize(t *testing.T) {
 		{"position", jsonItem("[0.5,0.25,-1.5]"), "1-channel trace, 3 samples, peak -1.5 at sample 3"},
 		{"npy", npyItem("<f4", "(3, 2)", binary.LittleEndian, []float32{0, 0, 0, 12345, 0, 0}), "2-channel trace, 3 samples, channel 2 peak 12345 at sample 2"},
 		{"npy cube", perception.Item{Data: npy("|u1", "(1, 2, 3)", make([]byte, 6))}, "array, 1x2x3, elements |u1"},
-		{"npy that lies", perception.Item{Data: npy("|u1", "(9, 2, 3)", make([]byte, 6)), MediaType: "application/x-npy"}, "79 bytes of application/x-npy"},
+		{"npy that lies", perception.Item{Data: npy("|u1", "(9, 2, 3)", make([]byte, 6)), MediaType: "application/x-npy"}, "79 bytes of application/x-npy, not read: the .npy array has 3 dimensions; a trace has one or two"},
 
 		{"png", perception.Item{MediaType: "image/png", Data: pngOf(t, picture(640, 480, color.White, color.Black))}, "image/png image, 640x480, grey, brightness 0.50"},
 		{"depth", perception.Item{Data: pngOf(t, depth)}, "image/png image, 20x10, 16-bit grey, no valid pixel"},
@@ -68,14 +68,14 @@ func TestSummarize(t *testing.T) {
 		{"flac", perception.Item{Data: flac(48000, 4, 24, 120000)}, "audio/flac, 48 kHz, 4 channels, 24-bit, no sound in it: its header claims 2.5 s"},
 
 		{"pcd", perception.Item{Data: []byte(pcd)}, "point cloud, 2 points, fields x y z, ascii, within 1 x 0 x 0 m"},
-		{"pcd that lies", perception.Item{Data: []byte(strings.Replace(pcd, "POINTS 2", "POINTS 2000", 1))}, "147 bytes of application/x-pcd"},
+		{"pcd that lies", perception.Item{Data: []byte(strings.Replace(pcd, "POINTS 2", "POINTS 2000", 1))}, "147 bytes of application/x-pcd, not read: the data ends within element \"point\" 3 of 2000"},
 		{"ply", perception.Item{Data: []byte(ply)}, "mesh, 3 vertices, 1 face, fields x y z, ascii, within 1 x 1 x 0 m"},
 
 		{"text", perception.Item{MediaType: "text/plain", Data: []byte("1. open the gripper\n\n2. move   up\n")}, "text, 3 lines: 1. open the gripper 2. move up"},
 		{"table of words", csvItem("a,b\nx,y\n"), "text, 2 lines: a,b x,y"},
 		{"json object", jsonItem(`{"door":"open","tags":[1,2]}`), "JSON object, 2 keys: door, tags"},
 		{"json list", jsonItem(`["a",{"b":1}]`), "JSON list, 2 elements"},
-		{"json scalar", jsonItem(`"open"`), "6 bytes of application/json"},
+		{"json scalar", jsonItem(`"open"`), "6 bytes of application/json, not read: the JSON holds more than lists of numbers"},
 		{"bytes", perception.Item{MediaType: "application/octet-stream", Data: make([]byte, 1234)}, "1,234 bytes of application/octet-stream"},
 		{"one byte", perception.Item{MediaType: "application/x-thing; a=b", Data: []byte{0}}, "1 byte of application/x-thing"},
 		{"nothing", perception.Item{MediaType: "text/plain"}, ""},

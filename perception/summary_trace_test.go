@@ -33,7 +33,7 @@ func TestSummarizeTraces(t *testing.T) {
 		{"gap", csvItem(gap), "1-channel trace, 20 samples over 2.32 s, a peak 1 at 0.10 s, gap of 0.40 s at 1.20 s"},
 		{"missing", csvItem("a,b\n1,\n,2\n3,4\n"), "2-channel trace, 3 samples, a peak 3 at sample 3, 2 readings missing"},
 		{"samples", samplesItem(t, "application/x-samples", `{"dtype":"int16","shape":[2,1],"units":"N"}`, []byte{0, 0, 5, 0}), "1-channel trace, 2 samples, peak 5 N at sample 2"},
-		{"samples of a wrong shape", samplesItem(t, "application/x-samples", `{"dtype":"int16","shape":[3,1]}`, []byte{0, 0, 5, 0}), "4 bytes of application/x-samples"},
+		{"samples of a wrong shape", samplesItem(t, "application/x-samples", `{"dtype":"int16","shape":[3,1]}`, []byte{0, 0, 5, 0}), "4 bytes of application/x-samples, not read: shape [3, 1] of int16 needs 6 bytes; the data has 4"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

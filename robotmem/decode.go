@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -17,9 +18,12 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// decode decodes one request. It refuses unknown fields, wrong types and bytes
-// after the object. The error names the field.
-func decode(data []byte, req any) error {
+// decode decodes one request strictly in its names and leniently in the spelling of values
+// (interpret.go). It refuses unknown fields, other types and bytes after the object. The error
+// names the field.
+func decode(data []byte, req any) error { return (&reading{}).decode(data, req) }
+
+func (r *reading) decode(data []byte, req any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		data = []byte("{}")
 	}
@@ -31,21 +35,40 @@ func decode(data []byte, req any) error {
 		return Errorf(Invalid, "", "the request must be one JSON object: %s", jsonReason(err))
 	}
 	v := reflect.ValueOf(req).Elem()
-	for i := range v.NumField() {
-		name := jsonName(v.Type().Field(i))
-		raw, ok := fields[name]
-		if name == "" || !ok {
+	given := map[string]string{} // by field: the name in the request
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		f, ok := fieldNamed(v.Type(), name)
+		if !ok {
+			return unknownField(name, v.Type())
+		}
+		field := jsonName(f)
+		switch raw := string(fields[name]); {
+		case raw == "null":
+			continue // not given
+		case raw == `""` && field != "data_base64" && field != "query": // a payload of no bytes; any memory
+			r.empty = append(r.empty, r.within+name)
 			continue
 		}
-		delete(fields, name)
-		if err := jsonv2.Unmarshal(raw, v.Field(i).Addr().Interface(), lenient, jsonv2.RejectUnknownMembers(true)); err != nil {
-			return namedError(name, err)
+		if other, twice := given[field]; twice {
+			return Errorf(Invalid, name, "%s and %s are names of the same field; give one", other, name)
+		}
+		given[field] = name
+		if name != field {
+			r.note(name, "taken as %s", field)
+		}
+		if err := r.field(v.FieldByIndex(f.Index), f, fields[name]); err != nil {
+			return namedError(field, err)
 		}
 	}
-	for name := range fields {
-		return Errorf(Invalid, abbreviate(name), "unknown field; known are %s", strings.Join(fieldNames(v.Type()), ", "))
+	if i, ok := req.(interface{ interpret(*reading) }); ok {
+		i.interpret(r)
 	}
 	return nil
+}
+
+// selfReading is a value that decodes itself.
+type selfReading interface {
+	read(*reading, []byte) error
 }
 
 // View is a JSON value that stays a part of the data that it is decoded from, because a
@@ -115,7 +138,7 @@ func wireType(t reflect.Type) string {
 		t = t.Elem()
 	}
 	if t == reflect.TypeFor[time.Time]() {
-		return "a time such as 2026-03-01T14:05:00Z (RFC 3339)"
+		return "a time such as 2026-03-01T14:05:00Z (RFC 3339), a date, or words such as yesterday"
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -146,13 +169,14 @@ func jsonName(f reflect.StructField) string {
 
 // Request turns text values, such as those of a query string, into the JSON
 // request of the operation. A string field takes the text, a list field takes all
-// values, and any other field parses the text as JSON. Unknown fields are refused.
+// values, and any other field parses the text as JSON; text that is no JSON stays a string, which
+// Decode reads leniently or refuses. Unknown fields are refused.
 func (o *Op) Request(values url.Values) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	for name, vs := range values {
-		f, ok := o.field(name)
+		f, ok := fieldNamed(o.In, name)
 		if !ok {
-			return nil, &Error{Op: o.Name, Kind: Invalid, Field: name, Err: fmt.Errorf("unknown field; known are %s", strings.Join(o.Fields(), ", "))}
+			return nil, inOp(o.Name, unknownField(name, o.In))
 		}
 		raw, err := jsonValue(f.Type, vs)
 		if err != nil {
@@ -169,7 +193,7 @@ func jsonValue(t reflect.Type, vs []string) (json.RawMessage, error) {
 	}
 	if t.Kind() == reflect.Slice && t != reflect.TypeFor[[]byte]() {
 		if len(vs) == 1 && strings.HasPrefix(strings.TrimSpace(vs[0]), "[") {
-			return jsonLiteral(vs[0], "a JSON list")
+			return jsonLiteral(vs[0])
 		}
 		items := []json.RawMessage{}
 		for _, v := range vs {
@@ -191,15 +215,12 @@ func jsonValue(t reflect.Type, vs []string) (json.RawMessage, error) {
 	case t.Kind() == reflect.Bool && v == "":
 		return json.RawMessage("true"), nil // ?explain, as in --explain
 	}
-	if custom && !json.Valid([]byte(v)) {
-		return EncodeJSON(v) // the field's own decoder returns the error
-	}
-	return jsonLiteral(v, wireType(t))
+	return jsonLiteral(v)
 }
 
-func jsonLiteral(s, want string) (json.RawMessage, error) {
+func jsonLiteral(s string) (json.RawMessage, error) {
 	if !json.Valid([]byte(s)) {
-		return nil, fmt.Errorf("must be %s, not %q", want, abbreviate(s))
+		return EncodeJSON(s)
 	}
 	return json.RawMessage(s), nil
 }

@@ -147,15 +147,20 @@ func op[In, Out any](name, route, cli string, hints Hints, title, doc string, me
 	}
 }
 
-// Decode decodes a JSON request into req, a pointer to the request struct. It
-// refuses unknown fields. Errors are *Error.
-func (o *Op) Decode(request json.RawMessage, req any) (err error) {
-	if u, ok := req.(json.Unmarshaler); ok {
-		err = u.UnmarshalJSON(request)
+// Decode decodes a JSON request to s into req, a pointer to the request struct. It refuses unknown
+// fields. It returns notes on what it took otherwise than given, for the response. s may be nil;
+// its clock and collections decide what "yesterday" and "all" mean. Errors are *Error.
+func (o *Op) Decode(ctx context.Context, s Service, request json.RawMessage, req any) (interpreted []string, err error) {
+	r := &reading{ctx: ctx, service: s}
+	if own, ok := req.(selfReading); ok {
+		err = own.read(r, request)
 	} else {
-		err = decode(request, req)
+		err = r.decode(request, req)
 	}
-	return inOp(o.Name, err)
+	if len(r.empty) > 0 {
+		r.notes = append(r.notes, strings.Join(r.empty[:min(len(r.empty), maxNotes)], ", ")+": empty, taken as not given")
+	}
+	return r.notes, inOp(o.Name, err)
 }
 
 // Call checks the limits of a JSON request, decodes it, runs the operation on s and
@@ -169,13 +174,18 @@ func (o *Op) Call(ctx context.Context, s Service, request json.RawMessage) (any,
 		return nil, err
 	}
 	req := reflect.New(o.In).Interface()
-	if err := o.Decode(request, req); err != nil {
+	notes, err := o.Decode(ctx, s, request, req)
+	if err != nil {
 		return nil, err
 	}
 	if err := o.offered(ctx, req); err != nil {
 		return nil, err
 	}
-	return o.call(ctx, s, req)
+	res, err := o.call(ctx, s, req)
+	if i, ok := res.(interface{ Notes() *[]string }); ok && len(notes) > 0 {
+		*i.Notes() = append(notes, *i.Notes()...)
+	}
+	return res, err
 }
 
 // Method returns the HTTP method of the route.
@@ -200,10 +210,6 @@ func fieldNames(t reflect.Type) []string {
 }
 
 func (o *Op) field(name string) (reflect.StructField, bool) {
-	for i := range o.In.NumField() {
-		if f := o.In.Field(i); jsonName(f) == name {
-			return f, true
-		}
-	}
-	return reflect.StructField{}, false
+	f, ok := fieldsOf(o.In)[name]
+	return f, ok
 }

@@ -18,7 +18,7 @@ type LearnRequest struct {
 	Insight    string     `json:"insight" validate:"required,utf8,maxbytes=16384" cli:"arg" doc:"What was learnt, in one sentence with its numbers: \"grip_force=12.5 N holds wet glass\". 1 byte to 16 KiB, stored unchanged."`
 	Context    Object     `json:"context,omitempty" doc:"JSON object that describes the situation. Known sections: params, spatial, robot, task (task.success is the outcome), env. Other keys are stored too."`
 	Collection string     `json:"collection,omitempty" validate:"omitempty,collection" doc:"Namespace, [A-Za-z0-9._-]{1,64}. Default: the collection of the session, else default."`
-	SessionID  string     `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"The episode of the memory, from start_session."`
+	SessionID  string     `json:"session_id,omitempty" validate:"omitempty,session" doc:"The episode of the memory, from start_session."`
 	Tags       []string   `json:"tags,omitempty" validate:"max=32,dive,tag" doc:"Tags to add to the inferred ones; each 1 to 64 letters, digits, _ . or -."`
 	ObservedAt *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"Time of the observation (RFC 3339). Default: now."`
 	Pinned     *bool      `json:"pinned,omitempty" doc:"A pinned memory does not decay and is not merged. Default: depends on the category."`
@@ -56,19 +56,22 @@ func (r *LearnBatchRequest) ItemError(i int) error { return r.itemErrs[i] }
 
 // UnmarshalJSON implements json.Unmarshaler. An item that cannot be decoded does
 // not fail the request; the response reports the error at the item's index.
-func (r *LearnBatchRequest) UnmarshalJSON(data []byte) error {
+func (r *LearnBatchRequest) UnmarshalJSON(data []byte) error { return r.read(&reading{}, data) }
+
+func (r *LearnBatchRequest) read(in *reading, data []byte) error {
 	var wire struct {
 		Items          []View `json:"items"`
 		KeepDuplicates bool   `json:"keep_duplicates"`
 	}
-	if err := decode(data, &wire); err != nil {
+	if err := in.decode(data, &wire); err != nil {
 		return err
 	}
 	*r = LearnBatchRequest{KeepDuplicates: wire.KeepDuplicates, itemErrs: map[int]error{}, itemRaw: map[int]json.RawMessage{}}
 	left := maxBatchValues // of contexts, also of those in strings
 	for i, raw := range wire.Items {
 		var item LearnRequest
-		if err := decode(raw, &item); err != nil {
+		in.within = fmt.Sprintf("items[%d].", i)
+		if err := in.decode(raw, &item); err != nil {
 			r.itemErrs[i], r.itemRaw[i] = err, json.RawMessage(raw)
 		}
 		if left -= countValues(map[string]any(item.Context)); left < 0 {
@@ -76,6 +79,7 @@ func (r *LearnBatchRequest) UnmarshalJSON(data []byte) error {
 		}
 		r.Items = append(r.Items, item)
 	}
+	in.within = ""
 	return nil
 }
 
@@ -85,14 +89,14 @@ type RecallRequest struct {
 	Collection     string       `json:"collection,omitempty" validate:"omitempty,collections" default:"default" doc:"Namespace to search; * for all."`
 	N              int          `json:"n,omitempty" validate:"min=1,max=100" default:"5" doc:"Number of memories to return, 1 to 100."`
 	MinConfidence  *float64     `json:"min_confidence,omitempty" validate:"omitempty,finite,min=0,max=1" default:"0.3" doc:"Lowest current confidence, 0 to 1."`
-	SessionID      string       `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"Only memories of this episode. With an empty query they are returned in time order."`
-	ForSession     string       `json:"for_session,omitempty" validate:"omitempty,uuid" doc:"The episode that makes the recall; end_session uses it to credit memories."`
+	SessionID      string       `json:"session_id,omitempty" validate:"omitempty,session" doc:"Only memories of this episode. With an empty query they are returned in time order."`
+	ForSession     string       `json:"for_session,omitempty" validate:"omitempty,session" doc:"The episode that makes the recall; end_session uses it to credit memories."`
 	ContextFilter  Object       `json:"context_filter,omitempty" doc:"Filter over context paths: {\"task.success\":true,\"params.force\":{\"$lt\":15}}. Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not."`
 	SpatialSort    *SpatialSort `json:"spatial_sort,omitempty" doc:"Nearest first: {\"field\":\"spatial.position\",\"target\":[x,y,z],\"max_distance\":1.5}. \"mode\":\"fused\" ranks by words too; frame_id, map_id."`
 	After          *time.Time   `json:"after,omitempty" validate:"omitempty,instant" doc:"Only memories observed at or after this time (RFC 3339)."`
 	Before         *time.Time   `json:"before,omitempty" validate:"omitempty,instant" doc:"Only memories observed before this time (RFC 3339)."`
 	AsOf           *time.Time   `json:"as_of,omitempty" validate:"omitempty,instant" tool:"rare" doc:"Search the state of the memory at this past time (RFC 3339)."`
-	ParseTime      bool         `json:"parse_time,omitempty" tool:"rare" doc:"Interpret time expressions in the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times in the response shows the interpretation."`
+	ParseTime      *bool        `json:"parse_time,omitempty" default:"true" tool:"rare" doc:"Read time words in the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times in the response shows how. false: they are words."`
 	Type           string       `json:"type,omitempty" validate:"omitempty,oneof=fact perception" doc:"Only facts or only perceptions."`
 	PerceptionType string       `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" tool:"rare" doc:"Only perceptions of this type."`
 	Category       string       `json:"category,omitempty" validate:"max=64" doc:"Only this category."`
@@ -125,7 +129,9 @@ type SpatialSort struct {
 }
 
 // UnmarshalJSON implements json.Unmarshaler. It accepts an object or a string that contains one.
-func (s *SpatialSort) UnmarshalJSON(data []byte) error {
+func (s *SpatialSort) UnmarshalJSON(data []byte) error { return s.read(&reading{}, data) }
+
+func (s *SpatialSort) read(r *reading, data []byte) error {
 	type plain SpatialSort
 	data, err := unquoteObject(data)
 	if err != nil {
@@ -138,7 +144,7 @@ func (s *SpatialSort) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &target) == nil && slices.Contains(target.Target, nil) {
 		return Errorf(Invalid, "target", "holds null, perhaps for a number that is not finite; give two or three numbers")
 	}
-	return decode(data, (*plain)(s))
+	return r.decode(data, (*plain)(s))
 }
 
 // Like names the perception to compare with: a stored one or the given data.
@@ -151,13 +157,19 @@ type Like struct {
 }
 
 // UnmarshalJSON implements json.Unmarshaler. It accepts an object or a string that contains one.
-func (l *Like) UnmarshalJSON(data []byte) error {
+func (l *Like) UnmarshalJSON(data []byte) error { return l.read(&reading{}, data) }
+
+func (l *Like) read(r *reading, data []byte) error {
 	type plain Like
 	data, err := unquoteObject(data)
 	if err != nil {
 		return err
 	}
-	return decode(data, (*plain)(l))
+	if err := r.decode(data, (*plain)(l)); err != nil {
+		return err
+	}
+	r.payload(&l.Data, &l.DataBase64, &l.MediaType)
+	return nil
 }
 
 // SearchRequest is a RecallRequest with simple parameters.
@@ -165,14 +177,14 @@ type SearchRequest struct {
 	Q          string `json:"q" validate:"required,utf8" cli:"arg" doc:"What to look for, in words."`
 	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace to search. Default: all."`
 	TopK       int    `json:"top_k,omitempty" validate:"min=1,max=100" default:"10" doc:"Number of memories to return, 1 to 100."`
-	ParseTime  bool   `json:"parse_time,omitempty" doc:"Interpret time expressions in q as bounds; times in the response shows the interpretation."`
+	ParseTime  *bool  `json:"parse_time,omitempty" default:"true" doc:"Read time words in q as bounds; times in the response shows how. false: they are words."`
 	Explain    bool   `json:"explain,omitempty" doc:"Report how many memories each stage kept and how each memory was found."`
 }
 
 // SavePerceptionRequest stores sensor data with a description.
 type SavePerceptionRequest struct {
 	Description    string     `json:"description" validate:"required,utf8,min=5,maxbytes=16384" cli:"arg" doc:"What it shows, in words; 5 characters to 16 KiB."`
-	PerceptionType string     `json:"perception_type,omitempty" validate:"oneof=visual tactile auditory proprioceptive procedural spatial" default:"visual" doc:"Kind of sensor data."`
+	PerceptionType string     `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Kind of sensor data. Default: by the data, else visual."`
 	Data           string     `json:"data,omitempty" doc:"The payload as text, stored as UTF-8. At most one of data, data_base64 and path."`
 	DataBase64     []byte     `json:"data_base64,omitzero" doc:"The payload as base64. At most 32 MiB of bytes."`
 	Path           string     `json:"path,omitempty" validate:"max=4096" doc:"A file on the machine of the node, in one of the folders that its operator allows."`
@@ -180,10 +192,14 @@ type SavePerceptionRequest struct {
 	Metadata       Object     `json:"metadata,omitempty" doc:"How to read the payload: shape, rate_hz or duration_s, channels, units."`
 	Context        Object     `json:"context,omitempty" doc:"JSON object that describes the situation, as in learn."`
 	Collection     string     `json:"collection,omitempty" validate:"omitempty,collection" doc:"Namespace. Default: the collection of the session, else default."`
-	SessionID      string     `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"The episode of the memory, from start_session."`
+	SessionID      string     `json:"session_id,omitempty" validate:"omitempty,session" doc:"The episode of the memory, from start_session."`
 	ObservedAt     *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"Time of the measurement, by the sensor's clock (RFC 3339). Default: now."`
 	Source         string     `json:"source,omitempty" validate:"utf8,max=64,source" tool:"rare" doc:"The sensor or topic, up to 64 characters. The names operator and verified are reserved."`
 	Origin         string     `json:"origin,omitempty" validate:"utf8,max=256" tool:"rare" doc:"Identifier of the perception in its source, up to 256 characters. It is unique in a collection: saving the same origin again returns the existing memory."`
+}
+
+func (r *SavePerceptionRequest) interpret(in *reading) {
+	in.payload(&r.Data, &r.DataBase64, &r.MediaType)
 }
 
 // ForgetRequest removes one memory from recall.
@@ -210,12 +226,13 @@ type PinRequest struct {
 type StartSessionRequest struct {
 	Collection string `json:"collection,omitempty" validate:"omitempty,collection" default:"default" doc:"Namespace of the episode and of its memories."`
 	Context    Object `json:"context,omitempty" doc:"Robot, task and environment of the episode; at most 64 KiB. The briefing is selected for this context."`
+	SessionID  string `json:"session_id,omitempty" validate:"omitempty,session" doc:"An id of your own, 1 to 128 characters. If an open episode has it, that one continues. Default: a new id."`
 	Origin     string `json:"origin,omitempty" validate:"utf8,max=256" tool:"rare" doc:"Identifier of the episode in its source, up to 256 characters. It is unique in a collection: starting the same origin again returns the existing session."`
 }
 
 // EndSessionRequest closes an episode.
 type EndSessionRequest struct {
-	SessionID     string   `json:"session_id" validate:"required,uuid" cli:"arg" doc:"The episode, from start_session."`
+	SessionID     string   `json:"session_id" validate:"required,session" cli:"arg" doc:"The episode, from start_session."`
 	OutcomeScore  *float64 `json:"outcome_score,omitempty" validate:"omitempty,finite,min=0,max=1" doc:"Outcome, 0 (failed) to 1 (succeeded)."`
 	Outcome       string   `json:"outcome,omitempty" validate:"omitempty,oneof=success failure partial unknown" doc:"How the episode went: success, failure, partial or unknown. Instead of outcome_score."`
 	UsedMemoryIDs []int64  `json:"used_memory_ids,omitempty" validate:"max=1000,dive,min=1" doc:"Memories that were used. Their decay restarts from today, and the outcome counts in their record."`
@@ -287,7 +304,7 @@ type ListRequest struct {
 	ConfidenceMax  *float64 `json:"confidence_max,omitempty" validate:"omitempty,finite,min=0,max=1" doc:"Highest stored confidence."`
 	Days           int      `json:"days,omitempty" validate:"min=0,max=36500" doc:"Only memories created within this number of days; 0 for all."`
 	PerceptionType string   `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Only perceptions of this type."`
-	SessionID      string   `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"Only memories of this episode."`
+	SessionID      string   `json:"session_id,omitempty" validate:"omitempty,session" doc:"Only memories of this episode."`
 	Tags           []string `json:"tags,omitempty" validate:"max=32,dive,tag" doc:"Only memories with all of these tags."`
 	Cursor         string   `json:"cursor,omitempty" validate:"max=512" doc:"The value of next from the previous page. New entries do not shift the pages."`
 }
@@ -303,12 +320,12 @@ type SessionsRequest struct {
 
 // SessionRequest names the episode to return.
 type SessionRequest struct {
-	SessionID string `json:"session_id" validate:"required,uuid" cli:"arg" doc:"The episode."`
+	SessionID string `json:"session_id" validate:"required,session" cli:"arg" doc:"The episode."`
 }
 
 // SessionMemoriesRequest pages through the memories of an episode in time order.
 type SessionMemoriesRequest struct {
-	SessionID string `json:"session_id" validate:"required,uuid" cli:"arg" doc:"The episode."`
+	SessionID string `json:"session_id" validate:"required,session" cli:"arg" doc:"The episode."`
 	Page      int    `json:"page,omitempty" validate:"min=1,max=1000000" default:"1" doc:"Page number, from 1."`
 	Limit     int    `json:"limit,omitempty" validate:"min=1,max=1000" default:"100" doc:"Memories per page, 1 to 1,000."`
 	Cursor    string `json:"cursor,omitempty" validate:"max=512" doc:"The value of next from the previous page. New entries do not shift the pages."`
@@ -329,7 +346,7 @@ type PlacesRequest struct {
 	MapID         string     `json:"map_id,omitempty" validate:"utf8,max=256" doc:"Only coordinates of this map."`
 	Type          string     `json:"type,omitempty" validate:"omitempty,oneof=fact perception" doc:"Only facts or only perceptions."`
 	Category      string     `json:"category,omitempty" validate:"max=64" doc:"Only this category."`
-	SessionID     string     `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"Only memories of this episode."`
+	SessionID     string     `json:"session_id,omitempty" validate:"omitempty,session" doc:"Only memories of this episode."`
 	After         *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only memories observed at or after this time (RFC 3339)."`
 	Before        *time.Time `json:"before,omitempty" validate:"omitempty,instant" doc:"Only memories observed before this time (RFC 3339)."`
 	ContextFilter Object     `json:"context_filter,omitempty" doc:"Filter over context paths, as in recall."`

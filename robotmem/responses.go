@@ -10,6 +10,8 @@ import (
 // Memory is one stored fact or perception. Recall also sets Score, Relevance,
 // Distance and Found. In its compact form it has only MemoryID, Score and Line.
 type Memory struct {
+	admin.Interpretation
+
 	MemoryID   int64    `json:"memory_id"`
 	UID        string   `json:"uid"`
 	Type       string   `json:"type"`
@@ -138,6 +140,7 @@ type SimilarMemory struct {
 
 // LearnResponse is the result of Learn: a new memory or a duplicate.
 type LearnResponse struct {
+	admin.Interpretation
 	Status       string          `json:"status" doc:"created or duplicate."`
 	MemoryID     int64           `json:"memory_id"`
 	UID          string          `json:"uid"`
@@ -165,11 +168,13 @@ type BatchError struct {
 
 // LearnBatchResponse holds one result per item, in order.
 type LearnBatchResponse struct {
+	admin.Interpretation
 	Results []BatchResult `json:"results"`
 }
 
 // RecallResponse holds the ranked results of a recall.
 type RecallResponse struct {
+	admin.Interpretation
 	Memories []Memory     `json:"memories"`
 	Total    int          `json:"total" doc:"Number of memories in this response."`
 	Mode     string       `json:"mode" doc:"hybrid, bm25_only, vec_only or structured."`
@@ -177,7 +182,8 @@ type RecallResponse struct {
 	QueryMS  float64      `json:"query_ms"`
 	More     int          `json:"more,omitempty" doc:"Number of memories that max_tokens left out."`
 	Stages   []Stage      `json:"stages,omitempty"`
-	Times    []TimePhrase `json:"times,omitempty" doc:"With parse_time: the time expressions of the query and their interpretation."`
+	Warnings []string     `json:"warnings,omitempty" doc:"Attempts of one task with the same parameters that failed at least 3 times and never succeeded."`
+	Times    []TimePhrase `json:"times,omitempty" doc:"The time words of the query that were read as bounds."`
 }
 
 // TimelineResponse holds what happened around a memory.
@@ -197,6 +203,7 @@ type TimePhrase struct {
 
 // ForgetResponse is the result of Forget.
 type ForgetResponse struct {
+	admin.Interpretation
 	Status   string `json:"status"`
 	MemoryID int64  `json:"memory_id"`
 	Content  string `json:"content" doc:"The first 100 characters; empty when it was purged."`
@@ -217,6 +224,7 @@ type Purged struct {
 
 // RestoreResponse is the result of Restore.
 type RestoreResponse struct {
+	admin.Interpretation
 	Status   string `json:"status"`
 	MemoryID int64  `json:"memory_id"`
 	Content  string `json:"content" doc:"The first 100 characters."`
@@ -224,6 +232,7 @@ type RestoreResponse struct {
 
 // UpdateResponse is the result of Update: the old and the new text.
 type UpdateResponse struct {
+	admin.Interpretation
 	Status       string   `json:"status"`
 	MemoryID     int64    `json:"memory_id"`
 	Version      int      `json:"version"`
@@ -234,6 +243,7 @@ type UpdateResponse struct {
 
 // PinResponse is the result of Pin.
 type PinResponse struct {
+	admin.Interpretation
 	Status   string `json:"status" doc:"pinned or unpinned."`
 	MemoryID int64  `json:"memory_id"`
 	Pinned   bool   `json:"pinned"`
@@ -256,6 +266,7 @@ type Version struct {
 
 // HistoryResponse holds all versions of a memory, oldest first.
 type HistoryResponse struct {
+	admin.Interpretation
 	MemoryID int64     `json:"memory_id"`
 	UID      string    `json:"uid"`
 	Versions []Version `json:"versions"`
@@ -263,6 +274,7 @@ type HistoryResponse struct {
 
 // ListResponse is a page of memories.
 type ListResponse struct {
+	admin.Interpretation
 	Memories []Memory `json:"memories"`
 	Total    int64    `json:"total" doc:"Number of matching memories on all pages."`
 	Page     int      `json:"page" doc:"0 if the request has a cursor."`
@@ -273,6 +285,7 @@ type ListResponse struct {
 
 // StartSessionResponse is the result of StartSession: the session and its briefing.
 type StartSessionResponse struct {
+	admin.Interpretation
 	Status              string   `json:"status" doc:"started, or continued if a session with this origin exists."`
 	SessionID           string   `json:"session_id"`
 	Collection          string   `json:"collection"`
@@ -321,6 +334,7 @@ type Consolidated struct {
 
 // EndSessionResponse is the result of EndSession.
 type EndSessionResponse struct {
+	admin.Interpretation
 	Status          string         `json:"status"`
 	SessionID       string         `json:"session_id"`
 	Summary         SessionSummary `json:"summary"`
@@ -345,6 +359,7 @@ type Session struct {
 
 // SessionsResponse is a page of episodes.
 type SessionsResponse struct {
+	admin.Interpretation
 	Sessions []Session `json:"sessions"`
 	Total    int64     `json:"total"`
 	Page     int       `json:"page" doc:"0 if the request has a cursor."`
@@ -355,6 +370,7 @@ type SessionsResponse struct {
 
 // SessionResponse is one episode with its summary and the memories recalled for it.
 type SessionResponse struct {
+	admin.Interpretation
 	Session
 	Summary  *SessionSummary     `json:"summary,omitempty" doc:"Summary of the episode, so far if it is active. Absent for an empty episode."`
 	Recalled []RecalledMemory    `json:"recalled" doc:"Memories that were recalled for the episode, the helpful ones first; at most 1,000."`
@@ -371,6 +387,7 @@ type RecalledMemory struct {
 
 // SavePerceptionResponse describes the stored perception.
 type SavePerceptionResponse struct {
+	admin.Interpretation
 	Status         string `json:"status" doc:"created, or duplicate if a perception with this origin exists."`
 	MemoryID       int64  `json:"memory_id"`
 	UID            string `json:"uid"`
@@ -385,6 +402,7 @@ type SavePerceptionResponse struct {
 
 // DataResponse holds the bytes of a perception.
 type DataResponse struct {
+	admin.Interpretation
 	MemoryID   int64  `json:"memory_id"`
 	MediaType  string `json:"media_type"`
 	Bytes      int64  `json:"bytes"`
@@ -394,6 +412,7 @@ type DataResponse struct {
 
 // PreviewResponse is a picture of a perception.
 type PreviewResponse struct {
+	admin.Interpretation
 	MemoryID   int64  `json:"memory_id"`
 	MediaType  string `json:"media_type" doc:"image/png, image/jpeg or image/svg+xml."`
 	Width      int    `json:"width"`
@@ -405,12 +424,14 @@ type PreviewResponse struct {
 
 // SamplesResponse holds the numbers of a perception.
 type SamplesResponse struct {
+	admin.Interpretation
 	MemoryID int64 `json:"memory_id"`
 	perception.Samples
 }
 
 // PathsResponse lists context paths.
 type PathsResponse struct {
+	admin.Interpretation
 	Paths []ContextPath `json:"paths" doc:"Sorted by path, at most 10,000. Use prefix if there are more."`
 	Total int           `json:"total" doc:"Number of paths."`
 }
@@ -434,6 +455,7 @@ type PathValue struct {
 
 // PlacesResponse holds the coordinates of memories, for a map.
 type PlacesResponse struct {
+	admin.Interpretation
 	Fields  []PlaceField `json:"fields" doc:"The context paths that hold coordinates, by frame and map, at most 1,000. Paths with the most memories are first."`
 	Points  []PlacePoint `json:"points" doc:"Sorted by memory_id."`
 	Total   int          `json:"total" doc:"Number of points within the bounds; points may be a sample of them."`

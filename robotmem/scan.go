@@ -45,7 +45,8 @@ func (o *Op) scan(request []byte) error {
 		var raw []byte
 		var err error
 		kind := d.PeekKind()
-		if kind == jsontext.KindString || kind == jsontext.KindNumber {
+		isArray := kind == jsontext.KindBeginArray && o.isPayload(names, level) // of numbers, read as text
+		if kind == jsontext.KindString || kind == jsontext.KindNumber || isArray {
 			raw, err = d.ReadValue()
 		} else {
 			_, err = d.ReadToken()

@@ -139,7 +139,7 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 var patterns = map[string]string{
 	"collection":  `^[A-Za-z0-9._-]{1,64}$`,
 	"collections": `^(\*|[A-Za-z0-9._-]{1,64})$`,
-	"uuid":        `^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`,
+	"session":     `^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]{0,126}[^\s\x00-\x1f\x7f-\x9f])?$`,
 }
 
 func (d *Definitions) orString(object map[string]any) map[string]any {

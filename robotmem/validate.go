@@ -25,7 +25,7 @@ var collectionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 // tagName does not count: 64 copies of its classes would take a megabyte.
 var tagName = regexp.MustCompile(`^[\p{L}\p{N}._-]+$`)
 
-const maxTag = 64 // characters
+const maxTag, maxSessionID = 64, 128 // characters
 
 // Times are stored as 64-bit nanoseconds since 1970, which cover these years.
 const minYear, maxYear = 1678, 2261
@@ -42,6 +42,11 @@ var validate = sync.OnceValue(func() *validator.Validate {
 		"collection": func(f validator.FieldLevel) bool { return collectionName.MatchString(f.Field().String()) },
 		"collections": func(f validator.FieldLevel) bool {
 			return f.Field().String() == "*" || collectionName.MatchString(f.Field().String())
+		},
+		"session": func(f validator.FieldLevel) bool {
+			id := f.Field().String()
+			return utf8.ValidString(id) && utf8.RuneCountInString(id) <= maxSessionID && strings.TrimSpace(id) == id &&
+				!strings.ContainsFunc(id, unicode.IsControl) && id != "." && id != ".." // which a path of a URL cannot hold
 		},
 		"source": func(f validator.FieldLevel) bool { return !ReservedSource(f.Field().String()) },
 		"tag": func(f validator.FieldLevel) bool {
@@ -165,8 +170,8 @@ func ruleText(f validator.FieldError, root reflect.Type) string {
 		return fmt.Sprintf("must be a time between the years %d and %d", minYear, maxYear)
 	case "source":
 		return fmt.Sprintf("must not be %q: operator and verified are reserved; name what reported it, such as a sensor, a program or a robot", given)
-	case "uuid":
-		return fmt.Sprintf("must be a session id as start_session returns it, not %q", given)
+	case "session":
+		return fmt.Sprintf("must be 1 to %d characters without control characters and without a space at either end, not %q", maxSessionID, given)
 	case "uid":
 		return fmt.Sprintf("must be a UUID in lower case, not %q", given)
 	case "oneof":

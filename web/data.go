@@ -27,8 +27,8 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		req, err := requestOf[robotmem.MemoryRequest](op, raw)
-		if err != nil {
+		req := &robotmem.MemoryRequest{}
+		if _, err := op.Decode(c.Request().Context(), nil, raw, req); err != nil {
 			return err
 		}
 		payload, err := s.streams.OpenData(c.Request().Context(), req)

@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/labstack/echo/v4"
@@ -120,40 +120,21 @@ var ownPaths = []string{"api", "mcp", "healthz", "readyz", "metrics"}
 // serve answers the page, or 304 if the browser has it. File names are the same in
 // all versions, so a browser must ask each time.
 func (p page) serve(w http.ResponseWriter, r *http.Request) {
-	body, tag := p.plain, `"`+p.tag+`"`
+	body := p.plain
 	h := w.Header()
 	if p.small != nil && acceptsGzip(r) {
-		body, tag = p.small, `"`+p.tag+`-gzip"`
+		body = p.small
 		h.Set("Content-Encoding", "gzip")
 	}
 	h.Set("Content-Type", p.mediaType)
-	h.Set("ETag", tag)
+	h.Set("ETag", `W/"`+p.tag+`"`) // weak: the same for both encodings
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "Accept, Accept-Encoding")
 	h.Set("Content-Security-Policy", filesPolicy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if hasTag(r, p.tag) {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // fails only if the client is gone
-	}
-}
-
-// hasTag reports whether the client has the content with that tag, in either
-// encoding.
-func hasTag(r *http.Request, tag string) bool {
-	for have := range elements(r, "If-None-Match") {
-		have = strings.Trim(strings.TrimPrefix(have, "W/"), `"`)
-		if have == "*" || strings.TrimSuffix(have, "-gzip") == tag {
-			return true
-		}
-	}
-	return false
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
 // addReference serves the API reference: Swagger UI, which shows

@@ -127,7 +127,8 @@ func tokenBody(c echo.Context, op *robotmem.Op, field string, into any) error {
 	if err != nil {
 		return invalid(op, "", err)
 	}
-	return op.Decode(body, into)
+	_, err = op.Decode(c.Request().Context(), nil, body, into)
+	return err
 }
 
 func (s *server) logout(c echo.Context) error {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -99,14 +98,21 @@ func (u *upload) send(ctx context.Context, to streaming, payload io.Reader) (*ro
 	if err != nil {
 		return nil, err
 	}
-	req, err := requestOf[robotmem.SavePerceptionRequest](u.op, raw)
+	req := &robotmem.SavePerceptionRequest{}
+	notes, err := u.op.Decode(ctx, to, raw, req)
 	if err != nil {
 		return nil, err
 	}
+	var res *robotmem.SavePerceptionResponse
 	if payload == nil {
-		return to.SavePerception(ctx, req)
+		res, err = to.SavePerception(ctx, req)
+	} else {
+		res, err = to.SavePerceptionFrom(ctx, req, payload)
 	}
-	return to.SavePerceptionFrom(ctx, req, payload)
+	if err == nil {
+		*res.Notes() = notes
+	}
+	return res, err
 }
 
 // next reads the fields before the payload and returns the payload's part, nil at the
@@ -263,10 +269,4 @@ func (w whole) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robotm
 		return nil, err
 	}
 	return robotmem.NewDataReader(res), nil
-}
-
-// requestOf decodes the JSON request of an operation.
-func requestOf[In any](op *robotmem.Op, raw json.RawMessage) (*In, error) {
-	req := new(In)
-	return req, op.Decode(raw, req)
 }

@@ -10,9 +10,9 @@ import (
 	"runtime"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/examples/robotfailures"
-	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
@@ -34,12 +34,9 @@ type demoReport struct {
 	Kept      bool                  `json:"kept"`
 	Seconds   float64               `json:"seconds"`
 	Lived     demoLived             `json:"lived"`
-	Words     demoWords             `json:"words"`
-	Filter    demoFilter            `json:"filter"`
-	Likeness  demoLikeness          `json:"likeness"`
+	Questions []demoQuestion        `json:"questions"`
 	SessionID string                `json:"session_id"`
-	Briefing  robotmem.Briefing     `json:"briefing"`
-	BriefMS   float64               `json:"briefing_ms"`
+	Probe     int64                 `json:"probe"` // the trace of the question by trace
 	Stats     *admin.StatsResponse  `json:"stats"`
 	Doctor    *admin.DoctorResponse `json:"doctor"`
 }
@@ -68,7 +65,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 	if err := r.run(ctx, a); err != nil {
 		return err
 	}
-	if err := a.show(c.JSON, r, func(w *lines) { r.print(w, a.Config.Durability) }); err != nil {
+	if err := a.show(c.JSON, r, r.print); err != nil {
 		return err
 	}
 	told = true
@@ -89,7 +86,7 @@ func (r *demoReport) run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	life := &demoLife{m: m, report: r, bar: a.newProgress("storing", int64(len(failures))), known: map[string]map[string]int{}}
+	life := &demoLife{m: m, report: r, bar: a.newProgress("storing", int64(len(failures)))}
 	life.live(ctx, failures)
 	life.bar.Done()
 	life.ask(ctx)
@@ -106,7 +103,7 @@ func (c *demoCmd) serve(ctx context.Context, a *app, r *demoReport) error {
 		w := &lines{w: a.Stdout}
 		w.line("")
 		w.line("The dashboard on this file, until Ctrl-C. Open it and search for")
-		w.line("   %s", r.Words.Query)
+		w.line("   %s", demoWords)
 		w.line("Each hit says why it was found and leads to its plot. Episodes shows the sessions.")
 		if w.err != nil {
 			return w.err
@@ -142,20 +139,22 @@ func openBrowser(address string) error {
 // demoWidth is the width of a usual terminal, in characters.
 const demoWidth = 100
 
-func (r *demoReport) print(w *lines, durability string) {
+func (r *demoReport) print(w *lines) {
 	say := func(format string, args ...any) {
 		w.line("%s", clip(oneLine(fmt.Sprintf(format, args...)), demoWidth))
 	}
-	// A title has the time of its question at the right.
-	title := func(text string, ms float64) {
+	l := &r.Lived
+	say("A robot arm's %d recordings, lived as %d sessions in %.1f s", l.Recordings, l.Sessions, l.Seconds)
+	say("   Robot Execution Failures (L. Seabra Lopes, L. Camarinha-Matos, 1999), UCI, CC BY 4.0")
+	say("   force and torque at the wrist, 15 samples in 315 ms; the source names no units")
+	say("   %d traces and %d facts stored, %d facts were known, %d merged", l.Perceptions, l.Facts, l.Duplicates, l.Merged)
+	for i, q := range r.Questions {
 		w.line("")
-		say("%-*s %6.1f ms", demoWidth-10, clip(text, demoWidth-11), ms)
-	}
-	answers := func(list []demoAnswer) {
-		for _, a := range list {
-			line := fmt.Sprintf("   [%d]", a.MemoryID)
-			for word := range strings.FieldsSeq(oneLine(a.Content)) {
-				if len(line)+1+len(word) > demoWidth {
+		say("%-*s %6.1f ms", demoWidth-10, clip(fmt.Sprintf("%d. %s", i+1, q.Question), demoWidth-11), q.MS)
+		for _, text := range q.Lines {
+			line := "  "
+			for word := range strings.FieldsSeq(text) {
+				if utf8.RuneCountInString(line+" "+word) > demoWidth {
 					say("%s", line)
 					line = "        "
 				}
@@ -164,55 +163,11 @@ func (r *demoReport) print(w *lines, durability string) {
 			say("%s", line)
 		}
 	}
-	l := &r.Lived
-	say("A robot arm's %d recordings, lived as %d sessions in %.1f s", l.Recordings, l.Sessions, l.Seconds)
-	say("   Robot Execution Failures (L. Seabra Lopes, L. Camarinha-Matos, 1999), UCI, CC BY 4.0")
-	say("   force and torque at the wrist, 15 samples in 315 ms; the source names no units")
-	w.line("")
-	say("   %-42s %10s %10s %10s", "task", "recordings", "succeeded", "sessions")
-	for _, t := range l.Tasks {
-		say("   %-42s %10d %10d %10d", t.Name, t.Recordings, t.Successes, t.Sessions)
-	}
-	w.line("")
-	say("   %d traces and %d facts stored, %d facts were known, %d merged", l.Perceptions, l.Facts, l.Duplicates, l.Merged)
-	say("   a write, durability %s: p50 %.1f ms, p99 %.1f ms", durability, l.Writes.P50MS, l.Writes.P99MS)
-	say("   Before a trace was stored, the robot asked for the most similar one that it knew.")
-	say("   It had the same class %d times of %d (%.0f %%; by chance %.0f %%). p50 %.1f ms, p99 %.1f ms.",
-		l.Foreseen.Right, l.Foreseen.Of, 100*l.Foreseen.share(), 100*l.Chance, l.Asks.P50MS, l.Asks.P99MS)
-
-	q := &r.Words
-	title(fmt.Sprintf("1. In words: %q, in all tasks", q.Query), q.QueryMS)
-	answers(q.Answers)
-	say("   In %d of %d the torque rises, %d of %d are of that task.", q.Rising, len(q.Answers), q.RightJob, len(q.Answers))
-
-	f := &r.Filter
-	title(fmt.Sprintf("2. By structure: task.class is one of the %d kinds of collision", len(f.Classes)), f.QueryMS)
-	say("   %d of %d collisions found with %d questions, %d of anything else.", f.Found, f.Known, f.Questions, f.Others)
-	say("   With params.peak_force above %.0f as well:", f.Above)
-	answers(f.Hardest)
-	say("   The rarest class, %s: %d of %d found among %d.", f.Rarest, f.RareFound, f.RareKnown, l.Perceptions)
-
-	k := &r.Likeness
-	title(fmt.Sprintf("3. By trace: most like [%d], %s in %s", k.Probe.MemoryID, k.Probe.Class, k.Probe.Task), k.QueryMS)
-	for _, a := range k.Nearest {
-		say("   %-6s %5.2f away  %-16s peak force %v, peak torque %v, torque %s", fmt.Sprintf("[%d]", a.MemoryID),
-			a.Away, a.Class, a.Params["peak_force"], a.Params["peak_torque"], a.Trend)
-	}
-	say("   %d of the %d nearest share its class. With each of the %d traces as the question: %.0f %%",
-		k.Same, len(k.Nearest), k.Asks.N, 100*k.All.share())
-	say("   (by chance %.0f %%), p50 %.1f ms, p99 %.1f ms.", 100*k.Chance, k.Asks.P50MS, k.Asks.P99MS)
-
-	title("4. A new session begins: its briefing", r.BriefMS)
-	for s := range strings.Lines(r.Briefing.Text) {
-		say("   %s", strings.TrimSpace(s))
-	}
-
 	s := r.Stats
 	w.line("")
-	say("5. The node: %d memories in %d collections, %d sessions, %d questions answered, %d without a hit",
-		s.Total, s.Collections, s.Sessions, s.Recalls, s.ZeroHits)
-	say("   by type: %s; by category: %s", countsText(s.ByType), countsText(s.ByCategory))
-	say("   doctor: %s; one file, %s; embedder %s; the whole demo took %.1f s", r.Doctor.Status, sizeText(s.DBBytes), s.Embedder, r.Seconds)
+	say("The node: %d memories in %d collections, %d sessions, doctor: %s", s.Total, s.Collections, s.Sessions, r.Doctor.Status)
+	say("   by category: %s", countsText(s.ByCategory))
+	say("   one file, %s; embedder %s; the whole demo took %.1f s", sizeText(s.DBBytes), s.Embedder, r.Seconds)
 	if !r.Kept {
 		return
 	}
@@ -222,9 +177,9 @@ func (r *demoReport) print(w *lines, durability string) {
 	w.line("   go install ./cmd/robotmem    # once, if the shell knows no robotmem")
 	w.line("   export ROBOTMEM_DB=%s", shellQuote(r.DB))
 	w.line(`   robotmem recall "torque rising" --collection '*' --explain`)
-	w.line(`   robotmem recall --collection '*' --context-filter '{"task.class":%q}' --type fact`, f.Rarest)
-	w.line(`   robotmem recall --collection %s --like '{"memory_id":%d}'`, l.Tasks[0].Collection, k.Probe.MemoryID)
-	w.line("   robotmem data %d", k.Probe.MemoryID)
+	w.line(`   robotmem recall --collection '*' --context-filter '{"task.class":"front collision"}' --type fact`)
+	w.line(`   robotmem recall --collection %s --like '{"memory_id":%d}'`, l.Collection, r.Probe)
+	w.line("   robotmem data %d", r.Probe)
 	w.line("   robotmem session end %s --outcome-score 1", r.SessionID)
 	w.line("   robotmem web")
 }

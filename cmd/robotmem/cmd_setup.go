@@ -15,7 +15,7 @@ type setupCmd struct {
 	HTTP    string `name:"http" placeholder:"URL" help:"Have the client ask the node at this address instead of starting this program. A token in ROBOTMEM_TOKEN goes with it."`
 	Command string `name:"command" placeholder:"PATH" help:"The program to start. Default this one."`
 	DryRun  bool   `name:"dry-run" help:"Show what would change and write nothing."`
-	Undo    bool   `name:"undo" help:"Restore the file as it was before the last setup, or if it changed since, remove robotmem from it."`
+	Undo    bool   `name:"undo" help:"Remove robotmem from the file."`
 	Print   bool   `name:"print" help:"Print what belongs into the file, and change nothing."`
 	JSON    bool   `name:"json" help:"Print it as JSON."`
 }
@@ -66,14 +66,14 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 // change is what the command line asks for. With --print there is none.
 func (c *setupCmd) change(a *app, g *globals, client *clients.Client, path string) (*clients.Change, error) {
 	if c.Undo {
-		return client.Undo(path)
+		return client.Set(path, nil)
 	}
 	entry, err := c.entry(a, g, client)
 	if err != nil {
 		return nil, err
 	}
 	if !c.Print {
-		return client.Add(path, entry)
+		return client.Set(path, entry)
 	}
 	text, err := client.Snippet(entry)
 	if err == nil {
@@ -91,7 +91,7 @@ func (r *setupReport) print(w *lines) {
 		w.line("%s", strings.TrimSuffix(r.Diff, "\n"))
 		return
 	case r.Action == "removed":
-		w.line("removed robotmem from %s, which changed since it was set up", r.File)
+		w.line("removed robotmem from %s", r.File)
 	default:
 		w.line("%s %s", r.Action, r.File)
 	}
@@ -109,7 +109,7 @@ func (r *setupReport) print(w *lines) {
 }
 
 // entry is the entry that the command line asks for.
-func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (*clients.Entry, error) {
+func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.Entry, error) {
 	if c.HTTP != "" {
 		address, err := clients.Endpoint(c.HTTP)
 		if err != nil {
@@ -128,7 +128,7 @@ func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (*clients.E
 	if err != nil {
 		return nil, err
 	}
-	env := map[string]string{} // settings that have no flag
+	env := map[string]any{} // settings that have no flag
 	if v, ok := a.env("ROBOTMEM_HOME"); ok && v != "" {
 		env["ROBOTMEM_HOME"] = a.Config.Home
 	}
@@ -221,11 +221,7 @@ func (c *setupCmd) list(a *app, m clients.Machine) error {
 		if present, err := client.Present(file); err != nil {
 			s.Problem = err.Error()
 		} else if present != nil {
-			s.SetUp = present.Command + present.URL + present.HTTPURL
-			for _, arg := range present.Args {
-				s.SetUp += " " + shellQuote(arg)
-			}
-			if s.SetUp == "" {
+			if s.SetUp = present.String(); s.SetUp == "" {
 				s.Problem = "its robotmem has neither a command nor an address"
 			}
 		}

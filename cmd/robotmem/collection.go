@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -26,6 +27,14 @@ func inCollection(m node, name string) node {
 		return m
 	}
 	return &collected{m, name}
+}
+
+// LocalNow implements robotmem.Zoned.
+func (c *collected) LocalNow() time.Time {
+	if z, ok := c.node.(robotmem.Zoned); ok {
+		return z.LocalNow()
+	}
+	return time.Now()
 }
 
 // set sets the collection of a copy of a request. A request with a session belongs to the

@@ -27,7 +27,7 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 	if err := c.confirm(a, request); err != nil {
 		return err
 	}
-	if c.op.Name == "audit" {
+	if c.op.Hints.ReadOnly {
 		if err := a.existing(); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (c *opCommand) confirm(a *app, request json.RawMessage) error {
 		return nil
 	}
 	var req robotmem.ForgetRequest
-	if err := c.op.Decode(request, &req); err != nil || !req.Purge || c.given("Yes") {
+	if _, err := c.op.Decode(context.Background(), nil, request, &req); err != nil || !req.Purge || c.given("Yes") {
 		return err
 	}
 	in, ok := a.Stdin.(*os.File)
@@ -77,6 +77,11 @@ func (c *opCommand) confirm(a *app, request json.RawMessage) error {
 
 // answer prints the answer of an operation.
 func (a *app) answer(asJSON bool, res any) error {
+	if r, ok := res.(interface{ Notes() *[]string }); ok && !asJSON {
+		for _, note := range *r.Notes() {
+			fmt.Fprintf(a.Stderr, "robotmem: %s\n", note)
+		}
+	}
 	return a.show(asJSON, res, func(w *lines) { printAnswer(w, res) })
 }
 
@@ -87,9 +92,10 @@ func (c *opCommand) given(field string) bool {
 }
 
 // streamFile saves the file of --file.
-func (c *opCommand) streamFile(ctx context.Context, a *app, m robotmem.Streams, request json.RawMessage, asJSON bool) error {
+func (c *opCommand) streamFile(ctx context.Context, a *app, m node, request json.RawMessage, asJSON bool) error {
 	var req robotmem.SavePerceptionRequest
-	if err := c.op.Decode(request, &req); err != nil {
+	notes, err := c.op.Decode(ctx, m, request, &req)
+	if err != nil {
 		return err
 	}
 	if req.DataBase64 != nil || req.Data != "" || req.Path != "" {
@@ -108,13 +114,14 @@ func (c *opCommand) streamFile(ctx context.Context, a *app, m robotmem.Streams, 
 	if err != nil {
 		return err
 	}
+	*res.Notes() = notes
 	return a.answer(asJSON, res)
 }
 
 // streamData writes a perception's bytes as they were saved.
 func (c *opCommand) streamData(ctx context.Context, a *app, m robotmem.Streams, request json.RawMessage) error {
 	var req robotmem.MemoryRequest
-	if err := c.op.Decode(request, &req); err != nil {
+	if _, err := c.op.Decode(context.Background(), nil, request, &req); err != nil {
 		return err
 	}
 	data, err := m.OpenData(ctx, &req)

@@ -134,6 +134,9 @@ func method(op *robotmem.Op, schema object, answer string) string {
 	for _, name := range op.Fields() {
 		field, _ := props[name].(object)
 		arg, kind := name, pyType(field, true)
+		if name == "data" {
+			kind = "Data"
+		}
 		if reserved(name) {
 			arg += "_"
 		}

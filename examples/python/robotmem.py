@@ -45,6 +45,7 @@ from typing import Any, BinaryIO, Dict, Iterator, List, Literal, NamedTuple, Opt
 Object = Dict[str, Any]  # a JSON object, such as a context
 Time = Union[datetime.datetime, str]  # text is RFC 3339; a datetime without a zone is local
 Bytes = Union[bytes, bytearray, memoryview, str]  # text is base64
+Data = Any  # text, bytes, lists of numbers, or an array of NumPy
 
 
 class RobotmemError(Exception):
@@ -149,12 +150,20 @@ ActivityBucket = TypedDict("ActivityBucket", {
 })
 
 
-ActivityResponse = TypedDict("ActivityResponse", {
+_ActivityResponseMust = TypedDict("_ActivityResponseMust", {
     "bucket": "str",
     "buckets": "List[ActivityBucket]",
     "from": "str",
     "to": "str",
 })
+
+
+class _ActivityResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class ActivityResponse(_ActivityResponseMust, _ActivityResponseMay):
+    pass
 
 
 class _AdviseResponseMust(TypedDict):
@@ -218,6 +227,7 @@ class _AuditResponseMust(TypedDict):
 
 
 class _AuditResponseMay(TypedDict, total=False):
+    interpreted: List[str]
     next: str
 
 
@@ -282,8 +292,16 @@ class Briefing(TypedDict):
     text: str
 
 
-class CategoriesResponse(TypedDict):
+class _CategoriesResponseMust(TypedDict):
     categories: List[CategoryCount]
+
+
+class _CategoriesResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class CategoriesResponse(_CategoriesResponseMust, _CategoriesResponseMay):
+    pass
 
 
 class CategoryCount(TypedDict):
@@ -291,9 +309,18 @@ class CategoryCount(TypedDict):
     count: int
 
 
-class ChangesResponse(TypedDict):
+class _ChangesResponseMust(TypedDict):
     change: int
     changed: bool
+    time: str
+
+
+class _ChangesResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class ChangesResponse(_ChangesResponseMust, _ChangesResponseMay):
+    pass
 
 
 class _ChannelMust(TypedDict):
@@ -332,8 +359,16 @@ class CollectionCount(TypedDict):
     total: int
 
 
-class CollectionsResponse(TypedDict):
+class _CollectionsResponseMust(TypedDict):
     collections: List[CollectionCount]
+
+
+class _CollectionsResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class CollectionsResponse(_CollectionsResponseMust, _CollectionsResponseMay):
+    pass
 
 
 class _ConflictWithMust(TypedDict):
@@ -373,12 +408,20 @@ class ContextPath(_ContextPathMust, _ContextPathMay):
     pass
 
 
-class DataResponse(TypedDict):
+class _DataResponseMust(TypedDict):
     bytes: int
     data_base64: str
     media_type: str
     memory_id: int
     sha256: str
+
+
+class _DataResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class DataResponse(_DataResponseMust, _DataResponseMay):
+    pass
 
 
 class Difference(TypedDict):
@@ -395,6 +438,7 @@ class _DoctorResponseMust(TypedDict):
 
 
 class _DoctorResponseMay(TypedDict, total=False):
+    interpreted: List[str]
     lost: List[LostPayload]
 
 
@@ -412,6 +456,7 @@ class _EndSessionResponseMust(TypedDict):
 
 
 class _EndSessionResponseMay(TypedDict, total=False):
+    interpreted: List[str]
     similar_groups: List[List[int]]
 
 
@@ -451,6 +496,7 @@ class _ForgetResponseMust(TypedDict):
 
 
 class _ForgetResponseMay(TypedDict, total=False):
+    interpreted: List[str]
     purged: Purged
 
 
@@ -458,10 +504,18 @@ class ForgetResponse(_ForgetResponseMust, _ForgetResponseMay):
     pass
 
 
-class HistoryResponse(TypedDict):
+class _HistoryResponseMust(TypedDict):
     memory_id: int
     uid: str
     versions: List[Version]
+
+
+class _HistoryResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class HistoryResponse(_HistoryResponseMust, _HistoryResponseMay):
+    pass
 
 
 class Inferred(TypedDict):
@@ -473,8 +527,16 @@ class Inferred(TypedDict):
     tags: List[str]
 
 
-class LearnBatchResponse(TypedDict):
+class _LearnBatchResponseMust(TypedDict):
     results: List[BatchResult]
+
+
+class _LearnBatchResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class LearnBatchResponse(_LearnBatchResponseMust, _LearnBatchResponseMay):
+    pass
 
 
 class _LearnResponseMust(TypedDict):
@@ -512,6 +574,7 @@ class _ListResponseMust(TypedDict):
 
 class _ListResponseMay(TypedDict, total=False):
     degraded: List[str]
+    interpreted: List[str]
     next: str
 
 
@@ -550,6 +613,7 @@ class _MemoryMay(TypedDict, total=False):
     distance: float
     env: Any
     found: List[ListEntry]
+    interpreted: List[str]
     last_accessed: str
     line: str
     media_type: str
@@ -616,15 +680,31 @@ class PathValue(TypedDict):
     value: Any
 
 
-class PathsResponse(TypedDict):
+class _PathsResponseMust(TypedDict):
     paths: List[ContextPath]
     total: int
 
 
-class PinResponse(TypedDict):
+class _PathsResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class PathsResponse(_PathsResponseMust, _PathsResponseMay):
+    pass
+
+
+class _PinResponseMust(TypedDict):
     memory_id: int
     pinned: bool
     status: str
+
+
+class _PinResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class PinResponse(_PinResponseMust, _PinResponseMay):
+    pass
 
 
 class PlaceCell(TypedDict):
@@ -681,13 +761,14 @@ class _PlacesResponseMust(TypedDict):
 
 class _PlacesResponseMay(TypedDict, total=False):
     cell: float
+    interpreted: List[str]
 
 
 class PlacesResponse(_PlacesResponseMust, _PlacesResponseMay):
     pass
 
 
-class PreviewResponse(TypedDict):
+class _PreviewResponseMust(TypedDict):
     data_base64: str
     height: int
     media_type: str
@@ -695,6 +776,14 @@ class PreviewResponse(TypedDict):
     sha256: str
     summary: str
     width: int
+
+
+class _PreviewResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class PreviewResponse(_PreviewResponseMust, _PreviewResponseMay):
+    pass
 
 
 class Provenance(TypedDict, total=False):
@@ -728,9 +817,11 @@ class _RecallResponseMust(TypedDict):
 
 
 class _RecallResponseMay(TypedDict, total=False):
+    interpreted: List[str]
     more: int
     stages: List[Stage]
     times: List[TimePhrase]
+    warnings: List[str]
 
 
 class RecallResponse(_RecallResponseMust, _RecallResponseMay):
@@ -747,23 +838,47 @@ class RecalledMemory(TypedDict):
     used: bool
 
 
-class RepairResponse(TypedDict):
+class _RepairResponseMust(TypedDict):
     doctor: DoctorResponse
     repaired: List[str]
 
 
-class RestoreResponse(TypedDict):
+class _RepairResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class RepairResponse(_RepairResponseMust, _RepairResponseMay):
+    pass
+
+
+class _RestoreResponseMust(TypedDict):
     content: str
     memory_id: int
     status: str
 
 
-class RetainResponse(TypedDict):
+class _RestoreResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class RestoreResponse(_RestoreResponseMust, _RestoreResponseMay):
+    pass
+
+
+class _RetainResponseMust(TypedDict):
     count: int
     dry_run: bool
     evictions: List[Eviction]
     freed_bytes: int
     held_bytes: int
+
+
+class _RetainResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class RetainResponse(_RetainResponseMust, _RetainResponseMay):
+    pass
 
 
 class _SamplesResponseMust(TypedDict):
@@ -778,6 +893,7 @@ class _SamplesResponseMay(TypedDict, total=False):
     duration_s: float
     frame_id: str
     intensity: List[Any]
+    interpreted: List[str]
     missing: int
     qw: List[Any]
     qx: List[Any]
@@ -797,7 +913,7 @@ class SamplesResponse(_SamplesResponseMust, _SamplesResponseMay):
     pass
 
 
-class SavePerceptionResponse(TypedDict):
+class _SavePerceptionResponseMust(TypedDict):
     bytes: int
     collection: str
     has_embedding: bool
@@ -808,6 +924,14 @@ class SavePerceptionResponse(TypedDict):
     status: str
     summary: str
     uid: str
+
+
+class _SavePerceptionResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class SavePerceptionResponse(_SavePerceptionResponseMust, _SavePerceptionResponseMay):
+    pass
 
 
 class _SessionMust(TypedDict):
@@ -842,6 +966,7 @@ class _SessionResponseMay(TypedDict, total=False):
     client_type: str
     context: Object
     ended_at: str
+    interpreted: List[str]
     outcome_score: float
     streams: List[StreamCount]
     summary: SessionSummary
@@ -883,6 +1008,7 @@ class _SessionsResponseMust(TypedDict):
 
 class _SessionsResponseMay(TypedDict, total=False):
     degraded: List[str]
+    interpreted: List[str]
     next: str
 
 
@@ -902,12 +1028,20 @@ class Stage(TypedDict):
     stage: str
 
 
-class StartSessionResponse(TypedDict):
+class _StartSessionResponseMust(TypedDict):
     active_memories_count: int
     briefing: Briefing
     collection: str
     session_id: str
     status: str
+
+
+class _StartSessionResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class StartSessionResponse(_StartSessionResponseMust, _StartSessionResponseMay):
+    pass
 
 
 class _StatsResponseMust(TypedDict):
@@ -937,6 +1071,7 @@ class _StatsResponseMust(TypedDict):
 
 class _StatsResponseMay(TypedDict, total=False):
     backup: BackupState
+    interpreted: List[str]
     streams: List[StreamCount]
     written_bytes: int
 
@@ -999,13 +1134,21 @@ class TimelineResponse(_TimelineResponseMust, _TimelineResponseMay):
     pass
 
 
-class UpdateResponse(TypedDict):
+class _UpdateResponseMust(TypedDict):
     auto_inferred: Inferred
     memory_id: int
     new_content: str
     old_content: str
     status: str
     version: int
+
+
+class _UpdateResponseMay(TypedDict, total=False):
+    interpreted: List[str]
+
+
+class UpdateResponse(_UpdateResponseMust, _UpdateResponseMay):
+    pass
 
 
 class _ValueRecordMust(TypedDict):
@@ -1208,8 +1351,8 @@ class Operations:
             after: Only memories observed at or after this time (RFC 3339).
             before: Only memories observed before this time (RFC 3339).
             as_of: Search the state of the memory at this past time (RFC 3339).
-            parse_time: Interpret time expressions in the query (yesterday, last week, before the crash at
-                14:05, 昨天) as after and before; times in the response shows the interpretation.
+            parse_time: Read time words in the query (yesterday, last week, before the crash at 14:05, 昨天)
+                as after and before; times in the response shows how. false: they are words.
             type: Only facts or only perceptions.
             perception_type: Only perceptions of this type.
             category: Only this category.
@@ -1250,8 +1393,8 @@ class Operations:
             q: What to look for, in words.
             collection: Namespace to search. Default: all.
             top_k: Number of memories to return, 1 to 100.
-            parse_time: Interpret time expressions in q as bounds; times in the response shows the
-                interpretation.
+            parse_time: Read time words in q as bounds; times in the response shows how. false: they are
+                words.
             explain: Report how many memories each stage kept and how each memory was found.
         """
         return self._call("search", {"q": q, "collection": collection, "top_k": top_k, "parse_time":
@@ -1325,7 +1468,7 @@ class Operations:
         description: str,
         *,
         perception_type: Optional[Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"]] = None,
-        data: Optional[str] = None,
+        data: Optional[Data] = None,
         data_base64: Optional[Bytes] = None,
         path: Optional[str] = None,
         media_type: Optional[str] = None,
@@ -1344,7 +1487,7 @@ class Operations:
 
         Args:
             description: What it shows, in words; 5 characters to 16 KiB.
-            perception_type: Kind of sensor data.
+            perception_type: Kind of sensor data. Default: by the data, else visual.
             data: The payload as text, stored as UTF-8. At most one of data, data_base64 and path.
             data_base64: The payload as base64. At most 32 MiB of bytes.
             path: A file on the machine of the node, in one of the folders that its operator allows.
@@ -1369,7 +1512,7 @@ class Operations:
         description: str,
         *,
         perception_type: Optional[Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"]] = None,
-        data: Optional[str] = None,
+        data: Optional[Data] = None,
         data_base64: Optional[Bytes] = None,
         path: Optional[str] = None,
         media_type: Optional[str] = None,
@@ -1387,7 +1530,7 @@ class Operations:
             payload: A file or another stream of bytes, read to its end, in place of data, data_base64 and
                 path.
             description: What it shows, in words; 5 characters to 16 KiB.
-            perception_type: Kind of sensor data.
+            perception_type: Kind of sensor data. Default: by the data, else visual.
             data: The payload as text, stored as UTF-8. At most one of data, data_base64 and path.
             data_base64: The payload as base64. At most 32 MiB of bytes.
             path: A file on the machine of the node, in one of the folders that its operator allows.
@@ -1454,6 +1597,7 @@ class Operations:
         *,
         collection: Optional[str] = None,
         context: Optional[Object] = None,
+        session_id: Optional[str] = None,
         origin: Optional[str] = None,
     ) -> StartSessionResponse:
         """Open an episode before a task. Returns the session_id for learn and save_perception, and a briefing
@@ -1464,10 +1608,13 @@ class Operations:
             collection: Namespace of the episode and of its memories.
             context: Robot, task and environment of the episode; at most 64 KiB. The briefing is selected for
                 this context.
+            session_id: An id of your own, 1 to 128 characters. If an open episode has it, that one continues.
+                Default: a new id.
             origin: Identifier of the episode in its source, up to 256 characters. It is unique in a
                 collection: starting the same origin again returns the existing session.
         """
-        return self._call("start_session", {"collection": collection, "context": context, "origin": origin})
+        return self._call("start_session", {"collection": collection, "context": context, "session_id":
+            session_id, "origin": origin})
 
     def end_session(
         self,
@@ -2191,9 +2338,18 @@ def _encode(value: Any) -> str:
         value = (value if value.tzinfo else value.astimezone()).isoformat()
     elif isinstance(value, (bytes, bytearray, memoryview)):
         value = base64.b64encode(value).decode()
+    elif hasattr(value, "tolist"):  # scalars and arrays of NumPy and its like
+        return _encode(value.tolist())
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     text.encode()  # a lone half of a character has no UTF-8
     return text
+
+
+def _npy(array: Any) -> bytes:
+    """An array of NumPy as a .npy file, which keeps its type and shape."""
+    header = "{'descr': %r, 'fortran_order': False, 'shape': %r, }" % (array.dtype.str, tuple(array.shape))
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(array.tobytes())
 
 
 def _encode_fields(op: str, fields: Object) -> Dict[str, str]:
@@ -2202,6 +2358,10 @@ def _encode_fields(op: str, fields: Object) -> Dict[str, str]:
     for name, value in fields.items():
         if value is None:
             continue
+        if name == "data" and isinstance(value, (bytes, bytearray, memoryview)):
+            name = "data_base64"
+        elif name == "data" and hasattr(value, "dtype") and hasattr(value, "tobytes"):
+            name, value = "data_base64", _npy(value)
         try:
             encoded[name] = _encode(value)
         except (TypeError, ValueError) as err:

@@ -1,5 +1,6 @@
 """What the contract suite cannot see of the client: what goes over the wire, retries, episodes, pages, events."""
 
+import base64
 import datetime
 import http.server
 import io
@@ -84,6 +85,25 @@ class Wire(unittest.TestCase):
             self.assertEqual(context["a"] + 1, 13.5)
             memory.learn("x", context=context)
             self.assertIn('"context":{"a":12.50,"b":1e3,"c":9007199254740993}', node.asked[1][2])
+
+    def test_arrays_and_scalars_of_numpy(self):
+        class Like:  # NumPy's methods that the client uses
+            def __init__(self, value, shape=(), raw=b""):
+                self.tolist, self.tobytes, self.shape = (lambda: value), (lambda: raw), shape
+                self.dtype = type("dtype", (), {"str": "<f8"})
+
+        with Node(ok(), ok(), ok(), ok()) as node:
+            memory = Robotmem(node.url)
+            memory.learn("x", context={"f": Like(12.5), "q": Like([[1.5, 2]]), "wet": Like(True)})
+            memory.recall(context_filter={"f": {"$gt": Like(12)}}, n=Like(3))
+            memory.save_perception("a trace", data=Like([1.0], (1,), b"\0\0\0\0\0\0\xf0?"))
+            memory.save_perception("a trace", data=b"\0")
+            self.assertIn('"context":{"f":12.5,"q":[[1.5,2]],"wet":true}', node.asked[0][2])
+            self.assertEqual(node.asked[1][2], '{"n":3,"context_filter":{"f":{"$gt":12}}}')
+            file = base64.b64decode(json.loads(node.asked[2][2])["data_base64"])
+            self.assertEqual((file[:8], len(file) % 64, file[-8:]), (b"\x93NUMPY\x01\x00", 8, b"\0\0\0\0\0\0\xf0?"))
+            self.assertIn(b"{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", file)
+            self.assertIn('"data_base64":"AA=="', node.asked[3][2])
 
     def test_what_json_cannot_carry_is_refused_here(self):
         memory = Robotmem("http://127.0.0.1:1")

@@ -67,32 +67,14 @@ func HintOf(mediaType string, metadata map[string]any, head []byte) Hint {
 	return h
 }
 
-var (
-	dtypeCode = regexp.MustCompile(`^([<>=|]?)([fiucbmM])([0-9]{1,2})(?:\[[a-z0-9]+\])?$`)
-	dtypeName = regexp.MustCompile(`^(?:float|u?int|(complex))(8|16|32|64|128)$`)
-	imageName = regexp.MustCompile(`^(8|16|32|64)[USF]C([1-9][0-9]?)$|^(mono|rgb|bgr|rgba|bgra)(8|16)$`)
-)
+var imageName = regexp.MustCompile(`^(8|16|32|64)[USF]C([1-9][0-9]?)$|^(mono|rgb|bgr|rgba|bgra)(8|16)$`)
 
-// dtype sets the hint from an element type. A complex number is two numbers.
+// dtype sets the hint from an element type.
 func (h *Hint) dtype(text string) bool {
-	if m := dtypeCode.FindStringSubmatch(text); m != nil {
-		h.Element, _ = strconv.Atoi(m[3])
-		if m[2] == "c" {
-			h.Element, h.Columns = h.Element/2, 2*h.Columns
-		}
-		h.BigEndian = m[1] == ">" || m[1] != "<" && h.BigEndian
-		return true
-	}
-	m := dtypeName.FindStringSubmatch(text)
-	if m == nil {
-		return false
-	}
-	bits, _ := strconv.Atoi(m[2])
-	h.Element = bits / 8
-	if m[1] != "" {
-		h.Element, h.Columns = h.Element/2, 2*h.Columns
-	}
-	return true
+	t, ok := npy.Lookup(text)
+	h.Element = t.Size
+	h.BigEndian = t.Order == binary.BigEndian || h.BigEndian && !strings.ContainsAny(text, "<>")
+	return ok
 }
 
 // encoding sets the hint from the pixel format of a sensor_msgs/Image.

@@ -6,11 +6,20 @@ import (
 	"time"
 )
 
+// Interpretation is the part of a response that says how the request was read.
+type Interpretation struct {
+	Interpreted []string `json:"interpreted,omitempty" doc:"What was taken otherwise than given."`
+}
+
+// Notes returns the place of the notes.
+func (i *Interpretation) Notes() *[]string { return &i.Interpreted }
+
 // StatsRequest has no fields.
 type StatsRequest struct{}
 
 // StatsResponse counts memories, sessions, bytes and recalls.
 type StatsResponse struct {
+	Interpretation
 	Total         int64            `json:"total" doc:"Active memories of all collections."`
 	ByStatus      map[string]int64 `json:"by_status"`
 	ByType        map[string]int64 `json:"by_type" doc:"Active memories."`
@@ -77,6 +86,7 @@ type ActivityRequest struct {
 // ActivityResponse counts stored memories and recalls over time, oldest first
 // and without gaps. The last bucket is still incomplete.
 type ActivityResponse struct {
+	Interpretation
 	From    time.Time        `json:"from" doc:"Start of the first bucket."`
 	To      time.Time        `json:"to" doc:"End of the last bucket."`
 	Bucket  string           `json:"bucket" doc:"hour or day, in UTC."`
@@ -102,8 +112,10 @@ type ChangesRequest struct {
 // ChangesResponse holds the change counter. It grows with every change of a
 // memory, and when an episode begins or ends.
 type ChangesResponse struct {
-	Change  int64 `json:"change" doc:"The change counter. Pass it as since in the next request."`
-	Changed bool  `json:"changed" doc:"The counter differs from since."`
+	Interpretation
+	Time    time.Time `json:"time" doc:"The time of the node, in its zone."`
+	Change  int64     `json:"change" doc:"The change counter. Pass it as since in the next request."`
+	Changed bool      `json:"changed" doc:"The counter differs from since."`
 }
 
 // DoctorRequest selects the depth of a check-up.
@@ -113,6 +125,7 @@ type DoctorRequest struct {
 
 // DoctorResponse is the result of a check-up.
 type DoctorResponse struct {
+	Interpretation
 	Healthy bool    `json:"healthy" doc:"false if data is lost or corrupt, or if an index differs from its table. Warnings are healthy."`
 	Status  string  `json:"status" doc:"The worst status of the checks: ok, warn or fail."`
 	Checks  []Check `json:"checks"`
@@ -140,6 +153,7 @@ type RepairRequest struct{}
 
 // RepairResponse lists the rebuilt indexes and the check-up after the repair.
 type RepairResponse struct {
+	Interpretation
 	Repaired []string       `json:"repaired"`
 	Doctor   DoctorResponse `json:"doctor"`
 }
@@ -153,6 +167,7 @@ type RetainRequest struct {
 
 // RetainResponse lists the payloads that were removed, or would be.
 type RetainResponse struct {
+	Interpretation
 	DryRun     bool       `json:"dry_run"`
 	HeldBytes  int64      `json:"held_bytes" doc:"Stored bytes before the removal. A shared payload counts once per perception."`
 	Count      int        `json:"count" doc:"Number of perceptions whose payload is removed."`
@@ -203,6 +218,7 @@ type AuditRequest struct {
 
 // AuditResponse is a page of the audit log, newest first.
 type AuditResponse struct {
+	Interpretation
 	Entries []AuditEntry `json:"entries"`
 	Limit   int          `json:"limit"`
 	Next    string       `json:"next,omitempty" doc:"The cursor of the next page. Absent on the last page."`
@@ -229,6 +245,7 @@ type CollectionsRequest struct{}
 
 // CollectionsResponse holds the counts of all collections.
 type CollectionsResponse struct {
+	Interpretation
 	Collections []CollectionCount `json:"collections"`
 }
 
@@ -247,6 +264,7 @@ type CategoriesRequest struct {
 
 // CategoriesResponse holds the counts of all categories in use.
 type CategoriesResponse struct {
+	Interpretation
 	Categories []CategoryCount `json:"categories"`
 }
 

@@ -28,6 +28,7 @@ type Client struct {
 var (
 	_ robotmem.Service = (*Client)(nil)
 	_ robotmem.Streams = (*Client)(nil)
+	_ robotmem.Zoned   = (*Client)(nil)
 )
 
 // New returns a client of the node at baseURL, such as http://127.0.0.1:7878.
@@ -35,6 +36,15 @@ var (
 func New(baseURL string, opts Options) *Client {
 	opts.HTTP = cmp.Or(opts.HTTP, http.DefaultClient)
 	return &Client{base: strings.TrimRight(baseURL, "/"), opts: opts}
+}
+
+// LocalNow implements robotmem.Zoned. It asks the node; without an answer it is the time here.
+func (c *Client) LocalNow() time.Time {
+	res, err := c.Changes(context.Background(), &admin.ChangesRequest{})
+	if err != nil || res.Time.IsZero() {
+		return time.Now()
+	}
+	return res.Time
 }
 
 // Learn implements robotmem.Service.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
@@ -24,7 +23,6 @@ const (
 	briefIDTokens   = 3   // of an id in a list
 	briefCandidates = 30  // memories per part before they are sorted by their fit
 	maxRules        = 50  // rules that are compared with the session
-	repeatedFrom    = 3   // failures with the same parameters that cause a warning
 )
 
 // briefing collects the briefing of one session.
@@ -46,7 +44,7 @@ type briefPart struct {
 // with the rest of the response.
 func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, object robotmem.Object) error {
 	b := &briefing{Node: n, context: object, query: robotmem.RecallRequest{
-		Query: contextWords(object), Collection: res.Collection, N: briefCandidates, SpatialSort: placeOf(object),
+		Query: contextWords(object), Collection: res.Collection, N: briefCandidates, SpatialSort: placeOf(object), ParseTime: new(false),
 	}}
 	var rules []robotmem.Memory
 	var last robotmem.SessionSummary
@@ -79,7 +77,6 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 	if err != nil {
 		return err
 	}
-	rules, known = current(rules), current(known)
 	// A rule that shares words with the session comes before the others.
 	rank := func(m robotmem.Memory) int {
 		return slices.IndexFunc(slices.Concat(known, failed, worked), func(k robotmem.Memory) bool { return k.MemoryID == m.MemoryID })
@@ -89,8 +86,12 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 		robot := record.RobotOf(m.Context)
 		return robot != "" && record.RobotOf(object) != "" && robot != record.RobotOf(object)
 	})
+	all, err := b.recall(ctx, &b.query)
+	if err != nil {
+		return err
+	}
 	b.write(res, []briefPart{
-		{title: "Warning", lines: repeated(failed, worked)}, {title: "Advice", lines: b.advice(ctx)},
+		{title: "Warning", lines: all.Warnings}, {title: "Advice", lines: b.advice(ctx)},
 		{title: "Rules", memories: rules}, {title: "Worked", memories: worked}, {title: "Failed", memories: failed}, {title: "Current values", memories: known},
 		{title: "Last session", lines: strings.FieldsFunc(last.Text, func(r rune) bool { return r == '\n' })},
 	})
@@ -110,31 +111,12 @@ func (b *briefing) find(ctx context.Context, filter robotmem.Object) ([]robotmem
 	for _, m := range res.Memories {
 		fit[m.MemoryID] = agreement(b.context, m.Context)
 	}
-	res.Memories = slices.DeleteFunc(res.Memories, func(m robotmem.Memory) bool { return fit[m.MemoryID] < 0 })
+	res.Memories = slices.DeleteFunc(res.Memories, func(m robotmem.Memory) bool {
+		outdated := slices.ContainsFunc(m.Conflicts, func(c robotmem.ConflictWith) bool { return c.Newer })
+		return outdated || fit[m.MemoryID] < 0
+	})
 	slices.SortStableFunc(res.Memories, func(x, y robotmem.Memory) int { return cmp.Compare(fit[y.MemoryID], fit[x.MemoryID]) })
 	return res.Memories, nil
-}
-
-// current returns the memories without those that a later one contradicts.
-func current(ms []robotmem.Memory) []robotmem.Memory {
-	statements := make([]consolidate.Statement, len(ms))
-	for i := range ms {
-		statements[i] = record.StatementOf(ms[i].Content)
-	}
-	var out []robotmem.Memory
-	for i, m := range ms {
-		outdated := slices.ContainsFunc(m.Conflicts, func(c robotmem.ConflictWith) bool { return c.Newer })
-		for j := range ms {
-			if !outdated && ms[j].ObservedAt.After(m.ObservedAt) {
-				verdict, _ := consolidate.Compare(statements[j], statements[i])
-				outdated = verdict == consolidate.Contradicts
-			}
-		}
-		if !outdated {
-			out = append(out, m)
-		}
-	}
-	return out
 }
 
 // advice returns what the attempts at the task suggest and what made the difference.
@@ -200,42 +182,6 @@ func placeOf(context robotmem.Object) *robotmem.SpatialSort {
 		}
 	}
 	return nil
-}
-
-// repeated names the parameters with which at least repeatedFrom attempts failed and
-// none succeeded.
-func repeated(failed, worked []robotmem.Memory) (lines []string) {
-	var order []string // the ids of the attempts
-	params, attempts := map[string][]string{}, map[string]int{}
-	helped := map[string]bool{}
-	for i := range worked {
-		for _, p := range recall.Parameters(&worked[i]) {
-			helped[p] = true
-		}
-	}
-	ids, counts := map[string][]int64{}, map[string]int{}
-	var seen []string
-	for i := range failed {
-		for _, p := range recall.Parameters(&failed[i]) {
-			if ids[p] == nil {
-				seen = append(seen, p)
-			}
-			ids[p] = append(ids[p], failed[i].MemoryID)
-			counts[p] += max(1, failed[i].Sightings)
-		}
-	}
-	for _, p := range seen {
-		if key := fmt.Sprint(ids[p]); counts[p] >= repeatedFrom && !helped[p] {
-			if params[key] == nil {
-				order = append(order, key)
-			}
-			params[key], attempts[key] = append(params[key], p), counts[p]
-		}
-	}
-	for _, key := range order {
-		lines = append(lines, fmt.Sprintf("%s: %d attempts failed, none succeeded %s", strings.Join(params[key], " "), attempts[key], key))
-	}
-	return lines
 }
 
 // write takes the first line of each part, then the second of each, and so on, while they fit.

@@ -73,7 +73,7 @@ func (n *Node) Changes(ctx context.Context, req *admin.ChangesRequest) (*admin.C
 	if err != nil {
 		return nil, sqlite.Wrap("changes", err)
 	}
-	return &admin.ChangesResponse{Change: change, Changed: r.Since != nil && change != *r.Since}, nil
+	return &admin.ChangesResponse{Time: n.LocalNow(), Change: change, Changed: r.Since != nil && change != *r.Since}, nil
 }
 
 // lookForChange reads the counter from the file.

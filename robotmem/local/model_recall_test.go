@@ -271,7 +271,7 @@ func (w *world) recallTimes(t *rapid.T) {
 // yesterday returns the previous calendar day in the robot's time zone: it has 23 or 25
 // hours when summer time starts or ends.
 func (w *world) yesterday(t *rapid.T, r *robotmem.RecallRequest) {
-	*r = robotmem.RecallRequest{Collection: "*", Query: "yesterday", ParseTime: true, N: 100, MinConfidence: new(0.0)}
+	*r = robotmem.RecallRequest{Collection: "*", Query: "yesterday", ParseTime: new(true), N: 100, MinConfidence: new(0.0)}
 	res, ok := w.ask(t, r)
 	if !ok {
 		return

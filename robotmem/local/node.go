@@ -240,8 +240,8 @@ func (o *Options) rules() (wait func() *classify.Rules, err error) {
 
 func (o *Options) checkWeights() error {
 	for _, list := range slices.Sorted(maps.Keys(o.Weights)) {
-		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness}, list) || !(w >= 0) || math.IsInf(w, 0) {
-			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place and likeness take a number from 0", list, w)
+		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness, recall.Evidence}, list) || !(w >= 0) || math.IsInf(w, 0) {
+			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place, likeness and evidence take a number from 0", list, w)
 		}
 	}
 	if !(o.RealWeight > 0) || math.IsInf(o.RealWeight, 0) {
@@ -252,6 +252,9 @@ func (o *Options) checkWeights() error {
 
 // Now returns the time of the node's clock.
 func (n *Node) Now() time.Time { return n.Store.Now() }
+
+// LocalNow returns Now in the time zone of the node.
+func (n *Node) LocalNow() time.Time { return n.Now().In(n.options.Location) }
 
 // applyRules fills tag_meta from the rules in use, and drops the features of older
 // rules.

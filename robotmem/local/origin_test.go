@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestAnOriginIsStoredOnceInACollection(t *testing.T) {
 				t.Errorf("got %s and %s, want created and duplicate", first.Status, second.Status)
 			}
 			second.Status = first.Status
-			if *second != *first {
+			if !reflect.DeepEqual(second, first) {
 				t.Errorf("the second time: %+v, want %+v", second, first)
 			}
 			other := savePayload(t, e, noise(1, size), func(r *robotmem.SavePerceptionRequest) { named(r); r.Collection = "leg" })

@@ -34,23 +34,23 @@ func TestTimeWordsBecomeBounds(t *testing.T) {
 		{"昨天", "", []int64{3}},
 		{"上周 slipped", "slipped", []int64{5}},
 	} {
-		res, ids := recalled(t, e, &robotmem.RecallRequest{Query: tt.query, ParseTime: true, N: 10})
+		res, ids := recalled(t, e, &robotmem.RecallRequest{Query: tt.query, ParseTime: new(true), N: 10})
 		slices.Sort(ids)
 		if !slices.Equal(ids, tt.want) || len(res.Times) == 0 || !strings.Contains(tt.query, res.Times[0].Text) {
 			t.Errorf("%q: ids %v, want %v; read as %+v, degraded %v", tt.query, ids, tt.want, res.Times, res.Degraded)
 		}
 	}
-	// Without parse_time a time expression is an ordinary word.
-	if res, ids := recalled(t, e, &robotmem.RecallRequest{Query: "what slipped yesterday", N: 10}); len(ids) != 5 || res.Times != nil {
+	// With parse_time false a time expression is an ordinary word.
+	if res, ids := recalled(t, e, &robotmem.RecallRequest{Query: "what slipped yesterday", ParseTime: new(false), N: 10}); len(ids) != 5 || res.Times != nil {
 		t.Errorf("without parse_time: %v, %v", ids, res.Times)
 	}
 	// The request's own bounds apply too.
 	early := now.AddDate(0, 0, -1)
-	if _, ids := recalled(t, e, &robotmem.RecallRequest{Query: "slipped last 30 days", ParseTime: true, Before: &early, N: 10}); !slices.Equal(ids, []int64{4, 5}) && !slices.Equal(ids, []int64{5, 4}) {
+	if _, ids := recalled(t, e, &robotmem.RecallRequest{Query: "slipped last 30 days", ParseTime: new(true), Before: &early, N: 10}); !slices.Equal(ids, []int64{4, 5}) && !slices.Equal(ids, []int64{5, 4}) {
 		t.Errorf("with before: %v", ids)
 	}
 	// Contradictory expressions set no bounds, and a note reports them.
-	if res, _ := recalled(t, e, &robotmem.RecallRequest{Query: "slipped today yesterday", ParseTime: true}); len(res.Degraded) != 1 || !strings.HasPrefix(res.Degraded[0], "parse_time: ") {
+	if res, _ := recalled(t, e, &robotmem.RecallRequest{Query: "slipped today yesterday", ParseTime: new(true)}); len(res.Degraded) != 1 || !strings.HasPrefix(res.Degraded[0], "parse_time: ") {
 		t.Errorf("a contradiction: %+v", res.Degraded)
 	}
 }

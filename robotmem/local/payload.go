@@ -88,6 +88,9 @@ func (n *Node) describePayload(rec *record.Record) {
 	if summary != "" {
 		rec.Summary = record.Summarize(summary)
 	}
+	if rec.PerceptionType == "" {
+		rec.PerceptionType = perception.SenseOf(rec.MediaType, summary)
+	}
 	p.Stored.Head = nil
 	switch {
 	case kind != "":

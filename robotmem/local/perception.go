@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -61,6 +62,7 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 			return nil, err
 		}
 	}
+	rec.PerceptionType = cmp.Or(rec.PerceptionType, "visual") // nothing but a description
 	res := &robotmem.SavePerceptionResponse{}
 	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) error {
 		*res = robotmem.SavePerceptionResponse{}

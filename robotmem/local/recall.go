@@ -53,14 +53,52 @@ func (n *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotm
 	return res, err
 }
 
-// recall answers a query without counting it. It holds no connection while it waits for
-// the query embedding or the posting lists.
+// recall answers a query without counting it. If the words beside a time of the query match
+// nothing, the time alone answers. If no memory is of a date that nobody asked to read, it is
+// searched as words.
 func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
-	start := time.Now()
-	q, err := recall.Parse(req, n.Now().In(n.options.Location))
+	q, err := recall.Parse(req, n.LocalNow())
 	if err != nil {
 		return nil, err
 	}
+	words := q.Query
+	res, err := n.answerQuery(ctx, q)
+	if err != nil || len(res.Memories) > 0 || len(res.Times) == 0 || req.AsYouType {
+		return res, err
+	}
+	instead := func(req robotmem.RecallRequest, note string) (*robotmem.RecallResponse, error) {
+		req.ParseTime = new(false)
+		q, err := recall.Parse(&req, n.LocalNow())
+		if err != nil {
+			return nil, err
+		}
+		q.Note(note)
+		return n.answerQuery(ctx, q)
+	}
+	if words != "" {
+		timed := *req
+		timed.Query, timed.After, timed.Before = "", q.After, q.Before
+		other, err := instead(timed, fmt.Sprintf("query: no memory of this time has the words %q; these are the memories of the time", words))
+		if err != nil || len(other.Memories) > 0 {
+			if err == nil {
+				other.Times = res.Times
+			}
+			return other, err
+		}
+	}
+	if q.Dated && req.ParseTime == nil {
+		other, err := instead(*req, fmt.Sprintf("query: no memory was observed %q; it was searched as words", res.Times[0].Text))
+		if err != nil || len(other.Memories) > 0 {
+			return other, err
+		}
+	}
+	return res, nil
+}
+
+// answerQuery answers one query. It holds no connection while it waits for the query embedding
+// or the posting lists.
+func (n *Node) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.RecallResponse, error) {
+	start := time.Now()
 	if q.DeadlineMS > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(q.DeadlineMS)*time.Millisecond)
@@ -76,7 +114,7 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 		s.wordsErr = n.index.AwaitPostings(ctx)
 	}
 	var res *robotmem.RecallResponse
-	err = n.Store.Read(ctx, func(c *store.Conn) (err error) {
+	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
 		res, err = s.answer(ctx, c, q)
 		return err
 	})

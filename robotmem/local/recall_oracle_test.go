@@ -198,7 +198,11 @@ func (o *oracle) answer(t *testing.T, e *Node, req *robotmem.RecallRequest) (ids
 	}
 	score := map[int64]float64{}
 	for i, l := range lists {
-		for rank, r := range l[:min(depth, len(l))] {
+		rank := 0
+		for n, r := range l[:min(depth, len(l))] {
+			if n == 0 || i > 0 || r.Value != l[n-1].Value {
+				rank = n // equal scores of words share a rank
+			}
 			score[r.ID] += weights[i] / float64(oracleRRF+rank+1)
 		}
 	}
@@ -208,7 +212,7 @@ func (o *oracle) answer(t *testing.T, e *Node, req *robotmem.RecallRequest) (ids
 		}
 		ids = append(ids, id)
 	}
-	slices.SortFunc(ids, func(a, b int64) int { return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(ids, func(a, b int64) int { return cmp.Or(cmp.Compare(score[b], score[a]), byID[b].ObservedAt.Compare(byID[a].ObservedAt), cmp.Compare(a, b)) })
 	return ids[:min(q.N, len(ids))], len(admitted)
 }
 
@@ -319,14 +323,14 @@ func TestRecallEqualsBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 12))
 	path := t.TempDir() + "/m.db"
 	w := newWordEmbedder("test:words", 64)
-	hybrid, err := Open(t.Context(), path, Options{Embedder: w, Durability: DurabilityNormal, Weights: map[string]float64{"vector": oracleVectorWeight}})
+	hybrid, err := Open(t.Context(), path, Options{Embedder: w, Durability: DurabilityNormal, Weights: map[string]float64{"vector": oracleVectorWeight, "evidence": 0}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer hybrid.Close()
 	all, questions := oracleFill(t, hybrid, rng, rounds.Of(5_000, 20_000)), rounds.Of(80, 200)
 	embedded(t, hybrid)
-	plain, err := Open(t.Context(), path, Options{})
+	plain, err := Open(t.Context(), path, Options{Weights: map[string]float64{"evidence": 0}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,14 +49,20 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 	}
 	res := &robotmem.StartSessionResponse{Collection: r.Collection}
 	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
-		res.Status, res.SessionID = "started", id.String()
-		known, err := tx.SessionOf(r.Collection, r.Origin)
+		res.Status, res.SessionID = "started", cmp.Or(r.SessionID, id.String())
+		known, err := tx.Known(&r)
 		if err != nil || known == "" {
 			return errors.Join(err, tx.InsertSession(robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: n.options.ClientType}), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
 		}
-		res.Status, res.SessionID = "continued", known
-		_, err = tx.OpenSession(known)
-		return err
+		s, err := tx.OpenSession(known)
+		if err != nil {
+			return err
+		}
+		if req.Collection != "" && req.Collection != s.Collection {
+			return robotmem.Errorf(robotmem.Conflict, "collection", "is %q, but the session %q is open in %q; leave collection out, or choose another session_id", req.Collection, known, s.Collection)
+		}
+		res.Status, res.SessionID, res.Collection = "continued", known, s.Collection
+		return nil
 	})
 	if err != nil {
 		return nil, sqlite.Wrap("start_session", err)
@@ -221,7 +228,7 @@ func (n *Node) relatedMemories(ctx context.Context, s *store.SessionRow, res *ro
 		return nil
 	}
 	found, err := n.recall(ctx, &robotmem.RecallRequest{
-		Query: words, Collection: s.Collection, N: relatedLength, Diversity: proactiveDiversity,
+		Query: words, Collection: s.Collection, N: relatedLength, Diversity: proactiveDiversity, ParseTime: new(false),
 		ContextFilter: robotmem.Object{"session_id": map[string]any{"$ne": s.SessionID}},
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -328,10 +329,22 @@ func (s *source) Real(id int64) bool {
 	return ok && row.Real
 }
 
-// Hints implements recall.Loader. It notes a path that no memory has, a target with
-// another number of dimensions, and an empty collection: a controller must be able to
-// distinguish a typing error from an empty result.
-func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err error) {
+// Observed implements recall.Loader.
+func (s *source) Observed(id int64) int64 {
+	row, _ := s.index.Columns.Row(id)
+	return row.Observed
+}
+
+// Outcome implements recall.Loader.
+func (s *source) Outcome(id int64) string {
+	row, _ := s.index.Columns.Row(id)
+	return row.Outcome.String()
+}
+
+// Hints implements recall.Loader. It notes what no memory has, filters that exclude each other,
+// and an empty collection: a controller must be able to distinguish a typing error from an empty
+// result.
+func (s *source) Hints(_ context.Context, q *recall.Query, in recall.Set) (hints []string, err error) {
 	note := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
 	if q.Collection != "*" && s.index.Columns.Active(q.Collection) == 0 {
 		if elsewhere := s.index.Columns.Active("*"); elsewhere > 0 {
@@ -355,6 +368,11 @@ func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err 
 			note("context_filter: no memory has %s", path)
 		}
 	}
+	if q.AsOf == nil && len(hints) == 0 {
+		if err := s.excluding(q, in.Count(), note); err != nil {
+			return nil, err
+		}
+	}
 	if q.SpatialSort == nil {
 		return hints, nil
 	}
@@ -369,4 +387,54 @@ func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err 
 		note("spatial_sort: coordinates at %s have %d dimensions, the target has %d", q.SpatialSort.Field, dims[0], len(q.SpatialSort.Target))
 	}
 	return hints, nil
+}
+
+// excluding notes the conditions that no memory meets, or how many meet each if none meets all.
+// passed is the number of memories that do.
+func (s *source) excluding(q *recall.Query, passed int, note func(string, ...any)) error {
+	total, counts, none := int(s.index.Columns.Active(q.Collection)), []string{}, false
+	var known []string
+	for _, c := range s.index.Columns.Categories(q.Collection) {
+		known = append(known, c.Category)
+	}
+	for _, one := range []struct {
+		what, hint string
+		index.Selection
+		tags   []string
+		filter *filter.Condition
+	}{
+		{what: "session_id", hint: "; the episode has none", Selection: index.Selection{Scope: index.Scope{Session: q.SessionID}}},
+		{what: "category " + q.Category, hint: "; there are " + strings.Join(known, ", "), Selection: index.Selection{Scope: index.Scope{Category: q.Category}}},
+		{what: "type " + q.Type, Selection: index.Selection{Scope: index.Scope{Kind: q.Type}}},
+		{what: "perception_type " + q.PerceptionType, Selection: index.Selection{Scope: index.Scope{Perception: q.PerceptionType}}},
+		{what: "min_confidence", Selection: index.Selection{Scope: index.Scope{MinConfidence: *q.MinConfidence}}},
+		{what: "time", hint: "; none was observed then", Selection: index.Selection{After: q.After, Before: q.Before}},
+		{what: "tags " + strings.Join(q.Tags, " "), tags: q.Tags},
+		{what: "context_filter", filter: q.Filter},
+	} {
+		one.Collection, one.Now = q.Collection, q.Now
+		set, err := s.index.Admit(s.c, one.Selection)
+		if err == nil {
+			set, err = s.index.Narrow(s.c, one.filter, s.index.Columns.Tagged(one.tags, set), q.Now)
+		}
+		if err != nil {
+			return err
+		}
+		switch n := int(set.Count()); {
+		case n == total: // not given, or excludes nothing
+		case n == 0:
+			none = true
+			note("%s: no memory passes%s", one.what, one.hint)
+		default:
+			counts = append(counts, fmt.Sprintf("%s %d", one.what, n))
+		}
+	}
+	switch {
+	case none || len(counts) == 0:
+	case passed == 0:
+		note("filters: no memory passes all; of %d pass %s", total, strings.Join(counts, ", "))
+	case len(q.Content) > 0 && q.SpatialSort == nil && q.MinRelevance == 0:
+		note("query: %d memories pass the filters, and none of them has a word of the query", passed)
+	}
+	return nil
 }

@@ -229,7 +229,7 @@ func TestPromptErrorsHaveTheirCodes(t *testing.T) {
 	}{
 		{"brief_me", `{}`, "brief_me: task: is required", mcp.INVALID_PARAMS},
 		{"brief_me", `{"task":"x","collection":"no such/name"}`, "collection", mcp.INVALID_PARAMS},
-		{"review_episode", `{"session_id":"x"}`, "session_id", mcp.INVALID_PARAMS},
+		{"review_episode", `{"session_id":".."}`, "session_id", mcp.INVALID_PARAMS},
 		{"review_episode", `{"session_id":"0199d0b4-0000-7000-8000-000000000000"}`, "there is no session", mcp.RESOURCE_NOT_FOUND},
 	} {
 		t.Run(tt.name+tt.args, func(t *testing.T) {

@@ -155,7 +155,7 @@ func TestCompletion(t *testing.T) {
 		{"tags of a collection", prompt("brief_me"), "tag", "wet", map[string]string{"collection": "default"}, nil, false},
 		{"sessions", prompt("review_episode"), "session_id", session, nil, []string{session}, false},
 		{"sessions of the template", template(sessionTemplate), "id", session, nil, []string{session}, false},
-		{"memory ids", template(memoryTemplate), "id", "24", nil, []string{"24", "249", "248", "247", "246", "245", "244", "243", "242", "241", "240"}, false},
+		{"memory ids", template(memoryTemplate), "id", "24", nil, []string{"249", "248", "247", "246", "245", "244", "243", "242", "241", "240", "24"}, false},
 		{"one memory", template(memoryTemplate), "id", "113", nil, []string{"113"}, false},
 		{"no memory", template(memoryTemplate), "id", "9999", nil, nil, false},
 		{"no number", template(memoryTemplate), "id", "0x1", nil, nil, false},

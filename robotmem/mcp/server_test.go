@@ -167,7 +167,7 @@ func TestErrorsAreResults(t *testing.T) {
 		field      string
 	}{
 		{"field", "learn", map[string]any{"insight": ""}, "learn: insight: is required", "invalid", "insight"},
-		{"unknown field", "learn", map[string]any{"insigth": "x"}, "learn: insigth: unknown field; known are insight,", "invalid", "insigth"},
+		{"unknown field", "learn", map[string]any{"insigth": "x"}, "learn: insigth: unknown field; did you mean insight? known are insight,", "invalid", "insigth"},
 		{"no arguments", "learn", nil, "learn: insight: is required", "invalid", "insight"},
 		{"no object", "learn", []string{"x"}, "learn: the request must be one JSON object", "invalid", ""},
 		{"ours to mend", "learn", map[string]any{"insight": "secret"}, "learn: internal error; the node's log has the cause", "internal", ""},

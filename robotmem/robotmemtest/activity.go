@@ -79,8 +79,8 @@ var waitCases = []testCase{
 		if !res.Changed || res.Change <= first.Change {
 			t.Errorf("%+v after %+v", res, first)
 		}
-		equal(t, "nothing more", *do(t, s.Changes, &admin.ChangesRequest{Since: &res.Change}), admin.ChangesResponse{Change: res.Change})
-		equal(t, "nothing more in a while", *do(t, s.Changes, &admin.ChangesRequest{Since: &res.Change, WaitMS: 50}), admin.ChangesResponse{Change: res.Change})
+		equal(t, "nothing more", do(t, s.Changes, &admin.ChangesRequest{Since: &res.Change}).Change, res.Change)
+		equal(t, "nothing more in a while", do(t, s.Changes, &admin.ChangesRequest{Since: &res.Change, WaitMS: 50}).Changed, false)
 		for _, step := range []func(){
 			func() { do(t, s.Pin, &robotmem.PinRequest{MemoryID: 1}) },
 			func() { end(t, s, start(t, s, "")) },

@@ -36,7 +36,7 @@ var episodeCases = []testCase{
 		}
 		equal(t, "recalled, the useful first", got, []string{fmt.Sprint(known, "active", "fact", true, true, true, true), fmt.Sprint(other, "invalidated", "fact", false, true, true, true)})
 		refused(t, s.Session, &robotmem.SessionRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
-		refused(t, s.Session, &robotmem.SessionRequest{SessionID: "first"}, robotmem.Invalid, "session_id")
+		refused(t, s.Session, &robotmem.SessionRequest{SessionID: " first"}, robotmem.Invalid, "session_id")
 	}},
 	{"RecalledPerceptionsAreNamedByTheirDescription", func(t *testing.T, s robotmem.Service) {
 		seen := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: slip, PerceptionType: "tactile", Data: "Fx,Fy,Fz\n0,0,9.8\n0,4,9.1\n", MediaType: "text/csv"})

@@ -116,7 +116,7 @@ var pagingCases = []testCase{
 			equal(t, name+": total", res.Total, int64(len(tt.want)))
 		}
 		refused(t, s.List, &robotmem.ListRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
-		refused(t, s.List, &robotmem.ListRequest{SessionID: "first"}, robotmem.Invalid, "session_id")
+		refused(t, s.List, &robotmem.ListRequest{SessionID: " first"}, robotmem.Invalid, "session_id")
 		refused(t, s.List, &robotmem.ListRequest{Tags: []string{"not a tag"}}, robotmem.Invalid, "tags[0]")
 	}},
 }

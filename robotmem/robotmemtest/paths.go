@@ -274,7 +274,7 @@ var mapCases = []testCase{
 			"min":            {Min: []float64{1}},
 			"max":            {Min: []float64{1, 1}, Max: []float64{2, 0}},
 			"type":           {Type: "dream"},
-			"session_id":     {SessionID: "seven"},
+			"session_id":     {SessionID: " seven"},
 			"collection":     {Collection: "no such name"},
 			"context_filter": {ContextFilter: robotmem.Object{"a": object{"$near": 1}}},
 		} {

@@ -39,7 +39,8 @@ var perceptionCases = []testCase{
 			"a trace on a grid": []byte(strings.Repeat("0.1,0.2,0.3\n", 5000)),
 		} {
 			res := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "payload: " + name, DataBase64: data})
-			if res.Bytes != int64(len(data)) || res.SHA256 != sum(data) || res.MemoryID < 1 || len(res.UID) != 36 || res.PerceptionType != "visual" || res.Summary == "" || res.HasEmbedding {
+			kind := map[bool]string{true: "proprioceptive", false: "visual"}[name == "a trace on a grid"]
+			if res.Bytes != int64(len(data)) || res.SHA256 != sum(data) || res.MemoryID < 1 || len(res.UID) != 36 || res.PerceptionType != kind || res.Summary == "" || res.HasEmbedding {
 				t.Errorf("%s: got %+v", name, res)
 			}
 			if got, ok := try(t, s.Data, &robotmem.MemoryRequest{MemoryID: res.MemoryID}); ok {

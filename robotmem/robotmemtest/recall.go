@@ -93,10 +93,10 @@ var recallCases = []testCase{
 			}
 		}
 	}},
-	{"TiesBreakByID", func(t *testing.T, s robotmem.Service) {
+	{"TiesBreakByTime", func(t *testing.T, s robotmem.Service) {
 		var want []int64
 		for i := range 9 {
-			want = append(want, learn(t, s, "the same words", object{"i": 9 - i}))
+			want = append([]int64{learn(t, s, "the same words", object{"i": 9 - i})}, want...)
 		}
 		equal(t, "order", recalled(t, s, &robotmem.RecallRequest{Query: "words", N: 9}), want)
 		equal(t, "cut", recalled(t, s, &robotmem.RecallRequest{Query: "words", N: 4}), want[:4])
@@ -157,12 +157,12 @@ var recallCases = []testCase{
 		a := created(t, s, &robotmem.LearnRequest{Insight: grip, Collection: "a"})
 		b := created(t, s, &robotmem.LearnRequest{Insight: grip, Collection: "b"})
 		d := created(t, s, &robotmem.LearnRequest{Insight: grip})
-		for name, want := range map[string][]int64{"a": {a}, "b": {b}, "": {d}, "default": {d}, "*": {a, b, d}, "none": {}} {
+		for name, want := range map[string][]int64{"a": {a}, "b": {b}, "": {d}, "default": {d}, "*": {d, b, a}, "none": {}} {
 			equal(t, "collection "+name, recalled(t, s, &robotmem.RecallRequest{Query: grip, Collection: name}), want)
 		}
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", Collection: "a b"}, robotmem.Invalid, "collection")
 		if res, ok := try(t, s.Search, &robotmem.SearchRequest{Q: grip}); ok {
-			equal(t, "search looks everywhere", ids(res.Memories), []int64{a, b, d})
+			equal(t, "search looks everywhere", ids(res.Memories), []int64{d, b, a})
 			equal(t, "search in one", ids(do(t, s.Search, &robotmem.SearchRequest{Q: grip, Collection: "b"}).Memories), []int64{b})
 			equal(t, "top_k", len(do(t, s.Search, &robotmem.SearchRequest{Q: grip, TopK: 2}).Memories), 2)
 		}
@@ -278,7 +278,7 @@ var recallCases = []testCase{
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", Diversity: 1.5}, robotmem.Invalid, "diversity")
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", MinRelevance: -1}, robotmem.Invalid, "min_relevance")
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", DeadlineMS: -1}, robotmem.Invalid, "deadline_ms")
-		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", SessionID: "first"}, robotmem.Invalid, "session_id")
+		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", SessionID: " first"}, robotmem.Invalid, "session_id")
 		id := learn(t, s, grip, nil)
 		equal(t, "diversity and a deadline", recalled(t, s, &robotmem.RecallRequest{Query: grip, Diversity: 1, DeadlineMS: 60_000}), []int64{id})
 	}},

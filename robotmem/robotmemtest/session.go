@@ -67,7 +67,7 @@ var sessionCases = []testCase{
 			field               string
 		}{
 			"unknown":               {noSession, "", robotmem.NotFound, "session_id"},
-			"no id at all":          {"first", "", robotmem.Invalid, "session_id"},
+			"no id at all":          {" first", "", robotmem.Invalid, "session_id"},
 			"ended":                 {ended, "", robotmem.Conflict, "session_id"},
 			"of another collection": {open, "default", robotmem.Invalid, "collection"},
 		} {
@@ -150,7 +150,7 @@ var sessionCases = []testCase{
 		if res.Summary.Recalled != 1 || res.Summary.Used != 1 {
 			t.Errorf("recalled %d, used %d; want 1 and 1", res.Summary.Recalled, res.Summary.Used)
 		}
-		refused(t, s.Recall, &robotmem.RecallRequest{Query: grip, ForSession: "mine"}, robotmem.Invalid, "for_session")
+		refused(t, s.Recall, &robotmem.RecallRequest{Query: grip, ForSession: " mine"}, robotmem.Invalid, "for_session")
 	}}, {"OriginContinues", func(t *testing.T, s robotmem.Service) {
 		r := &robotmem.StartSessionRequest{Collection: "lab", Context: robotmem.Object{"task": object{"name": "grip"}}, Origin: "bag-2026-03-01"}
 		first := do(t, s.StartSession, r)

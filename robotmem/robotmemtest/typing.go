@@ -125,12 +125,12 @@ var typingCases = []testCase{
 	{"TimeWordsAreFinished", func(t *testing.T, s robotmem.Service) {
 		id := created(t, s, &robotmem.LearnRequest{Insight: "the floor is slippery", ObservedAt: new(time.Now().Add(-time.Minute))})
 		r := typed("slippery today")
-		r.ParseTime = true
+		r.ParseTime = new(true)
 		if got := recalled(t, s, r); !slices.Equal(got, []int64{id}) && time.Now().Hour() > 0 {
 			t.Errorf("got %v, want %d", got, id)
 		}
 		r = typed("slip today")
-		r.ParseTime = true
+		r.ParseTime = new(true)
 		equal(t, "slip is finished", recalled(t, s, r), []int64{})
 	}},
 }

@@ -223,19 +223,11 @@ func parameters(context robotmem.Object) (out []parameter) {
 		}
 	}
 	if params, ok := context["params"]; ok {
-		leaves("", params, add)
+		values("", params, add)
 	} else {
-		leaves("", map[string]any(context), add)
+		values("", map[string]any(context), add)
 	}
-	leaves("", context["env"], add)
-	return out
-}
-
-// Parameters returns the parameters of a memory, as in "grip_force=9 N".
-func Parameters(m *robotmem.Memory) (out []string) {
-	for _, p := range parameters(m.Context) {
-		out = append(out, p.String())
-	}
+	values("", context["env"], add)
 	return out
 }
 
@@ -243,7 +235,7 @@ func Parameters(m *robotmem.Memory) (out []string) {
 func placeOf(context robotmem.Object) string {
 	at, name := "", ""
 	for _, section := range placeSections {
-		leaves("", context[section], func(path, value string) {
+		values("", context[section], func(path, value string) {
 			switch {
 			case strings.Contains(value, ","):
 				at = cmp.Or(at, value)
@@ -261,9 +253,9 @@ var placeSections = []string{"spatial", "place", "location", "room"}
 // sections are the keys of a context that are no parameters.
 var sections = append([]string{"params", "env", "robot", "task", "success", "outcome", "result", "status"}, placeSections...)
 
-// leaves calls yield with the path and the text of every short value in v, in the
+// values calls yield with the path and the text of every short value in v, in the
 // order of the paths. A quantity, coordinates and a short list of numbers are one value.
-func leaves(path string, v any, yield func(path, value string)) {
+func values(path string, v any, yield func(path, value string)) {
 	switch v := v.(type) {
 	case map[string]any:
 		if unit, ok := v["unit"].(string); ok && v["value"] != nil {
@@ -271,11 +263,11 @@ func leaves(path string, v any, yield func(path, value string)) {
 			return
 		}
 		if v["x"] != nil && v["y"] != nil {
-			leaves(path, slices.DeleteFunc([]any{v["x"], v["y"], v["z"]}, func(c any) bool { return c == nil }), yield)
+			values(path, slices.DeleteFunc([]any{v["x"], v["y"], v["z"]}, func(c any) bool { return c == nil }), yield)
 			return
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			leaves(strings.TrimPrefix(path+"."+key, "."), v[key], yield)
+			values(strings.TrimPrefix(path+"."+key, "."), v[key], yield)
 		}
 	case []any:
 		var parts []string

@@ -16,7 +16,7 @@ const rrfK = 60
 
 // fuse merges the lists by reciprocal rank fusion: score = Σ w/(k + rank + 1) with
 // the weight w of each list, times RealWeight for memories from the real world. The
-// result is sorted best first, ties by id.
+// result is sorted best first, ties by time of observation, newest first, then by id.
 func (r *run) fuse() []hit {
 	at, hits := make(map[int64]int, r.listDepth()), make([]hit, 0, r.listDepth())
 	// If only lists of weight 0 have results, they count with weight 1.
@@ -29,7 +29,11 @@ func (r *run) fuse() []hit {
 		case weight == 0 && !(r.Strict() && l.name == ListPlace): // nearestFirst needs its distances
 			continue
 		}
-		for rank, item := range l.items {
+		rank := 0
+		for n, item := range l.items {
+			if n == 0 || l.name != ListWords || item.Value == 0 || item.Value != l.items[n-1].Value {
+				rank = n // equal scores of words share a rank
+			}
 			i, ok := at[item.ID]
 			if !ok {
 				i = len(hits)
@@ -42,6 +46,8 @@ func (r *run) fuse() []hit {
 				hits[i].distance = &item.Value
 			case ListVector:
 				hits[i].cosine = &item.Value
+			case ListWords:
+				hits[i].words = item.Value
 			}
 			if r.Explain {
 				hits[i].found = append(hits[i].found, robotmem.ListEntry{List: l.name, Rank: rank, Value: item.Value})
@@ -54,7 +60,9 @@ func (r *run) fuse() []hit {
 		}
 	}
 	if !r.timeOrder() {
-		slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
+		slices.SortFunc(hits, func(a, b hit) int {
+			return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(r.src.Observed(b.id), r.src.Observed(a.id)), cmp.Compare(a.id, b.id))
+		})
 	}
 	return hits
 }
@@ -88,6 +96,7 @@ var stages = []struct {
 	name string
 	run  func(context.Context, *run, []hit) ([]hit, error)
 }{
+	{"evidence", byEvidence},
 	{"diverse", diversify},    // only with diversity
 	{"nearest", nearestFirst}, // only with a strict spatial_sort
 }

@@ -23,6 +23,9 @@ type Query struct {
 	// Now is the time at which the memory is read: as_of or the current time.
 	Now   time.Time
 	Times []robotmem.TimePhrase
+	// Dated means that Times are dates of the calendar, such as "in May 2023", which memories
+	// may have in their texts, and no words that count from now, such as yesterday.
+	Dated bool
 	// Embedded means that the source has an embedding of the query or computes one.
 	Embedded bool
 	// MapID is the map of the calling episode; "" if it names none.
@@ -59,7 +62,7 @@ func Parse(req *robotmem.RecallRequest, now time.Time) (*Query, error) {
 		q.AsOf = nil // a future time means now
 	}
 	last := lastWord(q.Query)
-	if q.ParseTime {
+	if *q.ParseTime {
 		q.readTimes(q.Now.In(now.Location()))
 	}
 	if q.AsYouType && lastWord(q.Query) == last { // else the last word was a time expression
@@ -100,6 +103,8 @@ func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 // them from the text. The bounds of the request apply too.
 func (q *Query) readTimes(now time.Time) {
 	reading := timeparse.Parse(q.Query, now)
+	other := timeparse.Parse(q.RecallRequest.Query, now.AddDate(0, 0, -otherDays))
+	q.Dated = sameTime(reading.After, other.After) && sameTime(reading.Before, other.Before)
 	q.Query = reading.Rest
 	for _, p := range reading.Phrases {
 		q.Times = append(q.Times, robotmem.TimePhrase{Text: p.Text, After: p.After, Before: p.Before})
@@ -114,6 +119,11 @@ func (q *Query) readTimes(now time.Time) {
 		q.Before = reading.Before
 	}
 }
+
+// otherDays is how far back a second reading of a date is, to see that it does not count from now.
+const otherDays = 40
+
+func sameTime(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
 
 // narrows reports whether the request has a condition other than the query and the
 // collection.

@@ -103,8 +103,13 @@ type Loader interface {
 	Load(ctx context.Context, q *Query, in Set, id int64) (*robotmem.Memory, error)
 	// Real reports whether a memory was sensed in the real world.
 	Real(id int64) bool
-	// Hints returns reasons for an empty result, such as a path that no memory has.
-	Hints(ctx context.Context, q *Query) ([]string, error)
+	// Observed returns the time of an observation in nanoseconds since 1970.
+	Observed(id int64) int64
+	// Outcome returns the outcome of a memory: success, failure, partial or unknown.
+	Outcome(id int64) string
+	// Hints returns reasons for an empty result, such as a path that no memory has; in is what
+	// passes the filters.
+	Hints(ctx context.Context, q *Query, in Set) ([]string, error)
 }
 
 // Source reads one snapshot of a store. If a signal fails, degraded names it with
@@ -135,6 +140,8 @@ const (
 	ListPlace    = "place"
 	ListLikeness = "likeness"
 	ListTime     = "time"
+	// Evidence is no list: with the weight 0, what happened does not change the order.
+	Evidence = "evidence"
 )
 
 // list is the result of one signal, best first.
@@ -151,6 +158,9 @@ type hit struct {
 	cosine   *float64 // to the query embedding, nil if not computed
 	found    []robotmem.ListEntry
 	memory   *robotmem.Memory // nil until it is loaded
+	words    float64          // BM25 score
+	has      map[string]bool  // words of the query, by stem: whether the memory holds them; nil until it is needed
+	covered  map[string]bool  // has, also by words of the context
 }
 
 // run is the state of one recall.
@@ -197,17 +207,22 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 		}
 		r.trace.add(s.name, len(hits))
 	}
+	warnings, err := r.warnings(ctx, hits)
+	if err != nil {
+		return nil, err
+	}
 	if hits, err = r.cut(ctx, hits); err != nil {
 		return nil, err
 	}
 	normalizeScores(hits)
-	res := &robotmem.RecallResponse{Memories: make([]robotmem.Memory, 0, len(hits)), Times: q.Times, Mode: r.mode()}
+	res := &robotmem.RecallResponse{Warnings: warnings, Memories: make([]robotmem.Memory, 0, len(hits)), Times: q.Times, Mode: r.mode()}
 	for i := range hits {
 		res.Memories = append(res.Memories, r.result(&hits[i]))
 	}
 	r.noteOtherMaps(res.Memories)
+	noteConflicts(res.Memories)
 	if len(res.Memories) == 0 {
-		hints, err := src.Hints(ctx, q)
+		hints, err := src.Hints(ctx, q, r.set)
 		if err != nil {
 			return nil, err
 		}

@@ -78,7 +78,7 @@ func TestAnswers(t *testing.T) {
 		mode   string
 	}{
 		"words, real first":         {robotmem.RecallRequest{Query: "wet glass"}, nil, []int64{4, 1, 2}, "bm25_only"},
-		"stop words only":           {robotmem.RecallRequest{Query: "what is it", N: 2}, nil, []int64{5, 2}, "bm25_only"},
+		"stop words only":           {robotmem.RecallRequest{Query: "what is it", N: 2}, nil, []int64{5, 3}, "bm25_only"},
 		"stop words come last":      {robotmem.RecallRequest{Query: "is the oven", N: 3}, nil, []int64{3, 1, 2}, "bm25_only"},
 		"filter":                    {robotmem.RecallRequest{Query: "wet glass", ContextFilter: robotmem.Object{"env.sim_or_real": "real"}}, nil, []int64{4}, "bm25_only"},
 		"words and vectors":         {robotmem.RecallRequest{Query: "wet glass"}, embedded, []int64{1, 2, 4, 3}, "hybrid"},
@@ -153,7 +153,7 @@ func TestScoresAndStages(t *testing.T) {
 	for _, s := range res.Stages {
 		names = append(names, s.Stage)
 	}
-	if want := []string{"filter", "bm25", "vector", "fuse", "relevant", "diverse", "nearest", "load"}; !slices.Equal(names, want) {
+	if want := []string{"filter", "bm25", "vector", "fuse", "relevant", "evidence", "diverse", "nearest", "load"}; !slices.Equal(names, want) {
 		t.Errorf("stages %v, want %v", names, want)
 	}
 }

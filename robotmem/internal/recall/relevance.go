@@ -36,7 +36,16 @@ func (r *run) relevance(h *hit) float64 {
 	}
 	probability := 0.0
 	if len(r.Content) > 0 {
-		probability = byCoverage.at(r.coverage(h.memory))
+		if h.has == nil {
+			h.has = r.found(h.memory)
+		}
+		n := 0
+		for _, found := range h.has {
+			if found {
+				n++
+			}
+		}
+		probability = byCoverage.at(float64(n) / float64(len(h.has)))
 	}
 	if h.cosine != nil {
 		probability = max(probability, byCosine.at(adjusted(*h.cosine, r.usual)))
@@ -48,8 +57,8 @@ func (r *run) relevance(h *hit) float64 {
 // cosine is above 0 and depends on the model.
 func adjusted(cosine, usual float64) float64 { return (cosine - usual) / max(1e-6, 1-usual) }
 
-// coverage returns the fraction of the query's words that a memory contains.
-func (q *Query) coverage(m *robotmem.Memory) float64 {
+// found returns the words of the query by stem, and whether a memory contains them.
+func (q *Query) found(m *robotmem.Memory) map[string]bool {
 	wanted := make(map[string]bool, len(q.Content)) // by stem: whether it was found
 	var initial [256]bool                           // stemming does not change the first letter
 	for _, t := range q.Content {
@@ -62,12 +71,11 @@ func (q *Query) coverage(m *robotmem.Memory) float64 {
 		other[stem] = append(other[stem], e.Of...)
 		initial[e.Term[0]] = true
 	}
-	n, longer := 0, false
+	longer := false
 	hold := func(stem string) (asked bool) {
 		found, asked := wanted[stem]
 		if asked && !found {
 			wanted[stem] = true
-			n++
 		}
 		return asked
 	}
@@ -89,7 +97,7 @@ func (q *Query) coverage(m *robotmem.Memory) float64 {
 			hold(text.Stem(t))
 		}
 	}
-	return float64(n) / float64(len(wanted))
+	return wanted
 }
 
 // noteOtherMaps adds a remark to degraded if memories were found by coordinates of

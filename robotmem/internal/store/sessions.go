@@ -69,7 +69,7 @@ func (c *Conn) JoinSession(r *record.Record) error {
 func (c *Conn) OpenSession(id string) (*SessionRow, error) {
 	s, err := c.Session(id)
 	if err == nil && s.Status == "ended" {
-		err = robotmem.Errorf(robotmem.Conflict, "session_id", "the session ended at %s; start a new one with start_session", s.EndedAt.Format(time.RFC3339))
+		err = robotmem.Errorf(robotmem.Conflict, "session_id", "the session ended at %s and stays ended; start another one with start_session", s.EndedAt.Format(time.RFC3339))
 	}
 	return s, err
 }
@@ -119,7 +119,7 @@ func (c *Conn) updateSessionChecksum(id string) error {
 func (c *Conn) Session(id string) (*SessionRow, error) {
 	row, err := c.findSession(id)
 	if err == nil && row == nil {
-		err = robotmem.Errorf(robotmem.NotFound, "session_id", "there is no session %s; ids come from start_session", id)
+		err = robotmem.Errorf(robotmem.NotFound, "session_id", "there is no session %q; start_session returns an id, or takes one of yours", id)
 	}
 	return row, err
 }
@@ -175,10 +175,21 @@ func (tx *Tx) InsertSession(s robotmem.Session) error {
 	return tx.Exec(insertSession, append(args, sum.sum(nil))...)
 }
 
-// SessionOf returns the session with an origin, "" if there is none.
-func (c *Conn) SessionOf(collection, origin string) (id string, err error) {
-	if origin != "" {
-		_, err = c.One("SELECT session_id FROM session_origins WHERE collection = ? AND origin = ?", []any{collection, origin}, func(s *sqlite.Stmt) { id = s.ColumnText(0) })
+// Known returns the session that a request names by its own id or by its origin, "" if there is
+// none.
+func (c *Conn) Known(r *robotmem.StartSessionRequest) (id string, err error) {
+	if r.Origin != "" {
+		_, err = c.One("SELECT session_id FROM session_origins WHERE collection = ? AND origin = ?", []any{r.Collection, r.Origin}, func(s *sqlite.Stmt) { id = s.ColumnText(0) })
+	}
+	if err != nil || r.SessionID == "" || id == r.SessionID {
+		return id, err
+	}
+	if id != "" {
+		return "", robotmem.Errorf(robotmem.Conflict, "session_id", "is %q, but the session of this origin is %q; give one of session_id and origin", r.SessionID, id)
+	}
+	row, err := c.findSession(r.SessionID)
+	if row != nil {
+		id = r.SessionID
 	}
 	return id, err
 }

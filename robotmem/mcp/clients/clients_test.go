@@ -3,7 +3,6 @@ package clients
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -100,11 +99,11 @@ func TestRemoteEntries(t *testing.T) {
 	}
 }
 
-func fieldsText(e *Entry) string {
+func fieldsText(e Entry) string {
 	var parts []string
-	for i, v := 0, reflect.ValueOf(*e); i < v.NumField(); i++ {
-		if key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); !v.Field(i).IsZero() {
-			parts = append(parts, key+"="+fmt.Sprint(v.Field(i)))
+	for _, key := range entryKeys {
+		if e[key] != nil {
+			parts = append(parts, key+"="+fmt.Sprint(e[key]))
 		}
 	}
 	return strings.Join(parts, " ")

@@ -7,7 +7,7 @@
 //	…
 //	path, err := client.File(machine, clients.ScopeUser)
 //	…
-//	change, err := client.Add(path, client.Local("/usr/local/bin/robotmem", []string{"mcp"}, nil))
+//	change, err := client.Set(path, client.Local("/usr/local/bin/robotmem", []string{"mcp"}, nil))
 //	if err == nil {
 //		err = change.Apply()
 //	}

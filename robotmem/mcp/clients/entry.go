@@ -14,60 +14,49 @@ import (
 // setupName is the name of robotmem in every client.
 const setupName = "robotmem"
 
-// Entry is the entry of robotmem in the settings of a client. It has the keys of all clients, in
-// the order in which they are written. Other keys of an entry belong to the user and stay.
-type Entry struct {
-	Type        string            `json:"type,omitzero"`
-	Command     string            `json:"command,omitzero"`
-	Args        []string          `json:"args,omitzero"`
-	Env         map[string]string `json:"env,omitzero"`
-	URL         string            `json:"url,omitzero"`
-	HTTPURL     string            `json:"httpUrl,omitzero"`
-	Headers     map[string]string `json:"headers,omitzero"`
-	HTTPHeaders map[string]string `json:"http_headers,omitzero"`
-	BearerEnv   string            `json:"bearer_token_env_var,omitzero"`
-}
+// Entry is the entry of robotmem in the settings of a client, by its keys. Keys that setup never
+// writes belong to the user and stay.
+type Entry map[string]any
 
-// entryKeys are the keys of an Entry.
+// entryKeys are the keys that setup writes.
 var entryKeys = []string{"type", "command", "args", "env", "url", "httpUrl", "headers", "http_headers", "bearer_token_env_var"}
 
 // TokenVariable is the environment variable with the token of a node.
 const TokenVariable = "ROBOTMEM_TOKEN"
 
 // Local is an entry that starts command with the arguments and variables.
-func (c *Client) Local(command string, args []string, env map[string]string) *Entry {
-	e := &Entry{Command: command, Args: args}
+func (c *Client) Local(command string, args []string, env map[string]any) Entry {
+	e := Entry{"command": command, "args": args}
 	if len(env) > 0 {
-		e.Env = env
+		e["env"] = env
 	}
 	if c.entry.typed {
-		e.Type = "stdio"
+		e["type"] = "stdio"
 	}
 	return e
 }
 
 // Remote is an entry that asks the MCP endpoint at address. In a project, whose file a team
 // shares, it names the variable of the token instead of the token.
-func (c *Client) Remote(address, token, scope string) (*Entry, error) {
+func (c *Client) Remote(address, token, scope string) (Entry, error) {
 	s := c.entry
 	if s.url == "" {
 		return nil, invalid("http", "%s starts programs and asks no address; leave it out, and give --url %s: the program then asks that node", c.Title, strings.TrimSuffix(address, "/mcp"))
 	}
-	keys := map[string]any{s.url: address}
+	e := Entry{s.url: address}
 	if s.typed {
-		keys["type"] = "http"
+		e["type"] = "http"
 	}
 	switch {
 	case token == "":
 	case scope == ScopeProject && s.bearerEnv != "":
-		keys[s.bearerEnv] = TokenVariable
+		e[s.bearerEnv] = TokenVariable
 	default:
 		if scope == ScopeProject {
 			token = fmt.Sprintf(s.variable, TokenVariable)
 		}
-		keys[s.headers] = map[string]string{"Authorization": "Bearer " + token}
+		e[s.headers] = map[string]any{"Authorization": "Bearer " + token}
 	}
-	e, _ := parseEntry(keys)
 	return e, nil
 }
 
@@ -83,40 +72,56 @@ func Endpoint(s string) (string, error) {
 	return u.String(), nil
 }
 
-// parseEntry divides a decoded entry into the keys that setup writes and the names of the others. A
-// key with a value that setup never writes is one of the others.
-func parseEntry(keys map[string]any) (e *Entry, others []string) {
-	e = &Entry{}
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		text, err := json.Marshal(map[string]any{key: keys[key]})
-		if err != nil || !slices.Contains(entryKeys, key) || json.Unmarshal(text, &Entry{}) != nil {
-			others = append(others, key)
-			continue
+// merged is the entry with the keys, variables and headers of the present one that setup does not
+// write.
+func (e Entry) merged(present Entry) Entry {
+	out := maps.Clone(e)
+	for key, value := range present {
+		if !slices.Contains(entryKeys, key) {
+			out[key] = value
 		}
-		_ = json.Unmarshal(text, e) // which succeeded into an empty one
 	}
-	return e, others
+	groups := []string{"headers", "http_headers"}
+	if e["command"] != nil {
+		groups = []string{"env"}
+	}
+	for _, key := range groups {
+		all := map[string]any{}
+		old, _ := present[key].(map[string]any)
+		own, _ := e[key].(map[string]any)
+		maps.Copy(all, old)
+		for _, name := range []string{"ROBOTMEM_HOME", TokenVariable, "Authorization"} {
+			delete(all, name)
+		}
+		maps.Copy(all, own)
+		if len(all) > 0 {
+			out[key] = all
+		}
+	}
+	return out
 }
 
-// keepForeign adds the variables and headers of the present entry that setup does not write.
-func (e *Entry) keepForeign(present *Entry) {
-	merge := func(own *map[string]string, old map[string]string) {
-		merged := map[string]string{}
-		maps.Copy(merged, old)
-		for _, name := range []string{"ROBOTMEM_HOME", TokenVariable, "Authorization"} {
-			delete(merged, name)
+// equal compares entries whose values may be of different Go types.
+func (e Entry) equal(other Entry) bool {
+	a, aerr := json.Marshal(e)
+	b, berr := json.Marshal(other)
+	return aerr == nil && berr == nil && string(a) == string(b)
+}
+
+// String is the command line or the address, "" if the entry has neither.
+func (e Entry) String() string {
+	for _, key := range []string{"url", "httpUrl", "command"} {
+		text, ok := e[key].(string)
+		if !ok {
+			continue
 		}
-		maps.Copy(merged, *own)
-		if len(merged) > 0 {
-			*own = merged
+		args, _ := e["args"].([]any)
+		for _, arg := range args {
+			text += " " + fmt.Sprint(arg)
 		}
+		return text
 	}
-	if e.Command != "" {
-		merge(&e.Env, present.Env)
-		return
-	}
-	merge(&e.Headers, present.Headers)
-	merge(&e.HTTPHeaders, present.HTTPHeaders)
+	return ""
 }
 
 func invalid(field, format string, args ...any) error {

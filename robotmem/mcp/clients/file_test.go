@@ -15,14 +15,18 @@ func TestSettingsThatChangedMeanwhileAreLeftAlone(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := readSettings(path)
+	c, err := ByName("cursor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	change, err := c.Set(path, testFields)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(`{"new":1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.replace([]byte("ours")); !errors.Is(err, robotmem.Conflict) {
+	if err := change.Apply(); !errors.Is(err, robotmem.Conflict) {
 		t.Errorf("got %v, want a conflict", err)
 	}
 	if data, err := os.ReadFile(path); err != nil || string(data) != `{"new":1}` {

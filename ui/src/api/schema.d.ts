@@ -803,6 +803,8 @@ export interface components {
              * @description Start of the first bucket.
              */
             from: string;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /**
              * Format: date-time
              * @description End of the last bucket.
@@ -889,6 +891,8 @@ export interface components {
         };
         AuditResponse: {
             entries: components["schemas"]["AuditEntry"][];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             limit: number;
             /** @description The cursor of the next page. Absent on the last page. */
             next?: string;
@@ -963,6 +967,8 @@ export interface components {
         };
         CategoriesResponse: {
             categories: components["schemas"]["CategoryCount"][];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
         };
         CategoryCount: {
             category: string;
@@ -973,6 +979,13 @@ export interface components {
             change: number;
             /** @description The counter differs from since. */
             changed: boolean;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
+            /**
+             * Format: date-time
+             * @description The time of the node, in its zone.
+             */
+            time: string;
         };
         Channel: {
             /** @description The largest of each bucket, when reduced. */
@@ -1000,6 +1013,8 @@ export interface components {
         };
         CollectionsResponse: {
             collections: components["schemas"]["CollectionCount"][];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
         };
         ConflictWith: {
             memory_id: number;
@@ -1032,6 +1047,8 @@ export interface components {
         DataResponse: {
             bytes: number;
             data_base64: string;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             media_type: string;
             memory_id: number;
             sha256: string;
@@ -1049,6 +1066,8 @@ export interface components {
             checks: components["schemas"]["Check"][];
             /** @description false if data is lost or corrupt, or if an index differs from its table. Warnings are healthy. */
             healthy: boolean;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** @description At most 20 active memories whose payload is missing or damaged. */
             lost?: components["schemas"]["LostPayload"][];
             /** @description The worst status of the checks: ok, warn or fail. */
@@ -1073,6 +1092,8 @@ export interface components {
             consolidated: components["schemas"]["Consolidated"];
             /** @description Memories of the collection whose confidence has decayed below 0.3. */
             decayed_count: number;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** @description Memories of earlier episodes that are related to this one. */
             related_memories: components["schemas"]["BriefMemory"][];
             session_id: string;
@@ -1104,6 +1125,8 @@ export interface components {
         ForgetResponse: {
             /** @description The first 100 characters; empty when it was purged. */
             content: string;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             memory_id: number;
             /** @description With purge: what was deleted, and what purge cannot delete. */
             purged?: components["schemas"]["Purged"];
@@ -1121,6 +1144,8 @@ export interface components {
             path?: string;
         };
         HistoryResponse: {
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             memory_id: number;
             uid: string;
             versions: components["schemas"]["Version"][];
@@ -1141,6 +1166,8 @@ export interface components {
             keep_duplicates?: boolean;
         };
         LearnBatchResponse: {
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             results: components["schemas"]["BatchResult"][];
         };
         LearnRequest: {
@@ -1212,6 +1239,8 @@ export interface components {
         ListResponse: {
             /** @description Damaged memories that the page omits, and why. */
             degraded?: string[];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             limit: number;
             memories: components["schemas"]["Memory"][];
             /** @description The cursor of the next page. Absent on the last page. */
@@ -1249,6 +1278,8 @@ export interface components {
             env?: unknown;
             /** @description With explain: its rank in each list. */
             found?: components["schemas"]["ListEntry"][];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** Format: date-time */
             last_accessed?: string;
             /** @description In the compact form, beside memory_id and score: outcome, parameters, date, place and record, then after a colon the text, shortened. */
@@ -1335,6 +1366,8 @@ export interface components {
             value: unknown;
         };
         PathsResponse: {
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** @description Sorted by path, at most 10,000. Use prefix if there are more. */
             paths: components["schemas"]["ContextPath"][];
             /** @description Number of paths. */
@@ -1370,8 +1403,7 @@ export interface components {
             /** @description A file on the machine of the node, in one of the folders that its operator allows. */
             path?: string;
             /**
-             * @description Kind of sensor data.
-             * @default visual
+             * @description Kind of sensor data. Default: by the data, else visual.
              * @enum {string}
              */
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
@@ -1388,6 +1420,8 @@ export interface components {
             pinned?: boolean;
         };
         PinResponse: {
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             memory_id: number;
             pinned: boolean;
             /** @description pinned or unpinned. */
@@ -1434,6 +1468,8 @@ export interface components {
             cells: components["schemas"]["PlaceCell"][];
             /** @description The context paths that hold coordinates, by frame and map, at most 1,000. Paths with the most memories are first. */
             fields: components["schemas"]["PlaceField"][];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** @description Sorted by memory_id. */
             points: components["schemas"]["PlacePoint"][];
             /** @description points is a sample. */
@@ -1444,6 +1480,8 @@ export interface components {
         PreviewResponse: {
             data_base64: string;
             height: number;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** @description image/png, image/jpeg or image/svg+xml. */
             media_type: string;
             memory_id: number;
@@ -1552,7 +1590,10 @@ export interface components {
              * @default 5
              */
             n?: number;
-            /** @description Interpret time expressions in the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times in the response shows the interpretation. */
+            /**
+             * @description Read time words in the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times in the response shows how. false: they are words.
+             * @default true
+             */
             parse_time?: boolean;
             /**
              * @description Only perceptions of this type.
@@ -1576,6 +1617,8 @@ export interface components {
         RecallResponse: {
             /** @description The signals that failed, and why. */
             degraded: string[];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             memories: components["schemas"]["Memory"][];
             /** @description hybrid, bm25_only, vec_only or structured. */
             mode: string;
@@ -1583,10 +1626,12 @@ export interface components {
             more?: number;
             query_ms: number;
             stages?: components["schemas"]["Stage"][];
-            /** @description With parse_time: the time expressions of the query and their interpretation. */
+            /** @description The time words of the query that were read as bounds. */
             times?: components["schemas"]["TimePhrase"][];
             /** @description Number of memories in this response. */
             total: number;
+            /** @description Attempts of one task with the same parameters that failed at least 3 times and never succeeded. */
+            warnings?: string[];
         };
         RecalledMemory: {
             category: string;
@@ -1600,11 +1645,15 @@ export interface components {
         };
         RepairResponse: {
             doctor: components["schemas"]["DoctorResponse"];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             repaired: string[];
         };
         RestoreResponse: {
             /** @description The first 100 characters. */
             content: string;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             memory_id: number;
             status: string;
         };
@@ -1625,6 +1674,8 @@ export interface components {
             freed_bytes: number;
             /** @description Stored bytes before the removal. A shared payload counts once per perception. */
             held_bytes: number;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
         };
         SamplesResponse: {
             /** @description Of a trace or a sound. */
@@ -1635,6 +1686,8 @@ export interface components {
             frame_id?: string;
             /** @description As recorded. */
             intensity?: (number | null)[];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** @description trace, sound, cloud, trajectory or scan. */
             kind: string;
             memory_id: number;
@@ -1693,8 +1746,7 @@ export interface components {
             /** @description A file on the machine of the node, in one of the folders that its operator allows. */
             path?: string;
             /**
-             * @description Kind of sensor data.
-             * @default visual
+             * @description Kind of sensor data. Default: by the data, else visual.
              * @enum {string}
              */
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
@@ -1707,6 +1759,8 @@ export interface components {
             bytes: number;
             collection: string;
             has_embedding: boolean;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             media_type: string;
             memory_id: number;
             perception_type: string;
@@ -1741,6 +1795,8 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             ended_at?: string;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             memory_count: number;
             outcome_score?: number;
             /** @description Memories that were recalled for the episode, the helpful ones first; at most 1,000. */
@@ -1777,6 +1833,8 @@ export interface components {
         SessionsResponse: {
             /** @description Damaged episodes whose context is omitted, and why. */
             degraded?: string[];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             limit: number;
             /** @description The cursor of the next page. Absent on the last page. */
             next?: string;
@@ -1827,11 +1885,15 @@ export interface components {
             };
             /** @description Identifier of the episode in its source, up to 256 characters. It is unique in a collection: starting the same origin again returns the existing session. */
             origin?: string;
+            /** @description An id of your own, 1 to 128 characters. If an open episode has it, that one continues. Default: a new id. */
+            session_id?: string;
         };
         StartSessionResponse: {
             active_memories_count: number;
             briefing: components["schemas"]["Briefing"];
             collection: string;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             session_id: string;
             /** @description started, or continued if a session with this origin exists. */
             status: string;
@@ -1862,6 +1924,8 @@ export interface components {
             /** @description Perceptions whose payload was removed for a budget. */
             evicted: number;
             evicted_bytes: number;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** @description Memories created in the last 24 hours. */
             last_day: number;
             /** @description Bytes that these commits have written to the log of the file. */
@@ -1941,6 +2005,8 @@ export interface components {
         };
         UpdateResponse: {
             auto_inferred: components["schemas"]["Inferred"];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             memory_id: number;
             new_content: string;
             old_content: string;
@@ -3474,7 +3540,7 @@ export interface operations {
                  * @example 3
                  */
                 top_k?: number;
-                /** @description Interpret time expressions in q as bounds; times in the response shows the interpretation. */
+                /** @description Read time words in q as bounds; times in the response shows how. false: they are words. */
                 parse_time?: boolean;
                 /** @description Report how many memories each stage kept and how each memory was found. */
                 explain?: boolean;

@@ -1,0 +1,245 @@
+package clients
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// The settings file of another program is read, edited in memory, compared, copied to a backup
+// and replaced as a whole.
+
+// configFormat is the syntax of a file whose servers are the members of one section. Its functions
+// are pure. Their data is never blank and has no byte order mark.
+type configFormat struct {
+	section string
+	empty   string // a file without settings
+	decode  func(data []byte) (map[string]any, error)
+	// edit puts our entry in or replaces it. nil removes it, which must be there.
+	edit func(section string, data []byte, e Entry) ([]byte, error)
+}
+
+func jsonConfig(section string) configFormat {
+	return configFormat{section, "{}\n", decodeJSON, editJSON}
+}
+
+func tomlConfig(section string) configFormat {
+	return configFormat{section, "", decodeTOML, editTOML}
+}
+
+// utf8BOM is the byte order mark that some editors write; it is kept.
+var utf8BOM = []byte("\xef\xbb\xbf")
+
+func blank(data []byte) bool { return len(bytes.TrimSpace(data)) == 0 }
+
+// lineEnd is the line ending of a file.
+func lineEnd(data []byte) string {
+	if bytes.Contains(data, []byte("\r\n")) {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// parts are our entry, nil if there is none, and everything else.
+func (f configFormat) parts(data []byte) (entry Entry, others map[string]any, err error) {
+	data = bytes.TrimPrefix(data, utf8BOM)
+	if blank(data) {
+		return nil, map[string]any{}, nil
+	}
+	if others, err = f.decode(data); err != nil {
+		return nil, nil, err
+	}
+	if servers, ok := others[f.section].(map[string]any); ok { // an edit refuses anything else
+		if entry, ok = servers[setupName].(map[string]any); !ok && servers[setupName] != nil {
+			return nil, nil, fmt.Errorf("%s must be an object", setupName)
+		}
+		if delete(servers, setupName); len(servers) == 0 {
+			delete(others, f.section) // a section without entries equals no section
+		}
+	}
+	return entry, others, nil
+}
+
+// set puts our entry in, or with nil takes it out. It refuses an edit that would change anything
+// else.
+func (f configFormat) set(data []byte, e Entry) ([]byte, error) {
+	present, want, err := f.parts(data)
+	if err != nil || e == nil && present == nil {
+		return data, err
+	}
+	text, mark := bytes.CutPrefix(data, utf8BOM)
+	if blank(text) {
+		text = []byte(f.empty)
+	}
+	after, err := f.edit(f.section, text, e)
+	if err != nil {
+		return nil, err
+	}
+	if got, others, err := f.parts(after); err != nil || !reflect.DeepEqual(others, want) || !got.equal(e) {
+		return nil, fmt.Errorf("%s is written in a form that cannot be edited safely", f.section)
+	}
+	if mark {
+		after = append(bytes.Clone(utf8BOM), after...)
+	}
+	return after, nil
+}
+
+const (
+	maxSettings = 64 << 20 // bytes
+	newFileMode = 0o600    // settings and backups may hold a token
+	// backupTime is the time in the name of a backup, which is FILE.robotmem-TIME.bak.
+	backupTime = "20060102T150405.000000000Z"
+)
+
+// Change is a change of a settings file that is not made yet.
+type Change struct {
+	// Action is created, changed, removed or unchanged.
+	Action string `json:"action"`
+	// Backup is the copy that Apply made.
+	Backup string `json:"backup,omitempty"`
+	Diff   string `json:"diff,omitempty"` // unified
+
+	real          string // the file behind symbolic links
+	before, after []byte
+	mode          fs.FileMode
+}
+
+// Snippet is a settings file with the entry alone.
+func (c *Client) Snippet(e Entry) ([]byte, error) { return c.format.set(nil, e) }
+
+// Present is the entry in the file at path, nil if there is none.
+func (c *Client) Present(path string) (Entry, error) {
+	change, err := readSettings(path)
+	if err != nil {
+		return nil, err
+	}
+	entry, _, err := c.format.parts(change.before)
+	return entry, err
+}
+
+// Set is the change that adds the entry to the file at path, or with nil removes it. Keys,
+// variables and headers of the user in a present entry stay.
+func (c *Client) Set(path string, e Entry) (*Change, error) {
+	change, err := readSettings(path)
+	if err != nil {
+		return nil, err
+	}
+	present, _, err := c.format.parts(change.before)
+	if err != nil {
+		return nil, unparsed(path, err)
+	}
+	from := path
+	switch {
+	case e == nil:
+		change.Action = "removed"
+	case change.before == nil:
+		change.Action, from = "created", os.DevNull
+	}
+	if e != nil {
+		e = e.merged(present)
+	}
+	if e.equal(present) {
+		change.Action = "unchanged"
+		return change, nil
+	}
+	if change.after, err = c.format.set(change.before, e); err != nil {
+		return nil, unparsed(path, err)
+	}
+	change.Diff = string(diff.Diff(from, change.before, path, change.after))
+	return change, nil
+}
+
+// unparsed is the error for a file that cannot be edited.
+func unparsed(path string, err error) error {
+	return invalid("client", "%s: %v; it is left as it is: correct it, or add by hand what --print shows", path, err)
+}
+
+// readSettings reads a file that need not be there.
+func readSettings(path string) (*Change, error) {
+	c := &Change{Action: "changed", real: path, mode: newFileMode}
+	target, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path); err == nil {
+			return nil, invalid("client", "%s is a link to a file that is not there; make the file, or remove the link", path)
+		}
+		return c, nil
+	}
+	info, serr := os.Stat(path)
+	switch err := cmp.Or(err, serr); {
+	case err != nil:
+		return nil, forbidden(err)
+	case !info.Mode().IsRegular():
+		return nil, invalid("client", "%s is not a file", path)
+	case info.Size() > maxSettings:
+		return nil, invalid("client", "%s has %d bytes; settings have at most %d", path, info.Size(), maxSettings)
+	}
+	c.real, c.mode = target, info.Mode().Perm()
+	if c.before, err = os.ReadFile(c.real); err != nil {
+		return nil, forbidden(err)
+	}
+	c.before = append([]byte{}, c.before...) // nil means that there is no file
+	return c, nil
+}
+
+// Apply makes the change. It makes a backup of a file that it changes, and refuses a file that
+// changed since it was read: clients write their settings while they run.
+func (c *Change) Apply() error {
+	if c.Action == "unchanged" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(c.real), 0o700); err != nil {
+		return forbidden(err)
+	}
+	stem := c.real + ".robotmem-" + time.Now().UTC().Format(backupTime)
+	temp := stem + ".part"
+	if err := writeNew(temp, c.mode, c.after); err != nil {
+		return err
+	}
+	now, err := os.ReadFile(c.real)
+	if (c.before != nil) != (err == nil) || !bytes.Equal(now, c.before) {
+		err = &robotmem.Error{Kind: robotmem.Conflict, Field: "client", Err: fmt.Errorf("%s was changed by another program just now; run it again", c.real)}
+		return errors.Join(err, os.Remove(temp))
+	}
+	err = nil
+	if c.before != nil {
+		c.Backup = stem + ".bak"
+		err = writeNew(c.Backup, newFileMode, c.before)
+	}
+	if err == nil {
+		err = os.Rename(temp, c.real)
+	}
+	if err != nil {
+		return errors.Join(forbidden(err), os.Remove(temp))
+	}
+	return nil
+}
+
+// writeNew writes a file that must not exist, and syncs it.
+func writeNew(name string, mode fs.FileMode, data []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, newFileMode)
+	if err != nil {
+		return forbidden(err)
+	}
+	if err = f.Chmod(mode); errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	_, werr := f.Write(data)
+	if err = errors.Join(err, werr, f.Sync(), f.Close()); err != nil {
+		return errors.Join(forbidden(err), os.Remove(name))
+	}
+	return nil
+}
+
+func forbidden(err error) error {
+	return &robotmem.Error{Kind: robotmem.Forbidden, Field: "client", Err: err}
+}
