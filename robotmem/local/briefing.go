@@ -199,7 +199,7 @@ func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) 
 			line, id := "", int64(0)
 			switch {
 			case round < len(p.lines):
-				line = text.ClipTokens(p.lines[round], briefLine)
+				line = text.ClipTokens(recall.OneLine(p.lines[round]), briefLine)
 			case round < len(p.memories):
 				if m := &p.memories[round]; !slices.Contains(b.shown, m.MemoryID) && left > briefLine/2 {
 					line, id = fmt.Sprintf("[%d] %s", m.MemoryID, w.Line(m, min(briefLine, left-6))), m.MemoryID

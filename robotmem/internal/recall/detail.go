@@ -139,18 +139,18 @@ func (w *Writer) textOf(m *robotmem.Memory, tokens int) string {
 			if at := strings.LastIndexByte(m.Content[:same], ' '); at > same-maxWord {
 				same = at
 			}
-			return fmt.Sprintf("as %d, but ends: %s", b.MemoryID, oneLine(m.Content[same:]))
+			return fmt.Sprintf("as %d, but ends: %s", b.MemoryID, OneLine(m.Content[same:]))
 		}
 	}
-	content := oneLine(m.Content)
+	content := OneLine(m.Content)
 	if m.Type == "perception" && m.Summary != "" && m.Summary != m.Content {
-		content = text.ClipTokens(content, tokens/3) + " | " + oneLine(m.Summary)
+		content = text.ClipTokens(content, tokens/3) + " | " + OneLine(m.Summary)
 	}
 	return content
 }
 
-// oneLine replaces line breaks by spaces and shows hidden characters.
-func oneLine(s string) string { return robotmem.Visible(strings.Join(strings.Fields(s), " ")) }
+// OneLine replaces line breaks by spaces and shows hidden characters.
+func OneLine(s string) string { return robotmem.Visible(strings.Join(strings.Fields(s), " ")) }
 
 func commonPrefix(a, b string) int {
 	n := 0

@@ -85,7 +85,18 @@ func (t *tokenMeter) add(r rune) {
 			t.quarters += 4
 		}
 	default:
-		t.quarters += otherQuarters(r)
+		switch {
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+			t.quarters += 6
+		case unicode.Is(unicode.Cyrillic, r):
+			t.quarters += 3
+		case r < 0x800 && !unicode.Is(unicode.Latin, r):
+			t.quarters += 4
+		case r < 0x10000:
+			t.quarters += 8
+		default:
+			t.quarters += 12
+		}
 	}
 	t.last = class
 }
@@ -104,19 +115,4 @@ func tokenClassOf(r rune) tokenClass {
 		return classMark
 	}
 	return classOther
-}
-
-// otherQuarters returns the quarters of a token of a character beyond ASCII.
-func otherQuarters(r rune) int {
-	switch {
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
-		return 6
-	case unicode.Is(unicode.Cyrillic, r):
-		return 3
-	case r < 0x800 && !unicode.Is(unicode.Latin, r):
-		return 4
-	case r < 0x10000:
-		return 8
-	}
-	return 12
 }
