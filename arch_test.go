@@ -41,7 +41,7 @@ var arrows = []struct {
 	{"robotmem/internal/index", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/lexical", "robotmem/internal/recall", "robotmem/internal/sqlite", "robotmem/internal/store", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "consolidate"}, "what follows the tables in memory knows no service"},
 	{"robotmem/internal/maintenance", []string{"robotmem", "robotmem/internal", "perception", "consolidate"}, "examines tables and indexes, below any service"},
 	{"robotmem/internal/filter", []string{"robotmem", "robotmem/internal/text", "robotmem/internal/units"}, "a filter is read the same over any store"},
-	{"robotmem/internal/recall", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/text", "robotmem/internal/timeparse", "consolidate"}, "ranking knows no store"},
+	{"robotmem/internal/recall", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/record", "robotmem/internal/text", "robotmem/internal/timeparse", "consolidate"}, "ranking knows no store"},
 	{"robotmem/internal/advise", []string{"robotmem"}, "statistics know no store"},
 	{"robotmem/internal/lexical", nil, "a leaf"},
 	{"robotmem/internal/vector", nil, "a leaf"},

@@ -85,29 +85,38 @@ func (r *LearnBatchRequest) read(in *reading, data []byte) error {
 
 // RecallRequest describes a search for memories.
 type RecallRequest struct {
-	Query          string       `json:"query,omitempty" validate:"utf8" cli:"arg" doc:"What to look for, in words. It may be empty if the request has a filter, a place or a session."`
+	Query          string       `json:"query,omitempty" validate:"utf8" cli:"arg" doc:"What to look for, in words; may be empty with a filter, a place or a session."`
 	Collection     string       `json:"collection,omitempty" validate:"omitempty,collections" default:"default" doc:"Namespace to search; * for all."`
 	N              int          `json:"n,omitempty" validate:"min=1,max=100" default:"5" doc:"Number of memories to return, 1 to 100."`
 	MinConfidence  *float64     `json:"min_confidence,omitempty" validate:"omitempty,finite,min=0,max=1" default:"0.3" doc:"Lowest current confidence, 0 to 1."`
 	SessionID      string       `json:"session_id,omitempty" validate:"omitempty,session" doc:"Only memories of this episode. With an empty query they are returned in time order."`
 	ForSession     string       `json:"for_session,omitempty" validate:"omitempty,session" doc:"The episode that makes the recall; end_session uses it to credit memories."`
 	ContextFilter  Object       `json:"context_filter,omitempty" doc:"Filter over context paths: {\"task.success\":true,\"params.force\":{\"$lt\":15}}. Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not."`
-	SpatialSort    *SpatialSort `json:"spatial_sort,omitempty" doc:"Nearest first: {\"field\":\"spatial.position\",\"target\":[x,y,z],\"max_distance\":1.5}. A list of up to 4 places is fused."`
+	SpatialSort    *SpatialSort `json:"spatial_sort,omitempty" doc:"Nearest first: {\"field\":\"spatial.position\",\"target\":[x,y,z],\"max_distance\":1.5}. \"mode\":\"fused\" ranks by words too; frame_id, map_id. A list of up to 4 places is fused."`
 	After          *time.Time   `json:"after,omitempty" validate:"omitempty,instant" doc:"Only memories observed at or after this time (RFC 3339)."`
 	Before         *time.Time   `json:"before,omitempty" validate:"omitempty,instant" doc:"Only memories observed before this time (RFC 3339)."`
-	AsOf           *time.Time   `json:"as_of,omitempty" validate:"omitempty,instant" doc:"Search the state of the memory at this past time (RFC 3339)."`
-	ParseTime      *bool        `json:"parse_time,omitempty" default:"true" doc:"Read time words in the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times in the response shows how. false: they are words."`
+	AsOf           *time.Time   `json:"as_of,omitempty" validate:"omitempty,instant" tool:"rare" doc:"Search the state of the memory at this past time (RFC 3339)."`
+	ParseTime      *bool        `json:"parse_time,omitempty" default:"true" tool:"rare" doc:"Read time words in the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times in the response shows how. false: they are words."`
 	Type           string       `json:"type,omitempty" validate:"omitempty,oneof=fact perception" doc:"Only facts or only perceptions."`
-	PerceptionType string       `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Only perceptions of this type."`
+	PerceptionType string       `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" tool:"rare" doc:"Only perceptions of this type."`
 	Category       string       `json:"category,omitempty" validate:"max=64" doc:"Only this category."`
 	Tags           []string     `json:"tags,omitempty" validate:"max=32,dive,tag" doc:"Only memories with all of these tags."`
 	Like           *Like        `json:"like,omitempty" doc:"Find perceptions similar to this one: {\"memory_id\":7} or {\"data_base64\":\"…\",\"media_type\":\"text/csv\"}."`
-	Diversity      float64      `json:"diversity,omitempty" validate:"finite,min=0,max=1" doc:"0 ranks by score only; larger values avoid similar results; at most 1."`
-	MinRelevance   float64      `json:"min_relevance,omitempty" validate:"finite,min=0,max=1" doc:"Lowest relevance on the absolute scale, 0 to 1."`
-	DeadlineMS     int          `json:"deadline_ms,omitempty" validate:"min=0,max=600000" doc:"Return the results that are ready after this many milliseconds. 0 means no limit."`
-	Explain        bool         `json:"explain,omitempty" doc:"Report how many memories each stage kept and how each memory was found."`
-	AsYouType      bool         `json:"as_you_type,omitempty" doc:"Treat the last word of the query as a prefix, unless a space follows it. Words with this prefix match with a lower weight than the word itself. The statistics do not count such a recall."`
+	Diversity      float64      `json:"diversity,omitempty" validate:"finite,min=0,max=1" tool:"rare" doc:"0 ranks by score only; larger values avoid similar results; at most 1."`
+	MinRelevance   float64      `json:"min_relevance,omitempty" validate:"finite,min=0,max=1" tool:"rare" doc:"Lowest relevance on the absolute scale, 0 to 1."`
+	DeadlineMS     int          `json:"deadline_ms,omitempty" validate:"min=0,max=600000" tool:"rare" doc:"Return the results that are ready after this many milliseconds. 0 means no limit."`
+	Explain        bool         `json:"explain,omitempty" tool:"rare" doc:"Report how many memories each stage kept and how each memory was found."`
+	Detail         string       `json:"detail,omitempty" validate:"omitempty,oneof=ids compact full" doc:"ids, compact (one line for each memory) or full. Default: full; over MCP compact."`
+	MaxTokens      int          `json:"max_tokens,omitempty" validate:"omitempty,min=100,max=1000000" doc:"Largest size of the answer in tokens, at least 100; more counts the memories that do not fit."`
+	AsYouType      bool         `json:"as_you_type,omitempty" tool:"rare" doc:"Treat the last word of the query as a prefix, unless a space follows it. Words with this prefix match with a lower weight than the word itself. The statistics do not count such a recall."`
 }
+
+// Values of RecallRequest.Detail.
+const (
+	DetailIDs     = "ids"
+	DetailCompact = "compact"
+	DetailFull    = "full"
+)
 
 // Like names the perception to compare with: a stored one or the given data.
 type Like struct {
@@ -146,7 +155,7 @@ type SearchRequest struct {
 // SavePerceptionRequest stores sensor data with a description.
 type SavePerceptionRequest struct {
 	Description    string     `json:"description" validate:"required,utf8,min=5,maxbytes=16384" cli:"arg" doc:"What it shows, in words; 5 characters to 16 KiB."`
-	PerceptionType string     `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"visual, tactile, auditory, proprioceptive, procedural or spatial. Default: by the data, else visual."`
+	PerceptionType string     `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Kind of sensor data. Default: by the data, else visual."`
 	Data           string     `json:"data,omitempty" doc:"The payload as text, stored as UTF-8. At most one of data, data_base64 and path."`
 	DataBase64     []byte     `json:"data_base64,omitzero" doc:"The payload as base64. At most 32 MiB of bytes."`
 	Path           string     `json:"path,omitempty" validate:"max=4096" doc:"A file on the machine of the node, in one of the folders that its operator allows."`
@@ -156,8 +165,8 @@ type SavePerceptionRequest struct {
 	Collection     string     `json:"collection,omitempty" validate:"omitempty,collection" doc:"Namespace. Default: the collection of the session, else default."`
 	SessionID      string     `json:"session_id,omitempty" validate:"omitempty,session" doc:"The episode of the memory, from start_session."`
 	ObservedAt     *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"Time of the measurement, by the sensor's clock (RFC 3339). Default: now."`
-	Source         string     `json:"source,omitempty" validate:"utf8,max=64,source" doc:"The sensor or topic, up to 64 characters. The names operator and verified are reserved."`
-	Origin         string     `json:"origin,omitempty" validate:"utf8,max=256" doc:"Identifier of the perception in its source, up to 256 characters. It is unique in a collection: saving the same origin again returns the existing memory."`
+	Source         string     `json:"source,omitempty" validate:"utf8,max=64,source" tool:"rare" doc:"The sensor or topic, up to 64 characters. The names operator and verified are reserved."`
+	Origin         string     `json:"origin,omitempty" validate:"utf8,max=256" tool:"rare" doc:"Identifier of the perception in its source, up to 256 characters. It is unique in a collection: saving the same origin again returns the existing memory."`
 }
 
 func (r *SavePerceptionRequest) interpret(in *reading) {
@@ -189,7 +198,7 @@ type StartSessionRequest struct {
 	Collection string `json:"collection,omitempty" validate:"omitempty,collection" default:"default" doc:"Namespace of the episode and of its memories."`
 	Context    Object `json:"context,omitempty" doc:"Robot, task and environment of the episode; at most 64 KiB. The briefing is selected for this context."`
 	SessionID  string `json:"session_id,omitempty" validate:"omitempty,session" doc:"An id of your own, 1 to 128 characters. If an open episode has it, that one continues. Default: a new id."`
-	Origin     string `json:"origin,omitempty" validate:"utf8,max=256" doc:"Identifier of the episode in its source, up to 256 characters. It is unique in a collection: starting the same origin again returns the existing session."`
+	Origin     string `json:"origin,omitempty" validate:"utf8,max=256" tool:"rare" doc:"Identifier of the episode in its source, up to 256 characters. It is unique in a collection: starting the same origin again returns the existing session."`
 }
 
 // EndSessionRequest closes an episode.
@@ -231,11 +240,18 @@ type MemoryRequest struct {
 	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The memory."`
 }
 
+// TimelineRequest names a memory and how many to return before and after it.
+type TimelineRequest struct {
+	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The memory."`
+	Before   *int  `json:"before,omitempty" validate:"omitempty,min=0,max=50" default:"3" doc:"Memories before it, 0 to 50."`
+	After    *int  `json:"after,omitempty" validate:"omitempty,min=0,max=50" default:"3" doc:"Memories after it, 0 to 50."`
+}
+
 // PreviewRequest names the perception to draw and the size of the picture.
 type PreviewRequest struct {
 	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The perception."`
 	Width    int   `json:"width,omitempty" validate:"min=16,max=4096" default:"640" doc:"Largest width in pixels, 16 to 4,096."`
-	Height   int   `json:"height,omitempty" validate:"min=16,max=4096" default:"360" doc:"Largest height in pixels, 16 to 4,096."`
+	Height   int   `json:"height,omitempty" validate:"min=16,max=4096" default:"360" tool:"rare" doc:"Largest height in pixels, 16 to 4,096."`
 }
 
 // SamplesRequest names the perception and the range of samples to return.

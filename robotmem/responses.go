@@ -8,7 +8,7 @@ import (
 )
 
 // Memory is one stored fact or perception. Recall also sets Score, Relevance,
-// Distance and Found.
+// Distance and Found. In its compact form it has only MemoryID, Score and Line.
 type Memory struct {
 	admin.Interpretation
 
@@ -16,6 +16,7 @@ type Memory struct {
 	UID        string   `json:"uid"`
 	Type       string   `json:"type"`
 	Content    string   `json:"content"`
+	Line       string   `json:"line,omitempty" doc:"In the compact form, beside memory_id and score: outcome, parameters, date, place and record, then after a colon the text, shortened."`
 	Summary    string   `json:"summary"`
 	Category   string   `json:"category"`
 	Tags       []string `json:"tags"`
@@ -68,6 +69,20 @@ type Memory struct {
 	UpdatedAt    *time.Time     `json:"updated_at,omitempty"`
 	ScopeFiles   []string       `json:"scope_files,omitempty"`
 	ScopeEntity  []string       `json:"scope_entities,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler. The JSON of a compact memory has only the
+// fields that are set.
+func (m Memory) MarshalJSON() ([]byte, error) {
+	if m.Type != "" || m.Content != "" {
+		type whole Memory
+		return EncodeJSON(whole(m))
+	}
+	return EncodeJSON(struct {
+		MemoryID int64    `json:"memory_id"`
+		Score    *float64 `json:"score,omitempty"`
+		Line     string   `json:"line,omitempty"`
+	}{m.MemoryID, m.Score, m.Line})
 }
 
 // The outcomes of a memory.
@@ -164,9 +179,17 @@ type RecallResponse struct {
 	Mode     string       `json:"mode" doc:"hybrid, bm25_only, vec_only or structured."`
 	Degraded []string     `json:"degraded" doc:"The signals that failed, and why."`
 	QueryMS  float64      `json:"query_ms"`
+	More     int          `json:"more,omitempty" doc:"Number of memories that max_tokens left out."`
 	Stages   []Stage      `json:"stages,omitempty"`
 	Warnings []string     `json:"warnings,omitempty" doc:"Attempts of one task with the same parameters that failed at least 3 times and never succeeded."`
 	Times    []TimePhrase `json:"times,omitempty" doc:"The time words of the query that were read as bounds."`
+}
+
+// TimelineResponse holds what happened around a memory.
+type TimelineResponse struct {
+	Of       string   `json:"of" doc:"What the memories have in common: session, robot or collection, and its name."`
+	Memories []Memory `json:"memories" doc:"In order of observed_at, in compact form, with the memory itself."`
+	Degraded []string `json:"degraded,omitempty" doc:"Damaged memories that are left out, and why."`
 }
 
 // TimePhrase is a time expression of a query and the interval that it denotes:
@@ -269,13 +292,10 @@ type StartSessionResponse struct {
 	Briefing            Briefing `json:"briefing"`
 }
 
-// Briefing summarizes the memories that matter for a new episode.
+// Briefing says what the memory knows for a new episode.
 type Briefing struct {
-	Text        string          `json:"text" doc:"The briefing in a few lines."`
-	Rules       []BriefMemory   `json:"rules" doc:"Constraints and pinned memories."`
-	Failures    []BriefMemory   `json:"failures" doc:"Recent failures."`
-	Relevant    []BriefMemory   `json:"relevant" doc:"Memories that are relevant to the session's context."`
-	LastSession *SessionSummary `json:"last_session,omitempty"`
+	Text      string  `json:"text" doc:"Warnings, rules, what worked, what failed, current values: one line for each memory, the most relevant first. Text and ids take at most 400 tokens with the rest of the response."`
+	MemoryIDs []int64 `json:"memory_ids" doc:"The memories of the text, in its order."`
 }
 
 // BriefMemory is the one-line form of a memory.

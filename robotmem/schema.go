@@ -10,7 +10,9 @@ import (
 	"github.com/robotmem/robotmem-go/perception"
 )
 
-// InputSchema returns the JSON Schema (2020-12) of the request, without references.
+// InputSchema returns the JSON Schema (2020-12) of the request for models, which read it
+// in every conversation: without references, limits that a description states, and the
+// fields with a tool tag: "-" is refused to models, "rare" accepted.
 func (o *Op) InputSchema() map[string]any { return (*Definitions)(nil).Input(o) }
 
 // OutputSchema returns the JSON Schema (2020-12) of the response, without references.
@@ -53,7 +55,7 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name := jsonName(f)
-		if name == "" || d == nil && f.Tag.Get("tool") == "-" {
+		if name == "" || d == nil && f.Tag.Get("tool") != "" {
 			continue
 		}
 		rules, items := rulesOf(f.Tag.Get("validate"))
@@ -67,7 +69,10 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 		}
 		props[name] = p
 	}
-	s := map[string]any{"type": "object", "properties": props, "additionalProperties": false}
+	s := map[string]any{"type": "object", "properties": props}
+	if d != nil { // a tool accepts other names of its fields too
+		s["additionalProperties"] = false
+	}
 	if len(required) > 0 {
 		s["required"] = required
 	}
@@ -84,9 +89,11 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	s := map[string]any{}
 	lo, hi := "minimum", "maximum"
 	switch {
+	case t == reflect.TypeFor[time.Time]() && d == nil:
+		return map[string]any{"type": "string"}
 	case t == reflect.TypeFor[time.Time]():
 		return map[string]any{"type": "string", "format": "date-time"}
-	case t == reflect.TypeFor[Object]():
+	case t == reflect.TypeFor[Object](), t.Kind() == reflect.Struct && d == nil: // the description has an example
 		return d.orString(d.anyObject())
 	case t == reflect.TypeFor[SpatialSort]():
 		items := map[string]any{"type": "object"}
@@ -116,6 +123,12 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	case t.Kind() == reflect.Float64:
 		s["type"] = "number"
 	}
+	if v, ok := rules["oneof"]; ok {
+		s["enum"] = strings.Fields(v)
+	}
+	if d == nil { // descriptions of fields state the limits; some MCP clients refuse patterns
+		return s
+	}
 	for rule, key := range map[string]string{"min": lo, "max": hi} {
 		if n, err := strconv.ParseFloat(rules[rule], 64); err == nil {
 			s[key] = n
@@ -124,11 +137,8 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	if _, ok := rules["required"]; ok && s["type"] == "string" && s["minLength"] == nil {
 		s["minLength"] = 1
 	}
-	if v, ok := rules["oneof"]; ok {
-		s["enum"] = strings.Fields(v)
-	}
 	for rule, pattern := range patterns {
-		if _, ok := rules[rule]; ok && d != nil { // some MCP clients refuse patterns
+		if _, ok := rules[rule]; ok {
 			s["pattern"] = pattern
 		}
 	}

@@ -50,6 +50,8 @@ type Service interface {
 	EndSession(context.Context, *EndSessionRequest) (*EndSessionResponse, error)
 	// Get returns one memory of any status.
 	Get(context.Context, *MemoryRequest) (*Memory, error)
+	// Timeline returns the memories observed before and after a memory.
+	Timeline(context.Context, *TimelineRequest) (*TimelineResponse, error)
 	// Data returns the bytes of a perception.
 	Data(context.Context, *MemoryRequest) (*DataResponse, error)
 	// Preview returns a picture of a perception: a thumbnail, a plot, a

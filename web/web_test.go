@@ -60,6 +60,11 @@ func (s *stub) SavePerception(_ context.Context, r *robotmem.SavePerceptionReque
 	return &robotmem.SavePerceptionResponse{MemoryID: 7}, s.err
 }
 
+func (s *stub) Timeline(_ context.Context, r *robotmem.TimelineRequest) (*robotmem.TimelineResponse, error) {
+	s.got = r
+	return &robotmem.TimelineResponse{}, s.err
+}
+
 func (s *stub) SessionMemories(_ context.Context, r *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
 	s.got = r
 	return &robotmem.ListResponse{}, s.err

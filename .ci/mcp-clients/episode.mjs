@@ -19,10 +19,8 @@ async function ok(name, args, options) {
 const uri = (kind, id, part = '') => `robotmem://${kind}/${id}${part}`;
 const readJSON = async (u) => JSON.parse((await client.readResource({ uri: u })).contents[0].text);
 
-// Listing the tools first makes both clients check every answer against its
-// output schema.
 const { tools } = await client.listTools();
-for (const name of ['learn', 'recall', 'save_perception', 'forget', 'update', 'start_session', 'end_session', 'get', 'preview'])
+for (const name of ['learn', 'recall', 'save_perception', 'forget', 'update', 'start_session', 'end_session', 'get', 'timeline', 'preview'])
   assert.ok(tools.some((t) => t.name === name && t.title && t.description), `no tool ${name}`);
 
 const collection = `ci-${kind}-${where.url ? 'http' : 'stdio'}`;

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -152,7 +153,13 @@ func (ch child) LearnBatch(ctx context.Context, r *robotmem.LearnBatchRequest) (
 }
 
 func (ch child) Recall(ctx context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
-	return use[robotmem.RecallRequest, robotmem.RecallResponse](ctx, ch, "recall", r)
+	in := *r // the suite expects what the library answers by default
+	in.Detail = cmp.Or(in.Detail, robotmem.DetailFull)
+	res, err := use[robotmem.RecallRequest, robotmem.RecallResponse](ctx, ch, "recall", &in)
+	for i := 0; err == nil && in.Detail == robotmem.DetailFull && i < len(res.Memories); i++ {
+		lift(&res.Memories[i])
+	}
+	return res, err
 }
 
 func (ch child) Search(ctx context.Context, r *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
@@ -192,7 +199,22 @@ func (ch child) EndSession(ctx context.Context, r *robotmem.EndSessionRequest) (
 }
 
 func (ch child) Get(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.Memory, error) {
-	return use[robotmem.MemoryRequest, robotmem.Memory](ctx, ch, "get", r)
+	m, err := use[robotmem.MemoryRequest, robotmem.Memory](ctx, ch, "get", r)
+	if err == nil {
+		lift(m)
+	}
+	return m, err
+}
+
+// lift restores what an MCP answer says once: the sections of the context, a summary
+// that is the text, and the time of an update that never was.
+func lift(m *robotmem.Memory) {
+	c := m.Context
+	m.Params, m.Spatial, m.Robot, m.Task, m.Env = c["params"], c["spatial"], c["robot"], c["task"], c["env"]
+	m.Summary = cmp.Or(m.Summary, m.Content)
+	if m.UpdatedAt == nil && m.Version > 0 {
+		m.UpdatedAt = &m.CreatedAt
+	}
 }
 
 func (ch child) Data(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
@@ -265,6 +287,10 @@ func (ch child) Retain(ctx context.Context, r *admin.RetainRequest) (*admin.Reta
 
 func (ch child) History(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.HistoryResponse, error) {
 	return use[robotmem.MemoryRequest, robotmem.HistoryResponse](ctx, ch, "history", r)
+}
+
+func (ch child) Timeline(ctx context.Context, r *robotmem.TimelineRequest) (*robotmem.TimelineResponse, error) {
+	return use[robotmem.TimelineRequest, robotmem.TimelineResponse](ctx, ch, "timeline", r)
 }
 
 func (ch child) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.ListResponse, error) {

@@ -32,6 +32,7 @@ var exampleLines = map[string][]string{
 	"pin":             {`robotmem pin 12`, `robotmem pin 12 --no-pinned`},
 	"session show":    {`robotmem session show 01980c2e-0000-7000-8000-000000000000`},
 	"get":             {`robotmem get 12`},
+	"timeline":        {`robotmem timeline 12`, `robotmem timeline 12 --before 10 --after 0`},
 	"data":            {`robotmem data 12 --output cup.png`, `robotmem data 12 | file -`},
 	"preview":         {`robotmem preview 12 --output cup.jpg`, `robotmem preview 12 --width 1280 --height 720 > plot.svg`},
 	"samples":         {`robotmem samples 12`, `robotmem samples 12 --from 0.08 --to 0.1 --points 200`},

@@ -56,6 +56,11 @@ func printAnswer(w *lines, answer any) {
 		w.line("%s", r.SessionID)
 		w.detail("collection", fmt.Sprintf("%s, %d active memories", r.Collection, r.ActiveMemoriesCount))
 		w.block(r.Briefing.Text)
+	case *robotmem.TimelineResponse:
+		w.line("%s", r.Of)
+		for _, m := range r.Memories {
+			w.line("%d  %s", m.MemoryID, m.Line)
+		}
 	case *robotmem.EndSessionResponse:
 		printEnd(w, r)
 	case *robotmem.Memory:
@@ -130,7 +135,10 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 		if m.Score != nil {
 			score = fmt.Sprintf("%.3f", *m.Score)
 		}
-		w.line("%2d. %s [%d] %s", i+1, score, m.MemoryID, clip(oneLine(m.Content), 300))
+		w.line("%2d. %s [%d] %s", i+1, score, m.MemoryID, clip(oneLine(cmp.Or(m.Line, m.Content)), 300))
+		if m.Type == "" { // compact, or the id alone
+			continue
+		}
 		var why []string
 		if m.Distance != nil {
 			why = append(why, fmt.Sprintf("%.3g away", *m.Distance))
@@ -157,6 +165,9 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 		w.line("%q read as %s", p.Text, spanText(p.After, p.Before))
 	}
 	w.degraded(r.Degraded)
+	if r.More > 0 {
+		w.line("%d more do not fit --max-tokens", r.More)
+	}
 	w.line("%d found, %s, %.1f ms", r.Total, r.Mode, r.QueryMS)
 }
 

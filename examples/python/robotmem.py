@@ -287,19 +287,9 @@ class BriefMemory(TypedDict):
     summary: str
 
 
-class _BriefingMust(TypedDict):
-    failures: List[BriefMemory]
-    relevant: List[BriefMemory]
-    rules: List[BriefMemory]
+class Briefing(TypedDict):
+    memory_ids: List[int]
     text: str
-
-
-class _BriefingMay(TypedDict, total=False):
-    last_session: SessionSummary
-
-
-class Briefing(_BriefingMust, _BriefingMay):
-    pass
 
 
 class _CategoriesResponseMust(TypedDict):
@@ -625,6 +615,7 @@ class _MemoryMay(TypedDict, total=False):
     found: List[ListEntry]
     interpreted: List[str]
     last_accessed: str
+    line: str
     media_type: str
     metadata: Object
     outcome_source: str
@@ -827,6 +818,7 @@ class _RecallResponseMust(TypedDict):
 
 class _RecallResponseMay(TypedDict, total=False):
     interpreted: List[str]
+    more: int
     stages: List[Stage]
     times: List[TimePhrase]
     warnings: List[str]
@@ -1129,6 +1121,19 @@ class TimePhrase(_TimePhraseMust, _TimePhraseMay):
     pass
 
 
+class _TimelineResponseMust(TypedDict):
+    memories: List[Memory]
+    of: str
+
+
+class _TimelineResponseMay(TypedDict, total=False):
+    degraded: List[str]
+
+
+class TimelineResponse(_TimelineResponseMust, _TimelineResponseMay):
+    pass
+
+
 class _UpdateResponseMust(TypedDict):
     auto_inferred: Inferred
     memory_id: int
@@ -1211,6 +1216,7 @@ ROUTES: Dict[str, Tuple[str, str, bool]] = {
     "start_session": ("POST", "/api/sessions", False),
     "end_session": ("POST", "/api/sessions/{session_id}/end", False),
     "get": ("GET", "/api/memory/{memory_id}", True),
+    "timeline": ("GET", "/api/memory/{memory_id}/timeline", True),
     "data": ("GET", "/api/memory/{memory_id}/data", True),
     "preview": ("GET", "/api/memory/{memory_id}/preview", True),
     "samples": ("GET", "/api/memory/{memory_id}/samples", True),
@@ -1256,11 +1262,10 @@ class Operations:
         outcome: Optional[Literal["success", "failure", "partial", "unknown"]] = None,
         source: Optional[str] = None,
     ) -> LearnResponse:
-        """Store one fact that was learnt from experience, with its numbers, place, parameters and outcome.
-        Call it after every experiment that taught something, also when it failed. A fact that is already
-        known, in the same words and order and with the same context, returns status duplicate; a fact that
-        differs in a word or a number is new. Returns the memory_id, the category and tags that were inferred,
-        in conflicts the memories that contradict it and in similar those with similar words. Example:
+        """Store one fact learnt from experience, with its numbers, place, parameters and outcome. Call it
+        after every attempt that taught something, also a failed one. A fact that differs in a word, a number
+        or its context is new, else a duplicate. Returns the memory_id, the category and tags inferred, in
+        conflicts memories that contradict it, in similar those with similar words. Example:
         {"insight":"grip_force=12.5 N holds wet
         glass","context":{"params":{"grip_force":12.5},"task":{"success":true}}}.
 
@@ -1322,17 +1327,18 @@ class Operations:
         min_relevance: Optional[float] = None,
         deadline_ms: Optional[int] = None,
         explain: Optional[bool] = None,
+        detail: Optional[Literal["ids", "compact", "full"]] = None,
+        max_tokens: Optional[int] = None,
         as_you_type: Optional[bool] = None,
     ) -> RecallResponse:
-        """Find relevant memories before acting: by words, by place (spatial_sort), by similarity to a
-        perception (like), by time, and by any value of the context (context_filter), with quantities in any
-        unit. Filters are exact: they apply to all memories before ranking. Returns the best first, with
-        score, relevance, distance and the whole context. Example: {"query":"hold a wet
+        """Find relevant memories before acting: by words, place (spatial_sort), time, similarity to a
+        perception (like), and any value of the context (context_filter), quantities in any unit. Filters are
+        exact: they apply to all memories before ranking. Returns the best first; in compact form a line each,
+        with outcome, parameters, date, place and text. get returns the rest. Example: {"query":"hold a wet
         glass","context_filter":{"task.success":true},"n":5}.
 
         Args:
-            query: What to look for, in words. It may be empty if the request has a filter, a place or a
-                session.
+            query: What to look for, in words; may be empty with a filter, a place or a session.
             collection: Namespace to search; * for all.
             n: Number of memories to return, 1 to 100.
             min_confidence: Lowest current confidence, 0 to 1.
@@ -1340,8 +1346,8 @@ class Operations:
             for_session: The episode that makes the recall; end_session uses it to credit memories.
             context_filter: Filter over context paths: {"task.success":true,"params.force":{"$lt":15}}.
                 Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not.
-            spatial_sort: Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. A
-                list of up to 4 places is fused.
+            spatial_sort: Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}.
+                "mode":"fused" ranks by words too; frame_id, map_id. A list of up to 4 places is fused.
             after: Only memories observed at or after this time (RFC 3339).
             before: Only memories observed before this time (RFC 3339).
             as_of: Search the state of the memory at this past time (RFC 3339).
@@ -1357,6 +1363,9 @@ class Operations:
             min_relevance: Lowest relevance on the absolute scale, 0 to 1.
             deadline_ms: Return the results that are ready after this many milliseconds. 0 means no limit.
             explain: Report how many memories each stage kept and how each memory was found.
+            detail: ids, compact (one line for each memory) or full. Default: full; over MCP compact.
+            max_tokens: Largest size of the answer in tokens, at least 100; more counts the memories that do
+                not fit.
             as_you_type: Treat the last word of the query as a prefix, unless a space follows it. Words with
                 this prefix match with a lower weight than the word itself. The statistics do not count such a
                 recall.
@@ -1366,7 +1375,8 @@ class Operations:
             context_filter, "spatial_sort": spatial_sort, "after": after, "before": before, "as_of": as_of,
             "parse_time": parse_time, "type": type, "perception_type": perception_type, "category": category,
             "tags": tags, "like": like, "diversity": diversity, "min_relevance": min_relevance, "deadline_ms":
-            deadline_ms, "explain": explain, "as_you_type": as_you_type})
+            deadline_ms, "explain": explain, "detail": detail, "max_tokens": max_tokens, "as_you_type":
+            as_you_type})
 
     def search(
         self,
@@ -1397,7 +1407,7 @@ class Operations:
         task: Optional[str] = None,
         collection: Optional[str] = None,
         context_filter: Optional[Object] = None,
-        spatial_sort: Optional[SpatialSort] = None,
+        spatial_sort: Optional[Union[SpatialSort, Sequence[SpatialSort]]] = None,
         parameters: Optional[Sequence[str]] = None,
         goal: Optional[Goal] = None,
         n_min: Optional[int] = None,
@@ -1470,16 +1480,14 @@ class Operations:
         source: Optional[str] = None,
         origin: Optional[str] = None,
     ) -> SavePerceptionResponse:
-        """Store sensor data (an image, a force trace, a point cloud, a sound) byte for byte, with a
-        description in words. Call it when the sensor data explains the result of an attempt. Give at most one
-        of data, data_base64 and path. Returns the memory_id, media type, size, checksum and a summary.
-        Example: {"description":"force while the glass
+        """Store sensor data (image, force trace, point cloud, sound) byte for byte, with a description in
+        words. Call it when the data explains the result of an attempt. Returns the memory_id, media type,
+        size, checksum and a summary. Example: {"description":"force while the glass
         slipped","perception_type":"tactile","data":"t,fz\\n0,1.5\\n0.01,9.8","media_type":"text/csv"}.
 
         Args:
             description: What it shows, in words; 5 characters to 16 KiB.
-            perception_type: visual, tactile, auditory, proprioceptive, procedural or spatial. Default: by the
-                data, else visual.
+            perception_type: Kind of sensor data. Default: by the data, else visual.
             data: The payload as text, stored as UTF-8. At most one of data, data_base64 and path.
             data_base64: The payload as base64. At most 32 MiB of bytes.
             path: A file on the machine of the node, in one of the folders that its operator allows.
@@ -1522,8 +1530,7 @@ class Operations:
             payload: A file or another stream of bytes, read to its end, in place of data, data_base64 and
                 path.
             description: What it shows, in words; 5 characters to 16 KiB.
-            perception_type: visual, tactile, auditory, proprioceptive, procedural or spatial. Default: by the
-                data, else visual.
+            perception_type: Kind of sensor data. Default: by the data, else visual.
             data: The payload as text, stored as UTF-8. At most one of data, data_base64 and path.
             data_base64: The payload as base64. At most 32 MiB of bytes.
             path: A file on the machine of the node, in one of the folders that its operator allows.
@@ -1543,9 +1550,8 @@ class Operations:
             "observed_at": observed_at, "source": source, "origin": origin})
 
     def forget(self, memory_id: int, reason: str, *, purge: Optional[bool] = None) -> ForgetResponse:
-        """Remove a wrong memory from recall and record the reason. Call it when a memory is misleading and
-        update cannot correct it. Its history is kept, and restore undoes it. Returns the beginning of the
-        forgotten text. Example: {"memory_id":7,"reason":"the force sensor was not calibrated"}.
+        """Remove a misleading memory from recall when update cannot correct it. The history keeps it, and
+        restore undoes it. Example: {"memory_id":7,"reason":"the force sensor was not calibrated"}.
 
         Args:
             memory_id: The memory.
@@ -1565,9 +1571,8 @@ class Operations:
         return self._call("restore", {"memory_id": memory_id})
 
     def update(self, memory_id: int, new_content: str, *, context: Optional[Object] = None) -> UpdateResponse:
-        """Correct a memory: replace its text, keep its id and classify it again. Call it when a memory is
-        wrong or incomplete; use learn for an additional fact. The old text stays in the history and is no
-        longer recalled. Returns the old text, the new text and the version. Example:
+        """Replace the text of a wrong or incomplete memory and keep its id; use learn for an additional fact.
+        The history keeps the old text, which is no longer recalled. Example:
         {"memory_id":7,"new_content":"grip_force=13 N holds wet glass"}.
 
         Args:
@@ -1595,8 +1600,8 @@ class Operations:
         session_id: Optional[str] = None,
         origin: Optional[str] = None,
     ) -> StartSessionResponse:
-        """Open an episode before a task. Returns the session_id for learn and save_perception, and a
-        briefing: rules, recent failures, and memories that are relevant to the task. Example:
+        """Open an episode before a task. Returns the session_id for learn and save_perception, and a briefing
+        for the context: warnings, rules, what worked, what failed, current values. Example:
         {"collection":"arm7","context":{"task":{"name":"hold a wet glass"}}}.
 
         Args:
@@ -1620,10 +1625,9 @@ class Operations:
         used_memory_ids: Optional[Sequence[int]] = None,
         memory_scores: Optional[Object] = None,
     ) -> EndSessionResponse:
-        """Close an episode with its outcome (0 to 1) and the memories that helped. Call it once, when the
-        task is over, also when it failed. A fact of the episode that a longer one says completely, with the
-        same context, is superseded by it; similar_groups names facts that are only similar and stay. Returns
-        a summary and related memories of earlier episodes. Example:
+        """Close an episode with its outcome and the memories that helped. Call it once, when the task is
+        over, also when it failed. A fact that a longer one of the episode says completely is superseded by
+        it. Returns a summary and related memories of earlier episodes. Example:
         {"session_id":"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e","outcome_score":0.9,"used_memory_ids":[7]}.
 
         Args:
@@ -1639,13 +1643,30 @@ class Operations:
             outcome, "used_memory_ids": used_memory_ids, "memory_scores": memory_scores})
 
     def get(self, memory_id: int) -> Memory:
-        """Return one complete memory of any status: text, context, tags, confidence, provenance. Call it when
-        recall has shortened a text or a context that you need. Example: {"memory_id":7}.
+        """Return one complete memory of any status: text, context, tags, confidence, provenance. Example:
+        {"memory_id":7}.
 
         Args:
             memory_id: The memory.
         """
         return self._call("get", {"memory_id": memory_id})
+
+    def timeline(
+        self,
+        memory_id: int,
+        *,
+        before: Optional[int] = None,
+        after: Optional[int] = None,
+    ) -> TimelineResponse:
+        """Return the memories before and after a memory, in order of time: of its episode, else of its robot
+        or collection. Example: {"memory_id":7,"before":3,"after":3}.
+
+        Args:
+            memory_id: The memory.
+            before: Memories before it, 0 to 50.
+            after: Memories after it, 0 to 50.
+        """
+        return self._call("timeline", {"memory_id": memory_id, "before": before, "after": after})
 
     def data(self, memory_id: int) -> DataResponse:
         """Return the bytes of a perception as they were saved.
@@ -1662,9 +1683,8 @@ class Operations:
         width: Optional[int] = None,
         height: Optional[int] = None,
     ) -> PreviewResponse:
-        """Return a picture of a perception: a smaller copy of an image, a plot of a force trace, the
-        spectrogram of a sound, or a top view of a point cloud or a trajectory. Call it to see what a recalled
-        perception shows. Example: {"memory_id":7,"width":640}.
+        """Return a picture of a perception: an image, a plot of a trace, a spectrogram, or a top view of
+        points or a trajectory. Example: {"memory_id":7,"width":640}.
 
         Args:
             memory_id: The perception.

@@ -122,6 +122,11 @@ func (c *Client) Audit(ctx context.Context, r *admin.AuditRequest) (*admin.Audit
 	return call[admin.AuditResponse](ctx, c, "audit", r)
 }
 
+// Timeline implements robotmem.Service.
+func (c *Client) Timeline(ctx context.Context, r *robotmem.TimelineRequest) (*robotmem.TimelineResponse, error) {
+	return call[robotmem.TimelineResponse](ctx, c, "timeline", r)
+}
+
 // Data implements robotmem.Service.
 func (c *Client) Data(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
 	return call[robotmem.DataResponse](ctx, c, "data", r)

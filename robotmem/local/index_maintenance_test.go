@@ -104,7 +104,11 @@ func TestRecallWaitsForTheIndex(t *testing.T) {
 		if err != nil || len(res.Degraded) > 0 {
 			t.Errorf("%+v, %v", res, err)
 		}
-		found <- store.IDSet(store.Briefs(res.Memories, nil, 0))
+		ids := map[int64]bool{}
+		for _, m := range res.Memories {
+			ids[m.MemoryID] = true
+		}
+		found <- ids
 	}()
 	select {
 	case got := <-found:

@@ -10,6 +10,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -40,6 +41,51 @@ func (n *Node) Get(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.
 			}
 		}
 		*res = *m
+		return err
+	}))
+}
+
+// Timeline implements Service.
+func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*robotmem.TimelineResponse, error) {
+	res := &robotmem.TimelineResponse{}
+	return orNil(res, read(ctx, n, "timeline", req, func(c *store.Conn, r *robotmem.TimelineRequest) error {
+		m, err := c.Memory(r.MemoryID, n.Now())
+		if err != nil {
+			return err
+		}
+		l := index.Listing{Scope: index.Scope{Collection: m.Collection, Session: m.SessionID}, Status: "active"}
+		set, err := n.index.List(c, l)
+		if err != nil {
+			return err
+		}
+		robot := record.RobotOf(m.Context)
+		switch {
+		case m.SessionID != "":
+			res.Of = "session " + m.SessionID
+		case robot != "":
+			res.Of = "robot " + robot
+			same, err := filter.Parse(robotmem.Object{"$or": []any{
+				map[string]any{"robot": robot}, map[string]any{"robot.id": robot}, map[string]any{"robot.name": robot},
+			}})
+			if err != nil {
+				return err
+			}
+			if set, err = n.index.Narrow(c, same, set, n.Now()); err != nil {
+				return err
+			}
+		default:
+			res.Of = "collection " + m.Collection
+		}
+		set = set.Clone().Set(uint(m.MemoryID)) // whatever its status
+		moments := n.index.Columns.ObservedTimes(set)
+		slices.SortFunc(moments, store.TimedID.Compare)
+		at := slices.IndexFunc(moments, func(t store.TimedID) bool { return t.ID == m.MemoryID })
+		var ids []int64
+		for _, t := range moments[max(0, at-*r.Before):min(len(moments), at+*r.After+1)] {
+			ids = append(ids, t.ID)
+		}
+		found, degraded, err := c.FindAll(ids, n.Now())
+		res.Memories, res.Degraded = recall.Compact(found, n.Now()), degraded
 		return err
 	}))
 }

@@ -24,6 +24,7 @@ func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	if err != nil {
 		return nil, sqlite.Wrap("recall", err)
 	}
+	recall.Present(req, res, n.Now())
 	if req.AsYouType {
 		return res, nil // typing one query causes many recalls, which are not counted
 	}

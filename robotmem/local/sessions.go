@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/robotmem/robotmem-go/consolidate"
@@ -25,7 +24,7 @@ import (
 
 const (
 	maxSessionContext = 64 << 10
-	briefLength       = 5   // memories per list of a briefing
+	relatedLength     = 5   // memories of earlier episodes that EndSession names
 	fadedBelow        = 0.3 // confidence below which a memory counts as faded
 	// maxProactive limits the query that EndSession makes itself, in characters.
 	maxProactive = 400
@@ -73,70 +72,8 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 		n.Log.Warn("no briefing", "session", res.SessionID, "err", err)
 		res.Briefing.Text = "The briefing could not be made; robotmem doctor may say why."
 	}
-	fillBriefing(&res.Briefing)
+	res.Briefing.MemoryIDs = record.OrEmpty(res.Briefing.MemoryIDs)
 	return res, nil
-}
-
-func fillBriefing(b *robotmem.Briefing) {
-	b.Rules, b.Failures, b.Relevant = record.OrEmpty(b.Rules), record.OrEmpty(b.Failures), record.OrEmpty(b.Relevant)
-}
-
-// brief collects the briefing of a session: rules, failures, memories relevant to its
-// context, and the summary of the last session.
-func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, object robotmem.Object) error {
-	b := &res.Briefing
-	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if err := n.index.Columns.Sync(c); err != nil {
-			return err
-		}
-		res.ActiveMemoriesCount = n.index.Columns.Active(res.Collection)
-		if b.Rules, err = c.Rules(res.Collection, briefLength, n.Now()); err != nil {
-			return err
-		}
-		failures, _, _, err := n.failures(c, res.Collection, time.Time{}, briefLength)
-		if err != nil {
-			return err
-		}
-		b.Failures = store.Briefs(failures, nil, 0)
-		summary, err := c.LastSummary(res.Collection)
-		if err != nil || summary == "" {
-			return err
-		}
-		b.LastSession = &robotmem.SessionSummary{}
-		return json.Unmarshal([]byte(summary), b.LastSession)
-	})
-	if err != nil {
-		return err
-	}
-	if words := contextWords(object); words != "" {
-		found, err := n.recall(ctx, &robotmem.RecallRequest{Query: words, Collection: res.Collection, N: 2 * briefLength, Diversity: proactiveDiversity, ParseTime: new(false)})
-		if err != nil {
-			return err
-		}
-		b.Relevant = store.Briefs(found.Memories, store.IDSet(b.Rules, b.Failures), briefLength)
-	}
-	b.Text = briefingText(b, res)
-	return nil
-}
-
-func briefingText(b *robotmem.Briefing, res *robotmem.StartSessionResponse) string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "%d active memories in %s.", res.ActiveMemoriesCount, res.Collection)
-	if l := b.LastSession; l != nil {
-		s.WriteString(" Last session: " + l.Text)
-	}
-	for _, part := range []struct {
-		title string
-		list  []robotmem.BriefMemory
-	}{{"Rules", b.Rules}, {"Recent failures", b.Failures}, {"Fits this task", b.Relevant}} {
-		for i, m := range part.list {
-			if i == 0 {
-				s.WriteString("\n" + part.title + ":")
-			}
-			fmt.Fprintf(&s, "\n- [%d] %s", m.MemoryID, text.Clip(m.Summary, 160))
-		}
-	}
-	return s.String()
 }
 
 // contextWords returns the texts and keys of a context as a query.
@@ -291,13 +228,13 @@ func (n *Node) relatedMemories(ctx context.Context, s *store.SessionRow, res *ro
 		return nil
 	}
 	found, err := n.recall(ctx, &robotmem.RecallRequest{
-		Query: words, Collection: s.Collection, N: briefLength, Diversity: proactiveDiversity, ParseTime: new(false),
+		Query: words, Collection: s.Collection, N: relatedLength, Diversity: proactiveDiversity, ParseTime: new(false),
 		ContextFilter: robotmem.Object{"session_id": map[string]any{"$ne": s.SessionID}},
 	})
 	if err != nil {
 		return err
 	}
-	res.RelatedMemories = store.Briefs(found.Memories, nil, briefLength)
+	res.RelatedMemories = store.Briefs(found.Memories)
 	return nil
 }
 

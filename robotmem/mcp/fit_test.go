@@ -67,7 +67,7 @@ func TestLargestAnswersFit(t *testing.T) {
 		fmt.Fprintf(&files, "f%d.py ", i)
 	}
 	text := strings.TrimSpace(files.String())
-	large := map[string]any{"params": map[string]any{"trace": strings.Repeat("7", 60_000), "gain": 3}, "task": map[string]any{"success": false}}
+	large := map[string]any{"params": map[string]any{"trace": strings.Repeat("7", 90_000), "gain": 3}, "task": map[string]any{"success": false}}
 	huge := map[string]any{"params": map[string]any{"trace": strings.Repeat("7", 900_000)}, "robot": "arm7"}
 	keys := map[string]any{}
 	for i := range 4000 {

@@ -28,7 +28,7 @@ func shorten(r *robotmem.RecallResponse) (data []byte, err error) {
 	short.Memories = make([]robotmem.Memory, len(r.Memories))
 	for i, m := range r.Memories {
 		m.Content = shortText(m.Content, maxContent, m.MemoryID)
-		short.Memories[i] = m
+		short.Memories[i] = once(m)
 	}
 	for _, reduce := range []func(*robotmem.Memory){withoutContext, brief, barest} {
 		if data, err = encode(short); err != nil || len(data) <= maxAnswer {
@@ -44,12 +44,24 @@ func shorten(r *robotmem.RecallResponse) (data []byte, err error) {
 	return encode(short)
 }
 
+// once returns a memory without what its answer says elsewhere: the sections are in the
+// context, and most summaries are the text.
+func once(m robotmem.Memory) robotmem.Memory {
+	m.Params, m.Spatial, m.Robot, m.Task, m.Env = nil, nil, nil, nil, nil
+	if m.Summary == m.Content {
+		m.Summary = ""
+	}
+	if m.UpdatedAt != nil && m.UpdatedAt.Equal(m.CreatedAt) {
+		m.UpdatedAt = nil
+	}
+	return m
+}
+
 // withoutContext removes the parts whose size the caller chose.
 func withoutContext(m *robotmem.Memory) {
 	if m.Context != nil {
 		m.Context = robotmem.Object{"shortened": "read it with " + getCall(m.MemoryID)}
 	}
-	m.Params, m.Spatial, m.Robot, m.Task, m.Env = nil, nil, nil, nil, nil
 	m.Metadata = nil
 }
 
@@ -63,15 +75,13 @@ func barest(m *robotmem.Memory) {
 	m.Tags, m.Found = m.Tags[:min(len(m.Tags), 4)], nil
 }
 
-// shortenMemory returns m, or a copy without the large parts of its context if m is
-// too long.
+// shortenMemory returns a copy of m, without the large parts of its context if it is too
+// long.
 func shortenMemory(m *robotmem.Memory) *robotmem.Memory {
-	if size(m) <= maxAnswer {
-		return m
+	short := once(*m)
+	if size(short) <= maxAnswer {
+		return &short
 	}
-	short := *m
-	// The context holds the sections as well.
-	short.Params, short.Spatial, short.Robot, short.Task, short.Env = nil, nil, nil, nil, nil
 	short.Context = shortObject(m.Context, maxObject, m.MemoryID)
 	short.Metadata = shortObject(m.Metadata, maxObject, m.MemoryID)
 	if size(short) > maxAnswer {

@@ -96,11 +96,11 @@ func TestToolsDescribeThemselves(t *testing.T) {
 		if *a.ReadOnlyHint != op.Hints.ReadOnly || *a.DestructiveHint != op.Hints.Destructive || *a.IdempotentHint != op.Hints.Idempotent || *a.OpenWorldHint {
 			t.Errorf("%s: hints %v %v %v %v", tool.Name, *a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint, *a.OpenWorldHint)
 		}
-		if tool.Title == "" || tool.Description != op.Doc || tool.InputSchema.Type != "object" || tool.OutputSchema.Type != "object" && tool.Name != "preview" {
+		if tool.Title == "" || tool.Description != op.Doc || tool.InputSchema.Type != "object" || tool.OutputSchema.Type != "" {
 			t.Errorf("%s: title %q, schemas %q %q", tool.Name, tool.Title, tool.InputSchema.Type, tool.OutputSchema.Type)
 		}
 	}
-	want := map[string]bool{"learn": true, "recall": true, "advise": true, "save_perception": true, "forget": true, "update": true, "start_session": true, "end_session": true, "get": true, "preview": true}
+	want := map[string]bool{"advise": true, "learn": true, "recall": true, "save_perception": true, "forget": true, "update": true, "start_session": true, "end_session": true, "get": true, "timeline": true, "preview": true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}

@@ -2,6 +2,7 @@ package robotmemtest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -23,8 +24,8 @@ var pinCases = []testCase{
 			t.Errorf("got %+v", m)
 		}
 		brief := do(t, s.StartSession, &robotmem.StartSessionRequest{}).Briefing
-		if !slices.ContainsFunc(brief.Rules, func(b robotmem.BriefMemory) bool { return b.MemoryID == id }) {
-			t.Errorf("rules %+v, want the pinned one among them", brief.Rules)
+		if !slices.Contains(brief.MemoryIDs, id) || !strings.HasPrefix(brief.Text, "Rules:\n- [") {
+			t.Errorf("briefing %+v, want the pinned one among its rules", brief)
 		}
 		res := do(t, s.Pin, &robotmem.PinRequest{MemoryID: id, Pinned: new(false)})
 		equal(t, "let go", *res, robotmem.PinResponse{Status: "unpinned", MemoryID: id})

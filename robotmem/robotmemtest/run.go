@@ -40,6 +40,7 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 		{"Audit", auditCases},
 		{"Session", sessionCases},
 		{"Episode", episodeCases},
+		{"Compact", compactCases},
 		{"Pin", pinCases},
 		{"Paging", pagingCases},
 		{"Consolidation", consolidationCases},

@@ -1,6 +1,8 @@
 package robotmemtest
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,8 +39,8 @@ var sessionCases = []testCase{
 		if res.Collection != "lab" || res.ActiveMemoriesCount != 1 || res.Briefing.Text == "" {
 			t.Errorf("got %+v", res)
 		}
-		if r := res.Briefing.Rules; len(r) != 1 || r[0].MemoryID != rule || r[0].Summary == "" {
-			t.Errorf("rules %+v, want the one of the collection", r)
+		if b := res.Briefing; !slices.Equal(b.MemoryIDs, []int64{rule}) || !strings.HasPrefix(b.Text, fmt.Sprintf("Rules:\n- [%d] ", rule)) {
+			t.Errorf("briefing %+v, want the rule of the collection", b)
 		}
 		in := created(t, s, &robotmem.LearnRequest{Insight: "learnt within", SessionID: res.SessionID})
 		seen := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "seen within", SessionID: res.SessionID})

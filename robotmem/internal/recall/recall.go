@@ -440,8 +440,11 @@ func (r *run) result(h *hit) robotmem.Memory {
 	m := *h.memory
 	score, relevance := h.score, r.relevance(h)
 	m.Score, m.Relevance, m.Distance, m.Found = &score, &relevance, h.distance, h.found
-	// Only Get returns these fields.
-	m.Status, m.Version, m.Sightings, m.AccessCount, m.ReturnCount, m.DecayRate = "", 0, 0, 0, 0, 0
+	// Only Get returns these fields, but for repeated sightings.
+	m.Status, m.Version, m.AccessCount, m.ReturnCount, m.DecayRate = "", 0, 0, 0, 0
+	if m.Sightings == 1 {
+		m.Sightings = 0
+	}
 	m.LastAccessed, m.UpdatedAt, m.ScopeFiles, m.ScopeEntity, m.SupersededBy, m.UserTags = nil, nil, nil, nil, 0, nil
 	return m
 }

@@ -156,7 +156,7 @@ func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time
 	}
 	found, _, err := c.FindAll(ids, now)
 	out := make([]robotmem.RecalledMemory, len(found))
-	for i, brief := range Briefs(found, nil, 0) {
+	for i, brief := range Briefs(found) {
 		out[i] = robotmem.RecalledMemory{BriefMemory: brief, Status: found[i].Status, Type: found[i].Type, Used: useful[brief.MemoryID]}
 	}
 	return out, err

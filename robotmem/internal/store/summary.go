@@ -92,34 +92,21 @@ func (c *Conn) SessionWords(id string) (string, error) {
 }
 
 // Rules returns the constraints and pinned memories of a collection, newest first.
-func (c *Conn) Rules(collection string, n int, now time.Time) ([]robotmem.BriefMemory, error) {
+func (c *Conn) Rules(collection string, n int, now time.Time) ([]robotmem.Memory, error) {
 	ids, err := c.IDs(`SELECT id FROM memories WHERE collection = ? AND status = 'active'
 		AND (category = 'constraint' OR pinned) AND category NOT IN ('postmortem', 'gotcha') ORDER BY id DESC LIMIT ?`, collection, n)
 	if err != nil {
 		return nil, err
 	}
 	found, _, err := c.FindAll(ids, now)
-	return Briefs(found, nil, 0), err
+	return found, err
 }
 
-func IDSet(lists ...[]robotmem.BriefMemory) map[int64]bool {
-	out := map[int64]bool{}
-	for _, l := range lists {
-		for _, m := range l {
-			out[m.MemoryID] = true
-		}
-	}
-	return out
-}
-
-// Briefs returns memories with their summaries, without those in skip, at most n (0 for
-// all).
-func Briefs(ms []robotmem.Memory, skip map[int64]bool, n int) []robotmem.BriefMemory {
+// Briefs returns memories with their summaries.
+func Briefs(ms []robotmem.Memory) []robotmem.BriefMemory {
 	out := []robotmem.BriefMemory{}
 	for _, m := range ms {
-		if !skip[m.MemoryID] && (n == 0 || len(out) < n) {
-			out = append(out, robotmem.BriefMemory{MemoryID: m.MemoryID, Summary: record.Summarize(m.Content), Category: m.Category, Confidence: m.Confidence})
-		}
+		out = append(out, robotmem.BriefMemory{MemoryID: m.MemoryID, Summary: record.Summarize(m.Content), Category: m.Category, Confidence: m.Confidence})
 	}
 	return out
 }

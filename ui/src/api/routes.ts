@@ -40,6 +40,7 @@ export const routes = {
   sessions: ["GET", "/api/sessions"],
   start_session: ["POST", "/api/sessions"],
   stats: ["GET", "/api/stats"],
+  timeline: ["GET", "/api/memory/{memory_id}/timeline"],
   tokens: ["GET", "/api/tokens"],
   update: ["PUT", "/api/memory/{memory_id}"],
   whoami: ["GET", "/api/whoami"],

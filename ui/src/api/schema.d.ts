@@ -191,7 +191,7 @@ export interface paths {
         put?: never;
         /**
          * Learn a fact
-         * @description Store one fact that was learnt from experience, with its numbers, place, parameters and outcome. Call it after every experiment that taught something, also when it failed. A fact that is already known, in the same words and order and with the same context, returns status duplicate; a fact that differs in a word or a number is new. Returns the memory_id, the category and tags that were inferred, in conflicts the memories that contradict it and in similar those with similar words. Example: {"insight":"grip_force=12.5 N holds wet glass","context":{"params":{"grip_force":12.5},"task":{"success":true}}}.
+         * @description Store one fact learnt from experience, with its numbers, place, parameters and outcome. Call it after every attempt that taught something, also a failed one. A fact that differs in a word, a number or its context is new, else a duplicate. Returns the memory_id, the category and tags inferred, in conflicts memories that contradict it, in similar those with similar words. Example: {"insight":"grip_force=12.5 N holds wet glass","context":{"params":{"grip_force":12.5},"task":{"success":true}}}.
          */
         post: operations["learn"];
         delete?: never;
@@ -249,18 +249,18 @@ export interface paths {
         };
         /**
          * Get a memory
-         * @description Return one complete memory of any status: text, context, tags, confidence, provenance. Call it when recall has shortened a text or a context that you need. Example: {"memory_id":7}.
+         * @description Return one complete memory of any status: text, context, tags, confidence, provenance. Example: {"memory_id":7}.
          */
         get: operations["get"];
         /**
          * Update a memory
-         * @description Correct a memory: replace its text, keep its id and classify it again. Call it when a memory is wrong or incomplete; use learn for an additional fact. The old text stays in the history and is no longer recalled. Returns the old text, the new text and the version. Example: {"memory_id":7,"new_content":"grip_force=13 N holds wet glass"}.
+         * @description Replace the text of a wrong or incomplete memory and keep its id; use learn for an additional fact. The history keeps the old text, which is no longer recalled. Example: {"memory_id":7,"new_content":"grip_force=13 N holds wet glass"}.
          */
         put: operations["update"];
         post?: never;
         /**
          * Forget a memory
-         * @description Remove a wrong memory from recall and record the reason. Call it when a memory is misleading and update cannot correct it. Its history is kept, and restore undoes it. Returns the beginning of the forgotten text. Example: {"memory_id":7,"reason":"the force sensor was not calibrated"}.
+         * @description Remove a misleading memory from recall when update cannot correct it. The history keeps it, and restore undoes it. Example: {"memory_id":7,"reason":"the force sensor was not calibrated"}.
          */
         delete: operations["forget"];
         options?: never;
@@ -337,7 +337,7 @@ export interface paths {
         };
         /**
          * Look at a perception
-         * @description Return a picture of a perception: a smaller copy of an image, a plot of a force trace, the spectrogram of a sound, or a top view of a point cloud or a trajectory. Call it to see what a recalled perception shows. Example: {"memory_id":7,"width":640}.
+         * @description Return a picture of a perception: an image, a plot of a trace, a spectrogram, or a top view of points or a trajectory. Example: {"memory_id":7,"width":640}.
          */
         get: operations["preview"];
         put?: never;
@@ -388,6 +388,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memory/{memory_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened around a memory
+         * @description Return the memories before and after a memory, in order of time: of its episode, else of its robot or collection. Example: {"memory_id":7,"before":3,"after":3}.
+         */
+        get: operations["timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/paths": {
         parameters: {
             query?: never;
@@ -419,7 +439,7 @@ export interface paths {
         put?: never;
         /**
          * Save a perception
-         * @description Store sensor data (an image, a force trace, a point cloud, a sound) byte for byte, with a description in words. Call it when the sensor data explains the result of an attempt. Give at most one of data, data_base64 and path. Returns the memory_id, media type, size, checksum and a summary. Example: {"description":"force while the glass slipped","perception_type":"tactile","data":"t,fz\n0,1.5\n0.01,9.8","media_type":"text/csv"}.
+         * @description Store sensor data (image, force trace, point cloud, sound) byte for byte, with a description in words. Call it when the data explains the result of an attempt. Returns the memory_id, media type, size, checksum and a summary. Example: {"description":"force while the glass slipped","perception_type":"tactile","data":"t,fz\n0,1.5\n0.01,9.8","media_type":"text/csv"}.
          */
         post: operations["save_perception"];
         delete?: never;
@@ -459,7 +479,7 @@ export interface paths {
         put?: never;
         /**
          * Recall memories
-         * @description Find relevant memories before acting: by words, by place (spatial_sort), by similarity to a perception (like), by time, and by any value of the context (context_filter), with quantities in any unit. Filters are exact: they apply to all memories before ranking. Returns the best first, with score, relevance, distance and the whole context. Example: {"query":"hold a wet glass","context_filter":{"task.success":true},"n":5}.
+         * @description Find relevant memories before acting: by words, place (spatial_sort), time, similarity to a perception (like), and any value of the context (context_filter), quantities in any unit. Filters are exact: they apply to all memories before ranking. Returns the best first; in compact form a line each, with outcome, parameters, date, place and text. get returns the rest. Example: {"query":"hold a wet glass","context_filter":{"task.success":true},"n":5}.
          */
         post: operations["recall"];
         delete?: never;
@@ -563,7 +583,7 @@ export interface paths {
         put?: never;
         /**
          * Start a session
-         * @description Open an episode before a task. Returns the session_id for learn and save_perception, and a briefing: rules, recent failures, and memories that are relevant to the task. Example: {"collection":"arm7","context":{"task":{"name":"hold a wet glass"}}}.
+         * @description Open an episode before a task. Returns the session_id for learn and save_perception, and a briefing for the context: warnings, rules, what worked, what failed, current values. Example: {"collection":"arm7","context":{"task":{"name":"hold a wet glass"}}}.
          */
         post: operations["start_session"];
         delete?: never;
@@ -603,7 +623,7 @@ export interface paths {
         put?: never;
         /**
          * End a session
-         * @description Close an episode with its outcome (0 to 1) and the memories that helped. Call it once, when the task is over, also when it failed. A fact of the episode that a longer one says completely, with the same context, is superseded by it; similar_groups names facts that are only similar and stay. Returns a summary and related memories of earlier episodes. Example: {"session_id":"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e","outcome_score":0.9,"used_memory_ids":[7]}.
+         * @description Close an episode with its outcome and the memories that helped. Call it once, when the task is over, also when it failed. A fact that a longer one of the episode says completely is superseded by it. Returns a summary and related memories of earlier episodes. Example: {"session_id":"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e","outcome_score":0.9,"used_memory_ids":[7]}.
          */
         post: operations["end_session"];
         delete?: never;
@@ -817,7 +837,7 @@ export interface components {
             /** @description Makes explore repeatable. 0: a new sample each time. */
             seed?: number;
             /** @description Attempts near this place weigh more; those beyond max_distance do not count. */
-            spatial_sort?: components["schemas"]["SpatialSort"];
+            spatial_sort?: components["schemas"]["SpatialSort"] | components["schemas"]["SpatialSort"][];
             /** @description Name of the task, as in task.name. If no attempt has this name, its words count like those of query. */
             task?: string;
         };
@@ -908,7 +928,7 @@ export interface components {
             conflicts?: components["schemas"]["ConflictWith"][];
             error?: components["schemas"]["BatchError"];
             existing_id?: number;
-            /** @description How values of the request were understood, and those at paths of outcomes that could not be read. */
+            /** @description What was taken otherwise than given. */
             interpreted?: string[];
             memory_id?: number;
             /** @description For a duplicate: exact (the same text) or sequence (the same words, numbers and units in the same order). */
@@ -927,14 +947,9 @@ export interface components {
             summary: string;
         };
         Briefing: {
-            /** @description Recent failures. */
-            failures: components["schemas"]["BriefMemory"][];
-            last_session?: components["schemas"]["SessionSummary"];
-            /** @description Memories that are relevant to the session's context. */
-            relevant: components["schemas"]["BriefMemory"][];
-            /** @description Constraints and pinned memories. */
-            rules: components["schemas"]["BriefMemory"][];
-            /** @description The briefing in a few lines. */
+            /** @description The memories of the text, in its order. */
+            memory_ids: number[];
+            /** @description Warnings, rules, what worked, what failed, current values: one line for each memory, the most relevant first. Text and ids take at most 400 tokens with the rest of the response. */
             text: string;
         };
         Budget: {
@@ -1187,7 +1202,7 @@ export interface components {
             auto_inferred: components["schemas"]["Inferred"];
             conflicts: components["schemas"]["ConflictWith"][];
             existing_id?: number;
-            /** @description How values of the request were understood, and those at paths of outcomes that could not be read. */
+            /** @description What was taken otherwise than given. */
             interpreted?: string[];
             memory_id: number;
             /** @description For a duplicate: exact (the same text) or sequence (the same words, numbers and units in the same order). */
@@ -1267,6 +1282,8 @@ export interface components {
             interpreted?: string[];
             /** Format: date-time */
             last_accessed?: string;
+            /** @description In the compact form, beside memory_id and score: outcome, parameters, date, place and record, then after a colon the text, shortened. */
+            line?: string;
             media_type?: string;
             memory_id: number;
             metadata?: {
@@ -1386,7 +1403,7 @@ export interface components {
             /** @description A file on the machine of the node, in one of the folders that its operator allows. */
             path?: string;
             /**
-             * @description visual, tactile, auditory, proprioceptive, procedural or spatial. Default: by the data, else visual.
+             * @description Kind of sensor data. Default: by the data, else visual.
              * @enum {string}
              */
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
@@ -1546,6 +1563,11 @@ export interface components {
             };
             /** @description Return the results that are ready after this many milliseconds. 0 means no limit. */
             deadline_ms?: number;
+            /**
+             * @description ids, compact (one line for each memory) or full. Default: full; over MCP compact.
+             * @enum {string}
+             */
+            detail?: "ids" | "compact" | "full";
             /** @description 0 ranks by score only; larger values avoid similar results; at most 1. */
             diversity?: number;
             /** @description Report how many memories each stage kept and how each memory was found. */
@@ -1554,6 +1576,8 @@ export interface components {
             for_session?: string;
             /** @description Find perceptions similar to this one: {"memory_id":7} or {"data_base64":"…","media_type":"text/csv"}. */
             like?: components["schemas"]["Like"];
+            /** @description Largest size of the answer in tokens, at least 100; more counts the memories that do not fit. */
+            max_tokens?: number;
             /**
              * @description Lowest current confidence, 0 to 1.
              * @default 0.3
@@ -1576,12 +1600,12 @@ export interface components {
              * @enum {string}
              */
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
-            /** @description What to look for, in words. It may be empty if the request has a filter, a place or a session. */
+            /** @description What to look for, in words; may be empty with a filter, a place or a session. */
             query?: string;
             /** @description Only memories of this episode. With an empty query they are returned in time order. */
             session_id?: string;
-            /** @description Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. */
-            spatial_sort?: components["schemas"]["SpatialSort"];
+            /** @description Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. "mode":"fused" ranks by words too; frame_id, map_id. A list of up to 4 places is fused. */
+            spatial_sort?: components["schemas"]["SpatialSort"] | components["schemas"]["SpatialSort"][];
             /** @description Only memories with all of these tags. */
             tags?: string[];
             /**
@@ -1598,6 +1622,8 @@ export interface components {
             memories: components["schemas"]["Memory"][];
             /** @description hybrid, bm25_only, vec_only or structured. */
             mode: string;
+            /** @description Number of memories that max_tokens left out. */
+            more?: number;
             query_ms: number;
             stages?: components["schemas"]["Stage"][];
             /** @description The time words of the query that were read as bounds. */
@@ -1720,7 +1746,7 @@ export interface components {
             /** @description A file on the machine of the node, in one of the folders that its operator allows. */
             path?: string;
             /**
-             * @description visual, tactile, auditory, proprioceptive, procedural or spatial. Default: by the data, else visual.
+             * @description Kind of sensor data. Default: by the data, else visual.
              * @enum {string}
              */
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
@@ -1825,13 +1851,13 @@ export interface components {
             similarity: number;
         };
         SpatialSort: {
-            /** @description Context path of the coordinates, such as spatial.object_position. */
+            /** @description Context path of the coordinates, such as spatial.object_position, or of a pose that holds them. */
             field: string;
             /** @description Only coordinates of this frame. */
             frame_id?: string;
             /** @description Only coordinates of this map. */
             map_id?: string;
-            /** @description Largest distance, in the same unit. */
+            /** @description Largest distance, in the same unit; metres for latitude and longitude. */
             max_distance?: number;
             /**
              * @description strict: exact nearest neighbours, nearest first. fused: place is one more ranked list.
@@ -1839,7 +1865,7 @@ export interface components {
              * @enum {string}
              */
             mode?: "strict" | "fused";
-            /** @description [x, y] or [x, y, z], in the unit of the stored coordinates. */
+            /** @description [x, y] or [x, y, z] in the unit of the stored coordinates, [lat, lon] or [lat, lon, alt], or up to 32 joint values. */
             target: number[];
         };
         Stage: {
@@ -1960,6 +1986,14 @@ export interface components {
             /** Format: date-time */
             before?: string;
             text: string;
+        };
+        TimelineResponse: {
+            /** @description Damaged memories that are left out, and why. */
+            degraded?: string[];
+            /** @description In order of observed_at, in compact form, with the memory itself. */
+            memories: components["schemas"]["Memory"][];
+            /** @description What the memories have in common: session, robot or collection, and its name. */
+            of: string;
         };
         UpdateRequest: {
             /** @description A new context. Default: keep the old one. */
@@ -3105,6 +3139,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SamplesResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    timeline: {
+        parameters: {
+            query?: {
+                /** @description Memories before it, 0 to 50. */
+                before?: number;
+                /** @description Memories after it, 0 to 50. */
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The memory.
+                 * @example 1
+                 */
+                memory_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What happened around a memory */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimelineResponse"];
                 };
             };
             400: components["responses"]["BadRequest"];
