@@ -42,10 +42,10 @@ func (r *reading) decode(data []byte, req any) error {
 			return unknownField(name, v.Type())
 		}
 		field := jsonName(f)
-		switch raw := string(fields[name]); {
-		case raw == "null":
+		switch { // comparisons copy nothing
+		case string(fields[name]) == "null":
 			continue // not given
-		case raw == `""` && field != "data_base64" && field != "query": // a payload of no bytes; any memory
+		case string(fields[name]) == `""` && field != "data_base64" && field != "query": // a payload of no bytes; any memory
 			r.empty = append(r.empty, r.within+name)
 			continue
 		}

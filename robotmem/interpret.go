@@ -223,12 +223,15 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+	kind := t.Kind()
+	if kind == reflect.Map || kind == reflect.Struct && t != reflect.TypeFor[time.Time]() {
+		return nil, "", false
+	}
 	text, isText := string(raw), raw[0] == '"'
 	if isText {
 		isText = jsonv2.Unmarshal(raw, &text, lenient) == nil
 		text = strings.TrimSpace(text)
 	}
-	kind := t.Kind()
 	switch {
 	case t == reflect.TypeFor[time.Time]() && isText:
 		return r.time(text)

@@ -182,8 +182,8 @@ func (o *Op) Call(ctx context.Context, s Service, request json.RawMessage) (any,
 		return nil, err
 	}
 	res, err := o.call(ctx, s, req)
-	if i, ok := res.(interface{ Notes() *[]string }); ok && len(notes) > 0 {
-		*i.Notes() = append(notes, *i.Notes()...)
+	if i, ok := res.(interface{ HowRead() *[]string }); ok && len(notes) > 0 {
+		*i.HowRead() = append(notes, *i.HowRead()...)
 	}
 	return res, err
 }

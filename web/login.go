@@ -127,7 +127,10 @@ func tokenBody(c echo.Context, op *robotmem.Op, field string, into any) error {
 	if err != nil {
 		return invalid(op, "", err)
 	}
-	_, err = op.Decode(c.Request().Context(), nil, body, into)
+	notes, err := op.Decode(c.Request().Context(), nil, body, into)
+	if err == nil && len(notes) > 0 { // what gives access is not guessed
+		err = invalid(op, "", errors.New(notes[0]+"; spell it so"))
+	}
 	return err
 }
 

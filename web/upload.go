@@ -110,7 +110,7 @@ func (u *upload) send(ctx context.Context, to streaming, payload io.Reader) (*ro
 		res, err = to.SavePerceptionFrom(ctx, req, payload)
 	}
 	if err == nil {
-		*res.Notes() = notes
+		*res.HowRead() = notes
 	}
 	return res, err
 }

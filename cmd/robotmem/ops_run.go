@@ -27,7 +27,7 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 	if err := c.confirm(a, request); err != nil {
 		return err
 	}
-	if c.op.Hints.ReadOnly {
+	if c.op.Hints.ReadOnly && (a.Config.DB != "" || c.op.Name == "audit") { // not for the first look at the default
 		if err := a.existing(); err != nil {
 			return err
 		}
@@ -77,8 +77,8 @@ func (c *opCommand) confirm(a *app, request json.RawMessage) error {
 
 // answer prints the answer of an operation.
 func (a *app) answer(asJSON bool, res any) error {
-	if r, ok := res.(interface{ Notes() *[]string }); ok && !asJSON {
-		for _, note := range *r.Notes() {
+	if r, ok := res.(interface{ HowRead() *[]string }); ok && !asJSON {
+		for _, note := range *r.HowRead() {
 			fmt.Fprintf(a.Stderr, "robotmem: %s\n", note)
 		}
 	}
@@ -114,7 +114,7 @@ func (c *opCommand) streamFile(ctx context.Context, a *app, m node, request json
 	if err != nil {
 		return err
 	}
-	*res.Notes() = notes
+	*res.HowRead() = notes
 	return a.answer(asJSON, res)
 }
 

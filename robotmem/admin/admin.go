@@ -11,8 +11,8 @@ type Interpretation struct {
 	Interpreted []string `json:"interpreted,omitempty" doc:"What was taken otherwise than given."`
 }
 
-// Notes returns the place of the notes.
-func (i *Interpretation) Notes() *[]string { return &i.Interpreted }
+// HowRead returns the place of the notes.
+func (i *Interpretation) HowRead() *[]string { return &i.Interpreted }
 
 // StatsRequest has no fields.
 type StatsRequest struct{}

@@ -27,6 +27,7 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 		cases []testCase
 	}{
 		{"Wire", wireCases},
+		{"Forgiving", forgivingCases},
 		{"Learn", learnCases},
 		{"Batch", batchCases},
 		{"Recall", recallCases},
