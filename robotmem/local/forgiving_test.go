@@ -44,6 +44,7 @@ func TestTimesAreOfTheNodesZone(t *testing.T) {
 		{`{"query":"slipped last week"}`, nil, "time: no memory passes; none was observed then"},
 		// A date of the calendar may be a word of a memory; words that count from now are not.
 		{`{"query":"slipped in May 2019"}`, []int64{1, 2, 3}, `query: no memory was observed "in May 2019"; it was searched as words`},
+		{`{"query":"slipped 在 2000 年之前"}`, []int64{1, 2, 3}, ""}, // read as 2,000 years ago, which no memory can be
 		{`{"query":"slipped in May 2019","parse_time":true}`, nil, "time: no memory passes"},
 	} {
 		res := recallJSON(t, e, tt.request)

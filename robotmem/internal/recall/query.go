@@ -103,6 +103,11 @@ func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 // them from the text. The bounds of the request apply too.
 func (q *Query) readTimes(now time.Time) {
 	reading := timeparse.Parse(q.Query, now)
+	for _, at := range []*time.Time{reading.After, reading.Before} {
+		if at != nil && (at.UTC().Year() < 1678 || at.UTC().Year() > 2261) {
+			return // no memory can be of it; the words may be in a text
+		}
+	}
 	other := timeparse.Parse(q.RecallRequest.Query, now.AddDate(0, 0, -otherDays))
 	q.Dated = sameTime(reading.After, other.After) && sameTime(reading.Before, other.Before)
 	for _, p := range reading.Phrases {
