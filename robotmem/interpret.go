@@ -250,6 +250,11 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 		yes := slices.Contains([]string{"true", "yes", "on", "1"}, is)
 		text = strconv.FormatBool(yes)
 		return View(text), text, yes || slices.Contains([]string{"false", "no", "off", "0"}, is)
+	case name == "target" && raw[0] != '[':
+		place, _ := ParseObject(`{"":` + string(raw) + `}`).At("")
+		xyz, _ := Coordinates(place)
+		read, err := EncodeJSON(xyz)
+		return read, string(read), xyz != nil && err == nil
 	case kind == reflect.Slice && t.Elem().Kind() != reflect.Struct:
 		return r.list(t.Elem(), name, raw, text)
 	case kind == reflect.String && name == "data" && (raw[0] == '[' || raw[0] == '{'):

@@ -2,8 +2,8 @@ package robotmem
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,13 +44,13 @@ func Coordinates(v any) (xyz []float64, earth bool) {
 	case string:
 		return floats(listed(v)), false
 	case map[string]any:
-		if _, quaternion := v["w"]; !quaternion {
-			xyz = floats(members(v, []string{"x"}, []string{"y"}, []string{"z"}))
-		}
-		if xyz != nil {
+		if xyz = floats(members(v, planeNames)); xyz != nil {
+			if _, quaternion := v["w"]; quaternion {
+				return nil, false
+			}
 			return xyz, false
 		}
-		xyz = floats(members(v, []string{"lat", "latitude"}, []string{"lon", "lng", "longitude"}, []string{"alt", "altitude"}))
+		xyz = floats(members(v, earthNames))
 		if xyz == nil || math.Abs(xyz[0]) > 90 || math.Abs(xyz[1]) > 360 {
 			return nil, false
 		}
@@ -59,9 +59,14 @@ func Coordinates(v any) (xyz []float64, earth bool) {
 	return nil, false
 }
 
+var planeNames, earthNames = [3][]string{{"x"}, {"y"}, {"z"}}, [3][]string{{"lat", "latitude"}, {"lon", "lng", "longitude"}, {"alt", "altitude"}}
+
 // members returns the values of an object under the first of some names each.
-func members(m map[string]any, names ...[]string) (list []any) {
-	for _, spellings := range names {
+func members(m map[string]any, names [3][]string) (list []any) {
+	for i, spellings := range names {
+		if i > len(list) {
+			return nil // most objects are no place
+		}
 		for _, name := range spellings {
 			if v, ok := m[name]; ok {
 				list = append(list, v)
@@ -112,7 +117,7 @@ func (s *SpatialSort) read(r *reading, data []byte) error {
 	}
 	var list []View
 	if jsonv2.Unmarshal(data, &list) != nil {
-		return s.decodeOne(r, data)
+		return s.readOne(r, data)
 	}
 	if len(list) < 1 || len(list) > maxPlaces {
 		return Errorf(Invalid, "", "takes 1 to %d places, not %d", maxPlaces, len(list))
@@ -120,7 +125,7 @@ func (s *SpatialSort) read(r *reading, data []byte) error {
 	places := make([]SpatialSort, len(list))
 	for i, raw := range list {
 		p := &places[i]
-		err := p.decodeOne(r, raw)
+		err := p.readOne(r, raw)
 		if err == nil && p.Mode == "strict" && len(list) > 1 {
 			err = Errorf(Invalid, "mode", "must not be strict: several places are fused")
 		}
@@ -136,32 +141,31 @@ func (s *SpatialSort) read(r *reading, data []byte) error {
 	return nil
 }
 
-func (s *SpatialSort) decodeOne(r *reading, data []byte) error {
+// readOne reads one place. Its target may be spelt like stored coordinates: [reading.loosen].
+func (s *SpatialSort) readOne(r *reading, data []byte) error {
 	type plain SpatialSort
 	fields, err := decodeObject(data, maxValues)
 	if err != nil {
 		return r.decode(data, (*plain)(s)) // the error
 	}
-	switch target := fields["target"].(type) {
-	case []any:
-		// Many encoders write NaN as null. Decoding null as 0 would give a wrong position.
-		if slices.Contains(target, nil) {
+	earth := false
+	for name, v := range fields {
+		if f, ok := fieldNamed(reflect.TypeFor[plain](), name); !ok || jsonName(f) != "target" {
+			continue
+		}
+		list, isList := v.([]any)
+		if slices.Contains(list, nil) { // NaN of many encoders; 0 would be a wrong position
 			return Errorf(Invalid, "target", "holds null, perhaps for a number that is not finite; give numbers")
 		}
-	case string, map[string]any:
-		xyz, earth := Coordinates(target)
-		if xyz == nil {
-			return Errorf(Invalid, "target", "must be numbers: [x, y], [x, y, z], {\"x\":1,\"y\":2} or {\"lat\":48.1,\"lon\":11.5}, not %s", abbreviate(fmt.Sprint(target)))
-		}
-		fields["target"] = xyz
-		if _, given := fields["frame_id"]; earth && !given {
-			fields["frame_id"] = WGS84
-		}
-		if data, err = EncodeJSON(fields); err != nil {
-			return err
+		var xyz []float64
+		if xyz, earth = Coordinates(v); xyz == nil && !isList && v != nil && v != "" {
+			return Errorf(Invalid, "target", "must be numbers, such as [x, y, z], {\"x\":1,\"y\":2} or {\"lat\":48.1,\"lon\":11.5}")
 		}
 	}
-	return r.decode(data, (*plain)(s))
+	if err = r.decode(data, (*plain)(s)); err == nil && earth && s.FrameID == "" {
+		s.FrameID = WGS84
+	}
+	return err
 }
 
 // MarshalJSON implements json.Marshaler: several places are a list.

@@ -61,7 +61,8 @@ var exampleLines = map[string][]string{
 	"doctor":          {`robotmem doctor`, `robotmem doctor --repair`},
 	"demo":            {`robotmem demo`, `robotmem demo --web --open`},
 	"bench facts":     {`robotmem bench --n 100000`},
-	"eval":            {`robotmem eval beir/xquad-en`, `robotmem eval beir/locomo-dev --where category=1,2,3,4`},
+	"eval set":        {`robotmem eval set beir/xquad-en`, `robotmem eval beir/locomo-dev --where category=1,2,3,4`},
+	"eval answers":    {`robotmem eval answers`, `robotmem eval answers --embedder none --json`},
 	"openapi":         {`robotmem openapi | npx openapi-typescript --default-non-nullable=false > robotmem.ts`},
 	"version":         {`robotmem version --json`},
 }

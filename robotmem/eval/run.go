@@ -164,7 +164,7 @@ func (r *runner) learn(ctx context.Context, docs []Doc) error {
 func (r *runner) ask(ctx context.Context, m robotmem.Service, q Query, j Judged, f *Figures) error {
 	conf := anyConf
 	start := time.Now()
-	res, err := m.Recall(ctx, &robotmem.RecallRequest{Query: q.Text, Collection: r.collection(conv(q.Meta)), N: depth, MinConfidence: &conf})
+	res, err := m.Recall(ctx, &robotmem.RecallRequest{Query: q.Text, Collection: r.collection(conv(q.Meta)), N: depth, MinConfidence: &conf, ParseTime: new(false)})
 	if err != nil {
 		return fmt.Errorf("query %s: %w", q.ID, err)
 	}

@@ -66,7 +66,7 @@ func TestEqualSpellingsOfAPlace(t *testing.T) {
 	if got := found(ask(`{"field":"at","frame_id":"map","target":[1,2,0]}`)); len(got) != 2 {
 		t.Errorf("in the frame of a header: %v", got)
 	}
-	for target, words := range map[string]string{`"here"`: "not here", `{"x":1}`: `{"x":1,"y":2}`, `[1,null]`: "null", `[1]`: "between 2 and 32", `{"lat":99,"lon":0}`: "not map"} {
+	for target, words := range map[string]string{`"here"`: "numbers", `{"x":1}`: `{"x":1,"y":2}`, `[1,null]`: "null", `[1]`: "between 2 and 32", `{"lat":99,"lon":0}`: "lat"} {
 		_, err := robotmem.OpByName("recall").Call(t.Context(), e, json.RawMessage(`{"spatial_sort":{"field":"at","target":`+target+`}}`))
 		if err == nil || !strings.Contains(err.Error(), words) || !strings.Contains(err.Error(), "spatial_sort.target") {
 			t.Errorf("target %s: %v", target, err)

@@ -113,7 +113,9 @@ func Walk(context robotmem.Object, visit func(path string, v any, frame, mapID s
 		for key, v := range m {
 			object, isObject := v.(map[string]any)
 			if !isObject {
-				v, _ = measured(m, key)
+				if key == "value" {
+					v, _ = measured(m, key)
+				}
 				visit(prefix+key, v, frame, mapID)
 				continue
 			}

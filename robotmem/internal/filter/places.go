@@ -17,8 +17,16 @@ type Place struct {
 }
 
 // Places lists every coordinate of a context, by path.
-func Places(context robotmem.Object) (places []Place) {
+func Places(context robotmem.Object) []Place {
+	return WantedPlaces(context, func(string, any) bool { return true })
+}
+
+// WantedPlaces is Places of the values that are wanted.
+func WantedPlaces(context robotmem.Object, wanted func(path string, v any) bool) (places []Place) {
 	Walk(context, func(path string, v any, frame, mapID string) {
+		if !wanted(path, v) {
+			return
+		}
 		if xyz, earth := robotmem.Coordinates(v); xyz != nil {
 			if earth {
 				frame = robotmem.WGS84
@@ -39,8 +47,9 @@ func PlacePaths(field string) []string {
 // PlacesFor returns the coordinates of a context that a question compares.
 func PlacesFor(s *robotmem.SpatialSort, context robotmem.Object) []Place {
 	paths := PlacePaths(s.Field)
-	return slices.DeleteFunc(Places(context), func(p Place) bool {
-		return !slices.Contains(paths, p.Path) || !ComparesDims(s, len(p.XYZ)) || !ComparesFrame(s, p.Frame, p.MapID)
+	places := WantedPlaces(context, func(path string, _ any) bool { return slices.Contains(paths, path) })
+	return slices.DeleteFunc(places, func(p Place) bool {
+		return !ComparesDims(s, len(p.XYZ)) || !ComparesFrame(s, p.Frame, p.MapID)
 	})
 }
 

@@ -140,13 +140,17 @@ func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *
 	defer r.Mu.RUnlock()
 	decided := map[uint32]bool{} // cached result for each text
 	only := func(v any) bool { return n.Holds([]any{v}, func() string { return "" }) }
+	var byOutcome [len(outcomes)]bool
+	for o, text := range outcomes {
+		byOutcome[o] = n.Path == "outcome" && only(text) && (n.Op != "$exists" || Outcome(o) != Unknown)
+	}
 	holds := func(row *Row) bool {
 		id := row.Category
 		switch n.Path {
 		case "observed_at":
 			return n.MatchTime(row.Observed)
 		case "outcome":
-			return only(row.Outcome.String()) && (n.Op != "$exists" || row.Outcome != Unknown)
+			return byOutcome[row.Outcome]
 		case "tier":
 			return only(r.Records.Values[row.Used].Tier())
 		case "confidence":

@@ -33,9 +33,11 @@ type Point struct {
 }
 
 func (pc *placeColumns) read(context string) any {
-	return slices.DeleteFunc(filter.Places(robotmem.ParseObject(context)), func(p filter.Place) bool {
-		return len(p.XYZ) > 3 != (pc.paths != nil) || pc.paths != nil && !slices.Contains(pc.paths, p.Path)
+	places := filter.WantedPlaces(robotmem.ParseObject(context), func(path string, v any) bool {
+		list, _ := v.([]any)
+		return pc.paths == nil && len(list) <= 3 || slices.Contains(pc.paths, path)
 	})
+	return slices.DeleteFunc(places, func(p filter.Place) bool { return len(p.XYZ) > 3 != (pc.paths != nil) })
 }
 
 func (pc *placeColumns) put(id int64, kept any) {
