@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"time"
 
@@ -148,7 +149,10 @@ func (c *importCmd) arrived(a *app, r *local.ImportReport, learnt *markdown.Coun
 		*local.ImportReport
 		Learnt *markdown.Counts `json:"learnt,omitempty"`
 	}{r, learnt}
-	err := a.show(c.JSON, answer, func(w *lines) { c.printArrived(w, r, learnt) })
+	err := a.show(c.JSON, answer, func(w *lines) {
+		w.line("%s", map[bool]string{true: "would import:", false: "imported:"}[c.DryRun])
+		w.fields(reflect.ValueOf(answer), "")
+	})
 	switch {
 	case errors.Is(failed, context.Canceled):
 		failed = &exitError{code: exitCodes[robotmem.Unavailable], err: errors.New("import: stopped; run the same command again to go on")}
@@ -158,33 +162,4 @@ func (c *importCmd) arrived(a *app, r *local.ImportReport, learnt *markdown.Coun
 		failed = &exitError{code: exitCodes[robotmem.Invalid]}
 	}
 	return errors.Join(failed, err)
-}
-
-func (c *importCmd) printArrived(w *lines, r *local.ImportReport, learnt *markdown.Counts) {
-	verb := "imported"
-	if c.DryRun {
-		verb = "would import"
-	}
-	print := func(name string, n local.ImportCount) {
-		w.line("%s %s: %d new, %d brought up to date, %d the same, %d newer here and kept, %d refused", verb, name,
-			n.Created, n.Updated, n.Same, n.Kept, n.Refused)
-	}
-	print("memories", r.Memories)
-	print("sessions", r.Sessions)
-	if r.Memories.Purged > 0 {
-		w.line("%s purged here and not imported again", plural(r.Memories.Purged, "memory was", "memories were"))
-	}
-	w.line("payloads: %d stored (%s), %d known, %d missing", r.Payloads.Stored, sizeText(r.Payloads.Bytes), r.Payloads.Known, r.Payloads.Missing)
-	if !c.DryRun {
-		w.line("links: %d set, %d to memories that are not here", r.Links.Set, r.Links.Dangling)
-	}
-	if r.Vectors > 0 {
-		w.line("vectors: %d imported", r.Vectors)
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Unplaced)) {
-		w.line("no place for %s: %s", oneLine(name), count(r.Unplaced[name], "value"))
-	}
-	if learnt != nil && learnt.Read > 0 {
-		w.line("notes: %d facts, %d new, %d known, %d bad", learnt.Read, learnt.Created, learnt.Duplicates, learnt.Bad)
-	}
 }

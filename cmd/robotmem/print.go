@@ -254,6 +254,8 @@ func cellText(value any) string {
 		return fmt.Sprintf("%.6g", v)
 	case []string:
 		return orDash(strings.Join(v, ", "))
+	case map[string]int64:
+		return clip(oneLine(countsText(v)), maxCell)
 	case int, int64, bool:
 		return fmt.Sprint(v)
 	}
