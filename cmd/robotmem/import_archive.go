@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -75,36 +73,16 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 		if report == nil {
 			return err
 		}
-		out := a.Stdout
+		w := &lines{w: a.Stdout}
 		if err != nil || c.JSON {
-			out = a.Stderr
+			w.w = a.Stderr
 		}
-		return errors.Join(err, c.notedPython(out, src.Report(), report, zone))
+		w.fields(reflect.ValueOf(src.Report()), "in the file: ") // what was read with an assumption
+		if c.VectorsOf == "" && src.Report().Vectors > 0 {
+			w.line("the embedder computes the vectors again; --vectors-of names their model")
+		}
+		return errors.Join(err, w.err)
 	})
-}
-
-// notedPython prints what was read with an assumption.
-func (c *importCmd) notedPython(out io.Writer, r python.Report, got *local.ImportReport, zone *time.Location) error {
-	w := &lines{w: out}
-	if r.Naive > 0 {
-		w.line("%s without a zone, read as %s", count(r.Naive, "time"), zone)
-	}
-	left := r.Vectors - got.Vectors
-	switch {
-	case left <= 0:
-	case c.VectorsOf == "":
-		w.line("%s not imported: the embedder computes them again; --vectors-of names their model", count(left, "vector"))
-	case c.DryRun:
-		w.line("%s in the file; a dry run does not say which of them would be imported", count(left, "vector"))
-	default:
-		for _, why := range slices.Sorted(maps.Keys(got.VectorsLeft)) {
-			w.line("%s of %s not imported: %s", count(got.VectorsLeft[why], "vector"), oneLine(c.VectorsOf), oneLine(why))
-		}
-	}
-	for _, what := range slices.Sorted(maps.Keys(r.Notes)) {
-		w.line("%s: %d", oneLine(what), r.Notes[what])
-	}
-	return w.err
 }
 
 // markdown imports Markdown files and learns the notes among them.
