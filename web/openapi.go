@@ -26,6 +26,8 @@ type parts struct {
 	// (RFC 9110) unless the Accept header names application/json.
 	Bytes      map[string]object
 	Conditions []any // the request headers of these routes
+	// Groups are parts of paths with the tag of their operations. The last has all paths.
+	Groups [][2]string
 	// Examples are an example request of each main operation. TestOpenAPIExamplesWork
 	// sends them.
 	Examples map[string]map[string]json.RawMessage
@@ -65,7 +67,7 @@ type description struct {
 func (d *description) operation(op *robotmem.Op) object {
 	o := object{
 		"operationId": op.Name, "summary": op.Title, "description": op.Doc,
-		"tags":      []string{groupOf(op)},
+		"tags":      []string{d.groupOf(op)},
 		"responses": d.responses(op),
 	}
 	in := d.request(op)
@@ -78,43 +80,10 @@ func (d *description) operation(op *robotmem.Op) object {
 	return o
 }
 
-// groups are the tags of the document with their routes. An operation belongs to the
-// first group that has it; the last group has all operations.
-var groups = []struct {
-	name string
-	has  func(path string) bool
-}{
-	{"Learning", under("/api/learn", "/api/perceptions")},
-	{"Recalling", under("/api/recall", "/api/search", "/api/recent-failures")},
-	{"Perceptions", ends("/data", "/preview", "/samples")},
-	{"Memories", under("/api/memory", "/api/memories")},
-	{"Episodes", under("/api/sessions")},
-	{"Contents", under("/api/collections", "/api/categories", "/api/paths", "/api/places")},
-	{"Node", under("/")},
-}
-
-func groupOf(op *robotmem.Op) string {
-	for _, g := range groups {
-		if g.has(op.Path()) {
-			return g.name
-		}
-	}
-	return ""
-}
-
-// under matches the routes below one of the paths.
-func under(folders ...string) func(string) bool {
-	return func(path string) bool {
-		return slices.ContainsFunc(folders, func(f string) bool {
-			return path == f || strings.HasPrefix(path, strings.TrimSuffix(f, "/")+"/")
-		})
-	}
-}
-
-func ends(suffixes ...string) func(string) bool {
-	return func(path string) bool {
-		return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(path, s) })
-	}
+// groupOf returns the tag of the first group that the operation's path is of.
+func (d *description) groupOf(op *robotmem.Op) string {
+	i := slices.IndexFunc(d.Groups, func(g [2]string) bool { return strings.Contains(op.Path()+"/", g[0]) })
+	return d.Groups[i][1]
 }
 
 // guarded are the statuses of the guards before an operation.

@@ -236,24 +236,16 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 }
 
 func printRestored(w *lines, r *backup.RestoreReport) {
-	w.line("restored %s from %s", r.Path, r.Backup.Name)
-	switch {
-	case r.Before != nil:
+	w.line("restored %s from %s of %s", r.Path, r.Backup.Name, timeText(r.Backup.CreatedAt))
+	if r.Before != nil {
 		w.detail("before", heldText(*r.Before))
-	case r.Aside != "":
-		w.detail("before", "a file that cannot be read")
 	}
-	w.detail("now", fmt.Sprintf("%s, as of %s", heldText(r.After), timeText(r.Backup.CreatedAt)))
+	w.detail("now", heldText(r.After))
 	w.given("aside", r.Aside)
 	if r.Aside != "" && r.Before != nil {
 		w.detail("undo", fmt.Sprintf("robotmem backup restore %q --to %q", r.Aside, r.Path))
 	}
-	for _, check := range r.Doctor.Checks {
-		if check.Status != "ok" {
-			w.line("%s  %s: %s", marks[check.Status], check.Name, oneLine(check.Detail))
-		}
-	}
-	w.detail("doctor", r.Doctor.Status)
+	printCheckup(w, r.Doctor)
 }
 
 func exists(path string) bool {

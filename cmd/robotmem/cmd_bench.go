@@ -3,11 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -32,7 +30,6 @@ type benchFactsCmd struct {
 	Dir     string `name:"dir" placeholder:"DIR" type:"path" help:"Where to put the temporary file, to measure another disk."`
 	Vectors bool   `name:"vectors" default:"true" negatable:"" help:"Also measure recall by meaning, with vectors of 384 numbers made without a model."`
 	JSON    bool   `name:"json" help:"Print the figures as JSON."`
-	Opened  string `name:"opened" hidden:"" help:"Measure a node that opens this file, which an earlier part has made."`
 }
 
 // benchReport is what was measured.
@@ -42,8 +39,6 @@ type benchReport struct {
 	Durability string        `json:"durability"`
 	Measures   []measure     `json:"measures"`
 	Memory     memoryFigures `json:"memory"`
-	// MemoryOpened is of a node that only opened the file and asked.
-	MemoryOpened memoryFigures `json:"memory_opened"`
 }
 
 // measure is one kind of call. The times are of single calls; those of batches are of whole
@@ -54,7 +49,6 @@ type measure struct {
 	P50       float64 `json:"p50_ms"`
 	P95       float64 `json:"p95_ms"`
 	PerSecond float64 `json:"per_second"`
-	Found     float64 `json:"found,omitempty"` // memories in an answer, mean
 }
 
 const (
@@ -77,22 +71,10 @@ func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 		b.name = "hybrid recall"
 	}
 	a.Embedder = noEmbedder
-	if c.Opened != "" {
-		if err := b.opened(ctx, c.Opened); err != nil {
-			return err
-		}
-		return a.PrintJSON(r)
-	}
 	err := a.inTempMemory(ctx, c.Dir, func(m *local.Node, path string) error {
 		b.m = m
 		b.run(ctx, path)
-		if b.err == nil {
-			r.Memory = b.memory(path)
-		}
-		if err := errors.Join(b.err, b.m.Close()); err != nil {
-			return err
-		}
-		return b.reopen(ctx, path)
+		return errors.Join(b.err, b.m.Close())
 	})
 	if err != nil {
 		return err
@@ -107,9 +89,6 @@ func (r *benchReport) print(w *lines) {
 		return []any{m.Name, m.Calls, fmt.Sprintf("%.3f", m.P50), fmt.Sprintf("%.3f", m.P95), fmt.Sprintf("%.0f", m.PerSecond)}
 	})
 	w.line("")
-	if r.MemoryOpened.RSSBytes > 0 {
-		w.line("after opening %s resident, %s heap", sizeText(r.MemoryOpened.RSSBytes), sizeText(r.MemoryOpened.HeapBytes))
-	}
 	w.line("memory %s resident, %s heap; file %s", sizeText(r.Memory.RSSBytes), sizeText(r.Memory.HeapBytes), sizeText(r.Memory.FileBytes))
 }
 
@@ -152,9 +131,9 @@ func (b *bench) run(ctx context.Context, path string) {
 		if callers > 1 {
 			name = fmt.Sprintf("learn, %d callers", callers)
 		}
-		b.measure(name, len(singles), callers, func(i int) (int, error) {
+		b.measure(name, len(singles), callers, func(i int) error {
 			_, err := b.m.Learn(ctx, &singles[i])
-			return 0, err
+			return err
 		})
 	}
 	if b.vectors {
@@ -171,14 +150,28 @@ func (b *bench) run(ctx context.Context, path string) {
 		_, err = b.m.LearnBatch(ctx, &robotmem.LearnBatchRequest{Items: b.next(benchEpisode, session)})
 		return err
 	})
-	b.ask(ctx, append(b.questions(b.name),
-		question{"recall by filter 0.1 %", func() robotmem.RecallRequest { return robotmem.RecallRequest{ContextFilter: rare} }},
-		question{"recall nearest, 3-D", func() robotmem.RecallRequest { return robotmem.RecallRequest{SpatialSort: b.facts.Near()} }},
-		question{"recall by words nearest, 3-D", func() robotmem.RecallRequest {
-			return robotmem.RecallRequest{Query: b.facts.Query(), SpatialSort: b.facts.Near()}
-		}},
-		question{"replay of a session", func() robotmem.RecallRequest { return robotmem.RecallRequest{N: 100, SessionID: session} }},
-	))
+	b.measure("open and first recall", 1, 1, func(int) error {
+		if err := b.open(ctx, path, b.vectors); err != nil {
+			return err
+		}
+		return b.recall(ctx, &robotmem.RecallRequest{Query: b.facts.Query(), N: benchTop})
+	})
+	b.measure("open, all indexes in memory", 1, 1, func(int) error { return b.m.Warm(ctx) })
+	b.ask(ctx, b.name, func() robotmem.RecallRequest { return robotmem.RecallRequest{Query: b.facts.Query()} })
+	b.ask(ctx, b.name+", filter 0.1 %", func() robotmem.RecallRequest {
+		return robotmem.RecallRequest{Query: b.facts.Query(), ContextFilter: rare}
+	})
+	b.ask(ctx, "recall by filter 0.1 %", func() robotmem.RecallRequest { return robotmem.RecallRequest{ContextFilter: rare} })
+	b.ask(ctx, "recall nearest, 3-D", func() robotmem.RecallRequest { return robotmem.RecallRequest{SpatialSort: b.facts.Near()} })
+	b.ask(ctx, "replay of a session", func() robotmem.RecallRequest { return robotmem.RecallRequest{N: 100, SessionID: session} })
+	if b.err == nil {
+		b.report.Memory = b.memory(path)
+	}
+	if b.vectors {
+		b.try(func() error { return b.open(ctx, path, false) })
+		b.try(func() error { return b.m.Warm(ctx) })
+		b.ask(ctx, "recall by words", func() robotmem.RecallRequest { return robotmem.RecallRequest{Query: b.facts.Query()} })
+	}
 }
 
 // load learns the facts in batches. The time excludes making them.
@@ -204,7 +197,7 @@ func (b *bench) load(ctx context.Context, n int) {
 		}
 		bar.Add(int64(len(req.Items)))
 	}
-	b.add(fmt.Sprintf("learn, batches of %d", min(benchBatch, n)), took, float64(n)/total.Seconds(), 0)
+	b.add(fmt.Sprintf("learn, batches of %d", min(benchBatch, n)), took, float64(n)/total.Seconds())
 }
 
 // open opens the file again, with vectors or without.
@@ -239,108 +232,37 @@ func (b *bench) embed(ctx context.Context, path string) {
 		})
 	})
 	if took := time.Since(start); b.err == nil && total > 0 {
-		b.add("store vectors", []time.Duration{took}, float64(total)/took.Seconds(), 0)
+		b.add("store vectors", []time.Duration{took}, float64(total)/took.Seconds())
 	}
-}
-
-// question is a kind of recall.
-type question struct {
-	name string
-	req  func() robotmem.RecallRequest // N is benchTop unless it is set
 }
 
 // rare is the filter that one fact in a thousand passes.
 var rare = robotmem.Object{"task.trial": "rare"}
 
-func (b *bench) questions(name string) []question {
-	return []question{
-		{name, func() robotmem.RecallRequest { return robotmem.RecallRequest{Query: b.facts.Query()} }},
-		{name + ", filter 0.1 %", func() robotmem.RecallRequest {
-			return robotmem.RecallRequest{Query: b.facts.Query(), ContextFilter: rare}
-		}},
+// ask measures a kind of recall, whose N is benchTop unless it is set.
+func (b *bench) ask(ctx context.Context, name string, request func() robotmem.RecallRequest) {
+	requests := make([]robotmem.RecallRequest, b.calls)
+	for i := range requests {
+		requests[i] = request()
+		requests[i].N = cmp.Or(requests[i].N, benchTop)
 	}
+	b.measure(name, b.calls, 1, func(i int) error { return b.recall(ctx, &requests[i]) })
 }
 
-// ask measures each kind of recall.
-func (b *bench) ask(ctx context.Context, questions []question) {
-	for _, q := range questions {
-		requests := make([]robotmem.RecallRequest, b.calls)
-		for i := range requests {
-			requests[i] = q.req()
-			requests[i].N = cmp.Or(requests[i].N, benchTop)
-		}
-		// The first question loads what the others find loaded; reopen measures it.
-		b.try(func() error { _, err := b.m.Recall(ctx, &requests[0]); return err })
-		b.measure(q.name, b.calls, 1, func(i int) (int, error) { return b.recall(ctx, &requests[i]) })
-	}
-}
-
-func (b *bench) recall(ctx context.Context, req *robotmem.RecallRequest) (int, error) {
-	res, err := b.m.Recall(ctx, req)
-	if err != nil {
-		return 0, err
-	}
-	return res.Total, nil
-}
-
-// reopen measures, in another process, the time from a closed file to the first answer and the
-// memory of such a node.
-func (b *bench) reopen(ctx context.Context, path string) error {
-	args := []string{"bench", "--json", "--n", fmt.Sprint(b.report.Facts), "--opened", path, "--durability", b.report.Durability}
-	if !b.vectors {
-		args = append(args, "--no-vectors")
-	}
-	program, err := exec.LookPath(os.Args[0])
-	if err != nil {
-		return err
-	}
-	child := exec.CommandContext(ctx, program, args...)
-	child.Stderr = b.a.Stderr
-	var r benchReport
-	out, err := child.Output()
-	if err == nil {
-		err = json.Unmarshal(out, &r)
-	}
-	if err != nil {
-		return fmt.Errorf("bench: the node that opens the file: %w", err)
-	}
-	b.report.Measures = append(b.report.Measures, r.Measures...)
-	b.report.MemoryOpened = r.Memory
-	return nil
-}
-
-// opened runs in the process that reopen starts.
-func (b *bench) opened(ctx context.Context, path string) error {
-	warm := func() error { return b.m.Warm(ctx) }
-	b.measure("open and first recall", 1, 1, func(int) (int, error) {
-		if err := b.open(ctx, path, b.vectors); err != nil {
-			return 0, err
-		}
-		return b.recall(ctx, &robotmem.RecallRequest{Query: b.facts.Query(), N: benchTop})
-	})
-	b.measure("open, all indexes in memory", 1, 1, func(int) (int, error) { return 0, warm() })
-	b.ask(ctx, b.questions(b.name+", opened"))
-	if b.err != nil {
-		return b.err
-	}
-	b.report.Memory = b.memory(path)
-	if b.vectors {
-		b.try(func() error { return b.open(ctx, path, false) })
-		b.try(warm)
-		b.ask(ctx, b.questions("recall by words"))
-	}
-	return errors.Join(b.err, b.m.Close())
+func (b *bench) recall(ctx context.Context, req *robotmem.RecallRequest) error {
+	_, err := b.m.Recall(ctx, req)
+	return err
 }
 
 // measure calls f(0..n-1) from so many goroutines and times each call.
-func (b *bench) measure(name string, n, callers int, f func(i int) (found int, err error)) {
+func (b *bench) measure(name string, n, callers int, f func(i int) error) {
 	if b.err != nil {
 		return
 	}
 	bar := b.a.newProgress(name, int64(n))
 	defer bar.Done()
 	took := make([]time.Duration, n)
-	var next, found atomic.Int64
+	var next atomic.Int64
 	var once sync.Once
 	var wg sync.WaitGroup
 	start := time.Now()
@@ -348,25 +270,23 @@ func (b *bench) measure(name string, n, callers int, f func(i int) (found int, e
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				begun := time.Now()
-				got, err := f(i)
-				if err != nil {
+				if err := f(i); err != nil {
 					once.Do(func() { b.err = fmt.Errorf("bench: %s: %w", name, err) })
 					return
 				}
 				took[i] = time.Since(begun)
-				found.Add(int64(got))
 				bar.Add(1)
 			}
 		})
 	}
 	wg.Wait()
 	if b.err == nil {
-		b.add(name, took, float64(n)/time.Since(start).Seconds(), float64(found.Load())/float64(n))
+		b.add(name, took, float64(n)/time.Since(start).Seconds())
 	}
 }
 
-func (b *bench) add(name string, took []time.Duration, perSecond, found float64) {
-	b.report.Measures = append(b.report.Measures, measure{name, len(took), quantile(took, 0.5), quantile(took, 0.95), perSecond, found})
+func (b *bench) add(name string, took []time.Duration, perSecond float64) {
+	b.report.Measures = append(b.report.Measures, measure{name, len(took), quantile(took, 0.5), quantile(took, 0.95), perSecond})
 }
 
 // quantile is in milliseconds, 0 without times.

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -148,39 +148,7 @@ func printRecovered(w *lines, r *local.RecoverReport, damage string) {
 	if damage != "" {
 		w.line("damaged: %s", oneLine(damage))
 	}
-	w.line("recovered: %d memories", r.Memories)
-	for _, t := range r.Tables {
-		if t.Unreadable == 0 && !t.Torn {
-			continue
-		}
-		text := fmt.Sprintf("  %s: %d rows kept", t.Name, t.Kept)
-		if t.Unreadable > 0 {
-			text += fmt.Sprintf(", %d could not be read", t.Unreadable)
-		}
-		if t.Torn {
-			text += ", more may be missing"
-		}
-		w.line("%s", text)
-	}
-	if r.Missing > 0 {
-		w.line("lost: %d memories: ids %s", r.Missing, idsText(r.MissingIDs, r.Missing))
-	}
-	if r.DoubtfulCount > 0 {
-		w.line("doubtful: %d memories do not match their checksum and are kept as invalidated: ids %s", r.DoubtfulCount, idsText(r.Doubtful, r.DoubtfulCount))
-	}
-	if r.LostPayloads > 0 {
-		w.line("lost: the bytes of %d perceptions; their descriptions are there", r.LostPayloads)
-	}
-	if r.Reactivated > 0 {
-		w.line("active again, because what superseded them is lost: %d memories", r.Reactivated)
-	}
-	for _, note := range r.Notes {
-		w.line("note: %s", note)
-	}
-	w.line("the file: %s", r.File)
-	if r.Damaged != "" {
-		w.line("the damaged one is kept: %s", r.Damaged)
-	}
+	w.fields(reflect.ValueOf(*r), "")
 	switch {
 	case r.Whole:
 		w.line("nothing is lost")
@@ -189,15 +157,4 @@ func printRecovered(w *lines, r *local.RecoverReport, damage string) {
 	default:
 		w.line("NOT healthy: run robotmem doctor --deep")
 	}
-}
-
-// idsText lists ids, with … where there are more.
-func idsText(ids []int64, all int64) string {
-	const most = 20
-	shown := ids[:min(len(ids), most)]
-	text := strings.ReplaceAll(strings.Trim(fmt.Sprint(shown), "[]"), " ", ", ")
-	if all > int64(len(shown)) {
-		text += ", …"
-	}
-	return text
 }

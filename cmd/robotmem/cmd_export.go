@@ -5,9 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"os"
-	"slices"
+	"reflect"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/recording"
@@ -86,16 +85,11 @@ func (c *exportCmd) mcap(ctx context.Context, a *app, m node) error {
 	answer := struct {
 		File      string            `json:"file"`
 		Messages  uint64            `json:"messages"`
-		Originals uint64            `json:"originals"`
+		Originals uint64            `json:"originals"` // as they were recorded
 		Topics    int               `json:"topics"`
 		Skipped   map[string]uint64 `json:"skipped,omitempty"`
 	}{c.MCAP, report.Messages, report.Originals, report.Topics, report.Skipped}
-	return a.show(c.JSON, answer, func(w *lines) {
-		w.line("wrote %s: %d messages on %d topics, %d of them as they were recorded", c.MCAP, report.Messages, report.Topics, report.Originals)
-		for _, reason := range slices.Sorted(maps.Keys(report.Skipped)) {
-			w.line("left out %d: %s", report.Skipped[reason], reason)
-		}
-	})
+	return a.show(c.JSON, answer, func(w *lines) { w.fields(reflect.ValueOf(answer), "") })
 }
 
 // whole exports everything, as an archive, a folder or content hashes.
@@ -126,7 +120,10 @@ func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
 	if name == "-" { // the archive is on stdout
 		a.Stdout = a.Stderr
 	}
-	return a.show(c.JSON, report, func(w *lines) { printExported(w, name, report) })
+	return a.show(c.JSON, report, func(w *lines) {
+		w.line("wrote %s", name)
+		w.fields(reflect.ValueOf(*report), "")
+	})
 }
 
 // hashes lists the content hashes: lines, or one JSON object. A memory may have millions, so
@@ -190,18 +187,4 @@ func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o l
 		return errors.Join(f.Chmod(0o600), write(f))
 	})
 	return report, err
-}
-
-func printExported(w *lines, name string, r *local.ExportReport) {
-	w.line("wrote %s: %s, %s, %s of %s, %s", name, plural(r.Memories, "memory", "memories"), count(r.Sessions, "session"),
-		count(r.Payloads, "payload"), sizeText(r.PayloadBytes), count(r.Links, "link"))
-	if r.Evicted > 0 {
-		w.line("%s evicted before; their memories say so", plural(r.Evicted, "payload was", "payloads were"))
-	}
-	if n := len(r.Damaged); n > 0 {
-		w.line("left out %s, memory %d the first: what is stored does not match its checksum; run robotmem doctor --deep", plural(int64(n), "damaged memory", "damaged memories"), r.Damaged[0])
-	}
-	if lost := r.Lost - r.Evicted; lost > 0 {
-		w.line("%s lost or damaged; their memories say so; robotmem doctor names them", plural(lost, "payload is", "payloads are"))
-	}
 }

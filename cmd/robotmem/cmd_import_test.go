@@ -108,21 +108,6 @@ func TestImportOfACutRecording(t *testing.T) {
 	}
 }
 
-// A topic without a schema is accounted for like any other.
-func TestAccountOfATopicWithoutASchema(t *testing.T) {
-	var out bytes.Buffer
-	account := &importAccount{Parts: []accountRow{
-		{Name: "/raw", Read: 3, Kept: 2, Perceptions: 1, Skipped: map[string]int64{"over the rate": 1}},
-		{Name: "a.bin", Skipped: map[string]int64{"empty": 1}},
-	}}
-	must(t, (&app{Stdout: &out}).show(false, account, account.print))
-	for _, want := range []string{"/raw: 2 of 3 messages in 1 perception; 1 skipped: over the rate\n", "a.bin; 1 skipped: empty\n"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("got %q, want %q in it", out.String(), want)
-		}
-	}
-}
-
 // A pipe without a writer must not be waited for.
 func TestImportRefusesWhatIsNoFile(t *testing.T) {
 	if _, err := sourceOf(t.Context(), os.DevNull); err == nil || !strings.Contains(err.Error(), "is not a regular file; pass -") {

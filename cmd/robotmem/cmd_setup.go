@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem/mcp/clients"
@@ -83,28 +85,9 @@ func (c *setupCmd) change(a *app, g *globals, client *clients.Client, path strin
 }
 
 func (r *setupReport) print(w *lines) {
-	switch {
-	case r.Action == "unchanged":
-		w.line("nothing to do in %s", r.File)
-		return
-	case r.DryRun:
-		w.line("%s", strings.TrimSuffix(r.Diff, "\n"))
-		return
-	case r.Action == "removed":
-		w.line("removed robotmem from %s", r.File)
-	default:
-		w.line("%s %s", r.Action, r.File)
-	}
-	if r.Backup != "" {
-		w.line("backup  %s", r.Backup)
-	}
-	if r.Next != "" {
-		w.line("next    %s", r.Next)
-		undo := "robotmem setup " + r.Client
-		if r.Scope != clients.ScopeUser {
-			undo += " --scope " + r.Scope
-		}
-		w.line("undo    %s --undo", undo)
+	w.fields(reflect.ValueOf(*r), "")
+	if r.Next != "" && !r.DryRun {
+		w.detail("undo", fmt.Sprintf("robotmem setup %s --scope %s --undo", r.Client, r.Scope))
 	}
 }
 
@@ -227,20 +210,5 @@ func (c *setupCmd) list(a *app, m clients.Machine) error {
 		}
 		answer.Clients = append(answer.Clients, s)
 	}
-	return a.show(c.JSON, answer, func(w *lines) {
-		w.line("%-15s %-10s %s", "CLIENT", "INSTALLED", "FILE")
-		for _, s := range answer.Clients {
-			installed := "no"
-			if s.Installed {
-				installed = "yes"
-			}
-			w.line("%-15s %-10s %s", s.Client, installed, s.File)
-			switch {
-			case s.Problem != "":
-				w.line("%-26s cannot be read: %s", "", s.Problem)
-			case s.SetUp != "":
-				w.line("%-26s set up: %s", "", s.SetUp)
-			}
-		}
-	})
+	return a.show(c.JSON, answer, func(w *lines) { w.fields(reflect.ValueOf(answer), "") })
 }

@@ -26,9 +26,6 @@ type webCmd struct {
 	AllowHost  []string `name:"allow-host" sep:"none" placeholder:"NAME" help:"Name that callers may know this node by, beside localhost and its address; repeatable (ROBOTMEM_ALLOW_HOST)."`
 	CORSOrigin []string `name:"cors-origin" sep:"none" placeholder:"ORIGIN" help:"Origin whose pages may use this node, such as https://fleet.example; repeatable, * is all, with a token (ROBOTMEM_CORS_ORIGIN)."`
 	Rate       *float64 `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0."`
-
-	// ready is told the address once it can be asked.
-	ready func(address string) `kong:"-"`
 }
 
 const (
@@ -120,9 +117,6 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	server := web.NewServer(svc, options)
 	server.TLSConfig = tlsConfig
 	fmt.Fprintln(a.Stdout, address)
-	if c.ready != nil {
-		c.ready(address)
-	}
 	return serve(ctx, server, l)
 }
 

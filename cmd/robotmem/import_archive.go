@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
+	"reflect"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -74,36 +73,16 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 		if report == nil {
 			return err
 		}
-		out := a.Stdout
+		w := &lines{w: a.Stdout}
 		if err != nil || c.JSON {
-			out = a.Stderr
+			w.w = a.Stderr
 		}
-		return errors.Join(err, c.notedPython(out, src.Report(), report, zone))
+		w.fields(reflect.ValueOf(src.Report()), "in the file: ") // what was read with an assumption
+		if c.VectorsOf == "" && src.Report().Vectors > 0 {
+			w.line("the embedder computes the vectors again; --vectors-of names their model")
+		}
+		return errors.Join(err, w.err)
 	})
-}
-
-// notedPython prints what was read with an assumption.
-func (c *importCmd) notedPython(out io.Writer, r python.Report, got *local.ImportReport, zone *time.Location) error {
-	w := &lines{w: out}
-	if r.Naive > 0 {
-		w.line("%s without a zone, read as %s", count(r.Naive, "time"), zone)
-	}
-	left := r.Vectors - got.Vectors
-	switch {
-	case left <= 0:
-	case c.VectorsOf == "":
-		w.line("%s not imported: the embedder computes them again; --vectors-of names their model", count(left, "vector"))
-	case c.DryRun:
-		w.line("%s in the file; a dry run does not say which of them would be imported", count(left, "vector"))
-	default:
-		for _, why := range slices.Sorted(maps.Keys(got.VectorsLeft)) {
-			w.line("%s of %s not imported: %s", count(got.VectorsLeft[why], "vector"), oneLine(c.VectorsOf), oneLine(why))
-		}
-	}
-	for _, what := range slices.Sorted(maps.Keys(r.Notes)) {
-		w.line("%s: %d", oneLine(what), r.Notes[what])
-	}
-	return w.err
 }
 
 // markdown imports Markdown files and learns the notes among them.
@@ -148,7 +127,10 @@ func (c *importCmd) arrived(a *app, r *local.ImportReport, learnt *markdown.Coun
 		*local.ImportReport
 		Learnt *markdown.Counts `json:"learnt,omitempty"`
 	}{r, learnt}
-	err := a.show(c.JSON, answer, func(w *lines) { c.printArrived(w, r, learnt) })
+	err := a.show(c.JSON, answer, func(w *lines) {
+		w.line("%s", map[bool]string{true: "would import:", false: "imported:"}[c.DryRun])
+		w.fields(reflect.ValueOf(answer), "")
+	})
 	switch {
 	case errors.Is(failed, context.Canceled):
 		failed = &exitError{code: exitCodes[robotmem.Unavailable], err: errors.New("import: stopped; run the same command again to go on")}
@@ -158,33 +140,4 @@ func (c *importCmd) arrived(a *app, r *local.ImportReport, learnt *markdown.Coun
 		failed = &exitError{code: exitCodes[robotmem.Invalid]}
 	}
 	return errors.Join(failed, err)
-}
-
-func (c *importCmd) printArrived(w *lines, r *local.ImportReport, learnt *markdown.Counts) {
-	verb := "imported"
-	if c.DryRun {
-		verb = "would import"
-	}
-	print := func(name string, n local.ImportCount) {
-		w.line("%s %s: %d new, %d brought up to date, %d the same, %d newer here and kept, %d refused", verb, name,
-			n.Created, n.Updated, n.Same, n.Kept, n.Refused)
-	}
-	print("memories", r.Memories)
-	print("sessions", r.Sessions)
-	if r.Memories.Purged > 0 {
-		w.line("%s purged here and not imported again", plural(r.Memories.Purged, "memory was", "memories were"))
-	}
-	w.line("payloads: %d stored (%s), %d known, %d missing", r.Payloads.Stored, sizeText(r.Payloads.Bytes), r.Payloads.Known, r.Payloads.Missing)
-	if !c.DryRun {
-		w.line("links: %d set, %d to memories that are not here", r.Links.Set, r.Links.Dangling)
-	}
-	if r.Vectors > 0 {
-		w.line("vectors: %d imported", r.Vectors)
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Unplaced)) {
-		w.line("no place for %s: %s", oneLine(name), count(r.Unplaced[name], "value"))
-	}
-	if learnt != nil && learnt.Read > 0 {
-		w.line("notes: %d facts, %d new, %d known, %d bad", learnt.Read, learnt.Created, learnt.Duplicates, learnt.Bad)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +46,13 @@ func (p *perceptionFlags) run(ctx context.Context, a *app, kind importSource, pa
 			res, err = &importAccount{Known: true}, nil
 		}
 		if res != nil {
-			if perr := a.show(asJSON, res, res.print); perr != nil {
+			if perr := a.show(asJSON, res, func(w *lines) {
+				if res.Known {
+					w.line("it was imported before, to its end; nothing was read")
+				} else {
+					w.fields(reflect.ValueOf(*res), "")
+				}
+			}); perr != nil {
 				return errors.Join(err, perr)
 			}
 		}
@@ -171,41 +178,4 @@ func accountOf(r *importing.Report) *importAccount {
 		res.Parts = append(res.Parts, accountRow{Name: what, Skipped: r.Skipped[what]})
 	}
 	return res
-}
-
-// shownParts bounds the printed table; --json has all rows.
-const shownParts = 200
-
-func (r *importAccount) print(w *lines) {
-	if r.Known {
-		w.line("it was imported before, to its end; nothing was read")
-		return
-	}
-	for i, part := range r.Parts {
-		if i == shownParts {
-			w.line("… and %d more; --json lists all", len(r.Parts)-i)
-			break
-		}
-		text := oneLine(part.Name)
-		if part.Type != "" {
-			text += " (" + oneLine(part.Type) + ")"
-		}
-		if part.Type != "" || part.Read > 0 { // a topic: its schema may have no name
-			text += fmt.Sprintf(": %d of %s in %s", part.Kept, count(part.Read, "message"), count(int64(part.Perceptions), "perception"))
-		}
-		for _, reason := range slices.Sorted(maps.Keys(part.Skipped)) {
-			text += fmt.Sprintf("; %d skipped: %s", part.Skipped[reason], oneLine(reason))
-		}
-		for _, reason := range slices.Sorted(maps.Keys(part.Notes)) {
-			text += fmt.Sprintf("; %d kept unchanged: %s", part.Notes[reason], oneLine(reason))
-		}
-		w.line("%s", text)
-	}
-	w.line("imported %s of %d messages, frames or files: %d new, %d known before", count(int64(r.Perceptions), "perception"), r.Messages, r.Stored, r.Perceptions-r.Stored)
-	if r.Session != "" {
-		w.line("session %s", r.Session)
-	}
-	if r.Broken != "" {
-		w.line("broken: %s; everything before and after was kept", oneLine(r.Broken))
-	}
 }

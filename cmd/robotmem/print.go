@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -18,101 +19,124 @@ import (
 // maxCell is how many characters of a text a table shows; --json and get show all of it.
 const maxCell = 80
 
-// printAnswer writes the answer of an operation as text: short, one line for each thing.
+// columns are the fields that a table shows of a struct with many.
+var columns = map[reflect.Type]string{
+	reflect.TypeFor[robotmem.Memory]():         "memory_id observed_at collection category confidence content",
+	reflect.TypeFor[robotmem.Session]():        "session_id collection status created_at memory_count outcome_score",
+	reflect.TypeFor[robotmem.Version]():        "version status from to change reason content",
+	reflect.TypeFor[robotmem.BriefMemory]():    "memory_id category summary",
+	reflect.TypeFor[robotmem.RecalledMemory](): "memory_id used status summary",
+	reflect.TypeFor[robotmem.ContextPath]():    "path memories kinds min max unit",
+	reflect.TypeFor[admin.AuditEntry]():        "at action memory_id session_id who tool reason",
+	reflect.TypeFor[admin.Worker]():            "name detail",
+}
+
+// printAnswer writes the answer of an operation as text.
 func printAnswer(w *lines, answer any) {
 	switch r := answer.(type) {
 	case *robotmem.LearnResponse:
 		printLearn(w, r)
+		return
 	case *robotmem.RecallResponse:
 		printRecall(w, r)
+		return
 	case *robotmem.AdviseResponse:
 		printAdvice(w, r)
+		return
 	case *robotmem.AggregateResponse:
 		printAggregate(w, r)
-	case *robotmem.SavePerceptionResponse:
-		w.line("saved %d (%s, %s, %s) in %s", r.MemoryID, r.PerceptionType, orDash(r.MediaType), sizeText(r.Bytes), r.Collection)
-		w.detail("summary", r.Summary)
-		w.detail("sha256", r.SHA256)
-	case *admin.AuditResponse:
-		table(w, "AT\tACTION\tMEMORY\tWHO\tTHROUGH\tREASON", r.Entries, func(e admin.AuditEntry) []any {
-			of := e.SessionID
-			if e.MemoryID != 0 {
-				of = fmt.Sprint(e.MemoryID)
-			}
-			return []any{e.At, e.Action, of, e.Who, e.Tool, e.Reason}
-		})
-		w.next(r.Next)
-	case *robotmem.ForgetResponse:
-		printForgotten(w, r)
-	case *robotmem.RestoreResponse:
-		w.line("%s %d: %s", r.Status, r.MemoryID, oneLine(r.Content))
-	case *robotmem.PinResponse:
-		w.line("%s %d", r.Status, r.MemoryID)
-	case *robotmem.UpdateResponse:
-		w.line("updated %d to version %d (%s, %.2f)", r.MemoryID, r.Version, r.AutoInferred.Category, r.AutoInferred.Confidence)
-		w.detail("was", r.OldContent)
-		w.detail("is", r.NewContent)
-	case *robotmem.StartSessionResponse:
-		w.line("%s", r.SessionID)
-		w.detail("collection", fmt.Sprintf("%s, %d active memories", r.Collection, r.ActiveMemoriesCount))
-		w.block(r.Briefing.Text)
+		return
 	case *robotmem.TimelineResponse:
 		w.line("%s", r.Of)
 		for _, m := range r.Memories {
 			w.line("%d  %s", m.MemoryID, m.Line)
 		}
-	case *robotmem.EndSessionResponse:
-		printEnd(w, r)
-	case *robotmem.Memory:
-		printMemory(w, r)
-	case *robotmem.HistoryResponse:
-		printHistory(w, r)
-	case *robotmem.ListResponse:
-		table(w, "ID\tOBSERVED\tCOLLECTION\tCATEGORY\tCONF\tCONTENT", r.Memories, func(m robotmem.Memory) []any {
-			return []any{m.MemoryID, m.ObservedAt, m.Collection, m.Category, fmt.Sprintf("%.2f", m.Confidence), m.Content}
-		})
-		w.degraded(r.Degraded)
-		w.page(len(r.Memories), r.Total, r.Page, r.Next)
-	case *robotmem.SessionResponse:
-		printSession(w, r)
-	case *robotmem.SessionsResponse:
-		table(w, "SESSION\tCOLLECTION\tSTATUS\tSTARTED\tMEMORIES\tOUTCOME", r.Sessions, func(s robotmem.Session) []any {
-			return []any{s.SessionID, s.Collection, s.Status, s.CreatedAt, s.MemoryCount, s.OutcomeScore}
-		})
-		w.degraded(r.Degraded)
-		w.page(len(r.Sessions), r.Total, r.Page, r.Next)
-	case *admin.CollectionsResponse:
-		table(w, "COLLECTION\tACTIVE\tTOTAL\tSESSIONS", r.Collections, func(c admin.CollectionCount) []any {
-			return []any{c.Collection, c.Active, c.Total, c.Sessions}
-		})
-	case *admin.CategoriesResponse:
-		table(w, "CATEGORY\tCOUNT", r.Categories, func(c admin.CategoryCount) []any { return []any{c.Category, c.Count} })
-	case *admin.ActivityResponse:
-		printActivity(w, r)
-	case *robotmem.PathsResponse:
-		printPaths(w, r)
-	case *robotmem.PlacesResponse:
-		printPlaces(w, r)
-	case *admin.StatsResponse:
-		w.detail("active memories", fmt.Sprintf("%d in %d collections, %d sessions, %d of the last day", r.Total, r.Collections, r.Sessions, r.LastDay))
-		w.detail("by status", countsText(r.ByStatus))
-		w.detail("by type", countsText(r.ByType))
-		w.detail("by category", countsText(r.ByCategory))
-		w.detail("recalls", fmt.Sprintf("%d, %d of them found nothing", r.Recalls, r.ZeroHits))
-		w.detail("size", fmt.Sprintf("%s in the file, %s of payloads", sizeText(r.DBBytes), sizeText(r.PayloadBytes)))
-		if r.Commits > 0 { // of a node; a command that only reads has written nothing
-			w.detail("written", fmt.Sprintf("%d commits of %s each since the start, %s in all", r.Commits, sizeText(r.LogBytes/r.Commits), sizeText(max(r.LogBytes, r.WrittenBytes))))
-		}
-		for _, worker := range r.Workers {
-			if worker.Name == "memory" {
-				w.detail(worker.Name, worker.Detail)
-			}
-		}
-		w.detail("embedder", fmt.Sprintf("%s, %d waiting", r.Embedder, r.Backlog))
-		w.detail("schema", fmt.Sprint(r.SchemaVersion))
-	default: // an operation without a text form
-		w.line("%s", jsonText(answer))
+		return
+	case *admin.ActivityResponse: // without the times of no activity
+		r.Buckets = slices.DeleteFunc(r.Buckets, func(b admin.ActivityBucket) bool { return b.Facts+b.Perceptions+b.Recalls == 0 })
 	}
+	v := reflect.ValueOf(answer)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		w.line("%s", jsonText(answer))
+		return
+	}
+	w.fields(v.Elem(), "")
+	switch r := answer.(type) {
+	case *robotmem.ForgetResponse:
+		if r.Purged == nil {
+			w.detail("undo", fmt.Sprintf("robotmem restore %d", r.MemoryID))
+		}
+	case *robotmem.PathsResponse:
+		if len(r.Paths) == 1 && len(r.Paths[0].Values) > 0 {
+			w.records("values", reflect.ValueOf(r.Paths[0].Values))
+		}
+	}
+}
+
+// fields writes a line for each field that is set, and a table for a list of structs.
+func (l *lines) fields(v reflect.Value, above string) {
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		value := v.FieldByIndex(f.Index)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || name == "" || name == "-" || value.IsZero() || value.Kind() == reflect.Interface || value.Kind() == reflect.Slice && value.Len() == 0 { // the context has the sections
+			continue
+		}
+		name = above + strings.ReplaceAll(name, "_", " ")
+		if value.Kind() == reflect.Pointer {
+			value = value.Elem()
+		}
+		switch one := value.Interface().(type) {
+		case string:
+			if strings.Contains(one, "\n") {
+				l.block(name + ":\n" + one)
+			} else {
+				l.detail(name, one)
+			}
+			continue
+		case time.Time, []string, float64:
+			l.detail(name, cellText(one))
+			continue
+		case map[string]int64:
+			l.detail(name, countsText(one))
+			continue
+		}
+		switch {
+		case strings.HasSuffix(name, "bytes"):
+			l.detail(name, sizeText(value.Int()))
+		case value.Kind() == reflect.Slice && value.Type().Elem().Kind() == reflect.Struct:
+			l.records(name, value)
+		case value.Kind() == reflect.Struct && value.FieldByName("Text").IsValid():
+			l.block(value.FieldByName("Text").String())
+		case value.Kind() == reflect.Struct:
+			l.fields(value, name+" ")
+		default:
+			l.detail(name, clip(jsonText(value.Interface()), 500))
+		}
+	}
+}
+
+// records writes a list of structs as a table, under the names of their fields.
+func (l *lines) records(name string, list reflect.Value) {
+	t := list.Type().Elem()
+	var names []string
+	var shown [][]int
+	for _, f := range reflect.VisibleFields(t) {
+		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if wanted := columns[t]; !f.Anonymous && tag != "" && tag != "-" && (wanted == "" || slices.Contains(strings.Fields(wanted), tag)) {
+			names, shown = append(names, strings.ToUpper(strings.ReplaceAll(tag, "_", " "))), append(shown, f.Index)
+		}
+	}
+	rows := make([]reflect.Value, list.Len())
+	for i := range rows {
+		rows[i] = list.Index(i)
+	}
+	l.line("%s:", name)
+	table(l, strings.Join(names, "\t"), rows, func(row reflect.Value) (cells []any) {
+		for _, index := range shown {
+			cells = append(cells, row.FieldByIndex(index).Interface())
+		}
+		return cells
+	})
 }
 
 func printLearn(w *lines, r *robotmem.LearnResponse) {
@@ -184,153 +208,6 @@ func spanText(after, before *time.Time) string {
 	return timeText(*after) + " to " + timeText(*before)
 }
 
-func printForgotten(w *lines, r *robotmem.ForgetResponse) {
-	p := r.Purged
-	if p == nil {
-		w.line("forgotten %d: %s", r.MemoryID, oneLine(r.Content))
-		w.detail("undo", fmt.Sprintf("robotmem restore %d", r.MemoryID))
-		return
-	}
-	w.line("purged %d", r.MemoryID)
-	w.detail("past states", fmt.Sprint(p.Versions))
-	w.given("payload", p.Payload)
-	w.detail("old pages", p.OldPages)
-	if len(p.StoodFor) > 0 {
-		w.detail("superseded by it", strings.Trim(fmt.Sprint(p.StoodFor), "[]")+", which still have their own text")
-	}
-	w.detail("not reached", strings.Join(p.NotReached, "; "))
-}
-
-func printEnd(w *lines, r *robotmem.EndSessionResponse) {
-	w.line("ended %s", r.SessionID)
-	w.block(r.Summary.Text)
-	c := r.Consolidated
-	w.detail("consolidated", fmt.Sprintf("%d groups, %d superseded", c.MergedGroups, c.SupersededCount))
-	for _, ids := range r.SimilarGroups {
-		w.detail("similar", strings.Trim(fmt.Sprint(ids), "[]")+", all kept")
-	}
-	w.detail("faded", fmt.Sprintf("%d memories of the collection are below confidence 0.3", r.DecayedCount))
-	for _, m := range r.RelatedMemories {
-		w.detail("related", fmt.Sprintf("[%d] %s", m.MemoryID, m.Summary))
-	}
-}
-
-func printMemory(w *lines, m *robotmem.Memory) {
-	w.block(m.Content)
-	w.detail("memory", fmt.Sprintf("%d (%s), %s, %s, version %d", m.MemoryID, m.UID, m.Type, orDash(m.Status), m.Version))
-	w.detail("class", fmt.Sprintf("%s, confidence %.2f%s", m.Category, m.Confidence, tagText(m.Tags)))
-	w.detail("collection", m.Collection)
-	w.given("session", m.SessionID)
-	w.detail("observed", m.ObservedAt.Format(time.RFC3339))
-	if m.SupersededBy != 0 {
-		w.detail("superseded by", fmt.Sprint(m.SupersededBy))
-	}
-	w.given("source", m.Source)
-	if p := m.Provenance; p != nil {
-		text := orDash(p.Who)
-		if p.Tool != "" {
-			text += " through " + p.Tool
-		}
-		if p.Robot != "" {
-			text += ", robot " + p.Robot
-		}
-		w.detail("stored by", text)
-	}
-	if m.Type == "perception" {
-		w.detail("payload", fmt.Sprintf("%s, %s, %s", m.PerceptionType, orDash(m.MediaType), sizeText(m.Bytes)))
-		w.detail("summary", m.Summary)
-	}
-	if len(m.Context) > 0 {
-		w.detail("context", contextText(m.Context))
-	}
-}
-
-func printHistory(w *lines, r *robotmem.HistoryResponse) {
-	for _, v := range r.Versions {
-		ended := ""
-		if v.To != nil {
-			ended = fmt.Sprintf(", %s %s", v.Change, timeText(*v.To))
-		}
-		if v.Reason != "" {
-			ended += " (" + oneLine(v.Reason) + ")"
-		}
-		w.line("version %d, %s, from %s%s", v.Version, v.Status, timeText(v.From), ended)
-		w.line("  %s", oneLine(v.Content))
-	}
-}
-
-func printSession(w *lines, s *robotmem.SessionResponse) {
-	w.line("%s %s", s.SessionID, s.Status)
-	w.detail("collection", s.Collection)
-	w.detail("started", s.CreatedAt.Format(time.RFC3339))
-	if s.EndedAt != nil {
-		w.detail("ended", s.EndedAt.Format(time.RFC3339))
-	}
-	if s.OutcomeScore != nil {
-		w.detail("outcome", fmt.Sprintf("%.2f", *s.OutcomeScore))
-	}
-	if s.Summary != nil {
-		w.detail("summary", s.Summary.Text)
-	}
-	if len(s.Context) > 0 {
-		w.detail("context", contextText(s.Context))
-	}
-	for _, m := range s.Recalled {
-		verb := "recalled"
-		if m.Used {
-			verb = "used"
-		}
-		w.detail(verb, fmt.Sprintf("[%d] %s", m.MemoryID, clip(oneLine(m.Summary), maxCell)))
-	}
-}
-
-// printActivity leaves out the buckets without activity.
-func printActivity(w *lines, r *admin.ActivityResponse) {
-	layout := time.DateOnly
-	if r.Bucket == "hour" {
-		layout = "2006-01-02 15:04"
-	}
-	busy := slices.DeleteFunc(slices.Clone(r.Buckets), func(b admin.ActivityBucket) bool { return b.Facts+b.Perceptions+b.Recalls == 0 })
-	table(w, "FROM (UTC)\tFACTS\tPERCEPTIONS\tFAILURES\tRECALLS\tFOUND NOTHING", busy, func(b admin.ActivityBucket) []any {
-		return []any{b.From.UTC().Format(layout), b.Facts, b.Perceptions, b.Failures, b.Recalls, b.ZeroHits}
-	})
-	w.line("%s with activity, of %s", count(int64(len(busy)), r.Bucket), count(int64(len(r.Buckets)), r.Bucket))
-}
-
-func printPaths(w *lines, r *robotmem.PathsResponse) {
-	table(w, "PATH\tMEMORIES\tKINDS\tRANGE", r.Paths, func(p robotmem.ContextPath) []any {
-		span := ""
-		if p.Min != nil && p.Max != nil {
-			span = strings.TrimSpace(fmt.Sprintf("%.6g to %.6g %s", *p.Min, *p.Max, p.Unit))
-		}
-		return []any{p.Path, p.Memories, strings.Join(p.Kinds, ", "), span}
-	})
-	for _, p := range r.Paths {
-		for _, v := range p.Values {
-			w.line("%8d  %s", v.Memories, clip(oneLine(jsonText(v.Value)), maxCell))
-		}
-	}
-	if r.Total > len(r.Paths) {
-		w.line("%d of %d paths; name a prefix to see the others", len(r.Paths), r.Total)
-	}
-}
-
-func printPlaces(w *lines, r *robotmem.PlacesResponse) {
-	if len(r.Points) == 0 {
-		table(w, "FIELD\tFRAME\tMAP\tDIMS\tMEMORIES\tFROM\tTO", r.Fields, func(f robotmem.PlaceField) []any {
-			return []any{f.Field, f.FrameID, f.MapID, f.Dims, f.Memories, fmt.Sprintf("%.6g", f.Min), fmt.Sprintf("%.6g", f.Max)}
-		})
-		return
-	}
-	table(w, "ID\tX\tY\tZ\tSUCCESS\tSUMMARY", r.Points, func(p robotmem.PlacePoint) []any {
-		return []any{p.MemoryID, p.X, p.Y, p.Z, p.Success, p.Summary}
-	})
-	for _, c := range r.Cells {
-		w.line("cell at %.6g, %.6g (%.6g wide): %d memories, %d succeeded, %d failed", c.X, c.Y, r.Cell, c.Memories, c.Successes, c.Failures)
-	}
-	w.line("%d of %d points", len(r.Points), r.Total)
-}
-
 // lines writes lines and keeps the first error.
 type lines struct {
 	w   io.Writer
@@ -366,22 +243,6 @@ func (l *lines) degraded(remarks []string) {
 	}
 }
 
-// page says which part of a list was shown, and how to continue.
-func (l *lines) page(shown int, total int64, page int, next string) {
-	where := ""
-	if page > 0 {
-		where = fmt.Sprintf(", page %d", page)
-	}
-	l.line("%d of %d%s", shown, total, where)
-	l.next(next)
-}
-
-func (l *lines) next(cursor string) {
-	if cursor != "" {
-		l.line("more: --cursor %s", cursor)
-	}
-}
-
 // table writes a row for each item. An empty list has no header.
 func table[T any](l *lines, header string, items []T, row func(T) []any) {
 	if len(items) == 0 || l.err != nil {
@@ -409,18 +270,21 @@ func cellText(value any) string {
 		return timeText(v)
 	case float64:
 		return fmt.Sprintf("%.6g", v)
-	case *float64:
-		if v != nil {
-			return fmt.Sprintf("%.6g", *v)
-		}
-		return "-"
-	case *bool:
-		if v != nil {
-			return fmt.Sprint(*v)
-		}
-		return "-"
+	case []string:
+		return orDash(strings.Join(v, ", "))
+	case map[string]int64:
+		return clip(oneLine(countsText(v)), maxCell)
+	case int, int64, bool:
+		return fmt.Sprint(v)
 	}
-	return fmt.Sprint(value)
+	v := reflect.ValueOf(value)
+	switch {
+	case !v.IsValid() || v.IsZero():
+		return "-"
+	case v.Kind() == reflect.Pointer:
+		return cellText(v.Elem().Interface())
+	}
+	return clip(oneLine(jsonText(value)), maxCell)
 }
 
 func timeText(t time.Time) string { return t.Local().Format(time.DateTime) }

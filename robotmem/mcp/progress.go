@@ -12,68 +12,37 @@ import (
 // are dropped.
 const maxUnsent = 64
 
-// progressSender sends the progress of a call under the token that the client gave. The
-// protocol requires a number that only grows, but a call may count each of its
-// stages from 0, so the counts of the stages are added up. Reports come one at a
-// time, and from work that may hold the database's writer, so report never waits
-// for the client.
-type progressSender struct {
-	token  mcp.ProgressToken
-	unsent chan map[string]any
-
-	now  progress.Report // the last report
-	base float64         // sum of the stages before the current one
-	last float64         // the number that was sent last
-	sent bool
-}
-
-// withProgress reports the progress of a call if the client asks for it. done
+// withProgress sends the progress of a call if the client asks for it. The number of a
+// notification counts the reports, because each stage of a call counts anew and the protocol
+// requires a number that grows; the message has the figures. Reports come one at a time, and
+// from work that may hold the database's writer, so they never wait for the client. done
 // returns when all reports are sent, and ends the reporting.
 func withProgress(ctx context.Context, meta *mcp.Meta) (_ context.Context, done func()) {
 	if meta == nil || meta.ProgressToken == nil {
 		return ctx, func() {}
 	}
-	p := &progressSender{token: meta.ProgressToken, unsent: make(chan map[string]any, maxUnsent)}
-	over, sent := make(chan struct{}), make(chan struct{})
+	unsent, over, sent := make(chan map[string]any, maxUnsent), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(sent)
-		p.send(ctx, over)
-	}()
-	return progress.With(ctx, p.report), func() { close(over); <-sent }
-}
-
-func (p *progressSender) send(ctx context.Context, over <-chan struct{}) {
-	for {
-		select {
-		case params := <-p.unsent:
-			notify(ctx, mcp.MethodNotificationProgress, params)
-		case <-over:
-			for len(p.unsent) > 0 {
-				notify(ctx, mcp.MethodNotificationProgress, <-p.unsent)
+		for ended := false; !ended || len(unsent) > 0; {
+			select {
+			case params := <-unsent:
+				notify(ctx, mcp.MethodNotificationProgress, params)
+			case <-over:
+				over, ended = nil, true
 			}
-			return
+		}
+	}()
+	count := 0
+	report := func(r progress.Report) {
+		count++
+		select {
+		case unsent <- map[string]any{"progressToken": meta.ProgressToken, "progress": count, "message": describe(r)}:
+		default:
 		}
 	}
-}
-
-func (p *progressSender) report(r progress.Report) {
-	if r.Unit != p.now.Unit || r.Done < p.now.Done {
-		p.base = p.last
-	}
-	p.now = r
-	done := p.base + float64(r.Done)
-	if p.sent && done <= p.last {
-		return
-	}
-	p.last, p.sent = done, true
-	params := map[string]any{"progressToken": p.token, "progress": done, "message": describe(r)}
-	if r.Total > 0 {
-		params["total"] = p.base + float64(r.Total)
-	}
-	select {
-	case p.unsent <- params:
-	default:
-	}
+	end := over
+	return progress.With(ctx, report), func() { close(end); <-sent }
 }
 
 // describe returns a report in words: "rebuilding: 120 of 3000 memories".

@@ -72,10 +72,10 @@ const progressMethod = "notifications/progress"
 
 func toldOf(token any) []heard {
 	return []heard{
-		{progressMethod, token, 0, 4, "reading: 0 of 4 memories", false},
-		{progressMethod, token, 4, 4, "read: 4 of 4 memories", false},
-		{progressMethod, token, 5, 6, "merging: 1 of 2 stages", false},
-		{progressMethod, token, 6, 0, "merged: 2 stages", false},
+		{progressMethod, token, 1, 0, "reading: 0 of 4 memories", false},
+		{progressMethod, token, 2, 0, "read: 4 of 4 memories", false},
+		{progressMethod, token, 3, 0, "merging: 1 of 2 stages", false},
+		{progressMethod, token, 4, 0, "merged: 2 stages", false},
 		{Result: true},
 	}
 }

@@ -108,7 +108,6 @@ const (
 	briefRules = 20  // rules in a briefing
 	briefEach  = 8   // memories in each other section
 	lineText   = 400 // characters of a memory's text in a line
-	lineParams = 200 // characters of its parameters
 	// maxAttribute is how many characters of a name are shown; source has at most 64.
 	maxAttribute = 100
 	// defaultField is the context path of coordinates that come without one.
@@ -162,7 +161,7 @@ func (s *Server) briefMe(ctx context.Context, args map[string]string) (string, e
 		for _, m := range res.Memories {
 			switch {
 			case !seen[m.MemoryID]:
-				lines = append(lines, p.briefLine(&m))
+				lines = append(lines, p.memoryLine(&m, lineText))
 			case m.Distance != nil:
 				lines = append(lines, fmt.Sprintf("[%d] as above, %.3g away", m.MemoryID, *m.Distance))
 			}
@@ -185,15 +184,18 @@ func inCollection(name string) string {
 	return fmt.Sprintf(" with collection %s", name)
 }
 
-// briefLine describes a memory in one line, with its parameters.
-func (p *page) briefLine(m *robotmem.Memory) string {
-	content := clip(oneLine(m.Content), lineText)
+// memoryLine describes a memory in one line, with at most limit characters of its text.
+func (p *page) memoryLine(m *robotmem.Memory, limit int) string {
+	content := clip(oneLine(m.Content), limit)
 	if m.Params != nil {
 		if data, err := encode(m.Params); err == nil {
-			content += " params " + clip(string(data), lineParams)
+			content += " params " + clip(string(data), limit/2)
 		}
 	}
 	text := fmt.Sprintf("[%d] %s (confidence %.2f", m.MemoryID, p.memory(m, content, len(content)), m.Confidence)
+	if task, ok := m.Task.(map[string]any); ok && task["success"] != nil {
+		text += map[any]string{true: ", worked", false: ", failed"}[task["success"] == true]
+	}
 	if m.Distance != nil {
 		text += fmt.Sprintf(", %.3g away", *m.Distance)
 	}
@@ -218,9 +220,7 @@ func placeOf(place string) (at *robotmem.SpatialSort, words string) {
 }
 
 const (
-	// maxTimeline is how many memories of an episode are shown: from its beginning
-	// and from its end.
-	maxTimeline = 100
+	maxTimeline = 60  // memories of an episode that are shown
 	maxRecalled = 30  // memories that were recalled for it
 	reviewText  = 140 // characters of a memory's text in a line
 )
@@ -231,7 +231,7 @@ func (s *Server) reviewEpisode(ctx context.Context, args map[string]string) (str
 	if err != nil {
 		return "", err
 	}
-	memories, more, err := s.timeline(ctx, e.SessionID)
+	timeline, err := s.svc.SessionMemories(ctx, &robotmem.SessionMemoriesRequest{SessionID: e.SessionID, Limit: maxTimeline})
 	if err != nil {
 		return "", err
 	}
@@ -242,89 +242,31 @@ func (s *Server) reviewEpisode(ctx context.Context, args map[string]string) (str
 	if e.Summary != nil {
 		p.line("Summary: %s", p.data(e.Summary.Text, 4*reviewText))
 	}
-	if len(e.Context) > 0 {
-		if data, err := encode(e.Context); err == nil {
-			p.line("Context: %s", p.data(string(data), 4*reviewText))
-		}
+	if data, err := encode(e.Context); err == nil && len(e.Context) > 0 {
+		p.line("Context: %s", p.data(string(data), 4*reviewText))
 	}
 	var lines []string
-	for i, m := range memories {
-		if more > 0 && i == len(memories)/2 {
-			lines = append(lines, fmt.Sprintf("(%d more in between; recall with session_id %s returns them)", more, e.SessionID))
-		}
-		lines = append(lines, p.timelineLine(&m, e.CreatedAt))
+	for _, m := range timeline.Memories {
+		lines = append(lines, p.memoryLine(&m, reviewText))
+	}
+	if more := timeline.Total - int64(len(lines)); more > 0 {
+		lines = append(lines, fmt.Sprintf("(%d more; recall with session_id %s returns them)", more, e.SessionID))
 	}
 	p.section("Timeline", "The episode has no memories.", lines)
-	p.section("What was recalled for it", "No recall named the episode as for_session.", p.recalledLines(e.Recalled))
-	p.section("What to learn", "", reviewSteps(e))
-	return p.String(), nil
-}
-
-// timeline returns the memories of an episode in the order of time, and how many
-// are left out in the middle.
-func (s *Server) timeline(ctx context.Context, id string) (memories []robotmem.Memory, more int64, err error) {
-	const half = maxTimeline / 2
-	res, err := s.svc.SessionMemories(ctx, &robotmem.SessionMemoriesRequest{SessionID: id, Limit: maxTimeline})
-	if err != nil || res.Total <= maxTimeline {
-		if err != nil {
-			return nil, 0, err
-		}
-		return res.Memories, 0, nil
+	lines = nil
+	for _, m := range e.Recalled[:min(len(e.Recalled), maxRecalled)] {
+		helped := map[bool]string{true: "helped", false: "not said to have helped"}[m.Used]
+		lines = append(lines, fmt.Sprintf("[%d] %s (%s)", m.MemoryID, p.data(m.Summary, reviewText, "kind", m.Category), helped))
 	}
-	memories = res.Memories[:half]
-	// The last half may span two pages.
-	last := (res.Total-1)/half + 1
-	var end []robotmem.Memory
-	for page := last - 1; page <= last; page++ {
-		res, err := s.svc.SessionMemories(ctx, &robotmem.SessionMemoriesRequest{SessionID: id, Limit: half, Page: int(page)})
-		if err != nil {
-			return nil, 0, err
-		}
-		end = append(end, res.Memories...)
-	}
-	end = end[max(0, len(end)-half):]
-	return append(memories, end...), res.Total - int64(half+len(end)), nil
-}
-
-// timelineLine describes a memory in one line, with its time since the start.
-func (p *page) timelineLine(m *robotmem.Memory, start time.Time) string {
-	text := fmt.Sprintf("%+.1f s [%d] %s", m.ObservedAt.Sub(start).Seconds(), m.MemoryID, p.memory(m, m.Content, reviewText))
-	if task, ok := m.Task.(map[string]any); ok {
-		switch task["success"] {
-		case true:
-			text += " (worked)"
-		case false:
-			text += " (failed)"
-		}
-	}
-	return text
-}
-
-func (p *page) recalledLines(recalled []robotmem.RecalledMemory) []string {
-	var lines []string
-	for i, m := range recalled {
-		if i == maxRecalled {
-			return append(lines, fmt.Sprintf("(%d more)", len(recalled)-maxRecalled))
-		}
-		used := "not said to have helped"
-		if m.Used {
-			used = "helped"
-		}
-		lines = append(lines, fmt.Sprintf("[%d] %s (%s)", m.MemoryID, p.data(m.Summary, reviewText, "id", strconv.FormatInt(m.MemoryID, 10), "kind", m.Category), used))
-	}
-	return lines
-}
-
-// reviewSteps say how to store the lessons. An episode that has ended takes no
-// more memories.
-func reviewSteps(e *robotmem.SessionResponse) []string {
+	p.section("What was recalled for it", "No recall named the episode as for_session.", lines)
 	keep := fmt.Sprintf("Store each lesson with learn, collection %s: one sentence with its numbers, and task.success in its context.", e.Collection)
-	if e.Status == "active" {
+	if e.Status == "active" { // one that has ended takes no more memories
 		keep = fmt.Sprintf("Store each lesson with learn, session_id %s. Then close the episode with end_session: its outcome from 0 to 1, and in used_memory_ids the memories that helped.", e.SessionID)
 	}
-	return []string{
+	p.section("What to learn", "", []string{
 		"Name the moment that decided the episode, and the evidence for it; preview shows a perception.",
 		"Compare what was recalled with what happened. Correct a misleading memory with update, or remove it with forget and a reason.",
 		keep,
-	}
+	})
+	return p.String(), nil
 }
