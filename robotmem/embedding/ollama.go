@@ -1,15 +1,18 @@
 package embedding
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ollama/ollama/api"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -30,8 +33,7 @@ const (
 
 type ollama struct {
 	service
-	http *http.Client
-	base *url.URL
+	client *api.Client
 }
 
 var _ backend = (*ollama)(nil)
@@ -40,12 +42,11 @@ var _ backend = (*ollama)(nil)
 // the background, so that State is soon right and the first query does not wait
 // for the disk.
 func openOllama(model string, o Options) (robotmem.Embedder, error) {
-	base, err := baseURL(cmp.Or(o.OllamaURL, defaultOllama), ollamaPort)
+	client, base, hc, err := ollamaClient(o)
 	if err != nil {
 		return nil, err
 	}
-	hc := httpClient(o)
-	e := newOllama(hc, base, model, o)
+	e := newOllama(client, base, model, o)
 	ctx, cancel := context.WithCancel(context.Background())
 	var background sync.WaitGroup
 	background.Go(func() { e.load(ctx) })
@@ -58,8 +59,22 @@ func openOllama(model string, o Options) (robotmem.Embedder, error) {
 	return e, nil
 }
 
+func ollamaClient(o Options) (*api.Client, *url.URL, *http.Client, error) {
+	raw := o.OllamaURL
+	if raw == "" {
+		raw = defaultOllama
+	}
+	base, err := baseURL(raw, ollamaPort)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	hc := httpClient(o)
+	hc.Transport = nullsRefused{hc.Transport.(transport)}
+	return api.NewClient(base, hc), base, hc, nil
+}
+
 // newOllama returns the embedder of a model. Its Close does nothing.
-func newOllama(hc *http.Client, base *url.URL, model string, o Options) *embedder {
+func newOllama(client *api.Client, base *url.URL, model string, o Options) *embedder {
 	model = strings.TrimSuffix(model, ":latest") // the default tag
 	b := &ollama{
 		service: service{
@@ -69,7 +84,7 @@ func newOllama(hc *http.Client, base *url.URL, model string, o Options) *embedde
 			login: "a proxy in front of Ollama asks for credentials; check the address",
 			fetch: "fetch it with `ollama pull " + model + "`",
 		},
-		http: hc, base: base,
+		client: client,
 	}
 	return newEmbedder("ollama:"+model, model, b, o, func() error { return nil })
 }
@@ -81,21 +96,35 @@ func (e *embedder) load(ctx context.Context) {
 }
 
 func (b *ollama) embed(ctx context.Context, texts []string) ([][]float32, error) {
-	request := map[string]any{"model": b.model, "input": texts, "keep_alive": keepLoaded.String()}
-	var answer struct {
-		Embeddings [][]*float32 `json:"embeddings"`
-	}
-	if err := exchange(ctx, b.http, b.base.JoinPath("api/embed"), "", request, &answer); err != nil {
+	res, err := b.client.Embed(ctx, &api.EmbedRequest{Model: b.model, Input: texts, KeepAlive: &api.Duration{Duration: keepLoaded}})
+	if err != nil {
 		return nil, err
 	}
-	vectors := make([][]float32, len(answer.Embeddings))
-	for i, numbers := range answer.Embeddings {
-		var err error
-		if vectors[i], err = vectorOf(numbers); err != nil {
-			return nil, err
-		}
+	return res.Embeddings, nil
+}
+
+// nullsRefused refuses an answer with null among its numbers. Encoders write NaN
+// as null, and Ollama's client would read it as 0.
+type nullsRefused struct{ transport }
+
+var nullNumber = regexp.MustCompile(`[\[,]\s*null`)
+
+// RoundTrip implements http.RoundTripper.
+func (t nullsRefused) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := t.transport.RoundTrip(req)
+	if err != nil || !strings.HasSuffix(req.URL.Path, "/api/embed") {
+		return res, err
 	}
-	return vectors, nil
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	if nullNumber.Match(body) {
+		return nil, &badAnswer{"answered null instead of a number"}
+	}
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	return res, nil
 }
 
 // preferred are the models that auto looks for first, the best first: small and
@@ -110,6 +139,7 @@ var preferred = []string{
 // searchInterval after the last search.
 type auto struct {
 	options Options
+	client  *api.Client
 	base    *url.URL
 	http    *http.Client
 
@@ -127,11 +157,11 @@ var (
 )
 
 func openAuto(o Options) (robotmem.Embedder, error) {
-	base, err := baseURL(cmp.Or(o.OllamaURL, defaultOllama), ollamaPort)
+	client, base, hc, err := ollamaClient(o)
 	if err != nil {
 		return nil, err
 	}
-	a := &auto{options: o, base: base, http: httpClient(o)}
+	a := &auto{options: o, client: client, base: base, http: hc}
 	a.model()
 	return a, nil
 }
@@ -186,13 +216,10 @@ func (a *auto) model() *embedder {
 
 func (a *auto) search(ctx context.Context) {
 	var found *embedder
-	var list struct {
-		Models []ollamaModel `json:"models"`
-	}
-	if err := exchange(ctx, a.http, a.base.JoinPath("api/tags"), "", nil, &list); err != nil {
+	if list, err := a.client.List(ctx); err != nil {
 		a.options.Logger.Debug("found no Ollama", "address", origin(a.base))
 	} else if name := choose(list.Models); name != "" {
-		found = newOllama(a.http, a.base, name, a.options)
+		found = newOllama(a.client, a.base, name, a.options)
 		a.options.Logger.Info("found an embedding model", "embedder", found.model)
 	}
 	a.mu.Lock()
@@ -200,17 +227,8 @@ func (a *auto) search(ctx context.Context) {
 	a.mu.Unlock()
 }
 
-// ollamaModel is a model in Ollama's list.
-type ollamaModel struct {
-	Name    string `json:"name"`
-	Details struct {
-		Family   string   `json:"family"`
-		Families []string `json:"families"`
-	} `json:"details"`
-}
-
 // choose returns the name of the best embedding model, "" if there is none.
-func choose(models []ollamaModel) string {
+func choose(models []api.ListModelResponse) string {
 	for _, want := range preferred {
 		for _, m := range models {
 			if base, _, _ := strings.Cut(m.Name, ":"); base[strings.LastIndex(base, "/")+1:] == want {

@@ -1,7 +1,9 @@
 package embedding
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -52,6 +54,12 @@ func openOpenAI(model string, o Options) (robotmem.Embedder, error) {
 	}), nil
 }
 
+type openAIRequest struct {
+	Model          string   `json:"model"`
+	Input          []string `json:"input"`
+	EncodingFormat string   `json:"encoding_format"`
+}
+
 type openAIResponse struct {
 	Data []struct {
 		Index     *int       `json:"index"`
@@ -60,9 +68,26 @@ type openAIResponse struct {
 }
 
 func (b *openAI) embed(ctx context.Context, texts []string) ([][]float32, error) {
-	request := map[string]any{"model": b.model, "input": texts, "encoding_format": "float"}
+	body, err := json.Marshal(openAIRequest{Model: b.model, Input: texts, EncodingFormat: "float"})
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	if b.key != "" {
+		req.Header.Set("Authorization", "Bearer "+b.key)
+	}
+	res, err := b.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
 	var answer openAIResponse
-	if err := exchange(ctx, b.http, b.url, b.key, request, &answer); err != nil {
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
 		return nil, err
 	}
 	return answer.vectors()
@@ -79,10 +104,14 @@ func (r *openAIResponse) vectors() ([][]float32, error) {
 		if i < 0 || i >= len(vectors) || vectors[i] != nil {
 			return nil, &badAnswer{fmt.Sprintf("answered %d vectors, one of them with the index %d", len(vectors), i)}
 		}
-		var err error
-		if vectors[i], err = vectorOf(d.Embedding); err != nil {
-			return nil, err
+		vector := make([]float32, len(d.Embedding))
+		for k, x := range d.Embedding {
+			if x == nil { // how encoders write NaN
+				return nil, &badAnswer{"answered null instead of a number"}
+			}
+			vector[k] = *x
 		}
+		vectors[i] = vector
 	}
 	return vectors, nil
 }

@@ -1,7 +1,6 @@
 package embedding
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,7 +46,8 @@ type redirectError struct{ to string }
 func (e *redirectError) Error() string { return "redirects to " + e.to }
 
 // transport limits the size of answers and turns a status from 400 on into a
-// statusError.
+// statusError. It does so here because Ollama's client drops the header
+// Retry-After.
 type transport struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -74,46 +74,6 @@ func (t transport) CloseIdleConnections() {
 	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
-}
-
-// exchange sends in as JSON, with key as a bearer token unless it is empty, and decodes
-// the answer into out. Without in it only asks.
-func exchange(ctx context.Context, hc *http.Client, address *url.URL, key string, in, out any) error {
-	method, body := http.MethodGet, []byte(nil)
-	if in != nil {
-		var err error
-		if body, err = json.Marshal(in); err != nil {
-			return err
-		}
-		method = http.MethodPost
-	}
-	req, err := http.NewRequestWithContext(ctx, method, address.String(), bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
-	if key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
-	}
-	res, err := hc.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	return json.NewDecoder(res.Body).Decode(out)
-}
-
-// vectorOf refuses null, which encoders write for NaN.
-func vectorOf(numbers []*float32) ([]float32, error) {
-	vector := make([]float32, len(numbers))
-	for i, x := range numbers {
-		if x == nil {
-			return nil, &badAnswer{"answered null instead of a number"}
-		}
-		vector[i] = *x
-	}
-	return vector, nil
 }
 
 // messageOf returns the text in {"error":"…"}, {"error":{"message":"…"}} or
