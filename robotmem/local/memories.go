@@ -53,38 +53,26 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 		if err != nil {
 			return err
 		}
-		l := index.Listing{Scope: index.Scope{Collection: m.Collection, Session: m.SessionID}, Status: "active"}
-		set, err := n.index.List(c, l)
-		if err != nil {
-			return err
-		}
-		robot := record.RobotOf(m.Context)
-		switch {
+		var same robotmem.Object
+		switch robot := record.RobotOf(m.Context); {
 		case m.SessionID != "":
-			res.Of = "session " + m.SessionID
+			res.Of, same = "session "+m.SessionID, robotmem.Object{"session_id": m.SessionID}
 		case robot != "":
 			res.Of = "robot " + robot
-			same, err := filter.Parse(robotmem.Object{"$or": []any{
-				map[string]any{"robot": robot}, map[string]any{"robot.id": robot}, map[string]any{"robot.name": robot},
-			}})
-			if err != nil {
-				return err
-			}
-			if set, err = n.index.Narrow(c, same, set, n.Now()); err != nil {
-				return err
-			}
+			same = robotmem.Object{"$or": []any{map[string]any{"robot": robot}, map[string]any{"robot.id": robot}, map[string]any{"robot.name": robot}}}
 		default:
 			res.Of = "collection " + m.Collection
+		}
+		set, err := n.matching(c, m.Collection, same, nil, nil)
+		if err != nil {
+			return err
 		}
 		set = set.Clone().Set(uint(m.MemoryID)) // whatever its status
 		moments := n.index.Columns.ObservedTimes(set)
 		slices.SortFunc(moments, store.TimedID.Compare)
 		at := slices.IndexFunc(moments, func(t store.TimedID) bool { return t.ID == m.MemoryID })
-		var ids []int64
-		for _, t := range moments[max(0, at-*r.Before):min(len(moments), at+*r.After+1)] {
-			ids = append(ids, t.ID)
-		}
-		found, degraded, err := c.FindAll(ids, n.Now())
+		around := moments[max(0, at-*r.Before):min(len(moments), at+*r.After+1)]
+		found, degraded, err := c.FindAll(rowIDs(around), n.Now())
 		res.Memories, res.Degraded = recall.Compact(found, n.Now()), degraded
 		return err
 	}))
@@ -209,10 +197,7 @@ func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemorie
 		}
 		moments := n.index.Columns.ObservedTimes(set)
 		slices.SortFunc(moments, store.TimedID.Compare)
-		p := page{ids: make([]int64, len(moments)), number: r.Page, limit: r.Limit}
-		for i := range moments {
-			p.ids[i] = moments[i].ID
-		}
+		p := page{ids: rowIDs(moments), number: r.Page, limit: r.Limit}
 		if from != nil {
 			last := store.TimedID{ID: from.ID, NS: store.ParseTime(from.At).UnixNano()}
 			p.after(slices.IndexFunc(moments, func(m store.TimedID) bool { return m.Compare(last) > 0 }))

@@ -83,12 +83,12 @@ type written struct {
 
 // NewWriter returns a Writer for an answer with these memories.
 func NewWriter(ms []robotmem.Memory, now time.Time) *Writer {
-	w, seen := &Writer{now: now, values: map[string]int{}}, map[leaf]bool{}
+	w, seen := &Writer{now: now, values: map[string]int{}}, map[Leaf]bool{}
 	for i := range ms {
 		for _, p := range parameters(ms[i].Context) {
 			if !seen[p] {
 				seen[p] = true
-				w.values[p.path]++
+				w.values[p.Path]++
 			}
 		}
 	}
@@ -181,11 +181,11 @@ func (w *Writer) facts(m *robotmem.Memory) []string {
 // state. Those that have several values in the answer come first.
 func (w *Writer) parameters(m *robotmem.Memory) string {
 	ps := parameters(m.Context)
-	slices.SortStableFunc(ps, func(x, y leaf) int { return cmp.Compare(w.values[y.path], w.values[x.path]) })
+	slices.SortStableFunc(ps, func(x, y Leaf) int { return cmp.Compare(w.values[y.Path], w.values[x.Path]) })
 	var out []string
 	left := paramTokens
 	for _, p := range ps {
-		s := p.path + "=" + p.value
+		s := p.Path + "=" + p.Value
 		if n := text.Tokens(s) + 1; n <= left && !says(m.Content, p) {
 			left -= n
 			out = append(out, s)
@@ -195,22 +195,22 @@ func (w *Writer) parameters(m *robotmem.Memory) string {
 }
 
 // says reports whether a text states a parameter under its name, as in "force=12.5 N".
-func says(content string, p leaf) bool {
-	_, after, found := strings.Cut(content, p.path[strings.LastIndexByte(p.path, '.')+1:])
-	after, has := strings.CutPrefix(strings.TrimLeft(after, " =:"), p.value)
+func says(content string, p Leaf) bool {
+	_, after, found := strings.Cut(content, p.Path[strings.LastIndexByte(p.Path, '.')+1:])
+	after, has := strings.CutPrefix(strings.TrimLeft(after, " =:"), p.Value)
 	return found && has && strings.TrimLeft(after, ".0123456789") == after
 }
 
 // parameters returns the parameters of a context: params, or else the values outside
 // of the known sections, and env.
-func parameters(context robotmem.Object) []leaf {
+func parameters(context robotmem.Object) []Leaf {
 	params, ok := context["params"]
 	if !ok {
 		params = map[string]any(context)
 	}
-	return slices.DeleteFunc(append(leavesOf("", params), leavesOf("", context["env"])...), func(p leaf) bool {
-		top, _, _ := strings.Cut(p.path, ".")
-		return p.path == "" || slices.Contains(sections, top) || text.Tokens(p.value) > valueTokens
+	return slices.DeleteFunc(append(Leaves("", params), Leaves("", context["env"])...), func(p Leaf) bool {
+		top, _, _ := strings.Cut(p.Path, ".")
+		return p.Path == "" || slices.Contains(sections, top) || text.Tokens(p.Value) > valueTokens
 	})
 }
 
@@ -218,12 +218,12 @@ func parameters(context robotmem.Object) []leaf {
 func placeOf(context robotmem.Object) string {
 	at, name := "", ""
 	for _, section := range placeSections {
-		for _, l := range leavesOf("", context[section]) {
+		for _, l := range Leaves("", context[section]) {
 			switch {
-			case l.point:
-				at = cmp.Or(at, l.value)
-			case l.path != "frame_id":
-				name = cmp.Or(name, l.value)
+			case l.Point:
+				at = cmp.Or(at, l.Value)
+			case l.Path != "frame_id":
+				name = cmp.Or(name, l.Value)
 			}
 		}
 	}
@@ -239,15 +239,15 @@ var placeSections = []string{"spatial", "place", "location", "room"}
 // sections are the keys of a context that are no parameters.
 var sections = append([]string{"params", "env", "robot", "task", "success", "outcome", "result", "status"}, placeSections...)
 
-// leaf is a value of a context with its path.
-type leaf struct {
-	path, value string
-	point       bool // coordinates or joints
+// Leaf is a value of a context with its path.
+type Leaf struct {
+	Path, Value string
+	Point       bool // coordinates or joints
 }
 
-// leavesOf returns the values in v in the order of their paths. A quantity, coordinates and
+// Leaves returns the values in v in the order of their paths. A quantity, coordinates and
 // a list are one value.
-func leavesOf(path string, v any) (out []leaf) {
+func Leaves(path string, v any) (out []Leaf) {
 	m, isObject := v.(map[string]any)
 	_, isText := v.(string)
 	if xyz, earth := robotmem.Coordinates(v); xyz != nil && !isText {
@@ -258,21 +258,24 @@ func leavesOf(path string, v any) (out []leaf) {
 		for i := range xyz {
 			xyz[i] = math.Round(xyz[i]*digits) / digits
 		}
-		return []leaf{{path, strings.ReplaceAll(strings.Trim(fmt.Sprint(xyz), "[]"), " ", ","), true}}
+		return []Leaf{{path, strings.ReplaceAll(strings.Trim(fmt.Sprint(xyz), "[]"), " ", ","), true}}
 	}
 	if unit, ok := m["unit"].(string); ok && m["value"] != nil {
 		v, isObject = fmt.Sprint(m["value"], " ", unit), false
 	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if isObject {
-			out = append(out, leavesOf(strings.TrimPrefix(path+"."+key, "."), m[key])...)
+			out = append(out, Leaves(strings.TrimPrefix(path+"."+key, "."), m[key])...)
 		}
 	}
 	if !isObject && v != nil && v != "" {
-		out = append(out, leaf{path, strings.TrimSuffix(fmt.Sprint(v), ".0"), false})
+		out = append(out, Leaf{path, strings.TrimSuffix(fmt.Sprint(v), ".0"), false})
 	}
 	return out
 }
+
+// IsText reports whether a value does not begin as a number or a list.
+func IsText(value string) bool { return !strings.ContainsAny(value[:1], "-0123456789[") }
 
 // TokensOf estimates the tokens of the JSON of v.
 func TokensOf(v any) int {

@@ -54,9 +54,14 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 			pool, scores = append(pool, h), append(scores, h.score)
 		}
 	}
-	success, failure := text.Asks(r.Query.Query)
+	asked := ""
+	if success, failure := text.Asks(r.Query.Query); success {
+		asked = robotmem.OutcomeSuccess
+	} else if failure {
+		asked = robotmem.OutcomeFailure
+	}
 	for i := 1; i < len(pool); i++ {
-		for j := i; j > 0 && prefers(&pool[j], &pool[j-1], success, failure); j-- {
+		for j := i; j > 0 && prefers(&pool[j], &pool[j-1], asked); j-- {
 			pool[j], pool[j-1] = pool[j-1], pool[j]
 		}
 	}
@@ -66,20 +71,15 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	return append(pool, hits...), nil
 }
 
-// prefers reports whether b comes before a, which is ranked before it.
-func prefers(b, a *hit, success, failure bool) bool {
+// prefers reports whether b comes before a, which is ranked before it. asked is the outcome that the
+// query asks for, or "".
+func prefers(b, a *hit, asked string) bool {
 	missing, more := difference(a.covered, b.covered), difference(b.covered, a.covered)
 	if b.words < nearShare*a.words || a.cosine != nil && (b.cosine == nil || *b.cosine < *a.cosine-nearCosine) || missing > len(a.has)/2 {
 		return false
 	}
 	if newer, sure := replaces(b.memory, a.memory); newer != 0 && (missing == 0 || sure) {
 		return newer > 0
-	}
-	asked := ""
-	if success {
-		asked = robotmem.OutcomeSuccess
-	} else if failure {
-		asked = robotmem.OutcomeFailure
 	}
 	if x, y := ownOutcome(a.memory), ownOutcome(b.memory); asked != "" && x != y && (x == asked || y == asked) && more >= missing {
 		return y == asked
@@ -147,36 +147,28 @@ func replaces(b, a *robotmem.Memory) (newer int, sure bool) {
 	if newer < 0 {
 		early, late = b, a
 	}
-	same, differ, _ := CompareContexts(a.Context, b.Context)
-	changed := text.StatesChange(late.Content) && differ == 0 && (same > 0 || common(a, b) >= subjectWords)
-	if !changed && !revalued(early, late) {
+	same, differ, values := CompareContexts(a.Context, b.Context)
+	words, others := text.Stems(a.Content), text.Stems(b.Content)
+	changed := text.StatesChange(late.Content) && (same > 0 || common(words, others) >= subjectWords)
+	// Two memories with an outcome are two attempts, not two values.
+	if !changed && a.Outcome == robotmem.OutcomeUnknown && b.Outcome == robotmem.OutcomeUnknown {
+		verdict, _ := consolidate.Compare(record.StatementOf(early.Content), record.StatementOf(late.Content))
+		changed = verdict == consolidate.Contradicts || values > 0 && (same > 0 || consolidate.Jaccard(words, others) >= sameSubject)
+	}
+	if differ > 0 || !changed {
 		newer = 0
 	}
 	return newer, same > 0
 }
 
 // common counts the words that two texts share.
-func common(a, b *robotmem.Memory) (n int) {
-	words := text.Stems(b.Content)
-	for _, word := range text.Stems(a.Content) {
-		if _, shared := slices.BinarySearch(words, word); shared {
+func common(a, b []string) (n int) {
+	for _, word := range a {
+		if _, shared := slices.BinarySearch(b, word); shared {
 			n++
 		}
 	}
 	return n
-}
-
-// revalued reports whether two facts without an outcome give one parameter two values.
-func revalued(a, b *robotmem.Memory) bool {
-	if a.Outcome != robotmem.OutcomeUnknown || b.Outcome != robotmem.OutcomeUnknown {
-		return false // two attempts, not two values
-	}
-	same, differ, values := CompareContexts(a.Context, b.Context)
-	if values > 0 && differ == 0 && (same > 0 || consolidate.Jaccard(text.Stems(a.Content), text.Stems(b.Content)) >= sameSubject) {
-		return true
-	}
-	verdict, _ := consolidate.Compare(record.StatementOf(a.Content), record.StatementOf(b.Content))
-	return verdict == consolidate.Contradicts && differ == 0
 }
 
 // CompareContexts counts the texts and flags that two contexts share and that differ, and the numbers and
@@ -187,9 +179,9 @@ func CompareContexts(a, b robotmem.Object) (same, differ, values int) {
 		w, ok := y[path]
 		switch {
 		case !ok, slices.Contains(versions, path[strings.LastIndexByte(path, '.')+1:]):
-		case v == w && isText(v):
+		case v == w && IsText(v):
 			same++
-		case v != w && isText(v) && isText(w):
+		case v != w && IsText(v) && IsText(w):
 			differ++
 		case v != w:
 			values++
@@ -204,16 +196,13 @@ var versions = []string{"map", "map_id", "firmware", "version", "fw", "status", 
 // leaves returns the texts, numbers and lists of a context by path, without flags.
 func leaves(context robotmem.Object) map[string]string {
 	out := map[string]string{}
-	for _, l := range leavesOf("", map[string]any(context)) {
-		if l.value != "true" && l.value != "false" {
-			out[l.path] = strings.ToLower(l.value)
+	for _, l := range Leaves("", map[string]any(context)) {
+		if l.Value != "true" && l.Value != "false" {
+			out[l.Path] = strings.ToLower(l.Value)
 		}
 	}
 	return out
 }
-
-// isText reports whether a value does not begin as a number or a list of them.
-func isText(value string) bool { return !strings.ContainsAny(value[:1], "-0123456789[") }
 
 // noteConflicts names, for each answer, the answers that it replaces or that replace it.
 func noteConflicts(answers []robotmem.Memory) {
