@@ -44,25 +44,21 @@ func Coordinates(v any) (xyz []float64, earth bool) {
 	case string:
 		return floats(listed(v)), false
 	case map[string]any:
-		if _, quaternion := v["w"]; !quaternion {
-			xyz = floats(members(v, []string{"x"}, []string{"y"}, []string{"z"}))
+		if v["x"] != nil && v["w"] == nil { // not a quaternion
+			return floats(members(v, "x", "y", "z")), false
 		}
-		if xyz != nil {
-			return xyz, false
+		xyz = floats(members(v, "lat latitude", "lon lng longitude", "alt altitude"))
+		if xyz != nil && math.Abs(xyz[0]) <= 90 && math.Abs(xyz[1]) <= 360 {
+			return xyz, true
 		}
-		xyz = floats(members(v, []string{"lat", "latitude"}, []string{"lon", "lng", "longitude"}, []string{"alt", "altitude"}))
-		if xyz == nil || math.Abs(xyz[0]) > 90 || math.Abs(xyz[1]) > 360 {
-			return nil, false
-		}
-		return xyz, true
 	}
 	return nil, false
 }
 
 // members returns the values of an object under the first of some names each.
-func members(m map[string]any, names ...[]string) (list []any) {
+func members(m map[string]any, names ...string) (list []any) {
 	for _, spellings := range names {
-		for _, name := range spellings {
+		for name := range strings.FieldsSeq(spellings) {
 			if v, ok := m[name]; ok {
 				list = append(list, v)
 				break

@@ -220,33 +220,21 @@ func anyValue() map[string]any {
 
 func (d *Definitions) structSchema(t reflect.Type) map[string]any {
 	props, required := map[string]any{}, []string{}
-	var add func(t reflect.Type, optional bool)
-	add = func(t reflect.Type, optional bool) {
-		for i := range t.NumField() {
-			f := t.Field(i)
-			if f.Anonymous {
-				e := f.Type
-				if e.Kind() == reflect.Pointer {
-					e = e.Elem()
-				}
-				add(e, f.Type.Kind() == reflect.Pointer)
-				continue
-			}
-			name := jsonName(f)
-			if name == "" {
-				continue
-			}
-			p := d.responseSchema(f.Type)
-			if doc := f.Tag.Get("doc"); doc != "" {
-				p["description"] = doc
-			}
-			props[name] = p
-			if !optional && !strings.Contains(f.Tag.Get("json"), ",omit") {
-				required = append(required, name)
-			}
+	for _, f := range reflect.VisibleFields(t) {
+		name := jsonName(f)
+		if f.Anonymous || name == "" {
+			continue
+		}
+		p := d.responseSchema(f.Type)
+		if doc := f.Tag.Get("doc"); doc != "" {
+			p["description"] = doc
+		}
+		props[name] = p
+		optional := len(f.Index) > 1 && t.Field(f.Index[0]).Type.Kind() == reflect.Pointer
+		if !optional && !strings.Contains(f.Tag.Get("json"), ",omit") {
+			required = append(required, name)
 		}
 	}
-	add(t, false)
 	s := map[string]any{"type": "object", "properties": props}
 	if len(required) > 0 {
 		s["required"] = required

@@ -8,7 +8,6 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -247,9 +246,9 @@ func (n *Node) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresR
 }
 
 // failed matches failures: lessons, and memories of a task without success.
-var failed = filter.Condition{Op: "$or", Kids: []filter.Condition{
-	{Op: "$in", Path: "category", Values: []any{"postmortem", "gotcha"}},
-	{Op: "$eq", Path: "outcome", Values: []any{robotmem.OutcomeFailure}},
+var failed = robotmem.Object{"$or": []any{
+	map[string]any{"category": map[string]any{"$in": []any{"postmortem", "gotcha"}}},
+	map[string]any{"outcome": robotmem.OutcomeFailure},
 }}
 
 // failures returns the most recent failures since a time, at most so many, their total
@@ -265,17 +264,8 @@ func (n *Node) failures(c *store.Conn, collection string, since time.Time, most 
 
 // failureSet is the set of failures, since a time unless that is zero.
 func (n *Node) failureSet(c *store.Conn, collection string, since time.Time) (*bitset.BitSet, error) {
-	if err := n.index.Columns.Sync(c); err != nil {
-		return nil, err
+	if since.IsZero() {
+		return n.matching(c, collection, failed, nil, nil)
 	}
-	now := n.Now()
-	b := index.Selection{Scope: index.Scope{Collection: collection}, Now: now}
-	if !since.IsZero() {
-		b.After = &since
-	}
-	base, err := n.index.Admit(c, b)
-	if err != nil {
-		return nil, err
-	}
-	return n.index.Narrow(c, &failed, base, now)
+	return n.matching(c, collection, failed, &since, nil)
 }

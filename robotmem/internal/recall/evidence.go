@@ -148,14 +148,18 @@ func replaces(b, a *robotmem.Memory) (newer int, sure bool) {
 		early, late = b, a
 	}
 	same, differ, values := CompareContexts(a.Context, b.Context)
+	attempts := a.Outcome != robotmem.OutcomeUnknown || b.Outcome != robotmem.OutcomeUnknown
+	states := text.StatesChange(late.Content)
+	if differ > 0 || attempts && !states {
+		return 0, same > 0
+	}
 	words, others := text.Stems(a.Content), text.Stems(b.Content)
-	changed := text.StatesChange(late.Content) && (same > 0 || common(words, others) >= subjectWords)
-	// Two memories with an outcome are two attempts, not two values.
-	if !changed && a.Outcome == robotmem.OutcomeUnknown && b.Outcome == robotmem.OutcomeUnknown {
+	changed := states && (same > 0 || common(words, others) >= subjectWords)
+	if !changed && !attempts { // two attempts are not two values
 		verdict, _ := consolidate.Compare(record.StatementOf(early.Content), record.StatementOf(late.Content))
 		changed = verdict == consolidate.Contradicts || values > 0 && (same > 0 || consolidate.Jaccard(words, others) >= sameSubject)
 	}
-	if differ > 0 || !changed {
+	if !changed {
 		newer = 0
 	}
 	return newer, same > 0
