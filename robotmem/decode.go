@@ -198,7 +198,7 @@ func jsonValue(t reflect.Type, vs []string) (json.RawMessage, error) {
 		items := []json.RawMessage{}
 		for _, v := range vs {
 			for part := range strings.SplitSeq(v, ",") {
-				raw, err := jsonValue(t.Elem(), []string{part})
+				raw, err := jsonValue(t.Elem(), []string{strings.TrimSpace(part)})
 				if err != nil {
 					return nil, err
 				}

@@ -82,7 +82,7 @@ var aliases = func() map[string][]string {
 	return all
 }()
 
-// words are other words for the options of a field.
+// words are other words for the options of a field, and for true and false.
 var words = map[string]string{
 	"force": "tactile", "torque": "tactile", "wrench": "tactile", "touch": "tactile",
 	"image": "visual", "camera": "visual", "photo": "visual", "video": "visual", "depth": "visual",
@@ -90,6 +90,7 @@ var words = map[string]string{
 	"lidar": "spatial", "laser": "spatial", "pointcloud": "spatial", "point_cloud": "spatial",
 	"joint": "proprioceptive", "joints": "proprioceptive", "joint_state": "proprioceptive", "imu": "proprioceptive",
 	"succeeded": "success", "ok": "success", "failed": "failure", "fail": "failure",
+	"yes": "true", "on": "true", "no": "false", "off": "false",
 }
 
 // operators are those of a filter without their sign.
@@ -97,9 +98,6 @@ var operators = map[string]string{
 	"eq": "$eq", "ne": "$ne", "lt": "$lt", "lte": "$lte", "gt": "$gt", "gte": "$gte", "in": "$in", "nin": "$nin", "exists": "$exists",
 	"==": "$eq", "!=": "$ne", "<": "$lt", "<=": "$lte", ">": "$gt", ">=": "$gte",
 }
-
-// unitOf is the canonical unit that a quantity of a field is taken in.
-var unitOf = map[string]string{"max_distance": "m"}
 
 // structFields are the fields of each request struct by JSON name: reflection makes them anew for
 // each call.
@@ -146,32 +144,26 @@ func fieldNamed(t reflect.Type, name string) (f reflect.StructField, ok bool) {
 // most a third of the letters differ.
 func unknownField(name string, t reflect.Type) error {
 	known, hint := fieldNames(t), ""
-	least := min(len(name)/3, 3) + 1
+	least := len(name)/3 + 1
 	for _, k := range known {
-		if max(len(name), len(k))-min(len(name), len(k)) < least && levenshtein(strings.ToLower(name), k) < least {
-			hint, least = "did you mean "+k+"? ", levenshtein(strings.ToLower(name), k)
+		if n := differing(strings.ToLower(name), k); n < least {
+			hint, least = "did you mean "+k+"? ", n
 		}
 	}
 	return Errorf(Invalid, abbreviate(name), "unknown field; %sknown are %s", hint, strings.Join(known, ", "))
 }
 
-// levenshtein is the edit distance of two short texts in bytes.
-func levenshtein(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+// differing counts the bytes of the longer text between the beginning and the end that two texts share.
+func differing(a, b string) int {
+	longer, shorter := max(len(a), len(b)), min(len(a), len(b))
+	same, end := 0, 0
+	for same < shorter && a[same] == b[same] {
+		same++
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			if a[i] != b[j] {
-				diagonal = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], diagonal
-		}
+	for end < shorter-same && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
 	}
-	return row[len(b)]
+	return longer - same - end
 }
 
 // field decodes a value into a field: as the schema says, or else as it can be read.
@@ -234,12 +226,17 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 	}
 	switch {
 	case t == reflect.TypeFor[time.Time]() && isText:
-		return r.time(text)
+		at := r.time(text)
+		read, err := EncodeJSON(at.Format(time.RFC3339Nano))
+		return read, at.Format(time.RFC3339), err == nil && !at.IsZero()
 	case t == reflect.TypeFor[[]byte]():
-		return r.dataURL(text)
+		data, mediaType, ok := dataURL(text)
+		read, err := EncodeJSON(data)
+		r.media = mediaType
+		return read, fromURL, ok && err == nil
 	case kind == reflect.Int, kind == reflect.Int64, kind == reflect.Float64:
 		n, err := strconv.ParseFloat(text, 64)
-		if q, isQuantity := units.Parse(text); err != nil && isQuantity && q.Unit == unitOf[name] {
+		if q, isQuantity := units.Parse(text); isQuantity && name == "max_distance" && q.Unit == "m" {
 			n, err = q.Value, nil
 		}
 		text = strconv.FormatFloat(n, 'f', -1, 64)
@@ -247,86 +244,66 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 		return View(text), text, err == nil && whole && json.Valid([]byte(text))
 	case kind == reflect.Bool:
 		is := strings.ToLower(text)
-		yes := slices.Contains([]string{"true", "yes", "on", "1"}, is)
+		yes, err := strconv.ParseBool(cmp.Or(words[is], is))
 		text = strconv.FormatBool(yes)
-		return View(text), text, yes || slices.Contains([]string{"false", "no", "off", "0"}, is)
+		return View(text), text, err == nil
 	case name == "target" && raw[0] != '[':
 		place, _ := ParseObject(`{"":` + string(raw) + `}`).At("")
 		xyz, _ := Coordinates(place)
 		read, err := EncodeJSON(xyz)
 		return read, string(read), xyz != nil && err == nil
-	case kind == reflect.Slice && t.Elem().Kind() != reflect.Struct:
-		return r.list(t.Elem(), name, raw, text)
-	case kind == reflect.String && name == "data" && (raw[0] == '[' || raw[0] == '{'):
+	case kind == reflect.Slice && (isText || raw[0] == '[' || raw[0] != '{' && t.Elem().Kind() != reflect.String):
+		return r.list(t, name, text)
+	case name == "data" && (raw[0] == '[' || raw[0] == '{'):
 		read, err := EncodeJSON(text)
 		return read, "text", err == nil
 	}
 	return nil, "", false
 }
 
-// list reads one value as a list, text with commas as several, and each item as it can be read.
-func (r *reading) list(item reflect.Type, name string, raw View, text string) (View, string, bool) {
+// list reads a text as a list, with commas as several items, and each item as it can be read.
+func (r *reading) list(t reflect.Type, name, text string) (read View, shown string, ok bool) {
 	var items []json.RawMessage
-	switch {
-	case strings.HasPrefix(text, "["):
-		if json.Unmarshal([]byte(text), &items) != nil {
-			return nil, "", false
-		}
-	case raw[0] == '"':
-		for part := range strings.SplitSeq(text, ",") {
-			quoted, _ := EncodeJSON(strings.TrimSpace(part)) // text has a JSON form
-			items = append(items, quoted)
-		}
-	default:
-		items = append(items, json.RawMessage(raw))
+	whole, err := jsonValue(t, []string{text})
+	if err != nil || json.Unmarshal(whole, &items) != nil {
+		return nil, "", false
 	}
 	for i := range items {
-		if jsonv2.Unmarshal(items[i], reflect.New(item).Interface(), lenient) != nil {
-			read, _, ok := r.loosen(item, name, View(items[i]))
+		if jsonv2.Unmarshal(items[i], reflect.New(t.Elem()).Interface(), lenient) != nil {
+			read, _, ok := r.loosen(t.Elem(), name, View(items[i]))
 			if !ok {
 				return nil, "", false
 			}
 			items[i] = json.RawMessage(read)
 		}
 	}
-	read, err := json.Marshal(items)
+	read, err = json.Marshal(items)
 	return read, abbreviate(string(read)), err == nil
 }
 
-// layouts are times without a zone, which are of the node's.
-var layouts = []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02", "2006/01/02"}
-
-// time reads a date, a time without a zone, and words. A day, a week, a month or a year means its
-// first moment.
-func (r *reading) time(text string) (read View, shown string, ok bool) {
+// time reads a date, a time without a zone, and words; zero if it cannot. A day, a week, a month or a
+// year means its first moment.
+func (r *reading) time(text string) (at time.Time) {
 	now := time.Now()
 	if z, ok := r.service.(Zoned); ok {
 		now = z.LocalNow()
 	}
-	joined := text
-	if !strings.Contains(text, "T") {
-		joined = strings.Replace(text, " ", "T", 1)
+	switch date, rest, ok := strings.Cut(text, " "); {
+	case ok && strings.Contains(date, "T"):
+		text = date + "+" + rest // a query string turns + into a space
+	case strings.HasSuffix(rest, "Z"):
+		text = date + "T" + rest
 	}
-	at, err := time.Parse(time.RFC3339, strings.Replace(joined, " ", "+", 1)) // a query string turns + into a space
-	for i := 0; err != nil && i < len(layouts); i++ {
-		at, err = time.ParseInLocation(layouts[i], joined, now.Location())
+	own, from := timeparse.Parse(text, now), timeparse.Parse("before "+text, now)
+	switch {
+	case strings.EqualFold(text, "now"):
+		at = now
+	case from.Rest == "" && from.Before != nil && from.After == nil:
+		at = *from.Before // what "before" counts from
+	case own.Rest == "" && own.After != nil:
+		at = *own.After
 	}
-	if err != nil {
-		from := timeparse.Parse("before "+text, now)
-		own := timeparse.Parse(text, now)
-		switch {
-		case strings.EqualFold(text, "now"):
-			at = now
-		case from.Rest == "" && from.Before != nil && from.After == nil:
-			at = *from.Before // what "before" counts from
-		case own.Rest == "" && own.After != nil:
-			at = *own.After
-		default:
-			return nil, "", false
-		}
-	}
-	read, err = EncodeJSON(at.Format(time.RFC3339Nano))
-	return read, at.Format(time.RFC3339), err == nil
+	return at
 }
 
 // word reads a text that is one of a few words: in other letters, in the plural, or a synonym.
@@ -358,22 +335,21 @@ func (r *reading) word(v reflect.Value, f reflect.StructField) {
 // its names is an operator and each value fits it; {"$eq": {"gt": 10}} compares with that object.
 func (r *reading) filter(field string, o map[string]any) {
 	for _, path := range slices.Sorted(maps.Keys(o)) {
-		switch v := o[path].(type) {
-		case map[string]any:
-			if path == "$not" {
-				r.filter(field, v)
-			} else if !strings.HasPrefix(path, "$") && areOperators(v) {
-				for _, word := range slices.Sorted(maps.Keys(v)) {
-					v[operators[word]] = v[word]
-					delete(v, word)
-					r.note(field, "%s at %s taken as %s", word, abbreviate(path), operators[word])
-				}
+		inner, _ := o[path].(map[string]any)
+		kids, _ := o[path].([]any)
+		switch {
+		case path == "$not":
+			r.filter(field, inner)
+		case path == "$and", path == "$or":
+			for _, kid := range kids {
+				kid, _ := kid.(map[string]any)
+				r.filter(field, kid)
 			}
-		case []any:
-			for i := range v {
-				if kid, ok := v[i].(map[string]any); ok && (path == "$and" || path == "$or") {
-					r.filter(field, kid)
-				}
+		case !strings.HasPrefix(path, "$") && areOperators(inner):
+			for _, word := range slices.Sorted(maps.Keys(inner)) {
+				inner[operators[word]] = inner[word]
+				delete(inner, word)
+				r.note(field, "%s at %s taken as %s", word, abbreviate(path), operators[word])
 			}
 		}
 	}
@@ -391,23 +367,20 @@ func areOperators(m map[string]any) bool {
 	return len(m) > 0
 }
 
-// dataURL reads a data: URL as base64, and keeps its media type.
-func (r *reading) dataURL(text string) (View, string, bool) {
+const fromURL = "the bytes of a data: URL"
+
+// dataURL returns the bytes and the media type of a data: URL.
+func dataURL(text string) (data []byte, mediaType string, ok bool) {
 	head, body, ok := strings.Cut(text, ",")
 	if !ok || !strings.EqualFold(head[:min(len(head), 5)], "data:") {
 		return nil, "", false
 	}
 	mediaType, isBase64 := strings.CutSuffix(head[5:], ";base64")
-	if !isBase64 {
-		plain, err := url.PathUnescape(body)
-		if err != nil {
-			return nil, "", false
-		}
-		body = base64.StdEncoding.EncodeToString([]byte(plain))
+	plain, err := url.PathUnescape(body)
+	if data = []byte(plain); isBase64 {
+		data, err = base64.StdEncoding.DecodeString(body)
 	}
-	r.media = mediaType
-	read, err := EncodeJSON(body)
-	return read, "the bytes of a data: URL", err == nil
+	return data, mediaType, err == nil
 }
 
 // payload reads text that is a data: URL, or base64 of a format that is no text and that its first
@@ -415,26 +388,27 @@ func (r *reading) dataURL(text string) (View, string, bool) {
 func (r *reading) payload(text *string, data *[]byte, mediaType *string) {
 	if *text != "" && len(*data) == 0 {
 		*data = nil // "" beside another field is not given
-		if read, shown, ok := r.dataURL(*text); ok && jsonv2.Unmarshal(read, data, lenient) == nil {
-			r.note("data", "taken as %s", shown)
-			*text = ""
-		} else if head := (*text)[:min(len(*text), 32)]; len(head) == 32 && sniffed(head) != "" && sniffed(*text) != "" {
-			r.note("data", "taken as base64 of %s", sniffed(*text))
-			*data, _ = base64.StdEncoding.DecodeString(*text) // sniffed has decoded it
-			*text = ""
+		read, ofURL, ok := dataURL(*text)
+		what := fromURL
+		if r.media = ofURL; !ok {
+			read, what = sniffed(*text)
+		}
+		if what != "" {
+			*text, *data = "", read
+			r.note("data", "taken as %s", what)
 		}
 	}
 	*mediaType = cmp.Or(*mediaType, r.media)
 	r.media = ""
 }
 
-// sniffed returns the media type of bytes in base64 that their beginning proves, "" for text, for
-// unknown bytes and for what is no base64.
-func sniffed(text string) string {
+// sniffed decodes base64 of at least 32 bytes whose beginning proves its format. what is "" for text,
+// for unknown bytes and for what is no base64.
+func sniffed(text string) (data []byte, what string) {
 	data, err := base64.StdEncoding.DecodeString(text)
 	t, _ := perception.Sniff(data, "")
-	if err != nil || t == "application/octet-stream" || strings.HasPrefix(t, "text/") || strings.Contains(t, "json") || strings.Contains(t, "xml") {
-		return ""
+	if err != nil || len(text) < 32 || t == "application/octet-stream" || strings.HasPrefix(t, "text/") || strings.Contains(t, "json") || strings.Contains(t, "xml") {
+		return nil, ""
 	}
-	return t
+	return data, "base64 of " + t
 }

@@ -86,42 +86,25 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	s := map[string]any{}
+	s := basic(t)
 	lo, hi := "minimum", "maximum"
 	switch {
-	case t == reflect.TypeFor[time.Time]() && d == nil:
-		return map[string]any{"type": "string"}
-	case t == reflect.TypeFor[time.Time]():
-		return map[string]any{"type": "string", "format": "date-time"}
+	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[[]byte]():
+		if d == nil { // a tool accepts words too
+			delete(s, "format")
+		}
+		return s
 	case t == reflect.TypeFor[Object](), t.Kind() == reflect.Struct && d == nil: // the description has an example
 		return d.orString(d.anyObject())
 	case t == reflect.TypeFor[SpatialSort]():
-		items := map[string]any{"type": "object"}
-		if d != nil {
-			items = d.object(t, d.requestSchema)
-		}
-		branches := []any{d.object(t, d.requestSchema), map[string]any{"type": "array", "items": items, "minItems": 1, "maxItems": maxPlaces}}
-		if d == nil {
-			branches = append(branches, map[string]any{"type": "string"})
-		}
-		return map[string]any{"anyOf": branches}
-	case t.Kind() == reflect.Struct && t != reflect.TypeFor[LearnRequest]():
-		return d.orString(d.object(t, d.requestSchema))
+		one := d.object(t, d.requestSchema)
+		return map[string]any{"anyOf": []any{one, map[string]any{"type": "array", "items": one, "minItems": 1, "maxItems": maxPlaces}}}
 	case t.Kind() == reflect.Struct:
 		return d.object(t, d.requestSchema)
-	case t == reflect.TypeFor[[]byte]():
-		return map[string]any{"type": "string", "contentEncoding": "base64"}
 	case t.Kind() == reflect.Slice:
-		s["type"], lo, hi = "array", "minItems", "maxItems"
-		s["items"] = d.fieldSchema(t.Elem(), items, nil)
+		s, lo, hi = map[string]any{"type": "array", "items": d.fieldSchema(t.Elem(), items, nil)}, "minItems", "maxItems"
 	case t.Kind() == reflect.String:
-		s["type"], lo, hi = "string", "minLength", "maxLength"
-	case t.Kind() == reflect.Bool:
-		s["type"] = "boolean"
-	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64:
-		s["type"] = "integer"
-	case t.Kind() == reflect.Float64:
-		s["type"] = "number"
+		lo, hi = "minLength", "maxLength"
 	}
 	if v, ok := rules["oneof"]; ok {
 		s["enum"] = strings.Fields(v)
@@ -169,29 +152,42 @@ func (d *Definitions) anyObject() map[string]any {
 }
 
 func defaultValue(t reflect.Type, s string) any {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
+	if t.Kind() == reflect.String {
+		return s
+	}
+	return json.RawMessage(s) // true, or a number
+}
+
+// basic returns the schema of a value that is no object and no list but of bytes, else nil.
+func basic(t reflect.Type) map[string]any {
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return map[string]any{"type": "string", "format": "date-time"}
+	case t == reflect.TypeFor[[]byte]():
+		return map[string]any{"type": "string", "contentEncoding": "base64"}
 	}
 	switch t.Kind() {
 	case reflect.String:
-		return s
+		return map[string]any{"type": "string"}
 	case reflect.Bool:
-		return s == "true"
+		return map[string]any{"type": "boolean"}
+	case reflect.Float64:
+		return map[string]any{"type": "number"}
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return map[string]any{"type": "integer"}
 	}
-	return json.Number(s)
+	return nil
 }
 
 func (d *Definitions) responseSchema(t reflect.Type) map[string]any {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	switch {
-	case t == reflect.TypeFor[time.Time]():
-		return map[string]any{"type": "string", "format": "date-time"}
-	case t == reflect.TypeFor[[]byte]():
-		return map[string]any{"type": "string", "contentEncoding": "base64"}
-	case t == reflect.TypeFor[perception.Numbers]():
+	if t == reflect.TypeFor[perception.Numbers]() {
 		return map[string]any{"type": "array", "items": map[string]any{"anyOf": []any{map[string]any{"type": "number"}, map[string]any{"type": "null"}}}}
+	}
+	if s := basic(t); s != nil {
+		return s
 	}
 	switch t.Kind() {
 	case reflect.Interface:
@@ -208,12 +204,6 @@ func (d *Definitions) responseSchema(t reflect.Type) map[string]any {
 		return map[string]any{"type": "array", "items": d.responseSchema(t.Elem())}
 	case reflect.Struct:
 		return d.object(t, d.structSchema)
-	case reflect.String:
-		return map[string]any{"type": "string"}
-	case reflect.Bool:
-		return map[string]any{"type": "boolean"}
-	case reflect.Float64:
-		return map[string]any{"type": "number"}
 	}
 	return map[string]any{"type": "integer"}
 }
@@ -230,33 +220,21 @@ func anyValue() map[string]any {
 
 func (d *Definitions) structSchema(t reflect.Type) map[string]any {
 	props, required := map[string]any{}, []string{}
-	var add func(t reflect.Type, optional bool)
-	add = func(t reflect.Type, optional bool) {
-		for i := range t.NumField() {
-			f := t.Field(i)
-			if f.Anonymous {
-				e := f.Type
-				if e.Kind() == reflect.Pointer {
-					e = e.Elem()
-				}
-				add(e, f.Type.Kind() == reflect.Pointer)
-				continue
-			}
-			name := jsonName(f)
-			if name == "" {
-				continue
-			}
-			p := d.responseSchema(f.Type)
-			if doc := f.Tag.Get("doc"); doc != "" {
-				p["description"] = doc
-			}
-			props[name] = p
-			if !optional && !strings.Contains(f.Tag.Get("json"), ",omit") {
-				required = append(required, name)
-			}
+	for _, f := range reflect.VisibleFields(t) {
+		name := jsonName(f)
+		if f.Anonymous || name == "" {
+			continue
+		}
+		p := d.responseSchema(f.Type)
+		if doc := f.Tag.Get("doc"); doc != "" {
+			p["description"] = doc
+		}
+		props[name] = p
+		optional := len(f.Index) > 1 && t.Field(f.Index[0]).Type.Kind() == reflect.Pointer
+		if !optional && !strings.Contains(f.Tag.Get("json"), ",omit") {
+			required = append(required, name)
 		}
 	}
-	add(t, false)
 	s := map[string]any{"type": "object", "properties": props}
 	if len(required) > 0 {
 		s["required"] = required

@@ -19,7 +19,7 @@ import (
 const (
 	briefTokens     = 380 // of the response of StartSession, as text.Tokens estimates them
 	briefLine       = 60  // tokens of one memory
-	briefIDTokens   = 3   // of an id in a list
+	briefLabels     = 12  // of its id, twice, and its title
 	briefCandidates = 30  // memories per part before they are sorted by their fit
 	maxRules        = 50  // rules that are compared with the session
 )
@@ -29,14 +29,14 @@ type briefing struct {
 	*Node
 	context robotmem.Object // of the session
 	query   robotmem.RecallRequest
-	shown   []int64
 }
 
-// briefPart is a part of a briefing, the best memories first.
+// briefPart is a part of a briefing: lines, or memories, the best first.
 type briefPart struct {
 	title    string
-	memories []robotmem.Memory
 	lines    []string
+	memories []robotmem.Memory
+	taken    []string
 }
 
 // brief writes the briefing of a session: what fits its context, within briefTokens
@@ -64,36 +64,28 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 	if err != nil {
 		return err
 	}
-	worked, err := b.find(ctx, robotmem.Object{"outcome": robotmem.OutcomeSuccess})
-	if err != nil {
-		return err
-	}
-	failed, err := b.find(ctx, robotmem.Object{"outcome": map[string]any{"$in": []any{robotmem.OutcomeFailure, robotmem.OutcomePartial}}})
-	if err != nil {
-		return err
-	}
-	known, err := b.find(ctx, robotmem.Object{"outcome": robotmem.OutcomeUnknown})
-	if err != nil {
-		return err
-	}
-	// A rule that shares words with the session comes before the others.
-	rank := func(m robotmem.Memory) int {
-		return slices.IndexFunc(slices.Concat(known, failed, worked), func(k robotmem.Memory) bool { return k.MemoryID == m.MemoryID })
-	}
-	slices.SortStableFunc(rules, func(x, y robotmem.Memory) int { return cmp.Compare(uint(rank(x)), uint(rank(y))) })
-	rules = slices.DeleteFunc(rules, func(m robotmem.Memory) bool {
-		robot := record.RobotOf(m.Context)
-		return robot != "" && record.RobotOf(object) != "" && robot != record.RobotOf(object)
-	})
 	all, err := b.recall(ctx, &b.query)
 	if err != nil {
 		return err
 	}
-	b.write(res, []briefPart{
-		{title: "Warning", lines: all.Warnings}, {title: "Advice", lines: b.advice(ctx)},
-		{title: "Rules", memories: rules}, {title: "Worked", memories: worked}, {title: "Failed", memories: failed}, {title: "Current values", memories: known},
-		{title: "Last session", lines: strings.FieldsFunc(last.Text, func(r rune) bool { return r == '\n' })},
+	parts := []briefPart{{title: "Warning", lines: all.Warnings}, {title: "Advice", lines: b.advice(ctx)}, {title: "Rules"}, {title: "Worked"}, {title: "Failed"}, {title: "Current values"}, {title: "Last session", lines: strings.Split(last.Text, "\n")}}
+	const rulesAt = 2
+	rank := map[int64]int{} // a rule that shares words with the session comes before the others
+	for i, outcomes := range [][]any{{robotmem.OutcomeSuccess}, {robotmem.OutcomeFailure, robotmem.OutcomePartial}, {robotmem.OutcomeUnknown}} {
+		p := &parts[rulesAt+1+i]
+		if p.memories, err = b.find(ctx, robotmem.Object{"outcome": map[string]any{"$in": outcomes}}); err != nil {
+			return err
+		}
+		for at, m := range p.memories {
+			rank[m.MemoryID] = at - briefCandidates
+		}
+	}
+	slices.SortStableFunc(rules, func(x, y robotmem.Memory) int { return cmp.Compare(rank[x.MemoryID], rank[y.MemoryID]) })
+	parts[rulesAt].memories = slices.DeleteFunc(rules, func(m robotmem.Memory) bool {
+		robot, own := record.RobotOf(m.Context), record.RobotOf(object)
+		return robot != "" && own != "" && robot != own
 	})
+	b.write(res, parts)
 	return nil
 }
 
@@ -108,7 +100,8 @@ func (b *briefing) find(ctx context.Context, filter robotmem.Object) ([]robotmem
 	}
 	fit := map[int64]int{}
 	for _, m := range res.Memories {
-		fit[m.MemoryID] = agreement(b.context, m.Context)
+		same, differ, _ := recall.CompareContexts(b.context, m.Context)
+		fit[m.MemoryID] = same - differ
 	}
 	res.Memories = slices.DeleteFunc(res.Memories, func(m robotmem.Memory) bool {
 		outdated := slices.ContainsFunc(m.Conflicts, func(c robotmem.ConflictWith) bool { return c.Newer })
@@ -148,29 +141,6 @@ func taskOf(context robotmem.Object) string {
 	return ""
 }
 
-// agreement counts the values of a context that another one has at the same path, minus
-// those that differ there. Coordinates do not count: the place is a ranked list.
-func agreement(a, b map[string]any) (n int) {
-	for key, v := range a {
-		other, ok := b[key]
-		if !ok {
-			continue
-		}
-		x, xIs := v.(map[string]any)
-		y, yIs := other.(map[string]any)
-		switch _, isList := v.([]any); {
-		case xIs && yIs:
-			n += agreement(x, y)
-		case isList, xIs != yIs:
-		case fmt.Sprint(v) == fmt.Sprint(other):
-			n++
-		default:
-			n--
-		}
-	}
-	return n
-}
-
 // placeOf returns the place of a context as one ranked list, nil without coordinates.
 func placeOf(context robotmem.Object) *robotmem.SpatialSort {
 	for _, field := range []string{"spatial.position", "spatial.object_position", "spatial.pose.position"} {
@@ -184,51 +154,41 @@ func placeOf(context robotmem.Object) *robotmem.SpatialSort {
 
 // write takes the first line of each part, then the second of each, and so on, while they fit.
 func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) {
-	left := briefTokens - recall.TokensOf(res)
-	taken := make([][]string, len(parts))
 	var all []robotmem.Memory
 	for _, p := range parts {
 		all = append(all, p.memories...)
 	}
 	w := recall.NewWriter(all, time.Time{}) // dates without the time of day
-	for round, more := 0, true; more; round++ {
-		more = false
-		for i, p := range parts {
-			line, id := "", int64(0)
+	res.Briefing.Text = "Nothing that fits is known yet. Learn what you find."
+	for round := range max(briefCandidates, maxRules) {
+		for i := range parts {
+			p, line, before := &parts[i], "", res.Briefing
+			left := briefTokens - recall.TokensOf(res)
 			switch {
 			case round < len(p.lines):
 				line = text.ClipTokens(recall.OneLine(p.lines[round]), briefLine)
-			case round < len(p.memories):
-				if m := &p.memories[round]; !slices.Contains(b.shown, m.MemoryID) && left > briefLine/2 {
-					line, id = fmt.Sprintf("[%d] %s", m.MemoryID, w.Line(m, min(briefLine, left-6))), m.MemoryID
-				}
-			default:
+			case round < len(p.memories) && left > briefLine/2 && !slices.Contains(before.MemoryIDs, p.memories[round].MemoryID):
+				m := &p.memories[round]
+				line = fmt.Sprintf("[%d] %s", m.MemoryID, w.Line(m, min(briefLine, left-briefLabels)))
+				res.Briefing.MemoryIDs = append(before.MemoryIDs, m.MemoryID)
+			}
+			if line == "" {
 				continue
 			}
-			more = true
-			cost := text.Tokens(line) + 3 // the line break, the dash, escapes
-			if id != 0 {
-				cost += briefIDTokens
-			}
-			if round == 0 {
-				cost += text.Tokens(p.title) + 2
-			}
-			if line == "" || cost > left {
-				continue
-			}
-			left -= cost
-			taken[i] = append(taken[i], line)
-			if id != 0 {
-				b.shown = append(b.shown, id)
+			p.taken = append(p.taken, line)
+			if res.Briefing.Text = briefText(parts); recall.TokensOf(res) > briefTokens {
+				res.Briefing, p.taken = before, p.taken[:len(p.taken)-1]
 			}
 		}
 	}
+}
+
+func briefText(parts []briefPart) string {
 	var s strings.Builder
-	for i, p := range parts {
-		if len(taken[i]) > 0 {
-			fmt.Fprintf(&s, "%s:\n- %s\n", p.title, strings.Join(taken[i], "\n- "))
+	for _, p := range parts {
+		if len(p.taken) > 0 {
+			fmt.Fprintf(&s, "%s:\n- %s\n", p.title, strings.Join(p.taken, "\n- "))
 		}
 	}
-	res.Briefing.MemoryIDs = b.shown
-	res.Briefing.Text = strings.TrimRight(cmp.Or(s.String(), "Nothing that fits is known yet. Learn what you find."), "\n")
+	return strings.TrimRight(s.String(), "\n")
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -53,38 +52,26 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 		if err != nil {
 			return err
 		}
-		l := index.Listing{Scope: index.Scope{Collection: m.Collection, Session: m.SessionID}, Status: "active"}
-		set, err := n.index.List(c, l)
-		if err != nil {
-			return err
-		}
-		robot := record.RobotOf(m.Context)
-		switch {
+		var same robotmem.Object
+		switch robot := record.RobotOf(m.Context); {
 		case m.SessionID != "":
-			res.Of = "session " + m.SessionID
+			res.Of, same = "session "+m.SessionID, robotmem.Object{"session_id": m.SessionID}
 		case robot != "":
 			res.Of = "robot " + robot
-			same, err := filter.Parse(robotmem.Object{"$or": []any{
-				map[string]any{"robot": robot}, map[string]any{"robot.id": robot}, map[string]any{"robot.name": robot},
-			}})
-			if err != nil {
-				return err
-			}
-			if set, err = n.index.Narrow(c, same, set, n.Now()); err != nil {
-				return err
-			}
+			same = robotmem.Object{"$or": []any{map[string]any{"robot": robot}, map[string]any{"robot.id": robot}, map[string]any{"robot.name": robot}}}
 		default:
 			res.Of = "collection " + m.Collection
+		}
+		set, err := n.matching(c, m.Collection, same, nil, nil)
+		if err != nil {
+			return err
 		}
 		set = set.Clone().Set(uint(m.MemoryID)) // whatever its status
 		moments := n.index.Columns.ObservedTimes(set)
 		slices.SortFunc(moments, store.TimedID.Compare)
 		at := slices.IndexFunc(moments, func(t store.TimedID) bool { return t.ID == m.MemoryID })
-		var ids []int64
-		for _, t := range moments[max(0, at-*r.Before):min(len(moments), at+*r.After+1)] {
-			ids = append(ids, t.ID)
-		}
-		found, degraded, err := c.FindAll(ids, n.Now())
+		around := moments[max(0, at-*r.Before):min(len(moments), at+*r.After+1)]
+		found, degraded, err := c.FindAll(rowIDs(around), n.Now())
 		res.Memories, res.Degraded = recall.Compact(found, n.Now()), degraded
 		return err
 	}))
@@ -209,10 +196,7 @@ func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemorie
 		}
 		moments := n.index.Columns.ObservedTimes(set)
 		slices.SortFunc(moments, store.TimedID.Compare)
-		p := page{ids: make([]int64, len(moments)), number: r.Page, limit: r.Limit}
-		for i := range moments {
-			p.ids[i] = moments[i].ID
-		}
+		p := page{ids: rowIDs(moments), number: r.Page, limit: r.Limit}
 		if from != nil {
 			last := store.TimedID{ID: from.ID, NS: store.ParseTime(from.At).UnixNano()}
 			p.after(slices.IndexFunc(moments, func(m store.TimedID) bool { return m.Compare(last) > 0 }))
@@ -262,9 +246,9 @@ func (n *Node) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresR
 }
 
 // failed matches failures: lessons, and memories of a task without success.
-var failed = filter.Condition{Op: "$or", Kids: []filter.Condition{
-	{Op: "$in", Path: "category", Values: []any{"postmortem", "gotcha"}},
-	{Op: "$eq", Path: "outcome", Values: []any{robotmem.OutcomeFailure}},
+var failed = robotmem.Object{"$or": []any{
+	map[string]any{"category": map[string]any{"$in": []any{"postmortem", "gotcha"}}},
+	map[string]any{"outcome": robotmem.OutcomeFailure},
 }}
 
 // failures returns the most recent failures since a time, at most so many, their total
@@ -280,17 +264,8 @@ func (n *Node) failures(c *store.Conn, collection string, since time.Time, most 
 
 // failureSet is the set of failures, since a time unless that is zero.
 func (n *Node) failureSet(c *store.Conn, collection string, since time.Time) (*bitset.BitSet, error) {
-	if err := n.index.Columns.Sync(c); err != nil {
-		return nil, err
+	if since.IsZero() {
+		return n.matching(c, collection, failed, nil, nil)
 	}
-	now := n.Now()
-	b := index.Selection{Scope: index.Scope{Collection: collection}, Now: now}
-	if !since.IsZero() {
-		b.After = &since
-	}
-	base, err := n.index.Admit(c, b)
-	if err != nil {
-		return nil, err
-	}
-	return n.index.Narrow(c, &failed, base, now)
+	return n.matching(c, collection, failed, &since, nil)
 }

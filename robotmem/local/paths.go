@@ -16,10 +16,7 @@ func (n *Node) Paths(ctx context.Context, req *robotmem.PathsRequest) (*robotmem
 }
 
 func (n *Node) paths(c *store.Conn, r *robotmem.PathsRequest, res *robotmem.PathsResponse) error {
-	if err := n.index.Columns.Sync(c); err != nil {
-		return err
-	}
-	set, err := n.index.Admit(c, index.Selection{Scope: index.Scope{Collection: r.Collection}, Now: n.Now()})
+	set, err := n.matching(c, r.Collection, nil, nil, nil)
 	if err != nil {
 		return err
 	}

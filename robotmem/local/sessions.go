@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -76,30 +76,18 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 	return res, nil
 }
 
-// contextWords returns the texts and keys of a context as a query.
-func contextWords(v any) string {
+// contextWords returns the texts in a context and the keys of true flags as a query.
+func contextWords(context robotmem.Object) string {
 	var words []string
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case string:
-			words = append(words, v)
-		case robotmem.Object:
-			walk(map[string]any(v))
-		case map[string]any:
-			for _, k := range slices.Sorted(maps.Keys(v)) {
-				if b, ok := v[k].(bool); ok && b {
-					words = append(words, k)
-				}
-				walk(v[k])
-			}
-		case []any:
-			for i := range v {
-				walk(v[i])
-			}
+	for _, l := range recall.Leaves("", map[string]any(context)) {
+		_, err := strconv.ParseFloat(l.Value, 64)
+		switch {
+		case l.Value == "true":
+			words = append(words, l.Path[strings.LastIndexByte(l.Path, '.')+1:])
+		case l.Value != "false" && !l.Point && err != nil:
+			words = append(words, l.Value)
 		}
 	}
-	walk(v)
 	return text.Clip(strings.Join(words, " "), maxProactive)
 }
 

@@ -361,10 +361,7 @@ func (s *source) Hints(_ context.Context, q *recall.Query, in recall.Set) (hints
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range q.Filter.Paths() {
-		if filter.OwnField(path) {
-			continue
-		}
+	for _, path := range slices.DeleteFunc(q.Filter.Paths(), filter.OwnField) {
 		having, err := s.index.Columns.Having(s.c, &filter.Condition{Op: "$exists", Path: path}, all)
 		if err != nil {
 			return nil, err
@@ -379,11 +376,9 @@ func (s *source) Hints(_ context.Context, q *recall.Query, in recall.Set) (hints
 		}
 	}
 	for _, at := range q.SpatialSort.All() {
-		dims, err := s.index.Columns.Dims(s.c, at.Field)
-		if err != nil {
+		switch dims, err := s.index.Columns.Dims(s.c, at.Field); {
+		case err != nil:
 			return nil, err
-		}
-		switch {
 		case len(dims) == 0:
 			note("spatial_sort: no memory has coordinates at %s", at.Field)
 		case len(dims) == 1 && !filter.ComparesDims(at, dims[0]):

@@ -20,25 +20,29 @@ const (
 	maxObject  = 25_000 // bytes of the context, or of the metadata, in an answer with one memory
 )
 
-// shorten returns a copy of r with shortened contents, as JSON. If that is not enough, the
-// memories that take more than their share lose detail step by step. No memory is
-// dropped.
+// shorten returns a copy of r as JSON. If that is too long, the memories that take more
+// than their share lose detail. No memory is dropped.
 func shorten(r *robotmem.RecallResponse) (data []byte, err error) {
 	short := *r
 	short.Memories = make([]robotmem.Memory, len(r.Memories))
 	for i, m := range r.Memories {
-		m.Content = shortText(m.Content, maxContent, m.MemoryID)
 		short.Memories[i] = once(m)
 	}
-	for _, reduce := range []func(*robotmem.Memory){withoutContext, brief, barest} {
-		if data, err = encode(short); err != nil || len(data) <= maxAnswer {
-			return data, err
+	if data, err = encode(short); err != nil || len(data) <= maxAnswer {
+		return data, err
+	}
+	share := maxAnswer / len(short.Memories)
+	for i := range short.Memories {
+		m := &short.Memories[i]
+		if size(m) <= share {
+			continue
 		}
-		share := maxAnswer / len(short.Memories)
-		for i := range short.Memories {
-			if m := &short.Memories[i]; size(m) > share {
-				reduce(m)
-			}
+		const perCharacter = 6 // bytes, with room for the rest of a memory
+		m.Content = shortText(m.Content, min(share/perCharacter, maxContent), m.MemoryID)
+		m.Summary, m.ScopeFiles, m.ScopeEntity, m.Metadata, m.Found = "", nil, nil, nil, nil
+		m.Tags = m.Tags[:min(len(m.Tags), 4)]
+		if m.Context != nil {
+			m.Context = robotmem.Object{"shortened": "read it with " + getCall(m.MemoryID)}
 		}
 	}
 	return encode(short)
@@ -55,24 +59,6 @@ func once(m robotmem.Memory) robotmem.Memory {
 		m.UpdatedAt = nil
 	}
 	return m
-}
-
-// withoutContext removes the parts whose size the caller chose.
-func withoutContext(m *robotmem.Memory) {
-	if m.Context != nil {
-		m.Context = robotmem.Object{"shortened": "read it with " + getCall(m.MemoryID)}
-	}
-	m.Metadata = nil
-}
-
-func brief(m *robotmem.Memory) {
-	m.Content = shortText(m.Content, 300, m.MemoryID)
-	m.Summary, m.ScopeFiles, m.ScopeEntity = "", nil, nil
-}
-
-func barest(m *robotmem.Memory) {
-	m.Content = shortText(m.Content, 80, m.MemoryID)
-	m.Tags, m.Found = m.Tags[:min(len(m.Tags), 4)], nil
 }
 
 // shortenMemory returns a copy of m, without the large parts of its context if it is too
@@ -97,19 +83,15 @@ func shortObject(o robotmem.Object, limit int, id int64) robotmem.Object {
 		return o
 	}
 	whole := "read all of it as the resource " + memoryURI(id)
-	share := limit / len(o)
-	short := robotmem.Object{}
+	share, short := limit/len(o), robotmem.Object{}
 	for key, value := range o {
-		n := size(value)
-		section, ok := value.(map[string]any)
-		switch {
-		case n <= max(share, 2*len(whole)): // a note would not be shorter
-		case ok:
-			value = shortObject(section, share, id)
-		default:
-			value = fmt.Sprintf("shortened: %d bytes; %s", n, whole)
-		}
 		short[key] = value
+		if n := size(value); n > max(share, 2*len(whole)) { // else a note would not be shorter
+			section, _ := value.(map[string]any)
+			if short[key] = shortObject(section, share, id); section == nil {
+				short[key] = fmt.Sprintf("shortened: %d bytes; %s", n, whole)
+			}
+		}
 	}
 	if size(short) > limit { // many keys
 		return robotmem.Object{"shortened": fmt.Sprintf("%d keys, %d bytes; %s", len(o), size(o), whole)}
@@ -170,17 +152,13 @@ const maxInlinePicture = 200 << 10
 // that models cannot see (SVG).
 func (s *Server) picture(p *robotmem.PreviewResponse) *mcp.CallToolResult {
 	text := fmt.Sprintf("Memory %d: %s", p.MemoryID, oneLine(p.Summary))
-	res := &mcp.CallToolResult{}
 	if p.MediaType != "image/svg+xml" && len(p.DataBase64) <= maxInlinePicture {
-		res.Content = []mcp.Content{
-			mcp.NewTextContent(text),
-			mcp.NewImageContent(base64.StdEncoding.EncodeToString(p.DataBase64), p.MediaType),
-		}
-		return res
+		image := mcp.NewImageContent(base64.StdEncoding.EncodeToString(p.DataBase64), p.MediaType)
+		return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text), image}}
 	}
 	part := fmt.Sprintf("preview?width=%d&height=%d", p.Width, p.Height)
-	res.Content = []mcp.Content{mcp.NewTextContent(text + s.address("The picture", p.MemoryID, part)), link(p.MemoryID, part, p.MediaType, int64(len(p.DataBase64)))}
-	return res
+	text += s.address("The picture", p.MemoryID, part)
+	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text), link(p.MemoryID, part, p.MediaType, int64(len(p.DataBase64)))}}
 }
 
 // link is a resource link to a part of a perception.
@@ -200,21 +178,19 @@ func (s *Server) address(what string, id int64, part string) string {
 
 // links returns the links to the bytes of a perception. Large payloads are for
 // programs, so they get a URL as well.
-func (s *Server) links(out any) []mcp.Content {
-	link := func(id int64, sum, mediaType string, size int64) (out []mcp.Content) {
-		if sum == "" {
-			return nil
-		}
-		if where := s.address("The bytes", id, "data"); where != "" && size > maxInlinePicture {
-			out = append(out, mcp.NewTextContent(strings.TrimSpace(where)))
-		}
-		return append(out, link(id, "data", mediaType, size))
-	}
+func (s *Server) links(out any) (links []mcp.Content) {
+	var m robotmem.Memory
 	switch r := out.(type) {
 	case *robotmem.Memory:
-		return link(r.MemoryID, r.SHA256, r.MediaType, r.Bytes)
+		m = *r
 	case *robotmem.SavePerceptionResponse:
-		return link(r.MemoryID, r.SHA256, r.MediaType, r.Bytes)
+		m = robotmem.Memory{MemoryID: r.MemoryID, SHA256: r.SHA256, MediaType: r.MediaType, Bytes: r.Bytes}
 	}
-	return nil
+	if m.SHA256 == "" {
+		return nil
+	}
+	if where := s.address("The bytes", m.MemoryID, "data"); where != "" && m.Bytes > maxInlinePicture {
+		links = append(links, mcp.NewTextContent(strings.TrimSpace(where)))
+	}
+	return append(links, link(m.MemoryID, "data", m.MediaType, m.Bytes))
 }

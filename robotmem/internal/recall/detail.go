@@ -2,15 +2,12 @@ package recall
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
@@ -22,8 +19,6 @@ const (
 	paramTokens   = 14 // its parameters
 	valueTokens   = 10 // one value
 	leastText     = 12 // its text: facts give way to it
-	sharedText    = 8  // the beginning that a long text has in common with another and does not repeat
-	maxWord       = 20 // bytes
 )
 
 // Present reduces the memories of a response to the detail that the request asks for
@@ -31,19 +26,19 @@ const (
 func Present(r *robotmem.RecallRequest, res *robotmem.RecallResponse, now time.Time) {
 	whole, w := res.Memories, NewWriter(res.Memories, now)
 	w.collections = r.Collection == "*"
-	if r.Detail == robotmem.DetailCompact || r.Detail == robotmem.DetailIDs {
-		res.Memories = make([]robotmem.Memory, len(whole))
-		for i := range whole {
-			if res.Memories[i] = short(&whole[i]); r.Detail == robotmem.DetailCompact {
-				res.Memories[i] = w.compact(&whole[i])
-			}
+	all := slices.Clone(whole)
+	for i := range all {
+		switch r.Detail {
+		case robotmem.DetailCompact:
+			all[i] = w.compact(&whole[i])
+		case robotmem.DetailIDs:
+			all[i] = short(&whole[i])
 		}
 	}
-	if r.MaxTokens == 0 {
+	if res.Memories = all; r.MaxTokens == 0 {
 		return
 	}
-	all := res.Memories
-	res.Memories, res.More = all[:0:0], len(all)
+	res.Memories, res.More = all[:0], len(all)
 	left := r.MaxTokens - TokensOf(res)
 	for i := range all {
 		if left -= TokensOf(all[i]); left < 0 && i == 0 { // the best one is not dropped
@@ -51,18 +46,16 @@ func Present(r *robotmem.RecallRequest, res *robotmem.RecallResponse, now time.T
 		} else if left < 0 {
 			break
 		}
-		res.Memories = append(res.Memories, all[i])
+		res.Memories = all[:i+1]
 	}
 	res.More, res.Total = len(all)-len(res.Memories), len(res.Memories)
 }
 
 // Compact returns the memories of an answer in compact form.
 func Compact(ms []robotmem.Memory, now time.Time) []robotmem.Memory {
-	w, out := NewWriter(ms, now), make([]robotmem.Memory, len(ms))
-	for i := range ms {
-		out[i] = w.compact(&ms[i])
-	}
-	return out
+	res := robotmem.RecallResponse{Memories: ms}
+	Present(&robotmem.RecallRequest{Detail: robotmem.DetailCompact}, &res, now)
+	return res.Memories
 }
 
 // short returns a memory with its id and score alone.
@@ -77,20 +70,26 @@ func short(m *robotmem.Memory) robotmem.Memory {
 // Writer writes the memories of one answer as lines and repeats no text.
 type Writer struct {
 	now         time.Time
-	collections bool                       // name the collection of each memory
-	values      map[string]map[string]bool // of each parameter in the answer
-	written     []*robotmem.Memory
+	collections bool           // name the collection of each memory
+	values      map[string]int // how many each parameter has in the answer
+	written     []written
+}
+
+// written is a memory with the text that its line shows.
+type written struct {
+	*robotmem.Memory
+	shown string
 }
 
 // NewWriter returns a Writer for an answer with these memories.
 func NewWriter(ms []robotmem.Memory, now time.Time) *Writer {
-	w := &Writer{now: now, values: map[string]map[string]bool{}}
+	w, seen := &Writer{now: now, values: map[string]int{}}, map[Leaf]bool{}
 	for i := range ms {
 		for _, p := range parameters(ms[i].Context) {
-			if w.values[p.path] == nil {
-				w.values[p.path] = map[string]bool{}
+			if !seen[p] {
+				seen[p] = true
+				w.values[p.Path]++
 			}
-			w.values[p.path][p.value] = true
 		}
 	}
 	return w
@@ -106,80 +105,65 @@ func (w *Writer) compact(m *robotmem.Memory) robotmem.Memory {
 // parameters, place, time and record, then a colon and the text. The text is last, so
 // that nothing in it reads as one of the facts before it.
 func (w *Writer) Line(m *robotmem.Memory, tokens int) string {
-	content := w.textOf(m, tokens)
-	w.written = append(w.written, m)
+	content := OneLine(m.Content)
+	if m.Type == "perception" && m.Summary != "" && m.Summary != m.Content {
+		content = text.ClipTokens(content, tokens/3) + " | " + OneLine(m.Summary)
+	}
 	var facts []string
 	left := tokens - min(text.Tokens(content), leastText)
-	for _, fact := range w.facts(m, content) {
+	for _, fact := range w.facts(m) {
+		fact = OneLine(fact)
 		if n := text.Tokens(fact) + 1; fact != "" && n <= left {
 			left -= n
 			facts = append(facts, fact)
 		}
 	}
-	age := w.now.Sub(m.ObservedAt)
-	if left -= text.Tokens(content) - min(text.Tokens(content), leastText); age >= 0 && age < 48*time.Hour && left > 6 {
-		facts = append(facts, m.ObservedAt.UTC().Format("15:04 UTC"))
-	}
 	head := strings.Join(facts, ", ")
 	if head != "" {
 		head += ": "
 	}
-	return head + text.ClipTokens(content, tokens-text.Tokens(head))
+	return head + w.once(m, text.ClipTokens(content, tokens-text.Tokens(head)))
 }
 
-// textOf returns the text of a memory in one line. A text that begins as one that is
-// already written names that memory and how it differs.
-func (w *Writer) textOf(m *robotmem.Memory, tokens int) string {
+// once returns what a line shows of a text, or which line has shown it already.
+func (w *Writer) once(m *robotmem.Memory, shown string) string {
+	begins := func(long, short string) bool {
+		cut, isCut := strings.CutSuffix(short, "…")
+		return long == short || isCut && strings.HasPrefix(long, cut)
+	}
 	for _, b := range w.written {
-		same := commonPrefix(b.Content, m.Content)
 		switch {
 		case b.Content == m.Content:
 			return fmt.Sprintf("text of %d", b.MemoryID)
-		case text.Tokens(m.Content[:same]) >= sharedText && text.Tokens(m.Content) > leastText:
-			if at := strings.LastIndexByte(m.Content[:same], ' '); at > same-maxWord {
-				same = at
-			}
-			return fmt.Sprintf("as %d, but ends: %s", b.MemoryID, OneLine(m.Content[same:]))
+		case begins(b.shown, shown), begins(shown, b.shown):
+			return fmt.Sprintf("begins as %d", b.MemoryID)
 		}
 	}
-	content := OneLine(m.Content)
-	if m.Type == "perception" && m.Summary != "" && m.Summary != m.Content {
-		content = text.ClipTokens(content, tokens/3) + " | " + OneLine(m.Summary)
-	}
-	return content
+	w.written = append(w.written, written{m, shown})
+	return shown
 }
 
 // OneLine replaces line breaks by spaces and shows hidden characters.
 func OneLine(s string) string { return robotmem.Visible(strings.Join(strings.Fields(s), " ")) }
 
-func commonPrefix(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	for n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
-		n--
-	}
-	return n
-}
-
 // facts returns what a line says of a memory before its text, the most important first.
-// It leaves out parameters that the text states.
-func (w *Writer) facts(m *robotmem.Memory, content string) []string {
-	facts := []string{"", w.parameters(m, content)}
-	if m.Outcome != robotmem.OutcomeUnknown {
-		facts[0] = m.Outcome
-	}
-	for _, c := range m.Conflicts {
-		if c.Newer {
-			facts = append(facts, fmt.Sprintf("%d is newer", c.MemoryID))
-			break
-		}
-	}
+func (w *Writer) facts(m *robotmem.Memory) []string {
+	var facts []string
 	if m.Type == "perception" {
-		facts = append([]string{m.PerceptionType + " " + m.MediaType}, facts...)
+		facts = append(facts, m.PerceptionType+" "+m.MediaType)
 	}
-	facts = append(facts, m.ObservedAt.UTC().Format(time.DateOnly))
+	if m.Outcome != robotmem.OutcomeUnknown {
+		facts = append(facts, m.Outcome)
+	}
+	facts = append(facts, w.parameters(m))
+	if i := slices.IndexFunc(m.Conflicts, func(c robotmem.ConflictWith) bool { return c.Newer }); i >= 0 {
+		facts = append(facts, fmt.Sprintf("%d is newer", m.Conflicts[i].MemoryID))
+	}
+	when := time.DateOnly
+	if age := w.now.Sub(m.ObservedAt); age >= 0 && age < 48*time.Hour {
+		when = "2006-01-02 15:04 UTC"
+	}
+	facts = append(facts, m.ObservedAt.UTC().Format(when))
 	if m.Distance != nil {
 		facts = append(facts, fmt.Sprintf("%.3g away", *m.Distance))
 	}
@@ -193,58 +177,60 @@ func (w *Writer) facts(m *robotmem.Memory, content string) []string {
 	return facts
 }
 
-// parameters returns the parameters of a memory that fit a line. Those that have
-// several values in the answer come first.
-func (w *Writer) parameters(m *robotmem.Memory, content string) string {
+// parameters returns the parameters of a memory that fit a line and that its text does not
+// state. Those that have several values in the answer come first.
+func (w *Writer) parameters(m *robotmem.Memory) string {
 	ps := parameters(m.Context)
-	slices.SortStableFunc(ps, func(x, y parameter) int { return cmp.Compare(len(w.values[y.path]), len(w.values[x.path])) })
+	slices.SortStableFunc(ps, func(x, y Leaf) int { return cmp.Compare(w.values[y.Path], w.values[x.Path]) })
 	var out []string
 	left := paramTokens
 	for _, p := range ps {
-		if n := text.Tokens(p.String()) + 1; n <= left && !says(content, p) {
+		s := p.Path + "=" + p.Value
+		if n := text.Tokens(s) + 1; n <= left && !says(m.Content, p) {
 			left -= n
-			out = append(out, p.String())
+			out = append(out, s)
 		}
 	}
 	return strings.Join(out, " ")
 }
 
-// parameter is a value of a context with its path, which begins below params.
-type parameter struct{ path, value string }
-
-func (p parameter) String() string { return p.path + "=" + p.value }
+// says reports whether a text states a parameter under its name, as in "force=12.5 N".
+func says(content string, p Leaf) bool {
+	_, after, found := strings.Cut(content, p.Path[strings.LastIndexByte(p.Path, '.')+1:])
+	after, has := strings.CutPrefix(strings.TrimLeft(after, " =:"), p.Value)
+	return found && has && strings.TrimLeft(after, ".0123456789") == after
+}
 
 // parameters returns the parameters of a context: params, or else the values outside
 // of the known sections, and env.
-func parameters(context robotmem.Object) (out []parameter) {
-	add := func(path, value string) {
-		if top, _, _ := strings.Cut(path, "."); path != "" && !slices.Contains(sections, top) {
-			out = append(out, parameter{path, value})
-		}
+func parameters(context robotmem.Object) []Leaf {
+	params, ok := context["params"]
+	if !ok {
+		params = map[string]any(context)
 	}
-	if params, ok := context["params"]; ok {
-		values("", params, add)
-	} else {
-		values("", map[string]any(context), add)
-	}
-	values("", context["env"], add)
-	return out
+	return slices.DeleteFunc(append(Leaves("", params), Leaves("", context["env"])...), func(p Leaf) bool {
+		top, _, _ := strings.Cut(p.Path, ".")
+		return p.Path == "" || slices.Contains(sections, top) || text.Tokens(p.Value) > valueTokens
+	})
 }
 
 // placeOf returns where a memory was made: the first coordinates and the first name.
 func placeOf(context robotmem.Object) string {
 	at, name := "", ""
 	for _, section := range placeSections {
-		values("", context[section], func(path, value string) {
+		for _, l := range Leaves("", context[section]) {
 			switch {
-			case strings.Contains(value, ","):
-				at = cmp.Or(at, value)
-			case path != "frame_id":
-				name = cmp.Or(name, value)
+			case l.Point:
+				at = cmp.Or(at, l.Value)
+			case l.Path != "frame_id":
+				name = cmp.Or(name, l.Value)
 			}
-		})
+		}
 	}
-	return strings.TrimSuffix(strings.TrimSpace("at "+strings.TrimSpace(at+" "+name)), "at")
+	if at+name == "" {
+		return ""
+	}
+	return strings.Join(strings.Fields("at "+at+" "+name), " ")
 }
 
 // placeSections are the sections of a context that say where.
@@ -253,55 +239,43 @@ var placeSections = []string{"spatial", "place", "location", "room"}
 // sections are the keys of a context that are no parameters.
 var sections = append([]string{"params", "env", "robot", "task", "success", "outcome", "result", "status"}, placeSections...)
 
-// values calls yield with the path and the text of every short value in v, in the
-// order of the paths. A quantity, coordinates and a short list of numbers are one value.
-func values(path string, v any, yield func(path, value string)) {
-	switch v := v.(type) {
-	case map[string]any:
-		if unit, ok := v["unit"].(string); ok && v["value"] != nil {
-			yield(path, fmt.Sprint(v["value"], " ", unit))
-			return
-		}
-		if v["x"] != nil && v["y"] != nil {
-			values(path, slices.DeleteFunc([]any{v["x"], v["y"], v["z"]}, func(c any) bool { return c == nil }), yield)
-			return
-		}
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			values(strings.TrimPrefix(path+"."+key, "."), v[key], yield)
-		}
-	case []any:
-		var parts []string
-		for _, e := range v[:min(len(v), 4)] {
-			n, ok := e.(json.Number)
-			f, err := n.Float64()
-			if !ok || err != nil || len(v) > 3 {
-				return
-			}
-			parts = append(parts, strconv.FormatFloat(math.Round(f*100)/100, 'g', -1, 64))
-		}
-		yield(path, strings.Join(parts, ","))
-	case nil:
-	default:
-		value := strings.Join(strings.Fields(fmt.Sprint(v)), " ")
-		if n, ok := v.(json.Number); ok && strings.HasSuffix(value, ".0") {
-			value = strings.TrimSuffix(n.String(), ".0")
-		}
-		if value != "" && text.Tokens(value) <= valueTokens {
-			yield(path, robotmem.Visible(value))
-		}
-	}
+// Leaf is a value of a context with its path.
+type Leaf struct {
+	Path, Value string
+	Point       bool // coordinates or joints
 }
 
-// says reports whether a text states a parameter under its name, as in "force=12.5 N",
-// or holds the whole of a long value.
-func says(content string, p parameter) bool {
-	if len(p.value) > 20 && strings.Contains(content, p.value) {
-		return true
+// Leaves returns the values in v in the order of their paths. A quantity, coordinates and
+// a list are one value.
+func Leaves(path string, v any) (out []Leaf) {
+	m, isObject := v.(map[string]any)
+	_, isText := v.(string)
+	if xyz, earth := robotmem.Coordinates(v); xyz != nil && !isText {
+		digits := 100.0 // a centimetre
+		if earth {
+			digits = 1e5 // about a metre
+		}
+		for i := range xyz {
+			xyz[i] = math.Round(xyz[i]*digits) / digits
+		}
+		return []Leaf{{path, strings.ReplaceAll(strings.Trim(fmt.Sprint(xyz), "[]"), " ", ","), true}}
 	}
-	_, after, found := strings.Cut(content, p.path[strings.LastIndexByte(p.path, '.')+1:])
-	after, has := strings.CutPrefix(strings.TrimLeft(after, " =:"), p.value)
-	return found && has && !strings.HasPrefix(after, ".") && strings.TrimLeft(after, "0123456789") == after
+	if unit, ok := m["unit"].(string); ok && m["value"] != nil {
+		v, isObject = fmt.Sprint(m["value"], " ", unit), false
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if isObject {
+			out = append(out, Leaves(strings.TrimPrefix(path+"."+key, "."), m[key])...)
+		}
+	}
+	if !isObject && v != nil && v != "" {
+		out = append(out, Leaf{path, strings.TrimSuffix(fmt.Sprint(v), ".0"), false})
+	}
+	return out
 }
+
+// IsText reports whether a value does not begin as a number or a list.
+func IsText(value string) bool { return !strings.ContainsAny(value[:1], "-0123456789[") }
 
 // TokensOf estimates the tokens of the JSON of v.
 func TokensOf(v any) int {

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,16 +33,17 @@ const (
 
 // byEvidence orders the best hits.
 func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
-	if len(r.Content) == 0 || r.timeOrder() || r.SpatialSort != nil || r.Like != nil || r.noEvidence() || len(hits) < 2 {
+	weight, set := r.Weights[Evidence]
+	switchedOff := set && weight == 0
+	if len(r.Content) == 0 || r.timeOrder() || r.SpatialSort != nil || r.Like != nil || switchedOff || len(hits) < 2 {
 		return hits, nil
 	}
-	var pool, rest []hit
-	for i := range hits {
-		if len(pool) == max(r.N, evidencePool) {
-			rest = hits[i:]
-			break
-		}
-		h := hits[i]
+	pool := make([]hit, 0, len(hits))
+	var scores []float64 // they stay where they are: the best is first
+	size := max(r.N, evidencePool)
+	for len(pool) < size && len(hits) > 0 {
+		h := hits[0]
+		hits = hits[1:]
 		ok, err := r.load(ctx, &h)
 		if err != nil {
 			return nil, err
@@ -51,45 +51,35 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 		if ok {
 			h.has = r.found(h.memory)
 			h.covered = r.coveredBy(&h)
-			pool = append(pool, h)
+			pool, scores = append(pool, h), append(scores, h.score)
 		}
 	}
-	scores := make([]float64, len(pool)) // they stay where they are: the best is first
-	for i := range pool {
-		scores[i] = pool[i].score
+	asked := ""
+	if success, failure := text.Asks(r.Query.Query); success {
+		asked = robotmem.OutcomeSuccess
+	} else if failure {
+		asked = robotmem.OutcomeFailure
 	}
-	success, failure := text.Asks(r.Query.Query)
 	for i := 1; i < len(pool); i++ {
-		for j := i; j > 0 && prefers(&pool[j], &pool[j-1], success, failure); j-- {
+		for j := i; j > 0 && prefers(&pool[j], &pool[j-1], asked); j-- {
 			pool[j], pool[j-1] = pool[j-1], pool[j]
 		}
 	}
 	for i := range pool {
 		pool[i].score = scores[i]
 	}
-	return append(pool, rest...), nil
+	return append(pool, hits...), nil
 }
 
-// noEvidence reports whether the user has switched this off.
-func (r *run) noEvidence() bool {
-	w, set := r.Weights[Evidence]
-	return set && w == 0
-}
-
-// prefers reports whether b comes before a, which is ranked before it.
-func prefers(b, a *hit, success, failure bool) bool {
+// prefers reports whether b comes before a, which is ranked before it. asked is the outcome that the
+// query asks for, or "".
+func prefers(b, a *hit, asked string) bool {
 	missing, more := difference(a.covered, b.covered), difference(b.covered, a.covered)
 	if b.words < nearShare*a.words || a.cosine != nil && (b.cosine == nil || *b.cosine < *a.cosine-nearCosine) || missing > len(a.has)/2 {
 		return false
 	}
 	if newer, sure := replaces(b.memory, a.memory); newer != 0 && (missing == 0 || sure) {
 		return newer > 0
-	}
-	asked := ""
-	if success {
-		asked = robotmem.OutcomeSuccess
-	} else if failure {
-		asked = robotmem.OutcomeFailure
 	}
 	if x, y := ownOutcome(a.memory), ownOutcome(b.memory); asked != "" && x != y && (x == asked || y == asked) && more >= missing {
 		return y == asked
@@ -121,18 +111,14 @@ func reliability(m *robotmem.Memory) float64 {
 
 // coveredBy returns the words of the query that a memory holds, in its text or its context.
 func (r *run) coveredBy(h *hit) map[string]bool {
-	out, missing := map[string]bool{}, 0
-	for word, found := range h.has {
-		if out[word] = found; !found {
-			missing++
-		}
-	}
-	if missing == 0 || len(h.memory.Context) == 0 {
+	out := maps.Clone(h.has)
+	maps.DeleteFunc(out, func(_ string, found bool) bool { return !found })
+	if len(out) == len(h.has) {
 		return out
 	}
 	for path, v := range leaves(h.memory.Context) {
-		for _, word := range text.Stems(strings.NewReplacer("_", " ", ".", " ").Replace(path) + " " + strings.ReplaceAll(v[1:], "_", " ")) {
-			if _, asked := out[word]; asked {
+		for _, word := range text.Stems(strings.NewReplacer("_", " ", ".", " ").Replace(path) + " " + strings.ReplaceAll(v, "_", " ")) {
+			if _, asked := h.has[word]; asked {
 				out[word] = true
 			}
 		}
@@ -142,8 +128,8 @@ func (r *run) coveredBy(h *hit) map[string]bool {
 
 // difference counts the words that a has and b has not.
 func difference(a, b map[string]bool) (n int) {
-	for word, found := range a {
-		if found && !b[word] {
+	for word := range a {
+		if !b[word] {
 			n++
 		}
 	}
@@ -161,49 +147,45 @@ func replaces(b, a *robotmem.Memory) (newer int, sure bool) {
 	if newer < 0 {
 		early, late = b, a
 	}
-	same, differ, _ := compareContexts(a.Context, b.Context)
-	changed := text.StatesChange(late.Content) && differ == 0 && (same > 0 || common(a, b) >= subjectWords)
-	if !changed && !revalued(early, late) {
+	same, differ, values := CompareContexts(a.Context, b.Context)
+	attempts := a.Outcome != robotmem.OutcomeUnknown || b.Outcome != robotmem.OutcomeUnknown
+	states := text.StatesChange(late.Content)
+	if differ > 0 || attempts && !states {
+		return 0, same > 0
+	}
+	words, others := text.Stems(a.Content), text.Stems(b.Content)
+	changed := states && (same > 0 || common(words, others) >= subjectWords)
+	if !changed && !attempts { // two attempts are not two values
+		verdict, _ := consolidate.Compare(record.StatementOf(early.Content), record.StatementOf(late.Content))
+		changed = verdict == consolidate.Contradicts || values > 0 && (same > 0 || consolidate.Jaccard(words, others) >= sameSubject)
+	}
+	if !changed {
 		newer = 0
 	}
 	return newer, same > 0
 }
 
 // common counts the words that two texts share.
-func common(a, b *robotmem.Memory) (n int) {
-	words := text.Stems(b.Content)
-	for _, word := range text.Stems(a.Content) {
-		if _, shared := slices.BinarySearch(words, word); shared {
+func common(a, b []string) (n int) {
+	for _, word := range a {
+		if _, shared := slices.BinarySearch(b, word); shared {
 			n++
 		}
 	}
 	return n
 }
 
-// revalued reports whether two facts without an outcome give one parameter two values.
-func revalued(a, b *robotmem.Memory) bool {
-	if a.Outcome != robotmem.OutcomeUnknown || b.Outcome != robotmem.OutcomeUnknown {
-		return false // two attempts, not two values
-	}
-	same, differ, values := compareContexts(a.Context, b.Context)
-	if values > 0 && differ == 0 && (same > 0 || consolidate.Jaccard(text.Stems(a.Content), text.Stems(b.Content)) >= sameSubject) {
-		return true
-	}
-	verdict, _ := consolidate.Compare(record.StatementOf(a.Content), record.StatementOf(b.Content))
-	return verdict == consolidate.Contradicts && differ == 0
-}
-
-// compareContexts counts the texts and flags that two contexts share and that differ, and the numbers and
+// CompareContexts counts the texts and flags that two contexts share and that differ, and the numbers and
 // coordinates that differ.
-func compareContexts(a, b robotmem.Object) (same, differ, values int) {
+func CompareContexts(a, b robotmem.Object) (same, differ, values int) {
 	x, y := leaves(a), leaves(b)
 	for path, v := range x {
 		w, ok := y[path]
 		switch {
 		case !ok, slices.Contains(versions, path[strings.LastIndexByte(path, '.')+1:]):
-		case v == w && v[0] == 't':
+		case v == w && IsText(v):
 			same++
-		case v != w && v[0] == 't' && w[0] == 't':
+		case v != w && IsText(v) && IsText(w):
 			differ++
 		case v != w:
 			values++
@@ -215,30 +197,14 @@ func compareContexts(a, b robotmem.Object) (same, differ, values int) {
 // versions are keys whose values change without another subject.
 var versions = []string{"map", "map_id", "firmware", "version", "fw", "status", "result", "outcome"}
 
-// leaves returns the values of a context by path: t and a text, or n and a number or list. Texts that begin
-// with a digit are numbers.
+// leaves returns the texts, numbers and lists of a context by path, without flags.
 func leaves(context robotmem.Object) map[string]string {
 	out := map[string]string{}
-	var walk func(prefix string, m map[string]any)
-	walk = func(prefix string, m map[string]any) {
-		for key, v := range m {
-			switch v := v.(type) {
-			case map[string]any:
-				walk(prefix+key+".", v)
-			case string:
-				if v != "" && (v[0] >= '0' && v[0] <= '9' || v[0] == '-') {
-					out[prefix+key] = "n" + v
-				} else {
-					out[prefix+key] = "t" + strings.ToLower(v)
-				}
-			case json.Number:
-				out[prefix+key] = "n" + string(v)
-			case []any:
-				out[prefix+key] = fmt.Sprint("n", v)
-			}
+	for _, l := range Leaves("", map[string]any(context)) {
+		if l.Value != "true" && l.Value != "false" {
+			out[l.Path] = strings.ToLower(l.Value)
 		}
 	}
-	walk("", context)
 	return out
 }
 
@@ -250,15 +216,12 @@ func noteConflicts(answers []robotmem.Memory) {
 			if newer == 0 {
 				continue
 			}
-			note := func(of, other *robotmem.Memory, newer bool) {
-				reason := "an earlier value of the same"
-				if newer {
-					reason = "a later value of the same"
-				}
-				of.Conflicts = append(of.Conflicts, robotmem.ConflictWith{MemoryID: other.MemoryID, Reason: reason, Newer: newer})
+			late, early := &answers[i], &answers[j]
+			if newer < 0 {
+				late, early = early, late
 			}
-			note(&answers[j], &answers[i], newer > 0)
-			note(&answers[i], &answers[j], newer < 0)
+			early.Conflicts = append(early.Conflicts, robotmem.ConflictWith{MemoryID: late.MemoryID, Reason: "a later value of the same", Newer: true})
+			late.Conflicts = append(late.Conflicts, robotmem.ConflictWith{MemoryID: early.MemoryID, Reason: "an earlier value of the same"})
 		}
 	}
 }
@@ -270,8 +233,8 @@ const (
 
 // warnings names attempts of the same task and parameters that all failed.
 func (r *run) warnings(ctx context.Context, hits []hit) (out []string, err error) {
+	hits = hits[:min(warnPool, len(hits))]
 	failures := 0
-	hits = slices.Clone(hits[:min(warnPool, len(hits))])
 	for i := range hits {
 		if r.src.Outcome(hits[i].id) == robotmem.OutcomeFailure {
 			failures++
@@ -280,64 +243,47 @@ func (r *run) warnings(ctx context.Context, hits []hit) (out []string, err error
 	if failures < warnLeast || len(r.Content) == 0 {
 		return nil, nil
 	}
-	type attempts struct {
-		failed    []int64
-		succeeded bool
-		what      string
-	}
-	all := map[string]*attempts{}
-	for i := range hits {
-		outcome := r.src.Outcome(hits[i].id)
+	failed, succeeded := map[string][]int64{}, map[string]bool{} // by attempt
+	for _, h := range hits {
+		outcome := r.src.Outcome(h.id)
 		if outcome == robotmem.OutcomeUnknown {
 			continue
 		}
-		ok, err := r.load(ctx, &hits[i])
+		ok, err := r.load(ctx, &h)
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
 			continue
 		}
-		key, what := attemptOf(hits[i].memory)
-		if what == "" {
-			continue
-		}
-		a := all[key]
-		if a == nil {
-			a = &attempts{what: what}
-			all[key] = a
-		}
-		if outcome == robotmem.OutcomeFailure {
-			a.failed = append(a.failed, hits[i].id)
-		} else {
-			a.succeeded = true
+		switch what := attemptOf(h.memory); outcome {
+		case robotmem.OutcomeFailure:
+			failed[what] = append(failed[what], h.id)
+		default:
+			succeeded[what] = true
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if a := all[key]; len(a.failed) >= warnLeast && !a.succeeded {
-			out = append(out, fmt.Sprintf("%s failed %d times and never succeeded: memories %s", a.what, len(a.failed), strings.Trim(fmt.Sprint(a.failed), "[]")))
+	for _, what := range slices.Sorted(maps.Keys(failed)) {
+		if ids := failed[what]; what != "" && len(ids) >= warnLeast && !succeeded[what] {
+			out = append(out, fmt.Sprintf("%s failed %d times and never succeeded: memories %s", what, len(ids), strings.Trim(fmt.Sprint(ids), "[]")))
 		}
 	}
 	return out, nil
 }
 
-// attemptOf returns what makes an attempt the same as another: its task and parameters.
-func attemptOf(m *robotmem.Memory) (key, what string) {
+// attemptOf returns the task and the parameters of an attempt, "" without parameters.
+func attemptOf(m *robotmem.Memory) string {
+	params, _ := m.Context["params"].(map[string]any)
+	data, err := robotmem.CanonicalJSON(params)
+	if err != nil || len(params) == 0 {
+		return ""
+	}
 	task, _ := m.Context.At("task.name")
 	if task == nil {
 		task, _ = m.Context["task"].(string)
 	}
-	params, _ := m.Context["params"].(map[string]any)
-	if len(params) == 0 {
-		return "", ""
-	}
-	data, err := robotmem.CanonicalJSON(params)
-	if err != nil {
-		return "", ""
-	}
-	if task == nil || task == "" {
+	if task == "" {
 		task = "an attempt"
 	}
-	what = fmt.Sprintf("%v with %s", task, data)
-	return what, what
+	return fmt.Sprintf("%v with %s", task, data)
 }

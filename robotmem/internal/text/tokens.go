@@ -1,6 +1,7 @@
 package text
 
 import (
+	"sort"
 	"strings"
 	"unicode"
 )
@@ -9,110 +10,64 @@ import (
 // than too few: the estimate is for cl100k_base and o200k_base, the vocabularies
 // for which a test compares them. A model's tokenizer needs megabytes of tables.
 func Tokens(s string) int {
-	var t tokenMeter
+	eighths, run, last := 0, 0, kind{}
 	for _, r := range s {
-		t.add(r)
+		k := kindOf(r)
+		switch run++; {
+		case k == last, last.name == 'A' && k.name == 'a' && run == 2: // a capital letter begins a word
+			eighths += k.next
+		default:
+			run = 1
+			eighths += k.first
+			switch {
+			case last.name == ' ' && k.name == '0': // a space before a number is a token
+				eighths += k.first
+			case last.name == 'a' && k.name == 'A': // an identifier, base64
+				eighths += k.first / 2
+			}
+		}
+		last = k
 	}
-	return t.count()
+	return (eighths + 7) / 8
+}
+
+// kind is a class of characters: the first one of a run and those after it cost so many
+// eighths of a token.
+type kind struct {
+	name        rune
+	first, next int
+}
+
+func kindOf(r rune) kind {
+	switch {
+	case r == ' ': // one belongs to the word that follows
+		return kind{' ', 0, 8}
+	case 'a' <= r && r <= 'z':
+		return kind{'a', 8, 1}
+	case 'A' <= r && r <= 'Z':
+		return kind{'A', 8, 4}
+	case '0' <= r && r <= '9':
+		return kind{'0', 8, 3}
+	case r < 0x80:
+		return kind{'.', 8, 4}
+	case unicode.Is(unicode.Cyrillic, r):
+		return kind{'u', 6, 6}
+	case r < 0x800 && !unicode.Is(unicode.Latin, r):
+		return kind{'u', 8, 8}
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+		return kind{'u', 13, 13}
+	}
+	return kind{'u', 8 * len(string(r)) / 2, 8 * len(string(r)) / 2}
 }
 
 // ClipTokens cuts s to an estimate of n tokens, at a space if one is near.
 func ClipTokens(s string, n int) string {
-	var t tokenMeter
-	fits := 0 // bytes that leave room for the ellipsis
-	for i, r := range s {
-		t.add(r)
-		switch size := i + len(string(r)); {
-		case t.count() > n:
-			if at := strings.LastIndexByte(s[:fits], ' '); at > fits*3/4 {
-				fits = at
-			}
-			return strings.TrimRight(s[:fits], " ") + "…"
-		case t.count() < n:
-			fits = size
-		}
+	if Tokens(s) <= n {
+		return s
 	}
-	return s
-}
-
-// tokenMeter counts in quarters of a token. Runs of letters, digits and
-// punctuation are counted apart, because tokenizers split there.
-type tokenMeter struct {
-	quarters, length int // length of the current run
-	last             tokenClass
-}
-
-type tokenClass int
-
-const (
-	classSpace tokenClass = iota
-	classLower
-	classUpper
-	classDigit
-	classMark  // ASCII punctuation
-	classOther // everything else, by character
-)
-
-func (t *tokenMeter) count() int { return (t.quarters + 3) / 4 }
-
-func (t *tokenMeter) add(r rune) {
-	class := tokenClassOf(r)
-	run := class == t.last || class == classLower && t.last == classUpper && t.length == 1
-	if t.length++; !run {
-		t.length = 1
+	fits := s[:sort.Search(len(s), func(i int) bool { return Tokens(s[:i+1]) >= n })]
+	if at := strings.LastIndexByte(fits, ' '); at > len(fits)*3/4 {
+		fits = fits[:at]
 	}
-	switch class {
-	case classLower, classUpper:
-		if !run || t.length > 5 && t.length%4 == 2 { // the first 5 letters, then 4 each
-			t.quarters += 4
-		}
-		if class == classUpper && t.last == classLower { // an identifier, base64
-			t.quarters += 4
-		}
-	case classDigit:
-		if t.length%3 == 1 {
-			t.quarters += 4
-			if t.last == classSpace { // a space before a number is a token
-				t.quarters += 4
-			}
-		}
-	case classMark:
-		if t.length%2 == 1 {
-			t.quarters += 4
-		}
-	case classSpace: // one space belongs to the word that follows
-		if r != ' ' || t.length > 1 {
-			t.quarters += 4
-		}
-	default:
-		switch {
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
-			t.quarters += 6
-		case unicode.Is(unicode.Cyrillic, r):
-			t.quarters += 3
-		case r < 0x800 && !unicode.Is(unicode.Latin, r):
-			t.quarters += 4
-		case r < 0x10000:
-			t.quarters += 8
-		default:
-			t.quarters += 12
-		}
-	}
-	t.last = class
-}
-
-func tokenClassOf(r rune) tokenClass {
-	switch {
-	case 'a' <= r && r <= 'z':
-		return classLower
-	case 'A' <= r && r <= 'Z':
-		return classUpper
-	case '0' <= r && r <= '9':
-		return classDigit
-	case r == ' ', r == '\n', r == '\t', r == '\r':
-		return classSpace
-	case r < 0x80:
-		return classMark
-	}
-	return classOther
+	return strings.TrimRight(strings.ToValidUTF8(fits, ""), " ") + "…"
 }
