@@ -86,9 +86,8 @@ func (p picture) grid() *grid {
 	r := p.colours.Bounds()
 	for y := range gridCells {
 		for x := range gridCells {
-			sx, sy := p.turn.source(x, y, gridCells, gridCells)
-			x0, x1 := media.Part(sx, gridCells, r.Dx())
-			y0, y1 := media.Part(sy, gridCells, r.Dy())
+			x0, x1 := media.Part(x, gridCells, r.Dx())
+			y0, y1 := media.Part(y, gridCells, r.Dy())
 			c := cellMean(p.colours, image.Rect(x0, y0, x1, y1).Add(r.Min))
 			// Luma and colour differences of ITU-R BT.601, as in JPEG.
 			i := y*gridCells + x

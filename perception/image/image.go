@@ -75,7 +75,6 @@ func readHeader(data []byte) (h header, err error) {
 type picture struct {
 	colours image.RGBA64Image // nil if there are values
 	values  *values
-	turn    orientation
 }
 
 // decode returns the picture of a whole file within the limits.
@@ -194,7 +193,6 @@ func decode(data []byte, h header) (p picture, err error) {
 		}
 	case "jpeg":
 		img, err = jpeg.Decode(bytes.NewReader(data))
-		p.turn = jpegOrientation(data)
 	default:
 		img, err = decodeWebP(data)
 	}
@@ -329,101 +327,21 @@ func webpSize(data []byte) (width, height int, err error) {
 	}
 }
 
-// jpegSegments calls f with each segment before the pixels until f returns false. It
-// reports whether f returned false.
-func jpegSegments(data []byte, f func(marker byte, body []byte) bool) bool {
-	const startOfScan = 0xda
-	for i := 2; i+4 <= len(data) && data[i] == 0xff; {
-		marker := data[i+1]
-		if marker == 0xff { // padding
-			i++
-			continue
-		}
-		// The length counts its own two bytes.
-		end := i + 2 + int(binary.BigEndian.Uint16(data[i+2:]))
-		if marker == startOfScan || end < i+4 || end > len(data) {
-			return false
-		}
-		if !f(marker, data[i+4:end]) {
-			return true
-		}
-		i = end
-	}
-	return false
-}
-
 // progressive reports whether a JPEG is progressive, which takes more memory, also
 // if its segments cannot be read up to the start of the frame.
 func progressive(data []byte) bool {
-	const baseline, extended, progressiveFrame = 0xc0, 0xc1, 0xc2
-	found := false
-	jpegSegments(data, func(marker byte, _ []byte) bool {
-		found = marker == baseline || marker == extended
-		return !found && marker != progressiveFrame
-	})
-	return !found
-}
-
-// orientation is how a picture must be turned to be upright, as the tag of EXIF 2.3
-// has it: 1 (or 0) not at all, 2 mirrored, 3 upside down, 4 both, 5 to 8 the same
-// with rows and columns exchanged.
-type orientation int
-
-func (o orientation) sideways() bool { return o >= 5 && o <= 8 }
-
-// source returns the pixel of a w by h picture that is at x, y of the turned one.
-func (o orientation) source(x, y, w, h int) (int, int) {
-	switch o {
-	case 2:
-		return w - 1 - x, y
-	case 3:
-		return w - 1 - x, h - 1 - y
-	case 4:
-		return x, h - 1 - y
-	case 5:
-		return y, x
-	case 6:
-		return y, h - 1 - x
-	case 7:
-		return w - 1 - y, h - 1 - x
-	case 8:
-		return w - 1 - y, x
-	}
-	return x, y
-}
-
-// jpegOrientation finds the tag in the first directory of the EXIF segment: a TIFF
-// header, then entries of 12 bytes (tag, type, count, value).
-func jpegOrientation(data []byte) (o orientation) {
-	const app1, tagOrientation, typeShort, exif = 0xe1, 0x0112, 3, "Exif\x00\x00"
-	jpegSegments(data, func(marker byte, body []byte) bool {
-		if marker != app1 || !bytes.HasPrefix(body, []byte(exif)) {
+	const baseline, extended, progressiveFrame, startOfScan, padding = 0xc0, 0xc1, 0xc2, 0xda, 0xff
+	for i := 2; i+4 <= len(data) && data[i] == 0xff; {
+		switch data[i+1] {
+		case baseline, extended:
+			return false
+		case progressiveFrame, startOfScan:
 			return true
+		case padding:
+			i++
+			continue
 		}
-		tiff := body[len(exif):]
-		if len(tiff) < 8 {
-			return false
-		}
-		var order binary.ByteOrder = binary.BigEndian
-		if bytes.HasPrefix(tiff, []byte("II")) {
-			order = binary.LittleEndian
-		}
-		at := int64(order.Uint32(tiff[4:]))
-		if at+2 > int64(len(tiff)) {
-			return false
-		}
-		entries := tiff[at+2:]
-		for range order.Uint16(tiff[at:]) {
-			if len(entries) < 12 {
-				return false
-			}
-			if order.Uint16(entries) == tagOrientation && order.Uint16(entries[2:]) == typeShort {
-				o = orientation(order.Uint16(entries[8:]))
-				return false
-			}
-			entries = entries[12:]
-		}
-		return false
-	})
-	return o
+		i += 2 + int(binary.BigEndian.Uint16(data[i+2:])) // the length counts its own two bytes
+	}
+	return true
 }

@@ -27,9 +27,6 @@ const (
 // preview returns a smaller copy: a JPEG if the picture is opaque and large, and otherwise a PNG.
 func (p picture) preview(o media.PreviewOptions) (*media.Preview, error) {
 	width, height := p.size()
-	if p.turn.sideways() {
-		o.Width, o.Height = o.Height, o.Width
-	}
 	w, h := fit(width, height, o)
 	var small *image.NRGBA
 	if p.values != nil {
@@ -37,7 +34,6 @@ func (p picture) preview(o media.PreviewOptions) (*media.Preview, error) {
 	} else {
 		small = shrink(p.colours, w, h)
 	}
-	small = p.turn.apply(small)
 	out := &media.Preview{MediaType: "image/png", Width: small.Rect.Dx(), Height: small.Rect.Dy()}
 	var b bytes.Buffer
 	var err error
@@ -131,24 +127,6 @@ func (m *values) draw(w, h int) *image.NRGBA {
 				level = min(max((v-s.dark)/(s.bright-s.dark), 0), 1)
 			}
 			out.SetNRGBA(x, y, draw.Turbo.At(turboLow+level*(turboHigh-turboLow)))
-		}
-	}
-	return out
-}
-
-func (o orientation) apply(img *image.NRGBA) *image.NRGBA {
-	if o < 2 || o > 8 {
-		return img
-	}
-	w, h := img.Rect.Dx(), img.Rect.Dy()
-	r := image.Rect(0, 0, w, h)
-	if o.sideways() {
-		r = image.Rect(0, 0, h, w)
-	}
-	out := image.NewNRGBA(r)
-	for y := range r.Max.Y {
-		for x := range r.Max.X {
-			out.SetNRGBA(x, y, img.NRGBAAt(o.source(x, y, w, h)))
 		}
 	}
 	return out
