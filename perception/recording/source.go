@@ -81,11 +81,10 @@ type Source interface {
 	Name() string
 	// ID is the same for the same bytes: the hexadecimal SHA-256 of all of them.
 	ID(ctx context.Context) (string, error)
-	// Info reads the index, or the whole file if there is none.
+	// Info reads the whole file.
 	Info(ctx context.Context) (*Info, error)
-	// Messages yields all messages, by log time if the file has an index and otherwise in
-	// its order. An error is a [*BreakError] or the context's. After a BreakError there may
-	// be more messages.
+	// Messages yields all messages in the order of the file. An error is a [*BreakError] or the
+	// context's. After a BreakError there may be more messages.
 	Messages(ctx context.Context) iter.Seq2[*Message, error]
 	Close() error
 }
