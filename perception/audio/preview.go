@@ -71,7 +71,7 @@ func (s *sound) spectrogram(columns int) image.Image {
 	}
 	palette := make(color.Palette, 256)
 	for i := range palette {
-		palette[i] = draw.Inferno.At(float64(i) / 255)
+		palette[i] = draw.Turbo.At(float64(i) / 255)
 	}
 	img := image.NewPaletted(image.Rect(0, 0, columns, spectrogramRows), palette)
 	if loudest == 0 {

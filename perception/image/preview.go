@@ -106,9 +106,6 @@ func averages(img image.RGBA64Image, w, h int) image.Image {
 	return out
 }
 
-// The ends of the scale are too dark to tell from black.
-const turboLow, turboHigh = 0.08, 0.95
-
 // draw colours the values, near ones blue and far ones red. Missing values are transparent.
 func (m *values) draw(w, h int) *image.NRGBA {
 	s := m.stats()
@@ -126,7 +123,7 @@ func (m *values) draw(w, h int) *image.NRGBA {
 			if s.bright > s.dark {
 				level = min(max((v-s.dark)/(s.bright-s.dark), 0), 1)
 			}
-			out.SetNRGBA(x, y, draw.Turbo.At(turboLow+level*(turboHigh-turboLow)))
+			out.SetNRGBA(x, y, draw.HeightColour(level))
 		}
 	}
 	return out
