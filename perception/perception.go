@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -84,8 +85,7 @@ var (
 	ErrNoSamples = media.ErrNoSamples
 )
 
-// view is what one format makes of a payload. Several formats may accept a payload;
-// only the decoding of the bytes shows which of them can read it.
+// view is what one format makes of a payload.
 type view interface {
 	// Summary returns "" if the bytes cannot be read.
 	Summary() string
@@ -94,24 +94,31 @@ type view interface {
 	Samples(SamplesOptions) (*Samples, error)
 }
 
-// views returns the formats that accept the payload, the best first: a format that is
-// proven by the first bytes comes before one that only the media type claims.
-func views(in media.Payload) []view {
-	var out []view
-	add := func(accepted bool, v view) {
-		if accepted {
-			out = append(out, v)
+// formats are in order: one that is proven by the first bytes comes before one that only the media
+// type claims. Several may accept a payload; only the decoding shows which of them can read it.
+var formats = []struct {
+	accepts func(media.Payload) bool
+	open    func(media.Payload) (view, error)
+}{
+	{image.Accepts, func(in media.Payload) (view, error) { return image.File{Payload: in}, nil }},
+	{image.AcceptsPixels, func(in media.Payload) (view, error) { return image.Pixels{Payload: in}, nil }},
+	{audio.Accepts, func(in media.Payload) (view, error) { return audio.File{Payload: in}, nil }},
+	{pointcloud.Accepts, func(in media.Payload) (view, error) { return pointcloud.File{Payload: in}, nil }},
+	{trajectory.Accepts, func(in media.Payload) (view, error) { return trajectory.Open(in) }},
+	{pointcloud.AcceptsScan, func(in media.Payload) (view, error) { return pointcloud.DecodeScan(in) }},
+	{segment.Accepts, func(in media.Payload) (view, error) { return segment.File{Payload: in}, nil }},
+	{timeseries.Accepts, func(in media.Payload) (view, error) { return timeseries.Decode(in) }},
+}
+
+// views opens the payload in each format that accepts it.
+func views(in media.Payload) iter.Seq2[view, error] {
+	return func(yield func(view, error) bool) {
+		for _, f := range formats {
+			if f.accepts(in) && !yield(f.open(in)) {
+				return
+			}
 		}
 	}
-	add(image.Accepts(in), image.File{Payload: in})
-	add(image.AcceptsPixels(in), image.Pixels{Payload: in})
-	add(audio.Accepts(in), audio.File{Payload: in})
-	add(pointcloud.Accepts(in), pointcloud.File{Payload: in})
-	add(trajectory.Accepts(in), trajectory.File{Payload: in})
-	add(pointcloud.AcceptsScan(in), pointcloud.ScanFile{Payload: in})
-	add(segment.Accepts(in), segment.File{Payload: in})
-	add(timeseries.Accepts(in), timeseries.File{Payload: in})
-	return out
 }
 
 // Summarize returns one line about the data, made from the data and its metadata and never from a
@@ -123,7 +130,10 @@ func Summarize(it Item) string {
 		return ""
 	}
 	in := it.Payload()
-	for _, v := range views(in) {
+	for v, err := range views(in) {
+		if err != nil {
+			continue
+		}
 		if s := v.Summary(); s != "" {
 			return media.Clean(s, media.MaxSummary)
 		}
@@ -174,7 +184,10 @@ func Features(it Item) (kind string, vector []float32, ok bool) {
 	if len(it.Data) == 0 || in.IsHead() {
 		return "", nil, false
 	}
-	for _, v := range views(in) {
+	for v, err := range views(in) {
+		if err != nil {
+			continue
+		}
 		if kind, vector, ok = v.Features(); ok && allFinite(vector) {
 			return kind, vector, true
 		}
@@ -217,10 +230,12 @@ func MakePreview(it Item, o PreviewOptions) (*Preview, error) {
 	}
 	o = o.Normal()
 	var first error
-	for _, v := range views(in) {
-		p, err := v.Preview(o)
+	for v, err := range views(in) {
 		if err == nil {
-			return p, nil
+			var p *Preview
+			if p, err = v.Preview(o); err == nil {
+				return p, nil
+			}
 		}
 		first = cmp.Or(first, err)
 	}
@@ -237,10 +252,12 @@ func MakeSamples(it Item, o SamplesOptions) (*Samples, error) {
 		return nil, fmt.Errorf("the payload of %d bytes is too large to decode; only its first %d are read", it.Size, len(it.Data))
 	}
 	var first error
-	for _, v := range views(in) {
-		s, err := v.Samples(o)
+	for v, err := range views(in) {
 		if err == nil {
-			return s, nil
+			var s *Samples
+			if s, err = v.Samples(o); err == nil {
+				return s, nil
+			}
 		}
 		first = cmp.Or(first, err)
 		if errors.Is(err, ErrNoSamples) {
@@ -275,8 +292,11 @@ func unreadable(in media.Payload) error {
 	if in.IsHead() {
 		return nil // its beginning alone is not all that a format needs
 	}
-	for _, v := range views(in) {
-		if _, err := v.Preview(PreviewOptions{}.Normal()); err != nil && !errors.Is(err, ErrNoPreview) {
+	for v, err := range views(in) {
+		if err == nil {
+			_, err = v.Preview(PreviewOptions{}.Normal())
+		}
+		if err != nil && !errors.Is(err, ErrNoPreview) {
 			return err
 		}
 	}

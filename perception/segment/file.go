@@ -94,7 +94,7 @@ func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Preview(o), nil
+	return s.Preview(o)
 }
 
 func (f File) series() (*timeseries.Series, error) {
@@ -128,7 +128,8 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	}
 	if _, ok := poseOf(first); ok && len(seg.Messages) >= trajectory.MinPoses {
 		if t, err := seg.trajectory(); err == nil {
-			return t.Samples(inFrame(f.Metadata, first), o), nil
+			t.Metadata = inFrame(f.Metadata, first)
+			return t.Samples(o)
 		}
 	}
 	s, err := seg.series()
@@ -261,7 +262,11 @@ func (s *Segment) scan(schema *message.Schema, m media.Metadata, o media.Samples
 	if err != nil {
 		return nil, fmt.Errorf("message %d: %w", at+1, err)
 	}
-	out := scan.Samples(inFrame(m, v), o)
+	scan.Metadata = inFrame(m, v)
+	out, err := scan.Samples(o)
+	if err != nil {
+		return nil, err
+	}
 	out.Time, out.TimeUnit = media.Numbers{time(at)}, "sample"
 	if times != nil {
 		out.TimeUnit, out.DurationS = "s", times[len(times)-1]

@@ -65,7 +65,7 @@ type panel struct {
 }
 
 // Preview draws a plot of the channels.
-func (s *Series) Preview(o media.PreviewOptions) *media.Preview {
+func (s *Series) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	label := media.Clean(s.Summary(), media.MaxSummary)
 	p := &plot{
 		Canvas: draw.NewCanvas(o, `class="trace-plot" role="img" aria-label="`+draw.Escape(label)+`"`),
@@ -74,7 +74,7 @@ func (s *Series) Preview(o media.PreviewOptions) *media.Preview {
 	}
 	p.WriteString(plotStyle)
 	p.draw(p.arrange(s.panels()))
-	return p.Done()
+	return p.Done(), nil
 }
 
 // panels groups the channels by unit, or by quantity if they have none, in their

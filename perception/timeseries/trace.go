@@ -1,6 +1,6 @@
 // Package timeseries reads traces: time series of several channels, such as the
-// forces and torques of a wrist sensor, joint states or an IMU. A [File] makes a
-// summary, features, a plot and samples of one; [Decode] returns the readings.
+// forces and torques of a wrist sensor, joint states or an IMU. [Decode] returns a [Series],
+// which makes a summary, features, a plot and samples.
 //
 // The tests of this package are those of package perception, through its API.
 package timeseries
@@ -213,48 +213,8 @@ func (s *Series) setUnits(units []string) {
 	}
 }
 
-// File is a payload that may be a trace.
-type File struct{ media.Payload }
-
 // Accepts reports whether the payload is text, JSON, a .npy array or raw samples.
 func Accepts(in media.Payload) bool { return isRaw(in) || in.Encoding() != media.Opaque }
-
-// Summary returns "6-axis wrench, 15 samples over 315 ms, Fz peak -62 N at 84 ms",
-// and "" if the payload is not a trace.
-func (f File) Summary() string {
-	s, err := Decode(f.Payload)
-	if err != nil {
-		return ""
-	}
-	return s.Summary()
-}
-
-// Features returns a vector of the kind trace/v2.
-func (f File) Features() (kind string, vector []float32, ok bool) {
-	s, err := Decode(f.Payload)
-	if err != nil {
-		return "", nil, false
-	}
-	return s.Features()
-}
-
-// Preview draws a plot.
-func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
-	s, err := Decode(f.Payload)
-	if err != nil {
-		return nil, err
-	}
-	return s.Preview(o), nil
-}
-
-// Samples returns the readings by channel.
-func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
-	s, err := Decode(f.Payload)
-	if err != nil {
-		return nil, err
-	}
-	return s.Samples(o)
-}
 
 // Samples cuts the readings to the part that is asked for and reduces them.
 func (s *Series) Samples(o media.SamplesOptions) (*media.Samples, error) {

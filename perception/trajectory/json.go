@@ -6,9 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/robotmem/robotmem-go/perception/media"
 )
 
 var errNotJSON = errors.New("the data is not valid JSON")
@@ -73,15 +70,10 @@ func (s *jsonStamp) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// isPoseJSON is a fast check for the keys of poses and steps.
-func isPoseJSON(data []byte) bool {
-	return bytes.Contains(data, []byte(`"position"`)) || bytes.Contains(data, []byte(`"steps"`))
-}
-
 // readJSON reads pose by pose, so that it takes little more memory than the poses.
 func (t *Trajectory) readJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
-	if err := enterList(d, "poses"); err != nil {
+	if err := enterList(d); err != nil {
 		return err
 	}
 	for n := 1; d.More(); n++ {
@@ -108,8 +100,8 @@ func (t *Trajectory) readJSON(data []byte) error {
 }
 
 // enterList moves to the first element of a list: the whole document, or the value of
-// a key of an object.
-func enterList(d *json.Decoder, key string) error {
+// the key poses of an object.
+func enterList(d *json.Decoder) error {
 	open, err := d.Token()
 	if err != nil {
 		return errNotJSON
@@ -117,13 +109,13 @@ func enterList(d *json.Decoder, key string) error {
 	if open == json.Delim('{') {
 		for {
 			if !d.More() {
-				return fmt.Errorf("the JSON object has no %s", key)
+				return errors.New("the JSON object has no poses")
 			}
 			name, err := d.Token()
 			if err != nil {
 				return errNotJSON
 			}
-			if name == key {
+			if name == "poses" {
 				break
 			}
 			var skipped json.RawMessage
@@ -136,40 +128,7 @@ func enterList(d *json.Decoder, key string) error {
 		}
 	}
 	if open != json.Delim('[') {
-		return fmt.Errorf("%s is not a list", key)
+		return errors.New("poses is not a list")
 	}
 	return nil
-}
-
-// steps returns "12 steps: reach, grasp, lift, …" for a procedure: a JSON object with
-// steps, each an object with an action.
-func (f File) steps() string {
-	const namedSteps = 8
-	if f.Encoding() != media.JSON || !bytes.HasPrefix(bytes.TrimSpace(f.Data), []byte("{")) {
-		return ""
-	}
-	d := json.NewDecoder(bytes.NewReader(f.Data))
-	if enterList(d, "steps") != nil {
-		return ""
-	}
-	var names []string
-	n := int64(0)
-	for ; d.More(); n++ {
-		var step struct {
-			Action string `json:"action"`
-		}
-		if d.Decode(&step) != nil || step.Action == "" {
-			return ""
-		}
-		if n < namedSteps {
-			names = append(names, media.Clean(step.Action, media.MaxName/2))
-		}
-	}
-	if _, err := d.Token(); err != nil || n == 0 {
-		return ""
-	}
-	if n > namedSteps {
-		names = append(names, "…")
-	}
-	return media.Plural(n, "step") + ": " + strings.Join(names, ", ")
 }
