@@ -71,7 +71,7 @@ func (s *sound) spectrogram(columns int) image.Image {
 	}
 	palette := make(color.Palette, 256)
 	for i := range palette {
-		palette[i] = draw.Turbo.At(float64(i) / 255)
+		palette[i] = heat(float64(i) / 255)
 	}
 	img := image.NewPaletted(image.Rect(0, 0, columns, spectrogramRows), palette)
 	if loudest == 0 {
@@ -82,6 +82,12 @@ func (s *sound) spectrogram(columns int) image.Image {
 		img.SetColorIndex(i/spectrogramRows, spectrogramRows-1-i%spectrogramRows, uint8(255*min(max(level, 0), 1)))
 	}
 	return img
+}
+
+// heat goes from black over red and yellow to white.
+func heat(level float64) color.NRGBA {
+	part := func(v float64) uint8 { return uint8(255 * min(max(v, 0), 1)) }
+	return color.NRGBA{part(3 * level), part(3*level - 1), part(3*level - 2), 255}
 }
 
 // wave draws the range of the samples in each pixel, scaled to the peak of the mixed

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	"image/color"
 	"image/jpeg"
 	"image/png"
 	"math"
@@ -74,34 +73,21 @@ func fit(width, height int, o media.PreviewOptions) (w, h int) {
 	return side(width, o.Width), side(height, o.Height)
 }
 
-// shrink averages blocks of pixels first if there are many, since the kernel that
-// follows holds a row of floating point for each row of pixels.
+// shrink scales a large picture roughly first, since the kernel that follows holds a row of floating
+// point for each row of pixels.
 func shrink(img image.RGBA64Image, w, h int) *image.NRGBA {
 	var from image.Image = img
 	r := img.Bounds()
 	if k := min(r.Dx()/(2*w), r.Dy()/(2*h)); k >= 2 {
-		from = averages(img, r.Dx()/k, r.Dy()/k)
+		rough := image.NewRGBA64(image.Rect(0, 0, r.Dx()/k, r.Dy()/k))
+		xdraw.ApproxBiLinear.Scale(rough, rough.Rect, img, r, xdraw.Src, nil)
+		from = rough
 	}
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))
 	if w >= r.Dx() {
 		xdraw.NearestNeighbor.Scale(out, out.Rect, from, from.Bounds(), xdraw.Src, nil)
 	} else {
 		xdraw.CatmullRom.Scale(out, out.Rect, from, from.Bounds(), xdraw.Src, nil)
-	}
-	return out
-}
-
-// averages returns img in w by h means.
-func averages(img image.RGBA64Image, w, h int) image.Image {
-	r := img.Bounds()
-	out := image.NewRGBA64(image.Rect(0, 0, w, h))
-	for y := range h {
-		y0, y1 := media.Part(y, h, r.Dy())
-		for x := range w {
-			x0, x1 := media.Part(x, w, r.Dx())
-			sum, n := sumPixels(img, image.Rect(x0, y0, x1, y1).Add(r.Min))
-			out.SetRGBA64(x, y, color.RGBA64{uint16(sum[0] / n), uint16(sum[1] / n), uint16(sum[2] / n), uint16(sum[3] / n)})
-		}
 	}
 	return out
 }
@@ -123,7 +109,7 @@ func (m *values) draw(w, h int) *image.NRGBA {
 			if s.bright > s.dark {
 				level = min(max((v-s.dark)/(s.bright-s.dark), 0), 1)
 			}
-			out.SetNRGBA(x, y, draw.HeightColour(level))
+			out.SetNRGBA(x, y, draw.Colour(level))
 		}
 	}
 	return out

@@ -181,7 +181,8 @@ const (
 	maxUnpacked = 256 << 20
 )
 
-// unpackLZF returns exactly size bytes.
+// unpackLZF returns exactly size bytes. It reads all pieces before it allocates, so
+// that a false claim takes no memory.
 func unpackLZF(in []byte, size int64) ([]byte, error) {
 	if size > maxUnpacked {
 		return nil, fmt.Errorf("the compressed points claim %d bytes; the limit is %d", size, maxUnpacked)
@@ -189,16 +190,36 @@ func unpackLZF(in []byte, size int64) ([]byte, error) {
 	if size > lzfRatio*int64(len(in)) {
 		return nil, fmt.Errorf("the compressed points claim %d bytes; %d compressed ones cannot hold that", size, len(in))
 	}
-	damaged := errors.New("the compressed points are damaged")
+	total := int64(0)
+	whole := lzfPieces(in, func(literal []byte, back, n int) bool {
+		total += int64(len(literal) + n)
+		return total <= size && int64(back) <= total-int64(n)
+	})
+	if !whole || total != size {
+		return nil, errors.New("the compressed points are damaged")
+	}
 	out := make([]byte, 0, size)
+	lzfPieces(in, func(literal []byte, back, n int) bool {
+		out = append(out, literal...)
+		for range n {
+			out = append(out, out[len(out)-back])
+		}
+		return true
+	})
+	return out, nil
+}
+
+// lzfPieces calls f with each piece, literal bytes or a copy of n bytes from back
+// before, until f returns false. It reports whether it came to the end.
+func lzfPieces(in []byte, f func(literal []byte, back, n int) bool) bool {
 	for len(in) > 0 {
 		control := int(in[0])
 		in = in[1:]
-		if n := control + 1; control < 32 {
-			if n > len(in) || n > cap(out)-len(out) {
-				return nil, damaged
+		if control < 32 {
+			if control+1 > len(in) || !f(in[:control+1], 0, 0) {
+				return false
 			}
-			out, in = append(out, in[:n]...), in[n:]
+			in = in[control+1:]
 			continue
 		}
 		n := control>>5 + 2
@@ -206,22 +227,12 @@ func unpackLZF(in []byte, size int64) ([]byte, error) {
 			n += int(in[0])
 			in = in[1:]
 		}
-		if len(in) == 0 {
-			return nil, damaged
+		if len(in) == 0 || !f(nil, (control&0x1f)<<8+int(in[0])+1, n) {
+			return false
 		}
-		back := (control&0x1f)<<8 + int(in[0]) + 1
 		in = in[1:]
-		if back > len(out) || n > cap(out)-len(out) {
-			return nil, damaged
-		}
-		for range n {
-			out = append(out, out[len(out)-back])
-		}
 	}
-	if int64(len(out)) != size {
-		return nil, damaged
-	}
-	return out, nil
+	return true
 }
 
 // A PLY file (the Stanford polygon format) is a header of lines up to end_header,

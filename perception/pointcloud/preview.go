@@ -68,7 +68,7 @@ func heights(v *draw.Above, c *Cloud, bottom, top float64) image.Image {
 	palette := make(color.Palette, 1, heightColours+1)
 	palette[0] = color.NRGBA{}
 	for i := range heightColours {
-		palette = append(palette, draw.HeightColour(float64(i)/(heightColours-1)))
+		palette = append(palette, draw.Colour(float64(i)/(heightColours-1)))
 	}
 	img := image.NewPaletted(image.Rect(0, 0, columns, rows), palette)
 	for i := 0; i < len(c.Positions); i += 3 {

@@ -264,19 +264,3 @@ func copyAll(ctx context.Context, w io.Writer, r io.Reader) (n int64, err error)
 func channelKey(c *Channel) string {
 	return fmt.Sprintf("%q %q %q %x %q %q", c.Topic, c.SchemaName, c.SchemaEncoding, sha256.Sum256(c.SchemaData), c.MessageEncoding, c.Metadata)
 }
-
-// queue is a priority queue: the first item in the order of less comes first.
-type queue[T any] struct {
-	items []T
-	less  func(a, b T) bool
-}
-
-func (q *queue[T]) Len() int           { return len(q.items) }
-func (q *queue[T]) Less(i, j int) bool { return q.less(q.items[i], q.items[j]) }
-func (q *queue[T]) Swap(i, j int)      { q.items[i], q.items[j] = q.items[j], q.items[i] }
-func (q *queue[T]) Push(x any)         { q.items = append(q.items, x.(T)) }
-func (q *queue[T]) Pop() any {
-	last := q.items[len(q.items)-1]
-	q.items = q.items[:len(q.items)-1]
-	return last
-}

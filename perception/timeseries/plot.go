@@ -206,7 +206,7 @@ func (p *plot) drawTimes(frame draw.Box, lowest bool) {
 	}
 	from, span, unit, least := 1.0, float64(p.s.Len()-1), "samples", 1.0
 	if seconds := p.s.seconds(); seconds > 0 && media.Finite(seconds) {
-		from, span, unit, least = 0, p.s.time(p.s.Len()-1), "s", 0
+		from, span, unit, least = 0, p.s.stamp(p.s.Len()-1), "s", 0
 		switch {
 		case span < 1e-3:
 			span, unit = span*1e6, "µs"

@@ -66,14 +66,6 @@ func (s *Series) seconds() float64 {
 	return 0
 }
 
-// time is when sample i was taken, in seconds since the first. The duration must be known.
-func (s *Series) time(i int) float64 {
-	if s.Times != nil {
-		return s.Times[i]
-	}
-	return float64(i) / s.RateHz
-}
-
 // SetRate sets the rate if it is a positive number.
 func (s *Series) SetRate(hz float64) {
 	if hz > 0 && !math.IsInf(hz, 1) {
@@ -221,7 +213,7 @@ func (s *Series) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	out := &media.Samples{Kind: "trace", TimeUnit: "sample", RateHz: s.RateHz}
 	if s.Stamps != nil || s.RateHz > 0 {
 		out.TimeUnit = "s"
-		if d := s.duration(); media.Finite(d) {
+		if d := s.seconds(); media.Finite(d) {
 			out.DurationS = d
 		}
 	}
@@ -252,12 +244,4 @@ func (s *Series) stamp(i int) float64 {
 		return float64(i) / s.RateHz
 	}
 	return float64(i)
-}
-
-// duration is the time from the first time stamp to the last, plus one interval.
-func (s *Series) duration() float64 {
-	if n := float64(s.Len()); s.Stamps != nil && n > 1 {
-		return s.Stamps[s.Len()-1] * n / (n - 1)
-	}
-	return s.seconds()
 }

@@ -72,9 +72,22 @@ func (s *jsonStamp) UnmarshalJSON(text []byte) error {
 
 // readJSON reads pose by pose, so that it takes little more memory than the poses.
 func (t *Trajectory) readJSON(data []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		var object struct {
+			Poses json.RawMessage `json:"poses"`
+		}
+		if json.Unmarshal(data, &object) != nil {
+			return errNotJSON
+		}
+		if data = object.Poses; data == nil {
+			return errors.New("the JSON object has no poses")
+		}
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
-	if err := enterList(d); err != nil {
-		return err
+	if open, err := d.Token(); err != nil {
+		return errNotJSON
+	} else if open != json.Delim('[') {
+		return errors.New("the poses are not a list")
 	}
 	for n := 1; d.More(); n++ {
 		var p jsonPose
@@ -95,40 +108,6 @@ func (t *Trajectory) readJSON(data []byte) error {
 	}
 	if _, err := d.Token(); err != nil {
 		return fmt.Errorf("the list of poses does not end: %w", err)
-	}
-	return nil
-}
-
-// enterList moves to the first element of a list: the whole document, or the value of
-// the key poses of an object.
-func enterList(d *json.Decoder) error {
-	open, err := d.Token()
-	if err != nil {
-		return errNotJSON
-	}
-	if open == json.Delim('{') {
-		for {
-			if !d.More() {
-				return errors.New("the JSON object has no poses")
-			}
-			name, err := d.Token()
-			if err != nil {
-				return errNotJSON
-			}
-			if name == "poses" {
-				break
-			}
-			var skipped json.RawMessage
-			if d.Decode(&skipped) != nil {
-				return errNotJSON
-			}
-		}
-		if open, err = d.Token(); err != nil {
-			return errNotJSON
-		}
-	}
-	if open != json.Delim('[') {
-		return errors.New("poses is not a list")
 	}
 	return nil
 }

@@ -246,7 +246,7 @@ func (t *Trajectory) Preview(o media.PreviewOptions) (*media.Preview, error) {
 			points = append(points, v.Point(p))
 		}
 		fmt.Fprintf(v, `<polyline fill="none" stroke="%s" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" points="%s"/>`,
-			draw.Hex(draw.HeightColour(float64(from)/float64(len(path)-1))), strings.Join(points, " "))
+			draw.Hex(draw.Colour(float64(from)/float64(len(path)-1))), strings.Join(points, " "))
 	}
 	x, y := v.Pixel(path[0])
 	fmt.Fprintf(v, `<circle class="mark" stroke-width="2" cx="%s" cy="%s" r="6"/>`, draw.Coord(x), draw.Coord(y))

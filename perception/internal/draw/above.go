@@ -126,7 +126,7 @@ func (v *Above) Bar(name, low, high string) {
 	v.WriteString(`<defs><linearGradient id="scale" x1="0" y1="1" x2="0" y2="0">`)
 	for i := range 6 {
 		level := float64(i) / 5
-		fmt.Fprintf(v, `<stop offset="%g" stop-color="%s"/>`, level, Hex(HeightColour(level)))
+		fmt.Fprintf(v, `<stop offset="%g" stop-color="%s"/>`, level, Hex(Colour(level)))
 	}
 	v.WriteString(`</linearGradient></defs>`)
 	fmt.Fprintf(v, `<rect fill="url(#scale)" x="%s" y="%s" width="10" height="%s"/>`, Coord(x), Coord(top), Coord(bottom-top))

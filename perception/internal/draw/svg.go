@@ -10,6 +10,7 @@ import (
 	"image/color"
 	"image/png"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -124,35 +125,29 @@ func (t Ticks) Label(v float64) string {
 	return strconv.FormatFloat(v, 'g', max(1, min(digits, 9)), 64)
 }
 
-// Scale gives red, green and blue, 0 to 1, each as a polynomial of a level from 0
-// to 1. The constant comes first.
-type Scale [3][]float64
-
-// Turbo is Google's colour scale for depth, in the approximation of its authors.
-// Equal steps look equal, and more of them can be told apart than of a grey scale.
-var Turbo = Scale{
+// turbo gives red, green and blue, 0 to 1, each as a polynomial of a level from 0 to 1, the constant
+// first. It is Google's colour scale for depth, in the approximation of its authors. Equal steps look
+// equal, and more of them can be told apart than of a grey scale.
+var turbo = [3][]float64{
 	{0.13572138, 4.61539260, -42.66032258, 132.13108234, -152.94239396, 59.28637943},
 	{0.09140261, 2.19418839, 4.84296658, -14.18503333, 4.27729857, 2.82956604},
 	{0.10667330, 12.64194608, -60.58204836, 110.36276771, -89.90310912, 27.34824973},
 }
 
-// At returns the colour of a level.
-func (s *Scale) At(level float64) color.NRGBA {
-	level = min(max(level, 0), 1)
+// Colour returns the colour of a level from 0 to 1. The ends of the scale, which are too dark, are
+// left out.
+func Colour(level float64) color.NRGBA {
+	level = 0.08 + 0.87*min(max(level, 0), 1)
 	var rgb [3]uint8
-	for i, p := range s {
+	for i, p := range turbo {
 		v := 0.0
-		for k := len(p) - 1; k >= 0; k-- {
-			v = v*level + p[k]
+		for _, factor := range slices.Backward(p) {
+			v = v*level + factor
 		}
 		rgb[i] = uint8(math.Round(255 * min(max(v, 0), 1)))
 	}
 	return color.NRGBA{rgb[0], rgb[1], rgb[2], 255}
 }
-
-// HeightColour returns the colour of a level from 0 to 1. The ends of the scale, which are too dark,
-// are left out.
-func HeightColour(level float64) color.NRGBA { return Turbo.At(0.08 + 0.87*level) }
 
 // Hex formats a colour for SVG.
 func Hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
