@@ -30,24 +30,7 @@
 //
 // # Formats
 //
-//	                       summary                       features              preview
-//	PNG, JPEG, WebP        size, brightness or values    layout of light and   smaller copy
-//	                                                     colour, or of depth
-//	raw pixels, .npy of    likewise                      likewise              likewise
-//	kind image or depth
-//	WAV, FLAC              length, rate, channels,       pitch over time       spectrogram
-//	                       level
-//	PCD, PLY, PointCloud2, points, fields, size          shape                 from above
-//	.npy of kind cloud
-//	laser scan             rays, angle, nearest          72 sectors            from above
-//	TUM, KITTI, table and  poses, path, extent           shape of the path     from above
-//	JSON of poses
-//	CSV, JSON, .npy, raw   as a trace, else keys, shape  course and            plot
-//	samples                or beginning                  distribution
-//	MCAP segment           topic, type, messages         as a trace            plot
-//	other text             its beginning                 none                  none
-//	others                 number of bytes               none                  none
-//
+// docs/perceptions.md has the table of formats with their summaries, features and pictures.
 // Raw pixels are image/x-raw, raw samples application/x-samples, the points of a ROS message
 // application/x-pointcloud2; [Item] names the metadata that they need. [Sniff] recognises the
 // other formats by their bytes, scans and poses by their text.

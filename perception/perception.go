@@ -106,7 +106,7 @@ var formats = []struct {
 	{pointcloud.Accepts, func(in media.Payload) (view, error) { return pointcloud.File{Payload: in}, nil }},
 	{trajectory.Accepts, func(in media.Payload) (view, error) { return trajectory.Open(in) }},
 	{pointcloud.AcceptsScan, func(in media.Payload) (view, error) { return pointcloud.DecodeScan(in) }},
-	{segment.Accepts, func(in media.Payload) (view, error) { return segment.File{Payload: in}, nil }},
+	{segment.Accepts, func(in media.Payload) (view, error) { return segment.Open(in) }},
 	{timeseries.Accepts, func(in media.Payload) (view, error) { return timeseries.Decode(in) }},
 }
 

@@ -24,7 +24,7 @@ type mcapFile struct {
 	schemas  map[uint16]*mcap.Schema
 	channels map[uint16]*Channel
 	info     *Info
-	counts   map[uint16]uint64
+	counts   map[*Channel]uint64
 	inflate  inflater
 	body     []byte // the buffers of linear, which may run twice
 	chunk    openChunk
@@ -39,7 +39,7 @@ func newMCAP(name string, f *os.File) (Source, error) {
 	}
 	return &mcapFile{
 		name: name, file: f, size: stat.Size(),
-		schemas: map[uint16]*mcap.Schema{}, channels: map[uint16]*Channel{}, counts: map[uint16]uint64{},
+		schemas: map[uint16]*mcap.Schema{}, channels: map[uint16]*Channel{}, counts: map[*Channel]uint64{},
 	}, nil
 }
 
@@ -62,8 +62,8 @@ func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
 	if err := m.scan(ctx, info); err != nil {
 		return nil, err
 	}
-	for id, c := range m.channels {
-		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: m.counts[id]})
+	for _, c := range m.channels {
+		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: m.counts[c]})
 	}
 	info.sort()
 	m.info = info
@@ -136,7 +136,7 @@ func (m *mcapFile) scan(ctx context.Context, info *Info) error {
 		}
 		if err == nil {
 			info.span(msg.LogTime, msg.LogTime, 1)
-			m.counts[msg.id]++
+			m.counts[msg.Channel]++
 		}
 	}
 	return nil
@@ -148,18 +148,8 @@ func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 			yield(nil, err)
 			return
 		}
-		for msg, err := range m.linear(ctx, nil) {
-			if err == nil && !yield(&msg.Message, nil) || err != nil && !yield(nil, err) {
-				return
-			}
-		}
+		m.linear(ctx, nil)(yield)
 	}
-}
-
-// numbered is a message with the number of its channel.
-type numbered struct {
-	Message
-	id uint16
 }
 
 type messageRef struct {
@@ -203,7 +193,7 @@ func (m *mcapFile) unfold(body []byte, c *openChunk) error {
 	return err
 }
 
-func (m *mcapFile) message(out *numbered, body []byte) error {
+func (m *mcapFile) message(out *Message, body []byte) error {
 	var one mcap.Message
 	if err := one.PopulateFrom(body, false); err != nil {
 		return err
@@ -212,17 +202,16 @@ func (m *mcapFile) message(out *numbered, body []byte) error {
 	if !ok {
 		return fmt.Errorf("a message names channel %d, which the file does not have", one.ChannelID)
 	}
-	out.id = one.ChannelID
-	out.Message = Message{c, segment.Message{Sequence: one.Sequence, LogTime: one.LogTime, PublishTime: one.PublishTime, Data: one.Data}}
+	*out = Message{c, segment.Message{Sequence: one.Sequence, LogTime: one.LogTime, PublishTime: one.PublishTime, Data: one.Data}}
 	return nil
 }
 
 // linear reads in the order of the file, the messages of a chunk by log time. It writes
 // what describes the recording to info, unless that is nil.
-func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*numbered, error] {
-	return func(yield func(*numbered, error) bool) {
+func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*Message, error] {
+	return func(yield func(*Message, error) bool) {
 		var (
-			msg  numbered
+			msg  Message
 			last uint64
 		)
 		wanted := func(op mcap.OpCode) bool {

@@ -62,14 +62,11 @@ func (o Options) normal() (Options, error) {
 			return o, fmt.Errorf("topic glob %q: %w", glob, err)
 		}
 	}
-	for glob, hz := range o.RateHz {
-		if !(hz >= 0) {
-			return o, fmt.Errorf("the rate of %q is %g Hz; give 0 or more", glob, hz)
-		}
-	}
-	for glob, change := range o.Keyframes {
-		if !(change >= 0) {
-			return o, fmt.Errorf("the least change of %q is %g; give 0 or more", glob, change)
+	for what, limits := range map[string]map[string]float64{"rate": o.RateHz, "least change": o.Keyframes} {
+		for glob, v := range limits {
+			if !(v >= 0) {
+				return o, fmt.Errorf("the %s of %q is %g; give 0 or more", what, glob, v)
+			}
 		}
 	}
 	return o, nil
