@@ -32,7 +32,7 @@
 //
 // docs/perceptions.md has the table of formats with their summaries, features and pictures.
 // Raw pixels are image/x-raw, raw samples application/x-samples, the points of a ROS message
-// application/x-pointcloud2; [Item] names the metadata that they need. [Sniff] recognises the
+// application/x-pointcloud2; the metadata that they need is listed there. [Sniff] recognises the
 // other formats by their bytes, scans and poses by their text.
 //
 // All but images and other text have samples. The samples of an MCAP segment of poses are a

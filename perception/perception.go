@@ -36,20 +36,7 @@ type Item struct {
 	// Size is the length of the whole payload in bytes; 0 means len(Data).
 	Size int64
 	// Metadata is the caller's JSON object; numbers are json.Number or float64.
-	// These keys are read:
-	//
-	//	all          kind (wrench, imu, joint_state, image, depth, cloud, laser_scan,
-	//	             trajectory)
-	//	traces       channels, units, and for data without time stamps one of
-	//	             rate_hz, sample_interval_s, duration_s
-	//	raw samples  dtype, shape, and the keys of traces
-	//	raw pixels   width, height, encoding, step, is_bigendian; units for depth
-	//	PointCloud2  fields, point_step, row_step, width, height, is_bigendian
-	//	clouds       units of the lengths
-	//	places       frame_id of clouds, trajectories and scans
-	//	scans        angle_min, angle_max, angle_increment, range_min, range_max,
-	//	             unless the data is JSON, which holds them itself
-	//	text poses   format: tum or kitti
+	// docs/perceptions.md lists the keys that are read.
 	Metadata map[string]any
 }
 
@@ -104,7 +91,7 @@ var formats = []struct {
 	{image.AcceptsPixels, func(in media.Payload) (view, error) { return image.Pixels{Payload: in}, nil }},
 	{audio.Accepts, func(in media.Payload) (view, error) { return audio.File{Payload: in}, nil }},
 	{pointcloud.Accepts, func(in media.Payload) (view, error) { return pointcloud.File{Payload: in}, nil }},
-	{trajectory.Accepts, func(in media.Payload) (view, error) { return trajectory.Open(in) }},
+	{trajectory.Accepts, func(in media.Payload) (view, error) { return trajectory.Decode(in) }},
 	{pointcloud.AcceptsScan, func(in media.Payload) (view, error) { return pointcloud.DecodeScan(in) }},
 	{segment.Accepts, func(in media.Payload) (view, error) { return segment.Open(in) }},
 	{timeseries.Accepts, func(in media.Payload) (view, error) { return timeseries.Decode(in) }},

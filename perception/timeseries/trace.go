@@ -112,11 +112,9 @@ func (s *Series) label(c int) string {
 // A channel named t, time, stamp or timestamp, alone or with its unit (t_ms, "time
 // (s)"), gives the rate, and the times if they are uneven. It is not a channel then.
 //
-// These keys of the metadata add to and override what the data says: channels (a list of names),
-// units (a list, one string for all channels, or an object by channel name, or by force and torque
-// for a wrench), and the first that is given of rate_hz, sample_interval_s and duration_s (the
-// number of samples times their interval). A key that does not fit the data, such as five names for
-// six channels, is ignored.
+// The metadata adds to and overrides what the data says: channels, units, and the first that is given
+// of rate_hz, sample_interval_s and duration_s (the number of samples times their interval). A key that
+// does not fit the data, such as five names for six channels, is ignored.
 //
 // The error says why the data is not a trace, and where.
 func Decode(in media.Payload) (s *Series, err error) {

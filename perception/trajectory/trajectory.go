@@ -1,5 +1,5 @@
 // Package trajectory reads poses over time: TUM and KITTI text, tables and JSON. A [Trajectory]
-// makes a summary, features, a view from above and samples.
+// makes a summary, features, a view from above and samples; [Decode] reads one.
 //
 // The tests of this package are those of package perception, through its API.
 package trajectory
@@ -40,7 +40,7 @@ type Pose struct {
 // MinPoses is the least number of poses of a trajectory.
 const MinPoses = 2
 
-// Decode reads a payload as a trajectory. It accepts
+// Decode reads a payload, or the first bytes of text, as a trajectory. It accepts
 //
 //   - TUM text, a line per pose: time tx ty tz qx qy qz qw;
 //   - KITTI odometry text, a line per pose: a matrix of 3 rows and 4 columns;
@@ -55,14 +55,6 @@ const MinPoses = 2
 //
 // The error says why the data is not a trajectory.
 func Decode(in media.Payload) (*Trajectory, error) {
-	if err := in.Whole(); err != nil {
-		return nil, err
-	}
-	return Open(in)
-}
-
-// Open is [Decode] that also reads the beginning of a trajectory.
-func Open(in media.Payload) (*Trajectory, error) {
 	t := &Trajectory{Metadata: in.Metadata, isHead: in.IsHead()}
 	var err error
 	switch in.Encoding() {
