@@ -30,26 +30,9 @@
 //
 // # Formats
 //
-//	                       summary                       features              preview
-//	PNG, JPEG, WebP        size, brightness or values    layout of light and   smaller copy
-//	                                                     colour, or of depth
-//	raw pixels, .npy of    likewise                      likewise              likewise
-//	kind image or depth
-//	WAV, FLAC              length, rate, channels,       pitch over time       spectrogram
-//	                       level
-//	PCD, PLY, PointCloud2, points, fields, size          shape                 from above
-//	.npy of kind cloud
-//	laser scan             rays, angle, nearest          72 sectors            from above
-//	TUM, KITTI, table and  poses, path, extent           shape of the path     from above
-//	JSON of poses
-//	CSV, JSON, .npy, raw   as a trace, else keys, shape  course and            plot
-//	samples                or beginning                  distribution
-//	MCAP segment           topic, type, messages         as a trace            plot
-//	other text             its beginning                 none                  none
-//	others                 number of bytes               none                  none
-//
+// docs/perceptions.md has the table of formats with their summaries, features and pictures.
 // Raw pixels are image/x-raw, raw samples application/x-samples, the points of a ROS message
-// application/x-pointcloud2; [Item] names the metadata that they need. [Sniff] recognises the
+// application/x-pointcloud2; the metadata that they need is listed there. [Sniff] recognises the
 // other formats by their bytes, scans and poses by their text.
 //
 // All but images and other text have samples. The samples of an MCAP segment of poses are a
@@ -60,7 +43,7 @@
 // Every length that a file claims is checked against the bytes that are there before anything
 // is allocated. Reading a trace takes about six times the memory of its data at most; an image
 // 64 MiB or 64 times its data, whichever is more; a cloud 64 MiB; a sound 32 MiB. Samples take
-// 32 MiB besides their trace. Of a FLAC file at most 32 Mi samples are decoded for them.
+// 32 MiB besides their trace. Of a FLAC file at most 32 Mi samples are decoded.
 //
 // # Caveats
 //
@@ -73,7 +56,7 @@
 //   - Raw pixels and raw samples have no features without their metadata.
 //   - An image beyond the limits above has a summary and no features, such as a blank one of
 //     many megapixels. So has an animated WebP.
-//   - Of a sound of more than 8 Mi samples up to 64 parts are read.
+//   - Of a sound of more than 8 Mi samples the pitch of 32 to 64 parts is compared and drawn.
 //   - A mirrored path is like its original. Positions of clouds have 32 bits.
 //   - 64-bit integers beyond 2^53 lose their last digits.
 package perception

@@ -97,7 +97,7 @@ func flac(rate, channels, bits, samples uint64) []byte {
 }
 
 func webp(chunk string, body []byte) []byte {
-	b := append([]byte("RIFF\x00\x00\x00\x00WEBP"+chunk+"\x0a\x00\x00\x00"), body...)
+	b := append([]byte("RIFF\x1e\x00\x00\x00WEBP"+chunk+"\x0a\x00\x00\x00"), body...)
 	return append(b, make([]byte, 10)...)
 }
 

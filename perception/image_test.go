@@ -63,16 +63,9 @@ func TestImagesOfOtherEncoders(t *testing.T) {
 	}{
 		{"plain.png", "image/png image, 48x32" + words, 0},
 		{"lossless.webp", "image/webp image, 48x32" + words, 0.001},
-		{"lossy.webp", "image/webp image, 48x32" + words, 0.2},
+		{"lossy.webp", "image/webp image, 48x32, colour, brightness 0.34", 0.2},
 		{"progressive.jpg", "image/jpeg image, 48x32" + words, 0.2},
 		{"cmyk.jpg", "", 0.2},
-		{"turned2.jpg", "image/jpeg image, 48x32" + words, 0.2},
-		{"turned3.jpg", "image/jpeg image, 48x32" + words, 0.2},
-		{"turned4.jpg", "image/jpeg image, 48x32" + words, 0.2},
-		{"turned5.jpg", "image/jpeg image, 32x48" + words, 0.2},
-		{"turned6.jpg", "image/jpeg image, 32x48" + words, 0.2},
-		{"turned7.jpg", "image/jpeg image, 32x48" + words, 0.2},
-		{"turned8.jpg", "image/jpeg image, 32x48" + words, 0.2},
 	}
 	_, plain, _ := perception.Features(perception.Item{Data: file(t, "plain.png")})
 	for _, test := range tests {

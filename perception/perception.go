@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -35,20 +36,7 @@ type Item struct {
 	// Size is the length of the whole payload in bytes; 0 means len(Data).
 	Size int64
 	// Metadata is the caller's JSON object; numbers are json.Number or float64.
-	// These keys are read:
-	//
-	//	all          kind (wrench, imu, joint_state, image, depth, cloud, laser_scan,
-	//	             trajectory)
-	//	traces       channels, units, and for data without time stamps one of
-	//	             rate_hz, sample_interval_s, duration_s
-	//	raw samples  dtype, shape, and the keys of traces
-	//	raw pixels   width, height, encoding, step, is_bigendian; units for depth
-	//	PointCloud2  fields, point_step, row_step, width, height, is_bigendian
-	//	clouds       units of the lengths
-	//	places       frame_id of clouds, trajectories and scans
-	//	scans        angle_min, angle_max, angle_increment, range_min, range_max,
-	//	             unless the data is JSON, which holds them itself
-	//	text poses   format: tum or kitti
+	// docs/perceptions.md lists the keys that are read.
 	Metadata map[string]any
 }
 
@@ -84,8 +72,7 @@ var (
 	ErrNoSamples = media.ErrNoSamples
 )
 
-// view is what one format makes of a payload. Several formats may accept a payload;
-// only the decoding of the bytes shows which of them can read it.
+// view is what one format makes of a payload.
 type view interface {
 	// Summary returns "" if the bytes cannot be read.
 	Summary() string
@@ -94,24 +81,31 @@ type view interface {
 	Samples(SamplesOptions) (*Samples, error)
 }
 
-// views returns the formats that accept the payload, the best first: a format that is
-// proven by the first bytes comes before one that only the media type claims.
-func views(in media.Payload) []view {
-	var out []view
-	add := func(accepted bool, v view) {
-		if accepted {
-			out = append(out, v)
+// formats are in order: one that is proven by the first bytes comes before one that only the media
+// type claims. Several may accept a payload; only the decoding shows which of them can read it.
+var formats = []struct {
+	accepts func(media.Payload) bool
+	open    func(media.Payload) (view, error)
+}{
+	{image.Accepts, func(in media.Payload) (view, error) { return image.File{Payload: in}, nil }},
+	{image.AcceptsPixels, func(in media.Payload) (view, error) { return image.Pixels{Payload: in}, nil }},
+	{audio.Accepts, func(in media.Payload) (view, error) { return audio.File{Payload: in}, nil }},
+	{pointcloud.Accepts, func(in media.Payload) (view, error) { return pointcloud.File{Payload: in}, nil }},
+	{trajectory.Accepts, func(in media.Payload) (view, error) { return trajectory.Decode(in) }},
+	{pointcloud.AcceptsScan, func(in media.Payload) (view, error) { return pointcloud.DecodeScan(in) }},
+	{segment.Accepts, func(in media.Payload) (view, error) { return segment.Open(in) }},
+	{timeseries.Accepts, func(in media.Payload) (view, error) { return timeseries.Decode(in) }},
+}
+
+// views opens the payload in each format that accepts it.
+func views(in media.Payload) iter.Seq2[view, error] {
+	return func(yield func(view, error) bool) {
+		for _, f := range formats {
+			if f.accepts(in) && !yield(f.open(in)) {
+				return
+			}
 		}
 	}
-	add(image.Accepts(in), image.File{Payload: in})
-	add(image.AcceptsPixels(in), image.Pixels{Payload: in})
-	add(audio.Accepts(in), audio.File{Payload: in})
-	add(pointcloud.Accepts(in), pointcloud.File{Payload: in})
-	add(trajectory.Accepts(in), trajectory.File{Payload: in})
-	add(pointcloud.AcceptsScan(in), pointcloud.ScanFile{Payload: in})
-	add(segment.Accepts(in), segment.File{Payload: in})
-	add(timeseries.Accepts(in), timeseries.File{Payload: in})
-	return out
 }
 
 // Summarize returns one line about the data, made from the data and its metadata and never from a
@@ -123,7 +117,10 @@ func Summarize(it Item) string {
 		return ""
 	}
 	in := it.Payload()
-	for _, v := range views(in) {
+	for v, err := range views(in) {
+		if err != nil {
+			continue
+		}
 		if s := v.Summary(); s != "" {
 			return media.Clean(s, media.MaxSummary)
 		}
@@ -146,7 +143,7 @@ func Describe(it Item) (summary, kind string, vector []float32) {
 
 // FeatureRules is the version of the rules that [Features] follows. It grows with
 // every change of them. Vectors of different versions must not be compared.
-const FeatureRules = 2
+const FeatureRules = 3
 
 // Features returns a vector of fixed length that describes the item, and the kind
 // of the vector. [Distance] compares two vectors of one kind: the smaller the
@@ -174,7 +171,10 @@ func Features(it Item) (kind string, vector []float32, ok bool) {
 	if len(it.Data) == 0 || in.IsHead() {
 		return "", nil, false
 	}
-	for _, v := range views(in) {
+	for v, err := range views(in) {
+		if err != nil {
+			continue
+		}
 		if kind, vector, ok = v.Features(); ok && allFinite(vector) {
 			return kind, vector, true
 		}
@@ -217,10 +217,12 @@ func MakePreview(it Item, o PreviewOptions) (*Preview, error) {
 	}
 	o = o.Normal()
 	var first error
-	for _, v := range views(in) {
-		p, err := v.Preview(o)
+	for v, err := range views(in) {
 		if err == nil {
-			return p, nil
+			var p *Preview
+			if p, err = v.Preview(o); err == nil {
+				return p, nil
+			}
 		}
 		first = cmp.Or(first, err)
 	}
@@ -237,10 +239,12 @@ func MakeSamples(it Item, o SamplesOptions) (*Samples, error) {
 		return nil, fmt.Errorf("the payload of %d bytes is too large to decode; only its first %d are read", it.Size, len(it.Data))
 	}
 	var first error
-	for _, v := range views(in) {
-		s, err := v.Samples(o)
+	for v, err := range views(in) {
 		if err == nil {
-			return s, nil
+			var s *Samples
+			if s, err = v.Samples(o); err == nil {
+				return s, nil
+			}
 		}
 		first = cmp.Or(first, err)
 		if errors.Is(err, ErrNoSamples) {
@@ -275,8 +279,11 @@ func unreadable(in media.Payload) error {
 	if in.IsHead() {
 		return nil // its beginning alone is not all that a format needs
 	}
-	for _, v := range views(in) {
-		if _, err := v.Preview(PreviewOptions{}.Normal()); err != nil && !errors.Is(err, ErrNoPreview) {
+	for v, err := range views(in) {
+		if err == nil {
+			_, err = v.Preview(PreviewOptions{}.Normal())
+		}
+		if err != nil && !errors.Is(err, ErrNoPreview) {
 			return err
 		}
 	}

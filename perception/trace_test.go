@@ -115,7 +115,7 @@ func TestDecodeTraceRefuses(t *testing.T) {
 		{"words in csv", csvItem("a,b\n1,2\n3,x\n"), "line 3: field 2 is not a number"},
 		{"decimal comma and point", csvItem("1,5;2,5\n1.5;2,5\n"), "line 2: field 1 is not a number"},
 		{"thousands", csvItem("a;b\n1.234,5;2\n"), "line 2: field 1 is not a number"},
-		{"a quote that is not closed", csvItem("\"1,2\n3,4\n5,x\n"), "line 3"},
+		{"a quote that is not closed", csvItem("\"1,2\n3,4\n5,x\n"), "line 2: has 2 fields"},
 		{"header only", csvItem("a,b\n"), "no samples"},
 		{"nothing", csvItem(""), "no samples"},
 		{"out of range", csvItem("a\n1e999\n"), "not a number"},

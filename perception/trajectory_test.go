@@ -57,7 +57,7 @@ func TestDecodeTrajectory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(*got, test.want, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+			if diff := cmp.Diff(*got, test.want, cmpopts.EquateApprox(0, 1e-9), cmpopts.IgnoreUnexported(trajectory.Trajectory{})); diff != "" {
 				t.Errorf("-got +want:\n%s", diff)
 			}
 		})
@@ -71,7 +71,6 @@ func TestDecodeTrajectoryRefuses(t *testing.T) {
 		want string
 	}{
 		{"image", perception.Item{MediaType: "image/png", Data: []byte("x")}, "image/png is not read as a trajectory"},
-		{"head", perception.Item{Data: []byte(tum), Size: 1 << 40}, "only the first"},
 		{"eight channels", csvItem("1,2,3,4,5,6,7,8\n2,2,3,4,5,6,7,8\n"), "neither TUM nor KITTI"},
 		{"unit vectors, time that stands", csvItem("1 2 3 4 0 0 0 1\n1 2 3 4 0 0 0 1\n"), "neither TUM nor KITTI"},
 		{"one line that is no unit", csvItem(strings.Replace(tum, "0.5 0.5 0.5 0.5", "0.5 0.5 0.5 0.6", 1)), "neither TUM nor KITTI"},
@@ -80,9 +79,9 @@ func TestDecodeTrajectoryRefuses(t *testing.T) {
 		{"forces", csvItem("x (N),y (N)\n1,2\n3,4\n"), `position in "N"`},
 		{"more columns", csvItem("x,y,torque\n1,2,3\n3,4,5\n"), "names more than"},
 		{"another kind", with(csvItem("x,y\n1,2\n3,4\n"), map[string]any{"kind": "imu"}), `kind "imu"`},
-		{"ragged", csvItem("x,y\n1,2\n3\n"), "has 1 numbers where a pose has 2"},
+		{"ragged", csvItem("x,y\n1,2\n3\n"), "has 1 fields where the lines above have 2"},
 		{"one pose", csvItem("x,y\n1,2\n"), "at least two poses"},
-		{"a word", csvItem("x,y\n1,2\n1,up\n"), `line 2 has "up"`},
+		{"a word", csvItem("x,y\n1,2\n1,up\n"), `line 3: field 2 is not a number: "up"`},
 		{"declared, seven", perception.Item{MediaType: "text/x-tum", Data: []byte("1 2 3 4 5 6 7\n")}, "has 7 numbers where a pose has 8"},
 		{"json without", jsonItem(`{"samples":[1]}`), "no poses"},
 		{"json, no list", jsonItem(`{"poses":1}`), "not a list"},
@@ -102,7 +101,6 @@ func TestDecodeTrajectoryRefuses(t *testing.T) {
 func TestSummarizeTrajectories(t *testing.T) {
 	long := tumItem(family(t, pathFamilies, "straight")(newRandom(1), 200), 20)
 	long.Data, long.Size = long.Data[:len(long.Data)*9/10], int64(len(long.Data))
-	steps := jsonItem(`{"steps":[` + strings.TrimSuffix(strings.Repeat(`{"action":"reach","to":[1]},{"action":"grasp"},`, 6), ",") + `]}`)
 	late := strings.Builder{}
 	for i := range 80 { // only the last line is no quaternion
 		fmt.Fprintf(&late, "%d 1 2 3 0 0 %d 1\n", i, i/79)
@@ -115,8 +113,6 @@ func TestSummarizeTrajectories(t *testing.T) {
 		{"tum", perception.Item{Data: []byte(tum)}, "trajectory, 3 poses over 1.00 s, 5.1 m path, ends 5 m from its start, within 3 x 4 x 0 m"},
 		{"kitti", with(csvItem("1 0 0 0 0 1 0 0 0 0 1 0\n1 0 0 3 0 1 0 0 0 0 1 4\n"), map[string]any{"format": "KITTI"}), "trajectory, 2 poses, 5 m path, ends 5 m from its start, within 3 x 0 x 4 m"},
 		{"eight channels", perception.Item{Data: []byte(late.String())}, "8-channel trace, 80 samples, channel 1 peak 79 at sample 80"},
-		{"steps", steps, "12 steps: reach, grasp, reach, grasp, reach, grasp, reach, grasp, …"},
-		{"no steps", jsonItem(`{"steps":[{"name":"x"}]}`), "JSON object, 1 key: steps"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

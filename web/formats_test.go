@@ -41,7 +41,7 @@ func samples(t *testing.T) []sample {
 	}
 	scan := jsonOf(t, map[string]any{"angle_min": -1.5, "angle_max": 1.5, "angle_increment": 0.01, "range_min": 0.1, "range_max": 30, "ranges": ranges(301)})
 	return []sample{
-		{name: "JPEG", data: file("visual/turned6.jpg"), mediaType: "image/jpeg", preview: "image/png", summary: "image/jpeg"},
+		{name: "JPEG", data: file("visual/progressive.jpg"), mediaType: "image/jpeg", preview: "image/png", summary: "image/jpeg"},
 		{name: "JPEG, larger than its picture", data: photo(t), mediaType: "image/jpeg", preview: "image/jpeg", summary: "1000x700"},
 		{name: "JPEG, CMYK", data: file("visual/cmyk.jpg"), mediaType: "image/jpeg", preview: "image/png", summary: "image/jpeg"},
 		{name: "PNG", data: file("visual/plain.png"), mediaType: "image/png", preview: "image/png", summary: "image, 48x32"},

@@ -6,6 +6,7 @@ package audio
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -37,108 +38,120 @@ type header struct {
 	length, claimed int64
 }
 
-func (f File) header() (header, error) {
-	if wav.Is(f.Data) {
-		w, err := openWAV(f.Data)
-		return w.header, err
-	}
-	return parseFLAC(f.Data)
+// source is an open recording.
+type source struct {
+	header
+	// each calls f with the readings of each sample from lo up to and without hi, full scale is 1. They
+	// are valid until f returns. It returns where it stopped, and why it did if that is before hi:
+	// io.EOF, errMoreSound, or what is damaged.
+	each func(lo, hi int64, f func(readings []float64)) (end int64, err error)
 }
 
-// maxSound bounds the samples of all channels that are decoded: 32 MiB as float32,
-// three minutes of mono at 48 kHz. A longer recording is represented by soundParts
-// stretches that are spread evenly over it.
+func (f File) open() (source, error) {
+	if wav.Is(f.Data) {
+		return openWAV(f.Data)
+	}
+	return openFLAC(f.Data)
+}
+
 const (
+	// maxLength is the number of samples that a FLAC header can count.
+	maxLength = 1 << 36
+	// maxSound bounds the samples of all channels that are kept: 32 MiB as float32, three minutes
+	// of mono at 48 kHz. A longer recording is represented by up to soundParts parts of one length
+	// that are spread evenly over it.
 	maxSound   = 8 << 20
 	soundParts = 64
+	// maxSample is 120 dB above full scale.
+	maxSample = 1e6
 )
 
 // sound is a recording mixed to one channel; full scale is 1.
 type sound struct {
 	header
-	stretches []stretch // in order of time, at least one
-	damage    error     // what ended the reading early
+	samples []float32 // every stride-th part
+	part    int64     // samples of a part
+	stride  int64
+	count   int64 // samples that were read
+	damage  error // what ended the reading early
+
+	// Of all channels, before they were mixed:
+	peak   float64
+	peakAt int64
+	energy float64 // the sum of squares
 }
 
-// stretch is a part of a recording that is read without a gap.
-type stretch struct {
-	start   int64 // its first sample
-	samples []float32
-	level   level // of the channels before they were mixed
-}
-
-func (s stretch) end() int64 { return s.start + int64(len(s.samples)) }
-
-func (f File) decode() (s *sound, err error) {
+func (f File) decode() (*sound, error) {
 	if err := f.Whole(); err != nil {
 		return nil, err
 	}
-	if wav.Is(f.Data) {
-		s, err = decodeWAV(f.Data)
-	} else {
-		s, err = decodeFLAC(f.Data)
-	}
-	switch {
-	case err != nil:
+	src, err := f.open()
+	if err != nil {
 		return nil, err
-	case len(s.stretches) == 0 && s.damage != nil:
-		return nil, fmt.Errorf("the %s recording has no whole frame: %w", s.format, s.damage)
-	case len(s.stretches) == 0:
+	}
+	s := &sound{header: src.header, part: max(maxSound/soundParts/int64(src.channels), 1), stride: 1}
+	s.samples = make([]float32, 0, min(s.length, s.part*soundParts))
+	_, err = src.each(0, maxLength, s.add)
+	switch {
+	case s.count == 0 && errors.Is(err, io.EOF):
 		return nil, s.errEmpty()
+	case s.count == 0:
+		return nil, err
+	case !errors.Is(err, io.EOF) && !errors.Is(err, errMoreSound):
+		s.damage = err
+	}
+	if s.length = s.count; errors.Is(err, errMoreSound) {
+		s.length = max(s.count, s.claimed)
 	}
 	return s, nil
 }
 
 func (h header) errEmpty() error { return fmt.Errorf("the %s recording has no sample", h.format) }
 
-// end is the number of the last sample that is shown, plus one.
-func (s *sound) end() int64 { return max(s.length, s.stretches[len(s.stretches)-1].end()) }
+func (s *sound) add(readings []float64) {
+	sum := 0.0
+	for _, v := range readings {
+		// A float file may hold NaN, or numbers far beyond full scale.
+		if !(math.Abs(v) <= maxSample) {
+			v = 0
+		}
+		if m := math.Abs(v); m > s.peak {
+			s.peak, s.peakAt = m, s.count
+		}
+		s.energy += v * v
+		sum += v
+	}
+	at := s.count / s.part
+	s.count++
+	if at%s.stride == 0 && int64(len(s.samples)) == s.part*soundParts {
+		for i := range int64(soundParts / 2) {
+			copy(s.samples[i*s.part:(i+1)*s.part], s.samples[2*i*s.part:])
+		}
+		s.samples = s.samples[:s.part*soundParts/2]
+		s.stride *= 2
+	}
+	if at%s.stride == 0 {
+		s.samples = append(s.samples, float32(sum/float64(len(readings))))
+	}
+}
 
-// at returns n samples from start on, fewer at the end of a stretch. Between two
-// stretches it returns the end of the earlier one.
+// at returns n samples from start on, fewer at the end of a part. Between two parts it returns the
+// end of the earlier one.
 func (s *sound) at(start int64, n int) []float32 {
-	in := s.stretches[0]
-	for _, next := range s.stretches[1:] {
-		if next.start > start {
-			break
-		}
-		in = next
+	low, high := int64(0), int64(len(s.samples))
+	if s.stride > 1 {
+		part := min(max(start, 0)/s.part/s.stride, (high-1)/s.part)
+		start -= part * (s.stride - 1) * s.part
+		low, high = part*s.part, min((part+1)*s.part, high)
 	}
-	from := min(max(start-in.start, 0), max(int64(len(in.samples)-n), 0))
-	return in.samples[from:min(from+int64(n), int64(len(in.samples)))]
-}
-
-// level is the peak and the energy of the samples of all channels.
-type level struct {
-	peak   float64
-	peakAt int64
-	energy float64 // the sum of squares
-	count  int
-}
-
-func (l *level) add(v float64, at int64) {
-	if m := math.Abs(v); m > l.peak {
-		l.peak, l.peakAt = m, at
-	}
-	l.energy += v * v
-	l.count++
-}
-
-func (s *sound) level() (all level) {
-	for _, part := range s.stretches {
-		if part.level.peak > all.peak {
-			all.peak, all.peakAt = part.level.peak, part.level.peakAt
-		}
-		all.energy += part.level.energy
-		all.count += part.level.count
-	}
-	return all
+	from := min(max(start, low), max(high-int64(n), low))
+	return s.samples[from:min(from+int64(n), high)]
 }
 
 // Summary returns "audio/wav, 2.5 s, 16 kHz, mono, 16-bit, peak -3.1 dBFS at
 // 1.20 s, rms -20.0 dBFS".
 func (f File) Summary() string {
-	h, err := f.header()
+	h, err := f.open()
 	if err != nil {
 		return ""
 	}
@@ -169,14 +182,13 @@ func (s *sound) words() string {
 	if out != "" && s.claimed > s.length {
 		out += ": its header claims " + s.seconds(s.claimed)
 	}
-	l := s.level()
-	if l.peak == 0 {
+	if s.peak == 0 {
 		return out + ", silent"
 	}
-	rms := math.Sqrt(l.energy / float64(max(l.count, 1)))
-	out += ", peak " + decibels(l.peak) + " at " + s.seconds(l.peakAt) + ", rms " + decibels(rms)
-	if len(s.stretches) > 1 {
-		out += " (of " + strconv.Itoa(len(s.stretches)) + " stretches of it)"
+	rms := math.Sqrt(s.energy / float64(s.count*int64(s.channels)))
+	out += ", peak " + decibels(s.peak) + " at " + s.seconds(s.peakAt) + ", rms " + decibels(rms)
+	if s.count < s.length {
+		out += " (of its first " + s.seconds(s.count) + ")"
 	}
 	return out
 }
@@ -228,18 +240,30 @@ func (h header) String() string {
 // Samples returns each channel of the recording. The samples go into the envelope
 // one by one, so that a recording of any length takes little memory.
 func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
-	if wav.Is(f.Data) {
-		return wavSamples(f.Data, o)
+	h, err := f.open()
+	if err != nil {
+		return nil, err
 	}
-	return flacSamples(f.Data, o)
-}
-
-// time is when sample i was taken, in seconds.
-func (h header) time(i int) float64 { return float64(i) / float64(h.rate) }
-
-func (h header) samples(e *media.Envelope, start int) *media.Samples {
-	out := &media.Samples{Kind: "sound", TimeUnit: "s", RateHz: float64(h.rate), DurationS: h.time(int(h.length))}
-	e.Fill(out, start, h.time, func(c int) (name, unit string) {
+	time := func(i int) float64 { return float64(i) / float64(h.rate) }
+	lo, hi := o.Cut(maxLength, time)
+	length := cmp.Or(h.length, h.claimed)
+	e, err := media.NewEnvelope(h.channels, max(min(int64(hi), length)-int64(lo), 0), o)
+	if err != nil {
+		return nil, err
+	}
+	end, err := h.each(int64(lo), int64(hi), e.Add)
+	switch {
+	case errors.Is(err, errMoreSound):
+		return nil, fmt.Errorf("the sound is longer than %d samples, the most that are unpacked at once; ask for an earlier part with to", maxStreamed)
+	case end == 0 && errors.Is(err, io.EOF):
+		return nil, h.errEmpty()
+	case end == 0 && err != nil:
+		return nil, err
+	case err == nil:
+		end = max(end, length)
+	}
+	out := &media.Samples{Kind: "sound", TimeUnit: "s", RateHz: float64(h.rate), DurationS: time(int(end))}
+	e.Fill(out, lo, time, func(c int) (name, unit string) {
 		switch h.channels {
 		case 1:
 			return "mono", "1"
@@ -248,5 +272,5 @@ func (h header) samples(e *media.Envelope, start int) *media.Samples {
 		}
 		return "channel " + strconv.Itoa(c+1), "1"
 	})
-	return out
+	return out, nil
 }

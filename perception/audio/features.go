@@ -32,11 +32,10 @@ func (f File) Features() (kind string, vector []float32, ok bool) {
 		return "", nil, false
 	}
 	spec := newSpectrum(s.rate, soundBands, soundLow, soundHigh)
-	last := s.stretches[len(s.stretches)-1].end()
 	var cells [soundTimes * soundBands]float64
 	loudest := 0.0
 	for t := range soundTimes {
-		from, to := int64(t)*last/soundTimes, int64(t+1)*last/soundTimes
+		from, to := int64(t)*s.count/soundTimes, int64(t+1)*s.count/soundTimes
 		// Windows overlap by half if there are few.
 		n := min(max(int(2*(to-from)/int64(spec.size())), 1), soundWindows)
 		bands := cells[t*soundBands : (t+1)*soundBands]

@@ -63,7 +63,7 @@ func (s *sound) spectrogram(columns int) image.Image {
 	loudest := 0.0
 	for x := range columns {
 		bands := power[x*spectrogramRows : (x+1)*spectrogramRows]
-		middle := (2*int64(x) + 1) * s.end() / int64(2*columns)
+		middle := (2*int64(x) + 1) * s.count / int64(2*columns)
 		spec.add(s.at(middle-int64(spec.size()/2), spec.size()), bands)
 		for _, p := range bands {
 			loudest = max(loudest, p)
@@ -71,7 +71,7 @@ func (s *sound) spectrogram(columns int) image.Image {
 	}
 	palette := make(color.Palette, 256)
 	for i := range palette {
-		palette[i] = draw.Inferno.At(float64(i) / 255)
+		palette[i] = heat(float64(i) / 255)
 	}
 	img := image.NewPaletted(image.Rect(0, 0, columns, spectrogramRows), palette)
 	if loudest == 0 {
@@ -84,20 +84,24 @@ func (s *sound) spectrogram(columns int) image.Image {
 	return img
 }
 
+// heat goes from black over red and yellow to white.
+func heat(level float64) color.NRGBA {
+	part := func(v float64) uint8 { return uint8(255 * min(max(v, 0), 1)) }
+	return color.NRGBA{part(3 * level), part(3*level - 1), part(3*level - 2), 255}
+}
+
 // wave draws the range of the samples in each pixel, scaled to the peak of the mixed
 // channel, which it returns.
 func (s *sound) wave(c *draw.Canvas, box draw.Box) (peak float64) {
-	for _, part := range s.stretches {
-		for _, v := range part.samples {
-			peak = max(peak, math.Abs(float64(v)))
-		}
+	for _, v := range s.samples {
+		peak = max(peak, math.Abs(float64(v)))
 	}
 	scale := max(peak, 1e-9)
 	middle, half := (box.Top+box.Bottom)/2, box.Height()/2
 	columns := max(int(box.Width()), 1)
 	c.WriteString(`<path fill="none" stroke="` + waveColour + `" d="`)
 	for x := range columns {
-		from, to := media.Part(x, columns, int(s.end()))
+		from, to := media.Part(x, columns, int(s.count))
 		low, high := 0.0, 0.0
 		// Begin at the sample before, so that the line has no gap.
 		from = max(from-1, 0)
@@ -136,7 +140,7 @@ func (s *sound) axes(c *draw.Canvas, upper, lower draw.Box, peak float64) {
 		c.Text(upper.Left-tick-3, y+baseline, "end", strconv.FormatFloat(hz/1000, 'f', -1, 64))
 	}
 	line(lower.Left, lower.Bottom, lower.Right, lower.Bottom)
-	total := float64(s.end()) / float64(s.rate)
+	total := float64(s.count) / float64(s.rate)
 	columns := max(int(lower.Width()/columnWidth), 1)
 	for _, t := range draw.NewTicks(0, total*(1+1e-9), draw.Step(total/float64(columns))).Values {
 		x := lower.Left + lower.Width()*t/total

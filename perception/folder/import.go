@@ -135,7 +135,7 @@ func (im *importer) walk(dir string, depth int, in *episode) error {
 			err = im.walk(name, depth+1, here)
 		case e.Name() == sessionFile || isSidecar(e.Name(), names, stems):
 		case e.Type()&fs.ModeSymlink != 0:
-			im.report.Skip(name, im.link(name), 1)
+			im.report.Skip(name, "a link, which is not followed", 1)
 		case !e.Type().IsRegular():
 			im.report.Skip(name, "not a regular file", 1)
 		case len(im.o.Include) > 0 && !matches(im.o.Include, name):
@@ -152,17 +152,6 @@ func (im *importer) walk(dir string, depth int, in *episode) error {
 		}
 	}
 	return end()
-}
-
-func (im *importer) link(name string) string {
-	_, err := im.root.Stat(name)
-	switch {
-	case err == nil:
-		return "a link; its target is imported by its own path"
-	case errors.Is(err, fs.ErrNotExist):
-		return "a link to nothing"
-	}
-	return "a link out of the folder"
 }
 
 // start begins the episode of a folder with a session.json. The returned function ends it.

@@ -247,8 +247,8 @@ func TestWhatIsLeftOut(t *testing.T) {
 		"e/session.json": "outcome_score is 2; give 0 to 1",
 		"e/f.png":        "its session.json is wrong",
 		"skip/f.png":     "excluded",
-		"out.png":        "a link out of the folder", "outdir": "a link out of the folder",
-		"in.png": "a link; its target is imported by its own path", "none.png": "a link to nothing",
+		"out.png":        "a link, which is not followed", "outdir": "a link, which is not followed",
+		"in.png": "a link, which is not followed", "none.png": "a link, which is not followed",
 	}
 	got := map[string]string{}
 	for what, reasons := range report.Skipped {

@@ -86,9 +86,8 @@ func (p picture) grid() *grid {
 	r := p.colours.Bounds()
 	for y := range gridCells {
 		for x := range gridCells {
-			sx, sy := p.turn.source(x, y, gridCells, gridCells)
-			x0, x1 := media.Part(sx, gridCells, r.Dx())
-			y0, y1 := media.Part(sy, gridCells, r.Dy())
+			x0, x1 := media.Part(x, gridCells, r.Dx())
+			y0, y1 := media.Part(y, gridCells, r.Dy())
 			c := cellMean(p.colours, image.Rect(x0, y0, x1, y1).Add(r.Min))
 			// Luma and colour differences of ITU-R BT.601, as in JPEG.
 			i := y*gridCells + x
@@ -100,10 +99,9 @@ func (p picture) grid() *grid {
 	return g
 }
 
-// Greys returns the mean of red, green and blue in side by side cells of a picture, 0 to 1, row
-// by row, each of 16 points. It is nil for floating-point values and for a picture that cannot be
-// decoded.
-func Greys(in media.Payload, side int) []float64 {
+// Levels returns the brightness of a picture, 0 to 1, in cells row by row. A cell of missing values
+// is NaN. It is nil for floating-point values and for a picture that cannot be decoded.
+func Levels(in media.Payload) []float64 {
 	p, err := File{in}.decode()
 	if AcceptsPixels(in) {
 		var f frame
@@ -112,33 +110,17 @@ func Greys(in media.Payload, side int) []float64 {
 		}
 		p = f.picture()
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil
+	case p.values == nil:
+		return p.grid().luma[:]
 	}
-	const points = 4 // a side
-	width, height := p.size()
-	out := make([]float64, side*side)
-	for i := range out {
-		for j := range points * points {
-			x := (2*(i%side*points+j%points) + 1) * width / (2 * side * points)
-			y := (2*(i/side*points+j/points) + 1) * height / (2 * side * points)
-			out[i] += p.grey(x, y) / (points * points)
-		}
+	means, _ := p.values.cells()
+	for i := range means {
+		means[i] /= math.MaxUint16
 	}
-	return out
-}
-
-// grey is the mean of red, green and blue of a pixel, 0 to 1. A missing value is 0.
-func (p picture) grey(x, y int) float64 {
-	if p.values != nil {
-		if v := p.values.at(x, y); v > 0 {
-			return v / math.MaxUint16
-		}
-		return 0
-	}
-	at := p.colours.Bounds().Min
-	c := p.colours.RGBA64At(at.X+x, at.Y+y)
-	return (float64(c.R) + float64(c.G) + float64(c.B)) / (3 * math.MaxUint16)
+	return means[:]
 }
 
 // words returns ", grey, brightness 0.42".
@@ -289,14 +271,11 @@ type values struct {
 // features do not depend on the unit: the mean and the spread of the values are
 // removed. A cell without values takes the mean of all.
 func (m *values) features() (kind string, vector []float32, ok bool) {
-	var means, missing cells
+	means, missing := m.cells()
 	sum, n := 0.0, 0.0
-	for i := range means {
-		x0, x1 := media.Part(i%gridCells, gridCells, m.width)
-		y0, y1 := media.Part(i/gridCells, gridCells, m.height)
-		means[i], missing[i] = m.cell(x0, y0, x1, y1)
-		if !math.IsNaN(means[i]) {
-			sum += means[i]
+	for _, v := range means {
+		if !math.IsNaN(v) {
+			sum += v
 			n++
 		}
 	}
@@ -319,6 +298,16 @@ func (m *values) features() (kind string, vector []float32, ok bool) {
 	}
 	vector = appendWeighted(nil, normalise(dct(&means, lumaCoefficients+1)[1:]), lumaWeight)
 	return depthKind, appendWeighted(vector, dct(&missing, chromaCoefficients), missingWeight), true
+}
+
+// cells returns the mean of the values of each cell, NaN without any, and the share that is missing.
+func (m *values) cells() (means, missing cells) {
+	for i := range means {
+		x0, x1 := media.Part(i%gridCells, gridCells, m.width)
+		y0, y1 := media.Part(i/gridCells, gridCells, m.height)
+		means[i], missing[i] = m.cell(x0, y0, x1, y1)
+	}
+	return means, missing
 }
 
 // cell returns the mean of the values of a cell and the share that is missing.

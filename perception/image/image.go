@@ -29,6 +29,8 @@ type File struct{ media.Payload }
 const (
 	pngMagic  = "\x89PNG\r\n\x1a\n"
 	jpegMagic = "\xff\xd8\xff"
+	// progressiveFrame is the marker of a progressive JPEG. It cannot occur in compressed pixels.
+	progressiveFrame = "\xff\xc2"
 )
 
 // Accepts reports whether the payload begins as a PNG, JPEG or WebP file.
@@ -60,7 +62,7 @@ func readHeader(data []byte) (h header, err error) {
 	case "jpeg":
 		h.Config, err = jpeg.DecodeConfig(bytes.NewReader(data))
 	default:
-		h.Width, h.Height, err = webpSize(data)
+		h.Config, err = webp.DecodeConfig(bytes.NewReader(data))
 	}
 	if err == nil && (h.Width <= 0 || h.Height <= 0) {
 		err = errors.New("one of its sides has no pixels")
@@ -75,7 +77,6 @@ func readHeader(data []byte) (h header, err error) {
 type picture struct {
 	colours image.RGBA64Image // nil if there are values
 	values  *values
-	turn    orientation
 }
 
 // decode returns the picture of a whole file within the limits.
@@ -194,7 +195,6 @@ func decode(data []byte, h header) (p picture, err error) {
 		}
 	case "jpeg":
 		img, err = jpeg.Decode(bytes.NewReader(data))
-		p.turn = jpegOrientation(data)
 	default:
 		img, err = decodeWebP(data)
 	}
@@ -220,7 +220,7 @@ func bytesPerPixel(data []byte, h header) int64 {
 		// Lossless pixels, those before a transform, and a plane of alpha.
 		return 12
 	case "jpeg":
-		if progressive(data) {
+		if bytes.Contains(data, []byte(progressiveFrame)) {
 			// Four planes of 32-bit coefficients beside the picture.
 			return 24
 		}
@@ -260,170 +260,5 @@ func decodeWebP(data []byte) (image.Image, error) {
 	if string(data[12:16]) == "VP8X" && data[20]&animation != 0 {
 		return nil, errAnimated
 	}
-	img, err := webp.Decode(bytes.NewReader(data))
-	switch img := img.(type) {
-	case *image.YCbCr:
-		return &videoLevels{img, nil}, err
-	case *image.NYCbCrA:
-		return &videoLevels{&img.YCbCr, img}, err
-	}
-	return img, err
-}
-
-// videoLevels is a lossy WebP in its true colours: its levels are those of video, 16
-// to 235, but the library returns them as if they were those of JPEG.
-type videoLevels struct {
-	*image.YCbCr
-	alpha *image.NYCbCrA // nil if opaque
-}
-
-func (v *videoLevels) ColorModel() color.Model { return color.NRGBA64Model }
-func (v *videoLevels) At(x, y int) color.Color { return v.RGBA64At(x, y) }
-
-func (v *videoLevels) RGBA64At(x, y int) color.RGBA64 {
-	c := v.YCbCrAt(x, y)
-	out := videoColour(float64(c.Y), float64(c.Cb), float64(c.Cr))
-	if v.alpha == nil {
-		return out
-	}
-	a := uint32(v.alpha.A[v.alpha.AOffset(x, y)]) * 0x101
-	part := func(v uint16) uint16 { return uint16(uint32(v) * a / math.MaxUint16) }
-	return color.RGBA64{part(out.R), part(out.G), part(out.B), uint16(a)}
-}
-
-// videoColour is ITU-R BT.601 with luma from 16 to 235 and chroma around 128.
-func videoColour(luma, blue, red float64) color.RGBA64 {
-	luma, blue, red = 1.164*(luma-16), blue-128, red-128
-	level := func(v float64) uint16 { return uint16(min(max(v, 0), 255) * 0x101) }
-	return color.RGBA64{level(luma + 1.596*red), level(luma - 0.813*red - 0.392*blue), level(luma + 2.017*blue), math.MaxUint16}
-}
-
-// webpSize reads the size from the first chunk of a WebP file: VP8 (lossy), VP8L (lossless) or VP8X
-// (extended). The library's reader of headers needs more of the file than the first bytes.
-func webpSize(data []byte) (width, height int, err error) {
-	const header = 30
-	if len(data) < header {
-		return 0, 0, fmt.Errorf("it has %d bytes of %d", len(data), header)
-	}
-	body := data[20:]
-	switch chunk := string(data[12:16]); chunk {
-	case "VP8 ":
-		if string(body[3:6]) != "\x9d\x01\x2a" {
-			return 0, 0, errors.New("the VP8 start code is missing")
-		}
-		width = int(binary.LittleEndian.Uint16(body[6:]) & 0x3fff)
-		height = int(binary.LittleEndian.Uint16(body[8:]) & 0x3fff)
-		return width, height, nil
-	case "VP8L":
-		if body[0] != 0x2f {
-			return 0, 0, errors.New("the VP8L signature is missing")
-		}
-		bits := binary.LittleEndian.Uint32(body[1:])
-		return int(bits&0x3fff) + 1, int(bits>>14&0x3fff) + 1, nil
-	case "VP8X":
-		width = int(body[4]) | int(body[5])<<8 | int(body[6])<<16
-		height = int(body[7]) | int(body[8])<<8 | int(body[9])<<16
-		return width + 1, height + 1, nil
-	default:
-		return 0, 0, fmt.Errorf("the first chunk is %q; VP8, VP8L or VP8X is expected", chunk)
-	}
-}
-
-// jpegSegments calls f with each segment before the pixels until f returns false. It
-// reports whether f returned false.
-func jpegSegments(data []byte, f func(marker byte, body []byte) bool) bool {
-	const startOfScan = 0xda
-	for i := 2; i+4 <= len(data) && data[i] == 0xff; {
-		marker := data[i+1]
-		if marker == 0xff { // padding
-			i++
-			continue
-		}
-		// The length counts its own two bytes.
-		end := i + 2 + int(binary.BigEndian.Uint16(data[i+2:]))
-		if marker == startOfScan || end < i+4 || end > len(data) {
-			return false
-		}
-		if !f(marker, data[i+4:end]) {
-			return true
-		}
-		i = end
-	}
-	return false
-}
-
-// progressive reports whether a JPEG is progressive, which takes more memory, also
-// if its segments cannot be read up to the start of the frame.
-func progressive(data []byte) bool {
-	const baseline, extended, progressiveFrame = 0xc0, 0xc1, 0xc2
-	found := false
-	jpegSegments(data, func(marker byte, _ []byte) bool {
-		found = marker == baseline || marker == extended
-		return !found && marker != progressiveFrame
-	})
-	return !found
-}
-
-// orientation is how a picture must be turned to be upright, as the tag of EXIF 2.3
-// has it: 1 (or 0) not at all, 2 mirrored, 3 upside down, 4 both, 5 to 8 the same
-// with rows and columns exchanged.
-type orientation int
-
-func (o orientation) sideways() bool { return o >= 5 && o <= 8 }
-
-// source returns the pixel of a w by h picture that is at x, y of the turned one.
-func (o orientation) source(x, y, w, h int) (int, int) {
-	switch o {
-	case 2:
-		return w - 1 - x, y
-	case 3:
-		return w - 1 - x, h - 1 - y
-	case 4:
-		return x, h - 1 - y
-	case 5:
-		return y, x
-	case 6:
-		return y, h - 1 - x
-	case 7:
-		return w - 1 - y, h - 1 - x
-	case 8:
-		return w - 1 - y, x
-	}
-	return x, y
-}
-
-// jpegOrientation finds the tag in the first directory of the EXIF segment: a TIFF
-// header, then entries of 12 bytes (tag, type, count, value).
-func jpegOrientation(data []byte) (o orientation) {
-	const app1, tagOrientation, typeShort, exif = 0xe1, 0x0112, 3, "Exif\x00\x00"
-	jpegSegments(data, func(marker byte, body []byte) bool {
-		if marker != app1 || !bytes.HasPrefix(body, []byte(exif)) {
-			return true
-		}
-		tiff := body[len(exif):]
-		if len(tiff) < 8 {
-			return false
-		}
-		var order binary.ByteOrder = binary.BigEndian
-		if bytes.HasPrefix(tiff, []byte("II")) {
-			order = binary.LittleEndian
-		}
-		at := int64(order.Uint32(tiff[4:]))
-		if at+2 > int64(len(tiff)) {
-			return false
-		}
-		entries := tiff[at+2:]
-		for range order.Uint16(tiff[at:]) {
-			if len(entries) < 12 {
-				return false
-			}
-			if order.Uint16(entries) == tagOrientation && order.Uint16(entries[2:]) == typeShort {
-				o = orientation(order.Uint16(entries[8:]))
-				return false
-			}
-			entries = entries[12:]
-		}
-		return false
-	})
-	return o
+	return webp.Decode(bytes.NewReader(data))
 }

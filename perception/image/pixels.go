@@ -303,3 +303,10 @@ func float32Value(f *frame, x, y int) float64 {
 	}
 	return v
 }
+
+// videoColour is ITU-R BT.601 with luma from 16 to 235 and chroma around 128.
+func videoColour(luma, blue, red float64) color.RGBA64 {
+	luma, blue, red = 1.164*(luma-16), blue-128, red-128
+	level := func(v float64) uint16 { return uint16(min(max(v, 0), 255) * 0x101) }
+	return color.RGBA64{level(luma + 1.596*red), level(luma - 0.813*red - 0.392*blue), level(luma + 2.017*blue), math.MaxUint16}
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	"image/color"
 	"image/jpeg"
 	"image/png"
 	"math"
@@ -27,9 +26,6 @@ const (
 // preview returns a smaller copy: a JPEG if the picture is opaque and large, and otherwise a PNG.
 func (p picture) preview(o media.PreviewOptions) (*media.Preview, error) {
 	width, height := p.size()
-	if p.turn.sideways() {
-		o.Width, o.Height = o.Height, o.Width
-	}
 	w, h := fit(width, height, o)
 	var small *image.NRGBA
 	if p.values != nil {
@@ -37,7 +33,6 @@ func (p picture) preview(o media.PreviewOptions) (*media.Preview, error) {
 	} else {
 		small = shrink(p.colours, w, h)
 	}
-	small = p.turn.apply(small)
 	out := &media.Preview{MediaType: "image/png", Width: small.Rect.Dx(), Height: small.Rect.Dy()}
 	var b bytes.Buffer
 	var err error
@@ -78,13 +73,15 @@ func fit(width, height int, o media.PreviewOptions) (w, h int) {
 	return side(width, o.Width), side(height, o.Height)
 }
 
-// shrink averages blocks of pixels first if there are many, since the kernel that
-// follows holds a row of floating point for each row of pixels.
+// shrink scales a large picture roughly first, since the kernel that follows holds a row of floating
+// point for each row of pixels.
 func shrink(img image.RGBA64Image, w, h int) *image.NRGBA {
 	var from image.Image = img
 	r := img.Bounds()
 	if k := min(r.Dx()/(2*w), r.Dy()/(2*h)); k >= 2 {
-		from = averages(img, r.Dx()/k, r.Dy()/k)
+		rough := image.NewRGBA64(image.Rect(0, 0, r.Dx()/k, r.Dy()/k))
+		xdraw.ApproxBiLinear.Scale(rough, rough.Rect, img, r, xdraw.Src, nil)
+		from = rough
 	}
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))
 	if w >= r.Dx() {
@@ -94,24 +91,6 @@ func shrink(img image.RGBA64Image, w, h int) *image.NRGBA {
 	}
 	return out
 }
-
-// averages returns img in w by h means.
-func averages(img image.RGBA64Image, w, h int) image.Image {
-	r := img.Bounds()
-	out := image.NewRGBA64(image.Rect(0, 0, w, h))
-	for y := range h {
-		y0, y1 := media.Part(y, h, r.Dy())
-		for x := range w {
-			x0, x1 := media.Part(x, w, r.Dx())
-			sum, n := sumPixels(img, image.Rect(x0, y0, x1, y1).Add(r.Min))
-			out.SetRGBA64(x, y, color.RGBA64{uint16(sum[0] / n), uint16(sum[1] / n), uint16(sum[2] / n), uint16(sum[3] / n)})
-		}
-	}
-	return out
-}
-
-// The ends of the scale are too dark to tell from black.
-const turboLow, turboHigh = 0.08, 0.95
 
 // draw colours the values, near ones blue and far ones red. Missing values are transparent.
 func (m *values) draw(w, h int) *image.NRGBA {
@@ -130,25 +109,7 @@ func (m *values) draw(w, h int) *image.NRGBA {
 			if s.bright > s.dark {
 				level = min(max((v-s.dark)/(s.bright-s.dark), 0), 1)
 			}
-			out.SetNRGBA(x, y, draw.Turbo.At(turboLow+level*(turboHigh-turboLow)))
-		}
-	}
-	return out
-}
-
-func (o orientation) apply(img *image.NRGBA) *image.NRGBA {
-	if o < 2 || o > 8 {
-		return img
-	}
-	w, h := img.Rect.Dx(), img.Rect.Dy()
-	r := image.Rect(0, 0, w, h)
-	if o.sideways() {
-		r = image.Rect(0, 0, h, w)
-	}
-	out := image.NewNRGBA(r)
-	for y := range r.Max.Y {
-		for x := range r.Max.X {
-			out.SetNRGBA(x, y, img.NRGBAAt(o.source(x, y, w, h)))
+			out.SetNRGBA(x, y, draw.Colour(level))
 		}
 	}
 	return out

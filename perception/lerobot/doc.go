@@ -1,4 +1,4 @@
-// Package lerobot imports datasets of LeRobot: LeRobotDataset v3, and v2.1.
+// Package lerobot imports datasets of LeRobot: LeRobotDataset v3.
 //
 // Each episode becomes a session with its task. The session has
 //

@@ -1,8 +1,6 @@
 package lerobot
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,14 +9,11 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
-
-	"github.com/robotmem/robotmem-go/perception/importing"
 )
 
 const (
 	maxTasks     = 1 << 20
 	maxTaskBytes = 4 << 10
-	maxLine      = 1 << 20 // bytes, of a .jsonl file
 	maxIndex     = 1 << 40 // of frames, files and chunks
 )
 
@@ -27,7 +22,7 @@ type episode struct {
 	tasks       []string
 	length      int64 // frames
 	chunk, file int64 // of its data
-	from, to    int64 // frames of the dataset; both 0 in v2.1
+	from, to    int64 // frames of the dataset
 	videos      map[string]video
 }
 
@@ -35,7 +30,6 @@ type episode struct {
 type video struct {
 	chunk, file int64
 	from, to    float64 // seconds in the file
-	whole       bool    // v2.1: the file is the episode
 }
 
 // check compares the numbers of an episode with the limits and with each other.
@@ -45,29 +39,15 @@ func (e *episode) check() error {
 		return fmt.Errorf("index %d, chunk %d or file %d is out of range", e.index, e.chunk, e.file)
 	case e.length < 1 || e.length > maxIndex:
 		return fmt.Errorf("its length is %d frames", e.length)
-	case e.from < 0 || e.to > maxIndex || e.to-e.from != e.length && e.to != 0:
+	case e.from < 0 || e.to > maxIndex || e.to-e.from != e.length:
 		return fmt.Errorf("dataset_from_index %d to dataset_to_index %d are not its %d frames", e.from, e.to, e.length)
 	}
 	return nil
 }
 
-// readTasks reads meta/tasks.parquet, a pandas table whose index is the task, or meta/tasks.jsonl.
-func readTasks(root *os.Root, in *info) (map[int64]string, error) {
+// readTasks reads meta/tasks.parquet, a pandas table whose index is the task.
+func readTasks(root *os.Root) (map[int64]string, error) {
 	tasks := map[int64]string{}
-	if in.episodic {
-		err := eachLine(root, "meta/tasks.jsonl", func(line []byte) error {
-			var t struct {
-				Index int64  `json:"task_index"`
-				Task  string `json:"task"`
-			}
-			if err := json.Unmarshal(line, &t); err != nil {
-				return err
-			}
-			tasks[t.Index] = cleanTask(t.Task)
-			return nil
-		})
-		return tasks, err
-	}
 	t, f, err := openFile(root, "meta/tasks.parquet")
 	if err != nil {
 		return nil, err
@@ -100,7 +80,7 @@ func readTasks(root *os.Root, in *info) (map[int64]string, error) {
 	return tasks, err
 }
 
-// readEpisodes reads meta/episodes/*/*.parquet or meta/episodes.jsonl, in order of the index.
+// readEpisodes reads meta/episodes/*/*.parquet, in order of the index.
 // It leaves out wrong rows and calls bad with them.
 func readEpisodes(root *os.Root, in *info, bad func(what string, err error)) ([]episode, error) {
 	seen := map[int64]bool{}
@@ -121,41 +101,9 @@ func readEpisodes(root *os.Root, in *info, bad func(what string, err error)) ([]
 		out = append(out, e)
 		return nil
 	}
-	var err error
-	if in.episodic {
-		err = eachLine(root, "meta/episodes.jsonl", func(line []byte) error {
-			e, err := in.parseEpisode(line)
-			if err != nil {
-				return err
-			}
-			return add(e)
-		})
-	} else {
-		err = in.episodeTables(root, add, bad)
-	}
+	err := in.episodeTables(root, add, bad)
 	slices.SortFunc(out, func(a, b episode) int { return int(a.index - b.index) })
 	return out, err
-}
-
-func (in *info) parseEpisode(line []byte) (episode, error) {
-	var row struct {
-		Index  int64    `json:"episode_index"`
-		Tasks  []string `json:"tasks"`
-		Length int64    `json:"length"`
-	}
-	if err := json.Unmarshal(line, &row); err != nil {
-		return episode{}, err
-	}
-	e := episode{index: row.Index, length: row.Length, videos: map[string]video{}}
-	for _, t := range row.Tasks {
-		e.tasks = append(e.tasks, cleanTask(t))
-	}
-	for key, f := range in.Features {
-		if f.Type == "video" {
-			e.videos[key] = video{to: float64(e.length) / in.RateHz, whole: true}
-		}
-	}
-	return e, nil
 }
 
 // episodeTables reads the files in order of their names. It calls bad with a damaged one and
@@ -237,33 +185,6 @@ func (in *info) episodeTable(root *os.Root, name string, add func(episode) error
 	})
 }
 
-// eachLine reads a .jsonl file. The error names the line.
-func eachLine(root *os.Root, name string, do func([]byte) error) error {
-	f, _, err := importing.OpenFile(root, name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, maxLine)
-	n := 0
-	for lines.Scan() {
-		if n++; n > maxEpisodes {
-			return fmt.Errorf("%s has more than %d lines", name, maxEpisodes)
-		}
-		if len(lines.Bytes()) == 0 {
-			continue
-		}
-		if err := do(lines.Bytes()); err != nil {
-			return fmt.Errorf("%s, line %d: %w", name, n, err)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("%s, line %d: %w", name, n+1, err)
-	}
-	return nil
-}
-
 func integer(v parquet.Value) (int64, error) {
 	switch {
 	case v.IsNull():
@@ -281,9 +202,5 @@ func text(v parquet.Value) string {
 		return ""
 	}
 	b := v.ByteArray()
-	return cleanTask(string(b[:min(len(b), maxTaskBytes)]))
-}
-
-func cleanTask(task string) string {
-	return strings.TrimSpace(strings.ToValidUTF8(task[:min(len(task), maxTaskBytes)], ""))
+	return strings.TrimSpace(strings.ToValidUTF8(string(b[:min(len(b), maxTaskBytes)]), ""))
 }

@@ -21,18 +21,16 @@ func seed(f *testing.F, name string) []byte {
 	return data
 }
 
-// FuzzInfo gives a whole import an info.json and an episodes.jsonl.
+// FuzzInfo gives a whole import an info.json and a table of episodes.
 func FuzzInfo(f *testing.F) {
-	episodes := seed(f, "testdata/v21/meta/episodes.jsonl")
-	f.Add(seed(f, "testdata/v21/meta/info.json"), episodes)
+	episodes := seed(f, "testdata/v30/meta/episodes/chunk-000/file-000.parquet")
 	f.Add(seed(f, "testdata/v30/meta/info.json"), episodes)
-	f.Add([]byte(`{"codebase_version":"v2.1","fps":1,"chunks_size":1,"data_path":"{episode_index:09d}","features":{"a":{"dtype":"int64","names":{"x":0}}}}`),
-		[]byte(`{"episode_index":9223372036854775807,"length":9223372036854775807}`))
-	data := seed(f, "testdata/v21/data/chunk-000/episode_000001.parquet")
+	f.Add([]byte(`{"codebase_version":"v3.0","fps":1,"data_path":"{file_index:09d}","features":{"a":{"dtype":"int64","names":{"x":0}}}}`), episodes)
+	data := seed(f, "testdata/v30/data/chunk-000/file-000.parquet")
 	f.Fuzz(func(t *testing.T, info, episodes []byte) {
 		dir := t.TempDir()
 		for name, content := range map[string][]byte{
-			"meta/info.json": info, "meta/episodes.jsonl": episodes, "data/chunk-000/episode_000001.parquet": data,
+			"meta/info.json": info, "meta/episodes/chunk-000/file-000.parquet": episodes, "data/chunk-000/file-000.parquet": data,
 		} {
 			path := filepath.Join(dir, name)
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -53,7 +51,7 @@ func FuzzInfo(f *testing.F) {
 // FuzzParquet reads every column of a damaged data file.
 func FuzzParquet(f *testing.F) {
 	for _, name := range []string{
-		"testdata/v21/data/chunk-000/episode_000001.parquet", "testdata/v30/meta/tasks.parquet", "testdata/v30/meta/episodes/chunk-000/file-000.parquet",
+		"testdata/episode.parquet", "testdata/v30/meta/tasks.parquet", "testdata/v30/meta/episodes/chunk-000/file-000.parquet",
 	} {
 		f.Add(seed(f, name))
 	}

@@ -63,7 +63,7 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 	if im.in, err = readInfo(root); err != nil {
 		return nil, err
 	}
-	if im.tasks, err = readTasks(root, im.in); err != nil {
+	if im.tasks, err = readTasks(root); err != nil {
 		im.report.Break("meta/tasks", err, 1)
 	}
 	episodes, err := readEpisodes(root, im.in, func(what string, err error) { im.report.Break(what, err, 1) })

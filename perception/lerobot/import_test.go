@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/importing/importingtest"
@@ -37,7 +38,7 @@ func TestImport(t *testing.T) {
 	tests := []struct {
 		folder string
 		videos int
-	}{{"v30", 1}, {"v21", 3}}
+	}{{"v30", 1}}
 	for _, tt := range tests {
 		t.Run(tt.folder, func(t *testing.T) {
 			report, sink := run(t, "testdata/"+tt.folder, lerobot.Options{Name: "glass", Videos: true})
@@ -218,9 +219,8 @@ func TestNoDatasetThatIsRead(t *testing.T) {
 	}{
 		{"no info.json", func([]byte) []byte { return nil }, "meta/info.json is missing; the folder is not a LeRobot dataset"},
 		{"not JSON", replace(`"fps": 10,`, `"fps": 10`), "line 9: invalid character"},
-		{"version 2.0", replace(`"v3.0"`, `"v2.0"`), "convert_dataset_v20_to_v21"},
-		{"version 1.6", replace(`"v3.0"`, `"v1.6"`), "convert_dataset_v1_to_v2"},
-		{"version 4", replace(`"v3.0"`, `"v4.0"`), `has the format "v4.0"; v3 and v2.1 are read`},
+		{"version 2.1", replace(`"v3.0"`, `"v2.1"`), "convert_dataset_v21_to_v30"},
+		{"version 4", replace(`"v3.0"`, `"v4.0"`), `has the format "v4.0"; v3 is read`},
 		{"no rate", replace(`"fps": 10`, `"fps": 0`), "fps is 0"},
 		{"absurd shape", replace("                2\n", "                4000000000\n"), "side of 4000000000; 1 to 65536 are read"},
 		{"path upwards", replace("data/chunk-", "../../chunk-"), "not a path below the dataset's folder"},
@@ -285,26 +285,32 @@ func TestDamageLeavesTheRestWhole(t *testing.T) {
 }
 
 func TestEpisodeThatLies(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/v21")); err != nil {
+	type row struct {
+		Index   int64   `parquet:"episode_index"`
+		Task    string  `parquet:"tasks,plain"`
+		Length  int64   `parquet:"length"`
+		Chunk   int64   `parquet:"data/chunk_index"`
+		File    int64   `parquet:"data/file_index"`
+		From    int64   `parquet:"dataset_from_index"`
+		To      int64   `parquet:"dataset_to_index"`
+		InChunk int64   `parquet:"videos/observation.images.top/chunk_index"`
+		InFile  int64   `parquet:"videos/observation.images.top/file_index"`
+		Start   float64 `parquet:"videos/observation.images.top/from_timestamp"`
+		End     float64 `parquet:"videos/observation.images.top/to_timestamp"`
+	}
+	var table bytes.Buffer
+	rows := []row{{Index: 0, Length: 25, To: 25}, {Index: 1, Length: 13, From: 25, To: 38}, {Index: 2, Length: 31, File: 1, From: 37, To: 68},
+		{Index: 2, Length: 1, To: 1}, {Index: -4, Length: 1, To: 1}}
+	if err := parquet.Write(&table, rows, parquet.Compression(&parquet.Snappy)); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "meta/episodes.jsonl")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data = replace(`"length": 12`, `"length": 13`)(data)
-	data = append(data, []byte(`{"episode_index": 2, "tasks": [], "length": 1}`+"\n"+`{"episode_index": -4, "tasks": [], "length": 1}`+"\n")...)
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	dir := dataset(t, map[string]func([]byte) []byte{"meta/episodes/chunk-000/file-000.parquet": func([]byte) []byte { return table.Bytes() }})
 	report, sink := run(t, dir, lerobot.Options{Name: "glass"})
 	if report.Sessions != 2 || sink.Sessions["lerobot/glass/episode/000001"] != nil {
-		t.Errorf("%d sessions, episode 1: %v", report.Sessions, sink.Sessions["lerobot/glass/episode/000001"])
+		t.Errorf("%d sessions, broken %q, episode 1: %v", report.Sessions, report.Broken, sink.Sessions["lerobot/glass/episode/000001"])
 	}
 	for what, reason := range map[string]string{
-		"episode 1":  "meta/episodes claims 13 frames in one piece; data/chunk-000/episode_000001.parquet has 12 in 1",
+		"episode 1":  "meta/episodes claims 13 frames in one piece; data/chunk-000/file-000.parquet has 12 in 1",
 		"episode 2":  "it is listed twice",
 		"episode -4": "index -4",
 	} {

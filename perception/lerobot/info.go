@@ -32,12 +32,10 @@ type info struct {
 	Robot      *string            `json:"robot_type"`
 	Episodes   int64              `json:"total_episodes"`
 	Frames     int64              `json:"total_frames"`
-	ChunkSize  int64              `json:"chunks_size"`
 	RateHz     float64            `json:"fps"`
 	DataPath   string             `json:"data_path"`
 	VideoPath  *string            `json:"video_path"`
 	Features   map[string]feature `json:"features"`
-	episodic   bool               // v2.1: one file per episode
 	sortedKeys []string
 }
 
@@ -54,18 +52,15 @@ func parseInfo(data []byte) (*info, error) {
 	if err := json.Unmarshal(data, in); err != nil {
 		return nil, importing.JSONError(data, -1, err)
 	}
-	if err := in.checkVersion(); err != nil {
-		return nil, err
-	}
 	switch {
+	case !strings.HasPrefix(in.Version, "v3."):
+		return nil, fmt.Errorf("the dataset has the format %.20q; v3 is read: convert it with LeRobot's python -m lerobot.datasets.v30.convert_dataset_v21_to_v30 --repo-id=NAME --root=FOLDER --push-to-hub=false, which reads v2.1", in.Version)
 	case !(in.RateHz > 0 && in.RateHz <= maxRateHz):
 		return nil, fmt.Errorf("fps is %v; give a rate above 0 and up to %v", in.RateHz, float64(maxRateHz))
 	case in.Episodes < 0 || in.Episodes > maxEpisodes:
 		return nil, fmt.Errorf("total_episodes is %d; 0 to %d are read", in.Episodes, maxEpisodes)
 	case in.Frames < 0:
 		return nil, fmt.Errorf("total_frames is %d", in.Frames)
-	case in.episodic && in.ChunkSize < 1:
-		return nil, fmt.Errorf("chunks_size is %d; it is the number of episodes in a folder, at least 1", in.ChunkSize)
 	case len(in.Features) == 0 || len(in.Features) > maxFeatures:
 		return nil, fmt.Errorf("there are %d features; 1 to %d are read", len(in.Features), maxFeatures)
 	}
@@ -81,28 +76,12 @@ func parseInfo(data []byte) (*info, error) {
 		if err := f.check(); err != nil {
 			return nil, fmt.Errorf("feature %.100q: %w", key, err)
 		}
-		if _, err := in.videoFile(key, episode{}, video{}); err != nil && f.Type == "video" {
+		if _, err := in.videoFile(key, video{}); err != nil && f.Type == "video" {
 			return nil, fmt.Errorf("video_path: %w", err)
 		}
 		in.Features[key] = f
 	}
 	return in, nil
-}
-
-func (in *info) checkVersion() error {
-	const convert = "python -m lerobot.datasets.v30.convert_dataset_v21_to_v30 --repo-id=NAME --root=FOLDER --push-to-hub=false"
-	in.episodic = in.Version == "v2.1"
-	switch v := in.Version; {
-	case strings.HasPrefix(v, "v3.") || in.episodic:
-		return nil
-	case v == "v2.0":
-		return errors.New("the dataset has the format v2.0; v3 and v2.1 are read: convert it with lerobot 0.3, python -m lerobot.datasets.v21.convert_dataset_v20_to_v21 --repo-id=NAME, then: " + convert)
-	case strings.HasPrefix(v, "v1."):
-		return fmt.Errorf("the dataset has the format %.20s; v3 and v2.1 are read: convert it with lerobot 0.1, python lerobot/common/datasets/v2/convert_dataset_v1_to_v2.py --repo-id=NAME, then to v2.1, then: %s", v, convert)
-	case v == "":
-		return errors.New("codebase_version is missing; v3 and v2.1 are read")
-	}
-	return fmt.Errorf("the dataset has the format %.20q; v3 and v2.1 are read", in.Version)
 }
 
 func (f *feature) check() error {
@@ -164,25 +143,22 @@ func (f *feature) channels() []string {
 }
 
 func (in *info) dataFile(e episode) (string, error) {
-	return in.expand(in.DataPath, "", e, e.chunk, e.file)
+	return expand(in.DataPath, "", e.chunk, e.file)
 }
 
-func (in *info) videoFile(key string, e episode, v video) (string, error) {
+func (in *info) videoFile(key string, v video) (string, error) {
 	if in.VideoPath == nil {
 		return "", errors.New("info.json names no video_path")
 	}
-	return in.expand(*in.VideoPath, key, e, v.chunk, v.file)
+	return expand(*in.VideoPath, key, v.chunk, v.file)
 }
 
 var placeholder = regexp.MustCompile(`\{([a-z_]+)(?::0(\d)d)?\}`)
 
 // expand fills in a path template such as data/chunk-{chunk_index:03d}. It refuses a path that
 // leads out of the dataset's folder.
-func (in *info) expand(template, key string, e episode, chunk, file int64) (string, error) {
+func expand(template, key string, chunk, file int64) (string, error) {
 	values := map[string]any{"chunk_index": chunk, "file_index": file}
-	if in.episodic {
-		values = map[string]any{"episode_chunk": e.index / in.ChunkSize, "episode_index": e.index}
-	}
 	if key != "" {
 		values["video_key"] = key
 	}

@@ -14,7 +14,7 @@ import (
 
 func readSeed(t *testing.T) []byte {
 	t.Helper()
-	data, err := os.ReadFile("testdata/v21/data/chunk-000/episode_000001.parquet")
+	data, err := os.ReadFile("testdata/episode.parquet")
 	if err != nil {
 		t.Fatal(err)
 	}

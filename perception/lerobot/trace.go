@@ -155,7 +155,7 @@ func (im *importer) videos(e episode) ([]shown, error) {
 		if !ok {
 			continue
 		}
-		path, err := im.in.videoFile(key, e, v)
+		path, err := im.in.videoFile(key, v)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}

@@ -117,11 +117,9 @@ func (p *parser) line(t *Type, line string) error {
 	if p.fields++; p.fields > maxFields {
 		return fmt.Errorf("there are more than %d fields", maxFields)
 	}
-	if value, ok := strings.CutPrefix(rest, "="); ok && f.Array == Single && ref == "" {
-		t.Constants = append(t.Constants, Constant{Name: f.Name, Kind: f.Kind, Value: literal(value, f.Kind)})
-		return nil
+	if strings.HasPrefix(rest, "=") && f.Array == Single && ref == "" {
+		return nil // a constant
 	}
-	f.Default = literal(rest, f.Kind)
 	t.Fields = append(t.Fields, f)
 	t.names = append(t.names, f.Name)
 	p.refs[t] = append(p.refs[t], ref)
@@ -130,22 +128,6 @@ func (p *parser) line(t *Type, line string) error {
 
 func isNameRune(r rune) bool {
 	return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-}
-
-// literal returns a default or a constant without the comment after it. In a string a hash is
-// a character.
-func literal(s string, k Kind) string {
-	s = strings.TrimSpace(s)
-	if k != String && k != WString {
-		s, _, _ = strings.Cut(s, "#")
-		return strings.TrimSpace(s)
-	}
-	if len(s) > 0 && (s[0] == '"' || s[0] == '\'') {
-		if end := strings.IndexByte(s[1:], s[0]); end >= 0 {
-			return s[1 : 1+end]
-		}
-	}
-	return s
 }
 
 // parseType reads float64, string<=10, pkg/Type[3], pkg/Type[] and int8[<=5].
@@ -168,7 +150,7 @@ func parseType(s string) (f Field, ref string, err error) {
 	}
 	if base, bound, ok := strings.Cut(s, "<="); ok {
 		s = base
-		if f.Max, err = strconv.Atoi(bound); err != nil || f.Max < 0 {
+		if most, err := strconv.Atoi(bound); err != nil || most < 0 {
 			return f, "", fmt.Errorf("%.60q: the bound is not a number", whole)
 		}
 	}

@@ -64,9 +64,8 @@ const (
 
 // Type is a message type.
 type Type struct {
-	Name      string // pkg/Type, without the msg of ROS 2
-	Fields    []Field
-	Constants []Constant
+	Name   string // pkg/Type, without the msg of ROS 2
+	Fields []Field
 
 	names   []string
 	minSize int // the least bytes of a value, without padding; -1 if unknown
@@ -74,20 +73,11 @@ type Type struct {
 
 // Field is one field of a type.
 type Field struct {
-	Name    string
-	Kind    Kind
-	Type    *Type // if Kind is Struct
-	Array   Array
-	Len     int    // the length of the array, or its limit
-	Max     int    // the limit of a bounded string in characters
-	Default string // as it is written, "" if there is none
-}
-
-// Constant is a named value of a type.
-type Constant struct {
 	Name  string
 	Kind  Kind
-	Value string // as it is written
+	Type  *Type // if Kind is Struct
+	Array Array
+	Len   int // the length of the array, or its limit
 }
 
 // Schema is a message definition.

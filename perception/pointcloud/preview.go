@@ -68,7 +68,7 @@ func heights(v *draw.Above, c *Cloud, bottom, top float64) image.Image {
 	palette := make(color.Palette, 1, heightColours+1)
 	palette[0] = color.NRGBA{}
 	for i := range heightColours {
-		palette = append(palette, draw.HeightColour(float64(i)/(heightColours-1)))
+		palette = append(palette, draw.Colour(float64(i)/(heightColours-1)))
 	}
 	img := image.NewPaletted(image.Rect(0, 0, columns, rows), palette)
 	for i := 0; i < len(c.Positions); i += 3 {
@@ -87,11 +87,7 @@ func heights(v *draw.Above, c *Cloud, bottom, top float64) image.Image {
 
 // Preview draws where the rays end and the space that they passed. The sensor is at
 // the origin and looks along x.
-func (f ScanFile) Preview(o media.PreviewOptions) (*media.Preview, error) {
-	s, err := f.decode()
-	if err != nil {
-		return nil, err
-	}
+func (s *Scan) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	var low, high [2]float64 // the sensor is part of the picture
 	var hits, seen [][2]float64
 	last := math.Inf(-1)
@@ -115,7 +111,7 @@ func (f ScanFile) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	if len(hits) == 0 {
 		return nil, errors.New("no ray of the scan has a return")
 	}
-	v := draw.NewAbove(o, low, high, [2]string{"x", "y"}, f.Metadata.Unit("m"), false)
+	v := draw.NewAbove(o, low, high, [2]string{"x", "y"}, s.Metadata.Unit("m"), false)
 	if s.span() == 2*math.Pi && s.returned(0) && s.returned(len(s.ranges)-1) {
 		seen = seen[1:] // a whole turn does not pass through the sensor
 	}

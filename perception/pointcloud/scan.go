@@ -20,6 +20,8 @@ type Scan struct {
 	near, far        float64 // the limits of a return; far is +Inf if unknown
 	ranges           []float64
 	intensities      []float64 // nil, or one per ray
+	// Metadata names the unit and the frame.
+	Metadata media.Metadata
 }
 
 const (
@@ -79,7 +81,7 @@ func (s *Scan) span() float64 {
 }
 
 // Samples returns where the rays with a return end, in the order of their angles.
-func (s *Scan) Samples(m media.Metadata, o media.SamplesOptions) *media.Samples {
+func (s *Scan) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	var hits []int
 	for i := range s.ranges {
 		if s.returned(i) {
@@ -87,7 +89,7 @@ func (s *Scan) Samples(m media.Metadata, o media.SamplesOptions) *media.Samples 
 		}
 	}
 	shown := min(o.SpacePoints(), len(hits))
-	out := media.NewSpace("scan", m, len(hits), shown)
+	out := media.NewSpace("scan", s.Metadata, len(hits), shown)
 	out.Missing = int64(len(s.ranges) - len(hits))
 	if s.intensities != nil {
 		out.Intensity = make(media.Numbers, shown)
@@ -100,13 +102,8 @@ func (s *Scan) Samples(m media.Metadata, o media.SamplesOptions) *media.Samples 
 			out.Intensity[j] = s.intensities[i]
 		}
 	}
-	return out
+	return out, nil
 }
-
-// ScanFile is a payload that may be a laser scan: a JSON object with the fields of a LaserScan, or
-// one row or column of numbers with metadata kind laser_scan and the other fields in metadata. A
-// range that is null, NaN or infinite is a ray without a return.
-type ScanFile struct{ media.Payload }
 
 // AcceptsScan reports whether the payload is JSON with the fields of a scan, or
 // numbers that metadata calls a laser_scan.
@@ -120,21 +117,33 @@ func AcceptsScan(in media.Payload) bool {
 	return false
 }
 
-func (f ScanFile) decode() (*Scan, error) {
-	if err := f.Whole(); err != nil {
+// DecodeScan reads a laser scan: a JSON object with the fields of a LaserScan, or one row or column
+// of numbers with metadata kind laser_scan and the other fields in metadata. A range that is null,
+// NaN or infinite is a ray without a return.
+func DecodeScan(in media.Payload) (s *Scan, err error) {
+	if err := in.Whole(); err != nil {
 		return nil, err
 	}
-	if f.Encoding() == media.JSON {
-		return decodeScanJSON(f.Data)
+	if in.Encoding() == media.JSON {
+		s, err = decodeScanJSON(in.Data)
+	} else {
+		s, err = decodeScanNumbers(in)
 	}
-	series, err := timeseries.Decode(media.Payload{Type: f.Type, Data: f.Data})
+	if err == nil {
+		s.Metadata = in.Metadata
+	}
+	return s, err
+}
+
+func decodeScanNumbers(in media.Payload) (*Scan, error) {
+	series, err := timeseries.Decode(media.Payload{Type: in.Type, Data: in.Data})
 	if err != nil {
 		return nil, err
 	}
 	if series.Width != 1 && series.Len() != 1 {
 		return nil, fmt.Errorf("a scan is one row or one column, not %d by %d", series.Len(), series.Width)
 	}
-	return NewScan(func(key string) (float64, bool) { return media.Number(f.Metadata[key]) }, series.Values, nil)
+	return NewScan(func(key string) (float64, bool) { return media.Number(in.Metadata[key]) }, series.Values, nil)
 }
 
 // nonFinite are numbers that Python writes into JSON, which does not have them.
@@ -184,11 +193,7 @@ func decodeScanJSON(data []byte) (*Scan, error) {
 }
 
 // Summary returns "laser scan, 360 rays over 270°, nearest 0.42 m at -12°, 17 rays without return".
-func (f ScanFile) Summary() string {
-	s, err := f.decode()
-	if err != nil {
-		return ""
-	}
+func (s *Scan) Summary() string {
 	line := "laser scan, " + media.Plural(int64(len(s.ranges)), "ray") + " over " + degrees(s.span())
 	nearest, missing := -1, int64(0)
 	for i, r := range s.ranges {
@@ -200,7 +205,7 @@ func (f ScanFile) Summary() string {
 		}
 	}
 	if nearest >= 0 {
-		line += ", nearest " + media.Figure(s.ranges[nearest]) + " " + f.Metadata.Unit("m") + " at " + degrees(math.Remainder(s.angle(nearest), 2*math.Pi))
+		line += ", nearest " + media.Figure(s.ranges[nearest]) + " " + s.Metadata.Unit("m") + " at " + degrees(math.Remainder(s.angle(nearest), 2*math.Pi))
 	}
 	if missing > 0 {
 		line += ", " + media.Plural(missing, "ray") + " without return"
@@ -212,15 +217,6 @@ func (f ScanFile) Summary() string {
 func degrees(radians float64) string {
 	d := math.Round(radians*180/math.Pi) + 0 // not "-0"
 	return strconv.FormatFloat(d, 'f', 0, 64) + "°"
-}
-
-// Samples returns where the rays end.
-func (f ScanFile) Samples(o media.SamplesOptions) (*media.Samples, error) {
-	s, err := f.decode()
-	if err != nil {
-		return nil, err
-	}
-	return s.Samples(f.Metadata, o), nil
 }
 
 // The features of a scan, kind scan/v1, are 72 sectors of 5° around the sensor, from
@@ -236,11 +232,7 @@ const (
 )
 
 // Features returns a vector of the kind scan/v1.
-func (f ScanFile) Features() (kind string, vector []float32, ok bool) {
-	s, err := f.decode()
-	if err != nil {
-		return "", nil, false
-	}
+func (s *Scan) Features() (kind string, vector []float32, ok bool) {
 	var sum, n [sectors]float64
 	returns := 0
 	for i, r := range s.ranges {

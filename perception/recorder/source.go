@@ -285,29 +285,26 @@ func (o *TraceOptions) queueBytes() (int, error) {
 //
 // One goroutine pushes at a time. A sample that another one pushes meanwhile is dropped.
 func (t *TraceSource) Push(seq uint64, at time.Time, values []float64) bool {
-	size := readingBytes(t.narrow)
-	return t.s.push(seq, at, size*t.width, len(values) == t.width, func(pos uint64) {
-		var b [8]byte
-		for _, v := range values {
-			if t.narrow {
-				binary.LittleEndian.PutUint32(b[:], math.Float32bits(float32(v)))
-			} else {
-				binary.LittleEndian.PutUint64(b[:], math.Float64bits(v))
-			}
-			t.s.queue.put(pos, b[:size])
-			pos += uint64(size)
-		}
-	})
+	return push(t, seq, at, values, t.narrow)
 }
 
 // Push32 is Push for a sensor that gives 4 bytes a value, which are stored so.
 func (t *TraceSource) Push32(seq uint64, at time.Time, values []float32) bool {
-	return t.s.push(seq, at, 4*t.width, len(values) == t.width, func(pos uint64) {
-		var b [4]byte
+	return push(t, seq, at, values, true)
+}
+
+func push[T float32 | float64](t *TraceSource, seq uint64, at time.Time, values []T, narrow bool) bool {
+	size := readingBytes(narrow)
+	return t.s.push(seq, at, size*t.width, len(values) == t.width, func(pos uint64) {
+		var b [8]byte
 		for _, v := range values {
-			binary.LittleEndian.PutUint32(b[:], math.Float32bits(v))
-			t.s.queue.put(pos, b[:])
-			pos += 4
+			if narrow {
+				binary.LittleEndian.PutUint32(b[:], math.Float32bits(float32(v)))
+			} else {
+				binary.LittleEndian.PutUint64(b[:], math.Float64bits(float64(v)))
+			}
+			t.s.queue.put(pos, b[:size])
+			pos += uint64(size)
 		}
 	})
 }

@@ -41,15 +41,14 @@
 //
 // # Memory
 //
-// A recording is never held in memory. Of MCAP the chunks whose times overlap are open, at
-// most 512 MiB of them. An import holds a batch of 16 MiB, 64 MiB of open segments and five
+// A recording is never held in memory. Of MCAP one chunk is open. An import holds a batch of 16 MiB, 64 MiB of open segments and five
 // seconds of transforms. No length that a file claims is allocated before it is compared
 // with the bytes that are there. A record or a decompressed chunk takes at most 256 MiB.
 //
 // # Caveats
 //
-//   - A file without an index, such as one that was cut, is read twice, and its messages
-//     come in the order of the file.
+//   - An MCAP file is read twice, and its messages come in the order of the file, those of a
+//     chunk by log time.
 //   - Attachments are not stored. If the file has an index, the manifest names them.
 //   - ROS 1 bags and rosbag2 files that are compressed message by message are refused. The
 //     error names the command that converts them.

@@ -2,7 +2,6 @@ package recording
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -62,7 +61,7 @@ const (
 // item or of w ends the export and comes with the report so far.
 func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) (*ExportReport, error) {
 	e := &exporter{ids: map[string]uint16{}, schemas: map[string]uint16{}, known: map[string]*Channel{}, topics: map[string]bool{},
-		cursors: queue[*cursor]{less: (*cursor).less}, report: &ExportReport{Skipped: map[string]uint64{}}}
+		report: &ExportReport{Skipped: map[string]uint64{}}}
 	var err error
 	e.out, err = mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: exportChunk, Compression: mcap.CompressionZSTD, IncludeCRC: true, OverrideLibrary: true})
 	if err != nil {
@@ -89,8 +88,8 @@ func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) 
 type exporter struct {
 	out     *mcap.Writer
 	begun   bool
-	cursors queue[*cursor]
-	open    int // bytes of the cursors
+	cursors []*cursor // by the time of their next message
+	open    int       // bytes of the cursors
 	opened  int
 	ids     map[string]uint16   // of channels by channelKey
 	schemas map[string]uint16   // likewise
@@ -109,9 +108,13 @@ type cursor struct {
 	order    int
 }
 
-func (c *cursor) less(other *cursor) bool {
-	a, b := c.messages[0].LogTime, other.messages[0].LogTime
-	return a < b || a == b && c.order < other.order
+func (c *cursor) compare(other *cursor) int {
+	return cmp.Or(cmp.Compare(c.messages[0].LogTime, other.messages[0].LogTime), cmp.Compare(c.order, other.order))
+}
+
+func (e *exporter) insert(c *cursor) {
+	at, _ := slices.BinarySearchFunc(e.cursors, c, (*cursor).compare)
+	e.cursors = slices.Insert(e.cursors, at, c)
 }
 
 func (e *exporter) item(item *Exported) error {
@@ -133,7 +136,7 @@ func (e *exporter) item(item *Exported) error {
 		e.opened++
 		c.order = e.opened
 		e.open += c.bytes
-		heap.Push(&e.cursors, c)
+		e.insert(c)
 		until = max(until, c.messages[0].LogTime)
 	}
 	if until < exportSlack {
@@ -274,8 +277,8 @@ func (e *exporter) begin() error {
 
 // drain writes the messages before a time, or all.
 func (e *exporter) drain(until uint64, all bool) error {
-	for e.cursors.Len() > 0 {
-		c := e.cursors.items[0]
+	for len(e.cursors) > 0 {
+		c := e.cursors[0]
 		m := c.messages[0]
 		if !all && m.LogTime >= until && e.open <= maxExportOpen {
 			return nil
@@ -292,11 +295,11 @@ func (e *exporter) drain(until uint64, all bool) error {
 		if c.original {
 			e.report.Originals++
 		}
+		e.cursors = slices.Delete(e.cursors, 0, 1)
 		if c.messages = c.messages[1:]; len(c.messages) == 0 {
 			e.open -= c.bytes
-			heap.Pop(&e.cursors)
 		} else {
-			heap.Fix(&e.cursors, 0)
+			e.insert(c)
 		}
 	}
 	return nil
@@ -395,22 +398,19 @@ func (e *exporter) cursor(topic, name, schema string, messages []segment.Message
 // missing reading is null.
 func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) ([]*cursor, error) {
 	names := traceNames(t)
-	properties := make([]string, 0, len(names))
+	properties := make([]string, len(names))
 	for i, name := range names {
-		quoted, err := json.Marshal(name)
-		unit := []byte(`""`)
-		if err == nil && i < len(t.Units) {
-			unit, err = json.Marshal(t.Units[i])
+		property := map[string]string{"type": "number"}
+		if i < len(t.Units) && t.Units[i] != "" {
+			property["description"] = t.Units[i]
 		}
-		if err != nil {
+		quoted, err1 := json.Marshal(name)
+		text, err2 := json.Marshal(property)
+		if err := cmp.Or(err1, err2); err != nil {
 			return nil, err
 		}
-		description := ""
-		if len(unit) > len(`""`) {
-			description = `,"description":` + string(unit)
-		}
-		properties = append(properties, string(quoted)+`:{"type":"number"`+description+`}`)
 		names[i] = string(quoted)
+		properties[i] = names[i] + ":" + string(text)
 	}
 	schema := `{"title":"robotmem.Trace","type":"object","properties":{"timestamp":` + timeSchema + "," + strings.Join(properties, ",") + `}}`
 	messages := make([]segment.Message, 0, t.Len())

@@ -350,7 +350,7 @@ func TestJSONExport(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if !strings.Contains(rows[2].SchemaText, `"Fx":{"type":"number","description":"N"}`) {
+	if !strings.Contains(rows[2].SchemaText, `"Fx":{"description":"N","type":"number"}`) {
 		t.Errorf("got schema %s", rows[2].SchemaText)
 	}
 }

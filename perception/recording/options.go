@@ -28,7 +28,7 @@ type Options struct {
 	// limit. Of several matching globs the longest counts.
 	RateHz map[string]float64
 	// Keyframes is how much a message must differ from the last stored one, by glob; 0
-	// stores all. The difference of images is the mean absolute difference of the grey of
+	// stores all. The difference of images is the mean absolute difference of the brightness of
 	// a thumbnail, 0 to 1; of scans that of the ranges in metres; of poses the distance in
 	// metres or the rotation in radians. Messages of other types are all stored.
 	Keyframes map[string]float64
@@ -62,14 +62,11 @@ func (o Options) normal() (Options, error) {
 			return o, fmt.Errorf("topic glob %q: %w", glob, err)
 		}
 	}
-	for glob, hz := range o.RateHz {
-		if !(hz >= 0) {
-			return o, fmt.Errorf("the rate of %q is %g Hz; give 0 or more", glob, hz)
-		}
-	}
-	for glob, change := range o.Keyframes {
-		if !(change >= 0) {
-			return o, fmt.Errorf("the least change of %q is %g; give 0 or more", glob, change)
+	for what, limits := range map[string]map[string]float64{"rate": o.RateHz, "least change": o.Keyframes} {
+		for glob, v := range limits {
+			if !(v >= 0) {
+				return o, fmt.Errorf("the %s of %q is %g; give 0 or more", what, glob, v)
+			}
 		}
 	}
 	return o, nil
@@ -156,16 +153,15 @@ func (t *topic) unchanged(m *Message, v *message.Value) bool {
 
 // keyframe is the part of a message that is compared.
 type keyframe struct {
-	levels []float64  // the grey of a thumbnail, 0 to 1, or ranges in metres
+	levels []float64  // the brightness of a thumbnail, 0 to 1, or ranges in metres
 	pose   *transform // nil unless the message is a pose
 }
 
 func keyframeOf(m *Message, v *message.Value) *keyframe {
 	switch message.ShortName(m.SchemaName) {
 	case "sensor_msgs/CompressedImage", "sensor_msgs/Image":
-		const side = 16 // of the thumbnail, in cells
 		if p, ok := unwrap(m, v); ok {
-			if levels := image.Greys(media.New(p.mediaType, p.data, 0, p.metadata), side); levels != nil {
+			if levels := image.Levels(media.New(p.mediaType, p.data, 0, p.metadata)); levels != nil {
 				return &keyframe{levels: levels}
 			}
 		}

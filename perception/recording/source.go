@@ -81,11 +81,10 @@ type Source interface {
 	Name() string
 	// ID is the same for the same bytes: the hexadecimal SHA-256 of all of them.
 	ID(ctx context.Context) (string, error)
-	// Info reads the index, or the whole file if there is none.
+	// Info reads the whole file.
 	Info(ctx context.Context) (*Info, error)
-	// Messages yields all messages, by log time if the file has an index and otherwise in
-	// its order. An error is a [*BreakError] or the context's. After a BreakError there may
-	// be more messages.
+	// Messages yields all messages in the order of the file. An error is a [*BreakError] or the
+	// context's. After a BreakError there may be more messages.
 	Messages(ctx context.Context) iter.Seq2[*Message, error]
 	Close() error
 }
@@ -264,20 +263,4 @@ func copyAll(ctx context.Context, w io.Writer, r io.Reader) (n int64, err error)
 // channelKey is equal for channels that do not differ.
 func channelKey(c *Channel) string {
 	return fmt.Sprintf("%q %q %q %x %q %q", c.Topic, c.SchemaName, c.SchemaEncoding, sha256.Sum256(c.SchemaData), c.MessageEncoding, c.Metadata)
-}
-
-// queue is a priority queue: the first item in the order of less comes first.
-type queue[T any] struct {
-	items []T
-	less  func(a, b T) bool
-}
-
-func (q *queue[T]) Len() int           { return len(q.items) }
-func (q *queue[T]) Less(i, j int) bool { return q.less(q.items[i], q.items[j]) }
-func (q *queue[T]) Swap(i, j int)      { q.items[i], q.items[j] = q.items[j], q.items[i] }
-func (q *queue[T]) Push(x any)         { q.items = append(q.items, x.(T)) }
-func (q *queue[T]) Pop() any {
-	last := q.items[len(q.items)-1]
-	q.items = q.items[:len(q.items)-1]
-	return last
 }

@@ -15,8 +15,17 @@ import (
 	"github.com/robotmem/robotmem-go/perception/trajectory"
 )
 
-// File is a payload that may be a segment.
-type File struct{ media.Payload }
+// File is a segment with the metadata of its payload.
+type File struct {
+	*Segment
+	metadata media.Metadata
+}
+
+// Open decodes the payload.
+func Open(in media.Payload) (File, error) {
+	seg, err := Decode(in.Data)
+	return File{seg, in.Metadata}, err
+}
 
 // Accepts reports whether the payload begins as an MCAP file.
 func Accepts(in media.Payload) bool { return bytes.HasPrefix(in.Data, []byte(media.MCAPMagic)) }
@@ -24,10 +33,7 @@ func Accepts(in media.Payload) bool { return bytes.HasPrefix(in.Data, []byte(med
 // Summary returns "42 messages of geometry_msgs/msg/WrenchStamped on /wrist/wrench over 10.00 s; Fz
 // peak -62 N at 0.08 s", or the beginning of the first text in the messages instead of a peak.
 func (f File) Summary() string {
-	seg, err := Decode(f.Data)
-	if err != nil {
-		return ""
-	}
+	seg := f.Segment
 	line := media.Plural(int64(len(seg.Messages)), "message")
 	if seg.SchemaName != "" {
 		line += " of " + media.Clean(seg.SchemaName, 2*media.MaxName)
@@ -94,24 +100,13 @@ func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Preview(o), nil
-}
-
-func (f File) series() (*timeseries.Series, error) {
-	seg, err := Decode(f.Data)
-	if err != nil {
-		return nil, err
-	}
-	return seg.series()
+	return s.Preview(o)
 }
 
 // Samples returns messages with a pose (odometry, a localisation, a transform) as a trajectory, one
 // laser scan, the first from From on, and the numbers of all other messages as a trace.
 func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
-	seg, err := Decode(f.Data)
-	if err != nil {
-		return nil, err
-	}
+	seg := f.Segment
 	schema, err := seg.Schema()
 	if err != nil {
 		return nil, err
@@ -124,11 +119,12 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 		return nil, fmt.Errorf("message 1: %w", err)
 	}
 	if isScan(first) {
-		return seg.scan(schema, f.Metadata, o)
+		return seg.scan(schema, f.metadata, o)
 	}
 	if _, ok := poseOf(first); ok && len(seg.Messages) >= trajectory.MinPoses {
 		if t, err := seg.trajectory(); err == nil {
-			return t.Samples(inFrame(f.Metadata, first), o), nil
+			t.Metadata = inFrame(f.metadata, first)
+			return t.Samples(o)
 		}
 	}
 	s, err := seg.series()
@@ -261,7 +257,11 @@ func (s *Segment) scan(schema *message.Schema, m media.Metadata, o media.Samples
 	if err != nil {
 		return nil, fmt.Errorf("message %d: %w", at+1, err)
 	}
-	out := scan.Samples(inFrame(m, v), o)
+	scan.Metadata = inFrame(m, v)
+	out, err := scan.Samples(o)
+	if err != nil {
+		return nil, err
+	}
 	out.Time, out.TimeUnit = media.Numbers{time(at)}, "sample"
 	if times != nil {
 		out.TimeUnit, out.DurationS = "s", times[len(times)-1]

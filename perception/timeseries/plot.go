@@ -65,7 +65,7 @@ type panel struct {
 }
 
 // Preview draws a plot of the channels.
-func (s *Series) Preview(o media.PreviewOptions) *media.Preview {
+func (s *Series) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	label := media.Clean(s.Summary(), media.MaxSummary)
 	p := &plot{
 		Canvas: draw.NewCanvas(o, `class="trace-plot" role="img" aria-label="`+draw.Escape(label)+`"`),
@@ -74,7 +74,7 @@ func (s *Series) Preview(o media.PreviewOptions) *media.Preview {
 	}
 	p.WriteString(plotStyle)
 	p.draw(p.arrange(s.panels()))
-	return p.Done()
+	return p.Done(), nil
 }
 
 // panels groups the channels by unit, or by quantity if they have none, in their
@@ -174,8 +174,8 @@ func (p *plot) draw(left int) {
 func (p *plot) drawPanel(panel panel, area draw.Box, lowest bool) {
 	frame := draw.Box{Left: area.Left + plotEdge, Top: area.Top + 2, Right: area.Right - plotEdge, Bottom: area.Bottom - plotEdge}
 	if !p.bare {
-		rows := p.legend(panel, area)
-		frame.Top = area.Top + float64(rows)*lineStep + 4
+		p.legend(panel, area)
+		frame.Top = area.Top + lineStep + 4
 		frame.Left = area.Left + p.margin
 		frame.Right = area.Right - 3*plotEdge
 		for _, v := range panel.ticks.Values {
@@ -206,7 +206,7 @@ func (p *plot) drawTimes(frame draw.Box, lowest bool) {
 	}
 	from, span, unit, least := 1.0, float64(p.s.Len()-1), "samples", 1.0
 	if seconds := p.s.seconds(); seconds > 0 && media.Finite(seconds) {
-		from, span, unit, least = 0, p.s.time(p.s.Len()-1), "s", 0
+		from, span, unit, least = 0, p.s.stamp(p.s.Len()-1), "s", 0
 		switch {
 		case span < 1e-3:
 			span, unit = span*1e6, "µs"
@@ -236,45 +236,27 @@ func (p *plot) drawTimes(frame draw.Box, lowest bool) {
 	}
 }
 
-// legend writes the unit and the names above a panel, in one row or two, and returns
-// the number of rows.
-func (p *plot) legend(panel panel, area draw.Box) int {
+// legend writes the unit and the names in a row above a panel.
+func (p *plot) legend(panel panel, area draw.Box) {
 	const swatch, space = 18, 10
-	x, room := area.Left+plotEdge, area.Width()-2*plotEdge
+	x, y, room := area.Left+plotEdge, area.Top+textSize, area.Width()-2*plotEdge
 	if panel.unit != "" {
 		unit := fitText(panel.unit, room/4)
-		p.Text(x, area.Top+textSize, "start", unit)
+		p.Text(x, y, "start", unit)
 		indent := max(textWidth(unit)+12, 36)
 		x, room = x+indent, room-indent
 	}
-	var names []string
-	needed := 0.0
-	for _, c := range panel.channels {
+	cell := room / float64(len(panel.channels))
+	for i, c := range panel.channels {
 		name := p.s.label(c)
 		if name == "" {
-			return 1
+			return
 		}
-		names = append(names, name)
-		needed += swatch + textWidth(name) + space
+		name = fitText(name, cell-swatch-8)
+		fmt.Fprintf(p, `<path class="l" stroke="%s" d="M%s %sh12"/>`, plotColours[i], draw.Coord(x), draw.Coord(y-4))
+		p.Text(x+swatch-2, y, "start", name)
+		x += min(swatch+textWidth(name)+space, cell)
 	}
-	rows, perRow := 1, len(names)
-	if needed > room && len(names) > 1 && area.Height() > minPanelHeight+lineStep {
-		rows, perRow = 2, (len(names)+1)/2
-	}
-	for i, name := range names {
-		at, y := x, area.Top+textSize
-		if needed > room {
-			cell := room / float64(perRow)
-			at, y = x+cell*float64(i%perRow), y+lineStep*float64(i/perRow)
-			name = fitText(name, cell-swatch-8)
-		}
-		fmt.Fprintf(p, `<path class="l" stroke="%s" d="M%s %sh12"/>`, plotColours[i], draw.Coord(at), draw.Coord(y-4))
-		p.Text(at+swatch-2, y, "start", name)
-		if needed <= room {
-			x += swatch + textWidth(name) + space
-		}
-	}
-	return rows
 }
 
 func (p *plot) rule(strong bool, x1, y1, x2, y2 float64) {

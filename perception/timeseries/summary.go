@@ -65,7 +65,7 @@ func (s *Series) peakOf(channels []int) string {
 	}
 	text := strings.TrimSpace(s.label(channel) + " peak " + media.Figure(s.at(sample, channel)) + " " + s.unit(channel))
 	if clock := media.NewClock(s.seconds()); clock.Unit != "" {
-		return text + " at " + clock.At(s.time(sample))
+		return text + " at " + clock.At(s.stamp(sample))
 	}
 	return text + " at sample " + strconv.Itoa(sample+1)
 }
@@ -165,7 +165,7 @@ func (s *Series) classify() (what string, channels []int) {
 	case s.kind == kindIMU:
 		return strconv.Itoa(s.Width) + "-channel IMU", channels
 	case s.kind == kindJoints:
-		return media.Plural(int64(s.joints()), "joint"), channels
+		return strconv.Itoa(s.Width) + "-channel joint state", channels
 	}
 	return strconv.Itoa(s.Width) + "-channel trace", channels
 }
@@ -178,36 +178,10 @@ func isAcceleration(name string) bool {
 // jointParts are the suffixes of a channel's name that tell which quantity of the joint it is.
 var jointParts = [][]string{{"position", "pos", "q"}, {"velocity", "vel", "qd", "dq"}, {"effort", "eff", "torque", "tau", "current", "temperature"}}
 
-// jointPart returns the index in jointParts; 0 is a position or unknown.
+// jointPart returns the index in jointParts of the word after the last separator; 0 is a position or unknown.
 func jointPart(name string) int {
-	return max(0, slices.IndexFunc(jointParts, func(suffixes []string) bool {
-		return slices.ContainsFunc(suffixes, func(suffix string) bool { _, ok := cutPart(name, suffix); return ok })
-	}))
-}
-
-// cutPart removes a suffix that follows a separator.
-func cutPart(name, suffix string) (stem string, ok bool) {
-	name, ok = strings.CutSuffix(name, suffix)
-	stem = strings.TrimRight(name, "._/ ")
-	return stem, ok && stem != name && stem != ""
-}
-
-// joints counts the joints: elbow.position and elbow.velocity belong to one.
-func (s *Series) joints() int {
-	if s.Channels == nil {
-		return s.Width
-	}
-	names := map[string]bool{}
-	for c := range s.Channels {
-		name := strings.ToLower(s.name(c, 2*media.MaxName))
-		for _, suffix := range slices.Concat(jointParts...) {
-			if stem, ok := cutPart(name, suffix); ok {
-				name = stem
-			}
-		}
-		names[name] = true
-	}
-	return len(names)
+	part := name[strings.LastIndexAny(name, "._/ ")+1:]
+	return max(0, slices.IndexFunc(jointParts, func(words []string) bool { return part != name && slices.Contains(words, part) }))
 }
 
 // wrenchAxes are the axes of a wrench: three forces, then three torques.

@@ -2,6 +2,7 @@ package timeseries
 
 import (
 	"bytes"
+	"encoding/csv"
 	"fmt"
 	"math"
 	"slices"
@@ -11,12 +12,33 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// readText reads a table of numbers with one sample per line. Blank lines and comments (#) are
-// skipped. A field in quotes may hold the separator but no line break. The first line is a header
-// if any of its fields is not a number. A comment above the first sample is a header if it has as
-// many fields, as numpy.savetxt writes it.
+// readText reads a table of numbers with one sample per line. A comment above the first sample is
+// a header if it has as many fields, as numpy.savetxt writes it.
 func readText(data []byte, minSamples int) (*Series, error) {
-	t := table{s: &Series{}}
+	t, err := readTable(data)
+	if err != nil {
+		return nil, err
+	}
+	if t.s.Len() < minSamples {
+		return nil, fmt.Errorf("the text holds %d sample; a trace in plain text has at least %d", t.s.Len(), minSamples)
+	}
+	t.name()
+	return t.s, nil
+}
+
+// ReadTable reads a table of numbers without giving a meaning to its columns. Blank lines and
+// comments (#) are skipped. A field in quotes may hold the separator but no line break. The first
+// line is the header if any of its fields is not a number.
+func ReadTable(data []byte) (header []string, s *Series, err error) {
+	t, err := readTable(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.header, t.s, nil
+}
+
+func readTable(data []byte) (*table, error) {
+	t := &table{s: &Series{}}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	line := 0
 	for text := range bytes.Lines(data) {
@@ -41,11 +63,7 @@ func readText(data []byte, minSamples int) (*Series, error) {
 	if t.s.Width == 0 || len(t.s.Values) == 0 {
 		return nil, errEmpty
 	}
-	if t.s.Len() < minSamples {
-		return nil, fmt.Errorf("the text holds %d sample; a trace in plain text has at least %d", t.s.Len(), minSamples)
-	}
-	t.name()
-	return t.s, nil
+	return t, nil
 }
 
 type table struct {
@@ -75,56 +93,27 @@ func (t *table) start(line, data []byte) {
 }
 
 func (t *table) split(line []byte) [][]byte {
-	const blanks = " \t\v\f"
-	t.fields = t.fields[:0]
 	line = bytes.TrimSpace(line)
-	for {
-		quoted := quotedField(line)
-		var end, next int
-		if t.separator == ' ' {
-			if end = bytes.IndexAny(line[quoted:], blanks); end >= 0 {
-				end += quoted
-				next = len(line) - len(bytes.TrimLeft(line[end:], blanks))
+	switch {
+	case bytes.IndexByte(line, '"') >= 0:
+		r := csv.NewReader(bytes.NewReader(line))
+		r.Comma, r.LazyQuotes, r.TrimLeadingSpace = rune(t.separator), true, true
+		fields, _ := r.Read() // an unclosed quote ends with the line
+		t.fields = t.fields[:0]
+		for _, field := range fields {
+			if field = strings.TrimSpace(field); field != "" || t.separator != ' ' {
+				t.fields = append(t.fields, []byte(field))
 			}
-		} else if end = bytes.IndexByte(line[quoted:], t.separator); end >= 0 {
-			end += quoted
-			next = end + 1
 		}
-		if end < 0 {
-			t.fields = append(t.fields, Unquote(line))
-			return t.fields
+	case t.separator == ' ':
+		t.fields = slices.AppendSeq(t.fields[:0], bytes.FieldsSeq(line))
+	default:
+		t.fields = t.fields[:0]
+		for field := range bytes.SplitSeq(line, []byte{t.separator}) {
+			t.fields = append(t.fields, bytes.TrimSpace(field))
 		}
-		t.fields = append(t.fields, Unquote(line[:end]))
-		line = line[next:]
 	}
-}
-
-// quotedField returns the length of the quoted field at the beginning of the line,
-// in which a quote is doubled (RFC 4180); 0 if there is none or it is not closed.
-func quotedField(line []byte) int {
-	start := len(line) - len(bytes.TrimLeft(line, " "))
-	if start == len(line) || line[start] != '"' {
-		return 0
-	}
-	for i := start + 1; i < len(line); i++ {
-		if line[i] != '"' {
-			continue
-		}
-		if i+1 == len(line) || line[i+1] != '"' {
-			return i + 1
-		}
-		i++
-	}
-	return 0
-}
-
-// Unquote removes the quotes and the white space around a field.
-func Unquote(field []byte) []byte {
-	field = bytes.TrimSpace(field)
-	if len(field) < 2 || field[0] != '"' || field[len(field)-1] != '"' {
-		return field
-	}
-	return bytes.TrimSpace(bytes.ReplaceAll(field[1:len(field)-1], []byte(`""`), []byte(`"`)))
+	return t.fields
 }
 
 func (t *table) add(line []byte) error {

@@ -1,6 +1,6 @@
 // Package timeseries reads traces: time series of several channels, such as the
-// forces and torques of a wrist sensor, joint states or an IMU. A [File] makes a
-// summary, features, a plot and samples of one; [Decode] returns the readings.
+// forces and torques of a wrist sensor, joint states or an IMU. [Decode] returns a [Series],
+// which makes a summary, features, a plot and samples.
 //
 // The tests of this package are those of package perception, through its API.
 package timeseries
@@ -66,14 +66,6 @@ func (s *Series) seconds() float64 {
 	return 0
 }
 
-// time is when sample i was taken, in seconds since the first. The duration must be known.
-func (s *Series) time(i int) float64 {
-	if s.Times != nil {
-		return s.Times[i]
-	}
-	return float64(i) / s.RateHz
-}
-
 // SetRate sets the rate if it is a positive number.
 func (s *Series) SetRate(hz float64) {
 	if hz > 0 && !math.IsInf(hz, 1) {
@@ -120,11 +112,9 @@ func (s *Series) label(c int) string {
 // A channel named t, time, stamp or timestamp, alone or with its unit (t_ms, "time
 // (s)"), gives the rate, and the times if they are uneven. It is not a channel then.
 //
-// These keys of the metadata add to and override what the data says: channels (a list of names),
-// units (a list, one string for all channels, or an object by channel name, or by force and torque
-// for a wrench), and the first that is given of rate_hz, sample_interval_s and duration_s (the
-// number of samples times their interval). A key that does not fit the data, such as five names for
-// six channels, is ignored.
+// The metadata adds to and overrides what the data says: channels, units, and the first that is given
+// of rate_hz, sample_interval_s and duration_s (the number of samples times their interval). A key that
+// does not fit the data, such as five names for six channels, is ignored.
 //
 // The error says why the data is not a trace, and where.
 func Decode(in media.Payload) (s *Series, err error) {
@@ -213,55 +203,15 @@ func (s *Series) setUnits(units []string) {
 	}
 }
 
-// File is a payload that may be a trace.
-type File struct{ media.Payload }
-
 // Accepts reports whether the payload is text, JSON, a .npy array or raw samples.
 func Accepts(in media.Payload) bool { return isRaw(in) || in.Encoding() != media.Opaque }
-
-// Summary returns "6-axis wrench, 15 samples over 315 ms, Fz peak -62 N at 84 ms",
-// and "" if the payload is not a trace.
-func (f File) Summary() string {
-	s, err := Decode(f.Payload)
-	if err != nil {
-		return ""
-	}
-	return s.Summary()
-}
-
-// Features returns a vector of the kind trace/v2.
-func (f File) Features() (kind string, vector []float32, ok bool) {
-	s, err := Decode(f.Payload)
-	if err != nil {
-		return "", nil, false
-	}
-	return s.Features()
-}
-
-// Preview draws a plot.
-func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
-	s, err := Decode(f.Payload)
-	if err != nil {
-		return nil, err
-	}
-	return s.Preview(o), nil
-}
-
-// Samples returns the readings by channel.
-func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
-	s, err := Decode(f.Payload)
-	if err != nil {
-		return nil, err
-	}
-	return s.Samples(o)
-}
 
 // Samples cuts the readings to the part that is asked for and reduces them.
 func (s *Series) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	out := &media.Samples{Kind: "trace", TimeUnit: "sample", RateHz: s.RateHz}
 	if s.Stamps != nil || s.RateHz > 0 {
 		out.TimeUnit = "s"
-		if d := s.duration(); media.Finite(d) {
+		if d := s.seconds(); media.Finite(d) {
 			out.DurationS = d
 		}
 	}
@@ -292,12 +242,4 @@ func (s *Series) stamp(i int) float64 {
 		return float64(i) / s.RateHz
 	}
 	return float64(i)
-}
-
-// duration is the time from the first time stamp to the last, plus one interval.
-func (s *Series) duration() float64 {
-	if n := float64(s.Len()); s.Stamps != nil && n > 1 {
-		return s.Stamps[s.Len()-1] * n / (n - 1)
-	}
-	return s.seconds()
 }

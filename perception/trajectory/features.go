@@ -35,11 +35,7 @@ const (
 )
 
 // Features returns a vector of the kind path/v1. A path that stands still has none.
-func (f File) Features() (kind string, vector []float32, ok bool) {
-	t, err := Decode(f.Payload)
-	if err != nil {
-		return "", nil, false
-	}
+func (t *Trajectory) Features() (kind string, vector []float32, ok bool) {
 	low, high := t.bounds()
 	extent := shape.Distance(low, high)
 	if !(extent > 0) || math.IsInf(extent, 0) {

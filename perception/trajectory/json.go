@@ -6,9 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/robotmem/robotmem-go/perception/media"
 )
 
 var errNotJSON = errors.New("the data is not valid JSON")
@@ -73,16 +70,24 @@ func (s *jsonStamp) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// isPoseJSON is a fast check for the keys of poses and steps.
-func isPoseJSON(data []byte) bool {
-	return bytes.Contains(data, []byte(`"position"`)) || bytes.Contains(data, []byte(`"steps"`))
-}
-
 // readJSON reads pose by pose, so that it takes little more memory than the poses.
 func (t *Trajectory) readJSON(data []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		var object struct {
+			Poses json.RawMessage `json:"poses"`
+		}
+		if json.Unmarshal(data, &object) != nil {
+			return errNotJSON
+		}
+		if data = object.Poses; data == nil {
+			return errors.New("the JSON object has no poses")
+		}
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
-	if err := enterList(d, "poses"); err != nil {
-		return err
+	if open, err := d.Token(); err != nil {
+		return errNotJSON
+	} else if open != json.Delim('[') {
+		return errors.New("the poses are not a list")
 	}
 	for n := 1; d.More(); n++ {
 		var p jsonPose
@@ -105,71 +110,4 @@ func (t *Trajectory) readJSON(data []byte) error {
 		return fmt.Errorf("the list of poses does not end: %w", err)
 	}
 	return nil
-}
-
-// enterList moves to the first element of a list: the whole document, or the value of
-// a key of an object.
-func enterList(d *json.Decoder, key string) error {
-	open, err := d.Token()
-	if err != nil {
-		return errNotJSON
-	}
-	if open == json.Delim('{') {
-		for {
-			if !d.More() {
-				return fmt.Errorf("the JSON object has no %s", key)
-			}
-			name, err := d.Token()
-			if err != nil {
-				return errNotJSON
-			}
-			if name == key {
-				break
-			}
-			var skipped json.RawMessage
-			if d.Decode(&skipped) != nil {
-				return errNotJSON
-			}
-		}
-		if open, err = d.Token(); err != nil {
-			return errNotJSON
-		}
-	}
-	if open != json.Delim('[') {
-		return fmt.Errorf("%s is not a list", key)
-	}
-	return nil
-}
-
-// steps returns "12 steps: reach, grasp, lift, …" for a procedure: a JSON object with
-// steps, each an object with an action.
-func (f File) steps() string {
-	const namedSteps = 8
-	if f.Encoding() != media.JSON || !bytes.HasPrefix(bytes.TrimSpace(f.Data), []byte("{")) {
-		return ""
-	}
-	d := json.NewDecoder(bytes.NewReader(f.Data))
-	if enterList(d, "steps") != nil {
-		return ""
-	}
-	var names []string
-	n := int64(0)
-	for ; d.More(); n++ {
-		var step struct {
-			Action string `json:"action"`
-		}
-		if d.Decode(&step) != nil || step.Action == "" {
-			return ""
-		}
-		if n < namedSteps {
-			names = append(names, media.Clean(step.Action, media.MaxName/2))
-		}
-	}
-	if _, err := d.Token(); err != nil || n == 0 {
-		return ""
-	}
-	if n > namedSteps {
-		names = append(names, "…")
-	}
-	return media.Plural(n, "step") + ": " + strings.Join(names, ", ")
 }

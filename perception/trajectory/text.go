@@ -1,12 +1,11 @@
 package trajectory
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/internal/shape"
@@ -30,115 +29,94 @@ const (
 	unitTolerance = 1e-3
 )
 
+// readText reads the table of numbers as poses.
 func (t *Trajectory) readText(in media.Payload) error {
-	data := in.WholeLines()
-	if first := firstLine(data); !startsWithNumber(first) {
-		columns, err := namedColumns(first, in.Metadata)
-		if err != nil {
-			return err
-		}
-		_, rest, _ := bytes.Cut(data[bytes.Index(data, first):], []byte("\n"))
-		return eachLine(rest, 0, func(v []float64) { t.Add(columns.pose(v)) })
+	header, table, err := timeseries.ReadTable(in.WholeLines())
+	if err != nil {
+		return err
 	}
-	switch textFormat(in, data) {
-	case tumColumns:
-		return eachLine(data, tumColumns, func(v []float64) {
-			t.Add(Pose{&v[0], [3]float64(v[1:4]), (*[4]float64)(v[4:8])})
-		})
-	case kittiColumns:
-		return eachLine(data, kittiColumns, func(v []float64) {
-			q := quaternionOf(v)
-			t.Add(Pose{nil, [3]float64{v[3], v[7], v[11]}, &q})
-		})
+	pose, err := poseReader(in, header, table)
+	if err != nil {
+		return err
 	}
-	return errors.New("the text is not a trajectory: it is neither TUM nor KITTI, and no header names x and y")
-}
-
-// isPoseText looks at the first line if it names columns, and otherwise at some lines.
-func isPoseText(in media.Payload) bool {
-	data := in.WholeLines()
-	first := firstLine(data)
-	if startsWithNumber(first) {
-		return textFormat(in, data) != 0
-	}
-	_, err := namedColumns(first, in.Metadata)
-	return err == nil
-}
-
-// firstLine returns the first line that is neither blank nor a comment.
-func firstLine(data []byte) []byte {
-	for line := range bytes.Lines(data) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
-			return line
-		}
+	for i := range table.Len() {
+		t.Add(pose(table.Row(i)))
 	}
 	return nil
 }
 
-func startsWithNumber(line []byte) bool {
-	if end := bytes.IndexAny(line, " \t\r\n\v\f,"); end >= 0 {
-		line = line[:end]
+// isPoseText looks at the first lines.
+func isPoseText(in media.Payload) bool {
+	const enough = 16 << 10 // bytes
+	if len(in.Data) > enough {
+		in.Data, in.Size = in.Data[:enough], int64(len(in.Data))
 	}
-	_, err := strconv.ParseFloat(string(line), 64)
+	header, table, err := timeseries.ReadTable(in.WholeLines())
+	if err == nil {
+		_, err = poseReader(in, header, table)
+	}
 	return err == nil
 }
 
-// textFormat returns the columns of the format that the text is in, 0 for neither.
-func textFormat(in media.Payload, data []byte) int {
-	declared := in.Metadata.Text("format")
+// poseReader returns the function that reads a row of the table.
+func poseReader(in media.Payload, header []string, table *timeseries.Series) (func(v []float64) Pose, error) {
+	if header != nil {
+		columns, err := namedColumns(header, in.Metadata)
+		return columns.pose, err
+	}
+	width, err := textFormat(in, table)
 	switch {
-	case strings.EqualFold(declared, "tum") || in.Type == typeTUM:
-		return tumColumns
-	case strings.EqualFold(declared, "kitti") || in.Type == typeKITTI:
-		return kittiColumns
+	case err != nil:
+	case width != table.Width:
+		err = fmt.Errorf("a line has %d numbers where a pose has %d", table.Width, width)
+	case width == tumColumns:
+		return func(v []float64) Pose { return Pose{&v[0], [3]float64(v[1:4]), (*[4]float64)(v[4:8])} }, nil
 	}
-	// A time may come twice, but not in all lines.
-	if first, last := looksLike(data, tumColumns, isTUM); last != nil && last[0] > first[0] {
-		return tumColumns
-	}
-	if _, last := looksLike(data, kittiColumns, isKITTI); last != nil {
-		return kittiColumns
-	}
-	return 0
+	return func(v []float64) Pose {
+		q := quaternionOf(v)
+		return Pose{nil, [3]float64{v[3], v[7], v[11]}, &q}
+	}, err
 }
 
-// looksLike checks the first lines, at least two, and the last one, each with the line
-// before it (nil for the first). It returns the numbers of the first and the last line,
-// and nil if a line does not fit.
-func looksLike(data []byte, width int, fits func(v, before []float64) bool) (first, final []float64) {
-	body := bytes.TrimSpace(data)
-	last := body[bytes.LastIndexByte(body, '\n')+1:]
-	lines := 0
-	var before []float64
-	for len(body) > 0 {
-		line, rest, _ := bytes.Cut(body, []byte("\n"))
-		if lines == sampledLines {
-			line, rest = last, nil
-		}
-		body = rest
-		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		v, err := parseLine(line, width)
-		if err != nil || !fits(v, before) {
-			return nil, nil
-		}
-		if first == nil {
-			first = v
-		}
-		before = v
-		lines++
+// textFormat returns the columns of the format that the text is in.
+func textFormat(in media.Payload, table *timeseries.Series) (int, error) {
+	declared, last := in.Metadata.Text("format"), table.Len()-1
+	switch {
+	case strings.EqualFold(declared, "tum") || in.Type == typeTUM:
+		return tumColumns, nil
+	case strings.EqualFold(declared, "kitti") || in.Type == typeKITTI:
+		return kittiColumns, nil
+	// A time may come twice, but not in all lines.
+	case table.Width == tumColumns && fits(table, isTUM) && table.Row(last)[0] > table.Row(0)[0]:
+		return tumColumns, nil
+	case table.Width == kittiColumns && last > 0 && fits(table, isKITTI):
+		return kittiColumns, nil
 	}
-	if lines < MinPoses {
-		return nil, nil
+	return 0, errors.New("the text is not a trajectory: it is neither TUM nor KITTI, and no header names x and y")
+}
+
+// fits checks the first rows, each with the one before it, and the last.
+func fits(table *timeseries.Series, is func(v, before []float64) bool) bool {
+	before := table.Row(0)
+	for i := range table.Len() {
+		if i == sampledLines {
+			i = table.Len() - 1
+		}
+		v := table.Row(i)
+		if !is(v, before) {
+			return false
+		}
+		if before = v; i == table.Len()-1 {
+			break
+		}
 	}
-	return first, before
+	return true
 }
 
 // isTUM needs a time that does not fall and a quaternion of length 1.
 func isTUM(v, before []float64) bool {
-	q, ok := v[4:8], before == nil || v[0] >= before[0]
-	return ok && near(q[0]*q[0]+q[1]*q[1]+q[2]*q[2]+q[3]*q[3], 1, 2*unitTolerance)
+	q := v[4:8]
+	return v[0] >= before[0] && near(q[0]*q[0]+q[1]*q[1]+q[2]*q[2]+q[3]*q[3], 1, 2*unitTolerance)
 }
 
 func near(v, want, tolerance float64) bool { return math.Abs(v-want) <= tolerance }
@@ -177,46 +155,6 @@ func quaternionOf(m []float64) [4]float64 {
 	return [4]float64{m[2] + m[8], m[6] + m[9], 1 + zz - xx - yy, m[4] - m[1]}
 }
 
-// eachLine calls f with the numbers of each line, all as long as the first if width is
-// 0. Comments and blank lines are skipped.
-func eachLine(data []byte, width int, f func(v []float64)) error {
-	n := 0
-	for line := range bytes.Lines(data) {
-		n++
-		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		v, err := parseLine(line, width)
-		if err != nil {
-			return fmt.Errorf("line %d %w", n, err)
-		}
-		width = len(v)
-		f(v)
-	}
-	return nil
-}
-
-func isSeparator(r rune) bool { return r == ' ' || r == ',' || r == ';' || '\t' <= r && r <= '\r' }
-
-// parseLine reads a line of numbers, which must be width unless that is 0.
-func parseLine(line []byte, width int) ([]float64, error) {
-	v := make([]float64, 0, max(width, tumColumns))
-	for word := range bytes.FieldsFuncSeq(line, isSeparator) {
-		x, err := strconv.ParseFloat(string(word), 64)
-		if err != nil {
-			return nil, fmt.Errorf("has %q, which is not a number", media.CleanWord(word))
-		}
-		if len(v) == kittiColumns+tumColumns {
-			return nil, fmt.Errorf("has more than %d numbers", len(v))
-		}
-		v = append(v, x)
-	}
-	if width != 0 && len(v) != width {
-		return nil, fmt.Errorf("has %d numbers where a pose has %d", len(v), width)
-	}
-	return v, nil
-}
-
 // columns are the places of the values in a line; -1 is none.
 type columns struct {
 	time, x, y, z, yaw int
@@ -228,7 +166,7 @@ var errHeader = errors.New("the header names more than, or less than, a position
 
 // namedColumns reads the header of a table of poses. Another column, or a unit that is
 // no length, shows that x and y are something else, such as a force.
-func namedColumns(header []byte, metadata media.Metadata) (columns, error) {
+func namedColumns(header []string, metadata media.Metadata) (columns, error) {
 	c := columns{-1, -1, -1, -1, -1, [4]int{-1, -1, -1, -1}, 1}
 	places := map[string]*int{
 		"x": &c.x, "y": &c.y, "z": &c.z, "yaw": &c.yaw, "theta": &c.yaw, "heading": &c.yaw,
@@ -238,16 +176,8 @@ func namedColumns(header []byte, metadata media.Metadata) (columns, error) {
 	if _, ok := metadata["kind"].(string); ok && !metadata.IsKind("trajectory") {
 		return c, fmt.Errorf("the metadata says that this is of kind %q", media.Clean(metadata.Text("kind"), media.MaxName))
 	}
-	const maxHeader = 1024 // bytes
-	if len(header) > maxHeader {
-		return c, errHeader
-	}
-	split := func(r rune) bool { return r == ',' || r == ';' || r == '\t' }
-	if !bytes.ContainsAny(header, ",;\t") {
-		split = func(r rune) bool { return r == ' ' }
-	}
-	for i, field := range strings.FieldsFunc(string(header), split) {
-		name, unit := timeseries.SplitUnit(string(timeseries.Unquote([]byte(field))))
+	for i, field := range header {
+		name, unit := timeseries.SplitUnit(field)
 		name, suffix, _ := strings.Cut(strings.ToLower(name), "_")
 		unit = cmp.Or(unit, suffix)
 		place, ok := places[name]
@@ -272,37 +202,20 @@ func namedColumns(header []byte, metadata media.Metadata) (columns, error) {
 	return c, nil
 }
 
-// pose returns the pose of a line. A line that is too short has no position.
-func (c columns) pose(v []float64) (p Pose) {
-	at := func(i int) *float64 {
-		if i < 0 || i >= len(v) {
-			return nil
-		}
-		return &v[i]
+// pose returns the pose of a row.
+func (c columns) pose(v []float64) Pose {
+	p := Pose{Position: [3]float64{v[c.x], v[c.y]}}
+	if c.z >= 0 {
+		p.Position[2] = v[c.z]
 	}
-	x, y := at(c.x), at(c.y)
-	if x == nil || y == nil {
-		return Pose{Position: [3]float64{math.NaN()}}
+	if c.time >= 0 {
+		p.Time = new(v[c.time] * c.secondsPer)
 	}
-	p.Position[0], p.Position[1] = *x, *y
-	if z := at(c.z); z != nil {
-		p.Position[2] = *z
-	}
-	if t := at(c.time); t != nil {
-		p.Time = new(*t * c.secondsPer)
-	}
-	q, whole := [4]float64{}, true
-	for i, column := range c.quaternion {
-		value := at(column)
-		if whole = whole && value != nil; whole {
-			q[i] = *value
-		}
-	}
-	if yaw := at(c.yaw); yaw != nil && !whole && media.Finite(*yaw) {
-		q, whole = [4]float64{0, 0, math.Sin(*yaw / 2), math.Cos(*yaw / 2)}, true
-	}
-	if whole {
-		p.Orientation = &q
+	switch q := c.quaternion; {
+	case slices.Min(q[:]) >= 0:
+		p.Orientation = &[4]float64{v[q[0]], v[q[1]], v[q[2]], v[q[3]]}
+	case c.yaw >= 0 && media.Finite(v[c.yaw]):
+		p.Orientation = &[4]float64{2: math.Sin(v[c.yaw] / 2), 3: math.Cos(v[c.yaw] / 2)}
 	}
 	return p
 }

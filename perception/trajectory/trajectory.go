@@ -1,10 +1,11 @@
-// Package trajectory reads poses over time: TUM and KITTI text, tables and JSON. A [File] makes a
-// summary, features, a view from above and samples of one; [Decode] returns the poses.
+// Package trajectory reads poses over time: TUM and KITTI text, tables and JSON. A [Trajectory]
+// makes a summary, features, a view from above and samples; [Decode] reads one.
 //
 // The tests of this package are those of package perception, through its API.
 package trajectory
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -24,6 +25,9 @@ type Trajectory struct {
 	Positions [][3]float64
 	// Orientations are unit quaternions x, y, z, w, one per pose; nil if there are none.
 	Orientations [][4]float64
+	// Metadata names the unit and the frame.
+	Metadata media.Metadata
+	isHead   bool // only the beginning is here
 }
 
 // Pose is one pose of a trajectory. A nil Time or Orientation is unknown.
@@ -36,7 +40,7 @@ type Pose struct {
 // MinPoses is the least number of poses of a trajectory.
 const MinPoses = 2
 
-// Decode reads a payload as a trajectory. It accepts
+// Decode reads a payload, or the first bytes of text, as a trajectory. It accepts
 //
 //   - TUM text, a line per pose: time tx ty tz qx qy qz qw;
 //   - KITTI odometry text, a line per pose: a matrix of 3 rows and 4 columns;
@@ -51,15 +55,7 @@ const MinPoses = 2
 //
 // The error says why the data is not a trajectory.
 func Decode(in media.Payload) (*Trajectory, error) {
-	if err := in.Whole(); err != nil {
-		return nil, err
-	}
-	return decode(in)
-}
-
-// decode also reads the beginning of a trajectory.
-func decode(in media.Payload) (*Trajectory, error) {
-	t := &Trajectory{}
+	t := &Trajectory{Metadata: in.Metadata, isHead: in.IsHead()}
 	var err error
 	switch in.Encoding() {
 	case media.Table, media.FreeText:
@@ -78,13 +74,13 @@ func decode(in media.Payload) (*Trajectory, error) {
 	return t, nil
 }
 
-// Accepts reports whether the payload looks like poses or, in JSON, like the steps of a procedure.
+// Accepts reports whether the payload looks like poses.
 func Accepts(in media.Payload) bool {
 	switch in.Encoding() {
 	case media.Table, media.FreeText:
 		return isPoseText(in)
 	case media.JSON:
-		return isPoseJSON(in.Data)
+		return bytes.Contains(in.Data, []byte(`"position"`))
 	}
 	return false
 }
@@ -161,14 +157,14 @@ func (t *Trajectory) bounds() (low, high [3]float64) {
 }
 
 // Samples returns an even part of the poses.
-func (t *Trajectory) Samples(m media.Metadata, o media.SamplesOptions) *media.Samples {
+func (t *Trajectory) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	time := func(i int) float64 { return float64(i) }
 	if t.Times != nil {
 		time = func(i int) float64 { return t.Times[i] - t.Times[0] }
 	}
 	lo, hi := o.Cut(len(t.Positions), time)
 	shown := min(o.SpacePoints(), hi-lo)
-	out := media.NewSpace("trajectory", m, hi-lo, shown)
+	out := media.NewSpace("trajectory", t.Metadata, hi-lo, shown)
 	out.Time, out.TimeUnit = make(media.Numbers, shown), "sample"
 	if t.Times != nil {
 		out.TimeUnit = "s"
@@ -188,45 +184,29 @@ func (t *Trajectory) Samples(m media.Metadata, o media.SamplesOptions) *media.Sa
 			out.QX[j], out.QY[j], out.QZ[j], out.QW[j] = q[0], q[1], q[2], q[3]
 		}
 	}
-	return out
+	return out, nil
 }
-
-// File is a payload that may be a trajectory, or the steps of a procedure in JSON.
-type File struct{ media.Payload }
 
 // Summary returns "trajectory, 1,204 poses over 60.20 s, 14.3 m path, ends 0.8 m from its start,
 // within 5.1 x 3.2 x 0.1 m". Of the first bytes of a payload it says what is there, "beginning of a
-// trajectory, …". Of a procedure it returns "12 steps: reach, grasp, lift, …".
-func (f File) Summary() string {
-	t, err := decode(f.Payload)
-	if err != nil {
-		return f.steps()
-	}
+// trajectory, …".
+func (t *Trajectory) Summary() string {
 	s := "trajectory"
-	if f.IsHead() {
+	if t.isHead {
 		s = "beginning of a trajectory"
 	}
 	s += ", " + media.Plural(int64(len(t.Positions)), "pose")
 	if clock := media.NewClock(t.seconds()); clock.Unit != "" {
 		s += " over " + clock.At(t.seconds())
 	}
-	unit := f.Metadata.Unit("m")
+	unit := t.Metadata.Unit("m")
 	s += ", " + media.Figure(length(t.Positions)) + " " + unit + " path"
-	if !f.IsHead() {
+	if !t.isHead {
 		end := shape.Distance(t.Positions[0], t.Positions[len(t.Positions)-1])
 		s += ", ends " + media.Figure(end) + " " + unit + " from its start"
 	}
 	low, high := t.bounds()
 	return s + ", within " + media.Sides(low, high) + " " + unit
-}
-
-// Samples returns an even part of the poses.
-func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
-	t, err := Decode(f.Payload)
-	if err != nil {
-		return nil, err
-	}
-	return t.Samples(f.Metadata, o), nil
 }
 
 const (
@@ -238,19 +218,12 @@ const (
 
 // Preview draws the path from above, or in the plane that it mostly keeps to, coloured
 // from its start (a ring) to its end (a dot).
-func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
-	t, err := Decode(f.Payload)
-	if err != nil {
-		if f.steps() != "" {
-			return nil, media.ErrNoPreview
-		}
-		return nil, err
-	}
+func (t *Trajectory) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	low, high := t.bounds()
 	across, up := plane(low, high)
 	flat := func(p [3]float64) [2]float64 { return [2]float64{p[across], p[up]} }
 	axes := [3]string{"x", "y", "z"}
-	v := draw.NewAbove(o, flat(low), flat(high), [2]string{axes[across], axes[up]}, f.Metadata.Unit("m"), true)
+	v := draw.NewAbove(o, flat(low), flat(high), [2]string{axes[across], axes[up]}, t.Metadata.Unit("m"), true)
 	path := make([][2]float64, 0, maxDrawnPoses)
 	step := (len(t.Positions) + maxDrawnPoses - 1) / maxDrawnPoses
 	for i := 0; i < len(t.Positions); i += step {
@@ -265,7 +238,7 @@ func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
 			points = append(points, v.Point(p))
 		}
 		fmt.Fprintf(v, `<polyline fill="none" stroke="%s" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" points="%s"/>`,
-			draw.Hex(draw.HeightColour(float64(from)/float64(len(path)-1))), strings.Join(points, " "))
+			draw.Hex(draw.Colour(float64(from)/float64(len(path)-1))), strings.Join(points, " "))
 	}
 	x, y := v.Pixel(path[0])
 	fmt.Fprintf(v, `<circle class="mark" stroke-width="2" cx="%s" cy="%s" r="6"/>`, draw.Coord(x), draw.Coord(y))

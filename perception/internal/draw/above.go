@@ -3,7 +3,6 @@ package draw
 import (
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/robotmem/robotmem-go/perception/media"
 )
@@ -125,8 +124,9 @@ func (v *Above) Bar(name, low, high string) {
 		return
 	}
 	v.WriteString(`<defs><linearGradient id="scale" x1="0" y1="1" x2="0" y2="0">`)
-	for i, c := range heightColours {
-		fmt.Fprintf(v, `<stop offset="%s" stop-color="%s"/>`, strconv.FormatFloat(float64(i)/float64(len(heightColours)-1), 'f', 3, 64), Hex(c))
+	for i := range 6 {
+		level := float64(i) / 5
+		fmt.Fprintf(v, `<stop offset="%g" stop-color="%s"/>`, level, Hex(Colour(level)))
 	}
 	v.WriteString(`</linearGradient></defs>`)
 	fmt.Fprintf(v, `<rect fill="url(#scale)" x="%s" y="%s" width="10" height="%s"/>`, Coord(x), Coord(top), Coord(bottom-top))

@@ -1,4 +1,4 @@
-"""Makes the datasets beside this file: v30 and v21.
+"""Makes the dataset v30 and the file episode.parquet beside this file.
 
 The files are written as LeRobot 0.4 writes them (lerobot_dataset.py): features
 through the datasets library, tables through pyarrow.parquet.ParquetWriter with
@@ -32,11 +32,7 @@ PATHS = {
     "DEFAULT_EPISODES_PATH": "meta/episodes/" + CHUNK_FILE + ".parquet",
     "DEFAULT_DATA_PATH": "data/" + CHUNK_FILE + ".parquet",
     "DEFAULT_VIDEO_PATH": "videos/{video_key}/" + CHUNK_FILE + ".mp4",
-    "LEGACY_EPISODES_PATH": "meta/episodes.jsonl",
-    "LEGACY_TASKS_PATH": "meta/tasks.jsonl",
 }
-V21_DATA = "data/chunk-{episode_chunk:03d}/episode_{episode_index:06d}.parquet"
-V21_VIDEO = "videos/chunk-{episode_chunk:03d}/{video_key}/episode_{episode_index:06d}.mp4"
 FPS = 10
 LENGTHS = [25, 12, 31]
 TASKS = ["Pick up the glass.", "Place the glass on the shelf."]
@@ -163,16 +159,7 @@ def main():
     } for e in range(len(LENGTHS))]
     write(root, PATHS["DEFAULT_EPISODES_PATH"].format(chunk_index=0, file_index=0), [pa.Table.from_pylist(rows)])
     write(root, PATHS["DEFAULT_VIDEO_PATH"].format(video_key=TOP, chunk_index=0, file_index=0), MP4)
-
-    root = HERE / "v21"
-    shutil.rmtree(root, ignore_errors=True)
-    write(root, PATHS["INFO_PATH"], info("v2.1", V21_DATA, V21_VIDEO))
-    write(root, PATHS["LEGACY_TASKS_PATH"], "".join(json.dumps({"task_index": i, "task": t}) + "\n" for i, t in enumerate(TASKS)))
-    write(root, PATHS["LEGACY_EPISODES_PATH"], "".join(
-        json.dumps({"episode_index": e, "tasks": [tasks[e]], "length": n}) + "\n" for e, n in enumerate(LENGTHS)))
-    for e, table in enumerate(tables):
-        write(root, V21_DATA.format(episode_chunk=0, episode_index=e), [table])
-        write(root, V21_VIDEO.format(episode_chunk=0, video_key=TOP, episode_index=e), MP4)
+    write(HERE, "episode.parquet", tables[1:2])
 
 
 main()

@@ -24,14 +24,6 @@ scene.save("plain.png")
 scene.save("progressive.jpg", quality=90, progressive=True)
 scene.convert("CMYK").save("cmyk.jpg", quality=90)
 
-# What a camera held on its side writes: stored turned, to be turned back.
-undo = {2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM,
-        5: Image.Transpose.TRANSPOSE, 6: Image.Transpose.ROTATE_90, 7: Image.Transpose.TRANSVERSE, 8: Image.Transpose.ROTATE_270}
-for tag, way in undo.items():
-    exif = Image.Exif()
-    exif[0x0112] = tag
-    scene.transpose(way).save(f"turned{tag}.jpg", quality=90, exif=exif)
-
 depth = (1000 + 20 * x).astype(np.uint16)
 depth[:8] = 0
 Image.fromarray(depth).save("depth.png")
@@ -45,14 +37,3 @@ for subtype in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE"):
     soundfile.write(f"{subtype.lower()}.wav", tone[:800], 8000, subtype=subtype)
 soundfile.write("extensible.wav", stereo[:800], 8000, subtype="PCM_24", format="WAVEX")
 soundfile.write("ulaw.wav", tone[:800], 8000, subtype="ULAW")
-soundfile.write("pcm_16.flac", tone, 8000, subtype="PCM_16")
-soundfile.write("pcm_24.flac", stereo, 8000, subtype="PCM_24")
-long = 0.5 * np.sin(2 * np.pi * 440 * np.arange(16000) / 8000)
-soundfile.write("frames.flac", long, 8000, subtype="PCM_16")
-soundfile.write("pcm_s8.flac", tone, 8000, subtype="PCM_S8")
-
-# A minute of eight channels in a few kilobytes: half of it at a quarter of full
-# scale, then nothing.
-steady = np.zeros((60 * 48000, 8))
-steady[: 30 * 48000] = 0.25
-soundfile.write("long.flac", steady, 48000, subtype="PCM_16")
