@@ -21,7 +21,7 @@ import (
 )
 
 type importCmd struct {
-	File           string `arg:"" help:"A file of learn requests, one a line (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; a folder of sensor files; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. The contents decide which it is."`
+	File           string `arg:"" help:"A file of learn requests, one a line (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. The contents decide which it is."`
 	DryRun         bool   `name:"dry-run" help:"Archives, memory.db, notes: check all of it and print what would be stored; store nothing."`
 	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also lines that repeat a known fact."`
 	JSON           bool   `name:"json" help:"Print the counts as JSON."`
@@ -37,7 +37,6 @@ const (
 	sourceFacts importSource = iota // JSON lines
 	sourceRecording
 	sourceLeRobot
-	sourceFolder
 	sourceArchive
 	sourcePython
 	sourceMarkdown
@@ -131,7 +130,7 @@ func sourceOf(ctx context.Context, path string) (importSource, error) {
 	case recording.Recognizes(head):
 		return sourceRecording, nil
 	case bytes.IndexByte(head, 0) >= 0:
-		return 0, invalid("file", "%s is neither a recording nor a file of learn requests; save one file with robotmem save-perception --file, a folder of them with robotmem import FOLDER", path)
+		return 0, invalid("file", "%s is neither a recording nor a file of learn requests; save a file of a sensor with robotmem save-perception --file", path)
 	}
 	return sourceFacts, nil
 }
@@ -152,7 +151,7 @@ func sourceOfFolder(path string) (importSource, error) {
 	case markdown.Recognizes(path):
 		return sourceMarkdown, nil
 	}
-	return sourceFolder, nil
+	return 0, invalid("file", "%s is neither a rosbag2 recording, a LeRobot dataset nor notes; save each file with robotmem save-perception --file", path)
 }
 
 // facts learns lines. A signal ends it after the batch under way.

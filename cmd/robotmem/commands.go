@@ -55,7 +55,7 @@ type cli struct {
 
 	kong.Plugins // one command for each operation
 
-	Import  importCmd  `cmd:"" group:"data" help:"Read facts from lines of JSON, or perceptions from a recording, a dataset or a folder."`
+	Import  importCmd  `cmd:"" group:"data" help:"Read facts from lines of JSON, or perceptions from a recording or a dataset."`
 	Export  exportCmd  `cmd:"" group:"data" help:"Write every active fact as a learn request a line, or all as an MCAP file."`
 	Backup  backupCmd  `cmd:"" group:"data" help:"Make a verified copy of the memory while it works, keep the newest, and restore one."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`

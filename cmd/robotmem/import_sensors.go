@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/robotmem/robotmem-go/perception/folder"
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/lerobot"
 	"github.com/robotmem/robotmem-go/perception/recording"
@@ -18,10 +17,10 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
 )
 
-// perceptionFlags choose what is imported of a recording, a dataset or a folder.
+// perceptionFlags choose what is imported of a recording or a dataset.
 type perceptionFlags struct {
 	Topic     []string           `name:"topic" sep:"none" placeholder:"GLOB" help:"Recordings: only these topics, such as /camera/*; repeatable."`
-	Exclude   []string           `name:"exclude" sep:"none" placeholder:"GLOB" help:"Recordings: not these topics; folders: not these files; repeatable."`
+	Exclude   []string           `name:"exclude" sep:"none" placeholder:"GLOB" help:"Recordings: not these topics; repeatable."`
 	Rate      map[string]float64 `name:"rate" placeholder:"GLOB=HZ" help:"Recordings: at most so many messages a second of a topic; repeatable."`
 	Keyframes map[string]float64 `name:"keyframes" placeholder:"GLOB=CHANGE" help:"Recordings: only messages that differ by this from the last kept one: of images the mean grey (0 to 1), of scans metres, of poses metres or radians; repeatable."`
 	Segment   float64            `name:"segment" placeholder:"SECONDS" help:"Recordings: how much of a topic is one perception (default 10)."`
@@ -30,9 +29,7 @@ type perceptionFlags struct {
 	Episodes  []string           `name:"episodes" sep:"," placeholder:"N,A-B" help:"LeRobot: only these episodes, such as 0,5-9."`
 	ImageRate float64            `name:"image-rate" placeholder:"HZ" help:"LeRobot: images a second that are kept of those in the dataset (default 1)."`
 	NoVideos  bool               `name:"no-videos" help:"LeRobot: leave the video files out."`
-	Include   []string           `name:"include" sep:"none" placeholder:"GLOB" help:"Folders: only these files, such as *.png; repeatable."`
-	Type      string             `name:"type" placeholder:"TYPE" help:"Folders: visual, tactile, auditory, proprioceptive, procedural or spatial, for files that do not show it."`
-	Name      string             `name:"name" placeholder:"NAME" help:"LeRobot and folders: what the source is called; the folder's name unless given. The same name is stored once."`
+	Name      string             `name:"name" placeholder:"NAME" help:"LeRobot: what the dataset is called; the folder's name unless given. The same name is stored once."`
 }
 
 // run imports perceptions and prints the account.
@@ -73,22 +70,16 @@ func (p *perceptionFlags) run(ctx context.Context, a *app, kind importSource, pa
 }
 
 func (p *perceptionFlags) read(ctx context.Context, kind importSource, path string, sink importing.Sink, bar *progressBar) (*importAccount, error) {
-	progress := func(at importing.Progress) { bar.Set(at.Done, at.Total) }
-	switch kind {
-	case sourceRecording:
+	if kind == sourceRecording {
 		return p.recording(ctx, path, sink, bar)
-	case sourceLeRobot:
-		ranges, err := parseRanges(p.Episodes)
-		if err != nil {
-			return nil, err
-		}
-		report, err := lerobot.Import(ctx, path, sink, lerobot.Options{
-			Name: p.Name, Episodes: ranges, ImageRate: p.ImageRate, Videos: !p.NoVideos, Progress: progress,
-		})
-		return accountOf(report), err
 	}
-	report, err := folder.Import(ctx, path, sink, folder.Options{
-		Name: p.Name, Include: p.Include, Exclude: p.Exclude, Other: p.Type, Progress: progress,
+	ranges, err := parseRanges(p.Episodes)
+	if err != nil {
+		return nil, err
+	}
+	report, err := lerobot.Import(ctx, path, sink, lerobot.Options{
+		Name: p.Name, Episodes: ranges, ImageRate: p.ImageRate, Videos: !p.NoVideos,
+		Progress: func(at importing.Progress) { bar.Set(at.Done, at.Total) },
 	})
 	return accountOf(report), err
 }

@@ -108,7 +108,7 @@ func (c *opCommand) streamFile(ctx context.Context, a *app, m node, request json
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return c.invalid("file", "%s is a folder; robotmem import takes folders", name)
+		return c.invalid("file", "%s is a folder; save each file", name)
 	}
 	res, err := m.SavePerceptionFrom(ctx, &req, f)
 	if err != nil {
