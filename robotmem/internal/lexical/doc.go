@@ -23,7 +23,7 @@
 //	}
 //	x.Apply(nil, []int64{1})
 //
-//	_, err := x.Freeze().WriteTo(w) // and later: lexical.Read(r, params)
+//	err := x.Freeze().Write(w) // and later: lexical.Read(r, params)
 //
 // Results and scores equal, bit for bit, those of scoring every match. Statistics
 // are those of the live documents, as in an index that was built from them alone.

@@ -19,9 +19,8 @@
 //	x.Tune(vector.Measurement{}, load) // now and then, in the background
 //	hits, err := x.Search(vector.Query{Vector: question, N: 10}, load)
 //
-// A chunk holds the codes of 4,096 neighbouring ids. It is the unit in which an index
-// is saved, so that a start need not read every vector. [Register] offers the search
-// to SQL.
+// A chunk holds the codes of 4,096 neighbouring ids. [Index.Write] and [Read] save an
+// index, so that a start need not read every vector. [Register] offers the search to SQL.
 //
 // # Caveats
 //
@@ -42,8 +41,7 @@
 // takes 3 to 5 us, the scan of the signs of a million codes 4 to 8 ms of a core. Of many hits the
 // last have a lower recall than the first.
 //
-// Vectors must have length 1; the package does not normalise stored vectors. Codes
-// depend on the mean, so chunks of another mean are refused.
+// Vectors must have length 1; the package does not normalise stored vectors.
 //
 // Ids should be dense: a chunk takes 426 KB at 384 dimensions with one vector as with
 // 4,096.

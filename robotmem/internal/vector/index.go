@@ -30,11 +30,10 @@ const (
 // vectors that are nearest to a query. The vectors themselves stay in a [Source]. Its
 // methods may be called from several goroutines.
 type Index struct {
-	dims        int
-	words       int // 64-bit words in a plane, which is half of a code
-	mean        []float32
-	rotation    rotation
-	fingerprint uint32 // of dims and mean, stored in saved chunks
+	dims     int
+	words    int // 64-bit words in a plane, which is half of a code
+	mean     []float32
+	rotation rotation
 
 	rescore atomic.Int64
 	scratch sync.Pool // *scratch
@@ -73,7 +72,6 @@ func New(dims int, mean []float32) *Index {
 		panic(fmt.Sprintf("vector: a mean of %d dimensions for vectors of %d", len(mean), dims))
 	}
 	x := &Index{dims: dims, words: (dims + 63) / 64, mean: append([]float32(nil), mean...), rotation: newRotation(dims)}
-	x.fingerprint = fingerprint(dims, x.mean)
 	x.rescore.Store(defaultRescore)
 	x.scratch.New = func() any { return newScratch(x.dims, x.words) }
 	return x
