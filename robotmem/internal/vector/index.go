@@ -175,6 +175,24 @@ func (x *Index) checkUnit(unit []float32) error {
 	return nil
 }
 
+// Unit returns a vector of the same direction and length 1, nil for one that has no direction
+// or is not finite.
+func Unit(v []float32) []float32 {
+	sum := 0.0
+	for _, f := range v {
+		sum += float64(f) * float64(f)
+	}
+	length := math.Sqrt(sum)
+	if !(length > 0) || math.IsInf(length, 0) {
+		return nil
+	}
+	out := make([]float32, len(v))
+	for i, f := range v {
+		out[i] = float32(float64(f) / length)
+	}
+	return out
+}
+
 // MeanBuilder computes the mean for [New]. The zero value is ready. A few thousand
 // vectors of a set are enough.
 type MeanBuilder struct {
