@@ -248,11 +248,8 @@ func (tx *Tx) MergeUses(a *ImportRecord, known *Archived) error {
 		return nil
 	}
 	return tx.withChecksum(known.ID, func() error {
-		for _, tag := range tags {
-			err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", known.ID, tag)
-			if err != nil {
-				return err
-			}
+		if err := tx.addTags(known.ID, tags); err != nil {
+			return err
 		}
 		return tx.Exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
 			last_accessed = nullif(max(coalesce(last_accessed, ''), ?), ''), revision = ? WHERE id = ?`,
