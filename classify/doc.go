@@ -13,18 +13,6 @@
 //     automaton finds the literals of all patterns in one pass.
 //   - A signal raises confidence: a file path, code, a cause, or a long context.
 //
-// # Example
-//
-//	rules, err := classify.Parse(taxonomy.YAML)
-//	if err != nil {
-//		return err // *ParseError: "taxonomy: line 12: ..."
-//	}
-//	got := rules.Classify("grip_force=12.5N works best because sensor was calibrated", 0)
-//	// got.Category      "root_cause"
-//	// got.Tags          [calibration force grasp observation root_cause sensor]
-//	// got.Confidence    0.85
-//	// got.ScopeEntities [grip_force]
-//
 // # The file
 //
 // A taxonomy file is plain YAML (no anchors) with the keys tags, categories, confidence and scope,

@@ -1,8 +1,7 @@
 package eval
 
 import (
-	"bufio"
-	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -10,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -78,14 +76,15 @@ type OpenAt func(now func() time.Time) (s robotmem.Service, stop func() error, e
 // or, for "", all.
 func AskRobots(ctx context.Context, half string, open OpenAt) (*Answers, error) {
 	res := &Answers{Kinds: []AnswersKind{}, Missed: []MissedOne{}}
-	var questions []question
-	if err := lines("questions.jsonl", func(q question) error { questions = append(questions, q); return nil }); err != nil {
-		return nil, err
-	}
-	questions = slices.DeleteFunc(questions, func(q question) bool { return half != "" && q.Half != half })
 	byDeployment := map[string][]question{}
-	for _, q := range questions {
-		byDeployment[q.Deployment] = append(byDeployment[q.Deployment], q)
+	err := lines("questions.jsonl", func(q question) error {
+		if half == "" || q.Half == half {
+			byDeployment[q.Deployment] = append(byDeployment[q.Deployment], q)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	kinds := map[string]*AnswersKind{}
 	for _, name := range slices.Sorted(maps.Keys(byDeployment)) {
@@ -111,11 +110,7 @@ func askRobot(ctx context.Context, name string, questions []question, open OpenA
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if stopped := stop(); err == nil {
-			err = stopped
-		}
-	}()
+	defer func() { err = cmp.Or(err, stop()) }()
 	ids, keys, sessions := map[string]int64{}, map[int64]string{}, map[string]string{}
 	err = lines(name+".calls.jsonl", func(c call) error {
 		now = c.At
@@ -199,23 +194,15 @@ func ask(ctx context.Context, s robotmem.Service, op string, args map[string]any
 
 // lines decodes each line of a file of robotQA.
 func lines[T any](name string, each func(T) error) error {
-	data, err := fs.ReadFile(robotQA, "testdata/robot-qa/"+name)
+	sub, err := fs.Sub(robotQA, "testdata/robot-qa")
 	if err != nil {
 		return err
 	}
-	in := bufio.NewScanner(bytes.NewReader(data))
-	in.Buffer(nil, len(data)+1)
-	for n := 1; in.Scan(); n++ {
+	return readLines(sub, name, func(data []byte) error {
 		var line T
-		if strings.TrimSpace(in.Text()) == "" {
-			continue
-		}
-		if err := json.Unmarshal(in.Bytes(), &line); err != nil {
-			return fmt.Errorf("%s: line %d: %w", name, n, err)
-		}
-		if err := each(line); err != nil {
+		if err := json.Unmarshal(data, &line); err != nil {
 			return err
 		}
-	}
-	return in.Err()
+		return each(line)
+	})
 }

@@ -40,27 +40,28 @@ type Query struct {
 // Load reads the data set in dir.
 func Load(dir string) (*Set, error) {
 	s := &Set{Name: filepath.Base(filepath.Clean(dir)), Judged: map[string]Judged{}}
+	files := os.DirFS(dir)
 	var err error
-	if s.Docs, err = readObjects(filepath.Join(dir, "corpus.jsonl"), func(d *Doc) string { return d.ID }); err != nil {
+	if s.Docs, err = readObjects(files, "corpus.jsonl", func(d *Doc) string { return d.ID }); err != nil {
 		return nil, err
 	}
-	if s.Queries, err = readObjects(filepath.Join(dir, "queries.jsonl"), func(q *Query) string { return q.ID }); err != nil {
+	if s.Queries, err = readObjects(files, "queries.jsonl", func(q *Query) string { return q.ID }); err != nil {
 		return nil, err
 	}
-	qrels := filepath.Join(dir, "qrels.tsv")
-	if _, err := os.Stat(qrels); errors.Is(err, fs.ErrNotExist) {
-		qrels = filepath.Join(dir, "qrels", "test.tsv")
+	qrels := "qrels.tsv"
+	if _, err := fs.Stat(files, qrels); errors.Is(err, fs.ErrNotExist) {
+		qrels = "qrels/test.tsv"
 	}
 	first := true
-	if err := readLines(qrels, func(line []byte) error {
+	err = readLines(files, qrels, func(line []byte) error {
 		header := first
 		first = false
-		err := s.judge(string(line))
-		if header && err != nil {
-			return nil // the header, which holds no number
+		if err := s.judge(string(line)); !header {
+			return err
 		}
-		return err
-	}); err != nil {
+		return nil // a header holds no number
+	})
+	if err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -84,8 +85,8 @@ func (s *Set) judge(line string) error {
 }
 
 // readObjects reads a JSON object from each line of a file.
-func readObjects[T any](path string, id func(*T) string) (all []T, err error) {
-	err = readLines(path, func(line []byte) error {
+func readObjects[T any](files fs.FS, path string, id func(*T) string) (all []T, err error) {
+	err = readLines(files, path, func(line []byte) error {
 		var object T
 		dec := json.NewDecoder(bytes.NewReader(line))
 		dec.UseNumber() // so that meta reads as it is written
@@ -102,8 +103,8 @@ func readObjects[T any](path string, id func(*T) string) (all []T, err error) {
 }
 
 // readLines calls f for each line that is not blank. Its errors name the file and the line.
-func readLines(path string, f func([]byte) error) error {
-	file, err := os.Open(path)
+func readLines(files fs.FS, path string, f func([]byte) error) error {
+	file, err := files.Open(path)
 	if err != nil {
 		return err
 	}
@@ -153,10 +154,4 @@ func ParseCondition(s string) (Condition, error) {
 func (c Condition) admits(meta map[string]any) bool {
 	v, ok := meta[c.Key]
 	return ok && slices.Contains(c.Values, fmt.Sprint(v))
-}
-
-func bestFirst(grades []int) []int {
-	slices.Sort(grades)
-	slices.Reverse(grades)
-	return grades
 }

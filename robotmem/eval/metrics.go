@@ -1,6 +1,9 @@
 package eval
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Ten is the depth of the metrics that have one.
 const Ten = 10
@@ -58,7 +61,8 @@ func NDCG(ranked []string, j Judged, k int) float64 {
 	for _, g := range j {
 		grades = append(grades, max(g, 0))
 	}
-	ideal := dcg(bestFirst(grades), k)
+	slices.SortFunc(grades, func(a, b int) int { return b - a })
+	ideal := dcg(grades, k)
 	if ideal == 0 {
 		return 0
 	}

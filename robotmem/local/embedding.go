@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // embeddings calls the embedder: for query embeddings, and in the background for the
@@ -139,17 +139,8 @@ func unitVectors(given [][]float32, n, dims int) ([][]float32, error) {
 		if len(v) != dims || len(v) == 0 || len(v) > maxDims {
 			return nil, robotmem.Errorf(robotmem.Conflict, "", "the embedder gave a vector of %d numbers where %d are stored; run: robotmem reembed", len(v), dims)
 		}
-		sum := 0.0
-		for _, x := range v {
-			sum += float64(x) * float64(x)
-		}
-		if sum == 0 || math.IsNaN(sum) || math.IsInf(sum, 0) {
+		if units[at] = vector.Unit(v); units[at] == nil {
 			return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gave a vector that is zero or not finite")
-		}
-		scale := 1 / math.Sqrt(sum)
-		units[at] = make([]float32, len(v))
-		for i, x := range v {
-			units[at][i] = float32(float64(x) * scale)
 		}
 	}
 	return units, nil

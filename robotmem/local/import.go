@@ -43,7 +43,7 @@ type ImportOptions struct {
 // and with TooLarge and Conflict as the source does.
 func (n *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) (*store.ImportReport, error) {
 	ctx = n.Store.As(ctx, robotmem.ToolImport)
-	in := &importing{node: n, o: o, report: &store.ImportReport{}}
+	in := &importing{node: n, o: o, report: &store.ImportReport{Unplaced: map[string]int64{}, VectorsLeft: map[string]int64{}}}
 	err := in.run(ctx, src)
 	if !o.DryRun {
 		err = errors.Join(err, in.audit(ctx, err != nil))
@@ -228,19 +228,10 @@ func (in *importing) flush(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
-	var counts store.ImportReport
-	err := in.apply(ctx, func(tx *store.Tx) error {
-		counts = store.ImportReport{Unplaced: map[string]int64{}, VectorsLeft: map[string]int64{}} // the function may run twice
-		return in.node.storePart(tx, p, &in.o, &counts)
-	}, func(c *store.Conn) error {
-		counts = store.ImportReport{}
-		return countPart(c, p, &counts)
-	})
-	if err != nil {
+	if err := in.apply(ctx, in.storePart); err != nil {
 		return err
 	}
 	in.part = nil
-	in.report.Add(&counts)
 	in.node.dropWritten(ctx, p.unnamed...)
 	for sum, w := range p.payloads {
 		delete(p.named, sum)
@@ -261,12 +252,19 @@ func (in *importing) flush(ctx context.Context) error {
 	return nil
 }
 
-// apply runs write, or look in a dry run.
-func (in *importing) apply(ctx context.Context, write func(*store.Tx) error, look func(*store.Conn) error) error {
+// apply runs f in a transaction, and in a dry run in a snapshot, with a nil tx. f counts in a copy of
+// the report, because it may run twice.
+func (in *importing) apply(ctx context.Context, f func(c *store.Conn, tx *store.Tx, r *store.ImportReport) error) (err error) {
+	var r store.ImportReport
 	if in.o.DryRun {
-		return in.node.Store.Read(ctx, look)
+		err = in.node.Store.Read(ctx, func(c *store.Conn) error { r = in.report.Clone(); return f(c, nil, &r) })
+	} else {
+		err = in.node.Store.Write(ctx, func(tx *store.Tx) error { r = in.report.Clone(); return f(tx.Conn, tx, &r) })
 	}
-	return in.node.Store.Write(ctx, write)
+	if err == nil {
+		*in.report = r
+	}
+	return err
 }
 
 func (in *importing) sessions(ctx context.Context, sessions []archive.Session) error {
@@ -284,26 +282,19 @@ func (in *importing) sessions(ctx context.Context, sessions []archive.Session) e
 		}
 		good = append(good, s)
 	}
-	var counts store.ImportReport
-	err := in.apply(ctx, func(tx *store.Tx) error {
-		counts = store.ImportReport{}
+	return in.apply(ctx, func(c *store.Conn, tx *store.Tx, r *store.ImportReport) error {
 		for _, s := range good {
-			if err := tx.StoreSession(s, &counts.Sessions); err != nil {
-				return err
+			v, known, err := c.DecideSession(s)
+			r.Sessions.Count(v)
+			if err == nil && tx != nil {
+				err = tx.StoreSession(s, v, known)
 			}
-		}
-		return nil
-	}, func(c *store.Conn) error {
-		counts = store.ImportReport{}
-		for _, s := range good {
-			if _, _, err := c.DecideSession(s, &counts.Sessions); err != nil {
+			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	in.report.Add(&counts)
-	return err
 }
 
 func (in *importing) links(ctx context.Context, links []archive.Link) error {
@@ -319,41 +310,34 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 	if in.o.DryRun {
 		return nil
 	}
-	var counts store.ImportReport
-	err := in.node.Store.Write(ctx, func(tx *store.Tx) error {
-		counts = store.ImportReport{}
+	return in.apply(ctx, func(_ *store.Conn, tx *store.Tx, r *store.ImportReport) error {
 		for i := range links {
-			if err := tx.StoreLink(&links[i], &counts.Links); err != nil {
+			if err := tx.StoreLink(&links[i], &r.Links); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	in.report.Add(&counts)
-	return err
 }
 
-// countPart counts what storePart would do.
-func countPart(c *store.Conn, p *importPart, counts *store.ImportReport) error {
-	for _, a := range p.records {
-		v, _, err := c.Decide(a)
-		if err != nil {
-			return err
+// storePart stores the memories of a part with their payloads and indexes, or counts what it would
+// store if tx is nil.
+func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportReport) error {
+	n, p := in.node, in.part
+	if tx == nil {
+		for _, a := range p.records {
+			v, _, err := c.Decide(a)
+			if err != nil {
+				return err
+			}
+			r.Memories.Count(v)
+			if stored := v == store.ImportCreate || v == store.ImportReplace; stored && a.Payload != nil && len(a.Evictions) == 0 && p.payloads[a.Payload.SHA256] == nil && !p.known[a.Payload.SHA256] {
+				p.missing[a.Payload.SHA256] = true
+			}
 		}
-		counts.Memories.Count(v)
-		if a.Payload == nil || v != store.ImportCreate && v != store.ImportReplace || len(a.Evictions) > 0 {
-			continue
-		}
-		if sum := a.Payload.SHA256; p.payloads[sum] == nil && !p.known[sum] {
-			p.missing[sum] = true
-		}
+		return nil
 	}
-	return nil
-}
-
-// storePart stores the memories of a part with their payloads and indexes.
-func (n *Node) storePart(tx *store.Tx, p *importPart, o *ImportOptions, counts *store.ImportReport) error {
-	m, why, err := n.vectorsFor(tx, p, o)
+	m, why, err := n.vectorsFor(tx, p, &in.o)
 	if err != nil {
 		return err
 	}
@@ -364,13 +348,13 @@ func (n *Node) storePart(tx *store.Tx, p *importPart, o *ImportOptions, counts *
 		if err != nil {
 			return err
 		}
-		counts.Memories.Count(v)
+		r.Memories.Count(v)
 		var id int64
 		switch v {
 		case store.ImportCreate:
-			id, err = tx.WriteImported(0, a, counts.Unplaced)
+			id, err = tx.WriteImported(0, a, r.Unplaced)
 		case store.ImportReplace:
-			id, err = known.ID, n.replaceImported(tx, a, known, counts.Unplaced)
+			id, err = known.ID, n.replaceImported(tx, a, known, r.Unplaced)
 		case store.ImportSame:
 			err = tx.MergeUses(a, known)
 		}
@@ -387,11 +371,11 @@ func (n *Node) storePart(tx *store.Tx, p *importPart, o *ImportOptions, counts *
 			}
 		}
 		switch {
-		case a.Vector == nil || o.Model == "":
+		case a.Vector == nil || in.o.Model == "":
 		case left == "":
-			counts.Vectors++
+			r.Vectors++
 		default:
-			counts.VectorsLeft[left]++
+			r.VectorsLeft[left]++
 		}
 	}
 	return n.storePayloads(tx, p, stored)

@@ -114,7 +114,7 @@ func TestLikenessEqualsBruteForce(t *testing.T) {
 	}{
 		{"all", robotmem.RecallRequest{Collection: "*"}, yes},
 		{"a collection", robotmem.RecallRequest{Collection: "a"}, func(m *robotmem.Memory) bool { return m.Collection == "a" }},
-		{"a filter", robotmem.RecallRequest{Collection: "*", ContextFilter: robotmem.Object{"task.success": false}}, func(m *robotmem.Memory) bool { return record.OutcomeOf(m.Context) == "false" }},
+		{"a filter", robotmem.RecallRequest{Collection: "*", ContextFilter: robotmem.Object{"task.success": false}}, func(m *robotmem.Memory) bool { v, _ := m.Context.At("task.success"); return v == false }},
 		{"a rare filter", robotmem.RecallRequest{Collection: "*", ContextFilter: robotmem.Object{"i": map[string]any{"$lt": 9}}}, func(m *robotmem.Memory) bool { return m.ObservedAt.Before(streamStart.Add(9 * time.Minute)) }},
 		{"a time", robotmem.RecallRequest{Collection: "b", After: &middle}, func(m *robotmem.Memory) bool { return m.Collection == "b" && !m.ObservedAt.Before(middle) }},
 		{"confidence", robotmem.RecallRequest{Collection: "*", MinConfidence: &half}, func(m *robotmem.Memory) bool { return m.Confidence >= half }},

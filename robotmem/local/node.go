@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -169,15 +170,9 @@ func builderOf(rules func() *classify.Rules) func() *record.Builder {
 
 // Complete fills in the defaults and checks the options.
 func (o *Options) Complete() error {
-	switch o.Durability {
-	case "":
-		o.Durability = DurabilityFull
-	case DurabilityFull, DurabilityNormal:
-	default:
+	o.Durability = cmp.Or(o.Durability, DurabilityFull)
+	if o.Durability != DurabilityFull && o.Durability != DurabilityNormal {
 		return robotmem.Errorf(robotmem.Invalid, "durability", "must be full or normal, not %q", string(o.Durability))
-	}
-	if o.BusyTimeout == 0 {
-		o.BusyTimeout = DefaultBusyTimeout
 	}
 	if o.Memory == 0 {
 		o.Memory = sqlite.DefaultMemory()
@@ -185,20 +180,11 @@ func (o *Options) Complete() error {
 	if o.Memory < sqlite.LeastMemory {
 		return robotmem.Errorf(robotmem.Invalid, "memory", "must be at least %s, not %s", sqlite.BytesText(sqlite.LeastMemory), sqlite.BytesText(int64(o.Memory)))
 	}
-	if o.MaxPayload == 0 {
-		o.MaxPayload = defaultMaxPayload
-	}
-	if o.MaxStream == 0 {
-		o.MaxStream = defaultMaxStream
-	}
+	o.BusyTimeout, o.RealWeight = cmp.Or(o.BusyTimeout, DefaultBusyTimeout), cmp.Or(o.RealWeight, defaultRealWeight)
+	o.MaxPayload, o.MaxStream = cmp.Or(o.MaxPayload, defaultMaxPayload), cmp.Or(o.MaxStream, defaultMaxStream)
+	o.ClientType, o.Location = cmp.Or(o.ClientType, "library"), cmp.Or(o.Location, time.Local)
 	if o.Taxonomy == nil {
 		o.Taxonomy = taxonomy.YAML
-	}
-	if o.ClientType == "" {
-		o.ClientType = "library"
-	}
-	if o.RealWeight == 0 {
-		o.RealWeight = defaultRealWeight
 	}
 	if err := o.checkWeights(); err != nil {
 		return err
@@ -208,9 +194,6 @@ func (o *Options) Complete() error {
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now
-	}
-	if o.Location == nil {
-		o.Location = time.Local
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -111,14 +111,7 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 func (n *Node) knownOrigin(ctx context.Context, rec *record.Record) (known *robotmem.SavePerceptionResponse, err error) {
 	err = n.Store.Read(ctx, func(c *store.Conn) error {
 		probe := *rec
-		if err := c.JoinSession(&probe); err != nil {
-			return err
-		}
-		id, err := c.OriginOf(probe.Collection, rec.Perception.Origin)
-		if err != nil || id == 0 {
-			return err
-		}
-		known, err = c.KnownPerception(id, n.Now())
+		known, err = c.KnownOrigin(&probe, n.Now())
 		return err
 	})
 	return known, err
@@ -128,19 +121,13 @@ func (n *Node) knownOrigin(ctx context.Context, rec *record.Record) (known *robo
 func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.SavePerceptionResponse) error {
 	p := rec.Perception
 	settled := *rec // a copy: the function may run twice and sets the session's collection
-	if err := tx.JoinSession(&settled); err != nil {
-		return err
-	}
-	id, err := tx.OriginOf(settled.Collection, p.Origin)
+	known, err := tx.KnownOrigin(&settled, tx.Now)
 	if err != nil {
 		return err
 	}
-	if id != 0 {
-		known, err := tx.KnownPerception(id, tx.Now)
-		if err == nil {
-			*res = *known
-		}
-		return err
+	if known != nil {
+		*res = *known
+		return nil
 	}
 	if err := tx.InsertPayload(p); err != nil {
 		return err

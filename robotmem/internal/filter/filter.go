@@ -54,18 +54,22 @@ func badFilter(format string, args ...any) error {
 }
 
 func (p *parser) object(m map[string]any, depth int) (Condition, error) {
+	return every(m, depth, func(key string) (Condition, error) {
+		if strings.HasPrefix(key, "$") {
+			return p.combine(key, m[key], depth)
+		}
+		return p.field(key, m[key], depth)
+	})
+}
+
+// every combines the conditions of all keys.
+func every(m map[string]any, depth int, parse func(key string) (Condition, error)) (Condition, error) {
 	all := Condition{Op: "$and"}
 	if depth > maxFilterDepth {
 		return all, badFilter("is nested deeper than %d; flatten it", maxFilterDepth)
 	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		var c Condition
-		var err error
-		if strings.HasPrefix(key, "$") {
-			c, err = p.combine(key, m[key], depth)
-		} else {
-			c, err = p.field(key, m[key], depth)
-		}
+		c, err := parse(key)
 		if err != nil {
 			return all, err
 		}
@@ -110,42 +114,24 @@ func (p *parser) field(path string, v any, depth int) (Condition, error) {
 	if !ok || !hasOperator(m) {
 		return p.leaf("$eq", path, v)
 	}
-	if depth++; depth > maxFilterDepth {
-		return Condition{}, badFilter("is nested deeper than %d; flatten it", maxFilterDepth)
-	}
-	all := Condition{Op: "$and"}
-	for _, op := range slices.Sorted(maps.Keys(m)) {
-		var c Condition
-		var err error
-		if op == "$not" {
-			var kid Condition
-			kid, err = p.field(path, m[op], depth)
-			c = kid.negated()
-		} else {
-			c, err = p.leaf(op, path, m[op])
+	return every(m, depth+1, func(op string) (Condition, error) {
+		if op != "$not" {
+			return p.leaf(op, path, m[op])
 		}
-		if err != nil {
-			return all, err
-		}
-		all.Kids = append(all.Kids, c)
-	}
-	return all, nil
+		kid, err := p.field(path, m[op], depth+1)
+		return kid.negated(), err
+	})
 }
 
 func hasOperator(m map[string]any) bool {
-	for k := range m {
-		if strings.HasPrefix(k, "$") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Keys(m)), func(k string) bool { return strings.HasPrefix(k, "$") })
 }
 
 func (p *parser) leaf(op, path string, v any) (Condition, error) {
-	if p.conditions++; p.conditions > maxConditions {
-		return Condition{}, badFilter("has more than %d conditions", maxConditions)
-	}
 	c := Condition{Op: op, Path: path}
+	if p.conditions++; p.conditions > maxConditions {
+		return c, badFilter("has more than %d conditions", maxConditions)
+	}
 	path, v = derived(op, path, v)
 	c.Path = path
 	switch op {
@@ -239,20 +225,17 @@ func (c Condition) negated() Condition {
 
 // positive rewrites operators that match a missing path as the negation of ones that do not.
 func (c Condition) positive() Condition {
-	negate := func(op string) Condition {
-		c.Op = op
-		return c.negated()
-	}
 	switch {
 	case c.Op == "$ne":
-		return negate("$eq")
+		c.Op = "$eq"
 	case c.Op == "$nin":
-		return negate("$in")
+		c.Op = "$in"
 	case c.Op == "$exists" && !c.exists:
 		c.exists = true
-		return negate("$exists")
+	default:
+		return c
 	}
-	return c
+	return c.negated()
 }
 
 // OwnField reports whether a path is a field of the memory, which wins over a key of that name.
@@ -284,18 +267,15 @@ func (c *Condition) Match(v *View) bool {
 	case "$not":
 		return !c.Kids[0].Match(v)
 	}
-	if c.Path == "observed_at" {
-		return c.MatchTime(v.Observed.UnixNano())
+	if OwnField(c.Path) {
+		return c.HoldsOwn(v.own(c.Path))
 	}
-	if c.Op == "$exists" && c.Path == "outcome" {
-		return v.Outcome != robotmem.OutcomeUnknown
-	}
-	if c.Op == "$exists" && !OwnField(c.Path) {
+	if c.Op == "$exists" {
 		return pathExists(v.Context, c.Path)
 	}
-	values := v.values(c.Path)
+	values := valuesAt(v.Context, c.Path)
 	if len(values) == 0 {
-		return c.possible && !OwnField(c.Path) && pathExists(v.Context, c.Path)
+		return c.possible && pathExists(v.Context, c.Path)
 	}
 	return c.Holds(values, func() string {
 		if v.Unit == nil {
@@ -315,30 +295,43 @@ func pathExists(context robotmem.Object, path string) bool {
 	return found
 }
 
-// values are those at a path: none, one, or several where a key holds dots.
-func (v *View) values(path string) []any {
-	text := func(s string) []any {
-		if s == "" {
-			return nil
-		}
-		return []any{s}
-	}
+// own is the value of a field of the memory.
+func (v *View) own(path string) any {
 	switch path {
 	case "category":
-		return text(v.Category)
+		return v.Category
 	case "perception_type":
-		return text(v.PerceptionType)
+		return v.PerceptionType
 	case "session_id":
-		return text(v.Session)
+		return v.Session
 	case "outcome":
-		return text(v.Outcome)
+		return v.Outcome
 	case "tier":
-		return text(v.Tier)
+		return v.Tier
 	case "confidence":
-		return []any{v.Confidence}
+		return v.Confidence
 	}
-	var all, out []any
-	collect(v.Context, path, &all)
+	return v.Observed
+}
+
+// HoldsOwn applies a leaf to a field of the memory: a text, where "" is no value, a number or
+// a time.
+func (c *Condition) HoldsOwn(value any) bool {
+	switch v := value.(type) {
+	case time.Time:
+		return c.matchTime(v)
+	case string:
+		if v == "" || c.Op == "$exists" && c.Path == "outcome" && v == robotmem.OutcomeUnknown {
+			return false
+		}
+	}
+	return c.Holds([]any{value}, func() string { return "" })
+}
+
+// valuesAt are those at a path: none, one, or several where a key holds dots.
+func valuesAt(context robotmem.Object, path string) (out []any) {
+	var all []any
+	collect(context, path, &all)
 	for _, v := range all {
 		out = append(out, operands(v)...)
 	}
@@ -395,8 +388,8 @@ func orderHolds(op string, order int) bool {
 	return false
 }
 
-// MatchTime compares instants. An operand that is not a time matches nothing.
-func (c *Condition) MatchTime(observed int64) bool {
+// matchTime compares instants. An operand that is not a time matches nothing.
+func (c *Condition) matchTime(observed time.Time) bool {
 	if c.Op == "$exists" {
 		return true
 	}
@@ -408,7 +401,7 @@ func (c *Condition) MatchTime(observed int64) bool {
 			continue
 		}
 		decided = true
-		order := time.Unix(0, observed).Compare(t)
+		order := observed.Compare(t)
 		if (c.Op == "$eq" || c.Op == "$in") && order == 0 || orderHolds(c.Op, order) {
 			return true
 		}

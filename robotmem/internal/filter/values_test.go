@@ -57,7 +57,7 @@ func TestValuesInEqualTheParsedContext(t *testing.T) {
 		if want := pathExists(context, path); found != want {
 			t.Fatalf("%q in %q: found %v, want %v", path, text, found, want)
 		}
-		got, want := spell(DecodeValues(values).All), spell((&View{Context: context}).values(path))
+		got, want := spell(DecodeValues(values).All), spell(valuesAt(context, path))
 		if !slices.Equal(got, want) {
 			t.Fatalf("%q in %q: got %q, want %q", path, text, got, want)
 		}
@@ -75,4 +75,15 @@ func spell(values []any) (out []string) {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// The limit of conditions also refuses one below $not.
+func TestTooManyConditionsUnderNot(t *testing.T) {
+	filter := robotmem.Object{"z": map[string]any{"$not": "x"}}
+	for i := range maxConditions {
+		filter[fmt.Sprint("a", i)] = "x"
+	}
+	if _, err := Parse(filter); err == nil {
+		t.Error("no error")
+	}
 }

@@ -139,44 +139,33 @@ func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	decided := map[uint32]bool{} // cached result for each text
-	only := func(v any) bool { return n.Holds([]any{v}, func() string { return "" }) }
 	var byOutcome [len(outcomes)]bool
 	for o, text := range outcomes {
-		byOutcome[o] = n.Path == "outcome" && only(text) && (n.Op != "$exists" || Outcome(o) != Unknown)
+		byOutcome[o] = n.Path == "outcome" && n.HoldsOwn(text)
 	}
-	holds := func(row *Row) bool {
+	return r.members(base, func(row *Row) bool {
 		id := row.Category
 		switch n.Path {
 		case "observed_at":
-			return n.MatchTime(row.Observed)
+			return n.HoldsOwn(time.Unix(0, row.Observed))
 		case "outcome":
 			return byOutcome[row.Outcome]
 		case "tier":
-			return only(r.Records.Values[row.Used].Tier())
+			return n.HoldsOwn(r.Records.Values[row.Used].Tier())
 		case "confidence":
-			return only(r.believed(row, now.UnixNano()))
+			return n.HoldsOwn(r.believed(row, now.UnixNano()))
 		case "perception_type":
 			id = row.Perception
 		case "session_id":
 			id = row.Session
 		}
-		if id == 0 {
-			return false
-		}
 		yes, known := decided[id]
 		if !known {
-			yes = only(r.Text(id))
+			yes = n.HoldsOwn(r.Text(id))
 			decided[id] = yes
 		}
 		return yes
-	}
-	out := bitset.New(base.Len())
-	for id, ok := base.NextSet(0); ok && int(id) < len(r.Rows); id, ok = base.NextSet(id + 1) {
-		if holds(&r.Rows[id]) {
-			out.Set(id)
-		}
-	}
-	return out
+	})
 }
 
 // Tagged returns the members of base that have every tag.

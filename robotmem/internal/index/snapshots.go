@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -12,32 +11,28 @@ import (
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/stream"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
-// The snapshots of the columns and of the vector codes: integers are little-endian,
-// counts uvarints. That of the postings is the one of package lexical.
+// The snapshots of the columns and of the vector codes, in the form of package stream;
+// numbers are little-endian. That of the postings is the one of package lexical.
 //
 // Columns:
 //
-//	format   byte, columnsFormat
-//	names    count, then each as length and bytes
-//	beliefs  count, then each as two float64
-//	records  count, then each as two float64
-//	rows     count, then rowBytes for each memory id from 0
+//	names    count, then a section each
+//	beliefs  section, two float64 each
+//	records  section, two float64 each
+//	rows     count of all memory ids from 0, then sections of rowsPerSection rows
 //
-// Vector codes:
-//
-//	format  byte, codesFormat
-//	model   its id in models, and the dimension
-//	mean    how many vectors it was taken of, and dims float32
-//	reads   how many candidates a question reads
-//	chunks  count, then each as a length and what package vector made of it
+// Vector codes: the model's id in models, how many vectors the mean was taken of, and what
+// package vector makes of them.
 
 const (
-	columnsFormat = 3
-	rowBytes      = 4*8 + 7*4 + 4
-	codesFormat   = 1
+	columnsFormat  = "robotmem columns 4\n"
+	codesFormat    = "robotmem codes 2\n"
+	rowBytes       = 4*8 + 7*4 + 4
+	rowsPerSection = 4096
 
 	// SnapshotLeast is how many memories must have changed since the last snapshot
 	// for the next to be worth storing; of a large memory, a part of all: what has
@@ -75,10 +70,7 @@ func (x *Index) SaveSnapshots(ctx context.Context) error {
 	save(store.ColumnsSnapshot, purges, 0, revision, size, func(w io.Writer) error { return x.Columns.Freeze().Write(w) })
 
 	if index, revision, purges := x.Postings.held(); index != nil {
-		save(store.PostingsSnapshot, purges, 0, revision, size, func(w io.Writer) error {
-			_, err := index.Freeze().WriteTo(w)
-			return err
-		})
+		save(store.PostingsSnapshot, purges, 0, revision, size, func(w io.Writer) error { return index.Freeze().Write(w) })
 	}
 	g := &x.Vectors
 	g.Mu.RLock()
@@ -102,69 +94,76 @@ func (r *Columns) Freeze() *Columns {
 
 // Write writes the snapshot of frozen columns.
 func (r *Columns) Write(out io.Writer) error {
-	w := &encoder{out: bufio.NewWriterSize(out, 1<<16), buf: []byte{columnsFormat}}
-	w.count(len(r.names.Values))
+	w, le := stream.NewWriter(out, columnsFormat), binary.LittleEndian
+	w.Count(len(r.names.Values))
 	for _, name := range r.names.Values {
-		w.count(len(name))
-		w.buf = append(w.buf, name...)
-		w.flush()
+		w.Section([]byte(name))
 	}
-	w.count(len(r.Beliefs.Values))
+	var beliefs, records []byte
 	for _, b := range r.Beliefs.Values {
-		w.floats(b.confidence, b.decay)
+		beliefs, _ = binary.Append(beliefs, le, []float64{b.confidence, b.decay})
 	}
-	w.count(len(r.Records.Values))
 	for _, used := range r.Records.Values {
-		w.floats(used.Uses, used.Successes)
+		records, _ = binary.Append(records, le, []float64{used.Uses, used.Successes})
 	}
-	w.count(len(r.Rows))
-	for i := range r.Rows {
-		row := &r.Rows[i]
-		w.ints(row.Observed, row.Useful, row.Created, row.ValidFrom)
-		w.uint32s(row.Belief, row.Collection, row.Session, row.Category, row.Perception, row.Tags, row.Used)
-		w.buf = append(w.buf, byte(row.Status), row.Kind, byte(row.Outcome), 0)
-		if row.Real {
-			w.buf[len(w.buf)-1] = 1
+	w.Section(beliefs)
+	w.Section(records)
+	w.Count(len(r.Rows))
+	buf := make([]byte, 0, rowsPerSection*rowBytes)
+	for rows := range slices.Chunk(r.Rows, rowsPerSection) {
+		buf = buf[:0]
+		for i := range rows {
+			row := &rows[i]
+			for _, n := range [...]int64{row.Observed, row.Useful, row.Created, row.ValidFrom} {
+				buf = le.AppendUint64(buf, uint64(n))
+			}
+			for _, n := range [...]uint32{row.Belief, row.Collection, row.Session, row.Category, row.Perception, row.Tags, row.Used} {
+				buf = le.AppendUint32(buf, n)
+			}
+			buf = append(buf, byte(row.Status), row.Kind, byte(row.Outcome), 0)
+			if row.Real {
+				buf[len(buf)-1] = 1
+			}
 		}
-		w.flush()
+		w.Section(buf)
 	}
-	return w.close()
+	return w.Close()
 }
 
 // readColumns is the inverse of Write. A damaged count must take neither time nor
 // memory.
 func readColumns(in io.Reader) (*Columns, error) {
-	d := &decoder{in: bufio.NewReaderSize(in, 1<<16)}
-	r := &Columns{}
-	if d.bytes(1)[0] != columnsFormat {
-		return nil, errBadSnapshot
+	d, r := stream.NewReader(in, columnsFormat), &Columns{}
+	for n := d.Count(); n > 0 && d.Err == nil; n-- {
+		r.names.id(string(d.Section()))
 	}
-	for n := d.count(); n > 0 && d.err == nil; n-- {
-		r.names.id(string(d.bytes(d.count())))
-	}
-	for n := d.count(); n > 0 && d.err == nil; n-- {
-		b := d.bytes(16)
+	for b := d.Section(); len(b) >= 16; b = b[16:] {
 		r.Beliefs.id(belief{float64At(b, 0), float64At(b, 8)})
 	}
-	for n := d.count(); n > 0 && d.err == nil; n-- {
-		b := d.bytes(16)
+	for b := d.Section(); len(b) >= 16; b = b[16:] {
 		r.Records.id(consolidate.Record{Uses: float64At(b, 0), Successes: float64At(b, 8)})
 	}
 	names, beliefs, records := uint32(len(r.names.Values)), uint32(len(r.Beliefs.Values)), uint32(len(r.Records.Values))
-	n := d.count()
+	n := d.Count()
 	r.Rows = make([]Row, 0, min(n, 1<<20))
-	for range n {
-		row := rowAt(d.bytes(rowBytes))
-		if d.err != nil || max(row.Collection, row.Session, row.Category, row.Perception, row.Tags) >= names || (row.Belief >= beliefs || row.Used >= records) && row.Kind != 0 ||
-			int(row.Status) >= len(statuses) || int(row.Outcome) >= len(outcomes) || int(row.Kind) >= len(kinds) {
-			return nil, errBadSnapshot
+	for len(r.Rows) < n && d.Err == nil {
+		section := d.Section()
+		if len(section) != min(rowsPerSection, n-len(r.Rows))*rowBytes {
+			return nil, errors.Join(errBadSnapshot, d.Err)
 		}
-		if row.Kind != 0 && row.Status == statusActive {
-			r.Actives++
+		for b := range slices.Chunk(section, rowBytes) {
+			row := rowAt(b)
+			if max(row.Collection, row.Session, row.Category, row.Perception, row.Tags) >= names || (row.Belief >= beliefs || row.Used >= records) && row.Kind != 0 ||
+				int(row.Status) >= len(statuses) || int(row.Outcome) >= len(outcomes) || int(row.Kind) >= len(kinds) {
+				return nil, errBadSnapshot
+			}
+			if row.Kind != 0 && row.Status == statusActive {
+				r.Actives++
+			}
+			r.Rows = append(r.Rows, row)
 		}
-		r.Rows = append(r.Rows, row)
 	}
-	return r, d.err
+	return r, d.Close()
 }
 
 func rowAt(b []byte) Row {
@@ -175,6 +174,14 @@ func rowAt(b []byte) Row {
 	}
 }
 
+func int64At(b []byte, at int) int64 { return int64(binary.LittleEndian.Uint64(b[at:])) }
+
+func float64At(b []byte, at int) float64 {
+	return math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))
+}
+
+func uint32At(b []byte, at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
+
 // CodesRevision is the revision of a snapshot of vector codes. Those of a later
 // model are newer, whatever the counters of their vectors say: one process may
 // still store the codes of a model that another has dropped.
@@ -184,44 +191,25 @@ const codesSeqBits = 40
 
 // WriteCodes writes the snapshot of a model's vector codes.
 func WriteCodes(out io.Writer, b Codebook, m store.Model) error {
-	w := &encoder{out: bufio.NewWriterSize(out, 1<<16), buf: []byte{codesFormat}}
-	for _, n := range []int{int(m.ID), m.Dims, b.taken} {
-		w.count(n)
-	}
-	for _, x := range b.mean {
-		w.uint32s(math.Float32bits(x))
-	}
-	w.count(b.Codes.Rescore())
-	w.count(b.Codes.Chunks())
-	for i := range b.Codes.Chunks() {
-		data := b.Codes.MarshalChunk(i)
-		w.count(len(data))
-		w.buf = append(w.buf, data...)
-		w.flush()
-	}
-	return w.close()
+	w := stream.NewWriter(out, codesFormat)
+	w.Count(int(m.ID))
+	w.Count(b.taken)
+	b.Codes.Write(w)
+	return w.Close()
 }
 
 // readCodes is the inverse of WriteCodes, for the codes of one model.
 func readCodes(in io.Reader, m store.Model) (b Codebook, err error) {
-	d := &decoder{in: bufio.NewReaderSize(in, 1<<16)}
-	if d.bytes(1)[0] != codesFormat || int64(d.count()) != m.ID || d.count() != m.Dims {
-		return b, errBadSnapshot
+	d := stream.NewReader(in, codesFormat)
+	id := d.Count()
+	b.taken = d.Count()
+	if b.Codes, err = vector.Read(d); err == nil && (int64(id) != m.ID || b.Codes.Dims() != m.Dims) {
+		err = errBadSnapshot
 	}
-	b.taken, b.mean = d.count(), make([]float32, m.Dims)
-	raw := d.bytes(4 * m.Dims)
-	for i := range b.mean {
-		b.mean[i] = math.Float32frombits(uint32At(raw, 4*i))
+	if err != nil {
+		return Codebook{}, err
 	}
-	reads, chunks := d.count(), d.count()
-	b.Codes = vector.New(m.Dims, b.mean)
-	b.Codes.SetRescore(reads)
-	for i := 0; i < chunks && d.err == nil; i++ {
-		if data := d.bytes(d.count()); d.err == nil && len(data) > 0 {
-			d.err = b.Codes.UnmarshalChunk(i, data)
-		}
-	}
-	return b, d.err
+	return b, d.Close()
 }
 
 // restorePostings starts from the stored snapshot, or from an empty index.
@@ -261,7 +249,7 @@ func (x *Index) RestoreVectors(ctx context.Context, m store.Model) error {
 	})
 	if err != nil {
 		x.warnSnapshot(ctx, "vectors", err)
-		b, m.Seq = newCodebook(m.Dims, nil), 0
+		b, m.Seq = Codebook{Codes: vector.New(m.Dims, nil)}, 0
 	}
 	x.Vectors.replace(b, m)
 	return ctx.Err()
@@ -272,83 +260,3 @@ func (x *Index) warnSnapshot(ctx context.Context, index string, err error) {
 		x.Log.Warn("a snapshot cannot be read; its index is rebuilt from the tables", "index", index, "err", err)
 	}
 }
-
-// encoder appends values to buf, which flush writes.
-type encoder struct {
-	out *bufio.Writer // keeps its first error for close
-	buf []byte
-}
-
-func (w *encoder) count(n int) { w.buf = binary.AppendUvarint(w.buf, uint64(n)) }
-
-func (w *encoder) ints(values ...int64) {
-	for _, n := range values {
-		w.buf = binary.LittleEndian.AppendUint64(w.buf, uint64(n))
-	}
-}
-
-func (w *encoder) floats(values ...float64) {
-	for _, f := range values {
-		w.buf = binary.LittleEndian.AppendUint64(w.buf, math.Float64bits(f))
-	}
-}
-
-func (w *encoder) uint32s(values ...uint32) {
-	for _, n := range values {
-		w.buf = binary.LittleEndian.AppendUint32(w.buf, n)
-	}
-}
-
-func (w *encoder) flush() {
-	_, _ = w.out.Write(w.buf)
-	w.buf = w.buf[:0]
-}
-
-func (w *encoder) close() error {
-	w.flush()
-	return w.out.Flush()
-}
-
-// decoder reads until the first error, and zeros from there on.
-type decoder struct {
-	in  *bufio.Reader
-	buf []byte
-	err error
-}
-
-func (d *decoder) count() int {
-	n, err := binary.ReadUvarint(d.in)
-	if d.err == nil && err != nil || n > math.MaxInt32 {
-		d.err = errors.Join(errBadSnapshot, err)
-	}
-	if d.err != nil {
-		return 0
-	}
-	return int(n)
-}
-
-// bytes returns the next n, valid until the next call.
-func (d *decoder) bytes(n int) []byte {
-	if n > 1<<24 {
-		d.err, n = errBadSnapshot, 0
-	}
-	if cap(d.buf) < n {
-		d.buf = make([]byte, n)
-	}
-	d.buf = d.buf[:n]
-	if d.err == nil {
-		_, d.err = io.ReadFull(d.in, d.buf)
-	}
-	if d.err != nil {
-		clear(d.buf)
-	}
-	return d.buf
-}
-
-func int64At(b []byte, at int) int64 { return int64(binary.LittleEndian.Uint64(b[at:])) }
-
-func float64At(b []byte, at int) float64 {
-	return math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))
-}
-
-func uint32At(b []byte, at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }

@@ -55,18 +55,9 @@ func (v *valueColumn) values(ids []int64) Values {
 		if d.Bare {
 			plain += n
 		}
-		switch x := d.All[len(d.All)-1].(type) {
-		case units.Quantity:
+		if _, ok := d.All[len(d.All)-1].(units.Quantity); ok {
 			quantities += n
 			spelt[d.Unit] += n
-		case string:
-			if utf8.RuneCountInString(x) <= maxValueLength {
-				out.Values[number] = x
-			}
-		case []byte:
-			if s := string(x); s == filter.BlobTrue || s == filter.BlobFalse {
-				out.Values[number] = s == filter.BlobTrue
-			}
 		}
 	}
 	for unit, n := range spelt {
@@ -82,17 +73,27 @@ func (v *valueColumn) values(ids []int64) Values {
 		if n == 0 || len(all) == 0 {
 			continue
 		}
-		if x, ok := filter.Number(all[len(all)-1]); ok {
-			out.Values[number] = x
-		}
-		switch x := all[len(all)-1].(type) {
-		case units.Quantity:
-			if out.Values[number] = all[0]; x.Unit == one.Unit { // else of another kind, a text
+		last := all[len(all)-1]
+		if x, ok := last.(units.Quantity); ok {
+			if x.Unit == one.Unit {
 				out.Values[number] = significant((x.Value - zero.Value) / (one.Value - zero.Value))
+				continue
 			}
+			last = all[0] // of another kind, a text
 		}
-		if blob, ok := out.Values[number].([]byte); ok && blob != nil {
-			out.Values[number] = nil
+		switch x := last.(type) {
+		case string:
+			if utf8.RuneCountInString(x) <= maxValueLength {
+				out.Values[number] = x
+			}
+		case []byte:
+			if s := string(x); s == filter.BlobTrue || s == filter.BlobFalse {
+				out.Values[number] = s == filter.BlobTrue
+			}
+		default:
+			if f, ok := filter.Number(x); ok {
+				out.Values[number] = f
+			}
 		}
 	}
 	return out

@@ -21,15 +21,7 @@ type vectors struct {
 // Codebook holds the codes of a model's vectors around their mean.
 type Codebook struct {
 	Codes *vector.Index
-	mean  []float32
 	taken int // vectors that the mean was taken of
-}
-
-func newCodebook(dims int, mean []float32) Codebook {
-	if mean == nil {
-		mean = make([]float32, dims)
-	}
-	return Codebook{Codes: vector.New(dims, mean), mean: mean}
 }
 
 // held returns what is loaded.
@@ -103,7 +95,7 @@ func (x *Index) centre(ctx context.Context, m store.Model) error {
 	if err != nil {
 		return err
 	}
-	b := newCodebook(m.Dims, mean.Mean())
+	b := Codebook{Codes: vector.New(m.Dims, mean.Mean())}
 	if err := x.eachVector(ctx, &m, b.Codes.Put); err != nil {
 		return err
 	}
@@ -131,13 +123,12 @@ func (x *Index) eachVector(ctx context.Context, m *store.Model, visit func(id in
 }
 
 // Usual is the cosine of a question with an average memory.
-func (g *vectors) Usual(unit []float32) (sum float64) {
-	g.Mu.RLock()
-	defer g.Mu.RUnlock()
-	for i, x := range g.mean {
-		sum += float64(x) * float64(unit[i])
+func (g *vectors) Usual(unit []float32) float64 {
+	b, _ := g.held()
+	if b.Codes == nil {
+		return 0
 	}
-	return sum
+	return b.Codes.AlongMean(unit)
 }
 
 // Nearest finds the active memories of all collections that are nearest to a
@@ -179,7 +170,7 @@ func (g *vectors) follow(c *store.Conn, m store.Model) (*vector.Index, store.Mod
 	g.Mu.Lock()
 	defer g.Mu.Unlock()
 	if g.Model.ID != m.ID {
-		g.Model, g.Codebook = m, newCodebook(m.Dims, nil)
+		g.Model, g.Codebook = m, Codebook{Codes: vector.New(m.Dims, nil)}
 		g.Model.Seq = 0
 	}
 	// As in Columns.Sync, a deadline must not end this.

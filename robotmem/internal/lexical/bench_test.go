@@ -147,7 +147,7 @@ func benchmarkSearch(b *testing.B, n int) {
 	b.Run("freeze+write", func(b *testing.B) {
 		measure(b, func(int) {
 			stored.Reset()
-			if _, err := x.Freeze().WriteTo(&stored); err != nil {
+			if err := x.Freeze().Write(&stored); err != nil {
 				b.Fatal(err)
 			}
 		})

@@ -112,7 +112,11 @@ func (w *compaction) rewrite(l *postingList, lengths []uint32) (out postingList,
 func (c *collection) finishCompaction(d locationMap) {
 	w := c.compaction
 	for slot := range w.lists {
-		w.copyRest(&w.lists[slot], &c.lists[slot], w.restBlocks[slot], c.lengths)
+		for doc, count := range c.lists[slot].from(w.restBlocks[slot]) {
+			if doc >= w.start {
+				w.lists[slot].add(w.renumber(doc), count, c.lengths[doc])
+			}
+		}
 	}
 	kept := len(c.ids) - int(w.removed)
 	ids, lengths := make([]int64, 0, kept), make([]uint32, 0, kept)
@@ -136,20 +140,6 @@ func (c *collection) finishCompaction(d locationMap) {
 	}
 	c.ids, c.lengths, c.deleted, c.deletions, c.lists, c.compaction = ids, lengths, deleted, deletions, w.lists, nil
 	c.freeSlots()
-}
-
-// copyRest appends the postings of documents added since the start, which begin in
-// the block rest of the old list.
-func (w *compaction) copyRest(to, from *postingList, rest int, lengths []uint32) {
-	var r decoded
-	for ; rest < from.blockCount(); rest++ {
-		n := from.decode(rest, &r)
-		for i, doc := range r.docs[:n] {
-			if doc >= w.start {
-				to.add(w.renumber(doc), r.repeats[i]+1, lengths[doc])
-			}
-		}
-	}
 }
 
 func (c *collection) freeSlots() {

@@ -46,7 +46,7 @@ func TestConcurrentUse(t *testing.T) {
 				x.DocumentFrequency("default", q.Terms[0])
 				if i%10 == 0 {
 					var b bytes.Buffer
-					if _, err := x.Freeze().WriteTo(&b); err != nil {
+					if err := x.Freeze().Write(&b); err != nil {
 						t.Error(err)
 					}
 					if _, err := lexical.Read(&b, fts5); err != nil {

@@ -9,22 +9,6 @@
 // scores of the postings of a block. The threshold is the score below which a
 // document is not among the best. A snapshot is an index in a file.
 //
-//	x := lexical.New(func(averageLength float64) lexical.Params {
-//		return lexical.Params{K1: 1.2, B: 0.75}
-//	})
-//	x.Apply([]lexical.Document{
-//		{ID: 1, Collection: "arm", Terms: []string{"grip", "slip", "wet", "grip"}},
-//		{ID: 2, Collection: "arm", Terms: []string{"grip", "firm"}},
-//		{ID: 3, Collection: "base", Terms: []string{"wheel", "slip"}},
-//	}, nil)
-//	hits := x.Search(lexical.Query{Collection: "arm", Terms: []string{"wet", "grip"}, N: 10})
-//	for _, hit := range hits {
-//		fmt.Println(hit.ID, hit.Score) // 1, then 2
-//	}
-//	x.Apply(nil, []int64{1})
-//
-//	_, err := x.Freeze().WriteTo(w) // and later: lexical.Read(r, params)
-//
 // Results and scores equal, bit for bit, those of scoring every match. Statistics
 // are those of the live documents, as in an index that was built from them alone.
 //

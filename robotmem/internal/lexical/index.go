@@ -98,15 +98,14 @@ func (x *Index) collection(name string) *collection {
 	if ok {
 		return c
 	}
+	c = &collection{name: name, slots: map[string]uint32{}}
 	if last := len(x.free) - 1; last >= 0 {
-		c = newCollection(name, x.free[last]+1)
-		x.free = x.free[:last]
-		x.collections[c.number-1] = c
+		c.number, x.free = x.free[last]+1, x.free[:last]
 	} else {
-		c = newCollection(name, uint32(len(x.collections))+1)
-		x.collections = append(x.collections, c)
+		x.collections = append(x.collections, nil)
+		c.number = uint32(len(x.collections))
 	}
-	x.names[name] = c
+	x.collections[c.number-1], x.names[name] = c, c
 	return c
 }
 
@@ -150,10 +149,6 @@ type collection struct {
 	deletions  []uint32          // the members of deleted in the order of their deletion
 	live       Stats
 	compaction *compaction // in progress, or nil
-}
-
-func newCollection(name string, place uint32) *collection {
-	return &collection{name: name, number: place, slots: map[string]uint32{}}
 }
 
 type termCount struct {
@@ -204,17 +199,13 @@ func (c *collection) add(d Document, t *termCounter) uint32 {
 // large text.
 func (c *collection) slot(stem string) uint32 {
 	stem = strings.Clone(stem)
-	if last := len(c.free) - 1; last >= 0 {
-		slot := c.free[last]
-		c.free = c.free[:last]
-		c.stems[slot], c.lists[slot] = stem, newPostingList()
-		c.slots[stem] = slot
-		return slot
-	}
 	slot := uint32(len(c.lists))
-	c.stems = append(c.stems, stem)
-	c.lists = append(c.lists, newPostingList())
-	c.slots[stem] = slot
+	if last := len(c.free) - 1; last >= 0 {
+		slot, c.free = c.free[last], c.free[:last]
+	} else {
+		c.stems, c.lists = append(c.stems, ""), append(c.lists, postingList{})
+	}
+	c.stems[slot], c.lists[slot], c.slots[stem] = stem, newPostingList(), slot
 	return slot
 }
 

@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"encoding/binary"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -345,24 +346,30 @@ func (l *postingList) live(all bitmap, deletions []uint32) int {
 				}
 			}
 		} else {
-			gone = l.countDeleted(all)
+			gone = 0
+			for doc := range l.from(0) {
+				if all.has(doc) {
+					gone++
+				}
+			}
 		}
 		atomic.StoreUint64(&l.deleted, uint64(len(deletions))<<32|uint64(gone))
 	}
 	return int(l.length - gone)
 }
 
-func (l *postingList) countDeleted(all bitmap) (gone uint32) {
-	var r decoded
-	for i := range l.blockCount() {
-		n := l.decode(i, &r)
-		for _, doc := range r.docs[:n] {
-			if all.has(doc) {
-				gone++
+// from visits the documents from the i-th block on, with their occurrences.
+func (l *postingList) from(i int) iter.Seq2[uint32, uint32] {
+	return func(yield func(doc, count uint32) bool) {
+		var r decoded
+		for ; i < l.blockCount(); i++ {
+			for at, doc := range r.docs[:l.decode(i, &r)] {
+				if !yield(doc, r.repeats[at]+1) {
+					return
+				}
 			}
 		}
 	}
-	return gone
 }
 
 type bitmap []uint64

@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -237,39 +238,15 @@ func (x *Index) Frequent(collection string, n int, wanted func(stem string) bool
 			}
 		}
 	}
-	var found frequentStems
-	for stem, count := range counts {
-		found.add(frequency{stem, count}, n)
+	stems := slices.AppendSeq([]string{}, maps.Keys(counts))
+	slices.SortFunc(stems, func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	stems = stems[:min(len(stems), max(n, 0))]
+	for i, stem := range stems {
+		stems[i] = strings.Clone(stem) // a compaction may free the index's own
 	}
-	return found.stems()
-}
-
-type frequency struct {
-	stem  string
-	count int
-}
-
-// frequentStems is sorted by insertion, which costs nothing for the many rarer stems.
-type frequentStems []frequency
-
-func (t *frequentStems) add(f frequency, n int) {
-	rarer := func(a, b frequency) int {
-		return cmp.Or(cmp.Compare(b.count, a.count), strings.Compare(a.stem, b.stem))
-	}
-	if len(*t) == n && (n == 0 || rarer((*t)[n-1], f) <= 0) {
-		return
-	}
-	at, _ := slices.BinarySearchFunc(*t, f, rarer)
-	*t = slices.Insert(*t, at, f)
-	*t = (*t)[:min(len(*t), n)]
-}
-
-func (t frequentStems) stems() []string {
-	out := make([]string, len(t))
-	for i, f := range t {
-		out[i] = strings.Clone(f.stem) // a compaction may free the index's own
-	}
-	return out
+	return stems
 }
 
 // wholeWord marks a document that holds the word as typed.
@@ -282,23 +259,16 @@ func (s *scratch) unionUnfinished(c *collection, u *Unfinished) (l *postingList,
 		s.counts = make([]uint32, len(c.ids))
 	}
 	counts := s.counts[:len(c.ids)]
-	var r decoded
-	visit := func(stems []string, put func(doc, more uint32)) {
+	visit := func(stems []string, put func(doc, count uint32)) {
 		for _, stem := range stems {
-			slot, ok := c.slots[stem]
-			if !ok {
-				continue
-			}
-			l := &c.lists[slot]
-			for i := range l.blockCount() {
-				n := l.decode(i, &r)
-				for at, doc := range r.docs[:n] {
-					put(doc, r.repeats[at])
+			if slot, ok := c.slots[stem]; ok {
+				for doc, count := range c.lists[slot].from(0) {
+					put(doc, count)
 				}
 			}
 		}
 	}
-	visit(u.Longer, func(doc, more uint32) { counts[doc] += more + 1 })
+	visit(u.Longer, func(doc, count uint32) { counts[doc] += count })
 	visit(u.Whole, func(doc, _ uint32) { counts[doc] = wholeWord })
 	all := newPostingList()
 	for doc, n := range counts {
@@ -325,17 +295,14 @@ func (x *Index) Having(collection, stem string) *bitset.BitSet {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	out := bitset.New(0)
-	var r decoded
 	for c := range x.selected(collection) {
 		l, _ := c.postings(stem)
 		if l == nil {
 			continue
 		}
-		for i := range l.blockCount() {
-			for _, doc := range r.docs[:l.decode(i, &r)] {
-				if !c.deleted.has(doc) {
-					out.Set(uint(c.ids[doc]))
-				}
+		for doc := range l.from(0) {
+			if !c.deleted.has(doc) {
+				out.Set(uint(c.ids[doc]))
 			}
 		}
 	}

@@ -135,9 +135,8 @@ func (h history) compare(t *testing.T, c *corpus, x *lexical.Index, m *model) {
 func thaw(t *testing.T, f *lexical.Frozen, params func(float64) lexical.Params) *lexical.Index {
 	t.Helper()
 	var b bytes.Buffer
-	n, err := f.WriteTo(&b)
-	if err != nil || n != int64(b.Len()) {
-		t.Fatalf("WriteTo = %d, %v, of %d bytes", n, err, b.Len())
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
 	}
 	x, err := lexical.Read(&b, params)
 	if err != nil {

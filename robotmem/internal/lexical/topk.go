@@ -67,15 +67,7 @@ func (b *topK) sink(i int) {
 // before reports whether h ranks before o: by score, ties by the smaller ID.
 func (h Hit) before(o Hit) bool { return h.Score > o.Score || h.Score == o.Score && h.ID < o.ID }
 
-func compareHits(a, b Hit) int {
-	switch {
-	case a.Score > b.Score:
-		return -1
-	case a.Score < b.Score:
-		return 1
-	}
-	return cmp.Compare(a.ID, b.ID)
-}
+func compareHits(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) }
 
 const (
 	// fewHits is up to where sorting is faster without buckets.

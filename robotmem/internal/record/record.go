@@ -164,18 +164,6 @@ func Distinct[T cmp.Ordered](s []T) []T {
 	return slices.Compact(s)
 }
 
-// OutcomeOf returns task.success as "true", "false", or "" if it is neither.
-func OutcomeOf(context robotmem.Object) string {
-	v, _ := context.At("task.success")
-	switch v {
-	case true:
-		return "true"
-	case false:
-		return "false"
-	}
-	return ""
-}
-
 // Inferred returns the results of the classification, for the response.
 func (r *Record) Inferred() robotmem.Inferred {
 	return robotmem.Inferred{

@@ -3,9 +3,9 @@ package store
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -13,6 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // ImportRecord is a checked memory of an import.
@@ -54,23 +55,6 @@ func Compared(m *archive.Memory) *archive.Memory {
 		c.Extra[name] = value
 	}
 	return &c
-}
-
-// unit normalizes a vector to length 1. It returns nil if that is impossible; the memory
-// is then embedded again.
-func unit(v []float32) []float32 {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	if !(sum > 0) || math.IsInf(sum, 0) {
-		return nil
-	}
-	out := make([]float32, len(v))
-	for i, x := range v {
-		out[i] = float32(float64(x) / math.Sqrt(sum))
-	}
-	return out
 }
 
 // decision is what an import does with a record.
@@ -136,7 +120,7 @@ func (c *Conn) Decide(a *ImportRecord) (decision, *Archived, error) {
 
 // TakeVector stores the vector of an imported memory, or returns why it did not.
 func (tx *Tx) TakeVector(m Model, why string, id int64, a *ImportRecord) (left string, err error) {
-	v := unit(a.Vector)
+	v := vector.Unit(a.Vector)
 	switch {
 	case m.ID == 0:
 		return why, nil
@@ -208,14 +192,9 @@ func (tx *Tx) writeImportedRows(id int64, a *ImportRecord) error {
 		}
 	}
 	for _, g := range a.Evictions {
-		err := tx.Exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,?,?,?)",
-			id, a.Collection, g.PerceptionType, g.Bytes, g.Reason, g.EvictedAt)
-		if err != nil {
+		if err := tx.insertEviction(id, a.Collection, g); err != nil {
 			return err
 		}
-	}
-	if len(a.Evictions) > 0 {
-		return tx.InsertFeatures(id, &record.Features{}) // without bytes there are no features
 	}
 	return nil
 }
@@ -269,11 +248,8 @@ func (tx *Tx) MergeUses(a *ImportRecord, known *Archived) error {
 		return nil
 	}
 	return tx.withChecksum(known.ID, func() error {
-		for _, tag := range tags {
-			err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", known.ID, tag)
-			if err != nil {
-				return err
-			}
+		if err := tx.addTags(known.ID, tags); err != nil {
+			return err
 		}
 		return tx.Exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
 			last_accessed = nullif(max(coalesce(last_accessed, ''), ?), ''), revision = ? WHERE id = ?`,
@@ -333,29 +309,17 @@ func (c *Conn) WantsPayload(a *ImportRecord) (bool, error) {
 
 // Lose records that the payload of a memory is lost.
 func (tx *Tx) Lose(id int64, a *ImportRecord) error {
-	if err := tx.Exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,0,?,?)",
-		id, a.Collection, a.PerceptionType, ReasonLostBefore, FormatTime(tx.Now)); err != nil {
-		return err
-	}
-	return tx.InsertFeatures(id, &record.Features{}) // without bytes there are no features
+	return tx.insertEviction(id, a.Collection, archive.Eviction{PerceptionType: a.PerceptionType, Reason: ReasonLostBefore, EvictedAt: FormatTime(tx.Now)})
 }
 
 // FoundAgain removes the evictions that record a payload as lost, after the payload was
 // stored again.
 func (tx *Tx) FoundAgain(sum []byte) error {
 	ids, err := tx.IDs("SELECT DISTINCT m.id FROM memories m JOIN evictions e ON e.memory_id = m.id WHERE m.perception_data = ? AND e."+LostEviction, sum)
-	if err != nil || len(ids) == 0 {
+	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		if err := tx.Exec("DELETE FROM evictions WHERE memory_id = ? AND "+LostEviction, id); err != nil {
-			return err
-		}
-		if err := tx.Exec("DELETE FROM features WHERE memory_id = ?", id); err != nil { // to be computed again
-			return err
-		}
-	}
-	return tx.BeginFeatureEpoch()
+	return tx.unevict(LostEviction, ids...)
 }
 
 // Unevict removes the evictions of a memory, before an import replaces its state.
@@ -364,13 +328,22 @@ func (tx *Tx) Unevict(id int64) error {
 	if err != nil || !gone {
 		return err
 	}
-	if err := tx.Exec("DELETE FROM evictions WHERE memory_id = ?", id); err != nil {
-		return err
+	return tx.unevict("true", id)
+}
+
+// unevict removes the evictions that meet a condition. Features that were computed without
+// the payload are computed again.
+func (tx *Tx) unevict(condition string, ids ...int64) error {
+	for _, id := range ids {
+		err := errors.Join(
+			tx.Exec("DELETE FROM evictions WHERE memory_id = ? AND "+condition, id),
+			tx.Exec("DELETE FROM features WHERE memory_id = ?", id),
+			tx.BeginFeatureEpoch())
+		if err != nil {
+			return err
+		}
 	}
-	if err := tx.Exec("DELETE FROM features WHERE memory_id = ?", id); err != nil { // computed without the payload
-		return err
-	}
-	return tx.BeginFeatureEpoch()
+	return nil
 }
 
 // ImportReport counts the records of an import by their result.
@@ -410,32 +383,11 @@ type LinkCount struct {
 	Dangling int64 `json:"dangling"` // refer to a record that this node does not have
 }
 
-func (r *ImportReport) Add(n *ImportReport) {
-	r.Memories.add(&n.Memories)
-	r.Sessions.add(&n.Sessions)
-	r.Links.Set += n.Links.Set
-	r.Links.Dangling += n.Links.Dangling
-	r.Vectors += n.Vectors
-	addCounts(&r.Unplaced, n.Unplaced)
-	addCounts(&r.VectorsLeft, n.VectorsLeft)
-}
-
-func addCounts(to *map[string]int64, from map[string]int64) {
-	for name, count := range from {
-		if *to == nil {
-			*to = map[string]int64{}
-		}
-		(*to)[name] += count
-	}
-}
-
-func (c *ImportCount) add(n *ImportCount) {
-	c.Created += n.Created
-	c.Updated += n.Updated
-	c.Same += n.Same
-	c.Kept += n.Kept
-	c.Purged += n.Purged
-	c.Refused += n.Refused
+// Clone returns a copy with maps of its own.
+func (r *ImportReport) Clone() ImportReport {
+	c := *r
+	c.Unplaced, c.VectorsLeft = maps.Clone(r.Unplaced), maps.Clone(r.VectorsLeft)
+	return c
 }
 
 // Records of an archive are checked like requests, because another program may have made
@@ -456,38 +408,28 @@ func CheckNames(collection string, tags ...string) error {
 
 // DecideSession decides what an import does with a session, and returns the stored
 // session if there is one.
-func (c *Conn) DecideSession(s *archive.Session, counts *ImportCount) (v decision, known *archive.Session, err error) {
+func (c *Conn) DecideSession(s *archive.Session) (v decision, known *archive.Session, err error) {
 	err = c.EachArchivedSession("", s.SessionID, func(found *archive.Session) error { known = found; return nil })
-	if err != nil {
-		return v, nil, err
+	if err != nil || known == nil {
+		return ImportCreate, nil, err
 	}
-	v = ImportCreate
-	if known != nil {
-		mine, err := known.Hash()
-		if err != nil {
-			return v, nil, err
-		}
-		theirs, err := s.Hash()
-		if err != nil {
-			return v, nil, err
-		}
-		switch {
-		case mine == theirs:
-			v = ImportSame
-		case s.UpdatedAt > known.UpdatedAt:
-			v = ImportReplace
-		default:
-			v = importKeep
-		}
+	mine, err := known.Hash()
+	theirs, other := s.Hash()
+	switch {
+	case mine == theirs:
+		v = ImportSame
+	case s.UpdatedAt > known.UpdatedAt:
+		v = ImportReplace
+	default:
+		v = importKeep
 	}
-	counts.Count(v)
-	return v, known, nil
+	return v, known, errors.Join(err, other)
 }
 
-func (tx *Tx) StoreSession(s *archive.Session, counts *ImportCount) error {
-	v, known, err := tx.DecideSession(s, counts)
-	if err != nil || v == ImportSame || v == importKeep {
-		return err
+// StoreSession does what DecideSession decided.
+func (tx *Tx) StoreSession(s *archive.Session, v decision, known *archive.Session) (err error) {
+	if v == ImportSame || v == importKeep {
+		return nil
 	}
 	tx.NextRevision()
 	row := *s

@@ -198,10 +198,8 @@ func joinUnit(q text.Quantity) string {
 // memory again that was unpinned by hand.
 func (tx *Tx) Sighted(id int64, r *record.Record) error {
 	return tx.withChecksum(id, func() error {
-		for _, tag := range r.UserTags {
-			if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
-				return err
-			}
+		if err := tx.addTags(id, r.UserTags); err != nil {
+			return err
 		}
 		if r.Pinned {
 			err := tx.Exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ? AND (? OR category <> ?)", id, r.PinAsked, r.Category)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
@@ -161,11 +162,15 @@ func (tx *Tx) evict(m *robotmem.Memory, p *Evicted) error {
 	}
 	ch := AuditOf(actionEvicted, m)
 	ch.Reason = p.Reason
-	if err := errors.Join(tx.Audit(ch), tx.InsertFeatures(m.MemoryID, &record.Features{})); err != nil {
-		return err
-	}
-	return tx.Exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,?,?,?)",
-		m.MemoryID, p.Collection, p.PerceptionType, p.Freed, p.Reason, FormatTime(tx.Now))
+	return errors.Join(tx.Audit(ch), tx.insertEviction(m.MemoryID, p.Collection,
+		archive.Eviction{PerceptionType: p.PerceptionType, Bytes: p.Freed, Reason: p.Reason, EvictedAt: FormatTime(tx.Now)}))
+}
+
+// insertEviction records that the payload of a memory is gone. Without it there are no features.
+func (tx *Tx) insertEviction(id int64, collection string, e archive.Eviction) error {
+	return errors.Join(tx.InsertFeatures(id, &record.Features{}),
+		tx.Exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,?,?,?)",
+			id, collection, e.PerceptionType, e.Bytes, e.Reason, e.EvictedAt))
 }
 
 // RemoveFiles removes payload files that no row refers to. The rows are deleted in an

@@ -57,7 +57,7 @@ func (tx *Tx) put(row *record.Row) error {
 
 // Index writes the index entries of a memory.
 func (tx *Tx) Index(id int64, r *record.Record, revision int64) error {
-	if err := tx.indexTags(id, r); err != nil {
+	if err := tx.addTags(id, r.UserTags); err != nil {
 		return err
 	}
 	if r.Type != "fact" {
@@ -75,9 +75,9 @@ func (tx *Tx) Retag(id int64, tags []string, revision int64) error {
 	})
 }
 
-// indexTags writes the tags of the caller. The row's checksum includes them.
-func (tx *Tx) indexTags(id int64, r *record.Record) error {
-	for _, tag := range r.UserTags {
+// addTags writes tags of the caller. The row's checksum includes them.
+func (tx *Tx) addTags(id int64, tags []string) error {
+	for _, tag := range tags {
 		if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
 			return err
 		}

@@ -154,6 +154,19 @@ func (c *Conn) KnownPerception(id int64, now time.Time) (*robotmem.SavePerceptio
 	return res, err
 }
 
+// KnownOrigin joins the record's session and returns the response to a save whose origin is
+// stored already, nil if it is not.
+func (c *Conn) KnownOrigin(r *record.Record, now time.Time) (*robotmem.SavePerceptionResponse, error) {
+	if err := c.JoinSession(r); err != nil {
+		return nil, err
+	}
+	id, err := c.OriginOf(r.Collection, r.Perception.Origin)
+	if err != nil || id == 0 {
+		return nil, err
+	}
+	return c.KnownPerception(id, now)
+}
+
 // OriginOf returns the memory with an origin, 0 if there is none.
 func (c *Conn) OriginOf(collection, origin string) (int64, error) {
 	if origin == "" {

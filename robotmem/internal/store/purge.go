@@ -49,12 +49,22 @@ func (c *Conn) mergedInto(id int64) ([]int64, error) {
 // unindexByID removes all index entries of a memory without using its record: the rules
 // may have changed since, or the row is damaged. It scans whole indexes.
 func (tx *Tx) unindexByID(id int64) error {
-	for _, table := range []string{"signatures", "features", "memory_tags"} {
-		if err := tx.Exec("DELETE FROM "+table+" WHERE memory_id = ?", id); err != nil {
+	return tx.each(id,
+		"DELETE FROM signatures WHERE memory_id = ?",
+		"DELETE FROM features WHERE memory_id = ?",
+		"DELETE FROM memory_tags WHERE memory_id = ?",
+		"DELETE FROM memories_fts WHERE rowid = ?",
+	)
+}
+
+// each runs statements with one memory as their parameter.
+func (tx *Tx) each(id int64, statements ...string) error {
+	for _, sql := range statements {
+		if err := tx.Exec(sql, id); err != nil {
 			return err
 		}
 	}
-	return tx.Exec("DELETE FROM memories_fts WHERE rowid = ?", id)
+	return nil
 }
 
 // UnindexDamaged removes the index entries of a memory whose row is damaged.
@@ -67,7 +77,7 @@ func (tx *Tx) purgeRows(id int64) error {
 	if err := tx.unindexByID(id); err != nil {
 		return err
 	}
-	for _, sql := range []string{
+	err := tx.each(id,
 		"DELETE FROM versions WHERE memory_id = ?",
 		"DELETE FROM session_recalls WHERE memory_id = ?",
 		"DELETE FROM origins WHERE memory_id = ?",
@@ -75,42 +85,21 @@ func (tx *Tx) purgeRows(id int64) error {
 		"UPDATE memories SET superseded_by = NULL WHERE superseded_by = ?",
 		"UPDATE audit SET reason = NULL, before = NULL, after = NULL WHERE memory_id = ?",
 		"DELETE FROM memories WHERE id = ?",
-	} {
-		if err := tx.Exec(sql, id); err != nil {
-			return err
-		}
-	}
-	for _, sql := range []string{
-		"DELETE FROM snapshot_heads",
-		"DELETE FROM snapshots",
-	} {
-		if err := tx.Exec(sql); err != nil {
-			return err
-		}
-	}
-	if err := tx.BeginFeatureEpoch(); err != nil {
+	)
+	if err != nil {
 		return err
 	}
-	return tx.purgeVectors(id)
+	return errors.Join(tx.Exec("DELETE FROM snapshot_heads"), tx.Exec("DELETE FROM snapshots"), tx.BeginFeatureEpoch(), tx.purgeVectors(id))
 }
 
 // purgeVectors sets the vectors of a memory to NULL under a new sequence number, so that
 // other processes drop the vectors from their indexes.
 func (tx *Tx) purgeVectors(id int64) error {
-	all, err := tx.Models()
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		m := &all[i]
-		if err := tx.Exec("UPDATE "+m.Table()+" SET vector = NULL, seq = ? WHERE memory_id = ?", m.Seq+1, id); err != nil {
-			return err
-		}
-		if err := tx.Exec("UPDATE models SET seq = ? WHERE id = ?", m.Seq+1, m.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.eachModel(func(m *Model) error {
+		return errors.Join(
+			tx.Exec("UPDATE "+m.Table()+" SET vector = NULL, seq = ? WHERE memory_id = ?", m.Seq+1, id),
+			tx.Exec("UPDATE models SET seq = ? WHERE id = ?", m.Seq+1, m.ID))
+	})
 }
 
 // purgePayload deletes the payload unless another memory has it, and lists its file for
@@ -148,13 +137,11 @@ func (tx *Tx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error {
 // markPurged logs that the memory existed, who stored it, and who purged it.
 func (tx *Tx) markPurged(m *robotmem.Memory, reason string) error {
 	revision := tx.NextRevision()
-	if err := tx.Exec("INSERT INTO purged(memory_id, uid, revision) VALUES (?,?,?)", m.MemoryID, m.UID, revision); err != nil {
-		return err
-	}
-	if err := tx.Exec("UPDATE counters SET value = value + 1 WHERE name = 'purges'"); err != nil {
-		return err
-	}
-	if err := tx.Exec("UPDATE counters SET value = ? WHERE name = 'scrub'", revision); err != nil {
+	err := errors.Join(
+		tx.Exec("INSERT INTO purged(memory_id, uid, revision) VALUES (?,?,?)", m.MemoryID, m.UID, revision),
+		tx.Exec("UPDATE counters SET value = value + 1 WHERE name = 'purges'"),
+		tx.Exec("UPDATE counters SET value = ? WHERE name = 'scrub'", revision))
+	if err != nil {
 		return err
 	}
 	if p := m.Provenance; p != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -202,26 +203,19 @@ func (c *Conn) Integrity(deep bool) (string, error) {
 	if deep {
 		check = "PRAGMA integrity_check(10)"
 	}
-	var lines []string
-	err := c.Query(check, nil, func(s *sqlite.Stmt) error {
-		if line := s.ColumnText(0); line != "ok" {
-			lines = append(lines, line)
-		}
-		return nil
-	})
-	return text.Clip(strings.Join(lines, "; "), 500), err
+	return c.errorsOf(check, func(line string) bool { return line != "ok" })
 }
 
 // PageDamage returns the errors of quick_check, "" if there are none. It ignores errors
 // in the full-text index, which Repair rebuilds.
 func (c *Conn) PageDamage() (string, error) {
-	var lines []string
-	err := c.Query("PRAGMA quick_check(100)", nil, func(s *sqlite.Stmt) error {
-		if line := s.ColumnText(0); line != "ok" && !strings.Contains(line, "FTS5") {
-			lines = append(lines, line)
-		}
-		return nil
-	})
+	return c.errorsOf("PRAGMA quick_check(100)", func(line string) bool { return line != "ok" && !strings.Contains(line, "FTS5") })
+}
+
+// errorsOf returns the lines of a check that count.
+func (c *Conn) errorsOf(check string, counts func(line string) bool) (string, error) {
+	lines, err := c.Texts(check)
+	lines = slices.DeleteFunc(lines, func(line string) bool { return !counts(line) })
 	return text.Clip(strings.Join(lines, "; "), 500), err
 }
 

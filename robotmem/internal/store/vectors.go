@@ -103,18 +103,18 @@ func (tx *Tx) dropModel(m *Model) error {
 	return tx.Exec("DROP TABLE IF EXISTS " + m.Table())
 }
 
+// eachModel calls f for every model until it fails.
+func (c *Conn) eachModel(f func(m *Model) error) error {
+	all, err := c.Models()
+	for i := 0; i < len(all) && err == nil; i++ {
+		err = f(&all[i])
+	}
+	return err
+}
+
 // unindexVectors deletes the vectors of a changed text.
 func (tx *Tx) unindexVectors(id int64) error {
-	all, err := tx.Models()
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		if err := tx.Exec("DELETE FROM "+all[i].Table()+" WHERE memory_id = ?", id); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.eachModel(func(m *Model) error { return tx.Exec("DELETE FROM "+m.Table()+" WHERE memory_id = ?", id) })
 }
 
 // Empty reports whether the file holds no memory.
@@ -152,13 +152,7 @@ func vectorChecksum(id int64, raw []byte) int64 {
 
 // addVectorChecksums adds the column of checksums to the vectors of an older version.
 func addVectorChecksums(c *Conn) error {
-	all, err := c.Models()
-	for i := range all {
-		if err := c.Exec("ALTER TABLE " + all[i].Table() + " ADD COLUMN checksum INTEGER"); err != nil {
-			return err
-		}
-	}
-	return err
+	return c.eachModel(func(m *Model) error { return c.Exec("ALTER TABLE " + m.Table() + " ADD COLUMN checksum INTEGER") })
 }
 
 // QuantizeVectors rewrites the vectors that an older version has stored as float32. It
@@ -166,17 +160,13 @@ func addVectorChecksums(c *Conn) error {
 // deletes what it has copied, so that the file does not grow. A damaged vector is copied
 // as it is, for doctor to name.
 func (c *Conn) QuantizeVectors() error {
-	all, err := c.Models()
-	for i := range all {
-		m, floats := &all[i], int64(0)
-		if floats, err = c.Number("SELECT EXISTS (SELECT 1 FROM "+m.Table()+" WHERE length(vector) = ?)", 4*m.Dims); err == nil && floats > 0 {
-			err = c.quantizeVectors(m)
-		}
-		if err != nil {
+	return c.eachModel(func(m *Model) error {
+		floats, err := c.Number("SELECT EXISTS (SELECT 1 FROM "+m.Table()+" WHERE length(vector) = ?)", 4*m.Dims)
+		if err != nil || floats == 0 {
 			return err
 		}
-	}
-	return err
+		return c.quantizeVectors(m)
+	})
 }
 
 func (c *Conn) quantizeVectors(m *Model) error {
@@ -204,25 +194,13 @@ func (c *Conn) quantizeVectors(m *Model) error {
 
 // DropDamagedVectors deletes damaged vectors, to be computed again.
 func (tx *Tx) DropDamagedVectors() error {
-	all, err := tx.Models()
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		damaged, err := tx.DamagedVectors(&all[i])
-		if err != nil {
-			return err
-		}
+	return tx.eachModel(func(m *Model) error {
+		damaged, err := tx.DamagedVectors(m)
 		for _, id := range damaged {
-			if err := tx.Exec("DELETE FROM "+all[i].Table()+" WHERE memory_id = ?", id); err != nil {
-				return err
-			}
+			err = errors.Join(err, tx.Exec("DELETE FROM "+m.Table()+" WHERE memory_id = ?", id))
 		}
-		if err := tx.Exec("UPDATE models SET upto = 0 WHERE id = ?", all[i].ID); err != nil {
-			return err
-		}
-	}
-	return nil
+		return errors.Join(err, tx.Exec("UPDATE models SET upto = 0 WHERE id = ?", m.ID))
+	})
 }
 
 // Waiting is a memory without a vector.
@@ -336,16 +314,14 @@ func (c *Conn) Vectors(m *Model, ids []int64, each func(id int64, raw []byte) er
 
 // Promote makes a model the present one and drops the others.
 func (tx *Tx) Promote(id int64) error {
-	all, err := tx.Models()
+	err := tx.eachModel(func(m *Model) error {
+		if m.ID == id {
+			return nil
+		}
+		return tx.dropModel(m)
+	})
 	if err != nil {
 		return err
-	}
-	for i := range all {
-		if all[i].ID != id {
-			if err := tx.dropModel(&all[i]); err != nil {
-				return err
-			}
-		}
 	}
 	if err := tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", VectorsSnapshot); err != nil {
 		return err

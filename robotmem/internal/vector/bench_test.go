@@ -110,18 +110,19 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-func BenchmarkChunk(b *testing.B) {
+func BenchmarkSnapshot(b *testing.B) {
 	x := index(b, makeSet(benchDims, 4095, isotropic(benchDims)))
-	data := x.MarshalChunk(0)
+	data := saved(b, x)
 	b.SetBytes(int64(len(data)))
-	b.Run("marshal", func(b *testing.B) {
+	b.Run("write", func(b *testing.B) {
 		for b.Loop() {
-			x.MarshalChunk(0)
+			saved(b, x)
 		}
 	})
-	b.Run("unmarshal", func(b *testing.B) {
+	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
-			must(b, x.UnmarshalChunk(0, data))
+			_, err := read(data)
+			must(b, err)
 		}
 	})
 }

@@ -87,13 +87,20 @@ func (r *rotation) hadamard(v []float32) {
 
 // centre writes the rotated difference of unit and mean to s.centred and returns the
 // inner product of unit and mean.
-func (x *Index) centre(s *scratch, unit []float32) (alongMean float64) {
+func (x *Index) centre(s *scratch, unit []float32) float64 {
 	for i, m := range x.mean {
 		s.centred[i] = unit[i] - m
-		alongMean += float64(unit[i]) * float64(m)
 	}
 	x.rotation.apply(s.centred, s.block)
-	return alongMean
+	return x.AlongMean(unit)
+}
+
+// AlongMean returns the inner product of a vector and the mean.
+func (x *Index) AlongMean(unit []float32) (sum float64) {
+	for i, m := range x.mean {
+		sum += float64(unit[i]) * float64(m)
+	}
+	return sum
 }
 
 // packSigns packs the signs of v, one bit each, 1 for positive. The rest of the last

@@ -73,14 +73,8 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wait.Go(func() {
 		for range 20 {
-			for i := range x.Chunks() {
-				data := x.MarshalChunk(i)
-				if data == nil {
-					continue
-				}
-				if err := vector.New(dims, meanOf(t, s)).UnmarshalChunk(i, data); err != nil {
-					t.Error(err)
-				}
+			if _, err := read(saved(t, x)); err != nil {
+				t.Error(err)
 			}
 			x.SetRescore(50 + x.Len()%2)
 			x.IDs()

@@ -30,11 +30,10 @@ const (
 // vectors that are nearest to a query. The vectors themselves stay in a [Source]. Its
 // methods may be called from several goroutines.
 type Index struct {
-	dims        int
-	words       int // 64-bit words in a plane, which is half of a code
-	mean        []float32
-	rotation    rotation
-	fingerprint uint32 // of dims and mean, stored in saved chunks
+	dims     int
+	words    int // 64-bit words in a plane, which is half of a code
+	mean     []float32
+	rotation rotation
 
 	rescore atomic.Int64
 	scratch sync.Pool // *scratch
@@ -73,7 +72,6 @@ func New(dims int, mean []float32) *Index {
 		panic(fmt.Sprintf("vector: a mean of %d dimensions for vectors of %d", len(mean), dims))
 	}
 	x := &Index{dims: dims, words: (dims + 63) / 64, mean: append([]float32(nil), mean...), rotation: newRotation(dims)}
-	x.fingerprint = fingerprint(dims, x.mean)
 	x.rescore.Store(defaultRescore)
 	x.scratch.New = func() any { return newScratch(x.dims, x.words) }
 	return x
@@ -175,6 +173,24 @@ func (x *Index) checkUnit(unit []float32) error {
 		return fmt.Errorf("a vector of length %.4g, want 1", length)
 	}
 	return nil
+}
+
+// Unit returns a vector of the same direction and length 1, nil for one that has no direction
+// or is not finite.
+func Unit(v []float32) []float32 {
+	sum := 0.0
+	for _, f := range v {
+		sum += float64(f) * float64(f)
+	}
+	length := math.Sqrt(sum)
+	if !(length > 0) || math.IsInf(length, 0) {
+		return nil
+	}
+	out := make([]float32, len(v))
+	for i, f := range v {
+		out[i] = float32(float64(f) / length)
+	}
+	return out
 }
 
 // MeanBuilder computes the mean for [New]. The zero value is ready. A few thousand

@@ -40,10 +40,10 @@ func TestNewKeepsItsMean(t *testing.T) {
 	mean := meanOf(t, s)
 	x := vector.New(64, mean)
 	must(t, x.Put(1, s.vector(1)))
-	before := x.MarshalChunk(0)
+	before := saved(t, x)
 	clear(mean)
 	must(t, x.Put(1, s.vector(1)))
-	after := x.MarshalChunk(0)
+	after := saved(t, x)
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Error("the code changed with the caller's slice")
 	}

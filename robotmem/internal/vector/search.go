@@ -3,6 +3,7 @@ package vector
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"math/bits"
 	"runtime"
@@ -152,32 +153,38 @@ func (x *Index) countMembers(within []uint64) int {
 		return x.count
 	}
 	n := 0
-	for i, k := range x.chunks {
-		if k == nil {
-			continue
-		}
-		for w, f := range chunkFilter(within, i) {
-			n += bits.OnesCount64(f & k.present[w])
-		}
+	for _, word := range x.members(within, 0, len(x.chunks)) {
+		n += bits.OnesCount64(word)
 	}
 	return n
 }
 
 func (x *Index) listMembers(s *scratch, within []uint64) {
-	for i, k := range x.chunks {
-		if k == nil {
-			continue
+	for base, word := range x.members(within, 0, len(x.chunks)) {
+		for ; word != 0; word &= word - 1 {
+			s.ids = append(s.ids, int64(base+bits.TrailingZeros64(word)))
 		}
-		filter := chunkFilter(within, i)
-		for w, word := range k.present {
-			if within != nil {
-				if w >= len(filter) {
-					break
-				}
-				word &= filter[w]
+	}
+}
+
+// members visits the members among 64 neighbouring ids as bits, with the first id, for each 64 that
+// have any, in the chunks from to to-1. Members are those of within unless it is nil.
+func (x *Index) members(within []uint64, from, to int) iter.Seq2[int, uint64] {
+	return func(yield func(base int, word uint64) bool) {
+		for i := from; i < to; i++ {
+			k := x.chunks[i]
+			if k == nil || k.count == 0 {
+				continue
 			}
-			for ; word != 0; word &= word - 1 {
-				s.ids = append(s.ids, int64(i*chunkSlots+w*64+bits.TrailingZeros64(word)))
+			for w, word := range k.present {
+				if at := i*len(k.present) + w; at < len(within) {
+					word &= within[at]
+				} else if within != nil {
+					return
+				}
+				if word != 0 && !yield(i*chunkSlots+w*64, word) {
+					return
+				}
 			}
 		}
 	}
@@ -322,46 +329,21 @@ func (x *Index) scan(s *scratch, within []uint64, members, limit int) []candidat
 }
 
 func (x *Index) scanChunks(c *collector, question, within []uint64, from, to int) {
-	for i := from; i < to; i++ {
-		k := x.chunks[i]
-		if k == nil || k.count == 0 {
-			continue
-		}
-		filter := chunkFilter(within, i)
-		for w, word := range k.present {
-			if within != nil {
-				if w >= len(filter) {
-					break
-				}
-				word &= filter[w]
-			}
-			if word == 0 {
-				continue
-			}
-			base := i*chunkSlots + w*64
-			codes := k.signs[w*64*x.words : (w+1)*64*x.words]
-			switch {
-			case x.words == 6 && hasPopcnt && bits.OnesCount64(word) >= 8: // 384 dimensions, the most common size of small models
-				// Few codes are below the bound, which falls as they are added.
-				scanSome(c, question, codes, base, word&below6(&codes[0], (*[6]uint64)(question), int64(c.bound)))
-			case word == ^uint64(0) && x.words == 6:
-				scanFull6(c, (*[6]uint64)(question), codes, base)
-			case word == ^uint64(0):
-				scanFull(c, question, codes, base)
-			default:
-				scanSome(c, question, codes, base, word)
-			}
+	for base, word := range x.members(within, from, to) {
+		slot := base & chunkMask
+		codes := x.chunks[base>>chunkBits].signs[slot*x.words : (slot+64)*x.words]
+		switch {
+		case x.words == 6 && hasPopcnt && bits.OnesCount64(word) >= 8: // 384 dimensions, the most common size of small models
+			// Few codes are below the bound, which falls as they are added.
+			scanSome(c, question, codes, base, word&below6(&codes[0], (*[6]uint64)(question), int64(c.bound)))
+		case word == ^uint64(0) && x.words == 6:
+			scanFull6(c, (*[6]uint64)(question), codes, base)
+		case word == ^uint64(0):
+			scanFull(c, question, codes, base)
+		default:
+			scanSome(c, question, codes, base, word)
 		}
 	}
-}
-
-// chunkFilter is the part of within for chunk i, shorter if within ends before it.
-func chunkFilter(within []uint64, i int) []uint64 {
-	const words = chunkSlots / 64
-	if from := i * words; from < len(within) {
-		return within[from:min(from+words, len(within))]
-	}
-	return nil
 }
 
 // scanFull6 is scanFull for 384 dimensions.

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/ncruces/go-sqlite3"
@@ -141,16 +140,8 @@ func unitOf(value sqlite3.Value) ([]float32, error) {
 	if n, _ := binary.Decode(raw, binary.LittleEndian, unit); n != len(raw) {
 		return nil, fmt.Errorf("%d bytes are no vector of float32", len(raw))
 	}
-	var sum float64
-	for _, f := range unit {
-		sum += float64(f) * float64(f)
-	}
-	length := math.Sqrt(sum)
-	if !(length > 0) || math.IsInf(length, 0) {
+	if unit = Unit(unit); unit == nil {
 		return nil, errors.New("embedding MATCH wants a vector of finite numbers that is not zero")
-	}
-	for i, f := range unit {
-		unit[i] = float32(float64(f) / length)
 	}
 	return unit, nil
 }
