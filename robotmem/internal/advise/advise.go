@@ -116,7 +116,7 @@ func parameterAdvice(c *Column, attempts []Attempt, s *scale) robotmem.Parameter
 	}
 	region, middle := steps[best], steps[best].middle()
 	if _, numeric := middle.(float64); numeric {
-		out.Kernel, out.Bandwidth = "Gaussian, bandwidth by Silverman's rule", round(j.parameters[0].width, 4)
+		out.Kernel, out.Bandwidth = "Gaussian, half of Scott's bandwidth", round(j.parameters[0].width, 4)
 		for i := best - 1; i >= 0 && rates[i] >= bound; i-- {
 			region.low = steps[i].low
 		}

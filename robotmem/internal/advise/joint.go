@@ -18,7 +18,6 @@ const (
 	maxNear       = 1000 // the latest attempts, which rates are estimated from
 	maxCandidates = 100
 	maxExamples   = 3
-	widthFloor    = 50 // of the range of the numbers
 )
 
 // joint estimates the success rate of any assignment of some parameters. The weight of an
@@ -37,54 +36,45 @@ type joint struct {
 type parameter struct {
 	Column
 	width, low, high float64
-	ignored          bool
 }
 
-// newJoint ignores, for nearness, the columns that are not in separating, if any is: they
-// would divide the attempts without need.
+// newJoint sets the widths of the kernels to half of the normal reference rule, sd
+// n^(-1/(d+4)) in d dimensions (D. W. Scott, "Multivariate Density Estimation", 1992,
+// equation 6.42): a region of success is narrower than what was tried. Columns that do not
+// separate successes from failures, while others do, get an infinite width, so that they
+// do not divide the attempts.
 func newJoint(columns []Column, attempts []Attempt, s *scale, separating []robotmem.Difference) *joint {
 	from := max(0, len(attempts)-maxNear)
 	j := &joint{scale: s, attempts: attempts[from:]}
-	separates := func(path string) bool {
-		return slices.ContainsFunc(separating, func(d robotmem.Difference) bool { return d.Path == path })
+	separates := func(c Column) bool {
+		return slices.ContainsFunc(separating, func(d robotmem.Difference) bool { return d.Path == c.Path })
 	}
-	some := slices.ContainsFunc(columns, func(c Column) bool { return separates(c.Path) })
+	some := slices.ContainsFunc(columns, separates)
 	dimensions := 0
 	for _, c := range columns {
-		c.Of = c.Of[from:]
-		p := parameter{Column: c, ignored: some && !separates(c.Path)}
-		if p.measure(); p.width > 0 && !p.ignored {
+		p := parameter{Column: c}
+		p.Of = c.Of[from:]
+		var xs []float64
+		for _, code := range p.Of {
+			if x, ok := p.Values[code].(float64); ok {
+				xs = append(xs, x)
+			}
+		}
+		if some && !separates(c) {
+			p.width = math.Inf(1)
+		} else if len(xs) > 1 {
+			p.width, p.low, p.high = stat.StdDev(xs, nil)/2, slices.Min(xs), slices.Max(xs)
 			dimensions++
 		}
 		j.parameters = append(j.parameters, p)
 	}
-	for k := range j.parameters { // Silverman's rule in so many dimensions
-		j.parameters[k].width *= math.Pow(float64(len(j.attempts)), -1/float64(max(dimensions, 1)+4))
+	for k := range j.parameters {
+		j.parameters[k].width *= math.Pow(float64(len(j.attempts)), -1/float64(dimensions+4))
 	}
-	for i := range j.attempts {
-		a := &j.attempts[i]
+	for _, a := range j.attempts {
 		j.good, j.bad = append(j.good, a.Weight*a.Score), append(j.bad, a.Weight*(1-a.Score))
 	}
 	return j
-}
-
-// measure sets the range, and as width 0.9 times the smaller of the standard deviation and
-// the interquartile range / 1.34: B. W. Silverman, "Density Estimation" (1986), equation
-// 3.31. The floor keeps attempts that crowd in one place from being apart.
-func (p *parameter) measure() {
-	var xs []float64
-	for _, code := range p.Of {
-		if x, ok := p.Values[code].(float64); ok {
-			xs = append(xs, x)
-		}
-	}
-	if len(xs) < 2 {
-		return
-	}
-	slices.Sort(xs)
-	p.low, p.high = xs[0], xs[len(xs)-1]
-	quartiles := stat.Quantile(0.75, stat.Empirical, xs, nil) - stat.Quantile(0.25, stat.Empirical, xs, nil)
-	p.width = 0.9 * max(min(stat.StdDev(xs, nil), quartiles/1.34), (p.high-p.low)/widthFloor)
 }
 
 // at returns the assignment of an attempt.
@@ -102,20 +92,16 @@ func (j *joint) kernel(at []any, i int) float64 {
 	squares := 0.0
 	for k := range j.parameters {
 		p := &j.parameters[k]
-		if p.ignored {
+		v := p.Values[p.Of[i]]
+		if v == at[k] || math.IsInf(p.width, 1) {
 			continue
 		}
-		v := p.Values[p.Of[i]]
 		x, isNumber := at[k].(float64)
 		y, both := v.(float64)
-		switch {
-		case isNumber && both && x == y:
-		case isNumber && both:
-			u := (x - y) / p.width
-			squares += u * u
-		case v != at[k]:
+		if !isNumber || !both {
 			return 0
 		}
+		squares += (x - y) * (x - y) / (p.width * p.width)
 	}
 	return math.Exp(-squares / 2)
 }
@@ -181,7 +167,7 @@ func (j *joint) sample(r *rand.Rand) *robotmem.Suggestion {
 			for k := range j.parameters {
 				p := &j.parameters[k]
 				x, ok := at[k].(float64)
-				if y := round(x+p.width*r.NormFloat64(), 4); ok && !same && !p.ignored && y >= p.low && y <= p.high {
+				if y := round(x+p.width*r.NormFloat64(), 4); ok && !same && y >= p.low && y <= p.high {
 					at[k] = y
 				}
 			}
