@@ -154,32 +154,28 @@ func rowIDs(rows []store.TimedID) []int64 {
 
 // scores returns the outcomes, 0 to 1, or the numbers of the goal; NaN where there is none.
 func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
-	if q.Goal.Success() {
+	if q.Goal == "success" {
 		return q.index.Columns.Scores(rows), nil
 	}
-	if filter.OwnField(q.Goal.Path) {
-		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "must be success or a context path that holds numbers, such as -task.duration_s, not %q", q.Goal.Path)
+	path := strings.TrimPrefix(q.Goal, "-")
+	if filter.OwnField(path) {
+		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "must be success or a context path that holds numbers, such as -task.duration_s, not %q", path)
 	}
-	values, err := q.index.Columns.ValuesOf(q.c, []string{q.Goal.Path}, rowIDs(rows))
+	values, err := q.index.Columns.ValuesOf(q.c, []string{path}, rowIDs(rows))
 	if err != nil {
 		return nil, err
 	}
-	out, numbers, others, example := make([]float64, len(rows)), 0, 0, any(nil)
+	out, numbers, example := make([]float64, len(rows)), 0, any(nil)
 	for i, code := range values[0].Of {
-		out[i] = math.NaN()
-		if x, ok := values[0].Values[code].(float64); ok {
-			out[i] = x
+		x, ok := values[0].Values[code].(float64)
+		if out[i] = x; ok {
 			numbers++
-		} else if v := values[0].Values[code]; v != nil {
-			example = v
-			others++
+			continue
 		}
+		out[i], example = math.NaN(), cmp.Or(values[0].Values[code], example)
 	}
-	switch {
-	case numbers == 0 && len(rows) > 0:
-		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "needs numbers, and no memory that matches has a number at %s, which holds %#v in %d memories; name a path with numbers, see paths, or success", q.Goal.Path, example, others)
-	case others > 0:
-		q.note("goal: %d memories have no number at %s, such as %#v; they do not count", others, q.Goal.Path, example)
+	if numbers == 0 && len(rows) > 0 {
+		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "needs numbers, and no memory that matches has a number at %s (one has %#v); name a path with numbers, see paths, or success", path, example)
 	}
 	return out, nil
 }
@@ -189,7 +185,7 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 // below params.
 func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 	paths, err := q.index.Columns.ContextPaths(q.c, set, func(path string) bool {
-		return !slices.Contains(q.records.Rules.Outcomes().Paths, path) && (q.Goal.Success() || path != q.Goal.Path)
+		return !slices.Contains(q.records.Rules.Outcomes().Paths, path) && path != strings.TrimPrefix(q.Goal, "-")
 	})
 	if err != nil {
 		return 0, err

@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -32,29 +33,23 @@ type scale struct {
 }
 
 // scaled changes the scores to 0 to 1.
-func scaled(attempts []Attempt, goal *robotmem.Goal) scale {
-	if goal.Success() || len(attempts) == 0 {
+func scaled(attempts []Attempt, goal string) scale {
+	if goal == "success" || len(attempts) == 0 {
 		return scale{success: true, best: 1, good: 0.75}
 	}
-	scores := make([]float64, len(attempts))
-	for i := range attempts {
-		scores[i] = attempts[i].Score
-	}
-	slices.Sort(scores)
-	s := scale{worst: scores[0], best: scores[len(scores)-1]}
-	if goal.Direction == "min" {
+	sorted := slices.SortedFunc(slices.Values(attempts), func(a, b Attempt) int { return cmp.Compare(a.Score, b.Score) })
+	s := scale{worst: sorted[0].Score, best: sorted[len(sorted)-1].Score}
+	if goal[0] == '-' {
 		s.worst, s.best = s.best, s.worst
 	}
-	share := func(x float64) float64 {
-		if s.best == s.worst {
-			return 1
-		}
-		return (x - s.worst) / (s.best - s.worst)
+	width := s.best - s.worst
+	if width == 0 {
+		width = 1
 	}
 	for i := range attempts {
-		attempts[i].Score = share(attempts[i].Score)
+		attempts[i].Score = (attempts[i].Score - s.worst) / width
 	}
-	s.good = share(scores[len(scores)/2])
+	s.good = (sorted[len(sorted)/2].Score - s.worst) / width
 	return s
 }
 
