@@ -34,12 +34,17 @@ func main() {
 
 // situation is an object that lies before the arm.
 type situation struct {
+	task      string
 	object    string
 	wet       bool
 	low, high float64 // forces in newtons below which it slips and above which it breaks
 }
 
-var situations = []situation{{"glass", false, 6, 14}, {"glass", true, 9, 16}, {"mug", false, 9, 20}, {"mug", true, 12, 22}, {"box", false, 14, 26}, {"box", true, 17, 28}}
+var situations = []situation{
+	{"pick dry glass", "glass", false, 6, 14}, {"pick wet glass", "glass", true, 9, 16},
+	{"pick dry mug", "mug", false, 9, 20}, {"pick wet mug", "mug", true, 12, 22},
+	{"pick dry box", "box", false, 14, 26}, {"pick wet box", "box", true, 17, 28},
+}
 
 // arm is one life, with a part of the memory of its own.
 type arm struct {
@@ -86,7 +91,7 @@ func best(_ context.Context, _ arm, s situation) (float64, error) {
 
 func withRecall(ctx context.Context, m arm, s situation) (force float64, err error) {
 	found, err := m.Recall(ctx, &robotmem.RecallRequest{
-		Query: "pick " + s.object, Collection: m.collection, ContextFilter: robotmem.Object{"object": s.object, "wet": s.wet, "outcome": "success"}, N: 1})
+		Query: s.task, Collection: m.collection, ContextFilter: robotmem.Object{"object": s.object, "wet": s.wet, "outcome": "success"}, N: 1})
 	if err != nil || len(found.Memories) == 0 {
 		return 0, err
 	}
@@ -123,8 +128,8 @@ func (p *result) live(ctx context.Context, node *local.Node, episodes, seed int)
 			run[episode] = 100
 		}
 		told := success != (r.Float64() < p.wrong)
-		_, err = m.Learn(ctx, &robotmem.LearnRequest{Insight: fmt.Sprintf("pick %s with %.1f N, success %t", s.object, force, told), Collection: m.collection, Context: robotmem.Object{
-			"object": s.object, "wet": s.wet, "params": map[string]any{"grip_force": force}, "task": map[string]any{"success": told}}})
+		_, err = m.Learn(ctx, &robotmem.LearnRequest{Insight: fmt.Sprintf("attempt %d: %s with %.1f N, success %t", episode, s.task, force, told), Collection: m.collection, Context: robotmem.Object{
+			"episode": episode, "object": s.object, "wet": s.wet, "params": map[string]any{"grip_force": force}, "task": map[string]any{"success": told}}})
 		if err != nil {
 			return err
 		}

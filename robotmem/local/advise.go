@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ const (
 	maxQueryTerms  = 64
 	// An attempt is of another task if its words of the query weigh less than this share of
 	// those of the best attempt: sameTask if enough attempts reach it, else similarTask.
-	sameTask, similarTask = 0.8, 0.5
+	sameTask, similarTask = 0.8, 0.6
 	enoughOfTask          = 10
 )
 
@@ -72,15 +73,15 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	}
 	words := q.Query
 	if q.Task != "" {
-		var named []any
-		for _, path := range taskPaths {
-			named = append(named, map[string]any{path: q.Task})
+		named := make([]any, len(taskPaths))
+		for i, path := range taskPaths {
+			named[i] = map[string]any{path: q.Task}
 		}
-		condition, err := filter.Parse(robotmem.Object{"$or": named})
-		if err != nil {
-			return nil, err
+		object := robotmem.Object{"$or": named}
+		if len(q.ContextFilter) > 0 {
+			object = robotmem.Object{"$and": []any{map[string]any(q.ContextFilter), map[string]any(object)}}
 		}
-		of, err := q.index.Narrow(q.c, condition, set.Clone(), q.Now())
+		of, err := q.matching(q.c, q.Collection, object, nil, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -258,9 +259,9 @@ func (q *advice) weighPlaces(set *bitset.BitSet) error {
 	return nil
 }
 
-// weighWords weighs each attempt by the words of the query that its text or its context
-// has: the sum of their inverse document frequencies (as of BM25) among the attempts,
-// divided by the largest sum and squared. A flag that is true has the words of its name.
+// weighWords weighs each attempt by the share of the words of the query that its text or
+// its context has, of those that the best attempt has, squared. A flag that is true has
+// the words of its name.
 func (q *advice) weighWords(query string) error {
 	content, _ := text.Query(query)
 	stems := text.Stems(strings.Join(content, " "))
@@ -285,47 +286,40 @@ func (q *advice) weighWords(query string) error {
 		}
 	}
 	for _, v := range q.columns {
-		bits := make([]uint64, len(v.Values))
+		named := make([]uint64, len(v.Values))
 		for code, value := range v.Values {
 			name, _ := value.(string)
 			if value == true {
 				name = v.Path[strings.LastIndexByte(v.Path, '.')+1:]
 			}
+			if name == "" {
+				continue
+			}
 			for _, stem := range text.Stems(strings.ReplaceAll(name, "_", " ")) {
 				if k := slices.Index(stems, stem); k >= 0 {
-					bits[code] |= 1 << k
+					named[code] |= 1 << k
 				}
 			}
 		}
 		for i, code := range v.Of {
-			has[i] |= bits[code]
+			has[i] |= named[code]
 		}
 	}
-	sums, best := make([]float64, len(has)), math.SmallestNonzeroFloat64
-	for k, stem := range stems {
-		df := 0.0
-		for _, bits := range has {
-			df += float64(bits >> k & 1)
-		}
-		if df == 0 {
-			q.note("query: no attempt mentions %s", stem)
-		}
-		idf := math.Log(1 + (float64(len(has))-df+0.5)/(df+0.5))
-		for i, bits := range has {
-			sums[i] += idf * float64(bits>>k&1)
-			best = max(best, sums[i])
-		}
+	best, same := 0, 0
+	for _, words := range has {
+		best = max(best, bits.OnesCount64(words))
 	}
-	least, same := similarTask, 0
-	for i := range sums {
-		if sums[i] /= best; sums[i] >= sameTask {
+	shares := make([]float64, len(has))
+	for i, words := range has {
+		if shares[i] = float64(bits.OnesCount64(words)) / float64(max(best, 1)); shares[i] >= sameTask {
 			same++
 		}
 	}
+	least := similarTask
 	if same >= enoughOfTask {
 		least = sameTask
 	}
-	for i, share := range sums {
+	for i, share := range shares {
 		if q.attempts[i].Weight *= share * share; share < least {
 			q.attempts[i].Weight = 0
 		}

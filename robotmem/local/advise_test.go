@@ -71,6 +71,16 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
+func TestAdviseTakesTheNamedTask(t *testing.T) {
+	m := attemptsOf(t, 30)
+	for task, want := range map[string]int{"pick": 30, "pick glass": 10, "dock": 0} {
+		res, err := m.Advise(t.Context(), &robotmem.AdviseRequest{Task: task, Collection: "arm"})
+		if err != nil || res.Attempts != want {
+			t.Errorf("%s: got %s, %v; want %d attempts", task, show(res), err, want)
+		}
+	}
+}
+
 func number(s string) (x float64) {
 	if _, err := fmt.Sscan(s, &x); err != nil {
 		return -1
