@@ -34,17 +34,11 @@ func main() {
 
 // situation is an object that lies before the arm.
 type situation struct {
-	task      string
 	object    string
-	wet       bool
 	low, high float64 // forces in newtons below which it slips and above which it breaks
 }
 
-var situations = []situation{
-	{"pick dry glass", "glass", false, 6, 14}, {"pick wet glass", "glass", true, 9, 16},
-	{"pick dry mug", "mug", false, 9, 20}, {"pick wet mug", "mug", true, 12, 22},
-	{"pick dry box", "box", false, 14, 26}, {"pick wet box", "box", true, 17, 28},
-}
+var situations = []situation{{"dry glass", 6, 14}, {"wet glass", 9, 16}, {"dry mug", 9, 20}, {"wet mug", 12, 22}, {"dry box", 14, 26}, {"wet box", 17, 28}}
 
 // arm is one life, with a part of the memory of its own.
 type arm struct {
@@ -74,7 +68,7 @@ func compare(ctx context.Context, episodes, seeds int) ([]result, error) {
 	}
 	defer m.Close()
 	results := []result{{name: "without memory"}, {name: "recall", choose: withRecall}, {name: "advise", choose: withAdvise},
-		{name: "advise, 10 % wrong", choose: withAdvise, wrong: 0.1}, {name: "best possible", choose: best}}
+		{name: "advise, 10 % wrong", choose: withAdvise, wrong: 0.1}, {name: "best possible"}}
 	for i := range results {
 		for seed := range seeds {
 			if err := results[i].live(ctx, m, episodes, seed); err != nil {
@@ -85,13 +79,9 @@ func compare(ctx context.Context, episodes, seeds int) ([]result, error) {
 	return results, nil
 }
 
-func best(_ context.Context, _ arm, s situation) (float64, error) {
-	return (s.low + s.high) / 2, nil
-}
-
 func withRecall(ctx context.Context, m arm, s situation) (force float64, err error) {
 	found, err := m.Recall(ctx, &robotmem.RecallRequest{
-		Query: s.task, Collection: m.collection, ContextFilter: robotmem.Object{"object": s.object, "wet": s.wet, "outcome": "success"}, N: 1})
+		Query: s.object, Collection: m.collection, ContextFilter: robotmem.Object{"object": s.object, "outcome": "success"}, N: 1})
 	if err != nil || len(found.Memories) == 0 {
 		return 0, err
 	}
@@ -101,7 +91,7 @@ func withRecall(ctx context.Context, m arm, s situation) (force float64, err err
 
 func withAdvise(ctx context.Context, m arm, s situation) (float64, error) {
 	advice, err := m.Advise(ctx, &robotmem.AdviseRequest{
-		Collection: m.collection, ContextFilter: robotmem.Object{"object": s.object, "wet": s.wet}, Explore: true, Seed: m.r.Int64()})
+		Collection: m.collection, ContextFilter: robotmem.Object{"object": s.object}, Explore: true, Seed: m.r.Int64()})
 	if err != nil || advice.Suggestion == nil || advice.Suggestion.Rate < 0.5 { // nothing works yet
 		return 0, err
 	}
@@ -115,9 +105,12 @@ func (p *result) live(ctx context.Context, node *local.Node, episodes, seed int)
 	for episode := range run {
 		s, force := situations[r.IntN(len(situations))], 0.0
 		if p.choose != nil {
-			if force, err = p.choose(ctx, m, s); err != nil {
-				return err
-			}
+			force, err = p.choose(ctx, m, s)
+		} else if p.name == "best possible" {
+			force = (s.low + s.high) / 2
+		}
+		if err != nil {
+			return err
 		}
 		if force == 0 {
 			force = 2 + 28*r.Float64()
@@ -128,8 +121,8 @@ func (p *result) live(ctx context.Context, node *local.Node, episodes, seed int)
 			run[episode] = 100
 		}
 		told := success != (r.Float64() < p.wrong)
-		_, err = m.Learn(ctx, &robotmem.LearnRequest{Insight: fmt.Sprintf("attempt %d: %s with %.1f N, success %t", episode, s.task, force, told), Collection: m.collection, Context: robotmem.Object{
-			"episode": episode, "object": s.object, "wet": s.wet, "params": map[string]any{"grip_force": force}, "task": map[string]any{"success": told}}})
+		_, err = m.Learn(ctx, &robotmem.LearnRequest{Insight: fmt.Sprintf("attempt %d: %s with %.1f N, success %t", episode, s.object, force, told), Collection: m.collection, Context: robotmem.Object{
+			"episode": episode, "object": s.object, "params": map[string]any{"grip_force": force}, "task": map[string]any{"success": told}}})
 		if err != nil {
 			return err
 		}
