@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,11 +106,16 @@ func BenchmarkAdvise(b *testing.B) {
 		{Collection: "arm", Explore: true},
 	} {
 		b.Run(show(r), func(b *testing.B) {
+			var times []float64
 			for b.Loop() {
-				if _, err := m.Advise(b.Context(), &r); err != nil {
+				res, err := m.Advise(b.Context(), &r)
+				if err != nil {
 					b.Fatal(err)
 				}
+				times = append(times, res.QueryMS)
 			}
+			slices.Sort(times)
+			b.ReportMetric(times[len(times)/2], "p50-ms")
 		})
 	}
 }
