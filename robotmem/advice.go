@@ -1,10 +1,6 @@
 package robotmem
 
-import (
-	"encoding/json"
-	"strings"
-	"time"
-)
+import "time"
 
 // AdviseRequest asks what worked in attempts like the one that is planned.
 type AdviseRequest struct {
@@ -14,39 +10,11 @@ type AdviseRequest struct {
 	ContextFilter Object       `json:"context_filter,omitempty" doc:"Only attempts that match, as in recall: {\"wet\":true,\"object\":\"glass\"}."`
 	SpatialSort   *SpatialSort `json:"spatial_sort,omitempty" doc:"Attempts near this place weigh more; those beyond max_distance do not count."`
 	Parameters    []string     `json:"parameters,omitempty" validate:"max=16,dive,min=1,max=256" doc:"Context paths to advise on, such as params.grip_force. Default: those below params."`
-	Goal          *Goal        `json:"goal,omitempty" doc:"success (default), or a context path with a number: task.score to maximise it, -task.duration_s or {\"path\":\"task.duration_s\",\"direction\":\"min\"} to minimise it."`
+	Goal          string       `json:"goal,omitempty" validate:"utf8,max=256" default:"success" doc:"success, or a context path with a number: task.score to maximise it, -task.duration_s to minimise it."`
 	NMin          int          `json:"n_min,omitempty" validate:"min=1,max=1000" default:"3" doc:"Fewest attempts for a suggestion."`
 	Explore       bool         `json:"explore,omitempty" doc:"Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For repeated attempts that may fail."`
 	Seed          int64        `json:"seed,omitempty" tool:"-" doc:"Makes explore repeatable. 0: a new sample each time."`
 }
-
-// Goal is the number that advise maximises or minimises. The zero value means success.
-type Goal struct {
-	Path      string `json:"path" validate:"max=256" doc:"Context path of the number, or success."`
-	Direction string `json:"direction,omitempty" validate:"omitempty,oneof=max min" default:"max" doc:"max or min."`
-}
-
-// UnmarshalJSON implements json.Unmarshaler. It accepts an object, a string that contains
-// one, or a path, with - before it to minimise.
-func (g *Goal) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) == nil && !strings.HasPrefix(strings.TrimSpace(text), "{") {
-		*g = Goal{Path: strings.TrimSpace(text)}
-		if path, minimise := strings.CutPrefix(g.Path, "-"); minimise {
-			*g = Goal{Path: path, Direction: "min"}
-		}
-		return nil
-	}
-	type plain Goal
-	data, err := unquoteObject(data)
-	if err != nil {
-		return err
-	}
-	return decode(data, (*plain)(g))
-}
-
-// Success reports whether the goal is the success of the attempt.
-func (g *Goal) Success() bool { return g == nil || g.Path == "" || g.Path == "success" }
 
 // AdviseResponse says what worked, as numbers.
 type AdviseResponse struct {

@@ -1,120 +1,160 @@
-// Grasp lets a simulated arm pick wet and dry objects for 200 episodes: without memory,
-// with recall, and with advise. It prints how often each policy succeeded and draws it.
+// Grasp lets a simulated arm pick wet and dry objects for 200 episodes, 20 times: without
+// memory, with recall, and with advise. It prints how often each policy succeeded, with the
+// standard deviation of the runs, and draws it in grasp.svg.
 package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"log"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 func main() {
-	episodes, seeds := flag.Int("episodes", 200, "episodes of a run"), flag.Int("seeds", 20, "runs of each policy")
-	plot := flag.String("plot", "grasp.svg", "file for the plot; empty for none")
-	flag.Parse()
-	results, err := compare(context.Background(), *episodes, *seeds)
-	if err == nil && *plot != "" {
-		err = os.WriteFile(*plot, []byte(draw(results)), 0o644)
+	results, err := compare(context.Background(), 200, 20)
+	if err == nil {
+		err = os.WriteFile("grasp.svg", []byte(draw(results)), 0o644)
 	}
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%-20s %-12s last %d episodes\n", "policy", "all", last(*episodes))
 	for _, r := range results {
-		fmt.Printf("%-20s %-12s %s\n", r.name, r.rate(0, *episodes), r.rate(*episodes-last(*episodes), *episodes))
+		mean, deviation := r.mean(0, 200)
+		late, lateDeviation := r.mean(150, 200)
+		fmt.Printf("%-20s %.1f ± %.1f %%, last 50 episodes %.1f ± %.1f %%\n", r.name, mean, deviation, late, lateDeviation)
 	}
 }
 
-func last(episodes int) int { return episodes / 4 }
-
-// policy chooses a grip force in newtons for an object.
-type policy func(ctx context.Context, m *local.Node, s situation, r *rand.Rand) (float64, error)
-
-func guess(_ context.Context, _ *local.Node, _ situation, r *rand.Rand) (float64, error) {
-	return 2 + 28*r.Float64(), nil
+// situation is an object that lies before the arm.
+type situation struct {
+	object    string
+	low, high float64 // forces in newtons below which it slips and above which it breaks
 }
 
-func withRecall(ctx context.Context, m *local.Node, s situation, r *rand.Rand) (float64, error) {
-	found, err := m.Recall(ctx, &robotmem.RecallRequest{
-		Query: s.task(), ContextFilter: robotmem.Object{"object": s.Object, "wet": s.Wet, "task.success": true}, N: 1})
-	if err != nil || len(found.Memories) == 0 {
-		return 2 + 28*r.Float64(), err
-	}
-	return force(found.Memories[0].Params)
+var situations = []situation{{"dry glass", 6, 14}, {"wet glass", 9, 16}, {"dry mug", 9, 20}, {"wet mug", 12, 22}, {"dry box", 14, 26}, {"wet box", 17, 28}}
+
+// arm is one life, with a part of the memory of its own.
+type arm struct {
+	*local.Node
+	collection string
+	r          *rand.Rand
 }
 
-func withAdvise(ctx context.Context, m *local.Node, s situation, r *rand.Rand) (float64, error) {
-	advice, err := m.Advise(ctx, &robotmem.AdviseRequest{
-		ContextFilter: robotmem.Object{"object": s.Object, "wet": s.Wet}, Explore: true, Seed: r.Int64()})
-	if err != nil || advice.Suggestion == nil || advice.Suggestion.Rate < 0.5 { // nothing works yet
-		return 2 + 28*r.Float64(), err
-	}
-	return advice.Suggestion.Parameters["params.grip_force"].(float64), nil
+// result holds the outcomes of a policy: runs, then episodes. The policy chooses a force;
+// 0 means a guess.
+type result struct {
+	name   string
+	choose func(ctx context.Context, m arm, s situation) (force float64, err error)
+	wrong  float64 // share of the stored outcomes that is wrong
+	runs   [][]float64
 }
 
-func best(_ context.Context, _ *local.Node, s situation, _ *rand.Rand) (float64, error) {
-	low, high := s.limits()
-	return (low + high) / 2, nil
-}
-
-func force(params any) (f float64, err error) {
-	p, _ := params.(map[string]any)
-	_, err = fmt.Sscan(fmt.Sprint(p["grip_force"]), &f)
-	return f, err
-}
-
-// compare runs every policy with every seed. In the poisoned runs one stored outcome in
-// ten is wrong.
 func compare(ctx context.Context, episodes, seeds int) ([]result, error) {
-	results := []result{{name: "without memory", choose: guess}, {name: "recall", choose: withRecall}, {name: "advise", choose: withAdvise},
-		{name: "advise, 10 % wrong", choose: withAdvise, wrong: 0.1}, {name: "best possible", choose: best}}
+	dir, err := os.MkdirTemp("", "robotmem-grasp-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	m, err := local.Open(ctx, filepath.Join(dir, "memory.db"), local.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	results := []result{{name: "without memory"}, {name: "recall", choose: withRecall}, {name: "advise", choose: withAdvise},
+		{name: "advise, 10 % wrong", choose: withAdvise, wrong: 0.1}, {name: "best possible"}}
 	for i := range results {
 		for seed := range seeds {
-			run, err := live(ctx, &results[i], episodes, uint64(seed))
-			if err != nil {
+			if err := results[i].live(ctx, m, episodes, seed); err != nil {
 				return nil, err
 			}
-			results[i].runs = append(results[i].runs, run)
 		}
 	}
 	return results, nil
 }
 
-// live runs one life of the arm, with a memory of its own.
-func live(ctx context.Context, p *result, episodes int, seed uint64) (run []bool, err error) {
-	dir, err := os.MkdirTemp("", "robotmem-grasp-")
-	if err != nil {
-		return nil, err
+func withRecall(ctx context.Context, m arm, s situation) (force float64, err error) {
+	found, err := m.Recall(ctx, &robotmem.RecallRequest{
+		Query: s.object, Collection: m.collection, ContextFilter: robotmem.Object{"object": s.object, "outcome": "success"}, N: 1})
+	if err != nil || len(found.Memories) == 0 {
+		return 0, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	m, err := local.Open(ctx, filepath.Join(dir, "memory.db"), local.Options{})
-	if err != nil {
-		return nil, err
+	_, err = fmt.Sscan(fmt.Sprint(found.Memories[0].Params.(map[string]any)["grip_force"]), &force)
+	return force, err
+}
+
+func withAdvise(ctx context.Context, m arm, s situation) (float64, error) {
+	advice, err := m.Advise(ctx, &robotmem.AdviseRequest{
+		Collection: m.collection, ContextFilter: robotmem.Object{"object": s.object}, Explore: true, Seed: m.r.Int64()})
+	if err != nil || advice.Suggestion == nil || advice.Suggestion.Rate < 0.5 { // nothing works yet
+		return 0, err
 	}
-	defer func() { err = errors.Join(err, m.Close()) }()
-	world, r := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
-	for episode := range episodes {
-		s := situations[world.IntN(len(situations))]
-		f, err := p.choose(ctx, m, s, r)
-		if err != nil {
-			return nil, err
+	return advice.Suggestion.Parameters["params.grip_force"].(float64), nil
+}
+
+// live runs one life of the arm. The gripper is inexact, and one grasp in twenty fails anyway.
+func (p *result) live(ctx context.Context, node *local.Node, episodes, seed int) (err error) {
+	r, run := rand.New(rand.NewPCG(uint64(seed), 1)), make([]float64, episodes)
+	m := arm{node, fmt.Sprintf("%x-%d", p.name, seed), r}
+	for episode := range run {
+		s, force := situations[r.IntN(len(situations))], 0.0
+		if p.choose != nil {
+			force, err = p.choose(ctx, m, s)
+		} else if p.name == "best possible" {
+			force = (s.low + s.high) / 2
 		}
-		success := s.grasp(f, world)
-		run = append(run, success)
-		told := success != (world.Float64() < p.wrong)
-		_, err = m.Learn(ctx, &robotmem.LearnRequest{Insight: fmt.Sprintf("%s with %.1f N, success %t", s.task(), f, told), Context: robotmem.Object{
-			"episode": episode, "object": s.Object, "wet": s.Wet, "params": map[string]any{"grip_force": f}, "task": map[string]any{"success": told}}})
 		if err != nil {
-			return nil, err
+			return err
+		}
+		if force == 0 {
+			force = 2 + 28*r.Float64()
+		}
+		felt := force + r.NormFloat64()
+		success := felt > s.low && felt < s.high && r.Float64() > 0.05
+		if success {
+			run[episode] = 100
+		}
+		told := success != (r.Float64() < p.wrong)
+		_, err = m.Learn(ctx, &robotmem.LearnRequest{Insight: fmt.Sprintf("attempt %d: %s with %.1f N, success %t", episode, s.object, force, told), Collection: m.collection, Context: robotmem.Object{
+			"episode": episode, "object": s.object, "params": map[string]any{"grip_force": force}, "task": map[string]any{"success": told}}})
+		if err != nil {
+			return err
 		}
 	}
-	return run, nil
+	p.runs = append(p.runs, run)
+	return nil
+}
+
+// mean returns the success rate in some episodes, in percent, and its standard deviation over the runs.
+func (p *result) mean(from, to int) (mean, deviation float64) {
+	n, squares := float64(len(p.runs)), 0.0
+	for _, run := range p.runs {
+		rate := 0.0
+		for _, percent := range run[from:to] {
+			rate += percent / float64(to-from)
+		}
+		mean, squares = mean+rate/n, squares+rate*rate/n
+	}
+	return mean, math.Sqrt(max(0, squares-mean*mean))
+}
+
+// draw plots the success rate of ten episodes each, from 0 to 100 %.
+func draw(results []result) string {
+	var b strings.Builder
+	fmt.Fprint(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -10 800 320" font-size="13"><path d="M0 0V300H600" fill="none" stroke="#888"/>`)
+	for i, colour := range []string{"#888", "#d95f02", "#1b6ca8", "#7a4fb3", "#2b8a3e"} {
+		points, episodes := "", len(results[i].runs[0])
+		for from := 0; from+10 <= episodes; from += 10 {
+			mean, _ := results[i].mean(from, from+10)
+			points += fmt.Sprintf("%d,%.1f ", (from+5)*600/episodes, 300-3*mean)
+		}
+		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s"/><text x="610" y="%d" fill="%s">%s</text>`, points, colour, 40+i*30, colour, results[i].name)
+	}
+	return b.String() + "</svg>"
 }

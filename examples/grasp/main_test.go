@@ -16,7 +16,7 @@ func TestAdviceHelps(t *testing.T) {
 	}
 	rates := map[string]float64{}
 	for _, r := range results {
-		rates[r.name], _ = r.share(40, 60)
+		rates[r.name], _ = r.mean(40, 60)
 	}
 	if rates["advise"] < rates["without memory"]+15 || rates["advise"] > rates["best possible"]+5 {
 		t.Errorf("got %v", rates)

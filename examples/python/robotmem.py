@@ -92,11 +92,6 @@ class Budget(TypedDict, total=False):
     perception_type: Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"]
 
 
-class Goal(TypedDict, total=False):
-    direction: Literal["max", "min"]
-    path: str
-
-
 class _LearnRequestMust(TypedDict):
     insight: str
 
@@ -1409,7 +1404,7 @@ class Operations:
         context_filter: Optional[Object] = None,
         spatial_sort: Optional[Union[SpatialSort, Sequence[SpatialSort]]] = None,
         parameters: Optional[Sequence[str]] = None,
-        goal: Optional[Goal] = None,
+        goal: Optional[str] = None,
         n_min: Optional[int] = None,
         explore: Optional[bool] = None,
         seed: Optional[int] = None,
@@ -1428,8 +1423,8 @@ class Operations:
             context_filter: Only attempts that match, as in recall: {"wet":true,"object":"glass"}.
             spatial_sort: Attempts near this place weigh more; those beyond max_distance do not count.
             parameters: Context paths to advise on, such as params.grip_force. Default: those below params.
-            goal: success (default), or a context path with a number: task.score to maximise it,
-                -task.duration_s or {"path":"task.duration_s","direction":"min"} to minimise it.
+            goal: success, or a context path with a number: task.score to maximise it, -task.duration_s to
+                minimise it.
             n_min: Fewest attempts for a suggestion.
             explore: Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For
                 repeated attempts that may fail.

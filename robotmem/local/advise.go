@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -20,13 +21,12 @@ import (
 )
 
 const (
-	// maxAdvisePaths is how many context paths are read, those of most memories.
-	maxAdvisePaths = 24
+	maxAdvisePaths = 24 // context paths that are read, those of most memories
+	maxQueryTerms  = 64
 	// An attempt is of another task if its words of the query weigh less than this share of
 	// those of the best attempt: sameTask if enough attempts reach it, else similarTask.
-	sameTask, similarTask = 0.8, 0.5
+	sameTask, similarTask = 0.8, 0.6
 	enoughOfTask          = 10
-	maxQueryTerms         = 64
 )
 
 // taskPaths may hold the name of a task.
@@ -58,7 +58,7 @@ type advice struct {
 	*robotmem.AdviseRequest
 	c        *store.Conn
 	attempts []advise.Attempt
-	columns  []index.Values
+	columns  []index.Values // by attempt; the parameters first
 	notes    []string
 }
 
@@ -70,6 +70,26 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	set, err := q.matching(q.c, q.Collection, q.ContextFilter, nil, nil)
 	if err != nil {
 		return nil, err
+	}
+	words := q.Query
+	if q.Task != "" {
+		named := make([]any, len(taskPaths))
+		for i, path := range taskPaths {
+			named[i] = map[string]any{path: q.Task}
+		}
+		object := robotmem.Object{"$or": named}
+		if len(q.ContextFilter) > 0 {
+			object = robotmem.Object{"$and": []any{map[string]any(q.ContextFilter), map[string]any(object)}}
+		}
+		of, err := q.matching(q.c, q.Collection, object, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		if of.Any() {
+			set = of
+		} else {
+			words += " " + q.Task
+		}
 	}
 	rows := q.index.Columns.ObservedTimes(set)
 	scores, err := q.scores(rows)
@@ -83,14 +103,18 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 			known.Set(uint(row.ID))
 		}
 	}
+	unknown := len(rows) - len(q.attempts)
 	parameters, err := q.readColumns(known)
 	if err != nil {
 		return nil, err
 	}
-	unknown := len(rows) - len(q.attempts)
-	if err := q.weigh(known); err != nil {
+	if err := q.weighWords(words); err != nil {
 		return nil, err
 	}
+	if err := q.weighPlaces(known); err != nil {
+		return nil, err
+	}
+	q.drop()
 	columns := make([]advise.Column, len(q.columns))
 	for i := range q.columns {
 		columns[i] = advise.Column(q.columns[i])
@@ -99,9 +123,7 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	if q.Explore && seed == 0 {
 		seed = rand.Uint64()
 	}
-	res := advise.Advise(q.attempts, columns[:parameters], columns[parameters:], advise.Options{
-		Goal: q.Goal, MinAttempts: q.NMin, Explore: q.Explore, Rand: rand.New(rand.NewPCG(seed, 1)),
-	})
+	res := advise.Advise(q.attempts, columns, parameters, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
 	res.Unknown, res.Notes = unknown, append(res.Notes, q.notes...)
 	return res, nil
 }
@@ -133,45 +155,38 @@ func rowIDs(rows []store.TimedID) []int64 {
 
 // scores returns the outcomes, 0 to 1, or the numbers of the goal; NaN where there is none.
 func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
-	if q.Goal.Success() {
+	if q.Goal == "success" {
 		return q.index.Columns.Scores(rows), nil
 	}
-	ids := rowIDs(rows)
-	if filter.OwnField(q.Goal.Path) {
-		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "must be success or a context path that holds numbers, such as -task.duration_s, not %q", q.Goal.Path)
+	path := strings.TrimPrefix(q.Goal, "-")
+	if filter.OwnField(path) {
+		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "must be success or a context path that holds numbers, such as -task.duration_s, not %q", path)
 	}
-	values, err := q.index.Columns.ValuesOf(q.c, []string{q.Goal.Path}, ids)
+	values, err := q.index.Columns.ValuesOf(q.c, []string{path}, rowIDs(rows))
 	if err != nil {
 		return nil, err
 	}
-	out, numbers, texts, example := make([]float64, len(ids)), 0, 0, any(nil)
+	out, numbers, example := make([]float64, len(rows)), 0, any(nil)
 	for i, code := range values[0].Of {
 		x, ok := values[0].Values[code].(float64)
-		switch {
-		case ok:
-			out[i], numbers = x, numbers+1
+		if out[i] = x; ok {
+			numbers++
 			continue
-		case values[0].Values[code] != nil:
-			texts, example = texts+1, values[0].Values[code]
 		}
-		out[i] = math.NaN()
+		out[i], example = math.NaN(), cmp.Or(values[0].Values[code], example)
 	}
-	switch {
-	case numbers == 0 && texts > 0:
-		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "needs numbers, and %s holds %#v and no number in %d memories; name a path with numbers, or success", q.Goal.Path, example, texts)
-	case numbers == 0 && len(ids) > 0:
-		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "no memory that matches has a number at %q; the goal is success or a context path with numbers, see paths", q.Goal.Path)
-	case texts > 0:
-		q.note("goal: %d memories have no number at %s, such as %#v; they do not count", texts, q.Goal.Path, example)
+	if numbers == 0 && len(rows) > 0 {
+		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "needs numbers, and no memory that matches has a number at %s (one has %#v); name a path with numbers, see paths, or success", path, example)
 	}
 	return out, nil
 }
 
-// readColumns reads the paths that the attempts have, the parameters first, and returns
-// their number.
+// readColumns reads the paths that the attempts have, and returns how many of them are
+// parameters: those that the request names, with or without params before them, else those
+// below params.
 func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 	paths, err := q.index.Columns.ContextPaths(q.c, set, func(path string) bool {
-		return !slices.Contains(q.records.Rules.Outcomes().Paths, path) && (q.Goal.Success() || path != q.Goal.Path)
+		return !slices.Contains(q.records.Rules.Outcomes().Paths, path) && path != strings.TrimPrefix(q.Goal, "-")
 	})
 	if err != nil {
 		return 0, err
@@ -179,129 +194,79 @@ func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 	paths = slices.DeleteFunc(paths, func(p robotmem.ContextPath) bool {
 		return !slices.ContainsFunc(p.Kinds, func(kind string) bool { return kind == "number" || kind == "text" || kind == "bool" })
 	})
-	isParameter := q.parameterPaths(paths)
-	slices.SortStableFunc(paths, func(a, b robotmem.ContextPath) int {
-		rank := func(p robotmem.ContextPath) int { return map[bool]int{false: 1}[isParameter(p)] }
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Memories, a.Memories))
-	})
-	if len(paths) > maxAdvisePaths {
-		q.note("only %d of %d context paths were compared, those of most attempts; name others in parameters", maxAdvisePaths, len(paths))
-		paths = paths[:maxAdvisePaths]
-	}
-	names := make([]string, len(paths))
-	for i, p := range paths {
-		if names[i] = p.Path; isParameter(p) {
-			parameters++
+	slices.SortStableFunc(paths, func(a, b robotmem.ContextPath) int { return cmp.Compare(b.Memories, a.Memories) })
+	var named, others []string
+	for _, p := range paths {
+		short, below := strings.CutPrefix(p.Path, "params.")
+		if len(q.Parameters) > 0 {
+			below = slices.Contains(q.Parameters, p.Path) || below && slices.Contains(q.Parameters, short)
+		}
+		if below {
+			named = append(named, p.Path)
+		} else {
+			others = append(others, p.Path)
 		}
 	}
-	if len(names) == 0 {
+	for _, name := range q.Parameters {
+		if !slices.Contains(named, name) && !slices.Contains(named, "params."+name) {
+			q.note("parameters: no attempt has a number, text or truth value at %s", name)
+		}
+	}
+	all := slices.Concat(named, others)
+	if len(all) == 0 {
 		return 0, nil
+	}
+	if len(all) > maxAdvisePaths {
+		q.note("only %d of %d context paths were compared, those of most attempts; name others in parameters", maxAdvisePaths, len(all))
+		all = all[:maxAdvisePaths]
 	}
 	ids := make([]int64, len(q.attempts))
 	for i := range q.attempts {
 		ids[i] = q.attempts[i].ID
 	}
-	q.columns, err = q.index.Columns.ValuesOf(q.c, names, ids)
-	return parameters, err
+	q.columns, err = q.index.Columns.ValuesOf(q.c, all, ids)
+	return min(len(named), len(all)), err
 }
 
-// parameterPaths says which paths are parameters: those that the request names, with or
-// without params before them, else those below params, else numbers outside the sections
-// that describe the situation.
-func (q *advice) parameterPaths(paths []robotmem.ContextPath) func(robotmem.ContextPath) bool {
-	has := func(test func(robotmem.ContextPath) bool) bool { return slices.ContainsFunc(paths, test) }
-	below := func(p robotmem.ContextPath) bool { return strings.HasPrefix(p.Path, "params.") }
-	if len(q.Parameters) > 0 {
-		named := []string{}
-		for _, name := range q.Parameters {
-			if !has(func(p robotmem.ContextPath) bool { return p.Path == name }) {
-				if !has(func(p robotmem.ContextPath) bool { return p.Path == "params."+name }) {
-					q.note("parameters: no attempt has a number, text or truth value at %s", name)
-				}
-				name = "params." + name
-			}
-			named = append(named, name)
-		}
-		return func(p robotmem.ContextPath) bool { return slices.Contains(named, p.Path) }
-	}
-	if has(below) {
-		return below
-	}
-	return func(p robotmem.ContextPath) bool {
-		section, _, _ := strings.Cut(p.Path, ".")
-		return !slices.Contains([]string{"spatial", "robot", "task", "env"}, section) && (p.Unit != "" || p.Kinds[0] == "number")
-	}
-}
-
-// weigh sets the weights by task, words and place, and drops the attempts of weight 0.
-func (q *advice) weigh(set *bitset.BitSet) error {
-	words := q.Query
-	if q.Task != "" && !q.ofTask() {
-		words += " " + q.Task
-	}
-	if err := q.weighWords(words); err != nil || q.SpatialSort == nil {
-		q.drop()
-		return err
+// weighPlaces weighs each attempt by its distance d from the place asked for: exp(-d²/2w²),
+// where w is half of max_distance, or the median distance.
+func (q *advice) weighPlaces(set *bitset.BitSet) error {
+	if q.SpatialSort == nil {
+		return nil
 	}
 	near, err := q.index.Columns.Near(q.c, q.SpatialSort, set, len(q.attempts))
 	if err != nil {
 		return err
 	}
-	distances, sorted := map[int64]float64{}, []float64{}
+	distances, sorted := map[int64]float64{}, []float64{0}
 	for _, item := range near.Items {
 		distances[item.ID] = item.Value
 		sorted = append(sorted, item.Value)
 	}
 	slices.Sort(sorted)
-	width := 0.0
-	switch {
-	case q.SpatialSort.MaxDistance != nil:
+	width := sorted[len(sorted)/2]
+	if q.SpatialSort.MaxDistance != nil {
 		width = *q.SpatialSort.MaxDistance / 2
-	case len(sorted) > 0:
-		width = sorted[len(sorted)/2]
 	}
 	for i := range q.attempts {
-		d, ok := distances[q.attempts[i].ID]
-		if !ok {
-			q.attempts[i].Weight = 0
-		} else if width > 0 {
-			q.attempts[i].Weight *= math.Exp(-d * d / (2 * width * width))
+		a := &q.attempts[i]
+		if d, ok := distances[a.ID]; !ok {
+			a.Weight = 0
+		} else if d > 0 {
+			a.Weight *= math.Exp(-d * d / (2 * width * width))
 		}
 	}
-	q.drop()
 	return nil
 }
 
-// ofTask keeps the attempts of the named task; false if there are none.
-func (q *advice) ofTask() bool {
-	for _, v := range q.columns {
-		if !slices.Contains(taskPaths, v.Path) {
-			continue
-		}
-		is := make([]bool, len(v.Values))
-		for code, value := range v.Values {
-			name, _ := value.(string)
-			is[code] = strings.EqualFold(strings.TrimSpace(name), strings.TrimSpace(q.Task))
-		}
-		if !slices.Contains(is, true) {
-			continue
-		}
-		for i, code := range v.Of {
-			if !is[code] {
-				q.attempts[i].Weight = 0
-			}
-		}
-		return true
-	}
-	return false
-}
-
-// weighWords weighs each attempt by the words of the query that its text or its context
-// has: the sum of their inverse document frequencies (as of BM25) among the attempts,
-// divided by the largest sum and squared. A flag that is true has the words of its name.
+// weighWords weighs each attempt by the share of the words of the query that its text or
+// its context has, of those that the best attempt has, squared. A flag that is true has
+// the words of its name.
 func (q *advice) weighWords(query string) error {
 	content, _ := text.Query(query)
-	if len(content) == 0 || len(q.attempts) == 0 {
+	stems := text.Stems(strings.Join(content, " "))
+	stems = stems[:min(len(stems), maxQueryTerms)]
+	if len(stems) == 0 || len(q.attempts) == 0 {
 		return nil
 	}
 	words, err := q.index.Postings.At(q.c)
@@ -311,8 +276,6 @@ func (q *advice) weighWords(query string) error {
 	if words == nil {
 		return index.ErrPostingsNotLoaded
 	}
-	stems := text.Stems(strings.Join(content[:min(len(content), maxQueryTerms)], " "))
-	stems = stems[:min(len(stems), maxQueryTerms)]
 	has := make([]uint64, len(q.attempts)) // a bit for each word
 	for k, stem := range stems {
 		texts := words.Having(q.Collection, stem)
@@ -323,53 +286,40 @@ func (q *advice) weighWords(query string) error {
 		}
 	}
 	for _, v := range q.columns {
-		bits := make([]uint64, len(v.Values))
+		named := make([]uint64, len(v.Values))
 		for code, value := range v.Values {
+			name, _ := value.(string)
 			if value == true {
-				value = v.Path[strings.LastIndexByte(v.Path, '.')+1:]
+				name = v.Path[strings.LastIndexByte(v.Path, '.')+1:]
 			}
-			if name, ok := value.(string); ok {
-				for _, stem := range text.Stems(strings.ReplaceAll(name, "_", " ")) {
-					if k := slices.Index(stems, stem); k >= 0 {
-						bits[code] |= 1 << k
-					}
+			if name == "" {
+				continue
+			}
+			for _, stem := range text.Stems(strings.ReplaceAll(name, "_", " ")) {
+				if k := slices.Index(stems, stem); k >= 0 {
+					named[code] |= 1 << k
 				}
 			}
 		}
 		for i, code := range v.Of {
-			has[i] |= bits[code]
+			has[i] |= named[code]
 		}
 	}
-	n, idf, missing := float64(len(has)), make([]float64, len(stems)), []string{}
-	for k := range stems {
-		df := 0.0
-		for _, bits := range has {
-			df += float64(bits >> k & 1)
-		}
-		if idf[k] = math.Log(1 + (n-df+0.5)/(df+0.5)); df == 0 {
-			missing = append(missing, stems[k])
-		}
+	best, same := 0, 0
+	for _, words := range has {
+		best = max(best, bits.OnesCount64(words))
 	}
-	if len(missing) > 0 {
-		q.note("query: no attempt mentions %s", strings.Join(missing, ", "))
-	}
-	sums, best := make([]float64, len(has)), 0.0
-	for i, bits := range has {
-		for k := range stems {
-			sums[i] += idf[k] * float64(bits>>k&1)
-		}
-		best = max(best, sums[i])
-	}
-	least, same := similarTask, 0
-	for i := range sums {
-		if sums[i] /= max(best, math.SmallestNonzeroFloat64); sums[i] >= sameTask && q.attempts[i].Weight > 0 {
+	shares := make([]float64, len(has))
+	for i, words := range has {
+		if shares[i] = float64(bits.OnesCount64(words)) / float64(max(best, 1)); shares[i] >= sameTask {
 			same++
 		}
 	}
+	least := similarTask
 	if same >= enoughOfTask {
 		least = sameTask
 	}
-	for i, share := range sums {
+	for i, share := range shares {
 		if q.attempts[i].Weight *= share * share; share < least {
 			q.attempts[i].Weight = 0
 		}

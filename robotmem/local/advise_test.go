@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +72,16 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
+func TestAdviseTakesTheNamedTask(t *testing.T) {
+	m := attemptsOf(t, 30)
+	for task, want := range map[string]int{"pick": 30, "pick glass": 10, "dock": 0} {
+		res, err := m.Advise(t.Context(), &robotmem.AdviseRequest{Task: task, Collection: "arm"})
+		if err != nil || res.Attempts != want {
+			t.Errorf("%s: got %s, %v; want %d attempts", task, show(res), err, want)
+		}
+	}
+}
+
 func number(s string) (x float64) {
 	if _, err := fmt.Sscan(s, &x); err != nil {
 		return -1
@@ -95,11 +106,16 @@ func BenchmarkAdvise(b *testing.B) {
 		{Collection: "arm", Explore: true},
 	} {
 		b.Run(show(r), func(b *testing.B) {
+			var times []float64
 			for b.Loop() {
-				if _, err := m.Advise(b.Context(), &r); err != nil {
+				res, err := m.Advise(b.Context(), &r)
+				if err != nil {
 					b.Fatal(err)
 				}
+				times = append(times, res.QueryMS)
 			}
+			slices.Sort(times)
+			b.ReportMetric(times[len(times)/2], "p50-ms")
 		})
 	}
 }

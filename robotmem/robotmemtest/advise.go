@@ -24,7 +24,7 @@ var adviseCases = []testCase{
 		if len(res.Differs) != 1 || res.Differs[0].Text != "f 9 N failed 3 of 3; 12.5 N succeeded 7 of 7" {
 			t.Errorf("got %+v", res.Differs)
 		}
-		refused(t, s.Advise, &robotmem.AdviseRequest{Goal: &robotmem.Goal{Path: "params.g"}}, robotmem.Invalid, "goal", "number")
+		refused(t, s.Advise, &robotmem.AdviseRequest{Goal: "params.g"}, robotmem.Invalid, "goal", "number")
 		if few := do(t, s.Advise, &robotmem.AdviseRequest{Query: "charger"}); few.Suggestion != nil || few.Evidence != "none" {
 			t.Errorf("from one attempt: got %+v", few)
 		}

@@ -28,28 +28,21 @@ type Attempt struct {
 	Weight   float64 // above 0, at most 1
 }
 
-// Options says what to answer.
-type Options struct {
-	Goal        *robotmem.Goal
-	MinAttempts int
-	Explore     bool
-	Rand        *rand.Rand
-}
-
 const (
-	maxRows    = 12 // values of a parameter that are listed
-	numberBins = 8  // more numbers are listed in so many bins
+	maxRows     = 12  // values of a parameter that are listed
+	numberBins  = 8   // more numbers are listed in so many bins
+	regionSteps = 100 // values or bins among which the best region is found
 
 	goodAttempts = 5   // evidence is good from so many attempts near the suggestion,
 	goodInterval = 0.5 // with an interval narrower than this share of the scores
 )
 
-// Advise describes the attempts, which are in the order of their ids. The parameters are
-// those to suggest; others are columns that may explain the outcome.
-func Advise(attempts []Attempt, parameters, others []Column, o Options) *robotmem.AdviseResponse {
-	s, attempts := scaled(attempts, o.Goal)
+// Advise describes the attempts, which are in the order of their ids. The first columns,
+// so many as parameters says, are those to suggest; the others may explain the outcome.
+func Advise(attempts []Attempt, columns []Column, parameters int, req *robotmem.AdviseRequest, r *rand.Rand) *robotmem.AdviseResponse {
+	attempts = slices.Clone(attempts)
+	s := scaled(attempts, req.Goal)
 	res := &robotmem.AdviseResponse{Evidence: "none", Attempts: len(attempts), Parameters: []robotmem.ParameterAdvice{}, Differs: []robotmem.Difference{}}
-	note := func(format string, args ...any) { res.Notes = append(res.Notes, fmt.Sprintf(format, args...)) }
 	if len(attempts) == 0 {
 		return res
 	}
@@ -57,36 +50,35 @@ func Advise(attempts []Attempt, parameters, others []Column, o Options) *robotme
 	for i := range attempts {
 		total += attempts[i].Score
 	}
-	res.Overall = new(s.estimate(total, float64(len(attempts))))
-	var all, tried []*axis
-	for i := range parameters {
-		if a := newAxis(&parameters[i]); len(a.levels) > 1 {
-			tried = append(tried, a)
-			res.Parameters = append(res.Parameters, advice(a, attempts, &s))
+	res.Overall = new(s.estimate(total, float64(len(attempts))-total))
+	var groups []*grouping
+	var tried []Column
+	for i := range columns {
+		g := newGrouping(&columns[i], attempts, &s)
+		if len(g.levels) > 1 && i < parameters {
+			tried = append(tried, columns[i])
+			res.Parameters = append(res.Parameters, parameterAdvice(&columns[i], attempts, &s))
 		}
+		groups = append(groups, g)
 	}
-	all = append(all, tried...)
-	for i := range others {
-		all = append(all, newAxis(&others[i]))
-	}
-	res.Differs = differences(all, attempts, &s, o.Rand)
+	res.Differs = differences(groups, attempts, &s, r)
 	switch {
-	case len(attempts) < o.MinAttempts:
-		note("no suggestion: the results of %d attempts are known, n_min is %d", len(attempts), o.MinAttempts)
+	case len(attempts) < req.NMin:
+		res.Notes = append(res.Notes, fmt.Sprintf("no suggestion: the results of %d attempts are known, n_min is %d", len(attempts), req.NMin))
 		return res
 	case len(tried) == 0:
-		note("no suggestion: no attempt has a parameter; name context paths in parameters")
+		res.Notes = append(res.Notes, "no suggestion: no attempt has a parameter; name context paths in parameters")
 	case s.success && total == 0:
-		note("no suggestion: all %d attempts failed", len(attempts))
+		res.Notes = append(res.Notes, fmt.Sprintf("no suggestion: all %d attempts failed", len(attempts)))
 	default:
-		j := newJoint(tried, attempts, &s)
-		if o.Explore {
-			res.Suggestion = j.sample(o.Rand)
+		j := newJoint(tried, attempts, &s, res.Differs)
+		if req.Explore {
+			res.Suggestion = j.sample(r)
 		} else {
-			res.Suggestion = j.suggest(j.best())
+			res.Suggestion = j.best()
 		}
-		if len(j.cells) == maxCells {
-			note("the suggestion considers the %d latest different assignments", maxCells)
+		if len(attempts) > maxNear {
+			res.Notes = append(res.Notes, fmt.Sprintf("best and suggestion consider the %d latest attempts", maxNear))
 		}
 	}
 	res.Evidence = "weak"
@@ -96,54 +88,44 @@ func Advise(attempts []Attempt, parameters, others []Column, o Options) *robotme
 	return res
 }
 
-// advice lists the values of a parameter and finds the best.
-func advice(a *axis, attempts []Attempt, s *scale) robotmem.ParameterAdvice {
-	out := robotmem.ParameterAdvice{Path: a.Path, Unit: a.Unit, Values: []robotmem.ValueRecord{}}
-	rows := a.coarse(maxRows, numberBins)
-	listed := newJoint([]*axis{rows}, attempts, s)
-	slices.SortFunc(listed.cells, func(x, y cell) int { return int(x.at[0]) - int(y.at[0]) })
-	for i := range listed.cells {
-		c := &listed.cells[i]
-		if c.at[0] == 0 {
-			continue
-		}
-		v := rows.describe(rows.levels[c.at[0]])
-		v.Estimate, v.LastTried, v.MemoryIDs = s.estimate(c.sum, float64(c.n)), new(time.Unix(0, c.last).UTC()), c.ids
+// parameterAdvice lists the values of a parameter and finds the best: the one with the
+// highest lower bound and, of numbers, the neighbours whose rate is not below this bound.
+func parameterAdvice(c *Column, attempts []Attempt, s *scale) robotmem.ParameterAdvice {
+	out := robotmem.ParameterAdvice{Path: c.Path, Unit: c.Unit, Values: []robotmem.ValueRecord{}}
+	rows, _ := c.levels(attempts, s, maxRows, numberBins)
+	for i := range rows[1:] {
+		l := &rows[i+1]
+		v := l.record()
+		v.Estimate, v.LastTried, v.MemoryIDs = s.estimate(l.score, float64(l.n)-l.score), new(time.Unix(0, l.last).UTC()), l.ids
 		out.Values = append(out.Values, v)
 	}
-	j := newJoint([]*axis{a}, attempts, s)
-	best := j.best()
-	if best == nil {
+	j := newJoint([]Column{*c}, attempts, s, nil)
+	steps, _ := c.levels(attempts, s, regionSteps, regionSteps)
+	steps = steps[1:]
+	rates, best, bound := make([]float64, len(steps)), -1, 0.0
+	for i := range steps {
+		l := &steps[i]
+		successes, failures := j.near([]any{l.middle()}, j.good, j.bad)
+		rates[i] = successes / (successes + failures)
+		if low, _ := Wilson(successes, successes+failures); successes > 0 && low > bound {
+			best, bound = i, low
+		}
+	}
+	if best < 0 {
 		return out
 	}
-	region := a.levels[best.at[0]]
-	if a.numeric {
-		out.Kernel, out.Bandwidth = "Gaussian, bandwidth by the rules of Scott and Silverman and cross-validation", round(j.widths[0], 4)
-		bound := lower(j.near(best))
-		inside := func(at uint32) bool {
-			score, n := j.near(&cell{at: []uint32{at}, point: []float64{a.levels[at].middle()}})
-			return score/n >= bound
+	region, middle := steps[best], steps[best].middle()
+	if _, numeric := middle.(float64); numeric {
+		out.Kernel, out.Bandwidth = "Gaussian, half of Scott's bandwidth", round(j.parameters[0].width, 4)
+		for i := best - 1; i >= 0 && rates[i] >= bound; i-- {
+			region.low = steps[i].low
 		}
-		at := best.at[0]
-		for ; at > 1 && inside(at-1); at-- {
+		for i := best + 1; i < len(steps) && rates[i] >= bound; i++ {
+			region.high = steps[i].high
 		}
-		region.low = a.levels[at].low
-		for at = best.at[0]; int(at) < len(a.levels)-1 && inside(at+1); at++ {
-		}
-		region.high = a.levels[at].high
 	}
-	out.Best = new(a.describe(region))
-	if a.numeric {
-		out.Best.Value = round(best.point[0], 6)
-	}
-	out.Best.Estimate = s.estimate(j.near(best))
+	out.Best = new(region.record())
+	out.Best.Value = middle
+	out.Best.Estimate = s.estimate(j.near([]any{middle}, j.good, j.bad))
 	return out
-}
-
-// describe returns the value or the range of a level.
-func (a *axis) describe(l level) robotmem.ValueRecord {
-	if l.low != l.high {
-		return robotmem.ValueRecord{From: new(l.low), To: new(l.high)}
-	}
-	return robotmem.ValueRecord{Value: l.value}
 }

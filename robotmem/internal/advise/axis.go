@@ -3,9 +3,11 @@ package advise
 import (
 	"cmp"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 	"strconv"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // Column holds the values that the attempts have at one context path.
@@ -17,113 +19,111 @@ type Column struct {
 	Of     []uint32 // by attempt, an index into Values
 }
 
-const maxLevels = 256 // more numbers are put into bins; rarer texts count as no value
-
-// axis is a column whose values are numbered from 1: numbers ascending, texts by
-// frequency. The minority of numbers or texts counts as no value, 0.
-type axis struct {
-	*Column
-	numeric bool
-	of      []uint32 // level, by attempt
-	levels  []level
-}
-
-// level is a value, or a bin of numbers.
+// level is a value, or a bin of numbers, and the attempts that had it.
 type level struct {
 	value     any
 	low, high float64
-	n         int // attempts
+	n, good   int
+	score     float64
+	last      int64
+	ids       []int64 // the latest
 }
 
-func (l *level) middle() float64 { return l.low/2 + l.high/2 }
-
-func newAxis(c *Column) *axis {
-	counts, distinct, numbers := make([]int, len(c.Values)), map[any]int{}, 0
+// levels groups the attempts by value, and returns the level of each attempt: numbers
+// ascending, in bins of about equally many attempts if there are more than most, else
+// texts, the most frequent first. Level 0 has those without a value, of the rarer kind,
+// and rarer texts.
+func (c *Column) levels(attempts []Attempt, s *scale, most, bins int) (levels []level, of []uint32) {
+	counts, numbers := make([]int, len(c.Values)), 0
 	for _, code := range c.Of {
 		counts[code]++
 	}
-	for code, v := range c.Values {
-		if v == nil || counts[code] == 0 {
-			continue
+	isNumber := func(code int) bool { _, ok := c.Values[code].(float64); return ok }
+	for code, n := range counts {
+		if isNumber(code) {
+			numbers += n
 		}
-		if _, ok := v.(float64); ok {
-			numbers += 2 * counts[code]
+	}
+	numeric := 2*numbers > len(c.Of)-counts[0]
+	var codes []int
+	for code, n := range counts {
+		if code > 0 && n > 0 && c.Values[code] != nil && isNumber(code) == numeric {
+			codes = append(codes, code)
 		}
-		distinct[v] += counts[code]
-		numbers -= counts[code]
 	}
-	a := &axis{Column: c, numeric: numbers > 0, of: make([]uint32, len(c.Of)), levels: make([]level, 1)}
-	maps.DeleteFunc(distinct, func(v any, _ int) bool { _, ok := v.(float64); return ok != a.numeric })
-	byNumber := func(x, y any) int { return cmp.Compare(x.(float64), y.(float64)) }
-	byFrequency := func(x, y any) int {
-		return cmp.Or(cmp.Compare(distinct[y], distinct[x]), cmp.Compare(fmt.Sprint(x), fmt.Sprint(y)))
+	slices.SortFunc(codes, func(a, b int) int {
+		if numeric {
+			return cmp.Compare(c.Values[a].(float64), c.Values[b].(float64))
+		}
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(fmt.Sprint(c.Values[a]), fmt.Sprint(c.Values[b])))
+	})
+	same := func(a, b int) bool { return c.Values[a] == c.Values[b] }
+	switch {
+	case !numeric:
+		codes = codes[:min(len(codes), most)]
+	case len(slices.CompactFunc(slices.Clone(codes), same)) <= most:
+		bins = numbers
 	}
-	order := byFrequency
-	if a.numeric {
-		order = byNumber
+	levels = []level{{high: math.NaN()}}
+	to, seen := make([]uint32, len(c.Values)), 0
+	for _, code := range codes {
+		last, x := &levels[len(levels)-1], 0.0
+		if numeric {
+			x = c.Values[code].(float64)
+		}
+		if !numeric || x != last.high && seen*bins >= (len(levels)-1)*numbers {
+			levels = append(levels, level{value: c.Values[code], low: x, high: x})
+		} else {
+			last.high = x
+		}
+		seen += counts[code]
+		to[code] = uint32(len(levels) - 1)
 	}
-	number := map[any]uint32{}
-	for _, v := range slices.SortedFunc(maps.Keys(distinct), order) {
-		x, _ := v.(float64)
-		number[v] = uint32(len(a.levels))
-		a.levels = append(a.levels, level{v, x, x, distinct[v]})
+	of = make([]uint32, len(c.Of))
+	for i := len(attempts) - 1; i >= 0; i-- {
+		of[i] = to[c.Of[i]]
+		levels[of[i]].add(&attempts[i], s)
 	}
-	levelOf := make([]uint32, len(c.Values))
-	for code, v := range c.Values {
-		levelOf[code] = number[v]
-	}
-	for i, code := range c.Of {
-		a.of[i] = levelOf[code]
-	}
-	return a.coarse(maxLevels, maxLevels)
+	return levels, of
 }
 
-// coarse joins neighbouring numbers to bins of about equally many attempts if there are
-// more than most, and drops rarer texts.
-func (a *axis) coarse(most, bins int) *axis {
-	if len(a.levels)-1 <= most {
-		return a
+func (l *level) add(a *Attempt, s *scale) {
+	l.n, l.score, l.last = l.n+1, l.score+a.Score, max(l.last, a.Observed)
+	if a.Score >= s.good {
+		l.good++
 	}
-	out := &axis{Column: a.Column, numeric: a.numeric, of: make([]uint32, len(a.of)), levels: make([]level, 1)}
-	to, seen, total := make([]uint32, len(a.levels)), 0, a.attempts()
-	for i, l := range a.levels[1:] {
-		switch {
-		case !a.numeric && i >= most:
-			continue
-		case !a.numeric || seen*bins >= (len(out.levels)-1)*total:
-			out.levels = append(out.levels, l)
-		default:
-			last := &out.levels[len(out.levels)-1]
-			last.high, last.n = l.high, last.n+l.n
-		}
-		seen += l.n
-		to[i+1] = uint32(len(out.levels) - 1)
+	if len(l.ids) < maxExamples {
+		l.ids = append(l.ids, a.ID)
 	}
-	for i, number := range a.of {
-		out.of[i] = to[number]
-	}
-	return out
 }
 
-// attempts counts those with a value.
-func (a *axis) attempts() (n int) {
-	for _, l := range a.levels {
-		n += l.n
+// middle returns the value, or the middle of a bin.
+func (l *level) middle() any {
+	if l.low != l.high {
+		return l.low/2 + l.high/2
 	}
-	return n
+	return l.value
+}
+
+// record returns the value or the range.
+func (l *level) record() robotmem.ValueRecord {
+	if l.low != l.high {
+		return robotmem.ValueRecord{From: new(l.low), To: new(l.high)}
+	}
+	return robotmem.ValueRecord{Value: l.value}
 }
 
 // shown writes a value, or the range of a bin, as a person reads it.
-func (a *axis) shown(l level) string {
-	if !a.numeric {
+func (c *Column) shown(l *level) string {
+	if _, ok := l.value.(float64); !ok {
 		return fmt.Sprint(l.value)
 	}
 	s := strconv.FormatFloat(round(l.low, 4), 'g', -1, 64)
 	if l.low != l.high {
 		s += " to " + strconv.FormatFloat(round(l.high, 4), 'g', -1, 64)
 	}
-	if a.Unit != "" {
-		s += " " + a.Unit
+	if c.Unit != "" {
+		s += " " + c.Unit
 	}
 	return s
 }

@@ -9,156 +9,122 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 const (
-	permutations = 999
-	enough       = 20   // a test ends when so many permutations were at least as extreme
-	maxPermuted  = 1000 // it takes a random sample of more attempts
+	permutations = 399
+	maxPermuted  = 500 // the test takes a random sample of more attempts
 	significance = 0.05
-	maxGroups    = 8 // a path with more numbers is divided into groupBins
+	maxGroups    = 6 // a path with more numbers is divided into groupBins
 	groupBins    = 4
-	maxShown     = 6 // groups in a text
 )
 
-// grouping counts the attempts by their value at a path. The groups do not depend on the
+// grouping divides the attempts by their value at a path. The groups do not depend on the
 // outcome, as the permutation test needs.
 type grouping struct {
-	*axis
-	counts [][2]int // by level: attempts, good ones; level 0 is left out
+	*Column
+	levels []level // from 1; level 0 only if the lack of a value counts as one
+	first  int     // the first level that counts
+	of     []uint32
 	p      float64
 }
 
-func newGrouping(a *axis, good []bool) *grouping {
-	g := &grouping{axis: a.coarse(maxGroups, groupBins)}
-	if len(g.levels) > 1 {
-		if _, flag := g.levels[1].value.(bool); flag { // {"wet":true} where it holds, and nothing where not
-			g.axis = &axis{Column: a.Column, of: slices.Clone(a.of), levels: append(slices.Clone(a.levels), level{value: "not given"})}
-			for i, number := range a.of {
-				if number == 0 {
-					g.of[i] = uint32(len(a.levels))
-				}
-			}
-		}
-	}
-	g.counts = make([][2]int, len(g.levels))
-	for i, number := range g.of {
-		g.counts[number][0]++
-		if good[i] {
-			g.counts[number][1]++
-		}
+func newGrouping(c *Column, attempts []Attempt, s *scale) *grouping {
+	g := &grouping{Column: c, first: 1}
+	g.levels, g.of = c.levels(attempts, s, maxGroups, groupBins)
+	if len(g.levels) == 2 && g.levels[1].value == true { // {"wet":true} where it holds, and nothing where not
+		g.levels[0].value, g.first = "not given", 0
 	}
 	return g
 }
 
 // information is the mutual information of the group and the outcome in bits, the sum of
-// p(g,y) log2(p(g,y) / (p(g) p(y))).
-func information(counts [][2]int) (bits float64) {
-	n, good := 0, 0
+// p(g,y) log2(p(g,y) / (p(g) p(y))), and independence the p-value of the G test for it: 2
+// n ln 2 bits have nearly a chi-squared distribution with one degree of freedom less than
+// there are groups (S. S. Wilks, 1938). It compares paths with few and many groups.
+func information(counts [][2]float64) (bits, independence float64) {
+	n, good, groups := 0.0, 0.0, 0
 	for _, c := range counts {
-		n, good = n+c[0], good+c[1]
+		if n, good = n+c[0], good+c[1]; c[0] > 0 {
+			groups++
+		}
 	}
 	for _, c := range counts {
-		for _, cell := range [][2]int{{c[1], good}, {c[0] - c[1], n - good}} {
-			if joint := float64(cell[0]); joint > 0 {
-				bits += joint / float64(n) * math.Log2(joint*float64(n)/(float64(c[0])*float64(cell[1])))
+		for _, cell := range [][2]float64{{c[1], good}, {c[0] - c[1], n - good}} {
+			if cell[0] > 0 {
+				bits += cell[0] / n * math.Log2(cell[0]*n/(c[0]*cell[1]))
 			}
 		}
 	}
-	return bits
+	if groups < 2 {
+		return bits, 1
+	}
+	return bits, distuv.ChiSquared{K: float64(groups - 1)}.Survival(2 * n * math.Ln2 * max(0, bits))
 }
 
-// differences tests which columns separate good attempts from others.
-func differences(axes []*axis, attempts []Attempt, s *scale, r *rand.Rand) []robotmem.Difference {
-	good := make([]bool, len(attempts))
-	for i := range attempts {
-		good[i] = attempts[i].Score >= s.good
-	}
+// differences tests which columns separate good attempts from others. P is the share of
+// random assignments of the outcomes to the attempts, the real one among them, in which
+// some column separates at least as well, so that it holds for all columns together: P. H.
+// Westfall and S. S. Young, "Resampling-Based Multiple Testing" (1993), single-step minP.
+func differences(groups []*grouping, attempts []Attempt, s *scale, r *rand.Rand) []robotmem.Difference {
 	sample := r.Perm(len(attempts))
 	sample = sample[:min(len(sample), maxPermuted)]
-	var tested []*grouping
-	for _, a := range axes {
-		if g := newGrouping(a, good); information(g.counts[1:]) > 0 {
-			g.p = g.permutationP(sample, good, r)
-			tested = append(tested, g)
+	good := make([]float64, len(sample))
+	for k, i := range sample {
+		if attempts[i].Score >= s.good {
+			good[k] = 1
 		}
 	}
-	slices.SortStableFunc(tested, func(a, b *grouping) int { return cmp.Compare(a.p, b.p) })
-	out, worst := []robotmem.Difference{}, 0.0
-	for i, g := range tested { // S. Holm, "A simple sequentially rejective multiple test procedure" (1979)
-		if worst = max(worst, g.p*float64(len(tested)-i)); worst < significance {
-			out = append(out, robotmem.Difference{Path: g.Path, Bits: round(information(g.counts[1:]), 3), P: round(worst, 2), Text: g.text(s)})
+	independence := func(g *grouping) float64 {
+		counts := make([][2]float64, len(g.levels))
+		for k, i := range sample {
+			c := &counts[g.of[i]]
+			c[0], c[1] = c[0]+1, c[1]+good[k]
+		}
+		_, p := information(counts[g.first:])
+		return p
+	}
+	const roundOff = 1 + 1e-9
+	extreme := make([]int, len(groups))
+	for _, g := range groups {
+		g.p = independence(g) * roundOff
+	}
+	for range permutations {
+		r.Shuffle(len(good), func(i, j int) { good[i], good[j] = good[j], good[i] })
+		least := 1.0
+		for _, g := range groups {
+			least = min(least, independence(g))
+		}
+		for k, g := range groups {
+			if least <= g.p {
+				extreme[k]++
+			}
+		}
+	}
+	out := []robotmem.Difference{}
+	for k, g := range groups {
+		if g.p = float64(extreme[k]+1) / (permutations + 1); g.p < significance {
+			out = append(out, g.difference())
 		}
 	}
 	slices.SortStableFunc(out, func(a, b robotmem.Difference) int { return cmp.Compare(b.Bits, a.Bits) })
 	return out
 }
 
-// permutationP is the share of random assignments of the outcomes to the attempts whose
-// mutual information is at least that of the real one, which counts as one of them. The
-// test ends early when the share is large: J. Besag and P. Clifford, "Sequential Monte
-// Carlo p-values", Biometrika 78 (1991).
-func (g *grouping) permutationP(sample []int, good []bool, r *rand.Rand) float64 {
-	var groups []uint32
-	sizes, real, all := make([]int, len(g.levels)), make([]int, len(g.levels)), 0
-	for _, i := range sample {
-		if at := g.of[i]; at > 0 {
-			groups = append(groups, at)
-			if sizes[at]++; good[i] {
-				real[at], all = real[at]+1, all+1
-			}
+// difference describes the groups among all attempts.
+func (g *grouping) difference() robotmem.Difference {
+	counts := make([][2]float64, len(g.levels))
+	parts := make([]string, len(g.levels))
+	for i := range g.levels {
+		l := &g.levels[i]
+		good, word := l.good, "succeeded"
+		if 2*good < l.n {
+			good, word = l.n-good, "failed"
 		}
+		counts[i], parts[i] = [2]float64{float64(l.n), float64(l.good)}, fmt.Sprintf("%s %s %d of %d", g.shown(l), word, good, l.n)
 	}
-	flogf := make([]float64, len(groups)+1)
-	for k := 2; k <= len(groups); k++ {
-		flogf[k] = float64(k) * math.Log(float64(k))
-	}
-	sum := func(ones []int) (s float64) { // grows with the information, as the other terms are fixed
-		for at, k := range ones {
-			s += flogf[k] + flogf[sizes[at]-k]
-		}
-		return s
-	}
-	const roundOff = 1e-9
-	extreme, least, ones := 0, sum(real)-roundOff, make([]int, len(sizes))
-	for b := 1; b <= permutations; b++ {
-		clear(ones)
-		for k := range min(all, len(groups)-all) { // the sum is the same with good and bad exchanged
-			j := k + r.IntN(len(groups)-k)
-			groups[k], groups[j] = groups[j], groups[k]
-			ones[groups[k]]++
-		}
-		if sum(ones) >= least {
-			if extreme++; extreme == enough {
-				return float64(extreme) / float64(b)
-			}
-		}
-	}
-	return float64(extreme+1) / float64(permutations+1)
-}
-
-// text tells the groups with the most attempts, in their order.
-func (g *grouping) text(s *scale) string {
-	var order []int
-	for at := range g.counts {
-		if at > 0 && g.counts[at][0] > 0 {
-			order = append(order, at)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(g.counts[b][0], g.counts[a][0]) })
-	order = order[:min(len(order), maxShown)]
-	slices.Sort(order)
-	failed, succeeded := "failed", "succeeded"
-	if !s.success {
-		failed, succeeded = "in the worse half", "in the better half"
-	}
-	var parts []string
-	for _, at := range order {
-		n, good, word := g.counts[at][0], g.counts[at][1], succeeded
-		if 2*good < n {
-			good, word = n-good, failed
-		}
-		parts = append(parts, fmt.Sprintf("%s %s %d of %d", g.shown(g.levels[at]), word, good, n))
-	}
-	return strings.TrimPrefix(g.Path, "params.") + " " + strings.Join(parts, "; ")
+	bits, _ := information(counts[g.first:])
+	text := strings.TrimPrefix(g.Path, "params.") + " " + strings.Join(parts[g.first:], "; ")
+	return robotmem.Difference{Path: g.Path, Bits: round(bits, 3), P: round(g.p, 2), Text: text}
 }

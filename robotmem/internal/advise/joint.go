@@ -10,203 +10,143 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
 const (
-	maxCells      = 4096
-	maxCandidates = 128
-	maxValidated  = 200 // assignments that the cross-validation compares
+	maxNear       = 1000 // the latest attempts, which rates are estimated from
+	maxCandidates = 100
 	maxExamples   = 3
 )
 
-// joint holds the different assignments of some parameters. The weight of one for another
-// is a product of kernels: Gaussian in each number, equality in each text. The rate near
-// an assignment is the mean of the scores with these weights (E. A. Nadaraya, G. S.
-// Watson, 1964), and their sum counts the attempts, so that an assignment at the edge with
+// joint estimates the success rate of any assignment of some parameters. The weight of an
+// attempt is a product of kernels: Gaussian in each number, equality in each text. The
+// rate is the mean of the scores with these weights (E. A. Nadaraya, G. S. Watson, 1964),
+// and the sum of the weights counts the attempts, so that an assignment at the edge with
 // few attempts nearby has a low bound.
 type joint struct {
 	*scale
-	axes   []*axis
-	widths []float64
-	cells  []cell // the latest first
+	parameters []parameter
+	attempts   []Attempt
+	good, bad  []float64 // weight of the success and of the failure, by attempt
 }
 
-// cell is an assignment and the attempts that had it.
-type cell struct {
-	at            []uint32  // level, by axis
-	point         []float64 // its number; the level itself for a text
-	n             int
-	sum           float64 // of the scores
-	weight, score float64 // the same, weighted
-	last          int64
-	ids           []int64 // the latest
-	attempt       int     // the latest of those with the best score; -1 if there is none
-	id            int64   // of this attempt
-	best          float64 // its score
+// parameter is a column with the width of its kernel and the range of its numbers.
+type parameter struct {
+	Column
+	width, low, high float64
 }
 
-func newJoint(axes []*axis, attempts []Attempt, s *scale) *joint {
-	j := &joint{scale: s, axes: axes}
-	of := make([]uint32, len(attempts)) // number of the assignment, by attempt
-	numeric := 0
-	for _, a := range axes {
-		if a.numeric {
-			numeric++
-		}
+// newJoint sets the widths of the kernels to half of the normal reference rule, sd
+// n^(-1/(d+4)) in d dimensions (D. W. Scott, "Multivariate Density Estimation", 1992,
+// equation 6.42): a region of success is narrower than what was tried. Columns that do not
+// separate successes from failures, while others do, get an infinite width, so that they
+// do not divide the attempts.
+func newJoint(columns []Column, attempts []Attempt, s *scale, separating []robotmem.Difference) *joint {
+	from := max(0, len(attempts)-maxNear)
+	j := &joint{scale: s, attempts: attempts[from:]}
+	separates := func(c Column) bool {
+		return slices.ContainsFunc(separating, func(d robotmem.Difference) bool { return d.Path == c.Path })
 	}
-	assignments := 1
-	for _, a := range axes {
-		numbers, next := make([]uint32, assignments*len(a.levels)), 0 // 0 for one that is new
-		for i, at := range a.of {
-			number := &numbers[int(of[i])*len(a.levels)+int(at)]
-			if *number == 0 {
-				next++
-				*number = uint32(next)
+	some := slices.ContainsFunc(columns, separates)
+	dimensions := 0
+	for _, c := range columns {
+		p := parameter{Column: c}
+		p.Of = c.Of[from:]
+		var xs []float64
+		for _, code := range p.Of {
+			if x, ok := p.Values[code].(float64); ok {
+				xs = append(xs, x)
 			}
-			of[i] = *number - 1
 		}
-		assignments = next
-		j.widths = append(j.widths, a.bandwidths(numeric)[0])
-	}
-	cells := make([]*cell, assignments)
-	j.cells = make([]cell, 0, min(assignments, maxCells))
-	for i := len(attempts) - 1; i >= 0; i-- {
-		c := cells[of[i]]
-		if c == nil {
-			if len(j.cells) == maxCells {
-				continue
-			}
-			j.cells = append(j.cells, j.newCell(i))
-			c = &j.cells[len(j.cells)-1]
-			cells[of[i]] = c
+		if some && !separates(c) {
+			p.width = math.Inf(1)
+		} else if len(xs) > 1 {
+			p.width, p.low, p.high = stat.StdDev(xs, nil)/2, slices.Min(xs), slices.Max(xs)
+			dimensions++
 		}
-		c.add(&attempts[i], i)
+		j.parameters = append(j.parameters, p)
 	}
-	j.fit(numeric)
+	for k := range j.parameters {
+		j.parameters[k].width *= math.Pow(float64(len(j.attempts)), -1/float64(dimensions+4))
+	}
+	for _, a := range j.attempts {
+		j.good, j.bad = append(j.good, a.Weight*a.Score), append(j.bad, a.Weight*(1-a.Score))
+	}
 	return j
 }
 
-// fit chooses the width of each kernel, in turn, by the squared error with which the
-// outcome of an attempt is predicted from the other ones. A parameter without influence
-// gets an infinite width, so that it does not divide the attempts: P. Hall, J. Racine, Q.
-// Li, "Cross-validation and the estimation of conditional probability densities", JASA 99
-// (2004). At least one parameter keeps its influence.
-func (j *joint) fit(numbers int) {
-	sample := j.cells[:min(len(j.cells), maxValidated)]
-	left := len(j.axes)
-	for k, a := range j.axes {
-		best, least := 0.0, math.Inf(1)
-		for _, width := range append([]float64{math.Inf(1)}, a.bandwidths(numbers)...) {
-			if j.widths[k] = width; math.IsInf(width, 1) && left == 1 {
-				continue
-			}
-			if loss := j.loss(sample); loss < least {
-				best, least = width, loss
-			}
-		}
-		if j.widths[k] = best; math.IsInf(best, 1) {
-			left--
-		}
+// at returns the assignment of an attempt.
+func (j *joint) at(i int) []any {
+	out := make([]any, len(j.parameters))
+	for k := range j.parameters {
+		p := &j.parameters[k]
+		out[k] = p.Values[p.Of[i]]
 	}
+	return out
 }
 
-// loss is the sum of the squared errors.
-func (j *joint) loss(sample []cell) (sum float64) {
-	for i := range sample {
-		c := &sample[i]
-		score, n := 0.5, 1.0 // a prior of one attempt, for those without neighbours
-		for k := range sample {
-			if w := j.kernel(c, &sample[k]); w > 0 {
-				score, n = score+w*sample[k].score, n+w*sample[k].weight
-			}
-		}
-		one := c.weight / float64(c.n)
-		success, failure := 1-(score-one)/(n-one), score/(n-one)
-		sum += c.score*success*success + (c.weight-c.score)*failure*failure
-	}
-	return sum
-}
-
-func (j *joint) newCell(attempt int) (c cell) {
-	c.best = math.Inf(-1)
-	for _, a := range j.axes {
-		at := a.of[attempt]
-		x := float64(at)
-		if a.numeric && at > 0 {
-			x = a.levels[at].middle()
-		}
-		c.at, c.point = append(c.at, at), append(c.point, x)
-	}
-	return c
-}
-
-func (c *cell) add(a *Attempt, i int) {
-	c.n, c.sum, c.last = c.n+1, c.sum+a.Score, max(c.last, a.Observed)
-	c.weight, c.score = c.weight+a.Weight, c.score+a.Weight*a.Score
-	if len(c.ids) < maxExamples {
-		c.ids = append(c.ids, a.ID)
-	}
-	if a.Score > c.best {
-		c.best, c.attempt, c.id = a.Score, i, a.ID
-	}
-}
-
-func (j *joint) kernel(a, b *cell) float64 {
-	w := 1.0
-	for k, width := range j.widths {
-		if math.IsInf(width, 1) {
+// kernel is the weight of an attempt for an assignment, at most 1.
+func (j *joint) kernel(at []any, i int) float64 {
+	squares := 0.0
+	for k := range j.parameters {
+		p := &j.parameters[k]
+		v := p.Values[p.Of[i]]
+		if v == at[k] || math.IsInf(p.width, 1) {
 			continue
 		}
-		if (a.at[k] == 0) != (b.at[k] == 0) {
+		x, isNumber := at[k].(float64)
+		y, both := v.(float64)
+		if !isNumber || !both {
 			return 0
 		}
-		if w *= gauss(a.point[k]-b.point[k], width); w < 1e-6 {
-			return 0
-		}
+		squares += (x - y) * (x - y) / (p.width * p.width)
 	}
-	return w
+	return math.Exp(-squares / 2)
 }
 
-// near sums the attempts around an assignment.
-func (j *joint) near(c *cell) (score, n float64) {
-	for i := range j.cells {
-		if w := j.kernel(c, &j.cells[i]); w > 0 {
-			score, n = score+w*j.cells[i].score, n+w*j.cells[i].weight
-		}
+// near sums successes and failures around an assignment.
+func (j *joint) near(at []any, good, bad []float64) (successes, failures float64) {
+	for i := range j.attempts {
+		w := j.kernel(at, i)
+		successes, failures = successes+w*good[i], failures+w*bad[i]
 	}
-	return score, n
+	return successes, failures
 }
 
-// best is the assignment with the highest lower bound of those that had a success; nil if
-// there is none.
-func (j *joint) best() (best *cell) {
-	bound := -1.0
-	for _, c := range j.succeeded() {
-		if b := lower(j.near(c)); b > bound {
-			best, bound = c, b
+// candidates are attempts that had a success, the latest first, evenly chosen.
+func (j *joint) candidates() (out []int) {
+	for i := len(j.attempts) - 1; i >= 0; i-- {
+		if j.good[i] > 0 && slices.ContainsFunc(j.at(i), func(v any) bool { return v != nil }) {
+			out = append(out, i)
 		}
 	}
-	return best
-}
-
-// succeeded lists the cells that had a success, the most certain first.
-func (j *joint) succeeded() (out []*cell) {
-	for i := range j.cells {
-		if c := &j.cells[i]; c.score > 0 && slices.Max(c.at) > 0 {
-			out = append(out, c)
-		}
+	for step, i := len(out)/maxCandidates+1, 0; step > 1 && i*step < len(out); i++ {
+		out[i] = out[i*step]
 	}
-	slices.SortStableFunc(out, func(a, b *cell) int { return cmp.Compare(lower(b.score, b.weight), lower(a.score, a.weight)) })
 	return out[:min(len(out), maxCandidates)]
+}
+
+// best suggests the assignment of an attempt with the highest lower bound.
+func (j *joint) best() *robotmem.Suggestion {
+	var best []any
+	highest := -1.0
+	for _, i := range j.candidates() {
+		successes, failures := j.near(j.at(i), j.good, j.bad)
+		if bound, _ := Wilson(successes, successes+failures); bound > highest {
+			best, highest = j.at(i), bound
+		}
+	}
+	return j.suggest(best, true)
 }
 
 // sample is a Thompson sample: W. R. Thompson, "On the likelihood that one unknown
 // probability exceeds another in view of the evidence of two samples", Biometrika 25
-// (1933). Successes and failures of each assignment become draws from gamma distributions,
-// so that its rate has a beta distribution with a uniform prior, and neighbours, which
-// share the draws, vary together (D. B. Rubin, "The Bayesian bootstrap", 1981). The
-// candidates are the assignments that had a success, and one from the kernel around each.
+// (1933). Success and failure of each attempt become draws from gamma distributions, so
+// that a rate has a beta distribution with a uniform prior, and neighbours, which share
+// the draws, vary together (D. B. Rubin, "The Bayesian bootstrap", 1981). The candidates
+// are the assignments that had a success, and one from the kernel around each.
 func (j *joint) sample(r *rand.Rand) *robotmem.Suggestion {
 	gamma := func(shape float64) float64 {
 		if shape <= 0 {
@@ -214,78 +154,60 @@ func (j *joint) sample(r *rand.Rand) *robotmem.Suggestion {
 		}
 		return distuv.Gamma{Alpha: shape, Beta: 1, Src: r}.Rand()
 	}
-	drawn := make([][2]float64, len(j.cells)) // successes, failures
-	for i := range j.cells {
-		drawn[i] = [2]float64{gamma(j.cells[i].score), gamma(j.cells[i].weight - j.cells[i].score)}
+	good, bad := make([]float64, len(j.good)), make([]float64, len(j.good))
+	for i := range good {
+		good[i], bad[i] = gamma(j.good[i]), gamma(j.bad[i])
 	}
-	prior := [2]float64{gamma(1), gamma(1)}
-	var best *cell
-	highest := -1.0
-	consider := func(c *cell) {
-		good, bad := prior[0], prior[1]
-		for i := range j.cells {
-			if w := j.kernel(c, &j.cells[i]); w > 0 {
-				good, bad = good+w*drawn[i][0], bad+w*drawn[i][1]
+	priorGood, priorBad := gamma(1), gamma(1)
+	var best []any
+	highest, tried := -1.0, true
+	for _, i := range j.candidates() {
+		for _, same := range []bool{true, false} {
+			at := j.at(i)
+			for k := range j.parameters {
+				p := &j.parameters[k]
+				x, ok := at[k].(float64)
+				if y := round(x+p.width*r.NormFloat64(), 4); ok && !same && y >= p.low && y <= p.high {
+					at[k] = y
+				}
+			}
+			successes, failures := j.near(at, good, bad)
+			if rate := (successes + priorGood) / (successes + failures + priorGood + priorBad); rate > highest {
+				best, highest, tried = at, rate, same
 			}
 		}
-		if rate := good / (good + bad); rate > highest {
-			best, highest = c, rate
-		}
 	}
-	for _, c := range j.succeeded() {
-		consider(c)
-		consider(j.jitter(c, r))
-	}
-	return j.suggest(best)
+	return j.suggest(best, tried)
 }
 
-// jitter draws an untried assignment from the kernel around a cell, within the range of
-// the numbers that were tried.
-func (j *joint) jitter(c *cell, r *rand.Rand) *cell {
-	out := &cell{at: c.at, point: slices.Clone(c.point), attempt: -1}
-	for k, width := range j.widths {
-		levels := j.axes[k].levels
-		x := c.point[k] + width*r.NormFloat64()
-		if width > 0 && c.at[k] > 0 && x >= levels[1].low && x <= levels[len(levels)-1].high {
-			out.point[k] = round(x, 4)
-		}
-	}
-	return out
-}
-
-// suggest describes an assignment, with the values of a real attempt if it was tried.
-func (j *joint) suggest(c *cell) *robotmem.Suggestion {
-	if c == nil {
+// suggest describes an assignment; nil for none.
+func (j *joint) suggest(at []any, tried bool) *robotmem.Suggestion {
+	if at == nil {
 		return nil
 	}
-	s := &robotmem.Suggestion{Parameters: robotmem.Object{}, Estimate: j.estimate(j.near(c)), Tried: c.attempt >= 0, MemoryIDs: []int64{}}
+	s := &robotmem.Suggestion{Parameters: robotmem.Object{}, Tried: tried, MemoryIDs: []int64{}}
+	s.Estimate = j.estimate(j.near(at, j.good, j.bad))
 	var words []string
-	for k, a := range j.axes {
-		l := a.levels[c.at[k]]
-		if c.at[k] == 0 {
-			continue
+	for k, v := range at {
+		p := &j.parameters[k]
+		x, isNumber := v.(float64)
+		if v != nil {
+			words = append(words, strings.TrimPrefix(p.Path, "params.")+" "+p.shown(&level{value: v, low: x, high: x}))
+			s.Parameters[p.Path] = v
 		}
-		if x := c.point[k]; a.numeric && !s.Tried {
-			l = level{x, x, x, 0}
-		} else if a.numeric {
-			x, _ = a.Values[a.Column.Of[c.attempt]].(float64)
-			l = level{x, x, x, 0}
-		}
-		words = append(words, strings.TrimPrefix(a.Path, "params.")+" "+a.shown(l))
-		if s.Parameters[a.Path] = l.value; a.Quoted && a.numeric {
-			s.Parameters[a.Path] = strconv.FormatFloat(l.low, 'g', -1, 64) + " " + a.Unit
+		if isNumber && p.Quoted {
+			s.Parameters[p.Path] = strconv.FormatFloat(x, 'g', -1, 64) + " " + p.Unit
 		}
 	}
-	near := slices.SortedStableFunc(slices.Values(j.succeeded()), func(a, b *cell) int {
-		return cmp.Compare(j.kernel(c, b), j.kernel(c, a))
-	})
-	for _, other := range near[:min(len(near), maxExamples)] {
-		if j.kernel(c, other) > 0 {
-			s.MemoryIDs = append(s.MemoryIDs, other.id)
+	near := j.candidates()
+	slices.SortStableFunc(near, func(a, b int) int { return cmp.Compare(j.kernel(at, b), j.kernel(at, a)) })
+	for _, i := range near[:min(len(near), maxExamples)] {
+		if j.kernel(at, i) > 0 {
+			s.MemoryIDs = append(s.MemoryIDs, j.attempts[i].ID)
 		}
 	}
 	s.Text = fmt.Sprintf("%s: expected %.3g (%.3g to %.3g) from %.3g attempts nearby", strings.Join(words, ", "), s.Rate, s.Low, s.High, s.Attempts)
-	if !s.Tried {
+	if !tried {
 		s.Text += "; this combination was not tried"
 	}
 	return s

@@ -11,7 +11,7 @@ import (
 )
 
 // Values are what some memories have at one context path. Quantities are numbers in the
-// unit that most of them are written in, and a number without a unit is taken in it.
+// most common unit of the path, and a number without a unit is taken in it.
 type Values struct {
 	Path   string
 	Unit   string // "" if there are no quantities
@@ -39,72 +39,59 @@ func (r *Columns) ValuesOf(c *store.Conn, paths []string, ids []int64) ([]Values
 }
 
 func (v *valueColumn) values(ids []int64) Values {
-	out := Values{Path: v.path, Values: make([]any, len(v.distinct)), Of: make([]uint32, len(ids))}
-	counts, spelt, plain, quantities := make([]int, len(v.distinct)), map[string]int{}, 0, 0
-	for i, id := range ids {
-		if id < int64(len(v.of)) {
-			out.Of[i] = v.of[id]
-			counts[v.of[id]]++
-		}
+	out := Values{Path: v.path, Unit: v.unit(), Values: make([]any, len(v.distinct)), Of: make([]uint32, len(ids))}
+	quantities := 0
+	for _, u := range v.units {
+		quantities += u.memories
 	}
-	for number, n := range counts {
-		d := &v.distinct[number]
-		if n == 0 || number == 0 || len(d.All) == 0 {
-			continue
-		}
-		if d.Bare {
-			plain += n
-		}
-		if _, ok := d.All[len(d.All)-1].(units.Quantity); ok {
-			quantities += n
-			spelt[d.Unit] += n
-		}
-	}
-	for unit, n := range spelt {
-		if most := spelt[out.Unit]; n > most || n == most && unit < out.Unit {
-			out.Unit = unit
-		}
-	}
-	out.Quoted = quantities > plain
+	out.Quoted = quantities > v.bare
 	zero, _ := units.Of(0, out.Unit)
 	one, _ := units.Of(1, out.Unit)
-	for number, n := range counts {
-		all := v.distinct[number].All
-		if n == 0 || len(all) == 0 {
+	for i, id := range ids {
+		if id >= int64(len(v.of)) {
 			continue
 		}
-		last := all[len(all)-1]
-		if x, ok := last.(units.Quantity); ok {
-			if x.Unit == one.Unit {
-				out.Values[number] = significant((x.Value - zero.Value) / (one.Value - zero.Value))
-				continue
-			}
-			last = all[0] // of another kind, a text
-		}
-		switch x := last.(type) {
-		case string:
-			if utf8.RuneCountInString(x) <= maxValueLength {
-				out.Values[number] = x
-			}
-		case []byte:
-			if s := string(x); s == filter.BlobTrue || s == filter.BlobFalse {
-				out.Values[number] = s == filter.BlobTrue
-			}
-		default:
-			if f, ok := filter.Number(x); ok {
-				out.Values[number] = f
-			}
+		number := v.of[id]
+		if out.Of[i] = number; out.Values[number] == nil {
+			out.Values[number] = plain(v.distinct[number].All, zero, one)
 		}
 	}
 	return out
 }
 
+// plain returns the value that counts, the last one, as a number in the unit of one, a
+// text or a truth value; nil for any other.
+func plain(all []any, zero, one units.Quantity) any {
+	if len(all) == 0 {
+		return nil
+	}
+	switch x := all[len(all)-1].(type) {
+	case units.Quantity:
+		if x.Unit == one.Unit {
+			return significant((x.Value - zero.Value) / (one.Value - zero.Value))
+		}
+		if s, ok := all[0].(string); ok { // of another kind than most
+			return s
+		}
+	case string:
+		if utf8.RuneCountInString(x) <= maxValueLength {
+			return x
+		}
+	case []byte:
+		if s := string(x); s == filter.BlobTrue || s == filter.BlobFalse {
+			return s == filter.BlobTrue
+		}
+	default:
+		if number, ok := filter.Number(x); ok {
+			return number
+		}
+	}
+	return nil
+}
+
 // significant removes the error of a conversion, which is in the last of 15 digits.
 func significant(x float64) float64 {
-	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64)
-	if err != nil || math.IsInf(y, 0) {
-		return x
-	}
+	y, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64)
 	return y
 }
 

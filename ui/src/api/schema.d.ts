@@ -823,8 +823,11 @@ export interface components {
             };
             /** @description Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For repeated attempts that may fail. */
             explore?: boolean;
-            /** @description success (default), or a context path with a number: task.score to maximise it, -task.duration_s or {"path":"task.duration_s","direction":"min"} to minimise it. */
-            goal?: components["schemas"]["Goal"];
+            /**
+             * @description success, or a context path with a number: task.score to maximise it, -task.duration_s to minimise it.
+             * @default success
+             */
+            goal?: string;
             /**
              * @description Fewest attempts for a suggestion.
              * @default 3
@@ -1132,16 +1135,6 @@ export interface components {
             purged?: components["schemas"]["Purged"];
             reason: string;
             status: string;
-        };
-        Goal: {
-            /**
-             * @description max or min.
-             * @default max
-             * @enum {string}
-             */
-            direction?: "max" | "min";
-            /** @description Context path of the number, or success. */
-            path?: string;
         };
         HistoryResponse: {
             /** @description What was taken otherwise than given. */
