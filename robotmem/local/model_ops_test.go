@@ -254,6 +254,9 @@ func (w *world) update(t *rapid.T) {
 	if r.Context != nil {
 		k.now.context = in
 	}
+	if in.success != "" && r.Context != nil {
+		k.now.ofSession = ""
+	}
 	k.pinned = k.pinned || slices.Contains(protected, k.now.category) && k.now.category != was
 	k.useful = &now
 }
@@ -468,6 +471,11 @@ func (w *world) ended(t *rapid.T, s *episode, r *robotmem.EndSessionRequest, res
 		t.Fatalf("end_session: %+v, want %d superseded: %v", res.Consolidated, len(by), by)
 	}
 	s.ended, s.score = &now, r.OutcomeScore
+	for _, k := range w.memories {
+		if k.session == s.id && s.score != nil && k.now.outcome() == "" && len(k.now.context.object()) > 0 {
+			k.now.ofSession = map[bool]string{true: "success", false: "failure"}[*s.score > 0.5]
+		}
+	}
 	facts, perceptions := 0, 0
 	for _, k := range w.memories {
 		switch {

@@ -45,7 +45,7 @@ func (w *world) drawFilter(t *rapid.T, depth int) Condition {
 		return Condition{robotmem.Object{"$not": a.filter}, a.refuses, a.admits}
 	case k <= 3:
 		want := rapid.Bool().Draw(t, "success")
-		return decided(robotmem.Object{"task.success": want}, func(s seen) bool { return s.context.success == map[bool]string{true: "true", false: "false"}[want] })
+		return decided(robotmem.Object{"task.success": want}, func(s seen) bool { return s.outcome() == map[bool]string{true: "success", false: "failure"}[want] })
 	case k == 4:
 		return decided(robotmem.Object{"task.name": map[string]any{"$nin": []any{"lift"}}}, func(s seen) bool { return s.context.task != `"lift"` })
 	case k == 5:
@@ -211,7 +211,7 @@ func (w *world) recallWords(t *rapid.T) {
 		switch {
 		case i == 0 && *m.Score != 1:
 			t.Fatalf("the best scores %v", *m.Score)
-		case i > 0 && (*m.Score > *res.Memories[i-1].Score || *m.Score == *res.Memories[i-1].Score && m.MemoryID < res.Memories[i-1].MemoryID):
+		case i > 0 && (*m.Score > *res.Memories[i-1].Score || *m.Score == *res.Memories[i-1].Score && m.ObservedAt.After(res.Memories[i-1].ObservedAt)):
 			t.Fatalf("memory %d (%v) comes after %d (%v)", m.MemoryID, *m.Score, res.Memories[i-1].MemoryID, *res.Memories[i-1].Score)
 		case !slices.Contains(want, m.MemoryID):
 			t.Fatalf("recall %+v: memory %d is not among %v", r, m.MemoryID, want)

@@ -39,6 +39,7 @@ type known struct {
 
 // belief is one state of a memory.
 type belief struct {
+	ofSession  string // the outcome of its episode, if it has none of its own
 	content    string
 	context    situation
 	category   string
@@ -105,7 +106,7 @@ func (k *known) at(t time.Time) *belief {
 func (k *known) archive(now time.Time, change, reason string) {
 	old := k.now
 	old.to, old.change, old.reason = now, change, reason
-	old.tags = slices.Clone(old.tags)
+	old.tags, old.ofSession = slices.Clone(old.tags), ""
 	k.past = append(k.past, old)
 	k.now.from, k.updated = now, now
 }
@@ -113,6 +114,14 @@ func (k *known) archive(now time.Time, change, reason string) {
 func (k *known) setStatus(now time.Time, status, change, reason string, by int64) {
 	k.archive(now, change, reason)
 	k.now.status, k.now.by = status, by
+}
+
+// outcome is success, failure or "".
+func (b *belief) outcome() string {
+	if b.context.success != "" {
+		return map[string]string{"true": "success", "false": "failure"}[b.context.success]
+	}
+	return b.ofSession
 }
 
 func (k *known) used(now time.Time) { k.uses++; k.useful = &now }

@@ -23,6 +23,7 @@ import (
 //   - the episodes that used it went better.
 const (
 	evidencePool = 5    // at least so many hits are compared
+	evidenceMost = 10   // at most so many: each is compared with each
 	nearShare    = 0.5  // of the score of words of the better ranked one; below it is not nearly equal
 	moreShare    = 0.6  // likewise, for a memory that has more words of the query
 	nearCosine   = 0.05 // difference of cosines
@@ -40,7 +41,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	}
 	pool := make([]hit, 0, len(hits))
 	var scores []float64 // they stay where they are: the best is first
-	size := max(r.N, evidencePool)
+	size := min(max(r.N, evidencePool), evidenceMost)
 	for len(pool) < size && len(hits) > 0 {
 		h := hits[0]
 		hits = hits[1:]
@@ -50,6 +51,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 		}
 		if ok {
 			h.has = r.found(h.memory)
+			h.subject = subjectOf(h.memory)
 			h.covered = r.coveredBy(&h)
 			pool, scores = append(pool, h), append(scores, h.score)
 		}
@@ -78,7 +80,7 @@ func prefers(b, a *hit, asked string) bool {
 	if b.words < nearShare*a.words || a.cosine != nil && (b.cosine == nil || *b.cosine < *a.cosine-nearCosine) || missing > len(a.has)/2 {
 		return false
 	}
-	if newer, sure := replaces(b.memory, a.memory); newer != 0 && (missing == 0 || sure) {
+	if newer, sure := replaces(b.subject, a.subject); newer != 0 && (missing == 0 || sure) {
 		return newer > 0
 	}
 	if x, y := ownOutcome(a.memory), ownOutcome(b.memory); asked != "" && x != y && (x == asked || y == asked) && more >= missing {
@@ -116,7 +118,7 @@ func (r *run) coveredBy(h *hit) map[string]bool {
 	if len(out) == len(h.has) {
 		return out
 	}
-	for path, v := range leaves(h.memory.Context) {
+	for path, v := range h.subject.leaves {
 		for _, word := range text.Stems(strings.NewReplacer("_", " ", ".", " ").Replace(path) + " " + strings.ReplaceAll(v, "_", " ")) {
 			if _, asked := h.has[word]; asked {
 				out[word] = true
@@ -136,9 +138,38 @@ func difference(a, b map[string]bool) (n int) {
 	return n
 }
 
+// subject is what a memory is compared by.
+type subject struct {
+	*robotmem.Memory
+	leaves map[string]string
+	states bool // its text states a change
+	// Made when they are needed.
+	words     []string
+	statement *consolidate.Statement
+}
+
+func subjectOf(m *robotmem.Memory) *subject {
+	return &subject{Memory: m, leaves: leaves(m.Context), states: text.StatesChange(m.Content)}
+}
+
+func (s *subject) stems() []string {
+	if s.words == nil {
+		s.words = text.Stems(s.Content)
+	}
+	return s.words
+}
+
+func (s *subject) stated() consolidate.Statement {
+	if s.statement == nil {
+		statement := record.StatementOf(s.Content)
+		s.statement = &statement
+	}
+	return *s.statement
+}
+
 // replaces returns 1 if b replaces a as the present value of one subject, -1 if a replaces b, otherwise
 // 0. sure means that their contexts name one subject, and not their words alone.
-func replaces(b, a *robotmem.Memory) (newer int, sure bool) {
+func replaces(b, a *subject) (newer int, sure bool) {
 	if a.Type != "fact" || b.Type != "fact" {
 		return 0, false
 	}
@@ -147,17 +178,15 @@ func replaces(b, a *robotmem.Memory) (newer int, sure bool) {
 	if newer < 0 {
 		early, late = b, a
 	}
-	same, differ, values := CompareContexts(a.Context, b.Context)
+	same, differ, values := compareLeaves(a.leaves, b.leaves)
 	attempts := a.Outcome != robotmem.OutcomeUnknown || b.Outcome != robotmem.OutcomeUnknown
-	states := text.StatesChange(late.Content)
-	if differ > 0 || attempts && !states {
+	if differ > 0 || attempts && !late.states {
 		return 0, same > 0
 	}
-	words, others := text.Stems(a.Content), text.Stems(b.Content)
-	changed := states && (same > 0 || common(words, others) >= subjectWords)
+	changed := late.states && (same > 0 || common(a.stems(), b.stems()) >= subjectWords)
 	if !changed && !attempts { // two attempts are not two values
-		verdict, _ := consolidate.Compare(record.StatementOf(early.Content), record.StatementOf(late.Content))
-		changed = verdict == consolidate.Contradicts || values > 0 && (same > 0 || consolidate.Jaccard(words, others) >= sameSubject)
+		verdict, _ := consolidate.Compare(early.stated(), late.stated())
+		changed = verdict == consolidate.Contradicts || values > 0 && (same > 0 || consolidate.Jaccard(a.stems(), b.stems()) >= sameSubject)
 	}
 	if !changed {
 		newer = 0
@@ -178,7 +207,10 @@ func common(a, b []string) (n int) {
 // CompareContexts counts the texts and flags that two contexts share and that differ, and the numbers and
 // coordinates that differ.
 func CompareContexts(a, b robotmem.Object) (same, differ, values int) {
-	x, y := leaves(a), leaves(b)
+	return compareLeaves(leaves(a), leaves(b))
+}
+
+func compareLeaves(x, y map[string]string) (same, differ, values int) {
 	for path, v := range x {
 		w, ok := y[path]
 		switch {
@@ -208,11 +240,14 @@ func leaves(context robotmem.Object) map[string]string {
 	return out
 }
 
-// noteConflicts names, for each answer, the answers that it replaces or that replace it.
-func noteConflicts(answers []robotmem.Memory) {
-	for i := range answers {
+// noteConflicts names, for each of the first answers, those that it replaces or that replace it.
+func noteConflicts(answers []robotmem.Memory, hits []hit) {
+	for i := range hits[:min(len(hits), evidenceMost)] {
+		if hits[i].subject == nil {
+			hits[i].subject = subjectOf(hits[i].memory)
+		}
 		for j := range i {
-			newer, _ := replaces(&answers[i], &answers[j])
+			newer, _ := replaces(hits[i].subject, hits[j].subject)
 			if newer == 0 {
 				continue
 			}

@@ -161,6 +161,7 @@ type hit struct {
 	words    float64          // BM25 score
 	has      map[string]bool  // words of the query, by stem: whether the memory holds them; nil until it is needed
 	covered  map[string]bool  // has, also by words of the context
+	subject  *subject         // nil until it is needed
 }
 
 // run is the state of one recall.
@@ -220,7 +221,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 		res.Memories = append(res.Memories, r.result(&hits[i]))
 	}
 	r.noteOtherMaps(res.Memories)
-	noteConflicts(res.Memories)
+	noteConflicts(res.Memories, hits)
 	if len(res.Memories) == 0 {
 		hints, err := src.Hints(ctx, q, r.set)
 		if err != nil {
