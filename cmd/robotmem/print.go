@@ -46,6 +46,11 @@ func printAnswer(w *lines, answer any) {
 	case *robotmem.AggregateResponse:
 		printAggregate(w, r)
 		return
+	case *robotmem.StartSessionResponse: // the id alone in the first line, for scripts
+		w.line("%s", r.SessionID)
+		w.detail("collection", fmt.Sprintf("%s, %d active memories", r.Collection, r.ActiveMemoriesCount))
+		w.block(r.Briefing.Text)
+		return
 	case *robotmem.TimelineResponse:
 		w.line("%s", r.Of)
 		for _, m := range r.Memories {
