@@ -39,8 +39,6 @@ func candidates() []candidate {
 		{name: nodeWordsName, open: func() engine { return &node{} }},
 		{name: "fts5", open: newFTS5, missing: fts5Missing},
 		{name: "bleve", open: func() engine { return &bleveEngine{} }},
-		{name: "chromem", open: func() engine { return &chromemEngine{} }},
-		{name: "hnsw", open: newHNSW, missing: hnswMissing},
 	}
 }
 

@@ -107,3 +107,11 @@ func (e *bleveEngine) close() error {
 	}
 	return e.index.Close()
 }
+
+// trial is the filtered field, for engines that do not store a context.
+func trial(c *corpus, row int) string {
+	if c.rare[row] {
+		return rareValue
+	}
+	return "routine"
+}

@@ -36,7 +36,7 @@ func (n *node) load(ctx context.Context, c *corpus, clock *clock) (err error) {
 	}
 	// By default the score of memories from the real world is multiplied by 1.5. The
 	// other engines have no such factor.
-	o := local.Options{RealWeight: 1, Weights: map[string]float64{"vector": meaningWeight}}
+	o := local.Options{RealWeight: 1, Weights: map[string]float64{"vector": meaningWeight, "evidence": 0}}
 	if n.meaning {
 		clock.unpaid(func() { o.Embedder = newCachedVectors(c) })
 	}
@@ -109,7 +109,7 @@ func (n *node) asker(mode string, filter robotmem.Object, spell func(question) s
 		if err != nil {
 			return nil, err
 		}
-		if res.Mode != mode || len(res.Degraded) > 0 {
+		if res.Mode != mode || len(res.Degraded) > 0 && len(res.Memories) > 0 {
 			return nil, fmt.Errorf("answered by %s, degraded %v, want %s", res.Mode, res.Degraded, mode)
 		}
 		rows := make([]int, len(res.Memories))
