@@ -21,8 +21,6 @@ import (
 // decode decodes one request strictly in its names and leniently in the spelling of values
 // (interpret.go). It refuses unknown fields, other types and bytes after the object. The error
 // names the field.
-func decode(data []byte, req any) error { return (&reading{}).decode(data, req) }
-
 func (r *reading) decode(data []byte, req any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		data = []byte("{}")

@@ -61,12 +61,12 @@ func compare(ctx context.Context, episodes, seeds int) ([]result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	m, err := local.Open(ctx, filepath.Join(dir, "memory.db"), local.Options{})
 	if err != nil {
 		return nil, err
 	}
-	defer m.Close()
+	defer func() { _ = m.Close() }()
 	results := []result{{name: "without memory"}, {name: "recall", choose: withRecall}, {name: "advise", choose: withAdvise},
 		{name: "advise, 10 % wrong", choose: withAdvise, wrong: 0.1}, {name: "best possible"}}
 	for i := range results {

@@ -108,7 +108,7 @@ func readLines(files fs.FS, path string, f func([]byte) error) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	const maxLine = 64 << 20
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)

@@ -17,7 +17,7 @@ func bruteMap(memories []robotmem.Memory, r *robotmem.PlacesRequest) (points []r
 		if r.Category != "" && m.Category != r.Category || r.ContextFilter != nil && m.Context["even"] != true {
 			continue
 		}
-		places := filter.Places(m.Context)
+		places := filter.Places(m.Context, func(string, any) bool { return true })
 		for _, p := range places {
 			fields[fieldKey{p.Path, p.Frame, p.MapID, len(p.XYZ)}]++
 			x, y := p.XYZ[0], p.XYZ[1]

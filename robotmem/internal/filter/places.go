@@ -16,13 +16,8 @@ type Place struct {
 	Frame, MapID string
 }
 
-// Places lists every coordinate of a context, by path.
-func Places(context robotmem.Object) []Place {
-	return WantedPlaces(context, func(string, any) bool { return true })
-}
-
-// WantedPlaces is Places of the values that are wanted.
-func WantedPlaces(context robotmem.Object, wanted func(path string, v any) bool) (places []Place) {
+// Places lists the coordinates of a context that are wanted, by path.
+func Places(context robotmem.Object, wanted func(path string, v any) bool) (places []Place) {
 	Walk(context, func(path string, v any, frame, mapID string) {
 		if !wanted(path, v) {
 			return
@@ -47,7 +42,7 @@ func PlacePaths(field string) []string {
 // PlacesFor returns the coordinates of a context that a question compares.
 func PlacesFor(s *robotmem.SpatialSort, context robotmem.Object) []Place {
 	paths := PlacePaths(s.Field)
-	places := WantedPlaces(context, func(path string, _ any) bool { return slices.Contains(paths, path) })
+	places := Places(context, func(path string, _ any) bool { return slices.Contains(paths, path) })
 	return slices.DeleteFunc(places, func(p Place) bool {
 		return !ComparesDims(s, len(p.XYZ)) || !ComparesFrame(s, p.Frame, p.MapID)
 	})

@@ -33,7 +33,7 @@ type Point struct {
 }
 
 func (pc *placeColumns) read(context string) any {
-	places := filter.WantedPlaces(robotmem.ParseObject(context), func(path string, v any) bool {
+	places := filter.Places(robotmem.ParseObject(context), func(path string, v any) bool {
 		list, _ := v.([]any)
 		return pc.paths == nil && len(list) <= 3 || slices.Contains(pc.paths, path)
 	})

@@ -122,7 +122,7 @@ func (s *fakeStore) Cosine(_ context.Context, _ *recall.Query, _ recall.Set, id 
 
 func (s *fakeStore) Places(_ context.Context, at *robotmem.SpatialSort, in recall.Set, limit int) ([]recall.Ranked, []string, error) {
 	return s.rank(in, limit, recall.Smaller, func(m *robotmem.Memory) (float64, bool) {
-		places := filter.Places(m.Context)
+		places := filter.Places(m.Context, func(string, any) bool { return true })
 		for _, p := range places {
 			if p.Path == at.Field {
 				d := math.Hypot(p.XYZ[0]-at.Target[0], p.XYZ[1]-at.Target[1])
