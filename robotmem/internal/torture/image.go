@@ -33,6 +33,8 @@ const (
 const imageRules = `
 tags: [{tag: grip, display_name: Grip, match: [gripper]}]
 categories: [{category: lesson, match: [again]}]
+fallback: code
+outcome: {paths: [task.success], success: [ok], failure: [failed], text: {failure: [slipped]}}
 confidence: {base: 0.5, step: 0.1, cap: 0.9, context_over: 5, causal: [because]}
 scope: [{name: snake, kind: entity, needs: "_", regex: '\w+_\w+'}]
 `
