@@ -100,7 +100,7 @@ func (c *evalSetCmd) Run(ctx context.Context, a *app) error {
 }
 
 func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Options) (res *eval.Result, err error) {
-	err = a.inTempMemory(ctx, "", func(m *local.Node, path string) (err error) {
+	err = a.inTempMemory(ctx, func(m *local.Node, path string) (err error) {
 		p := a.newProgress("eval "+set.Name, 0)
 		defer p.Done()
 		o.Progress = func(done, total int) { p.Set(int64(done), int64(total)) }
@@ -174,10 +174,9 @@ func printEval(w *lines, r *eval.Result) {
 	w.line("learnt in %.1f s", r.LearnS)
 }
 
-// inTempMemory calls f with a new memory in a temporary folder below parent; "" is the folder of
-// the system for temporary files.
-func (a *app) inTempMemory(ctx context.Context, parent string, f func(m *local.Node, path string) error) (err error) {
-	dir, err := os.MkdirTemp(parent, "robotmem-")
+// inTempMemory calls f with a new memory in a temporary folder.
+func (a *app) inTempMemory(ctx context.Context, f func(m *local.Node, path string) error) (err error) {
+	dir, err := os.MkdirTemp("", "robotmem-")
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
