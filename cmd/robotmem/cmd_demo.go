@@ -118,10 +118,9 @@ func (r *demoReport) run(ctx context.Context, a *app) (err error) {
 // experience is a recording and where it is stored.
 type experience struct {
 	robotfailures.Failure
+	collection string
 	perception int64
 }
-
-func (x *experience) collection() string { return strings.ReplaceAll(x.Task, " ", "-") }
 
 // demoLife stores the recordings and asks about them. After an error its methods do nothing.
 type demoLife struct {
@@ -147,11 +146,11 @@ func demoCall[Req, Res any](ctx context.Context, l *demoLife, op func(context.Co
 // every n-th of them, so that a session is as mixed as a day of work.
 func (l *demoLife) task(ctx context.Context, set []robotfailures.Failure) {
 	sessions := (len(set) + demoEpisode - 1) / demoEpisode
+	collection := strings.ReplaceAll(set[0].Task, " ", "-")
 	for i := range sessions {
-		first := &experience{Failure: set[i]}
-		s := demoCall(ctx, l, l.m.StartSession, &robotmem.StartSessionRequest{Collection: first.collection(), Context: first.context()})
+		s := demoCall(ctx, l, l.m.StartSession, &robotmem.StartSessionRequest{Collection: collection, Context: demoContext(set[i].Task)})
 		for j := i; j < len(set); j += sessions {
-			l.remember(ctx, s.SessionID, &experience{Failure: set[j]})
+			l.remember(ctx, s.SessionID, &experience{Failure: set[j], collection: collection})
 		}
 		demoCall(ctx, l, l.m.EndSession, &robotmem.EndSessionRequest{SessionID: s.SessionID})
 		l.report.Sessions++
@@ -160,22 +159,20 @@ func (l *demoLife) task(ctx context.Context, set []robotfailures.Failure) {
 
 // remember stores the trace of a recording as a perception and its figures as a fact.
 func (l *demoLife) remember(ctx context.Context, session string, x *experience) {
-	about, observed := x.context(), l.at
-	force, forceTrend := x.figures(0)
-	torque, torqueTrend := x.figures(3)
-	about["params"] = map[string]any{"peak_force": force, "force_trend": forceTrend, "peak_torque": torque, "torque_trend": torqueTrend}
+	about, observed := demoContext(x.Task), l.at
+	peak, trend := x.torque()
+	about["params"] = map[string]any{"peak_torque": peak, "torque_trend": trend}
 	succeeded := x.Class == "normal" || x.Class == "ok" // the sets hold motions without a failure too
 	about["task"] = map[string]any{"name": x.Task, "success": succeeded, "class": x.Label()}
-	source := fmt.Sprintf("Robot Execution Failures (UCI), %s recording %d", x.Set, x.Index+1)
 	saved := demoCall(ctx, l, l.m.SavePerception, &robotmem.SavePerceptionRequest{
-		Description:    fmt.Sprintf("wrench at the wrist during %s, %s: torque %s, force %s", x.Task, x.Label(), torqueTrend, forceTrend),
+		Description:    fmt.Sprintf("wrench at the wrist during %s, %s: torque %s", x.Task, x.Label(), trend),
 		PerceptionType: "tactile", MediaType: "text/csv", Data: string(x.CSV()),
-		Metadata: robotmem.Object{"kind": "wrench", "channels": robotfailures.Channels, "duration_s": robotfailures.Window.Seconds(), "recording": source},
+		Metadata: robotmem.Object{"kind": "wrench", "channels": robotfailures.Channels, "duration_s": robotfailures.Window.Seconds()},
 		Context:  about, SessionID: session, ObservedAt: &observed,
 	})
 	learnt := demoCall(ctx, l, l.m.Learn, &robotmem.LearnRequest{
-		Insight: fmt.Sprintf("observed %s in %s: torque %s, force %s, peak force %.0f, peak torque %.0f", x.Label(), x.Task, torqueTrend, forceTrend, force, torque),
-		Context: about, SessionID: session, ObservedAt: &observed, Source: source,
+		Insight: fmt.Sprintf("observed %s in %s: torque %s, peak torque %.0f", x.Label(), x.Task, trend, peak),
+		Context: about, SessionID: session, ObservedAt: &observed, Source: fmt.Sprintf("Robot Execution Failures (UCI), %s recording %d", x.Set, x.Index+1),
 	})
 	if learnt.Status == "created" {
 		l.report.Facts++
@@ -186,20 +183,16 @@ func (l *demoLife) remember(ctx context.Context, session string, x *experience) 
 	l.experiences = append(l.experiences, x)
 }
 
-func (x *experience) context() robotmem.Object {
-	return robotmem.Object{
-		"task":  map[string]any{"name": x.Task},
-		"robot": map[string]any{"id": "demo-arm"}, // the source has no name
-		"env":   map[string]any{"sim_or_real": "real"},
-	}
+func demoContext(task string) robotmem.Object {
+	return robotmem.Object{"task": map[string]any{"name": task}, "robot": map[string]any{"id": "demo-arm"}, "env": map[string]any{"sim_or_real": "real"}}
 }
 
-// figures are the largest magnitude of the three channels from first on, and whether its last
-// five samples are 1.5 times as strong as the first five, or the reverse.
-func (x *experience) figures(first int) (peak float64, trend string) {
+// torque returns the largest magnitude, and whether the last five samples are 1.5 times as strong
+// as the first five, or the reverse.
+func (x *experience) torque() (peak float64, trend string) {
 	var sums [robotfailures.SampleCount / 5]float64
 	for i, s := range x.Samples {
-		magnitude := math.Hypot(math.Hypot(s[first], s[first+1]), s[first+2])
+		magnitude := math.Hypot(math.Hypot(s[3], s[4]), s[5])
 		peak = max(peak, math.Round(magnitude)) // the readings are whole numbers
 		sums[i/5] += magnitude
 	}
@@ -212,64 +205,52 @@ func (x *experience) figures(first int) (peak float64, trend string) {
 	return peak, "steady"
 }
 
-// ask asks by words, by structure and by a trace, and starts a session.
+// ask asks by words, by structure and by a trace.
 func (l *demoLife) ask(ctx context.Context) {
-	first, r := l.experiences[0], l.report
 	res := demoCall(ctx, l, l.m.Recall, &robotmem.RecallRequest{Query: demoWords, Collection: "*", Type: "fact", N: 3})
-	q := demoQuestion{Question: fmt.Sprintf("In words: %q, in all tasks (%.1f ms)", demoWords, res.QueryMS), Of: len(res.Memories)}
+	words := demoQuestion{Question: fmt.Sprintf("In words: %q (%.1f ms)", demoWords, res.QueryMS), Lines: texts(res)}
+	words.Of = len(res.Memories)
 	for _, m := range res.Memories {
-		q.Lines = append(q.Lines, fmt.Sprintf("[%d] %s", m.MemoryID, m.Content))
-		if said(m.Params, "torque_trend") == "rising" && said(m.Task, "name") == first.Task {
-			q.Right++
+		if params, _ := m.Params.(map[string]any); params["torque_trend"] == "rising" {
+			words.Right++
 		}
 	}
-	r.Questions = append(r.Questions, q)
 
 	res = demoCall(ctx, l, l.m.Recall, &robotmem.RecallRequest{Collection: "*", Type: "perception", N: 100, ContextFilter: robotmem.Object{"task.class": demoClass}})
-	q = demoQuestion{Question: fmt.Sprintf("By structure: task.class is %q, in all tasks (%.1f ms)", demoClass, res.QueryMS), Right: sameClass(res, demoClass)}
+	structure := demoQuestion{Question: fmt.Sprintf("By structure: task.class is %q (%.1f ms)", demoClass, res.QueryMS), Right: sameClass(res, demoClass)}
+	trace := demoQuestion{}
 	for _, x := range l.experiences {
-		if x.Label() == demoClass {
-			q.Of++
-		}
-	}
-	q.Lines = []string{fmt.Sprintf("%d of %d found, and %d of anything else", q.Right, q.Of, len(res.Memories)-q.Right)}
-	r.Questions = append(r.Questions, q)
-
-	q = demoQuestion{}
-	for _, x := range l.experiences {
-		res := demoCall(ctx, l, l.m.Recall, &robotmem.RecallRequest{Collection: x.collection(), N: demoNeighbors, Like: &robotmem.Like{MemoryID: x.perception}})
-		q.Of += len(res.Memories)
-		q.Right += sameClass(res, x.Label())
-		if q.Question != "" || x.Label() != demoClass {
+		near := demoCall(ctx, l, l.m.Recall, &robotmem.RecallRequest{Collection: x.collection, N: demoNeighbors, Like: &robotmem.Like{MemoryID: x.perception}})
+		trace.Of += len(near.Memories)
+		trace.Right += sameClass(near, x.Label())
+		if x.Label() != demoClass {
 			continue
 		}
-		r.Probe, q.Question = x.perception, fmt.Sprintf("By trace: most like [%d], %s in %s (%.1f ms)", x.perception, x.Label(), x.Task, res.QueryMS)
-		for _, m := range res.Memories {
-			q.Lines = append(q.Lines, fmt.Sprintf("[%d] %s", m.MemoryID, m.Content))
-		}
+		structure.Of++
+		l.report.Probe, trace.Lines = x.perception, texts(near)
+		trace.Question = fmt.Sprintf("By trace: most like [%d], %s in %s (%.1f ms)", x.perception, demoClass, x.Task, near.QueryMS)
 	}
-	q.Lines = append(q.Lines, fmt.Sprintf("With each of the %d traces as the question, %d %% of the %d nearest share its class", len(l.experiences), 100*q.Right/max(1, q.Of), demoNeighbors))
-	r.Questions = append(r.Questions, q)
+	structure.Lines = []string{fmt.Sprintf("%d of %d found, and %d of anything else", structure.Right, structure.Of, len(res.Memories)-structure.Right)}
+	trace.Lines = append(trace.Lines, fmt.Sprintf("With each of the %d traces as the question, %d %% of the %d nearest share its class", len(l.experiences), 100*trace.Right/max(1, trace.Of), demoNeighbors))
+	l.report.Questions = []demoQuestion{words, structure, trace}
+	l.report.Stats = demoCall(ctx, l, l.m.Stats, &admin.StatsRequest{})
+	l.report.Doctor = demoCall(ctx, l, l.m.Doctor, &admin.DoctorRequest{})
+}
 
-	s := demoCall(ctx, l, l.m.StartSession, &robotmem.StartSessionRequest{Collection: first.collection(), Context: first.context()})
-	r.Questions = append(r.Questions, demoQuestion{Question: "A new session begins: its briefing", Lines: strings.Split(strings.TrimSpace(s.Briefing.Text), "\n")})
-	r.Stats = demoCall(ctx, l, l.m.Stats, &admin.StatsRequest{})
-	r.Doctor = demoCall(ctx, l, l.m.Doctor, &admin.DoctorRequest{})
+func texts(res *robotmem.RecallResponse) (lines []string) {
+	for _, m := range res.Memories {
+		lines = append(lines, fmt.Sprintf("[%d] %s", m.MemoryID, m.Content))
+	}
+	return lines
 }
 
 func sameClass(res *robotmem.RecallResponse, class string) (n int) {
 	for _, m := range res.Memories {
-		if said(m.Task, "class") == class {
+		if task, _ := m.Task.(map[string]any); task["class"] == class {
 			n++
 		}
 	}
 	return n
-}
-
-// said returns a field of the section of a memory's context.
-func said(section any, key string) string {
-	fields, _ := section.(map[string]any)
-	return fmt.Sprint(fields[key])
 }
 
 func (r *demoReport) print(w *lines) {
@@ -294,7 +275,6 @@ func (r *demoReport) print(w *lines) {
 	w.line("")
 	say("Next, on the same file:")
 	w.line("   export ROBOTMEM_DB=%s", shellQuote(r.DB))
-	w.line(`   robotmem recall "torque rising" --collection '*' --explain`)
 	w.line(`   robotmem recall --collection '*' --context-filter '{"task.class":%q}' --type fact`, demoClass)
 	w.line(`   robotmem recall --collection '*' --like '{"memory_id":%d}'`, r.Probe)
 	w.line("   robotmem web")
