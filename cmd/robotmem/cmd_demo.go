@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	demoEpisode   = 24               // recordings in a session, about
+	demoEpisode   = 24               // recordings in a session
 	demoPace      = 20 * time.Second // between recordings; the source has no times
 	demoWords     = "torque rising while approaching the grasp position"
 	demoClass     = "front collision"
@@ -68,15 +68,15 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return invalid("dir", "is not writable: %v", err)
 	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return err
-	}
 	told := false
 	defer func() {
 		if !told || !c.Keep {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
 	r := &demoReport{DB: filepath.Join(dir, "memory.db"), Kept: c.Keep}
 	if err := r.run(ctx, a); err != nil {
 		return err
@@ -103,16 +103,12 @@ func (r *demoReport) run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.Close()) }()
-	life := &demoLife{m: m, report: r, at: time.Now().Add(-demoPace * time.Duration(len(failures)))}
-	bar := a.newProgress("storing", int64(len(failures)))
+	l := &demoLife{m: m, report: r, at: time.Now().Add(-demoPace * time.Duration(len(failures)))}
 	for _, set := range []string{"LP1", "LP2", "LP3", "LP4", "LP5"} {
-		life.task(ctx, slices.DeleteFunc(slices.Clone(failures), func(f robotfailures.Failure) bool { return f.Set != set }))
-		bar.Set(int64(len(life.experiences)), int64(len(failures)))
+		l.task(ctx, slices.DeleteFunc(slices.Clone(failures), func(f robotfailures.Failure) bool { return f.Set != set }))
 	}
-	bar.Done()
-	life.ask(ctx)
-	return life.err
+	l.ask(ctx)
+	return errors.Join(l.err, m.Close())
 }
 
 // experience is a recording and where it is stored.
@@ -142,15 +138,13 @@ func demoCall[Req, Res any](ctx context.Context, l *demoLife, op func(context.Co
 	return new(Res)
 }
 
-// task stores one set as a collection. Its recordings are sorted by class: session i of n takes
-// every n-th of them, so that a session is as mixed as a day of work.
+// task stores one set as a collection.
 func (l *demoLife) task(ctx context.Context, set []robotfailures.Failure) {
-	sessions := (len(set) + demoEpisode - 1) / demoEpisode
 	collection := strings.ReplaceAll(set[0].Task, " ", "-")
-	for i := range sessions {
-		s := demoCall(ctx, l, l.m.StartSession, &robotmem.StartSessionRequest{Collection: collection, Context: demoContext(set[i].Task)})
-		for j := i; j < len(set); j += sessions {
-			l.remember(ctx, s.SessionID, &experience{Failure: set[j], collection: collection})
+	for part := range slices.Chunk(set, demoEpisode) {
+		s := demoCall(ctx, l, l.m.StartSession, &robotmem.StartSessionRequest{Collection: collection, Context: demoContext(set[0].Task)})
+		for _, f := range part {
+			l.remember(ctx, s.SessionID, &experience{Failure: f, collection: collection})
 		}
 		demoCall(ctx, l, l.m.EndSession, &robotmem.EndSessionRequest{SessionID: s.SessionID})
 		l.report.Sessions++
@@ -209,20 +203,15 @@ func (x *experience) torque() (peak float64, trend string) {
 func (l *demoLife) ask(ctx context.Context) {
 	res := demoCall(ctx, l, l.m.Recall, &robotmem.RecallRequest{Query: demoWords, Collection: "*", Type: "fact", N: 3})
 	words := demoQuestion{Question: fmt.Sprintf("In words: %q (%.1f ms)", demoWords, res.QueryMS), Lines: texts(res)}
-	words.Of = len(res.Memories)
-	for _, m := range res.Memories {
-		if params, _ := m.Params.(map[string]any); params["torque_trend"] == "rising" {
-			words.Right++
-		}
-	}
+	words.Of, words.Right = len(res.Memories), saying(res, "params", "torque_trend", "rising")
 
 	res = demoCall(ctx, l, l.m.Recall, &robotmem.RecallRequest{Collection: "*", Type: "perception", N: 100, ContextFilter: robotmem.Object{"task.class": demoClass}})
-	structure := demoQuestion{Question: fmt.Sprintf("By structure: task.class is %q (%.1f ms)", demoClass, res.QueryMS), Right: sameClass(res, demoClass)}
+	structure := demoQuestion{Question: fmt.Sprintf("By structure: task.class is %q (%.1f ms)", demoClass, res.QueryMS), Right: saying(res, "task", "class", demoClass)}
 	trace := demoQuestion{}
 	for _, x := range l.experiences {
 		near := demoCall(ctx, l, l.m.Recall, &robotmem.RecallRequest{Collection: x.collection, N: demoNeighbors, Like: &robotmem.Like{MemoryID: x.perception}})
 		trace.Of += len(near.Memories)
-		trace.Right += sameClass(near, x.Label())
+		trace.Right += saying(near, "task", "class", x.Label())
 		if x.Label() != demoClass {
 			continue
 		}
@@ -244,9 +233,10 @@ func texts(res *robotmem.RecallResponse) (lines []string) {
 	return lines
 }
 
-func sameClass(res *robotmem.RecallResponse, class string) (n int) {
+// saying counts the memories whose section of the context says so.
+func saying(res *robotmem.RecallResponse, section, key, value string) (n int) {
 	for _, m := range res.Memories {
-		if task, _ := m.Task.(map[string]any); task["class"] == class {
+		if fields, _ := m.Context[section].(map[string]any); fields[key] == value {
 			n++
 		}
 	}
@@ -254,26 +244,19 @@ func sameClass(res *robotmem.RecallResponse, class string) (n int) {
 }
 
 func (r *demoReport) print(w *lines) {
-	say := func(format string, args ...any) {
-		w.line("%s", clip(oneLine(fmt.Sprintf(format, args...)), demoWidth))
-	}
-	say("Robot Execution Failures (L. Seabra Lopes, L. Camarinha-Matos, 1999), UCI, CC BY 4.0:")
-	say("%d recordings of a robot arm, stored as %d sessions with %d facts", r.Recordings, r.Sessions, r.Facts)
+	w.line("Robot Execution Failures (L. Seabra Lopes, L. Camarinha-Matos, 1999), UCI, CC BY 4.0:")
+	w.line("%d recordings of a robot arm, stored as %d sessions with %d facts", r.Recordings, r.Sessions, r.Facts)
 	for i, q := range r.Questions {
-		w.line("")
-		say("%d. %s", i+1, q.Question)
+		w.line("\n%d. %s", i+1, q.Question)
 		for _, text := range q.Lines {
-			say("   %s", text)
+			w.line("   %s", clip(oneLine(text), demoWidth-3))
 		}
 	}
-	w.line("")
-	say("The node: %d memories in %d collections, %s, doctor: %s", r.Stats.Total, r.Stats.Collections, sizeText(r.Stats.DBBytes), r.Doctor.Status)
+	w.line("\nThe node: %d memories in %d collections, %s, doctor: %s", r.Stats.Total, r.Stats.Collections, sizeText(r.Stats.DBBytes), r.Doctor.Status)
 	if !r.Kept {
 		return
 	}
-	w.line("   %s", r.DB) // not clipped: the user copies it
-	w.line("")
-	say("Next, on the same file:")
+	w.line("   %s\n\nNext, on the same file:", r.DB)
 	w.line("   export ROBOTMEM_DB=%s", shellQuote(r.DB))
 	w.line(`   robotmem recall --collection '*' --context-filter '{"task.class":%q}' --type fact`, demoClass)
 	w.line(`   robotmem recall --collection '*' --like '{"memory_id":%d}'`, r.Probe)
