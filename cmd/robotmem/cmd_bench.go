@@ -67,7 +67,7 @@ func (c *benchCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.show(c.JSON, r, func(w *lines) { printAnswer(w, r) })
+	return a.show(c.JSON, r, nil)
 }
 
 // bench measures. After an error its methods do nothing.
