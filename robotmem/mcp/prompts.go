@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -95,15 +94,12 @@ func (p *page) memory(m *robotmem.Memory) string {
 	by := cmp.Or(m.Provenance, &robotmem.Provenance{})
 	content := p.data(m.Content, "id", strconv.FormatInt(m.MemoryID, 10), "kind", m.Category, "source", m.Source, "who", by.Who, "tool", by.Tool,
 		"robot", by.Robot, "session", m.SessionID, "observed_at", m.ObservedAt.UTC().Format(time.RFC3339))
-	text := fmt.Sprintf("[%d] %s (confidence %.2f", m.MemoryID, content, m.Confidence)
-	if task, ok := m.Task.(map[string]any); ok && task["success"] != nil {
-		text += map[bool]string{true: ", worked", false: ", failed"}[task["success"] == true]
-	}
-	return text + ")"
+	task, _ := m.Task.(map[string]any)
+	outcome := map[string]string{"true": ", worked", "false": ", failed"}[fmt.Sprint(task["success"])]
+	return fmt.Sprintf("[%d] %s (confidence %.2f%s)", m.MemoryID, content, m.Confidence, outcome)
 }
 
 const (
-	briefEach    = 10  // memories in a section of a briefing
 	maxTimeline  = 60  // memories of an episode that are shown
 	maxRecalled  = 30  // memories that were recalled for it
 	lineText     = 200 // characters of a memory's text in a line
@@ -125,7 +121,7 @@ func (s *Server) briefMe(ctx context.Context, args map[string]string) (string, e
 		{"What failed", args["task"], robotmem.Object{"task.success": false}},
 		{"What else is known", args["task"], nil},
 	} {
-		res, err := s.svc.Recall(ctx, &robotmem.RecallRequest{Query: section.query, Collection: args["collection"], N: briefEach, ContextFilter: section.filter})
+		res, err := s.svc.Recall(ctx, &robotmem.RecallRequest{Query: section.query, Collection: args["collection"], N: 10, ContextFilter: section.filter})
 		if err != nil {
 			return "", err
 		}
@@ -153,9 +149,8 @@ func (s *Server) reviewEpisode(ctx context.Context, args map[string]string) (str
 	}
 	p := newPage("Review this episode with me: what was intended, what happened, why, and what is worth keeping.\n\nEpisode %s (%s) of %s.",
 		e.SessionID, describeSession(&e.Session), e.CreatedAt.UTC().Format(timeToMinute))
-	if data, err := encode(e.Context); err == nil {
-		p.line("Context: %s", p.data(string(data)))
-	}
+	data, _ := encode(e.Context) // decoded from JSON
+	p.line("Context: %s", p.data(string(data)))
 	var lines []string
 	for _, m := range timeline.Memories {
 		lines = append(lines, p.memory(&m))
