@@ -80,13 +80,7 @@ func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.Builder, format
 
 // section writes a title and its lines.
 func (p *page) section(title string, lines []string) {
-	p.line("\n## %s", title)
-	if len(lines) == 0 {
-		p.line("Nothing is known.")
-	}
-	for _, l := range lines {
-		p.line("- %s", l)
-	}
+	p.line("\n## %s\n%s", title, cmp.Or(strings.Join(lines, "\n"), "Nothing is known."))
 }
 
 // memory describes a memory in one line, with its text, category and origin in a fence.
@@ -96,7 +90,7 @@ func (p *page) memory(m *robotmem.Memory) string {
 		"robot", by.Robot, "session", m.SessionID, "observed_at", m.ObservedAt.UTC().Format(time.RFC3339))
 	task, _ := m.Task.(map[string]any)
 	outcome := map[string]string{"true": ", worked", "false": ", failed"}[fmt.Sprint(task["success"])]
-	return fmt.Sprintf("[%d] %s (confidence %.2f%s)", m.MemoryID, content, m.Confidence, outcome)
+	return fmt.Sprintf("- [%d] %s (confidence %.2f%s)", m.MemoryID, content, m.Confidence, outcome)
 }
 
 const (
@@ -156,13 +150,13 @@ func (s *Server) reviewEpisode(ctx context.Context, args map[string]string) (str
 		lines = append(lines, p.memory(&m))
 	}
 	if more := timeline.Total - int64(len(lines)); more > 0 {
-		lines = append(lines, fmt.Sprintf("(%d more; recall with session_id %s returns them)", more, e.SessionID))
+		lines = append(lines, fmt.Sprintf("- (%d more; recall with session_id %s returns them)", more, e.SessionID))
 	}
 	p.section("Timeline", lines)
 	lines = nil
 	for _, m := range e.Recalled[:min(len(e.Recalled), maxRecalled)] {
 		helped := map[bool]string{true: "helped", false: "not said to have helped"}[m.Used]
-		lines = append(lines, fmt.Sprintf("[%d] %s (%s)", m.MemoryID, p.data(m.Summary, "kind", m.Category), helped))
+		lines = append(lines, fmt.Sprintf("- [%d] %s (%s)", m.MemoryID, p.data(m.Summary, "kind", m.Category), helped))
 	}
 	p.section("What was recalled for it", lines)
 	p.line("\nName the moment that decided the episode. Correct a misleading memory with update or forget. Store each lesson with learn in collection %s, with its numbers and task.success.", e.Collection)
