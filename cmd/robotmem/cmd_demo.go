@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,11 @@ type demoReport struct {
 	Probe      int64                 `json:"probe"` // the trace of the question by trace
 	Stats      *admin.StatsResponse  `json:"stats"`
 	Doctor     *admin.DoctorResponse `json:"doctor"`
+
+	m           *local.Node
+	err         error // after the first, nothing more is called
+	experiences []*experience
+	at          time.Time // of the present recording
 }
 
 // demoQuestion is a question and what came back.
@@ -59,12 +65,13 @@ type demoQuestion struct {
 
 // Run runs the demo in a folder of its own. It never opens a file that exists.
 func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
-	if c.Dir != "" {
-		if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-			return invalid("dir", "cannot be made: %v", err)
-		}
+	dir, err := filepath.Abs(cmp.Or(c.Dir, os.TempDir()))
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
 	}
-	dir, err := os.MkdirTemp(c.Dir, "robotmem-demo-")
+	if err == nil {
+		dir, err = os.MkdirTemp(dir, "robotmem-demo-")
+	}
 	if err != nil {
 		return invalid("dir", "is not writable: %v", err)
 	}
@@ -74,9 +81,6 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	if dir, err = filepath.Abs(dir); err != nil {
-		return err
-	}
 	r := &demoReport{DB: filepath.Join(dir, "memory.db"), Kept: c.Keep}
 	if err := r.run(ctx, a); err != nil {
 		return err
@@ -99,16 +103,15 @@ func (r *demoReport) run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return fmt.Errorf("the demo's data: %w", err)
 	}
-	m, err := a.Open(ctx, r.DB)
-	if err != nil {
+	if r.m, err = a.Open(ctx, r.DB); err != nil {
 		return err
 	}
-	l := &demoLife{m: m, report: r, at: time.Now().Add(-demoPace * time.Duration(len(failures)))}
+	r.at = time.Now().Add(-demoPace * time.Duration(len(failures)))
 	for _, set := range []string{"LP1", "LP2", "LP3", "LP4", "LP5"} {
-		l.task(ctx, slices.DeleteFunc(slices.Clone(failures), func(f robotfailures.Failure) bool { return f.Set != set }))
+		r.task(ctx, slices.DeleteFunc(slices.Clone(failures), func(f robotfailures.Failure) bool { return f.Set != set }))
 	}
-	l.ask(ctx)
-	return errors.Join(l.err, m.Close())
+	r.ask(ctx)
+	return errors.Join(r.err, r.m.Close())
 }
 
 // experience is a recording and where it is stored.
@@ -118,20 +121,11 @@ type experience struct {
 	perception int64
 }
 
-// demoLife stores the recordings and asks about them. After an error its methods do nothing.
-type demoLife struct {
-	m           *local.Node
-	err         error
-	report      *demoReport
-	experiences []*experience
-	at          time.Time // of the present recording
-}
-
 // demoCall calls an operation of the memory.
-func demoCall[Req, Res any](ctx context.Context, l *demoLife, op func(context.Context, *Req) (*Res, error), req *Req) *Res {
-	if l.err == nil {
+func demoCall[Req, Res any](ctx context.Context, r *demoReport, op func(context.Context, *Req) (*Res, error), req *Req) *Res {
+	if r.err == nil {
 		var res *Res
-		if res, l.err = op(ctx, req); l.err == nil {
+		if res, r.err = op(ctx, req); r.err == nil {
 			return res
 		}
 	}
@@ -139,42 +133,42 @@ func demoCall[Req, Res any](ctx context.Context, l *demoLife, op func(context.Co
 }
 
 // task stores one set as a collection.
-func (l *demoLife) task(ctx context.Context, set []robotfailures.Failure) {
+func (r *demoReport) task(ctx context.Context, set []robotfailures.Failure) {
 	collection := strings.ReplaceAll(set[0].Task, " ", "-")
 	for part := range slices.Chunk(set, demoEpisode) {
-		s := demoCall(ctx, l, l.m.StartSession, &robotmem.StartSessionRequest{Collection: collection, Context: demoContext(set[0].Task)})
+		s := demoCall(ctx, r, r.m.StartSession, &robotmem.StartSessionRequest{Collection: collection, Context: demoContext(set[0].Task)})
 		for _, f := range part {
-			l.remember(ctx, s.SessionID, &experience{Failure: f, collection: collection})
+			r.remember(ctx, s.SessionID, &experience{Failure: f, collection: collection})
 		}
-		demoCall(ctx, l, l.m.EndSession, &robotmem.EndSessionRequest{SessionID: s.SessionID})
-		l.report.Sessions++
+		demoCall(ctx, r, r.m.EndSession, &robotmem.EndSessionRequest{SessionID: s.SessionID})
+		r.Sessions++
 	}
 }
 
 // remember stores the trace of a recording as a perception and its figures as a fact.
-func (l *demoLife) remember(ctx context.Context, session string, x *experience) {
-	about, observed := demoContext(x.Task), l.at
+func (r *demoReport) remember(ctx context.Context, session string, x *experience) {
+	about, observed := demoContext(x.Task), r.at
 	peak, trend := x.torque()
 	about["params"] = map[string]any{"peak_torque": peak, "torque_trend": trend}
 	succeeded := x.Class == "normal" || x.Class == "ok" // the sets hold motions without a failure too
 	about["task"] = map[string]any{"name": x.Task, "success": succeeded, "class": x.Label()}
-	saved := demoCall(ctx, l, l.m.SavePerception, &robotmem.SavePerceptionRequest{
+	saved := demoCall(ctx, r, r.m.SavePerception, &robotmem.SavePerceptionRequest{
 		Description:    fmt.Sprintf("wrench at the wrist during %s, %s: torque %s", x.Task, x.Label(), trend),
 		PerceptionType: "tactile", MediaType: "text/csv", Data: string(x.CSV()),
 		Metadata: robotmem.Object{"kind": "wrench", "channels": robotfailures.Channels, "duration_s": robotfailures.Window.Seconds()},
 		Context:  about, SessionID: session, ObservedAt: &observed,
 	})
-	learnt := demoCall(ctx, l, l.m.Learn, &robotmem.LearnRequest{
+	learnt := demoCall(ctx, r, r.m.Learn, &robotmem.LearnRequest{
 		Insight: fmt.Sprintf("observed %s in %s: torque %s, peak torque %.0f", x.Label(), x.Task, trend, peak),
 		Context: about, SessionID: session, ObservedAt: &observed, Source: fmt.Sprintf("Robot Execution Failures (UCI), %s recording %d", x.Set, x.Index+1),
 	})
 	if learnt.Status == "created" {
-		l.report.Facts++
+		r.Facts++
 	}
-	l.report.Recordings++
-	l.at = l.at.Add(demoPace)
+	r.Recordings++
+	r.at = r.at.Add(demoPace)
 	x.perception = saved.MemoryID
-	l.experiences = append(l.experiences, x)
+	r.experiences = append(r.experiences, x)
 }
 
 func demoContext(task string) robotmem.Object {
@@ -200,30 +194,30 @@ func (x *experience) torque() (peak float64, trend string) {
 }
 
 // ask asks by words, by structure and by a trace.
-func (l *demoLife) ask(ctx context.Context) {
-	res := demoCall(ctx, l, l.m.Recall, &robotmem.RecallRequest{Query: demoWords, Collection: "*", Type: "fact", N: 3})
+func (r *demoReport) ask(ctx context.Context) {
+	res := demoCall(ctx, r, r.m.Recall, &robotmem.RecallRequest{Query: demoWords, Collection: "*", Type: "fact", N: 3})
 	words := demoQuestion{Question: fmt.Sprintf("In words: %q (%.1f ms)", demoWords, res.QueryMS), Lines: texts(res)}
 	words.Of, words.Right = len(res.Memories), saying(res, "params", "torque_trend", "rising")
 
-	res = demoCall(ctx, l, l.m.Recall, &robotmem.RecallRequest{Collection: "*", Type: "perception", N: 100, ContextFilter: robotmem.Object{"task.class": demoClass}})
+	res = demoCall(ctx, r, r.m.Recall, &robotmem.RecallRequest{Collection: "*", Type: "perception", N: 100, ContextFilter: robotmem.Object{"task.class": demoClass}})
 	structure := demoQuestion{Question: fmt.Sprintf("By structure: task.class is %q (%.1f ms)", demoClass, res.QueryMS), Right: saying(res, "task", "class", demoClass)}
 	trace := demoQuestion{}
-	for _, x := range l.experiences {
-		near := demoCall(ctx, l, l.m.Recall, &robotmem.RecallRequest{Collection: x.collection, N: demoNeighbors, Like: &robotmem.Like{MemoryID: x.perception}})
+	for _, x := range r.experiences {
+		near := demoCall(ctx, r, r.m.Recall, &robotmem.RecallRequest{Collection: x.collection, N: demoNeighbors, Like: &robotmem.Like{MemoryID: x.perception}})
 		trace.Of += len(near.Memories)
 		trace.Right += saying(near, "task", "class", x.Label())
 		if x.Label() != demoClass {
 			continue
 		}
 		structure.Of++
-		l.report.Probe, trace.Lines = x.perception, texts(near)
+		r.Probe, trace.Lines = x.perception, texts(near)
 		trace.Question = fmt.Sprintf("By trace: most like [%d], %s in %s (%.1f ms)", x.perception, demoClass, x.Task, near.QueryMS)
 	}
 	structure.Lines = []string{fmt.Sprintf("%d of %d found, and %d of anything else", structure.Right, structure.Of, len(res.Memories)-structure.Right)}
-	trace.Lines = append(trace.Lines, fmt.Sprintf("With each of the %d traces as the question, %d %% of the %d nearest share its class", len(l.experiences), 100*trace.Right/max(1, trace.Of), demoNeighbors))
-	l.report.Questions = []demoQuestion{words, structure, trace}
-	l.report.Stats = demoCall(ctx, l, l.m.Stats, &admin.StatsRequest{})
-	l.report.Doctor = demoCall(ctx, l, l.m.Doctor, &admin.DoctorRequest{})
+	trace.Lines = append(trace.Lines, fmt.Sprintf("With each of the %d traces as the question, %d %% of the %d nearest share its class", len(r.experiences), 100*trace.Right/max(1, trace.Of), demoNeighbors))
+	r.Questions = []demoQuestion{words, structure, trace}
+	r.Stats = demoCall(ctx, r, r.m.Stats, &admin.StatsRequest{})
+	r.Doctor = demoCall(ctx, r, r.m.Doctor, &admin.DoctorRequest{})
 }
 
 func texts(res *robotmem.RecallResponse) (lines []string) {
