@@ -207,6 +207,9 @@ func (a *app) show(asJSON bool, answer any, text func(*lines)) error {
 		return a.PrintJSON(answer)
 	}
 	w := &lines{w: a.Stdout}
+	if text == nil {
+		text = func(w *lines) { printAnswer(w, answer) }
+	}
 	text(w)
 	return w.err
 }

@@ -54,18 +54,7 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	if err := errors.Join(err, m.Close()); err != nil {
 		return err
 	}
-	return a.show(c.JSON, res, func(w *lines) {
-		w.line("%s", res.Path)
-		copied := ""
-		if res.Copied > 0 {
-			copied = fmt.Sprintf(", %d copied", res.Copied)
-		}
-		w.line("%s, %s, %s (%s)%s in %.1f s, verified", heldText(res.Held), sizeText(res.Bytes),
-			count(res.Held.Payloads, "payload"), sizeText(res.Held.PayloadBytes), copied, res.Seconds)
-		for _, name := range res.Removed {
-			w.line("removed %s", name)
-		}
-	})
+	return a.show(c.JSON, res, nil)
 }
 
 // makeBackups makes the backups of the schedule, if there is one and m is a file.
@@ -76,8 +65,6 @@ func (a *app) makeBackups(ctx context.Context, m node) {
 		schedule.Run(ctx, n)
 	}
 }
-
-func heldText(f backup.Figures) string { return plural(f.Memories, "memory", "memories") }
 
 // backupSource is the memory's file. That of another node is on its machine.
 func (a *app) backupSource() (string, error) {
@@ -117,17 +104,7 @@ func (c *backupListCmd) Run(a *app) error {
 		Dir     string          `json:"dir"`
 		Backups []backup.Backup `json:"backups"`
 	}{dir, all}
-	return a.show(c.JSON, answer, func(w *lines) {
-		if len(all) == 0 {
-			w.line("no backups in %s", dir)
-		}
-		table(w, "BACKUP\tMADE\tMEMORIES\tFILE\tPAYLOADS", all, func(b backup.Backup) []any {
-			if b.Problem != "" {
-				return []any{b.Name, b.Problem}
-			}
-			return []any{b.Name, b.CreatedAt, b.Held.Memories, sizeText(b.Bytes), sizeText(b.Held.PayloadBytes)}
-		})
-	})
+	return a.show(c.JSON, &answer, nil)
 }
 
 // noFolder is the answer for a folder that is missing: a disk that is not mounted must not look
@@ -189,12 +166,11 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	}{verdicts}
 	err = a.show(c.JSON, answer, func(w *lines) {
 		for _, v := range verdicts {
-			if v.Healthy {
-				w.line("%s  %s", marks["ok"], v.Path)
-				continue
+			mark := "ok"
+			if !v.Healthy {
+				mark = "fail"
 			}
-			w.line("%s  %s", marks["fail"], v.Path)
-			w.line("      %s", oneLine(v.Problem))
+			w.line("%s  %s  %s", marks[mark], v.Path, oneLine(v.Problem))
 		}
 	})
 	if err != nil {
@@ -228,24 +204,16 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	err = a.show(c.JSON, res, func(w *lines) { printRestored(w, res) })
+	err = a.show(c.JSON, res, func(w *lines) {
+		printAnswer(w, res)
+		if res.Aside != "" && res.Before != nil {
+			w.detail("undo", fmt.Sprintf("robotmem backup restore %q --to %q", res.Aside, res.Path))
+		}
+	})
 	if err == nil && !res.Doctor.Healthy {
 		err = &exitError{code: exitUnhealthy}
 	}
 	return err
-}
-
-func printRestored(w *lines, r *backup.RestoreReport) {
-	w.line("restored %s from %s of %s", r.Path, r.Backup.Name, timeText(r.Backup.CreatedAt))
-	if r.Before != nil {
-		w.detail("before", heldText(*r.Before))
-	}
-	w.detail("now", heldText(r.After))
-	w.given("aside", r.Aside)
-	if r.Aside != "" && r.Before != nil {
-		w.detail("undo", fmt.Sprintf("robotmem backup restore %q --to %q", r.Aside, r.Path))
-	}
-	printCheckup(w, r.Doctor)
 }
 
 func exists(path string) bool {

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,25 +17,20 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// benchCmd measures facts by default.
 type benchCmd struct {
-	Facts benchFactsCmd `cmd:"" default:"withargs" help:"How fast facts are learnt and recalled (default)."`
-}
-
-type benchFactsCmd struct {
-	N       int    `name:"n" default:"100000" help:"How many facts to learn before asking (default ${default})."`
-	Dir     string `name:"dir" placeholder:"DIR" type:"path" help:"Where to put the temporary file, to measure another disk."`
-	Vectors bool   `name:"vectors" default:"true" negatable:"" help:"Also measure recall by meaning, with vectors of 384 numbers made without a model."`
-	JSON    bool   `name:"json" help:"Print the figures as JSON."`
+	N    int  `name:"n" default:"100000" help:"How many facts to learn before asking (default ${default})."`
+	JSON bool `name:"json" help:"Print the figures as JSON."`
 }
 
 // benchReport is what was measured.
 type benchReport struct {
-	Machine    machine       `json:"machine"`
-	Facts      int           `json:"facts"`
-	Durability string        `json:"durability"`
-	Measures   []measure     `json:"measures"`
-	Memory     memoryFigures `json:"memory"`
+	CPU        string    `json:"cpu"`
+	Cores      int       `json:"cores"`
+	Facts      int       `json:"facts"`
+	Durability string    `json:"durability"`
+	Measures   []measure `json:"measures"`
+	Resident   string    `json:"resident"` // memory of the process, "" where there is no /proc
+	FileBytes  int64     `json:"file_bytes"`
 }
 
 // measure is one kind of call. The times are of single calls; those of batches are of whole
@@ -57,21 +49,17 @@ const (
 	benchCalls   = 1000 // of each kind; fewer when there are few facts
 	benchCallers = 8
 	benchTop     = 10
-	benchEpisode = 200 // facts of the session that is replayed
 )
 
 // Run learns n facts into a new file and measures.
-func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
+func (c *benchCmd) Run(ctx context.Context, a *app) error {
 	if c.N < benchLeast || c.N > 10_000_000 {
 		return invalid("n", "must be between %d and 10000000, not %d", benchLeast, c.N)
 	}
-	r := &benchReport{Machine: thisMachine(), Facts: c.N, Durability: a.Config.Durability}
-	b := &bench{a: a, facts: eval.NewFacts(), calls: min(benchCalls, c.N/10), vectors: c.Vectors, name: "recall by words", report: r}
-	if c.Vectors {
-		b.name = "hybrid recall"
-	}
+	r := &benchReport{CPU: procValue("/proc/cpuinfo", "model name", "unknown CPU"), Cores: runtime.NumCPU(), Facts: c.N, Durability: a.Config.Durability}
+	b := &bench{a: a, facts: eval.NewFacts(), calls: min(benchCalls, c.N/10), report: r}
 	a.Embedder = noEmbedder
-	err := a.inTempMemory(ctx, c.Dir, func(m *local.Node, path string) error {
+	err := a.inTempMemory(ctx, func(m *local.Node, path string) error {
 		b.m = m
 		b.run(ctx, path)
 		return errors.Join(b.err, b.m.Close())
@@ -79,30 +67,18 @@ func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.show(c.JSON, r, r.print)
-}
-
-func (r *benchReport) print(w *lines) {
-	w.line("%d facts, durability %s, on %s, %d cores, %s, %s", r.Facts, r.Durability, r.Machine.CPU, r.Machine.Cores, r.Machine.Go, r.Machine.Platform)
-	w.line("")
-	table(w, "\tcalls\tp50 ms\tp95 ms\tper second", r.Measures, func(m measure) []any {
-		return []any{m.Name, m.Calls, fmt.Sprintf("%.3f", m.P50), fmt.Sprintf("%.3f", m.P95), fmt.Sprintf("%.0f", m.PerSecond)}
-	})
-	w.line("")
-	w.line("memory %s resident, %s heap; file %s", sizeText(r.Memory.RSSBytes), sizeText(r.Memory.HeapBytes), sizeText(r.Memory.FileBytes))
+	return a.show(c.JSON, r, nil)
 }
 
 // bench measures. After an error its methods do nothing.
 type bench struct {
-	a       *app
-	m       *local.Node
-	err     error
-	facts   *eval.Facts
-	made    int
-	calls   int
-	vectors bool   // questions are also asked by meaning
-	name    string // of a recall
-	report  *benchReport
+	a      *app
+	m      *local.Node
+	err    error
+	facts  *eval.Facts
+	made   int
+	calls  int
+	report *benchReport
 }
 
 func (b *bench) try(f func() error) {
@@ -112,11 +88,10 @@ func (b *bench) try(f func() error) {
 }
 
 // next makes n more facts.
-func (b *bench) next(n int, session string) []robotmem.LearnRequest {
+func (b *bench) next(n int) []robotmem.LearnRequest {
 	out := make([]robotmem.LearnRequest, n)
 	for i := range out {
 		out[i] = b.facts.Fact(b.made)
-		out[i].SessionID = session
 		b.made++
 	}
 	return out
@@ -126,52 +101,29 @@ func (b *bench) next(n int, session string) []robotmem.LearnRequest {
 func (b *bench) run(ctx context.Context, path string) {
 	b.load(ctx, b.report.Facts)
 	for _, callers := range []int{1, benchCallers} {
-		singles := b.next(b.calls*callers, "")
-		name := "learn"
-		if callers > 1 {
-			name = fmt.Sprintf("learn, %d callers", callers)
-		}
-		b.measure(name, len(singles), callers, func(i int) error {
+		singles := b.next(b.calls * callers)
+		b.measure(fmt.Sprintf("learn, callers %d", callers), len(singles), callers, func(i int) error {
 			_, err := b.m.Learn(ctx, &singles[i])
 			return err
 		})
 	}
-	if b.vectors {
-		b.embed(ctx, path)
-	}
-	b.try(func() error { return b.m.Warm(ctx) })
-	session := ""
-	b.try(func() error {
-		s, err := b.m.StartSession(ctx, &robotmem.StartSessionRequest{})
-		if err != nil {
-			return err
-		}
-		session = s.SessionID
-		_, err = b.m.LearnBatch(ctx, &robotmem.LearnBatchRequest{Items: b.next(benchEpisode, session)})
-		return err
-	})
-	b.measure("open and first recall", 1, 1, func(int) error {
-		if err := b.open(ctx, path, b.vectors); err != nil {
-			return err
-		}
-		return b.recall(ctx, &robotmem.RecallRequest{Query: b.facts.Query(), N: benchTop})
-	})
-	b.measure("open, all indexes in memory", 1, 1, func(int) error { return b.m.Warm(ctx) })
-	b.ask(ctx, b.name, func() robotmem.RecallRequest { return robotmem.RecallRequest{Query: b.facts.Query()} })
-	b.ask(ctx, b.name+", filter 0.1 %", func() robotmem.RecallRequest {
-		return robotmem.RecallRequest{Query: b.facts.Query(), ContextFilter: rare}
-	})
+	b.ask(ctx, "recall by words", func() robotmem.RecallRequest { return robotmem.RecallRequest{Query: b.facts.Query()} })
+	b.try(func() error { return b.open(ctx, path) })
+	b.measure("vectors of all facts", 1, 1, func(int) error { return b.m.Reembed(ctx, func(int64, int64) {}) })
+	b.try(func() error { return b.open(ctx, path) })
+	b.measure("all indexes in memory", 1, 1, func(int) error { return b.m.Warm(ctx) })
+	rare := robotmem.Object{"task.trial": "rare"} // one fact in a thousand
+	b.ask(ctx, "hybrid recall", func() robotmem.RecallRequest { return robotmem.RecallRequest{Query: b.facts.Query()} })
 	b.ask(ctx, "recall by filter 0.1 %", func() robotmem.RecallRequest { return robotmem.RecallRequest{ContextFilter: rare} })
 	b.ask(ctx, "recall nearest, 3-D", func() robotmem.RecallRequest { return robotmem.RecallRequest{SpatialSort: b.facts.Near()} })
-	b.ask(ctx, "replay of a session", func() robotmem.RecallRequest { return robotmem.RecallRequest{N: 100, SessionID: session} })
-	if b.err == nil {
-		b.report.Memory = b.memory(path)
-	}
-	if b.vectors {
-		b.try(func() error { return b.open(ctx, path, false) })
-		b.try(func() error { return b.m.Warm(ctx) })
-		b.ask(ctx, "recall by words", func() robotmem.RecallRequest { return robotmem.RecallRequest{Query: b.facts.Query()} })
-	}
+	b.report.Resident = procValue("/proc/self/status", "VmRSS", "")
+	b.try(func() error {
+		info, err := os.Stat(path)
+		if err == nil {
+			b.report.FileBytes = info.Size()
+		}
+		return err
+	})
 }
 
 // load learns the facts in batches. The time excludes making them.
@@ -181,7 +133,7 @@ func (b *bench) load(ctx context.Context, n int) {
 	var took []time.Duration
 	total := time.Duration(0)
 	for b.made < n && b.err == nil {
-		req := &robotmem.LearnBatchRequest{Items: b.next(min(benchBatch, n-b.made), "")}
+		req := &robotmem.LearnBatchRequest{Items: b.next(min(benchBatch, n-b.made))}
 		start := time.Now()
 		res, err := b.m.LearnBatch(ctx, req)
 		if err != nil {
@@ -200,18 +152,12 @@ func (b *bench) load(ctx context.Context, n int) {
 	b.add(fmt.Sprintf("learn, batches of %d", min(benchBatch, n)), took, float64(n)/total.Seconds())
 }
 
-// open opens the file again, with vectors or without.
-func (b *bench) open(ctx context.Context, path string, vectors bool) (err error) {
-	if b.m != nil {
-		err = b.m.Close()
-	}
-	b.a.Embedder = noEmbedder
-	if vectors {
-		b.a.Embedder = func() (robotmem.Embedder, error) { return &eval.WordVectors{}, nil }
-	}
-	if err != nil {
+// open opens the file again, with vectors that are made without a model.
+func (b *bench) open(ctx context.Context, path string) error {
+	if err := b.m.Close(); err != nil {
 		return err
 	}
+	b.a.Embedder = func() (robotmem.Embedder, error) { return &eval.WordVectors{}, nil }
 	m, err := b.a.Open(ctx, path)
 	if err == nil {
 		b.m = m
@@ -219,39 +165,18 @@ func (b *bench) open(ctx context.Context, path string, vectors bool) (err error)
 	return err
 }
 
-// embed makes the vectors of all facts.
-func (b *bench) embed(ctx context.Context, path string) {
-	b.try(func() error { return b.open(ctx, path, true) })
-	bar := b.a.newProgress("vectors", 0)
-	defer bar.Done()
-	total, start := int64(0), time.Now()
-	b.try(func() error {
-		return b.m.Reembed(ctx, func(done, all int64) {
-			total = max(total, all)
-			bar.Set(done, all)
-		})
-	})
-	if took := time.Since(start); b.err == nil && total > 0 {
-		b.add("store vectors", []time.Duration{took}, float64(total)/took.Seconds())
-	}
-}
-
-// rare is the filter that one fact in a thousand passes.
-var rare = robotmem.Object{"task.trial": "rare"}
-
-// ask measures a kind of recall, whose N is benchTop unless it is set.
+// ask measures a kind of recall, after its indexes are in memory.
 func (b *bench) ask(ctx context.Context, name string, request func() robotmem.RecallRequest) {
+	b.try(func() error { return b.m.Warm(ctx) })
 	requests := make([]robotmem.RecallRequest, b.calls)
 	for i := range requests {
 		requests[i] = request()
-		requests[i].N = cmp.Or(requests[i].N, benchTop)
+		requests[i].N = benchTop
 	}
-	b.measure(name, b.calls, 1, func(i int) error { return b.recall(ctx, &requests[i]) })
-}
-
-func (b *bench) recall(ctx context.Context, req *robotmem.RecallRequest) error {
-	_, err := b.m.Recall(ctx, req)
-	return err
+	b.measure(name, b.calls, 1, func(i int) error {
+		_, err := b.m.Recall(ctx, &requests[i])
+		return err
+	})
 }
 
 // measure calls f(0..n-1) from so many goroutines and times each call.
@@ -295,48 +220,7 @@ func quantile(times []time.Duration, q float64) float64 {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(times))
-	return millis(sorted[int(q*float64(len(sorted)-1))])
-}
-
-func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// machine is what the figures were measured on.
-type machine struct {
-	CPU      string `json:"cpu"`
-	Cores    int    `json:"cores"`
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
-}
-
-func thisMachine() machine {
-	return machine{procValue("/proc/cpuinfo", "model name", "unknown CPU"), runtime.NumCPU(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-}
-
-// memoryFigures are bytes.
-type memoryFigures struct {
-	RSSBytes  int64 `json:"rss_bytes"`  // of the process; what Go holds where there is no /proc
-	HeapBytes int64 `json:"heap_bytes"` // live objects
-	FileBytes int64 `json:"file_bytes"` // with its log
-}
-
-// memory reads the figures while all that the questions needed is loaded.
-func (b *bench) memory(path string) memoryFigures {
-	b.facts = eval.NewFacts() // so that only the heap of the memory is counted
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	m := memoryFigures{HeapBytes: int64(stats.HeapAlloc), RSSBytes: int64(stats.Sys - stats.HeapReleased)}
-	kib, _, _ := strings.Cut(procValue("/proc/self/status", "VmRSS", ""), " ")
-	if n, err := strconv.ParseInt(kib, 10, 64); err == nil {
-		m.RSSBytes = n << 10
-	}
-	files, _ := filepath.Glob(path + "*") // the path of a temporary folder is a valid pattern
-	for _, f := range files {
-		if info, err := os.Stat(f); err == nil {
-			m.FileBytes += info.Size()
-		}
-	}
-	return m
+	return float64(sorted[int(q*float64(len(sorted)-1))].Microseconds()) / 1000
 }
 
 // procValue is the value of the first "key : value" line of a file of /proc, or the fallback.

@@ -3,12 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -51,22 +48,7 @@ func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.show(c.JSON, res, func(w *lines) { printAnswers(w, res) })
-}
-
-func printAnswers(w *lines, r *eval.Answers) {
-	for _, m := range r.Missed {
-		w.line("%s  wants %s, got %s: %v", m.ID, strings.Join(m.Want, " or "), strings.Join(m.Got, " "), m.Ask)
-	}
-	for _, refused := range r.Refused {
-		w.line("refused: %s", refused)
-	}
-	w.line("")
-	table(w, "\tquestions\tfirst\tamong five", r.Kinds, func(k eval.AnswersKind) []any {
-		return []any{k.Kind, k.Questions, k.First, k.Five}
-	})
-	w.line("")
-	w.line("%d questions: hit@1 %.3f, hit@5 %.3f", r.Questions, r.Hit1, r.Hit5)
+	return a.show(c.JSON, res, nil)
 }
 
 type evalSetCmd struct {
@@ -96,11 +78,11 @@ func (c *evalSetCmd) Run(ctx context.Context, a *app) error {
 	if res.Queries == 0 {
 		return invalid("where", "leaves no query that is judged; the set has %d documents", res.Docs)
 	}
-	return a.show(c.JSON, res, func(w *lines) { printEval(w, res) })
+	return a.show(c.JSON, res, nil)
 }
 
 func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Options) (res *eval.Result, err error) {
-	err = a.inTempMemory(ctx, "", func(m *local.Node, path string) (err error) {
+	err = a.inTempMemory(ctx, func(m *local.Node, path string) (err error) {
 		p := a.newProgress("eval "+set.Name, 0)
 		defer p.Done()
 		o.Progress = func(done, total int) { p.Set(int64(done), int64(total)) }
@@ -147,37 +129,9 @@ func (a *app) openAlone(ctx context.Context, path, list string) (*local.Node, er
 	return a.Open(ctx, path)
 }
 
-func printEval(w *lines, r *eval.Result) {
-	w.line("%s: %d documents, %d queries", r.Set, r.Docs, r.Queries)
-	for _, warning := range []struct {
-		n    int
-		text string
-	}{
-		{r.Cut, "documents were cut to the 16 KiB of one memory"},
-		{r.Refused, "documents could not be learnt"},
-		{r.Unjudged, "queries were skipped, nothing says what answers them"},
-	} {
-		if warning.n > 0 {
-			w.line("  warning: %d %s", warning.n, warning.text)
-		}
-	}
-	w.line("")
-	rows := append(slices.Clone(r.Lists), eval.ListFigures{Name: "recall", Figures: r.Figures})
-	table(w, "\thit@1\tR@10\tMRR\tnDCG@10\tms a query", rows, func(f eval.ListFigures) []any {
-		row := []any{f.Name}
-		for _, share := range []float64{f.Hit1, f.Recall10, f.MRR, f.NDCG10} {
-			row = append(row, fmt.Sprintf("%.3f", share))
-		}
-		return append(row, fmt.Sprintf("%.2f", f.QueryMS))
-	})
-	w.line("")
-	w.line("learnt in %.1f s", r.LearnS)
-}
-
-// inTempMemory calls f with a new memory in a temporary folder below parent; "" is the folder of
-// the system for temporary files.
-func (a *app) inTempMemory(ctx context.Context, parent string, f func(m *local.Node, path string) error) (err error) {
-	dir, err := os.MkdirTemp(parent, "robotmem-")
+// inTempMemory calls f with a new memory in a temporary folder.
+func (a *app) inTempMemory(ctx context.Context, f func(m *local.Node, path string) error) (err error) {
+	dir, err := os.MkdirTemp("", "robotmem-")
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}

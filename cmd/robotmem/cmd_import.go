@@ -242,7 +242,7 @@ func (c *importCmd) useFile(ctx context.Context, a *app, f func(*local.Node) err
 			return err
 		}
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return a.inTempMemory(ctx, "", func(m *local.Node, _ string) error { return f(m) })
+			return a.inTempMemory(ctx, func(m *local.Node, _ string) error { return f(m) })
 		}
 	}
 	return a.UseFile(ctx, "file", f)

@@ -18,9 +18,6 @@ type retainCmd struct {
 	JSON    bool     `name:"json" help:"Print the answer as JSON, as REST gives it."`
 }
 
-// shownEvictions bounds the list; --json has up to 1,000.
-const shownEvictions = 20
-
 func (c *retainCmd) Run(ctx context.Context, a *app) error {
 	rules, free := a.Config.Retention, a.Config.MinFree
 	if len(c.Keep) > 0 || c.MinFree != "" {
@@ -41,23 +38,7 @@ func (c *retainCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		return a.show(c.JSON, res, func(w *lines) {
-			for i, e := range res.Evictions {
-				if i == shownEvictions {
-					w.line("… and %d more; --json lists up to 1,000", res.Count-i)
-					break
-				}
-				w.line("%d  %s/%s  %s  %s: %s", e.MemoryID, e.Collection, e.PerceptionType, sizeText(e.Bytes), e.Value, e.Reason)
-			}
-			verb := "would go, freeing"
-			if !res.DryRun {
-				verb = "went, freeing"
-			}
-			w.line("%s %s %s of %s", count(int64(res.Count), "perception"), verb, sizeText(res.FreedBytes), sizeText(res.HeldBytes))
-			if res.DryRun && res.Count > 0 {
-				w.line("run it with --apply to do so")
-			}
-		})
+		return a.show(c.JSON, res, nil)
 	})
 }
 

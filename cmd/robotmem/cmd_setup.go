@@ -210,5 +210,5 @@ func (c *setupCmd) list(a *app, m clients.Machine) error {
 		}
 		answer.Clients = append(answer.Clients, s)
 	}
-	return a.show(c.JSON, answer, func(w *lines) { w.fields(reflect.ValueOf(answer), "") })
+	return a.show(c.JSON, &answer, nil)
 }

@@ -60,7 +60,7 @@ var exampleLines = map[string][]string{
 	"setup":           {`robotmem setup`, `robotmem setup claude-code --dry-run`, `robotmem setup vscode --scope project --db robot.db`, `robotmem setup cursor --http http://robot.local:7878`, `robotmem setup codex --undo`},
 	"doctor":          {`robotmem doctor`, `robotmem doctor --repair`},
 	"demo":            {`robotmem demo`, `robotmem demo --web`},
-	"bench facts":     {`robotmem bench --n 100000`},
+	"bench":           {`robotmem bench --n 100000`},
 	"eval set":        {`robotmem eval set beir/xquad-en`, `robotmem eval beir/locomo-dev --where category=1,2,3,4`},
 	"eval answers":    {`robotmem eval answers`, `robotmem eval answers --embedder none --json`},
 	"openapi":         {`robotmem openapi | npx openapi-typescript --default-non-nullable=false > robotmem.ts`},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/backup"
 )
 
 // maxCell is how many characters of a text a table shows; --json and get show all of it.
@@ -29,6 +30,7 @@ var columns = map[reflect.Type]string{
 	reflect.TypeFor[robotmem.ContextPath]():    "path memories kinds min max unit",
 	reflect.TypeFor[admin.AuditEntry]():        "at action memory_id session_id who tool reason",
 	reflect.TypeFor[admin.Worker]():            "name detail",
+	reflect.TypeFor[backup.Backup]():           "name created_at seconds bytes problem",
 }
 
 // printAnswer writes the answer of an operation as text.
@@ -137,8 +139,13 @@ func (l *lines) records(name string, list reflect.Value) {
 	}
 	l.line("%s:", name)
 	table(l, strings.Join(names, "\t"), rows, func(row reflect.Value) (cells []any) {
-		for _, index := range shown {
-			cells = append(cells, row.FieldByIndex(index).Interface())
+		for i, index := range shown {
+			cell := row.FieldByIndex(index)
+			if strings.HasSuffix(names[i], "BYTES") {
+				cells = append(cells, sizeText(cell.Int()))
+				continue
+			}
+			cells = append(cells, cell.Interface())
 		}
 		return cells
 	})
@@ -227,13 +234,6 @@ func (l *lines) line(format string, args ...any) {
 
 func (l *lines) detail(name, text string) { l.line("  %s: %s", name, oneLine(text)) }
 
-// given is detail for a text that is not empty.
-func (l *lines) given(name, text string) {
-	if text != "" {
-		l.detail(name, text)
-	}
-}
-
 // block writes a text of several lines.
 func (l *lines) block(text string) {
 	for s := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
@@ -272,6 +272,9 @@ func cellText(value any) string {
 	case string:
 		return orDash(clip(oneLine(v), maxCell))
 	case time.Time:
+		if v.IsZero() {
+			return "-"
+		}
 		return timeText(v)
 	case float64:
 		return fmt.Sprintf("%.6g", v)
@@ -330,16 +333,6 @@ func countsText(m map[string]int64) string {
 		parts = append(parts, fmt.Sprintf("%s %d", k, m[k]))
 	}
 	return orDash(strings.Join(parts, ", "))
-}
-
-// count is "1 message", "2 messages".
-func count(n int64, noun string) string { return plural(n, noun, noun+"s") }
-
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func orDash(s string) string { return cmp.Or(s, "-") }

@@ -54,7 +54,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 		"demo --dir " + filepath.Join(dir, "demo") + " --keep",
 		"doctor --repair",
 		"forget 1 --purge --yes --reason 'asked for'",
-		"bench facts --n 500",
+		"bench --n 500",
 	} {
 		t.Run(strings.Fields(args)[0], func(t *testing.T) {
 			cmd := exec.Command("sh", "-c", "umask 0; exec "+filepath.Join(links, "robotmem")+" "+args)

@@ -65,18 +65,7 @@ func (c *tokenListCmd) Run(a *app) error {
 	answer := struct {
 		Tokens []web.Token `json:"tokens"`
 	}{append([]web.Token{}, list...)}
-	return a.show(c.JSON, answer, func(w *lines) {
-		table(w, "TOKEN\tMAY\tCREATED\tLAST USED", list, func(t web.Token) []any {
-			may, used := "read and write", any("never")
-			if t.ReadOnly {
-				may = "read"
-			}
-			if !t.LastUsed.IsZero() {
-				used = t.LastUsed
-			}
-			return []any{t.Name, may, t.Created, used}
-		})
-	})
+	return a.show(c.JSON, &answer, nil)
 }
 
 type tokenRevokeCmd struct {

@@ -35,8 +35,6 @@ func readNormalizer(c *component) (normalizer, error) {
 		return norm.NFD.String, nil
 	case "NFKC":
 		return norm.NFKC.String, nil
-	case "NFKD":
-		return norm.NFKD.String, nil
 	case "StripAccents":
 		return func(s string) string { return without(unicode.M, s) }, nil
 	case "Strip":
@@ -48,13 +46,6 @@ func readNormalizer(c *component) (normalizer, error) {
 				s = strings.TrimRightFunc(s, unicode.IsSpace)
 			}
 			return s
-		}, nil
-	case "Prepend":
-		return func(s string) string {
-			if s == "" {
-				return s
-			}
-			return c.Prepend + s
 		}, nil
 	case "Replace":
 		return replaceNormalizer(c)

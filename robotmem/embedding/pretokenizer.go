@@ -43,26 +43,6 @@ func readPreTokenizer(c *component) (preTokenizer, error) {
 		}), nil
 	case "WhitespaceSplit":
 		return func(text string, _ bool) []string { return strings.Fields(text) }, nil
-	case "Punctuation":
-		if c.Behavior != "" && c.Behavior != "Isolated" {
-			return nil, fmt.Errorf("the pre-tokenizer %q with the behavior %q is not supported", c.Type, c.Behavior)
-		}
-		return byClass(func(r rune) class {
-			if isPunctuation(r) {
-				return single
-			}
-			return letters
-		}), nil
-	case "Digits":
-		return byClass(func(r rune) class {
-			switch {
-			case !unicode.IsNumber(r):
-				return letters
-			case c.IndividualDigits:
-				return single
-			}
-			return others
-		}), nil
 	case "Metaspace":
 		return metaspace(c)
 	}

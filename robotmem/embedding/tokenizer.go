@@ -49,7 +49,6 @@ type component struct {
 
 	StripLeft   bool   `json:"strip_left"`
 	StripRight  bool   `json:"strip_right"`
-	Prepend     string `json:"prepend"`
 	Charsmap    string `json:"precompiled_charsmap"`
 	Content     string `json:"content"`
 	Replacement string `json:"replacement"`
@@ -58,11 +57,9 @@ type component struct {
 		Regex  *string `json:"Regex"`
 	} `json:"pattern"`
 
-	AddPrefixSpace   *bool  `json:"add_prefix_space"`
-	PrependScheme    string `json:"prepend_scheme"`
-	Split            *bool  `json:"split"`
-	Behavior         string `json:"behavior"`
-	IndividualDigits bool   `json:"individual_digits"`
+	AddPrefixSpace *bool  `json:"add_prefix_space"`
+	PrependScheme  string `json:"prepend_scheme"`
+	Split          *bool  `json:"split"`
 }
 
 // readAll reads the components of a sequence.

@@ -133,10 +133,6 @@ func TestCompletion(t *testing.T) {
 	e := engine(t, local.Options{})
 	session := storeEpisode(t, e, "arm")
 	storeEpisode(t, e, "armoury")
-	for i := range 240 {
-		learn(t, e, &robotmem.LearnRequest{Insight: fmt.Sprintf("force %d N holds part %d", i, i)})
-	}
-	seen := save(t, e, &robotmem.SavePerceptionRequest{Data: trace()}).MemoryID // 249
 	c := connect(t, NewServer(e, Options{}))
 	prompt := func(name string) any { return mcp.PromptReference{Type: "ref/prompt", Name: name} }
 	template := func(uri string) any { return mcp.ResourceReference{Type: "ref/resource", URI: uri} }
@@ -144,53 +140,34 @@ func TestCompletion(t *testing.T) {
 		name       string
 		ref        any
 		arg, value string
-		given      map[string]string
 		want       []string
-		more       bool
 	}{
-		{"collections", prompt("brief_me"), "collection", "ar", nil, []string{"arm", "armoury"}, false},
-		{"in any case", prompt("brief_me"), "collection", "ARMO", nil, []string{"armoury"}, false},
-		{"no such collection", prompt("brief_me"), "collection", "x", nil, nil, false},
-		{"tags", prompt("brief_me"), "tag", "wet", nil, []string{"wet-glass"}, false},
-		{"tags of a collection", prompt("brief_me"), "tag", "wet", map[string]string{"collection": "default"}, nil, false},
-		{"sessions", prompt("review_episode"), "session_id", session, nil, []string{session}, false},
-		{"sessions of the template", template(sessionTemplate), "id", session, nil, []string{session}, false},
-		{"memory ids", template(memoryTemplate), "id", "24", nil, []string{"249", "248", "247", "246", "245", "244", "243", "242", "241", "240", "24"}, false},
-		{"one memory", template(memoryTemplate), "id", "113", nil, []string{"113"}, false},
-		{"no memory", template(memoryTemplate), "id", "9999", nil, nil, false},
-		{"no number", template(memoryTemplate), "id", "0x1", nil, nil, false},
-		{"perceptions alone", template(dataTemplate), "id", "2", nil, []string{fmt.Sprint(seen)}, false},
-		{"perceptions to look at", template(previewTemplate), "id", "", nil, []string{fmt.Sprint(seen)}, false},
-		{"free text", prompt("brief_me"), "task", "h", nil, nil, false},
-		{"no such prompt", prompt("nope"), "x", "h", nil, nil, false},
-		{"no such template", template("robotmem://nope/{id}"), "id", "1", nil, nil, false},
+		{"collections", prompt("brief_me"), "collection", "ar", []string{"arm", "armoury"}},
+		{"no such collection", prompt("brief_me"), "collection", "x", nil},
+		{"sessions", prompt("review_episode"), "session_id", session, []string{session}},
+		{"sessions of the template", template(sessionTemplate), "id", session, []string{session}},
+		{"no memory ids", template(memoryTemplate), "id", "1", nil},
+		{"free text", prompt("brief_me"), "task", "h", nil},
+		{"no such prompt", prompt("nope"), "x", "h", nil},
+		{"no such template", template("robotmem://nope/{id}"), "id", "1", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := complete(t, c, tt.ref, tt.arg, tt.value, tt.given)
+			got := complete(t, c, tt.ref, tt.arg, tt.value)
 			if diff := cmp.Diff(tt.want, slices.Clip(got.Values), cmp.Transformer("nil", func(v []string) []string { return append([]string{}, v...) })); diff != "" {
 				t.Errorf("values (-want +got):\n%s", diff)
 			}
-			if got.HasMore != tt.more || got.Total != len(tt.want) {
-				t.Errorf("more %v, total %d", got.HasMore, got.Total)
+			if got.HasMore {
+				t.Error("there is more")
 			}
 		})
 	}
-	t.Run("more than fit", func(t *testing.T) {
-		for _, typed := range []string{"", "1"} {
-			got := complete(t, c, template(memoryTemplate), "id", typed, nil)
-			if len(got.Values) != maxCompletions || !got.HasMore || !strings.HasPrefix(got.Values[0], typed) {
-				t.Errorf("%q: %d values from %s, more %v", typed, len(got.Values), got.Values[0], got.HasMore)
-			}
-		}
-	})
 }
 
-func complete(t *testing.T, c *client.Client, ref any, arg, value string, given map[string]string) mcp.Completion {
+func complete(t *testing.T, c *client.Client, ref any, arg, value string) mcp.Completion {
 	t.Helper()
 	var req mcp.CompleteRequest
 	req.Params.Ref = ref
 	req.Params.Argument = mcp.CompleteArgument{Name: arg, Value: value}
-	req.Params.Context.Arguments = given
 	res, err := c.Complete(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
