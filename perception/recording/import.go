@@ -80,10 +80,8 @@ type topic struct {
 	report   TopicReport
 	included bool
 	rate     float64
-	change   float64
 	lastTime uint64 // of the last stored message
 	stored   bool
-	last     *keyframe
 }
 
 type channel struct {
@@ -165,7 +163,7 @@ func (imp *importer) channel(c *Channel) *channel {
 	if !ok {
 		t = &topic{
 			report:   TopicReport{Topic: importing.Cut(c.Topic, maxTopic), SchemaName: importing.Cut(c.SchemaName, maxTopic), Skipped: map[string]uint64{}, Notes: map[string]uint64{}},
-			included: imp.o.includes(c.Topic), rate: limit(imp.o.RateHz, c.Topic), change: limit(imp.o.Keyframes, c.Topic),
+			included: imp.o.includes(c.Topic), rate: limit(imp.o.RateHz, c.Topic),
 		}
 		imp.topics[c.Topic] = t
 	}
@@ -203,12 +201,8 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 		t.report.Skipped[SkippedRate]++
 		return nil
 	}
-	if v == nil && (c.hasPayload || t.change > 0) {
+	if v == nil && c.hasPayload {
 		v = c.decode(m)
-	}
-	if t.unchanged(m, v) {
-		t.report.Skipped[SkippedUnchanged]++
-		return nil
 	}
 	t.lastTime, t.stored = m.LogTime, true
 	if c.problem != "" {
@@ -398,7 +392,6 @@ type TopicReport struct {
 
 // The reasons for which messages are skipped.
 const (
-	SkippedTopic     = "topic not chosen"
-	SkippedRate      = "over the rate"
-	SkippedUnchanged = "unchanged"
+	SkippedTopic = "topic not chosen"
+	SkippedRate  = "over the rate"
 )
