@@ -47,7 +47,7 @@ var exampleLines = map[string][]string{
 	"activity":        {`robotmem activity --days 7`, `robotmem activity --days 365 --collection kitchen --json`},
 	"import":          {`robotmem import facts.jsonl`, `zcat facts.jsonl.gz | robotmem import -`, `robotmem import run_0.mcap --exclude /rosout --rate "/camera/*=2"`, `robotmem import rosbag2_folder --map-id hall`, `robotmem import lerobot_dataset --episodes 0-9`, `robotmem import arm7.tar --dry-run`, `ssh arm7 robotmem export --archive - | robotmem import -`, `robotmem import ~/.robotmem/old/memory.db --time-zone Europe/Berlin`, `robotmem import notes`},
 	"export":          {`robotmem export --collection kitchen > kitchen.jsonl`, `robotmem export --mcap run.mcap --session 01a1feaa-a80c-7a1b-9c31-251ec8f2a842`, `robotmem export --archive arm7.tar.zst`, `robotmem export --hashes | diff - other-node.hashes`, `robotmem export --markdown notes`},
-	"backup make":     {`robotmem backup`, `robotmem backup /mnt/usb/arm-7 --keep 14 --keep-weekly 8`},
+	"backup make":     {`robotmem backup`, `robotmem backup /mnt/usb/arm-7 --keep 14`},
 	"backup list":     {`robotmem backup list`, `robotmem backup list /mnt/usb/arm-7 --json`},
 	"backup verify":   {`robotmem backup verify`, `robotmem backup verify /mnt/usb/arm-7/memory-20261121T204100.000Z`},
 	"backup restore":  {`robotmem backup restore memory-20261121T204100.000Z`, `robotmem backup restore /mnt/usb/arm-7/memory-20261121T204100.000Z --to drill.db`},
