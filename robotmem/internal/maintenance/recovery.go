@@ -483,18 +483,7 @@ func (r *Recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error
 // countMissing counts the ids up to the largest that was given which are neither
 // there nor purged.
 func (r *Recovery) countMissing(context.Context) error {
-	gap := func(before, after int64) {
-		r.Report.Missing += max(0, after-before-1)
-		for id := before + 1; id < after && len(r.Report.MissingIDs) < maxNamedIDs; id++ {
-			r.Report.MissingIDs = append(r.Report.MissingIDs, id)
-		}
-	}
-	last := int64(0)
-	err := r.Query("SELECT id FROM memories UNION SELECT memory_id FROM purged ORDER BY 1", nil, func(s *sqlite.Stmt) error {
-		gap(last, s.ColumnInt64(0))
-		last = s.ColumnInt64(0)
-		return nil
-	})
+	known, err := r.IDs("SELECT id FROM memories UNION SELECT memory_id FROM purged ORDER BY 1")
 	if err != nil {
 		return err
 	}
@@ -502,7 +491,10 @@ func (r *Recovery) countMissing(context.Context) error {
 	if err != nil {
 		return err
 	}
-	gap(last, max(last, given)+1)
+	if len(known) > 0 {
+		given = max(given, known[len(known)-1])
+	}
+	r.Report.Missing = given - int64(len(known))
 	r.Report.Memories, err = r.Number("SELECT count(*) FROM memories")
 	return err
 }
@@ -528,7 +520,6 @@ type RecoverReport struct {
 	Damaged       string               `json:"damaged,omitempty" doc:"What the damaged file is called now; empty when it was left in its place."`
 	Memories      int64                `json:"memories" doc:"In the new file."`
 	Missing       int64                `json:"missing" doc:"Ids that were given to a memory, are not there, and were not purged."`
-	MissingIDs    []int64              `json:"missing_ids" doc:"The first 100 of them."`
 	Doubtful      []int64              `json:"doubtful" doc:"The first 100 memories whose text does not match its checksum. They are kept as invalidated; restore makes one active again."`
 	DoubtfulCount int64                `json:"doubtful_count"`
 	Reactivated   int64                `json:"reactivated" doc:"Memories that are active again, because what superseded them is lost."`
