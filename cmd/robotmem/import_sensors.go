@@ -92,7 +92,7 @@ func (p *perceptionFlags) recording(ctx context.Context, path string, sink impor
 	report, err := recording.Import(ctx, src, recording.Options{
 		Topics: p.Topic, Exclude: p.Exclude, RateHz: p.Rate,
 		SegmentSeconds: p.Segment, Robot: p.Robot, MapID: p.MapID,
-	}, sink, func(at recording.Progress) { bar.Set(int64(at.Messages), int64(at.Total)) })
+	}, sink, func(at importing.Progress) { bar.Set(at.Done, at.Total) })
 	if report == nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ const (
 // import and comes with the report so far. What was saved stays; importing the same file again with
 // the same options continues, since the sink knows each Origin. A recording that was imported to
 // its end fails with [importing.ErrEnded]. The report is nil only if nothing was read.
-func Import(ctx context.Context, src Source, o Options, sink importing.Sink, progress func(Progress)) (*Report, error) {
+func Import(ctx context.Context, src Source, o Options, sink importing.Sink, progress func(importing.Progress)) (*Report, error) {
 	o, err := o.normal()
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ type importer struct {
 	sink     importing.Sink
 	id, name string
 	info     *Info
-	progress func(Progress)
+	progress func(importing.Progress)
 
 	session    string
 	topics     map[string]*topic
@@ -70,8 +70,6 @@ type importer struct {
 	poses      *poses
 	batch      []importing.Perception
 	batchBytes int
-	bytes      uint64
-	lastTime   uint64
 	report     *Report
 }
 
@@ -182,8 +180,6 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	number := t.report.Read
 	t.report.Read++
 	imp.report.Messages++
-	imp.bytes += uint64(len(m.Data))
-	imp.lastTime = m.LogTime
 	if imp.progress != nil && imp.report.Messages%progressEvery == 0 {
 		imp.tell()
 	}
@@ -343,10 +339,7 @@ func (imp *importer) flush(ctx context.Context) error {
 }
 
 func (imp *importer) tell() {
-	imp.progress(Progress{
-		Messages: imp.report.Messages, Total: imp.info.Messages,
-		Perceptions: imp.report.Perceptions, Bytes: imp.bytes, LogTime: imp.lastTime,
-	})
+	imp.progress(importing.Progress{Done: int64(imp.report.Messages), Total: int64(imp.info.Messages)})
 }
 
 // account lists the topics, including those without messages.
@@ -357,14 +350,6 @@ func (imp *importer) account() {
 	for _, name := range slices.Sorted(maps.Keys(imp.topics)) {
 		imp.report.Topics = append(imp.report.Topics, imp.topics[name].report)
 	}
-}
-
-// Progress is how far an import has come.
-type Progress struct {
-	Messages, Total uint64 // Total is 0 if the recording does not say
-	Perceptions     int
-	Bytes           uint64 // of messages read
-	LogTime         uint64 // of the last one, ns
 }
 
 // Report accounts for every message of a recording.
