@@ -22,11 +22,9 @@ type backupCmd struct {
 }
 
 type backupMakeCmd struct {
-	Dir        string `arg:"" optional:"" name:"dir" type:"path" help:"Where backups lie, such as a folder on another disk. Default the folder backups beside the memory."`
-	Keep       int    `name:"keep" default:"7" help:"How many of the newest backups stay (default ${default})."`
-	KeepDaily  int    `name:"keep-daily" placeholder:"N" help:"Also the newest one of each of the last N days that have one."`
-	KeepWeekly int    `name:"keep-weekly" placeholder:"N" help:"Also the newest one of each of the last N weeks that have one."`
-	JSON       bool   `name:"json" help:"Print the answer as JSON."`
+	Dir  string `arg:"" optional:"" name:"dir" type:"path" help:"Where backups lie, such as a folder on another disk. Default the folder backups beside the memory."`
+	Keep int    `name:"keep" default:"7" help:"How many of the newest backups stay (default ${default})."`
+	JSON bool   `name:"json" help:"Print the answer as JSON."`
 }
 
 func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
@@ -47,9 +45,7 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	res, err := backup.Make(ctx, m, backup.Options{
-		Dir: c.Dir, Keep: backup.Keep{Last: c.Keep, Daily: c.KeepDaily, Weekly: c.KeepWeekly}, Version: a.Version,
-	})
+	res, err := backup.Make(ctx, m, backup.Options{Dir: c.Dir, Keep: c.Keep, Version: a.Version})
 	bar.Done()
 	if err := errors.Join(err, m.Close()); err != nil {
 		return err

@@ -329,7 +329,7 @@ func (c *config) schedule() (*backup.Schedule, error) {
 	if c.BackupKeep == "" {
 		return s, nil
 	}
-	if s.Keep.Last, err = strconv.Atoi(c.BackupKeep); err != nil || s.Keep.Last < 1 || s.Keep.Last > backup.MaxKeep {
+	if s.Keep, err = strconv.Atoi(c.BackupKeep); err != nil || s.Keep < 1 || s.Keep > backup.MaxKeep {
 		return nil, invalid("backup.keep", "must be 1 to %d backups, not %q", backup.MaxKeep, c.BackupKeep)
 	}
 	return s, nil

@@ -22,7 +22,6 @@ type perceptionFlags struct {
 	Topic     []string           `name:"topic" sep:"none" placeholder:"GLOB" help:"Recordings: only these topics, such as /camera/*; repeatable."`
 	Exclude   []string           `name:"exclude" sep:"none" placeholder:"GLOB" help:"Recordings: not these topics; repeatable."`
 	Rate      map[string]float64 `name:"rate" placeholder:"GLOB=HZ" help:"Recordings: at most so many messages a second of a topic; repeatable."`
-	Keyframes map[string]float64 `name:"keyframes" placeholder:"GLOB=CHANGE" help:"Recordings: only messages that differ by this from the last kept one: of images the mean grey (0 to 1), of scans metres, of poses metres or radians; repeatable."`
 	Segment   float64            `name:"segment" placeholder:"SECONDS" help:"Recordings: how much of a topic is one perception (default 10)."`
 	Robot     string             `name:"robot" placeholder:"NAME" help:"Recordings: the robot, for the context."`
 	MapID     string             `name:"map-id" placeholder:"NAME" help:"Recordings: the map that poses in the frame map are of."`
@@ -91,9 +90,9 @@ func (p *perceptionFlags) recording(ctx context.Context, path string, sink impor
 	}
 	defer src.Close()
 	report, err := recording.Import(ctx, src, recording.Options{
-		Topics: p.Topic, Exclude: p.Exclude, RateHz: p.Rate, Keyframes: p.Keyframes,
+		Topics: p.Topic, Exclude: p.Exclude, RateHz: p.Rate,
 		SegmentSeconds: p.Segment, Robot: p.Robot, MapID: p.MapID,
-	}, sink, func(at recording.Progress) { bar.Set(int64(at.Messages), int64(at.Total)) })
+	}, sink, func(at importing.Progress) { bar.Set(at.Done, at.Total) })
 	if report == nil {
 		return nil, err
 	}

@@ -99,30 +99,6 @@ func (p picture) grid() *grid {
 	return g
 }
 
-// Levels returns the brightness of a picture, 0 to 1, in cells row by row. A cell of missing values
-// is NaN. It is nil for floating-point values and for a picture that cannot be decoded.
-func Levels(in media.Payload) []float64 {
-	p, err := File{in}.decode()
-	if AcceptsPixels(in) {
-		var f frame
-		if f, err = (Pixels{in}).open(); f.encoding == "32FC1" {
-			return nil
-		}
-		p = f.picture()
-	}
-	switch {
-	case err != nil:
-		return nil
-	case p.values == nil:
-		return p.grid().luma[:]
-	}
-	means, _ := p.values.cells()
-	for i := range means {
-		means[i] /= math.MaxUint16
-	}
-	return means[:]
-}
-
 // words returns ", grey, brightness 0.42".
 func (g *grid) words() string {
 	hue := "colour"

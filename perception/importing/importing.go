@@ -3,11 +3,9 @@
 package importing
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -73,8 +71,7 @@ type Sink interface {
 
 // Progress is the progress of an import.
 type Progress struct {
-	Done, Total int64  // frames or files; Total is 0 if it is unknown
-	What        string // what is being read: an episode, a file
+	Done, Total int64 // frames or messages; Total is 0 if it is unknown
 }
 
 // Report counts what an import read, stored and left out.
@@ -188,20 +185,4 @@ func OpenFolder(folder string, name *string) (*os.Root, error) {
 		*name = filepath.Base(full)
 	}
 	return os.OpenRoot(folder)
-}
-
-// JSONError adds the line to an error of encoding/json about data. For an error without an
-// offset of its own, at is the offset, or -1 if it is unknown.
-func JSONError(data []byte, at int64, err error) error {
-	var syntax *json.SyntaxError
-	var wrongType *json.UnmarshalTypeError
-	if errors.As(err, &syntax) {
-		at = syntax.Offset
-	} else if errors.As(err, &wrongType) {
-		at = wrongType.Offset
-	}
-	if at < 0 || at > int64(len(data)) {
-		return err
-	}
-	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:at], []byte("\n")), err)
 }

@@ -218,7 +218,7 @@ func TestNoDatasetThatIsRead(t *testing.T) {
 		want string
 	}{
 		{"no info.json", func([]byte) []byte { return nil }, "meta/info.json is missing; the folder is not a LeRobot dataset"},
-		{"not JSON", replace(`"fps": 10,`, `"fps": 10`), "line 9: invalid character"},
+		{"not JSON", replace(`"fps": 10,`, `"fps": 10`), "meta/info.json: invalid character"},
 		{"version 2.1", replace(`"v3.0"`, `"v2.1"`), "convert_dataset_v21_to_v30"},
 		{"version 4", replace(`"v3.0"`, `"v4.0"`), `has the format "v4.0"; v3 is read`},
 		{"no rate", replace(`"fps": 10`, `"fps": 0`), "fps is 0"},

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/robotmem/robotmem-go/perception/importing"
 )
 
 // Limits of meta/info.json.
@@ -50,7 +48,7 @@ type feature struct {
 func parseInfo(data []byte) (*info, error) {
 	in := new(info)
 	if err := json.Unmarshal(data, in); err != nil {
-		return nil, importing.JSONError(data, -1, err)
+		return nil, err
 	}
 	switch {
 	case !strings.HasPrefix(in.Version, "v3."):

@@ -251,7 +251,7 @@ func (rd *reader) end(s span) error {
 		im.report.Messages += s.rows
 	}
 	if im.o.Progress != nil {
-		im.o.Progress(importing.Progress{Done: im.done, Total: im.total, What: fmt.Sprintf("episode %d", s.episode.index)})
+		im.o.Progress(importing.Progress{Done: im.done, Total: im.total})
 	}
 	return nil
 }

@@ -19,8 +19,8 @@
 //	}
 //	defer src.Close()
 //	report, err := recording.Import(ctx, src, recording.Options{
-//		Exclude:   []string{"/rosout"},
-//		Keyframes: map[string]float64{"/camera/*": 0.02},
+//		Exclude: []string{"/rosout"},
+//		RateHz:  map[string]float64{"/camera/*": 2},
 //	}, sink, nil)
 //
 // # What a message becomes

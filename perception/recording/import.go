@@ -32,7 +32,7 @@ const (
 // import and comes with the report so far. What was saved stays; importing the same file again with
 // the same options continues, since the sink knows each Origin. A recording that was imported to
 // its end fails with [importing.ErrEnded]. The report is nil only if nothing was read.
-func Import(ctx context.Context, src Source, o Options, sink importing.Sink, progress func(Progress)) (*Report, error) {
+func Import(ctx context.Context, src Source, o Options, sink importing.Sink, progress func(importing.Progress)) (*Report, error) {
 	o, err := o.normal()
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ type importer struct {
 	sink     importing.Sink
 	id, name string
 	info     *Info
-	progress func(Progress)
+	progress func(importing.Progress)
 
 	session    string
 	topics     map[string]*topic
@@ -70,8 +70,6 @@ type importer struct {
 	poses      *poses
 	batch      []importing.Perception
 	batchBytes int
-	bytes      uint64
-	lastTime   uint64
 	report     *Report
 }
 
@@ -80,10 +78,8 @@ type topic struct {
 	report   TopicReport
 	included bool
 	rate     float64
-	change   float64
 	lastTime uint64 // of the last stored message
 	stored   bool
-	last     *keyframe
 }
 
 type channel struct {
@@ -165,7 +161,7 @@ func (imp *importer) channel(c *Channel) *channel {
 	if !ok {
 		t = &topic{
 			report:   TopicReport{Topic: importing.Cut(c.Topic, maxTopic), SchemaName: importing.Cut(c.SchemaName, maxTopic), Skipped: map[string]uint64{}, Notes: map[string]uint64{}},
-			included: imp.o.includes(c.Topic), rate: limit(imp.o.RateHz, c.Topic), change: limit(imp.o.Keyframes, c.Topic),
+			included: imp.o.includes(c.Topic), rate: limit(imp.o.RateHz, c.Topic),
 		}
 		imp.topics[c.Topic] = t
 	}
@@ -184,8 +180,6 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	number := t.report.Read
 	t.report.Read++
 	imp.report.Messages++
-	imp.bytes += uint64(len(m.Data))
-	imp.lastTime = m.LogTime
 	if imp.progress != nil && imp.report.Messages%progressEvery == 0 {
 		imp.tell()
 	}
@@ -203,12 +197,8 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 		t.report.Skipped[SkippedRate]++
 		return nil
 	}
-	if v == nil && (c.hasPayload || t.change > 0) {
+	if v == nil && c.hasPayload {
 		v = c.decode(m)
-	}
-	if t.unchanged(m, v) {
-		t.report.Skipped[SkippedUnchanged]++
-		return nil
 	}
 	t.lastTime, t.stored = m.LogTime, true
 	if c.problem != "" {
@@ -349,10 +339,7 @@ func (imp *importer) flush(ctx context.Context) error {
 }
 
 func (imp *importer) tell() {
-	imp.progress(Progress{
-		Messages: imp.report.Messages, Total: imp.info.Messages,
-		Perceptions: imp.report.Perceptions, Bytes: imp.bytes, LogTime: imp.lastTime,
-	})
+	imp.progress(importing.Progress{Done: int64(imp.report.Messages), Total: int64(imp.info.Messages)})
 }
 
 // account lists the topics, including those without messages.
@@ -363,14 +350,6 @@ func (imp *importer) account() {
 	for _, name := range slices.Sorted(maps.Keys(imp.topics)) {
 		imp.report.Topics = append(imp.report.Topics, imp.topics[name].report)
 	}
-}
-
-// Progress is how far an import has come.
-type Progress struct {
-	Messages, Total uint64 // Total is 0 if the recording does not say
-	Perceptions     int
-	Bytes           uint64 // of messages read
-	LogTime         uint64 // of the last one, ns
 }
 
 // Report accounts for every message of a recording.
@@ -398,7 +377,6 @@ type TopicReport struct {
 
 // The reasons for which messages are skipped.
 const (
-	SkippedTopic     = "topic not chosen"
-	SkippedRate      = "over the rate"
-	SkippedUnchanged = "unchanged"
+	SkippedTopic = "topic not chosen"
+	SkippedRate  = "over the rate"
 )

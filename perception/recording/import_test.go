@@ -5,12 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image"
-	"image/png"
 	"iter"
 	"math"
 	"os"
@@ -23,7 +20,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/importing/importingtest"
-	"github.com/robotmem/robotmem-go/perception/message"
 	"github.com/robotmem/robotmem-go/perception/recording"
 	"github.com/robotmem/robotmem-go/perception/segment"
 )
@@ -125,10 +121,6 @@ func TestChoices(t *testing.T) {
 		"rate": {recording.Options{RateHz: map[string]float64{"*": 1, "/wrench": 10}}, "/wrench", func(r recording.TopicReport) bool {
 			return r.Kept == (r.Read+99)/100 && r.Skipped[recording.SkippedRate] == r.Read-r.Kept
 		}},
-		"odometry moves": {recording.Options{Keyframes: map[string]float64{"/odom": 0.05}}, "/odom", func(r recording.TopicReport) bool {
-			// 0.2 m/s for 1.3 s at 50 Hz.
-			return r.Kept >= 3 && r.Kept < r.Read/5 && r.Skipped[recording.SkippedUnchanged] > 0
-		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := topics(importAll(t, open(t, path), test.o, newStore()))[test.topic]
@@ -144,7 +136,6 @@ func TestOptionsAreChecked(t *testing.T) {
 	for name, o := range map[string]recording.Options{
 		"glob":     {Topics: []string{"["}},
 		"rate":     {RateHz: map[string]float64{"*": -1}},
-		"change":   {Keyframes: map[string]float64{"*": math.NaN()}},
 		"segments": {SegmentBytes: 1 << 30},
 	} {
 		if _, err := recording.Import(t.Context(), open(t, path), o, newStore(), nil); err == nil {
@@ -496,34 +487,5 @@ func TestTimesBeyondTheCalendar(t *testing.T) {
 	}
 	if kept != src.each {
 		t.Errorf("got %d messages, want %d", kept, src.each)
-	}
-}
-
-// A blank picture of many megapixels is kept, not decoded to be compared.
-func TestKeyframesDecodeNoBomb(t *testing.T) {
-	var blank bytes.Buffer
-	if err := png.Encode(&blank, image.NewGray(image.Rect(0, 0, 7000, 7000))); err != nil {
-		t.Fatal(err)
-	}
-	le := binary.LittleEndian
-	data := []byte("\x00\x01\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00" + "\x04\x00\x00\x00png\x00")
-	data = append(le.AppendUint32(data, uint32(blank.Len())), blank.Bytes()...)
-	text, ok := message.Definition("sensor_msgs/msg/CompressedImage")
-	if !ok {
-		t.Fatal("no definition of sensor_msgs/msg/CompressedImage")
-	}
-	src := &made{each: 2, data: data, channels: []*recording.Channel{{
-		Topic: "/c", SchemaName: "sensor_msgs/msg/CompressedImage", SchemaEncoding: "ros2msg", SchemaData: []byte(text), MessageEncoding: "cdr",
-	}}}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	s := newStore()
-	report := importAll(t, src, recording.Options{Keyframes: map[string]float64{"*": 0.1}}, s)
-	runtime.ReadMemStats(&after)
-	if got := after.TotalAlloc - before.TotalAlloc; got > 16<<20 {
-		t.Errorf("allocated %d bytes for a picture in %d", got, blank.Len())
-	}
-	if got := report.Topics[0]; got.Kept != 2 || len(got.Notes) != 0 || s.of("/c")[0].MediaType != "image/png" {
-		t.Errorf("got %+v", got)
 	}
 }

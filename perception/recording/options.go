@@ -7,14 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"path"
 	"slices"
-
-	"github.com/robotmem/robotmem-go/perception/image"
-	"github.com/robotmem/robotmem-go/perception/internal/shape"
-	"github.com/robotmem/robotmem-go/perception/media"
-	"github.com/robotmem/robotmem-go/perception/message"
 )
 
 // Options chooses what of a recording is stored. The zero value stores everything.
@@ -27,11 +21,6 @@ type Options struct {
 	// RateHz is the most messages that are stored per second of log time, by glob; 0 is no
 	// limit. Of several matching globs the longest counts.
 	RateHz map[string]float64
-	// Keyframes is how much a message must differ from the last stored one, by glob; 0
-	// stores all. The difference of images is the mean absolute difference of the brightness of
-	// a thumbnail, 0 to 1; of scans that of the ranges in metres; of poses the distance in
-	// metres or the rotation in radians. Messages of other types are all stored.
-	Keyframes map[string]float64
 	// A segment ends before the message that would exceed one of these.
 	SegmentSeconds  float64 // of log time; 0 is 10
 	SegmentBytes    int     // 0 is 1 MiB
@@ -62,11 +51,9 @@ func (o Options) normal() (Options, error) {
 			return o, fmt.Errorf("topic glob %q: %w", glob, err)
 		}
 	}
-	for what, limits := range map[string]map[string]float64{"rate": o.RateHz, "least change": o.Keyframes} {
-		for glob, v := range limits {
-			if !(v >= 0) {
-				return o, fmt.Errorf("the %s of %q is %g; give 0 or more", what, glob, v)
-			}
+	for glob, hz := range o.RateHz {
+		if !(hz >= 0) {
+			return o, fmt.Errorf("the rate of %q is %g Hz; give 0 or more", glob, hz)
 		}
 	}
 	return o, nil
@@ -79,8 +66,8 @@ func (o Options) hash() string {
 	if len(o.globs()) == 0 && usual {
 		return ""
 	}
-	// json.Marshal sorts the keys of maps.
-	text, err := json.Marshal([]any{o.Topics, o.Exclude, o.RateHz, o.Keyframes, o.SegmentSeconds, o.SegmentBytes, o.SegmentMessages})
+	// json.Marshal sorts the keys of maps. The nil stands for an option of earlier versions.
+	text, err := json.Marshal([]any{o.Topics, o.Exclude, o.RateHz, nil, o.SegmentSeconds, o.SegmentBytes, o.SegmentMessages})
 	if err != nil {
 		return "" // normal has checked that all numbers are finite
 	}
@@ -89,7 +76,7 @@ func (o Options) hash() string {
 }
 
 func (o Options) globs() []string {
-	return slices.Concat(o.Topics, o.Exclude, slices.Collect(maps.Keys(o.RateHz)), slices.Collect(maps.Keys(o.Keyframes)))
+	return slices.Concat(o.Topics, o.Exclude, slices.Collect(maps.Keys(o.RateHz)))
 }
 
 func (o Options) includes(topic string) bool {
@@ -132,68 +119,4 @@ const rateSlack = 0.01
 // tooSoon reports that the message comes before the rate allows the next.
 func (t *topic) tooSoon(logTime uint64) bool {
 	return t.rate > 0 && t.stored && logTime >= t.lastTime && float64(logTime-t.lastTime)*1e-9 < (1-rateSlack)/t.rate
-}
-
-// unchanged compares a message with the last keyframe. A message that differs enough is
-// the next keyframe.
-func (t *topic) unchanged(m *Message, v *message.Value) bool {
-	if t.change <= 0 || v == nil {
-		return false
-	}
-	next := keyframeOf(m, v)
-	if next == nil {
-		return false
-	}
-	if t.last != nil && !t.last.differs(next, t.change) {
-		return true
-	}
-	t.last = next
-	return false
-}
-
-// keyframe is the part of a message that is compared.
-type keyframe struct {
-	levels []float64  // the brightness of a thumbnail, 0 to 1, or ranges in metres
-	pose   *transform // nil unless the message is a pose
-}
-
-func keyframeOf(m *Message, v *message.Value) *keyframe {
-	switch message.ShortName(m.SchemaName) {
-	case "sensor_msgs/CompressedImage", "sensor_msgs/Image":
-		if p, ok := unwrap(m, v); ok {
-			if levels := image.Levels(media.New(p.mediaType, p.data, 0, p.metadata)); levels != nil {
-				return &keyframe{levels: levels}
-			}
-		}
-		return nil
-	case "sensor_msgs/LaserScan":
-		return &keyframe{levels: v.At("ranges").Numbers}
-	case "nav_msgs/Odometry", "geometry_msgs/PoseWithCovarianceStamped":
-		v = v.At("pose", "pose")
-	case "geometry_msgs/PoseStamped":
-		v = v.At("pose")
-	case "geometry_msgs/Pose":
-	default:
-		return nil
-	}
-	t := transformOf(v.At("position"), v.At("orientation"))
-	return &keyframe{pose: &t}
-}
-
-func (a *keyframe) differs(b *keyframe, least float64) bool {
-	if a.pose != nil && b.pose != nil {
-		return shape.Distance(a.pose.position, b.pose.position) >= least || angle(a.pose.orientation, b.pose.orientation) >= least
-	}
-	if len(a.levels) != len(b.levels) {
-		return true
-	}
-	sum, n := 0.0, 0
-	for i := range a.levels {
-		// The range of a beam that hits nothing is infinite.
-		if d := math.Abs(a.levels[i] - b.levels[i]); media.Finite(d) {
-			sum += d
-			n++
-		}
-	}
-	return n == 0 || sum/float64(n) >= least
 }

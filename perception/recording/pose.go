@@ -270,6 +270,3 @@ func (t transform) towards(b transform, f float64) transform {
 }
 
 func dot(a, b quat.Number) float64 { return quat.Mul(quat.Conj(a), b).Real }
-
-// angle is the rotation from a to b in radians.
-func angle(a, b quat.Number) float64 { return 2 * math.Acos(min(math.Abs(dot(a, b)), 1)) }

@@ -189,9 +189,8 @@ type Eviction struct {
 // Retention removes payloads in this order and never touches facts:
 //
 //  1. perceptions that are forgotten or superseded, oldest first;
-//  2. every second perception of a long recording (many perceptions of one source
-//     in one episode), then every second one of the rest, and so on, so that
-//     recordings are thinned before any other payload is removed;
+//  2. every second perception of a long recording (16 perceptions of one source in
+//     one episode or more), oldest first;
 //  3. all others in the order never recalled, recalled, useful to an episode, of
 //     a failed episode, pinned; oldest first within each class.
 //

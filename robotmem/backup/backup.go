@@ -3,6 +3,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -65,7 +66,7 @@ type Figures struct {
 // Options configure [Make]. The zero value works.
 type Options struct {
 	Dir     string // folder of the backups; "backups" beside the file if empty
-	Keep    Keep
+	Keep    int    // number of newest backups to keep, at most MaxKeep; 7 if zero
 	Version string // version of the program, for backup.json
 
 	every time.Duration // no backup is made while the newest is younger, unless it is 0
@@ -91,7 +92,7 @@ const (
 
 // Make makes a backup of the memory, which remains usable. The backup contains all
 // writes acknowledged before the call, and those later writes that its transaction sees.
-// After it is verified, earlier backups that [Keep] does not name are removed. Make
+// After it is verified, all but the newest Keep backups are removed. Make
 // fails with Invalid for a folder that cannot hold backups, Unavailable when the disk is
 // full or not writable or when another backup into the folder is running, and Corrupt
 // when the memory is damaged. After a failure nothing of the backup is left, and earlier
@@ -122,8 +123,8 @@ func Make(ctx context.Context, n *local.Node, o Options) (*Report, error) {
 }
 
 func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) {
-	if err := o.Keep.complete(); err != nil {
-		return nil, err
+	if o.Keep = cmp.Or(o.Keep, defaultKeep); o.Keep < 1 || o.Keep > MaxKeep {
+		return nil, robotmem.Errorf(robotmem.Invalid, "keep", "must be 1 to %d, not %d", MaxKeep, o.Keep)
 	}
 	dir, err := backupDir(e, o.Dir)
 	if err != nil {

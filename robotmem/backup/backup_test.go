@@ -148,7 +148,7 @@ func TestRotationKeepsTheNewest(t *testing.T) {
 	}
 	var made []string
 	for range 3 {
-		r := backUp(t, e, Options{Dir: dir, Keep: Keep{Last: 2}})
+		r := backUp(t, e, Options{Dir: dir, Keep: 2})
 		made = append(made, r.Name)
 		at = at.Add(-time.Hour)
 	}
@@ -163,47 +163,15 @@ func TestRotationKeepsTheNewest(t *testing.T) {
 	}
 }
 
-func TestKeepRules(t *testing.T) {
-	start := time.Date(2026, 11, 2, 6, 0, 0, 0, time.UTC) // a Monday
-	var all []Backup
-	for i := range 40 { // every twelve hours
-		all = append(all, Backup{Name: fmt.Sprint(i), Number: int64(i + 1), CreatedAt: start.Add(time.Duration(i) * 12 * time.Hour)})
-	}
-	for name, c := range map[string]struct {
-		keep Keep
-		want []string
-	}{
-		"last":             {Keep{Last: 3}, []string{"37", "38", "39"}},
-		"daily":            {Keep{Last: 1, Daily: 3}, []string{"35", "37", "39"}},
-		"weekly":           {Keep{Last: 1, Weekly: 2}, []string{"27", "39"}},
-		"all of them":      {Keep{Last: 2, Daily: 2, Weekly: 2}, []string{"27", "37", "38", "39"}},
-		"more than exists": {Keep{Last: 1, Weekly: 100}, []string{"13", "27", "39"}},
-	} {
-		gone := map[string]bool{}
-		for _, b := range c.keep.remove(all) {
-			gone[b.Name] = true
-		}
-		var stay []string
-		for _, b := range all {
-			if !gone[b.Name] {
-				stay = append(stay, b.Name)
-			}
-		}
-		if diff := cmp.Diff(c.want, stay); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
 // Two memories with the same name share a folder: neither removes the other's backups.
 func TestRotationLeavesOtherMemories(t *testing.T) {
 	dir := t.TempDir()
 	a, b := openTest(t, local.Options{}), openTest(t, local.Options{})
 	_, _ = a.Learn(t.Context(), &robotmem.LearnRequest{Insight: "arm one"})
 	_, _ = b.Learn(t.Context(), &robotmem.LearnRequest{Insight: "arm two"})
-	first := backUp(t, a, Options{Dir: dir, Keep: Keep{Last: 1}})
+	first := backUp(t, a, Options{Dir: dir, Keep: 1})
 	for range 3 {
-		backUp(t, b, Options{Dir: dir, Keep: Keep{Last: 1}})
+		backUp(t, b, Options{Dir: dir, Keep: 1})
 	}
 	if got := names(t, dir); len(got) != 2 || !slices.Contains(got, first.Name) {
 		t.Errorf("there are %v, want %s and one more", got, first.Name)
@@ -226,7 +194,7 @@ func TestBackupRefusesFolders(t *testing.T) {
 		"within the payloads": {Options{Dir: filepath.Join(e.Store.Payloads().Dir, "b")}, robotmem.Invalid, "folder of payloads"},
 		"a backup":            {Options{Dir: r.Path}, robotmem.Invalid, "is a backup itself"},
 		"a file":              {Options{Dir: file}, robotmem.Unavailable, "cannot be written"},
-		"keep none":           {Options{Keep: Keep{Last: -1}}, robotmem.Invalid, "1 to 10000"},
+		"keep none":           {Options{Keep: -1}, robotmem.Invalid, "1 to 10000"},
 	} {
 		if _, err := Make(t.Context(), e, c.o); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: %v, want %s with %q", name, err, c.kind, c.text)
@@ -287,10 +255,10 @@ func TestBackupRefusesDamage(t *testing.T) {
 			e := openTest(t, local.Options{})
 			dir := t.TempDir()
 			_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "one fact"})
-			good := backUp(t, e, Options{Dir: dir, Keep: Keep{Last: 1}})
+			good := backUp(t, e, Options{Dir: dir, Keep: 1})
 			p := savePayload(t, e, noise(7, 300_000), nil)
 			damage(t, e, p.SHA256)
-			_, err := Make(t.Context(), e, Options{Dir: dir, Keep: Keep{Last: 1}})
+			_, err := Make(t.Context(), e, Options{Dir: dir, Keep: 1})
 			if !errors.Is(err, robotmem.Corrupt) || !strings.Contains(err.Error(), "robotmem doctor") {
 				t.Errorf("the backup answers %v, want corrupt with the next step", err)
 			}
@@ -384,7 +352,7 @@ func TestBackupWhilePayloadsAreEvicted(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	for range 5 {
-		r := backUp(t, e, Options{Dir: dir, Keep: Keep{Last: 10}})
+		r := backUp(t, e, Options{Dir: dir, Keep: 10})
 		if _, err := Verify(t.Context(), r.Path); err != nil {
 			t.Error(err)
 		}

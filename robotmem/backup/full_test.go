@@ -31,7 +31,7 @@ func TestBackupOnAFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err = Make(t.Context(), e, Options{Dir: dir, Keep: Keep{Last: 1}})
+	_, err = Make(t.Context(), e, Options{Dir: dir, Keep: 1})
 	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "MiB are needed") {
 		t.Errorf("a backup of payloads to a full disk answers %v, want unavailable with what is needed", err)
 	}

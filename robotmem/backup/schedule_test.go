@@ -25,7 +25,7 @@ func scheduledNode(t *testing.T, dir string) (n *local.Node, at *time.Time, star
 	n = openTest(t, local.Options{Clock: func() time.Time { return now }})
 	learn(t, n, "the door of hall 3 opens inwards")
 	return n, &now, func() *running {
-		return &running{Schedule: Schedule{Options{Dir: dir, Keep: Keep{Last: 100}}, every}, n: n, file: n.Store.Path() + store.BackupStateSuffix}
+		return &running{Schedule: Schedule{Options{Dir: dir, Keep: 100}, every}, n: n, file: n.Store.Path() + store.BackupStateSuffix}
 	}
 }
 
@@ -98,7 +98,7 @@ func TestScheduleFollowsTheNewestBackup(t *testing.T) {
 			t.Errorf("%s, %s after the first: %d backups, want %d", step.what, at.Sub(begin), got, step.want)
 		}
 	}
-	backUp(t, n, Options{Dir: dir, Keep: Keep{Last: 100}}) // by hand, in the middle
+	backUp(t, n, Options{Dir: dir, Keep: 100}) // by hand, in the middle
 	*at = at.Add(every - time.Hour)
 	if start().step(t.Context()); count(t, dir) != 8 {
 		t.Error("a backup made by hand does not count")

@@ -106,7 +106,7 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 	}
 	fresh := &store.Conn{Conn: c}
 	r := &maintenance.Recovery{
-		Source: &store.Conn{Conn: source.Conn}, Now: o.Clock().UTC(), Report: &maintenance.RecoverReport{File: to, MissingIDs: []int64{}, Doubtful: []int64{}, Tables: []maintenance.RecoveredTable{}, Notes: []string{}},
+		Source: &store.Conn{Conn: source.Conn}, Now: o.Clock().UTC(), Report: &maintenance.RecoverReport{File: to, Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
 		From: store.PayloadFolder(from, o.Disk), To: store.PayloadFolder(to, o.Disk),
 	}
 	r.Tx = &store.Tx{Conn: fresh, Now: r.Now}
@@ -202,7 +202,7 @@ func recoverInPlace(ctx context.Context, path string, o Options) (*maintenance.R
 	}
 	if stamp != "" {
 		swap.stamp = stamp // continue with the file that the interrupted run recovered
-		report := &maintenance.RecoverReport{Notes: []string{"an earlier repair was interrupted; what it had recovered was put in place"}, MissingIDs: []int64{}, Doubtful: []int64{}, Tables: []maintenance.RecoveredTable{}}
+		report := &maintenance.RecoverReport{Notes: []string{"an earlier repair was interrupted; what it had recovered was put in place"}, Doubtful: []int64{}, Torn: []string{}}
 		if err := swap.finish(); err != nil {
 			return nil, err
 		}

@@ -313,7 +313,7 @@ func TestRecoverDamaged(t *testing.T) {
 				t.Errorf("whole is %v: %+v", r.Whole, r)
 			}
 			if r.Missing != int64(len(tt.lost)) {
-				t.Errorf("%d missing, want %d: %v", r.Missing, len(tt.lost), r.MissingIDs)
+				t.Errorf("%d missing, want %d", r.Missing, len(tt.lost))
 			}
 			got := truth(t, to)
 			left := slices.DeleteFunc(slices.Clone(want["memories"]), func(row string) bool {

@@ -98,9 +98,6 @@ func readYAML(data []byte) (map[string]json.RawMessage, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return fields, nil
 	}
-	if fields, ok := readFlow(data); ok {
-		return fields, nil
-	}
 	file, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		return nil, yamlFault(err)
@@ -113,29 +110,6 @@ func readYAML(data []byte) (map[string]json.RawMessage, error) {
 	}
 	return nil, errors.New("line 2: the front matter must be fields, such as tags: [lid]")
 }
-
-// readFlow reads front matter as an export writes it: one field a line, its value JSON or a
-// plain word. ok is false for anything else.
-func readFlow(data []byte) (fields map[string]json.RawMessage, ok bool) {
-	fields = map[string]json.RawMessage{}
-	for line := range strings.Lines(string(data)) {
-		name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ": ")
-		_, twice := fields[name]
-		switch {
-		case !ok || twice || !fieldName.MatchString(name):
-			return nil, false
-		case json.Valid([]byte(value)):
-			fields[name] = json.RawMessage(value)
-		case isPlain(value):
-			fields[name] = json.RawMessage(`"` + value + `"`)
-		default:
-			return nil, false
-		}
-	}
-	return fields, true
-}
-
-var fieldName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // yamlFault is a YAML error with the line of the file, which is the line of the front matter
 // plus one.

@@ -139,7 +139,6 @@ func quoted(names ...string) string {
 }
 
 func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.Meter) error {
-	report := RecoveredTable{Name: t.name}
 	conflict := "IGNORE"
 	if t.name == "counters" {
 		conflict = "REPLACE" // the new file has them at zero
@@ -151,32 +150,26 @@ func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.
 		for i := range values {
 			values[i] = columnBytes(s, i)
 		}
-		before := r.TotalChanges()
 		err := r.Exec(insert, values...)
 		if sqlite.IsConstraint(err) {
-			report.Unreadable++ // a row of another table, or with a value that none can have
+			r.Report.Unreadable++ // a row of another table, or with a value that none can have
 			return nil
 		}
-		report.Kept += r.TotalChanges() - before
 		m.Add(1)
 		if pending++; err == nil && pending%store.RowsPerRecovered == 0 {
 			err = r.Exec("COMMIT; BEGIN")
 		}
 		return err
 	}
-	var err error
 	if t.key != nil {
-		err = r.copyByKey(t, put, &report)
-	} else {
-		err = r.copyByID(ctx, t, put, &report)
+		return r.copyByKey(t, put)
 	}
-	r.Report.Tables = append(r.Report.Tables, report)
-	return err
+	return r.copyByID(ctx, t, put)
 }
 
 // copyByKey copies a table that is stored by its key: forwards, and from the end
 // backwards if that stops early.
-func (r *Recovery) copyByKey(t recoveredTable, put func(*sqlite.Stmt) error, report *RecoveredTable) error {
+func (r *Recovery) copyByKey(t recoveredTable, put func(*sqlite.Stmt) error) error {
 	sql := "SELECT " + quoted(t.columns...) + " FROM " + quoted(t.name) + " ORDER BY "
 	for _, order := range []string{" ASC", " DESC"} {
 		var failed error
@@ -190,19 +183,23 @@ func (r *Recovery) copyByKey(t recoveredTable, put func(*sqlite.Stmt) error, rep
 		if err == nil {
 			return nil
 		}
-		report.Torn = true
+		if order == " ASC" {
+			r.Report.Torn = append(r.Report.Torn, t.name)
+		}
 	}
 	return nil
 }
 
 // copyByID copies a table with row ids: it finds the ids that can be read, then
 // fetches row by row, so that damaged overflow pages cost one row alone.
-func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(*sqlite.Stmt) error, report *RecoveredTable) error {
+func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(*sqlite.Stmt) error) error {
 	ids, torn, err := r.rowIDs(ctx, quoted(t.name))
 	if err != nil {
 		return err
 	}
-	report.Torn = torn && t.name != "memories" // whose ids tell what is missing
+	if torn && t.name != "memories" { // whose ids tell what is missing
+		r.Report.Torn = append(r.Report.Torn, t.name)
+	}
 	fetch := "SELECT " + quoted(t.columns...) + " FROM " + quoted(t.name) + " WHERE rowid = ?"
 	for _, id := range ids {
 		if err := ctx.Err(); err != nil {
@@ -216,7 +213,7 @@ func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(*sql
 		case err != nil && !sqlite.IsDamage(err):
 			return err
 		case err != nil || !found:
-			report.Unreadable++
+			r.Report.Unreadable++
 		}
 	}
 	return nil
@@ -483,18 +480,7 @@ func (r *Recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error
 // countMissing counts the ids up to the largest that was given which are neither
 // there nor purged.
 func (r *Recovery) countMissing(context.Context) error {
-	gap := func(before, after int64) {
-		r.Report.Missing += max(0, after-before-1)
-		for id := before + 1; id < after && len(r.Report.MissingIDs) < maxNamedIDs; id++ {
-			r.Report.MissingIDs = append(r.Report.MissingIDs, id)
-		}
-	}
-	last := int64(0)
-	err := r.Query("SELECT id FROM memories UNION SELECT memory_id FROM purged ORDER BY 1", nil, func(s *sqlite.Stmt) error {
-		gap(last, s.ColumnInt64(0))
-		last = s.ColumnInt64(0)
-		return nil
-	})
+	known, err := r.IDs("SELECT id FROM memories UNION SELECT memory_id FROM purged ORDER BY 1")
 	if err != nil {
 		return err
 	}
@@ -502,7 +488,10 @@ func (r *Recovery) countMissing(context.Context) error {
 	if err != nil {
 		return err
 	}
-	gap(last, max(last, given)+1)
+	if len(known) > 0 {
+		given = max(given, known[len(known)-1])
+	}
+	r.Report.Missing = given - int64(len(known))
 	r.Report.Memories, err = r.Number("SELECT count(*) FROM memories")
 	return err
 }
@@ -528,22 +517,14 @@ type RecoverReport struct {
 	Damaged       string               `json:"damaged,omitempty" doc:"What the damaged file is called now; empty when it was left in its place."`
 	Memories      int64                `json:"memories" doc:"In the new file."`
 	Missing       int64                `json:"missing" doc:"Ids that were given to a memory, are not there, and were not purged."`
-	MissingIDs    []int64              `json:"missing_ids" doc:"The first 100 of them."`
 	Doubtful      []int64              `json:"doubtful" doc:"The first 100 memories whose text does not match its checksum. They are kept as invalidated; restore makes one active again."`
 	DoubtfulCount int64                `json:"doubtful_count"`
 	Reactivated   int64                `json:"reactivated" doc:"Memories that are active again, because what superseded them is lost."`
 	LostPayloads  int64                `json:"lost_payloads" doc:"Payloads whose bytes are lost; their memories stay."`
-	Tables        []RecoveredTable     `json:"tables" doc:"The tables that are not indexes."`
+	Unreadable    int64                `json:"unreadable" doc:"Rows whose key was read and whose contents could not be."`
+	Torn          []string             `json:"torn" doc:"Tables of which a part cannot be read; how many rows it held is not known."`
 	Notes         []string             `json:"notes" doc:"Further remarks."`
 	Doctor        admin.DoctorResponse `json:"doctor" doc:"The deep check-up of the new file."`
-}
-
-// RecoveredTable is what was found of a table.
-type RecoveredTable struct {
-	Name       string `json:"name"`
-	Kept       int64  `json:"kept" doc:"Rows that were read and copied."`
-	Unreadable int64  `json:"unreadable" doc:"Rows whose key was read and whose contents could not be."`
-	Torn       bool   `json:"torn,omitempty" doc:"A part of the table cannot be read; how many rows it held is not known."`
 }
 
 // maxNamedIDs bounds the ids that a report names; all are counted.
@@ -552,10 +533,7 @@ const maxNamedIDs = 100
 // Conclude sets Whole. Lost memories are known by their ids, which are given without
 // gaps.
 func (r *RecoverReport) Conclude() {
-	r.Whole = r.Doctor.Healthy && r.Missing == 0 && r.DoubtfulCount == 0 && r.LostPayloads == 0
-	for _, t := range r.Tables {
-		r.Whole = r.Whole && t.Unreadable == 0 && !t.Torn
-	}
+	r.Whole = r.Doctor.Healthy && r.Missing == 0 && r.DoubtfulCount == 0 && r.LostPayloads == 0 && r.Unreadable == 0 && len(r.Torn) == 0
 	if r.DoubtfulCount > 0 {
 		r.Notes = append(r.Notes, "memories whose text does not match its checksum are kept as invalidated; see them with history, and bring one back with restore")
 	}

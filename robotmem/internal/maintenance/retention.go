@@ -27,9 +27,8 @@ func (r Retention) None() bool { return len(r.Budgets) == 0 && r.MinFreeBytes ==
 
 const (
 	// longRecording is how many perceptions of one source in one episode it takes for
-	// them to be thinned, to leastRecording at least.
-	longRecording  = 16
-	leastRecording = 8
+	// them to be thinned.
+	longRecording = 16
 	// evictionsPerCommit bounds how long other writers wait.
 	evictionsPerCommit = 64
 	// RetentionPause is how often a node enforces its budgets.
@@ -103,7 +102,7 @@ func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.
 	}
 	thin(held)
 	slices.SortFunc(held, func(a, b store.Holding) int {
-		return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Round, b.Round), cmp.Compare(a.Observed, b.Observed), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Observed, b.Observed), cmp.Compare(a.ID, b.ID))
 	})
 	for _, b := range limits.Budgets {
 		if b.MaxAgeDays > 0 {
@@ -196,9 +195,8 @@ func (p *planner) take(h *store.Holding, reason string) bool {
 	return true
 }
 
-// thin marks what of long recordings is evicted first: every second perception, then
-// every second of the rest, while enough remain. The first and the last of a recording
-// are never marked.
+// thin marks what of long recordings is evicted first: every second perception. The first
+// and the last of a recording are never marked.
 func thin(held []store.Holding) {
 	recordings := map[string][]*store.Holding{}
 	for i := range held {
@@ -213,16 +211,8 @@ func thin(held []store.Holding) {
 		slices.SortFunc(members, func(a, b *store.Holding) int {
 			return cmp.Or(cmp.Compare(a.Observed, b.Observed), cmp.Compare(a.ID, b.ID))
 		})
-		for round := 1; len(members) >= 2*leastRecording; round++ {
-			var kept []*store.Holding
-			for i, h := range members {
-				if i%2 == 0 || i == len(members)-1 {
-					kept = append(kept, h)
-					continue
-				}
-				h.Tier, h.Round = store.TierThinned, round
-			}
-			members = kept
+		for i := 1; i < len(members)-1; i += 2 {
+			members[i].Tier = store.TierThinned
 		}
 	}
 }

@@ -217,7 +217,6 @@ type Holding struct {
 	Bytes          int64 // as stored
 	InFolder       bool
 	Tier           Tier
-	Round          int // round of thinning in which it is evicted, 1 first
 }
 
 func (t Tier) String() string {

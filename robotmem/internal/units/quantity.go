@@ -1,6 +1,7 @@
 package units
 
 import (
+	"math"
 	"math/big"
 	"math/bits"
 	"regexp"
@@ -117,11 +118,8 @@ func plainWord(s string) bool {
 	return !joined && s != ""
 }
 
-// Values are computed in decimal and rounded once, so that 0.015 kN, 15 N and
-// 15000 mN are the same float64. The number as written and the factor of its
-// unit are whole numbers with a power of ten; their product is truncated to 19
-// digits, multiplied by π where the unit is an angle, and rounded to 15, which
-// is what every float64 can tell apart. Each step keeps the order.
+// Values are computed exactly and rounded once, so that 0.015 kN, 15 N and 15000 mN are
+// the same float64: to 15 digits, which is what every float64 can tell apart.
 
 // decimal is mant × 10^exp, with the digits after the nineteenth cut off.
 type decimal struct {
@@ -140,15 +138,18 @@ var one = factor{num: 1, den: 1}
 
 const (
 	fullDigits = 19
-	e18        = 1_000_000_000_000_000_000
-	e19        = 10 * e18
-
-	pi19      = 3_141_592_653_589_793_238 // π × 10^18
-	inversePi = 3_183_098_861_837_906_715 // 1/π × 10^19
-
-	// maxExponent replaces larger ones: far beyond any float64, far from the largest int.
+	// maxPlaces bounds the exponent: far beyond any float64.
+	maxPlaces = 999
+	// maxExponent replaces larger ones, far from the largest int.
 	maxExponent = 9999
+	// maxTemp is above any temperature, in K.
+	maxTemp = 1e22
+	// exactBits leaves 15 decimal digits right after all products with π.
+	exactBits = 160
 )
+
+// pi has 60 digits.
+var pi, _ = new(big.Float).SetPrec(200).SetString("3.14159265358979323846264338327950288419716939937510582097494")
 
 // numeral is a sign, digits with a point, an exponent. An e without digits starts a unit: 5 eV.
 var numeral = regexp.MustCompile(`^([-+−]?)(\d*)(?:\.(\d+))?(?:[eE]([-+]?)(\d+))?`)
@@ -205,39 +206,41 @@ func (d decimal) in(u unit) (float64, bool) {
 	if u.zero == 0 && u.factor == (factor{num: 1, den: 1, exp: u.factor.exp}) && 0 < d.mant && d.mant < maxDigits {
 		return rounded(d.mant, d.exp+u.factor.exp, d.neg) // a power of ten: the exact number, rounded once
 	}
-	n, exp := new(big.Int).SetUint64(d.mant), d.exp
-	if u.zero != 0 {
-		if n = d.above(u.zero); n == nil {
-			return 0, false
-		}
-		exp = -tempDigits
-		d.neg = n.Sign() < 0
-		n.Abs(n)
-	}
-	if n.Sign() == 0 {
-		return 0, true
-	}
-	// 40 more digits leave more than 19 after the division by 64 bits.
-	const more = 40
-	n.Mul(n, new(big.Int).SetUint64(u.factor.num))
-	n.Mul(n, pow10(more))
-	n.Quo(n, new(big.Int).SetUint64(u.factor.den))
-	digits := n.String()
-	m, err := strconv.ParseUint(digits[:fullDigits], 10, 64)
-	if err != nil {
+	if d.mant != 0 && max(d.exp, -d.exp) > maxPlaces {
 		return 0, false
 	}
-	exp += u.factor.exp - more + len(digits) - fullDigits
-	for range max(u.factor.pi, -u.factor.pi) {
-		var shift int
-		m, shift = timesPi(m, u.factor.pi < 0)
-		exp += shift
+	n := rational(d.mant, 1, d.exp)
+	if d.neg {
+		n.Neg(n)
 	}
-	return rounded((m+5000)/10000, exp+4, d.neg)
+	n.Add(n, new(big.Rat).SetFrac64(int64(u.zero), 100))
+	n.Mul(n, rational(u.factor.num, u.factor.den, u.factor.exp))
+	f := new(big.Float).SetPrec(exactBits).SetRat(n)
+	for range max(u.factor.pi, -u.factor.pi) {
+		if u.factor.pi < 0 {
+			f.Quo(f, pi)
+		} else {
+			f.Mul(f, pi)
+		}
+	}
+	v, err := strconv.ParseFloat(f.Text('e', 14), 64)
+	return v, err == nil && (v != 0 || n.Sign() == 0) && (u.zero == 0 || math.Abs(v) < maxTemp)
+}
+
+// rational is num / den × 10^exp.
+func rational(num, den uint64, exp int) *big.Rat {
+	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(exp, -exp))), nil)
+	above, below := new(big.Int).SetUint64(num), new(big.Int).SetUint64(den)
+	if exp < 0 {
+		below.Mul(below, ten)
+	} else {
+		above.Mul(above, ten)
+	}
+	return new(big.Rat).SetFrac(above, below)
 }
 
 // maxDigits limits what rounded rounds: in keeps 15 to 16 digits of a longer number.
-const maxDigits = e18 / 1000
+const maxDigits = 1e15
 
 // rounded is the nearest float64 of m times 10^exp.
 func rounded(m uint64, exp int, neg bool) (float64, bool) {
@@ -248,50 +251,6 @@ func rounded(m uint64, exp int, neg bool) (float64, bool) {
 		f = -f
 	}
 	return f, err == nil && f != 0
-}
-
-func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
-
-// tempDigits is how many decimals of a degree are kept when a zero is moved.
-const tempDigits = 16
-
-// maxTemp is the largest temperature, in 10^-tempDigits degrees.
-var maxTemp = new(big.Int).Lsh(big.NewInt(e18+1), 64)
-
-// above is a temperature above absolute zero in 10^-tempDigits degrees, nil beyond maxTemp. zero
-// is the distance of absolute zero below the zero of the scale in hundredths of a degree.
-func (d decimal) above(zero uint64) *big.Int {
-	n, shift := new(big.Int).SetUint64(d.mant), d.exp+tempDigits
-	switch {
-	case d.mant == 0:
-	case shift > fullDigits*2:
-		return nil
-	case shift >= 0:
-		n.Mul(n, pow10(shift))
-	default:
-		n.Quo(n, pow10(min(-shift, fullDigits)))
-	}
-	if n.Cmp(maxTemp) >= 0 {
-		return nil
-	}
-	if d.neg {
-		n.Neg(n)
-	}
-	return n.Add(n, new(big.Int).SetUint64(zero*1e14)) // hundredths to 10^-16
-}
-
-// timesPi multiplies 19 digits with π, or with 1/π.
-func timesPi(m uint64, inverse bool) (uint64, int) {
-	by, exp := uint64(pi19), -18+19
-	if inverse {
-		by, exp = inversePi, 0
-	}
-	hi, lo := bits.Mul64(m, by)
-	m, _ = bits.Div64(hi, lo, e19)
-	if m < e18 {
-		return m * 10, exp - 1
-	}
-	return m, exp
 }
 
 // parseFactor reads the factor of a row: "0.0254", "101325/760", "2π/60".
