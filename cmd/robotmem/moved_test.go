@@ -35,7 +35,7 @@ func TestAMovedFileIsToldOverHTTP(t *testing.T) {
 	}
 	code, body := learn("the crate at dock 7 weighs 17 kg")
 	want(200, "created", code, body)
-	if out := command("backup"); !strings.Contains(out, "1 memor") {
+	if out := command("backup"); !strings.Contains(out, "held memories: 1") {
 		t.Errorf("backup: %s", out)
 	}
 	if err := os.Rename(path, path+".other"); err != nil {
@@ -78,7 +78,7 @@ func TestAMovedFileIsToldOverHTTP(t *testing.T) {
 	if err := os.Rename(path, path+".other"); err != nil {
 		t.Fatal(err)
 	}
-	if out := command("backup", "restore", backups[0]); !strings.Contains(out, "restored") {
+	if out := command("backup", "restore", backups[0]); !strings.Contains(out, "doctor healthy: true") {
 		t.Errorf("restore where the file was moved away: %s", out)
 	}
 	code, body = learn("learnt beside the restored file")
