@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
@@ -117,12 +119,7 @@ func (c *backupListCmd) Run(a *app) error {
 		if len(all) == 0 {
 			w.line("no backups in %s", dir)
 		}
-		table(w, "BACKUP\tMADE\tMEMORIES\tFILE\tPAYLOADS", all, func(b backup.Backup) []any {
-			if b.Problem != "" {
-				return []any{b.Name, b.Problem}
-			}
-			return []any{b.Name, b.CreatedAt, b.Held.Memories, sizeText(b.Bytes), sizeText(b.Held.PayloadBytes)}
-		})
+		w.fields(reflect.ValueOf(answer), "")
 	})
 }
 
@@ -183,20 +180,7 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	answer := struct {
 		Backups []verdict `json:"backups"`
 	}{verdicts}
-	err = a.show(c.JSON, answer, func(w *lines) {
-		for _, v := range verdicts {
-			if v.Healthy {
-				w.line("%s  %s", marks["ok"], v.Path)
-				continue
-			}
-			w.line("%s  %s", marks["fail"], v.Path)
-			w.line("      %s", oneLine(v.Problem))
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return damaged
+	return cmp.Or(a.show(c.JSON, answer, func(w *lines) { w.fields(reflect.ValueOf(answer), "") }), damaged)
 }
 
 type backupRestoreCmd struct {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/backup"
 )
 
 // maxCell is how many characters of a text a table shows; --json and get show all of it.
@@ -29,6 +30,7 @@ var columns = map[reflect.Type]string{
 	reflect.TypeFor[robotmem.ContextPath]():    "path memories kinds min max unit",
 	reflect.TypeFor[admin.AuditEntry]():        "at action memory_id session_id who tool reason",
 	reflect.TypeFor[admin.Worker]():            "name detail",
+	reflect.TypeFor[backup.Backup]():           "name created_at bytes problem",
 }
 
 // printAnswer writes the answer of an operation as text.
