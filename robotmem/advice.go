@@ -24,7 +24,7 @@ type AdviseResponse struct {
 	Overall    *Estimate         `json:"overall,omitempty" doc:"Of all these attempts, equally weighted."`
 	Suggestion *Suggestion       `json:"suggestion,omitempty" doc:"Absent if there are too few attempts or none succeeded."`
 	Parameters []ParameterAdvice `json:"parameters"`
-	Differs    []Difference      `json:"differs" doc:"Context paths that separate successes from failures, most information first; p < 0.05 after Holm's correction for the number of paths."`
+	Differs    []Difference      `json:"differs" doc:"Context paths that separate successes from failures, most information first; p < 0.05, corrected for the number of paths."`
 	Notes      []string          `json:"notes,omitempty" doc:"What was left out or assumed."`
 	QueryMS    float64           `json:"query_ms"`
 }
