@@ -847,7 +847,7 @@ export interface components {
         AdviseResponse: {
             /** @description Attempts that match and whose result is known. */
             attempts: number;
-            /** @description Context paths that separate successes from failures, most information first; p < 0.05 after Holm's correction for the number of paths. */
+            /** @description Context paths that separate successes from failures, most information first; p < 0.05, corrected for the number of paths. */
             differs: components["schemas"]["Difference"][];
             /** @description none: fewer than n_min attempts, no suggestion. good: at least 5 attempts near the suggestion, with an interval narrower than 0.5. Else weak. */
             evidence: string;
