@@ -88,8 +88,7 @@ func (p *page) memory(m *robotmem.Memory) string {
 	by := cmp.Or(m.Provenance, &robotmem.Provenance{})
 	content := p.data(m.Content, "id", strconv.FormatInt(m.MemoryID, 10), "kind", m.Category, "source", m.Source, "who", by.Who, "tool", by.Tool,
 		"robot", by.Robot, "session", m.SessionID, "observed_at", m.ObservedAt.UTC().Format(time.RFC3339))
-	task, _ := m.Task.(map[string]any)
-	outcome := map[string]string{"true": ", worked", "false": ", failed"}[fmt.Sprint(task["success"])]
+	outcome := map[string]string{robotmem.OutcomeSuccess: ", worked", robotmem.OutcomeFailure: ", failed"}[m.Outcome]
 	return fmt.Sprintf("- [%d] %s (confidence %.2f%s)", m.MemoryID, content, m.Confidence, outcome)
 }
 

@@ -492,6 +492,11 @@ func (r *Recovery) countMissing(context.Context) error {
 		given = max(given, known[len(known)-1])
 	}
 	r.Report.Missing = given - int64(len(known))
+	for id := int64(1); id <= given && len(r.Report.MissingIDs) < maxNamedIDs; id++ {
+		if _, found := slices.BinarySearch(known, id); !found {
+			r.Report.MissingIDs = append(r.Report.MissingIDs, id)
+		}
+	}
 	r.Report.Memories, err = r.Number("SELECT count(*) FROM memories")
 	return err
 }
@@ -517,6 +522,7 @@ type RecoverReport struct {
 	Damaged       string               `json:"damaged,omitempty" doc:"What the damaged file is called now; empty when it was left in its place."`
 	Memories      int64                `json:"memories" doc:"In the new file."`
 	Missing       int64                `json:"missing" doc:"Ids that were given to a memory, are not there, and were not purged."`
+	MissingIDs    []int64              `json:"missing_ids,omitempty" doc:"The first 100 of them."`
 	Doubtful      []int64              `json:"doubtful" doc:"The first 100 memories whose text does not match its checksum. They are kept as invalidated; restore makes one active again."`
 	DoubtfulCount int64                `json:"doubtful_count"`
 	Reactivated   int64                `json:"reactivated" doc:"Memories that are active again, because what superseded them is lost."`
