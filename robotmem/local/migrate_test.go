@@ -59,6 +59,9 @@ func TestStoredVersionsOpen(t *testing.T) {
 			if found.Total != 1 || *found.Memories[0].Distance != 0.5 {
 				t.Errorf("recall finds %+v", found.Memories)
 			}
+			if m := l.Memories[3]; m.Outcome != "failure" || m.OutcomeSource == "" {
+				t.Errorf("%q has the outcome %s from %q", m.Content, m.Outcome, m.OutcomeSource)
+			}
 			h, err := e.History(t.Context(), &robotmem.MemoryRequest{MemoryID: 2})
 			if err != nil || len(h.Versions) != 2 || h.Versions[0].Content != "the glass slipped because the pad was dusty" {
 				t.Errorf("history %+v, %v", h, err)
