@@ -142,14 +142,22 @@ func difference(a, b map[string]bool) (n int) {
 type subject struct {
 	*robotmem.Memory
 	leaves map[string]string
-	states bool // its text states a change
 	// Made when they are needed.
 	words     []string
 	statement *consolidate.Statement
+	changes   *bool
 }
 
 func subjectOf(m *robotmem.Memory) *subject {
-	return &subject{Memory: m, leaves: leaves(m.Context), states: text.StatesChange(m.Content)}
+	return &subject{Memory: m, leaves: leaves(m.Context)}
+}
+
+// states reports whether the text states a change.
+func (s *subject) states() bool {
+	if s.changes == nil {
+		s.changes = new(text.StatesChange(s.Content))
+	}
+	return *s.changes
 }
 
 func (s *subject) stems() []string {
@@ -180,10 +188,10 @@ func replaces(b, a *subject) (newer int, sure bool) {
 	}
 	same, differ, values := compareLeaves(a.leaves, b.leaves)
 	attempts := a.Outcome != robotmem.OutcomeUnknown || b.Outcome != robotmem.OutcomeUnknown
-	if differ > 0 || attempts && !late.states {
+	if differ > 0 || attempts && !late.states() {
 		return 0, same > 0
 	}
-	changed := late.states && (same > 0 || common(a.stems(), b.stems()) >= subjectWords)
+	changed := late.states() && (same > 0 || common(a.stems(), b.stems()) >= subjectWords)
 	if !changed && !attempts { // two attempts are not two values
 		verdict, _ := consolidate.Compare(early.stated(), late.stated())
 		changed = verdict == consolidate.Contradicts || values > 0 && (same > 0 || consolidate.Jaccard(a.stems(), b.stems()) >= sameSubject)
@@ -244,7 +252,7 @@ func leaves(context robotmem.Object) map[string]string {
 func noteConflicts(answers []robotmem.Memory, hits []hit) {
 	for i := range hits[:min(len(hits), evidenceMost)] {
 		if hits[i].subject == nil {
-			hits[i].subject = subjectOf(hits[i].memory)
+			return // no query with words
 		}
 		for j := range i {
 			newer, _ := replaces(hits[i].subject, hits[j].subject)
@@ -278,24 +286,27 @@ func (r *run) warnings(ctx context.Context, hits []hit) (out []string, err error
 	if failures < warnLeast || len(r.Content) == 0 {
 		return nil, nil
 	}
-	failed, succeeded := map[string][]int64{}, map[string]bool{} // by attempt
-	for _, h := range hits {
-		outcome := r.src.Outcome(h.id)
-		if outcome == robotmem.OutcomeUnknown {
-			continue
+	failed, succeeded, repeated := map[string][]int64{}, map[string]bool{}, false // by attempt
+	for _, failures := range []bool{true, false} {
+		for _, h := range hits {
+			outcome := r.src.Outcome(h.id)
+			if outcome == robotmem.OutcomeUnknown || (outcome == robotmem.OutcomeFailure) != failures {
+				continue
+			}
+			if ok, err := r.load(ctx, &h); err != nil {
+				return nil, err
+			} else if !ok {
+				continue
+			}
+			what := attemptOf(h.memory)
+			if failures {
+				failed[what] = append(failed[what], h.id)
+				repeated = repeated || what != "" && len(failed[what]) >= warnLeast
+			}
+			succeeded[what] = succeeded[what] || !failures
 		}
-		ok, err := r.load(ctx, &h)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			continue
-		}
-		switch what := attemptOf(h.memory); outcome {
-		case robotmem.OutcomeFailure:
-			failed[what] = append(failed[what], h.id)
-		default:
-			succeeded[what] = true
+		if !repeated {
+			return nil, nil // without reading the successes
 		}
 	}
 	for _, what := range slices.Sorted(maps.Keys(failed)) {
