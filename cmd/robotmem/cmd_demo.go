@@ -159,7 +159,7 @@ func (r *demoReport) remember(ctx context.Context, session string, x *experience
 		Context:  about, SessionID: session, ObservedAt: &observed,
 	})
 	learnt := demoCall(ctx, r, r.m.Learn, &robotmem.LearnRequest{
-		Insight: fmt.Sprintf("observed %s in %s: torque %s, peak torque %.0f", x.Label(), x.Task, trend, peak),
+		Insight: fmt.Sprintf("observed that %s %s with %s: torque %s, peak torque %.0f", x.Task, map[bool]string{true: "succeeded", false: "failed"}[succeeded], x.Label(), trend, peak),
 		Context: about, SessionID: session, ObservedAt: &observed, Source: fmt.Sprintf("Robot Execution Failures (UCI), %s recording %d", x.Set, x.Index+1),
 	})
 	if learnt.Status == "created" {

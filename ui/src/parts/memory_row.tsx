@@ -20,7 +20,7 @@ const t = texts(
   { worked: "成功", failed: "失败", pinned: "已固定", superseded: "已被取代", invalidated: "已遗忘", at: "位于 {place}", sure: "置信度 {share}" },
 );
 
-const fallbackCategory = "code";
+const fallbackCategory = "observation";
 
 const icons: Record<string, IconName> = { visual: "image", tactile: "perceptions", auditory: "sound", proprioceptive: "path", procedural: "path", spatial: "cube" };
 
@@ -28,10 +28,9 @@ export function kindIcon(m: { type: string; perception_type?: string }): IconNam
   return m.type === "perception" ? (icons[m.perception_type ?? ""] ?? "perceptions") : "fact";
 }
 
-/** task.success of a memory, undefined if it does not say. */
-export function outcome(m: Pick<Memory, "task">): boolean | undefined {
-  const success = (m.task as { success?: unknown } | undefined)?.success;
-  return typeof success === "boolean" ? success : undefined;
+/** Whether a memory reports a success, undefined if that is unknown. */
+export function outcome(m: Pick<Memory, "outcome">): boolean | undefined {
+  return m.outcome === "success" ? true : m.outcome === "failure" ? false : undefined;
 }
 
 export function Outcome({ of }: { of: boolean | undefined }) {
