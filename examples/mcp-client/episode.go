@@ -84,7 +84,7 @@ func pushForce(m robotmem.Memory) (float64, error) {
 	var params struct {
 		PushForce float64 `json:"push_force"`
 	}
-	data, err := json.Marshal(m.Params)
+	data, err := json.Marshal(m.Context["params"])
 	if err != nil {
 		return 0, err
 	}

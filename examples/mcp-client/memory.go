@@ -92,6 +92,7 @@ func (m *memory) learn(ctx context.Context, r robotmem.LearnRequest) (*robotmem.
 }
 
 func (m *memory) recall(ctx context.Context, r robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+	r.Detail = robotmem.DetailFull // with the context; an agent reads the compact lines
 	return call[robotmem.RecallResponse](ctx, m, "recall", r)
 }
 
