@@ -187,9 +187,15 @@ type RecallResponse struct {
 
 // TimelineResponse holds what happened around a memory.
 type TimelineResponse struct {
-	Of       string   `json:"of" doc:"What the memories have in common: session, robot or collection, and its name."`
-	Memories []Memory `json:"memories" doc:"In order of observed_at, in compact form, with the memory itself."`
-	Degraded []string `json:"degraded,omitempty" doc:"Damaged memories that are left out, and why."`
+	Of       string       `json:"of" doc:"What the memories have in common: session, robot or collection, and its name."`
+	Memories []MemoryLine `json:"memories" doc:"In order of observed_at, with the memory itself."`
+	Degraded []string     `json:"degraded,omitempty" doc:"Damaged memories that are left out, and why."`
+}
+
+// MemoryLine is a memory in compact form.
+type MemoryLine struct {
+	MemoryID int64  `json:"memory_id"`
+	Line     string `json:"line"`
 }
 
 // TimePhrase is a time expression of a query and the interval that it denotes:

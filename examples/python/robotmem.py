@@ -644,6 +644,11 @@ class Memory(_MemoryMust, _MemoryMay):
     pass
 
 
+class MemoryLine(TypedDict):
+    line: str
+    memory_id: int
+
+
 class OutcomeGroup(TypedDict):
     failures: int
     group: Object
@@ -1117,7 +1122,7 @@ class TimePhrase(_TimePhraseMust, _TimePhraseMay):
 
 
 class _TimelineResponseMust(TypedDict):
-    memories: List[Memory]
+    memories: List[MemoryLine]
     of: str
 
 

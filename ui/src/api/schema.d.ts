@@ -1325,6 +1325,10 @@ export interface components {
             user_tags?: string[];
             version?: number;
         };
+        MemoryLine: {
+            line: string;
+            memory_id: number;
+        };
         OutcomeGroup: {
             failures: number;
             /** @description Value by path; null where a memory has none. */
@@ -1983,8 +1987,8 @@ export interface components {
         TimelineResponse: {
             /** @description Damaged memories that are left out, and why. */
             degraded?: string[];
-            /** @description In order of observed_at, in compact form, with the memory itself. */
-            memories: components["schemas"]["Memory"][];
+            /** @description In order of observed_at, with the memory itself. */
+            memories: components["schemas"]["MemoryLine"][];
             /** @description What the memories have in common: session, robot or collection, and its name. */
             of: string;
         };
