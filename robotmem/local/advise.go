@@ -77,11 +77,7 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 		for i, path := range taskPaths {
 			named[i] = map[string]any{path: q.Task}
 		}
-		object := robotmem.Object{"$or": named}
-		if len(q.ContextFilter) > 0 {
-			object = robotmem.Object{"$and": []any{map[string]any(q.ContextFilter), map[string]any(object)}}
-		}
-		of, err := q.matching(q.c, q.Collection, object, nil, nil)
+		of, err := q.narrowed(q.c, set, robotmem.Object{"$or": named})
 		if err != nil {
 			return nil, err
 		}
@@ -130,19 +126,23 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 
 // matching returns the active memories that pass the filters.
 func (n *Node) matching(c *store.Conn, collection string, object robotmem.Object, after, before *time.Time) (*bitset.BitSet, error) {
+	if err := n.index.Columns.Sync(c); err != nil {
+		return nil, err
+	}
+	set, err := n.index.Admit(c, index.Selection{Scope: index.Scope{Collection: collection}, After: after, Before: before, Now: n.Now()})
+	if err != nil {
+		return nil, err
+	}
+	return n.narrowed(c, set, object)
+}
+
+// narrowed returns the members of a set that pass a filter.
+func (n *Node) narrowed(c *store.Conn, set *bitset.BitSet, object robotmem.Object) (*bitset.BitSet, error) {
 	condition, err := filter.Parse(object)
 	if err != nil {
 		return nil, err
 	}
-	if err := n.index.Columns.Sync(c); err != nil {
-		return nil, err
-	}
-	now := n.Now()
-	set, err := n.index.Admit(c, index.Selection{Scope: index.Scope{Collection: collection}, After: after, Before: before, Now: now})
-	if err != nil {
-		return nil, err
-	}
-	return n.index.Narrow(c, condition, set, now)
+	return n.index.Narrow(c, condition, set, n.Now())
 }
 
 func rowIDs(rows []store.TimedID) []int64 {

@@ -24,11 +24,12 @@ func (n *Node) Aggregate(ctx context.Context, req *robotmem.AggregateRequest) (*
 }
 
 func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, rows []store.TimedID, res *robotmem.AggregateResponse) error {
-	scores := n.index.Columns.Scores(rows)
+	outcomes := make([]any, len(rows))
+	n.index.Columns.OwnValues("outcome", rows, outcomes)
 	type key [4]any
 	keys, groups := make([]key, len(rows)), map[key]*robotmem.OutcomeGroup{}
 	for k, path := range r.GroupBy {
-		column, err := n.groupColumn(c, path, rows, scores)
+		column, err := n.groupColumn(c, path, rows)
 		if err != nil {
 			return err
 		}
@@ -49,7 +50,7 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, rows []sto
 			groups[keys[i]] = g
 		}
 		g.Memories++
-		switch outcomeName(scores[i]) {
+		switch outcomes[i] {
 		case robotmem.OutcomeSuccess:
 			g.Successes++
 		case robotmem.OutcomeFailure:
@@ -77,20 +78,16 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, rows []sto
 }
 
 // groupColumn returns the value that each memory is grouped by; nil for none.
-func (n *Node) groupColumn(c *store.Conn, path string, rows []store.TimedID, scores []float64) ([]any, error) {
+func (n *Node) groupColumn(c *store.Conn, path string, rows []store.TimedID) ([]any, error) {
 	out := make([]any, len(rows))
 	switch path {
 	case "confidence", "observed_at":
 		return nil, robotmem.Errorf(robotmem.Invalid, "group_by", "%s differs for each memory; group by day, or narrow with context_filter, after and before", path)
-	case "outcome":
-		for i := range rows {
-			out[i] = outcomeName(scores[i])
-		}
 	case "day":
 		for i := range rows {
 			out[i] = time.Unix(0, rows[i].NS).UTC().Format(time.DateOnly)
 		}
-	case "collection", "category", "type", "perception_type", "session_id":
+	case "collection", "category", "type", "perception_type", "session_id", "outcome":
 		n.index.Columns.OwnValues(path, rows, out)
 	default:
 		values, err := n.index.Columns.ValuesOf(c, []string{path}, rowIDs(rows))
@@ -105,16 +102,4 @@ func (n *Node) groupColumn(c *store.Conn, path string, rows []store.TimedID, sco
 		}
 	}
 	return out, nil
-}
-
-func outcomeName(score float64) string {
-	switch {
-	case score == 1:
-		return robotmem.OutcomeSuccess
-	case score == 0:
-		return robotmem.OutcomeFailure
-	case score > 0:
-		return robotmem.OutcomePartial
-	}
-	return robotmem.OutcomeUnknown
 }

@@ -163,12 +163,14 @@ func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) 
 	for round := range max(briefCandidates, maxRules) {
 		for i := range parts {
 			p, line, before := &parts[i], "", res.Briefing
-			left := briefTokens - recall.TokensOf(res)
 			switch {
 			case round < len(p.lines):
 				line = text.ClipTokens(recall.OneLine(p.lines[round]), briefLine)
-			case round < len(p.memories) && left > briefLine/2 && !slices.Contains(before.MemoryIDs, p.memories[round].MemoryID):
-				m := &p.memories[round]
+			case round < len(p.memories) && !slices.Contains(before.MemoryIDs, p.memories[round].MemoryID):
+				m, left := &p.memories[round], briefTokens-recall.TokensOf(res)
+				if left <= briefLine/2 {
+					continue
+				}
 				line = fmt.Sprintf("[%d] %s", m.MemoryID, w.Line(m, min(briefLine, left-briefLabels)))
 				res.Briefing.MemoryIDs = append(before.MemoryIDs, m.MemoryID)
 			}

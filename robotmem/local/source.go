@@ -328,22 +328,10 @@ func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, id in
 	return s.c.Find(id, q.Now)
 }
 
-// Real implements recall.Loader.
-func (s *source) Real(id int64) bool {
-	row, ok := s.index.Columns.Row(id)
-	return ok && row.Real
-}
-
-// Observed implements recall.Loader.
-func (s *source) Observed(id int64) int64 {
+// Summary implements recall.Loader.
+func (s *source) Summary(id int64) recall.Summary {
 	row, _ := s.index.Columns.Row(id)
-	return row.Observed
-}
-
-// Outcome implements recall.Loader.
-func (s *source) Outcome(id int64) string {
-	row, _ := s.index.Columns.Row(id)
-	return row.Outcome.String()
+	return recall.Summary{Observed: row.Observed, Real: row.Real, Outcome: row.Outcome.String()}
 }
 
 // Hints implements recall.Loader. It notes what no memory has, filters that exclude each other,

@@ -72,7 +72,7 @@ func quantityOf(v any) (q units.Quantity, unit string, ok bool) {
 	case map[string]any:
 		unit, isText := v["unit"].(string)
 		number := operands(v["value"])
-		if f, isNumber := float(number[len(number)-1]); isText && isNumber {
+		if f, isNumber := Number(number[len(number)-1]); isText && isNumber {
 			q, ok = units.Of(f, unit)
 			return q, unit, ok
 		}
@@ -179,7 +179,7 @@ func DecodeValues(values string) (out Values) {
 	for _, v := range list {
 		all := operands(v)
 		out.All = append(out.All, all...)
-		_, bare := float(all[len(all)-1])
+		_, bare := Number(all[len(all)-1])
 		out.Bare = out.Bare || bare
 		if _, unit, ok := quantityOf(v); ok && out.Unit == "" {
 			out.Unit = unit
@@ -189,17 +189,14 @@ func DecodeValues(values string) (out Values) {
 }
 
 // Number returns a number without a unit, also one that is written as text.
-func Number(v any) (f float64, ok bool) { return float(v) }
-
-// float returns a number without a unit.
-func float(v any) (f float64, ok bool) {
+func Number(v any) (f float64, ok bool) {
 	switch n := v.(type) {
 	case int64:
 		return float64(n), true
 	case float64:
 		return n, true
 	case Spelt:
-		return float(n.number)
+		return Number(n.number)
 	}
 	return 0, false
 }
@@ -239,7 +236,7 @@ func compareValues(a, b any, unit func() string) (order int, ok bool) {
 // other value is one.
 func inUnit(v, other any, unit func() string) any {
 	if _, ok := other.(units.Quantity); ok {
-		if f, bare := float(v); bare {
+		if f, bare := Number(v); bare {
 			if q, ok := units.Of(f, unit()); ok {
 				return q
 			}

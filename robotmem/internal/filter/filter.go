@@ -425,7 +425,7 @@ func (c *Condition) Leaves(visit func(*Condition)) {
 // AsksNumber reports whether a leaf compares with a number without a unit, or with a quantity.
 func (c *Condition) AsksNumber() (bare, quantity bool) {
 	for _, v := range c.Values {
-		_, isBare := float(v)
+		_, isBare := Number(v)
 		_, isQuantity := v.(units.Quantity)
 		bare, quantity = bare || isBare, quantity || isQuantity
 	}

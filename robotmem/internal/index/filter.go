@@ -121,6 +121,9 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 		}
 		return base.Difference(set), nil
 	}
+	if n.Path == "outcome" {
+		return x.Columns.ended(n, base, now), nil
+	}
 	if filter.OwnField(n.Path) {
 		return x.Columns.own(n, base, now), nil
 	}
@@ -134,22 +137,27 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 	return x.Columns.Having(c, n, base)
 }
 
+// ended evaluates a condition over the outcome, which robots ask for most.
+func (r *Columns) ended(n *filter.Condition, base *bitset.BitSet, now time.Time) *bitset.BitSet {
+	out := bitset.New(base.Len())
+	for _, outcome := range outcomes {
+		if n.HoldsOwn(outcome) {
+			out.InPlaceUnion(base.Intersection(r.Admit(Selection{Scope: Scope{Collection: "*", Outcome: outcome}, Now: now})))
+		}
+	}
+	return out
+}
+
 // own evaluates a condition over a memory's own field.
 func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *bitset.BitSet {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	decided := map[uint32]bool{} // cached result for each text
-	var byOutcome [len(outcomes)]bool
-	for o, text := range outcomes {
-		byOutcome[o] = n.Path == "outcome" && n.HoldsOwn(text)
-	}
 	return r.members(base, func(row *Row) bool {
 		id := row.Category
 		switch n.Path {
 		case "observed_at":
 			return n.HoldsOwn(time.Unix(0, row.Observed))
-		case "outcome":
-			return byOutcome[row.Outcome]
 		case "tier":
 			return n.HoldsOwn(r.Records.Values[row.Used].Tier())
 		case "confidence":

@@ -53,6 +53,7 @@ type Scope struct {
 	Category      string
 	Kind          string
 	Perception    string
+	Outcome       string // "" for all
 	MinConfidence float64
 }
 
@@ -230,13 +231,13 @@ func (r *Columns) matcher(who Scope) func(*Row) bool {
 	if !known {
 		return func(*Row) bool { return false }
 	}
-	kind := kindOf(who.Kind)
+	kind, outcome := kindOf(who.Kind), outcomeOf(who.Outcome)
 	return func(row *Row) bool {
 		return (collection == every || row.Collection == collection) &&
 			(session == every || row.Session == session) &&
 			(category == every || row.Category == category) &&
 			(perception == every || row.Perception == perception) &&
-			(kind == 0 || row.Kind == kind)
+			(kind == 0 || row.Kind == kind) && (who.Outcome == "" || row.Outcome == outcome)
 	}
 }
 

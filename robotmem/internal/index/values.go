@@ -106,6 +106,9 @@ func (r *Columns) OwnValues(field string, rows []store.TimedID, out []any) {
 		case "type":
 			out[i] = kinds[row.Kind]
 			continue
+		case "outcome":
+			out[i] = row.Outcome.String()
+			continue
 		case "category":
 			number = row.Category
 		case "perception_type":

@@ -24,6 +24,9 @@ const (
 // Present reduces the memories of a response to the detail that the request asks for
 // and drops the last ones until the response fits max_tokens.
 func Present(r *robotmem.RecallRequest, res *robotmem.RecallResponse, now time.Time) {
+	if r.MaxTokens == 0 && r.Detail != robotmem.DetailCompact && r.Detail != robotmem.DetailIDs {
+		return
+	}
 	whole, w := res.Memories, NewWriter(res.Memories, now)
 	w.collections = r.Collection == "*"
 	all := slices.Clone(whole)

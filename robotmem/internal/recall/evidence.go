@@ -50,8 +50,8 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 			return nil, err
 		}
 		if ok {
-			h.has = r.found(h.memory)
-			h.subject = subjectOf(h.memory)
+			r.findWords(&h)
+			h.subject = &subject{Memory: h.memory}
 			h.covered = r.coveredBy(&h)
 			pool, scores = append(pool, h), append(scores, h.score)
 		}
@@ -76,8 +76,11 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 // prefers reports whether b comes before a, which is ranked before it. asked is the outcome that the
 // query asks for, or "".
 func prefers(b, a *hit, asked string) bool {
+	if b.words < nearShare*a.words || a.cosine != nil && (b.cosine == nil || *b.cosine < *a.cosine-nearCosine) {
+		return false
+	}
 	missing, more := difference(a.covered, b.covered), difference(b.covered, a.covered)
-	if b.words < nearShare*a.words || a.cosine != nil && (b.cosine == nil || *b.cosine < *a.cosine-nearCosine) || missing > len(a.has)/2 {
+	if missing > len(a.has)/2 {
 		return false
 	}
 	if newer, sure := replaces(b.subject, a.subject); newer != 0 && (missing == 0 || sure) {
@@ -118,8 +121,8 @@ func (r *run) coveredBy(h *hit) map[string]bool {
 	if len(out) == len(h.has) {
 		return out
 	}
-	for path, v := range h.subject.leaves {
-		for _, word := range text.Stems(strings.NewReplacer("_", " ", ".", " ").Replace(path) + " " + strings.ReplaceAll(v, "_", " ")) {
+	for path, v := range h.subject.leaves() {
+		for _, word := range text.Stems(wordsOfPath.Replace(path) + " " + strings.ReplaceAll(v, "_", " ")) {
 			if _, asked := h.has[word]; asked {
 				out[word] = true
 			}
@@ -127,6 +130,9 @@ func (r *run) coveredBy(h *hit) map[string]bool {
 	}
 	return out
 }
+
+// wordsOfPath replaces what separates the words of a path.
+var wordsOfPath = strings.NewReplacer("_", " ", ".", " ")
 
 // difference counts the words that a has and b has not.
 func difference(a, b map[string]bool) (n int) {
@@ -141,15 +147,18 @@ func difference(a, b map[string]bool) (n int) {
 // subject is what a memory is compared by.
 type subject struct {
 	*robotmem.Memory
-	leaves map[string]string
 	// Made when they are needed.
+	inContext map[string]string
 	words     []string
 	statement *consolidate.Statement
 	changes   *bool
 }
 
-func subjectOf(m *robotmem.Memory) *subject {
-	return &subject{Memory: m, leaves: leaves(m.Context)}
+func (s *subject) leaves() map[string]string {
+	if s.inContext == nil {
+		s.inContext = leaves(s.Context)
+	}
+	return s.inContext
 }
 
 // states reports whether the text states a change.
@@ -186,10 +195,13 @@ func replaces(b, a *subject) (newer int, sure bool) {
 	if newer < 0 {
 		early, late = b, a
 	}
-	same, differ, values := compareLeaves(a.leaves, b.leaves)
 	attempts := a.Outcome != robotmem.OutcomeUnknown || b.Outcome != robotmem.OutcomeUnknown
-	if differ > 0 || attempts && !late.states() {
-		return 0, same > 0
+	if attempts && !late.states() {
+		return 0, false
+	}
+	same, differ, values := compareLeaves(a.leaves(), b.leaves())
+	if differ > 0 {
+		return 0, false
 	}
 	changed := late.states() && (same > 0 || common(a.stems(), b.stems()) >= subjectWords)
 	if !changed && !attempts { // two attempts are not two values
@@ -270,47 +282,41 @@ func noteConflicts(answers []robotmem.Memory, hits []hit) {
 }
 
 const (
+	warnFirst = 5  // best hits of which two are the same failed attempt, if there is something to warn of
 	warnPool  = 20 // best hits among which attempts are counted
 	warnLeast = 3  // failed attempts that are worth a warning
 )
 
 // warnings names attempts of the same task and parameters that all failed.
 func (r *run) warnings(ctx context.Context, hits []hit) (out []string, err error) {
-	hits = hits[:min(warnPool, len(hits))]
-	failures := 0
-	for i := range hits {
-		if r.src.Outcome(hits[i].id) == robotmem.OutcomeFailure {
-			failures++
-		}
-	}
-	if failures < warnLeast || len(r.Content) == 0 {
+	if len(r.Content) == 0 {
 		return nil, nil
 	}
 	failed, succeeded, repeated := map[string][]int64{}, map[string]bool{}, false // by attempt
-	for _, failures := range []bool{true, false} {
-		for _, h := range hits {
-			outcome := r.src.Outcome(h.id)
-			if outcome == robotmem.OutcomeUnknown || (outcome == robotmem.OutcomeFailure) != failures {
-				continue
-			}
-			if ok, err := r.load(ctx, &h); err != nil {
-				return nil, err
-			} else if !ok {
-				continue
-			}
-			what := attemptOf(h.memory)
-			if failures {
-				failed[what] = append(failed[what], h.id)
-				repeated = repeated || what != "" && len(failed[what]) >= warnLeast
-			}
-			succeeded[what] = succeeded[what] || !failures
+	for i := range hits[:min(warnPool, len(hits))] {
+		h := &hits[i]
+		if i == warnFirst && !repeated {
+			return nil, nil // without reading the others
 		}
-		if !repeated {
-			return nil, nil // without reading the successes
+		if h.Outcome == robotmem.OutcomeUnknown {
+			continue
+		}
+		if ok, err := r.load(ctx, h); err != nil {
+			return nil, err
+		} else if !ok {
+			continue
+		}
+		if what := attemptOf(h.memory); what == "" {
+			continue
+		} else if h.Outcome == robotmem.OutcomeFailure {
+			failed[what] = append(failed[what], h.id)
+			repeated = repeated || len(failed[what]) > 1
+		} else {
+			succeeded[what] = true
 		}
 	}
 	for _, what := range slices.Sorted(maps.Keys(failed)) {
-		if ids := failed[what]; what != "" && len(ids) >= warnLeast && !succeeded[what] {
+		if ids := failed[what]; len(ids) >= warnLeast && !succeeded[what] {
 			out = append(out, fmt.Sprintf("%s failed %d times and never succeeded: memories %s", what, len(ids), strings.Trim(fmt.Sprint(ids), "[]")))
 		}
 	}

@@ -160,13 +160,10 @@ func (s *fakeStore) Load(_ context.Context, _ *recall.Query, _ recall.Set, id in
 	return &m, nil
 }
 
-func (s *fakeStore) Observed(id int64) int64 { return s.memories[id-1].ObservedAt.UnixNano() }
-
-func (s *fakeStore) Outcome(id int64) string { return cmp.Or(s.memories[id-1].Outcome, "unknown") }
-
-func (s *fakeStore) Real(id int64) bool {
-	v, _ := s.memories[id-1].Context.At("env.sim_or_real")
-	return v == "real"
+func (s *fakeStore) Summary(id int64) recall.Summary {
+	m := &s.memories[id-1]
+	v, _ := m.Context.At("env.sim_or_real")
+	return recall.Summary{Observed: m.ObservedAt.UnixNano(), Real: v == "real", Outcome: cmp.Or(m.Outcome, "unknown")}
 }
 
 func (s *fakeStore) Hints(context.Context, *recall.Query, recall.Set) ([]string, error) {

@@ -58,13 +58,15 @@ func (r *run) fuse() []hit {
 		}
 	}
 	for i := range hits {
-		if !r.stopOnly[hits[i].id] && !r.byDistance() && r.src.Real(hits[i].id) {
-			hits[i].score *= r.RealWeight
+		h := &hits[i]
+		h.Summary = r.src.Summary(h.id)
+		if h.Real && !r.stopOnly[h.id] && !r.byDistance() {
+			h.score *= r.RealWeight
 		}
 	}
 	if !r.timeOrder() {
 		slices.SortFunc(hits, func(a, b hit) int {
-			return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(r.src.Observed(b.id), r.src.Observed(a.id)), cmp.Compare(a.id, b.id))
+			return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.Observed, a.Observed), cmp.Compare(a.id, b.id))
 		})
 	}
 	return hits

@@ -108,8 +108,10 @@ func (q *Query) readTimes(now time.Time) {
 			return // no memory can be of it; the words may be in a text
 		}
 	}
-	other := timeparse.Parse(q.RecallRequest.Query, now.AddDate(0, 0, -otherDays))
-	q.Dated = sameTime(reading.After, other.After) && sameTime(reading.Before, other.Before)
+	if len(reading.Phrases) > 0 {
+		other := timeparse.Parse(q.Query, now.AddDate(0, 0, -otherDays))
+		q.Dated = sameTime(reading.After, other.After) && sameTime(reading.Before, other.Before)
+	}
 	for _, p := range reading.Phrases {
 		q.Dated = q.Dated || slices.Contains(partsOfDay, strings.ToLower(p.Text))
 	}

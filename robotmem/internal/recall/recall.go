@@ -101,15 +101,18 @@ type Loader interface {
 	// Load reads a memory of a set; nil if it was removed. It fails with Corrupt if
 	// the memory is damaged.
 	Load(ctx context.Context, q *Query, in Set, id int64) (*robotmem.Memory, error)
-	// Real reports whether a memory was sensed in the real world.
-	Real(id int64) bool
-	// Observed returns the time of an observation in nanoseconds since 1970.
-	Observed(id int64) int64
-	// Outcome returns the outcome of a memory: success, failure, partial or unknown.
-	Outcome(id int64) string
+	// Summary returns what is known of a memory without loading it.
+	Summary(id int64) Summary
 	// Hints returns reasons for an empty result, such as a path that no memory has; in is what
 	// passes the filters.
 	Hints(ctx context.Context, q *Query, in Set) ([]string, error)
+}
+
+// Summary is what ranking needs of every hit.
+type Summary struct {
+	Observed int64  // nanoseconds since 1970
+	Real     bool   // sensed in the real world
+	Outcome  string // success, failure, partial or unknown
 }
 
 // Source reads one snapshot of a store. If a signal fails, degraded names it with
@@ -152,6 +155,7 @@ type list struct {
 
 // hit is a candidate for the response.
 type hit struct {
+	Summary
 	id       int64
 	score    float64
 	distance *float64

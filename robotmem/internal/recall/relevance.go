@@ -36,9 +36,7 @@ func (r *run) relevance(h *hit) float64 {
 	}
 	probability := 0.0
 	if len(r.Content) > 0 {
-		if h.has == nil {
-			h.has = r.found(h.memory)
-		}
+		r.findWords(h)
 		n := 0
 		for _, found := range h.has {
 			if found {
@@ -56,6 +54,13 @@ func (r *run) relevance(h *hit) float64 {
 // adjusted maps the usual cosine of two texts to 0 and the cosine 1 to 1. The usual
 // cosine is above 0 and depends on the model.
 func adjusted(cosine, usual float64) float64 { return (cosine - usual) / max(1e-6, 1-usual) }
+
+// findWords sets the words of the query that a loaded hit has, once.
+func (r *run) findWords(h *hit) {
+	if h.has == nil {
+		h.has = r.found(h.memory)
+	}
+}
 
 // found returns the words of the query by stem, and whether a memory contains them.
 func (q *Query) found(m *robotmem.Memory) map[string]bool {
