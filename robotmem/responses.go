@@ -78,11 +78,7 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 		type whole Memory
 		return EncodeJSON(whole(m))
 	}
-	return EncodeJSON(struct {
-		MemoryID int64    `json:"memory_id"`
-		Score    *float64 `json:"score,omitempty"`
-		Line     string   `json:"line,omitempty"`
-	}{m.MemoryID, m.Score, m.Line})
+	return EncodeJSON(MemoryLine{m.MemoryID, m.Score, m.Line})
 }
 
 // The outcomes of a memory.
@@ -174,7 +170,7 @@ type LearnBatchResponse struct {
 // RecallResponse holds the ranked results of a recall.
 type RecallResponse struct {
 	admin.Interpretation
-	Memories []Memory     `json:"memories"`
+	Memories []Memory     `json:"memories" schema:"or line"`
 	Total    int          `json:"total" doc:"Number of memories in this response."`
 	Mode     string       `json:"mode" doc:"hybrid, bm25_only, vec_only or structured."`
 	Degraded []string     `json:"degraded" doc:"The signals that failed, and why."`
@@ -194,8 +190,9 @@ type TimelineResponse struct {
 
 // MemoryLine is a memory in compact form.
 type MemoryLine struct {
-	MemoryID int64  `json:"memory_id"`
-	Line     string `json:"line"`
+	MemoryID int64    `json:"memory_id"`
+	Score    *float64 `json:"score,omitempty"`
+	Line     string   `json:"line,omitempty"`
 }
 
 // TimePhrase is a time expression of a query and the interval that it denotes:

@@ -229,6 +229,9 @@ func (d *Definitions) structSchema(t reflect.Type) map[string]any {
 		if doc := f.Tag.Get("doc"); doc != "" {
 			p["description"] = doc
 		}
+		if f.Tag.Get("schema") == "or line" { // the compact form
+			p["items"] = map[string]any{"anyOf": []any{p["items"], d.responseSchema(reflect.TypeFor[MemoryLine]())}}
+		}
 		props[name] = p
 		optional := len(f.Index) > 1 && t.Field(f.Index[0]).Type.Kind() == reflect.Pointer
 		if !optional && !strings.Contains(f.Tag.Get("json"), ",omit") {

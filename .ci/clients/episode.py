@@ -9,7 +9,7 @@ from robotmem_client.api.memories import forget, get, list_
 from robotmem_client.api.recalling import recall
 from robotmem_client.models import (
     EndSessionRequest, LearnRequest, LearnRequestContext, LearnResponse, ListResponse, Memory, Problem,
-    RecallRequest, RecallRequestContextFilter, RecallResponse, SpatialSort, StartSessionRequest,
+    RecallRequest, RecallRequestContextFilter, RecallRequestDetail, RecallResponse, SpatialSort, StartSessionRequest,
 )
 
 
@@ -39,6 +39,7 @@ with Client(base_url=sys.argv[1], raise_on_unexpected_status=True) as node:
     )), RecallResponse)
     assert [m.memory_id for m in found.memories] == [learnt.memory_id], found
     assert abs(found.memories[0].distance - 0.1) < 1e-9, found
+    assert "12.5 N" in recall.sync(client=node, body=RecallRequest(query="wet glass", detail=RecallRequestDetail.COMPACT, collection="py")).memories[0].line
     assert must(get.sync(learnt.memory_id, client=node), Memory).content == lived.insight
     assert must(list_.sync(client=node, collection="py", limit=10), ListResponse).total == 1
     ended = end_session.sync(session.session_id, client=node, body=EndSessionRequest(outcome_score=0.5))

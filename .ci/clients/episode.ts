@@ -35,7 +35,7 @@ const found = must(
     },
   }),
 );
-const best: Memory | undefined = found.memories[0];
+const best = found.memories[0] as Memory | undefined;
 expect(found.total === 1 && best?.memory_id === learnt.memory_id && Math.abs((best.distance ?? 9) - 0.1) < 1e-9, "it is found, 0.1 away");
 
 const saved = must(await node.POST("/api/perceptions", { body: { description: "finger force", perception_type: "tactile", data: "t,Fz\n0,8\n1,3\n", media_type: "text/csv", session_id } }));

@@ -644,9 +644,17 @@ class Memory(_MemoryMust, _MemoryMay):
     pass
 
 
-class MemoryLine(TypedDict):
-    line: str
+class _MemoryLineMust(TypedDict):
     memory_id: int
+
+
+class _MemoryLineMay(TypedDict, total=False):
+    line: str
+    score: float
+
+
+class MemoryLine(_MemoryLineMust, _MemoryLineMay):
+    pass
 
 
 class OutcomeGroup(TypedDict):
@@ -810,7 +818,7 @@ class Purged(_PurgedMust, _PurgedMay):
 
 class _RecallResponseMust(TypedDict):
     degraded: List[str]
-    memories: List[Memory]
+    memories: List[Any]
     mode: str
     query_ms: float
     total: int

@@ -16,6 +16,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/advise"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
@@ -28,9 +29,6 @@ const (
 	sameTask, similarTask = 0.8, 0.6
 	enoughOfTask          = 10
 )
-
-// taskPaths may hold the name of a task.
-var taskPaths = []string{"task.name", "task", "task.type", "task.goal"}
 
 // Advise implements Service.
 func (n *Node) Advise(ctx context.Context, req *robotmem.AdviseRequest) (res *robotmem.AdviseResponse, err error) {
@@ -73,8 +71,8 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	}
 	words := q.Query
 	if q.Task != "" {
-		named := make([]any, len(taskPaths))
-		for i, path := range taskPaths {
+		named := make([]any, len(record.TaskPaths))
+		for i, path := range record.TaskPaths {
 			named[i] = map[string]any{path: q.Task}
 		}
 		of, err := q.narrowed(q.c, set, robotmem.Object{"$or": named})

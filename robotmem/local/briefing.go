@@ -116,7 +116,7 @@ func (b *briefing) advice(ctx context.Context) (lines []string) {
 	if b.query.Query == "" {
 		return nil
 	}
-	res, err := b.Advise(ctx, &robotmem.AdviseRequest{Query: b.query.Query, Task: taskOf(b.context), Collection: b.query.Collection})
+	res, err := b.Advise(ctx, &robotmem.AdviseRequest{Query: b.query.Query, Task: record.TaskOf(b.context), Collection: b.query.Collection})
 	if err != nil {
 		b.Log.Warn("no advice in a briefing", "err", err)
 		return nil
@@ -128,17 +128,6 @@ func (b *briefing) advice(ctx context.Context) (lines []string) {
 		lines = append(lines, d.Text)
 	}
 	return lines
-}
-
-// taskOf returns the name of the task in a context, "" without one.
-func taskOf(context robotmem.Object) string {
-	for _, path := range taskPaths {
-		v, _ := context.At(path)
-		if name, ok := v.(string); ok {
-			return name
-		}
-	}
-	return ""
 }
 
 // placeOf returns the place of a context as one ranked list, nil without coordinates.

@@ -72,10 +72,7 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 		at := slices.IndexFunc(moments, func(t store.TimedID) bool { return t.ID == m.MemoryID })
 		around := moments[max(0, at-*r.Before):min(len(moments), at+*r.After+1)]
 		found, degraded, err := c.FindAll(rowIDs(around), n.Now())
-		res.Memories, res.Degraded = []robotmem.MemoryLine{}, degraded
-		for _, m := range recall.Compact(found, n.Now()) {
-			res.Memories = append(res.Memories, robotmem.MemoryLine{MemoryID: m.MemoryID, Line: m.Line})
-		}
+		res.Memories, res.Degraded = recall.Lines(found, n.Now()), degraded
 		return err
 	}))
 }

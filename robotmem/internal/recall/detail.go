@@ -54,11 +54,13 @@ func Present(r *robotmem.RecallRequest, res *robotmem.RecallResponse, now time.T
 	res.More, res.Total = len(all)-len(res.Memories), len(res.Memories)
 }
 
-// Compact returns the memories of an answer in compact form.
-func Compact(ms []robotmem.Memory, now time.Time) []robotmem.Memory {
-	res := robotmem.RecallResponse{Memories: ms}
-	Present(&robotmem.RecallRequest{Detail: robotmem.DetailCompact}, &res, now)
-	return res.Memories
+// Lines returns memories in compact form.
+func Lines(ms []robotmem.Memory, now time.Time) []robotmem.MemoryLine {
+	w, out := NewWriter(ms, now), make([]robotmem.MemoryLine, len(ms))
+	for i := range ms {
+		out[i] = robotmem.MemoryLine{MemoryID: ms[i].MemoryID, Line: w.compact(&ms[i]).Line}
+	}
+	return out
 }
 
 // short returns a memory with its id and score alone.

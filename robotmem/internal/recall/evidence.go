@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -330,12 +331,5 @@ func attemptOf(m *robotmem.Memory) string {
 	if err != nil || len(params) == 0 {
 		return ""
 	}
-	task, _ := m.Context.At("task.name")
-	if task == nil {
-		task, _ = m.Context["task"].(string)
-	}
-	if task == "" {
-		task = "an attempt"
-	}
-	return fmt.Sprintf("%v with %s", task, data)
+	return fmt.Sprintf("%s with %s", cmp.Or(record.TaskOf(m.Context), "an attempt"), data)
 }

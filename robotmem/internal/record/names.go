@@ -33,6 +33,20 @@ func CleanName(s string, limit int) string {
 	return string(runes[:min(limit, len(runes))])
 }
 
+// TaskPaths may hold the name of a task.
+var TaskPaths = []string{"task.name", "task", "task.type", "task.goal"}
+
+// TaskOf returns the name of the task in a context, "" without one.
+func TaskOf(context robotmem.Object) string {
+	for _, path := range TaskPaths {
+		v, _ := context.At(path)
+		if name, ok := v.(string); ok {
+			return name
+		}
+	}
+	return ""
+}
+
 // RobotOf returns the robot that a context names: robot.id, robot.name, or robot
 // if it is a text.
 func RobotOf(context robotmem.Object) string {

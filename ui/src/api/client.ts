@@ -8,8 +8,10 @@ export type Op = keyof typeof routes & keyof operations;
 type Json<T> = T extends { content: { "application/json": infer J } } ? J : never;
 type Part<T> = NonNullable<T> extends never ? unknown : NonNullable<T>;
 
+/** Memories as the dashboard asks for them: whole, never in compact form. */
+type Whole<T> = T extends { memories: (infer M)[] } ? Omit<T, "memories"> & { memories: Extract<M, { uid: string }>[] } : T;
 /** What an operation answers. */
-export type Answer<O extends Op> = operations[O]["responses"] extends { 200: infer R } ? Json<R> : never;
+export type Answer<O extends Op> = operations[O]["responses"] extends { 200: infer R } ? Whole<Json<R>> : never;
 /** What an operation takes: path, query and body as one object. */
 export type Request<O extends Op> = Part<operations[O]["parameters"]["path"]> &
   Part<operations[O]["parameters"]["query"]> &

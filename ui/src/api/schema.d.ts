@@ -1326,8 +1326,9 @@ export interface components {
             version?: number;
         };
         MemoryLine: {
-            line: string;
+            line?: string;
             memory_id: number;
+            score?: number;
         };
         OutcomeGroup: {
             failures: number;
@@ -1616,7 +1617,7 @@ export interface components {
             degraded: string[];
             /** @description What was taken otherwise than given. */
             interpreted?: string[];
-            memories: components["schemas"]["Memory"][];
+            memories: (components["schemas"]["Memory"] | components["schemas"]["MemoryLine"])[];
             /** @description hybrid, bm25_only, vec_only or structured. */
             mode: string;
             /** @description Number of memories that max_tokens left out. */
