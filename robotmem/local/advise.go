@@ -91,6 +91,7 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 		return nil, err
 	}
 	known := bitset.New(set.Len())
+	q.attempts = make([]advise.Attempt, 0, len(rows))
 	for i, row := range rows {
 		if !math.IsNaN(scores[i]) {
 			q.attempts = append(q.attempts, advise.Attempt{ID: row.ID, Observed: row.NS, Score: scores[i], Weight: 1})
@@ -183,7 +184,7 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 // parameters: those that the request names, with or without params before them, else those
 // below params.
 func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
-	paths, err := q.index.Columns.ContextPaths(q.c, set, func(path string) bool {
+	paths, err := q.index.Columns.ContextPaths(q.c, set, false, func(path string) bool {
 		return !slices.Contains(q.records.Rules.Outcomes().Paths, path) && path != strings.TrimPrefix(q.Goal, "-")
 	})
 	if err != nil {

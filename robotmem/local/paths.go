@@ -20,7 +20,7 @@ func (n *Node) paths(c *store.Conn, r *robotmem.PathsRequest, res *robotmem.Path
 	if err != nil {
 		return err
 	}
-	paths, err := n.index.Columns.ContextPaths(c, set, func(path string) bool {
+	paths, err := n.index.Columns.ContextPaths(c, set, true, func(path string) bool {
 		return (r.Path == "" || path == r.Path) && strings.HasPrefix(path, r.Prefix)
 	})
 	if err != nil {

@@ -89,7 +89,7 @@ func (j *joint) at(i int) []any {
 
 // kernel is the weight of an attempt for an assignment, at most 1.
 func (j *joint) kernel(at []any, i int) float64 {
-	squares := 0.0
+	squares := 0.0 // of the distances in widths
 	for k := range j.parameters {
 		p := &j.parameters[k]
 		v := p.Values[p.Of[i]]
@@ -102,6 +102,9 @@ func (j *joint) kernel(at []any, i int) float64 {
 			return 0
 		}
 		squares += (x - y) * (x - y) / (p.width * p.width)
+	}
+	if squares == 0 {
+		return 1
 	}
 	return math.Exp(-squares / 2)
 }

@@ -125,8 +125,8 @@ type span struct {
 }
 
 // ContextPaths describes the paths that are wanted and that members of a set have, in
-// order.
-func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, wanted func(path string) bool) (out []robotmem.ContextPath, err error) {
+// order. Without ranges, the least and the greatest number are left out, which is faster.
+func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, ranges bool, wanted func(path string) bool) (out []robotmem.ContextPath, err error) {
 	s, err := contextsOf[*pathShapes](r, c, pathsColumn)
 	if err != nil {
 		return nil, err
@@ -134,6 +134,9 @@ func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, wanted func(pa
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	spans, members := s.count(set)
+	if ranges {
+		s.measure(set, spans)
+	}
 	groups := map[string][]uint32{} // numbers of fields, by path
 	for number, f := range s.fields.Values {
 		if spans[number].memories > 0 && wanted(f.path) {
@@ -155,28 +158,40 @@ func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, wanted func(pa
 // earlier field of its path.
 func (s *pathShapes) count(set *bitset.BitSet) (spans []span, members []int64) {
 	spans, members = make([]span, len(s.fields.Values)), make([]int64, len(s.fields.Values))
-	var shape []byte
+	shapes := make([]int64, len(s.shapes.Values))
 	for id, ok := set.NextSet(0); ok && int(id) < len(s.of); id, ok = set.NextSet(id + 1) {
+		shapes[s.of[id]]++
+	}
+	for shape, n := range shapes {
 		last := uint32(math.MaxUint32)
-		shape = append(shape[:0], s.shapes.Values[s.of[id]]...)
-		for i, n := range s.numbers[id] {
-			number := uint32At(shape, 4*i)
-			field := &spans[number]
-			if field.memories == 0 {
-				field.min, field.max = n, n
-			}
-			field.min, field.max = min(field.min, n), max(field.max, n)
+		for fields := []byte(s.shapes.Values[shape]); n > 0 && len(fields) > 0; fields = fields[4:] {
+			number := uint32At(fields, 0)
 			if number == last { // twice at one path, under keys with dots
 				continue
 			}
-			field.memories++
+			spans[number].memories += n
 			if last == math.MaxUint32 || s.fields.Values[last].path != s.fields.Values[number].path {
-				members[number]++
+				members[number] += n
 			}
 			last = number
 		}
 	}
 	return spans, members
+}
+
+// measure sets the ranges of numbers.
+func (s *pathShapes) measure(set *bitset.BitSet, spans []span) {
+	for i := range spans {
+		spans[i].min, spans[i].max = math.Inf(1), math.Inf(-1)
+	}
+	var shape []byte
+	for id, ok := set.NextSet(0); ok && int(id) < len(s.of); id, ok = set.NextSet(id + 1) {
+		shape = append(shape[:0], s.shapes.Values[s.of[id]]...)
+		for i, n := range s.numbers[id] {
+			field := &spans[uint32At(shape, 4*i)]
+			field.min, field.max = min(field.min, n), max(field.max, n)
+		}
+	}
 }
 
 // describe adds the kinds of the values, and the range of the numbers or, if more
