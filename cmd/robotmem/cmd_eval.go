@@ -93,13 +93,16 @@ func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Opti
 			}
 		}()
 		if a.hasEmbedder() {
-			for _, list := range []string{"bm25", "vector"} {
-				alone, err := a.openAlone(ctx, path, list)
+			weights := a.Config.Weights
+			defer func() { a.Config.Weights = weights }()
+			for _, list := range eval.Alone {
+				a.Config.Weights = list.Weights
+				alone, err := a.Open(ctx, path)
 				if err != nil {
 					return err
 				}
 				nodes = append(nodes, alone)
-				o.Lists = append(o.Lists, eval.List{Name: list, Service: alone})
+				o.Lists = append(o.Lists, eval.List{Name: list.Name, Service: alone})
 			}
 		}
 		o.Learnt = func(ctx context.Context) error {
@@ -119,14 +122,6 @@ func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Opti
 		return err
 	})
 	return res, err
-}
-
-// openAlone opens a memory that ranks by one list.
-func (a *app) openAlone(ctx context.Context, path, list string) (*local.Node, error) {
-	weights := a.Config.Weights
-	defer func() { a.Config.Weights = weights }()
-	a.Config.Weights = map[string]float64{"bm25": 0, "vector": 0, list: 1}
-	return a.Open(ctx, path)
 }
 
 // inTempMemory calls f with a new memory in a temporary folder.

@@ -104,7 +104,7 @@ func TestNodeWithOllama(t *testing.T) {
 	learn("marker nine corrects the drift") // rouses the worker
 	backlog(none)
 	res = recall("blind in fog")
-	if res.Mode != "hybrid" || res.Memories[0].MemoryID != 5 || len(res.Memories[0].Found) != 2 {
+	if res.Mode != "hybrid" || res.Memories[0].MemoryID != 5 || len(res.Memories[0].Found) != 3 {
 		t.Errorf("with the server back: mode %s, degraded %v, %+v", res.Mode, res.Degraded, res.Memories[0].Found)
 	}
 }

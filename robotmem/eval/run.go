@@ -27,6 +27,17 @@ type List struct {
 	Service robotmem.Service
 }
 
+// Alone are the other ways to rank that a run with an embedder compares with the usual
+// one: weights of the ranked lists.
+var Alone = []struct {
+	Name    string
+	Weights map[string]float64
+}{
+	{"words", map[string]float64{"vector": 0, "neighbours": 0}},
+	{"vectors", map[string]float64{"bm25": 0, "neighbours": 0}},
+	{"hybrid", map[string]float64{"neighbours": 0}},
+}
+
 // Figures are means over the queries.
 type Figures struct {
 	Hit1     float64 `json:"hit_at_1"`
@@ -57,14 +68,14 @@ type ListFigures struct {
 
 const (
 	batch   = 500
-	depth   = 100        // how many are recalled
+	depth   = Ten        // how many are recalled
 	maxText = 16 << 10   // bytes of one memory
 	anyConf = float64(0) // a benchmark says nothing of confidence
 )
 
 // Run learns the documents of s and asks its queries.
 func Run(ctx context.Context, m robotmem.Service, s *Set, o Options) (*Result, error) {
-	r := &runner{m: m, res: &Result{Set: s.Name, Lists: make([]ListFigures, len(o.Lists))}, progress: o.Progress, names: map[string]string{}, docs: map[int64]string{}}
+	r := &runner{m: m, res: &Result{Set: s.Name, Lists: make([]ListFigures, len(o.Lists))}, progress: o.Progress, names: map[string]string{}, sessions: map[string]string{}, docs: map[int64]string{}}
 	if r.progress == nil {
 		r.progress = func(int, int) {}
 	}
@@ -117,6 +128,7 @@ type runner struct {
 	done     int
 	total    int
 	names    map[string]string // collections by conv
+	sessions map[string]string // by conv and session
 	docs     map[int64]string  // document ids by memory
 }
 
@@ -126,6 +138,21 @@ func (r *runner) collection(conv string) string {
 		r.names[conv] = fmt.Sprintf("eval-%d", len(r.names))
 	}
 	return r.names[conv]
+}
+
+// session returns the episode of the key session of a document, "" without one.
+func (r *runner) session(ctx context.Context, meta map[string]any) (string, error) {
+	name, _ := meta["session"].(string)
+	key := conv(meta) + "\x00" + name
+	if name == "" || r.sessions[key] != "" {
+		return r.sessions[key], nil
+	}
+	res, err := r.m.StartSession(ctx, &robotmem.StartSessionRequest{Collection: r.collection(conv(meta))})
+	if err != nil {
+		return "", err
+	}
+	r.sessions[key] = res.SessionID
+	return res.SessionID, nil
 }
 
 func (r *runner) learn(ctx context.Context, docs []Doc) error {
@@ -139,7 +166,11 @@ func (r *runner) learn(ctx context.Context, docs []Doc) error {
 		if len(short) < len(text) {
 			r.res.Cut++
 		}
-		req.Items = append(req.Items, robotmem.LearnRequest{Insight: short, Collection: r.collection(conv(d.Meta))})
+		session, err := r.session(ctx, d.Meta)
+		if err != nil {
+			return err
+		}
+		req.Items = append(req.Items, robotmem.LearnRequest{Insight: short, Collection: r.collection(conv(d.Meta)), SessionID: session})
 	}
 	start := time.Now()
 	res, err := r.m.LearnBatch(ctx, req)

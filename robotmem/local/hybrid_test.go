@@ -146,7 +146,7 @@ func TestHybridFindsByMeaning(t *testing.T) {
 	for _, f := range res.Memories[0].Found {
 		lists = append(lists, f.List)
 	}
-	if !slices.Equal(lists, []string{"bm25", "vector"}) {
+	if !slices.Equal(lists, []string{"text", "bm25", "vector"}) {
 		t.Errorf("found by %v", lists)
 	}
 	// A query without words is still answered by vectors.

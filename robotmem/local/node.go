@@ -51,6 +51,8 @@ type Options struct {
 	// "place" and "likeness", each 0 or more. The default is 1, and for vector 0.1 to 1
 	// depending on the similarity of the nearest memory.
 	Weights map[string]float64
+	// Fusion "rrf" fuses words and vectors as lists of ranks; "" combines their scores.
+	Fusion string
 	// Memory bounds, in bytes, what the node keeps in memory: its indexes with the caches,
 	// and the page caches of SQLite. The indexes take what they need; the caches become
 	// smaller and recall slower. At least 16 MiB; what suits the machine if zero.
@@ -223,7 +225,7 @@ func (o *Options) rules() (wait func() *classify.Rules, err error) {
 
 func (o *Options) checkWeights() error {
 	for _, list := range slices.Sorted(maps.Keys(o.Weights)) {
-		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness, recall.Evidence}, list) || !(w >= 0) || math.IsInf(w, 0) {
+		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness, recall.Evidence, recall.Neighbours}, list) || !(w >= 0) || math.IsInf(w, 0) {
 			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place, likeness and evidence take a number from 0", list, w)
 		}
 	}

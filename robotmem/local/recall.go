@@ -138,7 +138,7 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 			return nil, err
 		}
 	}
-	res, err := recall.Run(ctx, s, q, recall.Config{Weights: s.options.Weights, RealWeight: s.options.RealWeight})
+	res, err := recall.Run(ctx, s, q, recall.Config{Weights: s.options.Weights, Fusion: s.options.Fusion, RealWeight: s.options.RealWeight})
 	if err == nil {
 		res.Interpreted = append(res.Interpreted, s.interpreted...)
 	}

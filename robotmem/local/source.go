@@ -180,19 +180,27 @@ func mismatch(stored, asked string) string {
 	return fmt.Sprintf("the stored vectors are of %s and this node asks %s; run: robotmem reembed", stored, asked)
 }
 
-// Cosine implements recall.Nearest.
-func (s *source) Cosine(_ context.Context, _ *recall.Query, in recall.Set, id int64) (cosine float64, ok bool, err error) {
-	if _, past := in.(*admitted).past[id]; past {
-		return 0, false, nil
-	}
-	err = s.c.Vectors(&s.model, []int64{id}, func(_ int64, raw []byte) error {
-		ok = true
+// Cosines implements recall.Nearest.
+func (s *source) Cosines(_ context.Context, in recall.Set, ids []int64, visit func(id int64, cosine float64)) error {
+	a := in.(*admitted)
+	present := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return a.past[id] != nil })
+	return s.c.Vectors(&s.model, present, func(id int64, raw []byte) error {
+		cosine := 0.0
 		for i, x := range vector.Decode(raw) {
 			cosine += float64(x) * float64(s.unit[i])
 		}
+		visit(id, cosine)
 		return nil
 	})
-	return cosine, ok, err
+}
+
+// Around implements recall.Episodes.
+func (s *source) Around(in recall.Set, ids []int64, n int) map[int64]recall.Around {
+	out := map[int64]recall.Around{}
+	s.index.Columns.Around(ids, n, in.(*admitted).set, func(id int64, before, after []int64) {
+		out[id] = recall.Around{Before: before, After: after}
+	})
+	return out
 }
 
 // Places implements recall.Places. It compares every coordinate, so the result is exact.

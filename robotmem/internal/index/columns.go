@@ -33,6 +33,7 @@ type Columns struct {
 	unread     []int64 // memories on damaged pages, which are in no answer
 	ScopeCache recent[*cachedScope]
 	Contexts   recent[*contextSet]
+	episodes   episodes
 	Memory     sqlite.Memory // bounds the caches; set before the first use
 
 	making sync.Mutex // held while a context column is made; taken before Mu
@@ -205,7 +206,7 @@ func (r *Columns) reset() {
 // forget is reset for a caller that holds the lock. It keeps purges.
 func (r *Columns) forget() {
 	r.Revision, r.loaded, r.names, r.Beliefs, r.Rows, r.Actives = 0, false, interner[string]{}, interner[belief]{}, nil, 0
-	r.Records, r.unread, r.ScopeCache, r.Contexts = interner[consolidate.Record]{}, nil, nil, nil
+	r.Records, r.unread, r.ScopeCache, r.Contexts, r.episodes = interner[consolidate.Record]{}, nil, nil, nil, nil
 }
 
 // ObservedTimes lists the members of a set with the times they were observed.
@@ -284,5 +285,7 @@ func (r *Columns) set(id int64, row Row) {
 	if row.Status == statusActive {
 		r.Actives++
 	}
+	r.moveEpisode(id, false)
 	r.Rows[id] = row
+	r.moveEpisode(id, true)
 }

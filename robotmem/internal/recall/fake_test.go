@@ -105,19 +105,48 @@ func (s *fakeStore) Lexical(_ context.Context, _ *recall.Query, in recall.Set, w
 	}), s.broken[recall.ListWords]
 }
 
-func (s *fakeStore) Nearest(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, float64, error) {
+func (s *fakeStore) Nearest(_ context.Context, _ *recall.Query, in recall.Set, limit int) ([]recall.Ranked, float64, error) {
 	return s.rank(in, limit, recall.Larger, func(m *robotmem.Memory) (float64, bool) {
-		cosine, ok, _ := s.Cosine(context.Background(), q, in, m.MemoryID)
-		return cosine, ok
+		return s.cosine(m.MemoryID)
 	}), 0, s.broken[recall.ListVector]
 }
 
-func (s *fakeStore) Cosine(_ context.Context, _ *recall.Query, _ recall.Set, id int64) (sum float64, ok bool, err error) {
+func (s *fakeStore) cosine(id int64) (sum float64, ok bool) {
 	v, ok := s.vectors[id]
 	for i := range v {
 		sum += float64(v[i]) * float64(s.query[i])
 	}
-	return sum, ok, nil
+	return sum, ok
+}
+
+func (s *fakeStore) Cosines(_ context.Context, _ recall.Set, ids []int64, visit func(int64, float64)) error {
+	for _, id := range ids {
+		if cosine, ok := s.cosine(id); ok {
+			visit(id, cosine)
+		}
+	}
+	return nil
+}
+
+func (s *fakeStore) Around(in recall.Set, ids []int64, n int) map[int64]recall.Around {
+	out := map[int64]recall.Around{}
+	for _, id := range ids {
+		m, a := &s.memories[id-1], recall.Around{}
+		for other := id - 1; m.SessionID != "" && other > 0 && len(a.Before) < n; other-- {
+			if s.memories[other-1].SessionID == m.SessionID {
+				a.Before = append(a.Before, other)
+			}
+		}
+		for other := id + 1; m.SessionID != "" && other <= int64(len(s.memories)) && len(a.After) < n; other++ {
+			if s.memories[other-1].SessionID == m.SessionID {
+				a.After = append(a.After, other)
+			}
+		}
+		if m.SessionID != "" {
+			out[id] = a
+		}
+	}
+	return out
 }
 
 func (s *fakeStore) Places(_ context.Context, at *robotmem.SpatialSort, in recall.Set, limit int) ([]recall.Ranked, []string, error) {

@@ -21,10 +21,12 @@ const rrfK = 60
 func (r *run) fuse() []hit {
 	at, hits := make(map[int64]int, r.listDepth()), make([]hit, 0, r.listDepth())
 	// If only lists of weight 0 have results, they count with weight 1.
-	weighted := slices.ContainsFunc(r.lists, func(l list) bool { return len(l.items) > 0 && r.weight(l) > 0 })
+	weighted := slices.ContainsFunc(r.lists, func(l list) bool { return len(l.items) > 0 && r.weight(l) > 0 && !l.part })
 	for _, l := range r.lists {
 		weight := r.weight(l)
 		switch {
+		case l.part:
+			weight = 0
 		case !weighted:
 			weight = 1
 		case weight == 0 && !(r.Strict() && l.name == ListPlace): // nearestFirst needs its distances
@@ -32,7 +34,7 @@ func (r *run) fuse() []hit {
 		}
 		rank := 0
 		for n, item := range l.items {
-			if n == 0 || l.name != ListWords || item.Value == 0 || item.Value != l.items[n-1].Value {
+			if n == 0 || l.name != ListWords && l.name != ListText || item.Value == 0 || item.Value != l.items[n-1].Value {
 				rank = n // equal scores of words share a rank
 			}
 			i, ok := at[item.ID]
@@ -60,6 +62,9 @@ func (r *run) fuse() []hit {
 	for i := range hits {
 		h := &hits[i]
 		h.Summary = r.src.Summary(h.id)
+		if cosine, ok := r.cosines[h.id]; ok {
+			h.words, h.cosine = r.scores[h.id], &cosine
+		}
 		if h.Real && !r.stopOnly[h.id] && !r.byDistance() {
 			h.score *= r.RealWeight
 		}

@@ -74,9 +74,18 @@ type Nearest interface {
 	// Nearest returns the memories of a set whose vectors have the largest cosine
 	// with the query embedding, and the cosine of an average memory.
 	Nearest(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, usual float64, err error)
-	// Cosine returns the cosine of one memory of the set; ok is false if it has no
-	// vector.
-	Cosine(ctx context.Context, q *Query, in Set, id int64) (cosine float64, ok bool, err error)
+	// Cosines visits the cosines of those memories of the set that have a vector.
+	Cosines(ctx context.Context, in Set, ids []int64, visit func(id int64, cosine float64)) error
+}
+
+// Around are the memories of an episode before and after one of them, nearest first.
+type Around struct{ Before, After []int64 }
+
+// Episodes knows the order of the memories of an episode.
+type Episodes interface {
+	// Around returns at most n memories on each side of each memory that is in an episode.
+	// They are all members of the set.
+	Around(in Set, ids []int64, n int) map[int64]Around
 }
 
 // Places ranks by distance.
@@ -124,14 +133,17 @@ type Source interface {
 	Nearest
 	Places
 	Likeness
+	Episodes
 	Loader
 }
 
 // Config has the weights of fusion.
 type Config struct {
 	// Weights are the weights of the ranked lists, by name. The default is 1, for
-	// the list of vectors vectorWeight.
+	// the list of vectors vectorWeight if it is kept apart.
 	Weights map[string]float64
+	// Fusion is "" or FusionRRF.
+	Fusion string
 	// RealWeight multiplies the score of memories from the real world.
 	RealWeight float64
 }
@@ -143,14 +155,18 @@ const (
 	ListPlace    = "place"
 	ListLikeness = "likeness"
 	ListTime     = "time"
-	// Evidence is no list: with the weight 0, what happened does not change the order.
-	Evidence = "evidence"
+	ListText     = "text" // words, vectors and neighbours together, by score
+	// Evidence and Neighbours are no lists: with the weight 0, what happened and what is
+	// near in an episode does not change the order.
+	Evidence   = "evidence"
+	Neighbours = "neighbours"
 )
 
 // list is the result of one signal, best first.
 type list struct {
 	name  string
 	items []Ranked
+	part  bool // of the list text, so that it has no score of its own
 }
 
 // hit is a candidate for the response.
@@ -175,8 +191,10 @@ type run struct {
 	src      Source
 	set      Set
 	lists    []list
-	usual    float64 // the cosine of an average memory with the query embedding
-	vectors  bool    // the vector signal is used and has not failed
+	usual    float64           // the cosine of an average memory with the query embedding
+	scores   map[int64]float64 // BM25 scores, if they were combined with cosines
+	cosines  map[int64]float64
+	vectors  bool // the vector signal is used and has not failed
 	degraded []string
 	// stopOnly has the memories that share only stop words with the query.
 	// RealWeight does not apply to them.
@@ -249,7 +267,7 @@ func (r *run) add(name string, items []Ranked, notes []string, err error) error 
 		r.degraded = append(r.degraded, name+": "+detail(err))
 		return nil
 	}
-	r.lists, r.degraded = append(r.lists, list{name, items}), append(r.degraded, notes...)
+	r.lists, r.degraded = append(r.lists, list{name: name, items: items}), append(r.degraded, notes...)
 	r.trace.add(name, len(items))
 	return nil
 }
@@ -287,6 +305,9 @@ func (r *run) signals(ctx context.Context) error {
 		}
 	}
 	if err := r.textSignals(ctx, within); err != nil {
+		return err
+	}
+	if err := r.byScore(ctx); err != nil {
 		return err
 	}
 	if !q.timeOrder() {
@@ -383,12 +404,8 @@ func (r *run) load(ctx context.Context, h *hit) (ok bool, err error) {
 		return false, err
 	}
 	if h.cosine == nil && r.vectors {
-		cosine, has, err := r.src.Cosine(ctx, r.Query, r.set, h.id)
-		if err != nil {
+		if err := r.src.Cosines(ctx, r.set, []int64{h.id}, func(_ int64, cosine float64) { h.cosine = &cosine }); err != nil {
 			return false, err
-		}
-		if has {
-			h.cosine = &cosine
 		}
 	}
 	return true, nil

@@ -81,7 +81,7 @@ func TestAnswers(t *testing.T) {
 		"stop words only":           {robotmem.RecallRequest{Query: "what is it", N: 2}, nil, []int64{5, 3}, "bm25_only"},
 		"stop words come last":      {robotmem.RecallRequest{Query: "is the oven", N: 3}, nil, []int64{3, 1, 2}, "bm25_only"},
 		"filter":                    {robotmem.RecallRequest{Query: "wet glass", ContextFilter: robotmem.Object{"env.sim_or_real": "real"}}, nil, []int64{4}, "bm25_only"},
-		"words and vectors":         {robotmem.RecallRequest{Query: "wet glass"}, embedded, []int64{1, 2, 4, 3}, "hybrid"},
+		"words and vectors":         {robotmem.RecallRequest{Query: "wet glass"}, embedded, []int64{4, 2, 1, 3}, "hybrid"},
 		"vectors alone":             {robotmem.RecallRequest{Query: "tumbler"}, embedded, []int64{2, 1, 3}, "hybrid"},
 		"strict place":              {robotmem.RecallRequest{SpatialSort: here("strict"), N: 3}, nil, []int64{1, 3, 2}, "structured"},
 		"strict place, with words":  {robotmem.RecallRequest{Query: "glass", SpatialSort: here("strict"), N: 2}, nil, []int64{1, 3}, "bm25_only"},
@@ -175,7 +175,7 @@ func TestScoresAndStages(t *testing.T) {
 	for _, s := range res.Stages {
 		names = append(names, s.Stage)
 	}
-	if want := []string{"filter", "bm25", "vector", "fuse", "relevant", "evidence", "diverse", "nearest", "load"}; !slices.Equal(names, want) {
+	if want := []string{"filter", "bm25", "vector", "text", "fuse", "relevant", "evidence", "diverse", "nearest", "load"}; !slices.Equal(names, want) {
 		t.Errorf("stages %v, want %v", names, want)
 	}
 }

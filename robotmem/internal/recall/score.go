@@ -1,0 +1,145 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+)
+
+// Words and vectors judge the same text, so they become one list, by score:
+//
+//	w₁ bm25/max(bm25) + w₂ vectorShare g max(0, l)
+//
+// where l is the cosine lifted above that of the question with an average memory, and g,
+// from 0 to 1, says whether the nearest memory is near at all: a model that does not know
+// the language finds nothing near and adds nothing. The weights w are 1 unless the
+// configuration sets them.
+//
+// A memory then gets a share of the scores of the memories before and after it in its
+// episode: what was said or done next often answers a question. The parameters were chosen
+// on the evaluation sets by cross-validation, see docs/recall.md.
+const (
+	vectorShare    = 1.4
+	neighbourShare = 0.1
+)
+
+var nearness = logistic{-10, 20} // of the lifted cosine of the nearest memory
+
+// FusionRRF as Config.Fusion keeps words and vectors apart, as lists of ranks.
+const FusionRRF = "rrf"
+
+// byScore makes one list of those of words and of vectors, unless the configuration keeps
+// them apart. Its parts stay, for explain.
+func (r *run) byScore(ctx context.Context) error {
+	words, near := r.named(ListWords), r.named(ListVector)
+	if r.Fusion == FusionRRF || words == nil || len(words.items) == 0 || r.stopOnly != nil || r.weight(*words) == 0 {
+		return nil
+	}
+	var scores map[int64]float64
+	if near != nil && len(near.items) > 0 && r.weight(*near) > 0 {
+		var err error
+		if scores, err = r.combine(ctx, words.items, near.items); err != nil {
+			return err
+		}
+	}
+	share, set := r.Weights[Neighbours]
+	if !set {
+		share = neighbourShare
+	}
+	if share > 0 {
+		scores = r.withNeighbours(scores, words.items, share)
+	}
+	if scores == nil {
+		return nil
+	}
+	text := list{name: ListText, items: make([]Ranked, 0, len(scores))}
+	for id, score := range scores {
+		text.items = append(text.items, Ranked{id, score})
+	}
+	slices.SortFunc(text.items, func(a, b Ranked) int { return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.ID, b.ID)) })
+	words.part = true
+	if near != nil {
+		near.part = true
+	}
+	r.lists = slices.Insert(r.lists, 0, text)
+	r.trace.add(ListText, len(text.items))
+	return nil
+}
+
+// named returns a list of the run, nil without it.
+func (r *run) named(name string) *list {
+	for i := range r.lists {
+		if r.lists[i].name == name {
+			return &r.lists[i]
+		}
+	}
+	return nil
+}
+
+// combine returns the scores of the memories that are in any of two lists. It looks up the
+// score of every memory in the list that lacks it, so that neither is cut blindly.
+func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]float64, error) {
+	r.scores, r.cosines = byID(words), byID(near)
+	var others []Ranked
+	for _, item := range near {
+		if _, ok := r.scores[item.ID]; !ok {
+			others = append(others, item)
+		}
+	}
+	more, err := r.src.Lexical(ctx, r.Query, r.set.Only(others), r.words(), len(others))
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(r.scores, byID(more))
+	var ids []int64
+	for _, item := range words {
+		if _, ok := r.cosines[item.ID]; !ok {
+			ids = append(ids, item.ID)
+		}
+	}
+	if err := r.src.Cosines(ctx, r.set, ids, func(id int64, cosine float64) { r.cosines[id] = cosine }); err != nil {
+		return nil, err
+	}
+	weights := map[string]float64{ListWords: 1, ListVector: 1}
+	maps.Copy(weights, r.Weights)
+	best, vectors := words[0].Value/weights[ListWords], weights[ListVector]*vectorShare*nearness.at(adjusted(near[0].Value, r.usual))
+	scores := make(map[int64]float64, len(r.scores)+len(r.cosines))
+	for id, score := range r.scores {
+		scores[id] = score / best
+	}
+	for id, cosine := range r.cosines {
+		scores[id] += vectors * max(0, adjusted(cosine, r.usual))
+	}
+	return scores, nil
+}
+
+func byID(items []Ranked) map[int64]float64 {
+	out := make(map[int64]float64, len(items))
+	for _, item := range items {
+		out[item.ID] = item.Value
+	}
+	return out
+}
+
+// withNeighbours adds a share of each score to the memories before and after in the same
+// episode. scores is nil for words alone; nil is returned if no memory has a neighbour.
+func (r *run) withNeighbours(scores map[int64]float64, words []Ranked, share float64) map[int64]float64 {
+	alone := scores == nil
+	if alone {
+		scores = byID(words)
+	}
+	around := r.src.Around(r.set, slices.Collect(maps.Keys(scores)), 1)
+	if len(around) == 0 && alone {
+		return nil
+	}
+	out := maps.Clone(scores)
+	for _, id := range slices.Sorted(maps.Keys(around)) { // sums depend on the order
+		for _, other := range slices.Concat(around[id].Before, around[id].After) {
+			if _, found := scores[other]; found {
+				out[other] += share * scores[id]
+			}
+		}
+	}
+	return out
+}
