@@ -85,6 +85,7 @@ func (a *app) options(clientType string) (o local.Options, err error) {
 		ClientType: clientType,
 		Logger:     a.Log,
 		Weights:    maps.Clone(a.Config.Weights),
+		Fusion:     a.Config.Fusion,
 	}
 	if o.Memory, err = a.Config.memory(); err != nil {
 		return o, err

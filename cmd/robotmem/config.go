@@ -56,6 +56,7 @@ type config struct {
 	BackupKeep  string `mapstructure:"backup_keep"`
 	// Weights are the factors of the ranked lists and of real-world data in a recall.
 	Weights map[string]float64 `mapstructure:"weights"`
+	Fusion  string             `mapstructure:"fusion"`
 
 	Create bool `mapstructure:"-"` // only a flag: as a setting it would allow every emptied file
 	// collectionGiven: on the command line, not as a default in the environment or the file.
@@ -84,7 +85,7 @@ func defaults() map[string]any {
 	return map[string]any{
 		"db": "", "collection": "", "embedder": "auto", "taxonomy": "", "durability": "full", "read_only": false,
 		"allow_path": []string{}, "log_level": "warn", "url": "", "token": "", "addr": "127.0.0.1:7878",
-		"ollama_url": "", "openai_url": "", "openai_key": "", "weights": map[string]float64{},
+		"ollama_url": "", "openai_url": "", "openai_key": "", "weights": map[string]float64{}, "fusion": "score",
 		"memory": "", "retention": []string{}, "min_free": "", "backup_to": "", "backup_every": "", "backup_keep": "",
 		"tls_cert": "", "tls_key": "", "allow_host": []string{}, "cors_origin": []string{}, "rate": "",
 	}

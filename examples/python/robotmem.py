@@ -600,6 +600,8 @@ class _MemoryMust(TypedDict):
 
 class _MemoryMay(TypedDict, total=False):
     access_count: int
+    after: List[Neighbour]
+    before: List[Neighbour]
     bytes: int
     conflicts: List[ConflictWith]
     context: Object
@@ -649,11 +651,25 @@ class _MemoryLineMust(TypedDict):
 
 
 class _MemoryLineMay(TypedDict, total=False):
+    after: List[Neighbour]
+    before: List[Neighbour]
     line: str
     score: float
 
 
 class MemoryLine(_MemoryLineMust, _MemoryLineMay):
+    pass
+
+
+class _NeighbourMust(TypedDict):
+    memory_id: int
+
+
+class _NeighbourMay(TypedDict, total=False):
+    text: str
+
+
+class Neighbour(_NeighbourMust, _NeighbourMay):
     pass
 
 
@@ -1335,6 +1351,7 @@ class Operations:
         min_relevance: Optional[float] = None,
         deadline_ms: Optional[int] = None,
         explain: Optional[bool] = None,
+        context_window: Optional[int] = None,
         detail: Optional[Literal["ids", "compact", "full"]] = None,
         max_tokens: Optional[int] = None,
         as_you_type: Optional[bool] = None,
@@ -1371,6 +1388,7 @@ class Operations:
             min_relevance: Lowest relevance on the absolute scale, 0 to 1.
             deadline_ms: Return the results that are ready after this many milliseconds. 0 means no limit.
             explain: Report how many memories each stage kept and how each memory was found.
+            context_window: Add the texts of so many memories before and after in the same episode, 0 to 3.
             detail: ids, compact (one line for each memory) or full. Default: full; over MCP compact.
             max_tokens: Largest size of the answer in tokens, at least 100; more counts the memories that do
                 not fit.
@@ -1383,8 +1401,8 @@ class Operations:
             context_filter, "spatial_sort": spatial_sort, "after": after, "before": before, "as_of": as_of,
             "parse_time": parse_time, "type": type, "perception_type": perception_type, "category": category,
             "tags": tags, "like": like, "diversity": diversity, "min_relevance": min_relevance, "deadline_ms":
-            deadline_ms, "explain": explain, "detail": detail, "max_tokens": max_tokens, "as_you_type":
-            as_you_type})
+            deadline_ms, "explain": explain, "context_window": context_window, "detail": detail, "max_tokens":
+            max_tokens, "as_you_type": as_you_type})
 
     def search(
         self,

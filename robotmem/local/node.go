@@ -224,6 +224,9 @@ func (o *Options) rules() (wait func() *classify.Rules, err error) {
 }
 
 func (o *Options) checkWeights() error {
+	if !slices.Contains([]string{"", "score", recall.FusionRRF}, o.Fusion) {
+		return robotmem.Errorf(robotmem.Invalid, "fusion", "must be score or rrf, not %q", o.Fusion)
+	}
 	for _, list := range slices.Sorted(maps.Keys(o.Weights)) {
 		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness, recall.Evidence, recall.Neighbours}, list) || !(w >= 0) || math.IsInf(w, 0) {
 			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place, likeness and evidence take a number from 0", list, w)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/bits-and-blooms/bitset"
 	"slices"
 	"strings"
 
@@ -197,7 +198,11 @@ func (s *source) Cosines(_ context.Context, in recall.Set, ids []int64, visit fu
 // Around implements recall.Episodes.
 func (s *source) Around(in recall.Set, ids []int64, n int) map[int64]recall.Around {
 	out := map[int64]recall.Around{}
-	s.index.Columns.Around(ids, n, in.(*admitted).set, func(id int64, before, after []int64) {
+	var set *bitset.BitSet
+	if a, ok := in.(*admitted); ok {
+		set = a.set
+	}
+	s.index.Columns.Around(ids, n, set, func(id int64, before, after []int64) {
 		out[id] = recall.Around{Before: before, After: after}
 	})
 	return out

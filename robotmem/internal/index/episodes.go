@@ -32,7 +32,7 @@ func (r *Columns) moveEpisode(id int64, insert bool) {
 }
 
 // Around visits those of the memories that are in an episode, with at most n of the members
-// of a set that were observed before and after it in that episode, nearest first.
+// of a set, nil for all, that were observed before and after it there, nearest first.
 func (r *Columns) Around(ids []int64, n int, set *bitset.BitSet, visit func(id int64, before, after []int64)) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
@@ -56,7 +56,7 @@ func (r *Columns) Around(ids []int64, n int, set *bitset.BitSet, visit func(id i
 		var sides [2][]int64
 		for side, step := range []int{-1, 1} {
 			for i := at + step; i >= 0 && i < len(list) && len(sides[side]) < n; i += step {
-				if set.Test(uint(list[i])) {
+				if set == nil || set.Test(uint(list[i])) {
 					sides[side] = append(sides[side], list[i])
 				}
 			}

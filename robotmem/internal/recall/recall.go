@@ -84,7 +84,7 @@ type Around struct{ Before, After []int64 }
 // Episodes knows the order of the memories of an episode.
 type Episodes interface {
 	// Around returns at most n memories on each side of each memory that is in an episode.
-	// They are all members of the set.
+	// They are all members of the set, unless it is nil.
 	Around(in Set, ids []int64, n int) map[int64]Around
 }
 
@@ -241,6 +241,9 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	res := &robotmem.RecallResponse{Warnings: warnings, Memories: make([]robotmem.Memory, 0, len(hits)), Times: q.Times, Mode: r.mode()}
 	for i := range hits {
 		res.Memories = append(res.Memories, r.result(&hits[i]))
+	}
+	if err := r.addContext(ctx, res.Memories); err != nil {
+		return nil, err
 	}
 	r.noteOtherMaps(res.Memories)
 	noteConflicts(res.Memories, hits)

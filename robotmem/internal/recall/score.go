@@ -5,6 +5,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // Words and vectors judge the same text, so they become one list, by score:
@@ -142,4 +144,41 @@ func (r *run) withNeighbours(scores map[int64]float64, words []Ranked, share flo
 		}
 	}
 	return out
+}
+
+// addContext adds the texts of the neighbours that the request asks for.
+func (r *run) addContext(ctx context.Context, answers []robotmem.Memory) error {
+	if r.ContextWindow == 0 {
+		return nil
+	}
+	texts, ids := map[int64]string{}, make([]int64, len(answers))
+	for i := range answers {
+		ids[i] = answers[i].MemoryID
+		texts[ids[i]] = "" // it is in the answer
+	}
+	around := r.src.Around(nil, ids, r.ContextWindow)
+	read := func(ids []int64) (out []robotmem.Neighbour, err error) {
+		for _, id := range ids {
+			text, known := texts[id]
+			if h := (hit{id: id}); !known {
+				if ok, err := r.load(ctx, &h); err != nil || !ok {
+					return out, err
+				}
+				text = h.memory.Content
+			}
+			out = append(out, robotmem.Neighbour{MemoryID: id, Text: text})
+		}
+		return out, nil
+	}
+	for i := range answers {
+		a := around[ids[i]]
+		slices.Reverse(a.Before)
+		var err, after error
+		answers[i].Before, err = read(a.Before)
+		answers[i].After, after = read(a.After)
+		if err = cmp.Or(err, after); err != nil {
+			return err
+		}
+	}
+	return nil
 }
