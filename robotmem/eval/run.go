@@ -204,11 +204,16 @@ func (r *runner) ask(ctx context.Context, m robotmem.Service, q Query, j Judged,
 	for _, m := range res.Memories {
 		ranked = append(ranked, r.docs[m.MemoryID])
 	}
+	f.add(ranked, j)
+	return nil
+}
+
+// add adds the figures of one query.
+func (f *Figures) add(ranked []string, j Judged) {
 	f.Hit1 += Hit1(ranked, j)
 	f.Recall10 += Recall(ranked, j, Ten)
 	f.MRR += ReciprocalRank(ranked, j)
 	f.NDCG10 += NDCG(ranked, j, Ten)
-	return nil
 }
 
 // mean turns the sums over n queries into means.
