@@ -16,6 +16,78 @@ import (
 type evalCmd struct {
 	Set     evalSetCmd     `cmd:"" default:"withargs" help:"Questions of a folder in the BEIR layout (default)."`
 	Answers evalAnswersCmd `cmd:"" help:"Questions of three robots about what they learnt."`
+	Own     evalOwnCmd     `cmd:"" help:"Questions made from your own memories: half of the words of a sentence."`
+}
+
+type evalOwnCmd struct {
+	N    int    `name:"n" default:"200" help:"How many questions at most."`
+	Seed uint64 `name:"seed" default:"1" help:"Another seed drops other words."`
+	JSON bool   `name:"json" help:"Print the figures as JSON."`
+}
+
+// Run asks for the own memories in each way and changes nothing.
+func (c *evalOwnCmd) Run(ctx context.Context, a *app) error {
+	path, err := a.Config.dbPath()
+	if err != nil {
+		return err
+	}
+	a.Config.ReadOnly = true
+	ways, closeAll, err := a.ways(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	var questions []eval.Question
+	for page := 1; len(questions) < c.N; page++ {
+		res, err := ways[0].Service.List(ctx, &robotmem.ListRequest{Collection: a.Config.Collection, Page: page, Limit: 1000})
+		if err != nil {
+			return err
+		}
+		if questions = append(questions, eval.OwnQuestions(res.Memories, c.Seed)...); len(res.Memories) < 1000 {
+			break
+		}
+	}
+	if questions = questions[:min(len(questions), c.N)]; len(questions) == 0 {
+		return invalid("db", "no memory in %s has a sentence that is long enough for a question; learn some first", path)
+	}
+	p := a.newProgress("eval own", int64(len(questions)))
+	defer p.Done()
+	res, err := eval.AskOwn(ctx, questions, ways, func(done, total int) { p.Set(int64(done), int64(total)) })
+	if err != nil {
+		return err
+	}
+	return a.show(c.JSON, res, nil)
+}
+
+// ways opens the memory once for each way to rank: as it is set, and as eval.Alone says.
+// Without an embedder these are words with neighbours and words.
+func (a *app) ways(ctx context.Context, path string) (out []eval.List, closeAll func(), err error) {
+	weights, nodes := a.Config.Weights, []*local.Node{}
+	closeAll = func() {
+		for _, n := range nodes {
+			_ = n.Close()
+		}
+	}
+	open := func(name string, w map[string]float64) error {
+		a.Config.Weights = w
+		defer func() { a.Config.Weights = weights }()
+		n, err := a.Open(ctx, path)
+		if err != nil {
+			return err
+		}
+		nodes, out = append(nodes, n), append(out, eval.List{Name: name, Service: n})
+		return n.Warm(ctx)
+	}
+	err = open("as set", weights)
+	for _, way := range eval.Alone {
+		if err == nil && (a.hasEmbedder() || way.Name == "words") {
+			err = open(way.Name, way.Weights)
+		}
+	}
+	if err != nil {
+		closeAll()
+	}
+	return out, closeAll, err
 }
 
 type evalAnswersCmd struct {
@@ -86,33 +158,20 @@ func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Opti
 		p := a.newProgress("eval "+set.Name, 0)
 		defer p.Done()
 		o.Progress = func(done, total int) { p.Set(int64(done), int64(total)) }
-		nodes := []*local.Node{m}
-		defer func() {
-			for _, node := range nodes {
-				err = errors.Join(err, node.Close())
-			}
-		}()
-		if a.hasEmbedder() {
-			weights := a.Config.Weights
-			defer func() { a.Config.Weights = weights }()
-			for _, list := range eval.Alone {
-				a.Config.Weights = list.Weights
-				alone, err := a.Open(ctx, path)
-				if err != nil {
-					return err
-				}
-				nodes = append(nodes, alone)
-				o.Lists = append(o.Lists, eval.List{Name: list.Name, Service: alone})
-			}
+		ways, closeAll, err := a.ways(ctx, path)
+		if err != nil {
+			return err
 		}
+		defer closeAll()
+		o.Lists = ways[1:]
 		o.Learnt = func(ctx context.Context) error {
-			if len(nodes) > 1 {
+			if a.hasEmbedder() {
 				if err := m.Reembed(ctx, func(done, total int64) { p.Set(done, total) }); err != nil {
 					return err
 				}
 			}
-			for _, node := range nodes {
-				if err := node.Warm(ctx); err != nil {
+			for _, way := range append(ways, eval.List{Service: m}) {
+				if err := way.Service.(*local.Node).Warm(ctx); err != nil {
 					return err
 				}
 			}

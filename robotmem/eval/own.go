@@ -59,8 +59,14 @@ func ownWords(text string) (words []string, spaces string) {
 	return words, ""
 }
 
-// AskOwn asks the questions in several ways and returns the figures of each.
-func AskOwn(ctx context.Context, questions []Question, ways []List, progress func(done, total int)) ([]ListFigures, error) {
+// OwnResult are the figures of each way to rank.
+type OwnResult struct {
+	Questions int           `json:"questions"`
+	Ways      []ListFigures `json:"ways"`
+}
+
+// AskOwn asks the questions in several ways.
+func AskOwn(ctx context.Context, questions []Question, ways []List, progress func(done, total int)) (*OwnResult, error) {
 	out := make([]ListFigures, len(ways))
 	for i, q := range questions {
 		for k, way := range ways {
@@ -83,5 +89,5 @@ func AskOwn(ctx context.Context, questions []Question, ways []List, progress fun
 		out[k].Name = ways[k].Name
 		out[k].mean(len(questions))
 	}
-	return out, nil
+	return &OwnResult{len(questions), out}, nil
 }
