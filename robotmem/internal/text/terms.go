@@ -50,7 +50,8 @@ func BaseTerms(s string) []string {
 // with the same stem count as one. Search for content, and for stop only if content is
 // empty. All of them are terms of Terms(s).
 func Query(s string) (content, stop []string) {
-	p := scanner{s: normalize(s), query: true}
+	p := scanner{s: normalize(s)}
+	p.query = !strings.ContainsFunc(p.s, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) })
 	p.scan()
 	seen := make(map[string]struct{}, len(p.out)+len(p.stop))
 	fresh := func(t string) bool {
@@ -80,7 +81,7 @@ func Query(s string) (content, stop []string) {
 type scanner struct {
 	s     string
 	out   []string
-	query bool // a question: Chinese stop words are separated
+	query bool // a question without kana: Chinese stop words are separated
 	base  bool // numbers with units are converted
 
 	sequence bool // words for Sequence: with diacritics and symbols, numbers once

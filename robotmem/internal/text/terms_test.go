@@ -117,6 +117,7 @@ func TestQuery(t *testing.T) {
 		{"stop words only", "what is it", "", "what is it"},
 		{"negation is content", "do not grip", "not grip", "do"},
 		{"Chinese", "夹爪的力是多少？", "夹 夹爪 爪 力", "的 是 多 多少 少"},
+		{"Japanese", "一個の部品", "一 一個 の 部 部品 品", "個"},
 		{"Chinese stop words only", "为什么", "", "为 为什 什 什么 么"},
 	}
 	for _, tt := range tests {
