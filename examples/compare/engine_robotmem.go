@@ -36,7 +36,7 @@ func (n *node) load(ctx context.Context, c *corpus, clock *clock) (err error) {
 	}
 	// By default the score of memories from the real world is multiplied by 1.5. The
 	// other engines have no such factor.
-	o := local.Options{RealWeight: 1, Weights: map[string]float64{"vector": meaningWeight, "evidence": 0}}
+	o := local.Options{RealWeight: 1, Weights: map[string]float64{"vector": meaningWeight, "evidence": 0}, Fusion: "rrf"}
 	if n.meaning {
 		clock.unpaid(func() { o.Embedder = newCachedVectors(c) })
 	}
