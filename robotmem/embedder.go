@@ -16,8 +16,9 @@ type Embedder interface {
 
 	// Embed returns one vector per text, in order. All vectors have the same
 	// length and finite values; the norm is arbitrary. Embed fails with Invalid
-	// if the model refuses a text (retry with smaller batches to find it), and
-	// with Unavailable, NotFound or Forbidden if the service cannot answer now.
+	// if the model refuses a text (retry with smaller batches to find it), with
+	// TooLarge if the texts together took too long (retry with fewer), and with
+	// Unavailable, NotFound or Forbidden if the service cannot answer now.
 	// It never returns vectors for only some of the texts.
 	Embed(ctx context.Context, purpose Purpose, texts []string) ([][]float32, error)
 }

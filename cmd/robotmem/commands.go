@@ -17,7 +17,7 @@ import (
 type globals struct {
 	DB         *string  `name:"db" placeholder:"PATH" help:"The memory's file (ROBOTMEM_DB). Default memory.db in ROBOTMEM_HOME, which is ~/.robotmem unless set."`
 	Collection *string  `name:"collection" placeholder:"NAME" help:"Namespace to work in; for commands that read, * is all (ROBOTMEM_COLLECTION)."`
-	Embedder   *string  `name:"embedder" placeholder:"NAME" help:"auto, none, ollama:MODEL, openai:MODEL or model2vec:DIR (ROBOTMEM_EMBEDDER). auto takes a local Ollama, if there is one."`
+	Embedder   *string  `name:"embedder" placeholder:"NAME" help:"auto, none, ollama:MODEL, openai:MODEL or model2vec:DIR (ROBOTMEM_EMBEDDER). auto takes a local Ollama, if there is one, or else the last pulled model."`
 	Config     *string  `name:"config" placeholder:"FILE" help:"Settings as YAML (ROBOTMEM_CONFIG). Default config.yaml in ROBOTMEM_HOME."`
 	Taxonomy   *string  `name:"taxonomy" placeholder:"FILE" help:"Rules of classification instead of the built-in ones (ROBOTMEM_TAXONOMY)."`
 	Durability *string  `name:"durability" placeholder:"full|normal" help:"full: an answered write survives power loss. normal: it survives the death of the process (ROBOTMEM_DURABILITY)."`
@@ -61,6 +61,7 @@ type cli struct {
 	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`
 	Web     webCmd     `cmd:"" group:"node" help:"Serve the dashboard, REST and MCP over HTTP."`
 	Token   tokenCmd   `cmd:"" group:"node" help:"Make, list and revoke the tokens that web asks for."`
+	Model   modelCmd   `cmd:"" group:"node" help:"Pull, list, test and remove models for search by meaning."`
 	Reembed reembedCmd `cmd:"" group:"node" help:"Compute all vectors again with the model of --embedder."`
 	Doctor  doctorCmd  `cmd:"" group:"node" help:"Check the node, and with --repair rebuild its indexes."`
 	Setup   setupCmd   `cmd:"" group:"node" help:"Tell an MCP client of this program: Claude Code, Claude Desktop, Cursor, VS Code, Codex or Gemini CLI."`

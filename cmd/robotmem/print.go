@@ -15,6 +15,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
+	"github.com/robotmem/robotmem-go/robotmem/embedding"
 )
 
 // maxCell is how many characters of a text a table shows; --json and get show all of it.
@@ -30,6 +31,7 @@ var columns = map[reflect.Type]string{
 	reflect.TypeFor[robotmem.ContextPath]():    "path memories kinds min max unit",
 	reflect.TypeFor[admin.AuditEntry]():        "at action memory_id session_id who tool reason",
 	reflect.TypeFor[admin.Worker]():            "name detail",
+	reflect.TypeFor[embedding.Pulled]():        "name dims bytes pulled_at incomplete",
 	reflect.TypeFor[backup.Backup]():           "name created_at seconds bytes problem",
 }
 

@@ -26,6 +26,7 @@ type progressBar struct {
 	label string
 	total int64
 	done  int64
+	first int64 // done before this run, which is no part of the rate
 	text  func(int64) string
 	start time.Time
 	drawn time.Time
@@ -69,6 +70,9 @@ func (p *progressBar) Write(b []byte) (int, error) {
 func (p *progressBar) Set(done, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.total == 0 {
+		p.first = done
+	}
 	p.done, p.total = done, total
 	p.redraw()
 }
@@ -120,7 +124,7 @@ func (p *progressBar) Done() {
 
 func (p *progressBar) draw() {
 	p.drawn = time.Now()
-	rate := float64(p.done) / max(time.Since(p.start).Seconds(), 1e-3)
+	rate := float64(p.done-p.first) / max(time.Since(p.start).Seconds(), 1e-3)
 	line := fmt.Sprintf("%s %s, %s/s", p.label, p.text(p.done), p.text(int64(rate)))
 	if p.done == 0 && p.total == 0 {
 		line = p.label + " …"

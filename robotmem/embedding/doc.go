@@ -7,7 +7,8 @@
 // the text that some models need before a text, by purpose; a cool-down is the
 // time in which a failing service is not called.
 //
-//	auto              a local Ollama that has an embedding model, else none
+//	auto              a local Ollama that has an embedding model, else the model
+//	                  that was pulled last, else none
 //	none              no embedder
 //	ollama:<model>    ollama:nomic-embed-text
 //	openai:<model>    openai:text-embedding-3-small, at any compatible address
@@ -43,7 +44,7 @@
 // refused, because the texts would go there.
 //
 // auto keeps the model that it found until it is closed. It never starts Ollama
-// and never pulls a model.
+// and never pulls a model. Only Models.Pull contacts a hub.
 //
 // The prompts change what a vector means, but are no part of the model's name:
 // after a change of promptTable the vectors must be computed again.

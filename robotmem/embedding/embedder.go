@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -52,6 +53,10 @@ type embedder struct {
 	cache    *lru.Cache[string, []float32] // query embeddings by text, with its prompt
 	log      *slog.Logger
 	close    func() error
+
+	running atomic.Int32 // requests that the backend works on
+	answers atomic.Int32 // requests for vectors that it answered
+	tooSlow atomic.Bool  // many texts took too long, and nothing was answered since
 }
 
 var (
@@ -115,7 +120,7 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 		for k, i := range batch {
 			input[k] = prompted[i]
 		}
-		output, err := e.request(ctx, e.timeouts[purpose], input)
+		output, err := e.request(ctx, purpose, e.timeouts[purpose], input)
 		if err != nil {
 			return nil, renumber(err, batch)
 		}
@@ -130,8 +135,9 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 }
 
 // request calls the backend once, unless it is cooling down, and reports the
-// result to the cool-down.
-func (e *embedder) request(ctx context.Context, timeout time.Duration, texts []string) ([][]float32, error) {
+// result to the cool-down. A query that took too long while the backend answered
+// others is no failure, nor is the first batch that took too long.
+func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeout time.Duration, texts []string) ([][]float32, error) {
 	a, err := e.cooldown.begin()
 	if err != nil {
 		return nil, err
@@ -142,22 +148,32 @@ func (e *embedder) request(ctx context.Context, timeout time.Duration, texts []s
 	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	before := e.answers.Load()
+	e.running.Add(1)
+	defer e.running.Add(-1)
 	vectors, err := e.backend.embed(limited, texts)
 	if err == nil {
 		err = e.checker.check(vectors, len(texts))
 	}
 	if err == nil {
+		e.answers.Add(int32(min(len(texts), 1)))
+		e.tooSlow.Store(false)
 		if e.cooldown.succeeded(a) {
 			e.log.Info("the embedder answers again")
 		}
 		return vectors, nil
 	}
-	if gaveUp := ctx.Err(); errors.Is(gaveUp, context.Canceled) || gaveUp != nil && short {
+	busy := purpose == robotmem.ForQuestion && (e.running.Load() > 1 || e.answers.Load() != before)
+	if gaveUp := limited.Err(); errors.Is(gaveUp, context.Canceled) || gaveUp != nil && (busy || short && ctx.Err() != nil) {
 		e.cooldown.undecided(a)
 		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the caller stopped waiting for %s: %w", e.model, gaveUp)}
 	}
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = &timeoutError{timeout}
+		if len(texts) > 1 && !e.tooSlow.Swap(true) {
+			e.cooldown.undecided(a)
+			return nil, &robotmem.Error{Kind: robotmem.TooLarge, Err: fmt.Errorf("%s gave %w for %d texts; send fewer at once", e.model, err, len(texts))}
+		}
 	}
 	failure := e.backend.explain(err)
 	if failure.Kind == robotmem.Invalid {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -19,9 +20,6 @@ type Runtime struct {
 	// is part of the model's identity, as two folders of one name can hold
 	// different models.
 	Files []string
-	// Batch is the largest number of texts that a call of Model.Embed gets, at
-	// most Options.Batch. Zero stands for Options.Batch.
-	Batch int
 	// Prompts says that the models want prompts: the name of the folder is
 	// looked up in promptTable.
 	Prompts bool
@@ -38,30 +36,79 @@ type Model interface {
 	Close() error
 }
 
-// openLocal returns the embedder of the model in dir. Its identity is
-// "<kind>:<folder>@<8 hexadecimal digits of the hash of the files>".
+// openLocal returns the embedder of the model in dir.
 func openLocal(kind, dir string, r Runtime, o Options) (robotmem.Embedder, error) {
-	model, err := r.Open(dir)
+	l := &localModel{runtime: r, kind: kind, dir: dir}
+	if err := l.read(); err != nil {
+		return nil, err
+	}
+	return l.embedder(o), nil
+}
+
+// localModel is a model in this process, which is read when it is opened or first used.
+type localModel struct {
+	runtime   Runtime
+	kind, dir string
+	// identity is "<kind>:<folder>@<8 hexadecimal digits of the hash of the files>".
+	identity string
+
+	mu    sync.Mutex // guards model
+	model Model      // nil until it is read
+}
+
+func (l *localModel) embedder(o Options) *embedder {
+	prompted := ""
+	if l.runtime.Prompts {
+		prompted = l.identity
+	}
+	return newEmbedder(l.identity, prompted, localBackend{l}, o, l.Close)
+}
+
+// read reads the model. It fails if it is not the one of the identity, "" for any.
+func (l *localModel) read() error {
+	model, err := l.runtime.Open(l.dir)
 	if err != nil {
-		return nil, fileError(dir, err)
+		return fileError(l.dir, err)
 	}
-	hash, err := hashFiles(dir, r.Files)
+	hash, err := hashFiles(l.dir, l.runtime.Files)
 	if err != nil {
-		return nil, fileError(dir, errors.Join(err, model.Close()))
+		return fileError(l.dir, errors.Join(err, model.Close()))
 	}
-	absolute, err := filepath.Abs(dir) // dir may be "." or end in a slash
+	absolute, err := filepath.Abs(l.dir) // dir may be "." or end in a slash
+	identity := fmt.Sprintf("%s:%s@%x", l.kind, filepath.Base(absolute), hash[:4])
+	if err == nil && l.identity != "" && l.identity != identity {
+		err = fmt.Errorf("the files in %s are not those that were pulled; pull the model again", l.dir)
+	}
 	if err != nil {
-		return nil, invalid("%w", errors.Join(err, model.Close()))
+		return invalid("%w", errors.Join(err, model.Close()))
 	}
-	folder, prompted := filepath.Base(absolute), ""
-	if r.Prompts {
-		prompted = folder
+	l.model, l.identity = model, identity
+	return nil
+}
+
+// Embed implements Model. A large model takes longer to read than a query may take.
+// The query is then embedded nevertheless, so that its time is no failure.
+func (l *localModel) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	l.mu.Lock()
+	if l.model == nil {
+		if err := l.read(); err != nil {
+			l.mu.Unlock()
+			return nil, &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
+		}
+		ctx = context.WithoutCancel(ctx)
 	}
-	if r.Batch > 0 {
-		o.Batch = min(o.Batch, r.Batch)
+	l.mu.Unlock()
+	return l.model.Embed(ctx, texts)
+}
+
+// Close implements Model.
+func (l *localModel) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.model == nil {
+		return nil
 	}
-	identity := fmt.Sprintf("%s:%s@%x", kind, folder, hash[:4])
-	return newEmbedder(identity, prompted, localBackend{model}, o, model.Close), nil
+	return l.model.Close()
 }
 
 func hashFiles(dir string, names []string) ([]byte, error) {
@@ -83,7 +130,7 @@ func hashFiles(dir string, names []string) ([]byte, error) {
 // fileError is the error of a model whose files are missing or cannot be used.
 func fileError(dir string, err error) *robotmem.Error {
 	if missing := (*fs.PathError)(nil); errors.As(err, &missing) && errors.Is(err, fs.ErrNotExist) {
-		return &robotmem.Error{Kind: robotmem.NotFound, Field: "embedder", Err: fmt.Errorf("%s has no %s; give the folder that the model was downloaded to", dir, filepath.Base(missing.Path))}
+		return &robotmem.Error{Kind: robotmem.NotFound, Field: "embedder", Err: fmt.Errorf("%s has no %s; give the folder that the model was downloaded to, or pull one with `robotmem model pull`", dir, filepath.Base(missing.Path))}
 	}
 	return invalid("the model in %s: %w", dir, err)
 }

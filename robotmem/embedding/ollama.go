@@ -92,7 +92,7 @@ func newOllama(client *api.Client, base *url.URL, model string, o Options) *embe
 // load makes Ollama load the model, with a request without texts.
 func (e *embedder) load(ctx context.Context) {
 	// A failure shows in State and in the next call of Embed.
-	_, _ = e.request(ctx, loadTimeout, []string{})
+	_, _ = e.request(ctx, robotmem.ForMemory, loadTimeout, []string{})
 }
 
 func (b *ollama) embed(ctx context.Context, texts []string) ([][]float32, error) {
@@ -134,8 +134,8 @@ var preferred = []string{
 	"snowflake-arctic-embed", "embeddinggemma", "qwen3-embedding",
 }
 
-// auto is the embedder of the best embedding model that a local Ollama has. It
-// searches in the background: when it is opened, and when it is used at least
+// auto is the embedder of the best embedding model that a local Ollama has, or else
+// of the model that was pulled last. It searches in the background: when it is opened, and when it is used at least
 // searchInterval after the last search.
 type auto struct {
 	options Options
@@ -194,6 +194,9 @@ func (a *auto) Close() error {
 	a.mu.Unlock()
 	a.searches.Wait()
 	a.http.CloseIdleConnections()
+	if a.found != nil {
+		return a.found.Close()
+	}
 	return nil
 }
 
@@ -220,6 +223,11 @@ func (a *auto) search(ctx context.Context) {
 		a.options.Logger.Debug("found no Ollama", "address", origin(a.base))
 	} else if name := choose(list.Models); name != "" {
 		found = newOllama(a.client, a.base, name, a.options)
+	}
+	if found == nil && a.options.Models != "" {
+		found = Models{a.options.Models, a.options.Runtimes}.newest(a.options)
+	}
+	if found != nil {
 		a.options.Logger.Info("found an embedding model", "embedder", found.model)
 	}
 	a.mu.Lock()

@@ -37,6 +37,7 @@ type Options struct {
 	// itself, by the word before the colon of a spec. Package onnx, a module of
 	// its own, has one for "onnx".
 	Runtimes map[string]Runtime
+	Models   string           // folder of pulled models for auto, none if empty
 	Clock    func() time.Time // time.Now if nil
 	Logger   *slog.Logger     // silent if nil
 }
@@ -80,10 +81,8 @@ func Open(spec string, o Options) (robotmem.Embedder, error) {
 		return openOllama(name, o)
 	case kind == "openai" && named:
 		return openOpenAI(name, o)
-	case kind == "model2vec" && named:
-		return openLocal(kind, name, model2vecRuntime(), o)
 	case named:
-		if r, ok := o.Runtimes[kind]; ok {
+		if r, ok := (Models{Runtimes: o.Runtimes}).runtime(kind); ok {
 			return openLocal(kind, name, r, o)
 		}
 		if kind == "onnx" {

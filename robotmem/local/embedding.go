@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -24,14 +25,19 @@ type embeddings struct {
 	embedder robotmem.Embedder // nil: none
 	wake     chan struct{}     // a memory was stored
 	filling  sync.Mutex        // held while texts are embedded, so that each is embedded once
+	batch    int               // texts in the next call of the embedder, 0 before the first; filling guards it
 	asking   sync.WaitGroup    // running query embeddings
 }
 
 const (
 	// queryLimit limits how long a recall waits for its query embedding.
 	queryLimit = 2 * time.Second
-	// embedBatch is the number of texts in one call of the embedder.
-	embedBatch = 64
+	// The number of texts in one call of the embedder begins at firstBatch and follows the measured
+	// speed, so that a call takes batchTime. A query may have to wait for the call, so batchTime is
+	// not above queryLimit.
+	firstBatch = 4
+	maxBatch   = 64
+	batchTime  = 2 * time.Second
 	// embedPage is the number of changed rows that one call of fill reads.
 	embedPage = 512
 	// embedPause is how long the worker sleeps when it has nothing to embed. It then
@@ -238,12 +244,15 @@ func (g *embeddings) fill(ctx context.Context, m *store.Model) (done bool, embed
 		return done, 0, err
 	}
 	for len(items) > 0 {
-		part := items[:min(embedBatch, len(items))]
-		items = items[len(part):]
-		vectors, err := g.embedEach(ctx, part, m.Dims)
+		part := items[:min(cmp.Or(g.batch, firstBatch), len(items))]
+		vectors, err := g.embedBatch(ctx, part, m.Dims)
+		if len(part) > 1 && (errors.Is(err, robotmem.TooLarge) || errors.Is(err, robotmem.Invalid)) {
+			continue // with fewer texts
+		}
 		if err != nil {
 			return false, embedded, err
 		}
+		items = items[len(part):]
 		if err := g.store.Write(ctx, func(tx *store.Tx) error { return tx.StoreVectors(m.ID, part, vectors, 0) }); err != nil {
 			return false, embedded, err
 		}
@@ -254,30 +263,27 @@ func (g *embeddings) fill(ctx context.Context, m *store.Model) (done bool, embed
 	return done, embedded, err
 }
 
-// embedEach embeds texts. A text that the model refuses gets a nil vector; it is found
-// by bisection.
-func (g *embeddings) embedEach(ctx context.Context, items []store.Waiting, dims int) ([][]float32, error) {
+// embedBatch embeds texts in one call and sets the number of texts of the next: half as many
+// after a failure, otherwise what takes batchTime at the speed of this call, at most four times
+// as many. A single text that the model refuses gets a nil vector.
+func (g *embeddings) embedBatch(ctx context.Context, items []store.Waiting, dims int) ([][]float32, error) {
 	texts := make([]string, len(items))
 	for i := range items {
 		texts[i] = items[i].Text
 	}
+	start := time.Now()
 	vectors, err := g.embed(ctx, robotmem.ForMemory, texts, dims)
-	switch {
-	case err == nil:
-		return vectors, nil
-	case !errors.Is(err, robotmem.Invalid):
-		return nil, err
-	case len(items) == 1:
+	if err != nil {
+		g.batch = max(len(items)/2, 1)
+	} else {
+		fit := int64(len(items)) * int64(batchTime) / max(int64(time.Since(start)), 1)
+		g.batch = int(max(min(fit, int64(4*len(items)), maxBatch), 1))
+	}
+	if len(items) == 1 && errors.Is(err, robotmem.Invalid) {
 		g.log.Warn("the model refuses a text; it is found by words only", "memory_id", items[0].ID, "err", err)
 		return [][]float32{nil}, nil
 	}
-	half := len(items) / 2
-	first, err := g.embedEach(ctx, items[:half], dims)
-	if err != nil {
-		return nil, err
-	}
-	second, err := g.embedEach(ctx, items[half:], dims)
-	return append(first, second...), err
+	return vectors, err
 }
 
 // reembed implements Node.Reembed.

@@ -29,16 +29,13 @@ import (
 const (
 	modelFile     = "model.onnx"
 	tokenizerFile = "tokenizer.json"
-	// batch keeps a request of full-length texts within the time limit: a model
-	// of MiniLM's size takes some 0.15 s for a short text.
-	batch = 8
 	// sentenceOutput is the usual name of an output that needs no pooling.
 	sentenceOutput = "sentence_embedding"
 )
 
 // Runtime reads folders with model.onnx and tokenizer.json.
 func Runtime() embedding.Runtime {
-	return embedding.Runtime{Files: []string{modelFile, tokenizerFile}, Batch: batch, Prompts: true, Open: open}
+	return embedding.Runtime{Files: []string{modelFile, tokenizerFile}, Prompts: true, Open: open}
 }
 
 // model computes one text at a time.

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/embedding"
+	"github.com/robotmem/robotmem-go/robotmem/eval"
+)
+
+type modelCmd struct {
+	List   modelListCmd   `cmd:"" help:"List the pulled models."`
+	Pull   modelPullCmd   `cmd:"" help:"Fetch a model from huggingface.co, or from HF_ENDPOINT. HF_TOKEN is for gated models."`
+	Remove modelRemoveCmd `cmd:"" help:"Remove a pulled model."`
+	Test   modelTestCmd   `cmd:"" help:"Measure the speed of a model and the languages that it knows."`
+}
+
+// models are the models in the home.
+func (a *app) models() embedding.Models {
+	if a.Config.homeErr != nil {
+		return embedding.Models{}
+	}
+	return embedding.Models{Dir: filepath.Join(a.Config.Home, "models"), Runtimes: runtimes()}
+}
+
+type modelListCmd struct {
+	JSON bool `name:"json" help:"Print it as JSON."`
+}
+
+func (c *modelListCmd) Run(a *app) error {
+	m := a.models()
+	return a.show(c.JSON, &struct {
+		Dir    string             `json:"dir"`
+		Models []embedding.Pulled `json:"models"`
+	}{m.Dir, m.List()}, nil)
+}
+
+type modelPullCmd struct {
+	Name string `arg:"" name:"name" help:"OWNER/NAME or OWNER/NAME@REVISION of a static model (Model2Vec). ONNX models need a robotmem that make onnx built."`
+	JSON bool   `name:"json" help:"Print the model as JSON."`
+}
+
+func (c *modelPullCmd) Run(ctx context.Context, a *app) error {
+	bar := a.newProgress(c.Name, 0).inBytes()
+	hub := embedding.Hub{Progress: bar.Set}
+	hub.URL, _ = a.env("HF_ENDPOINT")
+	hub.Token, _ = a.env("HF_TOKEN")
+	p, err := a.models().Pull(ctx, hub, c.Name)
+	bar.Done()
+	if err != nil {
+		return err
+	}
+	return a.show(c.JSON, p, func(w *lines) {
+		printAnswer(w, p)
+		w.line("Measure it: robotmem model test %s", p.Name)
+		w.line("Compute the vectors of a memory again: robotmem reembed --embedder %s", shellQuote(p.Embedder))
+	})
+}
+
+type modelRemoveCmd struct {
+	Name string `arg:"" name:"name" help:"OWNER/NAME, as list shows it. Memories keep the vectors that the model made."`
+	JSON bool   `name:"json" help:"Print the name as JSON."`
+}
+
+func (c *modelRemoveCmd) Run(a *app) error {
+	if err := a.models().Remove(c.Name); err != nil {
+		return err
+	}
+	return a.show(c.JSON, &struct {
+		Removed string `json:"removed"`
+	}{c.Name}, nil)
+}
+
+type modelTestCmd struct {
+	Name string `arg:"" optional:"" name:"name" help:"A pulled model. Default --embedder."`
+	JSON bool   `name:"json" help:"Print the figures as JSON."`
+}
+
+// Run measures an embedder, also in a copy of the user's newest 200 facts.
+func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
+	if c.Name != "" {
+		p, err := a.models().Get(c.Name)
+		if err != nil {
+			return err
+		}
+		a.Config.Embedder = p.Embedder
+	}
+	e, err := a.embedder()
+	if err == nil && e == nil {
+		err = invalid("embedder", "is none; name one, such as robotmem model test --embedder ollama:nomic-embed-text")
+	}
+	if err != nil {
+		return err
+	}
+	for start := time.Now(); e.State() == (robotmem.EmbedderState{}) && time.Since(start) < time.Second; {
+		time.Sleep(10 * time.Millisecond) // auto looks for one
+	}
+	t, err := eval.TryEmbedder(ctx, e)
+	if err != nil {
+		return err
+	}
+	own := &robotmem.ListResponse{}
+	if a.Embedder = noEmbedder; a.existing() == nil {
+		err = a.Use(ctx, func(n node) (err error) {
+			own, err = n.List(ctx, &robotmem.ListRequest{Type: "fact", Collection: a.Config.Collection, Limit: 200})
+			return err
+		})
+	}
+	a.Embedder = func() (robotmem.Embedder, error) { return e, nil }
+	if set := eval.OwnSet(own.Memories); err == nil && len(set.Queries) > 0 {
+		var res *eval.Result
+		if res, err = (&evalSetCmd{}).run(ctx, a, set, eval.Options{}); err == nil {
+			t.Own = append([]eval.ListFigures{{Name: "as set", Figures: res.Figures}}, res.Lists...)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	t.Advise()
+	return a.show(c.JSON, t, nil)
+}
