@@ -98,8 +98,13 @@ type Service interface {
 	Repair(context.Context, *admin.RepairRequest) (*admin.RepairResponse, error)
 }
 
-// Streams reads and writes payloads of any size without holding them in
-// memory. A Service may implement it; local.Node and client.Client do.
+// Node is a Service with payloads as streams, as local.Node and client.Client are.
+type Node interface {
+	Service
+	Streams
+}
+
+// Streams reads and writes payloads of any size without holding them in memory.
 type Streams interface {
 	// SavePerceptionFrom is SavePerception with the payload read from data
 	// until EOF. If reading fails, nothing is stored.

@@ -31,7 +31,7 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 		if _, err := op.Decode(c.Request().Context(), nil, raw, req); err != nil {
 			return err
 		}
-		payload, err := s.streams.OpenData(c.Request().Context(), req)
+		payload, err := s.svc.OpenData(c.Request().Context(), req)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // scrape returns the samples of /metrics by their series.
-func scrape(t *testing.T, s robotmem.Service) (samples map[string]string, text string) {
+func scrape(t *testing.T, s robotmem.Node) (samples map[string]string, text string) {
 	t.Helper()
 	res := do(web.New(s, web.Options{}), "GET", "/metrics", "")
 	text = bodyOf(t, res)

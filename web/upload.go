@@ -46,7 +46,7 @@ func (s *server) save(op *robotmem.Op) echo.HandlerFunc {
 		}
 		u := &upload{op: op, form: multipart.NewReader(c.Request().Body, params["boundary"]), values: overlay, room: maxFields, maxAside: s.maxAside}
 		defer u.discard()
-		res, err := u.save(c.Request().Context(), s.streams)
+		res, err := u.save(c.Request().Context(), s.svc)
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ type upload struct {
 }
 
 // save reads the form up to its payload, which the service then reads.
-func (u *upload) save(ctx context.Context, to streaming) (*robotmem.SavePerceptionResponse, error) {
+func (u *upload) save(ctx context.Context, to robotmem.Node) (*robotmem.SavePerceptionResponse, error) {
 	for {
 		payload, err := u.next()
 		if err != nil {
@@ -93,7 +93,7 @@ func (u *upload) save(ctx context.Context, to streaming) (*robotmem.SavePercepti
 	return u.send(ctx, to, u.aside)
 }
 
-func (u *upload) send(ctx context.Context, to streaming, payload io.Reader) (*robotmem.SavePerceptionResponse, error) {
+func (u *upload) send(ctx context.Context, to robotmem.Node, payload io.Reader) (*robotmem.SavePerceptionResponse, error) {
 	raw, err := u.op.Request(u.values)
 	if err != nil {
 		return nil, err
@@ -242,31 +242,4 @@ func (d disk) Write(p []byte) (int, error) {
 		err = &diskError{err}
 	}
 	return n, err
-}
-
-// whole makes a service without streams streaming: it holds payloads in memory.
-type whole struct {
-	robotmem.Service
-	limit int64
-}
-
-func (w whole) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
-	all, err := io.ReadAll(io.LimitReader(data, w.limit+1))
-	if err != nil {
-		return nil, &robotmem.Error{Op: "save_perception", Kind: robotmem.Invalid, Field: "data", Err: err}
-	}
-	if int64(len(all)) > w.limit {
-		return nil, &robotmem.Error{Op: "save_perception", Kind: robotmem.TooLarge, Field: "data", Err: fmt.Errorf("is over %d bytes", w.limit)}
-	}
-	req := *r
-	req.DataBase64 = all
-	return w.SavePerception(ctx, &req)
-}
-
-func (w whole) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
-	res, err := w.Data(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return robotmem.NewDataReader(res), nil
 }

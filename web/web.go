@@ -84,15 +84,8 @@ const (
 	wrongTokens = 10
 )
 
-// streaming is a service that also streams payloads.
-type streaming interface {
-	robotmem.Service
-	robotmem.Streams
-}
-
 type server struct {
-	svc      robotmem.Service
-	streams  streaming
+	svc      robotmem.Node
 	opts     Options
 	log      *slog.Logger
 	maxBody  int64
@@ -114,12 +107,12 @@ type server struct {
 }
 
 // New returns a handler that serves svc.
-func New(svc robotmem.Service, opts Options) http.Handler {
+func New(svc robotmem.Node, opts Options) http.Handler {
 	_, h := newServer(svc, opts)
 	return h
 }
 
-func newServer(svc robotmem.Service, opts Options) (*server, http.Handler) {
+func newServer(svc robotmem.Node, opts Options) (*server, http.Handler) {
 	s := &server{
 		svc:      svc,
 		opts:     opts,
@@ -138,10 +131,6 @@ func newServer(svc robotmem.Service, opts Options) (*server, http.Handler) {
 		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
 	}
 	s.tokens() // a token that exists now is required even if it is revoked before the first request
-	var ok bool
-	if s.streams, ok = svc.(streaming); !ok {
-		s.streams = whole{svc, s.maxBody}
-	}
 	return s, s.guard(s.routes())
 }
 
@@ -301,7 +290,7 @@ const (
 
 // NewServer returns a server with the handler of New and limits for connections.
 // Its Shutdown ends the streams of events.
-func NewServer(svc robotmem.Service, opts Options) *http.Server {
+func NewServer(svc robotmem.Node, opts Options) *http.Server {
 	s, h := newServer(svc, opts)
 	conns := newConnections(max(cmp.Or(opts.MaxConns, maxConns), 1))
 	srv := &http.Server{

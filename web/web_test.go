@@ -74,6 +74,19 @@ func (s *stub) Data(context.Context, *robotmem.MemoryRequest) (*robotmem.DataRes
 	return s.data, s.err
 }
 
+func (s *stub) SavePerceptionFrom(_ context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
+	req := *r
+	req.DataBase64, s.err = io.ReadAll(data)
+	return s.SavePerception(context.Background(), &req)
+}
+
+func (s *stub) OpenData(context.Context, *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	return robotmem.NewDataReader(s.data), nil
+}
+
 func (s *stub) Changes(context.Context, *admin.ChangesRequest) (*admin.ChangesResponse, error) {
 	return &admin.ChangesResponse{}, s.err
 }

@@ -172,11 +172,11 @@ func (a *app) existing() error {
 }
 
 // Use calls f with the memory of the settings, a file or a node at --url, and closes it.
-func (a *app) Use(ctx context.Context, f func(node) error) error {
+func (a *app) Use(ctx context.Context, f func(robotmem.Node) error) error {
 	return a.useAs(ctx, clientCLI, f)
 }
 
-func (a *app) useAs(ctx context.Context, clientType string, f func(node) error) error {
+func (a *app) useAs(ctx context.Context, clientType string, f func(robotmem.Node) error) error {
 	if a.Config.URL != "" {
 		return f(client.New(a.Config.URL, client.Options{Token: a.Config.Token}))
 	}

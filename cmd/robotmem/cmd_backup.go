@@ -54,7 +54,7 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 }
 
 // makeBackups makes the backups of the schedule, if there is one and m is a file.
-func (a *app) makeBackups(ctx context.Context, m node) {
+func (a *app) makeBackups(ctx context.Context, m robotmem.Node) {
 	schedule, err := a.Config.schedule() // checked when it was read
 	if n, ok := m.(*local.Node); ok && schedule != nil && err == nil {
 		schedule.Version = a.Version

@@ -38,7 +38,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	} else if c.Into != "" {
 		return invalid("into", "needs the file itself: run it where the node runs, without --url")
 	}
-	return a.Use(ctx, func(m node) error {
+	return a.Use(ctx, func(m robotmem.Node) error {
 		var answer any
 		var rebuilt []string
 		var checkup *admin.DoctorResponse

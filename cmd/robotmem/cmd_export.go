@@ -41,11 +41,11 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 	}
 	switch {
 	case c.MCAP != "":
-		return a.Use(ctx, func(m node) error { return c.mcap(ctx, a, m) })
+		return a.Use(ctx, func(m robotmem.Node) error { return c.mcap(ctx, a, m) })
 	case len(asked) > 0:
 		return a.UseFile(ctx, asked[0], func(m *local.Node) error { return c.whole(ctx, a, m) })
 	}
-	return a.Use(ctx, func(m node) error {
+	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("export", 0)
 		defer bar.Done()
 		return jsonl.Export(ctx, m, a.Stdout, a.Config.Collection, func(facts int) { bar.Add(int64(facts)) })
@@ -65,7 +65,7 @@ func (c *exportCmd) asked() (flags []string) {
 	return flags
 }
 
-func (c *exportCmd) mcap(ctx context.Context, a *app, m node) error {
+func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
 	bar := a.newProgress("export", 0)
 	defer bar.Done()
 	var report *recording.ExportReport

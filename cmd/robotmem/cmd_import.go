@@ -179,7 +179,7 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		}
 		in, name, size = f, c.File, info.Size()
 	}
-	return a.Use(ctx, func(m node) error {
+	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("import", size).inBytes()
 		defer bar.Done()
 		o.Progress = bar.Add

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
 	"github.com/robotmem/robotmem-go/web"
 )
@@ -12,7 +13,7 @@ type mcpCmd struct{}
 // Run serves until stdin ends or a signal comes. Requests that were accepted are answered and
 // stored before the file is closed.
 func (c *mcpCmd) Run(ctx context.Context, a *app) error {
-	return a.useAs(ctx, clientMCP, func(m node) error {
+	return a.useAs(ctx, clientMCP, func(m robotmem.Node) error {
 		defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
 		s := mcp.NewServer(inCollection(m, a.Config.Collection), mcp.Options{Version: a.Version, Logger: a.Log})
 		return s.ServeStdio(ctx, a.Stdin, a.Stdout)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -32,7 +33,7 @@ func (c *retainCmd) Run(ctx context.Context, a *app) error {
 	}
 	ctx, bar := a.watched(ctx)
 	defer bar.Done()
-	return a.Use(ctx, func(m node) error {
+	return a.Use(ctx, func(m robotmem.Node) error {
 		res, err := m.Retain(ctx, &admin.RetainRequest{Budgets: limits.Budgets, MinFreeBytes: limits.MinFreeBytes, Apply: c.Apply})
 		bar.Done()
 		if err != nil {

@@ -11,18 +11,12 @@ import (
 // collected is a Service with another default collection. Operations that read all collections
 // by default still do.
 type collected struct {
-	node
+	robotmem.Node
 	name string
 }
 
-// node is a memory with payloads as streams.
-type node interface {
-	robotmem.Service
-	robotmem.Streams
-}
-
 // inCollection gives m another default collection; name "" changes nothing.
-func inCollection(m node, name string) node {
+func inCollection(m robotmem.Node, name string) robotmem.Node {
 	if name == "" {
 		return m
 	}
@@ -31,7 +25,7 @@ func inCollection(m node, name string) node {
 
 // LocalNow implements robotmem.Zoned.
 func (c *collected) LocalNow() time.Time {
-	if z, ok := c.node.(robotmem.Zoned); ok {
+	if z, ok := c.Node.(robotmem.Zoned); ok {
 		return z.LocalNow()
 	}
 	return time.Now()
@@ -48,7 +42,7 @@ func (c *collected) set(collection *string, session string) {
 func (c *collected) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
 	r := *req
 	c.set(&r.Collection, r.SessionID)
-	return c.node.Learn(ctx, &r)
+	return c.Node.Learn(ctx, &r)
 }
 
 func (c *collected) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
@@ -57,29 +51,29 @@ func (c *collected) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequ
 	for i := range r.Items {
 		c.set(&r.Items[i].Collection, r.Items[i].SessionID)
 	}
-	return c.node.LearnBatch(ctx, &r)
+	return c.Node.LearnBatch(ctx, &r)
 }
 
 func (c *collected) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	r := *req
 	c.set(&r.Collection, "")
-	return c.node.Recall(ctx, &r)
+	return c.Node.Recall(ctx, &r)
 }
 
 func (c *collected) SavePerception(ctx context.Context, req *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
 	r := *req
 	c.set(&r.Collection, r.SessionID)
-	return c.node.SavePerception(ctx, &r)
+	return c.Node.SavePerception(ctx, &r)
 }
 
 func (c *collected) StartSession(ctx context.Context, req *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	r := *req
 	c.set(&r.Collection, "")
-	return c.node.StartSession(ctx, &r)
+	return c.Node.StartSession(ctx, &r)
 }
 
 func (c *collected) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
 	r := *req
 	c.set(&r.Collection, r.SessionID)
-	return c.node.SavePerceptionFrom(ctx, &r, data)
+	return c.Node.SavePerceptionFrom(ctx, &r, data)
 }

@@ -33,7 +33,7 @@ type perceptionFlags struct {
 
 // run imports perceptions and prints the account.
 func (p *perceptionFlags) run(ctx context.Context, a *app, kind importSource, path string, asJSON bool) error {
-	return a.Use(ctx, func(m node) error {
+	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("import", 0)
 		defer bar.Done()
 		res, err := p.read(ctx, kind, path, &sensors.Sink{Node: m, Collection: a.Config.Collection}, bar)

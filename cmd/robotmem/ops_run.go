@@ -33,7 +33,7 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 		}
 	}
 	asJSON := c.target.FieldByName("JSON").Bool()
-	return a.Use(ctx, func(m node) error {
+	return a.Use(ctx, func(m robotmem.Node) error {
 		switch {
 		case c.op.Name == "data" && !asJSON:
 			return c.streamData(ctx, a, m, request)
@@ -92,7 +92,7 @@ func (c *opCommand) given(field string) bool {
 }
 
 // streamFile saves the file of --file.
-func (c *opCommand) streamFile(ctx context.Context, a *app, m node, request json.RawMessage, asJSON bool) error {
+func (c *opCommand) streamFile(ctx context.Context, a *app, m robotmem.Node, request json.RawMessage, asJSON bool) error {
 	var req robotmem.SavePerceptionRequest
 	notes, err := c.op.Decode(ctx, m, request, &req)
 	if err != nil {

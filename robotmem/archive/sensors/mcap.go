@@ -31,7 +31,7 @@ type ExportOptions struct {
 
 // ExportMCAP writes memories in the order of their time. The report counts what was left out by
 // reason.
-func ExportMCAP(ctx context.Context, m Node, w io.Writer, o ExportOptions) (*recording.ExportReport, error) {
+func ExportMCAP(ctx context.Context, m robotmem.Node, w io.Writer, o ExportOptions) (*recording.ExportReport, error) {
 	entries, err := list(ctx, m, o)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ type entry struct {
 }
 
 // list lists the memories in the order of the file.
-func list(ctx context.Context, m Node, o ExportOptions) ([]entry, error) {
+func list(ctx context.Context, m robotmem.Node, o ExportOptions) ([]entry, error) {
 	var out []entry
 	for cursor := ""; ; {
 		var res *robotmem.ListResponse
@@ -86,7 +86,7 @@ func list(ctx context.Context, m Node, o ExportOptions) ([]entry, error) {
 }
 
 // items reads one memory after the other and counts what is left out by reason.
-func items(ctx context.Context, m Node, entries []entry, progress func(done, total int64), skipped map[string]uint64) iter.Seq2[recording.Exported, error] {
+func items(ctx context.Context, m robotmem.Node, entries []entry, progress func(done, total int64), skipped map[string]uint64) iter.Seq2[recording.Exported, error] {
 	return func(yield func(recording.Exported, error) bool) {
 		for i, e := range entries {
 			item, reason, err := read(ctx, m, e.id)
@@ -105,7 +105,7 @@ func items(ctx context.Context, m Node, entries []entry, progress func(done, tot
 }
 
 // read reads a memory and its payload. A reason says why the memory is left out.
-func read(ctx context.Context, m Node, id int64) (item recording.Exported, reason string, err error) {
+func read(ctx context.Context, m robotmem.Node, id int64) (item recording.Exported, reason string, err error) {
 	mem, err := m.Get(ctx, &robotmem.MemoryRequest{MemoryID: id})
 	if err != nil {
 		return item, "", err

@@ -13,16 +13,10 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// Node is a memory that takes and gives payloads as streams.
-type Node interface {
-	robotmem.Service
-	robotmem.Streams
-}
-
 // Sink stores what an importer reads. It saves several perceptions at a time: all cores
 // describe them, and they share commits.
 type Sink struct {
-	Node       Node
+	Node       robotmem.Node
 	Collection string // "" is the default of the node
 }
 
