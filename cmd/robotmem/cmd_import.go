@@ -25,9 +25,9 @@ type importCmd struct {
 	DryRun         bool   `name:"dry-run" help:"Archives, memory.db, notes: check all of it and print what would be stored; store nothing."`
 	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also lines that repeat a known fact."`
 	JSON           bool   `name:"json" help:"Print the counts as JSON."`
+	TimeZone       string `name:"time-zone" placeholder:"ZONE" help:"memory.db: the zone of times that name none, such as Europe/Berlin or Local (default UTC)."`
 
 	perceptionFlags `embed:""`
-	pythonFlags     `embed:""`
 }
 
 // importSource is a kind of thing that import reads.

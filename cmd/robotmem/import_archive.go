@@ -44,12 +44,6 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 	})
 }
 
-// pythonFlags say how a memory.db of the Python robotmem is read.
-type pythonFlags struct {
-	VectorsOf string `name:"vectors-of" placeholder:"MODEL" help:"memory.db: the model of its vectors, such as nomic-embed-text. They are imported if this memory has the same model; otherwise they are computed again."`
-	TimeZone  string `name:"time-zone" placeholder:"ZONE" help:"memory.db: the zone of times that name none, such as Europe/Berlin or Local (default UTC)."`
-}
-
 // python imports a memory.db of the Python robotmem.
 func (c *importCmd) python(ctx context.Context, a *app) error {
 	zone, err := time.LoadLocation(c.TimeZone)
@@ -65,7 +59,7 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 		ctx, bar := a.watched(ctx)
 		defer bar.Done()
 		report, err := m.Import(ctx, src, local.ImportOptions{
-			Collection: a.Config.Collection, DryRun: c.DryRun, Model: c.VectorsOf,
+			Collection: a.Config.Collection, DryRun: c.DryRun,
 			Refused: func(where string, err error) { a.refused(bar, where, err) },
 		})
 		bar.Done()
@@ -78,9 +72,6 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 			w.w = a.Stderr
 		}
 		w.fields(reflect.ValueOf(src.Report()), "in the file: ") // what was read with an assumption
-		if c.VectorsOf == "" && src.Report().Vectors > 0 {
-			w.line("the embedder computes the vectors again; --vectors-of names their model")
-		}
 		return errors.Join(err, w.err)
 	})
 }

@@ -53,10 +53,8 @@ type Memory struct {
 	// Extra are the columns that have no field here, by name. A node without such a column counts it.
 	Extra map[string]any `json:"extra,omitempty"`
 
-	// Where is the position in the source, for errors; Vector is its embedding there. Neither is
-	// part of the record.
-	Where  string    `json:"-"`
-	Vector []float32 `json:"-"`
+	// Where is the position in the source, for errors. It is no part of the record.
+	Where string `json:"-"`
 }
 
 // Payload names the bytes of a perception.

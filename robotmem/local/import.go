@@ -1,7 +1,6 @@
 package local
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,10 +26,6 @@ type ImportOptions struct {
 	// Refused is called for each record that cannot be stored, and the import continues.
 	// If it is nil, the first such record ends the import.
 	Refused func(where string, err error)
-	// Model is the embedding model of the source's vectors. They are stored if the
-	// node's model has the same name and dimension; otherwise the memories are embedded
-	// again.
-	Model string
 }
 
 // Import stores the records of a source. Memories are identified by their uid. A memory
@@ -43,7 +38,7 @@ type ImportOptions struct {
 // and with TooLarge and Conflict as the source does.
 func (n *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) (*store.ImportReport, error) {
 	ctx = n.Store.As(ctx, robotmem.ToolImport)
-	in := &importing{node: n, o: o, report: &store.ImportReport{Unplaced: map[string]int64{}, VectorsLeft: map[string]int64{}}}
+	in := &importing{node: n, o: o, report: &store.ImportReport{Unplaced: map[string]int64{}}}
 	err := in.run(ctx, src)
 	if !o.DryRun {
 		err = errors.Join(err, in.audit(ctx, err != nil))
@@ -337,10 +332,6 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportRepor
 		}
 		return nil
 	}
-	m, why, err := n.vectorsFor(tx, p, &in.o)
-	if err != nil {
-		return err
-	}
 	stored := map[int64]*store.ImportRecord{}
 	n.Store.Groups.Reset() // the cached signatures may change
 	for _, a := range p.records {
@@ -361,48 +352,11 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportRepor
 		if err != nil {
 			return err
 		}
-		left := ""
-		if id == 0 {
-			left = "their memories were not stored: known, purged or newer here"
-		} else {
+		if id != 0 {
 			stored[id] = a
-			if left, err = tx.TakeVector(m, why, id, a); err != nil {
-				return err
-			}
-		}
-		switch {
-		case a.Vector == nil || in.o.Model == "":
-		case left == "":
-			r.Vectors++
-		default:
-			r.VectorsLeft[left]++
 		}
 	}
 	return n.storePayloads(tx, p, stored)
-}
-
-// vectorsFor returns the node's model if the vectors of a part are of the same model.
-// Otherwise the id is 0 and why names the difference.
-func (n *Node) vectorsFor(tx *store.Tx, p *importPart, o *ImportOptions) (m store.Model, why string, err error) {
-	i := slices.IndexFunc(p.records, func(a *store.ImportRecord) bool { return a.Vector != nil })
-	if o.Model == "" || i < 0 {
-		return store.Model{}, "", nil
-	}
-	m, err = tx.PresentModel()
-	if err != nil || m.ID != 0 {
-		if m.Name != o.Model {
-			m.ID, why = 0, "this memory's are of "+m.Name
-		}
-		return m, why, err
-	}
-	if n.embeddings.embedder == nil {
-		return store.Model{}, "this memory has none, and no embedder is set", nil
-	}
-	if name := n.embeddings.embedder.State().Model; name != o.Model {
-		return store.Model{}, "this memory has none, and its embedder is of " + cmp.Or(name, "a model that it has not named yet"), nil
-	}
-	m, err = tx.CreateModel(o.Model, len(p.records[i].Vector), store.ModelPresent)
-	return m, "", err
 }
 
 // broughtNewer is the reason of a past state that an import replaced.

@@ -147,7 +147,7 @@ func TestPythonMemory(t *testing.T) {
 	if diff := cmp.Diff([]string{"memory 5: content: is empty"}, refused); diff != "" {
 		t.Error(diff)
 	}
-	want := python.Report{Vectors: 1, Naive: 7, Notes: map[string]int64{
+	want := python.Report{Naive: 7, Notes: map[string]int64{
 		"no place for table notes": 1, "no place for column mood": 1, "tags that are no names here": 1,
 		"context that is no JSON object, kept as text under context": 1, "sessions that only memories name, made anew": 1,
 	}}
@@ -201,27 +201,6 @@ func TestPythonMemory(t *testing.T) {
 		t.Errorf("the changed file: %+v", res)
 	}
 	inStep(t, e)
-}
-
-func TestPythonVectors(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine at a time: nothing for -race")
-	}
-	for name, test := range map[string]struct {
-		model string
-		want  int64
-	}{"the node's model": {"words", 1}, "another": {"other", 0}, "not said": {"", 0}} {
-		t.Run(name, func(t *testing.T) {
-			e := openTest(t, Options{Embedder: newWordEmbedder("words", 2)})
-			res, report, _ := importPython(t, e, pythonFile(t, ""), ImportOptions{Model: test.model})
-			if res.Vectors != test.want || report.Vectors != 1 {
-				t.Errorf("%d vectors of %d were taken over, want %d", res.Vectors, report.Vectors, test.want)
-			}
-			if why := len(res.VectorsLeft) > 0; why != (test.model == "other") {
-				t.Errorf("left: %v", res.VectorsLeft)
-			}
-		})
-	}
 }
 
 func TestPythonFilesAreToldApart(t *testing.T) {

@@ -33,9 +33,8 @@ type Options struct {
 // Report counts what was read differently from how it is stored, and what has
 // no place here.
 type Report struct {
-	Vectors int64            `json:"vectors"`     // in the file
-	Naive   int64            `json:"naive_times"` // times without a zone
-	Notes   map[string]int64 `json:"notes,omitempty"`
+	Naive int64            `json:"naive_times"` // times without a zone
+	Notes map[string]int64 `json:"notes,omitempty"`
 }
 
 // Python is the [archive.Source] of a memory.db of the Python robotmem. The uid

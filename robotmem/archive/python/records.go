@@ -151,11 +151,12 @@ func (p *Python) manifest(e *archive.Entry) (bool, error) {
 	return true, err
 }
 
-// memories reads the next page of memories. Payloads and tags are read one by one.
+// memories reads the next page of memories. Payloads and tags are read one by one, and vectors not
+// at all: the file does not say which model made them.
 func (p *Python) memories(e *archive.Entry) (bool, error) {
 	var names []string
 	for name := range p.columns {
-		if name != "perception_data" {
+		if name != "perception_data" && name != "embedding" {
 			names = append(names, quoted(name))
 		}
 	}
@@ -189,10 +190,6 @@ func (p *Python) memory(r row) (*archive.Memory, error) {
 	m.ObservedAt = m.CreatedAt
 	if m.ValidFrom = m.CreatedAt; m.Status != "active" {
 		m.ValidFrom = m.UpdatedAt
-	}
-	if raw, ok := r["embedding"].([]byte); ok && len(raw) > 0 && len(raw)%4 == 0 {
-		p.report.Vectors++
-		m.Vector = store.DecodeVector(raw)
 	}
 	if err := p.addPayload(m, r.number("id")); err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
-	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // ImportRecord is a checked memory of an import.
@@ -116,22 +114,6 @@ func (c *Conn) Decide(a *ImportRecord) (decision, *Archived, error) {
 		return ImportSame, known, nil
 	}
 	return importKeep, known, err
-}
-
-// TakeVector stores the vector of an imported memory, or returns why it did not.
-func (tx *Tx) TakeVector(m Model, why string, id int64, a *ImportRecord) (left string, err error) {
-	v := vector.Unit(a.Vector)
-	switch {
-	case m.ID == 0:
-		return why, nil
-	case v == nil:
-		return "they have no direction", nil
-	case len(v) != m.Dims:
-		return fmt.Sprintf("they have %d numbers, those of this memory %d", len(v), m.Dims), nil
-	case a.Status != "active":
-		return "their memories are past, and need none", nil
-	}
-	return "", tx.StoreVectors(m.ID, []Waiting{{ID: id, version: a.Version}}, [][]float32{v}, 0)
 }
 
 // SameState reports whether two past states are equal except for their end.
@@ -352,11 +334,7 @@ type ImportReport struct {
 	Sessions ImportCount      `json:"sessions"`
 	Payloads PayloadCount     `json:"payloads"`
 	Links    LinkCount        `json:"links"`
-	Vectors  int64            `json:"vectors,omitempty"`  // taken over from the source
 	Unplaced map[string]int64 `json:"unplaced,omitempty"` // fields that this node has no column for
-
-	// VectorsLeft counts the vectors of Model that were not stored, by reason.
-	VectorsLeft map[string]int64 `json:"vectors_left,omitempty"`
 }
 
 // ImportCount counts the records of one kind by their result.
@@ -383,10 +361,10 @@ type LinkCount struct {
 	Dangling int64 `json:"dangling"` // refer to a record that this node does not have
 }
 
-// Clone returns a copy with maps of its own.
+// Clone returns a copy with a map of its own.
 func (r *ImportReport) Clone() ImportReport {
 	c := *r
-	c.Unplaced, c.VectorsLeft = maps.Clone(r.Unplaced), maps.Clone(r.VectorsLeft)
+	c.Unplaced = maps.Clone(r.Unplaced)
 	return c
 }
 
