@@ -14,7 +14,6 @@ import (
 type setupCmd struct {
 	Client  string `arg:"" optional:"" help:"claude-code, claude-desktop, cursor, vscode, codex or gemini. Without it, lists them and what is set up."`
 	Scope   string `name:"scope" default:"user" placeholder:"user|project" help:"user: in every project. project: in the one of this folder, in a file that can be shared."`
-	HTTP    string `name:"http" placeholder:"URL" help:"Have the client ask the node at this address instead of starting this program. A token in ROBOTMEM_TOKEN goes with it."`
 	Command string `name:"command" placeholder:"PATH" help:"The program to start. Default this one."`
 	DryRun  bool   `name:"dry-run" help:"Show what would change and write nothing."`
 	Undo    bool   `name:"undo" help:"Remove robotmem from the file."`
@@ -93,13 +92,6 @@ func (r *setupReport) print(w *lines) {
 
 // entry is the entry that the command line asks for.
 func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.Entry, error) {
-	if c.HTTP != "" {
-		address, err := clients.Endpoint(c.HTTP)
-		if err != nil {
-			return nil, err
-		}
-		return client.Remote(address, a.Config.Token, c.Scope)
-	}
 	command := c.Command
 	if command == "" {
 		var err error

@@ -57,7 +57,7 @@ var exampleLines = map[string][]string{
 	"token create":    {`robotmem token create arm-7`, `robotmem token create dashboard --read-only`},
 	"token list":      {`robotmem token list`},
 	"token revoke":    {`robotmem token revoke dashboard`},
-	"setup":           {`robotmem setup`, `robotmem setup claude-code --dry-run`, `robotmem setup vscode --scope project --db robot.db`, `robotmem setup cursor --http http://robot.local:7878`, `robotmem setup codex --undo`},
+	"setup":           {`robotmem setup`, `robotmem setup claude-code --dry-run`, `robotmem setup vscode --scope project --db robot.db`, `robotmem setup cursor --url http://robot.local:7878`, `robotmem setup codex --undo`},
 	"model list":      {`robotmem model list`},
 	"model pull":      {`robotmem model pull minishlab/potion-multilingual-128M`, `HF_ENDPOINT=https://hub.example robotmem model pull minishlab/potion-base-8M@main`},
 	"model remove":    {`robotmem model remove minishlab/potion-base-8M`},

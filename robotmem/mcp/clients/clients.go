@@ -24,17 +24,7 @@ type Client struct {
 
 	program string // its command, "" if it has none
 	format  configFormat
-	entry   entryStyle
-}
-
-// entryStyle is how a client writes a server.
-type entryStyle struct {
-	typed   bool   // each entry says its transport in "type"
-	url     string // key of a remote server's address; "" if it only starts programs
-	headers string // key of the headers to send along
-	// variable is how a value names an environment variable of the client. Codex cannot:
-	// its key bearerEnv names the variable of the token.
-	variable, bearerEnv string
+	typed   bool // each entry says its transport in "type"
 }
 
 // All are the clients that this package knows.
@@ -43,7 +33,7 @@ var All = []Client{
 		Name: "claude-code", Title: "Claude Code", program: "claude",
 		variable: "CLAUDE_CONFIG_DIR", folder: "~", file: ".claude.json", Project: ".mcp.json",
 		format: jsonConfig("mcpServers"),
-		entry:  entryStyle{typed: true, url: "url", headers: "headers", variable: "${%s}"},
+		typed:  true,
 		Reload: "start a new session, and look at /mcp in it",
 	},
 	{
@@ -56,28 +46,25 @@ var All = []Client{
 		Name: "cursor", Title: "Cursor", program: "cursor",
 		folder: "~/.cursor", file: "mcp.json", Project: ".cursor/mcp.json",
 		format: jsonConfig("mcpServers"),
-		entry:  entryStyle{url: "url", headers: "headers", variable: "${env:%s}"},
 		Reload: "switch robotmem on under MCP in its settings",
 	},
 	{
 		Name: "vscode", Title: "VS Code", program: "code",
 		folder: "$config/Code/User", file: "mcp.json", Project: ".vscode/mcp.json",
 		format: jsonConfig("servers"),
-		entry:  entryStyle{typed: true, url: "url", headers: "headers", variable: "${env:%s}"},
+		typed:  true,
 		Reload: "run the command \"MCP: List Servers\" and start robotmem",
 	},
 	{
 		Name: "codex", Title: "Codex", program: "codex",
 		variable: "CODEX_HOME", folder: "~/.codex", file: "config.toml", Project: ".codex/config.toml",
 		format: tomlConfig("mcp_servers"),
-		entry:  entryStyle{url: "url", headers: "http_headers", bearerEnv: "bearer_token_env_var"},
 		Reload: "start a new session, and look at /mcp in it",
 	},
 	{
 		Name: "gemini", Title: "Gemini CLI", program: "gemini",
 		variable: "GEMINI_CLI_HOME", folder: "~", file: ".gemini/settings.json", Project: ".gemini/settings.json",
 		format: jsonConfig("mcpServers"),
-		entry:  entryStyle{url: "httpUrl", headers: "headers", variable: "${%s}"},
 		Reload: "start a new session, and look at /mcp in it",
 	},
 }

@@ -1,14 +1,9 @@
 package clients
 
 import (
-	"errors"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 func TestWhereClientsKeepTheirServers(t *testing.T) {
@@ -68,55 +63,6 @@ func TestWhereClientsKeepTheirServers(t *testing.T) {
 		}
 		if diff := cmp.Diff(tt.user, got); diff != "" {
 			t.Errorf("%s %v: %s", tt.goos, tt.env, diff)
-		}
-	}
-}
-
-func TestRemoteEntries(t *testing.T) {
-	for _, tt := range []struct{ client, scope, token, want string }{
-		{"claude-code", ScopeUser, "", `type=http url=http://r:7878/mcp`},
-		{"claude-code", ScopeUser, "s", `type=http url=http://r:7878/mcp headers=map[Authorization:Bearer s]`},
-		{"claude-code", ScopeProject, "s", `type=http url=http://r:7878/mcp headers=map[Authorization:Bearer ${ROBOTMEM_TOKEN}]`},
-		{"cursor", ScopeUser, "s", `url=http://r:7878/mcp headers=map[Authorization:Bearer s]`},
-		{"cursor", ScopeProject, "s", `url=http://r:7878/mcp headers=map[Authorization:Bearer ${env:ROBOTMEM_TOKEN}]`},
-		{"vscode", ScopeProject, "s", `type=http url=http://r:7878/mcp headers=map[Authorization:Bearer ${env:ROBOTMEM_TOKEN}]`},
-		{"codex", ScopeUser, "s", `url=http://r:7878/mcp http_headers=map[Authorization:Bearer s]`},
-		{"codex", ScopeProject, "s", `url=http://r:7878/mcp bearer_token_env_var=ROBOTMEM_TOKEN`},
-		{"gemini", ScopeProject, "s", `httpUrl=http://r:7878/mcp headers=map[Authorization:Bearer ${ROBOTMEM_TOKEN}]`},
-	} {
-		c, err := ByName(tt.client)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fields, err := c.Remote("http://r:7878/mcp", tt.token, tt.scope)
-		if got := fieldsText(fields); err != nil || got != tt.want {
-			t.Errorf("%s %s: got %s, %v, want %s", tt.client, tt.scope, got, err, tt.want)
-		}
-	}
-	desktop, _ := ByName("claude-desktop")
-	if _, err := desktop.Remote("http://r:7878/mcp", "", ScopeUser); !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "--url http://r:7878:") {
-		t.Errorf("Claude Desktop: got %v, want the way over --url", err)
-	}
-}
-
-func fieldsText(e Entry) string {
-	var parts []string
-	for _, key := range entryKeys {
-		if e[key] != nil {
-			parts = append(parts, key+"="+fmt.Sprint(e[key]))
-		}
-	}
-	return strings.Join(parts, " ")
-}
-
-func TestNodeAddress(t *testing.T) {
-	for in, want := range map[string]string{
-		"http://127.0.0.1:7878": "http://127.0.0.1:7878/mcp", "https://r.example/": "https://r.example/mcp", "https://r.example/x/mcp": "https://r.example/x/mcp",
-		"r.example:7878": "", "ftp://r": "", "http://u:p@r": "", "http://": "", "http://r#x": "",
-	} {
-		got, err := Endpoint(in)
-		if got != want || (err == nil) != (want != "") {
-			t.Errorf("%s: got %q, %v, want %q", in, got, err, want)
 		}
 	}
 }
