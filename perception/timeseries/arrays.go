@@ -23,7 +23,6 @@ type traceObject struct {
 	SampleInterval json.RawMessage `json:"sample_interval_s"`
 	Duration       json.RawMessage `json:"duration_s"`
 	Samples        json.RawMessage `json:"samples"`
-	Columns        json.RawMessage `json:"columns"`
 }
 
 var errNotJSON = errors.New("the data is not valid JSON")
@@ -42,16 +41,10 @@ func readJSON(data []byte) (*Series, error) {
 	if err := json.Unmarshal(data, &object); err != nil {
 		return nil, fmt.Errorf("the JSON object is not a trace: %w", err)
 	}
-	var s *Series
-	var err error
-	switch {
-	case object.Samples != nil:
-		s, err = ParseMatrix(object.Samples)
-	case object.Columns != nil:
-		s, err = parseColumns(object.Columns)
-	default:
-		err = errors.New("the JSON object has neither samples nor columns")
+	if object.Samples == nil {
+		return nil, errors.New("the JSON object has no samples")
 	}
+	s, err := ParseMatrix(object.Samples)
 	if err != nil {
 		return nil, err
 	}
@@ -66,51 +59,6 @@ func readJSON(data []byte) (*Series, error) {
 		}
 	}
 	s.describe(own)
-	if object.Columns != nil {
-		s.adoptTime()
-	}
-	return s, nil
-}
-
-// parseColumns reads {"Fx": [1, 2], "Fy": [3, 4]} from valid JSON, in the order of the text.
-func parseColumns(data []byte) (*Series, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, errors.New("the JSON columns are not an object of lists")
-	}
-	s := &Series{}
-	var columns []float64 // one after another
-	rows := 0
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, errNotJSON
-		}
-		name, _ := key.(string)
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return nil, errNotJSON
-		}
-		column, err := ParseMatrix(raw)
-		switch {
-		case err != nil:
-		case column.nested:
-			err = errors.New("holds lists instead of numbers")
-		case s.Width > 0 && column.Len() != rows:
-			err = fmt.Errorf("has %d readings where the first has %d", column.Len(), rows)
-		case len(columns)+column.Len() > maxReadings:
-			err = errTooLong
-		}
-		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", media.Clean(name, media.MaxName), err)
-		}
-		rows = column.Len()
-		s.Channels, columns, s.Width = append(s.Channels, name), append(columns, column.Values...), s.Width+1
-	}
-	if s.Width == 0 {
-		return nil, errEmpty
-	}
-	s.Values = transpose(columns, rows)
 	return s, nil
 }
 
@@ -186,7 +134,6 @@ func ParseMatrix(data []byte) (*Series, error) {
 	if len(s.Values) == 0 {
 		return nil, errEmpty
 	}
-	s.nested = s.Width > 0
 	s.Width = max(s.Width, 1)
 	return s, nil
 }

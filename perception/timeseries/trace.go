@@ -35,7 +35,6 @@ type Series struct {
 	// data has none. Times are the same if they are uneven, and otherwise nil.
 	Stamps, Times []float64
 	kind          string // the kind in the metadata: wrench, joint_state, imu
-	nested        bool   // JSON with a list per sample
 }
 
 // MakeValues makes room for the readings of this many samples. It fails if they are more than
@@ -101,8 +100,7 @@ func (s *Series) label(c int) string {
 //     tabs, semicolons, commas or spaces, with or without a line of names, each of which may have
 //     its unit, "Fx (N)". Between tabs or semicolons numbers may have a decimal comma;
 //   - JSON: [[...], ...], a flat list (one channel), or an object with samples in
-//     either form beside the keys below, or with columns, an object of one list per
-//     channel: {"columns": {"Fx": [...], "Fy": [...]}};
+//     either form beside the keys below;
 //   - NumPy .npy: booleans, integers and floats of at most 64 bits and either byte order, in C or
 //     Fortran order, with one dimension (one channel) or two (samples by channels);
 //   - raw samples (application/x-samples, or a media type that says nothing) if metadata has dtype
