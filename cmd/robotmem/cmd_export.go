@@ -83,13 +83,10 @@ func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
 		return err
 	}
 	answer := struct {
-		File      string            `json:"file"`
-		Messages  uint64            `json:"messages"`
-		Originals uint64            `json:"originals"` // as they were recorded
-		Topics    int               `json:"topics"`
-		Skipped   map[string]uint64 `json:"skipped,omitempty"`
-	}{c.MCAP, report.Messages, report.Originals, report.Topics, report.Skipped}
-	return a.show(c.JSON, answer, func(w *lines) { w.fields(reflect.ValueOf(answer), "") })
+		File string `json:"file"`
+		*recording.ExportReport
+	}{c.MCAP, report}
+	return a.show(c.JSON, &answer, nil)
 }
 
 // whole exports everything, as an archive, a folder or content hashes.

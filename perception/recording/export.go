@@ -32,11 +32,11 @@ type Exported struct {
 
 // ExportReport counts what was exported.
 type ExportReport struct {
-	Messages   uint64            // written
-	Originals  uint64            // of them as they were recorded
-	Topics     int               // with at least one channel
-	Skipped    map[string]uint64 // memories by reason
-	Start, End uint64            // log times, ns
+	Messages   uint64            `json:"messages"`          // written
+	Originals  uint64            `json:"originals"`         // of them as they were recorded
+	Topics     int               `json:"topics"`            // with at least one channel
+	Skipped    map[string]uint64 `json:"skipped,omitempty"` // memories by reason
+	Start, End uint64            `json:"-"`                 // log times, ns
 }
 
 const (
