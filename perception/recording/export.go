@@ -32,11 +32,10 @@ type Exported struct {
 
 // ExportReport counts what was exported.
 type ExportReport struct {
-	Messages   uint64            `json:"messages"`          // written
-	Originals  uint64            `json:"originals"`         // of them as they were recorded
-	Topics     int               `json:"topics"`            // with at least one channel
-	Skipped    map[string]uint64 `json:"skipped,omitempty"` // memories by reason
-	Start, End uint64            `json:"-"`                 // log times, ns
+	Messages  uint64            `json:"messages"`          // written
+	Originals uint64            `json:"originals"`         // of them as they were recorded
+	Topics    int               `json:"topics"`            // with at least one channel
+	Skipped   map[string]uint64 `json:"skipped,omitempty"` // memories by reason
 }
 
 const (
@@ -287,10 +286,6 @@ func (e *exporter) drain(until uint64, all bool) error {
 		if err != nil {
 			return err
 		}
-		if e.report.Messages == 0 || m.LogTime < e.report.Start {
-			e.report.Start = m.LogTime
-		}
-		e.report.End = max(e.report.End, m.LogTime)
 		e.report.Messages++
 		if c.original {
 			e.report.Originals++
