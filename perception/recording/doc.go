@@ -50,8 +50,8 @@
 //   - An MCAP file is read twice, and its messages come in the order of the file, those of a
 //     chunk by log time.
 //   - Attachments are not stored. If the file has an index, the manifest names them.
-//   - ROS 1 bags and rosbag2 files that are compressed message by message are refused. The
-//     error names the command that converts them.
+//   - ROS 1 bags, files that are compressed as a whole (.zstd) and rosbag2 files that are
+//     compressed message by message are refused. The error names the command that converts them.
 //   - The pose of a perception is the one that is known when the message comes: later
 //     transforms do not change it.
 //   - Options that leave out other messages make other segments; those that were stored

@@ -14,8 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/perception/segment"
 )
@@ -127,8 +125,8 @@ func Recognizes(head []byte) bool {
 	})
 }
 
-// Open opens a recording: an MCAP file, a rosbag2 database, either of them compressed with
-// zstd, or a folder with a metadata.yaml. The first bytes decide, not the name.
+// Open opens a recording: an MCAP file, a rosbag2 database, or a folder with a metadata.yaml. The
+// first bytes decide, not the name.
 func Open(ctx context.Context, path string) (Source, error) {
 	stat, err := os.Stat(path)
 	if err != nil {
@@ -159,7 +157,7 @@ func openFile(ctx context.Context, path string) (Source, error) {
 	case bytes.HasPrefix(head, []byte(sqliteMagic)):
 		src, err = openDB3(ctx, path)
 	case bytes.HasPrefix(head, []byte(zstdMagic)):
-		src, err = openCompressed(ctx, path, f)
+		err = fmt.Errorf("%s is compressed; unpack it first and import the file that this makes: zstd -d %s", name, name)
 	case bytes.HasPrefix(head, []byte(ros1Magic)):
 		err = fmt.Errorf("%s is a ROS 1 bag; convert it first: pip install rosbags && rosbags-convert --src %s --dst converted", name, name)
 	default:
@@ -169,62 +167,6 @@ func openFile(ctx context.Context, path string) (Source, error) {
 		return nil, err
 	}
 	return src, nil
-}
-
-// unpacked is a recording that was decompressed into a temporary file.
-type unpacked struct {
-	Source
-	original, temporary string
-}
-
-func (u *unpacked) Name() string                           { return filepath.Base(u.original) }
-func (u *unpacked) ID(ctx context.Context) (string, error) { return hashFile(ctx, u.original) }
-func (u *unpacked) Close() error                           { return errors.Join(u.Source.Close(), os.Remove(u.temporary)) }
-
-func openCompressed(ctx context.Context, path string, f *os.File) (_ Source, err error) {
-	// The unpacked recording may take unpackRatio times the file, plus unpackSlack bytes.
-	const unpackRatio, unpackSlack, maxWindow = 256, 64 << 20, 128 << 20
-	stat, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-	if err != nil {
-		return nil, err
-	}
-	defer z.Close()
-	out, err := os.CreateTemp("", "robotmem-recording-*")
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(out.Name()))
-		}
-	}()
-	limit := stat.Size()*unpackRatio + unpackSlack
-	n, err := copyAll(ctx, out, io.LimitReader(z, limit+1))
-	if err == nil && n > limit {
-		err = fmt.Errorf("it unpacks to more than %d bytes", limit)
-	}
-	head := make([]byte, len(zstdMagic))
-	if err == nil {
-		_, _ = out.ReadAt(head, 0) // openFile refuses a shorter file
-	}
-	if err = errors.Join(err, out.Close()); err != nil {
-		return nil, fmt.Errorf("decompressing %s: %w", filepath.Base(path), err)
-	}
-	var src Source
-	if err = ErrFormat; string(head) != zstdMagic { // not compressed twice
-		src, err = openFile(ctx, out.Name())
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s, decompressed: %w", filepath.Base(path), err)
-	}
-	return &unpacked{Source: src, original: path, temporary: out.Name()}, nil
 }
 
 func hashFile(ctx context.Context, path string) (string, error) {
