@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -19,22 +20,22 @@ import (
 )
 
 type exportCmd struct {
-	MCAP     string `name:"mcap" placeholder:"FILE" help:"Write perceptions and facts as an MCAP file instead, which Foxglove and the mcap tool open. Recorded messages are written as they were."`
-	Archive  string `name:"archive" placeholder:"FILE" help:"Write everything without loss as a tar: memories of every status with their past, episodes, payloads, who refers to whom. FILE.tar.zst is compressed; - is stdout."`
-	Markdown string `name:"markdown" placeholder:"DIR" help:"Write a file for every memory and episode, its fields as front matter, payloads beside, to a new folder; editors of notes open it."`
-	Hashes   bool   `name:"hashes" help:"List the content hash of every record and payload; two nodes hold the same when their lists are equal."`
+	MCAP     string `name:"mcap" xor:"form" placeholder:"FILE" help:"Write perceptions and facts as an MCAP file instead, which Foxglove and the mcap tool open. Recorded messages are written as they were."`
+	Archive  string `name:"archive" xor:"form" placeholder:"FILE" help:"Write everything without loss as a tar: memories of every status with their past, episodes, payloads, who refers to whom. FILE.tar.zst is compressed; - is stdout."`
+	Markdown string `name:"markdown" xor:"form" placeholder:"DIR" help:"Write a file for every memory and episode, its fields as front matter, payloads beside, to a new folder; editors of notes open it."`
+	Hashes   bool   `name:"hashes" xor:"form" help:"List the content hash of every record and payload; two nodes hold the same when their lists are equal."`
 	Session  string `name:"session" placeholder:"ID" help:"With --mcap, --archive, --markdown and --hashes: only this episode."`
-	JSON     bool   `name:"json" help:"With --mcap, --archive and --markdown: print the account as JSON; with --hashes the list."`
+	JSON     bool   `name:"json" help:"With --mcap, --archive and --markdown: print the account as JSON."`
 }
 
 // Run writes the facts to stdout, or what a flag asks for.
 func (c *exportCmd) Run(ctx context.Context, a *app) error {
-	asked := c.asked()
+	facts := c.MCAP+c.Archive+c.Markdown == "" && !c.Hashes
 	switch {
-	case len(asked) > 1:
-		return invalid(asked[1], "is another export than --%s; ask for one at a time", asked[0])
-	case len(asked) == 0 && c.Session != "":
+	case facts && c.Session != "":
 		return invalid("session", "is for --mcap, --archive, --markdown and --hashes; an export of facts writes those of all episodes")
+	case c.JSON && (facts || c.Hashes):
+		return invalid("json", "is for the account of --mcap, --archive and --markdown; facts are JSON lines, and hashes are lines")
 	}
 	if err := a.existing(); err != nil {
 		return err
@@ -42,27 +43,18 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 	switch {
 	case c.MCAP != "":
 		return a.Use(ctx, func(m robotmem.Node) error { return c.mcap(ctx, a, m) })
-	case len(asked) > 0:
-		return a.UseFile(ctx, asked[0], func(m *local.Node) error { return c.whole(ctx, a, m) })
+	case c.Markdown != "":
+		return a.UseFile(ctx, "markdown", func(m *local.Node) error { return c.whole(ctx, a, m) })
+	case c.Archive != "":
+		return a.UseFile(ctx, "archive", func(m *local.Node) error { return c.whole(ctx, a, m) })
+	case c.Hashes:
+		return a.UseFile(ctx, "hashes", func(m *local.Node) error { return c.whole(ctx, a, m) })
 	}
 	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("export", 0)
 		defer bar.Done()
 		return jsonl.Export(ctx, m, a.Stdout, a.Config.Collection, func(facts int) { bar.Add(int64(facts)) })
 	})
-}
-
-// asked are the flags that ask for something else than facts.
-func (c *exportCmd) asked() (flags []string) {
-	for _, f := range []struct {
-		name string
-		on   bool
-	}{{"mcap", c.MCAP != ""}, {"archive", c.Archive != ""}, {"markdown", c.Markdown != ""}, {"hashes", c.Hashes}} {
-		if f.on {
-			flags = append(flags, f.name)
-		}
-	}
-	return flags
 }
 
 func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
@@ -94,20 +86,21 @@ func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
 	ctx, bar := a.watched(ctx)
 	defer bar.Done()
 	o := local.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Generator: "robotmem " + a.Version}
-	name := c.Archive
+	if c.Hashes {
+		o.HashesOnly = true
+		out := bufio.NewWriterSize(a.Stdout, 1<<20)
+		_, err := m.Export(ctx, archive.NewHashes(out), o)
+		return errors.Join(err, out.Flush())
+	}
+	name := cmp.Or(c.Archive, c.Markdown)
 	var report *local.ExportReport
 	var err error
-	switch {
-	case c.Hashes:
-		o.HashesOnly = true
-		return c.hashes(ctx, a, m, o)
-	case c.Markdown != "":
-		name = c.Markdown
-		err = markdown.Write(c.Markdown, func(sink archive.Sink) (err error) {
+	if c.Markdown != "" {
+		err = markdown.Write(name, func(sink archive.Sink) (err error) {
 			report, err = m.Export(ctx, sink, o)
 			return err
 		})
-	default:
+	} else {
 		report, err = c.writeArchive(ctx, a, m, o)
 	}
 	bar.Done()
@@ -121,44 +114,6 @@ func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
 		w.line("wrote %s", name)
 		w.fields(reflect.ValueOf(*report), "")
 	})
-}
-
-// hashes lists the content hashes: lines, or one JSON object. A memory may have millions, so
-// the list is not kept in memory.
-func (c *exportCmd) hashes(ctx context.Context, a *app, m *local.Node, o local.ExportOptions) error {
-	out := bufio.NewWriterSize(a.Stdout, 1<<20)
-	if !c.JSON {
-		_, err := m.Export(ctx, archive.NewHashes(out), o)
-		return errors.Join(err, out.Flush())
-	}
-	list := &hashList{out: out, before: `{"hashes":[`}
-	_, err := m.Export(ctx, archive.NewHashes(list), o)
-	if list.before != "," { // no entry was written
-		_, _ = out.WriteString(list.before)
-	}
-	_, _ = out.WriteString("]}\n") // Flush returns its error
-	return errors.Join(err, out.Flush())
-}
-
-// hashList writes the lines of the list of hashes as entries of a JSON array.
-type hashList struct {
-	out    *bufio.Writer
-	before string // the next entry
-}
-
-// Write takes one line: HASH KIND and for most kinds what it belongs to.
-func (h *hashList) Write(line []byte) (int, error) {
-	words := strings.Fields(string(line))
-	data, err := robotmem.EncodeJSON(struct {
-		SHA256 string `json:"sha256"`
-		Kind   string `json:"kind"`
-		Of     string `json:"of,omitempty"`
-	}{words[0], words[1], strings.Join(words[2:], " ")})
-	if err == nil {
-		_, err = h.out.WriteString(h.before + string(data))
-	}
-	h.before = ","
-	return len(line), err
 }
 
 // writeArchive writes to a new file or to stdout.

@@ -103,7 +103,7 @@ func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
 	}
 	own := &robotmem.ListResponse{}
 	if a.Embedder = noEmbedder; a.existing() == nil {
-		err = a.Use(ctx, func(n node) (err error) {
+		err = a.Use(ctx, func(n robotmem.Node) (err error) {
 			own, err = n.List(ctx, &robotmem.ListRequest{Type: "fact", Collection: a.Config.Collection, Limit: 200})
 			return err
 		})

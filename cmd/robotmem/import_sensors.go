@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -36,19 +33,17 @@ func (p *perceptionFlags) run(ctx context.Context, a *app, kind importSource, pa
 	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("import", 0)
 		defer bar.Done()
-		res, err := p.read(ctx, kind, path, &sensors.Sink{Node: m, Collection: a.Config.Collection}, bar)
+		read := p.dataset
+		if kind == sourceRecording {
+			read = p.recording
+		}
+		account, broken, err := read(ctx, path, &sensors.Sink{Node: m, Collection: a.Config.Collection}, func(at importing.Progress) { bar.Set(at.Done, at.Total) })
 		bar.Done()
 		if errors.Is(err, importing.ErrEnded) {
-			res, err = &importAccount{Known: true}, nil
+			return a.show(asJSON, map[string]bool{"known": true}, func(w *lines) { w.line("it was imported before, to its end; nothing was read") })
 		}
-		if res != nil {
-			if perr := a.show(asJSON, res, func(w *lines) {
-				if res.Known {
-					w.line("it was imported before, to its end; nothing was read")
-				} else {
-					w.fields(reflect.ValueOf(*res), "")
-				}
-			}); perr != nil {
+		if account != nil {
+			if perr := a.show(asJSON, account, nil); perr != nil {
 				return errors.Join(err, perr)
 			}
 		}
@@ -59,62 +54,42 @@ func (p *perceptionFlags) run(ctx context.Context, a *app, kind importSource, pa
 			return fmt.Errorf("import: %w; run the same command again to go on", err)
 		case err != nil: // an importer mostly fails because of its source
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
-		case res.Broken != "":
+		case broken:
 			return &exitError{code: exitCodes[robotmem.Invalid]}
-		case res.Perceptions == 0 && !res.Known && res.Sessions+res.Ended == 0:
-			return invalid("file", "nothing in %s can be imported", path)
 		}
 		return nil
 	})
 }
 
-func (p *perceptionFlags) read(ctx context.Context, kind importSource, path string, sink importing.Sink, bar *progressBar) (*importAccount, error) {
-	if kind == sourceRecording {
-		return p.recording(ctx, path, sink, bar)
-	}
+// dataset imports a LeRobot dataset. broken says that a part could not be read.
+func (p *perceptionFlags) dataset(ctx context.Context, path string, sink importing.Sink, progress func(importing.Progress)) (account any, broken bool, err error) {
 	ranges, err := parseRanges(p.Episodes)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	report, err := lerobot.Import(ctx, path, sink, lerobot.Options{
-		Name: p.Name, Episodes: ranges, ImageRate: p.ImageRate, Videos: !p.NoVideos,
-		Progress: func(at importing.Progress) { bar.Set(at.Done, at.Total) },
-	})
-	return accountOf(report), err
+	report, err := lerobot.Import(ctx, path, sink, lerobot.Options{Name: p.Name, Episodes: ranges, ImageRate: p.ImageRate, Videos: !p.NoVideos, Progress: progress})
+	if report == nil {
+		return nil, false, err
+	}
+	if err == nil && report.Broken == "" && report.Perceptions+report.Sessions+report.Ended == 0 {
+		err = invalid("file", "nothing in %s can be imported", path)
+	}
+	return report, report.Broken != "", err
 }
 
-func (p *perceptionFlags) recording(ctx context.Context, path string, sink importing.Sink, bar *progressBar) (*importAccount, error) {
+// recording imports a recording.
+func (p *perceptionFlags) recording(ctx context.Context, path string, sink importing.Sink, progress func(importing.Progress)) (account any, broken bool, err error) {
 	src, err := recording.Open(ctx, path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer src.Close()
-	report, err := recording.Import(ctx, src, recording.Options{
-		Topics: p.Topic, Exclude: p.Exclude, RateHz: p.Rate,
-		SegmentSeconds: p.Segment, Robot: p.Robot, MapID: p.MapID,
-	}, sink, func(at importing.Progress) { bar.Set(at.Done, at.Total) })
+	o := recording.Options{Topics: p.Topic, Exclude: p.Exclude, RateHz: p.Rate, SegmentSeconds: p.Segment, Robot: p.Robot, MapID: p.MapID}
+	report, err := recording.Import(ctx, src, o, sink, progress)
 	if report == nil {
-		return nil, err
+		return nil, false, err
 	}
-	res := &importAccount{Sessions: 1, Session: report.Session, Messages: int64(report.Messages), Perceptions: report.Perceptions, Stored: report.Stored}
-	for _, t := range report.Topics {
-		res.Parts = append(res.Parts, accountRow{
-			Name: t.Topic, Type: t.SchemaName, Read: int64(t.Read), Kept: int64(t.Kept), Perceptions: t.Perceptions,
-			Skipped: reasons(t.Skipped), Notes: reasons(t.Notes),
-		})
-	}
-	for _, b := range report.Broken {
-		res.Broken = strings.TrimPrefix(res.Broken+"; "+b.Error(), "; ")
-	}
-	return res, err
-}
-
-func reasons(of map[string]uint64) map[string]int64 {
-	out := map[string]int64{}
-	for reason, n := range of {
-		out[reason] = int64(n)
-	}
-	return out
+	return report, len(report.Broken) > 0, err
 }
 
 // parseRanges reads "0", "5-9".
@@ -133,39 +108,4 @@ func parseRanges(texts []string) ([]lerobot.Range, error) {
 		out = append(out, lerobot.Range{First: a, Last: b})
 	}
 	return out, nil
-}
-
-// importAccount counts what was read of a source, stored and left out.
-type importAccount struct {
-	Known       bool         `json:"known,omitempty"` // an earlier import imported all of it
-	Sessions    int          `json:"sessions"`
-	Ended       int          `json:"sessions_known,omitempty"` // imported completely before
-	Session     string       `json:"session_id,omitempty"`
-	Messages    int64        `json:"messages"`
-	Perceptions int          `json:"perceptions"`
-	Stored      int          `json:"stored"`
-	Parts       []accountRow `json:"parts,omitempty"`
-	Broken      string       `json:"broken,omitempty"`
-}
-
-// accountRow is the account of one topic, file, episode or feature.
-type accountRow struct {
-	Name        string           `json:"name"`
-	Type        string           `json:"type,omitempty"`
-	Read        int64            `json:"read,omitempty"`
-	Kept        int64            `json:"kept,omitempty"`
-	Perceptions int              `json:"perceptions,omitempty"`
-	Skipped     map[string]int64 `json:"skipped,omitempty"`
-	Notes       map[string]int64 `json:"notes,omitempty"`
-}
-
-func accountOf(r *importing.Report) *importAccount {
-	if r == nil {
-		return nil
-	}
-	res := &importAccount{Sessions: r.Sessions, Ended: r.Ended, Messages: r.Messages, Perceptions: r.Perceptions, Stored: r.Stored, Broken: r.Broken}
-	for _, what := range slices.Sorted(maps.Keys(r.Skipped)) {
-		res.Parts = append(res.Parts, accountRow{Name: what, Skipped: r.Skipped[what]})
-	}
-	return res
 }

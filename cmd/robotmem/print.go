@@ -105,8 +105,16 @@ func (l *lines) fields(v reflect.Value, above string) {
 		case time.Time, []string, float64:
 			l.detail(name, cellText(one))
 			continue
+		case fmt.Stringer:
+			l.detail(name, one.String())
+			continue
 		case map[string]int64:
 			l.detail(name, countsText(one))
+			continue
+		case map[string]map[string]int64: // of the parts of a dataset
+			for _, part := range slices.Sorted(maps.Keys(one)) {
+				l.detail(name+" "+part, countsText(one[part]))
+			}
 			continue
 		}
 		switch {
@@ -284,6 +292,8 @@ func cellText(value any) string {
 		return orDash(strings.Join(v, ", "))
 	case map[string]int64:
 		return clip(oneLine(countsText(v)), maxCell)
+	case map[string]uint64:
+		return clip(oneLine(countsText(v)), maxCell)
 	case int, int64, bool:
 		return fmt.Sprint(v)
 	}
@@ -329,7 +339,7 @@ func tagText(tags []string) string {
 	return " [" + strings.Join(tags, " ") + "]"
 }
 
-func countsText(m map[string]int64) string {
+func countsText[N int64 | uint64](m map[string]N) string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		parts = append(parts, fmt.Sprintf("%s %d", k, m[k]))

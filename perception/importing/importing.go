@@ -76,17 +76,17 @@ type Progress struct {
 
 // Report counts what an import read, stored and left out.
 type Report struct {
-	Sessions    int   // completed by this import
-	Ended       int   // completed by an earlier import, and not changed
-	Perceptions int   // passed to the sink
-	Stored      int   // of them new
-	Known       int   // of them stored before
-	Messages    int64 // the source's units that were read
+	Sessions    int   `json:"sessions"`                 // completed by this import
+	Ended       int   `json:"sessions_known,omitempty"` // completed by an earlier import, and not changed
+	Perceptions int   `json:"perceptions"`              // passed to the sink
+	Stored      int   `json:"stored"`                   // of them new
+	Known       int   `json:"-"`                        // of them stored before
+	Messages    int64 `json:"messages"`                 // the source's units that were read
 	// Skipped counts what was left out, by file, episode or feature and by reason.
-	Skipped map[string]map[string]int64
+	Skipped map[string]map[string]int64 `json:"skipped,omitempty"`
 	// Broken is the first thing that could not be read, "" if there is none. Everything
 	// else is stored nevertheless.
-	Broken string
+	Broken string `json:"broken,omitempty"`
 }
 
 // Skip counts n units of what as left out for the reason.

@@ -354,25 +354,26 @@ func (imp *importer) account() {
 
 // Report accounts for every message of a recording.
 type Report struct {
-	Recording   string // its ID
-	Session     string
-	Messages    uint64 // read
-	Perceptions int    // with the manifest
-	Stored      int    // of them new to the sink
-	Topics      []TopicReport
+	Recording   string        `json:"recording"` // its ID
+	Session     string        `json:"session_id"`
+	Messages    uint64        `json:"messages"`    // read
+	Perceptions int           `json:"perceptions"` // with the manifest
+	Stored      int           `json:"stored"`      // of them new to the sink
+	Topics      []TopicReport `json:"topics,omitempty"`
 	// Broken says where the recording is damaged, at most 100 places.
-	Broken []*BreakError
+	Broken Breaks `json:"broken,omitempty"`
 }
 
 // TopicReport accounts for a topic: Read is Kept plus all of Skipped.
 type TopicReport struct {
-	Topic, SchemaName string
-	Read              uint64
-	Kept              uint64 // messages within perceptions
-	Perceptions       int
-	Skipped           map[string]uint64 // messages by reason
+	Topic       string            `json:"topic"`
+	SchemaName  string            `json:"type"`
+	Read        uint64            `json:"read"`
+	Kept        uint64            `json:"kept"` // messages within perceptions
+	Perceptions int               `json:"perceptions"`
+	Skipped     map[string]uint64 `json:"skipped,omitempty"` // messages by reason
 	// Notes count stored messages that could not be decoded, by reason.
-	Notes map[string]uint64
+	Notes map[string]uint64 `json:"notes,omitempty"`
 }
 
 // The reasons for which messages are skipped.

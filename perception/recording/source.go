@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/perception/segment"
@@ -106,6 +107,20 @@ func (e *BreakError) Error() string {
 }
 
 func (e *BreakError) Unwrap() error { return e.Err }
+
+// Breaks are the places where a recording is damaged.
+type Breaks []*BreakError
+
+func (b Breaks) String() string {
+	texts := make([]string, len(b))
+	for i, e := range b {
+		texts[i] = e.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (b Breaks) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 // ErrFormat means that a file is not a recording in a format that is read.
 var ErrFormat = errors.New("is not a recording in a known format; give an MCAP file, a rosbag2 .db3 or a rosbag2 folder with its metadata.yaml")
