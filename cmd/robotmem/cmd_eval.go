@@ -20,43 +20,43 @@ type evalCmd struct {
 }
 
 type evalOwnCmd struct {
-	N    int    `name:"n" default:"200" help:"How many questions at most."`
+	N    int    `name:"n" default:"1000" help:"How many of the newest facts, up to 1000."`
 	Seed uint64 `name:"seed" default:"1" help:"Another seed drops other words."`
 	JSON bool   `name:"json" help:"Print the figures as JSON."`
 }
 
-// Run asks for the own memories in each way and changes nothing.
+// Run copies the newest facts into a temporary file and asks for them there.
 func (c *evalOwnCmd) Run(ctx context.Context, a *app) error {
-	path, err := a.Config.dbPath()
+	set, err := a.ownSet(ctx, c.N, c.Seed)
+	if err == nil && len(set.Queries) == 0 {
+		err = invalid("db", "no memory has a sentence that is long enough for a question; learn some first")
+	}
 	if err != nil {
 		return err
 	}
-	a.Config.ReadOnly = true
-	ways, closeAll, err := a.ways(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer closeAll()
-	var questions []eval.Question
-	for page := 1; len(questions) < c.N; page++ {
-		res, err := ways[0].Service.List(ctx, &robotmem.ListRequest{Collection: a.Config.Collection, Page: page, Limit: 1000})
-		if err != nil {
-			return err
-		}
-		if questions = append(questions, eval.OwnQuestions(res.Memories, c.Seed)...); len(res.Memories) < 1000 {
-			break
-		}
-	}
-	if questions = questions[:min(len(questions), c.N)]; len(questions) == 0 {
-		return invalid("db", "no memory in %s has a sentence that is long enough for a question; learn some first", path)
-	}
-	p := a.newProgress("eval own", int64(len(questions)))
-	defer p.Done()
-	res, err := eval.AskOwn(ctx, questions, ways, func(done, total int) { p.Set(int64(done), int64(total)) })
+	res, err := (&evalSetCmd{}).run(ctx, a, set, eval.Options{})
 	if err != nil {
 		return err
 	}
 	return a.show(c.JSON, res, nil)
+}
+
+// ownSet makes questions from the newest facts of the memory.
+func (a *app) ownSet(ctx context.Context, n int, seed uint64) (set *eval.Set, err error) {
+	if err = a.existing(); err != nil {
+		return nil, err
+	}
+	embedder := a.Embedder
+	defer func() { a.Embedder = embedder }()
+	a.Embedder = noEmbedder
+	err = a.Use(ctx, func(m robotmem.Node) error {
+		res, err := m.List(ctx, &robotmem.ListRequest{Type: "fact", Collection: a.Config.Collection, Limit: n})
+		if err == nil {
+			set = eval.OwnSet(res.Memories, seed)
+		}
+		return err
+	})
+	return set, err
 }
 
 // ways opens the memory once for each way to rank: as it is set, and as eval.Alone says.

@@ -101,15 +101,12 @@ func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	own := &robotmem.ListResponse{}
-	if a.Embedder = noEmbedder; a.existing() == nil {
-		err = a.Use(ctx, func(n robotmem.Node) (err error) {
-			own, err = n.List(ctx, &robotmem.ListRequest{Type: "fact", Collection: a.Config.Collection, Limit: 200})
-			return err
-		})
+	set := &eval.Set{}
+	if a.existing() == nil {
+		set, err = a.ownSet(ctx, 200, 1)
 	}
 	a.Embedder = func() (robotmem.Embedder, error) { return e, nil }
-	if set := eval.OwnSet(own.Memories); err == nil && len(set.Queries) > 0 {
+	if err == nil && len(set.Queries) > 0 {
 		var res *eval.Result
 		if res, err = (&evalSetCmd{}).run(ctx, a, set, eval.Options{}); err == nil {
 			t.Own = append([]eval.ListFigures{{Name: "as set", Figures: res.Figures}}, res.Lists...)

@@ -103,17 +103,3 @@ func nearest(vectors [][]float32, at int) int {
 	}
 	return best
 }
-
-// OwnSet is a data set of memories and of questions that are made from them.
-func OwnSet(memories []robotmem.Memory) *Set {
-	s := &Set{Name: "own memories", Judged: map[string]Judged{}}
-	for _, m := range memories {
-		s.Docs = append(s.Docs, Doc{ID: fmt.Sprint(m.MemoryID), Text: m.Content, Meta: map[string]any{"conv": m.Collection}})
-	}
-	for _, q := range OwnQuestions(memories, 1) {
-		id := fmt.Sprint(q.MemoryID)
-		s.Queries = append(s.Queries, Query{ID: id, Text: q.Text, Meta: map[string]any{"conv": q.Collection}})
-		s.Judged[id] = Judged{id: 1}
-	}
-	return s
-}
