@@ -3,10 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -224,19 +221,6 @@ func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*
 	if err == nil {
 		err = o.Migrate(c)
 	}
-	if err == nil {
-		if cause := repage(c, path, o.Disk); cause != nil { // another connection finds the file as it was
-			if o.Log != nil {
-				o.Log.Warn("the file keeps its large pages until a later opening", "err", cause)
-			}
-			if err = c.Close(); err == nil {
-				c, err = Open(ctx, path, co)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
 	// The driver syncs a new log but not its folder: with the name, acknowledged writes
 	// would be lost. SQLite has created the log by now, and no process removes it while
 	// a connection is open.
@@ -270,75 +254,9 @@ func (db *DB) lookAt(ctx context.Context) (version int, err error) {
 	return version, err
 }
 
-// PageSize is the size of a page in bytes. The log holds whole pages, so that with small
-// ones a learn writes little.
+// PageSize is the size of a page of a new file in bytes. The log holds whole pages, so that with
+// small ones a learn writes little.
 const PageSize = 2048
-
-// repage rewrites a file of an older version, whose pages are larger or end in reserved
-// bytes: there were checksums in them, which no other SQLite program updates. The file
-// also gets smaller. VACUUM alone changes neither in a file with a log; VACUUM INTO writes
-// a new one, and the backup API copies it over the old one in one transaction. If that
-// fails, because another process has the file open or a page is damaged, or if the disk has
-// little space, it is left for the next opening.
-func repage(c *Conn, path string, disk Disk) error {
-	aside := path + ".rewritten"
-	if err := os.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a killed process
-		return err
-	}
-	reserved, err := c.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES)
-	if err != nil {
-		return err
-	}
-	size, err := c.Number("SELECT page_size FROM pragma_page_size")
-	if err != nil || reserved == 0 && size == PageSize {
-		return err
-	}
-	pages, err := c.Number("SELECT page_count FROM pragma_page_count")
-	if err != nil {
-		return err
-	}
-	// The copy, and the journal of the pages that it replaces.
-	if free, err := disk.FreeBytes(filepath.Dir(path)); err == nil && free < 2*pages*size {
-		return nil
-	}
-	if err := rewrite(c, path, aside, disk); err != nil {
-		return err
-	}
-	// A read releases the lock, and the one after it creates the log.
-	const read = "SELECT count(*) FROM sqlite_schema;"
-	return c.Exec("PRAGMA locking_mode=NORMAL;" + read + "PRAGMA journal_mode=WAL;" + read)
-}
-
-func rewrite(c *Conn, path, aside string, disk Disk) (err error) {
-	if err := os.WriteFile(aside, nil, 0o600); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.Remove(aside)) }()
-	// Leaving WAL mode takes the lock of the whole file, which this mode keeps.
-	if err := c.Exec(fmt.Sprintf("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=DELETE; PRAGMA page_size=%d", PageSize)); err != nil {
-		return err
-	}
-	to := url.URL{Scheme: "file", OmitHost: true, Path: uriPath(aside), RawQuery: "reserve=0"}
-	if err := c.Exec("VACUUM INTO ?", to.String()); err != nil {
-		return err
-	}
-	// After a power failure the journal must have its name, and the old log must not be back.
-	// The first write makes the journal, which this mode keeps.
-	version, err := c.Number("PRAGMA user_version")
-	if err == nil {
-		err = c.Exec(fmt.Sprintf("PRAGMA user_version=%d", version))
-	}
-	if err == nil {
-		err = os.Chmod(path+"-journal", 0o600)
-	}
-	if err == nil {
-		err = disk.SyncFolder(filepath.Dir(path))
-	}
-	if err == nil {
-		err = c.Restore("main", fileURI(aside, ConnOptions{}))
-	}
-	return err
-}
 
 func (db *DB) connOptions(cacheKiB int) ConnOptions {
 	o := ConnOptions{

@@ -222,8 +222,8 @@ func (db *DB) notOpened(err error) error {
 	switch info, err := os.Stat(db.path); {
 	case err != nil || info.Size() <= PageSize:
 		needed += newBytes
-	case db.older: // every page in the log, then in a copy and in its journal
-		needed += 3 * info.Size()
+	case db.older: // every page in the log
+		needed += info.Size()
 	}
 	if !db.fullDisk(err, needed) {
 		return err
