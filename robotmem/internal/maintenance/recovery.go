@@ -62,9 +62,6 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := r.QuantizeVectors(); err != nil {
-		return err
-	}
 	for _, step := range []func(context.Context) error{r.dropPurged, r.settleCounters, r.setDoubtfulAside, r.reactivate, r.settlePayloads, r.settleNameless, r.countMissing} {
 		if err := step(ctx); err != nil {
 			return err

@@ -158,10 +158,9 @@ func runMigrations(c *Conn, version int, scripts []string, records func() *recor
 
 // migrationFills are the parts of migrations that SQL cannot express.
 var migrationFills = map[int]func(*Conn, func() *record.Builder) error{
-	ChecksumVersion: func(c *Conn, _ func() *record.Builder) error { return addVectorChecksums(c) },
-	7:               func(c *Conn, _ func() *record.Builder) error { return rebuildSignatures(c) },
+	7: func(c *Conn, _ func() *record.Builder) error { return rebuildSignatures(c) },
 	8: func(c *Conn, _ func() *record.Builder) error {
-		return errors.Join(c.addTagsToChecksums(), c.QuantizeVectors())
+		return errors.Join(c.addTagsToChecksums(), c.renewVectors())
 	},
 	9: fillOutcomes,
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -150,46 +149,12 @@ func vectorChecksum(id int64, raw []byte) int64 {
 	return int64(crc32.Update(uint32(id), castagnoli, raw)) //nolint:gosec // the low bits of an id
 }
 
-// addVectorChecksums adds the column of checksums to the vectors of an older version.
-func addVectorChecksums(c *Conn) error {
-	return c.eachModel(func(m *Model) error { return c.Exec("ALTER TABLE " + m.Table() + " ADD COLUMN checksum INTEGER") })
-}
-
-// QuantizeVectors rewrites the vectors that an older version has stored as float32. It
-// builds each table again, because smaller rows would leave the pages as they are, and
-// deletes what it has copied, so that the file does not grow. A damaged vector is copied
-// as it is, for doctor to name.
-func (c *Conn) QuantizeVectors() error {
+// renewVectors empties the tables of vectors, whose form has changed: the models compute them again.
+func (c *Conn) renewVectors() error {
 	return c.eachModel(func(m *Model) error {
-		floats, err := c.Number("SELECT EXISTS (SELECT 1 FROM "+m.Table()+" WHERE length(vector) = ?)", 4*m.Dims)
-		if err != nil || floats == 0 {
-			return err
-		}
-		return c.quantizeVectors(m)
+		err := c.Exec(fmt.Sprintf("DROP TABLE %[1]s; %[2]s", m.Table(), CreateVectors(m.Table())))
+		return errors.Join(err, c.Exec("UPDATE models SET upto = 0 WHERE id = ?", m.ID))
 	})
-}
-
-func (c *Conn) quantizeVectors(m *Model) error {
-	const batch = 1000
-	old, v := m.Table()+"_old", make([]float32, m.Dims)
-	err := c.Exec(fmt.Sprintf("DROP INDEX IF EXISTS idx_%[1]s_seq; ALTER TABLE %[1]s RENAME TO %[2]s; %[3]s", m.Table(), old, CreateVectors(m.Table())))
-	for rows := batch; err == nil && rows == batch; {
-		rows = 0
-		err = c.Query("SELECT memory_id, seq, vector, checksum FROM "+old+" ORDER BY memory_id LIMIT ?", []any{batch}, func(s *sqlite.Stmt) error {
-			id, raw, sum := s.ColumnInt64(0), s.ColumnBlob(2, nil), s.ColumnInt64(3)
-			sealed := s.ColumnType(3) != sqlite.Null // files before ChecksumVersion have none
-			if n, _ := binary.Decode(raw, binary.LittleEndian, v); n == len(raw) && n > 0 && (!sealed || sum == vectorChecksum(id, raw)) {
-				raw = vector.Encode(v)
-				sum = vectorChecksum(id, raw)
-			}
-			rows++
-			return c.Exec("INSERT INTO "+m.Table()+"(memory_id, seq, vector, checksum) VALUES (?,?,?,?)", id, s.ColumnInt64(1), raw, sum)
-		})
-		if err == nil {
-			err = c.Exec("DELETE FROM " + old + " WHERE memory_id <= (SELECT max(memory_id) FROM " + m.Table() + ")")
-		}
-	}
-	return errors.Join(err, c.Exec("DROP TABLE "+old))
 }
 
 // DropDamagedVectors deletes damaged vectors, to be computed again.

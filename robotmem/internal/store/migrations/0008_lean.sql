@@ -31,4 +31,4 @@ DROP TABLE paths;
 DELETE FROM snapshot_heads;
 DELETE FROM snapshots;
 
--- The tables of vectors are rewritten: an int8 for each number (QuantizeVectors).
+-- The tables of vectors are emptied, to be computed again: an int8 for each number (renewVectors).
