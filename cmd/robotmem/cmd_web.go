@@ -87,7 +87,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	if !set.ReadOnly {
-		tokens.adopt(a.Log)
+		tokens.writable = true
 		defer tokens.writeUses()
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()

@@ -10,7 +10,7 @@ import (
 )
 
 // FuzzFiles reads any bytes as the files that a user writes or brings along:
-// config.yaml and tokens.yaml. A bad one is refused with the file, and never by a
+// config.yaml and memory.db.tokens. A bad one is refused with the file, and never by a
 // panic.
 func FuzzFiles(f *testing.F) {
 	for _, seed := range []string{
@@ -30,7 +30,7 @@ func FuzzFiles(f *testing.F) {
 		_, err := loadConfig(&globals{Config: &path}, none)
 		checkFileError(t, "config", err)
 		c := config{Home: dir}
-		if err := os.WriteFile(filepath.Join(dir, "tokens.yaml"), data, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "memory.db.tokens"), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		tokens, err := openTokens(&c, func(error) {})

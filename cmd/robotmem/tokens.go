@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -96,13 +95,9 @@ func (a *app) ownTokens() (*tokenFile, error) {
 // tokenFile is the list of the tokens of one memory: FILE.tokens beside the real file, so
 // that all names of a file have the same tokens. It holds the hashes of the secrets: reading
 // it gives no access to the node, writing it does. A running node follows it.
-//
-// Before, tokens.yaml in ROBOTMEM_HOME held the tokens of all files. A file without tokens of
-// its own has those, so that an update opens no node; its first change copies them.
 type tokenFile struct {
 	db     string
 	path   string
-	old    string      // tokens.yaml, "" without a home
 	always []web.Token // beside those of the file
 	failed func(error) // told once of each reason why the file cannot be read
 
@@ -127,7 +122,8 @@ const (
 // tokenName keeps names readable in a log.
 var tokenName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// tokens returns the tokens of the file of the settings.
+// tokens returns the tokens of the file of the settings. A file that the list of an earlier version
+// protected is refused until it has its own, so that an update opens no node.
 func (c *config) tokens() (*tokenFile, error) {
 	db, err := c.dbPath()
 	if err != nil {
@@ -140,8 +136,10 @@ func (c *config) tokens() (*tokenFile, error) {
 		db = real
 	}
 	f := &tokenFile{db: db, path: db + ".tokens", used: map[[sha256.Size]byte]time.Time{}}
-	if c.homeErr == nil {
-		f.old = filepath.Join(c.Home, "tokens.yaml")
+	old := filepath.Join(c.Home, "tokens.yaml")
+	_, err = os.Lstat(f.path)
+	if _, oldErr := os.Lstat(old); c.homeErr == nil && oldErr == nil && errors.Is(err, fs.ErrNotExist) {
+		return nil, invalid("token", "%s protected all files in earlier versions, and %s has no tokens of its own; cp %[1]s %[2]s.tokens, and when each file has its own, rm %[1]s", shellQuote(old), shellQuote(db))
 	}
 	return f, nil
 }
@@ -160,31 +158,9 @@ func openTokens(c *config, failed func(error)) (*tokenFile, error) {
 		}
 		f.always = []web.Token{web.NewToken("ROBOTMEM_TOKEN", c.Token, false)}
 	}
-	f.seen, _ = os.Stat(f.source())
+	f.seen, _ = os.Stat(f.path)
 	f.now, err = f.read()
 	return f, err
-}
-
-// source is the file that holds the tokens now.
-func (f *tokenFile) source() string {
-	if _, err := os.Lstat(f.path); f.old != "" && errors.Is(err, fs.ErrNotExist) {
-		return f.old
-	}
-	return f.path
-}
-
-// adopt copies the tokens of the home to the file that has none of its own. tokens.yaml
-// stays, because other files of the home may need it.
-func (f *tokenFile) adopt(log *slog.Logger) {
-	f.writable = true
-	if list, err := f.List(); f.source() == f.path || err != nil || len(list) == 0 {
-		return
-	}
-	if err := f.change(asItIs); err != nil {
-		log.Warn("the tokens of the home stay in use for this file", "tokens", f.old, "file", f.db, "err", err)
-		return
-	}
-	log.Warn("the tokens of the home were copied to this file, which has its own from now on", "tokens", f.old, "copy", f.path)
 }
 
 func asItIs(list []web.Token) ([]web.Token, error) { return list, nil }
@@ -193,7 +169,7 @@ func asItIs(list []web.Token) ([]web.Token, error) { return list, nil }
 func (f *tokenFile) Tokens() []web.Token {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	info, err := os.Stat(f.source())
+	info, err := os.Stat(f.path)
 	if err != nil {
 		info = nil
 	}
@@ -223,13 +199,13 @@ func sameFile(a, b os.FileInfo) bool {
 }
 
 func (f *tokenFile) read() ([]web.Token, error) {
-	list, err := readTokens(f.source())
+	list, err := readTokens(f.path)
 	return slices.Concat(f.always, list), err
 }
 
 // List implements web.TokenManager.
 func (f *tokenFile) List() ([]web.Token, error) {
-	list, err := readTokens(f.source())
+	list, err := readTokens(f.path)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, t := range list {
