@@ -24,7 +24,6 @@ type perceptionFlags struct {
 	MapID     string             `name:"map-id" placeholder:"NAME" help:"Recordings: the map that poses in the frame map are of."`
 	Episodes  []string           `name:"episodes" sep:"," placeholder:"N,A-B" help:"LeRobot: only these episodes, such as 0,5-9."`
 	ImageRate float64            `name:"image-rate" placeholder:"HZ" help:"LeRobot: images a second that are kept of those in the dataset (default 1)."`
-	NoVideos  bool               `name:"no-videos" help:"LeRobot: leave the video files out."`
 	Name      string             `name:"name" placeholder:"NAME" help:"LeRobot: what the dataset is called; the folder's name unless given. The same name is stored once."`
 }
 
@@ -67,7 +66,7 @@ func (p *perceptionFlags) dataset(ctx context.Context, path string, sink importi
 	if err != nil {
 		return nil, false, err
 	}
-	report, err := lerobot.Import(ctx, path, sink, lerobot.Options{Name: p.Name, Episodes: ranges, ImageRate: p.ImageRate, Videos: !p.NoVideos, Progress: progress})
+	report, err := lerobot.Import(ctx, path, sink, lerobot.Options{Name: p.Name, Episodes: ranges, ImageRate: p.ImageRate, Progress: progress})
 	if report == nil {
 		return nil, false, err
 	}

@@ -7,15 +7,15 @@
 //   - one trace of all single numbers (next.reward, next.done, ...);
 //   - images from the data files, some of each second.
 //
-// The metadata of a trace names the videos that show the episode and where. A video spans
-// several episodes, so it is stored once, whole and without a session.
+// The metadata of a trace names the videos that show the episode and where. The videos, each of
+// which spans several episodes, stay in the dataset.
 //
 // The outcome of an episode is next.success: 1 if it is true in any frame, otherwise 0. Without
 // next.success it is the last next.reward if that is from 0 to 1, and otherwise unknown.
 //
 // # Example
 //
-//	report, err := lerobot.Import(ctx, "datasets/pusht", sink, lerobot.Options{Videos: true})
+//	report, err := lerobot.Import(ctx, "datasets/pusht", sink, lerobot.Options{})
 //	if err != nil {
 //		return err // it is not a dataset, or the sink failed
 //	}

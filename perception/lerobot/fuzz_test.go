@@ -41,7 +41,7 @@ func FuzzInfo(f *testing.F) {
 			}
 		}
 		// The sink fails the test when a limit is broken.
-		report, err := Import(t.Context(), dir, importingtest.New(t), Options{Name: "fuzz", Videos: true})
+		report, err := Import(t.Context(), dir, importingtest.New(t), Options{Name: "fuzz"})
 		if err == nil && report.Stored != report.Perceptions {
 			t.Errorf("%d of %d perceptions were stored: two have one origin", report.Stored, report.Perceptions)
 		}

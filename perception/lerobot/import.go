@@ -27,8 +27,6 @@ type Options struct {
 	// ImageRate is how many images per second are stored of a camera whose images are in the data
 	// files, besides the first and the last of an episode. 0 is 1; less than 0 stores none.
 	ImageRate float64
-	// Videos stores the video files, too.
-	Videos bool
 	// Progress is called after each episode, in frames.
 	Progress func(importing.Progress)
 }
@@ -83,7 +81,7 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 			return im.report, im.failed
 		}
 	}
-	return im.report, im.importVideos(episodes)
+	return im.report, nil
 }
 
 func readInfo(root *os.Root) (*info, error) {

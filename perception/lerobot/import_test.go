@@ -35,16 +35,12 @@ func run(t *testing.T, folder string, o lerobot.Options) (*importing.Report, *im
 }
 
 func TestImport(t *testing.T) {
-	tests := []struct {
-		folder string
-		videos int
-	}{{"v30", 1}}
-	for _, tt := range tests {
-		t.Run(tt.folder, func(t *testing.T) {
-			report, sink := run(t, "testdata/"+tt.folder, lerobot.Options{Name: "glass", Videos: true})
+	for _, folder := range []string{"v30"} {
+		t.Run(folder, func(t *testing.T) {
+			report, sink := run(t, "testdata/"+folder, lerobot.Options{Name: "glass"})
 			// Of each episode: state, effort, action, signals; pictures at every
 			// tenth frame and the last: 4, 3 and 4 (frame 30 is the last).
-			perceptions := 3*4 + 4 + 3 + 4 + tt.videos
+			perceptions := 3*4 + 4 + 3 + 4
 			want := &importing.Report{Sessions: 3, Perceptions: perceptions, Stored: perceptions, Messages: 68}
 			if diff := cmp.Diff(want, report); diff != "" {
 				t.Errorf("report (-want +got):\n%s", diff)
@@ -168,12 +164,12 @@ func TestEpisodesThatAreWanted(t *testing.T) {
 }
 
 func TestAgainStoresNothing(t *testing.T) {
-	_, sink := run(t, "testdata/v30", lerobot.Options{Name: "glass", Videos: true})
-	report, err := lerobot.Import(t.Context(), "testdata/v30", sink, lerobot.Options{Name: "glass", Videos: true})
+	_, sink := run(t, "testdata/v30", lerobot.Options{Name: "glass"})
+	report, err := lerobot.Import(t.Context(), "testdata/v30", sink, lerobot.Options{Name: "glass"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &importing.Report{Ended: 3, Perceptions: 1, Known: 1, Skipped: map[string]map[string]int64{
+	want := &importing.Report{Ended: 3, Skipped: map[string]map[string]int64{
 		"episode 0": {"imported before": 25}, "episode 1": {"imported before": 12}, "episode 2": {"imported before": 31},
 	}}
 	if diff := cmp.Diff(want, report); diff != "" {
@@ -232,7 +228,7 @@ func TestNoDatasetThatIsRead(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			sink := importingtest.New(t)
-			_, err := lerobot.Import(t.Context(), dataset(t, map[string]func([]byte) []byte{info: tt.edit}), sink, lerobot.Options{Videos: true})
+			_, err := lerobot.Import(t.Context(), dataset(t, map[string]func([]byte) []byte{info: tt.edit}), sink, lerobot.Options{})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want %q", err, tt.want)
 			}

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -24,14 +22,9 @@ const (
 
 // traces returns the perceptions of an episode: one for each vector and one for all single numbers.
 func (rd *reader) traces(s span) ([]importing.Perception, error) {
-	shown, err := rd.im.videos(s.episode)
+	videos, err := rd.im.videos(s.episode)
 	if err != nil {
 		return nil, err
-	}
-	videos := map[string]any{}
-	for _, v := range shown[:min(len(shown), maxVideos)] {
-		v.part["origin"] = rd.im.origin(v.path)
-		videos[v.camera] = v.part
 	}
 	var out []importing.Perception
 	var single []*column
@@ -141,25 +134,19 @@ func (rd *reader) outcome() *float64 {
 	return cmp.Or(success, reward)
 }
 
-// shown is a part of a video that shows an episode.
-type shown struct {
-	camera, path string
-	part         map[string]any // from_s and to_s, the seconds in the file
-}
-
-// videos returns where which videos show the episode, in order of the cameras.
-func (im *importer) videos(e episode) ([]shown, error) {
-	var out []shown
+// videos returns by camera which video of the dataset shows the episode, and which seconds of it.
+func (im *importer) videos(e episode) (map[string]any, error) {
+	out := map[string]any{}
 	for _, key := range im.in.sortedKeys {
 		v, ok := e.videos[key]
-		if !ok {
+		if !ok || len(out) == maxVideos {
 			continue
 		}
 		path, err := im.in.videoFile(key, v)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
-		out = append(out, shown{key, path, map[string]any{"from_s": finite(v.from), "to_s": finite(v.to)}})
+		out[key] = map[string]any{"origin": im.origin(path), "from_s": finite(v.from), "to_s": finite(v.to)}
 	}
 	return out, nil
 }
@@ -187,69 +174,4 @@ func (rd *reader) describe(e episode, what string) string {
 // words returns "observation images wrist left" for "observation.images.wrist_left".
 func words(name string) string {
 	return strings.Join(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("._-/", r) }), " ")
-}
-
-// importVideos stores each video once, with the episodes that it shows.
-func (im *importer) importVideos(episodes []episode) error {
-	type videoFile struct {
-		camera, path string
-		parts        []map[string]any
-	}
-	var files []*videoFile
-	byPath := map[string]*videoFile{}
-	for _, e := range episodes {
-		if !im.o.wants(e.index) {
-			continue
-		}
-		videos, err := im.videos(e)
-		if err != nil {
-			im.report.Break(fmt.Sprintf("episode %d", e.index), err, 1)
-		}
-		for _, v := range videos {
-			f := byPath[v.path]
-			if f == nil {
-				f = &videoFile{camera: v.camera, path: v.path}
-				byPath[v.path] = f
-				files = append(files, f)
-			}
-			v.part["episode_index"] = e.index
-			f.parts = append(f.parts, v.part)
-		}
-	}
-	for _, f := range files {
-		if err := im.importVideo(f.camera, f.path, f.parts); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (im *importer) importVideo(camera, path string, parts []map[string]any) error {
-	if !im.o.Videos {
-		im.report.Skip(path, "videos are not asked for", 1)
-		return nil
-	}
-	file, info, err := importing.OpenFile(im.root, path)
-	if err != nil {
-		im.report.Break(path, err, 1)
-		return nil
-	}
-	file.Close()
-	if info.Size() == 0 {
-		im.report.Skip(path, "empty", 1)
-		return nil
-	}
-	meta := map[string]any{"feature": camera, "rate_hz": im.in.RateHz, "episodes": parts}
-	if text, err := json.Marshal(meta); err != nil || len(text) > importing.MaxMetadata/2 {
-		delete(meta, "episodes") // the traces of each episode name it, too
-	}
-	return im.report.Save(im.ctx, im.sink, "", importing.Perception{
-		Origin: im.origin(path), Type: "visual", MediaType: "video/mp4", Size: info.Size(),
-		Description: fmt.Sprintf("film of %s, %d episodes of %s", words(camera), len(parts), words(im.o.Name)),
-		Open: func() (io.ReadCloser, error) {
-			f, _, err := importing.OpenFile(im.root, path)
-			return f, err
-		},
-		Metadata: meta, Context: map[string]any{"env": map[string]any{"dataset": im.o.Name}}, Messages: 1,
-	})
 }
