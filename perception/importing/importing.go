@@ -48,9 +48,8 @@ type Perception struct {
 
 // Session is one episode.
 type Session struct {
-	Origin    string // as of a Perception
-	Context   map[string]any
-	StartedAt time.Time // zero if the source has no clock
+	Origin  string // as of a Perception
+	Context map[string]any
 }
 
 // ErrEnded is the error of Start for a session that was imported to its end before.

@@ -146,17 +146,12 @@ func (im *importer) videos(e episode) (map[string]any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
-		out[key] = map[string]any{"origin": im.origin(path), "from_s": finite(v.from), "to_s": finite(v.to)}
+		if !media.Finite(v.from + v.to) { // JSON cannot hold it
+			v.from, v.to = 0, 0
+		}
+		out[key] = map[string]any{"origin": im.origin(path), "from_s": v.from, "to_s": v.to}
 	}
 	return out, nil
-}
-
-// finite returns 0 for a number that JSON cannot hold.
-func finite(seconds float64) float64 {
-	if !media.Finite(seconds) {
-		return 0
-	}
-	return seconds
 }
 
 func (rd *reader) describe(e episode, what string) string {

@@ -135,7 +135,7 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 
 func (imp *importer) start(ctx context.Context) error {
 	session, err := imp.sink.Start(ctx, importing.Session{
-		Origin: importing.Origin("recording/" + imp.id + imp.o.hash()), Context: imp.context(nil, 0), StartedAt: timeOf(imp.info.Start),
+		Origin: importing.Origin("recording/" + imp.id + imp.o.hash()), Context: imp.context(nil, 0),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the session: %w", err)

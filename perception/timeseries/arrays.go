@@ -62,19 +62,6 @@ func readJSON(data []byte) (*Series, error) {
 	return s, nil
 }
 
-// transpose turns columns of the given length into samples.
-func transpose(columns []float64, rows int) []float64 {
-	width := len(columns) / rows
-	if width == 1 || rows == 1 {
-		return columns
-	}
-	values := make([]float64, len(columns))
-	for i, v := range columns {
-		values[i%rows*width+i/rows] = v
-	}
-	return values
-}
-
 var errMixed = errors.New("the JSON is neither a list of numbers nor a list of lists of numbers")
 
 // ParseMatrix reads [[1, 2], [3, 4]] or [1, 2, 3] from valid JSON, so that only the
@@ -163,8 +150,12 @@ func readNPY(data []byte) (*Series, error) {
 		return nil, errTooLong
 	}
 	s := &Series{Width: width, Values: e.Floats(h.Rest, rows*width)}
-	if h.Fortran {
-		s.Values = transpose(s.Values, rows)
+	if h.Fortran { // column after column
+		columns := s.Values
+		s.Values = make([]float64, len(columns))
+		for i, v := range columns {
+			s.Values[i%rows*width+i/rows] = v
+		}
 	}
 	return s, nil
 }
