@@ -44,11 +44,7 @@ func reference(colored bool) *pointcloud.Cloud {
 }
 
 func TestDecodeCloudOfOtherWriters(t *testing.T) {
-	for _, name := range []string{
-		"ascii.pcd", "binary.pcd", "binary_compressed.pcd",
-		"ascii.ply", "binary_little_endian.ply", "binary_big_endian.ply",
-		"ascii_lists.ply", "binary_little_endian_lists.ply",
-	} {
+	for _, name := range []string{"ascii.pcd", "binary.pcd"} {
 		t.Run(name, func(t *testing.T) {
 			got, err := pointcloud.Decode(cloudFile(t, name).Payload(), 0)
 			if err != nil {
@@ -109,7 +105,6 @@ func TestDecodeCloud(t *testing.T) {
 		{"pcd", perception.Item{Data: []byte(pcd)}, two(nil)},
 		{"pcd without POINTS", perception.Item{Data: []byte(strings.Replace(pcd, "POINTS 2\n", "", 1))}, two(nil)},
 		{"pcd, colours as numbers and as bits", perception.Item{Data: []byte(colored)}, two(func(c *pointcloud.Cloud) { c.Colors = []uint8{0x40, 0x40, 0x70, 0xff, 0, 0} })},
-		{"ply, big endian, lists", perception.Item{Data: listedPLY()}, two(nil)},
 		{"PointCloud2", pointCloud2(binary.LittleEndian, 2, 2), grid},
 		{"PointCloud2, big endian", pointCloud2(binary.BigEndian, 2, 2), grid},
 		{"npy", perception.Item{Data: npy(">f8", "(2, 3)", elements(binary.BigEndian, []float64{0, 0, 1, 1, 0, 1})), Metadata: cloudKind}, two(nil)},
@@ -128,21 +123,6 @@ func TestDecodeCloud(t *testing.T) {
 			}
 		})
 	}
-}
-
-// listedPLY is big endian, with a list between the numbers of a point and an
-// element of lists before.
-func listedPLY() []byte {
-	b := []byte("ply\nformat binary_big_endian 1.0\ncomment x\nelement face 1\nproperty list uchar int vertex_indices\nelement vertex 2\n" +
-		"property float x\nproperty list ushort double tags\nproperty short y\nproperty double z\nend_header\n")
-	b = append(b, 1, 0, 0, 0, 1)
-	for i := range 2 {
-		b = binary.BigEndian.AppendUint32(b, math.Float32bits(float32(i)))
-		b = binary.BigEndian.AppendUint16(b, uint16(i))
-		b = append(b, make([]byte, 8*i+2)...)
-		b = binary.BigEndian.AppendUint64(b, math.Float64bits(1))
-	}
-	return b
 }
 
 func TestDecodeCloudKeepsAnEvenPart(t *testing.T) {
@@ -182,10 +162,6 @@ func TestDecodeCloudRefuses(t *testing.T) {
 		}
 		return perception.Item{Data: []byte(strings.Replace(data, old, new, 1))}
 	}
-	compressed := string(cloudFile(t, "binary_compressed.pcd").Data)
-	body := strings.Index(compressed, "binary_compressed\n") + len("binary_compressed\n")
-	binaryPLY := string(cloudFile(t, "binary_little_endian.ply").Data)
-	listsPLY := string(cloudFile(t, "binary_little_endian_lists.ply").Data)
 	ros := func(key string, v any) perception.Item {
 		it := pointCloud2(binary.LittleEndian, 2, 2)
 		it.Metadata[key] = v
@@ -199,33 +175,19 @@ func TestDecodeCloudRefuses(t *testing.T) {
 	}{
 		{"text", perception.Item{MediaType: "text/plain", Data: []byte("x")}, "text/plain is not read as a point cloud"},
 		{"head", head, "only the first"},
-		{"pcd, too many points", replace(pcd, "POINTS 2", "POINTS 3"), `ends within element "point" 3 of 3`},
+		{"pcd, too many points", replace(pcd, "POINTS 2", "POINTS 3"), "ends within point 3 of 3"},
 		{"pcd, beyond 2^31 points", replace(pcd, "POINTS 2", "POINTS 2147483648"), "not from 0 to 2147483647"},
 		{"pcd, width times height", replace(strings.Replace(pcd, "POINTS 2\n", "", 1), "WIDTH 2\nHEIGHT 1", "WIDTH 99999\nHEIGHT 99999"), "not from 0"},
 		{"pcd, binary", replace(strings.Replace(pcd, "ascii", "binary", 1), "POINTS 2", "POINTS 2147483647"), "need 25769803764 bytes; 12 are there"},
 		{"pcd, no points", replace(pcd, "0 0 1\n1 0 1", "nan 0 1\ninf 0 1"), "no point with a position"},
-		{"pcd, a word", replace(pcd, "1 0 1\n", "1 up 1\n"), `element "point" 2: "up" is not a number`},
-		{"pcd, short line", replace(pcd, "1 0 1\n", "1 0\n"), `element "point" 2: the line has fewer values`},
+		{"pcd, a word", replace(pcd, "1 0 1\n", "1 up 1\n"), `point 2: "up" is not a number`},
+		{"pcd, short line", replace(pcd, "1 0 1\n", "1 0\n"), "point 2: the line has fewer values"},
 		{"pcd, type", replace(pcd, "TYPE F", "TYPE Q"), `type "Q"`},
 		{"pcd, size", replace(pcd, "SIZE 4", "SIZE 3"), `size "3"`},
 		{"pcd, count", replace(pcd, "COUNT 1", "COUNT 9999999"), "not from 0 to 65536"},
 		{"pcd, sizes", replace(pcd, "SIZE 4 4 4", "SIZE 4 4"), "3 fields with 2 sizes"},
 		{"pcd, no y", replace(pcd, "x y z", "x q z"), "no fields x and y"},
-		{"pcd, form", replace(pcd, "DATA ascii", "DATA zip"), `"zip" is not known`},
-		{"compressed, more than it holds", replace(compressed, "POINTS 40", "POINTS 2000000000"), "need 52000000000"},
-		{"compressed, cut", perception.Item{Data: []byte(compressed[:len(compressed)-9])}, "are there"},
-		{"compressed, no sizes", perception.Item{Data: []byte(compressed[:body+5])}, "end before their size"},
-		{"compressed, beyond the ratio", bomb(1<<20, 100), "cannot hold that"},
-		{"compressed, beyond the limit", bomb(30<<20, 8<<20), "the limit is 268435456"},
-		{"compressed, not what it claims", bomb(100, 50), "damaged"},
-		{"ply, too many", replace(ply, "vertex 3", "vertex 2147483647"), "ends within element \"vertex\" 5 of"},
-		{"ply, binary, too many", replace(binaryPLY, "vertex 40", "vertex 2147483647"), "elements \"vertex\" need"},
-		{"ply, lists, too many", replace(listsPLY, "vertex 40", "vertex 2147483647"), "ends within element"},
-		{"ply, faces before vertices", replace(binaryPLY, "face 2", "face 2147483647"), "ends within element \"face\""},
-		{"ply, list counted by float", replace(ply, "list uchar", "list float"), `"float" cannot count`},
-		{"ply, type", replace(ply, "property float x", "property half x"), `unknown type "half"`},
-		{"ply, no vertices", replace(ply, "element vertex", "element vertices"), "no element vertex"},
-		{"ply, no end", replace(ply, "end_header", "end"), "no end_header"},
+		{"pcd, form", replace(pcd, "DATA ascii", "DATA zip"), `"zip" is not read`},
 		{"PointCloud2, width", ros("width", 3.0), "row_step 47 is less"},
 		{"PointCloud2, height", ros("height", 2e9), "not from 0"},
 		{"PointCloud2, claims", ros("height", 1e9), "bytes; 94 are there"},
@@ -251,14 +213,6 @@ func TestDecodeCloudRefuses(t *testing.T) {
 	}
 }
 
-// bomb is a compressed PCD of that many points in so many bytes of zeros.
-func bomb(points, packed int) perception.Item {
-	header := "VERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nPOINTS " + strconv.Itoa(points) + "\nDATA binary_compressed\n"
-	b := binary.LittleEndian.AppendUint32([]byte(header), uint32(packed))
-	b = binary.LittleEndian.AppendUint32(b, uint32(12*points))
-	return perception.Item{Data: append(b, make([]byte, packed)...)}
-}
-
 func TestSummarizeClouds(t *testing.T) {
 	head := cloudFile(t, "binary.pcd")
 	head.Data, head.Size = head.Data[:300], 1214
@@ -267,11 +221,10 @@ func TestSummarizeClouds(t *testing.T) {
 		item perception.Item
 		want string
 	}{
-		{"pcd", cloudFile(t, "binary_compressed.pcd"), "point cloud, 40 points, fields x y z rgb intensity ring, binary_compressed, within 4.88 x 9.75 x 2 m, 1 missing"},
-		{"mesh", cloudFile(t, "binary_big_endian.ply"), "mesh, 40 vertices, 2 faces, fields id x y z red green blue intensity, binary_big_endian, within 4.88 x 9.75 x 2 m, 1 missing"},
+		{"pcd", cloudFile(t, "binary.pcd"), "point cloud, 40 points, fields x y z rgb intensity ring, binary, within 4.88 x 9.75 x 2 m, 1 missing"},
 		{"head", head, "point cloud, 40 points, fields x y z rgb intensity ring, binary"},
 		{"PointCloud2", pointCloud2(binary.LittleEndian, 3, 2), "point cloud, 6 points, fields x y z rgb intensity, PointCloud2, within 2 x 1 x 0 m"},
-		{"unit", with(perception.Item{Data: []byte(ply)}, map[string]any{"units": "mm"}), "mesh, 3 vertices, 1 face, fields x y z, ascii, within 1 x 1 x 0 mm"},
+		{"unit", with(perception.Item{Data: []byte(pcd)}, map[string]any{"units": "mm"}), "point cloud, 2 points, fields x y z, ascii, within 1 x 0 x 0 mm"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -283,19 +236,16 @@ func TestSummarizeClouds(t *testing.T) {
 }
 
 func FuzzCloud(f *testing.F) {
-	names, err := filepath.Glob("testdata/spatial/*.p[cl][dy]")
+	names, err := filepath.Glob("testdata/spatial/*.pcd")
 	if err != nil || len(names) == 0 {
 		f.Fatal(names, err)
 	}
 	for _, name := range names {
 		f.Add(cloudFile(f, filepath.Base(name)).Data, int64(0), "")
 	}
-	for _, data := range []string{pcd, ply} {
-		f.Add([]byte(data), int64(1<<40), "")
-	}
+	f.Add([]byte(pcd), int64(1<<40), "")
 	f.Add(pointCloud2(binary.LittleEndian, 3, 2).Data, int64(3), "application/x-pointcloud2")
 	f.Add(npy("<f4", "(2, 3)", make([]byte, 24)), int64(0), "")
-	f.Add(bomb(88, 12).Data, int64(0), "")
 	f.Fuzz(func(t *testing.T, data []byte, size int64, mediaType string) {
 		item := pointCloud2(binary.LittleEndian, 1, 1)
 		item.Data, item.Size, item.MediaType = data, size, mediaType
@@ -313,23 +263,4 @@ func FuzzCloud(f *testing.F) {
 			checkFace(t, item)
 		}
 	})
-}
-
-// What unfolds to less than it claims is refused before any of it is unpacked.
-func TestCloudBombTakesNoMemory(t *testing.T) {
-	const pieces, points = 1 << 18, 5_700_000
-	header := "VERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nPOINTS " + strconv.Itoa(points) + "\nDATA binary_compressed\n"
-	body := "\x00\x00" + strings.Repeat("\xe0\xff\x00", pieces) // 264 bytes a piece
-	data := binary.LittleEndian.AppendUint32([]byte(header), uint32(len(body)))
-	data = append(binary.LittleEndian.AppendUint32(data, 12*points), body...)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err := pointcloud.Decode(perception.Item{Data: data}.Payload(), 0)
-	runtime.ReadMemStats(&after)
-	if err == nil || !strings.Contains(err.Error(), "damaged") {
-		t.Errorf("got %v", err)
-	}
-	if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
-		t.Errorf("allocated %d bytes for %d", got, len(data))
-	}
 }

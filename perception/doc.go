@@ -1,8 +1,8 @@
 // Package perception reads what a robot sensed: it recognises the format of the bytes,
 // summarises them in one line, computes a vector for finding similar perceptions, draws a
 // picture, and reads the numbers. It chooses the format; the packages image, audio,
-// pointcloud, trajectory, segment and timeseries read it. The packages recorder, recording,
-// lerobot and folder bring perceptions in, and payload stores their bytes.
+// pointcloud, trajectory, segment and timeseries read it. The packages recorder, recording
+// and lerobot bring perceptions in, and payload stores their bytes.
 //
 // # Nouns
 //
@@ -43,7 +43,7 @@
 // Every length that a file claims is checked against the bytes that are there before anything
 // is allocated. Reading a trace takes about six times the memory of its data at most; an image
 // 64 MiB or 64 times its data, whichever is more; a cloud 64 MiB; a sound 32 MiB. Samples take
-// 32 MiB besides their trace. Of a FLAC file at most 32 Mi samples are decoded.
+// 32 MiB besides their trace.
 //
 // # Caveats
 //

@@ -90,17 +90,9 @@ func wav(channels, rate, samples, claimed int) []byte {
 	return append(b, make([]byte, 2*channels*samples)...)
 }
 
-func flac(rate, channels, bits, samples uint64) []byte {
-	b := append([]byte("fLaC\x80\x00\x00\x22"), make([]byte, 10)...)
-	b = binary.BigEndian.AppendUint64(b, rate<<44|(channels-1)<<41|(bits-1)<<36|samples)
-	return append(b, make([]byte, 16)...)
-}
-
 func webp(chunk string, body []byte) []byte {
 	b := append([]byte("RIFF\x1e\x00\x00\x00WEBP"+chunk+"\x0a\x00\x00\x00"), body...)
 	return append(b, make([]byte, 10)...)
 }
 
 const pcd = "# .PCD v0.7\nVERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH 2\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 2\nDATA ascii\n0 0 1\n1 0 1\n"
-
-const ply = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"

@@ -143,7 +143,7 @@ func Describe(it Item) (summary, kind string, vector []float32) {
 
 // FeatureRules is the version of the rules that [Features] follows. It grows with
 // every change of them. Vectors of different versions must not be compared.
-const FeatureRules = 3
+const FeatureRules = 4
 
 // Features returns a vector of fixed length that describes the item, and the kind
 // of the vector. [Distance] compares two vectors of one kind: the smaller the
@@ -303,7 +303,7 @@ func SenseOf(mediaType, summary string) string {
 			return s.sense
 		}
 	}
-	if mediaType == media.TypePCD || mediaType == media.TypePLY {
+	if mediaType == media.TypePCD {
 		return "spatial"
 	}
 	return "visual"

@@ -16,7 +16,7 @@ func FuzzSamples(f *testing.F) {
 		declared string
 	}{
 		{[]byte("t,a (N)\n0,1\n1,2\n9,3\n"), "text/csv"}, {[]byte("x,y,yaw\n0,1,0\n1,2,1\n"), "text/csv"}, {[]byte(tum), ""}, {[]byte("[[1,null],[3,4]]"), "application/json"},
-		{[]byte(pcd), ""}, {[]byte(ply), ""}, {wav(2, 8000, 40, 160), ""}, {flac(44100, 2, 16, 44100), ""}, {file(f, "pcm_s8.flac"), ""},
+		{[]byte(pcd), ""}, {wav(2, 8000, 40, 160), ""},
 		{npy("<f4", "(2, 3)", elements(binary.LittleEndian, []float32{1, 2, 3, 4, 5, 6})), ""}, {wrenchSegment(f, -62).Data, ""},
 		{segmentOf(f, "/odom", "any", "json", []byte(`{"pose":{"position":{"x":1,"y":2,"z":3},"orientation":{"x":0,"y":0,"z":0,"w":1}}}`), []byte(`{"pose":{"position":{"x":1,"y":2,"z":3},"orientation":{"x":0,"y":0,"z":0,"w":1}}}`)).Data, ""},
 		{segmentOf(f, "/scan", "any", "json", []byte(`{"angle_min":0,"angle_increment":1,"ranges":[1,2],"intensities":[3,4]}`)).Data, ""},

@@ -57,15 +57,10 @@ func sniff(data []byte) string {
 		return media.TypeBytes
 	case bytes.HasPrefix(data, []byte(media.NPYMagic)):
 		return media.TypeNPY
-	case bytes.HasPrefix(data, []byte("fLaC")):
-		// The library does not recognise a file with only a STREAMINFO block.
-		return "audio/flac"
 	case bytes.HasPrefix(data, []byte(media.MCAPMagic)):
 		return media.TypeMCAP
 	case pointcloud.IsPCD(data):
 		return media.TypePCD
-	case pointcloud.IsPLY(data):
-		return media.TypePLY
 	}
 	t := mimetype.Detect(data).String()
 	// The library looks at the first few kilobytes of text only.

@@ -65,11 +65,9 @@ func TestSummarize(t *testing.T) {
 
 		{"wav", perception.Item{Data: wav(1, 16000, 32000, 64000)}, "audio/wav, 2.0 s, 16 kHz, mono, 16-bit, silent"},
 		{"wav of a stream", perception.Item{Data: wav(2, 44100, 4410, math.MaxUint32)}, "audio/wav, 100 ms, 44.1 kHz, stereo, 16-bit, silent"},
-		{"flac", perception.Item{Data: flac(48000, 4, 24, 120000)}, "audio/flac, 48 kHz, 4 channels, 24-bit, no sound in it: its header claims 2.5 s"},
 
 		{"pcd", perception.Item{Data: []byte(pcd)}, "point cloud, 2 points, fields x y z, ascii, within 1 x 0 x 0 m"},
-		{"pcd that lies", perception.Item{Data: []byte(strings.Replace(pcd, "POINTS 2", "POINTS 2000", 1))}, "147 bytes of application/x-pcd, not read: the data ends within element \"point\" 3 of 2000"},
-		{"ply", perception.Item{Data: []byte(ply)}, "mesh, 3 vertices, 1 face, fields x y z, ascii, within 1 x 1 x 0 m"},
+		{"pcd that lies", perception.Item{Data: []byte(strings.Replace(pcd, "POINTS 2", "POINTS 2000", 1))}, "147 bytes of application/x-pcd, not read: the data ends within point 3 of 2000"},
 
 		{"text", perception.Item{MediaType: "text/plain", Data: []byte("1. open the gripper\n\n2. move   up\n")}, "text, 3 lines: 1. open the gripper 2. move up"},
 		{"table of words", csvItem("a,b\nx,y\n"), "text, 2 lines: a,b x,y"},

@@ -3,7 +3,6 @@ package perception_test
 import (
 	"encoding/xml"
 	"io"
-	"math"
 	"strings"
 	"testing"
 
@@ -62,11 +61,6 @@ func checkSVG(t *testing.T, p *perception.Preview, width, height int) {
 // pictures are the items that are drawn, by name.
 func pictures(t *testing.T) map[string]perception.Item {
 	lawn := family(t, pathFamilies, "lawnmower")
-	kitti := strings.Builder{}
-	for i := range 300 {
-		a := float64(i) / 80
-		kitti.WriteString(kittiLine(a, 20*math.Sin(a), -0.2*a, 20-20*math.Cos(a)))
-	}
 	return map[string]perception.Item{
 		"cloud room":       asciiPCD(20_000, room),
 		"cloud few":        asciiPCD(300, room),
@@ -76,7 +70,6 @@ func pictures(t *testing.T) map[string]perception.Item {
 		"scan corridor":    scanItem(360, 360, "corridor", 0.1, 0.02, newRandom(2)),
 		"path lawnmower":   tumItem(lawn(newRandom(3), 400), 60.2),
 		"path figureeight": tumItem(family(t, pathFamilies, "figure eight")(newRandom(4), 300), 12),
-		"path kitti":       {Data: []byte(kitti.String())},
 		"path straight":    csvItem("x,y,z\n0,0,0\n1,0,0\n2,0,0\n"),
 		"path in place":    csvItem("x,y,z\n1,1,0\n1,1,0\n"),
 	}
@@ -134,7 +127,7 @@ func TestPreviewChoosesThePlane(t *testing.T) {
 }
 
 func TestPreviewEscapesUnits(t *testing.T) {
-	item := with(perception.Item{Data: []byte(ply)}, map[string]any{"units": `<script>&"`})
+	item := with(perception.Item{Data: []byte(pcd)}, map[string]any{"units": `<script>&"`})
 	p, err := perception.MakePreview(item, perception.PreviewOptions{})
 	if err != nil {
 		t.Fatal(err)

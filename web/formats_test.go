@@ -53,15 +53,9 @@ func samples(t *testing.T) []sample {
 		{name: ".npy", data: file("npy/float32.npy"), mediaType: "application/x-npy", preview: "image/svg+xml", summary: "samples"},
 		{name: "raw float32 samples", data: floats(1000 * 6), declared: "application/x-samples", metadata: robotmem.Object{"dtype": "<f4", "shape": []int{1000, 6}, "rate_hz": 1000}, mediaType: "application/x-samples", preview: "image/svg+xml", summary: "1,000 samples over 1.00 s"},
 		{name: "WAV", data: file("visual/pcm_16.wav"), mediaType: "audio/wav", preview: "image/svg+xml", summary: "100 ms, 8 kHz, mono, 16-bit"},
-		{name: "FLAC", data: file("visual/pcm_24.flac"), mediaType: "audio/flac", preview: "image/svg+xml", summary: "500 ms, 8 kHz, stereo, 24-bit"},
 		{name: "TUM", data: tum(50), declared: "text/x-tum", mediaType: "text/x-tum", preview: "image/svg+xml", summary: "trajectory"},
-		{name: "KITTI", data: kitti(50), declared: "text/x-kitti", mediaType: "text/x-kitti", preview: "image/svg+xml", summary: "trajectory"},
 		{name: "PCD, ascii", data: file("spatial/ascii.pcd"), mediaType: "application/x-pcd", preview: "image/svg+xml", summary: "40 points"},
 		{name: "PCD, binary", data: file("spatial/binary.pcd"), mediaType: "application/x-pcd", preview: "image/svg+xml", summary: "40 points"},
-		{name: "PCD, compressed", data: file("spatial/binary_compressed.pcd"), mediaType: "application/x-pcd", preview: "image/svg+xml", summary: "40 points"},
-		{name: "PLY, ascii", data: file("spatial/ascii.ply"), mediaType: "application/x-ply", preview: "image/svg+xml", summary: "40 vertices"},
-		{name: "PLY, big-endian", data: file("spatial/binary_big_endian.ply"), mediaType: "application/x-ply", preview: "image/svg+xml", summary: "40 vertices"},
-		{name: "PLY, little-endian", data: file("spatial/binary_little_endian.ply"), mediaType: "application/x-ply", preview: "image/svg+xml", summary: "40 vertices"},
 		{name: "laser scan", data: scan, mediaType: "application/json", preview: "image/svg+xml", summary: "scan"},
 		{name: "PointCloud2", data: floats(300 * 4), declared: "application/x-pointcloud2", metadata: pointCloud2(300), mediaType: "application/x-pointcloud2", preview: "image/svg+xml", summary: "300 points"},
 		{name: "MCAP", data: mcap(), mediaType: "application/vnd.mcap", summary: "application/vnd.mcap"},
@@ -156,15 +150,6 @@ func tum(poses int) []byte {
 	for i := range poses {
 		a := float64(i) / 20
 		fmt.Fprintf(&b, "%.4f %.4f %.4f 0.5 0 0 %.6f %.6f\n", 1700000000+a, 3*math.Cos(a), 3*math.Sin(a), math.Sin(a/2), math.Cos(a/2))
-	}
-	return b.Bytes()
-}
-
-func kitti(poses int) []byte {
-	var b bytes.Buffer
-	for i := range poses {
-		s, c := math.Sincos(float64(i) / 20)
-		fmt.Fprintf(&b, "%.6f 0 %.6f %.4f 0 1 0 0 %.6f 0 %.6f %.4f\n", c, s, 3*s, -s, c, 3*c)
 	}
 	return b.Bytes()
 }

@@ -1,15 +1,11 @@
-// Package audio reads WAV and FLAC recordings. A [File] makes a summary, features,
-// a spectrogram and samples of one.
+// Package audio reads WAV recordings. A [File] makes a summary, features, a spectrogram and samples
+// of one.
 //
 // The tests of this package are those of package perception, through its API.
 package audio
 
 import (
-	"bytes"
-	"cmp"
 	"errors"
-	"fmt"
-	"io"
 	"math"
 	"strconv"
 
@@ -17,46 +13,23 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// File is a WAV or FLAC file.
+// File is a WAV file.
 type File struct{ media.Payload }
 
-const flacMagic = "fLaC"
-
-// Accepts reports whether the payload begins as a WAV or FLAC file.
-func Accepts(in media.Payload) bool {
-	return wav.Is(in.Data) || bytes.HasPrefix(in.Data, []byte(flacMagic))
-}
+// Accepts reports whether the payload begins as a WAV file.
+func Accepts(in media.Payload) bool { return wav.Is(in.Data) }
 
 type header struct {
-	format   string // "wav" or "flac"
-	rate     int    // samples per second
+	rate     int // samples per second
 	channels int
 	bits     int // of a sample; 0 is unknown
 	float    bool
-	// length is the number of samples of one channel that are there, as far as
-	// known, and claimed the number that the header claims. 0 is unknown.
+	// length is the number of samples of one channel that are there, and claimed the number that
+	// the header claims; 0 is unknown.
 	length, claimed int64
 }
 
-// source is an open recording.
-type source struct {
-	header
-	// each calls f with the readings of each sample from lo up to and without hi, full scale is 1. They
-	// are valid until f returns. It returns where it stopped, and why it did if that is before hi:
-	// io.EOF, errMoreSound, or what is damaged.
-	each func(lo, hi int64, f func(readings []float64)) (end int64, err error)
-}
-
-func (f File) open() (source, error) {
-	if wav.Is(f.Data) {
-		return openWAV(f.Data)
-	}
-	return openFLAC(f.Data)
-}
-
 const (
-	// maxLength is the number of samples that a FLAC header can count.
-	maxLength = 1 << 36
 	// maxSound bounds the samples of all channels that are kept: 32 MiB as float32, three minutes
 	// of mono at 48 kHz. A longer recording is represented by up to soundParts parts of one length
 	// that are spread evenly over it.
@@ -73,7 +46,6 @@ type sound struct {
 	part    int64     // samples of a part
 	stride  int64
 	count   int64 // samples that were read
-	damage  error // what ended the reading early
 
 	// Of all channels, before they were mixed:
 	peak   float64
@@ -85,28 +57,25 @@ func (f File) decode() (*sound, error) {
 	if err := f.Whole(); err != nil {
 		return nil, err
 	}
-	src, err := f.open()
+	src, err := openWAV(f.Data)
 	if err != nil {
 		return nil, err
 	}
 	s := &sound{header: src.header, part: max(maxSound/soundParts/int64(src.channels), 1), stride: 1}
-	s.samples = make([]float32, 0, min(s.length, s.part*soundParts))
-	_, err = src.each(0, maxLength, s.add)
-	switch {
-	case s.count == 0 && errors.Is(err, io.EOF):
-		return nil, s.errEmpty()
-	case s.count == 0:
-		return nil, err
-	case !errors.Is(err, io.EOF) && !errors.Is(err, errMoreSound):
-		s.damage = err
+	for s.length > s.part*soundParts*s.stride {
+		s.stride *= 2
 	}
-	if s.length = s.count; errors.Is(err, errMoreSound) {
-		s.length = max(s.count, s.claimed)
+	s.samples = make([]float32, 0, min(s.length, s.part*soundParts))
+	if err := src.each(0, s.length, s.add); err != nil {
+		return nil, err
+	}
+	if s.count == 0 {
+		return nil, errEmpty
 	}
 	return s, nil
 }
 
-func (h header) errEmpty() error { return fmt.Errorf("the %s recording has no sample", h.format) }
+var errEmpty = errors.New("the wav recording has no sample")
 
 func (s *sound) add(readings []float64) {
 	sum := 0.0
@@ -123,13 +92,6 @@ func (s *sound) add(readings []float64) {
 	}
 	at := s.count / s.part
 	s.count++
-	if at%s.stride == 0 && int64(len(s.samples)) == s.part*soundParts {
-		for i := range int64(soundParts / 2) {
-			copy(s.samples[i*s.part:(i+1)*s.part], s.samples[2*i*s.part:])
-		}
-		s.samples = s.samples[:s.part*soundParts/2]
-		s.stride *= 2
-	}
 	if at%s.stride == 0 {
 		s.samples = append(s.samples, float32(sum/float64(len(readings))))
 	}
@@ -151,7 +113,7 @@ func (s *sound) at(start int64, n int) []float32 {
 // Summary returns "audio/wav, 2.5 s, 16 kHz, mono, 16-bit, peak -3.1 dBFS at
 // 1.20 s, rms -20.0 dBFS".
 func (f File) Summary() string {
-	h, err := f.open()
+	h, err := openWAV(f.Data)
 	if err != nil {
 		return ""
 	}
@@ -174,23 +136,14 @@ func (f File) Summary() string {
 
 func (s *sound) words() string {
 	out := ""
-	if s.damage != nil && !errors.Is(s.damage, io.ErrUnexpectedEOF) {
-		out = ", damaged"
-	} else if s.claimed > s.length {
-		out = ", truncated"
-	}
-	if out != "" && s.claimed > s.length {
-		out += ": its header claims " + s.seconds(s.claimed)
+	if s.claimed > s.length {
+		out = ", truncated: its header claims " + s.seconds(s.claimed)
 	}
 	if s.peak == 0 {
 		return out + ", silent"
 	}
 	rms := math.Sqrt(s.energy / float64(s.count*int64(s.channels)))
-	out += ", peak " + decibels(s.peak) + " at " + s.seconds(s.peakAt) + ", rms " + decibels(rms)
-	if s.count < s.length {
-		out += " (of its first " + s.seconds(s.count) + ")"
-	}
-	return out
+	return out + ", peak " + decibels(s.peak) + " at " + s.seconds(s.peakAt) + ", rms " + decibels(rms)
 }
 
 func decibels(v float64) string {
@@ -215,7 +168,7 @@ func (h header) seconds(samples int64) string {
 
 // String returns "audio/wav, 2.0 s, 16 kHz, mono, 16-bit".
 func (h header) String() string {
-	s := "audio/" + h.format
+	s := "audio/wav"
 	if h.length > 0 {
 		s += ", " + h.seconds(h.length)
 	}
@@ -240,29 +193,23 @@ func (h header) String() string {
 // Samples returns each channel of the recording. The samples go into the envelope
 // one by one, so that a recording of any length takes little memory.
 func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
-	h, err := f.open()
+	h, err := openWAV(f.Data)
 	if err != nil {
 		return nil, err
 	}
 	time := func(i int) float64 { return float64(i) / float64(h.rate) }
-	lo, hi := o.Cut(maxLength, time)
-	length := cmp.Or(h.length, h.claimed)
-	e, err := media.NewEnvelope(h.channels, max(min(int64(hi), length)-int64(lo), 0), o)
+	lo, hi := o.Cut(int(h.length), time)
+	e, err := media.NewEnvelope(h.channels, int64(hi-lo), o)
 	if err != nil {
 		return nil, err
 	}
-	end, err := h.each(int64(lo), int64(hi), e.Add)
-	switch {
-	case errors.Is(err, errMoreSound):
-		return nil, fmt.Errorf("the sound is longer than %d samples, the most that are unpacked at once; ask for an earlier part with to", maxStreamed)
-	case end == 0 && errors.Is(err, io.EOF):
-		return nil, h.errEmpty()
-	case end == 0 && err != nil:
+	if err := h.each(int64(lo), int64(hi), e.Add); err != nil {
 		return nil, err
-	case err == nil:
-		end = max(end, length)
 	}
-	out := &media.Samples{Kind: "sound", TimeUnit: "s", RateHz: float64(h.rate), DurationS: time(int(end))}
+	if h.length == 0 {
+		return nil, errEmpty
+	}
+	out := &media.Samples{Kind: "sound", TimeUnit: "s", RateHz: float64(h.rate), DurationS: time(int(h.length))}
 	e.Fill(out, lo, time, func(c int) (name, unit string) {
 		switch h.channels {
 		case 1:

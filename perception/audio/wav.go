@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/robotmem/robotmem-go/perception/internal/wav"
@@ -20,26 +19,26 @@ type wavFile struct {
 
 // openWAV keeps the samples that are there of those that the header claims. A
 // recorder that streams claims 0 or about 2^32 bytes, which counts as unknown.
-func openWAV(data []byte) (source, error) {
+func openWAV(data []byte) (*wavFile, error) {
 	h, err := wav.Parse(data)
 	if err != nil {
-		return source{}, err
+		return nil, err
 	}
 	const maxRate = 10_000_000 // more than any converter of sound or vibration
 	if h.Rate == 0 || h.Rate > maxRate {
-		return source{}, fmt.Errorf("the WAV file has %d Hz; 1 to %d Hz are read", h.Rate, maxRate)
+		return nil, fmt.Errorf("the WAV file has %d Hz; 1 to %d Hz are read", h.Rate, maxRate)
 	}
-	w := wavFile{code: h.Code, size: (h.Bits + 7) / 8}
-	w.header = header{format: "wav", rate: h.Rate, channels: h.Channels, bits: h.Bits, float: h.Code == wav.Float}
+	w := &wavFile{code: h.Code, size: (h.Bits + 7) / 8}
+	w.header = header{rate: h.Rate, channels: h.Channels, bits: h.Bits, float: h.Code == wav.Float}
 	switch h.Code {
 	case wav.PCM, wav.Float, wav.ALaw, wav.MuLaw:
 	default: // compressed blocks, whose samples cannot be counted
 		w.bits = 0
-		return source{w.header, w.each}, nil
+		return w, nil
 	}
 	frame := w.size * w.channels
 	if frame == 0 {
-		return source{}, errors.New("the WAV file has samples of 0 bits")
+		return nil, errors.New("the WAV file has samples of 0 bits")
 	}
 	const unknown = 0xffff_0000
 	w.body = data[h.Start:]
@@ -50,26 +49,25 @@ func openWAV(data []byte) (source, error) {
 		w.claimed = h.Claimed / int64(frame)
 	}
 	w.length = int64(len(w.body) / frame)
-	return source{w.header, w.each}, nil
+	return w, nil
 }
 
-func (w *wavFile) each(lo, hi int64, f func(readings []float64)) (end int64, err error) {
+// each calls f with the readings of each sample from lo up to and without hi, full scale is 1. They
+// are valid until f returns.
+func (w *wavFile) each(lo, hi int64, f func(readings []float64)) error {
 	sample, err := w.reader()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	readings := make([]float64, w.channels)
-	for at := lo; at < min(hi, w.length); at++ {
+	for at := lo; at < hi; at++ {
 		frame := w.body[at*int64(w.size*w.channels):]
 		for c := range readings {
 			readings[c] = sample(frame[c*w.size:])
 		}
 		f(readings)
 	}
-	if w.length < hi {
-		return w.length, io.EOF
-	}
-	return hi, nil
+	return nil
 }
 
 var errSampleFormat = errors.New("are not read")

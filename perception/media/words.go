@@ -54,11 +54,8 @@ func CleanWord(word []byte) string {
 
 // Plural returns "1 byte", "1,234 bytes".
 func Plural(n int64, noun string) string {
-	switch {
-	case n == 1:
+	if n == 1 {
 		return "1 " + noun
-	case noun == "vertex":
-		return Thousands(n) + " vertices"
 	}
 	return Thousands(n) + " " + noun + "s"
 }

@@ -39,8 +39,7 @@ var errNoPoint = errors.New("the point cloud holds no point with a position")
 
 // Decode reads a payload as a point cloud. It accepts
 //
-//   - PCD: ascii, binary and binary_compressed;
-//   - PLY: ascii and binary of either byte order; of a mesh the vertices;
+//   - PCD: ascii and binary;
 //   - application/x-pointcloud2: the data of a ROS sensor_msgs/PointCloud2, with the
 //     rest of the message in metadata: fields (a list of name, offset, datatype and
 //     count), point_step, width, height, row_step and is_bigendian;
@@ -66,10 +65,10 @@ func Decode(in media.Payload, limit int) (*Cloud, error) {
 	return &c.cloud, nil
 }
 
-// Accepts reports whether the payload is PCD, PLY, a PointCloud2, or an array that
+// Accepts reports whether the payload is PCD, a PointCloud2, or an array that
 // metadata calls a cloud: three columns of numbers may be anything.
 func Accepts(in media.Payload) bool {
-	return IsPCD(in.Data) || IsPLY(in.Data) || isArray(in) || in.Type == media.TypePointCloud2
+	return IsPCD(in.Data) || isArray(in) || in.Type == media.TypePointCloud2
 }
 
 func isArray(in media.Payload) bool {
@@ -78,10 +77,8 @@ func isArray(in media.Payload) bool {
 
 // source is what the header of a cloud says, and how to read its points.
 type source struct {
-	what   string // point cloud or mesh
 	form   string // how the points are written
 	points int64
-	faces  int64
 	fields []field
 	// each calls f with every point in order. The values are valid until f returns.
 	each func(f func(*values)) error
@@ -91,14 +88,12 @@ func open(in media.Payload) (*source, error) {
 	switch {
 	case IsPCD(in.Data):
 		return openPCD(in.Data)
-	case IsPLY(in.Data):
-		return openPLY(in.Data)
 	case isArray(in):
 		return openArray(in)
 	case in.Type == media.TypePointCloud2:
 		return openPointCloud2(in)
 	}
-	return nil, fmt.Errorf("%s is not read as a point cloud; give PCD, PLY, %s or a .npy array of kind cloud", media.Clean(in.Type, media.MaxName), media.TypePointCloud2)
+	return nil, fmt.Errorf("%s is not read as a point cloud; give PCD, %s or a .npy array of kind cloud", media.Clean(in.Type, media.MaxName), media.TypePointCloud2)
 }
 
 // slot is a value of a point that is used.
@@ -249,17 +244,13 @@ func halve[T any](values []T, size int) []T {
 type File struct{ media.Payload }
 
 // Summary returns "point cloud, 1,234 points, fields x y z, binary, within 4.2 x 3.1
-// x 1.8 m, 17 missing", and of a mesh "mesh, 8 vertices, 12 faces, …". Of the first
-// bytes of a payload it says what the header says.
+// x 1.8 m, 17 missing". Of the first bytes of a payload it says what the header says.
 func (f File) Summary() string {
 	src, err := open(f.Payload)
 	if err != nil {
 		return ""
 	}
-	s := src.what + ", " + media.Plural(src.points, "point")
-	if src.faces > 0 {
-		s = src.what + ", " + media.Plural(src.points, "vertex") + ", " + media.Plural(src.faces, "face")
-	}
+	s := "point cloud, " + media.Plural(src.points, "point")
 	var names []string
 	for _, field := range src.fields {
 		if field.name != padding {

@@ -25,13 +25,11 @@ const (
 var errPointCount = fmt.Errorf("the number of points is not from 0 to %d", math.MaxInt32)
 
 type field struct {
-	name    string
-	typ     npy.Type
-	count   int // values per point; of a list 0
-	offset  int // bytes before the field in the first point
-	slot    slot
-	isList  bool
-	lengths npy.Type // type of the length of a list
+	name   string
+	typ    npy.Type
+	count  int // values per point
+	offset int // bytes before the field in the first point
+	slot   slot
 }
 
 func newField(name, code string, order binary.ByteOrder) field {
@@ -63,28 +61,25 @@ func layOut(fields []field) (step int) {
 	return step
 }
 
-// records are points of equal size: one point after another, or field after field, if
-// the strides of the fields differ.
+// records are points of equal size.
 type records struct {
 	data          []byte
 	width, height int64
 	rowStep       int64 // bytes
-	stride        func(field) int
+	stride        int64 // bytes from a value of a field to the next point's
 }
 
 // each reads all fields that are used. The caller has checked that the data is there.
 func (r *records) each(fields []field, f func(*values)) {
 	used := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return f.slot == unused })
-	strides := make([]int64, len(used))
 	for i := range used {
-		strides[i] = int64(r.stride(used[i]))
 		used[i].typ = used[i].bits()
 	}
 	for row := range r.height {
 		for column := range r.width {
 			var v values
 			for i := range used {
-				at := row*r.rowStep + column*strides[i] + int64(used[i].offset)
+				at := row*r.rowStep + column*r.stride + int64(used[i].offset)
 				v[used[i].slot] = used[i].typ.Float(r.data[at:])
 			}
 			f(&v)
@@ -92,69 +87,28 @@ func (r *records) each(fields []field, f func(*values)) {
 	}
 }
 
-// element is a run of points, or of other things in a file with points, that have the same fields.
+// element is a run of points that have the same fields.
 type element struct {
-	name   string
 	count  int64
 	fields []field
 }
 
-// walkRecords reads elements of equal size and returns the data behind them.
-func (e *element) walkRecords(data []byte, yield func(*values)) (rest []byte, err error) {
+// walkRecords reads points of equal size.
+func (e *element) walkRecords(data []byte, yield func(*values)) error {
 	step := layOut(e.fields)
-	need := e.count * int64(step)
-	if need > int64(len(data)) {
-		return nil, fmt.Errorf("the %d elements %q need %d bytes; %d are there", e.count, media.Clean(e.name, media.MaxName), need, len(data))
+	if need := e.count * int64(step); need > int64(len(data)) {
+		return fmt.Errorf("the %d points need %d bytes; %d are there", e.count, need, len(data))
 	}
-	r := records{data: data, width: e.count, height: 1, stride: func(field) int { return step }}
+	r := records{data: data, width: e.count, height: 1, stride: int64(step)}
 	r.each(e.fields, yield)
-	return data[need:], nil
+	return nil
 }
 
-// walkLists reads elements with lists. A list takes at least the byte of its length,
-// so a count that is too large ends with the data.
-func (e *element) walkLists(data []byte, yield func(*values)) (rest []byte, err error) {
-	take := func(n int64) []byte {
-		if n < 0 || n > int64(len(data)) {
-			return nil
-		}
-		b := data[:n:n]
-		data = data[n:]
-		return b
-	}
-	for n := range e.count {
-		var v values
-		for _, f := range e.fields {
-			count := int64(1)
-			if f.isList {
-				b := take(int64(f.lengths.Size))
-				if b == nil {
-					return nil, e.errEnd(n)
-				}
-				count = int64(f.lengths.Float(b))
-			}
-			b := take(count * int64(f.typ.Size))
-			if b == nil {
-				return nil, e.errEnd(n)
-			}
-			if f.slot != unused {
-				v[f.slot] = f.bits().Float(b)
-			}
-		}
-		yield(&v)
-	}
-	return data, nil
-}
-
-func (e *element) errEnd(n int64) error {
-	return fmt.Errorf("the data ends within element %q %d of %d", media.Clean(e.name, media.MaxName), n+1, e.count)
-}
-
-// walkText reads an element per line. Blank lines are skipped.
-func (e *element) walkText(data []byte, yield func(*values)) (rest []byte, err error) {
+// walkText reads a point per line. Blank lines are skipped.
+func (e *element) walkText(data []byte, yield func(*values)) error {
 	for n := int64(0); n < e.count; {
 		if len(data) == 0 {
-			return nil, e.errEnd(n)
+			return fmt.Errorf("the data ends within point %d of %d", n+1, e.count)
 		}
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
 		data = rest
@@ -164,11 +118,11 @@ func (e *element) walkText(data []byte, yield func(*values)) (rest []byte, err e
 		n++
 		var v values
 		if err := e.readLine(line, &v); err != nil {
-			return nil, fmt.Errorf("element %q %d: %w", media.Clean(e.name, media.MaxName), n, err)
+			return fmt.Errorf("point %d: %w", n, err)
 		}
 		yield(&v)
 	}
-	return data, nil
+	return nil
 }
 
 var errFewValues = errors.New("the line has fewer values than fields")
@@ -176,16 +130,7 @@ var errFewValues = errors.New("the line has fewer values than fields")
 func (e *element) readLine(line []byte, v *values) error {
 	var word []byte
 	for _, f := range e.fields {
-		count := f.count
-		if f.isList {
-			word, line = nextWord(line)
-			n, err := strconv.ParseUint(string(word), 10, 31)
-			if err != nil {
-				return fmt.Errorf("%q is not the length of a list", media.CleanWord(word))
-			}
-			count = int(n)
-		}
-		for i := range count {
+		for i := range f.count {
 			if word, line = nextWord(line); len(word) == 0 {
 				return errFewValues
 			}
@@ -247,12 +192,9 @@ func openPointCloud2(in media.Payload) (*source, error) {
 		sizes[key] = n
 	}
 	step := sizes["point_step"]
-	r := records{
-		data: in.Data, width: sizes["width"], height: sizes["height"], rowStep: sizes["row_step"],
-		stride: func(field) int { return int(step) },
-	}
+	r := records{data: in.Data, width: sizes["width"], height: sizes["height"], rowStep: sizes["row_step"], stride: step}
 	order := in.Metadata.Order()
-	f := &source{what: "point cloud", form: "PointCloud2", points: r.width * r.height}
+	f := &source{form: "PointCloud2", points: r.width * r.height}
 	if f.points > math.MaxInt32 {
 		return nil, errPointCount
 	}
@@ -320,14 +262,14 @@ func openArray(in media.Payload) (*source, error) {
 		return nil, errors.New("a point cloud as a .npy array is N by 3 (x y z) or N by 4 (x y z intensity)")
 	}
 	columns := h.Shape[1]
-	f := &source{what: "point cloud", form: "array of " + media.Clean(h.Descr, media.MaxName), points: int64(h.Shape[0])}
+	f := &source{form: "array of " + media.Clean(h.Descr, media.MaxName), points: int64(h.Shape[0])}
 	r := records{data: h.Rest, width: f.points, height: 1}
 	// In Fortran order a column is one block.
 	step, stride := typ.Size, typ.Size*columns
 	if h.Fortran {
 		step, stride = typ.Size*h.Shape[0], typ.Size
 	}
-	r.stride = func(field) int { return stride }
+	r.stride = int64(stride)
 	for i, name := range []string{"x", "y", "z", "intensity"}[:columns] {
 		f.fields = append(f.fields, field{name: name, typ: typ, count: 1, offset: i * step})
 	}

@@ -8,24 +8,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robotmem/robotmem-go/perception/internal/shape"
 	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/perception/timeseries"
 )
 
-// TUM is the format of the RGB-D benchmark of the TU München, KITTI that of the
-// odometry benchmark of KIT and TTI Chicago.
+// TUM is the format of the RGB-D benchmark of the TU München: a time, a position and a quaternion.
 const (
-	typeTUM   = "text/x-tum"
-	typeKITTI = "text/x-kitti"
+	typeTUM    = "text/x-tum"
+	tumColumns = 8
 
-	tumColumns   = 8
-	kittiColumns = 12
-
-	// sampledLines, and the last line, are read to tell these formats from a table.
+	// sampledLines, and the last line, are read to tell the format from a table.
 	sampledLines = 50
-	// unitTolerance is how far the length of a quaternion or a column may be from 1:
-	// files hold four digits or more.
+	// unitTolerance is how far the length of a quaternion may be from 1: files hold four digits
+	// or more.
 	unitTolerance = 1e-3
 )
 
@@ -64,95 +59,33 @@ func poseReader(in media.Payload, header []string, table *timeseries.Series) (fu
 		columns, err := namedColumns(header, in.Metadata)
 		return columns.pose, err
 	}
-	width, err := textFormat(in, table)
 	switch {
-	case err != nil:
-	case width != table.Width:
-		err = fmt.Errorf("a line has %d numbers where a pose has %d", table.Width, width)
-	case width == tumColumns:
-		return func(v []float64) Pose { return Pose{&v[0], [3]float64(v[1:4]), (*[4]float64)(v[4:8])} }, nil
+	case !strings.EqualFold(in.Metadata.Text("format"), "tum") && in.Type != typeTUM && !isTUM(table):
+		return nil, errors.New("the text is not a trajectory: it is not TUM, and no header names x and y")
+	case table.Width != tumColumns:
+		return nil, fmt.Errorf("a line has %d numbers where a pose has %d", table.Width, tumColumns)
 	}
-	return func(v []float64) Pose {
-		q := quaternionOf(v)
-		return Pose{nil, [3]float64{v[3], v[7], v[11]}, &q}
-	}, err
+	return func(v []float64) Pose { return Pose{&v[0], [3]float64(v[1:4]), (*[4]float64)(v[4:8])} }, nil
 }
 
-// textFormat returns the columns of the format that the text is in.
-func textFormat(in media.Payload, table *timeseries.Series) (int, error) {
-	declared, last := in.Metadata.Text("format"), table.Len()-1
-	switch {
-	case strings.EqualFold(declared, "tum") || in.Type == typeTUM:
-		return tumColumns, nil
-	case strings.EqualFold(declared, "kitti") || in.Type == typeKITTI:
-		return kittiColumns, nil
-	// A time may come twice, but not in all lines.
-	case table.Width == tumColumns && fits(table, isTUM) && table.Row(last)[0] > table.Row(0)[0]:
-		return tumColumns, nil
-	case table.Width == kittiColumns && last > 0 && fits(table, isKITTI):
-		return kittiColumns, nil
+// isTUM checks the first rows and the last: the time never falls, and the quaternion has the length
+// 1. A time may come twice, but not in all lines.
+func isTUM(table *timeseries.Series) bool {
+	last := table.Len() - 1
+	if table.Width != tumColumns || table.Row(last)[0] <= table.Row(0)[0] {
+		return false
 	}
-	return 0, errors.New("the text is not a trajectory: it is neither TUM nor KITTI, and no header names x and y")
-}
-
-// fits checks the first rows, each with the one before it, and the last.
-func fits(table *timeseries.Series, is func(v, before []float64) bool) bool {
-	before := table.Row(0)
-	for i := range table.Len() {
+	for i := 0; i <= last; i++ {
 		if i == sampledLines {
-			i = table.Len() - 1
+			i = last
 		}
-		v := table.Row(i)
-		if !is(v, before) {
+		v, before := table.Row(i), table.Row(max(0, min(i-1, sampledLines-1)))
+		q := v[4:8]
+		if v[0] < before[0] || math.Abs(q[0]*q[0]+q[1]*q[1]+q[2]*q[2]+q[3]*q[3]-1) > 2*unitTolerance {
 			return false
-		}
-		if before = v; i == table.Len()-1 {
-			break
 		}
 	}
 	return true
-}
-
-// isTUM needs a time that does not fall and a quaternion of length 1.
-func isTUM(v, before []float64) bool {
-	q := v[4:8]
-	return v[0] >= before[0] && near(q[0]*q[0]+q[1]*q[1]+q[2]*q[2]+q[3]*q[3], 1, 2*unitTolerance)
-}
-
-func near(v, want, tolerance float64) bool { return math.Abs(v-want) <= tolerance }
-
-// isKITTI needs a rotation in the left 3 by 3 of the matrix: orthonormal columns and
-// the determinant 1.
-func isKITTI(v, _ []float64) bool {
-	column := func(i int) [3]float64 { return [3]float64{v[i], v[4+i], v[8+i]} }
-	a, b, c := column(0), column(1), column(2)
-	for _, pair := range [][2][3]float64{{a, b}, {a, c}, {b, c}} {
-		if !near(shape.Dot(pair[0], pair[1]), 0, unitTolerance) {
-			return false
-		}
-	}
-	for _, x := range [][3]float64{a, b, c} {
-		if !near(shape.Dot(x, x), 1, 2*unitTolerance) {
-			return false
-		}
-	}
-	return shape.Dot(shape.Cross(a, b), c) > 0
-}
-
-// quaternionOf converts the rotation of a KITTI line to x, y, z, w by the method of
-// Shepperd (1978), which divides by the largest of the four.
-func quaternionOf(m []float64) [4]float64 {
-	xx, yy, zz := m[0], m[5], m[10]
-	trace := xx + yy + zz
-	switch max(trace, xx, yy, zz) {
-	case trace:
-		return [4]float64{m[9] - m[6], m[2] - m[8], m[4] - m[1], 1 + trace}
-	case xx:
-		return [4]float64{1 + xx - yy - zz, m[1] + m[4], m[2] + m[8], m[9] - m[6]}
-	case yy:
-		return [4]float64{m[1] + m[4], 1 + yy - xx - zz, m[6] + m[9], m[2] - m[8]}
-	}
-	return [4]float64{m[2] + m[8], m[6] + m[9], 1 + zz - xx - yy, m[4] - m[1]}
 }
 
 // columns are the places of the values in a line; -1 is none.

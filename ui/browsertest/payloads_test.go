@@ -108,11 +108,11 @@ func cloudPCD() []byte {
 	return b.Bytes()
 }
 
-// cloudPLY is the wall of a mug, as text.
-func cloudPLY() []byte {
+// cloudMug is the wall of a mug, as text.
+func cloudMug() []byte {
 	const n = 2000
 	var b strings.Builder
-	fmt.Fprintf(&b, "ply\nformat ascii 1.0\nelement vertex %d\nproperty float x\nproperty float y\nproperty float z\nend_header\n", n)
+	fmt.Fprintf(&b, "VERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nPOINTS %d\nDATA ascii\n", n)
 	for i := range n {
 		a := float64(i) * 0.1
 		fmt.Fprintf(&b, "%.4f %.4f %.4f\n", 0.04*math.Cos(a), 0.04*math.Sin(a), 0.1*float64(i)/n)

@@ -73,7 +73,7 @@ func (p *tab) colours(selector string) int {
 // space: clouds, scans and paths are drawn in three dimensions.
 func (w *world) space(t *testing.T) {
 	p := w.open(t, w.node, wide)
-	for _, kind := range []string{"pcd", "ply", "trajectory", "scan"} {
+	for _, kind := range []string{"pcd", "mug", "trajectory", "scan"} {
 		p.in(t, kind, func() {
 			p.goTo(memoryPath(w.seed.perceptions[kind]))
 			p.see(".space-view canvas", "")
@@ -82,7 +82,7 @@ func (w *world) space(t *testing.T) {
 			if n := p.colours(".space-view"); n < 30 {
 				p.t.Errorf("the view shows %d colours", n)
 			}
-			p.see(".space p", map[string]string{"pcd": "6,000 points", "ply": "2,000 points", "trajectory": "60 poses", "scan": "points"}[kind])
+			p.see(".space p", map[string]string{"pcd": "6,000 points", "mug": "2,000 points", "trajectory": "60 poses", "scan": "points"}[kind])
 		})
 	}
 	p.goTo(memoryPath(w.seed.perceptions["trajectory"]))

@@ -26,7 +26,7 @@ type seed struct {
 }
 
 // kinds are the perceptions of the seed, and what the viewer shows of each.
-var kinds = []string{"image", "depth", "wrench", "sound", "pcd", "ply", "trajectory", "scan", "blob", "text"}
+var kinds = []string{"image", "depth", "wrench", "sound", "pcd", "mug", "trajectory", "scan", "blob", "text"}
 
 const kitchen = "kitchen"
 
@@ -195,7 +195,7 @@ func (p *planter) senses() {
 	add("wrench", "tactile", "wrench of a peg that jams", wrenchCSV(3), "text/csv", robotmem.Object{"kind": "wrench", "units": map[string]any{"force": "N", "torque": "Nm"}})
 	add("sound", "auditory", "the bearing squeaks while turning", chirpWAV(), "audio/wav", nil)
 	add("pcd", "spatial", "the shelf as a coloured cloud", cloudPCD(), "application/vnd.pcd", robotmem.Object{"frame_id": "camera_depth_optical_frame"})
-	add("ply", "spatial", "a mug scanned from all sides", cloudPLY(), "application/ply", robotmem.Object{"frame_id": "turntable"})
+	add("mug", "spatial", "a mug scanned from all sides", cloudMug(), "application/x-pcd", robotmem.Object{"frame_id": "turntable"})
 	add("trajectory", "proprioceptive", "the way from the sink to the shelf", trajectoryTUM(1_700_000_000, 60), "text/x-tum", robotmem.Object{"frame_id": "map"})
 	add("scan", "spatial", "a sweep of the laser in the corridor", scanJSON(), "application/json", robotmem.Object{"kind": "laser_scan", "frame_id": "base_scan"})
 	add("blob", "proprioceptive", "state of the firmware after the fall", blob(), "application/octet-stream", nil)

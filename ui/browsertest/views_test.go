@@ -55,7 +55,7 @@ func (s *seed) all(say words) []view {
 	}
 	shown := map[string]string{
 		"image": ".picture img", "depth": ".picture img", "wrench": ".trace-panel canvas", "sound": ".sound audio",
-		"pcd": ".space-scale", "ply": ".space-scale", "trajectory": ".space-scale", "scan": ".space-scale", "blob": ".hex-page", "text": ".text-page",
+		"pcd": ".space-scale", "mug": ".space-scale", "trajectory": ".space-scale", "scan": ".space-scale", "blob": ".hex-page", "text": ".text-page",
 	}
 	for _, kind := range kinds {
 		list = append(list, view{"perception-" + kind, memory(s.perceptions[kind]), [][2]string{{shown[kind], ""}, {"h2", say["history"]}}})

@@ -30,13 +30,9 @@ require (
 	github.com/gomlx/onnx-gomlx v0.3.4 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // indirect
-	github.com/icza/bitio v1.1.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/knights-analytics/ortgenai v0.0.1 // indirect
 	github.com/leodido/go-urn v1.5.0 // indirect
-	github.com/mewkiz/flac v1.0.14 // indirect
-	github.com/mewkiz/pkg v0.0.0-20250417130911-3f050ff8c56d // indirect
-	github.com/mewpkg/term v0.0.0-20241026122259-37a80af23985 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/ollama/ollama v0.11.4 // indirect
 	github.com/patrickmn/go-cache v2.1.0+incompatible // indirect
