@@ -92,9 +92,9 @@ func (c *importCmd) markdown(ctx context.Context, a *app) error {
 		}
 		defer func() { _ = src.Close() }() // it was only read
 		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Refused: refused})
-		learnt := markdown.Counts{Read: int64(len(src.Facts()))}
+		learnt := markdown.Counts{Read: src.Facts()}
 		if err == nil && !c.DryRun {
-			learnt, err = markdown.Learn(ctx, inCollection(m, a.Config.Collection), src.Facts(), refused)
+			learnt, err = src.Learn(ctx, inCollection(m, a.Config.Collection), refused)
 		}
 		bar.Done()
 		if report != nil {

@@ -7,17 +7,10 @@
 //	COLLECTION/SESSION/session.md        the session
 //	links.jsonl                          the references between memories
 //
-// A file has the fields of the record as YAML between two lines of ---, an empty line, and
-// the text byte for byte with a line break at its end. Each field is one line. Its value is
-// in the flow style, which JSON is, so that no number is rewritten.
-//
-// A file without a uid is a note that a person wrote: its text, or each point of a list, is a
-// fact to learn ([Reader.Facts], [Learn]).
-//
-//	r, err := markdown.Open("notes", refused)
-//	…
-//	report, err := m.Import(ctx, r, local.ImportOptions{})
-//	counts, err := markdown.Learn(ctx, m, r.Facts(), refused)
+// A file has the fields of the record as YAML between two lines of ---, each as JSON in one
+// line, then an empty line, and the text byte for byte with a line break at its end. A file
+// without a uid is a note that a person wrote: its text, or each point of a list, is a fact to
+// learn ([Reader.Learn]).
 //
 // # Caveats
 //

@@ -14,6 +14,8 @@ func TestFrontMatterReadsYAMLWithNumbersAsSpelt(t *testing.T) {
 		"flow":         {`context: {"a":12.50,"b":[1e-7,true,null,"yes"],"c":12345678901234567890}`, `{"context":{"a":12.50,"b":[1e-7,true,null,"yes"],"c":12345678901234567890}}`},
 		"block":        {"context:\n  params:\n    torque: 3.50\n    tiny: 1e-7\n    text: \"3.50\"\ntags:\n  - lid\n  - 'two words'\npinned: true", `{"context":{"params":{"torque":3.50,"tiny":1e-7,"text":"3.50"}},"pinned":true,"tags":["lid","two words"]}`},
 		"several text": {"summary: |\n  one\n  two\nuid: 01a1feaa-a80c-7a1b-9c31-251ec8f2a842", `{"summary":"one\ntwo\n","uid":"01a1feaa-a80c-7a1b-9c31-251ec8f2a842"}`},
+		"texts":        {"a: 'it is 3'\nb: '3'\nc: |-\n  3\nd: two\n  lines\ne: 0x1F\n7: 08\nf: .inf", `{"7":"08","a":"it is 3","b":"3","c":"3","d":"two lines","e":"0x1F","f":".inf"}`},
+		"like a path":  {`a: {"b":{"c":1},"b.c":2,"l":[{"b":1}],"l[0]":{"b":2}}`, `{"a":{"b":{"c":1},"b.c":2,"l":[{"b":1}],"l[0]":{"b":2}}}`},
 		"a time":       {"observed_at: 2026-03-01T14:05:00Z\nsource: no one", `{"observed_at":"2026-03-01T14:05:00Z","source":"no one"}`},
 		"nothing":      {"", `{}`},
 	} {
@@ -35,12 +37,16 @@ func TestFrontMatterReadsYAMLWithNumbersAsSpelt(t *testing.T) {
 
 func TestFrontMatterNamesTheLine(t *testing.T) {
 	for name, test := range map[string]struct{ in, want string }{
+		"no UTF-8":  {"caf\xe9\n", "UTF-8"},
 		"no end":    {"---\na: b\n", "no end"},
 		"an anchor": {"---\na: 1\nb: &x {y: 1}\n---\n", "line 3: anchors"},
 		"a tag":     {"---\nb: !!binary aGk=\n---\n", "line 2: anchors, aliases and tags"},
 		"a list":    {"---\n- a\n---\n", "must be fields"},
 		"a bracket": {"---\na: 1\nb: [1, 2\n---\n", "line "},
 		"too deep":  {"---\na: " + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "x\n---\n", "line 2"},
+		"brackets":  {"---\na: " + strings.Repeat("[", 100_000) + "\n---\n", "line 2: is nested more than 40 deep"},
+		"dashes":    {"---\na:\n  " + strings.Repeat("- ", 100_000) + "x\n---\n", "line 3: is nested more than 40 deep"},
+		"a key":     {"---\n? [a]\n: b\n---\n", "line 2: anchors, aliases and tags"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := cutFrontMatter([]byte(test.in))
@@ -55,7 +61,7 @@ func TestFrontMatterNamesTheLine(t *testing.T) {
 func TestNoteText(t *testing.T) {
 	for _, text := range []string{"a", "a\nb", " a \n\n b ", "---\na: b\n---\n", "a\r\nb", "- a\n- b", "\n\na\n\n", "数字 12.50"} {
 		var b bytes.Buffer
-		if err := writeFrontMatter(&b, map[string]string{"uid": "x"}, nil, nil); err != nil {
+		if err := writeFrontMatter(&b, map[string]string{"uid": "x"}); err != nil {
 			t.Fatal(err)
 		}
 		b.WriteString("\n" + text + "\n")

@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -9,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,360 +20,239 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/archive/jsonl"
 )
 
-// Recognizes reports whether a path is a Markdown file or a folder of them: a file of an
-// export is in the folder, or all its files are Markdown.
+const (
+	maxFile    = 64 << 20 // bytes
+	batchFiles = 200      // that are stored in one transaction
+)
+
+// Recognizes reports whether a path is a Markdown file or a folder of them: an export, or a
+// folder without files other than Markdown and payloads of the same names.
 func Recognizes(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return err == nil && info.Mode().IsRegular() && isNote(path)
 	}
-	notes, others, front := 0, 0, false
-	err = walk(os.DirFS(path), func(name string, _ fs.DirEntry) error {
-		switch {
-		case !isNote(name):
-			others++
-		case isExported(filepath.Join(path, name)):
-			front = true
-			return fs.SkipAll
-		default:
-			notes++
-		}
-		return nil
-	})
-	return err == nil && (front || others == 0 && notes > 0)
-}
-
-// walk visits all files but those whose name, or the name of a folder of theirs, begins with a dot.
-func walk(fsys fs.FS, visit func(name string, d fs.DirEntry) error) error {
-	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case name != "." && strings.HasPrefix(d.Name(), "."):
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case d.IsDir():
-			return nil
-		}
-		return visit(name, d)
-	})
+	_, noLinks := os.Stat(filepath.Join(path, linksFile))
+	notes, others, err := list(os.DirFS(path), ".")
+	return err == nil && len(notes) > 0 && (others == 0 || noLinks == nil)
 }
 
 func isNote(name string) bool { return strings.EqualFold(filepath.Ext(name), ".md") }
 
-// isExported reports whether an export wrote the file.
-func isExported(path string) bool {
-	const magic = fence + "robotmem:"
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, len(magic))
-	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == magic
+// list returns the Markdown files and counts the files without a Markdown file of the same
+// name. A name that begins with a dot hides a file or a folder.
+func list(fsys fs.FS, start string) (notes []string, others int, err error) {
+	err = fs.WalkDir(fsys, start, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name != start && strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case d.Type().IsRegular() && isNote(name):
+			notes = append(notes, name)
+		case !d.IsDir() && !isNote(name):
+			if _, err := fs.Stat(fsys, strings.TrimSuffix(name, filepath.Ext(name))+".md"); err != nil {
+				others++
+			}
+		}
+		return nil
+	})
+	return notes, others, err
 }
 
 // Reader is the [archive.Source] of a folder of Markdown files, or of one file.
 type Reader struct {
 	root    *os.Root
 	files   []string
-	next    int
-	pending []payload
-	open    *os.File
-	links   bool
-	facts   []Fact
+	next    func() (*archive.Entry, error, bool)
+	stop    func()
+	lines   bytes.Buffer // a learn request for each fact
+	where   []string     // the file of each fact
 	refused func(where string, err error)
 }
 
 var _ archive.Source = (*Reader)(nil)
 
-type payload struct {
-	name string
-	archive.Payload
-}
-
-// Fact is a fact of a note that a person wrote.
-type Fact struct {
-	Where   string          // the name of the file
-	Request json.RawMessage // a learn request
-}
-
-// batchFiles is how many files are read for one entry.
-const batchFiles = 200
-
 // Open opens a file or a folder. refused is called for each file that cannot be read; the
 // others are read nevertheless.
 func Open(path string, refused func(where string, err error)) (*Reader, error) {
+	start := "."
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		path, start = filepath.Dir(path), filepath.Base(path)
+	}
 	n := &Reader{refused: refused}
-	info, err := os.Stat(path)
+	var err error
+	if n.root, err = os.OpenRoot(path); err == nil {
+		n.files, _, err = list(n.root.FS(), start)
+	}
 	if err != nil {
-		return nil, invalid(err)
+		return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "file", Err: err}
 	}
-	folder := path
-	if !info.IsDir() {
-		folder, n.files, n.links = filepath.Dir(path), []string{filepath.Base(path)}, true
-	}
-	if n.root, err = os.OpenRoot(folder); err != nil {
-		return nil, invalid(err)
-	}
-	if n.files != nil {
-		return n, nil
-	}
-	err = walk(n.root.FS(), func(name string, d fs.DirEntry) error {
-		if d.Type().IsRegular() && isNote(name) {
-			n.files = append(n.files, name)
-		}
-		return nil
-	})
-	return n, err
+	n.next, n.stop = iter.Pull2(n.entries)
+	return n, nil
 }
-
-func invalid(err error) error {
-	return &robotmem.Error{Kind: robotmem.Invalid, Field: "file", Err: err}
-}
-
-// Facts are the facts of the notes that people wrote, after the last call of Next.
-func (n *Reader) Facts() []Fact { return n.facts }
 
 // Close closes the folder.
-func (n *Reader) Close() error { return errors.Join(n.closePayload(), n.root.Close()) }
-
-func (n *Reader) closePayload() error {
-	if n.open == nil {
-		return nil
-	}
-	err := n.open.Close()
-	n.open = nil
-	return err
+func (n *Reader) Close() error {
+	n.stop()
+	return n.root.Close()
 }
 
 // Next implements archive.Source.
 func (n *Reader) Next() (*archive.Entry, error) {
-	if err := n.closePayload(); err != nil {
-		return nil, err
-	}
-	for len(n.pending) > 0 {
-		p := n.pending[0]
-		n.pending = n.pending[1:]
-		f, err := n.root.Open(p.name)
-		if err != nil {
-			n.refused(p.name, err)
-			continue
-		}
-		n.open = f
-		return &archive.Entry{Payload: &archive.Data{SHA256: p.SHA256, Bytes: p.Bytes, Reader: f}}, nil
-	}
-	for n.next < len(n.files) {
-		entry := &archive.Entry{}
-		for ; n.next < len(n.files) && len(entry.Memories) < batchFiles && len(entry.Sessions) == 0; n.next++ {
-			if err := n.read(n.files[n.next], entry); err != nil {
-				n.refused(n.files[n.next], err)
-			}
-		}
-		if len(entry.Memories) > 0 && len(entry.Sessions) > 0 { // an entry has one kind of record
-			entry.Sessions = nil
-			n.next-- // the session is the next entry
-		}
-		if len(entry.Memories)+len(entry.Sessions) > 0 {
-			return entry, nil
-		}
-	}
-	if !n.links {
-		n.links = true
-		return n.readLinks()
+	if entry, err, ok := n.next(); ok {
+		return entry, err
 	}
 	return nil, io.EOF
 }
 
-func (n *Reader) read(name string, entry *archive.Entry) error {
+func (n *Reader) entries(yield func(*archive.Entry, error) bool) {
+	for files := range slices.Chunk(n.files, batchFiles) {
+		sessions, memories := &archive.Entry{}, &archive.Entry{}
+		var payloads []*memoryNote
+		for _, name := range files {
+			note, err := n.read(name)
+			if err != nil {
+				n.refused(name, err)
+				continue
+			}
+			switch note := note.(type) {
+			case *sessionNote:
+				sessions.Sessions = append(sessions.Sessions, note.Session)
+			case *memoryNote:
+				memories.Memories = append(memories.Memories, note.Memory)
+				if note.Beside != "" && note.Payload != nil {
+					payloads = append(payloads, note)
+				}
+			}
+		}
+		if !yield(sessions, nil) || !yield(memories, nil) {
+			return
+		}
+		for _, m := range payloads {
+			name := filepath.Join(filepath.Dir(m.Where), m.Beside)
+			f, err := n.root.Open(name)
+			if err != nil {
+				n.refused(name, err)
+				continue
+			}
+			more := yield(&archive.Entry{Payload: &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: f}}, nil)
+			_ = f.Close() // it was only read
+			if !more {
+				return
+			}
+		}
+	}
+	yield(n.links(), nil)
+}
+
+// read reads a file: a *sessionNote, a *memoryNote, or nil for a note that a person wrote.
+func (n *Reader) read(name string) (any, error) {
 	info, err := n.root.Stat(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if info.Size() > maxFile {
-		return fmt.Errorf("has %d bytes; the limit is %d", info.Size(), maxFile)
+		return nil, fmt.Errorf("has %d bytes; the limit is %d", info.Size(), maxFile)
 	}
 	data, err := n.root.ReadFile(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	fields, body, err := cutFrontMatter(data)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var sort string
-	if raw := fields["robotmem"]; raw != nil && json.Unmarshal(raw, &sort) != nil {
-		return errors.New("robotmem: must be memory or session")
-	}
+	s, m := &sessionNote{}, &memoryNote{}
 	switch {
-	case sort == "session":
-		s, err := sessionNote(fields, info.ModTime())
-		if err != nil {
-			return err
+	case string(fields["robotmem"]) == `"session"`:
+		if err = decode(fields, s); err == nil {
+			s.Where = name
+			_, err = edited(s, s.Sum, &s.UpdatedAt, info.ModTime())
 		}
-		s.Where = name
-		entry.Sessions = append(entry.Sessions, *s)
-	case fields["uid"] != nil:
-		m, err := n.memoryNote(name, fields, body, info.ModTime())
-		if err != nil {
-			return err
-		}
-		m.Where = name
-		entry.Memories = append(entry.Memories, *m)
-	default:
-		return n.learn(name, fields, body)
-	}
-	return nil
-}
-
-// record decodes the fields of a file. Unknown fields are refused.
-func record(fields map[string]json.RawMessage, into any) (hash string, err error) {
-	if raw := fields["hash"]; raw != nil {
-		_ = json.Unmarshal(raw, &hash) // without a hash the file counts as edited
-	}
-	for _, name := range []string{"robotmem", "hash", "payload_file"} {
-		delete(fields, name)
-	}
-	data, err := robotmem.EncodeJSON(fields)
-	if err != nil {
-		return "", err
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return "", errors.New(strings.TrimPrefix(err.Error(), "json: "))
-	}
-	return hash, nil
-}
-
-func sessionNote(fields map[string]json.RawMessage, changed time.Time) (*archive.Session, error) {
-	s := &archive.Session{}
-	hash, err := record(fields, s)
-	if err != nil {
-		return nil, err
-	}
-	if now, err := s.Hash(); err != nil || now == hash {
 		return s, err
+	case fields["uid"] == nil:
+		n.learn(name, fields, string(body))
+		return nil, nil
 	}
-	s.UpdatedAt, err = edited(s.UpdatedAt, changed)
-	return s, err
-}
-
-// edited is the updated_at of a file that was edited: the time of the file.
-func edited(updated string, changed time.Time) (string, error) {
-	at, err := time.Parse(time.RFC3339Nano, updated)
-	if err == nil && !changed.After(at) {
-		return "", errors.New("was edited, but the file's time is not after its updated_at; touch it to say that this is the newer state")
+	err = decode(fields, m)
+	if err == nil && m.Beside != "" && (m.Beside != filepath.Base(m.Beside) || !filepath.IsLocal(m.Beside)) {
+		err = errors.New("payload_file: must be the name of a file in the same folder")
 	}
-	return changed.UTC().Format(time.RFC3339Nano), nil
-}
-
-func (n *Reader) memoryNote(name string, fields map[string]json.RawMessage, body []byte, changed time.Time) (*archive.Memory, error) {
-	var beside string
-	if raw := fields["payload_file"]; raw != nil {
-		if err := json.Unmarshal(raw, &beside); err != nil || beside != filepath.Base(beside) || !filepath.IsLocal(beside) {
-			return nil, errors.New("payload_file: must be the name of a file in the same folder")
-		}
-	}
-	m := &archive.Memory{}
-	hash, err := record(fields, m)
 	if err != nil {
 		return nil, err
 	}
-	m.Content = noteText(body)
-	if beside != "" && m.Payload != nil {
-		n.pending = append(n.pending, payload{filepath.Join(filepath.Dir(name), beside), *m.Payload})
+	m.Where, m.Memory.Content = name, noteText(body)
+	changed, err := edited(m, m.Sum, &m.UpdatedAt, info.ModTime())
+	if changed {
+		m.ValidFrom = m.UpdatedAt
+		m.Version++
 	}
-	now, err := m.Hash()
-	if err != nil || now == hash {
-		return m, err
-	}
-	if m.UpdatedAt, err = edited(m.UpdatedAt, changed); err != nil {
-		return nil, err
-	}
-	m.ValidFrom = m.UpdatedAt
-	m.Version++
-	if m.Type == "fact" {
+	if changed && m.Type == "fact" {
 		m.Summary = ""
 	}
-	return m, nil
+	return m, err
 }
 
-// noteText is the text of an exported file, without the empty line after the front matter and
-// the line break at the end.
-func noteText(body []byte) string {
-	text := strings.TrimPrefix(strings.TrimPrefix(string(body), "\r"), "\n")
-	return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+// edited reports whether a record has another hash than its file says. The time of such a
+// file becomes its updated_at.
+func edited(record interface{ Hash() (string, error) }, sum string, updated *string, changed time.Time) (bool, error) {
+	now, err := record.Hash()
+	if err != nil || now == sum {
+		return false, err
+	}
+	if at, err := time.Parse(time.RFC3339Nano, *updated); err == nil && !changed.After(at) {
+		return false, errors.New("was edited, but the file's time is not after its updated_at; touch it to say that this is the newer state")
+	}
+	*updated = changed.UTC().Format(time.RFC3339Nano)
+	return true, nil
 }
 
-// learn gathers the facts of a note that a person wrote: its text, or each point if the text
-// is a list.
-func (n *Reader) learn(name string, fields map[string]json.RawMessage, body []byte) error {
-	if fields == nil {
-		fields = map[string]json.RawMessage{}
+// links reads the references between memories.
+func (n *Reader) links() *archive.Entry {
+	entry := &archive.Entry{}
+	data, err := n.root.ReadFile(linksFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		n.refused(linksFile, err)
 	}
-	for _, text := range points(strings.TrimSpace(string(body))) {
-		insight, err := robotmem.EncodeJSON(text)
-		if err != nil {
-			return err
-		}
-		fields["insight"] = insight
-		line, err := robotmem.EncodeJSON(fields)
-		if err != nil {
-			return err
-		}
-		n.facts = append(n.facts, Fact{name, line})
-	}
-	return nil
-}
-
-// points are the points of a text that is a list, or the text.
-func points(text string) []string {
-	var out []string
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimSpace(line)
-		point, ok := strings.CutPrefix(line, "- ")
-		if !ok {
-			point, ok = strings.CutPrefix(line, "* ")
-		}
-		if !ok && line != "" {
-			return []string{text}
-		}
-		if ok && strings.TrimSpace(point) != "" {
-			out = append(out, strings.TrimSpace(point))
-		}
-	}
-	if len(out) == 0 {
-		return []string{text}
-	}
-	return out
-}
-
-// readLinks reads the references between memories.
-func (n *Reader) readLinks() (*archive.Entry, error) {
-	entry := &archive.Entry{Links: []archive.Link{}}
-	f, err := n.root.Open(linksFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return entry, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for number := 1; lines.Scan(); number++ {
+	for i, line := range slices.Collect(bytes.Lines(data)) {
 		var l archive.Link
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			n.refused(fmt.Sprintf("%s: line %d", linksFile, number), fmt.Errorf("is not JSON: %s", strings.TrimPrefix(err.Error(), "json: ")))
+		if err := json.Unmarshal(line, &l); err != nil {
+			n.refused(fmt.Sprintf("%s: line %d", linksFile, i+1), fmt.Errorf("is not JSON: %w", err))
 			continue
 		}
 		entry.Links = append(entry.Links, l)
 	}
-	return entry, lines.Err()
+	return entry
+}
+
+// learn gathers the facts of a note that a person wrote: its text, or each point if the text
+// is a list.
+func (n *Reader) learn(name string, fields map[string]json.RawMessage, body string) {
+	if fields == nil {
+		fields = map[string]json.RawMessage{}
+	}
+	for _, text := range points(strings.TrimSpace(body)) {
+		fields["insight"], _ = json.Marshal(text) // a text is always JSON
+		line, _ := json.Marshal(fields)           // and so were the fields
+		n.lines.Write(append(line, '\n'))
+		n.where = append(n.where, name)
+	}
+}
+
+// points are the points of a text that is a list, or the text.
+func points(text string) (out []string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "- "), strings.HasPrefix(line, "* "):
+			out = append(out, strings.TrimSpace(line[2:]))
+		case line != "" || text == "":
+			return []string{text}
+		}
+	}
+	return out
 }
 
 // Counts counts the facts of notes.
@@ -384,26 +263,13 @@ type Counts struct {
 	Bad        int64 `json:"bad"`
 }
 
-// learnBatch is how many facts are learnt in one request.
-const learnBatch = 500
+// Facts is the number of facts in notes that people wrote, after the last call of Next.
+func (n *Reader) Facts() int64 { return int64(len(n.where)) }
 
-// Learn learns the facts of notes. refused is called for each fact that is not stored.
-func Learn(ctx context.Context, svc robotmem.Service, facts []Fact, refused func(where string, err error)) (c Counts, err error) {
-	for part := range slices.Chunk(facts, learnBatch) {
-		var items []json.RawMessage
-		for _, f := range part {
-			items = append(items, f.Request)
-		}
-		created, duplicates, err := jsonl.Learn(ctx, svc, items, false, func(i int, err *robotmem.Error) {
-			c.Bad++
-			refused(part[i].Where, err)
-		})
-		if err != nil {
-			return c, err
-		}
-		c.Read += int64(len(part))
-		c.Created += created
-		c.Duplicates += duplicates
-	}
-	return c, nil
+// Learn learns these facts. refused is called for each fact that is not stored.
+func (n *Reader) Learn(ctx context.Context, svc robotmem.Service, refused func(where string, err error)) (Counts, error) {
+	c, err := jsonl.Import(ctx, svc, &n.lines, jsonl.Options{Refused: func(line int64, reason string) {
+		refused(n.where[line-1], errors.New(reason))
+	}})
+	return Counts{c.Lines, c.Created, c.Duplicates, c.Bad}, err
 }

@@ -22,7 +22,7 @@ func TestFrontMatterKeepsValues(t *testing.T) {
 	}
 	for name, value := range record {
 		var b bytes.Buffer
-		if err := writeFrontMatter(&b, map[string]any{"field": value}, nil, nil); err != nil {
+		if err := writeFrontMatter(&b, map[string]any{"field": value}); err != nil {
 			t.Fatal(err)
 		}
 		fields, _, err := cutFrontMatter(b.Bytes())
