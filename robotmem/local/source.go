@@ -182,7 +182,8 @@ func mismatch(stored, asked string) string {
 }
 
 // Cosines implements recall.Nearest.
-func (s *source) Cosines(_ context.Context, in recall.Set, ids []int64, visit func(id int64, cosine float64)) error {
+func (s *source) Cosines(ctx context.Context, in recall.Set, ids []int64, visit func(id int64, cosine float64)) error {
+	s.c.SetInterrupt(ctx)
 	a := in.(*admitted)
 	present := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return a.past[id] != nil })
 	return s.c.Vectors(&s.model, present, func(id int64, raw []byte) error {

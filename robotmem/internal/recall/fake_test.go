@@ -119,7 +119,10 @@ func (s *fakeStore) cosine(id int64) (sum float64, ok bool) {
 	return sum, ok
 }
 
-func (s *fakeStore) Cosines(_ context.Context, _ recall.Set, ids []int64, visit func(int64, float64)) error {
+func (s *fakeStore) Cosines(ctx context.Context, _ recall.Set, ids []int64, visit func(int64, float64)) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	for _, id := range ids {
 		if cosine, ok := s.cosine(id); ok {
 			visit(id, cosine)

@@ -1,6 +1,7 @@
 package recall_test
 
 import (
+	"context"
 	"errors"
 	"reflect"
 	"slices"
@@ -163,6 +164,21 @@ func TestWrongQuestion(t *testing.T) {
 	}
 	if _, err := recall.Parse(&robotmem.RecallRequest{}, start); !errors.Is(err, robotmem.Invalid) {
 		t.Errorf("an empty request: %v", err)
+	}
+}
+
+// A deadline that ends after the lists are there takes nothing from the answer.
+func TestDeadlineAfterTheLists(t *testing.T) {
+	q, err := recall.Parse(&robotmem.RecallRequest{Query: "wet glass"}, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Embedded = true
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	res, err := recall.Run(ctx, kitchen(), q, recall.Config{RealWeight: 1})
+	if err != nil || res.Mode != "hybrid" || len(res.Memories) != 4 {
+		t.Errorf("got %+v, %v", res, err)
 	}
 }
 

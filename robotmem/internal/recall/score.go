@@ -40,8 +40,8 @@ func (r *run) byScore(ctx context.Context) error {
 	}
 	var scores map[int64]float64
 	if near != nil && len(near.items) > 0 && r.weight(*near) > 0 {
-		var err error
-		if scores, err = r.combine(ctx, words.items, near.items); err != nil {
+		var err error // without the deadline: both lists are there
+		if scores, err = r.combine(context.WithoutCancel(ctx), words.items, near.items); err != nil {
 			return err
 		}
 	}
