@@ -6,6 +6,7 @@ import { number, percent, significant, texts } from "../app/text";
 
 const t = texts(
   {
+    text: "text",
     bm25: "words",
     vector: "meaning",
     place: "place",
@@ -14,6 +15,7 @@ const t = texts(
     rank: "{list} #{rank}",
     away: "{n} away",
     relevance: "{share} relevant",
+    textValue: "score {n}",
     bm25Value: "BM25 {n}",
     vectorValue: "cosine {n}",
     placeValue: "distance {n}",
@@ -26,6 +28,7 @@ const t = texts(
     score: "Score {n}",
   },
   {
+    text: "文本",
     bm25: "词语",
     vector: "语义",
     place: "位置",
@@ -34,6 +37,7 @@ const t = texts(
     rank: "{list} 第 {rank}",
     away: "相距 {n}",
     relevance: "相关度 {share}",
+    textValue: "得分 {n}",
     bm25Value: "BM25 {n}",
     vectorValue: "余弦 {n}",
     placeValue: "距离 {n}",
@@ -47,9 +51,9 @@ const t = texts(
   },
 );
 
-type List = "bm25" | "vector" | "place" | "likeness" | "time";
+type List = "text" | "bm25" | "vector" | "place" | "likeness" | "time";
 
-const knownLists: readonly string[] = ["bm25", "vector", "place", "likeness", "time"];
+const knownLists: readonly string[] = ["text", "bm25", "vector", "place", "likeness", "time"];
 
 export function Why({ m }: { m: Memory }) {
   if (m.score === undefined && m.distance === undefined) return null;
