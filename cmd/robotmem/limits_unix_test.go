@@ -126,7 +126,7 @@ func TestHalfOpenConnectionsLeaveFilesForTheMemory(t *testing.T) {
 func TestLimitsThatAreTooLowAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ limits, command, want string }{
-		{"ulimit -v 880640", "learn crates", "robotmem: the address space is limited to 860 MiB"},
+		{"ulimit -v 1228800", "learn crates", "robotmem: the address space is limited to 1200 MiB"},
 		{"ulimit -n 20", "web --addr 127.0.0.1:0", "robotmem: the limit of open files is 20"},
 	} {
 		t.Run(tt.limits, func(t *testing.T) {
