@@ -126,17 +126,21 @@ func TestHalfOpenConnectionsLeaveFilesForTheMemory(t *testing.T) {
 func TestLimitsThatAreTooLowAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ limits, command, want string }{
-		{"ulimit -v 1228800", "learn crates", "robotmem: the address space is limited to 1200 MiB"},
+		{"ulimit -v 921600", "learn crates", "robotmem: the address space is limited to 900 MiB"},
 		{"ulimit -n 20", "web --addr 127.0.0.1:0", "robotmem: the limit of open files is 20"},
 	} {
 		t.Run(tt.limits, func(t *testing.T) {
 			if strings.Contains(tt.limits, "-v") && runtime.GOOS != "linux" {
 				t.Skip("only Linux limits the address space")
 			}
-			out, err := limited(t, tt.limits, strings.Fields(tt.command)...).CombinedOutput()
-			if err == nil || !strings.HasPrefix(string(out), tt.want) || strings.Count(string(out), "\n") != 1 {
-				t.Errorf("%v: %.600s", err, out)
+			for range 20 { // Go may end the program before it looks at its limits
+				out, err := limited(t, tt.limits, strings.Fields(tt.command)...).CombinedOutput()
+				if err != nil && strings.HasPrefix(string(out), tt.want) && strings.Count(string(out), "\n") == 1 {
+					return
+				}
+				t.Logf("%v: %.600s", err, out)
 			}
+			t.Error("it was never named")
 		})
 	}
 }
