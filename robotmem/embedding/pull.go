@@ -109,7 +109,7 @@ func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error)
 	}
 	if err == nil || robotmem.KindOf(err) == robotmem.Invalid {
 		err = errors.Join(err, os.RemoveAll(m.staging(name)))
-		os.Remove(filepath.Dir(m.staging(name))) // if no other pull was interrupted
+		_ = os.Remove(filepath.Dir(m.staging(name))) // if no other pull was interrupted
 	}
 	return out, err
 }
