@@ -267,7 +267,7 @@ func (f *flipper) learnTruth(ctx context.Context) error {
 	}
 	list, err := e.List(ctx, &robotmem.ListRequest{Status: "all", Limit: 1000})
 	sessions, serr := e.Sessions(ctx, &robotmem.SessionsRequest{})
-	if err := errors.Join(err, serr); err != nil {
+	if err := errors.Join(err, serr, e.Warm(ctx)); err != nil { // as in try: the mean of all vectors counts in recall
 		return err
 	}
 	f.asked = []question{
