@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -59,35 +60,29 @@ func (a *app) ownSet(ctx context.Context, n int, seed uint64) (set *eval.Set, er
 	return set, err
 }
 
-// ways opens the memory once for each way to rank: as it is set, and as eval.Alone says.
-// Without an embedder these are words with neighbours and words.
+// ways opens the memory once for each other way to rank: eval.Alone, of which words alone
+// needs no embedder.
 func (a *app) ways(ctx context.Context, path string) (out []eval.List, closeAll func(), err error) {
-	weights, nodes := a.Config.Weights, []*local.Node{}
+	weights := a.Config.Weights
+	defer func() { a.Config.Weights = weights }()
 	closeAll = func() {
-		for _, n := range nodes {
-			_ = n.Close()
+		for _, way := range out {
+			_ = way.Service.(*local.Node).Close()
 		}
 	}
-	open := func(name string, w map[string]float64) error {
-		a.Config.Weights = w
-		defer func() { a.Config.Weights = weights }()
+	for _, way := range eval.Alone {
+		if !a.hasEmbedder() && way.Name != "words" {
+			continue
+		}
+		a.Config.Weights = way.Weights
 		n, err := a.Open(ctx, path)
 		if err != nil {
-			return err
+			closeAll()
+			return nil, nil, err
 		}
-		nodes, out = append(nodes, n), append(out, eval.List{Name: name, Service: n})
-		return n.Warm(ctx)
+		out = append(out, eval.List{Name: way.Name, Service: n})
 	}
-	err = open("as set", weights)
-	for _, way := range eval.Alone {
-		if err == nil && (a.hasEmbedder() || way.Name == "words") {
-			err = open(way.Name, way.Weights)
-		}
-	}
-	if err != nil {
-		closeAll()
-	}
-	return out, closeAll, err
+	return out, closeAll, nil
 }
 
 type evalAnswersCmd struct {
@@ -158,19 +153,19 @@ func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Opti
 		p := a.newProgress("eval "+set.Name, 0)
 		defer p.Done()
 		o.Progress = func(done, total int) { p.Set(int64(done), int64(total)) }
-		ways, closeAll, err := a.ways(ctx, path)
+		var closeAll func()
+		o.Lists, closeAll, err = a.ways(ctx, path)
 		if err != nil {
 			return err
 		}
 		defer closeAll()
-		o.Lists = ways[1:]
 		o.Learnt = func(ctx context.Context) error {
 			if a.hasEmbedder() {
 				if err := m.Reembed(ctx, func(done, total int64) { p.Set(done, total) }); err != nil {
 					return err
 				}
 			}
-			for _, way := range append(ways, eval.List{Service: m}) {
+			for _, way := range append(slices.Clip(o.Lists), eval.List{Service: m}) {
 				if err := way.Service.(*local.Node).Warm(ctx); err != nil {
 					return err
 				}

@@ -134,9 +134,9 @@ var preferred = []string{
 	"snowflake-arctic-embed", "embeddinggemma", "qwen3-embedding",
 }
 
-// auto is the embedder of the best embedding model that a local Ollama has, or else
-// of the model that was pulled last. It searches in the background: when it is opened, and when it is used at least
-// searchInterval after the last search.
+// auto is the embedder of the best embedding model that a local Ollama has, or else of the
+// model that was pulled last. It searches in the background: when it is opened, and when it
+// is used at least searchInterval after the last search.
 type auto struct {
 	options Options
 	client  *api.Client

@@ -205,7 +205,7 @@ func (p *pull) choose(ctx context.Context, m Models, revision string) (kind stri
 	return "", nil, pullError(robotmem.Invalid, "%s is no model that robotmem runs: neither a static one (model.safetensors and tokenizer.json of Model2Vec) nor an ONNX one (onnx/model.onnx). Python pickles such as pytorch_model.bin are not read, as they can run any program. Choose another, such as "+example, p.name)
 }
 
-// fetch fetches what is missing of a file and verifies it.
+// fetch downloads the rest of a file and verifies it.
 func (p *pull) fetch(ctx context.Context, f *hubFile) error {
 	name := filepath.Join(p.dir, filepath.FromSlash(f.local))
 	_ = os.MkdirAll(filepath.Dir(name), 0o700) // if it fails, so does the next line

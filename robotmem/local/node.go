@@ -48,10 +48,11 @@ type Options struct {
 	ClientType  string            // stored with sessions; "library" if empty
 	Embedder    robotmem.Embedder // for recall by meaning; none if nil. The node does not close it
 	// Weights are the weights of the ranked lists in the fusion: "bm25", "vector",
-	// "place" and "likeness", each 0 or more. The default is 1, and for vector 0.1 to 1
-	// depending on the similarity of the nearest memory.
+	// "place" and "likeness", of "evidence" and of "neighbours", each 0 or more. The default
+	// is 1, for neighbours 0.1, and with Fusion "rrf" for vector 0.1 to 1 depending on the
+	// similarity of the nearest memory.
 	Weights map[string]float64
-	// Fusion "rrf" fuses words and vectors as lists of ranks; "" combines their scores.
+	// Fusion "rrf" fuses words and vectors as lists of ranks; "score" or "" combines their scores.
 	Fusion string
 	// Memory bounds, in bytes, what the node keeps in memory: its indexes with the caches,
 	// and the page caches of SQLite. The indexes take what they need; the caches become
@@ -229,7 +230,7 @@ func (o *Options) checkWeights() error {
 	}
 	for _, list := range slices.Sorted(maps.Keys(o.Weights)) {
 		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness, recall.Evidence, recall.Neighbours}, list) || !(w >= 0) || math.IsInf(w, 0) {
-			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place, likeness and evidence take a number from 0", list, w)
+			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place, likeness, evidence and neighbours take a number from 0", list, w)
 		}
 	}
 	if !(o.RealWeight > 0) || math.IsInf(o.RealWeight, 0) {

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/bits-and-blooms/bitset"
 	"slices"
 	"strings"
 
+	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
@@ -342,10 +342,10 @@ func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, id in
 	return s.c.Find(id, q.Now)
 }
 
-// Summary implements recall.Loader.
-func (s *source) Summary(id int64) recall.Summary {
+// Row implements recall.Loader.
+func (s *source) Row(id int64) recall.Row {
 	row, _ := s.index.Columns.Row(id)
-	return recall.Summary{Observed: row.Observed, Real: row.Real, Outcome: row.Outcome.String()}
+	return recall.Row{Observed: row.Observed, Real: row.Real, Outcome: row.Outcome.String()}
 }
 
 // Hints implements recall.Loader. It notes what no memory has, filters that exclude each other,

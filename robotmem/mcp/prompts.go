@@ -56,7 +56,7 @@ type page struct {
 	fence string
 }
 
-// newPage says what is asked for and what a fence means.
+// newPage begins a page with the task and what the fence means.
 func newPage(format string, args ...any) *page {
 	p := &page{fence: "data-" + rand.Text()[:16]}
 	p.line(format, args...)

@@ -31,22 +31,36 @@ func (r *Columns) moveEpisode(id int64, insert bool) {
 	}
 }
 
+// makeEpisodes makes the episodes unless they are there.
+func (r *Columns) makeEpisodes() {
+	r.Mu.RLock()
+	made := r.episodes != nil
+	r.Mu.RUnlock()
+	if made {
+		return
+	}
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	if r.episodes != nil {
+		return
+	}
+	r.episodes = episodes{}
+	for id := range r.Rows {
+		if row := &r.Rows[id]; row.Session != 0 && row.Status == statusActive {
+			r.episodes[row.Session] = append(r.episodes[row.Session], int64(id))
+		}
+	}
+	for _, list := range r.episodes {
+		slices.SortFunc(list, r.inEpisode)
+	}
+}
+
 // Around visits those of the memories that are in an episode, with at most n of the members
 // of a set, nil for all, that were observed before and after it there, nearest first.
 func (r *Columns) Around(ids []int64, n int, set *bitset.BitSet, visit func(id int64, before, after []int64)) {
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	if r.episodes == nil {
-		r.episodes = episodes{}
-		for id := range r.Rows {
-			if row := &r.Rows[id]; row.Session != 0 && row.Status == statusActive {
-				r.episodes[row.Session] = append(r.episodes[row.Session], int64(id))
-			}
-		}
-		for _, list := range r.episodes {
-			slices.SortFunc(list, r.inEpisode)
-		}
-	}
+	r.makeEpisodes()
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
 	for _, id := range ids {
 		if id >= int64(len(r.Rows)) || r.Rows[id].Session == 0 || r.Rows[id].Status != statusActive {
 			continue

@@ -194,7 +194,7 @@ func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(*sql
 	if err != nil {
 		return err
 	}
-	if torn && t.name != "memories" { // whose ids tell what is missing
+	if torn && t.name != "memories" { // the lost memories are counted by their ids
 		r.Report.Torn = append(r.Report.Torn, t.name)
 	}
 	fetch := "SELECT " + quoted(t.columns...) + " FROM " + quoted(t.name) + " WHERE rowid = ?"

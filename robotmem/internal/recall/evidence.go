@@ -35,9 +35,7 @@ const (
 
 // byEvidence orders the best hits.
 func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
-	weight, set := r.Weights[Evidence]
-	switchedOff := set && weight == 0
-	if len(r.Content) == 0 || r.timeOrder() || r.SpatialSort != nil || r.Like != nil || switchedOff || len(hits) < 2 {
+	if len(r.Content) == 0 || r.timeOrder() || r.SpatialSort != nil || r.Like != nil || r.weightOf(Evidence, 1) == 0 || len(hits) < 2 {
 		return hits, nil
 	}
 	pool := make([]hit, 0, len(hits))

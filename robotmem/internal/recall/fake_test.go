@@ -192,10 +192,10 @@ func (s *fakeStore) Load(_ context.Context, _ *recall.Query, _ recall.Set, id in
 	return &m, nil
 }
 
-func (s *fakeStore) Summary(id int64) recall.Summary {
+func (s *fakeStore) Row(id int64) recall.Row {
 	m := &s.memories[id-1]
 	v, _ := m.Context.At("env.sim_or_real")
-	return recall.Summary{Observed: m.ObservedAt.UnixNano(), Real: v == "real", Outcome: cmp.Or(m.Outcome, "unknown")}
+	return recall.Row{Observed: m.ObservedAt.UnixNano(), Real: v == "real", Outcome: cmp.Or(m.Outcome, "unknown")}
 }
 
 func (s *fakeStore) Hints(context.Context, *recall.Query, recall.Set) ([]string, error) {

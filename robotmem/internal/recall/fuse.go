@@ -61,7 +61,7 @@ func (r *run) fuse() []hit {
 	}
 	for i := range hits {
 		h := &hits[i]
-		h.Summary = r.src.Summary(h.id)
+		h.Row = r.src.Row(h.id)
 		if cosine, ok := r.cosines[h.id]; ok {
 			h.words, h.cosine = r.scores[h.id], &cosine
 		}
@@ -85,13 +85,18 @@ func (l list) kind() string {
 
 // weight returns the weight of a list.
 func (r *run) weight(l list) float64 {
-	if w, ok := r.Weights[l.kind()]; ok {
+	if l.name == ListVector && len(l.items) > 0 {
+		return r.weightOf(ListVector, vectorWeight(adjusted(l.items[0].Value, r.usual)))
+	}
+	return r.weightOf(l.kind(), 1)
+}
+
+// weightOf returns the configured weight of a name, or the usual one.
+func (c *Config) weightOf(name string, usual float64) float64 {
+	if w, set := c.Weights[name]; set {
 		return w
 	}
-	if l.name == ListVector && len(l.items) > 0 {
-		return vectorWeight(adjusted(l.items[0].Value, r.usual))
-	}
-	return 1
+	return usual
 }
 
 // vectorWeight is the default weight of the list of vectors, as a function of the

@@ -110,15 +110,15 @@ type Loader interface {
 	// Load reads a memory of a set; nil if it was removed. It fails with Corrupt if
 	// the memory is damaged.
 	Load(ctx context.Context, q *Query, in Set, id int64) (*robotmem.Memory, error)
-	// Summary returns what is known of a memory without loading it.
-	Summary(id int64) Summary
+	// Row returns the columns of a memory, which are in memory.
+	Row(id int64) Row
 	// Hints returns reasons for an empty result, such as a path that no memory has; in is what
 	// passes the filters.
 	Hints(ctx context.Context, q *Query, in Set) ([]string, error)
 }
 
-// Summary is what ranking needs of every hit.
-type Summary struct {
+// Row is what ranking needs of every hit.
+type Row struct {
 	Observed int64  // nanoseconds since 1970
 	Real     bool   // sensed in the real world
 	Outcome  string // success, failure, partial or unknown
@@ -156,8 +156,8 @@ const (
 	ListLikeness = "likeness"
 	ListTime     = "time"
 	ListText     = "text" // words, vectors and neighbours together, by score
-	// Evidence and Neighbours are no lists: with the weight 0, what happened and what is
-	// near in an episode does not change the order.
+	// Evidence and Neighbours are weights without a list. At 0, outcomes and episodes do not
+	// change the order.
 	Evidence   = "evidence"
 	Neighbours = "neighbours"
 )
@@ -171,7 +171,7 @@ type list struct {
 
 // hit is a candidate for the response.
 type hit struct {
-	Summary
+	Row
 	id       int64
 	score    float64
 	distance *float64
@@ -476,20 +476,13 @@ func (r *run) result(h *hit) robotmem.Memory {
 
 // mode returns the mode of the response.
 func (r *run) mode() string {
-	has := func(name string) bool {
-		for _, l := range r.lists {
-			if l.name == name {
-				return true
-			}
-		}
-		return false
-	}
+	vector := r.named(ListVector) != nil
 	switch {
 	case r.Query.Query == "":
 		return "structured"
-	case has(ListVector) && has(ListWords):
+	case vector && r.named(ListWords) != nil:
 		return "hybrid"
-	case has(ListVector):
+	case vector:
 		return "vec_only"
 	}
 	return "bm25_only"

@@ -38,22 +38,15 @@ func (r *run) byScore(ctx context.Context) error {
 	if r.Fusion == FusionRRF || words == nil || len(words.items) == 0 || r.stopOnly != nil || r.weight(*words) == 0 {
 		return nil
 	}
-	var scores map[int64]float64
-	if near != nil && len(near.items) > 0 && r.weight(*near) > 0 {
+	scores, combined := byID(words.items), near != nil && len(near.items) > 0 && r.weight(*near) > 0
+	if combined {
 		var err error // without the deadline: both lists are there
 		if scores, err = r.combine(context.WithoutCancel(ctx), words.items, near.items); err != nil {
 			return err
 		}
 	}
-	share, set := r.Weights[Neighbours]
-	if !set {
-		share = neighbourShare
-	}
-	if share > 0 {
-		scores = r.withNeighbours(scores, words.items, share)
-	}
-	if scores == nil {
-		return nil
+	if share := r.weightOf(Neighbours, neighbourShare); !(share > 0 && r.lend(scores, share)) && !combined {
+		return nil // words alone
 	}
 	text := list{name: ListText, items: make([]Ranked, 0, len(scores))}
 	for id, score := range scores {
@@ -103,9 +96,8 @@ func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]floa
 	if err := r.src.Cosines(ctx, r.set, ids, func(id int64, cosine float64) { r.cosines[id] = cosine }); err != nil {
 		return nil, err
 	}
-	weights := map[string]float64{ListWords: 1, ListVector: 1}
-	maps.Copy(weights, r.Weights)
-	best, vectors := words[0].Value/weights[ListWords], weights[ListVector]*vectorShare*nearness.at(adjusted(near[0].Value, r.usual))
+	best := words[0].Value / r.weightOf(ListWords, 1)
+	vectors := r.weightOf(ListVector, 1) * vectorShare * nearness.at(adjusted(near[0].Value, r.usual))
 	scores := make(map[int64]float64, len(r.scores)+len(r.cosines))
 	for id, score := range r.scores {
 		scores[id] = score / best
@@ -124,26 +116,18 @@ func byID(items []Ranked) map[int64]float64 {
 	return out
 }
 
-// withNeighbours adds a share of each score to the memories before and after in the same
-// episode. scores is nil for words alone; nil is returned if no memory has a neighbour.
-func (r *run) withNeighbours(scores map[int64]float64, words []Ranked, share float64) map[int64]float64 {
-	alone := scores == nil
-	if alone {
-		scores = byID(words)
-	}
-	around := r.src.Around(r.set, slices.Collect(maps.Keys(scores)), 1)
-	if len(around) == 0 && alone {
-		return nil
-	}
-	out := maps.Clone(scores)
+// lend adds a share of each score to those of the memories before and after in the same
+// episode. It reports whether any memory is in an episode.
+func (r *run) lend(scores map[int64]float64, share float64) bool {
+	around, own := r.src.Around(r.set, slices.Collect(maps.Keys(scores)), 1), maps.Clone(scores)
 	for _, id := range slices.Sorted(maps.Keys(around)) { // sums depend on the order
 		for _, other := range slices.Concat(around[id].Before, around[id].After) {
-			if _, found := scores[other]; found {
-				out[other] += share * scores[id]
+			if _, found := own[other]; found {
+				scores[other] += share * own[id]
 			}
 		}
 	}
-	return out
+	return len(around) > 0
 }
 
 // addContext adds the texts of the neighbours that the request asks for.
@@ -161,8 +145,10 @@ func (r *run) addContext(ctx context.Context, answers []robotmem.Memory) error {
 		for _, id := range ids {
 			text, known := texts[id]
 			if h := (hit{id: id}); !known {
-				if ok, err := r.load(ctx, &h); err != nil || !ok {
-					return out, err
+				if ok, err := r.load(ctx, &h); err != nil {
+					return nil, err
+				} else if !ok {
+					continue
 				}
 				text = h.memory.Content
 			}
