@@ -206,7 +206,7 @@ class Refusals(unittest.TestCase):
             with mock.patch.dict(os.environ, {"PATH": str(d)}):
                 os.environ.pop("ROBOTMEM_BINARY")
                 with mock.patch.object(_node.os.path, "exists", lambda _: False):
-                    self.fails("not on PATH", d / "m.db")
+                    self.fails("there is none on PATH", d / "m.db")
             (d / "sleepy").write_text("#!/bin/sh\nexec sleep 60\n")
             (d / "sleepy").chmod(0o755)
             with mock.patch.dict(os.environ, {"ROBOTMEM_BINARY": str(d / "sleepy")}), mock.patch.object(_node, "PATIENCE", 0.2):

@@ -12,6 +12,7 @@ same for asyncio. Submodules: gym (a wrapper for Gymnasium), sb3 (a callback for
 lerobot (episodes of LeRobot datasets), compat (the functions of the Python robotmem).
 """
 
+from ._advisor import Advisor
 from ._aio import AsyncEpisode, AsyncMemory
 from ._errors import RobotmemError
 from ._http import DataReader, Event
@@ -22,6 +23,6 @@ from ._values import Number
 from ._version import VERSION as __version__
 
 __all__ = [
-    "AdviseResponse", "AsyncEpisode", "AsyncMemory", "DataReader", "Episode", "Event", "LearnResponse", "Memory", "Number", "RecallResponse",
+    "AdviseResponse", "Advisor", "AsyncEpisode", "AsyncMemory", "DataReader", "Episode", "Event", "LearnResponse", "Memory", "Number", "RecallResponse",
     "Recorder", "RecorderCounts", "RobotmemError", "SavePerceptionResponse", "StoredMemory", "__version__",
 ]

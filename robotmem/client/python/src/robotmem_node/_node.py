@@ -48,7 +48,7 @@ def binary() -> str:
         return packaged
     found = shutil.which(name)
     if found is None:
-        raise RobotmemError("unavailable", "", "the program robotmem is not in this package, which has no wheel with it for %s on %s, and not on PATH; download it or run `go install github.com/robotmem/robotmem-go/cmd/robotmem@latest`, or set ROBOTMEM_BINARY to its path" % (sys.platform, _machine()))
+        raise RobotmemError("unavailable", "", "this installation of robotmem-node has no program robotmem for %s on %s, and there is none on PATH; download it, or run `go install github.com/robotmem/robotmem-go/cmd/robotmem@latest`, or set ROBOTMEM_BINARY to its path" % (sys.platform, _machine()))
     return found
 
 
