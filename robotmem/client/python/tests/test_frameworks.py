@@ -150,8 +150,8 @@ class LeRobot(WithMemory):
             for i in range(5 + episode):
                 frame = {"observation.state": numpy.float32([episode, i]), "action": numpy.float32([i, -i]), "next.success": numpy.array([episode == 1]),
                          "observation.images.top": numpy.zeros((8, 8, 3), numpy.uint8), "task": "put the cube into the box"}
-                dataset.add_frame(frame)
                 live.frame(frame)
+                dataset.add_frame(frame)
             dataset.save_episode()
             live.episode_end(success=episode == 1, params={"speed": 0.5})
         if hasattr(dataset, "finalize"):

@@ -17,11 +17,12 @@ class EpisodeCallback:
 
         callback = EpisodeCallback(memory, fps=30, task="put the cube into the box", robot="so101")
         for each episode:
-            for each frame: dataset.add_frame(frame); callback.frame(frame)
+            for each frame: callback.frame(frame); dataset.add_frame(frame)
             dataset.save_episode(); callback.episode_end(success=True)
 
     Of each episode the low-dimensional features (observation.state, action, …) are stored as one trace
-    each, and a fact with the length, the task and the outcome. Images stay in the dataset.
+    each, and a fact with the length, the task and the outcome. Images stay in the dataset. The task of a
+    frame is used if it has one; add_frame takes it out of the frame.
     """
 
     def __init__(self, memory: Memory, *, fps: float, task: str | None = None, robot: str | None = None, dataset: str | None = None, names: Mapping[str, Any] | None = None, collection: str | None = None):
