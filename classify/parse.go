@@ -76,34 +76,25 @@ type stated struct {
 
 // tags reads the tags into rules.tags: the roots first, then level by level in the order of the file.
 func (p *parser) tags(n ast.Node) error {
-	items, err := list(n, "tags")
-	if err != nil {
-		return err
-	}
-	all := make([]Tag, 0, len(items))
-	owners := make([]stated, 0, len(items))
+	var all []Tag
+	var owners []stated
+	var items []ast.Node
 	index := map[string]int{}
-	for _, item := range items {
-		f := fieldsOf(item, "a tag", "tag", "parent", "display_name", "match")
-		tag := Tag{Name: f.name("tag")}
-		f.what = fmt.Sprintf("tag %q", tag.Name)
+	err := each(n, "tags", "tag", []string{"tag", "parent", "display_name", "match"}, func(f *fields, name string) {
+		tag := Tag{Name: name}
 		if f.nodes["parent"] != nil {
 			tag.Parent = f.name("parent")
 		}
 		var ok bool
 		if tag.DisplayName, ok = text(f.nodes["display_name"]); !ok || tag.DisplayName == "" {
-			f.fail(item, "%s: no display_name", f.what)
+			f.fail(f.at, "%s: no display_name", f.what)
 		}
+		index[name] = len(all)
 		// A tag without patterns groups others, or is given by callers.
-		owner := stated{f.what, f.list("match")}
-		if _, ok := index[tag.Name]; ok {
-			f.fail(item, "%s is a duplicate", f.what)
-		}
-		if f.err != nil {
-			return f.err
-		}
-		index[tag.Name] = len(all)
-		all, owners = append(all, tag), append(owners, owner)
+		all, owners, items = append(all, tag), append(owners, stated{f.what, f.list("match")}), append(items, f.at)
+	})
+	if err != nil {
+		return err
 	}
 	for i, t := range all {
 		if _, ok := index[t.Parent]; !ok && t.Parent != "" {
@@ -130,27 +121,11 @@ func (p *parser) tags(n ast.Node) error {
 }
 
 func (p *parser) categories(n ast.Node) error {
-	items, err := list(n, "categories")
-	if err != nil {
-		return err
-	}
-	seen := map[string]bool{}
-	for _, item := range items {
-		f := fieldsOf(item, "a category", "category", "match")
-		name := f.name("category")
-		f.what = fmt.Sprintf("category %q", name)
-		if seen[name] {
-			f.fail(item, "%s is a duplicate", f.what)
-		}
-		seen[name] = true
+	return each(n, "categories", "category", []string{"category", "match"}, func(f *fields, name string) {
 		f.need("match")
 		p.rules.categories = append(p.rules.categories, name)
 		p.ranked = append(p.ranked, stated{f.what, f.list("match")})
-		if f.err != nil {
-			return f.err
-		}
-	}
-	return nil
+	})
 }
 
 func (p *parser) confidence(n ast.Node) error {
@@ -171,29 +146,14 @@ func (p *parser) confidence(n ast.Node) error {
 }
 
 func (p *parser) scope(n ast.Node) error {
-	items, err := list(n, "scope")
-	if err != nil {
-		return err
-	}
-	seen := map[string]bool{}
-	for _, item := range items {
-		rule, err := scopeOf(item)
-		if err != nil {
-			return err
-		}
-		if seen[rule.name] {
-			return fail(item, "scope %q is a duplicate", rule.name)
-		}
-		seen[rule.name] = true
-		p.rules.scope = append(p.rules.scope, rule)
-	}
-	return nil
+	return each(n, "scope", "name", []string{"name", "kind", "needs", "regex", "endings", "except", "signal"}, func(f *fields, name string) {
+		f.what = fmt.Sprintf("scope %q", name)
+		p.rules.scope = append(p.rules.scope, scopeOf(f, name))
+	})
 }
 
-func scopeOf(item ast.Node) (scopeRule, error) {
-	f := fieldsOf(item, "a scope rule", "name", "kind", "needs", "regex", "endings", "except", "signal")
-	rule := scopeRule{name: f.name("name")}
-	f.what = fmt.Sprintf("scope %q", rule.name)
+func scopeOf(f *fields, name string) scopeRule {
+	rule, item := scopeRule{name: name}, f.at
 	kind, _ := text(f.nodes["kind"])
 	if kind != "file" && kind != "entity" {
 		f.fail(item, "%s: kind is neither file nor entity", f.what)
@@ -228,7 +188,7 @@ func scopeOf(item ast.Node) (scopeRule, error) {
 		f.fail(f.nodes["regex"], "%s: regex %q: %s", f.what, re, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	rule.endings, rule.except = f.set("endings"), f.set("except")
-	return rule, f.err
+	return rule
 }
 
 // compile numbers the targets and hands all patterns to the compiler.

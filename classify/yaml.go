@@ -176,6 +176,26 @@ func (f *fields) set(key string) (out map[string]bool) {
 	return out
 }
 
+// each reads a list of mappings that key names, and refuses two of one name.
+func each(n ast.Node, section, key string, known []string, read func(f *fields, name string)) error {
+	items, err := list(n, section)
+	seen := map[string]bool{}
+	for _, item := range items {
+		f := fieldsOf(item, "an item of "+section, known...)
+		name := f.name(key)
+		f.what = fmt.Sprintf("%s %q", key, name)
+		read(f, name)
+		if seen[name] {
+			f.fail(item, "%s is a duplicate", f.what)
+		}
+		if f.err != nil {
+			return f.err
+		}
+		seen[name] = true
+	}
+	return err
+}
+
 // list returns the items of n, at least one.
 func list(n ast.Node, what string) ([]ast.Node, error) {
 	s, ok := n.(*ast.SequenceNode)

@@ -215,18 +215,26 @@ func MakePreview(it Item, o PreviewOptions) (*Preview, error) {
 	if in.IsHead() {
 		return nil, fmt.Errorf("the payload of %d bytes is too large to draw; only its first %d are read", it.Size, len(it.Data))
 	}
-	o = o.Normal()
+	return firstOf(in, ErrNoPreview, func(v view) (*Preview, error) { return v.Preview(o.Normal()) })
+}
+
+// firstOf returns what the first format makes of a payload that can. Otherwise it returns the first
+// error, or none if no format accepts the payload. A picture is not read as anything else.
+func firstOf[T any](in media.Payload, none error, do func(view) (*T, error)) (*T, error) {
 	var first error
 	for v, err := range views(in) {
 		if err == nil {
-			var p *Preview
-			if p, err = v.Preview(o); err == nil {
-				return p, nil
+			var made *T
+			if made, err = do(v); err == nil {
+				return made, nil
 			}
 		}
 		first = cmp.Or(first, err)
+		if errors.Is(err, ErrNoSamples) {
+			break
+		}
 	}
-	return nil, cmp.Or(first, ErrNoPreview)
+	return nil, cmp.Or(first, none)
 }
 
 // MakeSamples reads the numbers of an item: of a trace or an MCAP segment of one
@@ -238,20 +246,7 @@ func MakeSamples(it Item, o SamplesOptions) (*Samples, error) {
 	if in.IsHead() {
 		return nil, fmt.Errorf("the payload of %d bytes is too large to decode; only its first %d are read", it.Size, len(it.Data))
 	}
-	var first error
-	for v, err := range views(in) {
-		if err == nil {
-			var s *Samples
-			if s, err = v.Samples(o); err == nil {
-				return s, nil
-			}
-		}
-		first = cmp.Or(first, err)
-		if errors.Is(err, ErrNoSamples) {
-			break
-		}
-	}
-	return nil, cmp.Or(first, ErrNoSamples)
+	return firstOf(in, ErrNoSamples, func(v view) (*Samples, error) { return v.Samples(o) })
 }
 
 // summarizeOther returns the summary of a payload that none of the formats can read.

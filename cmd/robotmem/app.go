@@ -194,12 +194,7 @@ func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) erro
 	if a.Config.URL != "" {
 		return invalid(flag, "works on the memory's file, not through a node: leave --url out and run it where the file is; a running node need not stop for it")
 	}
-	m, err := a.OpenDefault(ctx, clientCLI)
-	if err != nil {
-		return err
-	}
-	// The error of f is first: it says more than that of Close.
-	return errors.Join(f(m), m.Close())
+	return a.Use(ctx, func(m robotmem.Node) error { return f(m.(*local.Node)) }) // without --url it is one
 }
 
 // show prints an answer, as JSON or as text.
@@ -215,6 +210,14 @@ func (a *app) show(asJSON bool, answer any, text func(*lines)) error {
 	return w.err
 }
 
+// showResult prints what was made, unless that failed.
+func (a *app) showResult(asJSON bool, made any, failed error) error {
+	if failed != nil {
+		return failed
+	}
+	return a.show(asJSON, made, nil)
+}
+
 // PrintJSON writes v as REST answers it: one line, in which only hidden characters are escaped.
 func (a *app) PrintJSON(v any) error {
 	data, err := robotmem.EncodeJSON(v)
@@ -227,9 +230,9 @@ func (a *app) PrintJSON(v any) error {
 
 // invalid is an error for bad input that the command itself detects.
 func invalid(field, format string, args ...any) *robotmem.Error {
-	return &robotmem.Error{Kind: robotmem.Invalid, Field: field, Err: fmt.Errorf(format, args...)}
+	return robotmem.Errorf(robotmem.Invalid, field, format, args...)
 }
 
 func notFound(field, format string, args ...any) *robotmem.Error {
-	return &robotmem.Error{Kind: robotmem.NotFound, Field: field, Err: fmt.Errorf(format, args...)}
+	return robotmem.Errorf(robotmem.NotFound, field, format, args...)
 }

@@ -47,10 +47,7 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	}
 	res, err := backup.Make(ctx, m, backup.Options{Dir: c.Dir, Keep: c.Keep, Version: a.Version})
 	bar.Done()
-	if err := errors.Join(err, m.Close()); err != nil {
-		return err
-	}
-	return a.show(c.JSON, res, nil)
+	return a.showResult(c.JSON, res, errors.Join(err, m.Close()))
 }
 
 // makeBackups makes the backups of the schedule, if there is one and m is a file.
@@ -93,14 +90,10 @@ func (c *backupListCmd) Run(a *app) error {
 		return noFolder(dir)
 	}
 	all, err := backup.List(dir)
-	if err != nil {
-		return err
-	}
-	answer := struct {
+	return a.showResult(c.JSON, &struct {
 		Dir     string          `json:"dir"`
 		Backups []backup.Backup `json:"backups"`
-	}{dir, all}
-	return a.show(c.JSON, &answer, nil)
+	}{dir, all}, err)
 }
 
 // noFolder is the answer for a folder that is missing: a disk that is not mounted must not look

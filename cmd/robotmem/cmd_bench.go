@@ -64,10 +64,7 @@ func (c *benchCmd) Run(ctx context.Context, a *app) error {
 		b.run(ctx, path)
 		return errors.Join(b.err, b.m.Close())
 	})
-	if err != nil {
-		return err
-	}
-	return a.show(c.JSON, r, nil)
+	return a.showResult(c.JSON, r, err)
 }
 
 // bench measures. After an error its methods do nothing.

@@ -36,10 +36,7 @@ func (c *evalOwnCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	res, err := (&evalSetCmd{}).run(ctx, a, set, eval.Options{})
-	if err != nil {
-		return err
-	}
-	return a.show(c.JSON, res, nil)
+	return a.showResult(c.JSON, res, err)
 }
 
 // ownSet makes questions from the newest facts of the memory.
@@ -112,10 +109,7 @@ func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
 		}
 		return m, func() error { return errors.Join(m.Close(), os.RemoveAll(dir)) }, nil
 	})
-	if err != nil {
-		return err
-	}
-	return a.show(c.JSON, res, nil)
+	return a.showResult(c.JSON, res, err)
 }
 
 type evalSetCmd struct {
@@ -139,13 +133,10 @@ func (c *evalSetCmd) Run(ctx context.Context, a *app) error {
 		return invalid("dir", "%v", err)
 	}
 	res, err := c.run(ctx, a, set, o)
-	if err != nil {
-		return err
+	if err == nil && res.Queries == 0 {
+		err = invalid("where", "leaves no query that is judged; the set has %d documents", res.Docs)
 	}
-	if res.Queries == 0 {
-		return invalid("where", "leaves no query that is judged; the set has %d documents", res.Docs)
-	}
-	return a.show(c.JSON, res, nil)
+	return a.showResult(c.JSON, res, err)
 }
 
 func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Options) (res *eval.Result, err error) {

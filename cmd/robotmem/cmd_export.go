@@ -71,14 +71,10 @@ func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
 		return out.Flush()
 	})
 	bar.Done()
-	if err != nil {
-		return err
-	}
-	answer := struct {
+	return a.showResult(c.JSON, &struct {
 		File string `json:"file"`
 		*recording.ExportReport
-	}{c.MCAP, report}
-	return a.show(c.JSON, &answer, nil)
+	}{c.MCAP, report}, err)
 }
 
 // whole exports everything, as an archive, a folder or content hashes.

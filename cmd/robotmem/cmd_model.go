@@ -65,12 +65,9 @@ type modelRemoveCmd struct {
 }
 
 func (c *modelRemoveCmd) Run(a *app) error {
-	if err := a.models().Remove(c.Name); err != nil {
-		return err
-	}
-	return a.show(c.JSON, &struct {
+	return a.showResult(c.JSON, &struct {
 		Removed string `json:"removed"`
-	}{c.Name}, nil)
+	}{c.Name}, a.models().Remove(c.Name))
 }
 
 type modelTestCmd struct {
@@ -112,9 +109,6 @@ func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
 			t.Own = append([]eval.ListFigures{{Name: "as set", Figures: res.Figures}}, res.Lists...)
 		}
 	}
-	if err != nil {
-		return err
-	}
 	t.Advise()
-	return a.show(c.JSON, t, nil)
+	return a.showResult(c.JSON, t, err)
 }

@@ -12,16 +12,6 @@ type reembedCmd struct {
 	JSON bool `name:"json" help:"Print the outcome as JSON."`
 }
 
-// Help implements kong.HelpProvider.
-func (c *reembedCmd) Help() string {
-	return `Recall uses the old vectors until the last new one is stored. After an interruption
-the next run continues.
-
-Examples:
-  robotmem reembed --embedder ollama:nomic-embed-text
-  robotmem reembed --embedder model2vec:models/potion-base-8M`
-}
-
 // Run moves the user's memory to the model of --embedder.
 func (c *reembedCmd) Run(ctx context.Context, a *app) (err error) {
 	if a.Config.URL != "" {

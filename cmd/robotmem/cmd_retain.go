@@ -36,10 +36,7 @@ func (c *retainCmd) Run(ctx context.Context, a *app) error {
 	return a.Use(ctx, func(m robotmem.Node) error {
 		res, err := m.Retain(ctx, &admin.RetainRequest{Budgets: limits.Budgets, MinFreeBytes: limits.MinFreeBytes, Apply: c.Apply})
 		bar.Done()
-		if err != nil {
-			return err
-		}
-		return a.show(c.JSON, res, nil)
+		return a.showResult(c.JSON, res, err)
 	})
 }
 

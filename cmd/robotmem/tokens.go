@@ -58,13 +58,9 @@ func (c *tokenListCmd) Run(a *app) error {
 		return err
 	}
 	list, err := f.List()
-	if err != nil {
-		return err
-	}
-	answer := struct {
+	return a.showResult(c.JSON, &struct {
 		Tokens []web.Token `json:"tokens"`
-	}{append([]web.Token{}, list...)}
-	return a.show(c.JSON, &answer, nil)
+	}{append([]web.Token{}, list...)}, err)
 }
 
 type tokenRevokeCmd struct {
@@ -77,11 +73,10 @@ func (c *tokenRevokeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := f.Revoke(c.Name); err != nil {
-		return err
+	if err = f.Revoke(c.Name); err == nil {
+		fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s refuse it from now on\n", f.db)
 	}
-	fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s refuse it from now on\n", f.db)
-	return nil
+	return err
 }
 
 // ownTokens are the tokens of a file of this machine.

@@ -19,16 +19,6 @@ type File struct{ media.Payload }
 // Accepts reports whether the payload begins as a WAV file.
 func Accepts(in media.Payload) bool { return wav.Is(in.Data) }
 
-type header struct {
-	rate     int // samples per second
-	channels int
-	bits     int // of a sample; 0 is unknown
-	float    bool
-	// length is the number of samples of one channel that are there, and claimed the number that
-	// the header claims; 0 is unknown.
-	length, claimed int64
-}
-
 const (
 	// maxSound bounds the samples of all channels that are kept: 32 MiB as float32, three minutes
 	// of mono at 48 kHz. A longer recording is represented by up to soundParts parts of one length
@@ -41,7 +31,7 @@ const (
 
 // sound is a recording mixed to one channel; full scale is 1.
 type sound struct {
-	header
+	*wavFile
 	samples []float32 // every stride-th part
 	part    int64     // samples of a part
 	stride  int64
@@ -61,7 +51,7 @@ func (f File) decode() (*sound, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sound{header: src.header, part: max(maxSound/soundParts/int64(src.channels), 1), stride: 1}
+	s := &sound{wavFile: src, part: max(maxSound/soundParts/int64(src.Channels), 1), stride: 1}
 	for s.length > s.part*soundParts*s.stride {
 		s.stride *= 2
 	}
@@ -131,7 +121,7 @@ func (f File) Summary() string {
 	case err != nil:
 		return h.String() + ", no sound in it"
 	}
-	return s.header.String() + s.words()
+	return s.String() + s.words()
 }
 
 func (s *sound) words() string {
@@ -142,7 +132,7 @@ func (s *sound) words() string {
 	if s.peak == 0 {
 		return out + ", silent"
 	}
-	rms := math.Sqrt(s.energy / float64(s.count*int64(s.channels)))
+	rms := math.Sqrt(s.energy / float64(s.count*int64(s.Channels)))
 	return out + ", peak " + decibels(s.peak) + " at " + s.seconds(s.peakAt) + ", rms " + decibels(rms)
 }
 
@@ -155,8 +145,8 @@ func decibels(v float64) string {
 }
 
 // seconds returns the duration of so many samples.
-func (h header) seconds(samples int64) string {
-	t := float64(samples) / float64(h.rate)
+func (h *wavFile) seconds(samples int64) string {
+	t := float64(samples) / float64(h.Rate)
 	switch {
 	case t == 0:
 		return "0 s"
@@ -167,24 +157,24 @@ func (h header) seconds(samples int64) string {
 }
 
 // String returns "audio/wav, 2.0 s, 16 kHz, mono, 16-bit".
-func (h header) String() string {
+func (h *wavFile) String() string {
 	s := "audio/wav"
 	if h.length > 0 {
 		s += ", " + h.seconds(h.length)
 	}
-	rate := ", " + strconv.Itoa(h.rate) + " Hz"
-	if h.rate >= 1000 {
-		rate = ", " + strconv.FormatFloat(float64(h.rate)/1000, 'f', -1, 64) + " kHz"
+	rate := ", " + strconv.Itoa(h.Rate) + " Hz"
+	if h.Rate >= 1000 {
+		rate = ", " + strconv.FormatFloat(float64(h.Rate)/1000, 'f', -1, 64) + " kHz"
 	}
-	channels, named := map[int]string{1: ", mono", 2: ", stereo"}[h.channels]
+	channels, named := map[int]string{1: ", mono", 2: ", stereo"}[h.Channels]
 	if !named {
-		channels = ", " + strconv.Itoa(h.channels) + " channels"
+		channels = ", " + strconv.Itoa(h.Channels) + " channels"
 	}
 	s += rate + channels
-	if h.bits > 0 {
-		s += ", " + strconv.Itoa(h.bits) + "-bit"
+	if h.Bits > 0 {
+		s += ", " + strconv.Itoa(h.Bits) + "-bit"
 	}
-	if h.float {
+	if h.Code == wav.Float {
 		s += " float"
 	}
 	return s
@@ -197,9 +187,9 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if err != nil {
 		return nil, err
 	}
-	time := func(i int) float64 { return float64(i) / float64(h.rate) }
+	time := func(i int) float64 { return float64(i) / float64(h.Rate) }
 	lo, hi := o.Cut(int(h.length), time)
-	e, err := media.NewEnvelope(h.channels, int64(hi-lo), o)
+	e, err := media.NewEnvelope(h.Channels, int64(hi-lo), o)
 	if err != nil {
 		return nil, err
 	}
@@ -209,9 +199,9 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if h.length == 0 {
 		return nil, errEmpty
 	}
-	out := &media.Samples{Kind: "sound", TimeUnit: "s", RateHz: float64(h.rate), DurationS: time(int(h.length))}
+	out := &media.Samples{Kind: "sound", TimeUnit: "s", RateHz: float64(h.Rate), DurationS: time(int(h.length))}
 	e.Fill(out, lo, time, func(c int) (name, unit string) {
-		switch h.channels {
+		switch h.Channels {
 		case 1:
 			return "mono", "1"
 		case 2:

@@ -58,7 +58,7 @@ func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
 
 // spectrogram has a column per step of time and a row per band, the highest on top.
 func (s *sound) spectrogram(columns int) image.Image {
-	spec := newSpectrum(s.rate, spectrogramRows, 0, float64(s.rate)/2)
+	spec := newSpectrum(s.Rate, spectrogramRows, 0, float64(s.Rate)/2)
 	power := make([]float64, columns*spectrogramRows)
 	loudest := 0.0
 	for x := range columns {
@@ -128,7 +128,7 @@ func (s *sound) axes(c *draw.Canvas, upper, lower draw.Box, peak float64) {
 	}
 	const tick, baseline, rowHeight, columnWidth = 4, 4, 15, 60
 	last := upper.Top
-	top := mel(float64(s.rate) / 2)
+	top := mel(float64(s.Rate) / 2)
 	c.Text(4, upper.Top+baseline+4, "start", "kHz")
 	for _, hz := range []float64{1e6, 5e5, 2e5, 1e5, 5e4, 2e4, 1e4, 5000, 2000, 1000, 500, 200, 100} {
 		y := upper.Bottom - upper.Height()*mel(hz)/top
@@ -140,7 +140,7 @@ func (s *sound) axes(c *draw.Canvas, upper, lower draw.Box, peak float64) {
 		c.Text(upper.Left-tick-3, y+baseline, "end", strconv.FormatFloat(hz/1000, 'f', -1, 64))
 	}
 	line(lower.Left, lower.Bottom, lower.Right, lower.Bottom)
-	total := float64(s.count) / float64(s.rate)
+	total := float64(s.count) / float64(s.Rate)
 	columns := max(int(lower.Width()/columnWidth), 1)
 	for _, t := range draw.NewTicks(0, total*(1+1e-9), draw.Step(total/float64(columns))).Values {
 		x := lower.Left + lower.Width()*t/total

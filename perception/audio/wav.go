@@ -9,12 +9,14 @@ import (
 	"github.com/robotmem/robotmem-go/perception/internal/wav"
 )
 
-// wavFile is the header of a WAV file with the bytes of its samples.
+// wavFile is the header of a WAV file with the bytes of its samples. Its Bits are 0 if unknown.
 type wavFile struct {
-	header
-	code uint16
-	size int // bytes of a sample of one channel
-	body []byte
+	wav.Header
+	// length is the number of samples of one channel that are there, and claimed the number that
+	// the header claims; 0 is unknown.
+	length, claimed int64
+	size            int // bytes of a sample of one channel
+	body            []byte
 }
 
 // openWAV keeps the samples that are there of those that the header claims. A
@@ -28,15 +30,14 @@ func openWAV(data []byte) (*wavFile, error) {
 	if h.Rate == 0 || h.Rate > maxRate {
 		return nil, fmt.Errorf("the WAV file has %d Hz; 1 to %d Hz are read", h.Rate, maxRate)
 	}
-	w := &wavFile{code: h.Code, size: (h.Bits + 7) / 8}
-	w.header = header{rate: h.Rate, channels: h.Channels, bits: h.Bits, float: h.Code == wav.Float}
+	w := &wavFile{Header: h, size: (h.Bits + 7) / 8}
 	switch h.Code {
 	case wav.PCM, wav.Float, wav.ALaw, wav.MuLaw:
 	default: // compressed blocks, whose samples cannot be counted
-		w.bits = 0
+		w.Bits = 0
 		return w, nil
 	}
-	frame := w.size * w.channels
+	frame := w.size * w.Channels
 	if frame == 0 {
 		return nil, errors.New("the WAV file has samples of 0 bits")
 	}
@@ -59,9 +60,9 @@ func (w *wavFile) each(lo, hi int64, f func(readings []float64)) error {
 	if err != nil {
 		return err
 	}
-	readings := make([]float64, w.channels)
+	readings := make([]float64, w.Channels)
 	for at := lo; at < hi; at++ {
-		frame := w.body[at*int64(w.size*w.channels):]
+		frame := w.body[at*int64(w.size*w.Channels):]
 		for c := range readings {
 			readings[c] = sample(frame[c*w.size:])
 		}
@@ -76,20 +77,20 @@ var errSampleFormat = errors.New("are not read")
 func (w *wavFile) reader() (func(b []byte) float64, error) {
 	le := binary.LittleEndian
 	switch {
-	case w.code == wav.PCM && w.size == 1: // the only size without a sign
+	case w.Code == wav.PCM && w.size == 1: // the only size without a sign
 		return func(b []byte) float64 { return (float64(b[0]) - 128) / 128 }, nil
-	case w.code == wav.PCM && w.size == 2:
+	case w.Code == wav.PCM && w.size == 2:
 		return func(b []byte) float64 { return float64(int16(le.Uint16(b))) / (1 << 15) }, nil
-	case w.code == wav.PCM && w.size == 3:
+	case w.Code == wav.PCM && w.size == 3:
 		return func(b []byte) float64 {
 			return float64(int32(uint32(b[0])<<8|uint32(b[1])<<16|uint32(b[2])<<24)) / (1 << 31)
 		}, nil
-	case w.code == wav.PCM && w.size == 4:
+	case w.Code == wav.PCM && w.size == 4:
 		return func(b []byte) float64 { return float64(int32(le.Uint32(b))) / (1 << 31) }, nil
-	case w.float && w.bits == 32:
+	case w.Code == wav.Float && w.Bits == 32:
 		return func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) }, nil
-	case w.float && w.bits == 64:
+	case w.Code == wav.Float && w.Bits == 64:
 		return func(b []byte) float64 { return math.Float64frombits(le.Uint64(b)) }, nil
 	}
-	return nil, fmt.Errorf("WAV samples of %d bits in format %d %w; known are PCM (1) of 8, 16, 24 and 32 bits and floating point (3) of 32 and 64", w.bits, w.code, errSampleFormat)
+	return nil, fmt.Errorf("WAV samples of %d bits in format %d %w; known are PCM (1) of 8, 16, 24 and 32 bits and floating point (3) of 32 and 64", w.Bits, w.Code, errSampleFormat)
 }

@@ -19,31 +19,21 @@ const (
 // Clean returns s as one line: each run of white space and unprintable characters becomes one
 // space. A longer line than limit characters is cut and ends with an ellipsis.
 func Clean(s string, limit int) string {
-	var b strings.Builder
-	n, gap, lastLen := 0, false, 0
+	var out []rune
+	gap := false
 	for _, r := range s {
 		if unicode.IsSpace(r) || !unicode.IsPrint(r) || r == utf8.RuneError {
-			gap = n > 0
+			gap = len(out) > 0
 			continue
 		}
-		need := 1
 		if gap {
-			need = 2
+			out = append(out, ' ')
 		}
-		if n+need > limit {
-			out := b.String()
-			if n == limit {
-				out = out[:len(out)-lastLen]
-			}
-			return strings.TrimRight(out, " ") + "…"
+		if out, gap = append(out, r), false; len(out) > limit {
+			return strings.TrimRight(string(out[:limit-1]), " ") + "…"
 		}
-		if gap {
-			b.WriteByte(' ')
-		}
-		b.WriteRune(r)
-		n, gap, lastLen = n+need, false, utf8.RuneLen(r)
 	}
-	return b.String()
+	return string(out)
 }
 
 // CleanWord is [Clean] for a word of the data in an error text. It reads no more

@@ -16,11 +16,12 @@ import (
 // are for one. Reading damaged bytes fails with [ErrDamaged] as far as the damage can be
 // detected: see the package documentation.
 type Reader struct {
+	*io.SectionReader // of the payload; Reader has its own Read
+
 	file   *os.File
 	length int64 // of the file
 	size   int64 // of the payload
 	sum    [32]byte
-	pos    int64
 
 	// hash is of the bytes before hashed, which were read from the beginning.
 	hash   hash.Hash
@@ -68,6 +69,7 @@ func openFile(at location, sum [32]byte) (*Reader, error) {
 		_ = file.Close()
 		return nil, err
 	}
+	r.SectionReader = io.NewSectionReader(damageReader{r}, 0, r.size)
 	return r, nil
 }
 
@@ -123,15 +125,16 @@ func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 || r.err != nil {
 		return 0, r.err
 	}
-	n, err := r.ReadAt(p, r.pos)
+	pos, _ := r.Seek(0, io.SeekCurrent) // never fails
+	n, err := r.SectionReader.Read(p)
 	if n == 0 {
 		return 0, err
 	}
-	if r.pos == 0 {
+	if pos == 0 {
 		r.hash.Reset()
 		r.hashed = 0
 	}
-	if r.pos == r.hashed {
+	if pos == r.hashed {
 		r.hash.Write(p[:n])
 		r.hashed += int64(n)
 		if r.hashed == r.size && [32]byte(r.hash.Sum(nil)) != r.sum {
@@ -139,45 +142,17 @@ func (r *Reader) Read(p []byte) (int, error) {
 			return 0, r.err
 		}
 	}
-	r.pos += int64(n)
-	if err == io.EOF {
-		err = nil // the next read returns it
-	}
 	return n, err
 }
 
-// Seek implements [io.Seeker].
-func (r *Reader) Seek(offset int64, whence int) (int64, error) {
-	switch whence {
-	case io.SeekCurrent:
-		offset += r.pos
-	case io.SeekEnd:
-		offset += r.size
-	case io.SeekStart:
-	default:
-		return 0, fmt.Errorf("seeking a payload: invalid whence %d", whence)
-	}
-	if offset < 0 {
-		return 0, fmt.Errorf("seeking a payload: %d is before its beginning", offset)
-	}
-	r.pos = offset
-	return offset, nil
-}
+// damageReader reads a payload, which has no place beyond its size, and names its damage.
+type damageReader struct{ *Reader }
 
 // ReadAt implements [io.ReaderAt].
-func (r *Reader) ReadAt(p []byte, at int64) (int, error) {
-	if at < 0 {
-		return 0, fmt.Errorf("reading a payload: %d is before its beginning", at)
-	}
-	if at >= r.size {
-		return 0, io.EOF
-	}
-	wanted := p[:min(int64(len(p)), r.size-at)]
-	n, err := r.readInside(wanted, at)
+func (r damageReader) ReadAt(p []byte, at int64) (int, error) {
+	n, err := r.readInside(p, at)
 	if err != nil {
 		err = r.damaged(err)
-	} else if n < len(p) {
-		err = io.EOF
 	}
 	return n, err
 }

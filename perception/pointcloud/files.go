@@ -66,12 +66,12 @@ func openPCD(data []byte) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &element{f.points, f.fields}
 	switch f.form {
 	case "ascii":
-		f.each = func(yield func(*values)) error { return e.walkText(body, yield) }
+		f.each = func(yield func(*values)) error { return walkText(body, f.points, f.fields, yield) }
 	case "binary":
-		f.each = func(yield func(*values)) error { return e.walkRecords(body, yield) }
+		step := int64(layOut(f.fields))
+		f.each = (&records{data: body, need: f.points * step, width: f.points, height: 1, stride: step}).each(f.fields)
 	default:
 		return nil, fmt.Errorf("PCD data %q is not read; use ascii or binary (pcl_convert_pcd_ascii_binary IN OUT 1)", media.Clean(f.form, media.MaxName))
 	}

@@ -64,51 +64,41 @@ func layOut(fields []field) (step int) {
 // records are points of equal size.
 type records struct {
 	data          []byte
+	need          int64 // bytes that the points take
 	width, height int64
 	rowStep       int64 // bytes
 	stride        int64 // bytes from a value of a field to the next point's
 }
 
-// each reads all fields that are used. The caller has checked that the data is there.
-func (r *records) each(fields []field, f func(*values)) {
+// each returns the function that reads the fields of all points.
+func (r *records) each(fields []field) func(func(*values)) error {
 	used := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return f.slot == unused })
 	for i := range used {
 		used[i].typ = used[i].bits()
 	}
-	for row := range r.height {
-		for column := range r.width {
-			var v values
-			for i := range used {
-				at := row*r.rowStep + column*r.stride + int64(used[i].offset)
-				v[used[i].slot] = used[i].typ.Float(r.data[at:])
-			}
-			f(&v)
+	return func(yield func(*values)) error {
+		if r.need > int64(len(r.data)) {
+			return fmt.Errorf("the %d points need %d bytes; %d are there", r.width*r.height, r.need, len(r.data))
 		}
+		for row := range r.height {
+			for column := range r.width {
+				var v values
+				for i := range used {
+					at := row*r.rowStep + column*r.stride + int64(used[i].offset)
+					v[used[i].slot] = used[i].typ.Float(r.data[at:])
+				}
+				yield(&v)
+			}
+		}
+		return nil
 	}
-}
-
-// element is a run of points that have the same fields.
-type element struct {
-	count  int64
-	fields []field
-}
-
-// walkRecords reads points of equal size.
-func (e *element) walkRecords(data []byte, yield func(*values)) error {
-	step := layOut(e.fields)
-	if need := e.count * int64(step); need > int64(len(data)) {
-		return fmt.Errorf("the %d points need %d bytes; %d are there", e.count, need, len(data))
-	}
-	r := records{data: data, width: e.count, height: 1, stride: int64(step)}
-	r.each(e.fields, yield)
-	return nil
 }
 
 // walkText reads a point per line. Blank lines are skipped.
-func (e *element) walkText(data []byte, yield func(*values)) error {
-	for n := int64(0); n < e.count; {
+func walkText(data []byte, points int64, fields []field, yield func(*values)) error {
+	for n := int64(0); n < points; {
 		if len(data) == 0 {
-			return fmt.Errorf("the data ends within point %d of %d", n+1, e.count)
+			return fmt.Errorf("the data ends within point %d of %d", n+1, points)
 		}
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
 		data = rest
@@ -117,7 +107,7 @@ func (e *element) walkText(data []byte, yield func(*values)) error {
 		}
 		n++
 		var v values
-		if err := e.readLine(line, &v); err != nil {
+		if err := readLine(line, fields, &v); err != nil {
 			return fmt.Errorf("point %d: %w", n, err)
 		}
 		yield(&v)
@@ -127,9 +117,9 @@ func (e *element) walkText(data []byte, yield func(*values)) error {
 
 var errFewValues = errors.New("the line has fewer values than fields")
 
-func (e *element) readLine(line []byte, v *values) error {
+func readLine(line []byte, fields []field, v *values) error {
 	var word []byte
-	for _, f := range e.fields {
+	for _, f := range fields {
 		for i := range f.count {
 			if word, line = nextWord(line); len(word) == 0 {
 				return errFewValues
@@ -205,17 +195,10 @@ func openPointCloud2(in media.Payload) (*source, error) {
 	if f.fields, err = pointFields(in.Metadata["fields"], step, order); err != nil {
 		return nil, err
 	}
-	f.each = func(yield func(*values)) error {
-		if f.points == 0 {
-			return nil
-		}
-		// The last row may end with its last point. Both terms are below 2^62.
-		if need := (r.height-1)*r.rowStep + r.width*step; need > int64(len(r.data)) {
-			return fmt.Errorf("the %d points need %d bytes; %d are there", f.points, need, len(r.data))
-		}
-		r.each(f.fields, yield)
-		return nil
+	if f.points > 0 { // the last row may end with its last point; both terms are below 2^62
+		r.need = (r.height-1)*r.rowStep + r.width*step
 	}
+	f.each = r.each(f.fields)
 	return f, nil
 }
 
@@ -273,12 +256,10 @@ func openArray(in media.Payload) (*source, error) {
 	for i, name := range []string{"x", "y", "z", "intensity"}[:columns] {
 		f.fields = append(f.fields, field{name: name, typ: typ, count: 1, offset: i * step})
 	}
-	f.each = func(yield func(*values)) error {
-		if need := f.points * int64(columns*typ.Size); need > int64(len(h.Rest)) {
-			return fmt.Errorf("the %d points need %d bytes; %d are there", f.points, need, len(h.Rest))
-		}
-		r.each(f.fields, yield)
-		return nil
+	if err := assign(f.fields); err != nil {
+		return nil, err
 	}
-	return f, assign(f.fields)
+	r.need = f.points * int64(columns*typ.Size)
+	f.each = r.each(f.fields)
+	return f, nil
 }

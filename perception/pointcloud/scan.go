@@ -154,22 +154,14 @@ func decodeScanJSON(data []byte) (*Scan, error) {
 	if !json.Valid(data) {
 		data = nonFinite.ReplaceAll(data, []byte("null"))
 	}
-	var o struct {
-		AngleMin       *float64        `json:"angle_min"`
-		AngleMax       *float64        `json:"angle_max"`
-		AngleIncrement *float64        `json:"angle_increment"`
-		RangeMin       *float64        `json:"range_min"`
-		RangeMax       *float64        `json:"range_max"`
-		Ranges         json.RawMessage `json:"ranges"`
-		Intensities    json.RawMessage `json:"intensities"`
-	}
+	var o map[string]json.RawMessage
 	if err := json.Unmarshal(data, &o); err != nil {
 		return nil, fmt.Errorf("the JSON object is no laser scan: %w", err)
 	}
-	if len(o.Ranges) == 0 {
+	if len(o["ranges"]) == 0 {
 		return nil, errors.New("the JSON object has no ranges")
 	}
-	ranges, err := timeseries.ParseMatrix(o.Ranges)
+	ranges, err := timeseries.ParseMatrix(o["ranges"])
 	if err != nil {
 		return nil, err
 	}
@@ -177,18 +169,11 @@ func decodeScanJSON(data []byte) (*Scan, error) {
 		return nil, errors.New("the ranges are no flat list")
 	}
 	var intensities []float64
-	if series, err := timeseries.ParseMatrix(o.Intensities); err == nil {
+	if series, err := timeseries.ParseMatrix(o["intensities"]); err == nil {
 		intensities = series.Values
 	}
-	fields := map[string]*float64{
-		"angle_min": o.AngleMin, "angle_max": o.AngleMax, "angle_increment": o.AngleIncrement, "range_min": o.RangeMin, "range_max": o.RangeMax,
-	}
-	return NewScan(func(key string) (float64, bool) {
-		v := fields[key]
-		if v == nil {
-			return 0, false
-		}
-		return *v, true
+	return NewScan(func(key string) (v float64, ok bool) {
+		return v, bytes.IndexAny(o[key], "-0123456789") == 0 && json.Unmarshal(o[key], &v) == nil
 	}, ranges.Values, intensities)
 }
 

@@ -200,7 +200,7 @@ func (e *exporter) original(item *Exported) ([]*cursor, error) {
 	return []*cursor{{id: id, messages: s.Messages, original: true, bytes: len(item.Data)}}, err
 }
 
-// enveloped puts the bytes before and after the payload back, see [payload].
+// enveloped puts the bytes before and after the payload back, see [embedded].
 func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]any) ([]*cursor, error) {
 	text := func(m map[string]any, key string) string { s, _ := m[key].(string); return s }
 	prefix, err1 := base64.StdEncoding.DecodeString(text(envelope, "prefix"))

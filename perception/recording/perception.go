@@ -62,7 +62,7 @@ func (imp *importer) manifest() (importing.Perception, error) {
 // decimal writes a time in full. A JSON number would lose its last digits.
 func decimal(t uint64) string { return strconv.FormatUint(t, 10) }
 
-func (imp *importer) payloadPerception(m *Message, v *message.Value, p payload, number uint64) importing.Perception {
+func (imp *importer) payloadPerception(m *Message, v *message.Value, p embedded, number uint64) importing.Perception {
 	metadata := imp.metadata(m.Channel, m.Message, 1)
 	maps.Copy(metadata, p.metadata)
 	metadata["envelope"] = p.envelope()
@@ -177,13 +177,13 @@ const maxEnvelope = 8 << 10
 
 const foxgloveImage = "foxglove.CompressedImage"
 
-// payloadTypes are the types of messages that have a [payload].
+// payloadTypes are the types of messages that have an [embedded] payload.
 var payloadTypes = []string{"sensor_msgs/CompressedImage", "sensor_msgs/Image", "sensor_msgs/PointCloud2", foxgloveImage}
 
-// payload is the part of a message that other programs can open: the JPEG of a compressed
+// embedded is the part of a message that other programs can open: the JPEG of a compressed
 // image, the pixels of a raw one, the points of a cloud. The bytes before and after it go
 // to the envelope, so that prefix, payload and suffix are the message, byte for byte.
-type payload struct {
+type embedded struct {
 	mediaType      string
 	data           []byte
 	prefix, suffix []byte
@@ -192,7 +192,7 @@ type payload struct {
 }
 
 // unwrap finds the payload of a decoded message; ok is false if it has none or an empty one.
-func unwrap(m *Message, v *message.Value) (p payload, ok bool) {
+func unwrap(m *Message, v *message.Value) (p embedded, ok bool) {
 	if m.SchemaName == foxgloveImage {
 		return unwrapJSON(m, v)
 	}
@@ -227,7 +227,7 @@ func unwrap(m *Message, v *message.Value) (p payload, ok bool) {
 }
 
 // unwrapJSON decodes an image from base64, unless encoding it again would give another text.
-func unwrapJSON(m *Message, v *message.Value) (p payload, ok bool) {
+func unwrapJSON(m *Message, v *message.Value) (p embedded, ok bool) {
 	text := v.At("data").Text
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(data) == 0 || m.MessageEncoding != "json" || base64.StdEncoding.EncodeToString(data) != text {
@@ -238,7 +238,7 @@ func unwrapJSON(m *Message, v *message.Value) (p payload, ok bool) {
 		return p, false
 	}
 	mediaType, _ := perception.Sniff(data, "")
-	return payload{
+	return embedded{
 		mediaType: mediaType, data: data, base64: true,
 		prefix: m.Data[:len(prefix)+1], suffix: m.Data[len(m.Data)-len(suffix)-1:],
 		metadata: map[string]any{"format": v.At("format").Text},
@@ -253,7 +253,7 @@ func numbersOf(v *message.Value, names ...string) map[string]any {
 	return out
 }
 
-func (p payload) envelope() map[string]any {
+func (p embedded) envelope() map[string]any {
 	e := map[string]any{
 		"prefix": base64.StdEncoding.EncodeToString(p.prefix),
 		"suffix": base64.StdEncoding.EncodeToString(p.suffix),

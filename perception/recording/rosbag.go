@@ -264,7 +264,14 @@ func (f *db3File) query(ctx context.Context, sql string, row func(*sqlite3.Stmt)
 
 func (f *db3File) Name() string { return filepath.Base(f.path) }
 
-func (f *db3File) ID(ctx context.Context) (string, error) { return hashFile(ctx, f.path) }
+func (f *db3File) ID(ctx context.Context) (string, error) {
+	file, err := os.Open(f.path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	return hashReader(ctx, file)
+}
 
 func (f *db3File) Close() error { return f.db.Close() }
 

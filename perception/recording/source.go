@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/media"
+	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
@@ -184,37 +185,12 @@ func openFile(ctx context.Context, path string) (Source, error) {
 	return src, nil
 }
 
-func hashFile(ctx context.Context, path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	return hashReader(ctx, f)
-}
-
 func hashReader(ctx context.Context, r io.Reader) (string, error) {
 	h := sha256.New()
-	if n, err := copyAll(ctx, h, r); err != nil {
+	if n, err := io.Copy(h, payload.ReaderWith(ctx, r)); err != nil {
 		return "", fmt.Errorf("hashing, after %d bytes: %w", n, err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// copyAll is io.Copy that checks the context between pieces.
-func copyAll(ctx context.Context, w io.Writer, r io.Reader) (n int64, err error) {
-	const piece = 8 << 20
-	for {
-		copied, err := io.CopyN(w, r, piece)
-		n += copied
-		switch {
-		case err == io.EOF:
-			return n, nil
-		case err == nil && ctx.Err() == nil:
-			continue
-		}
-		return n, cmp.Or(err, ctx.Err())
-	}
 }
 
 // channelKey is equal for channels that do not differ.

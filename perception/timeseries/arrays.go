@@ -15,16 +15,6 @@ import (
 // maxJSONHeader bounds what is decoded beside the samples: names, units, rates.
 const maxJSONHeader = 64 << 10
 
-type traceObject struct {
-	Kind           json.RawMessage `json:"kind"`
-	Channels       json.RawMessage `json:"channels"`
-	Units          json.RawMessage `json:"units"`
-	RateHz         json.RawMessage `json:"rate_hz"`
-	SampleInterval json.RawMessage `json:"sample_interval_s"`
-	Duration       json.RawMessage `json:"duration_s"`
-	Samples        json.RawMessage `json:"samples"`
-}
-
 var errNotJSON = errors.New("the data is not valid JSON")
 
 // readJSON decodes nothing before its size is known, since a decoded value can take
@@ -37,22 +27,20 @@ func readJSON(data []byte) (*Series, error) {
 	if data[0] != '{' {
 		return ParseMatrix(data)
 	}
-	var object traceObject
+	var object map[string]json.RawMessage
 	if err := json.Unmarshal(data, &object); err != nil {
 		return nil, fmt.Errorf("the JSON object is not a trace: %w", err)
 	}
-	if object.Samples == nil {
+	if object["samples"] == nil {
 		return nil, errors.New("the JSON object has no samples")
 	}
-	s, err := ParseMatrix(object.Samples)
+	s, err := ParseMatrix(object["samples"])
 	if err != nil {
 		return nil, err
 	}
 	own := media.Metadata{}
-	for key, raw := range map[string]json.RawMessage{
-		"kind": object.Kind, "channels": object.Channels, "units": object.Units,
-		"rate_hz": object.RateHz, "sample_interval_s": object.SampleInterval, "duration_s": object.Duration,
-	} {
+	for _, key := range []string{"kind", "channels", "units", "rate_hz", "sample_interval_s", "duration_s"} {
+		raw := object[key]
 		var v any
 		if len(raw) > 0 && len(raw) <= maxJSONHeader && json.Unmarshal(raw, &v) == nil {
 			own[key] = v

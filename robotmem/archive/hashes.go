@@ -25,35 +25,27 @@ func NewHashes(w io.Writer) *Hashes { return &Hashes{w} }
 func (h *Hashes) Begin(*Manifest) error { return nil }
 
 // Session implements Sink.
-func (h *Hashes) Session(s *Session) error {
-	sum, err := s.Hash()
-	return h.line(err, sum, "session", s.SessionID)
-}
+func (h *Hashes) Session(s *Session) error { return h.line(s, "session "+s.SessionID) }
 
 // Memory implements Sink.
 func (h *Hashes) Memory(m *Memory, b *Bytes) error {
-	sum, err := m.Hash()
-	if err := h.line(err, sum, "memory", m.UID); err != nil || b == nil || !b.First {
-		return err
-	}
-	return h.line(nil, m.Payload.SHA256, "payload", fmt.Sprint(m.Payload.Bytes))
-}
-
-// Link implements Sink.
-func (h *Hashes) Link(l *Link) error {
-	sum, err := l.Hash()
-	if err == nil {
-		_, err = fmt.Fprintf(h.w, "%s  link\n", sum)
+	err := h.line(m, "memory "+m.UID)
+	if err == nil && b != nil && b.First {
+		_, err = fmt.Fprintf(h.w, "%s  payload %d\n", m.Payload.SHA256, m.Payload.Bytes)
 	}
 	return err
 }
 
+// Link implements Sink.
+func (h *Hashes) Link(l *Link) error { return h.line(l, "link") }
+
 // Close implements Sink.
 func (h *Hashes) Close() error { return nil }
 
-func (h *Hashes) line(err error, sum, kind, name string) error {
+func (h *Hashes) line(record interface{ Hash() (string, error) }, name string) error {
+	sum, err := record.Hash()
 	if err == nil {
-		_, err = fmt.Fprintf(h.w, "%s  %s %s\n", sum, kind, name)
+		_, err = fmt.Fprintf(h.w, "%s  %s\n", sum, name)
 	}
 	return err
 }

@@ -97,10 +97,11 @@ const (
 // full or not writable or when another backup into the folder is running, and Corrupt
 // when the memory is damaged. After a failure nothing of the backup is left, and earlier
 // backups are kept.
-func Make(ctx context.Context, n *local.Node, o Options) (*Report, error) {
+func Make(ctx context.Context, n *local.Node, o Options) (_ *Report, err error) {
+	defer func() { err = sqlite.Wrap("backup", err) }()
 	release, open := n.Store.Hold()
 	if !open {
-		return nil, sqlite.Wrap("backup", sqlite.ErrClosed)
+		return nil, sqlite.ErrClosed
 	}
 	defer release()
 	ctx, cancel := context.WithCancel(ctx)
@@ -117,9 +118,8 @@ func Make(ctx context.Context, n *local.Node, o Options) (*Report, error) {
 	report, err := makeBackup(ctx, n, o)
 	if err != nil {
 		n.Log.Error("backup", "err", err)
-		return nil, sqlite.Wrap("backup", err)
 	}
-	return report, nil
+	return report, err
 }
 
 func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) {

@@ -80,10 +80,7 @@ func Verify(ctx context.Context, path string) (*Backup, error) {
 	if err == nil {
 		err = b.verify(ctx)
 	}
-	if err != nil {
-		return nil, sqlite.Wrap("backup", err)
-	}
-	return b, nil
+	return b, sqlite.Wrap("backup", err)
 }
 
 func findBackup(path string) (*Backup, error) {

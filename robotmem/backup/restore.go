@@ -44,20 +44,12 @@ const foldTimeout = 500 * time.Millisecond
 //
 // It fails with Unavailable, and changes nothing, while a program has path
 // open; Corrupt when the backup is damaged; NotFound when there is none.
-func Restore(ctx context.Context, backup, path string, o local.Options) (*RestoreReport, error) {
-	report, err := restoreBackup(ctx, backup, path, o)
-	if err != nil {
-		return nil, sqlite.Wrap("backup", err)
-	}
-	return report, nil
-}
-
-func restoreBackup(ctx context.Context, backup, path string, o local.Options) (*RestoreReport, error) {
+func Restore(ctx context.Context, backup, path string, o local.Options) (_ *RestoreReport, err error) {
+	defer func() { err = sqlite.Wrap("backup", err) }()
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
-	path, err := sqlite.AbsPath(path)
-	if err != nil {
+	if path, err = sqlite.AbsPath(path); err != nil {
 		return nil, err
 	}
 	r := &restore{path: path, real: path, release: func() {}}
@@ -75,7 +67,10 @@ func restoreBackup(ctx context.Context, backup, path string, o local.Options) (*
 	if err != nil {
 		return nil, err
 	}
-	return &r.report, r.open(ctx, o)
+	if err := r.open(ctx, o); err != nil {
+		return nil, err
+	}
+	return &r.report, nil
 }
 
 // restore is the state of a running restore.

@@ -3,9 +3,9 @@
 package shape
 
 import (
-	"cmp"
 	"math"
-	"slices"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Weights of the parts of a vector that are not histograms, chosen so that no part
@@ -76,19 +76,22 @@ func NewMoments(points [][3]float64) (m Moments) {
 			m.Mean[i] += p[i] / n
 		}
 	}
-	var covariance [3][3]float64
+	covariance := mat.NewSymDense(3, nil)
 	for _, p := range points {
 		for i := range 3 {
-			for j := range 3 {
-				covariance[i][j] += (p[i] - m.Mean[i]) * (p[j] - m.Mean[j]) / n
+			for j := i; j < 3; j++ {
+				covariance.SetSym(i, j, covariance.At(i, j)+(p[i]-m.Mean[i])*(p[j]-m.Mean[j])/n)
 			}
 		}
 	}
-	m.Radius = math.Sqrt(covariance[0][0] + covariance[1][1] + covariance[2][2])
-	values, axes := eigen(covariance)
-	m.Axes = axes
-	for i, v := range values {
-		m.Deviations[i] = math.Sqrt(v)
+	m.Radius = math.Sqrt(mat.Trace(covariance))
+	var axes mat.Dense
+	var eigen mat.EigenSym
+	eigen.Factorize(covariance, true) // fails for no finite matrix
+	eigen.VectorsTo(&axes)
+	for i, variance := range eigen.Values(nil) { // in ascending order
+		m.Deviations[2-i] = math.Sqrt(max(variance, 0))
+		m.Axes[2-i] = [3]float64(mat.Col(nil, i, &axes))
 	}
 	return m
 }
@@ -101,37 +104,3 @@ func (m Moments) Planarity() float64 { return (m.Deviations[1] - m.Deviations[2]
 
 // Sphericity is 1 if the points fill a sphere or a cube.
 func (m Moments) Sphericity() float64 { return m.Deviations[2] / m.Deviations[0] }
-
-// eigen returns the eigenvalues of a symmetric matrix without negative ones, the
-// largest first, and their unit vectors, by the cyclic method of Jacobi (Golub and
-// Van Loan, Matrix Computations, 8.5).
-func eigen(a [3][3]float64) (values [3]float64, vectors [3][3]float64) {
-	v := [3][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
-	const sweeps = 32 // about six are needed
-	for range sweeps {
-		for _, pair := range [3][2]int{{0, 1}, {0, 2}, {1, 2}} {
-			p, q := pair[0], pair[1]
-			if a[p][q] == 0 {
-				continue
-			}
-			theta := (a[q][q] - a[p][p]) / (2 * a[p][q])
-			t := math.Copysign(1, theta) / (math.Abs(theta) + math.Hypot(theta, 1))
-			c := 1 / math.Hypot(t, 1)
-			s := t * c
-			for k := range 3 {
-				a[k][p], a[k][q] = c*a[k][p]-s*a[k][q], s*a[k][p]+c*a[k][q]
-			}
-			for k := range 3 {
-				a[p][k], a[q][k] = c*a[p][k]-s*a[q][k], s*a[p][k]+c*a[q][k]
-				v[k][p], v[k][q] = c*v[k][p]-s*v[k][q], s*v[k][p]+c*v[k][q]
-			}
-		}
-	}
-	order := []int{0, 1, 2}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(a[j][j], a[i][i]) })
-	for i, k := range order {
-		values[i] = max(a[k][k], 0)
-		vectors[i] = [3]float64{v[0][k], v[1][k], v[2][k]}
-	}
-	return values, vectors
-}
