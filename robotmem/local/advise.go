@@ -110,6 +110,9 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 		return nil, err
 	}
 	q.drop()
+	if err := q.readOffsets(); err != nil {
+		return nil, err
+	}
 	columns := make([]advise.Column, len(q.columns))
 	for i := range q.columns {
 		columns[i] = advise.Column(q.columns[i])
@@ -154,8 +157,13 @@ func rowIDs(rows []store.TimedID) []int64 {
 
 // scores returns the outcomes, 0 to 1, or the numbers of the goal; NaN where there is none.
 func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
-	if q.Goal == "success" {
+	switch {
+	case q.Goal == "success":
 		return q.index.Columns.Scores(rows), nil
+	case q.Goal == advise.GoalNear && q.SpatialSort == nil:
+		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "near needs spatial_sort: the field of the place where attempts ended, the target and max_distance")
+	case q.Goal == advise.GoalNear:
+		return slices.Repeat([]float64{1}, len(rows)), nil // weighPlaces sets them
 	}
 	path := strings.TrimPrefix(q.Goal, "-")
 	if filter.OwnField(path) {
@@ -228,12 +236,17 @@ func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 }
 
 // weighPlaces weighs each attempt by its distance d from the place asked for: exp(-d²/2w²),
-// where w is half of max_distance, or the median distance.
+// where w is half of max_distance, or the median distance. If the goal is to be near, this
+// is the score instead, and every attempt with a place counts.
 func (q *advice) weighPlaces(set *bitset.BitSet) error {
 	if q.SpatialSort == nil {
 		return nil
 	}
-	near, err := q.index.Columns.Near(q.c, q.SpatialSort, set, len(q.attempts))
+	asked := *q.SpatialSort
+	if q.Goal == advise.GoalNear {
+		asked.MaxDistance = nil
+	}
+	near, err := q.index.Columns.Near(q.c, &asked, set, len(q.attempts))
 	if err != nil {
 		return err
 	}
@@ -243,19 +256,39 @@ func (q *advice) weighPlaces(set *bitset.BitSet) error {
 		sorted = append(sorted, item.Value)
 	}
 	slices.Sort(sorted)
-	width := sorted[len(sorted)/2]
+	width, most := sorted[len(sorted)/2], math.Inf(1)
 	if q.SpatialSort.MaxDistance != nil {
-		width = *q.SpatialSort.MaxDistance / 2
+		width, most = *q.SpatialSort.MaxDistance/2, *q.SpatialSort.MaxDistance
 	}
 	for i := range q.attempts {
-		a := &q.attempts[i]
-		if d, ok := distances[a.ID]; !ok {
-			a.Weight = 0
-		} else if d > 0 {
-			a.Weight *= math.Exp(-d * d / (2 * width * width))
+		a, weight := &q.attempts[i], 0.0
+		d, ok := distances[a.ID]
+		if ok && d <= most {
+			weight = math.Exp(-d * d / (2 * max(width*width, math.SmallestNonzeroFloat64)))
 		}
+		if ok && q.Goal == advise.GoalNear {
+			a.Score, weight = weight, 1
+		}
+		a.Weight *= weight
 	}
 	return nil
+}
+
+// readOffsets reads the places of the attempts that the suggestion considers.
+func (q *advice) readOffsets() error {
+	if q.SpatialSort == nil {
+		return nil
+	}
+	latest := q.attempts[max(0, len(q.attempts)-advise.MaxNear):]
+	set := bitset.New(0)
+	for i := range latest {
+		set.Set(uint(latest[i].ID))
+	}
+	offsets, err := q.index.Columns.Offsets(q.c, q.SpatialSort, set)
+	for i := range latest {
+		latest[i].Offset = offsets[latest[i].ID]
+	}
+	return err
 }
 
 // weighWords weighs each attempt by the share of the words of the query that its text or

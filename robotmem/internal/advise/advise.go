@@ -23,10 +23,14 @@ import (
 // Attempt is one memory with a known result.
 type Attempt struct {
 	ID       int64
-	Observed int64   // nanoseconds since 1970
-	Score    float64 // 0 to 1 for success, or the number of the goal
-	Weight   float64 // above 0, at most 1
+	Observed int64     // nanoseconds since 1970
+	Score    float64   // 0 to 1 for success, or the number of the goal
+	Weight   float64   // above 0, at most 1
+	Offset   []float64 // of its place from the one asked for; nil without one
 }
+
+// GoalNear scores an attempt by how near its place is to the one asked for, 0 to 1.
+const GoalNear = "near"
 
 const (
 	maxRows     = 12  // values of a parameter that are listed
@@ -77,8 +81,8 @@ func Advise(attempts []Attempt, columns []Column, parameters int, req *robotmem.
 		} else {
 			res.Suggestion = j.best()
 		}
-		if len(attempts) > maxNear {
-			res.Notes = append(res.Notes, fmt.Sprintf("best and suggestion consider the %d latest attempts", maxNear))
+		if len(attempts) > MaxNear {
+			res.Notes = append(res.Notes, fmt.Sprintf("best and suggestion consider the %d latest attempts", MaxNear))
 		}
 	}
 	res.Evidence = "weak"

@@ -10,12 +10,16 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
+// MaxNear is the number of the latest attempts that rates are estimated from.
+const MaxNear = 1000
+
 const (
-	maxNear       = 1000 // the latest attempts, which rates are estimated from
 	maxCandidates = 100
 	maxExamples   = 3
 )
@@ -44,7 +48,7 @@ type parameter struct {
 // separate successes from failures, while others do, get an infinite width, so that they
 // do not divide the attempts.
 func newJoint(columns []Column, attempts []Attempt, s *scale, separating []robotmem.Difference) *joint {
-	from := max(0, len(attempts)-maxNear)
+	from := max(0, len(attempts)-MaxNear)
 	j := &joint{scale: s, attempts: attempts[from:]}
 	separates := func(c Column) bool {
 		return slices.ContainsFunc(separating, func(d robotmem.Difference) bool { return d.Path == c.Path })
@@ -60,10 +64,13 @@ func newJoint(columns []Column, attempts []Attempt, s *scale, separating []robot
 				xs = append(xs, x)
 			}
 		}
+		if len(xs) > 0 {
+			p.low, p.high = slices.Min(xs), slices.Max(xs)
+		}
 		if some && !separates(c) {
 			p.width = math.Inf(1)
 		} else if len(xs) > 1 {
-			p.width, p.low, p.high = stat.StdDev(xs, nil)/2, slices.Min(xs), slices.Max(xs)
+			p.width = stat.StdDev(xs, nil) / 2
 			dimensions++
 		}
 		j.parameters = append(j.parameters, p)
@@ -131,7 +138,8 @@ func (j *joint) candidates() (out []int) {
 	return out[:min(len(out), maxCandidates)]
 }
 
-// best suggests the assignment of an attempt with the highest lower bound.
+// best suggests the assignment of an attempt with the highest lower bound, or what it
+// becomes at the place asked for.
 func (j *joint) best() *robotmem.Suggestion {
 	var best []any
 	highest := -1.0
@@ -141,7 +149,62 @@ func (j *joint) best() *robotmem.Suggestion {
 			best, highest = j.at(i), bound
 		}
 	}
-	return j.suggest(best, true)
+	if best == nil {
+		return nil
+	}
+	at := j.atPlace(best)
+	return j.suggest(at, slices.Equal(at, best))
+}
+
+// atPlace moves the numbers of an assignment to their values at the place asked for, by a
+// linear regression on the place over the successes with similar parameters: W. S.
+// Cleveland and S. J. Devlin, "Locally Weighted Regression", JASA 83 (1988). The weights
+// are those for a rate, with the whole bandwidth of Scott's rule. The slopes are shrunk as
+// by one attempt without any (ridge regression), so that few attempts give their mean. The
+// values stay within the range of what was tried.
+func (j *joint) atPlace(at []any) []any {
+	var rows []int
+	var weights []float64
+	for i := range j.attempts {
+		if w := j.good[i] * math.Pow(j.kernel(at, i), 0.25); w > 0 && j.attempts[i].Offset != nil {
+			rows, weights = append(rows, i), append(weights, w)
+		}
+	}
+	if len(rows) == 0 {
+		return at
+	}
+	n, d := len(rows), len(j.attempts[rows[0]].Offset)
+	places, changes := mat.NewDense(n+d, d+1, nil), mat.NewDense(n+d, len(at), nil)
+	squares := make([]float64, d)
+	for r, i := range rows {
+		root := math.Sqrt(weights[r])
+		places.Set(r, 0, root)
+		for c, x := range j.attempts[i].Offset {
+			places.Set(r, c+1, root*x)
+			squares[c] += weights[r] * x * x
+		}
+		for k := range at {
+			x, ok := at[k].(float64)
+			if y, both := j.parameters[k].Values[j.parameters[k].Of[i]].(float64); ok && both {
+				changes.Set(r, k, root*(y-x))
+			}
+		}
+	}
+	for c, square := range squares {
+		places.Set(n+c, c+1, cmp.Or(math.Sqrt(square/floats.Sum(weights)), 1))
+	}
+	var solved mat.Dense
+	if solved.Solve(places, changes) != nil {
+		return at
+	}
+	out := slices.Clone(at)
+	for k := range at {
+		p := &j.parameters[k]
+		if x, ok := at[k].(float64); ok && solved.At(0, k) != 0 {
+			out[k] = min(max(round(x+solved.At(0, k), 4), p.low), p.high)
+		}
+	}
+	return out
 }
 
 // sample is a Thompson sample: W. R. Thompson, "On the likelihood that one unknown
