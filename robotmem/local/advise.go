@@ -19,6 +19,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"gonum.org/v1/gonum/floats"
 )
 
 const (
@@ -110,9 +111,6 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 		return nil, err
 	}
 	q.drop()
-	if err := q.readOffsets(); err != nil {
-		return nil, err
-	}
 	columns := make([]advise.Column, len(q.columns))
 	for i := range q.columns {
 		columns[i] = advise.Column(q.columns[i])
@@ -161,7 +159,7 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 	case q.Goal == "success":
 		return q.index.Columns.Scores(rows), nil
 	case q.Goal == advise.GoalNear && q.SpatialSort == nil:
-		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "near needs spatial_sort: the field of the place where attempts ended, the target and max_distance")
+		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "near needs spatial_sort: the field where attempts hold the place that they reached, the place asked for as target, and max_distance")
 	case q.Goal == advise.GoalNear:
 		return slices.Repeat([]float64{1}, len(rows)), nil // weighPlaces sets them
 	}
@@ -237,56 +235,32 @@ func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 
 // weighPlaces weighs each attempt by its distance d from the place asked for: exp(-d²/2w²),
 // where w is half of max_distance, or the median distance. If the goal is to be near, this
-// is the score instead, and every attempt with a place counts.
+// is the score instead, and all attempts with a place weigh the same.
 func (q *advice) weighPlaces(set *bitset.BitSet) error {
 	if q.SpatialSort == nil {
 		return nil
 	}
-	asked := *q.SpatialSort
-	if q.Goal == advise.GoalNear {
-		asked.MaxDistance = nil
-	}
-	near, err := q.index.Columns.Near(q.c, &asked, set, len(q.attempts))
-	if err != nil {
-		return err
-	}
-	distances, sorted := map[int64]float64{}, []float64{0}
-	for _, item := range near.Items {
-		distances[item.ID] = item.Value
-		sorted = append(sorted, item.Value)
-	}
+	target := q.SpatialSort.Target
+	offsets, distances, sorted := make([]float64, len(q.attempts)*len(target)), make([]float64, len(q.attempts)), []float64{0}
+	err := q.index.Columns.EachPlace(q.c, q.SpatialSort, set, func(id int64, xyz []float64, d float64) {
+		i, _ := slices.BinarySearchFunc(q.attempts, id, func(a advise.Attempt, id int64) int { return cmp.Compare(a.ID, id) })
+		q.attempts[i].Offset = floats.SubTo(offsets[i*len(target):][:len(target):len(target)], xyz[:len(target)], target)
+		distances[i], sorted = d, append(sorted, d)
+	})
 	slices.Sort(sorted)
 	width, most := sorted[len(sorted)/2], math.Inf(1)
 	if q.SpatialSort.MaxDistance != nil {
 		width, most = *q.SpatialSort.MaxDistance/2, *q.SpatialSort.MaxDistance
 	}
-	for i := range q.attempts {
+	for i, d := range distances {
 		a, weight := &q.attempts[i], 0.0
-		d, ok := distances[a.ID]
-		if ok && d <= most {
-			weight = math.Exp(-d * d / (2 * max(width*width, math.SmallestNonzeroFloat64)))
+		if a.Offset != nil && d <= most {
+			weight = math.Exp(-d * d / max(2*width*width, math.SmallestNonzeroFloat64))
 		}
-		if ok && q.Goal == advise.GoalNear {
+		if a.Offset != nil && q.Goal == advise.GoalNear {
 			a.Score, weight = weight, 1
 		}
 		a.Weight *= weight
-	}
-	return nil
-}
-
-// readOffsets reads the places of the attempts that the suggestion considers.
-func (q *advice) readOffsets() error {
-	if q.SpatialSort == nil {
-		return nil
-	}
-	latest := q.attempts[max(0, len(q.attempts)-advise.MaxNear):]
-	set := bitset.New(0)
-	for i := range latest {
-		set.Set(uint(latest[i].ID))
-	}
-	offsets, err := q.index.Columns.Offsets(q.c, q.SpatialSort, set)
-	for i := range latest {
-		latest[i].Offset = offsets[latest[i].ID]
 	}
 	return err
 }

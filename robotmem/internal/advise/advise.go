@@ -81,8 +81,8 @@ func Advise(attempts []Attempt, columns []Column, parameters int, req *robotmem.
 		} else {
 			res.Suggestion = j.best()
 		}
-		if len(attempts) > MaxNear {
-			res.Notes = append(res.Notes, fmt.Sprintf("best and suggestion consider the %d latest attempts", MaxNear))
+		if len(attempts) > maxNear {
+			res.Notes = append(res.Notes, fmt.Sprintf("best and suggestion consider the %d latest attempts", maxNear))
 		}
 	}
 	res.Evidence = "weak"

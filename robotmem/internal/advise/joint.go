@@ -16,10 +16,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// MaxNear is the number of the latest attempts that rates are estimated from.
-const MaxNear = 1000
-
 const (
+	maxNear       = 1000 // the latest attempts, which rates are estimated from
 	maxCandidates = 100
 	maxExamples   = 3
 )
@@ -48,7 +46,7 @@ type parameter struct {
 // separate successes from failures, while others do, get an infinite width, so that they
 // do not divide the attempts.
 func newJoint(columns []Column, attempts []Attempt, s *scale, separating []robotmem.Difference) *joint {
-	from := max(0, len(attempts)-MaxNear)
+	from := max(0, len(attempts)-maxNear)
 	j := &joint{scale: s, attempts: attempts[from:]}
 	separates := func(c Column) bool {
 		return slices.ContainsFunc(separating, func(d robotmem.Difference) bool { return d.Path == c.Path })

@@ -12,7 +12,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
-	"gonum.org/v1/gonum/floats"
 )
 
 // placeColumns holds the coordinates of all contexts in the plane and in space, or those of
@@ -154,24 +153,24 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 	return n, nil
 }
 
-// Offsets returns the coordinates that members of a set have at the field of a question, less
-// those of its target.
-func (r *Columns) Offsets(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet) (map[int64][]float64, error) {
+// EachPlace visits the coordinates that members of a set have at the field of a question,
+// with their distance from its target, however large.
+func (r *Columns) EachPlace(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, visit func(id int64, xyz []float64, distance float64)) error {
 	pc, err := contextsOf[*placeColumns](r, c, columnOfPlaces(s.Field, len(s.Target)))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	out, buffer := map[int64][]float64{}, make([]float64, 0, 3)
+	buffer := make([]float64, 0, 3)
 	for _, path := range filter.PlacePaths(s.Field) {
 		pc.each(path, s, set, func(p *Point) {
-			offset := slices.Clone(s.Target)
-			floats.SubTo(offset, pc.numbers(p, buffer)[:len(offset)], s.Target)
-			out[p.MemoryID] = offset
+			xyz := pc.numbers(p, buffer)
+			d, _ := filter.DistanceTo(s, xyz, pc.names.Values[p.Frame])
+			visit(p.MemoryID, xyz, d)
 		})
 	}
-	return out, nil
+	return nil
 }
 
 // columnOfPlaces names the column of the coordinates of so many dimensions at a field. Points
