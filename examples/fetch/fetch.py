@@ -34,7 +34,7 @@ WAYS = ("control", "constant", "recall", "advise")
 class Push:
     """Push a box on the table to a place within reach."""
 
-    field, goal, near = "spatial.wanted", "success", 0.3
+    field, goal, near = "spatial.wanted", "success", 0.6
     names = ("radius", "speed")
 
     def heuristic(self, obs):
