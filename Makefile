@@ -85,7 +85,7 @@ cross:
 examples: build
 	$(GO) run ./examples/basic
 	$(GO) run ./examples/mcp-client -robotmem bin/robotmem
-	python3 examples/python/episode.py --robotmem bin/robotmem
+	PYTHONPATH=robotmem/client/python/src ROBOTMEM_BINARY=bin/robotmem python3 -B examples/python/episode.py
 	$(GO) run ./examples/nav2d
 	$(GO) run ./examples/force-torque
 	$(GO) run ./examples/recorder -for 2s

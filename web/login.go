@@ -79,12 +79,13 @@ type whoami struct {
 	Name     string `json:"name"`
 	ReadOnly bool   `json:"read_only"`
 	Required bool   `json:"required"`
+	Version  string `json:"version,omitempty"`
 }
 
 func (s *server) answerWho(c echo.Context, t Token) error {
 	_, required := s.tokens()
 	c.Response().Header().Set("Cache-Control", "no-store")
-	return writeJSON(c, http.StatusOK, whoami{t.Name, t.ReadOnly, required})
+	return writeJSON(c, http.StatusOK, whoami{t.Name, t.ReadOnly, required, s.opts.Version})
 }
 
 // login checks a token and sets the cookie of the dashboard.

@@ -5,9 +5,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"strconv"
 	"sync"
 	"syscall"
@@ -25,6 +27,7 @@ type webCmd struct {
 	TLSKey     *string  `name:"tls-key" placeholder:"FILE" help:"Its private key as PEM (ROBOTMEM_TLS_KEY)."`
 	AllowHost  []string `name:"allow-host" sep:"none" placeholder:"NAME" help:"Name that callers may know this node by, beside localhost and its address; repeatable (ROBOTMEM_ALLOW_HOST)."`
 	CORSOrigin []string `name:"cors-origin" sep:"none" placeholder:"ORIGIN" help:"Origin whose pages may use this node, such as https://fleet.example; repeatable, * is all, with a token (ROBOTMEM_CORS_ORIGIN)."`
+	UntilStdin bool     `name:"until-stdin-ends" help:"End when standard input does, as when the program that started the node has ended."`
 	Rate       *float64 `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0."`
 }
 
@@ -82,9 +85,21 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
+	if c.UntilStdin {
+		working, stop := context.WithCancel(ctx)
+		defer stop()
+		go func() {
+			_, _ = io.Copy(io.Discard, a.Stdin)
+			stop()
+		}()
+		ctx = working
+	}
 	m, err := a.OpenDefault(ctx, clientWeb)
 	if err != nil {
 		return err
+	}
+	if set.Memory == "" && os.Getenv("GOMEMLIMIT") == "" {
+		followHeap()
 	}
 	if !set.ReadOnly {
 		tokens.writable = true

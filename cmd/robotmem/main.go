@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"syscall"
 	"time"
 
@@ -32,6 +34,17 @@ func limitHeap(budget local.Memory) {
 	if budget > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(max(int64(budget)/2, int64(budget)-budget.PageCaches()))
 	}
+}
+
+// followHeap returns memory of ended requests to the system early: after each collection it sets
+// Go's limit to 1.5 times what is in use, at least leastHeap. Without it, 60 MB bodies left 420 MB
+// resident where 230 were in use. GOMEMLIMIT and --memory override it.
+func followHeap() {
+	const leastHeap = 300 << 20
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	debug.SetMemoryLimit(max(leastHeap, int64(live[0].Value.Uint64())*3/2))
+	runtime.AddCleanup(new([1 << 10]byte), func(int) { followHeap() }, 0) // runs after the next collection
 }
 
 func main() {

@@ -3976,6 +3976,8 @@ export interface operations {
                         read_only: boolean;
                         /** @description This node requires a token. */
                         required: boolean;
+                        /** @description The version of the node. */
+                        version?: string;
                     };
                 };
             };
@@ -4013,6 +4015,8 @@ export interface operations {
                         read_only: boolean;
                         /** @description This node requires a token. */
                         required: boolean;
+                        /** @description The version of the node. */
+                        version?: string;
                     };
                 };
             };

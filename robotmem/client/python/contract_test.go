@@ -42,9 +42,20 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// Tests in Python check the parts of the client that the suite does not use.
+// program builds robotmem once for the tests that start it.
+func program(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "robotmem")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "github.com/robotmem/robotmem-go/cmd/robotmem").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// Tests in Python check the parts of the package that the suite does not use.
 func TestInPython(t *testing.T) {
-	cmd := exec.CommandContext(t.Context(), python(t), "-B", "-W", "error", "-m", "unittest", "test_robotmem")
+	cmd := exec.CommandContext(t.Context(), python(t), "-B", "-W", "error", "-m", "unittest", "discover", "-s", "tests")
+	cmd.Env = append(os.Environ(), "PYTHONPATH=src", "ROBOTMEM_BINARY="+program(t))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -35,7 +35,7 @@ func python(t *testing.T) string {
 	return ""
 }
 
-// child is testdata/child.py, which calls the client in robotmem.py.
+// child is testdata/child.py, which calls the package.
 type child struct {
 	mu  sync.Mutex // one call at a time
 	in  io.Writer

@@ -1,4 +1,4 @@
-"""Calls the client's public methods as lines of JSON on stdin ask for, one answer a line.
+"""Calls the package's public methods as lines of JSON on stdin ask for, one answer a line.
 
 {"url", "op", "request"} -> {"response"} or {"error"}. A payload to save is asked for in turn, with
 {"read": bytes} -> {"data"} or {"broken": why}; one that is read is open between calls.
@@ -10,8 +10,9 @@ import json
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-import robotmem  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src"))
+import robotmem_node  # noqa: E402
+from robotmem_node._values import encode  # noqa: E402
 
 
 class Payload(io.RawIOBase):
@@ -29,11 +30,11 @@ def ask():
     line = sys.stdin.readline()
     if not line:
         sys.exit(0)
-    return json.loads(line, parse_float=robotmem.Number)
+    return json.loads(line, parse_float=robotmem_node.Number)
 
 
 def answer(value):
-    print(robotmem._encode(value), flush=True)
+    print(encode(value), flush=True)
 
 
 def run(memory, opened, op, request):
@@ -64,8 +65,8 @@ def main():
     while True:
         asked = ask()
         try:
-            response = {"response": run(memories.setdefault(asked["url"], robotmem.Robotmem(asked["url"])), opened, asked["op"], asked["request"])}
-        except robotmem.RobotmemError as err:
+            response = {"response": run(memories.setdefault(asked["url"], robotmem_node.Memory(asked["url"])), opened, asked["op"], asked["request"])}
+        except robotmem_node.RobotmemError as err:
             response = {"error": {"kind": err.kind, "field": err.field, "detail": err.detail, "op": err.op}}
         except ValueError as err:
             response = {"error": {"kind": "value", "detail": str(err)}}

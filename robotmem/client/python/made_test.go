@@ -1,0 +1,334 @@
+package python_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+var update = flag.Bool("update", false, "write the module that is made from the operations")
+
+const made = "src/robotmem_node/_operations.py"
+
+// The types and methods of the package are those of the operations.
+func TestMadeFromTheOperations(t *testing.T) {
+	want := operations()
+	if *update {
+		if err := os.WriteFile(made, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if source, err := os.ReadFile(made); err != nil || string(source) != want {
+		t.Fatalf("%s is not what the operations are; run: go test ./robotmem/client/python -run Made -update (%v)", made, err)
+	}
+}
+
+const width = 110 // characters of a line
+
+type object = map[string]any
+
+// header begins the module.
+const header = `"""Made from the operations of a node: go test ./robotmem/client/python -run Made -update"""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any, BinaryIO, ClassVar, Literal, Sequence, TypedDict
+
+from ._answer import Answer
+
+Object = dict[str, Any]  # a JSON object, such as a context
+Time = datetime.datetime | str  # text is RFC 3339; a datetime without a zone is local
+Bytes = bytes | bytearray | memoryview | str  # text is base64
+Data = Any  # text, bytes, a file's path, an array of NumPy, a tensor, an image of Pillow, a frame of pandas
+
+
+`
+
+// operations writes the module: types of arguments, classes of answers, the routes, and the
+// methods, once plain and once for asyncio.
+func operations() string {
+	in, out := &robotmem.Definitions{}, &robotmem.Definitions{}
+	var routes, methods, async strings.Builder
+	for _, op := range robotmem.Ops() {
+		fmt.Fprintf(&routes, "    %q: (%q, %q, %s),\n", op.Name, op.Method(), op.Path(), literal(op.Hints.ReadOnly))
+		schema, answer := in.Input(op), pyType(out.Output(op), false)
+		methods.WriteString(method(op, schema, answer, "def", ""))
+		async.WriteString(method(op, schema, answer, "async def", "await "))
+	}
+	var b strings.Builder
+	b.WriteString(header)
+	for _, name := range slices.Sorted(maps.Keys(in.Schemas)) {
+		schema, _ := in.Schemas[name].(object)
+		b.WriteString(typedDict(name, schema))
+	}
+	for _, name := range slices.Sorted(maps.Keys(out.Schemas)) {
+		schema, _ := out.Schemas[name].(object)
+		b.WriteString(answerClass(name, schema))
+	}
+	b.WriteString("# Method, path, and whether it only reads.\nROUTES: dict[str, tuple[str, str, bool]] = {\n" + routes.String() + "}\n\n\n")
+	b.WriteString(class("Operations", "A method for each operation of a node.", "def") + methods.String())
+	b.WriteString("\n\n" + class("AsyncOperations", "A method for each operation of a node, for asyncio.", "async def") + async.String())
+	return b.String()
+}
+
+func class(name, doc, def string) string {
+	return "class " + name + ":\n    \"\"\"" + doc + "\"\"\"\n\n    " +
+		def + " _call(self, op: str, fields: Object) -> Any:\n        raise NotImplementedError\n\n    " +
+		def + " _upload(self, op: str, payload: BinaryIO, fields: Object) -> Any:\n        raise NotImplementedError\n"
+}
+
+// answerClass writes the class of an answer, or of a part of one.
+func answerClass(name string, schema object) string {
+	props, _ := schema["properties"].(object)
+	required, _ := schema["required"].([]string)
+	var b strings.Builder
+	fmt.Fprintf(&b, "class %s(Answer):\n", renamed(name))
+	var nested []string
+	for _, key := range slices.Sorted(maps.Keys(props)) {
+		field, _ := props[key].(object)
+		kind := pyType(field, false)
+		empty := strings.HasPrefix(kind, "list[") || strings.HasPrefix(kind, "dict[") || kind == "Object" || kind == "Any"
+		if !slices.Contains(required, key) && !empty {
+			kind += " | None"
+		}
+		attribute := key
+		if reserved(key) {
+			attribute += "_"
+		}
+		fmt.Fprintf(&b, "    %s: %s\n", attribute, kind)
+		if n := nesting(field); n != "" {
+			nested = append(nested, fmt.Sprintf("%q: %q", key, n))
+		}
+	}
+	switch {
+	case nested != nil:
+		fmt.Fprintf(&b, "\n%s\n", wrap("_nested: ClassVar[dict[str, str]] = {"+strings.Join(nested, ", ")+"}", "    ", "        "))
+	case len(props) == 0:
+		b.WriteString("    pass\n")
+	}
+	return b.String() + "\n\n"
+}
+
+// nesting returns the entry of Answer._nested for a field, empty for one without answers.
+func nesting(field object) string {
+	if ref, ok := field["$ref"].(string); ok {
+		return renamed(ref)
+	}
+	for key, mark := range map[string]string{"items": "[", "additionalProperties": "{"} {
+		if inner, ok := field[key].(object); ok {
+			if ref, ok := usual(inner)["$ref"].(string); ok {
+				return mark + renamed(ref)
+			}
+		}
+	}
+	return ""
+}
+
+// usual is the first of several schemas of an answer: a memory, of which a compact one has a part.
+func usual(schema object) object {
+	if branches, ok := schema["anyOf"].([]any); ok {
+		first, _ := branches[0].(object)
+		if first["$ref"] != nil {
+			return first
+		}
+	}
+	return schema
+}
+
+// renamed returns the Python name of a schema: Memory is the package's own class.
+func renamed(schema string) string {
+	if schema == "Memory" {
+		return "StoredMemory"
+	}
+	return schema
+}
+
+// typedDict writes the type of an argument. Optional keys need a class of their own.
+func typedDict(name string, schema object) string {
+	props, _ := schema["properties"].(object)
+	required, _ := schema["required"].([]string)
+	var must, may []string
+	for _, key := range slices.Sorted(maps.Keys(props)) {
+		if slices.Contains(required, key) {
+			must = append(must, key)
+		} else {
+			may = append(may, key)
+		}
+	}
+	switch {
+	case len(may) == 0:
+		return keys(name, "TypedDict", must, props)
+	case len(must) == 0:
+		return keys(name, "TypedDict, total=False", may, props)
+	}
+	return keys("_"+name, "TypedDict", must, props) + keys(name, "_"+name+", total=False", may, props)
+}
+
+func keys(name, base string, keys []string, props object) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "class %s(%s):\n", name, base)
+	for _, key := range keys {
+		schema, _ := props[key].(object)
+		fmt.Fprintf(&b, "    %s: %s\n", key, pyType(schema, true))
+	}
+	return b.String() + "\n\n"
+}
+
+// method writes the method of an operation, and for a payload a method with a stream.
+func method(op *robotmem.Op, schema object, answer, def, await string) string {
+	props, _ := schema["properties"].(object)
+	required, _ := schema["required"].([]string)
+	var first, named, given, docs []string
+	for _, name := range op.Fields() {
+		field, _ := props[name].(object)
+		arg, kind := name, pyType(field, true)
+		if name == "data" {
+			kind = "Data"
+		}
+		if reserved(name) {
+			arg += "_"
+		}
+		needed := slices.Contains(required, name)
+		text := arg + ": " + kind
+		if !needed && kind == "Data" {
+			text += " = None"
+		} else if !needed {
+			text += " | None = None"
+		}
+		if needed || positional(op, name) {
+			first = append(first, text)
+		} else {
+			named = append(named, text)
+		}
+		given = append(given, fmt.Sprintf("%q: %s", name, arg))
+		docs = append(docs, argument(fmt.Sprintf("%s: %v", arg, field["description"])))
+	}
+	args := first
+	if named != nil {
+		args = slices.Concat(first, []string{"*"}, named)
+	}
+	fields := "{" + strings.Join(given, ", ") + "}"
+	wrapped := func(call string) string {
+		if answer == "Any" || answer == "Object" {
+			return await + call
+		}
+		return answer + "(" + await + call + ")"
+	}
+	m := function(def, op.Name, args, answer, op.Doc, docs, wrapped(fmt.Sprintf("self._call(%q, %s)", op.Name, fields)))
+	if op.Name == "save_perception" {
+		docs = append([]string{argument("payload: A file or another stream of bytes, read to its end, in place of data, data_base64 and path.")}, docs...)
+		m += function(def, op.Name+"_from", append([]string{"payload: BinaryIO"}, args...), answer,
+			"Store what a sensor gave, as a stream: it is never whole in memory, here or on the node.", docs,
+			wrapped(fmt.Sprintf("self._upload(%q, payload, %s)", op.Name, fields)))
+	}
+	return m
+}
+
+// positional reports whether a field is a positional argument, as on the command line.
+func positional(op *robotmem.Op, name string) bool {
+	for i := range op.In.NumField() {
+		f := op.In.Field(i)
+		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name {
+			return f.Tag.Get("cli") == "arg"
+		}
+	}
+	return false
+}
+
+func argument(doc string) string { return wrap(doc, "            ", "                ") }
+
+func function(def, name string, args []string, answer, doc string, docs []string, body string) string {
+	var b strings.Builder
+	args = append([]string{"self"}, args...)
+	signature := fmt.Sprintf("    %s %s(%s) -> %s:", def, name, strings.Join(args, ", "), answer)
+	if len(signature) > width {
+		signature = fmt.Sprintf("    %s %s(\n        %s,\n    ) -> %s:", def, name, strings.Join(args, ",\n        "), answer)
+	}
+	b.WriteString("\n" + signature + "\n" + wrap(`"""`+doc, "        ", "        "))
+	if docs != nil {
+		b.WriteString("\n\n        Args:\n" + strings.Join(docs, "\n") + "\n        ")
+	}
+	fmt.Fprintf(&b, "\"\"\"\n%s\n", wrap("return "+body, "        ", "            "))
+	return b.String()
+}
+
+// pyType returns the type annotation of a schema, for an argument or a value.
+func pyType(schema object, argument bool) string {
+	if ref, ok := schema["$ref"].(string); ok {
+		return renamed(ref)
+	}
+	if branches, ok := schema["anyOf"].([]any); ok && argument {
+		var types []string
+		for _, b := range branches {
+			branch, _ := b.(object)
+			types = append(types, pyType(branch, true))
+		}
+		return strings.Join(types, " | ")
+	}
+	if enum, ok := schema["enum"].([]string); ok {
+		return `Literal["` + strings.Join(enum, `", "`) + `"]`
+	}
+	switch schema["type"] {
+	case "boolean":
+		return "bool"
+	case "integer":
+		return "int"
+	case "number":
+		return "float"
+	case "array":
+		items, _ := schema["items"].(object)
+		if !argument {
+			items = usual(items)
+		}
+		if argument {
+			return "Sequence[" + pyType(items, true) + "]"
+		}
+		return "list[" + pyType(items, false) + "]"
+	case "object":
+		if values, ok := schema["additionalProperties"].(object); ok {
+			return "dict[str, " + pyType(values, argument) + "]"
+		}
+		return "Object"
+	case "string":
+		switch {
+		case argument && schema["format"] == "date-time":
+			return "Time"
+		case argument && schema["contentEncoding"] != nil:
+			return "Bytes"
+		}
+		return "str"
+	}
+	return "Any"
+}
+
+func literal(yes bool) string { return map[bool]string{true: "True", false: "False"}[yes] }
+
+// reserved are the Python keywords that occur as field names.
+func reserved(name string) bool {
+	return slices.Contains([]string{"and", "as", "class", "def", "for", "from", "global", "if", "import", "in", "is", "lambda", "not", "or", "pass", "with", "yield"}, name)
+}
+
+// wrap breaks text into lines of at most width characters.
+func wrap(text, first, next string) string {
+	text = strings.ReplaceAll(text, `\`, `\\`)
+	var lines []string
+	line := first
+	for _, word := range strings.Fields(text) {
+		if strings.TrimSpace(line) != "" && len(line)+1+len(word) > width {
+			lines, line = append(lines, line), next
+		}
+		if strings.TrimSpace(line) != "" {
+			line += " "
+		}
+		line += word
+	}
+	return strings.Join(append(lines, cmp.Or(line, first)), "\n")
+}

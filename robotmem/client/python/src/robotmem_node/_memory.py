@@ -1,0 +1,338 @@
+"""The memory and its episodes."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import weakref
+from typing import Any, BinaryIO, Iterator, Mapping, Sequence
+
+from . import _node
+from ._errors import RobotmemError
+from ._http import DataReader, Event, Http
+from ._operations import (
+    AdviseResponse, Briefing, EndSessionResponse, LearnResponse, Object, Operations, RecallResponse, SavePerceptionResponse, Session,
+    StoredMemory,
+)
+from ._recorder import Recorder
+from ._values import is_path, loaded
+
+__all__ = ["Episode", "Memory"]
+
+PLACE = "spatial.position"  # where an episode says it is
+
+
+class Memory(Operations):
+    """A memory: a file that a node of its own serves, or a node that runs already.
+
+        with Memory("arm7.db") as m:
+            with m.episode(task="pick the wet glass", place=[0.42, 0.10, 0.05]) as ep:
+                ep.learn("grip_force=12.5 N holds the wet glass", context={"params": {"grip_force": 12.5}, "task": {"success": True}})
+            print(m.recall("how hard to grip").memories[0].content)
+
+    There is one method for each operation of a node, with its fields as arguments; answers have
+    attributes. A failure is a RobotmemError with the kind and the field that the node named.
+
+    where is a path or a URL. For a path, the node that another process of this user started for it is
+    joined; without one the program robotmem is started on a free loopback port with a token of its own,
+    and ends with this process, however that ends. A Memory may be used from many threads and after a
+    fork. A read that finds the node busy is asked again; a write never is, because one whose answer was
+    lost may have been done.
+    """
+
+    def __init__(
+        self,
+        where: str | os.PathLike[str] = "memory.db",
+        *,
+        token: str | None = None,
+        timeout: float = 30.0,
+        retries: int = 2,
+        port: int = 0,
+        options: Sequence[str] = (),
+        start_timeout: float = 60.0,
+    ):
+        """token is one that the node at a URL knows (default: ROBOTMEM_TOKEN); timeout, in seconds, is
+        how long a node may be silent; retries how often a read is asked again while the node is busy;
+        port that of a node that is started, 0 for a free one; options more arguments of `robotmem web`,
+        such as ["--embedder", "none"]; start_timeout, in seconds, how long it may take to start."""
+        where = os.fspath(where)
+        self._path = None if where.startswith(("http://", "https://")) else os.path.abspath(where)
+        self._settings = (timeout, retries, port, list(options), start_timeout)
+        self._child: _node.Child | None = None
+        self._reopening = threading.Lock()
+        if self._path is None:
+            self._http = Http(where, token if token is not None else os.environ.get("ROBOTMEM_TOKEN"), timeout, retries)
+        else:
+            if "://" in where or re.fullmatch(r"[\w.-]+:\d+", where):
+                raise ValueError("a memory is a path or an address such as http://127.0.0.1:7878, not %r" % where)
+            self._http = self._open(self._path)
+
+    def _open(self, path: str) -> Http:
+        """Join the node of a file, or start one."""
+        timeout, retries, port, options, start_timeout = self._settings
+        running = _node.published(path)
+        if running is not None:
+            node = Http(running.url, running.token, 5.0, 0)
+            try:
+                node.check()
+                node.timeout, node.retries = timeout, retries
+                return node
+            except RobotmemError as err:
+                if err.kind == "conflict":  # another version
+                    raise
+                node.close()  # it ended without removing its address
+        self._child = _node.Child(path, port, options, start_timeout)
+        self._end = weakref.finalize(self, self._child.stop)  # also when Python ends
+        return Http(self._child.address.url, self._child.address.token, timeout, retries)
+
+    @property
+    def url(self) -> str:
+        """The address of the node; open it in a browser for the dashboard."""
+        return self._http.url
+
+    @property
+    def token(self) -> str | None:
+        """The token of the node, which the dashboard asks for."""
+        return self._http.token
+
+    def close(self) -> None:
+        """Close the connections, and end the node if this Memory started it."""
+        self._http.close()
+        if self._child is not None:
+            self._end()
+            self._child = None
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return "Memory(%r) at %s" % (self._path, self.url) if self._path else "Memory(%r)" % self.url
+
+    def __reduce__(self) -> tuple[Any, ...]:  # another process joins the same node
+        return _joined, (self._http.url, self._http.token, self._path, self._settings)
+
+    # Episodes.
+
+    def episode(
+        self,
+        *,
+        task: str | Mapping[str, Any] | None = None,
+        place: Sequence[float] | None = None,
+        robot: str | Mapping[str, Any] | None = None,
+        context: Mapping[str, Any] | None = None,
+        collection: str | None = None,
+        outcome: float | None = None,
+        session_id: str | None = None,
+        origin: str | None = None,
+    ) -> Episode:
+        """Live an episode in a with statement.
+
+        Args:
+            task: Its name, or the section task of the context: "pick the wet glass".
+            place: Where it happens, two or three metres: spatial.position of the context. advise weighs
+                by it.
+            robot: Its id, or the section robot of the context.
+            context: More of the context: {"env": {"surface": "wet"}}. What is learnt in the episode has
+                this context too, below its own.
+            collection: Namespace of the episode and of its memories.
+            outcome: 0 (failed) to 1 (succeeded), unless the block sets another. A block that raises has
+                failed; one that Ctrl-C ends has no outcome.
+            session_id, origin: See start_session.
+        """
+        whole: Object = {}
+        for name, key, value in (("task", "name", task), ("robot", "id", robot)):
+            if value is not None:
+                whole[name] = {key: value} if isinstance(value, str) else dict(value)
+        if place is not None:
+            whole["spatial"] = {"position": place}
+        return Episode(self, merged(whole, context or {}), collection, outcome, {"session_id": session_id, "origin": origin})
+
+    def recorder(self, source: str, rate: float = 0.0, *, channels: Sequence[str] | None = None, **fields: Any) -> Recorder:
+        """Record the samples of a sensor in the background; see Recorder."""
+        return Recorder(self, source, rate, channels=channels, **fields)
+
+    # Perceptions.
+
+    def save(self, data: Any, description: str, **fields: Any) -> SavePerceptionResponse:
+        """Save a perception: text, bytes, the path of a file (pathlib.Path), an open file, an array of
+        NumPy, a tensor of PyTorch, an image of Pillow or a frame of pandas. Its other fields are those of
+        save_perception; rate (Hz) and channels say how to read an array of samples.
+
+        Files are sent as streams of any size. An array becomes a .npy file, an image PNG, a frame CSV;
+        load gives it back.
+        """
+        extra = {name: fields.pop(key) for key, name in (("rate", "rate_hz"), ("channels", "channels")) if fields.get(key) is not None}
+        if extra:
+            fields["metadata"] = {**extra, **(fields.get("metadata") or {})}
+        if is_path(data):
+            with open(data, "rb") as file:
+                return self.save_perception_from(file, description, **fields)
+        if hasattr(data, "read"):
+            return self.save_perception_from(data, description, **fields)
+        return self.save_perception(description, data=data, **fields)
+
+    def load(self, memory_id: int) -> Any:
+        """The payload of a perception as what it was saved from: an array of NumPy (.npy, samples), an
+        image of Pillow, a frame of pandas (CSV), text, otherwise bytes."""
+        with self.open_data(memory_id) as data:
+            return loaded(data.read(), data.media_type, self.get(memory_id).metadata)
+
+    def read_data(self, memory_id: int) -> bytes:
+        """The bytes of a perception as they were saved."""
+        with self.open_data(memory_id) as data:
+            return data.read()
+
+    def open_data(self, memory_id: int) -> DataReader:
+        """Open the bytes of a perception as a stream that can be read and sought. Reading fails at the
+        end when they are not those that were saved."""
+        return DataReader(self._http, memory_id)
+
+    # Lists and events.
+
+    def list_all(self, **fields: Any) -> Iterator[StoredMemory]:
+        """Iterate over all memories that list finds, page by page."""
+        return map(StoredMemory, self._pages("list", "memories", fields))
+
+    def sessions_all(self, **fields: Any) -> Iterator[Session]:
+        """Iterate over all episodes that sessions finds, page by page."""
+        return map(Session, self._pages("sessions", "sessions", fields))
+
+    def session_memories_all(self, session_id: str, **fields: Any) -> Iterator[StoredMemory]:
+        """Iterate over an episode in the order it was lived, page by page."""
+        return map(StoredMemory, self._pages("session_memories", "memories", dict(fields, session_id=session_id)))
+
+    def events(self, timeout: float = 60.0) -> Iterator[Event]:
+        """Iterate over what happens at the node, as it happens, until the node ends the stream. The node
+        shows every 15 s that it is there; timeout, in seconds, is how long it may not."""
+        return self._http.events(timeout)
+
+    def _pages(self, op: str, items: str, fields: Object) -> Iterator[Any]:
+        while True:
+            answer = self._call(op, fields)
+            yield from answer[items]
+            if not answer.get("next"):
+                return
+            fields = dict(fields, cursor=answer["next"])
+
+    # Calls.
+
+    def _call(self, op: str, fields: Object) -> Any:
+        node = self._http
+        try:
+            return node.call(op, fields)
+        except RobotmemError as err:
+            # A refused connection carried nothing, so that a write may be repeated as well.
+            if self._path is None or not isinstance(err.__cause__, ConnectionRefusedError):
+                raise
+        return self._reopened(node).call(op, fields)
+
+    def _upload(self, op: str, payload: BinaryIO, fields: Object) -> Any:
+        return self._http.upload(op, payload, fields)
+
+    def _reopened(self, gone: Http) -> Http:
+        """Another node for the file, after the one that was joined has ended or the own one has died."""
+        with self._reopening:
+            if self._http is gone:
+                assert self._path is not None
+                if self._child is not None:
+                    self._end()
+                    self._child = None
+                gone.close()
+                self._http = self._open(self._path)
+            return self._http
+
+
+def _joined(url: str, token: str | None, path: str | None, settings: tuple[float, int, int, list[str], float]) -> Memory:
+    """The Memory of another process that was pickled there."""
+    made = Memory(url, token=token or "", timeout=settings[0], retries=settings[1])
+    made._path, made._settings = path, settings
+    return made
+
+
+def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> Object:
+    """Two contexts as one: sections key by key, other values from over."""
+    out = dict(under)
+    for name, value in over.items():
+        below = out.get(name)
+        out[name] = merged(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+    return out
+
+
+class Episode:
+    """An episode that a with statement begins and ends; see Memory.episode.
+
+    id is its session_id, briefing what to know before it; add the memories that helped to used, and set
+    outcome, 0 (failed) to 1 (succeeded). After the block, ended is the answer of end_session.
+    """
+
+    id: str
+    briefing: Briefing
+
+    def __init__(self, memory: Memory, context: Object, collection: str | None, outcome: float | None, fields: Object):
+        self.memory = memory
+        self.context = context
+        self.collection = collection
+        self.outcome = outcome
+        self.used: list[int] = []
+        self.ended: EndSessionResponse | None = None
+        self._fields = fields
+        self._recorders: list[Recorder] = []
+
+    def __enter__(self) -> Episode:
+        begun = self.memory.start_session(collection=self.collection, context=self.context or None, **self._fields)
+        self.id, self.briefing = begun.session_id, begun.briefing
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None, trace: object) -> None:
+        if isinstance(raised, Exception) and self.outcome is None:
+            self.outcome = 0.0
+        try:
+            for recorder in self._recorders:
+                recorder.close()
+            self.ended = self.memory.end_session(self.id, outcome_score=self.outcome, used_memory_ids=self.used or None)
+        except RobotmemError:
+            if raised is None:  # what the block raised says more
+                raise
+
+    def learn(self, insight: str, *, context: Mapping[str, Any] | None = None, **fields: Any) -> LearnResponse:
+        """Learn a fact of this episode, with the episode's context below its own."""
+        return self.memory.learn(insight, session_id=self.id, context=merged(self.context, context or {}) or None, **fields)
+
+    def recall(self, query: str | None = None, *, near: float | None = None, **fields: Any) -> RecallResponse:
+        """Recall for this episode, in its collection unless another is named. near, in metres, asks for
+        memories with a place at most so far from the episode's, nearest first."""
+        fields.setdefault("collection", self.collection)
+        if near is not None:
+            fields["spatial_sort"] = {**self._here(), "max_distance": near}
+        return self.memory.recall(query, for_session=self.id, **fields)
+
+    def advise(self, query: str | None = None, **fields: Any) -> AdviseResponse:
+        """Ask which parameters worked for the task of this episode, near its place if it has one."""
+        task = self.context.get("task")
+        if query is None and "task" not in fields and isinstance(task, Mapping):
+            fields["task"] = task.get("name")
+        if "spatial_sort" not in fields and isinstance(self.context.get("spatial"), Mapping) and "position" in self.context["spatial"]:
+            fields["spatial_sort"] = self._here()
+        fields.setdefault("collection", self.collection)
+        return self.memory.advise(query, **fields)
+
+    def save(self, data: Any, description: str, *, context: Mapping[str, Any] | None = None, **fields: Any) -> SavePerceptionResponse:
+        """Save a perception of this episode; see Memory.save."""
+        return self.memory.save(data, description, session_id=self.id, context=merged(self.context, context or {}) or None, **fields)
+
+    def recorder(self, source: str, rate: float = 0.0, *, channels: Sequence[str] | None = None, **fields: Any) -> Recorder:
+        """Record the samples of a sensor into this episode, to its end; see Recorder."""
+        made = self.memory.recorder(source, rate, channels=channels, session_id=self.id, context=merged(self.context, fields.pop("context", None) or {}) or None, **fields)
+        self._recorders.append(made)
+        return made
+
+    def _here(self) -> dict[str, Any]:
+        spatial = self.context.get("spatial")
+        if not isinstance(spatial, Mapping) or "position" not in spatial:
+            raise ValueError("the episode has no place; begin it with place=[x, y, z]")
+        here = {"field": PLACE, "target": spatial["position"]}
+        return {**here, **{name: spatial[name] for name in ("frame_id", "map_id") if name in spatial}}

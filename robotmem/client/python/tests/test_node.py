@@ -1,0 +1,232 @@
+"""A Memory that starts a node: joining, ends, kills, forks, and what cannot be started."""
+
+import asyncio
+import contextlib
+import json
+import multiprocessing
+import os
+import pathlib
+import pickle
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+import unittest
+from unittest import mock
+
+import robotmem_node
+from robotmem_node import AsyncMemory, Memory, RobotmemError, _http, _node
+
+OPTIONS = ["--embedder", "none"]
+
+
+@contextlib.contextmanager
+def folder():
+    path = tempfile.mkdtemp()
+    try:
+        yield pathlib.Path(path)
+    finally:
+        shutil.rmtree(path, ignore_errors=os.name == "nt")
+
+
+def ended(pid, seconds=20):
+    """Whether a process that is no child of this one ends in time."""
+    for _ in range(seconds * 20):
+        try:
+            os.kill(pid, 0)
+            if pathlib.Path("/proc/%d/stat" % pid).read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def refuse(_):
+    raise RobotmemError("invalid", "insight", "is empty", 400, "learn", 1.5)
+
+
+def learn(memory, text):
+    return memory.learn(text).status
+
+
+def run(code, *args):
+    """A Python process that uses the package."""
+    return subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), *map(str, args)], stdout=subprocess.PIPE, encoding="utf-8")
+
+
+class Life(unittest.TestCase):
+    def test_from_a_file_to_an_answer_and_back(self):
+        with folder() as d:
+            with Memory(d / "arm7.db", options=OPTIONS) as m:
+                with m.episode(task="pick the wet glass", place=[0.4, 0.1, 0], robot="arm-7", context={"env": {"wet": True}}) as ep:
+                    for force, held in ((8, False), (9, False), (12.5, True), (13, True)):
+                        ep.learn("grip_force=%s N" % force, context={"params": {"grip_force": force}, "task": {"success": held}})
+                    advice = ep.advise()
+                    self.assertGreater(advice.suggestion.parameters["params.grip_force"], 10)
+                    near = ep.recall("grip force", near=0.1, context_filter={"env.wet": True})
+                    self.assertEqual((near.total, near.memories[0].distance), (4, 0))
+                    ep.used.append(near.memories[0].memory_id)
+                    ep.outcome = 1
+                kept = m.get(3).context
+                self.assertEqual(kept, {
+                    "task": {"name": "pick the wet glass", "success": True}, "params": {"grip_force": 12.5},
+                    "spatial": {"position": [0.4, 0.1, 0]}, "robot": {"id": "arm-7"}, "env": {"wet": True},
+                })
+                self.assertEqual(ep.ended.summary.outcome_score, 1)
+                child = m._child._process
+            self.assertEqual(child.returncode, 0)
+            self.assertEqual(sorted(p.name for p in d.iterdir()), ["arm7.db"])
+            with Memory(d / "arm7.db", options=OPTIONS) as m:
+                self.assertEqual(m.stats().total, 4)
+
+    def test_an_episode_that_ctrl_c_ends_has_no_outcome(self):
+        with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
+            for raised, score in ((KeyboardInterrupt, None), (ValueError, 0)):
+                with self.assertRaises(raised), m.episode() as ep:
+                    raise raised
+                self.assertEqual(ep.ended.summary.outcome_score, score)
+
+    def test_a_second_memory_joins_and_survives_the_first(self):
+        with folder() as d:
+            first = Memory(d / "m.db", options=OPTIONS)
+            second = Memory(d / "m.db", options=OPTIONS)
+            third = pickle.loads(pickle.dumps(second))
+            self.assertEqual((first.url, second._child, third.url), (second.url, None, first.url))
+            second.learn("the left drawer sticks")
+            first.close()
+            self.assertEqual(second.learn("the right drawer is empty").status, "created")  # with a node of its own
+            self.assertEqual(third.recall("drawer").total, 2)
+            self.assertEqual(third.url, second.url)
+            second.close()
+            third.close()
+
+    def test_a_node_that_died_is_replaced(self):
+        with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
+            m.learn("before")
+            m._child._process.kill()
+            m._child._process.wait()
+            m.learn("after")
+            self.assertEqual(m.stats().total, 2)
+
+    def test_an_address_that_is_left_over_is_not_used(self):
+        with folder() as d:
+            with socket.create_server(("127.0.0.1", 0)) as closed:
+                port = closed.getsockname()[1]
+            (d / "m.db.node").write_text(json.dumps({"url": "http://127.0.0.1:%d" % port, "token": "t", "pid": 1}))
+            with Memory(d / "m.db", options=OPTIONS) as m:
+                self.assertNotIn(":%d" % port, m.url)
+            (d / "m.db.node").write_text("{half")
+            Memory(d / "m.db", options=OPTIONS).close()
+
+    @unittest.skipIf(os.name == "nt", "kill -9 is of other systems")
+    def test_a_process_that_is_killed_takes_its_node_along(self):
+        with folder() as d:
+            child = run("""
+                import sys
+                from robotmem_node import Memory
+                m = Memory(sys.argv[1], options=["--embedder", "none"])
+                n = 0
+                print(m._child.address.pid, flush=True)
+                while True:
+                    m.learn("fact %d" % n)
+                    n += 1
+                    print(n, flush=True)
+            """, d / "m.db")
+            node = int(child.stdout.readline())
+            acknowledged = [int(child.stdout.readline()) for _ in range(20)][-1]
+            child.kill()
+            rest = child.stdout.read().splitlines()
+            child.wait()
+            child.stdout.close()
+            acknowledged = max([acknowledged, *map(int, rest[:-1])])
+            self.assertTrue(ended(node))
+            with Memory(d / "m.db", options=OPTIONS) as m:
+                self.assertGreaterEqual(m.stats().total, acknowledged)
+                self.assertEqual(m.doctor().status, "ok")
+
+    @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
+    def test_forked_workers_share_the_node(self):
+        with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
+            m.learn("before the fork")
+            for method in ("fork", "spawn"):
+                with multiprocessing.get_context(method).Pool(2) as pool:
+                    self.assertEqual(pool.starmap(learn, [(m, "%s %d" % (method, i)) for i in range(4)]), ["created"] * 4)
+                    with self.assertRaises(RobotmemError) as refused:
+                        pool.map(refuse, [1])
+                    err = refused.exception
+                    self.assertEqual((err.kind, err.field, err.detail, err.status, err.op, err.retry_after), ("invalid", "insight", "is empty", 400, "learn", 1.5))
+            self.assertEqual(m.stats().total, 9)
+            self.assertTrue(m._child.running)
+
+    def test_threads_share_it(self):
+        with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
+            threads = [threading.Thread(target=lambda i=i: [m.learn("thread %d fact %d" % (i, n)) for n in range(20)]) for i in range(4)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+            self.assertEqual(m.stats().total, 80)
+
+    def test_asyncio(self):
+        async def live(d):
+            async with AsyncMemory(d / "m.db", options=OPTIONS) as m:
+                await asyncio.gather(*(m.learn("shelf %d is full" % i) for i in range(20)))
+                async with m.episode(task="count") as ep:
+                    await ep.learn("there are twenty shelves")
+                    found = await ep.recall("how many shelves")
+                saved = await m.save("t,fz\n0,1\n1,2", "a short trace", media_type="text/csv")
+                return found.memories[0].content, (await m.stats()).total, saved.bytes
+
+        with folder() as d:
+            self.assertEqual(asyncio.run(live(d)), ("there are twenty shelves", 22, 12))
+
+
+class Refusals(unittest.TestCase):
+    def fails(self, words, *args, **fields):
+        with self.assertRaises(RobotmemError) as failed:
+            Memory(*args, **{"options": OPTIONS, **fields})
+        self.assertEqual(failed.exception.kind, "unavailable")
+        self.assertIn(words, str(failed.exception))
+
+    def test_what_cannot_be_started(self):
+        with folder() as d:
+            (d / "text").write_text("no memory, and long enough to be none of ours" * 99)
+            self.fails("is not a SQLite database; it was left as it is", d / "text")
+            self.assertTrue((d / "text").read_text().startswith("no memory"))
+            self.fails("--emboder", d / "m.db", options=["--emboder", "none"])
+            with socket.create_server(("127.0.0.1", 0)) as busy:
+                self.fails("is in use, perhaps by another robotmem web", d / "m.db", port=busy.getsockname()[1])
+            with mock.patch.dict(os.environ, {"ROBOTMEM_BINARY": str(d / "text")}):
+                self.fails("no program that can be run", d / "m.db")
+            with mock.patch.dict(os.environ, {"PATH": str(d)}):
+                os.environ.pop("ROBOTMEM_BINARY")
+                with mock.patch.object(_node.os.path, "exists", lambda _: False):
+                    self.fails("there is none on PATH", d / "m.db")
+            (d / "sleepy").write_text("#!/bin/sh\nexec sleep 60\n")
+            (d / "sleepy").chmod(0o755)
+            with mock.patch.dict(os.environ, {"ROBOTMEM_BINARY": str(d / "sleepy")}), mock.patch.object(_node, "PATIENCE", 0.2):
+                self.fails("was not ready after 0.2 s", d / "m.db", start_timeout=0.2)
+
+    def test_addresses(self):
+        for bad in ("127.0.0.1:7878", "ftp://node", "http://", "http://node/?x=1"):
+            with self.assertRaises(ValueError):
+                Memory(bad)
+
+    def test_versions(self):
+        for node, package, old in (("v0.8.1", "0.9.0", True), ("v0.9.3", "0.9.0", False), ("v1.0.0", "0.9.0", False), ("devel", "0.9.0", False), ("", "0.9.0", True), ("v0.9.0", "0.0.0", False)):
+            self.assertEqual(_http.older(node, package), old, node)
+        with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
+            with mock.patch.object(_http, "older", lambda *_: True), self.assertRaises(RobotmemError) as refused:
+                Memory(d / "m.db", options=OPTIONS)
+            self.assertEqual(refused.exception.kind, "conflict")
+            self.assertIn(robotmem_node.__version__, str(refused.exception))
+            self.assertTrue(m._child.running)
+
+
+if __name__ == "__main__":
+    unittest.main()
