@@ -12,20 +12,28 @@ again, lived in each of these ways; nothing is written any more:
 
 Results are appended to a file after every 100 episodes; started again, the program goes on there.
 
-  python3 fetch.py --task slide                   # 10 seeds, about 8 minutes on one core
-  python3 fetch.py --task push --seeds 2 --episodes 20 --results short.jsonl
-  python3 fetch.py --report results               # tables, CSV and plots of what is there
+  python3 fetch.py                                # both tasks, 10 seeds: about 12 minutes on one core
+  python3 fetch.py --task slide --seeds 2 --episodes 20 --results short.jsonl
+  python3 fetch.py --report figures               # only the tables, plots and CSV of results.jsonl
+
+The program robotmem is that of the package robotmem-node, of ROBOTMEM_BINARY, or of PATH.
 """
 
 import argparse
 import os
-import shutil
 import sys
 import tempfile
 import time
 
-import numpy as np
-from memory import open_memory
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "..", "robotmem", "client", "python", "src"))  # if the package is not installed
+try:
+    import numpy as np
+    from robotmem_node import Memory, RobotmemError
+    from world import Blend, Follow, Strike, World
+except ImportError as missing:
+    sys.exit("%s: run pip install -r %s" % (missing, os.path.join(HERE, "requirements.txt")))
+
 from report import Results, report
 
 WAYS = ("control", "constant", "recall", "advise")
@@ -109,12 +117,11 @@ def remember(memory, collection, e):
 
 def advised(memory, collection, task, wanted):
     """The parameters that memory suggests for moving the object by a vector, in metres."""
-    advice = memory.advise(
+    suggestion = memory.advise(
         collection=collection, goal=task.goal, parameters=task.names,
         spatial_sort={"field": task.field, "target": wanted, "max_distance": task.near},
-    )
-    suggestion = advice.get("suggestion")
-    return {path.removeprefix("params."): value for path, value in suggestion["parameters"].items()} if suggestion else None
+    ).suggestion
+    return suggestion and {path.removeprefix("params."): value for path, value in suggestion.parameters.items()}
 
 
 def constant(task, block):
@@ -137,7 +144,7 @@ def recalled(memory, collection, obs):
         "push from [%.2f, %.2f] to [%.2f, %.2f]" % (*at[:2], *to[:2]), collection=collection, n=5,
         context_filter={"task.success": True}, spatial_sort={"field": "spatial.object_position", "target": at},
     )
-    actions = [m["params"]["approach_velocity"] + [m["params"]["grip_force"]] for m in found["memories"]]
+    actions = [[*m.params["approach_velocity"], m.params["grip_force"]] for m in found.memories]
     return np.mean(actions, axis=0) if actions else None
 
 
@@ -203,7 +210,7 @@ class Run:
 
 def run(args):
     results, tasks = Results(args.results), {"push": Push(), "slide": Slide()}
-    with tempfile.TemporaryDirectory(prefix="robotmem-fetch-") as folder, open_memory(args.robotmem, os.path.join(folder, "memory.db")) as memory:
+    with tempfile.TemporaryDirectory(prefix="robotmem-fetch-") as folder, Memory(os.path.join(folder, "memory.db"), options=["--embedder", "none"]) as memory:
         for name in args.task or tasks:
             for seed in range(args.first_seed, args.first_seed + args.seeds):
                 r = Run(tasks[name], name, seed, args.episodes, memory, results)
@@ -212,7 +219,6 @@ def run(args):
                     block = r.live(phase, way)
                     print("%-5s seed %3d  phase %s  %-8s  %3d of %d succeeded  %5.1f s" % (
                         name, seed, phase, way, sum(e["success"] for e in block), len(block), time.monotonic() - start), flush=True)
-    return results
 
 
 def main():
@@ -223,21 +229,19 @@ def main():
     parser.add_argument("--episodes", type=int, default=100, help="in each phase (100)")
     parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS, help="ways of phase C (all)")
     parser.add_argument("--results", default="results.jsonl", help="one line for each episode (results.jsonl)")
-    parser.add_argument("--report", metavar="FOLDER", help="only write the tables and plots of the results, to this folder")
-    parser.add_argument("--robotmem", default=shutil.which("robotmem"), help="the program (default: the one in PATH)")
+    parser.add_argument("--report", metavar="FOLDER", help="only print the tables of the results, and write plots and CSV to this folder")
     args = parser.parse_args()
-    if args.report:
-        report(Results(args.results), args.report)
-        return
-    if not args.robotmem:
-        parser.error("robotmem is not in PATH: go install ./cmd/robotmem, or pass --robotmem PATH")
-    global Follow, Blend, Strike, World
+    if args.seeds < 1 or args.episodes < 10:
+        parser.error("at least 1 seed and 10 episodes are needed")
+    if args.report and not os.path.exists(args.results):
+        parser.error("%s does not exist; run without --report first" % args.results)
     try:
-        from world import Blend, Follow, Strike, World
-    except ImportError as err:
-        parser.error("%s: pip install -r requirements.txt" % err)
-    report(run(args))
+        if not args.report:
+            run(args)
+    except RobotmemError as err:
+        sys.exit("the memory: %s" % err)
+    print(report(Results(args.results), args.report))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

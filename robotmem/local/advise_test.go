@@ -1,7 +1,9 @@
 package local_test
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -79,6 +81,39 @@ func TestAdviseTakesTheNamedTask(t *testing.T) {
 		if err != nil || res.Attempts != want {
 			t.Errorf("%s: got %s, %v; want %d attempts", task, show(res), err, want)
 		}
+	}
+}
+
+// What reached the place asked for is suggested, whatever it was meant for and however it
+// was judged.
+func TestAdviseHowToReachAPlace(t *testing.T) {
+	m := attemptsOf(t, 1)
+	for i := range 30 {
+		speed := 0.2 + 0.8*float64(i*7%30)/30
+		moved := []any{2 * speed, 0.5 * speed, 0}
+		if i%10 == 9 {
+			moved = nil // not seen
+		}
+		if _, err := m.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("throw %d with speed %.3f", i, speed), Collection: "throws", Context: robotmem.Object{
+			"params": map[string]any{"speed": speed}, "spatial": map[string]any{"moved": moved}, "task": map[string]any{"success": false}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []float64{0.33, 0.5, 0.81} {
+		reach := 0.4
+		r := robotmem.AdviseRequest{Collection: "throws", Goal: "near", SpatialSort: &robotmem.SpatialSort{
+			Field: "spatial.moved", Target: []float64{2 * want, 0.5 * want, 0}, MaxDistance: &reach}}
+		res, err := m.Advise(t.Context(), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := res.Suggestion.Parameters["params.speed"].(float64); math.Abs(got-want) > 0.01 || res.Attempts != 27 {
+			t.Errorf("speed %v of %d attempts, want %v of 27", got, res.Attempts, want)
+		}
+	}
+	_, err := m.Advise(t.Context(), &robotmem.AdviseRequest{Collection: "throws", Goal: "near"})
+	if !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "goal: near needs spatial_sort") {
+		t.Errorf("without a place: %v", err)
 	}
 }
 

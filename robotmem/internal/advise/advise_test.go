@@ -318,3 +318,67 @@ func TestGoal(t *testing.T) {
 		t.Errorf("longest: got %+v", res.Suggestion)
 	}
 }
+
+// thrown is n throws with random parameters: how far one goes is 2 m times the speed, and
+// the second number does nothing. Each has the place that it reached, less the one asked
+// for, and its score.
+func thrown(n int, target float64, score func(far float64) float64) *table {
+	r, b := rand.New(rand.NewPCG(9, 9)), new(table)
+	for range n {
+		speed := 0.1 + 0.9*r.Float64()
+		far := 2*speed + 0.02*r.NormFloat64()
+		b.add(score(far), speed, r.Float64())
+		b.attempts[len(b.attempts)-1].Offset = []float64{far - target, 0}
+	}
+	return b
+}
+
+// Between two throws that went too near and too far the suggestion is a speed that nobody
+// tried.
+func TestSuggestionIsInterpolatedAtThePlace(t *testing.T) {
+	worst := 0.0
+	for target := 0.5; target < 1.8; target += 0.1 {
+		b := thrown(40, target, func(far float64) float64 { return math.Exp(-(far - target) * (far - target) / (2 * 0.2 * 0.2)) })
+		g := b.advise(robotmem.AdviseRequest{Goal: GoalNear, NMin: 3}, nil).Suggestion
+		if g == nil || g.Tried || !strings.Contains(g.Text, "not tried") || *g.Successes <= 0 {
+			t.Fatalf("%v m: got %+v", target, g)
+		}
+		speed, _ := g.Parameters["params.p0"].(float64)
+		worst = max(worst, math.Abs(2*speed-target))
+		if other, _ := g.Parameters["params.p1"].(float64); other <= 0.1 || other >= 0.9 { // the mean of the throws nearby
+			t.Errorf("%v m: %v of what does nothing", target, other)
+		}
+	}
+	if worst > 0.05 {
+		t.Errorf("the throws go %.3f m too near or too far", worst)
+	}
+}
+
+// Places far away from all attempts do not lead out of the range of what was tried.
+func TestSuggestionStaysWithinWhatWasTried(t *testing.T) {
+	for _, target := range []float64{-50, 50, 1e9} {
+		b := thrown(40, target, func(float64) float64 { return 1 })
+		b.attempts[3].Offset = nil
+		g := b.advise(robotmem.AdviseRequest{NMin: 3}, nil).Suggestion
+		for path, v := range g.Parameters {
+			if x, ok := v.(float64); !ok || x < 0 || x > 1 {
+				t.Errorf("%v: %s %v", target, path, v)
+			}
+		}
+	}
+}
+
+// A single success, and one without a number, are suggested as they are.
+func TestSuggestionOfOneSuccessAtAPlace(t *testing.T) {
+	var b table
+	for i := range 5 {
+		b.add(0, float64(i), "slow")
+		b.attempts[i].Offset = []float64{float64(i), 1}
+	}
+	b.add(1, 7.25, "fast")
+	b.attempts[5].Offset = []float64{0.5, 0.5}
+	g := b.advise(robotmem.AdviseRequest{NMin: 3}, nil).Suggestion
+	if !g.Tried || g.Parameters["params.p0"] != 7.25 || g.Parameters["params.p1"] != "fast" {
+		t.Errorf("got %+v", g)
+	}
+}
