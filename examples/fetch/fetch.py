@@ -174,6 +174,9 @@ class Run:
         if phase == "B":
             for e in block:
                 remember(self.memory, self.collection(way), e)
+            held = self.memory.aggregate(collection=self.collection(way)).memories
+            if held != len(block):
+                sys.exit("%s holds %d memories after %d episodes" % (self.collection(way), held, len(block)))
         return block
 
     def episode(self, phase, way, i):
