@@ -824,7 +824,7 @@ export interface components {
             /** @description Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For repeated attempts that may fail. */
             explore?: boolean;
             /**
-             * @description success, or a context path with a number: task.score to maximise it, -task.duration_s to minimise it.
+             * @description success, near (how near spatial_sort an attempt ended, whatever its outcome), or a context path with a number: task.score to maximise it, -task.duration_s to minimise it.
              * @default success
              */
             goal?: string;
