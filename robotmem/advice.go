@@ -62,7 +62,7 @@ type ValueRecord struct {
 type Suggestion struct {
 	Parameters Object `json:"parameters" doc:"By path, ready for the context of the next attempt: 12.5, or 12.5 N if the memories hold units."`
 	Estimate
-	Tried     bool    `json:"tried" doc:"false: explore proposes a combination that was not tried; its rate is that of its neighbours."`
+	Tried     bool    `json:"tried" doc:"false: a combination that was not tried, which explore proposes or which is between attempts near the place; its rate is that of its neighbours."`
 	MemoryIDs []int64 `json:"memory_ids" doc:"Attempts that support it, the one with these parameters first."`
 	Text      string  `json:"text"`
 }

@@ -111,6 +111,11 @@ func TestAdviseHowToReachAPlace(t *testing.T) {
 			t.Errorf("speed %v of %d attempts, want %v of 27", got, res.Attempts, want)
 		}
 	}
+	reach := 0.4
+	far := robotmem.AdviseRequest{Collection: "throws", Goal: "near", SpatialSort: &robotmem.SpatialSort{Field: "spatial.moved", Target: []float64{9, 9, 0}, MaxDistance: &reach}}
+	if res, err := m.Advise(t.Context(), &far); err != nil || res.Suggestion != nil || !slices.Contains(res.Notes, "no suggestion: none of 27 attempts ended within max_distance of the place") {
+		t.Errorf("far away: %s, %v", show(res), err)
+	}
 	_, err := m.Advise(t.Context(), &robotmem.AdviseRequest{Collection: "throws", Goal: "near"})
 	if !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "goal: near needs spatial_sort") {
 		t.Errorf("without a place: %v", err)
@@ -133,12 +138,14 @@ func show(v any) string {
 }
 
 func BenchmarkAdvise(b *testing.B) {
-	m := attemptsOf(b, 100_000)
+	m, within := attemptsOf(b, 100_000), 0.3
 	for _, r := range []robotmem.AdviseRequest{
 		{Query: "pick wet glass", Collection: "arm"},
 		{Collection: "arm", ContextFilter: robotmem.Object{"wet": true, "object": "glass"}},
 		{Collection: "arm"},
 		{Collection: "arm", Explore: true},
+		{Collection: "arm", SpatialSort: &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{0.3, 0.4, 0}, MaxDistance: &within}},
+		{Collection: "arm", SpatialSort: &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{0.3, 0.4, 0}}},
 	} {
 		b.Run(show(r), func(b *testing.B) {
 			var times []float64

@@ -72,6 +72,8 @@ func Advise(attempts []Attempt, columns []Column, parameters int, req *robotmem.
 		return res
 	case len(tried) == 0:
 		res.Notes = append(res.Notes, "no suggestion: no attempt has a parameter; name context paths in parameters")
+	case total == 0 && req.Goal == GoalNear:
+		res.Notes = append(res.Notes, fmt.Sprintf("no suggestion: none of %d attempts ended within max_distance of the place", len(attempts)))
 	case s.success && total == 0:
 		res.Notes = append(res.Notes, fmt.Sprintf("no suggestion: all %d attempts failed", len(attempts)))
 	default:

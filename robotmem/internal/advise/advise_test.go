@@ -356,7 +356,7 @@ func TestSuggestionIsInterpolatedAtThePlace(t *testing.T) {
 
 // Places far away from all attempts do not lead out of the range of what was tried.
 func TestSuggestionStaysWithinWhatWasTried(t *testing.T) {
-	for _, target := range []float64{-50, 50, 1e9} {
+	for _, target := range []float64{-50, 50, 1e9, 1e200} {
 		b := thrown(40, target, func(float64) float64 { return 1 })
 		b.attempts[3].Offset = nil
 		g := b.advise(robotmem.AdviseRequest{NMin: 3}, nil).Suggestion

@@ -1988,7 +1988,7 @@ export interface components {
             /** @description Not with another goal than success. A partial success counts half. */
             successes?: number;
             text: string;
-            /** @description false: explore proposes a combination that was not tried; its rate is that of its neighbours. */
+            /** @description false: a combination that was not tried, which explore proposes or which is between attempts near the place; its rate is that of its neighbours. */
             tried: boolean;
         };
         TimePhrase: {
