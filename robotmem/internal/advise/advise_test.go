@@ -361,7 +361,7 @@ func TestSuggestionStaysWithinWhatWasTried(t *testing.T) {
 		b.attempts[3].Offset = nil
 		g := b.advise(robotmem.AdviseRequest{NMin: 3}, nil).Suggestion
 		for path, v := range g.Parameters {
-			if x, ok := v.(float64); !ok || x < 0 || x > 1 {
+			if x, ok := v.(float64); !ok || !(x >= 0 && x <= 1) { // NaN neither
 				t.Errorf("%v: %s %v", target, path, v)
 			}
 		}
