@@ -57,6 +57,7 @@ type advice struct {
 	*robotmem.AdviseRequest
 	c        *store.Conn
 	attempts []advise.Attempt
+	repeats  []int          // by attempt, how often it was made
 	columns  []index.Values // by attempt; the parameters first
 	notes    []string
 }
@@ -91,15 +92,21 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := bitset.New(set.Len())
-	q.attempts = make([]advise.Attempt, 0, len(rows))
+	n, known := 0, bitset.New(set.Len())
 	for i, row := range rows {
 		if !math.IsNaN(scores[i]) {
-			q.attempts = append(q.attempts, advise.Attempt{ID: row.ID, Observed: row.NS, Score: scores[i], Weight: 1})
-			known.Set(uint(row.ID))
+			rows[n], scores[n] = row, scores[i]
+			n++
 		}
 	}
-	unknown := len(rows) - len(q.attempts)
+	unknown := len(rows) - n
+	for i, times := range q.index.Columns.Sightings(rows[:n]) {
+		if times > 0 {
+			known.Set(uint(rows[i].ID))
+			q.attempts = append(q.attempts, advise.Attempt{ID: rows[i].ID, Observed: rows[i].NS, Score: scores[i], Weight: 1})
+			q.repeats = append(q.repeats, times)
+		}
+	}
 	parameters, err := q.readColumns(known)
 	if err != nil {
 		return nil, err
@@ -110,7 +117,7 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	if err := q.weighPlaces(known); err != nil {
 		return nil, err
 	}
-	q.drop()
+	q.unfold()
 	columns := make([]advise.Column, len(q.columns))
 	for i := range q.columns {
 		columns[i] = advise.Column(q.columns[i])
@@ -333,20 +340,30 @@ func (q *advice) weighWords(query string) error {
 	return nil
 }
 
-// drop removes the attempts of weight 0.
-func (q *advice) drop() {
-	for k := range q.columns {
-		of := q.columns[k].Of[:0]
-		for i, code := range q.columns[k].Of {
-			if q.attempts[i].Weight > 0 {
-				of = append(of, code)
-			}
+// unfold removes the attempts of weight 0, and repeats those that were made more than once.
+func (q *advice) unfold() {
+	left := 0
+	for i := range q.attempts {
+		if q.attempts[i].Weight <= 0 {
+			q.repeats[i], left = 0, left+1
 		}
-		q.columns[k].Of = of
 	}
-	before := len(q.attempts)
-	q.attempts = slices.DeleteFunc(q.attempts, func(a advise.Attempt) bool { return a.Weight <= 0 })
-	if n := before - len(q.attempts); n > 0 {
-		q.note("%d attempts of other tasks or places were left out", n)
+	for k := range q.columns {
+		q.columns[k].Of = repeated(q.columns[k].Of, q.repeats)
 	}
+	q.attempts = repeated(q.attempts, q.repeats)
+	if left > 0 {
+		q.note("%d attempts of other tasks or places were left out", left)
+	}
+}
+
+// repeated returns the values, each so often as the counts say.
+func repeated[T any](values []T, counts []int) []T {
+	out := make([]T, 0, len(values))
+	for i, v := range values {
+		for range counts[i] {
+			out = append(out, v)
+		}
+	}
+	return out
 }

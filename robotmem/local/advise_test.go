@@ -3,6 +3,7 @@ package local_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -159,5 +160,68 @@ func BenchmarkAdvise(b *testing.B) {
 			slices.Sort(times)
 			b.ReportMetric(times[len(times)/2], "p50-ms")
 		})
+	}
+}
+
+// The same fact again is another attempt; a perception of an episode is none if a fact of the
+// episode tells of the attempt.
+func TestAdviseCountsAttempts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.db")
+	m, err := local.Open(t.Context(), path, local.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	what := func(force float64, held bool) robotmem.Object {
+		return robotmem.Object{"params": map[string]any{"grip_force": force}, "task": map[string]any{"name": "lift", "success": held}}
+	}
+	learn := func(session string, force float64, held bool, times int) {
+		for range times {
+			if _, err := m.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("grip_force=%g, held: %v", force, held), Context: what(force, held), SessionID: session}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	sense := func(session string, force float64, held bool) {
+		if _, err := m.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "force at the finger", Data: fmt.Sprintf("t,fz\n0,%g\n1,2", force), Context: what(force, held), SessionID: session}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begun, err := m.StartSession(t.Context(), &robotmem.StartSessionRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	learn("", 12, true, 9)
+	learn("", 12, false, 1)
+	learn(begun.SessionID, 8, false, 2)
+	sense(begun.SessionID, 8, false)
+	sense("", 14, true) // alone
+	check := func(m *local.Node) {
+		t.Helper()
+		res, err := m.Advise(t.Context(), &robotmem.AdviseRequest{Task: "lift"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[any][2]float64{}
+		for _, v := range res.Parameters[0].Values {
+			got[v.Value] = [2]float64{v.Attempts, *v.Successes}
+			if sorted := slices.Compact(slices.Sorted(slices.Values(v.MemoryIDs))); len(sorted) != len(v.MemoryIDs) {
+				t.Errorf("%v names a memory twice: %v", v.Value, v.MemoryIDs)
+			}
+		}
+		want := map[any][2]float64{8.0: {2, 0}, 12.0: {10, 9}, 14.0: {1, 1}}
+		if !maps.Equal(got, want) || res.Attempts != 13 {
+			t.Errorf("attempts and successes by force are %v, want %v; %d attempts", got, want, res.Attempts)
+		}
+	}
+	check(m)
+	if err := m.Close(); err != nil { // writes the columns
+		t.Fatal(err)
+	}
+	if m, err = local.Open(t.Context(), path, local.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	check(m)
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
