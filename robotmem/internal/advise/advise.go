@@ -77,7 +77,11 @@ func Advise(attempts []Attempt, columns []Column, parameters int, req *robotmem.
 	case s.success && total == 0:
 		res.Notes = append(res.Notes, fmt.Sprintf("no suggestion: all %d attempts failed", len(attempts)))
 	default:
-		j := newJoint(tried, attempts, &s, res.Differs)
+		separating := res.Differs
+		if attempts[0].Offset != nil { // what separates nothing overall may do so at the place
+			separating = nil
+		}
+		j := newJoint(tried, attempts, &s, separating)
 		if req.Explore {
 			res.Suggestion = j.sample(r)
 		} else {
