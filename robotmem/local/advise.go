@@ -59,6 +59,7 @@ type advice struct {
 	attempts []advise.Attempt
 	repeats  []int          // by attempt, how often it was made
 	columns  []index.Values // by attempt; the parameters first
+	offsets  map[int64][]float64
 	notes    []string
 }
 
@@ -126,7 +127,7 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	if q.Explore && seed == 0 {
 		seed = rand.Uint64()
 	}
-	res := advise.Advise(q.attempts, columns, parameters, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
+	res := advise.Advise(q.attempts, columns, parameters, q.offsets, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
 	res.Unknown, res.Notes = unknown, append(res.Notes, q.notes...)
 	return res, nil
 }
@@ -247,24 +248,29 @@ func (q *advice) weighPlaces(set *bitset.BitSet) error {
 	if q.SpatialSort == nil {
 		return nil
 	}
-	target := q.SpatialSort.Target
-	offsets, distances, sorted := make([]float64, len(q.attempts)*len(target)), make([]float64, len(q.attempts)), []float64{0}
+	target, most := q.SpatialSort.Target, math.Inf(1)
+	if q.SpatialSort.MaxDistance != nil {
+		most = *q.SpatialSort.MaxDistance
+	}
+	q.offsets = map[int64][]float64{}
+	distances, sorted := slices.Repeat([]float64{math.NaN()}, len(q.attempts)), []float64{0}
 	err := q.index.Columns.EachPlace(q.c, q.SpatialSort, set, func(id int64, xyz []float64, d float64) {
 		i, _ := slices.BinarySearchFunc(q.attempts, id, func(a advise.Attempt, id int64) int { return cmp.Compare(a.ID, id) })
-		q.attempts[i].Offset = floats.SubTo(offsets[i*len(target):][:len(target):len(target)], xyz[:len(target)], target)
-		distances[i], sorted = d, append(sorted, d)
+		if distances[i], sorted = d, append(sorted, d); d <= most {
+			q.offsets[id] = floats.SubTo(make([]float64, len(target)), xyz[:len(target)], target)
+		}
 	})
 	slices.Sort(sorted)
-	width, most := sorted[len(sorted)/2], math.Inf(1)
-	if q.SpatialSort.MaxDistance != nil {
-		width, most = *q.SpatialSort.MaxDistance/2, *q.SpatialSort.MaxDistance
+	width := most / 2
+	if q.SpatialSort.MaxDistance == nil {
+		width = sorted[len(sorted)/2]
 	}
 	for i, d := range distances {
 		a, weight := &q.attempts[i], 0.0
-		if a.Offset != nil && d <= most {
+		if d <= most {
 			weight = math.Exp(-d * d / max(2*width*width, math.SmallestNonzeroFloat64))
 		}
-		if a.Offset != nil && q.Goal == advise.GoalNear {
+		if q.Goal == advise.GoalNear && !math.IsNaN(d) {
 			a.Score, weight = weight, 1
 		}
 		a.Weight *= weight

@@ -114,7 +114,7 @@ func TestAdviseHowToReachAPlace(t *testing.T) {
 	}
 	reach := 0.4
 	far := robotmem.AdviseRequest{Collection: "throws", Goal: "near", SpatialSort: &robotmem.SpatialSort{Field: "spatial.moved", Target: []float64{9, 9, 0}, MaxDistance: &reach}}
-	if res, err := m.Advise(t.Context(), &far); err != nil || res.Suggestion != nil || !slices.Contains(res.Notes, "no suggestion: none of 27 attempts ended within max_distance of the place") {
+	if res, err := m.Advise(t.Context(), &far); err != nil || res.Suggestion != nil || !slices.Contains(res.Notes, "no suggestion: all 27 attempts ended beyond max_distance") {
 		t.Errorf("far away: %s, %v", show(res), err)
 	}
 	_, err := m.Advise(t.Context(), &robotmem.AdviseRequest{Collection: "throws", Goal: "near"})

@@ -60,6 +60,7 @@ func TestInformation(t *testing.T) {
 type table struct {
 	attempts []Attempt
 	columns  []Column
+	offsets  map[int64][]float64
 }
 
 func (b *table) add(score float64, values ...any) {
@@ -78,12 +79,20 @@ func (b *table) add(score float64, values ...any) {
 	}
 }
 
+// at tells where the last attempt was, from the place asked for.
+func (b *table) at(offset ...float64) {
+	if b.offsets == nil {
+		b.offsets = map[int64][]float64{}
+	}
+	b.offsets[int64(len(b.attempts))] = offset
+}
+
 func (b *table) advise(req robotmem.AdviseRequest, r *rand.Rand) *robotmem.AdviseResponse {
 	if r == nil {
 		r = rand.New(rand.NewPCG(1, 1))
 	}
 	req.Goal = cmp.Or(req.Goal, "success")
-	return Advise(b.attempts, b.columns, len(b.columns), &req, r)
+	return Advise(b.attempts, b.columns, len(b.columns), b.offsets, &req, r)
 }
 
 // p is the p-value of the first column.
@@ -328,7 +337,7 @@ func thrown(n int, target float64, score func(far float64) float64) *table {
 		speed := 0.1 + 0.9*r.Float64()
 		far := 2*speed + 0.02*r.NormFloat64()
 		b.add(score(far), speed, r.Float64())
-		b.attempts[len(b.attempts)-1].Offset = []float64{far - target, 0}
+		b.at(far-target, 0)
 	}
 	return b
 }
@@ -355,7 +364,7 @@ func TestSuggestionIsInterpolatedAtThePlace(t *testing.T) {
 func TestSuggestionStaysWithinWhatWasTried(t *testing.T) {
 	for _, target := range []float64{-50, 50, 1e9, 1e200} {
 		b := thrown(40, target, func(float64) float64 { return 1 })
-		b.attempts[3].Offset = nil
+		delete(b.offsets, 4)
 		g := b.advise(robotmem.AdviseRequest{NMin: 3}, nil).Suggestion
 		for path, v := range g.Parameters {
 			if x, ok := v.(float64); !ok || !(x >= 0 && x <= 1) { // NaN neither
@@ -370,10 +379,10 @@ func TestSuggestionOfOneSuccessAtAPlace(t *testing.T) {
 	var b table
 	for i := range 5 {
 		b.add(0, float64(i), "slow")
-		b.attempts[i].Offset = []float64{float64(i), 1}
+		b.at(float64(i), 1)
 	}
 	b.add(1, 7.25, "fast")
-	b.attempts[5].Offset = []float64{0.5, 0.5}
+	b.at(0.5, 0.5)
 	g := b.advise(robotmem.AdviseRequest{NMin: 3}, nil).Suggestion
 	if !g.Tried || g.Parameters["params.p0"] != 7.25 || g.Parameters["params.p1"] != "fast" {
 		t.Errorf("got %+v", g)
@@ -383,7 +392,7 @@ func TestSuggestionOfOneSuccessAtAPlace(t *testing.T) {
 	var mixed table
 	for i, v := range []any{"low", "high", "low", 7.25} {
 		mixed.add(map[bool]float64{true: 1}[i == 3], v)
-		mixed.attempts[i].Offset = []float64{float64(i)}
+		mixed.at(float64(i))
 	}
 	if g = mixed.advise(robotmem.AdviseRequest{NMin: 3}, nil).Suggestion; g.Parameters["params.p0"] != 7.25 {
 		t.Errorf("got %+v", g)

@@ -32,6 +32,7 @@ type joint struct {
 	parameters []parameter
 	attempts   []Attempt
 	good, bad  []float64 // weight of the success and of the failure, by attempt
+	offsets    map[int64][]float64
 }
 
 // parameter is a column with the width of its kernel and the range of its numbers.
@@ -156,28 +157,26 @@ func (j *joint) best() *robotmem.Suggestion {
 
 // atPlace moves the numbers of an assignment to their values at the place asked for, by a
 // linear regression on the place over the successes with similar parameters: W. S.
-// Cleveland and S. J. Devlin, "Locally Weighted Regression", JASA 83 (1988). The weights
-// are those for a rate, with the whole bandwidth of Scott's rule. The slopes are shrunk as
-// by one attempt without any (ridge regression), so that few attempts give their mean. The
-// values stay within the range of what was tried.
+// Cleveland and S. J. Devlin, "Locally Weighted Regression", JASA 83 (1988), with the whole
+// bandwidth of Scott's rule. The slopes are shrunk as by one attempt without any (ridge
+// regression). The values stay within the range of what was tried.
 func (j *joint) atPlace(at []any) []any {
 	var rows []int
 	var weights []float64
 	for i := range j.attempts {
-		if w := j.good[i] * math.Pow(j.kernel(at, i), 0.25); w > 0 && j.attempts[i].Offset != nil {
+		if w := j.good[i] * math.Pow(j.kernel(at, i), 0.25); w > 0 && j.offsets[j.attempts[i].ID] != nil {
 			rows, weights = append(rows, i), append(weights, w)
 		}
 	}
 	if len(rows) == 0 {
 		return at
 	}
-	n, d := len(rows), len(j.attempts[rows[0]].Offset)
-	places, changes := mat.NewDense(n+d, d+1, nil), mat.NewDense(n+d, len(at), nil)
-	squares := make([]float64, d)
+	n, d := len(rows), len(j.offsets[j.attempts[rows[0]].ID])
+	places, changes, squares := mat.NewDense(n+d, d+1, nil), mat.NewDense(n+d, len(at), nil), make([]float64, d)
 	for r, i := range rows {
 		root := math.Sqrt(weights[r])
 		places.Set(r, 0, root)
-		for c, x := range j.attempts[i].Offset {
+		for c, x := range j.offsets[j.attempts[i].ID] {
 			places.Set(r, c+1, root*x)
 			squares[c] += weights[r] * x * x
 		}
