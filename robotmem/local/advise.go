@@ -19,7 +19,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
-	"gonum.org/v1/gonum/floats"
 )
 
 const (
@@ -257,7 +256,10 @@ func (q *advice) weighPlaces(set *bitset.BitSet) error {
 	err := q.index.Columns.EachPlace(q.c, q.SpatialSort, set, func(id int64, xyz []float64, d float64) {
 		i, _ := slices.BinarySearchFunc(q.attempts, id, func(a advise.Attempt, id int64) int { return cmp.Compare(a.ID, id) })
 		if distances[i], sorted = d, append(sorted, d); d <= most {
-			q.offsets[id] = floats.SubTo(make([]float64, len(target)), xyz[:len(target)], target)
+			q.offsets[id] = slices.Clone(xyz[:len(target)])
+			for k := range target {
+				q.offsets[id][k] -= target[k]
+			}
 		}
 	})
 	slices.Sort(sorted)

@@ -196,9 +196,8 @@ func (j *joint) atPlace(at []any) []any {
 	}
 	out := slices.Clone(at)
 	for k := range at {
-		p := &j.parameters[k]
 		if x, ok := at[k].(float64); ok && math.Abs(solved.At(0, k)) > 0 { // not NaN, after an overflow
-			out[k] = min(max(round(x+solved.At(0, k), 4), p.low), p.high)
+			out[k] = min(max(round(x+solved.At(0, k), 4), j.parameters[k].low), j.parameters[k].high)
 		}
 	}
 	return out

@@ -153,8 +153,7 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 	return n, nil
 }
 
-// EachPlace visits the coordinates that members of a set have at the field of a question,
-// with their distance from its target, however large.
+// EachPlace visits the places of a set at the field of a question, however far from its target.
 func (r *Columns) EachPlace(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, visit func(id int64, xyz []float64, distance float64)) error {
 	pc, err := contextsOf[*placeColumns](r, c, columnOfPlaces(s.Field, len(s.Target)))
 	if err != nil {
