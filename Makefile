@@ -11,7 +11,7 @@ GOLANGCI_VERSION := v2.15.0
 OLLAMA_VERSION := v0.11.4
 OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
 
-.PHONY: small onnx onnx-test tidy torture torture-short schemathesis ui browser-test browser-short fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test mcpb
+.PHONY: small onnx onnx-test tidy torture torture-short schemathesis ui browser-test browser-short fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test wheels python-test mcpb
 
 check: test browser-short race vet lint cross examples
 
@@ -105,6 +105,15 @@ compare-test:
 # and the registry's entry. VERSION is the latest tag's unless it is set.
 release:
 	$(GO) run ./.ci/release $(if $(VERSION),-version $(VERSION))
+
+# Wheels of the Python package for every system of the release, beside its archives.
+wheels: release
+	[ -x $(TOOLS)/hatch/bin/hatchling ] || { python3 -m venv $(TOOLS)/hatch && $(TOOLS)/hatch/bin/pip install --quiet hatchling==1.27.0; }
+	$(TOOLS)/hatch/bin/python .ci/wheels artifacts/release
+
+# The package as its users get it: wheels, types, notebook, Gymnasium, Stable-Baselines3, LeRobot.
+python-test:
+	.ci/python
 
 release-test: mcpb
 	$(GO) vet ./.ci/release

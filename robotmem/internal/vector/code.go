@@ -231,41 +231,38 @@ func (g estimated) before(h estimated) bool {
 	return g.estimate > h.estimate || g.estimate == h.estimate && g.id < h.id
 }
 
-// batchSize is how many codes are copied before they are estimated. The codes of a
-// large set are not in the cache, and a loop that only copies overlaps many memory
-// accesses.
-const batchSize = 256
+// estimateBatch is how many codes are fetched before they are estimated: those of a large set are
+// not in the cache, and a loop that only fetches overlaps many memory accesses.
+const estimateBatch = 256
 
 // estimate fills s.estimates with the candidates. The caller holds the lock.
 func (x *Index) estimate(s *scratch, candidates []candidate) []estimated {
-	s.estimates = s.estimates[:0]
-	for part := range slices.Chunk(candidates, batchSize) {
-		signs, lows, terms := s.batch.signs, s.batch.lows, s.batch.terms
-		for i, f := range part {
-			k, slot := x.chunks[f.id>>chunkBits], int(f.id&chunkMask)
-			copy(signs[i*x.words:(i+1)*x.words], k.signs[slot*x.words:])
-			copy(lows[i*x.words:(i+1)*x.words], k.lows[slot*x.words:])
-			terms[i] = k.terms[slot]
+	s.estimates = slices.Grow(s.estimates[:0], len(candidates))[:len(candidates)]
+	share(len(candidates), len(candidates)/2048, func(w, from, to int) { // with fewer, another goroutine does not pay off
+		for ; from < to; from += estimateBatch {
+			part := candidates[from:min(from+estimateBatch, to)]
+			for _, f := range part {
+				k, at := x.chunks[f.id>>chunkBits], int(f.id&chunkMask)*x.words
+				s.collectors[w].fetched += k.signs[at] + k.signs[at+x.words-1] + k.lows[at] + k.lows[at+x.words-1] + uint64(k.terms[f.id&chunkMask].scale)
+			}
+			for i, f := range part {
+				k, slot := x.chunks[f.id>>chunkBits], int(f.id&chunkMask)
+				product := s.planes.product(k.signs[slot*x.words:(slot+1)*x.words], k.lows[slot*x.words:])
+				s.estimates[from+i] = estimated{f.id, float32(product*float64(k.terms[slot].scale)) + k.terms[slot].shift}
+			}
 		}
-		for i, f := range part {
-			from, to := i*x.words, (i+1)*x.words
-			product := s.planes.product(signs[from:to], lows[from:to])
-			estimate := float32(product*float64(terms[i].scale)) + terms[i].shift
-			s.estimates = append(s.estimates, estimated{f.id, estimate})
-		}
-	}
+	})
 	return s.estimates
 }
 
-// selectBest moves the n best estimates to the front, in no order: Hoare's selection
-// with the median of three as pivot.
+// selectBest moves the n best estimates to the front, in no order: Hoare's selection.
 func selectBest(g []estimated, n int) []estimated {
 	if n >= len(g) {
 		return g
 	}
 	low, high := 0, len(g)-1
 	for low < high {
-		pivot := median(g[low], g[(low+high)/2], g[high])
+		pivot := g[(low+high)/2]
 		i, j := low, high
 		for i <= j {
 			for g[i].before(pivot) {
@@ -290,17 +287,4 @@ func selectBest(g []estimated, n int) []estimated {
 		}
 	}
 	return g[:n]
-}
-
-func median(a, b, c estimated) estimated {
-	if b.before(a) {
-		a, b = b, a
-	}
-	if c.before(a) {
-		return a
-	}
-	if c.before(b) {
-		return c
-	}
-	return b
 }

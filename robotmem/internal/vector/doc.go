@@ -6,9 +6,10 @@
 // [Source] reads stored vectors by memory id, in the form of [Encode], 408 bytes. A
 // [Query] is answered in three tiers: the signs of all codes that its filter admits are
 // compared, some thousand of them are sorted by an estimate from both bits, and the
-// best of those, the rescore, are read from the source and compared exactly. The result
-// is [Hit]s with the cosine of the stored vector. A set or a filter that is hardly
-// larger than the rescore is compared completely, so its answer is exact.
+// best of those, the rescore, are read from the source and compared exactly: 160, and further
+// ones where the estimate says that they may be among the first 12. The result is [Hit]s with the
+// cosine of the stored vector. A set or a filter that is hardly larger than the rescore is compared
+// completely, so its answer is exact.
 //
 // A chunk holds the codes of 4,096 neighbouring ids. [Index.Write] and [Read] save an
 // index, so that a start need not read every vector. [Register] offers the search to SQL.
@@ -18,13 +19,13 @@
 // Recall depends on the data: with the default rescore of 160 nearly all of the true nearest ten
 // of ordinary sets are found, of random vectors without structure 85 in 100 with 256.
 // [Index.Tune] finds the value for a set. A read from SQLite takes 3 to 5 us, the scan of the
-// signs of a million codes 4 to 8 ms of a core. Of many hits the last have a lower recall than
-// the first.
+// signs of a million codes 3 to 4 ms of a core. Of many hits the last have a lower recall than
+// the first: 0.99 of ten and 0.94 of a hundred in a made set of a million.
 //
 // Vectors must have length 1; the package does not normalise stored vectors. Ids should be
 // dense: a chunk takes 426 KB at 384 dimensions with one vector as with 4,096.
 //
 // A filter is read during the search and must not change meanwhile. A search holds the read lock
-// until it has selected the vectors to read, 5 ms at a million vectors. Writers wait for that, but
+// until it has selected the vectors to read, 4 ms at a million vectors. Writers wait for that, but
 // not for the source.
 package vector

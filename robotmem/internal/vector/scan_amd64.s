@@ -42,6 +42,7 @@ code:
 	ADDQ    DI, DX
 	CMPQ    DX, BX       // the carry says below
 	RCRQ    $1, AX
+	PREFETCHT0 4096(SI)  // the hardware stops at the end of a page
 	ADDQ    $48, SI
 	DECQ    CX
 	JNZ     code

@@ -57,6 +57,10 @@ const (
 	// A set of up to exactFactor times the vectors that would be read is read
 	// completely: at most three times the time, for an exact answer.
 	exactFactor = 3
+	// Of a rescore above the default, the rest is read only where its estimate plus doubt
+	// times the error of the estimates that were read reaches the last of sureHits.
+	sureHits = 12
+	doubt    = 4
 )
 
 type scratch struct {
@@ -66,13 +70,11 @@ type scratch struct {
 	lows       []uint64
 	planes     planes
 	collectors [maxWorkers]collector
-	batch      struct { // of batchSize candidates
-		signs, lows []uint64
-		terms       []codeTerms
-	}
-	estimates []estimated
-	ids       []int64
-	wide      []float64
+	estimates  []estimated
+	first      []estimated // by id, read before the rest
+	rest       []estimated
+	ids        []int64
+	wide       []float64
 }
 
 func newScratch(dims, words int) *scratch {
@@ -83,8 +85,6 @@ func newScratch(dims, words int) *scratch {
 		lows:    make([]uint64, words),
 		wide:    make([]float64, dims),
 	}
-	s.batch.signs, s.batch.lows = make([]uint64, batchSize*words), make([]uint64, batchSize*words)
-	s.batch.terms = make([]codeTerms, batchSize)
 	s.planes.bits = make([]uint64, words*planeBits)
 	for i := range s.collectors {
 		s.collectors[i].histogram = make([]int32, dims+2)
@@ -107,13 +107,19 @@ func (x *Index) Search(q Query, load Source) ([]Hit, error) {
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
 	x.selectIDs(s, q)
-	return x.score(s, q, load)
+	widen(s.wide, q.Vector)
+	hits, err := x.score(s, nil, load)
+	if err == nil && len(s.rest) > 0 {
+		x.selectRest(s, hits, x.AlongMean(q.Vector), min(q.N, sureHits))
+		hits, err = x.score(s, hits, load)
+	}
+	return hits[:min(q.N, len(hits))], err
 }
 
-// Rescore is the least number of stored vectors that a query reads.
+// Rescore is the most stored vectors that a query reads, unless it asks for more hits.
 func (x *Index) Rescore() int { return int(x.rescore.Load()) }
 
-// SetRescore changes how many stored vectors a query reads; n is limited to 1 to
+// SetRescore changes how many stored vectors a query may read; n is limited to 1 to
 // [MaxRescore]. [Index.Tune] finds a good value, which should be stored with the set.
 func (x *Index) SetRescore(n int) { x.rescore.Store(int64(max(1, min(n, MaxRescore)))) }
 
@@ -129,8 +135,7 @@ func (x *Index) selectIDs(s *scratch, q Query) {
 		}
 	}
 	reads := max(x.Rescore(), q.N+q.N/extraReads)
-	s.ids = s.ids[:0]
-
+	s.ids, s.rest = s.ids[:0], nil
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	members := x.countMembers(within)
@@ -142,8 +147,32 @@ func (x *Index) selectIDs(s *scratch, q Query) {
 	packSigns(s.signs, s.centred)
 	s.planes.set(s.centred)
 	candidates := x.scan(s, within, members, min(members, max(minScan, reads*scanFactor)))
-	for _, g := range selectBest(x.estimate(s, candidates), reads) {
+	best := selectBest(x.estimate(s, candidates), reads)
+	s.first = selectBest(best, min(reads, max(defaultRescore, q.N+q.N/extraReads)))
+	s.rest = best[len(s.first):]
+	slices.SortFunc(s.first, func(a, b estimated) int { return cmp.Compare(a.id, b.id) })
+	for _, g := range s.first {
 		s.ids = append(s.ids, int64(g.id))
+	}
+}
+
+// selectRest writes the ids of those of s.rest to s.ids that may be among the first n. The hits were
+// read: their estimates are the best, so most are too good and their error is larger than usual.
+func (x *Index) selectRest(s *scratch, hits []Hit, alongMean float64, n int) {
+	offset, square, least := alongMean-x.AlongMean(x.mean), 0.0, math.Inf(-1) // offset: see code.go
+	for _, h := range hits {
+		at, _ := slices.BinarySearchFunc(s.first, h.ID, func(g estimated, id int64) int { return cmp.Compare(int64(g.id), id) })
+		wrong := float64(s.first[at].estimate) + offset - h.Similarity
+		square += wrong * wrong
+	}
+	if len(hits) >= n {
+		least = hits[n-1].Similarity - offset - doubt*math.Sqrt(square/float64(len(hits)))
+	}
+	s.ids = s.ids[:0]
+	for _, g := range s.rest {
+		if float64(g.estimate) >= least {
+			s.ids = append(s.ids, int64(g.id))
+		}
 	}
 	slices.Sort(s.ids)
 }
@@ -190,13 +219,12 @@ func (x *Index) members(within []uint64, from, to int) iter.Seq2[int, uint64] {
 	}
 }
 
-// score reads s.ids and returns the best n.
-func (x *Index) score(s *scratch, q Query, load Source) ([]Hit, error) {
+// score reads s.ids and adds them to the hits, best first.
+func (x *Index) score(s *scratch, hits []Hit, load Source) ([]Hit, error) {
 	if len(s.ids) == 0 {
-		return nil, nil
+		return hits, nil
 	}
-	widen(s.wide, q.Vector)
-	hits := make([]Hit, 0, len(s.ids))
+	hits = slices.Grow(hits, len(s.ids))
 	err := load(s.ids, func(id int64, raw []byte) error {
 		similarity, err := x.similarity(s.wide, id, raw)
 		if err == nil {
@@ -210,7 +238,7 @@ func (x *Index) score(s *scratch, q Query, load Source) ([]Hit, error) {
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.ID, b.ID))
 	})
-	return hits[:min(q.N, len(hits))], nil
+	return hits, nil
 }
 
 func (x *Index) similarity(question []float64, id int64, raw []byte) (float64, error) {
@@ -246,6 +274,7 @@ type collector struct {
 	taken     int     // number added of distances up to bound
 	histogram []int32 // number added of each distance
 	found     []candidate
+	fetched   uint64 // keeps the compiler from leaving out what estimate reads
 }
 
 // reset starts a scan that keeps limit codes.
@@ -296,77 +325,65 @@ func (c *collector) candidates() []candidate {
 	return kept
 }
 
-// workerShare is the fewest codes for which another goroutine pays off: half of it
-// gained nothing.
-const workerShare = 1 << 17
-
-// maxWorkers leaves cores to other programs. More goroutines gain little, because a
-// scan is bound by memory bandwidth.
-const maxWorkers = 4
+const (
+	workerShare = 1 << 17 // codes for which another goroutine pays off: half of it gained nothing
+	maxWorkers  = 4       // more gain little, because a scan is bound by memory bandwidth
+	// Of a large set, one group of 64 codes in sampleStep is scanned first. It shows below which
+	// distance codes need to be added: while the bound falls, most are added in vain.
+	sampleStep = 16
+)
 
 // scan returns the best limit codes of the members, which are those of within unless
 // it is nil. The caller holds the lock.
 func (x *Index) scan(s *scratch, within []uint64, members, limit int) []candidate {
-	workers := min(runtime.GOMAXPROCS(0), maxWorkers, members/workerShare)
-	if workers < 2 {
-		s.collectors[0].reset(limit)
-		x.scanChunks(&s.collectors[0], s.signs, within, 0, len(x.chunks))
-		return s.collectors[0].candidates()
-	}
-	var wait sync.WaitGroup
-	for w := range workers {
-		wait.Go(func() {
+	all := &s.collectors[0]
+	pass := func(step, limit int, bound int32) {
+		workers := share(len(x.chunks), members/workerShare, func(w, from, to int) {
 			c := &s.collectors[w]
 			c.reset(limit)
-			x.scanChunks(c, s.signs, within, w*len(x.chunks)/workers, (w+1)*len(x.chunks)/workers)
+			c.bound = min(c.bound, bound)
+			x.scanChunks(c, s.signs, within, step, from, to)
 		})
+		for w := 1; w < workers; w++ {
+			all.merge(&s.collectors[w])
+		}
 	}
-	wait.Wait()
-	for w := 1; w < workers; w++ {
-		s.collectors[0].merge(&s.collectors[w])
+	bound := int32(math.MaxInt32)
+	if members >= 4*limit {
+		pass(sampleStep, limit/sampleStep*5/4, bound) // a quarter more than in the whole set
+		bound = all.bound + 1
 	}
-	return s.collectors[0].candidates()
+	if pass(1, limit, bound); all.taken < limit {
+		pass(1, limit, math.MaxInt32)
+	}
+	return all.candidates()
 }
 
-func (x *Index) scanChunks(c *collector, question, within []uint64, from, to int) {
+// share divides n items among at most most goroutines and returns how many: more than there are
+// cores, which other work uses too.
+func share(n, most int, work func(worker, from, to int)) (workers int) {
+	workers = max(1, min(2*runtime.GOMAXPROCS(0)-1, maxWorkers, most))
+	var wait sync.WaitGroup
+	for w := 1; w < workers; w++ {
+		wait.Go(func() { work(w, w*n/workers, (w+1)*n/workers) })
+	}
+	work(0, 0, n/workers)
+	wait.Wait()
+	return workers
+}
+
+// scanChunks scans one of step groups of 64 codes in the chunks from to to-1.
+func (x *Index) scanChunks(c *collector, question, within []uint64, step, from, to int) {
 	for base, word := range x.members(within, from, to) {
+		if base/64%step != 0 {
+			continue
+		}
 		slot := base & chunkMask
 		codes := x.chunks[base>>chunkBits].signs[slot*x.words : (slot+64)*x.words]
-		switch {
-		case x.words == 6 && hasPopcnt && bits.OnesCount64(word) >= 8: // 384 dimensions, the most common size of small models
-			// Few codes are below the bound, which falls as they are added.
-			scanSome(c, question, codes, base, word&below6(&codes[0], (*[6]uint64)(question), int64(c.bound)))
-		case word == ^uint64(0) && x.words == 6:
-			scanFull6(c, (*[6]uint64)(question), codes, base)
-		case word == ^uint64(0):
-			scanFull(c, question, codes, base)
-		default:
-			scanSome(c, question, codes, base, word)
+		if x.words == 6 && hasPopcnt && bits.OnesCount64(word) >= 8 { // 384 dimensions, the most common size of small models
+			word &= below6(&codes[0], (*[6]uint64)(question), int64(c.bound)) // few are; the bound falls as they are added
 		}
-	}
-}
-
-// scanFull6 is scanFull for 384 dimensions.
-func scanFull6(c *collector, q *[6]uint64, codes []uint64, base int) {
-	q0, q1, q2, q3, q4, q5 := q[0], q[1], q[2], q[3], q[4], q[5]
-	for slot := 0; len(codes) >= 6; slot++ {
-		k := (*[6]uint64)(codes)
-		distance := bits.OnesCount64(k[0]^q0) + bits.OnesCount64(k[1]^q1) + bits.OnesCount64(k[2]^q2) +
-			bits.OnesCount64(k[3]^q3) + bits.OnesCount64(k[4]^q4) + bits.OnesCount64(k[5]^q5)
-		if int32(distance) < c.bound {
-			c.add(base+slot, distance)
-		}
-		codes = codes[6:]
-	}
-}
-
-// scanFull scans 64 codes that are all present.
-func scanFull(c *collector, q, codes []uint64, base int) {
-	for slot := 0; len(codes) >= len(q); slot++ {
-		if distance := hamming(q, codes); int32(distance) < c.bound {
-			c.add(base+slot, distance)
-		}
-		codes = codes[len(q):]
+		scanSome(c, question, codes, base, word)
 	}
 }
 
@@ -381,13 +398,11 @@ func scanSome(c *collector, q, codes []uint64, base int, word uint64) {
 }
 
 // hamming counts the bits in which q and the first len(q) words of code differ.
-func hamming(q, code []uint64) int {
-	code = code[:len(q)]
-	n := 0
-	for len(q) >= 4 && len(code) >= 4 {
-		n += bits.OnesCount64(q[0]^code[0]) + bits.OnesCount64(q[1]^code[1]) +
-			bits.OnesCount64(q[2]^code[2]) + bits.OnesCount64(q[3]^code[3])
-		q, code = q[4:], code[4:]
+func hamming(q, code []uint64) (n int) {
+	for ; len(q) >= 6 && len(code) >= 6; q, code = q[6:], code[6:] {
+		a, b := (*[6]uint64)(q), (*[6]uint64)(code)
+		n += bits.OnesCount64(a[0]^b[0]) + bits.OnesCount64(a[1]^b[1]) + bits.OnesCount64(a[2]^b[2]) +
+			bits.OnesCount64(a[3]^b[3]) + bits.OnesCount64(a[4]^b[4]) + bits.OnesCount64(a[5]^b[5])
 	}
 	for i, w := range q {
 		n += bits.OnesCount64(w ^ code[i])

@@ -88,6 +88,15 @@ class Recording(unittest.TestCase):
         self.m._http.call = real
         self.assertEqual(rec.counts, (1, 0, 1))
 
+    def test_an_episode_that_has_ended(self):
+        with self.m.episode() as ep:
+            pass
+        rec = ep.recorder("wrist", 100)
+        rec.push(1, 1)
+        with self.assertRaises(RobotmemError) as refused:
+            rec.close()
+        self.assertEqual((refused.exception.kind, rec.counts), ("conflict", (1, 0, 1)))
+
     @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
     def test_after_a_fork(self):
         rec = self.m.recorder("wrist", 100)

@@ -84,6 +84,7 @@ class Recorder:
         self._wake = threading.Event()
         self._closing = False
         self._error: Exception | None = None
+        self._refused: RobotmemError | None = None
         self._thread = threading.Thread(target=self._work, name="robotmem-recorder", daemon=True)
         self._thread.start()
 
@@ -111,8 +112,9 @@ class Recorder:
         return self._error
 
     def close(self, timeout: float = 30.0) -> RecorderCounts:
-        """Send what waits, within timeout seconds. Raises the error of the last attempt if that fails;
-        the samples that are left then count as dropped."""
+        """Send what waits, within timeout seconds. Raises the error of the last attempt if that fails, and
+        the node's refusal if it refused samples, such as those of an episode that has ended; these
+        samples count as dropped."""
         if os.getpid() != self._pid:
             raise RuntimeError(_FORKED % self.source)
         self._closing = True
@@ -123,6 +125,8 @@ class Recorder:
             self._dropped += len(self._waiting)
             self._waiting = []
             raise self._error or RobotmemError("unavailable", "", "the samples of %s could not be stored within %g s" % (self.source, timeout))
+        if self._refused is not None:
+            raise self._refused
         return self.counts
 
     def __enter__(self) -> Recorder:
@@ -191,7 +195,7 @@ class Recorder:
                 except RobotmemError as err:
                     if err.kind not in ("invalid", "too_large", "not_found", "conflict", "forbidden"):
                         raise
-                    self._error, bad = err, end - at  # refused for good
+                    self._error, self._refused, bad = err, err, end - at  # for good
             self._dropped += bad
             del self._waiting[: end - at]
             at = end
