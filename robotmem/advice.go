@@ -10,7 +10,7 @@ type AdviseRequest struct {
 	ContextFilter Object       `json:"context_filter,omitempty" doc:"Only attempts that match, as in recall: {\"wet\":true,\"object\":\"glass\"}."`
 	SpatialSort   *SpatialSort `json:"spatial_sort,omitempty" doc:"Attempts near this place weigh more; those beyond max_distance do not count."`
 	Parameters    []string     `json:"parameters,omitempty" validate:"max=16,dive,min=1,max=256" doc:"Context paths to advise on, such as params.grip_force. Default: those below params."`
-	Goal          string       `json:"goal,omitempty" validate:"utf8,max=256" default:"success" doc:"success, or a context path with a number: task.score to maximise it, -task.duration_s to minimise it."`
+	Goal          string       `json:"goal,omitempty" validate:"utf8,max=256" default:"success" doc:"success, near (how near spatial_sort an attempt ended, whatever its outcome), or a context path with a number: task.score to maximise it, -task.duration_s to minimise it."`
 	NMin          int          `json:"n_min,omitempty" validate:"min=1,max=1000" default:"3" doc:"Fewest attempts for a suggestion."`
 	Explore       bool         `json:"explore,omitempty" doc:"Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For repeated attempts that may fail."`
 	Seed          int64        `json:"seed,omitempty" tool:"-" doc:"Makes explore repeatable. 0: a new sample each time."`
@@ -62,7 +62,7 @@ type ValueRecord struct {
 type Suggestion struct {
 	Parameters Object `json:"parameters" doc:"By path, ready for the context of the next attempt: 12.5, or 12.5 N if the memories hold units."`
 	Estimate
-	Tried     bool    `json:"tried" doc:"false: explore proposes a combination that was not tried; its rate is that of its neighbours."`
+	Tried     bool    `json:"tried" doc:"false: a combination that was not tried, which explore proposes or which is between attempts near the place; its rate is that of its neighbours."`
 	MemoryIDs []int64 `json:"memory_ids" doc:"Attempts that support it, the one with these parameters first."`
 	Text      string  `json:"text"`
 }

@@ -56,7 +56,9 @@ type advice struct {
 	*robotmem.AdviseRequest
 	c        *store.Conn
 	attempts []advise.Attempt
+	repeats  []int          // by attempt, how often it was made
 	columns  []index.Values // by attempt; the parameters first
+	offsets  map[int64][]float64
 	notes    []string
 }
 
@@ -90,15 +92,21 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := bitset.New(set.Len())
-	q.attempts = make([]advise.Attempt, 0, len(rows))
+	n, known := 0, bitset.New(set.Len())
 	for i, row := range rows {
 		if !math.IsNaN(scores[i]) {
-			q.attempts = append(q.attempts, advise.Attempt{ID: row.ID, Observed: row.NS, Score: scores[i], Weight: 1})
-			known.Set(uint(row.ID))
+			rows[n], scores[n] = row, scores[i]
+			n++
 		}
 	}
-	unknown := len(rows) - len(q.attempts)
+	unknown := len(rows) - n
+	for i, times := range q.index.Columns.Sightings(rows[:n]) {
+		if times > 0 {
+			known.Set(uint(rows[i].ID))
+			q.attempts = append(q.attempts, advise.Attempt{ID: rows[i].ID, Observed: rows[i].NS, Score: scores[i], Weight: 1})
+			q.repeats = append(q.repeats, times)
+		}
+	}
 	parameters, err := q.readColumns(known)
 	if err != nil {
 		return nil, err
@@ -109,7 +117,7 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	if err := q.weighPlaces(known); err != nil {
 		return nil, err
 	}
-	q.drop()
+	q.unfold()
 	columns := make([]advise.Column, len(q.columns))
 	for i := range q.columns {
 		columns[i] = advise.Column(q.columns[i])
@@ -118,7 +126,7 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	if q.Explore && seed == 0 {
 		seed = rand.Uint64()
 	}
-	res := advise.Advise(q.attempts, columns, parameters, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
+	res := advise.Advise(q.attempts, columns, parameters, q.offsets, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
 	res.Unknown, res.Notes = unknown, append(res.Notes, q.notes...)
 	return res, nil
 }
@@ -154,8 +162,13 @@ func rowIDs(rows []store.TimedID) []int64 {
 
 // scores returns the outcomes, 0 to 1, or the numbers of the goal; NaN where there is none.
 func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
-	if q.Goal == "success" {
+	switch {
+	case q.Goal == "success":
 		return q.index.Columns.Scores(rows), nil
+	case q.Goal == advise.GoalNear && q.SpatialSort == nil:
+		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "near needs spatial_sort: the field where attempts hold the place that they reached, the place asked for as target, and max_distance")
+	case q.Goal == advise.GoalNear:
+		return slices.Repeat([]float64{1}, len(rows)), nil // weighPlaces sets them
 	}
 	path := strings.TrimPrefix(q.Goal, "-")
 	if filter.OwnField(path) {
@@ -228,34 +241,43 @@ func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 }
 
 // weighPlaces weighs each attempt by its distance d from the place asked for: exp(-d²/2w²),
-// where w is half of max_distance, or the median distance.
+// where w is half of max_distance, or the median distance. If the goal is to be near, this
+// is the score instead, and all attempts with a place weigh the same.
 func (q *advice) weighPlaces(set *bitset.BitSet) error {
 	if q.SpatialSort == nil {
 		return nil
 	}
-	near, err := q.index.Columns.Near(q.c, q.SpatialSort, set, len(q.attempts))
-	if err != nil {
-		return err
-	}
-	distances, sorted := map[int64]float64{}, []float64{0}
-	for _, item := range near.Items {
-		distances[item.ID] = item.Value
-		sorted = append(sorted, item.Value)
-	}
-	slices.Sort(sorted)
-	width := sorted[len(sorted)/2]
+	target, most := q.SpatialSort.Target, math.Inf(1)
 	if q.SpatialSort.MaxDistance != nil {
-		width = *q.SpatialSort.MaxDistance / 2
+		most = *q.SpatialSort.MaxDistance
 	}
-	for i := range q.attempts {
-		a := &q.attempts[i]
-		if d, ok := distances[a.ID]; !ok {
-			a.Weight = 0
-		} else if d > 0 {
-			a.Weight *= math.Exp(-d * d / (2 * width * width))
+	q.offsets = map[int64][]float64{}
+	distances, sorted := slices.Repeat([]float64{math.NaN()}, len(q.attempts)), []float64{0}
+	err := q.index.Columns.EachPlace(q.c, q.SpatialSort, set, func(id int64, xyz []float64, d float64) {
+		i, _ := slices.BinarySearchFunc(q.attempts, id, func(a advise.Attempt, id int64) int { return cmp.Compare(a.ID, id) })
+		if distances[i], sorted = d, append(sorted, d); d <= most {
+			q.offsets[id] = slices.Clone(xyz[:len(target)])
+			for k := range target {
+				q.offsets[id][k] -= target[k]
+			}
 		}
+	})
+	slices.Sort(sorted)
+	width := most / 2
+	if q.SpatialSort.MaxDistance == nil {
+		width = sorted[len(sorted)/2]
 	}
-	return nil
+	for i, d := range distances {
+		a, weight := &q.attempts[i], 0.0
+		if d <= most {
+			weight = math.Exp(-d * d / max(2*width*width, math.SmallestNonzeroFloat64))
+		}
+		if q.Goal == advise.GoalNear && !math.IsNaN(d) {
+			a.Score, weight = weight, 1
+		}
+		a.Weight *= weight
+	}
+	return err
 }
 
 // weighWords weighs each attempt by the share of the words of the query that its text or
@@ -326,20 +348,30 @@ func (q *advice) weighWords(query string) error {
 	return nil
 }
 
-// drop removes the attempts of weight 0.
-func (q *advice) drop() {
-	for k := range q.columns {
-		of := q.columns[k].Of[:0]
-		for i, code := range q.columns[k].Of {
-			if q.attempts[i].Weight > 0 {
-				of = append(of, code)
-			}
+// unfold removes the attempts of weight 0, and repeats those that were made more than once.
+func (q *advice) unfold() {
+	left := 0
+	for i := range q.attempts {
+		if q.attempts[i].Weight <= 0 {
+			q.repeats[i], left = 0, left+1
 		}
-		q.columns[k].Of = of
 	}
-	before := len(q.attempts)
-	q.attempts = slices.DeleteFunc(q.attempts, func(a advise.Attempt) bool { return a.Weight <= 0 })
-	if n := before - len(q.attempts); n > 0 {
-		q.note("%d attempts of other tasks or places were left out", n)
+	for k := range q.columns {
+		q.columns[k].Of = repeated(q.columns[k].Of, q.repeats)
 	}
+	q.attempts = repeated(q.attempts, q.repeats)
+	if left > 0 {
+		q.note("%d attempts of other tasks or places were left out", left)
+	}
+}
+
+// repeated returns the values, each so often as the counts say.
+func repeated[T any](values []T, counts []int) []T {
+	out := make([]T, 0, len(values))
+	for i, v := range values {
+		for range counts[i] {
+			out = append(out, v)
+		}
+	}
+	return out
 }

@@ -12,6 +12,7 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -29,9 +30,10 @@ type Attempt struct {
 }
 
 const (
-	maxRows     = 12  // values of a parameter that are listed
-	numberBins  = 8   // more numbers are listed in so many bins
-	regionSteps = 100 // values or bins among which the best region is found
+	GoalNear    = "near" // GoalNear scores an attempt by how near it ended to the place asked for, 0 to 1.
+	maxRows     = 12     // values of a parameter that are listed
+	numberBins  = 8      // more numbers are listed in so many bins
+	regionSteps = 100    // values or bins among which the best region is found
 
 	goodAttempts = 5   // evidence is good from so many attempts near the suggestion,
 	goodInterval = 0.5 // with an interval narrower than this share of the scores
@@ -39,7 +41,8 @@ const (
 
 // Advise describes the attempts, which are in the order of their ids. The first columns,
 // so many as parameters says, are those to suggest; the others may explain the outcome.
-func Advise(attempts []Attempt, columns []Column, parameters int, req *robotmem.AdviseRequest, r *rand.Rand) *robotmem.AdviseResponse {
+// Offsets are the places of the attempts by ID, less the one that is asked for, if one is.
+func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[int64][]float64, req *robotmem.AdviseRequest, r *rand.Rand) *robotmem.AdviseResponse {
 	attempts = slices.Clone(attempts)
 	s := scaled(attempts, req.Goal)
 	res := &robotmem.AdviseResponse{Evidence: "none", Attempts: len(attempts), Parameters: []robotmem.ParameterAdvice{}, Differs: []robotmem.Difference{}}
@@ -69,9 +72,13 @@ func Advise(attempts []Attempt, columns []Column, parameters int, req *robotmem.
 	case len(tried) == 0:
 		res.Notes = append(res.Notes, "no suggestion: no attempt has a parameter; name context paths in parameters")
 	case s.success && total == 0:
-		res.Notes = append(res.Notes, fmt.Sprintf("no suggestion: all %d attempts failed", len(attempts)))
+		res.Notes = append(res.Notes, fmt.Sprintf("no suggestion: all %d attempts %s", len(attempts), cmp.Or(map[string]string{GoalNear: "ended beyond max_distance"}[req.Goal], "failed")))
 	default:
 		j := newJoint(tried, attempts, &s, res.Differs)
+		if len(offsets) > 0 { // what separates nothing overall may do so at the place
+			j = newJoint(tried, attempts, &s, nil)
+		}
+		j.offsets = offsets
 		if req.Explore {
 			res.Suggestion = j.sample(r)
 		} else {

@@ -60,6 +60,7 @@ func TestInformation(t *testing.T) {
 type table struct {
 	attempts []Attempt
 	columns  []Column
+	offsets  map[int64][]float64
 }
 
 func (b *table) add(score float64, values ...any) {
@@ -78,12 +79,20 @@ func (b *table) add(score float64, values ...any) {
 	}
 }
 
+// at tells where the last attempt was, from the place asked for.
+func (b *table) at(offset ...float64) {
+	if b.offsets == nil {
+		b.offsets = map[int64][]float64{}
+	}
+	b.offsets[int64(len(b.attempts))] = offset
+}
+
 func (b *table) advise(req robotmem.AdviseRequest, r *rand.Rand) *robotmem.AdviseResponse {
 	if r == nil {
 		r = rand.New(rand.NewPCG(1, 1))
 	}
 	req.Goal = cmp.Or(req.Goal, "success")
-	return Advise(b.attempts, b.columns, len(b.columns), &req, r)
+	return Advise(b.attempts, b.columns, len(b.columns), b.offsets, &req, r)
 }
 
 // p is the p-value of the first column.
@@ -316,5 +325,76 @@ func TestGoal(t *testing.T) {
 	}
 	if res = b.advise(robotmem.AdviseRequest{Goal: "task.duration_s", NMin: 3}, nil); res.Suggestion.Parameters["params.p0"] != 0.0 {
 		t.Errorf("longest: got %+v", res.Suggestion)
+	}
+}
+
+// thrown is n throws with random parameters: how far one goes is 2 m times the speed, and
+// the second number does nothing. Each has the place that it reached, less the one asked
+// for, and its score.
+func thrown(n int, target float64, score func(far float64) float64) *table {
+	r, b := rand.New(rand.NewPCG(9, 9)), new(table)
+	for range n {
+		speed := 0.1 + 0.9*r.Float64()
+		far := 2*speed + 0.02*r.NormFloat64()
+		b.add(score(far), speed, r.Float64())
+		b.at(far-target, 0)
+	}
+	return b
+}
+
+// Between two throws that went too near and too far the suggestion is a speed that nobody
+// tried.
+func TestSuggestionIsInterpolatedAtThePlace(t *testing.T) {
+	worst := 0.0
+	for target := 0.5; target < 1.8; target += 0.1 {
+		b := thrown(40, target, func(far float64) float64 { return math.Exp(-(far - target) * (far - target) / (2 * 0.2 * 0.2)) })
+		g := b.advise(robotmem.AdviseRequest{Goal: GoalNear, NMin: 3}, nil).Suggestion
+		if g == nil || g.Tried || !strings.Contains(g.Text, "not tried") || *g.Successes <= 0 {
+			t.Fatalf("%v m: got %+v", target, g)
+		}
+		speed, _ := g.Parameters["params.p0"].(float64)
+		worst = max(worst, math.Abs(2*speed-target))
+	}
+	if worst > 0.05 {
+		t.Errorf("the throws go %.3f m too near or too far", worst)
+	}
+}
+
+// Places far away from all attempts do not lead out of the range of what was tried.
+func TestSuggestionStaysWithinWhatWasTried(t *testing.T) {
+	for _, target := range []float64{-50, 50, 1e9, 1e200} {
+		b := thrown(40, target, func(float64) float64 { return 1 })
+		delete(b.offsets, 4)
+		g := b.advise(robotmem.AdviseRequest{NMin: 3}, nil).Suggestion
+		for path, v := range g.Parameters {
+			if x, ok := v.(float64); !ok || !(x >= 0 && x <= 1) { // NaN neither
+				t.Errorf("%v: %s %v", target, path, v)
+			}
+		}
+	}
+}
+
+// A single success, and one without a number, are suggested as they are.
+func TestSuggestionOfOneSuccessAtAPlace(t *testing.T) {
+	var b table
+	for i := range 5 {
+		b.add(0, float64(i), "slow")
+		b.at(float64(i), 1)
+	}
+	b.add(1, 7.25, "fast")
+	b.at(0.5, 0.5)
+	g := b.advise(robotmem.AdviseRequest{NMin: 3}, nil).Suggestion
+	if !g.Tried || g.Parameters["params.p0"] != 7.25 || g.Parameters["params.p1"] != "fast" {
+		t.Errorf("got %+v", g)
+	}
+
+	// One number among texts has a range of one value.
+	var mixed table
+	for i, v := range []any{"low", "high", "low", 7.25} {
+		mixed.add(map[bool]float64{true: 1}[i == 3], v)
+		mixed.at(float64(i))
+	}
+	if g = mixed.advise(robotmem.AdviseRequest{NMin: 3}, nil).Suggestion; g.Parameters["params.p0"] != 7.25 {
+		t.Errorf("got %+v", g)
 	}
 }

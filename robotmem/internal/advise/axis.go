@@ -92,7 +92,7 @@ func (l *level) add(a *Attempt, s *scale) {
 	if a.Score >= s.good {
 		l.good++
 	}
-	if len(l.ids) < maxExamples {
+	if len(l.ids) < maxExamples && !slices.Contains(l.ids, a.ID) {
 		l.ids = append(l.ids, a.ID)
 	}
 }

@@ -34,7 +34,7 @@ type scale struct {
 
 // scaled changes the scores to 0 to 1.
 func scaled(attempts []Attempt, goal string) scale {
-	if goal == "success" || len(attempts) == 0 {
+	if goal == "success" || goal == GoalNear || len(attempts) == 0 {
 		return scale{success: true, best: 1, good: 0.75}
 	}
 	sorted := slices.SortedFunc(slices.Values(attempts), func(a, b Attempt) int { return cmp.Compare(a.Score, b.Score) })

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -30,6 +32,7 @@ type joint struct {
 	parameters []parameter
 	attempts   []Attempt
 	good, bad  []float64 // weight of the success and of the failure, by attempt
+	offsets    map[int64][]float64
 }
 
 // parameter is a column with the width of its kernel and the range of its numbers.
@@ -60,10 +63,13 @@ func newJoint(columns []Column, attempts []Attempt, s *scale, separating []robot
 				xs = append(xs, x)
 			}
 		}
+		if len(xs) > 0 {
+			p.low, p.high = slices.Min(xs), slices.Max(xs)
+		}
 		if some && !separates(c) {
 			p.width = math.Inf(1)
 		} else if len(xs) > 1 {
-			p.width, p.low, p.high = stat.StdDev(xs, nil)/2, slices.Min(xs), slices.Max(xs)
+			p.width = stat.StdDev(xs, nil) / 2
 			dimensions++
 		}
 		j.parameters = append(j.parameters, p)
@@ -131,7 +137,8 @@ func (j *joint) candidates() (out []int) {
 	return out[:min(len(out), maxCandidates)]
 }
 
-// best suggests the assignment of an attempt with the highest lower bound.
+// best suggests the assignment of an attempt with the highest lower bound, or what it
+// becomes at the place asked for.
 func (j *joint) best() *robotmem.Suggestion {
 	var best []any
 	highest := -1.0
@@ -141,7 +148,59 @@ func (j *joint) best() *robotmem.Suggestion {
 			best, highest = j.at(i), bound
 		}
 	}
-	return j.suggest(best, true)
+	if best == nil {
+		return nil
+	}
+	at := j.atPlace(best)
+	return j.suggest(at, slices.Equal(at, best))
+}
+
+// atPlace moves the numbers of an assignment to their values at the place asked for, by a
+// linear regression on the place over the successes with similar parameters: W. S.
+// Cleveland and S. J. Devlin, "Locally Weighted Regression", JASA 83 (1988), with the whole
+// bandwidth of Scott's rule. The slopes are shrunk as by one attempt without any (ridge
+// regression). The values stay within the range of what was tried.
+func (j *joint) atPlace(at []any) []any {
+	var rows []int
+	var weights []float64
+	for i := range j.attempts {
+		if w := j.good[i] * math.Pow(j.kernel(at, i), 0.25); w > 0 && j.offsets[j.attempts[i].ID] != nil {
+			rows, weights = append(rows, i), append(weights, w)
+		}
+	}
+	if len(rows) == 0 {
+		return at
+	}
+	n, d := len(rows), len(j.offsets[j.attempts[rows[0]].ID])
+	places, changes, squares := mat.NewDense(n+d, d+1, nil), mat.NewDense(n+d, len(at), nil), make([]float64, d)
+	for r, i := range rows {
+		root := math.Sqrt(weights[r])
+		places.Set(r, 0, root)
+		for c, x := range j.offsets[j.attempts[i].ID] {
+			places.Set(r, c+1, root*x)
+			squares[c] += weights[r] * x * x
+		}
+		for k := range at {
+			x, ok := at[k].(float64)
+			if y, both := j.parameters[k].Values[j.parameters[k].Of[i]].(float64); ok && both {
+				changes.Set(r, k, root*(y-x))
+			}
+		}
+	}
+	for c, square := range squares {
+		places.Set(n+c, c+1, cmp.Or(math.Sqrt(square/floats.Sum(weights)), 1))
+	}
+	var solved mat.Dense
+	if solved.Solve(places, changes) != nil {
+		return at
+	}
+	out := slices.Clone(at)
+	for k := range at {
+		if x, ok := at[k].(float64); ok && math.Abs(solved.At(0, k)) > 0 { // not NaN, after an overflow
+			out[k] = min(max(round(x+solved.At(0, k), 4), j.parameters[k].low), j.parameters[k].high)
+		}
+	}
+	return out
 }
 
 // sample is a Thompson sample: W. R. Thompson, "On the likelihood that one unknown
@@ -204,9 +263,9 @@ func (j *joint) suggest(at []any, tried bool) *robotmem.Suggestion {
 	}
 	near := j.candidates()
 	slices.SortStableFunc(near, func(a, b int) int { return cmp.Compare(j.kernel(at, b), j.kernel(at, a)) })
-	for _, i := range near[:min(len(near), maxExamples)] {
-		if j.kernel(at, i) > 0 {
-			s.MemoryIDs = append(s.MemoryIDs, j.attempts[i].ID)
+	for _, i := range near {
+		if id := j.attempts[i].ID; len(s.MemoryIDs) < maxExamples && j.kernel(at, i) > 0 && !slices.Contains(s.MemoryIDs, id) {
+			s.MemoryIDs = append(s.MemoryIDs, id)
 		}
 	}
 	s.Text = fmt.Sprintf("%s: expected %.3g (%.3g to %.3g) from %.3g attempts nearby", strings.Join(words, ", "), s.Rate, s.Low, s.High, s.Attempts)

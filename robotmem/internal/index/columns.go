@@ -51,8 +51,8 @@ type Row struct {
 	Used                uint32 // its record, in Columns.Records
 	Status              status
 	Kind                uint8 // 1 fact, 2 perception, 0 no such memory
-	Real                bool  // sensed in the real world
 	Outcome             Outcome
+	Seen                uint8 // twice its sightings after the first, up to 127, and 1 if sensed in the real world
 }
 
 // tagSeparator is a control character, which tags do not contain.
@@ -220,6 +220,27 @@ func (r *Columns) ObservedTimes(set *bitset.BitSet) []store.TimedID {
 	return out
 }
 
+// Sightings returns how often each memory was learnt, up to 128. It is 0 for a perception of an
+// episode of which another of the memories, a fact, tells.
+func (r *Columns) Sightings(memories []store.TimedID) []int {
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	out, told := make([]int, len(memories)), map[uint32]bool{} // told: by session
+	for i, m := range memories {
+		row := &r.Rows[m.ID]
+		out[i] = 1 + int(row.Seen>>1)
+		if row.Session != 0 && row.Perception == 0 {
+			told[row.Session] = true
+		}
+	}
+	for i, m := range memories {
+		if row := &r.Rows[m.ID]; row.Perception != 0 && told[row.Session] {
+			out[i] = 0
+		}
+	}
+	return out
+}
+
 // Unread says which memories are on damaged pages, for degraded; "" for none.
 func (r *Columns) Unread() string {
 	r.Mu.RLock()
@@ -248,7 +269,7 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 	const columns = `m.id, m.revision, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
 		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
 		CASE WHEN instr(context, 'sim_or_real') > 0 AND json_valid(context) THEN json_extract(context, '$.env.sim_or_real') = 'real' END, context,
-		auto_tags, (SELECT group_concat(tag, char(31)) FROM memory_tags t WHERE t.memory_id = m.id), outcome, uses, successes`
+		auto_tags, (SELECT group_concat(tag, char(31)) FROM memory_tags t WHERE t.memory_id = m.id), outcome, uses, successes, sightings`
 	f, err := c.EachChanged(columns, "", after, 0, func(s *sqlite.Stmt) error {
 		id := s.ColumnInt64(0)
 		r.set(id, Row{
@@ -257,7 +278,7 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 			Belief:   r.Beliefs.id(belief{s.ColumnFloat(8), s.ColumnFloat(9)}),
 			Observed: store.ParseNano(s.ColumnRawText(10)), Useful: store.ParseNano(s.ColumnRawText(11)),
 			Created: store.ParseNano(s.ColumnRawText(12)), ValidFrom: store.ParseNano(s.ColumnRawText(13)),
-			Real: s.ColumnBool(14), Outcome: outcomeOf(s.ColumnText(18)),
+			Outcome: outcomeOf(s.ColumnText(18)), Seen: uint8(min(s.ColumnInt64(21)-1, 127)<<1 | s.ColumnInt64(14)&1),
 			Used: r.Records.id(consolidate.Record{Uses: s.ColumnFloat(19), Successes: s.ColumnFloat(20)}),
 		})
 		if after > 0 || r.loaded { // the caches hold answers from before, even of an empty memory

@@ -153,6 +153,25 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 	return n, nil
 }
 
+// EachPlace visits the places of a set at the field of a question, however far from its target.
+func (r *Columns) EachPlace(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, visit func(id int64, xyz []float64, distance float64)) error {
+	pc, err := contextsOf[*placeColumns](r, c, columnOfPlaces(s.Field, len(s.Target)))
+	if err != nil {
+		return err
+	}
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	buffer := make([]float64, 0, 3)
+	for _, path := range filter.PlacePaths(s.Field) {
+		pc.each(path, s, set, func(p *Point) {
+			xyz := pc.numbers(p, buffer)
+			d, _ := filter.DistanceTo(s, xyz, pc.names.Values[p.Frame])
+			visit(p.MemoryID, xyz, d)
+		})
+	}
+	return nil
+}
+
 // columnOfPlaces names the column of the coordinates of so many dimensions at a field. Points
 // in the plane and in space are in one column for all paths. Only a question asks for
 // longer lists, which contexts may hold many of.

@@ -29,7 +29,7 @@ import (
 // package vector makes of them.
 
 const (
-	columnsFormat  = "robotmem columns 4\n"
+	columnsFormat  = "robotmem columns 5\n"
 	codesFormat    = "robotmem codes 2\n"
 	rowBytes       = 4*8 + 7*4 + 4
 	rowsPerSection = 4096
@@ -120,10 +120,7 @@ func (r *Columns) Write(out io.Writer) error {
 			for _, n := range [...]uint32{row.Belief, row.Collection, row.Session, row.Category, row.Perception, row.Tags, row.Used} {
 				buf = le.AppendUint32(buf, n)
 			}
-			buf = append(buf, byte(row.Status), row.Kind, byte(row.Outcome), 0)
-			if row.Real {
-				buf[len(buf)-1] = 1
-			}
+			buf = append(buf, byte(row.Status), row.Kind, byte(row.Outcome), row.Seen)
 		}
 		w.Section(buf)
 	}
@@ -170,7 +167,7 @@ func rowAt(b []byte) Row {
 	return Row{
 		Observed: int64At(b, 0), Useful: int64At(b, 8), Created: int64At(b, 16), ValidFrom: int64At(b, 24),
 		Belief: uint32At(b, 32), Collection: uint32At(b, 36), Session: uint32At(b, 40), Category: uint32At(b, 44), Perception: uint32At(b, 48), Tags: uint32At(b, 52), Used: uint32At(b, 56),
-		Status: status(b[60]), Kind: b[61], Outcome: Outcome(b[62]), Real: b[63] == 1,
+		Status: status(b[60]), Kind: b[61], Outcome: Outcome(b[62]), Seen: b[63],
 	}
 }
 

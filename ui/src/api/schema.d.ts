@@ -824,7 +824,7 @@ export interface components {
             /** @description Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For repeated attempts that may fail. */
             explore?: boolean;
             /**
-             * @description success, or a context path with a number: task.score to maximise it, -task.duration_s to minimise it.
+             * @description success, near (how near spatial_sort an attempt ended, whatever its outcome), or a context path with a number: task.score to maximise it, -task.duration_s to minimise it.
              * @default success
              */
             goal?: string;
@@ -1988,7 +1988,7 @@ export interface components {
             /** @description Not with another goal than success. A partial success counts half. */
             successes?: number;
             text: string;
-            /** @description false: explore proposes a combination that was not tried; its rate is that of its neighbours. */
+            /** @description false: a combination that was not tried, which explore proposes or which is between attempts near the place; its rate is that of its neighbours. */
             tried: boolean;
         };
         TimePhrase: {

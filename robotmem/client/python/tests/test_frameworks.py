@@ -47,6 +47,8 @@ class Advice(WithMemory):
         self.assertLess(slow, 0.4)
         self.assertGreater(fast, 0.6)
         self.assertEqual({advisor.choose()["hand"]}, {"left"})
+        near = Advisor(self.m, "push", {"speed": (0.0, 1.0)}, max_distance=0.4)
+        self.assertEqual((near.choose(place=[0, 0]) and near.answer.attempts, near.choose(place=[9, 9]) and near.answer.attempts), (20, 0))
         always = Advisor(self.m, "push", {"speed": (0.5, 0.6)}, explore=1, seed=2)
         self.assertTrue(0.5 <= always.choose()["speed"] <= 0.6 and always.answer is None)
         narrow = Advisor(self.m, "push", {"speed": (0.5, 0.6)})

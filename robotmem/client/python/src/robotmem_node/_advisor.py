@@ -34,18 +34,21 @@ class Advisor:
         collection: str | None = None,
         explore: float = 0.0,
         place_field: str = PLACE,
+        max_distance: float | None = None,
         seed: int | None = None,
         **fields: Any,
     ):
-        """place_field is the context path of the places; other fields are those of advise, such as goal
-        and n_min."""
+        """place_field is the context path of the places, and max_distance, in metres, how far away an
+        attempt still counts; choose it so that it holds some ten attempts. Other fields are those of
+        advise, such as n_min and goal. With goal="near" and the place that each attempt reached in
+        place_field, attempts that missed teach as much as those that hit."""
         if not 0 <= explore <= 1:
             raise ValueError("explore is a fraction of the attempts, 0 to 1, not %r" % explore)
         for name, bounds in ranges.items():
             if not isinstance(bounds, (list, tuple)) or not bounds or (isinstance(bounds, tuple) and (len(bounds) != 2 or not bounds[0] <= bounds[1])):
                 raise ValueError("the range of %s is (low, high) or a list of choices, not %r" % (name, bounds))
         self.memory, self.task, self.ranges = memory, task, dict(ranges)
-        self.explore, self.place_field = explore, place_field
+        self.explore, self.place_field, self.max_distance = explore, place_field, max_distance
         self._fields = {"collection": collection, "parameters": ["params." + name for name in ranges], **fields}
         self._random = random.Random(seed)
 
@@ -59,7 +62,9 @@ class Advisor:
         self.answer = None
         if self._random.random() < self.explore:
             return drawn
-        near = {"field": self.place_field, "target": place} if place is not None else None
+        near = {"field": self.place_field, "target": place, "max_distance": self.max_distance} if place is not None else None
+        if near is not None and self.max_distance is None:
+            del near["max_distance"]
         self.answer = self.memory.advise(
             task=self.task, spatial_sort=near, context_filter=dict(context_filter) if context_filter else None, **self._fields,  # type: ignore[arg-type]
         )

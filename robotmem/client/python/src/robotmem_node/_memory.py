@@ -310,13 +310,14 @@ class Episode:
             fields["spatial_sort"] = {**self._here(), "max_distance": near}
         return self.memory.recall(query, for_session=self.id, **fields)
 
-    def advise(self, query: str | None = None, **fields: Any) -> AdviseResponse:
-        """Ask which parameters worked for the task of this episode, near its place if it has one."""
+    def advise(self, query: str | None = None, *, near: float | None = None, **fields: Any) -> AdviseResponse:
+        """Ask which parameters worked for the task of this episode, near its place if it has one. near, in
+        metres, is how far away an attempt still counts."""
         task = self.context.get("task")
         if query is None and "task" not in fields and isinstance(task, Mapping):
             fields["task"] = task.get("name")
         if "spatial_sort" not in fields and isinstance(self.context.get("spatial"), Mapping) and "position" in self.context["spatial"]:
-            fields["spatial_sort"] = self._here()
+            fields["spatial_sort"] = {**self._here(), **({"max_distance": near} if near is not None else {})}
         fields.setdefault("collection", self.collection)
         return self.memory.advise(query, **fields)
 

@@ -1078,8 +1078,8 @@ class Operations:
             context_filter: Only attempts that match, as in recall: {"wet":true,"object":"glass"}.
             spatial_sort: Attempts near this place weigh more; those beyond max_distance do not count.
             parameters: Context paths to advise on, such as params.grip_force. Default: those below params.
-            goal: success, or a context path with a number: task.score to maximise it, -task.duration_s to
-                minimise it.
+            goal: success, near (how near spatial_sort an attempt ended, whatever its outcome), or a context
+                path with a number: task.score to maximise it, -task.duration_s to minimise it.
             n_min: Fewest attempts for a suggestion.
             explore: Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For
                 repeated attempts that may fail.
@@ -1849,8 +1849,8 @@ class AsyncOperations:
             context_filter: Only attempts that match, as in recall: {"wet":true,"object":"glass"}.
             spatial_sort: Attempts near this place weigh more; those beyond max_distance do not count.
             parameters: Context paths to advise on, such as params.grip_force. Default: those below params.
-            goal: success, or a context path with a number: task.score to maximise it, -task.duration_s to
-                minimise it.
+            goal: success, near (how near spatial_sort an attempt ended, whatever its outcome), or a context
+                path with a number: task.score to maximise it, -task.duration_s to minimise it.
             n_min: Fewest attempts for a suggestion.
             explore: Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For
                 repeated attempts that may fail.
