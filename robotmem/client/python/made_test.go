@@ -40,13 +40,19 @@ const header = `"""Made from the operations of a node: go test ./robotmem/client
 from __future__ import annotations
 
 import datetime
-from typing import Any, BinaryIO, ClassVar, Literal, Sequence, TypedDict
+from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Sequence, TypedDict
 
 from ._answer import Answer
 
 Object = dict[str, Any]  # a JSON object, such as a context
 Time = datetime.datetime | str  # text is RFC 3339; a datetime without a zone is local
 Bytes = bytes | bytearray | memoryview | str  # text is base64
+class Array(Protocol):
+    """What NumPy's arrays and their like are to this package."""
+
+    def tolist(self) -> Any: ...
+
+
 Data = Any  # text, bytes, a file's path, an array of NumPy, a tensor, an image of Pillow, a frame of pandas
 
 
@@ -177,7 +183,14 @@ func keys(name, base string, keys []string, props object) string {
 	fmt.Fprintf(&b, "class %s(%s):\n", name, base)
 	for _, key := range keys {
 		schema, _ := props[key].(object)
-		fmt.Fprintf(&b, "    %s: %s\n", key, pyType(schema, true))
+		kind := pyType(schema, true)
+		switch {
+		case key == "data":
+			kind = "Data"
+		case kind == "Sequence[float]":
+			kind += " | Array"
+		}
+		fmt.Fprintf(&b, "    %s: %s\n", key, kind)
 	}
 	return b.String() + "\n\n"
 }

@@ -54,8 +54,17 @@ class Advice(WithMemory):
         narrow = Advisor(self.m, "push", {"speed": (0.5, 0.6)})
         self.assertEqual(narrow.choose(place=[1, 0])["speed"], 0.6)
 
+    def test_choices(self):
+        for value, ok in (("b", True), ("a", False), ("b", True), ("b", True), (12.5, True), (12.5, True)):
+            self.m.learn("tried %s %s" % (value, ok), context={"params": {"p": value}, "task": {"name": "t", "success": ok}})
+        self.assertIn(Advisor(self.m, "t", {"p": ["a", "c"]}).choose()["p"], "ac")
+        for _ in range(3):
+            self.m.learn("number", context={"params": {"q": 12.5}, "task": {"name": "t", "success": True}})
+        self.m.learn("another number", context={"params": {"q": 10}, "task": {"name": "t", "success": False}})
+        self.assertEqual(Advisor(self.m, "t", {"q": [10, 11]}).choose()["q"], 11)
+
     def test_ranges(self):
-        for ranges in ({"a": 1}, {"a": (2, 1)}, {"a": []}, {"a": (1, 2, 3)}):
+        for ranges in ({"a": 1}, {"a": (2, 1)}, {"a": []}, {"a": (1, 2, 3)}, {"a": ("a", "b")}, {"a": (None, 1)}):
             with self.assertRaises(ValueError):
                 Advisor(self.m, "t", ranges)
         with self.assertRaises(ValueError):

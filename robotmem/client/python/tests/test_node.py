@@ -87,9 +87,35 @@ class Life(unittest.TestCase):
     def test_an_episode_that_ctrl_c_ends_has_no_outcome(self):
         with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
             for raised, score in ((KeyboardInterrupt, None), (ValueError, 0)):
-                with self.assertRaises(raised), m.episode() as ep:
+                with self.assertRaises(raised), m.episode(outcome=1.0) as ep:
                     raise raised
                 self.assertEqual(ep.ended.summary.outcome_score, score)
+            with m.episode() as ep:
+                ep.outcome = True
+            self.assertEqual(ep.ended.summary.outcome_score, 1)
+
+    def test_an_episode_ends_whatever_its_recorders_do(self):
+        with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
+            with self.assertRaises(RobotmemError) as refused:
+                with m.episode() as ep:
+                    ep.outcome = 1.0
+                    ep.recorder("x", 100, collection="bad name!").push(1, 1)
+            self.assertEqual((refused.exception.field, ep.ended.summary.outcome_score), ("collection", 1))
+
+    def test_what_is_no_episode(self):
+        with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
+            for fields in ({"place": "kitchen"}, {"place": [1]}, {"place": [1, float("nan")]}, {"task": 5}, {"robot": ["a"]}, {"context": "wet"}):
+                with self.assertRaises(RobotmemError) as refused:
+                    m.episode(**fields)
+                self.assertEqual(refused.exception.field, next(iter(fields)))
+            with self.assertRaises(RuntimeError):
+                m.episode().learn("x")
+            with self.assertRaises(RuntimeError):
+                AsyncMemory("x.db").memory
+            m.close()
+            with self.assertRaises(RobotmemError) as refused:
+                m.stats()
+            self.assertIn("closed", str(refused.exception))
 
     def test_a_second_memory_joins_and_survives_the_first(self):
         with folder() as d:
@@ -110,7 +136,10 @@ class Life(unittest.TestCase):
             m.learn("before")
             m._child._process.kill()
             m._child._process.wait()
-            m.learn("after")
+            saved = m.save(pathlib.Path(__file__), "after")
+            m._child._process.kill()
+            m._child._process.wait()
+            self.assertEqual(m.read_data(saved.memory_id), pathlib.Path(__file__).read_bytes())
             self.assertEqual(m.stats().total, 2)
 
     def test_an_address_that_is_left_over_is_not_used(self):
@@ -120,8 +149,16 @@ class Life(unittest.TestCase):
             (d / "m.db.node").write_text(json.dumps({"url": "http://127.0.0.1:%d" % port, "token": "t", "pid": 1}))
             with Memory(d / "m.db", options=OPTIONS) as m:
                 self.assertNotIn(":%d" % port, m.url)
-            (d / "m.db.node").write_text("{half")
-            Memory(d / "m.db", options=OPTIONS).close()
+            with Memory(d / "other.db", options=OPTIONS) as other, mock.patch.object(_http.Http, "_answer", lambda *_: {"required": False, "version": "devel"}):
+                (d / "m.db.node").write_text(json.dumps(other._child.address._asdict()))  # that asks for no token
+                with self.assertRaises(RobotmemError):
+                    other._http.check(own=True)
+            for text in ("{half", '{"url": "nope", "token": "t", "pid": 1}'):
+                (d / "m.db.node").write_text(text)
+                Memory(d / "m.db", options=OPTIONS).close()
+            if hasattr(os, "mkfifo"):
+                os.mkfifo(d / "m.db.node")
+                Memory(d / "m.db", options=OPTIONS).close()
 
     @unittest.skipIf(os.name == "nt", "kill -9 is of other systems")
     def test_a_process_that_is_killed_takes_its_node_along(self):
@@ -162,6 +199,13 @@ class Life(unittest.TestCase):
                     self.assertEqual((err.kind, err.field, err.detail, err.status, err.op, err.retry_after), ("invalid", "insight", "is empty", 400, "learn", 1.5))
             self.assertEqual(m.stats().total, 9)
             self.assertTrue(m._child.running)
+            sleeper = multiprocessing.get_context("fork").Process(target=time.sleep, args=(20,))
+            sleeper.start()  # it holds what ends the node
+            began = time.monotonic()
+            m.close()
+            self.assertLess(time.monotonic() - began, 10)
+            sleeper.kill()
+            sleeper.join()
 
     def test_threads_share_it(self):
         with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
@@ -179,6 +223,9 @@ class Life(unittest.TestCase):
                 async with m.episode(task="count") as ep:
                     await ep.learn("there are twenty shelves")
                     found = await ep.recall("how many shelves")
+                    ep.used.append(found.memories[0])
+                    ep.outcome = 0.75
+                self.assertEqual((ep.ended.summary.outcome_score, (await m.session(ep.id)).session_id), (0.75, ep.id))
                 saved = await m.save("t,fz\n0,1\n1,2", "a short trace", media_type="text/csv")
                 return found.memories[0].content, (await m.stats()).total, saved.bytes
 
@@ -213,9 +260,12 @@ class Refusals(unittest.TestCase):
                 self.fails("was not ready after 0.2 s", d / "m.db", start_timeout=0.2)
 
     def test_addresses(self):
-        for bad in ("127.0.0.1:7878", "ftp://node", "http://", "http://node/?x=1"):
+        for bad in ("127.0.0.1:7878", "ftp://node", "http://", "http://node/?x=1", "http://node:port", ":memory:"):
             with self.assertRaises(ValueError):
                 Memory(bad)
+        for settings in ({"retries": -1}, {"timeout": 0}, {"timeout": "3"}):
+            with self.assertRaises(ValueError):
+                Memory("http://127.0.0.1:1", **settings)
 
     def test_versions(self):
         for node, package, old in (("v0.8.1", "0.9.0", True), ("v0.9.3", "0.9.0", False), ("v1.0.0", "0.9.0", False), ("devel", "0.9.0", False), ("", "0.9.0", True), ("v0.9.0", "0.0.0", False)):

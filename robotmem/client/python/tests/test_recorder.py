@@ -2,6 +2,8 @@
 
 import datetime
 import os
+import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -74,6 +76,34 @@ class Recording(unittest.TestCase):
             rec.push(1_770_000_000 + i / 100, i)
         self.assertEqual((rec.close(), len(failed)), ((30, 30, 0), 3))
         self.assertEqual(self.stored()[0], [float(i) for i in range(30)])
+
+    def test_stamps_that_are_none(self):
+        wrist, buffer = self.m.recorder("wrist", 100), [0.0]
+        for i, t in enumerate([time.time_ns(), 10**400, -1, "now", *(1_770_000_000 + i / 100 for i in range(50))]):
+            buffer[0] = i
+            wrist.push(t, buffer)
+        self.assertEqual(wrist.close(), (54, 50, 4))
+        self.assertEqual(self.stored()[0], [float(i) for i in range(4, 54)])
+        for bad in ((time.time_ns(), 1), (1, "x")):
+            alone = self.m.recorder("alone", 100)
+            alone.push(*bad)
+            with self.assertRaises(ValueError):
+                alone.close()
+            self.assertEqual(alone.close().dropped, 1)
+        with self.assertRaises(TypeError):
+            self.m.recorder("wrist", contxt={})
+
+    def test_events_keep_all_stamps(self):
+        with self.m.recorder("contact") as contact:
+            for i in range(100):
+                contact.push(1_770_000_000 + i * i, i)
+        _, chunks = self.stored()
+        self.assertEqual([t for c in chunks for t in c.metadata["times_s"]][:64], [float(i * i) for i in range(64)])
+
+    def test_what_waits_at_the_end_of_python_is_sent(self):
+        code = "import sys, time; from robotmem_node import Memory; r = Memory(sys.argv[1]).recorder('wrist', 100)\nfor i in range(25): r.push(1 + i / 100, i)"
+        subprocess.run([sys.executable, "-c", code, self.m.url], env={**os.environ, "ROBOTMEM_TOKEN": self.m.token}, check=True)
+        self.assertEqual(self.stored()[0], [float(i) for i in range(25)])
 
     def test_a_node_that_stays_away(self):
         rec = self.m.recorder("wrist", 100)

@@ -48,7 +48,10 @@ class Json(unittest.TestCase):
             ({"params": {"force": float("nan")}}, "params.force: nan is no number"),
             ({"q": [1, [2, float("inf")]]}, "q[1][1]: inf is no number"),
             ({"a": {1, 2}}, "a: set has no JSON form"),
-            ({"a": "\ud800"}, "half a character"),
+            ({"a": "\ud800"}, "unpaired surrogate"),
+            ({"a": {1: 2, "1": 3}}, "a: two keys are the same"),
+            ({"a": {True: 2}}, "a: a key is text, not True"),
+            ({"a": b"x"}, "a: bytes have no JSON form"),
         ):
             with self.assertRaises(ValueError) as failed:
                 encode(value)
@@ -82,6 +85,25 @@ class Arrays(unittest.TestCase):
             with self.assertRaises(ValueError) as failed:
                 encode({"x": bad})
             self.assertIn(words, str(failed.exception))
+
+    def test_times(self):
+        self.assertEqual(encode({"a": pandas.Timestamp("2026-03-01", tz="UTC"), "b": numpy.datetime64("2026-03-01T00:00:01", "ns")}), '{"a":"2026-03-01T00:00:00+00:00","b":"2026-03-01T00:00:01+00:00"}')
+        self.assertIn("2026-03-0", encode(pandas.Timestamp("2026-03-01 12:00")))
+        with self.assertRaises(ValueError) as failed:
+            encode({"t": pandas.NaT})
+        self.assertIn("t: NaT", str(failed.exception))
+
+    def test_images_and_tables_keep_what_they_have(self):
+        depth = numpy.array([[0.5, 5000.25]], numpy.float32)
+        self.assertEqual(loaded(payload(PIL.Image.fromarray(depth)).data, "", {}).tolist(), depth.tolist())
+        self.assertEqual(loaded(payload(PIL.Image.fromarray(numpy.array([[70000]], numpy.int32))).data, "", {}).tolist(), [[70000]])
+        frame = pandas.DataFrame({"fz": [1, 2]}, index=[0.0, 0.001])
+        self.assertEqual(loaded(payload(frame).data, "text/csv", {}).iloc[:, 0].tolist(), [0.0, 0.001])
+        self.assertEqual(len(loaded(payload(pandas.DataFrame()).data, "text/csv", {})), 0)
+        masked = numpy.ma.masked_array([1.0, 2.0], [False, True])
+        self.assertEqual(str(loaded(npy(masked), "", {})), "[ 1. nan]")
+        with self.assertRaises(ValueError):
+            npy(numpy.ma.masked_array([1, 2], [False, True]))
 
     def test_payloads(self):
         for array in (numpy.arange(6).reshape(2, 3), numpy.zeros((0, 3)), numpy.float32(1.5), numpy.arange(6.0).reshape(2, 3).T, numpy.array([True])):
@@ -117,6 +139,15 @@ class Arrays(unittest.TestCase):
                 self.assertEqual(m.save(stream, "from a stream").bytes, 13)
             self.assertEqual(m.load(m.save("plain words", "a note on paper", media_type="text/plain").memory_id), "plain words")
             before = m.stats().total
+            with file.open() as text, self.assertRaises(RobotmemError) as refused:
+                m.save(text, "a file that is open as text")
+            self.assertIn("binary mode", str(refused.exception))
+            with self.assertRaises(RobotmemError) as refused:
+                m.save(str(file), "the name of a file")
+            self.assertIn("pathlib.Path", str(refused.exception))
+            with self.assertRaises(RobotmemError) as refused:
+                m.get(None)
+            self.assertEqual(refused.exception.detail, "is required")
             for field, call in {
                 "data": lambda: m.save(numpy.array([{}]), "objects"), "context": lambda: m.learn("x", context={"f": numpy.float64("nan")}),
             }.items():

@@ -17,12 +17,14 @@ from ._aio import AsyncEpisode, AsyncMemory
 from ._errors import RobotmemError
 from ._http import DataReader, Event
 from ._memory import Episode, Memory
-from ._operations import AdviseResponse, LearnResponse, RecallResponse, SavePerceptionResponse, StoredMemory
+from ._answer import Answer
+from ._operations import AdviseResponse, Briefing, LearnResponse, RecallResponse, SavePerceptionResponse, Session, StoredMemory, Suggestion
 from ._recorder import Recorder, RecorderCounts
 from ._values import Number
 from ._version import VERSION as __version__
 
 __all__ = [
-    "AdviseResponse", "Advisor", "AsyncEpisode", "AsyncMemory", "DataReader", "Episode", "Event", "LearnResponse", "Memory", "Number", "RecallResponse",
-    "Recorder", "RecorderCounts", "RobotmemError", "SavePerceptionResponse", "StoredMemory", "__version__",
+    "AdviseResponse", "Advisor", "Answer", "AsyncEpisode", "AsyncMemory", "Briefing", "DataReader", "Episode", "Event", "LearnResponse", "Memory",
+    "Number", "RecallResponse", "Recorder", "RecorderCounts", "RobotmemError", "SavePerceptionResponse", "Session", "StoredMemory", "Suggestion",
+    "__version__",
 ]

@@ -17,7 +17,8 @@ class Advisor:
         ...
         ep.learn("pushed", context={"params": params, "task": {"success": True}})
 
-    ranges are the bounds of each parameter, (low, high), or a list of choices. A fraction explore of the
+    ranges are the bounds of each parameter, a tuple (low, high) of numbers between which it is drawn as a
+    float, or a list of choices. A fraction explore of the
     attempts, and those for which the memory has no suggestion yet, are drawn from the ranges; the others
     are what `advise` suggests, within the ranges. answer is the last answer of advise, None if the
     parameters were drawn.
@@ -45,7 +46,7 @@ class Advisor:
         if not 0 <= explore <= 1:
             raise ValueError("explore is a fraction of the attempts, 0 to 1, not %r" % explore)
         for name, bounds in ranges.items():
-            if not isinstance(bounds, (list, tuple)) or not bounds or (isinstance(bounds, tuple) and (len(bounds) != 2 or not bounds[0] <= bounds[1])):
+            if not isinstance(bounds, (list, tuple)) or not bounds or (isinstance(bounds, tuple) and (len(bounds) != 2 or not all(map(_is_number, bounds)) or not bounds[0] <= bounds[1])):
                 raise ValueError("the range of %s is (low, high) or a list of choices, not %r" % (name, bounds))
         self.memory, self.task, self.ranges = memory, task, dict(ranges)
         self.explore, self.place_field, self.max_distance = explore, place_field, max_distance
@@ -73,6 +74,15 @@ class Advisor:
             return drawn
         for name, r in self.ranges.items():
             value = found.parameters.get("params." + name)
-            if value is not None:
-                drawn[name] = min(max(value, r[0]), r[1]) if isinstance(r, tuple) else value
+            if isinstance(r, tuple):
+                if _is_number(value):
+                    drawn[name] = min(max(value, r[0]), r[1])
+            elif value in r:
+                drawn[name] = value
+            elif _is_number(value) and all(map(_is_number, r)):
+                drawn[name] = min(r, key=lambda choice: abs(choice - value))
         return drawn
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

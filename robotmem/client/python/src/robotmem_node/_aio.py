@@ -10,7 +10,8 @@ from typing import Any, AsyncIterator, BinaryIO, Callable, TypeVar
 
 from ._http import Event
 from ._memory import Episode, Memory
-from ._operations import AsyncOperations, LearnResponse, Object, RecallResponse, AdviseResponse, SavePerceptionResponse
+from ._operations import AdviseResponse, AsyncOperations, Briefing, EndSessionResponse, LearnResponse, Object, RecallResponse, SavePerceptionResponse
+from ._recorder import Recorder
 
 T = TypeVar("T")
 
@@ -26,15 +27,21 @@ class AsyncMemory(AsyncOperations):
     A task that is cancelled no longer waits; its write may be done all the same.
     """
 
-    memory: Memory
+    _opened: Memory | None = None
 
     def __init__(self, where: str | os.PathLike[str] = "memory.db", **settings: Any):
         """The arguments are those of Memory. The node is started by `async with` or by open."""
         self._make = functools.partial(Memory, where, **settings)
         self._threads = concurrent.futures.ThreadPoolExecutor(32, "robotmem-async")
 
+    @property
+    def memory(self) -> Memory:
+        if self._opened is None:
+            raise RuntimeError("the memory is not open; use it in an `async with` statement, or await open()")
+        return self._opened
+
     async def open(self) -> AsyncMemory:
-        self.memory = await self.run(self._make)
+        self._opened = await self.run(self._make)
         return self
 
     async def close(self) -> None:
@@ -60,7 +67,7 @@ class AsyncMemory(AsyncOperations):
         return await self.run(self.memory.load, memory_id)
 
     def episode(self, **fields: Any) -> AsyncEpisode:
-        """Live an episode in an async with statement; see Memory.episode."""
+        """Begin and end an episode with an async with statement; see Memory.episode."""
         return AsyncEpisode(self, self.memory.episode(**fields))
 
     async def events(self, timeout: float = 60.0) -> AsyncIterator[Event]:
@@ -82,6 +89,34 @@ class AsyncEpisode:
 
     def __init__(self, memory: AsyncMemory, episode: Episode):
         self._memory, self.episode = memory, episode
+
+    @property
+    def id(self) -> str:
+        return self.episode.id
+
+    @property
+    def briefing(self) -> Briefing:
+        return self.episode.briefing
+
+    @property
+    def used(self) -> list[Any]:
+        return self.episode.used
+
+    @property
+    def ended(self) -> EndSessionResponse | None:
+        return self.episode.ended
+
+    @property
+    def outcome(self) -> float | None:
+        return self.episode.outcome
+
+    @outcome.setter
+    def outcome(self, value: float | None) -> None:
+        self.episode.outcome = value
+
+    def recorder(self, source: str, rate: float = 0.0, **fields: Any) -> Recorder:
+        """Record the samples of a sensor into this episode; push never waits. See Recorder."""
+        return self.episode.recorder(source, rate, **fields)
 
     async def __aenter__(self) -> AsyncEpisode:
         await self._memory.run(self.episode.__enter__)

@@ -28,6 +28,10 @@ class Answer:
         """A field, or the default if the node left it out."""
         return self[name] if name in self._json else default
 
+    def keys(self) -> list[str]:
+        """The names of the fields that the node answered."""
+        return list(self._json)
+
     def __getitem__(self, name: str) -> Any:
         value, kind = self._json[name], self._nested.get(name)
         if kind is None or value is None:
@@ -50,7 +54,7 @@ class Answer:
             elif (declared := type(self).__annotations__.get(name)) is not None:
                 value = [] if declared.startswith("list[") else {} if declared.startswith(("dict[", "Object")) else None
             else:
-                raise AttributeError("%s has no field %s; it has %s" % (type(self).__name__, name, ", ".join(sorted(type(self).__annotations__))))
+                raise AttributeError("%s has no field %s; it has %s" % (type(self).__name__, name, ", ".join(sorted(n for n in type(self).__annotations__ if n != "_nested"))))
             self.__dict__[name] = value
             return value
 

@@ -45,6 +45,9 @@ class Http:
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise ValueError("the address of a node is like http://127.0.0.1:7878, not %r" % url)
+        parts.port  # raises ValueError for a bad one
+        if not (isinstance(timeout, (int, float)) and timeout > 0) or not (isinstance(retries, int) and retries >= 0):
+            raise ValueError("timeout is in seconds, above 0, and retries 0 or more; not %r and %r" % (timeout, retries))
         self.url = url.rstrip("/")
         self.timeout = timeout
         self.retries = retries
@@ -61,9 +64,12 @@ class Http:
         if hasattr(self, "_kept"):
             self.close()
 
-    def check(self) -> None:
-        """Ask the node who it is. Raises RobotmemError: conflict if it is older than this package."""
+    def check(self, own: bool) -> None:
+        """Ask the node who it is. Raises RobotmemError: conflict if it is older than this package,
+        not_found if it shall be one that Memory started and does not ask for its token."""
         answer = self._answer("whoami", self._request("whoami", "GET", "/api/whoami", {"Accept": "application/json"}, None, self.timeout))
+        if own and not answer.get("required"):
+            raise RobotmemError("not_found", "", "%s is another node" % self.url)
         node = str(answer.get("version", ""))
         if older(node, VERSION):
             raise RobotmemError("conflict", "", "the node at %s is robotmem %s, and this package is of %s; end that node, or install robotmem-node==%s" % (self.url, node or "of an older version", VERSION, node or "..."))
@@ -289,9 +295,11 @@ def _encode_fields(op: str, fields: Object) -> dict[str, str]:
         if value is None:
             continue
         try:
+            if isinstance(value, (bytes, bytearray, memoryview)) and name != "data_base64":
+                raise ValueError("is bytes; give text")
             encoded[name] = encode(value)
-        except (TypeError, ValueError) as err:
-            raise RobotmemError("invalid", name, str(err), 0, op) from err
+        except (TypeError, ValueError, RecursionError) as err:
+            raise RobotmemError("invalid", name, "refers to itself" if isinstance(err, RecursionError) else str(err), 0, op) from err
     return encoded
 
 
@@ -330,6 +338,9 @@ def _fill(op: str, path: str, encoded: dict[str, str]) -> str:
         if not value:
             raise RobotmemError("invalid", name, "is required", 0, op)
         path = path.replace("{%s}" % name, urllib.parse.quote(value, safe=""))
+    missing = re.search(r"\{(\w+)\}", path)
+    if missing:
+        raise RobotmemError("invalid", missing[1], "is required", 0, op)
     return path
 
 

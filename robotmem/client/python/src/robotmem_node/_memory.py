@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import io
+import math
+import numbers
 import os
 import re
 import threading
 import weakref
-from typing import Any, BinaryIO, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Callable, Iterator, Mapping, Sequence, TypeVar
 
 from . import _node
 from ._errors import RobotmemError
 from ._http import DataReader, Event, Http
 from ._operations import (
-    AdviseResponse, Briefing, EndSessionResponse, LearnResponse, Object, Operations, RecallResponse, SavePerceptionResponse, Session,
+    AdviseResponse, Array, Briefing, EndSessionResponse, LearnResponse, Object, Operations, RecallResponse, SavePerceptionResponse, Session,
     StoredMemory,
 )
 from ._recorder import Recorder
 from ._values import is_path, loaded
 
 __all__ = ["Episode", "Memory"]
+
+T = TypeVar("T")
 
 PLACE = "spatial.position"  # where an episode says it is
 
@@ -55,17 +60,20 @@ class Memory(Operations):
         """token is one that the node at a URL knows (default: ROBOTMEM_TOKEN); timeout, in seconds, is
         how long a node may be silent; retries how often a read is asked again while the node is busy;
         port that of a node that is started, 0 for a free one; options more arguments of `robotmem web`,
-        such as ["--embedder", "none"]; start_timeout, in seconds, how long it may take to start."""
-        where = os.fspath(where)
-        self._path = None if where.startswith(("http://", "https://")) else os.path.abspath(where)
+        such as ["--embedder", "none"]; start_timeout, in seconds, how long it may take to start. The
+        last three are of no use if a node is joined."""
+        where = os.path.expanduser(os.fsdecode(where))
+        self._path = None if where.lower().startswith(("http://", "https://")) else os.path.abspath(where)
         self._settings = (timeout, retries, port, list(options), start_timeout)
         self._child: _node.Child | None = None
         self._reopening = threading.Lock()
+        self._closed = False
+        _open.add(self)
         if self._path is None:
             self._http = Http(where, token if token is not None else os.environ.get("ROBOTMEM_TOKEN"), timeout, retries)
         else:
-            if "://" in where or re.fullmatch(r"[\w.-]+:\d+", where):
-                raise ValueError("a memory is a path or an address such as http://127.0.0.1:7878, not %r" % where)
+            if "://" in where or where == ":memory:" or re.fullmatch(r"[\w.-]+:\d+", where):
+                raise ValueError("a memory is the path of a file, or an address such as http://127.0.0.1:7878, not %r" % where)
             self._http = self._open(self._path)
 
     def _open(self, path: str) -> Http:
@@ -75,7 +83,7 @@ class Memory(Operations):
         if running is not None:
             node = Http(running.url, running.token, 5.0, 0)
             try:
-                node.check()
+                node.check(own=True)
                 node.timeout, node.retries = timeout, retries
                 return node
             except RobotmemError as err:
@@ -99,6 +107,7 @@ class Memory(Operations):
     def close(self) -> None:
         """Close the connections, and end the node if this Memory started it."""
         self._http.close()
+        self._closed = True
         if self._child is not None:
             self._end()
             self._child = None
@@ -121,7 +130,7 @@ class Memory(Operations):
         self,
         *,
         task: str | Mapping[str, Any] | None = None,
-        place: Sequence[float] | None = None,
+        place: Sequence[float] | Array | None = None,
         robot: str | Mapping[str, Any] | None = None,
         context: Mapping[str, Any] | None = None,
         collection: str | None = None,
@@ -129,12 +138,12 @@ class Memory(Operations):
         session_id: str | None = None,
         origin: str | None = None,
     ) -> Episode:
-        """Live an episode in a with statement.
+        """Begin an episode, and end it at the end of a with statement.
 
         Args:
             task: Its name, or the section task of the context: "pick the wet glass".
-            place: Where it happens, two or three metres: spatial.position of the context. advise weighs
-                by it.
+            place: Where it happens, two or three coordinates in metres: spatial.position of the context.
+                advise weighs by it.
             robot: Its id, or the section robot of the context.
             context: More of the context: {"env": {"surface": "wet"}}. What is learnt in the episode has
                 this context too, below its own.
@@ -145,10 +154,14 @@ class Memory(Operations):
         """
         whole: Object = {}
         for name, key, value in (("task", "name", task), ("robot", "id", robot)):
+            if value is not None and not isinstance(value, (str, Mapping)):
+                raise RobotmemError("invalid", name, "must be text or a dict, not %r" % (value,), 0, "episode")
             if value is not None:
                 whole[name] = {key: value} if isinstance(value, str) else dict(value)
         if place is not None:
-            whole["spatial"] = {"position": place}
+            whole["spatial"] = {"position": position(place)}
+        if context is not None and not isinstance(context, Mapping):
+            raise RobotmemError("invalid", "context", "must be a dict, not %r" % (context,), 0, "episode")
         return Episode(self, merged(whole, context or {}), collection, outcome, {"session_id": session_id, "origin": origin})
 
     def recorder(self, source: str, rate: float = 0.0, *, channels: Sequence[str] | None = None, **fields: Any) -> Recorder:
@@ -162,8 +175,9 @@ class Memory(Operations):
         NumPy, a tensor of PyTorch, an image of Pillow or a frame of pandas. Its other fields are those of
         save_perception; rate (Hz) and channels say how to read an array of samples.
 
-        Files are sent as streams of any size. An array becomes a .npy file, an image PNG, a frame CSV;
-        load gives it back.
+        Files are sent as streams of any size. An array becomes a .npy file, an image PNG (one of floats
+        or of 32 bits .npy), a frame CSV, with an index other than 0, 1, … as its first columns. load
+        gives it back; of a CSV, times come back as text.
         """
         extra = {name: fields.pop(key) for key, name in (("rate", "rate_hz"), ("channels", "channels")) if fields.get(key) is not None}
         if extra:
@@ -171,6 +185,10 @@ class Memory(Operations):
         if is_path(data):
             with open(data, "rb") as file:
                 return self.save_perception_from(file, description, **fields)
+        if isinstance(data, io.TextIOBase):
+            raise RobotmemError("invalid", "data", "the file is open as text; open it in binary mode, or give its path as pathlib.Path", 0, "save_perception")
+        if isinstance(data, str) and len(data) < 1024 and re.fullmatch(r"\S+\.\w{1,8}", data) and os.path.isfile(data):
+            raise RobotmemError("invalid", "data", "is the name of a file; for its contents give pathlib.Path(%r)" % data, 0, "save_perception")
         if hasattr(data, "read"):
             return self.save_perception_from(data, description, **fields)
         return self.save_perception(description, data=data, **fields)
@@ -189,7 +207,7 @@ class Memory(Operations):
     def open_data(self, memory_id: int) -> DataReader:
         """Open the bytes of a perception as a stream that can be read and sought. Reading fails at the
         end when they are not those that were saved."""
-        return DataReader(self._http, memory_id)
+        return self._at_node(lambda node: DataReader(node, memory_id))
 
     # Lists and events.
 
@@ -208,7 +226,7 @@ class Memory(Operations):
     def events(self, timeout: float = 60.0) -> Iterator[Event]:
         """Iterate over what happens at the node, as it happens, until the node ends the stream. The node
         shows every 15 s that it is there; timeout, in seconds, is how long it may not."""
-        return self._http.events(timeout)
+        return self._at_node(lambda node: node.events(timeout))
 
     def _pages(self, op: str, items: str, fields: Object) -> Iterator[Any]:
         while True:
@@ -221,17 +239,23 @@ class Memory(Operations):
     # Calls.
 
     def _call(self, op: str, fields: Object) -> Any:
-        node = self._http
-        try:
-            return node.call(op, fields)
-        except RobotmemError as err:
-            # A refused connection carried nothing, so that a write may be repeated as well.
-            if self._path is None or not isinstance(err.__cause__, ConnectionRefusedError):
-                raise
-        return self._reopened(node).call(op, fields)
+        return self._at_node(lambda node: node.call(op, fields))
 
     def _upload(self, op: str, payload: BinaryIO, fields: Object) -> Any:
-        return self._http.upload(op, payload, fields)
+        return self._at_node(lambda node: node.upload(op, payload, fields))
+
+    def _at_node(self, call: Callable[[Http], T]) -> T:
+        """Call the node, or another one for the file after that one has ended. A refused connection
+        carried nothing, so that a write may be repeated as well."""
+        if self._closed:
+            raise RobotmemError("unavailable", "", "the Memory is closed")
+        node = self._http
+        try:
+            return call(node)
+        except RobotmemError as err:
+            if self._path is None or not isinstance(err.__cause__, ConnectionRefusedError):
+                raise
+        return call(self._reopened(node))
 
     def _reopened(self, gone: Http) -> Http:
         """Another node for the file, after the one that was joined has ended or the own one has died."""
@@ -253,6 +277,26 @@ def _joined(url: str, token: str | None, path: str | None, settings: tuple[float
     return made
 
 
+_open: weakref.WeakSet[Memory] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for memory in list(_open):  # another thread of the parent may have held it
+        memory._reopening = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def position(place: Any) -> list[Any]:
+    """A place as a list. Raises RobotmemError unless it is two or three finite numbers."""
+    found = place.tolist() if hasattr(place, "tolist") else list(place) if isinstance(place, (list, tuple)) else None
+    if found is None or len(found) not in (2, 3) or not all(isinstance(v, numbers.Real) and not isinstance(v, bool) and math.isfinite(v) for v in found):
+        raise RobotmemError("invalid", "place", "must be two or three coordinates in metres, such as [0.42, 0.1, 0.05], not %r" % (place,), 0, "episode")
+    return found
+
+
 def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> Object:
     """Two contexts as one: sections key by key, other values from over."""
     out = dict(under)
@@ -269,34 +313,49 @@ class Episode:
     outcome, 0 (failed) to 1 (succeeded). After the block, ended is the answer of end_session.
     """
 
-    id: str
     briefing: Briefing
 
     def __init__(self, memory: Memory, context: Object, collection: str | None, outcome: float | None, fields: Object):
         self.memory = memory
         self.context = context
         self.collection = collection
-        self.outcome = outcome
-        self.used: list[int] = []
+        self.outcome: float | None = None
+        self.used: list[Any] = []  # memory_ids, or memories that were recalled
         self.ended: EndSessionResponse | None = None
+        self._usual = outcome
         self._fields = fields
+        self._id: str | None = None
         self._recorders: list[Recorder] = []
+
+    @property
+    def id(self) -> str:
+        if self._id is None:
+            raise RuntimeError("the episode has not begun; use it in a with statement: with m.episode(…) as ep")
+        return self._id
 
     def __enter__(self) -> Episode:
         begun = self.memory.start_session(collection=self.collection, context=self.context or None, **self._fields)
-        self.id, self.briefing = begun.session_id, begun.briefing
+        self._id, self.briefing = begun.session_id, begun.briefing
         return self
 
     def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None, trace: object) -> None:
-        if isinstance(raised, Exception) and self.outcome is None:
+        if self.outcome is None and raised is None:
+            self.outcome = self._usual
+        elif self.outcome is None and isinstance(raised, Exception):
             self.outcome = 0.0
-        try:
-            for recorder in self._recorders:
+        failed: Exception | None = None
+        for recorder in self._recorders:
+            try:
                 recorder.close()
-            self.ended = self.memory.end_session(self.id, outcome_score=self.outcome, used_memory_ids=self.used or None)
-        except RobotmemError:
-            if raised is None:  # what the block raised says more
-                raise
+            except Exception as err:
+                failed = failed or err
+        try:
+            score = None if self.outcome is None else float(self.outcome)
+            self.ended = self.memory.end_session(self.id, outcome_score=score, used_memory_ids=[getattr(m, "memory_id", m) for m in self.used] or None)
+        except RobotmemError as err:
+            failed = failed or err
+        if failed is not None and raised is None:  # what the block raised says more
+            raise failed
 
     def learn(self, insight: str, *, context: Mapping[str, Any] | None = None, **fields: Any) -> LearnResponse:
         """Learn a fact of this episode, with the episode's context below its own."""

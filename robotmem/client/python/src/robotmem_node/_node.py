@@ -9,8 +9,10 @@ import logging
 import os
 import secrets
 import shutil
+import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from typing import IO, Any, NamedTuple
@@ -77,10 +79,13 @@ class Child:
         self._said: collections.deque[str] = collections.deque(maxlen=20)
         self._reader = threading.Thread(target=self._read, args=(self._process.stderr,), name="robotmem-log", daemon=True)
         self._reader.start()
-        url = self._first_line(file, timeout)
-        self.address = Address(url, token, self._process.pid)
-        self._file = _address_file(file)
-        self._publish()
+        try:
+            self.address = Address(self._first_line(file, timeout), token, self._process.pid)
+            self._file = _address_file(file)
+            self._publish()
+        except BaseException:  # also Ctrl-C
+            self.stop()
+            raise
 
     def _read(self, stderr: IO[str]) -> None:
         for line in stderr:
@@ -108,13 +113,17 @@ class Child:
 
     def _publish(self) -> None:
         """Write the address beside the file, for other processes of this user."""
-        temporary = "%s.%d" % (self._file, os.getpid())
+        temporary = None
         try:
-            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
+            handle, temporary = tempfile.mkstemp(prefix=os.path.basename(self._file), dir=os.path.dirname(self._file))  # for this user alone
+            with open(handle, "w", encoding="utf-8") as out:
                 json.dump(self.address._asdict(), out)
             os.replace(temporary, self._file)
         except OSError as err:
             log.warning("other processes will not find this node: %s", err)
+            if temporary is not None:
+                with contextlib.suppress(OSError):
+                    os.remove(temporary)
 
     @property
     def running(self) -> bool:
@@ -131,7 +140,12 @@ class Child:
                 with contextlib.suppress(OSError):
                     os.remove(self._file)
         assert process.stdin is not None
-        for end in (process.stdin.close, process.terminate, process.kill):
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+        if os.name == "nt":  # where terminate is not gentle
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(PATIENCE)
+        for end in (process.terminate, process.kill):  # a forked process may hold the standard input
             try:
                 end()
                 process.wait(PATIENCE)
@@ -154,11 +168,14 @@ def _address_file(file: str) -> str:
 
 def _read_address(path: str) -> Address | None:
     try:
-        with open(path, encoding="utf-8") as source:
-            if hasattr(os, "getuid") and os.fstat(source.fileno()).st_uid != os.getuid():
-                return None  # anybody may have written it
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        with open(os.open(path, flags), encoding="utf-8") as source:
+            info = os.fstat(source.fileno())
+            if not stat.S_ISREG(info.st_mode) or hasattr(os, "getuid") and info.st_uid != os.getuid():
+                return None  # anybody may have made it
             found: Any = json.load(source)
-        return Address(str(found["url"]), str(found["token"]), int(found["pid"]))
+        url = str(found["url"])
+        return Address(url, str(found["token"]), int(found["pid"])) if url.startswith("http://127.0.0.1:") else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

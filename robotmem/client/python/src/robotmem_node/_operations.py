@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any, BinaryIO, ClassVar, Literal, Sequence, TypedDict
+from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Sequence, TypedDict
 
 from ._answer import Answer
 
 Object = dict[str, Any]  # a JSON object, such as a context
 Time = datetime.datetime | str  # text is RFC 3339; a datetime without a zone is local
 Bytes = bytes | bytearray | memoryview | str  # text is base64
+class Array(Protocol):
+    """What NumPy's arrays and their like are to this package."""
+
+    def tolist(self) -> Any: ...
+
+
 Data = Any  # text, bytes, a file's path, an array of NumPy, a tensor, an image of Pillow, a frame of pandas
 
 
@@ -36,7 +42,7 @@ class LearnRequest(_LearnRequest, total=False):
 
 
 class Like(TypedDict, total=False):
-    data: str
+    data: Data
     data_base64: Bytes
     media_type: str
     memory_id: int
@@ -45,7 +51,7 @@ class Like(TypedDict, total=False):
 
 class _SpatialSort(TypedDict):
     field: str
-    target: Sequence[float]
+    target: Sequence[float] | Array
 
 
 class SpatialSort(_SpatialSort, total=False):

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import array
+import atexit
+import contextlib
 import datetime
+import inspect
 import math
+import numbers
 import os
 import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from ._errors import RobotmemError
-from ._values import untensored
+from ._operations import Operations
 
 if TYPE_CHECKING:
     from ._memory import Memory
 
 _MAX_CHUNK = 65536  # bytes
+_ALL_STAMPS = 64  # samples of a chunk whose stamps are all kept
+_LATEST = 32_503_680_000  # the year 3000
 _FORKED = "the recorder of %s belongs to the process that made it; make one after the fork"
 
 
@@ -37,10 +43,11 @@ class Recorder:
 
     push takes a few microseconds and never waits. A thread sends chunks of a second over one connection;
     each is a perception of type proprioceptive (another: perception_type) with the values as float64,
-    the rate, the channels, the source, and the stamps of the samples where they are uneven. While the
-    node is away the samples wait, at most buffer of them; what does not fit is dropped and counted. A
-    sample with a value that is no number keeps it (NaN is a gap). close, or the end of the block, sends
-    the rest.
+    the rate, the channels, the source, and the start and end. Of uneven stamps, a chunk of more than 64
+    samples keeps the gaps and the largest jitter, a shorter one all; without a rate chunks are that
+    short. While the node is away the samples wait, at most buffer of them; what does not fit is dropped
+    and counted, and so is a sample without numbers or of another width. NaN is stored. close, or the end
+    of the block, sends the rest.
 
     One thread may push at a time. A process that was forked gets a RuntimeError.
     """
@@ -64,7 +71,10 @@ class Recorder:
         """rate, in Hz, is the nominal one, 0 if it is not known; chunk, in seconds, the time of one
         perception; buffer the most samples that wait (default: a minute of them, at least 10,000). Other
         fields are those of save_perception, such as session_id and context."""
-        if not source or rate < 0 or not math.isfinite(rate) or chunk <= 0:
+        unknown = fields.keys() - set(inspect.signature(Operations.save_perception).parameters)
+        if unknown:
+            raise TypeError("a recorder has no argument %s; see save_perception" % ", ".join(sorted(unknown)))
+        if not source or rate < 0 or not math.isfinite(rate) or chunk <= 0 or not math.isfinite(chunk):
             raise ValueError("a recorder needs the name of its source, a rate of 0 Hz or more, and chunks above 0 s; not %r, %r and %r" % (source, rate, chunk))
         self.source, self.rate = source, rate
         self._memory, self._chunk = memory, chunk
@@ -84,20 +94,24 @@ class Recorder:
         self._wake = threading.Event()
         self._closing = False
         self._error: Exception | None = None
-        self._refused: RobotmemError | None = None
+        self._refused: Exception | None = None
+        self._bad = 0
+        self._closed = self._gone = False
+        atexit.register(self._flush)
         self._thread = threading.Thread(target=self._work, name="robotmem-recorder", daemon=True)
         self._thread.start()
 
     def push(self, t: float | datetime.datetime, values: Any) -> bool:
         """Add a sample: its stamp, in seconds since 1970 (time.time()) or a datetime, and a number or
         one number for each channel. False if it was dropped, because too many wait or the recorder is
-        closed. The values must not change afterwards."""
+        closed. Lists and arrays are copied and may be used again."""
         if os.getpid() != self._pid:
             raise RuntimeError(_FORKED % self.source)
         self._pushed += 1
         if self._closing or len(self._waiting) >= self._most:
             self._dropped += 1
             return False
+        values = values.tolist() if hasattr(values, "tolist") else tuple(values) if isinstance(values, list) else values
         self._waiting.append((t, values))  # type: ignore[arg-type]  # one append is atomic
         return True
 
@@ -112,22 +126,35 @@ class Recorder:
         return self._error
 
     def close(self, timeout: float = 30.0) -> RecorderCounts:
-        """Send what waits, within timeout seconds. Raises the error of the last attempt if that fails, and
-        the node's refusal if it refused samples, such as those of an episode that has ended; these
-        samples count as dropped."""
+        """Send what waits, for timeout seconds and the length of a call at most. Raises the error of the
+        last attempt if that fails, the node's refusal if it refused samples, such as those of an episode
+        that has ended, and ValueError if all samples were no numbers; these samples count as dropped.
+        Closing again does nothing."""
         if os.getpid() != self._pid:
             raise RuntimeError(_FORKED % self.source)
-        self._closing = True
+        if self._closed:
+            return self.counts
+        self._closing, self._closed = True, True
+        atexit.unregister(self._flush)
         self._deadline = time.monotonic() + timeout
         self._wake.set()
         self._thread.join(timeout + 5)
+        self._gone = True  # what a call that hangs may still store is counted as dropped
         if self._waiting:
             self._dropped += len(self._waiting)
             self._waiting = []
             raise self._error or RobotmemError("unavailable", "", "the samples of %s could not be stored within %g s" % (self.source, timeout))
         if self._refused is not None:
             raise self._refused
+        if self._bad and not self._stored:
+            raise self._error or ValueError("no sample of %s could be stored" % self.source)
         return self.counts
+
+    def _flush(self) -> None:
+        """Send what waits when Python ends without a close."""
+        if os.getpid() == self._pid:
+            with contextlib.suppress(Exception):
+                self.close(5)
 
     def __enter__(self) -> Recorder:
         return self
@@ -158,7 +185,7 @@ class Recorder:
                 self._error = None
                 self._send(self._waiting[:ready])
                 pause, before = 0.1, len(self._waiting)
-            except Exception as err:  # the node is away: keep the samples and try again
+            except RobotmemError as err:  # the node is away: keep the samples and try again
                 self._error = err
                 if self._closing and time.monotonic() > self._deadline:
                     return
@@ -170,13 +197,12 @@ class Recorder:
         at = 0
         while at < len(samples):
             rows, width, stamps = array.array("d"), None, array.array("d")
-            most = max(1, int(self._chunk * self.rate)) if self.rate else len(samples)
+            most = max(1, int(self._chunk * self.rate)) if self.rate else _ALL_STAMPS
             end, bad = at, 0
             while end < len(samples) and end - at < most and len(rows) * 8 < _MAX_CHUNK:
                 t, values = samples[end]
-                row = self._row(values)
-                stamp = t.timestamp() if isinstance(t, datetime.datetime) else t
-                if row is None or not isinstance(stamp, (int, float)) or not math.isfinite(stamp):
+                row, stamp = self._row(values), self._stamp(t)
+                if row is None or stamp is None:
                     if end > at:
                         break  # store what is before it
                     bad = 1
@@ -188,32 +214,43 @@ class Recorder:
                 rows.extend(row)
                 stamps.append(stamp)
                 end += 1
+            self._bad += bad
             if not bad:
                 try:
                     self._store(rows, width or 1, stamps)
-                    self._stored += end - at
-                except RobotmemError as err:
-                    if err.kind not in ("invalid", "too_large", "not_found", "conflict", "forbidden"):
+                    if not self._gone:
+                        self._stored += end - at
+                except Exception as err:
+                    if isinstance(err, RobotmemError) and (err.kind == "unavailable" or err.status in (429, 503)):
                         raise
                     self._error, self._refused, bad = err, err, end - at  # for good
-            self._dropped += bad
-            del self._waiting[: end - at]
+            if not self._gone:
+                self._dropped += bad
+                del self._waiting[: end - at]
             at = end
 
     def _row(self, values: Any) -> list[float] | None:
         """The values of a sample; None if they are no numbers, or not one for each channel."""
         try:
-            values = untensored(values)
-            if hasattr(values, "tolist"):
-                values = values.tolist()
             row = [float(v) for v in values] if isinstance(values, (list, tuple)) else [float(values)]
-        except (TypeError, ValueError) as err:
+        except (TypeError, ValueError, OverflowError) as err:
             self._error = err
             return None
         if not row or (self._channels is not None and len(row) != len(self._channels)):
             self._error = ValueError("a sample of %s has %d values for %d channels" % (self.source, len(row), len(self._channels or [])))
             return None
         return row
+
+    def _stamp(self, t: Any) -> float | None:
+        """A stamp in seconds; None if it is none."""
+        try:
+            stamp = t.timestamp() if isinstance(t, datetime.datetime) else float(t) if isinstance(t, numbers.Real) else math.nan
+        except (OverflowError, ValueError):
+            stamp = math.nan
+        if 0 <= stamp < _LATEST:
+            return stamp
+        self._error = ValueError("the stamp %r of %s is not in seconds since 1970; divide nanoseconds by 1e9" % (t, self.source))
+        return None
 
     def _store(self, rows: array.array[float], width: int, stamps: array.array[float]) -> None:
         n = len(stamps)
@@ -223,9 +260,9 @@ class Recorder:
         if rate:
             metadata["rate_hz"] = rate
         metadata["start"], metadata["end"] = _rfc3339(stamps[0]), _rfc3339(stamps[-1])
-        if rate and n > 1 and n <= 64 and any(abs(b - a - 1 / rate) > 0.1 / rate for a, b in zip(stamps, stamps[1:])):
+        if rate and n > 1 and n <= _ALL_STAMPS and any(abs(b - a - 1 / rate) > 0.1 / rate for a, b in zip(stamps, stamps[1:])):
             metadata["times_s"] = [t - stamps[0] for t in stamps]
-        elif rate and n > 64:
+        elif rate and n > _ALL_STAMPS:
             intervals = [b - a for a, b in zip(stamps, stamps[1:])]
             gaps = [{"after_index": i, "seconds": d} for i, d in enumerate(intervals) if d > 1.5 / rate]
             if gaps:

@@ -47,12 +47,20 @@ def encode(value: Any, path: str = "") -> str:
     if isinstance(value, Number) and _SPELT.fullmatch(value.text):
         return value.text
     if isinstance(value, dict):
-        return "{" + ",".join(json.dumps(str(key), ensure_ascii=False) + ":" + encode(v, "%s.%s" % (path, key)) for key, v in value.items()) + "}"
+        parts = {_key(key, path): encode(v, "%s.%s" % (path, key)) for key, v in value.items()}
+        if len(parts) < len(value):
+            raise ValueError("%stwo keys are the same as text" % _at(path))
+        return "{" + ",".join(key + ":" + v for key, v in parts.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(encode(v, "%s[%d]" % (path, i)) for i, v in enumerate(value)) + "]"
     if isinstance(value, datetime.datetime):
+        if value != value:
+            raise ValueError(_at(path) + "NaT is no time; leave the key out, or give None")
+        value = value.to_pydatetime(warn=False) if hasattr(value, "to_pydatetime") else value
         value = (value if value.tzinfo else value.astimezone()).isoformat()
     elif isinstance(value, (bytes, bytearray, memoryview)):
+        if path not in ("", ".data_base64"):
+            raise ValueError(_at(path) + "bytes have no JSON form; save them as a perception")
         value = base64.b64encode(value).decode()
     elif isinstance(value, Answer):
         return encode(value.to_dict(), path)
@@ -62,16 +70,25 @@ def encode(value: Any, path: str = "") -> str:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         text.encode()  # a lone half of a character has no UTF-8
     except (TypeError, ValueError) as err:
-        at = path.lstrip(".")
-        raise ValueError((at + ": " if at else "") + _no_json(value, err)) from err
+        raise ValueError(_at(path) + _no_json(value, err)) from err
     return text
+
+
+def _at(path: str) -> str:
+    return path.lstrip(".") + ": " if path else ""
+
+
+def _key(key: Any, path: str) -> str:
+    if not isinstance(key, (str, int)) or isinstance(key, bool):
+        raise ValueError("%sa key is text, not %r" % (_at(path), key))
+    return json.dumps(str(key), ensure_ascii=False)
 
 
 def _no_json(value: Any, err: Exception) -> str:
     if isinstance(value, float):
         return "%r is no number of JSON; leave the key out, or give None" % value
     if isinstance(value, str):
-        return "the text has half a character (a lone surrogate), which UTF-8 cannot carry"
+        return "the text has an unpaired surrogate, which UTF-8 cannot carry"
     return "%s has no JSON form; give numbers, text, lists and dicts" % type(value).__name__ if isinstance(err, TypeError) else str(err)
 
 
@@ -79,7 +96,9 @@ def _encode_array(value: Any, path: str) -> str:
     value = untensored(value)
     dtype = str(getattr(value, "dtype", ""))
     if dtype == "object":
-        raise ValueError(path.lstrip(".") + ": an array of objects has no JSON form; give an array of numbers, or a list")
+        raise ValueError(_at(path) + "an array of objects has no JSON form; give an array of numbers, or a list")
+    if dtype.startswith("datetime64"):
+        return encode([t.replace(tzinfo=datetime.timezone.utc) for t in value.astype("datetime64[us]").ravel().tolist()] if value.ndim else value.astype("datetime64[us]").item().replace(tzinfo=datetime.timezone.utc), path)
     if dtype in ("float16", "float32"):
         if getattr(value, "ndim", 0) == 0:
             return encode(Number(str(value)), path)
@@ -113,11 +132,15 @@ def payload(value: Any) -> Payload | None:
     """
     kind = type(value).__module__.partition(".")[0]
     if kind == "pandas" and hasattr(value, "to_csv"):
-        named = value.index.name is not None or str(value.index.dtype).startswith("datetime")
-        return Payload(value.to_csv(index=named).encode(), "text/csv", None)
+        usual = type(value.index).__name__ == "RangeIndex" and (value.index.start, value.index.step) == (0, 1)
+        return Payload(value.to_csv(index=not usual).encode(), "text/csv", None)
     if hasattr(value, "getexif") and hasattr(value, "save"):  # an image of Pillow
+        if value.mode in ("F", "I"):  # which no PNG holds
+            import numpy
+
+            return Payload(npy(numpy.asarray(value)), None, "visual")
         out = io.BytesIO()
-        (value if value.mode in ("1", "L", "LA", "P", "RGB", "RGBA", "I", "I;16") else value.convert("RGB")).save(out, "PNG")
+        (value if value.mode in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16") else value.convert("RGB")).save(out, "PNG")
         return Payload(out.getvalue(), "image/png", "visual")
     value = untensored(value)
     if hasattr(value, "dtype") and hasattr(value, "tobytes"):
@@ -127,6 +150,10 @@ def payload(value: Any) -> Payload | None:
 
 def npy(array: Any) -> bytes:
     """An array of NumPy as a .npy file, version 1.0, in C order. Raises ValueError for objects and fields."""
+    if hasattr(array, "filled"):  # masked values are NaN
+        if array.dtype.kind != "f" and array.mask.any():
+            raise ValueError("a masked array of integers cannot be stored; fill it, or give floats")
+        array = array.filled(float("nan")) if array.dtype.kind == "f" else array.data
     descr = array.dtype.str
     if "O" in descr or descr.startswith("|V"):
         raise ValueError("an array of %s cannot be stored; give an array of numbers" % ("objects" if "O" in descr else "records"))
@@ -149,7 +176,7 @@ def loaded(data: bytes, media_type: str, metadata: dict[str, Any]) -> Any:
     if kind == "application/x-samples" or (kind == "application/octet-stream" and {"dtype", "shape"} <= metadata.keys()):
         import numpy
 
-        return numpy.frombuffer(data, metadata["dtype"]).reshape(metadata["shape"])
+        return numpy.frombuffer(data, metadata["dtype"]).reshape(metadata["shape"]).copy()
     if kind.startswith("image/"):
         import PIL.Image
 
@@ -159,6 +186,8 @@ def loaded(data: bytes, media_type: str, metadata: dict[str, Any]) -> Any:
     if kind == "text/csv":
         import pandas
 
+        if not data.strip():
+            return pandas.DataFrame()
         with warnings.catch_warnings():  # new versions read exactly and warn of the argument that older ones need
             warnings.simplefilter("ignore")
             return pandas.read_csv(io.BytesIO(data), float_precision="round_trip")

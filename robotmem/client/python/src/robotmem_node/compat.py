@@ -25,7 +25,7 @@ from ._memory import Memory
 
 __all__ = ["connect", "end_session", "forget", "import_memory", "learn", "recall", "save_perception", "start_session", "update"]
 
-_lock = threading.Lock()
+_lock, _first = threading.Lock(), threading.Lock()
 _memory: Memory | None = None
 
 
@@ -34,15 +34,17 @@ def connect(where: str | os.PathLike[str] | None = None, **settings: Any) -> Mem
     first function chooses ROBOTMEM_URL, ROBOTMEM_DB or robotmem.db in this folder."""
     global _memory
     where = where or os.environ.get("ROBOTMEM_URL") or os.environ.get("ROBOTMEM_DB") or "robotmem.db"
+    made = Memory(where, **settings)
     with _lock:
-        if _memory is not None:
-            _memory.close()
-        _memory = Memory(where, **settings)
-        return _memory
+        before, _memory = _memory, made
+    if before is not None:
+        before.close()
+    return made
 
 
 def _m() -> Memory:
-    return _memory or connect()
+    with _first:
+        return _memory or connect()
 
 
 def import_memory(file: str | os.PathLike[str], time_zone: str = "UTC") -> dict[str, Any]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, Callable, Mapping, SupportsFloat
 
 import gymnasium
 
+from ._errors import RobotmemError
 from ._memory import PLACE, Episode, Memory, merged
 from ._operations import Object
 
@@ -18,13 +20,15 @@ class MemoryWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
 
         env = MemoryWrapper(gymnasium.make("FetchPush-v4"), memory, key=lambda obs: obs["desired_goal"])
         obs, info = env.reset()
-        env.params = {"speed": 0.7}                     # what your policy uses in this episode
+        env.params = {"speed": 0.7}                     # what your policy uses, until you change it
         ...                                             # env.step(action) until the episode ends
 
     reset begins an episode of the memory; info["briefing"] of reset is what to know before it, and
     env.episode the Episode, to learn more in it. The step that ends the episode learns a fact with the
     parameters, the place, the return, the steps and the success, ends the episode with its outcome and
-    puts the id of the fact into info["memory_id"].
+    puts the id of the fact into info["memory_id"]. From outside of further wrappers, set the parameters
+    with env.set_wrapper_attr("params", {…}). If the node is away, the environment goes on, a warning
+    says so, and lost counts the episodes.
     """
 
     def __init__(
@@ -46,6 +50,7 @@ class MemoryWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         super().__init__(env)
         self.memory, self.params = memory, {}
         self.episode: Episode | None = None
+        self.lost = 0
         self._key, self._end_key, self._success = key, end_key, success or _stated
         self._task = task or (env.spec.id if env.spec is not None else type(env.unwrapped).__name__)
         self._context, self._collection = dict(context or {}), collection
@@ -56,11 +61,15 @@ class MemoryWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
         self._end(None)
         obs, info = self.env.reset(**kwargs)
-        self._return, self._steps, self.params = 0.0, 0, {}
+        self._return, self._steps = 0.0, 0
         begun = merged({"spatial": _places(self._key, obs, PLACE)} if self._key else {}, self._context)
         if kwargs.get("seed") is not None:
             begun = merged({"env": {"seed": kwargs["seed"]}}, begun)
-        self.episode = self.memory.episode(task=self._task, context=begun, collection=self._collection).__enter__()
+        try:
+            self.episode = self.memory.episode(task=self._task, context=begun, collection=self._collection).__enter__()
+        except RobotmemError as err:
+            self._lose(err)
+            return obs, {**info, "briefing": ""}
         return obs, {**info, "briefing": self.episode.briefing.text}
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
@@ -69,7 +78,11 @@ class MemoryWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._steps += 1
         if (terminated or truncated) and self.episode is not None:
             success = self._success(info, self._return, terminated)
-            info = {**info, "memory_id": self._remember(obs, success)}
+            try:
+                info = {**info, "memory_id": self._remember(obs, success)}
+            except RobotmemError as err:
+                self._lose(err)
+                self.episode = None
             self._end(success)
         return obs, reward, terminated, truncated, info
 
@@ -96,7 +109,14 @@ class MemoryWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             episode, self.episode = self.episode, None
             if success is not None:
                 episode.outcome = float(success)
-            episode.__exit__(None, None, None)
+            try:
+                episode.__exit__(None, None, None)
+            except RobotmemError as err:
+                self._lose(err)
+
+    def _lose(self, err: RobotmemError) -> None:
+        self.lost += 1
+        warnings.warn("the episode is not remembered: %s" % err, stacklevel=3)
 
 
 def _stated(info: Mapping[str, Any], _: float, terminated: bool) -> bool | None:
