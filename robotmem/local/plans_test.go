@@ -7,11 +7,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -28,15 +30,25 @@ func TestQueryPlans(t *testing.T) {
 	}
 	e := openTest(t, Options{Embedder: newWordEmbedder("test:words", 64)})
 	useEverything(t, e)
+	var mu sync.Mutex // guards statements
 	var statements []string
 	note := func(c *store.Conn) error {
+		mu.Lock()
+		defer mu.Unlock()
 		statements = append(statements, c.Statements()...)
 		return nil
 	}
-	for range 16 { // more than the pool has readers
-		if err := e.Store.Read(t.Context(), note); err != nil {
-			t.Fatal(err)
-		}
+	var readers errgroup.Group
+	for range 16 { // more than the pool has readers, so that all of them are asked
+		readers.Go(func() error {
+			return e.Store.Read(t.Context(), func(c *store.Conn) error {
+				time.Sleep(20 * time.Millisecond)
+				return note(c)
+			})
+		})
+	}
+	if err := readers.Wait(); err != nil {
+		t.Fatal(err)
 	}
 	if err := e.Store.WriteAlone(t.Context(), note); err != nil {
 		t.Fatal(err)
