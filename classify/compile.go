@@ -110,9 +110,6 @@ func (s source) compile(p *pattern) ([][]string, error) {
 }
 
 func (c *compiler) id(literal string) int32 {
-	if c.ids == nil {
-		c.ids = map[string]int32{}
-	}
 	id, ok := c.ids[literal]
 	if !ok {
 		id = int32(len(c.literals))
