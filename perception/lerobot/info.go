@@ -103,15 +103,15 @@ func (f *feature) check() error {
 
 func (f *feature) isCamera() bool { return f.Type == "image" || f.Type == "video" }
 
-// isNumeric reports whether the feature has numbers, and whether they need 64 bits.
-func (f *feature) isNumeric() (wide, ok bool) {
+// samples returns NumPy's name of the type that holds the numbers of the feature, "" if it has none.
+func (f *feature) samples() string {
 	switch f.Type {
 	case "float32", "float16", "bool", "int8", "int16", "uint8", "uint16":
-		return false, true
+		return "<f4"
 	case "float64", "int32", "uint32", "int64", "uint64":
-		return true, true
+		return "<f8"
 	}
-	return false, false
+	return ""
 }
 
 // channels returns the names of the numbers. In the file they are a list, or an object of lists

@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/internal/npy"
 )
 
 const (
@@ -28,18 +29,11 @@ type column struct {
 	key     string
 	feature feature
 	isImage bool
-	wide    bool      // float64 samples, otherwise float32
+	typ     npy.Type  // of the samples: float64 or float32
 	values  []float64 // of the current frame
 	image   []byte    // of the current frame; valid until the next
 	samples []byte    // little-endian, of the episode so far
 	tooLong bool      // samples would be more than maxTrace
-}
-
-func (c *column) size() int64 {
-	if c.wide {
-		return 8
-	}
-	return 4
 }
 
 // reader turns rows into the perceptions of one episode after another.
@@ -62,8 +56,9 @@ func (im *importer) newReader(t *table, file string) *reader {
 	rd := &reader{im: im}
 	for _, key := range im.in.sortedKeys {
 		f := im.in.Features[key]
-		wide, numeric := f.isNumeric()
-		c := &column{key: key, feature: f, wide: wide}
+		c := &column{key: key, feature: f}
+		var numeric bool
+		c.typ, numeric = npy.Lookup(f.samples())
 		var leaf *parquet.Column
 		switch {
 		case f.Type == "video" || indexColumns[key]:
@@ -145,11 +140,11 @@ func (rd *reader) add(c *column, s span, i int64) error {
 	if len(c.values) != c.feature.width {
 		return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", c.key, i, s.episode.index, len(c.values), c.feature.width)
 	}
-	if c.tooLong = c.tooLong || len(c.samples)+int(c.size())*len(c.values) > maxTrace; c.tooLong {
+	if c.tooLong = c.tooLong || len(c.samples)+c.typ.Size*len(c.values) > maxTrace; c.tooLong {
 		return nil
 	}
 	for _, n := range c.values {
-		if c.wide {
+		if c.typ.Size == 8 {
 			c.samples = binary.LittleEndian.AppendUint64(c.samples, math.Float64bits(n))
 		} else {
 			c.samples = binary.LittleEndian.AppendUint32(c.samples, math.Float32bits(float32(n)))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/internal/npy"
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
@@ -36,28 +37,25 @@ func (rd *reader) traces(s span) ([]importing.Perception, error) {
 		case c.feature.width == 1 && perceptionType(c.key) == "":
 			single = append(single, c)
 		default:
-			out = append(out, rd.trace(s, c.key, c.wide, c.feature.Shape, c.feature.channels(), c.samples, videos))
+			out = append(out, rd.trace(s, c.key, c.typ, c.feature.Shape, c.feature.channels(), c.samples, videos))
 		}
 	}
 	if len(single) > 0 {
+		wide, _ := npy.Lookup("<f8")
 		keys := make([]string, len(single))
 		for i, c := range single {
 			keys[i] = c.key
 		}
-		out = append(out, rd.trace(s, signals, true, nil, keys, interleave(single, s.rows), videos))
+		out = append(out, rd.trace(s, signals, wide, nil, keys, interleave(single, s.rows), videos))
 	}
 	return out, nil
 }
 
 // trace copies the samples, since the next episode reuses their memory.
-func (rd *reader) trace(s span, key string, wide bool, shape []int64, channels []string, samples []byte, videos map[string]any) importing.Perception {
-	dtype, size := "<f4", int64(4)
-	if wide {
-		dtype, size = "<f8", 8
-	}
-	width := int64(len(samples)) / size / s.rows
+func (rd *reader) trace(s span, key string, typ npy.Type, shape []int64, channels []string, samples []byte, videos map[string]any) importing.Perception {
+	width := int64(len(samples)/typ.Size) / s.rows
 	meta := map[string]any{
-		"feature": key, "dtype": dtype, "shape": []int64{s.rows, width}, "rate_hz": rd.im.in.RateHz,
+		"feature": key, "dtype": "<" + typ.Code, "shape": []int64{s.rows, width}, "rate_hz": rd.im.in.RateHz,
 	}
 	if len(shape) > 1 {
 		meta["frame_shape"] = shape
@@ -91,12 +89,7 @@ func perceptionType(key string) string {
 	return ""
 }
 
-func (c *column) at(i int64) float64 {
-	if c.wide {
-		return math.Float64frombits(binary.LittleEndian.Uint64(c.samples[i*8:]))
-	}
-	return float64(math.Float32frombits(binary.LittleEndian.Uint32(c.samples[i*4:])))
-}
+func (c *column) at(i int64) float64 { return c.typ.Float(c.samples[int(i)*c.typ.Size:]) }
 
 // interleave returns the samples of columns with one channel as one trace.
 func interleave(columns []*column, rows int64) []byte {
@@ -116,7 +109,7 @@ func (rd *reader) outcome() *float64 {
 		if c.feature.width != 1 || len(c.samples) == 0 || c.tooLong {
 			continue
 		}
-		n := int64(len(c.samples)) / c.size()
+		n := int64(len(c.samples) / c.typ.Size)
 		switch c.key {
 		case "next.success":
 			success = new(0.0)
