@@ -231,11 +231,7 @@ func (rd *reader) end(s span) error {
 	im := rd.im
 	im.done += s.rows
 	if !rd.known {
-		traces, err := rd.traces(s)
-		if err != nil {
-			return err
-		}
-		rd.batch = append(rd.batch, traces...)
+		rd.batch = append(rd.batch, rd.traces(s)...)
 		if err := rd.flush(); err != nil {
 			return err
 		}

@@ -22,11 +22,8 @@ const (
 )
 
 // traces returns the perceptions of an episode: one for each vector and one for all single numbers.
-func (rd *reader) traces(s span) ([]importing.Perception, error) {
-	videos, err := rd.im.videos(s.episode)
-	if err != nil {
-		return nil, err
-	}
+func (rd *reader) traces(s span) []importing.Perception {
+	videos := rd.im.videos(s.episode)
 	var out []importing.Perception
 	var single []*column
 	for _, c := range rd.columns {
@@ -48,7 +45,7 @@ func (rd *reader) traces(s span) ([]importing.Perception, error) {
 		}
 		out = append(out, rd.trace(s, signals, wide, nil, keys, interleave(single, s.rows), videos))
 	}
-	return out, nil
+	return out
 }
 
 // trace copies the samples, since the next episode reuses their memory.
@@ -128,23 +125,19 @@ func (rd *reader) outcome() *float64 {
 }
 
 // videos returns by camera which video of the dataset shows the episode, and which seconds of it.
-func (im *importer) videos(e episode) (map[string]any, error) {
+func (im *importer) videos(e episode) map[string]any {
 	out := map[string]any{}
 	for _, key := range im.in.sortedKeys {
 		v, ok := e.videos[key]
 		if !ok || len(out) == maxVideos {
 			continue
 		}
-		path, err := im.in.videoFile(key, v)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
-		}
 		if !media.Finite(v.from + v.to) { // JSON cannot hold it
 			v.from, v.to = 0, 0
 		}
-		out[key] = map[string]any{"origin": im.origin(path), "from_s": v.from, "to_s": v.to}
+		out[key] = map[string]any{"origin": im.origin(im.in.videoFile(key, v)), "from_s": v.from, "to_s": v.to}
 	}
-	return out, nil
+	return out
 }
 
 func (rd *reader) describe(e episode, what string) string {

@@ -396,11 +396,8 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error 
 		if i < len(t.Units) && t.Units[i] != "" {
 			property["description"] = t.Units[i]
 		}
-		quoted, err1 := json.Marshal(name)
-		text, err2 := json.Marshal(property)
-		if err := cmp.Or(err1, err2); err != nil {
-			return err
-		}
+		quoted, _ := json.Marshal(name) // texts are always JSON
+		text, _ := json.Marshal(property)
 		names[i] = string(quoted)
 		properties[i] = names[i] + ":" + string(text)
 	}
