@@ -258,10 +258,7 @@ func roomFor(dir string, needed int64) error {
 // finish syncs the backup and renames it.
 func (b *job) finish() error {
 	b.report.Seconds = time.Since(b.started).Seconds()
-	manifest, err := json.MarshalIndent(b.report.Backup, "", "  ")
-	if err != nil {
-		return err
-	}
+	manifest, _ := json.MarshalIndent(b.report.Backup, "", "  ") // of texts and finite numbers
 	path := filepath.Join(b.temp(), backupManifest)
 	final := filepath.Join(b.dir, b.report.Name)
 	for _, step := range []func() error{

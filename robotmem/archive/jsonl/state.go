@@ -116,10 +116,7 @@ func (s *State) stored(ctx context.Context, svc robotmem.Service, b *batch, keep
 
 // save replaces the state on disk and syncs it.
 func (s *State) save() error {
-	data, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
+	data, _ := json.Marshal(s) // of whole numbers
 	f, err := os.CreateTemp(filepath.Dir(s.path), filepath.Base(s.path)+".*")
 	if err != nil {
 		return err
