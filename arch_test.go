@@ -78,7 +78,7 @@ var owners = map[string][]string{
 	"github.com/go-playground/validator/v10": {"robotmem"},
 	"github.com/ollama/ollama":               {"robotmem/embedding"},
 	"github.com/hashicorp/golang-lru":        {"robotmem/embedding", "web"},
-	"golang.org/x/sync":                      {"robotmem/mcp", "web"},
+	"golang.org/x/sync":                      {"robotmem/archive/sensors", "robotmem/mcp", "web"},
 	"github.com/klauspost/compress":          {"perception/payload", "perception/recording", "robotmem/archive", "robotmem/internal/store", "robotmem/internal/text", "web"},
 	"golang.org/x/time":                      {"web"},
 	"github.com/rs/cors":                     {"web"},

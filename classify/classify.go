@@ -58,7 +58,7 @@ type confidence struct {
 func (r *Rules) Classify(content string, contextLen int) Result {
 	m, _ := r.runs.Get().(*run)
 	if m == nil {
-		m = r.newRun()
+		m = &run{Rules: r, proved: make([]bool, len(r.named)+3), progress: make([]step, r.progress)}
 	}
 	m.start(content)
 	m.findScope()

@@ -56,11 +56,11 @@ func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 	}
-	if r == utf8.RuneError || !unicode.In(r, unicode.L, unicode.M, unicode.Nd) {
-		return false
-	}
-	return !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	return r != utf8.RuneError && unicode.In(r, unicode.L, unicode.M, unicode.Nd) && !unicode.In(r, unspaced...)
 }
+
+// unspaced are the scripts whose words have no spaces between them.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul}
 
 // An edge is the kind of text beside a literal.
 type edge uint8
@@ -90,22 +90,17 @@ func edgeAfter(text []byte, i int) edge {
 	if i == len(text) {
 		return edgeOpen
 	}
+	beside := edgeInner
 	switch text[i] {
 	case '_':
 		return edgeName
 	case '.':
-		if r, _ := utf8.DecodeRune(text[i+1:]); wordRune(r) {
-			return edgeName
-		}
-		return edgeOpen
+		beside, i = edgeName, i+1
 	case '-':
-		if r, _ := utf8.DecodeRune(text[i+1:]); wordRune(r) {
-			return edgeDash
-		}
-		return edgeOpen
+		beside, i = edgeDash, i+1
 	}
 	if r, _ := utf8.DecodeRune(text[i:]); wordRune(r) {
-		return edgeInner
+		return beside
 	}
 	return edgeOpen
 }
@@ -142,10 +137,7 @@ var mayEnd = [256]bool{'\n': true, ';': true, '.': true, '!': true, '?': true, 0
 func lead(text []byte, from, to int) int {
 	for from < to {
 		r, n := utf8.DecodeRune(text[from:to])
-		if wordRune(r) && (r < '0' || r > '9') || r == '_' || r == utf8.RuneError {
-			break
-		}
-		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
+		if wordRune(r) && (r < '0' || r > '9') || r == '_' || r == utf8.RuneError || unicode.In(r, unspaced...) {
 			break
 		}
 		from += n

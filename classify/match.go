@@ -35,10 +35,6 @@ type mark struct {
 	start, end int
 }
 
-func (r *Rules) newRun() *run {
-	return &run{Rules: r, proved: make([]bool, len(r.named)+3), progress: make([]step, r.progress)}
-}
-
 func (m *run) start(content string) {
 	m.content = content
 	m.text = fold(m.text, content)

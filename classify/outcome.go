@@ -34,12 +34,9 @@ func (o *Outcomes) Of(word string) string {
 }
 
 func (p *parser) fallback(n ast.Node) error {
-	name, ok := text(n)
-	if !ok || !identifier.MatchString(name) {
-		return fail(n, "fallback %s is not a name: lower-case letters, digits and _, at most 64", n)
-	}
-	p.rules.fallback = name
-	return nil
+	f := &fields{at: n, nodes: map[string]ast.Node{"fallback": n}}
+	p.rules.fallback = f.name("fallback")
+	return f.err
 }
 
 func (p *parser) outcome(n ast.Node) error {

@@ -208,7 +208,7 @@ func (p *parser) compile() error {
 		r.named = append(r.named, t.Name)
 	}
 	r.causal = int32(len(r.named))
-	var c compiler
+	c := compiler{ids: map[string]int32{}}
 	for i, owner := range slices.Concat(p.ranked, p.tagged, []stated{p.causal, p.proofs[0], p.proofs[1]}) {
 		target := int32(i)
 		if err := owner.compile(&c, target, i >= len(p.ranked) && target < r.causal); err != nil {

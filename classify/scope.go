@@ -138,19 +138,14 @@ func trimFront(s string, from, end int) int {
 
 // pieces tries the parts of a compound such as left_arm/right_arm.
 func (m *run) pieces(from, end int) {
-	for at := from; at < end; at++ {
-		if strings.IndexByte("/-+@~", m.content[at]) < 0 {
+	for at := from; at <= end; at++ {
+		if at < end && strings.IndexByte("/-+@~", m.content[at]) < 0 {
 			continue
 		}
-		m.piece(from, at)
+		if from < at {
+			m.try(from, at, at, shapeUnderscore|shapeCapital|shapeDot)
+		}
 		from = at + 1
-	}
-	m.piece(from, end)
-}
-
-func (m *run) piece(from, end int) {
-	if from < end {
-		m.try(from, end, end, shapeUnderscore|shapeCapital|shapeDot)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	yamlparser "github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 // The file is read as a syntax tree and not into structs, so that errors of compiling name a line.
@@ -37,27 +38,28 @@ func parseYAML(data []byte) (ast.Node, error) {
 }
 
 func syntaxError(err error) error {
-	e := &ParseError{Reason: "bad YAML: " + err.Error()}
 	var located yaml.Error
 	if errors.As(err, &located) {
-		e.Reason = "bad YAML: " + located.GetMessage()
-		if t := located.GetToken(); t != nil && t.Position != nil {
-			e.Line, e.Column = t.Position.Line, t.Position.Column
-		}
+		return at(located.GetToken(), "bad YAML: "+located.GetMessage())
+	}
+	return at(nil, "bad YAML: "+err.Error())
+}
+
+// at is an error at a token, which may be nil.
+func at(t *token.Token, reason string) error {
+	e := &ParseError{Reason: reason}
+	if t != nil && t.Position != nil {
+		e.Line, e.Column = t.Position.Line, t.Position.Column
 	}
 	return e
 }
 
 func fail(n ast.Node, format string, args ...any) error {
-	e := &ParseError{Reason: fmt.Sprintf(format, args...)}
 	// The token of a mapping is its first colon; report the first key.
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
 		n = m.Values[0].Key
 	}
-	if t := n.GetToken(); t != nil && t.Position != nil {
-		e.Line, e.Column = t.Position.Line, t.Position.Column
-	}
-	return e
+	return at(n.GetToken(), fmt.Sprintf(format, args...))
 }
 
 // fields are the values of a mapping. After the first error, the methods return zero values.

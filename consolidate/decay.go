@@ -48,18 +48,10 @@ func AtLeast(stored, rate float64, since time.Duration, floor float64) bool {
 
 // Decays reports whether memories of a category lose confidence with time.
 func Decays(category string) bool {
-	switch category {
-	case "constraint", "preference", "worldview", "postmortem", "gotcha":
-		return false
-	}
-	return true
+	return !Protected(category) && category != "preference" && category != "worldview"
 }
 
 // Protected reports whether memories of a category are never consolidated.
 func Protected(category string) bool {
-	switch category {
-	case "constraint", "postmortem", "gotcha":
-		return true
-	}
-	return false
+	return category == "constraint" || category == "postmortem" || category == "gotcha"
 }

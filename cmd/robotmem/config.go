@@ -82,13 +82,10 @@ func splitAt(separators string) func(string) []string {
 }
 
 func defaults() map[string]any {
-	return map[string]any{
-		"db": "", "collection": "", "embedder": "auto", "taxonomy": "", "durability": "full", "read_only": false,
-		"allow_path": []string{}, "log_level": "warn", "url": "", "token": "", "addr": "127.0.0.1:7878",
-		"ollama_url": "", "openai_url": "", "openai_key": "", "weights": map[string]float64{}, "fusion": "score",
-		"memory": "", "retention": []string{}, "min_free": "", "backup_to": "", "backup_every": "", "backup_keep": "",
-		"tls_cert": "", "tls_key": "", "allow_host": []string{}, "cors_origin": []string{}, "rate": "",
-	}
+	out := map[string]any{}
+	usual := config{Embedder: "auto", Durability: "full", LogLevel: "warn", Addr: "127.0.0.1:7878", Fusion: "score"}
+	_ = mapstructure.Decode(usual, &out) // it has the fields of config
+	return out
 }
 
 // loadConfig merges defaults, file, environment and flags.

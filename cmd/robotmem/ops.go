@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"reflect"
 	"slices"
@@ -244,4 +245,18 @@ func (b *opCommands) find(n *kong.Node) *opCommand {
 		}
 	}
 	return nil
+}
+
+// exampleText has the examples in the help of each command, below a line "= " and its path.
+//
+//go:embed examples.txt
+var exampleText string
+
+func examples(path string) string {
+	_, lines, found := strings.Cut("\n"+exampleText, "\n= "+path+"\n")
+	if !found {
+		return ""
+	}
+	lines, _, _ = strings.Cut(strings.TrimSuffix(lines, "\n"), "\n= ")
+	return "Examples:\n\n  " + strings.ReplaceAll(lines, "\n", "\n  ")
 }

@@ -158,16 +158,11 @@ func openTokens(c *config, failed func(error)) (*tokenFile, error) {
 	return f, err
 }
 
-func asItIs(list []web.Token) ([]web.Token, error) { return list, nil }
-
 // Tokens are the present ones, or while the file cannot be read the last ones.
 func (f *tokenFile) Tokens() []web.Token {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	info, err := os.Stat(f.path)
-	if err != nil {
-		info = nil
-	}
+	info, _ := os.Stat(f.path) // nil with an error
 	if f.bad == "" && sameFile(info, f.seen) {
 		return f.now
 	}
@@ -261,7 +256,7 @@ func (f *tokenFile) writeUses() {
 	f.unwritten = false
 	f.mu.Unlock()
 	if unwritten {
-		_ = f.change(asItIs)
+		_ = f.change(func(list []web.Token) ([]web.Token, error) { return list, nil }) // List has the times
 	}
 }
 

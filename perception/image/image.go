@@ -139,23 +139,30 @@ func (f File) Describe() (summary, kind string, vector []float32) {
 
 func isDepth(in media.Payload) bool { return in.Metadata.Text("kind") == "depth" }
 
-// Features returns a vector of the kind image/v2 or depth/v1.
-func (f File) Features() (kind string, vector []float32, ok bool) {
-	p, err := f.decode()
+// decoder is a File or Pixels.
+type decoder interface{ decode() (picture, error) }
+
+func featuresOf(d decoder) (kind string, vector []float32, ok bool) {
+	p, err := d.decode()
 	if err != nil {
 		return "", nil, false
 	}
 	return p.features()
 }
 
-// Preview returns a smaller copy.
-func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
-	p, err := f.decode()
+func previewOf(d decoder, o media.PreviewOptions) (*media.Preview, error) {
+	p, err := d.decode()
 	if err != nil {
 		return nil, err
 	}
 	return p.preview(o)
 }
+
+// Features returns a vector of the kind image/v2 or depth/v1.
+func (f File) Features() (kind string, vector []float32, ok bool) { return featuresOf(f) }
+
+// Preview returns a smaller copy.
+func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) { return previewOf(f, o) }
 
 var errNoSamples = fmt.Errorf("%w in a picture; preview shows it", media.ErrNoSamples)
 

@@ -174,21 +174,14 @@ func (p Pixels) unit(f frame) string {
 }
 
 // Features returns a vector of the kind image/v2 or depth/v1.
-func (p Pixels) Features() (kind string, vector []float32, ok bool) {
-	f, err := p.open()
-	if err != nil {
-		return "", nil, false
-	}
-	return f.picture().features()
-}
+func (p Pixels) Features() (kind string, vector []float32, ok bool) { return featuresOf(p) }
 
 // Preview returns a smaller copy.
-func (p Pixels) Preview(o media.PreviewOptions) (*media.Preview, error) {
+func (p Pixels) Preview(o media.PreviewOptions) (*media.Preview, error) { return previewOf(p, o) }
+
+func (p Pixels) decode() (picture, error) {
 	f, err := p.open()
-	if err != nil {
-		return nil, err
-	}
-	return f.picture().preview(o)
+	return f.picture(), err
 }
 
 // Samples returns an error: a picture has no samples. So an array of pixels is not read as a trace.

@@ -81,7 +81,7 @@ func readTasks(root *os.Root) (map[int64]string, error) {
 }
 
 // readEpisodes reads meta/episodes/*/*.parquet, in order of the index.
-// It leaves out wrong rows and calls bad with them.
+// It leaves out wrong rows and damaged files and calls bad with them.
 func readEpisodes(root *os.Root, in *info, bad func(what string, err error)) ([]episode, error) {
 	seen := map[int64]bool{}
 	var out []episode
@@ -101,28 +101,18 @@ func readEpisodes(root *os.Root, in *info, bad func(what string, err error)) ([]
 		out = append(out, e)
 		return nil
 	}
-	err := in.episodeTables(root, add, bad)
-	slices.SortFunc(out, func(a, b episode) int { return int(a.index - b.index) })
-	return out, err
-}
-
-// episodeTables reads the files in order of their names. It calls bad with a damaged one and
-// continues.
-func (in *info) episodeTables(root *os.Root, add func(episode) error, bad func(string, error)) error {
 	const folder = "meta/episodes"
-	names, err := fs.Glob(root.FS(), folder+"/*/*.parquet")
-	if err != nil {
-		return err
-	}
-	if len(names) == 0 {
-		return errors.New(folder + " holds no chunk-000/file-000.parquet")
+	names, err := fs.Glob(root.FS(), folder+"/*/*.parquet") // in order
+	if err == nil && len(names) == 0 {
+		err = errors.New(folder + " holds no chunk-000/file-000.parquet")
 	}
 	for _, name := range names {
 		if err := in.episodeTable(root, name, add); err != nil {
-			bad(name, err)
+			bad(name, err) // the others are read nevertheless
 		}
 	}
-	return nil
+	slices.SortFunc(out, func(a, b episode) int { return int(a.index - b.index) })
+	return out, err
 }
 
 func (in *info) episodeTable(root *os.Root, name string, add func(episode) error) error {

@@ -69,11 +69,7 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 		return nil, fmt.Errorf("meta/episodes: %w", err)
 	}
 	im.checkTotals(episodes)
-	files, err := im.files(episodes)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range files {
+	for _, f := range im.files(episodes) {
 		if im.failed = ctx.Err(); im.failed == nil {
 			im.importFile(f)
 		}
@@ -121,14 +117,11 @@ type dataFile struct {
 }
 
 // files returns the data files with wanted episodes, in order of their first episode.
-func (im *importer) files(episodes []episode) ([]*dataFile, error) {
+func (im *importer) files(episodes []episode) []*dataFile {
 	byName := map[string]*dataFile{}
 	var out []*dataFile
 	for _, e := range episodes {
-		name, err := im.in.dataFile(e)
-		if err != nil {
-			return nil, fmt.Errorf("meta/info.json: data_path: %w", err)
-		}
+		name := im.in.dataFile(e)
 		f := byName[name]
 		if f == nil {
 			f = &dataFile{name: name, episodes: map[int64]episode{}}
@@ -138,7 +131,7 @@ func (im *importer) files(episodes []episode) ([]*dataFile, error) {
 		f.episodes[e.index] = e
 		f.wanted = f.wanted || im.o.wants(e.index)
 	}
-	return slices.DeleteFunc(out, func(f *dataFile) bool { return !f.wanted }), nil
+	return slices.DeleteFunc(out, func(f *dataFile) bool { return !f.wanted })
 }
 
 // span is the rows of an episode in a data file.

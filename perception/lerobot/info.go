@@ -2,7 +2,6 @@ package lerobot
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -32,7 +31,7 @@ type info struct {
 	Frames     int64              `json:"total_frames"`
 	RateHz     float64            `json:"fps"`
 	DataPath   string             `json:"data_path"`
-	VideoPath  *string            `json:"video_path"`
+	VideoPath  string             `json:"video_path"`
 	Features   map[string]feature `json:"features"`
 	sortedKeys []string
 }
@@ -62,7 +61,7 @@ func parseInfo(data []byte) (*info, error) {
 	case len(in.Features) == 0 || len(in.Features) > maxFeatures:
 		return nil, fmt.Errorf("there are %d features; 1 to %d are read", len(in.Features), maxFeatures)
 	}
-	if _, err := in.dataFile(episode{}); err != nil {
+	if _, err := expand(in.DataPath, "", 0, 0); err != nil {
 		return nil, fmt.Errorf("data_path: %w", err)
 	}
 	in.sortedKeys = slices.Sorted(maps.Keys(in.Features))
@@ -74,7 +73,7 @@ func parseInfo(data []byte) (*info, error) {
 		if err := f.check(); err != nil {
 			return nil, fmt.Errorf("feature %.100q: %w", key, err)
 		}
-		if _, err := in.videoFile(key, video{}); err != nil && f.Type == "video" {
+		if _, err := expand(in.VideoPath, key, 0, 0); err != nil && f.Type == "video" {
 			return nil, fmt.Errorf("video_path: %w", err)
 		}
 		in.Features[key] = f
@@ -103,15 +102,15 @@ func (f *feature) check() error {
 
 func (f *feature) isCamera() bool { return f.Type == "image" || f.Type == "video" }
 
-// isNumeric reports whether the feature has numbers, and whether they need 64 bits.
-func (f *feature) isNumeric() (wide, ok bool) {
+// samples returns NumPy's name of the type that holds the numbers of the feature, "" if it has none.
+func (f *feature) samples() string {
 	switch f.Type {
 	case "float32", "float16", "bool", "int8", "int16", "uint8", "uint16":
-		return false, true
+		return "<f4"
 	case "float64", "int32", "uint32", "int64", "uint64":
-		return true, true
+		return "<f8"
 	}
-	return false, false
+	return ""
 }
 
 // channels returns the names of the numbers. In the file they are a list, or an object of lists
@@ -140,15 +139,15 @@ func (f *feature) channels() []string {
 	return list
 }
 
-func (in *info) dataFile(e episode) (string, error) {
-	return expand(in.DataPath, "", e.chunk, e.file)
+// dataFile and videoFile return paths that parseInfo has tried with other numbers.
+func (in *info) dataFile(e episode) string {
+	path, _ := expand(in.DataPath, "", e.chunk, e.file)
+	return path
 }
 
-func (in *info) videoFile(key string, v video) (string, error) {
-	if in.VideoPath == nil {
-		return "", errors.New("info.json names no video_path")
-	}
-	return expand(*in.VideoPath, key, v.chunk, v.file)
+func (in *info) videoFile(key string, v video) string {
+	path, _ := expand(in.VideoPath, key, v.chunk, v.file)
+	return path
 }
 
 var placeholder = regexp.MustCompile(`\{([a-z_]+)(?::0(\d)d)?\}`)

@@ -2,103 +2,105 @@ package message
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// decodeJSON reads one JSON value. Its numbers are Float64; a list of only numbers is Numbers.
+// NewJSONDecoder returns a decoder of what robots write: names may come twice.
+func NewJSONDecoder(data []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// decodeJSON reads one JSON value.
 func decodeJSON(data []byte) (*Value, error) {
-	d := jsonDecoder{dec: json.NewDecoder(bytes.NewReader(data))}
-	v := &Value{}
-	if err := d.value(v, 0); err != nil {
-		return nil, fmt.Errorf("JSON message at byte %d: %w", d.dec.InputOffset(), err)
+	dec := NewJSONDecoder(data)
+	v, err := ReadJSON(dec)
+	if err != nil {
+		return nil, fmt.Errorf("JSON message at byte %d: %w", dec.InputOffset(), err)
 	}
-	if _, err := d.dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("JSON message at byte %d: data follows the value", d.dec.InputOffset())
+	if _, err := dec.ReadToken(); err != io.EOF {
+		return nil, fmt.Errorf("JSON message at byte %d: data follows the value", dec.InputOffset())
 	}
 	return v, nil
 }
 
-type jsonDecoder struct {
-	dec    *json.Decoder
-	values int
+// ReadJSON reads the next value. Its numbers are Float64; a list of only numbers is Numbers.
+func ReadJSON(dec *jsontext.Decoder) (*Value, error) {
+	v, values := &Value{}, 0
+	err := v.readJSON(dec, &values, 0)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("it ends early")
+	}
+	return v, err
 }
 
-func (d *jsonDecoder) value(v *Value, depth int) error {
-	if d.values++; d.values > maxValues {
+func (v *Value) readJSON(dec *jsontext.Decoder, values *int, depth int) error {
+	if *values++; *values > maxValues {
 		return fmt.Errorf("the message holds more than %d values", maxValues)
 	}
 	if depth > maxDepth {
 		return fmt.Errorf("nested more than %d deep", maxDepth)
 	}
-	token, err := d.dec.Token()
+	token, err := dec.ReadToken()
 	if err != nil {
 		return err
 	}
-	switch t := token.(type) {
-	case nil:
+	switch kind := token.Kind(); kind {
+	case 'n':
 		v.Kind = Null
-	case bool:
+	case 't', 'f':
 		v.Kind = Bool
-		if t {
+		if kind == 't' {
 			v.Int, v.Float = 1, 1
 		}
-	case float64:
-		v.Kind, v.Float, v.Int = Float64, t, int64(t)
-	case string:
-		v.Kind, v.Text = String, t
-	case json.Delim:
-		if t == '{' {
-			err = d.object(v, depth)
-		} else {
-			err = d.list(v, depth)
+	case '0':
+		v.Kind = Float64
+		v.Float, err = token.Float()
+		v.Int = int64(v.Float)
+	case '"':
+		v.Kind, v.Text = String, token.String()
+	case '{':
+		v.Kind, v.Names, v.List = Struct, make([]string, 0, 4), make([]Value, 0, 4)
+		for dec.PeekKind() != '}' {
+			if token, err = dec.ReadToken(); err != nil {
+				return err
+			}
+			v.Names = append(v.Names, token.String())
+			if err := v.readElement(dec, values, depth); err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			_, err = d.dec.Token()
+		_, err = dec.ReadToken()
+	case '[':
+		for v.Kind = List; dec.PeekKind() != ']'; {
+			if err := v.readElement(dec, values, depth); err != nil {
+				return err
+			}
 		}
-	}
-	if err == io.EOF {
-		err = errors.New("it ends early")
+		_, err = dec.ReadToken()
+		v.joinNumbers()
 	}
 	return err
 }
 
-func (d *jsonDecoder) object(v *Value, depth int) error {
-	v.Kind = Struct
-	for d.dec.More() {
-		key, err := d.dec.Token()
-		if err != nil {
-			return err
-		}
-		name, _ := key.(string)
-		v.Names = append(v.Names, name)
-		v.List = append(v.List, Value{})
-		if err := d.value(&v.List[len(v.List)-1], depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
+func (v *Value) readElement(dec *jsontext.Decoder, values *int, depth int) error {
+	v.List = append(v.List, Value{})
+	return v.List[len(v.List)-1].readJSON(dec, values, depth+1)
 }
 
-func (d *jsonDecoder) list(v *Value, depth int) error {
-	v.Kind = List
-	numbers := true
-	for d.dec.More() {
-		v.List = append(v.List, Value{})
-		element := &v.List[len(v.List)-1]
-		if err := d.value(element, depth+1); err != nil {
-			return err
+// joinNumbers makes Numbers of a list that holds nothing else.
+func (v *Value) joinNumbers() {
+	numbers := make([]float64, len(v.List))
+	for i := range v.List {
+		if v.List[i].Kind != Float64 {
+			return
 		}
-		numbers = numbers && element.Kind == Float64
+		numbers[i] = v.List[i].Float
 	}
-	if numbers && len(v.List) > 0 {
-		v.Kind, v.Numbers = Numbers, make([]float64, len(v.List))
-		for i := range v.List {
-			v.Numbers[i] = v.List[i].Float
-		}
-		v.List = nil
+	if len(numbers) > 0 {
+		v.Kind, v.Numbers, v.List = Numbers, numbers, nil
 	}
-	return nil
 }

@@ -128,7 +128,7 @@ func (c Codec) Encode(raw []byte) ([]byte, error) {
 	}
 	w := borrow()
 	defer w.release()
-	return w.encode(l, nil, raw)
+	return w.encode(l, nil, raw), nil
 }
 
 // Decode returns the payload of size bytes from its stored form. Except for an unknown codec the
@@ -176,8 +176,7 @@ func Choose(sample []byte, h Hint) Codec {
 	best, least := Raw, len(sample)-len(sample)/10
 	var stored []byte
 	for _, l := range h.layouts() {
-		var err error
-		if stored, err = w.encode(l, stored[:0], sample); err == nil && len(stored) < least {
+		if stored = w.encode(l, stored[:0], sample); len(stored) < least {
 			best, least = l.codec(), len(stored)
 		}
 	}

@@ -77,9 +77,7 @@ func writeContainer(dst io.Writer, src io.Reader, l layout, block int, sum func(
 			break
 		}
 		out, flag := raw[:n], uint32(storedRaw)
-		if stored, err = w.encode(l, stored[:0], out); err != nil {
-			return 0, err
-		}
+		stored = w.encode(l, stored[:0], out)
 		check := crc32.Checksum(out, castagnoli)
 		if len(stored) < n {
 			out, flag = stored, 0

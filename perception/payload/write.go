@@ -107,7 +107,15 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 			_ = f.disk().Remove(name)
 		}
 	}()
-	if w.Stored, err = encodeTo(diskWriter{temp}, r, w.Codec, src); err != nil {
+	l, err := w.Codec.parse()
+	switch {
+	case err != nil:
+	case l.compressed:
+		w.Stored, err = writeContainer(diskWriter{temp}, r, l, l.blockOf(blockSize), src.sum)
+	default:
+		w.Stored, err = io.CopyBuffer(diskWriter{temp}, struct{ io.Reader }{r}, make([]byte, sampleSize))
+	}
+	if err != nil {
 		return err
 	}
 	sum := src.sum()
@@ -128,18 +136,6 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 	}
 	w.New = true
 	return f.syncNames(f.subfolder(sum))
-}
-
-// encodeTo writes the bytes of r, encoded, and returns how many it wrote.
-func encodeTo(dst io.Writer, r io.Reader, c Codec, src *source) (int64, error) {
-	l, err := c.parse()
-	if err != nil {
-		return 0, err
-	}
-	if l.compressed {
-		return writeContainer(dst, r, l, l.blockOf(blockSize), src.sum)
-	}
-	return io.CopyBuffer(dst, struct{ io.Reader }{r}, make([]byte, sampleSize))
 }
 
 // diskWriter marks the errors of the file, to tell them from those of the source.

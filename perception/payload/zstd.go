@@ -52,16 +52,16 @@ func (w *workspace) room(size int) []byte {
 	return w.scratch[:size]
 }
 
-func (w *workspace) encode(l layout, dst, raw []byte) ([]byte, error) {
+func (w *workspace) encode(l layout, dst, raw []byte) []byte {
 	if !l.compressed {
-		return append(dst, raw...), nil
+		return append(dst, raw...)
 	}
 	if l.element > 0 {
 		arranged := w.room(len(raw))
 		l.arrange(arranged, raw)
 		raw = arranged
 	}
-	return w.encoder.EncodeAll(raw, dst), nil
+	return w.encoder.EncodeAll(raw, dst)
 }
 
 // decode fills raw from stored, which must be exactly one frame of that size.

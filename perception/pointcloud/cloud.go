@@ -48,6 +48,15 @@ var errNoPoint = errors.New("the point cloud holds no point with a position")
 // If there are more points than limit, every second, fourth and so on is kept. A limit of 0, or
 // above 4,194,304, is 4,194,304. The error says why the data is no cloud.
 func Decode(in media.Payload, limit int) (*Cloud, error) {
+	c, err := collect(in, min(cmp.Or(max(limit, 0), maxPoints), maxPoints))
+	if err != nil {
+		return nil, err
+	}
+	return &c.cloud, nil
+}
+
+// collect keeps an even part of the points of a whole payload.
+func collect(in media.Payload, limit int) (*collector, error) {
 	f, err := open(in)
 	if err != nil {
 		return nil, err
@@ -55,14 +64,14 @@ func Decode(in media.Payload, limit int) (*Cloud, error) {
 	if err := in.Whole(); err != nil {
 		return nil, err
 	}
-	c := newCollector(f, min(cmp.Or(max(limit, 0), maxPoints), maxPoints))
+	c := newCollector(f, limit)
 	if err := f.each(c.add); err != nil {
 		return nil, err
 	}
 	if c.valid == 0 {
 		return nil, errNoPoint
 	}
-	return &c.cloud, nil
+	return c, nil
 }
 
 // Accepts reports whether the payload is PCD, a PointCloud2, or an array that
@@ -148,6 +157,7 @@ type collector struct {
 	cloud                     Cloud
 	limit                     int
 	stride, valid             int
+	last                      values         // of the last point with a position
 	packed, rgb, hasIntensity bool           // what the points have
 	colorScale                [slots]float64 // from the number in the file to 0..255
 }
@@ -188,6 +198,7 @@ func (c *collector) add(v *values) {
 	for i := range p {
 		c.cloud.Min[i], c.cloud.Max[i] = min(c.cloud.Min[i], p[i]), max(c.cloud.Max[i], p[i])
 	}
+	c.last = *v
 	c.valid++
 	if !c.isKept() {
 		return
@@ -275,28 +286,14 @@ func (f File) Summary() string {
 // Samples returns an even part of the points with the first and the last. It is taken
 // from a finer even part, so that there are as many points as were asked for.
 func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
-	src, err := open(f.Payload)
-	if err != nil {
-		return nil, err
-	}
 	const finer = 4
 	points := o.SpacePoints()
-	c := newCollector(src, finer*points)
-	var last values
-	err = src.each(func(v *values) {
-		before := c.valid
-		if c.add(v); c.valid > before {
-			last = *v
-		}
-	})
+	c, err := collect(f.Payload, finer*points)
 	if err != nil {
 		return nil, err
 	}
-	if c.valid == 0 {
-		return nil, errNoPoint
-	}
 	if !c.isKept() {
-		c.keep(&last)
+		c.keep(&c.last)
 	}
 	kept := len(c.cloud.Positions) / 3
 	shown := min(points, kept)

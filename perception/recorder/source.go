@@ -24,7 +24,7 @@ import (
 // that the driver restarted its numbers; then it is not known what was missed.
 type source struct {
 	name   string
-	about  about
+	item   Recorded // what every item has; its metadata is never changed: each item gets a copy
 	queue  ring
 	state  atomic.Int32 // idle, pushing or closed
 	counts counters
@@ -67,15 +67,6 @@ func (c *counters) read(name string) SourceCount {
 	return out
 }
 
-// about is what is known of every item of a source.
-type about struct {
-	sense       string
-	mediaType   string
-	description string
-	context     map[string]any
-	metadata    map[string]any // never changed: each item gets a copy
-}
-
 // extended returns a copy that can be added to.
 func extended(metadata map[string]any) map[string]any {
 	out := map[string]any{}
@@ -84,13 +75,13 @@ func extended(metadata map[string]any) map[string]any {
 }
 
 // add makes a source with a queue of this many bytes.
-func (r *Recorder) add(name string, bytes int, a about, c *chunk) (*source, error) {
+func (r *Recorder) add(name string, bytes int, item Recorded, c *chunk) (*source, error) {
 	if name == "" || len(name) > maxSourceName || !utf8.ValidString(name) {
 		return nil, fmt.Errorf("the name of a source is 1 to %d bytes of UTF-8, such as wrist/wrench", maxSourceName)
 	}
-	a.description = cmp.Or(a.description, "recording of "+name)
-	a.context, a.metadata = maps.Clone(a.context), extended(a.metadata)
-	a.metadata["source"] = name
+	item.Source, item.Description = name, cmp.Or(item.Description, "recording of "+name)
+	item.Context, item.Metadata = maps.Clone(item.Context), extended(item.Metadata)
+	item.Metadata["source"] = name
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -103,7 +94,7 @@ func (r *Recorder) add(name string, bytes int, a about, c *chunk) (*source, erro
 		return nil, fmt.Errorf("source %q asks for a queue of %d bytes, and %d of the recorder's %d are left; give the recorder or the source another QueueBytes", name, bytes, r.free, r.o.QueueBytes)
 	}
 	r.free -= bytes
-	s := &source{name: name, about: a, chunk: c, woken: &r.woken, wake: r.wake}
+	s := &source{name: name, item: item, chunk: c, woken: &r.woken, wake: r.wake}
 	s.queue.buf = make([]byte, bytes)
 	s.reported.Source = name
 	r.sources = append(r.sources, s)
@@ -171,13 +162,9 @@ func canStore(at time.Time) bool {
 }
 
 func (s *source) recorded(at int64, data []byte, metadata map[string]any) Recorded {
-	return Recorded{
-		Item:        perception.Item{Type: s.about.sense, MediaType: s.about.mediaType, Data: data, Metadata: metadata},
-		Description: s.about.description,
-		Source:      s.name,
-		Context:     s.about.context,
-		ObservedAt:  time.Unix(0, at).UTC(),
-	}
+	item := s.item
+	item.Data, item.Metadata, item.ObservedAt = data, metadata, time.Unix(0, at).UTC()
+	return item
 }
 
 // TraceOptions describes a source of samples. Channels must be given.
@@ -249,7 +236,8 @@ func (r *Recorder) Trace(name string, o TraceOptions) (*TraceSource, error) {
 	if o.Kind != "" {
 		metadata["kind"] = o.Kind
 	}
-	s, err := r.add(name, bytes, about{o.Type, media.TypeSamples, o.Description, o.Context, metadata},
+	item := perception.Item{Type: o.Type, MediaType: media.TypeSamples, Metadata: metadata}
+	s, err := r.add(name, bytes, Recorded{Item: item, Description: o.Description, Context: o.Context},
 		&chunk{width: width, rate: o.RateHz, limit: r.o.Chunk})
 	if err != nil {
 		return nil, err
@@ -330,7 +318,8 @@ type FrameSource struct{ s *source }
 // that QueueBytes is not available.
 func (r *Recorder) Frames(name string, o FrameOptions) (*FrameSource, error) {
 	bytes := cmp.Or(max(o.QueueBytes, 0), max(r.o.QueueBytes/4, headerBytes))
-	s, err := r.add(name, bytes, about{cmp.Or(o.Type, "visual"), o.MediaType, o.Description, o.Context, o.Metadata}, nil)
+	item := perception.Item{Type: cmp.Or(o.Type, "visual"), MediaType: o.MediaType, Metadata: o.Metadata}
+	s, err := r.add(name, bytes, Recorded{Item: item, Description: o.Description, Context: o.Context}, nil)
 	if err != nil {
 		return nil, err
 	}

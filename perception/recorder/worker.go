@@ -110,7 +110,7 @@ func (w *worker) gather(s *source, end uint64, shares int) bool {
 		if s.chunk == nil {
 			begin := len(w.data)
 			w.data = s.queue.take(w.data, h)
-			metadata := maps.Clone(s.about.metadata)
+			metadata := maps.Clone(s.item.Metadata)
 			metadata["seq"], metadata["missed"] = h.seq, h.missed
 			w.append(s, s.recorded(h.at, w.data[begin:len(w.data):len(w.data)], metadata), 1)
 			continue
@@ -128,7 +128,7 @@ func (w *worker) endChunk(s *source) {
 	c := s.chunk
 	begin := len(w.data)
 	w.data = append(w.data, c.data...)
-	w.append(s, s.recorded(c.stamps[0], w.data[begin:len(w.data):len(w.data)], c.describe(s.about.metadata)), uint64(c.len()))
+	w.append(s, s.recorded(c.stamps[0], w.data[begin:len(w.data):len(w.data)], c.describe(s.item.Metadata)), uint64(c.len()))
 	c.reset()
 }
 

@@ -90,6 +90,7 @@ type exporter struct {
 	cursors []*cursor // by the time of their next message
 	open    int       // bytes of the cursors
 	opened  int
+	latest  uint64              // the largest time of a first message
 	ids     map[string]uint16   // of channels by channelKey
 	schemas map[string]uint16   // likewise
 	known   map[string]*Channel // of manifests, by recording, topic and type
@@ -120,28 +121,31 @@ func (e *exporter) item(item *Exported) error {
 	if item.MediaType == ManifestType {
 		return e.manifest(item.Data)
 	}
-	cursors, err := e.original(item)
-	if err == nil && cursors == nil {
-		cursors, err = e.asJSON(item)
+	known, err := e.original(item)
+	if err == nil && !known {
+		err = e.asJSON(item)
 	}
-	if err != nil {
+	if err != nil || e.latest < exportSlack {
 		return err
 	}
-	until := uint64(0)
-	for _, c := range cursors {
-		if len(c.messages) == 0 {
-			continue
-		}
-		e.opened++
-		c.order = e.opened
-		e.open += c.bytes
-		e.insert(c)
-		until = max(until, c.messages[0].LogTime)
+	return e.drain(e.latest-exportSlack, false)
+}
+
+// add opens messages of a channel.
+func (e *exporter) add(c *Channel, messages []segment.Message, original bool) error {
+	id, err := e.channel(c)
+	if err != nil || len(messages) == 0 {
+		return err
 	}
-	if until < exportSlack {
-		return nil
+	e.opened++
+	added := &cursor{id: id, messages: messages, original: original, order: e.opened}
+	for _, m := range messages {
+		added.bytes += len(m.Data)
 	}
-	return e.drain(until-exportSlack, false)
+	e.open += added.bytes
+	e.latest = max(e.latest, messages[0].LogTime)
+	e.insert(added)
+	return nil
 }
 
 // manifest writes a recording's channels, even those without messages, and remembers them
@@ -182,33 +186,32 @@ func knownKey(recording, topic, schema string) string {
 	return recording + "\x00" + topic + "\x00" + schema
 }
 
-// original returns the messages that an item was made of, nil if it was made of none.
-func (e *exporter) original(item *Exported) ([]*cursor, error) {
+// original adds the messages that an item was made of. known is false if it was made of none.
+func (e *exporter) original(item *Exported) (known bool, err error) {
 	envelope, _ := item.Metadata["envelope"].(map[string]any)
 	topic, _ := item.Metadata["topic"].(string)
 	if envelope != nil && topic != "" {
 		return e.enveloped(item, topic, envelope)
 	}
 	if item.MediaType != SegmentType {
-		return nil, nil
+		return false, nil
 	}
 	s, err := segment.Decode(item.Data)
 	if err != nil {
-		return nil, nil // another MCAP file that somebody saved
+		return false, nil // another MCAP file that somebody saved
 	}
-	id, err := e.channel(&s.Channel)
-	return []*cursor{{id: id, messages: s.Messages, original: true, bytes: len(item.Data)}}, err
+	return true, e.add(&s.Channel, s.Messages, true)
 }
 
 // enveloped puts the bytes before and after the payload back, see [embedded].
-func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]any) ([]*cursor, error) {
+func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]any) (known bool, err error) {
 	text := func(m map[string]any, key string) string { s, _ := m[key].(string); return s }
 	prefix, err1 := base64.StdEncoding.DecodeString(text(envelope, "prefix"))
 	suffix, err2 := base64.StdEncoding.DecodeString(text(envelope, "suffix"))
 	logTime, err3 := strconv.ParseUint(text(item.Metadata, "log_time"), 10, 64)
 	publishTime, err4 := strconv.ParseUint(text(item.Metadata, "publish_time"), 10, 64)
 	if err1 != nil || err2 != nil || err3 != nil || err4 != nil {
-		return nil, nil // somebody changed the metadata: the bytes are exported as they are
+		return false, nil // somebody changed the metadata: the bytes are exported as they are
 	}
 	name := text(item.Metadata, "schema")
 	c := e.known[knownKey(text(item.Metadata, "recording"), topic, name)]
@@ -217,10 +220,6 @@ func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]a
 		if c.MessageEncoding == "cdr" {
 			c = builtIn(topic, name, "cdr")
 		}
-	}
-	id, err := e.channel(c)
-	if err != nil {
-		return nil, err
 	}
 	data := prefix
 	if envelope["payload"] == "base64" {
@@ -231,7 +230,7 @@ func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]a
 	data = append(data, suffix...)
 	sequence, _ := media.Integer(item.Metadata["sequence"], math.MaxUint32)
 	m := segment.Message{Sequence: uint32(sequence), LogTime: logTime, PublishTime: publishTime, Data: data}
-	return []*cursor{{id: id, messages: []segment.Message{m}, original: true, bytes: len(data)}}, nil
+	return true, e.add(c, []segment.Message{m}, true)
 }
 
 // channel writes a channel once and returns its number.
@@ -348,7 +347,7 @@ const (
 )
 
 // asJSON writes a memory that was no message.
-func (e *exporter) asJSON(item *Exported) ([]*cursor, error) {
+func (e *exporter) asJSON(item *Exported) error {
 	at := uint64(max(item.ObservedAt.UnixNano(), 0))
 	stamp := jsonTime{at / 1e9, at % 1e9}
 	if item.Fact {
@@ -369,29 +368,27 @@ func (e *exporter) asJSON(item *Exported) ([]*cursor, error) {
 	return e.memory(item, at)
 }
 
-func (e *exporter) memory(item *Exported, at uint64) ([]*cursor, error) {
+func (e *exporter) memory(item *Exported, at uint64) error {
 	return e.one("/robotmem/memories", "robotmem.Memory", memSchema, at, jsonMemory{
 		jsonTime{at / 1e9, at % 1e9}, item.UID, item.Type, item.Description, item.MediaType, item.Data, item.Metadata, item.Context,
 	})
 }
 
-func (e *exporter) one(topic, name, schema string, at uint64, value any) ([]*cursor, error) {
+func (e *exporter) one(topic, name, schema string, at uint64, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return e.cursor(topic, name, schema, []segment.Message{{LogTime: at, PublishTime: at, Data: data}}, len(data))
+	return e.add(jsonChannel(topic, name, schema), []segment.Message{{LogTime: at, PublishTime: at, Data: data}}, false)
 }
 
-func (e *exporter) cursor(topic, name, schema string, messages []segment.Message, bytes int) ([]*cursor, error) {
-	c := &Channel{Topic: topic, SchemaName: name, SchemaEncoding: "jsonschema", SchemaData: []byte(schema), MessageEncoding: "json"}
-	id, err := e.channel(c)
-	return []*cursor{{id: id, messages: messages, bytes: bytes}}, err
+func jsonChannel(topic, name, schema string) *Channel {
+	return &Channel{Topic: topic, SchemaName: name, SchemaEncoding: "jsonschema", SchemaData: []byte(schema), MessageEncoding: "json"}
 }
 
 // trace writes one message per sample, with a field per channel, and the memory itself. A
 // missing reading is null.
-func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) ([]*cursor, error) {
+func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error {
 	names := traceNames(t)
 	properties := make([]string, len(names))
 	for i, name := range names {
@@ -399,17 +396,13 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) ([]*cu
 		if i < len(t.Units) && t.Units[i] != "" {
 			property["description"] = t.Units[i]
 		}
-		quoted, err1 := json.Marshal(name)
-		text, err2 := json.Marshal(property)
-		if err := cmp.Or(err1, err2); err != nil {
-			return nil, err
-		}
+		quoted, _ := json.Marshal(name) // texts are always JSON
+		text, _ := json.Marshal(property)
 		names[i] = string(quoted)
 		properties[i] = names[i] + ":" + string(text)
 	}
 	schema := `{"title":"robotmem.Trace","type":"object","properties":{"timestamp":` + timeSchema + "," + strings.Join(properties, ",") + `}}`
 	messages := make([]segment.Message, 0, t.Len())
-	total := 0
 	for i := range t.Len() {
 		when := at + uint64(math.Round(float64(i)/t.RateHz*1e9))
 		b := append([]byte(`{"timestamp":{"sec":`), strconv.FormatUint(when/1e9, 10)...)
@@ -424,15 +417,12 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) ([]*cu
 			}
 		}
 		b = append(b, '}')
-		total += len(b)
 		messages = append(messages, segment.Message{Sequence: uint32(i), LogTime: when, PublishTime: when, Data: b})
 	}
-	cursors, err := e.cursor("/robotmem/traces/"+item.UID, "robotmem.Trace", schema, messages, total)
-	if err != nil {
-		return nil, err
+	if err := e.add(jsonChannel("/robotmem/traces/"+item.UID, "robotmem.Trace", schema), messages, false); err != nil {
+		return err
 	}
-	whole, err := e.memory(item, at)
-	return append(cursors, whole...), err
+	return e.memory(item, at)
 }
 
 // traceNames returns a different name for each channel.

@@ -141,11 +141,7 @@ func (imp *importer) start(ctx context.Context) error {
 		return fmt.Errorf("starting the session: %w", err)
 	}
 	imp.session, imp.report.Session = session, session
-	p, err := imp.manifest()
-	if err != nil {
-		return err
-	}
-	return imp.add(ctx, p)
+	return imp.add(ctx, imp.manifest())
 }
 
 // timeOf returns the zero time for a time that cannot be stored: see [importing.Clock].

@@ -21,13 +21,12 @@ type mcapFile struct {
 	file *os.File
 	size int64
 
-	schemas  map[uint16]*mcap.Schema
-	channels map[uint16]*Channel
-	info     *Info
-	counts   map[*Channel]uint64
-	inflate  inflater
-	body     []byte // the buffers of linear, which may run twice
-	chunk    openChunk
+	defined *segment.Definitions
+	info    *Info
+	counts  map[*Channel]uint64
+	inflate inflater
+	body    []byte // the buffers of linear, which may run twice
+	chunk   openChunk
 }
 
 var _ Source = (*mcapFile)(nil)
@@ -39,7 +38,7 @@ func newMCAP(name string, f *os.File) (Source, error) {
 	}
 	return &mcapFile{
 		name: name, file: f, size: stat.Size(),
-		schemas: map[uint16]*mcap.Schema{}, channels: map[uint16]*Channel{}, counts: map[*Channel]uint64{},
+		defined: segment.NewDefinitions(), counts: map[*Channel]uint64{},
 	}, nil
 }
 
@@ -62,7 +61,7 @@ func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
 	if err := m.scan(ctx, info); err != nil {
 		return nil, err
 	}
-	for _, c := range m.channels {
+	for _, c := range m.defined.Channels {
 		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: m.counts[c]})
 	}
 	info.sort()
@@ -81,20 +80,6 @@ func (m *mcapFile) definition(info *Info, op mcap.OpCode, body []byte) error {
 			info.Profile = h.Profile
 		}
 		return err
-	case mcap.OpSchema:
-		s, err := mcap.ParseSchema(body)
-		if err != nil {
-			return err
-		}
-		if _, known := m.schemas[s.ID]; !known {
-			m.schemas[s.ID] = s // with a copy of its data
-		}
-	case mcap.OpChannel:
-		c, err := mcap.ParseChannel(body)
-		if err != nil {
-			return err
-		}
-		return m.channel(c)
 	case mcap.OpAttachmentIndex:
 		a, err := mcap.ParseAttachmentIndex(body)
 		if err == nil && info != nil {
@@ -108,24 +93,7 @@ func (m *mcapFile) definition(info *Info, op mcap.OpCode, body []byte) error {
 		}
 		return err
 	}
-	return nil
-}
-
-func (m *mcapFile) channel(c *mcap.Channel) error {
-	if _, known := m.channels[c.ID]; known {
-		return nil
-	}
-	s, ok := m.schemas[c.SchemaID]
-	if c.SchemaID == 0 {
-		s, ok = &mcap.Schema{}, true
-	}
-	if !ok {
-		return fmt.Errorf("channel %d (%.80s) names schema %d, which the file does not have", c.ID, c.Topic, c.SchemaID)
-	}
-	m.channels[c.ID] = &Channel{
-		Topic: c.Topic, SchemaName: s.Name, SchemaEncoding: s.Encoding, SchemaData: s.Data, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata,
-	}
-	return nil
+	return m.defined.Add(op, body)
 }
 
 // scan counts the messages. [mcapFile.Messages] reports where the file breaks.
@@ -198,7 +166,7 @@ func (m *mcapFile) message(out *Message, body []byte) error {
 	if err := one.PopulateFrom(body, false); err != nil {
 		return err
 	}
-	c, ok := m.channels[one.ChannelID]
+	c, ok := m.defined.Channels[one.ChannelID]
 	if !ok {
 		return fmt.Errorf("a message names channel %d, which the file does not have", one.ChannelID)
 	}

@@ -40,23 +40,20 @@ type Manifest struct {
 	Attachments []Attachment  `json:"attachments,omitempty"`
 }
 
-func (imp *importer) manifest() (importing.Perception, error) {
+func (imp *importer) manifest() importing.Perception {
 	m := Manifest{
 		Version: 1, Recording: imp.id, Name: imp.name, Format: imp.info.Format, Profile: imp.info.Profile,
 		Start: decimal(imp.info.Start), End: decimal(imp.info.End), Messages: imp.info.Messages,
 		Channels: append([]ChannelInfo{}, imp.info.Channels...), Metadata: imp.info.Metadata, Attachments: imp.info.Attachments,
 	}
-	data, err := json.MarshalIndent(m, "", " ")
-	if err != nil {
-		return importing.Perception{}, err
-	}
+	data, _ := json.MarshalIndent(m, "", " ") // of texts and whole numbers
 	duration := time.Duration(min(imp.info.End-imp.info.Start, math.MaxInt64)).Round(100 * time.Millisecond)
 	return importing.Perception{
 		Origin: imp.id[:32] + "#manifest", Type: "procedural", MediaType: ManifestType, Data: data,
 		Description: fmt.Sprintf("recording %s: %d messages on %d topics over %s", imp.name, m.Messages, len(m.Channels), duration),
 		Metadata:    map[string]any{"recording": imp.id, "format": m.Format},
 		Context:     imp.context(nil, 0), ObservedAt: timeOf(imp.info.Start),
-	}, nil
+	}
 }
 
 // decimal writes a time in full. A JSON number would lose its last digits.

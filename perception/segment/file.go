@@ -180,33 +180,10 @@ func (s *Segment) decodeAll(f func(i int, v *message.Value) error) ([]float64, e
 	return times, nil
 }
 
-// posePaths are where messages have a pose, the deepest first: Odometry and
-// PoseWithCovarianceStamped, PoseStamped, TransformStamped, Pose.
-var posePaths = [][]string{{"pose", "pose"}, {"pose"}, {"transform"}, nil}
-
+// poseOf returns the whole pose of a message: a position in space and an orientation.
 func poseOf(v *message.Value) (p trajectory.Pose, ok bool) {
-	p.Orientation = new([4]float64)
-	for _, path := range posePaths {
-		at := v.At(path...)
-		for _, names := range [][2]string{{"position", "orientation"}, {"translation", "rotation"}} {
-			if readVector(at.At(names[0]), p.Position[:]) && readVector(at.At(names[1]), p.Orientation[:]) {
-				return p, true
-			}
-		}
-	}
-	return p, false
-}
-
-// readVector reads the fields x, y, z and w, as many as there is room for.
-func readVector(v *message.Value, into []float64) bool {
-	for i := range into {
-		f := v.Field("xyzw"[i : i+1])
-		if !f.IsNumber() {
-			return false
-		}
-		into[i] = f.Float
-	}
-	return true
+	p, ok = trajectory.PoseOf(v)
+	return p, ok && p.Orientation != nil
 }
 
 func (s *Segment) trajectory() (*trajectory.Trajectory, error) {

@@ -81,21 +81,54 @@ func Decode(data []byte) (*Segment, error) {
 	if !bytes.HasPrefix(data, []byte(media.MCAPMagic)) {
 		return nil, errors.New("the data does not begin as MCAP does")
 	}
-	s := &Segment{}
-	channels := 0
-	err := EachRecord(data, len(media.MCAPMagic), func(op mcap.OpCode, body []byte) error {
-		if op == mcap.OpChannel {
-			channels++
-		}
-		return s.record(op, body, channels)
-	})
+	s, defined := &Segment{}, NewDefinitions()
+	err := EachRecord(data, len(media.MCAPMagic), func(op mcap.OpCode, body []byte) error { return s.record(op, body, defined) })
 	if err != nil && !errors.Is(err, errEnd) {
 		return nil, err
 	}
-	if channels == 0 {
-		return nil, errors.New("the segment has no channel")
+	for _, c := range defined.Channels {
+		s.Channel = *c
+		return s, nil
 	}
-	return s, nil
+	return nil, errors.New("the segment has no channel")
+}
+
+// Definitions are the channels of an MCAP file by their numbers, with their schemas.
+type Definitions struct {
+	Channels map[uint16]*Channel
+	schemas  map[uint16]*mcap.Schema
+}
+
+// NewDefinitions returns definitions without a channel.
+func NewDefinitions() *Definitions {
+	return &Definitions{map[uint16]*Channel{}, map[uint16]*mcap.Schema{0: {}}} // 0 is no schema
+}
+
+// Add reads a record if it is a schema or a channel. The first of a number counts.
+func (d *Definitions) Add(op mcap.OpCode, body []byte) error {
+	switch op {
+	case mcap.OpSchema:
+		s, err := mcap.ParseSchema(body)
+		if err != nil {
+			return err
+		}
+		if _, known := d.schemas[s.ID]; !known {
+			d.schemas[s.ID] = s // with a copy of its data
+		}
+	case mcap.OpChannel:
+		c, err := mcap.ParseChannel(body)
+		if err != nil || d.Channels[c.ID] != nil {
+			return err
+		}
+		s, ok := d.schemas[c.SchemaID]
+		if !ok {
+			return fmt.Errorf("channel %d (%.80s) names schema %d, which the file does not have", c.ID, c.Topic, c.SchemaID)
+		}
+		d.Channels[c.ID] = &Channel{
+			Topic: c.Topic, SchemaName: s.Name, SchemaEncoding: s.Encoding, SchemaData: s.Data, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata,
+		}
+	}
+	return nil
 }
 
 // errEnd means that only an index can follow.
@@ -120,25 +153,15 @@ func EachRecord(data []byte, from int, visit func(op mcap.OpCode, body []byte) e
 	return nil
 }
 
-func (s *Segment) record(op mcap.OpCode, body []byte, channels int) error {
+func (s *Segment) record(op mcap.OpCode, body []byte, defined *Definitions) error {
 	switch op {
-	case mcap.OpSchema:
-		schema, err := mcap.ParseSchema(body)
-		if err != nil {
-			return err
-		}
-		s.SchemaName, s.SchemaEncoding, s.SchemaData = schema.Name, schema.Encoding, schema.Data
-	case mcap.OpChannel:
-		if channels > 1 {
+	case mcap.OpSchema, mcap.OpChannel:
+		if op == mcap.OpChannel && len(defined.Channels) > 0 {
 			return errors.New("the segment has several channels")
 		}
-		channel, err := mcap.ParseChannel(body)
-		if err != nil {
-			return err
-		}
-		s.Topic, s.MessageEncoding, s.Metadata = channel.Topic, channel.MessageEncoding, channel.Metadata
+		return defined.Add(op, body)
 	case mcap.OpMessage:
-		if channels == 0 {
+		if len(defined.Channels) == 0 {
 			return errors.New("a message comes before its channel")
 		}
 		var m mcap.Message

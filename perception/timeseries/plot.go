@@ -180,7 +180,7 @@ func (p *plot) drawPanel(panel panel, area draw.Box, lowest bool) {
 		frame.Right = area.Right - 3*plotEdge
 		for _, v := range panel.ticks.Values {
 			y := panel.y(v, frame)
-			p.rule(v == 0, frame.Left, y, frame.Right, y)
+			p.rule(map[bool]string{false: "g", true: "z"}[v == 0], frame.Left, y, frame.Right, y)
 			p.Text(frame.Left-5, y+4, "end", panel.ticks.Label(v))
 		}
 		p.drawTimes(frame, lowest)
@@ -221,7 +221,7 @@ func (p *plot) drawTimes(frame draw.Box, lowest bool) {
 	ticks := newTicks(from, from+span, int(frame.Width()/pixelsPerTick), least)
 	for i, v := range ticks.Values {
 		x := frame.Left + (v-from)/span*frame.Width()
-		p.rule(false, x, frame.Top, x, frame.Bottom)
+		p.rule("g", x, frame.Top, x, frame.Bottom)
 		if !lowest {
 			continue
 		}
@@ -259,11 +259,7 @@ func (p *plot) legend(panel panel, area draw.Box) {
 	}
 }
 
-func (p *plot) rule(strong bool, x1, y1, x2, y2 float64) {
-	class := "g"
-	if strong {
-		class = "z"
-	}
+func (p *plot) rule(class string, x1, y1, x2, y2 float64) {
 	fmt.Fprintf(p, `<path class="%s" d="M%s %sL%s %s"/>`, class, draw.Coord(x1), draw.Coord(y1), draw.Coord(x2), draw.Coord(y2))
 }
 

@@ -31,10 +31,7 @@ func readText(data []byte, minSamples int) (*Series, error) {
 // line is the header if any of its fields is not a number.
 func ReadTable(data []byte) (header []string, s *Series, err error) {
 	t, err := readTable(data)
-	if err != nil {
-		return nil, nil, err
-	}
-	return t.header, t.s, nil
+	return t.header, t.s, err
 }
 
 func readTable(data []byte) (*table, error) {
@@ -57,11 +54,11 @@ func readTable(data []byte) (*table, error) {
 			t.start(text, data)
 		}
 		if err := t.add(text); err != nil {
-			return nil, fmt.Errorf("line %d: %w", line, err)
+			return t, fmt.Errorf("line %d: %w", line, err)
 		}
 	}
 	if t.s.Width == 0 || len(t.s.Values) == 0 {
-		return nil, errEmpty
+		return t, errEmpty
 	}
 	return t, nil
 }

@@ -155,16 +155,9 @@ func (s *Series) describe(m media.Metadata) {
 		s.Channels = slices.Clone(wrenchAxes[:])
 	}
 	s.describeUnits(m["units"])
-	for _, clock := range []struct {
-		key  string
-		rate func(v float64) float64
-	}{
-		{"rate_hz", func(v float64) float64 { return v }},
-		{"sample_interval_s", func(v float64) float64 { return 1 / v }},
-		{"duration_s", func(v float64) float64 { return float64(s.Len()) / v }},
-	} {
-		if v, ok := media.Number(m[clock.key]); ok && v > 0 && !math.IsInf(v, 1) {
-			s.SetRate(clock.rate(v))
+	for i, key := range []string{"rate_hz", "sample_interval_s", "duration_s"} {
+		if v, ok := media.Number(m[key]); ok && v > 0 && !math.IsInf(v, 1) {
+			s.SetRate([]float64{v, 1 / v, float64(s.Len()) / v}[i])
 			s.Stamps = s.Times // the metadata replaces an even clock
 			return
 		}

@@ -2,71 +2,66 @@ package trajectory
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/robotmem/robotmem-go/perception/message"
 )
 
 var errNotJSON = errors.New("the data is not valid JSON")
 
-// jsonPose is a pose, or a ROS PoseStamped, whose pose and header are objects.
-type jsonPose struct {
-	Position    *jsonVector `json:"position"`
-	Orientation *jsonVector `json:"orientation"`
-	Stamp       *jsonStamp  `json:"stamp"`
-	Header      struct {
-		Stamp *jsonStamp `json:"stamp"`
-	} `json:"header"`
-	Pose *struct {
-		Position    *jsonVector `json:"position"`
-		Orientation *jsonVector `json:"orientation"`
-	} `json:"pose"`
+// posePaths are where messages have a pose, the deepest first: Odometry and
+// PoseWithCovarianceStamped, PoseStamped, TransformStamped, Pose.
+var posePaths = [][]string{{"pose", "pose"}, {"pose"}, {"transform"}, nil}
+
+// PoseOf returns the pose of a message without its time. Its position has at least x and y, each
+// vector as a list or by its names. ok is false if there is none.
+func PoseOf(v *message.Value) (p Pose, ok bool) {
+	for _, path := range posePaths {
+		at := v.At(path...)
+		for _, names := range [][2]string{{"position", "orientation"}, {"translation", "rotation"}} {
+			position, orientation := vector(at.At(names[0])), vector(at.At(names[1]))
+			if len(position) < 2 || len(position) > 4 {
+				continue
+			}
+			copy(p.Position[:], position)
+			if len(orientation) == 4 {
+				p.Orientation = (*[4]float64)(orientation)
+			}
+			return p, true
+		}
+	}
+	return p, false
 }
 
-// jsonVector is [x, y, z] or {"x": …, "y": …, "z": …}, with w for a quaternion.
-type jsonVector struct {
-	values [4]float64
-	count  int
-}
-
-func (v *jsonVector) UnmarshalJSON(text []byte) error {
-	if bytes.HasPrefix(text, []byte("[")) {
-		if bytes.Count(text, []byte(",")) >= len(v.values) {
-			return errors.New("a position or an orientation has more than four numbers")
-		}
-		var list []float64
-		if err := json.Unmarshal(text, &list); err != nil {
-			return err
-		}
-		v.count = copy(v.values[:], list)
-		return nil
+// vector returns the numbers of a list, or the fields x, y, z and w up to the first that is none.
+func vector(v *message.Value) []float64 {
+	if v.Kind == message.Numbers {
+		return v.Numbers
 	}
-	var o struct{ X, Y, Z, W *float64 }
-	if err := json.Unmarshal(text, &o); err != nil {
-		return err
-	}
-	for i, p := range []*float64{o.X, o.Y, o.Z, o.W} {
-		if p == nil {
+	var out []float64
+	for _, axis := range []string{"x", "y", "z", "w"} {
+		f := v.Field(axis)
+		if !f.IsNumber() {
 			break
 		}
-		v.values[i], v.count = *p, i+1
+		out = append(out, f.Float)
 	}
-	return nil
+	return out
 }
 
-// jsonStamp is seconds, or a ROS time.
-type jsonStamp float64
-
-func (s *jsonStamp) UnmarshalJSON(text []byte) error {
-	if !bytes.HasPrefix(text, []byte("{")) {
-		return json.Unmarshal(text, (*float64)(s))
+// stampOf returns seconds, which are a number or a ROS time; nil if there are none.
+func stampOf(v *message.Value) *float64 {
+	for _, stamp := range []*message.Value{v.At("stamp"), v.At("header", "stamp")} {
+		switch stamp.Kind {
+		case message.Float64:
+			return &stamp.Float
+		case message.Struct:
+			seconds := stamp.At("sec").Float + stamp.At("secs").Float
+			return new(seconds + (stamp.At("nanosec").Float+stamp.At("nsec").Float+stamp.At("nsecs").Float)*1e-9)
+		}
 	}
-	var o struct{ Sec, Secs, Nanosec, Nsec, Nsecs float64 }
-	if err := json.Unmarshal(text, &o); err != nil {
-		return err
-	}
-	*s = jsonStamp(o.Sec + o.Secs + (o.Nanosec+o.Nsec+o.Nsecs)*1e-9)
 	return nil
 }
 
@@ -83,31 +78,23 @@ func (t *Trajectory) readJSON(data []byte) error {
 			return errors.New("the JSON object has no poses")
 		}
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	if open, err := d.Token(); err != nil {
+	dec := message.NewJSONDecoder(data)
+	if open, err := dec.ReadToken(); err != nil {
 		return errNotJSON
-	} else if open != json.Delim('[') {
+	} else if open.Kind() != '[' {
 		return errors.New("the poses are not a list")
 	}
-	for n := 1; d.More(); n++ {
-		var p jsonPose
-		if err := d.Decode(&p); err != nil {
-			return fmt.Errorf("pose %d: %w", n, err)
+	for n := 1; dec.PeekKind() != ']'; n++ {
+		v, err := message.ReadJSON(dec)
+		if err != nil {
+			return fmt.Errorf("pose %d is no JSON, or the list does not end: %w", n, err)
 		}
-		if p.Pose != nil {
-			p.Position, p.Orientation = p.Pose.Position, p.Pose.Orientation
+		pose, ok := PoseOf(v)
+		if !ok {
+			return fmt.Errorf("pose %d has no position of two or three numbers, or more than four", n)
 		}
-		if p.Position == nil || p.Position.count < 2 {
-			return fmt.Errorf("pose %d has no position of two or three numbers", n)
-		}
-		pose := Pose{Time: (*float64)(cmp.Or(p.Stamp, p.Header.Stamp)), Position: [3]float64(p.Position.values[:3])}
-		if p.Orientation != nil && p.Orientation.count == 4 {
-			pose.Orientation = &p.Orientation.values
-		}
+		pose.Time = stampOf(v)
 		t.Add(pose)
-	}
-	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("the list of poses does not end: %w", err)
 	}
 	return nil
 }

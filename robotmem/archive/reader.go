@@ -122,11 +122,9 @@ func (a *Reader) Next() (*Entry, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	entry, err := a.next()
-	if err != nil {
-		a.err = err
-	}
-	return entry, err
+	var entry *Entry
+	entry, a.err = a.next()
+	return entry, a.err
 }
 
 func (a *Reader) next() (*Entry, error) {

@@ -258,10 +258,7 @@ func roomFor(dir string, needed int64) error {
 // finish syncs the backup and renames it.
 func (b *job) finish() error {
 	b.report.Seconds = time.Since(b.started).Seconds()
-	manifest, err := json.MarshalIndent(b.report.Backup, "", "  ")
-	if err != nil {
-		return err
-	}
+	manifest, _ := json.MarshalIndent(b.report.Backup, "", "  ") // of texts and finite numbers
 	path := filepath.Join(b.temp(), backupManifest)
 	final := filepath.Join(b.dir, b.report.Name)
 	for _, step := range []func() error{
@@ -357,3 +354,47 @@ func lockBackups(dir string) (unlock func(), err error) {
 }
 
 var errRunning = errors.New("another backup into this folder is running; try again when it has ended")
+
+const (
+	defaultKeep = 7
+	// MaxKeep is the largest number of backups to keep.
+	MaxKeep = 10_000
+)
+
+// rotate removes the earlier backups of this memory that are not kept. It renames each
+// before the removal, so that no incomplete backup is ever listed.
+func (b *job) rotate(ctx context.Context, keep int) (removed []string, err error) {
+	removed = []string{}
+	for _, p := range b.ours[:max(0, len(b.ours)+1-keep)] { // the new one is not in ours
+		if ctx.Err() != nil {
+			return removed, nil // the next backup removes it
+		}
+		temp := filepath.Join(b.dir, backupTemp+p.Name)
+		if err := errors.Join(os.Rename(p.Path, temp), sqlite.SyncPath(b.dir)); err != nil {
+			return removed, backupDisk(err)
+		}
+		if err := os.RemoveAll(temp); err != nil {
+			return removed, backupDisk(err)
+		}
+		removed = append(removed, p.Name)
+	}
+	return removed, nil
+}
+
+// ofThisMemory returns the earlier backups of this memory: backups of a file of the same
+// name, with a memory that this file has too, or without memories.
+func (b *job) ofThisMemory(c *store.Conn) (ours []Backup, err error) {
+	for _, p := range b.past {
+		if p.Problem != "" || p.File != b.report.File {
+			continue
+		}
+		known, err := c.Number("SELECT count(*) FROM memories WHERE uid IN (?, ?)", p.Held.Oldest, p.Held.Newest)
+		if err != nil {
+			return nil, err
+		}
+		if known > 0 || p.Held.Memories == 0 {
+			ours = append(ours, p)
+		}
+	}
+	return ours, nil
+}

@@ -140,20 +140,15 @@ func verifyCopy(ctx context.Context, path string, held Figures, mend func(contex
 		return err
 	}
 	damage, err := c.Integrity(true)
+	if err == nil && damage == "" && held.SchemaVersion >= store.ChecksumVersion {
+		rows, rerr := c.Damaged()
+		damage, err = rows.Text(), rerr
+	}
 	if err != nil {
 		return err
 	}
 	if damage != "" {
 		return robotmem.Errorf(robotmem.Corrupt, "", "the file is damaged (%s)", damage)
-	}
-	if held.SchemaVersion >= store.ChecksumVersion {
-		rows, err := c.Damaged()
-		if err != nil {
-			return err
-		}
-		if text := rows.Text(); text != "" {
-			return robotmem.Errorf(robotmem.Corrupt, "", "the file is damaged (%s)", text)
-		}
 	}
 	got, err := figures(c)
 	if err != nil {

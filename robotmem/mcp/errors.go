@@ -18,14 +18,7 @@ import (
 // parts are in _meta and not in structuredContent, which must fit the output
 // schema.
 func (s *Server) errorResult(op *robotmem.Op, err error) *mcp.CallToolResult {
-	shown := &robotmem.Error{Op: op.Name, Kind: robotmem.Internal}
-	errors.As(err, &shown)
-	if shown.Kind == robotmem.Internal || shown.Kind == robotmem.Corrupt {
-		s.log.Error("tool failed", "op", op.Name, "kind", shown.Kind, "err", err)
-	}
-	if shown.Kind == robotmem.Internal {
-		shown = &robotmem.Error{Op: op.Name, Kind: robotmem.Internal, Err: errInternal}
-	}
+	shown := s.logged(op.Name, err)
 	res := mcp.NewToolResultError(shown.Error())
 	res.Meta = &mcp.Meta{AdditionalFields: map[string]any{"robotmem/error": map[string]any{
 		"kind": shown.Kind, "op": shown.Op, "field": shown.Field, "detail": shown.Detail(),
@@ -40,16 +33,22 @@ var errInternal = errors.New("internal error; the node's log has the cause")
 // shown returns what the caller of a resource, a prompt or a completion sees of
 // an error.
 func (s *Server) shown(ctx context.Context, err error) error {
+	shown := s.logged("", err)
+	noteKind(ctx, shown.Kind)
+	return errors.New(shown.Error())
+}
+
+// logged logs an error that is not the caller's and returns what the caller sees of it.
+func (s *Server) logged(op string, err error) *robotmem.Error {
 	shown := &robotmem.Error{Kind: robotmem.Internal}
 	errors.As(err, &shown)
-	noteKind(ctx, shown.Kind)
 	if shown.Kind == robotmem.Internal || shown.Kind == robotmem.Corrupt {
-		s.log.Error("request failed", "kind", shown.Kind, "err", err)
+		s.log.Error("request failed", "op", op, "kind", shown.Kind, "err", err)
 	}
 	if shown.Kind == robotmem.Internal {
-		return errInternal
+		return &robotmem.Error{Op: op, Kind: robotmem.Internal, Err: errInternal}
 	}
-	return errors.New(shown.Error())
+	return shown
 }
 
 // recovered turns a panic of a handler into an error of its request.

@@ -142,18 +142,13 @@ func (t Type) Floats(data []byte, count int) []float64 {
 
 // float16 is IEEE 754 binary16: a sign, five bits of exponent, ten of fraction.
 func float16(bits uint16) float64 {
-	sign := 1.0
-	if bits&0x8000 != 0 {
-		sign = -1
-	}
-	exponent, fraction := int(bits>>10&0x1f), float64(bits&0x3ff)
-	switch exponent {
-	case 0:
+	sign, exponent, fraction := math.Copysign(1, float64(int16(bits))), int(bits>>10&0x1f), float64(bits&0x3ff)
+	switch {
+	case exponent == 0:
 		return sign * math.Ldexp(fraction, -24)
-	case 0x1f:
-		if fraction != 0 {
-			return math.NaN()
-		}
+	case exponent == 0x1f && fraction != 0:
+		return math.NaN()
+	case exponent == 0x1f:
 		return math.Inf(int(sign))
 	}
 	return sign * math.Ldexp(1024+fraction, exponent-25)

@@ -51,7 +51,7 @@ func OpenState(f *os.File, base, settings string) (*State, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%d\n%s\n", path, info.Size(), settings)
 	if _, err := io.Copy(h, io.NewSectionReader(f, 0, headBytes)); err != nil {
-		return nil, refused("%v", err)
+		return nil, robotmem.Errorf(robotmem.Invalid, "file", "%v", err)
 	}
 	s := &State{path: fmt.Sprintf("%s.import-%x", base, h.Sum(nil)[:8])}
 	data, err := os.ReadFile(s.path)
@@ -62,13 +62,9 @@ func OpenState(f *os.File, base, settings string) (*State, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, s); err != nil || s.Start < 0 || s.Start > s.End || s.End > info.Size() {
-		return nil, refused("%s, the state of an interrupted import, cannot be read; remove it to import from the first line again", s.path)
+		return nil, robotmem.Errorf(robotmem.Invalid, "file", "%s, the state of an interrupted import, cannot be read; remove it to import from the first line again", s.path)
 	}
 	return s, nil
-}
-
-func refused(format string, args ...any) error {
-	return &robotmem.Error{Kind: robotmem.Invalid, Field: "file", Err: fmt.Errorf(format, args...)}
 }
 
 // begin records the batch that is about to be sent.
@@ -120,10 +116,7 @@ func (s *State) stored(ctx context.Context, svc robotmem.Service, b *batch, keep
 
 // save replaces the state on disk and syncs it.
 func (s *State) save() error {
-	data, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
+	data, _ := json.Marshal(s) // of whole numbers
 	f, err := os.CreateTemp(filepath.Dir(s.path), filepath.Base(s.path)+".*")
 	if err != nil {
 		return err

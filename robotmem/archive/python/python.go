@@ -97,7 +97,7 @@ func (p *Python) open(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-	} else if p.c, err = openUnchanged(ctx, path); err != nil {
+	} else if p.c, err = openGuarded(ctx, path, true); err != nil {
 		return err
 	}
 	is, err := isPython(p.c)
@@ -125,22 +125,18 @@ func (p *Python) openCopy(ctx context.Context, path string) (err error) {
 			return robotmem.Errorf(robotmem.Unavailable, "file", "cannot be copied to be read (%s)", store.RootReason(err))
 		}
 	}
-	p.c, err = openGuarded(ctx, file, sqlite.ConnOptions{ReadOnly: true})
+	p.c, err = openGuarded(ctx, file, false)
 	return err
 }
 
-// openUnchanged opens a file for reading, without taking a lock or making a log:
-// no other program may write it meanwhile.
-func openUnchanged(ctx context.Context, path string) (*store.Conn, error) {
+// openGuarded opens a file for reading. If it is immutable, it takes no lock and makes no log: no
+// other program may write it meanwhile.
+func openGuarded(ctx context.Context, path string, immutable bool) (*store.Conn, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "file", "is not a path")
 	}
-	return openGuarded(ctx, abs, sqlite.ConnOptions{ReadOnly: true, Immutable: true})
-}
-
-func openGuarded(ctx context.Context, path string, o sqlite.ConnOptions) (*store.Conn, error) {
-	c, err := store.OpenStoreConn(ctx, path, o)
+	c, err := store.OpenStoreConn(ctx, abs, sqlite.ConnOptions{ReadOnly: true, Immutable: immutable})
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +149,7 @@ func openGuarded(ctx context.Context, path string, o sqlite.ConnOptions) (*store
 // IsMemory reports whether a file is a memory.db of the Python robotmem. Not
 // a byte of it changes.
 func IsMemory(ctx context.Context, path string) (bool, error) {
-	c, err := openUnchanged(ctx, path)
+	c, err := openGuarded(ctx, path, true)
 	if err != nil {
 		return false, sqlite.Wrap("import", err)
 	}

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -51,29 +52,26 @@ func (s *Sink) Save(ctx context.Context, session string, ps []importing.Percepti
 		return 0, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	var stored, next atomic.Int64
-	errs := make([]error, len(ps))
-	var failed atomic.Bool
-	var wg sync.WaitGroup
-	for range min(savers, len(ps)) {
-		wg.Go(func() {
-			for !failed.Load() {
-				i := int(next.Add(1)) - 1
-				if i >= len(ps) {
-					return
-				}
-				isNew, err := s.save(ctx, session, &ps[i])
-				if err != nil {
-					errs[i] = fmt.Errorf("%s: %w", ps[i].Description, err)
-					failed.Store(true)
-				} else if isNew {
-					stored.Add(1)
-				}
+	var stored atomic.Int64
+	all, failed := errgroup.WithContext(ctx)
+	all.SetLimit(savers)
+	for i := range ps {
+		all.Go(func() error {
+			if failed.Err() != nil {
+				return nil
 			}
+			isNew, err := s.save(ctx, session, &ps[i])
+			if err != nil {
+				return fmt.Errorf("%s: %w", ps[i].Description, err)
+			}
+			if isNew {
+				stored.Add(1)
+			}
+			return nil
 		})
 	}
-	wg.Wait()
-	return int(stored.Load()), errors.Join(errs...)
+	err := all.Wait()
+	return int(stored.Load()), err
 }
 
 func (s *Sink) save(ctx context.Context, session string, p *importing.Perception) (isNew bool, err error) {
