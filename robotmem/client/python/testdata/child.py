@@ -44,7 +44,7 @@ def run(memory, opened, op, request):
         opened[handle] = data
         return {"handle": handle, "media_type": data.media_type, "bytes": data.size, "sha256": data.sha256}
     if op == "read":
-        return {"data": opened[request["handle"]].read(request["size"])}
+        return {"data": base64.b64encode(opened[request["handle"]].read(request["size"])).decode()}
     if op == "seek":
         return {"position": opened[request["handle"]].seek(request["offset"], request["whence"])}
     if op == "close":
