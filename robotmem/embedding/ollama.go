@@ -163,6 +163,9 @@ func openAuto(o Options) (robotmem.Embedder, error) {
 	}
 	a := &auto{options: o, client: client, base: base, http: hc}
 	a.model()
+	if o.Models != "" && len((Models{o.Models, o.Runtimes}).List()) > 0 {
+		a.searches.Wait() // a model is there, and the first recall may be the only one
+	}
 	return a, nil
 }
 
