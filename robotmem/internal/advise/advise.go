@@ -82,6 +82,9 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 		if req.Explore {
 			res.Suggestion = j.sample(r)
 		} else {
+			if len(offsets) > 0 && req.Goal != GoalNear { // how near an attempt ended is hardly chance
+				j.widen()
+			}
 			res.Suggestion = j.best()
 		}
 		if len(attempts) > maxNear {

@@ -398,3 +398,56 @@ func TestSuggestionOfOneSuccessAtAPlace(t *testing.T) {
 		t.Errorf("got %+v", g)
 	}
 }
+
+// placed is n attempts with two random parameters at random places, up to 0.3 m from the
+// one asked for, with a Gaussian of half of that as the weight.
+func placed(n int, seed uint64, rate func(x, y, east float64) float64) *table {
+	r, b := rand.New(rand.NewPCG(seed, 7)), new(table)
+	for range n {
+		x, y, east, north := r.Float64(), r.Float64(), 0.6*r.Float64()-0.3, 0.6*r.Float64()-0.3
+		b.add(0, x, y)
+		if r.Float64() < rate(x, y, east) {
+			b.attempts[len(b.attempts)-1].Score = 1
+		}
+		b.attempts[len(b.attempts)-1].Weight = math.Exp(-(east*east + north*north) / (2 * 0.15 * 0.15))
+		b.at(east, north)
+	}
+	return b
+}
+
+// The rate of what is suggested at a place: broad regions of success, with the place and
+// without, need wide kernels, and a narrow region beside a broad and low one needs narrow
+// kernels.
+func TestSuggestionAtAPlaceIsNotMisledByChance(t *testing.T) {
+	bell := func(x, width float64) float64 { return math.Exp(-x * x / (2 * width * width)) }
+	for _, c := range []struct {
+		name string
+		rate func(x, y, east float64) float64
+		want float64
+	}{
+		{"the place does not matter", func(x, y, _ float64) float64 { return 0.3 + 0.5*bell(x-0.6, 0.3)*bell(y-0.3, 0.3) }, 0.65},
+		{"the place matters", func(x, _, east float64) float64 { return 0.9 * bell(x-0.5-1.2*east, 0.2) }, 0.785},
+		{"narrow", func(x, _, _ float64) float64 {
+			if math.Abs(x-0.8) < 0.06 {
+				return 0.95
+			}
+			return 0.3 * bell(x-0.3, 0.2)
+		}, 0.7},
+		{"two regions", func(x, _, _ float64) float64 {
+			if math.Abs(x-0.5) > 0.35 {
+				return 0.9
+			}
+			return 0.1
+		}, 0.85},
+	} {
+		const runs = 60
+		total := 0.0
+		for seed := range uint64(runs) {
+			p := placed(100, seed, c.rate).advise(robotmem.AdviseRequest{NMin: 3}, nil).Suggestion.Parameters
+			total += c.rate(p["params.p0"].(float64), p["params.p1"].(float64), 0) / runs
+		}
+		if total < c.want {
+			t.Errorf("%s: the suggestions succeed in %.3f, want %.3f", c.name, total, c.want)
+		}
+	}
+}

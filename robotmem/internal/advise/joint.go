@@ -20,6 +20,7 @@ const (
 	maxNear       = 1000 // the latest attempts, which rates are estimated from
 	maxCandidates = 100
 	maxExamples   = 3
+	maxPredicted  = 150 // the latest attempts, which widen compares; the time grows with their square
 )
 
 // joint estimates the success rate of any assignment of some parameters. The weight of an
@@ -33,6 +34,7 @@ type joint struct {
 	attempts   []Attempt
 	good, bad  []float64 // weight of the success and of the failure, by attempt
 	offsets    map[int64][]float64
+	wider      float64 // the widths are so many times those of newJoint
 }
 
 // parameter is a column with the width of its kernel and the range of its numbers.
@@ -48,7 +50,7 @@ type parameter struct {
 // do not divide the attempts.
 func newJoint(columns []Column, attempts []Attempt, s *scale, separating []robotmem.Difference) *joint {
 	from := max(0, len(attempts)-maxNear)
-	j := &joint{scale: s, attempts: attempts[from:]}
+	j := &joint{scale: s, attempts: attempts[from:], wider: 1}
 	separates := func(c Column) bool {
 		return slices.ContainsFunc(separating, func(d robotmem.Difference) bool { return d.Path == c.Path })
 	}
@@ -112,7 +114,44 @@ func (j *joint) kernel(at []any, i int) float64 {
 	if squares == 0 {
 		return 1
 	}
-	return math.Exp(-squares / 2)
+	return math.Exp(-squares / (2 * j.wider * j.wider))
+}
+
+// widen makes the kernels 4 times as wide, or 2 times or not at all if that predicts the
+// score of each attempt from the others better, by more than a standard error: among few
+// attempts at a place the highest rate of a narrow kernel is mostly chance. The squared
+// errors have the weights of the attempts, and the mean score counts as one attempt.
+func (j *joint) widen() {
+	from := max(0, len(j.attempts)-maxPredicted)
+	n, good := len(j.attempts)-from, j.good[from:]
+	weights := floats.AddTo(make([]float64, n), good, j.bad[from:])
+	kernels, mean := mat.NewSymDense(n, nil), floats.Sum(good)/floats.Sum(weights)
+	for i := range n {
+		for k, at := 0, j.at(from+i); k < i; k++ {
+			kernels.SetSym(i, k, j.kernel(at, from+k))
+		}
+	}
+	var errors [3][]float64 // by width
+	for c := range errors {
+		var successes, attempts mat.VecDense
+		successes.MulVec(kernels, mat.NewVecDense(n, good))
+		attempts.MulVec(kernels, mat.NewVecDense(n, weights))
+		for i := range n {
+			e := j.attempts[from+i].Score - (successes.AtVec(i)+mean)/(attempts.AtVec(i)+1)
+			errors[c] = append(errors[c], e*e)
+		}
+		for i, x := range kernels.RawSymmetric().Data {
+			kernels.RawSymmetric().Data[i] = math.Sqrt(math.Sqrt(x)) // of twice the width
+		}
+	}
+	best := len(errors) - 1
+	for c := best - 1; c >= 0; c-- {
+		gain, variance := stat.PopMeanVariance(floats.SubTo(make([]float64, n), errors[best], errors[c]), weights)
+		if gain > math.Sqrt(variance*floats.Dot(weights, weights))/floats.Sum(weights) {
+			best = c
+		}
+	}
+	j.wider = math.Exp2(float64(best))
 }
 
 // near sums successes and failures around an assignment.
@@ -164,7 +203,7 @@ func (j *joint) atPlace(at []any) []any {
 	var rows []int
 	var weights []float64
 	for i := range j.attempts {
-		if w := j.good[i] * math.Pow(j.kernel(at, i), 0.25); w > 0 && j.offsets[j.attempts[i].ID] != nil {
+		if w := j.good[i] * math.Pow(j.kernel(at, i), j.wider*j.wider/4); w > 0 && j.offsets[j.attempts[i].ID] != nil {
 			rows, weights = append(rows, i), append(weights, w)
 		}
 	}
