@@ -371,7 +371,7 @@ func (c *importCmd) arrived(a *app, r *local.ImportReport, learnt *markdown.Coun
 	return errors.Join(failed, err)
 }
 
-// perceptionFlags choose what is imported of a recording or a dataset.
+// perceptionFlags select the parts of a recording or a dataset to import.
 type perceptionFlags struct {
 	Topic     []string           `name:"topic" sep:"none" placeholder:"GLOB" help:"Recordings: only these topics, such as /camera/*; repeatable."`
 	Exclude   []string           `name:"exclude" sep:"none" placeholder:"GLOB" help:"Recordings: not these topics; repeatable."`

@@ -98,7 +98,7 @@ func TestColumnsSnapshot(t *testing.T) {
 		for id, row := range r.Rows {
 			if row.Kind != 0 {
 				out = append(out, fmt.Sprint(id, r.Text(row.Collection), r.Text(row.Session), r.Text(row.Category), r.Text(row.Perception),
-					row.Status, row.Kind, (row.Seen&1 == 1), row.Observed, row.Useful, row.Created, row.ValidFrom, r.Beliefs.Values[row.Belief]))
+					row.Status, row.Kind, row.Real(), row.Observed, row.Useful, row.Created, row.ValidFrom, r.Beliefs.Values[row.Belief]))
 			}
 		}
 		return record.Distinct(out)

@@ -345,7 +345,7 @@ func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, id in
 // Row implements recall.Loader.
 func (s *source) Row(id int64) recall.Row {
 	row, _ := s.index.Columns.Row(id)
-	return recall.Row{Observed: row.Observed, Real: row.Seen&1 == 1, Outcome: row.Outcome.String()}
+	return recall.Row{Observed: row.Observed, Real: row.Real(), Outcome: row.Outcome.String()}
 }
 
 // Hints implements recall.Loader. It notes what no memory has, filters that exclude each other,

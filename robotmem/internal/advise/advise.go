@@ -74,10 +74,11 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 	case s.success && total == 0:
 		res.Notes = append(res.Notes, fmt.Sprintf("no suggestion: all %d attempts %s", len(attempts), cmp.Or(map[string]string{GoalNear: "ended beyond max_distance"}[req.Goal], "failed")))
 	default:
-		j := newJoint(tried, attempts, &s, res.Differs)
+		separating := res.Differs
 		if len(offsets) > 0 { // what separates nothing overall may do so at the place
-			j = newJoint(tried, attempts, &s, nil)
+			separating = nil
 		}
+		j := newJoint(tried, attempts, &s, separating)
 		j.offsets = offsets
 		if req.Explore {
 			res.Suggestion = j.sample(r)

@@ -415,9 +415,9 @@ func placed(n int, seed uint64, rate func(x, y, east float64) float64) *table {
 	return b
 }
 
-// The rate of what is suggested at a place: broad regions of success, with the place and
-// without, need wide kernels, and a narrow region beside a broad and low one needs narrow
-// kernels.
+// Four cases of success rates, for the rate of the suggestion at a place. Broad regions of
+// success need wide kernels, whether the place matters or not. A narrow region of success
+// beside a broad one with a lower rate needs narrow kernels.
 func TestSuggestionAtAPlaceIsNotMisledByChance(t *testing.T) {
 	bell := func(x, width float64) float64 { return math.Exp(-x * x / (2 * width * width)) }
 	for _, c := range []struct {

@@ -52,8 +52,24 @@ type Row struct {
 	Status              status
 	Kind                uint8 // 1 fact, 2 perception, 0 no such memory
 	Outcome             Outcome
-	Seen                uint8 // twice its sightings after the first, up to 127, and 1 if sensed in the real world
+	Seen                uint8 // of seen
 }
+
+// seen packs how often a memory was learnt, up to 128 times, and whether it was sensed in the real
+// world: a row of 64 bytes has one byte for both.
+func seen(sightings int64, real bool) uint8 {
+	n := uint8(min(sightings, 128)-1) << 1
+	if real {
+		n++
+	}
+	return n
+}
+
+// Real reports whether the memory was sensed in the real world.
+func (r *Row) Real() bool { return r.Seen&1 == 1 }
+
+// Sightings returns how often the memory was learnt, up to 128.
+func (r *Row) Sightings() int { return 1 + int(r.Seen>>1) }
 
 // tagSeparator is a control character, which tags do not contain.
 const tagSeparator = "\x1f"
@@ -228,7 +244,7 @@ func (r *Columns) Sightings(memories []store.TimedID) []int {
 	out, told := make([]int, len(memories)), map[uint32]bool{} // told: by session
 	for i, m := range memories {
 		row := &r.Rows[m.ID]
-		out[i] = 1 + int(row.Seen>>1)
+		out[i] = row.Sightings()
 		if row.Session != 0 && row.Perception == 0 {
 			told[row.Session] = true
 		}
@@ -278,7 +294,7 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 			Belief:   r.Beliefs.id(belief{s.ColumnFloat(8), s.ColumnFloat(9)}),
 			Observed: store.ParseNano(s.ColumnRawText(10)), Useful: store.ParseNano(s.ColumnRawText(11)),
 			Created: store.ParseNano(s.ColumnRawText(12)), ValidFrom: store.ParseNano(s.ColumnRawText(13)),
-			Outcome: outcomeOf(s.ColumnText(18)), Seen: uint8(min(s.ColumnInt64(21)-1, 127)<<1 | s.ColumnInt64(14)&1),
+			Outcome: outcomeOf(s.ColumnText(18)), Seen: seen(s.ColumnInt64(21), s.ColumnBool(14)),
 			Used: r.Records.id(consolidate.Record{Uses: s.ColumnFloat(19), Successes: s.ColumnFloat(20)}),
 		})
 		if after > 0 || r.loaded { // the caches hold answers from before, even of an empty memory

@@ -152,7 +152,7 @@ class Life(unittest.TestCase):
             with Memory(d / "other.db", options=OPTIONS) as other, mock.patch.object(_http.Http, "_answer", lambda *_: {"required": False, "version": "devel"}):
                 (d / "m.db.node").write_text(json.dumps(other._child.address._asdict()))  # that asks for no token
                 with self.assertRaises(RobotmemError):
-                    other._http.check(own=True)
+                    other._http.check()
             for text in ("{half", '{"url": "nope", "token": "t", "pid": 1}'):
                 (d / "m.db.node").write_text(text)
                 Memory(d / "m.db", options=OPTIONS).close()

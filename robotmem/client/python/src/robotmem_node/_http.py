@@ -64,11 +64,11 @@ class Http:
         if hasattr(self, "_kept"):
             self.close()
 
-    def check(self, own: bool) -> None:
-        """Ask the node who it is. Raises RobotmemError: conflict if it is older than this package,
-        not_found if it shall be one that Memory started and does not ask for its token."""
+    def check(self) -> None:
+        """Ask whether the node is one that a Memory started. Raises RobotmemError: not_found if it does
+        not ask for the token, conflict if it is older than this package."""
         answer = self._answer("whoami", self._request("whoami", "GET", "/api/whoami", {"Accept": "application/json"}, None, self.timeout))
-        if own and not answer.get("required"):
+        if not answer.get("required"):
             raise RobotmemError("not_found", "", "%s is another node" % self.url)
         node = str(answer.get("version", ""))
         if older(node, VERSION):

@@ -83,7 +83,7 @@ class Memory(Operations):
         if running is not None:
             node = Http(running.url, running.token, 5.0, 0)
             try:
-                node.check(own=True)
+                node.check()
                 node.timeout, node.retries = timeout, retries
                 return node
             except RobotmemError as err:
@@ -159,7 +159,10 @@ class Memory(Operations):
             if value is not None:
                 whole[name] = {key: value} if isinstance(value, str) else dict(value)
         if place is not None:
-            whole["spatial"] = {"position": position(place)}
+            position = coordinates(place)
+            if position is None:
+                raise RobotmemError("invalid", "place", "must be two or three coordinates in metres, such as [0.42, 0.1, 0.05], not %r" % (place,), 0, "episode")
+            whole["spatial"] = {"position": position}
         if context is not None and not isinstance(context, Mapping):
             raise RobotmemError("invalid", "context", "must be a dict, not %r" % (context,), 0, "episode")
         return Episode(self, merged(whole, context or {}), collection, outcome, {"session_id": session_id, "origin": origin})
@@ -248,7 +251,7 @@ class Memory(Operations):
         """Call the node, or another one for the file after that one has ended. A refused connection
         carried nothing, so that a write may be repeated as well."""
         if self._closed:
-            raise RobotmemError("unavailable", "", "the Memory is closed")
+            raise RobotmemError("conflict", "", "the Memory is closed")
         node = self._http
         try:
             return call(node)
@@ -289,12 +292,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def position(place: Any) -> list[Any]:
-    """A place as a list. Raises RobotmemError unless it is two or three finite numbers."""
-    found = place.tolist() if hasattr(place, "tolist") else list(place) if isinstance(place, (list, tuple)) else None
-    if found is None or len(found) not in (2, 3) or not all(isinstance(v, numbers.Real) and not isinstance(v, bool) and math.isfinite(v) for v in found):
-        raise RobotmemError("invalid", "place", "must be two or three coordinates in metres, such as [0.42, 0.1, 0.05], not %r" % (place,), 0, "episode")
-    return found
+def coordinates(place: Any) -> list[Any] | None:
+    """A place as a list of two or three finite numbers; None if it is none."""
+    found = place.tolist() if hasattr(place, "tolist") else place
+    if isinstance(found, (list, tuple)) and len(found) in (2, 3) and all(isinstance(v, numbers.Real) and not isinstance(v, bool) and math.isfinite(v) for v in found):
+        return list(found)
+    return None
 
 
 def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> Object:

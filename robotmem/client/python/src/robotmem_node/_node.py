@@ -106,9 +106,7 @@ class Child:
             self._process.wait(10)
             self._reader.join(1)
             said = [text.removeprefix("robotmem: ") for text in self._said if text.startswith("robotmem: ")] or [*self._said] or ["exit code %s" % self._process.returncode]
-            self._close()
             raise RobotmemError("unavailable", "", "the node of %s did not start: %s" % (file, said[-1]))
-        self.stop()
         raise RobotmemError("unavailable", "", "the node was not ready after %g s (%s); a large file that is migrated needs longer: give start_timeout" % (timeout, " ".join(self._said) or "it said nothing"))
 
     def _publish(self) -> None:

@@ -10,6 +10,7 @@ import inspect
 import math
 import numbers
 import os
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
@@ -87,6 +88,7 @@ class Recorder:
             "description": description or "recording of " + source,
             "perception_type": perception_type or ("tactile" if kind == "wrench" else "proprioceptive"), "source": source[:64], **fields,
         }
+        self._whole = max(1, int(chunk * rate)) if rate else _ALL_STAMPS  # samples of a chunk
         self._most = buffer or max(int(60 * rate), 10_000)
         self._waiting: list[tuple[float, Any]] = []
         self._pushed = self._dropped = self._stored = 0
@@ -96,7 +98,7 @@ class Recorder:
         self._error: Exception | None = None
         self._refused: Exception | None = None
         self._bad = 0
-        self._closed = self._gone = False
+        self._gone = False
         atexit.register(self._flush)
         self._thread = threading.Thread(target=self._work, name="robotmem-recorder", daemon=True)
         self._thread.start()
@@ -132,9 +134,9 @@ class Recorder:
         Closing again does nothing."""
         if os.getpid() != self._pid:
             raise RuntimeError(_FORKED % self.source)
-        if self._closed:
+        if self._closing:
             return self.counts
-        self._closing, self._closed = True, True
+        self._closing = True
         atexit.unregister(self._flush)
         self._deadline = time.monotonic() + timeout
         self._wake.set()
@@ -169,7 +171,7 @@ class Recorder:
     # The thread.
 
     def _work(self) -> None:
-        pause, whole, before = 0.1, max(1, int(self._chunk * self.rate)), 0
+        pause, whole, before = 0.1, self._whole if self.rate else 1, 0
         while True:
             closing = self._closing
             if not closing:
@@ -197,9 +199,8 @@ class Recorder:
         at = 0
         while at < len(samples):
             rows, width, stamps = array.array("d"), None, array.array("d")
-            most = max(1, int(self._chunk * self.rate)) if self.rate else _ALL_STAMPS
             end, bad = at, 0
-            while end < len(samples) and end - at < most and len(rows) * 8 < _MAX_CHUNK:
+            while end < len(samples) and end - at < self._whole and len(rows) * 8 < _MAX_CHUNK:
                 t, values = samples[end]
                 row, stamp = self._row(values), self._stamp(t)
                 if row is None or stamp is None:
@@ -268,8 +269,7 @@ class Recorder:
             if gaps:
                 metadata["gaps"], metadata["gaps_total"] = gaps[:64], len(gaps)
             metadata["jitter_s"] = max((abs(d - 1 / rate) for d in intervals if d <= 1.5 / rate), default=0.0)
-        if rows.itemsize != 8 or array.array("H", [1]).tobytes() != b"\x01\x00":
-            rows = array.array("d", rows)
+        if sys.byteorder == "big":
             rows.byteswap()
         self._memory.save_perception(
             data_base64=rows.tobytes(), media_type="application/x-samples", metadata=metadata, observed_at=_rfc3339(stamps[0]), **self._fields,

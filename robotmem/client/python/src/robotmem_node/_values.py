@@ -68,7 +68,7 @@ def encode(value: Any, path: str = "") -> str:
         return _encode_array(value, path)
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-        text.encode()  # a lone half of a character has no UTF-8
+        text.encode()  # an unpaired surrogate has no UTF-8
     except (TypeError, ValueError) as err:
         raise ValueError(_at(path) + _no_json(value, err)) from err
     return text
@@ -98,12 +98,21 @@ def _encode_array(value: Any, path: str) -> str:
     if dtype == "object":
         raise ValueError(_at(path) + "an array of objects has no JSON form; give an array of numbers, or a list")
     if dtype.startswith("datetime64"):
-        return encode([t.replace(tzinfo=datetime.timezone.utc) for t in value.astype("datetime64[us]").ravel().tolist()] if value.ndim else value.astype("datetime64[us]").item().replace(tzinfo=datetime.timezone.utc), path)
+        return encode(_utc(value.astype("datetime64[us]").tolist(), path), path)
     if dtype in ("float16", "float32"):
         if getattr(value, "ndim", 0) == 0:
             return encode(Number(str(value)), path)
         return "[" + ",".join(encode(v, "%s[%d]" % (path, i)) for i, v in enumerate(value)) + "]"
     return encode(value.tolist(), path)
+
+
+def _utc(value: Any, path: str) -> Any:
+    """Times of NumPy, which have no zone and are UTC, in lists as they are."""
+    if isinstance(value, list):
+        return [_utc(v, "%s[%d]" % (path, i)) for i, v in enumerate(value)]
+    if not isinstance(value, datetime.datetime):  # NaT, or before the year 1
+        raise ValueError(_at(path) + "%s is no time; leave the key out, or give None" % ("NaT" if value is None else value))
+    return value.replace(tzinfo=datetime.timezone.utc)
 
 
 def untensored(value: Any) -> Any:

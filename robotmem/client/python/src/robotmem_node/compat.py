@@ -25,7 +25,7 @@ from ._memory import Memory
 
 __all__ = ["connect", "end_session", "forget", "import_memory", "learn", "recall", "save_perception", "start_session", "update"]
 
-_lock, _first = threading.Lock(), threading.Lock()
+_lock = threading.RLock()
 _memory: Memory | None = None
 
 
@@ -43,7 +43,7 @@ def connect(where: str | os.PathLike[str] | None = None, **settings: Any) -> Mem
 
 
 def _m() -> Memory:
-    with _first:
+    with _lock:
         return _memory or connect()
 
 
@@ -80,9 +80,8 @@ def recall(
     context_filter: dict[str, Any] | str | None = None, spatial_sort: dict[str, Any] | str | None = None,
 ) -> dict[str, Any]:
     """Recall. Each memory also has the keys id and _rrf_score of the Python robotmem."""
-    filters: Any
-    sort: Any
-    filters, sort = (json.loads(v) if isinstance(v, str) and v else v or None for v in (context_filter, spatial_sort))
+    filters: Any = context_filter or None  # a node reads JSON in a string as well
+    sort: Any = spatial_sort or None
     found = _m().recall(query, collection=collection, n=n, min_confidence=min_confidence, session_id=session_id, context_filter=filters, spatial_sort=sort).to_dict()
     for m in found["memories"]:
         m["id"], m["_rrf_score"] = m["memory_id"], m.get("score")
@@ -93,7 +92,7 @@ def save_perception(
     description: str, perception_type: str = "visual", data: Any = None, metadata: str | dict[str, Any] | None = None, collection: str | None = None, session_id: str | None = None,
 ) -> dict[str, Any]:
     """Save a perception; data is text, as with the Python robotmem, or whatever Memory.save takes."""
-    fields: dict[str, Any] = {"perception_type": perception_type, "metadata": json.loads(metadata) if isinstance(metadata, str) and metadata else metadata or None, "collection": collection, "session_id": session_id}
+    fields: dict[str, Any] = {"perception_type": perception_type, "metadata": metadata or None, "collection": collection, "session_id": session_id}
     if data is None:
         return _m().save_perception(description, **fields).to_dict()
     return _m().save(data, description, **fields).to_dict()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any, Callable, Mapping, SupportsFloat
 
 import gymnasium
 
 from ._errors import RobotmemError
-from ._memory import PLACE, Episode, Memory, merged
+from ._memory import PLACE, Episode, Memory, coordinates, merged
 from ._operations import Object
 
 __all__ = ["MemoryWrapper"]
@@ -131,8 +130,8 @@ def _places(key: Callable[[Any], Any], obs: Any, path: str) -> Object:
     named = found if isinstance(found, Mapping) else {path.removeprefix("spatial."): found}
     out = {}
     for name, place in named.items():
-        numbers = [float(v) for v in place]
-        if len(numbers) not in (2, 3) or not all(map(math.isfinite, numbers)):
+        numbers = coordinates(place)
+        if numbers is None:
             raise ValueError("the place %s is two or three metres, not %r" % (name, place))
         out[name] = numbers
     return out
