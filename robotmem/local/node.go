@@ -283,7 +283,7 @@ func (n *Node) Close() error {
 	last.Go(func() { n.counters.stop(n) })
 	ctx, cancel := context.WithTimeout(context.Background(), lastFlush)
 	defer cancel()
-	err := errors.Join(n.index.SaveSnapshots(context.Background()), n.Store.FillFullText(ctx, 1))
+	err := errors.Join(n.index.SaveSnapshots(context.Background()), n.Store.FillFullText(ctx))
 	if err != nil && !errors.Is(err, robotmem.Unavailable) && ctx.Err() == nil {
 		n.Log.Warn("the indexes of the file are not brought up to date; that is done later", "err", err)
 	}

@@ -33,7 +33,7 @@ func TestUpdatedPerceptionForgetsOldWords(t *testing.T) {
 
 func fillFullText(t *testing.T, e *Node) {
 	t.Helper()
-	if err := e.Store.FillFullText(t.Context(), 1); err != nil {
+	if err := e.Store.FillFullText(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -42,7 +42,7 @@ func (mt *Maintainer) Doctor(ctx context.Context, stats *admin.StatsResponse, de
 	mt.addFault(res, "indexes in memory", "they cannot be read", repairRemedy, mt.Index.Warm(ctx))
 	// If another process holds the lock, the check of the words says that it waits.
 	fill, cancel := context.WithTimeout(ctx, fillTime)
-	if err := mt.Store.FillFullText(fill, 1); err != nil && fill.Err() == nil {
+	if err := mt.Store.FillFullText(fill); err != nil && fill.Err() == nil {
 		mt.Log.Warn("doctor: the full-text index is not brought up to date", "err", err)
 	}
 	cancel()

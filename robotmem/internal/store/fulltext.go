@@ -79,17 +79,28 @@ func (c *Conn) FullTextWaits() (int64, error) {
 	return changes - upto, err
 }
 
-// FillFullText brings the full-text index up to date if at least so many changes wait.
-func (s *Store) FillFullText(ctx context.Context, least int64) error {
+// FillFullText brings the full-text index up to date.
+func (s *Store) FillFullText(ctx context.Context) error {
+	for {
+		if done, err := s.FillFullTextPart(ctx, 1); done || err != nil {
+			return err
+		}
+	}
+}
+
+// FillFullTextPart writes the entries of the next memories that changed. It is done if fewer than so many
+// changes wait.
+func (s *Store) FillFullTextPart(ctx context.Context, least int64) (done bool, err error) {
 	if s.ReadOnly() != "" {
-		return nil
+		return true, nil
 	}
 	waiting := int64(0)
-	err := s.Read(ctx, func(c *Conn) (err error) { waiting, err = c.FullTextWaits(); return err })
-	for done := waiting < max(1, least); !done && err == nil; {
-		err = s.Write(ctx, func(tx *Tx) (err error) { done, err = tx.FillFullText(); return err })
+	err = s.Read(ctx, func(c *Conn) (err error) { waiting, err = c.FullTextWaits(); return err })
+	if err != nil || waiting < least {
+		return true, err
 	}
-	return err
+	err = s.Write(ctx, func(tx *Tx) (err error) { done, err = tx.FillFullText(); return err })
+	return done, err
 }
 
 // FillFullText writes the entries of the next memories that changed.

@@ -60,7 +60,7 @@ const (
 	// Of a rescore above the default, the rest is read only where its estimate plus doubt
 	// times the error of the estimates that were read reaches the last of sureHits.
 	sureHits = 12
-	doubt    = 4
+	doubt    = 3
 )
 
 type scratch struct {
