@@ -40,7 +40,7 @@ type Options struct {
 const (
 	writerCacheKiB = 8 << 10
 	// ReaderCacheKiB is the page cache of a connection that reads.
-	ReaderCacheKiB = 8 << 10
+	ReaderCacheKiB = 4 << 10
 	maxReaders     = 4
 )
 
