@@ -235,13 +235,13 @@ func nameBefore(s string, i int) string {
 
 // nameWords reads the name that ends at i.
 func nameWords(s string, i int) string {
-	var start int
-	for range 3 {
-		start = wordStart(s, i)
+	start := wordStart(s, i)
+	for range 5 {
 		if _, ok := skippedVerbs[fold(s[start:i])]; !ok {
 			break
 		}
 		i = skipBack(s, start, " \t")
+		start = wordStart(s, i)
 	}
 	if start == i {
 		return hanName(s, i)

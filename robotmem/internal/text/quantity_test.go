@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -23,6 +24,8 @@ func TestQuantities(t *testing.T) {
 		{"camel case", "GripForce=12.5", []q{{"12.5", "", "grip_force"}}},
 		{"set to", "set the grip force to 12 N", []q{{"12", "N", "grip_force"}}},
 		{"was set to", "speed was limited to about 0.5", []q{{"0.5", "", "speed"}}},
+		{"many verbs", "the grip force must not be set to 12 N", []q{{"12", "N", "grip_force"}}},
+		{"only verbs", "must not be set to 12 N", []q{{"12", "N", ""}}},
 		{"of", "a force of 12N", []q{{"12", "N", "force"}}},
 		{"comparison", "force < 12 N and speed > 3", []q{{"12", "N", "force"}, {"3", "", "speed"}}},
 		{"Chinese", "把夹持力设为12.5牛，速度是 0.5 m/s", []q{{"12.5", "N", "夹持力"}, {"0.5", "m/s", "速度"}}},
@@ -104,6 +107,27 @@ func TestNegations(t *testing.T) {
 	for _, tt := range tests {
 		if got := text.Negations(tt.in); got != tt.want {
 			t.Errorf("Negations(%q) = %d, want %d", tt.in, got, tt.want)
+		}
+	}
+}
+
+// Texts of the words that the rules know, in any order.
+func TestQuantitiesOfAnyWords(t *testing.T) {
+	words := strings.Fields("set to is was be must not never about only = : < - ( \" of force grip_force 力 设为 约 不 12 12.5 0x1F 10-20 1,000 N mm % two joint3 。 , ;")
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200_000 {
+		var b strings.Builder
+		for range 1 + rng.IntN(9) {
+			b.WriteString(words[rng.IntN(len(words))])
+			if rng.IntN(5) > 0 {
+				b.WriteByte(' ')
+			}
+		}
+		in := b.String()
+		for _, q := range text.Quantities(in) {
+			if q.Value == "" {
+				t.Fatalf("Quantities(%q) holds %+v", in, q)
+			}
 		}
 	}
 }
