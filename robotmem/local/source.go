@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/perception"
@@ -72,6 +73,13 @@ func searchWords(index *lexical.Index, collection string, a *admitted, words rec
 			stems = append(stems, stem)
 		}
 	}
+	for _, stem := range slices.Clone(stems) {
+		for _, part := range partsOf(index, collection, stem) {
+			if !slices.Contains(stems, part) {
+				stems = append(stems, part)
+			}
+		}
+	}
 	q := lexical.Query{Collection: collection, Terms: stems, Unfinished: unfinished(words.Typing, index, collection, stems), Within: a.set, N: max(limit, 0)}
 	hits := index.Search(q)
 	items := make([]recall.Ranked, len(hits), len(hits)+len(a.past))
@@ -93,6 +101,42 @@ func searchWords(index *lexical.Index, collection string, a *admitted, words rec
 		items = items[:min(limit, len(items))]
 	}
 	return items
+}
+
+// A word of a question that is long and rare may be two words of the index written together
+// (Dateiverwaltung, Greiferkraft): the question also asks for these.
+const (
+	wholeLeast = 9   // letters of such a word
+	partLeast  = 4   // letters of a part
+	wholeRare  = 500 // at most one of so many memories has the whole
+)
+
+// linking are the letters that German, Dutch and the Nordic languages put between parts.
+var linking = []string{"", "s", "n", "e", "es", "en", "er"}
+
+// partsOf returns the two parts of a stem that are most frequent in the index, or none.
+func partsOf(index *lexical.Index, collection, stem string) (parts []string) {
+	if len(stem) < wholeLeast || strings.ContainsFunc(stem, func(r rune) bool { return !unicode.In(r, unicode.Latin) }) ||
+		index.DocumentFrequency(collection, stem)*wholeRare > index.Stats(collection).Rows {
+		return nil
+	}
+	best := 0
+	for i := partLeast; i <= len(stem)-partLeast; i++ {
+		tail := index.DocumentFrequency(collection, stem[i:])
+		if tail == 0 {
+			continue
+		}
+		for _, letters := range linking {
+			head, linked := strings.CutSuffix(stem[:i], letters)
+			if !linked || len(head) < partLeast {
+				continue
+			}
+			if n := index.DocumentFrequency(collection, head); n*tail > best {
+				best, parts = n*tail, []string{head, stem[i:]}
+			}
+		}
+	}
+	return parts
 }
 
 // maxLonger limits the completions of an unfinished word.

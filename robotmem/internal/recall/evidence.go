@@ -22,6 +22,9 @@ import (
 //   - it is a later observation of the same subject (the charger was moved), or
 //   - it ended as the query asks (what worked, what failed) and the other in the opposite way, or
 //   - the episodes that used it went better.
+//
+// A text above statementBytes is no single statement: that it has one more word of the query says
+// little, so it stays where it is.
 const (
 	evidencePool = 5    // at least so many hits are compared
 	evidenceMost = 10   // at most so many: each is compared with each
@@ -31,6 +34,8 @@ const (
 	betterRecord = 0.2  // difference of reliability
 	sameSubject  = 0.3  // share of common words of texts about one subject
 	subjectWords = 2    // common words of a text and of one that says what has changed
+
+	statementBytes = 1000
 )
 
 // byEvidence orders the best hits.
@@ -49,9 +54,11 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 			return nil, err
 		}
 		if ok {
-			r.findWords(&h)
-			h.subject = &subject{Memory: h.memory}
-			h.covered = r.coveredBy(&h)
+			if len(h.memory.Content) <= statementBytes {
+				r.findWords(&h)
+				h.subject = &subject{Memory: h.memory}
+				h.covered = r.coveredBy(&h)
+			}
 			pool, scores = append(pool, h), append(scores, h.score)
 		}
 	}
@@ -75,7 +82,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 // prefers reports whether b comes before a, which is ranked before it. asked is the outcome that the
 // query asks for, or "".
 func prefers(b, a *hit, asked string) bool {
-	if b.words < nearShare*a.words || a.cosine != nil && (b.cosine == nil || *b.cosine < *a.cosine-nearCosine) {
+	if a.subject == nil || b.subject == nil || b.words < nearShare*a.words || a.cosine != nil && (b.cosine == nil || *b.cosine < *a.cosine-nearCosine) {
 		return false
 	}
 	missing, more := difference(a.covered, b.covered), difference(b.covered, a.covered)
@@ -186,7 +193,7 @@ func (s *subject) stated() consolidate.Statement {
 // replaces returns 1 if b replaces a as the present value of one subject, -1 if a replaces b, otherwise
 // 0. sure means that their contexts name one subject, and not their words alone.
 func replaces(b, a *subject) (newer int, sure bool) {
-	if a.Type != "fact" || b.Type != "fact" {
+	if a == nil || b == nil || a.Type != "fact" || b.Type != "fact" {
 		return 0, false
 	}
 	newer = b.ObservedAt.Compare(a.ObservedAt)
@@ -262,9 +269,6 @@ func leaves(context robotmem.Object) map[string]string {
 // noteConflicts names, for each of the first answers, those that it replaces or that replace it.
 func noteConflicts(answers []robotmem.Memory, hits []hit) {
 	for i := range hits[:min(len(hits), evidenceMost)] {
-		if hits[i].subject == nil {
-			return // no query with words
-		}
 		for j := range i {
 			newer, _ := replaces(hits[i].subject, hits[j].subject)
 			if newer == 0 {

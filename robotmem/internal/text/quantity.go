@@ -33,19 +33,39 @@ func (q Quantity) Base() Quantity {
 	return q
 }
 
-// Equivalent is a term for a number and unit of a question in another unit: 1000mm for
-// "1 m".
+// Equivalent is another spelling of a term of a question: 1000mm for "1 m", 0xc0000005 for
+// the code "C0000005".
 type Equivalent struct {
 	Term string
 	Of   []string // terms of the question that it replaces
 }
 
 // Equivalents returns further search terms for a question. A text with one of them has
-// the same quantity as the question.
+// the same quantity or code as the question.
 func Equivalents(s string) []Equivalent {
 	p := scanner{s: normalize(s), others: true}
 	p.scan()
+	for _, t := range p.out {
+		if other := otherCode(t); other != "" && len(p.equivalents) < maxEquivalents {
+			p.equivalents = append(p.equivalents, Equivalent{other, []string{t}})
+		}
+	}
 	return p.equivalents
+}
+
+// codeDigits is how many hexadecimal digits a code without 0x has at least.
+const codeDigits = 8
+
+// otherCode returns a hexadecimal code without its 0x, or with it, else "".
+func otherCode(t string) string {
+	digits, prefixed := strings.CutPrefix(t, "0x")
+	if len(digits) > 2*codeDigits || len(digits) < codeDigits && !(prefixed && len(digits) > 3) || strings.Trim(digits, "0123456789abcdef") != "" {
+		return ""
+	}
+	if prefixed {
+		return digits
+	}
+	return "0x" + digits
 }
 
 // maxEquivalents bounds the additional terms of a question.

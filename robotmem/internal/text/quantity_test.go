@@ -77,6 +77,12 @@ func TestEquivalents(t *testing.T) {
 	if diff := cmp.Diff(want[2:6], text.Equivalents("50厘米的货架")[:4]); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+	codes := []text.Equivalent{
+		{Term: "0xc0380019", Of: []string{"c0380019"}}, {Term: "0x80070005", Of: []string{"80070005"}}, {Term: "80070057", Of: []string{"0x80070057"}}, {Term: "1f4a", Of: []string{"0x1f4a"}},
+	}
+	if diff := cmp.Diff(codes, text.Equivalents("error C0380019, 80070005, 0x80070057 or 0x1F4A at 0x12 of cafe")); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
 	if got := text.Equivalents("grip 3 cups at 20 °C"); got != nil {
 		t.Errorf("got %v, want none", got)
 	}

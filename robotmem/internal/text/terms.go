@@ -50,8 +50,8 @@ func BaseTerms(s string) []string {
 // with the same stem count as one. Search for content, and for stop only if content is
 // empty. All of them are terms of Terms(s).
 func Query(s string) (content, stop []string) {
-	p := scanner{s: normalize(s)}
-	p.query = !strings.ContainsFunc(p.s, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) })
+	p := scanner{s: normalize(s), question: true}
+	p.chinese = !strings.ContainsFunc(p.s, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) })
 	p.scan()
 	seen := make(map[string]struct{}, len(p.out)+len(p.stop))
 	fresh := func(t string) bool {
@@ -79,10 +79,11 @@ func Query(s string) (content, stop []string) {
 
 // scanner reads a normalized text once and collects its terms.
 type scanner struct {
-	s     string
-	out   []string
-	query bool // a question without kana: Chinese stop words are separated
-	base  bool // numbers with units are converted
+	s        string
+	out      []string
+	question bool // pairs stand for their characters, except of short runs
+	chinese  bool // a question without kana: Chinese stop words are separated
+	base     bool // numbers with units are converted
 
 	sequence bool // words for Sequence: with diacritics and symbols, numbers once
 
@@ -374,6 +375,12 @@ func numbered(w string) int {
 // word boundaries can 的 and 多少 be recognised as stop words and removed with the pairs
 // 爪的, 的力, 力是 and 是多.
 
+// In kana and Hangul most characters are part of many words. A question asks for those of
+// a short run only: a Korean noun may be one of them, before a particle.
+
+// pairsAlone is the length of a run in a question, in characters, that is asked by pairs.
+const pairsAlone = 3
+
 // unspaced emits the run of class c at i and returns its end.
 func (p *scanner) unspaced(i int, c runeClass) int {
 	start := i
@@ -388,10 +395,15 @@ func (p *scanner) unspaced(i int, c runeClass) int {
 	switch {
 	case p.sequence:
 		p.out = append(p.out, strings.Split(run, "")...)
-	case c == han && p.query:
+	case c == han && p.chinese:
 		p.queryRun(run)
 	default:
+		from := len(p.out)
 		p.pairs(run, 0, len(run), len(run))
+		if p.question && c == unspace && len(p.out)-from >= 2*pairsAlone-1 {
+			pairs := slices.DeleteFunc(p.out[from:], func(w string) bool { return utf8.RuneCountInString(w) == 1 })
+			p.out = p.out[:from+len(pairs)]
+		}
 	}
 	return i
 }

@@ -118,6 +118,8 @@ func TestQuery(t *testing.T) {
 		{"negation is content", "do not grip", "not grip", "do"},
 		{"Chinese", "夹爪的力是多少？", "夹 夹爪 爪 力", "的 是 多 多少 少"},
 		{"Japanese", "一個の部品", "一 一個 の 部 部品 品", "個"},
+		{"kana in pairs", "スイッチを切る", "スイ イッ ッチ チを 切 る", ""},
+		{"Hangul in pairs, short words also by character", "힘이 그리퍼를", "힘 힘이 이 그리 리퍼 퍼를", ""},
 		{"Chinese stop words only", "为什么", "", "为 为什 什 什么 么"},
 	}
 	for _, tt := range tests {
