@@ -99,6 +99,8 @@ type openSegment struct {
 	first    segment.Message
 	last     uint64 // log time, ns
 	from, to uint64 // the numbers of its messages within the topic, from 0
+	context  map[string]any
+	observed time.Time
 }
 
 func (imp *importer) run(ctx context.Context, src Source) error {
@@ -134,8 +136,12 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 }
 
 func (imp *importer) start(ctx context.Context) error {
+	about := imp.context(nil, 0)
+	if began := timeOf(imp.info.Start); !began.IsZero() && imp.info.Start > 0 {
+		maps.Copy(about["source"].(map[string]any), map[string]any{"began": began.Format(time.RFC3339Nano), "seconds": float64(imp.info.End-imp.info.Start) * 1e-9})
+	}
 	session, err := imp.sink.Start(ctx, importing.Session{
-		Origin: importing.Origin("recording/" + imp.id + imp.o.hash()), Context: imp.context(nil, 0),
+		Origin: importing.Origin("recording/" + imp.id + imp.o.hash()), Context: about,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the session: %w", err)
@@ -245,8 +251,8 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 		if err != nil {
 			return err
 		}
-		c.segment = &openSegment{Writer: w, head: w.Len(), first: m.Message, from: number}
-		c.segment.first.Data = bytes.Clone(m.Data)
+		c.segment = imp.placed(c, &openSegment{Writer: w, head: w.Len(), first: m.Message, from: number})
+		c.segment.first.Data = nil
 		imp.open = append(imp.open, c)
 		imp.openBytes += w.Len()
 	}
@@ -272,7 +278,7 @@ func (imp *importer) addSingle(ctx context.Context, c *channel, m *Message, numb
 		return err
 	}
 	c.topic.report.Perceptions++
-	p := imp.segmentPerception(c, &openSegment{count: 1, first: m.Message, last: m.LogTime, from: number, to: number}, nil)
+	p := imp.segmentPerception(c, imp.placed(c, &openSegment{count: 1, first: m.Message, last: m.LogTime, from: number, to: number}), nil)
 	return imp.addLarge(ctx, p, parts[:]...)
 }
 

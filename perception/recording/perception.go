@@ -71,12 +71,18 @@ func (imp *importer) payloadPerception(m *Message, v *message.Value, p embedded,
 	}
 }
 
-func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) importing.Perception {
+// placed sets when and where the first message of a segment was observed, while that is known.
+func (imp *importer) placed(c *channel, s *openSegment) *openSegment {
 	var v *message.Value
 	if c.schema != nil {
 		// A message that cannot be decoded has neither a frame nor a time stamp.
 		v, _ = c.schema.Decode(s.first.Data)
 	}
+	s.context, s.observed = imp.context(v, s.first.LogTime), observed(v, s.first)
+	return s
+}
+
+func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) importing.Perception {
 	metadata := imp.metadata(c.Channel, s.first, s.count)
 	metadata["last_log_time"] = decimal(s.last)
 	return importing.Perception{
@@ -84,7 +90,7 @@ func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) 
 		Type:        perceptionType(c.SchemaName),
 		Description: imp.describe(c.Channel, s.first.LogTime, s.count),
 		MediaType:   SegmentType, Data: data,
-		Metadata: metadata, Context: imp.context(v, s.first.LogTime), ObservedAt: observed(v, s.first), Messages: s.count,
+		Metadata: metadata, Context: s.context, ObservedAt: s.observed, Messages: s.count,
 	}
 }
 
@@ -129,8 +135,15 @@ func (imp *importer) context(v *message.Value, logTime uint64) map[string]any {
 	if logTime == 0 {
 		return c
 	}
+	spatial := map[string]any{}
 	if pose, ok := imp.poses.of(frameOf(v), stampOf(v, logTime)); ok {
-		c["spatial"] = map[string]any{"pose": pose}
+		spatial["pose"] = pose
+	}
+	if lat, lon := v.At("latitude"), v.At("longitude"); lat.Kind == message.Float64 && media.Finite(lat.Float) && media.Finite(lon.Float) {
+		spatial["globe"] = map[string]any{"lat": lat.Float, "lon": lon.Float}
+	}
+	if len(spatial) > 0 {
+		c["spatial"] = spatial
 	}
 	return c
 }

@@ -75,6 +75,8 @@ type poses struct {
 	links map[string]*link
 	mapID string
 	base  string // the frame of the robot, "" unknown
+
+	located link // the robot in the map, as localization says
 }
 
 func newPoses(mapID string) *poses { return &poses{links: map[string]*link{}, mapID: mapID} }
@@ -96,6 +98,9 @@ func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
 		pose := v.At("pose")
 		if inner := pose.Field("pose"); inner != nil {
 			pose = inner
+		}
+		if cleanFrame(frameOf(v)) == "map" {
+			p.located.add(sample{stampOf(v, logTime), transformOf(pose.At("position"), pose.At("orientation"))})
 		}
 		p.robot(v, p.robotFrame(), pose, logTime)
 	}
@@ -136,6 +141,14 @@ func (p *poses) put(parent, child string, static bool, s sample) {
 	if l.parent != parent || static {
 		l.parent, l.static, l.samples = parent, static, l.samples[:0]
 	}
+	l.add(s)
+}
+
+// add keeps the samples of the last seconds.
+func (l *link) add(s sample) {
+	if !s.finite() {
+		return
+	}
 	at, found := slices.BinarySearchFunc(l.samples, s.time, sample.compare)
 	if !found {
 		l.samples = slices.Insert(l.samples, at, s)
@@ -150,10 +163,11 @@ func (p *poses) put(parent, child string, static bool, s sample) {
 }
 
 // of returns the pose of a frame at a time, in map or else in odom. A message without a
-// frame, or with one that is not linked, gets the pose of the robot.
+// frame, with one that is not linked, or with map or odom itself gets the pose of the robot:
+// what is told of the map is not told at its origin.
 func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 	for _, f := range []string{cleanFrame(frame), p.robotFrame()} {
-		if tr, root, ok := p.chain(f, t); ok {
+		if tr, root, ok := p.chain(f, t); ok && f != "map" && f != "odom" {
 			out := map[string]any{
 				"position":    []any{tr.position[0], tr.position[1], tr.position[2]},
 				"orientation": []any{tr.orientation.Imag, tr.orientation.Jmag, tr.orientation.Kmag, tr.orientation.Real},
@@ -175,14 +189,17 @@ func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 // returns the transform to odom.
 func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok bool) {
 	tr.orientation.Real = 1
-	var atOdom transform
-	odom := false
+	var atOdom, atRobot transform
+	odom, robot := false, false
 	for range maxChain {
 		if frame == "map" {
 			return tr, "map", true
 		}
 		if frame == "odom" {
 			atOdom, odom = tr, true
+		}
+		if frame == p.robotFrame() {
+			atRobot, robot = tr, true
 		}
 		l := p.links[frame]
 		if l == nil {
@@ -193,6 +210,9 @@ func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok boo
 			break
 		}
 		tr, frame = step.times(tr), l.parent
+	}
+	if step, known := p.located.at(t); robot && known {
+		return step.times(atRobot), "map", true
 	}
 	return atOdom, "odom", odom
 }

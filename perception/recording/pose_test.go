@@ -37,6 +37,8 @@ func TestPoseChain(t *testing.T) {
 		"between samples":        {"base_link", 10*second + second/2, 10, 2, 3 * math.Pi / 4, "map", false},
 		"a static child":         {"camera", 10 * second, 10, 1.5, math.Pi / 2, "map", false},
 		"no frame: the robot":    {"", 10 * second, 10, 1, math.Pi / 2, "map", false},
+		"told in the map":        {"map", 10 * second, 10, 1, math.Pi / 2, "map", false},
+		"told in odom":           {"/odom", 10 * second, 10, 1, math.Pi / 2, "map", false},
 		"an old map, a new odom": {"base_link", 12*second + second/2, 3, 0, math.Pi / 2, "odom", false},
 		"long after":             {"base_link", 20 * second, 0, 0, 0, "", true},
 	} {
