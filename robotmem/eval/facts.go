@@ -1,6 +1,7 @@
 package eval
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -62,25 +63,13 @@ func zipf(rng *rand.Rand, words []string) string {
 	return words[min(int(math.Pow(n+1, rng.Float64()))-1, len(words)-1)]
 }
 
-// templates say what robots learn. In braces is a kind of word, or a number from the
+// templates say what robots learn, one a line. In braces is a kind of word, or a number from the
 // first to the second in that format.
-var templates = []string{
-	"{action} the {surface} {object} with grip_force={2 40 %.1f} N at {0.05 1 %.2f} m/s works on the {name}",
-	"the gripper slips on the {surface} {object} of {name} below {2 20 %.1f} N",
-	"found a {fault} while {action} the {object} near the {place}: torque reached {1 30 %.2f} Nm on joint {1 7 %d} of {name}",
-	"the {object} at {name} needs an approach angle of {0 90 %.0f} deg and an offset of {0.5 12 %.1f} mm for the {place}",
-	"battery of the {name} unit fell to {5 60 %.0f} % after {2 41 %d} trips between the {place} and the {place}",
-	"lidar returns on the {surface} {object} are unreliable beyond {1 12 %.1f} m near {name}",
-	"camera exposure of {1 60 %.1f} ms makes the {surface} {object} of {name} visible in the {place}",
-	"{action} the {object} failed because of a {fault} at the {place}: {name} moved {0.2 15 %.1f} cm before contact",
-	"impedance stiffness={100 3000 %.0f} N/m and damping={0.3 1.2 %.2f} keep {name} from a {fault} when {action} the {object}",
-	"the path from the {place} to the {place} past {name} is blocked between {0 23 %02d}:00 and {0 23 %02d}:30, the detour takes {10 300 %.0f} s",
-	"peg {name} enters the {object} after a spiral search of {0.5 6 %.1f} mm with {2 25 %.1f} N down force",
-	"temperature of motor {1 7 %d} rose to {40 95 %.1f} C while {action} the {surface} {object}, {name} had to wait {10 200 %.0f} s",
-	"wheel odometry drifts {0.1 4 %.2f} % on the {surface} floor of the {place}, correct it with marker {name}",
-	"the operator {name} prefers {action} the {object} at {0.05 0.5 %.2f} m/s when people stand in the {place}",
-	"must never exceed {10 80 %.0f} N while {action} the {surface} {object} of batch {name}",
-}
+//
+//go:embed facts.txt
+var templateLines string
+
+var templates = strings.Split(strings.TrimSpace(templateLines), "\n")
 
 var blanks = regexp.MustCompile(`{[^}]*}`)
 

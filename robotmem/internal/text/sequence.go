@@ -1,6 +1,7 @@
 package text
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 	"unicode"
@@ -68,17 +69,10 @@ var (
 // relatingWords are conditions, quantifiers, modal and auxiliary verbs, conjunctions,
 // prepositions and verb prefixes, in English and German, and the negations and conditions
 // of other languages. Those of negating and failing belong to them.
-var relatingWords = wordSet(`
-hardly barely rarely seldom almost nearly failure avoid stop prevent if unless when whenever while until till once before after during since because although though except instead only just even
-all any some each every both either many few most more less than too enough maybe perhaps sometimes often
-can could may might must shall should will would is was be been being has had does did done let make s d ll re ve m
-and or but then so as that whether to from of by with at in on into onto off out up down over under above below behind
-beside beyond between through across along around against toward towards near inside outside for about per via back away again
-kaum fast nur erst schon noch wieder wenn
-ob sobald solange bis bevor nachdem während seit weil außer statt sondern aber oder und als auch alle jeder jede jedes manche
-kann darf muss soll will wird werden wurde worden ist war sind hat haben zu zum zur von vom aus auf an am im ein ab bei beim
-mit nach vor hinter neben zwischen unter über gegen um durch für hin her los weg zurück rechts links abwärts aufwärts
-ne pas jamais sans si sin nunca jamás solo sólo se non mai senza não nem не нет никогда без если только`)
+var relatingWords = wordSet(relatingList)
+
+//go:embed relating.txt
+var relatingList string
 
 // relatingHan are the characters that do the same in Chinese and Japanese.
 const relatingHan = "不没沒未无無勿别別莫非否禁止如若当當时時除只仅僅才就都也但在从從到至往向前后後里裡外上下左右内內中间間" +

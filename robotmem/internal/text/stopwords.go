@@ -1,6 +1,7 @@
 package text
 
 import (
+	_ "embed"
 	"strings"
 )
 
@@ -13,21 +14,10 @@ func Stop(term string) bool {
 	return ok
 }
 
-var stopWords = wordSet(`
-a an the this that these those
-i me my mine we us our ours you your yours he him his she her hers it its they them their theirs
-myself yourself himself herself itself ourselves themselves
-am is are was were be been being do does did done doing have has had having
-will would shall should can could may might must
-and or but if so as than then because while of at by for with about to from in on into onto during
-what when where which who whom whose why how there here
-any both each some such own too very just also ever
-s t d ll re ve m
-的 了 在 是 和 与 及 或 而 且 但 也 都 就 还 又 很 被 把 将 对 从 向 由 于 以 之 其 这 那 哪 谁 吗 呢 吧 啊 着 过 得 地 个
-我 你 他 她 它 我们 你们 他们 她们 它们 这个 那个 这些 那些 哪些 哪个 什么 怎么 怎样 如何 为什么 多少 几个
-因为 所以 如果 虽然 但是 以及 或者 并且 而且 关于 对于 一个 一种 是否 可以
-這 這個 這些 哪裡 誰 嗎 們 我們 他們 什麼 怎麼 如何 為什麼 因為 個 還 與 於 從 對 會 過
-`)
+//go:embed stopwords.txt
+var stopList string
+
+var stopWords = wordSet(stopList)
 
 func wordSet(list string) map[string]struct{} {
 	set := map[string]struct{}{}
@@ -45,18 +35,10 @@ var negating = wordSet(`not no never none nothing nobody nowhere neither nor can
 var failing = wordSet(`fail fails failed failing refuse refuses refused unable`)
 
 // hanNegations are looked for at each character, the longest first.
-var hanNegations = []string{
-	"绝不", "決不", "绝对不", "不要", "不能", "不可", "不准", "不会", "不會", "不得", "从不", "從不", "没有", "沒有",
-	"无法", "無法", "禁止", "严禁", "嚴禁", "切勿", "不", "没", "沒", "未", "无", "無", "勿", "别", "別", "莫",
-}
+var hanNegations = strings.Fields("绝不 決不 绝对不 不要 不能 不可 不准 不会 不會 不得 从不 從不 没有 沒有 无法 無法 禁止 严禁 嚴禁 切勿 不 没 沒 未 无 無 勿 别 別 莫")
 
 // hanHarmless are words with such a character that negate nothing.
-var hanHarmless = []string{
-	"不锈", "不鏽", "不仅", "不僅", "不但", "不过", "不過", "不断", "不斷", "不同", "不管", "不论", "不久",
-	"无线", "無線", "无人", "無人", "无论", "無論", "无刷", "無刷", "无穷", "未来", "未來", "未知",
-	"特别", "特別", "分别", "分別", "级别", "級別", "类别", "類別", "识别", "識別", "区别", "區別", "个别", "差别",
-	"辨别", "鉴别", "性别", "别的", "别人", "别名", "莫名",
-}
+var hanHarmless = strings.Fields("不锈 不鏽 不仅 不僅 不但 不过 不過 不断 不斷 不同 不管 不论 不久 无线 無線 无人 無人 无论 無論 无刷 無刷 无穷 未来 未來 未知 特别 特別 分别 分別 级别 級別 类别 類別 识别 識別 区别 區別 个别 差别 辨别 鉴别 性别 别的 别人 别名 莫名")
 
 // Negations counts the words of s that negate: not, no, never, without, -n't, "fails
 // to", 不, 没, 禁止 and others. Texts that differ by one negation are opposite.
