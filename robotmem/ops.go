@@ -105,6 +105,8 @@ var ops = sync.OnceValue(func() []*Op {
 			"List the context paths that hold coordinates and, for one of them, its points and a grid of counts and outcomes, for a map of the active memories. Takes the filters of recall.", Service.Places),
 		op("recent_failures", "GET /api/recent-failures", "recent-failures", reads, "Recent failures",
 			"Return recent failures: postmortems, gotchas and facts with task.success false, newest first.", Service.RecentFailures),
+		op("incidents", "GET /api/incidents", "incidents", reads, "Incidents",
+			"Return the episodes that failed, and failed memories outside of them: robot, task, place, what was said, the perception that shows it, how often it happened before, and the fact that resolves it. To resolve one, learn the lesson with {\"resolves\":{\"session_id\":\"…\"}} (or memory_id, or group) in its context.", Service.Incidents),
 		op("stats", "GET /api/stats", "stats", reads, "Statistics",
 			"Count the stored memories, sessions and bytes, and the recalls.", Service.Stats),
 		op("activity", "GET /api/activity", "activity", reads, "Activity",

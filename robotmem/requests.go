@@ -283,11 +283,18 @@ type ListRequest struct {
 
 // SessionsRequest pages through episodes.
 type SessionsRequest struct {
-	Page       int    `json:"page,omitempty" validate:"min=1,max=1000000" default:"1" doc:"Page number, from 1."`
-	Limit      int    `json:"limit,omitempty" validate:"min=1,max=1000" default:"20" doc:"Episodes per page, 1 to 1,000."`
-	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace. Default: all."`
-	Status     string `json:"status,omitempty" validate:"omitempty,oneof=active ended" doc:"active or ended. Default: both."`
-	Cursor     string `json:"cursor,omitempty" validate:"max=512" doc:"The value of next from the previous page. New entries do not shift the pages."`
+	Page       int        `json:"page,omitempty" validate:"min=1,max=1000000" default:"1" doc:"Page number, from 1."`
+	Limit      int        `json:"limit,omitempty" validate:"min=1,max=1000" default:"20" doc:"Episodes per page, 1 to 1,000."`
+	Collection string     `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace. Default: all."`
+	Status     string     `json:"status,omitempty" validate:"omitempty,oneof=active ended" doc:"active or ended. Default: both."`
+	Outcome    string     `json:"outcome,omitempty" validate:"omitempty,oneof=success failure partial unknown" doc:"Only episodes with this last outcome; unknown for those without one."`
+	Robot      string     `json:"robot,omitempty" validate:"utf8,max=256" doc:"Only of this robot: robot.id, robot.name or robot of the context."`
+	Task       string     `json:"task,omitempty" validate:"utf8,max=1024" doc:"Only of this task: task.name, task.type, task.goal or task of the context."`
+	Words      string     `json:"words,omitempty" validate:"utf8,max=1024" doc:"Only those whose context contains this text, such as a place; A to Z in any case."`
+	After      *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only episodes that began at this time or later, RFC 3339."`
+	Before     *time.Time `json:"before,omitempty" validate:"omitempty,instant" doc:"Only episodes that began before this time, RFC 3339."`
+	Sort       string     `json:"sort,omitempty" validate:"oneof=time outcome robot task place" default:"time" doc:"time (newest first), outcome (worst first), robot, task or place, which is the value of spatial. Other orders than time have pages but no next."`
+	Cursor     string     `json:"cursor,omitempty" validate:"max=512" doc:"The value of next from the previous page. New entries do not shift the pages."`
 }
 
 // SessionRequest names the episode to return.
@@ -333,6 +340,23 @@ type RecentFailuresRequest struct {
 	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace. Default: all."`
 	Limit      int    `json:"limit,omitempty" validate:"min=1,max=1000" default:"20" doc:"Largest number, 1 to 1,000."`
 	Days       int    `json:"days,omitempty" validate:"min=0,max=36500" doc:"Only failures within this number of days; 0 for all."`
+}
+
+// IncidentsRequest selects incidents.
+type IncidentsRequest struct {
+	Collection string     `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace. Default: all."`
+	Robot      string     `json:"robot,omitempty" validate:"utf8,max=256" doc:"Only of this robot."`
+	Task       string     `json:"task,omitempty" validate:"utf8,max=1024" doc:"Only of this task."`
+	Words      string     `json:"words,omitempty" validate:"utf8,max=1024" doc:"Only those whose text, robot, task or place contains this text, in any case."`
+	SessionID  string     `json:"session_id,omitempty" validate:"omitempty,session" doc:"Only the incident of this episode."`
+	MemoryID   int64      `json:"memory_id,omitempty" validate:"min=0" doc:"Only the incident that this memory tells of."`
+	Group      string     `json:"group,omitempty" validate:"max=64" doc:"Only the incidents of this group."`
+	Resolved   *bool      `json:"resolved,omitempty" doc:"Only resolved or only open ones. Default: both."`
+	After      *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only those at this time or later, RFC 3339."`
+	Before     *time.Time `json:"before,omitempty" validate:"omitempty,instant" doc:"Only those before this time, RFC 3339."`
+	Sort       string     `json:"sort,omitempty" validate:"oneof=time repeats robot task place" default:"time" doc:"time (newest first), repeats (most first), robot, task or place."`
+	Page       int        `json:"page,omitempty" validate:"min=1,max=1000000" default:"1" doc:"Page number, from 1."`
+	Limit      int        `json:"limit,omitempty" validate:"min=1,max=200" default:"50" doc:"Incidents per page, 1 to 200."`
 }
 
 // trim removes surrounding space that has no meaning.

@@ -369,6 +369,59 @@ type Session struct {
 	ClientType   string     `json:"client_type,omitempty"`
 }
 
+// Incident is an episode that failed, or a failed memory outside of one.
+type Incident struct {
+	Kind           string    `json:"kind" doc:"session: an episode that failed. memory: a failed memory of no episode, or of one that did not fail."`
+	SessionID      string    `json:"session_id,omitempty"`
+	MemoryID       int64     `json:"memory_id,omitempty" doc:"The memory that tells of the failure: of an episode the newest failed fact. Absent for an episode without memories."`
+	Collection     string    `json:"collection"`
+	Robot          string    `json:"robot,omitempty"`
+	Task           string    `json:"task,omitempty"`
+	At             time.Time `json:"at" doc:"When the failure was observed, or the episode ended."`
+	Said           string    `json:"said,omitempty" doc:"The text of the memory."`
+	Place          any       `json:"place,omitempty" doc:"The value of spatial in its context."`
+	PerceptionID   int64     `json:"perception_id,omitempty" doc:"The perception that shows it: the last trace or sound that began before the failure, else picture or cloud."`
+	PerceptionType string    `json:"perception_type,omitempty"`
+	MediaType      string    `json:"media_type,omitempty"`
+	Group          string    `json:"group" doc:"Equal for incidents of one collection and task with similar words."`
+	Repeats        int       `json:"repeats" doc:"How many of the group there were until this one, this one included."`
+	FirstAt        time.Time `json:"first_at" doc:"The first of the group."`
+	Resolved       *Resolved `json:"resolved,omitempty"`
+}
+
+// Resolved is the fact that resolves an incident: its context names it at
+// resolves.session_id, resolves.memory_id or, with all older ones, resolves.group.
+type Resolved struct {
+	MemoryID int64     `json:"memory_id"`
+	At       time.Time `json:"at"`
+	Lesson   string    `json:"lesson"`
+}
+
+// IncidentGroup is what happened repeatedly.
+type IncidentGroup struct {
+	Group      string    `json:"group"`
+	Collection string    `json:"collection"`
+	Task       string    `json:"task,omitempty"`
+	Said       string    `json:"said" doc:"The shortest text of the group."`
+	Count      int       `json:"count"`
+	Open       int       `json:"open" doc:"How many are not resolved."`
+	FirstAt    time.Time `json:"first_at"`
+	LastAt     time.Time `json:"last_at"`
+}
+
+// IncidentsResponse is a page of incidents.
+type IncidentsResponse struct {
+	admin.Interpretation
+	Incidents []Incident      `json:"incidents"`
+	Total     int             `json:"total"`
+	Page      int             `json:"page"`
+	Limit     int             `json:"limit"`
+	Groups    []IncidentGroup `json:"groups" doc:"What happened at least twice among all that match, most often first; at most 20."`
+	Robots    []string        `json:"robots" doc:"The robots of all incidents of the collection; at most 200."`
+	Tasks     []string        `json:"tasks" doc:"The tasks of all incidents of the collection; at most 200."`
+	Degraded  []string        `json:"degraded,omitempty" doc:"What is missing, and why."`
+}
+
 // SessionsResponse is a page of episodes.
 type SessionsResponse struct {
 	admin.Interpretation

@@ -82,6 +82,8 @@ type Service interface {
 	Places(context.Context, *PlacesRequest) (*PlacesResponse, error)
 	// RecentFailures returns recent failures, newest first.
 	RecentFailures(context.Context, *RecentFailuresRequest) (*ListResponse, error)
+	// Incidents returns what failed, by episode.
+	Incidents(context.Context, *IncidentsRequest) (*IncidentsResponse, error)
 	// Stats counts memories, sessions, bytes and recalls.
 	Stats(context.Context, *admin.StatsRequest) (*admin.StatsResponse, error)
 	// Activity counts stored memories and recalls per hour or day.

@@ -74,3 +74,13 @@ func belongs(before, r, after rune) bool {
 	}
 	return false
 }
+
+// Clip cuts s to n characters, with an ellipsis if something was cut.
+func Clip(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

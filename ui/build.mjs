@@ -1,6 +1,6 @@
 // Builds dist/ from src/ and public/: the dashboard, and in dist/reference the API
 // reference with Swagger UI. The same sources give the same bytes: CI builds again
-// and compares. File names have no hash, because the server sends an ETag.
+// and compares. The first files have no hash in their names, because the server sends an ETag.
 import { build } from "esbuild";
 import { cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
@@ -16,6 +16,8 @@ await build({
   outdir: "dist",
   bundle: true,
   format: "esm",
+  splitting: true, // Home does without most views
+  chunkNames: "[name]-[hash]", // a page and the files it fetches are of one build
   target: ["es2022", "chrome111", "firefox114", "safari16.4"],
   minify: !process.argv.includes("--readable"),
   jsx: "automatic",

@@ -190,7 +190,7 @@ func TestOpenAPIDescribesAccess(t *testing.T) {
 	if login := doc.Paths["/login"]["post"]; login.Security == nil || len(login.Security) != 0 {
 		t.Errorf("the login asks for %v", login.Security)
 	}
-	for _, path := range []string{"/logout", "/api/whoami", "/api/events", "/api/tokens", "/api/tokens/{name}"} {
+	for _, path := range []string{"/logout", "/api/whoami", "/api/events", "/api/backups", "/api/tokens", "/api/tokens/{name}"} {
 		if doc.Paths[path] == nil {
 			t.Errorf("%s is not described", path)
 		}

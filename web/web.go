@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"io"
 	"io/fs"
 	"log/slog"
 	"math"
@@ -61,6 +62,12 @@ type Options struct {
 	Tokens func() []Token
 	// ManageTokens serves /api/tokens. Without it the route does not exist.
 	ManageTokens TokenManager
+	// Backups lists the backups of the memory for /api/backups, after making one if that is
+	// asked for. Without it the route does not exist. Its errors are *robotmem.Error.
+	Backups func(ctx context.Context, make bool) (*Backups, error)
+	// EpisodeMCAP writes an episode as an MCAP file, for /api/sessions/{session_id}/mcap.
+	// Without it the route does not exist.
+	EpisodeMCAP func(ctx context.Context, w io.Writer, sessionID string) error
 	// RequireToken refuses requests without a token even while there is none.
 	RequireToken bool
 	// Ready returns why the memory stores nothing any more, which /readyz then says; nil
@@ -165,6 +172,9 @@ func (s *server) routes() http.Handler {
 	get(e, "/healthz", func(c echo.Context) error { return writeJSON(c, http.StatusOK, health{Status: "ok"}) })
 	get(e, "/readyz", s.ready)
 	get(e, "/metrics", s.metrics())
+	if s.opts.EpisodeMCAP != nil {
+		get(e, "/api/sessions/:session_id/mcap", s.sessionMCAP)
+	}
 	e.GET("/api/events", s.changed)
 	e.POST("/login", s.login)
 	e.POST("/logout", s.logout)
@@ -173,6 +183,10 @@ func (s *server) routes() http.Handler {
 		get(e, "/api/tokens", allowed(&robotmem.Op{Name: "tokens"}, s.listTokens))
 		e.POST("/api/tokens", allowed(&robotmem.Op{Name: "create_token"}, s.createToken))
 		e.DELETE("/api/tokens/:name", allowed(&robotmem.Op{Name: "revoke_token"}, s.revokeToken))
+	}
+	if s.opts.Backups != nil {
+		get(e, "/api/backups", allowed(&robotmem.Op{Name: "backups"}, s.backups(false)))
+		e.POST("/api/backups", allowed(&robotmem.Op{Name: "make_backup"}, s.backups(true)))
 	}
 	s.addReference(e)
 	if s.opts.MCP != nil {

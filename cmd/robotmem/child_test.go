@@ -337,6 +337,10 @@ func (ch child) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresRe
 	return use[robotmem.RecentFailuresRequest, robotmem.ListResponse](ctx, ch, "recent_failures", r)
 }
 
+func (ch child) Incidents(ctx context.Context, r *robotmem.IncidentsRequest) (*robotmem.IncidentsResponse, error) {
+	return use[robotmem.IncidentsRequest, robotmem.IncidentsResponse](ctx, ch, "incidents", r)
+}
+
 func (ch child) Stats(ctx context.Context, r *admin.StatsRequest) (*admin.StatsResponse, error) {
 	return use[admin.StatsRequest, admin.StatsResponse](ctx, ch, "stats", r)
 }

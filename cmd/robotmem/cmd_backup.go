@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/web"
 )
 
 // backupCmd makes a backup by default.
@@ -57,6 +59,36 @@ func (a *app) makeBackups(ctx context.Context, m robotmem.Node) {
 		schedule.Version = a.Version
 		schedule.Run(ctx, n)
 	}
+}
+
+// backups lists the backups of the memory that robotmem web serves, newest first, with the settings
+// of the schedule if there is one.
+func (a *app) backups(ctx context.Context, m *local.Node, make bool) (*web.Backups, error) {
+	o := backup.Options{}
+	schedule, err := a.Config.schedule()
+	if schedule != nil {
+		o = schedule.Options
+	}
+	if o.Version = a.Version; err == nil && o.Dir == "" {
+		o.Dir, err = a.backupDir("")
+	}
+	if err == nil {
+		o.Dir, err = filepath.Abs(o.Dir)
+	}
+	if err == nil && make {
+		_, err = backup.Make(ctx, m, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := backup.List(o.Dir)
+	path, serr := filepath.Abs(m.Store.Path())
+	out := &web.Backups{Dir: o.Dir, Backups: []web.Backup{}}
+	for _, x := range slices.Backward(all) {
+		out.Backups = append(out.Backups, web.Backup{Name: x.Name, CreatedAt: x.CreatedAt, Bytes: x.Bytes, Problem: x.Problem,
+			Restore: fmt.Sprintf("robotmem backup restore %q --to %q", x.Path, path)})
+	}
+	return out, errors.Join(err, serr)
 }
 
 // backupSource is the memory's file. That of another node is on its machine.

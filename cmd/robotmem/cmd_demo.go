@@ -95,7 +95,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 	// Other settings of the user, such as tokens, are of another file.
 	a.Config.DB, a.Config.URL, a.Config.Collection = r.DB, "", ""
 	a.Config.Home, a.Config.Token = dir, ""
-	return (&webCmd{Addr: c.Addr}).Run(ctx, a)
+	return (&webCmd{Addr: c.Addr, start: r.incident()}).Run(ctx, a)
 }
 
 func (r *demoReport) run(ctx context.Context, a *app) (err error) {
@@ -243,7 +243,7 @@ func (r *demoReport) print(w *lines) {
 	for i, q := range r.Questions {
 		w.line("\n%d. %s", i+1, q.Question)
 		for _, text := range q.Lines {
-			w.line("   %s", clip(oneLine(text), demoWidth-3))
+			w.line("   %s", robotmem.Clip(oneLine(text), demoWidth-3))
 		}
 	}
 	w.line("\nThe node: %d memories in %d collections, %s, doctor: %s", r.Stats.Total, r.Stats.Collections, sizeText(r.Stats.DBBytes), r.Doctor.Status)
@@ -254,5 +254,8 @@ func (r *demoReport) print(w *lines) {
 	w.line("   export ROBOTMEM_DB=%s", shellQuote(r.DB))
 	w.line(`   robotmem recall --collection '*' --context-filter '{"task.class":%q}' --type fact`, demoClass)
 	w.line(`   robotmem recall --collection '*' --like '{"memory_id":%d}'`, r.Probe)
-	w.line("   robotmem web")
+	w.line("   robotmem web    # its page %s shows a failure, and what to do about it", r.incident())
 }
+
+// incident is the page of the failure that is asked about by trace.
+func (r *demoReport) incident() string { return fmt.Sprintf("/incident/m/%d", r.Probe) }

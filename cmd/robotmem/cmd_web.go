@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
 	"github.com/robotmem/robotmem-go/ui"
 	"github.com/robotmem/robotmem-go/web"
@@ -29,6 +30,8 @@ type webCmd struct {
 	CORSOrigin []string `name:"cors-origin" sep:"none" placeholder:"ORIGIN" help:"Origin whose pages may use this node, such as https://fleet.example; repeatable, * is all, with a token (ROBOTMEM_CORS_ORIGIN)."`
 	UntilStdin bool     `name:"until-stdin-ends" help:"End when standard input does, as when the program that started the node has ended."`
 	Rate       *float64 `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0."`
+
+	start string // a page to begin with, which is printed too
 }
 
 const (
@@ -127,11 +130,19 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	options.Logger, options.Version, options.UI = a.Log, a.Version, ui.Files()
 	options.MCP, options.RequireToken = tools.Handler(), !local
 	options.Tokens, options.ManageTokens = tokens.Tokens, tokens
+	options.Backups = func(ctx context.Context, make bool) (*web.Backups, error) { return a.backups(ctx, m, make) }
+	options.EpisodeMCAP = func(ctx context.Context, w io.Writer, session string) error {
+		_, err := sensors.ExportMCAP(ctx, svc, w, sensors.ExportOptions{Session: session})
+		return err
+	}
 	options.Ready = m.Ready
 	options.Memory = m.Memory().Part(web.DefaultMemory)
 	server := web.NewServer(svc, options)
 	server.TLSConfig = tlsConfig
 	fmt.Fprintln(a.Stdout, address)
+	if c.start != "" {
+		fmt.Fprintf(a.Stdout, "A failure, and what to do about it: %s%s\n", address, c.start)
+	}
 	return serve(ctx, server, l)
 }
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -128,7 +127,7 @@ func (l *lines) fields(v reflect.Value, above string) {
 		case value.Kind() == reflect.Struct:
 			l.fields(value, name+" ")
 		default:
-			l.detail(name, clip(jsonText(value.Interface()), 500))
+			l.detail(name, robotmem.Clip(jsonText(value.Interface()), 500))
 		}
 	}
 }
@@ -182,7 +181,7 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 		if m.Score != nil {
 			score = fmt.Sprintf("%.3f", *m.Score)
 		}
-		w.line("%2d. %s [%d] %s", i+1, score, m.MemoryID, clip(oneLine(cmp.Or(m.Line, m.Content)), 300))
+		w.line("%2d. %s [%d] %s", i+1, score, m.MemoryID, robotmem.Clip(oneLine(cmp.Or(m.Line, m.Content)), 300))
 		if m.Type == "" { // compact, or the id alone
 			continue
 		}
@@ -281,7 +280,7 @@ func table[T any](l *lines, header string, items []T, row func(T) []any) {
 func cellText(value any) string {
 	switch v := value.(type) {
 	case string:
-		return orDash(clip(oneLine(v), maxCell))
+		return orDash(robotmem.Clip(oneLine(v), maxCell))
 	case time.Time:
 		if v.IsZero() {
 			return "-"
@@ -292,9 +291,9 @@ func cellText(value any) string {
 	case []string:
 		return orDash(strings.Join(v, ", "))
 	case map[string]int64:
-		return clip(oneLine(countsText(v)), maxCell)
+		return robotmem.Clip(oneLine(countsText(v)), maxCell)
 	case map[string]uint64:
-		return clip(oneLine(countsText(v)), maxCell)
+		return robotmem.Clip(oneLine(countsText(v)), maxCell)
 	case int, int64, bool:
 		return fmt.Sprint(v)
 	}
@@ -305,7 +304,7 @@ func cellText(value any) string {
 	case v.Kind() == reflect.Pointer:
 		return cellText(v.Elem().Interface())
 	}
-	return clip(oneLine(jsonText(value)), maxCell)
+	return robotmem.Clip(oneLine(jsonText(value)), maxCell)
 }
 
 func timeText(t time.Time) string { return t.Local().Format(time.DateTime) }
@@ -316,14 +315,7 @@ func oneLine(s string) string {
 	return robotmem.Visible(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(strings.ToValidUTF8(s, "\uFFFD")))
 }
 
-func clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
-}
-
-func contextText(o robotmem.Object) string { return clip(oneLine(jsonText(o)), 500) }
+func contextText(o robotmem.Object) string { return robotmem.Clip(oneLine(jsonText(o)), 500) }
 
 func jsonText(v any) string {
 	data, err := robotmem.EncodeJSON(v)

@@ -192,6 +192,11 @@ func (c *Client) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresR
 	return call[robotmem.ListResponse](ctx, c, "recent_failures", r)
 }
 
+// Incidents implements robotmem.Service.
+func (c *Client) Incidents(ctx context.Context, r *robotmem.IncidentsRequest) (*robotmem.IncidentsResponse, error) {
+	return call[robotmem.IncidentsResponse](ctx, c, "incidents", r)
+}
+
 // Stats implements robotmem.Service.
 func (c *Client) Stats(ctx context.Context, r *admin.StatsRequest) (*admin.StatsResponse, error) {
 	return call[admin.StatsResponse](ctx, c, "stats", r)

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -106,7 +105,8 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 		if strings.TrimSpace(text) == "" {
 			return nil, refused(i, "is blank and has no meaning; leave it out")
 		}
-		prompted[i] = e.prompts[purpose] + cut(text)
+		text = strings.ToValidUTF8(text, "\uFFFD")
+		prompted[i] = e.prompts[purpose] + strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 		if purpose == robotmem.ForQuestion {
 			if v, ok := e.cache.Get(prompted[i]); ok {
 				vectors[i] = slices.Clone(v)
@@ -211,20 +211,6 @@ func renumber(err error, batch []int) error {
 		return refused(batch[r.index], r.reason)
 	}
 	return err
-}
-
-// cut returns at most the first maxText bytes of s, without a part of a rune at
-// the end.
-func cut(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= maxText {
-		return s
-	}
-	n := maxText
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // checker checks the vectors of a backend. A vector of another length or with a

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -162,7 +162,7 @@ func (r *runner) learn(ctx context.Context, docs []Doc) error {
 		if d.Title != "" {
 			text = d.Title + "\n" + d.Text
 		}
-		short := cut(text, maxText)
+		short := strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 		if len(short) < len(text) {
 			r.res.Cut++
 		}
@@ -221,15 +221,4 @@ func (f *Figures) mean(n int) {
 	for _, sum := range []*float64{&f.Hit1, &f.Recall10, &f.MRR, &f.NDCG10, &f.QueryMS} {
 		*sum /= float64(max(n, 1))
 	}
-}
-
-// cut shortens s to n bytes at the end of a character.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

@@ -122,7 +122,9 @@ func useEverything(t *testing.T, e *Node) {
 	ask(t, e.Paths, &robotmem.PathsRequest{})
 	ask(t, e.Places, &robotmem.PlacesRequest{})
 	ask(t, e.RecentFailures, &robotmem.RecentFailuresRequest{})
+	ask(t, e.Incidents, &robotmem.IncidentsRequest{})
 	ask(t, e.Sessions, &robotmem.SessionsRequest{})
+	ask(t, e.Sessions, &robotmem.SessionsRequest{Outcome: robotmem.OutcomeFailure, Robot: "arm-7", Sort: "task"})
 	ask(t, e.Session, &robotmem.SessionRequest{SessionID: s.SessionID})
 	score := 0.8
 	ask(t, e.EndSession, &robotmem.EndSessionRequest{SessionID: s.SessionID, OutcomeScore: &score, UsedMemoryIDs: []int64{2, 3}})

@@ -11,7 +11,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
-	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // Recorder starts a recorder that stores its samples in this node. It does not block a
@@ -92,7 +91,7 @@ func (n *Node) recorded(ctx context.Context, b *recorder.Batch, it *recorder.Rec
 	r := &robotmem.SavePerceptionRequest{
 		Description: it.Description, PerceptionType: it.Type, MediaType: it.MediaType, Metadata: it.Metadata,
 		Context: it.Context, Collection: b.Collection, SessionID: b.SessionID, ObservedAt: &it.ObservedAt,
-		Source: text.Clip(it.Source, maxSource),
+		Source: robotmem.Clip(it.Source, maxSource),
 	}
 	if err := robotmem.Validate("record", r); err != nil {
 		return nil, err

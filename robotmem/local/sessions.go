@@ -18,7 +18,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
-	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
@@ -88,7 +87,7 @@ func contextWords(context robotmem.Object) string {
 			words = append(words, l.Value)
 		}
 	}
-	return text.Clip(strings.Join(words, " "), maxProactive)
+	return robotmem.Clip(strings.Join(words, " "), maxProactive)
 }
 
 // EndSession implements Service.
@@ -211,7 +210,7 @@ func (n *Node) relatedMemories(ctx context.Context, s *store.SessionRow, res *ro
 	if err != nil {
 		return err
 	}
-	words = strings.TrimSpace(text.Clip(contextWords(s.Context)+" "+words, maxProactive))
+	words = strings.TrimSpace(robotmem.Clip(contextWords(s.Context)+" "+words, maxProactive))
 	if words == "" {
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
-	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // read validates a request and calls f with a copy of it in a read transaction.
@@ -55,7 +54,7 @@ func (n *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotm
 		if m.Status == "invalidated" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is forgotten already; restore makes it active again", r.MemoryID)
 		}
-		*res = robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason, Content: text.Clip(m.Content, maxEcho)}
+		*res = robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason, Content: robotmem.Clip(m.Content, maxEcho)}
 		entry := store.AuditOf(store.ActionForgotten, m)
 		entry.Reason, entry.Before = r.Reason, store.TextHash(m.Content)
 		if err := tx.Audit(entry); err != nil {
@@ -85,7 +84,7 @@ func (n *Node) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robot
 		if m.Status == "active" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
 		}
-		*res = robotmem.RestoreResponse{Status: "restored", MemoryID: r.MemoryID, Content: text.Clip(m.Content, maxEcho)}
+		*res = robotmem.RestoreResponse{Status: "restored", MemoryID: r.MemoryID, Content: robotmem.Clip(m.Content, maxEcho)}
 		entry := store.AuditOf(store.ActionRestored, m)
 		entry.After = store.TextHash(m.Content)
 		by, err := tx.SupersededBefore(m)

@@ -71,11 +71,11 @@ func newPage(format string, args ...any) *page {
 func (p *page) data(text string, attributes ...string) string {
 	head := "<" + p.fence
 	for i := 0; i < len(attributes); i += 2 {
-		if value := clip(oneLine(attributes[i+1]), maxAttribute); value != "" {
+		if value := robotmem.Clip(oneLine(attributes[i+1]), maxAttribute); value != "" {
 			head += " " + attributes[i] + "=" + strconv.Quote(value)
 		}
 	}
-	return head + ">" + clip(oneLine(text), lineText) + "</" + p.fence + ">"
+	return head + ">" + robotmem.Clip(oneLine(text), lineText) + "</" + p.fence + ">"
 }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.Builder, format+"\n", args...) }
@@ -104,7 +104,7 @@ const (
 // briefMe recalls the rules, what worked and what failed for a task. A memory
 // appears in the first section that finds it.
 func (s *Server) briefMe(ctx context.Context, args map[string]string) (string, error) {
-	p := newPage("I am about to do this: %s", clip(oneLine(args["task"]), lineText))
+	p := newPage("I am about to do this: %s", robotmem.Clip(oneLine(args["task"]), lineText))
 	p.line("\nThis is what the memory of this robot knows about it. Say in a few lines what follows from it: which values to use, what to avoid, what is not known yet. After each attempt, also a failed one, call learn with its numbers and task.success.")
 	seen := map[int64]bool{}
 	for _, section := range []struct {

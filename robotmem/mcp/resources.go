@@ -165,7 +165,7 @@ func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRe
 	}
 	for _, m := range memories.Memories {
 		res.Resources = append(res.Resources, mcp.NewResource(memoryURI(m.MemoryID), fmt.Sprintf("memory %d", m.MemoryID),
-			mcp.WithResourceTitle(clip(oneLine(m.Summary), 80)),
+			mcp.WithResourceTitle(robotmem.Clip(oneLine(m.Summary), 80)),
 			mcp.WithResourceDescription(fmt.Sprintf("%s, %s, in %s, %s", m.Type, m.Category, m.Collection, m.ObservedAt.UTC().Format(timeToMinute))), mcp.WithMIMEType(mediaJSON)))
 	}
 }

@@ -101,23 +101,11 @@ func shortObject(o robotmem.Object, limit int, id int64) robotmem.Object {
 
 // shortText cuts s to limit characters and adds a note on how to read the rest.
 func shortText(s string, limit int, id int64) string {
-	short := clip(s, limit)
+	short := robotmem.Clip(s, limit)
 	if short == s {
 		return s
 	}
 	return fmt.Sprintf("%s [%d of %d characters; read all of it with %s]", short, limit, utf8.RuneCountInString(s), getCall(id))
-}
-
-// clip cuts s to limit characters.
-func clip(s string, limit int) string {
-	shown := 0
-	for i := range s {
-		if shown == limit {
-			return s[:i] + "…"
-		}
-		shown++
-	}
-	return s
 }
 
 // oneLine replaces all white space in s, such as line breaks, by single spaces, and shows hidden

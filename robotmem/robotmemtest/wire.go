@@ -107,7 +107,7 @@ var wireCases = []testCase{
 			{"start_session", `{}`},
 			{"pin", `{"memory_id":1}`}, {"session", fmt.Sprintf(`{"session_id":%q}`, session)},
 			{"list", `{"limit":1}`}, {"sessions", `{}`}, {"session_memories", fmt.Sprintf(`{"session_id":%q}`, session)},
-			{"collections", `{}`}, {"categories", `{}`}, {"paths", `{}`}, {"paths", `{"path":"task.success"}`}, {"places", `{"field":"spatial.position","grid":4}`}, {"recent_failures", `{}`},
+			{"collections", `{}`}, {"categories", `{}`}, {"paths", `{}`}, {"paths", `{"path":"task.success"}`}, {"places", `{"field":"spatial.position","grid":4}`}, {"recent_failures", `{}`}, {"incidents", `{}`},
 			{"audit", `{"limit":2}`}, {"audit", `{"memory_id":1,"action":"updated"}`},
 			{"stats", `{}`}, {"activity", `{}`}, {"changes", `{"since":0}`}, {"doctor", `{}`}, {"repair", `{}`},
 		} {

@@ -14,6 +14,7 @@ func TestDashboard(t *testing.T) {
 		return
 	}
 	t.Run("figures", w.figures) // alone, before the machine is busy
+	t.Run("figures of an incident", w.incidentFigures)
 	t.Run("all", func(t *testing.T) {
 		t.Run("views", w.views)
 		for name, f := range map[string]func(*testing.T){
@@ -29,7 +30,12 @@ func TestDashboard(t *testing.T) {
 			"by keyboard alone":               w.byKeyboardAlone,
 			"an episode by its keys":          w.episodeByKeys,
 			"two episodes":                    w.twoEpisodes,
+			"from a slip to what holds":       w.slip,
+			"odd episodes":                    w.oddEpisodes,
+			"incidents":                       w.incidents,
+			"two fingers on a plot":           w.twoFingers,
 			"deep check and repair":           w.deepCheckAndRepair,
+			"backups and cleanup":             w.backupsAndCleanup,
 			"language and theme stay":         w.languageAndThemeStay,
 			"another process is seen":         w.anotherProcessIsSeen,
 			"tokens":                          w.tokens,

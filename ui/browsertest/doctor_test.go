@@ -7,7 +7,7 @@ import "testing"
 func (w *world) deepCheckAndRepair(t *testing.T) {
 	p := w.open(t, w.node, wide)
 	p.goTo("/doctor")
-	p.see(".verdict", "This node is well")
+	p.see(".verdict", "Healthy")
 	p.see("td.bad", "24") // drops of both episodes
 	watch := func() {
 		p.until(`(window.progressSeen = false, new MutationObserver(() => {
@@ -31,6 +31,6 @@ func (w *world) deepCheckAndRepair(t *testing.T) {
 	if !eval[bool](p, `window.progressSeen`) {
 		t.Error("the repair showed no progress")
 	}
-	p.see(".verdict", "This node is well")
+	p.see(".verdict", "Healthy")
 	p.see(".card", "This node has no budget")
 }

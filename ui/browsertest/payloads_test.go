@@ -74,8 +74,8 @@ func wrenchCSV(step int) []byte {
 }
 
 // chirpWAV is two seconds of a tone that rises from 300 Hz to 3 kHz.
-func chirpWAV() []byte {
-	const rate, seconds = 16_000, 2
+func chirpWAV(seconds int) []byte {
+	const rate = 16_000
 	samples := make([]int16, rate*seconds)
 	phase := 0.0
 	for i := range samples {

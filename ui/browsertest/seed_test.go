@@ -193,7 +193,7 @@ func (p *planter) senses() {
 	add("image", "visual", "the table before the first grasp", picturePNG(7), "image/png", nil)
 	add("depth", "visual", "depth of the table before the first grasp", depthPNG(), "image/png", robotmem.Object{"kind": "depth", "units": "mm"})
 	add("wrench", "tactile", "wrench of a peg that jams", wrenchCSV(3), "text/csv", robotmem.Object{"kind": "wrench", "units": map[string]any{"force": "N", "torque": "Nm"}})
-	add("sound", "auditory", "the bearing squeaks while turning", chirpWAV(), "audio/wav", nil)
+	add("sound", "auditory", "the bearing squeaks while turning", chirpWAV(2), "audio/wav", nil)
 	add("pcd", "spatial", "the shelf as a coloured cloud", cloudPCD(), "application/vnd.pcd", robotmem.Object{"frame_id": "camera_depth_optical_frame"})
 	add("mug", "spatial", "a mug scanned from all sides", cloudMug(), "application/x-pcd", robotmem.Object{"frame_id": "turntable"})
 	add("trajectory", "proprioceptive", "the way from the sink to the shelf", trajectoryTUM(1_700_000_000, 60), "text/x-tum", robotmem.Object{"frame_id": "map"})

@@ -17,16 +17,16 @@ type words map[string]string
 
 var (
 	english = words{
-		"home": "What this node remembers", "failures": "What went wrong lately", "newest": "Newest memories",
+		"home": "What this node remembers", "failures": "What went wrong", "incidents": "Incidents", "newest": "Newest memories",
 		"found": "found in", "history": "Versions", "forgotten": "This memory is forgotten", "merged": "This memory was merged into another",
 		"conflict": "Says otherwise", "sessions": "Episodes", "timeline": "Timeline", "compare": "Two episodes side by side",
 		"differs": "What differs", "doctor": "Check-up", "recorders": "Recorders", "nowhere": "There is no such page", "empty": "This memory is empty",
 		"missing": "Not found", "perceptions": "Perceptions", "map": "Map",
 	}
 	chinese = words{
-		"home": "该节点的记忆", "failures": "最近的失败", "newest": "最新记忆",
+		"home": "该节点的记忆", "failures": "出了什么问题", "incidents": "故障", "newest": "最新记忆",
 		"found": "找到", "history": "版本", "forgotten": "该记忆已被遗忘", "merged": "该记忆已并入另一条",
-		"conflict": "矛盾", "sessions": "会话", "timeline": "时间线", "compare": "两个会话对照",
+		"conflict": "矛盾", "sessions": "回合", "timeline": "时间线", "compare": "两个回合对照",
 		"differs": "差异", "doctor": "体检", "recorders": "记录器", "nowhere": "没有这个页面", "empty": "记忆为空",
 		"missing": "未找到", "perceptions": "感知", "map": "地图",
 	}
@@ -36,7 +36,8 @@ var (
 func (s *seed) all(say words) []view {
 	memory := func(id int64) string { return fmt.Sprintf("/memory/%d", id) }
 	list := []view{
-		{"home", "/", [][2]string{{"h1", say["home"]}, {".home-columns h2", say["failures"]}, {".home-columns .row-title", ""}, {".activity svg", ""}, {".shares a", kitchen}}},
+		{"home", "/", [][2]string{{"h1", say["home"]}, {"h2", say["failures"]}, {"[data-incident] .row-title", ""}, {".activity svg", ""}, {".shares a", kitchen}}},
+		{"incidents", "/incidents", [][2]string{{"h1", say["incidents"]}, {"[data-incident] .row-title", ""}, {".pager a", ""}}},
 		{"search", "/search", [][2]string{{"h2", say["newest"]}, {".row-title", ""}}},
 		{"search-query", "/search?q=wet+glass&collection=kitchen&type=fact", [][2]string{{".search-head", say["found"]}, {".row-title mark", "wet"}, {".why-list", ""}, {".given-chip", kitchen}}},
 		{"search-filters", `/search?outcome=failed&where=[{"path":"task.name","op":"$eq","value":"reach"}]`, [][2]string{{".given-chip", "reach"}, {".row-title", "shelf"}}},
@@ -73,7 +74,7 @@ func (w *world) mainPages(t *testing.T) {
 	p := w.open(t, w.node, wide)
 	for _, v := range w.seed.all(english) {
 		switch v.name {
-		case "home", "search-query", "memory-edited", "sessions", "session", "compare", "doctor", "perceptions", "perception-wrench", "perception-trajectory", "map":
+		case "home", "incidents", "search-query", "memory-edited", "sessions", "session", "compare", "doctor", "perceptions", "perception-wrench", "perception-trajectory", "map":
 			p.in(t, v.name, func() { p.show(v) })
 		}
 	}

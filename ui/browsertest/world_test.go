@@ -26,6 +26,7 @@ type world struct {
 	binary    string
 	artifacts string
 	axe       string // source of axe-core, "" if it is not there
+	program   string // the browser
 	browser   context.Context
 	node      *node
 	seed      *seed
@@ -45,7 +46,7 @@ func newWorld(t *testing.T) *world {
 	if err := os.MkdirAll(w.artifacts, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	chromium := w.chromium(t)
+	w.program = w.chromium(t)
 	if !testing.Short() {
 		w.findAxe(t)
 	}
@@ -55,7 +56,7 @@ func newWorld(t *testing.T) *world {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	w.browser = openBrowser(t, chromium)
+	w.browser = openBrowser(t, w.program)
 	w.seed = w.newSeed(t)
 	w.node = w.serve(t, w.seed.db)
 	return w
@@ -94,7 +95,19 @@ func (w *world) findAxe(t *testing.T) {
 	}
 }
 
+// Without a graphics card WebGL is drawn by SwiftShader, and with it the whole page, slowly;
+// openPlain has no WebGL and draws pages by the processor alone.
 func openBrowser(t *testing.T, path string) context.Context {
+	t.Helper()
+	return launch(t, path, chromedp.Flag("use-gl", "angle"), chromedp.Flag("use-angle", "swiftshader"), chromedp.Flag("enable-unsafe-swiftshader", true))
+}
+
+func openPlain(t *testing.T, path string) context.Context {
+	t.Helper()
+	return launch(t, path, chromedp.Flag("disable-gpu", true))
+}
+
+func launch(t *testing.T, path string, drawing ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path),
@@ -104,14 +117,11 @@ func openBrowser(t *testing.T, path string) context.Context {
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("hide-scrollbars", false),
-		// WebGL without a graphics card.
-		chromedp.Flag("use-gl", "angle"),
-		chromedp.Flag("use-angle", "swiftshader"),
-		chromedp.Flag("enable-unsafe-swiftshader", true),
 		chromedp.Flag("autoplay-policy", "no-user-gesture-required"),
 		chromedp.Flag("lang", "en-GB"),
 		chromedp.Env("LANG=C.UTF-8", "TZ=UTC"),
 	)
+	options = append(options, drawing...)
 	// Not t.Context: it ends before the cleanups, and the browser is to be
 	// closed by them, after its tabs.
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)

@@ -1,17 +1,16 @@
 // The pages of the dashboard: their addresses, and their entries in the navigation.
+// The lists of failures come with the first file; the other views follow when one is shown.
 
+import { useEffect, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { Problem } from "./api/client";
 import { route } from "./app/address";
+import { online } from "./app/live";
 import { texts } from "./app/text";
-import type { IconName } from "./parts/icons";
-import { Empty } from "./parts/states";
-import { Doctor } from "./views/doctor";
+import { type IconName } from "./parts/icons";
+import { Empty, ErrorBox, Loading } from "./parts/states";
 import { Home } from "./views/home";
-import { MapView } from "./views/map";
-import { MemoryView } from "./views/memory";
-import { Perceptions } from "./views/perceptions";
-import { Compare, SessionView } from "./views/session";
-import { Search } from "./views/search";
-import { Sessions } from "./views/sessions";
+import { Incidents } from "./views/incidents";
 
 const t = texts(
   { nowhere: "There is no such page", nowhereHint: "The address may be from another version." },
@@ -19,8 +18,9 @@ const t = texts(
 );
 
 /** The pages with an entry in the navigation, in its order. */
-export const pages: [path: string, name: "home" | "search" | "perceptions" | "sessions" | "map" | "doctor", icon: IconName][] = [
+export const pages: [path: string, name: "home" | "search" | "incidents" | "perceptions" | "sessions" | "map" | "doctor", icon: IconName][] = [
   ["/", "home", "home"],
+  ["/incidents", "incidents", "warn"],
   ["/search", "search", "search"],
   ["/perceptions", "perceptions", "perceptions"],
   ["/sessions", "sessions", "sessions"],
@@ -31,25 +31,43 @@ export const pages: [path: string, name: "home" | "search" | "perceptions" | "se
 /** Which entry of the navigation the address belongs to. */
 export function entryOf(path: string): string {
   if (path.startsWith("/memory/")) return "/search";
+  if (path.startsWith("/incident/")) return "/incidents";
   return "/" + (path.split("/")[1] ?? "");
 }
+
+type Views = (parts: string[]) => preact.ComponentChild;
+
+const fetched: { views?: Views } = {};
 
 /** The page that the address names. */
 export function Page() {
   const { parts } = route.value;
-  const [name = "", id = ""] = parts;
   if (parts.length === 0) return <Home />;
-  if (parts.length === 2) {
-    if (name === "memory" && /^\d+$/.test(id)) return <MemoryView key={id} id={Number(id)} />;
-    if (name === "sessions" && id === "compare") return <Compare />;
-    if (name === "sessions") return <SessionView key={id} id={id} />;
-  }
-  if (parts.length === 1) {
-    if (name === "search") return <Search />;
-    if (name === "perceptions") return <Perceptions />;
-    if (name === "sessions") return <Sessions />;
-    if (name === "map") return <MapView />;
-    if (name === "doctor") return <Doctor />;
-  }
-  return <Empty title={t("nowhere")}>{t("nowhereHint")}</Empty>;
+  if (parts.length === 1 && parts[0] === "incidents") return <Incidents />;
+  return <Other parts={parts} />;
+}
+
+/** A page whose code is fetched first. A tab older than the node does not find it: it is loaded again. */
+function Other({ parts }: { parts: string[] }) {
+  const error = useSignal<Problem | undefined>(undefined);
+  const there = useSignal(!!fetched.views);
+  useEffect(() => {
+    if (there.value) return;
+    import("./views").then(
+      (m) => {
+        fetched.views = m.view;
+        there.value = true;
+      },
+      (e) => (error.value = Problem.from(e)),
+    );
+  }, []);
+  // The page goes on by itself once the node answers again.
+  const gone = useRef(false);
+  useEffect(() => {
+    if (!online.value) gone.current = true;
+    else if (gone.current && error.value) location.reload();
+  }, [online.value, error.value]);
+  if (error.value) return <ErrorBox error={error.value} again={() => location.reload()} />;
+  if (!there.value) return <Loading lines={8} />;
+  return <>{fetched.views!(parts) ?? <Empty title={t("nowhere")}>{t("nowhereHint")}</Empty>}</>;
 }

@@ -6,6 +6,7 @@ import { keysShown, focusSearch } from "./app/keys";
 import { go, route } from "./app/address";
 import { lang, texts } from "./app/text";
 import { theme } from "./app/theme";
+import { title } from "./app/title";
 import { Button, Dialog, Toasts } from "./parts/controls";
 import { Icon } from "./parts/icons";
 import { Access, Leave } from "./access";
@@ -14,6 +15,7 @@ import { Page, entryOf, pages } from "./pages";
 const t = texts(
   {
     home: "Home",
+    incidents: "Incidents",
     search: "Search",
     perceptions: "Perceptions",
     sessions: "Episodes",
@@ -30,7 +32,7 @@ const t = texts(
     language: "中文",
     keys: "Keys",
     keySearch: "search",
-    keyGo: "home, search, perceptions, episodes, map, doctor",
+    keyGo: "home, incidents, search, perceptions, episodes, map, doctor",
     keyMove: "next and previous in a list",
     keyOpen: "open",
     keyHelp: "this list",
@@ -38,9 +40,10 @@ const t = texts(
   },
   {
     home: "概览",
+    incidents: "故障",
     search: "搜索",
     perceptions: "感知",
-    sessions: "会话",
+    sessions: "回合",
     map: "地图",
     doctor: "体检",
     skip: "跳到正文",
@@ -54,7 +57,7 @@ const t = texts(
     language: "English",
     keys: "快捷键",
     keySearch: "搜索",
-    keyGo: "概览、搜索、感知、会话、地图、体检",
+    keyGo: "概览、故障、搜索、感知、回合、地图、体检",
     keyMove: "列表中的下一个与上一个",
     keyOpen: "打开",
     keyHelp: "本列表",
@@ -70,8 +73,9 @@ export function Shell() {
   }, [lang.value]);
   useEffect(() => {
     const entry = pages.find(([to]) => to === here);
-    document.title = entry ? `${t(entry[1])} · robotmem` : "robotmem";
-  }, [here, lang.value]);
+    const name = title.value || (entry && t(entry[1]));
+    document.title = name ? `${name} · robotmem` : "robotmem";
+  }, [here, lang.value, title.value]);
   // What had the focus is gone with its view: the next Tab goes on in the new one.
   useEffect(() => {
     if (document.activeElement === document.body) document.getElementById("main")?.focus({ preventScroll: true });

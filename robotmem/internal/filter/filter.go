@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
@@ -106,7 +105,7 @@ func (p *parser) combine(op string, v any, depth int) (Condition, error) {
 		kid, err := p.object(m, depth+1)
 		return kid.negated(), err
 	}
-	return c, badFilter("unknown operator %q; over conditions there are $and, $or and $not", text.Clip(op, 40))
+	return c, badFilter("unknown operator %q; over conditions there are $and, $or and $not", robotmem.Clip(op, 40))
 }
 
 func (p *parser) field(path string, v any, depth int) (Condition, error) {
@@ -155,7 +154,7 @@ func (p *parser) leaf(op, path string, v any) (Condition, error) {
 			return c, badFilter("$exists at %s takes true or false", path)
 		}
 	default:
-		return c, badFilter("unknown operator %q at %s; there are $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not", text.Clip(op, 40), path)
+		return c, badFilter("unknown operator %q at %s; there are $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not", robotmem.Clip(op, 40), path)
 	}
 	return c.positive(), nil
 }

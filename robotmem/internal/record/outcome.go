@@ -19,17 +19,17 @@ const (
 )
 
 const (
-	// A score from 0 to 1 up to failureScore is a failure, one from successScore on a success.
-	failureScore, successScore = 1.0 / 3, 2.0 / 3
+	// A score from 0 to 1 up to FailureScore is a failure, one from SuccessScore on a success.
+	FailureScore, SuccessScore = 1.0 / 3, 2.0 / 3
 	maxUnread                  = 40 // characters of a value in a remark
 )
 
 // OutcomeOfScore returns the outcome that a score from 0 to 1 means.
 func OutcomeOfScore(score float64) string {
 	switch {
-	case score <= failureScore:
+	case score <= FailureScore:
 		return classify.Failure
-	case score >= successScore:
+	case score >= SuccessScore:
 		return classify.Success
 	}
 	return classify.Partial

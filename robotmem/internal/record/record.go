@@ -123,7 +123,7 @@ func Words(kind, content, summary string, files, entities []string) (words [4][]
 // Summarize returns the first 300 characters on one line.
 func Summarize(s string) string {
 	line := strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " ")
-	return text.Clip(line, maxSummary-1)
+	return robotmem.Clip(line, maxSummary-1)
 }
 
 // ContentHash is equal for two records if type, collection, context and text are equal.

@@ -172,7 +172,7 @@ func (c *Conn) activeFact(group int64, sig *record.Signature) (m *robotmem.Memor
 
 // conflictReason describes how a text contradicts a record, with the numbers as written.
 func conflictReason(theirs consolidate.Statement, mine *record.Record, content string) string {
-	about := text.Clip(content, 120)
+	about := robotmem.Clip(content, 120)
 	if theirs.Negated != mine.Statement.Negated {
 		return "says the opposite: " + about
 	}

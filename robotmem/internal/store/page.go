@@ -12,7 +12,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
-	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // cursor is the end of a page of a list, as in next of the response and cursor of the
@@ -64,7 +63,7 @@ func Resume(op string, p Paging, filters any) (*cursor, error) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "is not one that %s has given out; pass next of the previous page unchanged, or leave cursor out to start from the first page", op)
 	}
 	if c.Op != op {
-		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "belongs to %s, not to %s; leave it out to start from the first page", text.Clip(c.Op, 40), op)
+		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "belongs to %s, not to %s; leave it out to start from the first page", robotmem.Clip(c.Op, 40), op)
 	}
 	if c.Filters != hashOf(filters) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "belongs to a list with other filters; pass the filters of the previous page, or leave cursor out to start from the first page")

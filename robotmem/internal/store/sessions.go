@@ -14,9 +14,46 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Sessions fills one page of sessions, newest first.
-func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem.SessionsResponse) (err error) {
+const (
+	lastScore = "(SELECT score FROM session_outcomes o WHERE o.session_id = s.external_id ORDER BY o.id DESC LIMIT 1)"
+	orderNext = " NULLS LAST, "
+	ofContext = "CASE WHEN json_valid(s.context) THEN coalesce(%s) END" // a damaged one has no values
+)
+
+var (
+	sessionRobot = fmt.Sprintf(ofContext, "s.context ->> '$.robot.id', s.context ->> '$.robot.name', s.context ->> '$.robot'")
+	sessionTask  = fmt.Sprintf(ofContext, "s.context ->> '$.task.name', s.context ->> '$.task.type', s.context ->> '$.task.goal', s.context ->> '$.task'")
+	sessionPlace = fmt.Sprintf(ofContext, "s.context ->> '$.spatial', NULL")
+	sessionOrder = map[string]string{"time": "", "outcome": lastScore + orderNext, "robot": sessionRobot + orderNext, "task": sessionTask + orderNext, "place": sessionPlace + orderNext}
+)
+
+// sessionsMatching returns the condition of a list of sessions.
+func sessionsMatching(r *robotmem.SessionsRequest) (string, []any) {
 	match, args := " FROM sessions s WHERE (? = '*' OR s.collection = ?) AND (? = '' OR s.status = ?)", []any{r.Collection, r.Collection, r.Status, r.Status}
+	and := func(given bool, term string, value ...any) {
+		if given {
+			match, args = match+" AND "+term, append(args, value...)
+		}
+	}
+	and(r.Outcome == robotmem.OutcomeFailure, "s.external_id IN (SELECT session_id FROM session_outcomes WHERE score <= ?) AND "+lastScore+" <= ?", record.FailureScore, record.FailureScore)
+	and(r.Outcome == robotmem.OutcomeSuccess, lastScore+" >= ?", record.SuccessScore)
+	and(r.Outcome == robotmem.OutcomePartial, lastScore+" > ? AND "+lastScore+" < ?", record.FailureScore, record.SuccessScore)
+	and(r.Outcome == robotmem.OutcomeUnknown, lastScore+" IS NULL")
+	and(r.Robot != "", sessionRobot+" = ?", r.Robot)
+	and(r.Task != "", sessionTask+" = ?", r.Task)
+	and(r.Words != "", "instr(lower(s.context), lower(?)) > 0", r.Words)
+	if r.After != nil {
+		and(true, "s.created_at >= ?", FormatTime(*r.After))
+	}
+	if r.Before != nil {
+		and(true, "s.created_at < ?", FormatTime(*r.Before))
+	}
+	return match, args
+}
+
+// Sessions fills one page of sessions, newest first unless another order is asked for.
+func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem.SessionsResponse) (err error) {
+	match, args := sessionsMatching(r)
 	if res.Total, err = c.Number("SELECT count(*)"+match, args...); err != nil {
 		return err
 	}
@@ -24,7 +61,7 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 		match, args = match+" AND s.id < ?", append(args, from.ID)
 	}
 	page, ids := []robotmem.Session{}, []int64{}
-	err = c.Query(selectSession+", s.id"+match+" ORDER BY s.id DESC LIMIT ? OFFSET ?", append(args, r.Limit+1, (r.Page-1)*r.Limit), func(s *sqlite.Stmt) error {
+	err = c.Query(selectSession+", s.id"+match+" ORDER BY "+sessionOrder[r.Sort]+"s.id DESC LIMIT ? OFFSET ?", append(args, r.Limit+1, (r.Page-1)*r.Limit), func(s *sqlite.Stmt) error {
 		row, damage := scanSession(s)
 		if ids = append(ids, s.ColumnInt64(afterSession)); damage != nil {
 			res.Degraded = append(res.Degraded, fmt.Sprintf("session %s: %s", row.SessionID, DetailOf(damage)))
@@ -34,9 +71,23 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 		return nil
 	})
 	var more bool
-	if res.Sessions, more = Cut(page, r.Limit); more {
+	if res.Sessions, more = Cut(page, r.Limit); more && r.Sort == "time" {
 		res.Next = After("sessions", SessionsFilters(*r), ids[r.Limit-1], "")
 	}
+	return err
+}
+
+// ShownBy sets the perception of an incident's episode that shows it best.
+func (c *Conn) ShownBy(i *robotmem.Incident) error {
+	if i.SessionID == "" || i.PerceptionID != 0 {
+		return nil
+	}
+	const best = `SELECT id, perception_type, media_type FROM memories WHERE session_id = ? AND type = 'perception' AND status = 'active'
+		ORDER BY perception_type NOT IN ('tactile', 'proprioceptive', 'auditory'), observed_at > ?, abs(julianday(observed_at) - julianday(?)) LIMIT 1`
+	at := FormatTime(i.At)
+	_, err := c.One(best, []any{i.SessionID, at, at}, func(s *sqlite.Stmt) {
+		i.PerceptionID, i.PerceptionType, i.MediaType = s.ColumnInt64(0), s.ColumnText(1), s.ColumnText(2)
+	})
 	return err
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
-	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // Store reads and writes memories, sessions and perceptions in a database file.
@@ -216,7 +215,7 @@ func (c *Conn) PageDamage() (string, error) {
 func (c *Conn) errorsOf(check string, counts func(line string) bool) (string, error) {
 	lines, err := c.Texts(check)
 	lines = slices.DeleteFunc(lines, func(line string) bool { return !counts(line) })
-	return text.Clip(strings.Join(lines, "; "), 500), err
+	return robotmem.Clip(strings.Join(lines, "; "), 500), err
 }
 
 func DetailOf(err error) string {

@@ -80,6 +80,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List backups
+         * @description List the backups of the memory, with the command that restores each. Needs a token that may write.
+         */
+        get: operations["backups"];
+        put?: never;
+        /**
+         * Make a backup
+         * @description Make a backup now, as `robotmem backup` does, and answer when it is verified. Needs a token that may write.
+         */
+        post: operations["make_backup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/categories": {
         parameters: {
             query?: never;
@@ -172,6 +196,26 @@ export interface paths {
          * @description Server-sent events: `ready` at the beginning and `change` after every change of the memory by any process, at most ten per second, each with {"change":N}; `problem` if the stream must end. A comment every 15 seconds keeps the connection open.
          */
         get: operations["events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/incidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Incidents
+         * @description Return the episodes that failed, and failed memories outside of them: robot, task, place, what was said, the perception that shows it, how often it happened before, and the fact that resolves it. To resolve one, learn the lesson with {"resolves":{"session_id":"…"}} (or memory_id, or group) in its context.
+         */
+        get: operations["incidents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -626,6 +670,26 @@ export interface paths {
          * @description Close an episode with its outcome and the memories that helped. Call it once, when the task is over, also when it failed. A fact that a longer one of the episode says completely is superseded by it. Returns a summary and related memories of earlier episodes. Example: {"session_id":"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e","outcome_score":0.9,"used_memory_ids":[7]}.
          */
         post: operations["end_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{session_id}/mcap": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download an episode
+         * @description The memories of an episode as an MCAP file, which Foxglove and the mcap tool open. Recorded messages are as they were; everything else is JSON.
+         */
+        get: operations["session_mcap"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1143,6 +1207,69 @@ export interface components {
             uid: string;
             versions: components["schemas"]["Version"][];
         };
+        Incident: {
+            /**
+             * Format: date-time
+             * @description When the failure was observed, or the episode ended.
+             */
+            at: string;
+            collection: string;
+            /**
+             * Format: date-time
+             * @description The first of the group.
+             */
+            first_at: string;
+            /** @description Equal for incidents of one collection and task with similar words. */
+            group: string;
+            /** @description session: an episode that failed. memory: a failed memory of no episode, or of one that did not fail. */
+            kind: string;
+            media_type?: string;
+            /** @description The memory that tells of the failure: of an episode the newest failed fact. Absent for an episode without memories. */
+            memory_id?: number;
+            /** @description The perception that shows it: the last trace or sound that began before the failure, else picture or cloud. */
+            perception_id?: number;
+            perception_type?: string;
+            /** @description The value of spatial in its context. */
+            place?: unknown;
+            /** @description How many of the group there were until this one, this one included. */
+            repeats: number;
+            resolved?: components["schemas"]["Resolved"];
+            robot?: string;
+            /** @description The text of the memory. */
+            said?: string;
+            session_id?: string;
+            task?: string;
+        };
+        IncidentGroup: {
+            collection: string;
+            count: number;
+            /** Format: date-time */
+            first_at: string;
+            group: string;
+            /** Format: date-time */
+            last_at: string;
+            /** @description How many are not resolved. */
+            open: number;
+            /** @description The shortest text of the group. */
+            said: string;
+            task?: string;
+        };
+        IncidentsResponse: {
+            /** @description What is missing, and why. */
+            degraded?: string[];
+            /** @description What happened at least twice among all that match, most often first; at most 20. */
+            groups: components["schemas"]["IncidentGroup"][];
+            incidents: components["schemas"]["Incident"][];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
+            limit: number;
+            page: number;
+            /** @description The robots of all incidents of the collection; at most 200. */
+            robots: string[];
+            /** @description The tasks of all incidents of the collection; at most 200. */
+            tasks: string[];
+            total: number;
+        };
         Inferred: {
             category: string;
             confidence: number;
@@ -1659,6 +1786,12 @@ export interface components {
             /** @description What was taken otherwise than given. */
             interpreted?: string[];
             repaired: string[];
+        };
+        Resolved: {
+            /** Format: date-time */
+            at: string;
+            lesson: string;
+            memory_id: number;
         };
         RestoreResponse: {
             /** @description The first 100 characters. */
@@ -2350,6 +2483,85 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    backups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The backups. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Newest first. */
+                        backups: {
+                            /** @description Size of the memory's file in it. */
+                            bytes: number;
+                            /** Format: date-time */
+                            created_at?: string;
+                            name: string;
+                            /** @description Why it cannot be used. */
+                            problem?: string;
+                            /** @description The command that puts it in the memory's place. */
+                            restore: string;
+                        }[];
+                        /** @description The folder of the backups. */
+                        dir: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+        };
+    };
+    make_backup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The backups, with the new one. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Newest first. */
+                        backups: {
+                            /** @description Size of the memory's file in it. */
+                            bytes: number;
+                            /** Format: date-time */
+                            created_at?: string;
+                            name: string;
+                            /** @description Why it cannot be used. */
+                            problem?: string;
+                            /** @description The command that puts it in the memory's place. */
+                            restore: string;
+                        }[];
+                        /** @description The folder of the backups. */
+                        dir: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     categories: {
         parameters: {
             query?: {
@@ -2505,6 +2717,63 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    incidents: {
+        parameters: {
+            query?: {
+                /** @description Namespace. Default: all. */
+                collection?: string;
+                /** @description Only of this robot. */
+                robot?: string;
+                /** @description Only of this task. */
+                task?: string;
+                /** @description Only those whose text, robot, task or place contains this text, in any case. */
+                words?: string;
+                /** @description Only the incident of this episode. */
+                session_id?: string;
+                /** @description Only the incident that this memory tells of. */
+                memory_id?: number;
+                /** @description Only the incidents of this group. */
+                group?: string;
+                /** @description Only resolved or only open ones. Default: both. */
+                resolved?: boolean;
+                /** @description Only those at this time or later, RFC 3339. */
+                after?: string;
+                /** @description Only those before this time, RFC 3339. */
+                before?: string;
+                /** @description time (newest first), repeats (most first), robot, task or place. */
+                sort?: "time" | "repeats" | "robot" | "task" | "place";
+                /** @description Page number, from 1. */
+                page?: number;
+                /** @description Incidents per page, 1 to 200. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Incidents */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentsResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -3594,6 +3863,20 @@ export interface operations {
                 collection?: string;
                 /** @description active or ended. Default: both. */
                 status?: "active" | "ended";
+                /** @description Only episodes with this last outcome; unknown for those without one. */
+                outcome?: "success" | "failure" | "partial" | "unknown";
+                /** @description Only of this robot: robot.id, robot.name or robot of the context. */
+                robot?: string;
+                /** @description Only of this task: task.name, task.type, task.goal or task of the context. */
+                task?: string;
+                /** @description Only those whose context contains this text, such as a place; A to Z in any case. */
+                words?: string;
+                /** @description Only episodes that began at this time or later, RFC 3339. */
+                after?: string;
+                /** @description Only episodes that began before this time, RFC 3339. */
+                before?: string;
+                /** @description time (newest first), outcome (worst first), robot, task or place, which is the value of spatial. Other orders than time have pages but no next. */
+                sort?: "time" | "outcome" | "robot" | "task" | "place";
                 /** @description The value of next from the previous page. New entries do not shift the pages. */
                 cursor?: string;
             };
@@ -3751,6 +4034,36 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    session_mcap: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The episode. */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-mcap": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

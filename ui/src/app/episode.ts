@@ -5,7 +5,7 @@ import { call, Problem, type Memory } from "../api/client";
 import { useFollow } from "./ask";
 
 const page = 500;
-const most = 5000; // memories drawn at once
+const most = 20_000; // memories drawn at once
 
 export interface Episode {
   memories: Memory[];

@@ -7,7 +7,7 @@ import { go } from "./address";
 /** Whether the list of keys is shown. */
 export const keysShown = signal(false);
 
-const places: Record<string, string> = { h: "/", s: "/search", m: "/map", p: "/perceptions", e: "/sessions", d: "/doctor" };
+const places: Record<string, string> = { h: "/", i: "/incidents", s: "/search", m: "/map", p: "/perceptions", e: "/sessions", d: "/doctor" };
 
 let prefix = "";
 

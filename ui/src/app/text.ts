@@ -24,17 +24,34 @@ setInterval(() => (minute.value = Date.now()), 30_000);
 
 const locale = () => (lang.value === "zh" ? "zh-CN" : "en-GB");
 
+/** Formats are dear to make, and a cursor that moves writes many numbers a frame. */
+const formats = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat>();
+
+export function numberFormat(o: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const key = locale() + JSON.stringify(o);
+  const f = formats.get(key) ?? new Intl.NumberFormat(locale(), o);
+  formats.set(key, f);
+  return f as Intl.NumberFormat;
+}
+
+function dateFormat(o: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = locale() + "," + JSON.stringify(o);
+  const f = formats.get(key) ?? new Intl.DateTimeFormat(locale(), o);
+  formats.set(key, f);
+  return f as Intl.DateTimeFormat;
+}
+
 export function number(n: number, digits = 0): string {
-  return new Intl.NumberFormat(locale(), { maximumFractionDigits: digits }).format(n);
+  return numberFormat({ maximumFractionDigits: digits }).format(n);
 }
 
 /** To three digits that count, however small. */
 export function significant(n: number): string {
-  return new Intl.NumberFormat(locale(), { maximumSignificantDigits: 3 }).format(n);
+  return numberFormat({ maximumSignificantDigits: 3 }).format(n);
 }
 
 export function percent(share: number): string {
-  return new Intl.NumberFormat(locale(), { style: "percent", maximumFractionDigits: share < 0.1 ? 1 : 0 }).format(share);
+  return numberFormat({ style: "percent", maximumFractionDigits: share < 0.1 ? 1 : 0 }).format(share);
 }
 
 export function bytes(n: number): string {
@@ -46,11 +63,11 @@ export function bytes(n: number): string {
 
 /** Date and time of the viewer's own zone, to the second. */
 export function moment(time: string | Date): string {
-  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "medium" }).format(new Date(time));
+  return dateFormat({ dateStyle: "medium", timeStyle: "medium" }).format(new Date(time));
 }
 
 export function day(time: string | Date): string {
-  return new Intl.DateTimeFormat(locale(), { month: "short", day: "numeric" }).format(new Date(time));
+  return dateFormat({ month: "short", day: "numeric" }).format(new Date(time));
 }
 
 /** How long ago, in the largest unit that fits. */
@@ -62,6 +79,21 @@ export function ago(time: string | Date): string {
     if (Math.abs(seconds) >= length) return format.format(Math.round(seconds / length), unit);
   }
   return format.format(0, "second");
+}
+
+/** A time that has passed, in the largest whole unit: 6 days. Nothing for less than a minute. */
+export function span(seconds: number): string {
+  const units = [["day", 86400], ["hour", 3600], ["minute", 60]] as const;
+  const [unit, length] = units.find(([, l]) => seconds >= l) ?? [];
+  return unit ? numberFormat({ style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 0 }).format(seconds / length!) : "";
+}
+
+const ordinals = new Intl.PluralRules("en", { type: "ordinal" });
+
+/** 3rd, in Chinese the number alone. */
+export function ordinal(n: number): string {
+  const endings = { one: "st", two: "nd", few: "rd", other: "th", zero: "th", many: "th" };
+  return lang.value === "zh" ? number(n) : number(n) + endings[ordinals.select(n)];
 }
 
 export function duration(seconds: number): string {

@@ -3,6 +3,7 @@
 
 import type { Answer, Memory } from "../api/client";
 import { number, percent, significant, texts } from "../app/text";
+import { likeness } from "./likeness";
 
 const t = texts(
   {
@@ -15,6 +16,8 @@ const t = texts(
     rank: "{list} #{rank}",
     away: "{n} away",
     relevance: "{share} relevant",
+    relevanceMeans: "Estimated probability that this memory answers the question: {share}. The bar shows the same number.",
+    scoreMeans: "Score as a share of the best result of this answer, which has 100 %. Nothing is known of how well it answers the question.",
     textValue: "score {n}",
     bm25Value: "BM25 {n}",
     vectorValue: "cosine {n}",
@@ -25,7 +28,7 @@ const t = texts(
     vec_only: "by meaning",
     structured: "by structure",
     stages: "What each stage kept",
-    score: "Score {n}",
+    score: "{share} of the best",
   },
   {
     text: "文本",
@@ -37,6 +40,8 @@ const t = texts(
     rank: "{list} 第 {rank}",
     away: "相距 {n}",
     relevance: "相关度 {share}",
+    relevanceMeans: "估计该记忆能回答问题的概率：{share}。条形表示同一数值。",
+    scoreMeans: "相对于本次最佳结果（100 %）的得分，并不表示它能否回答问题。",
     textValue: "得分 {n}",
     bm25Value: "BM25 {n}",
     vectorValue: "余弦 {n}",
@@ -47,7 +52,7 @@ const t = texts(
     vec_only: "按语义",
     structured: "按结构",
     stages: "各阶段保留数量",
-    score: "得分 {n}",
+    score: "最佳的 {share}",
   },
 );
 
@@ -57,12 +62,13 @@ const knownLists: readonly string[] = ["text", "bm25", "vector", "place", "liken
 
 export function Why({ m }: { m: Memory }) {
   if (m.score === undefined && m.distance === undefined) return null;
+  const measure = measured(m);
   return (
     <p class="why">
-      {m.score !== undefined && (
-        <span class="why-score" title={t("score", { n: number(m.score, 3) })}>
-          <meter aria-label={t("score", { n: number(m.score, 3) })} value={m.score} max={1} />
-          <span class="number">{number(m.score, 2)}</span>
+      {measure && (
+        <span class="why-score" title={measure.means}>
+          <meter aria-label={measure.text} value={measure.value} max={1} />
+          <span class="number">{measure.text}</span>
         </span>
       )}
       {m.found?.map((f) => {
@@ -76,9 +82,15 @@ export function Why({ m }: { m: Memory }) {
         );
       })}
       {m.distance !== undefined && <span>{t("away", { n: significant(m.distance) })}</span>}
-      {!!m.relevance && <span>{t("relevance", { share: percent(m.relevance) })}</span>}
     </p>
   );
+}
+
+/** The one number that the bar and the words tell: how relevant it is, else how near to the best result; where distance orders, neither. */
+function measured(m: Memory): { value: number; text: string; means: string } | undefined {
+  if (m.relevance) return { value: m.relevance, text: t("relevance", { share: percent(m.relevance) }), means: t("relevanceMeans", { share: percent(m.relevance) }) };
+  if (m.distance !== undefined || m.score === undefined || likeness(m) !== undefined) return undefined;
+  return { value: m.score, text: t("score", { share: percent(m.score) }), means: t("scoreMeans") };
 }
 
 const modes = ["hybrid", "bm25_only", "vec_only", "structured"] as const;

@@ -62,8 +62,8 @@ export function When({ time }: { time: string }) {
 }
 
 /** Coordinates that a memory carries, short. */
-function place(m: Pick<Memory, "spatial">): string {
-  const spatial = m.spatial as Record<string, unknown> | undefined;
+export function placeOf(value: unknown): string {
+  const spatial = value as Record<string, unknown> | undefined;
   if (!spatial || typeof spatial !== "object") return "";
   for (const [name, value] of Object.entries(spatial)) {
     const list = Array.isArray(value) ? value : undefined;
@@ -91,7 +91,7 @@ export function Thumb({ m }: { m: Memory }) {
 }
 
 export function MemoryRow({ m, words = "", children }: { m: Memory; words?: string; children?: ComponentChildren }) {
-  const where = place(m);
+  const where = placeOf(m.spatial);
   return (
     <article class={`row${m.status && m.status !== "active" ? " gone" : ""}`} data-memory={m.memory_id}>
       <span class="row-icon">

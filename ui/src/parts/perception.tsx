@@ -11,7 +11,7 @@ import { Hex, range, Text } from "./perception_bytes";
 import { drawable } from "./drawable";
 import { Alike, PayloadFacts } from "./perception_facts";
 import { Picture } from "./perception_image";
-import { cursorOf, type Cursor } from "./perception_samples";
+import { cursorOf, type Cursor, type Stretch } from "./perception_samples";
 import { Sound } from "./perception_sound";
 import { SpaceView } from "./perception_space";
 import { Trace } from "./perception_trace";
@@ -61,6 +61,10 @@ export interface PerceptionProps {
    * perception has its own.
    */
   cursor?: Signal<number | undefined>;
+  /** The stretch shared with other plots, likewise; without it every plot zooms alone. */
+  view?: Signal<Stretch | undefined>;
+  /** Says how long it lasts, once its numbers are there. */
+  onLength?: (seconds: number) => void;
   /** When the first sample was, in seconds since the epoch; observed_at if absent. */
   start?: number;
   /** Of the picture, the panels of a plot together, or the space, in CSS pixels. */
@@ -121,7 +125,7 @@ const textual = (type: string) => /^text\/|json|xml|yaml|csv/.test(type) && !typ
 /** What browsers decode by themselves. */
 const shown = (type: string) => /^image\/(png|jpeg|webp|gif|avif|bmp|svg\+xml)$/.test(type);
 
-function Viewer({ m, cursor: shared, start, height, bare, size }: PerceptionProps & { size: number }) {
+function Viewer({ m, cursor: shared, view, onLength, start, height, bare, size }: PerceptionProps & { size: number }) {
   const type = (m.media_type ?? "").split(";")[0]!.trim().toLowerCase();
   const image = type.startsWith("image/");
   const unread = image || !drawable(m);
@@ -130,8 +134,11 @@ function Viewer({ m, cursor: shared, start, height, bare, size }: PerceptionProp
   const samples = numbers.answer;
   const cursor: Cursor = useMemo(() => {
     const timed = samples?.time_unit === "s";
-    return shared && timed ? cursorOf(shared, start ?? new Date(m.observed_at).getTime() / 1000) : cursorOf(own, 0);
+    return shared && timed ? cursorOf(shared, start ?? new Date(m.observed_at).getTime() / 1000, view) : cursorOf(own, 0);
   }, [shared, start, m.observed_at, samples?.time_unit]);
+  useEffect(() => {
+    if (samples?.time_unit === "s" && samples.duration_s) onLength?.(samples.duration_s);
+  }, [samples]);
   const [chosen, choose] = useState<Face>();
   const [pictured, setPictured] = useState(image || drawable(m));
 

@@ -8,6 +8,7 @@ import { bytes, number, texts } from "../app/text";
 import { Button, copy } from "./controls";
 import { drawable } from "./drawable";
 import { Icon } from "./icons";
+import { byLikeness, likeness } from "./likeness";
 import { kindIcon, Outcome, outcome } from "./memory_row";
 import { ErrorBox, Loading } from "./states";
 import { Tree } from "./tree";
@@ -22,8 +23,9 @@ const t = texts(
     metadata: "Metadata",
     download: "Download",
     copySum: "Copy the checksum",
-    alike: "Alike",
-    allAlike: "All that are alike",
+    alike: "Similar",
+    allAlike: "All that are similar",
+    compared: "Ordered by the distance between the features of [{id}] and those of every perception of its kind; 0 is the same.",
     noAlike: "Nothing else of this kind is here to compare with.",
     cannot: "There is nothing to compare this one by.",
     distance: "distance {d}",
@@ -40,6 +42,7 @@ const t = texts(
     copySum: "复制校验和",
     alike: "相似",
     allAlike: "全部相似项",
+    compared: "按 [{id}] 与所有同类感知之间的特征距离排序；0 为相同。",
     noAlike: "这里没有可比较的同类感知。",
     cannot: "此感知没有可供比较的特征。",
     distance: "距离 {d}",
@@ -128,16 +131,11 @@ export function PayloadFacts({ m }: { m: Memory }) {
 /** Whether others can be compared with it: what is forgotten and a trace with holes cannot. */
 export const comparable = (m: Memory) => drawable(m) && (m.status ?? "active") === "active" && !/readings? missing$/.test(m.summary);
 
-/** How far apart two perceptions of a recall by likeness are. */
-export function likeness(m: Pick<Memory, "found">): number | undefined {
-  return m.found?.find((entry) => entry.list === "likeness")?.value;
-}
-
 /** The perceptions nearest to one, with their pictures. */
 export function Alike({ m }: { m: Memory }) {
   const can = comparable(m);
   const asked = useAsk("recall", can ? { like: { memory_id: m.memory_id }, collection: "*", n: 5, min_confidence: 0, explain: true, as_you_type: true } : undefined, { live: 0 });
-  const found = asked.answer?.memories;
+  const found = asked.answer && byLikeness(asked.answer.memories);
   return (
     <section class="alike">
       <header>
@@ -153,7 +151,9 @@ export function Alike({ m }: { m: Memory }) {
       ) : found.length === 0 ? (
         <p class="dim">{t("noAlike")}</p>
       ) : (
-        <ul class="alike-list">
+        <>
+          <p class="dim">{t("compared", { id: m.memory_id })}</p>
+          <ul class="alike-list">
           {found.map((m) => (
             <li key={m.memory_id}>
               <a href={`/memory/${m.memory_id}`}>
@@ -166,7 +166,8 @@ export function Alike({ m }: { m: Memory }) {
               </a>
             </li>
           ))}
-        </ul>
+          </ul>
+        </>
       )}
     </section>
   );

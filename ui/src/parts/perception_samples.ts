@@ -2,8 +2,9 @@
 // and how readings are written.
 
 import type { Signal } from "@preact/signals";
+import { useState } from "preact/hooks";
 import { call, type Answer } from "../api/client";
-import { lang } from "../app/text";
+import { numberFormat } from "../app/text";
 
 export type Samples = Answer<"samples">;
 export type Channel = NonNullable<Samples["channels"]>[number];
@@ -13,18 +14,37 @@ export interface Cursor {
   /** Subscribes whoever draws by it. */
   readonly at: number | undefined;
   move: (time: number | undefined) => void;
+  /** The stretch that is shown of all plots together; null is the whole. Absent where each plot has its own. */
+  readonly view?: Stretch | null;
+  setView?: (view: Stretch | undefined) => void;
 }
 
-/** A cursor over one perception, of a signal that starts elsewhere. */
-export function cursorOf(signal: Signal<number | undefined>, start: number): Cursor {
-  return {
+export type Stretch = [from: number, to: number];
+
+/** A cursor over one perception, of signals that start elsewhere. */
+export function cursorOf(signal: Signal<number | undefined>, start: number, view?: Signal<Stretch | undefined>): Cursor {
+  const shared = view && {
+    get view() {
+      return view.value ? ([view.value[0] - start, view.value[1] - start] as Stretch) : null;
+    },
+    setView: (v: Stretch | undefined) => void (view.value = v && [v[0] + start, v[1] + start]),
+  };
+  return Object.defineProperties({
     get at() {
       return signal.value === undefined ? undefined : signal.value - start;
     },
     move(time) {
       signal.value = time === undefined ? undefined : time + start;
     },
-  };
+  } as Cursor, Object.getOwnPropertyDescriptors(shared ?? {}));
+}
+
+/** What is shown of a plot, in its own time: the shared stretch where it meets the plot, else its own. */
+export function useStretch(cursor: Cursor, whole: Stretch): [Stretch | undefined, (s: Stretch | undefined) => void] {
+  const [own, setOwn] = useState<Stretch>();
+  const shared = cursor.view;
+  if (shared === undefined) return [own, setOwn];
+  return [shared && shared[1] > whole[0] && shared[0] < whole[1] ? shared : undefined, cursor.setView!];
 }
 
 /** Channels that share a y-axis, with the colour of each. */
@@ -103,7 +123,7 @@ export function reading(v: number | null | undefined): string {
   if (v === null || v === undefined) return "–";
   const size = Math.abs(v);
   if (size !== 0 && (size < 1e-4 || size >= 1e7)) return v.toExponential(2).replace("-", "−");
-  return new Intl.NumberFormat(lang.value === "zh" ? "zh-CN" : "en-GB", { maximumSignificantDigits: 4, useGrouping: size >= 10_000 }).format(v).replace("-", "−");
+  return numberFormat({ maximumSignificantDigits: 4, useGrouping: size >= 10_000 }).format(v).replace("-", "−");
 }
 
 /** A time within a trace: milliseconds while it is short. */

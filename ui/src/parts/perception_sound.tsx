@@ -9,7 +9,7 @@ import { duration, number, texts } from "../app/text";
 import { colour, dark } from "../app/theme";
 import { drawPanel, gutter, margin, type Panel } from "../plots/trace";
 import { Button } from "./controls";
-import { instant, reading, span, times, type Cursor, type Samples } from "./perception_samples";
+import { instant, reading, span, times, useStretch, type Cursor, type Samples } from "./perception_samples";
 import { useWidth } from "./width";
 
 const t = texts(
@@ -56,13 +56,13 @@ interface SoundProps {
 export function Sound({ id, mediaType, whole, cursor, height = 110, bare }: SoundProps) {
   const audio = useRef<HTMLAudioElement>(null);
   const [widthRef, width] = useWidth();
-  const [zoom, setZoom] = useState<[number, number]>();
+  const end = whole.duration_s || span(whole)[1];
+  const [zoom, setZoom] = useStretch(cursor, [0, end]);
   const [unplayable, setUnplayable] = useState(false);
   const [seen, setSeen] = useState(true);
   const playing = useSignal(false);
-  const end = whole.duration_s || span(whole)[1];
   const [from, to] = zoom ?? [0, end];
-  const closer = useAsk("samples", zoom && whole.reduced ? { memory_id: id, from, to } : undefined, { live: 0, settle: 40 });
+  const closer = useAsk("samples", zoom && whole.reduced ? { memory_id: id, from: Math.max(from, 0), to } : undefined, { live: 0, settle: 40 });
   const shown = (zoom && closer.answer) || whole;
   const channels = whole.channels?.length ?? 1;
 

@@ -9,7 +9,7 @@ import { duration, number } from "../app/text";
 import { colour, dark } from "../app/theme";
 import { drawPanel, type Panel } from "../plots/trace";
 import { Button, say } from "./controls";
-import { bucket, csv, groups, instant, nearest, reading, saveAs, span, times, type Channel, type Cursor, type Group, type Samples } from "./perception_samples";
+import { bucket, csv, groups, instant, nearest, reading, saveAs, span, times, useStretch, type Channel, type Cursor, type Group, type Samples } from "./perception_samples";
 import { ErrorBox } from "./states";
 import { TraceTable } from "./perception_table";
 import { t } from "./perception_trace.text";
@@ -30,15 +30,15 @@ interface TraceProps {
 }
 
 export function Trace({ id, whole, cursor, height, bare }: TraceProps) {
-  const [zoom, setZoom] = useState<[number, number]>();
+  const full = span(whole);
+  const [zoom, setZoom] = useStretch(cursor, full);
   const [table, setTable] = useState(false);
   const [all, setAll] = useState(false);
   const hidden = useSignal<ReadonlySet<string>>(new Set());
   // Beyond the ends of the stretch by a little, so that lines reach the edges.
   const reach = zoom ? (zoom[1] - zoom[0]) * 0.02 : 0;
-  const closer = useAsk("samples", zoom && whole.reduced ? { memory_id: id, from: zoom[0] - reach, to: zoom[1] + reach } : undefined, { live: 0, settle: 40 });
+  const closer = useAsk("samples", zoom && whole.reduced ? { memory_id: id, from: Math.max(zoom[0] - reach, full[0]), to: zoom[1] + reach } : undefined, { live: 0, settle: 40 });
   const shown = (zoom && closer.answer) || whole;
-  const full = span(whole);
   const [from, to] = zoom ?? full;
   const panels = groups(shown.channels ?? []);
   const drawn = all ? panels : panels.slice(0, firstPanels);
@@ -54,7 +54,7 @@ export function Trace({ id, whole, cursor, height, bare }: TraceProps) {
     zoomTo(middle - (middle - from) * factor, middle + (to - middle) * factor);
   };
   const save = () =>
-    csv(id, zoom?.[0], zoom?.[1]).then(
+    csv(id, zoom && Math.max(zoom[0], full[0]), zoom?.[1]).then(
       (text) => saveAs(`memory-${id}.csv`, text, "text/csv"),
       (e) => say(t("csvFailed", { why: Problem.from(e).message }), { bad: true }),
     );
@@ -63,7 +63,7 @@ export function Trace({ id, whole, cursor, height, bare }: TraceProps) {
       <div class="trace-head">
         <p class="dim number">
           {zoom
-            ? t("zoomed", { from: instant(from, whole.time_unit, length), to: instant(to, whole.time_unit, length), whole: whole.time_unit === "s" ? duration(whole.duration_s ?? length) : number(whole.total) })
+            ? t("zoomed", { from: instant(Math.max(from, full[0]), whole.time_unit, length), to: instant(Math.min(to, full[1]), whole.time_unit, length), whole: whole.time_unit === "s" ? duration(whole.duration_s ?? length) : number(whole.total) })
             : whole.time_unit === "s"
               ? t("whole", { n: number(whole.total), whole: duration(whole.duration_s ?? length) })
               : t("wholeCount", { n: number(whole.total) })}
@@ -250,14 +250,22 @@ function Legend({ group, of, cursor, hidden, toggle, length }: { group: Group; o
           </button>
         );
       })}
-      {at !== undefined && <span class="trace-now dim number">{instant(at, of.time_unit, length)}</span>}
+      {at !== undefined && within(of, at) && <span class="trace-now dim number">{instant(at, of.time_unit, length)}</span>}
     </>
   );
 }
 
+/** Whether a time lies within the samples, or one step beside them. */
+function within(of: Samples, at: number): boolean {
+  const time = times(of);
+  const [first, last] = span(of);
+  const step = (last - first) / Math.max(time.length - 1, 1);
+  return at >= first - step && at <= last + step;
+}
+
 function value(c: Channel, of: Samples, at: number): string {
   const time = times(of);
-  if (time.length === 0) return "–";
+  if (time.length === 0 || !within(of, at)) return "–";
   if (c.values) return reading(c.values[nearest(time, at)]);
   const i = bucket(time, at);
   const [low, high] = [c.min?.[i], c.max?.[i]];
@@ -265,7 +273,7 @@ function value(c: Channel, of: Samples, at: number): string {
 }
 
 /** Writes times along an axis with as many digits as the stretch needs. */
-function axisText(unit: string | undefined, whole: number, shown: number): (v: number) => string {
+export function axisText(unit: string | undefined, whole: number, shown: number): (v: number) => string {
   if (unit !== "s") return (v) => (Number.isInteger(v) ? `#${v}` : "");
   const [scale, name] = whole < 2 ? [1000, "ms"] : [1, "s"];
   const digits = Math.min(Math.max(0, Math.ceil(-Math.log10((shown * scale) / 8))), 6);

@@ -15,7 +15,8 @@ const t = texts(
     notFound: "Not found",
     forbidden: "Not allowed",
     busy: "The node cannot answer now",
-    wrong: "That cannot be asked",
+    wrong: "Invalid request",
+    stranger: "Unknown token",
     broken: "The node reports an error",
     field: "Field: {field}",
   },
@@ -28,6 +29,7 @@ const t = texts(
     forbidden: "没有权限",
     busy: "节点暂时无法应答",
     wrong: "请求无效",
+    stranger: "未知令牌",
     broken: "节点报告了错误",
     field: "字段：{field}",
   },
@@ -68,7 +70,7 @@ const titles: Record<string, "notFound" | "forbidden" | "busy" | "wrong" | "unre
 const passing = new Set(["unavailable", "unreachable", "internal", "corrupt"]);
 
 export function ErrorBox({ error, again }: { error: Problem; again?: () => void }) {
-  const title = titles[error.kind];
+  const title = error.status === 401 ? "stranger" : titles[error.kind];
   return (
     <div class="error" role="alert">
       <Icon name="warn" size={22} />

@@ -33,7 +33,13 @@ interface PlaneProps {
   onClear: () => void;
   /** The part that is shown has changed; undefined is the whole. */
   onView?: (shown: Box | undefined) => void;
+  /** What is shown at first instead of the whole: the middle, and units from left to right. */
+  start?: Stand;
+  /** Where it was moved to, in the same way; undefined is the whole. */
+  onMoved?: (stand: Stand | undefined) => void;
 }
+
+export type Stand = [u: number, v: number, span: number];
 
 const reach = 11; // pixels from a point at which it is meant
 const between = 84; // pixels between grid lines, at least
@@ -43,7 +49,7 @@ export function Plane(p: PlaneProps) {
   const stage = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, height] = useSize(stage);
-  const [own, setView] = useState<View>();
+  const [own, setView] = useState<View | null>(); // null is the whole, whatever the start was
   const [hover, setHover] = useState<{ x: number; y: number; point?: PlanePoint; cell?: PlaneCell }>();
   const [cross, setCross] = useState(false);
   const [draft, setDraft] = useState<number>();
@@ -52,7 +58,8 @@ export function Plane(p: PlaneProps) {
   const left = room(p.whole, height);
   const frame: Frame = { left, top: foot.top, width: Math.max(width - left - foot.right, 1), height: Math.max(height - foot.top - foot.bottom, 1) };
   const all = fit(p.whole, frame);
-  const view = own ?? all;
+  const asked = own === undefined && p.start && width > 0 ? { u: p.start[0], v: p.start[1], scale: frame.width / p.start[2] } : undefined;
+  const view = own ?? asked ?? all;
   const step = round(between / view.scale);
   const seen = shown(view, frame);
   const us = ticks(seen.min[0], seen.max[0], step);
@@ -60,9 +67,10 @@ export function Plane(p: PlaneProps) {
   const picked = p.picked && { ...p.picked, radius: draft ?? p.picked.radius };
 
   const show = (next: View | undefined) => {
-    setView(next);
+    setView(next ?? null);
     setHover(undefined);
     p.onView?.(next && shown(next, frame));
+    p.onMoved?.(next && [next.u, next.v, frame.width / next.scale]);
   };
   const latest = useRef(view); // several moves may come between two renderings
   latest.current = view;
@@ -197,7 +205,7 @@ export function Plane(p: PlaneProps) {
         <Button label={t("zoomOut")} onClick={() => zoom(1 / 1.5)}>
           −
         </Button>
-        <Button icon="fit" label={t("whole")} disabled={!own} onClick={() => to(undefined)} />
+        <Button icon="fit" label={t("whole")} disabled={view === all} onClick={() => to(undefined)} />
       </div>
     </div>
   );

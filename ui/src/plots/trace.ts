@@ -105,6 +105,7 @@ export function drawPanel(el: HTMLElement, o: PanelOptions): Panel {
   u.over.addEventListener("pointerup", (e) => {
     if (Math.abs(e.clientX - pressed) < shortestDrag) o.onPick?.(at(e));
   });
+  pinch(u, o);
   return {
     cursor(time) {
       mark.hidden = time === undefined || time < o.from || time > o.to;
@@ -112,6 +113,44 @@ export function drawPanel(el: HTMLElement, o: PanelOptions): Panel {
     },
     destroy: () => u.destroy(),
   };
+}
+
+/** Two fingers zoom and move: the picture follows them, and is drawn anew when they are lifted. */
+function pinch(u: uPlot, o: PanelOptions): void {
+  const fingers = new Map<number, { from: number; now: number }>(); // x in the plot
+  const x = (e: PointerEvent) => e.clientX - u.over.getBoundingClientRect().left;
+  const change = () => {
+    const [a, b] = [...fingers.values()] as [{ from: number; now: number }, { from: number; now: number }];
+    const apart = a.from - b.from;
+    const scale = Math.abs(apart) < shortestDrag ? 1 : Math.min(50, Math.max(0.1, (a.now - b.now) / apart));
+    return { scale, shift: (a.now + b.now) / 2 - (scale * (a.from + b.from)) / 2 };
+  };
+  const canvas = u.ctx.canvas;
+  u.over.addEventListener("pointerdown", (e) => {
+    if (e.pointerType !== "touch") return;
+    u.over.setPointerCapture(e.pointerId);
+    fingers.set(e.pointerId, { from: x(e), now: x(e) });
+    for (const f of fingers.values()) f.from = f.now;
+  });
+  u.over.addEventListener("pointermove", (e) => {
+    const finger = fingers.get(e.pointerId);
+    if (!finger) return;
+    finger.now = x(e);
+    if (fingers.size !== 2) return;
+    const { scale, shift } = change();
+    canvas.style.transformOrigin = `${u.over.offsetLeft}px 0`;
+    canvas.style.transform = `translateX(${shift}px) scaleX(${scale})`;
+  });
+  const lift = (e: PointerEvent) => {
+    const two = fingers.size === 2 && fingers.has(e.pointerId) ? change() : undefined;
+    fingers.delete(e.pointerId);
+    if (!two) return;
+    canvas.style.transform = "";
+    if (Math.abs(two.scale - 1) < 0.02 && Math.abs(two.shift) < shortestDrag) return;
+    o.onZoom(u.posToVal(-two.shift / two.scale, "x"), u.posToVal((u.over.clientWidth - two.shift) / two.scale, "x"));
+  };
+  u.over.addEventListener("pointerup", lift);
+  u.over.addEventListener("pointercancel", lift);
 }
 
 /** Lays the lines out as uPlot takes them: a band is two series. */

@@ -2,7 +2,7 @@
 // background, what recorders dropped, its tokens, what a budget would take away.
 
 import { useState } from "preact/hooks";
-import type { Answer } from "../api/client";
+import type { Answer, Request } from "../api/client";
 import { useAsk } from "../app/ask";
 import { bytes, number, percent } from "../app/text";
 import { who } from "../app/who";
@@ -10,6 +10,8 @@ import { Button, Dialog, say } from "../parts/controls";
 import { Icon } from "../parts/icons";
 import { Running, useLong } from "../parts/long";
 import { Await, Empty } from "../parts/states";
+import { Backups } from "./backups";
+import { detailOf, nameOf } from "./doctor_names";
 import { t } from "./doctor.text";
 import { Tokens } from "./tokens";
 
@@ -64,6 +66,7 @@ export function Doctor() {
             </>
           )}
         </Await>
+        <Backups state={stats.answer?.backup} />
         <Tokens />
         <Retention off={stats.answer?.workers.some((w) => w.name === "retention" && w.status === "off")} />
       </div>
@@ -83,6 +86,7 @@ export function Doctor() {
 }
 
 const marks = { ok: ["good", "check"], warn: ["warn", "warn"], fail: ["bad", "cross"] } as const;
+const states = { ok: "good", warn: "warning", fail: "fault" } as const;
 const verdicts = { good: "well", warn: "warned", bad: "ill" } as const;
 
 function Checks({ d }: { d: Answer<"doctor"> }) {
@@ -100,14 +104,14 @@ function Checks({ d }: { d: Answer<"doctor"> }) {
             <li key={c.name}>
               <span class={`mark ${tone}`}>
                 <Icon name={icon} size={17} />
-                <span class="hidden">{c.status}</span>
+                <span class="hidden">{t(states[c.status as keyof typeof states] ?? "warning")}</span>
               </span>
-              <b>{c.name}</b>
+              <b>{nameOf(c.name)}</b>
               <span>
-                {c.detail}
+                {detailOf(c.detail)}
                 {c.remedy && (
                   <span class="remedy">
-                    <b>{t("remedy")}</b> {c.remedy}
+                    <b>{t("remedy")}</b> {detailOf(c.remedy)}
                   </span>
                 )}
               </span>
@@ -131,6 +135,8 @@ function Checks({ d }: { d: Answer<"doctor"> }) {
   );
 }
 
+const workerStates = { idle: "idle", working: "working", waiting: "waiting", off: "off" } as const;
+
 type Fact = [name: string, text: string];
 
 function Facts({ title, facts }: { title: string; facts: Fact[] }) {
@@ -147,7 +153,7 @@ function Facts({ title, facts }: { title: string; facts: Fact[] }) {
 }
 
 function Work({ s }: { s: Answer<"stats"> }) {
-  const facts = s.workers.map((w): Fact => [w.name, w.detail]);
+  const facts = s.workers.map((w): Fact => [nameOf(w.name), `${t(workerStates[w.status as keyof typeof workerStates] ?? "idle")}: ${detailOf(w.detail)}`]);
   facts.push([t("zero"), t("zeroText", { zero: number(s.zero_hits), all: number(s.recalls), share: percent(s.recalls ? s.zero_hits / s.recalls : 0) })]);
   return <Facts title={t("work")} facts={facts} />;
 }
@@ -201,13 +207,23 @@ function Recorders({ s }: { s: Answer<"stats"> }) {
   );
 }
 
+const gib = 1 << 30;
+
+/** What a budget would take away: that of the node, or one that is tried out. */
 function Retention({ off }: { off?: boolean }) {
-  const [plan, setPlan] = useState<Answer<"retain">>();
+  const [plan, setPlan] = useState<Answer<"retain"> & { limits: Request<"retain"> }>();
   const [asking, setAsking] = useState(false);
+  const [most, setMost] = useState("");
   const long = useLong();
+  const bound = Number(most) > 0 ? Math.round(Number(most) * gib) : undefined;
+  async function preview() {
+    const limits: Request<"retain"> = bound ? { budgets: [{ max_bytes: bound }] } : {};
+    const found = await long.run(t("preview"), "retain", limits);
+    setPlan(found && { ...found, limits });
+  }
   async function apply() {
     setAsking(false);
-    const done = await long.run(t("retention"), "retain", { apply: true });
+    const done = await long.run(t("retention"), "retain", { ...plan!.limits, apply: true });
     if (!done) return;
     setPlan(undefined);
     say(t("applied", { n: number(done.count), bytes: bytes(done.freed_bytes) }));
@@ -216,7 +232,11 @@ function Retention({ off }: { off?: boolean }) {
     <section class="card">
       <header>
         <h2>{t("retention")}</h2>
-        <Button onClick={async () => setPlan(await long.run(t("preview"), "retain", {}))} disabled={off || who.value.read_only || !!long.running}>
+        <label class="field budget">
+          <span class="field-label">{t("budget")}</span>
+          <input type="number" min="0" step="any" inputMode="decimal" value={most} onInput={(e) => setMost(e.currentTarget.value)} />
+        </label>
+        <Button onClick={() => void preview()} disabled={(off && !bound) || who.value.read_only || !!long.running}>
           {t("preview")}
         </Button>
       </header>

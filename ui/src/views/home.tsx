@@ -1,4 +1,4 @@
-// What the node holds, what it has learnt lately, what went wrong, how it is.
+// What went wrong, what the node holds and has learnt lately, how it is.
 
 import type { ComponentChildren } from "preact";
 import type { Answer } from "../api/client";
@@ -8,8 +8,8 @@ import { bytes, number, percent } from "../app/text";
 import { Bars } from "../parts/bars";
 import { Segments } from "../parts/controls";
 import { Icon } from "../parts/icons";
-import { MemoryRow } from "../parts/memory_row";
 import { Await, Empty } from "../parts/states";
+import { LatestIncidents } from "./incidents";
 import { t } from "./home.text";
 
 const lowDisk = 1 << 30; // bytes free
@@ -24,9 +24,16 @@ export function Home() {
       <div class="head">
         <h1>{t("title")}</h1>
       </div>
-      <Await of={stats} lines={8}>
-        {(s) => (s.total === 0 && s.sessions === 0 ? <FirstSteps /> : <Overview s={s} />)}
-      </Await>
+      {stats.answer && stats.answer.total === 0 && stats.answer.sessions === 0 ? (
+        <FirstSteps />
+      ) : (
+        <div class="stack">
+          <LatestIncidents />
+          <Await of={stats} lines={8}>
+            {(s) => <Overview s={s} />}
+          </Await>
+        </div>
+      )}
     </>
   );
 }
@@ -52,12 +59,9 @@ function Overview({ s }: { s: Answer<"stats"> }) {
         <Tile to="/sessions" value={number(s.sessions)} name={t("sessions")} />
         <Tile to="/doctor" value={number(s.recalls)} name={t("recalls")} detail={s.recalls ? t("zero", { share: percent(s.zero_hits / s.recalls) }) : t("noRecalls")} />
       </div>
-      <div class="home-columns">
-        <Failures />
-        <div class="stack">
-          <Health s={s} />
-          <Collections />
-        </div>
+      <div class="halves">
+        <Health s={s} />
+        <Collections />
       </div>
       <Activity />
     </div>
@@ -118,29 +122,6 @@ function Activity() {
             </div>
           );
         }}
-      </Await>
-    </section>
-  );
-}
-
-function Failures() {
-  const failures = useAsk("recent_failures", { limit: 6 }, { live: 3000 });
-  return (
-    <section class="card">
-      <header>
-        <h2>{t("failures")}</h2>
-        <a href="/search?outcome=failed">{t("allFailures")}</a>
-      </header>
-      <Await of={failures} lines={6}>
-        {(f) =>
-          f.memories.length === 0 ? (
-            <Empty icon="check" title={t("noFailures")}>
-              {t("noFailuresHint")}
-            </Empty>
-          ) : (
-            f.memories.map((m) => <MemoryRow key={m.memory_id} m={m} />)
-          )
-        }
       </Await>
     </section>
   );

@@ -70,8 +70,8 @@ function Controls({ s, space, spaces, set }: { s: MapState; space: Space; spaces
   const collections = useAsk("collections", {}, { live: 10_000 });
   return (
     <div class="map-controls">
-      <SpaceChoice spaces={spaces} space={space} onChange={(next) => set({ space: next, at: undefined, radius: undefined, axes: "xy" })} />
-      {space.dims === 3 && <AxesChoice axes={s.axes} onChange={(axes) => set({ axes })} />}
+      <SpaceChoice spaces={spaces} space={space} onChange={(next) => set({ space: next, view: undefined, at: undefined, radius: undefined, axes: "xy" })} />
+      {space.dims === 3 && <AxesChoice axes={s.axes} onChange={(axes) => set({ axes, view: undefined })} />}
       <Select
         label={t("collection")}
         value={s.collection ?? ""}

@@ -25,11 +25,18 @@ export interface MapState {
   /** The place that is picked, with all its coordinates. */
   at?: number[];
   radius?: number;
+  /** The part that is shown: its middle, and units from left to right. */
+  view?: [number, number, number];
 }
 
 const numbers = (text: string | null) => {
   const list = text?.split(",").map(Number) ?? [];
   return (list.length === 2 || list.length === 3) && list.every(Number.isFinite) ? list : undefined;
+};
+
+const stand = (text: string | null): [number, number, number] | undefined => {
+  const [u, v, span] = text?.split(",").map(Number) ?? [];
+  return Number.isFinite(u) && Number.isFinite(v) && span! > 0 && Number.isFinite(span) ? [u!, v!, span!] : undefined;
 };
 
 const oneOf = <T extends string>(text: string | null, values: readonly T[]): T | undefined => values.find((v) => v === text);
@@ -46,6 +53,7 @@ export function read(query: URLSearchParams): MapState {
     outcome: outcome === "worked" ? true : outcome === "failed" ? false : undefined,
     heat: oneOf(query.get("heat"), ["count", "failures"]) ?? "",
     at: numbers(query.get("at")),
+    view: stand(query.get("view")),
     radius: Number.isFinite(radius) && radius > 0 ? radius : undefined,
   };
 }
@@ -63,6 +71,7 @@ export function address(s: MapState): string {
   if (s.outcome !== undefined) set("outcome", s.outcome ? "worked" : "failed");
   set("heat", s.heat);
   set("at", s.at?.join(","));
+  set("view", s.view?.map((n) => Number(n.toPrecision(7))).join(","));
   if (s.radius) set("radius", String(s.radius));
   const text = out.toString();
   return text ? "/map?" + text : "/map";

@@ -1,6 +1,7 @@
 // One space of coordinates on a plane: asked for, drawn, a place picked in it.
 
 import { useMemo, useRef, useState } from "preact/hooks";
+import { go, withQuery } from "../app/address";
 import { useAsk } from "../app/ask";
 import { number } from "../app/text";
 import { Segments, Select } from "../parts/controls";
@@ -46,6 +47,8 @@ export function AxesChoice({ axes, onChange }: { axes: Axes; onChange: (axes: Ax
   );
 }
 
+const settled = 250; // milliseconds before the address follows a move
+
 interface SpaceProps {
   s: MapState;
   space: Space;
@@ -71,6 +74,7 @@ export function SpacePlane({ s, space, spaces, found, over, onPick }: SpaceProps
     return { kind: s.heat, side: a.cell ?? 0, cells: a.cells.map((c) => ({ ...c, u: c.x, v: c.y })) };
   }, [a, s.heat, all, mixed]);
   const timer = useRef(0);
+  const moved = useRef(0);
 
   if (!a) return asked.error ? <ErrorBox error={asked.error} again={asked.again} /> : <Loading lines={8} />;
 
@@ -100,6 +104,11 @@ export function SpacePlane({ s, space, spaces, found, over, onPick }: SpaceProps
     <figure class="map-figure">
       {asked.error && <ErrorBox error={asked.error} again={asked.again} />}
       <Plane
+        start={s.view}
+        onMoved={(view) => {
+          clearTimeout(moved.current);
+          moved.current = window.setTimeout(() => location.pathname === "/map" && go(withQuery({ view: view?.map((n) => Number(n.toPrecision(7))).join(",") }), "replace"), settled);
+        }}
         key={axes}
         label={label}
         points={all}

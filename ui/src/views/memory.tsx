@@ -7,6 +7,7 @@ import { useAsk } from "../app/ask";
 import { useKeys } from "../app/keys";
 import { go } from "../app/address";
 import { moment, number, percent } from "../app/text";
+import { useTitle } from "../app/title";
 import { who } from "../app/who";
 import { change } from "../parts/change";
 import { Button, copy } from "../parts/controls";
@@ -31,6 +32,7 @@ export function MemoryView({ id }: { id: number }) {
 }
 
 function Whole({ m, again }: { m: Memory; again: () => void }) {
+  useTitle(m.content);
   const [doing, setDoing] = useState<"edit" | "forget">();
   const active = m.status === "active";
   const mayChange = !who.value.read_only;
@@ -57,6 +59,7 @@ function Whole({ m, again }: { m: Memory; again: () => void }) {
             <a href={`/search?collection=${encodeURIComponent(m.collection)}`}>{m.collection}</a>
             <When time={m.observed_at} />
             <span class="id">[{m.memory_id}]</span>
+            {outcome(m) === false && <a href={`/incident/m/${m.memory_id}`}>{t("incident")}</a>}
           </p>
         </div>
         <div class="memory-do">

@@ -10,7 +10,8 @@ import { number } from "../app/text";
 import { Button, Select } from "../parts/controls";
 import { Icon } from "../parts/icons";
 import { kindIcon, Outcome, outcome, When } from "../parts/memory_row";
-import { comparable, likeness, Thumbnail } from "../parts/perception_facts";
+import { byLikeness, likeness } from "../parts/likeness";
+import { comparable, Thumbnail } from "../parts/perception_facts";
 import { Empty, ErrorBox, Loading } from "../parts/states";
 import { filtered, usePages, type PerceptionFilter } from "./perceptions_pages";
 import { t } from "./perceptions.text";
@@ -153,7 +154,9 @@ function AlikeGallery({ id, filter }: { id: number; filter: PerceptionFilter }) 
     <>
       {reference.answer && (
         <section class="gallery-reference">
-          <p class="dim">{t("reference")}</p>
+          <p class="dim">
+            {t("reference")} {t("compared")}
+          </p>
           <Card m={reference.answer} wide />
           <a class="button" href={withQuery({ alike: undefined })}>
             <Icon name="back" />
@@ -183,7 +186,7 @@ function Found({ asked }: { asked: { answer?: { memories: Memory[] }; error?: Pr
       </Empty>
     );
   }
-  return <Cards of={asked.answer.memories} />;
+  return <Cards of={byLikeness(asked.answer.memories)} />;
 }
 
 /** Opens what the keys chose, unless a link or a button has the focus: Enter is theirs. */

@@ -96,7 +96,7 @@ export const t = texts(
     absent: "不存在",
     place: "位置",
     within: "{r} 以内",
-    session: "会话",
+    session: "回合",
     remove: "移除 {what}",
     degraded: "部分内容未能查询：",
     asTimes: "通过 MCP 可用 parse_time 解析时间词。",

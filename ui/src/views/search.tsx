@@ -7,6 +7,7 @@ import { useAsk } from "../app/ask";
 import { useKeys } from "../app/keys";
 import { go, route } from "../app/address";
 import { minute, number } from "../app/text";
+import { useTitle } from "../app/title";
 import { Button, copy } from "../parts/controls";
 import { mode, Stages, Why } from "../parts/found";
 import { Icon } from "../parts/icons";
@@ -22,6 +23,7 @@ const pageOfNewest = 30;
 
 export function Search() {
   const q = read(route.value.query);
+  useTitle(q.query ? `${t("title")}: ${q.query}` : undefined);
   const set = (next: Question) => go(address(next), "replace");
   const [filters, setFilters] = useState(false);
   return (

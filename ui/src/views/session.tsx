@@ -1,11 +1,12 @@
 // One episode: what happened when, under one cursor; how it went; what it
 // recalled.
 
-import { useSignal } from "@preact/signals";
 import type { Answer } from "../api/client";
 import { useAsk } from "../app/ask";
 import { useEpisode } from "../app/episode";
-import { number } from "../app/text";
+import { useMoment } from "../app/moment";
+import { moment, number } from "../app/text";
+import { useTitle } from "../app/title";
 import { Icon } from "../parts/icons";
 import { kindIcon, Status, When } from "../parts/memory_row";
 import { Score } from "../parts/score";
@@ -13,7 +14,7 @@ import { Await, Empty, ErrorBox, Loading } from "../parts/states";
 import { Tree } from "../parts/tree";
 import { AtCursor } from "./session_cursor";
 import { Timeline } from "./session_timeline";
-import { about } from "./sessions";
+import { about, began } from "./sessions";
 import { t } from "./session.text";
 
 export { Compare } from "./session_compare";
@@ -40,6 +41,8 @@ export function SessionView({ id }: { id: string }) {
 }
 
 export function SessionHead({ s }: { s: Answer<"session"> }) {
+  const failed = s.outcome_score !== undefined ? s.outcome_score < 0.5 : (s.summary?.failures ?? 0) > 0;
+  useTitle(`${about(s)}, ${moment(began(s))}`);
   return (
     <header>
       <h1>{about(s)}</h1>
@@ -48,7 +51,8 @@ export function SessionHead({ s }: { s: Answer<"session"> }) {
         <a href={`/search?collection=${encodeURIComponent(s.collection)}`}>{s.collection}</a>
         <span>{t("memories", { n: number(s.memory_count) })}</span>
         {s.status === "active" && <span class="chip">{t("active")}</span>}
-        <When time={s.created_at} />
+        <When time={began(s)} />
+        {failed && <a href={`/incident/s/${s.session_id}`}>{t("incident")}</a>}
         <a href={`/search?session_id=${s.session_id}`}>{t("searchIn")}</a>
         <a href={`/sessions/compare?a=${s.session_id}`}>{t("compare")}</a>
         <span class="id">{s.session_id}</span>
@@ -60,7 +64,7 @@ export function SessionHead({ s }: { s: Answer<"session"> }) {
 
 function Lived({ id }: { id: string }) {
   const episode = useEpisode(id);
-  const cursor = useSignal<number | undefined>(undefined);
+  const { cursor, view } = useMoment();
   if (episode.error && episode.memories.length === 0) return <ErrorBox error={episode.error} />;
   if (!episode.done && episode.memories.length === 0) return <Loading lines={6} />;
   if (episode.memories.length === 0) {
@@ -78,9 +82,9 @@ function Lived({ id }: { id: string }) {
           <span class="dim">{episode.done ? t("timelineHint") : t("reading", { n: number(episode.memories.length) })}</span>
         </header>
         {episode.done && episode.total > episode.memories.length && <p class="dim">{t("truncated", { n: number(episode.memories.length), all: number(episode.total) })}</p>}
-        <Timeline memories={episode.memories} cursor={cursor} />
+        <Timeline memories={episode.memories} cursor={cursor} view={view} />
       </section>
-      <AtCursor memories={episode.memories} cursor={cursor} />
+      <AtCursor memories={episode.memories} cursor={cursor} view={view} />
     </>
   );
 }

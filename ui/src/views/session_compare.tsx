@@ -1,19 +1,22 @@
 // Two episodes side by side: how they went, where their contexts differ, and
 // both timelines under one cursor, counted from the beginning of each.
 
-import { effect, useSignal } from "@preact/signals";
+import { effect, useSignal, type Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Answer } from "../api/client";
 import { useAsk } from "../app/ask";
 import { useEpisode } from "../app/episode";
 import { go, route } from "../app/address";
+import { useMoment } from "../app/moment";
 import { moment, number, percent } from "../app/text";
+import { useTitle } from "../app/title";
 import { Button, Select } from "../parts/controls";
+import type { Stretch } from "../parts/perception_samples";
 import { Await, Loading } from "../parts/states";
 import { AtCursor } from "./session_cursor";
 import { span } from "./session_lanes";
 import { Timeline } from "./session_timeline";
-import { about } from "./sessions";
+import { about, began } from "./sessions";
 import { t } from "./session.text";
 
 const choices = 200; // newest episodes to choose from
@@ -24,7 +27,7 @@ export function Compare() {
   const b = query.get("b") ?? "";
   const sessions = useAsk("sessions", { limit: choices }, { live: 10_000 });
   const to = (x: string, y: string) => go(`/sessions/compare?a=${x}&b=${y}`, "replace");
-  const options = (sessions.answer?.sessions ?? []).map((s) => [s.session_id, `${about(s)}, ${moment(s.created_at)}, ${s.outcome_score === undefined ? t("noOutcome") : percent(s.outcome_score)}`] as const);
+  const options = (sessions.answer?.sessions ?? []).map((s) => [s.session_id, `${about(s)}, ${moment(began(s))}, ${s.outcome_score === undefined ? t("noOutcome") : percent(s.outcome_score)}`] as const);
   const withChosen = (id: string) => [["", t("chooseTwo")] as const, ...(id && !options.some(([x]) => x === id) ? [[id, id] as const] : []), ...options];
   return (
     <>
@@ -44,22 +47,24 @@ export function Compare() {
 function Both({ a, b }: { a: string; b: string }) {
   const first = useAsk("session", { session_id: a }, { live: 2000 });
   const second = useAsk("session", { session_id: b }, { live: 2000 });
-  const ago = useSignal<number | undefined>(undefined); // seconds from the beginning of each
+  const { cursor: ago, view } = useMoment(); // seconds from the beginning of each
+  useTitle(t("compareTitle"));
   return (
     <div class="stack compare">
       <Await of={first}>{(x) => <Await of={second}>{(y) => <Differences a={x} b={y} />}</Await>}</Await>
       <div class="compare-two">
-        <Side id={a} ago={ago} />
-        <Side id={b} ago={ago} />
+        <Side id={a} ago={ago} shared={view} />
+        <Side id={b} ago={ago} shared={view} />
       </div>
     </div>
   );
 }
 
 /** One timeline; its cursor and the shared one follow each other. */
-function Side({ id, ago }: { id: string; ago: ReturnType<typeof useSignal<number | undefined>> }) {
+function Side({ id, ago, shared }: { id: string; ago: Signal<number | undefined>; shared: Signal<Stretch | undefined> }) {
   const episode = useEpisode(id);
   const cursor = useSignal<number | undefined>(undefined);
+  const view = useSignal<Stretch | undefined>(undefined);
   const begin = episode.memories.length > 0 ? span(episode.memories)[0] : undefined;
   useEffect(() => {
     if (begin === undefined) return;
@@ -69,18 +74,29 @@ function Side({ id, ago }: { id: string; ago: ReturnType<typeof useSignal<number
     const up = effect(() => {
       if (cursor.value !== undefined) ago.value = cursor.value - begin;
     });
+    const zoomDown = effect(() => {
+      const next = shared.value && ([shared.value[0] + begin, shared.value[1] + begin] as Stretch);
+      if (String(next) !== String(view.peek())) view.value = next;
+    });
+    const zoomUp = effect(() => {
+      const next = view.value && ([view.value[0] - begin, view.value[1] - begin] as Stretch);
+      const now = shared.peek();
+      if (!next || !now ? next !== now : Math.abs(next[0] - now[0]) + Math.abs(next[1] - now[1]) > 1e-6) shared.value = next;
+    });
     return () => {
       down();
       up();
+      zoomDown();
+      zoomUp();
     };
   }, [begin]);
   if (episode.memories.length === 0) return episode.done ? <p class="dim">{t("empty")}</p> : <Loading lines={5} />;
   return (
     <div class="stack">
       <section class="card">
-        <Timeline memories={episode.memories} cursor={cursor} />
+        <Timeline memories={episode.memories} cursor={cursor} view={view} />
       </section>
-      <AtCursor memories={episode.memories} cursor={cursor} />
+      <AtCursor memories={episode.memories} cursor={cursor} view={view} />
     </div>
   );
 }
@@ -90,7 +106,7 @@ type Whole = Answer<"session">;
 function Differences({ a, b }: { a: Whole; b: Whole }) {
   const rows: [string, string, string][] = [
     [t("outcome"), share(a.outcome_score), share(b.outcome_score)],
-    [t("started"), moment(a.created_at), moment(b.created_at)],
+    [t("started"), moment(began(a)), moment(began(b))],
     [t("learnt"), count(a.summary?.facts), count(b.summary?.facts)],
     [t("perceived"), count(a.summary?.perceptions), count(b.summary?.perceptions)],
     [t("worked"), count(a.summary?.successes), count(b.summary?.successes)],
@@ -131,7 +147,7 @@ const share = (n?: number) => (n === undefined ? t("noOutcome") : percent(n));
 const count = (n?: number) => (n === undefined ? "" : number(n));
 
 /** The paths at which two contexts differ, with both values. */
-function contextRows(a: unknown, b: unknown, path = ""): [string, string, string][] {
+export function contextRows(a: unknown, b: unknown, path = ""): [string, string, string][] {
   const object = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null && !Array.isArray(v);
   if (object(a ?? {}) && object(b ?? {}) && (object(a) || object(b))) {
     const x = (a ?? {}) as Record<string, unknown>;

@@ -6,6 +6,7 @@ import type { Memory } from "../api/client";
 import { moment } from "../app/text";
 import { MemoryRow } from "../parts/memory_row";
 import { Perception } from "../parts/perception";
+import type { Stretch } from "../parts/perception_samples";
 import { at, lanes } from "./session_lanes";
 import { t } from "./session.text";
 
@@ -13,7 +14,7 @@ const panelHeight = 240;
 const mostPanels = 4;
 const factsShown = 3;
 
-export function AtCursor({ memories, cursor }: { memories: Memory[]; cursor: Signal<number | undefined> }) {
+export function AtCursor({ memories, cursor, view }: { memories: Memory[]; cursor: Signal<number | undefined>; view: Signal<Stretch | undefined> }) {
   const all = useMemo(() => lanes(memories, t("facts")), [memories]);
   const now = cursor.value;
   if (now === undefined) return null;
@@ -37,7 +38,7 @@ export function AtCursor({ memories, cursor }: { memories: Memory[]; cursor: Sig
             <figcaption>
               <span class="dim">{lane}</span> <a href={`/memory/${item!.m.memory_id}`}>{item!.m.content}</a>
             </figcaption>
-            <Perception key={item!.m.memory_id} m={item!.m} cursor={cursor} height={panelHeight} bare />
+            <Perception key={item!.m.memory_id} m={item!.m} cursor={cursor} view={view} height={panelHeight} bare />
           </figure>
         ))}
       </div>

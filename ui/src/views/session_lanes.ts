@@ -19,10 +19,17 @@ export interface Lane {
 
 const mostLanes = 12;
 
+/** How long a perception lasts, in seconds: as its metadata says, else its summary, "1,000 samples over 1.00 s". */
+export function lengthOf(m: Memory): number | undefined {
+  const length = (m.metadata as { duration_s?: unknown } | undefined)?.duration_s;
+  if (typeof length === "number" && length > 0) return length;
+  const told = m.type === "perception" ? /(?: over |^audio\/[\w.+-]+, )([\d,]*\.?\d+) (ms|s|min|h)\b/.exec(m.summary) : null;
+  return told ? Number(told[1]!.replaceAll(",", "")) * { ms: 0.001, s: 1, min: 60, h: 3600 }[told[2] as "ms" | "s" | "min" | "h"] : undefined;
+}
+
 function item(m: Memory): Item {
   const from = Date.parse(m.observed_at) / 1000;
-  const length = (m.metadata as { duration_s?: unknown } | undefined)?.duration_s;
-  return { m, from, to: from + (typeof length === "number" && length > 0 ? length : 0), good: outcome(m) };
+  return { m, from, to: from + (lengthOf(m) ?? 0), good: outcome(m) };
 }
 
 /** One lane of facts, then one for each source of perceptions, the busiest first. */

@@ -5,6 +5,7 @@ import type { Signal } from "@preact/signals";
 import type { Memory } from "../api/client";
 import { duration, moment } from "../app/text";
 import { Button } from "../parts/controls";
+import type { Stretch } from "../parts/perception_samples";
 import { useWidth } from "../parts/width";
 import { lanes, span, ticks, type Item } from "./session_lanes";
 import { t } from "./session.text";
@@ -17,14 +18,18 @@ interface TimelineProps {
   memories: Memory[];
   /** Seconds since the epoch; undefined before it is first moved. */
   cursor: Signal<number | undefined>;
+  /** The stretch that is shown, likewise; undefined shows the whole. */
+  view: Signal<Stretch | undefined>;
+  /** A moment that is marked, such as that of a failure. */
+  mark?: number;
 }
 
-export function Timeline({ memories, cursor }: TimelineProps) {
+export function Timeline({ memories, cursor, view, mark }: TimelineProps) {
   const [ref, width] = useWidth();
   const all = useMemo(() => lanes(memories, t("facts")), [memories]);
   const whole = useMemo(() => span(memories), [memories]);
-  const [view, setView] = useState<[number, number]>();
-  const [from, to] = view ?? whole;
+  const setView = (v: Stretch | undefined) => void (view.value = v);
+  const [from, to] = view.value ?? whole;
   const left = width < 600 ? 70 : 130;
   const x = (s: number) => left + ((s - from) / (to - from)) * (width - left - 8);
   const moments = useMemo(() => [...new Set(all.flatMap((l) => l.items.map((i) => i.from)))].sort((a, b) => a - b), [all]);
@@ -69,7 +74,7 @@ export function Timeline({ memories, cursor }: TimelineProps) {
   const now = cursor.value;
   return (
     <div class="timeline" ref={ref}>
-      <Transport moments={moments} cursor={cursor} step={step} zoom={zoom} zoomed={!!view} whole={() => setView(undefined)} />
+      <Transport moments={moments} cursor={cursor} step={step} zoom={zoom} zoomed={!!view.value} whole={() => setView(undefined)} />
       {width > 0 && (
         <svg
           width={width}
@@ -92,7 +97,7 @@ export function Timeline({ memories, cursor }: TimelineProps) {
             <g key={s} class="tick">
               <line x1={x(whole[0] + s)} x2={x(whole[0] + s)} y1={0} y2={height - axisHeight} />
               <text x={Math.min(x(whole[0] + s), width - labelHalf)} y={height - 9} text-anchor="middle">
-                {duration(s)}
+                {tickText(s, to - from)}
               </text>
             </g>
           ))}
@@ -108,11 +113,19 @@ export function Timeline({ memories, cursor }: TimelineProps) {
               ))}
             </g>
           ))}
+          {mark !== undefined && mark >= from && mark <= to && <line class="mark-line" x1={x(mark)} x2={x(mark)} y1={0} y2={height - axisHeight} />}
           {now !== undefined && now >= from && now <= to && <line class="cursor" x1={x(now)} x2={x(now)} y1={0} y2={height - axisHeight + 6} />}
         </svg>
       )}
     </div>
   );
+}
+
+/** A mark of the axis, with as many digits as the stretch needs to tell its marks apart. */
+function tickText(s: number, shown: number): string {
+  if (shown >= 60 || s < 60) return shown < 1 && s >= 1 ? `${s.toFixed(3)} s` : duration(s);
+  const digits = shown < 1 ? 3 : shown < 10 ? 1 : 0;
+  return `${Math.floor(s / 60)}:${(s % 60).toFixed(digits).padStart(digits ? digits + 3 : 2, "0")}`;
 }
 
 /** Of items that would fall on the same pixel, one is drawn: a failure before a success. */

@@ -1,115 +1,136 @@
-// Episodes, newest first, with their outcome. Two can be chosen to be compared.
+// Episodes with their outcome, filtered and in an order. Two can be chosen to be compared.
 
-import { useEffect, useState } from "preact/hooks";
-import type { Answer, Session } from "../api/client";
+import { useState } from "preact/hooks";
+import type { Session } from "../api/client";
 import { useAsk } from "../app/ask";
 import { go, route, withQuery } from "../app/address";
 import { number } from "../app/text";
+import { useTitle } from "../app/title";
 import { Button, Segments, Select } from "../parts/controls";
-import { When } from "../parts/memory_row";
+import { When, placeOf } from "../parts/memory_row";
+import { Pager } from "../parts/pager";
 import { Score } from "../parts/score";
 import { Await, Empty } from "../parts/states";
+import { TimeFilter, between } from "../parts/time_filter";
 import { t } from "./session.text";
 
 const page = 30;
-
+const orders = ["time", "outcome", "robot", "task", "place"] as const;
+type Order = (typeof orders)[number];
 type Status = "" | "active" | "ended";
+const outcomes = ["success", "failure", "partial", "unknown"] as const;
+type Outcome = "" | (typeof outcomes)[number];
+
+const oneOf = <T extends string>(text: string | null, values: readonly T[]): T | undefined => values.find((v) => v === text);
 
 export function Sessions() {
   const { query } = route.value;
-  const collection = query.get("collection") ?? "";
-  const status = (query.get("status") ?? "") as Status;
+  const has = (name: string) => query.get(name) || undefined;
+  const status = oneOf(query.get("status"), ["active", "ended"] as const);
+  const outcome = oneOf(query.get("outcome"), outcomes);
+  const sort = oneOf(query.get("sort"), orders) ?? "time";
   const collections = useAsk("collections", {}, { live: 10_000 });
   const [chosen, setChosen] = useState<string[]>([]);
-  const request = { limit: page, ...(collection ? { collection } : {}), ...(status ? { status } : {}) };
+  const filters = { collection: has("collection"), status, outcome, robot: has("robot"), task: has("task"), words: has("words"), ...between(has("after"), has("before")) };
+  const sessions = useAsk("sessions", { ...filters, sort, limit: page, page: Math.max(1, Math.floor(Number(has("page"))) || 1) }, { live: 2000, settle: 150 });
+  const filtered = Object.values(filters).some((v) => v !== undefined);
+  const set = (name: string) => (value: string) => go(withQuery({ [name]: value || undefined, page: undefined }), "replace");
   const choose = (id: string) => setChosen((c) => (c.includes(id) ? c.filter((x) => x !== id) : [...c, id].slice(-2)));
+  useTitle([t("title"), has("task"), has("robot"), has("words")].filter(Boolean).join(", "));
+  const names = { robot: [] as string[], task: [] as string[] };
+  for (const s of sessions.answer?.sessions ?? []) {
+    const robot = robotOf(s);
+    const task = taskOf(s);
+    if (robot && !names.robot.includes(robot)) names.robot.push(robot);
+    if (task && !names.task.includes(task)) names.task.push(task);
+  }
   return (
     <>
       <div class="head">
         <h1>{t("title")}</h1>
         <Segments<Status>
           label={t("status")}
-          value={status}
+          value={status ?? ""}
           options={[
             ["", t("all")],
             ["active", t("active")],
             ["ended", t("ended")],
           ]}
-          onChange={(v) => go(withQuery({ status: v }), "replace")}
-        />
-        <Select
-          label={t("collection")}
-          hideLabel
-          value={collection}
-          options={[["", `${t("collection")}: ${t("all")}`], ...(collections.answer?.collections ?? []).map((c) => [c.collection, c.collection] as const)]}
-          onChange={(v) => go(withQuery({ collection: v }), "replace")}
+          onChange={set("status")}
         />
         <Button disabled={chosen.length !== 2} onClick={() => go(`/sessions/compare?a=${chosen[0]}&b=${chosen[1]}`)}>
           {t(chosen.length === 2 ? "compareTwo" : "chooseTwo")}
         </Button>
       </div>
-      <List key={JSON.stringify(request)} request={request} chosen={chosen} choose={choose} />
+      <div class="list-filters">
+        <Select<Outcome> label={t("outcome")} value={outcome ?? ""} options={[["", t("all")], ...outcomes.map((o) => [o, t(o)] as const)]} onChange={set("outcome")} />
+        {(["robot", "task"] as const).map((name) => (
+          <label key={name} class="field">
+            <span class="field-label">{t(name)}</span>
+            <input type="search" list={`all-${name}`} value={has(name) ?? ""} onChange={(e) => set(name)(e.currentTarget.value)} autocomplete="off" />
+            <datalist id={`all-${name}`}>
+              {names[name].map((x) => (
+                <option key={x} value={x} />
+              ))}
+            </datalist>
+          </label>
+        ))}
+        <label class="field">
+          <span class="field-label">{t("words")}</span>
+          <input type="search" value={has("words") ?? ""} onInput={(e) => set("words")(e.currentTarget.value)} autocomplete="off" />
+        </label>
+        <Select label={t("collection")} value={has("collection") ?? ""} options={[["", t("all")], ...(collections.answer?.collections ?? []).map((c) => [c.collection, c.collection] as const)]} onChange={set("collection")} />
+        <TimeFilter after={has("after")} before={has("before")} set={(after, before) => go(withQuery({ after, before, page: undefined }), "replace")} />
+        <Select<Order> label={t("sort")} value={sort} options={orders.map((o) => [o, t(o === "time" ? "byTime" : o === "outcome" ? "byOutcome" : o)] as const)} onChange={(v) => set("sort")(v === "time" ? "" : v)} />
+      </div>
+      <Await of={sessions} lines={8}>
+        {(a) =>
+          a.sessions.length === 0 ? (
+            <Empty icon="sessions" title={t(filtered || a.total > 0 ? "noneSuch" : "none")}>
+              {filtered || a.total > 0 ? <a href="/sessions">{t("clear")}</a> : t("noneHint")}
+            </Empty>
+          ) : (
+            <>
+              <p class="dim list-total">
+                {t("total", { n: number(a.total) })}
+                {filtered && <a href="/sessions">{t("clear")}</a>}
+              </p>
+              <ul class="card sessions">
+                {a.sessions.map((s) => (
+                  <Row key={s.session_id} s={s} chosen={chosen.includes(s.session_id)} choose={() => choose(s.session_id)} />
+                ))}
+              </ul>
+              <Pager page={a.page ?? 1} limit={page} total={a.total} />
+            </>
+          )
+        }
+      </Await>
     </>
   );
 }
 
-interface ListProps {
-  request: { limit: number; collection?: string; status?: "active" | "ended" };
-  chosen: string[];
-  choose: (id: string) => void;
+function robotOf(s: { context?: unknown }): string | undefined {
+  const robot = (s.context as { robot?: unknown } | undefined)?.robot;
+  const name = typeof robot === "object" && robot ? ((robot as { id?: unknown }).id ?? (robot as { name?: unknown }).name) : robot;
+  return typeof name === "string" ? name : undefined;
 }
 
-function List({ request, chosen, choose }: ListProps) {
-  const first = useAsk("sessions", request, { live: 2000 });
-  const [cursor, setCursor] = useState<string>();
-  const [pages, setPages] = useState<Answer<"sessions">[]>([]);
-  const next = useAsk("sessions", cursor ? { ...request, cursor } : undefined, { live: 0 });
-  useEffect(() => {
-    if (next.answer) setPages((p) => [...p, next.answer!]);
-  }, [next.answer]);
-  return (
-    <Await of={first} lines={8}>
-      {(a) => {
-        const sessions = [a, ...pages].flatMap((p) => p.sessions);
-        const more = (pages.at(-1) ?? a).next;
-        if (sessions.length === 0) {
-          return (
-            <Empty icon="sessions" title={t("none")}>
-              {t("noneHint")}
-            </Empty>
-          );
-        }
-        return (
-          <>
-            <p class="dim">{t("total", { n: number(a.total) })}</p>
-            <ul class="card sessions">
-              {sessions.map((s) => (
-                <Row key={s.session_id} s={s} chosen={chosen.includes(s.session_id)} choose={() => choose(s.session_id)} />
-              ))}
-            </ul>
-            {more && (
-              <p class="more">
-                <Button disabled={next.asking} onClick={() => setCursor(more)}>
-                  {t("more")}
-                </Button>
-              </p>
-            )}
-          </>
-        );
-      }}
-    </Await>
-  );
+function taskOf(s: { context?: unknown }): string | undefined {
+  const task = (s.context as { task?: unknown } | undefined)?.task;
+  const name = typeof task === "object" && task ? (task as { name?: unknown }).name : task;
+  return typeof name === "string" ? name : undefined;
 }
 
 /** What an episode was about, in a few words of its context. */
-export function about(s: { context?: unknown; collection: string }): string {
-  const task = (s.context as { task?: unknown } | undefined)?.task;
-  if (typeof task === "string") return task;
-  const name = (task as { name?: unknown } | undefined)?.name;
-  return typeof name === "string" ? name : s.collection;
-}
+export const about = (s: { context?: unknown; collection: string }): string => taskOf(s) ?? source(s)?.recording ?? s.collection;
+
+const source = (s: { context?: unknown }) => (s.context as { source?: { recording?: string; began?: string } } | undefined)?.source;
+
+/** When an episode began: a recording at its own time, not at that of its import. */
+export const began = (s: { context?: unknown; created_at: string }): string => source(s)?.began ?? s.created_at;
 
 function Row({ s, chosen, choose }: { s: Session; chosen: boolean; choose: () => void }) {
+  const where = placeOf((s.context as { spatial?: unknown } | undefined)?.spatial);
   return (
     <li>
       <input type="checkbox" aria-label={t("choose")} checked={chosen} onChange={choose} />
@@ -118,10 +139,12 @@ function Row({ s, chosen, choose }: { s: Session; chosen: boolean; choose: () =>
           {about(s)}
         </a>
         <p class="row-facts">
+          {robotOf(s) && <span>{robotOf(s)}</span>}
           <span>{s.collection}</span>
-          <span>{t("memories", { n: number(s.memory_count) })}</span>
+          {where && <span>{t("at", { place: where })}</span>}
+          <span>{s.memory_count === 1 ? t("memory") : t("memories", { n: number(s.memory_count) })}</span>
           {s.status === "active" && <span class="chip">{t("active")}</span>}
-          <When time={s.created_at} />
+          <When time={began(s)} />
         </p>
       </div>
       <Score of={s.outcome_score} />

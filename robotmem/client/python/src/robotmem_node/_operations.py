@@ -324,6 +324,52 @@ class HistoryResponse(Answer):
     _nested: ClassVar[dict[str, str]] = {"versions": "[Version"}
 
 
+class Incident(Answer):
+    at: str
+    collection: str
+    first_at: str
+    group: str
+    kind: str
+    media_type: str | None
+    memory_id: int | None
+    perception_id: int | None
+    perception_type: str | None
+    place: Any
+    repeats: int
+    resolved: Resolved | None
+    robot: str | None
+    said: str | None
+    session_id: str | None
+    task: str | None
+
+    _nested: ClassVar[dict[str, str]] = {"resolved": "Resolved"}
+
+
+class IncidentGroup(Answer):
+    collection: str
+    count: int
+    first_at: str
+    group: str
+    last_at: str
+    open: int
+    said: str
+    task: str | None
+
+
+class IncidentsResponse(Answer):
+    degraded: list[str]
+    groups: list[IncidentGroup]
+    incidents: list[Incident]
+    interpreted: list[str]
+    limit: int
+    page: int
+    robots: list[str]
+    tasks: list[str]
+    total: int
+
+    _nested: ClassVar[dict[str, str]] = {"groups": "[IncidentGroup", "incidents": "[Incident"}
+
+
 class Inferred(Answer):
     category: str
     confidence: float
@@ -596,6 +642,12 @@ class RepairResponse(Answer):
     repaired: list[str]
 
     _nested: ClassVar[dict[str, str]] = {"doctor": "DoctorResponse"}
+
+
+class Resolved(Answer):
+    at: str
+    lesson: str
+    memory_id: int
 
 
 class RestoreResponse(Answer):
@@ -883,6 +935,7 @@ ROUTES: dict[str, tuple[str, str, bool]] = {
     "paths": ("GET", "/api/paths", True),
     "places": ("GET", "/api/places", True),
     "recent_failures": ("GET", "/api/recent-failures", True),
+    "incidents": ("GET", "/api/incidents", True),
     "stats": ("GET", "/api/stats", True),
     "activity": ("GET", "/api/activity", True),
     "changes": ("GET", "/api/changes", True),
@@ -1436,6 +1489,13 @@ class Operations:
         limit: int | None = None,
         collection: str | None = None,
         status: Literal["active", "ended"] | None = None,
+        outcome: Literal["success", "failure", "partial", "unknown"] | None = None,
+        robot: str | None = None,
+        task: str | None = None,
+        words: str | None = None,
+        after: Time | None = None,
+        before: Time | None = None,
+        sort: Literal["time", "outcome", "robot", "task", "place"] | None = None,
         cursor: str | None = None,
     ) -> SessionsResponse:
         """Page through episodes, newest first.
@@ -1445,10 +1505,19 @@ class Operations:
             limit: Episodes per page, 1 to 1,000.
             collection: Namespace. Default: all.
             status: active or ended. Default: both.
+            outcome: Only episodes with this last outcome; unknown for those without one.
+            robot: Only of this robot: robot.id, robot.name or robot of the context.
+            task: Only of this task: task.name, task.type, task.goal or task of the context.
+            words: Only those whose context contains this text, such as a place; A to Z in any case.
+            after: Only episodes that began at this time or later, RFC 3339.
+            before: Only episodes that began before this time, RFC 3339.
+            sort: time (newest first), outcome (worst first), robot, task or place, which is the value of
+                spatial. Other orders than time have pages but no next.
             cursor: The value of next from the previous page. New entries do not shift the pages.
         """
         return SessionsResponse(self._call("sessions", {"page": page, "limit": limit, "collection":
-            collection, "status": status, "cursor": cursor}))
+            collection, "status": status, "outcome": outcome, "robot": robot, "task": task, "words": words,
+            "after": after, "before": before, "sort": sort, "cursor": cursor}))
 
     def session(self, session_id: str) -> SessionResponse:
         """Return one episode: its context, outcome and summary, the memories that were recalled for it and
@@ -1567,6 +1636,48 @@ class Operations:
         """
         return ListResponse(self._call("recent_failures", {"collection": collection, "limit": limit, "days":
             days}))
+
+    def incidents(
+        self,
+        *,
+        collection: str | None = None,
+        robot: str | None = None,
+        task: str | None = None,
+        words: str | None = None,
+        session_id: str | None = None,
+        memory_id: int | None = None,
+        group: str | None = None,
+        resolved: bool | None = None,
+        after: Time | None = None,
+        before: Time | None = None,
+        sort: Literal["time", "repeats", "robot", "task", "place"] | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+    ) -> IncidentsResponse:
+        """Return the episodes that failed, and failed memories outside of them: robot, task, place, what was
+        said, the perception that shows it, how often it happened before, and the fact that resolves it. To
+        resolve one, learn the lesson with {"resolves":{"session_id":"…"}} (or memory_id, or group) in its
+        context.
+
+        Args:
+            collection: Namespace. Default: all.
+            robot: Only of this robot.
+            task: Only of this task.
+            words: Only those whose text, robot, task or place contains this text, in any case.
+            session_id: Only the incident of this episode.
+            memory_id: Only the incident that this memory tells of.
+            group: Only the incidents of this group.
+            resolved: Only resolved or only open ones. Default: both.
+            after: Only those at this time or later, RFC 3339.
+            before: Only those before this time, RFC 3339.
+            sort: time (newest first), repeats (most first), robot, task or place.
+            page: Page number, from 1.
+            limit: Incidents per page, 1 to 200.
+        """
+        return IncidentsResponse(self._call("incidents", {"collection": collection, "robot": robot, "task":
+            task, "words": words, "session_id": session_id, "memory_id": memory_id, "group": group,
+            "resolved": resolved, "after": after, "before": before, "sort": sort, "page": page, "limit":
+            limit}))
 
     def stats(self) -> StatsResponse:
         """Count the stored memories, sessions and bytes, and the recalls."""
@@ -2214,6 +2325,13 @@ class AsyncOperations:
         limit: int | None = None,
         collection: str | None = None,
         status: Literal["active", "ended"] | None = None,
+        outcome: Literal["success", "failure", "partial", "unknown"] | None = None,
+        robot: str | None = None,
+        task: str | None = None,
+        words: str | None = None,
+        after: Time | None = None,
+        before: Time | None = None,
+        sort: Literal["time", "outcome", "robot", "task", "place"] | None = None,
         cursor: str | None = None,
     ) -> SessionsResponse:
         """Page through episodes, newest first.
@@ -2223,10 +2341,19 @@ class AsyncOperations:
             limit: Episodes per page, 1 to 1,000.
             collection: Namespace. Default: all.
             status: active or ended. Default: both.
+            outcome: Only episodes with this last outcome; unknown for those without one.
+            robot: Only of this robot: robot.id, robot.name or robot of the context.
+            task: Only of this task: task.name, task.type, task.goal or task of the context.
+            words: Only those whose context contains this text, such as a place; A to Z in any case.
+            after: Only episodes that began at this time or later, RFC 3339.
+            before: Only episodes that began before this time, RFC 3339.
+            sort: time (newest first), outcome (worst first), robot, task or place, which is the value of
+                spatial. Other orders than time have pages but no next.
             cursor: The value of next from the previous page. New entries do not shift the pages.
         """
         return SessionsResponse(await self._call("sessions", {"page": page, "limit": limit, "collection":
-            collection, "status": status, "cursor": cursor}))
+            collection, "status": status, "outcome": outcome, "robot": robot, "task": task, "words": words,
+            "after": after, "before": before, "sort": sort, "cursor": cursor}))
 
     async def session(self, session_id: str) -> SessionResponse:
         """Return one episode: its context, outcome and summary, the memories that were recalled for it and
@@ -2346,6 +2473,48 @@ class AsyncOperations:
         """
         return ListResponse(await self._call("recent_failures", {"collection": collection, "limit": limit,
             "days": days}))
+
+    async def incidents(
+        self,
+        *,
+        collection: str | None = None,
+        robot: str | None = None,
+        task: str | None = None,
+        words: str | None = None,
+        session_id: str | None = None,
+        memory_id: int | None = None,
+        group: str | None = None,
+        resolved: bool | None = None,
+        after: Time | None = None,
+        before: Time | None = None,
+        sort: Literal["time", "repeats", "robot", "task", "place"] | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+    ) -> IncidentsResponse:
+        """Return the episodes that failed, and failed memories outside of them: robot, task, place, what was
+        said, the perception that shows it, how often it happened before, and the fact that resolves it. To
+        resolve one, learn the lesson with {"resolves":{"session_id":"…"}} (or memory_id, or group) in its
+        context.
+
+        Args:
+            collection: Namespace. Default: all.
+            robot: Only of this robot.
+            task: Only of this task.
+            words: Only those whose text, robot, task or place contains this text, in any case.
+            session_id: Only the incident of this episode.
+            memory_id: Only the incident that this memory tells of.
+            group: Only the incidents of this group.
+            resolved: Only resolved or only open ones. Default: both.
+            after: Only those at this time or later, RFC 3339.
+            before: Only those before this time, RFC 3339.
+            sort: time (newest first), repeats (most first), robot, task or place.
+            page: Page number, from 1.
+            limit: Incidents per page, 1 to 200.
+        """
+        return IncidentsResponse(await self._call("incidents", {"collection": collection, "robot": robot,
+            "task": task, "words": words, "session_id": session_id, "memory_id": memory_id, "group": group,
+            "resolved": resolved, "after": after, "before": before, "sort": sort, "page": page, "limit":
+            limit}))
 
     async def stats(self) -> StatsResponse:
         """Count the stored memories, sessions and bytes, and the recalls."""

@@ -1,0 +1,276 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/robotmem/robotmem-go/consolidate"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+)
+
+const (
+	maxIncidents  = 5000 // failed memories, and failed episodes, that are read: the newest
+	maxGroups     = 20
+	maxNames      = 200
+	sameIncident  = 0.5 // share of common words of texts about the same failure
+	maxCandidates = 200 // groups of one task that a text is compared with, the newest
+)
+
+// Incidents implements Service.
+func (n *Node) Incidents(ctx context.Context, req *robotmem.IncidentsRequest) (*robotmem.IncidentsResponse, error) {
+	res := &robotmem.IncidentsResponse{}
+	return orNil(res, read(ctx, n, "incidents", req, func(c *store.Conn, r *robotmem.IncidentsRequest) error {
+		all, degraded, err := n.incidents(c, r.Collection)
+		if err != nil {
+			return err
+		}
+		res.Page, res.Limit, res.Degraded = r.Page, r.Limit, degraded
+		res.Robots = namesOf(all, func(i *robotmem.Incident) string { return i.Robot })
+		res.Tasks = namesOf(all, func(i *robotmem.Incident) string { return i.Task })
+		all = slices.DeleteFunc(all, func(i robotmem.Incident) bool { return !selects(r, &i) })
+		res.Total, res.Groups = len(all), groupsOf(all)
+		slices.SortStableFunc(all, func(a, b robotmem.Incident) int {
+			if r.Sort == "repeats" {
+				return cmp.Compare(b.Repeats, a.Repeats)
+			}
+			return cmp.Compare(sortKey(r.Sort, &a), sortKey(r.Sort, &b))
+		})
+		from := min((r.Page-1)*r.Limit, len(all))
+		res.Incidents = append([]robotmem.Incident{}, all[from:min(from+r.Limit, len(all))]...)
+		for i := range res.Incidents {
+			if err := c.ShownBy(&res.Incidents[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// sortKey is what a list is sorted by; what is without it comes last.
+func sortKey(by string, i *robotmem.Incident) string {
+	key := map[string]string{"robot": i.Robot, "task": i.Task}[by]
+	if by == "place" && i.Place != nil {
+		key = fmt.Sprint(i.Place)
+	}
+	return cmp.Or(key, string(unicode.MaxRune))
+}
+
+// incidents returns all incidents of a collection, newest first.
+func (n *Node) incidents(c *store.Conn, collection string) ([]robotmem.Incident, []string, error) {
+	set, err := n.matching(c, collection, robotmem.Object{"outcome": robotmem.OutcomeFailure}, nil, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	memories, degraded, err := c.Newest(n.index.Columns.ObservedTimes(set), maxIncidents, n.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	var sessions robotmem.SessionsResponse
+	if err := c.Sessions(&robotmem.SessionsRequest{Collection: collection, Outcome: robotmem.OutcomeFailure, Page: 1, Limit: maxIncidents}, nil, &sessions); err != nil {
+		return nil, nil, err
+	}
+	degraded = append(degraded, sessions.Degraded...)
+	if set.Count() > maxIncidents || sessions.Total > maxIncidents {
+		degraded = append(degraded, fmt.Sprintf("only the newest %d failed memories and episodes are listed", maxIncidents))
+	}
+	episodes := map[string]*robotmem.Session{}
+	for i := range sessions.Sessions {
+		episodes[sessions.Sessions[i].SessionID] = &sessions.Sessions[i]
+	}
+	out := []robotmem.Incident{}
+	teller := map[string]*robotmem.Memory{} // by episode
+	told := map[string]bool{}               // episodes with a failed fact
+	for i := range memories {
+		told[memories[i].SessionID] = told[memories[i].SessionID] || memories[i].SessionID != "" && memories[i].Type == "fact"
+	}
+	for i := range memories {
+		m := &memories[i]
+		if _, lesson := m.Context["resolves"]; lesson {
+			continue // it tells what failed
+		}
+		if episodes[m.SessionID] == nil {
+			if m.Type == "fact" || !told[m.SessionID] { // else a fact tells of it
+				out = append(out, incidentOf(m, nil))
+			}
+		} else if best := teller[m.SessionID]; best == nil || tells(m) > tells(best) {
+			teller[m.SessionID] = m
+		}
+	}
+	for id, s := range episodes {
+		out = append(out, incidentOf(teller[id], s))
+	}
+	slices.SortFunc(out, func(a, b robotmem.Incident) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.MemoryID, a.MemoryID), strings.Compare(a.SessionID, b.SessionID))
+	})
+	group(out)
+	return out, degraded, n.resolve(c, collection, out)
+}
+
+// tells ranks the memories of a failed episode by what they say of the failure.
+func tells(m *robotmem.Memory) int {
+	switch {
+	case m.Type != "fact":
+		return 0
+	case m.OutcomeSource == record.FromSession:
+		return 1
+	}
+	return 2
+}
+
+// incidentOf makes the incident of a memory, of an episode, or of both.
+func incidentOf(m *robotmem.Memory, s *robotmem.Session) robotmem.Incident {
+	i := robotmem.Incident{Kind: "memory"}
+	if m != nil {
+		i.MemoryID, i.SessionID, i.Collection, i.At, i.Said = m.MemoryID, m.SessionID, m.Collection, m.ObservedAt, m.Content
+		i.Robot, i.Task, i.Place = record.RobotOf(m.Context), record.TaskOf(m.Context), m.Spatial
+		if m.Type == "perception" {
+			i.PerceptionID, i.PerceptionType, i.MediaType = m.MemoryID, m.PerceptionType, m.MediaType
+		}
+	}
+	if s != nil {
+		i.Kind, i.SessionID, i.Collection = "session", s.SessionID, s.Collection
+		i.Robot, i.Task = cmp.Or(i.Robot, record.RobotOf(s.Context)), cmp.Or(i.Task, record.TaskOf(s.Context))
+		if i.Place == nil {
+			i.Place = s.Context["spatial"]
+		}
+		if m == nil {
+			if i.At = s.CreatedAt; s.EndedAt != nil {
+				i.At = *s.EndedAt
+			}
+		}
+	}
+	return i
+}
+
+// group finds what happened repeatedly: incidents of one collection and task whose texts
+// share half of their words, without numbers. all is newest first.
+func group(all []robotmem.Incident) {
+	type known struct {
+		key   string
+		words []string
+		count int
+		first time.Time
+	}
+	byTask := map[[2]string][]*known{}
+	for k := len(all) - 1; k >= 0; k-- {
+		i := &all[k]
+		task := [2]string{i.Collection, i.Task}
+		words := slices.DeleteFunc(text.Stems(i.Said), func(w string) bool {
+			return !strings.ContainsFunc(w, unicode.IsLetter) || strings.ContainsAny(w, "0123456789")
+		})
+		var g *known
+		for _, old := range byTask[task][max(0, len(byTask[task])-maxCandidates):] {
+			if len(words)+len(i.Task) > 0 && slices.Equal(words, old.words) || consolidate.Jaccard(words, old.words) >= sameIncident {
+				g = old
+				break
+			}
+		}
+		if g == nil {
+			h := fnv.New64a()
+			if fmt.Fprintf(h, "%q%q", task, words); len(words)+len(i.Task) == 0 {
+				fmt.Fprint(h, i.SessionID, i.MemoryID) // nothing says that it is the same
+			}
+			g = &known{key: fmt.Sprintf("%016x", h.Sum64()), words: words, first: i.At}
+			byTask[task] = append(byTask[task], g)
+		}
+		g.count++
+		i.Group, i.Repeats, i.FirstAt = g.key, g.count, g.first
+	}
+}
+
+// resolve notes the facts that resolve incidents, the newest of each. all is newest first.
+func (n *Node) resolve(c *store.Conn, collection string, all []robotmem.Incident) error {
+	exists := map[string]any{"$exists": true}
+	set, err := n.matching(c, collection, robotmem.Object{"$or": []any{
+		map[string]any{"resolves.session_id": exists}, map[string]any{"resolves.memory_id": exists}, map[string]any{"resolves.group": exists},
+	}}, nil, nil)
+	if err != nil {
+		return err
+	}
+	lessons, _, err := c.Newest(n.index.Columns.ObservedTimes(set), maxIncidents, n.Now())
+	if err != nil {
+		return err
+	}
+	by := map[string]*robotmem.Memory{}
+	for i := range lessons {
+		what, _ := lessons[i].Context["resolves"].(map[string]any)
+		for key, value := range what {
+			if name := fmt.Sprint(key, " ", value); by[name] == nil {
+				by[name] = &lessons[i]
+			}
+		}
+	}
+	for i := range all {
+		in := &all[i]
+		m := by[fmt.Sprint("memory_id ", in.MemoryID)]
+		if own := by["session_id "+in.SessionID]; own != nil && in.Kind == "session" {
+			m = own
+		}
+		if whole := by["group "+in.Group]; m == nil && whole != nil && !whole.ObservedAt.Before(in.At) {
+			m = whole
+		}
+		if m != nil {
+			in.Resolved = &robotmem.Resolved{MemoryID: m.MemoryID, At: m.ObservedAt, Lesson: m.Content}
+		}
+	}
+	return nil
+}
+
+func selects(r *robotmem.IncidentsRequest, i *robotmem.Incident) bool {
+	words := strings.ToLower(strings.Join([]string{i.Said, i.Robot, i.Task, fmt.Sprint(i.Place)}, "\n"))
+	return (r.Robot == "" || i.Robot == r.Robot) && (r.Task == "" || i.Task == r.Task) && (r.Group == "" || i.Group == r.Group) &&
+		(r.SessionID == "" || i.Kind == "session" && i.SessionID == r.SessionID) && (r.MemoryID == 0 || i.MemoryID == r.MemoryID) &&
+		(r.Resolved == nil || *r.Resolved == (i.Resolved != nil)) && (r.After == nil || !i.At.Before(*r.After)) && (r.Before == nil || i.At.Before(*r.Before)) &&
+		strings.Contains(words, strings.ToLower(r.Words))
+}
+
+// groupsOf returns what happened at least twice. all is newest first.
+func groupsOf(all []robotmem.Incident) []robotmem.IncidentGroup {
+	by := map[string]*robotmem.IncidentGroup{}
+	for k := range all {
+		i := &all[k]
+		g := by[i.Group]
+		if g == nil {
+			g = &robotmem.IncidentGroup{Group: i.Group, Collection: i.Collection, Task: i.Task, Said: i.Said, LastAt: i.At}
+			by[i.Group] = g
+		}
+		g.Count, g.FirstAt = g.Count+1, i.At
+		if i.Resolved == nil {
+			g.Open++
+		}
+		if len(i.Said) < len(g.Said) {
+			g.Said = i.Said
+		}
+	}
+	out := []robotmem.IncidentGroup{}
+	for g := range maps.Values(by) {
+		if g.Count > 1 {
+			out = append(out, *g)
+		}
+	}
+	slices.SortFunc(out, func(a, b robotmem.IncidentGroup) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), b.LastAt.Compare(a.LastAt), strings.Compare(a.Group, b.Group))
+	})
+	return out[:min(len(out), maxGroups)]
+}
+
+func namesOf(all []robotmem.Incident, name func(*robotmem.Incident) string) []string {
+	set := map[string]bool{}
+	for i := range all {
+		if n := name(&all[i]); n != "" {
+			set[n] = true
+		}
+	}
+	out := append([]string{}, slices.Sorted(maps.Keys(set))...)
+	return out[:min(len(out), maxNames)]
+}

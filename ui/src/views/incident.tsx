@@ -1,0 +1,465 @@
+// One incident: the moment of a failure with every stream that covers it, earlier
+// failures like it, the nearest success, and what other attempts advise.
+
+import { useSignal, type Signal } from "@preact/signals";
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { Answer, Memory } from "../api/client";
+import { go, route, withQuery } from "../app/address";
+import { useAsk } from "../app/ask";
+import { useEpisode } from "../app/episode";
+import { laidOut, useLayout } from "../app/layout";
+import { useMoment } from "../app/moment";
+import { ago, day, moment, number } from "../app/text";
+import { useTitle } from "../app/title";
+import { who } from "../app/who";
+import { Button, copy, Select } from "../parts/controls";
+import { drawable } from "../parts/drawable";
+import { Icon } from "../parts/icons";
+import { byLikeness, likeness } from "../parts/likeness";
+import { MemoryRow, Outcome, outcome, Thumb, When } from "../parts/memory_row";
+import { comparable } from "../parts/perception_facts";
+import type { Stretch } from "../parts/perception_samples";
+import { Await, ErrorBox, Loading } from "../parts/states";
+import { AnswerCard, taskOf, useAdvice, verbs, verdict, type Verdict } from "./incident_answer";
+import { Overlay } from "./incident_overlay";
+import { StreamPanel } from "./incident_panels";
+import { arranged, failing, gap, rank, shotAt, streams, type Stream } from "./incident_streams";
+import { t } from "./incident.text";
+import { Write } from "./incident_write";
+import { contextRows } from "./session_compare";
+import { Timeline } from "./session_timeline";
+
+const compared = 100; // perceptions that are ordered by distance
+const shownSimilar = 5;
+const choices = 200; // episodes whose outcome is known
+const mostDifferences = 14;
+const roomAround = 0.1; // share of the covering streams that is shown beside them
+
+type Refer = { session_id: string } | { memory_id: number };
+
+export function IncidentView({ kind, id }: { kind: string; id: string }) {
+  return kind === "s" ? <Episode id={id} /> : <OfMemory id={Number(id)} />;
+}
+
+function OfMemory({ id }: { id: number }) {
+  const memory = useAsk("get", { memory_id: id }, { live: 2000 });
+  return (
+    <Await of={memory} lines={8}>
+      {(m) => (m.session_id ? <Episode id={m.session_id} failure={id} /> : <Incident refer={{ memory_id: id }} collection={m.collection} memories={[m]} failure={m} done total={1} />)}
+    </Await>
+  );
+}
+
+function Episode({ id, failure }: { id: string; failure?: number }) {
+  const session = useAsk("session", { session_id: id }, { live: 2000 });
+  const episode = useEpisode(id);
+  if (episode.memories.length === 0 && episode.error) return <ErrorBox error={episode.error} />;
+  const told = failure === undefined ? failing(episode.memories) : episode.memories.find((m) => m.memory_id === failure);
+  return (
+    <Await of={session} lines={8}>
+      {(s) => (!episode.done && !told ? <Loading lines={8} /> : <Incident refer={failure === undefined ? { session_id: id } : { memory_id: failure }} session={s} collection={s.collection} memories={episode.memories} failure={told} done={episode.done} total={episode.total} />)}
+    </Await>
+  );
+}
+
+interface IncidentProps {
+  /** What names it. */
+  refer: Refer;
+  session?: Answer<"session">;
+  collection: string;
+  memories: Memory[];
+  failure?: Memory;
+  done: boolean;
+  total: number;
+}
+
+function Incident({ refer, session, collection, memories, failure, done, total }: IncidentProps) {
+  const { cursor, view } = useMoment();
+  const at = Date.parse(failure?.observed_at ?? memories.at(-1)?.observed_at ?? session?.ended_at ?? session?.created_at ?? "") / 1000;
+  const all = useMemo(() => streams(memories), [memories]);
+  const order = useMemo(() => arranged(all, at), [all, at]);
+  // It opens at the failure, unless the address names another moment.
+  const opened = useRef(false);
+  if (!opened.current && Number.isFinite(at)) {
+    opened.current = true;
+    if (cursor.peek() === undefined) {
+      cursor.value = at;
+      if (!view.peek()) view.value = around(order, memories, at);
+    }
+  }
+  const first = order[0] && shotAt(order[0], at);
+  const deciding = first && gap(first, at) === 0 && rank(first.m) < 9 ? first.m : undefined;
+  const said = failure?.content ?? session?.summary?.text ?? t("incident");
+  const task = taskOf(failure?.context) ?? taskOf(session?.context);
+  const near = useNear(collection, session?.session_id, deciding, at, failure);
+  const advice = useAdvice(collection, task, said);
+  const words = verbs(said, near.said);
+  const told = verdict(advice.answer, words, failure?.context);
+  useTitle(`${said}, ${moment(new Date(at * 1000))}`);
+  return (
+    <article class="incident stack">
+      <Head refer={refer} session={session} failure={failure} said={said} task={task} collection={collection} at={at} told={told} memories={memories} />
+      {!done && <p class="dim">{t("reading", { n: number(memories.length) })}</p>}
+      {done && total > memories.length && <p class="notice card">{t("truncated", { n: number(memories.length), all: number(total) })}</p>}
+      <div class="incident-columns">
+        <div class="stack incident-side">
+          <AnswerCard advice={advice} task={task} said={said} verbs={words} failed={failure} />
+          <Similar near={near} deciding={deciding} />
+        </div>
+        <div class="stack">
+          <Streams order={order} collection={collection} cursor={cursor} view={view} at={at} memories={memories} />
+          <Success near={near} deciding={deciding} cursor={cursor} view={view} session={session} failure={failure} />
+        </div>
+      </div>
+    </article>
+  );
+}
+
+/** The stretch of the streams that cover a failure, where the episode is much longer. */
+function around(order: Stream[], memories: Memory[], at: number): Stretch | undefined {
+  const covering = order.map((s) => shotAt(s, at)).filter((s) => s.to !== undefined && gap(s, at) === 0);
+  if (covering.length === 0) return undefined;
+  const from = Math.min(at, ...covering.map((s) => s.from));
+  const to = Math.max(at, ...covering.map((s) => s.to!));
+  const room = (to - from) * roomAround;
+  let [first, last] = [Infinity, -Infinity];
+  for (const m of memories) {
+    const time = Date.parse(m.observed_at) / 1000;
+    first = Math.min(first, time);
+    last = Math.max(last, time);
+  }
+  return last - first > 3 * (to - from) ? [from - room, to + room] : undefined;
+}
+
+interface HeadProps {
+  refer: Refer;
+  session?: Answer<"session">;
+  failure?: Memory;
+  said: string;
+  task?: string;
+  collection: string;
+  at: number;
+  told?: Verdict;
+  memories: Memory[];
+}
+
+function Head({ refer, session, failure, said, task, collection, at, told, memories }: HeadProps) {
+  const [writing, write] = useState<"lesson" | "resolve">();
+  const context = (failure?.context ?? session?.context ?? {}) as Record<string, unknown>;
+  const about = { ...session?.context, ...failure?.context } as Record<string, unknown>;
+  const robot = failure?.provenance?.robot ?? (about.robot as { id?: unknown } | undefined)?.id;
+  const place = placeOf(context);
+  const listed = useAsk("incidents", refer, { live: 2000 });
+  const known = listed.answer?.incidents[0];
+  const settled = known?.resolved;
+  const parts = [told?.bad, told?.good].filter(Boolean).join("; ");
+  const lesson = [task ? `${task}: ${said}` : said, parts].filter(Boolean).join(". ");
+  const learnt: Record<string, unknown> = {
+    ...(task ? { task: { name: task } } : {}),
+    ...(context.spatial ? { spatial: context.spatial } : {}),
+    ...(told?.value !== undefined ? { lesson: { [told.path.replace(/^params\./, "")]: told.value } } : {}),
+    ...(writing === "resolve" ? { resolves: refer } : { from: refer }),
+  };
+  return (
+    <header class="incident-head">
+      <h1>{said}</h1>
+      <p class="row-facts">
+        <Outcome of={failure ? outcome(failure) : undefined} />
+        {settled && (
+          <a class="mark good" href={`/memory/${settled.memory_id}`} title={settled.lesson}>
+            <Icon name="check" size={13} />
+            {t("resolved")}
+          </a>
+        )}
+        {known && known.repeats > 1 && <span class="mark bad">{t("repeats", { n: number(known.repeats), day: day(known.first_at) })}</span>}
+        {task && <span>{task}</span>}
+        {typeof robot === "string" && <span>{robot}</span>}
+        <a href={`/search?collection=${encodeURIComponent(collection)}`}>{collection}</a>
+        {Number.isFinite(at) && (
+          <time dateTime={new Date(at * 1000).toISOString()}>
+            {moment(new Date(at * 1000))} <span class="dim">({ago(new Date(at * 1000))})</span>
+          </time>
+        )}
+        {place && <span>{t("place", { place })}</span>}
+        {failure && <a href={`/memory/${failure.memory_id}`}>[{failure.memory_id}]</a>}
+        {session && <a href={`/sessions/${session.session_id}`}>{t("episode")}</a>}
+      </p>
+      {!failure && memories.length > 0 && <p class="dim">{t("notFailed")}</p>}
+      <p class="incident-do">
+        <Button icon="copy" onClick={() => void copy(location.href)}>
+          {t("copyLink")}
+        </Button>
+        {session && (
+          <a class="button" href={`/api/sessions/${encodeURIComponent(session.session_id)}/mcap`} download={`episode-${session.session_id}.mcap`}>
+            <Icon name="download" />
+            {t("download")}
+          </a>
+        )}
+        {who.value.read_only ? (
+          <span class="dim">{t("readOnly")}</span>
+        ) : (
+          <>
+            <Button icon="edit" onClick={() => write("lesson")}>
+              {t("lesson")}
+            </Button>
+            <Button icon="check" onClick={() => write("resolve")}>
+              {t("resolve")}
+            </Button>
+          </>
+        )}
+      </p>
+      {writing && <Write key={writing} resolve={writing === "resolve"} collection={collection} text={lesson} context={learnt} onClose={() => write(undefined)} onSaved={listed.again} />}
+    </header>
+  );
+}
+
+/** Coordinates of a context, short. */
+function placeOf(context: Record<string, unknown>): string {
+  const spatial = context.spatial as Record<string, unknown> | undefined;
+  for (const v of Object.values(spatial ?? {})) {
+    if (Array.isArray(v) && v.length >= 2 && v.length <= 3 && v.every((n) => typeof n === "number")) {
+      return `${v.map((n) => number(n as number, 2)).join(", ")}${typeof spatial!.frame_id === "string" ? ` (${spatial!.frame_id})` : ""}`;
+    }
+  }
+  return "";
+}
+
+interface Near {
+  /** Earlier failures of other episodes, nearest first. */
+  failures?: Memory[];
+  /** Successes of other episodes, nearest first. */
+  successes?: Memory[];
+  /** How many were compared. */
+  of: number;
+  /** What the nearest success said. */
+  said?: string;
+  failed?: Parameters<typeof ErrorBox>[0]["error"];
+}
+
+/** What is like a perception, by distance and by how it went. Without a perception, by the words of the failure. */
+function useNear(collection: string, session: string | undefined, deciding: Memory | undefined, at: number, failure: Memory | undefined): Near {
+  const like = deciding && comparable(deciding) ? deciding.memory_id : undefined;
+  const common = { collection, min_confidence: 0, explain: true, as_you_type: true } as const;
+  const alike = useAsk("recall", like === undefined ? undefined : { ...common, like: { memory_id: like }, n: compared }, { live: 0 });
+  const byWords = useAsk("recall", like === undefined && failure ? { ...common, query: failure.content, context_filter: { "task.success": false }, n: shownSimilar + 1 } : undefined, { live: 0 });
+  const ended = useAsk("sessions", like === undefined ? undefined : { collection, limit: choices }, { live: 0 });
+  const found = alike.answer && !(ended.asking && !ended.answer) ? alike.answer.memories : undefined;
+  const near = useMemo(() => {
+    if (!found) return undefined;
+    const scores = new Map(ended.answer?.sessions.map((s) => [s.session_id, s.outcome_score]));
+    const went = (m: Memory): boolean | undefined => {
+      const own = outcome(m);
+      const score = m.session_id ? scores.get(m.session_id) : undefined;
+      return own ?? (score === undefined ? undefined : score >= 0.67 ? true : score <= 0.33 ? false : undefined);
+    };
+    // What says itself how it went is an attempt of its own; of an episode, which says it for all, the nearest counts.
+    const seen = new Set<string>();
+    const once = (m: Memory) => {
+      if (outcome(m) !== undefined || !m.session_id) return true;
+      if (m.session_id === session || seen.has(m.session_id)) return false;
+      seen.add(m.session_id);
+      return true;
+    };
+    const others = byLikeness(found).filter(once);
+    return {
+      failures: others.filter((m) => went(m) === false && Date.parse(m.observed_at) / 1000 < at),
+      successes: others.filter((m) => went(m) === true),
+    };
+  }, [found, ended.answer, session, at]);
+  const nearest = near?.successes[0];
+  const lived = useAsk("session_memories", nearest?.session_id ? { session_id: nearest.session_id, limit: 200 } : undefined, { live: 0 });
+  const said = (nearest && outcome(nearest) === undefined && succeeding(lived.answer?.memories)?.content) || nearest?.content;
+  const worded = byWords.answer?.memories.filter((m) => m.memory_id !== failure?.memory_id && (!session || m.session_id !== session)).slice(0, shownSimilar);
+  return { failures: near?.failures ?? worded, successes: near?.successes, of: found?.length ?? 0, said, failed: alike.error ?? byWords.error };
+}
+
+/** The fact that tells the success of an episode. */
+const succeeding = (memories: Memory[] | undefined) => memories?.findLast((m) => m.type === "fact" && m.outcome === "success");
+
+function Similar({ near, deciding }: { near: Near; deciding?: Memory }) {
+  const by = deciding && comparable(deciding);
+  return (
+    <section class="card incident-alike">
+      <header>
+        <h2>{t("similar")}</h2>
+      </header>
+      <p class="dim">{by ? t("compared", { what: deciding.content, id: deciding.memory_id, n: number(near.of) }) : t("comparedWords")}</p>
+      {near.failed && !near.failures ? (
+        <ErrorBox error={near.failed} />
+      ) : !near.failures ? (
+        <Loading lines={3} />
+      ) : near.failures.length === 0 ? (
+        <p class="dim">{t("similarNone")}</p>
+      ) : by ? (
+        <ol class="incident-similar">
+          {near.failures.slice(0, shownSimilar).map((m) => (
+            <li key={m.memory_id} data-session={m.session_id}>
+              <a class="row-title" href={m.session_id && outcome(m) === undefined ? `/incident/s/${m.session_id}` : `/incident/m/${m.memory_id}`}>
+                {m.content}
+              </a>
+              <p class="row-facts">
+                <Outcome of={false} />
+                <span class="number">{t("distance", { d: number(likeness(m) ?? 0, 3) })}</span>
+                <When time={m.observed_at} />
+                <span class="id">[{m.memory_id}]</span>
+              </p>
+              {drawable(m) && <Thumb m={m} />}
+            </li>
+          ))}
+        </ol>
+      ) : (
+        near.failures.map((m) => <MemoryRow key={m.memory_id} m={m} />)
+      )}
+    </section>
+  );
+}
+
+interface StreamsProps {
+  order: Stream[];
+  collection: string;
+  cursor: Signal<number | undefined>;
+  view: Signal<Stretch | undefined>;
+  at: number;
+  memories: Memory[];
+}
+
+function Streams({ order, collection, cursor, view, at, memories }: StreamsProps) {
+  const [layout, setLayout] = useLayout(
+    collection,
+    order.map((s) => s.name),
+  );
+  const { shown, rest } = laidOut(order, layout);
+  const move = (name: string, by: -1 | 1) => {
+    const names = shown.map((s) => s.name);
+    const i = names.indexOf(name);
+    const j = i + by;
+    if (j < 0 || j >= names.length) return;
+    [names[i], names[j]] = [names[j]!, names[i]!];
+    setLayout({ order: names, hidden: layout.hidden });
+  };
+  const toggle = (name: string) => setLayout({ order: layout.order, hidden: layout.hidden.includes(name) ? layout.hidden.filter((n) => n !== name) : [...layout.hidden, name] });
+  return (
+    <section class="card incident-streams">
+      <header>
+        <h2>{t("streams")}</h2>
+        <Button icon="back" onClick={() => ((cursor.value = at), (view.value = around(order, memories, at)))}>
+          {t("toFailure")}
+        </Button>
+      </header>
+      <p class="dim">{t("streamsHint")}</p>
+      {memories.length > 0 && <Timeline memories={memories} cursor={cursor} view={view} mark={at} />}
+      {order.length > 1 && (
+        <details class="incident-layout">
+          <summary>
+            {t("layout")} <span class="dim">{`${shown.length}/${order.length}`}</span>
+          </summary>
+          <p class="dim">{t("layoutHint", { collection })}</p>
+          <ul>
+            {[...shown, ...rest].map((s, i) => (
+              <li key={s.name}>
+                <label>
+                  <input type="checkbox" checked={!layout.hidden.includes(s.name)} onChange={() => toggle(s.name)} /> {s.name}
+                </label>
+                <span class="incident-moves">
+                  <Button kind="quiet" label={t("up", { name: s.name })} disabled={i === 0 || i >= shown.length} onClick={() => move(s.name, -1)}>
+                    ↑
+                  </Button>
+                  <Button kind="quiet" label={t("down", { name: s.name })} disabled={i >= shown.length - 1} onClick={() => move(s.name, 1)}>
+                    ↓
+                  </Button>
+                </span>
+              </li>
+            ))}
+          </ul>
+          <Button onClick={() => setLayout(undefined)}>{t("layoutReset")}</Button>
+        </details>
+      )}
+      {order.length === 0 && <p class="dim">{t("noStreams")}</p>}
+      {shown.map((s) => (
+        <StreamPanel key={s.name} of={s} cursor={cursor} view={view} failedAt={at} />
+      ))}
+    </section>
+  );
+}
+
+interface SuccessProps {
+  near: Near;
+  deciding?: Memory;
+  cursor: Signal<number | undefined>;
+  view: Signal<Stretch | undefined>;
+  session?: Answer<"session">;
+  failure?: Memory;
+}
+
+function Success({ near, deciding, cursor, view, session, failure }: SuccessProps) {
+  const asked = route.value.query.get("with");
+  const chosen = near.successes?.find((m) => String(m.memory_id) === asked) ?? near.successes?.[0];
+  if (!deciding || !comparable(deciding)) return null;
+  return (
+    <section class="card">
+      <header>
+        <h2>{t("success")}</h2>
+        {chosen?.session_id && session && <a href={`/sessions/compare?a=${session.session_id}&b=${chosen.session_id}`}>{t("wholeCompare")}</a>}
+      </header>
+      {near.failed && !near.successes ? (
+        <ErrorBox error={near.failed} />
+      ) : !near.successes ? (
+        <Loading lines={5} />
+      ) : !chosen ? (
+        <p class="dim">{t("successNone")}</p>
+      ) : (
+        <>
+          <p class="dim">{t("successHint", { what: deciding.source || deciding.content })}</p>
+          <Select
+            label={t("choose")}
+            value={String(chosen.memory_id)}
+            options={near.successes.slice(0, 20).map((m) => [String(m.memory_id), `${m.content}, ${moment(m.observed_at)}, ${t("distance", { d: number(likeness(m) ?? 0, 3) })}`] as const)}
+            onChange={(v) => go(withQuery({ with: v }))}
+          />
+          <Overlay key={chosen.memory_id} failure={deciding} success={chosen} cursor={cursor} view={view} />
+          <Differs key={`d${chosen.memory_id}`} session={session} failure={failure ?? deciding} success={chosen} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Context values that are not the same in the failure and in the success. */
+function Differs({ session, failure, success }: { session?: Answer<"session">; failure: Memory; success: Memory }) {
+  const other = useAsk("session", success.session_id ? { session_id: success.session_id } : undefined, { live: 0 });
+  const lived = useAsk("session_memories", success.session_id ? { session_id: success.session_id, limit: 200 } : undefined, { live: 0 });
+  const all = useSignal(false);
+  if (success.session_id && !(other.answer && lived.answer)) return other.error ? <ErrorBox error={other.error} again={other.again} /> : <Loading lines={3} />;
+  const fact = outcome(success) === undefined ? succeeding(lived.answer?.memories) : undefined;
+  const rows = contextRows({ ...session?.context, ...failure.context }, { ...other.answer?.context, ...success.context, ...fact?.context }).filter(([path]) => !path.startsWith("resolves") && path !== "task.success");
+  return (
+    <>
+      <h3>{t("differs")}</h3>
+      {rows.length === 0 ? (
+        <p class="dim">{t("differsNone")}</p>
+      ) : (
+        <div class="table" role="region" aria-label={t("differs")} tabIndex={0}>
+          <table class="incident-differs">
+            <thead>
+              <tr>
+                <th scope="col">{t("value")}</th>
+                <th scope="col">{t("this")}</th>
+                <th scope="col">{t("other")}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {(all.value ? rows : rows.slice(0, mostDifferences)).map(([path, x, y]) => (
+                <tr key={path}>
+                  <th scope="row">{path}</th>
+                  <td class="bad">{x || "–"}</td>
+                  <td class="good">{y || "–"}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {rows.length > mostDifferences && !all.value && <Button onClick={() => (all.value = true)}>{`${number(rows.length)}…`}</Button>}
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Backups are the backups of the memory that the node serves.
+type Backups struct {
+	Dir     string   `json:"dir"`
+	Backups []Backup `json:"backups"` // newest first
+}
+
+// Backup is one of them.
+type Backup struct {
+	Name      string    `json:"name"`
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	Bytes     int64     `json:"bytes"`
+	Problem   string    `json:"problem,omitempty"`
+	Restore   string    `json:"restore"` // the command that puts it in the memory's place
+}
+
+func (s *server) backups(make bool) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		all, err := s.opts.Backups(c.Request().Context(), make)
+		if err != nil {
+			return err
+		}
+		return writeJSON(c, http.StatusOK, all)
+	}
+}
