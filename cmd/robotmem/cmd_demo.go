@@ -243,7 +243,7 @@ func (r *demoReport) print(w *lines) {
 	for i, q := range r.Questions {
 		w.line("\n%d. %s", i+1, q.Question)
 		for _, text := range q.Lines {
-			w.line("   %s", robotmem.Clip(oneLine(text), demoWidth-3))
+			w.line("   %s", robotmem.Clip(oneLine(text), demoWidth-4))
 		}
 	}
 	w.line("\nThe node: %d memories in %d collections, %s, doctor: %s", r.Stats.Total, r.Stats.Collections, sizeText(r.Stats.DBBytes), r.Doctor.Status)
