@@ -16,11 +16,19 @@ export function typing(e: KeyboardEvent): boolean {
   return !!el && (el.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(el.tagName));
 }
 
-/** Puts the cursor into the search field, if the page has one. */
+let awaited = false; // the search field is asked for, but its view is still being fetched
+
+/** Puts the cursor into the search field, at once or when its view is there. */
 export function focusSearch(): void {
   const field = document.querySelector<HTMLInputElement>("[data-search]");
+  awaited = !field;
   field?.focus();
   field?.select();
+}
+
+/** A search field is there now. */
+export function searchShown(): void {
+  if (awaited) focusSearch();
 }
 
 document.addEventListener("keydown", (e) => {

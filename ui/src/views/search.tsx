@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Memory, Request } from "../api/client";
 import { useAsk } from "../app/ask";
-import { useKeys } from "../app/keys";
+import { searchShown, useKeys } from "../app/keys";
 import { go, route } from "../app/address";
 import { minute, number } from "../app/text";
 import { useTitle } from "../app/title";
@@ -26,6 +26,7 @@ export function Search() {
   useTitle(q.query ? `${t("title")}: ${q.query}` : undefined);
   const set = (next: Question) => go(address(next), "replace");
   const [filters, setFilters] = useState(false);
+  useEffect(searchShown, []);
   return (
     <>
       <h1 class="hidden">{t("title")}</h1>
