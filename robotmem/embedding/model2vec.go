@@ -33,10 +33,6 @@ type model2Vec struct {
 
 var _ Model = (*model2Vec)(nil)
 
-func model2vecRuntime() Runtime {
-	return Runtime{Files: []string{"model.safetensors", "tokenizer.json"}, Open: openModel2Vec}
-}
-
 func openModel2Vec(dir string) (Model, error) {
 	weights, err := os.ReadFile(filepath.Join(dir, "model.safetensors"))
 	if err != nil {

@@ -91,7 +91,7 @@ func (m Models) Remove(name string) error {
 // runtime is the runtime of a kind of models.
 func (m Models) runtime(kind string) (Runtime, bool) {
 	if kind == "model2vec" {
-		return model2vecRuntime(), true
+		return Runtime{Files: []string{"model.safetensors", "tokenizer.json"}, Open: openModel2Vec}, true
 	}
 	r, ok := m.Runtimes[kind]
 	return r, ok

@@ -33,15 +33,15 @@ const (
 // Advise implements Service.
 func (n *Node) Advise(ctx context.Context, req *robotmem.AdviseRequest) (res *robotmem.AdviseResponse, err error) {
 	start := time.Now()
-	if req.Query+req.Task != "" {
-		if err := n.index.AwaitPostings(ctx); err != nil {
-			return nil, err
+	err = n.withWords(ctx, req.Query+req.Task != "", func(missing error) error {
+		if missing != nil {
+			return missing
 		}
-	}
-	err = read(ctx, n, "advise", req, func(c *store.Conn, r *robotmem.AdviseRequest) (err error) {
-		q := &advice{Node: n, c: c, AdviseRequest: r}
-		res, err = q.answer()
-		return err
+		return read(ctx, n, "advise", req, func(c *store.Conn, r *robotmem.AdviseRequest) (err error) {
+			q := &advice{Node: n, c: c, AdviseRequest: r}
+			res, err = q.answer()
+			return err
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -295,7 +295,7 @@ func (q *advice) weighWords(query string) error {
 		return err
 	}
 	if words == nil {
-		return index.ErrPostingsNotLoaded
+		return errDropped
 	}
 	has := make([]uint64, len(q.attempts)) // a bit for each word
 	for k, stem := range stems {

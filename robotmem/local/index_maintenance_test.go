@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -170,6 +171,34 @@ func TestCloseWhileTheKeeperWorks(t *testing.T) {
 		}
 		if err := e.Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A recall beside repairs, which drop every index, finds what it finds without them.
+func TestRecallBesideRepairs(t *testing.T) {
+	e := openTest(t, Options{})
+	learnAll(t, e, "the ladle hangs left of the sink")
+	for i := range 300 {
+		learnAll(t, e, fmt.Sprintf("fact %d about cup %d", i, i*7))
+	}
+	repaired := make(chan struct{})
+	go func() {
+		defer close(repaired)
+		for range 40 {
+			if _, err := e.Repair(t.Context(), &admin.RepairRequest{}); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for running := true; running; {
+		select {
+		case <-repaired:
+			running = false
+		default:
+		}
+		if res, found := recalled(t, e, &robotmem.RecallRequest{Query: "ladle"}); len(found) != 1 || len(res.Degraded) > 0 {
+			t.Errorf("found %v, degraded %v", found, res.Degraded)
 		}
 	}
 }

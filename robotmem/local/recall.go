@@ -95,6 +95,22 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	return res, nil
 }
 
+// errDropped says that a repair has dropped the posting lists that a query had waited for.
+var errDropped = errors.New("the posting lists were dropped")
+
+// withWords runs f once the posting lists are loaded, if it needs them, or with the reason that
+// they are missing; and again if it finds that a repair has dropped them since.
+func (n *Node) withWords(ctx context.Context, needed bool, f func(missing error) error) (err error) {
+	for err = errDropped; errors.Is(err, errDropped); {
+		var missing error
+		if needed {
+			missing = n.index.AwaitPostings(ctx)
+		}
+		err = f(missing)
+	}
+	return err
+}
+
 // answerQuery answers one query. It holds no connection while it waits for the query embedding
 // or the posting lists.
 func (n *Node) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.RecallResponse, error) {
@@ -110,13 +126,13 @@ func (n *Node) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.Reca
 		q.Embedded = true
 		s.embedding.wait(ctx)
 	}
-	if len(q.Content) > 0 {
-		s.wordsErr = n.index.AwaitPostings(ctx)
-	}
 	var res *robotmem.RecallResponse
-	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
-		res, err = s.answer(ctx, c, q)
-		return err
+	err := n.withWords(ctx, len(q.Content) > 0, func(missing error) error {
+		s.wordsErr = missing
+		return n.Store.Read(ctx, func(c *store.Conn) (err error) {
+			res, err = s.answer(ctx, c, q)
+			return err
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -134,7 +150,11 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 		return nil, err
 	}
 	if len(q.Content) > 0 {
-		if s.words, err = s.index.Postings.At(c); err != nil {
+		s.words, err = s.index.Postings.At(c)
+		if err == nil && s.words == nil && s.wordsErr == nil {
+			err = errDropped
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

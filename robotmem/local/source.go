@@ -55,13 +55,10 @@ func (s *source) failed(ctx context.Context, signal string, err error) error {
 
 // Lexical implements recall.Lexical.
 func (s *source) Lexical(_ context.Context, q *recall.Query, in recall.Set, words recall.Words, limit int) ([]recall.Ranked, error) {
-	switch {
-	case s.words != nil:
-		return searchWords(s.words, q.Collection, in.(*admitted), words, limit), nil
-	case s.wordsErr != nil:
+	if s.words == nil {
 		return nil, s.failed(context.Background(), recall.ListWords, s.wordsErr)
 	}
-	return nil, index.ErrPostingsNotLoaded // a repair dropped it
+	return searchWords(s.words, q.Collection, in.(*admitted), words, limit), nil
 }
 
 // searchWords ranks the admitted memories by BM25. Past states are not in the index:

@@ -54,7 +54,7 @@ func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 			return
 		}
 		ctx, c := withCorrection(m.withArguments(r.Context()))
-		out := newReply(w, r, c)
+		out := &reply{ResponseWriter: w, correction: c, streams: strings.Contains(r.Header.Get("Accept"), eventStream)}
 		defer out.close()
 		r = r.WithContext(withNotifier(ctx, out))
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(m.envelope)), int64(len(m.envelope))
@@ -136,10 +136,6 @@ type reply struct {
 	raw    bool       // the library writes events itself
 	ended  bool
 	held   bytes.Buffer // the body that close writes
-}
-
-func newReply(w http.ResponseWriter, r *http.Request, c *correction) *reply {
-	return &reply{ResponseWriter: w, correction: c, streams: strings.Contains(r.Header.Get("Accept"), eventStream)}
 }
 
 // notify sends a notification before the result, if the client accepts events.

@@ -89,8 +89,8 @@ func (c *Conn) Decide(a *ImportRecord) (decision, *Archived, error) {
 		return ImportCreate, nil, err
 	}
 	if known == nil {
-		gone, err := c.purgedUID(a.UID)
-		if gone {
+		purged, err := c.Number("SELECT count(*) FROM purged WHERE uid = ?", a.UID)
+		if purged > 0 {
 			return importPurged, nil, err
 		}
 		return ImportCreate, nil, err
@@ -214,12 +214,6 @@ func (c *Conn) IDOf(uid string) (int64, error) {
 		return 0, nil
 	}
 	return c.Number("SELECT id FROM memories WHERE uid = ?", uid)
-}
-
-// purgedUID reports whether a memory was purged on this node.
-func (c *Conn) purgedUID(uid string) (bool, error) {
-	n, err := c.Number("SELECT count(*) FROM purged WHERE uid = ?", uid)
-	return n > 0, err
 }
 
 // MergeUses raises the access counters to the archive's and adds its user tags.

@@ -29,7 +29,7 @@ func (tx *Tx) Purge(m *robotmem.Memory, reason string) (out *robotmem.Purged, er
 		return nil, err
 	}
 	out.Versions = int(versions)
-	if out.StoodFor, err = tx.mergedInto(m.MemoryID); err != nil {
+	if out.StoodFor, err = tx.IDs("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id", m.MemoryID); err != nil {
 		return nil, err
 	}
 	if err := tx.purgeRows(m.MemoryID); err != nil {
@@ -39,11 +39,6 @@ func (tx *Tx) Purge(m *robotmem.Memory, reason string) (out *robotmem.Purged, er
 		return nil, err
 	}
 	return out, tx.markPurged(m, reason)
-}
-
-// mergedInto lists the memories that a memory supersedes.
-func (c *Conn) mergedInto(id int64) ([]int64, error) {
-	return c.IDs("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id", id)
 }
 
 // unindexByID removes all index entries of a memory without using its record: the rules
