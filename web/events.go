@@ -117,11 +117,6 @@ func (s *server) sendProblem(out *stream, c echo.Context, err error) error {
 	return out.send("problem", "", p)
 }
 
-// wantsEvents reports whether the client accepts events and not JSON.
-func wantsEvents(r *http.Request) bool {
-	return accepts(r, "text/event-stream") && !accepts(r, "application/json")
-}
-
 // waiting serves the operation changes, which may wait for a minute.
 func (s *server) waiting(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {

@@ -233,7 +233,7 @@ func (s *server) ready(c echo.Context) error {
 // operation serves an operation.
 func (s *server) operation(op *robotmem.Op) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if wantsEvents(c.Request()) {
+		if r := c.Request(); accepts(r, "text/event-stream") && !accepts(r, "application/json") {
 			request, err := s.request(c, op)
 			if err != nil {
 				return err

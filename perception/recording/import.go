@@ -101,6 +101,8 @@ type openSegment struct {
 	from, to uint64 // the numbers of its messages within the topic, from 0
 	context  map[string]any
 	observed time.Time
+	frame    string // of the first message, at stamp
+	stamp    uint64
 }
 
 func (imp *importer) run(ctx context.Context, src Source) error {
@@ -189,6 +191,7 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	if c.pose != poseNone {
 		if v = c.decode(m); v != nil {
 			imp.poses.observe(c.pose, v, m.LogTime)
+			imp.locate(m.LogTime)
 		}
 	}
 	switch {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,45 @@ func TestPoses(t *testing.T) {
 	}
 	if got := p.Context["robot"].(map[string]any)["id"]; got != "arm-1" {
 		t.Errorf("got robot %v", got)
+	}
+}
+
+// localized is a robot that drives before localization finds it 0.5 s later.
+type localized struct{ made }
+
+func (l *localized) Messages(context.Context) iter.Seq2[*recording.Message, error] {
+	const pose = `{"header":{"frame_id":%q},"child_frame_id":"base_link","pose":{"pose":{"position":{"x":%d,"y":0,"z":0},"orientation":{"x":0,"y":0,"z":0,"w":1}}}}`
+	return func(yield func(*recording.Message, error) bool) {
+		for _, m := range []struct {
+			channel int
+			ms      uint64
+			data    string
+		}{
+			{0, 0, fmt.Sprintf(pose, "odom", 1)}, {1, 1, `{"data":"ready"}`},
+			{0, 500, fmt.Sprintf(pose, "odom", 2)}, {2, 500, fmt.Sprintf(pose, "map", 40)}, {1, 20_000, `{"data":"done"}`},
+		} {
+			if !yield(&recording.Message{Channel: l.channels[m.channel], Message: segment.Message{LogTime: 1_700_000_000e9 + m.ms*1e6, Data: []byte(m.data)}}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// What was seen before the first pose in the map is placed in it; where the robot is much later is unknown.
+func TestSegmentsBeforeTheFirstPose(t *testing.T) {
+	src := &localized{}
+	for topic, schema := range []string{"nav_msgs/msg/Odometry", "std_msgs/msg/String", "geometry_msgs/msg/PoseWithCovarianceStamped"} {
+		src.channels = append(src.channels, &recording.Channel{Topic: []string{"/odom", "/state", "/amcl_pose"}[topic], SchemaName: schema, SchemaEncoding: "jsonschema", MessageEncoding: "json"})
+	}
+	s := newStore()
+	importAll(t, src, recording.Options{}, s)
+	place := func(topic string, i int) string {
+		spatial, _ := s.of(topic)[i].Context["spatial"].(map[string]any)
+		pose, _ := spatial["pose"].(map[string]any)
+		return fmt.Sprint(pose["frame_id"], pose["position"])
+	}
+	if got := []string{place("/odom", 0), place("/state", 0), place("/amcl_pose", 0), place("/state", 1)}; !slices.Equal(got, []string{"map[40 0 0]", "map[40 0 0]", "map[40 0 0]", "<nil> <nil>"}) {
+		t.Errorf("got %q", got)
 	}
 }
 

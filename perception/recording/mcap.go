@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -195,8 +196,7 @@ func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*Message, e
 			last = msg.LogTime
 			return yield(&msg, nil)
 		}
-		s := newRecords(m.file, magicSize, m.size)
-		s.buf = m.body
+		s := &records{r: bufio.NewReaderSize(io.NewSectionReader(m.file, magicSize, m.size-magicSize), 256<<10), at: magicSize, end: m.size, buf: m.body}
 		defer func() { m.body = s.buf }()
 		for {
 			if ctx.Err() != nil {

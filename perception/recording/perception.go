@@ -79,7 +79,22 @@ func (imp *importer) placed(c *channel, s *openSegment) *openSegment {
 		v, _ = c.schema.Decode(s.first.Data)
 	}
 	s.context, s.observed = imp.context(v, s.first.LogTime), observed(v, s.first)
+	s.frame, s.stamp = frameOf(v), stampOf(v, s.first.LogTime)
 	return s
+}
+
+// locate places the open segments that began in odom, shortly before the first pose in the map.
+func (imp *importer) locate(now uint64) {
+	for _, c := range imp.open {
+		spatial, _ := c.segment.context["spatial"].(map[string]any)
+		before, _ := spatial["pose"].(map[string]any)
+		if before["frame_id"] != "odom" || now > c.segment.first.LogTime+poseStale*1e9 {
+			continue
+		}
+		if pose, ok := imp.poses.of(c.segment.frame, c.segment.stamp); ok {
+			spatial["pose"] = pose
+		}
+	}
 }
 
 func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) importing.Perception {

@@ -43,10 +43,6 @@ type records struct {
 	buf     []byte
 }
 
-func newRecords(r io.ReaderAt, from, to int64) *records {
-	return &records{r: bufio.NewReaderSize(io.NewSectionReader(r, from, to-from), 256<<10), at: from, end: to}
-}
-
 // next returns the kind, the body, which is valid until the next call, and where the record begins.
 // Bodies that are not wanted are skipped, unless wanted is nil. The error at the end is io.EOF.
 func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []byte, start int64, err error) {

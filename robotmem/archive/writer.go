@@ -135,7 +135,7 @@ func (a *Writer) flush() error {
 	}
 	a.number++
 	sum := sha256.Sum256(a.lines.Bytes())
-	if err := a.file(partName(a.kind, a.number, hex.EncodeToString(sum[:])), a.lines.Bytes()); err != nil {
+	if err := a.file(fmt.Sprintf("%s/%06d-%s.jsonl", a.kind, a.number, hex.EncodeToString(sum[:])), a.lines.Bytes()); err != nil {
 		return err
 	}
 	for _, p := range a.payloads {
@@ -146,10 +146,6 @@ func (a *Writer) flush() error {
 	a.lines.Reset()
 	a.payloads, a.count, a.pending = nil, 0, 0
 	return nil
-}
-
-func partName(kind string, number int, sum string) string {
-	return fmt.Sprintf("%s/%06d-%s.jsonl", kind, number, sum)
 }
 
 func payloadName(sum string) string { return "payloads/" + sum[:2] + "/" + sum }

@@ -198,7 +198,7 @@ func (s *source) nearest(a *admitted, limit int) ([]recall.Ranked, error) {
 	state := s.embeddings.embedder.State()
 	switch {
 	case m.ID != 0 && m.Name != state.Model:
-		return nil, silent("%s", mismatch(m.Name, state.Model))
+		return nil, silent("the stored vectors are of %s and this node asks %s; run: robotmem reembed", m.Name, state.Model)
 	case codes == nil || codes.Len() == 0:
 		return nil, silent("no memory has a vector yet; they are computed in the background")
 	}
@@ -216,10 +216,6 @@ func (s *source) nearest(a *admitted, limit int) ([]recall.Ranked, error) {
 		items[i] = recall.Ranked{ID: h.ID, Value: h.Similarity}
 	}
 	return items, err
-}
-
-func mismatch(stored, asked string) string {
-	return fmt.Sprintf("the stored vectors are of %s and this node asks %s; run: robotmem reembed", stored, asked)
 }
 
 // Cosines implements recall.Nearest.

@@ -14,6 +14,9 @@ import (
 func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *float64, superseded int) (robotmem.SessionSummary, error) {
 	out := robotmem.SessionSummary{SessionID: s.SessionID, Categories: map[string]int{}, OutcomeScore: score}
 	out.DurationS = until.Sub(s.CreatedAt).Seconds()
+	if source, _ := s.Context["source"].(map[string]any); source["seconds"] != nil { // of a recording: its own length
+		out.DurationS, _ = source["seconds"].(float64)
+	}
 	err := c.Query(`SELECT type, category, outcome, count(*)
 		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st *sqlite.Stmt) error {
 		n := st.ColumnInt(3)
