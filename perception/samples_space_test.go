@@ -158,6 +158,16 @@ func TestSamplesOfTrajectories(t *testing.T) {
 		})
 	}
 
+	// The velocities beside the poses, as a trace.
+	asTrace := samplesOf(t, segmentOf(t, "/odom", "any", "json", pose(1, 10), pose(3, 20)), perception.SamplesOptions{Trace: true})
+	values := map[string]perception.Numbers{}
+	for _, c := range asTrace.Channels {
+		values[c.Name] = c.Values
+	}
+	if asTrace.Kind != "trace" || !cmp.Equal(values["linear.x"], perception.Numbers{9, 9}) || !cmp.Equal(values["position.x"], perception.Numbers{10, 20}) {
+		t.Errorf("got a %s of %v", asTrace.Kind, values)
+	}
+
 	var long strings.Builder
 	long.WriteString("t,x,y\n")
 	for i := range 1001 {

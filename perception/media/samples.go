@@ -123,6 +123,7 @@ type SamplesOptions struct {
 	// Points is the number of entries at most; 0 is 2,000 for traces and sounds and
 	// 50,000 for all else. With more than ten channels there are fewer.
 	Points int
+	Trace  bool // the numbers of messages as a trace, also of those with a pose or a scan
 }
 
 const (

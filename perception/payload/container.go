@@ -192,11 +192,6 @@ func (c *container) readIndex(index []byte, at, room int64) error {
 	return nil
 }
 
-// rawSize returns the decoded bytes of block i. All blocks but the last are full.
-func (c *container) rawSize(i int) int {
-	return int(min(int64(c.block), c.size-int64(i)*int64(c.block)))
-}
-
 // read decodes block i into raw, which is as long as the block.
 func (c *container) read(i int, raw []byte) error {
 	b, stored := c.blocks[i], raw

@@ -183,7 +183,7 @@ func (r *Reader) load(i int) error {
 	if i == r.loaded {
 		return nil
 	}
-	size := r.coded.rawSize(i)
+	size := int(min(int64(r.coded.block), r.coded.size-int64(i)*int64(r.coded.block))) // all blocks but the last are full
 	if cap(r.raw) < size {
 		r.raw = make([]byte, size)
 	}

@@ -59,10 +59,6 @@ func (q *ring) room(n int) bool {
 	return uint64(n) <= uint64(len(q.buf))-(q.head.Load()-q.tail.Load())
 }
 
-func (q *ring) halfFull() bool {
-	return q.head.Load()-q.tail.Load() > uint64(len(q.buf)/2)
-}
-
 // put copies b to the place of the byte at pos.
 func (q *ring) put(pos uint64, b []byte) {
 	n := copy(q.buf[pos%uint64(len(q.buf)):], b)

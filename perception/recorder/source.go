@@ -132,7 +132,7 @@ func (s *source) push(seq uint64, at time.Time, size int, valid bool, write func
 	}
 	s.state.Store(idle)
 	// Once for each drain: most pushes end here without touching the channel.
-	if s.queue.halfFull() && !s.woken.Load() && s.woken.CompareAndSwap(false, true) {
+	if q := &s.queue; q.head.Load()-q.tail.Load() > uint64(len(q.buf)/2) && !s.woken.Load() && s.woken.CompareAndSwap(false, true) {
 		select {
 		case s.wake <- struct{}{}:
 		default:

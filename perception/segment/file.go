@@ -118,10 +118,10 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if err != nil {
 		return nil, fmt.Errorf("message 1: %w", err)
 	}
-	if isScan(first) {
+	if !o.Trace && first.At("ranges").Kind == message.Numbers && first.At("angle_min").IsNumber() {
 		return seg.scan(schema, f.metadata, o)
 	}
-	if _, ok := poseOf(first); ok && len(seg.Messages) >= trajectory.MinPoses {
+	if _, ok := poseOf(first); ok && !o.Trace && len(seg.Messages) >= trajectory.MinPoses {
 		if t, err := seg.trajectory(); err == nil {
 			t.Metadata = inFrame(f.metadata, first)
 			return t.Samples(o)
@@ -208,10 +208,6 @@ func (s *Segment) trajectory() (*trajectory.Trajectory, error) {
 	return t, t.Finish()
 }
 
-func isScan(v *message.Value) bool {
-	return v.At("ranges").Kind == message.Numbers && v.At("angle_min").IsNumber()
-}
-
 func (s *Segment) scan(schema *message.Schema, m media.Metadata, o media.SamplesOptions) (*media.Samples, error) {
 	times, err := s.decodeAll(func(int, *message.Value) error { return nil })
 	if err != nil {
@@ -252,14 +248,14 @@ var errNoNumbers = fmt.Errorf("%w in the messages", media.ErrNoSamples)
 // series makes a trace of the numbers of the messages. The first message decides its
 // channels; a number that another message lacks is missing.
 func (s *Segment) series() (*timeseries.Series, error) {
-	out := &timeseries.Series{}
+	out, first := &timeseries.Series{}, readings(nil)
 	times, err := s.decodeAll(func(i int, v *message.Value) error {
 		if textOf(v) != "" {
 			return errNoNumbers
 		}
-		row := readingsOf(v)
+		row := readingsOf(v, first)
 		if i == 0 {
-			out.Width = len(row)
+			first, out.Width = row, len(row)
 			for _, r := range row {
 				out.Channels, out.Units = append(out.Channels, r.name), append(out.Units, r.unit)
 			}
@@ -287,6 +283,7 @@ func (s *Segment) series() (*timeseries.Series, error) {
 type reading struct {
 	name, unit string
 	value      float64
+	path       []string
 }
 
 type readings []reading
@@ -315,15 +312,16 @@ const (
 
 // readingsOf lists the numbers of a message without its header and its covariances,
 // which are not measurements. Of joint states it lists the positions by the names of the
-// joints, or else the velocities or the efforts.
-func readingsOf(v *message.Value) readings {
-	var out readings
+// joints, or else the velocities or the efforts. Names and units are those of like, a message
+// of the same topic, where it has the same fields.
+func readingsOf(v *message.Value, like readings) readings {
+	out := make(readings, 0, len(like))
 	if joints := v.At("name"); joints.Kind == message.List {
 		for _, q := range []struct{ name, unit string }{{"position", "rad"}, {"velocity", "rad/s"}, {"effort", "Nm"}} {
 			values := v.At(q.name).Numbers
 			for i := range joints.List {
 				if i < len(values) && len(out) < maxChannels {
-					out = append(out, reading{joints.List[i].Text, q.unit, values[i]})
+					out = append(out, reading{name: joints.List[i].Text, unit: q.unit, value: values[i]})
 				}
 			}
 			if len(out) > 0 {
@@ -331,11 +329,19 @@ func readingsOf(v *message.Value) readings {
 			}
 		}
 	}
-	out.walk(v, nil)
+	out.walk(v, make([]string, 0, 16), like)
 	return out
 }
 
-func (r *readings) walk(v *message.Value, path []string) {
+func (r *readings) add(path []string, like readings, suffix string, value float64) {
+	if k := len(*r); k < len(like) && suffix == "" && slices.Equal(like[k].path, path) {
+		*r = append(*r, reading{like[k].name, like[k].unit, value, like[k].path})
+	} else {
+		*r = append(*r, reading{channelName(path) + suffix, channelUnit(path), value, slices.Clone(path)})
+	}
+}
+
+func (r *readings) walk(v *message.Value, path []string, like readings) {
 	for i := range v.List {
 		if i >= len(v.Names) || len(*r) >= maxChannels {
 			return
@@ -344,16 +350,16 @@ func (r *readings) walk(v *message.Value, path []string) {
 		if name == "header" || name == "stamp" || name == "timestamp" || strings.HasSuffix(name, "covariance") {
 			continue
 		}
-		at := append(path[:len(path):len(path)], name)
+		at := append(path, name) // its parent has used what this overwrites
 		switch {
 		case child.Kind == message.Struct:
-			r.walk(child, at)
+			r.walk(child, at, like)
 		case child.IsNumber() && child.Kind != message.Bool:
-			*r = append(*r, reading{channelName(at), channelUnit(at), child.Float})
+			r.add(at, like, "", child.Float)
 		case child.Kind == message.Numbers && len(child.Numbers) <= maxArray:
 			for j, n := range child.Numbers {
 				if len(*r) < maxChannels {
-					*r = append(*r, reading{channelName(at) + "[" + strconv.Itoa(j) + "]", channelUnit(at), n})
+					r.add(at, like, "["+strconv.Itoa(j)+"]", n)
 				}
 			}
 		}

@@ -188,7 +188,7 @@ func (n *Node) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*robo
 	if err != nil {
 		return nil, err
 	}
-	s, err := perception.MakeSamples(item, perception.SamplesOptions{From: r.From, To: r.To, Points: r.Points})
+	s, err := perception.MakeSamples(item, perception.SamplesOptions{From: r.From, To: r.To, Points: r.Points, Trace: r.Trace})
 	if err != nil {
 		return nil, sqlite.Wrap("samples", robotmem.Errorf(robotmem.NotFound, "memory_id", "no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err))
 	}

@@ -209,8 +209,8 @@ func (w *world) slip(t *testing.T) {
 	p.until(`!new URLSearchParams(location.search).get("with")`)
 
 	// The choice of streams stays with the collection.
-	p.click(".incident-layout summary", "")
-	p.click(".incident-layout label", "/camera/wrist")
+	p.click(".stream-layout summary", "")
+	p.click(".stream-layout label", "/camera/wrist")
 	p.gone(`[data-stream="/camera/wrist"] figcaption`, "")
 	p.goTo("/incident/s/" + g.earlier)
 	p.see(`[data-stream="/gripper/force"] figcaption`, "")

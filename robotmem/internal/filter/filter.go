@@ -110,7 +110,7 @@ func (p *parser) combine(op string, v any, depth int) (Condition, error) {
 
 func (p *parser) field(path string, v any, depth int) (Condition, error) {
 	m, ok := v.(map[string]any)
-	if !ok || !hasOperator(m) {
+	if !ok || !slices.ContainsFunc(slices.Collect(maps.Keys(m)), func(k string) bool { return strings.HasPrefix(k, "$") }) {
 		return p.leaf("$eq", path, v)
 	}
 	return every(m, depth+1, func(op string) (Condition, error) {
@@ -120,10 +120,6 @@ func (p *parser) field(path string, v any, depth int) (Condition, error) {
 		kid, err := p.field(path, m[op], depth+1)
 		return kid.negated(), err
 	})
-}
-
-func hasOperator(m map[string]any) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(m)), func(k string) bool { return strings.HasPrefix(k, "$") })
 }
 
 func (p *parser) leaf(op, path string, v any) (Condition, error) {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -14,8 +15,9 @@ import (
 func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *float64, superseded int) (robotmem.SessionSummary, error) {
 	out := robotmem.SessionSummary{SessionID: s.SessionID, Categories: map[string]int{}, OutcomeScore: score}
 	out.DurationS = until.Sub(s.CreatedAt).Seconds()
-	if source, _ := s.Context["source"].(map[string]any); source["seconds"] != nil { // of a recording: its own length
-		out.DurationS, _ = source["seconds"].(float64)
+	source, _ := s.Context["source"].(map[string]any)
+	if n, ok := source["seconds"].(json.Number); ok { // of a recording: its own length
+		out.DurationS, _ = n.Float64()
 	}
 	err := c.Query(`SELECT type, category, outcome, count(*)
 		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st *sqlite.Stmt) error {

@@ -3399,6 +3399,8 @@ export interface operations {
                 to?: number;
                 /** @description Largest number of entries, 16 to 200,000. Default: 2,000 for traces and sounds, 50,000 for points. More than ten channels share about 2,000,000 readings. */
                 points?: number;
+                /** @description Return the numbers of recorded messages as a trace, also of messages with a pose or a scan. */
+                trace?: boolean;
             };
             header?: never;
             path: {

@@ -66,6 +66,10 @@ export function moment(time: string | Date): string {
   return dateFormat({ dateStyle: "medium", timeStyle: "medium" }).format(new Date(time));
 }
 
+export function date(time: string | Date): string {
+  return dateFormat({ dateStyle: "medium" }).format(new Date(time));
+}
+
 export function day(time: string | Date): string {
   return dateFormat({ month: "short", day: "numeric" }).format(new Date(time));
 }

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { previewURL, type Memory } from "../api/client";
-import { ago, moment, number, percent, texts } from "../app/text";
+import { ago, date, minute, moment, number, percent, texts } from "../app/text";
 import { drawable } from "./drawable";
 import { Icon, type IconName } from "./icons";
 
@@ -53,10 +53,12 @@ export function Category({ of }: { of: string }) {
   return of === fallbackCategory ? null : <span class="chip">{of}</span>;
 }
 
+const agoUpTo = 7 * 86_400_000; // milliseconds; older times are told as a date
+
 export function When({ time }: { time: string }) {
   return (
     <time dateTime={time} title={moment(time)}>
-      {ago(time)}
+      {minute.value - new Date(time).getTime() < agoUpTo ? ago(time) : date(time)}
     </time>
   );
 }

@@ -1,6 +1,6 @@
 // A trace as panels over one time: forces above torques, one cursor over all.
 
-import type { RefObject } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { Problem } from "../api/client";
@@ -9,7 +9,7 @@ import { duration, number } from "../app/text";
 import { colour, dark } from "../app/theme";
 import { drawPanel, type Panel } from "../plots/trace";
 import { Button, say } from "./controls";
-import { bucket, csv, groups, instant, nearest, reading, saveAs, span, times, useStretch, type Channel, type Cursor, type Group, type Samples } from "./perception_samples";
+import { bucket, csv, groups, instant, nearest, reading, saveAs, span, times, useStretch, type Channel, type Cursor, type Group, type Samples, type Stretch } from "./perception_samples";
 import { ErrorBox } from "./states";
 import { TraceTable } from "./perception_table";
 import { t } from "./perception_trace.text";
@@ -32,13 +32,42 @@ interface TraceProps {
 export function Trace({ id, whole, cursor, height, bare }: TraceProps) {
   const full = span(whole);
   const [zoom, setZoom] = useStretch(cursor, full);
-  const [table, setTable] = useState(false);
-  const [all, setAll] = useState(false);
-  const hidden = useSignal<ReadonlySet<string>>(new Set());
   // Beyond the ends of the stretch by a little, so that lines reach the edges.
   const reach = zoom ? (zoom[1] - zoom[0]) * 0.02 : 0;
   const closer = useAsk("samples", zoom && whole.reduced ? { memory_id: id, from: Math.max(zoom[0] - reach, full[0]), to: zoom[1] + reach } : undefined, { live: 0, settle: 40 });
-  const shown = (zoom && closer.answer) || whole;
+  const save = () =>
+    csv(id, zoom && Math.max(zoom[0], full[0]), zoom?.[1]).then(
+      (text) => saveAs(`memory-${id}.csv`, text, "text/csv"),
+      (e) => say(t("csvFailed", { why: Problem.from(e).message }), { bad: true }),
+    );
+  return (
+    <Plots whole={whole} shown={(zoom && closer.answer) || whole} full={full} zoom={zoom} setZoom={setZoom} asking={closer.asking} cursor={cursor} height={height} bare={bare} save={save}>
+      {zoom && closer.error && <ErrorBox error={closer.error} again={closer.again} />}
+    </Plots>
+  );
+}
+
+interface PlotsProps {
+  whole: Samples;
+  /** What is drawn: the whole, or its stretch in more detail. */
+  shown: Samples;
+  full: Stretch;
+  zoom?: Stretch;
+  setZoom: (s: Stretch | undefined) => void;
+  /** More is on its way. */
+  asking: boolean;
+  cursor: Cursor;
+  height?: number;
+  bare?: boolean;
+  save?: () => void;
+  children?: ComponentChildren;
+}
+
+/** The panels of a trace with what zooms them. */
+export function Plots({ whole, shown, full, zoom, setZoom, asking, cursor, height, bare, save, children }: PlotsProps) {
+  const [table, setTable] = useState(false);
+  const [all, setAll] = useState(false);
+  const hidden = useSignal<ReadonlySet<string>>(new Set());
   const [from, to] = zoom ?? full;
   const panels = groups(shown.channels ?? []);
   const drawn = all ? panels : panels.slice(0, firstPanels);
@@ -53,13 +82,8 @@ export function Trace({ id, whole, cursor, height, bare }: TraceProps) {
     const middle = Math.min(Math.max(cursor.at ?? (from + to) / 2, from), to);
     zoomTo(middle - (middle - from) * factor, middle + (to - middle) * factor);
   };
-  const save = () =>
-    csv(id, zoom && Math.max(zoom[0], full[0]), zoom?.[1]).then(
-      (text) => saveAs(`memory-${id}.csv`, text, "text/csv"),
-      (e) => say(t("csvFailed", { why: Problem.from(e).message }), { bad: true }),
-    );
   return (
-    <div class={`trace${closer.asking ? " asking" : ""}`}>
+    <div class={`trace${asking ? " asking" : ""}`}>
       <div class="trace-head">
         <p class="dim number">
           {zoom
@@ -89,7 +113,7 @@ export function Trace({ id, whole, cursor, height, bare }: TraceProps) {
           )}
         </div>
       </div>
-      {zoom && closer.error && <ErrorBox error={closer.error} again={closer.again} />}
+      {children}
       {table ? (
         <TraceTable of={shown} from={from} to={to} />
       ) : (

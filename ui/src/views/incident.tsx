@@ -7,7 +7,6 @@ import type { Answer, Memory } from "../api/client";
 import { go, route, withQuery } from "../app/address";
 import { useAsk } from "../app/ask";
 import { useEpisode } from "../app/episode";
-import { laidOut, useLayout } from "../app/layout";
 import { useMoment } from "../app/moment";
 import { ago, day, moment, number } from "../app/text";
 import { useTitle } from "../app/title";
@@ -22,8 +21,8 @@ import type { Stretch } from "../parts/perception_samples";
 import { Await, ErrorBox, Loading } from "../parts/states";
 import { AnswerCard, taskOf, useAdvice, verbs, verdict, type Verdict } from "./incident_answer";
 import { Overlay } from "./incident_overlay";
-import { StreamPanel } from "./incident_panels";
-import { arranged, failing, gap, rank, shotAt, streams, type Stream } from "./incident_streams";
+import { StreamList } from "./streams_list";
+import { arranged, failing, gap, rank, shotAt, streams, type Stream } from "./streams";
 import { t } from "./incident.text";
 import { Write } from "./incident_write";
 import { contextRows } from "./session_compare";
@@ -324,20 +323,6 @@ interface StreamsProps {
 }
 
 function Streams({ order, collection, cursor, view, at, memories }: StreamsProps) {
-  const [layout, setLayout] = useLayout(
-    collection,
-    order.map((s) => s.name),
-  );
-  const { shown, rest } = laidOut(order, layout);
-  const move = (name: string, by: -1 | 1) => {
-    const names = shown.map((s) => s.name);
-    const i = names.indexOf(name);
-    const j = i + by;
-    if (j < 0 || j >= names.length) return;
-    [names[i], names[j]] = [names[j]!, names[i]!];
-    setLayout({ order: names, hidden: layout.hidden });
-  };
-  const toggle = (name: string) => setLayout({ order: layout.order, hidden: layout.hidden.includes(name) ? layout.hidden.filter((n) => n !== name) : [...layout.hidden, name] });
   return (
     <section class="card incident-streams">
       <header>
@@ -348,36 +333,8 @@ function Streams({ order, collection, cursor, view, at, memories }: StreamsProps
       </header>
       <p class="dim">{t("streamsHint")}</p>
       {memories.length > 0 && <Timeline memories={memories} cursor={cursor} view={view} mark={at} />}
-      {order.length > 1 && (
-        <details class="incident-layout">
-          <summary>
-            {t("layout")} <span class="dim">{`${shown.length}/${order.length}`}</span>
-          </summary>
-          <p class="dim">{t("layoutHint", { collection })}</p>
-          <ul>
-            {[...shown, ...rest].map((s, i) => (
-              <li key={s.name}>
-                <label>
-                  <input type="checkbox" checked={!layout.hidden.includes(s.name)} onChange={() => toggle(s.name)} /> {s.name}
-                </label>
-                <span class="incident-moves">
-                  <Button kind="quiet" label={t("up", { name: s.name })} disabled={i === 0 || i >= shown.length} onClick={() => move(s.name, -1)}>
-                    ↑
-                  </Button>
-                  <Button kind="quiet" label={t("down", { name: s.name })} disabled={i >= shown.length - 1} onClick={() => move(s.name, 1)}>
-                    ↓
-                  </Button>
-                </span>
-              </li>
-            ))}
-          </ul>
-          <Button onClick={() => setLayout(undefined)}>{t("layoutReset")}</Button>
-        </details>
-      )}
       {order.length === 0 && <p class="dim">{t("noStreams")}</p>}
-      {shown.map((s) => (
-        <StreamPanel key={s.name} of={s} cursor={cursor} view={view} failedAt={at} />
-      ))}
+      <StreamList order={order} collection={collection} cursor={cursor} view={view} at={at} />
     </section>
   );
 }

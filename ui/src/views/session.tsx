@@ -8,13 +8,13 @@ import { useMoment } from "../app/moment";
 import { moment, number } from "../app/text";
 import { useTitle } from "../app/title";
 import { Icon } from "../parts/icons";
-import { kindIcon, Status, When } from "../parts/memory_row";
+import { kindIcon, Status } from "../parts/memory_row";
 import { Score } from "../parts/score";
 import { Await, Empty, ErrorBox, Loading } from "../parts/states";
 import { Tree } from "../parts/tree";
 import { AtCursor } from "./session_cursor";
 import { Timeline } from "./session_timeline";
-import { about, began } from "./sessions";
+import { about, began, robotOf } from "./sessions";
 import { t } from "./session.text";
 
 export { Compare } from "./session_compare";
@@ -42,16 +42,17 @@ export function SessionView({ id }: { id: string }) {
 
 export function SessionHead({ s }: { s: Answer<"session"> }) {
   const failed = s.outcome_score !== undefined ? s.outcome_score < 0.5 : (s.summary?.failures ?? 0) > 0;
-  useTitle(`${about(s)}, ${moment(began(s))}`);
+  const name = [robotOf(s), about(s)].filter(Boolean).join(": ");
+  useTitle(`${name}, ${moment(began(s))}`);
   return (
     <header>
-      <h1>{about(s)}</h1>
+      <h1>{name}</h1>
       <p class="row-facts session-facts">
         <Score of={s.outcome_score} />
         <a href={`/search?collection=${encodeURIComponent(s.collection)}`}>{s.collection}</a>
         <span>{t("memories", { n: number(s.memory_count) })}</span>
         {s.status === "active" && <span class="chip">{t("active")}</span>}
-        <When time={began(s)} />
+        <time dateTime={began(s)}>{moment(began(s))}</time>
         {failed && <a href={`/incident/s/${s.session_id}`}>{t("incident")}</a>}
         <a href={`/search?session_id=${s.session_id}`}>{t("searchIn")}</a>
         <a href={`/sessions/compare?a=${s.session_id}`}>{t("compare")}</a>

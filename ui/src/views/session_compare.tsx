@@ -14,7 +14,7 @@ import { Button, Select } from "../parts/controls";
 import type { Stretch } from "../parts/perception_samples";
 import { Await, Loading } from "../parts/states";
 import { AtCursor } from "./session_cursor";
-import { span } from "./session_lanes";
+import { span, timed } from "./session_lanes";
 import { Timeline } from "./session_timeline";
 import { about, began } from "./sessions";
 import { t } from "./session.text";
@@ -65,7 +65,7 @@ function Side({ id, ago, shared }: { id: string; ago: Signal<number | undefined>
   const episode = useEpisode(id);
   const cursor = useSignal<number | undefined>(undefined);
   const view = useSignal<Stretch | undefined>(undefined);
-  const begin = episode.memories.length > 0 ? span(episode.memories)[0] : undefined;
+  const begin = episode.memories.length > 0 ? span(timed(episode.memories))[0] : undefined;
   useEffect(() => {
     if (begin === undefined) return;
     const down = effect(() => {

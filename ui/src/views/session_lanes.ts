@@ -48,7 +48,39 @@ export function lanes(memories: Memory[], facts: string): Lane[] {
   return [...all.slice(0, mostLanes - 1), { name: `+${rest.length}`, items: rest.flatMap((l) => l.items) }];
 }
 
-/** From the first moment to the last, with a little room; never empty. */
+/** Seconds after its beginning in which a recording repeats what was published before. */
+const latchedWithin = 1;
+
+/**
+ * What a recording holds of no moment: its list of topics, static transforms, and the one message of
+ * a topic that was published before and is repeated when recording begins. None if nothing else is there.
+ */
+export function still(memories: Memory[]): Memory[] {
+  const topics = new Map<string, Memory[]>();
+  for (const m of memories) {
+    const { topic } = (m.metadata ?? {}) as { topic?: unknown };
+    const { recording_id } = ((m.context as { source?: unknown } | undefined)?.source ?? {}) as { recording_id?: unknown };
+    if (m.type !== "perception" || typeof recording_id !== "string") continue;
+    const name = typeof topic === "string" ? topic : "";
+    const list = topics.get(name);
+    if (list) list.push(m);
+    else topics.set(name, [m]);
+  }
+  const time = (m: Memory) => Date.parse(m.observed_at) / 1000;
+  const one = (list: Memory[]) => list.length === 1 && Number((list[0]!.metadata as { count?: unknown }).count ?? 1) === 1;
+  const moving = [...topics].filter(([name, list]) => name !== "" && !name.endsWith("tf_static") && !one(list)).flatMap(([, list]) => list);
+  const began = moving.reduce((t, m) => Math.min(t, time(m)), Infinity);
+  if (began === Infinity) return [];
+  return [...topics].filter(([name, list]) => name === "" || name.endsWith("tf_static") || (one(list) && time(list[0]!) <= began + latchedWithin)).flatMap(([, list]) => list);
+}
+
+/** What has a place on the axis. */
+export function timed(memories: Memory[]): Memory[] {
+  const outside = new Set(still(memories));
+  return outside.size === 0 ? memories : memories.filter((m) => !outside.has(m));
+}
+
+/** From the first moment to the last; never empty. */
 export function span(memories: Memory[]): [from: number, to: number] {
   let from = Infinity;
   let to = -Infinity;
@@ -57,8 +89,7 @@ export function span(memories: Memory[]): [from: number, to: number] {
     from = Math.min(from, i.from);
     to = Math.max(to, i.to);
   }
-  const room = Math.max((to - from) * 0.02, 0.001);
-  return [from - room, to + room];
+  return [from, Math.max(to, from + 0.001)];
 }
 
 /** The last item that has begun at a moment; items are in the order of time. */

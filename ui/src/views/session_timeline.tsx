@@ -7,11 +7,12 @@ import { duration, moment } from "../app/text";
 import { Button } from "../parts/controls";
 import type { Stretch } from "../parts/perception_samples";
 import { useWidth } from "../parts/width";
-import { lanes, span, ticks, type Item } from "./session_lanes";
+import { lanes, span, still, ticks, timed, type Item } from "./session_lanes";
 import { t } from "./session.text";
 
 const laneHeight = 30;
 const axisHeight = 26;
+const room = 0.02; // share of an episode that is shown before and after it
 const labelHalf = 28; // of a time such as 2 min 30 s
 
 interface TimelineProps {
@@ -26,8 +27,11 @@ interface TimelineProps {
 
 export function Timeline({ memories, cursor, view, mark }: TimelineProps) {
   const [ref, width] = useWidth();
-  const all = useMemo(() => lanes(memories, t("facts")), [memories]);
-  const whole = useMemo(() => span(memories), [memories]);
+  const outside = useMemo(() => still(memories), [memories]);
+  const all = useMemo(() => lanes(timed(memories), t("facts")), [memories]);
+  const [began, ended] = useMemo(() => span(timed(memories)), [memories]);
+  // A little room on both sides, where marks at the ends are whole.
+  const whole: Stretch = [began - (ended - began) * room, ended + (ended - began) * room];
   const setView = (v: Stretch | undefined) => void (view.value = v);
   const [from, to] = view.value ?? whole;
   const left = width < 600 ? 70 : 130;
@@ -53,7 +57,7 @@ export function Timeline({ memories, cursor, view, mark }: TimelineProps) {
   const point = (e: PointerEvent) => {
     const box = (e.currentTarget as Element).getBoundingClientRect();
     const s = from + ((e.clientX - box.left - left) / (width - left - 8)) * (to - from);
-    cursor.value = Math.min(Math.max(s, whole[0]), whole[1]);
+    cursor.value = Math.min(Math.max(s, began), ended);
   };
   const press = (e: KeyboardEvent) => {
     const keys: Record<string, () => void> = {
@@ -74,7 +78,7 @@ export function Timeline({ memories, cursor, view, mark }: TimelineProps) {
   const now = cursor.value;
   return (
     <div class="timeline" ref={ref}>
-      <Transport moments={moments} cursor={cursor} step={step} zoom={zoom} zoomed={!!view.value} whole={() => setView(undefined)} />
+      <Transport began={began} ended={ended} cursor={cursor} step={step} zoom={zoom} zoomed={!!view.value} whole={() => setView(undefined)} />
       {width > 0 && (
         <svg
           width={width}
@@ -83,8 +87,8 @@ export function Timeline({ memories, cursor, view, mark }: TimelineProps) {
           tabindex={0}
           aria-label={t("timeline")}
           aria-valuemin={0}
-          aria-valuemax={whole[1] - whole[0]}
-          aria-valuenow={(now ?? whole[0]) - whole[0]}
+          aria-valuemax={ended - began}
+          aria-valuenow={Math.min(Math.max((now ?? began) - began, 0), ended - began)}
           aria-valuetext={now === undefined ? "" : moment(new Date(now * 1000))}
           onKeyDown={press}
           onPointerDown={(e) => {
@@ -93,10 +97,10 @@ export function Timeline({ memories, cursor, view, mark }: TimelineProps) {
           }}
           onPointerMove={(e) => e.buttons === 1 && point(e)}
         >
-          {ticks(from - whole[0], to - whole[0], (width - left) / 90).map((s) => (
+          {ticks(Math.max(from - began, 0), to - began, (width - left) / 90).map((s) => (
             <g key={s} class="tick">
-              <line x1={x(whole[0] + s)} x2={x(whole[0] + s)} y1={0} y2={height - axisHeight} />
-              <text x={Math.min(x(whole[0] + s), width - labelHalf)} y={height - 9} text-anchor="middle">
+              <line x1={x(began + s)} x2={x(began + s)} y1={0} y2={height - axisHeight} />
+              <text x={Math.min(x(began + s), width - labelHalf)} y={height - 9} text-anchor="middle">
                 {tickText(s, to - from)}
               </text>
             </g>
@@ -116,6 +120,16 @@ export function Timeline({ memories, cursor, view, mark }: TimelineProps) {
           {mark !== undefined && mark >= from && mark <= to && <line class="mark-line" x1={x(mark)} x2={x(mark)} y1={0} y2={height - axisHeight} />}
           {now !== undefined && now >= from && now <= to && <line class="cursor" x1={x(now)} x2={x(now)} y1={0} y2={height - axisHeight + 6} />}
         </svg>
+      )}
+      {outside.length > 0 && (
+        <p class="timeline-outside dim">
+          {t("outside")}{" "}
+          {outside.map((m) => (
+            <a key={m.memory_id} href={`/memory/${m.memory_id}`} title={m.content}>
+              {m.source || t("manifest")}
+            </a>
+          ))}
+        </p>
       )}
     </div>
   );
@@ -159,7 +173,8 @@ function Mark({ it, x, fact, on }: { it: Item; x: (s: number) => number; fact: b
 }
 
 interface TransportProps {
-  moments: number[];
+  began: number;
+  ended: number;
   cursor: Signal<number | undefined>;
   step: (by: 1 | -1) => void;
   zoom: (by: number) => void;
@@ -170,20 +185,18 @@ interface TransportProps {
 /** Playing goes through an episode in its own time, at most half a minute. */
 const longestPlay = 30; // seconds
 
-function Transport({ moments, cursor, step, zoom, zoomed, whole }: TransportProps) {
+function Transport({ began, ended, cursor, step, zoom, zoomed, whole }: TransportProps) {
   const [playing, setPlaying] = useState(false);
   const frame = useRef(0);
   useEffect(() => {
     if (!playing) return;
-    const end = moments.at(-1)!;
-    const first = moments[0]!;
-    const speed = Math.max(1, (end - first) / longestPlay);
+    const speed = Math.max(1, (ended - began) / longestPlay);
     let last = performance.now();
-    if ((cursor.peek() ?? end) >= end) cursor.value = first;
+    if ((cursor.peek() ?? ended) >= ended) cursor.value = began;
     const run = (now: number) => {
-      cursor.value = Math.min((cursor.peek() ?? first) + ((now - last) / 1000) * speed, end);
+      cursor.value = Math.min((cursor.peek() ?? began) + ((now - last) / 1000) * speed, ended);
       last = now;
-      if (cursor.peek()! >= end) setPlaying(false);
+      if (cursor.peek()! >= ended) setPlaying(false);
       else frame.current = requestAnimationFrame(run);
     };
     frame.current = requestAnimationFrame(run);
@@ -196,7 +209,7 @@ function Transport({ moments, cursor, step, zoom, zoomed, whole }: TransportProp
       <Button icon={playing ? "pause" : "play"} label={t(playing ? "pause" : "play")} onClick={() => setPlaying(!playing)} />
       <Button icon="forward" label={t("stepOn")} onClick={() => step(1)} />
       <span class="number" aria-live="off">
-        {now !== undefined && `${duration(Math.max(0, now - moments[0]!))} / ${duration(moments.at(-1)! - moments[0]!)}`}
+        {now !== undefined && `${duration(Math.max(0, now - began))} / ${duration(ended - began)}`}
       </span>
       <span class="top-space" />
       <Button kind="quiet" icon="zoom" label={t("zoomIn")} onClick={() => zoom(0.5)} />

@@ -109,7 +109,8 @@ export function Sessions() {
   );
 }
 
-function robotOf(s: { context?: unknown }): string | undefined {
+/** The robot of an episode, as its context names it. */
+export function robotOf(s: { context?: unknown }): string | undefined {
   const robot = (s.context as { robot?: unknown } | undefined)?.robot;
   const name = typeof robot === "object" && robot ? ((robot as { id?: unknown }).id ?? (robot as { name?: unknown }).name) : robot;
   return typeof name === "string" ? name : undefined;

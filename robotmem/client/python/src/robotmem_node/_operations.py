@@ -1414,6 +1414,7 @@ class Operations:
         from_: float | None = None,
         to: float | None = None,
         points: int | None = None,
+        trace: bool | None = None,
     ) -> SamplesResponse:
         """Return the numbers of a force trace, joint states, a sound, a point cloud, a trajectory or a laser
         scan, for a plot. Returns all samples between from and to if there are at most points of them.
@@ -1428,9 +1429,10 @@ class Operations:
             to: Last sample, in the same unit as from.
             points: Largest number of entries, 16 to 200,000. Default: 2,000 for traces and sounds, 50,000 for
                 points. More than ten channels share about 2,000,000 readings.
+            trace: Return the numbers of recorded messages as a trace, also of messages with a pose or a scan.
         """
         return SamplesResponse(self._call("samples", {"memory_id": memory_id, "from": from_, "to": to,
-            "points": points}))
+            "points": points, "trace": trace}))
 
     def history(self, memory_id: int) -> HistoryResponse:
         """Return all versions of a memory, oldest first.
@@ -2250,6 +2252,7 @@ class AsyncOperations:
         from_: float | None = None,
         to: float | None = None,
         points: int | None = None,
+        trace: bool | None = None,
     ) -> SamplesResponse:
         """Return the numbers of a force trace, joint states, a sound, a point cloud, a trajectory or a laser
         scan, for a plot. Returns all samples between from and to if there are at most points of them.
@@ -2264,9 +2267,10 @@ class AsyncOperations:
             to: Last sample, in the same unit as from.
             points: Largest number of entries, 16 to 200,000. Default: 2,000 for traces and sounds, 50,000 for
                 points. More than ten channels share about 2,000,000 readings.
+            trace: Return the numbers of recorded messages as a trace, also of messages with a pose or a scan.
         """
         return SamplesResponse(await self._call("samples", {"memory_id": memory_id, "from": from_, "to": to,
-            "points": points}))
+            "points": points, "trace": trace}))
 
     async def history(self, memory_id: int) -> HistoryResponse:
         """Return all versions of a memory, oldest first.

@@ -2,7 +2,7 @@
 
 import type { Memory } from "../api/client";
 import { drawable } from "../parts/drawable";
-import { lengthOf } from "./session_lanes";
+import { lengthOf, timed } from "./session_lanes";
 
 export interface Shot {
   m: Memory;
@@ -33,7 +33,7 @@ export function rank(m: Memory): number {
 
 export function streams(memories: Memory[]): Stream[] {
   const by = new Map<string, Shot[]>();
-  for (const m of memories) {
+  for (const m of timed(memories)) {
     if (m.type !== "perception") continue;
     const length = lengthOf(m);
     const from = Date.parse(m.observed_at) / 1000;

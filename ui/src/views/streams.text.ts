@@ -1,0 +1,36 @@
+import { texts } from "../app/text";
+
+export const t = texts(
+  {
+    covers: "covers this moment",
+    before: "ended {time} before the cursor",
+    since: "from {time} before the cursor",
+    after: "begins {time} after the cursor",
+    clock: "another clock? Its times are {time} away from the rest",
+    undecodable: "This picture cannot be decoded.",
+    layout: "Streams",
+    layoutHint: "Choice and order are kept for the collection {collection}.",
+    layoutReset: "Usual order",
+    up: "Move {name} up",
+    down: "Move {name} down",
+    shown: "Shown",
+    topic: "Plot of the whole topic",
+    piece: "This piece",
+  },
+  {
+    covers: "覆盖该时刻",
+    before: "在光标前 {time} 结束",
+    since: "取自光标前 {time}",
+    after: "在光标后 {time} 开始",
+    clock: "时钟不同？其时间与其余相差 {time}",
+    undecodable: "该图像无法解码。",
+    layout: "数据流",
+    layoutHint: "选择与顺序按集合 {collection} 保存。",
+    layoutReset: "默认顺序",
+    up: "上移 {name}",
+    down: "下移 {name}",
+    shown: "显示",
+    topic: "整个话题的曲线",
+    piece: "此片段",
+  },
+);
