@@ -38,8 +38,8 @@ export function Timeline({ memories, cursor, view, mark }: TimelineProps) {
   const x = (s: number) => left + ((s - from) / (to - from)) * (width - left - 8);
   const moments = useMemo(() => [...new Set(all.flatMap((l) => l.items.map((i) => i.from)))].sort((a, b) => a - b), [all]);
   useEffect(() => {
-    if (cursor.peek() === undefined) cursor.value = moments.at(-1);
-  }, [moments]);
+    if (cursor.peek() === undefined) cursor.value = ended;
+  }, [ended]);
 
   const step = (by: 1 | -1) => {
     const now = cursor.peek() ?? moments[0]!;
@@ -63,8 +63,8 @@ export function Timeline({ memories, cursor, view, mark }: TimelineProps) {
     const keys: Record<string, () => void> = {
       ArrowRight: () => step(1),
       ArrowLeft: () => step(-1),
-      Home: () => (cursor.value = moments[0]),
-      End: () => (cursor.value = moments.at(-1)),
+      Home: () => (cursor.value = began),
+      End: () => (cursor.value = ended),
       "+": () => zoom(0.5),
       "-": () => zoom(2),
       "0": () => setView(undefined),
