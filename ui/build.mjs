@@ -46,8 +46,9 @@ function size(bytes) {
 async function licences() {
   const { dependencies } = JSON.parse(await readFile(here + "package.json", "utf8"));
   const parts = [];
-  for (const name of [...Object.keys(dependencies), "@preact/signals-core"].sort()) {
-    const files = ["LICENSE"];
+  // With what these bring into the bundle.
+  for (const name of [...Object.keys(dependencies), "@preact/signals-core", "@foxglove/cdr", "@foxglove/crc", "@foxglove/message-definition", "heap-js", "md5-typescript"].sort()) {
+    const files = [name === "@foxglove/crc" ? "LICENSE.md" : "LICENSE"];
     if (name === "swagger-ui-dist") files.push("NOTICE", "swagger-ui-bundle.js.LICENSE.txt"); // of the packages in the bundle
     for (const file of files) {
       const text = await readFile(`${here}node_modules/${name}/${file}`, "utf8");

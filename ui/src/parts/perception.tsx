@@ -3,12 +3,14 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useSignal, type Signal } from "@preact/signals";
-import { dataURL, previewURL, type Memory } from "../api/client";
+import { dataURL, previewURL, Problem, type Memory } from "../api/client";
 import { useAsk } from "../app/ask";
 import { moment, texts } from "../app/text";
 import { Segments } from "./controls";
 import { Hex, range, Text } from "./perception_bytes";
+import type { RecordedFace, RecordedProps } from "../recording/recording";
 import { drawable } from "./drawable";
+import { Film } from "./perception_film";
 import { Alike, PayloadFacts } from "./perception_facts";
 import { Picture } from "./perception_image";
 import { cursorOf, type Cursor, type Stretch } from "./perception_samples";
@@ -25,6 +27,10 @@ const t = texts(
     space: "Space",
     text: "Text",
     bytes: "Bytes",
+    film: "Video",
+    video: "Video",
+    frames: "Transforms",
+    messages: "Messages",
     as: "Show as",
     evicted: "The bytes are no longer kept",
     evictedHint: "Retention made room. The description, the summary and the history stay.",
@@ -40,6 +46,10 @@ const t = texts(
     space: "空间",
     text: "文本",
     bytes: "字节",
+    film: "视频",
+    video: "视频",
+    frames: "坐标变换",
+    messages: "消息",
     as: "显示为",
     evicted: "原始数据已不再保留",
     evictedHint: "保留策略已腾出空间。描述、摘要与历史仍在。",
@@ -50,7 +60,7 @@ const t = texts(
   },
 );
 
-type Face = "picture" | "plot" | "sound" | "space" | "text" | "bytes";
+type Face = "picture" | "plot" | "sound" | "space" | "text" | "bytes" | "film" | RecordedFace;
 
 export interface PerceptionProps {
   m: Memory;
@@ -128,12 +138,13 @@ const shown = (type: string) => /^image\/(png|jpeg|webp|gif|avif|bmp|svg\+xml)$/
 function Viewer({ m, cursor: shared, view, onLength, start, height, bare, size }: PerceptionProps & { size: number }) {
   const type = (m.media_type ?? "").split(";")[0]!.trim().toLowerCase();
   const image = type.startsWith("image/");
-  const unread = image || !drawable(m);
+  const unread = image || type.startsWith("video/") || !drawable(m);
   const numbers = useAsk("samples", unread ? undefined : { memory_id: m.memory_id }, { live: 0 });
   const own = useSignal<number | undefined>(undefined);
   const samples = numbers.answer;
+  const recorded = type === "application/vnd.mcap";
   const cursor: Cursor = useMemo(() => {
-    const timed = samples?.time_unit === "s";
+    const timed = samples?.time_unit === "s" || recorded || type.startsWith("video/");
     return shared && timed ? cursorOf(shared, start ?? new Date(m.observed_at).getTime() / 1000, view) : cursorOf(own, 0);
   }, [shared, start, m.observed_at, samples?.time_unit]);
   useEffect(() => {
@@ -144,21 +155,55 @@ function Viewer({ m, cursor: shared, view, onLength, start, height, bare, size }
 
   if (!unread && !samples && !numbers.error) return <Loading lines={6} />;
   if (numbers.error && numbers.error.kind !== "not_found") return <ErrorBox error={numbers.error} again={numbers.again} />;
-  const main: Face | undefined = samples ? faceOf(samples.kind) : textual(type) || !pictured ? undefined : "picture";
-  const faces: Face[] = [...(main ? [main] : []), ...(textual(type) ? (["text"] as const) : []), "bytes"];
+  const main: Face | undefined = samples ? faceOf(samples.kind) : textual(type) || recorded || !pictured ? undefined : "picture";
+  const faces: Face[] = [
+    ...(type.startsWith("video/") ? (["film"] as const) : []),
+    ...(main ? [main] : []),
+    ...(recorded && samples && main !== "plot" ? (["plot"] as const) : []),
+    ...(recorded ? recordedFaces(m) : []),
+    ...(textual(type) ? (["text"] as const) : []),
+    "bytes",
+  ];
   const face = chosen && faces.includes(chosen) ? chosen : faces[0]!;
   const alt = m.content;
   return (
     <div class="perception-view">
       {!bare && faces.length > 1 && <Segments label={t("as")} value={face} options={faces.map((f) => [f, t(f)] as const)} onChange={choose} />}
       {face === "picture" && (image && shown(type) ? <StoredPicture id={m.memory_id} type={type} alt={alt} height={height} onError={() => setPictured(false)} /> : <Previewed id={m.memory_id} alt={alt} height={height} note={image ? t("values") : undefined} onError={() => setPictured(false)} />)}
-      {face === "plot" && samples && <Trace id={m.memory_id} whole={samples} cursor={cursor} height={height} bare={bare} />}
+      {face === "film" && <Film id={m.memory_id} cursor={cursor} height={height} />}
+      {(face === "messages" || face === "frames" || face === "video") && <LazyRecorded m={m} face={face} size={size} cursor={cursor} start={start ?? new Date(m.observed_at).getTime() / 1000} height={height} />}
+      {face === "plot" && main !== "plot" && <Readings id={m.memory_id} cursor={cursor} height={height} bare={bare} />}
+      {face === "plot" && main === "plot" && samples && <Trace id={m.memory_id} whole={samples} cursor={cursor} height={height} bare={bare} />}
       {face === "sound" && samples && <Sound id={m.memory_id} mediaType={type} whole={samples} cursor={cursor} height={height} bare={bare} />}
       {face === "space" && samples && <SpaceView id={m.memory_id} of={samples} cursor={cursor} height={height} bare={bare} />}
       {face === "text" && <Text id={m.memory_id} size={size} json={type.includes("json")} />}
       {face === "bytes" && <Hex id={m.memory_id} size={size} />}
     </div>
   );
+}
+
+function recordedFaces(m: Memory): Face[] {
+  const schema = String((m.metadata as { schema?: unknown } | undefined)?.schema ?? "");
+  return [...(/TFMessage|FrameTransform/.test(schema) ? (["frames"] as const) : /CompressedVideo/.test(schema) ? (["video"] as const) : []), "messages"];
+}
+
+/** The readings of messages that are shown in space. */
+function Readings({ id, cursor, height, bare }: { id: number; cursor: Cursor; height?: number; bare?: boolean }) {
+  const asked = useAsk("samples", { memory_id: id, trace: true }, { live: 0 });
+  if (!asked.answer) return asked.error ? <ErrorBox error={asked.error} again={asked.again} /> : <Loading lines={5} />;
+  return <Trace id={id} whole={asked.answer} cursor={cursor} height={height} bare={bare} readings />;
+}
+
+/** The decoders of messages are fetched when they are first needed. */
+function LazyRecorded(props: RecordedProps) {
+  const [view, set] = useState<{ Recorded: typeof import("../recording/recording").Recorded }>();
+  const [error, setError] = useState<Problem>();
+  const [round, again] = useState(0);
+  useEffect(() => {
+    import("../recording/recording").then(set, (e) => setError(Problem.from(e)));
+  }, [round]);
+  if (view) return <view.Recorded {...props} />;
+  return error ? <ErrorBox error={error} again={() => (setError(undefined), again((n) => n + 1))} /> : <Loading lines={5} />;
 }
 
 function faceOf(kind: string): Face {

@@ -27,14 +27,16 @@ interface TraceProps {
   height?: number;
   /** Only the panels: no help and no downloads. */
   bare?: boolean;
+  /** The readings of messages that the node takes for a path or a scan. */
+  readings?: boolean;
 }
 
-export function Trace({ id, whole, cursor, height, bare }: TraceProps) {
+export function Trace({ id, whole, cursor, height, bare, readings }: TraceProps) {
   const full = span(whole);
   const [zoom, setZoom] = useStretch(cursor, full);
   // Beyond the ends of the stretch by a little, so that lines reach the edges.
   const reach = zoom ? (zoom[1] - zoom[0]) * 0.02 : 0;
-  const closer = useAsk("samples", zoom && whole.reduced ? { memory_id: id, from: Math.max(zoom[0] - reach, full[0]), to: zoom[1] + reach } : undefined, { live: 0, settle: 40 });
+  const closer = useAsk("samples", zoom && whole.reduced ? { memory_id: id, from: Math.max(zoom[0] - reach, full[0]), to: zoom[1] + reach, trace: readings } : undefined, { live: 0, settle: 40 });
   const save = () =>
     csv(id, zoom && Math.max(zoom[0], full[0]), zoom?.[1]).then(
       (text) => saveAs(`memory-${id}.csv`, text, "text/csv"),

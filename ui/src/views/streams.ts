@@ -24,6 +24,7 @@ const isPicture = (m: Memory) => /^image\/(png|jpeg|webp|gif|avif|bmp)$/.test(me
 
 /** Traces decide before sounds, pictures and points; what cannot be drawn stands last. */
 export function rank(m: Memory): number {
+  if (/CompressedVideo/.test(String((m.metadata as { schema?: unknown } | undefined)?.schema)) || mediaType(m).startsWith("video/")) return 3;
   if (!drawable(m)) return 9;
   const type = mediaType(m);
   if (type.startsWith("image/") || m.perception_type === "visual") return 3;
