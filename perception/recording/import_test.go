@@ -118,7 +118,7 @@ func (l *localized) Messages(context.Context) iter.Seq2[*recording.Message, erro
 			ms      uint64
 			data    string
 		}{
-			{0, 0, fmt.Sprintf(pose, "odom", 1)}, {1, 1, `{"data":"ready"}`},
+			{1, 0, `{"data":"ready"}`}, {0, 1, fmt.Sprintf(pose, "odom", 1)},
 			{0, 500, fmt.Sprintf(pose, "odom", 2)}, {2, 500, fmt.Sprintf(pose, "map", 40)}, {1, 20_000, `{"data":"done"}`},
 		} {
 			if !yield(&recording.Message{Channel: l.channels[m.channel], Message: segment.Message{LogTime: 1_700_000_000e9 + m.ms*1e6, Data: []byte(m.data)}}, nil) {

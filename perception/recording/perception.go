@@ -83,15 +83,19 @@ func (imp *importer) placed(c *channel, s *openSegment) *openSegment {
 	return s
 }
 
-// locate places the open segments that began in odom, shortly before the first pose in the map.
+// locate places the open segments that began shortly before the first pose in the map.
 func (imp *importer) locate(now uint64) {
 	for _, c := range imp.open {
 		spatial, _ := c.segment.context["spatial"].(map[string]any)
 		before, _ := spatial["pose"].(map[string]any)
-		if before["frame_id"] != "odom" || now > c.segment.first.LogTime+poseStale*1e9 {
+		if before["frame_id"] == "map" || now > c.segment.first.LogTime+poseStale*1e9 {
 			continue
 		}
 		if pose, ok := imp.poses.of(c.segment.frame, c.segment.stamp); ok {
+			if spatial == nil {
+				spatial = map[string]any{}
+				c.segment.context["spatial"] = spatial
+			}
 			spatial["pose"] = pose
 		}
 	}

@@ -32,6 +32,7 @@ func TestDashboard(t *testing.T) {
 			"two episodes":                    w.twoEpisodes,
 			"from a slip to what holds":       w.slip,
 			"odd episodes":                    w.oddEpisodes,
+			"a recording as it was":           w.recording,
 			"incidents":                       w.incidents,
 			"two fingers on a plot":           w.twoFingers,
 			"deep check and repair":           w.deepCheckAndRepair,

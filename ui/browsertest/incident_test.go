@@ -222,7 +222,7 @@ func (w *world) slip(t *testing.T) {
 	p.see(".toast", "Stored as")
 	p.see(".incident-head .mark.good", "Resolved")
 
-	w.mcapInPython(t, n, g.slip)
+	w.mcapInPython(t, n, g.slip, "('/robotmem/traces/", fmt.Sprintf(", %d)", glassSeconds*1000), fmt.Sprintf("('/robotmem/images', %d)", glassSeconds), "('/robotmem/facts', 1)")
 	for _, l := range []look{wide, narrow, {name: "wide-dark", width: 1440, height: 900, dark: true}, {name: "narrow", width: 390, height: 844}, {name: "wide-zh", width: 1440, height: 900, lang: "zh"}} {
 		p := w.open(t, n, l)
 		p.goTo("/incident/s/" + g.slip)
@@ -236,8 +236,8 @@ func (w *world) slip(t *testing.T) {
 	}
 }
 
-// mcapInPython downloads an episode and reads it as Python does.
-func (w *world) mcapInPython(t *testing.T, n *node, session string) {
+// mcapInPython downloads an episode and counts its messages by topic as Python reads them.
+func (w *world) mcapInPython(t *testing.T, n *node, session string, wants ...string) {
 	t.Helper()
 	res, data := n.get(t, "/api/sessions/"+session+"/mcap")
 	if res.StatusCode != 200 || !strings.Contains(res.Header.Get("Content-Disposition"), ".mcap") {
@@ -258,7 +258,7 @@ print(sorted(topics.items()))`, file).CombinedOutput()
 	if err != nil {
 		t.Fatalf("Python does not read the file: %v\n%s", err, out)
 	}
-	for _, want := range []string{"('/robotmem/traces/", fmt.Sprintf(", %d)", glassSeconds*1000), fmt.Sprintf("('/robotmem/images', %d)", glassSeconds), "('/robotmem/facts', 1)"} {
+	for _, want := range wants {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("Python reads %s, want %s", out, want)
 		}
