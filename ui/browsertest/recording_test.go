@@ -132,6 +132,7 @@ func (w *world) recording(t *testing.T) {
 			p.stream(name)
 		}
 		p.see(".messages-table td", "motor left")
+		p.until(`document.querySelector('[data-stream="/camera/h264"] :is(canvas[data-shown="79"], .notice)')`)
 		p.until(`(scrollTo(0, 0), true)`)
 		w.audit(p, l.name+"-recording")
 	}
