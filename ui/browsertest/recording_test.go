@@ -37,10 +37,11 @@ const (
 	odomAt   = `Number(document.querySelector('[data-stream="/odom"] .trace-plot')?.getAttribute("aria-valuenow"))`
 )
 
-// stream brings a stream of the episode into the window, where it is read.
+// stream brings a stream of the episode into the window, where it is read, and waits for it.
 func (p *tab) stream(name string) {
 	p.t.Helper()
-	p.until(`(document.querySelector('[data-stream="` + name + `"]')?.scrollIntoView(), document.querySelector('[data-stream="` + name + `"]'))`)
+	figure := `document.querySelector('[data-stream="` + name + `"]')`
+	p.until(`(` + figure + `?.scrollIntoView(), ` + figure + `?.querySelector(".trace, .messages, .video, .transforms, .notice"))`)
 }
 
 // recording: an imported recording is shown at its own time and place, topic by topic.
