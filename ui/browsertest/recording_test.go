@@ -89,6 +89,8 @@ func (w *world) recording(t *testing.T) {
 	w.tableOfMessages(p)
 	w.transforms(p)
 	w.movingVideo(p)
+	p.until(`(scrollTo(0, 0), true)`)
+	forREADME(p, "dashboard-recording")
 	w.audit(p, "wide-recording")
 
 	// The robot stands where /amcl_pose says: at (5, 7) in map when the recording begins.

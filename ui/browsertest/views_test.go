@@ -49,7 +49,7 @@ func (s *seed) all(say words) []view {
 		{"memory-merged", memory(s.merged), [][2]string{{".notice", say["merged"]}, {".versions", ""}}},
 		{"memory-missing", "/memory/999999", [][2]string{{".error-title", say["missing"]}}},
 		{"sessions", "/sessions", [][2]string{{"h1", say["sessions"]}, {".sessions .row-title", "fill the dishwasher"}}},
-		{"session", "/sessions/" + s.sessions[0], [][2]string{{"h2", say["timeline"]}, {".timeline svg .item", ""}, {".recalled", ""}, {".facts", "/wrist/ft"}, {".space-scale", "m"}}},
+		{"session", "/sessions/" + s.sessions[0], [][2]string{{"h2", say["timeline"]}, {".timeline svg .item", ""}, {".recalled", ""}, {".facts", "/wrist/ft"}, {".stream figcaption", "/odom"}}},
 		{"compare", "/sessions/compare?a=" + s.sessions[0] + "&b=" + s.sessions[1], [][2]string{{"h1", say["compare"]}, {"h2", say["differs"]}, {".compare-two > :nth-child(2) svg .item", ""}}},
 		{"doctor", "/doctor", [][2]string{{"h1", say["doctor"]}, {".checks", ""}, {"h2", say["recorders"]}, {"tbody tr", "/wrist/ft"}}},
 		{"nowhere", "/nowhere", [][2]string{{".empty", say["nowhere"]}}},
