@@ -30,9 +30,15 @@ const encapsulation = 4
 // of the byte that it may come from.
 const maxValues = 1 << 19
 
+const maxSpare = 1 << 12 // values that are kept for the next message
+
 // Decode reads a message in the encoding of the schema: CDR for ros2msg, otherwise JSON. The
 // Data of values are parts of the given data. The error names the field and the byte.
-func (s *Schema) Decode(data []byte) (*Value, error) {
+func (s *Schema) Decode(data []byte) (*Value, error) { return s.DecodeInto(new([]Value), data) }
+
+// DecodeInto is Decode with values that lie in spare, which grows to what a message takes: the
+// value is valid until the next call with the same spare.
+func (s *Schema) DecodeInto(spare *[]Value, data []byte) (*Value, error) {
 	if s.Root == nil {
 		return decodeJSON(data)
 	}
@@ -40,9 +46,13 @@ func (s *Schema) Decode(data []byte) (*Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.spare = (*spare)[:0]
 	v := &Value{}
 	if d.structure(v, s.Root); d.err != nil {
 		return nil, d.err
+	}
+	if d.values > cap(*spare) && cap(*spare) < maxSpare {
+		*spare = make([]Value, 0, min(d.values, maxSpare))
 	}
 	return v, nil
 }
@@ -55,6 +65,7 @@ type decoder struct {
 	maxAlign int
 	xcdr2    bool
 	values   int
+	spare    []Value
 	err      error
 }
 
@@ -70,7 +81,13 @@ func (d *decoder) list(n int) []Value {
 		d.fail("the message holds more than %d values", maxValues)
 		return nil
 	}
-	return make([]Value, n)
+	at := len(d.spare)
+	if n > cap(d.spare)-at {
+		return make([]Value, n)
+	}
+	d.spare = d.spare[:at+n]
+	clear(d.spare[at:])
+	return d.spare[at : at+n : at+n]
 }
 
 func newDecoder(data []byte) (*decoder, error) {

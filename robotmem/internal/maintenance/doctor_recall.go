@@ -162,23 +162,16 @@ func (mt *Maintainer) examineCodes(ctx context.Context, d *admin.DoctorResponse)
 		}
 		before := codes.Rescore()
 		questions := max(4, min(index.TuneQuestions, measuredPairs/codes.Len()))
-		share, err := codes.Measure(vector.Measurement{Questions: questions}, mt.Index.Source(c, &m))
+		tuned, err := codes.Tune(vector.Measurement{Questions: questions, Recall: nearlyAll}, mt.Index.Source(c, &m))
 		if err != nil {
 			return err
 		}
-		if share < nearlyAll {
-			tuned, err := codes.Tune(vector.Measurement{Questions: questions, Recall: nearlyAll}, mt.Index.Source(c, &m))
-			if err != nil {
-				return err
-			}
-			share = tuned.Recall
-		}
-		detail := fmt.Sprintf("finds %.3f of the exact ten, reading %d vectors a question", share, codes.Rescore())
-		if codes.Rescore() != before {
-			detail += fmt.Sprintf(" (widened from %d)", before)
+		detail := fmt.Sprintf("finds %.3f of the exact ten, reading %d vectors a question", tuned.Recall, tuned.Rescore)
+		if tuned.Rescore != before {
+			detail += fmt.Sprintf(" (before: %d)", before)
 		}
 		status := CheckOK
-		if share < nearlyAll {
+		if tuned.Recall < nearlyAll {
 			status = CheckWarn
 		}
 		addCheck(d, name, status, detail, "vectors without any structure are found by words better than by meaning; try another model with: robotmem reembed")

@@ -39,3 +39,12 @@ func (x *Index) Memory() int {
 	}
 	return n
 }
+
+// Measure returns the recall of searches as the index is set.
+func (x *Index) Measure(m Measurement, load Source) (float64, error) {
+	e, err := x.newRecallTest(m, load)
+	if err != nil {
+		return 0, err
+	}
+	return x.runRecallTest(e, load)
+}

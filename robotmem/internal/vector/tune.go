@@ -21,26 +21,15 @@ type Tuning struct {
 	Rescore int     // vectors read for each question
 }
 
-// Measure returns recall at m.N: the share of the true nearest neighbours that
-// [Index.Search] finds. Every second query is a member, every other lies between two
-// members, as questions do that say less than their answers. The members are spread
-// evenly over the set and do not count as answers of their own queries. A hit that is
-// as near as the last true neighbour counts as found. Measure reads every stored
-// vector once and compares it with every query, about 10 s for 64 queries and a
-// million vectors of 384 dimensions, so it should run in the background. An error of
-// load ends it. An index of fewer than two vectors is an error.
-func (x *Index) Measure(m Measurement, load Source) (float64, error) {
-	e, err := x.newRecallTest(m, load)
-	if err != nil {
-		return 0, err
-	}
-	return x.runRecallTest(e, load)
-}
-
-// Tune measures like [Index.Measure] and increases the rescore from its default by
-// half until recall reaches m.Recall or the rescore [MaxRescore]; the returned recall
-// tells which. After an error the rescore is unchanged. Callers repeat Tune when the
-// set has doubled.
+// Tune measures recall at m.N, the share of the true nearest neighbours that [Index.Search]
+// finds, and increases the rescore from its default by half until recall reaches m.Recall or
+// the rescore [MaxRescore]; the returned recall tells which. Every second query is a member,
+// every other lies between two members, as questions do that say less than their answers. The
+// members are spread evenly over the set and do not count as answers of their own queries. A
+// hit that is as near as the last true neighbour counts as found. Tune reads every stored
+// vector once and compares it with every query, about 10 s for 64 queries and a million
+// vectors of 384 dimensions, so it should run in the background. After an error, also one of
+// load, the rescore is unchanged. Callers repeat Tune when the set has doubled.
 func (x *Index) Tune(m Measurement, load Source) (Tuning, error) {
 	e, err := x.newRecallTest(m, load)
 	if err != nil {
