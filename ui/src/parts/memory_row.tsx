@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { previewURL, type Memory } from "../api/client";
+import { summary } from "../app/summary";
 import { ago, date, minute, moment, number, percent, texts } from "../app/text";
 import { drawable } from "./drawable";
 import { Icon, type IconName } from "./icons";
@@ -103,7 +104,7 @@ export function MemoryRow({ m, words = "", children }: { m: Memory; words?: stri
         <a class="row-title" href={`/memory/${m.memory_id}`}>
           <Marked text={m.content} words={words} />
         </a>
-        {m.type === "perception" && m.summary && m.summary !== m.content && <p class="row-summary">{m.summary}</p>}
+        {m.type === "perception" && m.summary && m.summary !== m.content && <p class="row-summary">{summary(m.summary)}</p>}
         <p class="row-facts">
           <Outcome of={outcome(m)} />
           <Status of={m.status} />

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { useSignal, type Signal } from "@preact/signals";
 import { dataURL, previewURL, Problem, type Memory } from "../api/client";
 import { useAsk } from "../app/ask";
+import { summary } from "../app/summary";
 import { moment, texts } from "../app/text";
 import { Segments } from "./controls";
 import { Hex, range, Text } from "./perception_bytes";
@@ -94,7 +95,7 @@ export function Perception(props: PerceptionProps) {
   }
   return (
     <div class={props.bare ? "perception" : "perception card"}>
-      {!props.bare && whole.summary && whole.summary !== whole.content && <p class="dim">{whole.summary}</p>}
+      {!props.bare && whole.summary && whole.summary !== whole.content && <p class="dim">{summary(whole.summary)}</p>}
       {!whole.sha256 ? (
         <Empty icon="bytes" title={t("none")}>
           {t("noneHint")}

@@ -35,6 +35,7 @@ const details: [RegExp, string][] = [
   [/^all in their place, all of them read and compared$/, "全部在位，均已读取并校验"],
   [/^every perception with a payload was looked at$/, "所有带数据的感知均已处理"],
   [/^no recall yet$/, "尚无回忆"],
+  [/^(\d+) % of (\d+) recalls found nothing$/, "$2 次回忆中 $1 % 无结果"],
   [/^(\d+) active memories, (.+) in the file, (.+) of payloads$/, "$1 条有效记忆，文件 $2，数据 $3"],
   [/^(?:none|no embedder): recall works by words, place, time and structure$/, "无：按词语、位置、时间和结构检索"],
   [/^the features of all perceptions are computed$/, "所有感知的特征均已计算"],

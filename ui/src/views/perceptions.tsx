@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Problem, type Memory } from "../api/client";
 import { useAsk } from "../app/ask";
 import { useKeys } from "../app/keys";
+import { summary } from "../app/summary";
 import { go, route, withQuery } from "../app/address";
 import { number } from "../app/text";
 import { Button, Select } from "../parts/controls";
@@ -234,7 +235,7 @@ function Card({ m, selected, wide }: { m: Memory; selected?: boolean; wide?: boo
         <a class="gallery-title" href={`/memory/${m.memory_id}`}>
           {m.content}
         </a>
-        {m.summary && m.summary !== m.content && <p class="gallery-summary">{m.summary}</p>}
+        {m.summary && m.summary !== m.content && <p class="gallery-summary">{summary(m.summary)}</p>}
         <p class="row-facts">
           <span class="mark" title={m.perception_type}>
             <Icon name={kindIcon(m)} size={14} />

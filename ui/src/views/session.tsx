@@ -5,6 +5,7 @@ import type { Answer } from "../api/client";
 import { useAsk } from "../app/ask";
 import { useEpisode } from "../app/episode";
 import { useMoment } from "../app/moment";
+import { summary } from "../app/summary";
 import { moment, number } from "../app/text";
 import { useTitle } from "../app/title";
 import { Icon } from "../parts/icons";
@@ -58,7 +59,7 @@ export function SessionHead({ s }: { s: Answer<"session"> }) {
         <a href={`/sessions/compare?a=${s.session_id}`}>{t("compare")}</a>
         <span class="id">{s.session_id}</span>
       </p>
-      {s.summary?.text && <p>{s.summary.text}</p>}
+      {s.summary?.text && <p>{summary(s.summary.text)}</p>}
     </header>
   );
 }
