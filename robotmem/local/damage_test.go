@@ -57,7 +57,7 @@ func TestADamagedMemoryIsNamed(t *testing.T) {
 	t.Parallel()
 	for column, value := range map[string]string{
 		"content": "the charger of the east dock needs 91 minutes", "human_summary": "the charger of the west", "context": `{"dock":"west"}`,
-		"category": "gotcha", "confidence": "0.25", "observed_at": "2031-01-01T00:00:00.000000000Z", "created_at": "", "robot": "r2",
+		"category": "gotcha", "confidence": "0.25", "observed_at": "2031-01-01T00:00:00.000000000Z", "created_at": "", "robot": "r2", "uses": "1",
 	} {
 		t.Run(column, func(t *testing.T) {
 			n := damaged(t, column, value)

@@ -170,9 +170,6 @@ func (w *world) incidents(t *testing.T) {
 	p.see(".list-total", "20 episodes")
 	p.goTo("/sessions?page=11")
 	p.see(".sessions .row-title", "")
-	for _, part := range []string{"ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_CLOSED"} {
-		p.expect(part)
-	}
 	p.goTo("/incidents")
 	p.see(row, "")
 	n.stop()

@@ -40,6 +40,7 @@ type tab struct {
 	t      *testing.T
 	ctx    context.Context
 	origin string
+	node   *node
 	look   look
 
 	mu       sync.Mutex
@@ -54,7 +55,7 @@ type tab struct {
 func (w *world) open(t *testing.T, n *node, l look) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(w.browser, chromedp.WithNewBrowserContext())
-	p := &tab{t: t, ctx: ctx, origin: n.url, look: l, bytes: map[string]float64{}, urls: map[network.RequestID]string{}}
+	p := &tab{t: t, ctx: ctx, origin: n.url, node: n, look: l, bytes: map[string]float64{}, urls: map[network.RequestID]string{}}
 	t.Cleanup(func() {
 		p.report()
 		cancel()
@@ -153,6 +154,9 @@ func (p *tab) report() {
 	p.wrong = nil
 next:
 	for _, text := range wrong {
+		if p.node.gone.Load() && strings.Contains(text, "net::ERR_") {
+			continue
+		}
 		for _, part := range p.expected {
 			if strings.Contains(text, part) {
 				continue next

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -164,6 +165,7 @@ type node struct {
 	url  string
 	home string
 	stop func()
+	gone atomic.Bool // its pages may complain that they do not reach it
 }
 
 // serve starts robotmem web on a file and waits until it says where it is.
@@ -188,12 +190,13 @@ func (w *world) start(t *testing.T, home string, args ...string) *node {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	stop := func() {
+	n, ended := &node{home: home}, make(chan struct{})
+	n.stop = func() {
+		n.gone.Store(true)
 		cancel()
 		<-ended
 	}
-	t.Cleanup(stop)
+	t.Cleanup(n.stop)
 	address := make(chan string, 1)
 	go func() {
 		defer close(ended)
@@ -209,7 +212,8 @@ func (w *world) start(t *testing.T, home string, args ...string) *node {
 	}()
 	select {
 	case url := <-address:
-		return &node{url: strings.TrimRight(url, "/"), home: home, stop: stop}
+		n.url = strings.TrimRight(url, "/")
+		return n
 	case <-ended:
 		t.Fatalf("robotmem %s ended: %s", strings.Join(args, " "), stderr.String())
 	case <-time.After(2 * patience):

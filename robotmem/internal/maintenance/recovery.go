@@ -367,6 +367,9 @@ func (r *Recovery) doubtful() (d store.Damage, err error) {
 		return d, err
 	}
 	if slices.Contains(theirs, "checksum") {
+		if err := r.AddToChecksums("uses"); err != nil {
+			return d, err
+		}
 		return r.Damaged()
 	}
 	err = r.Query("SELECT id, type, collection, context, content, content_hash FROM memories", nil, func(s *sqlite.Stmt) error {

@@ -138,6 +138,9 @@ func (tx *Tx) WriteImported(id int64, a *ImportRecord, unplaced map[string]int64
 			return a.Rec.ContentHash()
 		case "revision":
 			return revision
+		case "uses", "successes":
+			n, _ := extra[name].(float64)
+			return bind(&n, nullable)
 		case "outcome", "outcome_source":
 			if !slices.Contains([]any{robotmem.OutcomeSuccess, robotmem.OutcomeFailure, robotmem.OutcomePartial}, extra["outcome"]) {
 				return map[string]any{"outcome": bind(&a.Rec.Outcome, nullable), "outcome_source": bind(&a.Rec.OutcomeSource, nullable)}[name]
@@ -241,9 +244,6 @@ func extraValue(v any) (any, bool) {
 	case string, float64:
 		return v, true
 	case json.Number:
-		if i, err := v.Int64(); err == nil {
-			return i, true
-		}
 		f, err := v.Float64()
 		return f, err == nil
 	}

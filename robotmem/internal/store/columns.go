@@ -98,8 +98,8 @@ var memoryColumns = []memoryColumn{
 	{"auto_tags", func(r *record.Row) any { return &r.AutoTags }, func(m *archive.Memory) any { return &m.Tags }, nullable},
 	{"outcome", func(r *record.Row) any { return &r.Outcome }, nil, nullable},
 	{"outcome_source", func(r *record.Row) any { return &r.OutcomeSource }, nil, nullable},
-	{"uses", func(r *record.Row) any { return &r.Used.Uses }, nil, nullable | unsummed},
-	{"successes", func(r *record.Row) any { return &r.Used.Successes }, nil, nullable | unsummed},
+	{"uses", func(r *record.Row) any { return &r.Used.Uses }, nil, nullable},
+	{"successes", func(r *record.Row) any { return &r.Used.Successes }, nil, nullable},
 }
 
 // versionColumns are the columns of versions, without memory_id and checksum. Values of

@@ -74,9 +74,11 @@ func (tx *Tx) used(session, field string, id int64, score *float64, helped bool)
 	return err
 }
 
-// addUse adds a part of a use to the record of a memory, which its checksum does not include.
+// addUse adds a part of a use to the record of a memory.
 func (tx *Tx) addUse(id int64, share, score float64) error {
-	return tx.Exec("UPDATE memories SET uses = coalesce(uses, 0) + ?1, successes = coalesce(successes, 0) + ?1 * ?2, revision = ?3 WHERE id = ?4", share, score, tx.NextRevision(), id)
+	return tx.withChecksum(id, func() error {
+		return tx.Exec("UPDATE memories SET uses = coalesce(uses, 0) + ?1, successes = coalesce(successes, 0) + ?1 * ?2, revision = ?3 WHERE id = ?4", share, score, tx.NextRevision(), id)
+	})
 }
 
 // SetSessionOutcomes gives the outcome of an episode to its memories whose own is unknown and

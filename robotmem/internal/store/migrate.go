@@ -97,45 +97,43 @@ func SchemaVersion() int {
 // Another process may do the same at the same time. records prepares memories for what is
 // derived anew.
 func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
-	return func(c *sqlite.Conn) error { return migrate(c, records) }
-}
-
-func migrate(c *sqlite.Conn, records func() *record.Builder) (err error) {
-	scripts, err := migrations()
-	if err != nil {
-		return err
-	}
-	conn := &Conn{c}
-	current := func() (version int, lacksChecksums bool, err error) {
-		if version, err = RefuseForeign(c); err == nil && version >= ChecksumVersion {
-			lacksChecksums, err = conn.lacksChecksums()
+	return func(c *sqlite.Conn) (err error) {
+		scripts, err := migrations()
+		if err != nil {
+			return err
 		}
-		return version, lacksChecksums, err
+		conn := &Conn{c}
+		current := func() (version int, lacksChecksums bool, err error) {
+			if version, err = RefuseForeign(c); err == nil && version >= ChecksumVersion {
+				lacksChecksums, err = conn.lacksChecksums()
+			}
+			return version, lacksChecksums, err
+		}
+		if version, lacks, err := current(); err != nil || version == len(scripts) && !lacks {
+			return err
+		}
+		tx, err := c.BeginImmediate()
+		if err != nil {
+			return err
+		}
+		defer tx.End(&err)
+		version, _, err := current()
+		if err == nil && version < len(scripts) {
+			err = runMigrations(conn, version, scripts, records)
+		}
+		if err != nil {
+			return err
+		}
+		if lacks, err := conn.lacksChecksums(); err != nil || !lacks {
+			return err
+		}
+		// Version 6 adds the columns of the checksums but cannot compute them, because later
+		// versions add columns that are included.
+		if err := conn.UpdateChecksums(); err != nil {
+			return err
+		}
+		return c.Exec("DELETE FROM counters WHERE name = 'unsealed'")
 	}
-	if version, lacks, err := current(); err != nil || version == len(scripts) && !lacks {
-		return err
-	}
-	tx, err := c.BeginImmediate()
-	if err != nil {
-		return err
-	}
-	defer tx.End(&err)
-	version, _, err := current()
-	if err == nil && version < len(scripts) {
-		err = runMigrations(conn, version, scripts, records)
-	}
-	if err != nil {
-		return err
-	}
-	if lacks, err := conn.lacksChecksums(); err != nil || !lacks {
-		return err
-	}
-	// Version 6 adds the columns of the checksums but cannot compute them, because later
-	// versions add columns that are included.
-	if err := conn.UpdateChecksums(); err != nil {
-		return err
-	}
-	return c.Exec("DELETE FROM counters WHERE name = 'unsealed'")
 }
 
 // runMigrations runs the scripts after a version, then their fills: these read and write
@@ -160,16 +158,17 @@ func runMigrations(c *Conn, version int, scripts []string, records func() *recor
 var migrationFills = map[int]func(*Conn, func() *record.Builder) error{
 	7: func(c *Conn, _ func() *record.Builder) error { return rebuildSignatures(c) },
 	8: func(c *Conn, _ func() *record.Builder) error {
-		return errors.Join(c.addTagsToChecksums(), c.renewVectors())
+		return errors.Join(c.AddToChecksums("auto_tags"), c.renewVectors())
 	},
-	9: fillOutcomes,
+	9:  fillOutcomes,
+	10: func(c *Conn, _ func() *record.Builder) error { return c.AddToChecksums("uses") },
 }
 
-// addTagsToChecksums computes the checksums of the memories with tags of the rules again,
-// which now include them. It leaves out damaged memories.
-func (c *Conn) addTagsToChecksums() error {
-	ids, err := c.IDs("SELECT id FROM memories WHERE auto_tags IS NOT NULL ORDER BY id")
-	before := memoryColumns[:columnNamed(memoryColumns, "auto_tags")]
+// AddToChecksums computes the checksums again of the memories that have a value in a column
+// and match without it and the columns after it, as in a file of an earlier version.
+func (c *Conn) AddToChecksums(column string) error {
+	ids, err := c.IDs("SELECT id FROM memories WHERE " + column + " IS NOT NULL ORDER BY id")
+	before := memoryColumns[:columnNamed(memoryColumns, column)]
 	for _, id := range ids {
 		tags, err := c.Texts(userTags, id)
 		if err != nil {
@@ -313,11 +312,7 @@ func WriteTagMeta(c *Conn, tags [][3]string) error {
 		return err
 	}
 	for _, t := range tags {
-		var parent any
-		if t[1] != "" {
-			parent = t[1]
-		}
-		if err := c.Exec("INSERT INTO tag_meta(tag, parent, display_name) VALUES (?, ?, ?)", t[0], parent, t[2]); err != nil {
+		if err := c.Exec("INSERT INTO tag_meta(tag, parent, display_name) VALUES (?, ?, ?)", t[0], sqlite.OrNull(t[1]), t[2]); err != nil {
 			return err
 		}
 	}

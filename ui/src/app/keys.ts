@@ -1,6 +1,6 @@
 // Keys of the whole dashboard. A view adds its own while it is shown.
 
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { go } from "./address";
 
@@ -45,9 +45,9 @@ document.addEventListener("keydown", (e) => {
   prefix = e.key === "g" && prefix !== "g" ? "g" : "";
 });
 
-/** Keys of a view: name of the key -> what it does. They rest while something is typed. */
+/** Keys of a view: name of the key -> what it does. They rest while something is typed. They hold as soon as the view is shown. */
 export function useKeys(keys: Record<string, () => void>): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (e: KeyboardEvent) => {
       if (e.metaKey || e.ctrlKey || e.altKey || typing(e) || prefix === "g" || document.querySelector("dialog[open]")) return;
       const f = keys[e.key];

@@ -1,0 +1,2 @@
+-- Version 10: the checksum of a memory includes uses and successes, which decide what is
+-- recalled first. AddToChecksums computes the checksums of the memories that have them.
