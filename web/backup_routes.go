@@ -31,3 +31,11 @@ func (s *server) backups(make bool) echo.HandlerFunc {
 		return writeJSON(c, http.StatusOK, all)
 	}
 }
+
+// pause begins or ends the pause of the background work.
+func (s *server) pause(on bool) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		s.opts.Pause(on)
+		return writeJSON(c, http.StatusOK, map[string]bool{"paused": on})
+	}
+}

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,4 +43,32 @@ func TestBackupsAreMadeOverREST(t *testing.T) {
 
 	_, url = serveNode(t, web.Options{Tokens: known.tokens})
 	send("GET", writer, 404, "")
+}
+
+// The background work is paused and resumed with a token that may write.
+func TestThePauseOverREST(t *testing.T) {
+	known := &list{}
+	writer, reader := known.add("writer", false), known.add("reader", true)
+	var said []bool
+	_, url := serveNode(t, web.Options{Tokens: known.tokens, Pause: func(on bool) { said = append(said, on) }})
+	send := func(path, secret string, want int, part string) {
+		t.Helper()
+		res, got := askBody(t, "POST", url+path, "", "Content-Type: application/json", bearer(secret))
+		if res.StatusCode != want || !strings.Contains(got, part) {
+			t.Errorf("%s: %s %s, want %d and %s", path, res.Status, got, want, part)
+		}
+	}
+	send("/api/workers/pause", reader, 403, "for reading only")
+	send("/api/workers/resume", web.NewSecret(), 401, "")
+	if len(said) != 0 {
+		t.Errorf("changed to %v without the right to", said)
+	}
+	send("/api/workers/pause", writer, 200, `{"paused":true}`)
+	send("/api/workers/resume", writer, 200, `{"paused":false}`)
+	if !slices.Equal(said, []bool{true, false}) {
+		t.Errorf("changed to %v", said)
+	}
+
+	_, url = serveNode(t, web.Options{Tokens: known.tokens})
+	send("/api/workers/pause", writer, 404, "")
 }

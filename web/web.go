@@ -65,6 +65,9 @@ type Options struct {
 	// Backups lists the backups of the memory for /api/backups, after making one if that is
 	// asked for. Without it the route does not exist. Its errors are *robotmem.Error.
 	Backups func(ctx context.Context, make bool) (*Backups, error)
+	// Pause begins or ends a pause of the background work, for /api/workers. Without it the
+	// routes do not exist.
+	Pause func(on bool)
 	// EpisodeMCAP writes an episode as an MCAP file, for /api/sessions/{session_id}/mcap.
 	// Without it the route does not exist.
 	EpisodeMCAP func(ctx context.Context, w io.Writer, sessionID string) error
@@ -168,8 +171,8 @@ func (s *server) routes() http.Handler {
 	doc := openAPI(s.opts.Version)
 	get(e, "/api/openapi.json", func(c echo.Context) error { return writeJSON(c, http.StatusOK, doc) })
 	get(e, "/api/whoami", s.whoami)
-	get(e, "/", func(c echo.Context) error { return writeJSON(c, http.StatusOK, index(s.opts)) })
-	get(e, "/healthz", func(c echo.Context) error { return writeJSON(c, http.StatusOK, health{Status: "ok"}) })
+	get(e, "/", func(c echo.Context) error { return writeJSON(c, http.StatusOK, index()) })
+	get(e, "/healthz", func(c echo.Context) error { return writeJSON(c, http.StatusOK, map[string]string{"status": "ok"}) })
 	get(e, "/readyz", s.ready)
 	get(e, "/metrics", s.metrics())
 	if s.opts.EpisodeMCAP != nil {
@@ -187,6 +190,10 @@ func (s *server) routes() http.Handler {
 	if s.opts.Backups != nil {
 		get(e, "/api/backups", allowed(&robotmem.Op{Name: "backups"}, s.backups(false)))
 		e.POST("/api/backups", allowed(&robotmem.Op{Name: "make_backup"}, s.backups(true)))
+	}
+	if s.opts.Pause != nil {
+		e.POST("/api/workers/pause", allowed(&robotmem.Op{Name: "pause_workers"}, s.pause(true)))
+		e.POST("/api/workers/resume", allowed(&robotmem.Op{Name: "resume_workers"}, s.pause(false)))
 	}
 	s.addReference(e)
 	if s.opts.MCP != nil {
@@ -210,10 +217,6 @@ func allowed(op *robotmem.Op, next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-type health struct {
-	Status string `json:"status"`
-}
-
 // ready reports whether the memory can be read, and written unless it is read-only. It needs no token, so it uses the
 // cheapest operation.
 func (s *server) ready(c echo.Context) error {
@@ -227,7 +230,7 @@ func (s *server) ready(c echo.Context) error {
 			return err
 		}
 	}
-	return writeJSON(c, http.StatusOK, health{Status: "ready"})
+	return writeJSON(c, http.StatusOK, map[string]string{"status": "ready"})
 }
 
 // operation serves an operation.
@@ -263,34 +266,18 @@ type route struct {
 	Title  string `json:"title"`
 }
 
-// index lists the routes.
-func index(o Options) any {
+// index lists the operations, and says where the other routes are described.
+func index() any {
 	var routes []route
 	for _, op := range robotmem.Ops() {
 		routes = append(routes, route{op.Name, op.Method(), op.Path(), op.Title})
 	}
-	routes = append(routes,
-		route{"", http.MethodGet, "/api/openapi.json", "Description of the API"},
-		route{"", http.MethodGet, "/api/reference", "Description of the API for readers"},
-		route{"", http.MethodGet, "/api/events", "Stream of changes of the memory"},
-		route{"", http.MethodGet, "/api/whoami", "Name of the token"},
-		route{"", http.MethodPost, "/login", "Set a cookie for a token"},
-		route{"", http.MethodPost, "/logout", "End the login of the cookie"},
-		route{"", http.MethodGet, "/healthz", "The process answers"},
-		route{"", http.MethodGet, "/readyz", "The memory answers"},
-		route{"", http.MethodGet, "/metrics", "Metrics for Prometheus"},
-	)
-	if o.MCP != nil {
-		routes = append(routes, route{"", http.MethodPost, "/mcp", "Model Context Protocol"})
-	}
-	if o.ManageTokens != nil {
-		routes = append(routes, route{"", http.MethodGet, "/api/tokens", "Tokens of the memory"},
-			route{"", http.MethodPost, "/api/tokens", "Create a token"}, route{"", http.MethodDelete, "/api/tokens/{name}", "Revoke a token"})
-	}
 	return struct {
-		Name   string  `json:"name"`
-		Routes []route `json:"routes"`
-	}{"robotmem", routes}
+		Name      string  `json:"name"`
+		OpenAPI   string  `json:"openapi"`
+		Reference string  `json:"reference"`
+		Routes    []route `json:"routes"`
+	}{"robotmem", "/api/openapi.json", "/api/reference", routes}
 }
 
 const (

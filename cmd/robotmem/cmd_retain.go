@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -84,23 +85,9 @@ func parseBudget(rule string) (b admin.Budget, err error) {
 
 // parseSize reads "500MB", "1.5GiB", "1048576".
 func parseSize(s string) (int64, error) {
-	units := []struct {
-		name  string
-		bytes float64
-	}{
-		{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
-		{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
-	}
-	factor := 1.0
-	for _, u := range units {
-		if number, ok := strings.CutSuffix(s, u.name); ok {
-			s, factor = number, u.bytes
-			break
-		}
-	}
-	n, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-	if err != nil || !(n > 0) || n*factor > math.MaxInt64/2 {
+	n, err := humanize.ParseBytes(s)
+	if err != nil || n == 0 || n > math.MaxInt64/2 {
 		return 0, fmt.Errorf("%q is no size", s)
 	}
-	return int64(n * factor), nil
+	return int64(n), nil
 }

@@ -135,7 +135,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		_, err := sensors.ExportMCAP(ctx, svc, w, sensors.ExportOptions{Session: session})
 		return err
 	}
-	options.Ready = m.Ready
+	options.Ready, options.Pause = m.Ready, m.Pause
 	options.Memory = m.Memory().Part(web.DefaultMemory)
 	server := web.NewServer(svc, options)
 	server.TLSConfig = tlsConfig

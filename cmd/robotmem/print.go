@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
@@ -343,17 +344,7 @@ func countsText[N int64 | uint64](m map[string]N) string {
 func orDash(s string) string { return cmp.Or(s, "-") }
 
 // sizeText is a number of bytes in binary units.
-func sizeText(n int64) string {
-	const unit = 1024
-	f, u := float64(n), 0
-	for f >= unit && u < 4 {
-		f, u = f/unit, u+1
-	}
-	if u == 0 {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f %ciB", f, "KMGT"[u-1])
-}
+func sizeText(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
 // shellQuote makes s one word of a POSIX shell.
 func shellQuote(s string) string {

@@ -72,7 +72,7 @@ type StreamCount struct {
 // Worker is the state of one background worker.
 type Worker struct {
 	Name   string `json:"name"`
-	Status string `json:"status" doc:"idle, working, waiting (for an external service) or off."`
+	Status string `json:"status" doc:"idle, working, waiting (for an external service), paused or off."`
 	Detail string `json:"detail"`
 }
 

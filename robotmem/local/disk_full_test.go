@@ -73,7 +73,7 @@ func TestWhatDoesNotFitSaysHowMuchItNeeds(t *testing.T) {
 			_, err := e.SavePerception(t.Context(), perception(small))
 			return err
 		}},
-		{"save_perception, in the folder", `needs about 600\.0 KiB, `, func() error {
+		{"save_perception, in the folder", `needs about 600 KiB, `, func() error {
 			_, err := e.SavePerception(t.Context(), perception(large))
 			return err
 		}},
@@ -142,7 +142,7 @@ func TestOpeningOnAFullDisk(t *testing.T) {
 		}
 		return
 	}
-	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "needs about 32.0 KiB, 0 B are free") {
+	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "needs about 32 KiB, 0 B are free") {
 		t.Errorf("got %v, want unavailable, what is needed and what is free", err)
 	}
 	_, err = local.Open(t.Context(), filepath.Join(folder, "new.db"), local.Options{})

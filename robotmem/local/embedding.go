@@ -11,6 +11,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -27,6 +28,7 @@ type embeddings struct {
 	filling  sync.Mutex        // held while texts are embedded, so that each is embedded once
 	batch    int               // texts in the next call of the embedder, 0 before the first; filling guards it
 	asking   sync.WaitGroup    // running query embeddings
+	paused   *maintenance.Pause
 }
 
 const (
@@ -155,6 +157,7 @@ func unitVectors(given [][]float32, n, dims int) ([][]float32, error) {
 // run embeds the memories that have no vector until ctx ends.
 func (g *embeddings) run(ctx context.Context) {
 	for ctx.Err() == nil {
+		g.paused.Wait(ctx)
 		rest := embedPause
 		more, err := g.embedSome(ctx)
 		switch {
@@ -198,7 +201,7 @@ func (g *embeddings) embedSome(ctx context.Context) (more bool, err error) {
 	if m.Name != state.Model {
 		return false, nil // recall and doctor report this and name the command to run
 	}
-	done, _, err := g.fill(ctx, &m)
+	done, _, err := g.fill(ctx, &m, g.paused)
 	return !done, err
 }
 
@@ -227,8 +230,9 @@ func (g *embeddings) bindModel(ctx context.Context, name, state string) (m store
 }
 
 // fill embeds the next page of memories without a vector and advances m.Upto. done
-// reports that there are no more; embedded is the number of memories embedded.
-func (g *embeddings) fill(ctx context.Context, m *store.Model) (done bool, embedded int, err error) {
+// reports that there are no more; embedded is the number of memories embedded. Once p is on
+// it leaves the rest of the page for the next call.
+func (g *embeddings) fill(ctx context.Context, m *store.Model, p *maintenance.Pause) (done bool, embedded int, err error) {
 	g.filling.Lock()
 	defer g.filling.Unlock()
 	var items []store.Waiting
@@ -244,6 +248,9 @@ func (g *embeddings) fill(ctx context.Context, m *store.Model) (done bool, embed
 		return done, 0, err
 	}
 	for len(items) > 0 {
+		if p.On() {
+			return false, embedded, nil
+		}
 		part := items[:min(cmp.Or(g.batch, firstBatch), len(items))]
 		vectors, err := g.embedBatch(ctx, part, m.Dims)
 		if len(part) > 1 && (errors.Is(err, robotmem.TooLarge) || errors.Is(err, robotmem.Invalid)) {
@@ -320,7 +327,7 @@ func (g *embeddings) reembed(ctx context.Context, progress func(done, total int6
 	progress(0, total)
 	for sum, done := int64(0), false; !done; {
 		var n int
-		if done, n, err = g.fill(ctx, &m); err != nil {
+		if done, n, err = g.fill(ctx, &m, nil); err != nil {
 			return err
 		}
 		sum += int64(n)

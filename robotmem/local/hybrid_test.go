@@ -367,3 +367,48 @@ func TestWaitingForAVectorBlocksNobody(t *testing.T) {
 	close(hang)
 	waiting.Wait()
 }
+
+// A pause holds the vectors of new memories, and what they wait for is seen; recall, and a
+// reembedding that was asked for, go on.
+func TestAPauseHoldsTheBackgroundWork(t *testing.T) {
+	w := newWordEmbedder("words", 32)
+	e := openTest(t, Options{Embedder: w})
+	learn := func(text string) {
+		t.Helper()
+		if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	learn("the cup holds at 9 N")
+	embedded(t, e)
+	e.Pause(true)
+	e.Pause(true) // twice is once
+	before := w.texts
+	learn("the bowl holds at 11 N")
+	time.Sleep(5 * embedGather)
+	s, err := e.Stats(t.Context(), nil)
+	if err != nil || s.Backlog != 1 || s.Workers[0].Status != "paused" || s.Workers[1].Status != "paused" || s.Workers[2].Status != "off" {
+		t.Errorf("while paused: %d wait, %+v, %v", s.Backlog, s.Workers, err)
+	}
+	w.set(func() {
+		if w.texts != before {
+			t.Errorf("%d texts were embedded while paused", w.texts-before)
+		}
+	})
+	found, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "bowl"})
+	if err != nil || found.Total == 0 || !strings.Contains(found.Memories[0].Content, "bowl") {
+		t.Errorf("recall while paused: %+v, %v", found, err)
+	}
+	e.Pause(false)
+	embedded(t, e)
+	e.Pause(true)
+	if err := e.Reembed(t.Context(), func(int64, int64) {}); err != nil {
+		t.Error(err)
+	}
+	if _, err := e.Repair(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	if err := e.Close(); err != nil { // the workers end although they wait
+		t.Error(err)
+	}
+}

@@ -102,7 +102,7 @@ func TestKeptFeaturesFollowTheFile(t *testing.T) {
 			check("dropped")
 			for after, n := int64(0), 1; n > 0; {
 				var err error
-				if n, err = e.maintenance.FillFeatures(t.Context(), &after); err != nil {
+				if n, err = e.maintenance.FillFeatures(t.Context(), &after, nil); err != nil {
 					t.Fatal(err)
 				}
 			}

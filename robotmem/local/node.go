@@ -134,6 +134,7 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 		Store: n.Store, Index: n.index, Records: n.records, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
 	}
+	n.embeddings.paused = &n.maintenance.Paused
 	if n.Store.DB, err = sqlite.OpenDB(ctx, path, sqlite.Options{
 		ReadOnly: o.ReadOnly, Create: o.Create, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
 		SetUp: func(c *sqlite.Conn) error {
@@ -272,6 +273,10 @@ func (n *Node) applyRules(ctx context.Context) error {
 // Ready fails with Unavailable, and the reason, if nothing can be stored because the file,
 // its log or its payloads are no longer where the node has opened them.
 func (n *Node) Ready() error { return sqlite.Wrap("ready", n.Store.InPlace()) }
+
+// Pause begins or ends a pause of what a node computes in the background: vectors, the
+// features of perceptions, and retention.
+func (n *Node) Pause(on bool) { n.maintenance.Paused.Set(on) }
 
 // Close waits for the calls in flight, stores the counters and closes the
 // file. Further calls fail with Unavailable. Closing twice is harmless.

@@ -119,12 +119,24 @@ const (
 	workerIdle    = "idle"
 	workerBusy    = "working"
 	workerWaiting = "waiting"
+	workerPaused  = "paused"
 	workerOff     = "off"
 )
 
 // workers describes the background work of the node, from the counts of Stats.
 func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
-	return []admin.Worker{n.vectorWorker(s), n.likenessWorker(s), n.indexWorker(), n.writerWorker(), n.retentionWorker(s), n.memoryWorker()}
+	likeness := admin.Worker{Name: "likeness", Status: workerIdle, Detail: "the features of all perceptions are computed"}
+	if s.ToCompare > 0 {
+		likeness.Status, likeness.Detail = workerBusy, fmt.Sprintf("the features of %d perceptions are not computed yet", s.ToCompare)
+	}
+	all := []admin.Worker{n.vectorWorker(s), likeness, n.retentionWorker(s)}
+	for i := range all {
+		if n.maintenance.Paused.On() && all[i].Status != workerOff {
+			all[i].Status = workerPaused
+		}
+	}
+	return append(all, n.indexWorker(), n.writerWorker(), admin.Worker{Name: "memory", Status: workerIdle, Detail: fmt.Sprintf(
+		"the budget is %s, of which %s are for the page caches of SQLite", sqlite.BytesText(int64(n.options.Memory)), sqlite.BytesText(n.options.Memory.PageCaches()))})
 }
 
 func (n *Node) vectorWorker(s *admin.StatsResponse) admin.Worker {
@@ -148,13 +160,6 @@ func (n *Node) vectorWorker(s *admin.StatsResponse) admin.Worker {
 	return w
 }
 
-func (n *Node) likenessWorker(s *admin.StatsResponse) admin.Worker {
-	if s.ToCompare > 0 {
-		return admin.Worker{Name: "likeness", Status: workerBusy, Detail: fmt.Sprintf("the features of %d perceptions are not computed yet", s.ToCompare)}
-	}
-	return admin.Worker{Name: "likeness", Status: workerIdle, Detail: "the features of all perceptions are computed"}
-}
-
 func (n *Node) indexWorker() admin.Worker {
 	n.index.Postings.Mu.RLock()
 	defer n.index.Postings.Mu.RUnlock()
@@ -172,10 +177,6 @@ func (n *Node) writerWorker() admin.Worker {
 		return admin.Worker{Name: "writer", Status: workerBusy, Detail: fmt.Sprintf("%d writes are queued", waiting)}
 	}
 	return admin.Worker{Name: "writer", Status: workerIdle, Detail: "no write is queued"}
-}
-
-func (n *Node) memoryWorker() admin.Worker {
-	return admin.Worker{Name: "memory", Status: workerIdle, Detail: fmt.Sprintf("the budget is %s, of which %s are for the page caches of SQLite", sqlite.BytesText(int64(n.options.Memory)), sqlite.BytesText(n.options.Memory.PageCaches()))}
 }
 
 // Memory returns the node's budget of memory.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -178,7 +179,7 @@ func (w *world) incidents(t *testing.T) {
 	p.see(".error-title", "The node cannot be reached")
 }
 
-// backupsAndCleanup: each says what it will do before it does.
+// backupsAndCleanup: each says what it will do before it does, and so does a pause.
 func (w *world) backupsAndCleanup(t *testing.T) {
 	n := w.serve(t, w.plant(t, func(p *planter) {
 		p.save(p.begin(), "visual", "the tray", glassJPEG(1, true), "image/jpeg", "/camera/wrist", time.Now().Add(-time.Hour), nil)
@@ -205,6 +206,15 @@ func (w *world) backupsAndCleanup(t *testing.T) {
 	w.audit(p, "wide-cleanup-dialog")
 	p.click("dialog footer .button", "Remove them")
 	p.see(".toast", "Payloads removed: 1")
+	p.click(".button", "Pause")
+	p.see("dialog", "until you resume them or the node starts again")
+	w.audit(p, "wide-pause-dialog")
+	p.click("dialog footer .button", "Pause")
+	p.see(".facts dd", "paused")
+	p.do(chromedp.Reload())
+	p.click(".button", "Resume")
+	p.see(".toast", "goes on")
+	p.gone(".facts dd", "paused")
 	for _, l := range []look{narrow, {name: "narrow-zh", width: 390, height: 844, lang: "zh"}} {
 		v := w.open(t, n, l)
 		v.goTo("/doctor")

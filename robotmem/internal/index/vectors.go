@@ -101,7 +101,7 @@ func (x *Index) centre(ctx context.Context, m store.Model) error {
 	}
 	b.taken = b.Codes.Len()
 	err = x.Store.Read(ctx, func(c *store.Conn) error {
-		tuned, err := b.Codes.Tune(vector.Measurement{Questions: TuneQuestions}, x.Source(c, &m))
+		tuned, err := b.Codes.Tune(TuneQuestions, x.Source(c, &m))
 		x.Log.Debug("vectors centred and measured", "vectors", b.taken, "recall", tuned.Recall, "reads", tuned.Rescore)
 		return err
 	})

@@ -262,7 +262,7 @@ func (mt *Maintainer) RefillFeatures(ctx context.Context, m *progress.Meter) err
 	m.Stage("making perceptions comparable", "memories", waiting)
 	for after, n := int64(0), 1; n > 0; {
 		var err error
-		if n, err = mt.FillFeatures(ctx, &after); err != nil {
+		if n, err = mt.FillFeatures(ctx, &after, nil); err != nil {
 			return err
 		}
 		m.Add(int64(n))

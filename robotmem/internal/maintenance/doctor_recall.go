@@ -133,9 +133,6 @@ func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) er
 
 const restartRemedy = "see that its service runs"
 
-// nearlyAll is the share of the nearest ten that a search by codes must find.
-const nearlyAll = 0.99
-
 // measuredPairs bounds how many comparisons a check-up is worth.
 const measuredPairs = 4_000_000
 
@@ -162,7 +159,7 @@ func (mt *Maintainer) examineCodes(ctx context.Context, d *admin.DoctorResponse)
 		}
 		before := codes.Rescore()
 		questions := max(4, min(index.TuneQuestions, measuredPairs/codes.Len()))
-		tuned, err := codes.Tune(vector.Measurement{Questions: questions, Recall: nearlyAll}, mt.Index.Source(c, &m))
+		tuned, err := codes.Tune(questions, mt.Index.Source(c, &m))
 		if err != nil {
 			return err
 		}
@@ -171,7 +168,7 @@ func (mt *Maintainer) examineCodes(ctx context.Context, d *admin.DoctorResponse)
 			detail += fmt.Sprintf(" (before: %d)", before)
 		}
 		status := CheckOK
-		if tuned.Recall < nearlyAll {
+		if tuned.Recall < vector.TunedRecall {
 			status = CheckWarn
 		}
 		addCheck(d, name, status, detail, "vectors without any structure are found by words better than by meaning; try another model with: robotmem reembed")

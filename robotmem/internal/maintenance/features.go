@@ -24,7 +24,8 @@ const (
 // a stream, and all when the extraction has changed.
 func (mt *Maintainer) RunFeatures(ctx context.Context) {
 	for after := int64(0); ; {
-		n, err := mt.FillFeatures(ctx, &after)
+		mt.Paused.Wait(ctx)
+		n, err := mt.FillFeatures(ctx, &after, &mt.Paused)
 		again := (<-chan time.Time)(nil)
 		switch {
 		case err != nil && ctx.Err() == nil:
@@ -47,8 +48,9 @@ func (mt *Maintainer) RunFeatures(ctx context.Context) {
 }
 
 // FillFeatures extracts the features of a page of perceptions above an id, which it
-// sets to the last, and returns how many.
-func (mt *Maintainer) FillFeatures(ctx context.Context, after *int64) (int, error) {
+// sets to the last, and returns how many. Once p is on it leaves the rest
+// of the page for the next call.
+func (mt *Maintainer) FillFeatures(ctx context.Context, after *int64, p *Pause) (int, error) {
 	var ids []int64
 	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) {
 		ids, err = c.WithoutFeatures(*after, featurePage)
@@ -58,6 +60,9 @@ func (mt *Maintainer) FillFeatures(ctx context.Context, after *int64) (int, erro
 		return 0, err
 	}
 	for batch := range slices.Chunk(ids, FeatureBatch) {
+		if p.On() {
+			break
+		}
 		if err := mt.fillBatch(ctx, batch); err != nil {
 			return 0, err
 		}

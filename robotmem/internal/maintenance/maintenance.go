@@ -3,6 +3,7 @@
 package maintenance
 
 import (
+	"context"
 	"log/slog"
 	"sync/atomic"
 
@@ -22,10 +23,38 @@ type Maintainer struct {
 	Retention Retention
 	Embedder  robotmem.Embedder // nil: none
 
+	Paused       Pause         // holds RunFeatures and RunRetention
 	WakeScrub    chan struct{} // ends a pause of RunScrub
 	WakeFeatures chan struct{} // ends a pause of RunFeatures
 	Behind       atomic.Bool   // some perceptions may wait for features
 	featuresSeen atomic.Int64  // the epoch of features at the last question
+}
+
+// Pause holds background work while it is on. The zero value is off, and nil stays off.
+type Pause struct{ until atomic.Pointer[chan struct{}] }
+
+// Set begins the pause, after the present step of the work, or ends it.
+func (p *Pause) Set(on bool) {
+	var until *chan struct{}
+	if on {
+		until = new(make(chan struct{}))
+	}
+	if last := p.until.Swap(until); last != nil {
+		close(*last)
+	}
+}
+
+// On reports whether the work is held.
+func (p *Pause) On() bool { return p != nil && p.until.Load() != nil }
+
+// Wait returns at the end of the pause, or with ctx.
+func (p *Pause) Wait(ctx context.Context) {
+	for until := p.until.Load(); until != nil && ctx.Err() == nil; until = p.until.Load() {
+		select {
+		case <-*until:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // wake ends a pause, unless it is ending already.

@@ -222,6 +222,7 @@ func (mt *Maintainer) RunRetention(ctx context.Context) {
 	seen := int64(-1)
 	ctx = mt.Store.As(ctx, robotmem.ToolNode)
 	for {
+		mt.Paused.Wait(ctx)
 		if err := mt.EnforceBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
 			mt.Log.Warn("retention", "err", err)
 		}

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/dustin/go-humanize"
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -195,17 +195,7 @@ func About(bytes int64) string {
 }
 
 // BytesText is a number of bytes as people read it.
-func BytesText(n int64) string {
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	const units = "KMG"
-	size, unit := float64(n)/1024, 0
-	for ; size >= 1024 && unit < len(units)-1; unit++ {
-		size /= 1024
-	}
-	return fmt.Sprintf("%.1f %ciB", size, units[unit])
-}
+func BytesText(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
 // notWritten explains why a commit failed, if the disk is full.
 func (db *DB) notWritten(err error) error {

@@ -41,8 +41,8 @@ func (x *Index) Memory() int {
 }
 
 // Measure returns the recall of searches as the index is set.
-func (x *Index) Measure(m Measurement, load Source) (float64, error) {
-	e, err := x.newRecallTest(m, load)
+func (x *Index) Measure(questions int, load Source) (float64, error) {
+	e, err := x.newRecallTest(questions, load)
 	if err != nil {
 		return 0, err
 	}

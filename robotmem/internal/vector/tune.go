@@ -8,12 +8,8 @@ import (
 	"slices"
 )
 
-// Measurement are the parameters of a measurement of recall. The zero value works.
-type Measurement struct {
-	Questions int     // number of queries, 64 when zero
-	N         int     // hits for each query, 10 when zero
-	Recall    float64 // recall that Tune must reach, 0.99 when zero
-}
+// TunedRecall is the share of the ten nearest that [Index.Tune] aims at.
+const TunedRecall = 0.99
 
 // Tuning is the result of [Index.Tune].
 type Tuning struct {
@@ -21,17 +17,17 @@ type Tuning struct {
 	Rescore int     // vectors read for each question
 }
 
-// Tune measures recall at m.N, the share of the true nearest neighbours that [Index.Search]
-// finds, and increases the rescore from its default by half until recall reaches m.Recall or
-// the rescore [MaxRescore]; the returned recall tells which. Every second query is a member,
+// Tune measures the share of the true ten nearest neighbours that [Index.Search] finds for so
+// many queries, at least 1, and increases the rescore from its default by half until that
+// reaches [TunedRecall] or the rescore [MaxRescore]; the returned recall tells which. Every second query is a member,
 // every other lies between two members, as questions do that say less than their answers. The
 // members are spread evenly over the set and do not count as answers of their own queries. A
 // hit that is as near as the last true neighbour counts as found. Tune reads every stored
 // vector once and compares it with every query, about 10 s for 64 queries and a million
 // vectors of 384 dimensions, so it should run in the background. After an error, also one of
 // load, the rescore is unchanged. Callers repeat Tune when the set has doubled.
-func (x *Index) Tune(m Measurement, load Source) (Tuning, error) {
-	e, err := x.newRecallTest(m, load)
+func (x *Index) Tune(questions int, load Source) (Tuning, error) {
+	e, err := x.newRecallTest(questions, load)
 	if err != nil {
 		return Tuning{}, err
 	}
@@ -43,7 +39,7 @@ func (x *Index) Tune(m Measurement, load Source) (Tuning, error) {
 			x.SetRescore(before)
 			return Tuning{}, err
 		}
-		if recall >= cmp.Or(m.Recall, 0.99) || rescore >= MaxRescore {
+		if recall >= TunedRecall || rescore >= MaxRescore {
 			return Tuning{Recall: recall, Rescore: rescore}, nil
 		}
 	}
@@ -72,16 +68,13 @@ func (s *nearestSimilarities) offer(similarity float64, n int) {
 }
 
 // newRecallTest draws the queries and finds their neighbours by reading all vectors.
-func (x *Index) newRecallTest(m Measurement, load Source) (*recallTest, error) {
+func (x *Index) newRecallTest(questions int, load Source) (*recallTest, error) {
 	members := x.memberIDs()
 	if len(members) < 2 {
 		return nil, fmt.Errorf("vector: %d vectors are too few to measure recall", len(members))
 	}
-	if m.N < 0 || m.Questions < 0 {
-		return nil, fmt.Errorf("vector: a measurement of %d questions and %d hits", m.Questions, m.N)
-	}
-	e := &recallTest{n: min(cmp.Or(m.N, 10), MaxN-2, len(members)-1)}
-	err := x.drawQuestions(e, members, min(cmp.Or(m.Questions, 64), len(members)), load)
+	e := &recallTest{n: min(10, len(members)-1)}
+	err := x.drawQuestions(e, members, min(questions, len(members)), load)
 	for ids := range slices.Chunk(members, chunkSlots) {
 		if err == nil {
 			err = x.compareMembers(e, ids, load)

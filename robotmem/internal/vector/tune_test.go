@@ -27,7 +27,7 @@ func TestTuneReachesItsRecall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := makeSet(test.dims, members, test.of)
 			x := index(t, s)
-			tuning, err := x.Tune(vector.Measurement{}, s.load)
+			tuning, err := x.Tune(64, s.load)
 			must(t, err)
 			if tuning.Recall < 0.99 || tuning.Rescore != x.Rescore() {
 				t.Errorf("%+v, rescore %d", tuning, x.Rescore())
@@ -58,7 +58,7 @@ func TestMeasure(t *testing.T) {
 	x := index(t, s)
 	for rescore, want := range map[int]struct{ low, high float64 }{20: {0.4, 0.8}, vector.MaxRescore: {1, 1}} {
 		x.SetRescore(rescore)
-		got, err := x.Measure(vector.Measurement{Questions: 100}, s.load)
+		got, err := x.Measure(100, s.load)
 		must(t, err)
 		if got < want.low || got > want.high {
 			t.Errorf("recall %.3f at a rescore of %d, want %.1f to %.1f", got, rescore, want.low, want.high)
@@ -113,7 +113,7 @@ func TestTuneRefusals(t *testing.T) {
 		}
 		return s.load(ids, each)
 	}
-	if _, err := x.Tune(vector.Measurement{}, fails); !errors.Is(err, broken) {
+	if _, err := x.Tune(64, fails); !errors.Is(err, broken) {
 		t.Errorf("%v, want the source's error", err)
 	}
 	if got := x.Rescore(); got != 77 {
@@ -122,15 +122,13 @@ func TestTuneRefusals(t *testing.T) {
 	nothing := func([]int64, func(int64, []byte) error) error { return nil }
 	for name, test := range map[string]struct {
 		x    *vector.Index
-		m    vector.Measurement
 		load vector.Source
 		want string
 	}{
-		"no vectors": {vector.New(16, nil), vector.Measurement{}, s.load, "too few"},
-		"below":      {x, vector.Measurement{N: -1}, s.load, "-1 hits"},
-		"not stored": {x, vector.Measurement{}, nothing, "none of the members is stored"},
+		"no vectors": {vector.New(16, nil), s.load, "too few"},
+		"not stored": {x, nothing, "none of the members is stored"},
 	} {
-		if _, err := test.x.Measure(test.m, test.load); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := test.x.Measure(64, test.load); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
 	}

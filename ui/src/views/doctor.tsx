@@ -1,15 +1,16 @@
 // Whether the node is well: every check with its remedy, its work in the
 // background, what recorders dropped, its tokens, what a budget would take away.
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { Answer, Request } from "../api/client";
+import { call, Problem, type Answer, type Request } from "../api/client";
 import { useAsk } from "../app/ask";
 import { bytes, number, percent } from "../app/text";
 import { who } from "../app/who";
 import { Button, Dialog, say } from "../parts/controls";
 import { Icon } from "../parts/icons";
 import { Running, useLong } from "../parts/long";
-import { Await, Empty } from "../parts/states";
+import { Await, Empty, ErrorBox } from "../parts/states";
 import { Backups } from "./backups";
 import { detailOf, nameOf } from "./doctor_names";
 import { t } from "./doctor.text";
@@ -59,7 +60,7 @@ export function Doctor() {
           {(s) => (
             <>
               <div class="halves">
-                <Work s={s} />
+                <Work s={s} again={stats.again} />
                 <Space s={s} />
               </div>
               <Recorders s={s} />
@@ -135,15 +136,16 @@ function Checks({ d }: { d: Answer<"doctor"> }) {
   );
 }
 
-const workerStates = { idle: "idle", working: "working", waiting: "waiting", off: "off" } as const;
+const workerStates = { idle: "idle", working: "working", waiting: "waiting", paused: "paused", off: "off" } as const;
 
 type Fact = [name: string, text: string];
 
-function Facts({ title, facts }: { title: string; facts: Fact[] }) {
+function Facts({ title, facts, children }: { title: string; facts: Fact[]; children?: ComponentChildren }) {
   return (
     <section class="card">
       <header>
         <h2>{title}</h2>
+        {children}
       </header>
       <dl class="facts number">
         {facts.map(([name, text]) => [<dt key={name}>{name}</dt>, <dd key={name + "-text"}>{text}</dd>])}
@@ -152,10 +154,41 @@ function Facts({ title, facts }: { title: string; facts: Fact[] }) {
   );
 }
 
-function Work({ s }: { s: Answer<"stats"> }) {
+/** The background work, and a pause of it for the time when the robot needs the machine. */
+function Work({ s, again }: { s: Answer<"stats">; again: () => void }) {
+  const [asking, setAsking] = useState(false);
+  const [error, setError] = useState<Problem>();
+  const paused = s.workers.some((w) => w.status === "paused");
+  async function change(op: "pause_workers" | "resume_workers") {
+    setAsking(false);
+    setError(undefined);
+    try {
+      await call(op, {});
+      say(t(op === "pause_workers" ? "pausedNow" : "resumed"));
+    } catch (e) {
+      setError(Problem.from(e));
+    }
+    again();
+  }
   const facts = s.workers.map((w): Fact => [nameOf(w.name), `${t(workerStates[w.status as keyof typeof workerStates] ?? "idle")}: ${detailOf(w.detail)}`]);
   facts.push([t("zero"), t("zeroText", { zero: number(s.zero_hits), all: number(s.recalls), share: percent(s.recalls ? s.zero_hits / s.recalls : 0) })]);
-  return <Facts title={t("work")} facts={facts} />;
+  return (
+    <Facts title={t("work")} facts={facts}>
+      {!who.value.read_only && <Button onClick={() => (paused ? void change("resume_workers") : setAsking(true))}>{t(paused ? "resume" : "pause")}</Button>}
+      {error && <ErrorBox error={error} />}
+      {asking && (
+        <Dialog title={t("pauseTitle")} onClose={() => setAsking(false)}>
+          <p>{t("pauseText")}</p>
+          <footer>
+            <Button onClick={() => setAsking(false)}>{t("cancel")}</Button>
+            <Button kind="main" onClick={() => void change("pause_workers")}>
+              {t("pause")}
+            </Button>
+          </footer>
+        </Dialog>
+      )}
+    </Facts>
+  );
 }
 
 function Space({ s }: { s: Answer<"stats"> }) {
