@@ -272,12 +272,7 @@ func index() any {
 	for _, op := range robotmem.Ops() {
 		routes = append(routes, route{op.Name, op.Method(), op.Path(), op.Title})
 	}
-	return struct {
-		Name      string  `json:"name"`
-		OpenAPI   string  `json:"openapi"`
-		Reference string  `json:"reference"`
-		Routes    []route `json:"routes"`
-	}{"robotmem", "/api/openapi.json", "/api/reference", routes}
+	return map[string]any{"name": "robotmem", "openapi": "/api/openapi.json", "reference": "/api/reference", "routes": routes}
 }
 
 const (

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"syscall"
@@ -114,6 +115,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		if err := m.Warm(ctx); err != nil && ctx.Err() == nil {
 			a.Log.Warn("the indexes are not in memory yet", "err", err)
 		}
+		debug.FreeOSMemory() // what loading has left
 	})()
 	svc := inCollection(m, set.Collection)
 	l, err := listen(ctx, set.Addr)
