@@ -185,7 +185,7 @@ func TestRecallBesideRepairs(t *testing.T) {
 	repaired := make(chan struct{})
 	go func() {
 		defer close(repaired)
-		for range 40 {
+		for range 15 {
 			if _, err := e.Repair(t.Context(), &admin.RepairRequest{}); err != nil {
 				t.Error(err)
 			}
