@@ -157,7 +157,7 @@ func TestMigrationNeedsTheFileForItself(t *testing.T) {
 	var opening sync.WaitGroup // of the current version: one migrates, the others wait
 	for range 4 {
 		opening.Go(func() {
-			e, err := local.Open(t.Context(), path, local.Options{})
+			e, err := local.Open(t.Context(), path, local.Options{BusyTimeout: time.Minute})
 			if err != nil {
 				t.Error(err)
 				return

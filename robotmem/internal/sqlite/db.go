@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -181,7 +182,8 @@ func (db *DB) firstReader(c *Conn) {
 // until leave: a program of the older version would continue to write older rows, which
 // the newer one calls damaged.
 func (db *DB) enterToWrite(ctx context.Context) (leave func(), err error) {
-	for deadline := time.Now().Add(db.o.BusyTimeout); ; time.Sleep(openRetry) {
+	// Those who find an older file at once keep each other out while they look, so the pauses grow.
+	for deadline, pause := time.Now().Add(db.o.BusyTimeout), openRetry; ; pause = min(2*pause, time.Second) {
 		if leave, err = enter(ctx, db.path, time.Until(deadline)); err != nil {
 			return nil, err
 		}
@@ -207,6 +209,7 @@ func (db *DB) enterToWrite(ctx context.Context) (leave func(), err error) {
 		if !errors.Is(err, ErrLocked) || time.Now().After(deadline) {
 			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the file has schema version %d and must be migrated to %d, and another process has it open (%w), which would continue to write version %d; nothing was changed; stop every robotmem that uses the file (robotmem web, mcp), then start this one again", version, db.o.Version, err, version)
 		}
+		time.Sleep(rand.N(pause))
 	}
 }
 
