@@ -31,6 +31,18 @@ const (
 type Conn struct {
 	*sqlite3.Conn
 	stmts map[string]*sqlite3.Stmt
+	inJob bool // no statement is run outside of the transaction that has begun
+}
+
+// errRolledBack is the error of a statement whose transaction SQLite has rolled back after an
+// error of the disk: alone it would be committed at once.
+var errRolledBack = errors.New("the transaction was rolled back")
+
+func (c *Conn) mayRun() error {
+	if c.inJob && c.GetAutocommit() {
+		return errRolledBack
+	}
+	return nil
 }
 
 // ConnOptions say how a connection is opened.
@@ -180,6 +192,9 @@ func bind(s *sqlite3.Stmt, args []any) error {
 // Exec runs a statement that returns no rows. Without arguments sql may hold
 // several statements.
 func (c *Conn) Exec(sql string, args ...any) error {
+	if err := c.mayRun(); err != nil {
+		return err
+	}
 	if len(args) == 0 {
 		return c.Conn.Exec(sql)
 	}
@@ -189,6 +204,9 @@ func (c *Conn) Exec(sql string, args ...any) error {
 // Query runs a statement and calls row for each row, until row fails. io.EOF from
 // row ends the query without an error.
 func (c *Conn) Query(sql string, args []any, row func(*sqlite3.Stmt) error) error {
+	if err := c.mayRun(); err != nil {
+		return err
+	}
 	s, err := c.Prepared(sql)
 	if err != nil {
 		return err

@@ -319,7 +319,9 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 // more than it saves.
 func runJob(c *Conn, j *job) (refused, fatal error) {
 	before := c.TotalChanges()
+	c.inJob = true
 	err := j.run(c)
+	c.inJob = false
 	if err != nil && (c.TotalChanges() != before || c.GetAutocommit()) {
 		return nil, err
 	}

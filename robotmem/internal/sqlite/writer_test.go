@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"errors"
+	"os"
 	"testing"
 	"time"
 )
@@ -28,5 +30,31 @@ func TestGatherWaitsForTheLastCallers(t *testing.T) {
 	go func() { db.jobs <- &job{alone: true} }()
 	if got := len(db.gather([]*job{{}}, 8, never)); got != 1 || db.lone == nil {
 		t.Errorf("a group of %d, want 1: the job that runs alone comes next", got)
+	}
+}
+
+// SQLite rolls a transaction back at some errors of the disk. What a job writes after that is not
+// committed alone.
+func TestJobAfterRollback(t *testing.T) {
+	path := t.TempDir() + "/memory.db"
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(t.Context(), path, ConnOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Exec("CREATE TABLE t(x); BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	_, fatal := runJob(c, &job{run: func(c *Conn) error {
+		return errors.Join(c.Exec("ROLLBACK"), c.Exec("INSERT INTO t VALUES (1)"), c.Exec("INSERT INTO t VALUES (?)", 2))
+	}})
+	if !errors.Is(fatal, errRolledBack) {
+		t.Errorf("the error %v, want %v", fatal, errRolledBack)
+	}
+	if n, err := c.Number("SELECT count(*) FROM t"); n != 0 || err != nil {
+		t.Errorf("%d rows were stored (%v), want none", n, err)
 	}
 }
