@@ -155,7 +155,7 @@ func TestMemoriesVec(t *testing.T) {
 func TestVectorsOfAnotherProcess(t *testing.T) {
 	path := t.TempDir() + "/m.db"
 	open := func() *Node {
-		e, err := Open(t.Context(), path, Options{Embedder: newWordEmbedder("test:words", 64)})
+		e, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: newWordEmbedder("test:words", 64)})
 		if err != nil {
 			t.Fatal(err)
 		}

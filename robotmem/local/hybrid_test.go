@@ -259,7 +259,7 @@ func TestRefusedTextIsSkipped(t *testing.T) {
 func TestReembed(t *testing.T) {
 	path := t.TempDir() + "/m.db"
 	open := func(w *wordEmbedder) *Node {
-		e, err := Open(t.Context(), path, Options{Embedder: w})
+		e, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: w})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -139,7 +139,7 @@ func newWorld(t *rapid.T, parent string) *world {
 }
 
 func (w *world) open(t *rapid.T) *local.Node {
-	e, err := local.Open(context.Background(), w.path, local.Options{Durability: local.DurabilityNormal, Clock: w.time, Location: w.zone})
+	e, err := local.Open(context.Background(), w.path, local.Options{BusyTimeout: time.Minute, Durability: local.DurabilityNormal, Clock: w.time, Location: w.zone})
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}

@@ -22,6 +22,9 @@ func openNode(t *testing.T, o local.Options) *local.Node {
 
 func openAt(t *testing.T, path string, o local.Options) *local.Node {
 	t.Helper()
+	if o.BusyTimeout == 0 {
+		o.BusyTimeout = time.Minute
+	}
 	e, err := local.Open(t.Context(), path, o)
 	if err != nil {
 		t.Fatal(err)

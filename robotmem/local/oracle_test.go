@@ -40,6 +40,9 @@ var empty = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
+// patience is how long a node of a test waits for a lock. The machine may be busy.
+const patience = time.Minute
+
 // NewFile returns the path of an empty memory. A copy takes a tenth of the time of all
 // migrations.
 func NewFile(t testing.TB, o Options) string {
@@ -60,6 +63,9 @@ func NewFile(t testing.TB, o Options) string {
 
 func openTest(t testing.TB, o Options) *Node {
 	t.Helper()
+	if o.BusyTimeout == 0 {
+		o.BusyTimeout = patience
+	}
 	e, err := Open(context.Background(), NewFile(t, o), o)
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func TestPurgeIsFinishedLater(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	next, err := Open(t.Context(), path, Options{})
+	next, err := Open(t.Context(), path, Options{BusyTimeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -374,14 +374,14 @@ func TestRecallEqualsBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 12))
 	path := t.TempDir() + "/m.db"
 	w := newWordEmbedder("test:words", 64)
-	hybrid, err := Open(t.Context(), path, Options{Embedder: w, Durability: DurabilityNormal, Weights: map[string]float64{"vector": oracleVectorWeight, "evidence": 0}, Fusion: recall.FusionRRF})
+	hybrid, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: w, Durability: DurabilityNormal, Weights: map[string]float64{"vector": oracleVectorWeight, "evidence": 0}, Fusion: recall.FusionRRF})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer hybrid.Close()
 	all, questions := oracleFill(t, hybrid, rng, rounds.Of(5_000, 20_000)), rounds.Of(80, 200)
 	embedded(t, hybrid)
-	plain, err := Open(t.Context(), path, Options{Weights: map[string]float64{"evidence": 0}})
+	plain, err := Open(t.Context(), path, Options{BusyTimeout: patience, Weights: map[string]float64{"evidence": 0}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +389,7 @@ func TestRecallEqualsBruteForce(t *testing.T) {
 	if err := plain.Warm(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	scored, err := Open(t.Context(), path, Options{Embedder: w, Weights: map[string]float64{"evidence": 0}, RealWeight: 1})
+	scored, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: w, Weights: map[string]float64{"evidence": 0}, RealWeight: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,14 +14,14 @@ import (
 // was embedded.
 func TestReembedThatLostItsModelDropsNoOther(t *testing.T) {
 	path := t.TempDir() + "/m.db"
-	a, err := Open(t.Context(), path, Options{Embedder: newWordEmbedder("test:first", 64)})
+	a, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: newWordEmbedder("test:first", 64)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
 	learnAll(t, a, "the gripper holds wet glass", "battery low in aisle four")
 	embedded(t, a)
-	b, err := Open(t.Context(), path, Options{Embedder: newWordEmbedder("test:second", 32)})
+	b, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: newWordEmbedder("test:second", 32)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestReembedThatLostItsModelDropsNoOther(t *testing.T) {
 // A reembed whose model is dropped by another one fails with an explanation.
 func TestReembedWhoseTableIsDroppedIsAConflict(t *testing.T) {
 	path := t.TempDir() + "/m.db"
-	a, err := Open(t.Context(), path, Options{Embedder: newWordEmbedder("test:first", 64)})
+	a, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: newWordEmbedder("test:first", 64)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestReembedWhoseTableIsDroppedIsAConflict(t *testing.T) {
 	}
 	learnAll(t, a, texts...)
 	embedded(t, a)
-	b, err := Open(t.Context(), path, Options{Embedder: newWordEmbedder("test:second", 32)})
+	b, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: newWordEmbedder("test:second", 32)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestReembedTakesANewDimensionOfTheSameModel(t *testing.T) {
 // The worker completes the model of an interrupted first reembed.
 func TestInterruptedFirstReembedIsTakenUpByTheWorker(t *testing.T) {
 	path := t.TempDir() + "/m.db"
-	a, err := Open(t.Context(), path, Options{})
+	a, err := Open(t.Context(), path, Options{BusyTimeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestInterruptedFirstReembedIsTakenUpByTheWorker(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	b, err := Open(t.Context(), path, Options{Embedder: newWordEmbedder("test:words", 64)})
+	b, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: newWordEmbedder("test:words", 64)})
 	if err != nil {
 		t.Fatal(err)
 	}

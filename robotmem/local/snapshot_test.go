@@ -142,7 +142,7 @@ func TestKeptFiltersWhileOthersWrite(t *testing.T) { // -race
 
 func TestManyOpenOneFile(t *testing.T) {
 	path := t.TempDir() + "/m.db"
-	e, err := Open(t.Context(), path, Options{})
+	e, err := Open(t.Context(), path, Options{BusyTimeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestManyOpenOneFile(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				e, err := Open(t.Context(), path, Options{})
+				e, err := Open(t.Context(), path, Options{BusyTimeout: patience})
 				if err != nil {
 					mu.Lock()
 					bad++

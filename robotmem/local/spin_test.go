@@ -13,7 +13,7 @@ import (
 func TestCodesAreInStepWithoutTheLastVector(t *testing.T) {
 	path := t.TempDir() + "/m.db"
 	w := newWordEmbedder("test:words", 64)
-	e, err := Open(t.Context(), path, Options{Embedder: w})
+	e, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: w})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestCodesAreInStepWithoutTheLastVector(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if e, err = Open(t.Context(), path, Options{Embedder: w}); err != nil {
+	if e, err = Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: w}); err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()

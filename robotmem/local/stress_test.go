@@ -19,7 +19,7 @@ func TestReembedBesideAnotherNode(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/m.db"
 	open := func(w robotmem.Embedder) *Node {
-		e, err := Open(t.Context(), path, Options{Embedder: w})
+		e, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: w})
 		if err != nil {
 			t.Fatal(err)
 		}

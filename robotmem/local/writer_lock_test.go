@@ -34,6 +34,9 @@ func holdLock(t *testing.T, path string) (letGo func()) {
 
 func openAt(t *testing.T, path string, o Options) *Node {
 	t.Helper()
+	if o.BusyTimeout == 0 {
+		o.BusyTimeout = patience
+	}
 	e, err := Open(t.Context(), path, o)
 	if err != nil {
 		t.Fatal(err)
