@@ -37,11 +37,11 @@ func (n *Node) Advise(ctx context.Context, req *robotmem.AdviseRequest) (res *ro
 		if missing != nil {
 			return missing
 		}
-		return read(ctx, n, "advise", req, func(c *store.Conn, r *robotmem.AdviseRequest) (err error) {
+		res, err = read(ctx, n, "advise", req, func(c *store.Conn, r *robotmem.AdviseRequest, res *robotmem.AdviseResponse) error {
 			q := &advice{Node: n, c: c, AdviseRequest: r}
-			res, err = q.answer()
-			return err
+			return q.answer(res)
 		})
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -66,10 +66,10 @@ func (q *advice) note(format string, args ...any) {
 	q.notes = append(q.notes, fmt.Sprintf(format, args...))
 }
 
-func (q *advice) answer() (*robotmem.AdviseResponse, error) {
+func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	set, err := q.matching(q.c, q.Collection, q.ContextFilter, nil, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	words := q.Query
 	if q.Task != "" {
@@ -79,7 +79,7 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 		}
 		of, err := q.narrowed(q.c, set, robotmem.Object{"$or": named})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if of.Any() {
 			set = of
@@ -90,7 +90,7 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	rows := q.index.Columns.ObservedTimes(set)
 	scores, err := q.scores(rows)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	n, known := 0, bitset.New(set.Len())
 	for i, row := range rows {
@@ -109,13 +109,13 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	}
 	parameters, err := q.readColumns(known)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := q.weighWords(words); err != nil {
-		return nil, err
+		return err
 	}
 	if err := q.weighPlaces(known); err != nil {
-		return nil, err
+		return err
 	}
 	q.unfold()
 	columns := make([]advise.Column, len(q.columns))
@@ -126,9 +126,9 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	if q.Explore && seed == 0 {
 		seed = rand.Uint64()
 	}
-	res := advise.Advise(q.attempts, columns, parameters, q.offsets, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
+	*res = *advise.Advise(q.attempts, columns, parameters, q.offsets, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
 	res.Unknown, res.Notes = unknown, append(res.Notes, q.notes...)
-	return res, nil
+	return nil
 }
 
 // matching returns the active memories that pass the filters.

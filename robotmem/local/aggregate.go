@@ -13,17 +13,15 @@ import (
 
 // Aggregate implements Service.
 func (n *Node) Aggregate(ctx context.Context, req *robotmem.AggregateRequest) (*robotmem.AggregateResponse, error) {
-	res := &robotmem.AggregateResponse{Groups: []robotmem.OutcomeGroup{}}
-	return orNil(res, read(ctx, n, "aggregate", req, func(c *store.Conn, r *robotmem.AggregateRequest) error {
-		set, err := n.matching(c, r.Collection, r.ContextFilter, r.After, r.Before)
-		if err != nil {
-			return err
-		}
-		return n.aggregate(c, r, n.index.Columns.ObservedTimes(set), res)
-	}))
+	return read(ctx, n, "aggregate", req, n.aggregate)
 }
 
-func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, rows []store.TimedID, res *robotmem.AggregateResponse) error {
+func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robotmem.AggregateResponse) error {
+	set, err := n.matching(c, r.Collection, r.ContextFilter, r.After, r.Before)
+	if err != nil {
+		return err
+	}
+	rows := n.index.Columns.ObservedTimes(set)
 	outcomes := make([]any, len(rows))
 	n.index.Columns.OwnValues("outcome", rows, outcomes)
 	type key [4]any
@@ -64,6 +62,7 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, rows []sto
 			g.Last = at
 		}
 	}
+	res.Groups = []robotmem.OutcomeGroup{}
 	for _, g := range groups {
 		res.Groups = append(res.Groups, *g)
 	}

@@ -49,10 +49,7 @@ type ExportReport struct {
 // sink.
 func (n *Node) Export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
 	report, err := n.export(ctx, sink, o)
-	if err != nil {
-		return nil, sqlite.Wrap("export", err)
-	}
-	return report, nil
+	return report, sqlite.Wrap("export", err)
 }
 
 func (n *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {

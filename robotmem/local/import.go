@@ -227,7 +227,7 @@ func (in *importing) flush(ctx context.Context) error {
 		return err
 	}
 	in.part = nil
-	in.node.dropWritten(ctx, p.unnamed...)
+	in.node.dropUnused(ctx, p.unnamed...)
 	for sum, w := range p.payloads {
 		delete(p.named, sum)
 		if slices.Contains(p.unnamed, w) {

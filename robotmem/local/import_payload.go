@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -54,19 +56,10 @@ func (n *Node) takePayload(ctx context.Context, a *store.ImportRecord, d *archiv
 	}
 	w.Head = nil
 	if hex.EncodeToString(w.Sum[:]) != d.SHA256 {
-		n.dropWritten(ctx, w)
+		n.dropUnused(ctx, w)
 		return nil, fmt.Errorf("%w: payload %s is not what was written", archive.ErrDamaged, d.SHA256)
 	}
 	return w, nil
-}
-
-// dropWritten removes payload files that no row refers to.
-func (n *Node) dropWritten(ctx context.Context, written ...*payload.Written) {
-	var records []*record.Record
-	for _, w := range written {
-		records = append(records, &record.Record{Perception: &record.PerceptionRecord{Stored: w}})
-	}
-	n.dropUnused(ctx, records...)
 }
 
 // dropPart discards a part that was not stored, with its payload files.
@@ -74,9 +67,7 @@ func (in *importing) dropPart(ctx context.Context) {
 	if in.part == nil || in.o.DryRun {
 		return
 	}
-	for _, w := range in.part.payloads {
-		in.node.dropWritten(ctx, w)
-	}
+	in.node.dropUnused(ctx, slices.Collect(maps.Values(in.part.payloads))...)
 	in.part = nil
 }
 

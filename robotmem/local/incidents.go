@@ -28,8 +28,7 @@ const (
 
 // Incidents implements Service.
 func (n *Node) Incidents(ctx context.Context, req *robotmem.IncidentsRequest) (*robotmem.IncidentsResponse, error) {
-	res := &robotmem.IncidentsResponse{}
-	return orNil(res, read(ctx, n, "incidents", req, func(c *store.Conn, r *robotmem.IncidentsRequest) error {
+	return read(ctx, n, "incidents", req, func(c *store.Conn, r *robotmem.IncidentsRequest, res *robotmem.IncidentsResponse) error {
 		all, degraded, err := n.incidents(c, r.Collection)
 		if err != nil {
 			return err
@@ -53,7 +52,7 @@ func (n *Node) Incidents(ctx context.Context, req *robotmem.IncidentsRequest) (*
 			}
 		}
 		return nil
-	}))
+	})
 }
 
 // sortKey is what a list is sorted by; what is without it comes last.

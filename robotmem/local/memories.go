@@ -16,17 +16,16 @@ import (
 
 // History implements Service.
 func (n *Node) History(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.HistoryResponse, error) {
-	res := &robotmem.HistoryResponse{MemoryID: req.MemoryID}
-	return orNil(res, read(ctx, n, "history", req, func(c *store.Conn, r *robotmem.MemoryRequest) (err error) {
+	return read(ctx, n, "history", req, func(c *store.Conn, r *robotmem.MemoryRequest, res *robotmem.HistoryResponse) (err error) {
+		res.MemoryID = req.MemoryID
 		res.UID, res.Versions, err = c.Versions(r.MemoryID)
 		return err
-	}))
+	})
 }
 
 // Get implements Service.
 func (n *Node) Get(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.Memory, error) {
-	res := &robotmem.Memory{}
-	return orNil(res, read(ctx, n, "get", req, func(c *store.Conn, r *robotmem.MemoryRequest) error {
+	return read(ctx, n, "get", req, func(c *store.Conn, r *robotmem.MemoryRequest, res *robotmem.Memory) error {
 		m, err := c.Memory(r.MemoryID, n.Now())
 		if err != nil {
 			return err
@@ -41,13 +40,12 @@ func (n *Node) Get(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.
 		}
 		*res = *m
 		return err
-	}))
+	})
 }
 
 // Timeline implements Service.
 func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*robotmem.TimelineResponse, error) {
-	res := &robotmem.TimelineResponse{}
-	return orNil(res, read(ctx, n, "timeline", req, func(c *store.Conn, r *robotmem.TimelineRequest) error {
+	return read(ctx, n, "timeline", req, func(c *store.Conn, r *robotmem.TimelineRequest, res *robotmem.TimelineResponse) error {
 		m, err := c.Memory(r.MemoryID, n.Now())
 		if err != nil {
 			return err
@@ -74,13 +72,12 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 		found, degraded, err := c.FindAll(rowIDs(around), n.Now())
 		res.Memories, res.Degraded = recall.Lines(found, n.Now()), degraded
 		return err
-	}))
+	})
 }
 
 // List implements Service.
 func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.ListResponse, error) {
-	res := &robotmem.ListResponse{}
-	return orNil(res, read(ctx, n, "list", req, func(c *store.Conn, r *robotmem.ListRequest) error {
+	return read(ctx, n, "list", req, func(c *store.Conn, r *robotmem.ListRequest, res *robotmem.ListResponse) error {
 		from, err := store.Resume("list", store.Paging{Page: r.Page, BeforeID: r.BeforeID, Cursor: r.Cursor}, store.ListFilters(*r))
 		if err != nil {
 			return err
@@ -109,7 +106,7 @@ func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.L
 		return n.fill(c, res, p, func(last store.TimedID) string {
 			return store.After("list", store.ListFilters(*r), last.ID, "")
 		})
-	}))
+	})
 }
 
 // newestFirst lists the ids of a set in descending order, only those below a bound if it
@@ -166,8 +163,7 @@ func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func
 
 // Sessions implements Service.
 func (n *Node) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
-	res := &robotmem.SessionsResponse{}
-	return orNil(res, read(ctx, n, "sessions", req, func(c *store.Conn, r *robotmem.SessionsRequest) error {
+	return read(ctx, n, "sessions", req, func(c *store.Conn, r *robotmem.SessionsRequest, res *robotmem.SessionsResponse) error {
 		from, err := store.Resume("sessions", store.Paging{Page: r.Page, Cursor: r.Cursor}, store.SessionsFilters(*r))
 		if err != nil {
 			return err
@@ -176,13 +172,12 @@ func (n *Node) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*ro
 			res.Page = r.Page
 		}
 		return c.Sessions(r, from, res)
-	}))
+	})
 }
 
 // SessionMemories implements Service.
 func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
-	res := &robotmem.ListResponse{}
-	return orNil(res, read(ctx, n, "session_memories", req, func(c *store.Conn, r *robotmem.SessionMemoriesRequest) error {
+	return read(ctx, n, "session_memories", req, func(c *store.Conn, r *robotmem.SessionMemoriesRequest, res *robotmem.ListResponse) error {
 		from, err := store.Resume("session_memories", store.Paging{Page: r.Page, Cursor: r.Cursor}, store.SessionMemoriesFilters(*r))
 		if err != nil {
 			return err
@@ -204,37 +199,34 @@ func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemorie
 		return n.fill(c, res, p, func(last store.TimedID) string {
 			return store.After("session_memories", store.SessionMemoriesFilters(*r), last.ID, store.FormatTime(time.Unix(0, last.NS)))
 		})
-	}))
+	})
 }
 
 // Collections implements Service.
 func (n *Node) Collections(ctx context.Context, req *admin.CollectionsRequest) (*admin.CollectionsResponse, error) {
-	res := &admin.CollectionsResponse{}
-	return orNil(res, read(ctx, n, "collections", req, func(c *store.Conn, _ *admin.CollectionsRequest) (err error) {
+	return read(ctx, n, "collections", req, func(c *store.Conn, _ *admin.CollectionsRequest, res *admin.CollectionsResponse) (err error) {
 		if err := n.index.Columns.Sync(c); err != nil {
 			return err
 		}
 		res.Collections, err = index.Collections(c, &n.index.Columns)
 		return err
-	}))
+	})
 }
 
 // Categories implements Service.
 func (n *Node) Categories(ctx context.Context, req *admin.CategoriesRequest) (*admin.CategoriesResponse, error) {
-	res := &admin.CategoriesResponse{}
-	return orNil(res, read(ctx, n, "categories", req, func(c *store.Conn, r *admin.CategoriesRequest) error {
+	return read(ctx, n, "categories", req, func(c *store.Conn, r *admin.CategoriesRequest, res *admin.CategoriesResponse) error {
 		if err := n.index.Columns.Sync(c); err != nil {
 			return err
 		}
 		res.Categories = n.index.Columns.Categories(r.Collection)
 		return nil
-	}))
+	})
 }
 
 // RecentFailures implements Service.
 func (n *Node) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
-	res := &robotmem.ListResponse{}
-	return orNil(res, read(ctx, n, "recent_failures", req, func(c *store.Conn, r *robotmem.RecentFailuresRequest) (err error) {
+	return read(ctx, n, "recent_failures", req, func(c *store.Conn, r *robotmem.RecentFailuresRequest, res *robotmem.ListResponse) (err error) {
 		var since time.Time
 		if r.Days > 0 {
 			since = n.Now().AddDate(0, 0, -r.Days)
@@ -242,7 +234,7 @@ func (n *Node) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresR
 		res.Page, res.Limit = 1, r.Limit
 		res.Memories, res.Total, res.Degraded, err = n.failures(c, r.Collection, since, r.Limit)
 		return err
-	}))
+	})
 }
 
 // failed matches failures: lessons, and memories of a task without success.

@@ -105,10 +105,7 @@ var (
 // wrong.
 func Open(ctx context.Context, path string, o Options) (*Node, error) {
 	n, err := openNode(ctx, path, o)
-	if err != nil {
-		return nil, sqlite.Wrap("open", err)
-	}
-	return n, nil
+	return n, sqlite.Wrap("open", err)
 }
 
 func openNode(ctx context.Context, path string, o Options) (*Node, error) {

@@ -20,28 +20,19 @@ import (
 
 // SavePerception implements Service.
 func (n *Node) SavePerception(ctx context.Context, req *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
-	return n.savePerception(ctx, req, nil)
+	return n.SavePerceptionFrom(ctx, req, nil)
 }
 
 // SavePerceptionFrom implements Streams.
 func (n *Node) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
-	return n.savePerception(ctx, req, data)
-}
-
-func (n *Node) savePerception(ctx context.Context, req *robotmem.SavePerceptionRequest, stream io.Reader) (*robotmem.SavePerceptionResponse, error) {
-	r := *req
-	if err := robotmem.Validate("save_perception", &r); err != nil {
-		return nil, err
-	}
-	in, err := n.incoming(&r, stream)
-	if err != nil {
-		return nil, sqlite.Wrap("save_perception", err)
-	}
-	res, err := n.keepPerception(ctx, &r, in)
-	if err := errors.Join(err, in.close()); err != nil {
-		return nil, sqlite.Wrap("save_perception", err)
-	}
-	return res, nil
+	return serve("save_perception", req, func(r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
+		in, err := n.incoming(r, data)
+		if err != nil {
+			return nil, err
+		}
+		res, err := n.keepPerception(ctx, r, in)
+		return res, errors.Join(err, in.close())
+	})
 }
 
 func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionRequest, in *incoming) (*robotmem.SavePerceptionResponse, error) {
@@ -64,20 +55,12 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 	}
 	rec.PerceptionType = cmp.Or(rec.PerceptionType, "visual") // nothing but a description
 	res := &robotmem.SavePerceptionResponse{}
-	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) error {
-		*res = robotmem.SavePerceptionResponse{}
-		return n.insertPerception(tx, rec, res)
-	})
-	if errors.Is(err, sqlite.ErrUndecided) {
-		return nil, err // the commit may still succeed and refer to the file
+	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) error { return n.insertPerception(tx, rec, res) })
+	// The commit of an undecided write may still succeed and refer to the file.
+	if !errors.Is(err, sqlite.ErrUndecided) && (err != nil || res.Status == "duplicate") {
+		n.dropUnused(ctx, rec.Perception.Stored)
 	}
-	if err != nil || res.Status == "duplicate" {
-		n.dropUnused(ctx, rec)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return res, nil
+	return res, err
 }
 
 // describePerception prepares the record of a request without its payload.
@@ -132,18 +115,21 @@ func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.
 	if err := tx.InsertPayload(p); err != nil {
 		return err
 	}
-	if res.MemoryID, res.UID, err = tx.Insert(&settled); err != nil {
+	id, uid, err := tx.Insert(&settled)
+	if err != nil {
 		return err
 	}
-	if err := tx.InsertOrigin(settled.Collection, p.Origin, res.MemoryID); err != nil {
+	if err := tx.InsertOrigin(settled.Collection, p.Origin, id); err != nil {
 		return err
 	}
-	res.Status, res.Collection = "created", settled.Collection
-	res.PerceptionType, res.MediaType, res.Summary = settled.PerceptionType, settled.MediaType, settled.Summary
+	*res = robotmem.SavePerceptionResponse{
+		Status: "created", MemoryID: id, UID: uid, Collection: settled.Collection,
+		PerceptionType: settled.PerceptionType, MediaType: settled.MediaType, Summary: settled.Summary,
+	}
 	if p.Stored != nil {
 		res.Bytes, res.SHA256 = p.Stored.Size, settled.SHA256
 	}
-	return tx.InsertFeatures(res.MemoryID, p.Features)
+	return tx.InsertFeatures(id, p.Features)
 }
 
 // incoming is the payload of a request that is being read.

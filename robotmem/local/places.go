@@ -12,20 +12,18 @@ import (
 
 // Places implements Service.
 func (n *Node) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robotmem.PlacesResponse, error) {
-	res := &robotmem.PlacesResponse{Fields: []robotmem.PlaceField{}, Points: []robotmem.PlacePoint{}, Cells: []robotmem.PlaceCell{}}
-	return orNil(res, read(ctx, n, "places", req, func(c *store.Conn, r *robotmem.PlacesRequest) error {
-		filter, err := filter.Parse(r.ContextFilter)
-		if err != nil {
-			return err
-		}
-		if len(r.Min) > 0 && len(r.Max) > 0 && (r.Max[0] < r.Min[0] || r.Max[1] < r.Min[1]) {
-			return robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y")
-		}
-		return n.places(c, r, filter, res)
-	}))
+	return read(ctx, n, "places", req, n.places)
 }
 
-func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, filter *filter.Condition, res *robotmem.PlacesResponse) error {
+func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, res *robotmem.PlacesResponse) error {
+	*res = robotmem.PlacesResponse{Fields: []robotmem.PlaceField{}, Points: []robotmem.PlacePoint{}, Cells: []robotmem.PlaceCell{}}
+	filter, err := filter.Parse(r.ContextFilter)
+	if err != nil {
+		return err
+	}
+	if len(r.Min) > 0 && len(r.Max) > 0 && (r.Max[0] < r.Min[0] || r.Max[1] < r.Min[1]) {
+		return robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y")
+	}
 	if err := n.index.Columns.Sync(c); err != nil {
 		return err
 	}

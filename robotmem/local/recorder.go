@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -49,19 +50,19 @@ func (n *Node) keep(ctx context.Context, b recorder.Batch) error {
 	if err := n.Store.Read(ctx, func(c *store.Conn) error { _, err := c.BatchCollection(&b); return err }); err != nil {
 		return err
 	}
-	records := make([]*record.Record, 0, len(b.Items))
-	err := func() error {
-		for i := range b.Items {
-			rec, err := n.recorded(ctx, &b, &b.Items[i])
-			if err != nil {
-				return err
-			}
-			records = append(records, rec)
+	var records []*record.Record
+	var written []*payload.Written
+	for i := range b.Items {
+		rec, err := n.recorded(ctx, &b, &b.Items[i])
+		if err != nil {
+			n.dropUnused(ctx, written...)
+			return err
 		}
-		return n.storeBatch(ctx, &b, records)
-	}()
+		records, written = append(records, rec), append(written, rec.Perception.Stored)
+	}
+	err := n.storeBatch(ctx, &b, records)
 	if err != nil {
-		n.dropUnused(ctx, records...)
+		n.dropUnused(ctx, written...)
 	}
 	return err
 }

@@ -60,13 +60,10 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 func (n *Node) Doctor(ctx context.Context, req *admin.DoctorRequest) (*admin.DoctorResponse, error) {
 	stats, err := n.Stats(ctx, &admin.StatsRequest{})
 	if err != nil {
-		return nil, sqlite.Wrap("doctor", err)
+		return nil, err
 	}
 	res, err := n.maintenance.Doctor(ctx, stats, req != nil && req.Deep)
-	if err != nil {
-		return nil, sqlite.Wrap("doctor", err)
-	}
-	return res, nil
+	return res, sqlite.Wrap("doctor", err)
 }
 
 // Damage describes the corruption of the file, "" if there is none. Use RecoverInPlace
@@ -84,7 +81,7 @@ func (n *Node) Repair(ctx context.Context, _ *admin.RepairRequest) (*admin.Repai
 	}
 	d, err := n.Doctor(ctx, &admin.DoctorRequest{})
 	if err != nil {
-		return nil, sqlite.Wrap("repair", err)
+		return nil, err
 	}
 	return &admin.RepairResponse{Repaired: repaired, Doctor: *d}, nil
 }
@@ -97,22 +94,16 @@ func (n *Node) Warm(ctx context.Context) error {
 
 // Retain implements Service.
 func (n *Node) Retain(ctx context.Context, req *admin.RetainRequest) (*admin.RetainResponse, error) {
-	r := *req
-	if err := robotmem.Validate("retain", &r); err != nil {
-		return nil, err
-	}
-	limits := maintenance.Retention{Budgets: r.Budgets, MinFreeBytes: r.MinFreeBytes}
-	if limits.None() {
-		limits = n.options.Retention
-	}
-	if limits.None() {
-		return nil, sqlite.Wrap("retain", robotmem.Errorf(robotmem.Invalid, "budgets", "are neither given nor set for the node; pass budgets or min_free_bytes"))
-	}
-	res, err := n.maintenance.Retain(ctx, limits, !r.Apply)
-	if err != nil {
-		return nil, sqlite.Wrap("retain", err)
-	}
-	return res, nil
+	return serve("retain", req, func(r *admin.RetainRequest) (*admin.RetainResponse, error) {
+		limits := maintenance.Retention{Budgets: r.Budgets, MinFreeBytes: r.MinFreeBytes}
+		if limits.None() {
+			limits = n.options.Retention
+		}
+		if limits.None() {
+			return nil, robotmem.Errorf(robotmem.Invalid, "budgets", "are neither given nor set for the node; pass budgets or min_free_bytes")
+		}
+		return n.maintenance.Retain(ctx, limits, !r.Apply)
+	})
 }
 
 const (
@@ -229,8 +220,7 @@ const (
 
 // Activity implements Service.
 func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin.ActivityResponse, error) {
-	var res *admin.ActivityResponse
-	err := read(ctx, n, "activity", req, func(c *store.Conn, r *admin.ActivityRequest) error {
+	return read(ctx, n, "activity", req, func(c *store.Conn, r *admin.ActivityRequest, res *admin.ActivityResponse) error {
 		if r.Bucket == "" {
 			r.Bucket = "day"
 			if r.Days <= hourlyDays {
@@ -240,21 +230,20 @@ func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin
 		if r.Bucket == "hour" && r.Days > maxHourlyDays {
 			return robotmem.Errorf(robotmem.Invalid, "bucket", "by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days)
 		}
-		res = newActivity(r.Bucket, r.Days, n.Now())
+		*res = newActivity(r.Bucket, r.Days, n.Now())
 		return n.activity(c, r.Collection, res)
 	})
-	return orNil(res, err)
 }
 
 // newActivity returns a response with empty buckets: whole hours or days in UTC, up to
 // and including the current one.
-func newActivity(bucket string, days int, now time.Time) *admin.ActivityResponse {
+func newActivity(bucket string, days int, now time.Time) admin.ActivityResponse {
 	step, n := 24*time.Hour, days
 	if bucket == "hour" {
 		step, n = time.Hour, 24*days
 	}
 	to := now.UTC().Truncate(step).Add(step) // every day has 24 hours in UTC
-	res := &admin.ActivityResponse{From: to.Add(-time.Duration(n) * step), To: to, Bucket: bucket, Buckets: make([]admin.ActivityBucket, n)}
+	res := admin.ActivityResponse{From: to.Add(-time.Duration(n) * step), To: to, Bucket: bucket, Buckets: make([]admin.ActivityBucket, n)}
 	for i := range res.Buckets {
 		res.Buckets[i].From = res.From.Add(time.Duration(i) * step)
 	}
