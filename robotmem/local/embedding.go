@@ -44,7 +44,9 @@ const (
 	embedPage = 512
 	// embedPause is how long the worker sleeps when it has nothing to embed. It then
 	// checks the file again, because another process may have stored a memory.
-	embedPause  = 15 * time.Second
+	embedPause = 15 * time.Second
+	// embedGather is how long it waits after a write for further memories, to embed and
+	// commit them together.
 	embedGather = 100 * time.Millisecond
 	maxDims     = 4096
 )
@@ -156,30 +158,21 @@ func unitVectors(given [][]float32, n, dims int) ([][]float32, error) {
 
 // run embeds the memories that have no vector until ctx ends.
 func (g *embeddings) run(ctx context.Context) {
-	for ctx.Err() == nil {
+	maintenance.Repeat(ctx, g.wake, embedGather, func() time.Duration {
 		g.paused.Wait(ctx)
-		rest := embedPause
 		more, err := g.embedSome(ctx)
-		switch {
-		case err != nil && ctx.Err() == nil:
+		if err == nil && more {
+			return 0
+		}
+		if err != nil && ctx.Err() == nil {
 			g.log.Warn("embedding", "err", err)
-		case more:
-			continue
 		}
+		pause := embedPause
 		if until := g.embedder.State().Until; !until.IsZero() {
-			rest = max(rest, until.Sub(g.store.Now()))
+			pause = max(pause, until.Sub(g.store.Now()))
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(min(rest, time.Minute)): // limits the effect of a clock change
-		case <-g.wake:
-			// Wait for further memories, to embed and commit them together.
-			select {
-			case <-ctx.Done():
-			case <-time.After(embedGather):
-			}
-		}
-	}
+		return min(pause, time.Minute) // limits the effect of a clock change
+	})
 }
 
 // embedSome embeds the next memories without a vector. If the file has no model yet, it
@@ -364,14 +357,6 @@ var errReplaced = robotmem.Errorf(robotmem.Conflict, "embedder", "another reembe
 // another process ends first, and with the errors of Embedder.Embed.
 func (n *Node) Reembed(ctx context.Context, progress func(done, total int64)) error {
 	return sqlite.Wrap("reembed", n.embeddings.reembed(ctx, progress))
-}
-
-// rouse wakes the worker after a write.
-func (g *embeddings) rouse() {
-	select {
-	case g.wake <- struct{}{}:
-	default:
-	}
 }
 
 // stats reports the embedder and the number of memories without a vector.

@@ -116,13 +116,13 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{options: o, records: &record.Builder{}, Log: o.Logger}
+	n := &Node{options: o, records: &record.Builder{}, Log: o.Logger, counters: accessCounters{wake: make(chan struct{}, 1)}}
 	background, quit := context.WithCancel(context.Background())
 	n.quit, n.Quitting = quit, background.Done()
 
 	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Changed: func(revision int64) {
 		n.watch.saw(revision)
-		n.embeddings.rouse()
+		maintenance.Wake(n.embeddings.wake)
 		n.index.NoticeChange()
 	}}
 	n.embeddings = embeddings{store: n.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
@@ -149,7 +149,7 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	if n.Store.ReadOnly() != "" {
 		return n, nil
 	}
-	n.counters.start(n)
+	n.background.Go(func() { n.counters.run(background, n) })
 	if !o.Retention.None() {
 		n.background.Go(func() { n.maintenance.RunRetention(background) })
 	}
@@ -282,9 +282,9 @@ func (n *Node) Close() error {
 	n.background.Wait()
 	// In parallel: both may wait for the lock of another process.
 	var last sync.WaitGroup
-	last.Go(func() { n.counters.stop(n) })
 	ctx, cancel := context.WithTimeout(context.Background(), lastFlush)
 	defer cancel()
+	last.Go(func() { n.counters.flush(ctx, n) })
 	err := errors.Join(n.index.SaveSnapshots(context.Background()), n.Store.FillFullText(ctx))
 	if err != nil && !errors.Is(err, robotmem.Unavailable) && ctx.Err() == nil {
 		n.Log.Warn("the indexes of the file are not brought up to date; that is done later", "err", err)

@@ -221,17 +221,13 @@ func thin(held []store.Holding) {
 func (mt *Maintainer) RunRetention(ctx context.Context) {
 	seen := int64(-1)
 	ctx = mt.Store.As(ctx, robotmem.ToolNode)
-	for {
+	Repeat(ctx, nil, 0, func() time.Duration {
 		mt.Paused.Wait(ctx)
 		if err := mt.EnforceBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
 			mt.Log.Warn("retention", "err", err)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(RetentionPause):
-		}
-	}
+		return RetentionPause
+	})
 }
 
 // EnforceBudgets enforces them once, unless nothing has changed since the revision that
