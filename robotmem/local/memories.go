@@ -226,15 +226,21 @@ func (n *Node) Categories(ctx context.Context, req *admin.CategoriesRequest) (*a
 
 // RecentFailures implements Service.
 func (n *Node) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
-	return read(ctx, n, "recent_failures", req, func(c *store.Conn, r *robotmem.RecentFailuresRequest, res *robotmem.ListResponse) (err error) {
-		var since time.Time
-		if r.Days > 0 {
-			since = n.Now().AddDate(0, 0, -r.Days)
-		}
-		res.Page, res.Limit = 1, r.Limit
-		res.Memories, res.Total, res.Degraded, err = n.failures(c, r.Collection, since, r.Limit)
+	return read(ctx, n, "recent_failures", req, n.recentFailures)
+}
+
+func (n *Node) recentFailures(c *store.Conn, r *robotmem.RecentFailuresRequest, res *robotmem.ListResponse) error {
+	var since *time.Time
+	if r.Days > 0 {
+		since = new(n.Now().AddDate(0, 0, -r.Days))
+	}
+	set, err := n.matching(c, r.Collection, failed, since, nil)
+	if err != nil {
 		return err
-	})
+	}
+	res.Page, res.Limit, res.Total = 1, r.Limit, int64(set.Count())
+	res.Memories, res.Degraded, err = c.Newest(n.index.Columns.ObservedTimes(set), r.Limit, n.Now())
+	return err
 }
 
 // failed matches failures: lessons, and memories of a task without success.
@@ -242,22 +248,3 @@ var failed = robotmem.Object{"$or": []any{
 	map[string]any{"category": map[string]any{"$in": []any{"postmortem", "gotcha"}}},
 	map[string]any{"outcome": robotmem.OutcomeFailure},
 }}
-
-// failures returns the most recent failures since a time, at most so many, their total
-// number, and remarks for degraded.
-func (n *Node) failures(c *store.Conn, collection string, since time.Time, most int) (newest []robotmem.Memory, total int64, degraded []string, err error) {
-	set, err := n.failureSet(c, collection, since)
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	newest, degraded, err = c.Newest(n.index.Columns.ObservedTimes(set), most, n.Now())
-	return newest, int64(set.Count()), degraded, err
-}
-
-// failureSet is the set of failures, since a time unless that is zero.
-func (n *Node) failureSet(c *store.Conn, collection string, since time.Time) (*bitset.BitSet, error) {
-	if since.IsZero() {
-		return n.matching(c, collection, failed, nil, nil)
-	}
-	return n.matching(c, collection, failed, &since, nil)
-}

@@ -69,8 +69,7 @@ func (n *Node) Doctor(ctx context.Context, req *admin.DoctorRequest) (*admin.Doc
 // Damage describes the corruption of the file, "" if there is none. Use RecoverInPlace
 // for a corrupt file, and Repair for indexes that differ from the tables.
 func (n *Node) Damage(ctx context.Context) (found string, err error) {
-	found, err = n.maintenance.Damage(ctx)
-	return found, sqlite.Wrap("doctor", err)
+	return n.maintenance.Damage(ctx)
 }
 
 // Repair implements Service.
@@ -279,7 +278,7 @@ func (n *Node) activity(c *store.Conn, collection string, res *admin.ActivityRes
 			b.Perceptions++
 		}
 	})
-	failures, err := n.failureSet(c, collection, time.Time{})
+	failures, err := n.matching(c, collection, failed, nil, nil)
 	if err != nil {
 		return err
 	}
