@@ -82,10 +82,7 @@ func (n *Node) lookForChange(ctx context.Context) (change int64, err error) {
 // awaitChange returns the counter as soon as it differs from since, or since after the
 // wait. It holds no connection while it waits.
 func (n *Node) awaitChange(ctx context.Context, since int64, wait time.Duration) (int64, error) {
-	over := time.NewTimer(wait)
-	defer over.Stop()
-	tick := time.NewTicker(watchInterval)
-	defer tick.Stop()
+	over, tick := time.After(wait), time.Tick(watchInterval)
 	for {
 		change, moved := n.watch.state()
 		if change != since {
@@ -93,13 +90,13 @@ func (n *Node) awaitChange(ctx context.Context, since int64, wait time.Duration)
 		}
 		select {
 		case <-moved:
-		case <-over.C:
+		case <-over:
 			return since, nil
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		case <-n.Quitting:
 			return 0, sqlite.ErrClosed
-		case now := <-tick.C:
+		case now := <-tick:
 			if !n.watch.due(now) {
 				continue
 			}

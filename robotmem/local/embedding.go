@@ -100,11 +100,9 @@ func (e *queryEmbedding) wait(ctx context.Context) {
 	if deadline, ok := ctx.Deadline(); ok {
 		patience = min(patience, time.Until(deadline)*3/4)
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case <-e.done:
-	case <-timer.C:
+	case <-time.After(patience):
 	case <-ctx.Done():
 	}
 }

@@ -30,8 +30,10 @@ func (n *Node) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePercept
 		if err != nil {
 			return nil, err
 		}
-		res, err := n.keepPerception(ctx, r, in)
-		return res, errors.Join(err, in.close())
+		if in.file != nil {
+			defer in.file.Close()
+		}
+		return n.keepPerception(ctx, r, in)
 	})
 }
 
@@ -138,14 +140,7 @@ type incoming struct {
 	size   int64     // -1 if unknown
 	field  string    // the request field, for errors
 	limit  int64     // bytes
-	closer io.Closer
-}
-
-func (in *incoming) close() error {
-	if in.closer == nil {
-		return nil
-	}
-	return in.closer.Close()
+	file   *os.File  // nil unless it is read from one
 }
 
 // incoming returns the payload of a request, which may have one source only.
@@ -203,12 +198,12 @@ func (n *Node) openAllowed(path string) (*incoming, error) {
 	return nil, robotmem.Errorf(robotmem.Forbidden, "path", "is outside the folders that are allowed; the operator adds one with --allow-path")
 }
 
-func (n *Node) openBelow(folder, rel string) (in *incoming, err error) {
+func (n *Node) openBelow(folder, rel string) (*incoming, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)", sqlite.Reason(err))
 	}
-	defer func() { err = errors.Join(err, root.Close()) }()
+	defer root.Close()
 	// Stat first: opening a named pipe blocks until it has a writer.
 	if info, err := root.Stat(rel); err == nil && !info.Mode().IsRegular() {
 		return nil, robotmem.Errorf(robotmem.Invalid, "path", "is not a regular file")
@@ -227,9 +222,10 @@ func (n *Node) openBelow(folder, rel string) (in *incoming, err error) {
 	case info.Size() > n.options.MaxStream:
 		err = robotmem.Errorf(robotmem.TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), n.options.MaxStream)
 	default:
-		return &incoming{reader: f, size: info.Size(), field: "path", limit: n.options.MaxStream, closer: f}, nil
+		return &incoming{reader: f, size: info.Size(), field: "path", limit: n.options.MaxStream, file: f}, nil
 	}
-	return nil, errors.Join(err, f.Close())
+	_ = f.Close()
+	return nil, err
 }
 
 // needed describes the size of a payload: the declared one, or at least the bytes read.

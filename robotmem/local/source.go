@@ -1,7 +1,6 @@
 package local
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -357,12 +356,10 @@ func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, lim
 	for id, m := range a.past {
 		moments = append(moments, store.TimedID{ID: id, NS: m.ObservedAt.UnixNano()})
 	}
-	slices.SortFunc(moments, func(x, y store.TimedID) int {
-		if q.SessionID == "" {
-			x, y = y, x
-		}
-		return cmp.Or(cmp.Compare(x.NS, y.NS), cmp.Compare(x.ID, y.ID))
-	})
+	slices.SortFunc(moments, store.TimedID.Compare)
+	if q.SessionID == "" {
+		slices.Reverse(moments)
+	}
 	items := make([]recall.Ranked, min(len(moments), limit))
 	for i := range items {
 		items[i] = recall.Ranked{ID: moments[i].ID, Value: float64(moments[i].NS) / 1e9}
