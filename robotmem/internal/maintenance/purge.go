@@ -85,9 +85,6 @@ func (mt *Maintainer) removePurgedFiles(ctx context.Context) error {
 				return robotmem.Errorf(robotmem.Unavailable, "", "the payload's file cannot be removed (%s)", store.RootReason(err))
 			}
 		}
-		if len(sums) == 0 {
-			return nil
-		}
 		return tx.DropPurgedFiles()
 	})
 }

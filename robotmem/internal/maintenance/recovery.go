@@ -143,9 +143,9 @@ func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.
 	insert := fmt.Sprintf("INSERT OR %s INTO %s(%s) VALUES (?%s)", conflict, quoted(t.name), quoted(t.columns...), strings.Repeat(",?", len(t.columns)-1))
 	pending := 0
 	put := func(s *sqlite.Stmt) error {
-		values := make([]any, len(t.columns))
-		for i := range values {
-			values[i] = columnBytes(s, i)
+		values := slices.Repeat([]any{[]byte{}}, len(t.columns)) // Columns leaves an empty blob as it is
+		if err := s.Columns(values...); err != nil {
+			return err
 		}
 		err := r.Exec(insert, values...)
 		if sqlite.IsConstraint(err) {
@@ -267,31 +267,16 @@ func (r *Recovery) rowIDs(ctx context.Context, table string) (ids []int64, torn 
 	return slices.Compact(ids), true, err
 }
 
-// columnBytes is a stored value as it is.
-func columnBytes(s *sqlite.Stmt, i int) any {
-	switch s.ColumnType(i) {
-	case sqlite.Integer:
-		return s.ColumnInt64(i)
-	case sqlite.Float:
-		return s.ColumnFloat(i)
-	case sqlite.Text:
-		return s.ColumnText(i)
-	case sqlite.Blob:
-		return append([]byte{}, s.ColumnRawBlob(i)...)
-	}
-	return nil
-}
-
 // dropPurged removes purged memories that a damaged page may have brought back.
 func (r *Recovery) dropPurged(context.Context) error {
-	for _, table := range []string{"memories WHERE id", "versions WHERE memory_id"} {
-		if err := r.Exec("DELETE FROM " + table + " IN (SELECT memory_id FROM purged)"); err != nil {
-			return err
-		}
-	}
-	// Rows that name a lost memory would prevent storing it again.
-	for _, table := range []string{"origins", "memory_tags"} {
-		if err := r.Exec("DELETE FROM " + table + " WHERE memory_id NOT IN (SELECT id FROM memories)"); err != nil {
+	for _, rows := range []string{
+		"memories WHERE id IN (SELECT memory_id FROM purged)",
+		"versions WHERE memory_id IN (SELECT memory_id FROM purged)",
+		// Rows that name a lost memory would prevent storing it again.
+		"origins WHERE memory_id NOT IN (SELECT id FROM memories)",
+		"memory_tags WHERE memory_id NOT IN (SELECT id FROM memories)",
+	} {
+		if err := r.Exec("DELETE FROM " + rows); err != nil {
 			return err
 		}
 	}
@@ -309,10 +294,9 @@ func (r *Recovery) settleCounters(context.Context) error {
 		return err
 	}
 	for name, seq := range given {
-		if err := r.Exec("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", seq, name); err != nil {
-			return err
-		}
-		err := r.Exec("INSERT INTO sqlite_sequence(name, seq) SELECT name, ? FROM sqlite_schema WHERE type = 'table' AND name = ? AND name NOT IN (SELECT name FROM sqlite_sequence)", seq, name)
+		err := errors.Join(
+			r.Exec("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", seq, name),
+			r.Exec("INSERT INTO sqlite_sequence(name, seq) SELECT name, ? FROM sqlite_schema WHERE type = 'table' AND name = ? AND name NOT IN (SELECT name FROM sqlite_sequence)", seq, name))
 		if err != nil {
 			return err
 		}
