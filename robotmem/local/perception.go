@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/perception"
@@ -185,15 +184,14 @@ func (n *Node) openAllowed(path string) (*incoming, error) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "path", "is not a path")
 	}
 	for _, folder := range n.options.AllowPaths {
+		rel := ""
 		base, err := filepath.Abs(folder)
-		if err != nil {
-			continue
+		if err == nil {
+			rel, err = filepath.Rel(base, abs)
 		}
-		rel, err := filepath.Rel(base, abs)
-		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			continue
+		if err == nil && filepath.IsLocal(rel) {
+			return n.openBelow(base, rel)
 		}
-		return n.openBelow(base, rel)
 	}
 	return nil, robotmem.Errorf(robotmem.Forbidden, "path", "is outside the folders that are allowed; the operator adds one with --allow-path")
 }

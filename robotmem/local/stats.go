@@ -249,25 +249,19 @@ func newActivity(bucket string, days int, now time.Time) admin.ActivityResponse 
 	return res
 }
 
-// bucketOf returns a function that finds the bucket of a time in nanoseconds since 1970;
-// nil outside the period.
-func bucketOf(a *admin.ActivityResponse) func(ns int64) *admin.ActivityBucket {
-	from, step := a.From.UnixNano(), int64(a.To.Sub(a.From))/int64(len(a.Buckets))
-	return func(ns int64) *admin.ActivityBucket {
-		if i := (ns - from) / step; ns >= from && i < int64(len(a.Buckets)) {
-			return &a.Buckets[i]
-		}
-		return nil
-	}
-}
-
 // activity counts memories from the column cache, at a few nanoseconds each, and recalls
 // from the file and the pending counters.
 func (n *Node) activity(c *store.Conn, collection string, res *admin.ActivityResponse) error {
 	if err := n.index.Columns.Sync(c); err != nil {
 		return err
 	}
-	at := bucketOf(res)
+	from, step := res.From.UnixNano(), int64(res.To.Sub(res.From))/int64(len(res.Buckets))
+	at := func(ns int64) *admin.ActivityBucket { // nil outside the period
+		if i := (ns - from) / step; ns >= from && i < int64(len(res.Buckets)) {
+			return &res.Buckets[i]
+		}
+		return nil
+	}
 	n.index.Columns.Each(func(row *index.Row, text func(uint32) string) {
 		b := at(row.Created)
 		switch {

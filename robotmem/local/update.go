@@ -117,14 +117,6 @@ func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotm
 	})
 }
 
-// storedOutcome is the outcome as the table holds it.
-func storedOutcome(m *robotmem.Memory) string {
-	if m.Outcome == robotmem.OutcomeUnknown {
-		return ""
-	}
-	return m.Outcome
-}
-
 // rewritten returns the record of an updated memory.
 func (n *Node) rewritten(m *robotmem.Memory, r *robotmem.UpdateRequest) (rec *record.Record, err error) {
 	if r.Context != nil {
@@ -137,7 +129,10 @@ func (n *Node) rewritten(m *robotmem.Memory, r *robotmem.UpdateRequest) (rec *re
 	}
 	rec.Collection, rec.SessionID, rec.UserTags = m.Collection, m.SessionID, m.UserTags
 	if rec.OutcomeSource != record.FromContext && (m.OutcomeSource == record.FromCaller || m.OutcomeSource == record.FromSession) {
-		rec.Outcome, rec.OutcomeSource = storedOutcome(m), m.OutcomeSource
+		rec.Outcome, rec.OutcomeSource = m.Outcome, m.OutcomeSource
+		if m.Outcome == robotmem.OutcomeUnknown {
+			rec.Outcome = "" // as the table holds it
+		}
 	}
 	// A memory that was unpinned by hand is pinned again only by a new category.
 	rec.Pinned = m.Pinned || rec.Pinned && rec.Category != m.Category
