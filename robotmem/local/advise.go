@@ -67,7 +67,7 @@ func (q *advice) note(format string, args ...any) {
 }
 
 func (q *advice) answer(res *robotmem.AdviseResponse) error {
-	set, err := q.matching(q.c, q.Collection, q.ContextFilter, nil, nil)
+	set, err := q.matching(q.c, index.Selection{Scope: index.Scope{Collection: q.Collection}}, q.ContextFilter)
 	if err != nil {
 		return err
 	}
@@ -131,12 +131,13 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	return nil
 }
 
-// matching returns the active memories that pass the filters.
-func (n *Node) matching(c *store.Conn, collection string, object robotmem.Object, after, before *time.Time) (*bitset.BitSet, error) {
+// matching returns the active memories of a selection that pass a filter.
+func (n *Node) matching(c *store.Conn, from index.Selection, object robotmem.Object) (*bitset.BitSet, error) {
 	if err := n.index.Columns.Sync(c); err != nil {
 		return nil, err
 	}
-	set, err := n.index.Admit(c, index.Selection{Scope: index.Scope{Collection: collection}, After: after, Before: before, Now: n.Now()})
+	from.Now = n.Now()
+	set, err := n.index.Admit(c, from)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -17,7 +18,7 @@ func (n *Node) Aggregate(ctx context.Context, req *robotmem.AggregateRequest) (*
 }
 
 func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robotmem.AggregateResponse) error {
-	set, err := n.matching(c, r.Collection, r.ContextFilter, r.After, r.Before)
+	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: r.Collection}, After: r.After, Before: r.Before}, r.ContextFilter)
 	if err != nil {
 		return err
 	}

@@ -60,8 +60,9 @@ type queryEmbedding struct {
 	err    error
 }
 
-// ask starts to embed a query. It returns nil when there is no embedder or no text, or
-// when the embedder is not ready; it notes the reason in the query.
+// ask embeds a query. It waits for at most three quarters of the time until the deadline: the
+// search needs the rest. It returns nil when there is no embedder or no text, or when the
+// embedder is not ready; it notes the reason in the query.
 func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
 	if g.embedder == nil || q.Query == "" || q.Strict() {
 		return nil
@@ -79,32 +80,27 @@ func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
 	if !open {
 		return nil
 	}
-	defer release()
-	ctx, cancel := context.WithTimeout(ctx, queryLimit)
-	e := &queryEmbedding{done: make(chan struct{}), cancel: cancel}
-	g.asking.Go(func() {
-		defer close(e.done)
-		defer cancel()
-		vectors, err := g.embed(ctx, robotmem.ForQuestion, []string{q.Query}, 0)
-		if e.err = err; err == nil {
-			e.unit = vectors[0]
-		}
-	})
-	return e
-}
-
-// wait waits for the embedding, for at most three quarters of the time until the
-// deadline: the search needs the rest.
-func (e *queryEmbedding) wait(ctx context.Context) {
 	patience := queryLimit
 	if deadline, ok := ctx.Deadline(); ok {
 		patience = min(patience, time.Until(deadline)*3/4)
 	}
+	limited, cancel := context.WithTimeout(ctx, queryLimit)
+	e := &queryEmbedding{done: make(chan struct{}), cancel: cancel}
+	g.asking.Go(func() {
+		defer close(e.done)
+		defer cancel()
+		vectors, err := g.embed(limited, robotmem.ForQuestion, []string{q.Query}, 0)
+		if e.err = err; err == nil {
+			e.unit = vectors[0]
+		}
+	})
+	release()
 	select {
 	case <-e.done:
 	case <-time.After(patience):
 	case <-ctx.Done():
 	}
+	return e
 }
 
 // get returns the embedding, a vector of length 1, or an error if it is not ready.

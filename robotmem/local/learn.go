@@ -97,8 +97,11 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 			}
 			if failed == nil {
 				copy(results, mine)
-			} else {
-				refuseRest(results, failed)
+			}
+			for i := range results { // those of committed chunks stay
+				if failed != nil && results[i].Error == nil {
+					results[i] = robotmem.BatchResult{Error: batchError(failed)}
+				}
 			}
 			start += len(records)
 			m.Add(int64(len(records)))
@@ -108,16 +111,6 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 		}
 		return res, nil
 	})
-}
-
-// refuseRest sets the error of every item without a result that was not stored. Results
-// of committed chunks stay.
-func refuseRest(results []robotmem.BatchResult, err error) {
-	for i := range results {
-		if results[i].Error == nil {
-			results[i] = robotmem.BatchResult{Error: batchError(err)}
-		}
-	}
 }
 
 // learnChunk stores the records of one transaction. A refused item has written nothing,

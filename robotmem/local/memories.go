@@ -60,7 +60,7 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 		default:
 			res.Of = "collection " + m.Collection
 		}
-		set, err := n.matching(c, m.Collection, same, nil, nil)
+		set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: m.Collection}}, same)
 		if err != nil {
 			return err
 		}
@@ -230,11 +230,11 @@ func (n *Node) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresR
 }
 
 func (n *Node) recentFailures(c *store.Conn, r *robotmem.RecentFailuresRequest, res *robotmem.ListResponse) error {
-	var since *time.Time
+	from := index.Selection{Scope: index.Scope{Collection: r.Collection}}
 	if r.Days > 0 {
-		since = new(n.Now().AddDate(0, 0, -r.Days))
+		from.After = new(n.Now().AddDate(0, 0, -r.Days))
 	}
-	set, err := n.matching(c, r.Collection, failed, since, nil)
+	set, err := n.matching(c, from, failed)
 	if err != nil {
 		return err
 	}

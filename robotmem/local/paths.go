@@ -15,7 +15,7 @@ func (n *Node) Paths(ctx context.Context, req *robotmem.PathsRequest) (*robotmem
 }
 
 func (n *Node) paths(c *store.Conn, r *robotmem.PathsRequest, res *robotmem.PathsResponse) error {
-	set, err := n.matching(c, r.Collection, nil, nil, nil)
+	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: r.Collection}}, nil)
 	if err != nil {
 		return err
 	}

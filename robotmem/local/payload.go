@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
+	"math"
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/payload"
@@ -19,7 +21,7 @@ import (
 // summary and features.
 func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming) error {
 	p := rec.Perception
-	body := &countingReader{Reader: in.reader}
+	body := &io.LimitedReader{R: in.reader, N: math.MaxInt64} // counts the bytes
 	w, err := n.Store.Payloads().Write(ctx, body, payload.Options{
 		Limit: in.limit, Inline: record.InlinePayload, Expect: in.size, HeadLimit: record.DecodeLimit,
 		Hint: func(head []byte) payload.Hint { return payload.HintOf(p.Declared, rec.Metadata, head) },
@@ -30,7 +32,7 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 	case errors.Is(err, payload.ErrShort), errors.Is(err, payload.ErrLong):
 		return robotmem.Errorf(robotmem.Invalid, in.field, "changed while it was read: %d bytes were expected; nothing was stored", in.size)
 	}
-	if failed := n.notKept(ctx, in.field, in.needed(body.bytes), err); failed != nil {
+	if failed := n.notKept(ctx, in.field, in.needed(math.MaxInt64-body.N), err); failed != nil {
 		return failed
 	}
 	if err != nil {

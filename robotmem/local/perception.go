@@ -46,7 +46,14 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 	}
 	if in.reader != nil {
 		if in.size < 0 || in.size > record.InlinePayload {
-			if known, err := n.knownOrigin(ctx, rec); err != nil || known != nil {
+			// Check the session and the origin before a large payload is written.
+			var known *robotmem.SavePerceptionResponse
+			err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
+				probe := *rec
+				known, err = c.KnownOrigin(&probe, n.Now())
+				return err
+			})
+			if err != nil || known != nil {
 				return known, err
 			}
 		}
@@ -88,17 +95,6 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 		rec.RawMetadata = raw
 	}
 	return rec, nil
-}
-
-// knownOrigin checks the session and the origin before a large payload is written. It
-// returns the response if the origin is known.
-func (n *Node) knownOrigin(ctx context.Context, rec *record.Record) (known *robotmem.SavePerceptionResponse, err error) {
-	err = n.Store.Read(ctx, func(c *store.Conn) error {
-		probe := *rec
-		known, err = c.KnownOrigin(&probe, n.Now())
-		return err
-	})
-	return known, err
 }
 
 // insertPerception stores a perception and fills the response.
@@ -232,16 +228,4 @@ func (in *incoming) needed(came int64) string {
 		return sqlite.About(in.size)
 	}
 	return "more than " + sqlite.BytesText(came)
-}
-
-// countingReader counts the bytes read from a payload.
-type countingReader struct {
-	io.Reader
-	bytes int64
-}
-
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.bytes += int64(n)
-	return n, err
 }

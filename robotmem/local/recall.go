@@ -122,7 +122,6 @@ func (n *Node) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.Reca
 	if s.embedding = n.embeddings.ask(ctx, q); s.embedding != nil {
 		defer s.embedding.cancel()
 		q.Embedded = true
-		s.embedding.wait(ctx)
 	}
 	var res *robotmem.RecallResponse
 	err := n.withWords(ctx, len(q.Content) > 0, func(missing error) error {

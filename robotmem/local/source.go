@@ -179,42 +179,35 @@ func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int
 
 // Nearest implements recall.Nearest.
 func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, limit int) (items []recall.Ranked, usual float64, err error) {
-	items, err = s.nearest(in.(*admitted), limit)
-	if err == nil {
-		usual = s.index.Vectors.Usual(s.unit)
-	}
-	return items, usual, s.failed(ctx, recall.ListVector, err)
-}
-
-func (s *source) nearest(a *admitted, limit int) ([]recall.Ranked, error) {
-	silent := func(format string, args ...any) error {
-		return robotmem.Errorf(robotmem.Unavailable, "", format, args...)
-	}
+	defer func() { err = s.failed(ctx, recall.ListVector, err) }()
 	codes, m, err := s.index.Vectors.At(s.c)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	state := s.embeddings.embedder.State()
 	switch {
 	case m.ID != 0 && m.Name != state.Model:
-		return nil, silent("the stored vectors are of %s and this node asks %s; run: robotmem reembed", m.Name, state.Model)
+		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "the stored vectors are of %s and this node asks %s; run: robotmem reembed", m.Name, state.Model)
 	case codes == nil || codes.Len() == 0:
-		return nil, silent("no memory has a vector yet; they are computed in the background")
+		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "no memory has a vector yet; they are computed in the background")
 	}
 	unit, err := s.embedding.get()
 	if err != nil {
-		return nil, silent("%s", store.DetailOf(err))
+		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "%s", store.DetailOf(err))
 	}
 	if len(unit) != m.Dims {
-		return nil, silent("the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
+		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
 	}
 	s.unit, s.model = unit, m
-	hits, err := codes.Search(vector.Query{Vector: unit, Within: a.set, N: limit}, s.index.Source(s.c, &m))
-	items := make([]recall.Ranked, len(hits))
+	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.(*admitted).set, N: limit}, s.index.Source(s.c, &m))
+	if err != nil {
+		return nil, 0, err
+	}
+	items = make([]recall.Ranked, len(hits))
 	for i, h := range hits {
 		items[i] = recall.Ranked{ID: h.ID, Value: h.Similarity}
 	}
-	return items, err
+	return items, s.index.Vectors.Usual(unit), nil
 }
 
 // Cosines implements recall.Nearest.
@@ -275,11 +268,8 @@ func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall
 
 // Likeness implements recall.Likeness.
 func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
-	items, notes, err = s.likeness(q, in.(*admitted), limit)
-	return items, notes, s.failed(ctx, recall.ListLikeness, err)
-}
-
-func (s *source) likeness(q *recall.Query, a *admitted, limit int) (items []recall.Ranked, notes []string, err error) {
+	defer func() { err = s.failed(ctx, recall.ListLikeness, err) }()
+	a := in.(*admitted)
 	want, err := s.wantedFeatures(q)
 	if err != nil {
 		return nil, nil, err

@@ -22,7 +22,7 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 	n.counters.mu.Lock()
 	res.Recalls, res.ZeroHits = n.counters.Recalls, n.counters.ZeroHits
 	n.counters.mu.Unlock()
-	err := n.Store.Read(ctx, func(c *store.Conn) error {
+	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
 		if err := n.index.Columns.Sync(c); err != nil {
 			return err
 		}
@@ -31,11 +31,9 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 			return err
 		}
 		if n.maintenance.Behind.Load() { // counting scans all perceptions
-			n, err := c.FeatureBacklog()
-			if err != nil {
+			if res.ToCompare, err = c.FeatureBacklog(); err != nil {
 				return err
 			}
-			res.ToCompare = n
 		}
 		return c.Stats(res)
 	})
@@ -272,7 +270,7 @@ func (n *Node) activity(c *store.Conn, collection string, res *admin.ActivityRes
 			b.Perceptions++
 		}
 	})
-	failures, err := n.matching(c, collection, failed, nil, nil)
+	failures, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: collection}}, failed)
 	if err != nil {
 		return err
 	}
