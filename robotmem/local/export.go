@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"os"
 
 	"github.com/robotmem/robotmem-go/perception/payload"
@@ -79,9 +80,6 @@ func (n *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 	if err != nil {
 		return nil, err
 	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be read (%s)", store.RootReason(err))
-	}
 	manifest := &archive.Manifest{
 		CreatedAt: store.FormatTime(n.Now()), Schema: int(schema), Narrowed: narrowed(&o), Generator: o.Generator, Counts: s.counts,
 	}
@@ -120,10 +118,14 @@ func (s *spool) put(line spooled) error {
 	if err == nil {
 		_, err = s.out.Write(append(data, '\n'))
 	}
-	if err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", store.RootReason(err))
+	return notSpooled(err)
+}
+
+func notSpooled(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", store.RootReason(err))
 }
 
 // fill copies the records of an export to the spool.
@@ -167,10 +169,7 @@ func (s *spool) fill(c *store.Conn, m *progress.Meter, o *ExportOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := s.out.Flush(); err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", store.RootReason(err))
-	}
-	return nil
+	return notSpooled(s.out.Flush())
 }
 
 // writeTo writes the records of the spool to a sink.
@@ -180,7 +179,7 @@ func (s *spool) writeTo(ctx context.Context, n *Node, sink archive.Sink, manifes
 	}
 	report := &ExportReport{Counts: manifest.Counts, Damaged: s.damaged}
 	m := progress.Of(ctx)
-	dec := json.NewDecoder(bufio.NewReaderSize(s.file, 1<<20))
+	dec := json.NewDecoder(bufio.NewReaderSize(io.NewSectionReader(s.file, 0, math.MaxInt64), 1<<20))
 	dec.UseNumber()
 	for {
 		if err := ctx.Err(); err != nil {

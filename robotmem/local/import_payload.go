@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -91,10 +92,7 @@ func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*stor
 			p.unnamed = append(p.unnamed, w)
 			continue
 		}
-		if err := tx.InsertPayload(&record.PerceptionRecord{Stored: w}); err != nil {
-			return err
-		}
-		if err := tx.FoundAgain(w.Sum[:]); err != nil {
+		if err := errors.Join(tx.InsertPayload(&record.PerceptionRecord{Stored: w}), tx.FoundAgain(w.Sum[:])); err != nil {
 			return err
 		}
 	}

@@ -116,9 +116,6 @@ func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.
 	if err != nil {
 		return err
 	}
-	if err := tx.InsertOrigin(settled.Collection, p.Origin, id); err != nil {
-		return err
-	}
 	*res = robotmem.SavePerceptionResponse{
 		Status: "created", MemoryID: id, UID: uid, Collection: settled.Collection,
 		PerceptionType: settled.PerceptionType, MediaType: settled.MediaType, Summary: settled.Summary,
@@ -126,7 +123,7 @@ func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.
 	if p.Stored != nil {
 		res.Bytes, res.SHA256 = p.Stored.Size, settled.SHA256
 	}
-	return tx.InsertFeatures(id, p.Features)
+	return errors.Join(tx.InsertOrigin(settled.Collection, p.Origin, id), tx.InsertFeatures(id, p.Features))
 }
 
 // incoming is the payload of a request that is being read.

@@ -15,7 +15,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
-	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // Recover copies the readable rows of the damaged file from, with its log, to a new
@@ -101,16 +100,8 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 		return nil, err
 	}
 	err = examineRecovered(ctx, to, o, r.Report, func(n *Node) error {
-		m := progress.Of(ctx)
-		err := n.Store.Write(ctx, func(tx *store.Tx) error {
-			_, err := n.maintenance.Rebuild(tx, m)
-			return errors.Join(err, tx.Audit(admin.AuditEntry{Action: store.ActionRepaired, Reason: "recovered from " + filepath.Base(from)}))
-		})
-		if err != nil {
-			return err
-		}
-		n.index.Drop()
-		return n.maintenance.RefillFeatures(ctx, m)
+		_, err := n.maintenance.Repair(ctx, "recovered from "+filepath.Base(from))
+		return err
 	})
 	if err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func (n *Node) Damage(ctx context.Context) (found string, err error) {
 
 // Repair implements Service.
 func (n *Node) Repair(ctx context.Context, _ *admin.RepairRequest) (*admin.RepairResponse, error) {
-	repaired, err := n.maintenance.Repair(ctx)
+	repaired, err := n.maintenance.Repair(ctx, "")
 	if err != nil {
 		return nil, sqlite.Wrap("repair", err)
 	}

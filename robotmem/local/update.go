@@ -60,10 +60,7 @@ func (n *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotm
 		*res = robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason, Content: robotmem.Clip(m.Content, maxEcho)}
 		entry := store.AuditOf(store.ActionForgotten, m)
 		entry.Reason, entry.Before = r.Reason, store.TextHash(m.Content)
-		if err := tx.Audit(entry); err != nil {
-			return err
-		}
-		return tx.SetStatus(m.MemoryID, "invalidated", "forgotten", r.Reason)
+		return errors.Join(tx.Audit(entry), tx.SetStatus(m.MemoryID, "invalidated", "forgotten", r.Reason))
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,15 +74,12 @@ func (mt *Maintainer) addFault(d *admin.DoctorResponse, name, what, remedy strin
 }
 
 func concludeChecks(d *admin.DoctorResponse) {
-	d.Status, d.Healthy = CheckOK, true
-	for _, c := range d.Checks {
-		switch {
-		case c.Status == CheckFail:
-			d.Status, d.Healthy = CheckFail, false
-		case c.Status == CheckWarn && d.Status == CheckOK:
-			d.Status = CheckWarn
+	for _, d.Status = range []string{CheckFail, CheckWarn, CheckOK} { // the worst of the checks
+		if slices.ContainsFunc(d.Checks, func(c admin.Check) bool { return c.Status == d.Status }) {
+			break
 		}
 	}
+	d.Healthy = d.Status != CheckFail
 }
 
 func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.StatsResponse, d *admin.DoctorResponse, deep bool) error {
@@ -239,22 +237,22 @@ func (mt *Maintainer) Damage(ctx context.Context) (found string, err error) {
 	return found, sqlite.Wrap("doctor", err)
 }
 
-// Repair rebuilds every index from the tables and lists the indexes.
-func (mt *Maintainer) Repair(ctx context.Context) (repaired []string, err error) {
+// Repair rebuilds every index from the tables and lists the indexes. The reason is for the log.
+func (mt *Maintainer) Repair(ctx context.Context, reason string) (repaired []string, err error) {
 	m := progress.Of(ctx)
 	err = mt.Store.Write(ctx, func(tx *store.Tx) (err error) {
-		repaired, err = mt.Rebuild(tx, m)
-		return errors.Join(err, tx.Audit(admin.AuditEntry{Action: store.ActionRepaired}))
+		repaired, err = mt.rebuild(tx, m)
+		return errors.Join(err, tx.Audit(admin.AuditEntry{Action: store.ActionRepaired, Reason: reason}))
 	})
 	if err != nil {
 		return nil, err
 	}
 	mt.Index.Drop()
-	return repaired, mt.RefillFeatures(ctx, m)
+	return repaired, mt.refillFeatures(ctx, m)
 }
 
-// RefillFeatures extracts the features of all perceptions that wait for them.
-func (mt *Maintainer) RefillFeatures(ctx context.Context, m *progress.Meter) error {
+// refillFeatures extracts the features of all perceptions that wait for them.
+func (mt *Maintainer) refillFeatures(ctx context.Context, m *progress.Meter) error {
 	var waiting int64
 	if err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { waiting, err = c.FeatureBacklog(); return err }); err != nil {
 		return err

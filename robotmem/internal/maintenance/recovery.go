@@ -322,10 +322,7 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := r.AcceptStored(id, contentHash(m)); err != nil {
-			return err
-		}
-		if err := r.SetStatus(id, "invalidated", store.ChangeRecovered, store.ReasonDoubtful); err != nil {
+		if err := errors.Join(r.AcceptStored(id, contentHash(m)), r.SetStatus(id, "invalidated", store.ChangeRecovered, store.ReasonDoubtful)); err != nil {
 			return err
 		}
 	}
