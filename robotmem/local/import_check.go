@@ -3,7 +3,6 @@ package local
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -57,11 +56,7 @@ func checkArchived(m *archive.Memory) error {
 	if strings.TrimSpace(m.Content) == "" {
 		return robotmem.Errorf(robotmem.Invalid, "content", "is empty")
 	}
-	for _, list := range []*[]string{&m.Tags, &m.UserTags} {
-		if *list = record.Distinct(slices.Clone(*list)); len(*list) == 0 {
-			*list = nil
-		}
-	}
+	m.Tags, m.UserTags = record.Distinct(m.Tags), record.Distinct(m.UserTags)
 	times := []*string{&m.ValidFrom, &m.ObservedAt, &m.CreatedAt, &m.UpdatedAt}
 	if m.LastAccessed != "" {
 		times = append(times, &m.LastAccessed)

@@ -73,6 +73,18 @@ func (mt *Maintainer) addFault(d *admin.DoctorResponse, name, what, remedy strin
 	}
 }
 
+// addDamage adds the check of what only a recovery mends.
+func (mt *Maintainer) addDamage(d *admin.DoctorResponse, name, unreadable, whole, damage string, err error) {
+	switch {
+	case err != nil:
+		mt.addFault(d, name, unreadable, recoverRemedy, err)
+	case damage != "":
+		addCheck(d, name, CheckFail, damage, recoverRemedy)
+	default:
+		addCheck(d, name, CheckOK, whole, "")
+	}
+}
+
 func concludeChecks(d *admin.DoctorResponse) {
 	for _, d.Status = range []string{CheckFail, CheckWarn, CheckOK} { // the worst of the checks
 		if slices.ContainsFunc(d.Checks, func(c admin.Check) bool { return c.Status == d.Status }) {
@@ -85,16 +97,11 @@ func concludeChecks(d *admin.DoctorResponse) {
 func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.StatsResponse, d *admin.DoctorResponse, deep bool) error {
 	m := progress.Of(ctx)
 	m.Stage("checking the file", "", 0)
-	switch damage, err := c.Integrity(deep); {
-	case err != nil:
-		mt.addFault(d, "file", "it cannot be checked", recoverRemedy, err)
-	case damage != "":
-		addCheck(d, "file", CheckFail, damage, recoverRemedy)
-	default:
-		addCheck(d, "file", CheckOK, "every page reads as it should", "")
-	}
-	if deep {
-		mt.examineTexts(c, d)
+	damage, err := c.Integrity(deep)
+	mt.addDamage(d, "file", "it cannot be checked", "every page reads as it should", damage, err)
+	if deep { // compares every memory, past state and episode with its checksum
+		damage, err := c.Damaged()
+		mt.addDamage(d, "texts", "they cannot be read", "every memory matches its checksum", damage.Text(), err)
 	}
 	examineModes(mt.Store.Path(), mt.Store.Payloads().Dir, d)
 	mt.examineWriting(d)
@@ -104,7 +111,7 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 	}
 	mt.addFault(d, "index contents", "they cannot be read", repairRemedy, mt.examineContents(ctx, c, d, deep))
 	mt.addFault(d, "index of words in memory", "it cannot be compared", repairRemedy, mt.ExaminePostings(c, d))
-	err := mt.examinePayloads(ctx, c, d, deep)
+	err = mt.examinePayloads(ctx, c, d, deep)
 	backlog, berr := c.FeatureBacklog()
 	if err := errors.Join(err, berr); err != nil {
 		return err
@@ -188,19 +195,6 @@ func examineBackups(b *admin.BackupState, now time.Time, d *admin.DoctorResponse
 		addCheck(d, "backup", CheckWarn, fmt.Sprintf("%s, and the folder %s is on the disk of the memory", last, b.To), "mount the disk for the backups, or name a folder on another disk as backup.to")
 	default:
 		addCheck(d, "backup", CheckOK, last+", in "+b.To, "")
-	}
-}
-
-// examineTexts compares every memory, past state and episode with its checksum.
-func (mt *Maintainer) examineTexts(c *store.Conn, d *admin.DoctorResponse) {
-	damage, err := c.Damaged()
-	switch text := damage.Text(); {
-	case err != nil:
-		mt.addFault(d, "texts", "they cannot be read", recoverRemedy, err)
-	case text != "":
-		addCheck(d, "texts", CheckFail, text, recoverRemedy)
-	default:
-		addCheck(d, "texts", CheckOK, "every memory matches its checksum", "")
 	}
 }
 

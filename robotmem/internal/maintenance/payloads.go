@@ -189,18 +189,13 @@ func LostText(lost []admin.LostPayload) string {
 func NamesOf(c *store.Conn, lost map[string]string) ([]admin.LostPayload, error) {
 	var out []admin.LostPayload
 	for _, sum := range slices.Sorted(maps.Keys(lost)) {
-		blob, err := hex.DecodeString(sum)
-		if err != nil {
-			continue
-		}
-		err = c.Query("SELECT id FROM memories WHERE perception_data = ? AND status = 'active' ORDER BY id LIMIT ?", []any{blob, namedLost}, func(s *sqlite.Stmt) error {
-			if len(out) < namedLost {
-				out = append(out, admin.LostPayload{MemoryID: s.ColumnInt64(0), SHA256: sum, Reason: lost[sum]})
-			}
-			return nil
-		})
+		blob, _ := hex.DecodeString(sum) // lost has names in hex
+		ids, err := c.IDs("SELECT id FROM memories WHERE perception_data = ? AND status = 'active' ORDER BY id LIMIT ?", blob, namedLost-len(out))
 		if err != nil {
 			return nil, err
+		}
+		for _, id := range ids {
+			out = append(out, admin.LostPayload{MemoryID: id, SHA256: sum, Reason: lost[sum]})
 		}
 	}
 	return out, nil
