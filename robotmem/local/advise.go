@@ -3,6 +3,7 @@ package local
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -111,10 +112,7 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	if err != nil {
 		return err
 	}
-	if err := q.weighWords(words); err != nil {
-		return err
-	}
-	if err := q.weighPlaces(known); err != nil {
+	if err := errors.Join(q.weighWords(words), q.weighPlaces(known)); err != nil {
 		return err
 	}
 	q.unfold()

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -36,14 +37,10 @@ func (t *accessCounters) count(one store.RecallCounts) {
 
 // pendingCredit lists the memories that were recalled for a session and are not stored
 // yet.
-func (t *accessCounters) pendingCredit(session string) (ids []int64) {
+func (t *accessCounters) pendingCredit(session string) []int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for id := range t.Credit[session] {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
+	return slices.Sorted(maps.Keys(t.Credit[session]))
 }
 
 // eachPendingHour visits the totals of each hour that are not stored yet.

@@ -111,13 +111,10 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 			return err
 		}
 		entry, err := src.Next()
-		if err == nil && entry.Payload != nil {
-			if err := in.payload(ctx, entry.Payload); err != nil {
-				return err
-			}
-			continue
+		if err != nil && err != io.EOF {
+			return err
 		}
-		if err == nil || err == io.EOF {
+		if err == io.EOF || entry.Payload == nil {
 			if err := in.flush(ctx); err != nil {
 				return err
 			}
@@ -125,8 +122,8 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 		switch {
 		case err == io.EOF:
 			return nil
-		case err != nil:
-			return err
+		case entry.Payload != nil:
+			err = in.payload(ctx, entry.Payload)
 		case entry.Manifest != nil:
 			progress.Of(ctx).Stage("importing", "memories", entry.Manifest.Memories)
 		case entry.Sessions != nil:

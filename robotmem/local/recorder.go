@@ -60,16 +60,8 @@ func (n *Node) keep(ctx context.Context, b recorder.Batch) error {
 		}
 		records, written = append(records, rec), append(written, rec.Perception.Stored)
 	}
-	err := n.storeBatch(ctx, &b, records)
-	if err != nil {
-		n.dropUnused(ctx, written...)
-	}
-	return err
-}
-
-func (n *Node) storeBatch(ctx context.Context, b *recorder.Batch, records []*record.Record) error {
-	return n.Store.Write(ctx, func(tx *store.Tx) error {
-		collection, err := tx.BatchCollection(b)
+	err := n.Store.Write(ctx, func(tx *store.Tx) error {
+		collection, err := tx.BatchCollection(&b)
 		if err != nil {
 			return err
 		}
@@ -85,6 +77,10 @@ func (n *Node) storeBatch(ctx context.Context, b *recorder.Batch, records []*rec
 		}
 		return nil
 	})
+	if err != nil {
+		n.dropUnused(ctx, written...)
+	}
+	return err
 }
 
 // recorded prepares the record of a recorder's item.

@@ -142,11 +142,11 @@ func (n *Node) rewritten(m *robotmem.Memory, r *robotmem.UpdateRequest) (rec *re
 // Pin implements Service.
 func (n *Node) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.PinResponse, error) {
 	return write(ctx, n, "pin", req, func(tx *store.Tx, r *robotmem.PinRequest, res *robotmem.PinResponse) error {
-		status, action := "unpinned", store.ActionUnpinned
+		action := store.ActionUnpinned
 		if *r.Pinned {
-			status, action = "pinned", store.ActionPinned
+			action = store.ActionPinned
 		}
-		*res = robotmem.PinResponse{Status: status, MemoryID: r.MemoryID, Pinned: *r.Pinned}
+		*res = robotmem.PinResponse{Status: action, MemoryID: r.MemoryID, Pinned: *r.Pinned}
 		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil || m.Pinned == *r.Pinned {
 			return err

@@ -484,13 +484,12 @@ func (r *Recovery) countMissing(context.Context) error {
 
 // contentHash is the content hash of a memory's text and context.
 func contentHash(m *robotmem.Memory) []byte {
-	rec := record.Record{}
-	rec.Type, rec.Collection, rec.Content = m.Type, m.Collection, m.Content
-	var err error
-	if _, rec.RawContext, err = m.Context.Normalize("context", robotmem.MaxContext); err != nil {
+	_, raw, err := m.Context.Normalize("context", robotmem.MaxContext)
+	if err != nil {
 		return nil
 	}
-	if rec.Canonical, err = m.Context.Canonical(rec.RawContext); err != nil {
+	rec := record.Record{Row: record.Row{Memory: *m}}
+	if rec.Canonical, err = m.Context.Canonical(raw); err != nil {
 		return nil
 	}
 	return rec.ContentHash()
