@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
@@ -99,9 +100,9 @@ func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.L
 			return err
 		}
 		ids := newestFirst(set, r.BeforeID)
-		p := page{ids: ids, number: r.Page, limit: r.Limit}
+		p := page{ids, r.Page, r.Limit, (r.Page - 1) * r.Limit}
 		if from != nil {
-			p.after(slices.IndexFunc(ids, func(id int64) bool { return id < from.ID }))
+			p.number, p.from = 0, sort.Search(len(ids), func(i int) bool { return ids[i] < from.ID })
 		}
 		return n.fill(c, res, p, func(last store.TimedID) string {
 			return store.After("list", store.ListFilters(*r), last.ID, "")
@@ -127,22 +128,11 @@ type page struct {
 	from          int     // index in ids of the first item
 }
 
-// after starts the page at an index of ids; -1 means past the end.
-func (p *page) after(at int) {
-	p.number, p.from = 0, at
-	if at < 0 {
-		p.from = len(p.ids)
-	}
-}
-
 // fill loads the memories of a page. next returns the cursor of the page that follows a
 // memory.
 func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func(store.TimedID) string) (err error) {
 	res.Page, res.Limit, res.Total = p.number, p.limit, int64(len(p.ids))
-	if p.number > 0 {
-		p.from = min(len(p.ids), (p.number-1)*p.limit)
-	}
-	rest := p.ids[p.from:]
+	rest := p.ids[min(len(p.ids), p.from):]
 	ids := rest[:min(len(rest), p.limit)]
 	if res.Memories, res.Degraded, err = c.FindAll(ids, n.Now()); err != nil {
 		return err
@@ -191,10 +181,10 @@ func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemorie
 		}
 		moments := n.index.Columns.ObservedTimes(set)
 		slices.SortFunc(moments, store.TimedID.Compare)
-		p := page{ids: rowIDs(moments), number: r.Page, limit: r.Limit}
+		p := page{rowIDs(moments), r.Page, r.Limit, (r.Page - 1) * r.Limit}
 		if from != nil {
 			last := store.TimedID{ID: from.ID, NS: store.ParseTime(from.At).UnixNano()}
-			p.after(slices.IndexFunc(moments, func(m store.TimedID) bool { return m.Compare(last) > 0 }))
+			p.number, p.from = 0, sort.Search(len(moments), func(i int) bool { return moments[i].Compare(last) > 0 })
 		}
 		return n.fill(c, res, p, func(last store.TimedID) string {
 			return store.After("session_memories", store.SessionMemoriesFilters(*r), last.ID, store.FormatTime(time.Unix(0, last.NS)))

@@ -58,7 +58,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 		m.Stage("reading payloads", "bytes", min(total, budget))
 	}
 	inline := []byte{} // never nil: a payload of no bytes is in the file too
-	var read int64
+	var read int64     // of the present payload
 	count := func(n int) { read += int64(n); m.Add(int64(n)) }
 	check := func(s *sqlite.Stmt) error {
 		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2))}
@@ -73,11 +73,10 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 			toRead = int64(len(inline)) // whatever size the row claims
 		}
 		whole := verified+toRead <= budget
-		before := read
+		read = 0
 		what, err := ExaminePayload(ctx, mt.Store.Payloads(), &p, whole, count)
 		if whole {
-			m.Add(p.Size - (read - before)) // it is done, however much was read
-			read = before + p.Size
+			m.Add(p.Size - read) // it is done, however much was read
 		}
 		switch {
 		case err != nil:

@@ -461,25 +461,13 @@ func (r *Recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error
 // countMissing counts the ids up to the largest that was given which are neither
 // there nor purged.
 func (r *Recovery) countMissing(context.Context) error {
-	known, err := r.IDs("SELECT id FROM memories UNION SELECT memory_id FROM purged ORDER BY 1")
-	if err != nil {
-		return err
-	}
-	given, err := r.Number("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'memories'")
-	if err != nil {
-		return err
-	}
-	if len(known) > 0 {
-		given = max(given, known[len(known)-1])
-	}
-	r.Report.Missing = given - int64(len(known))
-	for id := int64(1); id <= given && len(r.Report.MissingIDs) < maxNamedIDs; id++ {
-		if _, found := slices.BinarySearch(known, id); !found {
-			r.Report.MissingIDs = append(r.Report.MissingIDs, id)
-		}
-	}
-	r.Report.Memories, err = r.Number("SELECT count(*) FROM memories")
-	return err
+	const known = "(SELECT id FROM memories UNION SELECT memory_id FROM purged)"
+	given, err := r.Number("SELECT max((SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'memories'), (SELECT coalesce(max(id), 0) FROM " + known + "))")
+	there, terr := r.Number("SELECT count(*) FROM " + known)
+	memories, merr := r.Number("SELECT count(*) FROM memories")
+	missing, ierr := r.IDs("WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?1) SELECT id FROM ids WHERE id <= ?1 AND id NOT IN "+known+" LIMIT ?2", given, maxNamedIDs)
+	r.Report.Memories, r.Report.Missing, r.Report.MissingIDs = memories, given-there, missing
+	return errors.Join(err, terr, merr, ierr)
 }
 
 // contentHash is the content hash of a memory's text and context.
