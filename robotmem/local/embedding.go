@@ -364,13 +364,8 @@ func (g *embeddings) stats(c *store.Conn, res *admin.StatsResponse) error {
 	}
 	res.Embedder = state.Model
 	m, err := c.PresentModel()
-	if err != nil {
-		return err
+	if res.Backlog = res.Total; err == nil && m.ID != 0 {
+		res.Backlog, err = c.Backlog(&m)
 	}
-	if m.ID == 0 {
-		res.Backlog = res.Total
-		return nil
-	}
-	res.Backlog, err = c.Backlog(&m)
 	return err
 }
