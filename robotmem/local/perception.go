@@ -77,10 +77,8 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 	if err != nil {
 		return nil, err
 	}
-	if r.MediaType != "" {
-		if _, err := perception.Sniff(nil, r.MediaType); err != nil {
-			return nil, robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
-		}
+	if _, err := perception.Sniff(nil, r.MediaType); err != nil {
+		return nil, robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 	}
 	rec, err := n.records.Prepare("perception", r.Description, r.Context)
 	if err != nil {

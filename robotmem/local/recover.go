@@ -90,13 +90,12 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 	if err != nil {
 		return nil, err
 	}
-	fresh := &store.Conn{Conn: c}
 	r := &maintenance.Recovery{
-		Source: &store.Conn{Conn: source.Conn}, Now: o.Clock().UTC(), Report: &maintenance.RecoverReport{File: to, Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
+		Tx:     &store.Tx{Conn: &store.Conn{Conn: c}, Now: o.Clock().UTC()},
+		Source: &store.Conn{Conn: source.Conn}, Report: &maintenance.RecoverReport{File: to, Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
 		From: store.PayloadFolder(from, o.Disk), To: store.PayloadFolder(to, o.Disk),
 	}
-	r.Tx = &store.Tx{Conn: fresh, Now: r.Now}
-	if err := errors.Join(r.Run(ctx), fresh.Close()); err != nil {
+	if err := errors.Join(r.Run(ctx), c.Close()); err != nil {
 		return nil, err
 	}
 	err = examineRecovered(ctx, to, o, r.Report, func(n *Node) error {

@@ -102,11 +102,10 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 func ExaminePayload(ctx context.Context, folder payload.Folder, p *store.StoredPayload, whole bool, count func(int)) (string, error) {
 	const damaged = "its bytes are not those that were saved"
 	if p.Inline != nil {
-		if !whole {
-			return "", nil
-		}
-		if _, ok := p.Bytes(); !ok {
-			return damaged, nil
+		if whole {
+			if _, ok := p.Bytes(); !ok {
+				return damaged, nil
+			}
 		}
 		return "", nil
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -28,7 +27,6 @@ import (
 type Recovery struct {
 	*store.Tx
 	Source   *store.Conn
-	Now      time.Time
 	From, To payload.Folder
 	Report   *RecoverReport
 }
