@@ -166,10 +166,7 @@ func (s *spool) fill(c *store.Conn, m *progress.Meter, o *ExportOptions) error {
 		s.counts.Links++
 		return s.put(spooled{Link: link})
 	})
-	if err != nil {
-		return err
-	}
-	return notSpooled(s.out.Flush())
+	return errors.Join(err, notSpooled(s.out.Flush()))
 }
 
 // writeTo writes the records of the spool to a sink.

@@ -101,24 +101,16 @@ func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*stor
 			continue
 		}
 		there, err := tx.Payload(a.Payload.SHA256)
+		gone, gerr := tx.Evicted(id)
+		switch err = errors.Join(err, gerr); {
+		case err != nil:
+		case there != nil:
+			err = tx.FoundAgain(there.Sum[:])
+		case !gone: // else the archive holds the eviction
+			p.missing[a.Payload.SHA256] = true
+			err = tx.Lose(id, a)
+		}
 		if err != nil {
-			return err
-		}
-		if there != nil {
-			if err := tx.FoundAgain(there.Sum[:]); err != nil {
-				return err
-			}
-			continue
-		}
-		gone, err := tx.Evicted(id)
-		if err != nil {
-			return err
-		}
-		if gone { // the archive holds the eviction
-			continue
-		}
-		p.missing[a.Payload.SHA256] = true
-		if err := tx.Lose(id, a); err != nil {
 			return err
 		}
 	}

@@ -31,8 +31,7 @@ type source struct {
 	words     *lexical.Index // of the snapshot's revision; nil while it is loaded
 	wordsErr  error          // why it is not loaded
 	embedding *queryEmbedding
-	unit      []float32   // the query embedding, set by the vector search
-	model     store.Model // the model of unit
+	model     store.Model // the model of the embedding, set by the vector search
 	// interpreted says how numbers and places of the question were understood.
 	interpreted []string
 }
@@ -198,7 +197,7 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 	if len(unit) != m.Dims {
 		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
 	}
-	s.unit, s.model = unit, m
+	s.model = m
 	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.(*admitted).set, N: limit}, s.index.Source(s.c, &m))
 	if err != nil {
 		return nil, 0, err
@@ -218,7 +217,7 @@ func (s *source) Cosines(ctx context.Context, in recall.Set, ids []int64, visit 
 	return s.c.Vectors(&s.model, present, func(id int64, raw []byte) error {
 		cosine := 0.0
 		for i, x := range vector.Decode(raw) {
-			cosine += float64(x) * float64(s.unit[i])
+			cosine += float64(x) * float64(s.embedding.unit[i])
 		}
 		visit(id, cosine)
 		return nil
