@@ -112,11 +112,11 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
-	rules, err := o.rules()
+	records, err := o.records()
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{options: o, records: &record.Builder{}, Log: o.Logger, counters: accessCounters{wake: make(chan struct{}, 1)}}
+	n := &Node{options: o, Log: o.Logger, counters: accessCounters{wake: make(chan struct{}, 1)}}
 	background, quit := context.WithCancel(context.Background())
 	n.quit, n.Quitting = quit, background.Done()
 
@@ -128,7 +128,7 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	n.embeddings = embeddings{store: n.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
 	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1), Changed: make(chan struct{}, 1)}
 	n.maintenance = &maintenance.Maintainer{
-		Store: n.Store, Index: n.index, Records: n.records, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
+		Store: n.Store, Index: n.index, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
 	}
 	n.embeddings.paused = &n.maintenance.Paused
@@ -139,12 +139,13 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 				return n.index.Nearest(&store.Conn{Conn: c}, unit, k)
 			})
 		},
-		Check: store.RefuseForeign, Migrate: store.Migrate(builderOf(rules)), Version: store.SchemaVersion(), Group: n.Store,
+		Check: store.RefuseForeign, Migrate: store.Migrate(records), Version: store.SchemaVersion(), Group: n.Store,
 	}); err != nil {
 		quit()
 		return nil, err
 	}
-	n.records.Rules = rules()
+	n.records = records()
+	n.maintenance.Records = n.records
 	n.background.Go(func() { n.index.Run(background) })
 	if n.Store.ReadOnly() != "" {
 		return n, nil
@@ -163,10 +164,6 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	n.maintenance.Behind.Store(true)
 	n.background.Go(func() { n.maintenance.RunFeatures(background) })
 	return n, nil
-}
-
-func builderOf(rules func() *classify.Rules) func() *record.Builder {
-	return func() *record.Builder { return &record.Builder{Rules: rules()} }
 }
 
 // Complete fills in the defaults and checks the options.
@@ -202,24 +199,24 @@ func (o *Options) Complete() error {
 	return nil
 }
 
-// builtInRules are compiled once per process, which takes milliseconds.
-var builtInRules = sync.OnceValue(func() *classify.Rules {
+// builtIn has the built-in rules, which are compiled once per process. That takes milliseconds.
+var builtIn = sync.OnceValue(func() *record.Builder {
 	rules, _ := classify.Parse(taxonomy.YAML) // tests compile them
-	return rules
+	return &record.Builder{Rules: rules}
 })
 
-// rules returns a function that waits for the compiled rules. The built-in ones are compiled while
-// the file is opened.
-func (o *Options) rules() (wait func() *classify.Rules, err error) {
+// records returns a function that waits for the compiled rules. The built-in ones are compiled
+// while the file is opened.
+func (o *Options) records() (wait func() *record.Builder, err error) {
 	if bytes.Equal(o.Taxonomy, taxonomy.YAML) {
-		go builtInRules()
-		return builtInRules, nil
+		go builtIn()
+		return builtIn, nil
 	}
 	rules, err := classify.Parse(o.Taxonomy)
 	if err != nil {
 		err = robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
 	}
-	return func() *classify.Rules { return rules }, err
+	return func() *record.Builder { return &record.Builder{Rules: rules} }, err
 }
 
 func (o *Options) checkWeights() error {
