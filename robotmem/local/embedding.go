@@ -137,9 +137,7 @@ func unitVectors(given [][]float32, n, dims int) ([][]float32, error) {
 	}
 	units := make([][]float32, n)
 	for at, v := range given {
-		if dims == 0 {
-			dims = len(v)
-		}
+		dims = cmp.Or(dims, len(v))
 		if len(v) != dims || len(v) == 0 || len(v) > maxDims {
 			return nil, robotmem.Errorf(robotmem.Conflict, "", "the embedder gave a vector of %d numbers where %d are stored; run: robotmem reembed", len(v), dims)
 		}

@@ -187,14 +187,9 @@ func (o *Options) Complete() error {
 	if err := o.checkWeights(); err != nil {
 		return err
 	}
-	if o.Disk == nil {
-		o.Disk = sqlite.SystemDisk{}
-	}
+	o.Disk, o.Logger = cmp.Or[Disk](o.Disk, sqlite.SystemDisk{}), cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Clock == nil {
 		o.Clock = time.Now
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return nil
 }

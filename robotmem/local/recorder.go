@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,9 +18,7 @@ import (
 // Recorder starts a recorder that stores its samples in this node. It does not block a
 // control loop. Close it before the node.
 func (n *Node) Recorder(o recorder.Options) *recorder.Recorder {
-	if o.Log == nil {
-		o.Log = n.Log
-	}
+	o.Log = cmp.Or(o.Log, n.Log)
 	return recorder.New(n, o)
 }
 

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -198,10 +199,7 @@ func budgetText(b admin.Budget) string {
 	if b.MaxAgeDays > 0 {
 		parts = append(parts, fmt.Sprintf("%g days", b.MaxAgeDays))
 	}
-	of := b.PerceptionType
-	if of == "" {
-		of = "all perceptions"
-	}
+	of := cmp.Or(b.PerceptionType, "all perceptions")
 	if b.Collection != "" {
 		of += " of " + b.Collection
 	}
