@@ -3,6 +3,7 @@ package local
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -37,11 +38,11 @@ func (n *Node) Advise(ctx context.Context, req *robotmem.AdviseRequest) (res *ro
 		if missing != nil {
 			return missing
 		}
-		return read(ctx, n, "advise", req, func(c *store.Conn, r *robotmem.AdviseRequest) (err error) {
+		res, err = read(ctx, n, "advise", req, func(c *store.Conn, r *robotmem.AdviseRequest, res *robotmem.AdviseResponse) error {
 			q := &advice{Node: n, c: c, AdviseRequest: r}
-			res, err = q.answer()
-			return err
+			return q.answer(res)
 		})
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -66,10 +67,10 @@ func (q *advice) note(format string, args ...any) {
 	q.notes = append(q.notes, fmt.Sprintf(format, args...))
 }
 
-func (q *advice) answer() (*robotmem.AdviseResponse, error) {
-	set, err := q.matching(q.c, q.Collection, q.ContextFilter, nil, nil)
+func (q *advice) answer(res *robotmem.AdviseResponse) error {
+	set, err := q.matching(q.c, index.Selection{Scope: index.Scope{Collection: q.Collection}}, q.ContextFilter)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	words := q.Query
 	if q.Task != "" {
@@ -79,7 +80,7 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 		}
 		of, err := q.narrowed(q.c, set, robotmem.Object{"$or": named})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if of.Any() {
 			set = of
@@ -90,7 +91,7 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	rows := q.index.Columns.ObservedTimes(set)
 	scores, err := q.scores(rows)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	n, known := 0, bitset.New(set.Len())
 	for i, row := range rows {
@@ -109,13 +110,10 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	}
 	parameters, err := q.readColumns(known)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := q.weighWords(words); err != nil {
-		return nil, err
-	}
-	if err := q.weighPlaces(known); err != nil {
-		return nil, err
+	if err := errors.Join(q.weighWords(words), q.weighPlaces(known)); err != nil {
+		return err
 	}
 	q.unfold()
 	columns := make([]advise.Column, len(q.columns))
@@ -126,17 +124,18 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 	if q.Explore && seed == 0 {
 		seed = rand.Uint64()
 	}
-	res := advise.Advise(q.attempts, columns, parameters, q.offsets, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
+	*res = *advise.Advise(q.attempts, columns, parameters, q.offsets, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
 	res.Unknown, res.Notes = unknown, append(res.Notes, q.notes...)
-	return res, nil
+	return nil
 }
 
-// matching returns the active memories that pass the filters.
-func (n *Node) matching(c *store.Conn, collection string, object robotmem.Object, after, before *time.Time) (*bitset.BitSet, error) {
+// matching returns the active memories of a selection that pass a filter.
+func (n *Node) matching(c *store.Conn, from index.Selection, object robotmem.Object) (*bitset.BitSet, error) {
 	if err := n.index.Columns.Sync(c); err != nil {
 		return nil, err
 	}
-	set, err := n.index.Admit(c, index.Selection{Scope: index.Scope{Collection: collection}, After: after, Before: before, Now: n.Now()})
+	from.Now = n.Now()
+	set, err := n.index.Admit(c, from)
 	if err != nil {
 		return nil, err
 	}

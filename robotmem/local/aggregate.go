@@ -8,22 +8,21 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Aggregate implements Service.
 func (n *Node) Aggregate(ctx context.Context, req *robotmem.AggregateRequest) (*robotmem.AggregateResponse, error) {
-	res := &robotmem.AggregateResponse{Groups: []robotmem.OutcomeGroup{}}
-	return orNil(res, read(ctx, n, "aggregate", req, func(c *store.Conn, r *robotmem.AggregateRequest) error {
-		set, err := n.matching(c, r.Collection, r.ContextFilter, r.After, r.Before)
-		if err != nil {
-			return err
-		}
-		return n.aggregate(c, r, n.index.Columns.ObservedTimes(set), res)
-	}))
+	return read(ctx, n, "aggregate", req, n.aggregate)
 }
 
-func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, rows []store.TimedID, res *robotmem.AggregateResponse) error {
+func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robotmem.AggregateResponse) error {
+	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: r.Collection}, After: r.After, Before: r.Before}, r.ContextFilter)
+	if err != nil {
+		return err
+	}
+	rows := n.index.Columns.ObservedTimes(set)
 	outcomes := make([]any, len(rows))
 	n.index.Columns.OwnValues("outcome", rows, outcomes)
 	type key [4]any
@@ -64,6 +63,7 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, rows []sto
 			g.Last = at
 		}
 	}
+	res.Groups = []robotmem.OutcomeGroup{}
 	for _, g := range groups {
 		res.Groups = append(res.Groups, *g)
 	}

@@ -59,7 +59,7 @@ func BenchmarkPrepare(b *testing.B) {
 	requests := facts(b.N)
 	b.ResetTimer()
 	for i := range requests {
-		if _, err := e.learnRecord("learn", &requests[i]); err != nil {
+		if _, err := e.learnRecord(&requests[i]); err != nil {
 			b.Fatal(err)
 		}
 	}

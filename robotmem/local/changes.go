@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -62,18 +61,13 @@ func (w *watch) due(now time.Time) bool {
 
 // Changes implements Service.
 func (n *Node) Changes(ctx context.Context, req *admin.ChangesRequest) (*admin.ChangesResponse, error) {
-	r := *req
-	if err := robotmem.Validate("changes", &r); err != nil {
-		return nil, err
-	}
-	change, err := n.lookForChange(ctx)
-	if err == nil && r.Since != nil && change == *r.Since && r.WaitMS > 0 {
-		change, err = n.awaitChange(ctx, *r.Since, time.Duration(r.WaitMS)*time.Millisecond)
-	}
-	if err != nil {
-		return nil, sqlite.Wrap("changes", err)
-	}
-	return &admin.ChangesResponse{Time: n.LocalNow(), Change: change, Changed: r.Since != nil && change != *r.Since}, nil
+	return serve("changes", req, func(r *admin.ChangesRequest) (*admin.ChangesResponse, error) {
+		change, err := n.lookForChange(ctx)
+		if err == nil && r.Since != nil && change == *r.Since && r.WaitMS > 0 {
+			change, err = n.awaitChange(ctx, *r.Since, time.Duration(r.WaitMS)*time.Millisecond)
+		}
+		return &admin.ChangesResponse{Time: n.LocalNow(), Change: change, Changed: r.Since != nil && change != *r.Since}, err
+	})
 }
 
 // lookForChange reads the counter from the file.
@@ -88,10 +82,7 @@ func (n *Node) lookForChange(ctx context.Context) (change int64, err error) {
 // awaitChange returns the counter as soon as it differs from since, or since after the
 // wait. It holds no connection while it waits.
 func (n *Node) awaitChange(ctx context.Context, since int64, wait time.Duration) (int64, error) {
-	over := time.NewTimer(wait)
-	defer over.Stop()
-	tick := time.NewTicker(watchInterval)
-	defer tick.Stop()
+	over, tick := time.After(wait), time.Tick(watchInterval)
 	for {
 		change, moved := n.watch.state()
 		if change != since {
@@ -99,13 +90,13 @@ func (n *Node) awaitChange(ctx context.Context, since int64, wait time.Duration)
 		}
 		select {
 		case <-moved:
-		case <-over.C:
+		case <-over:
 			return since, nil
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		case <-n.Quitting:
 			return 0, sqlite.ErrClosed
-		case now := <-tick.C:
+		case now := <-tick:
 			if !n.watch.due(now) {
 				continue
 			}

@@ -2,10 +2,12 @@ package local
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -17,9 +19,6 @@ type accessCounters struct {
 	store.RecallCounts
 
 	wake chan struct{} // there are counts to store
-	quit chan struct{}
-	done chan struct{}
-	once sync.Once
 }
 
 const (
@@ -33,22 +32,15 @@ func (t *accessCounters) count(one store.RecallCounts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Add(one)
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
+	maintenance.Wake(t.wake)
 }
 
 // pendingCredit lists the memories that were recalled for a session and are not stored
 // yet.
-func (t *accessCounters) pendingCredit(session string) (ids []int64) {
+func (t *accessCounters) pendingCredit(session string) []int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for id := range t.Credit[session] {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
+	return slices.Sorted(maps.Keys(t.Credit[session]))
 }
 
 // eachPendingHour visits the totals of each hour that are not stored yet.
@@ -60,36 +52,11 @@ func (t *accessCounters) eachPendingHour(visit func(store.CollectionHour, store.
 	}
 }
 
-func (t *accessCounters) start(n *Node) {
-	t.quit, t.done, t.wake = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
-	go func() {
-		defer close(t.done)
-		for {
-			select {
-			case <-t.quit:
-				return
-			case <-t.wake:
-			}
-			select {
-			case <-t.quit:
-				return
-			case <-time.After(flushInterval):
-				t.flush(context.Background(), n)
-			}
-		}
-	}()
-}
-
-func (t *accessCounters) stop(n *Node) {
-	if t.quit == nil { // read-only
-		return
-	}
-	t.once.Do(func() {
-		close(t.quit)
-		<-t.done
-		ctx, cancel := context.WithTimeout(context.Background(), lastFlush)
-		defer cancel()
-		t.flush(ctx, n)
+// run stores the counts until ctx ends.
+func (t *accessCounters) run(ctx context.Context, n *Node) {
+	maintenance.Repeat(ctx, t.wake, flushInterval, func() time.Duration {
+		t.flush(context.WithoutCancel(ctx), n)
+		return maintenance.Forever
 	})
 }
 
@@ -102,8 +69,12 @@ func (t *accessCounters) take() *store.RecallCounts {
 	return &taken
 }
 
-// flush stores the counts. It keeps them for the next flush when that fails.
+// flush stores the counts, unless the node is read-only. It keeps them for the next flush when
+// that fails.
 func (t *accessCounters) flush(ctx context.Context, n *Node) {
+	if n.Store.ReadOnly() != "" {
+		return
+	}
 	taken := t.take()
 	if taken.Recalls == 0 {
 		return

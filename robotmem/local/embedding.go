@@ -44,7 +44,9 @@ const (
 	embedPage = 512
 	// embedPause is how long the worker sleeps when it has nothing to embed. It then
 	// checks the file again, because another process may have stored a memory.
-	embedPause  = 15 * time.Second
+	embedPause = 15 * time.Second
+	// embedGather is how long it waits after a write for further memories, to embed and
+	// commit them together.
 	embedGather = 100 * time.Millisecond
 	maxDims     = 4096
 )
@@ -58,8 +60,9 @@ type queryEmbedding struct {
 	err    error
 }
 
-// ask starts to embed a query. It returns nil when there is no embedder or no text, or
-// when the embedder is not ready; it notes the reason in the query.
+// ask embeds a query. It waits for at most three quarters of the time until the deadline: the
+// search needs the rest. It returns nil when there is no embedder or no text, or when the
+// embedder is not ready; it notes the reason in the query.
 func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
 	if g.embedder == nil || q.Query == "" || q.Strict() {
 		return nil
@@ -77,34 +80,27 @@ func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
 	if !open {
 		return nil
 	}
-	defer release()
-	ctx, cancel := context.WithTimeout(ctx, queryLimit)
-	e := &queryEmbedding{done: make(chan struct{}), cancel: cancel}
-	g.asking.Go(func() {
-		defer close(e.done)
-		defer cancel()
-		vectors, err := g.embed(ctx, robotmem.ForQuestion, []string{q.Query}, 0)
-		if e.err = err; err == nil {
-			e.unit = vectors[0]
-		}
-	})
-	return e
-}
-
-// wait waits for the embedding, for at most three quarters of the time until the
-// deadline: the search needs the rest.
-func (e *queryEmbedding) wait(ctx context.Context) {
 	patience := queryLimit
 	if deadline, ok := ctx.Deadline(); ok {
 		patience = min(patience, time.Until(deadline)*3/4)
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
+	limited, cancel := context.WithTimeout(ctx, queryLimit)
+	e := &queryEmbedding{done: make(chan struct{}), cancel: cancel}
+	g.asking.Go(func() {
+		defer close(e.done)
+		defer cancel()
+		vectors, err := g.embed(limited, robotmem.ForQuestion, []string{q.Query}, 0)
+		if e.err = err; err == nil {
+			e.unit = vectors[0]
+		}
+	})
+	release()
 	select {
 	case <-e.done:
-	case <-timer.C:
+	case <-time.After(patience):
 	case <-ctx.Done():
 	}
+	return e
 }
 
 // get returns the embedding, a vector of length 1, or an error if it is not ready.
@@ -141,9 +137,7 @@ func unitVectors(given [][]float32, n, dims int) ([][]float32, error) {
 	}
 	units := make([][]float32, n)
 	for at, v := range given {
-		if dims == 0 {
-			dims = len(v)
-		}
+		dims = cmp.Or(dims, len(v))
 		if len(v) != dims || len(v) == 0 || len(v) > maxDims {
 			return nil, robotmem.Errorf(robotmem.Conflict, "", "the embedder gave a vector of %d numbers where %d are stored; run: robotmem reembed", len(v), dims)
 		}
@@ -156,30 +150,21 @@ func unitVectors(given [][]float32, n, dims int) ([][]float32, error) {
 
 // run embeds the memories that have no vector until ctx ends.
 func (g *embeddings) run(ctx context.Context) {
-	for ctx.Err() == nil {
+	maintenance.Repeat(ctx, g.wake, embedGather, func() time.Duration {
 		g.paused.Wait(ctx)
-		rest := embedPause
 		more, err := g.embedSome(ctx)
-		switch {
-		case err != nil && ctx.Err() == nil:
+		if err == nil && more {
+			return 0
+		}
+		if err != nil && ctx.Err() == nil {
 			g.log.Warn("embedding", "err", err)
-		case more:
-			continue
 		}
+		pause := embedPause
 		if until := g.embedder.State().Until; !until.IsZero() {
-			rest = max(rest, until.Sub(g.store.Now()))
+			pause = max(pause, until.Sub(g.store.Now()))
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(min(rest, time.Minute)): // limits the effect of a clock change
-		case <-g.wake:
-			// Wait for further memories, to embed and commit them together.
-			select {
-			case <-ctx.Done():
-			case <-time.After(embedGather):
-			}
-		}
-	}
+		return min(pause, time.Minute) // limits the effect of a clock change
+	})
 }
 
 // embedSome embeds the next memories without a vector. If the file has no model yet, it
@@ -366,14 +351,6 @@ func (n *Node) Reembed(ctx context.Context, progress func(done, total int64)) er
 	return sqlite.Wrap("reembed", n.embeddings.reembed(ctx, progress))
 }
 
-// rouse wakes the worker after a write.
-func (g *embeddings) rouse() {
-	select {
-	case g.wake <- struct{}{}:
-	default:
-	}
-}
-
 // stats reports the embedder and the number of memories without a vector.
 func (g *embeddings) stats(c *store.Conn, res *admin.StatsResponse) error {
 	if g.embedder == nil {
@@ -385,13 +362,8 @@ func (g *embeddings) stats(c *store.Conn, res *admin.StatsResponse) error {
 	}
 	res.Embedder = state.Model
 	m, err := c.PresentModel()
-	if err != nil {
-		return err
+	if res.Backlog = res.Total; err == nil && m.ID != 0 {
+		res.Backlog, err = c.Backlog(&m)
 	}
-	if m.ID == 0 {
-		res.Backlog = res.Total
-		return nil
-	}
-	res.Backlog, err = c.Backlog(&m)
 	return err
 }

@@ -3,11 +3,10 @@ package local
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"os"
 
 	"github.com/robotmem/robotmem-go/perception/payload"
@@ -49,10 +48,7 @@ type ExportReport struct {
 // sink.
 func (n *Node) Export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
 	report, err := n.export(ctx, sink, o)
-	if err != nil {
-		return nil, sqlite.Wrap("export", err)
-	}
-	return report, nil
+	return report, sqlite.Wrap("export", err)
 }
 
 func (n *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
@@ -83,9 +79,6 @@ func (n *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 	})
 	if err != nil {
 		return nil, err
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be read (%s)", store.RootReason(err))
 	}
 	manifest := &archive.Manifest{
 		CreatedAt: store.FormatTime(n.Now()), Schema: int(schema), Narrowed: narrowed(&o), Generator: o.Generator, Counts: s.counts,
@@ -125,10 +118,14 @@ func (s *spool) put(line spooled) error {
 	if err == nil {
 		_, err = s.out.Write(append(data, '\n'))
 	}
-	if err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", store.RootReason(err))
+	return notSpooled(err)
+}
+
+func notSpooled(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", store.RootReason(err))
 }
 
 // fill copies the records of an export to the spool.
@@ -169,13 +166,7 @@ func (s *spool) fill(c *store.Conn, m *progress.Meter, o *ExportOptions) error {
 		s.counts.Links++
 		return s.put(spooled{Link: link})
 	})
-	if err != nil {
-		return err
-	}
-	if err := s.out.Flush(); err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", store.RootReason(err))
-	}
-	return nil
+	return errors.Join(err, notSpooled(s.out.Flush()))
 }
 
 // writeTo writes the records of the spool to a sink.
@@ -185,7 +176,7 @@ func (s *spool) writeTo(ctx context.Context, n *Node, sink archive.Sink, manifes
 	}
 	report := &ExportReport{Counts: manifest.Counts, Damaged: s.damaged}
 	m := progress.Of(ctx)
-	dec := json.NewDecoder(bufio.NewReaderSize(s.file, 1<<20))
+	dec := json.NewDecoder(bufio.NewReaderSize(io.NewSectionReader(s.file, 0, math.MaxInt64), 1<<20))
 	dec.UseNumber()
 	for {
 		if err := ctx.Err(); err != nil {
@@ -256,14 +247,9 @@ func (n *Node) wholePayload(ctx context.Context, sum string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	h := sha256.New()
-	_, err = io.Copy(h, payload.ReaderWith(ctx, r))
-	if cerr := ctx.Err(); cerr != nil {
-		err = errors.Join(cerr, r.Close())
-		return false, err
-	}
-	whole := err == nil && hex.EncodeToString(h.Sum(nil)) == sum
-	return whole, r.Close()
+	defer r.Close()
+	_, err = io.Copy(io.Discard, payload.ReaderWith(ctx, r)) // compares the sum
+	return err == nil, ctx.Err()
 }
 
 // payloadBySum opens a payload by its SHA-256. It fails with NotFound if there is none.

@@ -111,13 +111,10 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 			return err
 		}
 		entry, err := src.Next()
-		if err == nil && entry.Payload != nil {
-			if err := in.payload(ctx, entry.Payload); err != nil {
-				return err
-			}
-			continue
+		if err != nil && err != io.EOF {
+			return err
 		}
-		if err == nil || err == io.EOF {
+		if err == io.EOF || entry.Payload == nil {
 			if err := in.flush(ctx); err != nil {
 				return err
 			}
@@ -125,8 +122,8 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 		switch {
 		case err == io.EOF:
 			return nil
-		case err != nil:
-			return err
+		case entry.Payload != nil:
+			err = in.payload(ctx, entry.Payload)
 		case entry.Manifest != nil:
 			progress.Of(ctx).Stage("importing", "memories", entry.Manifest.Memories)
 		case entry.Sessions != nil:
@@ -227,7 +224,7 @@ func (in *importing) flush(ctx context.Context) error {
 		return err
 	}
 	in.part = nil
-	in.node.dropWritten(ctx, p.unnamed...)
+	in.node.dropUnused(ctx, p.unnamed...)
 	for sum, w := range p.payloads {
 		delete(p.named, sum)
 		if slices.Contains(p.unnamed, w) {
@@ -319,34 +316,28 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 // store if tx is nil.
 func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportReport) error {
 	n, p := in.node, in.part
-	if tx == nil {
-		for _, a := range p.records {
-			v, _, err := c.Decide(a)
-			if err != nil {
-				return err
-			}
-			r.Memories.Count(v)
-			if stored := v == store.ImportCreate || v == store.ImportReplace; stored && a.Payload != nil && len(a.Evictions) == 0 && p.payloads[a.Payload.SHA256] == nil && !p.known[a.Payload.SHA256] {
-				p.missing[a.Payload.SHA256] = true
-			}
-		}
-		return nil
-	}
 	stored := map[int64]*store.ImportRecord{}
-	n.Store.Groups.Reset() // the cached signatures may change
+	if tx != nil {
+		n.Store.Groups.Reset() // the cached signatures may change
+	}
 	for _, a := range p.records {
-		v, known, err := tx.Decide(a)
+		v, known, err := c.Decide(a)
 		if err != nil {
 			return err
 		}
 		r.Memories.Count(v)
 		var id int64
-		switch v {
-		case store.ImportCreate:
+		switch {
+		case tx == nil:
+			written := v == store.ImportCreate || v == store.ImportReplace
+			if written && a.Payload != nil && len(a.Evictions) == 0 && p.payloads[a.Payload.SHA256] == nil && !p.known[a.Payload.SHA256] {
+				p.missing[a.Payload.SHA256] = true
+			}
+		case v == store.ImportCreate:
 			id, err = tx.WriteImported(0, a, r.Unplaced)
-		case store.ImportReplace:
+		case v == store.ImportReplace:
 			id, err = known.ID, n.replaceImported(tx, a, known, r.Unplaced)
-		case store.ImportSame:
+		case v == store.ImportSame:
 			err = tx.MergeUses(a, known)
 		}
 		if err != nil {
@@ -355,6 +346,9 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportRepor
 		if id != 0 {
 			stored[id] = a
 		}
+	}
+	if tx == nil {
+		return nil
 	}
 	return n.storePayloads(tx, p, stored)
 }

@@ -3,7 +3,6 @@ package local
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,15 +17,13 @@ func (n *Node) checkRecord(m *archive.Memory) (*store.ImportRecord, error) {
 	if err := checkArchived(m); err != nil {
 		return nil, err
 	}
-	context, raw, err := archivedToObject("context", m.Context, robotmem.MaxContext)
+	context, err := normalizeArchived("context", &m.Context, robotmem.MaxContext)
 	if err != nil {
 		return nil, err
 	}
-	m.Context = store.ArchivedObject(raw)
-	if _, raw, err = archivedToObject("metadata", m.Metadata, record.MaxMetadata); err != nil {
+	if _, err = normalizeArchived("metadata", &m.Metadata, record.MaxMetadata); err != nil {
 		return nil, err
 	}
-	m.Metadata = store.ArchivedObject(raw)
 	m.Summary = cmp.Or(m.Summary, record.Summarize(m.Content))
 	rec, err := n.records.RecordOf(&robotmem.Memory{
 		Type: m.Type, Content: m.Content, Summary: m.Summary, Context: context, Collection: m.Collection,
@@ -40,14 +37,16 @@ func (n *Node) checkRecord(m *archive.Memory) (*store.ImportRecord, error) {
 	return &store.ImportRecord{Memory: m, Rec: rec, Hash: hash}, err
 }
 
-func archivedToObject(field string, raw json.RawMessage, limit int) (robotmem.Object, string, error) {
-	var o robotmem.Object
-	if len(raw) > 0 {
-		if err := o.UnmarshalJSON(raw); err != nil {
-			return nil, "", robotmem.Errorf(robotmem.Invalid, field, "%v", err)
+// normalizeArchived checks an object and brings it to the form of an export.
+func normalizeArchived(field string, archived *json.RawMessage, limit int) (o robotmem.Object, err error) {
+	if len(*archived) > 0 {
+		if err := o.UnmarshalJSON(*archived); err != nil {
+			return nil, robotmem.Errorf(robotmem.Invalid, field, "%v", err)
 		}
 	}
-	return o.Normalize(field, limit)
+	o, raw, err := o.Normalize(field, limit)
+	*archived = store.ArchivedObject(raw)
+	return o, err
 }
 
 func checkArchived(m *archive.Memory) error {
@@ -57,22 +56,16 @@ func checkArchived(m *archive.Memory) error {
 	if strings.TrimSpace(m.Content) == "" {
 		return robotmem.Errorf(robotmem.Invalid, "content", "is empty")
 	}
-	for _, list := range []*[]string{&m.Tags, &m.UserTags} {
-		if *list = record.Distinct(slices.Clone(*list)); len(*list) == 0 {
-			*list = nil
-		}
-	}
+	m.Tags, m.UserTags = record.Distinct(m.Tags), record.Distinct(m.UserTags)
 	times := []*string{&m.ValidFrom, &m.ObservedAt, &m.CreatedAt, &m.UpdatedAt}
 	if m.LastAccessed != "" {
 		times = append(times, &m.LastAccessed)
 	}
 	for i := range m.Versions {
 		v := &m.Versions[i]
-		_, raw, err := archivedToObject("versions", v.Context, robotmem.MaxContext)
-		if err != nil {
+		if _, err := normalizeArchived("versions", &v.Context, robotmem.MaxContext); err != nil {
 			return err
 		}
-		v.Context = store.ArchivedObject(raw)
 		times = append(times, &v.ValidFrom, &v.ValidTo)
 	}
 	for i := range m.Evictions {
@@ -114,11 +107,9 @@ func checkSession(s *archive.Session) error {
 		times = append(times, &s.Streams[i].UpdatedAt)
 	}
 	for _, part := range []*json.RawMessage{&s.Context, &s.Summary} {
-		_, raw, err := archivedToObject("context", *part, maxSessionContext)
-		if err != nil {
+		if _, err := normalizeArchived("context", part, maxSessionContext); err != nil {
 			return err
 		}
-		*part = store.ArchivedObject(raw)
 	}
 	return storedTimes(times...)
 }

@@ -3,7 +3,10 @@ package local
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -54,19 +57,10 @@ func (n *Node) takePayload(ctx context.Context, a *store.ImportRecord, d *archiv
 	}
 	w.Head = nil
 	if hex.EncodeToString(w.Sum[:]) != d.SHA256 {
-		n.dropWritten(ctx, w)
+		n.dropUnused(ctx, w)
 		return nil, fmt.Errorf("%w: payload %s is not what was written", archive.ErrDamaged, d.SHA256)
 	}
 	return w, nil
-}
-
-// dropWritten removes payload files that no row refers to.
-func (n *Node) dropWritten(ctx context.Context, written ...*payload.Written) {
-	var records []*record.Record
-	for _, w := range written {
-		records = append(records, &record.Record{Perception: &record.PerceptionRecord{Stored: w}})
-	}
-	n.dropUnused(ctx, records...)
 }
 
 // dropPart discards a part that was not stored, with its payload files.
@@ -74,9 +68,7 @@ func (in *importing) dropPart(ctx context.Context) {
 	if in.part == nil || in.o.DryRun {
 		return
 	}
-	for _, w := range in.part.payloads {
-		in.node.dropWritten(ctx, w)
-	}
+	in.node.dropUnused(ctx, slices.Collect(maps.Values(in.part.payloads))...)
 	in.part = nil
 }
 
@@ -100,10 +92,7 @@ func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*stor
 			p.unnamed = append(p.unnamed, w)
 			continue
 		}
-		if err := tx.InsertPayload(&record.PerceptionRecord{Stored: w}); err != nil {
-			return err
-		}
-		if err := tx.FoundAgain(w.Sum[:]); err != nil {
+		if err := errors.Join(tx.InsertPayload(&record.PerceptionRecord{Stored: w}), tx.FoundAgain(w.Sum[:])); err != nil {
 			return err
 		}
 	}
@@ -112,24 +101,16 @@ func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*stor
 			continue
 		}
 		there, err := tx.Payload(a.Payload.SHA256)
+		gone, gerr := tx.Evicted(id)
+		switch err = errors.Join(err, gerr); {
+		case err != nil:
+		case there != nil:
+			err = tx.FoundAgain(there.Sum[:])
+		case !gone: // else the archive holds the eviction
+			p.missing[a.Payload.SHA256] = true
+			err = tx.Lose(id, a)
+		}
 		if err != nil {
-			return err
-		}
-		if there != nil {
-			if err := tx.FoundAgain(there.Sum[:]); err != nil {
-				return err
-			}
-			continue
-		}
-		gone, err := tx.Evicted(id)
-		if err != nil {
-			return err
-		}
-		if gone { // the archive holds the eviction
-			continue
-		}
-		p.missing[a.Payload.SHA256] = true
-		if err := tx.Lose(id, a); err != nil {
 			return err
 		}
 	}

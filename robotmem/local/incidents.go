@@ -13,6 +13,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
@@ -28,8 +29,7 @@ const (
 
 // Incidents implements Service.
 func (n *Node) Incidents(ctx context.Context, req *robotmem.IncidentsRequest) (*robotmem.IncidentsResponse, error) {
-	res := &robotmem.IncidentsResponse{}
-	return orNil(res, read(ctx, n, "incidents", req, func(c *store.Conn, r *robotmem.IncidentsRequest) error {
+	return read(ctx, n, "incidents", req, func(c *store.Conn, r *robotmem.IncidentsRequest, res *robotmem.IncidentsResponse) error {
 		all, degraded, err := n.incidents(c, r.Collection)
 		if err != nil {
 			return err
@@ -53,7 +53,7 @@ func (n *Node) Incidents(ctx context.Context, req *robotmem.IncidentsRequest) (*
 			}
 		}
 		return nil
-	}))
+	})
 }
 
 // sortKey is what a list is sorted by; what is without it comes last.
@@ -67,7 +67,7 @@ func sortKey(by string, i *robotmem.Incident) string {
 
 // incidents returns all incidents of a collection, newest first.
 func (n *Node) incidents(c *store.Conn, collection string) ([]robotmem.Incident, []string, error) {
-	set, err := n.matching(c, collection, robotmem.Object{"outcome": robotmem.OutcomeFailure}, nil, nil)
+	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: collection}}, robotmem.Object{"outcome": robotmem.OutcomeFailure})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -191,9 +191,9 @@ func group(all []robotmem.Incident) {
 // resolve notes the facts that resolve incidents, the newest of each. all is newest first.
 func (n *Node) resolve(c *store.Conn, collection string, all []robotmem.Incident) error {
 	exists := map[string]any{"$exists": true}
-	set, err := n.matching(c, collection, robotmem.Object{"$or": []any{
+	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: collection}}, robotmem.Object{"$or": []any{
 		map[string]any{"resolves.session_id": exists}, map[string]any{"resolves.memory_id": exists}, map[string]any{"resolves.group": exists},
-	}}, nil, nil)
+	}})
 	if err != nil {
 		return err
 	}

@@ -21,33 +21,24 @@ const batchChunk = 500
 
 // Learn implements Service.
 func (n *Node) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
-	r := *req
-	rec, err := n.learnRecord("learn", &r)
-	if err != nil {
-		return nil, err
-	}
-	var res *robotmem.LearnResponse
-	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
-		res, err = n.learn(tx, rec, false)
-		return err
+	return serve("learn", req, func(r *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
+		rec, err := n.learnRecord(r)
+		if err != nil {
+			return nil, err
+		}
+		res := &robotmem.LearnResponse{}
+		return res, n.Store.WriteInTime(ctx, func(tx *store.Tx) error { return n.learn(tx, rec, false, res) })
 	})
-	if err != nil { // a job that is given up may still set res
-		return nil, sqlite.Wrap("learn", err)
-	}
-	return res, nil
 }
 
-// learnRecord checks a request and prepares its record.
-func (n *Node) learnRecord(op string, r *robotmem.LearnRequest) (*record.Record, error) {
-	if err := robotmem.Validate(op, r); err != nil {
-		return nil, err
-	}
+// learnRecord prepares the record of a valid request.
+func (n *Node) learnRecord(r *robotmem.LearnRequest) (*record.Record, error) {
 	rec, err := n.records.Prepare("fact", r.Insight, r.Context)
-	if err != nil {
-		return nil, sqlite.Wrap(op, err)
+	if err == nil {
+		err = rec.State(r.Outcome)
 	}
-	if err := rec.State(r.Outcome); err != nil {
-		return nil, sqlite.Wrap(op, err)
+	if err != nil {
+		return nil, err
 	}
 	rec.Collection, rec.SessionID, rec.Source = r.Collection, r.SessionID, r.Source
 	rec.UserTags = record.Distinct(slices.Clone(r.Tags))
@@ -61,85 +52,65 @@ func (n *Node) learnRecord(op string, r *robotmem.LearnRequest) (*record.Record,
 }
 
 // learn stores a prepared fact, or counts a sighting of a known one.
-func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool) (*robotmem.LearnResponse, error) {
+func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool, res *robotmem.LearnResponse) (err error) {
 	if err := tx.JoinSession(r); err != nil {
-		return nil, err
+		return err
 	}
-	res := &robotmem.LearnResponse{Status: "created", AutoInferred: r.Inferred(), Conflicts: []robotmem.ConflictWith{}}
+	*res = robotmem.LearnResponse{Status: "created", AutoInferred: r.Inferred(), Conflicts: []robotmem.ConflictWith{}}
 	res.Interpreted = r.Unread
 	if !keepDuplicates {
 		if err := tx.FindDuplicate(r, res); err != nil {
-			return nil, err
+			return err
 		}
 		if res.MemoryID != 0 {
-			return res, tx.Sighted(res.MemoryID, r)
+			return tx.Sighted(res.MemoryID, r)
 		}
 	}
-	var err error
 	res.MemoryID, res.UID, err = tx.Insert(r)
-	return res, err
+	return err
 }
 
 // LearnBatch implements Service.
 func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
-	r := *req
-	if err := robotmem.Validate("learn_batch", &r); err != nil {
-		return nil, err
-	}
-	res := &robotmem.LearnBatchResponse{Results: make([]robotmem.BatchResult, len(r.Items))}
-	m := progress.Of(ctx)
-	m.Stage("learning", "items", int64(len(r.Items)))
-	// The next chunk is prepared while the last one is written.
-	prepared := make(chan []*record.Record, 1)
-	go func() {
-		defer close(prepared)
-		for start := 0; start < len(r.Items); start += batchChunk {
-			end := min(start+batchChunk, len(r.Items))
-			prepared <- n.prepareChunk(ctx, &r, start, end, res.Results)
-		}
-	}()
-	var failed error
-	start := 0
-	for records := range prepared {
-		results := res.Results[start : start+len(records)]
-		if failed == nil {
-			mine := slices.Clone(results) // an abandoned write may still fill results
-			failed = n.Store.WriteInTime(ctx, func(tx *store.Tx) error {
-				return n.learnChunk(tx, records, r.KeepDuplicates, mine)
-			})
+	return serve("learn_batch", req, func(r *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
+		res := &robotmem.LearnBatchResponse{Results: make([]robotmem.BatchResult, len(r.Items))}
+		m := progress.Of(ctx)
+		m.Stage("learning", "items", int64(len(r.Items)))
+		// The next chunk is prepared while the last one is written.
+		prepared := make(chan []*record.Record, 1)
+		go func() {
+			defer close(prepared)
+			for start := 0; start < len(r.Items); start += batchChunk {
+				end := min(start+batchChunk, len(r.Items))
+				prepared <- n.prepareChunk(ctx, r, start, end, res.Results)
+			}
+		}()
+		var failed error
+		start := 0
+		for records := range prepared {
+			results := res.Results[start : start+len(records)]
+			mine := slices.Clone(results) // an abandoned write may still fill it
+			if failed == nil {
+				failed = n.Store.WriteInTime(ctx, func(tx *store.Tx) error {
+					return n.learnChunk(tx, records, r.KeepDuplicates, mine)
+				})
+			}
 			if failed == nil {
 				copy(results, mine)
 			}
+			for i := range results { // those of committed chunks stay
+				if failed != nil && results[i].Error == nil {
+					results[i] = robotmem.BatchResult{Error: batchError(failed)}
+				}
+			}
+			start += len(records)
+			m.Add(int64(len(records)))
 		}
-		if failed != nil {
-			refuseRest(results, sqlite.Wrap("learn_batch", failed))
+		if failed != nil && !slices.ContainsFunc(res.Results, func(b robotmem.BatchResult) bool { return b.Error == nil }) {
+			return nil, failed
 		}
-		start += len(records)
-		m.Add(int64(len(records)))
-	}
-	if failed != nil && allRefused(res.Results) {
-		return nil, sqlite.Wrap("learn_batch", failed)
-	}
-	return res, nil
-}
-
-func allRefused(results []robotmem.BatchResult) bool {
-	for i := range results {
-		if results[i].Error == nil {
-			return false
-		}
-	}
-	return true
-}
-
-// refuseRest sets the error of every item without a result that was not stored. Results
-// of committed chunks stay.
-func refuseRest(results []robotmem.BatchResult, err error) {
-	for i := range results {
-		if results[i].Error == nil {
-			results[i] = robotmem.BatchResult{Error: batchError(err)}
-		}
-	}
+		return res, nil
+	})
 }
 
 // learnChunk stores the records of one transaction. A refused item has written nothing,
@@ -149,7 +120,8 @@ func (n *Node) learnChunk(tx *store.Tx, records []*record.Record, keepDuplicates
 		if rec == nil {
 			continue
 		}
-		got, err := n.learn(tx, rec, keepDuplicates)
+		got := &robotmem.LearnResponse{}
+		err := n.learn(tx, rec, keepDuplicates, got)
 		if refused := (*robotmem.Error)(nil); errors.As(err, &refused) {
 			results[i] = robotmem.BatchResult{Error: batchError(err)}
 			continue
@@ -169,14 +141,16 @@ func (n *Node) prepareChunk(ctx context.Context, r *robotmem.LearnBatchRequest, 
 	parallel(len(records), func(i int) {
 		err := r.ItemError(start + i)
 		if ctx.Err() != nil { // the caller has left
-			err = sqlite.Wrap("learn_batch", ctx.Err())
+			err = ctx.Err()
+		}
+		item := r.Items[start+i]
+		if err == nil {
+			err = robotmem.Validate("learn_batch", &item)
 		}
 		if err == nil {
-			item := r.Items[start+i]
-			records[i], err = n.learnRecord("learn_batch", &item)
+			records[i], err = n.learnRecord(&item)
 		}
 		if err != nil {
-			records[i] = nil
 			results[start+i] = robotmem.BatchResult{Error: batchError(err)}
 		}
 	})
@@ -184,10 +158,7 @@ func (n *Node) prepareChunk(ctx context.Context, r *robotmem.LearnBatchRequest, 
 }
 
 func batchError(err error) *robotmem.BatchError {
-	e := (*robotmem.Error)(nil)
-	if !errors.As(err, &e) {
-		return &robotmem.BatchError{Kind: robotmem.Internal, Detail: err.Error()}
-	}
+	e := sqlite.Explain(err)
 	return &robotmem.BatchError{Kind: e.Kind, Field: e.Field, Detail: e.Detail()}
 }
 

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
@@ -16,17 +17,16 @@ import (
 
 // History implements Service.
 func (n *Node) History(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.HistoryResponse, error) {
-	res := &robotmem.HistoryResponse{MemoryID: req.MemoryID}
-	return orNil(res, read(ctx, n, "history", req, func(c *store.Conn, r *robotmem.MemoryRequest) (err error) {
+	return read(ctx, n, "history", req, func(c *store.Conn, r *robotmem.MemoryRequest, res *robotmem.HistoryResponse) (err error) {
+		res.MemoryID = req.MemoryID
 		res.UID, res.Versions, err = c.Versions(r.MemoryID)
 		return err
-	}))
+	})
 }
 
 // Get implements Service.
 func (n *Node) Get(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.Memory, error) {
-	res := &robotmem.Memory{}
-	return orNil(res, read(ctx, n, "get", req, func(c *store.Conn, r *robotmem.MemoryRequest) error {
+	return read(ctx, n, "get", req, func(c *store.Conn, r *robotmem.MemoryRequest, res *robotmem.Memory) error {
 		m, err := c.Memory(r.MemoryID, n.Now())
 		if err != nil {
 			return err
@@ -41,13 +41,12 @@ func (n *Node) Get(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.
 		}
 		*res = *m
 		return err
-	}))
+	})
 }
 
 // Timeline implements Service.
 func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*robotmem.TimelineResponse, error) {
-	res := &robotmem.TimelineResponse{}
-	return orNil(res, read(ctx, n, "timeline", req, func(c *store.Conn, r *robotmem.TimelineRequest) error {
+	return read(ctx, n, "timeline", req, func(c *store.Conn, r *robotmem.TimelineRequest, res *robotmem.TimelineResponse) error {
 		m, err := c.Memory(r.MemoryID, n.Now())
 		if err != nil {
 			return err
@@ -62,7 +61,7 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 		default:
 			res.Of = "collection " + m.Collection
 		}
-		set, err := n.matching(c, m.Collection, same, nil, nil)
+		set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: m.Collection}}, same)
 		if err != nil {
 			return err
 		}
@@ -74,13 +73,12 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 		found, degraded, err := c.FindAll(rowIDs(around), n.Now())
 		res.Memories, res.Degraded = recall.Lines(found, n.Now()), degraded
 		return err
-	}))
+	})
 }
 
 // List implements Service.
 func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.ListResponse, error) {
-	res := &robotmem.ListResponse{}
-	return orNil(res, read(ctx, n, "list", req, func(c *store.Conn, r *robotmem.ListRequest) error {
+	return read(ctx, n, "list", req, func(c *store.Conn, r *robotmem.ListRequest, res *robotmem.ListResponse) error {
 		from, err := store.Resume("list", store.Paging{Page: r.Page, BeforeID: r.BeforeID, Cursor: r.Cursor}, store.ListFilters(*r))
 		if err != nil {
 			return err
@@ -102,14 +100,14 @@ func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.L
 			return err
 		}
 		ids := newestFirst(set, r.BeforeID)
-		p := page{ids: ids, number: r.Page, limit: r.Limit}
+		p := page{ids, r.Page, r.Limit, (r.Page - 1) * r.Limit}
 		if from != nil {
-			p.after(slices.IndexFunc(ids, func(id int64) bool { return id < from.ID }))
+			p.number, p.from = 0, sort.Search(len(ids), func(i int) bool { return ids[i] < from.ID })
 		}
 		return n.fill(c, res, p, func(last store.TimedID) string {
 			return store.After("list", store.ListFilters(*r), last.ID, "")
 		})
-	}))
+	})
 }
 
 // newestFirst lists the ids of a set in descending order, only those below a bound if it
@@ -130,22 +128,11 @@ type page struct {
 	from          int     // index in ids of the first item
 }
 
-// after starts the page at an index of ids; -1 means past the end.
-func (p *page) after(at int) {
-	p.number, p.from = 0, at
-	if at < 0 {
-		p.from = len(p.ids)
-	}
-}
-
 // fill loads the memories of a page. next returns the cursor of the page that follows a
 // memory.
 func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func(store.TimedID) string) (err error) {
 	res.Page, res.Limit, res.Total = p.number, p.limit, int64(len(p.ids))
-	if p.number > 0 {
-		p.from = min(len(p.ids), (p.number-1)*p.limit)
-	}
-	rest := p.ids[p.from:]
+	rest := p.ids[min(len(p.ids), p.from):]
 	ids := rest[:min(len(rest), p.limit)]
 	if res.Memories, res.Degraded, err = c.FindAll(ids, n.Now()); err != nil {
 		return err
@@ -166,8 +153,7 @@ func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func
 
 // Sessions implements Service.
 func (n *Node) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
-	res := &robotmem.SessionsResponse{}
-	return orNil(res, read(ctx, n, "sessions", req, func(c *store.Conn, r *robotmem.SessionsRequest) error {
+	return read(ctx, n, "sessions", req, func(c *store.Conn, r *robotmem.SessionsRequest, res *robotmem.SessionsResponse) error {
 		from, err := store.Resume("sessions", store.Paging{Page: r.Page, Cursor: r.Cursor}, store.SessionsFilters(*r))
 		if err != nil {
 			return err
@@ -176,13 +162,12 @@ func (n *Node) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*ro
 			res.Page = r.Page
 		}
 		return c.Sessions(r, from, res)
-	}))
+	})
 }
 
 // SessionMemories implements Service.
 func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
-	res := &robotmem.ListResponse{}
-	return orNil(res, read(ctx, n, "session_memories", req, func(c *store.Conn, r *robotmem.SessionMemoriesRequest) error {
+	return read(ctx, n, "session_memories", req, func(c *store.Conn, r *robotmem.SessionMemoriesRequest, res *robotmem.ListResponse) error {
 		from, err := store.Resume("session_memories", store.Paging{Page: r.Page, Cursor: r.Cursor}, store.SessionMemoriesFilters(*r))
 		if err != nil {
 			return err
@@ -196,53 +181,56 @@ func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemorie
 		}
 		moments := n.index.Columns.ObservedTimes(set)
 		slices.SortFunc(moments, store.TimedID.Compare)
-		p := page{ids: rowIDs(moments), number: r.Page, limit: r.Limit}
+		p := page{rowIDs(moments), r.Page, r.Limit, (r.Page - 1) * r.Limit}
 		if from != nil {
 			last := store.TimedID{ID: from.ID, NS: store.ParseTime(from.At).UnixNano()}
-			p.after(slices.IndexFunc(moments, func(m store.TimedID) bool { return m.Compare(last) > 0 }))
+			p.number, p.from = 0, sort.Search(len(moments), func(i int) bool { return moments[i].Compare(last) > 0 })
 		}
 		return n.fill(c, res, p, func(last store.TimedID) string {
 			return store.After("session_memories", store.SessionMemoriesFilters(*r), last.ID, store.FormatTime(time.Unix(0, last.NS)))
 		})
-	}))
+	})
 }
 
 // Collections implements Service.
 func (n *Node) Collections(ctx context.Context, req *admin.CollectionsRequest) (*admin.CollectionsResponse, error) {
-	res := &admin.CollectionsResponse{}
-	return orNil(res, read(ctx, n, "collections", req, func(c *store.Conn, _ *admin.CollectionsRequest) (err error) {
+	return read(ctx, n, "collections", req, func(c *store.Conn, _ *admin.CollectionsRequest, res *admin.CollectionsResponse) (err error) {
 		if err := n.index.Columns.Sync(c); err != nil {
 			return err
 		}
 		res.Collections, err = index.Collections(c, &n.index.Columns)
 		return err
-	}))
+	})
 }
 
 // Categories implements Service.
 func (n *Node) Categories(ctx context.Context, req *admin.CategoriesRequest) (*admin.CategoriesResponse, error) {
-	res := &admin.CategoriesResponse{}
-	return orNil(res, read(ctx, n, "categories", req, func(c *store.Conn, r *admin.CategoriesRequest) error {
+	return read(ctx, n, "categories", req, func(c *store.Conn, r *admin.CategoriesRequest, res *admin.CategoriesResponse) error {
 		if err := n.index.Columns.Sync(c); err != nil {
 			return err
 		}
 		res.Categories = n.index.Columns.Categories(r.Collection)
 		return nil
-	}))
+	})
 }
 
 // RecentFailures implements Service.
 func (n *Node) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
-	res := &robotmem.ListResponse{}
-	return orNil(res, read(ctx, n, "recent_failures", req, func(c *store.Conn, r *robotmem.RecentFailuresRequest) (err error) {
-		var since time.Time
-		if r.Days > 0 {
-			since = n.Now().AddDate(0, 0, -r.Days)
-		}
-		res.Page, res.Limit = 1, r.Limit
-		res.Memories, res.Total, res.Degraded, err = n.failures(c, r.Collection, since, r.Limit)
+	return read(ctx, n, "recent_failures", req, n.recentFailures)
+}
+
+func (n *Node) recentFailures(c *store.Conn, r *robotmem.RecentFailuresRequest, res *robotmem.ListResponse) error {
+	from := index.Selection{Scope: index.Scope{Collection: r.Collection}}
+	if r.Days > 0 {
+		from.After = new(n.Now().AddDate(0, 0, -r.Days))
+	}
+	set, err := n.matching(c, from, failed)
+	if err != nil {
 		return err
-	}))
+	}
+	res.Page, res.Limit, res.Total = 1, r.Limit, int64(set.Count())
+	res.Memories, res.Degraded, err = c.Newest(n.index.Columns.ObservedTimes(set), r.Limit, n.Now())
+	return err
 }
 
 // failed matches failures: lessons, and memories of a task without success.
@@ -250,22 +238,3 @@ var failed = robotmem.Object{"$or": []any{
 	map[string]any{"category": map[string]any{"$in": []any{"postmortem", "gotcha"}}},
 	map[string]any{"outcome": robotmem.OutcomeFailure},
 }}
-
-// failures returns the most recent failures since a time, at most so many, their total
-// number, and remarks for degraded.
-func (n *Node) failures(c *store.Conn, collection string, since time.Time, most int) (newest []robotmem.Memory, total int64, degraded []string, err error) {
-	set, err := n.failureSet(c, collection, since)
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	newest, degraded, err = c.Newest(n.index.Columns.ObservedTimes(set), most, n.Now())
-	return newest, int64(set.Count()), degraded, err
-}
-
-// failureSet is the set of failures, since a time unless that is zero.
-func (n *Node) failureSet(c *store.Conn, collection string, since time.Time) (*bitset.BitSet, error) {
-	if since.IsZero() {
-		return n.matching(c, collection, failed, nil, nil)
-	}
-	return n.matching(c, collection, failed, &since, nil)
-}

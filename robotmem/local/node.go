@@ -105,33 +105,30 @@ var (
 // wrong.
 func Open(ctx context.Context, path string, o Options) (*Node, error) {
 	n, err := openNode(ctx, path, o)
-	if err != nil {
-		return nil, sqlite.Wrap("open", err)
-	}
-	return n, nil
+	return n, sqlite.Wrap("open", err)
 }
 
 func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
-	rules, err := o.rules()
+	records, err := o.records()
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{options: o, records: &record.Builder{}, Log: o.Logger}
+	n := &Node{options: o, Log: o.Logger, counters: accessCounters{wake: make(chan struct{}, 1)}}
 	background, quit := context.WithCancel(context.Background())
 	n.quit, n.Quitting = quit, background.Done()
 
 	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Changed: func(revision int64) {
 		n.watch.saw(revision)
-		n.embeddings.rouse()
+		maintenance.Wake(n.embeddings.wake)
 		n.index.NoticeChange()
 	}}
 	n.embeddings = embeddings{store: n.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
 	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1), Changed: make(chan struct{}, 1)}
 	n.maintenance = &maintenance.Maintainer{
-		Store: n.Store, Index: n.index, Records: n.records, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
+		Store: n.Store, Index: n.index, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
 	}
 	n.embeddings.paused = &n.maintenance.Paused
@@ -142,17 +139,18 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 				return n.index.Nearest(&store.Conn{Conn: c}, unit, k)
 			})
 		},
-		Check: store.RefuseForeign, Migrate: store.Migrate(builderOf(rules)), Version: store.SchemaVersion(), Group: n.Store,
+		Check: store.RefuseForeign, Migrate: store.Migrate(records), Version: store.SchemaVersion(), Group: n.Store,
 	}); err != nil {
 		quit()
 		return nil, err
 	}
-	n.records.Rules = rules()
+	n.records = records()
+	n.maintenance.Records = n.records
 	n.background.Go(func() { n.index.Run(background) })
 	if n.Store.ReadOnly() != "" {
 		return n, nil
 	}
-	n.counters.start(n)
+	n.background.Go(func() { n.counters.run(background, n) })
 	if !o.Retention.None() {
 		n.background.Go(func() { n.maintenance.RunRetention(background) })
 	}
@@ -166,10 +164,6 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	n.maintenance.Behind.Store(true)
 	n.background.Go(func() { n.maintenance.RunFeatures(background) })
 	return n, nil
-}
-
-func builderOf(rules func() *classify.Rules) func() *record.Builder {
-	return func() *record.Builder { return &record.Builder{Rules: rules()} }
 }
 
 // Complete fills in the defaults and checks the options.
@@ -193,36 +187,31 @@ func (o *Options) Complete() error {
 	if err := o.checkWeights(); err != nil {
 		return err
 	}
-	if o.Disk == nil {
-		o.Disk = sqlite.SystemDisk{}
-	}
+	o.Disk, o.Logger = cmp.Or[Disk](o.Disk, sqlite.SystemDisk{}), cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Clock == nil {
 		o.Clock = time.Now
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return nil
 }
 
-// builtInRules are compiled once per process, which takes milliseconds.
-var builtInRules = sync.OnceValue(func() *classify.Rules {
+// builtIn has the built-in rules, which are compiled once per process. That takes milliseconds.
+var builtIn = sync.OnceValue(func() *record.Builder {
 	rules, _ := classify.Parse(taxonomy.YAML) // tests compile them
-	return rules
+	return &record.Builder{Rules: rules}
 })
 
-// rules returns a function that waits for the compiled rules. The built-in ones are compiled while
-// the file is opened.
-func (o *Options) rules() (wait func() *classify.Rules, err error) {
+// records returns a function that waits for the compiled rules. The built-in ones are compiled
+// while the file is opened.
+func (o *Options) records() (wait func() *record.Builder, err error) {
 	if bytes.Equal(o.Taxonomy, taxonomy.YAML) {
-		go builtInRules()
-		return builtInRules, nil
+		go builtIn()
+		return builtIn, nil
 	}
 	rules, err := classify.Parse(o.Taxonomy)
 	if err != nil {
 		err = robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
 	}
-	return func() *classify.Rules { return rules }, err
+	return func() *record.Builder { return &record.Builder{Rules: rules} }, err
 }
 
 func (o *Options) checkWeights() error {
@@ -285,9 +274,9 @@ func (n *Node) Close() error {
 	n.background.Wait()
 	// In parallel: both may wait for the lock of another process.
 	var last sync.WaitGroup
-	last.Go(func() { n.counters.stop(n) })
 	ctx, cancel := context.WithTimeout(context.Background(), lastFlush)
 	defer cancel()
+	last.Go(func() { n.counters.flush(ctx, n) })
 	err := errors.Join(n.index.SaveSnapshots(context.Background()), n.Store.FillFullText(ctx))
 	if err != nil && !errors.Is(err, robotmem.Unavailable) && ctx.Err() == nil {
 		n.Log.Warn("the indexes of the file are not brought up to date; that is done later", "err", err)

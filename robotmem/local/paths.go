@@ -11,12 +11,11 @@ import (
 
 // Paths implements Service.
 func (n *Node) Paths(ctx context.Context, req *robotmem.PathsRequest) (*robotmem.PathsResponse, error) {
-	res := &robotmem.PathsResponse{Paths: []robotmem.ContextPath{}}
-	return orNil(res, read(ctx, n, "paths", req, func(c *store.Conn, r *robotmem.PathsRequest) error { return n.paths(c, r, res) }))
+	return read(ctx, n, "paths", req, n.paths)
 }
 
 func (n *Node) paths(c *store.Conn, r *robotmem.PathsRequest, res *robotmem.PathsResponse) error {
-	set, err := n.matching(c, r.Collection, nil, nil, nil)
+	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: r.Collection}}, nil)
 	if err != nil {
 		return err
 	}
@@ -27,7 +26,7 @@ func (n *Node) paths(c *store.Conn, r *robotmem.PathsRequest, res *robotmem.Path
 		return err
 	}
 	res.Total = len(paths)
-	res.Paths = append(res.Paths, paths[:min(index.MaxPaths, len(paths))]...)
+	res.Paths = append([]robotmem.ContextPath{}, paths[:min(index.MaxPaths, len(paths))]...)
 	if r.Path != "" && len(paths) > 0 {
 		res.Paths[0].Values, err = n.index.Columns.PathValues(c, &paths[0], set)
 	}

@@ -5,8 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
+	"math"
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/payload"
@@ -20,7 +21,7 @@ import (
 // summary and features.
 func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming) error {
 	p := rec.Perception
-	body := &countingReader{Reader: in.reader}
+	body := &io.LimitedReader{R: in.reader, N: math.MaxInt64} // counts the bytes
 	w, err := n.Store.Payloads().Write(ctx, body, payload.Options{
 		Limit: in.limit, Inline: record.InlinePayload, Expect: in.size, HeadLimit: record.DecodeLimit,
 		Hint: func(head []byte) payload.Hint { return payload.HintOf(p.Declared, rec.Metadata, head) },
@@ -31,7 +32,7 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 	case errors.Is(err, payload.ErrShort), errors.Is(err, payload.ErrLong):
 		return robotmem.Errorf(robotmem.Invalid, in.field, "changed while it was read: %d bytes were expected; nothing was stored", in.size)
 	}
-	if failed := n.notKept(ctx, in.field, in.needed(body.bytes), err); failed != nil {
+	if failed := n.notKept(ctx, in.field, in.needed(math.MaxInt64-body.N), err); failed != nil {
 		return failed
 	}
 	if err != nil {
@@ -39,7 +40,7 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 	}
 	p.Stored, rec.SHA256 = w, hex.EncodeToString(w.Sum[:])
 	if rec.MediaType, err = perception.Sniff(w.Head, p.Declared); err != nil {
-		n.dropUnused(ctx, rec)
+		n.dropUnused(ctx, w)
 		return robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 	}
 	n.describePayload(rec)
@@ -63,12 +64,12 @@ func (n *Node) notKept(ctx context.Context, field, needed string, err error) err
 	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", store.RootReason(err))
 }
 
-// dropUnused removes the files that were written for perceptions that were not stored,
-// unless another memory refers to them. If it fails, a harmless orphan file remains.
-func (n *Node) dropUnused(ctx context.Context, records ...*record.Record) {
+// dropUnused removes the files that were written for payloads that were not stored, unless a
+// memory refers to them. If it fails, a harmless orphan file remains.
+func (n *Node) dropUnused(ctx context.Context, written ...*payload.Written) {
 	var files [][sha256.Size]byte
-	for _, rec := range records {
-		if w := rec.Perception.Stored; w != nil && w.New {
+	for _, w := range written {
+		if w != nil && w.New {
 			files = append(files, w.Sum)
 		}
 	}
@@ -102,95 +103,82 @@ func (n *Node) describePayload(rec *record.Record) {
 
 // OpenData implements Streams.
 func (n *Node) OpenData(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
-	r := *req
-	if err := robotmem.Validate("data", &r); err != nil {
-		return nil, err
-	}
-	var res *robotmem.DataReader
-	find := func(c *store.Conn) error {
-		m, err := c.Memory(r.MemoryID, n.Now())
-		if err == nil {
-			res, err = n.Store.OpenData(c, m)
+	return serve("data", req, func(r *robotmem.MemoryRequest) (res *robotmem.DataReader, err error) {
+		find := func(c *store.Conn) error {
+			m, err := c.Memory(r.MemoryID, n.Now())
+			if err == nil {
+				res, err = n.Store.OpenData(c, m)
+			}
+			return err
 		}
-		return err
-	}
-	err := n.Store.Read(ctx, find)
-	if errors.Is(err, robotmem.Corrupt) {
-		err = n.Store.Read(ctx, find) // an eviction may have removed it after the snapshot
-	}
-	if err != nil {
-		return nil, sqlite.Wrap("data", err)
-	}
-	return res, nil
+		err = n.Store.Read(ctx, find)
+		if errors.Is(err, robotmem.Corrupt) {
+			err = n.Store.Read(ctx, find) // an eviction may have removed it after the snapshot
+		}
+		return res, err
+	})
 }
 
 // Data implements Service.
 func (n *Node) Data(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
-	d, err := n.OpenData(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	res := &robotmem.DataResponse{MemoryID: d.MemoryID, MediaType: d.MediaType, Bytes: d.Bytes, SHA256: d.SHA256}
-	if d.Bytes > n.options.MaxPayload {
-		err = robotmem.Errorf(robotmem.TooLarge, "memory_id", "memory %d has %d bytes, too many for one answer (%d); read them as a stream: GET %s, or robotmem data %d --output FILE", d.MemoryID, d.Bytes, n.options.MaxPayload, fmt.Sprintf("/api/memory/%d/data", d.MemoryID), d.MemoryID)
-	} else {
-		res.DataBase64, err = store.ReadAll(d, d.Bytes)
-	}
-	if err := errors.Join(err, d.Close()); err != nil {
-		return nil, sqlite.Wrap("data", err)
-	}
-	return res, nil
+	return serve("data", req, func(r *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
+		d, err := n.OpenData(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		res := &robotmem.DataResponse{MemoryID: d.MemoryID, MediaType: d.MediaType, Bytes: d.Bytes, SHA256: d.SHA256}
+		if d.Bytes > n.options.MaxPayload {
+			err = robotmem.Errorf(robotmem.TooLarge, "memory_id", "memory %d has %d bytes, too many for one answer (%d); read them as a stream: GET /api/memory/%[1]d/data, or robotmem data %[1]d --output FILE", d.MemoryID, d.Bytes, n.options.MaxPayload)
+		} else {
+			res.DataBase64, err = store.ReadAll(d, d.Bytes)
+		}
+		return res, errors.Join(err, d.Close())
+	})
 }
 
 // item loads a perception and its payload.
-func (n *Node) item(c *store.Conn, id int64) (m *robotmem.Memory, item perception.Item, err error) {
-	if m, err = c.Memory(id, n.Now()); err == nil {
-		item, err = n.Store.Item(c, m)
-	}
+func (n *Node) item(ctx context.Context, id int64) (m *robotmem.Memory, item perception.Item, err error) {
+	err = n.Store.Read(ctx, func(c *store.Conn) error {
+		if m, err = c.Memory(id, n.Now()); err == nil {
+			item, err = n.Store.Item(c, m)
+		}
+		return err
+	})
 	return m, item, err
 }
 
 // Preview implements Service.
 func (n *Node) Preview(ctx context.Context, req *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
-	res := &robotmem.PreviewResponse{MemoryID: req.MemoryID}
-	var item perception.Item
-	var size perception.PreviewOptions
-	err := read(ctx, n, "preview", req, func(c *store.Conn, r *robotmem.PreviewRequest) error {
-		m, found, err := n.item(c, r.MemoryID)
-		if err == nil {
-			res.Summary, res.SHA256 = m.Summary, m.SHA256
+	return serve("preview", req, func(r *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
+		m, item, err := n.item(ctx, r.MemoryID)
+		if err != nil {
+			return nil, err
 		}
-		item, size = found, perception.PreviewOptions{Width: r.Width, Height: r.Height}
-		return err
+		p, err := perception.MakePreview(item, perception.PreviewOptions{Width: r.Width, Height: r.Height})
+		if err != nil {
+			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "no picture can be made of memory %d: %v; data returns its bytes", r.MemoryID, err)
+		}
+		return &robotmem.PreviewResponse{
+			MemoryID: r.MemoryID, Summary: m.Summary, SHA256: m.SHA256,
+			MediaType: p.MediaType, Width: p.Width, Height: p.Height, DataBase64: p.Data,
+		}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	p, err := perception.MakePreview(item, size)
-	if err != nil {
-		return nil, sqlite.Wrap("preview", robotmem.Errorf(robotmem.NotFound, "memory_id", "no picture can be made of memory %d: %v; data returns its bytes", req.MemoryID, err))
-	}
-	res.MediaType, res.Width, res.Height, res.DataBase64 = p.MediaType, p.Width, p.Height, p.Data
-	return res, nil
 }
 
 // Samples implements Service.
 func (n *Node) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
-	var item perception.Item
-	var r robotmem.SamplesRequest
-	err := read(ctx, n, "samples", req, func(c *store.Conn, checked *robotmem.SamplesRequest) (err error) {
-		if r = *checked; r.From != nil && r.To != nil && *r.From > *r.To {
-			return robotmem.Errorf(robotmem.Invalid, "to", "must not be before from (%v), not %v", *r.From, *r.To)
+	return serve("samples", req, func(r *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
+		if r.From != nil && r.To != nil && *r.From > *r.To {
+			return nil, robotmem.Errorf(robotmem.Invalid, "to", "must not be before from (%v), not %v", *r.From, *r.To)
 		}
-		_, item, err = n.item(c, r.MemoryID)
-		return err
+		_, item, err := n.item(ctx, r.MemoryID)
+		if err != nil {
+			return nil, err
+		}
+		s, err := perception.MakeSamples(item, perception.SamplesOptions{From: r.From, To: r.To, Points: r.Points, Trace: r.Trace})
+		if err != nil {
+			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err)
+		}
+		return &robotmem.SamplesResponse{MemoryID: r.MemoryID, Samples: *s}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	s, err := perception.MakeSamples(item, perception.SamplesOptions{From: r.From, To: r.To, Points: r.Points, Trace: r.Trace})
-	if err != nil {
-		return nil, sqlite.Wrap("samples", robotmem.Errorf(robotmem.NotFound, "memory_id", "no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err))
-	}
-	return &robotmem.SamplesResponse{MemoryID: r.MemoryID, Samples: *s}, nil
 }

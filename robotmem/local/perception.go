@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/perception"
@@ -20,28 +19,21 @@ import (
 
 // SavePerception implements Service.
 func (n *Node) SavePerception(ctx context.Context, req *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
-	return n.savePerception(ctx, req, nil)
+	return n.SavePerceptionFrom(ctx, req, nil)
 }
 
 // SavePerceptionFrom implements Streams.
 func (n *Node) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
-	return n.savePerception(ctx, req, data)
-}
-
-func (n *Node) savePerception(ctx context.Context, req *robotmem.SavePerceptionRequest, stream io.Reader) (*robotmem.SavePerceptionResponse, error) {
-	r := *req
-	if err := robotmem.Validate("save_perception", &r); err != nil {
-		return nil, err
-	}
-	in, err := n.incoming(&r, stream)
-	if err != nil {
-		return nil, sqlite.Wrap("save_perception", err)
-	}
-	res, err := n.keepPerception(ctx, &r, in)
-	if err := errors.Join(err, in.close()); err != nil {
-		return nil, sqlite.Wrap("save_perception", err)
-	}
-	return res, nil
+	return serve("save_perception", req, func(r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
+		in, err := n.incoming(r, data)
+		if err != nil {
+			return nil, err
+		}
+		if in.file != nil {
+			defer in.file.Close()
+		}
+		return n.keepPerception(ctx, r, in)
+	})
 }
 
 func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionRequest, in *incoming) (*robotmem.SavePerceptionResponse, error) {
@@ -54,7 +46,14 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 	}
 	if in.reader != nil {
 		if in.size < 0 || in.size > record.InlinePayload {
-			if known, err := n.knownOrigin(ctx, rec); err != nil || known != nil {
+			// Check the session and the origin before a large payload is written.
+			var known *robotmem.SavePerceptionResponse
+			err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
+				probe := *rec
+				known, err = c.KnownOrigin(&probe, n.Now())
+				return err
+			})
+			if err != nil || known != nil {
 				return known, err
 			}
 		}
@@ -64,20 +63,12 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 	}
 	rec.PerceptionType = cmp.Or(rec.PerceptionType, "visual") // nothing but a description
 	res := &robotmem.SavePerceptionResponse{}
-	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) error {
-		*res = robotmem.SavePerceptionResponse{}
-		return n.insertPerception(tx, rec, res)
-	})
-	if errors.Is(err, sqlite.ErrUndecided) {
-		return nil, err // the commit may still succeed and refer to the file
+	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) error { return n.insertPerception(tx, rec, res) })
+	// The commit of an undecided write may still succeed and refer to the file.
+	if !errors.Is(err, sqlite.ErrUndecided) && (err != nil || res.Status == "duplicate") {
+		n.dropUnused(ctx, rec.Perception.Stored)
 	}
-	if err != nil || res.Status == "duplicate" {
-		n.dropUnused(ctx, rec)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return res, nil
+	return res, err
 }
 
 // describePerception prepares the record of a request without its payload.
@@ -86,10 +77,8 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 	if err != nil {
 		return nil, err
 	}
-	if r.MediaType != "" {
-		if _, err := perception.Sniff(nil, r.MediaType); err != nil {
-			return nil, robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
-		}
+	if _, err := perception.Sniff(nil, r.MediaType); err != nil {
+		return nil, robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 	}
 	rec, err := n.records.Prepare("perception", r.Description, r.Context)
 	if err != nil {
@@ -104,17 +93,6 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 		rec.RawMetadata = raw
 	}
 	return rec, nil
-}
-
-// knownOrigin checks the session and the origin before a large payload is written. It
-// returns the response if the origin is known.
-func (n *Node) knownOrigin(ctx context.Context, rec *record.Record) (known *robotmem.SavePerceptionResponse, err error) {
-	err = n.Store.Read(ctx, func(c *store.Conn) error {
-		probe := *rec
-		known, err = c.KnownOrigin(&probe, n.Now())
-		return err
-	})
-	return known, err
 }
 
 // insertPerception stores a perception and fills the response.
@@ -132,18 +110,18 @@ func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.
 	if err := tx.InsertPayload(p); err != nil {
 		return err
 	}
-	if res.MemoryID, res.UID, err = tx.Insert(&settled); err != nil {
+	id, uid, err := tx.Insert(&settled)
+	if err != nil {
 		return err
 	}
-	if err := tx.InsertOrigin(settled.Collection, p.Origin, res.MemoryID); err != nil {
-		return err
+	*res = robotmem.SavePerceptionResponse{
+		Status: "created", MemoryID: id, UID: uid, Collection: settled.Collection,
+		PerceptionType: settled.PerceptionType, MediaType: settled.MediaType, Summary: settled.Summary,
 	}
-	res.Status, res.Collection = "created", settled.Collection
-	res.PerceptionType, res.MediaType, res.Summary = settled.PerceptionType, settled.MediaType, settled.Summary
 	if p.Stored != nil {
 		res.Bytes, res.SHA256 = p.Stored.Size, settled.SHA256
 	}
-	return tx.InsertFeatures(res.MemoryID, p.Features)
+	return errors.Join(tx.InsertOrigin(settled.Collection, p.Origin, id), tx.InsertFeatures(id, p.Features))
 }
 
 // incoming is the payload of a request that is being read.
@@ -152,14 +130,7 @@ type incoming struct {
 	size   int64     // -1 if unknown
 	field  string    // the request field, for errors
 	limit  int64     // bytes
-	closer io.Closer
-}
-
-func (in *incoming) close() error {
-	if in.closer == nil {
-		return nil
-	}
-	return in.closer.Close()
+	file   *os.File  // nil unless it is read from one
 }
 
 // incoming returns the payload of a request, which may have one source only.
@@ -204,25 +175,24 @@ func (n *Node) openAllowed(path string) (*incoming, error) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "path", "is not a path")
 	}
 	for _, folder := range n.options.AllowPaths {
+		rel := ""
 		base, err := filepath.Abs(folder)
-		if err != nil {
-			continue
+		if err == nil {
+			rel, err = filepath.Rel(base, abs)
 		}
-		rel, err := filepath.Rel(base, abs)
-		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			continue
+		if err == nil && filepath.IsLocal(rel) {
+			return n.openBelow(base, rel)
 		}
-		return n.openBelow(base, rel)
 	}
 	return nil, robotmem.Errorf(robotmem.Forbidden, "path", "is outside the folders that are allowed; the operator adds one with --allow-path")
 }
 
-func (n *Node) openBelow(folder, rel string) (in *incoming, err error) {
+func (n *Node) openBelow(folder, rel string) (*incoming, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)", sqlite.Reason(err))
 	}
-	defer func() { err = errors.Join(err, root.Close()) }()
+	defer root.Close()
 	// Stat first: opening a named pipe blocks until it has a writer.
 	if info, err := root.Stat(rel); err == nil && !info.Mode().IsRegular() {
 		return nil, robotmem.Errorf(robotmem.Invalid, "path", "is not a regular file")
@@ -241,9 +211,10 @@ func (n *Node) openBelow(folder, rel string) (in *incoming, err error) {
 	case info.Size() > n.options.MaxStream:
 		err = robotmem.Errorf(robotmem.TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), n.options.MaxStream)
 	default:
-		return &incoming{reader: f, size: info.Size(), field: "path", limit: n.options.MaxStream, closer: f}, nil
+		return &incoming{reader: f, size: info.Size(), field: "path", limit: n.options.MaxStream, file: f}, nil
 	}
-	return nil, errors.Join(err, f.Close())
+	_ = f.Close()
+	return nil, err
 }
 
 // needed describes the size of a payload: the declared one, or at least the bytes read.
@@ -252,16 +223,4 @@ func (in *incoming) needed(came int64) string {
 		return sqlite.About(in.size)
 	}
 	return "more than " + sqlite.BytesText(came)
-}
-
-// countingReader counts the bytes read from a payload.
-type countingReader struct {
-	io.Reader
-	bytes int64
-}
-
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.bytes += int64(n)
-	return n, err
 }

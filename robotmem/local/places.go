@@ -5,44 +5,28 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Places implements Service.
 func (n *Node) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robotmem.PlacesResponse, error) {
-	res := &robotmem.PlacesResponse{Fields: []robotmem.PlaceField{}, Points: []robotmem.PlacePoint{}, Cells: []robotmem.PlaceCell{}}
-	return orNil(res, read(ctx, n, "places", req, func(c *store.Conn, r *robotmem.PlacesRequest) error {
-		filter, err := filter.Parse(r.ContextFilter)
-		if err != nil {
-			return err
-		}
-		if len(r.Min) > 0 && len(r.Max) > 0 && (r.Max[0] < r.Min[0] || r.Max[1] < r.Min[1]) {
-			return robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y")
-		}
-		return n.places(c, r, filter, res)
-	}))
+	return read(ctx, n, "places", req, n.places)
 }
 
-func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, filter *filter.Condition, res *robotmem.PlacesResponse) error {
-	if err := n.index.Columns.Sync(c); err != nil {
-		return err
+func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, res *robotmem.PlacesResponse) error {
+	*res = robotmem.PlacesResponse{Fields: []robotmem.PlaceField{}, Points: []robotmem.PlacePoint{}, Cells: []robotmem.PlaceCell{}}
+	if len(r.Min) > 0 && len(r.Max) > 0 && (r.Max[0] < r.Min[0] || r.Max[1] < r.Min[1]) {
+		return robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y")
 	}
 	if r.SessionID != "" {
 		if _, err := c.Session(r.SessionID); err != nil {
 			return err
 		}
 	}
-	now := n.Now()
-	set, err := n.index.Admit(c, index.Selection{
-		Scope: index.Scope{Collection: r.Collection, Session: r.SessionID, Category: r.Category, Kind: r.Type},
-		After: r.After, Before: r.Before, Now: now,
-	})
+	scope := index.Scope{Collection: r.Collection, Session: r.SessionID, Category: r.Category, Kind: r.Type}
+	set, err := n.matching(c, index.Selection{Scope: scope, After: r.After, Before: r.Before}, r.ContextFilter)
 	if err != nil {
-		return err
-	}
-	if set, err = n.index.Narrow(c, filter, set, now); err != nil {
 		return err
 	}
 	if res.Fields, err = n.index.Columns.PlaceFields(c, set); err != nil || r.Field == "" {

@@ -42,15 +42,13 @@ func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 
 // Search implements Service.
 func (n *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
-	r := *req
-	if err := robotmem.Validate("search", &r); err != nil {
-		return nil, err
-	}
-	res, err := n.Recall(ctx, &robotmem.RecallRequest{Query: r.Q, Collection: r.Collection, N: r.TopK, ParseTime: r.ParseTime, Explain: r.Explain})
-	if renamed := (*robotmem.Error)(nil); errors.As(err, &renamed) {
-		renamed.Op = "search"
-	}
-	return res, err
+	return serve("search", req, func(r *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
+		res, err := n.Recall(ctx, &robotmem.RecallRequest{Query: r.Q, Collection: r.Collection, N: r.TopK, ParseTime: r.ParseTime, Explain: r.Explain})
+		if renamed := (*robotmem.Error)(nil); errors.As(err, &renamed) {
+			renamed.Op = "search"
+		}
+		return res, err
+	})
 }
 
 // recall answers a query without counting it. If the words beside a time of the query match
@@ -124,7 +122,6 @@ func (n *Node) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.Reca
 	if s.embedding = n.embeddings.ask(ctx, q); s.embedding != nil {
 		defer s.embedding.cancel()
 		q.Embedded = true
-		s.embedding.wait(ctx)
 	}
 	var res *robotmem.RecallResponse
 	err := n.withWords(ctx, len(q.Content) > 0, func(missing error) error {

@@ -2,10 +2,12 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
+	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -16,9 +18,7 @@ import (
 // Recorder starts a recorder that stores its samples in this node. It does not block a
 // control loop. Close it before the node.
 func (n *Node) Recorder(o recorder.Options) *recorder.Recorder {
-	if o.Log == nil {
-		o.Log = n.Log
-	}
+	o.Log = cmp.Or(o.Log, n.Log)
 	return recorder.New(n, o)
 }
 
@@ -49,26 +49,18 @@ func (n *Node) keep(ctx context.Context, b recorder.Batch) error {
 	if err := n.Store.Read(ctx, func(c *store.Conn) error { _, err := c.BatchCollection(&b); return err }); err != nil {
 		return err
 	}
-	records := make([]*record.Record, 0, len(b.Items))
-	err := func() error {
-		for i := range b.Items {
-			rec, err := n.recorded(ctx, &b, &b.Items[i])
-			if err != nil {
-				return err
-			}
-			records = append(records, rec)
+	var records []*record.Record
+	var written []*payload.Written
+	for i := range b.Items {
+		rec, err := n.recorded(ctx, &b, &b.Items[i])
+		if err != nil {
+			n.dropUnused(ctx, written...)
+			return err
 		}
-		return n.storeBatch(ctx, &b, records)
-	}()
-	if err != nil {
-		n.dropUnused(ctx, records...)
+		records, written = append(records, rec), append(written, rec.Perception.Stored)
 	}
-	return err
-}
-
-func (n *Node) storeBatch(ctx context.Context, b *recorder.Batch, records []*record.Record) error {
-	return n.Store.Write(ctx, func(tx *store.Tx) error {
-		collection, err := tx.BatchCollection(b)
+	err := n.Store.Write(ctx, func(tx *store.Tx) error {
+		collection, err := tx.BatchCollection(&b)
 		if err != nil {
 			return err
 		}
@@ -84,6 +76,10 @@ func (n *Node) storeBatch(ctx context.Context, b *recorder.Batch, records []*rec
 		}
 		return nil
 	})
+	if err != nil {
+		n.dropUnused(ctx, written...)
+	}
+	return err
 }
 
 // recorded prepares the record of a recorder's item.

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -14,7 +15,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
-	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // Recover copies the readable rows of the damaged file from, with its log, to a new
@@ -32,27 +32,26 @@ import (
 // schema (then only a backup helps), Conflict if a newer robotmem wrote it, Unavailable
 // if another process has it open or the new file cannot be written. It leaves no new
 // file when it fails.
-func Recover(ctx context.Context, from, to string, o Options) (*maintenance.RecoverReport, error) {
-	if err := o.Complete(); err != nil {
-		return nil, sqlite.Wrap("recover", err)
-	}
-	report, err := recoverLocked(ctx, from, to, o)
-	return report, sqlite.Wrap("recover", err)
-}
-
-func recoverLocked(ctx context.Context, from, to string, o Options) (*maintenance.RecoverReport, error) {
-	source, err := openDamaged(ctx, from)
+func Recover(ctx context.Context, from, to string, o Options) (_ *maintenance.RecoverReport, err error) {
+	defer func() { err = sqlite.Wrap("recover", err) }()
+	source, err := openDamaged(ctx, from, &o)
 	if err != nil {
 		return nil, err
 	}
-	report, err := recoverInto(ctx, source, from, to, o)
-	return report, errors.Join(err, source.Close())
+	defer func() { _ = source.Close() }() // opened for reading only
+	return recoverInto(ctx, source, from, to, o)
 }
 
-// openDamaged opens a file with an exclusive lock.
-func openDamaged(ctx context.Context, path string) (*sqlite.Damaged, error) {
+// openDamaged completes the options and opens a file with an exclusive lock.
+func openDamaged(ctx context.Context, path string, o *Options) (*sqlite.Damaged, error) {
+	if err := o.Complete(); err != nil {
+		return nil, err
+	}
 	return sqlite.OpenDamaged(ctx, path, sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB}, func(c *sqlite.Conn) error {
-		_, err := store.RefuseForeign(c)
+		version, err := store.RefuseForeign(c)
+		if err == nil && version == 0 {
+			err = robotmem.Errorf(robotmem.Corrupt, "db", "the file holds no memory; bring it back from a backup")
+		}
 		return err
 	})
 }
@@ -68,31 +67,18 @@ func recoverInto(ctx context.Context, source *sqlite.Damaged, from, to string, o
 			return nil, robotmem.Errorf(robotmem.Conflict, "db", "there is a file under the new one's name; name one that does not exist")
 		}
 	}
-	if version, err := store.RefuseForeign(source.Conn); err != nil {
-		return nil, err
-	} else if version == 0 {
-		return nil, robotmem.Errorf(robotmem.Corrupt, "db", "the file holds no memory; bring it back from a backup")
-	}
 	report, err := writeRecovered(ctx, source, from, to, o)
 	if err != nil {
-		return nil, errors.Join(err, removeRecovered(to))
+		for _, suffix := range []string{"", "-wal", "-shm", store.PayloadsSuffix} {
+			err = errors.Join(err, os.RemoveAll(to+suffix))
+		}
+		return nil, err
 	}
 	return report, nil
 }
 
-// removeRecovered removes an unfinished new file.
-func removeRecovered(to string) error {
-	errs := []error{os.RemoveAll(to + store.PayloadsSuffix)}
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(to + suffix); !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
-}
-
 func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string, o Options) (*maintenance.RecoverReport, error) {
-	rules, err := o.rules()
+	records, err := o.records()
 	if err != nil {
 		return nil, err
 	}
@@ -100,61 +86,49 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 	if err := sqlite.Create(ctx, o.Disk, to, co); err != nil {
 		return nil, err
 	}
-	c, err := sqlite.OpenWriter(ctx, to, co, &sqlite.Options{Disk: o.Disk, Check: store.RefuseForeign, Migrate: store.Migrate(builderOf(rules))})
+	c, err := sqlite.OpenWriter(ctx, to, co, &sqlite.Options{Disk: o.Disk, Check: store.RefuseForeign, Migrate: store.Migrate(records)})
 	if err != nil {
 		return nil, err
 	}
-	fresh := &store.Conn{Conn: c}
 	r := &maintenance.Recovery{
-		Source: &store.Conn{Conn: source.Conn}, Now: o.Clock().UTC(), Report: &maintenance.RecoverReport{File: to, Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
+		Tx:     &store.Tx{Conn: &store.Conn{Conn: c}, Now: o.Clock().UTC()},
+		Source: &store.Conn{Conn: source.Conn}, Report: &maintenance.RecoverReport{File: to, Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
 		From: store.PayloadFolder(from, o.Disk), To: store.PayloadFolder(to, o.Disk),
 	}
-	r.Tx = &store.Tx{Conn: fresh, Now: r.Now}
-	if err := errors.Join(r.Run(ctx), fresh.Close()); err != nil {
+	if err := errors.Join(r.Run(ctx), c.Close()); err != nil {
 		return nil, err
 	}
-	if err := reindexRecovered(ctx, from, to, o, r.Report); err != nil {
+	err = examineRecovered(ctx, to, o, r.Report, func(n *Node) error {
+		_, err := n.maintenance.Repair(ctx, "recovered from "+filepath.Base(from))
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	r.Report.Conclude()
 	if err := r.To.Settle(); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new payloads could not be synced (%s)", store.RootReason(err))
 	}
-	return r.Report, syncNew(to)
+	if err := errors.Join(sqlite.SyncPath(to), sqlite.SyncPath(filepath.Dir(to))); err != nil {
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", sqlite.Reason(err))
+	}
+	return r.Report, nil
 }
 
-// reindexRecovered opens the new file, rebuilds all indexes, logs the recovery and runs
-// doctor.
-func reindexRecovered(ctx context.Context, from, to string, o Options, report *maintenance.RecoverReport) error {
+// examineRecovered opens a recovered file, finishes it with f and runs doctor.
+func examineRecovered(ctx context.Context, path string, o Options, report *maintenance.RecoverReport, f func(*Node) error) error {
 	o.Embedder, o.Retention = nil, maintenance.Retention{}
-	n, err := openNode(ctx, to, o)
+	n, err := openNode(ctx, path, o)
 	if err != nil {
 		return err
 	}
-	m := progress.Of(ctx)
-	err = n.Store.Write(ctx, func(tx *store.Tx) error {
-		_, err := n.maintenance.Rebuild(tx, m)
-		return errors.Join(err, tx.Audit(admin.AuditEntry{Action: store.ActionRepaired, Reason: "recovered from " + filepath.Base(from)}))
-	})
-	if err == nil {
-		n.index.Drop()
-		err = n.maintenance.RefillFeatures(ctx, m)
-	}
-	if err == nil {
+	if err = f(n); err == nil {
 		var d *admin.DoctorResponse
 		if d, err = n.Doctor(ctx, &admin.DoctorRequest{Deep: true}); err == nil {
 			report.Doctor = *d
+			report.Conclude()
 		}
 	}
 	return errors.Join(err, n.Close())
-}
-
-// syncNew syncs a closed file and its folder entry to the disk.
-func syncNew(name string) error {
-	if err := errors.Join(sqlite.SyncPath(name), sqlite.SyncPath(filepath.Dir(name))); err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", sqlite.Reason(err))
-	}
-	return nil
 }
 
 // RecoverInPlace replaces the damaged file X in these steps, so that a crash at any
@@ -174,71 +148,49 @@ const stampFormat = "20060102T150405Z"
 // RecoverInPlace recovers the damaged file at path as Recover does and replaces it by
 // the new one. The damaged file and its log are kept beside it, under the name in the
 // report.
-func RecoverInPlace(ctx context.Context, path string, o Options) (*maintenance.RecoverReport, error) {
-	if err := o.Complete(); err != nil {
-		return nil, sqlite.Wrap("recover", err)
-	}
-	report, err := recoverInPlace(ctx, path, o)
-	return report, sqlite.Wrap("recover", err)
-}
-
-func recoverInPlace(ctx context.Context, path string, o Options) (*maintenance.RecoverReport, error) {
-	path, err := sqlite.AbsPath(path)
-	if err != nil {
+func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance.RecoverReport, err error) {
+	defer func() { err = sqlite.Wrap("recover", err) }()
+	if path, err = sqlite.AbsPath(path); err != nil {
 		return nil, err
 	}
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "there is no file (%s)", sqlite.Reason(err))
 	}
-	source, err := openDamaged(ctx, path)
+	source, err := openDamaged(ctx, path, &o)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = source.Close() }() // opened for reading only
-	swap := &swap{path: path, stamp: o.Clock().UTC().Format(stampFormat), letGo: source.Close}
 	stamp, err := interrupted(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	if stamp != "" {
-		swap.stamp = stamp // continue with the file that the interrupted run recovered
-		report := &maintenance.RecoverReport{Notes: []string{"an earlier repair was interrupted; what it had recovered was put in place"}, Doubtful: []int64{}, Torn: []string{}}
-		if err := swap.finish(); err != nil {
+	swap := &swap{path: path, stamp: cmp.Or(stamp, o.Clock().UTC().Format(stampFormat)), letGo: source.Close}
+	var report *maintenance.RecoverReport
+	if stamp == "" {
+		recovering := path + ".recovering-" + swap.stamp
+		if report, err = recoverInto(ctx, source, path, recovering, o); err != nil {
 			return nil, err
 		}
-		if err := source.Close(); err != nil {
+		if err := swap.begin(ctx, recovering); err != nil {
 			return nil, err
 		}
-		return report, examineRecovered(ctx, o, path, swap, report)
-	}
-	recovering := path + ".recovering-" + swap.stamp
-	report, err := recoverInto(ctx, source, path, recovering, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := swap.begin(ctx, recovering); err != nil {
-		return nil, err
 	}
 	if err := swap.finish(); err != nil {
 		return nil, err
 	}
+	if stamp != "" {
+		report = &maintenance.RecoverReport{Notes: []string{"an earlier repair was interrupted; what it had recovered was put in place"}, Doubtful: []int64{}, Torn: []string{}}
+		err := source.Close()
+		if err == nil {
+			err = examineRecovered(ctx, path, o, report, func(*Node) error { return nil })
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	report.File, report.Damaged = path, swap.damaged()
 	return report, nil
-}
-
-// examineRecovered runs doctor on a file that an interrupted run recovered.
-func examineRecovered(ctx context.Context, o Options, path string, s *swap, report *maintenance.RecoverReport) error {
-	o.Embedder, o.Retention = nil, maintenance.Retention{}
-	n, err := openNode(ctx, path, o)
-	if err != nil {
-		return err
-	}
-	d, err := n.Doctor(ctx, &admin.DoctorRequest{Deep: true})
-	if err == nil {
-		report.Doctor, report.Whole = *d, d.Healthy
-		report.File, report.Damaged = path, s.damaged()
-	}
-	return errors.Join(err, n.Close())
 }
 
 // swap exchanges the damaged and the recovered file.
@@ -300,12 +252,12 @@ func swapError(err error) error {
 // interrupted returns the stamp of an exchange that a crash interrupted: the damaged
 // file has its second name, or its copy, and the recovered file exists.
 func interrupted(ctx context.Context, path string) (string, error) {
-	names, err := filepath.Glob(escapeGlob(path) + ".recovered-*")
-	if err != nil {
-		return "", nil //nolint:nilerr // an invalid pattern matches no files
-	}
-	for _, name := range names {
-		stamp := strings.TrimPrefix(name, path+".recovered-")
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	for _, e := range entries {
+		stamp, found := strings.CutPrefix(e.Name(), filepath.Base(path)+".recovered-")
+		if !found {
+			continue
+		}
 		same, err := sqlite.SameBytes(ctx, path, path+".damaged-"+stamp)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", swapError(err)
@@ -315,12 +267,4 @@ func interrupted(ctx context.Context, path string) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// escapeGlob escapes the special characters of a pattern.
-func escapeGlob(path string) string {
-	if runtime.GOOS == "windows" {
-		return path // patterns have no escape character there
-	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -34,45 +34,40 @@ const (
 
 // StartSession implements Service.
 func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
-	r := *req
-	if err := robotmem.Validate("start_session", &r); err != nil {
-		return nil, err
-	}
-	object, _, err := r.Context.Normalize("context", maxSessionContext)
-	if err != nil {
-		return nil, sqlite.Wrap("start_session", err)
-	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return nil, sqlite.Wrap("start_session", err)
-	}
-	res := &robotmem.StartSessionResponse{Collection: r.Collection}
-	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
-		res.Status, res.SessionID = "started", cmp.Or(r.SessionID, id.String())
-		known, err := tx.Known(&r)
-		if err != nil || known == "" {
-			return errors.Join(err, tx.InsertSession(robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: n.options.ClientType}), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
-		}
-		s, err := tx.OpenSession(known)
+	return serve("start_session", req, func(r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
+		object, _, err := r.Context.Normalize("context", maxSessionContext)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if req.Collection != "" && req.Collection != s.Collection {
-			return robotmem.Errorf(robotmem.Conflict, "collection", "is %q, but the session %q is open in %q; leave collection out, or choose another session_id", req.Collection, known, s.Collection)
+		id := uuid.Must(uuid.NewV7())
+		res := &robotmem.StartSessionResponse{Collection: r.Collection}
+		err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
+			res.Status, res.SessionID = "started", cmp.Or(r.SessionID, id.String())
+			known, err := tx.Known(r)
+			if err != nil || known == "" {
+				return errors.Join(err, tx.InsertSession(robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: n.options.ClientType}), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
+			}
+			s, err := tx.OpenSession(known)
+			if err != nil {
+				return err
+			}
+			if req.Collection != "" && req.Collection != s.Collection {
+				return robotmem.Errorf(robotmem.Conflict, "collection", "is %q, but the session %q is open in %q; leave collection out, or choose another session_id", req.Collection, known, s.Collection)
+			}
+			res.Status, res.SessionID, res.Collection = "continued", known, s.Collection
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		res.Status, res.SessionID, res.Collection = "continued", known, s.Collection
-		return nil
+		// The session is started; a failure of the briefing must not fail the call.
+		if err := n.brief(ctx, res, object); err != nil {
+			n.Log.Warn("no briefing", "session", res.SessionID, "err", err)
+			res.Briefing.Text = "The briefing could not be made; robotmem doctor may say why."
+		}
+		res.Briefing.MemoryIDs = record.OrEmpty(res.Briefing.MemoryIDs)
+		return res, nil
 	})
-	if err != nil {
-		return nil, sqlite.Wrap("start_session", err)
-	}
-	// The session is started; a failure of the briefing must not fail the call.
-	if err := n.brief(ctx, res, object); err != nil {
-		n.Log.Warn("no briefing", "session", res.SessionID, "err", err)
-		res.Briefing.Text = "The briefing could not be made; robotmem doctor may say why."
-	}
-	res.Briefing.MemoryIDs = record.OrEmpty(res.Briefing.MemoryIDs)
-	return res, nil
 }
 
 // contextWords returns the texts in a context and the keys of true flags as a query.
@@ -92,30 +87,28 @@ func contextWords(context robotmem.Object) string {
 
 // EndSession implements Service.
 func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
-	r := *req
-	if err := robotmem.Validate("end_session", &r); err != nil {
-		return nil, err
-	}
-	m := progress.Of(ctx)
-	m.Step("counting recalls", 0, endStages)
-	recalls := n.counters.take()
-	res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{}}
-	var session *store.SessionRow
-	err := n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
-		session, err = n.endSession(tx, m, &r, recalls, res)
-		return err
+	return serve("end_session", req, func(r *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
+		m := progress.Of(ctx)
+		m.Step("counting recalls", 0, endStages)
+		recalls := n.counters.take()
+		res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{}}
+		var session *store.SessionRow
+		err := n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
+			session, err = n.endSession(tx, m, r, recalls, res)
+			return err
+		})
+		if err != nil && !errors.Is(err, sqlite.ErrUndecided) {
+			n.counters.count(*recalls) // for the next flush
+		}
+		if err != nil {
+			return nil, err
+		}
+		m.Step("looking for related memories", 3, endStages)
+		if err := n.relatedMemories(ctx, session, res); err != nil {
+			n.Log.Warn("no related memories", "session", r.SessionID, "err", err)
+		}
+		return res, nil
 	})
-	if err != nil && !errors.Is(err, sqlite.ErrUndecided) {
-		n.counters.count(*recalls) // for the next flush
-	}
-	if err != nil {
-		return nil, sqlite.Wrap("end_session", err)
-	}
-	m.Step("looking for related memories", 3, endStages)
-	if err := n.relatedMemories(ctx, session, res); err != nil {
-		n.Log.Warn("no related memories", "session", r.SessionID, "err", err)
-	}
-	return res, nil
 }
 
 func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessionRequest, recalls *store.RecallCounts, res *robotmem.EndSessionResponse) (*store.SessionRow, error) {
@@ -231,10 +224,9 @@ const maxRecalled = 1000
 // Session implements Service.
 func (n *Node) Session(ctx context.Context, req *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
 	pending := n.counters.pendingCredit(req.SessionID)
-	res := &robotmem.SessionResponse{}
-	return orNil(res, read(ctx, n, "session", req, func(c *store.Conn, r *robotmem.SessionRequest) error {
+	return read(ctx, n, "session", req, func(c *store.Conn, r *robotmem.SessionRequest, res *robotmem.SessionResponse) error {
 		return n.readSession(c, r.SessionID, pending, res)
-	}))
+	})
 }
 
 // readSession fills res. pending lists memories that were recalled for the session and

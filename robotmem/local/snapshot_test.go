@@ -65,8 +65,7 @@ func TestFailuresOfAnOldSnapshot(t *testing.T) {
 		if _, err := e.Recall(context.Background(), &robotmem.RecallRequest{Query: "one"}); err != nil {
 			return err
 		}
-		_, _, _, err := e.failures(c, "*", time.Time{}, 10)
-		return err
+		return e.recentFailures(c, &robotmem.RecentFailuresRequest{Collection: "*", Limit: 10}, &robotmem.ListResponse{})
 	})
 	if err != nil {
 		t.Errorf("recent failures while others learn: %v", err)
@@ -89,7 +88,7 @@ func TestRecallOfAnOldSnapshot(t *testing.T) {
 		if _, err := e.Recall(context.Background(), &robotmem.RecallRequest{Query: "lesson"}); err != nil {
 			return err
 		}
-		if _, _, _, err := e.failures(c, "*", time.Time{}, 10); err != nil {
+		if err := e.recentFailures(c, &robotmem.RecentFailuresRequest{Collection: "*", Limit: 10}, &robotmem.ListResponse{}); err != nil {
 			t.Errorf("recent failures: %v", err)
 		}
 		q, err := recall.Parse(&robotmem.RecallRequest{Collection: "default", Type: "fact", N: 2}, e.Now())

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,8 +31,7 @@ type source struct {
 	words     *lexical.Index // of the snapshot's revision; nil while it is loaded
 	wordsErr  error          // why it is not loaded
 	embedding *queryEmbedding
-	unit      []float32   // the query embedding, set by the vector search
-	model     store.Model // the model of unit
+	model     store.Model // the model of the embedding, set by the vector search
 	// interpreted says how numbers and places of the question were understood.
 	interpreted []string
 }
@@ -180,42 +178,35 @@ func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int
 
 // Nearest implements recall.Nearest.
 func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, limit int) (items []recall.Ranked, usual float64, err error) {
-	items, err = s.nearest(in.(*admitted), limit)
-	if err == nil {
-		usual = s.index.Vectors.Usual(s.unit)
-	}
-	return items, usual, s.failed(ctx, recall.ListVector, err)
-}
-
-func (s *source) nearest(a *admitted, limit int) ([]recall.Ranked, error) {
-	silent := func(format string, args ...any) error {
-		return robotmem.Errorf(robotmem.Unavailable, "", format, args...)
-	}
+	defer func() { err = s.failed(ctx, recall.ListVector, err) }()
 	codes, m, err := s.index.Vectors.At(s.c)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	state := s.embeddings.embedder.State()
 	switch {
 	case m.ID != 0 && m.Name != state.Model:
-		return nil, silent("the stored vectors are of %s and this node asks %s; run: robotmem reembed", m.Name, state.Model)
+		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "the stored vectors are of %s and this node asks %s; run: robotmem reembed", m.Name, state.Model)
 	case codes == nil || codes.Len() == 0:
-		return nil, silent("no memory has a vector yet; they are computed in the background")
+		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "no memory has a vector yet; they are computed in the background")
 	}
 	unit, err := s.embedding.get()
 	if err != nil {
-		return nil, silent("%s", store.DetailOf(err))
+		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "%s", store.DetailOf(err))
 	}
 	if len(unit) != m.Dims {
-		return nil, silent("the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
+		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
 	}
-	s.unit, s.model = unit, m
-	hits, err := codes.Search(vector.Query{Vector: unit, Within: a.set, N: limit}, s.index.Source(s.c, &m))
-	items := make([]recall.Ranked, len(hits))
+	s.model = m
+	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.(*admitted).set, N: limit}, s.index.Source(s.c, &m))
+	if err != nil {
+		return nil, 0, err
+	}
+	items = make([]recall.Ranked, len(hits))
 	for i, h := range hits {
 		items[i] = recall.Ranked{ID: h.ID, Value: h.Similarity}
 	}
-	return items, err
+	return items, s.index.Vectors.Usual(unit), nil
 }
 
 // Cosines implements recall.Nearest.
@@ -226,7 +217,7 @@ func (s *source) Cosines(ctx context.Context, in recall.Set, ids []int64, visit 
 	return s.c.Vectors(&s.model, present, func(id int64, raw []byte) error {
 		cosine := 0.0
 		for i, x := range vector.Decode(raw) {
-			cosine += float64(x) * float64(s.unit[i])
+			cosine += float64(x) * float64(s.embedding.unit[i])
 		}
 		visit(id, cosine)
 		return nil
@@ -276,11 +267,8 @@ func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall
 
 // Likeness implements recall.Likeness.
 func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
-	items, notes, err = s.likeness(q, in.(*admitted), limit)
-	return items, notes, s.failed(ctx, recall.ListLikeness, err)
-}
-
-func (s *source) likeness(q *recall.Query, a *admitted, limit int) (items []recall.Ranked, notes []string, err error) {
+	defer func() { err = s.failed(ctx, recall.ListLikeness, err) }()
+	a := in.(*admitted)
 	want, err := s.wantedFeatures(q)
 	if err != nil {
 		return nil, nil, err
@@ -357,12 +345,10 @@ func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, lim
 	for id, m := range a.past {
 		moments = append(moments, store.TimedID{ID: id, NS: m.ObservedAt.UnixNano()})
 	}
-	slices.SortFunc(moments, func(x, y store.TimedID) int {
-		if q.SessionID == "" {
-			x, y = y, x
-		}
-		return cmp.Or(cmp.Compare(x.NS, y.NS), cmp.Compare(x.ID, y.ID))
-	})
+	slices.SortFunc(moments, store.TimedID.Compare)
+	if q.SessionID == "" {
+		slices.Reverse(moments)
+	}
 	items := make([]recall.Ranked, min(len(moments), limit))
 	for i := range items {
 		items[i] = recall.Ranked{ID: moments[i].ID, Value: float64(moments[i].NS) / 1e9}

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,7 +23,7 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 	n.counters.mu.Lock()
 	res.Recalls, res.ZeroHits = n.counters.Recalls, n.counters.ZeroHits
 	n.counters.mu.Unlock()
-	err := n.Store.Read(ctx, func(c *store.Conn) error {
+	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
 		if err := n.index.Columns.Sync(c); err != nil {
 			return err
 		}
@@ -31,11 +32,9 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 			return err
 		}
 		if n.maintenance.Behind.Load() { // counting scans all perceptions
-			n, err := c.FeatureBacklog()
-			if err != nil {
+			if res.ToCompare, err = c.FeatureBacklog(); err != nil {
 				return err
 			}
-			res.ToCompare = n
 		}
 		return c.Stats(res)
 	})
@@ -60,31 +59,27 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 func (n *Node) Doctor(ctx context.Context, req *admin.DoctorRequest) (*admin.DoctorResponse, error) {
 	stats, err := n.Stats(ctx, &admin.StatsRequest{})
 	if err != nil {
-		return nil, sqlite.Wrap("doctor", err)
+		return nil, err
 	}
 	res, err := n.maintenance.Doctor(ctx, stats, req != nil && req.Deep)
-	if err != nil {
-		return nil, sqlite.Wrap("doctor", err)
-	}
-	return res, nil
+	return res, sqlite.Wrap("doctor", err)
 }
 
 // Damage describes the corruption of the file, "" if there is none. Use RecoverInPlace
 // for a corrupt file, and Repair for indexes that differ from the tables.
 func (n *Node) Damage(ctx context.Context) (found string, err error) {
-	found, err = n.maintenance.Damage(ctx)
-	return found, sqlite.Wrap("doctor", err)
+	return n.maintenance.Damage(ctx)
 }
 
 // Repair implements Service.
 func (n *Node) Repair(ctx context.Context, _ *admin.RepairRequest) (*admin.RepairResponse, error) {
-	repaired, err := n.maintenance.Repair(ctx)
+	repaired, err := n.maintenance.Repair(ctx, "")
 	if err != nil {
 		return nil, sqlite.Wrap("repair", err)
 	}
 	d, err := n.Doctor(ctx, &admin.DoctorRequest{})
 	if err != nil {
-		return nil, sqlite.Wrap("repair", err)
+		return nil, err
 	}
 	return &admin.RepairResponse{Repaired: repaired, Doctor: *d}, nil
 }
@@ -97,22 +92,16 @@ func (n *Node) Warm(ctx context.Context) error {
 
 // Retain implements Service.
 func (n *Node) Retain(ctx context.Context, req *admin.RetainRequest) (*admin.RetainResponse, error) {
-	r := *req
-	if err := robotmem.Validate("retain", &r); err != nil {
-		return nil, err
-	}
-	limits := maintenance.Retention{Budgets: r.Budgets, MinFreeBytes: r.MinFreeBytes}
-	if limits.None() {
-		limits = n.options.Retention
-	}
-	if limits.None() {
-		return nil, sqlite.Wrap("retain", robotmem.Errorf(robotmem.Invalid, "budgets", "are neither given nor set for the node; pass budgets or min_free_bytes"))
-	}
-	res, err := n.maintenance.Retain(ctx, limits, !r.Apply)
-	if err != nil {
-		return nil, sqlite.Wrap("retain", err)
-	}
-	return res, nil
+	return serve("retain", req, func(r *admin.RetainRequest) (*admin.RetainResponse, error) {
+		limits := maintenance.Retention{Budgets: r.Budgets, MinFreeBytes: r.MinFreeBytes}
+		if limits.None() {
+			limits = n.options.Retention
+		}
+		if limits.None() {
+			return nil, robotmem.Errorf(robotmem.Invalid, "budgets", "are neither given nor set for the node; pass budgets or min_free_bytes")
+		}
+		return n.maintenance.Retain(ctx, limits, !r.Apply)
+	})
 }
 
 const (
@@ -210,10 +199,7 @@ func budgetText(b admin.Budget) string {
 	if b.MaxAgeDays > 0 {
 		parts = append(parts, fmt.Sprintf("%g days", b.MaxAgeDays))
 	}
-	of := b.PerceptionType
-	if of == "" {
-		of = "all perceptions"
-	}
+	of := cmp.Or(b.PerceptionType, "all perceptions")
 	if b.Collection != "" {
 		of += " of " + b.Collection
 	}
@@ -229,8 +215,7 @@ const (
 
 // Activity implements Service.
 func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin.ActivityResponse, error) {
-	var res *admin.ActivityResponse
-	err := read(ctx, n, "activity", req, func(c *store.Conn, r *admin.ActivityRequest) error {
+	return read(ctx, n, "activity", req, func(c *store.Conn, r *admin.ActivityRequest, res *admin.ActivityResponse) error {
 		if r.Bucket == "" {
 			r.Bucket = "day"
 			if r.Days <= hourlyDays {
@@ -240,37 +225,24 @@ func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin
 		if r.Bucket == "hour" && r.Days > maxHourlyDays {
 			return robotmem.Errorf(robotmem.Invalid, "bucket", "by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days)
 		}
-		res = newActivity(r.Bucket, r.Days, n.Now())
+		*res = newActivity(r.Bucket, r.Days, n.Now())
 		return n.activity(c, r.Collection, res)
 	})
-	return orNil(res, err)
 }
 
 // newActivity returns a response with empty buckets: whole hours or days in UTC, up to
 // and including the current one.
-func newActivity(bucket string, days int, now time.Time) *admin.ActivityResponse {
+func newActivity(bucket string, days int, now time.Time) admin.ActivityResponse {
 	step, n := 24*time.Hour, days
 	if bucket == "hour" {
 		step, n = time.Hour, 24*days
 	}
 	to := now.UTC().Truncate(step).Add(step) // every day has 24 hours in UTC
-	res := &admin.ActivityResponse{From: to.Add(-time.Duration(n) * step), To: to, Bucket: bucket, Buckets: make([]admin.ActivityBucket, n)}
+	res := admin.ActivityResponse{From: to.Add(-time.Duration(n) * step), To: to, Bucket: bucket, Buckets: make([]admin.ActivityBucket, n)}
 	for i := range res.Buckets {
 		res.Buckets[i].From = res.From.Add(time.Duration(i) * step)
 	}
 	return res
-}
-
-// bucketOf returns a function that finds the bucket of a time in nanoseconds since 1970;
-// nil outside the period.
-func bucketOf(a *admin.ActivityResponse) func(ns int64) *admin.ActivityBucket {
-	from, step := a.From.UnixNano(), int64(a.To.Sub(a.From))/int64(len(a.Buckets))
-	return func(ns int64) *admin.ActivityBucket {
-		if i := (ns - from) / step; ns >= from && i < int64(len(a.Buckets)) {
-			return &a.Buckets[i]
-		}
-		return nil
-	}
 }
 
 // activity counts memories from the column cache, at a few nanoseconds each, and recalls
@@ -279,7 +251,13 @@ func (n *Node) activity(c *store.Conn, collection string, res *admin.ActivityRes
 	if err := n.index.Columns.Sync(c); err != nil {
 		return err
 	}
-	at := bucketOf(res)
+	from, step := res.From.UnixNano(), int64(res.To.Sub(res.From))/int64(len(res.Buckets))
+	at := func(ns int64) *admin.ActivityBucket { // nil outside the period
+		if i := (ns - from) / step; ns >= from && i < int64(len(res.Buckets)) {
+			return &res.Buckets[i]
+		}
+		return nil
+	}
 	n.index.Columns.Each(func(row *index.Row, text func(uint32) string) {
 		b := at(row.Created)
 		switch {
@@ -290,7 +268,7 @@ func (n *Node) activity(c *store.Conn, collection string, res *admin.ActivityRes
 			b.Perceptions++
 		}
 	})
-	failures, err := n.failureSet(c, collection, time.Time{})
+	failures, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: collection}}, failed)
 	if err != nil {
 		return err
 	}

@@ -11,31 +11,35 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// read validates a request and calls f with a copy of it in a read transaction.
-func read[Request any](ctx context.Context, n *Node, op string, req *Request, f func(*store.Conn, *Request) error) error {
+// serve answers a valid request with f, which gets a copy of it. It names the operation in the
+// error.
+func serve[Request, Response any](op string, req *Request, f func(*Request) (*Response, error)) (*Response, error) {
 	r := *req
-	if err := robotmem.Validate(op, &r); err != nil {
-		return err
+	err := robotmem.Validate(op, &r)
+	if err == nil {
+		var res *Response
+		if res, err = f(&r); err == nil {
+			return res, nil
+		}
 	}
-	return sqlite.Wrap(op, n.Store.Read(ctx, func(c *store.Conn) error { return f(c, &r) }))
+	return nil, sqlite.Wrap(op, err)
 }
 
-// write validates a request and calls f with a copy of it in a write transaction. It
-// returns when the commit is durable.
-func write[Request any](ctx context.Context, n *Node, op string, req *Request, f func(*store.Tx, *Request) error) error {
-	r := *req
-	if err := robotmem.Validate(op, &r); err != nil {
-		return err
-	}
-	return sqlite.Wrap(op, n.Store.WriteInTime(ctx, func(tx *store.Tx) error { return f(tx, &r) }))
+// read serves a request with a response that f fills in a read transaction.
+func read[Request, Response any](ctx context.Context, n *Node, op string, req *Request, f func(*store.Conn, *Request, *Response) error) (*Response, error) {
+	return serve(op, req, func(r *Request) (*Response, error) {
+		res := new(Response)
+		return res, n.Store.Read(ctx, func(c *store.Conn) error { return f(c, r, res) })
+	})
 }
 
-// orNil returns res, or nil with an error.
-func orNil[Response any](res *Response, err error) (*Response, error) {
-	if err != nil {
-		return nil, err
-	}
-	return res, nil
+// write serves a request with a response that f fills in a write transaction. It returns when
+// the commit is durable.
+func write[Request, Response any](ctx context.Context, n *Node, op string, req *Request, f func(*store.Tx, *Request, *Response) error) (*Response, error) {
+	return serve(op, req, func(r *Request) (*Response, error) {
+		res := new(Response)
+		return res, n.Store.WriteInTime(ctx, func(tx *store.Tx) error { return f(tx, r, res) })
+	})
 }
 
 const maxEcho = 100 // characters of a memory's text in a confirmation
@@ -43,10 +47,9 @@ const maxEcho = 100 // characters of a memory's text in a confirmation
 // Forget implements Service.
 func (n *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
 	if req.Purge {
-		return n.purge(ctx, req)
+		return serve("forget", req, func(r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) { return n.maintenance.Purge(ctx, r) })
 	}
-	res := &robotmem.ForgetResponse{}
-	return orNil(res, write(ctx, n, "forget", req, func(tx *store.Tx, r *robotmem.ForgetRequest) error {
+	return write(ctx, n, "forget", req, func(tx *store.Tx, r *robotmem.ForgetRequest, res *robotmem.ForgetResponse) error {
 		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil {
 			return err
@@ -57,26 +60,13 @@ func (n *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotm
 		*res = robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason, Content: robotmem.Clip(m.Content, maxEcho)}
 		entry := store.AuditOf(store.ActionForgotten, m)
 		entry.Reason, entry.Before = r.Reason, store.TextHash(m.Content)
-		if err := tx.Audit(entry); err != nil {
-			return err
-		}
-		return tx.SetStatus(m.MemoryID, "invalidated", "forgotten", r.Reason)
-	}))
-}
-
-func (n *Node) purge(ctx context.Context, req *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
-	r := *req
-	if err := robotmem.Validate("forget", &r); err != nil {
-		return nil, err
-	}
-	res, err := n.maintenance.Purge(ctx, &r)
-	return res, sqlite.Wrap("forget", err)
+		return errors.Join(tx.Audit(entry), tx.SetStatus(m.MemoryID, "invalidated", "forgotten", r.Reason))
+	})
 }
 
 // Restore implements Service.
 func (n *Node) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.RestoreResponse, error) {
-	res := &robotmem.RestoreResponse{}
-	return orNil(res, write(ctx, n, "restore", req, func(tx *store.Tx, r *robotmem.MemoryRequest) error {
+	return write(ctx, n, "restore", req, func(tx *store.Tx, r *robotmem.MemoryRequest, res *robotmem.RestoreResponse) error {
 		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil {
 			return err
@@ -95,13 +85,12 @@ func (n *Node) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robot
 			return tx.SetSuperseded(m.MemoryID, by, "restored")
 		}
 		return tx.SetStatus(m.MemoryID, "active", "restored", "")
-	}))
+	})
 }
 
 // Update implements Service.
 func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotmem.UpdateResponse, error) {
-	res := &robotmem.UpdateResponse{}
-	return orNil(res, write(ctx, n, "update", req, func(tx *store.Tx, r *robotmem.UpdateRequest) error {
+	return write(ctx, n, "update", req, func(tx *store.Tx, r *robotmem.UpdateRequest, res *robotmem.UpdateResponse) error {
 		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil {
 			return err
@@ -122,15 +111,7 @@ func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotm
 		*res = robotmem.UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent, OldContent: m.Content, AutoInferred: rec.Inferred()}
 		res.Version, err = tx.Rewrite(m.MemoryID, rec)
 		return err
-	}))
-}
-
-// storedOutcome is the outcome as the table holds it.
-func storedOutcome(m *robotmem.Memory) string {
-	if m.Outcome == robotmem.OutcomeUnknown {
-		return ""
-	}
-	return m.Outcome
+	})
 }
 
 // rewritten returns the record of an updated memory.
@@ -145,7 +126,10 @@ func (n *Node) rewritten(m *robotmem.Memory, r *robotmem.UpdateRequest) (rec *re
 	}
 	rec.Collection, rec.SessionID, rec.UserTags = m.Collection, m.SessionID, m.UserTags
 	if rec.OutcomeSource != record.FromContext && (m.OutcomeSource == record.FromCaller || m.OutcomeSource == record.FromSession) {
-		rec.Outcome, rec.OutcomeSource = storedOutcome(m), m.OutcomeSource
+		rec.Outcome, rec.OutcomeSource = m.Outcome, m.OutcomeSource
+		if m.Outcome == robotmem.OutcomeUnknown {
+			rec.Outcome = "" // as the table holds it
+		}
 	}
 	// A memory that was unpinned by hand is pinned again only by a new category.
 	rec.Pinned = m.Pinned || rec.Pinned && rec.Category != m.Category
@@ -157,30 +141,29 @@ func (n *Node) rewritten(m *robotmem.Memory, r *robotmem.UpdateRequest) (rec *re
 
 // Pin implements Service.
 func (n *Node) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.PinResponse, error) {
-	res := &robotmem.PinResponse{}
-	return orNil(res, write(ctx, n, "pin", req, func(tx *store.Tx, r *robotmem.PinRequest) error {
-		status, action := "unpinned", store.ActionUnpinned
+	return write(ctx, n, "pin", req, func(tx *store.Tx, r *robotmem.PinRequest, res *robotmem.PinResponse) error {
+		action := store.ActionUnpinned
 		if *r.Pinned {
-			status, action = "pinned", store.ActionPinned
+			action = store.ActionPinned
 		}
-		*res = robotmem.PinResponse{Status: status, MemoryID: r.MemoryID, Pinned: *r.Pinned}
+		*res = robotmem.PinResponse{Status: action, MemoryID: r.MemoryID, Pinned: *r.Pinned}
 		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil || m.Pinned == *r.Pinned {
 			return err
 		}
 		return errors.Join(tx.Audit(store.AuditOf(action, m)), tx.SetPinned(m.MemoryID, *r.Pinned))
-	}))
+	})
 }
 
 // Audit implements Service.
 func (n *Node) Audit(ctx context.Context, req *admin.AuditRequest) (*admin.AuditResponse, error) {
-	res := &admin.AuditResponse{Entries: []admin.AuditEntry{}}
-	return orNil(res, read(ctx, n, "audit", req, func(c *store.Conn, r *admin.AuditRequest) error {
+	return read(ctx, n, "audit", req, func(c *store.Conn, r *admin.AuditRequest, res *admin.AuditResponse) error {
+		res.Entries = []admin.AuditEntry{}
 		res.Limit = r.Limit
 		from, err := store.Resume("audit", store.Paging{Cursor: r.Cursor}, store.AuditFilters(*r))
 		if err != nil {
 			return err
 		}
 		return c.Audit(r, from, res)
-	}))
+	})
 }

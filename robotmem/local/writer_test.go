@@ -31,7 +31,7 @@ func TestWritersShareACommit(t *testing.T) {
 					return err
 				}
 				rec.Collection = "shared"
-				if _, err := e.learn(tx, rec, false); err != nil {
+				if err := e.learn(tx, rec, false, &robotmem.LearnResponse{}); err != nil {
 					return err
 				}
 				if i%4 == 0 {

@@ -42,10 +42,7 @@ func scaled(attempts []Attempt, goal string) scale {
 	if goal[0] == '-' {
 		s.worst, s.best = s.best, s.worst
 	}
-	width := s.best - s.worst
-	if width == 0 {
-		width = 1
-	}
+	width := cmp.Or(s.best-s.worst, 1)
 	for i := range attempts {
 		attempts[i].Score = (attempts[i].Score - s.worst) / width
 	}

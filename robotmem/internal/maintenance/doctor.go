@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,31 +73,35 @@ func (mt *Maintainer) addFault(d *admin.DoctorResponse, name, what, remedy strin
 	}
 }
 
+// addDamage adds the check of what only a recovery mends.
+func (mt *Maintainer) addDamage(d *admin.DoctorResponse, name, unreadable, whole, damage string, err error) {
+	switch {
+	case err != nil:
+		mt.addFault(d, name, unreadable, recoverRemedy, err)
+	case damage != "":
+		addCheck(d, name, CheckFail, damage, recoverRemedy)
+	default:
+		addCheck(d, name, CheckOK, whole, "")
+	}
+}
+
 func concludeChecks(d *admin.DoctorResponse) {
-	d.Status, d.Healthy = CheckOK, true
-	for _, c := range d.Checks {
-		switch {
-		case c.Status == CheckFail:
-			d.Status, d.Healthy = CheckFail, false
-		case c.Status == CheckWarn && d.Status == CheckOK:
-			d.Status = CheckWarn
+	for _, d.Status = range []string{CheckFail, CheckWarn, CheckOK} { // the worst of the checks
+		if slices.ContainsFunc(d.Checks, func(c admin.Check) bool { return c.Status == d.Status }) {
+			break
 		}
 	}
+	d.Healthy = d.Status != CheckFail
 }
 
 func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.StatsResponse, d *admin.DoctorResponse, deep bool) error {
 	m := progress.Of(ctx)
 	m.Stage("checking the file", "", 0)
-	switch damage, err := c.Integrity(deep); {
-	case err != nil:
-		mt.addFault(d, "file", "it cannot be checked", recoverRemedy, err)
-	case damage != "":
-		addCheck(d, "file", CheckFail, damage, recoverRemedy)
-	default:
-		addCheck(d, "file", CheckOK, "every page reads as it should", "")
-	}
-	if deep {
-		mt.examineTexts(c, d)
+	damage, err := c.Integrity(deep)
+	mt.addDamage(d, "file", "it cannot be checked", "every page reads as it should", damage, err)
+	if deep { // compares every memory, past state and episode with its checksum
+		damage, err := c.Damaged()
+		mt.addDamage(d, "texts", "they cannot be read", "every memory matches its checksum", damage.Text(), err)
 	}
 	examineModes(mt.Store.Path(), mt.Store.Payloads().Dir, d)
 	mt.examineWriting(d)
@@ -106,7 +111,7 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 	}
 	mt.addFault(d, "index contents", "they cannot be read", repairRemedy, mt.examineContents(ctx, c, d, deep))
 	mt.addFault(d, "index of words in memory", "it cannot be compared", repairRemedy, mt.ExaminePostings(c, d))
-	err := mt.examinePayloads(ctx, c, d, deep)
+	err = mt.examinePayloads(ctx, c, d, deep)
 	backlog, berr := c.FeatureBacklog()
 	if err := errors.Join(err, berr); err != nil {
 		return err
@@ -193,19 +198,6 @@ func examineBackups(b *admin.BackupState, now time.Time, d *admin.DoctorResponse
 	}
 }
 
-// examineTexts compares every memory, past state and episode with its checksum.
-func (mt *Maintainer) examineTexts(c *store.Conn, d *admin.DoctorResponse) {
-	damage, err := c.Damaged()
-	switch text := damage.Text(); {
-	case err != nil:
-		mt.addFault(d, "texts", "they cannot be read", recoverRemedy, err)
-	case text != "":
-		addCheck(d, "texts", CheckFail, text, recoverRemedy)
-	default:
-		addCheck(d, "texts", CheckOK, "every memory matches its checksum", "")
-	}
-}
-
 func zeroHits(s *admin.StatsResponse, d *admin.DoctorResponse) {
 	if s.Recalls == 0 {
 		addCheck(d, "zero-hit rate", CheckOK, "no recall yet", "")
@@ -239,22 +231,22 @@ func (mt *Maintainer) Damage(ctx context.Context) (found string, err error) {
 	return found, sqlite.Wrap("doctor", err)
 }
 
-// Repair rebuilds every index from the tables and lists the indexes.
-func (mt *Maintainer) Repair(ctx context.Context) (repaired []string, err error) {
+// Repair rebuilds every index from the tables and lists the indexes. The reason is for the log.
+func (mt *Maintainer) Repair(ctx context.Context, reason string) (repaired []string, err error) {
 	m := progress.Of(ctx)
 	err = mt.Store.Write(ctx, func(tx *store.Tx) (err error) {
-		repaired, err = mt.Rebuild(tx, m)
-		return errors.Join(err, tx.Audit(admin.AuditEntry{Action: store.ActionRepaired}))
+		repaired, err = mt.rebuild(tx, m)
+		return errors.Join(err, tx.Audit(admin.AuditEntry{Action: store.ActionRepaired, Reason: reason}))
 	})
 	if err != nil {
 		return nil, err
 	}
 	mt.Index.Drop()
-	return repaired, mt.RefillFeatures(ctx, m)
+	return repaired, mt.refillFeatures(ctx, m)
 }
 
-// RefillFeatures extracts the features of all perceptions that wait for them.
-func (mt *Maintainer) RefillFeatures(ctx context.Context, m *progress.Meter) error {
+// refillFeatures extracts the features of all perceptions that wait for them.
+func (mt *Maintainer) refillFeatures(ctx context.Context, m *progress.Meter) error {
 	var waiting int64
 	if err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { waiting, err = c.FeatureBacklog(); return err }); err != nil {
 		return err

@@ -29,16 +29,14 @@ func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) er
 		return nil
 	}
 	waiting, err := c.FullTextWaits()
-	if err != nil {
+	terms, terr := mt.sampledTerms(c)
+	rows, rerr := c.Number("SELECT count(*) FROM memories_fts_content")
+	if err := errors.Join(err, terr, rerr); err != nil {
 		return err
 	}
 	if waiting > 0 {
 		addCheck(d, name, CheckOK, fmt.Sprintf("not compared: the full-text index still has to take in %d changes", waiting), "")
 		return nil
-	}
-	terms, err := mt.sampledTerms(c)
-	if err != nil {
-		return err
 	}
 	wrong := 0
 	for _, term := range terms {
@@ -49,10 +47,6 @@ func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) er
 		if int64(index.DocumentFrequency(lexical.All, text.Stem(term))) != inFile {
 			wrong++
 		}
-	}
-	rows, err := c.Number("SELECT count(*) FROM memories_fts_content")
-	if err != nil {
-		return err
 	}
 	have := index.Stats(lexical.All)
 	switch moved, err := mt.Index.Postings.MovedOn(c); {

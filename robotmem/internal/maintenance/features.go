@@ -23,28 +23,24 @@ const (
 // RunFeatures extracts the features of perceptions that saving them did not: frames of
 // a stream, and all when the extraction has changed.
 func (mt *Maintainer) RunFeatures(ctx context.Context) {
-	for after := int64(0); ; {
+	after := int64(0)
+	Repeat(ctx, mt.WakeFeatures, 0, func() time.Duration {
+		mt.Behind.Store(true)
 		mt.Paused.Wait(ctx)
 		n, err := mt.FillFeatures(ctx, &after, &mt.Paused)
-		again := (<-chan time.Time)(nil)
-		switch {
-		case err != nil && ctx.Err() == nil:
-			mt.Log.Warn("features not stored", "err", err)
-			again = time.After(featurePause)
-		case err == nil && n > 0:
-			continue
-		case err == nil:
+		if err == nil && n > 0 {
+			return 0
+		}
+		after = 0 // those of any perception may be dropped before the next step
+		if err == nil {
 			mt.Behind.Store(false)
+			return Forever
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-again:
-		case <-mt.WakeFeatures:
-			after = 0 // those of any perception may have been dropped
-			mt.Behind.Store(true)
+		if ctx.Err() == nil {
+			mt.Log.Warn("features not stored", "err", err)
 		}
-	}
+		return featurePause
+	})
 }
 
 // FillFeatures extracts the features of a page of perceptions above an id, which it
@@ -108,7 +104,7 @@ func (mt *Maintainer) fillBatch(ctx context.Context, ids []int64) error {
 // NotifyFeatures tells RunFeatures that a perception waits for its features.
 func (mt *Maintainer) NotifyFeatures() {
 	mt.Behind.Store(true)
-	wake(mt.WakeFeatures)
+	Wake(mt.WakeFeatures)
 }
 
 // NoticeDropped notifies RunFeatures if another process has changed existing features:

@@ -53,8 +53,8 @@ func (ic indexCheck) run(c *store.Conn, d *admin.DoctorResponse) error {
 	return nil
 }
 
-// Rebuild builds every index from the tables and lists the indexes.
-func (mt *Maintainer) Rebuild(tx *store.Tx, m *progress.Meter) ([]string, error) {
+// rebuild builds every index from the tables and lists the indexes.
+func (mt *Maintainer) rebuild(tx *store.Tx, m *progress.Meter) ([]string, error) {
 	ids, err := tx.IDs("SELECT id FROM memories ORDER BY id")
 	if err == nil {
 		m.Stage("rebuilding the indexes", "memories", int64(len(ids)))
@@ -95,7 +95,7 @@ func (mt *Maintainer) Rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 	return repaired, err
 }
 
-// emptyIndexes removes what Rebuild builds. The full-text index is dropped: a damaged
+// emptyIndexes removes what rebuild builds. The full-text index is dropped: a damaged
 // one cannot be emptied.
 func emptyIndexes(tx *store.Tx) error {
 	create, err := store.CreateFTS()

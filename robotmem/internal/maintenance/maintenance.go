@@ -5,7 +5,9 @@ package maintenance
 import (
 	"context"
 	"log/slog"
+	"math"
 	"sync/atomic"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
@@ -57,10 +59,33 @@ func (p *Pause) Wait(ctx context.Context) {
 	}
 }
 
-// wake ends a pause, unless it is ending already.
-func wake(c chan struct{}) {
+// Wake ends a pause of Repeat, unless it is ending already.
+func Wake(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
+	}
+}
+
+// Forever is a pause of Repeat that only Wake ends.
+const Forever time.Duration = math.MaxInt64
+
+// Repeat runs step until ctx ends, each time after the pause that step returned. A value from
+// wake shortens the pause to gather, in which more work may come.
+func Repeat(ctx context.Context, wake <-chan struct{}, gather time.Duration, step func() (pause time.Duration)) {
+	for ctx.Err() == nil {
+		pause := step()
+		if pause == 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		case <-wake:
+			select {
+			case <-ctx.Done():
+			case <-time.After(gather):
+			}
+		}
 	}
 }

@@ -58,7 +58,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 		m.Stage("reading payloads", "bytes", min(total, budget))
 	}
 	inline := []byte{} // never nil: a payload of no bytes is in the file too
-	var read int64
+	var read int64     // of the present payload
 	count := func(n int) { read += int64(n); m.Add(int64(n)) }
 	check := func(s *sqlite.Stmt) error {
 		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2))}
@@ -73,11 +73,10 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 			toRead = int64(len(inline)) // whatever size the row claims
 		}
 		whole := verified+toRead <= budget
-		before := read
+		read = 0
 		what, err := ExaminePayload(ctx, mt.Store.Payloads(), &p, whole, count)
 		if whole {
-			m.Add(p.Size - (read - before)) // it is done, however much was read
-			read = before + p.Size
+			m.Add(p.Size - read) // it is done, however much was read
 		}
 		switch {
 		case err != nil:
@@ -103,11 +102,10 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 func ExaminePayload(ctx context.Context, folder payload.Folder, p *store.StoredPayload, whole bool, count func(int)) (string, error) {
 	const damaged = "its bytes are not those that were saved"
 	if p.Inline != nil {
-		if !whole {
-			return "", nil
-		}
-		if _, ok := p.Bytes(); !ok {
-			return damaged, nil
+		if whole {
+			if _, ok := p.Bytes(); !ok {
+				return damaged, nil
+			}
 		}
 		return "", nil
 	}
@@ -189,18 +187,13 @@ func LostText(lost []admin.LostPayload) string {
 func NamesOf(c *store.Conn, lost map[string]string) ([]admin.LostPayload, error) {
 	var out []admin.LostPayload
 	for _, sum := range slices.Sorted(maps.Keys(lost)) {
-		blob, err := hex.DecodeString(sum)
-		if err != nil {
-			continue
-		}
-		err = c.Query("SELECT id FROM memories WHERE perception_data = ? AND status = 'active' ORDER BY id LIMIT ?", []any{blob, namedLost}, func(s *sqlite.Stmt) error {
-			if len(out) < namedLost {
-				out = append(out, admin.LostPayload{MemoryID: s.ColumnInt64(0), SHA256: sum, Reason: lost[sum]})
-			}
-			return nil
-		})
+		blob, _ := hex.DecodeString(sum) // lost has names in hex
+		ids, err := c.IDs("SELECT id FROM memories WHERE perception_data = ? AND status = 'active' ORDER BY id LIMIT ?", blob, namedLost-len(out))
 		if err != nil {
 			return nil, err
+		}
+		for _, id := range ids {
+			out = append(out, admin.LostPayload{MemoryID: id, SHA256: sum, Reason: lost[sum]})
 		}
 	}
 	return out, nil

@@ -53,7 +53,7 @@ func (mt *Maintainer) Purge(ctx context.Context, r *robotmem.ForgetRequest) (*ro
 	if err := mt.Scrub(ctx); err != nil {
 		mt.Log.Warn("a purge is not finished", "memory", r.MemoryID, "err", err)
 		res.Purged.OldPages = "pending: " + store.DetailOf(sqlite.Wrap("forget", err))
-		wake(mt.WakeScrub)
+		Wake(mt.WakeScrub) // a reader has delayed it
 	}
 	return res, nil
 }
@@ -84,9 +84,6 @@ func (mt *Maintainer) removePurgedFiles(ctx context.Context) error {
 			if err := mt.Store.Payloads().Remove(sum); err != nil {
 				return robotmem.Errorf(robotmem.Unavailable, "", "the payload's file cannot be removed (%s)", store.RootReason(err))
 			}
-		}
-		if len(sums) == 0 {
-			return nil
 		}
 		return tx.DropPurgedFiles()
 	})
@@ -130,20 +127,11 @@ func emptyLogSoon(c *store.Conn) error {
 // RunScrub finishes purges that were interrupted or delayed, in this process or in
 // one that has ended.
 func (mt *Maintainer) RunScrub(ctx context.Context) {
-	for ctx.Err() == nil {
-		pause := scrubLook
+	Repeat(ctx, mt.WakeScrub, scrubRetry, func() time.Duration {
 		if err := mt.Scrub(ctx); err != nil && ctx.Err() == nil {
 			mt.Log.Warn("a purge is not finished", "err", err)
-			pause = scrubRetry
+			return scrubRetry
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		case <-mt.WakeScrub: // a reader has just delayed one
-			select {
-			case <-ctx.Done():
-			case <-time.After(scrubRetry):
-			}
-		}
-	}
+		return scrubLook
+	})
 }

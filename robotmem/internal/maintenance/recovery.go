@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -28,7 +27,6 @@ import (
 type Recovery struct {
 	*store.Tx
 	Source   *store.Conn
-	Now      time.Time
 	From, To payload.Folder
 	Report   *RecoverReport
 }
@@ -143,9 +141,9 @@ func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.
 	insert := fmt.Sprintf("INSERT OR %s INTO %s(%s) VALUES (?%s)", conflict, quoted(t.name), quoted(t.columns...), strings.Repeat(",?", len(t.columns)-1))
 	pending := 0
 	put := func(s *sqlite.Stmt) error {
-		values := make([]any, len(t.columns))
-		for i := range values {
-			values[i] = columnBytes(s, i)
+		values := slices.Repeat([]any{[]byte{}}, len(t.columns)) // Columns leaves an empty blob as it is
+		if err := s.Columns(values...); err != nil {
+			return err
 		}
 		err := r.Exec(insert, values...)
 		if sqlite.IsConstraint(err) {
@@ -267,31 +265,16 @@ func (r *Recovery) rowIDs(ctx context.Context, table string) (ids []int64, torn 
 	return slices.Compact(ids), true, err
 }
 
-// columnBytes is a stored value as it is.
-func columnBytes(s *sqlite.Stmt, i int) any {
-	switch s.ColumnType(i) {
-	case sqlite.Integer:
-		return s.ColumnInt64(i)
-	case sqlite.Float:
-		return s.ColumnFloat(i)
-	case sqlite.Text:
-		return s.ColumnText(i)
-	case sqlite.Blob:
-		return append([]byte{}, s.ColumnRawBlob(i)...)
-	}
-	return nil
-}
-
 // dropPurged removes purged memories that a damaged page may have brought back.
 func (r *Recovery) dropPurged(context.Context) error {
-	for _, table := range []string{"memories WHERE id", "versions WHERE memory_id"} {
-		if err := r.Exec("DELETE FROM " + table + " IN (SELECT memory_id FROM purged)"); err != nil {
-			return err
-		}
-	}
-	// Rows that name a lost memory would prevent storing it again.
-	for _, table := range []string{"origins", "memory_tags"} {
-		if err := r.Exec("DELETE FROM " + table + " WHERE memory_id NOT IN (SELECT id FROM memories)"); err != nil {
+	for _, rows := range []string{
+		"memories WHERE id IN (SELECT memory_id FROM purged)",
+		"versions WHERE memory_id IN (SELECT memory_id FROM purged)",
+		// Rows that name a lost memory would prevent storing it again.
+		"origins WHERE memory_id NOT IN (SELECT id FROM memories)",
+		"memory_tags WHERE memory_id NOT IN (SELECT id FROM memories)",
+	} {
+		if err := r.Exec("DELETE FROM " + rows); err != nil {
 			return err
 		}
 	}
@@ -309,10 +292,9 @@ func (r *Recovery) settleCounters(context.Context) error {
 		return err
 	}
 	for name, seq := range given {
-		if err := r.Exec("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", seq, name); err != nil {
-			return err
-		}
-		err := r.Exec("INSERT INTO sqlite_sequence(name, seq) SELECT name, ? FROM sqlite_schema WHERE type = 'table' AND name = ? AND name NOT IN (SELECT name FROM sqlite_sequence)", seq, name)
+		err := errors.Join(
+			r.Exec("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", seq, name),
+			r.Exec("INSERT INTO sqlite_sequence(name, seq) SELECT name, ? FROM sqlite_schema WHERE type = 'table' AND name = ? AND name NOT IN (SELECT name FROM sqlite_sequence)", seq, name))
 		if err != nil {
 			return err
 		}
@@ -338,10 +320,7 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := r.AcceptStored(id, contentHash(m)); err != nil {
-			return err
-		}
-		if err := r.SetStatus(id, "invalidated", store.ChangeRecovered, store.ReasonDoubtful); err != nil {
+		if err := errors.Join(r.AcceptStored(id, contentHash(m)), r.SetStatus(id, "invalidated", store.ChangeRecovered, store.ReasonDoubtful)); err != nil {
 			return err
 		}
 	}
@@ -480,36 +459,23 @@ func (r *Recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error
 // countMissing counts the ids up to the largest that was given which are neither
 // there nor purged.
 func (r *Recovery) countMissing(context.Context) error {
-	known, err := r.IDs("SELECT id FROM memories UNION SELECT memory_id FROM purged ORDER BY 1")
-	if err != nil {
-		return err
-	}
-	given, err := r.Number("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'memories'")
-	if err != nil {
-		return err
-	}
-	if len(known) > 0 {
-		given = max(given, known[len(known)-1])
-	}
-	r.Report.Missing = given - int64(len(known))
-	for id := int64(1); id <= given && len(r.Report.MissingIDs) < maxNamedIDs; id++ {
-		if _, found := slices.BinarySearch(known, id); !found {
-			r.Report.MissingIDs = append(r.Report.MissingIDs, id)
-		}
-	}
-	r.Report.Memories, err = r.Number("SELECT count(*) FROM memories")
-	return err
+	const known = "(SELECT id FROM memories UNION SELECT memory_id FROM purged)"
+	given, err := r.Number("SELECT max((SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'memories'), (SELECT coalesce(max(id), 0) FROM " + known + "))")
+	there, terr := r.Number("SELECT count(*) FROM " + known)
+	memories, merr := r.Number("SELECT count(*) FROM memories")
+	missing, ierr := r.IDs("WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?1) SELECT id FROM ids WHERE id <= ?1 AND id NOT IN "+known+" LIMIT ?2", given, maxNamedIDs)
+	r.Report.Memories, r.Report.Missing, r.Report.MissingIDs = memories, given-there, missing
+	return errors.Join(err, terr, merr, ierr)
 }
 
 // contentHash is the content hash of a memory's text and context.
 func contentHash(m *robotmem.Memory) []byte {
-	rec := record.Record{}
-	rec.Type, rec.Collection, rec.Content = m.Type, m.Collection, m.Content
-	var err error
-	if _, rec.RawContext, err = m.Context.Normalize("context", robotmem.MaxContext); err != nil {
+	_, raw, err := m.Context.Normalize("context", robotmem.MaxContext)
+	if err != nil {
 		return nil
 	}
-	if rec.Canonical, err = m.Context.Canonical(rec.RawContext); err != nil {
+	rec := record.Record{Row: record.Row{Memory: *m}}
+	if rec.Canonical, err = m.Context.Canonical(raw); err != nil {
 		return nil
 	}
 	return rec.ContentHash()

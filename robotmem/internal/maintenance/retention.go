@@ -77,20 +77,16 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 			m.Add(int64(n))
 		}
 		for _, p := range part {
-			addEviction(res, p)
+			res.Count++
+			res.FreedBytes += p.Freed
+			if len(res.Evictions) < maxListed {
+				res.Evictions = append(res.Evictions, admin.Eviction{
+					MemoryID: p.ID, Collection: p.Collection, PerceptionType: p.PerceptionType, Bytes: p.Bytes, Value: p.Tier.String(), Reason: p.Reason,
+				})
+			}
 		}
 	}
 	return res, nil
-}
-
-func addEviction(r *admin.RetainResponse, p store.Evicted) {
-	r.Count++
-	r.FreedBytes += p.Freed
-	if len(r.Evictions) < maxListed {
-		r.Evictions = append(r.Evictions, admin.Eviction{
-			MemoryID: p.ID, Collection: p.Collection, PerceptionType: p.PerceptionType, Bytes: p.Bytes, Value: p.Tier.String(), Reason: p.Reason,
-		})
-	}
 }
 
 // PlanEvictions lists the payloads to evict, in order. free is the free space of the
@@ -114,12 +110,11 @@ func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.
 			}
 		}
 		if b.MaxBytes > 0 {
-			p.shrink(func(h *store.Holding) bool { return budgetHolds(&b, h) }, b.MaxBytes, "over the budget of "+sqlite.BytesText(b.MaxBytes))
+			p.shrink(func(h *store.Holding) bool { return budgetHolds(&b, h) }, func(int64) int64 { return b.MaxBytes }, "over the budget of "+sqlite.BytesText(b.MaxBytes))
 		}
 	}
 	if short := limits.MinFreeBytes - free - p.freedInFolder(); free >= 0 && short > 0 {
-		inFolder := func(h *store.Holding) bool { return h.InFolder }
-		p.shrink(inFolder, max(0, p.size(inFolder)-short), "less than "+sqlite.BytesText(limits.MinFreeBytes)+" free on the disk")
+		p.shrink(func(h *store.Holding) bool { return h.InFolder }, func(size int64) int64 { return size - short }, "less than "+sqlite.BytesText(limits.MinFreeBytes)+" free on the disk")
 	}
 	return p.plan
 }
@@ -136,18 +131,6 @@ type planner struct {
 	plan  []store.Evicted
 }
 
-// size is how many bytes the remaining perceptions take, each payload once.
-func (p *planner) size(in func(*store.Holding) bool) (sum int64) {
-	counted := map[string]bool{}
-	for i := range p.held {
-		if h := &p.held[i]; in(h) && !p.going[h.ID] && !counted[h.Sum] {
-			counted[h.Sum] = true
-			sum += h.Bytes
-		}
-	}
-	return sum
-}
-
 func (p *planner) freedInFolder() (n int64) {
 	for i := range p.plan {
 		if p.plan[i].InFolder {
@@ -158,15 +141,18 @@ func (p *planner) freedInFolder() (n int64) {
 }
 
 // shrink evicts until the remaining perceptions of a budget take no more than its
-// limit. A payload counts until the last perception of the budget that names it is
+// limit, which may depend on what they take before. A payload counts until the last perception of the budget that names it is
 // evicted, also if perceptions outside the budget name it.
-func (p *planner) shrink(in func(*store.Holding) bool, limit int64, reason string) {
-	size, named := p.size(in), map[string]int{}
+func (p *planner) shrink(in func(*store.Holding) bool, limitOf func(size int64) int64, reason string) {
+	size, named := int64(0), map[string]int{}
 	for i := range p.held {
 		if h := &p.held[i]; in(h) && !p.going[h.ID] {
-			named[h.Sum]++
+			if named[h.Sum]++; named[h.Sum] == 1 { // each payload counts once
+				size += h.Bytes
+			}
 		}
 	}
+	limit := limitOf(size)
 	for i := range p.held {
 		h := &p.held[i]
 		if size <= limit {
@@ -221,17 +207,13 @@ func thin(held []store.Holding) {
 func (mt *Maintainer) RunRetention(ctx context.Context) {
 	seen := int64(-1)
 	ctx = mt.Store.As(ctx, robotmem.ToolNode)
-	for {
+	Repeat(ctx, nil, 0, func() time.Duration {
 		mt.Paused.Wait(ctx)
 		if err := mt.EnforceBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
 			mt.Log.Warn("retention", "err", err)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(RetentionPause):
-		}
-	}
+		return RetentionPause
+	})
 }
 
 // EnforceBudgets enforces them once, unless nothing has changed since the revision that

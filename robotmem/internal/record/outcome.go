@@ -47,7 +47,8 @@ func (b *Builder) setOutcome(r *Record, inText string) {
 		outcome := outcomeOf(rules, v)
 		switch {
 		case outcome == "":
-			unread = append(unread, fmt.Sprintf("%s: %s is not an outcome", path, shortJSON(v)))
+			data, _ := robotmem.EncodeJSON(v)
+			unread = append(unread, fmt.Sprintf("%s: %s is not an outcome", path, robotmem.Clip(string(data), maxUnread)))
 		case r.Outcome == "":
 			r.Outcome, r.OutcomeSource, from = outcome, FromContext, path
 		case Opposite(outcome, r.Outcome) && r.contradiction == nil:
@@ -101,14 +102,6 @@ func scoreOutcome(s string) string {
 		return OutcomeOfScore(f)
 	}
 	return ""
-}
-
-func shortJSON(v any) string {
-	data, _ := robotmem.EncodeJSON(v)
-	if s := []rune(string(data)); len(s) > maxUnread {
-		return string(s[:maxUnread]) + "…"
-	}
-	return string(data)
 }
 
 // State sets the outcome that the caller states. It fails if the context contradicts it.

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/json"
 	"math"
 	"time"
 
@@ -29,7 +28,12 @@ func checkPose(context robotmem.Object) error {
 		return robotmem.Errorf(robotmem.Invalid, field+".position", "must be [x, y] or [x, y, z], in metres")
 	}
 	if v, ok := pose["orientation"].([]any); ok {
-		if norm := quaternionNorm(v); math.Abs(norm-1) > unitTolerance || math.IsNaN(norm) {
+		q, _ := robotmem.Coordinates(v)
+		squares := 0.0
+		for _, x := range q {
+			squares += x * x
+		}
+		if len(q) != 4 || math.Abs(math.Sqrt(squares)-1) > unitTolerance {
 			return robotmem.Errorf(robotmem.Invalid, field+".orientation", "must be a unit quaternion [x, y, z, w]; leave it out if it is unknown")
 		}
 	}
@@ -46,23 +50,6 @@ func checkPose(context robotmem.Object) error {
 		}
 	}
 	return nil
-}
-
-// quaternionNorm returns the norm of [x, y, z, w], or NaN if v has another form.
-func quaternionNorm(v []any) float64 {
-	if len(v) != 4 {
-		return math.NaN()
-	}
-	sum := 0.0
-	for _, e := range v {
-		n, ok := e.(json.Number)
-		f, err := n.Float64()
-		if !ok || err != nil {
-			return math.NaN()
-		}
-		sum += f * f
-	}
-	return math.Sqrt(sum)
 }
 
 // Object returns the object at a path of keys.
@@ -82,10 +69,9 @@ func Object(o robotmem.Object, path ...string) (map[string]any, bool) {
 // spatial.map_id.
 func MapOf(context robotmem.Object) string {
 	for _, path := range [][]string{{"spatial", "pose"}, {"spatial"}} {
-		if m, ok := Object(context, path...); ok {
-			if id, ok := m["map_id"].(string); ok && id != "" {
-				return id
-			}
+		m, _ := Object(context, path...)
+		if id, _ := m["map_id"].(string); id != "" {
+			return id
 		}
 	}
 	return ""
