@@ -39,26 +39,13 @@ func (tx *Tx) auditAs(e admin.AuditEntry) error {
 // Audit fills one page of the audit log, newest first.
 func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditResponse) error {
 	var match conditions
-	if r.MemoryID > 0 {
-		match.add("memory_id = ?", r.MemoryID)
-	}
-	if r.Collection != "*" {
-		match.add("collection = ?", r.Collection)
-	}
-	if r.Who != "" {
-		match.add("who = ?", r.Who)
-	}
-	if r.Action != "" {
-		match.add("action = ?", r.Action)
-	}
-	if r.After != nil {
-		match.add("at >= ?", FormatTime(*r.After))
-	}
-	if r.Before != nil {
-		match.add("at < ?", FormatTime(*r.Before))
-	}
+	match.add(r.MemoryID > 0, "memory_id = ?", r.MemoryID)
+	match.add(r.Collection != "*", "collection = ?", r.Collection)
+	match.add(r.Who != "", "who = ?", r.Who)
+	match.add(r.Action != "", "action = ?", r.Action)
+	match.within("at", r.After, r.Before)
 	if from != nil {
-		match.add("id < ?", from.ID)
+		match.add(true, "id < ?", from.ID)
 	}
 	err := c.Query("SELECT "+names(auditColumns, "")+", id FROM audit"+match.String()+" ORDER BY id DESC LIMIT ?", append(match.args, r.Limit+1), func(s *sqlite.Stmt) error {
 		e := admin.AuditEntry{ID: s.ColumnInt64(len(auditColumns))}
