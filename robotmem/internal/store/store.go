@@ -61,7 +61,7 @@ func (s *Store) Begin(c *sqlite.Conn) (err error) {
 	if err == nil && purges != s.purges {
 		// Another process has purged, and may have reused the id of a deleted path.
 		s.purges = purges
-		s.Forget()
+		s.Groups.Reset()
 	}
 	return err
 }
@@ -85,12 +85,7 @@ func (s *Store) Committed() {
 }
 
 // Undone implements sqlite.Group: cached values may have been rolled back.
-func (s *Store) Undone() { s.Forget() }
-
-// Forget clears the writer's caches.
-func (s *Store) Forget() {
-	s.Groups.Reset()
-}
+func (s *Store) Undone() { s.Groups.Reset() }
 
 // job returns f as a function of the write queue, on behalf of a caller.
 func (s *Store) job(caller robotmem.Caller, f func(*Tx) error) func(*sqlite.Conn) error {
@@ -155,28 +150,17 @@ func (s *Store) Now() time.Time { return s.Clock().UTC() }
 
 // Stats counts the rows and sizes in the file.
 func (c *Conn) Stats(res *admin.StatsResponse) error {
-	for _, q := range []struct {
-		to  *int64
-		sql string
-	}{
-		{&res.Sessions, "SELECT count(*) FROM sessions"},
-		{&res.PayloadBytes, "SELECT coalesce(sum(bytes), 0) FROM payloads"},
-		{&res.StoredBytes, "SELECT coalesce(sum(" + payloadBytes + "), 0) FROM payloads"},
-		{&res.Evicted, "SELECT count(*) FROM evictions"},
-		{&res.EvictedBytes, "SELECT coalesce(sum(bytes), 0) FROM evictions"},
-		{&res.DBBytes, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"},
-	} {
-		n, err := c.Number(q.sql)
-		if err != nil {
-			return err
+	_, err := c.One(`SELECT (SELECT count(*) FROM sessions), (SELECT coalesce(sum(bytes), 0) FROM payloads),
+		(SELECT coalesce(sum(`+payloadBytes+`), 0) FROM payloads), (SELECT count(*) FROM evictions), (SELECT coalesce(sum(bytes), 0) FROM evictions),
+		page_count * page_size, user_version FROM pragma_page_count(), pragma_page_size(), pragma_user_version()`, nil, func(s *sqlite.Stmt) {
+		for i, to := range []*int64{&res.Sessions, &res.PayloadBytes, &res.StoredBytes, &res.Evicted, &res.EvictedBytes, &res.DBBytes} {
+			*to = s.ColumnInt64(i)
 		}
-		*q.to = n
-	}
-	version, err := c.Number("PRAGMA user_version")
+		res.SchemaVersion = s.ColumnInt(6)
+	})
 	if err != nil {
 		return err
 	}
-	res.SchemaVersion = int(version)
 	if res.Streams, err = c.Streams(""); err != nil {
 		return err
 	}
