@@ -3,7 +3,6 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -61,14 +60,6 @@ func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditRespon
 		res.Next = After("audit", AuditFilters(*r), res.Entries[r.Limit-1].ID, "")
 	}
 	return nil
-}
-
-// purgedAt returns when and by whom a memory was purged; found is false if it was not.
-func (c *Conn) purgedAt(id int64) (at time.Time, who string, found bool, err error) {
-	found, err = c.One("SELECT at, coalesce(who, '') FROM audit WHERE memory_id = ? AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s *sqlite.Stmt) {
-		at, who = ParseTime(s.ColumnText(0)), s.ColumnText(1)
-	})
-	return at, who, found, err
 }
 
 // The actions in the audit log. Evictions by retention, merges at a session's end and

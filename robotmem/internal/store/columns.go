@@ -221,10 +221,7 @@ func rawObject(o object) string {
 	if len(o) == 0 {
 		return "{}"
 	}
-	data, err := robotmem.EncodeJSON(o)
-	if err != nil { // not possible for an object parsed from JSON
-		return "{}"
-	}
+	data, _ := robotmem.EncodeJSON(o) // it was parsed from JSON
 	return string(data)
 }
 

@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/binary"
-	"math"
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -16,10 +15,7 @@ func (tx *Tx) InsertFeatures(id int64, f *record.Features) error {
 	if f == nil {
 		return nil
 	}
-	blob := make([]byte, 0, 4*len(f.Vector))
-	for _, v := range f.Vector {
-		blob = binary.LittleEndian.AppendUint32(blob, math.Float32bits(v))
-	}
+	blob, _ := binary.Append([]byte{}, binary.LittleEndian, f.Vector) // its size is fixed
 	_, last, err := tx.FeatureEpoch()
 	if err == nil && id <= last {
 		err = tx.BeginFeatureEpoch()
@@ -53,9 +49,7 @@ func (tx *Tx) DropFeatures() error {
 
 func DecodeVector(blob []byte) []float32 {
 	out := make([]float32, len(blob)/4)
-	for i := range out {
-		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(blob[4*i:]))
-	}
+	_, _ = binary.Decode(blob, binary.LittleEndian, out) // it is as long as out
 	return out
 }
 

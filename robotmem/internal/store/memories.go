@@ -43,9 +43,7 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 var (
 	insertMemory = "INSERT INTO memories(" + names(memoryColumns, "") + ", checksum) VALUES (" + placeholders(len(memoryColumns)+1) + ")"
 	updateMemory = "UPDATE memories SET " + assignments(memoryColumns) + ", checksum = ? WHERE id = ?"
-	selectMemory = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id"
-	memoryByID   = selectMemory + " FROM memories m WHERE m.id = ?"
-	checksumAt   = len(memoryColumns)
+	memoryByID   = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id FROM memories m WHERE m.id = ?"
 )
 
 // put stores a changed row under its id.
@@ -184,17 +182,14 @@ type loaded struct {
 // userTags is the query for the tags that a caller gave to a memory.
 const userTags = "SELECT tag FROM memory_tags WHERE memory_id = ? AND source = 'user' ORDER BY tag"
 
-// scanMemory reads a row of selectMemory.
-func scanMemory(s *sqlite.Stmt) *loaded {
-	l := &loaded{}
-	l.sum = read(s, memoryColumns, &l.Row)
-	l.stored, l.MemoryID = s.ColumnBlob(checksumAt, nil), s.ColumnInt64(checksumAt+1)
-	return l
-}
-
 // load reads a memory with its tags; nil if there is none.
 func (c *Conn) load(id int64) (l *loaded, err error) {
-	if _, err := c.One(memoryByID, []any{id}, func(s *sqlite.Stmt) { l = scanMemory(s) }); err != nil || l == nil {
+	found, err := c.One(memoryByID, []any{id}, func(s *sqlite.Stmt) {
+		l = &loaded{}
+		l.sum = read(s, memoryColumns, &l.Row)
+		l.stored, l.MemoryID = s.ColumnBlob(len(memoryColumns), nil), s.ColumnInt64(len(memoryColumns)+1)
+	})
+	if err != nil || !found {
 		return nil, err
 	}
 	if l.UserTags, err = c.Texts(userTags, id); err != nil {
@@ -404,21 +399,14 @@ func (c *Conn) Texts(sql string, args ...any) (out []string, err error) {
 }
 
 func (c *Conn) noMemory(id int64) error {
-	at, who, purged, err := c.purgedAt(id)
+	missing := robotmem.Errorf(robotmem.NotFound, "memory_id", "there is no memory %d; ids come from learn, recall and list", id)
+	_, err := c.One("SELECT at, coalesce(' by ' || nullif(who, ''), '') FROM audit WHERE memory_id = ? AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s *sqlite.Stmt) {
+		missing = robotmem.Errorf(robotmem.NotFound, "memory_id", "memory %d was purged at %s%s; nothing of it is kept", id, ParseTime(s.ColumnText(0)).Format(time.RFC3339), s.ColumnText(1))
+	})
 	if err != nil {
 		return err
 	}
-	if purged {
-		return robotmem.Errorf(robotmem.NotFound, "memory_id", "memory %d was purged at %s%s; nothing of it is kept", id, at.Format(time.RFC3339), byWhom(who))
-	}
-	return robotmem.Errorf(robotmem.NotFound, "memory_id", "there is no memory %d; ids come from learn, recall and list", id)
-}
-
-func byWhom(who string) string {
-	if who == "" {
-		return ""
-	}
-	return " by " + who
+	return missing
 }
 
 // Scope lists are stored as JSON.
@@ -426,10 +414,7 @@ func listOrNull(list []string) any {
 	if len(list) == 0 {
 		return nil
 	}
-	data, err := robotmem.EncodeJSON(list)
-	if err != nil {
-		return nil
-	}
+	data, _ := robotmem.EncodeJSON(list) // texts are always JSON
 	return string(data)
 }
 

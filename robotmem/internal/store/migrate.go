@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 	"sync"
 
@@ -247,11 +248,11 @@ func (c *Conn) HoldsTagMeta(tags [][3]string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	same := len(stored) == len(tags)
+	want := map[string][2]string{}
 	for _, t := range tags {
-		same = same && stored[t[0]] == [2]string{t[1], t[2]}
+		want[t[0]] = [2]string{t[1], t[2]}
 	}
-	return same, nil
+	return maps.Equal(stored, want), nil
 }
 
 // WriteTagMeta stores the tag tree if it differs from the stored one.

@@ -51,7 +51,7 @@ func (tx *Tx) InsertPayload(p *record.PerceptionRecord) error {
 	var data any
 	if w.Inline != nil {
 		data = w.Inline
-	} else if !tx.Store.inFolder(w) {
+	} else if !tx.Store.HasPayload(&StoredPayload{Sum: w.Sum, Size: w.Size, Codec: w.Codec}) {
 		// Files without a row are removed under the same lock as this one.
 		return ErrPayloadGone
 	}
@@ -64,11 +64,6 @@ func (tx *Tx) InsertPayload(p *record.PerceptionRecord) error {
 // opens files.
 func (s *Store) HasPayload(p *StoredPayload) bool {
 	r, err := s.OpenPayload(p)
-	return err == nil && r.Close() == nil
-}
-
-func (s *Store) inFolder(w *payload.Written) bool {
-	r, err := s.Payloads().Open(w.Sum, w.Codec, w.Size)
 	return err == nil && r.Close() == nil
 }
 
@@ -138,8 +133,16 @@ func (c checked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// KnownPerception returns the response to a save whose origin is stored already.
-func (c *Conn) KnownPerception(id int64, now time.Time) (*robotmem.SavePerceptionResponse, error) {
+// KnownOrigin joins the record's session and returns the response to a save whose origin is
+// stored already, nil if it is not.
+func (c *Conn) KnownOrigin(r *record.Record, now time.Time) (*robotmem.SavePerceptionResponse, error) {
+	if err := c.JoinSession(r); err != nil || r.Perception.Origin == "" {
+		return nil, err
+	}
+	id, err := c.Number("SELECT memory_id FROM origins WHERE collection = ? AND origin = ?", r.Collection, r.Perception.Origin)
+	if err != nil || id == 0 {
+		return nil, err
+	}
 	m, err := c.Memory(id, now)
 	if err != nil {
 		return nil, err
@@ -152,27 +155,6 @@ func (c *Conn) KnownPerception(id int64, now time.Time) (*robotmem.SavePerceptio
 		res.Bytes, err = c.PayloadSize(m.SHA256)
 	}
 	return res, err
-}
-
-// KnownOrigin joins the record's session and returns the response to a save whose origin is
-// stored already, nil if it is not.
-func (c *Conn) KnownOrigin(r *record.Record, now time.Time) (*robotmem.SavePerceptionResponse, error) {
-	if err := c.JoinSession(r); err != nil {
-		return nil, err
-	}
-	id, err := c.OriginOf(r.Collection, r.Perception.Origin)
-	if err != nil || id == 0 {
-		return nil, err
-	}
-	return c.KnownPerception(id, now)
-}
-
-// OriginOf returns the memory with an origin, 0 if there is none.
-func (c *Conn) OriginOf(collection, origin string) (int64, error) {
-	if origin == "" {
-		return 0, nil
-	}
-	return c.Number("SELECT memory_id FROM origins WHERE collection = ? AND origin = ?", collection, origin)
 }
 
 func (tx *Tx) InsertOrigin(collection, origin string, id int64) error {
