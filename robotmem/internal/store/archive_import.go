@@ -35,23 +35,12 @@ func Compared(m *archive.Memory) *archive.Memory {
 	if m.Payload != nil {
 		c.Payload = &archive.Payload{SHA256: m.Payload.SHA256}
 	}
-	c.Evictions = nil
-	for _, g := range m.Evictions {
-		if !slices.Contains(lostReasons, g.Reason) {
-			c.Evictions = append(c.Evictions, g)
-		}
-	}
-	c.Extra = nil
-	for name, value := range m.Extra {
-		derived := m.Extra["outcome_source"] == record.FromContext || m.Extra["outcome_source"] == record.FromText
-		if provenance[name] > 0 || name == "uses" || name == "successes" || derived && strings.HasPrefix(name, "outcome") {
-			continue
-		}
-		if c.Extra == nil {
-			c.Extra = map[string]any{}
-		}
-		c.Extra[name] = value
-	}
+	c.Evictions = slices.DeleteFunc(slices.Clone(m.Evictions), func(g archive.Eviction) bool { return slices.Contains(lostReasons, g.Reason) })
+	derived := m.Extra["outcome_source"] == record.FromContext || m.Extra["outcome_source"] == record.FromText
+	c.Extra = maps.Clone(m.Extra)
+	maps.DeleteFunc(c.Extra, func(name string, _ any) bool {
+		return provenance[name] > 0 || name == "uses" || name == "successes" || derived && strings.HasPrefix(name, "outcome")
+	})
 	return &c
 }
 

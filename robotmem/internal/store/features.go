@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -41,10 +42,7 @@ func (tx *Tx) BeginFeatureEpoch() error {
 
 // DropFeatures deletes all features, to be computed again.
 func (tx *Tx) DropFeatures() error {
-	if err := tx.BeginFeatureEpoch(); err != nil {
-		return err
-	}
-	return tx.Exec("DELETE FROM features")
+	return errors.Join(tx.BeginFeatureEpoch(), tx.Exec("DELETE FROM features"))
 }
 
 func DecodeVector(blob []byte) []float32 {
@@ -85,10 +83,7 @@ func (tx *Tx) DropOldFeatures() error {
 	if err != nil || current {
 		return err
 	}
-	if err := tx.DropFeatures(); err != nil {
-		return err
-	}
-	return tx.Exec("UPDATE counters SET value = ? WHERE name = 'feature_rules'", perception.FeatureRules)
+	return errors.Join(tx.DropFeatures(), tx.Exec("UPDATE counters SET value = ? WHERE name = 'feature_rules'", perception.FeatureRules))
 }
 
 // WithoutFeatures returns up to n perceptions above an id without features, in the order

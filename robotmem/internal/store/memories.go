@@ -238,10 +238,7 @@ func (c *Conn) withChecksum(id int64, f func() error) error {
 // AcceptStored sets the checksum and content hash of a damaged memory to those of its
 // stored values.
 func (tx *Tx) AcceptStored(id int64, contentHash []byte) error {
-	if err := tx.Exec("UPDATE memories SET content_hash = ? WHERE id = ?", contentHash, id); err != nil {
-		return err
-	}
-	return tx.updateChecksum(id)
+	return errors.Join(tx.Exec("UPDATE memories SET content_hash = ? WHERE id = ?", contentHash, id), tx.updateChecksum(id))
 }
 
 // AsStored returns a memory without verifying its checksum; nil if there is none.

@@ -191,40 +191,24 @@ func (c *Conn) lacksChecksums() (bool, error) {
 
 // UpdateChecksums stores the checksum of every memory, past state and session.
 func (c *Conn) UpdateChecksums() error {
-	ids, err := c.IDs("SELECT id FROM memories ORDER BY id")
+	err := c.Query("SELECT id FROM memories ORDER BY id", nil, func(s *sqlite.Stmt) error { return c.updateChecksum(s.ColumnInt64(0)) })
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		if err := c.updateChecksum(id); err != nil {
-			return err
-		}
-	}
-	if ids, err = c.IDs("SELECT rowid FROM versions ORDER BY rowid"); err != nil {
+	err = c.Query(selectVersion+", v.rowid FROM versions v ORDER BY v.rowid", nil, func(s *sqlite.Stmt) error {
+		sum, at := read(s, versionColumns, &versionRow{}), len(versionColumns)
+		sum.add("memory_id", s.ColumnInt64(at+1))
+		return c.Exec("UPDATE versions SET checksum = ? WHERE rowid = ?", sum.sum(nil), s.ColumnInt64(at+2))
+	})
+	if err != nil {
 		return err
-	}
-	for _, id := range ids {
-		var sum checksum
-		_, err := c.One(selectVersion+" FROM versions v WHERE v.rowid = ?", []any{id}, func(s *sqlite.Stmt) {
-			sum = read(s, versionColumns, &versionRow{})
-			sum.add("memory_id", s.ColumnInt64(len(versionColumns)+1))
-		})
-		if err := errors.Join(err, c.Exec("UPDATE versions SET checksum = ? WHERE rowid = ?", sum.sum(nil), id)); err != nil {
-			return err
-		}
 	}
 	return c.UpdateSessionChecksums()
 }
 
 // UpdateSessionChecksums stores the checksum of every session.
 func (c *Conn) UpdateSessionChecksums() error {
-	ids, err := c.Texts("SELECT external_id FROM sessions ORDER BY id")
-	for _, id := range ids {
-		if err := c.updateSessionChecksum(id); err != nil {
-			return err
-		}
-	}
-	return err
+	return c.Query("SELECT external_id FROM sessions ORDER BY id", nil, func(s *sqlite.Stmt) error { return c.updateSessionChecksum(s.ColumnText(0)) })
 }
 
 // rebuildSignatures computes the signatures of all facts. The updates change no column by

@@ -48,16 +48,13 @@ func (tx *Tx) InsertPayload(p *record.PerceptionRecord) error {
 	if known != nil && tx.Store.HasPayload(known) {
 		return nil
 	}
-	var data any
-	if w.Inline != nil {
-		data = w.Inline
-	} else if !tx.Store.HasPayload(&StoredPayload{Sum: w.Sum, Size: w.Size, Codec: w.Codec}) {
+	if w.Inline == nil && !tx.Store.HasPayload(&StoredPayload{Sum: w.Sum, Size: w.Size, Codec: w.Codec}) {
 		// Files without a row are removed under the same lock as this one.
 		return ErrPayloadGone
 	}
 	return tx.Exec(`INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored) VALUES (?,?,?,?,?,?)
 		ON CONFLICT(sha256) DO UPDATE SET bytes = excluded.bytes, codec = excluded.codec, data = excluded.data, stored = excluded.stored`,
-		w.Sum[:], w.Size, string(w.Codec), FormatTime(tx.Now), data, w.Stored)
+		w.Sum[:], w.Size, string(w.Codec), FormatTime(tx.Now), w.Inline, w.Stored)
 }
 
 // HasPayload reports whether the bytes of a row exist. It verifies inline bytes and only

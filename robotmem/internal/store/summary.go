@@ -51,7 +51,8 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 }
 
 func summaryText(s *robotmem.SessionSummary, superseded int) string {
-	parts := []string{fmt.Sprintf("%s and %s in %s", english.Plural(s.Facts, "fact", ""), english.Plural(s.Perceptions, "perception", ""), rounded(s.DurationS))}
+	parts := []string{fmt.Sprintf("%d %s and %d %s in %s", s.Facts, english.PluralWord(s.Facts, "fact", ""),
+		s.Perceptions, english.PluralWord(s.Perceptions, "perception", ""), rounded(s.DurationS))}
 	if s.Successes+s.Failures > 0 {
 		parts = append(parts, fmt.Sprintf("%d succeeded and %d failed", s.Successes, s.Failures))
 	}
