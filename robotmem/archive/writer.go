@@ -51,8 +51,7 @@ type Writer struct {
 }
 
 type pendingBytes struct {
-	sum  string
-	size int64
+	Payload
 	open func() (io.ReadCloser, error)
 }
 
@@ -99,7 +98,7 @@ func (a *Writer) Memory(m *Memory, b *Bytes) error {
 		return err
 	}
 	if b != nil && b.First {
-		a.payloads = append(a.payloads, pendingBytes{m.Payload.SHA256, m.Payload.Bytes, b.Open})
+		a.payloads = append(a.payloads, pendingBytes{*m.Payload, b.Open})
 		a.pending += m.Payload.Bytes
 	}
 	if a.pending >= partPayloads {
@@ -148,8 +147,6 @@ func (a *Writer) flush() error {
 	return nil
 }
 
-func payloadName(sum string) string { return "payloads/" + sum[:2] + "/" + sum }
-
 // payload copies a payload. One that was removed meanwhile is left out, and a reader counts it
 // as missing.
 func (a *Writer) payload(p pendingBytes) error {
@@ -157,20 +154,20 @@ func (a *Writer) payload(p pendingBytes) error {
 	if err != nil {
 		return nil //nolint:nilerr // the memory says that there were bytes, so its absence shows
 	}
-	name := payloadName(p.sum)
-	err = a.header(name, p.size)
+	name := "payloads/" + p.SHA256[:2] + "/" + p.SHA256
+	err = a.header(name, p.Bytes)
 	if err == nil {
 		h := sha256.New()
 		var n int64
 		n, err = io.Copy(io.MultiWriter(a.tar, h), r)
-		if err == nil && (n != p.size || hex.EncodeToString(h.Sum(nil)) != p.sum) {
-			err = fmt.Errorf("payload %s has changed while it was read", p.sum)
+		if err == nil && (n != p.Bytes || hex.EncodeToString(h.Sum(nil)) != p.SHA256) {
+			err = fmt.Errorf("payload %s has changed while it was read", p.SHA256)
 		}
 	}
 	if err := errors.Join(err, r.Close()); err != nil {
 		return err
 	}
-	return a.sum(p.sum, name)
+	return a.sum(p.SHA256, name)
 }
 
 func (a *Writer) file(name string, data []byte) error {
