@@ -149,18 +149,25 @@ func OpenStoreConn(ctx context.Context, path string, o sqlite.ConnOptions) (*Con
 func (s *Store) Now() time.Time { return s.Clock().UTC() }
 
 // Stats counts the rows and sizes in the file.
-func (c *Conn) Stats(res *admin.StatsResponse) error {
-	_, err := c.One(`SELECT (SELECT count(*) FROM sessions), (SELECT coalesce(sum(bytes), 0) FROM payloads),
-		(SELECT coalesce(sum(`+payloadBytes+`), 0) FROM payloads), (SELECT count(*) FROM evictions), (SELECT coalesce(sum(bytes), 0) FROM evictions),
-		page_count * page_size, user_version FROM pragma_page_count(), pragma_page_size(), pragma_user_version()`, nil, func(s *sqlite.Stmt) {
-		for i, to := range []*int64{&res.Sessions, &res.PayloadBytes, &res.StoredBytes, &res.Evicted, &res.EvictedBytes, &res.DBBytes} {
-			*to = s.ColumnInt64(i)
+func (c *Conn) Stats(res *admin.StatsResponse) (err error) {
+	var version int64
+	for _, q := range []struct {
+		to  *int64
+		sql string
+	}{
+		{&res.Sessions, "SELECT count(*) FROM sessions"},
+		{&res.PayloadBytes, "SELECT coalesce(sum(bytes), 0) FROM payloads"},
+		{&res.StoredBytes, "SELECT coalesce(sum(" + payloadBytes + "), 0) FROM payloads"},
+		{&res.Evicted, "SELECT count(*) FROM evictions"},
+		{&res.EvictedBytes, "SELECT coalesce(sum(bytes), 0) FROM evictions"},
+		{&res.DBBytes, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"},
+		{&version, "PRAGMA user_version"},
+	} {
+		if *q.to, err = c.Number(q.sql); err != nil {
+			return err
 		}
-		res.SchemaVersion = s.ColumnInt(6)
-	})
-	if err != nil {
-		return err
 	}
+	res.SchemaVersion = int(version)
 	if res.Streams, err = c.Streams(""); err != nil {
 		return err
 	}
