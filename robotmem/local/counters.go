@@ -44,8 +44,10 @@ func (t *accessCounters) count(one store.RecallCounts) {
 func (t *accessCounters) pendingCredit(session string) (ids []int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for id := range t.Credit[session] {
-		ids = append(ids, id)
+	for to := range t.Credit {
+		if to.Session == session {
+			ids = append(ids, to.MemoryID)
+		}
 	}
 	slices.Sort(ids)
 	return ids

@@ -137,25 +137,18 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 	} else {
 		f = Followed{Upto: after}
 	}
-	var rows [][2]int64 // id, revision
 	err = c.Query("SELECT m.id, m.revision FROM memories m INDEXED BY idx_mem_revision"+where, page, func(s *sqlite.Stmt) error {
-		rows = append(rows, [2]int64{s.ColumnInt64(0), s.ColumnInt64(1)})
-		return nil
-	})
-	if err != nil {
-		return f, err
-	}
-	for _, row := range rows {
-		err := c.Query(from+" WHERE m.id = ?", []any{row[0]}, visit)
+		id := s.ColumnInt64(0)
+		err := c.Query(from+" WHERE m.id = ?", []any{id}, visit)
 		if sqlite.IsCorrupt(err) {
-			f.Unread = append(f.Unread, row[0])
-		} else if err != nil {
-			return f, err
+			f.Unread = append(f.Unread, id)
+			err = nil
 		}
 		f.Rows++
-		f.Upto = row[1]
-	}
-	return f, nil
+		f.Upto = s.ColumnInt64(1)
+		return err
+	})
+	return f, err
 }
 
 // Unindex removes the index entries that Index wrote for the memory.

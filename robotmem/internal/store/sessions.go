@@ -143,9 +143,7 @@ func scanSession(s *sqlite.Stmt) (row SessionRow, err error) {
 // and to its outcomes.
 func readSession(s *sqlite.Stmt, row *SessionRow) []byte {
 	sum := read(s, sessionColumns, row)
-	if at := afterSession - 1; s.ColumnType(at) != sqlite.Null {
-		sum.addColumn(s, at, "outcomes")
-	}
+	sum.add("outcomes", sqlite.OrNull(s.ColumnText(afterSession-1)))
 	return sum.sum(nil)
 }
 
@@ -283,12 +281,10 @@ func (tx *Tx) StoreRecallCounts(c *RecallCounts) error {
 			return err
 		}
 	}
-	for session, ids := range c.Credit {
-		for id := range ids {
-			err := tx.Exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) SELECT ?1, id FROM memories WHERE id = ?2", session, id)
-			if err != nil { // it was purged since
-				return err
-			}
+	for to := range c.Credit {
+		err := tx.Exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) SELECT ?1, id FROM memories WHERE id = ?2", to.Session, to.MemoryID)
+		if err != nil { // it was purged since
+			return err
 		}
 	}
 	for at, n := range c.Hours {

@@ -288,8 +288,7 @@ func (tx *Tx) Promote(id int64) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", VectorsSnapshot); err != nil {
-		return err
-	}
-	return tx.Exec("UPDATE models SET state = 'present' WHERE id = ?", id)
+	return errors.Join(
+		tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", VectorsSnapshot),
+		tx.Exec("UPDATE models SET state = 'present' WHERE id = ?", id))
 }
