@@ -26,8 +26,9 @@ type Archived struct {
 }
 
 var (
-	selectArchived = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id, m.superseded_by"
-	archivedFirst  = ", (SELECT min(f.uid) FROM memories f INDEXED BY idx_mem_payload WHERE f.perception_data = m.perception_data" +
+	selectArchived = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id, (SELECT o.uid FROM memories o WHERE o.id = m.superseded_by)" +
+		", (SELECT p.bytes FROM payloads p WHERE p.sha256 = m.perception_data)"
+	archivedFirst = ", (SELECT min(f.uid) FROM memories f INDEXED BY idx_mem_payload WHERE f.perception_data = m.perception_data" +
 		" AND (?1 = '' OR f.collection = ?1) AND (?2 = '' OR f.session_id = ?2)) = m.uid"
 )
 
@@ -38,7 +39,7 @@ func (c *Conn) EachArchived(collection, session string, visit func(*Archived) er
 		if err != nil {
 			return err
 		}
-		m.First = s.ColumnBool(len(memoryColumns) + 3)
+		m.First = s.ColumnBool(len(memoryColumns) + 4)
 		return visit(m)
 	})
 }
@@ -63,17 +64,15 @@ func (c *Conn) scanArchived(s *sqlite.Stmt) (*Archived, error) {
 		}
 		m.Extra[name] = value
 	})
-	m.ID = s.ColumnInt64(at + 1)
-	stored, successor := s.ColumnBlob(at, nil), s.ColumnInt64(at+2)
-	if err := c.addArchivedPayload(&m.Memory); err != nil {
-		return nil, err
+	m.ID, m.SupersededBy = s.ColumnInt64(at+1), s.ColumnText(at+2)
+	if p := m.Payload; p != nil {
+		if sumBytes(p.SHA256) == nil {
+			return nil, errPayloadName
+		}
+		p.Bytes, p.Lost = s.ColumnInt64(at+3), s.ColumnType(at+3) == sqlite.Null
 	}
-	var err error
-	if m.SupersededBy, err = c.uidOf(successor); err != nil {
-		return nil, err
-	}
-	err = c.addArchivedRows(m)
-	m.Damaged = !bytes.Equal(sum.sum(m.UserTags), stored)
+	err := c.addArchivedRows(m)
+	m.Damaged = !bytes.Equal(sum.sum(m.UserTags), s.ColumnRawBlob(at))
 	return m, err
 }
 
@@ -84,28 +83,6 @@ func ArchivedObject(text string) json.RawMessage {
 		return nil
 	}
 	return json.RawMessage(text)
-}
-
-func (c *Conn) addArchivedPayload(m *archive.Memory) error {
-	if m.Payload == nil {
-		return nil
-	}
-	p, err := c.Payload(m.Payload.SHA256)
-	if err != nil {
-		return err
-	}
-	if m.Payload.Lost = p == nil; p != nil {
-		m.Payload.Bytes = p.Size
-	}
-	return nil
-}
-
-func (c *Conn) uidOf(id int64) (uid string, err error) {
-	if id == 0 {
-		return "", nil
-	}
-	_, err = c.One("SELECT uid FROM memories WHERE id = ?", []any{id}, func(s *sqlite.Stmt) { uid = s.ColumnText(0) })
-	return uid, err
 }
 
 func (c *Conn) addArchivedRows(m *Archived) error {

@@ -33,6 +33,8 @@ func (p *StoredPayload) Bytes() (data []byte, ok bool) {
 // the row was stored.
 var ErrPayloadGone = robotmem.Errorf(robotmem.Unavailable, "data", "the payload was removed while it was being saved; save it again")
 
+var errPayloadName = robotmem.Errorf(robotmem.Corrupt, "", "the memory refers to an invalid payload; run robotmem doctor")
+
 // InsertPayload stores the row of a payload, with the bytes of a small one. Equal
 // payloads are stored once. A row whose bytes are missing is replaced, because the
 // payload has just been written.
@@ -68,7 +70,7 @@ func (s *Store) HasPayload(p *StoredPayload) bool {
 func (c *Conn) Payload(hexSum string) (*StoredPayload, error) {
 	p := &StoredPayload{}
 	if n, err := hex.Decode(p.Sum[:], []byte(hexSum)); err != nil || n != len(p.Sum) {
-		return nil, robotmem.Errorf(robotmem.Corrupt, "", "the memory refers to an invalid payload; run robotmem doctor")
+		return nil, errPayloadName
 	}
 	found, err := c.One("SELECT bytes, codec, data FROM payloads WHERE sha256 = ?", []any{p.Sum[:]}, func(s *sqlite.Stmt) {
 		p.Size, p.Codec = s.ColumnInt64(0), payload.Codec(s.ColumnText(1))

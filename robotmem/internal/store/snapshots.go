@@ -130,7 +130,7 @@ func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision i
 	if !found {
 		return 0, ErrNoSnapshot
 	}
-	in := io.TeeReader(r, got)
+	in := io.TeeReader(bufio.NewReaderSize(r, snapshotPart), got)
 	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(snapshotPart))
 	if err != nil {
 		return 0, err
@@ -148,34 +148,26 @@ func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision i
 	return revision, nil
 }
 
+// partReader reads a part at a time, into a buffer for the largest one.
 type partReader struct {
 	c          *Conn
 	name       string
 	generation int64
 	part       int // the next part to read
 	parts      int
-	buf, rest  []byte
 }
 
-func (r *partReader) Read(p []byte) (int, error) {
-	for len(r.rest) == 0 {
-		if r.part == r.parts {
-			return 0, io.EOF
-		}
-		found, err := r.c.One("SELECT data FROM snapshots WHERE name = ? AND generation = ? AND part = ?", []any{r.name, r.generation, r.part},
-			func(s *sqlite.Stmt) { r.buf = s.ColumnBlob(0, r.buf[:0]) })
-		if err != nil {
-			return 0, err
-		}
-		if !found {
-			return 0, io.ErrUnexpectedEOF
-		}
-		r.part++
-		r.rest = r.buf
+func (r *partReader) Read(p []byte) (n int, err error) {
+	if r.part == r.parts {
+		return 0, io.EOF
 	}
-	n := copy(p, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
+	found, err := r.c.One("SELECT data FROM snapshots WHERE name = ? AND generation = ? AND part = ?", []any{r.name, r.generation, r.part},
+		func(s *sqlite.Stmt) { n = copy(p, s.ColumnRawBlob(0)) })
+	if err == nil && !found {
+		err = io.ErrUnexpectedEOF
+	}
+	r.part++
+	return n, err
 }
 
 // DropSnapshots drops every snapshot when the tables are no longer trusted. The next
