@@ -44,16 +44,6 @@ func (c *Conn) EachArchived(collection, session string, visit func(*Archived) er
 	})
 }
 
-// archivedByUID returns one memory in the archive's form, nil if there is none.
-func (c *Conn) archivedByUID(uid string) (out *Archived, err error) {
-	var failed error
-	_, err = c.One(selectArchived+" FROM memories m WHERE m.uid = ?", []any{uid}, func(s *sqlite.Stmt) { out, failed = c.scanArchived(s) })
-	if err == nil {
-		err = failed
-	}
-	return out, err
-}
-
 // scanArchived reads a row of selectArchived and the rows of other tables that belong to
 // it.
 func (c *Conn) scanArchived(s *sqlite.Stmt) (*Archived, error) {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -73,8 +74,10 @@ func (c *ImportCount) Count(v decision) {
 // Decide decides what an import does with a memory, and returns the stored memory if
 // there is one.
 func (c *Conn) Decide(a *ImportRecord) (decision, *Archived, error) {
-	known, err := c.archivedByUID(a.UID)
-	if err != nil {
+	var known *Archived
+	var failed error
+	_, err := c.One(selectArchived+" FROM memories m WHERE m.uid = ?", []any{a.UID}, func(s *sqlite.Stmt) { known, failed = c.scanArchived(s) })
+	if err = cmp.Or(err, failed); err != nil {
 		return ImportCreate, nil, err
 	}
 	if known == nil {

@@ -14,13 +14,6 @@ func ParseTime(s string) time.Time {
 	return t
 }
 
-func parseTimePtr(s string) *time.Time {
-	if s == "" {
-		return nil
-	}
-	return new(ParseTime(s))
-}
-
 // ParseNano parses a stored time to nanoseconds since 1970. It equals ParseTime for
 // timeFormat and is ten times as fast: loading the indexes parses four times per memory.
 func ParseNano(s []byte) int64 {
