@@ -359,18 +359,14 @@ func (db *DB) Close() error {
 	return errors.Join(err, db.removeTemporary())
 }
 
-func (db *DB) closeReaders() error {
-	var errs []error
-	for range cap(db.readers) {
-		select {
-		case c := <-db.readers:
-			if c != nil {
-				errs = append(errs, c.Close())
-			}
-		default:
+// closeReaders closes the pool, to which every call has given its connection back.
+func (db *DB) closeReaders() (err error) {
+	for range len(db.readers) {
+		if c := <-db.readers; c != nil {
+			err = errors.Join(err, c.Close())
 		}
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // Hold keeps Close waiting until release is called. ok is false if the file is

@@ -106,29 +106,26 @@ func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Se
 	return c.Query("SELECT "+names(sessionColumns, "s.")+" FROM sessions s WHERE "+sessionInScope+" ORDER BY external_id", []any{collection, id}, func(s *sqlite.Stmt) error {
 		out := &archive.Session{}
 		readArchived(s, sessionColumns, out, nil)
-		if err := c.addSessionRows(out); err != nil {
+		id := []any{out.SessionID}
+		err := c.Query("SELECT score, created_at FROM session_outcomes WHERE session_id = ? ORDER BY created_at, id", id, func(s *sqlite.Stmt) error {
+			out.Outcomes = append(out.Outcomes, archive.Outcome{Score: s.ColumnFloat(0), CreatedAt: s.ColumnText(1)})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		err = c.Query(`SELECT collection, source, received, stored, dropped, missed, bytes, updated_at
+			FROM streams WHERE session_id = ? ORDER BY collection, source`, id, func(s *sqlite.Stmt) error {
+			out.Streams = append(out.Streams, archive.Stream{
+				Collection: s.ColumnText(0), Source: s.ColumnText(1), Received: s.ColumnInt64(2), Stored: s.ColumnInt64(3),
+				Dropped: s.ColumnInt64(4), Missed: s.ColumnInt64(5), Bytes: s.ColumnInt64(6), UpdatedAt: s.ColumnText(7),
+			})
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 		return visit(out)
-	})
-}
-
-func (c *Conn) addSessionRows(out *archive.Session) error {
-	id := []any{out.SessionID}
-	err := c.Query("SELECT score, created_at FROM session_outcomes WHERE session_id = ? ORDER BY created_at, id", id, func(s *sqlite.Stmt) error {
-		out.Outcomes = append(out.Outcomes, archive.Outcome{Score: s.ColumnFloat(0), CreatedAt: s.ColumnText(1)})
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return c.Query(`SELECT collection, source, received, stored, dropped, missed, bytes, updated_at
-		FROM streams WHERE session_id = ? ORDER BY collection, source`, id, func(s *sqlite.Stmt) error {
-		out.Streams = append(out.Streams, archive.Stream{
-			Collection: s.ColumnText(0), Source: s.ColumnText(1), Received: s.ColumnInt64(2), Stored: s.ColumnInt64(3),
-			Dropped: s.ColumnInt64(4), Missed: s.ColumnInt64(5), Bytes: s.ColumnInt64(6), UpdatedAt: s.ColumnText(7),
-		})
-		return nil
 	})
 }
 

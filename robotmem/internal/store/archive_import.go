@@ -57,18 +57,7 @@ const (
 )
 
 func (c *ImportCount) Count(v decision) {
-	switch v {
-	case ImportCreate:
-		c.Created++
-	case ImportReplace:
-		c.Updated++
-	case ImportSame:
-		c.Same++
-	case importKeep:
-		c.Kept++
-	case importPurged:
-		c.Purged++
-	}
+	*[...]*int64{ImportCreate: &c.Created, ImportReplace: &c.Updated, ImportSame: &c.Same, importKeep: &c.Kept, importPurged: &c.Purged}[v]++
 }
 
 // Decide decides what an import does with a memory, and returns the stored memory if

@@ -147,9 +147,9 @@ var migrationFills = map[int]func(*Conn, func() *record.Builder) error{
 // AddToChecksums computes the checksums again of the memories that have a value in a column
 // and match without it and the columns after it, as in a file of an earlier version.
 func (c *Conn) AddToChecksums(column string) error {
-	ids, err := c.IDs("SELECT id FROM memories WHERE " + column + " IS NOT NULL ORDER BY id")
 	before := memoryColumns[:columnNamed(memoryColumns, column)]
-	for _, id := range ids {
+	return c.Query("SELECT id FROM memories WHERE "+column+" IS NOT NULL ORDER BY id", nil, func(s *sqlite.Stmt) error {
+		id := s.ColumnInt64(0)
 		tags, err := c.Texts(userTags, id)
 		if err != nil {
 			return err
@@ -162,11 +162,8 @@ func (c *Conn) AddToChecksums(column string) error {
 		if err == nil && intact {
 			err = c.updateChecksum(id)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return err
+		return err
+	})
 }
 
 // fillOutcomes derives the outcome of every memory from its context and text.
