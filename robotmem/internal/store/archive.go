@@ -48,12 +48,8 @@ func (c *Conn) EachArchived(collection, session string, visit func(*Archived) er
 // it.
 func (c *Conn) scanArchived(s *sqlite.Stmt) (*Archived, error) {
 	m, at := &Archived{}, len(memoryColumns)
-	sum := readArchived(s, memoryColumns, &m.Memory, func(name string, value any) {
-		if m.Extra == nil {
-			m.Extra = map[string]any{}
-		}
-		m.Extra[name] = value
-	})
+	m.Extra = map[string]any{}
+	sum := readArchived(s, memoryColumns, &m.Memory, func(name string, value any) { m.Extra[name] = value })
 	m.ID, m.SupersededBy = s.ColumnInt64(at+1), s.ColumnText(at+2)
 	if p := m.Payload; p != nil {
 		if sumBytes(p.SHA256) == nil {

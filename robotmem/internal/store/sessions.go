@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -86,18 +87,14 @@ func (c *Conn) ShownBy(i *robotmem.Incident) error {
 func (c *Conn) JoinSession(r *record.Record) error {
 	r.By.Robot = record.RobotOf(r.Context)
 	if r.SessionID == "" {
-		if r.Collection == "" {
-			r.Collection = robotmem.DefaultCollection
-		}
+		r.Collection = cmp.Or(r.Collection, robotmem.DefaultCollection)
 		return nil
 	}
 	s, err := c.OpenSession(r.SessionID)
 	if err != nil {
 		return err
 	}
-	if r.Collection == "" {
-		r.Collection = s.Collection
-	}
+	r.Collection = cmp.Or(r.Collection, s.Collection)
 	if r.By.Robot == "" {
 		r.By.Robot = record.RobotOf(s.Context)
 	}
