@@ -83,7 +83,7 @@ func (a *Writer) Begin(m *Manifest) error {
 	if err != nil {
 		return err
 	}
-	return a.file(manifestName, append(line, '\n'))
+	return a.file(manifestName, int64(len(line)+1), bytes.NewReader(append(line, '\n')), "")
 }
 
 // Session implements Sink.
@@ -134,7 +134,8 @@ func (a *Writer) flush() error {
 	}
 	a.number++
 	sum := sha256.Sum256(a.lines.Bytes())
-	if err := a.file(fmt.Sprintf("%s/%06d-%s.jsonl", a.kind, a.number, hex.EncodeToString(sum[:])), a.lines.Bytes()); err != nil {
+	name := fmt.Sprintf("%s/%06d-%x.jsonl", a.kind, a.number, sum)
+	if err := a.file(name, int64(a.lines.Len()), bytes.NewReader(a.lines.Bytes()), ""); err != nil {
 		return err
 	}
 	for _, p := range a.payloads {
@@ -154,41 +155,30 @@ func (a *Writer) payload(p pendingBytes) error {
 	if err != nil {
 		return nil //nolint:nilerr // the memory says that there were bytes, so its absence shows
 	}
-	name := "payloads/" + p.SHA256[:2] + "/" + p.SHA256
-	err = a.header(name, p.Bytes)
-	if err == nil {
-		h := sha256.New()
-		var n int64
-		n, err = io.Copy(io.MultiWriter(a.tar, h), r)
-		if err == nil && (n != p.Bytes || hex.EncodeToString(h.Sum(nil)) != p.SHA256) {
-			err = fmt.Errorf("payload %s has changed while it was read", p.SHA256)
-		}
-	}
-	if err := errors.Join(err, r.Close()); err != nil {
-		return err
-	}
-	return a.sum(p.SHA256, name)
+	return errors.Join(a.file("payloads/"+p.SHA256[:2]+"/"+p.SHA256, p.Bytes, r, p.SHA256), r.Close())
 }
 
-func (a *Writer) file(name string, data []byte) error {
-	if err := a.header(name, int64(len(data))); err != nil {
+// file writes a file of size bytes and its sum, which must be want unless that is empty.
+func (a *Writer) file(name string, size int64, data io.Reader, want string) error {
+	if err := a.header(name, size); err != nil {
 		return err
 	}
-	if _, err := a.tar.Write(data); err != nil {
+	h := sha256.New()
+	n, err := io.Copy(io.MultiWriter(a.tar, h), data)
+	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(data)
-	return a.sum(hex.EncodeToString(sum[:]), name)
+	sum := hex.EncodeToString(h.Sum(nil))
+	if want != "" && (n != size || sum != want) {
+		return fmt.Errorf("payload %s has changed while it was read", want)
+	}
+	written, err := fmt.Fprintf(a.sums, "%s  %s\n", sum, name)
+	a.sumBytes += int64(written)
+	return err
 }
 
 func (a *Writer) header(name string, size int64) error {
 	return a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.at})
-}
-
-func (a *Writer) sum(sum, name string) error {
-	n, err := fmt.Fprintf(a.sums, "%s  %s\n", sum, name)
-	a.sumBytes += int64(n)
-	return err
 }
 
 // Close implements Sink. It does not close the writer of NewWriter.
