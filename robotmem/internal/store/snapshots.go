@@ -72,7 +72,11 @@ type partWriter struct {
 func (w *partWriter) Write(p []byte) (int, error) {
 	_, _ = w.sum.Write(p) // never fails
 	err := w.s.Write(w.ctx, func(tx *Tx) error {
-		if err := w.mayStore(tx); err != nil {
+		purges, err := tx.Purges()
+		if err == nil && purges != w.purges { // the index may still hold a purged memory
+			err = ErrSuperseded
+		}
+		if err != nil {
 			return err
 		}
 		return tx.Exec("INSERT INTO snapshots(name, generation, part, data) VALUES (?,?,?,?)", w.name, w.generation, w.parts, p)
@@ -81,24 +85,13 @@ func (w *partWriter) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// mayStore fails if the index may still hold a purged memory.
-func (w *partWriter) mayStore(tx *Tx) error {
-	purges, err := tx.Purges()
-	if err == nil && purges != w.purges {
-		err = ErrSuperseded
-	}
-	return err
-}
-
 var ErrSuperseded = errors.New("another process has stored a newer snapshot")
 
 func (w *partWriter) finish(tx *Tx, revision int64) error {
-	if err := w.mayStore(tx); err != nil {
-		return err
-	}
-	// Another process may have stored a newer one, or deleted our parts as outdated.
+	// Another process may have stored a newer one, deleted our parts as outdated, or purged.
 	newest, err := tx.Number(`SELECT NOT EXISTS (SELECT 1 FROM snapshot_heads WHERE name = ?1 AND revision >= ?2)
-		AND (SELECT count(*) FROM snapshots WHERE name = ?1 AND generation = ?3) = ?4`, w.name, revision, w.generation, w.parts)
+		AND (SELECT count(*) FROM snapshots WHERE name = ?1 AND generation = ?3) = ?4
+		AND (SELECT value FROM counters WHERE name = 'purges') = ?5`, w.name, revision, w.generation, w.parts, w.purges)
 	if err != nil {
 		return err
 	}
