@@ -208,12 +208,9 @@ func (tx *Tx) MergeUses(a *ImportRecord, known *Archived) error {
 		return nil
 	}
 	return tx.withChecksum(known.ID, func() error {
-		if err := tx.addTags(known.ID, tags); err != nil {
-			return err
-		}
-		return tx.Exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
+		return errors.Join(tx.addTags(known.ID, tags), tx.Exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
 			last_accessed = nullif(max(coalesce(last_accessed, ''), ?), ''), revision = ? WHERE id = ?`,
-			a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed, tx.NextRevision(), known.ID)
+			a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed, tx.NextRevision(), known.ID))
 	})
 }
 
