@@ -38,8 +38,9 @@ type ReaderOptions struct {
 // Reader is the [Source] of a file. It checks a part before it returns anything of it, and a
 // payload while it is read.
 type Reader struct {
+	in      io.Reader // the tar
 	tar     *tar.Reader
-	zip     *zstd.Decoder
+	zip     *zstd.Decoder // nil when nothing is compressed
 	options ReaderOptions
 
 	manifest *Manifest
@@ -66,23 +67,14 @@ const HeadBytes = 512
 // Recognizes reports whether r begins like an archive: a tar, compressed or not. A compressed
 // file that ends before that shows may be one.
 func Recognizes(r io.Reader) bool {
-	in := bufio.NewReader(r)
-	if head, _ := in.Peek(len(zstdMagic)); bytes.Equal(head, zstdMagic) {
-		zip, err := unzip(in)
-		if err != nil {
-			return false
-		}
-		defer zip.Close()
-		head := make([]byte, HeadBytes)
-		n, err := io.ReadFull(zip, head)
-		return isTar(head[:n]) || errors.Is(err, io.ErrUnexpectedEOF)
+	a, err := NewReader(r, ReaderOptions{})
+	if err != nil {
+		return false
 	}
-	head, _ := in.Peek(HeadBytes)
-	return isTar(head)
-}
-
-func unzip(in io.Reader) (*zstd.Decoder, error) {
-	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes), zstd.WithDecoderMaxWindow(maxDecoderBytes))
+	defer a.Close()
+	head := make([]byte, HeadBytes)
+	n, err := io.ReadFull(a.in, head)
+	return isTar(head[:n]) || a.zip != nil && errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 func isTar(head []byte) bool { return len(head) >= 262 && string(head[257:262]) == "ustar" }
@@ -98,14 +90,15 @@ func NewReader(r io.Reader, o ReaderOptions) (*Reader, error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	r = in
+	a.in = in
 	if bytes.Equal(head, zstdMagic) {
-		if a.zip, err = unzip(in); err != nil {
+		a.zip, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes), zstd.WithDecoderMaxWindow(maxDecoderBytes))
+		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 		}
-		r = a.zip
+		a.in = a.zip
 	}
-	a.tar = tar.NewReader(r)
+	a.tar = tar.NewReader(a.in)
 	return a, nil
 }
 
@@ -195,7 +188,8 @@ func (a *Reader) readManifest(h *tar.Header) (*Entry, error) {
 		return nil, fmt.Errorf("%w: format %d, this program reads up to %d; install a newer robotmem", ErrNewer, m.Version, version)
 	}
 	a.manifest = m
-	a.passed(h.Name, data)
+	sum := sha256.Sum256(data)
+	a.noteSum(hex.EncodeToString(sum[:]), h.Name)
 	return &Entry{Manifest: m}, nil
 }
 
@@ -223,12 +217,7 @@ func (a *Reader) broken(err error) error {
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
-// passed notes the line that SHA256SUMS must have for a file.
-func (a *Reader) passed(name string, data []byte) {
-	sum := sha256.Sum256(data)
-	a.noteSum(hex.EncodeToString(sum[:]), name)
-}
-
+// noteSum notes the line that SHA256SUMS must have for a file.
 func (a *Reader) noteSum(sum, name string) {
 	n, _ := fmt.Fprintf(a.rolling, "%s  %s\n", sum, name) // a hash never fails
 	a.rollSize += int64(n)

@@ -177,28 +177,20 @@ func (s *Session) Hash() (string, error) { return contentHash(s) }
 // Hash is the content hash of the link.
 func (l *Link) Hash() (string, error) { return contentHash(l) }
 
+// contentHash hashes the JSON of v with its keys sorted at every depth.
 func contentHash(v any) (string, error) {
-	data, err := sortedKeys(v)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]), nil
-}
-
-// sortedKeys is the JSON of v with its keys sorted at every depth.
-func sortedKeys(v any) ([]byte, error) {
 	line, err := encode(v)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.UseNumber()
 	var plain any
-	if err := dec.Decode(&plain); err != nil {
-		return nil, err
+	if err = dec.Decode(&plain); err == nil {
+		line, err = encode(plain)
 	}
-	return encode(plain)
+	sum := sha256.Sum256(line)
+	return hex.EncodeToString(sum[:]), err
 }
 
 // encode is the JSON of v in one line, without HTML escapes.

@@ -51,8 +51,7 @@ type Writer struct {
 }
 
 type pendingBytes struct {
-	sum  string
-	size int64
+	Payload
 	open func() (io.ReadCloser, error)
 }
 
@@ -84,7 +83,7 @@ func (a *Writer) Begin(m *Manifest) error {
 	if err != nil {
 		return err
 	}
-	return a.file(manifestName, append(line, '\n'))
+	return a.file(manifestName, int64(len(line)+1), bytes.NewReader(append(line, '\n')), "")
 }
 
 // Session implements Sink.
@@ -99,7 +98,7 @@ func (a *Writer) Memory(m *Memory, b *Bytes) error {
 		return err
 	}
 	if b != nil && b.First {
-		a.payloads = append(a.payloads, pendingBytes{m.Payload.SHA256, m.Payload.Bytes, b.Open})
+		a.payloads = append(a.payloads, pendingBytes{*m.Payload, b.Open})
 		a.pending += m.Payload.Bytes
 	}
 	if a.pending >= partPayloads {
@@ -135,7 +134,8 @@ func (a *Writer) flush() error {
 	}
 	a.number++
 	sum := sha256.Sum256(a.lines.Bytes())
-	if err := a.file(fmt.Sprintf("%s/%06d-%s.jsonl", a.kind, a.number, hex.EncodeToString(sum[:])), a.lines.Bytes()); err != nil {
+	name := fmt.Sprintf("%s/%06d-%x.jsonl", a.kind, a.number, sum)
+	if err := a.file(name, int64(a.lines.Len()), bytes.NewReader(a.lines.Bytes()), ""); err != nil {
 		return err
 	}
 	for _, p := range a.payloads {
@@ -148,8 +148,6 @@ func (a *Writer) flush() error {
 	return nil
 }
 
-func payloadName(sum string) string { return "payloads/" + sum[:2] + "/" + sum }
-
 // payload copies a payload. One that was removed meanwhile is left out, and a reader counts it
 // as missing.
 func (a *Writer) payload(p pendingBytes) error {
@@ -157,41 +155,30 @@ func (a *Writer) payload(p pendingBytes) error {
 	if err != nil {
 		return nil //nolint:nilerr // the memory says that there were bytes, so its absence shows
 	}
-	name := payloadName(p.sum)
-	err = a.header(name, p.size)
-	if err == nil {
-		h := sha256.New()
-		var n int64
-		n, err = io.Copy(io.MultiWriter(a.tar, h), r)
-		if err == nil && (n != p.size || hex.EncodeToString(h.Sum(nil)) != p.sum) {
-			err = fmt.Errorf("payload %s has changed while it was read", p.sum)
-		}
-	}
-	if err := errors.Join(err, r.Close()); err != nil {
-		return err
-	}
-	return a.sum(p.sum, name)
+	return errors.Join(a.file("payloads/"+p.SHA256[:2]+"/"+p.SHA256, p.Bytes, r, p.SHA256), r.Close())
 }
 
-func (a *Writer) file(name string, data []byte) error {
-	if err := a.header(name, int64(len(data))); err != nil {
+// file writes a file of size bytes and its sum, which must be want unless that is empty.
+func (a *Writer) file(name string, size int64, data io.Reader, want string) error {
+	if err := a.header(name, size); err != nil {
 		return err
 	}
-	if _, err := a.tar.Write(data); err != nil {
+	h := sha256.New()
+	n, err := io.Copy(io.MultiWriter(a.tar, h), data)
+	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(data)
-	return a.sum(hex.EncodeToString(sum[:]), name)
+	sum := hex.EncodeToString(h.Sum(nil))
+	if want != "" && (n != size || sum != want) {
+		return fmt.Errorf("payload %s has changed while it was read", want)
+	}
+	written, err := fmt.Fprintf(a.sums, "%s  %s\n", sum, name)
+	a.sumBytes += int64(written)
+	return err
 }
 
 func (a *Writer) header(name string, size int64) error {
 	return a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.at})
-}
-
-func (a *Writer) sum(sum, name string) error {
-	n, err := fmt.Fprintf(a.sums, "%s  %s\n", sum, name)
-	a.sumBytes += int64(n)
-	return err
 }
 
 // Close implements Sink. It does not close the writer of NewWriter.

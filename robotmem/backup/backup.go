@@ -213,13 +213,6 @@ func (b *job) make(ctx context.Context) (err error) {
 	if err := b.hold(ctx, m); err != nil { // leaves the snapshot open
 		return err
 	}
-	size, err := bytes(b.source)
-	if err == nil {
-		err = roomFor(b.dir, size)
-	}
-	if err != nil {
-		return err
-	}
 	if err := copyDatabase(b.source, ctx, b.file(), m); err != nil {
 		return backupDisk(err)
 	}
@@ -344,13 +337,10 @@ func diskError(err error, field, format string) error {
 // lockBackups locks a folder of backups.
 func lockBackups(dir string) (unlock func(), err error) {
 	unlock, err = sqlite.LockFile(filepath.Join(dir, backupLock))
-	switch {
-	case err == nil:
-		return unlock, nil
-	case errors.Is(err, sqlite.ErrLocked):
+	if errors.Is(err, sqlite.ErrLocked) {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "dir", "%w", errRunning)
 	}
-	return nil, backupDisk(err)
+	return unlock, backupDisk(err)
 }
 
 var errRunning = errors.New("another backup into this folder is running; try again when it has ended")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -24,8 +25,16 @@ const (
 // copyDatabase copies the snapshot of c's open transaction to a new file, page by page,
 // without a log. The transaction makes one pass sufficient: SQLite's online backup
 // restarts after another process's commit only if each step has its own snapshot. VACUUM
-// INTO takes twice as long and makes a slightly smaller file.
+// INTO takes twice as long and makes a slightly smaller file. It fails before it writes
+// anything if the disk has no space for the copy.
 func copyDatabase(c *store.Conn, ctx context.Context, to string, m *progress.Meter) error {
+	size, err := c.Number("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()") // without the log
+	if err == nil {
+		err = roomFor(filepath.Dir(to), size)
+	}
+	if err != nil {
+		return err
+	}
 	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -88,11 +97,6 @@ func figures(c *store.Conn) (f Figures, err error) {
 		f.Oldest, f.Newest = s.ColumnText(7), s.ColumnText(8)
 	})
 	return f, err
-}
-
-// bytes returns the size of the file without its log.
-func bytes(c *store.Conn) (int64, error) {
-	return c.Number("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")
 }
 
 // unnamedPayloads counts the active memories whose payload has no row and was not

@@ -208,10 +208,6 @@ func (r *restore) stage(ctx context.Context, staged string) error {
 	if err == nil {
 		r.report.After, err = figures(c)
 	}
-	size, serr := bytes(c)
-	if err = errors.Join(err, serr); err == nil {
-		err = roomFor(filepath.Dir(r.real), size)
-	}
 	if err == nil {
 		err = copyDatabase(c, ctx, staged, progress.Of(ctx))
 	}

@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -37,10 +36,16 @@ func (t *accessCounters) count(one store.RecallCounts) {
 
 // pendingCredit lists the memories that were recalled for a session and are not stored
 // yet.
-func (t *accessCounters) pendingCredit(session string) []int64 {
+func (t *accessCounters) pendingCredit(session string) (ids []int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Sorted(maps.Keys(t.Credit[session]))
+	for to := range t.Credit {
+		if to.Session == session {
+			ids = append(ids, to.MemoryID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // eachPendingHour visits the totals of each hour that are not stored yet.

@@ -95,9 +95,11 @@ func (im *importer) batch(ctx context.Context, b *batch) error {
 		return im.learn(ctx, b)
 	}
 	stored := int64(0)
-	if s.Start < s.End { // an interrupted import had begun this batch
+	// An interrupted import had begun this batch. Without KeepDuplicates the memory
+	// recognizes lines that are sent again.
+	if s.Start < s.End && im.o.KeepDuplicates {
 		var err error
-		if stored, err = s.stored(ctx, im.svc, b, im.o.KeepDuplicates); err != nil {
+		if stored, err = s.stored(ctx, im.svc, b); err != nil {
 			return err
 		}
 	}

@@ -82,12 +82,8 @@ func (s *State) begin(ctx context.Context, svc robotmem.Service, b *batch, count
 	return s.save()
 }
 
-// stored counts the lines of the batch under way that the memory holds. Unless duplicates are
-// kept the answer is 0: the memory recognizes lines that are sent again.
-func (s *State) stored(ctx context.Context, svc robotmem.Service, b *batch, keepDuplicates bool) (n int64, err error) {
-	if !keepDuplicates {
-		return 0, nil
-	}
+// stored counts the lines of the batch under way that the memory holds.
+func (s *State) stored(ctx context.Context, svc robotmem.Service, b *batch) (n int64, err error) {
 	texts := map[string]bool{}
 	for _, line := range b.items {
 		var item robotmem.LearnRequest

@@ -7,6 +7,7 @@ package python
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -75,10 +76,7 @@ var knownColumns = strings.Fields(`id session_id collection type content human_s
 // Open opens a memory.db to be imported. Not a byte of it changes. It fails
 // with Invalid when it is none. The end of ctx also ends Next.
 func Open(ctx context.Context, path string, o Options) (*Python, error) {
-	p := &Python{ctx: ctx, zone: o.Location, report: Report{Notes: map[string]int64{}}, tables: map[string]bool{}, columns: map[string]bool{}}
-	if p.zone == nil {
-		p.zone = time.UTC
-	}
+	p := &Python{ctx: ctx, zone: cmp.Or(o.Location, time.UTC), report: Report{Notes: map[string]int64{}}, tables: map[string]bool{}, columns: map[string]bool{}}
 	if err := p.open(ctx, path); err != nil {
 		return nil, sqlite.Wrap("import", errors.Join(err, p.Close()))
 	}

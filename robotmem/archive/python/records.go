@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -155,12 +156,11 @@ func (p *Python) manifest(e *archive.Entry) (bool, error) {
 // at all: the file does not say which model made them.
 func (p *Python) memories(e *archive.Entry) (bool, error) {
 	var names []string
-	for name := range p.columns {
+	for _, name := range slices.Sorted(maps.Keys(p.columns)) {
 		if name != "perception_data" && name != "embedding" {
 			names = append(names, quoted(name))
 		}
 	}
-	slices.Sort(names)
 	rows, err := p.page("SELECT " + strings.Join(names, ", ") + " FROM memories WHERE id > ?")
 	for _, r := range rows {
 		m, err := p.memory(r)

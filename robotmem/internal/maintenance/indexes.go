@@ -98,12 +98,8 @@ func (mt *Maintainer) rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 // emptyIndexes removes what rebuild builds. The full-text index is dropped: a damaged
 // one cannot be emptied.
 func emptyIndexes(tx *store.Tx) error {
-	create, err := store.CreateFTS()
-	if err != nil {
-		return err
-	}
 	for _, sql := range []string{
-		"DROP TABLE IF EXISTS memories_fts", create, "INSERT OR REPLACE INTO counters(name, value) VALUES ('full_text', 0)", "DELETE FROM signatures",
+		"DROP TABLE IF EXISTS memories_fts", store.CreateFTS(), "INSERT OR REPLACE INTO counters(name, value) VALUES ('full_text', 0)", "DELETE FROM signatures",
 		"DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)",
 	} {
 		if err := tx.Exec(sql); err != nil {

@@ -40,7 +40,7 @@ func (mt *Maintainer) Purge(ctx context.Context, r *robotmem.ForgetRequest) (*ro
 		if err != nil {
 			return err
 		}
-		mt.Store.Forget()
+		mt.Store.Groups.Reset()
 		res.Purged, err = tx.Purge(m, r.Reason)
 		return err
 	})

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -223,11 +224,7 @@ func (c *Conn) Query(sql string, args []any, row func(*sqlite3.Stmt) error) erro
 			return err
 		}
 	}
-	err = s.Err()
-	if rerr := s.Reset(); err == nil {
-		err = rerr
-	}
-	return err
+	return cmp.Or(s.Err(), s.Reset())
 }
 
 // One runs a statement that returns at most one row and reports whether it did.

@@ -32,7 +32,7 @@ type Options struct {
 	// Check returns the schema version of a file, 0 of an empty one. It fails
 	// unless the file is empty or of a version that is known, and only reads.
 	Check func(*Conn) (version int, err error)
-	// Migrate brings a file to schema version Version.
+	// Migrate brings a file to schema version Version, and fails as Check does.
 	Migrate func(*Conn) error
 	Version int
 	Group   Group
@@ -213,17 +213,14 @@ func (db *DB) enterToWrite(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// OpenWriter opens a writing connection and migrates the file. Of o the fields Disk,
-// Check and Migrate count.
+// OpenWriter opens a writing connection and migrates the file. Of o the fields Disk and
+// Migrate count.
 func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*Conn, error) {
 	c, err := Open(ctx, path, co)
 	if err != nil {
 		return nil, err
 	}
-	_, err = o.Check(c)
-	if err == nil {
-		err = o.Migrate(c)
-	}
+	err = o.Migrate(c)
 	// The driver syncs a new log but not its folder: with the name, acknowledged writes
 	// would be lost. SQLite has created the log by now, and no process removes it while
 	// a connection is open.
@@ -362,18 +359,14 @@ func (db *DB) Close() error {
 	return errors.Join(err, db.removeTemporary())
 }
 
-func (db *DB) closeReaders() error {
-	var errs []error
-	for range cap(db.readers) {
-		select {
-		case c := <-db.readers:
-			if c != nil {
-				errs = append(errs, c.Close())
-			}
-		default:
+// closeReaders closes the pool, to which every call has given its connection back.
+func (db *DB) closeReaders() (err error) {
+	for range len(db.readers) {
+		if c := <-db.readers; c != nil {
+			err = errors.Join(err, c.Close())
 		}
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // Hold keeps Close waiting until release is called. ok is false if the file is

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -26,9 +27,7 @@ func Wrap(op string, err error) error {
 		return nil
 	}
 	named := *Explain(err)
-	if named.Op == "" {
-		named.Op = op
-	}
+	named.Op = cmp.Or(named.Op, op)
 	return &named
 }
 

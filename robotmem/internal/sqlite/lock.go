@@ -207,10 +207,7 @@ const (
 )
 
 func openWriteQueue(path string) writeQueue {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return writeQueue{}
-	}
+	f, _ := os.OpenFile(path, os.O_RDWR, 0) // nil if it cannot be opened
 	return writeQueue{file: f}
 }
 

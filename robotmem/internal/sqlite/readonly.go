@@ -55,11 +55,7 @@ func cannotWrite(path string) string {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return ""
 	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err == nil {
-		_ = f.Close() // nothing was written
-		return ""
-	}
+	err := usable(path)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return "its file cannot be written: " + Reason(err)
 	}

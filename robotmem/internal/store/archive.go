@@ -26,8 +26,9 @@ type Archived struct {
 }
 
 var (
-	selectArchived = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id, m.superseded_by"
-	archivedFirst  = ", (SELECT min(f.uid) FROM memories f INDEXED BY idx_mem_payload WHERE f.perception_data = m.perception_data" +
+	selectArchived = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id, (SELECT o.uid FROM memories o WHERE o.id = m.superseded_by)" +
+		", (SELECT p.bytes FROM payloads p WHERE p.sha256 = m.perception_data)"
+	archivedFirst = ", (SELECT min(f.uid) FROM memories f INDEXED BY idx_mem_payload WHERE f.perception_data = m.perception_data" +
 		" AND (?1 = '' OR f.collection = ?1) AND (?2 = '' OR f.session_id = ?2)) = m.uid"
 )
 
@@ -38,42 +39,26 @@ func (c *Conn) EachArchived(collection, session string, visit func(*Archived) er
 		if err != nil {
 			return err
 		}
-		m.First = s.ColumnBool(len(memoryColumns) + 3)
+		m.First = s.ColumnBool(len(memoryColumns) + 4)
 		return visit(m)
 	})
-}
-
-// archivedByUID returns one memory in the archive's form, nil if there is none.
-func (c *Conn) archivedByUID(uid string) (out *Archived, err error) {
-	var failed error
-	_, err = c.One(selectArchived+" FROM memories m WHERE m.uid = ?", []any{uid}, func(s *sqlite.Stmt) { out, failed = c.scanArchived(s) })
-	if err == nil {
-		err = failed
-	}
-	return out, err
 }
 
 // scanArchived reads a row of selectArchived and the rows of other tables that belong to
 // it.
 func (c *Conn) scanArchived(s *sqlite.Stmt) (*Archived, error) {
 	m, at := &Archived{}, len(memoryColumns)
-	sum := readArchived(s, memoryColumns, &m.Memory, func(name string, value any) {
-		if m.Extra == nil {
-			m.Extra = map[string]any{}
+	m.Extra = map[string]any{}
+	sum := readArchived(s, memoryColumns, &m.Memory, func(name string, value any) { m.Extra[name] = value })
+	m.ID, m.SupersededBy = s.ColumnInt64(at+1), s.ColumnText(at+2)
+	if p := m.Payload; p != nil {
+		if sumBytes(p.SHA256) == nil {
+			return nil, errPayloadName
 		}
-		m.Extra[name] = value
-	})
-	m.ID = s.ColumnInt64(at + 1)
-	stored, successor := s.ColumnBlob(at, nil), s.ColumnInt64(at+2)
-	if err := c.addArchivedPayload(&m.Memory); err != nil {
-		return nil, err
+		p.Bytes, p.Lost = s.ColumnInt64(at+3), s.ColumnType(at+3) == sqlite.Null
 	}
-	var err error
-	if m.SupersededBy, err = c.uidOf(successor); err != nil {
-		return nil, err
-	}
-	err = c.addArchivedRows(m)
-	m.Damaged = !bytes.Equal(sum.sum(m.UserTags), stored)
+	err := c.addArchivedRows(m)
+	m.Damaged = !bytes.Equal(sum.sum(m.UserTags), s.ColumnRawBlob(at))
 	return m, err
 }
 
@@ -84,28 +69,6 @@ func ArchivedObject(text string) json.RawMessage {
 		return nil
 	}
 	return json.RawMessage(text)
-}
-
-func (c *Conn) addArchivedPayload(m *archive.Memory) error {
-	if m.Payload == nil {
-		return nil
-	}
-	p, err := c.Payload(m.Payload.SHA256)
-	if err != nil {
-		return err
-	}
-	if m.Payload.Lost = p == nil; p != nil {
-		m.Payload.Bytes = p.Size
-	}
-	return nil
-}
-
-func (c *Conn) uidOf(id int64) (uid string, err error) {
-	if id == 0 {
-		return "", nil
-	}
-	_, err = c.One("SELECT uid FROM memories WHERE id = ?", []any{id}, func(s *sqlite.Stmt) { uid = s.ColumnText(0) })
-	return uid, err
 }
 
 func (c *Conn) addArchivedRows(m *Archived) error {
@@ -139,29 +102,26 @@ func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Se
 	return c.Query("SELECT "+names(sessionColumns, "s.")+" FROM sessions s WHERE "+sessionInScope+" ORDER BY external_id", []any{collection, id}, func(s *sqlite.Stmt) error {
 		out := &archive.Session{}
 		readArchived(s, sessionColumns, out, nil)
-		if err := c.addSessionRows(out); err != nil {
+		id := []any{out.SessionID}
+		err := c.Query("SELECT score, created_at FROM session_outcomes WHERE session_id = ? ORDER BY created_at, id", id, func(s *sqlite.Stmt) error {
+			out.Outcomes = append(out.Outcomes, archive.Outcome{Score: s.ColumnFloat(0), CreatedAt: s.ColumnText(1)})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		err = c.Query(`SELECT collection, source, received, stored, dropped, missed, bytes, updated_at
+			FROM streams WHERE session_id = ? ORDER BY collection, source`, id, func(s *sqlite.Stmt) error {
+			out.Streams = append(out.Streams, archive.Stream{
+				Collection: s.ColumnText(0), Source: s.ColumnText(1), Received: s.ColumnInt64(2), Stored: s.ColumnInt64(3),
+				Dropped: s.ColumnInt64(4), Missed: s.ColumnInt64(5), Bytes: s.ColumnInt64(6), UpdatedAt: s.ColumnText(7),
+			})
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 		return visit(out)
-	})
-}
-
-func (c *Conn) addSessionRows(out *archive.Session) error {
-	id := []any{out.SessionID}
-	err := c.Query("SELECT score, created_at FROM session_outcomes WHERE session_id = ? ORDER BY created_at, id", id, func(s *sqlite.Stmt) error {
-		out.Outcomes = append(out.Outcomes, archive.Outcome{Score: s.ColumnFloat(0), CreatedAt: s.ColumnText(1)})
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return c.Query(`SELECT collection, source, received, stored, dropped, missed, bytes, updated_at
-		FROM streams WHERE session_id = ? ORDER BY collection, source`, id, func(s *sqlite.Stmt) error {
-		out.Streams = append(out.Streams, archive.Stream{
-			Collection: s.ColumnText(0), Source: s.ColumnText(1), Received: s.ColumnInt64(2), Stored: s.ColumnInt64(3),
-			Dropped: s.ColumnInt64(4), Missed: s.ColumnInt64(5), Bytes: s.ColumnInt64(6), UpdatedAt: s.ColumnText(7),
-		})
-		return nil
 	})
 }
 

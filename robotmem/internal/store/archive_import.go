@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -35,23 +36,12 @@ func Compared(m *archive.Memory) *archive.Memory {
 	if m.Payload != nil {
 		c.Payload = &archive.Payload{SHA256: m.Payload.SHA256}
 	}
-	c.Evictions = nil
-	for _, g := range m.Evictions {
-		if !slices.Contains(lostReasons, g.Reason) {
-			c.Evictions = append(c.Evictions, g)
-		}
-	}
-	c.Extra = nil
-	for name, value := range m.Extra {
-		derived := m.Extra["outcome_source"] == record.FromContext || m.Extra["outcome_source"] == record.FromText
-		if provenance[name] > 0 || name == "uses" || name == "successes" || derived && strings.HasPrefix(name, "outcome") {
-			continue
-		}
-		if c.Extra == nil {
-			c.Extra = map[string]any{}
-		}
-		c.Extra[name] = value
-	}
+	c.Evictions = slices.DeleteFunc(slices.Clone(m.Evictions), func(g archive.Eviction) bool { return slices.Contains(lostReasons, g.Reason) })
+	derived := m.Extra["outcome_source"] == record.FromContext || m.Extra["outcome_source"] == record.FromText
+	c.Extra = maps.Clone(m.Extra)
+	maps.DeleteFunc(c.Extra, func(name string, _ any) bool {
+		return provenance[name] > 0 || name == "uses" || name == "successes" || derived && strings.HasPrefix(name, "outcome")
+	})
 	return &c
 }
 
@@ -67,25 +57,16 @@ const (
 )
 
 func (c *ImportCount) Count(v decision) {
-	switch v {
-	case ImportCreate:
-		c.Created++
-	case ImportReplace:
-		c.Updated++
-	case ImportSame:
-		c.Same++
-	case importKeep:
-		c.Kept++
-	case importPurged:
-		c.Purged++
-	}
+	*[...]*int64{ImportCreate: &c.Created, ImportReplace: &c.Updated, ImportSame: &c.Same, importKeep: &c.Kept, importPurged: &c.Purged}[v]++
 }
 
 // Decide decides what an import does with a memory, and returns the stored memory if
 // there is one.
 func (c *Conn) Decide(a *ImportRecord) (decision, *Archived, error) {
-	known, err := c.archivedByUID(a.UID)
-	if err != nil {
+	var known *Archived
+	var failed error
+	_, err := c.One(selectArchived+" FROM memories m WHERE m.uid = ?", []any{a.UID}, func(s *sqlite.Stmt) { known, failed = c.scanArchived(s) })
+	if err = cmp.Or(err, failed); err != nil {
 		return ImportCreate, nil, err
 	}
 	if known == nil {
@@ -227,12 +208,9 @@ func (tx *Tx) MergeUses(a *ImportRecord, known *Archived) error {
 		return nil
 	}
 	return tx.withChecksum(known.ID, func() error {
-		if err := tx.addTags(known.ID, tags); err != nil {
-			return err
-		}
-		return tx.Exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
+		return errors.Join(tx.addTags(known.ID, tags), tx.Exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
 			last_accessed = nullif(max(coalesce(last_accessed, ''), ?), ''), revision = ? WHERE id = ?`,
-			a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed, tx.NextRevision(), known.ID)
+			a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed, tx.NextRevision(), known.ID))
 	})
 }
 

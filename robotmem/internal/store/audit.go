@@ -3,7 +3,6 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -39,26 +38,13 @@ func (tx *Tx) auditAs(e admin.AuditEntry) error {
 // Audit fills one page of the audit log, newest first.
 func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditResponse) error {
 	var match conditions
-	if r.MemoryID > 0 {
-		match.add("memory_id = ?", r.MemoryID)
-	}
-	if r.Collection != "*" {
-		match.add("collection = ?", r.Collection)
-	}
-	if r.Who != "" {
-		match.add("who = ?", r.Who)
-	}
-	if r.Action != "" {
-		match.add("action = ?", r.Action)
-	}
-	if r.After != nil {
-		match.add("at >= ?", FormatTime(*r.After))
-	}
-	if r.Before != nil {
-		match.add("at < ?", FormatTime(*r.Before))
-	}
+	match.add(r.MemoryID > 0, "memory_id = ?", r.MemoryID)
+	match.add(r.Collection != "*", "collection = ?", r.Collection)
+	match.add(r.Who != "", "who = ?", r.Who)
+	match.add(r.Action != "", "action = ?", r.Action)
+	match.within("at", r.After, r.Before)
 	if from != nil {
-		match.add("id < ?", from.ID)
+		match.add(true, "id < ?", from.ID)
 	}
 	err := c.Query("SELECT "+names(auditColumns, "")+", id FROM audit"+match.String()+" ORDER BY id DESC LIMIT ?", append(match.args, r.Limit+1), func(s *sqlite.Stmt) error {
 		e := admin.AuditEntry{ID: s.ColumnInt64(len(auditColumns))}
@@ -74,14 +60,6 @@ func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditRespon
 		res.Next = After("audit", AuditFilters(*r), res.Entries[r.Limit-1].ID, "")
 	}
 	return nil
-}
-
-// purgedAt returns when and by whom a memory was purged; found is false if it was not.
-func (c *Conn) purgedAt(id int64) (at time.Time, who string, found bool, err error) {
-	found, err = c.One("SELECT at, coalesce(who, '') FROM audit WHERE memory_id = ? AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s *sqlite.Stmt) {
-		at, who = ParseTime(s.ColumnText(0)), s.ColumnText(1)
-	})
-	return at, who, found, err
 }
 
 // The actions in the audit log. Evictions by retention, merges at a session's end and

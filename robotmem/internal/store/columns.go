@@ -197,7 +197,11 @@ func bind(field any, kind columnKind) any {
 	case *[]string:
 		return listOrNull(*f)
 	case *object:
-		return rawObject(*f)
+		if len(*f) == 0 {
+			return "{}"
+		}
+		data, _ := robotmem.EncodeJSON(*f) // it was parsed from JSON
+		return string(data)
 	case *json.RawMessage:
 		if len(*f) > 0 {
 			return string(*f)
@@ -215,17 +219,6 @@ func bind(field any, kind columnKind) any {
 		return sumBytes((*f).SHA256)
 	}
 	panic(fmt.Sprintf("no column holds a %T", field))
-}
-
-func rawObject(o object) string {
-	if len(o) == 0 {
-		return "{}"
-	}
-	data, err := robotmem.EncodeJSON(o)
-	if err != nil { // not possible for an object parsed from JSON
-		return "{}"
-	}
-	return string(data)
 }
 
 // sumBytes decodes a SHA-256 in hex; nil if it is none.
@@ -255,7 +248,9 @@ func scan(s *sqlite.Stmt, i int, field any) {
 	case *time.Time:
 		*f = ParseTime(s.ColumnText(i))
 	case **time.Time:
-		*f = parseTimePtr(s.ColumnText(i))
+		if text := s.ColumnText(i); text != "" {
+			*f = new(ParseTime(text))
+		}
 	case *[]string:
 		*f = StoredList(s.ColumnText(i))
 	case *object:

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"maps"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -11,8 +12,14 @@ type RecallCounts struct {
 	Recalls  int64
 	ZeroHits int64
 	returned map[int64]int64
-	Credit   map[string]map[int64]bool // session -> memories recalled for it
+	Credit   map[Credited]bool // always true
 	Hours    map[CollectionHour]RecallTotals
+}
+
+// Credited is a memory that was recalled for a session.
+type Credited struct {
+	Session  string
+	MemoryID int64
 }
 
 // CollectionHour is an hour and a collection, "*" for a recall in all collections.
@@ -38,35 +45,26 @@ func OneRecall(collection string, n int, now time.Time) RecallCounts {
 
 // Give counts the memories that a recall returned, also for a session if it is set.
 func (c *RecallCounts) Give(found []robotmem.Memory, session string) {
-	c.returned = map[int64]int64{}
-	credit := map[int64]bool{}
+	c.returned, c.Credit = map[int64]int64{}, map[Credited]bool{}
 	for i := range found {
 		c.returned[found[i].MemoryID]++
-		credit[found[i].MemoryID] = true
-	}
-	if session != "" {
-		c.Credit = map[string]map[int64]bool{session: credit}
+		if session != "" {
+			c.Credit[Credited{session, found[i].MemoryID}] = true
+		}
 	}
 }
 
 // Add adds other counts.
 func (c *RecallCounts) Add(o RecallCounts) {
 	if c.Recalls == 0 {
-		*c = RecallCounts{returned: map[int64]int64{}, Credit: map[string]map[int64]bool{}, Hours: map[CollectionHour]RecallTotals{}}
+		*c = RecallCounts{returned: map[int64]int64{}, Credit: map[Credited]bool{}, Hours: map[CollectionHour]RecallTotals{}}
 	}
 	c.Recalls += o.Recalls
 	c.ZeroHits += o.ZeroHits
 	for id, n := range o.returned {
 		c.returned[id] += n
 	}
-	for session, ids := range o.Credit {
-		if c.Credit[session] == nil {
-			c.Credit[session] = map[int64]bool{}
-		}
-		for id := range ids {
-			c.Credit[session][id] = true
-		}
-	}
+	maps.Copy(c.Credit, o.Credit)
 	for at, n := range o.Hours {
 		sum := c.Hours[at]
 		c.Hours[at] = RecallTotals{sum.Recalls + n.Recalls, sum.ZeroHits + n.ZeroHits}

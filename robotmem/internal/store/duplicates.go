@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/robotmem/robotmem-go/consolidate"
@@ -186,12 +187,7 @@ func conflictReason(theirs consolidate.Statement, mine *record.Record, content s
 	return "says otherwise: " + about
 }
 
-func joinUnit(q text.Quantity) string {
-	if q.Unit == "" {
-		return q.Value
-	}
-	return q.Value + " " + q.Unit
-}
+func joinUnit(q text.Quantity) string { return strings.TrimSuffix(q.Value+" "+q.Unit, " ") }
 
 // Sighted counts another sighting of a memory, which is evidence for it. It adds the
 // tags of the request, and pins the memory if requested. A category does not pin a

@@ -28,14 +28,11 @@ func (c *Conn) StoredBytes() (int64, error) {
 
 // Holdings returns all perceptions with a payload.
 func (c *Conn) Holdings() (held []Holding, err error) {
-	useful := map[int64]bool{}
-	err = c.Query("SELECT DISTINCT memory_id FROM session_recalls WHERE used = 1", nil, func(s *sqlite.Stmt) error {
-		useful[s.ColumnInt64(0)] = true
-		return nil
-	})
+	used, err := c.IDs("SELECT DISTINCT memory_id FROM session_recalls WHERE used = 1")
 	if err != nil {
 		return nil, err
 	}
+	slices.Sort(used)
 	err = c.Query(`WITH failed(session_id) AS (SELECT session_id FROM session_outcomes GROUP BY session_id HAVING min(score) < 0.5)
 		SELECT m.id, m.collection, m.perception_type, m.session_id, coalesce(m.source, ''), m.observed_at, p.sha256,
 			`+payloadBytes+`, p.data IS NULL, m.status, m.pinned, m.access_count + m.return_count,
@@ -50,6 +47,7 @@ func (c *Conn) Holdings() (held []Holding, err error) {
 		if session := s.ColumnText(3); session != "" {
 			h.Recording = session + "\x00" + h.PerceptionType + "\x00" + s.ColumnText(4)
 		}
+		_, useful := slices.BinarySearch(used, h.ID)
 		switch {
 		case s.ColumnText(9) != "active":
 			h.Tier = TierGone
@@ -57,7 +55,7 @@ func (c *Conn) Holdings() (held []Holding, err error) {
 			h.Tier = TierPinned
 		case s.ColumnBool(12):
 			h.Tier = TierFailed
-		case useful[h.ID]:
+		case useful:
 			h.Tier = TierUseful
 		case s.ColumnInt(11) > 0:
 			h.Tier = TierRecalled

@@ -2,7 +2,7 @@ package store
 
 import (
 	"encoding/binary"
-	"math"
+	"errors"
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -16,10 +16,7 @@ func (tx *Tx) InsertFeatures(id int64, f *record.Features) error {
 	if f == nil {
 		return nil
 	}
-	blob := make([]byte, 0, 4*len(f.Vector))
-	for _, v := range f.Vector {
-		blob = binary.LittleEndian.AppendUint32(blob, math.Float32bits(v))
-	}
+	blob, _ := binary.Append([]byte{}, binary.LittleEndian, f.Vector) // its size is fixed
 	_, last, err := tx.FeatureEpoch()
 	if err == nil && id <= last {
 		err = tx.BeginFeatureEpoch()
@@ -45,17 +42,12 @@ func (tx *Tx) BeginFeatureEpoch() error {
 
 // DropFeatures deletes all features, to be computed again.
 func (tx *Tx) DropFeatures() error {
-	if err := tx.BeginFeatureEpoch(); err != nil {
-		return err
-	}
-	return tx.Exec("DELETE FROM features")
+	return errors.Join(tx.BeginFeatureEpoch(), tx.Exec("DELETE FROM features"))
 }
 
 func DecodeVector(blob []byte) []float32 {
 	out := make([]float32, len(blob)/4)
-	for i := range out {
-		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(blob[4*i:]))
-	}
+	_, _ = binary.Decode(blob, binary.LittleEndian, out) // it is as long as out
 	return out
 }
 
@@ -91,10 +83,7 @@ func (tx *Tx) DropOldFeatures() error {
 	if err != nil || current {
 		return err
 	}
-	if err := tx.DropFeatures(); err != nil {
-		return err
-	}
-	return tx.Exec("UPDATE counters SET value = ? WHERE name = 'feature_rules'", perception.FeatureRules)
+	return errors.Join(tx.DropFeatures(), tx.Exec("UPDATE counters SET value = ? WHERE name = 'feature_rules'", perception.FeatureRules))
 }
 
 // WithoutFeatures returns up to n perceptions above an id without features, in the order

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
@@ -24,18 +23,10 @@ const (
 )
 
 // CreateFTS returns the statement that creates the full-text index.
-func CreateFTS() (string, error) {
-	scripts, err := migrations()
-	if err != nil {
-		return "", err
-	}
-	const begin = "CREATE VIRTUAL TABLE memories_fts"
-	for i := len(scripts) - 1; i >= 0; i-- {
-		if at := strings.LastIndex(scripts[i], begin); at >= 0 {
-			return scripts[i][at : at+strings.Index(scripts[i][at:], ";")], nil
-		}
-	}
-	return "", fmt.Errorf("no %s in the migrations", begin)
+func CreateFTS() string {
+	all := strings.Join(migrations(), "\n")
+	statement, _, _ := strings.Cut(all[strings.LastIndex(all, "CREATE VIRTUAL TABLE memories_fts"):], ";")
+	return statement
 }
 
 // textColumns are the columns that record.Words reads, after the id and the revision.

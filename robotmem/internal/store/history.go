@@ -175,32 +175,21 @@ type PastState struct {
 // PastStates returns the states at a time of the memories that were active then and have
 // changed since.
 func (c *Conn) PastStates(asOf time.Time) (map[int64]*PastState, error) {
-	then := map[int64]*versionRow{}
 	out := map[int64]*PastState{}
 	err := c.Query(selectVersion+" FROM versions v WHERE v.valid_to > ?1 AND v.valid_from <= ?1 AND v.status = 'active'", []any{FormatTime(asOf)}, func(s *sqlite.Stmt) error {
 		id, v, damage := scanVersion(s)
-		then[id], out[id] = v, &PastState{Err: damage}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for id, v := range then {
 		m, err := c.Find(id, asOf)
-		state := out[id]
 		switch {
 		case err != nil:
-			state.Err = err
-			continue
-		case m == nil: // the file is damaged; doctor reports it
-			delete(out, id)
-			continue
+			out[id] = &PastState{Err: err}
+		case m != nil: // else the file is damaged; doctor reports it
+			m.Content, m.Summary, m.Context = v.Content, v.Summary, v.Context
+			m.Category, m.Version = v.Category, v.Version.Version
+			m.Confidence = Faded(m, v.Confidence, asOf)
+			liftSections(m)
+			out[id] = &PastState{*m, damage}
 		}
-		m.Content, m.Summary, m.Context = v.Content, v.Summary, v.Context
-		m.Category, m.Version = v.Category, v.Version.Version
-		m.Confidence = Faded(m, v.Confidence, asOf)
-		liftSections(m)
-		state.Memory = *m
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }

@@ -43,9 +43,7 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 var (
 	insertMemory = "INSERT INTO memories(" + names(memoryColumns, "") + ", checksum) VALUES (" + placeholders(len(memoryColumns)+1) + ")"
 	updateMemory = "UPDATE memories SET " + assignments(memoryColumns) + ", checksum = ? WHERE id = ?"
-	selectMemory = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id"
-	memoryByID   = selectMemory + " FROM memories m WHERE m.id = ?"
-	checksumAt   = len(memoryColumns)
+	memoryByID   = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id FROM memories m WHERE m.id = ?"
 )
 
 // put stores a changed row under its id.
@@ -139,25 +137,18 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 	} else {
 		f = Followed{Upto: after}
 	}
-	var rows [][2]int64 // id, revision
 	err = c.Query("SELECT m.id, m.revision FROM memories m INDEXED BY idx_mem_revision"+where, page, func(s *sqlite.Stmt) error {
-		rows = append(rows, [2]int64{s.ColumnInt64(0), s.ColumnInt64(1)})
-		return nil
-	})
-	if err != nil {
-		return f, err
-	}
-	for _, row := range rows {
-		err := c.Query(from+" WHERE m.id = ?", []any{row[0]}, visit)
+		id := s.ColumnInt64(0)
+		err := c.Query(from+" WHERE m.id = ?", []any{id}, visit)
 		if sqlite.IsCorrupt(err) {
-			f.Unread = append(f.Unread, row[0])
-		} else if err != nil {
-			return f, err
+			f.Unread = append(f.Unread, id)
+			err = nil
 		}
 		f.Rows++
-		f.Upto = row[1]
-	}
-	return f, nil
+		f.Upto = s.ColumnInt64(1)
+		return err
+	})
+	return f, err
 }
 
 // Unindex removes the index entries that Index wrote for the memory.
@@ -184,17 +175,14 @@ type loaded struct {
 // userTags is the query for the tags that a caller gave to a memory.
 const userTags = "SELECT tag FROM memory_tags WHERE memory_id = ? AND source = 'user' ORDER BY tag"
 
-// scanMemory reads a row of selectMemory.
-func scanMemory(s *sqlite.Stmt) *loaded {
-	l := &loaded{}
-	l.sum = read(s, memoryColumns, &l.Row)
-	l.stored, l.MemoryID = s.ColumnBlob(checksumAt, nil), s.ColumnInt64(checksumAt+1)
-	return l
-}
-
 // load reads a memory with its tags; nil if there is none.
 func (c *Conn) load(id int64) (l *loaded, err error) {
-	if _, err := c.One(memoryByID, []any{id}, func(s *sqlite.Stmt) { l = scanMemory(s) }); err != nil || l == nil {
+	found, err := c.One(memoryByID, []any{id}, func(s *sqlite.Stmt) {
+		l = &loaded{}
+		l.sum = read(s, memoryColumns, &l.Row)
+		l.stored, l.MemoryID = s.ColumnBlob(len(memoryColumns), nil), s.ColumnInt64(len(memoryColumns)+1)
+	})
+	if err != nil || !found {
 		return nil, err
 	}
 	if l.UserTags, err = c.Texts(userTags, id); err != nil {
@@ -243,10 +231,7 @@ func (c *Conn) withChecksum(id int64, f func() error) error {
 // AcceptStored sets the checksum and content hash of a damaged memory to those of its
 // stored values.
 func (tx *Tx) AcceptStored(id int64, contentHash []byte) error {
-	if err := tx.Exec("UPDATE memories SET content_hash = ? WHERE id = ?", contentHash, id); err != nil {
-		return err
-	}
-	return tx.updateChecksum(id)
+	return errors.Join(tx.Exec("UPDATE memories SET content_hash = ? WHERE id = ?", contentHash, id), tx.updateChecksum(id))
 }
 
 // AsStored returns a memory without verifying its checksum; nil if there is none.
@@ -404,21 +389,14 @@ func (c *Conn) Texts(sql string, args ...any) (out []string, err error) {
 }
 
 func (c *Conn) noMemory(id int64) error {
-	at, who, purged, err := c.purgedAt(id)
+	missing := robotmem.Errorf(robotmem.NotFound, "memory_id", "there is no memory %d; ids come from learn, recall and list", id)
+	_, err := c.One("SELECT at, coalesce(' by ' || nullif(who, ''), '') FROM audit WHERE memory_id = ? AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s *sqlite.Stmt) {
+		missing = robotmem.Errorf(robotmem.NotFound, "memory_id", "memory %d was purged at %s%s; nothing of it is kept", id, ParseTime(s.ColumnText(0)).Format(time.RFC3339), s.ColumnText(1))
+	})
 	if err != nil {
 		return err
 	}
-	if purged {
-		return robotmem.Errorf(robotmem.NotFound, "memory_id", "memory %d was purged at %s%s; nothing of it is kept", id, at.Format(time.RFC3339), byWhom(who))
-	}
-	return robotmem.Errorf(robotmem.NotFound, "memory_id", "there is no memory %d; ids come from learn, recall and list", id)
-}
-
-func byWhom(who string) string {
-	if who == "" {
-		return ""
-	}
-	return " by " + who
+	return missing
 }
 
 // Scope lists are stored as JSON.
@@ -426,10 +404,7 @@ func listOrNull(list []string) any {
 	if len(list) == 0 {
 		return nil
 	}
-	data, err := robotmem.EncodeJSON(list)
-	if err != nil {
-		return nil
-	}
+	data, _ := robotmem.EncodeJSON(list) // texts are always JSON
 	return string(data)
 }
 

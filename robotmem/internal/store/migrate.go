@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
+	"maps"
 	"strings"
 	"sync"
 
@@ -26,20 +26,13 @@ const applicationID = 0x7262746d
 var migrationFiles embed.FS
 
 // migrations returns the scripts in order; script i migrates to version i+1.
-var migrations = sync.OnceValues(func() ([]string, error) {
-	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	var scripts []string
+var migrations = sync.OnceValue(func() (scripts []string) {
+	names, _ := fs.Glob(migrationFiles, "migrations/*.sql") // the pattern is valid
 	for _, name := range names {
-		data, err := migrationFiles.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
+		data, _ := migrationFiles.ReadFile(name) // it is embedded
 		scripts = append(scripts, strings.ReplaceAll(string(data), "{{tokenize}}", text.Tokenize))
 	}
-	return scripts, nil
+	return scripts
 })
 
 // RefuseForeign fails unless the file is empty or a robotmem file of at most this
@@ -70,27 +63,17 @@ func RefuseForeign(c *sqlite.Conn) (version int, err error) {
 		}
 		return 0, robotmem.Errorf(robotmem.Corrupt, "db", "this is a database of another program; it was left as it is; pass another --db")
 	}
-	scripts, err := migrations()
-	if err != nil {
-		return 0, err
-	}
 	if v < 0 {
 		return 0, robotmem.Errorf(robotmem.Corrupt, "db", "the file's header is damaged: its schema version is %d; run robotmem doctor --repair, or bring it back from a backup", v)
 	}
-	if int(v) > len(scripts) {
-		return 0, robotmem.Errorf(robotmem.Conflict, "db", "the file has schema version %d, this program knows up to %d; it was left as it is; install a newer robotmem", v, len(scripts))
+	if int(v) > SchemaVersion() {
+		return 0, robotmem.Errorf(robotmem.Conflict, "db", "the file has schema version %d, this program knows up to %d; it was left as it is; install a newer robotmem", v, SchemaVersion())
 	}
 	return int(v), nil
 }
 
 // SchemaVersion returns the schema version of this program.
-func SchemaVersion() int {
-	scripts, err := migrations()
-	if err != nil {
-		panic(err) // they are embedded
-	}
-	return len(scripts)
-}
+func SchemaVersion() int { return len(migrations()) }
 
 // Migrate returns the function that migrates a file to the current version in one
 // transaction, so that until its commit a program of the older version can use the file.
@@ -98,10 +81,6 @@ func SchemaVersion() int {
 // derived anew.
 func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
 	return func(c *sqlite.Conn) (err error) {
-		scripts, err := migrations()
-		if err != nil {
-			return err
-		}
 		conn := &Conn{c}
 		current := func() (version int, lacksChecksums bool, err error) {
 			if version, err = RefuseForeign(c); err == nil && version >= ChecksumVersion {
@@ -109,7 +88,7 @@ func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
 			}
 			return version, lacksChecksums, err
 		}
-		if version, lacks, err := current(); err != nil || version == len(scripts) && !lacks {
+		if version, lacks, err := current(); err != nil || version == SchemaVersion() && !lacks {
 			return err
 		}
 		tx, err := c.BeginImmediate()
@@ -118,8 +97,8 @@ func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
 		}
 		defer tx.End(&err)
 		version, _, err := current()
-		if err == nil && version < len(scripts) {
-			err = runMigrations(conn, version, scripts, records)
+		if err == nil && version < SchemaVersion() {
+			err = runMigrations(conn, version, records)
 		}
 		if err != nil {
 			return err
@@ -138,7 +117,8 @@ func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
 
 // runMigrations runs the scripts after a version, then their fills: these read and write
 // whole rows, with the columns of the present version.
-func runMigrations(c *Conn, version int, scripts []string, records func() *record.Builder) error {
+func runMigrations(c *Conn, version int, records func() *record.Builder) error {
+	scripts := migrations()
 	for i, script := range scripts[version:] {
 		if err := c.Exec(script); err != nil {
 			return fmt.Errorf("migration to version %d: %w", version+i+1, err)
@@ -167,9 +147,9 @@ var migrationFills = map[int]func(*Conn, func() *record.Builder) error{
 // AddToChecksums computes the checksums again of the memories that have a value in a column
 // and match without it and the columns after it, as in a file of an earlier version.
 func (c *Conn) AddToChecksums(column string) error {
-	ids, err := c.IDs("SELECT id FROM memories WHERE " + column + " IS NOT NULL ORDER BY id")
 	before := memoryColumns[:columnNamed(memoryColumns, column)]
-	for _, id := range ids {
+	return c.Query("SELECT id FROM memories WHERE "+column+" IS NOT NULL ORDER BY id", nil, func(s *sqlite.Stmt) error {
+		id := s.ColumnInt64(0)
 		tags, err := c.Texts(userTags, id)
 		if err != nil {
 			return err
@@ -182,35 +162,23 @@ func (c *Conn) AddToChecksums(column string) error {
 		if err == nil && intact {
 			err = c.updateChecksum(id)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return err
+		return err
+	})
 }
 
 // fillOutcomes derives the outcome of every memory from its context and text.
 func fillOutcomes(c *Conn, records func() *record.Builder) error {
-	type outcome struct {
-		id              int64
-		outcome, source string
-	}
-	var found []outcome
 	b := records()
-	err := c.Query("SELECT id, type, content, context FROM memories", nil, func(s *sqlite.Stmt) error {
-		if o, source := b.OutcomeOf(s.ColumnText(2), robotmem.ParseObject(s.ColumnText(3))); o != "" {
-			found = append(found, outcome{s.ColumnInt64(0), o, source})
+	return c.Query("SELECT id, content, context FROM memories", nil, func(s *sqlite.Stmt) error {
+		id := s.ColumnInt64(0)
+		outcome, source := b.OutcomeOf(s.ColumnText(1), robotmem.ParseObject(s.ColumnText(2)))
+		if outcome == "" {
+			return nil
 		}
-		return nil
+		return c.withChecksum(id, func() error {
+			return c.Exec("UPDATE memories SET outcome = ?, outcome_source = ? WHERE id = ?", outcome, source, id)
+		})
 	})
-	for _, o := range found {
-		if err == nil {
-			err = c.withChecksum(o.id, func() error {
-				return c.Exec("UPDATE memories SET outcome = ?, outcome_source = ? WHERE id = ?", o.outcome, o.source, o.id)
-			})
-		}
-	}
-	return err
 }
 
 func (c *Conn) lacksChecksums() (bool, error) {
@@ -220,70 +188,35 @@ func (c *Conn) lacksChecksums() (bool, error) {
 
 // UpdateChecksums stores the checksum of every memory, past state and session.
 func (c *Conn) UpdateChecksums() error {
-	ids, err := c.IDs("SELECT id FROM memories ORDER BY id")
+	err := c.Query("SELECT id FROM memories ORDER BY id", nil, func(s *sqlite.Stmt) error { return c.updateChecksum(s.ColumnInt64(0)) })
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		if err := c.updateChecksum(id); err != nil {
-			return err
-		}
-	}
-	if ids, err = c.IDs("SELECT rowid FROM versions ORDER BY rowid"); err != nil {
+	err = c.Query(selectVersion+", v.rowid FROM versions v ORDER BY v.rowid", nil, func(s *sqlite.Stmt) error {
+		sum, at := read(s, versionColumns, &versionRow{}), len(versionColumns)
+		sum.add("memory_id", s.ColumnInt64(at+1))
+		return c.Exec("UPDATE versions SET checksum = ? WHERE rowid = ?", sum.sum(nil), s.ColumnInt64(at+2))
+	})
+	if err != nil {
 		return err
-	}
-	for _, id := range ids {
-		var sum checksum
-		_, err := c.One(selectVersion+" FROM versions v WHERE v.rowid = ?", []any{id}, func(s *sqlite.Stmt) {
-			sum = read(s, versionColumns, &versionRow{})
-			sum.add("memory_id", s.ColumnInt64(len(versionColumns)+1))
-		})
-		if err := errors.Join(err, c.Exec("UPDATE versions SET checksum = ? WHERE rowid = ?", sum.sum(nil), id)); err != nil {
-			return err
-		}
 	}
 	return c.UpdateSessionChecksums()
 }
 
 // UpdateSessionChecksums stores the checksum of every session.
 func (c *Conn) UpdateSessionChecksums() error {
-	ids, err := c.Texts("SELECT external_id FROM sessions ORDER BY id")
-	for _, id := range ids {
-		if err := c.updateSessionChecksum(id); err != nil {
-			return err
-		}
-	}
-	return err
+	return c.Query("SELECT external_id FROM sessions ORDER BY id", nil, func(s *sqlite.Stmt) error { return c.updateSessionChecksum(s.ColumnText(0)) })
 }
 
-// rebuildSignatures computes the signatures of all facts, in batches.
+// rebuildSignatures computes the signatures of all facts. The updates change no column by
+// which the query finds its rows.
 func rebuildSignatures(c *Conn) error {
-	const batch = 500
-	type row struct {
-		group, seq int64
-		content    string
-	}
-	last := row{group: math.MinInt64}
-	for {
-		var rows []row
-		err := c.Query(`SELECT s.group_key, s.seq, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
-			WHERE (s.group_key, s.seq) > (?, ?) ORDER BY s.group_key, s.seq LIMIT ?`, []any{last.group, last.seq, batch}, func(s *sqlite.Stmt) error {
-			rows = append(rows, row{s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnText(2)})
-			return nil
-		})
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		for _, r := range rows {
-			sig := record.SignatureOf(record.StatementOf(r.content))
-			err := c.Exec("UPDATE signatures SET sequence = ?, terms = ?, numbers = ?, skeleton = ?, sketch_a = ?, sketch_b = ? WHERE group_key = ? AND seq = ?",
-				sig.Sequence, sig.Terms, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]), r.group, r.seq)
-			if err != nil {
-				return err
-			}
-		}
-		last = rows[len(rows)-1]
-	}
+	return c.Query(`SELECT s.group_key, s.seq, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
+		ORDER BY s.group_key, s.seq`, nil, func(s *sqlite.Stmt) error {
+		sig := record.SignatureOf(record.StatementOf(s.ColumnText(2)))
+		return c.Exec("UPDATE signatures SET sequence = ?, terms = ?, numbers = ?, skeleton = ?, sketch_a = ?, sketch_b = ? WHERE group_key = ? AND seq = ?",
+			sig.Sequence, sig.Terms, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]), s.ColumnInt64(0), s.ColumnInt64(1))
+	})
 }
 
 // HoldsTagMeta reports whether the stored tag tree equals tags.
@@ -296,11 +229,11 @@ func (c *Conn) HoldsTagMeta(tags [][3]string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	same := len(stored) == len(tags)
+	want := map[string][2]string{}
 	for _, t := range tags {
-		same = same && stored[t[0]] == [2]string{t[1], t[2]}
+		want[t[0]] = [2]string{t[1], t[2]}
 	}
-	return same, nil
+	return maps.Equal(stored, want), nil
 }
 
 // WriteTagMeta stores the tag tree if it differs from the stored one.

@@ -122,9 +122,21 @@ type conditions struct {
 	args  []any
 }
 
-func (cs *conditions) add(condition string, value any) {
-	cs.where = append(cs.where, condition)
-	cs.args = append(cs.args, value)
+// add adds a term if its value is given.
+func (cs *conditions) add(given bool, term string, values ...any) {
+	if given {
+		cs.where, cs.args = append(cs.where, term), append(cs.args, values...)
+	}
+}
+
+// within adds the terms of a period, whose ends may be nil.
+func (cs *conditions) within(column string, after, before *time.Time) {
+	if after != nil {
+		cs.add(true, column+" >= ?", FormatTime(*after))
+	}
+	if before != nil {
+		cs.add(true, column+" < ?", FormatTime(*before))
+	}
 }
 
 // String returns the WHERE clause with a leading space; "" without conditions.

@@ -33,6 +33,8 @@ func (p *StoredPayload) Bytes() (data []byte, ok bool) {
 // the row was stored.
 var ErrPayloadGone = robotmem.Errorf(robotmem.Unavailable, "data", "the payload was removed while it was being saved; save it again")
 
+var errPayloadName = robotmem.Errorf(robotmem.Corrupt, "", "the memory refers to an invalid payload; run robotmem doctor")
+
 // InsertPayload stores the row of a payload, with the bytes of a small one. Equal
 // payloads are stored once. A row whose bytes are missing is replaced, because the
 // payload has just been written.
@@ -48,16 +50,13 @@ func (tx *Tx) InsertPayload(p *record.PerceptionRecord) error {
 	if known != nil && tx.Store.HasPayload(known) {
 		return nil
 	}
-	var data any
-	if w.Inline != nil {
-		data = w.Inline
-	} else if !tx.Store.inFolder(w) {
+	if w.Inline == nil && !tx.Store.HasPayload(&StoredPayload{Sum: w.Sum, Size: w.Size, Codec: w.Codec}) {
 		// Files without a row are removed under the same lock as this one.
 		return ErrPayloadGone
 	}
 	return tx.Exec(`INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored) VALUES (?,?,?,?,?,?)
 		ON CONFLICT(sha256) DO UPDATE SET bytes = excluded.bytes, codec = excluded.codec, data = excluded.data, stored = excluded.stored`,
-		w.Sum[:], w.Size, string(w.Codec), FormatTime(tx.Now), data, w.Stored)
+		w.Sum[:], w.Size, string(w.Codec), FormatTime(tx.Now), w.Inline, w.Stored)
 }
 
 // HasPayload reports whether the bytes of a row exist. It verifies inline bytes and only
@@ -67,16 +66,11 @@ func (s *Store) HasPayload(p *StoredPayload) bool {
 	return err == nil && r.Close() == nil
 }
 
-func (s *Store) inFolder(w *payload.Written) bool {
-	r, err := s.Payloads().Open(w.Sum, w.Codec, w.Size)
-	return err == nil && r.Close() == nil
-}
-
 // Payload returns the row of a payload, nil if there is none.
 func (c *Conn) Payload(hexSum string) (*StoredPayload, error) {
 	p := &StoredPayload{}
 	if n, err := hex.Decode(p.Sum[:], []byte(hexSum)); err != nil || n != len(p.Sum) {
-		return nil, robotmem.Errorf(robotmem.Corrupt, "", "the memory refers to an invalid payload; run robotmem doctor")
+		return nil, errPayloadName
 	}
 	found, err := c.One("SELECT bytes, codec, data FROM payloads WHERE sha256 = ?", []any{p.Sum[:]}, func(s *sqlite.Stmt) {
 		p.Size, p.Codec = s.ColumnInt64(0), payload.Codec(s.ColumnText(1))
@@ -138,8 +132,16 @@ func (c checked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// KnownPerception returns the response to a save whose origin is stored already.
-func (c *Conn) KnownPerception(id int64, now time.Time) (*robotmem.SavePerceptionResponse, error) {
+// KnownOrigin joins the record's session and returns the response to a save whose origin is
+// stored already, nil if it is not.
+func (c *Conn) KnownOrigin(r *record.Record, now time.Time) (*robotmem.SavePerceptionResponse, error) {
+	if err := c.JoinSession(r); err != nil || r.Perception.Origin == "" {
+		return nil, err
+	}
+	id, err := c.Number("SELECT memory_id FROM origins WHERE collection = ? AND origin = ?", r.Collection, r.Perception.Origin)
+	if err != nil || id == 0 {
+		return nil, err
+	}
 	m, err := c.Memory(id, now)
 	if err != nil {
 		return nil, err
@@ -152,27 +154,6 @@ func (c *Conn) KnownPerception(id int64, now time.Time) (*robotmem.SavePerceptio
 		res.Bytes, err = c.PayloadSize(m.SHA256)
 	}
 	return res, err
-}
-
-// KnownOrigin joins the record's session and returns the response to a save whose origin is
-// stored already, nil if it is not.
-func (c *Conn) KnownOrigin(r *record.Record, now time.Time) (*robotmem.SavePerceptionResponse, error) {
-	if err := c.JoinSession(r); err != nil {
-		return nil, err
-	}
-	id, err := c.OriginOf(r.Collection, r.Perception.Origin)
-	if err != nil || id == 0 {
-		return nil, err
-	}
-	return c.KnownPerception(id, now)
-}
-
-// OriginOf returns the memory with an origin, 0 if there is none.
-func (c *Conn) OriginOf(collection, origin string) (int64, error) {
-	if origin == "" {
-		return 0, nil
-	}
-	return c.Number("SELECT memory_id FROM origins WHERE collection = ? AND origin = ?", collection, origin)
 }
 
 func (tx *Tx) InsertOrigin(collection, origin string, id int64) error {

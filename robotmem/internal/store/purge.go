@@ -32,13 +32,7 @@ func (tx *Tx) Purge(m *robotmem.Memory, reason string) (out *robotmem.Purged, er
 	if out.StoodFor, err = tx.IDs("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id", m.MemoryID); err != nil {
 		return nil, err
 	}
-	if err := tx.purgeRows(m.MemoryID); err != nil {
-		return nil, err
-	}
-	if err := tx.purgePayload(m, out); err != nil {
-		return nil, err
-	}
-	return out, tx.markPurged(m, reason)
+	return out, errors.Join(tx.purgeRows(m.MemoryID), tx.purgePayload(m, out), tx.markPurged(m, reason))
 }
 
 // unindexByID removes all index entries of a memory without using its record: the rules
@@ -69,10 +63,7 @@ func (tx *Tx) UnindexDamaged(id int64) error {
 
 // purgeRows deletes the memory's row and all rows derived from it.
 func (tx *Tx) purgeRows(id int64) error {
-	if err := tx.unindexByID(id); err != nil {
-		return err
-	}
-	err := tx.each(id,
+	return errors.Join(tx.unindexByID(id), tx.each(id,
 		"DELETE FROM versions WHERE memory_id = ?",
 		"DELETE FROM session_recalls WHERE memory_id = ?",
 		"DELETE FROM origins WHERE memory_id = ?",
@@ -80,11 +71,7 @@ func (tx *Tx) purgeRows(id int64) error {
 		"UPDATE memories SET superseded_by = NULL WHERE superseded_by = ?",
 		"UPDATE audit SET reason = NULL, before = NULL, after = NULL WHERE memory_id = ?",
 		"DELETE FROM memories WHERE id = ?",
-	)
-	if err != nil {
-		return err
-	}
-	return errors.Join(tx.Exec("DELETE FROM snapshot_heads"), tx.Exec("DELETE FROM snapshots"), tx.BeginFeatureEpoch(), tx.purgeVectors(id))
+	), tx.Exec("DELETE FROM snapshot_heads"), tx.Exec("DELETE FROM snapshots"), tx.BeginFeatureEpoch(), tx.purgeVectors(id))
 }
 
 // purgeVectors sets the vectors of a memory to NULL under a new sequence number, so that

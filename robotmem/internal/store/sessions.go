@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -27,41 +28,32 @@ var (
 	sessionOrder = map[string]string{"time": "", "outcome": lastScore + orderNext, "robot": sessionRobot + orderNext, "task": sessionTask + orderNext, "place": sessionPlace + orderNext}
 )
 
-// sessionsMatching returns the condition of a list of sessions.
-func sessionsMatching(r *robotmem.SessionsRequest) (string, []any) {
-	match, args := " FROM sessions s WHERE (? = '*' OR s.collection = ?) AND (? = '' OR s.status = ?)", []any{r.Collection, r.Collection, r.Status, r.Status}
-	and := func(given bool, term string, value ...any) {
-		if given {
-			match, args = match+" AND "+term, append(args, value...)
-		}
-	}
-	and(r.Outcome == robotmem.OutcomeFailure, "s.external_id IN (SELECT session_id FROM session_outcomes WHERE score <= ?) AND "+lastScore+" <= ?", record.FailureScore, record.FailureScore)
-	and(r.Outcome == robotmem.OutcomeSuccess, lastScore+" >= ?", record.SuccessScore)
-	and(r.Outcome == robotmem.OutcomePartial, lastScore+" > ? AND "+lastScore+" < ?", record.FailureScore, record.SuccessScore)
-	and(r.Outcome == robotmem.OutcomeUnknown, lastScore+" IS NULL")
-	and(r.Robot != "", sessionRobot+" = ?", r.Robot)
-	and(r.Task != "", sessionTask+" = ?", r.Task)
-	and(r.Words != "", "instr(lower(s.context), lower(?)) > 0", r.Words)
-	if r.After != nil {
-		and(true, "s.created_at >= ?", FormatTime(*r.After))
-	}
-	if r.Before != nil {
-		and(true, "s.created_at < ?", FormatTime(*r.Before))
-	}
-	return match, args
+// sessionsMatching returns the conditions of a list of sessions.
+func sessionsMatching(r *robotmem.SessionsRequest) (match conditions) {
+	match.add(true, "(? = '*' OR s.collection = ?)", r.Collection, r.Collection)
+	match.add(true, "(? = '' OR s.status = ?)", r.Status, r.Status)
+	match.add(r.Outcome == robotmem.OutcomeFailure, "s.external_id IN (SELECT session_id FROM session_outcomes WHERE score <= ?) AND "+lastScore+" <= ?", record.FailureScore, record.FailureScore)
+	match.add(r.Outcome == robotmem.OutcomeSuccess, lastScore+" >= ?", record.SuccessScore)
+	match.add(r.Outcome == robotmem.OutcomePartial, lastScore+" > ? AND "+lastScore+" < ?", record.FailureScore, record.SuccessScore)
+	match.add(r.Outcome == robotmem.OutcomeUnknown, lastScore+" IS NULL")
+	match.add(r.Robot != "", sessionRobot+" = ?", r.Robot)
+	match.add(r.Task != "", sessionTask+" = ?", r.Task)
+	match.add(r.Words != "", "instr(lower(s.context), lower(?)) > 0", r.Words)
+	match.within("s.created_at", r.After, r.Before)
+	return match
 }
 
 // Sessions fills one page of sessions, newest first unless another order is asked for.
 func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem.SessionsResponse) (err error) {
-	match, args := sessionsMatching(r)
-	if res.Total, err = c.Number("SELECT count(*)"+match, args...); err != nil {
+	match := sessionsMatching(r)
+	if res.Total, err = c.Number("SELECT count(*) FROM sessions s"+match.String(), match.args...); err != nil {
 		return err
 	}
 	if from != nil {
-		match, args = match+" AND s.id < ?", append(args, from.ID)
+		match.add(true, "s.id < ?", from.ID)
 	}
 	page, ids := []robotmem.Session{}, []int64{}
-	err = c.Query(selectSession+", s.id"+match+" ORDER BY "+sessionOrder[r.Sort]+"s.id DESC LIMIT ? OFFSET ?", append(args, r.Limit+1, (r.Page-1)*r.Limit), func(s *sqlite.Stmt) error {
+	err = c.Query(selectSession+", s.id FROM sessions s"+match.String()+" ORDER BY "+sessionOrder[r.Sort]+"s.id DESC LIMIT ? OFFSET ?", append(match.args, r.Limit+1, (r.Page-1)*r.Limit), func(s *sqlite.Stmt) error {
 		row, damage := scanSession(s)
 		if ids = append(ids, s.ColumnInt64(afterSession)); damage != nil {
 			res.Degraded = append(res.Degraded, fmt.Sprintf("session %s: %s", row.SessionID, DetailOf(damage)))
@@ -95,18 +87,14 @@ func (c *Conn) ShownBy(i *robotmem.Incident) error {
 func (c *Conn) JoinSession(r *record.Record) error {
 	r.By.Robot = record.RobotOf(r.Context)
 	if r.SessionID == "" {
-		if r.Collection == "" {
-			r.Collection = robotmem.DefaultCollection
-		}
+		r.Collection = cmp.Or(r.Collection, robotmem.DefaultCollection)
 		return nil
 	}
 	s, err := c.OpenSession(r.SessionID)
 	if err != nil {
 		return err
 	}
-	if r.Collection == "" {
-		r.Collection = s.Collection
-	}
+	r.Collection = cmp.Or(r.Collection, s.Collection)
 	if r.By.Robot == "" {
 		r.By.Robot = record.RobotOf(s.Context)
 	}
@@ -152,9 +140,7 @@ func scanSession(s *sqlite.Stmt) (row SessionRow, err error) {
 // and to its outcomes.
 func readSession(s *sqlite.Stmt, row *SessionRow) []byte {
 	sum := read(s, sessionColumns, row)
-	if at := afterSession - 1; s.ColumnType(at) != sqlite.Null {
-		sum.addColumn(s, at, "outcomes")
-	}
+	sum.add("outcomes", sqlite.OrNull(s.ColumnText(afterSession-1)))
 	return sum.sum(nil)
 }
 
@@ -292,12 +278,10 @@ func (tx *Tx) StoreRecallCounts(c *RecallCounts) error {
 			return err
 		}
 	}
-	for session, ids := range c.Credit {
-		for id := range ids {
-			err := tx.Exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) SELECT ?1, id FROM memories WHERE id = ?2", session, id)
-			if err != nil { // it was purged since
-				return err
-			}
+	for to := range c.Credit {
+		err := tx.Exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) SELECT ?1, id FROM memories WHERE id = ?2", to.Session, to.MemoryID)
+		if err != nil { // it was purged since
+			return err
 		}
 	}
 	for at, n := range c.Hours {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"hash"
@@ -26,12 +27,13 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // missed one would restore purged data and is not stored.
 func (s *Store) SaveSnapshot(ctx context.Context, name string, revision, purges int64, write func(io.Writer) error) error {
 	w := &partWriter{ctx: ctx, s: s, name: name, purges: purges, generation: time.Now().UnixNano(), sum: crc32.New(castagnoli)}
-	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(snapshotPart))
+	parts := bufio.NewWriterSize(w, snapshotPart)
+	z, err := zstd.NewWriter(parts, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(snapshotPart))
 	if err != nil {
 		return err
 	}
 	if err = errors.Join(write(z), z.Close()); err == nil {
-		err = w.flush()
+		err = parts.Flush()
 	}
 	if err == nil {
 		err = s.Write(ctx, func(tx *Tx) error { return w.finish(tx, revision) })
@@ -56,6 +58,7 @@ func (s *Store) dropParts(ctx context.Context, name string) error {
 	}
 }
 
+// partWriter stores each write as a part.
 type partWriter struct {
 	ctx        context.Context // of one SaveSnapshot
 	s          *Store
@@ -63,65 +66,36 @@ type partWriter struct {
 	purges     int64
 	generation int64
 	parts      int
-	buf        []byte
 	sum        hash.Hash32
 }
 
 func (w *partWriter) Write(p []byte) (int, error) {
 	_, _ = w.sum.Write(p) // never fails
-	for rest := p; len(rest) > 0; {
-		n := min(len(rest), snapshotPart-len(w.buf))
-		w.buf = append(w.buf, rest[:n]...)
-		rest = rest[n:]
-		if len(w.buf) == snapshotPart {
-			if err := w.flush(); err != nil {
-				return 0, err
-			}
-		}
-	}
-	return len(p), nil
-}
-
-func (w *partWriter) flush() error {
-	if len(w.buf) == 0 {
-		return nil
-	}
 	err := w.s.Write(w.ctx, func(tx *Tx) error {
-		if err := w.mayStore(tx); err != nil {
+		purges, err := tx.Purges()
+		if err == nil && purges != w.purges { // the index may still hold a purged memory
+			err = ErrSuperseded
+		}
+		if err != nil {
 			return err
 		}
-		return tx.Exec("INSERT INTO snapshots(name, generation, part, data) VALUES (?,?,?,?)", w.name, w.generation, w.parts, w.buf)
+		return tx.Exec("INSERT INTO snapshots(name, generation, part, data) VALUES (?,?,?,?)", w.name, w.generation, w.parts, p)
 	})
 	w.parts++
-	w.buf = w.buf[:0]
-	return err
-}
-
-// mayStore fails if the index may still hold a purged memory.
-func (w *partWriter) mayStore(tx *Tx) error {
-	purges, err := tx.Purges()
-	if err == nil && purges != w.purges {
-		err = ErrSuperseded
-	}
-	return err
+	return len(p), err
 }
 
 var ErrSuperseded = errors.New("another process has stored a newer snapshot")
 
 func (w *partWriter) finish(tx *Tx, revision int64) error {
-	if err := w.mayStore(tx); err != nil {
-		return err
-	}
-	newer, err := tx.Number("SELECT count(*) FROM snapshot_heads WHERE name = ? AND revision >= ?", w.name, revision)
+	// Another process may have stored a newer one, deleted our parts as outdated, or purged.
+	newest, err := tx.Number(`SELECT NOT EXISTS (SELECT 1 FROM snapshot_heads WHERE name = ?1 AND revision >= ?2)
+		AND (SELECT count(*) FROM snapshots WHERE name = ?1 AND generation = ?3) = ?4
+		AND (SELECT value FROM counters WHERE name = 'purges') = ?5`, w.name, revision, w.generation, w.parts, w.purges)
 	if err != nil {
 		return err
 	}
-	// Another process may have deleted our parts as outdated.
-	parts, err := tx.Number("SELECT count(*) FROM snapshots WHERE name = ? AND generation = ?", w.name, w.generation)
-	if err != nil {
-		return err
-	}
-	if newer > 0 || parts != int64(w.parts) {
+	if newest == 0 {
 		return ErrSuperseded
 	}
 	return tx.Exec("INSERT OR REPLACE INTO snapshot_heads(name, generation, revision, parts, checksum) VALUES (?,?,?,?,?)",
@@ -138,7 +112,7 @@ var ErrNoSnapshot = errors.New("no snapshot is stored")
 // LoadSnapshot passes a stored snapshot to read, which must read it to its end, and
 // returns its revision. The data is valid only if LoadSnapshot returns no error.
 func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision int64, err error) {
-	r := &partReader{c: c, name: name, sum: crc32.New(castagnoli)}
+	r, got := &partReader{c: c, name: name}, crc32.New(castagnoli)
 	var sum uint32
 	found, err := c.One("SELECT generation, revision, parts, checksum FROM snapshot_heads WHERE name = ?", []any{name}, func(s *sqlite.Stmt) {
 		r.generation, revision, r.parts, sum = s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnInt(2), uint32(s.ColumnInt64(3))
@@ -149,7 +123,8 @@ func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision i
 	if !found {
 		return 0, ErrNoSnapshot
 	}
-	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(snapshotPart))
+	in := io.TeeReader(bufio.NewReaderSize(r, snapshotPart), got)
+	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(snapshotPart))
 	if err != nil {
 		return 0, err
 	}
@@ -157,45 +132,35 @@ func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision i
 	if err := read(z); err != nil {
 		return 0, err
 	}
-	if _, err := io.Copy(io.Discard, r); err != nil {
+	if _, err := io.Copy(io.Discard, in); err != nil {
 		return 0, err
 	}
-	if r.sum.Sum32() != sum {
+	if got.Sum32() != sum {
 		return 0, errors.New("the snapshot is damaged")
 	}
 	return revision, nil
 }
 
+// partReader reads a part at a time, into a buffer for the largest one.
 type partReader struct {
 	c          *Conn
 	name       string
 	generation int64
 	part       int // the next part to read
 	parts      int
-	buf, rest  []byte
-	sum        hash.Hash32
 }
 
-func (r *partReader) Read(p []byte) (int, error) {
-	for len(r.rest) == 0 {
-		if r.part == r.parts {
-			return 0, io.EOF
-		}
-		found, err := r.c.One("SELECT data FROM snapshots WHERE name = ? AND generation = ? AND part = ?", []any{r.name, r.generation, r.part},
-			func(s *sqlite.Stmt) { r.buf = s.ColumnBlob(0, r.buf[:0]) })
-		if err != nil {
-			return 0, err
-		}
-		if !found {
-			return 0, io.ErrUnexpectedEOF
-		}
-		r.part++
-		r.rest = r.buf
+func (r *partReader) Read(p []byte) (n int, err error) {
+	if r.part == r.parts {
+		return 0, io.EOF
 	}
-	n := copy(p, r.rest)
-	_, _ = r.sum.Write(r.rest[:n])
-	r.rest = r.rest[n:]
-	return n, nil
+	found, err := r.c.One("SELECT data FROM snapshots WHERE name = ? AND generation = ? AND part = ?", []any{r.name, r.generation, r.part},
+		func(s *sqlite.Stmt) { n = copy(p, s.ColumnRawBlob(0)) })
+	if err == nil && !found {
+		err = io.ErrUnexpectedEOF
+	}
+	r.part++
+	return n, err
 }
 
 // DropSnapshots drops every snapshot when the tables are no longer trusted. The next
@@ -205,6 +170,5 @@ func (tx *Tx) DropSnapshots() error { return tx.Exec("DELETE FROM snapshot_heads
 const (
 	PostingsSnapshot = "words"
 	VectorsSnapshot  = "codes"
+	ColumnsSnapshot  = "roster"
 )
-
-const ColumnsSnapshot = "roster"

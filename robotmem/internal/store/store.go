@@ -61,7 +61,7 @@ func (s *Store) Begin(c *sqlite.Conn) (err error) {
 	if err == nil && purges != s.purges {
 		// Another process has purged, and may have reused the id of a deleted path.
 		s.purges = purges
-		s.Forget()
+		s.Groups.Reset()
 	}
 	return err
 }
@@ -85,12 +85,7 @@ func (s *Store) Committed() {
 }
 
 // Undone implements sqlite.Group: cached values may have been rolled back.
-func (s *Store) Undone() { s.Forget() }
-
-// Forget clears the writer's caches.
-func (s *Store) Forget() {
-	s.Groups.Reset()
-}
+func (s *Store) Undone() { s.Groups.Reset() }
 
 // job returns f as a function of the write queue, on behalf of a caller.
 func (s *Store) job(caller robotmem.Caller, f func(*Tx) error) func(*sqlite.Conn) error {
@@ -154,7 +149,8 @@ func OpenStoreConn(ctx context.Context, path string, o sqlite.ConnOptions) (*Con
 func (s *Store) Now() time.Time { return s.Clock().UTC() }
 
 // Stats counts the rows and sizes in the file.
-func (c *Conn) Stats(res *admin.StatsResponse) error {
+func (c *Conn) Stats(res *admin.StatsResponse) (err error) {
+	var version int64
 	for _, q := range []struct {
 		to  *int64
 		sql string
@@ -165,16 +161,11 @@ func (c *Conn) Stats(res *admin.StatsResponse) error {
 		{&res.Evicted, "SELECT count(*) FROM evictions"},
 		{&res.EvictedBytes, "SELECT coalesce(sum(bytes), 0) FROM evictions"},
 		{&res.DBBytes, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"},
+		{&version, "PRAGMA user_version"},
 	} {
-		n, err := c.Number(q.sql)
-		if err != nil {
+		if *q.to, err = c.Number(q.sql); err != nil {
 			return err
 		}
-		*q.to = n
-	}
-	version, err := c.Number("PRAGMA user_version")
-	if err != nil {
-		return err
 	}
 	res.SchemaVersion = int(version)
 	if res.Streams, err = c.Streams(""); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -50,7 +51,8 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 }
 
 func summaryText(s *robotmem.SessionSummary, superseded int) string {
-	parts := []string{fmt.Sprintf("%s and %s in %s", counted(s.Facts, "fact"), counted(s.Perceptions, "perception"), rounded(s.DurationS))}
+	parts := []string{fmt.Sprintf("%d %s and %d %s in %s", s.Facts, english.PluralWord(s.Facts, "fact", ""),
+		s.Perceptions, english.PluralWord(s.Perceptions, "perception", ""), rounded(s.DurationS))}
 	if s.Successes+s.Failures > 0 {
 		parts = append(parts, fmt.Sprintf("%d succeeded and %d failed", s.Successes, s.Failures))
 	}
@@ -70,13 +72,6 @@ func summaryText(s *robotmem.SessionSummary, superseded int) string {
 	return strings.Join(parts, ", ") + "."
 }
 
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // rounded returns a duration for display.
 func rounded(seconds float64) time.Duration {
 	d := time.Duration(seconds * float64(time.Second))
@@ -88,11 +83,7 @@ func rounded(seconds float64) time.Duration {
 
 // SessionWords returns the summaries of a session's first memories, as a query.
 func (c *Conn) SessionWords(id string) (string, error) {
-	var words []string
-	err := c.Query("SELECT human_summary FROM memories WHERE session_id = ? AND status = 'active' ORDER BY id LIMIT 20", []any{id}, func(s *sqlite.Stmt) error {
-		words = append(words, s.ColumnText(0))
-		return nil
-	})
+	words, err := c.Texts("SELECT human_summary FROM memories WHERE session_id = ? AND status = 'active' ORDER BY id LIMIT 20", id)
 	return strings.Join(words, " "), err
 }
 

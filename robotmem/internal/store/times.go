@@ -1,8 +1,6 @@
 package store
 
-import (
-	"time"
-)
+import "time"
 
 // timeFormat is the stored format of times. Text order is time order.
 const timeFormat = "2006-01-02T15:04:05.000000000Z"
@@ -12,19 +10,8 @@ func FormatTime(t time.Time) string { return t.UTC().Format(timeFormat) }
 // ParseTime parses a stored time. An invalid time becomes the zero time, so that one
 // damaged row does not fail a whole response.
 func ParseTime(s string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := time.Parse(time.RFC3339Nano, s) // zero with an error
 	return t
-}
-
-func parseTimePtr(s string) *time.Time {
-	if s == "" {
-		return nil
-	}
-	t := ParseTime(s)
-	return &t
 }
 
 // ParseNano parses a stored time to nanoseconds since 1970. It equals ParseTime for

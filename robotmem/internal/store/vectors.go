@@ -91,15 +91,11 @@ func CreateVectors(table string) string {
 
 // dropModel deletes a model with its vectors.
 func (tx *Tx) dropModel(m *Model) error {
-	if err := tx.Exec("DELETE FROM models WHERE id = ?", m.ID); err != nil {
-		return err
-	}
+	err := tx.Exec("DELETE FROM models WHERE id = ?", m.ID)
 	if m.State == ModelPresent {
-		if err := tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", VectorsSnapshot); err != nil {
-			return err
-		}
+		err = errors.Join(err, tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", VectorsSnapshot))
 	}
-	return tx.Exec("DROP TABLE IF EXISTS " + m.Table())
+	return errors.Join(err, tx.Exec("DROP TABLE IF EXISTS "+m.Table()))
 }
 
 // eachModel calls f for every model until it fails.
@@ -236,10 +232,9 @@ func (tx *Tx) RetryRefused(id int64) (Model, error) {
 		return m, err
 	}
 	m.Upto = 0
-	if err := tx.Exec("DELETE FROM " + m.Table() + " WHERE vector IS NULL"); err != nil {
-		return m, err
-	}
-	return m, tx.Exec("UPDATE models SET upto = 0 WHERE id = ?", m.ID)
+	return m, errors.Join(
+		tx.Exec("DELETE FROM "+m.Table()+" WHERE vector IS NULL"),
+		tx.Exec("UPDATE models SET upto = 0 WHERE id = ?", m.ID))
 }
 
 // VectorsSince visits the next vectors written after seq, in that order. raw is nil if the
@@ -288,8 +283,7 @@ func (tx *Tx) Promote(id int64) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", VectorsSnapshot); err != nil {
-		return err
-	}
-	return tx.Exec("UPDATE models SET state = 'present' WHERE id = ?", id)
+	return errors.Join(
+		tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", VectorsSnapshot),
+		tx.Exec("UPDATE models SET state = 'present' WHERE id = ?", id))
 }
