@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem/local"
 
@@ -78,8 +77,8 @@ const description = "A memory for robots: it records what happened, recalls what
 // execute parses args and runs the command. The code is valid if there is no error.
 func (a *app) execute(ctx context.Context, args []string) (code int, err error) {
 	grammar := &cli{}
-	ops := newOpCommands()
-	grammar.Plugins = kong.Plugins{ops.grammar}
+	ops, plugin := newOpCommands()
+	grammar.Plugins = kong.Plugins{plugin}
 	ended := -1
 	parser, err := kong.New(grammar,
 		kong.Name("robotmem"), kong.Description(description),
@@ -114,7 +113,7 @@ func (a *app) execute(ctx context.Context, args []string) (code int, err error) 
 	}
 	a.Log = a.Config.logger(a)
 	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: local.OSUser(), Tool: robotmem.ToolCLI})
-	if c := ops.find(k.Selected()); c != nil {
+	if c := ops[k.Selected().Path()]; c != nil {
 		return 0, c.run(ctx, a)
 	}
 	k.BindTo(ctx, (*context.Context)(nil))
@@ -126,20 +125,11 @@ func (a *app) execute(ctx context.Context, args []string) (code int, err error) 
 func usage(err error) error {
 	help := "robotmem --help"
 	if p := (*kong.ParseError)(nil); errors.As(err, &p) && p.Context != nil && p.Context.Selected() != nil {
-		name := commandPath(p.Context.Selected())
+		name := p.Context.Selected().Path()
 		help = "robotmem " + name + " --help"
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 	return &exitError{code: exitCodes[robotmem.Invalid], err: fmt.Errorf("%w; see %s", err, help)}
-}
-
-// commandPath is a command's name with those above it: "session start".
-func commandPath(n *kong.Node) string {
-	var names []string
-	for ; n != nil && n.Type != kong.ApplicationNode; n = n.Parent {
-		names = append([]string{n.Name}, names...)
-	}
-	return strings.Join(names, " ")
 }
 
 // exitCodes maps every kind to the code it ends with.
