@@ -34,6 +34,7 @@ type app struct {
 	Embedder func() (robotmem.Embedder, error)
 
 	env     func(string) (string, bool)
+	bar     *progressBar // the last one, nil before the first
 	closers []io.Closer
 }
 
@@ -125,6 +126,7 @@ func (a *app) embedder() (robotmem.Embedder, error) {
 
 // close closes the embedders of this run.
 func (a *app) close() {
+	a.bar.Done()
 	for _, c := range a.closers {
 		if err := c.Close(); err != nil {
 			a.Log.Warn("closing", "err", err)
@@ -197,8 +199,9 @@ func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) erro
 	return a.Use(ctx, func(m robotmem.Node) error { return f(m.(*local.Node)) }) // without --url it is one
 }
 
-// show prints an answer, as JSON or as text.
+// show ends the progress bar and prints an answer, as JSON or as text.
 func (a *app) show(asJSON bool, answer any, text func(*lines)) error {
+	a.bar.Done()
 	if asJSON {
 		return a.PrintJSON(answer)
 	}

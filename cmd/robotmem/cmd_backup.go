@@ -41,14 +41,12 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 		return notFound("db", "there is no memory at %s to make a backup of; pass --db", path)
 	}
 	a.Embedder = noEmbedder
-	ctx, bar := a.watched(ctx)
-	defer bar.Done()
+	ctx = a.watched(ctx)
 	m, err := a.Open(ctx, path)
 	if err != nil {
 		return err
 	}
 	res, err := backup.Make(ctx, m, backup.Options{Dir: c.Dir, Keep: c.Keep, Version: a.Version})
-	bar.Done()
 	return a.showResult(c.JSON, res, errors.Join(err, m.Close()))
 }
 
@@ -165,8 +163,7 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 		}
 		all = []backup.Backup{{Path: dir}}
 	}
-	ctx, bar := a.watched(ctx)
-	defer bar.Done()
+	ctx = a.watched(ctx)
 	verdicts := []verdict{}
 	var damaged error
 	for _, b := range all {
@@ -181,7 +178,6 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 		}
 		verdicts = append(verdicts, v)
 	}
-	bar.Done()
 	answer := struct {
 		Backups []verdict `json:"backups"`
 	}{verdicts}
@@ -218,10 +214,8 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	if c.To != "" {
 		path = c.To
 	}
-	ctx, bar := a.watched(ctx)
-	defer bar.Done()
+	ctx = a.watched(ctx)
 	res, err := backup.Restore(ctx, from, path, local.Options{ClientType: clientCLI, Logger: a.Log})
-	bar.Done()
 	if err != nil {
 		return err
 	}

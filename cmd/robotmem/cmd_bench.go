@@ -126,7 +126,6 @@ func (b *bench) run(ctx context.Context, path string) {
 // load learns the facts in batches. The time excludes making them.
 func (b *bench) load(ctx context.Context, n int) {
 	bar := b.a.newProgress("learn", int64(n))
-	defer bar.Done()
 	var took []time.Duration
 	total := time.Duration(0)
 	for b.made < n && b.err == nil {
@@ -182,7 +181,6 @@ func (b *bench) measure(name string, n, callers int, f func(i int) error) {
 		return
 	}
 	bar := b.a.newProgress(name, int64(n))
-	defer bar.Done()
 	took := make([]time.Duration, n)
 	var next atomic.Int64
 	var once sync.Once

@@ -142,7 +142,6 @@ func (c *evalSetCmd) Run(ctx context.Context, a *app) error {
 func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Options) (res *eval.Result, err error) {
 	err = a.inTempMemory(ctx, func(m *local.Node, path string) (err error) {
 		p := a.newProgress("eval "+set.Name, 0)
-		defer p.Done()
 		o.Progress = func(done, total int) { p.Set(int64(done), int64(total)) }
 		var closeAll func()
 		o.Lists, closeAll, err = a.ways(ctx, path)

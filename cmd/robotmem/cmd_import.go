@@ -187,9 +187,8 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 	}
 	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("import", size).inBytes()
-		defer bar.Done()
 		o.Progress = bar.Add
-		o.Refused = func(line int64, reason string) { a.refused(bar, fmt.Sprintf("line %d", line), errors.New(reason)) }
+		o.Refused = func(line int64, reason string) { a.refused(fmt.Sprintf("line %d", line), errors.New(reason)) }
 		resumed := int64(0)
 		if o.State != nil && o.State.End > 0 {
 			bar.Add(o.State.Start)
@@ -198,7 +197,6 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		}
 		start := time.Now()
 		counts, err := jsonl.Import(ctx, inCollection(m, a.Config.Collection), in, o)
-		bar.Done()
 		if err != nil {
 			return c.stopped(name, o.State != nil, counts.Lines, err)
 		}
@@ -234,8 +232,8 @@ func (c *importCmd) stopped(name string, resumes bool, lines int64, err error) e
 }
 
 // refused reports something that was not imported.
-func (a *app) refused(bar *progressBar, where string, err error) {
-	bar.Clear()
+func (a *app) refused(where string, err error) {
+	a.bar.Clear()
 	fmt.Fprintf(a.Stderr, "robotmem: import: %s: %s\n", oneLine(where), oneLine(err.Error()))
 }
 
@@ -270,14 +268,12 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 	}
 	return c.useFile(ctx, a, func(m *local.Node) error {
 		bar := a.newProgress("import", size).inBytes()
-		defer bar.Done()
 		src, err := archive.NewReader(io.TeeReader(in, bar), archive.ReaderOptions{})
 		if err != nil {
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		}
 		defer func() { _ = src.Close() }() // it was only read
 		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun})
-		bar.Done()
 		return c.arrived(a, report, nil, err)
 	})
 }
@@ -294,13 +290,11 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 			return err
 		}
 		defer func() { _ = src.Close() }() // it was only read
-		ctx, bar := a.watched(ctx)
-		defer bar.Done()
+		ctx = a.watched(ctx)
 		report, err := m.Import(ctx, src, local.ImportOptions{
 			Collection: a.Config.Collection, DryRun: c.DryRun,
-			Refused: func(where string, err error) { a.refused(bar, where, err) },
+			Refused: a.refused,
 		})
-		bar.Done()
 		err = c.arrived(a, report, nil, err)
 		if report == nil {
 			return err
@@ -317,24 +311,21 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 // markdown imports Markdown files and learns the notes among them.
 func (c *importCmd) markdown(ctx context.Context, a *app) error {
 	return c.useFile(ctx, a, func(m *local.Node) error {
-		ctx, bar := a.watched(ctx)
-		defer bar.Done()
+		ctx = a.watched(ctx)
 		bad := int64(0)
-		refused := func(where string, err error) { a.refused(bar, where, err) }
 		src, err := markdown.Open(c.File, func(where string, err error) {
 			bad++
-			refused(where, err)
+			a.refused(where, err)
 		})
 		if err != nil {
 			return err
 		}
 		defer func() { _ = src.Close() }() // it was only read
-		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Refused: refused})
+		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Refused: a.refused})
 		learnt := markdown.Counts{Read: src.Facts()}
 		if err == nil && !c.DryRun {
-			learnt, err = src.Learn(ctx, inCollection(m, a.Config.Collection), refused)
+			learnt, err = src.Learn(ctx, inCollection(m, a.Config.Collection), a.refused)
 		}
-		bar.Done()
 		if report != nil {
 			report.Memories.Refused += bad
 		}
@@ -388,13 +379,11 @@ type perceptionFlags struct {
 func (p *perceptionFlags) run(ctx context.Context, a *app, kind importSource, path string, asJSON bool) error {
 	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("import", 0)
-		defer bar.Done()
 		read := p.dataset
 		if kind == sourceRecording {
 			read = p.recording
 		}
 		account, broken, err := read(ctx, path, &sensors.Sink{Node: m, Collection: a.Config.Collection}, func(at importing.Progress) { bar.Set(at.Done, at.Total) })
-		bar.Done()
 		if errors.Is(err, importing.ErrEnded) {
 			return a.show(asJSON, map[string]bool{"known": true}, func(w *lines) { w.line("it was imported before, to its end; nothing was read") })
 		}

@@ -48,7 +48,6 @@ func (c *modelPullCmd) Run(ctx context.Context, a *app) error {
 	hub.URL, _ = a.env("HF_ENDPOINT")
 	hub.Token, _ = a.env("HF_TOKEN")
 	p, err := a.models().Pull(ctx, hub, c.Name)
-	bar.Done()
 	if err != nil {
 		return err
 	}

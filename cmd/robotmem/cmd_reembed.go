@@ -26,7 +26,6 @@ func (c *reembedCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	bar := a.newProgress("reembed", 0)
-	defer bar.Done()
 	var r struct {
 		Embedder string `json:"embedder"`
 		Embedded int64  `json:"embedded"`

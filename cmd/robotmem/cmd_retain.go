@@ -32,11 +32,9 @@ func (c *retainCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	ctx, bar := a.watched(ctx)
-	defer bar.Done()
+	ctx = a.watched(ctx)
 	return a.Use(ctx, func(m robotmem.Node) error {
 		res, err := m.Retain(ctx, &admin.RetainRequest{Budgets: limits.Budgets, MinFreeBytes: limits.MinFreeBytes, Apply: c.Apply})
-		bar.Done()
 		return a.showResult(c.JSON, res, err)
 	})
 }

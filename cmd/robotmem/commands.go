@@ -148,6 +148,7 @@ const exitUnhealthy = 4
 
 // fail prints an error and returns the exit code. The internal cause goes to the log.
 func (a *app) fail(err error) int {
+	a.bar.Done()
 	code := exitCodes[robotmem.KindOf(err)]
 	exit := (*exitError)(nil)
 	if errors.As(err, &exit) {

@@ -32,12 +32,15 @@ type progressBar struct {
 	drawn time.Time
 }
 
-// newProgress starts a bar on the terminal's stderr. total 0 is unknown.
+// newProgress starts a bar on the terminal's stderr, in the place of an earlier one. It is there
+// until the next answer or error. total 0 is unknown.
 func (a *app) newProgress(label string, total int64) *progressBar {
+	a.bar.Done()
 	p := &progressBar{label: label, total: total, text: numberText, start: time.Now()}
 	if f, ok := a.Stderr.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
 		p.w = f
 	}
+	a.bar = p
 	return p
 }
 
@@ -96,12 +99,12 @@ func (p *progressBar) Report(now progress.Report) {
 
 // watched returns a context whose operations draw a bar on the terminal's stderr. Without a
 // terminal no progress is computed.
-func (a *app) watched(ctx context.Context) (context.Context, *progressBar) {
+func (a *app) watched(ctx context.Context) context.Context {
 	bar := a.newProgress("", 0)
 	if bar.w != nil {
 		ctx = progress.With(ctx, bar.Report)
 	}
-	return ctx, bar
+	return ctx
 }
 
 // Clear removes the bar until it is drawn again, so that a line can be written.
@@ -114,8 +117,11 @@ func (p *progressBar) Clear() {
 	}
 }
 
-// Done removes the bar.
+// Done removes the bar, if there is one.
 func (p *progressBar) Done() {
+	if p == nil {
+		return
+	}
 	p.Clear()
 	p.mu.Lock()
 	defer p.mu.Unlock()
