@@ -40,7 +40,7 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	if !exists(path) {
 		return notFound("db", "there is no memory at %s to make a backup of; pass --db", path)
 	}
-	a.Embedder = noEmbedder
+	a.Config.Embedder = "none"
 	ctx = a.watched(ctx)
 	m, err := a.Open(ctx, path)
 	if err != nil {
@@ -52,8 +52,8 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 
 // makeBackups makes the backups of the schedule, if there is one and m is a file.
 func (a *app) makeBackups(ctx context.Context, m robotmem.Node) {
-	schedule, err := a.Config.schedule() // checked when it was read
-	if n, ok := m.(*local.Node); ok && schedule != nil && err == nil {
+	schedule := a.Config.backups
+	if n, ok := m.(*local.Node); ok && schedule != nil {
 		schedule.Version = a.Version
 		schedule.Run(ctx, n)
 	}
@@ -61,13 +61,12 @@ func (a *app) makeBackups(ctx context.Context, m robotmem.Node) {
 
 // backups lists the backups of the memory that robotmem web serves, newest first, with the settings
 // of the schedule if there is one.
-func (a *app) backups(ctx context.Context, m *local.Node, make bool) (*web.Backups, error) {
+func (a *app) backups(ctx context.Context, m *local.Node, make bool) (_ *web.Backups, err error) {
 	o := backup.Options{}
-	schedule, err := a.Config.schedule()
-	if schedule != nil {
+	if schedule := a.Config.backups; schedule != nil {
 		o = schedule.Options
 	}
-	if o.Version = a.Version; err == nil && o.Dir == "" {
+	if o.Version = a.Version; o.Dir == "" {
 		o.Dir, err = a.backupDir("")
 	}
 	if err == nil {

@@ -58,7 +58,7 @@ func (c *benchCmd) Run(ctx context.Context, a *app) error {
 	}
 	r := &benchReport{CPU: procValue("/proc/cpuinfo", "model name", "unknown CPU"), Cores: runtime.NumCPU(), Facts: c.N, Durability: a.Config.Durability}
 	b := &bench{a: a, facts: eval.NewFacts(), calls: min(benchCalls, c.N/10), report: r}
-	a.Embedder = noEmbedder
+	a.Config.Embedder = "none"
 	err := a.inTempMemory(ctx, func(m *local.Node, path string) error {
 		b.m = m
 		b.run(ctx, path)
@@ -153,7 +153,7 @@ func (b *bench) open(ctx context.Context, path string) error {
 	if err := b.m.Close(); err != nil {
 		return err
 	}
-	b.a.Embedder = func() (robotmem.Embedder, error) { return &eval.WordVectors{}, nil }
+	b.a.Embedder = &eval.WordVectors{}
 	m, err := b.a.Open(ctx, path)
 	if err == nil {
 		b.m = m

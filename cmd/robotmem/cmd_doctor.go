@@ -101,7 +101,7 @@ func (c *doctorCmd) recover(ctx context.Context, a *app) (done bool, err error) 
 			return false, err
 		}
 	}
-	o, err := a.options(clientCLI)
+	o, err := a.options()
 	if err != nil {
 		return false, err
 	}

@@ -44,9 +44,9 @@ func (a *app) ownSet(ctx context.Context, n int, seed uint64) (set *eval.Set, er
 	if err = a.existing(); err != nil {
 		return nil, err
 	}
-	embedder := a.Embedder
-	defer func() { a.Embedder = embedder }()
-	a.Embedder = noEmbedder
+	embedder := a.Config.Embedder
+	defer func() { a.Config.Embedder = embedder }()
+	a.Config.Embedder = "none"
 	err = a.Use(ctx, func(m robotmem.Node) error {
 		res, err := m.List(ctx, &robotmem.ListRequest{Type: "fact", Collection: a.Config.Collection, Limit: n})
 		if err == nil {
@@ -98,7 +98,7 @@ func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return nil, nil, err
 		}
-		o, err := a.options(clientCLI)
+		o, err := a.options()
 		if err != nil {
 			return nil, nil, err
 		}

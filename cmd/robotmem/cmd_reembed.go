@@ -20,7 +20,7 @@ func (c *reembedCmd) Run(ctx context.Context, a *app) (err error) {
 	if a.Config.Embedder == "none" {
 		return invalid("embedder", "is none: name the model to move to, such as --embedder ollama:nomic-embed-text")
 	}
-	m, err := a.OpenDefault(ctx, clientCLI)
+	m, err := a.OpenDefault(ctx)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,8 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		}()
 		ctx = working
 	}
-	m, err := a.OpenDefault(ctx, clientWeb)
+	a.serves = clientWeb
+	m, err := a.OpenDefault(ctx)
 	if err != nil {
 		return err
 	}

@@ -62,6 +62,11 @@ type config struct {
 	// collectionGiven: on the command line, not as a default in the environment or the file.
 	collectionGiven bool
 	homeErr         error
+
+	// What check has read of the texts above.
+	memory    local.Memory
+	retention local.Retention
+	backups   *backup.Schedule // nil if none is set
 }
 
 // pathSettings are resolved against the folder of the file that holds them.
@@ -281,31 +286,24 @@ func (c *config) check() error {
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return invalid("log-level", "must be debug, info, warn or error, not %q", c.LogLevel)
 	}
-	if _, err := parseRetention(c.Retention, c.MinFree); err != nil {
+	var err error
+	if c.retention, err = parseRetention(c.Retention, c.MinFree); err != nil {
 		return err
 	}
-	if _, err := c.schedule(); err != nil {
+	if c.backups, err = c.schedule(); err != nil {
 		return err
 	}
-	if _, err := c.memory(); err != nil {
-		return err
+	if c.Memory != "" {
+		n, err := parseSize(c.Memory)
+		if err != nil {
+			return invalid("memory", "must be a size such as 64MiB, not %q", c.Memory)
+		}
+		c.memory = local.Memory(n)
 	}
 	if c.URL != "" && !strings.HasPrefix(c.URL, "http://") && !strings.HasPrefix(c.URL, "https://") {
 		return invalid("url", "must begin with http:// or https://, not %q", c.URL)
 	}
 	return nil
-}
-
-// memory is the budget of memory in bytes, 0 if none is set.
-func (c *config) memory() (local.Memory, error) {
-	if c.Memory == "" {
-		return 0, nil
-	}
-	n, err := parseSize(c.Memory)
-	if err != nil {
-		err = invalid("memory", "must be a size such as 64MiB, not %q", c.Memory)
-	}
-	return local.Memory(n), err
 }
 
 // schedule is the schedule of backups, nil if none is set.
