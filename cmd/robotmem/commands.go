@@ -5,47 +5,53 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem/local"
 
 	"github.com/alecthomas/kong"
+	"github.com/go-viper/mapstructure/v2"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // globals are the settings that every command takes. nil is not given.
 type globals struct {
-	DB         *string  `name:"db" placeholder:"PATH" help:"The memory's file (ROBOTMEM_DB). Default memory.db in ROBOTMEM_HOME, which is ~/.robotmem unless set."`
-	Collection *string  `name:"collection" placeholder:"NAME" help:"Namespace to work in; for commands that read, * is all (ROBOTMEM_COLLECTION)."`
-	Embedder   *string  `name:"embedder" placeholder:"NAME" help:"auto, none, ollama:MODEL, openai:MODEL or model2vec:DIR (ROBOTMEM_EMBEDDER). auto takes a local Ollama, if there is one, or else the last pulled model."`
-	Config     *string  `name:"config" placeholder:"FILE" help:"Settings as YAML (ROBOTMEM_CONFIG). Default config.yaml in ROBOTMEM_HOME."`
-	Taxonomy   *string  `name:"taxonomy" placeholder:"FILE" help:"Rules of classification instead of the built-in ones (ROBOTMEM_TAXONOMY)."`
-	Durability *string  `name:"durability" placeholder:"full|normal" help:"full: an answered write survives power loss. normal: it survives the death of the process (ROBOTMEM_DURABILITY)."`
-	AllowPath  []string `name:"allow-path" sep:"none" placeholder:"DIR" help:"Folder that save-perception --path may read from; repeatable (ROBOTMEM_ALLOW_PATH)."`
-	ReadOnly   bool     `name:"read-only" help:"Change nothing: what would write is refused (ROBOTMEM_READ_ONLY). With token create: a token that may ask and not change."`
-	Create     bool     `name:"create" help:"Begin a memory in a file of 0 bytes, which is refused otherwise: something may have emptied it."`
-	Memory     *string  `name:"memory" placeholder:"SIZE" help:"Limit of memory, such as 64MiB: smaller caches, slower recall (ROBOTMEM_MEMORY). Default a quarter of the machine's memory."`
-	LogLevel   *string  `name:"log-level" placeholder:"LEVEL" help:"debug, info, warn or error, on stderr (ROBOTMEM_LOG_LEVEL)."`
-	URL        *string  `name:"url" placeholder:"URL" help:"Ask the node at this address, such as http://127.0.0.1:7878, instead of a file (ROBOTMEM_URL)."`
+	DB         *string  `name:"db" placeholder:"PATH" help:"The memory's file (ROBOTMEM_DB). Default memory.db in ROBOTMEM_HOME, which is ~/.robotmem unless set." mapstructure:"db,omitempty"`
+	Collection *string  `name:"collection" placeholder:"NAME" help:"Namespace to work in; for commands that read, * is all (ROBOTMEM_COLLECTION)." mapstructure:"collection,omitempty"`
+	Embedder   *string  `name:"embedder" placeholder:"NAME" help:"auto, none, ollama:MODEL, openai:MODEL or model2vec:DIR (ROBOTMEM_EMBEDDER). auto takes a local Ollama, if there is one, or else the last pulled model." mapstructure:"embedder,omitempty"`
+	Config     *string  `name:"config" placeholder:"FILE" help:"Settings as YAML (ROBOTMEM_CONFIG). Default config.yaml in ROBOTMEM_HOME." mapstructure:"-"`
+	Taxonomy   *string  `name:"taxonomy" placeholder:"FILE" help:"Rules of classification instead of the built-in ones (ROBOTMEM_TAXONOMY)." mapstructure:"taxonomy,omitempty"`
+	Durability *string  `name:"durability" placeholder:"full|normal" help:"full: an answered write survives power loss. normal: it survives the death of the process (ROBOTMEM_DURABILITY)." mapstructure:"durability,omitempty"`
+	AllowPath  []string `name:"allow-path" sep:"none" placeholder:"DIR" help:"Folder that save-perception --path may read from; repeatable (ROBOTMEM_ALLOW_PATH)." mapstructure:"allow_path,omitempty"`
+	ReadOnly   bool     `name:"read-only" help:"Change nothing: what would write is refused (ROBOTMEM_READ_ONLY). With token create: a token that may ask and not change." mapstructure:"read_only,omitempty"`
+	Create     bool     `name:"create" help:"Begin a memory in a file of 0 bytes, which is refused otherwise: something may have emptied it." mapstructure:"-"`
+	Memory     *string  `name:"memory" placeholder:"SIZE" help:"Limit of memory, such as 64MiB: smaller caches, slower recall (ROBOTMEM_MEMORY). Default a quarter of the machine's memory." mapstructure:"memory,omitempty"`
+	LogLevel   *string  `name:"log-level" placeholder:"LEVEL" help:"debug, info, warn or error, on stderr (ROBOTMEM_LOG_LEVEL)." mapstructure:"log_level,omitempty"`
+	URL        *string  `name:"url" placeholder:"URL" help:"Ask the node at this address, such as http://127.0.0.1:7878, instead of a file (ROBOTMEM_URL)." mapstructure:"url,omitempty"`
 }
 
-// given are the flags of the command line by their names in the file.
-func (g *globals) given() map[string]any {
+// given are the settings of the environment, and over them the flags of the command line, by
+// their names in the file.
+func (g *globals) given(env func(string) (string, bool)) (map[string]any, error) {
 	out := map[string]any{}
-	for key, value := range map[string]*string{
-		"db": g.DB, "collection": g.Collection, "embedder": g.Embedder, "taxonomy": g.Taxonomy,
-		"durability": g.Durability, "log_level": g.LogLevel, "memory": g.Memory, "url": g.URL,
-	} {
-		if value != nil {
-			out[key] = *value
+	for key := range defaults() {
+		v, _ := env("ROBOTMEM_" + strings.ToUpper(key))
+		if other := foreignNames[key]; v == "" && other != "" {
+			v, _ = env(other)
+		}
+		if v == "" {
+			continue
+		}
+		var value any = v
+		if split := listSettings[key]; split != nil {
+			value = split(v)
+		}
+		var err error
+		if out[key], err = settingValue(key, value); err != nil {
+			return nil, invalid(key, "%v", err)
 		}
 	}
-	if g.ReadOnly {
-		out["read_only"] = true
-	}
-	if len(g.AllowPath) > 0 {
-		out["allow_path"] = g.AllowPath
-	}
-	return out
+	return out, mapstructure.Decode(g, &out)
 }
 
 // cli is the grammar: the commands of robotmem.Ops and the commands of this package.

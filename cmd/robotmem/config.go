@@ -103,24 +103,11 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 			return c, err
 		}
 	}
-	for key := range settings {
-		v, _ := env("ROBOTMEM_" + strings.ToUpper(key))
-		if other := foreignNames[key]; v == "" && other != "" {
-			v, _ = env(other)
-		}
-		if v == "" {
-			continue
-		}
-		var value any = v
-		if split := listSettings[key]; split != nil {
-			value = split(v)
-		}
-		var err error
-		if settings[key], err = settingValue(key, value); err != nil {
-			return c, invalid(key, "%v", err)
-		}
+	given, err := g.given(env)
+	if err != nil {
+		return c, err
 	}
-	maps.Copy(settings, g.given())
+	maps.Copy(settings, given)
 	if err := mapstructure.Decode(settings, &c); err != nil {
 		return c, invalid("config", "%v", err)
 	}
