@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -61,7 +62,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 			// for an unread body before.
 			x.setWriteTimeout(2 * x.timeout)
 			s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
-				slog.String("method", logged(r.Method)), slog.String("path", logged(r.URL.Path)), slog.Int("status", x.answered()),
+				slog.String("method", logged(r.Method)), slog.String("path", logged(r.URL.Path)), slog.Int("status", cmp.Or(x.status, http.StatusOK)),
 				slog.Int64("bytes", x.bytes), slog.Int64("ms", time.Since(began).Milliseconds()),
 				slog.String("id", x.id), slog.String("token", x.token.Name))
 		}()
@@ -110,13 +111,6 @@ func (s *server) recoverPanic(x *exchange, r *http.Request) {
 func (s *server) panicked(r *http.Request, v any) error {
 	s.log.Error("panic in a handler", "method", r.Method, "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
 	return &robotmem.Error{Kind: robotmem.Internal, Err: fmt.Errorf("panic: %v", v)}
-}
-
-func (x *exchange) answered() int {
-	if x.status == 0 {
-		return http.StatusOK
-	}
-	return x.status
 }
 
 // chunkSize is how many bytes of an answer a client must read within one timeout.
@@ -197,17 +191,12 @@ type paced struct {
 	err     error // why the body ended early, nil if it did not
 }
 
-// paced gives the body of r deadlines and, unless it is an upload, the limit of
-// bytes.
+// paced gives the body of r deadlines.
 func (s *server) paced(x *exchange, r *http.Request) *paced {
 	p := &paced{ReadCloser: r.Body, control: x.control, rate: bodyRate}
 	p.trust(min(s.timeout, anonymousTimeout))
-	if p.none() {
-		return p
-	}
-	r.Body = p
-	if !isUpload(r) {
-		r.Body = http.MaxBytesReader(x, p, s.maxBody)
+	if !p.none() {
+		r.Body = p
 	}
 	return p
 }

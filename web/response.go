@@ -153,13 +153,7 @@ func accepts(r *http.Request, mediaType string) bool {
 
 // elements are the parts of a header that is a list (RFC 9110, section 5.6.1).
 func elements(r *http.Request, header string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for part := range strings.SplitSeq(strings.Join(r.Header.Values(header), ","), ",") {
-			if !yield(strings.TrimSpace(part)) {
-				return
-			}
-		}
-	}
+	return strings.SplitSeq(strings.Join(r.Header.Values(header), ","), ",")
 }
 
 // minGzip is the smallest answer that is compressed, in bytes. A smaller one fits
@@ -174,15 +168,19 @@ func compress(w http.ResponseWriter, r *http.Request, data []byte) []byte {
 	if len(data) < minGzip || !acceptsGzip(r) {
 		return data
 	}
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.StatelessCompression)
-	if err != nil {
-		return data
-	}
-	if _, err := z.Write(data); err != nil || z.Close() != nil || b.Len() >= len(data) {
+	small := gzipped(data, gzip.StatelessCompression)
+	if len(small) >= len(data) {
 		return data
 	}
 	w.Header().Set("Content-Encoding", "gzip")
+	return small
+}
+
+func gzipped(data []byte, level int) []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, level) // fails only for another level
+	_, _ = z.Write(data)                   // a buffer takes everything
+	_ = z.Close()
 	return b.Bytes()
 }
 

@@ -30,9 +30,6 @@ type Options struct {
 	// MaxBody is the largest request body in bytes, 64 MiB if 0. It does not apply
 	// to an upload as multipart/form-data, whose size the memory limits.
 	MaxBody int64
-	// MaxRequest is the largest request body in bytes of an operation that takes
-	// neither items nor a payload, robotmem.MaxRequest if 0.
-	MaxRequest int64
 	// Memory is how many bytes the bodies of all requests may take together,
 	// 64 MiB if 0, and their decoded values as many again. A request that needs
 	// more waits, and is refused after ten seconds.
@@ -101,9 +98,7 @@ type server struct {
 	maxBody  int64
 	maxAside int64
 	timeout  time.Duration
-
-	maxRequest int64
-	rooms      rooms
+	rooms    rooms
 
 	required atomic.Bool // requests need a token
 	sessions logins
@@ -132,10 +127,9 @@ func newServer(svc robotmem.Node, opts Options) (*server, http.Handler) {
 		timeout:  cmp.Or(opts.Timeout, bodyTimeout),
 		sessions: newLogins(),
 		tries:    newLimits(1, wrongTokens),
+		rooms:    newRooms(cmp.Or(opts.Memory, DefaultMemory)),
 		staying:  map[string]int{},
 	}
-	s.maxRequest = cmp.Or(opts.MaxRequest, robotmem.MaxRequest)
-	s.rooms = newRooms(cmp.Or(opts.Memory, DefaultMemory))
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	if opts.Rate > 0 {
 		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
