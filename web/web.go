@@ -162,7 +162,7 @@ func (s *server) routes() http.Handler {
 			e.Add(op.Method(), path, handle)
 		}
 	}
-	doc := openAPI(s.opts.Version)
+	doc := OpenAPI(s.opts.Version)
 	get(e, "/api/openapi.json", func(c echo.Context) error { return writeJSON(c, http.StatusOK, doc) })
 	get(e, "/api/whoami", s.whoami)
 	get(e, "/", func(c echo.Context) error { return writeJSON(c, http.StatusOK, index()) })
