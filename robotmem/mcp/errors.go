@@ -79,16 +79,6 @@ func withCorrection(ctx context.Context) (context.Context, *correction) {
 
 func (c *correction) isEmpty() bool { return c.code == 0 }
 
-// apply corrects an answer.
-func (c *correction) apply(answer mcp.JSONRPCMessage) mcp.JSONRPCMessage {
-	e, ok := answer.(mcp.JSONRPCError)
-	if !ok || c.isEmpty() {
-		return answer
-	}
-	e.Error.Code = c.code
-	return e
-}
-
 // applyTo corrects an answer that is already encoded. It keeps the id as it is
 // spelled, because the library's type does not read every id that it writes.
 func (c *correction) applyTo(answer []byte) []byte {
@@ -129,5 +119,10 @@ func noteKind(ctx context.Context, kind robotmem.Kind) {
 // handleMessage is the library's HandleMessage with corrected answers.
 func (s *Server) handleMessage(ctx context.Context, m message) mcp.JSONRPCMessage {
 	ctx, c := withCorrection(m.withArguments(ctx))
-	return c.apply(s.mcp.HandleMessage(ctx, m.envelope))
+	answer := s.mcp.HandleMessage(ctx, m.envelope)
+	if e, ok := answer.(mcp.JSONRPCError); ok && !c.isEmpty() {
+		e.Error.Code = c.code
+		return e
+	}
+	return answer
 }

@@ -347,8 +347,11 @@ func (l *longLine) id() any {
 			if dec.Decode(&value) != nil {
 				break
 			}
-			if key == "id" && isID(value) {
-				return value
+			switch value.(type) {
+			case string, float64:
+				if key == "id" {
+					return value
+				}
 			}
 		}
 	}
@@ -359,12 +362,4 @@ func (l *longLine) id() any {
 		}
 	}
 	return nil
-}
-
-func isID(v any) bool {
-	switch v.(type) {
-	case string, float64:
-		return true
-	}
-	return false
 }
