@@ -35,10 +35,7 @@ type login struct {
 }
 
 func newLogins() logins {
-	cache, err := lru.New[[sha256.Size]byte, login](maxSessions)
-	if err != nil {
-		panic(err) // only for a size below 1
-	}
+	cache, _ := lru.New[[sha256.Size]byte, login](maxSessions) // fails only for a size below 1
 	return logins{cache}
 }
 

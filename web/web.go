@@ -308,10 +308,8 @@ type connections struct {
 }
 
 func newConnections(limit int) *connections {
-	idle, err := simplelru.NewLRU[net.Conn, struct{}](2*limit, nil) // evicts nothing: idle connections are open ones
-	if err != nil {
-		panic(err) // only for a size below 1
-	}
+	// It evicts nothing, because idle connections are open ones, and fails only for a size below 1.
+	idle, _ := simplelru.NewLRU[net.Conn, struct{}](2*limit, nil)
 	return &connections{max: limit, idle: idle}
 }
 

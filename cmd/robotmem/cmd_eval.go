@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -171,11 +170,8 @@ func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Opti
 // inTempMemory calls f with a new memory in a temporary folder.
 func (a *app) inTempMemory(ctx context.Context, f func(m *local.Node, path string) error) (err error) {
 	dir, err := os.MkdirTemp("", "robotmem-")
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
-	}
 	if err != nil {
-		return err
+		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "memory.db")

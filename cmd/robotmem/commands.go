@@ -117,7 +117,7 @@ func (a *app) execute(ctx context.Context, args []string) (code int, err error) 
 			return 0, err
 		}
 	}
-	a.Log = a.Config.logger(a)
+	a.Log = slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: a.Config.level}))
 	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: local.OSUser(), Tool: robotmem.ToolCLI})
 	if c := ops[k.Selected().Path()]; c != nil {
 		return 0, c.run(ctx, a)

@@ -64,6 +64,7 @@ type config struct {
 	homeErr         error
 
 	// What check has read of the texts above.
+	level     slog.Level
 	memory    local.Memory
 	retention local.Retention
 	backups   *backup.Schedule // nil if none is set
@@ -95,7 +96,7 @@ func defaults() map[string]any {
 
 // loadConfig merges defaults, file, environment and flags.
 func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
-	c := config{collectionGiven: g.Collection != nil, Create: g.Create}
+	c := config{collectionGiven: g.Collection != nil, Create: g.Create, level: slog.LevelWarn}
 	c.Home, c.homeErr = home(env)
 	settings := defaults()
 	if path, required := configPath(g, env, c.Home); path != "" {
@@ -269,8 +270,7 @@ func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
 
 // check checks the settings that only this program uses. The memory checks the others.
 func (c *config) check() error {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+	if err := c.level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return invalid("log-level", "must be debug, info, warn or error, not %q", c.LogLevel)
 	}
 	var err error
@@ -316,13 +316,6 @@ func (c *config) schedule() (*backup.Schedule, error) {
 		return nil, invalid("backup.keep", "must be 1 to %d backups, not %q", backup.MaxKeep, c.BackupKeep)
 	}
 	return s, nil
-}
-
-// logger writes to stderr from the level of the settings on.
-func (c *config) logger(a *app) *slog.Logger {
-	level := slog.LevelWarn
-	_ = level.UnmarshalText([]byte(c.LogLevel)) // checked when it was read
-	return slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: level}))
 }
 
 // dbPath is the user's own memory.

@@ -68,9 +68,7 @@ type ListFigures struct {
 
 const (
 	batch   = 500
-	depth   = Ten        // how many are recalled
-	maxText = 16 << 10   // bytes of one memory
-	anyConf = float64(0) // a benchmark says nothing of confidence
+	maxText = 16 << 10 // bytes of one memory
 )
 
 // Run learns the documents of s and asks its queries.
@@ -193,9 +191,9 @@ func (r *runner) learn(ctx context.Context, docs []Doc) error {
 
 // ask adds the figures of one query to f.
 func (r *runner) ask(ctx context.Context, m robotmem.Service, q Query, j Judged, f *Figures) error {
-	conf := anyConf
 	start := time.Now()
-	res, err := m.Recall(ctx, &robotmem.RecallRequest{Query: q.Text, Collection: r.collection(conv(q.Meta)), N: depth, MinConfidence: &conf, ParseTime: new(false)})
+	// A benchmark says nothing of confidence.
+	res, err := m.Recall(ctx, &robotmem.RecallRequest{Query: q.Text, Collection: r.collection(conv(q.Meta)), N: Ten, MinConfidence: new(0.0), ParseTime: new(false)})
 	if err != nil {
 		return fmt.Errorf("query %s: %w", q.ID, err)
 	}
