@@ -117,15 +117,23 @@ func (s *server) writeProblem(w http.ResponseWriter, r *http.Request, p problem)
 	}
 }
 
+// answer answers v, or the error of what should have made it.
+func answer(c echo.Context, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, v)
+}
+
 // writeJSON answers v. It encodes all of v before it writes the first byte, so that
 // an encoding error can still be answered as a problem.
-func writeJSON(c echo.Context, code int, v any) error {
+func writeJSON(c echo.Context, v any) error {
 	data, err := encode(v)
 	if err != nil {
 		return err
 	}
 	c.Response().Header().Set("X-Content-Type-Options", "nosniff")
-	return c.Blob(code, "application/json", compress(c.Response(), c.Request(), data))
+	return c.Blob(http.StatusOK, "application/json", compress(c.Response(), c.Request(), data))
 }
 
 // encode returns v as one line of JSON.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"mime"
 	"mime/multipart"
-	"net/http"
 	"net/url"
 	"os"
 	"unicode/utf8"
@@ -48,10 +47,7 @@ func (s *server) save(op *robotmem.Op) echo.HandlerFunc {
 		u := &upload{op: op, form: multipart.NewReader(c.Request().Body, params["boundary"]), values: overlay, room: maxFields, maxAside: s.maxAside}
 		defer u.discard()
 		res, err := u.save(c.Request().Context(), s.svc)
-		if err != nil {
-			return err
-		}
-		return writeJSON(c, http.StatusOK, res)
+		return answer(c, res, err)
 	}
 }
 

@@ -163,10 +163,10 @@ func (s *server) routes() http.Handler {
 		}
 	}
 	doc := OpenAPI(s.opts.Version)
-	get(e, "/api/openapi.json", func(c echo.Context) error { return writeJSON(c, http.StatusOK, doc) })
+	get(e, "/api/openapi.json", func(c echo.Context) error { return writeJSON(c, doc) })
 	get(e, "/api/whoami", s.whoami)
-	get(e, "/", func(c echo.Context) error { return writeJSON(c, http.StatusOK, index()) })
-	get(e, "/healthz", func(c echo.Context) error { return writeJSON(c, http.StatusOK, map[string]string{"status": "ok"}) })
+	get(e, "/", func(c echo.Context) error { return writeJSON(c, index()) })
+	get(e, "/healthz", func(c echo.Context) error { return writeJSON(c, map[string]string{"status": "ok"}) })
 	get(e, "/readyz", s.ready)
 	get(e, "/metrics", s.metrics())
 	if s.opts.EpisodeMCAP != nil {
@@ -224,33 +224,22 @@ func (s *server) ready(c echo.Context) error {
 			return err
 		}
 	}
-	return writeJSON(c, http.StatusOK, map[string]string{"status": "ready"})
+	return writeJSON(c, map[string]string{"status": "ready"})
 }
 
 // operation serves an operation.
 func (s *server) operation(op *robotmem.Op) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if r := c.Request(); accepts(r, "text/event-stream") && !accepts(r, "application/json") {
-			request, err := s.request(c, op)
-			if err != nil {
-				return err
-			}
-			return s.streamed(c, op, request)
-		}
-		res, err := s.call(c, op)
+		request, err := s.request(c, op)
 		if err != nil {
 			return err
 		}
-		return writeJSON(c, http.StatusOK, res)
+		if r := c.Request(); accepts(r, "text/event-stream") && !accepts(r, "application/json") {
+			return s.streamed(c, op, request)
+		}
+		res, err := op.Call(c.Request().Context(), s.svc, request)
+		return answer(c, res, err)
 	}
-}
-
-func (s *server) call(c echo.Context, op *robotmem.Op) (any, error) {
-	request, err := s.request(c, op)
-	if err != nil {
-		return nil, err
-	}
-	return op.Call(c.Request().Context(), s.svc, request)
 }
 
 type route struct {
