@@ -154,23 +154,35 @@ func sourceOfFolder(path string) (importer, error) {
 	return nil, invalid("file", "%s is neither a rosbag2 recording, a LeRobot dataset nor notes; save each file with robotmem save-perception --file", path)
 }
 
+// open opens the file, or for - stdin, whose size is 0.
+func (c *importCmd) open(a *app) (in io.ReadCloser, size int64, err error) {
+	if c.File == "-" {
+		return io.NopCloser(a.Stdin), 0, nil
+	}
+	f, err := os.Open(c.File)
+	if err != nil {
+		return nil, 0, invalid("file", "%v", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(invalid("file", "%v", err), f.Close())
+	}
+	return f, info.Size(), nil
+}
+
 // facts learns lines. A signal ends it after the batch under way.
 func (c *importCmd) facts(ctx context.Context, a *app) error {
 	if err := c.noDryRun(); err != nil {
 		return err
 	}
-	in, name, size := a.Stdin, "stdin", int64(0)
-	o := jsonl.Options{KeepDuplicates: c.KeepDuplicates}
-	if c.File != "-" {
-		f, err := os.Open(c.File)
-		if err != nil {
-			return invalid("file", "%v", err)
-		}
-		defer f.Close()
-		info, err := f.Stat()
-		if err != nil {
-			return invalid("file", "%v", err)
-		}
+	in, size, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	name, o := "stdin", jsonl.Options{KeepDuplicates: c.KeepDuplicates}
+	if f, ok := in.(*os.File); ok {
+		name = c.File
 		base := filepath.Join(a.Config.Home, "node") // of a node elsewhere
 		if a.Config.URL == "" {
 			if base, err = a.Config.dbPath(); err != nil {
@@ -180,7 +192,6 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		if o.State, err = jsonl.OpenState(f, base, fmt.Sprintf("%t\n%s\n%s", c.KeepDuplicates, a.Config.Collection, a.Config.URL)); err != nil {
 			return err
 		}
-		in, name, size = f, c.File, info.Size()
 	}
 	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("import", size).inBytes()
@@ -251,18 +262,11 @@ func (c *importCmd) useFile(ctx context.Context, a *app, f func(*local.Node) err
 
 // archive imports the file of an export --archive.
 func (c *importCmd) archive(ctx context.Context, a *app) error {
-	in, size := a.Stdin, int64(0)
-	if c.File != "-" {
-		f, err := os.Open(c.File)
-		if err != nil {
-			return invalid("file", "%v", err)
-		}
-		defer f.Close()
-		if info, err := f.Stat(); err == nil {
-			size = info.Size()
-		}
-		in = f
+	in, size, err := c.open(a)
+	if err != nil {
+		return err
 	}
+	defer in.Close()
 	return c.useFile(ctx, a, func(m *local.Node) error {
 		bar := a.newProgress("import", size).inBytes()
 		src, err := archive.NewReader(io.TeeReader(in, bar), archive.ReaderOptions{})
