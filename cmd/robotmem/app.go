@@ -40,21 +40,6 @@ type app struct {
 	closers []io.Closer
 }
 
-// exitError ends the program with a code and, when err is set, a message.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit code %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
 // Types of clients, as sessions record them.
 const (
 	clientCLI = "cli"

@@ -173,7 +173,7 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		if told != nil { // the other backups are read nevertheless
-			v.Healthy, v.Problem, damaged = false, told.Detail(), &exitError{code: exitUnhealthy}
+			v.Healthy, v.Problem, damaged = false, told.Detail(), exitUnhealthy
 		}
 		verdicts = append(verdicts, v)
 	}
@@ -225,7 +225,7 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 		}
 	})
 	if err == nil && !res.Doctor.Healthy {
-		err = &exitError{code: exitUnhealthy}
+		err = exitUnhealthy
 	}
 	return err
 }

@@ -61,7 +61,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 			printCheckup(w, checkup)
 		})
 		if err == nil && !checkup.Healthy {
-			err = &exitError{code: exitUnhealthy}
+			err = exitUnhealthy
 		}
 		return err
 	})
@@ -116,7 +116,7 @@ func (c *doctorCmd) recover(ctx context.Context, a *app) (done bool, err error) 
 	}
 	err = a.show(c.JSON, report, func(w *lines) { printRecovered(w, report, damage) })
 	if err == nil && !report.Whole {
-		err = &exitError{code: exitUnhealthy}
+		err = exitUnhealthy
 	}
 	return true, err
 }

@@ -218,7 +218,7 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 			err = errors.Join(err, o.State.Remove())
 		}
 		if err == nil && counts.Bad > 0 {
-			err = &exitError{code: exitCodes[robotmem.Invalid]}
+			err = exitCodes[robotmem.Invalid]
 		}
 		return err
 	})
@@ -234,7 +234,7 @@ func (c *importCmd) stopped(name string, resumes bool, lines int64, err error) e
 		}
 	}
 	if errors.Is(err, context.Canceled) {
-		return &exitError{code: exitCodes[robotmem.Unavailable], err: fmt.Errorf("import: stopped after line %d of %s; %s", lines, name, how)}
+		return robotmem.Errorf(robotmem.Unavailable, "", "import: stopped after line %d of %s; %s", lines, name, how)
 	}
 	return fmt.Errorf("import: after line %d of %s: %w; %s", lines, name, err, how)
 }
@@ -354,11 +354,11 @@ func (c *importCmd) arrived(a *app, r *local.ImportReport, learnt *markdown.Coun
 	})
 	switch {
 	case errors.Is(failed, context.Canceled):
-		failed = &exitError{code: exitCodes[robotmem.Unavailable], err: errors.New("import: stopped; run the same command again to go on")}
+		failed = robotmem.Errorf(robotmem.Unavailable, "", "import: stopped; run the same command again to go on")
 	case failed != nil && !c.DryRun && learnt == nil:
 		failed = fmt.Errorf("%w; what came before was checked and is stored; run it again with a whole file to go on", failed)
 	case failed == nil && refused > 0:
-		failed = &exitError{code: exitCodes[robotmem.Invalid]}
+		failed = exitCodes[robotmem.Invalid]
 	}
 	return errors.Join(failed, err)
 }
@@ -382,13 +382,13 @@ func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to import
 		}
 		switch {
 		case errors.Is(err, context.Canceled):
-			return &exitError{code: exitCodes[robotmem.Unavailable], err: errors.New("import: stopped; run the same command again to go on")}
+			return robotmem.Errorf(robotmem.Unavailable, "", "import: stopped; run the same command again to go on")
 		case errors.As(err, new(*robotmem.Error)):
 			return fmt.Errorf("import: %w; run the same command again to go on", err)
 		case err != nil: // an importer mostly fails because of its source
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		case broken:
-			return &exitError{code: exitCodes[robotmem.Invalid]}
+			return exitCodes[robotmem.Invalid]
 		}
 		return nil
 	})

@@ -80,8 +80,8 @@ type cli struct {
 
 const description = "A memory for robots: it records what happened, recalls what worked here, and says why."
 
-// execute parses args and runs the command. The code is valid if there is no error.
-func (a *app) execute(ctx context.Context, args []string) (code int, err error) {
+// execute parses args and runs the command.
+func (a *app) execute(ctx context.Context, args []string) error {
 	grammar := &cli{}
 	ops, plugin := newOpCommands()
 	grammar.Plugins = kong.Plugins{plugin}
@@ -102,29 +102,29 @@ func (a *app) execute(ctx context.Context, args []string) (code int, err error) 
 		}),
 	)
 	if err != nil {
-		return 0, fmt.Errorf("the command line's grammar: %w", err)
+		return fmt.Errorf("the command line's grammar: %w", err)
 	}
 	ops.describe(parser.Model.Node)
 	k, err := parser.Parse(args)
 	if ended >= 0 { // help was printed
-		return ended, nil
+		return exitCode(ended)
 	}
 	if err != nil {
-		return 0, usage(err)
+		return usage(err)
 	}
 	if a.Config, err = loadConfig(&grammar.globals, a.env); err != nil {
 		if k.Command() != "version" {
-			return 0, err
+			return err
 		}
 	}
 	a.Log = slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: a.Config.level}))
 	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: local.OSUser(), Tool: robotmem.ToolCLI})
 	if c := ops[k.Selected().Path()]; c != nil {
-		return 0, c.run(ctx, a)
+		return c.run(ctx, a)
 	}
 	k.BindTo(ctx, (*context.Context)(nil))
 	k.Bind(&grammar.globals)
-	return 0, k.Run(a)
+	return k.Run(a)
 }
 
 // usage is the error for a command line that cannot be parsed.
@@ -135,11 +135,16 @@ func usage(err error) error {
 		help = "robotmem " + name + " --help"
 		err = fmt.Errorf("%s: %w", name, err)
 	}
-	return &exitError{code: exitCodes[robotmem.Invalid], err: fmt.Errorf("%w; see %s", err, help)}
+	return invalid("", "%w; see %s", err, help)
 }
 
+// exitCode ends the program when what failed is said already.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
 // exitCodes maps every kind to the code it ends with.
-var exitCodes = map[robotmem.Kind]int{
+var exitCodes = map[robotmem.Kind]exitCode{
 	robotmem.Invalid:     2,
 	robotmem.Forbidden:   2,
 	robotmem.NotFound:    3,
@@ -150,20 +155,17 @@ var exitCodes = map[robotmem.Kind]int{
 	robotmem.Internal:    1,
 }
 
-const exitUnhealthy = 4
+const exitUnhealthy exitCode = 4
 
 // fail prints an error and returns the exit code. The internal cause goes to the log.
 func (a *app) fail(err error) int {
 	a.bar.Done()
 	code := exitCodes[robotmem.KindOf(err)]
-	exit := (*exitError)(nil)
-	if errors.As(err, &exit) {
-		code = exit.code
+	if errors.As(err, &code) {
+		return int(code)
 	}
-	if exit == nil || exit.err != nil {
-		fmt.Fprintf(a.Stderr, "robotmem: %v\n", err)
-	}
-	if a.Log != nil && exit == nil {
+	fmt.Fprintf(a.Stderr, "robotmem: %v\n", err)
+	if a.Log != nil {
 		level := slog.LevelDebug
 		if k := robotmem.KindOf(err); k == robotmem.Internal || k == robotmem.Corrupt {
 			level = slog.LevelError
@@ -172,7 +174,7 @@ func (a *app) fail(err error) int {
 			a.Log.Log(context.Background(), level, "cause", "kind", robotmem.KindOf(err), "err", cause)
 		}
 	}
-	return code
+	return int(code)
 }
 
 // innermost is the first cause of an error.
