@@ -175,7 +175,7 @@ const (
 )
 
 // errSlowBody means that the client stopped sending the body.
-var errSlowBody = errors.New("the request body came too slowly")
+var errSlowBody = &refusal{status: http.StatusRequestTimeout, why: "the request body came too slowly"}
 
 // paced is a request body with a deadline that moves with the bytes: no read may
 // wait longer than the timeout, and all reads together may not wait longer than the

@@ -17,7 +17,7 @@ import (
 )
 
 // errMediaType means that the route does not read the media type of the body.
-var errMediaType = errors.New("unsupported media type")
+var errMediaType = &refusal{status: http.StatusUnsupportedMediaType, why: "unsupported media type"}
 
 // request returns the JSON request of the operation: the body, overlaid by the query,
 // overlaid by the path.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/labstack/echo/v4"
@@ -27,6 +28,15 @@ var status = map[robotmem.Kind]int{
 	robotmem.Corrupt:     http.StatusInternalServerError,
 	robotmem.Internal:    http.StatusInternalServerError,
 }
+
+// refusal is an error with a status of its own, whatever its kind.
+type refusal struct {
+	status int
+	why    string
+	wait   time.Duration // before the next attempt, 0 if that is not limited
+}
+
+func (e *refusal) Error() string { return e.why }
 
 // problem is an error as a problem document (RFC 9457), with the parts of a
 // robotmem.Error.
@@ -63,22 +73,12 @@ func (s *server) problemOf(r *http.Request, err error) problem {
 	}
 	e := &robotmem.Error{Kind: robotmem.Internal, Err: err}
 	errors.As(err, &e)
-	often := (*busy)(nil)
-	switch {
-	case errors.Is(err, errNoToken), errors.Is(err, errWrongToken):
-		return newProblem(http.StatusUnauthorized, robotmem.Forbidden, err.Error())
-	case errors.As(err, &often):
-		return newProblem(http.StatusTooManyRequests, robotmem.Unavailable, err.Error())
-	}
 	code, known := status[e.Kind]
 	if !known {
 		code = http.StatusInternalServerError
 	}
-	if errors.Is(err, errMediaType) {
-		code = http.StatusUnsupportedMediaType
-	}
-	if errors.Is(err, errSlowBody) {
-		code = http.StatusRequestTimeout
+	if refused := (*refusal)(nil); errors.As(err, &refused) {
+		code = refused.status
 	}
 	p := newProblem(code, e.Kind, e.Detail())
 	p.Field, p.Op = e.Field, e.Op
