@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -54,31 +53,6 @@ func (a *app) ownSet(ctx context.Context, n int, seed uint64) (set *eval.Set, er
 		return err
 	})
 	return set, err
-}
-
-// ways opens the memory once for each other way to rank: eval.Alone, of which words alone
-// needs no embedder.
-func (a *app) ways(ctx context.Context, path string) (out []eval.List, closeAll func(), err error) {
-	weights := a.Config.Weights
-	defer func() { a.Config.Weights = weights }()
-	closeAll = func() {
-		for _, way := range out {
-			_ = way.Service.(*local.Node).Close()
-		}
-	}
-	for _, way := range eval.Alone {
-		if !a.hasEmbedder() && way.Name != "words" {
-			continue
-		}
-		a.Config.Weights = way.Weights
-		n, err := a.Open(ctx, path)
-		if err != nil {
-			closeAll()
-			return nil, nil, err
-		}
-		out = append(out, eval.List{Name: way.Name, Service: n})
-	}
-	return out, closeAll, nil
 }
 
 type evalAnswersCmd struct {
@@ -142,20 +116,30 @@ func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Opti
 	err = a.inTempMemory(ctx, func(m *local.Node, path string) (err error) {
 		p := a.newProgress("eval "+set.Name, 0)
 		o.Progress = func(done, total int) { p.Set(int64(done), int64(total)) }
-		var closeAll func()
-		o.Lists, closeAll, err = a.ways(ctx, path)
-		if err != nil {
-			return err
+		var nodes []*local.Node
+		weights := a.Config.Weights
+		for _, way := range eval.Alone { // other ways to rank, of which words alone needs no embedder
+			if !a.hasEmbedder() && way.Name != "words" {
+				continue
+			}
+			a.Config.Weights = way.Weights
+			n, err := a.Open(ctx, path)
+			a.Config.Weights = weights
+			if err != nil {
+				return err
+			}
+			defer func() { _ = n.Close() }()
+			o.Lists = append(o.Lists, eval.List{Name: way.Name, Service: n})
+			nodes = append(nodes, n)
 		}
-		defer closeAll()
 		o.Learnt = func(ctx context.Context) error {
 			if a.hasEmbedder() {
 				if err := m.Reembed(ctx, func(done, total int64) { p.Set(done, total) }); err != nil {
 					return err
 				}
 			}
-			for _, way := range append(slices.Clip(o.Lists), eval.List{Service: m}) {
-				if err := way.Service.(*local.Node).Warm(ctx); err != nil {
+			for _, n := range append(nodes, m) {
+				if err := n.Warm(ctx); err != nil {
 					return err
 				}
 			}
