@@ -87,7 +87,7 @@ func (c *opCommand) build() reflect.Type {
 			continue
 		}
 		c.fields = append(c.fields, opField{name, f})
-		out = append(out, reflect.StructField{Name: fmt.Sprintf("F%d", len(out)), Type: textType(f.Type), Tag: fieldTag(name, f)})
+		out = append(out, reflect.StructField{Name: fmt.Sprintf("F%d", len(out)), Type: textType(f.Type), Tag: c.fieldTag(name, f)})
 	}
 	if extra := extras[c.op.CLI]; extra != nil {
 		out = append(out, extra.Field(0))
@@ -113,16 +113,26 @@ func textType(t reflect.Type) reflect.Type {
 
 func isBytes(t reflect.Type) bool { return t == reflect.TypeFor[[]byte]() }
 
-func fieldTag(name string, f reflect.StructField) reflect.StructTag {
-	flag := strings.ReplaceAll(name, "_", "-")
-	if f.Tag.Get("cli") == "arg" {
-		optional := ""
-		if !required(f) {
-			optional = ` optional:""`
-		}
-		return reflect.StructTag(fmt.Sprintf(`arg:"" name:%q%s`, flag, optional))
+func (c *opCommand) fieldTag(name string, f reflect.StructField) reflect.StructTag {
+	flag, help := strings.ReplaceAll(name, "_", "-"), f.Tag.Get("doc")
+	if d := f.Tag.Get("default"); d != "" {
+		help = strings.TrimSuffix(help, ".") + " (default " + d + ")."
 	}
-	tag := fmt.Sprintf(`name:%q`, flag)
+	required := slices.Contains(strings.Split(f.Tag.Get("validate"), ","), "required")
+	if f.Tag.Get("cli") == "arg" {
+		if c.op.In.Field(0).Type.Kind() == reflect.String {
+			help += " - reads it from stdin."
+		}
+		tag := fmt.Sprintf(`arg:"" name:%q help:%q`, flag, help)
+		if !required {
+			tag += ` optional:""`
+		}
+		return reflect.StructTag(tag)
+	}
+	if required {
+		help += " Required."
+	}
+	tag := fmt.Sprintf(`name:%q help:%q`, flag, help)
 	switch t := f.Type; {
 	case t == reflect.TypeFor[*bool]():
 		tag += ` negatable:""`
@@ -132,10 +142,6 @@ func fieldTag(name string, f reflect.StructField) reflect.StructTag {
 		tag += fmt.Sprintf(` placeholder:%q`, placeholder(t))
 	}
 	return reflect.StructTag(tag)
-}
-
-func required(f reflect.StructField) bool {
-	return slices.Contains(strings.Split(f.Tag.Get("validate"), ","), "required")
 }
 
 func placeholder(t reflect.Type) string {
@@ -157,45 +163,20 @@ func placeholder(t reflect.Type) string {
 	return "JSON"
 }
 
-// describe sets the help texts of the parsed grammar and finds the struct of each command. Tags
-// could not hold the quotes of the texts.
+// describe sets the help of the commands and finds the struct of each.
 func (o opCommands) describe(root *kong.Node) {
 	for _, n := range root.Leaves(false) {
 		n.Detail = examples(n.Path())
-		if c := o[n.Path()]; c != nil {
-			c.describe(n)
+		c := o[n.Path()]
+		if c == nil {
+			continue
 		}
-	}
-}
-
-func (c *opCommand) describe(n *kong.Node) {
-	c.target = n.Target
-	doc, _, _ := strings.Cut(c.op.Doc, " Example: ")
-	first, rest, _ := strings.Cut(doc, ". ") // lists of commands show the first sentence
-	n.Help = strings.TrimSuffix(first, ".") + "."
-	if rest != "" {
-		n.Detail = rest + "\n\n" + n.Detail
-	}
-	help := map[string]string{}
-	for _, f := range c.fields {
-		text := f.in.Tag.Get("doc")
-		if d := f.in.Tag.Get("default"); d != "" {
-			text = strings.TrimSuffix(text, ".") + " (default " + d + ")."
-		}
-		if required(f.in) && f.in.Tag.Get("cli") != "arg" {
-			text += " Required."
-		}
-		help[strings.ReplaceAll(f.name, "_", "-")] = text
-	}
-	for _, flag := range n.Flags {
-		if text, ok := help[flag.Name]; ok {
-			flag.Help = text
-		}
-	}
-	for _, p := range n.Positional {
-		p.Help = help[p.Name] + " - reads it from stdin."
-		if c.op.In.Field(0).Type.Kind() != reflect.String {
-			p.Help = help[p.Name]
+		c.target = n.Target
+		doc, _, _ := strings.Cut(c.op.Doc, " Example: ")
+		first, rest, _ := strings.Cut(doc, ". ") // lists of commands show the first sentence
+		n.Help = strings.TrimSuffix(first, ".") + "."
+		if rest != "" {
+			n.Detail = rest + "\n\n" + n.Detail
 		}
 	}
 }
