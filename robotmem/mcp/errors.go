@@ -69,14 +69,6 @@ type correction struct {
 	status int // replaces the HTTP status if it is not 0
 }
 
-type correctionKey struct{}
-
-// withCorrection makes room for the correction of a request's answer.
-func withCorrection(ctx context.Context) (context.Context, *correction) {
-	c := &correction{}
-	return context.WithValue(ctx, correctionKey{}, c), c
-}
-
 func (c *correction) isEmpty() bool { return c.code == 0 }
 
 // applyTo corrects an answer that is already encoded. It keeps the id as it is
@@ -100,10 +92,7 @@ func (c *correction) applyTo(answer []byte) []byte {
 // noteKind notes the error code that stands for a kind of error. Since
 // 2026-07-28 the protocol has no own code for "not found".
 func noteKind(ctx context.Context, kind robotmem.Kind) {
-	c, ok := ctx.Value(correctionKey{}).(*correction)
-	if !ok {
-		return
-	}
+	c := &exchangeOf(ctx).correction
 	modern := mcp.IsModernProtocol(server.RequestProtocolVersion(ctx))
 	switch {
 	case kind == robotmem.NotFound && !modern:
@@ -117,11 +106,11 @@ func noteKind(ctx context.Context, kind robotmem.Kind) {
 }
 
 // handleMessage is the library's HandleMessage with corrected answers.
-func (s *Server) handleMessage(ctx context.Context, m message) mcp.JSONRPCMessage {
-	ctx, c := withCorrection(m.withArguments(ctx))
-	answer := s.mcp.HandleMessage(ctx, m.envelope)
-	if e, ok := answer.(mcp.JSONRPCError); ok && !c.isEmpty() {
-		e.Error.Code = c.code
+func (s *Server) handleMessage(ctx context.Context, m message, to notifier) mcp.JSONRPCMessage {
+	x := &exchange{arguments: m.arguments, notifier: to}
+	answer := s.mcp.HandleMessage(x.in(ctx), m.envelope)
+	if e, ok := answer.(mcp.JSONRPCError); ok && !x.correction.isEmpty() {
+		e.Error.Code = x.correction.code
 		return e
 	}
 	return answer

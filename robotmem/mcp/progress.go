@@ -66,17 +66,11 @@ type notifier interface {
 	notify(mcp.JSONRPCNotification)
 }
 
-type notifierKey struct{}
-
-func withNotifier(ctx context.Context, n notifier) context.Context {
-	return context.WithValue(ctx, notifierKey{}, n)
-}
-
 // notify sends a notification to the client of the request of ctx, if there is
 // one.
 func notify(ctx context.Context, method mcp.MCPMethod, params map[string]any) {
-	n, ok := ctx.Value(notifierKey{}).(notifier)
-	if !ok {
+	n := exchangeOf(ctx).notifier
+	if n == nil {
 		return
 	}
 	n.notify(mcp.JSONRPCNotification{

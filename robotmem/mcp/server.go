@@ -145,7 +145,11 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		}()
 		ctx, done := withProgress(ctx, req.Params.Meta)
 		defer done()
-		out, err := op.Call(withCaller(ctx, req.Params.Meta), compactly{s.svc}, argumentsOf(ctx, req))
+		arguments := exchangeOf(ctx).arguments
+		if arguments == nil {
+			arguments = req.Params.RawArguments
+		}
+		out, err := op.Call(withCaller(ctx, req.Params.Meta), compactly{s.svc}, arguments)
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}
