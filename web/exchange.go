@@ -49,7 +49,11 @@ func (s *server) observe(next http.Handler) http.Handler {
 		w.Header().Set("X-Request-Id", x.id)
 		// Pages of other sites must not embed even a picture of this node.
 		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
-		x.body = s.paced(x, r)
+		x.body = &paced{ReadCloser: r.Body, control: x.control, rate: bodyRate}
+		x.body.trust(min(s.timeout, anonymousTimeout))
+		if !x.body.none() {
+			r.Body = x.body
+		}
 		x.setWriteTimeout(0) // the previous request of the connection may have left one
 		defer func() {
 			for _, release := range x.held {
@@ -189,16 +193,6 @@ type paced struct {
 	read    int64 // bytes since the rate was set
 	waited  time.Duration
 	err     error // why the body ended early, nil if it did not
-}
-
-// paced gives the body of r deadlines.
-func (s *server) paced(x *exchange, r *http.Request) *paced {
-	p := &paced{ReadCloser: r.Body, control: x.control, rate: bodyRate}
-	p.trust(min(s.timeout, anonymousTimeout))
-	if !p.none() {
-		r.Body = p
-	}
-	return p
 }
 
 func (p *paced) none() bool { return p.ReadCloser == nil || p.ReadCloser == http.NoBody }

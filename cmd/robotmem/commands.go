@@ -180,18 +180,13 @@ func (a *app) fail(err error) int {
 // innermost is the first cause of an error.
 func innermost(err error) error {
 	for {
-		switch e := err.(type) {
-		case interface{ Unwrap() []error }:
-			if errs := e.Unwrap(); len(errs) > 0 {
-				err = errs[0]
-				continue
-			}
-		case interface{ Unwrap() error }:
-			if inner := e.Unwrap(); inner != nil {
-				err = inner
-				continue
-			}
+		inner := errors.Unwrap(err)
+		if joined, ok := err.(interface{ Unwrap() []error }); ok {
+			inner = joined.Unwrap()[0]
 		}
-		return err
+		if inner == nil {
+			return err
+		}
+		err = inner
 	}
 }

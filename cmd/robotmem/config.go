@@ -137,13 +137,12 @@ func home(env func(string) (string, bool)) (string, error) {
 	if h, ok := env("ROBOTMEM_HOME"); ok && h != "" {
 		return filepath.Abs(h)
 	}
-	user, ok := env("HOME")
-	if !ok || user == "" {
-		if user, ok = env("USERPROFILE"); !ok || user == "" {
-			return "", errors.New("there is no home folder (HOME is not set); pass --db, or set ROBOTMEM_HOME")
+	for _, variable := range []string{"HOME", "USERPROFILE"} {
+		if user, _ := env(variable); user != "" {
+			return filepath.Join(user, ".robotmem"), nil
 		}
 	}
-	return filepath.Join(user, ".robotmem"), nil
+	return "", errors.New("there is no home folder (HOME is not set); pass --db, or set ROBOTMEM_HOME")
 }
 
 // configPath is the file to read, "" for none, and whether the user named it.
