@@ -143,13 +143,9 @@ func (d *description) request(op *robotmem.Op) *request {
 
 // parameter describes a field outside of the body, where an object is given as text.
 func (r *request) parameter(in, name string) object {
-	schema := object{}
-	field, _ := r.fields[name].(object)
-	for key, v := range field {
-		if key != "description" {
-			schema[key] = v
-		}
-	}
+	field := r.fields[name].(object)
+	schema := maps.Clone(field)
+	delete(schema, "description")
 	if field["$ref"] != nil || field["type"] == "object" {
 		schema = object{"type": "string", "contentMediaType": "application/json"}
 	}

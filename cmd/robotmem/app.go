@@ -124,8 +124,7 @@ func (a *app) OpenDefault(ctx context.Context) (*local.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = os.Stat(path)
-	isNew := errors.Is(err, fs.ErrNotExist)
+	isNew := !exists(path)
 	m, err := a.Open(ctx, path)
 	if err == nil && isNew {
 		// A mistyped --db must not look like an empty memory.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -248,14 +247,8 @@ func (a *app) refused(where string, err error) {
 // useFile is UseFile. A dry run makes no memory where there is none: an empty one in a
 // temporary folder answers instead.
 func (c *importCmd) useFile(ctx context.Context, a *app, f func(*local.Node) error) error {
-	if c.DryRun && a.Config.URL == "" {
-		path, err := a.Config.dbPath()
-		if err != nil {
-			return err
-		}
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return a.inTempMemory(ctx, func(m *local.Node, _ string) error { return f(m) })
-		}
+	if c.DryRun && errors.Is(a.existing(), robotmem.NotFound) {
+		return a.inTempMemory(ctx, func(m *local.Node, _ string) error { return f(m) })
 	}
 	return a.UseFile(ctx, "file", f)
 }
