@@ -1,7 +1,6 @@
 package web
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -25,10 +24,7 @@ type Backup struct {
 func (s *server) backups(make bool) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		all, err := s.opts.Backups(c.Request().Context(), make)
-		if err != nil {
-			return err
-		}
-		return writeJSON(c, http.StatusOK, all)
+		return answer(c, all, err)
 	}
 }
 
@@ -36,6 +32,6 @@ func (s *server) backups(make bool) echo.HandlerFunc {
 func (s *server) pause(on bool) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		s.opts.Pause(on)
-		return writeJSON(c, http.StatusOK, map[string]bool{"paused": on})
+		return writeJSON(c, map[string]bool{"paused": on})
 	}
 }

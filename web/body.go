@@ -64,7 +64,7 @@ func (s *server) readBody(r *http.Request, op *robotmem.Op) ([]byte, error) {
 	if op != nil {
 		name, items = op.Name, op.Name == "learn_batch"
 		if !op.Bulk() {
-			limit = min(limit, s.maxRequest)
+			limit = min(limit, robotmem.MaxRequest)
 		}
 	}
 	if r.ContentLength > limit {

@@ -120,13 +120,17 @@ func (w watched) Read(p []byte) (int, error) {
 // header names application/json.
 func (s *server) preview(op *robotmem.Op) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		res, err := s.call(c, op)
+		request, err := s.request(c, op)
+		if err != nil {
+			return err
+		}
+		res, err := op.Call(c.Request().Context(), s.svc, request)
 		if err != nil {
 			return err
 		}
 		picture, ok := res.(*robotmem.PreviewResponse)
 		if !ok || accepts(c.Request(), "application/json") {
-			return writeJSON(c, http.StatusOK, res)
+			return writeJSON(c, res)
 		}
 		payloadHeaders(c, picture.MediaType, fmt.Sprintf("%s-%dx%d", picture.SHA256, picture.Width, picture.Height))
 		s.content(c, bytes.NewReader(picture.DataBase64), int64(len(picture.DataBase64)))

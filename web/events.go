@@ -93,19 +93,15 @@ func (s *stream) send(name, id string, v any) error {
 		return err
 	}
 	if id != "" {
-		_, err = fmt.Fprintf(s.w, "id: %s\n", id)
+		id = "id: " + id + "\n"
 	}
-	if err == nil {
-		_, err = fmt.Fprintf(s.w, "event: %s\ndata: %s\n", name, data)
-	}
-	if err != nil {
-		return err
-	}
-	return s.control.Flush()
+	return s.write("%sevent: %s\ndata: %s\n", id, name, data)
 }
 
-func (s *stream) beat() error {
-	if _, err := fmt.Fprint(s.w, ":\n\n"); err != nil {
+func (s *stream) beat() error { return s.write(":\n\n") }
+
+func (s *stream) write(format string, args ...any) error {
+	if _, err := fmt.Fprintf(s.w, format, args...); err != nil {
 		return err
 	}
 	return s.control.Flush()
@@ -134,10 +130,6 @@ func (s *server) waiting(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-type change struct {
-	Change int64 `json:"change"`
-}
-
 func count(n int64) string { return strconv.FormatInt(n, 10) }
 
 // changed sends an event for every change of the memory, also by other processes,
@@ -159,7 +151,7 @@ func (s *server) changed(c echo.Context) error {
 	if last := c.Request().Header.Get("Last-Event-ID"); last != "" && last != count(now) {
 		name = "change"
 	}
-	if err := out.send(name, count(now), change{now}); err != nil {
+	if err := out.send(name, count(now), map[string]int64{"change": now}); err != nil {
 		return nil // the client is gone
 	}
 	for {
@@ -177,7 +169,7 @@ func (s *server) changed(c echo.Context) error {
 			err = out.beat()
 		default:
 			now = next.Change
-			err = out.send("change", count(now), change{now})
+			err = out.send("change", count(now), map[string]int64{"change": now})
 		}
 		if err != nil {
 			return nil

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -48,7 +49,11 @@ func (s *server) observe(next http.Handler) http.Handler {
 		w.Header().Set("X-Request-Id", x.id)
 		// Pages of other sites must not embed even a picture of this node.
 		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
-		x.body = s.paced(x, r)
+		x.body = &paced{ReadCloser: r.Body, control: x.control, rate: bodyRate}
+		x.body.trust(min(s.timeout, anonymousTimeout))
+		if !x.body.none() {
+			r.Body = x.body
+		}
 		x.setWriteTimeout(0) // the previous request of the connection may have left one
 		defer func() {
 			for _, release := range x.held {
@@ -61,7 +66,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 			// for an unread body before.
 			x.setWriteTimeout(2 * x.timeout)
 			s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
-				slog.String("method", logged(r.Method)), slog.String("path", logged(r.URL.Path)), slog.Int("status", x.answered()),
+				slog.String("method", logged(r.Method)), slog.String("path", logged(r.URL.Path)), slog.Int("status", cmp.Or(x.status, http.StatusOK)),
 				slog.Int64("bytes", x.bytes), slog.Int64("ms", time.Since(began).Milliseconds()),
 				slog.String("id", x.id), slog.String("token", x.token.Name))
 		}()
@@ -110,13 +115,6 @@ func (s *server) recoverPanic(x *exchange, r *http.Request) {
 func (s *server) panicked(r *http.Request, v any) error {
 	s.log.Error("panic in a handler", "method", r.Method, "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
 	return &robotmem.Error{Kind: robotmem.Internal, Err: fmt.Errorf("panic: %v", v)}
-}
-
-func (x *exchange) answered() int {
-	if x.status == 0 {
-		return http.StatusOK
-	}
-	return x.status
 }
 
 // chunkSize is how many bytes of an answer a client must read within one timeout.
@@ -181,7 +179,7 @@ const (
 )
 
 // errSlowBody means that the client stopped sending the body.
-var errSlowBody = errors.New("the request body came too slowly")
+var errSlowBody = &refusal{status: http.StatusRequestTimeout, why: "the request body came too slowly"}
 
 // paced is a request body with a deadline that moves with the bytes: no read may
 // wait longer than the timeout, and all reads together may not wait longer than the
@@ -195,21 +193,6 @@ type paced struct {
 	read    int64 // bytes since the rate was set
 	waited  time.Duration
 	err     error // why the body ended early, nil if it did not
-}
-
-// paced gives the body of r deadlines and, unless it is an upload, the limit of
-// bytes.
-func (s *server) paced(x *exchange, r *http.Request) *paced {
-	p := &paced{ReadCloser: r.Body, control: x.control, rate: bodyRate}
-	p.trust(min(s.timeout, anonymousTimeout))
-	if p.none() {
-		return p
-	}
-	r.Body = p
-	if !isUpload(r) {
-		r.Body = http.MaxBytesReader(x, p, s.maxBody)
-	}
-	return p
 }
 
 func (p *paced) none() bool { return p.ReadCloser == nil || p.ReadCloser == http.NoBody }

@@ -62,19 +62,8 @@ func readPage(files fs.FS, name string) (page, error) {
 	if p.mediaType == "" {
 		p.mediaType = "application/octet-stream"
 	}
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return page{}, err
-	}
-	if _, err := w.Write(data); err != nil {
-		return page{}, err
-	}
-	if err := w.Close(); err != nil {
-		return page{}, err
-	}
-	if b.Len() < len(data)*9/10 {
-		p.small = b.Bytes()
+	if small := gzipped(data, gzip.BestCompression); len(small) < len(data)*9/10 {
+		p.small = small
 	}
 	return p, nil
 }

@@ -173,18 +173,14 @@ func (l *limits) of(caller string) *rate.Limiter {
 // address returns the address of the client, for IPv6 its /64 network, which belongs
 // to one subscriber.
 func address(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
 	}
-	ip, err := netip.ParseAddr(host)
-	if err != nil {
-		return host
-	}
-	if ip = ip.Unmap(); ip.Is6() && !ip.IsLoopback() {
-		if p, err := ip.WithZone("").Prefix(64); err == nil {
-			return p.String()
-		}
+	ip := from.Addr().Unmap()
+	if ip.Is6() && !ip.IsLoopback() {
+		network, _ := ip.WithZone("").Prefix(64) // every address of IPv6 has it
+		return network.String()
 	}
 	return ip.String()
 }

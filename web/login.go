@@ -35,10 +35,7 @@ type login struct {
 }
 
 func newLogins() logins {
-	cache, err := lru.New[[sha256.Size]byte, login](maxSessions)
-	if err != nil {
-		panic(err) // only for a size below 1
-	}
+	cache, _ := lru.New[[sha256.Size]byte, login](maxSessions) // fails only for a size below 1
 	return logins{cache}
 }
 
@@ -85,7 +82,7 @@ type whoami struct {
 func (s *server) answerWho(c echo.Context, t Token) error {
 	_, required := s.tokens()
 	c.Response().Header().Set("Cache-Control", "no-store")
-	return writeJSON(c, http.StatusOK, whoami{t.Name, t.ReadOnly, required, s.opts.Version})
+	return writeJSON(c, whoami{t.Name, t.ReadOnly, required, s.opts.Version})
 }
 
 // login checks a token and sets the cookie of the dashboard.

@@ -29,76 +29,49 @@ func (s *server) metrics() echo.HandlerFunc {
 			return err
 		}
 		memory := prometheus.NewRegistry()
-		memory.MustRegister(figures{stats})
+		memory.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { collect(stats, out) }))
 		promhttp.HandlerFor(prometheus.Gatherers{process, memory}, promhttp.HandlerOpts{}).ServeHTTP(c.Response(), c.Request())
 		return nil
 	}
-}
-
-var (
-	descMemories       = desc("memories", "Memories of all collections.", "status")
-	descStreamSamples  = desc("stream_samples_total", "Samples that a recorder received, by result.", "source", "result")
-	descBackupLast     = desc("backup_last_success_timestamp_seconds", "Time of the newest backup, 0 if there is none.")
-	descBackupSeconds  = desc("backup_duration_seconds", "Duration of the newest backup, with its verification.")
-	descBackupFailures = desc("backup_failures_total", "Backups on schedule that failed.")
-	descStreamMissed   = desc("stream_missed_total", "Samples that a recorder did not receive: gaps in their sequence numbers.", "source")
-)
-
-// numbers are the metrics without labels.
-var numbers = []struct {
-	desc  *prometheus.Desc
-	kind  prometheus.ValueType
-	value func(*admin.StatsResponse) int64
-}{
-	{desc("recalls_total", "Recalls."), prometheus.CounterValue, func(s *admin.StatsResponse) int64 { return s.Recalls }},
-	{desc("zero_hits_total", "Recalls that found nothing."), prometheus.CounterValue, func(s *admin.StatsResponse) int64 { return s.ZeroHits }},
-	{desc("payload_bytes", "Bytes of the payloads of all perceptions, each payload once."), prometheus.GaugeValue, func(s *admin.StatsResponse) int64 { return s.PayloadBytes }},
-	{desc("stored_bytes", "Bytes of the payloads as stored, after compression."), prometheus.GaugeValue, func(s *admin.StatsResponse) int64 { return s.StoredBytes }},
-	{desc("db_bytes", "Bytes of the database file."), prometheus.GaugeValue, func(s *admin.StatsResponse) int64 { return s.DBBytes }},
-	{desc("commits_total", "Transactions that the node has written and synced."), prometheus.CounterValue, func(s *admin.StatsResponse) int64 { return s.Commits }},
-	{desc("log_bytes_total", "Bytes that commits have written to the log of the file."), prometheus.CounterValue, func(s *admin.StatsResponse) int64 { return s.LogBytes }},
-	{desc("written_bytes_total", "Bytes that the process has written to disks, 0 where the system does not count them."), prometheus.CounterValue, func(s *admin.StatsResponse) int64 { return s.WrittenBytes }},
-	{desc("embedding_backlog", "Memories that wait for a vector."), prometheus.GaugeValue, func(s *admin.StatsResponse) int64 { return s.Backlog }},
-	{desc("likeness_backlog", "Perceptions that wait for a likeness signature."), prometheus.GaugeValue, func(s *admin.StatsResponse) int64 { return s.ToCompare }},
-	{desc("evictions_total", "Perceptions whose payload was removed by a budget."), prometheus.CounterValue, func(s *admin.StatsResponse) int64 { return s.Evicted }},
-	{desc("evicted_bytes_total", "Bytes of the payloads that were removed by budgets."), prometheus.CounterValue, func(s *admin.StatsResponse) int64 { return s.EvictedBytes }},
 }
 
 // statuses all have a series from the start, because an alert on a series that does
 // not exist never fires.
 var statuses = []string{"active", "superseded", "invalidated"}
 
-func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("robotmem_"+name, help, labels, nil)
+// collect emits the statistics of a memory at one moment.
+func collect(stats *admin.StatsResponse, out chan<- prometheus.Metric) {
+	const counter, gauge = prometheus.CounterValue, prometheus.GaugeValue
+	for _, status := range statuses {
+		emit(out, gauge, "memories", "Memories of all collections.", stats.ByStatus[status], prometheus.Labels{"status": status})
+	}
+	emit(out, counter, "recalls_total", "Recalls.", stats.Recalls, nil)
+	emit(out, counter, "zero_hits_total", "Recalls that found nothing.", stats.ZeroHits, nil)
+	emit(out, gauge, "payload_bytes", "Bytes of the payloads of all perceptions, each payload once.", stats.PayloadBytes, nil)
+	emit(out, gauge, "stored_bytes", "Bytes of the payloads as stored, after compression.", stats.StoredBytes, nil)
+	emit(out, gauge, "db_bytes", "Bytes of the database file.", stats.DBBytes, nil)
+	emit(out, counter, "commits_total", "Transactions that the node has written and synced.", stats.Commits, nil)
+	emit(out, counter, "log_bytes_total", "Bytes that commits have written to the log of the file.", stats.LogBytes, nil)
+	emit(out, counter, "written_bytes_total", "Bytes that the process has written to disks, 0 where the system does not count them.", stats.WrittenBytes, nil)
+	emit(out, gauge, "embedding_backlog", "Memories that wait for a vector.", stats.Backlog, nil)
+	emit(out, gauge, "likeness_backlog", "Perceptions that wait for a likeness signature.", stats.ToCompare, nil)
+	emit(out, counter, "evictions_total", "Perceptions whose payload was removed by a budget.", stats.Evicted, nil)
+	emit(out, counter, "evicted_bytes_total", "Bytes of the payloads that were removed by budgets.", stats.EvictedBytes, nil)
+	if b := stats.Backup; b != nil {
+		emit(out, gauge, "backup_last_success_timestamp_seconds", "Time of the newest backup, 0 if there is none.", max(0, b.LastSuccess.Unix()), nil)
+		emit(out, gauge, "backup_duration_seconds", "Duration of the newest backup, with its verification.", b.Seconds, nil)
+		emit(out, counter, "backup_failures_total", "Backups on schedule that failed.", b.Failures, nil)
+	}
+	for source, n := range bySource(stats.Streams) {
+		for result, samples := range map[string]int64{"stored": n.Stored, "dropped": n.Dropped} {
+			emit(out, counter, "stream_samples_total", "Samples that a recorder received, by result.", samples, prometheus.Labels{"source": source, "result": result})
+		}
+		emit(out, counter, "stream_missed_total", "Samples that a recorder did not receive: gaps in their sequence numbers.", n.Missed, prometheus.Labels{"source": source})
+	}
 }
 
-// figures collects the statistics of a memory at one moment.
-type figures struct{ stats *admin.StatsResponse }
-
-// Describe implements prometheus.Collector.
-func (f figures) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(f, out) }
-
-// Collect implements prometheus.Collector.
-func (f figures) Collect(out chan<- prometheus.Metric) {
-	emit := func(d *prometheus.Desc, kind prometheus.ValueType, value int64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, kind, float64(value), labels...)
-	}
-	for _, status := range statuses {
-		emit(descMemories, prometheus.GaugeValue, f.stats.ByStatus[status], status)
-	}
-	for _, n := range numbers {
-		emit(n.desc, n.kind, n.value(f.stats))
-	}
-	if b := f.stats.Backup; b != nil {
-		emit(descBackupLast, prometheus.GaugeValue, max(0, b.LastSuccess.Unix()))
-		out <- prometheus.MustNewConstMetric(descBackupSeconds, prometheus.GaugeValue, b.Seconds)
-		emit(descBackupFailures, prometheus.CounterValue, b.Failures)
-	}
-	for source, n := range bySource(f.stats.Streams) {
-		emit(descStreamSamples, prometheus.CounterValue, n.Stored, source, "stored")
-		emit(descStreamSamples, prometheus.CounterValue, n.Dropped, source, "dropped")
-		emit(descStreamMissed, prometheus.CounterValue, n.Missed, source)
-	}
+func emit[N int64 | float64](out chan<- prometheus.Metric, kind prometheus.ValueType, name, help string, value N, labels prometheus.Labels) {
+	out <- prometheus.MustNewConstMetric(prometheus.NewDesc("robotmem_"+name, help, nil, labels), kind, float64(value))
 }
 
 // bySource returns the counts of at most maxSources sources, and the sum of the

@@ -35,9 +35,7 @@ type parts struct {
 
 // OpenAPI returns the description of every operation in OpenAPI 3.1, which
 // /api/openapi.json answers as JSON.
-func OpenAPI(version string) any { return openAPI(version) }
-
-func openAPI(version string) object {
+func OpenAPI(version string) any {
 	d := &description{schemas: &robotmem.Definitions{Prefix: "#/components/schemas/"}}
 	if err := json.Unmarshal(openAPIParts, &d.parts); err != nil {
 		panic(err) // the file is a part of the program
@@ -71,8 +69,8 @@ func (d *description) operation(op *robotmem.Op) object {
 		"responses": d.responses(op),
 	}
 	in := d.request(op)
-	if params := in.parameters(); params != nil {
-		o["parameters"] = params
+	if in.parameters != nil {
+		o["parameters"] = in.parameters
 	}
 	if body := in.body(); body != nil {
 		o["requestBody"] = body
@@ -113,12 +111,11 @@ func (d *description) responses(op *robotmem.Op) object {
 // request are the fields of a request by their place in the route.
 type request struct {
 	*description
-	op       *robotmem.Op
-	fields   object // by name
-	required []string
-	path     []string
-	query    []string
-	inBody   []string
+	op         *robotmem.Op
+	fields     object // by name
+	required   []string
+	parameters []any // those of the path first
+	inBody     []string
 }
 
 func (d *description) request(op *robotmem.Op) *request {
@@ -126,42 +123,29 @@ func (d *description) request(op *robotmem.Op) *request {
 	r := &request{description: d, op: op}
 	r.fields, _ = schema["properties"].(object)
 	r.required, _ = schema["required"].([]string)
+	var query []any
 	for _, name := range op.Fields() {
 		switch {
 		case strings.Contains(op.Path(), "{"+name+"}"):
-			r.path = append(r.path, name)
+			r.parameters = append(r.parameters, r.parameter("path", name))
 		case op.Method() == http.MethodGet, op.Method() == http.MethodDelete:
-			r.query = append(r.query, name)
+			query = append(query, r.parameter("query", name))
 		default:
 			r.inBody = append(r.inBody, name)
 		}
 	}
+	r.parameters = append(r.parameters, query...)
+	if d.Bytes[op.Name] != nil {
+		r.parameters = append(r.parameters, d.Conditions...)
+	}
 	return r
-}
-
-func (r *request) parameters() []any {
-	var out []any
-	for _, name := range r.path {
-		out = append(out, r.parameter("path", name))
-	}
-	for _, name := range r.query {
-		out = append(out, r.parameter("query", name))
-	}
-	if r.Bytes[r.op.Name] != nil {
-		out = append(out, r.Conditions...)
-	}
-	return out
 }
 
 // parameter describes a field outside of the body, where an object is given as text.
 func (r *request) parameter(in, name string) object {
-	schema := object{}
-	field, _ := r.fields[name].(object)
-	for key, v := range field {
-		if key != "description" {
-			schema[key] = v
-		}
-	}
+	field := r.fields[name].(object)
+	schema := maps.Clone(field)
+	delete(schema, "description")
 	if field["$ref"] != nil || field["type"] == "object" {
 		schema = object{"type": "string", "contentMediaType": "application/json"}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -18,7 +17,7 @@ import (
 )
 
 // errMediaType means that the route does not read the media type of the body.
-var errMediaType = errors.New("unsupported media type")
+var errMediaType = &refusal{status: http.StatusUnsupportedMediaType, why: "unsupported media type"}
 
 // request returns the JSON request of the operation: the body, overlaid by the query,
 // overlaid by the path.
@@ -51,12 +50,10 @@ func invalid(op *robotmem.Op, field string, err error) error {
 
 // textValues returns the values of the query, overlaid by those of the path.
 func textValues(c echo.Context, op *robotmem.Op) (url.Values, error) {
-	query, err := url.ParseQuery(c.Request().URL.RawQuery)
+	values, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
 		return nil, invalid(op, "", fmt.Errorf("the query string cannot be read: %s", err))
 	}
-	values := url.Values{}
-	maps.Copy(values, query)
 	for _, name := range c.ParamNames() {
 		v := c.Param(name)
 		if c.Request().URL.RawPath != "" { // otherwise net/http has unescaped it
@@ -67,10 +64,9 @@ func textValues(c echo.Context, op *robotmem.Op) (url.Values, error) {
 		values[name] = []string{v}
 	}
 	for name, texts := range values { // JSON would replace invalid bytes
-		if !slices.ContainsFunc(texts, func(v string) bool { return !utf8.ValidString(v) }) {
-			continue
+		if slices.ContainsFunc(texts, func(v string) bool { return !utf8.ValidString(v) }) {
+			return nil, invalid(op, name, errors.New("is not valid UTF-8"))
 		}
-		return nil, invalid(op, name, errors.New("is not valid UTF-8"))
 	}
 	return values, nil
 }

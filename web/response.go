@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/labstack/echo/v4"
@@ -27,6 +28,15 @@ var status = map[robotmem.Kind]int{
 	robotmem.Corrupt:     http.StatusInternalServerError,
 	robotmem.Internal:    http.StatusInternalServerError,
 }
+
+// refusal is an error with a status of its own, whatever its kind.
+type refusal struct {
+	status int
+	why    string
+	wait   time.Duration // before the next attempt, 0 if that is not limited
+}
+
+func (e *refusal) Error() string { return e.why }
 
 // problem is an error as a problem document (RFC 9457), with the parts of a
 // robotmem.Error.
@@ -63,22 +73,12 @@ func (s *server) problemOf(r *http.Request, err error) problem {
 	}
 	e := &robotmem.Error{Kind: robotmem.Internal, Err: err}
 	errors.As(err, &e)
-	often := (*busy)(nil)
-	switch {
-	case errors.Is(err, errNoToken), errors.Is(err, errWrongToken):
-		return newProblem(http.StatusUnauthorized, robotmem.Forbidden, err.Error())
-	case errors.As(err, &often):
-		return newProblem(http.StatusTooManyRequests, robotmem.Unavailable, err.Error())
-	}
 	code, known := status[e.Kind]
 	if !known {
 		code = http.StatusInternalServerError
 	}
-	if errors.Is(err, errMediaType) {
-		code = http.StatusUnsupportedMediaType
-	}
-	if errors.Is(err, errSlowBody) {
-		code = http.StatusRequestTimeout
+	if refused := (*refusal)(nil); errors.As(err, &refused) {
+		code = refused.status
 	}
 	p := newProblem(code, e.Kind, e.Detail())
 	p.Field, p.Op = e.Field, e.Op
@@ -108,10 +108,7 @@ func newProblem(code int, kind robotmem.Kind, detail string) problem {
 
 func (s *server) writeProblem(w http.ResponseWriter, r *http.Request, p problem) {
 	p.ID = w.Header().Get("X-Request-Id")
-	data, err := encode(p)
-	if err != nil { // cannot happen: every field is text or a number
-		s.log.Error("encoding a problem", "err", err)
-	}
+	data, _ := encode(p) // every field is text or a number
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(p.Status)
@@ -120,15 +117,23 @@ func (s *server) writeProblem(w http.ResponseWriter, r *http.Request, p problem)
 	}
 }
 
+// answer answers v, or the error of what should have made it.
+func answer(c echo.Context, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, v)
+}
+
 // writeJSON answers v. It encodes all of v before it writes the first byte, so that
 // an encoding error can still be answered as a problem.
-func writeJSON(c echo.Context, code int, v any) error {
+func writeJSON(c echo.Context, v any) error {
 	data, err := encode(v)
 	if err != nil {
 		return err
 	}
 	c.Response().Header().Set("X-Content-Type-Options", "nosniff")
-	return c.Blob(code, "application/json", compress(c.Response(), c.Request(), data))
+	return c.Blob(http.StatusOK, "application/json", compress(c.Response(), c.Request(), data))
 }
 
 // encode returns v as one line of JSON.
@@ -153,13 +158,7 @@ func accepts(r *http.Request, mediaType string) bool {
 
 // elements are the parts of a header that is a list (RFC 9110, section 5.6.1).
 func elements(r *http.Request, header string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for part := range strings.SplitSeq(strings.Join(r.Header.Values(header), ","), ",") {
-			if !yield(strings.TrimSpace(part)) {
-				return
-			}
-		}
-	}
+	return strings.SplitSeq(strings.Join(r.Header.Values(header), ","), ",")
 }
 
 // minGzip is the smallest answer that is compressed, in bytes. A smaller one fits
@@ -174,15 +173,19 @@ func compress(w http.ResponseWriter, r *http.Request, data []byte) []byte {
 	if len(data) < minGzip || !acceptsGzip(r) {
 		return data
 	}
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.StatelessCompression)
-	if err != nil {
-		return data
-	}
-	if _, err := z.Write(data); err != nil || z.Close() != nil || b.Len() >= len(data) {
+	small := gzipped(data, gzip.StatelessCompression)
+	if len(small) >= len(data) {
 		return data
 	}
 	w.Header().Set("Content-Encoding", "gzip")
+	return small
+}
+
+func gzipped(data []byte, level int) []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, level) // fails only for another level
+	_, _ = z.Write(data)                   // a buffer takes everything
+	_ = z.Close()
 	return b.Bytes()
 }
 

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"net/http"
-
 	"github.com/labstack/echo/v4"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -27,7 +25,7 @@ func (s *server) listTokens(c echo.Context) error {
 		return err
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
-	return writeJSON(c, http.StatusOK, struct {
+	return writeJSON(c, struct {
 		Tokens []Token `json:"tokens"`
 	}{append([]Token{}, list...)})
 }
@@ -46,7 +44,7 @@ func (s *server) createToken(c echo.Context) error {
 		return err
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
-	return writeJSON(c, http.StatusOK, struct {
+	return writeJSON(c, struct {
 		Name     string `json:"name"`
 		ReadOnly bool   `json:"read_only"`
 		Secret   string `json:"secret"`

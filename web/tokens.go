@@ -52,24 +52,19 @@ func NewToken(name, secret string, readOnly bool) Token {
 	return Token{Name: name, ReadOnly: readOnly, SHA256: sha256.Sum256([]byte(secret))}
 }
 
-// errNoToken and errWrongToken have the status 401.
 var (
-	errNoToken    = errors.New("this node requires a token; send Authorization: Bearer TOKEN, or log in at /; its operator creates one with `robotmem token create NAME`")
-	errWrongToken = errors.New("this node does not know the token, or it was revoked; its operator creates one with `robotmem token create NAME`")
+	errNoToken    = unauthorized("this node requires a token; send Authorization: Bearer TOKEN, or log in at /; its operator creates one with `robotmem token create NAME`")
+	errWrongToken = unauthorized("this node does not know the token, or it was revoked; its operator creates one with `robotmem token create NAME`")
 )
 
-// busy refuses a caller over a rate limit. It has the status 429.
-type busy struct {
-	why  string
-	wait time.Duration
+func unauthorized(why string) error {
+	return &robotmem.Error{Kind: robotmem.Forbidden, Err: &refusal{status: http.StatusUnauthorized, why: why}}
 }
-
-func (b *busy) Error() string { return fmt.Sprintf("%s; try again in %v", b.why, b.wait) }
 
 // tooOften returns the error of a caller over the limit.
 func (l *limits) tooOften(why string) error {
-	wait := time.Duration(math.Ceil(1/float64(l.perSecond))) * time.Second
-	return &busy{why, max(wait, time.Second)}
+	wait := max(time.Duration(math.Ceil(1/float64(l.perSecond)))*time.Second, time.Second)
+	return &robotmem.Error{Kind: robotmem.Unavailable, Err: &refusal{http.StatusTooManyRequests, fmt.Sprintf("%s; try again in %v", why, wait), wait}}
 }
 
 const (
@@ -247,10 +242,10 @@ func product(r *http.Request) string {
 }
 
 func (s *server) refuseToken(w http.ResponseWriter, r *http.Request, err error) {
-	often := (*busy)(nil)
+	refused := (*refusal)(nil)
 	switch {
-	case errors.As(err, &often):
-		w.Header().Set("Retry-After", strconv.Itoa(int(often.wait.Seconds())))
+	case errors.As(err, &refused) && refused.wait > 0:
+		w.Header().Set("Retry-After", strconv.Itoa(int(refused.wait.Seconds())))
 	case errors.Is(err, errWrongToken):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="robotmem", error="invalid_token"`)
 	default:

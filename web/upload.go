@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"mime/multipart"
-	"net/http"
 	"net/url"
 	"os"
 	"unicode/utf8"
@@ -47,10 +47,7 @@ func (s *server) save(op *robotmem.Op) echo.HandlerFunc {
 		u := &upload{op: op, form: multipart.NewReader(c.Request().Body, params["boundary"]), values: overlay, room: maxFields, maxAside: s.maxAside}
 		defer u.discard()
 		res, err := u.save(c.Request().Context(), s.svc)
-		if err != nil {
-			return err
-		}
-		return writeJSON(c, http.StatusOK, res)
+		return answer(c, res, err)
 	}
 }
 
@@ -179,9 +176,9 @@ func (u *upload) setAside(payload io.Reader) error {
 	}
 	u.aside = f
 	_ = os.Remove(f.Name()) // so that a crash leaves no file; discard removes it where open files keep their names
-	n, err := io.Copy(disk{f}, io.LimitReader(payload, u.maxAside+1))
-	if full := (*diskError)(nil); errors.As(err, &full) {
-		return u.unavailable(full.error)
+	n, err := io.Copy(f, io.LimitReader(payload, u.maxAside+1))
+	if errors.As(err, new(*fs.PathError)) { // of the file; a form has no path
+		return u.unavailable(err)
 	}
 	if err != nil {
 		return u.unread("data", err)
@@ -229,17 +226,4 @@ func (l *lastPart) Read(p []byte) (int, error) {
 	default:
 		return n, fmt.Errorf("the field %s comes after the payload; send the payload last", next.FormName())
 	}
-}
-
-// disk marks errors of writing, to distinguish them from errors of reading.
-type disk struct{ io.Writer }
-
-type diskError struct{ error }
-
-func (d disk) Write(p []byte) (int, error) {
-	n, err := d.Writer.Write(p)
-	if err != nil {
-		err = &diskError{err}
-	}
-	return n, err
 }

@@ -30,9 +30,6 @@ type Options struct {
 	// MaxBody is the largest request body in bytes, 64 MiB if 0. It does not apply
 	// to an upload as multipart/form-data, whose size the memory limits.
 	MaxBody int64
-	// MaxRequest is the largest request body in bytes of an operation that takes
-	// neither items nor a payload, robotmem.MaxRequest if 0.
-	MaxRequest int64
 	// Memory is how many bytes the bodies of all requests may take together,
 	// 64 MiB if 0, and their decoded values as many again. A request that needs
 	// more waits, and is refused after ten seconds.
@@ -101,9 +98,7 @@ type server struct {
 	maxBody  int64
 	maxAside int64
 	timeout  time.Duration
-
-	maxRequest int64
-	rooms      rooms
+	rooms    rooms
 
 	required atomic.Bool // requests need a token
 	sessions logins
@@ -132,10 +127,9 @@ func newServer(svc robotmem.Node, opts Options) (*server, http.Handler) {
 		timeout:  cmp.Or(opts.Timeout, bodyTimeout),
 		sessions: newLogins(),
 		tries:    newLimits(1, wrongTokens),
+		rooms:    newRooms(cmp.Or(opts.Memory, DefaultMemory)),
 		staying:  map[string]int{},
 	}
-	s.maxRequest = cmp.Or(opts.MaxRequest, robotmem.MaxRequest)
-	s.rooms = newRooms(cmp.Or(opts.Memory, DefaultMemory))
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	if opts.Rate > 0 {
 		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
@@ -168,11 +162,11 @@ func (s *server) routes() http.Handler {
 			e.Add(op.Method(), path, handle)
 		}
 	}
-	doc := openAPI(s.opts.Version)
-	get(e, "/api/openapi.json", func(c echo.Context) error { return writeJSON(c, http.StatusOK, doc) })
+	doc := OpenAPI(s.opts.Version)
+	get(e, "/api/openapi.json", func(c echo.Context) error { return writeJSON(c, doc) })
 	get(e, "/api/whoami", s.whoami)
-	get(e, "/", func(c echo.Context) error { return writeJSON(c, http.StatusOK, index()) })
-	get(e, "/healthz", func(c echo.Context) error { return writeJSON(c, http.StatusOK, map[string]string{"status": "ok"}) })
+	get(e, "/", func(c echo.Context) error { return writeJSON(c, index()) })
+	get(e, "/healthz", func(c echo.Context) error { return writeJSON(c, map[string]string{"status": "ok"}) })
 	get(e, "/readyz", s.ready)
 	get(e, "/metrics", s.metrics())
 	if s.opts.EpisodeMCAP != nil {
@@ -230,33 +224,22 @@ func (s *server) ready(c echo.Context) error {
 			return err
 		}
 	}
-	return writeJSON(c, http.StatusOK, map[string]string{"status": "ready"})
+	return writeJSON(c, map[string]string{"status": "ready"})
 }
 
 // operation serves an operation.
 func (s *server) operation(op *robotmem.Op) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if r := c.Request(); accepts(r, "text/event-stream") && !accepts(r, "application/json") {
-			request, err := s.request(c, op)
-			if err != nil {
-				return err
-			}
-			return s.streamed(c, op, request)
-		}
-		res, err := s.call(c, op)
+		request, err := s.request(c, op)
 		if err != nil {
 			return err
 		}
-		return writeJSON(c, http.StatusOK, res)
+		if r := c.Request(); accepts(r, "text/event-stream") && !accepts(r, "application/json") {
+			return s.streamed(c, op, request)
+		}
+		res, err := op.Call(c.Request().Context(), s.svc, request)
+		return answer(c, res, err)
 	}
-}
-
-func (s *server) call(c echo.Context, op *robotmem.Op) (any, error) {
-	request, err := s.request(c, op)
-	if err != nil {
-		return nil, err
-	}
-	return op.Call(c.Request().Context(), s.svc, request)
 }
 
 type route struct {
@@ -314,10 +297,8 @@ type connections struct {
 }
 
 func newConnections(limit int) *connections {
-	idle, err := simplelru.NewLRU[net.Conn, struct{}](2*limit, nil) // evicts nothing: idle connections are open ones
-	if err != nil {
-		panic(err) // only for a size below 1
-	}
+	// It evicts nothing, because idle connections are open ones, and fails only for a size below 1.
+	idle, _ := simplelru.NewLRU[net.Conn, struct{}](2*limit, nil)
 	return &connections{max: limit, idle: idle}
 }
 

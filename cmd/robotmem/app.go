@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,27 +31,14 @@ type app struct {
 	Stderr  io.Writer
 	Config  config
 	Log     *slog.Logger
-	// Embedder opens the embedder; nil opens that of the settings.
-	Embedder func() (robotmem.Embedder, error)
+	// Embedder is the embedder; nil opens that of the settings.
+	Embedder robotmem.Embedder
 
+	serves  string // the type of client that this process serves while it runs, "" for a command
 	env     func(string) (string, bool)
+	bar     *progressBar // the last one, nil before the first
 	closers []io.Closer
 }
-
-// exitError ends the program with a code and, when err is set, a message.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit code %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
 
 // Types of clients, as sessions record them.
 const (
@@ -61,11 +49,7 @@ const (
 
 // Open opens the memory at path with the settings of the command line.
 func (a *app) Open(ctx context.Context, path string) (*local.Node, error) {
-	return a.open(ctx, path, clientCLI)
-}
-
-func (a *app) open(ctx context.Context, path, clientType string) (*local.Node, error) {
-	o, err := a.options(clientType)
+	o, err := a.options()
 	if err != nil {
 		return nil, err
 	}
@@ -76,25 +60,21 @@ func (a *app) open(ctx context.Context, path, clientType string) (*local.Node, e
 }
 
 // options are the settings for a memory, without the embedder.
-func (a *app) options(clientType string) (o local.Options, err error) {
+func (a *app) options() (o local.Options, err error) {
 	o = local.Options{
 		ReadOnly:   a.Config.ReadOnly,
 		Create:     a.Config.Create,
 		Durability: local.Durability(a.Config.Durability),
 		AllowPaths: a.Config.AllowPath,
-		ClientType: clientType,
+		ClientType: cmp.Or(a.serves, clientCLI),
 		Logger:     a.Log,
 		Weights:    maps.Clone(a.Config.Weights),
 		Fusion:     a.Config.Fusion,
-	}
-	if o.Memory, err = a.Config.memory(); err != nil {
-		return o, err
+		Memory:     a.Config.memory,
 	}
 	limitHeap(o.Memory)
-	if clientType != clientCLI { // only long-running processes and the command retain evict
-		if o.Retention, err = parseRetention(a.Config.Retention, a.Config.MinFree); err != nil {
-			return o, err
-		}
+	if a.serves != "" { // only long-running processes and the command retain evict
+		o.Retention = a.Config.retention
 	}
 	if real, ok := o.Weights["real"]; ok {
 		o.RealWeight = real
@@ -113,7 +93,7 @@ func (a *app) options(clientType string) (o local.Options, err error) {
 // embedder opens the embedder of the settings.
 func (a *app) embedder() (robotmem.Embedder, error) {
 	if a.Embedder != nil {
-		return a.Embedder()
+		return a.Embedder, nil
 	}
 	c := &a.Config
 	e, err := embedding.Open(c.Embedder, embedding.Options{Models: a.models().Dir, OllamaURL: c.OllamaURL, OpenAIURL: c.OpenAIURL, OpenAIKey: c.OpenAIKey, Runtimes: runtimes(), Logger: a.Log})
@@ -125,6 +105,7 @@ func (a *app) embedder() (robotmem.Embedder, error) {
 
 // close closes the embedders of this run.
 func (a *app) close() {
+	a.bar.Done()
 	for _, c := range a.closers {
 		if err := c.Close(); err != nil {
 			a.Log.Warn("closing", "err", err)
@@ -137,17 +118,14 @@ func (a *app) hasEmbedder() bool {
 	return a.Embedder != nil || a.Config.Embedder != "none" && a.Config.Embedder != "auto"
 }
 
-func noEmbedder() (robotmem.Embedder, error) { return nil, nil }
-
 // OpenDefault opens the memory of the settings: --db, or memory.db in the home.
-func (a *app) OpenDefault(ctx context.Context, clientType string) (*local.Node, error) {
+func (a *app) OpenDefault(ctx context.Context) (*local.Node, error) {
 	path, err := a.Config.dbPath()
 	if err != nil {
 		return nil, err
 	}
-	_, err = os.Stat(path)
-	isNew := errors.Is(err, fs.ErrNotExist)
-	m, err := a.open(ctx, path, clientType)
+	isNew := !exists(path)
+	m, err := a.Open(ctx, path)
 	if err == nil && isNew {
 		// A mistyped --db must not look like an empty memory.
 		fmt.Fprintf(a.Stderr, "robotmem: new memory %s\n", path)
@@ -173,14 +151,10 @@ func (a *app) existing() error {
 
 // Use calls f with the memory of the settings, a file or a node at --url, and closes it.
 func (a *app) Use(ctx context.Context, f func(robotmem.Node) error) error {
-	return a.useAs(ctx, clientCLI, f)
-}
-
-func (a *app) useAs(ctx context.Context, clientType string, f func(robotmem.Node) error) error {
 	if a.Config.URL != "" {
 		return f(client.New(a.Config.URL, client.Options{Token: a.Config.Token}))
 	}
-	m, err := a.OpenDefault(ctx, clientType)
+	m, err := a.OpenDefault(ctx)
 	if err != nil {
 		return err
 	}
@@ -197,8 +171,9 @@ func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) erro
 	return a.Use(ctx, func(m robotmem.Node) error { return f(m.(*local.Node)) }) // without --url it is one
 }
 
-// show prints an answer, as JSON or as text.
+// show ends the progress bar and prints an answer, as JSON or as text.
 func (a *app) show(asJSON bool, answer any, text func(*lines)) error {
+	a.bar.Done()
 	if asJSON {
 		return a.PrintJSON(answer)
 	}

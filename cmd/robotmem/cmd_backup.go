@@ -40,22 +40,20 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	if !exists(path) {
 		return notFound("db", "there is no memory at %s to make a backup of; pass --db", path)
 	}
-	a.Embedder = noEmbedder
-	ctx, bar := a.watched(ctx)
-	defer bar.Done()
+	a.Config.Embedder = "none"
+	ctx = a.watched(ctx)
 	m, err := a.Open(ctx, path)
 	if err != nil {
 		return err
 	}
 	res, err := backup.Make(ctx, m, backup.Options{Dir: c.Dir, Keep: c.Keep, Version: a.Version})
-	bar.Done()
 	return a.showResult(c.JSON, res, errors.Join(err, m.Close()))
 }
 
 // makeBackups makes the backups of the schedule, if there is one and m is a file.
 func (a *app) makeBackups(ctx context.Context, m robotmem.Node) {
-	schedule, err := a.Config.schedule() // checked when it was read
-	if n, ok := m.(*local.Node); ok && schedule != nil && err == nil {
+	schedule := a.Config.backups
+	if n, ok := m.(*local.Node); ok && schedule != nil {
 		schedule.Version = a.Version
 		schedule.Run(ctx, n)
 	}
@@ -63,13 +61,12 @@ func (a *app) makeBackups(ctx context.Context, m robotmem.Node) {
 
 // backups lists the backups of the memory that robotmem web serves, newest first, with the settings
 // of the schedule if there is one.
-func (a *app) backups(ctx context.Context, m *local.Node, make bool) (*web.Backups, error) {
+func (a *app) backups(ctx context.Context, m *local.Node, make bool) (_ *web.Backups, err error) {
 	o := backup.Options{}
-	schedule, err := a.Config.schedule()
-	if schedule != nil {
+	if schedule := a.Config.backups; schedule != nil {
 		o = schedule.Options
 	}
-	if o.Version = a.Version; err == nil && o.Dir == "" {
+	if o.Version = a.Version; o.Dir == "" {
 		o.Dir, err = a.backupDir("")
 	}
 	if err == nil {
@@ -165,8 +162,7 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 		}
 		all = []backup.Backup{{Path: dir}}
 	}
-	ctx, bar := a.watched(ctx)
-	defer bar.Done()
+	ctx = a.watched(ctx)
 	verdicts := []verdict{}
 	var damaged error
 	for _, b := range all {
@@ -177,11 +173,10 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		if told != nil { // the other backups are read nevertheless
-			v.Healthy, v.Problem, damaged = false, told.Detail(), &exitError{code: exitUnhealthy}
+			v.Healthy, v.Problem, damaged = false, told.Detail(), exitUnhealthy
 		}
 		verdicts = append(verdicts, v)
 	}
-	bar.Done()
 	answer := struct {
 		Backups []verdict `json:"backups"`
 	}{verdicts}
@@ -218,10 +213,8 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	if c.To != "" {
 		path = c.To
 	}
-	ctx, bar := a.watched(ctx)
-	defer bar.Done()
+	ctx = a.watched(ctx)
 	res, err := backup.Restore(ctx, from, path, local.Options{ClientType: clientCLI, Logger: a.Log})
-	bar.Done()
 	if err != nil {
 		return err
 	}
@@ -232,7 +225,7 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 		}
 	})
 	if err == nil && !res.Doctor.Healthy {
-		err = &exitError{code: exitUnhealthy}
+		err = exitUnhealthy
 	}
 	return err
 }

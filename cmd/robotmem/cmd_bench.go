@@ -58,7 +58,7 @@ func (c *benchCmd) Run(ctx context.Context, a *app) error {
 	}
 	r := &benchReport{CPU: procValue("/proc/cpuinfo", "model name", "unknown CPU"), Cores: runtime.NumCPU(), Facts: c.N, Durability: a.Config.Durability}
 	b := &bench{a: a, facts: eval.NewFacts(), calls: min(benchCalls, c.N/10), report: r}
-	a.Embedder = noEmbedder
+	a.Config.Embedder = "none"
 	err := a.inTempMemory(ctx, func(m *local.Node, path string) error {
 		b.m = m
 		b.run(ctx, path)
@@ -126,7 +126,6 @@ func (b *bench) run(ctx context.Context, path string) {
 // load learns the facts in batches. The time excludes making them.
 func (b *bench) load(ctx context.Context, n int) {
 	bar := b.a.newProgress("learn", int64(n))
-	defer bar.Done()
 	var took []time.Duration
 	total := time.Duration(0)
 	for b.made < n && b.err == nil {
@@ -154,7 +153,7 @@ func (b *bench) open(ctx context.Context, path string) error {
 	if err := b.m.Close(); err != nil {
 		return err
 	}
-	b.a.Embedder = func() (robotmem.Embedder, error) { return &eval.WordVectors{}, nil }
+	b.a.Embedder = &eval.WordVectors{}
 	m, err := b.a.Open(ctx, path)
 	if err == nil {
 		b.m = m
@@ -182,7 +181,6 @@ func (b *bench) measure(name string, n, callers int, f func(i int) error) {
 		return
 	}
 	bar := b.a.newProgress(name, int64(n))
-	defer bar.Done()
 	took := make([]time.Duration, n)
 	var next atomic.Int64
 	var once sync.Once

@@ -29,10 +29,9 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	if err := a.existing(); err != nil {
 		return err
 	}
-	ctx, bar := a.watched(ctx)
-	defer bar.Done()
+	ctx = a.watched(ctx)
 	if c.Repair && a.Config.URL == "" {
-		if done, err := c.recover(ctx, a, bar); done || err != nil {
+		if done, err := c.recover(ctx, a); done || err != nil {
 			return err
 		}
 	} else if c.Into != "" {
@@ -55,7 +54,6 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 			}
 			answer, checkup = r, r
 		}
-		bar.Done()
 		err := a.show(c.JSON, answer, func(w *lines) {
 			if c.Repair {
 				w.line("rebuilt: %s", strings.Join(rebuilt, ", "))
@@ -63,7 +61,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 			printCheckup(w, checkup)
 		})
 		if err == nil && !checkup.Healthy {
-			err = &exitError{code: exitUnhealthy}
+			err = exitUnhealthy
 		}
 		return err
 	})
@@ -92,7 +90,7 @@ func printCheckup(w *lines, d *admin.DoctorResponse) {
 
 // recover recovers a damaged file, or with --into any file. done is false if the file is
 // readable, so that at most its indexes need a repair.
-func (c *doctorCmd) recover(ctx context.Context, a *app, bar *progressBar) (done bool, err error) {
+func (c *doctorCmd) recover(ctx context.Context, a *app) (done bool, err error) {
 	path, err := a.Config.dbPath()
 	if err != nil {
 		return false, err
@@ -103,7 +101,7 @@ func (c *doctorCmd) recover(ctx context.Context, a *app, bar *progressBar) (done
 			return false, err
 		}
 	}
-	o, err := a.options(clientCLI)
+	o, err := a.options()
 	if err != nil {
 		return false, err
 	}
@@ -116,10 +114,9 @@ func (c *doctorCmd) recover(ctx context.Context, a *app, bar *progressBar) (done
 	if err != nil {
 		return false, err
 	}
-	bar.Done()
 	err = a.show(c.JSON, report, func(w *lines) { printRecovered(w, report, damage) })
 	if err == nil && !report.Whole {
-		err = &exitError{code: exitUnhealthy}
+		err = exitUnhealthy
 	}
 	return true, err
 }

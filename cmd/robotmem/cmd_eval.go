@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -44,9 +42,9 @@ func (a *app) ownSet(ctx context.Context, n int, seed uint64) (set *eval.Set, er
 	if err = a.existing(); err != nil {
 		return nil, err
 	}
-	embedder := a.Embedder
-	defer func() { a.Embedder = embedder }()
-	a.Embedder = noEmbedder
+	embedder := a.Config.Embedder
+	defer func() { a.Config.Embedder = embedder }()
+	a.Config.Embedder = "none"
 	err = a.Use(ctx, func(m robotmem.Node) error {
 		res, err := m.List(ctx, &robotmem.ListRequest{Type: "fact", Collection: a.Config.Collection, Limit: n})
 		if err == nil {
@@ -55,31 +53,6 @@ func (a *app) ownSet(ctx context.Context, n int, seed uint64) (set *eval.Set, er
 		return err
 	})
 	return set, err
-}
-
-// ways opens the memory once for each other way to rank: eval.Alone, of which words alone
-// needs no embedder.
-func (a *app) ways(ctx context.Context, path string) (out []eval.List, closeAll func(), err error) {
-	weights := a.Config.Weights
-	defer func() { a.Config.Weights = weights }()
-	closeAll = func() {
-		for _, way := range out {
-			_ = way.Service.(*local.Node).Close()
-		}
-	}
-	for _, way := range eval.Alone {
-		if !a.hasEmbedder() && way.Name != "words" {
-			continue
-		}
-		a.Config.Weights = way.Weights
-		n, err := a.Open(ctx, path)
-		if err != nil {
-			closeAll()
-			return nil, nil, err
-		}
-		out = append(out, eval.List{Name: way.Name, Service: n})
-	}
-	return out, closeAll, nil
 }
 
 type evalAnswersCmd struct {
@@ -98,7 +71,7 @@ func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return nil, nil, err
 		}
-		o, err := a.options(clientCLI)
+		o, err := a.options()
 		if err != nil {
 			return nil, nil, err
 		}
@@ -142,22 +115,31 @@ func (c *evalSetCmd) Run(ctx context.Context, a *app) error {
 func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Options) (res *eval.Result, err error) {
 	err = a.inTempMemory(ctx, func(m *local.Node, path string) (err error) {
 		p := a.newProgress("eval "+set.Name, 0)
-		defer p.Done()
 		o.Progress = func(done, total int) { p.Set(int64(done), int64(total)) }
-		var closeAll func()
-		o.Lists, closeAll, err = a.ways(ctx, path)
-		if err != nil {
-			return err
+		var nodes []*local.Node
+		weights := a.Config.Weights
+		for _, way := range eval.Alone { // other ways to rank, of which words alone needs no embedder
+			if !a.hasEmbedder() && way.Name != "words" {
+				continue
+			}
+			a.Config.Weights = way.Weights
+			n, err := a.Open(ctx, path)
+			a.Config.Weights = weights
+			if err != nil {
+				return err
+			}
+			defer func() { _ = n.Close() }()
+			o.Lists = append(o.Lists, eval.List{Name: way.Name, Service: n})
+			nodes = append(nodes, n)
 		}
-		defer closeAll()
 		o.Learnt = func(ctx context.Context) error {
 			if a.hasEmbedder() {
 				if err := m.Reembed(ctx, func(done, total int64) { p.Set(done, total) }); err != nil {
 					return err
 				}
 			}
-			for _, way := range append(slices.Clip(o.Lists), eval.List{Service: m}) {
-				if err := way.Service.(*local.Node).Warm(ctx); err != nil {
+			for _, n := range append(nodes, m) {
+				if err := n.Warm(ctx); err != nil {
 					return err
 				}
 			}
@@ -172,11 +154,8 @@ func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Opti
 // inTempMemory calls f with a new memory in a temporary folder.
 func (a *app) inTempMemory(ctx context.Context, f func(m *local.Node, path string) error) (err error) {
 	dir, err := os.MkdirTemp("", "robotmem-")
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
-	}
 	if err != nil {
-		return err
+		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "memory.db")

@@ -52,14 +52,12 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 	}
 	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("export", 0)
-		defer bar.Done()
 		return jsonl.Export(ctx, m, a.Stdout, a.Config.Collection, func(facts int) { bar.Add(int64(facts)) })
 	})
 }
 
 func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
 	bar := a.newProgress("export", 0)
-	defer bar.Done()
 	var report *recording.ExportReport
 	refuse := func(err error) error { return invalid("mcap", "%v", err) }
 	err := wholeFile(c.MCAP, refuse, func(f *os.File) (err error) {
@@ -70,7 +68,6 @@ func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
 		}
 		return out.Flush()
 	})
-	bar.Done()
 	return a.showResult(c.JSON, &struct {
 		File string `json:"file"`
 		*recording.ExportReport
@@ -79,8 +76,7 @@ func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
 
 // whole exports everything, as an archive, a folder or content hashes.
 func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
-	ctx, bar := a.watched(ctx)
-	defer bar.Done()
+	ctx = a.watched(ctx)
 	o := local.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Generator: "robotmem " + a.Version}
 	if c.Hashes {
 		o.HashesOnly = true
@@ -99,7 +95,6 @@ func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
 	} else {
 		report, err = c.writeArchive(ctx, a, m, o)
 	}
-	bar.Done()
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -33,60 +32,54 @@ type importCmd struct {
 	JSON           bool   `name:"json" help:"Print the counts as JSON."`
 	TimeZone       string `name:"time-zone" placeholder:"ZONE" help:"memory.db: the zone of times that name none, such as Europe/Berlin or Local (default UTC)."`
 
-	perceptionFlags `embed:""`
+	// The parts of a recording or a dataset.
+	Topic     []string           `name:"topic" sep:"none" placeholder:"GLOB" help:"Recordings: only these topics, such as /camera/*; repeatable."`
+	Exclude   []string           `name:"exclude" sep:"none" placeholder:"GLOB" help:"Recordings: not these topics; repeatable."`
+	Rate      map[string]float64 `name:"rate" placeholder:"GLOB=HZ" help:"Recordings: at most so many messages a second of a topic; repeatable."`
+	Segment   float64            `name:"segment" placeholder:"SECONDS" help:"Recordings: how much of a topic is one perception (default 10)."`
+	Robot     string             `name:"robot" placeholder:"NAME" help:"Recordings: the robot, for the context."`
+	MapID     string             `name:"map-id" placeholder:"NAME" help:"Recordings: the map that poses in the frame map are of."`
+	Episodes  []string           `name:"episodes" sep:"," placeholder:"N,A-B" help:"LeRobot: only these episodes, such as 0,5-9."`
+	ImageRate float64            `name:"image-rate" placeholder:"HZ" help:"LeRobot: images a second that are kept of those in the dataset (default 1)."`
+	Name      string             `name:"name" placeholder:"NAME" help:"LeRobot: what the dataset is called; the folder's name unless given. The same name is stored once."`
 }
 
-// importSource is a kind of thing that import reads.
-type importSource int
-
-const (
-	sourceFacts importSource = iota // JSON lines
-	sourceRecording
-	sourceLeRobot
-	sourceArchive
-	sourcePython
-	sourceMarkdown
-)
+// importer imports one kind of thing.
+type importer func(*importCmd, context.Context, *app) error
 
 // Run detects what the file is and imports it.
 func (c *importCmd) Run(ctx context.Context, a *app) error {
 	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: local.OSUser(), Tool: robotmem.ToolImport})
-	kind, err := a.source(ctx, c.File)
+	read, err := a.source(ctx, c.File)
 	if err != nil {
 		return err
 	}
-	switch kind {
-	case sourceArchive:
-		return c.archive(ctx, a)
-	case sourcePython:
-		return c.python(ctx, a)
-	case sourceMarkdown:
-		return c.markdown(ctx, a)
-	}
+	return read(c, ctx, a)
+}
+
+// noDryRun refuses a dry run of what is checked only while it is stored.
+func (c *importCmd) noDryRun() error {
 	if c.DryRun {
 		return invalid("dry-run", "is for archives, memory.db files and notes; %s is none", c.File)
 	}
-	if kind != sourceFacts {
-		return c.perceptionFlags.run(ctx, a, kind, c.File, c.JSON)
-	}
-	return c.facts(ctx, a)
+	return nil
 }
 
-// source is the kind of the file or folder at path; - is stdin.
-func (a *app) source(ctx context.Context, path string) (importSource, error) {
+// source is the importer of the file or folder at path; - is stdin.
+func (a *app) source(ctx context.Context, path string) (importer, error) {
 	if path != "-" {
 		return sourceOf(ctx, path)
 	}
 	head := make([]byte, archive.HeadBytes)
 	n, err := io.ReadFull(a.Stdin, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return 0, invalid("file", "%v", err)
+		return nil, invalid("file", "%v", err)
 	}
 	a.Stdin = io.MultiReader(bytes.NewReader(head[:n]), a.Stdin)
 	if archive.Recognizes(bytes.NewReader(head[:n])) {
-		return sourceArchive, nil
+		return (*importCmd).archive, nil
 	}
-	return sourceFacts, nil
+	return (*importCmd).facts, nil
 }
 
 const (
@@ -96,84 +89,99 @@ const (
 	memoryOffset = 68
 )
 
-func sourceOf(ctx context.Context, path string) (importSource, error) {
+func sourceOf(ctx context.Context, path string) (importer, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return 0, invalid("file", "%v", err)
+		return nil, invalid("file", "%v", err)
 	}
 	if info.IsDir() {
 		return sourceOfFolder(path)
 	}
 	if !info.Mode().IsRegular() { // opening a pipe would wait for its writer
-		return 0, invalid("file", "%s is not a regular file; pass - and redirect it to stdin", path)
+		return nil, invalid("file", "%s is not a regular file; pass - and redirect it to stdin", path)
 	}
 	if markdown.Recognizes(path) {
-		return sourceMarkdown, nil
+		return (*importCmd).markdown, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return 0, invalid("file", "%v", err)
+		return nil, invalid("file", "%v", err)
 	}
 	defer f.Close()
 	head := make([]byte, memoryOffset+len(memoryMagic))
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
-		return 0, invalid("file", "%v", err)
+		return nil, invalid("file", "%v", err)
 	}
 	head = head[:n]
 	if bytes.HasPrefix(head, []byte(sqliteMagic)) {
 		if bytes.HasSuffix(head, []byte(memoryMagic)) {
-			return 0, invalid("file", "%s is a memory of this program; run robotmem --db %s export --archive - | robotmem import - to add its memories to another", path, path)
+			return nil, invalid("file", "%s is a memory of this program; run robotmem --db %s export --archive - | robotmem import - to add its memories to another", path, path)
 		}
 		if is, err := python.IsMemory(ctx, path); err == nil && is {
-			return sourcePython, nil
+			return (*importCmd).python, nil
 		}
 	}
 	head = head[:min(len(head), 16)]
 	switch {
 	case archive.Recognizes(f):
-		return sourceArchive, nil
+		return (*importCmd).archive, nil
 	case recording.Recognizes(head):
-		return sourceRecording, nil
+		return (*importCmd).recording, nil
 	case bytes.IndexByte(head, 0) >= 0:
-		return 0, invalid("file", "%s is neither a recording nor a file of learn requests; save a file of a sensor with robotmem save-perception --file", path)
+		return nil, invalid("file", "%s is neither a recording nor a file of learn requests; save a file of a sensor with robotmem save-perception --file", path)
 	}
-	return sourceFacts, nil
+	return (*importCmd).facts, nil
 }
 
-func sourceOfFolder(path string) (importSource, error) {
+func sourceOfFolder(path string) (importer, error) {
 	backup := path
 	if found, _ := filepath.Glob(filepath.Join(path, "*", "backup.json")); len(found) > 0 { // an invalid pattern matches none
 		backup = filepath.Dir(found[len(found)-1]) // the newest of a folder of backups
 	}
 	if exists(filepath.Join(backup, "backup.json")) && exists(filepath.Join(backup, "memory.db")) {
-		return 0, invalid("file", "%s is a backup of a memory of this program; run robotmem backup restore %s to put it back, or robotmem --db %s export --archive - | robotmem import - to add its memories to another", backup, backup, filepath.Join(backup, "memory.db"))
+		return nil, invalid("file", "%s is a backup of a memory of this program; run robotmem backup restore %s to put it back, or robotmem --db %s export --archive - | robotmem import - to add its memories to another", backup, backup, filepath.Join(backup, "memory.db"))
 	}
 	switch {
 	case exists(filepath.Join(path, "metadata.yaml")):
-		return sourceRecording, nil
+		return (*importCmd).recording, nil
 	case exists(filepath.Join(path, "meta", "info.json")):
-		return sourceLeRobot, nil
+		return (*importCmd).dataset, nil
 	case markdown.Recognizes(path):
-		return sourceMarkdown, nil
+		return (*importCmd).markdown, nil
 	}
-	return 0, invalid("file", "%s is neither a rosbag2 recording, a LeRobot dataset nor notes; save each file with robotmem save-perception --file", path)
+	return nil, invalid("file", "%s is neither a rosbag2 recording, a LeRobot dataset nor notes; save each file with robotmem save-perception --file", path)
+}
+
+// open opens the file, or for - stdin, whose size is 0.
+func (c *importCmd) open(a *app) (in io.ReadCloser, size int64, err error) {
+	if c.File == "-" {
+		return io.NopCloser(a.Stdin), 0, nil
+	}
+	f, err := os.Open(c.File)
+	if err != nil {
+		return nil, 0, invalid("file", "%v", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(invalid("file", "%v", err), f.Close())
+	}
+	return f, info.Size(), nil
 }
 
 // facts learns lines. A signal ends it after the batch under way.
 func (c *importCmd) facts(ctx context.Context, a *app) error {
-	in, name, size := a.Stdin, "stdin", int64(0)
-	o := jsonl.Options{KeepDuplicates: c.KeepDuplicates}
-	if c.File != "-" {
-		f, err := os.Open(c.File)
-		if err != nil {
-			return invalid("file", "%v", err)
-		}
-		defer f.Close()
-		info, err := f.Stat()
-		if err != nil {
-			return invalid("file", "%v", err)
-		}
+	if err := c.noDryRun(); err != nil {
+		return err
+	}
+	in, size, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	name, o := "stdin", jsonl.Options{KeepDuplicates: c.KeepDuplicates}
+	if f, ok := in.(*os.File); ok {
+		name = c.File
 		base := filepath.Join(a.Config.Home, "node") // of a node elsewhere
 		if a.Config.URL == "" {
 			if base, err = a.Config.dbPath(); err != nil {
@@ -183,13 +191,11 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		if o.State, err = jsonl.OpenState(f, base, fmt.Sprintf("%t\n%s\n%s", c.KeepDuplicates, a.Config.Collection, a.Config.URL)); err != nil {
 			return err
 		}
-		in, name, size = f, c.File, info.Size()
 	}
 	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("import", size).inBytes()
-		defer bar.Done()
 		o.Progress = bar.Add
-		o.Refused = func(line int64, reason string) { a.refused(bar, fmt.Sprintf("line %d", line), errors.New(reason)) }
+		o.Refused = func(line int64, reason string) { a.refused(fmt.Sprintf("line %d", line), errors.New(reason)) }
 		resumed := int64(0)
 		if o.State != nil && o.State.End > 0 {
 			bar.Add(o.State.Start)
@@ -198,7 +204,6 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		}
 		start := time.Now()
 		counts, err := jsonl.Import(ctx, inCollection(m, a.Config.Collection), in, o)
-		bar.Done()
 		if err != nil {
 			return c.stopped(name, o.State != nil, counts.Lines, err)
 		}
@@ -212,7 +217,7 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 			err = errors.Join(err, o.State.Remove())
 		}
 		if err == nil && counts.Bad > 0 {
-			err = &exitError{code: exitCodes[robotmem.Invalid]}
+			err = exitCodes[robotmem.Invalid]
 		}
 		return err
 	})
@@ -228,56 +233,41 @@ func (c *importCmd) stopped(name string, resumes bool, lines int64, err error) e
 		}
 	}
 	if errors.Is(err, context.Canceled) {
-		return &exitError{code: exitCodes[robotmem.Unavailable], err: fmt.Errorf("import: stopped after line %d of %s; %s", lines, name, how)}
+		return robotmem.Errorf(robotmem.Unavailable, "", "import: stopped after line %d of %s; %s", lines, name, how)
 	}
 	return fmt.Errorf("import: after line %d of %s: %w; %s", lines, name, err, how)
 }
 
 // refused reports something that was not imported.
-func (a *app) refused(bar *progressBar, where string, err error) {
-	bar.Clear()
+func (a *app) refused(where string, err error) {
+	a.bar.Clear()
 	fmt.Fprintf(a.Stderr, "robotmem: import: %s: %s\n", oneLine(where), oneLine(err.Error()))
 }
 
 // useFile is UseFile. A dry run makes no memory where there is none: an empty one in a
 // temporary folder answers instead.
 func (c *importCmd) useFile(ctx context.Context, a *app, f func(*local.Node) error) error {
-	if c.DryRun && a.Config.URL == "" {
-		path, err := a.Config.dbPath()
-		if err != nil {
-			return err
-		}
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return a.inTempMemory(ctx, func(m *local.Node, _ string) error { return f(m) })
-		}
+	if c.DryRun && errors.Is(a.existing(), robotmem.NotFound) {
+		return a.inTempMemory(ctx, func(m *local.Node, _ string) error { return f(m) })
 	}
 	return a.UseFile(ctx, "file", f)
 }
 
 // archive imports the file of an export --archive.
 func (c *importCmd) archive(ctx context.Context, a *app) error {
-	in, size := a.Stdin, int64(0)
-	if c.File != "-" {
-		f, err := os.Open(c.File)
-		if err != nil {
-			return invalid("file", "%v", err)
-		}
-		defer f.Close()
-		if info, err := f.Stat(); err == nil {
-			size = info.Size()
-		}
-		in = f
+	in, size, err := c.open(a)
+	if err != nil {
+		return err
 	}
+	defer in.Close()
 	return c.useFile(ctx, a, func(m *local.Node) error {
 		bar := a.newProgress("import", size).inBytes()
-		defer bar.Done()
 		src, err := archive.NewReader(io.TeeReader(in, bar), archive.ReaderOptions{})
 		if err != nil {
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		}
 		defer func() { _ = src.Close() }() // it was only read
 		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun})
-		bar.Done()
 		return c.arrived(a, report, nil, err)
 	})
 }
@@ -294,13 +284,11 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 			return err
 		}
 		defer func() { _ = src.Close() }() // it was only read
-		ctx, bar := a.watched(ctx)
-		defer bar.Done()
+		ctx = a.watched(ctx)
 		report, err := m.Import(ctx, src, local.ImportOptions{
 			Collection: a.Config.Collection, DryRun: c.DryRun,
-			Refused: func(where string, err error) { a.refused(bar, where, err) },
+			Refused: a.refused,
 		})
-		bar.Done()
 		err = c.arrived(a, report, nil, err)
 		if report == nil {
 			return err
@@ -317,24 +305,21 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 // markdown imports Markdown files and learns the notes among them.
 func (c *importCmd) markdown(ctx context.Context, a *app) error {
 	return c.useFile(ctx, a, func(m *local.Node) error {
-		ctx, bar := a.watched(ctx)
-		defer bar.Done()
+		ctx = a.watched(ctx)
 		bad := int64(0)
-		refused := func(where string, err error) { a.refused(bar, where, err) }
 		src, err := markdown.Open(c.File, func(where string, err error) {
 			bad++
-			refused(where, err)
+			a.refused(where, err)
 		})
 		if err != nil {
 			return err
 		}
 		defer func() { _ = src.Close() }() // it was only read
-		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Refused: refused})
+		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Refused: a.refused})
 		learnt := markdown.Counts{Read: src.Facts()}
 		if err == nil && !c.DryRun {
-			learnt, err = src.Learn(ctx, inCollection(m, a.Config.Collection), refused)
+			learnt, err = src.Learn(ctx, inCollection(m, a.Config.Collection), a.refused)
 		}
-		bar.Done()
 		if report != nil {
 			report.Memories.Refused += bad
 		}
@@ -362,90 +347,79 @@ func (c *importCmd) arrived(a *app, r *local.ImportReport, learnt *markdown.Coun
 	})
 	switch {
 	case errors.Is(failed, context.Canceled):
-		failed = &exitError{code: exitCodes[robotmem.Unavailable], err: errors.New("import: stopped; run the same command again to go on")}
+		failed = robotmem.Errorf(robotmem.Unavailable, "", "import: stopped; run the same command again to go on")
 	case failed != nil && !c.DryRun && learnt == nil:
 		failed = fmt.Errorf("%w; what came before was checked and is stored; run it again with a whole file to go on", failed)
 	case failed == nil && refused > 0:
-		failed = &exitError{code: exitCodes[robotmem.Invalid]}
+		failed = exitCodes[robotmem.Invalid]
 	}
 	return errors.Join(failed, err)
 }
 
-// perceptionFlags select the parts of a recording or a dataset to import.
-type perceptionFlags struct {
-	Topic     []string           `name:"topic" sep:"none" placeholder:"GLOB" help:"Recordings: only these topics, such as /camera/*; repeatable."`
-	Exclude   []string           `name:"exclude" sep:"none" placeholder:"GLOB" help:"Recordings: not these topics; repeatable."`
-	Rate      map[string]float64 `name:"rate" placeholder:"GLOB=HZ" help:"Recordings: at most so many messages a second of a topic; repeatable."`
-	Segment   float64            `name:"segment" placeholder:"SECONDS" help:"Recordings: how much of a topic is one perception (default 10)."`
-	Robot     string             `name:"robot" placeholder:"NAME" help:"Recordings: the robot, for the context."`
-	MapID     string             `name:"map-id" placeholder:"NAME" help:"Recordings: the map that poses in the frame map are of."`
-	Episodes  []string           `name:"episodes" sep:"," placeholder:"N,A-B" help:"LeRobot: only these episodes, such as 0,5-9."`
-	ImageRate float64            `name:"image-rate" placeholder:"HZ" help:"LeRobot: images a second that are kept of those in the dataset (default 1)."`
-	Name      string             `name:"name" placeholder:"NAME" help:"LeRobot: what the dataset is called; the folder's name unless given. The same name is stored once."`
-}
-
-// run imports perceptions and prints the account.
-func (p *perceptionFlags) run(ctx context.Context, a *app, kind importSource, path string, asJSON bool) error {
+// perceptions imports what read reads, and prints the account. broken says that a part could not be
+// read.
+func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to importing.Sink, progress func(importing.Progress)) (account any, broken bool, err error)) error {
+	if err := c.noDryRun(); err != nil {
+		return err
+	}
 	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("import", 0)
-		defer bar.Done()
-		read := p.dataset
-		if kind == sourceRecording {
-			read = p.recording
-		}
-		account, broken, err := read(ctx, path, &sensors.Sink{Node: m, Collection: a.Config.Collection}, func(at importing.Progress) { bar.Set(at.Done, at.Total) })
-		bar.Done()
+		account, broken, err := read(&sensors.Sink{Node: m, Collection: a.Config.Collection}, func(at importing.Progress) { bar.Set(at.Done, at.Total) })
 		if errors.Is(err, importing.ErrEnded) {
-			return a.show(asJSON, map[string]bool{"known": true}, func(w *lines) { w.line("it was imported before, to its end; nothing was read") })
+			return a.show(c.JSON, map[string]bool{"known": true}, func(w *lines) { w.line("it was imported before, to its end; nothing was read") })
 		}
 		if account != nil {
-			if perr := a.show(asJSON, account, nil); perr != nil {
+			if perr := a.show(c.JSON, account, nil); perr != nil {
 				return errors.Join(err, perr)
 			}
 		}
 		switch {
 		case errors.Is(err, context.Canceled):
-			return &exitError{code: exitCodes[robotmem.Unavailable], err: errors.New("import: stopped; run the same command again to go on")}
+			return robotmem.Errorf(robotmem.Unavailable, "", "import: stopped; run the same command again to go on")
 		case errors.As(err, new(*robotmem.Error)):
 			return fmt.Errorf("import: %w; run the same command again to go on", err)
 		case err != nil: // an importer mostly fails because of its source
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		case broken:
-			return &exitError{code: exitCodes[robotmem.Invalid]}
+			return exitCodes[robotmem.Invalid]
 		}
 		return nil
 	})
 }
 
-// dataset imports a LeRobot dataset. broken says that a part could not be read.
-func (p *perceptionFlags) dataset(ctx context.Context, path string, sink importing.Sink, progress func(importing.Progress)) (account any, broken bool, err error) {
-	ranges, err := parseRanges(p.Episodes)
-	if err != nil {
-		return nil, false, err
-	}
-	report, err := lerobot.Import(ctx, path, sink, lerobot.Options{Name: p.Name, Episodes: ranges, ImageRate: p.ImageRate, Progress: progress})
-	if report == nil {
-		return nil, false, err
-	}
-	if err == nil && report.Broken == "" && report.Perceptions+report.Sessions+report.Ended == 0 {
-		err = invalid("file", "nothing in %s can be imported", path)
-	}
-	return report, report.Broken != "", err
+// dataset imports a LeRobot dataset.
+func (c *importCmd) dataset(ctx context.Context, a *app) error {
+	return c.perceptions(ctx, a, func(to importing.Sink, progress func(importing.Progress)) (any, bool, error) {
+		ranges, err := parseRanges(c.Episodes)
+		if err != nil {
+			return nil, false, err
+		}
+		report, err := lerobot.Import(ctx, c.File, to, lerobot.Options{Name: c.Name, Episodes: ranges, ImageRate: c.ImageRate, Progress: progress})
+		if report == nil {
+			return nil, false, err
+		}
+		if err == nil && report.Broken == "" && report.Perceptions+report.Sessions+report.Ended == 0 {
+			err = invalid("file", "nothing in %s can be imported", c.File)
+		}
+		return report, report.Broken != "", err
+	})
 }
 
 // recording imports a recording.
-func (p *perceptionFlags) recording(ctx context.Context, path string, sink importing.Sink, progress func(importing.Progress)) (account any, broken bool, err error) {
-	src, err := recording.Open(ctx, path)
-	if err != nil {
-		return nil, false, err
-	}
-	defer src.Close()
-	o := recording.Options{Topics: p.Topic, Exclude: p.Exclude, RateHz: p.Rate, SegmentSeconds: p.Segment, Robot: p.Robot, MapID: p.MapID}
-	report, err := recording.Import(ctx, src, o, sink, progress)
-	if report == nil {
-		return nil, false, err
-	}
-	return report, len(report.Broken) > 0, err
+func (c *importCmd) recording(ctx context.Context, a *app) error {
+	return c.perceptions(ctx, a, func(to importing.Sink, progress func(importing.Progress)) (any, bool, error) {
+		src, err := recording.Open(ctx, c.File)
+		if err != nil {
+			return nil, false, err
+		}
+		defer src.Close()
+		o := recording.Options{Topics: c.Topic, Exclude: c.Exclude, RateHz: c.Rate, SegmentSeconds: c.Segment, Robot: c.Robot, MapID: c.MapID}
+		report, err := recording.Import(ctx, src, o, to, progress)
+		if report == nil {
+			return nil, false, err
+		}
+		return report, len(report.Broken) > 0, err
+	})
 }
 
 // parseRanges reads "0", "5-9".

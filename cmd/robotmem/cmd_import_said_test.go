@@ -30,7 +30,7 @@ func TestImportForgetsItsStateOnceItHasAnswered(t *testing.T) {
 	if err := os.WriteFile(lines, []byte("{\"insight\":\"the gripper holds\"}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := &app{Stdout: out, Stderr: io.Discard, Embedder: noEmbedder}
+	a := &app{Stdout: out, Stderr: io.Discard, Config: config{Embedder: "none"}}
 	a.Config.DB = out.db
 	if err := (&importCmd{File: lines, KeepDuplicates: true}).Run(t.Context(), a); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,8 @@ type mcpCmd struct{}
 // Run serves until stdin ends or a signal comes. Requests that were accepted are answered and
 // stored before the file is closed.
 func (c *mcpCmd) Run(ctx context.Context, a *app) error {
-	return a.useAs(ctx, clientMCP, func(m robotmem.Node) error {
+	a.serves = clientMCP
+	return a.Use(ctx, func(m robotmem.Node) error {
 		defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
 		s := mcp.NewServer(inCollection(m, a.Config.Collection), mcp.Options{Version: a.Version, Logger: a.Log})
 		return s.ServeStdio(ctx, a.Stdin, a.Stdout)

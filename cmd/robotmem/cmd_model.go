@@ -48,7 +48,6 @@ func (c *modelPullCmd) Run(ctx context.Context, a *app) error {
 	hub.URL, _ = a.env("HF_ENDPOINT")
 	hub.Token, _ = a.env("HF_TOKEN")
 	p, err := a.models().Pull(ctx, hub, c.Name)
-	bar.Done()
 	if err != nil {
 		return err
 	}
@@ -102,7 +101,7 @@ func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
 	if a.existing() == nil {
 		set, err = a.ownSet(ctx, 200, 1)
 	}
-	a.Embedder = func() (robotmem.Embedder, error) { return e, nil }
+	a.Embedder = e
 	if err == nil && len(set.Queries) > 0 {
 		var res *eval.Result
 		if res, err = (&evalSetCmd{}).run(ctx, a, set, eval.Options{}); err == nil {

@@ -20,13 +20,12 @@ func (c *reembedCmd) Run(ctx context.Context, a *app) (err error) {
 	if a.Config.Embedder == "none" {
 		return invalid("embedder", "is none: name the model to move to, such as --embedder ollama:nomic-embed-text")
 	}
-	m, err := a.OpenDefault(ctx, clientCLI)
+	m, err := a.OpenDefault(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	bar := a.newProgress("reembed", 0)
-	defer bar.Done()
 	var r struct {
 		Embedder string `json:"embedder"`
 		Embedded int64  `json:"embedded"`

@@ -21,22 +21,19 @@ type retainCmd struct {
 }
 
 func (c *retainCmd) Run(ctx context.Context, a *app) error {
-	rules, free := a.Config.Retention, a.Config.MinFree
+	limits := a.Config.retention
 	if len(c.Keep) > 0 || c.MinFree != "" {
-		rules, free = c.Keep, c.MinFree
+		var err error
+		if limits, err = parseRetention(c.Keep, c.MinFree); err != nil {
+			return err
+		}
 	}
-	if len(rules) == 0 && free == "" && a.Config.URL == "" {
+	if len(limits.Budgets) == 0 && limits.MinFreeBytes == 0 && a.Config.URL == "" {
 		return invalid("keep", "no budget is given, nor set as retention or min_free; name one, such as --keep \"visual 10GB 30d\" or --min-free 2GB")
 	}
-	limits, err := parseRetention(rules, free)
-	if err != nil {
-		return err
-	}
-	ctx, bar := a.watched(ctx)
-	defer bar.Done()
+	ctx = a.watched(ctx)
 	return a.Use(ctx, func(m robotmem.Node) error {
 		res, err := m.Retain(ctx, &admin.RetainRequest{Budgets: limits.Budgets, MinFreeBytes: limits.MinFreeBytes, Apply: c.Apply})
-		bar.Done()
 		return a.showResult(c.JSON, res, err)
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/go-viper/mapstructure/v2"
+
 	"github.com/robotmem/robotmem-go/robotmem/mcp/clients"
 )
 
@@ -116,10 +118,15 @@ func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.En
 // carried are the settings of this command line and environment as arguments of robotmem mcp.
 // Paths are absolute: the client starts the program in another folder.
 func (g *globals) carried(env func(string) (string, bool)) (args []string, err error) {
-	given := g.given()
-	if g.Config != nil {
-		given["config"] = *g.Config
+	var c config
+	given, err := g.given(env)
+	if err == nil {
+		err = mapstructure.Decode(given, &c)
 	}
+	if err != nil {
+		return nil, err
+	}
+	file, _ := configPath(g, env, "")
 	add := func(flag, before, path string) {
 		absolute, aerr := filepath.Abs(path)
 		if aerr != nil {
@@ -127,12 +134,11 @@ func (g *globals) carried(env func(string) (string, bool)) (args []string, err e
 		}
 		args = append(args, "--"+flag, before+absolute)
 	}
-	for _, flag := range []string{"config", "db", "collection", "embedder", "taxonomy", "durability", "url", "log-level"} {
-		key := strings.ReplaceAll(flag, "-", "_")
-		value, ok := given[key].(string)
-		if !ok {
-			value, _ = env("ROBOTMEM_" + strings.ToUpper(key))
-		}
+	for _, setting := range [][2]string{
+		{"config", file}, {"db", c.DB}, {"collection", c.Collection}, {"embedder", c.Embedder},
+		{"taxonomy", c.Taxonomy}, {"durability", c.Durability}, {"url", c.URL}, {"log-level", c.LogLevel},
+	} {
+		flag, value := setting[0], setting[1]
 		model, isModel := strings.CutPrefix(value, "model2vec:")
 		switch {
 		case value == "":
@@ -144,14 +150,10 @@ func (g *globals) carried(env func(string) (string, bool)) (args []string, err e
 			args = append(args, "--"+flag, value)
 		}
 	}
-	if v, ok := env("ROBOTMEM_READ_ONLY"); g.ReadOnly || ok && v != "" && v != "false" && v != "0" {
+	if c.ReadOnly {
 		args = append(args, "--read-only")
 	}
-	folders := g.AllowPath
-	if v, ok := env("ROBOTMEM_ALLOW_PATH"); ok && len(folders) == 0 {
-		folders = filepath.SplitList(v)
-	}
-	for _, dir := range folders {
+	for _, dir := range c.AllowPath {
 		add("allow-path", "", dir)
 	}
 	return args, err

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-viper/mapstructure/v2"
+
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
@@ -24,13 +26,13 @@ import (
 )
 
 type webCmd struct {
-	Addr       *string  `name:"addr" placeholder:"HOST:PORT" help:"Where to listen (ROBOTMEM_ADDR; default 127.0.0.1:7878). Port 0 takes a free one. An address that other machines reach needs a token."`
-	TLSCert    *string  `name:"tls-cert" placeholder:"FILE" help:"Certificate chain as PEM, for HTTPS (ROBOTMEM_TLS_CERT)."`
-	TLSKey     *string  `name:"tls-key" placeholder:"FILE" help:"Its private key as PEM (ROBOTMEM_TLS_KEY)."`
-	AllowHost  []string `name:"allow-host" sep:"none" placeholder:"NAME" help:"Name that callers may know this node by, beside localhost and its address; repeatable (ROBOTMEM_ALLOW_HOST)."`
-	CORSOrigin []string `name:"cors-origin" sep:"none" placeholder:"ORIGIN" help:"Origin whose pages may use this node, such as https://fleet.example; repeatable, * is all, with a token (ROBOTMEM_CORS_ORIGIN)."`
-	UntilStdin bool     `name:"until-stdin-ends" help:"End when standard input does, as when the program that started the node has ended."`
-	Rate       *float64 `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0."`
+	Addr       *string  `name:"addr" placeholder:"HOST:PORT" help:"Where to listen (ROBOTMEM_ADDR; default 127.0.0.1:7878). Port 0 takes a free one. An address that other machines reach needs a token." mapstructure:"addr,omitempty"`
+	TLSCert    *string  `name:"tls-cert" placeholder:"FILE" help:"Certificate chain as PEM, for HTTPS (ROBOTMEM_TLS_CERT)." mapstructure:"tls_cert,omitempty"`
+	TLSKey     *string  `name:"tls-key" placeholder:"FILE" help:"Its private key as PEM (ROBOTMEM_TLS_KEY)." mapstructure:"tls_key,omitempty"`
+	AllowHost  []string `name:"allow-host" sep:"none" placeholder:"NAME" help:"Name that callers may know this node by, beside localhost and its address; repeatable (ROBOTMEM_ALLOW_HOST)." mapstructure:"allow_host,omitempty"`
+	CORSOrigin []string `name:"cors-origin" sep:"none" placeholder:"ORIGIN" help:"Origin whose pages may use this node, such as https://fleet.example; repeatable, * is all, with a token (ROBOTMEM_CORS_ORIGIN)." mapstructure:"cors_origin,omitempty"`
+	UntilStdin bool     `name:"until-stdin-ends" help:"End when standard input does, as when the program that started the node has ended." mapstructure:"-"`
+	Rate       *float64 `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0." mapstructure:"-"`
 
 	start string // a page to begin with, which is printed too
 }
@@ -42,31 +44,18 @@ const (
 	maxRate     = 1_000_000
 )
 
-// apply puts the flags over the settings.
-func (c *webCmd) apply(s *config) {
-	for flag, setting := range map[*string]*string{c.Addr: &s.Addr, c.TLSCert: &s.TLSCert, c.TLSKey: &s.TLSKey} {
-		if flag != nil {
-			*setting = *flag
-		}
-	}
-	if c.Rate != nil {
-		s.Rate = strconv.FormatFloat(*c.Rate, 'g', -1, 64)
-	}
-	if len(c.AllowHost) > 0 {
-		s.AllowHost = c.AllowHost
-	}
-	if len(c.CORSOrigin) > 0 {
-		s.CORSOrigin = c.CORSOrigin
-	}
-}
-
 // Run serves until a signal comes. It prints its address when it can be asked.
 func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	set := &a.Config
 	if set.URL != "" {
 		return invalid("url", "web serves a file; leave out --url and ROBOTMEM_URL, or ask the node at %s itself", set.URL)
 	}
-	c.apply(set)
+	if err := mapstructure.Decode(c, set); err != nil {
+		return err
+	}
+	if c.Rate != nil {
+		set.Rate = strconv.FormatFloat(*c.Rate, 'g', -1, 64)
+	}
 	tokens, err := openTokens(set, func(err error) { a.Log.Error("tokens are as they were", "err", err) })
 	if err != nil {
 		return err
@@ -98,7 +87,8 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		}()
 		ctx = working
 	}
-	m, err := a.OpenDefault(ctx, clientWeb)
+	a.serves = clientWeb
+	m, err := a.OpenDefault(ctx)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -12,6 +11,7 @@ import (
 // by default still do.
 type collected struct {
 	robotmem.Node
+	robotmem.Zoned
 	name string
 }
 
@@ -20,15 +20,7 @@ func inCollection(m robotmem.Node, name string) robotmem.Node {
 	if name == "" {
 		return m
 	}
-	return &collected{m, name}
-}
-
-// LocalNow implements robotmem.Zoned.
-func (c *collected) LocalNow() time.Time {
-	if z, ok := c.Node.(robotmem.Zoned); ok {
-		return z.LocalNow()
-	}
-	return time.Now()
+	return &collected{m, m.(robotmem.Zoned), name} // a file and a client both are
 }
 
 // set sets the collection of a copy of a request. A request with a session belongs to the

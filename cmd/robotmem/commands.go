@@ -10,43 +10,48 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 
 	"github.com/alecthomas/kong"
+	"github.com/go-viper/mapstructure/v2"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // globals are the settings that every command takes. nil is not given.
 type globals struct {
-	DB         *string  `name:"db" placeholder:"PATH" help:"The memory's file (ROBOTMEM_DB). Default memory.db in ROBOTMEM_HOME, which is ~/.robotmem unless set."`
-	Collection *string  `name:"collection" placeholder:"NAME" help:"Namespace to work in; for commands that read, * is all (ROBOTMEM_COLLECTION)."`
-	Embedder   *string  `name:"embedder" placeholder:"NAME" help:"auto, none, ollama:MODEL, openai:MODEL or model2vec:DIR (ROBOTMEM_EMBEDDER). auto takes a local Ollama, if there is one, or else the last pulled model."`
-	Config     *string  `name:"config" placeholder:"FILE" help:"Settings as YAML (ROBOTMEM_CONFIG). Default config.yaml in ROBOTMEM_HOME."`
-	Taxonomy   *string  `name:"taxonomy" placeholder:"FILE" help:"Rules of classification instead of the built-in ones (ROBOTMEM_TAXONOMY)."`
-	Durability *string  `name:"durability" placeholder:"full|normal" help:"full: an answered write survives power loss. normal: it survives the death of the process (ROBOTMEM_DURABILITY)."`
-	AllowPath  []string `name:"allow-path" sep:"none" placeholder:"DIR" help:"Folder that save-perception --path may read from; repeatable (ROBOTMEM_ALLOW_PATH)."`
-	ReadOnly   bool     `name:"read-only" help:"Change nothing: what would write is refused (ROBOTMEM_READ_ONLY). With token create: a token that may ask and not change."`
-	Create     bool     `name:"create" help:"Begin a memory in a file of 0 bytes, which is refused otherwise: something may have emptied it."`
-	Memory     *string  `name:"memory" placeholder:"SIZE" help:"Limit of memory, such as 64MiB: smaller caches, slower recall (ROBOTMEM_MEMORY). Default a quarter of the machine's memory."`
-	LogLevel   *string  `name:"log-level" placeholder:"LEVEL" help:"debug, info, warn or error, on stderr (ROBOTMEM_LOG_LEVEL)."`
-	URL        *string  `name:"url" placeholder:"URL" help:"Ask the node at this address, such as http://127.0.0.1:7878, instead of a file (ROBOTMEM_URL)."`
+	DB         *string  `name:"db" placeholder:"PATH" help:"The memory's file (ROBOTMEM_DB). Default memory.db in ROBOTMEM_HOME, which is ~/.robotmem unless set." mapstructure:"db,omitempty"`
+	Collection *string  `name:"collection" placeholder:"NAME" help:"Namespace to work in; for commands that read, * is all (ROBOTMEM_COLLECTION)." mapstructure:"collection,omitempty"`
+	Embedder   *string  `name:"embedder" placeholder:"NAME" help:"auto, none, ollama:MODEL, openai:MODEL or model2vec:DIR (ROBOTMEM_EMBEDDER). auto takes a local Ollama, if there is one, or else the last pulled model." mapstructure:"embedder,omitempty"`
+	Config     *string  `name:"config" placeholder:"FILE" help:"Settings as YAML (ROBOTMEM_CONFIG). Default config.yaml in ROBOTMEM_HOME." mapstructure:"-"`
+	Taxonomy   *string  `name:"taxonomy" placeholder:"FILE" help:"Rules of classification instead of the built-in ones (ROBOTMEM_TAXONOMY)." mapstructure:"taxonomy,omitempty"`
+	Durability *string  `name:"durability" placeholder:"full|normal" help:"full: an answered write survives power loss. normal: it survives the death of the process (ROBOTMEM_DURABILITY)." mapstructure:"durability,omitempty"`
+	AllowPath  []string `name:"allow-path" sep:"none" placeholder:"DIR" help:"Folder that save-perception --path may read from; repeatable (ROBOTMEM_ALLOW_PATH)." mapstructure:"allow_path,omitempty"`
+	ReadOnly   bool     `name:"read-only" help:"Change nothing: what would write is refused (ROBOTMEM_READ_ONLY). With token create: a token that may ask and not change." mapstructure:"read_only,omitempty"`
+	Create     bool     `name:"create" help:"Begin a memory in a file of 0 bytes, which is refused otherwise: something may have emptied it." mapstructure:"-"`
+	Memory     *string  `name:"memory" placeholder:"SIZE" help:"Limit of memory, such as 64MiB: smaller caches, slower recall (ROBOTMEM_MEMORY). Default a quarter of the machine's memory." mapstructure:"memory,omitempty"`
+	LogLevel   *string  `name:"log-level" placeholder:"LEVEL" help:"debug, info, warn or error, on stderr (ROBOTMEM_LOG_LEVEL)." mapstructure:"log_level,omitempty"`
+	URL        *string  `name:"url" placeholder:"URL" help:"Ask the node at this address, such as http://127.0.0.1:7878, instead of a file (ROBOTMEM_URL)." mapstructure:"url,omitempty"`
 }
 
-// given are the flags of the command line by their names in the file.
-func (g *globals) given() map[string]any {
+// given are the settings of the environment, and over them the flags of the command line, by
+// their names in the file.
+func (g *globals) given(env func(string) (string, bool)) (map[string]any, error) {
 	out := map[string]any{}
-	for key, value := range map[string]*string{
-		"db": g.DB, "collection": g.Collection, "embedder": g.Embedder, "taxonomy": g.Taxonomy,
-		"durability": g.Durability, "log_level": g.LogLevel, "memory": g.Memory, "url": g.URL,
-	} {
-		if value != nil {
-			out[key] = *value
+	for key := range defaults() {
+		v, _ := env("ROBOTMEM_" + strings.ToUpper(key))
+		if other := foreignNames[key]; v == "" && other != "" {
+			v, _ = env(other)
+		}
+		if v == "" {
+			continue
+		}
+		var value any = v
+		if split := listSettings[key]; split != nil {
+			value = split(v)
+		}
+		var err error
+		if out[key], err = settingValue(key, value); err != nil {
+			return nil, invalid(key, "%v", err)
 		}
 	}
-	if g.ReadOnly {
-		out["read_only"] = true
-	}
-	if len(g.AllowPath) > 0 {
-		out["allow_path"] = g.AllowPath
-	}
-	return out
+	return out, mapstructure.Decode(g, &out)
 }
 
 // cli is the grammar: the commands of robotmem.Ops and the commands of this package.
@@ -75,11 +80,11 @@ type cli struct {
 
 const description = "A memory for robots: it records what happened, recalls what worked here, and says why."
 
-// execute parses args and runs the command. The code is valid if there is no error.
-func (a *app) execute(ctx context.Context, args []string) (code int, err error) {
+// execute parses args and runs the command.
+func (a *app) execute(ctx context.Context, args []string) error {
 	grammar := &cli{}
-	ops := newOpCommands()
-	grammar.Plugins = kong.Plugins{ops.grammar}
+	ops, plugin := newOpCommands()
+	grammar.Plugins = kong.Plugins{plugin}
 	ended := -1
 	parser, err := kong.New(grammar,
 		kong.Name("robotmem"), kong.Description(description),
@@ -97,53 +102,49 @@ func (a *app) execute(ctx context.Context, args []string) (code int, err error) 
 		}),
 	)
 	if err != nil {
-		return 0, fmt.Errorf("the command line's grammar: %w", err)
+		return fmt.Errorf("the command line's grammar: %w", err)
 	}
 	ops.describe(parser.Model.Node)
 	k, err := parser.Parse(args)
 	if ended >= 0 { // help was printed
-		return ended, nil
+		return exitCode(ended)
 	}
 	if err != nil {
-		return 0, usage(err)
+		return usage(err)
 	}
 	if a.Config, err = loadConfig(&grammar.globals, a.env); err != nil {
 		if k.Command() != "version" {
-			return 0, err
+			return err
 		}
 	}
-	a.Log = a.Config.logger(a)
+	a.Log = slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: a.Config.level}))
 	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: local.OSUser(), Tool: robotmem.ToolCLI})
-	if c := ops.find(k.Selected()); c != nil {
-		return 0, c.run(ctx, a)
+	if c := ops[k.Selected().Path()]; c != nil {
+		return c.run(ctx, a)
 	}
 	k.BindTo(ctx, (*context.Context)(nil))
 	k.Bind(&grammar.globals)
-	return 0, k.Run(a)
+	return k.Run(a)
 }
 
 // usage is the error for a command line that cannot be parsed.
 func usage(err error) error {
 	help := "robotmem --help"
 	if p := (*kong.ParseError)(nil); errors.As(err, &p) && p.Context != nil && p.Context.Selected() != nil {
-		name := commandPath(p.Context.Selected())
+		name := p.Context.Selected().Path()
 		help = "robotmem " + name + " --help"
 		err = fmt.Errorf("%s: %w", name, err)
 	}
-	return &exitError{code: exitCodes[robotmem.Invalid], err: fmt.Errorf("%w; see %s", err, help)}
+	return invalid("", "%w; see %s", err, help)
 }
 
-// commandPath is a command's name with those above it: "session start".
-func commandPath(n *kong.Node) string {
-	var names []string
-	for ; n != nil && n.Type != kong.ApplicationNode; n = n.Parent {
-		names = append([]string{n.Name}, names...)
-	}
-	return strings.Join(names, " ")
-}
+// exitCode ends the program when what failed is said already.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 // exitCodes maps every kind to the code it ends with.
-var exitCodes = map[robotmem.Kind]int{
+var exitCodes = map[robotmem.Kind]exitCode{
 	robotmem.Invalid:     2,
 	robotmem.Forbidden:   2,
 	robotmem.NotFound:    3,
@@ -154,19 +155,17 @@ var exitCodes = map[robotmem.Kind]int{
 	robotmem.Internal:    1,
 }
 
-const exitUnhealthy = 4
+const exitUnhealthy exitCode = 4
 
 // fail prints an error and returns the exit code. The internal cause goes to the log.
 func (a *app) fail(err error) int {
+	a.bar.Done()
 	code := exitCodes[robotmem.KindOf(err)]
-	exit := (*exitError)(nil)
-	if errors.As(err, &exit) {
-		code = exit.code
+	if errors.As(err, &code) {
+		return int(code)
 	}
-	if exit == nil || exit.err != nil {
-		fmt.Fprintf(a.Stderr, "robotmem: %v\n", err)
-	}
-	if a.Log != nil && exit == nil {
+	fmt.Fprintf(a.Stderr, "robotmem: %v\n", err)
+	if a.Log != nil {
 		level := slog.LevelDebug
 		if k := robotmem.KindOf(err); k == robotmem.Internal || k == robotmem.Corrupt {
 			level = slog.LevelError
@@ -175,24 +174,19 @@ func (a *app) fail(err error) int {
 			a.Log.Log(context.Background(), level, "cause", "kind", robotmem.KindOf(err), "err", cause)
 		}
 	}
-	return code
+	return int(code)
 }
 
 // innermost is the first cause of an error.
 func innermost(err error) error {
 	for {
-		switch e := err.(type) {
-		case interface{ Unwrap() []error }:
-			if errs := e.Unwrap(); len(errs) > 0 {
-				err = errs[0]
-				continue
-			}
-		case interface{ Unwrap() error }:
-			if inner := e.Unwrap(); inner != nil {
-				err = inner
-				continue
-			}
+		inner := errors.Unwrap(err)
+		if joined, ok := err.(interface{ Unwrap() []error }); ok {
+			inner = joined.Unwrap()[0]
 		}
-		return err
+		if inner == nil {
+			return err
+		}
+		err = inner
 	}
 }

@@ -62,6 +62,12 @@ type config struct {
 	// collectionGiven: on the command line, not as a default in the environment or the file.
 	collectionGiven bool
 	homeErr         error
+
+	// What check has read of the texts above.
+	level     slog.Level
+	memory    local.Memory
+	retention local.Retention
+	backups   *backup.Schedule // nil if none is set
 }
 
 // pathSettings are resolved against the folder of the file that holds them.
@@ -90,7 +96,7 @@ func defaults() map[string]any {
 
 // loadConfig merges defaults, file, environment and flags.
 func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
-	c := config{collectionGiven: g.Collection != nil, Create: g.Create}
+	c := config{collectionGiven: g.Collection != nil, Create: g.Create, level: slog.LevelWarn}
 	c.Home, c.homeErr = home(env)
 	settings := defaults()
 	if path, required := configPath(g, env, c.Home); path != "" {
@@ -98,24 +104,11 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 			return c, err
 		}
 	}
-	for key := range settings {
-		v, _ := env("ROBOTMEM_" + strings.ToUpper(key))
-		if other := foreignNames[key]; v == "" && other != "" {
-			v, _ = env(other)
-		}
-		if v == "" {
-			continue
-		}
-		var value any = v
-		if split := listSettings[key]; split != nil {
-			value = split(v)
-		}
-		var err error
-		if settings[key], err = settingValue(key, value); err != nil {
-			return c, invalid(key, "%v", err)
-		}
+	given, err := g.given(env)
+	if err != nil {
+		return c, err
 	}
-	maps.Copy(settings, g.given())
+	maps.Copy(settings, given)
 	if err := mapstructure.Decode(settings, &c); err != nil {
 		return c, invalid("config", "%v", err)
 	}
@@ -144,13 +137,12 @@ func home(env func(string) (string, bool)) (string, error) {
 	if h, ok := env("ROBOTMEM_HOME"); ok && h != "" {
 		return filepath.Abs(h)
 	}
-	user, ok := env("HOME")
-	if !ok || user == "" {
-		if user, ok = env("USERPROFILE"); !ok || user == "" {
-			return "", errors.New("there is no home folder (HOME is not set); pass --db, or set ROBOTMEM_HOME")
+	for _, variable := range []string{"HOME", "USERPROFILE"} {
+		if user, _ := env(variable); user != "" {
+			return filepath.Join(user, ".robotmem"), nil
 		}
 	}
-	return filepath.Join(user, ".robotmem"), nil
+	return "", errors.New("there is no home folder (HOME is not set); pass --db, or set ROBOTMEM_HOME")
 }
 
 // configPath is the file to read, "" for none, and whether the user named it.
@@ -277,35 +269,27 @@ func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
 
 // check checks the settings that only this program uses. The memory checks the others.
 func (c *config) check() error {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+	if err := c.level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return invalid("log-level", "must be debug, info, warn or error, not %q", c.LogLevel)
 	}
-	if _, err := parseRetention(c.Retention, c.MinFree); err != nil {
+	var err error
+	if c.retention, err = parseRetention(c.Retention, c.MinFree); err != nil {
 		return err
 	}
-	if _, err := c.schedule(); err != nil {
+	if c.backups, err = c.schedule(); err != nil {
 		return err
 	}
-	if _, err := c.memory(); err != nil {
-		return err
+	if c.Memory != "" {
+		n, err := parseSize(c.Memory)
+		if err != nil {
+			return invalid("memory", "must be a size such as 64MiB, not %q", c.Memory)
+		}
+		c.memory = local.Memory(n)
 	}
 	if c.URL != "" && !strings.HasPrefix(c.URL, "http://") && !strings.HasPrefix(c.URL, "https://") {
 		return invalid("url", "must begin with http:// or https://, not %q", c.URL)
 	}
 	return nil
-}
-
-// memory is the budget of memory in bytes, 0 if none is set.
-func (c *config) memory() (local.Memory, error) {
-	if c.Memory == "" {
-		return 0, nil
-	}
-	n, err := parseSize(c.Memory)
-	if err != nil {
-		err = invalid("memory", "must be a size such as 64MiB, not %q", c.Memory)
-	}
-	return local.Memory(n), err
 }
 
 // schedule is the schedule of backups, nil if none is set.
@@ -331,13 +315,6 @@ func (c *config) schedule() (*backup.Schedule, error) {
 		return nil, invalid("backup.keep", "must be 1 to %d backups, not %q", backup.MaxKeep, c.BackupKeep)
 	}
 	return s, nil
-}
-
-// logger writes to stderr from the level of the settings on.
-func (c *config) logger(a *app) *slog.Logger {
-	level := slog.LevelWarn
-	_ = level.UnmarshalText([]byte(c.LogLevel)) // checked when it was read
-	return slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: level}))
 }
 
 // dbPath is the user's own memory.

@@ -82,9 +82,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := checkLimits(); err != nil {
 		return a.fail(err)
 	}
-	done, err := a.execute(ctx, args)
-	if err != nil {
+	if err := a.execute(ctx, args); err != nil {
 		return a.fail(err)
 	}
-	return done
+	return 0
 }

@@ -17,15 +17,11 @@ import (
 // flags, those with cli:"arg" positional arguments. The operation itself decodes the texts, so
 // that errors have the same words as over MCP and REST.
 
-// opCommands are those commands with the struct that kong parses them into.
-type opCommands struct {
-	grammar  any // pointer to the struct; a kong plugin
-	commands []*opCommand
-}
+// opCommands are those commands by their path, such as "session start".
+type opCommands map[string]*opCommand
 
 // opCommand is the command of one operation.
 type opCommand struct {
-	path   string // "session start"
 	op     *robotmem.Op
 	fields []opField
 	target reflect.Value // the parsed struct
@@ -38,60 +34,46 @@ type opField struct {
 }
 
 // extras are flags that are not fields of the request, by command. They follow the fields.
-var extras = map[string][]reflect.StructField{
-	"save-perception": {extraFlag("File", "file", "PATH")},
-	"data":            {extraFlag("Output", "output", "FILE")},
-	"preview":         {extraFlag("Output", "output", "FILE")},
-	"forget":          {{Name: "Yes", Type: reflect.TypeFor[*bool](), Tag: `name:"yes"`}},
+var extras = map[string]reflect.Type{
+	"save-perception": reflect.TypeFor[struct {
+		File *string `name:"file" placeholder:"PATH" help:"A file on this machine to save; its bytes are sent along, wherever the memory is."`
+	}](),
+	"data":    outputFlag,
+	"preview": outputFlag,
+	"forget": reflect.TypeFor[struct {
+		Yes *bool `name:"yes" help:"Purge without asking; what runs without a terminal needs it."`
+	}](),
 }
 
-var extraHelp = map[string]string{
-	"file":   "A file on this machine to save; its bytes are sent along, wherever the memory is.",
-	"output": "Write the bytes to this file instead of stdout.",
-	"yes":    "Purge without asking; what runs without a terminal needs it.",
-	"json":   "Print the answer as JSON, as REST gives it.",
-}
+var outputFlag = reflect.TypeFor[struct {
+	Output *string `name:"output" placeholder:"FILE" help:"Write the bytes to this file instead of stdout."`
+}]()
 
-func extraFlag(field, name, placeholder string) reflect.StructField {
-	return reflect.StructField{Name: field, Type: reflect.TypeFor[*string](), Tag: reflect.StructTag(fmt.Sprintf(`name:%q placeholder:%q`, name, placeholder))}
-}
-
-// newOpCommands builds the struct: one field a command, and for "session
-// start" one in the struct of "session".
-func newOpCommands() *opCommands {
-	b := &opCommands{}
-	var top []reflect.StructField
-	groups := map[string][]reflect.StructField{}
-	var order []string
+// newOpCommands returns the commands, and a pointer to the struct that kong parses them into: a
+// plugin with one field a command, and for "session start" one in the struct of "session".
+func newOpCommands() (commands opCommands, grammar any) {
+	commands = opCommands{}
+	var top, sessions []reflect.StructField
 	for _, op := range robotmem.Ops() {
 		if op.CLI == "" {
 			continue
 		}
-		c := &opCommand{path: op.CLI, op: op}
-		b.commands = append(b.commands, c)
-		group, name, nested := strings.Cut(op.CLI, " ")
-		field := reflect.StructField{
-			Name: fmt.Sprintf("Op%d", len(b.commands)), Type: c.build(),
-			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q group:"memory"`, group)),
+		c := &opCommand{op: op}
+		commands[op.CLI] = c
+		name, of, group := op.CLI, &top, "memory"
+		if _, nested, ok := strings.Cut(op.CLI, " "); ok {
+			name, of, group = nested, &sessions, "sessions"
 		}
-		if !nested {
-			top = append(top, field)
-			continue
-		}
-		if groups[group] == nil {
-			order = append(order, group)
-		}
-		field.Tag = reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q group:"sessions"`, name))
-		groups[group] = append(groups[group], field)
-	}
-	for i, name := range order {
-		top = append(top, reflect.StructField{
-			Name: fmt.Sprintf("Group%d", i), Type: reflect.StructOf(groups[name]),
-			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q group:"sessions"`, name)),
+		*of = append(*of, reflect.StructField{
+			Name: fmt.Sprintf("Op%d", len(commands)), Type: c.build(),
+			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q group:%q`, name, group)),
 		})
 	}
-	b.grammar = reflect.New(reflect.StructOf(top)).Interface()
-	return b
+	top = append(top, reflect.StructField{
+		Name: "Session", Type: reflect.StructOf(sessions),
+		Tag: `cmd:"" name:"session" group:"sessions" help:"Open, close, list and replay episodes."`,
+	})
+	return commands, reflect.New(reflect.StructOf(top)).Interface()
 }
 
 // build makes the struct that holds the command's values as text.
@@ -105,11 +87,14 @@ func (c *opCommand) build() reflect.Type {
 			continue
 		}
 		c.fields = append(c.fields, opField{name, f})
-		out = append(out, reflect.StructField{Name: fmt.Sprintf("F%d", len(out)), Type: textType(f.Type), Tag: fieldTag(name, f)})
+		out = append(out, reflect.StructField{Name: fmt.Sprintf("F%d", len(out)), Type: textType(f.Type), Tag: c.fieldTag(name, f)})
 	}
-	out = append(out, extras[c.path]...)
-	out = append(out, reflect.StructField{Name: "JSON", Type: reflect.TypeFor[bool](), Tag: `name:"json"`})
-	return reflect.StructOf(out)
+	if extra := extras[c.op.CLI]; extra != nil {
+		out = append(out, extra.Field(0))
+	}
+	return reflect.StructOf(append(out, reflect.StructField{
+		Name: "JSON", Type: reflect.TypeFor[bool](), Tag: `name:"json" help:"Print the answer as JSON, as REST gives it."`,
+	}))
 }
 
 // textType is what kong reads a field into; nil is not given.
@@ -128,16 +113,26 @@ func textType(t reflect.Type) reflect.Type {
 
 func isBytes(t reflect.Type) bool { return t == reflect.TypeFor[[]byte]() }
 
-func fieldTag(name string, f reflect.StructField) reflect.StructTag {
-	flag := strings.ReplaceAll(name, "_", "-")
-	if f.Tag.Get("cli") == "arg" {
-		optional := ""
-		if !required(f) {
-			optional = ` optional:""`
-		}
-		return reflect.StructTag(fmt.Sprintf(`arg:"" name:%q%s`, flag, optional))
+func (c *opCommand) fieldTag(name string, f reflect.StructField) reflect.StructTag {
+	flag, help := strings.ReplaceAll(name, "_", "-"), f.Tag.Get("doc")
+	if d := f.Tag.Get("default"); d != "" {
+		help = strings.TrimSuffix(help, ".") + " (default " + d + ")."
 	}
-	tag := fmt.Sprintf(`name:%q`, flag)
+	required := slices.Contains(strings.Split(f.Tag.Get("validate"), ","), "required")
+	if f.Tag.Get("cli") == "arg" {
+		if c.op.In.Field(0).Type.Kind() == reflect.String {
+			help += " - reads it from stdin."
+		}
+		tag := fmt.Sprintf(`arg:"" name:%q help:%q`, flag, help)
+		if !required {
+			tag += ` optional:""`
+		}
+		return reflect.StructTag(tag)
+	}
+	if required {
+		help += " Required."
+	}
+	tag := fmt.Sprintf(`name:%q help:%q`, flag, help)
 	switch t := f.Type; {
 	case t == reflect.TypeFor[*bool]():
 		tag += ` negatable:""`
@@ -147,10 +142,6 @@ func fieldTag(name string, f reflect.StructField) reflect.StructTag {
 		tag += fmt.Sprintf(` placeholder:%q`, placeholder(t))
 	}
 	return reflect.StructTag(tag)
-}
-
-func required(f reflect.StructField) bool {
-	return slices.Contains(strings.Split(f.Tag.Get("validate"), ","), "required")
 }
 
 func placeholder(t reflect.Type) string {
@@ -172,79 +163,22 @@ func placeholder(t reflect.Type) string {
 	return "JSON"
 }
 
-// describe sets the help texts of the parsed grammar and finds the struct of each command. Tags
-// could not hold the quotes of the texts.
-func (b *opCommands) describe(root *kong.Node) {
-	for _, n := range leaves(root) {
-		n.Detail = examples(commandPath(n))
-		if c := b.find(n); c != nil {
-			c.describe(n)
+// describe sets the help of the commands and finds the struct of each.
+func (o opCommands) describe(root *kong.Node) {
+	for _, n := range root.Leaves(false) {
+		n.Detail = examples(n.Path())
+		c := o[n.Path()]
+		if c == nil {
+			continue
+		}
+		c.target = n.Target
+		doc, _, _ := strings.Cut(c.op.Doc, " Example: ")
+		first, rest, _ := strings.Cut(doc, ". ") // lists of commands show the first sentence
+		n.Help = strings.TrimSuffix(first, ".") + "."
+		if rest != "" {
+			n.Detail = rest + "\n\n" + n.Detail
 		}
 	}
-	for _, n := range root.Children {
-		if n.Name == "session" {
-			n.Help = "Open, close, list and replay episodes."
-		}
-	}
-}
-
-func leaves(n *kong.Node) []*kong.Node {
-	if n.Leaf() && n.Type == kong.CommandNode {
-		return []*kong.Node{n}
-	}
-	var out []*kong.Node
-	for _, child := range n.Children {
-		out = append(out, leaves(child)...)
-	}
-	return out
-}
-
-func (c *opCommand) describe(n *kong.Node) {
-	c.target = n.Target
-	doc, _, _ := strings.Cut(c.op.Doc, " Example: ")
-	first, rest, _ := strings.Cut(doc, ". ") // lists of commands show the first sentence
-	n.Help = strings.TrimSuffix(first, ".") + "."
-	if rest != "" {
-		n.Detail = rest + "\n\n" + n.Detail
-	}
-	help := map[string]string{}
-	for _, f := range c.fields {
-		text := f.in.Tag.Get("doc")
-		if d := f.in.Tag.Get("default"); d != "" {
-			text = strings.TrimSuffix(text, ".") + " (default " + d + ")."
-		}
-		if required(f.in) && f.in.Tag.Get("cli") != "arg" {
-			text += " Required."
-		}
-		help[strings.ReplaceAll(f.name, "_", "-")] = text
-	}
-	for _, flag := range n.Flags {
-		if text, ok := help[flag.Name]; ok {
-			flag.Help = text
-		} else if text, ok := extraHelp[flag.Name]; ok {
-			flag.Help = text
-		}
-	}
-	for _, p := range n.Positional {
-		p.Help = help[p.Name] + " - reads it from stdin."
-		if c.op.In.Field(0).Type.Kind() != reflect.String {
-			p.Help = help[p.Name]
-		}
-	}
-}
-
-// find returns the command of a node, nil if the node is no operation.
-func (b *opCommands) find(n *kong.Node) *opCommand {
-	if n == nil {
-		return nil
-	}
-	path := commandPath(n)
-	for _, c := range b.commands {
-		if c.path == path {
-			return c
-		}
-	}
-	return nil
 }
 
 // exampleText has the examples in the help of each command, below a line "= " and its path.

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -182,11 +183,8 @@ func textsOf(v reflect.Value) []string {
 			return []string{*v}
 		}
 	case *bool:
-		if v != nil && *v {
-			return []string{"true"}
-		}
 		if v != nil {
-			return []string{"false"}
+			return []string{strconv.FormatBool(*v)}
 		}
 	case []string:
 		if len(v) > 0 {

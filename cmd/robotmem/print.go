@@ -211,7 +211,9 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 	for _, p := range r.Times {
 		w.line("%q read as %s", p.Text, spanText(p.After, p.Before))
 	}
-	w.degraded(r.Degraded)
+	for _, why := range r.Degraded {
+		w.line("degraded: %s", why)
+	}
 	if r.More > 0 {
 		w.line("%d more do not fit --max-tokens", r.More)
 	}
@@ -249,13 +251,6 @@ func (l *lines) detail(name, text string) { l.line("  %s: %s", name, oneLine(tex
 func (l *lines) block(text string) {
 	for s := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		l.line("%s", oneLine(s))
-	}
-}
-
-// degraded says what could not answer, or was left out, and why.
-func (l *lines) degraded(remarks []string) {
-	for _, r := range remarks {
-		l.line("degraded: %s", r)
 	}
 }
 

@@ -23,34 +23,32 @@ const (
 type progressBar struct {
 	mu    sync.Mutex
 	w     io.Writer // nil draws nothing
-	label string
-	total int64
-	done  int64
+	now   progress.Report
 	first int64 // done before this run, which is no part of the rate
-	text  func(int64) string
 	start time.Time
 	drawn time.Time
 }
 
-// newProgress starts a bar on the terminal's stderr. total 0 is unknown.
+// newProgress starts a bar on the terminal's stderr, in the place of an earlier one. It is there
+// until the next answer or error. total 0 is unknown.
 func (a *app) newProgress(label string, total int64) *progressBar {
-	p := &progressBar{label: label, total: total, text: numberText, start: time.Now()}
+	a.bar.Done()
+	p := &progressBar{now: progress.Report{Stage: label, Total: total}, start: time.Now()}
 	if f, ok := a.Stderr.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
 		p.w = f
 	}
+	a.bar = p
 	return p
 }
 
-func numberText(n int64) string { return fmt.Sprint(n) }
-
 // inBytes shows the amounts as sizes.
-func (p *progressBar) inBytes() *progressBar { p.text = sizeText; return p }
+func (p *progressBar) inBytes() *progressBar { p.now.Unit = "bytes"; return p }
 
 // Add counts n more as done.
 func (p *progressBar) Add(n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done += n
+	p.now.Done += n
 	p.redraw()
 }
 
@@ -70,10 +68,10 @@ func (p *progressBar) Write(b []byte) (int, error) {
 func (p *progressBar) Set(done, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.total == 0 {
+	if p.now.Total == 0 {
 		p.first = done
 	}
-	p.done, p.total = done, total
+	p.now.Done, p.now.Total = done, total
 	p.redraw()
 }
 
@@ -81,14 +79,10 @@ func (p *progressBar) Set(done, total int64) {
 func (p *progressBar) Report(now progress.Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.label != now.Stage {
-		p.label, p.start = now.Stage, time.Now() // its rate is its own
-		p.text = numberText
-		if now.Unit == "bytes" {
-			p.text = sizeText
-		}
+	if p.now.Stage != now.Stage {
+		p.start = time.Now() // its rate is its own
 	}
-	p.done, p.total = now.Done, now.Total
+	p.now = now
 	if p.w != nil {
 		p.draw()
 	}
@@ -96,12 +90,12 @@ func (p *progressBar) Report(now progress.Report) {
 
 // watched returns a context whose operations draw a bar on the terminal's stderr. Without a
 // terminal no progress is computed.
-func (a *app) watched(ctx context.Context) (context.Context, *progressBar) {
+func (a *app) watched(ctx context.Context) context.Context {
 	bar := a.newProgress("", 0)
 	if bar.w != nil {
 		ctx = progress.With(ctx, bar.Report)
 	}
-	return ctx, bar
+	return ctx
 }
 
 // Clear removes the bar until it is drawn again, so that a line can be written.
@@ -114,8 +108,11 @@ func (p *progressBar) Clear() {
 	}
 }
 
-// Done removes the bar.
+// Done removes the bar, if there is one.
 func (p *progressBar) Done() {
+	if p == nil {
+		return
+	}
 	p.Clear()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,16 +121,21 @@ func (p *progressBar) Done() {
 
 func (p *progressBar) draw() {
 	p.drawn = time.Now()
-	rate := float64(p.done-p.first) / max(time.Since(p.start).Seconds(), 1e-3)
-	line := fmt.Sprintf("%s %s, %s/s", p.label, p.text(p.done), p.text(int64(rate)))
-	if p.done == 0 && p.total == 0 {
-		line = p.label + " …"
+	now := p.now
+	text := func(n int64) string { return fmt.Sprint(n) }
+	if now.Unit == "bytes" {
+		text = sizeText
 	}
-	if p.total > 0 {
-		part := min(float64(p.done)/float64(p.total), 1)
+	rate := text(int64(float64(now.Done-p.first) / max(time.Since(p.start).Seconds(), 1e-3)))
+	line := fmt.Sprintf("%s %s, %s/s", now.Stage, text(now.Done), rate)
+	if now.Done == 0 && now.Total == 0 {
+		line = now.Stage + " …"
+	}
+	if now.Total > 0 {
+		part := min(float64(now.Done)/float64(now.Total), 1)
 		filled := int(part * progressWidth)
-		line = fmt.Sprintf("%s [%s%s] %3.0f %% of %s, %s/s", p.label,
-			strings.Repeat("#", filled), strings.Repeat(".", progressWidth-filled), 100*part, p.text(p.total), p.text(int64(rate)))
+		line = fmt.Sprintf("%s [%s%s] %3.0f %% of %s, %s/s", now.Stage,
+			strings.Repeat("#", filled), strings.Repeat(".", progressWidth-filled), 100*part, text(now.Total), rate)
 	}
 	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
 }

@@ -44,9 +44,7 @@ func TestBarOfAnOperation(t *testing.T) {
 // Where no terminal would show it, nobody works it out.
 func TestNothingIsWatchedWithoutATerminal(t *testing.T) {
 	a := &app{Stderr: &bytes.Buffer{}}
-	ctx, bar := a.watched(context.Background())
-	defer bar.Done()
-	if progress.Of(ctx) != nil {
+	if ctx := a.watched(context.Background()); progress.Of(ctx) != nil {
 		t.Error("a bar is watched that is not drawn")
 	}
 }

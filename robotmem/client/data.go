@@ -158,8 +158,7 @@ func (c *Client) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePercept
 	}
 	out, in := io.Pipe()
 	form := multipart.NewWriter(in)
-	source := &source{data, make(chan error, 1)}
-	go func() { in.CloseWithError(writeForm(form, fields, source)) }()
+	go func() { in.CloseWithError(writeForm(form, fields, source{data})) }()
 	defer out.Close() // ends the goroutine if the node answers before the end
 	req, err := c.newRequest(ctx, op, op.Path(), out, "application/json")
 	if err != nil {
@@ -167,30 +166,21 @@ func (c *Client) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePercept
 	}
 	req.Header.Set("Content-Type", form.FormDataContentType())
 	res, err := answer[robotmem.SavePerceptionResponse](c, op, req)
-	if err == nil {
-		return res, nil
+	if unread := (*unreadError)(nil); errors.As(err, &unread) {
+		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "data", Err: fmt.Errorf("could not be read to its end (%w); nothing was stored", unread.error)}
 	}
-	select { // an error of reading data is not the node's
-	case why := <-source.failed:
-		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "data", Err: fmt.Errorf("could not be read to its end (%w); nothing was stored", why)}
-	default:
-		return nil, err
-	}
+	return res, err
 }
 
-// source is a payload that records why it could not be read.
-type source struct {
-	io.Reader
-	failed chan error // capacity 1
-}
+// source is a payload whose errors of reading are told from those of the node.
+type source struct{ io.Reader }
 
-func (s *source) Read(p []byte) (int, error) {
+type unreadError struct{ error }
+
+func (s source) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
 	if err != nil && err != io.EOF {
-		select {
-		case s.failed <- err:
-		default:
-		}
+		err = &unreadError{err}
 	}
 	return n, err
 }

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"time"
@@ -114,7 +113,7 @@ func askRobot(ctx context.Context, name string, questions []question, open OpenA
 	ids, keys, sessions := map[string]int64{}, map[int64]string{}, map[string]string{}
 	err = lines(name+".calls.jsonl", func(c call) error {
 		now = c.At
-		if o := robotmem.OpByName(c.Op); o != nil && slices.Contains(o.Fields(), "session_id") && sessions[c.Session] != "" {
+		if slices.Contains(robotmem.OpByName(c.Op).Fields(), "session_id") && sessions[c.Session] != "" {
 			c.Args["session_id"] = sessions[c.Session]
 		}
 		if c.Op == "update" || c.Op == "forget" {
@@ -125,18 +124,17 @@ func askRobot(ctx context.Context, name string, questions []question, open OpenA
 				used[i] = ids[fmt.Sprint(used[i])]
 			}
 		}
-		var out struct {
-			MemoryID  int64  `json:"memory_id"`
-			SessionID string `json:"session_id"`
-		}
-		if err := ask(ctx, s, c.Op, c.Args, &out); err != nil {
+		out, err := ask(ctx, s, c.Op, c.Args)
+		if err != nil {
 			res.Refused = append(res.Refused, fmt.Sprintf("%s %s: %v", name, c.Key, err))
 		}
-		switch c.Op {
-		case "start_session":
-			sessions[c.Session] = out.SessionID
-		case "learn", "save_perception":
-			ids[c.Key], keys[out.MemoryID] = out.MemoryID, c.Key
+		switch r := out.(type) {
+		case *robotmem.StartSessionResponse:
+			sessions[c.Session] = r.SessionID
+		case *robotmem.LearnResponse:
+			ids[c.Key], keys[r.MemoryID] = r.MemoryID, c.Key
+		case *robotmem.SavePerceptionResponse:
+			ids[c.Key], keys[r.MemoryID] = r.MemoryID, c.Key
 		}
 		return nil
 	})
@@ -145,13 +143,14 @@ func askRobot(ctx context.Context, name string, questions []question, open OpenA
 	}
 	for _, q := range questions {
 		now = q.Now
-		var out robotmem.RecallResponse
-		if err := ask(ctx, s, "recall", q.Ask, &out); err != nil {
-			res.Refused = append(res.Refused, fmt.Sprintf("%s: %v", q.ID, err))
-		}
 		got := []string{}
-		for _, m := range out.Memories[:min(5, len(out.Memories))] {
-			got = append(got, keys[m.MemoryID])
+		if out, err := ask(ctx, s, "recall", q.Ask); err != nil {
+			res.Refused = append(res.Refused, fmt.Sprintf("%s: %v", q.ID, err))
+		} else {
+			memories := out.(*robotmem.RecallResponse).Memories
+			for _, m := range memories[:min(5, len(memories))] {
+				got = append(got, keys[m.MemoryID])
+			}
 		}
 		if kinds[q.Kind] == nil {
 			kinds[q.Kind] = &AnswersKind{Kind: q.Kind}
@@ -172,33 +171,14 @@ func askRobot(ctx context.Context, name string, questions []question, open OpenA
 }
 
 // ask makes a call as it comes from a client.
-func ask(ctx context.Context, s robotmem.Service, op string, args map[string]any, out any) error {
-	request, err := json.Marshal(args)
-	if err != nil {
-		return err
-	}
-	o := robotmem.OpByName(op)
-	if o == nil {
-		return fmt.Errorf("there is no operation %q", op)
-	}
-	res, err := o.Call(ctx, s, request)
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(res)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(data, out)
+func ask(ctx context.Context, s robotmem.Service, op string, args map[string]any) (any, error) {
+	request, _ := json.Marshal(args) // they were JSON
+	return robotmem.OpByName(op).Call(ctx, s, request)
 }
 
 // lines decodes each line of a file of robotQA.
 func lines[T any](name string, each func(T) error) error {
-	sub, err := fs.Sub(robotQA, "testdata/robot-qa")
-	if err != nil {
-		return err
-	}
-	return readLines(sub, name, func(data []byte) error {
+	return readLines(robotQA, "testdata/robot-qa/"+name, func(data []byte) error {
 		var line T
 		if err := json.Unmarshal(data, &line); err != nil {
 			return err

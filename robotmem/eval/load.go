@@ -17,24 +17,17 @@ import (
 // Set is one data set.
 type Set struct {
 	Name    string
-	Docs    []Doc
-	Queries []Query
+	Docs    []Item
+	Queries []Item
 	Judged  map[string]Judged // by query id
 }
 
-// Doc is one document.
-type Doc struct {
+// Item is a document or a query. Only documents have a title.
+type Item struct {
 	ID    string         `json:"_id"`
 	Title string         `json:"title"`
 	Text  string         `json:"text"`
 	Meta  map[string]any `json:"meta"`
-}
-
-// Query is one question.
-type Query struct {
-	ID   string         `json:"_id"`
-	Text string         `json:"text"`
-	Meta map[string]any `json:"meta"`
 }
 
 // Load reads the data set in dir.
@@ -42,10 +35,10 @@ func Load(dir string) (*Set, error) {
 	s := &Set{Name: filepath.Base(filepath.Clean(dir)), Judged: map[string]Judged{}}
 	files := os.DirFS(dir)
 	var err error
-	if s.Docs, err = readObjects(files, "corpus.jsonl", func(d *Doc) string { return d.ID }); err != nil {
+	if s.Docs, err = readItems(files, "corpus.jsonl"); err != nil {
 		return nil, err
 	}
-	if s.Queries, err = readObjects(files, "queries.jsonl", func(q *Query) string { return q.ID }); err != nil {
+	if s.Queries, err = readItems(files, "queries.jsonl"); err != nil {
 		return nil, err
 	}
 	qrels := "qrels.tsv"
@@ -84,19 +77,19 @@ func (s *Set) judge(line string) error {
 	return nil
 }
 
-// readObjects reads a JSON object from each line of a file.
-func readObjects[T any](files fs.FS, path string, id func(*T) string) (all []T, err error) {
+// readItems reads a JSON object from each line of a file.
+func readItems(files fs.FS, path string) (all []Item, err error) {
 	err = readLines(files, path, func(line []byte) error {
-		var object T
+		var item Item
 		dec := json.NewDecoder(bytes.NewReader(line))
 		dec.UseNumber() // so that meta reads as it is written
-		if err := dec.Decode(&object); err != nil {
+		if err := dec.Decode(&item); err != nil {
 			return err
 		}
-		if id(&object) == "" {
+		if item.ID == "" {
 			return errors.New("_id is missing")
 		}
-		all = append(all, object)
+		all = append(all, item)
 		return nil
 	})
 	return all, err

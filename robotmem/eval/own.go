@@ -23,7 +23,7 @@ func OwnSet(memories []robotmem.Memory, seed uint64) *Set {
 	for i := range memories {
 		m := &memories[i]
 		id, meta := fmt.Sprint(m.MemoryID), map[string]any{"conv": m.Collection, "session": m.SessionID}
-		s.Docs = append(s.Docs, Doc{ID: id, Text: m.Content, Meta: meta})
+		s.Docs = append(s.Docs, Item{ID: id, Text: m.Content, Meta: meta})
 		words, spaces := ownWords(m.Content)
 		rng := rand.New(rand.NewPCG(seed, uint64(m.MemoryID)))
 		var kept []string
@@ -33,7 +33,7 @@ func OwnSet(memories []robotmem.Memory, seed uint64) *Set {
 			}
 		}
 		if len(kept) >= ownLeast && len(kept) < len(words) {
-			s.Queries = append(s.Queries, Query{ID: id, Text: strings.Join(kept, spaces), Meta: meta})
+			s.Queries = append(s.Queries, Item{ID: id, Text: strings.Join(kept, spaces), Meta: meta})
 			s.Judged[id] = Judged{id: 1}
 		}
 	}

@@ -68,9 +68,7 @@ type ListFigures struct {
 
 const (
 	batch   = 500
-	depth   = Ten        // how many are recalled
-	maxText = 16 << 10   // bytes of one memory
-	anyConf = float64(0) // a benchmark says nothing of confidence
+	maxText = 16 << 10 // bytes of one memory
 )
 
 // Run learns the documents of s and asks its queries.
@@ -79,7 +77,7 @@ func Run(ctx context.Context, m robotmem.Service, s *Set, o Options) (*Result, e
 	if r.progress == nil {
 		r.progress = func(int, int) {}
 	}
-	var asked []Query
+	var asked []Item
 	for _, q := range s.Queries {
 		admitted := !slices.ContainsFunc(o.Where, func(c Condition) bool { return !c.admits(q.Meta) })
 		switch {
@@ -155,7 +153,7 @@ func (r *runner) session(ctx context.Context, meta map[string]any) (string, erro
 	return res.SessionID, nil
 }
 
-func (r *runner) learn(ctx context.Context, docs []Doc) error {
+func (r *runner) learn(ctx context.Context, docs []Item) error {
 	req := &robotmem.LearnBatchRequest{KeepDuplicates: true}
 	for _, d := range docs {
 		text := d.Text
@@ -192,10 +190,10 @@ func (r *runner) learn(ctx context.Context, docs []Doc) error {
 }
 
 // ask adds the figures of one query to f.
-func (r *runner) ask(ctx context.Context, m robotmem.Service, q Query, j Judged, f *Figures) error {
-	conf := anyConf
+func (r *runner) ask(ctx context.Context, m robotmem.Service, q Item, j Judged, f *Figures) error {
 	start := time.Now()
-	res, err := m.Recall(ctx, &robotmem.RecallRequest{Query: q.Text, Collection: r.collection(conv(q.Meta)), N: depth, MinConfidence: &conf, ParseTime: new(false)})
+	// A benchmark says nothing of confidence.
+	res, err := m.Recall(ctx, &robotmem.RecallRequest{Query: q.Text, Collection: r.collection(conv(q.Meta)), N: Ten, MinConfidence: new(0.0), ParseTime: new(false)})
 	if err != nil {
 		return fmt.Errorf("query %s: %w", q.ID, err)
 	}

@@ -69,25 +69,7 @@ type correction struct {
 	status int // replaces the HTTP status if it is not 0
 }
 
-type correctionKey struct{}
-
-// withCorrection makes room for the correction of a request's answer.
-func withCorrection(ctx context.Context) (context.Context, *correction) {
-	c := &correction{}
-	return context.WithValue(ctx, correctionKey{}, c), c
-}
-
 func (c *correction) isEmpty() bool { return c.code == 0 }
-
-// apply corrects an answer.
-func (c *correction) apply(answer mcp.JSONRPCMessage) mcp.JSONRPCMessage {
-	e, ok := answer.(mcp.JSONRPCError)
-	if !ok || c.isEmpty() {
-		return answer
-	}
-	e.Error.Code = c.code
-	return e
-}
 
 // applyTo corrects an answer that is already encoded. It keeps the id as it is
 // spelled, because the library's type does not read every id that it writes.
@@ -110,10 +92,7 @@ func (c *correction) applyTo(answer []byte) []byte {
 // noteKind notes the error code that stands for a kind of error. Since
 // 2026-07-28 the protocol has no own code for "not found".
 func noteKind(ctx context.Context, kind robotmem.Kind) {
-	c, ok := ctx.Value(correctionKey{}).(*correction)
-	if !ok {
-		return
-	}
+	c := &exchangeOf(ctx).correction
 	modern := mcp.IsModernProtocol(server.RequestProtocolVersion(ctx))
 	switch {
 	case kind == robotmem.NotFound && !modern:
@@ -127,7 +106,12 @@ func noteKind(ctx context.Context, kind robotmem.Kind) {
 }
 
 // handleMessage is the library's HandleMessage with corrected answers.
-func (s *Server) handleMessage(ctx context.Context, m message) mcp.JSONRPCMessage {
-	ctx, c := withCorrection(m.withArguments(ctx))
-	return c.apply(s.mcp.HandleMessage(ctx, m.envelope))
+func (s *Server) handleMessage(ctx context.Context, m message, to notifier) mcp.JSONRPCMessage {
+	x := &exchange{arguments: m.arguments, notifier: to}
+	answer := s.mcp.HandleMessage(x.in(ctx), m.envelope)
+	if e, ok := answer.(mcp.JSONRPCError); ok && !x.correction.isEmpty() {
+		e.Error.Code = x.correction.code
+		return e
+	}
+	return answer
 }

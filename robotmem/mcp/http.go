@@ -53,10 +53,11 @@ func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 		if !s.inSession(w, r, m.envelope) {
 			return
 		}
-		ctx, c := withCorrection(m.withArguments(r.Context()))
-		out := &reply{ResponseWriter: w, correction: c, streams: strings.Contains(r.Header.Get("Accept"), eventStream)}
+		x := &exchange{arguments: m.arguments}
+		out := &reply{ResponseWriter: w, correction: &x.correction, streams: strings.Contains(r.Header.Get("Accept"), eventStream)}
 		defer out.close()
-		r = r.WithContext(withNotifier(ctx, out))
+		x.notifier = out
+		r = r.WithContext(x.in(r.Context()))
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(m.envelope)), int64(len(m.envelope))
 		h.ServeHTTP(out, r)
 	})

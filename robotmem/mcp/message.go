@@ -50,19 +50,25 @@ func openMessage(data []byte) (m message, ok bool) {
 	return m, len(m.envelope) <= maxEnvelope
 }
 
-type argumentsKey struct{}
-
-// withArguments adds the arguments of the message to its context.
-func (m message) withArguments(ctx context.Context) context.Context {
-	return context.WithValue(ctx, argumentsKey{}, m.arguments)
+// exchange is what the handler of a message needs beside the library's request.
+type exchange struct {
+	arguments  json.RawMessage // nil if they are in the request
+	notifier   notifier        // nil without one
+	correction correction      // of the answer
 }
 
-// argumentsOf returns the arguments of a tool call.
-func argumentsOf(ctx context.Context, req mcp.CallToolRequest) json.RawMessage {
-	if arguments, _ := ctx.Value(argumentsKey{}).(json.RawMessage); arguments != nil {
-		return arguments
+type exchangeKey struct{}
+
+func (x *exchange) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, x)
+}
+
+// exchangeOf returns the exchange of a request, an empty one if it did not come over stdio or HTTP.
+func exchangeOf(ctx context.Context) *exchange {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		return x
 	}
-	return req.Params.RawArguments
+	return &exchange{}
 }
 
 // tooLong and tooWide are the answers to a message over the limit of all messages, and

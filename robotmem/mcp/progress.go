@@ -21,16 +21,11 @@ func withProgress(ctx context.Context, meta *mcp.Meta) (_ context.Context, done 
 	if meta == nil || meta.ProgressToken == nil {
 		return ctx, func() {}
 	}
-	unsent, over, sent := make(chan map[string]any, maxUnsent), make(chan struct{}), make(chan struct{})
+	unsent, sent := make(chan map[string]any, maxUnsent), make(chan struct{})
 	go func() {
 		defer close(sent)
-		for ended := false; !ended || len(unsent) > 0; {
-			select {
-			case params := <-unsent:
-				notify(ctx, mcp.MethodNotificationProgress, params)
-			case <-over:
-				over, ended = nil, true
-			}
+		for params := <-unsent; params != nil; params = <-unsent {
+			notify(ctx, mcp.MethodNotificationProgress, params)
 		}
 	}()
 	count := 0
@@ -41,8 +36,7 @@ func withProgress(ctx context.Context, meta *mcp.Meta) (_ context.Context, done 
 		default:
 		}
 	}
-	end := over
-	return progress.With(ctx, report), func() { close(end); <-sent }
+	return progress.With(ctx, report), func() { unsent <- nil; <-sent } // a later report stays unsent
 }
 
 // describe returns a report in words: "rebuilding: 120 of 3000 memories".
@@ -66,17 +60,11 @@ type notifier interface {
 	notify(mcp.JSONRPCNotification)
 }
 
-type notifierKey struct{}
-
-func withNotifier(ctx context.Context, n notifier) context.Context {
-	return context.WithValue(ctx, notifierKey{}, n)
-}
-
 // notify sends a notification to the client of the request of ctx, if there is
 // one.
 func notify(ctx context.Context, method mcp.MCPMethod, params map[string]any) {
-	n, ok := ctx.Value(notifierKey{}).(notifier)
-	if !ok {
+	n := exchangeOf(ctx).notifier
+	if n == nil {
 		return
 	}
 	n.notify(mcp.JSONRPCNotification{

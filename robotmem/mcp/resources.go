@@ -27,10 +27,10 @@ const (
 // perceptions. Perceptions have no common media type, so their templates name
 // none.
 func (s *Server) addResources() {
-	s.addResource(memoryTemplate, mediaJSON, "memory", "A memory", "One whole memory, whatever its status: text, context, tags, confidence and provenance as in the answer of get, but never shortened. The id is a memory_id.", s.readMemory)
+	s.addResource(memoryTemplate, mediaJSON, "memory", "A memory", "One whole memory, whatever its status: text, context, tags, confidence and provenance as in the answer of get, but never shortened. The id is a memory_id.", byID(s.readMemory))
 	s.addResource(sessionTemplate, mediaJSON, "session", "An episode", "One episode: its context, outcome and summary, the memories that were recalled for it, and which of them helped. The id is a session_id.", s.readSession)
-	s.addResource(dataTemplate, "", "perception data", "Bytes of a perception", "The saved bytes of a perception. The id is the memory_id of a perception.", s.readData)
-	s.addResource(previewTemplate, "", "perception preview", "Picture of a perception", "A thumbnail, a plot, a spectrogram or a view from above, at most width pixels wide and height pixels high, 16 to 4,096 each. The id is the memory_id of a perception.", s.readPreview)
+	s.addResource(dataTemplate, "", "perception data", "Bytes of a perception", "The saved bytes of a perception. The id is the memory_id of a perception.", byID(s.readData))
+	s.addResource(previewTemplate, "", "perception preview", "Picture of a perception", "A thumbnail, a plot, a spectrogram or a view from above, at most width pixels wide and height pixels high, 16 to 4,096 each. The id is the memory_id of a perception.", byID(s.readPreview))
 }
 
 // reader returns the media type and the bytes of a resource.
@@ -56,11 +56,19 @@ func (s *Server) addResource(template, mediaType, name, title, doc string, read 
 		})
 }
 
-func (s *Server) readMemory(ctx context.Context, uri *url.URL) (string, []byte, error) {
-	id, err := memoryID(uri)
-	if err != nil {
-		return "", nil, err
+// byID reads robotmem://memory/7 and robotmem://perception/7/data by their memory_id.
+func byID(read func(ctx context.Context, id int64, query url.Values) (string, []byte, error)) reader {
+	return func(ctx context.Context, uri *url.URL) (string, []byte, error) {
+		number, _, _ := strings.Cut(strings.TrimPrefix(uri.Path, "/"), "/")
+		id, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || id <= 0 {
+			return "", nil, notFound(uri.String())
+		}
+		return read(ctx, id, uri.Query())
 	}
+}
+
+func (s *Server) readMemory(ctx context.Context, id int64, _ url.Values) (string, []byte, error) {
 	return document(s.svc.Get(ctx, &robotmem.MemoryRequest{MemoryID: id}))
 }
 
@@ -77,11 +85,7 @@ func document[T any](response *T, err error) (string, []byte, error) {
 	return mediaJSON, data, err
 }
 
-func (s *Server) readData(ctx context.Context, uri *url.URL) (string, []byte, error) {
-	id, err := memoryID(uri)
-	if err != nil {
-		return "", nil, err
-	}
+func (s *Server) readData(ctx context.Context, id int64, _ url.Values) (string, []byte, error) {
 	d, err := s.svc.Data(ctx, &robotmem.MemoryRequest{MemoryID: id})
 	if err != nil {
 		return "", nil, err
@@ -89,14 +93,10 @@ func (s *Server) readData(ctx context.Context, uri *url.URL) (string, []byte, er
 	return d.MediaType, d.DataBase64, nil
 }
 
-func (s *Server) readPreview(ctx context.Context, uri *url.URL) (string, []byte, error) {
-	id, err := memoryID(uri)
-	if err != nil {
-		return "", nil, err
-	}
+func (s *Server) readPreview(ctx context.Context, id int64, query url.Values) (string, []byte, error) {
 	r := &robotmem.PreviewRequest{MemoryID: id}
 	for name, size := range map[string]*int{"width": &r.Width, "height": &r.Height} {
-		text := uri.Query().Get(name)
+		text := query.Get(name)
 		if text == "" {
 			continue
 		}
@@ -121,15 +121,6 @@ func contents(uri, mediaType string, data []byte) mcp.ResourceContents {
 		return mcp.TextResourceContents{URI: uri, MIMEType: mediaType, Text: string(data)}
 	}
 	return mcp.BlobResourceContents{URI: uri, MIMEType: mediaType, Blob: base64.StdEncoding.EncodeToString(data)}
-}
-
-// memoryID returns the id in robotmem://memory/7 and robotmem://perception/7/data.
-func memoryID(uri *url.URL) (int64, error) {
-	number, _, _ := strings.Cut(strings.TrimPrefix(uri.Path, "/"), "/")
-	if id, err := strconv.ParseInt(number, 10, 64); err == nil && id > 0 {
-		return id, nil
-	}
-	return 0, notFound(uri.String())
 }
 
 func notFound(uri string) error {

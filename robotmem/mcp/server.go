@@ -131,10 +131,7 @@ func (c compactly) Recall(ctx context.Context, r *robotmem.RecallRequest) (*robo
 }
 
 func schema(s map[string]any) json.RawMessage {
-	data, err := json.Marshal(s)
-	if err != nil {
-		panic(fmt.Sprintf("mcp: a schema without a JSON form: %v", err))
-	}
+	data, _ := json.Marshal(s) // maps, lists and texts
 	return data
 }
 
@@ -148,7 +145,11 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		}()
 		ctx, done := withProgress(ctx, req.Params.Meta)
 		defer done()
-		out, err := op.Call(withCaller(ctx, req.Params.Meta), compactly{s.svc}, argumentsOf(ctx, req))
+		arguments := exchangeOf(ctx).arguments
+		if arguments == nil {
+			arguments = req.Params.RawArguments
+		}
+		out, err := op.Call(withCaller(ctx, req.Params.Meta), compactly{s.svc}, arguments)
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}

@@ -63,7 +63,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	read := make(chan error, 1)
 	go func() {
 		lines := &lineReader{in: bufio.NewReaderSize(in, 64<<10), limit: s.maxMessage}
-		read <- c.readMessages(ctx, withNotifier(work, w), lines)
+		read <- c.readMessages(ctx, work, lines)
 	}()
 	c.runCalls(ctx)
 	var err error
@@ -140,7 +140,7 @@ func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) 
 		case err == nil && head.Method == mcp.MethodNotificationCancelled:
 			c.withdraw(string(head.Params.RequestID))
 		default:
-			c.writer.write(c.server.handleMessage(work, m))
+			c.writer.write(c.server.handleMessage(work, m, c.writer))
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (c *connection) queue(ctx, work context.Context, id string, m message) erro
 		if context.Cause(work) == errWithdrawn {
 			return
 		}
-		answer := c.server.handleMessage(work, m)
+		answer := c.server.handleMessage(work, m, c.writer)
 		if context.Cause(work) != errWithdrawn {
 			c.writer.write(answer)
 		}
@@ -347,8 +347,11 @@ func (l *longLine) id() any {
 			if dec.Decode(&value) != nil {
 				break
 			}
-			if key == "id" && isID(value) {
-				return value
+			switch value.(type) {
+			case string, float64:
+				if key == "id" {
+					return value
+				}
 			}
 		}
 	}
@@ -359,12 +362,4 @@ func (l *longLine) id() any {
 		}
 	}
 	return nil
-}
-
-func isID(v any) bool {
-	switch v.(type) {
-	case string, float64:
-		return true
-	}
-	return false
 }

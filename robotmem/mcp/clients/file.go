@@ -110,7 +110,7 @@ type Change struct {
 	Diff   string `json:"diff,omitempty"` // unified
 
 	real          string // the file behind symbolic links
-	before, after []byte
+	before, after []byte // before is nil if there is no file
 	mode          fs.FileMode
 }
 
@@ -187,7 +187,6 @@ func readSettings(path string) (*Change, error) {
 	if c.before, err = os.ReadFile(c.real); err != nil {
 		return nil, forbidden(err)
 	}
-	c.before = append([]byte{}, c.before...) // nil means that there is no file
 	return c, nil
 }
 
