@@ -165,7 +165,7 @@ func (im *importer) importFile(f *dataFile) {
 
 type run struct{ episode, first, rows int64 }
 
-func scanRuns(t *table) ([]run, error) {
+func scanRuns(t table) ([]run, error) {
 	column := t.leaf("episode_index")
 	if column == nil {
 		return nil, errors.New("there is no column episode_index")
@@ -217,7 +217,7 @@ func (im *importer) spans(f *dataFile, runs []run) []span {
 }
 
 // importSpans reads the row groups that hold the spans.
-func (im *importer) importSpans(t *table, name string, spans []span) {
+func (im *importer) importSpans(t table, name string, spans []span) {
 	rd := im.newReader(t, name)
 	row := int64(0)
 	// pending drops the spans before the row and reports whether there are more.
@@ -227,8 +227,8 @@ func (im *importer) importSpans(t *table, name string, spans []span) {
 		}
 		return len(spans) > 0
 	}
-	for g := range t.meta.RowGroups {
-		end := row + t.meta.RowGroups[g].NumRows
+	for g := range t.Metadata().RowGroups {
+		end := row + t.Metadata().RowGroups[g].NumRows
 		if !pending() {
 			return
 		}

@@ -54,7 +54,7 @@ type reader struct {
 	batchBytes int
 }
 
-func (im *importer) newReader(t *table, file string) *reader {
+func (im *importer) newReader(t table, file string) *reader {
 	rd := &reader{im: im}
 	for _, key := range im.in.sortedKeys {
 		f := im.in.Features[key]
