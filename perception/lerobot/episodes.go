@@ -24,6 +24,7 @@ type episode struct {
 	chunk, file int64 // of its data
 	from, to    int64 // frames of the dataset
 	videos      map[string]video
+	first       int64 // its first row in the data file
 }
 
 // video is where a video shows an episode.

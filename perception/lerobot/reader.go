@@ -115,32 +115,32 @@ func (rd *reader) clear() {
 }
 
 // frame adds the current frame, the i-th of the episode, to its traces and images.
-func (rd *reader) frame(s span, i int64) error {
+func (rd *reader) frame(e episode, i int64) error {
 	defer rd.clear()
 	if i == 0 {
-		if err := rd.begin(s.episode); err != nil {
+		if err := rd.begin(e); err != nil {
 			return err
 		}
 	}
 	if !rd.known {
 		for _, c := range rd.columns {
-			if err := rd.add(c, s, i); err != nil {
+			if err := rd.add(c, e, i); err != nil {
 				return err
 			}
 		}
 	}
-	if i == s.rows-1 {
-		return rd.end(s)
+	if i == e.length-1 {
+		return rd.end(e)
 	}
 	return nil
 }
 
-func (rd *reader) add(c *column, s span, i int64) error {
+func (rd *reader) add(c *column, e episode, i int64) error {
 	if c.isImage {
-		return rd.addImage(c, s, i)
+		return rd.addImage(c, e, i)
 	}
 	if len(c.values) != c.feature.width {
-		return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", c.key, i, s.episode.index, len(c.values), c.feature.width)
+		return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", c.key, i, e.index, len(c.values), c.feature.width)
 	}
 	if c.tooLong = c.tooLong || len(c.samples)+c.typ.Size*len(c.values) > maxTrace; c.tooLong {
 		return nil
@@ -196,10 +196,10 @@ func (rd *reader) wantsImage(i, n int64) bool {
 	return rate > 0 && (i == n-1 || math.Mod(float64(i), every) == 0)
 }
 
-func (rd *reader) addImage(c *column, s span, i int64) error {
-	e, im := s.episode, rd.im
+func (rd *reader) addImage(c *column, e episode, i int64) error {
+	im := rd.im
 	switch {
-	case !rd.wantsImage(i, s.rows):
+	case !rd.wantsImage(i, e.length):
 		return nil
 	case len(c.image) == 0:
 		im.report.Skip(c.key, "the image is not in the data file", 1)
@@ -229,11 +229,11 @@ func (rd *reader) flush() error {
 }
 
 // end saves the traces of an episode and closes its session.
-func (rd *reader) end(s span) error {
+func (rd *reader) end(e episode) error {
 	im := rd.im
-	im.done += s.rows
+	im.done += e.length
 	if !rd.known {
-		rd.batch = append(rd.batch, rd.traces(s)...)
+		rd.batch = append(rd.batch, rd.traces(e)...)
 		if err := rd.flush(); err != nil {
 			return err
 		}
@@ -241,7 +241,7 @@ func (rd *reader) end(s span) error {
 			return im.failed
 		}
 		im.report.Sessions++
-		im.report.Messages += s.rows
+		im.report.Messages += e.length
 	}
 	if im.o.Progress != nil {
 		im.o.Progress(importing.Progress{Done: im.done, Total: im.total})
@@ -257,19 +257,19 @@ const (
 )
 
 // traces returns the perceptions of an episode: one for each vector and one for all single numbers.
-func (rd *reader) traces(s span) []importing.Perception {
-	videos := rd.im.videos(s.episode)
+func (rd *reader) traces(e episode) []importing.Perception {
+	videos := rd.im.videos(e)
 	var out []importing.Perception
 	var single []*column
 	for _, c := range rd.columns {
 		switch {
 		case c.isImage:
 		case c.tooLong:
-			rd.im.report.Skip(fmt.Sprintf("episode %d, %s", s.episode.index, c.key), fmt.Sprintf("the trace has more than %d bytes", maxTrace), s.rows)
+			rd.im.report.Skip(fmt.Sprintf("episode %d, %s", e.index, c.key), fmt.Sprintf("the trace has more than %d bytes", maxTrace), e.length)
 		case c.feature.width == 1 && perceptionType(c.key) == "":
 			single = append(single, c)
 		default:
-			out = append(out, rd.trace(s, c.key, c.typ, c.feature.Shape, c.feature.channels(), c.samples, videos))
+			out = append(out, rd.trace(e, c.key, c.typ, c.feature.Shape, c.feature.channels(), c.samples, videos))
 		}
 	}
 	if len(single) > 0 {
@@ -278,16 +278,16 @@ func (rd *reader) traces(s span) []importing.Perception {
 		for i, c := range single {
 			keys[i] = c.key
 		}
-		out = append(out, rd.trace(s, signals, wide, nil, keys, interleave(single, s.rows), videos))
+		out = append(out, rd.trace(e, signals, wide, nil, keys, interleave(single, e.length), videos))
 	}
 	return out
 }
 
 // trace copies the samples, since the next episode reuses their memory.
-func (rd *reader) trace(s span, key string, typ npy.Type, shape []int64, channels []string, samples []byte, videos map[string]any) importing.Perception {
-	width := int64(len(samples)/typ.Size) / s.rows
+func (rd *reader) trace(e episode, key string, typ npy.Type, shape []int64, channels []string, samples []byte, videos map[string]any) importing.Perception {
+	width := int64(len(samples)/typ.Size) / e.length
 	meta := map[string]any{
-		"feature": key, "dtype": "<" + typ.Code, "shape": []int64{s.rows, width}, "rate_hz": rd.im.in.RateHz,
+		"feature": key, "dtype": "<" + typ.Code, "shape": []int64{e.length, width}, "rate_hz": rd.im.in.RateHz,
 	}
 	if len(shape) > 1 {
 		meta["frame_shape"] = shape
@@ -299,9 +299,9 @@ func (rd *reader) trace(s span, key string, typ npy.Type, shape []int64, channel
 		meta["videos"] = videos
 	}
 	return importing.Perception{
-		Origin: rd.origin(s.episode, key), Type: cmp.Or(perceptionType(key), "proprioceptive"), MediaType: media.TypeSamples,
-		Description: rd.describe(s.episode, fmt.Sprintf("%s, %d samples of %d channels at %.6g Hz", words(key), s.rows, width, rd.im.in.RateHz)),
-		Data:        bytes.Clone(samples), Metadata: meta, Context: rd.context, Messages: int(s.rows),
+		Origin: rd.origin(e, key), Type: cmp.Or(perceptionType(key), "proprioceptive"), MediaType: media.TypeSamples,
+		Description: rd.describe(e, fmt.Sprintf("%s, %d samples of %d channels at %.6g Hz", words(key), e.length, width, rd.im.in.RateHz)),
+		Data:        bytes.Clone(samples), Metadata: meta, Context: rd.context, Messages: int(e.length),
 	}
 }
 
