@@ -26,8 +26,6 @@ const (
 	// maxRecord bounds a record, and a chunk when it is decompressed, in bytes. Recorders
 	// write chunks of up to some ten megabytes.
 	maxRecord = 256 << 20
-	// chunkHead is a chunk's body up to the name of its compression.
-	chunkHead = 8 + 8 + 8 + 4 + 4
 	// The most that one byte can decompress to: a zstd block of 128 KiB takes four bytes,
 	// and each byte of LZ4 adds 255.
 	zstdRatio, lz4Ratio = 32 << 10, 255
@@ -44,7 +42,7 @@ type records struct {
 }
 
 // next returns the kind, the body, which is valid until the next call, and where the record begins.
-// Bodies that are not wanted are skipped, unless wanted is nil. The error at the end is io.EOF.
+// Bodies that are not wanted are skipped. The error at the end is io.EOF.
 func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []byte, start int64, err error) {
 	start = s.at
 	left := s.end - s.at
@@ -65,7 +63,7 @@ func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []by
 		return op, nil, start, fmt.Errorf("a record takes %d bytes where %d are left", length, left)
 	}
 	s.at += recordHead + int64(length)
-	if wanted != nil && !wanted(op) {
+	if !wanted(op) {
 		_, err := s.r.Discard(int(length))
 		return op, nil, start, err
 	}
@@ -89,19 +87,17 @@ type chunk struct {
 }
 
 func parseChunk(body []byte) (c chunk, err error) {
-	cut := errors.New("the head of the chunk is cut")
-	if len(body) < chunkHead {
-		return c, cut
+	var head struct {
+		Start, End, Size uint64
+		CRC, NameBytes   uint32
 	}
-	le := binary.LittleEndian
-	c.size, c.crc = le.Uint64(body[16:]), le.Uint32(body[24:])
-	name := le.Uint32(body[28:])
-	rest := body[chunkHead:]
-	if uint64(name)+8 > uint64(len(rest)) {
-		return c, cut
+	n, err := binary.Decode(body, binary.LittleEndian, &head)
+	if err != nil || uint64(head.NameBytes)+8 > uint64(len(body)-n) {
+		return c, errors.New("the head of the chunk is cut")
 	}
-	c.compression, rest = string(rest[:name]), rest[name:]
-	length := le.Uint64(rest)
+	name, rest := body[n:][:head.NameBytes], body[n:][head.NameBytes:]
+	c.size, c.crc, c.compression = head.Size, head.CRC, string(name)
+	length := binary.LittleEndian.Uint64(rest)
 	c.records = rest[8:]
 	if length != uint64(len(c.records)) {
 		return c, fmt.Errorf("the chunk claims %d bytes of records where it has %d", length, len(c.records))
@@ -122,11 +118,10 @@ func (f *inflater) inflate(c chunk, buf []byte) ([]byte, error) {
 	if c.size > maxRecord || c.size > uint64(len(c.records))*ratio+ratioSlack {
 		return nil, fmt.Errorf("a chunk claims %d bytes in %d of %.20q; at most %d are read", c.size, len(c.records), c.compression, maxRecord)
 	}
-	if c.compression == "" && uint64(len(c.records)) != c.size {
-		return nil, fmt.Errorf("an uncompressed chunk claims %d bytes where it has %d", c.size, len(c.records))
-	}
 	if c.compression == "" {
-		buf = c.records
+		if buf = c.records; uint64(len(buf)) != c.size {
+			return nil, fmt.Errorf("an uncompressed chunk claims %d bytes where it has %d", c.size, len(buf))
+		}
 	} else if uint64(cap(buf)) < c.size {
 		buf = make([]byte, c.size)
 	}
