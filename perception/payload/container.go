@@ -123,10 +123,7 @@ func openContainer(file io.ReaderAt, length int64) (*container, error) {
 	}
 	// The bytes between header and trailer limit the number of blocks.
 	room := length - trailerSize - int64(len(head))
-	count := size / uint64(c.block)
-	if size%uint64(c.block) > 0 {
-		count++
-	}
+	count := size/uint64(c.block) + min(size%uint64(c.block), 1)
 	if count > uint64(room/entrySize) {
 		return nil, fmt.Errorf("it claims %d blocks in %d bytes", count, room)
 	}
@@ -216,16 +213,10 @@ func (c *container) read(i int, raw []byte) error {
 	return nil
 }
 
-// diskError is an error of the file system, not of the contents of the file.
-type diskError struct{ err error }
-
-func (e diskError) Error() string { return e.err.Error() }
-func (e diskError) Unwrap() error { return e.err }
-
 // cut tells a file that is too short from an error of the file system.
 func cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New("its file ends too early")
 	}
-	return diskError{err}
+	return onDisk(err)
 }

@@ -70,22 +70,22 @@ func onDisk(err error) error {
 
 func missing(sum [32]byte) error { return fmt.Errorf("%w: %x", ErrMissing, sum) }
 
-// find returns an undamaged payload under either name, after reading all of it. A size below 0
-// is unknown.
+// find returns an undamaged payload under either name, after reading all of it.
 func (f Folder) find(ctx context.Context, sum [32]byte, size int64) (*Written, error) {
 	none := missing(sum)
 	for _, at := range f.locations(sum, Raw) {
-		r, err := openFile(at, sum)
-		if err == nil && size >= 0 {
-			err = r.expect(size)
-		}
+		r, err := openFile(at, sum, size)
 		if err == nil {
 			err = r.verify(ctx, nil)
 			_ = r.Close()
 		}
 		switch {
 		case err == nil:
-			return &Written{Sum: sum, Size: r.size, Stored: r.length, Codec: r.codec()}, nil
+			w := &Written{Sum: sum, Size: r.size, Stored: r.length, Codec: Raw}
+			if r.coded != nil {
+				w.Codec = r.coded.layout.codec()
+			}
+			return w, nil
 		case errors.Is(err, ErrDamaged):
 			none = err
 		case !errors.Is(err, ErrMissing):
@@ -219,7 +219,7 @@ func (f Folder) SweepStrays(before time.Time) (removed []string, err error) {
 // reading and comparing all of it. The error wraps [ErrMissing], [ErrDamaged] or [ErrDisk],
 // or is the context's.
 func (f Folder) Describe(ctx context.Context, sum [32]byte) (*Written, error) {
-	return f.find(ctx, sum, -1)
+	return f.find(ctx, sum, anySize)
 }
 
 // Modified returns the time when the payload was written. The error wraps [ErrMissing] or

@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"sync"
 )
@@ -42,21 +43,18 @@ func (f Folder) Open(sum [32]byte, c Codec, size int64) (*Reader, error) {
 		return nil, err
 	}
 	for _, at := range f.locations(sum, c) {
-		r, err := openFile(at, sum)
-		if err == nil {
-			err = r.expect(size)
-		}
-		if err == nil {
-			return r, nil
-		}
+		r, err := openFile(at, sum, size)
 		if !errors.Is(err, ErrMissing) {
-			return nil, err
+			return r, err
 		}
 	}
 	return nil, missing(sum)
 }
 
-func openFile(at location, sum [32]byte) (*Reader, error) {
+// anySize stands for the size of a payload that is not known.
+const anySize = math.MinInt64
+
+func openFile(at location, sum [32]byte, size int64) (*Reader, error) {
 	file, err := os.Open(at.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing(sum)
@@ -65,7 +63,7 @@ func openFile(at location, sum [32]byte) (*Reader, error) {
 		return nil, onDisk(err)
 	}
 	r := &Reader{file: file, sum: sum, hash: sha256.New(), loaded: -1}
-	if err := r.check(at.coded); err != nil {
+	if err := r.check(at.coded, size); err != nil {
 		_ = file.Close()
 		return nil, err
 	}
@@ -73,8 +71,8 @@ func openFile(at location, sum [32]byte) (*Reader, error) {
 	return r, nil
 }
 
-// check reads the size and the header, without reading the payload.
-func (r *Reader) check(coded bool) error {
+// check reads and compares the size and the header, without reading the payload.
+func (r *Reader) check(coded bool, size int64) error {
 	info, err := r.file.Stat()
 	if err != nil {
 		return onDisk(err)
@@ -83,38 +81,23 @@ func (r *Reader) check(coded bool) error {
 		return r.damaged(errors.New("it is not a regular file"))
 	}
 	r.length, r.size = info.Size(), info.Size()
-	if !coded {
-		return nil
+	if coded {
+		if r.coded, err = openContainer(r.file, r.length); err != nil {
+			return r.damaged(err)
+		}
+		if r.size = r.coded.size; r.coded.sum != r.sum {
+			return r.damaged(fmt.Errorf("its file holds the payload %x", r.coded.sum))
+		}
 	}
-	if r.coded, err = openContainer(r.file, r.length); err != nil {
-		return r.damaged(err)
-	}
-	if r.size = r.coded.size; r.coded.sum != r.sum {
-		return r.damaged(fmt.Errorf("its file holds the payload %x", r.coded.sum))
+	if size != anySize && r.size != size {
+		return r.damaged(fmt.Errorf("it has %d bytes and should have %d", r.size, size))
 	}
 	return nil
 }
 
-// expect closes a payload that is not of this size.
-func (r *Reader) expect(size int64) error {
-	if r.size == size {
-		return nil
-	}
-	_ = r.Close()
-	return r.damaged(fmt.Errorf("it has %d bytes and should have %d", r.size, size))
-}
-
-// codec returns the codec of the file.
-func (r *Reader) codec() Codec {
-	if r.coded == nil {
-		return Raw
-	}
-	return r.coded.layout.codec()
-}
-
 func (r *Reader) damaged(err error) error {
-	if disk, ok := errors.AsType[diskError](err); ok {
-		return onDisk(disk.err)
+	if errors.Is(err, ErrDisk) {
+		return err
 	}
 	return fmt.Errorf("%w: %x: %w", ErrDamaged, r.sum, err)
 }
@@ -149,34 +132,23 @@ func (r *Reader) Read(p []byte) (int, error) {
 type damageReader struct{ *Reader }
 
 // ReadAt implements [io.ReaderAt].
-func (r damageReader) ReadAt(p []byte, at int64) (int, error) {
-	n, err := r.readInside(p, at)
-	if err != nil {
-		err = r.damaged(err)
-	}
-	return n, err
-}
-
-// readInside reads bytes that are within the payload.
-func (r *Reader) readInside(p []byte, at int64) (int, error) {
+func (r damageReader) ReadAt(p []byte, at int64) (n int, err error) {
 	if r.coded == nil {
-		n, err := r.file.ReadAt(p, at)
-		if n == len(p) {
-			return n, nil
+		if n, err = r.file.ReadAt(p, at); n < len(p) {
+			return n, r.damaged(cut(err))
 		}
-		return n, cut(err)
+		return n, nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	done := 0
-	for done < len(p) {
-		i := int((at + int64(done)) / int64(r.coded.block))
-		if err := r.load(i); err != nil {
-			return done, err
+	for n < len(p) {
+		from := at + int64(n)
+		if err := r.load(int(from / int64(r.coded.block))); err != nil {
+			return n, r.damaged(err)
 		}
-		done += copy(p[done:], r.raw[(at+int64(done))%int64(r.coded.block):])
+		n += copy(p[n:], r.raw[from%int64(r.coded.block):])
 	}
-	return done, nil
+	return n, nil
 }
 
 func (r *Reader) load(i int) error {

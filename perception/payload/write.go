@@ -107,13 +107,11 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 			_ = f.disk().Remove(name)
 		}
 	}()
-	l, err := w.Codec.parse()
-	switch {
-	case err != nil:
-	case l.compressed:
-		w.Stored, err = writeContainer(diskWriter{temp}, r, l, l.blockOf(blockSize), src.sum)
-	default:
+	if w.Codec == Raw {
 		w.Stored, err = io.CopyBuffer(diskWriter{temp}, struct{ io.Reader }{r}, make([]byte, sampleSize))
+	} else {
+		l, _ := w.Codec.parse() // Choose has made it
+		w.Stored, err = writeContainer(diskWriter{temp}, r, l, l.blockOf(blockSize), src.sum)
 	}
 	if err != nil {
 		return err
