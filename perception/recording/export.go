@@ -401,9 +401,7 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error 
 	messages := make([]segment.Message, 0, t.Len())
 	for i := range t.Len() {
 		when := at + uint64(math.Round(float64(i)/t.RateHz*1e9))
-		b := append([]byte(`{"timestamp":{"sec":`), strconv.FormatUint(when/1e9, 10)...)
-		b = append(append(b, `,"nsec":`...), strconv.FormatUint(when%1e9, 10)...)
-		b = append(b, '}')
+		b := fmt.Appendf(nil, `{"timestamp":{"sec":%d,"nsec":%d}`, when/1e9, when%1e9)
 		for c, v := range t.Row(i) {
 			b = append(append(append(b, ','), names[c]...), ':')
 			if media.Finite(v) {

@@ -45,6 +45,9 @@ func Import(ctx context.Context, src Source, o Options, sink importing.Sink, pro
 	if err != nil {
 		return nil, err
 	}
+	if progress == nil {
+		progress = func(importing.Progress) {}
+	}
 	imp := &importer{
 		o: o, sink: sink, id: id, name: src.Name(), info: info, progress: progress,
 		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, poses: newPoses(o.MapID),
@@ -184,7 +187,7 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	number := t.report.Read
 	t.report.Read++
 	imp.report.Messages++
-	if imp.progress != nil && imp.report.Messages%progressEvery == 0 {
+	if imp.report.Messages%progressEvery == 0 {
 		imp.tell()
 	}
 	var v *message.Value
@@ -337,9 +340,7 @@ func (imp *importer) flush(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("saving perceptions: %w", err)
 	}
-	if imp.progress != nil {
-		imp.tell()
-	}
+	imp.tell()
 	return nil
 }
 

@@ -27,32 +27,22 @@ const SegmentType = media.TypeMCAP
 
 // Manifest describes a recording so that it can be written again.
 type Manifest struct {
-	Version     int           `json:"version"`
-	Recording   string        `json:"recording"` // its ID
-	Name        string        `json:"name"`
-	Format      string        `json:"format"`
-	Profile     string        `json:"profile,omitempty"`
-	Start       string        `json:"start"` // log times, ns
-	End         string        `json:"end"`
-	Messages    uint64        `json:"messages"`
-	Channels    []ChannelInfo `json:"channels"`
-	Metadata    []Metadata    `json:"metadata,omitempty"`
-	Attachments []Attachment  `json:"attachments,omitempty"`
+	Version   int    `json:"version"`
+	Recording string `json:"recording"` // its ID
+	Name      string `json:"name"`
+	Info
 }
 
 func (imp *importer) manifest() importing.Perception {
-	m := Manifest{
-		Version: 1, Recording: imp.id, Name: imp.name, Format: imp.info.Format, Profile: imp.info.Profile,
-		Start: decimal(imp.info.Start), End: decimal(imp.info.End), Messages: imp.info.Messages,
-		Channels: append([]ChannelInfo{}, imp.info.Channels...), Metadata: imp.info.Metadata, Attachments: imp.info.Attachments,
-	}
+	m := Manifest{Version: 1, Recording: imp.id, Name: imp.name, Info: *imp.info}
+	m.Channels = append([]ChannelInfo{}, m.Channels...)
 	data, _ := json.MarshalIndent(m, "", " ") // of texts and whole numbers
-	duration := time.Duration(min(imp.info.End-imp.info.Start, math.MaxInt64)).Round(100 * time.Millisecond)
+	duration := time.Duration(min(m.End-m.Start, math.MaxInt64)).Round(100 * time.Millisecond)
 	return importing.Perception{
 		Origin: imp.id[:32] + "#manifest", Type: "procedural", MediaType: ManifestType, Data: data,
 		Description: fmt.Sprintf("recording %s: %d messages on %d topics over %s", imp.name, m.Messages, len(m.Channels), duration),
 		Metadata:    map[string]any{"recording": imp.id, "format": m.Format},
-		Context:     imp.context(nil, 0), ObservedAt: timeOf(imp.info.Start),
+		Context:     imp.context(nil, 0), ObservedAt: timeOf(m.Start),
 	}
 }
 
@@ -248,8 +238,6 @@ func unwrap(m *Message, v *message.Value) (p embedded, ok bool) {
 			fields = append(fields, one)
 		}
 		p.metadata["fields"] = fields
-	default:
-		return p, false
 	}
 	p.data, p.prefix, p.suffix = data.Data, m.Data[:data.Offset], m.Data[data.Offset+len(data.Data):]
 	return p, true

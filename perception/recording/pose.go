@@ -281,12 +281,10 @@ func (t transform) towards(b transform, f float64) transform {
 	}
 	from, to := 1-f, f
 	// Between nearly equal rotations the sine is too small to divide by.
-	dot := dot(t.orientation, b.orientation)
+	dot := quat.Mul(quat.Conj(t.orientation), b.orientation).Real
 	if angle := math.Acos(min(math.Abs(dot), 1)); angle > 1e-3 {
 		from, to = math.Sin((1-f)*angle)/math.Sin(angle), math.Sin(f*angle)/math.Sin(angle)
 	}
 	out.orientation = unit(quat.Add(quat.Scale(from, t.orientation), quat.Scale(math.Copysign(to, dot), b.orientation)))
 	return out
 }
-
-func dot(a, b quat.Number) float64 { return quat.Mul(quat.Conj(a), b).Real }
