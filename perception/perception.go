@@ -211,16 +211,16 @@ func Distance(kind string, a, b []float32) float64 {
 // options give the same picture. The error wraps [ErrNoPreview] if the format has
 // no preview, and otherwise says what is wrong with the bytes.
 func MakePreview(it Item, o PreviewOptions) (*Preview, error) {
-	in := it.Payload()
-	if in.IsHead() {
-		return nil, fmt.Errorf("the payload of %d bytes is too large to draw; only its first %d are read", it.Size, len(it.Data))
-	}
-	return firstOf(in, ErrNoPreview, func(v view) (*Preview, error) { return v.Preview(o.Normal()) })
+	return firstOf(it, "draw", ErrNoPreview, func(v view) (*Preview, error) { return v.Preview(o.Normal()) })
 }
 
-// firstOf returns what the first format makes of a payload that can. Otherwise it returns the first
-// error, or none if no format accepts the payload. A picture is not read as anything else.
-func firstOf[T any](in media.Payload, none error, do func(view) (*T, error)) (*T, error) {
+// firstOf returns what the first format makes of an item that can. Otherwise it returns the first
+// error, or none if no format accepts the item. A picture is not read as anything else.
+func firstOf[T any](it Item, verb string, none error, do func(view) (*T, error)) (*T, error) {
+	in := it.Payload()
+	if in.IsHead() {
+		return nil, fmt.Errorf("the payload of %d bytes is too large to %s; only its first %d are read", it.Size, verb, len(it.Data))
+	}
 	var first error
 	for v, err := range views(in) {
 		if err == nil {
@@ -242,11 +242,7 @@ func firstOf[T any](in media.Payload, none error, do func(view) (*T, error)) (*T
 // options give the same numbers. The error wraps [ErrNoSamples] if the format has
 // no numbers, and otherwise says what is wrong with the bytes.
 func MakeSamples(it Item, o SamplesOptions) (*Samples, error) {
-	in := it.Payload()
-	if in.IsHead() {
-		return nil, fmt.Errorf("the payload of %d bytes is too large to decode; only its first %d are read", it.Size, len(it.Data))
-	}
-	return firstOf(in, ErrNoSamples, func(v view) (*Samples, error) { return v.Samples(o) })
+	return firstOf(it, "decode", ErrNoSamples, func(v view) (*Samples, error) { return v.Samples(o) })
 }
 
 // summarizeOther returns the summary of a payload that none of the formats can read.
