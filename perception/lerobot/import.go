@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -53,7 +54,12 @@ type importer struct {
 // format or if the sink fails. The report lists damage within the dataset; everything else
 // is stored.
 func Import(ctx context.Context, folder string, sink importing.Sink, o Options) (*importing.Report, error) {
-	root, err := importing.OpenFolder(folder, &o.Name)
+	full, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	o.Name = cmp.Or(o.Name, filepath.Base(full))
+	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
 	}

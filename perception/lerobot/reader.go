@@ -222,10 +222,18 @@ func (rd *reader) addImage(c *column, e episode, i int64) error {
 }
 
 func (rd *reader) flush() error {
-	im := rd.im
-	im.failed = im.report.Save(im.ctx, im.sink, rd.session, rd.batch...)
-	rd.batch, rd.batchBytes = nil, 0
-	return im.failed
+	im, r := rd.im, rd.im.report
+	if len(rd.batch) == 0 {
+		return nil
+	}
+	stored, err := im.sink.Save(im.ctx, rd.session, rd.batch)
+	if err == nil {
+		r.Perceptions += len(rd.batch)
+		r.Stored += stored
+		r.Known += len(rd.batch) - stored
+	}
+	rd.batch, rd.batchBytes, im.failed = nil, 0, err
+	return err
 }
 
 // end saves the traces of an episode and closes its session.

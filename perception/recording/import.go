@@ -253,10 +253,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 		return imp.addSingle(ctx, c, m, number)
 	}
 	if c.segment == nil {
-		w, err := segment.NewWriter(c.Channel)
-		if err != nil {
-			return err
-		}
+		w := segment.NewWriter(c.Channel)
 		c.segment = imp.placed(c, &openSegment{Writer: w, head: w.Len(), first: m.Message, from: number})
 		c.segment.first.Data = nil
 		imp.open = append(imp.open, c)
@@ -266,9 +263,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 	before := s.Len()
 	s.count++
 	s.last, s.to = m.LogTime, number
-	if err := s.Add(m.Message); err != nil {
-		return err
-	}
+	s.Add(m.Message)
 	imp.openBytes += s.Len() - before
 	if imp.openBytes > maxOpenSegments {
 		largest := slices.MaxFunc(imp.open, func(a, b *channel) int { return cmp.Compare(a.segment.Len(), b.segment.Len()) })
@@ -279,10 +274,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 
 // addSingle saves a message that is a segment by itself, without a copy of its data.
 func (imp *importer) addSingle(ctx context.Context, c *channel, m *Message, number uint64) error {
-	parts, err := segment.Single(c.Channel, m.Message)
-	if err != nil {
-		return err
-	}
+	parts := segment.Single(c.Channel, m.Message)
 	c.topic.report.Perceptions++
 	p := imp.segmentPerception(c, imp.placed(c, &openSegment{count: 1, first: m.Message, last: m.LogTime, from: number, to: number}), nil)
 	return imp.addLarge(ctx, p, parts[:]...)
@@ -311,12 +303,8 @@ func (imp *importer) closeSegment(ctx context.Context, c *channel) error {
 	imp.openBytes -= s.Len()
 	imp.open = slices.DeleteFunc(imp.open, func(o *channel) bool { return o == c })
 	c.segment = nil
-	data, err := s.Close()
-	if err != nil {
-		return err
-	}
 	c.topic.report.Perceptions++
-	return imp.add(ctx, imp.segmentPerception(c, s, data))
+	return imp.add(ctx, imp.segmentPerception(c, s, s.Close()))
 }
 
 func (imp *importer) add(ctx context.Context, p importing.Perception) error {

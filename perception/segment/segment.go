@@ -177,67 +177,60 @@ func (s *Segment) record(op mcap.OpCode, body []byte, defined *Definitions) erro
 	return nil
 }
 
-// Writer writes a segment in memory.
+// Writer writes a segment in memory, which does not fail.
 type Writer struct {
 	buf bytes.Buffer
 	w   *mcap.Writer
 }
 
 // NewWriter begins a segment.
-func NewWriter(c *Channel) (*Writer, error) {
+func NewWriter(c *Channel) *Writer {
 	s := &Writer{}
 	w, err := mcap.NewWriter(&s.buf, &mcap.WriterOptions{
 		SkipMessageIndexing: true, SkipStatistics: true, SkipRepeatedSchemas: true, SkipRepeatedChannelInfos: true,
 		SkipAttachmentIndex: true, SkipMetadataIndex: true, SkipChunkIndex: true, SkipSummaryOffsets: true, OverrideLibrary: true,
 	})
-	if err != nil {
-		return nil, err
-	}
+	must(err)
 	s.w = w
 	header := &mcap.Header{Library: Library}
 	if c.MessageEncoding == "cdr" {
 		header.Profile = "ros2"
 	}
-	if err := w.WriteHeader(header); err != nil {
-		return nil, err
+	must(w.WriteHeader(header))
+	must(c.Write(w, 1, 1))
+	return s
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
 	}
-	return s, c.Write(w, 1, 1)
 }
 
 // Add writes a message.
-func (s *Writer) Add(m Message) error {
-	return s.w.WriteMessage(&mcap.Message{ChannelID: 1, Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data})
+func (s *Writer) Add(m Message) {
+	must(s.w.WriteMessage(&mcap.Message{ChannelID: 1, Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data}))
 }
 
 // Single returns the parts of a segment of one message. The second is the data of the message, which
 // is not copied.
-func Single(c *Channel, m Message) (parts [3][]byte, err error) {
-	s, err := NewWriter(c)
-	if err != nil {
-		return parts, err
-	}
+func Single(c *Channel, m Message) [3][]byte {
+	s := NewWriter(c)
 	data := m.Data
 	m.Data = nil
 	before := s.Len()
-	if err := s.Add(m); err != nil {
-		return parts, err
-	}
+	s.Add(m)
 	end := s.Len()
-	whole, err := s.Close()
-	if err != nil {
-		return parts, err
-	}
+	whole := s.Close()
 	binary.LittleEndian.PutUint64(whole[before+1:], uint64(end-before-RecordHead+len(data)))
-	return [3][]byte{whole[:end], data, whole[end:]}, nil
+	return [3][]byte{whole[:end], data, whole[end:]}
 }
 
 // Len returns the bytes written so far.
 func (s *Writer) Len() int { return s.buf.Len() }
 
 // Close ends the segment and returns its bytes.
-func (s *Writer) Close() ([]byte, error) {
-	if err := s.w.Close(); err != nil {
-		return nil, err
-	}
-	return s.buf.Bytes(), nil
+func (s *Writer) Close() []byte {
+	must(s.w.Close())
+	return s.buf.Bytes()
 }
