@@ -18,37 +18,37 @@ type strides struct{ row, column, byte int }
 func (l layout) strides(rows int) strides {
 	switch {
 	case l.planar && l.shuffle:
-		return strides{1, rows, rows * l.columns}
+		return strides{1, rows, rows * l.Columns}
 	case l.planar:
-		return strides{l.element, rows * l.element, 1}
+		return strides{l.Element, rows * l.Element, 1}
 	case l.shuffle:
-		return strides{l.columns, 1, rows * l.columns}
+		return strides{l.Columns, 1, rows * l.Columns}
 	}
-	return strides{l.row(), l.element, 1}
+	return strides{l.row(), l.Element, 1}
 }
 
 // table copies the bytes that stay unchanged, and returns the whole rows.
 func (l layout) table(dst, src []byte) (rows int, d, s []byte) {
-	if l.element > 0 && len(src) > l.lead {
-		rows = (len(src) - l.lead) / l.row()
+	if l.Element > 0 && len(src) > l.Offset {
+		rows = (len(src) - l.Offset) / l.row()
 	}
 	if rows == 0 {
 		copy(dst, src)
 		return 0, nil, nil
 	}
-	end := l.lead + rows*l.row()
-	copy(dst[:l.lead], src)
+	end := l.Offset + rows*l.row()
+	copy(dst[:l.Offset], src)
 	copy(dst[end:], src[end:])
-	return rows, dst[l.lead:end], src[l.lead:end]
+	return rows, dst[l.Offset:end], src[l.Offset:end]
 }
 
 // arrange fills dst, which is as long as src, for the compressor.
 func (l layout) arrange(dst, src []byte) {
 	rows, dst, src := l.table(dst, src)
 	s, row := l.strides(rows), l.row()
-	for c := range l.columns {
+	for c := range l.Columns {
 		above := uint64(0)
-		from, to := c*l.element, c*s.column
+		from, to := c*l.Element, c*s.column
 		for range rows {
 			v := l.gather(src[from:], 1)
 			d := v
@@ -65,9 +65,9 @@ func (l layout) arrange(dst, src []byte) {
 func (l layout) restore(dst, src []byte) {
 	rows, dst, src := l.table(dst, src)
 	s, row := l.strides(rows), l.row()
-	for c := range l.columns {
+	for c := range l.Columns {
 		above := uint64(0)
-		from, to := c*s.column, c*l.element
+		from, to := c*s.column, c*l.Element
 		for range rows {
 			v := l.gather(src[from:], s.byte)
 			if l.delta {
@@ -84,7 +84,7 @@ func (l layout) restore(dst, src []byte) {
 // zigzag encodes 0, -1, 1, -2 … as 0, 1, 2, 3 …, so that the upper bytes of small differences
 // are 0 whatever their sign.
 func (l layout) zigzag(d uint64) uint64 {
-	up := 64 - 8*l.element
+	up := 64 - 8*l.Element
 	signed := int64(d<<up) >> up
 	return uint64(signed<<1 ^ signed>>63)
 }
@@ -92,8 +92,8 @@ func (l layout) zigzag(d uint64) uint64 {
 // scatter writes the bytes of v, in the order of the payload, a stride apart. The common sizes
 // are one instruction each.
 func (l layout) scatter(b []byte, stride int, v uint64) {
-	if stride == 1 && !l.bigEndian {
-		switch l.element {
+	if stride == 1 && !l.BigEndian {
+		switch l.Element {
 		case 2:
 			binary.LittleEndian.PutUint16(b, uint16(v))
 			return
@@ -105,15 +105,15 @@ func (l layout) scatter(b []byte, stride int, v uint64) {
 			return
 		}
 	}
-	for i := range l.element {
+	for i := range l.Element {
 		b[i*stride] = byte(v >> l.shift(i))
 	}
 }
 
 // gather reads what scatter writes.
 func (l layout) gather(b []byte, stride int) uint64 {
-	if stride == 1 && !l.bigEndian {
-		switch l.element {
+	if stride == 1 && !l.BigEndian {
+		switch l.Element {
 		case 2:
 			return uint64(binary.LittleEndian.Uint16(b))
 		case 4:
@@ -123,7 +123,7 @@ func (l layout) gather(b []byte, stride int) uint64 {
 		}
 	}
 	v := uint64(0)
-	for i := range l.element {
+	for i := range l.Element {
 		v |= uint64(b[i*stride]) << l.shift(i)
 	}
 	return v
@@ -131,8 +131,8 @@ func (l layout) gather(b []byte, stride int) uint64 {
 
 // shift returns the bits of a number below those of byte i.
 func (l layout) shift(i int) int {
-	if l.bigEndian {
-		return 8 * (l.element - 1 - i)
+	if l.BigEndian {
+		return 8 * (l.Element - 1 - i)
 	}
 	return 8 * i
 }

@@ -48,17 +48,8 @@ const (
 type layout struct {
 	compressed             bool
 	delta, planar, shuffle bool
-	array
+	Hint                   // normal; the zero value means that there is no array
 }
-
-// array is where the numbers are in the bytes. The zero value means that there is no array.
-type array struct {
-	bigEndian        bool
-	element, columns int // bytes of a number; numbers in a row
-	lead             int // bytes before the first row
-}
-
-func (a array) row() int { return a.element * a.columns }
 
 var codecText = regexp.MustCompile(`^(delta\.)?(planar\.)?(shuffle\.)?zstd(?::(le|be)([1-8])x([1-9][0-9]{0,3})(?:\+([1-9][0-9]{0,4}))?)?$`)
 
@@ -76,11 +67,11 @@ func (c Codec) parse() (layout, error) {
 		return layout{}, unknown
 	}
 	l := layout{compressed: true, delta: m[1] != "", planar: m[2] != "", shuffle: m[3] != ""}
-	l.bigEndian = m[4] == "be"
-	for i, into := range []*int{&l.element, &l.columns, &l.lead} {
+	l.BigEndian = m[4] == "be"
+	for i, into := range []*int{&l.Element, &l.Columns, &l.Offset} {
 		*into, _ = strconv.Atoi(m[5+i]) // 0 if it is missing
 	}
-	if l.codec() != c || l.columns > maxColumns || l.lead > 0 && l.lead >= l.row() {
+	if l.codec() != c || l.Columns > maxColumns || l.Offset > 0 && l.Offset >= l.row() {
 		return layout{}, unknown
 	}
 	return l, nil
@@ -103,12 +94,12 @@ func (l layout) codec() Codec {
 		return Zstd
 	}
 	order := "le"
-	if l.bigEndian {
+	if l.BigEndian {
 		order = "be"
 	}
-	text += fmt.Sprintf("zstd:%s%dx%d", order, l.element, l.columns)
-	if l.lead > 0 {
-		text += fmt.Sprintf("+%d", l.lead)
+	text += fmt.Sprintf("zstd:%s%dx%d", order, l.Element, l.Columns)
+	if l.Offset > 0 {
+		text += fmt.Sprintf("+%d", l.Offset)
 	}
 	return Codec(text)
 }
@@ -186,7 +177,7 @@ func Choose(sample []byte, h Hint) Codec {
 // layouts returns the layouts to try, the simplest first, which wins a tie.
 func (h Hint) layouts() []layout {
 	all := []layout{{compressed: true}}
-	a, ok := h.array()
+	h, ok := h.normal()
 	if !ok {
 		return all
 	}
@@ -194,10 +185,10 @@ func (h Hint) layouts() []layout {
 		{delta: true}, {planar: true}, {shuffle: true}, {delta: true, planar: true},
 		{delta: true, shuffle: true}, {planar: true, shuffle: true}, {delta: true, planar: true, shuffle: true},
 	} {
-		if l.planar && a.columns == 1 || l.shuffle && a.element == 1 {
+		if l.planar && h.Columns == 1 || l.shuffle && h.Element == 1 {
 			continue // the step would change nothing
 		}
-		l.compressed, l.array = true, a
+		l.compressed, l.Hint = true, h
 		all = append(all, l)
 	}
 	return all

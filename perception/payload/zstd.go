@@ -56,7 +56,7 @@ func (w *workspace) encode(l layout, dst, raw []byte) []byte {
 	if !l.compressed {
 		return append(dst, raw...)
 	}
-	if l.element > 0 {
+	if l.Element > 0 {
 		arranged := w.room(len(raw))
 		l.arrange(arranged, raw)
 		raw = arranged
@@ -70,7 +70,7 @@ func (w *workspace) decode(l layout, raw, stored []byte) error {
 		return err
 	}
 	into := raw
-	if l.element > 0 {
+	if l.Element > 0 {
 		into = w.room(len(raw))
 	}
 	got, err := w.decoder.DecodeAll(stored, into[:0:len(into)])
@@ -80,7 +80,7 @@ func (w *workspace) decode(l layout, raw, stored []byte) error {
 	if len(got) != len(raw) {
 		return fmt.Errorf("the frame holds %d bytes and should hold %d", len(got), len(raw))
 	}
-	if l.element > 0 {
+	if l.Element > 0 {
 		l.restore(raw, got)
 	} else if len(raw) > 0 && &got[0] != &raw[0] {
 		copy(raw, got)

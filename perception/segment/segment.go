@@ -1,5 +1,5 @@
 // Package segment reads and writes segments: runs of messages of one topic, each a small MCAP file
-// of one channel with its schema and the messages, without chunks and without an index. A [File]
+// of one channel with its schema and the messages, without chunks and without an index. A [Segment]
 // makes a summary, features, a preview and samples of the numbers in the messages.
 //
 // The tests of this package are those of package perception, through its API.
@@ -69,6 +69,7 @@ type Message struct {
 type Segment struct {
 	Channel
 	Messages []Message
+	about    media.Metadata // of the payload
 }
 
 // RecordHead is the bytes of the kind and the length of an MCAP record.
