@@ -83,7 +83,25 @@ func Decode(data []byte) (*Segment, error) {
 		return nil, errors.New("the data does not begin as MCAP does")
 	}
 	s, defined := &Segment{}, NewDefinitions()
-	err := EachRecord(data, len(media.MCAPMagic), func(op mcap.OpCode, body []byte) error { return s.record(op, body, defined) })
+	err := EachRecord(data, len(media.MCAPMagic), func(op mcap.OpCode, body []byte) error {
+		switch {
+		case op == mcap.OpChannel && len(defined.Channels) > 0:
+			return errors.New("the segment has several channels")
+		case op == mcap.OpMessage && len(defined.Channels) == 0:
+			return errors.New("a message comes before its channel")
+		case op == mcap.OpMessage:
+			var m mcap.Message
+			if err := m.PopulateFrom(body, false); err != nil {
+				return err
+			}
+			s.Messages = append(s.Messages, Message{m.Sequence, m.LogTime, m.PublishTime, m.Data})
+		case op == mcap.OpChunk:
+			return errors.New("the segment has chunks")
+		case op == mcap.OpDataEnd || op == mcap.OpFooter:
+			return errEnd
+		}
+		return defined.Add(op, body)
+	})
 	if err != nil && !errors.Is(err, errEnd) {
 		return nil, err
 	}
@@ -150,30 +168,6 @@ func EachRecord(data []byte, from int, visit func(op mcap.OpCode, body []byte) e
 			return fmt.Errorf("the record at byte %d: %w", at, err)
 		}
 		at += RecordHead + int(length)
-	}
-	return nil
-}
-
-func (s *Segment) record(op mcap.OpCode, body []byte, defined *Definitions) error {
-	switch op {
-	case mcap.OpSchema, mcap.OpChannel:
-		if op == mcap.OpChannel && len(defined.Channels) > 0 {
-			return errors.New("the segment has several channels")
-		}
-		return defined.Add(op, body)
-	case mcap.OpMessage:
-		if len(defined.Channels) == 0 {
-			return errors.New("a message comes before its channel")
-		}
-		var m mcap.Message
-		if err := m.PopulateFrom(body, false); err != nil {
-			return err
-		}
-		s.Messages = append(s.Messages, Message{m.Sequence, m.LogTime, m.PublishTime, m.Data})
-	case mcap.OpChunk:
-		return errors.New("the segment has chunks")
-	case mcap.OpDataEnd, mcap.OpFooter:
-		return errEnd
 	}
 	return nil
 }
