@@ -104,10 +104,13 @@ type container struct {
 	size   int64
 	block  int // decoded bytes
 	blocks []block
+
+	raw    []byte // a decoded block
+	loaded int    // its number; -1 before the first
 }
 
 func openContainer(file io.ReaderAt, length int64) (*container, error) {
-	c := &container{file: file}
+	c := &container{file: file, loaded: -1}
 	head, err := c.readHeader(length)
 	if err != nil {
 		return nil, err
@@ -189,13 +192,22 @@ func (c *container) readIndex(index []byte, at, room int64) error {
 	return nil
 }
 
-// read decodes block i into raw, which is as long as the block.
-func (c *container) read(i int, raw []byte) error {
-	b, stored := c.blocks[i], raw
+// load decodes block i into raw.
+func (c *container) load(i int) error {
+	if i == c.loaded {
+		return nil
+	}
+	c.loaded = -1
+	size := int(min(int64(c.block), c.size-int64(i)*int64(c.block))) // all blocks but the last are full
+	if cap(c.raw) < size {
+		c.raw = make([]byte, size)
+	}
+	c.raw = c.raw[:size]
+	b, stored := c.blocks[i], c.raw
 	if !b.raw {
 		stored = make([]byte, b.stored)
-	} else if b.stored != len(raw) {
-		return fmt.Errorf("block %d has %d bytes and should have %d", i, b.stored, len(raw))
+	} else if b.stored != size {
+		return fmt.Errorf("block %d has %d bytes and should have %d", i, b.stored, size)
 	}
 	if _, err := c.file.ReadAt(stored, b.at); err != nil {
 		return cut(err)
@@ -203,13 +215,14 @@ func (c *container) read(i int, raw []byte) error {
 	if !b.raw {
 		w := borrow()
 		defer w.release()
-		if err := w.decode(c.layout, raw, stored); err != nil {
+		if err := w.decode(c.layout, c.raw, stored); err != nil {
 			return fmt.Errorf("block %d: %w", i, err)
 		}
 	}
-	if crc32.Checksum(raw, castagnoli) != b.check {
+	if crc32.Checksum(c.raw, castagnoli) != b.check {
 		return fmt.Errorf("the checksum of block %d does not match", i)
 	}
+	c.loaded = i
 	return nil
 }
 

@@ -29,11 +29,8 @@ type Reader struct {
 	hashed int64
 	err    error // if the sum is wrong
 
+	mu    sync.Mutex // guards the decoded block of coded
 	coded *container // nil for a plain file
-
-	mu     sync.Mutex // guards raw and loaded
-	raw    []byte     // the decoded block
-	loaded int        // its number; -1 before the first
 }
 
 // Open opens the payload of size bytes. c is the codec that it was stored with; if there is no such
@@ -62,7 +59,7 @@ func openFile(at location, sum [32]byte, size int64) (*Reader, error) {
 	if err != nil {
 		return nil, onDisk(err)
 	}
-	r := &Reader{file: file, sum: sum, hash: sha256.New(), loaded: -1}
+	r := &Reader{file: file, sum: sum, hash: sha256.New()}
 	if err := r.check(at.coded, size); err != nil {
 		_ = file.Close()
 		return nil, err
@@ -143,28 +140,12 @@ func (r damageReader) ReadAt(p []byte, at int64) (n int, err error) {
 	defer r.mu.Unlock()
 	for n < len(p) {
 		from := at + int64(n)
-		if err := r.load(int(from / int64(r.coded.block))); err != nil {
+		if err := r.coded.load(int(from / int64(r.coded.block))); err != nil {
 			return n, r.damaged(err)
 		}
-		n += copy(p[n:], r.raw[from%int64(r.coded.block):])
+		n += copy(p[n:], r.coded.raw[from%int64(r.coded.block):])
 	}
 	return n, nil
-}
-
-func (r *Reader) load(i int) error {
-	if i == r.loaded {
-		return nil
-	}
-	size := int(min(int64(r.coded.block), r.coded.size-int64(i)*int64(r.coded.block))) // all blocks but the last are full
-	if cap(r.raw) < size {
-		r.raw = make([]byte, size)
-	}
-	r.raw, r.loaded = r.raw[:size], -1
-	if err := r.coded.read(i, r.raw); err != nil {
-		return err
-	}
-	r.loaded = i
-	return nil
 }
 
 // Close implements [io.Closer].

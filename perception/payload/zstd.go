@@ -52,10 +52,8 @@ func (w *workspace) room(size int) []byte {
 	return w.scratch[:size]
 }
 
+// encode appends the encoding in a layout that compresses.
 func (w *workspace) encode(l layout, dst, raw []byte) []byte {
-	if !l.compressed {
-		return append(dst, raw...)
-	}
 	if l.Element > 0 {
 		arranged := w.room(len(raw))
 		l.arrange(arranged, raw)

@@ -151,11 +151,8 @@ func (f *inflater) inflate(c chunk, buf []byte) ([]byte, error) {
 
 func (f *inflater) unzstd(c chunk, buf []byte) error {
 	if f.zstd == nil {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(maxRecord))
-		if err != nil {
-			return err
-		}
-		f.zstd = d
+		// The constant options are valid.
+		f.zstd, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(maxRecord))
 	}
 	out, err := f.zstd.DecodeAll(c.records, buf[:0])
 	if err == nil && len(out) != len(buf) {
