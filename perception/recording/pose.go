@@ -11,6 +11,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/perception/message"
+	"github.com/robotmem/robotmem-go/perception/trajectory"
 )
 
 // poseKind is how the messages of a channel say where frames are.
@@ -87,32 +88,26 @@ func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
 		all := v.At("transforms").List
 		for i := range all {
 			t := &all[i]
-			tr := transformOf(t.At("transform", "translation"), t.At("transform", "rotation"))
-			p.put(frameOf(t), t.At("child_frame_id").Text, kind == poseStatic, sample{stampOf(t, logTime), tr})
+			p.put(frameOf(t), t.At("child_frame_id").Text, kind == poseStatic, sampleOf(t, logTime))
 		}
 	case poseOdometry:
 		child := cmp.Or(v.At("child_frame_id").Text, "base_link")
 		p.base = cleanFrame(child)
-		p.robot(v, child, v.At("pose", "pose"), logTime)
+		p.robot(v, child, logTime)
 	case poseStamped:
-		pose := v.At("pose")
-		if inner := pose.Field("pose"); inner != nil {
-			pose = inner
-		}
 		if cleanFrame(frameOf(v)) == "map" {
-			p.located.add(sample{stampOf(v, logTime), transformOf(pose.At("position"), pose.At("orientation"))})
+			p.located.add(sampleOf(v, logTime))
 		}
-		p.robot(v, p.robotFrame(), pose, logTime)
+		p.robot(v, p.robotFrame(), logTime)
 	}
 }
 
 // robot stores the pose of the robot as a transform, unless /tf has its own.
-func (p *poses) robot(v *message.Value, child string, pose *message.Value, logTime uint64) {
-	child = cleanFrame(child)
-	if l, ok := p.links[child]; ok && l.parent != cleanFrame(frameOf(v)) {
+func (p *poses) robot(v *message.Value, child string, logTime uint64) {
+	if l, ok := p.links[cleanFrame(child)]; ok && l.parent != cleanFrame(frameOf(v)) {
 		return
 	}
-	p.put(frameOf(v), child, false, sample{stampOf(v, logTime), transformOf(pose.At("position"), pose.At("orientation"))})
+	p.put(frameOf(v), child, false, sampleOf(v, logTime))
 }
 
 func (p *poses) robotFrame() string {
@@ -244,13 +239,11 @@ func (t transform) finite() bool {
 	return !quat.IsNaN(t.orientation) && !quat.IsInf(t.orientation)
 }
 
-func transformOf(position, orientation *message.Value) transform {
-	at := func(v *message.Value, axis string) float64 { return v.At(axis).Float }
-	p, q := position, orientation
-	return transform{
-		[3]float64{at(p, "x"), at(p, "y"), at(p, "z")},
-		unit(quat.Number{Real: at(q, "w"), Imag: at(q, "x"), Jmag: at(q, "y"), Kmag: at(q, "z")}),
-	}
+// sampleOf returns the pose or the transform of a message. What is missing is 0.
+func sampleOf(v *message.Value, logTime uint64) sample {
+	p, _ := trajectory.PoseOf(v)
+	q := cmp.Or(p.Orientation, &[4]float64{})
+	return sample{stampOf(v, logTime), transform{p.Position, unit(quat.Number{Real: q[3], Imag: q[0], Jmag: q[1], Kmag: q[2]})}}
 }
 
 // unit scales a quaternion to length 1. A quaternion of length 0 becomes the identity.
