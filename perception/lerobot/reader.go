@@ -40,7 +40,7 @@ type column struct {
 
 // reader turns rows into the perceptions of one episode after another.
 type reader struct {
-	im        *importer
+	*importer
 	columns   []*column
 	leaves    []*parquet.Column // of columns, and that of the task index if there is one
 	taskIndex int64
@@ -55,7 +55,7 @@ type reader struct {
 }
 
 func (im *importer) newReader(t table, file string) *reader {
-	rd := &reader{im: im}
+	rd := &reader{importer: im}
 	for _, key := range im.in.sortedKeys {
 		f := im.in.Features[key]
 		c := &column{key: key, feature: f}
@@ -156,59 +156,57 @@ func (rd *reader) add(c *column, e episode, i int64) error {
 }
 
 func (rd *reader) begin(e episode) error {
-	im := rd.im
-	if im.failed = im.ctx.Err(); im.failed != nil {
-		return im.failed
+	if rd.failed = rd.ctx.Err(); rd.failed != nil {
+		return rd.failed
 	}
 	task := strings.Join(e.tasks, "; ")
 	if task == "" && rd.hasTask {
-		task = im.tasks[rd.taskIndex]
+		task = rd.tasks[rd.taskIndex]
 	}
 	rd.task = importing.Cut(task, maxTaskBytes)
-	rd.context = map[string]any{"env": map[string]any{"dataset": im.o.Name, "episode_index": e.index}}
+	rd.context = map[string]any{"env": map[string]any{"dataset": rd.o.Name, "episode_index": e.index}}
 	if rd.task != "" {
 		rd.context["task"] = map[string]any{"description": rd.task}
 	}
-	if im.in.Robot != nil {
-		rd.context["robot"] = map[string]any{"type": importing.Cut(*im.in.Robot, maxKey)}
+	if rd.in.Robot != nil {
+		rd.context["robot"] = map[string]any{"type": importing.Cut(*rd.in.Robot, maxKey)}
 	}
 	for _, c := range rd.columns {
 		c.samples, c.tooLong = c.samples[:0], false
 	}
 	rd.batch, rd.batchBytes, rd.known = nil, 0, false
-	id, err := im.sink.Start(im.ctx, importing.Session{Origin: rd.origin(e), Context: rd.context})
+	id, err := rd.sink.Start(rd.ctx, importing.Session{Origin: rd.origin(e), Context: rd.context})
 	if rd.known = errors.Is(err, importing.ErrEnded); rd.known {
-		im.report.Ended++
-		im.report.Skip(fmt.Sprintf("episode %d", e.index), "imported before", e.length)
+		rd.report.Ended++
+		rd.report.Skip(fmt.Sprintf("episode %d", e.index), "imported before", e.length)
 		return nil
 	}
-	rd.session, im.failed = id, err
+	rd.session, rd.failed = id, err
 	return err
 }
 
 func (rd *reader) origin(e episode, parts ...string) string {
-	return rd.im.origin(append([]string{fmt.Sprintf("episode/%06d", e.index)}, parts...)...)
+	return rd.importer.origin(append([]string{fmt.Sprintf("episode/%06d", e.index)}, parts...)...)
 }
 
 func (rd *reader) wantsImage(i, n int64) bool {
-	rate := cmp.Or(rd.im.o.ImageRate, 1)
-	every := max(1, math.Round(rd.im.in.RateHz/rate))
+	rate := cmp.Or(rd.o.ImageRate, 1)
+	every := max(1, math.Round(rd.in.RateHz/rate))
 	return rate > 0 && (i == n-1 || math.Mod(float64(i), every) == 0)
 }
 
 func (rd *reader) addImage(c *column, e episode, i int64) error {
-	im := rd.im
 	switch {
 	case !rd.wantsImage(i, e.length):
 		return nil
 	case len(c.image) == 0:
-		im.report.Skip(c.key, "the image is not in the data file", 1)
+		rd.report.Skip(c.key, "the image is not in the data file", 1)
 		return nil
 	case len(c.image) > maxImage:
-		im.report.Skip(c.key, fmt.Sprintf("the image has more than %d bytes", maxImage), 1)
+		rd.report.Skip(c.key, fmt.Sprintf("the image has more than %d bytes", maxImage), 1)
 		return nil
 	}
-	seconds := float64(i) / im.in.RateHz
+	seconds := float64(i) / rd.in.RateHz
 	rd.batch = append(rd.batch, importing.Perception{
 		Origin: rd.origin(e, c.key, fmt.Sprintf("%06d", i)), Type: "visual",
 		Description: rd.describe(e, fmt.Sprintf("%s at %.6g s", words(c.key), seconds)),
@@ -222,37 +220,35 @@ func (rd *reader) addImage(c *column, e episode, i int64) error {
 }
 
 func (rd *reader) flush() error {
-	im, r := rd.im, rd.im.report
 	if len(rd.batch) == 0 {
 		return nil
 	}
-	stored, err := im.sink.Save(im.ctx, rd.session, rd.batch)
+	stored, err := rd.sink.Save(rd.ctx, rd.session, rd.batch)
 	if err == nil {
-		r.Perceptions += len(rd.batch)
-		r.Stored += stored
-		r.Known += len(rd.batch) - stored
+		rd.report.Perceptions += len(rd.batch)
+		rd.report.Stored += stored
+		rd.report.Known += len(rd.batch) - stored
 	}
-	rd.batch, rd.batchBytes, im.failed = nil, 0, err
+	rd.batch, rd.batchBytes, rd.failed = nil, 0, err
 	return err
 }
 
 // end saves the traces of an episode and closes its session.
 func (rd *reader) end(e episode) error {
-	im := rd.im
-	im.done += e.length
+	rd.done += e.length
 	if !rd.known {
 		rd.batch = append(rd.batch, rd.traces(e)...)
 		if err := rd.flush(); err != nil {
 			return err
 		}
-		if im.failed = im.sink.End(im.ctx, rd.session, rd.outcome()); im.failed != nil {
-			return im.failed
+		if rd.failed = rd.sink.End(rd.ctx, rd.session, rd.outcome()); rd.failed != nil {
+			return rd.failed
 		}
-		im.report.Sessions++
-		im.report.Messages += e.length
+		rd.report.Sessions++
+		rd.report.Messages += e.length
 	}
-	if im.o.Progress != nil {
-		im.o.Progress(importing.Progress{Done: im.done, Total: im.total})
+	if rd.o.Progress != nil {
+		rd.o.Progress(importing.Progress{Done: rd.done, Total: rd.total})
 	}
 	return nil
 }
@@ -266,14 +262,14 @@ const (
 
 // traces returns the perceptions of an episode: one for each vector and one for all single numbers.
 func (rd *reader) traces(e episode) []importing.Perception {
-	videos := rd.im.videos(e)
+	videos := rd.videos(e)
 	var out []importing.Perception
 	var single []*column
 	for _, c := range rd.columns {
 		switch {
 		case c.isImage:
 		case c.tooLong:
-			rd.im.report.Skip(fmt.Sprintf("episode %d, %s", e.index, c.key), fmt.Sprintf("the trace has more than %d bytes", maxTrace), e.length)
+			rd.report.Skip(fmt.Sprintf("episode %d, %s", e.index, c.key), fmt.Sprintf("the trace has more than %d bytes", maxTrace), e.length)
 		case c.feature.width == 1 && perceptionType(c.key) == "":
 			single = append(single, c)
 		default:
@@ -295,7 +291,7 @@ func (rd *reader) traces(e episode) []importing.Perception {
 func (rd *reader) trace(e episode, key string, typ npy.Type, shape []int64, channels []string, samples []byte, videos map[string]any) importing.Perception {
 	width := int64(len(samples)/typ.Size) / e.length
 	meta := map[string]any{
-		"feature": key, "dtype": "<" + typ.Code, "shape": []int64{e.length, width}, "rate_hz": rd.im.in.RateHz,
+		"feature": key, "dtype": "<" + typ.Code, "shape": []int64{e.length, width}, "rate_hz": rd.in.RateHz,
 	}
 	if len(shape) > 1 {
 		meta["frame_shape"] = shape
@@ -308,7 +304,7 @@ func (rd *reader) trace(e episode, key string, typ npy.Type, shape []int64, chan
 	}
 	return importing.Perception{
 		Origin: rd.origin(e, key), Type: cmp.Or(perceptionType(key), "proprioceptive"), MediaType: media.TypeSamples,
-		Description: rd.describe(e, fmt.Sprintf("%s, %d samples of %d channels at %.6g Hz", words(key), e.length, width, rd.im.in.RateHz)),
+		Description: rd.describe(e, fmt.Sprintf("%s, %d samples of %d channels at %.6g Hz", words(key), e.length, width, rd.in.RateHz)),
 		Data:        bytes.Clone(samples), Metadata: meta, Context: rd.context, Messages: int(e.length),
 	}
 }
@@ -385,10 +381,10 @@ func (im *importer) videos(e episode) map[string]any {
 
 func (rd *reader) describe(e episode, what string) string {
 	robot := ""
-	if rd.im.in.Robot != nil {
-		robot = ", " + words(importing.Cut(*rd.im.in.Robot, maxKey))
+	if rd.in.Robot != nil {
+		robot = ", " + words(importing.Cut(*rd.in.Robot, maxKey))
 	}
-	line := fmt.Sprintf("%s, episode %d of %s%s", what, e.index, words(rd.im.o.Name), robot)
+	line := fmt.Sprintf("%s, episode %d of %s%s", what, e.index, words(rd.o.Name), robot)
 	if rd.task != "" {
 		line = strings.TrimRight(rd.task, ".") + ": " + line
 	}
