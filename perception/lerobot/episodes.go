@@ -1,6 +1,7 @@
 package lerobot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,24 +55,13 @@ func readTasks(root *os.Root) (map[int64]string, error) {
 		return nil, err
 	}
 	defer f.Close()
-	index := t.leaf("task_index")
-	name := t.leaf("task")
-	if name == nil {
-		name = t.leaf("__index_level_0__")
-	}
+	index, name := t.leaf("task_index"), cmp.Or(t.leaf("task"), t.leaf("__index_level_0__"))
 	if index == nil || name == nil {
 		return nil, errors.New("the column task_index or the column of the tasks (task or __index_level_0__) is missing")
 	}
 	var at int64
 	var task string
-	err = t.all([]*parquet.Column{index, name}, func(c int, v parquet.Value) (err error) {
-		if c == 0 {
-			at, err = integer(v)
-		} else {
-			task = text(v)
-		}
-		return err
-	}, func() error {
+	err = t.all([]field{{index, whole(&at)}, {name, func(v parquet.Value) error { task = text(v); return nil }}}, func() error {
 		if len(tasks) >= maxTasks {
 			return fmt.Errorf("more than %d tasks", maxTasks)
 		}
@@ -123,18 +113,14 @@ func (in *info) episodeTable(root *os.Root, name string, add func(episode) error
 	}
 	defer f.Close()
 	var e episode
-	var columns []*parquet.Column
-	var read []func(parquet.Value) error
+	var fields []field
 	var missing []string
-	column := func(name string, into func(parquet.Value) error) {
+	column := func(name string, set func(parquet.Value) error) {
 		if c := t.leaf(name); c != nil {
-			columns, read = append(columns, c), append(read, into)
+			fields = append(fields, field{c, set})
 			return
 		}
 		missing = append(missing, name)
-	}
-	whole := func(into *int64) func(parquet.Value) error {
-		return func(v parquet.Value) (err error) { *into, err = integer(v); return err }
 	}
 	column("episode_index", whole(&e.index))
 	column("length", whole(&e.length))
@@ -148,48 +134,50 @@ func (in *info) episodeTable(root *os.Root, name string, add func(episode) error
 		}
 		return nil
 	})
+	videos := map[string]*video{}
 	for key, f := range in.Features {
 		if f.Type != "video" {
 			continue
 		}
-		part := func(set func(*video, parquet.Value) error) func(parquet.Value) error {
-			return func(v parquet.Value) error {
-				at := e.videos[key]
-				err := set(&at, v)
-				e.videos[key] = at
-				return err
-			}
-		}
-		column("videos/"+key+"/chunk_index", part(func(at *video, v parquet.Value) (err error) { at.chunk, err = integer(v); return err }))
-		column("videos/"+key+"/file_index", part(func(at *video, v parquet.Value) (err error) { at.file, err = integer(v); return err }))
-		column("videos/"+key+"/from_timestamp", part(func(at *video, v parquet.Value) error { at.from, _ = number(v); return nil }))
-		column("videos/"+key+"/to_timestamp", part(func(at *video, v parquet.Value) error { at.to, _ = number(v); return nil }))
+		at := &video{}
+		videos[key] = at
+		column("videos/"+key+"/chunk_index", whole(&at.chunk))
+		column("videos/"+key+"/file_index", whole(&at.file))
+		column("videos/"+key+"/from_timestamp", func(v parquet.Value) error { at.from, _ = number(v); return nil })
+		column("videos/"+key+"/to_timestamp", func(v parquet.Value) error { at.to, _ = number(v); return nil })
 	}
 	if len(missing) > 0 {
 		return fmt.Errorf("the column %.200s is missing", strings.Join(missing, ", "))
 	}
-	e.videos = map[string]video{}
-	return t.all(columns, func(c int, v parquet.Value) error { return read[c](v) }, func() error {
+	return t.all(fields, func() error {
+		e.videos = map[string]video{}
+		for key, at := range videos {
+			e.videos[key] = *at
+		}
 		err := add(e)
-		e.tasks, e.videos = nil, map[string]video{}
+		e.tasks = nil
 		return err
 	})
 }
 
-func integer(v parquet.Value) (int64, error) {
-	switch {
-	case v.IsNull():
-	case v.Kind() == parquet.Int64:
-		return v.Int64(), nil
-	case v.Kind() == parquet.Int32:
-		return int64(v.Int32()), nil
+// whole returns what puts a whole number into its place.
+func whole(into *int64) func(parquet.Value) error {
+	return func(v parquet.Value) error {
+		switch v.Kind() {
+		case parquet.Int64:
+			*into = v.Int64()
+		case parquet.Int32:
+			*into = int64(v.Int32())
+		default: // null has a kind of its own
+			return errors.New("has a value that is not a whole number")
+		}
+		return nil
 	}
-	return 0, errors.New("has a value that is not a whole number")
 }
 
 // text returns a copy of a string, "" for other values.
 func text(v parquet.Value) string {
-	if v.IsNull() || v.Kind() != parquet.ByteArray {
+	if v.Kind() != parquet.ByteArray {
 		return ""
 	}
 	b := v.ByteArray()

@@ -75,11 +75,11 @@ func FuzzParquet(f *testing.F) {
 		for g := range table.Metadata().RowGroups {
 			for _, c := range leaves(table.Root()) {
 				rows := 0
-				table.rows(g, []*parquet.Column{c}, func(_ int, v parquet.Value) error {
+				table.rows(g, []field{{c, func(v parquet.Value) error {
 					number(v)
 					text(v)
 					return nil
-				}, func() error {
+				}}}, func() error {
 					if rows++; rows > most {
 						return enough
 					}

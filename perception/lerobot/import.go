@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/robotmem/robotmem-go/perception/importing"
 )
 
@@ -171,10 +169,7 @@ func scanRuns(t table) (map[int64]*run, error) {
 	runs := map[int64]*run{}
 	var r *run
 	row, index := int64(0), int64(0)
-	err := t.all([]*parquet.Column{column}, func(_ int, v parquet.Value) (err error) {
-		index, err = integer(v)
-		return err
-	}, func() error {
+	err := t.all([]field{{column, whole(&index)}}, func() error {
 		if r == nil || r.episode != index {
 			if r = runs[index]; r == nil {
 				r = &run{episode: index, first: row}
@@ -224,7 +219,7 @@ func (im *importer) importEpisodes(t table, name string, episodes []episode) {
 		if len(episodes) == 0 || episodes[0].first >= end {
 			continue
 		}
-		err := t.rows(g, rd.leaves, rd.value, func() error {
+		err := t.rows(g, rd.fields, func() error {
 			at := row
 			row++
 			if len(episodes) == 0 || at < episodes[0].first {

@@ -42,7 +42,7 @@ type column struct {
 type reader struct {
 	*importer
 	columns   []*column
-	leaves    []*parquet.Column // of columns, and that of the task index if there is one
+	fields    []field // of columns, and that of the task index if there is one
 	taskIndex int64
 	hasTask   bool
 
@@ -77,20 +77,16 @@ func (im *importer) newReader(t table, file string) *reader {
 			im.report.Skip(key, "the column is missing in "+file, 1)
 			continue
 		}
-		rd.columns, rd.leaves = append(rd.columns, c), append(rd.leaves, leaf)
+		rd.columns, rd.fields = append(rd.columns, c), append(rd.fields, field{leaf, c.set})
 	}
 	if leaf := t.leaf("task_index"); leaf != nil {
-		rd.leaves, rd.hasTask = append(rd.leaves, leaf), true
+		rd.fields, rd.hasTask = append(rd.fields, field{leaf, whole(&rd.taskIndex)}), true
 	}
 	return rd
 }
 
-func (rd *reader) value(index int, v parquet.Value) (err error) {
-	if index == len(rd.columns) {
-		rd.taskIndex, err = integer(v)
-		return err
-	}
-	c := rd.columns[index]
+// set takes a value of the current frame.
+func (c *column) set(v parquet.Value) error {
 	if c.isImage {
 		if !v.IsNull() {
 			c.image = v.ByteArray()

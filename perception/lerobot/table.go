@@ -62,26 +62,32 @@ func (t table) leaf(path ...string) *parquet.Column {
 	return c
 }
 
+// field is a column that is read, and what takes its values.
+type field struct {
+	column *parquet.Column
+	set    func(parquet.Value) error
+}
+
 // cursor reads one column of one row group.
 type cursor struct {
-	list   bool
+	field
 	values parquet.ColumnChunkValueReader
 	buf    [256]parquet.Value
 	ready  []parquet.Value // the part of buf that was not returned yet
 }
 
 // open checks the pages of a column in a row group and returns a cursor before the first row.
-func (t table) open(group int, c *parquet.Column) (_ *cursor, err error) {
+func (t table) open(group int, f field) (_ *cursor, err error) {
 	defer guard(&err)
+	at := f.column.Index()
 	columns := t.Metadata().RowGroups[group].Columns
-	if c.Index() >= len(columns) {
+	if at >= len(columns) {
 		return nil, fmt.Errorf("row group %d has %d columns; the schema has more", group, len(columns))
 	}
-	if err := checkPages(t, t.Size(), &columns[c.Index()].MetaData); err != nil {
+	if err := checkPages(t, t.Size(), &columns[at].MetaData); err != nil {
 		return nil, err
 	}
-	values := parquet.NewColumnChunkValueReader(t.RowGroups()[group].ColumnChunks()[c.Index()])
-	return &cursor{list: c.MaxRepetitionLevel() > 0, values: values}, nil
+	return &cursor{field: f, values: parquet.NewColumnChunkValueReader(t.RowGroups()[group].ColumnChunks()[at])}, nil
 }
 
 // fill reads values until at least one is ready. Values point into their page, which is valid
@@ -95,12 +101,12 @@ func (c *cursor) fill() error {
 	return err
 }
 
-// row calls each with the values of the next row: those of the list, or one null for an empty
+// row sets the values of the next row: those of the list, or one null for an empty
 // list. The bytes of a value that is not in a list are valid until the next row.
-func (c *cursor) row(each func(parquet.Value) error) (err error) {
+func (c *cursor) row() (err error) {
 	defer guard(&err)
 	for first := true; ; first = false {
-		if !first && !c.list {
+		if !first && c.column.MaxRepetitionLevel() == 0 {
 			return nil
 		}
 		err := c.fill()
@@ -118,42 +124,42 @@ func (c *cursor) row(each func(parquet.Value) error) (err error) {
 			return nil
 		}
 		c.ready = c.ready[1:]
-		if err := each(v); err != nil {
+		if err := c.set(v); err != nil {
 			return err
 		}
 	}
 }
 
 // all reads columns through all row groups, as rows does.
-func (t table) all(columns []*parquet.Column, each func(column int, v parquet.Value) error, next func() error) error {
+func (t table) all(fields []field, next func() error) error {
 	for g := range t.Metadata().RowGroups {
-		if err := t.rows(g, columns, each, next); err != nil {
+		if err := t.rows(g, fields, next); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rows reads columns in parallel through a row group. It calls each for every value, and next
-// after every row. A panic of each becomes an error, one of next does not.
-func (t table) rows(group int, columns []*parquet.Column, each func(column int, v parquet.Value) error, next func() error) error {
-	cursors := make([]*cursor, 0, len(columns))
+// rows reads columns in parallel through a row group. It sets every value, and calls next
+// after every row. A panic of set becomes an error, one of next does not.
+func (t table) rows(group int, fields []field, next func() error) error {
+	cursors := make([]*cursor, 0, len(fields))
 	defer func() {
 		for _, c := range cursors {
 			c.values.Close()
 		}
 	}()
-	for _, column := range columns {
-		c, err := t.open(group, column)
+	for _, f := range fields {
+		c, err := t.open(group, f)
 		if err != nil {
-			return fmt.Errorf("column %s: %w", column.Path()[0], err)
+			return fmt.Errorf("column %s: %w", f.column.Path()[0], err)
 		}
 		cursors = append(cursors, c)
 	}
 	for range t.Metadata().RowGroups[group].NumRows {
-		for i, c := range cursors {
-			if err := c.row(func(v parquet.Value) error { return each(i, v) }); err != nil {
-				return fmt.Errorf("column %s: %w", columns[i].Path()[0], err)
+		for _, c := range cursors {
+			if err := c.row(); err != nil {
+				return fmt.Errorf("column %s: %w", c.column.Path()[0], err)
 			}
 		}
 		if err := next(); err != nil {
@@ -164,10 +170,7 @@ func (t table) rows(group int, columns []*parquet.Column, each func(column int, 
 }
 
 func number(v parquet.Value) (float64, bool) {
-	if v.IsNull() {
-		return 0, false
-	}
-	switch v.Kind() {
+	switch v.Kind() { // null has a kind of its own
 	case parquet.Boolean:
 		if v.Boolean() {
 			return 1, true
