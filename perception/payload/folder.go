@@ -70,8 +70,9 @@ func onDisk(err error) error {
 
 func missing(sum [32]byte) error { return fmt.Errorf("%w: %x", ErrMissing, sum) }
 
-// find returns an undamaged payload under either name, after reading all of it.
-func (f Folder) find(ctx context.Context, sum [32]byte, size int64) (*Written, error) {
+// find returns an undamaged payload of this size, or of any if size is nil, under either name, after
+// reading all of it.
+func (f Folder) find(ctx context.Context, sum [32]byte, size *int64) (*Written, error) {
 	none := missing(sum)
 	for _, at := range f.locations(sum, Raw) {
 		r, err := openFile(at, sum, size)
@@ -219,7 +220,7 @@ func (f Folder) SweepStrays(before time.Time) (removed []string, err error) {
 // reading and comparing all of it. The error wraps [ErrMissing], [ErrDamaged] or [ErrDisk],
 // or is the context's.
 func (f Folder) Describe(ctx context.Context, sum [32]byte) (*Written, error) {
-	return f.find(ctx, sum, anySize)
+	return f.find(ctx, sum, nil)
 }
 
 // Modified returns the time when the payload was written. The error wraps [ErrMissing] or

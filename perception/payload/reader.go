@@ -8,7 +8,6 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"sync"
 )
@@ -40,7 +39,7 @@ func (f Folder) Open(sum [32]byte, c Codec, size int64) (*Reader, error) {
 		return nil, err
 	}
 	for _, at := range f.locations(sum, c) {
-		r, err := openFile(at, sum, size)
+		r, err := openFile(at, sum, &size)
 		if !errors.Is(err, ErrMissing) {
 			return r, err
 		}
@@ -48,10 +47,8 @@ func (f Folder) Open(sum [32]byte, c Codec, size int64) (*Reader, error) {
 	return nil, missing(sum)
 }
 
-// anySize stands for the size of a payload that is not known.
-const anySize = math.MinInt64
-
-func openFile(at location, sum [32]byte, size int64) (*Reader, error) {
+// openFile opens a payload of this size, or of any if size is nil.
+func openFile(at location, sum [32]byte, size *int64) (*Reader, error) {
 	file, err := os.Open(at.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing(sum)
@@ -69,7 +66,7 @@ func openFile(at location, sum [32]byte, size int64) (*Reader, error) {
 }
 
 // check reads and compares the size and the header, without reading the payload.
-func (r *Reader) check(coded bool, size int64) error {
+func (r *Reader) check(coded bool, size *int64) error {
 	info, err := r.file.Stat()
 	if err != nil {
 		return onDisk(err)
@@ -86,8 +83,8 @@ func (r *Reader) check(coded bool, size int64) error {
 			return r.damaged(fmt.Errorf("its file holds the payload %x", r.coded.sum))
 		}
 	}
-	if size != anySize && r.size != size {
-		return r.damaged(fmt.Errorf("it has %d bytes and should have %d", r.size, size))
+	if size != nil && r.size != *size {
+		return r.damaged(fmt.Errorf("it has %d bytes and should have %d", r.size, *size))
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 		return err
 	}
 	sum := src.sum()
-	known, err := f.find(ctx, sum, src.size)
+	known, err := f.find(ctx, sum, &src.size)
 	switch {
 	case err == nil:
 		w.Codec, w.Stored = known.Codec, known.Stored
