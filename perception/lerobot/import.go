@@ -76,7 +76,9 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 	im.checkTotals(episodes)
 	for _, f := range im.files(episodes) {
 		if im.failed = ctx.Err(); im.failed == nil {
-			im.importFile(f)
+			if err := im.importFile(f); err != nil {
+				im.report.Break(f.name, err, f.frames)
+			}
 		}
 		if im.failed != nil {
 			return im.report, im.failed
@@ -143,19 +145,17 @@ func (im *importer) files(episodes []episode) []*dataFile {
 
 // importFile reads a data file twice: first the column of episode indexes, to find the
 // episodes that agree with the metadata, then the rows of those.
-func (im *importer) importFile(f *dataFile) {
+func (im *importer) importFile(f *dataFile) error {
 	t, file, err := openFile(im.root, f.name)
 	if err != nil {
-		im.report.Break(f.name, err, f.frames)
-		return
+		return err
 	}
 	defer file.Close()
 	runs, err := scanRuns(t)
-	if err != nil {
-		im.report.Break(f.name, err, f.frames)
-		return
+	if err == nil {
+		im.importEpisodes(t, f.name, im.agreeing(f, runs))
 	}
-	im.importEpisodes(t, f.name, im.agreeing(f, runs))
+	return err
 }
 
 // run is the rows of an episode in a data file.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 )
 
@@ -38,8 +39,8 @@ func (f Folder) Open(sum [32]byte, c Codec, size int64) (*Reader, error) {
 	if _, err := c.parse(); err != nil {
 		return nil, err
 	}
-	for _, at := range f.locations(sum, c) {
-		r, err := openFile(at, sum, &size)
+	for _, path := range f.locations(sum, c) {
+		r, err := openFile(path, sum, &size)
 		if !errors.Is(err, ErrMissing) {
 			return r, err
 		}
@@ -48,8 +49,8 @@ func (f Folder) Open(sum [32]byte, c Codec, size int64) (*Reader, error) {
 }
 
 // openFile opens a payload of this size, or of any if size is nil.
-func openFile(at location, sum [32]byte, size *int64) (*Reader, error) {
-	file, err := os.Open(at.path)
+func openFile(path string, sum [32]byte, size *int64) (*Reader, error) {
+	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing(sum)
 	}
@@ -57,7 +58,7 @@ func openFile(at location, sum [32]byte, size *int64) (*Reader, error) {
 		return nil, onDisk(err)
 	}
 	r := &Reader{file: file, sum: sum, hash: sha256.New()}
-	if err := r.check(at.coded, size); err != nil {
+	if err := r.check(strings.HasSuffix(path, suffix), size); err != nil {
 		_ = file.Close()
 		return nil, err
 	}

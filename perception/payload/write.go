@@ -117,12 +117,13 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 		return err
 	}
 	sum := src.sum()
+	subfolder := filepath.Dir(f.locations(sum, Raw)[0])
 	known, err := f.find(ctx, sum, &src.size)
 	switch {
 	case err == nil:
 		w.Codec, w.Stored = known.Codec, known.Stored
 		// Its writer may have crashed before it synced the names.
-		return f.syncNames(f.subfolder(sum))
+		return f.syncNames(subfolder)
 	case !errors.Is(err, ErrMissing) && !errors.Is(err, ErrDamaged):
 		return err
 	}
@@ -133,7 +134,7 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 		return err
 	}
 	w.New = true
-	return f.syncNames(f.subfolder(sum))
+	return f.syncNames(subfolder)
 }
 
 // diskWriter marks the errors of the file, to tell them from those of the source.
