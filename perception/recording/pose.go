@@ -184,18 +184,12 @@ func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 // returns the transform to odom.
 func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok bool) {
 	tr.orientation.Real = 1
-	var atOdom, atRobot transform
-	odom, robot := false, false
+	passed := map[string]transform{}
 	for range maxChain {
 		if frame == "map" {
 			return tr, "map", true
 		}
-		if frame == "odom" {
-			atOdom, odom = tr, true
-		}
-		if frame == p.robotFrame() {
-			atRobot, robot = tr, true
-		}
+		passed[frame] = tr
 		l := p.links[frame]
 		if l == nil {
 			break
@@ -206,10 +200,12 @@ func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok boo
 		}
 		tr, frame = step.times(tr), l.parent
 	}
+	atRobot, robot := passed[p.robotFrame()]
 	if step, known := p.located.at(t); robot && known {
 		return step.times(atRobot), "map", true
 	}
-	return atOdom, "odom", odom
+	tr, ok = passed["odom"]
+	return tr, "odom", ok
 }
 
 // at interpolates between the samples around a time.
