@@ -72,8 +72,8 @@ func readTasks(root *os.Root) (map[int64]string, error) {
 }
 
 // readEpisodes reads meta/episodes/*/*.parquet, in order of the index.
-// It leaves out wrong rows and damaged files and calls bad with them.
-func readEpisodes(root *os.Root, in *info, bad func(what string, err error)) ([]episode, error) {
+// It leaves out wrong rows and damaged files and reports them.
+func (im *importer) readEpisodes() ([]episode, error) {
 	seen := map[int64]bool{}
 	var out []episode
 	add := func(e episode) error {
@@ -82,7 +82,7 @@ func readEpisodes(root *os.Root, in *info, bad func(what string, err error)) ([]
 			err = errors.New("it is listed twice")
 		}
 		if err != nil {
-			bad(fmt.Sprintf("episode %d", e.index), err)
+			im.report.Break(fmt.Sprintf("episode %d", e.index), err, 1)
 			return nil
 		}
 		if len(out) == maxEpisodes {
@@ -93,21 +93,21 @@ func readEpisodes(root *os.Root, in *info, bad func(what string, err error)) ([]
 		return nil
 	}
 	const folder = "meta/episodes"
-	names, err := fs.Glob(root.FS(), folder+"/*/*.parquet") // in order
+	names, err := fs.Glob(im.root.FS(), folder+"/*/*.parquet") // in order
 	if err == nil && len(names) == 0 {
 		err = errors.New(folder + " holds no chunk-000/file-000.parquet")
 	}
 	for _, name := range names {
-		if err := in.episodeTable(root, name, add); err != nil {
-			bad(name, err) // the others are read nevertheless
+		if err := im.episodeTable(name, add); err != nil {
+			im.report.Break(name, err, 1) // the others are read nevertheless
 		}
 	}
 	slices.SortFunc(out, func(a, b episode) int { return int(a.index - b.index) })
 	return out, err
 }
 
-func (in *info) episodeTable(root *os.Root, name string, add func(episode) error) error {
-	t, f, err := openFile(root, name)
+func (im *importer) episodeTable(name string, add func(episode) error) error {
+	t, f, err := openFile(im.root, name)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (in *info) episodeTable(root *os.Root, name string, add func(episode) error
 		return nil
 	})
 	videos := map[string]*video{}
-	for key, f := range in.Features {
+	for key, f := range im.in.Features {
 		if f.Type != "video" {
 			continue
 		}

@@ -69,22 +69,20 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 	if im.tasks, err = readTasks(root); err != nil {
 		im.report.Break("meta/tasks", err, 1)
 	}
-	episodes, err := readEpisodes(root, im.in, func(what string, err error) { im.report.Break(what, err, 1) })
+	episodes, err := im.readEpisodes()
 	if err != nil {
 		return nil, fmt.Errorf("meta/episodes: %w", err)
 	}
 	im.checkTotals(episodes)
 	for _, f := range im.files(episodes) {
-		if im.failed = ctx.Err(); im.failed == nil {
-			if err := im.importFile(f); err != nil {
-				im.report.Break(f.name, err, f.frames)
-			}
+		if im.failed = cmp.Or(im.failed, ctx.Err()); im.failed != nil {
+			break
 		}
-		if im.failed != nil {
-			return im.report, im.failed
+		if err := im.importFile(f); err != nil {
+			im.report.Break(f.name, err, f.frames)
 		}
 	}
-	return im.report, nil
+	return im.report, im.failed
 }
 
 func readInfo(root *os.Root) (*info, error) {
