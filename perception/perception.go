@@ -125,7 +125,7 @@ func Summarize(it Item) string {
 			return media.Clean(s, media.MaxSummary)
 		}
 	}
-	return media.Clean(summarizeOther(in), media.MaxSummary)
+	return media.Clean(summarizeOther(it), media.MaxSummary)
 }
 
 // Describe returns the summary of an item and, if its format computes both from
@@ -245,8 +245,9 @@ func MakeSamples(it Item, o SamplesOptions) (*Samples, error) {
 	return firstOf(it, "decode", ErrNoSamples, func(v view) (*Samples, error) { return v.Samples(o) })
 }
 
-// summarizeOther returns the summary of a payload that none of the formats can read.
-func summarizeOther(in media.Payload) string {
+// summarizeOther returns the summary of an item that none of the formats can read.
+func summarizeOther(it Item) string {
+	in := it.Payload()
 	var s string
 	switch in.Encoding() {
 	case media.NPY:
@@ -256,29 +257,17 @@ func summarizeOther(in media.Payload) string {
 	case media.Table, media.FreeText:
 		s = summarizeText(in)
 	}
-	if s == "" {
-		s = media.Plural(max(in.Size, int64(len(in.Data))), "byte") + " of " + media.Clean(in.Type, maxMediaType)
-		if why := unreadable(in); why != nil {
-			s += ", not read: " + why.Error()
-		}
+	if s != "" {
+		return s
+	}
+	s = media.Plural(max(in.Size, int64(len(in.Data))), "byte") + " of " + media.Clean(in.Type, maxMediaType)
+	if in.IsHead() {
+		return s // its beginning alone is not all that a format needs
+	}
+	if _, err := MakePreview(it, PreviewOptions{}); err != nil && !errors.Is(err, ErrNoPreview) {
+		s += ", not read: " + err.Error()
 	}
 	return s
-}
-
-// unreadable returns why no format can read a payload, nil if none accepts it.
-func unreadable(in media.Payload) error {
-	if in.IsHead() {
-		return nil // its beginning alone is not all that a format needs
-	}
-	for v, err := range views(in) {
-		if err == nil {
-			_, err = v.Preview(PreviewOptions{}.Normal())
-		}
-		if err != nil && !errors.Is(err, ErrNoPreview) {
-			return err
-		}
-	}
-	return nil
 }
 
 // SenseOf returns the type of an item that has none, from its summary: auditory for sounds,
