@@ -161,12 +161,10 @@ func openFile(ctx context.Context, path string) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := make([]byte, len(sqliteMagic))
-	n, err := io.ReadFull(f, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	head, err := io.ReadAll(io.LimitReader(f, int64(len(sqliteMagic))))
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	head = head[:n]
 	name := filepath.Base(path)
 	var src Source
 	switch {
