@@ -83,17 +83,17 @@ func (l layout) restore(dst, src []byte) {
 
 // zigzag encodes 0, -1, 1, -2 … as 0, 1, 2, 3 …, so that the upper bytes of small differences
 // are 0 whatever their sign.
-func (l layout) zigzag(d uint64) uint64 {
-	up := 64 - 8*l.Element
+func (h Hint) zigzag(d uint64) uint64 {
+	up := 64 - 8*h.Element
 	signed := int64(d<<up) >> up
 	return uint64(signed<<1 ^ signed>>63)
 }
 
 // scatter writes the bytes of v, in the order of the payload, a stride apart. The common sizes
 // are one instruction each.
-func (l layout) scatter(b []byte, stride int, v uint64) {
-	if stride == 1 && !l.BigEndian {
-		switch l.Element {
+func (h Hint) scatter(b []byte, stride int, v uint64) {
+	if stride == 1 && !h.BigEndian {
+		switch h.Element {
 		case 2:
 			binary.LittleEndian.PutUint16(b, uint16(v))
 			return
@@ -105,15 +105,15 @@ func (l layout) scatter(b []byte, stride int, v uint64) {
 			return
 		}
 	}
-	for i := range l.Element {
-		b[i*stride] = byte(v >> l.shift(i))
+	for i := range h.Element {
+		b[i*stride] = byte(v >> h.shift(i))
 	}
 }
 
 // gather reads what scatter writes.
-func (l layout) gather(b []byte, stride int) uint64 {
-	if stride == 1 && !l.BigEndian {
-		switch l.Element {
+func (h Hint) gather(b []byte, stride int) uint64 {
+	if stride == 1 && !h.BigEndian {
+		switch h.Element {
 		case 2:
 			return uint64(binary.LittleEndian.Uint16(b))
 		case 4:
@@ -123,16 +123,16 @@ func (l layout) gather(b []byte, stride int) uint64 {
 		}
 	}
 	v := uint64(0)
-	for i := range l.Element {
-		v |= uint64(b[i*stride]) << l.shift(i)
+	for i := range h.Element {
+		v |= uint64(b[i*stride]) << h.shift(i)
 	}
 	return v
 }
 
 // shift returns the bits of a number below those of byte i.
-func (l layout) shift(i int) int {
-	if l.BigEndian {
-		return 8 * (l.Element - 1 - i)
+func (h Hint) shift(i int) int {
+	if h.BigEndian {
+		return 8 * (h.Element - 1 - i)
 	}
 	return 8 * i
 }

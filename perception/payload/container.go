@@ -50,7 +50,7 @@ func (l layout) blockOf(limit int) int {
 }
 
 func (l layout) header(block int) []byte {
-	text := l.codec()
+	text := l.codec
 	head := append([]byte(headMagic), version, byte(len(text)))
 	head = append(head, text...)
 	return binary.LittleEndian.AppendUint32(head, uint32(block))

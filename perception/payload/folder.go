@@ -73,7 +73,7 @@ func (f Folder) find(ctx context.Context, sum [32]byte, size *int64) (*Written, 
 		case err == nil:
 			w := &Written{Sum: sum, Size: r.size, Stored: r.length, Codec: Raw}
 			if r.coded != nil {
-				w.Codec = r.coded.layout.codec()
+				w.Codec = r.coded.layout.codec
 			}
 			return w, nil
 		case errors.Is(err, ErrDamaged):
