@@ -25,10 +25,9 @@ type mcapFile struct {
 	defined *segment.Definitions
 	info    *Info
 	inflate inflater
-	// The buffers of linear, which may run twice: a record, a decompressed chunk, and the messages
-	// of a chunk.
-	body, chunk []byte
-	messages    []mcap.Message
+	// The buffers of linear, which may run twice: a record, and the messages of a chunk.
+	body     []byte
+	messages []mcap.Message
 }
 
 var _ Source = (*mcapFile)(nil)
@@ -115,16 +114,9 @@ func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 // unfold lists a chunk's messages by log time. Messages of one time stay in their order.
 func (m *mcapFile) unfold(body []byte) error {
 	m.messages = m.messages[:0]
-	head, err := parseChunk(body)
+	data, err := m.inflate.inflate(body)
 	if err != nil {
 		return err
-	}
-	data, err := m.inflate.inflate(head, m.chunk)
-	if err != nil {
-		return err
-	}
-	if head.compression != "" {
-		m.chunk = data
 	}
 	err = segment.EachRecord(data, 0, func(op mcap.OpCode, body []byte) error {
 		if op != mcap.OpMessage {
