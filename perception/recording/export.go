@@ -199,7 +199,7 @@ func (e *exporter) original(item *Exported) (known bool, err error) {
 	return true, e.add(&s.Channel, s.Messages, true)
 }
 
-// enveloped puts the bytes before and after the payload back, see [embedded].
+// enveloped puts the bytes before and after the payload back, see [unwrap].
 func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]any) (known bool, err error) {
 	text := func(m map[string]any, key string) string { s, _ := m[key].(string); return s }
 	prefix, err1 := base64.StdEncoding.DecodeString(text(envelope, "prefix"))

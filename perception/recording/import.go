@@ -217,10 +217,10 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 		if p, ok := unwrap(m, v); ok {
 			t.report.Perceptions++
 			one := imp.payloadPerception(m, v, p, number)
-			if len(p.data) > batchBytes {
-				return imp.addLarge(ctx, one, p.data)
+			if len(p.Data) > batchBytes {
+				return imp.addLarge(ctx, one, p.Data)
 			}
-			one.Data = bytes.Clone(p.data)
+			one.Data = bytes.Clone(p.Data)
 			return imp.add(ctx, one)
 		}
 	}
