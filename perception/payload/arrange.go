@@ -2,8 +2,8 @@ package payload
 
 import "encoding/binary"
 
-// arrange moves the numbers of an array from their order in the payload, row after row, to
-// that of the codec; restore moves them back. Byte b of the number in row r and column c
+// move moves the numbers of an array from their order in the payload, row after row, to
+// that of the codec, or back. Byte b of the number in row r and column c
 // goes to r*row + c*column + b*byte after the lead:
 //
 //	                  row      column   byte
@@ -42,41 +42,29 @@ func (l layout) table(dst, src []byte) (rows int, d, s []byte) {
 	return rows, dst[l.Offset:end], src[l.Offset:end]
 }
 
-// arrange fills dst, which is as long as src, for the compressor.
-func (l layout) arrange(dst, src []byte) {
+// move fills dst, which is as long as src, for the compressor, or back from it.
+func (l layout) move(dst, src []byte, back bool) {
 	rows, dst, src := l.table(dst, src)
-	s, row := l.strides(rows), l.row()
-	for c := range l.Columns {
-		above := uint64(0)
-		from, to := c*l.Element, c*s.column
-		for range rows {
-			v := l.gather(src[from:], 1)
-			d := v
-			if l.delta {
-				d, above = l.zigzag(v-above), v
-			}
-			l.scatter(dst[to:], s.byte, d)
-			from += row
-			to += s.row
-		}
+	from, to := strides{l.row(), l.Element, 1}, l.strides(rows)
+	if back {
+		from, to = to, from
 	}
-}
-
-func (l layout) restore(dst, src []byte) {
-	rows, dst, src := l.table(dst, src)
-	s, row := l.strides(rows), l.row()
 	for c := range l.Columns {
 		above := uint64(0)
-		from, to := c*s.column, c*l.Element
+		at, put := c*from.column, c*to.column
 		for range rows {
-			v := l.gather(src[from:], s.byte)
-			if l.delta {
+			v := l.gather(src[at:], from.byte)
+			switch {
+			case !l.delta:
+			case back:
 				v = (v>>1 ^ -(v & 1)) + above
 				above = v
+			default:
+				v, above = l.zigzag(v-above), v
 			}
-			l.scatter(dst[to:], 1, v)
-			from += s.row
-			to += row
+			l.scatter(dst[put:], to.byte, v)
+			at += from.row
+			put += to.row
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (w *workspace) room(size int) []byte {
 func (w *workspace) encode(l layout, dst, raw []byte) []byte {
 	if l.Element > 0 {
 		arranged := w.room(len(raw))
-		l.arrange(arranged, raw)
+		l.move(arranged, raw, false)
 		raw = arranged
 	}
 	return w.encoder.EncodeAll(raw, dst)
@@ -79,7 +79,7 @@ func (w *workspace) decode(l layout, raw, stored []byte) error {
 		return fmt.Errorf("the frame holds %d bytes and should hold %d", len(got), len(raw))
 	}
 	if l.Element > 0 {
-		l.restore(raw, got)
+		l.move(raw, got, true)
 	} else if len(raw) > 0 && &got[0] != &raw[0] {
 		copy(raw, got)
 	}
