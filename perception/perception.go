@@ -125,7 +125,7 @@ func Summarize(it Item) string {
 			return media.Clean(s, media.MaxSummary)
 		}
 	}
-	return media.Clean(summarizeOther(in), media.MaxSummary)
+	return media.Clean(summarizeOther(it), media.MaxSummary)
 }
 
 // Describe returns the summary of an item and, if its format computes both from
@@ -211,16 +211,16 @@ func Distance(kind string, a, b []float32) float64 {
 // options give the same picture. The error wraps [ErrNoPreview] if the format has
 // no preview, and otherwise says what is wrong with the bytes.
 func MakePreview(it Item, o PreviewOptions) (*Preview, error) {
-	in := it.Payload()
-	if in.IsHead() {
-		return nil, fmt.Errorf("the payload of %d bytes is too large to draw; only its first %d are read", it.Size, len(it.Data))
-	}
-	return firstOf(in, ErrNoPreview, func(v view) (*Preview, error) { return v.Preview(o.Normal()) })
+	return firstOf(it, "draw", ErrNoPreview, func(v view) (*Preview, error) { return v.Preview(o.Normal()) })
 }
 
-// firstOf returns what the first format makes of a payload that can. Otherwise it returns the first
-// error, or none if no format accepts the payload. A picture is not read as anything else.
-func firstOf[T any](in media.Payload, none error, do func(view) (*T, error)) (*T, error) {
+// firstOf returns what the first format makes of an item that can. Otherwise it returns the first
+// error, or none if no format accepts the item. A picture is not read as anything else.
+func firstOf[T any](it Item, verb string, none error, do func(view) (*T, error)) (*T, error) {
+	in := it.Payload()
+	if in.IsHead() {
+		return nil, fmt.Errorf("the payload of %d bytes is too large to %s; only its first %d are read", it.Size, verb, len(it.Data))
+	}
 	var first error
 	for v, err := range views(in) {
 		if err == nil {
@@ -242,15 +242,12 @@ func firstOf[T any](in media.Payload, none error, do func(view) (*T, error)) (*T
 // options give the same numbers. The error wraps [ErrNoSamples] if the format has
 // no numbers, and otherwise says what is wrong with the bytes.
 func MakeSamples(it Item, o SamplesOptions) (*Samples, error) {
-	in := it.Payload()
-	if in.IsHead() {
-		return nil, fmt.Errorf("the payload of %d bytes is too large to decode; only its first %d are read", it.Size, len(it.Data))
-	}
-	return firstOf(in, ErrNoSamples, func(v view) (*Samples, error) { return v.Samples(o) })
+	return firstOf(it, "decode", ErrNoSamples, func(v view) (*Samples, error) { return v.Samples(o) })
 }
 
-// summarizeOther returns the summary of a payload that none of the formats can read.
-func summarizeOther(in media.Payload) string {
+// summarizeOther returns the summary of an item that none of the formats can read.
+func summarizeOther(it Item) string {
+	in := it.Payload()
 	var s string
 	switch in.Encoding() {
 	case media.NPY:
@@ -260,29 +257,17 @@ func summarizeOther(in media.Payload) string {
 	case media.Table, media.FreeText:
 		s = summarizeText(in)
 	}
-	if s == "" {
-		s = media.Plural(max(in.Size, int64(len(in.Data))), "byte") + " of " + media.Clean(in.Type, maxMediaType)
-		if why := unreadable(in); why != nil {
-			s += ", not read: " + why.Error()
-		}
+	if s != "" {
+		return s
+	}
+	s = media.Plural(max(in.Size, int64(len(in.Data))), "byte") + " of " + media.Clean(in.Type, maxMediaType)
+	if in.IsHead() {
+		return s // its beginning alone is not all that a format needs
+	}
+	if _, err := MakePreview(it, PreviewOptions{}); err != nil && !errors.Is(err, ErrNoPreview) {
+		s += ", not read: " + err.Error()
 	}
 	return s
-}
-
-// unreadable returns why no format can read a payload, nil if none accepts it.
-func unreadable(in media.Payload) error {
-	if in.IsHead() {
-		return nil // its beginning alone is not all that a format needs
-	}
-	for v, err := range views(in) {
-		if err == nil {
-			_, err = v.Preview(PreviewOptions{}.Normal())
-		}
-		if err != nil && !errors.Is(err, ErrNoPreview) {
-			return err
-		}
-	}
-	return nil
 }
 
 // SenseOf returns the type of an item that has none, from its summary: auditory for sounds,

@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -107,21 +106,6 @@ func (r *Report) Break(what string, err error, n int64) {
 	r.Skip(what, err.Error(), n)
 }
 
-// Save passes the perceptions to the sink and counts them.
-func (r *Report) Save(ctx context.Context, sink Sink, session string, ps ...Perception) error {
-	if len(ps) == 0 {
-		return nil
-	}
-	stored, err := sink.Save(ctx, session, ps)
-	if err != nil {
-		return err
-	}
-	r.Perceptions += len(ps)
-	r.Stored += stored
-	r.Known += len(ps) - stored
-	return nil
-}
-
 // Origin shortens s to [MaxOrigin] bytes. It replaces the end by a hash of the whole, so that
 // different long names stay different.
 func Origin(s string) string {
@@ -172,16 +156,4 @@ func ReadFile(root *os.Root, name string, limit int64) ([]byte, error) {
 		err = fmt.Errorf("it has more than %d bytes", limit)
 	}
 	return data, err
-}
-
-// OpenFolder opens the folder of a source. If *name is "", it becomes the name of the folder.
-func OpenFolder(folder string, name *string) (*os.Root, error) {
-	if *name == "" {
-		full, err := filepath.Abs(folder)
-		if err != nil {
-			return nil, err
-		}
-		*name = filepath.Base(full)
-	}
-	return os.OpenRoot(folder)
 }

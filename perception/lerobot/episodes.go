@@ -1,6 +1,7 @@
 package lerobot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,6 +25,7 @@ type episode struct {
 	chunk, file int64 // of its data
 	from, to    int64 // frames of the dataset
 	videos      map[string]video
+	first       int64 // its first row in the data file
 }
 
 // video is where a video shows an episode.
@@ -53,24 +55,13 @@ func readTasks(root *os.Root) (map[int64]string, error) {
 		return nil, err
 	}
 	defer f.Close()
-	index := t.leaf("task_index")
-	name := t.leaf("task")
-	if name == nil {
-		name = t.leaf("__index_level_0__")
-	}
+	index, name := t.leaf("task_index"), cmp.Or(t.leaf("task"), t.leaf("__index_level_0__"))
 	if index == nil || name == nil {
 		return nil, errors.New("the column task_index or the column of the tasks (task or __index_level_0__) is missing")
 	}
 	var at int64
 	var task string
-	err = t.all([]*parquet.Column{index, name}, func(c int, v parquet.Value) (err error) {
-		if c == 0 {
-			at, err = integer(v)
-		} else {
-			task = text(v)
-		}
-		return err
-	}, func() error {
+	err = t.all([]field{{index, whole(&at)}, {name, func(v parquet.Value) error { task = text(v); return nil }}}, func() error {
 		if len(tasks) >= maxTasks {
 			return fmt.Errorf("more than %d tasks", maxTasks)
 		}
@@ -81,8 +72,8 @@ func readTasks(root *os.Root) (map[int64]string, error) {
 }
 
 // readEpisodes reads meta/episodes/*/*.parquet, in order of the index.
-// It leaves out wrong rows and damaged files and calls bad with them.
-func readEpisodes(root *os.Root, in *info, bad func(what string, err error)) ([]episode, error) {
+// It leaves out wrong rows and damaged files and reports them.
+func (im *importer) readEpisodes() ([]episode, error) {
 	seen := map[int64]bool{}
 	var out []episode
 	add := func(e episode) error {
@@ -91,7 +82,7 @@ func readEpisodes(root *os.Root, in *info, bad func(what string, err error)) ([]
 			err = errors.New("it is listed twice")
 		}
 		if err != nil {
-			bad(fmt.Sprintf("episode %d", e.index), err)
+			im.report.Break(fmt.Sprintf("episode %d", e.index), err, 1)
 			return nil
 		}
 		if len(out) == maxEpisodes {
@@ -102,38 +93,34 @@ func readEpisodes(root *os.Root, in *info, bad func(what string, err error)) ([]
 		return nil
 	}
 	const folder = "meta/episodes"
-	names, err := fs.Glob(root.FS(), folder+"/*/*.parquet") // in order
+	names, err := fs.Glob(im.root.FS(), folder+"/*/*.parquet") // in order
 	if err == nil && len(names) == 0 {
 		err = errors.New(folder + " holds no chunk-000/file-000.parquet")
 	}
 	for _, name := range names {
-		if err := in.episodeTable(root, name, add); err != nil {
-			bad(name, err) // the others are read nevertheless
+		if err := im.episodeTable(name, add); err != nil {
+			im.report.Break(name, err, 1) // the others are read nevertheless
 		}
 	}
 	slices.SortFunc(out, func(a, b episode) int { return int(a.index - b.index) })
 	return out, err
 }
 
-func (in *info) episodeTable(root *os.Root, name string, add func(episode) error) error {
-	t, f, err := openFile(root, name)
+func (im *importer) episodeTable(name string, add func(episode) error) error {
+	t, f, err := openFile(im.root, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	var e episode
-	var columns []*parquet.Column
-	var read []func(parquet.Value) error
+	var fields []field
 	var missing []string
-	column := func(name string, into func(parquet.Value) error) {
+	column := func(name string, set func(parquet.Value) error) {
 		if c := t.leaf(name); c != nil {
-			columns, read = append(columns, c), append(read, into)
+			fields = append(fields, field{c, set})
 			return
 		}
 		missing = append(missing, name)
-	}
-	whole := func(into *int64) func(parquet.Value) error {
-		return func(v parquet.Value) (err error) { *into, err = integer(v); return err }
 	}
 	column("episode_index", whole(&e.index))
 	column("length", whole(&e.length))
@@ -147,48 +134,50 @@ func (in *info) episodeTable(root *os.Root, name string, add func(episode) error
 		}
 		return nil
 	})
-	for key, f := range in.Features {
+	videos := map[string]*video{}
+	for key, f := range im.in.Features {
 		if f.Type != "video" {
 			continue
 		}
-		part := func(set func(*video, parquet.Value) error) func(parquet.Value) error {
-			return func(v parquet.Value) error {
-				at := e.videos[key]
-				err := set(&at, v)
-				e.videos[key] = at
-				return err
-			}
-		}
-		column("videos/"+key+"/chunk_index", part(func(at *video, v parquet.Value) (err error) { at.chunk, err = integer(v); return err }))
-		column("videos/"+key+"/file_index", part(func(at *video, v parquet.Value) (err error) { at.file, err = integer(v); return err }))
-		column("videos/"+key+"/from_timestamp", part(func(at *video, v parquet.Value) error { at.from, _ = number(v); return nil }))
-		column("videos/"+key+"/to_timestamp", part(func(at *video, v parquet.Value) error { at.to, _ = number(v); return nil }))
+		at := &video{}
+		videos[key] = at
+		column("videos/"+key+"/chunk_index", whole(&at.chunk))
+		column("videos/"+key+"/file_index", whole(&at.file))
+		column("videos/"+key+"/from_timestamp", func(v parquet.Value) error { at.from, _ = number(v); return nil })
+		column("videos/"+key+"/to_timestamp", func(v parquet.Value) error { at.to, _ = number(v); return nil })
 	}
 	if len(missing) > 0 {
 		return fmt.Errorf("the column %.200s is missing", strings.Join(missing, ", "))
 	}
-	e.videos = map[string]video{}
-	return t.all(columns, func(c int, v parquet.Value) error { return read[c](v) }, func() error {
+	return t.all(fields, func() error {
+		e.videos = map[string]video{}
+		for key, at := range videos {
+			e.videos[key] = *at
+		}
 		err := add(e)
-		e.tasks, e.videos = nil, map[string]video{}
+		e.tasks = nil
 		return err
 	})
 }
 
-func integer(v parquet.Value) (int64, error) {
-	switch {
-	case v.IsNull():
-	case v.Kind() == parquet.Int64:
-		return v.Int64(), nil
-	case v.Kind() == parquet.Int32:
-		return int64(v.Int32()), nil
+// whole returns what puts a whole number into its place.
+func whole(into *int64) func(parquet.Value) error {
+	return func(v parquet.Value) error {
+		switch v.Kind() {
+		case parquet.Int64:
+			*into = v.Int64()
+		case parquet.Int32:
+			*into = int64(v.Int32())
+		default: // null has a kind of its own
+			return errors.New("has a value that is not a whole number")
+		}
+		return nil
 	}
-	return 0, errors.New("has a value that is not a whole number")
 }
 
 // text returns a copy of a string, "" for other values.
 func text(v parquet.Value) string {
-	if v.IsNull() || v.Kind() != parquet.ByteArray {
+	if v.Kind() != parquet.ByteArray {
 		return ""
 	}
 	b := v.ByteArray()

@@ -72,14 +72,14 @@ func FuzzParquet(f *testing.F) {
 		}
 		const most = 1 << 16 // rows: a run of one value can be long
 		enough := errors.New("enough rows")
-		for g := range table.meta.RowGroups {
-			for _, c := range leaves(table.file.Root()) {
+		for g := range table.Metadata().RowGroups {
+			for _, c := range leaves(table.Root()) {
 				rows := 0
-				table.rows(g, []*parquet.Column{c}, func(_ int, v parquet.Value) error {
+				table.rows(g, []field{{c, func(v parquet.Value) error {
 					number(v)
 					text(v)
 					return nil
-				}, func() error {
+				}}}, func() error {
 					if rows++; rows > most {
 						return enough
 					}

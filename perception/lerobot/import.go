@@ -1,15 +1,15 @@
 package lerobot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/robotmem/robotmem-go/perception/importing"
 )
@@ -52,7 +52,12 @@ type importer struct {
 // format or if the sink fails. The report lists damage within the dataset; everything else
 // is stored.
 func Import(ctx context.Context, folder string, sink importing.Sink, o Options) (*importing.Report, error) {
-	root, err := importing.OpenFolder(folder, &o.Name)
+	full, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	o.Name = cmp.Or(o.Name, filepath.Base(full))
+	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -64,20 +69,20 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 	if im.tasks, err = readTasks(root); err != nil {
 		im.report.Break("meta/tasks", err, 1)
 	}
-	episodes, err := readEpisodes(root, im.in, func(what string, err error) { im.report.Break(what, err, 1) })
+	episodes, err := im.readEpisodes()
 	if err != nil {
 		return nil, fmt.Errorf("meta/episodes: %w", err)
 	}
 	im.checkTotals(episodes)
 	for _, f := range im.files(episodes) {
-		if im.failed = ctx.Err(); im.failed == nil {
-			im.importFile(f)
+		if im.failed = cmp.Or(im.failed, ctx.Err()); im.failed != nil {
+			break
 		}
-		if im.failed != nil {
-			return im.report, im.failed
+		if err := im.importFile(f); err != nil {
+			im.report.Break(f.name, err, f.frames)
 		}
 	}
-	return im.report, nil
+	return im.report, im.failed
 }
 
 func readInfo(root *os.Root) (*info, error) {
@@ -86,10 +91,10 @@ func readInfo(root *os.Root) (*info, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s is missing; the folder is not a LeRobot dataset: %w", name, err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	var in *info
+	if err == nil {
+		in, err = parseInfo(data)
 	}
-	in, err := parseInfo(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -113,7 +118,7 @@ func (im *importer) checkTotals(episodes []episode) {
 type dataFile struct {
 	name     string
 	episodes map[int64]episode
-	wanted   bool
+	frames   int64 // of wanted episodes
 }
 
 // files returns the data files with wanted episodes, in order of their first episode.
@@ -129,121 +134,102 @@ func (im *importer) files(episodes []episode) []*dataFile {
 			out = append(out, f)
 		}
 		f.episodes[e.index] = e
-		f.wanted = f.wanted || im.o.wants(e.index)
+		if im.o.wants(e.index) {
+			f.frames += e.length
+		}
 	}
-	return slices.DeleteFunc(out, func(f *dataFile) bool { return !f.wanted })
-}
-
-// span is the rows of an episode in a data file.
-type span struct {
-	episode     episode
-	first, rows int64
+	return slices.DeleteFunc(out, func(f *dataFile) bool { return f.frames == 0 })
 }
 
 // importFile reads a data file twice: first the column of episode indexes, to find the
 // episodes that agree with the metadata, then the rows of those.
-func (im *importer) importFile(f *dataFile) {
-	lost := int64(0)
-	for _, e := range f.episodes {
-		if im.o.wants(e.index) {
-			lost += e.length
-		}
-	}
+func (im *importer) importFile(f *dataFile) error {
 	t, file, err := openFile(im.root, f.name)
 	if err != nil {
-		im.report.Break(f.name, err, lost)
-		return
+		return err
 	}
 	defer file.Close()
 	runs, err := scanRuns(t)
-	if err != nil {
-		im.report.Break(f.name, err, lost)
-		return
+	if err == nil {
+		im.importEpisodes(t, f.name, im.agreeing(f, runs))
 	}
-	im.importSpans(t, f.name, im.spans(f, runs))
+	return err
 }
 
-type run struct{ episode, first, rows int64 }
+// run is the rows of an episode in a data file.
+type run struct{ episode, first, rows, pieces int64 }
 
-func scanRuns(t *table) ([]run, error) {
+func scanRuns(t table) (map[int64]*run, error) {
 	column := t.leaf("episode_index")
 	if column == nil {
 		return nil, errors.New("there is no column episode_index")
 	}
-	var runs []run
+	runs := map[int64]*run{}
+	var r *run
 	row, index := int64(0), int64(0)
-	err := t.all([]*parquet.Column{column}, func(_ int, v parquet.Value) (err error) {
-		index, err = integer(v)
-		return err
-	}, func() error {
-		if n := len(runs); n == 0 || runs[n-1].episode != index {
-			if n == maxEpisodes {
+	err := t.all([]field{{column, whole(&index)}}, func() error {
+		if r == nil || r.episode != index {
+			if r = runs[index]; r == nil {
+				r = &run{episode: index, first: row}
+				runs[index] = r
+			}
+			if r.pieces++; len(runs) > maxEpisodes {
 				return fmt.Errorf("there are more than %d episodes", maxEpisodes)
 			}
-			runs = append(runs, run{index, row, 0})
 		}
-		runs[len(runs)-1].rows++
+		r.rows++
 		row++
 		return nil
 	})
 	return runs, err
 }
 
-// spans returns the wanted episodes that agree with the metadata, in order of their rows. It
+// agreeing returns the wanted episodes that agree with the metadata, in order of their rows. It
 // reports the others.
-func (im *importer) spans(f *dataFile, runs []run) []span {
-	found, rows := map[int64]int{}, map[int64]int64{}
-	for _, r := range runs {
-		found[r.episode]++
-		rows[r.episode] += r.rows
-		if _, listed := f.episodes[r.episode]; !listed {
+func (im *importer) agreeing(f *dataFile, runs map[int64]*run) []episode {
+	for index, r := range runs {
+		if _, listed := f.episodes[index]; !listed {
 			im.report.Skip(f.name, "frames of an episode that meta/episodes does not list for this file", r.rows)
 		}
 	}
+	var out []episode
 	for _, index := range slices.Sorted(maps.Keys(f.episodes)) {
-		e := f.episodes[index]
-		if im.o.wants(index) && (found[index] != 1 || rows[index] != e.length) {
-			im.report.Break(fmt.Sprintf("episode %d", index), fmt.Errorf("meta/episodes claims %d frames in one piece; %s has %d in %d", e.length, f.name, rows[index], found[index]), e.length)
+		e, r := f.episodes[index], cmp.Or(runs[index], &run{})
+		switch {
+		case !im.o.wants(index):
+		case r.pieces != 1 || r.rows != e.length:
+			im.report.Break(fmt.Sprintf("episode %d", index), fmt.Errorf("meta/episodes claims %d frames in one piece; %s has %d in %d", e.length, f.name, r.rows, r.pieces), e.length)
+		default:
+			e.first = r.first
+			out = append(out, e)
 		}
 	}
-	var out []span
-	for _, r := range runs {
-		e, listed := f.episodes[r.episode]
-		if listed && im.o.wants(r.episode) && found[r.episode] == 1 && r.rows == e.length {
-			out = append(out, span{e, r.first, r.rows})
-		}
-	}
+	slices.SortFunc(out, func(a, b episode) int { return cmp.Compare(a.first, b.first) })
 	return out
 }
 
-// importSpans reads the row groups that hold the spans.
-func (im *importer) importSpans(t *table, name string, spans []span) {
+// importEpisodes reads the row groups that hold the episodes.
+func (im *importer) importEpisodes(t table, name string, episodes []episode) {
 	rd := im.newReader(t, name)
-	row := int64(0)
-	// pending drops the spans before the row and reports whether there are more.
-	pending := func() bool {
-		for len(spans) > 0 && spans[0].first+spans[0].rows <= row {
-			spans = spans[1:]
-		}
-		return len(spans) > 0
-	}
-	for g := range t.meta.RowGroups {
-		end := row + t.meta.RowGroups[g].NumRows
-		if !pending() {
-			return
-		}
-		if spans[0].first >= end {
-			row = end
+	row, end := int64(0), int64(0)
+	for g, group := range t.Metadata().RowGroups {
+		row, end = end, end+group.NumRows
+		if len(episodes) == 0 || episodes[0].first >= end {
 			continue
 		}
-		err := t.rows(g, rd.leaves, rd.value, func() error {
-			wanted, at := pending() && spans[0].first <= row, row
+		err := t.rows(g, rd.fields, func() error {
+			at := row
 			row++
-			if !wanted {
+			if len(episodes) == 0 || at < episodes[0].first {
 				rd.clear()
 				return nil
 			}
-			return rd.frame(spans[0], at-spans[0].first)
+			e := episodes[0]
+			err := rd.frame(e, at-e.first)
+			if err == nil && row == e.first+e.length {
+				episodes = episodes[1:]
+			}
+			return err
 		})
 		if im.failed != nil {
 			return
@@ -251,14 +237,13 @@ func (im *importer) importSpans(t *table, name string, spans []span) {
 		if err != nil {
 			// Other row groups may be undamaged.
 			lost := int64(0)
-			for len(spans) > 0 && spans[0].first < end {
-				lost += spans[0].rows
-				spans = spans[1:]
+			for len(episodes) > 0 && episodes[0].first < end {
+				lost += episodes[0].length
+				episodes = episodes[1:]
 			}
 			im.report.Break(name, fmt.Errorf("row group %d: %w", g, err), lost)
 			rd.clear()
 		}
-		row = end
 	}
 }
 

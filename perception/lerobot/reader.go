@@ -40,9 +40,9 @@ type column struct {
 
 // reader turns rows into the perceptions of one episode after another.
 type reader struct {
-	im        *importer
+	*importer
 	columns   []*column
-	leaves    []*parquet.Column // of columns, and that of the task index if there is one
+	fields    []field // of columns, and that of the task index if there is one
 	taskIndex int64
 	hasTask   bool
 
@@ -54,8 +54,8 @@ type reader struct {
 	batchBytes int
 }
 
-func (im *importer) newReader(t *table, file string) *reader {
-	rd := &reader{im: im}
+func (im *importer) newReader(t table, file string) *reader {
+	rd := &reader{importer: im}
 	for _, key := range im.in.sortedKeys {
 		f := im.in.Features[key]
 		c := &column{key: key, feature: f}
@@ -77,20 +77,16 @@ func (im *importer) newReader(t *table, file string) *reader {
 			im.report.Skip(key, "the column is missing in "+file, 1)
 			continue
 		}
-		rd.columns, rd.leaves = append(rd.columns, c), append(rd.leaves, leaf)
+		rd.columns, rd.fields = append(rd.columns, c), append(rd.fields, field{leaf, c.set})
 	}
 	if leaf := t.leaf("task_index"); leaf != nil {
-		rd.leaves, rd.hasTask = append(rd.leaves, leaf), true
+		rd.fields, rd.hasTask = append(rd.fields, field{leaf, whole(&rd.taskIndex)}), true
 	}
 	return rd
 }
 
-func (rd *reader) value(index int, v parquet.Value) (err error) {
-	if index == len(rd.columns) {
-		rd.taskIndex, err = integer(v)
-		return err
-	}
-	c := rd.columns[index]
+// set takes a value of the current frame.
+func (c *column) set(v parquet.Value) error {
 	if c.isImage {
 		if !v.IsNull() {
 			c.image = v.ByteArray()
@@ -115,32 +111,32 @@ func (rd *reader) clear() {
 }
 
 // frame adds the current frame, the i-th of the episode, to its traces and images.
-func (rd *reader) frame(s span, i int64) error {
+func (rd *reader) frame(e episode, i int64) error {
 	defer rd.clear()
 	if i == 0 {
-		if err := rd.begin(s.episode); err != nil {
+		if err := rd.begin(e); err != nil {
 			return err
 		}
 	}
 	if !rd.known {
 		for _, c := range rd.columns {
-			if err := rd.add(c, s, i); err != nil {
+			if err := rd.add(c, e, i); err != nil {
 				return err
 			}
 		}
 	}
-	if i == s.rows-1 {
-		return rd.end(s)
+	if i == e.length-1 {
+		return rd.end(e)
 	}
 	return nil
 }
 
-func (rd *reader) add(c *column, s span, i int64) error {
+func (rd *reader) add(c *column, e episode, i int64) error {
 	if c.isImage {
-		return rd.addImage(c, s, i)
+		return rd.addImage(c, e, i)
 	}
 	if len(c.values) != c.feature.width {
-		return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", c.key, i, s.episode.index, len(c.values), c.feature.width)
+		return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", c.key, i, e.index, len(c.values), c.feature.width)
 	}
 	if c.tooLong = c.tooLong || len(c.samples)+c.typ.Size*len(c.values) > maxTrace; c.tooLong {
 		return nil
@@ -156,59 +152,57 @@ func (rd *reader) add(c *column, s span, i int64) error {
 }
 
 func (rd *reader) begin(e episode) error {
-	im := rd.im
-	if im.failed = im.ctx.Err(); im.failed != nil {
-		return im.failed
+	if rd.failed = rd.ctx.Err(); rd.failed != nil {
+		return rd.failed
 	}
 	task := strings.Join(e.tasks, "; ")
 	if task == "" && rd.hasTask {
-		task = im.tasks[rd.taskIndex]
+		task = rd.tasks[rd.taskIndex]
 	}
 	rd.task = importing.Cut(task, maxTaskBytes)
-	rd.context = map[string]any{"env": map[string]any{"dataset": im.o.Name, "episode_index": e.index}}
+	rd.context = map[string]any{"env": map[string]any{"dataset": rd.o.Name, "episode_index": e.index}}
 	if rd.task != "" {
 		rd.context["task"] = map[string]any{"description": rd.task}
 	}
-	if im.in.Robot != nil {
-		rd.context["robot"] = map[string]any{"type": importing.Cut(*im.in.Robot, maxKey)}
+	if rd.in.Robot != nil {
+		rd.context["robot"] = map[string]any{"type": importing.Cut(*rd.in.Robot, maxKey)}
 	}
 	for _, c := range rd.columns {
 		c.samples, c.tooLong = c.samples[:0], false
 	}
 	rd.batch, rd.batchBytes, rd.known = nil, 0, false
-	id, err := im.sink.Start(im.ctx, importing.Session{Origin: rd.origin(e), Context: rd.context})
+	id, err := rd.sink.Start(rd.ctx, importing.Session{Origin: rd.origin(e), Context: rd.context})
 	if rd.known = errors.Is(err, importing.ErrEnded); rd.known {
-		im.report.Ended++
-		im.report.Skip(fmt.Sprintf("episode %d", e.index), "imported before", e.length)
+		rd.report.Ended++
+		rd.report.Skip(fmt.Sprintf("episode %d", e.index), "imported before", e.length)
 		return nil
 	}
-	rd.session, im.failed = id, err
+	rd.session, rd.failed = id, err
 	return err
 }
 
 func (rd *reader) origin(e episode, parts ...string) string {
-	return rd.im.origin(append([]string{fmt.Sprintf("episode/%06d", e.index)}, parts...)...)
+	return rd.importer.origin(append([]string{fmt.Sprintf("episode/%06d", e.index)}, parts...)...)
 }
 
 func (rd *reader) wantsImage(i, n int64) bool {
-	rate := cmp.Or(rd.im.o.ImageRate, 1)
-	every := max(1, math.Round(rd.im.in.RateHz/rate))
+	rate := cmp.Or(rd.o.ImageRate, 1)
+	every := max(1, math.Round(rd.in.RateHz/rate))
 	return rate > 0 && (i == n-1 || math.Mod(float64(i), every) == 0)
 }
 
-func (rd *reader) addImage(c *column, s span, i int64) error {
-	e, im := s.episode, rd.im
+func (rd *reader) addImage(c *column, e episode, i int64) error {
 	switch {
-	case !rd.wantsImage(i, s.rows):
+	case !rd.wantsImage(i, e.length):
 		return nil
 	case len(c.image) == 0:
-		im.report.Skip(c.key, "the image is not in the data file", 1)
+		rd.report.Skip(c.key, "the image is not in the data file", 1)
 		return nil
 	case len(c.image) > maxImage:
-		im.report.Skip(c.key, fmt.Sprintf("the image has more than %d bytes", maxImage), 1)
+		rd.report.Skip(c.key, fmt.Sprintf("the image has more than %d bytes", maxImage), 1)
 		return nil
 	}
-	seconds := float64(i) / im.in.RateHz
+	seconds := float64(i) / rd.in.RateHz
 	rd.batch = append(rd.batch, importing.Perception{
 		Origin: rd.origin(e, c.key, fmt.Sprintf("%06d", i)), Type: "visual",
 		Description: rd.describe(e, fmt.Sprintf("%s at %.6g s", words(c.key), seconds)),
@@ -222,29 +216,35 @@ func (rd *reader) addImage(c *column, s span, i int64) error {
 }
 
 func (rd *reader) flush() error {
-	im := rd.im
-	im.failed = im.report.Save(im.ctx, im.sink, rd.session, rd.batch...)
-	rd.batch, rd.batchBytes = nil, 0
-	return im.failed
+	if len(rd.batch) == 0 {
+		return nil
+	}
+	stored, err := rd.sink.Save(rd.ctx, rd.session, rd.batch)
+	if err == nil {
+		rd.report.Perceptions += len(rd.batch)
+		rd.report.Stored += stored
+		rd.report.Known += len(rd.batch) - stored
+	}
+	rd.batch, rd.batchBytes, rd.failed = nil, 0, err
+	return err
 }
 
 // end saves the traces of an episode and closes its session.
-func (rd *reader) end(s span) error {
-	im := rd.im
-	im.done += s.rows
+func (rd *reader) end(e episode) error {
+	rd.done += e.length
 	if !rd.known {
-		rd.batch = append(rd.batch, rd.traces(s)...)
+		rd.batch = append(rd.batch, rd.traces(e)...)
 		if err := rd.flush(); err != nil {
 			return err
 		}
-		if im.failed = im.sink.End(im.ctx, rd.session, rd.outcome()); im.failed != nil {
-			return im.failed
+		if rd.failed = rd.sink.End(rd.ctx, rd.session, rd.outcome()); rd.failed != nil {
+			return rd.failed
 		}
-		im.report.Sessions++
-		im.report.Messages += s.rows
+		rd.report.Sessions++
+		rd.report.Messages += e.length
 	}
-	if im.o.Progress != nil {
-		im.o.Progress(importing.Progress{Done: im.done, Total: im.total})
+	if rd.o.Progress != nil {
+		rd.o.Progress(importing.Progress{Done: rd.done, Total: rd.total})
 	}
 	return nil
 }
@@ -257,19 +257,19 @@ const (
 )
 
 // traces returns the perceptions of an episode: one for each vector and one for all single numbers.
-func (rd *reader) traces(s span) []importing.Perception {
-	videos := rd.im.videos(s.episode)
+func (rd *reader) traces(e episode) []importing.Perception {
+	videos := rd.videos(e)
 	var out []importing.Perception
 	var single []*column
 	for _, c := range rd.columns {
 		switch {
 		case c.isImage:
 		case c.tooLong:
-			rd.im.report.Skip(fmt.Sprintf("episode %d, %s", s.episode.index, c.key), fmt.Sprintf("the trace has more than %d bytes", maxTrace), s.rows)
+			rd.report.Skip(fmt.Sprintf("episode %d, %s", e.index, c.key), fmt.Sprintf("the trace has more than %d bytes", maxTrace), e.length)
 		case c.feature.width == 1 && perceptionType(c.key) == "":
 			single = append(single, c)
 		default:
-			out = append(out, rd.trace(s, c.key, c.typ, c.feature.Shape, c.feature.channels(), c.samples, videos))
+			out = append(out, rd.trace(e, c.key, c.typ, c.feature.Shape, c.feature.channels(), c.samples, videos))
 		}
 	}
 	if len(single) > 0 {
@@ -278,16 +278,16 @@ func (rd *reader) traces(s span) []importing.Perception {
 		for i, c := range single {
 			keys[i] = c.key
 		}
-		out = append(out, rd.trace(s, signals, wide, nil, keys, interleave(single, s.rows), videos))
+		out = append(out, rd.trace(e, signals, wide, nil, keys, interleave(single, e.length), videos))
 	}
 	return out
 }
 
 // trace copies the samples, since the next episode reuses their memory.
-func (rd *reader) trace(s span, key string, typ npy.Type, shape []int64, channels []string, samples []byte, videos map[string]any) importing.Perception {
-	width := int64(len(samples)/typ.Size) / s.rows
+func (rd *reader) trace(e episode, key string, typ npy.Type, shape []int64, channels []string, samples []byte, videos map[string]any) importing.Perception {
+	width := int64(len(samples)/typ.Size) / e.length
 	meta := map[string]any{
-		"feature": key, "dtype": "<" + typ.Code, "shape": []int64{s.rows, width}, "rate_hz": rd.im.in.RateHz,
+		"feature": key, "dtype": "<" + typ.Code, "shape": []int64{e.length, width}, "rate_hz": rd.in.RateHz,
 	}
 	if len(shape) > 1 {
 		meta["frame_shape"] = shape
@@ -299,9 +299,9 @@ func (rd *reader) trace(s span, key string, typ npy.Type, shape []int64, channel
 		meta["videos"] = videos
 	}
 	return importing.Perception{
-		Origin: rd.origin(s.episode, key), Type: cmp.Or(perceptionType(key), "proprioceptive"), MediaType: media.TypeSamples,
-		Description: rd.describe(s.episode, fmt.Sprintf("%s, %d samples of %d channels at %.6g Hz", words(key), s.rows, width, rd.im.in.RateHz)),
-		Data:        bytes.Clone(samples), Metadata: meta, Context: rd.context, Messages: int(s.rows),
+		Origin: rd.origin(e, key), Type: cmp.Or(perceptionType(key), "proprioceptive"), MediaType: media.TypeSamples,
+		Description: rd.describe(e, fmt.Sprintf("%s, %d samples of %d channels at %.6g Hz", words(key), e.length, width, rd.in.RateHz)),
+		Data:        bytes.Clone(samples), Metadata: meta, Context: rd.context, Messages: int(e.length),
 	}
 }
 
@@ -377,10 +377,10 @@ func (im *importer) videos(e episode) map[string]any {
 
 func (rd *reader) describe(e episode, what string) string {
 	robot := ""
-	if rd.im.in.Robot != nil {
-		robot = ", " + words(importing.Cut(*rd.im.in.Robot, maxKey))
+	if rd.in.Robot != nil {
+		robot = ", " + words(importing.Cut(*rd.in.Robot, maxKey))
 	}
-	line := fmt.Sprintf("%s, episode %d of %s%s", what, e.index, words(rd.im.o.Name), robot)
+	line := fmt.Sprintf("%s, episode %d of %s%s", what, e.index, words(rd.o.Name), robot)
 	if rd.task != "" {
 		line = strings.TrimRight(rd.task, ".") + ": " + line
 	}

@@ -7,18 +7,12 @@ import (
 	"os"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/robotmem/robotmem-go/perception/importing"
 )
 
 // table is a parquet file that is read column by column, row group by row group.
-type table struct {
-	r    io.ReaderAt
-	size int64
-	file *parquet.File
-	meta *format.FileMetaData
-}
+type table struct{ *parquet.File }
 
 // guard turns a panic of the parquet library about damaged bytes into an error. readFooter and
 // checkPages refuse files that would exhaust memory or the stack before.
@@ -28,28 +22,23 @@ func guard(err *error) {
 	}
 }
 
-func openTable(r io.ReaderAt, size int64) (t *table, err error) {
+func openTable(r io.ReaderAt, size int64) (t table, err error) {
 	defer guard(&err)
-	meta, err := readFooter(r, size)
-	if err != nil {
-		return nil, err
+	if _, err := readFooter(r, size); err != nil {
+		return t, err
 	}
-	file, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
-		return nil, err
-	}
-	return &table{r: r, size: size, file: file, meta: meta}, nil
+	t.File, err = parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	return t, err
 }
 
 // openFile opens a parquet file. The caller closes the file.
-func openFile(root *os.Root, name string) (*table, *os.File, error) {
+func openFile(root *os.Root, name string) (t table, f *os.File, err error) {
 	f, info, err := importing.OpenFile(root, name)
 	if err != nil {
-		return nil, nil, err
+		return t, nil, err
 	}
-	t, err := openTable(f, info.Size())
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
+	if t, err = openTable(f, info.Size()); err != nil {
+		return t, nil, errors.Join(err, f.Close())
 	}
 	return t, f, nil
 }
@@ -57,8 +46,8 @@ func openFile(root *os.Root, name string) (*table, *os.File, error) {
 // leaf returns the column at the path, nil if there is none. It descends into lists, whose
 // inner names depend on the writer: a column observation.state of lists of floats is found
 // as observation.state.
-func (t *table) leaf(path ...string) *parquet.Column {
-	c := t.file.Root()
+func (t table) leaf(path ...string) *parquet.Column {
+	c := t.Root()
 	for _, name := range path {
 		if c = c.Column(name); c == nil {
 			return nil
@@ -73,65 +62,51 @@ func (t *table) leaf(path ...string) *parquet.Column {
 	return c
 }
 
+// field is a column that is read, and what takes its values.
+type field struct {
+	column *parquet.Column
+	set    func(parquet.Value) error
+}
+
 // cursor reads one column of one row group.
 type cursor struct {
-	list   bool
-	pages  parquet.Pages
-	page   parquet.Page
-	values parquet.ValueReader
+	field
+	values parquet.ColumnChunkValueReader
 	buf    [256]parquet.Value
 	ready  []parquet.Value // the part of buf that was not returned yet
 }
 
 // open checks the pages of a column in a row group and returns a cursor before the first row.
-func (t *table) open(group int, c *parquet.Column) (_ *cursor, err error) {
+func (t table) open(group int, f field) (_ *cursor, err error) {
 	defer guard(&err)
-	columns := t.meta.RowGroups[group].Columns
-	if c.Index() >= len(columns) {
+	at := f.column.Index()
+	columns := t.Metadata().RowGroups[group].Columns
+	if at >= len(columns) {
 		return nil, fmt.Errorf("row group %d has %d columns; the schema has more", group, len(columns))
 	}
-	if err := checkPages(t.r, t.size, &columns[c.Index()].MetaData); err != nil {
+	if err := checkPages(t, t.Size(), &columns[at].MetaData); err != nil {
 		return nil, err
 	}
-	return &cursor{list: c.MaxRepetitionLevel() > 0, pages: t.file.RowGroups()[group].ColumnChunks()[c.Index()].Pages()}, nil
-}
-
-func (c *cursor) close() {
-	parquet.Release(c.page)
-	c.pages.Close()
+	return &cursor{field: f, values: parquet.NewColumnChunkValueReader(t.RowGroups()[group].ColumnChunks()[at])}, nil
 }
 
 // fill reads values until at least one is ready. Values point into their page, which is valid
 // until the next page is read; therefore rows are read one at a time.
 func (c *cursor) fill() error {
-	for len(c.ready) == 0 {
-		if c.values == nil {
-			page, err := c.pages.ReadPage()
-			if err != nil {
-				return err
-			}
-			parquet.Release(c.page)
-			c.page, c.values = page, page.Values()
-		}
-		n, err := c.values.ReadValues(c.buf[:])
-		c.ready = c.buf[:n]
-		if errors.Is(err, io.EOF) {
-			c.values = nil
-		} else if err != nil {
-			return err
-		} else if n == 0 {
-			return io.ErrNoProgress
-		}
+	if len(c.ready) > 0 {
+		return nil
 	}
-	return nil
+	n, err := c.values.ReadValues(c.buf[:])
+	c.ready = c.buf[:n]
+	return err
 }
 
-// row calls each with the values of the next row: those of the list, or one null for an empty
+// row sets the values of the next row: those of the list, or one null for an empty
 // list. The bytes of a value that is not in a list are valid until the next row.
-func (c *cursor) row(each func(parquet.Value) error) (err error) {
+func (c *cursor) row() (err error) {
 	defer guard(&err)
 	for first := true; ; first = false {
-		if !first && !c.list {
+		if !first && c.column.MaxRepetitionLevel() == 0 {
 			return nil
 		}
 		err := c.fill()
@@ -149,42 +124,42 @@ func (c *cursor) row(each func(parquet.Value) error) (err error) {
 			return nil
 		}
 		c.ready = c.ready[1:]
-		if err := each(v); err != nil {
+		if err := c.set(v); err != nil {
 			return err
 		}
 	}
 }
 
 // all reads columns through all row groups, as rows does.
-func (t *table) all(columns []*parquet.Column, each func(column int, v parquet.Value) error, next func() error) error {
-	for g := range t.meta.RowGroups {
-		if err := t.rows(g, columns, each, next); err != nil {
+func (t table) all(fields []field, next func() error) error {
+	for g := range t.Metadata().RowGroups {
+		if err := t.rows(g, fields, next); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rows reads columns in parallel through a row group. It calls each for every value, and next
-// after every row. A panic of each becomes an error, one of next does not.
-func (t *table) rows(group int, columns []*parquet.Column, each func(column int, v parquet.Value) error, next func() error) error {
-	cursors := make([]*cursor, 0, len(columns))
+// rows reads columns in parallel through a row group. It sets every value, and calls next
+// after every row. A panic of set becomes an error, one of next does not.
+func (t table) rows(group int, fields []field, next func() error) error {
+	cursors := make([]*cursor, 0, len(fields))
 	defer func() {
 		for _, c := range cursors {
-			c.close()
+			c.values.Close()
 		}
 	}()
-	for _, column := range columns {
-		c, err := t.open(group, column)
+	for _, f := range fields {
+		c, err := t.open(group, f)
 		if err != nil {
-			return fmt.Errorf("column %s: %w", column.Path()[0], err)
+			return fmt.Errorf("column %s: %w", f.column.Path()[0], err)
 		}
 		cursors = append(cursors, c)
 	}
-	for range t.meta.RowGroups[group].NumRows {
-		for i, c := range cursors {
-			if err := c.row(func(v parquet.Value) error { return each(i, v) }); err != nil {
-				return fmt.Errorf("column %s: %w", columns[i].Path()[0], err)
+	for range t.Metadata().RowGroups[group].NumRows {
+		for _, c := range cursors {
+			if err := c.row(); err != nil {
+				return fmt.Errorf("column %s: %w", c.column.Path()[0], err)
 			}
 		}
 		if err := next(); err != nil {
@@ -195,10 +170,7 @@ func (t *table) rows(group int, columns []*parquet.Column, each func(column int,
 }
 
 func number(v parquet.Value) (float64, bool) {
-	if v.IsNull() {
-		return 0, false
-	}
-	switch v.Kind() {
+	switch v.Kind() { // null has a kind of its own
 	case parquet.Boolean:
 		if v.Boolean() {
 			return 1, true

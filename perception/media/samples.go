@@ -223,14 +223,11 @@ func (e *Envelope) Add(readings []float64) {
 // join makes one bucket of every two.
 func (e *Envelope) join() {
 	halve := func(n Numbers, better func(a, b float64) float64) Numbers {
-		for i := range n {
-			if i%2 == 0 {
-				n[i/2] = n[i]
-			} else {
-				n[i/2] = better(n[i/2], n[i])
-			}
+		out := n[:0]
+		for pair := range slices.Chunk(n, 2) {
+			out = append(out, better(pair[0], pair[len(pair)-1]))
 		}
-		return n[:(len(n)+1)/2]
+		return out
 	}
 	for c := range e.low {
 		e.low[c], e.high[c] = halve(e.low[c], smaller), halve(e.high[c], larger)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
 )
 
 const (
@@ -50,14 +52,8 @@ func Plural(n int64, noun string) string {
 	return Thousands(n) + " " + noun + "s"
 }
 
-// Thousands returns a number of zero or more with commas, "1,234".
-func Thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+// Thousands returns a number with commas, "1,234".
+func Thousands(n int64) string { return humanize.Comma(n) }
 
 // Figure returns a reading with three significant digits, and from 1,000 to ten
 // million all digits before the point.

@@ -14,14 +14,12 @@ import (
 // after the encapsulation. XCDR2 aligns eight-byte numbers at four, and puts the length in
 // bytes before a collection of anything but primitives.
 
-// Representation identifiers, the second byte of a message: DDS-XTypes 1.3, table 60.
+// Representation identifiers, the second byte of a message: DDS-XTypes 1.3, table 60. The last bit
+// is the byte order, 1 for little-endian.
 const (
-	cdrBE   = 0x00
-	cdrLE   = 0x01
-	plCdrBE = 0x02
-	plCdrLE = 0x03
-	cdr2BE  = 0x06
-	cdr2LE  = 0x07
+	cdr   = 0x00
+	plCDR = 0x02
+	xcdr2 = 0x06
 )
 
 const encapsulation = 4
@@ -94,17 +92,16 @@ func newDecoder(data []byte) (*decoder, error) {
 	if len(data) < encapsulation {
 		return nil, fmt.Errorf("a CDR message of %d bytes is too short; the encapsulation takes %d", len(data), encapsulation)
 	}
-	switch kind := data[1]; {
+	d := &decoder{data: data, at: encapsulation, order: binary.LittleEndian, maxAlign: 8}
+	switch kind := data[1] &^ 1; {
 	case data[0] != 0:
-		return nil, fmt.Errorf("CDR representation %#02x%02x is unknown", data[0], kind)
-	case kind == plCdrBE || kind == plCdrLE:
+		return nil, fmt.Errorf("CDR representation %#02x%02x is unknown", data[0], data[1])
+	case kind == plCDR:
 		return nil, errors.New("CDR parameter lists (PL_CDR) are not read")
-	case kind != cdrBE && kind != cdrLE && kind != cdr2BE && kind != cdr2LE:
-		return nil, fmt.Errorf("CDR representation %#02x is not read; plain CDR (0 and 1) and XCDR2 (6 and 7) are", kind)
-	}
-	d := &decoder{data: data, at: encapsulation, order: binary.LittleEndian, maxAlign: 8, xcdr2: data[1] >= cdr2BE}
-	if d.xcdr2 {
-		d.maxAlign = 4
+	case kind == xcdr2:
+		d.xcdr2, d.maxAlign = true, 4
+	case kind != cdr:
+		return nil, fmt.Errorf("CDR representation %#02x is not read; plain CDR (0 and 1) and XCDR2 (6 and 7) are", data[1])
 	}
 	if data[1]&1 == 0 {
 		d.order = binary.BigEndian

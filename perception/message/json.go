@@ -48,14 +48,13 @@ func (v *Value) readJSON(dec *jsontext.Decoder, values *int, depth int) error {
 	if err != nil {
 		return err
 	}
-	switch kind := token.Kind(); kind {
+	switch token.Kind() {
 	case 'n':
 		v.Kind = Null
-	case 't', 'f':
+	case 'f':
 		v.Kind = Bool
-		if kind == 't' {
-			v.Int, v.Float = 1, 1
-		}
+	case 't':
+		v.Kind, v.Int, v.Float = Bool, 1, 1
 	case '0':
 		v.Kind = Float64
 		v.Float, err = token.Float()

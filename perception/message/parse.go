@@ -32,9 +32,7 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 		return nil, fmt.Errorf("the definition of %.80s takes %d bytes; at most %d are read", name, len(text), maxSchemaText)
 	}
 	if len(text) == 0 {
-		if known, ok := Definition(name); ok {
-			text = []byte(known)
-		}
+		text = []byte(builtInTexts()[ShortName(name)])
 	}
 	types, err := parse(ShortName(name), string(text))
 	if err != nil {
@@ -46,13 +44,12 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 type parser struct {
 	types  map[string]*Type
 	order  []*Type
-	refs   map[*Type][]string // the type name of each field, "" for primitives
 	fields int
 }
 
 // parse returns the types in their order, the root first.
 func parse(root, text string) ([]*Type, error) {
-	p := &parser{types: map[string]*Type{}, refs: map[*Type][]string{}}
+	p := &parser{types: map[string]*Type{}}
 	current, err := p.add(root)
 	if err != nil {
 		return nil, err
@@ -102,7 +99,7 @@ func (p *parser) line(t *Type, line string) error {
 	}
 	typ, rest, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
 	rest = strings.TrimSpace(rest)
-	f, ref, err := parseType(typ)
+	f, err := parseType(typ)
 	if err != nil {
 		return err
 	}
@@ -117,12 +114,11 @@ func (p *parser) line(t *Type, line string) error {
 	if p.fields++; p.fields > maxFields {
 		return fmt.Errorf("there are more than %d fields", maxFields)
 	}
-	if strings.HasPrefix(rest, "=") && f.Array == Single && ref == "" {
+	if strings.HasPrefix(rest, "=") && f.Array == Single && f.ref == "" {
 		return nil // a constant
 	}
 	t.Fields = append(t.Fields, f)
 	t.names = append(t.names, f.Name)
-	p.refs[t] = append(p.refs[t], ref)
 	return nil
 }
 
@@ -131,12 +127,12 @@ func isNameRune(r rune) bool {
 }
 
 // parseType reads float64, string<=10, pkg/Type[3], pkg/Type[] and int8[<=5].
-func parseType(s string) (f Field, ref string, err error) {
+func parseType(s string) (f Field, err error) {
 	whole := s
 	if base, length, ok := strings.Cut(s, "["); ok {
 		length, ok = strings.CutSuffix(length, "]")
 		if !ok {
-			return f, "", fmt.Errorf("%.60q has no closing bracket", whole)
+			return f, fmt.Errorf("%.60q has no closing bracket", whole)
 		}
 		s, f.Array = base, Fixed
 		if bound, ok := strings.CutPrefix(length, "<="); ok || length == "" {
@@ -144,25 +140,25 @@ func parseType(s string) (f Field, ref string, err error) {
 		}
 		if length != "" {
 			if f.Len, err = strconv.Atoi(length); err != nil || f.Len < 0 || f.Len > maxFixedLength {
-				return f, "", fmt.Errorf("%.60q: the length is not between 0 and %d", whole, maxFixedLength)
+				return f, fmt.Errorf("%.60q: the length is not between 0 and %d", whole, maxFixedLength)
 			}
 		}
 	}
 	if base, bound, ok := strings.Cut(s, "<="); ok {
 		s = base
 		if most, err := strconv.Atoi(bound); err != nil || most < 0 {
-			return f, "", fmt.Errorf("%.60q: the bound is not a number", whole)
+			return f, fmt.Errorf("%.60q: the bound is not a number", whole)
 		}
 	}
 	if k, ok := primitives[s]; ok {
 		f.Kind = k
-		return f, "", nil
+		return f, nil
 	}
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r != '/' && !isNameRune(r) }) {
-		return f, "", fmt.Errorf("%.60q is not a type", whole)
+		return f, fmt.Errorf("%.60q is not a type", whole)
 	}
-	f.Kind = Struct
-	return f, ShortName(s), nil
+	f.Kind, f.ref = Struct, ShortName(s)
+	return f, nil
 }
 
 // ShortName returns pkg/Type for pkg/msg/Type, pkg/srv/Type and pkg/action/Type.
@@ -180,12 +176,12 @@ func (p *parser) link() error {
 	for i := 0; i < len(p.order); i++ {
 		t := p.order[i]
 		for j := range t.Fields {
-			ref := p.refs[t][j]
-			if ref == "" {
+			f := &t.Fields[j]
+			if f.Kind != Struct {
 				continue
 			}
 			var err error
-			if t.Fields[j].Type, err = p.find(t, ref); err != nil {
+			if f.Type, err = p.find(t, f.ref); err != nil {
 				return err
 			}
 		}
@@ -300,10 +296,7 @@ func Definition(name string) (string, bool) {
 	}
 	var b strings.Builder
 	b.WriteString(text)
-	types, err := parse(root, text)
-	if err != nil {
-		return "", false
-	}
+	types, _ := parse(root, text) // the built-in texts are valid
 	for _, t := range types[1:] {
 		b.WriteString(strings.Repeat("=", 80) + "\nMSG: " + t.Name + "\n" + builtInTexts()[t.Name])
 	}

@@ -29,20 +29,14 @@ const (
 	Null
 )
 
-// size returns the bytes of a primitive in CDR, 0 for other kinds.
-func (k Kind) size() int {
-	switch k {
-	case Bool, Int8, Uint8:
-		return 1
-	case Int16, Uint16:
-		return 2
-	case Int32, Uint32, Float32:
-		return 4
-	case Int64, Uint64, Float64:
-		return 8
-	}
-	return 0
+// sizes are the bytes of primitives in CDR.
+var sizes = [Null + 1]int{
+	Bool: 1, Int8: 1, Uint8: 1, Int16: 2, Uint16: 2,
+	Int32: 4, Uint32: 4, Int64: 8, Uint64: 8, Float32: 4, Float64: 8,
 }
+
+// size returns the bytes of a primitive in CDR, 0 for other kinds.
+func (k Kind) size() int { return sizes[k] }
 
 // primitives are the names of the built-in types of the interface language.
 var primitives = map[string]Kind{
@@ -78,6 +72,8 @@ type Field struct {
 	Type  *Type // if Kind is Struct
 	Array Array
 	Len   int // the length of the array, or its limit
+
+	ref string // the name of the Type as the field gives it
 }
 
 // Schema is a message definition.

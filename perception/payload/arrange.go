@@ -2,8 +2,8 @@ package payload
 
 import "encoding/binary"
 
-// arrange moves the numbers of an array from their order in the payload, row after row, to
-// that of the codec; restore moves them back. Byte b of the number in row r and column c
+// move moves the numbers of an array from their order in the payload, row after row, to
+// that of the codec, or back. Byte b of the number in row r and column c
 // goes to r*row + c*column + b*byte after the lead:
 //
 //	                  row      column   byte
@@ -18,82 +18,70 @@ type strides struct{ row, column, byte int }
 func (l layout) strides(rows int) strides {
 	switch {
 	case l.planar && l.shuffle:
-		return strides{1, rows, rows * l.columns}
+		return strides{1, rows, rows * l.Columns}
 	case l.planar:
-		return strides{l.element, rows * l.element, 1}
+		return strides{l.Element, rows * l.Element, 1}
 	case l.shuffle:
-		return strides{l.columns, 1, rows * l.columns}
+		return strides{l.Columns, 1, rows * l.Columns}
 	}
-	return strides{l.row(), l.element, 1}
+	return strides{l.row(), l.Element, 1}
 }
 
 // table copies the bytes that stay unchanged, and returns the whole rows.
 func (l layout) table(dst, src []byte) (rows int, d, s []byte) {
-	if l.element > 0 && len(src) > l.lead {
-		rows = (len(src) - l.lead) / l.row()
+	if l.Element > 0 && len(src) > l.Offset {
+		rows = (len(src) - l.Offset) / l.row()
 	}
 	if rows == 0 {
 		copy(dst, src)
 		return 0, nil, nil
 	}
-	end := l.lead + rows*l.row()
-	copy(dst[:l.lead], src)
+	end := l.Offset + rows*l.row()
+	copy(dst[:l.Offset], src)
 	copy(dst[end:], src[end:])
-	return rows, dst[l.lead:end], src[l.lead:end]
+	return rows, dst[l.Offset:end], src[l.Offset:end]
 }
 
-// arrange fills dst, which is as long as src, for the compressor.
-func (l layout) arrange(dst, src []byte) {
+// move fills dst, which is as long as src, for the compressor, or back from it.
+func (l layout) move(dst, src []byte, back bool) {
 	rows, dst, src := l.table(dst, src)
-	s, row := l.strides(rows), l.row()
-	for c := range l.columns {
-		above := uint64(0)
-		from, to := c*l.element, c*s.column
-		for range rows {
-			v := l.gather(src[from:], 1)
-			d := v
-			if l.delta {
-				d, above = l.zigzag(v-above), v
-			}
-			l.scatter(dst[to:], s.byte, d)
-			from += row
-			to += s.row
-		}
+	from, to := strides{l.row(), l.Element, 1}, l.strides(rows)
+	if back {
+		from, to = to, from
 	}
-}
-
-func (l layout) restore(dst, src []byte) {
-	rows, dst, src := l.table(dst, src)
-	s, row := l.strides(rows), l.row()
-	for c := range l.columns {
+	for c := range l.Columns {
 		above := uint64(0)
-		from, to := c*s.column, c*l.element
+		at, put := c*from.column, c*to.column
 		for range rows {
-			v := l.gather(src[from:], s.byte)
-			if l.delta {
+			v := l.gather(src[at:], from.byte)
+			switch {
+			case !l.delta:
+			case back:
 				v = (v>>1 ^ -(v & 1)) + above
 				above = v
+			default:
+				v, above = l.zigzag(v-above), v
 			}
-			l.scatter(dst[to:], 1, v)
-			from += s.row
-			to += row
+			l.scatter(dst[put:], to.byte, v)
+			at += from.row
+			put += to.row
 		}
 	}
 }
 
 // zigzag encodes 0, -1, 1, -2 … as 0, 1, 2, 3 …, so that the upper bytes of small differences
 // are 0 whatever their sign.
-func (l layout) zigzag(d uint64) uint64 {
-	up := 64 - 8*l.element
+func (h Hint) zigzag(d uint64) uint64 {
+	up := 64 - 8*h.Element
 	signed := int64(d<<up) >> up
 	return uint64(signed<<1 ^ signed>>63)
 }
 
 // scatter writes the bytes of v, in the order of the payload, a stride apart. The common sizes
 // are one instruction each.
-func (l layout) scatter(b []byte, stride int, v uint64) {
-	if stride == 1 && !l.bigEndian {
-		switch l.element {
+func (h Hint) scatter(b []byte, stride int, v uint64) {
+	if stride == 1 && !h.BigEndian {
+		switch h.Element {
 		case 2:
 			binary.LittleEndian.PutUint16(b, uint16(v))
 			return
@@ -105,15 +93,15 @@ func (l layout) scatter(b []byte, stride int, v uint64) {
 			return
 		}
 	}
-	for i := range l.element {
-		b[i*stride] = byte(v >> l.shift(i))
+	for i := range h.Element {
+		b[i*stride] = byte(v >> h.shift(i))
 	}
 }
 
 // gather reads what scatter writes.
-func (l layout) gather(b []byte, stride int) uint64 {
-	if stride == 1 && !l.bigEndian {
-		switch l.element {
+func (h Hint) gather(b []byte, stride int) uint64 {
+	if stride == 1 && !h.BigEndian {
+		switch h.Element {
 		case 2:
 			return uint64(binary.LittleEndian.Uint16(b))
 		case 4:
@@ -123,16 +111,16 @@ func (l layout) gather(b []byte, stride int) uint64 {
 		}
 	}
 	v := uint64(0)
-	for i := range l.element {
-		v |= uint64(b[i*stride]) << l.shift(i)
+	for i := range h.Element {
+		v |= uint64(b[i*stride]) << h.shift(i)
 	}
 	return v
 }
 
 // shift returns the bits of a number below those of byte i.
-func (l layout) shift(i int) int {
-	if l.bigEndian {
-		return 8 * (l.element - 1 - i)
+func (h Hint) shift(i int) int {
+	if h.BigEndian {
+		return 8 * (h.Element - 1 - i)
 	}
 	return 8 * i
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // Codec is how bytes are stored. Its text is one of
@@ -46,71 +47,33 @@ const (
 )
 
 type layout struct {
-	compressed             bool
+	codec                  Codec
 	delta, planar, shuffle bool
-	array
+	Hint                   // normal; the zero value means that there is no array
 }
 
-// array is where the numbers are in the bytes. The zero value means that there is no array.
-type array struct {
-	bigEndian        bool
-	element, columns int // bytes of a number; numbers in a row
-	lead             int // bytes before the first row
-}
+var codecText = regexp.MustCompile(`^(?:zstd|((?:delta\.)?(?:planar\.)?(?:shuffle\.)?)zstd:(le|be)([1-8])x([1-9][0-9]{0,3})(?:\+([1-9][0-9]{0,4}))?)$`)
 
-func (a array) row() int { return a.element * a.columns }
-
-var codecText = regexp.MustCompile(`^(delta\.)?(planar\.)?(shuffle\.)?zstd(?::(le|be)([1-8])x([1-9][0-9]{0,3})(?:\+([1-9][0-9]{0,4}))?)?$`)
-
-// parse accepts only what [layout.codec] writes: a codec has one text.
+// parse accepts one text of each codec.
 func (c Codec) parse() (layout, error) {
 	if c == Raw {
-		return layout{}, nil
+		return layout{codec: Raw}, nil
 	}
 	unknown := fmt.Errorf("the codec %.*q is unknown; known are raw, zstd, and steps with an array such as delta.planar.zstd:le4x6", maxCodec, string(c))
-	if len(c) > maxCodec {
-		return layout{}, unknown
-	}
 	m := codecText.FindStringSubmatch(string(c))
-	if m == nil {
+	if m == nil || m[1] == "" && c != Zstd {
 		return layout{}, unknown
 	}
-	l := layout{compressed: true, delta: m[1] != "", planar: m[2] != "", shuffle: m[3] != ""}
-	l.bigEndian = m[4] == "be"
-	for i, into := range []*int{&l.element, &l.columns, &l.lead} {
-		*into, _ = strconv.Atoi(m[5+i]) // 0 if it is missing
+	steps := m[1]
+	l := layout{codec: c, delta: strings.Contains(steps, "delta"), planar: strings.Contains(steps, "planar"), shuffle: strings.Contains(steps, "shuffle")}
+	l.BigEndian = m[2] == "be"
+	for i, into := range []*int{&l.Element, &l.Columns, &l.Offset} {
+		*into, _ = strconv.Atoi(m[3+i]) // 0 if it is missing
 	}
-	if l.codec() != c || l.columns > maxColumns || l.lead > 0 && l.lead >= l.row() {
+	if l.Columns > maxColumns || l.Offset > 0 && l.Offset >= l.row() {
 		return layout{}, unknown
 	}
 	return l, nil
-}
-
-func (l layout) codec() Codec {
-	if !l.compressed {
-		return Raw
-	}
-	text := ""
-	for _, step := range []struct {
-		on   bool
-		name string
-	}{{l.delta, "delta."}, {l.planar, "planar."}, {l.shuffle, "shuffle."}} {
-		if step.on {
-			text += step.name
-		}
-	}
-	if text == "" {
-		return Zstd
-	}
-	order := "le"
-	if l.bigEndian {
-		order = "be"
-	}
-	text += fmt.Sprintf("zstd:%s%dx%d", order, l.element, l.columns)
-	if l.lead > 0 {
-		text += fmt.Sprintf("+%d", l.lead)
-	}
-	return Codec(text)
 }
 
 // Encode returns the stored form of a payload of at most [MaxWhole] bytes. Raw returns its
@@ -120,7 +83,7 @@ func (c Codec) Encode(raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !l.compressed {
+	if c == Raw {
 		return raw, nil
 	}
 	if len(raw) > MaxWhole {
@@ -139,7 +102,7 @@ func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !l.compressed {
+	if c == Raw {
 		if int64(len(stored)) != size {
 			return nil, fmt.Errorf("%w: it has %d bytes and should have %d", ErrDamaged, len(stored), size)
 		}
@@ -175,30 +138,36 @@ func Choose(sample []byte, h Hint) Codec {
 	defer w.release()
 	best, least := Raw, len(sample)-len(sample)/10
 	var stored []byte
-	for _, l := range h.layouts() {
+	for _, c := range h.codecs() {
+		l, _ := c.parse() // it is known
 		if stored = w.encode(l, stored[:0], sample); len(stored) < least {
-			best, least = l.codec(), len(stored)
+			best, least = c, len(stored)
 		}
 	}
 	return best
 }
 
-// layouts returns the layouts to try, the simplest first, which wins a tie.
-func (h Hint) layouts() []layout {
-	all := []layout{{compressed: true}}
-	a, ok := h.array()
+// codecs returns the codecs to try, the simplest first, which wins a tie.
+func (h Hint) codecs() []Codec {
+	all := []Codec{Zstd}
+	h, ok := h.normal()
 	if !ok {
 		return all
 	}
-	for _, l := range []layout{
-		{delta: true}, {planar: true}, {shuffle: true}, {delta: true, planar: true},
-		{delta: true, shuffle: true}, {planar: true, shuffle: true}, {delta: true, planar: true, shuffle: true},
+	order, lead := "le", ""
+	if h.BigEndian {
+		order = "be"
+	}
+	if h.Offset > 0 {
+		lead = fmt.Sprintf("+%d", h.Offset)
+	}
+	for _, steps := range []string{
+		"delta.", "planar.", "shuffle.", "delta.planar.", "delta.shuffle.", "planar.shuffle.", "delta.planar.shuffle.",
 	} {
-		if l.planar && a.columns == 1 || l.shuffle && a.element == 1 {
+		if h.Columns == 1 && strings.Contains(steps, "planar") || h.Element == 1 && strings.Contains(steps, "shuffle") {
 			continue // the step would change nothing
 		}
-		l.compressed, l.array = true, a
-		all = append(all, l)
+		all = append(all, Codec(fmt.Sprintf("%szstd:%s%dx%d%s", steps, order, h.Element, h.Columns, lead)))
 	}
 	return all
 }

@@ -43,14 +43,14 @@ type block struct {
 
 // blockOf returns the largest block of whole rows within the limit, in decoded bytes.
 func (l layout) blockOf(limit int) int {
-	if l.element == 0 || limit < l.row() {
+	if l.Element == 0 || limit < l.row() {
 		return limit
 	}
 	return limit - limit%l.row()
 }
 
 func (l layout) header(block int) []byte {
-	text := l.codec()
+	text := l.codec
 	head := append([]byte(headMagic), version, byte(len(text)))
 	head = append(head, text...)
 	return binary.LittleEndian.AppendUint32(head, uint32(block))
@@ -104,10 +104,13 @@ type container struct {
 	size   int64
 	block  int // decoded bytes
 	blocks []block
+
+	raw    []byte // a decoded block
+	loaded int    // its number; -1 before the first
 }
 
 func openContainer(file io.ReaderAt, length int64) (*container, error) {
-	c := &container{file: file}
+	c := &container{file: file, loaded: -1}
 	head, err := c.readHeader(length)
 	if err != nil {
 		return nil, err
@@ -123,10 +126,7 @@ func openContainer(file io.ReaderAt, length int64) (*container, error) {
 	}
 	// The bytes between header and trailer limit the number of blocks.
 	room := length - trailerSize - int64(len(head))
-	count := size / uint64(c.block)
-	if size%uint64(c.block) > 0 {
-		count++
-	}
+	count := size/uint64(c.block) + min(size%uint64(c.block), 1)
 	if count > uint64(room/entrySize) {
 		return nil, fmt.Errorf("it claims %d blocks in %d bytes", count, room)
 	}
@@ -192,13 +192,22 @@ func (c *container) readIndex(index []byte, at, room int64) error {
 	return nil
 }
 
-// read decodes block i into raw, which is as long as the block.
-func (c *container) read(i int, raw []byte) error {
-	b, stored := c.blocks[i], raw
+// load decodes block i into raw.
+func (c *container) load(i int) error {
+	if i == c.loaded {
+		return nil
+	}
+	c.loaded = -1
+	size := int(min(int64(c.block), c.size-int64(i)*int64(c.block))) // all blocks but the last are full
+	if cap(c.raw) < size {
+		c.raw = make([]byte, size)
+	}
+	c.raw = c.raw[:size]
+	b, stored := c.blocks[i], c.raw
 	if !b.raw {
 		stored = make([]byte, b.stored)
-	} else if b.stored != len(raw) {
-		return fmt.Errorf("block %d has %d bytes and should have %d", i, b.stored, len(raw))
+	} else if b.stored != size {
+		return fmt.Errorf("block %d has %d bytes and should have %d", i, b.stored, size)
 	}
 	if _, err := c.file.ReadAt(stored, b.at); err != nil {
 		return cut(err)
@@ -206,26 +215,21 @@ func (c *container) read(i int, raw []byte) error {
 	if !b.raw {
 		w := borrow()
 		defer w.release()
-		if err := w.decode(c.layout, raw, stored); err != nil {
+		if err := w.decode(c.layout, c.raw, stored); err != nil {
 			return fmt.Errorf("block %d: %w", i, err)
 		}
 	}
-	if crc32.Checksum(raw, castagnoli) != b.check {
+	if crc32.Checksum(c.raw, castagnoli) != b.check {
 		return fmt.Errorf("the checksum of block %d does not match", i)
 	}
+	c.loaded = i
 	return nil
 }
-
-// diskError is an error of the file system, not of the contents of the file.
-type diskError struct{ err error }
-
-func (e diskError) Error() string { return e.err.Error() }
-func (e diskError) Unwrap() error { return e.err }
 
 // cut tells a file that is too short from an error of the file system.
 func cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New("its file ends too early")
 	}
-	return diskError{err}
+	return onDisk(err)
 }

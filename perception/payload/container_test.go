@@ -35,7 +35,7 @@ func contain(t testing.TB, c Codec, block int, data []byte) []byte {
 func lay(t testing.TB, f Folder, data, file []byte) (sum [32]byte, path string) {
 	t.Helper()
 	sum = sha256.Sum256(data)
-	path = f.locations(sum, Zstd)[0].path
+	path = f.locations(sum, Zstd)[0]
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, file, 0o600)); err != nil {
 		t.Fatal(err)
 	}

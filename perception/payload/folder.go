@@ -39,25 +39,14 @@ const (
 	suffix     = ".z"
 )
 
-// location is a name under which a payload may be stored.
-type location struct {
-	path  string
-	coded bool // in compressed blocks
-}
-
-// locations returns both names of a payload, first that of the codec.
-func (f Folder) locations(sum [32]byte, c Codec) [2]location {
+// locations returns both paths of a payload, first that of the codec.
+func (f Folder) locations(sum [32]byte, c Codec) [2]string {
 	name := hex.EncodeToString(sum[:])
-	path := filepath.Join(f.Dir, name[:2], name)
-	plain, coded := location{path, false}, location{path + suffix, true}
+	plain := filepath.Join(f.Dir, name[:2], name)
 	if c == Raw {
-		return [2]location{plain, coded}
+		return [2]string{plain, plain + suffix}
 	}
-	return [2]location{coded, plain}
-}
-
-func (f Folder) subfolder(sum [32]byte) string {
-	return filepath.Join(f.Dir, hex.EncodeToString(sum[:1]))
+	return [2]string{plain + suffix, plain}
 }
 
 // onDisk marks an error of the file system.
@@ -70,22 +59,23 @@ func onDisk(err error) error {
 
 func missing(sum [32]byte) error { return fmt.Errorf("%w: %x", ErrMissing, sum) }
 
-// find returns an undamaged payload under either name, after reading all of it. A size below 0
-// is unknown.
-func (f Folder) find(ctx context.Context, sum [32]byte, size int64) (*Written, error) {
+// find returns an undamaged payload of this size, or of any if size is nil, under either name, after
+// reading all of it.
+func (f Folder) find(ctx context.Context, sum [32]byte, size *int64) (*Written, error) {
 	none := missing(sum)
-	for _, at := range f.locations(sum, Raw) {
-		r, err := openFile(at, sum)
-		if err == nil && size >= 0 {
-			err = r.expect(size)
-		}
+	for _, path := range f.locations(sum, Raw) {
+		r, err := openFile(path, sum, size)
 		if err == nil {
 			err = r.verify(ctx, nil)
 			_ = r.Close()
 		}
 		switch {
 		case err == nil:
-			return &Written{Sum: sum, Size: r.size, Stored: r.length, Codec: r.codec()}, nil
+			w := &Written{Sum: sum, Size: r.size, Stored: r.length, Codec: Raw}
+			if r.coded != nil {
+				w.Codec = r.coded.layout.codec
+			}
+			return w, nil
 		case errors.Is(err, ErrDamaged):
 			none = err
 		case !errors.Is(err, ErrMissing):
@@ -99,12 +89,12 @@ func (f Folder) find(ctx context.Context, sum [32]byte, size int64) (*Written, e
 // of the other codec is damaged and removed.
 func (f Folder) place(temp string, sum [32]byte, c Codec) error {
 	both := f.locations(sum, c)
-	err := f.disk().MkdirAll(filepath.Dir(both[0].path), folderMode)
+	err := f.disk().MkdirAll(filepath.Dir(both[0]), folderMode)
 	if err == nil {
-		err = f.disk().Rename(temp, both[0].path)
+		err = f.disk().Rename(temp, both[0])
 	}
 	if err == nil {
-		_ = f.disk().Remove(both[1].path) // usually it does not exist
+		_ = f.disk().Remove(both[1]) // usually it does not exist
 	}
 	return onDisk(err)
 }
@@ -123,10 +113,10 @@ func (f Folder) syncNames(folder string) error {
 // can be repeated.
 func (f Folder) Remove(sum [32]byte) error {
 	removed := ""
-	for _, at := range f.locations(sum, Raw) {
-		err := f.disk().Remove(at.path)
+	for _, path := range f.locations(sum, Raw) {
+		err := f.disk().Remove(path)
 		if err == nil {
-			removed = at.path
+			removed = path
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return onDisk(err)
 		}
@@ -219,14 +209,14 @@ func (f Folder) SweepStrays(before time.Time) (removed []string, err error) {
 // reading and comparing all of it. The error wraps [ErrMissing], [ErrDamaged] or [ErrDisk],
 // or is the context's.
 func (f Folder) Describe(ctx context.Context, sum [32]byte) (*Written, error) {
-	return f.find(ctx, sum, -1)
+	return f.find(ctx, sum, nil)
 }
 
 // Modified returns the time when the payload was written. The error wraps [ErrMissing] or
 // [ErrDisk].
 func (f Folder) Modified(sum [32]byte) (time.Time, error) {
-	for _, at := range f.locations(sum, Raw) {
-		info, err := os.Lstat(at.path)
+	for _, path := range f.locations(sum, Raw) {
+		info, err := os.Lstat(path)
 		if err == nil {
 			return info.ModTime(), nil
 		}
@@ -242,9 +232,9 @@ func (f Folder) Modified(sum [32]byte) (time.Time, error) {
 // stays. Share does not compare bytes, which [Folder.Verify] does. The name survives a loss of
 // power only after [Folder.Settle]. The error wraps [ErrMissing] or [ErrDisk], or is the context's.
 func (f Folder) Share(ctx context.Context, sum [32]byte, c Codec, to Folder) (linked bool, err error) {
-	for _, at := range f.locations(sum, c) {
-		target := filepath.Join(to.Dir, filepath.Base(filepath.Dir(at.path)), filepath.Base(at.path))
-		linked, err = to.share(ctx, at.path, target)
+	for _, path := range f.locations(sum, c) {
+		target := filepath.Join(to.Dir, filepath.Base(filepath.Dir(path)), filepath.Base(path))
+		linked, err = to.share(ctx, path, target)
 		if !errors.Is(err, fs.ErrNotExist) {
 			break
 		}

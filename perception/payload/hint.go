@@ -21,14 +21,18 @@ type Hint struct {
 	BigEndian bool
 }
 
-// array returns the hint if it is within the ranges.
-func (h Hint) array() (array, bool) {
+// row returns the bytes of a row.
+func (h Hint) row() int { return h.Element * h.Columns }
+
+// normal returns the hint with fewer bytes before the first row than a row has. ok is false if it
+// is not within the ranges.
+func (h Hint) normal() (_ Hint, ok bool) {
 	if h.Element < 1 || h.Element > maxElement || h.Columns < 1 || h.Columns > maxColumns || h.Offset < 0 {
-		return array{}, false
+		return Hint{}, false
 	}
-	a := array{bigEndian: h.BigEndian && h.Element > 1, element: h.Element, columns: h.Columns}
-	a.lead = h.Offset % a.row()
-	return a, true
+	h.BigEndian = h.BigEndian && h.Element > 1
+	h.Offset %= h.row()
+	return h, true
 }
 
 // HintOf guesses which numbers a payload is made of: from its first bytes if they are the
@@ -61,7 +65,7 @@ func HintOf(mediaType string, metadata map[string]any, head []byte) Hint {
 	default:
 		h.point(m["point_step"])
 	}
-	if _, ok := h.array(); !ok {
+	if _, ok := h.normal(); !ok {
 		return Hint{}
 	}
 	return h

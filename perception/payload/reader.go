@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 )
 
@@ -28,11 +29,8 @@ type Reader struct {
 	hashed int64
 	err    error // if the sum is wrong
 
+	mu    sync.Mutex // guards the decoded block of coded
 	coded *container // nil for a plain file
-
-	mu     sync.Mutex // guards raw and loaded
-	raw    []byte     // the decoded block
-	loaded int        // its number; -1 before the first
 }
 
 // Open opens the payload of size bytes. c is the codec that it was stored with; if there is no such
@@ -41,31 +39,26 @@ func (f Folder) Open(sum [32]byte, c Codec, size int64) (*Reader, error) {
 	if _, err := c.parse(); err != nil {
 		return nil, err
 	}
-	for _, at := range f.locations(sum, c) {
-		r, err := openFile(at, sum)
-		if err == nil {
-			err = r.expect(size)
-		}
-		if err == nil {
-			return r, nil
-		}
+	for _, path := range f.locations(sum, c) {
+		r, err := openFile(path, sum, &size)
 		if !errors.Is(err, ErrMissing) {
-			return nil, err
+			return r, err
 		}
 	}
 	return nil, missing(sum)
 }
 
-func openFile(at location, sum [32]byte) (*Reader, error) {
-	file, err := os.Open(at.path)
+// openFile opens a payload of this size, or of any if size is nil.
+func openFile(path string, sum [32]byte, size *int64) (*Reader, error) {
+	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing(sum)
 	}
 	if err != nil {
 		return nil, onDisk(err)
 	}
-	r := &Reader{file: file, sum: sum, hash: sha256.New(), loaded: -1}
-	if err := r.check(at.coded); err != nil {
+	r := &Reader{file: file, sum: sum, hash: sha256.New()}
+	if err := r.check(strings.HasSuffix(path, suffix), size); err != nil {
 		_ = file.Close()
 		return nil, err
 	}
@@ -73,8 +66,8 @@ func openFile(at location, sum [32]byte) (*Reader, error) {
 	return r, nil
 }
 
-// check reads the size and the header, without reading the payload.
-func (r *Reader) check(coded bool) error {
+// check reads and compares the size and the header, without reading the payload.
+func (r *Reader) check(coded bool, size *int64) error {
 	info, err := r.file.Stat()
 	if err != nil {
 		return onDisk(err)
@@ -83,38 +76,23 @@ func (r *Reader) check(coded bool) error {
 		return r.damaged(errors.New("it is not a regular file"))
 	}
 	r.length, r.size = info.Size(), info.Size()
-	if !coded {
-		return nil
+	if coded {
+		if r.coded, err = openContainer(r.file, r.length); err != nil {
+			return r.damaged(err)
+		}
+		if r.size = r.coded.size; r.coded.sum != r.sum {
+			return r.damaged(fmt.Errorf("its file holds the payload %x", r.coded.sum))
+		}
 	}
-	if r.coded, err = openContainer(r.file, r.length); err != nil {
-		return r.damaged(err)
-	}
-	if r.size = r.coded.size; r.coded.sum != r.sum {
-		return r.damaged(fmt.Errorf("its file holds the payload %x", r.coded.sum))
+	if size != nil && r.size != *size {
+		return r.damaged(fmt.Errorf("it has %d bytes and should have %d", r.size, *size))
 	}
 	return nil
 }
 
-// expect closes a payload that is not of this size.
-func (r *Reader) expect(size int64) error {
-	if r.size == size {
-		return nil
-	}
-	_ = r.Close()
-	return r.damaged(fmt.Errorf("it has %d bytes and should have %d", r.size, size))
-}
-
-// codec returns the codec of the file.
-func (r *Reader) codec() Codec {
-	if r.coded == nil {
-		return Raw
-	}
-	return r.coded.layout.codec()
-}
-
 func (r *Reader) damaged(err error) error {
-	if disk, ok := errors.AsType[diskError](err); ok {
-		return onDisk(disk.err)
+	if errors.Is(err, ErrDisk) {
+		return err
 	}
 	return fmt.Errorf("%w: %x: %w", ErrDamaged, r.sum, err)
 }
@@ -149,50 +127,23 @@ func (r *Reader) Read(p []byte) (int, error) {
 type damageReader struct{ *Reader }
 
 // ReadAt implements [io.ReaderAt].
-func (r damageReader) ReadAt(p []byte, at int64) (int, error) {
-	n, err := r.readInside(p, at)
-	if err != nil {
-		err = r.damaged(err)
-	}
-	return n, err
-}
-
-// readInside reads bytes that are within the payload.
-func (r *Reader) readInside(p []byte, at int64) (int, error) {
+func (r damageReader) ReadAt(p []byte, at int64) (n int, err error) {
 	if r.coded == nil {
-		n, err := r.file.ReadAt(p, at)
-		if n == len(p) {
-			return n, nil
+		if n, err = r.file.ReadAt(p, at); n < len(p) {
+			return n, r.damaged(cut(err))
 		}
-		return n, cut(err)
+		return n, nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	done := 0
-	for done < len(p) {
-		i := int((at + int64(done)) / int64(r.coded.block))
-		if err := r.load(i); err != nil {
-			return done, err
+	for n < len(p) {
+		from := at + int64(n)
+		if err := r.coded.load(int(from / int64(r.coded.block))); err != nil {
+			return n, r.damaged(err)
 		}
-		done += copy(p[done:], r.raw[(at+int64(done))%int64(r.coded.block):])
+		n += copy(p[n:], r.coded.raw[from%int64(r.coded.block):])
 	}
-	return done, nil
-}
-
-func (r *Reader) load(i int) error {
-	if i == r.loaded {
-		return nil
-	}
-	size := int(min(int64(r.coded.block), r.coded.size-int64(i)*int64(r.coded.block))) // all blocks but the last are full
-	if cap(r.raw) < size {
-		r.raw = make([]byte, size)
-	}
-	r.raw, r.loaded = r.raw[:size], -1
-	if err := r.coded.read(i, r.raw); err != nil {
-		return err
-	}
-	r.loaded = i
-	return nil
+	return n, nil
 }
 
 // Close implements [io.Closer].

@@ -62,23 +62,17 @@ func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, er
 		return nil, fmt.Errorf("%w: %d bytes are declared; the limit is %d", ErrTooLarge, o.Expect, o.Limit)
 	}
 	src := &source{ctx: ctx, r: r, options: o, hash: sha256.New()}
-	room := max(o.Inline+1, sampleSize)
-	if o.Expect > 0 {
-		room = min(room, o.Expect+1)
-	}
-	start := make([]byte, room)
-	n, err := io.ReadFull(src, start)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	start, err := io.ReadAll(io.LimitReader(src, max(o.Inline+1, sampleSize)))
+	if err != nil {
 		return nil, err
 	}
-	start = start[:n:n]
-	sample := start[:min(n, sampleSize)]
+	sample := start[:min(len(start), sampleSize)]
 	var hint Hint
 	if o.Hint != nil {
 		hint = o.Hint(sample)
 	}
 	w := &Written{Codec: Choose(sample, hint)}
-	if int64(n) <= o.Inline { // r is at its end
+	if int64(len(start)) <= o.Inline { // r is at its end
 		if w.Inline, err = w.Codec.Encode(start); err != nil {
 			return nil, err
 		}
@@ -107,24 +101,23 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 			_ = f.disk().Remove(name)
 		}
 	}()
-	l, err := w.Codec.parse()
-	switch {
-	case err != nil:
-	case l.compressed:
-		w.Stored, err = writeContainer(diskWriter{temp}, r, l, l.blockOf(blockSize), src.sum)
-	default:
+	if w.Codec == Raw {
 		w.Stored, err = io.CopyBuffer(diskWriter{temp}, struct{ io.Reader }{r}, make([]byte, sampleSize))
+	} else {
+		l, _ := w.Codec.parse() // Choose has made it
+		w.Stored, err = writeContainer(diskWriter{temp}, r, l, l.blockOf(blockSize), src.sum)
 	}
 	if err != nil {
 		return err
 	}
 	sum := src.sum()
-	known, err := f.find(ctx, sum, src.size)
+	subfolder := filepath.Dir(f.locations(sum, Raw)[0])
+	known, err := f.find(ctx, sum, &src.size)
 	switch {
 	case err == nil:
 		w.Codec, w.Stored = known.Codec, known.Stored
 		// Its writer may have crashed before it synced the names.
-		return f.syncNames(f.subfolder(sum))
+		return f.syncNames(subfolder)
 	case !errors.Is(err, ErrMissing) && !errors.Is(err, ErrDamaged):
 		return err
 	}
@@ -135,7 +128,7 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 		return err
 	}
 	w.New = true
-	return f.syncNames(f.subfolder(sum))
+	return f.syncNames(subfolder)
 }
 
 // diskWriter marks the errors of the file, to tell them from those of the source.

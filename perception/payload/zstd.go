@@ -52,13 +52,11 @@ func (w *workspace) room(size int) []byte {
 	return w.scratch[:size]
 }
 
+// encode appends the encoding in a layout that compresses.
 func (w *workspace) encode(l layout, dst, raw []byte) []byte {
-	if !l.compressed {
-		return append(dst, raw...)
-	}
-	if l.element > 0 {
+	if l.Element > 0 {
 		arranged := w.room(len(raw))
-		l.arrange(arranged, raw)
+		l.move(arranged, raw, false)
 		raw = arranged
 	}
 	return w.encoder.EncodeAll(raw, dst)
@@ -70,7 +68,7 @@ func (w *workspace) decode(l layout, raw, stored []byte) error {
 		return err
 	}
 	into := raw
-	if l.element > 0 {
+	if l.Element > 0 {
 		into = w.room(len(raw))
 	}
 	got, err := w.decoder.DecodeAll(stored, into[:0:len(into)])
@@ -80,8 +78,8 @@ func (w *workspace) decode(l layout, raw, stored []byte) error {
 	if len(got) != len(raw) {
 		return fmt.Errorf("the frame holds %d bytes and should hold %d", len(got), len(raw))
 	}
-	if l.element > 0 {
-		l.restore(raw, got)
+	if l.Element > 0 {
+		l.move(raw, got, true)
 	} else if len(raw) > 0 && &got[0] != &raw[0] {
 		copy(raw, got)
 	}

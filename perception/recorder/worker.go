@@ -155,19 +155,14 @@ func (w *worker) offer(ctx context.Context) {
 		if err == nil {
 			continue
 		}
-		n := w.from[i].drop()
+		s, n := w.from[i].source, w.from[i].n
+		s.counts.dropped.Add(n)
 		if errors.Is(err, ErrRefused) {
-			w.o.Log.Warn("dropped what the sink refused", "source", w.items[i].Source, "samples", n, "error", err)
+			w.o.Log.Warn("dropped what the sink refused", "source", s.name, "samples", n, "error", err)
 		} else {
 			w.lost += n
 		}
 	}
-}
-
-// drop counts the samples of an item as dropped and returns their number.
-func (o origin) drop() uint64 {
-	o.source.counts.dropped.Add(o.n)
-	return o.n
 }
 
 // keep offers items until they are stored or refused, or ctx ends.

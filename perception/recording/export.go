@@ -59,7 +59,7 @@ const (
 // It holds at most 256 MiB of overlapping segments and one item in memory. An error of an
 // item or of w ends the export and comes with the report so far.
 func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) (*ExportReport, error) {
-	e := &exporter{ids: map[string]uint16{}, schemas: map[string]uint16{}, known: map[string]*Channel{}, topics: map[string]bool{},
+	e := &exporter{ids: map[string]uint16{}, schemas: map[string]uint16{}, known: map[[3]string]*Channel{}, topics: map[string]bool{},
 		report: &ExportReport{Skipped: map[string]uint64{}}}
 	var err error
 	e.out, err = mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: exportChunk, Compression: mcap.CompressionZSTD, IncludeCRC: true, OverrideLibrary: true})
@@ -90,11 +90,11 @@ type exporter struct {
 	cursors []*cursor // by the time of their next message
 	open    int       // bytes of the cursors
 	opened  int
-	latest  uint64              // the largest time of a first message
-	ids     map[string]uint16   // of channels by channelKey
-	schemas map[string]uint16   // likewise
-	known   map[string]*Channel // of manifests, by recording, topic and type
-	foreign bool                // a channel does not have the encoding of ROS 2
+	latest  uint64                 // the largest time of a first message
+	ids     map[string]uint16      // of channels by channelKey
+	schemas map[string]uint16      // likewise
+	known   map[[3]string]*Channel // of manifests, by recording, topic and type
+	foreign bool                   // a channel does not have the encoding of ROS 2
 	topics  map[string]bool
 	report  *ExportReport
 }
@@ -162,7 +162,7 @@ func (e *exporter) manifest(data []byte) error {
 		e.foreign = e.foreign || c.MessageEncoding != "cdr"
 	}
 	for _, c := range m.Channels {
-		e.known[knownKey(m.Recording, c.Topic, c.SchemaName)] = c.Channel
+		e.known[[3]string{m.Recording, c.Topic, c.SchemaName}] = c.Channel
 		if _, err := e.channel(c.Channel); err != nil {
 			return err
 		}
@@ -182,10 +182,6 @@ func (e *exporter) manifest(data []byte) error {
 	return nil
 }
 
-func knownKey(recording, topic, schema string) string {
-	return recording + "\x00" + topic + "\x00" + schema
-}
-
 // original adds the messages that an item was made of. known is false if it was made of none.
 func (e *exporter) original(item *Exported) (known bool, err error) {
 	envelope, _ := item.Metadata["envelope"].(map[string]any)
@@ -203,7 +199,7 @@ func (e *exporter) original(item *Exported) (known bool, err error) {
 	return true, e.add(&s.Channel, s.Messages, true)
 }
 
-// enveloped puts the bytes before and after the payload back, see [embedded].
+// enveloped puts the bytes before and after the payload back, see [unwrap].
 func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]any) (known bool, err error) {
 	text := func(m map[string]any, key string) string { s, _ := m[key].(string); return s }
 	prefix, err1 := base64.StdEncoding.DecodeString(text(envelope, "prefix"))
@@ -214,7 +210,7 @@ func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]a
 		return false, nil // somebody changed the metadata: the bytes are exported as they are
 	}
 	name := text(item.Metadata, "schema")
-	c := e.known[knownKey(text(item.Metadata, "recording"), topic, name)]
+	c := e.known[[3]string{text(item.Metadata, "recording"), topic, name}]
 	if c == nil {
 		c = &Channel{Topic: topic, SchemaName: name, MessageEncoding: text(item.Metadata, "message_encoding")}
 		if c.MessageEncoding == "cdr" {
@@ -405,9 +401,7 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error 
 	messages := make([]segment.Message, 0, t.Len())
 	for i := range t.Len() {
 		when := at + uint64(math.Round(float64(i)/t.RateHz*1e9))
-		b := append([]byte(`{"timestamp":{"sec":`), strconv.FormatUint(when/1e9, 10)...)
-		b = append(append(b, `,"nsec":`...), strconv.FormatUint(when%1e9, 10)...)
-		b = append(b, '}')
+		b := fmt.Appendf(nil, `{"timestamp":{"sec":%d,"nsec":%d}`, when/1e9, when%1e9)
 		for c, v := range t.Row(i) {
 			b = append(append(append(b, ','), names[c]...), ':')
 			if media.Finite(v) {

@@ -45,6 +45,9 @@ func Import(ctx context.Context, src Source, o Options, sink importing.Sink, pro
 	if err != nil {
 		return nil, err
 	}
+	if progress == nil {
+		progress = func(importing.Progress) {}
+	}
 	imp := &importer{
 		o: o, sink: sink, id: id, name: src.Name(), info: info, progress: progress,
 		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, poses: newPoses(o.MapID),
@@ -184,7 +187,7 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	number := t.report.Read
 	t.report.Read++
 	imp.report.Messages++
-	if imp.progress != nil && imp.report.Messages%progressEvery == 0 {
+	if imp.report.Messages%progressEvery == 0 {
 		imp.tell()
 	}
 	var v *message.Value
@@ -214,10 +217,10 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 		if p, ok := unwrap(m, v); ok {
 			t.report.Perceptions++
 			one := imp.payloadPerception(m, v, p, number)
-			if len(p.data) > batchBytes {
-				return imp.addLarge(ctx, one, p.data)
+			if len(p.Data) > batchBytes {
+				return imp.addLarge(ctx, one, p.Data)
 			}
-			one.Data = bytes.Clone(p.data)
+			one.Data = bytes.Clone(p.Data)
 			return imp.add(ctx, one)
 		}
 	}
@@ -250,10 +253,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 		return imp.addSingle(ctx, c, m, number)
 	}
 	if c.segment == nil {
-		w, err := segment.NewWriter(c.Channel)
-		if err != nil {
-			return err
-		}
+		w := segment.NewWriter(c.Channel)
 		c.segment = imp.placed(c, &openSegment{Writer: w, head: w.Len(), first: m.Message, from: number})
 		c.segment.first.Data = nil
 		imp.open = append(imp.open, c)
@@ -263,9 +263,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 	before := s.Len()
 	s.count++
 	s.last, s.to = m.LogTime, number
-	if err := s.Add(m.Message); err != nil {
-		return err
-	}
+	s.Add(m.Message)
 	imp.openBytes += s.Len() - before
 	if imp.openBytes > maxOpenSegments {
 		largest := slices.MaxFunc(imp.open, func(a, b *channel) int { return cmp.Compare(a.segment.Len(), b.segment.Len()) })
@@ -276,10 +274,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 
 // addSingle saves a message that is a segment by itself, without a copy of its data.
 func (imp *importer) addSingle(ctx context.Context, c *channel, m *Message, number uint64) error {
-	parts, err := segment.Single(c.Channel, m.Message)
-	if err != nil {
-		return err
-	}
+	parts := segment.Single(c.Channel, m.Message)
 	c.topic.report.Perceptions++
 	p := imp.segmentPerception(c, imp.placed(c, &openSegment{count: 1, first: m.Message, last: m.LogTime, from: number, to: number}), nil)
 	return imp.addLarge(ctx, p, parts[:]...)
@@ -308,12 +303,8 @@ func (imp *importer) closeSegment(ctx context.Context, c *channel) error {
 	imp.openBytes -= s.Len()
 	imp.open = slices.DeleteFunc(imp.open, func(o *channel) bool { return o == c })
 	c.segment = nil
-	data, err := s.Close()
-	if err != nil {
-		return err
-	}
 	c.topic.report.Perceptions++
-	return imp.add(ctx, imp.segmentPerception(c, s, data))
+	return imp.add(ctx, imp.segmentPerception(c, s, s.Close()))
 }
 
 func (imp *importer) add(ctx context.Context, p importing.Perception) error {
@@ -337,9 +328,7 @@ func (imp *importer) flush(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("saving perceptions: %w", err)
 	}
-	if imp.progress != nil {
-		imp.tell()
-	}
+	imp.tell()
 	return nil
 }
 

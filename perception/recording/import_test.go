@@ -221,7 +221,7 @@ func TestManifest(t *testing.T) {
 	if err := json.Unmarshal(p.Data, &m); err != nil {
 		t.Fatal(err)
 	}
-	if m.Recording != report.Recording || m.Messages != 20 || len(m.Channels) != 3 || m.Channels[2].SchemaName != "std_msgs/msg/String" || m.Channels[2].Messages != 10 || m.Start != "1585866235112411371" {
+	if m.Recording != report.Recording || m.Messages != 20 || len(m.Channels) != 3 || m.Channels[2].SchemaName != "std_msgs/msg/String" || m.Channels[2].Messages != 10 || m.Start != 1585866235112411371 {
 		t.Errorf("got %+v", m)
 	}
 	if got, want := p.Description, "recording talker.mcap: 20 messages on 3 topics over 4.5s"; got != want {

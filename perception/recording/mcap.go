@@ -24,10 +24,10 @@ type mcapFile struct {
 
 	defined *segment.Definitions
 	info    *Info
-	counts  map[*Channel]uint64
 	inflate inflater
-	body    []byte // the buffers of linear, which may run twice
-	chunk   openChunk
+	// The buffers of linear, which may run twice: a record, and the messages of a chunk.
+	body     []byte
+	messages []mcap.Message
 }
 
 var _ Source = (*mcapFile)(nil)
@@ -37,10 +37,7 @@ func newMCAP(name string, f *os.File) (Source, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &mcapFile{
-		name: name, file: f, size: stat.Size(),
-		defined: segment.NewDefinitions(), counts: map[*Channel]uint64{},
-	}, nil
+	return &mcapFile{name: name, file: f, size: stat.Size(), defined: segment.NewDefinitions()}, nil
 }
 
 func (m *mcapFile) Name() string { return m.name }
@@ -54,16 +51,23 @@ func (m *mcapFile) ID(ctx context.Context) (string, error) {
 	return hashReader(ctx, io.NewSectionReader(m.file, 0, m.size))
 }
 
+// Info counts the messages. [mcapFile.Messages] reports where the file breaks.
 func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
 	if m.info != nil {
 		return m.info, nil
 	}
-	info := &Info{Format: "mcap"}
-	if err := m.scan(ctx, info); err != nil {
-		return nil, err
+	info, counts := &Info{Format: "mcap"}, map[*Channel]uint64{}
+	for msg, err := range m.linear(ctx, info) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil {
+			info.span(msg.LogTime, msg.LogTime, 1)
+			counts[msg.Channel]++
+		}
 	}
 	for _, c := range m.defined.Channels {
-		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: m.counts[c]})
+		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: counts[c]})
 	}
 	info.sort()
 	m.info = info
@@ -97,20 +101,6 @@ func (m *mcapFile) definition(info *Info, op mcap.OpCode, body []byte) error {
 	return m.defined.Add(op, body)
 }
 
-// scan counts the messages. [mcapFile.Messages] reports where the file breaks.
-func (m *mcapFile) scan(ctx context.Context, info *Info) error {
-	for msg, err := range m.linear(ctx, info) {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err == nil {
-			info.span(msg.LogTime, msg.LogTime, 1)
-			m.counts[msg.Channel]++
-		}
-	}
-	return nil
-}
-
 func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
 		if _, err := m.Info(ctx); err != nil {
@@ -121,33 +111,14 @@ func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	}
 }
 
-type messageRef struct {
-	time uint64
-	body []byte
-}
-
-// openChunk is a decompressed chunk and its messages by log time.
-type openChunk struct {
-	data []byte // of buf, or of the chunk's body if that is not compressed
-	buf  []byte
-	refs []messageRef
-}
-
 // unfold lists a chunk's messages by log time. Messages of one time stay in their order.
-func (m *mcapFile) unfold(body []byte, c *openChunk) error {
-	c.refs, c.data = c.refs[:0], nil
-	head, err := parseChunk(body)
+func (m *mcapFile) unfold(body []byte) error {
+	m.messages = m.messages[:0]
+	data, err := m.inflate.inflate(body)
 	if err != nil {
 		return err
 	}
-	c.buf = c.buf[:0]
-	if c.data, err = m.inflate.inflate(head, c.buf); err != nil {
-		return err
-	}
-	if head.compression != "" {
-		c.buf = c.data
-	}
-	err = segment.EachRecord(c.data, 0, func(op mcap.OpCode, body []byte) error {
+	err = segment.EachRecord(data, 0, func(op mcap.OpCode, body []byte) error {
 		if op != mcap.OpMessage {
 			return m.definition(nil, op, body)
 		}
@@ -155,24 +126,11 @@ func (m *mcapFile) unfold(body []byte, c *openChunk) error {
 		if err := one.PopulateFrom(body, false); err != nil {
 			return err
 		}
-		c.refs = append(c.refs, messageRef{one.LogTime, body})
+		m.messages = append(m.messages, one)
 		return nil
 	})
-	slices.SortStableFunc(c.refs, func(a, b messageRef) int { return cmp.Compare(a.time, b.time) })
+	slices.SortStableFunc(m.messages, func(a, b mcap.Message) int { return cmp.Compare(a.LogTime, b.LogTime) })
 	return err
-}
-
-func (m *mcapFile) message(out *Message, body []byte) error {
-	var one mcap.Message
-	if err := one.PopulateFrom(body, false); err != nil {
-		return err
-	}
-	c, ok := m.defined.Channels[one.ChannelID]
-	if !ok {
-		return fmt.Errorf("a message names channel %d, which the file does not have", one.ChannelID)
-	}
-	*out = Message{c, segment.Message{Sequence: one.Sequence, LogTime: one.LogTime, PublishTime: one.PublishTime, Data: one.Data}}
-	return nil
 }
 
 // linear reads in the order of the file, the messages of a chunk by log time. It writes
@@ -181,6 +139,7 @@ func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*Message, e
 	return func(yield func(*Message, error) bool) {
 		var (
 			msg  Message
+			one  mcap.Message
 			last uint64
 		)
 		wanted := func(op mcap.OpCode) bool {
@@ -189,10 +148,12 @@ func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*Message, e
 		broken := func(at int64, err error) bool {
 			return yield(nil, &BreakError{Offset: at, LastLogTime: last, Err: err})
 		}
-		deliver := func(at int64, body []byte) bool {
-			if err := m.message(&msg, body); err != nil {
-				return broken(at, err)
+		deliver := func(at int64, one *mcap.Message) bool {
+			c, ok := m.defined.Channels[one.ChannelID]
+			if !ok {
+				return broken(at, fmt.Errorf("a message names channel %d, which the file does not have", one.ChannelID))
 			}
+			msg = Message{c, segment.Message{Sequence: one.Sequence, LogTime: one.LogTime, PublishTime: one.PublishTime, Data: one.Data}}
 			last = msg.LogTime
 			return yield(&msg, nil)
 		}
@@ -219,23 +180,21 @@ func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*Message, e
 					return
 				}
 			case mcap.OpMessage:
-				if !deliver(at, body) {
+				if err = one.PopulateFrom(body, false); err == nil && !deliver(at, &one) {
 					return
 				}
 			case mcap.OpChunk:
-				err := m.unfold(body, &m.chunk)
-				for _, r := range m.chunk.refs {
-					if !deliver(at, r.body) {
+				err = m.unfold(body)
+				for i := range m.messages {
+					if !deliver(at, &m.messages[i]) {
 						return
 					}
 				}
-				if err != nil && !broken(at, err) {
-					return
-				}
 			default:
-				if err := m.definition(info, op, body); err != nil && !broken(at, err) {
-					return
-				}
+				err = m.definition(info, op, body)
+			}
+			if err != nil && !broken(at, err) {
+				return
 			}
 		}
 	}

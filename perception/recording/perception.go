@@ -27,46 +27,36 @@ const SegmentType = media.TypeMCAP
 
 // Manifest describes a recording so that it can be written again.
 type Manifest struct {
-	Version     int           `json:"version"`
-	Recording   string        `json:"recording"` // its ID
-	Name        string        `json:"name"`
-	Format      string        `json:"format"`
-	Profile     string        `json:"profile,omitempty"`
-	Start       string        `json:"start"` // log times, ns
-	End         string        `json:"end"`
-	Messages    uint64        `json:"messages"`
-	Channels    []ChannelInfo `json:"channels"`
-	Metadata    []Metadata    `json:"metadata,omitempty"`
-	Attachments []Attachment  `json:"attachments,omitempty"`
+	Version   int    `json:"version"`
+	Recording string `json:"recording"` // its ID
+	Name      string `json:"name"`
+	Info
 }
 
 func (imp *importer) manifest() importing.Perception {
-	m := Manifest{
-		Version: 1, Recording: imp.id, Name: imp.name, Format: imp.info.Format, Profile: imp.info.Profile,
-		Start: decimal(imp.info.Start), End: decimal(imp.info.End), Messages: imp.info.Messages,
-		Channels: append([]ChannelInfo{}, imp.info.Channels...), Metadata: imp.info.Metadata, Attachments: imp.info.Attachments,
-	}
+	m := Manifest{Version: 1, Recording: imp.id, Name: imp.name, Info: *imp.info}
+	m.Channels = append([]ChannelInfo{}, m.Channels...)
 	data, _ := json.MarshalIndent(m, "", " ") // of texts and whole numbers
-	duration := time.Duration(min(imp.info.End-imp.info.Start, math.MaxInt64)).Round(100 * time.Millisecond)
+	duration := time.Duration(min(m.End-m.Start, math.MaxInt64)).Round(100 * time.Millisecond)
 	return importing.Perception{
 		Origin: imp.id[:32] + "#manifest", Type: "procedural", MediaType: ManifestType, Data: data,
 		Description: fmt.Sprintf("recording %s: %d messages on %d topics over %s", imp.name, m.Messages, len(m.Channels), duration),
 		Metadata:    map[string]any{"recording": imp.id, "format": m.Format},
-		Context:     imp.context(nil, 0), ObservedAt: timeOf(imp.info.Start),
+		Context:     imp.context(nil, 0), ObservedAt: timeOf(m.Start),
 	}
 }
 
 // decimal writes a time in full. A JSON number would lose its last digits.
 func decimal(t uint64) string { return strconv.FormatUint(t, 10) }
 
-func (imp *importer) payloadPerception(m *Message, v *message.Value, p embedded, number uint64) importing.Perception {
+// payloadPerception describes the payload that unwrap has found in a message, without its data.
+func (imp *importer) payloadPerception(m *Message, v *message.Value, p importing.Perception, number uint64) importing.Perception {
 	metadata := imp.metadata(m.Channel, m.Message, 1)
-	maps.Copy(metadata, p.metadata)
-	metadata["envelope"] = p.envelope()
+	maps.Copy(metadata, p.Metadata)
 	return importing.Perception{
 		Origin: imp.origin(m.Topic, number, m.LogTime, ""), Type: perceptionType(m.SchemaName),
 		Description: imp.describe(m.Channel, m.LogTime, 1),
-		MediaType:   p.mediaType,
+		MediaType:   p.MediaType,
 		Metadata:    metadata, Context: imp.context(v, m.LogTime), ObservedAt: observed(v, m.Message), Messages: 1,
 	}
 }
@@ -206,22 +196,14 @@ const maxEnvelope = 8 << 10
 
 const foxgloveImage = "foxglove.CompressedImage"
 
-// payloadTypes are the types of messages that have an [embedded] payload.
+// payloadTypes are the types of messages that [unwrap] finds a payload in.
 var payloadTypes = []string{"sensor_msgs/CompressedImage", "sensor_msgs/Image", "sensor_msgs/PointCloud2", foxgloveImage}
 
-// embedded is the part of a message that other programs can open: the JPEG of a compressed
-// image, the pixels of a raw one, the points of a cloud. The bytes before and after it go
-// to the envelope, so that prefix, payload and suffix are the message, byte for byte.
-type embedded struct {
-	mediaType      string
-	data           []byte
-	prefix, suffix []byte
-	base64         bool // the message holds the payload in base64
-	metadata       map[string]any
-}
-
-// unwrap finds the payload of a decoded message; ok is false if it has none or an empty one.
-func unwrap(m *Message, v *message.Value) (p embedded, ok bool) {
+// unwrap finds the payload of a decoded message, the part that other programs can open: the JPEG of a
+// compressed image, the pixels of a raw one, the points of a cloud. The bytes before and after it go
+// to the envelope, so that prefix, payload and suffix are the message, byte for byte. Of p the media
+// type, the data and the metadata are set; ok is false if there is no payload or an empty one.
+func unwrap(m *Message, v *message.Value) (p importing.Perception, ok bool) {
 	if m.SchemaName == foxgloveImage {
 		return unwrapJSON(m, v)
 	}
@@ -231,15 +213,15 @@ func unwrap(m *Message, v *message.Value) (p embedded, ok bool) {
 	}
 	switch message.ShortName(m.SchemaName) {
 	case "sensor_msgs/CompressedImage":
-		p.mediaType, _ = perception.Sniff(data.Data, "") // fails only for a declared type
-		p.metadata = map[string]any{"format": v.At("format").Text}
+		p.MediaType, _ = perception.Sniff(data.Data, "") // fails only for a declared type
+		p.Metadata = map[string]any{"format": v.At("format").Text}
 	case "sensor_msgs/Image":
-		p.mediaType = media.TypePixels
-		p.metadata = numbersOf(v, "width", "height", "step", "is_bigendian")
-		p.metadata["encoding"] = v.At("encoding").Text
+		p.MediaType = media.TypePixels
+		p.Metadata = numbersOf(v, "width", "height", "step", "is_bigendian")
+		p.Metadata["encoding"] = v.At("encoding").Text
 	case "sensor_msgs/PointCloud2":
-		p.mediaType = media.TypePointCloud2
-		p.metadata = numbersOf(v, "width", "height", "point_step", "row_step", "is_bigendian")
+		p.MediaType = media.TypePointCloud2
+		p.Metadata = numbersOf(v, "width", "height", "point_step", "row_step", "is_bigendian")
 		fields := []any{}
 		for i := range v.At("fields").List {
 			f := &v.At("fields").List[i]
@@ -247,16 +229,15 @@ func unwrap(m *Message, v *message.Value) (p embedded, ok bool) {
 			one["name"] = f.At("name").Text
 			fields = append(fields, one)
 		}
-		p.metadata["fields"] = fields
-	default:
-		return p, false
+		p.Metadata["fields"] = fields
 	}
-	p.data, p.prefix, p.suffix = data.Data, m.Data[:data.Offset], m.Data[data.Offset+len(data.Data):]
+	p.Data = data.Data
+	p.Metadata["envelope"] = envelope(m.Data[:data.Offset], m.Data[data.Offset+len(data.Data):])
 	return p, true
 }
 
 // unwrapJSON decodes an image from base64, unless encoding it again would give another text.
-func unwrapJSON(m *Message, v *message.Value) (p embedded, ok bool) {
+func unwrapJSON(m *Message, v *message.Value) (p importing.Perception, ok bool) {
 	text := v.At("data").Text
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(data) == 0 || m.MessageEncoding != "json" || base64.StdEncoding.EncodeToString(data) != text {
@@ -266,12 +247,11 @@ func unwrapJSON(m *Message, v *message.Value) (p embedded, ok bool) {
 	if !found || len(m.Data)-len(text) > maxEnvelope {
 		return p, false
 	}
-	mediaType, _ := perception.Sniff(data, "")
-	return embedded{
-		mediaType: mediaType, data: data, base64: true,
-		prefix: m.Data[:len(prefix)+1], suffix: m.Data[len(m.Data)-len(suffix)-1:],
-		metadata: map[string]any{"format": v.At("format").Text},
-	}, true
+	p.MediaType, _ = perception.Sniff(data, "")
+	around := envelope(m.Data[:len(prefix)+1], m.Data[len(m.Data)-len(suffix)-1:])
+	around["payload"] = "base64"
+	p.Data, p.Metadata = data, map[string]any{"format": v.At("format").Text, "envelope": around}
+	return p, true
 }
 
 func numbersOf(v *message.Value, names ...string) map[string]any {
@@ -282,15 +262,8 @@ func numbersOf(v *message.Value, names ...string) map[string]any {
 	return out
 }
 
-func (p embedded) envelope() map[string]any {
-	e := map[string]any{
-		"prefix": base64.StdEncoding.EncodeToString(p.prefix),
-		"suffix": base64.StdEncoding.EncodeToString(p.suffix),
-	}
-	if p.base64 {
-		e["payload"] = "base64"
-	}
-	return e
+func envelope(prefix, suffix []byte) map[string]any {
+	return map[string]any{"prefix": base64.StdEncoding.EncodeToString(prefix), "suffix": base64.StdEncoding.EncodeToString(suffix)}
 }
 
 // perceptionTypes are the types of perceptions by the beginning of a message type. A name

@@ -11,6 +11,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/perception/message"
+	"github.com/robotmem/robotmem-go/perception/trajectory"
 )
 
 // poseKind is how the messages of a channel say where frames are.
@@ -87,32 +88,26 @@ func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
 		all := v.At("transforms").List
 		for i := range all {
 			t := &all[i]
-			tr := transformOf(t.At("transform", "translation"), t.At("transform", "rotation"))
-			p.put(frameOf(t), t.At("child_frame_id").Text, kind == poseStatic, sample{stampOf(t, logTime), tr})
+			p.put(frameOf(t), t.At("child_frame_id").Text, kind == poseStatic, sampleOf(t, logTime))
 		}
 	case poseOdometry:
 		child := cmp.Or(v.At("child_frame_id").Text, "base_link")
 		p.base = cleanFrame(child)
-		p.robot(v, child, v.At("pose", "pose"), logTime)
+		p.robot(v, child, logTime)
 	case poseStamped:
-		pose := v.At("pose")
-		if inner := pose.Field("pose"); inner != nil {
-			pose = inner
-		}
 		if cleanFrame(frameOf(v)) == "map" {
-			p.located.add(sample{stampOf(v, logTime), transformOf(pose.At("position"), pose.At("orientation"))})
+			p.located.add(sampleOf(v, logTime))
 		}
-		p.robot(v, p.robotFrame(), pose, logTime)
+		p.robot(v, p.robotFrame(), logTime)
 	}
 }
 
 // robot stores the pose of the robot as a transform, unless /tf has its own.
-func (p *poses) robot(v *message.Value, child string, pose *message.Value, logTime uint64) {
-	child = cleanFrame(child)
-	if l, ok := p.links[child]; ok && l.parent != cleanFrame(frameOf(v)) {
+func (p *poses) robot(v *message.Value, child string, logTime uint64) {
+	if l, ok := p.links[cleanFrame(child)]; ok && l.parent != cleanFrame(frameOf(v)) {
 		return
 	}
-	p.put(frameOf(v), child, false, sample{stampOf(v, logTime), transformOf(pose.At("position"), pose.At("orientation"))})
+	p.put(frameOf(v), child, false, sampleOf(v, logTime))
 }
 
 func (p *poses) robotFrame() string {
@@ -189,18 +184,12 @@ func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 // returns the transform to odom.
 func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok bool) {
 	tr.orientation.Real = 1
-	var atOdom, atRobot transform
-	odom, robot := false, false
+	passed := map[string]transform{}
 	for range maxChain {
 		if frame == "map" {
 			return tr, "map", true
 		}
-		if frame == "odom" {
-			atOdom, odom = tr, true
-		}
-		if frame == p.robotFrame() {
-			atRobot, robot = tr, true
-		}
+		passed[frame] = tr
 		l := p.links[frame]
 		if l == nil {
 			break
@@ -211,10 +200,12 @@ func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok boo
 		}
 		tr, frame = step.times(tr), l.parent
 	}
+	atRobot, robot := passed[p.robotFrame()]
 	if step, known := p.located.at(t); robot && known {
 		return step.times(atRobot), "map", true
 	}
-	return atOdom, "odom", odom
+	tr, ok = passed["odom"]
+	return tr, "odom", ok
 }
 
 // at interpolates between the samples around a time.
@@ -244,13 +235,11 @@ func (t transform) finite() bool {
 	return !quat.IsNaN(t.orientation) && !quat.IsInf(t.orientation)
 }
 
-func transformOf(position, orientation *message.Value) transform {
-	at := func(v *message.Value, axis string) float64 { return v.At(axis).Float }
-	p, q := position, orientation
-	return transform{
-		[3]float64{at(p, "x"), at(p, "y"), at(p, "z")},
-		unit(quat.Number{Real: at(q, "w"), Imag: at(q, "x"), Jmag: at(q, "y"), Kmag: at(q, "z")}),
-	}
+// sampleOf returns the pose or the transform of a message. What is missing is 0.
+func sampleOf(v *message.Value, logTime uint64) sample {
+	p, _ := trajectory.PoseOf(v)
+	q := cmp.Or(p.Orientation, &[4]float64{})
+	return sample{stampOf(v, logTime), transform{p.Position, unit(quat.Number{Real: q[3], Imag: q[0], Jmag: q[1], Kmag: q[2]})}}
 }
 
 // unit scales a quaternion to length 1. A quaternion of length 0 becomes the identity.
@@ -281,12 +270,10 @@ func (t transform) towards(b transform, f float64) transform {
 	}
 	from, to := 1-f, f
 	// Between nearly equal rotations the sine is too small to divide by.
-	dot := dot(t.orientation, b.orientation)
+	dot := quat.Mul(quat.Conj(t.orientation), b.orientation).Real
 	if angle := math.Acos(min(math.Abs(dot), 1)); angle > 1e-3 {
 		from, to = math.Sin((1-f)*angle)/math.Sin(angle), math.Sin(f*angle)/math.Sin(angle)
 	}
 	out.orientation = unit(quat.Add(quat.Scale(from, t.orientation), quat.Scale(math.Copysign(to, dot), b.orientation)))
 	return out
 }
-
-func dot(a, b quat.Number) float64 { return quat.Mul(quat.Conj(a), b).Real }

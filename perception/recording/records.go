@@ -26,8 +26,6 @@ const (
 	// maxRecord bounds a record, and a chunk when it is decompressed, in bytes. Recorders
 	// write chunks of up to some ten megabytes.
 	maxRecord = 256 << 20
-	// chunkHead is a chunk's body up to the name of its compression.
-	chunkHead = 8 + 8 + 8 + 4 + 4
 	// The most that one byte can decompress to: a zstd block of 128 KiB takes four bytes,
 	// and each byte of LZ4 adds 255.
 	zstdRatio, lz4Ratio = 32 << 10, 255
@@ -44,7 +42,7 @@ type records struct {
 }
 
 // next returns the kind, the body, which is valid until the next call, and where the record begins.
-// Bodies that are not wanted are skipped, unless wanted is nil. The error at the end is io.EOF.
+// Bodies that are not wanted are skipped. The error at the end is io.EOF.
 func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []byte, start int64, err error) {
 	start = s.at
 	left := s.end - s.at
@@ -65,7 +63,7 @@ func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []by
 		return op, nil, start, fmt.Errorf("a record takes %d bytes where %d are left", length, left)
 	}
 	s.at += recordHead + int64(length)
-	if wanted != nil && !wanted(op) {
+	if !wanted(op) {
 		_, err := s.r.Discard(int(length))
 		return op, nil, start, err
 	}
@@ -80,89 +78,71 @@ func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []by
 	return op, body, start, err
 }
 
-// chunk is what is needed of a chunk's head, and its compressed records.
-type chunk struct {
-	size        uint64 // decompressed
-	crc         uint32 // of the decompressed bytes; 0 is none
-	compression string
-	records     []byte
-}
-
-func parseChunk(body []byte) (c chunk, err error) {
-	cut := errors.New("the head of the chunk is cut")
-	if len(body) < chunkHead {
-		return c, cut
-	}
-	le := binary.LittleEndian
-	c.size, c.crc = le.Uint64(body[16:]), le.Uint32(body[24:])
-	name := le.Uint32(body[28:])
-	rest := body[chunkHead:]
-	if uint64(name)+8 > uint64(len(rest)) {
-		return c, cut
-	}
-	c.compression, rest = string(rest[:name]), rest[name:]
-	length := le.Uint64(rest)
-	c.records = rest[8:]
-	if length != uint64(len(c.records)) {
-		return c, fmt.Errorf("the chunk claims %d bytes of records where it has %d", length, len(c.records))
-	}
-	return c, nil
-}
-
-// inflater decompresses chunks. It reuses its decoders.
+// inflater decompresses chunks. It reuses its decoders and its buffer.
 type inflater struct {
 	zstd *zstd.Decoder
 	lz4  *lz4.Reader
+	buf  []byte
 }
 
-// inflate returns the records of a chunk, in buf if it is large enough. Those of a chunk without
-// compression are part of its body.
-func (f *inflater) inflate(c chunk, buf []byte) ([]byte, error) {
-	ratio := max(1, map[string]uint64{"zstd": zstdRatio, "lz4": lz4Ratio}[c.compression])
-	if c.size > maxRecord || c.size > uint64(len(c.records))*ratio+ratioSlack {
-		return nil, fmt.Errorf("a chunk claims %d bytes in %d of %.20q; at most %d are read", c.size, len(c.records), c.compression, maxRecord)
+// inflate returns the records of a chunk, which are valid until the next call. Those of a chunk
+// without compression are part of its body.
+func (f *inflater) inflate(body []byte) ([]byte, error) {
+	var head struct {
+		Start, End, Size uint64 // decompressed
+		CRC              uint32 // of the decompressed bytes; 0 is none
+		NameBytes        uint32 // of the compression
 	}
-	if c.compression == "" && uint64(len(c.records)) != c.size {
-		return nil, fmt.Errorf("an uncompressed chunk claims %d bytes where it has %d", c.size, len(c.records))
+	n, err := binary.Decode(body, binary.LittleEndian, &head)
+	if err != nil || uint64(head.NameBytes)+8 > uint64(len(body)-n) {
+		return nil, errors.New("the head of the chunk is cut")
 	}
-	if c.compression == "" {
-		buf = c.records
-	} else if uint64(cap(buf)) < c.size {
-		buf = make([]byte, c.size)
+	compression, rest := string(body[n:][:head.NameBytes]), body[n:][head.NameBytes:]
+	length, packed := binary.LittleEndian.Uint64(rest), rest[8:]
+	if length != uint64(len(packed)) {
+		return nil, fmt.Errorf("the chunk claims %d bytes of records where it has %d", length, len(packed))
 	}
-	buf = buf[:c.size:c.size]
-	var err error
-	switch c.compression {
+	ratio := max(1, map[string]uint64{"zstd": zstdRatio, "lz4": lz4Ratio}[compression])
+	if head.Size > maxRecord || head.Size > length*ratio+ratioSlack {
+		return nil, fmt.Errorf("a chunk claims %d bytes in %d of %.20q; at most %d are read", head.Size, length, compression, maxRecord)
+	}
+	if compression != "" && uint64(cap(f.buf)) < head.Size {
+		f.buf = make([]byte, head.Size)
+	}
+	var buf []byte
+	switch compression {
 	case "":
+		if buf = packed; length != head.Size {
+			return nil, fmt.Errorf("an uncompressed chunk claims %d bytes where it has %d", head.Size, length)
+		}
 	case "zstd":
-		err = f.unzstd(c, buf)
+		buf = f.buf[:head.Size:head.Size]
+		err = f.unzstd(packed, buf)
 	case "lz4":
 		if f.lz4 == nil {
 			f.lz4 = lz4.NewReader(nil)
 		}
-		f.lz4.Reset(bytes.NewReader(c.records))
+		f.lz4.Reset(bytes.NewReader(packed))
+		buf = f.buf[:head.Size:head.Size]
 		_, err = io.ReadFull(f.lz4, buf)
 	default:
-		return nil, fmt.Errorf("the chunk compression %.20q is unknown; zstd and lz4 are read", c.compression)
+		return nil, fmt.Errorf("the chunk compression %.20q is unknown; zstd and lz4 are read", compression)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decompressing a chunk: %w", err)
 	}
-	if sum := crc32.ChecksumIEEE(buf); c.crc != 0 && sum != c.crc {
-		return nil, fmt.Errorf("the checksum of a chunk is %08x; %08x is stored", sum, c.crc)
+	if sum := crc32.ChecksumIEEE(buf); head.CRC != 0 && sum != head.CRC {
+		return nil, fmt.Errorf("the checksum of a chunk is %08x; %08x is stored", sum, head.CRC)
 	}
 	return buf, nil
 }
 
-func (f *inflater) unzstd(c chunk, buf []byte) error {
+func (f *inflater) unzstd(packed, buf []byte) error {
 	if f.zstd == nil {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(maxRecord))
-		if err != nil {
-			return err
-		}
-		f.zstd = d
+		// The constant options are valid.
+		f.zstd, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(maxRecord))
 	}
-	out, err := f.zstd.DecodeAll(c.records, buf[:0])
+	out, err := f.zstd.DecodeAll(packed, buf[:0])
 	if err == nil && len(out) != len(buf) {
 		err = fmt.Errorf("it has %d bytes where its head claims %d", len(out), len(buf))
 	}

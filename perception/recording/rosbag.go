@@ -34,7 +34,6 @@ const (
 type bag struct {
 	name  string
 	files []Source
-	info  *Info
 }
 
 var _ Source = (*bag)(nil)
@@ -119,9 +118,6 @@ func (b *bag) ID(ctx context.Context) (string, error) {
 
 // Info is that of all files. A channel that several of them have is listed once.
 func (b *bag) Info(ctx context.Context) (*Info, error) {
-	if b.info != nil {
-		return b.info, nil
-	}
 	all := &Info{}
 	at := map[string]int{}
 	for _, file := range b.files {
@@ -144,7 +140,6 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 		}
 	}
 	all.sort()
-	b.info = all
 	return all, nil
 }
 
@@ -166,9 +161,8 @@ type db3File struct {
 	path     string
 	db       *sqlite3.Conn
 	channels map[int64]*Channel
-	maxRows  int64 // that the file can hold
-	indexed  bool  // by time
-	info     *Info
+	maxRows  int64  // that the file can hold
+	order    string // of the messages
 }
 
 var _ Source = (*db3File)(nil)
@@ -189,7 +183,7 @@ func openDB3(ctx context.Context, path string) (Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", filepath.Base(path), err)
 	}
-	f := &db3File{path: path, db: db, channels: map[int64]*Channel{}}
+	f := &db3File{path: path, db: db, channels: map[int64]*Channel{}, order: "rowid"} // another column could ask for sorting
 	for _, part := range []string{path, path + "-wal"} {
 		if stat, err := os.Stat(part); err == nil {
 			f.maxRows += importing.MaxSQLiteRows(stat.Size())
@@ -236,7 +230,7 @@ func (f *db3File) readSchema(ctx context.Context) error {
 		f.channels[s.ColumnInt64(0)] = c
 	})
 	query("SELECT 1 FROM pragma_index_list('messages') AS l, pragma_index_info(l.name) AS c WHERE NOT l.partial AND c.seqno = 0 AND c.name = 'timestamp'", func(*sqlite3.Stmt) {
-		f.indexed = true
+		f.order = "timestamp, rowid"
 	})
 	return err
 }
@@ -276,9 +270,6 @@ func (f *db3File) ID(ctx context.Context) (string, error) {
 func (f *db3File) Close() error { return f.db.Close() }
 
 func (f *db3File) Info(ctx context.Context) (*Info, error) {
-	if f.info != nil {
-		return f.info, nil
-	}
 	info := &Info{Format: "rosbag2 sqlite3", Profile: "ros2"}
 	counts := map[int64]uint64{}
 	err := f.query(ctx, "SELECT topic_id, count(*), min(timestamp), max(timestamp) FROM (SELECT topic_id, timestamp FROM messages NOT INDEXED LIMIT "+strconv.FormatInt(f.maxRows, 10)+") GROUP BY topic_id", func(s *sqlite3.Stmt) bool {
@@ -297,19 +288,14 @@ func (f *db3File) Info(ctx context.Context) (*Info, error) {
 		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: counts[id]})
 	}
 	info.sort()
-	f.info = info
 	return info, nil
 }
 
 func (f *db3File) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
-		order := "rowid" // the id; another column could ask for sorting
-		if f.indexed {
-			order = "timestamp, rowid"
-		}
 		var last uint64
 		rows, lost, stopped := int64(0), 0, false
-		err := f.query(ctx, "SELECT topic_id, timestamp, data FROM messages ORDER BY "+order, func(s *sqlite3.Stmt) bool {
+		err := f.query(ctx, "SELECT topic_id, timestamp, data FROM messages ORDER BY "+f.order, func(s *sqlite3.Stmt) bool {
 			if rows++; rows > f.maxRows {
 				return false
 			}

@@ -29,15 +29,17 @@ type Message struct {
 	segment.Message
 }
 
-// Info is what a recording says about itself.
+// Info is what a recording says about itself. The times are texts in JSON, whose numbers would lose
+// their last digits.
 type Info struct {
-	Format      string // mcap or rosbag2 sqlite3
-	Profile     string // of MCAP: ros2, or ""
-	Start, End  uint64 // log times of the first and the last message, ns
-	Messages    uint64
-	Channels    []ChannelInfo // by topic
-	Metadata    []Metadata
-	Attachments []Attachment
+	Format      string        `json:"format"`            // mcap or rosbag2 sqlite3
+	Profile     string        `json:"profile,omitempty"` // of MCAP: ros2, or ""
+	Start       uint64        `json:"start,string"`      // log time of the first message, ns
+	End         uint64        `json:"end,string"`        // of the last
+	Messages    uint64        `json:"messages"`
+	Channels    []ChannelInfo `json:"channels"` // by topic
+	Metadata    []Metadata    `json:"metadata,omitempty"`
+	Attachments []Attachment  `json:"attachments,omitempty"`
 }
 
 // ChannelInfo is a channel with the number of its messages.
@@ -159,12 +161,10 @@ func openFile(ctx context.Context, path string) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := make([]byte, len(sqliteMagic))
-	n, err := io.ReadFull(f, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	head, err := io.ReadAll(io.LimitReader(f, int64(len(sqliteMagic))))
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	head = head[:n]
 	name := filepath.Base(path)
 	var src Source
 	switch {

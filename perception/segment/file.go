@@ -15,16 +15,13 @@ import (
 	"github.com/robotmem/robotmem-go/perception/trajectory"
 )
 
-// File is a segment with the metadata of its payload.
-type File struct {
-	*Segment
-	metadata media.Metadata
-}
-
 // Open decodes the payload.
-func Open(in media.Payload) (File, error) {
-	seg, err := Decode(in.Data)
-	return File{seg, in.Metadata}, err
+func Open(in media.Payload) (*Segment, error) {
+	s, err := Decode(in.Data)
+	if err == nil {
+		s.about = in.Metadata
+	}
+	return s, err
 }
 
 // Accepts reports whether the payload begins as an MCAP file.
@@ -32,24 +29,23 @@ func Accepts(in media.Payload) bool { return bytes.HasPrefix(in.Data, []byte(med
 
 // Summary returns "42 messages of geometry_msgs/msg/WrenchStamped on /wrist/wrench over 10.00 s; Fz
 // peak -62 N at 0.08 s", or the beginning of the first text in the messages instead of a peak.
-func (f File) Summary() string {
-	seg := f.Segment
-	line := media.Plural(int64(len(seg.Messages)), "message")
-	if seg.SchemaName != "" {
-		line += " of " + media.Clean(seg.SchemaName, 2*media.MaxName)
+func (s *Segment) Summary() string {
+	line := media.Plural(int64(len(s.Messages)), "message")
+	if s.SchemaName != "" {
+		line += " of " + media.Clean(s.SchemaName, 2*media.MaxName)
 	}
-	line += " on " + media.Clean(seg.Topic, 2*media.MaxName)
-	if n := len(seg.Messages); n > 1 {
-		duration := float64(int64(seg.Messages[n-1].LogTime-seg.Messages[0].LogTime)) * 1e-9
+	line += " on " + media.Clean(s.Topic, 2*media.MaxName)
+	if n := len(s.Messages); n > 1 {
+		duration := float64(int64(s.Messages[n-1].LogTime-s.Messages[0].LogTime)) * 1e-9
 		if c := media.NewClock(duration); c.Unit != "" {
 			line += " over " + c.At(duration)
 		}
 	}
-	if s, err := seg.series(); err == nil {
-		if peak := s.Peak(); peak != "" {
+	if trace, err := s.series(); err == nil {
+		if peak := trace.Peak(); peak != "" {
 			line += "; " + peak
 		}
-	} else if text := seg.firstText(); text != "" {
+	} else if text := s.firstText(); text != "" {
 		line += ": " + text
 	}
 	return line
@@ -86,52 +82,51 @@ func textOf(v *message.Value) string {
 }
 
 // Features returns those of the trace that the messages make.
-func (f File) Features() (kind string, vector []float32, ok bool) {
-	s, err := f.series()
+func (s *Segment) Features() (kind string, vector []float32, ok bool) {
+	trace, err := s.series()
 	if err != nil {
 		return "", nil, false
 	}
-	return s.Features()
+	return trace.Features()
 }
 
 // Preview plots the trace that the messages make.
-func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
-	s, err := f.series()
+func (s *Segment) Preview(o media.PreviewOptions) (*media.Preview, error) {
+	trace, err := s.series()
 	if err != nil {
 		return nil, err
 	}
-	return s.Preview(o)
+	return trace.Preview(o)
 }
 
 // Samples returns messages with a pose (odometry, a localisation, a transform) as a trajectory, one
 // laser scan, the first from From on, and the numbers of all other messages as a trace.
-func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
-	seg := f.Segment
-	schema, err := seg.Schema()
+func (s *Segment) Samples(o media.SamplesOptions) (*media.Samples, error) {
+	schema, err := s.Schema()
 	if err != nil {
 		return nil, err
 	}
-	if len(seg.Messages) == 0 {
+	if len(s.Messages) == 0 {
 		return nil, errNoNumbers
 	}
-	first, err := schema.Decode(seg.Messages[0].Data)
+	first, err := schema.Decode(s.Messages[0].Data)
 	if err != nil {
 		return nil, fmt.Errorf("message 1: %w", err)
 	}
 	if !o.Trace && first.At("ranges").Kind == message.Numbers && first.At("angle_min").IsNumber() {
-		return seg.scan(schema, f.metadata, o)
+		return s.scan(schema, o)
 	}
-	if _, ok := poseOf(first); ok && !o.Trace && len(seg.Messages) >= trajectory.MinPoses {
-		if t, err := seg.trajectory(); err == nil {
-			t.Metadata = inFrame(f.metadata, first)
+	if _, ok := poseOf(first); ok && !o.Trace && len(s.Messages) >= trajectory.MinPoses {
+		if t, err := s.trajectory(); err == nil {
+			t.Metadata = inFrame(s.about, first)
 			return t.Samples(o)
 		}
 	}
-	s, err := seg.series()
+	trace, err := s.series()
 	if err != nil {
 		return nil, err
 	}
-	return s.Samples(o)
+	return trace.Samples(o)
 }
 
 // inFrame returns the metadata with the frame of a message's header.
@@ -208,7 +203,7 @@ func (s *Segment) trajectory() (*trajectory.Trajectory, error) {
 	return t, t.Finish()
 }
 
-func (s *Segment) scan(schema *message.Schema, m media.Metadata, o media.SamplesOptions) (*media.Samples, error) {
+func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.Samples, error) {
 	times, err := s.decodeAll(func(int, *message.Value) error { return nil })
 	if err != nil {
 		return nil, err
@@ -230,7 +225,7 @@ func (s *Segment) scan(schema *message.Schema, m media.Metadata, o media.Samples
 	if err != nil {
 		return nil, fmt.Errorf("message %d: %w", at+1, err)
 	}
-	scan.Metadata = inFrame(m, v)
+	scan.Metadata = inFrame(s.about, v)
 	out, err := scan.Samples(o)
 	if err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
 // Package segment reads and writes segments: runs of messages of one topic, each a small MCAP file
-// of one channel with its schema and the messages, without chunks and without an index. A [File]
+// of one channel with its schema and the messages, without chunks and without an index. A [Segment]
 // makes a summary, features, a preview and samples of the numbers in the messages.
 //
 // The tests of this package are those of package perception, through its API.
@@ -69,6 +69,7 @@ type Message struct {
 type Segment struct {
 	Channel
 	Messages []Message
+	about    media.Metadata // of the payload
 }
 
 // RecordHead is the bytes of the kind and the length of an MCAP record.
@@ -82,7 +83,25 @@ func Decode(data []byte) (*Segment, error) {
 		return nil, errors.New("the data does not begin as MCAP does")
 	}
 	s, defined := &Segment{}, NewDefinitions()
-	err := EachRecord(data, len(media.MCAPMagic), func(op mcap.OpCode, body []byte) error { return s.record(op, body, defined) })
+	err := EachRecord(data, len(media.MCAPMagic), func(op mcap.OpCode, body []byte) error {
+		switch {
+		case op == mcap.OpChannel && len(defined.Channels) > 0:
+			return errors.New("the segment has several channels")
+		case op == mcap.OpMessage && len(defined.Channels) == 0:
+			return errors.New("a message comes before its channel")
+		case op == mcap.OpMessage:
+			var m mcap.Message
+			if err := m.PopulateFrom(body, false); err != nil {
+				return err
+			}
+			s.Messages = append(s.Messages, Message{m.Sequence, m.LogTime, m.PublishTime, m.Data})
+		case op == mcap.OpChunk:
+			return errors.New("the segment has chunks")
+		case op == mcap.OpDataEnd || op == mcap.OpFooter:
+			return errEnd
+		}
+		return defined.Add(op, body)
+	})
 	if err != nil && !errors.Is(err, errEnd) {
 		return nil, err
 	}
@@ -153,91 +172,60 @@ func EachRecord(data []byte, from int, visit func(op mcap.OpCode, body []byte) e
 	return nil
 }
 
-func (s *Segment) record(op mcap.OpCode, body []byte, defined *Definitions) error {
-	switch op {
-	case mcap.OpSchema, mcap.OpChannel:
-		if op == mcap.OpChannel && len(defined.Channels) > 0 {
-			return errors.New("the segment has several channels")
-		}
-		return defined.Add(op, body)
-	case mcap.OpMessage:
-		if len(defined.Channels) == 0 {
-			return errors.New("a message comes before its channel")
-		}
-		var m mcap.Message
-		if err := m.PopulateFrom(body, false); err != nil {
-			return err
-		}
-		s.Messages = append(s.Messages, Message{m.Sequence, m.LogTime, m.PublishTime, m.Data})
-	case mcap.OpChunk:
-		return errors.New("the segment has chunks")
-	case mcap.OpDataEnd, mcap.OpFooter:
-		return errEnd
-	}
-	return nil
-}
-
-// Writer writes a segment in memory.
+// Writer writes a segment in memory, which does not fail.
 type Writer struct {
 	buf bytes.Buffer
 	w   *mcap.Writer
 }
 
 // NewWriter begins a segment.
-func NewWriter(c *Channel) (*Writer, error) {
+func NewWriter(c *Channel) *Writer {
 	s := &Writer{}
 	w, err := mcap.NewWriter(&s.buf, &mcap.WriterOptions{
 		SkipMessageIndexing: true, SkipStatistics: true, SkipRepeatedSchemas: true, SkipRepeatedChannelInfos: true,
 		SkipAttachmentIndex: true, SkipMetadataIndex: true, SkipChunkIndex: true, SkipSummaryOffsets: true, OverrideLibrary: true,
 	})
-	if err != nil {
-		return nil, err
-	}
+	must(err)
 	s.w = w
 	header := &mcap.Header{Library: Library}
 	if c.MessageEncoding == "cdr" {
 		header.Profile = "ros2"
 	}
-	if err := w.WriteHeader(header); err != nil {
-		return nil, err
+	must(w.WriteHeader(header))
+	must(c.Write(w, 1, 1))
+	return s
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
 	}
-	return s, c.Write(w, 1, 1)
 }
 
 // Add writes a message.
-func (s *Writer) Add(m Message) error {
-	return s.w.WriteMessage(&mcap.Message{ChannelID: 1, Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data})
+func (s *Writer) Add(m Message) {
+	must(s.w.WriteMessage(&mcap.Message{ChannelID: 1, Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data}))
 }
 
 // Single returns the parts of a segment of one message. The second is the data of the message, which
 // is not copied.
-func Single(c *Channel, m Message) (parts [3][]byte, err error) {
-	s, err := NewWriter(c)
-	if err != nil {
-		return parts, err
-	}
+func Single(c *Channel, m Message) [3][]byte {
+	s := NewWriter(c)
 	data := m.Data
 	m.Data = nil
 	before := s.Len()
-	if err := s.Add(m); err != nil {
-		return parts, err
-	}
+	s.Add(m)
 	end := s.Len()
-	whole, err := s.Close()
-	if err != nil {
-		return parts, err
-	}
+	whole := s.Close()
 	binary.LittleEndian.PutUint64(whole[before+1:], uint64(end-before-RecordHead+len(data)))
-	return [3][]byte{whole[:end], data, whole[end:]}, nil
+	return [3][]byte{whole[:end], data, whole[end:]}
 }
 
 // Len returns the bytes written so far.
 func (s *Writer) Len() int { return s.buf.Len() }
 
 // Close ends the segment and returns its bytes.
-func (s *Writer) Close() ([]byte, error) {
-	if err := s.w.Close(); err != nil {
-		return nil, err
-	}
-	return s.buf.Bytes(), nil
+func (s *Writer) Close() []byte {
+	must(s.w.Close())
+	return s.buf.Bytes()
 }
