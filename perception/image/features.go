@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/robotmem/robotmem-go/perception/media"
 )
@@ -43,20 +44,12 @@ type grid struct {
 	luma, blue, red cells
 }
 
-func (p picture) features() (kind string, vector []float32, ok bool) {
-	if p.values != nil {
-		return p.values.features()
-	}
-	kind, vector = p.grid().features()
-	return kind, vector, true
-}
-
-func (g *grid) features() (kind string, vector []float32) {
+func (g *grid) features() []float32 {
 	_, _, mean := g.lumaRange()
-	vector = appendWeighted(nil, normalise(dct(&g.luma, lumaCoefficients+1)[1:]), lumaWeight)
+	vector := appendWeighted(nil, normalise(dct(&g.luma, lumaCoefficients+1)[1:]), lumaWeight)
 	vector = append(vector, float32(meanWeight*mean))
 	vector = appendWeighted(vector, dct(&g.blue, chromaCoefficients), chromaWeight)
-	return imageKind, appendWeighted(vector, dct(&g.red, chromaCoefficients), chromaWeight)
+	return appendWeighted(vector, dct(&g.red, chromaCoefficients), chromaWeight)
 }
 
 // normalise scales coefficients to the length of one, unless there is hardly any
@@ -81,14 +74,19 @@ func appendWeighted(to []float32, coefficients []float64, weight float64) []floa
 	return to
 }
 
-func (p picture) grid() *grid {
+// coloured returns the picture of an image. Its grid serves the summary and the features.
+func coloured(img image.RGBA64Image) picture {
+	return picture{size: img.Bounds().Size(), colours: img, grid: sync.OnceValue(func() *grid { return gridOf(img) })}
+}
+
+func gridOf(img image.RGBA64Image) *grid {
 	g := new(grid)
-	r := p.colours.Bounds()
+	r := img.Bounds()
 	for y := range gridCells {
 		for x := range gridCells {
 			x0, x1 := media.Part(x, gridCells, r.Dx())
 			y0, y1 := media.Part(y, gridCells, r.Dy())
-			c := cellMean(p.colours, image.Rect(x0, y0, x1, y1).Add(r.Min))
+			c := cellMean(img, image.Rect(x0, y0, x1, y1).Add(r.Min))
 			// Luma and colour differences of ITU-R BT.601, as in JPEG.
 			i := y*gridCells + x
 			g.luma[i] = 0.299*c[0] + 0.587*c[1] + 0.114*c[2]

@@ -17,12 +17,6 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// Pixels is a frame as a camera driver delivers it, of the media type image/x-raw. The metadata
-// says how to read it, in the terms of ROS's sensor_msgs/Image: width, height, encoding (rgb8,
-// 32FC1, ...), step (bytes per row; the default has no gap between rows) and is_bigendian. A .npy
-// array whose kind is "image" or "depth" is read likewise; its header replaces the metadata.
-type Pixels struct{ media.Payload }
-
 // AcceptsPixels reports whether the payload is raw pixels, or an array that the
 // caller calls an image. The bytes of such an array could also be a trace.
 func AcceptsPixels(in media.Payload) bool { return in.Type == media.TypePixels || isArray(in) }
@@ -42,20 +36,37 @@ type frame struct {
 	data          []byte
 }
 
-// open checks that the data has exactly the size that the metadata claims.
-func (p Pixels) open() (frame, error) {
-	f, err := p.header()
-	if err != nil {
-		return f, err
+// OpenPixels returns the image of a payload that [AcceptsPixels] accepts: a frame as a camera driver
+// delivers it, of the media type image/x-raw. The metadata says how to read it, in the terms of ROS's
+// sensor_msgs/Image: width, height, encoding (rgb8, 32FC1, ...), step (bytes per row; the default has
+// no gap between rows) and is_bigendian. A .npy array whose kind is "image" or "depth" is read
+// likewise; its header replaces the metadata. The data has exactly the size that they claim.
+func OpenPixels(in media.Payload) *Image {
+	f, err := frameOf(in)
+	i := &Image{raw: true, isHead: in.IsHead()}
+	switch want := int64(f.step) * int64(f.height); {
+	case err != nil && isArray(in): // another format may be able to read it
+	case err != nil:
+		i.header = "raw image, " + err.Error()
+	default:
+		kind, usual := " image, ", ""
+		if isDepth(in) && f.layout.colour == nil {
+			kind = " depth image, "
+		}
+		i.header = "raw " + f.encoding + kind + strconv.Itoa(f.width) + "x" + strconv.Itoa(f.height)
+		// Without a unit a depth image of ROS has what REP 118 says.
+		if isDepth(in) && !isArray(in) {
+			usual = map[string]string{"32FC1": "m", "16UC1": "mm"}[f.encoding]
+		}
+		i.unit = in.Metadata.Unit(usual)
+		if err = in.Whole(); err == nil && int64(len(f.data)) != want {
+			i.header += ", of the wrong size: " + media.Plural(int64(len(f.data)), "byte") + " for " + media.Thousands(want)
+			err = fmt.Errorf("%dx%d pixels of %s in rows of %d bytes are %d bytes; the data has %d",
+				f.width, f.height, f.encoding, f.step, want, len(f.data))
+		}
 	}
-	if err := p.Whole(); err != nil {
-		return f, err
-	}
-	if want := int64(f.step) * int64(f.height); int64(len(f.data)) != want {
-		return f, fmt.Errorf("%dx%d pixels of %s in rows of %d bytes are %d bytes; the data has %d",
-			f.width, f.height, f.encoding, f.step, want, len(f.data))
-	}
-	return f, nil
+	i.decode = func() (picture, error) { return f.picture(), err }
+	return i
 }
 
 const (
@@ -65,26 +76,26 @@ const (
 	maxStep = 8 * maxSide
 )
 
-func (p Pixels) header() (f frame, err error) {
-	if isArray(p.Payload) {
-		return arrayFrame(p.Data)
+func frameOf(in media.Payload) (f frame, err error) {
+	if isArray(in) {
+		return arrayFrame(in.Data)
 	}
-	f.data, f.order = p.Data, p.Metadata.Order()
-	if f.encoding = p.Metadata.Text("encoding"); f.encoding == "" {
+	f.data, f.order = in.Data, in.Metadata.Order()
+	if f.encoding = in.Metadata.Text("encoding"); f.encoding == "" {
 		return f, errors.New("metadata names no encoding of the pixels, such as rgb8 or 32FC1")
 	}
 	if f.layout, err = layoutOf(f.encoding); err == nil {
-		f.width, err = p.side("width")
+		f.width, err = side(in, "width")
 	}
 	if err == nil {
-		f.height, err = p.side("height")
+		f.height, err = side(in, "height")
 	}
 	if err != nil {
 		return f, err
 	}
 	row := f.width * f.layout.bytes
 	f.step = row
-	if given, ok := p.Metadata["step"]; ok {
+	if given, ok := in.Metadata["step"]; ok {
 		step, ok := media.Integer(given, maxStep)
 		if !ok || step < int64(row) {
 			return f, fmt.Errorf("step is %v; a row of %d pixels of %s takes at least %d bytes, and the limit is %d", given, f.width, f.encoding, row, maxStep)
@@ -94,10 +105,10 @@ func (p Pixels) header() (f frame, err error) {
 	return f, nil
 }
 
-func (p Pixels) side(name string) (int, error) {
-	n, ok := media.Integer(p.Metadata[name], maxSide)
+func side(in media.Payload, name string) (int, error) {
+	n, ok := media.Integer(in.Metadata[name], maxSide)
 	if !ok || n == 0 {
-		return 0, fmt.Errorf("metadata %s is %v; give a whole number of pixels from 1 to %d", name, p.Metadata[name], maxSide)
+		return 0, fmt.Errorf("metadata %s is %v; give a whole number of pixels from 1 to %d", name, in.Metadata[name], maxSide)
 	}
 	return int(n), nil
 }
@@ -135,58 +146,6 @@ func arrayFrame(data []byte) (f frame, err error) {
 	return f, err
 }
 
-// Summary returns "raw rgb8 image, 640x480, colour, brightness 0.42" or "raw 32FC1
-// depth image, 640x480, 0.42 to 3.1 m, 12% missing".
-func (p Pixels) Summary() string {
-	f, err := p.header()
-	if err != nil {
-		// Another format may be able to read the array.
-		if isArray(p.Payload) {
-			return ""
-		}
-		return "raw image, " + err.Error()
-	}
-	kind := " image, "
-	if isDepth(p.Payload) && f.layout.colour == nil {
-		kind = " depth image, "
-	}
-	s := "raw " + f.encoding + kind + strconv.Itoa(f.width) + "x" + strconv.Itoa(f.height)
-	if p.IsHead() {
-		return s
-	}
-	if _, err := p.open(); err != nil {
-		return s + ", of the wrong size: " + media.Plural(int64(len(f.data)), "byte") + " for " + media.Thousands(int64(f.step)*int64(f.height))
-	}
-	if f.layout.value != nil {
-		return s + f.picture().values.stats().words(p.unit(f))
-	}
-	return s + f.picture().grid().words()
-}
-
-// unit is what metadata says, and otherwise for a depth image of ROS what REP 118
-// says: metres for floating point, millimetres for whole numbers.
-func (p Pixels) unit(f frame) string {
-	usual := ""
-	if isDepth(p.Payload) && !isArray(p.Payload) {
-		usual = map[string]string{"32FC1": "m", "16UC1": "mm"}[f.encoding]
-	}
-	return p.Metadata.Unit(usual)
-}
-
-// Features returns a vector of the kind image/v2 or depth/v1.
-func (p Pixels) Features() (kind string, vector []float32, ok bool) { return featuresOf(p) }
-
-// Preview returns a smaller copy.
-func (p Pixels) Preview(o media.PreviewOptions) (*media.Preview, error) { return previewOf(p, o) }
-
-func (p Pixels) decode() (picture, error) {
-	f, err := p.open()
-	return f.picture(), err
-}
-
-// Samples returns an error: a picture has no samples. So an array of pixels is not read as a trace.
-func (p Pixels) Samples(media.SamplesOptions) (*media.Samples, error) { return nil, errNoSamples }
-
 // layout is the arrangement of the bytes of a pixel. Either colour or value is nil.
 type layout struct {
 	bytes  int // per pixel; in the 4:2:2 encodings two pixels share four
@@ -222,12 +181,12 @@ func layoutOf(encoding string) (layout, error) {
 	return l, nil
 }
 
-// picture shows the frame through its layout. The frame must have passed open.
+// picture shows the frame through its layout. The data must have the size of the frame.
 func (f frame) picture() picture {
 	if f.layout.value != nil {
-		return picture{values: &values{f.width, f.height, func(x, y int) float64 { return f.layout.value(&f, x, y) }}}
+		return picture{size: image.Pt(f.width, f.height), values: &values{f.width, f.height, func(x, y int) float64 { return f.layout.value(&f, x, y) }}}
 	}
-	return picture{colours: &f}
+	return coloured(&f)
 }
 
 func (f *frame) ColorModel() color.Model        { return color.RGBA64Model }
