@@ -283,16 +283,13 @@ func (s *Series) takeTime(c int, seconds float64) {
 func (s *Series) takeStamps(c int, seconds float64) {
 	n, start := s.Len(), s.at(0, c)
 	interval := (s.at(n-1, c) - start) / float64(n-1)
-	even := true
-	for i := 0; i < n && even; i++ {
-		even = math.Abs(s.at(i, c)-start-float64(i)*interval) <= evenShare*interval
-	}
 	s.Stamps = make([]float64, n)
 	for i := range s.Stamps {
-		s.Stamps[i] = (s.at(i, c) - start) * seconds
-	}
-	if !even {
-		s.Times = s.Stamps
+		since := s.at(i, c) - start
+		s.Stamps[i] = since * seconds
+		if even := math.Abs(since-float64(i)*interval) <= evenShare*interval; !even {
+			s.Times = s.Stamps
+		}
 	}
 }
 
