@@ -24,7 +24,7 @@ type Rules struct {
 	literals           []string
 	uses               [][]use // by literal
 	patterns           []pattern
-	progress           int
+	progress           int32 // the number of parts of all patterns
 	fileMark, codeMark int32
 
 	runs sync.Pool // of *run: the buffers of one Classify
@@ -67,8 +67,8 @@ func (r *Rules) Classify(content string, contextLen int) Result {
 		Category:      r.category(m.proved),
 		Tags:          r.tagsOf(m.proved),
 		Confidence:    r.confidence.of(m.file, m.code, m.proved[r.causal], contextLen > r.confidence.contextOver),
-		ScopeFiles:    m.files.values(),
-		ScopeEntities: m.entities.values(),
+		ScopeFiles:    m.files,
+		ScopeEntities: m.entities,
 	}
 	switch succeeded, failed := m.proved[r.causal+1], m.proved[r.causal+2]; {
 	case succeeded && !failed:

@@ -16,7 +16,6 @@ const (
 
 // scopeRule recognizes one kind of name. Its expression matches whole words.
 type scopeRule struct {
-	name    string
 	file    bool // to ScopeFiles, not to ScopeEntities
 	needs   shape
 	endings map[string]bool // what may follow the last dot; nil is anything
@@ -61,13 +60,6 @@ func (n *names) add(s string) {
 	if len(*n) < maxScope && !slices.Contains(*n, s) {
 		*n = append(*n, strings.Clone(s)) // do not hold on to the whole text
 	}
-}
-
-func (n names) values() []string {
-	if n == nil {
-		return []string{}
-	}
-	return n
 }
 
 // findScope collects files, entities and marks from the text's words.
