@@ -118,23 +118,16 @@ func (c compiler) id(literal string) int32 {
 	return id
 }
 
-// build prepares the automaton.
+// build prepares the automaton, which does not look for marks.
 func (c compiler) build() error {
-	// The marks are not text: their ids come after those of the literals.
-	c.fileMark, c.codeMark = c.id(fileMark), c.id(codeMark)
-	texts := make([]string, 0, len(c.literals))
-	order := make([]int32, 0, len(c.literals)) // automaton id to literal id
-	size := 0
-	for id, l := range c.literals {
-		if int32(id) == c.fileMark || int32(id) == c.codeMark {
-			continue
-		}
-		texts, order, size = append(texts, l), append(order, int32(id)), size+len(l)
+	texts, size := c.literals[len(markTexts):], 0
+	for _, l := range texts {
+		size += len(l)
 	}
 	if size*128 > maxCells {
 		return fmt.Errorf("%d bytes of literals, at most %d", size, maxCells/128)
 	}
-	c.auto, c.order = sync.OnceValue(func() *automaton { return newAutomaton(texts) }), order
+	c.auto = sync.OnceValue(func() *automaton { return newAutomaton(texts) })
 	for _, uses := range c.uses {
 		// A later part first, so that one hit cannot serve as two parts.
 		slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(b.part, a.part) })
@@ -162,14 +155,11 @@ const (
 	maxParts   = 4
 )
 
-// Marks that stand for what a scope rule with that signal found.
-const (
-	fileMark = "<file>"
-	codeMark = "<code>"
-)
+// markTexts are the marks that stand for what a scope rule with that signal found. Their literals have
+// the first ids.
+var markTexts = []string{"<file>", "<code>"}
 
-// phraseParts returns the spellings of each part of a sequence. They are normal; fileMark and codeMark
-// stay.
+// phraseParts returns the spellings of each part of a sequence. They are normal; marks stay.
 func phraseParts(s string) (parts [][]string, err error) {
 	sections := strings.Split(" "+s+" ", " ... ")
 	if len(sections) > maxParts {
@@ -182,7 +172,7 @@ func phraseParts(s string) (parts [][]string, err error) {
 		}
 		parts = append(parts, part)
 	}
-	if !slices.ContainsFunc(slices.Concat(parts...), func(l string) bool { return l != fileMark && l != codeMark }) {
+	if !slices.ContainsFunc(slices.Concat(parts...), func(l string) bool { return !slices.Contains(markTexts, l) }) {
 		return nil, errors.New("no literal")
 	}
 	return parts, nil
@@ -203,7 +193,7 @@ func spellings(section string) ([]string, error) {
 				return nil, errors.New("no literal: a part or an alternative is empty")
 			case len(l) > maxLiteral:
 				return nil, fmt.Errorf("literal of %d bytes, at most %d", len(l), maxLiteral)
-			case strings.ContainsAny(l, "{}^<>") && l != fileMark && l != codeMark:
+			case strings.ContainsAny(l, "{}^<>") && !slices.Contains(markTexts, l):
 				return nil, fmt.Errorf("unexpected mark in %q", l)
 			}
 			out = append(out, l)

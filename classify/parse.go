@@ -169,11 +169,9 @@ func scopeOf(f *fields) (rule scopeRule) {
 	if rule.needs == 0 {
 		f.fail(f.at, "%s: no needs: some of _ / . A ( `", f.what)
 	}
-	switch signal, _ := text(f.nodes["signal"]); {
-	case f.nodes["signal"] == nil:
-	case signal == "file" || signal == "code":
-		rule.signal = "<" + signal + ">"
-	default:
+	signal, _ := text(f.nodes["signal"])
+	rule.mark = int32(slices.Index(markTexts, "<"+signal+">"))
+	if rule.mark < 0 && f.nodes["signal"] != nil {
 		f.fail(f.nodes["signal"], "%s: signal is neither file nor code", f.what)
 	}
 	re, ok := text(f.nodes["regex"])
@@ -205,6 +203,9 @@ func (p *parser) compile() error {
 	}
 	r.causal = int32(len(r.named))
 	c := compiler{r, map[string]int32{}}
+	for _, mark := range markTexts {
+		c.id(mark)
+	}
 	for i, owner := range slices.Concat(p.ranked, p.tagged, []stated{p.causal, p.proofs[0], p.proofs[1]}) {
 		target := int32(i)
 		if err := owner.compile(c, target, i >= len(p.ranked) && target < r.causal); err != nil {

@@ -20,7 +20,7 @@ type scopeRule struct {
 	needs   shape
 	endings map[string]bool // what may follow the last dot; nil is anything
 	except  map[string]bool // whole words, lower case
-	signal  string          // fileMark, codeMark or empty
+	mark    int32           // what it signals, an index into markTexts; -1 is nothing
 	re      *regexp.Regexp
 }
 
@@ -200,13 +200,9 @@ func (m *run) found(rule *scopeRule, value string, from, end int) {
 	default:
 		m.entities.add(value)
 	}
-	switch rule.signal {
-	case fileMark:
-		m.file = true
-		m.marks = append(m.marks, mark{m.fileMark, from, end})
-	case codeMark:
-		m.code = true
-		m.marks = append(m.marks, mark{m.codeMark, from, end})
+	if rule.mark >= 0 {
+		m.signals[rule.mark] = true
+		m.marks = append(m.marks, mark{rule.mark, from, end})
 	}
 }
 
