@@ -129,46 +129,44 @@ func arrayFrame(data []byte) (f frame, err error) {
 		3: {"u1": "rgb8"},
 		4: {"u1": "rgba8"},
 	}
-	encoding, ok := encodings[channels][strings.TrimLeft(h.Descr, "<>=|")]
+	typ, _ := npy.Lookup(h.Descr)
+	encoding, ok := encodings[channels][typ.Code]
 	if !ok || h.Fortran || len(h.Shape) < 2 || len(h.Shape) > 3 {
 		return f, fmt.Errorf("the .npy array of shape %v and elements %s is not read as an image; "+
 			"give float32, uint16 or uint8 by rows and columns, or uint8 with 3 or 4 channels, in C order", h.Shape, h.Descr)
 	}
-	f = frame{width: h.Shape[1], height: h.Shape[0], encoding: encoding, order: binary.LittleEndian, data: h.Rest}
+	f = frame{width: h.Shape[1], height: h.Shape[0], encoding: encoding, order: typ.Order, data: h.Rest}
 	if slices.Min(h.Shape) < 1 || max(f.width, f.height) > maxSide {
 		return f, fmt.Errorf("the .npy image has %dx%d pixels; a side has 1 to %d", f.width, f.height, maxSide)
-	}
-	if h.Descr[0] == '>' {
-		f.order = binary.BigEndian
 	}
 	f.layout, err = layoutOf(encoding)
 	f.step = f.width * f.layout.bytes
 	return f, err
 }
 
-// layout is the arrangement of the bytes of a pixel. Either colour or value is nil.
+// layout is the arrangement of the bytes of a pixel: of a colour, or of one number.
 type layout struct {
 	bytes  int // per pixel; in the 4:2:2 encodings two pixels share four
 	colour func(f *frame, x, y int) color.RGBA64
-	value  func(f *frame, x, y int) float64
+	value  string // the type of the number
 }
 
 // layoutOf finds a layout by any name of its encoding in ROS's sensor_msgs/image_encodings.
 func layoutOf(encoding string) (layout, error) {
 	layouts := map[string]layout{
-		"mono8":       {1, channelsAt(0, 0, 0, -1), nil},
-		"rgb8":        {3, channelsAt(0, 1, 2, -1), nil},
-		"bgr8":        {3, channelsAt(2, 1, 0, -1), nil},
-		"rgba8":       {4, channelsAt(0, 1, 2, 3), nil},
-		"bgra8":       {4, channelsAt(2, 1, 0, 3), nil},
-		"mono16":      {2, nil, uint16Value},
-		"32FC1":       {4, nil, float32Value},
-		"bayer_rggb8": {1, bayer(0, 0), nil},
-		"bayer_bggr8": {1, bayer(1, 1), nil},
-		"bayer_gbrg8": {1, bayer(0, 1), nil},
-		"bayer_grbg8": {1, bayer(1, 0), nil},
-		"yuv422":      {2, interleaved(1, 0, 2), nil},
-		"yuv422_yuy2": {2, interleaved(0, 1, 3), nil},
+		"mono8":       {1, channelsAt(0, 0, 0, -1), ""},
+		"rgb8":        {3, channelsAt(0, 1, 2, -1), ""},
+		"bgr8":        {3, channelsAt(2, 1, 0, -1), ""},
+		"rgba8":       {4, channelsAt(0, 1, 2, 3), ""},
+		"bgra8":       {4, channelsAt(2, 1, 0, 3), ""},
+		"mono16":      {2, nil, "u2"},
+		"32FC1":       {4, nil, "f4"},
+		"bayer_rggb8": {1, bayer(0, 0), ""},
+		"bayer_bggr8": {1, bayer(1, 1), ""},
+		"bayer_gbrg8": {1, bayer(0, 1), ""},
+		"bayer_grbg8": {1, bayer(1, 0), ""},
+		"yuv422":      {2, interleaved(1, 0, 2), ""},
+		"yuv422_yuy2": {2, interleaved(0, 1, 3), ""},
 	}
 	for alias, name := range map[string]string{"8UC1": "mono8", "8UC3": "bgr8", "8UC4": "bgra8", "16UC1": "mono16", "uyvy": "yuv422", "yuyv": "yuv422_yuy2"} {
 		layouts[alias] = layouts[name]
@@ -183,10 +181,20 @@ func layoutOf(encoding string) (layout, error) {
 
 // picture shows the frame through its layout. The data must have the size of the frame.
 func (f frame) picture() picture {
-	if f.layout.value != nil {
-		return picture{size: image.Pt(f.width, f.height), values: &values{f.width, f.height, func(x, y int) float64 { return f.layout.value(&f, x, y) }}}
+	if f.layout.value == "" {
+		return coloured(&f)
 	}
-	return coloured(&f)
+	typ, _ := npy.Lookup(f.layout.value)
+	typ.Order = f.order
+	// A value that is 0 or not finite is missing: REP 118 lets depth cameras write these where they see
+	// nothing.
+	at := func(x, y int) float64 {
+		if v := typ.Float(f.data[y*f.step+typ.Size*x:]); v != 0 && media.Finite(v) {
+			return v
+		}
+		return math.NaN()
+	}
+	return picture{size: image.Pt(f.width, f.height), values: &values{f.width, f.height, at}}
 }
 
 func (f *frame) ColorModel() color.Model        { return color.RGBA64Model }
@@ -236,24 +244,6 @@ func interleaved(luma, blue, red int) func(*frame, int, int) color.RGBA64 {
 		}
 		return videoColour(float64(row[2*x+luma]), b, r)
 	}
-}
-
-// A value that is 0 or not finite is missing: REP 118 lets depth cameras write these
-// where they see nothing.
-
-func uint16Value(f *frame, x, y int) float64 {
-	if v := f.order.Uint16(f.data[y*f.step+2*x:]); v != 0 {
-		return float64(v)
-	}
-	return math.NaN()
-}
-
-func float32Value(f *frame, x, y int) float64 {
-	v := float64(math.Float32frombits(f.order.Uint32(f.data[y*f.step+4*x:])))
-	if v == 0 || !media.Finite(v) {
-		return math.NaN()
-	}
-	return v
 }
 
 // videoColour is ITU-R BT.601 with luma from 16 to 235 and chroma around 128.

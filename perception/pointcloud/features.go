@@ -107,10 +107,9 @@ func thin(c *Cloud) [][3]float64 {
 // pairHistogram chooses the same pairs for equal numbers of points.
 func pairHistogram(points [][3]float64) []float32 {
 	random := rand.New(rand.NewPCG(1, 2))
-	distances, sum := make([]float64, pairs), 0.0
+	distances := make([]float64, pairs)
 	for i := range distances {
 		distances[i] = shape.Distance(points[random.IntN(len(points))], points[random.IntN(len(points))])
-		sum += distances[i]
 	}
-	return shape.DistanceRoots(distances, sum, pairBins)
+	return shape.DistanceRoots(distances, pairBins)
 }

@@ -101,15 +101,13 @@ func evenly(path [][3]float64, n int) [][3]float64 {
 }
 
 func pairHistogram(points [][3]float64) []float32 {
-	distances, sum := make([]float64, 0, len(points)*len(points)/2), 0.0
+	distances := make([]float64, 0, len(points)*len(points)/2)
 	for i, p := range points {
 		for _, q := range points[:i] {
-			d := shape.Distance(p, q)
-			distances = append(distances, d)
-			sum += d
+			distances = append(distances, shape.Distance(p, q))
 		}
 	}
-	return shape.DistanceRoots(distances, max(sum, math.SmallestNonzeroFloat64), pairBins)
+	return shape.DistanceRoots(distances, pairBins)
 }
 
 // direction is from point i to the point lag further; it has any length.

@@ -52,8 +52,12 @@ func (h Histogram) Roots() []float32 {
 }
 
 // DistanceRoots returns the roots of a histogram of distances up to three times their mean.
-func DistanceRoots(distances []float64, sum float64, bins int) []float32 {
-	h := make(Histogram, bins)
+func DistanceRoots(distances []float64, bins int) []float32 {
+	h, sum := make(Histogram, bins), 0.0
+	for _, d := range distances {
+		sum += d
+	}
+	sum = max(sum, math.SmallestNonzeroFloat64)
 	for _, d := range distances {
 		h.Add(d / sum * float64(len(distances)) / 3)
 	}
