@@ -15,26 +15,21 @@ import (
 // readText reads a table of numbers with one sample per line. A comment above the first sample is
 // a header if it has as many fields, as numpy.savetxt writes it.
 func readText(data []byte, minSamples int) (*Series, error) {
-	t, err := readTable(data)
+	s, err := ReadTable(data)
 	if err != nil {
 		return nil, err
 	}
-	if t.s.Len() < minSamples {
-		return nil, fmt.Errorf("the text holds %d sample; a trace in plain text has at least %d", t.s.Len(), minSamples)
+	if s.Len() < minSamples {
+		return nil, fmt.Errorf("the text holds %d sample; a trace in plain text has at least %d", s.Len(), minSamples)
 	}
-	t.name()
-	return t.s, nil
+	s.nameChannels()
+	return s, nil
 }
 
-// ReadTable reads a table of numbers without giving a meaning to its columns. Blank lines and
-// comments (#) are skipped. A field in quotes may hold the separator but no line break. The first
-// line is the header if any of its fields is not a number.
-func ReadTable(data []byte) (header []string, s *Series, err error) {
-	t, err := readTable(data)
-	return t.header, t.s, err
-}
-
-func readTable(data []byte) (*table, error) {
+// ReadTable reads a table of numbers without giving a meaning to its columns: the names of the
+// channels are the header. Blank lines and comments (#) are skipped. A field in quotes may hold the
+// separator but no line break. The first line is the header if any of its fields is not a number.
+func ReadTable(data []byte) (*Series, error) {
 	t := &table{s: &Series{}}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	line := 0
@@ -54,13 +49,18 @@ func readTable(data []byte) (*table, error) {
 			t.start(text, data)
 		}
 		if err := t.add(text); err != nil {
-			return t, fmt.Errorf("line %d: %w", line, err)
+			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
 	}
 	if t.s.Width == 0 || len(t.s.Values) == 0 {
-		return t, errEmpty
+		return nil, errEmpty
 	}
-	return t, nil
+	if t.s.Channels == nil {
+		if fields := t.split(t.comment); len(fields) == t.s.Width {
+			t.s.comment = texts(fields)
+		}
+	}
+	return t.s, nil
 }
 
 type table struct {
@@ -69,7 +69,6 @@ type table struct {
 	mark      byte // the decimal mark, once one has been read
 	begun     bool // a line that is not a comment has been read
 	fields    [][]byte
-	header    []string
 	comment   []byte
 }
 
@@ -131,7 +130,7 @@ func (t *table) add(line []byte) error {
 		v, ok := t.reading(field)
 		if !ok && first {
 			t.s.Values = t.s.Values[:before]
-			t.header = texts(fields)
+			t.s.Channels = texts(fields)
 			return nil
 		}
 		if !ok {
@@ -179,25 +178,21 @@ func parseReading(field []byte) (float64, bool) {
 	return v, err == nil
 }
 
-// name gives the channels the names and units of the header.
-func (t *table) name() {
-	if t.header == nil && t.comment != nil {
-		fields := t.split(t.comment)
-		if slices.ContainsFunc(fields, func(f []byte) bool { _, isNumber := parseReading(f); return isNumber }) {
-			return
-		}
-		t.header = texts(fields)
+// nameChannels takes the names and units of the channels from the header.
+func (s *Series) nameChannels() {
+	isNumber := func(field string) bool { _, ok := parseReading([]byte(field)); return ok }
+	if s.comment != nil && !slices.ContainsFunc(s.comment, isNumber) {
+		s.Channels = s.comment
 	}
-	if len(t.header) != t.s.Width {
+	if s.Channels == nil {
 		return
 	}
-	units := make([]string, len(t.header))
-	for c, name := range t.header {
-		t.header[c], units[c] = SplitUnit(name)
+	units := make([]string, s.Width)
+	for c, name := range s.Channels {
+		s.Channels[c], units[c] = SplitUnit(name)
 	}
-	t.s.Channels = t.header
-	t.s.setUnits(units)
-	t.s.adoptTime()
+	s.setUnits(units)
+	s.adoptTime()
 }
 
 // SplitUnit splits "Fx (N)" and "Fx [N]" into the name and its unit.

@@ -34,7 +34,8 @@ type Series struct {
 	// Stamps are the times in seconds since the first sample, never falling; nil if the
 	// data has none. Times are the same if they are uneven, and otherwise nil.
 	Stamps, Times []float64
-	kind          string // the kind in the metadata: wrench, joint_state, imu
+	kind          string   // the kind in the metadata: wrench, joint_state, imu
+	comment       []string // the fields of the comment above a table, which may be its header
 }
 
 // MakeValues makes room for the readings of this many samples. It fails if they are more than

@@ -26,11 +26,11 @@ const (
 
 // readText reads the table of numbers as poses.
 func (t *Trajectory) readText(in media.Payload) error {
-	header, table, err := timeseries.ReadTable(in.WholeLines())
+	table, err := timeseries.ReadTable(in.WholeLines())
 	if err != nil {
 		return err
 	}
-	pose, err := poseReader(in, header, table)
+	pose, err := poseReader(in, table)
 	if err != nil {
 		return err
 	}
@@ -46,17 +46,17 @@ func isPoseText(in media.Payload) bool {
 	if len(in.Data) > enough {
 		in.Data, in.Size = in.Data[:enough], int64(len(in.Data))
 	}
-	header, table, err := timeseries.ReadTable(in.WholeLines())
+	table, err := timeseries.ReadTable(in.WholeLines())
 	if err == nil {
-		_, err = poseReader(in, header, table)
+		_, err = poseReader(in, table)
 	}
 	return err == nil
 }
 
 // poseReader returns the function that reads a row of the table.
-func poseReader(in media.Payload, header []string, table *timeseries.Series) (func(v []float64) Pose, error) {
-	if header != nil {
-		columns, err := namedColumns(header, in.Metadata)
+func poseReader(in media.Payload, table *timeseries.Series) (func(v []float64) Pose, error) {
+	if table.Channels != nil {
+		columns, err := namedColumns(table.Channels, in.Metadata)
 		return columns.pose, err
 	}
 	switch {

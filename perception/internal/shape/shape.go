@@ -99,12 +99,3 @@ func NewMoments(points [][3]float64) (m Moments) {
 	}
 	return m
 }
-
-// Linearity is 1 if all points lie on a line.
-func (m Moments) Linearity() float64 { return (m.Deviations[0] - m.Deviations[1]) / m.Deviations[0] }
-
-// Planarity is 1 if the points fill a circle or a square.
-func (m Moments) Planarity() float64 { return (m.Deviations[1] - m.Deviations[2]) / m.Deviations[0] }
-
-// Sphericity is 1 if the points fill a sphere or a cube.
-func (m Moments) Sphericity() float64 { return m.Deviations[2] / m.Deviations[0] }
