@@ -149,7 +149,7 @@ func (s *Series) classify() (what string, channels []int) {
 		switch {
 		case isWrench && axes[c] >= wrenchForces:
 		case s.kind == kindIMU && !isAcceleration(name):
-		case s.kind == kindJoints && jointPart(name) > 0:
+		case s.kind == kindJoints && !isPosition(name):
 		default:
 			channels = append(channels, c)
 		}
@@ -175,13 +175,13 @@ func isAcceleration(name string) bool {
 	return strings.Contains(name, "acc") || len(name) == 2 && name[0] == 'a'
 }
 
-// jointParts are the suffixes of a channel's name that tell which quantity of the joint it is.
-var jointParts = [][]string{{"position", "pos", "q"}, {"velocity", "vel", "qd", "dq"}, {"effort", "eff", "torque", "tau", "current", "temperature"}}
+// notPositions are the suffixes of a channel's name that tell another quantity of the joint.
+var notPositions = []string{"velocity", "vel", "qd", "dq", "effort", "eff", "torque", "tau", "current", "temperature"}
 
-// jointPart returns the index in jointParts of the word after the last separator; 0 is a position or unknown.
-func jointPart(name string) int {
+// isPosition reports whether the word after the last separator names no other quantity.
+func isPosition(name string) bool {
 	part := name[strings.LastIndexAny(name, "._/ ")+1:]
-	return max(0, slices.IndexFunc(jointParts, func(words []string) bool { return part != name && slices.Contains(words, part) }))
+	return part == name || !slices.Contains(notPositions, part)
 }
 
 // wrenchAxes are the axes of a wrench: three forces, then three torques.
@@ -199,15 +199,13 @@ func (s *Series) wrenchOrder() (axes [6]int, ok bool) {
 	if s.Width != len(axes) {
 		return axes, false
 	}
-	var seen [6]bool
-	found := 0
+	seen := [6]bool{}
 	for c, name := range s.Channels {
-		if axis, ok := wrenchAxis(name); ok && !seen[axis] {
+		if axis, ok := wrenchAxis(name); ok {
 			seen[axis], axes[c] = true, axis
-			found++
 		}
 	}
-	if found == len(axes) {
+	if !slices.Contains(seen[:], false) {
 		return axes, true
 	}
 	return [6]int{0, 1, 2, 3, 4, 5}, s.isWrench()

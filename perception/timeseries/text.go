@@ -2,6 +2,7 @@ package timeseries
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"math"
@@ -238,9 +239,7 @@ func (s *Series) adoptTime() {
 // unit; 0 if the unit is not known.
 func (s *Series) timeScale(c int) (float64, bool) {
 	name, unit, _ := strings.Cut(strings.ToLower(s.Channels[c]), "_")
-	switch name {
-	case "t", "time", "timestamp", "stamp":
-	default:
+	if !slices.Contains([]string{"t", "time", "timestamp", "stamp"}, name) {
 		return 0, false
 	}
 	// T may also be a temperature. A time never falls.
@@ -252,32 +251,25 @@ func (s *Series) timeScale(c int) (float64, bool) {
 	if c < len(s.Units) && s.Units[c] != "" {
 		unit = strings.ToLower(s.Units[c])
 	}
-	switch {
-	case unit != "":
-	case math.Abs(s.at(s.Len()-1, c)) >= maxPlainSeconds:
+	if unit == "" && math.Abs(s.at(s.Len()-1, c)) >= maxPlainSeconds {
 		return 0, true
-	default:
-		return 1, true
 	}
 	// Any other word makes it another quantity, such as t_motor.
-	seconds, ok := TimeUnits[unit]
+	seconds, ok := TimeUnits[cmp.Or(unit, "s")]
 	return seconds, ok
 }
 
+// takeTime makes times of a channel, with the rate if time passes and its unit is known.
 func (s *Series) takeTime(c int, seconds float64) {
-	if n := s.Len(); n > 1 && seconds > 0 {
-		start := s.at(0, c)
-		if span := (s.at(n-1, c) - start) * seconds; span > 0 && media.Finite(span) {
-			s.SetRate(float64(n-1) / span)
-			s.takeStamps(c, seconds)
-		}
-	}
-	s.dropChannel(c)
-}
-
-func (s *Series) takeStamps(c int, seconds float64) {
+	defer s.dropChannel(c)
 	n, start := s.Len(), s.at(0, c)
-	interval := (s.at(n-1, c) - start) / float64(n-1)
+	between := s.at(n-1, c) - start
+	span := between * seconds
+	if !(span > 0) || math.IsInf(span, 1) {
+		return
+	}
+	s.SetRate(float64(n-1) / span)
+	interval := between / float64(n-1)
 	s.Stamps = make([]float64, n)
 	for i := range s.Stamps {
 		since := s.at(i, c) - start
