@@ -157,7 +157,10 @@ func openPointCloud2(in media.Payload) (*source, error) {
 		}
 		sizes[key] = n
 	}
-	f := &source{form: "PointCloud2", data: in.Data, width: sizes["width"], height: sizes["height"], rowStep: sizes["row_step"], stride: sizes["point_step"]}
+	f := &source{
+		form: "PointCloud2", data: in.Data,
+		width: sizes["width"], height: sizes["height"], rowStep: sizes["row_step"], stride: sizes["point_step"],
+	}
 	if f.points = f.width * f.height; f.points > math.MaxInt32 {
 		return nil, errPointCount
 	}
