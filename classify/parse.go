@@ -65,8 +65,7 @@ type parser struct {
 	rules  *Rules
 	tagged []stated // in the order of rules.tags
 	ranked []stated // in the order of rules.categories
-	causal stated
-	proofs [2]stated // of success and of failure
+	others []stated // of causes, of success and of failure
 }
 
 // stated is the owner of patterns with the nodes that state them.
@@ -142,7 +141,7 @@ func (p *parser) confidence(n ast.Node) error {
 	if p.rules.confidence.base > p.rules.confidence.limit {
 		f.fail(f.nodes["base"], "confidence: base is above cap")
 	}
-	p.causal = stated{"confidence: causal", f.list("causal")}
+	p.others = append(p.others, stated{"confidence: causal", f.list("causal")})
 	return f.err
 }
 
@@ -206,7 +205,7 @@ func (p *parser) compile() error {
 	for _, mark := range markTexts {
 		c.id(mark)
 	}
-	for i, owner := range slices.Concat(p.ranked, p.tagged, []stated{p.causal, p.proofs[0], p.proofs[1]}) {
+	for i, owner := range slices.Concat(p.ranked, p.tagged, p.others) {
 		target := int32(i)
 		if err := owner.compile(c, target, i >= len(p.ranked) && target < r.causal); err != nil {
 			return err

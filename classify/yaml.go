@@ -38,8 +38,7 @@ func parseYAML(data []byte) (ast.Node, error) {
 }
 
 func syntaxError(err error) error {
-	var located yaml.Error
-	if errors.As(err, &located) {
+	if located, ok := errors.AsType[yaml.Error](err); ok {
 		return at(located.GetToken(), "bad YAML: "+located.GetMessage())
 	}
 	return at(nil, "bad YAML: "+err.Error())
