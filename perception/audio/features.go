@@ -69,8 +69,8 @@ type spectrum struct {
 	window   []float64 // Hann
 	windowed []float64 // the samples times the window
 	result   []complex128
-	// place is where a bin of the transform lies on the scale of the bands, whose centres
-	// are whole numbers. The two bands beside it share its power.
+	// place is where a bin of the transform lies on the scale of the bands, which are triangles
+	// around whole numbers. The two bands beside it share its power.
 	place []float64
 }
 

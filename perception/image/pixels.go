@@ -54,7 +54,7 @@ func OpenPixels(in media.Payload) *Image {
 			kind = " depth image, "
 		}
 		i.header = "raw " + f.encoding + kind + strconv.Itoa(f.width) + "x" + strconv.Itoa(f.height)
-		// Without a unit a depth image of ROS has what REP 118 says.
+		// A depth image of ROS is what REP 118 says: metres in floating point, millimetres in whole numbers.
 		if isDepth(in) && !isArray(in) {
 			usual = map[string]string{"32FC1": "m", "16UC1": "mm"}[f.encoding]
 		}
