@@ -98,16 +98,15 @@ func ByName(qs []Quantity) []Quantity {
 
 // Reassigns reports whether two texts name the same parameters and units, one with another value.
 func Reassigns(a, b []Quantity) bool {
-	named := func(qs []Quantity) map[string]Quantity {
-		m := map[string]Quantity{}
-		for _, q := range qs {
-			if q.Name != "" {
-				m[q.Name] = q
-			}
-		}
-		return m
+	x, y := map[string]Quantity{}, map[string]Quantity{}
+	for _, q := range a {
+		x[q.Name] = q
 	}
-	x, y := named(a), named(b)
+	for _, q := range b {
+		y[q.Name] = q
+	}
+	delete(x, "")
+	delete(y, "")
 	if len(x) == 0 || len(x) != len(y) || len(a) != len(b) {
 		return false
 	}

@@ -120,8 +120,8 @@ func direction(points [][3]float64, i int) (d [3]float64) {
 
 // bend is the angle between two directions, 0 to pi.
 func bend(a, b [3]float64) float64 {
-	c := shape.Cross(a, b)
-	return math.Atan2(math.Sqrt(shape.Dot(c, c)), shape.Dot(a, b))
+	x, y, z := a[1]*b[2]-a[2]*b[1], a[2]*b[0]-a[0]*b[2], a[0]*b[1]-a[1]*b[0]
+	return math.Atan2(math.Sqrt(x*x+y*y+z*z), a[0]*b[0]+a[1]*b[1]+a[2]*b[2])
 }
 
 func turnHistogram(points [][3]float64) []float32 {

@@ -21,14 +21,6 @@ func Distance(a, b [3]float64) float64 {
 	return math.Sqrt(x*x + y*y + z*z)
 }
 
-// Dot is the scalar product.
-func Dot(a, b [3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
-
-// Cross is the vector product.
-func Cross(a, b [3]float64) [3]float64 {
-	return [3]float64{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
-}
-
 // Histogram counts values from 0 to 1 in bins of equal width.
 type Histogram []float64
 
