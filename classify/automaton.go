@@ -83,14 +83,11 @@ func (a *automaton) scan(text []byte, hit func(id int32, end int)) {
 	cell, inBlank := int32(0), false
 	for i, b := range text {
 		c := a.class[b]
-		if blankByte(b) {
-			if inBlank {
-				continue
-			}
-			inBlank = true
-		} else {
-			inBlank = false
+		blank := blankByte(b)
+		if blank && inBlank {
+			continue
 		}
+		inBlank = blank
 		cell = a.next[cell>>1+int32(c)]
 		if cell&1 != 0 {
 			for _, id := range a.ends[(cell>>1)/a.width] {

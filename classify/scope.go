@@ -18,7 +18,7 @@ const (
 type scopeRule struct {
 	file    bool // to ScopeFiles, not to ScopeEntities
 	needs   shape
-	endings map[string]bool // what may follow the last dot; nil is anything
+	endings map[string]bool // what may follow the last dot; if empty, anything
 	except  map[string]bool // whole words, lower case
 	mark    int32           // what it signals, an index into markTexts; -1 is nothing
 	re      *regexp.Regexp
@@ -174,10 +174,10 @@ func (m *run) lookup(from, end, after int, looks shape) (*scopeRule, string) {
 
 // match returns the first group that is not empty, or the word if the rule has no groups.
 func (r *scopeRule) match(word string) (string, bool) {
-	if r.endings != nil && !r.endings[strings.ToLower(word[strings.LastIndexByte(word, '.')+1:])] {
+	if len(r.endings) > 0 && !r.endings[strings.ToLower(word[strings.LastIndexByte(word, '.')+1:])] {
 		return "", false
 	}
-	if !r.re.MatchString(word) || r.except != nil && r.except[strings.ToLower(word)] {
+	if !r.re.MatchString(word) || len(r.except) > 0 && r.except[strings.ToLower(word)] {
 		return "", false
 	}
 	if r.re.NumSubexp() == 0 {

@@ -166,12 +166,10 @@ func (f *fields) texts(key string) (out []string) {
 	return out
 }
 
-// set reads texts in lower case as a set; absent is nil.
-func (f *fields) set(key string) (out map[string]bool) {
+// set reads texts in lower case as a set; absent is empty.
+func (f *fields) set(key string) map[string]bool {
+	out := map[string]bool{}
 	for _, s := range f.texts(key) {
-		if out == nil {
-			out = map[string]bool{}
-		}
 		out[strings.ToLower(s)] = true
 	}
 	return out
