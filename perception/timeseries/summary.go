@@ -1,7 +1,9 @@
 package timeseries
 
 import (
+	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,15 +92,10 @@ func (s *Series) rest(c int) (level float64, found bool) {
 	if len(taken) == 0 {
 		return 0, false
 	}
-	candidates := []float64{taken[0], taken[len(taken)-1]}
+	first, last := taken[0], taken[len(taken)-1]
 	slices.Sort(taken)
-	level = taken[len(taken)/2]
-	for _, v := range candidates {
-		if math.Abs(v) < math.Abs(level) {
-			level = v
-		}
-	}
-	return level, true
+	byMagnitude := func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) }
+	return slices.MinFunc([]float64{taken[len(taken)/2], first, last}, byMagnitude), true
 }
 
 // gapFactor is the number of median intervals from which an interval is a gap.
@@ -211,32 +208,24 @@ func (s *Series) wrenchOrder() (axes [6]int, ok bool) {
 	return [6]int{0, 1, 2, 3, 4, 5}, s.isWrench()
 }
 
+// wrenchName matches a quantity, of which only a force is a group, and its axis.
+var wrenchName = regexp.MustCompile(strings.ReplaceAll(`(?:^|_)(?:(f|force_)|[tm]|torque_|moment_)_*([xyz])_*$`, "_", `[-._/ \[\]]`))
+
 // wrenchAxis accepts Fx, fx, force.x, force_x and /ft/wrench/force/x, and the same
 // names of torques, which are also written Mx (moment).
 func wrenchAxis(name string) (int, bool) {
 	if len(name) > 2*media.MaxName {
 		return 0, false
 	}
-	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("._/- []", r) })
-	if len(parts) == 0 {
+	found := wrenchName.FindStringSubmatch(strings.ToLower(name))
+	if found == nil {
 		return 0, false
 	}
-	last := parts[len(parts)-1]
-	quantity, axis := last[:1], last[1:]
-	if len(last) == 1 && len(parts) > 1 {
-		quantity, axis = parts[len(parts)-2], last
+	axis := strings.Index("xyz", found[2])
+	if found[1] == "" {
+		axis += wrenchForces
 	}
-	i := strings.Index("xyz", axis)
-	if i < 0 || len(axis) != 1 {
-		return 0, false
-	}
-	switch quantity {
-	case "f", "force":
-		return i, true
-	case "t", "m", "torque", "moment":
-		return wrenchForces + i, true
-	}
-	return 0, false
+	return axis, true
 }
 
 func wrenchQuantity(axis int) string {
