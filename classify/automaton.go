@@ -32,53 +32,41 @@ func newAutomaton(literals []string) *automaton {
 			a.class[c] = a.blank
 		}
 	}
-	a.link(a.trie(literals))
-	return a
-}
-
-// node is a state of the trie. Its children are a list; 0 is no state.
-type node struct {
-	class          uint8
-	child, sibling int32
-}
-
-func (a *automaton) trie(literals []string) []node {
-	nodes := make([]node, 1)
-	a.ends = make([][]int32, 1)
+	// A trie first: a cell is the state that follows, 0 for none.
+	a.next, a.ends = make([]int32, a.width), make([][]int32, 1)
 	for id, l := range literals {
 		s := int32(0)
 		for i := range len(l) {
-			c := a.class[l[i]]
-			to := nodes[s].child
-			for to != 0 && nodes[to].class != c {
-				to = nodes[to].sibling
+			cell := s*a.width + int32(a.class[l[i]])
+			if a.next[cell] == 0 {
+				a.next[cell] = int32(len(a.ends))
+				a.next, a.ends = append(a.next, make([]int32, a.width)...), append(a.ends, nil)
 			}
-			if to == 0 {
-				to = int32(len(nodes))
-				nodes = append(nodes, node{class: c, sibling: nodes[s].child})
-				nodes[s].child = to
-				a.ends = append(a.ends, nil)
-			}
-			s = to
+			s = a.next[cell]
 		}
 		a.ends[s] = append(a.ends[s], int32(id))
 	}
-	return nodes
+	a.next = slices.Clone(a.next) // without the room for more states
+	a.link()
+	return a
 }
 
-// link writes the table, shallow states first. The row of a state is the row of its longest proper
+// link completes the table, shallow states first. The row of a state is the row of its longest proper
 // suffix, overwritten with the state's own children.
-func (a *automaton) link(nodes []node) {
-	a.next = make([]int32, len(nodes)*int(a.width))
-	fail := make([]int32, len(nodes))
+func (a *automaton) link() {
+	fail := make([]int32, len(a.ends))
 	for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
 		s := queue[0]
-		row := a.next[s*a.width : (s+1)*a.width]
-		copy(row, a.next[fail[s]*a.width:])
-		for to := nodes[s].child; to != 0; to = nodes[to].sibling {
-			cell := &row[nodes[to].class]
+		suffix := a.next[fail[s]*a.width:]
+		for c := range a.width {
+			cell := &a.next[s*a.width+c]
+			to := *cell
+			if to == 0 {
+				*cell = suffix[c]
+				continue
+			}
 			if s != 0 {
-				fail[to] = (*cell >> 1) / a.width
+				fail[to] = (suffix[c] >> 1) / a.width
 			}
 			a.ends[to] = slices.Concat(a.ends[to], a.ends[fail[to]])
 			*cell = to * a.width * 2
@@ -95,14 +83,11 @@ func (a *automaton) scan(text []byte, hit func(id int32, end int)) {
 	cell, inBlank := int32(0), false
 	for i, b := range text {
 		c := a.class[b]
-		if blankByte(b) {
-			if inBlank {
-				continue
-			}
-			inBlank = true
-		} else {
-			inBlank = false
+		blank := blankByte(b)
+		if blank && inBlank {
+			continue
 		}
+		inBlank = blank
 		cell = a.next[cell>>1+int32(c)]
 		if cell&1 != 0 {
 			for _, id := range a.ends[(cell>>1)/a.width] {

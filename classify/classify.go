@@ -19,13 +19,11 @@ type Rules struct {
 	named  []string
 	causal int32
 
-	auto               func() *automaton // built for the first text; a process that only reads needs none
-	order              []int32           // automaton id to literal
-	literals           []string
-	uses               [][]use // by literal
-	patterns           []pattern
-	progress           int
-	fileMark, codeMark int32
+	auto     func() *automaton // built for the first text; a process that only reads needs none
+	literals []string          // the marks, then those of the automaton
+	uses     [][]use           // by literal
+	patterns []pattern
+	progress int32 // the number of parts of all patterns
 
 	runs sync.Pool // of *run: the buffers of one Classify
 }
@@ -66,9 +64,9 @@ func (r *Rules) Classify(content string, contextLen int) Result {
 	res := Result{
 		Category:      r.category(m.proved),
 		Tags:          r.tagsOf(m.proved),
-		Confidence:    r.confidence.of(m.file, m.code, m.proved[r.causal], contextLen > r.confidence.contextOver),
-		ScopeFiles:    m.files.values(),
-		ScopeEntities: m.entities.values(),
+		Confidence:    r.confidence.of(m.signals[0], m.signals[1], m.proved[r.causal], contextLen > r.confidence.contextOver),
+		ScopeFiles:    m.files,
+		ScopeEntities: m.entities,
 	}
 	switch succeeded, failed := m.proved[r.causal+1], m.proved[r.causal+2]; {
 	case succeeded && !failed:

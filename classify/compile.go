@@ -34,13 +34,10 @@ type guard struct {
 	text   string
 }
 
-// compiler collects patterns until their literals are known.
+// compiler adds patterns to the rules.
 type compiler struct {
-	patterns []pattern
-	literals []string
-	ids      map[string]int32
-	uses     [][]use
-	progress int32
+	*Rules
+	ids map[string]int32 // of literals
 }
 
 // source is a pattern of the file.
@@ -53,7 +50,7 @@ type source struct {
 }
 
 // add compiles s for a target. names is set for tags.
-func (c *compiler) add(target int32, names bool, s source) error {
+func (c compiler) add(target int32, names bool, s source) error {
 	p := pattern{target: target, names: names, gap: int32(cmp.Or(s.gap, defaultGap))}
 	parts, err := s.compile(&p)
 	if err != nil {
@@ -68,14 +65,13 @@ func (c *compiler) add(target int32, names bool, s source) error {
 		except = append(except, spelt...)
 	}
 	id := int32(len(c.patterns))
-	p.first = c.progress
+	p.parts, p.first = int32(len(parts)), c.progress
 	c.progress += p.parts
 	c.patterns = append(c.patterns, p)
 	for i, part := range parts {
 		for _, literal := range part {
-			u := use{pattern: id, part: int32(i), guards: guardsOf(literal, except)}
 			l := c.id(literal)
-			c.uses[l] = append(c.uses[l], u)
+			c.uses[l] = append(c.uses[l], use{pattern: id, part: int32(i), guards: guardsOf(literal, except)})
 		}
 	}
 	return nil
@@ -84,18 +80,19 @@ func (c *compiler) add(target int32, names bool, s source) error {
 // compile fills in p and returns the literals of its parts. A regular expression has one part.
 func (s source) compile(p *pattern) ([][]string, error) {
 	if s.regex == "" {
-		ph, err := parsePhrase(s.phrase)
+		phrase, starts := strings.CutPrefix(strings.TrimSpace(s.phrase), "^")
+		parts, err := phraseParts(phrase)
 		if err != nil {
 			return nil, fmt.Errorf("phrase %q: %w", s.phrase, err)
 		}
-		p.parts, p.starts = int32(len(ph.parts)), ph.starts
-		return ph.parts, nil
+		p.starts = starts
+		return parts, nil
 	}
 	re, err := regexp.Compile("(?i)" + s.regex)
 	if err != nil {
 		return nil, fmt.Errorf("regex %q: %s", s.regex, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
-	p.re, p.parts = re, 1
+	p.re = re
 	var literals []string
 	for _, l := range s.literals {
 		spelt, err := spellings(l)
@@ -110,7 +107,7 @@ func (s source) compile(p *pattern) ([][]string, error) {
 	return [][]string{literals}, nil
 }
 
-func (c *compiler) id(literal string) int32 {
+func (c compiler) id(literal string) int32 {
 	id, ok := c.ids[literal]
 	if !ok {
 		id = int32(len(c.literals))
@@ -121,29 +118,20 @@ func (c *compiler) id(literal string) int32 {
 	return id
 }
 
-// build moves the patterns to r.
-func (c *compiler) build(r *Rules) error {
-	// The marks are not text: their ids come after those of the literals.
-	r.fileMark, r.codeMark = c.id(fileMark), c.id(codeMark)
-	texts := make([]string, 0, len(c.literals))
-	order := make([]int32, 0, len(c.literals)) // automaton id to literal id
-	size := 0
-	for id, l := range c.literals {
-		if int32(id) == r.fileMark || int32(id) == r.codeMark {
-			continue
-		}
-		texts, order, size = append(texts, l), append(order, int32(id)), size+len(l)
+// build prepares the automaton, which does not look for marks.
+func (c compiler) build() error {
+	texts, size := c.literals[len(markTexts):], 0
+	for _, l := range texts {
+		size += len(l)
 	}
 	if size*128 > maxCells {
 		return fmt.Errorf("%d bytes of literals, at most %d", size, maxCells/128)
 	}
-	r.auto, r.order = sync.OnceValue(func() *automaton { return newAutomaton(texts) }), order
-	r.patterns, r.literals, r.progress = c.patterns, c.literals, int(c.progress)
+	c.auto = sync.OnceValue(func() *automaton { return newAutomaton(texts) })
 	for _, uses := range c.uses {
 		// A later part first, so that one hit cannot serve as two parts.
 		slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(b.part, a.part) })
 	}
-	r.uses = c.uses
 	return nil
 }
 
@@ -167,42 +155,27 @@ const (
 	maxParts   = 4
 )
 
-type phrase struct {
-	starts bool       // ^: the first part opens a sentence
-	parts  [][]string // spellings of each part, normal; fileMark and codeMark stay
-}
+// markTexts are the marks that stand for what a scope rule with that signal found. Their literals have
+// the first ids.
+var markTexts = []string{"<file>", "<code>"}
 
-// Marks that stand for what a scope rule with that signal found.
-const (
-	fileMark = "<file>"
-	codeMark = "<code>"
-)
-
-func parsePhrase(s string) (phrase, error) {
-	var p phrase
-	s = strings.TrimSpace(s)
-	s, p.starts = strings.CutPrefix(s, "^")
+// phraseParts returns the spellings of each part of a sequence. They are normal; marks stay.
+func phraseParts(s string) (parts [][]string, err error) {
 	sections := strings.Split(" "+s+" ", " ... ")
 	if len(sections) > maxParts {
-		return p, fmt.Errorf("more than %d parts", maxParts)
+		return nil, fmt.Errorf("more than %d parts", maxParts)
 	}
-	literals := 0
 	for _, section := range sections {
 		part, err := spellings(section)
 		if err != nil {
-			return p, err
+			return nil, err
 		}
-		for _, l := range part {
-			if l != fileMark && l != codeMark {
-				literals++
-			}
-		}
-		p.parts = append(p.parts, part)
+		parts = append(parts, part)
 	}
-	if literals == 0 {
-		return p, errors.New("no literal")
+	if !slices.ContainsFunc(slices.Concat(parts...), func(l string) bool { return !slices.Contains(markTexts, l) }) {
+		return nil, errors.New("no literal")
 	}
-	return p, nil
+	return parts, nil
 }
 
 // spellings expands "found|notic{e,ed}" to found, notice, noticed.
@@ -220,7 +193,7 @@ func spellings(section string) ([]string, error) {
 				return nil, errors.New("no literal: a part or an alternative is empty")
 			case len(l) > maxLiteral:
 				return nil, fmt.Errorf("literal of %d bytes, at most %d", len(l), maxLiteral)
-			case strings.ContainsAny(l, "{}^<>") && l != fileMark && l != codeMark:
+			case strings.ContainsAny(l, "{}^<>") && !slices.Contains(markTexts, l):
 				return nil, fmt.Errorf("unexpected mark in %q", l)
 			}
 			out = append(out, l)

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -33,20 +34,8 @@ func fold(dst []byte, s string) []byte {
 
 // normal is fold for a literal, with single spaces and none at the ends.
 func normal(s string) string {
-	out := make([]byte, 0, len(s))
-	for _, c := range fold(nil, s) {
-		if blankByte(c) {
-			if len(out) > 0 && out[len(out)-1] != ' ' {
-				out = append(out, ' ')
-			}
-			continue
-		}
-		out = append(out, c)
-	}
-	if n := len(out); n > 0 && out[n-1] == ' ' {
-		out = out[:n-1]
-	}
-	return string(out)
+	isBlank := func(r rune) bool { return r < utf8.RuneSelf && blankByte(byte(r)) }
+	return strings.Join(strings.FieldsFunc(string(fold(nil, s)), isBlank), " ")
 }
 
 func blankByte(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }

@@ -16,7 +16,7 @@ type run struct {
 	proved   []bool // by target
 	progress []step // by part of a pattern
 
-	file, code      bool
+	signals         [2]bool // by mark
 	files, entities names
 	marks           []mark
 	tries, matches  int // words compared with the scope rules, and how many matched
@@ -43,7 +43,7 @@ func (m *run) start(content string) {
 	m.lead = lead(m.text, 0, int(m.ends[0]))
 	clear(m.proved)
 	clear(m.progress)
-	m.file, m.code, m.tries, m.matches = false, false, 0, 0
+	m.signals, m.tries, m.matches = [2]bool{}, 0, 0
 	m.files, m.entities = names{}, names{}
 	m.marks = m.marks[:0]
 }
@@ -56,7 +56,7 @@ func (m *run) match() {
 			m.markHit(m.marks[next])
 			next++
 		}
-		m.hit(m.order[id], end)
+		m.hit(id+int32(len(markTexts)), end)
 	})
 	for ; next < len(m.marks); next++ {
 		m.markHit(m.marks[next])

@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -56,8 +55,8 @@ func (p *parser) outcome(n ast.Node) error {
 		return f.err
 	}
 	proofs := fieldsOf(f.nodes["text"], "outcome: text", Success, Failure)
-	for i, outcome := range []string{Success, Failure} {
-		p.proofs[i] = stated{fmt.Sprintf("outcome: text: %s", outcome), proofs.list(outcome)}
+	for _, outcome := range []string{Success, Failure} {
+		p.others = append(p.others, stated{"outcome: text: " + outcome, proofs.list(outcome)})
 	}
 	return proofs.err
 }

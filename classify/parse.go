@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -64,8 +65,7 @@ type parser struct {
 	rules  *Rules
 	tagged []stated // in the order of rules.tags
 	ranked []stated // in the order of rules.categories
-	causal stated
-	proofs [2]stated // of success and of failure
+	others []stated // of causes, of success and of failure
 }
 
 // stated is the owner of patterns with the nodes that state them.
@@ -76,9 +76,13 @@ type stated struct {
 
 // tags reads the tags into rules.tags: the roots first, then level by level in the order of the file.
 func (p *parser) tags(n ast.Node) error {
-	var all []Tag
-	var owners []stated
-	var items []ast.Node
+	type item struct {
+		Tag
+		stated
+		at    ast.Node
+		depth int
+	}
+	var all []item
 	index := map[string]int{}
 	err := each(n, "tags", "tag", []string{"tag", "parent", "display_name", "match"}, func(f *fields, name string) {
 		tag := Tag{Name: name}
@@ -91,31 +95,27 @@ func (p *parser) tags(n ast.Node) error {
 		}
 		index[name] = len(all)
 		// A tag without patterns groups others, or is given by callers.
-		all, owners, items = append(all, tag), append(owners, stated{f.what, f.list("match")}), append(items, f.at)
+		all = append(all, item{Tag: tag, stated: stated{f.what, f.list("match")}, at: f.at})
 	})
 	if err != nil {
 		return err
 	}
-	for i, t := range all {
+	for _, t := range all {
 		if _, ok := index[t.Parent]; !ok && t.Parent != "" {
-			return fail(items[i], "%s: unknown parent %q", owners[i].what, t.Parent)
+			return fail(t.at, "%s: unknown parent %q", t.what, t.Parent)
 		}
 	}
-	depths := make([]int, len(all))
-	for i, t := range all {
+	for i := range all {
+		t := &all[i]
 		for up := t.Parent; up != ""; up = all[index[up]].Parent {
-			if depths[i]++; depths[i] > len(all) {
-				return fail(items[i], "%s: its parents form a cycle", owners[i].what)
+			if t.depth++; t.depth > len(all) {
+				return fail(t.at, "%s: its parents form a cycle", t.what)
 			}
 		}
 	}
-	for level := 0; level <= slices.Max(depths); level++ {
-		for i, t := range all {
-			if depths[i] == level {
-				p.rules.tags = append(p.rules.tags, t)
-				p.tagged = append(p.tagged, owners[i])
-			}
-		}
+	slices.SortStableFunc(all, func(a, b item) int { return cmp.Compare(a.depth, b.depth) })
+	for _, t := range all {
+		p.rules.tags, p.tagged = append(p.rules.tags, t.Tag), append(p.tagged, t.stated)
 	}
 	return nil
 }
@@ -141,22 +141,21 @@ func (p *parser) confidence(n ast.Node) error {
 	if p.rules.confidence.base > p.rules.confidence.limit {
 		f.fail(f.nodes["base"], "confidence: base is above cap")
 	}
-	p.causal = stated{"confidence: causal", f.list("causal")}
+	p.others = append(p.others, stated{"confidence: causal", f.list("causal")})
 	return f.err
 }
 
 func (p *parser) scope(n ast.Node) error {
 	return each(n, "scope", "name", []string{"name", "kind", "needs", "regex", "endings", "except", "signal"}, func(f *fields, name string) {
 		f.what = fmt.Sprintf("scope %q", name)
-		p.rules.scope = append(p.rules.scope, scopeOf(f, name))
+		p.rules.scope = append(p.rules.scope, scopeOf(f))
 	})
 }
 
-func scopeOf(f *fields, name string) scopeRule {
-	rule, item := scopeRule{name: name}, f.at
+func scopeOf(f *fields) (rule scopeRule) {
 	kind, _ := text(f.nodes["kind"])
 	if kind != "file" && kind != "entity" {
-		f.fail(item, "%s: kind is neither file nor entity", f.what)
+		f.fail(f.at, "%s: kind is neither file nor entity", f.what)
 	}
 	rule.file = kind == "file"
 	needs, _ := text(f.nodes["needs"])
@@ -167,18 +166,16 @@ func scopeOf(f *fields, name string) scopeRule {
 		rule.needs |= shapeOf[c]
 	}
 	if rule.needs == 0 {
-		f.fail(item, "%s: no needs: some of _ / . A ( `", f.what)
+		f.fail(f.at, "%s: no needs: some of _ / . A ( `", f.what)
 	}
-	switch signal, _ := text(f.nodes["signal"]); {
-	case f.nodes["signal"] == nil:
-	case signal == "file" || signal == "code":
-		rule.signal = "<" + signal + ">"
-	default:
+	signal, _ := text(f.nodes["signal"])
+	rule.mark = int32(slices.Index(markTexts, "<"+signal+">"))
+	if rule.mark < 0 && f.nodes["signal"] != nil {
 		f.fail(f.nodes["signal"], "%s: signal is neither file nor code", f.what)
 	}
 	re, ok := text(f.nodes["regex"])
 	if !ok || re == "" {
-		f.fail(item, "%s: no regex", f.what)
+		f.fail(f.at, "%s: no regex", f.what)
 	}
 	_, err := regexp.Compile(re) // alone, so that the error shows what the file says
 	if err == nil {
@@ -194,12 +191,8 @@ func scopeOf(f *fields, name string) scopeRule {
 // compile numbers the targets and hands all patterns to the compiler.
 func (p *parser) compile() error {
 	r := p.rules
-	isTag := map[string]bool{}
-	for _, t := range r.tags {
-		isTag[t.Name] = true
-	}
 	for _, c := range r.categories {
-		if !isTag[c] {
+		if !slices.ContainsFunc(r.tags, func(t Tag) bool { return t.Name == c }) {
 			c = "" // a category that is no tag only ranks
 		}
 		r.named = append(r.named, c)
@@ -208,20 +201,23 @@ func (p *parser) compile() error {
 		r.named = append(r.named, t.Name)
 	}
 	r.causal = int32(len(r.named))
-	c := compiler{ids: map[string]int32{}}
-	for i, owner := range slices.Concat(p.ranked, p.tagged, []stated{p.causal, p.proofs[0], p.proofs[1]}) {
+	c := compiler{r, map[string]int32{}}
+	for _, mark := range markTexts {
+		c.id(mark)
+	}
+	for i, owner := range slices.Concat(p.ranked, p.tagged, p.others) {
 		target := int32(i)
-		if err := owner.compile(&c, target, i >= len(p.ranked) && target < r.causal); err != nil {
+		if err := owner.compile(c, target, i >= len(p.ranked) && target < r.causal); err != nil {
 			return err
 		}
 	}
-	if err := c.build(r); err != nil {
+	if err := c.build(); err != nil {
 		return &ParseError{Reason: err.Error()}
 	}
 	return nil
 }
 
-func (o stated) compile(c *compiler, target int32, names bool) error {
+func (o stated) compile(c compiler, target int32, names bool) error {
 	seen := map[string]bool{}
 	for _, n := range o.patterns {
 		s, err := patternOf(n, o.what)

@@ -16,12 +16,11 @@ const (
 
 // scopeRule recognizes one kind of name. Its expression matches whole words.
 type scopeRule struct {
-	name    string
 	file    bool // to ScopeFiles, not to ScopeEntities
 	needs   shape
-	endings map[string]bool // what may follow the last dot; nil is anything
+	endings map[string]bool // what may follow the last dot; if empty, anything
 	except  map[string]bool // whole words, lower case
-	signal  string          // fileMark, codeMark or empty
+	mark    int32           // what it signals, an index into markTexts; -1 is nothing
 	re      *regexp.Regexp
 }
 
@@ -61,13 +60,6 @@ func (n *names) add(s string) {
 	if len(*n) < maxScope && !slices.Contains(*n, s) {
 		*n = append(*n, strings.Clone(s)) // do not hold on to the whole text
 	}
-}
-
-func (n names) values() []string {
-	if n == nil {
-		return []string{}
-	}
-	return n
 }
 
 // findScope collects files, entities and marks from the text's words.
@@ -182,10 +174,10 @@ func (m *run) lookup(from, end, after int, looks shape) (*scopeRule, string) {
 
 // match returns the first group that is not empty, or the word if the rule has no groups.
 func (r *scopeRule) match(word string) (string, bool) {
-	if r.endings != nil && !r.endings[strings.ToLower(word[strings.LastIndexByte(word, '.')+1:])] {
+	if len(r.endings) > 0 && !r.endings[strings.ToLower(word[strings.LastIndexByte(word, '.')+1:])] {
 		return "", false
 	}
-	if !r.re.MatchString(word) || r.except != nil && r.except[strings.ToLower(word)] {
+	if !r.re.MatchString(word) || len(r.except) > 0 && r.except[strings.ToLower(word)] {
 		return "", false
 	}
 	if r.re.NumSubexp() == 0 {
@@ -208,13 +200,9 @@ func (m *run) found(rule *scopeRule, value string, from, end int) {
 	default:
 		m.entities.add(value)
 	}
-	switch rule.signal {
-	case fileMark:
-		m.file = true
-		m.marks = append(m.marks, mark{m.fileMark, from, end})
-	case codeMark:
-		m.code = true
-		m.marks = append(m.marks, mark{m.codeMark, from, end})
+	if rule.mark >= 0 {
+		m.signals[rule.mark] = true
+		m.marks = append(m.marks, mark{rule.mark, from, end})
 	}
 }
 

@@ -38,8 +38,7 @@ func parseYAML(data []byte) (ast.Node, error) {
 }
 
 func syntaxError(err error) error {
-	var located yaml.Error
-	if errors.As(err, &located) {
+	if located, ok := errors.AsType[yaml.Error](err); ok {
 		return at(located.GetToken(), "bad YAML: "+located.GetMessage())
 	}
 	return at(nil, "bad YAML: "+err.Error())
@@ -167,12 +166,10 @@ func (f *fields) texts(key string) (out []string) {
 	return out
 }
 
-// set reads texts in lower case as a set; absent is nil.
-func (f *fields) set(key string) (out map[string]bool) {
+// set reads texts in lower case as a set; absent is empty.
+func (f *fields) set(key string) map[string]bool {
+	out := map[string]bool{}
 	for _, s := range f.texts(key) {
-		if out == nil {
-			out = map[string]bool{}
-		}
 		out[strings.ToLower(s)] = true
 	}
 	return out

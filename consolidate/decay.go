@@ -13,7 +13,7 @@ const DefaultRate = 0.01
 
 // Rate is the part of its confidence that a memory loses in a day.
 func Rate(category string, pinned bool) float64 {
-	if pinned || !Decays(category) {
+	if pinned || Protected(category) || category == "preference" || category == "worldview" {
 		return 0
 	}
 	return DefaultRate
@@ -44,11 +44,6 @@ func AtLeast(stored, rate float64, since time.Duration, floor float64) bool {
 		return true
 	}
 	return Now(stored, rate, since) >= floor
-}
-
-// Decays reports whether memories of a category lose confidence with time.
-func Decays(category string) bool {
-	return !Protected(category) && category != "preference" && category != "worldview"
 }
 
 // Protected reports whether memories of a category are never consolidated.

@@ -46,12 +46,7 @@ func Mergeable(c Candidate) bool {
 // the one with the smallest kept id first, the ids of memories that are similar but do not
 // cover each other, and the number of candidates that took part.
 func Plan(all []Candidate) (groups []Group, similar [][]int64, considered int) {
-	var cs []Candidate
-	for _, c := range all {
-		if Mergeable(c) {
-			cs = append(cs, c)
-		}
-	}
+	cs := slices.DeleteFunc(slices.Clone(all), func(c Candidate) bool { return !Mergeable(c) })
 	if len(cs) < MinCandidates {
 		return nil, nil, len(cs)
 	}

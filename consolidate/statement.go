@@ -41,29 +41,25 @@ const (
 
 // Compare returns the relation of b, the newer statement, to a, and their Jaccard similarity.
 func Compare(a, b Statement) (Verdict, float64) {
-	similarity := Jaccard(a.Terms, b.Terms)
-	sameNumbers := SameQuantities(a.Quantities, b.Quantities)
-	if a.Negated == b.Negated && sameNumbers {
+	return verdict(a, b), Jaccard(a.Terms, b.Terms)
+}
+
+func verdict(a, b Statement) Verdict {
+	sameWords := len(a.Words) > 0 && slices.Equal(a.Words, b.Words)
+	switch sameNumbers := SameQuantities(a.Quantities, b.Quantities); {
+	case a.Negated != b.Negated: // One statement negates the other: all words must agree.
+		if sameNumbers && sameWords {
+			return Contradicts
+		}
+	case sameNumbers:
 		if len(a.Sequence) > 0 && slices.Equal(a.Sequence, b.Sequence) {
-			return Duplicate, similarity
+			return Duplicate
 		}
-		return Different, similarity
+	case sameWords && remeasures(a.Quantities, b.Quantities),
+		Reassigns(a.Quantities, b.Quantities) && (Jaccard(a.Words, b.Words) >= subjectJaccard || len(a.Words) == 0 && len(b.Words) == 0):
+		return Contradicts
 	}
-	if a.Negated != b.Negated {
-		// One statement negates the other: all words must agree.
-		if sameNumbers && len(a.Words) > 0 && slices.Equal(a.Words, b.Words) {
-			return Contradicts, similarity
-		}
-		return Different, similarity
-	}
-	subject := Jaccard(a.Words, b.Words)
-	if Reassigns(a.Quantities, b.Quantities) && (subject >= subjectJaccard || len(a.Words) == 0 && len(b.Words) == 0) {
-		return Contradicts, similarity
-	}
-	if len(a.Words) > 0 && slices.Equal(a.Words, b.Words) && remeasures(a.Quantities, b.Quantities) {
-		return Contradicts, similarity
-	}
-	return Different, similarity
+	return Different
 }
 
 // Covers reports whether a, of the same numbers and context as b, says all that b says:
@@ -102,20 +98,19 @@ func ByName(qs []Quantity) []Quantity {
 
 // Reassigns reports whether two texts name the same parameters and units, one with another value.
 func Reassigns(a, b []Quantity) bool {
-	differs := false
-	named := func(qs []Quantity) map[string]Quantity {
-		m := map[string]Quantity{}
-		for _, q := range qs {
-			if q.Name != "" {
-				m[q.Name] = q
-			}
-		}
-		return m
+	x, y := map[string]Quantity{}, map[string]Quantity{}
+	for _, q := range a {
+		x[q.Name] = q
 	}
-	x, y := named(a), named(b)
+	for _, q := range b {
+		y[q.Name] = q
+	}
+	delete(x, "")
+	delete(y, "")
 	if len(x) == 0 || len(x) != len(y) || len(a) != len(b) {
 		return false
 	}
+	differs := false
 	for name, p := range x {
 		q, ok := y[name]
 		if !ok || p.Unit != q.Unit {

@@ -87,8 +87,8 @@ var formats = []struct {
 	accepts func(media.Payload) bool
 	open    func(media.Payload) (view, error)
 }{
-	{image.Accepts, func(in media.Payload) (view, error) { return image.File{Payload: in}, nil }},
-	{image.AcceptsPixels, func(in media.Payload) (view, error) { return image.Pixels{Payload: in}, nil }},
+	{image.Accepts, func(in media.Payload) (view, error) { return image.Open(in), nil }},
+	{image.AcceptsPixels, func(in media.Payload) (view, error) { return image.OpenPixels(in), nil }},
 	{audio.Accepts, func(in media.Payload) (view, error) { return audio.File{Payload: in}, nil }},
 	{pointcloud.Accepts, func(in media.Payload) (view, error) { return pointcloud.File{Payload: in}, nil }},
 	{trajectory.Accepts, func(in media.Payload) (view, error) { return trajectory.Decode(in) }},
@@ -133,7 +133,9 @@ func Summarize(it Item) string {
 // nothing about whether the item has features: call [Features].
 func Describe(it Item) (summary, kind string, vector []float32) {
 	if in := it.Payload(); image.Accepts(in) {
-		summary, kind, vector = image.File{Payload: in}.Describe()
+		img := image.Open(in)
+		summary = img.Summary()
+		kind, vector, _ = img.Features()
 	}
 	if summary == "" || kind == "" || !allFinite(vector) {
 		return Summarize(it), "", nil

@@ -69,18 +69,13 @@ type spectrum struct {
 	window   []float64 // Hann
 	windowed []float64 // the samples times the window
 	result   []complex128
-	// band is the lower of the two bands that a bin of the transform belongs to,
-	// from -1 on, and share the part of its power that goes to the upper one.
-	band  []int
-	share []float64
-	count int
+	// place is where a bin of the transform lies on the scale of the bands, which are triangles
+	// around whole numbers. The two bands beside it share its power.
+	place []float64
 }
 
 // mel is the scale of O'Shaughnessy (1987).
 func mel(hz float64) float64 { return 2595 * math.Log10(1+hz/700) }
-
-// noBand marks a bin outside of all bands.
-const noBand = -2
 
 // windowSeconds is long enough to separate tones and short enough for a knock.
 const windowSeconds = 0.032
@@ -91,23 +86,17 @@ func newSpectrum(rate, count int, low, high float64) *spectrum {
 	const shortest, longest = 6, 12 // powers of two
 	size := 1 << min(max(bits.Len(uint(windowSeconds*float64(rate))), shortest), longest)
 	s := &spectrum{
-		fft: fourier.NewFFT(size), count: count,
-		window: make([]float64, size), windowed: make([]float64, size), result: make([]complex128, size/2+1),
+		fft: fourier.NewFFT(size), result: make([]complex128, size/2+1),
+		window: make([]float64, size), windowed: make([]float64, size), place: make([]float64, size/2),
 	}
 	for i := range s.window {
 		s.window[i] = 0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/float64(size))
 	}
 	bottom, width := mel(low), (mel(high)-mel(low))/float64(count)
-	for k := range size / 2 {
-		// The bands are triangles around their centres.
-		place := (mel(float64(k)*float64(rate)/float64(size))-bottom)/width - 0.5
-		if place <= -1 || place >= float64(count) || k == 0 {
-			s.band, s.share = append(s.band, noBand), append(s.share, 0)
-			continue
-		}
-		whole := math.Floor(place)
-		s.band, s.share = append(s.band, int(whole)), append(s.share, place-whole)
+	for k := range s.place {
+		s.place[k] = (mel(float64(k)*float64(rate)/float64(size))-bottom)/width - 0.5
 	}
+	s.place[0] = math.Inf(-1) // the mean is no tone
 	return s
 }
 
@@ -120,14 +109,14 @@ func (s *spectrum) add(samples []float32, bands []float64) {
 		s.windowed[i] = float64(v) * s.window[i]
 	}
 	s.fft.Coefficients(s.result, s.windowed)
-	for k, b := range s.band {
+	for k, place := range s.place {
 		re, im := real(s.result[k]), imag(s.result[k])
-		power := re*re + im*im
-		if b >= 0 {
-			bands[b] += power * (1 - s.share[k])
+		power, lower := re*re+im*im, math.Floor(place)
+		if lower >= 0 && lower < float64(len(bands)) {
+			bands[int(lower)] += power * (1 - (place - lower))
 		}
-		if b >= -1 && b+1 < s.count {
-			bands[b+1] += power * s.share[k]
+		if upper := lower + 1; upper >= 0 && upper < float64(len(bands)) {
+			bands[int(upper)] += power * (place - lower)
 		}
 	}
 }

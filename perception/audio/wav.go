@@ -76,21 +76,20 @@ var errSampleFormat = errors.New("are not read")
 // reader returns a function that scales the bytes of one sample to -1 to 1.
 func (w *wavFile) reader() (func(b []byte) float64, error) {
 	le := binary.LittleEndian
-	switch {
-	case w.Code == wav.PCM && w.size == 1: // the only size without a sign
-		return func(b []byte) float64 { return (float64(b[0]) - 128) / 128 }, nil
-	case w.Code == wav.PCM && w.size == 2:
-		return func(b []byte) float64 { return float64(int16(le.Uint16(b))) / (1 << 15) }, nil
-	case w.Code == wav.PCM && w.size == 3:
-		return func(b []byte) float64 {
-			return float64(int32(uint32(b[0])<<8|uint32(b[1])<<16|uint32(b[2])<<24)) / (1 << 31)
-		}, nil
-	case w.Code == wav.PCM && w.size == 4:
-		return func(b []byte) float64 { return float64(int32(le.Uint32(b))) / (1 << 31) }, nil
-	case w.Code == wav.Float && w.Bits == 32:
-		return func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) }, nil
-	case w.Code == wav.Float && w.Bits == 64:
-		return func(b []byte) float64 { return math.Float64frombits(le.Uint64(b)) }, nil
+	read := map[[2]int]func(b []byte) float64{
+		{wav.PCM, 8}:    func(b []byte) float64 { return (float64(b[0]) - 128) / 128 }, // the only size without a sign
+		{wav.PCM, 16}:   func(b []byte) float64 { return float64(int16(le.Uint16(b))) / (1 << 15) },
+		{wav.PCM, 24}:   func(b []byte) float64 { return float64(int32(le.Uint16(b))<<8|int32(b[2])<<24) / (1 << 31) },
+		{wav.PCM, 32}:   func(b []byte) float64 { return float64(int32(le.Uint32(b))) / (1 << 31) },
+		{wav.Float, 32}: func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) },
+		{wav.Float, 64}: func(b []byte) float64 { return math.Float64frombits(le.Uint64(b)) },
+	}
+	bits := w.Bits
+	if w.Code == wav.PCM {
+		bits = 8 * w.size // 12 bits are the upper ones of 16
+	}
+	if f, ok := read[[2]int{int(w.Code), bits}]; ok {
+		return f, nil
 	}
 	return nil, fmt.Errorf("WAV samples of %d bits in format %d %w; known are PCM (1) of 8, 16, 24 and 32 bits and floating point (3) of 32 and 64", w.Bits, w.Code, errSampleFormat)
 }

@@ -4,8 +4,10 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/robotmem/robotmem-go/perception/media"
 )
@@ -43,20 +45,12 @@ type grid struct {
 	luma, blue, red cells
 }
 
-func (p picture) features() (kind string, vector []float32, ok bool) {
-	if p.values != nil {
-		return p.values.features()
-	}
-	kind, vector = p.grid().features()
-	return kind, vector, true
-}
-
-func (g *grid) features() (kind string, vector []float32) {
+func (g *grid) features() []float32 {
 	_, _, mean := g.lumaRange()
-	vector = appendWeighted(nil, normalise(dct(&g.luma, lumaCoefficients+1)[1:]), lumaWeight)
+	vector := appendWeighted(nil, normalise(dct(&g.luma, lumaCoefficients+1)[1:]), lumaWeight)
 	vector = append(vector, float32(meanWeight*mean))
 	vector = appendWeighted(vector, dct(&g.blue, chromaCoefficients), chromaWeight)
-	return imageKind, appendWeighted(vector, dct(&g.red, chromaCoefficients), chromaWeight)
+	return appendWeighted(vector, dct(&g.red, chromaCoefficients), chromaWeight)
 }
 
 // normalise scales coefficients to the length of one, unless there is hardly any
@@ -81,14 +75,19 @@ func appendWeighted(to []float32, coefficients []float64, weight float64) []floa
 	return to
 }
 
-func (p picture) grid() *grid {
+// coloured returns the picture of an image. Its grid serves the summary and the features.
+func coloured(img image.RGBA64Image) picture {
+	return picture{size: img.Bounds().Size(), colours: img, grid: sync.OnceValue(func() *grid { return gridOf(img) })}
+}
+
+func gridOf(img image.RGBA64Image) *grid {
 	g := new(grid)
-	r := p.colours.Bounds()
+	r := img.Bounds()
 	for y := range gridCells {
 		for x := range gridCells {
 			x0, x1 := media.Part(x, gridCells, r.Dx())
 			y0, y1 := media.Part(y, gridCells, r.Dy())
-			c := cellMean(p.colours, image.Rect(x0, y0, x1, y1).Add(r.Min))
+			c := cellMean(img, image.Rect(x0, y0, x1, y1).Add(r.Min))
 			// Luma and colour differences of ITU-R BT.601, as in JPEG.
 			i := y*gridCells + x
 			g.luma[i] = 0.299*c[0] + 0.587*c[1] + 0.114*c[2]
@@ -169,14 +168,8 @@ func sumPixels(img image.RGBA64Image, cell image.Rectangle) (sum [4]uint64, n ui
 // are frames of a camera.
 func sumYCbCr(img *image.YCbCr, cell image.Rectangle) (sum [4]uint64, n uint64) {
 	dx, dy := stride(cell.Dx()), stride(cell.Dy())
-	// Two or four neighbours share their chroma.
-	shift := 0
-	switch img.SubsampleRatio {
-	case image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420:
-		shift = 1
-	case image.YCbCrSubsampleRatio411, image.YCbCrSubsampleRatio410:
-		shift = 2
-	}
+	// One, two or four neighbours share their chroma, so four of them have four, two or one.
+	shift := 2 - bits.TrailingZeros(uint(img.COffset(4, 0)-img.COffset(0, 0)))
 	for y := cell.Min.Y; y < cell.Max.Y; y += dy {
 		luma := img.Y[img.YOffset(cell.Min.X, y):]
 		row := img.COffset(cell.Min.X, y) - cell.Min.X>>shift

@@ -1,12 +1,13 @@
-// Package image reads pictures: PNG, JPEG and WebP files as a [File], and the frames of a camera
-// driver as [Pixels]. Each makes a summary, features and a preview. A picture has colours, or one
-// value per pixel, such as the distances of a depth camera.
+// Package image reads pictures: PNG, JPEG and WebP files with [Open], and the frames of a camera
+// driver with [OpenPixels]. An [Image] makes a summary, features and a preview. A picture has
+// colours, or one value per pixel, such as the distances of a depth camera.
 //
 // Most tests of this package are those of package perception, through its API.
 package image
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,16 +16,22 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
-	"math"
 	"strconv"
+	"sync"
 
 	"golang.org/x/image/webp"
 
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// File is a PNG, JPEG or WebP file.
-type File struct{ media.Payload }
+// Image is a picture file or a frame of raw pixels. The pixels are decoded once, when they are needed.
+type Image struct {
+	header string // the summary of the header, "" if it is damaged
+	raw    bool   // the header also says what is wrong with the pixels
+	isHead bool   // only the first bytes are here
+	unit   string // of the values
+	decode func() (picture, error)
+}
 
 const (
 	pngMagic  = "\x89PNG\r\n\x1a\n"
@@ -75,99 +82,79 @@ func readHeader(data []byte) (h header, err error) {
 
 // picture is a decoded image: colours, or one value per pixel.
 type picture struct {
+	size    image.Point
 	colours image.RGBA64Image // nil if there are values
+	grid    func() *grid      // of the colours
 	values  *values
 }
 
-// decode returns the picture of a whole file within the limits.
-func (f File) decode() (picture, error) {
-	if err := f.Whole(); err != nil {
-		return picture{}, err
+// Open returns the image of a payload that [Accepts] accepts.
+func Open(in media.Payload) *Image {
+	h, err := readHeader(in.Data)
+	i := &Image{isHead: in.IsHead(), unit: in.Metadata.Unit("")}
+	if err == nil {
+		i.header = h.summary(isDepth(in))
 	}
-	h, err := readHeader(f.Data)
-	if err != nil {
-		return picture{}, err
-	}
-	return decode(f.Data, h)
-}
-
-// Summary returns "image/png image, 640x480, colour, brightness 0.42". If the pixels
-// cannot be read, it says what the header says.
-func (f File) Summary() string {
-	s, _, _ := f.Describe()
-	return s
-}
-
-// Describe returns the summary and the features from one decoding of the pixels.
-func (f File) Describe() (summary, kind string, vector []float32) {
-	h, err := readHeader(f.Data)
-	if err != nil {
-		return "", "", nil
-	}
-	size := ", " + strconv.Itoa(h.Width) + "x" + strconv.Itoa(h.Height)
-	depth := ""
-	// Depth cameras deliver 16-bit grey. Only the caller knows that it is depth.
-	if h.ColorModel == color.Gray16Model {
-		if isDepth(f.Payload) {
-			depth = "depth "
+	i.decode = sync.OnceValues(func() (picture, error) {
+		if err := cmp.Or(err, in.Whole()); err != nil {
+			return picture{}, err
 		}
-		size += ", 16-bit grey"
+		return decode(in.Data, h)
+	})
+	return i
+}
+
+func (h header) summary(depth bool) string {
+	size := ", " + strconv.Itoa(h.Width) + "x" + strconv.Itoa(h.Height)
+	if h.ColorModel != color.Gray16Model {
+		return "image/" + h.format + " image" + size
 	}
-	s := "image/" + h.format + " " + depth + "image" + size
-	if f.IsHead() {
-		return s, "", nil
-	}
-	p, err := decode(f.Data, h)
-	switch {
-	case errors.Is(err, errLimit):
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		s += ", truncated"
-	case errors.Is(err, errAnimated):
-		s += ", animated"
-	case err != nil:
-		s += ", damaged"
-	case p.values != nil:
-		s += p.values.stats().words(f.Metadata.Unit(""))
-		kind, vector, _ = p.values.features()
-	default:
-		g := p.grid()
-		s += g.words()
-		kind, vector = g.features()
-	}
-	return s, kind, vector
+	// Depth cameras deliver 16-bit grey. Only the caller knows that it is depth.
+	kind := map[bool]string{false: " image", true: " depth image"}[depth]
+	return "image/" + h.format + kind + size + ", 16-bit grey"
 }
 
 func isDepth(in media.Payload) bool { return in.Metadata.Text("kind") == "depth" }
 
-// decoder is a File or Pixels.
-type decoder interface{ decode() (picture, error) }
-
-func featuresOf(d decoder) (kind string, vector []float32, ok bool) {
-	p, err := d.decode()
-	if err != nil {
-		return "", nil, false
+// Summary returns "image/png image, 640x480, colour, brightness 0.42", "raw rgb8 image, 640x480,
+// colour, brightness 0.42" or "raw 32FC1 depth image, 640x480, 0.42 to 3.1 m, 12% missing". If the
+// pixels cannot be read, it says what the header says.
+func (i *Image) Summary() string {
+	if i.header == "" || i.isHead {
+		return i.header
 	}
-	return p.features()
-}
-
-func previewOf(d decoder, o media.PreviewOptions) (*media.Preview, error) {
-	p, err := d.decode()
-	if err != nil {
-		return nil, err
+	p, err := i.decode()
+	switch {
+	case i.raw && err != nil, errors.Is(err, errLimit):
+		return i.header
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return i.header + ", truncated"
+	case errors.Is(err, errAnimated):
+		return i.header + ", animated"
+	case err != nil:
+		return i.header + ", damaged"
+	case p.values != nil:
+		return i.header + p.values.stats().words(i.unit)
 	}
-	return p.preview(o)
+	return i.header + p.grid().words()
 }
 
 // Features returns a vector of the kind image/v2 or depth/v1.
-func (f File) Features() (kind string, vector []float32, ok bool) { return featuresOf(f) }
+func (i *Image) Features() (kind string, vector []float32, ok bool) {
+	switch p, err := i.decode(); {
+	case err != nil:
+		return "", nil, false
+	case p.values != nil:
+		return p.values.features()
+	default:
+		return imageKind, p.grid().features(), true
+	}
+}
 
-// Preview returns a smaller copy.
-func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) { return previewOf(f, o) }
-
-var errNoSamples = fmt.Errorf("%w in a picture; preview shows it", media.ErrNoSamples)
-
-// Samples returns an error: a picture has no samples.
-func (f File) Samples(media.SamplesOptions) (*media.Samples, error) { return nil, errNoSamples }
+// Samples returns an error: a picture has no samples. So an array of pixels is not read as a trace.
+func (i *Image) Samples(media.SamplesOptions) (*media.Samples, error) {
+	return nil, fmt.Errorf("%w in a picture; preview shows it", media.ErrNoSamples)
+}
 
 const (
 	// maxPixels is 64 megapixels, 8192 by 8192.
@@ -208,16 +195,15 @@ func decode(data []byte, h header) (p picture, err error) {
 	if err != nil {
 		return p, fmt.Errorf("the %s image of %dx%d pixels is cut or damaged: %w", h.format, h.Width, h.Height, err)
 	}
-	if grey, ok := img.(*image.Gray16); ok {
-		p.values = greyValues(grey)
-		return p, nil
+	if grey, ok := img.(*image.Gray16); ok { // 0 is a missing value, as depth cameras write it
+		mono16, _ := layoutOf("mono16")
+		return frame{grey.Rect.Dx(), grey.Rect.Dy(), "", mono16, grey.Stride, binary.BigEndian, grey.Pix}.picture(), nil
 	}
 	colours, ok := img.(image.RGBA64Image)
 	if !ok || img.Bounds().Empty() {
 		return p, fmt.Errorf("the %s image has pixels of type %T, which are not read", h.format, img)
 	}
-	p.colours = colours
-	return p, nil
+	return coloured(colours), nil
 }
 
 // bytesPerPixel is an upper estimate of what the decoders allocate.
@@ -243,17 +229,6 @@ func bytesPerPixel(data []byte, h header) int64 {
 		size *= 2
 	}
 	return size
-}
-
-// greyValues reads 0 as a missing value, as depth cameras write it.
-func greyValues(img *image.Gray16) *values {
-	r := img.Bounds()
-	return &values{r.Dx(), r.Dy(), func(x, y int) float64 {
-		if v := img.Gray16At(r.Min.X+x, r.Min.Y+y).Y; v != 0 {
-			return float64(v)
-		}
-		return math.NaN()
-	}}
 }
 
 var errAnimated = errors.New("it is animated, and only still pictures are read")

@@ -17,12 +17,6 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// Pixels is a frame as a camera driver delivers it, of the media type image/x-raw. The metadata
-// says how to read it, in the terms of ROS's sensor_msgs/Image: width, height, encoding (rgb8,
-// 32FC1, ...), step (bytes per row; the default has no gap between rows) and is_bigendian. A .npy
-// array whose kind is "image" or "depth" is read likewise; its header replaces the metadata.
-type Pixels struct{ media.Payload }
-
 // AcceptsPixels reports whether the payload is raw pixels, or an array that the
 // caller calls an image. The bytes of such an array could also be a trace.
 func AcceptsPixels(in media.Payload) bool { return in.Type == media.TypePixels || isArray(in) }
@@ -42,20 +36,37 @@ type frame struct {
 	data          []byte
 }
 
-// open checks that the data has exactly the size that the metadata claims.
-func (p Pixels) open() (frame, error) {
-	f, err := p.header()
-	if err != nil {
-		return f, err
+// OpenPixels returns the image of a payload that [AcceptsPixels] accepts: a frame as a camera driver
+// delivers it, of the media type image/x-raw. The metadata says how to read it, in the terms of ROS's
+// sensor_msgs/Image: width, height, encoding (rgb8, 32FC1, ...), step (bytes per row; the default has
+// no gap between rows) and is_bigendian. A .npy array whose kind is "image" or "depth" is read
+// likewise; its header replaces the metadata. The data has exactly the size that they claim.
+func OpenPixels(in media.Payload) *Image {
+	f, err := frameOf(in)
+	i := &Image{raw: true, isHead: in.IsHead()}
+	switch want := int64(f.step) * int64(f.height); {
+	case err != nil && isArray(in): // another format may be able to read it
+	case err != nil:
+		i.header = "raw image, " + err.Error()
+	default:
+		kind, usual := " image, ", ""
+		if isDepth(in) && f.layout.colour == nil {
+			kind = " depth image, "
+		}
+		i.header = "raw " + f.encoding + kind + strconv.Itoa(f.width) + "x" + strconv.Itoa(f.height)
+		// A depth image of ROS is what REP 118 says: metres in floating point, millimetres in whole numbers.
+		if isDepth(in) && !isArray(in) {
+			usual = map[string]string{"32FC1": "m", "16UC1": "mm"}[f.encoding]
+		}
+		i.unit = in.Metadata.Unit(usual)
+		if err = in.Whole(); err == nil && int64(len(f.data)) != want {
+			i.header += ", of the wrong size: " + media.Plural(int64(len(f.data)), "byte") + " for " + media.Thousands(want)
+			err = fmt.Errorf("%dx%d pixels of %s in rows of %d bytes are %d bytes; the data has %d",
+				f.width, f.height, f.encoding, f.step, want, len(f.data))
+		}
 	}
-	if err := p.Whole(); err != nil {
-		return f, err
-	}
-	if want := int64(f.step) * int64(f.height); int64(len(f.data)) != want {
-		return f, fmt.Errorf("%dx%d pixels of %s in rows of %d bytes are %d bytes; the data has %d",
-			f.width, f.height, f.encoding, f.step, want, len(f.data))
-	}
-	return f, nil
+	i.decode = func() (picture, error) { return f.picture(), err }
+	return i
 }
 
 const (
@@ -65,26 +76,26 @@ const (
 	maxStep = 8 * maxSide
 )
 
-func (p Pixels) header() (f frame, err error) {
-	if isArray(p.Payload) {
-		return arrayFrame(p.Data)
+func frameOf(in media.Payload) (f frame, err error) {
+	if isArray(in) {
+		return arrayFrame(in.Data)
 	}
-	f.data, f.order = p.Data, p.Metadata.Order()
-	if f.encoding = p.Metadata.Text("encoding"); f.encoding == "" {
+	f.data, f.order = in.Data, in.Metadata.Order()
+	if f.encoding = in.Metadata.Text("encoding"); f.encoding == "" {
 		return f, errors.New("metadata names no encoding of the pixels, such as rgb8 or 32FC1")
 	}
 	if f.layout, err = layoutOf(f.encoding); err == nil {
-		f.width, err = p.side("width")
+		f.width, err = side(in, "width")
 	}
 	if err == nil {
-		f.height, err = p.side("height")
+		f.height, err = side(in, "height")
 	}
 	if err != nil {
 		return f, err
 	}
 	row := f.width * f.layout.bytes
 	f.step = row
-	if given, ok := p.Metadata["step"]; ok {
+	if given, ok := in.Metadata["step"]; ok {
 		step, ok := media.Integer(given, maxStep)
 		if !ok || step < int64(row) {
 			return f, fmt.Errorf("step is %v; a row of %d pixels of %s takes at least %d bytes, and the limit is %d", given, f.width, f.encoding, row, maxStep)
@@ -94,10 +105,10 @@ func (p Pixels) header() (f frame, err error) {
 	return f, nil
 }
 
-func (p Pixels) side(name string) (int, error) {
-	n, ok := media.Integer(p.Metadata[name], maxSide)
+func side(in media.Payload, name string) (int, error) {
+	n, ok := media.Integer(in.Metadata[name], maxSide)
 	if !ok || n == 0 {
-		return 0, fmt.Errorf("metadata %s is %v; give a whole number of pixels from 1 to %d", name, p.Metadata[name], maxSide)
+		return 0, fmt.Errorf("metadata %s is %v; give a whole number of pixels from 1 to %d", name, in.Metadata[name], maxSide)
 	}
 	return int(n), nil
 }
@@ -118,98 +129,44 @@ func arrayFrame(data []byte) (f frame, err error) {
 		3: {"u1": "rgb8"},
 		4: {"u1": "rgba8"},
 	}
-	encoding, ok := encodings[channels][strings.TrimLeft(h.Descr, "<>=|")]
+	typ, _ := npy.Lookup(h.Descr)
+	encoding, ok := encodings[channels][typ.Code]
 	if !ok || h.Fortran || len(h.Shape) < 2 || len(h.Shape) > 3 {
 		return f, fmt.Errorf("the .npy array of shape %v and elements %s is not read as an image; "+
 			"give float32, uint16 or uint8 by rows and columns, or uint8 with 3 or 4 channels, in C order", h.Shape, h.Descr)
 	}
-	f = frame{width: h.Shape[1], height: h.Shape[0], encoding: encoding, order: binary.LittleEndian, data: h.Rest}
+	f = frame{width: h.Shape[1], height: h.Shape[0], encoding: encoding, order: typ.Order, data: h.Rest}
 	if slices.Min(h.Shape) < 1 || max(f.width, f.height) > maxSide {
 		return f, fmt.Errorf("the .npy image has %dx%d pixels; a side has 1 to %d", f.width, f.height, maxSide)
-	}
-	if h.Descr[0] == '>' {
-		f.order = binary.BigEndian
 	}
 	f.layout, err = layoutOf(encoding)
 	f.step = f.width * f.layout.bytes
 	return f, err
 }
 
-// Summary returns "raw rgb8 image, 640x480, colour, brightness 0.42" or "raw 32FC1
-// depth image, 640x480, 0.42 to 3.1 m, 12% missing".
-func (p Pixels) Summary() string {
-	f, err := p.header()
-	if err != nil {
-		// Another format may be able to read the array.
-		if isArray(p.Payload) {
-			return ""
-		}
-		return "raw image, " + err.Error()
-	}
-	kind := " image, "
-	if isDepth(p.Payload) && f.layout.colour == nil {
-		kind = " depth image, "
-	}
-	s := "raw " + f.encoding + kind + strconv.Itoa(f.width) + "x" + strconv.Itoa(f.height)
-	if p.IsHead() {
-		return s
-	}
-	if _, err := p.open(); err != nil {
-		return s + ", of the wrong size: " + media.Plural(int64(len(f.data)), "byte") + " for " + media.Thousands(int64(f.step)*int64(f.height))
-	}
-	if f.layout.value != nil {
-		return s + f.picture().values.stats().words(p.unit(f))
-	}
-	return s + f.picture().grid().words()
-}
-
-// unit is what metadata says, and otherwise for a depth image of ROS what REP 118
-// says: metres for floating point, millimetres for whole numbers.
-func (p Pixels) unit(f frame) string {
-	usual := ""
-	if isDepth(p.Payload) && !isArray(p.Payload) {
-		usual = map[string]string{"32FC1": "m", "16UC1": "mm"}[f.encoding]
-	}
-	return p.Metadata.Unit(usual)
-}
-
-// Features returns a vector of the kind image/v2 or depth/v1.
-func (p Pixels) Features() (kind string, vector []float32, ok bool) { return featuresOf(p) }
-
-// Preview returns a smaller copy.
-func (p Pixels) Preview(o media.PreviewOptions) (*media.Preview, error) { return previewOf(p, o) }
-
-func (p Pixels) decode() (picture, error) {
-	f, err := p.open()
-	return f.picture(), err
-}
-
-// Samples returns an error: a picture has no samples. So an array of pixels is not read as a trace.
-func (p Pixels) Samples(media.SamplesOptions) (*media.Samples, error) { return nil, errNoSamples }
-
-// layout is the arrangement of the bytes of a pixel. Either colour or value is nil.
+// layout is the arrangement of the bytes of a pixel: of a colour, or of one number.
 type layout struct {
 	bytes  int // per pixel; in the 4:2:2 encodings two pixels share four
 	colour func(f *frame, x, y int) color.RGBA64
-	value  func(f *frame, x, y int) float64
+	value  string // the type of the number
 }
 
 // layoutOf finds a layout by any name of its encoding in ROS's sensor_msgs/image_encodings.
 func layoutOf(encoding string) (layout, error) {
 	layouts := map[string]layout{
-		"mono8":       {1, channelsAt(0, 0, 0, -1), nil},
-		"rgb8":        {3, channelsAt(0, 1, 2, -1), nil},
-		"bgr8":        {3, channelsAt(2, 1, 0, -1), nil},
-		"rgba8":       {4, channelsAt(0, 1, 2, 3), nil},
-		"bgra8":       {4, channelsAt(2, 1, 0, 3), nil},
-		"mono16":      {2, nil, uint16Value},
-		"32FC1":       {4, nil, float32Value},
-		"bayer_rggb8": {1, bayer(0, 0), nil},
-		"bayer_bggr8": {1, bayer(1, 1), nil},
-		"bayer_gbrg8": {1, bayer(0, 1), nil},
-		"bayer_grbg8": {1, bayer(1, 0), nil},
-		"yuv422":      {2, interleaved(1, 0, 2), nil},
-		"yuv422_yuy2": {2, interleaved(0, 1, 3), nil},
+		"mono8":       {1, channelsAt(0, 0, 0, -1), ""},
+		"rgb8":        {3, channelsAt(0, 1, 2, -1), ""},
+		"bgr8":        {3, channelsAt(2, 1, 0, -1), ""},
+		"rgba8":       {4, channelsAt(0, 1, 2, 3), ""},
+		"bgra8":       {4, channelsAt(2, 1, 0, 3), ""},
+		"mono16":      {2, nil, "u2"},
+		"32FC1":       {4, nil, "f4"},
+		"bayer_rggb8": {1, bayer(0, 0), ""},
+		"bayer_bggr8": {1, bayer(1, 1), ""},
+		"bayer_gbrg8": {1, bayer(0, 1), ""},
+		"bayer_grbg8": {1, bayer(1, 0), ""},
+		"yuv422":      {2, interleaved(1, 0, 2), ""},
+		"yuv422_yuy2": {2, interleaved(0, 1, 3), ""},
 	}
 	for alias, name := range map[string]string{"8UC1": "mono8", "8UC3": "bgr8", "8UC4": "bgra8", "16UC1": "mono16", "uyvy": "yuv422", "yuyv": "yuv422_yuy2"} {
 		layouts[alias] = layouts[name]
@@ -222,12 +179,22 @@ func layoutOf(encoding string) (layout, error) {
 	return l, nil
 }
 
-// picture shows the frame through its layout. The frame must have passed open.
+// picture shows the frame through its layout. The data must have the size of the frame.
 func (f frame) picture() picture {
-	if f.layout.value != nil {
-		return picture{values: &values{f.width, f.height, func(x, y int) float64 { return f.layout.value(&f, x, y) }}}
+	if f.layout.value == "" {
+		return coloured(&f)
 	}
-	return picture{colours: &f}
+	typ, _ := npy.Lookup(f.layout.value)
+	typ.Order = f.order
+	// A value that is 0 or not finite is missing: REP 118 lets depth cameras write these where they see
+	// nothing.
+	at := func(x, y int) float64 {
+		if v := typ.Float(f.data[y*f.step+typ.Size*x:]); v != 0 && media.Finite(v) {
+			return v
+		}
+		return math.NaN()
+	}
+	return picture{size: image.Pt(f.width, f.height), values: &values{f.width, f.height, at}}
 }
 
 func (f *frame) ColorModel() color.Model        { return color.RGBA64Model }
@@ -277,24 +244,6 @@ func interleaved(luma, blue, red int) func(*frame, int, int) color.RGBA64 {
 		}
 		return videoColour(float64(row[2*x+luma]), b, r)
 	}
-}
-
-// A value that is 0 or not finite is missing: REP 118 lets depth cameras write these
-// where they see nothing.
-
-func uint16Value(f *frame, x, y int) float64 {
-	if v := f.order.Uint16(f.data[y*f.step+2*x:]); v != 0 {
-		return float64(v)
-	}
-	return math.NaN()
-}
-
-func float32Value(f *frame, x, y int) float64 {
-	v := float64(math.Float32frombits(f.order.Uint32(f.data[y*f.step+4*x:])))
-	if v == 0 || !media.Finite(v) {
-		return math.NaN()
-	}
-	return v
 }
 
 // videoColour is ITU-R BT.601 with luma from 16 to 235 and chroma around 128.

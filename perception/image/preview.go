@@ -23,10 +23,13 @@ const (
 	fewPixels = 128 * 128
 )
 
-// preview returns a smaller copy: a JPEG if the picture is opaque and large, and otherwise a PNG.
-func (p picture) preview(o media.PreviewOptions) (*media.Preview, error) {
-	width, height := p.size()
-	w, h := fit(width, height, o)
+// Preview returns a smaller copy: a JPEG if the picture is opaque and large, and otherwise a PNG.
+func (i *Image) Preview(o media.PreviewOptions) (*media.Preview, error) {
+	p, err := i.decode()
+	if err != nil {
+		return nil, err
+	}
+	w, h := fit(p.size.X, p.size.Y, o)
 	var small *image.NRGBA
 	if p.values != nil {
 		small = p.values.draw(w, h)
@@ -35,8 +38,7 @@ func (p picture) preview(o media.PreviewOptions) (*media.Preview, error) {
 	}
 	out := &media.Preview{MediaType: "image/png", Width: small.Rect.Dx(), Height: small.Rect.Dy()}
 	var b bytes.Buffer
-	var err error
-	if p.values == nil && small.Opaque() && width*height > fewPixels {
+	if p.values == nil && small.Opaque() && p.size.X*p.size.Y > fewPixels {
 		out.MediaType = "image/jpeg"
 		err = jpeg.Encode(&b, small, &jpeg.Options{Quality: previewQuality})
 	} else {
@@ -47,13 +49,6 @@ func (p picture) preview(o media.PreviewOptions) (*media.Preview, error) {
 	}
 	out.Data = b.Bytes()
 	return out, nil
-}
-
-func (p picture) size() (width, height int) {
-	if p.values != nil {
-		return p.values.width, p.values.height
-	}
-	return p.colours.Bounds().Dx(), p.colours.Bounds().Dy()
 }
 
 // fit returns the largest size of the same shape within the options. It is not larger

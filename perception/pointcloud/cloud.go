@@ -84,13 +84,18 @@ func isArray(in media.Payload) bool {
 	return in.Metadata.IsKind("cloud") && bytes.HasPrefix(in.Data, []byte(media.NPYMagic))
 }
 
-// source is what the header of a cloud says, and how to read its points.
+// source is what the header of a cloud says, and the data of its points: a line for each, or records
+// of equal size in rows.
 type source struct {
-	form   string // how the points are written
-	points int64
-	fields []field
-	// each calls f with every point in order. The values are valid until f returns.
-	each func(f func(*values)) error
+	form          string // how the points are written
+	points        int64
+	fields        []field
+	data          []byte
+	isText        bool
+	need          int64 // bytes that the records take
+	width, height int64
+	rowStep       int64 // bytes
+	stride        int64 // bytes from a value of a field to the next point's
 }
 
 func open(in media.Payload) (*source, error) {
@@ -159,27 +164,19 @@ type collector struct {
 	stride, valid             int
 	last                      values         // of the last point with a position
 	packed, rgb, hasIntensity bool           // what the points have
-	colorScale                [slots]float64 // from the number in the file to 0..255
+	colorScale                [slots]float64 // from the number in the file to 0..255; 0 without the field
 }
 
 func newCollector(f *source, limit int) *collector {
 	c := &collector{limit: limit, stride: 1}
-	var has [slots]bool
+	s := &c.colorScale
 	for _, field := range f.fields {
-		if field.slot == unused {
-			continue
-		}
-		has[field.slot] = true
-		c.colorScale[field.slot] = 1
-		switch field.typ.Code {
-		case "f4", "f8":
-			c.colorScale[field.slot] = 255
-		case "u2":
-			c.colorScale[field.slot] = 1.0 / 257
+		if field.slot != unused {
+			s[field.slot] = cmp.Or(map[string]float64{"f4": 255, "f8": 255, "u2": 1.0 / 257}[field.typ.Code], 1)
 		}
 	}
-	c.rgb = has[slotRed] && has[slotGreen] && has[slotBlue]
-	c.packed, c.hasIntensity = has[slotPacked] && !c.rgb, has[slotIntensity]
+	c.rgb = s[slotRed] > 0 && s[slotGreen] > 0 && s[slotBlue] > 0
+	c.packed, c.hasIntensity = s[slotPacked] > 0 && !c.rgb, s[slotIntensity] > 0
 	return c
 }
 

@@ -1,7 +1,6 @@
 package pointcloud
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -56,50 +55,36 @@ func (f File) Features() (kind string, vector []float32, ok bool) {
 		radii.Add(math.Hypot(p[0]-m.Mean[0], p[1]-m.Mean[1]) / (2.5 * m.Radius))
 	}
 	vector = append(append(vector, heights.Roots()...), radii.Roots()...)
-	for _, v := range []float64{m.Linearity(), m.Planarity(), m.Sphericity(), math.Abs(m.Axes[2][2])} {
+	d := m.Deviations
+	for _, v := range []float64{(d[0] - d[1]) / d[0], (d[1] - d[2]) / d[0], d[2] / d[0], math.Abs(m.Axes[2][2])} {
 		vector = append(vector, float32(shape.AxesWeight*v))
 	}
 	return cloudKind, append(vector, float32(shape.SizeWeight*math.Log(m.Radius))), true
 }
 
 // thin replaces the points in each cell of a grid by their mean.
-func thin(c *Cloud) [][3]float64 {
-	side := 0.0
+func thin(c *Cloud) (out [][3]float64) {
+	side := math.SmallestNonzeroFloat64
 	for i := range c.Min {
 		side = max(side, float64(c.Max[i])-float64(c.Min[i]))
 	}
-	type placed struct {
-		cell  int
-		point [3]float64
+	const cellsOfAxis = gridCells + 1 // the last is that of the farthest point
+	sums := make([][3]float64, cellsOfAxis*cellsOfAxis*cellsOfAxis)
+	counts := make([]float64, len(sums))
+	for p := range slices.Chunk(c.Positions, 3) {
+		cell := 0
+		for axis, v := range p {
+			cell = cell*cellsOfAxis + int((float64(v)-float64(c.Min[axis]))/side*gridCells)
+		}
+		for axis, v := range p {
+			sums[cell][axis] += float64(v)
+		}
+		counts[cell]++
 	}
-	all := make([]placed, 0, len(c.Positions)/3)
-	for i := 0; i < len(c.Positions); i += 3 {
-		var p placed
-		for axis := range 3 {
-			v := float64(c.Positions[i+axis])
-			p.point[axis] = v
-			at := 0.0
-			if side > 0 {
-				at = (v - float64(c.Min[axis])) / side * gridCells
-			}
-			p.cell = p.cell*(gridCells+1) + int(at)
+	for cell, n := range counts {
+		if s := sums[cell]; n > 0 {
+			out = append(out, [3]float64{s[0] / n, s[1] / n, s[2] / n})
 		}
-		all = append(all, p)
-	}
-	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.cell, b.cell) })
-	var out [][3]float64
-	for i := 0; i < len(all); {
-		var sum [3]float64
-		from := i
-		for ; i < len(all) && all[i].cell == all[from].cell; i++ {
-			for axis := range sum {
-				sum[axis] += all[i].point[axis]
-			}
-		}
-		for axis := range sum {
-			sum[axis] /= float64(i - from)
-		}
-		out = append(out, sum)
 	}
 	return out
 }
@@ -107,10 +92,9 @@ func thin(c *Cloud) [][3]float64 {
 // pairHistogram chooses the same pairs for equal numbers of points.
 func pairHistogram(points [][3]float64) []float32 {
 	random := rand.New(rand.NewPCG(1, 2))
-	distances, sum := make([]float64, pairs), 0.0
+	distances := make([]float64, pairs)
 	for i := range distances {
 		distances[i] = shape.Distance(points[random.IntN(len(points))], points[random.IntN(len(points))])
-		sum += distances[i]
 	}
-	return shape.DistanceRoots(distances, sum, pairBins)
+	return shape.DistanceRoots(distances, pairBins)
 }

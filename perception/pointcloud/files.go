@@ -16,20 +16,6 @@ import (
 // headers take a few hundred.
 const maxHeader = 8 << 10
 
-// headerLines calls f with the words of each header line until f returns false, and
-// returns what follows that line.
-func headerLines(data []byte, f func(words []string) bool) (rest []byte, ended bool) {
-	at := 0
-	for line := range bytes.Lines(data[:min(len(data), maxHeader)]) {
-		at += len(line)
-		words := strings.Fields(string(line))
-		if len(words) > 0 && !f(words) {
-			return data[at:], true
-		}
-	}
-	return nil, false
-}
-
 // A PCD file of the Point Cloud Library is a header of lines, each a word and its values, of which
 // the last is DATA. Then come the points: a line each (ascii) or as records (binary). Compressed
 // points (binary_compressed) are not read.
@@ -50,15 +36,20 @@ func IsPCD(data []byte) bool {
 }
 
 func openPCD(data []byte) (*source, error) {
-	words := map[string][]string{}
-	body, ok := headerLines(data, func(line []string) bool {
-		words[line[0]] = line[1:]
-		return line[0] != "DATA"
-	})
-	if !ok || len(words["DATA"]) != 1 {
+	words, at := map[string][]string{}, 0
+	for line := range bytes.Lines(data[:min(len(data), maxHeader)]) {
+		at += len(line)
+		if fields := strings.Fields(string(line)); len(fields) > 0 {
+			words[fields[0]] = fields[1:]
+		}
+		if words["DATA"] != nil {
+			break
+		}
+	}
+	if len(words["DATA"]) != 1 {
 		return nil, fmt.Errorf("the PCD header has no line DATA within %d bytes", maxHeader)
 	}
-	f := &source{form: words["DATA"][0]}
+	f := &source{form: words["DATA"][0], data: data[at:], height: 1}
 	var err error
 	if f.points, err = pcdPoints(words); err == nil {
 		f.fields, err = pcdFields(words)
@@ -68,10 +59,13 @@ func openPCD(data []byte) (*source, error) {
 	}
 	switch f.form {
 	case "ascii":
-		f.each = func(yield func(*values)) error { return walkText(body, f.points, f.fields, yield) }
+		f.isText = true
 	case "binary":
-		step := int64(layOut(f.fields))
-		f.each = (&records{data: body, need: f.points * step, width: f.points, height: 1, stride: step}).each(f.fields)
+		for i := range f.fields {
+			f.fields[i].offset = int(f.stride)
+			f.stride += int64(f.fields[i].bytes())
+		}
+		f.width, f.need = f.points, f.points*f.stride
 	default:
 		return nil, fmt.Errorf("PCD data %q is not read; use ascii or binary (pcl_convert_pcd_ascii_binary IN OUT 1)", media.Clean(f.form, media.MaxName))
 	}
@@ -79,32 +73,20 @@ func openPCD(data []byte) (*source, error) {
 }
 
 func pcdPoints(words map[string][]string) (int64, error) {
-	read := func(key string) (int64, error) {
+	keys, points := []string{"WIDTH", "HEIGHT"}, int64(1)
+	if words["POINTS"] != nil {
+		keys = []string{"POINTS"}
+	}
+	for _, key := range keys {
 		if len(words[key]) != 1 {
 			return 0, fmt.Errorf("the PCD header has no line %s with a number", key)
 		}
-		return parseCount(words[key][0])
+		n, err := strconv.ParseUint(words[key][0], 10, 31)
+		if points *= int64(n); err != nil || points > math.MaxInt32 {
+			return 0, errPointCount
+		}
 	}
-	if words["POINTS"] != nil {
-		return read("POINTS")
-	}
-	width, err := read("WIDTH")
-	if err != nil {
-		return 0, err
-	}
-	height, err := read("HEIGHT")
-	if err == nil && width*height > math.MaxInt32 {
-		err = errPointCount
-	}
-	return width * height, err
-}
-
-func parseCount(s string) (int64, error) {
-	n, err := strconv.ParseUint(s, 10, 31)
-	if err != nil {
-		return 0, errPointCount
-	}
-	return int64(n), nil
+	return points, nil
 }
 
 func pcdFields(words map[string][]string) ([]field, error) {

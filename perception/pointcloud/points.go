@@ -41,64 +41,40 @@ func newField(name, code string, order binary.ByteOrder) field {
 
 func (f field) bytes() int { return f.typ.Size * f.count }
 
-// bits returns the type by which the field is read from bytes: a packed colour is the
-// bits of a float, which need not be a number.
-func (f field) bits() npy.Type {
-	if f.slot == slotPacked && f.typ.Size == 4 {
-		t, _ := npy.Lookup("u4")
-		t.Order = f.typ.Order
-		return t
+// each calls yield with every point in order. The values are valid until yield returns.
+func (s *source) each(yield func(*values)) error {
+	if s.isText {
+		return s.eachLine(yield)
 	}
-	return f.typ
-}
-
-// layOut places the fields one after another and returns the bytes of a point.
-func layOut(fields []field) (step int) {
-	for i := range fields {
-		fields[i].offset = step
-		step += fields[i].bytes()
+	if s.need > int64(len(s.data)) {
+		return fmt.Errorf("the %d points need %d bytes; %d are there", s.points, s.need, len(s.data))
 	}
-	return step
-}
-
-// records are points of equal size.
-type records struct {
-	data          []byte
-	need          int64 // bytes that the points take
-	width, height int64
-	rowStep       int64 // bytes
-	stride        int64 // bytes from a value of a field to the next point's
-}
-
-// each returns the function that reads the fields of all points.
-func (r *records) each(fields []field) func(func(*values)) error {
-	used := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return f.slot == unused })
-	for i := range used {
-		used[i].typ = used[i].bits()
-	}
-	return func(yield func(*values)) error {
-		if r.need > int64(len(r.data)) {
-			return fmt.Errorf("the %d points need %d bytes; %d are there", r.width*r.height, r.need, len(r.data))
+	used := slices.DeleteFunc(slices.Clone(s.fields), func(f field) bool { return f.slot == unused })
+	for i, f := range used {
+		// A packed colour is the bits of a float, which need not be a number.
+		if f.slot == slotPacked && f.typ.Size == 4 {
+			used[i].typ = newField("", "u4", f.typ.Order).typ
 		}
-		for row := range r.height {
-			for column := range r.width {
-				var v values
-				for i := range used {
-					at := row*r.rowStep + column*r.stride + int64(used[i].offset)
-					v[used[i].slot] = used[i].typ.Float(r.data[at:])
-				}
-				yield(&v)
+	}
+	for row := range s.height {
+		for column := range s.width {
+			var v values
+			for i := range used {
+				at := row*s.rowStep + column*s.stride + int64(used[i].offset)
+				v[used[i].slot] = used[i].typ.Float(s.data[at:])
 			}
+			yield(&v)
 		}
-		return nil
 	}
+	return nil
 }
 
-// walkText reads a point per line. Blank lines are skipped.
-func walkText(data []byte, points int64, fields []field, yield func(*values)) error {
-	for n := int64(0); n < points; {
+// eachLine skips blank lines.
+func (s *source) eachLine(yield func(*values)) error {
+	data := s.data
+	for n := int64(0); n < s.points; {
 		if len(data) == 0 {
-			return fmt.Errorf("the data ends within point %d of %d", n+1, points)
+			return fmt.Errorf("the data ends within point %d of %d", n+1, s.points)
 		}
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
 		data = rest
@@ -107,7 +83,7 @@ func walkText(data []byte, points int64, fields []field, yield func(*values)) er
 		}
 		n++
 		var v values
-		if err := readLine(line, fields, &v); err != nil {
+		if err := readLine(line, s.fields, &v); err != nil {
 			return fmt.Errorf("point %d: %w", n, err)
 		}
 		yield(&v)
@@ -181,25 +157,22 @@ func openPointCloud2(in media.Payload) (*source, error) {
 		}
 		sizes[key] = n
 	}
-	step := sizes["point_step"]
-	r := records{data: in.Data, width: sizes["width"], height: sizes["height"], rowStep: sizes["row_step"], stride: step}
-	order := in.Metadata.Order()
-	f := &source{form: "PointCloud2", points: r.width * r.height}
-	if f.points > math.MaxInt32 {
+	f := &source{
+		form: "PointCloud2", data: in.Data,
+		width: sizes["width"], height: sizes["height"], rowStep: sizes["row_step"], stride: sizes["point_step"],
+	}
+	if f.points = f.width * f.height; f.points > math.MaxInt32 {
 		return nil, errPointCount
 	}
-	if r.rowStep < r.width*step {
-		return nil, fmt.Errorf("row_step %d is less than %d points of %d bytes", r.rowStep, r.width, step)
-	}
-	var err error
-	if f.fields, err = pointFields(in.Metadata["fields"], step, order); err != nil {
-		return nil, err
+	if f.rowStep < f.width*f.stride {
+		return nil, fmt.Errorf("row_step %d is less than %d points of %d bytes", f.rowStep, f.width, f.stride)
 	}
 	if f.points > 0 { // the last row may end with its last point; both terms are below 2^62
-		r.need = (r.height-1)*r.rowStep + r.width*step
+		f.need = (f.height-1)*f.rowStep + f.width*f.stride
 	}
-	f.each = r.each(f.fields)
-	return f, nil
+	var err error
+	f.fields, err = pointFields(in.Metadata["fields"], f.stride, in.Metadata.Order())
+	return f, err
 }
 
 // datatypes are the types by the codes of sensor_msgs/PointField, from 1.
@@ -244,22 +217,16 @@ func openArray(in media.Payload) (*source, error) {
 	if len(h.Shape) != 2 || h.Shape[1] != 3 && h.Shape[1] != 4 {
 		return nil, errors.New("a point cloud as a .npy array is N by 3 (x y z) or N by 4 (x y z intensity)")
 	}
-	columns := h.Shape[1]
-	f := &source{form: "array of " + media.Clean(h.Descr, media.MaxName), points: int64(h.Shape[0])}
-	r := records{data: h.Rest, width: f.points, height: 1}
+	rows, columns := h.Shape[0], h.Shape[1]
+	f := &source{form: "array of " + media.Clean(h.Descr, media.MaxName), points: int64(rows), data: h.Rest, width: int64(rows), height: 1}
 	// In Fortran order a column is one block.
 	step, stride := typ.Size, typ.Size*columns
 	if h.Fortran {
-		step, stride = typ.Size*h.Shape[0], typ.Size
+		step, stride = typ.Size*rows, typ.Size
 	}
-	r.stride = int64(stride)
+	f.stride, f.need = int64(stride), f.points*int64(columns*typ.Size)
 	for i, name := range []string{"x", "y", "z", "intensity"}[:columns] {
 		f.fields = append(f.fields, field{name: name, typ: typ, count: 1, offset: i * step})
 	}
-	if err := assign(f.fields); err != nil {
-		return nil, err
-	}
-	r.need = f.points * int64(columns*typ.Size)
-	f.each = r.each(f.fields)
-	return f, nil
+	return f, assign(f.fields)
 }

@@ -338,38 +338,37 @@ func (p *plot) path(c int, frame draw.Box, panel panel) string {
 	if columns < 1 {
 		return ""
 	}
-	pen := pen{}
-	if p.s.Len() <= min(2*columns, p.points) {
-		for i := range p.s.Len() {
-			v := p.s.plotted(i, c)
-			if math.IsNaN(v) || p.gapBefore(i) {
-				pen.lift()
-			}
-			if !math.IsNaN(v) {
-				pen.to(frame.Left+p.share(i)*frame.Width(), panel.y(v, frame))
-			}
+	samples := p.s.Len()
+	single := samples <= min(2*columns, p.points)
+	column := func(i int) int {
+		if single {
+			return i
 		}
-		return pen.path()
+		return min(int(p.share(i)*float64(columns)), columns-1)
 	}
-	for i := 0; i < p.s.Len(); {
-		column := p.column(i, columns)
+	pen := pen{}
+	for i := 0; i < samples; {
+		share, here := p.share(i), column(i)
 		smallest, largest := math.Inf(1), math.Inf(-1)
-		for ; i < p.s.Len() && p.column(i, columns) == column; i++ {
-			if p.gapBefore(i) {
+		for ; i < samples && column(i) == here; i++ {
+			if i > 0 && p.s.Times != nil && p.s.Times[i]-p.s.Times[i-1] >= p.gap {
 				pen.lift()
 			}
 			if v := p.s.plotted(i, c); !math.IsNaN(v) {
 				smallest, largest = min(smallest, v), max(largest, v)
 			}
 		}
-		if smallest <= largest {
-			x := frame.Left + (float64(column)+0.5)/float64(columns)*frame.Width()
-			pen.span(x, panel.y(smallest, frame), panel.y(largest, frame))
-		} else {
+		if smallest > largest {
 			pen.lift()
+			continue
 		}
+		if !single {
+			share = (float64(here) + 0.5) / float64(columns)
+		}
+		pen.span(frame.Left+share*frame.Width(), panel.y(smallest, frame), panel.y(largest, frame))
 	}
-	return pen.path()
+	pen.lift()
+	return string(pen.buf)
 }
 
 // share is where sample i lies on the time axis, 0 to 1.
@@ -383,41 +382,27 @@ func (p *plot) share(i int) float64 {
 	return float64(i) / float64(p.s.Len()-1)
 }
 
-func (p *plot) column(i, columns int) int {
-	return min(int(p.share(i)*float64(columns)), columns-1)
-}
-
-func (p *plot) gapBefore(i int) bool {
-	return i > 0 && p.s.Times != nil && p.s.Times[i]-p.s.Times[i-1] >= p.gap
-}
-
 type pen struct {
-	buf   []byte
-	down  bool
-	alone bool // the last point is the only one of its line
-	y     float64
+	buf    []byte
+	points int // of the line that is drawn
+	y      float64
 }
 
+// lift ends the line. A single point is a short dash, so that it is visible.
 func (p *pen) lift() {
-	p.dot()
-	p.down = false
-}
-
-// dot makes a single point visible as a short dash.
-func (p *pen) dot() {
-	if p.down && p.alone {
+	if p.points == 1 {
 		p.buf = append(p.buf, "m-1.5 0h3"...)
 	}
-	p.alone = false
+	p.points = 0
 }
 
 func (p *pen) to(x, y float64) {
-	if p.down {
+	if p.points > 0 {
 		p.buf = append(p.buf, ' ')
 	} else {
 		p.buf = append(p.buf, 'M')
 	}
-	p.down, p.alone = true, !p.down
+	p.points++
 	p.buf = append(draw.AppendCoord(p.buf, x), ' ')
 	p.buf = draw.AppendCoord(p.buf, y)
 	p.y = y
@@ -425,16 +410,11 @@ func (p *pen) to(x, y float64) {
 
 // span draws a vertical line at x, the nearer end first.
 func (p *pen) span(x, low, high float64) {
-	if p.down && math.Abs(high-p.y) < math.Abs(low-p.y) {
+	if p.points > 0 && math.Abs(high-p.y) < math.Abs(low-p.y) {
 		low, high = high, low
 	}
 	p.to(x, low)
 	if math.Abs(high-low) >= 0.05 {
 		p.to(x, high)
 	}
-}
-
-func (p *pen) path() string {
-	p.dot()
-	return string(p.buf)
 }

@@ -1,7 +1,9 @@
 package timeseries
 
 import (
+	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,15 +92,10 @@ func (s *Series) rest(c int) (level float64, found bool) {
 	if len(taken) == 0 {
 		return 0, false
 	}
-	candidates := []float64{taken[0], taken[len(taken)-1]}
+	first, last := taken[0], taken[len(taken)-1]
 	slices.Sort(taken)
-	level = taken[len(taken)/2]
-	for _, v := range candidates {
-		if math.Abs(v) < math.Abs(level) {
-			level = v
-		}
-	}
-	return level, true
+	byMagnitude := func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) }
+	return slices.MinFunc([]float64{taken[len(taken)/2], first, last}, byMagnitude), true
 }
 
 // gapFactor is the number of median intervals from which an interval is a gap.
@@ -149,7 +146,7 @@ func (s *Series) classify() (what string, channels []int) {
 		switch {
 		case isWrench && axes[c] >= wrenchForces:
 		case s.kind == kindIMU && !isAcceleration(name):
-		case s.kind == kindJoints && jointPart(name) > 0:
+		case s.kind == kindJoints && !isPosition(name):
 		default:
 			channels = append(channels, c)
 		}
@@ -175,13 +172,13 @@ func isAcceleration(name string) bool {
 	return strings.Contains(name, "acc") || len(name) == 2 && name[0] == 'a'
 }
 
-// jointParts are the suffixes of a channel's name that tell which quantity of the joint it is.
-var jointParts = [][]string{{"position", "pos", "q"}, {"velocity", "vel", "qd", "dq"}, {"effort", "eff", "torque", "tau", "current", "temperature"}}
+// notPositions are the suffixes of a channel's name that tell another quantity of the joint.
+var notPositions = []string{"velocity", "vel", "qd", "dq", "effort", "eff", "torque", "tau", "current", "temperature"}
 
-// jointPart returns the index in jointParts of the word after the last separator; 0 is a position or unknown.
-func jointPart(name string) int {
+// isPosition reports whether the word after the last separator names no other quantity.
+func isPosition(name string) bool {
 	part := name[strings.LastIndexAny(name, "._/ ")+1:]
-	return max(0, slices.IndexFunc(jointParts, func(words []string) bool { return part != name && slices.Contains(words, part) }))
+	return part == name || !slices.Contains(notPositions, part)
 }
 
 // wrenchAxes are the axes of a wrench: three forces, then three torques.
@@ -199,19 +196,20 @@ func (s *Series) wrenchOrder() (axes [6]int, ok bool) {
 	if s.Width != len(axes) {
 		return axes, false
 	}
-	var seen [6]bool
-	found := 0
+	seen := [6]bool{}
 	for c, name := range s.Channels {
-		if axis, ok := wrenchAxis(name); ok && !seen[axis] {
+		if axis, ok := wrenchAxis(name); ok {
 			seen[axis], axes[c] = true, axis
-			found++
 		}
 	}
-	if found == len(axes) {
+	if !slices.Contains(seen[:], false) {
 		return axes, true
 	}
 	return [6]int{0, 1, 2, 3, 4, 5}, s.isWrench()
 }
+
+// wrenchName matches a quantity, of which only a force is a group, and its axis.
+var wrenchName = regexp.MustCompile(strings.ReplaceAll(`(?:^|_)(?:(f|force_)|[tm]|torque_|moment_)_*([xyz])_*$`, "_", `[-._/ \[\]]`))
 
 // wrenchAxis accepts Fx, fx, force.x, force_x and /ft/wrench/force/x, and the same
 // names of torques, which are also written Mx (moment).
@@ -219,26 +217,15 @@ func wrenchAxis(name string) (int, bool) {
 	if len(name) > 2*media.MaxName {
 		return 0, false
 	}
-	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("._/- []", r) })
-	if len(parts) == 0 {
+	found := wrenchName.FindStringSubmatch(strings.ToLower(name))
+	if found == nil {
 		return 0, false
 	}
-	last := parts[len(parts)-1]
-	quantity, axis := last[:1], last[1:]
-	if len(last) == 1 && len(parts) > 1 {
-		quantity, axis = parts[len(parts)-2], last
+	axis := strings.Index("xyz", found[2])
+	if found[1] == "" {
+		axis += wrenchForces
 	}
-	i := strings.Index("xyz", axis)
-	if i < 0 || len(axis) != 1 {
-		return 0, false
-	}
-	switch quantity {
-	case "f", "force":
-		return i, true
-	case "t", "m", "torque", "moment":
-		return wrenchForces + i, true
-	}
-	return 0, false
+	return axis, true
 }
 
 func wrenchQuantity(axis int) string {

@@ -2,6 +2,7 @@ package timeseries
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"math"
@@ -15,26 +16,21 @@ import (
 // readText reads a table of numbers with one sample per line. A comment above the first sample is
 // a header if it has as many fields, as numpy.savetxt writes it.
 func readText(data []byte, minSamples int) (*Series, error) {
-	t, err := readTable(data)
+	s, err := ReadTable(data)
 	if err != nil {
 		return nil, err
 	}
-	if t.s.Len() < minSamples {
-		return nil, fmt.Errorf("the text holds %d sample; a trace in plain text has at least %d", t.s.Len(), minSamples)
+	if s.Len() < minSamples {
+		return nil, fmt.Errorf("the text holds %d sample; a trace in plain text has at least %d", s.Len(), minSamples)
 	}
-	t.name()
-	return t.s, nil
+	s.nameChannels()
+	return s, nil
 }
 
-// ReadTable reads a table of numbers without giving a meaning to its columns. Blank lines and
-// comments (#) are skipped. A field in quotes may hold the separator but no line break. The first
-// line is the header if any of its fields is not a number.
-func ReadTable(data []byte) (header []string, s *Series, err error) {
-	t, err := readTable(data)
-	return t.header, t.s, err
-}
-
-func readTable(data []byte) (*table, error) {
+// ReadTable reads a table of numbers without giving a meaning to its columns: the names of the
+// channels are the header. Blank lines and comments (#) are skipped. A field in quotes may hold the
+// separator but no line break. The first line is the header if any of its fields is not a number.
+func ReadTable(data []byte) (*Series, error) {
 	t := &table{s: &Series{}}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	line := 0
@@ -54,13 +50,18 @@ func readTable(data []byte) (*table, error) {
 			t.start(text, data)
 		}
 		if err := t.add(text); err != nil {
-			return t, fmt.Errorf("line %d: %w", line, err)
+			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
 	}
 	if t.s.Width == 0 || len(t.s.Values) == 0 {
-		return t, errEmpty
+		return nil, errEmpty
 	}
-	return t, nil
+	if t.s.Channels == nil {
+		if fields := t.split(t.comment); len(fields) == t.s.Width {
+			t.s.comment = texts(fields)
+		}
+	}
+	return t.s, nil
 }
 
 type table struct {
@@ -69,7 +70,6 @@ type table struct {
 	mark      byte // the decimal mark, once one has been read
 	begun     bool // a line that is not a comment has been read
 	fields    [][]byte
-	header    []string
 	comment   []byte
 }
 
@@ -131,7 +131,7 @@ func (t *table) add(line []byte) error {
 		v, ok := t.reading(field)
 		if !ok && first {
 			t.s.Values = t.s.Values[:before]
-			t.header = texts(fields)
+			t.s.Channels = texts(fields)
 			return nil
 		}
 		if !ok {
@@ -179,25 +179,21 @@ func parseReading(field []byte) (float64, bool) {
 	return v, err == nil
 }
 
-// name gives the channels the names and units of the header.
-func (t *table) name() {
-	if t.header == nil && t.comment != nil {
-		fields := t.split(t.comment)
-		if slices.ContainsFunc(fields, func(f []byte) bool { _, isNumber := parseReading(f); return isNumber }) {
-			return
-		}
-		t.header = texts(fields)
+// nameChannels takes the names and units of the channels from the header.
+func (s *Series) nameChannels() {
+	isNumber := func(field string) bool { _, ok := parseReading([]byte(field)); return ok }
+	if s.comment != nil && !slices.ContainsFunc(s.comment, isNumber) {
+		s.Channels = s.comment
 	}
-	if len(t.header) != t.s.Width {
+	if s.Channels == nil {
 		return
 	}
-	units := make([]string, len(t.header))
-	for c, name := range t.header {
-		t.header[c], units[c] = SplitUnit(name)
+	units := make([]string, s.Width)
+	for c, name := range s.Channels {
+		s.Channels[c], units[c] = SplitUnit(name)
 	}
-	t.s.Channels = t.header
-	t.s.setUnits(units)
-	t.s.adoptTime()
+	s.setUnits(units)
+	s.adoptTime()
 }
 
 // SplitUnit splits "Fx (N)" and "Fx [N]" into the name and its unit.
@@ -243,9 +239,7 @@ func (s *Series) adoptTime() {
 // unit; 0 if the unit is not known.
 func (s *Series) timeScale(c int) (float64, bool) {
 	name, unit, _ := strings.Cut(strings.ToLower(s.Channels[c]), "_")
-	switch name {
-	case "t", "time", "timestamp", "stamp":
-	default:
+	if !slices.Contains([]string{"t", "time", "timestamp", "stamp"}, name) {
 		return 0, false
 	}
 	// T may also be a temperature. A time never falls.
@@ -257,42 +251,32 @@ func (s *Series) timeScale(c int) (float64, bool) {
 	if c < len(s.Units) && s.Units[c] != "" {
 		unit = strings.ToLower(s.Units[c])
 	}
-	switch {
-	case unit != "":
-	case math.Abs(s.at(s.Len()-1, c)) >= maxPlainSeconds:
+	if unit == "" && math.Abs(s.at(s.Len()-1, c)) >= maxPlainSeconds {
 		return 0, true
-	default:
-		return 1, true
 	}
 	// Any other word makes it another quantity, such as t_motor.
-	seconds, ok := TimeUnits[unit]
+	seconds, ok := TimeUnits[cmp.Or(unit, "s")]
 	return seconds, ok
 }
 
+// takeTime makes times of a channel, with the rate if time passes and its unit is known.
 func (s *Series) takeTime(c int, seconds float64) {
-	if n := s.Len(); n > 1 && seconds > 0 {
-		start := s.at(0, c)
-		if span := (s.at(n-1, c) - start) * seconds; span > 0 && media.Finite(span) {
-			s.SetRate(float64(n-1) / span)
-			s.takeStamps(c, seconds)
-		}
-	}
-	s.dropChannel(c)
-}
-
-func (s *Series) takeStamps(c int, seconds float64) {
+	defer s.dropChannel(c)
 	n, start := s.Len(), s.at(0, c)
-	interval := (s.at(n-1, c) - start) / float64(n-1)
-	even := true
-	for i := 0; i < n && even; i++ {
-		even = math.Abs(s.at(i, c)-start-float64(i)*interval) <= evenShare*interval
+	between := s.at(n-1, c) - start
+	span := between * seconds
+	if !(span > 0) || math.IsInf(span, 1) {
+		return
 	}
+	s.SetRate(float64(n-1) / span)
+	interval := between / float64(n-1)
 	s.Stamps = make([]float64, n)
 	for i := range s.Stamps {
-		s.Stamps[i] = (s.at(i, c) - start) * seconds
-	}
-	if !even {
-		s.Times = s.Stamps
+		since := s.at(i, c) - start
+		s.Stamps[i] = since * seconds
+		if even := math.Abs(since-float64(i)*interval) <= evenShare*interval; !even {
+			s.Times = s.Stamps
+		}
 	}
 }
 

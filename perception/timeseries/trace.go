@@ -34,7 +34,8 @@ type Series struct {
 	// Stamps are the times in seconds since the first sample, never falling; nil if the
 	// data has none. Times are the same if they are uneven, and otherwise nil.
 	Stamps, Times []float64
-	kind          string // the kind in the metadata: wrench, joint_state, imu
+	kind          string   // the kind in the metadata: wrench, joint_state, imu
+	comment       []string // the fields of the comment above a table, which may be its header
 }
 
 // MakeValues makes room for the readings of this many samples. It fails if they are more than
@@ -72,16 +73,14 @@ func (s *Series) SetRate(hz float64) {
 	}
 }
 
-func (s *Series) unit(c int) string {
-	if c < len(s.Units) {
-		return media.Clean(s.Units[c], media.MaxName)
-	}
-	return ""
-}
+func (s *Series) unit(c int) string { return clean(s.Units, c, media.MaxName) }
 
-func (s *Series) name(c, limit int) string {
-	if c < len(s.Channels) {
-		return media.Clean(s.Channels[c], limit)
+func (s *Series) name(c, limit int) string { return clean(s.Channels, c, limit) }
+
+// clean returns entry c for people to read, "" if there is none.
+func clean(list []string, c, limit int) string {
+	if c < len(list) {
+		return media.Clean(list[c], limit)
 	}
 	return ""
 }

@@ -101,15 +101,13 @@ func evenly(path [][3]float64, n int) [][3]float64 {
 }
 
 func pairHistogram(points [][3]float64) []float32 {
-	distances, sum := make([]float64, 0, len(points)*len(points)/2), 0.0
+	distances := make([]float64, 0, len(points)*len(points)/2)
 	for i, p := range points {
 		for _, q := range points[:i] {
-			d := shape.Distance(p, q)
-			distances = append(distances, d)
-			sum += d
+			distances = append(distances, shape.Distance(p, q))
 		}
 	}
-	return shape.DistanceRoots(distances, max(sum, math.SmallestNonzeroFloat64), pairBins)
+	return shape.DistanceRoots(distances, pairBins)
 }
 
 // direction is from point i to the point lag further; it has any length.
@@ -122,8 +120,8 @@ func direction(points [][3]float64, i int) (d [3]float64) {
 
 // bend is the angle between two directions, 0 to pi.
 func bend(a, b [3]float64) float64 {
-	c := shape.Cross(a, b)
-	return math.Atan2(math.Sqrt(shape.Dot(c, c)), shape.Dot(a, b))
+	x, y, z := a[1]*b[2]-a[2]*b[1], a[2]*b[0]-a[0]*b[2], a[0]*b[1]-a[1]*b[0]
+	return math.Atan2(math.Sqrt(x*x+y*y+z*z), a[0]*b[0]+a[1]*b[1]+a[2]*b[2])
 }
 
 func turnHistogram(points [][3]float64) []float32 {

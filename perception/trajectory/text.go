@@ -26,11 +26,7 @@ const (
 
 // readText reads the table of numbers as poses.
 func (t *Trajectory) readText(in media.Payload) error {
-	header, table, err := timeseries.ReadTable(in.WholeLines())
-	if err != nil {
-		return err
-	}
-	pose, err := poseReader(in, header, table)
+	table, pose, err := readPoses(in)
 	if err != nil {
 		return err
 	}
@@ -46,26 +42,26 @@ func isPoseText(in media.Payload) bool {
 	if len(in.Data) > enough {
 		in.Data, in.Size = in.Data[:enough], int64(len(in.Data))
 	}
-	header, table, err := timeseries.ReadTable(in.WholeLines())
-	if err == nil {
-		_, err = poseReader(in, header, table)
-	}
+	_, _, err := readPoses(in)
 	return err == nil
 }
 
-// poseReader returns the function that reads a row of the table.
-func poseReader(in media.Payload, header []string, table *timeseries.Series) (func(v []float64) Pose, error) {
-	if header != nil {
-		columns, err := namedColumns(header, in.Metadata)
-		return columns.pose, err
+// readPoses returns the table and the function that makes a pose of a row.
+func readPoses(in media.Payload) (table *timeseries.Series, pose func(v []float64) Pose, err error) {
+	if table, err = timeseries.ReadTable(in.WholeLines()); err != nil {
+		return nil, nil, err
+	}
+	if table.Channels != nil {
+		columns, err := namedColumns(table.Channels, in.Metadata)
+		return table, columns.pose, err
 	}
 	switch {
 	case !strings.EqualFold(in.Metadata.Text("format"), "tum") && in.Type != typeTUM && !isTUM(table):
-		return nil, errors.New("the text is not a trajectory: it is not TUM, and no header names x and y")
+		return nil, nil, errors.New("the text is not a trajectory: it is not TUM, and no header names x and y")
 	case table.Width != tumColumns:
-		return nil, fmt.Errorf("a line has %d numbers where a pose has %d", table.Width, tumColumns)
+		return nil, nil, fmt.Errorf("a line has %d numbers where a pose has %d", table.Width, tumColumns)
 	}
-	return func(v []float64) Pose { return Pose{&v[0], [3]float64(v[1:4]), (*[4]float64)(v[4:8])} }, nil
+	return table, func(v []float64) Pose { return Pose{&v[0], [3]float64(v[1:4]), (*[4]float64)(v[4:8])} }, nil
 }
 
 // isTUM checks the first rows and the last: the time never falls, and the quaternion has the length

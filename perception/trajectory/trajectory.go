@@ -96,22 +96,11 @@ func (t *Trajectory) Add(p Pose) {
 	if p.Time != nil && media.Finite(*p.Time) {
 		t.Times = append(t.Times, *p.Time)
 	}
-	if p.Orientation != nil {
-		if q, ok := unit(*p.Orientation); ok {
-			t.Orientations = append(t.Orientations, q)
+	if q := p.Orientation; q != nil {
+		if n := math.Sqrt(q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3]); n > 0 && !math.IsInf(n, 0) {
+			t.Orientations = append(t.Orientations, [4]float64{q[0] / n, q[1] / n, q[2] / n, q[3] / n})
 		}
 	}
-}
-
-func unit(q [4]float64) ([4]float64, bool) {
-	n := math.Sqrt(q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
-	if !(n > 0) || math.IsInf(n, 0) {
-		return q, false
-	}
-	for i := range q {
-		q[i] /= n
-	}
-	return q, true
 }
 
 // Finish checks the trajectory after the last [Trajectory.Add]. It removes times and

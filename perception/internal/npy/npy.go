@@ -140,16 +140,15 @@ func (t Type) Floats(data []byte, count int) []float64 {
 	return values
 }
 
-// float16 is IEEE 754 binary16: a sign, five bits of exponent, ten of fraction.
+// float16 is IEEE 754 binary16: a sign, five bits of exponent, ten of fraction. In the places of a
+// float32 its exponent is 112 too small.
 func float16(bits uint16) float64 {
-	sign, exponent, fraction := math.Copysign(1, float64(int16(bits))), int(bits>>10&0x1f), float64(bits&0x3ff)
-	switch {
-	case exponent == 0:
-		return sign * math.Ldexp(fraction, -24)
-	case exponent == 0x1f && fraction != 0:
+	v := float64(math.Float32frombits(uint32(bits&0x7fff)<<13)) * (1 << 112)
+	switch { // the largest exponent is for what is no number
+	case v == 1<<16:
+		v = math.Inf(1)
+	case v > 1<<16:
 		return math.NaN()
-	case exponent == 0x1f:
-		return math.Inf(int(sign))
 	}
-	return sign * math.Ldexp(1024+fraction, exponent-25)
+	return math.Copysign(v, float64(int16(bits)))
 }

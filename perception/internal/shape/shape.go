@@ -21,14 +21,6 @@ func Distance(a, b [3]float64) float64 {
 	return math.Sqrt(x*x + y*y + z*z)
 }
 
-// Dot is the scalar product.
-func Dot(a, b [3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
-
-// Cross is the vector product.
-func Cross(a, b [3]float64) [3]float64 {
-	return [3]float64{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
-}
-
 // Histogram counts values from 0 to 1 in bins of equal width.
 type Histogram []float64
 
@@ -52,8 +44,12 @@ func (h Histogram) Roots() []float32 {
 }
 
 // DistanceRoots returns the roots of a histogram of distances up to three times their mean.
-func DistanceRoots(distances []float64, sum float64, bins int) []float32 {
-	h := make(Histogram, bins)
+func DistanceRoots(distances []float64, bins int) []float32 {
+	h, sum := make(Histogram, bins), 0.0
+	for _, d := range distances {
+		sum += d
+	}
+	sum = max(sum, math.SmallestNonzeroFloat64)
 	for _, d := range distances {
 		h.Add(d / sum * float64(len(distances)) / 3)
 	}
@@ -95,12 +91,3 @@ func NewMoments(points [][3]float64) (m Moments) {
 	}
 	return m
 }
-
-// Linearity is 1 if all points lie on a line.
-func (m Moments) Linearity() float64 { return (m.Deviations[0] - m.Deviations[1]) / m.Deviations[0] }
-
-// Planarity is 1 if the points fill a circle or a square.
-func (m Moments) Planarity() float64 { return (m.Deviations[1] - m.Deviations[2]) / m.Deviations[0] }
-
-// Sphericity is 1 if the points fill a sphere or a cube.
-func (m Moments) Sphericity() float64 { return m.Deviations[2] / m.Deviations[0] }
