@@ -127,7 +127,7 @@ func (m *model2Vec) vector(text string) []float32 {
 	mean := make([]float32, m.vectors.cols)
 	known := 0
 	for _, token := range tokens {
-		if token == m.tokenizer.unknown {
+		if token == m.tokenizer.words.unknown {
 			continue // but it counts towards maxTokens, as in the original
 		}
 		known++
