@@ -1,12 +1,10 @@
 package embedding
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -69,7 +67,6 @@ func ollamaClient(o Options) (*api.Client, *url.URL, *http.Client, error) {
 		return nil, nil, nil, err
 	}
 	hc := httpClient(o)
-	hc.Transport = nullsRefused{hc.Transport.(transport)}
 	return api.NewClient(base, hc), base, hc, nil
 }
 
@@ -101,30 +98,6 @@ func (b *ollama) embed(ctx context.Context, texts []string) ([][]float32, error)
 		return nil, err
 	}
 	return res.Embeddings, nil
-}
-
-// nullsRefused refuses an answer with null among its numbers. Encoders write NaN
-// as null, and Ollama's client would read it as 0.
-type nullsRefused struct{ transport }
-
-var nullNumber = regexp.MustCompile(`[\[,]\s*null`)
-
-// RoundTrip implements http.RoundTripper.
-func (t nullsRefused) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := t.transport.RoundTrip(req)
-	if err != nil || !strings.HasSuffix(req.URL.Path, "/api/embed") {
-		return res, err
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		return nil, err
-	}
-	if nullNumber.Match(body) {
-		return nil, &badAnswer{"answered null instead of a number"}
-	}
-	res.Body = io.NopCloser(bytes.NewReader(body))
-	return res, nil
 }
 
 // preferred are the models that auto looks for first, the best first: small and

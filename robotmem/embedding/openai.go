@@ -62,8 +62,8 @@ type openAIRequest struct {
 
 type openAIResponse struct {
 	Data []struct {
-		Index     *int       `json:"index"`
-		Embedding []*float32 `json:"embedding"`
+		Index     *int      `json:"index"`
+		Embedding []float32 `json:"embedding"`
 	} `json:"data"`
 }
 
@@ -104,14 +104,7 @@ func (r *openAIResponse) vectors() ([][]float32, error) {
 		if i < 0 || i >= len(vectors) || vectors[i] != nil {
 			return nil, &badAnswer{fmt.Sprintf("answered %d vectors, one of them with the index %d", len(vectors), i)}
 		}
-		vector := make([]float32, len(d.Embedding))
-		for k, x := range d.Embedding {
-			if x == nil { // how encoders write NaN
-				return nil, &badAnswer{"answered null instead of a number"}
-			}
-			vector[k] = *x
-		}
-		vectors[i] = vector
+		vectors[i] = d.Embedding
 	}
 	return vectors, nil
 }
