@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,10 +47,6 @@ func openModel2Vec(dir string) (Model, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return newModel2Vec(weights, words, config)
-}
-
-func newModel2Vec(weights, words, config []byte) (Model, error) {
 	tensors, err := readTensors(weights)
 	if err != nil {
 		return nil, fmt.Errorf("model.safetensors: %w", err)
@@ -63,17 +60,14 @@ func newModel2Vec(weights, words, config []byte) (Model, error) {
 	}
 	settings := struct {
 		Normalize bool `json:"normalize"`
-		MaxLength *int `json:"max_length"`
+		MaxLength int  `json:"max_length"`
 	}{}
 	if len(config) > 0 {
 		if err := json.Unmarshal(config, &settings); err != nil {
 			return nil, fmt.Errorf("config.json: %w", err)
 		}
 	}
-	m.normalize, m.maxTokens = settings.Normalize, maxTokens
-	if settings.MaxLength != nil && *settings.MaxLength > 0 {
-		m.maxTokens = *settings.MaxLength
-	}
+	m.normalize, m.maxTokens = settings.Normalize, cmp.Or(max(settings.MaxLength, 0), maxTokens)
 	if m.tokenizer, err = readTokenizer(words); err != nil {
 		return nil, fmt.Errorf("tokenizer.json: %w", err)
 	}
