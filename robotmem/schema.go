@@ -1,7 +1,6 @@
 package robotmem
 
 import (
-	"encoding/json"
 	"reflect"
 	"strconv"
 	"strings"
@@ -62,7 +61,7 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 		p := d.fieldSchema(f.Type, rules, items)
 		p["description"] = f.Tag.Get("doc")
 		if text := f.Tag.Get("default"); text != "" {
-			p["default"] = defaultValue(f.Type, text)
+			p["default"] = defaultJSON(f.Type, text)
 		}
 		if _, ok := rules["required"]; ok {
 			required = append(required, name)
@@ -149,13 +148,6 @@ func (d *Definitions) anyObject() map[string]any {
 		return map[string]any{"type": "object"}
 	}
 	return map[string]any{"type": "object", "additionalProperties": true}
-}
-
-func defaultValue(t reflect.Type, s string) any {
-	if t.Kind() == reflect.String {
-		return s
-	}
-	return json.RawMessage(s) // true, or a number
 }
 
 // basic returns the schema of a value that is no object and no list but of bytes, else nil.
