@@ -94,7 +94,10 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 		}
 		return s
 	case t == reflect.TypeFor[Object](), t.Kind() == reflect.Struct && d == nil: // the description has an example
-		return d.orString(d.anyObject())
+		if d == nil {
+			return map[string]any{"anyOf": []any{d.anyObject(), map[string]any{"type": "string"}}}
+		}
+		return d.anyObject()
 	case t == reflect.TypeFor[SpatialSort]():
 		one := d.object(t, d.requestSchema)
 		return map[string]any{"anyOf": []any{one, map[string]any{"type": "array", "items": one, "minItems": 1, "maxItems": maxPlaces}}}
@@ -132,13 +135,6 @@ var patterns = map[string]string{
 	"collection":  `^[A-Za-z0-9._-]{1,64}$`,
 	"collections": `^(\*|[A-Za-z0-9._-]{1,64})$`,
 	"session":     `^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]{0,126}[^\s\x00-\x1f\x7f-\x9f])?$`,
-}
-
-func (d *Definitions) orString(object map[string]any) map[string]any {
-	if d != nil {
-		return object
-	}
-	return map[string]any{"anyOf": []any{object, map[string]any{"type": "string"}}}
 }
 
 // anyObject is an object with arbitrary keys. A document states this explicitly,
