@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
@@ -223,6 +224,10 @@ func compareValues(a, b any, unit func() string) (order int, ok bool) {
 	case string:
 		if b, ok := b.(string); ok {
 			return strings.Compare(a, b), true
+		}
+	case time.Time:
+		if b, ok := b.(time.Time); ok {
+			return a.Compare(b), true
 		}
 	case units.Quantity:
 		if b, ok := b.(units.Quantity); ok && a.Unit == b.Unit {
