@@ -134,7 +134,7 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 // result to the cool-down. A query that took too long while the backend answered
 // others is no failure, nor is the first batch that took too long.
 func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeout time.Duration, texts []string) ([][]float32, error) {
-	a, err := e.cooldown.begin()
+	round, err := e.cooldown.begin()
 	if err != nil {
 		return nil, err
 	}
@@ -154,29 +154,29 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 	if err == nil {
 		e.answers.Add(int32(min(len(texts), 1)))
 		e.tooSlow.Store(false)
-		if e.cooldown.succeeded(a) {
+		if e.cooldown.succeeded(round) {
 			e.log.Info("the embedder answers again")
 		}
 		return vectors, nil
 	}
 	busy := purpose == robotmem.ForQuestion && (e.running.Load() > 1 || e.answers.Load() != before)
 	if gaveUp := limited.Err(); errors.Is(gaveUp, context.Canceled) || gaveUp != nil && (busy || short && ctx.Err() != nil) {
-		e.cooldown.undecided(a)
+		e.cooldown.undecided(round)
 		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the caller stopped waiting for %s: %w", e.model, gaveUp)}
 	}
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = &timeoutError{timeout}
 		if len(texts) > 1 && !e.tooSlow.Swap(true) {
-			e.cooldown.undecided(a)
+			e.cooldown.undecided(round)
 			return nil, &robotmem.Error{Kind: robotmem.TooLarge, Err: fmt.Errorf("%s gave %w for %d texts; send fewer at once", e.model, err, len(texts))}
 		}
 	}
 	failure := e.backend.explain(err)
 	if failure.Kind == robotmem.Invalid {
-		e.cooldown.undecided(a)
+		e.cooldown.undecided(round)
 		return nil, failure
 	}
-	wait := e.cooldown.failed(a, failure.Detail(), retryAfter(err, e.cooldown.now()))
+	wait := e.cooldown.failed(round, failure.Detail(), retryAfter(err, e.cooldown.now()))
 	e.log.Warn("the embedder failed", "error", failure.Detail(), "cooldown", wait)
 	return nil, failure
 }
