@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -58,11 +59,7 @@ func openOllama(model string, o Options) (robotmem.Embedder, error) {
 }
 
 func ollamaClient(o Options) (*api.Client, *url.URL, *http.Client, error) {
-	raw := o.OllamaURL
-	if raw == "" {
-		raw = defaultOllama
-	}
-	base, err := baseURL(raw, ollamaPort)
+	base, err := baseURL(cmp.Or(o.OllamaURL, defaultOllama), ollamaPort)
 	if err != nil {
 		return nil, nil, nil, err
 	}

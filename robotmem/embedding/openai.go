@@ -2,6 +2,7 @@ package embedding
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,10 +26,7 @@ type openAI struct {
 var _ backend = (*openAI)(nil)
 
 func openOpenAI(model string, o Options) (robotmem.Embedder, error) {
-	if o.OpenAIURL == "" {
-		o.OpenAIURL = defaultOpenAI
-	}
-	base, err := baseURL(o.OpenAIURL, "80")
+	base, err := baseURL(cmp.Or(o.OpenAIURL, defaultOpenAI), "80")
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package embedding
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -136,10 +137,7 @@ func httpClient(o Options) *http.Client {
 	if o.HTTPClient != nil {
 		c = *o.HTTPClient
 	}
-	if c.Transport == nil {
-		c.Transport = http.DefaultTransport
-	}
-	c.Transport = nullsRefused{transport{c.Transport}}
+	c.Transport = nullsRefused{transport{cmp.Or(c.Transport, http.DefaultTransport)}}
 	c.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		from := via[0].URL
 		if req.URL.Host != from.Host || from.Scheme == "https" && req.URL.Scheme != "https" || len(via) >= 5 {

@@ -51,10 +51,7 @@ func attributeValue(v any) any {
 }
 
 func Digest(mark string, v any) []byte {
-	data, err := robotmem.CanonicalJSON(v)
-	if err != nil {
-		data = nil // it came from JSON, so it has a JSON form
-	}
+	data, _ := robotmem.CanonicalJSON(v) // it came from JSON, so it has a JSON form
 	sum := sha256.Sum256(data)
 	return append([]byte(mark), sum[:16]...)
 }
