@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"unicode/utf8"
 )
 
 // A Model2Vec model is a table with a vector for each token. The vector of a text
@@ -155,14 +154,10 @@ func (m *model2Vec) Close() error { return nil }
 
 // firstRunes returns the first n runes of s.
 func firstRunes(s string, n int) string {
-	if len(s) <= n || utf8.RuneCountInString(s) <= n {
-		return s
-	}
 	for i := range s {
-		if n == 0 {
+		if n--; n < 0 {
 			return s[:i]
 		}
-		n--
 	}
 	return s
 }

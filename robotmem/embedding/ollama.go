@@ -48,7 +48,10 @@ func openOllama(model string, o Options) (robotmem.Embedder, error) {
 	e := newOllama(client, base, model, o)
 	ctx, cancel := context.WithCancel(context.Background())
 	var background sync.WaitGroup
-	background.Go(func() { e.load(ctx) })
+	background.Go(func() {
+		// Without texts. A failure shows in State and in the next call of Embed.
+		_, _ = e.request(ctx, robotmem.ForMemory, loadTimeout, []string{})
+	})
 	e.close = func() error {
 		cancel()
 		background.Wait()
@@ -81,12 +84,6 @@ func newOllama(client *api.Client, base *url.URL, model string, o Options) *embe
 		client: client,
 	}
 	return newEmbedder("ollama:"+model, model, b, o, func() error { return nil })
-}
-
-// load makes Ollama load the model, with a request without texts.
-func (e *embedder) load(ctx context.Context) {
-	// A failure shows in State and in the next call of Embed.
-	_, _ = e.request(ctx, robotmem.ForMemory, loadTimeout, []string{})
 }
 
 func (b *ollama) embed(ctx context.Context, texts []string) ([][]float32, error) {

@@ -82,7 +82,7 @@ func readTokenizer(data []byte) (*tokenizer, error) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, err
 	}
-	t := &tokenizer{}
+	t := &tokenizer{raw: addedTokens{}, normalized: addedTokens{}}
 	var err error
 	if t.normalize, err = readNormalizer(file.Normalizer); err != nil {
 		return nil, err
@@ -157,16 +157,13 @@ type addedToken struct {
 // first.
 type addedTokens map[byte][]addedToken
 
-func (a *addedTokens) add(t addedToken) {
+func (a addedTokens) add(t addedToken) {
 	if t.Content == "" {
 		return // the normalizer removed all of it
 	}
-	if *a == nil {
-		*a = addedTokens{}
-	}
-	same := append((*a)[t.Content[0]], t)
+	same := append(a[t.Content[0]], t)
 	slices.SortStableFunc(same, func(x, y addedToken) int { return cmp.Compare(len(y.Content), len(x.Content)) })
-	(*a)[t.Content[0]] = same
+	a[t.Content[0]] = same
 }
 
 // section is an added token, or text without one, whose token is -1.
