@@ -172,7 +172,7 @@ func instant(v any) any {
 // derived turns a condition on a success flag into one on the outcome of the memory, which is derived
 // from the flag, from other spellings of it, or stated by the caller.
 func derived(op, path string, v any) (string, any) {
-	if path != "outcome" && path != "task.success" && path != "success" {
+	if op == "$exists" || path != "outcome" && path != "task.success" && path != "success" {
 		return path, v
 	}
 	list, isList := v.([]any)
@@ -192,10 +192,7 @@ func derived(op, path string, v any) (string, any) {
 			out[i] = list[i]
 		}
 	}
-	switch {
-	case op == "$exists":
-		return path, v
-	case isList:
+	if isList {
 		return "outcome", out
 	}
 	return "outcome", out[0]
