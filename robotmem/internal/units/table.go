@@ -7,12 +7,8 @@ import (
 	"strings"
 )
 
-type prefixSet uint8
-
-const (
-	metric prefixSet = 1 << iota
-	binary
-)
+// Sets of prefixes that a unit may take.
+const metric, binary = "metric", "binary"
 
 // rows are the units, a line each; the file says what stands in it.
 //
@@ -22,7 +18,7 @@ var rows string
 // prefix multiplies a unit.
 type prefix struct {
 	symbols, names string
-	set            prefixSet
+	set            string
 	factor         factor
 }
 
@@ -61,11 +57,8 @@ func index() (symbols, names vocabulary) {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
 		d := parseDims(cells[2])
-		u := &unit{canonical: d.String(), dims: d, factor: parseFactor(cells[3])}
+		u := &unit{canonical: d.String(), dims: d, factor: parseFactor(cells[3]), takes: cells[4]}
 		u.zero, _ = strconv.ParseUint(cells[5], 10, 64) // 0 if there is none
-		for name := range strings.FieldsSeq(cells[4]) {
-			u.takes |= map[string]prefixSet{"metric": metric, "binary": binary}[name]
-		}
 		for s := range strings.FieldsSeq(cells[0]) {
 			symbols.units[s] = u
 		}
@@ -104,7 +97,7 @@ func (v *vocabulary) lookup(s string) (unit, bool) {
 		if !ok {
 			continue
 		}
-		if known, ok := v.units[s[n:]]; ok && known.takes&p.set != 0 {
+		if known, ok := v.units[s[n:]]; ok && strings.Contains(known.takes, p.set) {
 			u := *known
 			u.factor, ok = u.factor.times(p.factor)
 			return u, ok

@@ -16,7 +16,7 @@ type unit struct {
 	// zero is the distance of absolute zero below the zero of a temperature scale, in hundredths of
 	// its degree. It counts for the unit alone: in products a degree is a difference.
 	zero  uint64
-	takes prefixSet
+	takes string // sets of prefixes
 }
 
 // dims are the powers of the base kinds. Kinds are finer than SI dimensions: with the newton as
