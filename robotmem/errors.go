@@ -3,6 +3,7 @@ package robotmem
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -33,13 +34,8 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	var parts []string
-	for _, s := range []string{e.Op, e.Field} {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
-	return strings.Join(append(parts, e.Detail()), ": ")
+	where := slices.DeleteFunc([]string{e.Op, e.Field}, func(s string) bool { return s == "" })
+	return strings.Join(append(where, e.Detail()), ": ")
 }
 
 // Detail returns the error text without operation and field.

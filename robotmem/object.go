@@ -201,23 +201,27 @@ func canonical(v any) any {
 
 // isCanonical reports whether canonical would change nothing.
 func isCanonical(v any) bool {
+	return walk(v, func(v any) bool {
+		n, isNumber := v.(json.Number)
+		return !isNumber || canonicalNumber(string(n)) == string(n)
+	})
+}
+
+// walk visits a decoded value and the values in it until visit returns false, and returns
+// what visit returned last.
+func walk(v any, visit func(any) bool) bool {
+	more := visit(v)
 	switch v := v.(type) {
-	case json.Number:
-		return canonicalNumber(string(v)) == string(v)
 	case []any:
-		for i := range v {
-			if !isCanonical(v[i]) {
-				return false
-			}
+		for i := 0; i < len(v) && more; i++ {
+			more = walk(v[i], visit)
 		}
 	case map[string]any:
 		for k := range v {
-			if !isCanonical(v[k]) {
-				return false
-			}
+			more = more && walk(v[k], visit)
 		}
 	}
-	return true
+	return more
 }
 
 // canonicalNumber returns an integer of any size in full, and any other number as
@@ -306,18 +310,9 @@ func checkValue(path string, v any, depth int, leaves *int) error {
 	return nil
 }
 
-// abbreviate shortens a caller's value for an error text.
-func abbreviate(s string) string {
-	const most = 40 // characters
-	seen := 0
-	for i := range s {
-		if seen == most {
-			return s[:i] + "…"
-		}
-		seen++
-	}
-	return s
-}
+const maxQuoted = 40 // characters of a caller's value in an error text
+
+func abbreviate(s string) string { return Clip(s, maxQuoted) }
 
 // At returns the value at a dot path. Keys may contain dots; the shorter key
 // is tried first.
@@ -417,20 +412,4 @@ func plainText(s string) string {
 	}
 	text, _ := jsontext.AppendUnquote(nil, s) // replaces bytes that are not UTF-8
 	return string(text)
-}
-
-// countValues returns the number of values in a decoded value.
-func countValues(v any) int {
-	n := 1
-	switch v := v.(type) {
-	case []any:
-		for i := range v {
-			n += countValues(v[i])
-		}
-	case map[string]any:
-		for k := range v {
-			n += countValues(v[k])
-		}
-	}
-	return n
 }

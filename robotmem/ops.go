@@ -210,8 +210,3 @@ func fieldNames(t reflect.Type) []string {
 	}
 	return names
 }
-
-func (o *Op) field(name string) (reflect.StructField, bool) {
-	f, ok := fieldsOf(o.In)[name]
-	return f, ok
-}

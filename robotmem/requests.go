@@ -2,7 +2,6 @@ package robotmem
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -74,7 +73,7 @@ func (r *LearnBatchRequest) read(in *reading, data []byte) error {
 		if err := in.decode(raw, &item); err != nil {
 			r.itemErrs[i], r.itemRaw[i] = err, json.RawMessage(raw)
 		}
-		if left -= countValues(map[string]any(item.Context)); left < 0 {
+		if walk(map[string]any(item.Context), func(any) bool { left--; return left >= 0 }); left < 0 {
 			return Errorf(TooLarge, fmt.Sprintf("items[%d].context", i), "brings the items to more than %d values; split them into several calls", maxBatchValues)
 		}
 		r.Items = append(r.Items, item)
@@ -380,21 +379,14 @@ func (r *RecallRequest) check() error {
 	if r.Like == nil {
 		return nil
 	}
-	if err := r.Like.check(); err != nil {
-		return Errorf(Invalid, "like", "%v", err)
-	}
-	return nil
-}
-
-func (l *Like) check() error {
 	given := 0
-	for _, has := range []bool{l.MemoryID != 0, l.Data != "", len(l.DataBase64) > 0} {
+	for _, has := range []bool{r.Like.MemoryID != 0, r.Like.Data != "", len(r.Like.DataBase64) > 0} {
 		if has {
 			given++
 		}
 	}
 	if given != 1 {
-		return errors.New("takes exactly one of memory_id, data and data_base64")
+		return Errorf(Invalid, "like", "takes exactly one of memory_id, data and data_base64")
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func (o *Op) isPayload(names [3]string, level int) bool {
 func (o *Op) exceeded(d *decoder, kind Kind, format string, args ...any) error {
 	pointer := string(d.StackPointer())
 	field, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
-	if _, known := o.field(field); !known {
+	if _, known := fieldsOf(o.In)[field]; !known {
 		field = ""
 	}
 	return &Error{Op: o.Name, Kind: kind, Field: field, Err: fmt.Errorf("the value at %.200s "+format, append([]any{pointer}, args...)...)}

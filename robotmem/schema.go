@@ -1,7 +1,6 @@
 package robotmem
 
 import (
-	"encoding/json"
 	"reflect"
 	"strconv"
 	"strings"
@@ -62,7 +61,7 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 		p := d.fieldSchema(f.Type, rules, items)
 		p["description"] = f.Tag.Get("doc")
 		if text := f.Tag.Get("default"); text != "" {
-			p["default"] = defaultValue(f.Type, text)
+			p["default"] = defaultJSON(f.Type, text)
 		}
 		if _, ok := rules["required"]; ok {
 			required = append(required, name)
@@ -95,7 +94,10 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 		}
 		return s
 	case t == reflect.TypeFor[Object](), t.Kind() == reflect.Struct && d == nil: // the description has an example
-		return d.orString(d.anyObject())
+		if d == nil {
+			return map[string]any{"anyOf": []any{d.anyObject(), map[string]any{"type": "string"}}}
+		}
+		return d.anyObject()
 	case t == reflect.TypeFor[SpatialSort]():
 		one := d.object(t, d.requestSchema)
 		return map[string]any{"anyOf": []any{one, map[string]any{"type": "array", "items": one, "minItems": 1, "maxItems": maxPlaces}}}
@@ -135,13 +137,6 @@ var patterns = map[string]string{
 	"session":     `^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]{0,126}[^\s\x00-\x1f\x7f-\x9f])?$`,
 }
 
-func (d *Definitions) orString(object map[string]any) map[string]any {
-	if d != nil {
-		return object
-	}
-	return map[string]any{"anyOf": []any{object, map[string]any{"type": "string"}}}
-}
-
 // anyObject is an object with arbitrary keys. A document states this explicitly,
 // because code generators treat an object without properties as empty.
 func (d *Definitions) anyObject() map[string]any {
@@ -149,13 +144,6 @@ func (d *Definitions) anyObject() map[string]any {
 		return map[string]any{"type": "object"}
 	}
 	return map[string]any{"type": "object", "additionalProperties": true}
-}
-
-func defaultValue(t reflect.Type, s string) any {
-	if t.Kind() == reflect.String {
-		return s
-	}
-	return json.RawMessage(s) // true, or a number
 }
 
 // basic returns the schema of a value that is no object and no list but of bytes, else nil.

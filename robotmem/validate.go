@@ -1,6 +1,7 @@
 package robotmem
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -109,7 +110,9 @@ func setDefaults(v reflect.Value) {
 	for i := range v.NumField() {
 		f, sf := v.Field(i), v.Type().Field(i)
 		if d := sf.Tag.Get("default"); d != "" && f.IsZero() {
-			setDefault(f, d)
+			if err := json.Unmarshal(defaultJSON(sf.Type, d), f.Addr().Interface()); err != nil {
+				panic("robotmem: bad default tag " + d)
+			}
 		}
 		if f.Kind() == reflect.Pointer && !f.IsNil() && f.Elem().Kind() == reflect.Struct && jsonName(sf) != "" && f.Elem().Type() != reflect.TypeFor[time.Time]() {
 			// Copy the caller's struct instead of modifying it.
@@ -121,39 +124,20 @@ func setDefaults(v reflect.Value) {
 	}
 }
 
-func setDefault(f reflect.Value, s string) {
-	if f.Kind() == reflect.Pointer {
-		f.Set(reflect.New(f.Type().Elem()))
-		f = f.Elem()
+// defaultJSON is the JSON of a default tag, in which a text stands without quotes.
+func defaultJSON(t reflect.Type, s string) json.RawMessage {
+	if t.Kind() == reflect.String {
+		s = strconv.Quote(s)
 	}
-	switch f.Kind() {
-	case reflect.String:
-		f.SetString(s)
-	case reflect.Bool:
-		f.SetBool(s == "true")
-	case reflect.Int, reflect.Int64:
-		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil {
-			panic("robotmem: bad default tag " + s)
-		}
-		f.SetInt(n)
-	case reflect.Float64:
-		n, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			panic("robotmem: bad default tag " + s)
-		}
-		f.SetFloat(n)
-	default:
-		panic("robotmem: default on " + f.Kind().String())
-	}
+	return json.RawMessage(s)
 }
 
 // ruleText returns the error text of a rule: the allowed values and the given one.
 func ruleText(f validator.FieldError, root reflect.Type) string {
-	given := abbreviate(fmt.Sprintf("%v", f.Value()))
+	given, field := abbreviate(fmt.Sprintf("%v", f.Value())), fieldAt(root, f.StructNamespace())
 	switch f.Tag() {
 	case "required":
-		return strings.TrimSuffix("is required: "+docOf(root, f.StructNamespace()), ": ")
+		return strings.TrimSuffix("is required: "+field.Tag.Get("doc"), ": ")
 	case "utf8":
 		return "is not valid UTF-8; store bytes with save_perception"
 	case "maxbytes":
@@ -177,12 +161,16 @@ func ruleText(f validator.FieldError, root reflect.Type) string {
 	case "oneof":
 		return fmt.Sprintf("must be one of %s, not %q", strings.ReplaceAll(f.Param(), " ", ", "), given)
 	case "min", "max":
-		return limitText(f, given, limitsOf(root, f.StructNamespace()))
+		rules, items := rulesOf(field.Tag.Get("validate"))
+		if strings.HasSuffix(f.StructNamespace(), "]") {
+			rules = items
+		}
+		return limitText(f, given, rules["min"], rules["max"])
 	}
 	return "breaks the rule " + f.Tag()
 }
 
-func limitText(f validator.FieldError, given string, l limits) string {
+func limitText(f validator.FieldError, given, least, most string) string {
 	unit := ""
 	switch f.Kind() {
 	case reflect.String:
@@ -191,23 +179,12 @@ func limitText(f validator.FieldError, given string, l limits) string {
 		unit, given = " items", strconv.Itoa(reflect.ValueOf(f.Value()).Len())
 	}
 	switch {
-	case l.min != "" && l.max != "":
-		return fmt.Sprintf("must be between %s and %s%s, not %s", l.min, l.max, unit, given)
-	case l.min != "":
-		return fmt.Sprintf("must be at least %s%s, not %s", l.min, unit, given)
+	case least != "" && most != "":
+		return fmt.Sprintf("must be between %s and %s%s, not %s", least, most, unit, given)
+	case least != "":
+		return fmt.Sprintf("must be at least %s%s, not %s", least, unit, given)
 	}
-	return fmt.Sprintf("must be at most %s%s, not %s", l.max, unit, given)
-}
-
-type limits struct{ min, max string }
-
-// docOf returns the doc tag of a field.
-func docOf(t reflect.Type, namespace string) string {
-	f, ok := fieldAt(t, namespace)
-	if !ok {
-		return "it has no default"
-	}
-	return f.Tag.Get("doc")
+	return fmt.Sprintf("must be at most %s%s, not %s", most, unit, given)
 }
 
 // rulesOf splits a validate tag into the rules of the field and those of its
@@ -228,33 +205,15 @@ func rulesOf(tag string) (field, items map[string]string) {
 	return field, items
 }
 
-// limitsOf returns the min and max of a field. namespace is validator's name of
-// the field, such as RecallRequest.SpatialSort.Target[0].
-func limitsOf(t reflect.Type, namespace string) limits {
-	f, ok := fieldAt(t, namespace)
-	if !ok {
-		return limits{}
-	}
-	rules, items := rulesOf(f.Tag.Get("validate"))
-	if strings.HasSuffix(namespace, "]") {
-		rules = items
-	}
-	return limits{rules["min"], rules["max"]}
-}
-
-func fieldAt(t reflect.Type, namespace string) (f reflect.StructField, ok bool) {
-	for i, part := range strings.Split(namespace, ".") {
-		if i == 0 {
-			continue
-		}
+// fieldAt returns the field with validator's name, such as RecallRequest.SpatialSort.Target[0].
+func fieldAt(t reflect.Type, namespace string) (f reflect.StructField) {
+	for _, part := range strings.Split(namespace, ".")[1:] {
 		name, _, _ := strings.Cut(part, "[")
 		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 			t = t.Elem()
 		}
-		if f, ok = t.FieldByName(name); !ok {
-			return f, false
-		}
+		f, _ = t.FieldByName(name)
 		t = f.Type
 	}
-	return f, ok
+	return f
 }

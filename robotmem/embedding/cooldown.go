@@ -34,36 +34,30 @@ type cooldown struct {
 	trying   bool // a request tries whether the service works again
 }
 
-// attempt is the permission for one request. Each ends with succeeded, failed or
-// undecided.
-type attempt struct {
-	round int
-	retry bool
-}
-
-// begin permits a request, or fails with Unavailable.
-func (c *cooldown) begin() (attempt, error) {
+// begin permits a request, or fails with Unavailable. The request ends with
+// succeeded, failed or undecided, which take the round in which it began.
+func (c *cooldown) begin() (round int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.failures == 0 {
-		return attempt{round: c.round}, nil
+		return c.round, nil
 	}
 	if left := c.until.Sub(c.now()); left > 0 {
-		return attempt{}, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("paused for another %.0f s: %s", math.Ceil(left.Seconds()), c.reason)}
+		return 0, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("paused for another %.0f s: %s", math.Ceil(left.Seconds()), c.reason)}
 	}
 	if c.trying {
-		return attempt{}, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("another request is trying again at this moment: %s", c.reason)}
+		return 0, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("another request is trying again at this moment: %s", c.reason)}
 	}
 	c.trying = true
-	return attempt{round: c.round, retry: true}, nil
+	return c.round, nil
 }
 
 // succeeded ends the cool-down and reports whether there was one. An answer to a request
 // that began before the last failure says nothing.
-func (c *cooldown) succeeded(a attempt) bool {
+func (c *cooldown) succeeded(round int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if a.round != c.round {
+	if round != c.round {
 		return false
 	}
 	recovered := c.failures > 0
@@ -73,10 +67,10 @@ func (c *cooldown) succeeded(a attempt) bool {
 
 // failed starts a pause and returns its length: wait, or the next pause of the
 // series if wait is zero. Requests that ran at the same time count once.
-func (c *cooldown) failed(a attempt, reason string, wait time.Duration) time.Duration {
+func (c *cooldown) failed(round int, reason string, wait time.Duration) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if a.round != c.round {
+	if round != c.round {
 		return c.until.Sub(c.now())
 	}
 	if wait <= 0 {
@@ -88,11 +82,12 @@ func (c *cooldown) failed(a attempt, reason string, wait time.Duration) time.Dur
 	return wait
 }
 
-// undecided ends an attempt whose result says nothing about the service.
-func (c *cooldown) undecided(a attempt) {
+// undecided ends a request whose result says nothing about the service. Only a
+// request that tries again can run in the round of a cool-down.
+func (c *cooldown) undecided(round int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if a.retry && a.round == c.round {
+	if round == c.round {
 		c.trying = false
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,12 +46,12 @@ type embedder struct {
 	backend  backend
 	timeouts [2]time.Duration // of a request, by robotmem.Purpose
 	batch    int
-	checker  checker
 	cooldown *cooldown
 	cache    *lru.Cache[string, []float32] // query embeddings by text, with its prompt
 	log      *slog.Logger
 	close    func() error
 
+	dim     atomic.Int64 // dimension of all vectors so far, 0 before the first
 	running atomic.Int32 // requests that the backend works on
 	answers atomic.Int32 // requests for vectors that it answered
 	tooSlow atomic.Bool  // many texts took too long, and nothing was answered since
@@ -66,10 +65,7 @@ var (
 // newEmbedder returns the embedder that calls b. name is looked up in the table
 // of prompts, model is the identity, and Close calls stop.
 func newEmbedder(model, name string, b backend, o Options, stop func() error) *embedder {
-	cache, err := lru.New[string, []float32](cachedQueries)
-	if err != nil {
-		panic(err) // only for a size below 1
-	}
+	cache, _ := lru.New[string, []float32](cachedQueries) // fails only for a size below 1
 	return &embedder{
 		model:    model,
 		prompts:  promptsOf(name),
@@ -138,7 +134,7 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 // result to the cool-down. A query that took too long while the backend answered
 // others is no failure, nor is the first batch that took too long.
 func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeout time.Duration, texts []string) ([][]float32, error) {
-	a, err := e.cooldown.begin()
+	round, err := e.cooldown.begin()
 	if err != nil {
 		return nil, err
 	}
@@ -153,34 +149,34 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 	defer e.running.Add(-1)
 	vectors, err := e.backend.embed(limited, texts)
 	if err == nil {
-		err = e.checker.check(vectors, len(texts))
+		err = e.check(vectors, len(texts))
 	}
 	if err == nil {
 		e.answers.Add(int32(min(len(texts), 1)))
 		e.tooSlow.Store(false)
-		if e.cooldown.succeeded(a) {
+		if e.cooldown.succeeded(round) {
 			e.log.Info("the embedder answers again")
 		}
 		return vectors, nil
 	}
 	busy := purpose == robotmem.ForQuestion && (e.running.Load() > 1 || e.answers.Load() != before)
 	if gaveUp := limited.Err(); errors.Is(gaveUp, context.Canceled) || gaveUp != nil && (busy || short && ctx.Err() != nil) {
-		e.cooldown.undecided(a)
+		e.cooldown.undecided(round)
 		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the caller stopped waiting for %s: %w", e.model, gaveUp)}
 	}
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = &timeoutError{timeout}
 		if len(texts) > 1 && !e.tooSlow.Swap(true) {
-			e.cooldown.undecided(a)
+			e.cooldown.undecided(round)
 			return nil, &robotmem.Error{Kind: robotmem.TooLarge, Err: fmt.Errorf("%s gave %w for %d texts; send fewer at once", e.model, err, len(texts))}
 		}
 	}
 	failure := e.backend.explain(err)
 	if failure.Kind == robotmem.Invalid {
-		e.cooldown.undecided(a)
+		e.cooldown.undecided(round)
 		return nil, failure
 	}
-	wait := e.cooldown.failed(a, failure.Detail(), retryAfter(err, e.cooldown.now()))
+	wait := e.cooldown.failed(round, failure.Detail(), retryAfter(err, e.cooldown.now()))
 	e.log.Warn("the embedder failed", "error", failure.Detail(), "cooldown", wait)
 	return nil, failure
 }
@@ -213,20 +209,14 @@ func renumber(err error, batch []int) error {
 	return err
 }
 
-// checker checks the vectors of a backend. A vector of another length or with a
-// NaN would be stored and make every later search wrong.
-type checker struct {
-	mu  sync.Mutex
-	dim int // dimension of all vectors so far, 0 before the first
-}
-
 // badAnswer is an answer that could be read but cannot be used.
 type badAnswer struct{ text string }
 
 func (e *badAnswer) Error() string { return e.text }
 
-// check returns an error if vectors cannot be the answer for n texts.
-func (c *checker) check(vectors [][]float32, n int) error {
+// check returns an error if vectors cannot be the answer for n texts. A vector of
+// another length or with a NaN would be stored and make every later search wrong.
+func (e *embedder) check(vectors [][]float32, n int) error {
 	if len(vectors) != n {
 		return &badAnswer{fmt.Sprintf("answered %d vectors for %d texts", len(vectors), n)}
 	}
@@ -249,12 +239,10 @@ func (c *checker) check(vectors [][]float32, n int) error {
 			return &badAnswer{fmt.Sprintf("answered only zeros for text %d of %d", i+1, n)}
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.dim != 0 && c.dim != dim {
-		return &badAnswer{fmt.Sprintf("answered vectors of %d numbers, but of %d before", dim, c.dim)}
+	e.dim.CompareAndSwap(0, int64(dim))
+	if before := e.dim.Load(); before != int64(dim) {
+		return &badAnswer{fmt.Sprintf("answered vectors of %d numbers, but of %d before", dim, before)}
 	}
-	c.dim = dim
 	return nil
 }
 

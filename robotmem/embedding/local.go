@@ -56,12 +56,14 @@ type localModel struct {
 	model Model      // nil until it is read
 }
 
+var _ backend = (*localModel)(nil)
+
 func (l *localModel) embedder(o Options) *embedder {
 	prompted := ""
 	if l.runtime.Prompts {
 		prompted = l.identity
 	}
-	return newEmbedder(l.identity, prompted, localBackend{l}, o, l.Close)
+	return newEmbedder(l.identity, prompted, l, o, l.close)
 }
 
 // read reads the model. It fails if it is not the one of the identity, "" for any.
@@ -86,9 +88,9 @@ func (l *localModel) read() error {
 	return nil
 }
 
-// Embed implements Model. A large model takes longer to read than a query may take.
+// embed implements backend. A large model takes longer to read than a query may take.
 // The query is then embedded nevertheless, so that its time is no failure.
-func (l *localModel) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+func (l *localModel) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	l.mu.Lock()
 	if l.model == nil {
 		if err := l.read(); err != nil {
@@ -101,8 +103,7 @@ func (l *localModel) Embed(ctx context.Context, texts []string) ([][]float32, er
 	return l.model.Embed(ctx, texts)
 }
 
-// Close implements Model.
-func (l *localModel) Close() error {
+func (l *localModel) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.model == nil {
@@ -135,15 +136,7 @@ func fileError(dir string, err error) *robotmem.Error {
 	return invalid("the model in %s: %w", dir, err)
 }
 
-type localBackend struct{ Model }
-
-var _ backend = localBackend{}
-
-func (b localBackend) embed(ctx context.Context, texts []string) ([][]float32, error) {
-	return b.Embed(ctx, texts)
-}
-
-func (b localBackend) explain(err error) *robotmem.Error {
+func (l *localModel) explain(err error) *robotmem.Error {
 	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
 		return e
 	}

@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"unicode/utf8"
 )
 
 // A Model2Vec model is a table with a vector for each token. The vector of a text
@@ -46,10 +46,6 @@ func openModel2Vec(dir string) (Model, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return newModel2Vec(weights, words, config)
-}
-
-func newModel2Vec(weights, words, config []byte) (Model, error) {
 	tensors, err := readTensors(weights)
 	if err != nil {
 		return nil, fmt.Errorf("model.safetensors: %w", err)
@@ -63,17 +59,14 @@ func newModel2Vec(weights, words, config []byte) (Model, error) {
 	}
 	settings := struct {
 		Normalize bool `json:"normalize"`
-		MaxLength *int `json:"max_length"`
+		MaxLength int  `json:"max_length"`
 	}{}
 	if len(config) > 0 {
 		if err := json.Unmarshal(config, &settings); err != nil {
 			return nil, fmt.Errorf("config.json: %w", err)
 		}
 	}
-	m.normalize, m.maxTokens = settings.Normalize, maxTokens
-	if settings.MaxLength != nil && *settings.MaxLength > 0 {
-		m.maxTokens = *settings.MaxLength
-	}
+	m.normalize, m.maxTokens = settings.Normalize, cmp.Or(max(settings.MaxLength, 0), maxTokens)
 	if m.tokenizer, err = readTokenizer(words); err != nil {
 		return nil, fmt.Errorf("tokenizer.json: %w", err)
 	}
@@ -127,7 +120,7 @@ func (m *model2Vec) vector(text string) []float32 {
 	mean := make([]float32, m.vectors.cols)
 	known := 0
 	for _, token := range tokens {
-		if token == m.tokenizer.unknown {
+		if token == m.tokenizer.words.unknown {
 			continue // but it counts towards maxTokens, as in the original
 		}
 		known++
@@ -161,14 +154,10 @@ func (m *model2Vec) Close() error { return nil }
 
 // firstRunes returns the first n runes of s.
 func firstRunes(s string, n int) string {
-	if len(s) <= n || utf8.RuneCountInString(s) <= n {
-		return s
-	}
 	for i := range s {
-		if n == 0 {
+		if n--; n < 0 {
 			return s[:i]
 		}
-		n--
 	}
 	return s
 }

@@ -180,16 +180,14 @@ func readCharsmap(encoded string) (normalizer, error) {
 	if len(data) < 4 {
 		return nil, errors.New("the precompiled character map is empty")
 	}
-	n := binary.LittleEndian.Uint32(data)
+	n := le.Uint32(data)
 	data = data[4:]
 	if n%4 != 0 || int64(n) > int64(len(data)) {
 		return nil, errors.New("the precompiled character map is cut off")
 	}
 	c := &charsmap{units: make([]uint32, n/4), texts: string(data[n:])}
-	for i := range c.units {
-		c.units[i] = binary.LittleEndian.Uint32(data[4*i:])
-	}
-	return c.normalize, nil
+	_, err = binary.Decode(data, le, c.units)
+	return c.normalize, err
 }
 
 // normalize replaces each letter with its marks, or else each rune, that is in

@@ -1,12 +1,11 @@
 package embedding
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -49,7 +48,10 @@ func openOllama(model string, o Options) (robotmem.Embedder, error) {
 	e := newOllama(client, base, model, o)
 	ctx, cancel := context.WithCancel(context.Background())
 	var background sync.WaitGroup
-	background.Go(func() { e.load(ctx) })
+	background.Go(func() {
+		// Without texts. A failure shows in State and in the next call of Embed.
+		_, _ = e.request(ctx, robotmem.ForMemory, loadTimeout, []string{})
+	})
 	e.close = func() error {
 		cancel()
 		background.Wait()
@@ -60,16 +62,11 @@ func openOllama(model string, o Options) (robotmem.Embedder, error) {
 }
 
 func ollamaClient(o Options) (*api.Client, *url.URL, *http.Client, error) {
-	raw := o.OllamaURL
-	if raw == "" {
-		raw = defaultOllama
-	}
-	base, err := baseURL(raw, ollamaPort)
+	base, err := baseURL(cmp.Or(o.OllamaURL, defaultOllama), ollamaPort)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	hc := httpClient(o)
-	hc.Transport = nullsRefused{hc.Transport.(transport)}
 	return api.NewClient(base, hc), base, hc, nil
 }
 
@@ -89,42 +86,12 @@ func newOllama(client *api.Client, base *url.URL, model string, o Options) *embe
 	return newEmbedder("ollama:"+model, model, b, o, func() error { return nil })
 }
 
-// load makes Ollama load the model, with a request without texts.
-func (e *embedder) load(ctx context.Context) {
-	// A failure shows in State and in the next call of Embed.
-	_, _ = e.request(ctx, robotmem.ForMemory, loadTimeout, []string{})
-}
-
 func (b *ollama) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	res, err := b.client.Embed(ctx, &api.EmbedRequest{Model: b.model, Input: texts, KeepAlive: &api.Duration{Duration: keepLoaded}})
 	if err != nil {
 		return nil, err
 	}
 	return res.Embeddings, nil
-}
-
-// nullsRefused refuses an answer with null among its numbers. Encoders write NaN
-// as null, and Ollama's client would read it as 0.
-type nullsRefused struct{ transport }
-
-var nullNumber = regexp.MustCompile(`[\[,]\s*null`)
-
-// RoundTrip implements http.RoundTripper.
-func (t nullsRefused) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := t.transport.RoundTrip(req)
-	if err != nil || !strings.HasSuffix(req.URL.Path, "/api/embed") {
-		return res, err
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		return nil, err
-	}
-	if nullNumber.Match(body) {
-		return nil, &badAnswer{"answered null instead of a number"}
-	}
-	res.Body = io.NopCloser(bytes.NewReader(body))
-	return res, nil
 }
 
 // preferred are the models that auto looks for first, the best first: small and

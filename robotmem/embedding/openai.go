@@ -2,6 +2,7 @@ package embedding
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,10 +26,7 @@ type openAI struct {
 var _ backend = (*openAI)(nil)
 
 func openOpenAI(model string, o Options) (robotmem.Embedder, error) {
-	if o.OpenAIURL == "" {
-		o.OpenAIURL = defaultOpenAI
-	}
-	base, err := baseURL(o.OpenAIURL, "80")
+	base, err := baseURL(cmp.Or(o.OpenAIURL, defaultOpenAI), "80")
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +60,8 @@ type openAIRequest struct {
 
 type openAIResponse struct {
 	Data []struct {
-		Index     *int       `json:"index"`
-		Embedding []*float32 `json:"embedding"`
+		Index     *int      `json:"index"`
+		Embedding []float32 `json:"embedding"`
 	} `json:"data"`
 }
 
@@ -104,14 +102,7 @@ func (r *openAIResponse) vectors() ([][]float32, error) {
 		if i < 0 || i >= len(vectors) || vectors[i] != nil {
 			return nil, &badAnswer{fmt.Sprintf("answered %d vectors, one of them with the index %d", len(vectors), i)}
 		}
-		vector := make([]float32, len(d.Embedding))
-		for k, x := range d.Embedding {
-			if x == nil { // how encoders write NaN
-				return nil, &badAnswer{"answered null instead of a number"}
-			}
-			vector[k] = *x
-		}
-		vectors[i] = vector
+		vectors[i] = d.Embedding
 	}
 	return vectors, nil
 }

@@ -1,6 +1,8 @@
 package embedding
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -76,6 +79,30 @@ func (t transport) CloseIdleConnections() {
 	}
 }
 
+// nullsRefused refuses an answer with null among its numbers. Encoders write NaN
+// as null, and a decoder would read it as 0.
+type nullsRefused struct{ transport }
+
+var nullNumber = regexp.MustCompile(`[\[,]\s*null`)
+
+// RoundTrip implements http.RoundTripper.
+func (t nullsRefused) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := t.transport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Contains(body, []byte("null")) && nullNumber.Match(body) {
+		return nil, &badAnswer{"answered null instead of a number"}
+	}
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	return res, nil
+}
+
 // messageOf returns the text in {"error":"…"}, {"error":{"message":"…"}} or
 // {"message":"…"}, and a body of another form unchanged.
 func messageOf(body []byte) string {
@@ -110,10 +137,7 @@ func httpClient(o Options) *http.Client {
 	if o.HTTPClient != nil {
 		c = *o.HTTPClient
 	}
-	if c.Transport == nil {
-		c.Transport = http.DefaultTransport
-	}
-	c.Transport = transport{c.Transport}
+	c.Transport = nullsRefused{transport{cmp.Or(c.Transport, http.DefaultTransport)}}
 	c.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		from := via[0].URL
 		if req.URL.Host != from.Host || from.Scheme == "https" && req.URL.Scheme != "https" || len(via) >= 5 {
@@ -142,14 +166,7 @@ func baseURL(raw, defaultPort string) (*url.URL, error) {
 	if bare && port == "" {
 		port = defaultPort
 	}
-	switch {
-	case port != "":
-		u.Host = net.JoinHostPort(host, port)
-	case strings.Contains(host, ":"):
-		u.Host = "[" + host + "]"
-	default:
-		u.Host = host
-	}
+	u.Host = strings.TrimSuffix(net.JoinHostPort(host, port), ":") // without a port
 	u.RawQuery, u.Fragment = "", ""
 	return u, nil
 }

@@ -3,7 +3,6 @@ package embedding
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,9 +26,8 @@ type tokenizer struct {
 	normalized  addedTokens // found in the normalized text
 	normalize   normalizer
 	preTokenize preTokenizer
-	model       wordModel
+	words       *wordModel
 
-	unknown     int // the token of words that are not in the vocabulary, -1 without one
 	size        int // upper bound of the tokens, exclusive
 	medianRunes int // median length of the vocabulary's entries
 }
@@ -84,7 +82,7 @@ func readTokenizer(data []byte) (*tokenizer, error) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, err
 	}
-	t := &tokenizer{}
+	t := &tokenizer{raw: addedTokens{}, normalized: addedTokens{}}
 	var err error
 	if t.normalize, err = readNormalizer(file.Normalizer); err != nil {
 		return nil, err
@@ -92,12 +90,11 @@ func readTokenizer(data []byte) (*tokenizer, error) {
 	if t.preTokenize, err = readPreTokenizer(file.PreTokenizer); err != nil {
 		return nil, err
 	}
-	var vocabulary map[string]int
-	if t.model, vocabulary, t.unknown, err = readWordModel(&file.Model); err != nil {
+	if t.words, err = readWordModel(&file.Model); err != nil {
 		return nil, err
 	}
-	lengths := make([]int, 0, len(vocabulary)+len(file.AddedTokens))
-	for entry, id := range vocabulary {
+	lengths := make([]int, 0, len(t.words.tokens)+len(file.AddedTokens))
+	for entry, id := range t.words.tokens {
 		t.size = max(t.size, id+1)
 		lengths = append(lengths, utf8.RuneCountInString(entry))
 	}
@@ -106,7 +103,7 @@ func readTokenizer(data []byte) (*tokenizer, error) {
 			return nil, fmt.Errorf("the added token %q has the number %d", a.Content, a.ID)
 		}
 		t.size = max(t.size, a.ID+1)
-		if _, ok := vocabulary[a.Content]; !ok {
+		if _, ok := t.words.tokens[a.Content]; !ok {
 			lengths = append(lengths, utf8.RuneCountInString(a.Content))
 		}
 		if a.Normalized {
@@ -116,22 +113,10 @@ func readTokenizer(data []byte) (*tokenizer, error) {
 			t.raw.add(a)
 		}
 	}
-	t.medianRunes = max(median(lengths), 1)
+	slices.Sort(lengths)
+	n := len(lengths)
+	t.medianRunes = max((lengths[(n-1)/2]+lengths[n/2])/2, 1)
 	return t, nil
-}
-
-// median returns the middle of xs, or the mean of the two in the middle rounded
-// down.
-func median(xs []int) int {
-	if len(xs) == 0 {
-		return 0
-	}
-	slices.Sort(xs)
-	half := len(xs) / 2
-	if len(xs)%2 == 1 {
-		return xs[half]
-	}
-	return (xs[half-1] + xs[half]) / 2
 }
 
 // tokens returns the tokens of text in order, including unknown ones.
@@ -149,7 +134,7 @@ func (t *tokenizer) tokens(text string) []int {
 				continue
 			}
 			for _, word := range t.preTokenize(inner.text, first) {
-				tokens = t.model.lookUp(tokens, word)
+				tokens = t.words.lookUp(tokens, word)
 			}
 			first = false
 		}
@@ -172,16 +157,13 @@ type addedToken struct {
 // first.
 type addedTokens map[byte][]addedToken
 
-func (a *addedTokens) add(t addedToken) {
+func (a addedTokens) add(t addedToken) {
 	if t.Content == "" {
 		return // the normalizer removed all of it
 	}
-	if *a == nil {
-		*a = addedTokens{}
-	}
-	same := append((*a)[t.Content[0]], t)
+	same := append(a[t.Content[0]], t)
 	slices.SortStableFunc(same, func(x, y addedToken) int { return cmp.Compare(len(y.Content), len(x.Content)) })
-	(*a)[t.Content[0]] = same
+	a[t.Content[0]] = same
 }
 
 // section is an added token, or text without one, whose token is -1.
@@ -239,54 +221,4 @@ func (a addedTokens) at(text string, i int) (addedToken, bool) {
 		return t, true
 	}
 	return addedToken{}, false
-}
-
-// wordModelConfig is the section "model" of the file.
-type wordModelConfig struct {
-	Type         string          `json:"type"`
-	Vocab        json.RawMessage `json:"vocab"`
-	UnknownToken string          `json:"unk_token"`
-	UnknownID    *int            `json:"unk_id"`
-	Prefix       *string         `json:"continuing_subword_prefix"`
-	MaxRunes     *int            `json:"max_input_chars_per_word"`
-	ByteFallback bool            `json:"byte_fallback"`
-}
-
-// readWordModel returns the model, its vocabulary, and the token of unknown
-// words, -1 without one.
-func readWordModel(c *wordModelConfig) (m wordModel, vocabulary map[string]int, unknown int, err error) {
-	switch c.Type {
-	case "Unigram":
-		u, err := readUnigram(c)
-		if err != nil {
-			return nil, nil, 0, err
-		}
-		vocabulary = make(map[string]int, len(u.pieces))
-		for text, p := range u.pieces {
-			vocabulary[text] = p.id
-		}
-		return u, vocabulary, u.unknown, nil
-	case "WordPiece", "WordLevel":
-	default:
-		return nil, nil, 0, fmt.Errorf("models of type %q are not supported, only WordPiece, WordLevel and Unigram", c.Type)
-	}
-	if err := json.Unmarshal(c.Vocab, &vocabulary); err != nil {
-		return nil, nil, 0, fmt.Errorf("the vocabulary: %w", err)
-	}
-	if len(vocabulary) == 0 {
-		return nil, nil, 0, errors.New("the vocabulary is empty")
-	}
-	for text, id := range vocabulary {
-		if id < 0 || id > 1<<31 {
-			return nil, nil, 0, fmt.Errorf("the token %q has the number %d", text, id)
-		}
-	}
-	unknown, ok := vocabulary[c.UnknownToken]
-	if !ok {
-		unknown = -1
-	}
-	if c.Type == "WordLevel" {
-		return wordLevel{vocabulary, unknown}, vocabulary, unknown, nil
-	}
-	return newWordPiece(vocabulary, unknown, c), vocabulary, unknown, nil
 }

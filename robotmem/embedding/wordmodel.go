@@ -9,61 +9,128 @@ import (
 	"unicode/utf8"
 )
 
-// wordModel turns words into tokens: whole words (WordLevel), or pieces of
-// words (WordPiece, Unigram).
-type wordModel interface {
-	// lookUp appends the tokens of a word.
-	lookUp(tokens []int, word string) []int
-}
+// wordModel turns words into tokens: whole words (WordLevel), or pieces of words
+// (WordPiece, Unigram).
+type wordModel struct {
+	tokens  map[string]int // the vocabulary
+	longest int            // length of its longest entry in bytes
+	unknown int            // -1: what is unknown has no token
 
-type wordLevel struct {
-	vocabulary map[string]int
-	unknown    int // -1: unknown words have no token
-}
-
-func (w wordLevel) lookUp(tokens []int, word string) []int {
-	if id, ok := w.vocabulary[word]; ok {
-		return append(tokens, id)
-	}
-	if w.unknown >= 0 {
-		tokens = append(tokens, w.unknown)
-	}
-	return tokens
-}
-
-// wordPiece takes the longest known piece from the left, again and again. A word
-// with a part that is no known piece is unknown as a whole.
-// https://arxiv.org/abs/2012.15524
-type wordPiece struct {
-	begins    map[string]int // pieces at the beginning of a word
+	// Of WordPiece. In a WordLevel model nothing continues a word.
 	continues map[string]int // pieces within a word, without their prefix
-	longest   int            // length of the longest piece in bytes
-	unknown   int            // -1: unknown words have no token
 	maxRunes  int            // longer words are unknown
+
+	// Of Unigram.
+	scores  []float64 // by token: natural logarithm of the probability
+	penalty float64   // score of an unknown rune
+	bytes   []int     // the token of each byte of an unknown rune, nil without byte fallback
 }
 
-func newWordPiece(vocabulary map[string]int, unknown int, c *wordModelConfig) *wordPiece {
-	prefix, maxRunes := "##", 100 // the defaults of the format
+// wordModelConfig is the section "model" of the file.
+type wordModelConfig struct {
+	Type         string          `json:"type"`
+	Vocab        json.RawMessage `json:"vocab"`
+	UnknownToken string          `json:"unk_token"`
+	UnknownID    *int            `json:"unk_id"`
+	Prefix       *string         `json:"continuing_subword_prefix"`
+	MaxRunes     *int            `json:"max_input_chars_per_word"`
+	ByteFallback bool            `json:"byte_fallback"`
+}
+
+func readWordModel(c *wordModelConfig) (*wordModel, error) {
+	w := &wordModel{unknown: -1}
+	var err error
+	switch c.Type {
+	case "Unigram":
+		err = w.readUnigram(c)
+	case "WordPiece", "WordLevel":
+		err = w.readWordPiece(c)
+	default:
+		err = fmt.Errorf("models of type %q are not supported, only WordPiece, WordLevel and Unigram", c.Type)
+	}
+	if err == nil && len(w.tokens) == 0 {
+		err = errors.New("the vocabulary is empty")
+	}
+	for text := range w.tokens {
+		w.longest = max(w.longest, len(text))
+	}
+	return w, err
+}
+
+func (w *wordModel) readWordPiece(c *wordModelConfig) error {
+	if err := json.Unmarshal(c.Vocab, &w.tokens); err != nil {
+		return fmt.Errorf("the vocabulary: %w", err)
+	}
+	prefix := "##" // and 100 runes are the defaults of the format
+	w.maxRunes = 100
 	if c.Prefix != nil {
 		prefix = *c.Prefix
 	}
 	if c.MaxRunes != nil {
-		maxRunes = *c.MaxRunes
+		w.maxRunes = *c.MaxRunes
 	}
-	w := &wordPiece{begins: vocabulary, continues: map[string]int{}, unknown: unknown, maxRunes: maxRunes}
-	for text, id := range vocabulary {
-		w.longest = max(w.longest, len(text))
-		if piece, ok := strings.CutPrefix(text, prefix); ok {
+	if c.Type == "WordLevel" {
+		w.maxRunes = math.MaxInt
+	}
+	w.continues = map[string]int{}
+	for text, id := range w.tokens {
+		if id < 0 || id > 1<<31 {
+			return fmt.Errorf("the token %q has the number %d", text, id)
+		}
+		if piece, ok := strings.CutPrefix(text, prefix); ok && c.Type == "WordPiece" {
 			w.continues[piece] = id
 		}
 	}
-	return w
+	if id, ok := w.tokens[c.UnknownToken]; ok {
+		w.unknown = id
+	}
+	return nil
 }
 
-func (w *wordPiece) lookUp(tokens []int, word string) []int {
+// unknownPenalty is how much lower than the rarest piece an unknown rune scores.
+// SentencePiece uses the same value.
+const unknownPenalty = 10
+
+func (w *wordModel) readUnigram(c *wordModelConfig) error {
+	var list [][2]json.RawMessage
+	if err := json.Unmarshal(c.Vocab, &list); err != nil {
+		return fmt.Errorf("the vocabulary: %w", err)
+	}
+	w.tokens, w.scores, w.penalty = make(map[string]int, len(list)), make([]float64, len(list)), math.Inf(1)
+	for id, entry := range list {
+		var text string
+		if err := errors.Join(json.Unmarshal(entry[0], &text), json.Unmarshal(entry[1], &w.scores[id])); err != nil {
+			return fmt.Errorf("token %d of the vocabulary: %w", id, err)
+		}
+		w.tokens[text] = id
+		w.penalty = min(w.penalty, w.scores[id]-unknownPenalty)
+	}
+	if c.UnknownID != nil && len(list) > 0 {
+		if w.unknown = *c.UnknownID; w.unknown < 0 || w.unknown >= len(list) {
+			return fmt.Errorf("the unknown token has the number %d of %d", w.unknown, len(list))
+		}
+	}
+	for b := 0; b < 256 && c.ByteFallback; b++ {
+		id, ok := w.tokens[fmt.Sprintf("<0x%02X>", b)]
+		if !ok {
+			w.bytes = nil
+			break
+		}
+		w.bytes = append(w.bytes, id)
+	}
+	return nil
+}
+
+// lookUp appends the tokens of a word. It takes the longest known piece from the
+// left, again and again. A word with a part that is no known piece is unknown as
+// a whole. https://arxiv.org/abs/2012.15524
+func (w *wordModel) lookUp(tokens []int, word string) []int {
+	if w.scores != nil {
+		return w.likeliest(tokens, word)
+	}
 	before := len(tokens)
 	known := len(word) <= w.maxRunes || utf8.RuneCountInString(word) <= w.maxRunes
-	pieces := w.begins
+	pieces := w.tokens
 	for known && word != "" {
 		n, id := w.piece(pieces, word)
 		known = n > 0
@@ -82,7 +149,7 @@ func (w *wordPiece) lookUp(tokens []int, word string) []int {
 
 // piece returns the length in bytes and the token of the longest piece that word
 // begins with, 0 if there is none.
-func (w *wordPiece) piece(pieces map[string]int, word string) (n, id int) {
+func (w *wordModel) piece(pieces map[string]int, word string) (n, id int) {
 	for n = min(len(word), w.longest); n > 0; n-- {
 		if n < len(word) && !utf8.RuneStart(word[n]) {
 			continue
@@ -94,65 +161,6 @@ func (w *wordPiece) piece(pieces map[string]int, word string) (n, id int) {
 	return 0, 0
 }
 
-// unigram splits a word into the pieces with the highest joint probability,
-// which it finds with the Viterbi algorithm. https://arxiv.org/abs/1804.10959
-type unigram struct {
-	pieces  map[string]piece
-	longest int     // length of the longest piece in bytes
-	unknown int     // -1: unknown runes have no token
-	penalty float64 // score of an unknown rune
-	bytes   []int   // the token of each byte of an unknown rune, nil without byte fallback
-}
-
-type piece struct {
-	id    int
-	score float64 // natural logarithm of the probability
-}
-
-// unknownPenalty is how much lower than the rarest piece an unknown rune scores.
-// SentencePiece uses the same value.
-const unknownPenalty = 10
-
-func readUnigram(c *wordModelConfig) (*unigram, error) {
-	var list [][2]json.RawMessage
-	if err := json.Unmarshal(c.Vocab, &list); err != nil {
-		return nil, fmt.Errorf("the vocabulary: %w", err)
-	}
-	if len(list) == 0 {
-		return nil, errors.New("the vocabulary is empty")
-	}
-	u := &unigram{pieces: make(map[string]piece, len(list)), unknown: -1}
-	lowest := math.Inf(1)
-	for id, entry := range list {
-		var text string
-		var score float64
-		if err := errors.Join(json.Unmarshal(entry[0], &text), json.Unmarshal(entry[1], &score)); err != nil {
-			return nil, fmt.Errorf("token %d of the vocabulary: %w", id, err)
-		}
-		u.pieces[text] = piece{id, score}
-		u.longest = max(u.longest, len(text))
-		lowest = min(lowest, score)
-	}
-	u.penalty = lowest - unknownPenalty
-	if c.UnknownID != nil {
-		if u.unknown = *c.UnknownID; u.unknown < 0 || u.unknown >= len(list) {
-			return nil, fmt.Errorf("the unknown token has the number %d of %d", u.unknown, len(list))
-		}
-	}
-	if c.ByteFallback {
-		u.bytes = make([]int, 256)
-		for b := range u.bytes {
-			p, ok := u.pieces[fmt.Sprintf("<0x%02X>", b)]
-			if !ok {
-				u.bytes = nil
-				break
-			}
-			u.bytes[b] = p.id
-		}
-	}
-	return u, nil
-}
-
 // path is the best segmentation of a word up to a position.
 type path struct {
 	from  int // where the last piece begins, -1 if no path is known yet
@@ -160,7 +168,9 @@ type path struct {
 	score float64
 }
 
-func (u *unigram) lookUp(tokens []int, word string) []int {
+// likeliest splits a word into the pieces with the highest joint probability,
+// which it finds with the Viterbi algorithm. https://arxiv.org/abs/1804.10959
+func (w *wordModel) likeliest(tokens []int, word string) []int {
 	best := make([]path, len(word)+1) // by the position where the path ends
 	for i := range best {
 		best[i].from = -1
@@ -169,21 +179,21 @@ func (u *unigram) lookUp(tokens []int, word string) []int {
 	for i := 0; i < len(word); {
 		_, size := utf8.DecodeRuneInString(word[i:])
 		single := false // a piece is this rune alone
-		for n := 1; n <= min(u.longest, len(word)-i); n++ {
+		for n := 1; n <= min(w.longest, len(word)-i); n++ {
 			if i+n < len(word) && !utf8.RuneStart(word[i+n]) {
 				continue
 			}
-			if p, ok := u.pieces[word[i:i+n]]; ok {
-				best[i+n].improve(path{i, p.id, best[i].score + p.score})
+			if id, ok := w.tokens[word[i:i+n]]; ok {
+				best[i+n].improve(path{i, id, best[i].score + w.scores[id]})
 				single = single || n == size
 			}
 		}
 		if !single {
-			best[i+size].improve(path{i, -1, best[i].score + u.penalty})
+			best[i+size].improve(path{i, -1, best[i].score + w.penalty})
 		}
 		i += size
 	}
-	return u.appendPath(tokens, word, best)
+	return w.appendPath(tokens, word, best)
 }
 
 func (p *path) improve(other path) {
@@ -194,7 +204,7 @@ func (p *path) improve(other path) {
 
 // appendPath appends the tokens of the best path through the whole word. Adjacent
 // unknown runes give one token.
-func (u *unigram) appendPath(tokens []int, word string, best []path) []int {
+func (w *wordModel) appendPath(tokens []int, word string, best []path) []int {
 	var ends []int
 	for end := len(word); end > 0; end = best[end].from {
 		ends = append(ends, end)
@@ -203,16 +213,16 @@ func (u *unigram) appendPath(tokens []int, word string, best []path) []int {
 	for k := len(ends) - 1; k >= 0; k-- {
 		p := best[ends[k]]
 		switch {
-		case p.id >= 0 && p.id != u.unknown:
+		case p.id >= 0 && p.id != w.unknown:
 			tokens = append(tokens, p.id)
-		case u.bytes != nil:
+		case w.bytes != nil:
 			for _, b := range []byte(word[p.from:ends[k]]) {
-				tokens = append(tokens, u.bytes[b])
+				tokens = append(tokens, w.bytes[b])
 			}
-		case !wasUnknown && u.unknown >= 0:
-			tokens = append(tokens, u.unknown)
+		case !wasUnknown && w.unknown >= 0:
+			tokens = append(tokens, w.unknown)
 		}
-		wasUnknown = p.id < 0 || p.id == u.unknown
+		wasUnknown = p.id < 0 || p.id == w.unknown
 	}
 	return tokens
 }

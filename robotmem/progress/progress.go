@@ -29,7 +29,7 @@ func With(ctx context.Context, report func(Report)) context.Context {
 type progressKey struct{}
 
 // Meter counts the progress of one call and passes it to the function given to
-// With. All methods except Set accept a nil Meter and then do nothing.
+// With. All methods accept a nil Meter and then do nothing.
 type Meter struct {
 	report func(Report)
 
@@ -46,17 +46,11 @@ func Of(ctx context.Context) *Meter {
 
 // Stage begins a stage of the work. A total of 0 means unknown.
 func (m *Meter) Stage(name, unit string, total int64) {
-	if m == nil {
-		return
-	}
 	m.Set(Report{Total: total, Unit: unit, Stage: name})
 }
 
 // Step begins the stage number done of total stages, counted from 0.
 func (m *Meter) Step(name string, done, total int64) {
-	if m == nil {
-		return
-	}
 	m.Set(Report{Done: done, Total: total, Unit: "stages", Stage: name})
 }
 
@@ -73,6 +67,9 @@ func (m *Meter) Add(n int64) {
 
 // Set reports progress that another node has counted.
 func (m *Meter) Set(p Report) {
+	if m == nil {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	begins := p.Stage != m.now.Stage || m.told.IsZero()

@@ -40,7 +40,6 @@ func Runtime() embedding.Runtime {
 
 // model computes one text at a time.
 type model struct {
-	session  *hugot.Session
 	pipeline *pipelines.FeatureExtractionPipeline
 
 	idle  chan struct{} // holds one element while no call uses the pipeline; closed by Close
@@ -64,9 +63,13 @@ func open(dir string) (embedding.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the runtime: %w", err)
 	}
-	m := &model{session: session, idle: make(chan struct{}, 1)}
+	m := &model{idle: make(chan struct{}, 1)}
 	m.idle <- struct{}{}
-	m.close = sync.OnceValue(m.end)
+	m.close = sync.OnceValue(func() error {
+		<-m.idle // not put back: no call starts again
+		defer close(m.idle)
+		return session.Destroy()
+	})
 	if m.pipeline, err = newPipeline(session, dir); err != nil {
 		return nil, errors.Join(err, session.Destroy())
 	}
@@ -75,12 +78,6 @@ func open(dir string) (embedding.Model, error) {
 
 // Close implements embedding.Model. It waits for the call in progress.
 func (m *model) Close() error { return m.close() }
-
-func (m *model) end() error {
-	<-m.idle // not put back: no call starts again
-	defer close(m.idle)
-	return m.session.Destroy()
-}
 
 // newPipeline prefers the output that the model pooled itself. Without one the
 // tokens' vectors are averaged, which is wrong for models that are trained to

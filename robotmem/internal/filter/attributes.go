@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
@@ -50,10 +51,7 @@ func attributeValue(v any) any {
 }
 
 func Digest(mark string, v any) []byte {
-	data, err := robotmem.CanonicalJSON(v)
-	if err != nil {
-		data = nil // it came from JSON, so it has a JSON form
-	}
+	data, _ := robotmem.CanonicalJSON(v) // it came from JSON, so it has a JSON form
 	sum := sha256.Sum256(data)
 	return append([]byte(mark), sum[:16]...)
 }
@@ -223,6 +221,10 @@ func compareValues(a, b any, unit func() string) (order int, ok bool) {
 	case string:
 		if b, ok := b.(string); ok {
 			return strings.Compare(a, b), true
+		}
+	case time.Time:
+		if b, ok := b.(time.Time); ok {
+			return a.Compare(b), true
 		}
 	case units.Quantity:
 		if b, ok := b.(units.Quantity); ok && a.Unit == b.Unit {

@@ -152,13 +152,27 @@ func (p *parser) leaf(op, path string, v any) (Condition, error) {
 	default:
 		return c, badFilter("unknown operator %q at %s; there are $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not", robotmem.Clip(op, 40), path)
 	}
+	if path == "observed_at" {
+		for i := range c.Values {
+			c.Values[i] = instant(c.Values[i])
+		}
+	}
 	return c.positive(), nil
+}
+
+// instant returns the time that a text is, or v.
+func instant(v any) any {
+	text, _ := v.(string)
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return t
+	}
+	return v
 }
 
 // derived turns a condition on a success flag into one on the outcome of the memory, which is derived
 // from the flag, from other spellings of it, or stated by the caller.
 func derived(op, path string, v any) (string, any) {
-	if path != "outcome" && path != "task.success" && path != "success" {
+	if op == "$exists" || path != "outcome" && path != "task.success" && path != "success" {
 		return path, v
 	}
 	list, isList := v.([]any)
@@ -178,10 +192,7 @@ func derived(op, path string, v any) (string, any) {
 			out[i] = list[i]
 		}
 	}
-	switch {
-	case op == "$exists":
-		return path, v
-	case isList:
+	if isList {
 		return "outcome", out
 	}
 	return "outcome", out[0]
@@ -233,10 +244,19 @@ func (c Condition) positive() Condition {
 	return c.negated()
 }
 
-// OwnField reports whether a path is a field of the memory, which wins over a key of that name.
-func OwnField(path string) bool {
-	return slices.Contains([]string{"category", "confidence", "perception_type", "session_id", "observed_at", "outcome", "tier"}, path)
+// ownFields are the fields of the memory.
+var ownFields = map[string]func(*View) any{
+	"category":        func(v *View) any { return v.Category },
+	"perception_type": func(v *View) any { return v.PerceptionType },
+	"session_id":      func(v *View) any { return v.Session },
+	"outcome":         func(v *View) any { return v.Outcome },
+	"tier":            func(v *View) any { return v.Tier },
+	"confidence":      func(v *View) any { return v.Confidence },
+	"observed_at":     func(v *View) any { return v.Observed },
 }
+
+// OwnField reports whether a path is a field of the memory, which wins over a key of that name.
+func OwnField(path string) bool { return ownFields[path] != nil }
 
 // View is a memory as filters see it.
 type View struct {
@@ -262,8 +282,8 @@ func (c *Condition) Match(v *View) bool {
 	case "$not":
 		return !c.Kids[0].Match(v)
 	}
-	if OwnField(c.Path) {
-		return c.HoldsOwn(v.own(c.Path))
+	if own := ownFields[c.Path]; own != nil {
+		return c.HoldsOwn(own(v))
 	}
 	if c.Op == "$exists" {
 		return pathExists(v.Context, c.Path)
@@ -290,35 +310,11 @@ func pathExists(context robotmem.Object, path string) bool {
 	return found
 }
 
-// own is the value of a field of the memory.
-func (v *View) own(path string) any {
-	switch path {
-	case "category":
-		return v.Category
-	case "perception_type":
-		return v.PerceptionType
-	case "session_id":
-		return v.Session
-	case "outcome":
-		return v.Outcome
-	case "tier":
-		return v.Tier
-	case "confidence":
-		return v.Confidence
-	}
-	return v.Observed
-}
-
 // HoldsOwn applies a leaf to a field of the memory: a text, where "" is no value, a number or
 // a time.
 func (c *Condition) HoldsOwn(value any) bool {
-	switch v := value.(type) {
-	case time.Time:
-		return c.matchTime(v)
-	case string:
-		if v == "" || c.Op == "$exists" && c.Path == "outcome" && v == robotmem.OutcomeUnknown {
-			return false
-		}
+	if value == "" || c.Op == "$exists" && c.Path == "outcome" && value == robotmem.OutcomeUnknown {
+		return false
 	}
 	return c.Holds([]any{value}, func() string { return "" })
 }
@@ -369,39 +365,9 @@ func (c *Condition) Holds(values []any, unit func() string) bool {
 	return c.possible && !decided
 }
 
+// orderHolds applies $lt, $lte, $gt or $gte.
 func orderHolds(op string, order int) bool {
-	switch op {
-	case "$lt":
-		return order < 0
-	case "$lte":
-		return order <= 0
-	case "$gt":
-		return order > 0
-	case "$gte":
-		return order >= 0
-	}
-	return false
-}
-
-// matchTime compares instants. An operand that is not a time matches nothing.
-func (c *Condition) matchTime(observed time.Time) bool {
-	if c.Op == "$exists" {
-		return true
-	}
-	decided := false
-	for _, v := range c.Values {
-		s, isText := v.(string)
-		t, err := time.Parse(time.RFC3339Nano, s)
-		if !isText || err != nil {
-			continue
-		}
-		decided = true
-		order := observed.Compare(t)
-		if (c.Op == "$eq" || c.Op == "$in") && order == 0 || orderHolds(c.Op, order) {
-			return true
-		}
-	}
-	return c.possible && !decided
+	return order < 0 && op[1] == 'l' || order > 0 && op[1] == 'g' || order == 0 && strings.HasSuffix(op, "te")
 }
 
 // Leaves visits every comparison of the filter.

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -151,52 +150,46 @@ const (
 // pi has 60 digits.
 var pi, _ = new(big.Float).SetPrec(200).SetString("3.14159265358979323846264338327950288419716939937510582097494")
 
-// numeral is a sign, digits with a point, an exponent. An e without digits starts a unit: 5 eV.
-var numeral = regexp.MustCompile(`^([-+−]?)(\d*)(?:\.(\d+))?(?:[eE]([-+]?)(\d+))?`)
-
-// scan reads the number that s begins with and its length.
+// scan reads the number that s begins with and its length: a sign, digits with a point, an
+// exponent. An e without digits starts a unit: 5 eV.
 func scan(s string) (d decimal, n int, ok bool) {
-	if s == "" || s[0] >= 'A' && s[0] <= 'z' { // most texts
-		return decimal{}, 0, false
+	if sign, size := utf8.DecodeRuneInString(s); sign == '-' || sign == '−' || sign == '+' {
+		d.neg, n = sign != '+', size
 	}
-	if d, ok := scanPlain(s); ok {
-		return d, len(s), true
-	}
-	m := numeral.FindStringSubmatch(s)
-	digits := m[2] + m[3]
-	if digits == "" {
-		return decimal{}, 0, false
-	}
-	d.neg = m[1] != "" && m[1] != "+"
-	e, err := strconv.Atoi(m[5])
-	if err != nil && m[5] != "" || e > maxExponent {
-		e = maxExponent
-	}
-	if m[4] == "-" {
-		e = -e
-	}
-	digits = strings.TrimLeft(digits, "0")
-	kept := digits[:min(len(digits), fullDigits)]
-	d.mant, _ = strconv.ParseUint("0"+kept, 10, 64)
-	d.exp = e - len(m[3]) + len(digits) - len(kept)
-	return d, len(m[0]), true
-}
-
-// scanPlain reads a text of digits with at most one point between them, as most numbers are.
-func scanPlain(s string) (d decimal, ok bool) {
-	point := -1
-	for i := range len(s) {
+	point, kept := false, 0
+	for ; n < len(s) && (isDigit(s[n]) || s[n] == '.' && !point && n+1 < len(s) && isDigit(s[n+1])); n++ {
 		switch {
-		case isDigit(s[i]):
-			d.mant = 10*d.mant + uint64(s[i]-'0')
-		case s[i] == '.' && point < 0 && 0 < i && i < len(s)-1:
-			point = i
-			d.exp = i + 1 - len(s)
-		default:
-			return decimal{}, false
+		case s[n] == '.':
+			point = true
+			continue
+		case kept < fullDigits:
+			d.mant = 10*d.mant + uint64(s[n]-'0')
+			if d.mant > 0 {
+				kept++
+			}
+			if point {
+				d.exp--
+			}
+		case !point:
+			d.exp++
+		}
+		ok = true
+	}
+	if !ok {
+		return decimal{}, 0, false
+	}
+	end := n
+	if end < len(s) && (s[n] == 'e' || s[n] == 'E') {
+		for end++; end < len(s) && (isDigit(s[end]) || end == n+1 && (s[end] == '-' || s[end] == '+')); {
+			end++
 		}
 	}
-	return d, len(s) < fullDigits
+	if end > n && isDigit(s[end-1]) {
+		e, _ := strconv.Atoi(s[n+1 : end]) // the largest int if it is beyond
+		d.exp += min(max(e, -maxExponent), maxExponent)
+		n = end
+	}
+	return d, n, true
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -2,43 +2,43 @@ package units
 
 import (
 	_ "embed"
+	"maps"
 	"strconv"
 	"strings"
 )
 
-type prefixSet uint8
-
-const (
-	metric prefixSet = 1 << iota
-	binary
-)
+// Sets of prefixes that a unit may take.
+const metric, binary = "metric", "binary"
 
 // rows are the units, a line each; the file says what stands in it.
 //
 //go:embed units.txt
 var rows string
 
-// prefix multiplies a unit by 10^exp, or by 1024^kibi.
+// prefix multiplies a unit.
 type prefix struct {
 	symbols, names string
-	exp, kibi      int
+	set            string
+	factor         factor
 }
 
 // prefixes from femto to peta: robots measure nothing beyond, and "am" and "Em" are words.
 var prefixes = []prefix{
-	{"f", "femto", -15, 0}, {"p", "pico", -12, 0}, {"n", "nano 纳", -9, 0}, {"u µ μ", "micro 微", -6, 0},
-	{"m", "milli 毫", -3, 0}, {"c", "centi 厘", -2, 0}, {"d", "deci 分", -1, 0}, {"da", "deca", 1, 0},
-	{"h", "hecto", 2, 0}, {"k", "kilo 千", 3, 0}, {"M", "mega 兆", 6, 0}, {"G", "giga", 9, 0},
-	{"T", "tera", 12, 0}, {"P", "peta", 15, 0},
-	{"Ki", "kibi", 0, 1}, {"Mi", "mebi", 0, 2}, {"Gi", "gibi", 0, 3}, {"Ti", "tebi", 0, 4},
+	{"f", "femto", metric, ten(-15)}, {"p", "pico", metric, ten(-12)}, {"n", "nano 纳", metric, ten(-9)}, {"u µ μ", "micro 微", metric, ten(-6)},
+	{"m", "milli 毫", metric, ten(-3)}, {"c", "centi 厘", metric, ten(-2)}, {"d", "deci 分", metric, ten(-1)}, {"da", "deca", metric, ten(1)},
+	{"h", "hecto", metric, ten(2)}, {"k", "kilo 千", metric, ten(3)}, {"M", "mega 兆", metric, ten(6)}, {"G", "giga", metric, ten(9)},
+	{"T", "tera", metric, ten(12)}, {"P", "peta", metric, ten(15)},
+	{"Ki", "kibi", binary, two(10)}, {"Mi", "mebi", binary, two(20)}, {"Gi", "gibi", binary, two(30)}, {"Ti", "tebi", binary, two(40)},
 }
+
+func ten(power int) factor { return factor{num: 1, den: 1, exp: power} }
+func two(power int) factor { return factor{num: 1 << power, den: 1} }
 
 // vocabulary finds units and prefixes by their spelling.
 type vocabulary struct {
 	units    map[string]*unit
 	prefixes map[string]*prefix
-	longest  int  // prefix, in bytes
-	plural   bool // words may be plural
+	longest  int // prefix, in bytes
 }
 
 var symbols, names = index()
@@ -48,7 +48,6 @@ func index() (symbols, names vocabulary) {
 		return vocabulary{units: map[string]*unit{}, prefixes: map[string]*prefix{}}
 	}
 	symbols, names = empty(), empty()
-	names.plural = true
 	for row := range strings.Lines(rows) {
 		if row == "\n" || row[0] == '#' {
 			continue
@@ -58,17 +57,19 @@ func index() (symbols, names vocabulary) {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
 		d := parseDims(cells[2])
-		u := &unit{canonical: d.String(), dims: d, factor: parseFactor(cells[3])}
+		u := &unit{canonical: d.String(), dims: d, factor: parseFactor(cells[3]), takes: cells[4]}
 		u.zero, _ = strconv.ParseUint(cells[5], 10, 64) // 0 if there is none
-		for name := range strings.FieldsSeq(cells[4]) {
-			u.takes |= map[string]prefixSet{"metric": metric, "binary": binary}[name]
-		}
 		for s := range strings.FieldsSeq(cells[0]) {
 			symbols.units[s] = u
 		}
 		for s := range strings.FieldsSeq(cells[1]) {
 			names.units[s] = u
 			names.units[strings.ReplaceAll(s, "-", " ")] = u
+		}
+	}
+	for s, u := range maps.Clone(names.units) {
+		if _, own := names.units[s+"s"]; !own && len(s) > 2 {
+			names.units[s+"s"] = u // the plural
 		}
 	}
 	for i := range prefixes {
@@ -88,7 +89,7 @@ func (v *vocabulary) addPrefix(p *prefix, spellings string) {
 
 // lookup finds a word, with a prefix that its unit takes or without.
 func (v *vocabulary) lookup(s string) (unit, bool) {
-	if u, ok := v.find(s); ok {
+	if u, ok := v.units[s]; ok {
 		return *u, true
 	}
 	for n := 1; n <= v.longest && n < len(s); n++ {
@@ -96,34 +97,11 @@ func (v *vocabulary) lookup(s string) (unit, bool) {
 		if !ok {
 			continue
 		}
-		if u, ok := v.find(s[n:]); ok && u.takes&p.set() != 0 {
-			return p.of(*u)
+		if known, ok := v.units[s[n:]]; ok && strings.Contains(known.takes, p.set) {
+			u := *known
+			u.factor, ok = u.factor.times(p.factor)
+			return u, ok
 		}
 	}
 	return unit{}, false
-}
-
-// find finds a word without a prefix, also in the plural with s.
-func (v *vocabulary) find(s string) (*unit, bool) {
-	u, ok := v.units[s]
-	if n := len(s) - 1; !ok && v.plural && n > 2 && s[n] == 's' {
-		u, ok = v.units[s[:n]]
-	}
-	return u, ok
-}
-
-func (p *prefix) set() prefixSet {
-	if p.kibi > 0 {
-		return binary
-	}
-	return metric
-}
-
-func (p *prefix) of(u unit) (unit, bool) {
-	u.factor.exp += p.exp
-	ok := true
-	for range p.kibi {
-		u.factor, ok = u.factor.times(factor{num: 1024, den: 1})
-	}
-	return u, ok
 }

@@ -80,7 +80,7 @@ func ofSymbol(s string) (unit, bool) { return resolve(strings.ReplaceAll(s, "ohm
 
 // plain is the unit without the prefixes that it takes.
 func (u unit) plain() unit {
-	u.takes = 0
+	u.takes = ""
 	return u
 }
 

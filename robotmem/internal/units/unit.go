@@ -16,7 +16,7 @@ type unit struct {
 	// zero is the distance of absolute zero below the zero of a temperature scale, in hundredths of
 	// its degree. It counts for the unit alone: in products a degree is a difference.
 	zero  uint64
-	takes prefixSet
+	takes string // sets of prefixes
 }
 
 // dims are the powers of the base kinds. Kinds are finer than SI dimensions: with the newton as
@@ -97,7 +97,7 @@ func resolve(s string) (unit, bool) {
 	if u, ok := symbols.units[s]; ok { // ft-lb, r/min
 		return *u, true
 	}
-	if u, ok := names.find(lower(s)); ok { // degrees Celsius
+	if u, ok := names.units[lower(s)]; ok { // degrees Celsius
 		return *u, true
 	}
 	return compound(s)
@@ -175,7 +175,7 @@ func oneFactor(s string) (u unit, power int, rest string, ok bool) {
 	}
 	if strings.HasPrefix(s[end:], "-") { // pound-force
 		longer := end + 1 + wordEnd(s[end+1:])
-		if named, found := names.find(lower(s[:longer])); found {
+		if named, found := names.units[lower(s[:longer])]; found {
 			u, ok, end = *named, true, longer
 		}
 	}
