@@ -55,55 +55,34 @@ type Set interface {
 	Only([]Ranked) Set
 }
 
-// Filter evaluates every condition of a query.
-type Filter interface {
+// Around are the memories of an episode before and after one of them, nearest first.
+type Around struct{ Before, After []int64 }
+
+// Source reads one snapshot of a store. If a signal fails, degraded names it with
+// the detail of its error. Errors of the kinds Invalid and NotFound are errors of
+// the request and end the recall, as do errors of filtering and loading.
+type Source interface {
 	// Filter returns the memories that pass the filters of a query, and remarks for
 	// degraded.
 	Filter(ctx context.Context, q *Query) (Set, []string, error)
-}
-
-// Lexical ranks by words. It may run concurrently with Nearest.
-type Lexical interface {
 	// Lexical returns the memories of a set that contain any of the words, best
-	// first, ties by id. A negative limit means no limit.
+	// first, ties by id. A negative limit means no limit. It may run concurrently with
+	// Nearest.
 	Lexical(ctx context.Context, q *Query, in Set, words Words, limit int) ([]Ranked, error)
-}
-
-// Nearest ranks by the cosine of embeddings.
-type Nearest interface {
 	// Nearest returns the memories of a set whose vectors have the largest cosine
 	// with the query embedding, and the cosine of an average memory.
 	Nearest(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, usual float64, err error)
 	// Cosines visits the cosines of those memories of the set that have a vector.
 	Cosines(ctx context.Context, in Set, ids []int64, visit func(id int64, cosine float64)) error
-}
-
-// Around are the memories of an episode before and after one of them, nearest first.
-type Around struct{ Before, After []int64 }
-
-// Episodes knows the order of the memories of an episode.
-type Episodes interface {
-	// Around returns at most n memories on each side of each memory that is in an episode.
-	// They are all members of the set, unless it is nil.
-	Around(in Set, ids []int64, n int) map[int64]Around
-}
-
-// Places ranks by distance.
-type Places interface {
 	// Places returns the memories of a set that are nearest to a place of the query,
 	// nearest first, ties by id, and remarks for degraded.
 	Places(ctx context.Context, at *robotmem.SpatialSort, in Set, limit int) (items []Ranked, notes []string, err error)
-}
-
-// Likeness ranks by the similarity of perceptions.
-type Likeness interface {
 	// Likeness returns the perceptions of a set that are most similar to that of
 	// the query, most similar first, and remarks for degraded.
 	Likeness(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, notes []string, err error)
-}
-
-// Loader reads memories.
-type Loader interface {
+	// Around returns at most n memories on each side of each memory that is in an episode.
+	// They are all members of the set, unless it is nil.
+	Around(in Set, ids []int64, n int) map[int64]Around
 	// Timeline sorts a set by time of observation: oldest first for a query of one
 	// episode, otherwise newest first.
 	Timeline(ctx context.Context, q *Query, in Set, limit int) ([]Ranked, error)
@@ -122,19 +101,6 @@ type Row struct {
 	Observed int64  // nanoseconds since 1970
 	Real     bool   // sensed in the real world
 	Outcome  string // success, failure, partial or unknown
-}
-
-// Source reads one snapshot of a store. If a signal fails, degraded names it with
-// the detail of its error. Errors of the kinds Invalid and NotFound are errors of
-// the request and end the recall, as do errors of filtering and loading.
-type Source interface {
-	Filter
-	Lexical
-	Nearest
-	Places
-	Likeness
-	Episodes
-	Loader
 }
 
 // Config has the weights of fusion.
