@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -200,9 +201,10 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	if err != nil {
 		return nil, err
 	}
-	if hits, err = r.cut(ctx, hits); err != nil {
+	if hits, _, err = r.first(ctx, hits, r.N, anyHit); err != nil {
 		return nil, err
 	}
+	r.trace.add("load", len(hits))
 	normalizeScores(hits)
 	res := &robotmem.RecallResponse{Warnings: warnings, Memories: make([]robotmem.Memory, 0, len(hits)), Times: q.Times, Mode: r.mode()}
 	for i := range hits {
@@ -288,33 +290,29 @@ func (r *run) signals(ctx context.Context) error {
 
 // textSignals ranks by words and by vectors concurrently.
 func (r *run) textSignals(ctx context.Context, within Set) error {
-	type result struct {
+	var words, near struct {
 		items []Ranked
 		err   error
 	}
-	words := make(chan result, 1)
-	rankWords := func() { items, err := r.lexical(ctx, within); words <- result{items, err} }
-	var near result
+	var ranking sync.WaitGroup
+	rankWords := func() { words.items, words.err = r.lexical(ctx, within) }
 	if len(r.Content) > 0 && r.vectors {
-		go rankWords()
+		ranking.Go(rankWords)
 	} else if len(r.Content) > 0 {
 		rankWords()
 	}
 	if r.vectors {
 		near.items, r.usual, near.err = r.src.Nearest(ctx, r.Query, r.set, r.listDepth())
 	}
-	var got result
-	if len(r.Content) > 0 {
-		got = <-words
-	}
+	ranking.Wait()
 	r.vectors = r.vectors && near.err == nil // after lexical, which reads it
 	if len(r.Content) > 0 {
 		// With vectors, lexical omits memories that share only stop words, and has a
 		// shorter limit. If the vectors failed, rank again as without an embedder.
-		if r.Embedded && !r.vectors && got.err == nil && (len(r.Stop) > 0 || r.MinRelevance > 0) {
-			got.items, got.err = r.lexical(ctx, within)
+		if r.Embedded && !r.vectors && words.err == nil && (len(r.Stop) > 0 || r.MinRelevance > 0) {
+			words.items, words.err = r.lexical(ctx, within)
 		}
-		if err := r.add(ListWords, got.items, nil, got.err); err != nil {
+		if err := r.add(ListWords, words.items, nil, words.err); err != nil {
 			return err
 		}
 	}
@@ -389,42 +387,27 @@ func (r *run) loadForRanking(ctx context.Context, hits []hit) ([]hit, error) {
 	if r.Diversity > 0 {
 		enough = max(enough, diversePool)
 	}
-	kept := hits[:0]
-	for i := range hits {
-		if len(kept) == enough {
-			break
-		}
-		h := hits[i]
-		ok, err := r.load(ctx, &h)
-		if err != nil {
-			return nil, err
-		}
-		if ok && r.relevance(&h) >= r.MinRelevance {
-			kept = append(kept, h)
-		}
-	}
-	return kept, nil
+	kept, _, err := r.first(ctx, hits, enough, func(h *hit) bool { return r.relevance(h) >= r.MinRelevance })
+	return kept, err
 }
 
-// cut loads the first n hits that exist and are not damaged.
-func (r *run) cut(ctx context.Context, hits []hit) ([]hit, error) {
-	kept := make([]hit, 0, min(r.N, len(hits)))
-	for i := range hits {
-		if len(kept) == r.N {
-			break
-		}
-		h := hits[i]
-		ok, err := r.load(ctx, &h)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
+// first loads hits until it has n that exist, are not damaged and are wanted. It returns these and
+// the hits after the last of them.
+func (r *run) first(ctx context.Context, hits []hit, n int, wanted func(*hit) bool) (kept, rest []hit, err error) {
+	kept = make([]hit, 0, min(n, len(hits)))
+	for ; len(kept) < n && len(hits) > 0; hits = hits[1:] {
+		h := hits[0]
+		if ok, err := r.load(ctx, &h); err != nil {
+			return nil, nil, err
+		} else if ok && wanted(&h) {
 			kept = append(kept, h)
 		}
 	}
-	r.trace.add("load", len(kept))
-	return kept, nil
+	return kept, hits, nil
 }
+
+// anyHit wants every hit.
+func anyHit(*hit) bool { return true }
 
 // result returns the memory of a hit for the response.
 func (r *run) result(h *hit) robotmem.Memory {
