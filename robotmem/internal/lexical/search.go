@@ -44,6 +44,7 @@ func (x *Index) Search(q Query) []Hit {
 	if len(s.collections) == 0 {
 		return nil
 	}
+	s.admitted = int(q.Within.Count())
 	s.top.reset(q.N, s.maxMatches())
 	if few, ok := s.admittedDocuments(x, q); ok {
 		s.scoreAdmitted(x, few)
@@ -81,6 +82,7 @@ type scratch struct {
 	df          []int          // by term
 	lists       []*postingList // of all matched collections
 	collections []matchedCollection
+	admitted    int // documents by Query.Within
 	top         topK
 
 	cursors        []cursor
@@ -90,7 +92,7 @@ type scratch struct {
 	documentBounds []float64 // like prefixBounds, for the length of the current document
 
 	totals  []float64 // by document of a window
-	touched bitmap    // documents of the window with a score
+	touched []uint64  // as bits, the documents of the window with a score
 
 	counts []uint32 // by document, occurrences of the longer words; zero between searches
 }
@@ -183,17 +185,13 @@ func (s *scratch) searchCollections(x *Index, q Query) {
 		}
 	}
 	slices.SortFunc(s.collections, func(a, b matchedCollection) int { return cmp.Compare(b.upperBound, a.upperBound) })
-	admitted := math.MaxInt
-	if q.Within != nil {
-		admitted = int(q.Within.Count())
-	}
 	for i := range s.collections {
 		p := &s.collections[i]
 		if p.upperBound < s.top.threshold {
 			break
 		}
 		s.openCursors(p)
-		w := traversal{scratch: s, collection: p.collection, within: q.Within, selective: admitted < len(p.collection.ids)/2}
+		w := traversal{scratch: s, collection: p.collection, within: q.Within, selective: q.Within != nil && s.admitted < len(p.collection.ids)/2}
 		if s.top.k >= p.postings/fullScanShare || len(s.order) > maxCursors {
 			w.scoreAll()
 		} else {
@@ -276,7 +274,7 @@ func (s *scratch) unionUnfinished(c *collection, u *Unfinished) (l *postingList,
 			continue
 		}
 		counts[doc] = 0
-		if c.deleted.has(uint32(doc)) {
+		if c.deleted.Test(uint(doc)) {
 			continue
 		}
 		df++
@@ -301,7 +299,7 @@ func (x *Index) Having(collection, stem string) *bitset.BitSet {
 			continue
 		}
 		for doc := range l.from(0) {
-			if !c.deleted.has(doc) {
+			if !c.deleted.Test(uint(doc)) {
 				out.Set(uint(c.ids[doc]))
 			}
 		}
