@@ -9,20 +9,17 @@ import (
 // Negations are never stop words, because "do not grip" and "do grip" must stay
 // different, nor are words of place, time and degree: up, off, under, before, only,
 // more.
-func Stop(term string) bool {
-	_, ok := stopWords[term]
-	return ok
-}
+func Stop(term string) bool { return stopWords[term] }
 
 //go:embed stopwords.txt
 var stopList string
 
 var stopWords = wordSet(stopList)
 
-func wordSet(list string) map[string]struct{} {
-	set := map[string]struct{}{}
+func wordSet(list string) map[string]bool {
+	set := map[string]bool{}
 	for _, w := range strings.Fields(list) {
-		set[w] = struct{}{}
+		set[w] = true
 	}
 	return set
 }
@@ -59,7 +56,7 @@ func Negations(s string) int {
 			if negates(w, s[i:]) || failed && w == "to" {
 				count++
 			}
-			_, failed = failing[w]
+			failed = failing[w]
 		case han:
 			harmless, negation := hanNegation(s[i:])
 			if negation > 0 {
@@ -85,8 +82,7 @@ func negates(w, rest string) bool {
 		next := strings.TrimLeft(rest[1:min(len(rest), 4)], " ")
 		return next == "" || !isDigit(next[0])
 	}
-	_, ok := negating[w]
-	return ok
+	return negating[w]
 }
 
 // hanNegation returns the length of the harmless word or of the negation at the start
