@@ -142,17 +142,13 @@ func (x *Index) chunkFor(id int64) *chunk {
 		x.chunks = append(x.chunks, make([]*chunk, i+1-len(x.chunks))...)
 	}
 	if x.chunks[i] == nil {
-		x.chunks[i] = newChunk(x.words)
+		x.chunks[i] = &chunk{
+			signs: make([]uint64, chunkSlots*x.words),
+			lows:  make([]uint64, chunkSlots*x.words),
+			terms: make([]codeTerms, chunkSlots),
+		}
 	}
 	return x.chunks[i]
-}
-
-func newChunk(words int) *chunk {
-	return &chunk{
-		signs: make([]uint64, chunkSlots*words),
-		lows:  make([]uint64, chunkSlots*words),
-		terms: make([]codeTerms, chunkSlots),
-	}
 }
 
 var errNotFinite = errors.New("a component that is not a finite number")

@@ -69,7 +69,11 @@ func (s *nearestSimilarities) offer(similarity float64, n int) {
 
 // newRecallTest draws the queries and finds their neighbours by reading all vectors.
 func (x *Index) newRecallTest(questions int, load Source) (*recallTest, error) {
-	members := x.memberIDs()
+	var s scratch
+	x.mu.RLock()
+	x.listMembers(&s, nil)
+	x.mu.RUnlock()
+	members := s.ids
 	if len(members) < 2 {
 		return nil, fmt.Errorf("vector: %d vectors are too few to measure recall", len(members))
 	}
@@ -164,14 +168,6 @@ func (x *Index) compareMembers(e *recallTest, ids []int64, load Source) error {
 		}
 		return nil
 	})
-}
-
-func (x *Index) memberIDs() []int64 {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	var s scratch
-	x.listMembers(&s, nil)
-	return s.ids
 }
 
 // runRecallTest runs the queries through Search and returns the share of true
