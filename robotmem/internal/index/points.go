@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -306,16 +307,12 @@ func (g *grid) at(x, y float64) [2]int {
 
 // Count returns the cells that hold any point, by y, then x.
 func (g *grid) Count(points []Point, of *Columns) []robotmem.PlaceCell {
-	cells := map[[2]int]*robotmem.PlaceCell{}
-	for i := range points {
-		p := &points[i]
+	cells := map[[2]int]robotmem.PlaceCell{}
+	corner := func(low float64, i int) float64 { return 2 * (low/2 + float64(i)*(g.Side/2)) } // halves, as in at
+	for _, p := range points {
 		at := g.at(p.X, p.Y)
 		c := cells[at]
-		if c == nil {
-			corner := func(low float64, i int) float64 { return 2 * (low/2 + float64(i)*(g.Side/2)) } // halves, as in at
-			c = &robotmem.PlaceCell{X: corner(g.x, at[0]), Y: corner(g.y, at[1])}
-			cells[at] = c
-		}
+		c.X, c.Y = corner(g.x, at[0]), corner(g.y, at[1])
 		c.Memories++
 		switch row, _ := of.Row(p.MemoryID); row.Outcome {
 		case Success:
@@ -323,13 +320,11 @@ func (g *grid) Count(points []Point, of *Columns) []robotmem.PlaceCell {
 		case Failure:
 			c.Failures++
 		}
+		cells[at] = c
 	}
-	out := make([]robotmem.PlaceCell, 0, len(cells))
-	for _, c := range cells {
-		out = append(out, *c)
-	}
-	slices.SortFunc(out, func(a, b robotmem.PlaceCell) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) })
-	return out
+	return slices.SortedFunc(maps.Values(cells), func(a, b robotmem.PlaceCell) int {
+		return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X))
+	})
 }
 
 const maxPlaceFields = 1000
