@@ -240,11 +240,7 @@ func (x *Index) Frequent(collection string, n int, wanted func(stem string) bool
 	slices.SortFunc(stems, func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 	})
-	stems = stems[:min(len(stems), max(n, 0))]
-	for i, stem := range stems {
-		stems[i] = strings.Clone(stem) // a compaction may free the index's own
-	}
-	return stems
+	return stems[:min(len(stems), max(n, 0))]
 }
 
 // wholeWord marks a document that holds the word as typed.

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -73,7 +72,6 @@ const maxEquivalents = 64
 
 // addOthers adds the other spellings of a number with a unit, whose terms are of.
 func (p *scanner) addOthers(value, symbol string, of []string) {
-	of = slices.Clone(of)
 	for _, other := range units.Others(value, symbol) {
 		if len(p.equivalents) < maxEquivalents {
 			p.equivalents = append(p.equivalents, Equivalent{fold(other), of})
