@@ -58,14 +58,10 @@ func (x *Index) Apply(put []Document, remove []int64) {
 	defer x.mu.Unlock()
 	touched := map[*collection]int{} // terms added
 	for _, id := range remove {
-		if c := x.remove(id); c != nil {
-			touched[c] += 0
-		}
+		x.remove(id, touched)
 	}
 	for _, d := range put {
-		if c := x.remove(d.ID); c != nil {
-			touched[c] += 0
-		}
+		x.remove(d.ID, touched)
 		c := x.collection(d.Collection)
 		doc := c.add(d, &x.counter)
 		x.locations.set(d.ID, location{c.number, doc})
@@ -82,17 +78,17 @@ func (x *Index) Apply(put []Document, remove []int64) {
 	}
 }
 
-func (x *Index) remove(id int64) *collection {
+func (x *Index) remove(id int64, touched map[*collection]int) {
 	at, ok := x.locations.get(id)
 	if !ok {
-		return nil
+		return
 	}
 	c := x.collections[at.collection-1]
 	x.locations.remove(id)
 	x.live.Rows--
 	x.live.Terms -= int64(c.lengths[at.doc])
 	c.markDeleted(at.doc)
-	return c
+	touched[c] += 0
 }
 
 func (x *Index) collection(name string) *collection {

@@ -107,10 +107,13 @@ func (c *cursor) pastBlock(doc uint32) bool {
 func (c *cursor) blockBound(doc uint32, v *saturation) float64 {
 	l := c.list
 	c.boundBlock = l.find(max(c.boundBlock, c.block), doc)
-	if c.boundBlock == l.blockCount() {
+	switch {
+	case c.boundBlock == l.blockCount():
 		return 0
+	case c.boundBlock == len(l.blocks):
+		return c.idf * l.tailMax.upperBound(v)
 	}
-	return c.idf * l.block(c.boundBlock).max.upperBound(v)
+	return c.idf * l.blocks[c.boundBlock].max.upperBound(v)
 }
 
 // There are three ways to evaluate a query. They compute the same scores, bit for
@@ -335,12 +338,7 @@ func (s *scratch) admittedDocuments(x *Index, q Query) ([]location, bool) {
 	if q.Within == nil {
 		return nil, false
 	}
-	postings := 0
-	for i := range s.collections {
-		postings += s.collections[i].postings
-	}
-	most := postings / (lookUpCost * q.width())
-	if s.admitted > most {
+	if s.admitted > s.postings/(lookUpCost*q.width()) {
 		return nil, false
 	}
 	places := make([]location, 0, s.admitted)

@@ -230,12 +230,6 @@ func (l *postingList) add(doc, count, length uint32) {
 	}
 }
 
-func (l *postingList) max() blockMax {
-	p := l.packedMax
-	p.merge(l.tailMax)
-	return p
-}
-
 // decode decodes the i-th block and returns its number of postings.
 func (l *postingList) decode(i int, r *decoded) int {
 	start, before := l.start(i)
@@ -248,13 +242,6 @@ func (l *postingList) decode(i int, r *decoded) int {
 
 // blockCount is the number of blocks including the tail.
 func (l *postingList) blockCount() int { return (int(l.length) + blockSize - 1) / blockSize }
-
-func (l *postingList) block(i int) block {
-	if i < len(l.blocks) {
-		return l.blocks[i]
-	}
-	return block{last: l.last, end: uint32(len(l.data)), max: l.tailMax}
-}
 
 // start returns the offset of the i-th block and the document before it.
 func (l *postingList) start(i int) (offset, before uint32) {

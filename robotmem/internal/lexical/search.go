@@ -45,7 +45,7 @@ func (x *Index) Search(q Query) []Hit {
 		return nil
 	}
 	s.admitted = int(q.Within.Count())
-	s.top.reset(q.N, s.maxMatches())
+	s.top.reset(q.N, s.matches)
 	if few, ok := s.admittedDocuments(x, q); ok {
 		s.scoreAdmitted(x, few)
 	} else {
@@ -82,6 +82,8 @@ type scratch struct {
 	df          []int          // by term
 	lists       []*postingList // of all matched collections
 	collections []matchedCollection
+	postings    int // in the lists of all matched collections
+	matches     int // at most
 	admitted    int // documents by Query.Within
 	top         topK
 
@@ -118,7 +120,7 @@ func (x *Index) release(s *scratch) {
 func (s *scratch) prepare(x *Index, q Query) {
 	width := q.width()
 	s.df = append(s.df[:0], make([]int, width)...)
-	s.lists, s.collections = s.lists[:0], s.collections[:0]
+	s.lists, s.collections, s.postings, s.matches = s.lists[:0], s.collections[:0], 0, 0
 	for c := range x.selected(q.Collection) {
 		s.addCollection(c, q)
 	}
@@ -163,14 +165,8 @@ func (s *scratch) addCollection(c *collection, q Query) {
 		return
 	}
 	s.collections = append(s.collections, matchedCollection{collection: c, postings: postings})
-}
-
-// maxMatches returns an upper bound of the number of matches.
-func (s *scratch) maxMatches() (n int) {
-	for i := range s.collections {
-		n += min(s.collections[i].postings, len(s.collections[i].collection.ids))
-	}
-	return n
+	s.postings += postings
+	s.matches += min(postings, len(c.ids))
 }
 
 // searchCollections searches the collections in the order of their upper bounds
@@ -180,7 +176,7 @@ func (s *scratch) searchCollections(x *Index, q Query) {
 		p := &s.collections[i]
 		for t, l := range p.lists {
 			if l != nil {
-				p.upperBound += s.idf[t] * l.max().upperBound(&s.curve)
+				p.upperBound += s.idf[t] * max(l.packedMax.upperBound(&s.curve), l.tailMax.upperBound(&s.curve))
 			}
 		}
 	}

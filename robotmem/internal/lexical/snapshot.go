@@ -148,8 +148,16 @@ func (f *frozenCollection) write(s *stream.Writer) {
 // bytes arrive, and the index is built only after the checksum was verified. params
 // is as for New.
 func Read(r io.Reader, params func(averageLength float64) Params) (*Index, error) {
-	stored, err := load(r)
-	if err != nil {
+	s := stream.NewReader(r, format)
+	var stored []storedCollection
+	for n := s.Count(); n > 0 && s.Err == nil; n-- {
+		c := storedCollection{name: string(s.Section())}
+		for _, part := range []*[]byte{&c.ids, &c.lengths, &c.deleted, &c.dictionary, &c.postings} {
+			*part = s.Section()
+		}
+		stored = append(stored, c)
+	}
+	if err := s.Close(); err != nil {
 		return nil, fmt.Errorf("read lexical snapshot: %w", err)
 	}
 	x := New(params)
@@ -164,17 +172,4 @@ func Read(r io.Reader, params func(averageLength float64) Params) (*Index, error
 type storedCollection struct {
 	name                                        string
 	ids, lengths, deleted, dictionary, postings []byte
-}
-
-// load reads the sections and verifies the checksum.
-func load(r io.Reader) (stored []storedCollection, err error) {
-	s := stream.NewReader(r, format)
-	for n := s.Count(); n > 0 && s.Err == nil; n-- {
-		c := storedCollection{name: string(s.Section())}
-		for _, part := range []*[]byte{&c.ids, &c.lengths, &c.deleted, &c.dictionary, &c.postings} {
-			*part = s.Section()
-		}
-		stored = append(stored, c)
-	}
-	return stored, s.Close()
 }

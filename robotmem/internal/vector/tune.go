@@ -57,14 +57,12 @@ type recallTest struct {
 type nearestSimilarities []float64
 
 func (s *nearestSimilarities) offer(similarity float64, n int) {
-	if len(*s) == n {
-		if similarity <= (*s)[n-1] {
-			return
-		}
-		*s = (*s)[:n-1]
+	if len(*s) == n && similarity <= (*s)[n-1] {
+		return
 	}
 	at, _ := slices.BinarySearchFunc(*s, similarity, func(a, b float64) int { return cmp.Compare(b, a) })
 	*s = slices.Insert(*s, at, similarity)
+	*s = (*s)[:min(len(*s), n)]
 }
 
 // newRecallTest draws the queries and finds their neighbours by reading all vectors.
