@@ -167,35 +167,35 @@ type run struct {
 	// RealWeight does not apply to them.
 	stopOnly map[int64]bool
 	damaged  map[int64]bool
-	trace    tracer
+	last     time.Time // end of the stage before, for explain
+	stages   []robotmem.Stage
 }
 
 // Run executes a query on a source. Errors are *robotmem.Error or those of the source.
 func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.RecallResponse, error) {
-	r := &run{Query: q, Config: config, src: src, vectors: q.Embedded, degraded: slices.Clone(q.notes), damaged: map[int64]bool{}}
-	r.trace = tracer{on: q.Explain, last: time.Now()}
+	r := &run{Query: q, Config: config, src: src, vectors: q.Embedded, degraded: slices.Clone(q.notes), damaged: map[int64]bool{}, last: time.Now()}
 	set, notes, err := src.Filter(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	r.set, r.degraded = set, append(r.degraded, notes...)
-	r.trace.add("filter", r.set.Count())
+	r.trace("filter", r.set.Count())
 	if err := r.signals(ctx); err != nil {
 		return nil, err
 	}
 	// After the signals the deadline no longer applies, so that results are returned.
 	ctx = context.WithoutCancel(ctx)
 	hits := r.fuse()
-	r.trace.add("fuse", len(hits))
+	r.trace("fuse", len(hits))
 	if hits, err = r.loadForRanking(ctx, hits); err != nil {
 		return nil, err
 	}
-	r.trace.add("relevant", len(hits))
+	r.trace("relevant", len(hits))
 	for _, s := range stages {
 		if hits, err = s.run(ctx, r, hits); err != nil {
 			return nil, err
 		}
-		r.trace.add(s.name, len(hits))
+		r.trace(s.name, len(hits))
 	}
 	warnings, err := r.warnings(ctx, hits)
 	if err != nil {
@@ -204,7 +204,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	if hits, _, err = r.first(ctx, hits, r.N, anyHit); err != nil {
 		return nil, err
 	}
-	r.trace.add("load", len(hits))
+	r.trace("load", len(hits))
 	normalizeScores(hits)
 	res := &robotmem.RecallResponse{Warnings: warnings, Memories: make([]robotmem.Memory, 0, len(hits)), Times: q.Times, Mode: r.mode()}
 	for i := range hits {
@@ -222,7 +222,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 		}
 		r.degraded = append(r.degraded, hints...)
 	}
-	res.Total, res.Degraded, res.Stages = len(res.Memories), r.degraded, r.trace.stages
+	res.Total, res.Degraded, res.Stages = len(res.Memories), r.degraded, r.stages
 	if res.Degraded == nil {
 		res.Degraded = []string{}
 	}
@@ -239,7 +239,7 @@ func (r *run) add(name string, items []Ranked, notes []string, err error) error 
 		return nil
 	}
 	r.lists, r.degraded = append(r.lists, list{name: name, items: items}), append(r.degraded, notes...)
-	r.trace.add(name, len(items))
+	r.trace(name, len(items))
 	return nil
 }
 
@@ -437,18 +437,12 @@ func (r *run) mode() string {
 	return "bm25_only"
 }
 
-// tracer records the number of kept memories and the duration of each stage.
-type tracer struct {
-	on     bool
-	last   time.Time
-	stages []robotmem.Stage
-}
-
-func (t *tracer) add(stage string, kept int) {
-	if !t.on {
+// trace records, for explain, the number of kept memories and the duration of a stage.
+func (r *run) trace(stage string, kept int) {
+	if !r.Explain {
 		return
 	}
 	now := time.Now()
-	t.stages = append(t.stages, robotmem.Stage{Stage: stage, Kept: kept, MS: float64(now.Sub(t.last).Microseconds()) / 1000})
-	t.last = now
+	r.stages = append(r.stages, robotmem.Stage{Stage: stage, Kept: kept, MS: float64(now.Sub(r.last).Microseconds()) / 1000})
+	r.last = now
 }

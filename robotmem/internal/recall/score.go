@@ -58,7 +58,7 @@ func (r *run) byScore(ctx context.Context) error {
 		near.part = true
 	}
 	r.lists = slices.Insert(r.lists, 0, text)
-	r.trace.add(ListText, len(text.items))
+	r.trace(ListText, len(text.items))
 	return nil
 }
 
