@@ -58,11 +58,13 @@ func Negations(s string) int {
 			}
 			failed = failing[w]
 		case han:
-			harmless, negation := hanNegation(s[i:])
-			if negation > 0 {
-				count++
+			size := prefix(s[i:], hanHarmless)
+			if size == 0 {
+				if size = prefix(s[i:], hanNegations); size > 0 {
+					count++
+				}
 			}
-			i += max(n, harmless, negation)
+			i += max(n, size)
 			failed = false
 		default:
 			i += n
@@ -85,18 +87,12 @@ func negates(w, rest string) bool {
 	return negating[w]
 }
 
-// hanNegation returns the length of the harmless word or of the negation at the start
-// of s.
-func hanNegation(s string) (harmless, negation int) {
-	for _, w := range hanHarmless {
+// prefix returns the length of the first of the words with which s begins, or 0.
+func prefix(s string, words []string) int {
+	for _, w := range words {
 		if strings.HasPrefix(s, w) {
-			return len(w), 0
+			return len(w)
 		}
 	}
-	for _, w := range hanNegations {
-		if strings.HasPrefix(s, w) {
-			return 0, len(w)
-		}
-	}
-	return 0, 0
+	return 0
 }

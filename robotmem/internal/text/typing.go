@@ -84,8 +84,8 @@ func (p *scanner) last() string {
 // Begins reports whether the word may become a word of this stem. Stop words do not
 // count.
 func (u *Unfinished) Begins(stem string) bool {
-	prefix := func(p string) bool { return strings.HasPrefix(stem, p) }
-	return (u.stems[stem] || slices.ContainsFunc(u.prefixes, prefix)) && !u.excluded[stem]
+	begins := func(p string) bool { return strings.HasPrefix(stem, p) }
+	return (u.stems[stem] || slices.ContainsFunc(u.prefixes, begins)) && !u.excluded[stem]
 }
 
 // endings are those that Porter's stemmer removes or changes, and combinations of them.
