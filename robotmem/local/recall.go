@@ -205,7 +205,7 @@ func (a *admitted) Only(items []recall.Ranked) recall.Set {
 	return out
 }
 
-// Filter implements recall.Filter.
+// Filter implements recall.Source.
 func (s *source) Filter(_ context.Context, q *recall.Query) (recall.Set, []string, error) {
 	if err := s.index.Columns.Sync(s.c); err != nil {
 		return nil, nil, err

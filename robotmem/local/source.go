@@ -51,7 +51,7 @@ func (s *source) failed(ctx context.Context, signal string, err error) error {
 	return sqlite.Explain(err)
 }
 
-// Lexical implements recall.Lexical.
+// Lexical implements recall.Source.
 func (s *source) Lexical(_ context.Context, q *recall.Query, in recall.Set, words recall.Words, limit int) ([]recall.Ranked, error) {
 	if s.words == nil {
 		return nil, s.failed(context.Background(), recall.ListWords, s.wordsErr)
@@ -176,7 +176,7 @@ func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int
 	return counts
 }
 
-// Nearest implements recall.Nearest.
+// Nearest implements recall.Source.
 func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, limit int) (items []recall.Ranked, usual float64, err error) {
 	defer func() { err = s.failed(ctx, recall.ListVector, err) }()
 	codes, m, err := s.index.Vectors.At(s.c)
@@ -209,7 +209,7 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 	return items, s.index.Vectors.Usual(unit), nil
 }
 
-// Cosines implements recall.Nearest.
+// Cosines implements recall.Source.
 func (s *source) Cosines(ctx context.Context, in recall.Set, ids []int64, visit func(id int64, cosine float64)) error {
 	s.c.SetInterrupt(ctx)
 	a := in.(*admitted)
@@ -224,7 +224,7 @@ func (s *source) Cosines(ctx context.Context, in recall.Set, ids []int64, visit 
 	})
 }
 
-// Around implements recall.Episodes.
+// Around implements recall.Source.
 func (s *source) Around(in recall.Set, ids []int64, n int) map[int64]recall.Around {
 	out := map[int64]recall.Around{}
 	var set *bitset.BitSet
@@ -237,7 +237,7 @@ func (s *source) Around(in recall.Set, ids []int64, n int) map[int64]recall.Arou
 	return out
 }
 
-// Places implements recall.Places. It compares every coordinate, so the result is exact.
+// Places implements recall.Source. It compares every coordinate, so the result is exact.
 func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
 	a := in.(*admitted)
 	near, err := s.index.Columns.Near(s.c, at, a.set, limit)
@@ -265,7 +265,7 @@ func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall
 	return near.Items[:min(limit, len(near.Items))], notes, nil
 }
 
-// Likeness implements recall.Likeness.
+// Likeness implements recall.Source.
 func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
 	defer func() { err = s.failed(ctx, recall.ListLikeness, err) }()
 	a := in.(*admitted)
@@ -338,7 +338,7 @@ func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 	return f, nil
 }
 
-// Timeline implements recall.Loader.
+// Timeline implements recall.Source.
 func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, error) {
 	a := in.(*admitted)
 	moments := s.index.Columns.ObservedTimes(a.set)
@@ -356,7 +356,7 @@ func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, lim
 	return items, nil
 }
 
-// Load implements recall.Loader.
+// Load implements recall.Source.
 func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, id int64) (m *robotmem.Memory, err error) {
 	if past, ok := in.(*admitted).past[id]; ok {
 		return past, nil
@@ -365,13 +365,13 @@ func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, id in
 	return s.c.Find(id, q.Now)
 }
 
-// Row implements recall.Loader.
+// Row implements recall.Source.
 func (s *source) Row(id int64) recall.Row {
 	row, _ := s.index.Columns.Row(id)
 	return recall.Row{Observed: row.Observed, Real: row.Real(), Outcome: row.Outcome.String()}
 }
 
-// Hints implements recall.Loader. It notes what no memory has, filters that exclude each other,
+// Hints implements recall.Source. It notes what no memory has, filters that exclude each other,
 // and an empty collection: a controller must be able to distinguish a typing error from an empty
 // result.
 func (s *source) Hints(_ context.Context, q *recall.Query, in recall.Set) (hints []string, err error) {

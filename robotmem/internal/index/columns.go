@@ -212,14 +212,7 @@ func (r *Columns) Restore(c *store.Conn) {
 	}
 }
 
-// reset drops everything.
-func (r *Columns) reset() {
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	r.forget()
-}
-
-// forget is reset for a caller that holds the lock. It keeps purges.
+// forget drops everything but purges. The caller holds the lock.
 func (r *Columns) forget() {
 	r.Revision, r.loaded, r.names, r.Beliefs, r.Rows, r.Actives = 0, false, interner[string]{}, interner[belief]{}, nil, 0
 	r.Records, r.unread, r.ScopeCache, r.Contexts, r.episodes = interner[consolidate.Record]{}, nil, nil, nil, nil

@@ -59,6 +59,17 @@ func contextsOf[T contextColumn](r *Columns, c *store.Conn, name string) (column
 	return column, err
 }
 
+// withColumn calls f with one column, which does not change meanwhile.
+func withColumn[T contextColumn](r *Columns, c *store.Conn, name string, f func(column T)) error {
+	column, err := contextsOf[T](r, c, name)
+	if err == nil {
+		r.Mu.RLock()
+		defer r.Mu.RUnlock()
+		f(column)
+	}
+	return err
+}
+
 // contexts returns the columns of these names. Those that are missing are made by one
 // scan; callers wait for each other's scan.
 func (r *Columns) contexts(c *store.Conn, names ...string) ([]*contextSet, error) {
@@ -334,14 +345,11 @@ func (r *Columns) UnitsAt(c *store.Conn, failed *error) func(path string) string
 	return func(path string) string {
 		unit, ok := known[path]
 		if !ok {
-			v, err := contextsOf[*valueColumn](r, c, valuesColumn+path)
+			err := withColumn(r, c, valuesColumn+path, func(v *valueColumn) { unit = v.unit() })
 			if err != nil {
 				*failed = err
 				return ""
 			}
-			r.Mu.RLock()
-			unit = v.unit()
-			r.Mu.RUnlock()
 			known[path] = unit
 		}
 		return unit

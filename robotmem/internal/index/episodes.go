@@ -33,12 +33,6 @@ func (r *Columns) moveEpisode(id int64, insert bool) {
 
 // makeEpisodes makes the episodes unless they are there.
 func (r *Columns) makeEpisodes() {
-	r.Mu.RLock()
-	made := r.episodes != nil
-	r.Mu.RUnlock()
-	if made {
-		return
-	}
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	if r.episodes != nil {

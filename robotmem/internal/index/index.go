@@ -25,7 +25,7 @@ type Index struct {
 	Vectors  vectors
 	Features featureCache
 	LoadMu   sync.Mutex    // held while postings and vectors are loaded or catch up
-	Wake     chan struct{} // ends the pause of Run
+	Wake     chan struct{} // lets Run begin its work, or ends its pause
 	Changed  chan struct{} // shortens it: this process has written
 }
 
@@ -72,9 +72,6 @@ func (x *Index) Run(ctx context.Context) {
 	}
 }
 
-// wakeMaintenance lets Run begin its work, or ends its pause.
-func (x *Index) wakeMaintenance() { signal(x.Wake) }
-
 // NoticeChange lets Run look at the file soon.
 func (x *Index) NoticeChange() { signal(x.Changed) }
 
@@ -91,7 +88,7 @@ func (x *Index) Warm(ctx context.Context) error {
 	if err == nil {
 		err = x.refresh(ctx)
 	}
-	x.wakeMaintenance()
+	signal(x.Wake)
 	return err
 }
 
@@ -114,7 +111,9 @@ func (x *Index) inPages(ctx context.Context, step func(*store.Conn) (done bool, 
 
 // Drop forgets what was read into memory, so that it is read from the tables again.
 func (x *Index) Drop() {
-	x.Columns.reset()
+	x.Columns.Mu.Lock()
+	x.Columns.forget()
+	x.Columns.Mu.Unlock()
 	x.Postings.Mu.Lock()
 	x.Postings.Index, x.Postings.revision = nil, 0
 	x.Postings.Mu.Unlock()

@@ -127,31 +127,27 @@ type span struct {
 // ContextPaths describes the paths that are wanted and that members of a set have, in
 // order. Without ranges, the least and the greatest number are left out, which is faster.
 func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, ranges bool, wanted func(path string) bool) (out []robotmem.ContextPath, err error) {
-	s, err := contextsOf[*pathShapes](r, c, pathsColumn)
-	if err != nil {
-		return nil, err
-	}
-	r.Mu.RLock()
-	defer r.Mu.RUnlock()
-	spans, members := s.count(set)
-	if ranges {
-		s.measure(set, spans)
-	}
-	groups := map[string][]uint32{} // numbers of fields, by path
-	for number, f := range s.fields.Values {
-		if spans[number].memories > 0 && wanted(f.path) {
-			groups[f.path] = append(groups[f.path], uint32(number))
+	err = withColumn(r, c, pathsColumn, func(s *pathShapes) {
+		spans, members := s.count(set)
+		if ranges {
+			s.measure(set, spans)
 		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(groups)) {
-		p := robotmem.ContextPath{Path: path}
-		for _, number := range groups[path] {
-			p.Memories += members[number]
+		groups := map[string][]uint32{} // numbers of fields, by path
+		for number, f := range s.fields.Values {
+			if spans[number].memories > 0 && wanted(f.path) {
+				groups[f.path] = append(groups[f.path], uint32(number))
+			}
 		}
-		s.describe(&p, groups[path], spans)
-		out = append(out, p)
-	}
-	return out, nil
+		for _, path := range slices.Sorted(maps.Keys(groups)) {
+			p := robotmem.ContextPath{Path: path}
+			for _, number := range groups[path] {
+				p.Memories += members[number]
+			}
+			s.describe(&p, groups[path], spans)
+			out = append(out, p)
+		}
+	})
+	return out, err
 }
 
 // count returns, for each field, its members of a set, and how many of them have no
@@ -235,47 +231,43 @@ type countedValue struct {
 // frequent ones the smaller first. Lists and objects are left out. Where all values are
 // quantities in objects, they are spelt in one unit, as a filter takes them.
 func (r *Columns) PathValues(c *store.Conn, p *robotmem.ContextPath, set *bitset.BitSet) (out []robotmem.PathValue, err error) {
-	v, err := contextsOf[*valueColumn](r, c, valuesColumn+p.Path)
-	if err != nil {
-		return nil, err
-	}
-	r.Mu.RLock()
-	defer r.Mu.RUnlock()
-	members := make([]int64, len(v.distinct))
-	for id, ok := set.NextSet(0); ok && int(id) < len(v.of); id, ok = set.NextSet(id + 1) {
-		members[v.of[id]]++
-	}
-	counts := [2]map[any]*countedValue{{}, {}} // plain ones and quantities
-	for number, n := range members {
-		for _, value := range v.distinct[number].All {
-			q, measured := value.(units.Quantity)
-			counted, ok := shown(value)
-			if !ok || n == 0 || measured && q.Unit != p.Unit {
-				continue
-			}
-			of := counts[0]
-			if measured {
-				of = counts[1]
-			}
-			if of[counted.Value] == nil {
-				of[counted.Value] = &counted
-			}
-			if first := of[counted.Value]; first.last != number { // a memory counts once
-				first.last, first.Memories = number, first.Memories+n
+	err = withColumn(r, c, valuesColumn+p.Path, func(v *valueColumn) {
+		members := make([]int64, len(v.distinct))
+		for id, ok := set.NextSet(0); ok && int(id) < len(v.of); id, ok = set.NextSet(id + 1) {
+			members[v.of[id]]++
+		}
+		counts := [2]map[any]*countedValue{{}, {}} // plain ones and quantities
+		for number, n := range members {
+			for _, value := range v.distinct[number].All {
+				q, measured := value.(units.Quantity)
+				counted, ok := shown(value)
+				if !ok || n == 0 || measured && q.Unit != p.Unit {
+					continue
+				}
+				of := counts[0]
+				if measured {
+					of = counts[1]
+				}
+				if of[counted.Value] == nil {
+					of[counted.Value] = &counted
+				}
+				if first := of[counted.Value]; first.last != number { // a memory counts once
+					first.last, first.Memories = number, first.Memories+n
+				}
 			}
 		}
-	}
-	of := counts[0]
-	if len(of) == 0 && slices.Equal(p.Kinds, []string{kindNames[kindNumber]}) {
-		of = counts[1]
-	}
-	values := slices.SortedFunc(maps.Values(of), func(a, b *countedValue) int {
-		return cmp.Or(cmp.Compare(b.Memories, a.Memories), cmp.Compare(a.kind, b.kind), cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
+		of := counts[0]
+		if len(of) == 0 && slices.Equal(p.Kinds, []string{kindNames[kindNumber]}) {
+			of = counts[1]
+		}
+		values := slices.SortedFunc(maps.Values(of), func(a, b *countedValue) int {
+			return cmp.Or(cmp.Compare(b.Memories, a.Memories), cmp.Compare(a.kind, b.kind), cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
+		})
+		for _, v := range values[:min(len(values), MaxValues)] {
+			out = append(out, v.PathValue)
+		}
 	})
-	for _, v := range values[:min(len(values), MaxValues)] {
-		out = append(out, v.PathValue)
-	}
-	return out, nil
+	return out, err
 }
 
 // shown returns a value as JSON shows it; ok is false for lists, objects and long texts.

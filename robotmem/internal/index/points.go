@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -127,49 +128,40 @@ type Nearest struct {
 
 // Near compares every coordinate that a question asks for. A memory may have several.
 func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, limit int) (n Nearest, err error) {
-	pc, err := contextsOf[*placeColumns](r, c, columnOfPlaces(s.Field, len(s.Target)))
-	if err != nil {
-		return n, err
-	}
-	r.Mu.RLock()
-	defer r.Mu.RUnlock()
-	buffer := make([]float64, 0, 3)
-	n.Frames = map[string]bool{}
-	for _, path := range filter.PlacePaths(s.Field) {
-		var items []recall.Ranked
-		met := pc.each(path, s, set, func(p *Point) {
-			n.Flat = n.Flat || int(p.Dims) > len(s.Target)
-			if d, ok := filter.DistanceTo(s, pc.numbers(p, buffer), pc.names.Values[p.Frame]); ok {
-				items = recall.KeepSmallest(items, recall.Ranked{ID: p.MemoryID, Value: d}, limit)
-			}
-		})
-		n.Items = append(n.Items, items...)
-		for where, yes := range met {
-			if yes {
-				n.Frames[pc.names.Values[where[0]]+"\x00"+pc.names.Values[where[1]]] = true
+	err = withColumn(r, c, columnOfPlaces(s.Field, len(s.Target)), func(pc *placeColumns) {
+		buffer := make([]float64, 0, 3)
+		n.Frames = map[string]bool{}
+		for _, path := range filter.PlacePaths(s.Field) {
+			var items []recall.Ranked
+			met := pc.each(path, s, set, func(p *Point) {
+				n.Flat = n.Flat || int(p.Dims) > len(s.Target)
+				if d, ok := filter.DistanceTo(s, pc.numbers(p, buffer), pc.names.Values[p.Frame]); ok {
+					items = recall.KeepSmallest(items, recall.Ranked{ID: p.MemoryID, Value: d}, limit)
+				}
+			})
+			n.Items = append(n.Items, items...)
+			for where, yes := range met {
+				if yes {
+					n.Frames[pc.names.Values[where[0]]+"\x00"+pc.names.Values[where[1]]] = true
+				}
 			}
 		}
-	}
-	return n, nil
+	})
+	return n, err
 }
 
 // EachPlace visits the places of a set at the field of a question, however far from its target.
 func (r *Columns) EachPlace(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, visit func(id int64, xyz []float64, distance float64)) error {
-	pc, err := contextsOf[*placeColumns](r, c, columnOfPlaces(s.Field, len(s.Target)))
-	if err != nil {
-		return err
-	}
-	r.Mu.RLock()
-	defer r.Mu.RUnlock()
-	buffer := make([]float64, 0, 3)
-	for _, path := range filter.PlacePaths(s.Field) {
-		pc.each(path, s, set, func(p *Point) {
-			xyz := pc.numbers(p, buffer)
-			d, _ := filter.DistanceTo(s, xyz, pc.names.Values[p.Frame])
-			visit(p.MemoryID, xyz, d)
-		})
-	}
-	return nil
+	return withColumn(r, c, columnOfPlaces(s.Field, len(s.Target)), func(pc *placeColumns) {
+		buffer := make([]float64, 0, 3)
+		for _, path := range filter.PlacePaths(s.Field) {
+			pc.each(path, s, set, func(p *Point) {
+				xyz := pc.numbers(p, buffer)
+				d, _ := filter.DistanceTo(s, xyz, pc.names.Values[p.Frame])
+				visit(p.MemoryID, xyz, d)
+			})
+		}
+	})
 }
 
 // columnOfPlaces names the column of the coordinates of so many dimensions at a field. Points
@@ -185,46 +177,42 @@ func columnOfPlaces(field string, dims int) string {
 // PlaceFields describes every column of coordinates that members of a set have, by
 // frame, map and number of dimensions.
 func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]robotmem.PlaceField, error) {
-	pc, err := contextsOf[*placeColumns](r, c, placesColumn)
-	if err != nil {
-		return nil, err
-	}
-	r.Mu.RLock()
-	defer r.Mu.RUnlock()
-	type space struct {
-		frame, mapID uint32
-		dims         uint8
-	}
 	out := []robotmem.PlaceField{}
-	for path, points := range pc.points {
-		fields := map[space]*robotmem.PlaceField{}
-		for i := range points {
-			p := &points[i]
-			if p.Dims == 0 || !set.Test(uint(p.MemoryID)) {
-				continue
+	err := withColumn(r, c, placesColumn, func(pc *placeColumns) {
+		type space struct {
+			frame, mapID uint32
+			dims         uint8
+		}
+		for path, points := range pc.points {
+			fields := map[space]*robotmem.PlaceField{}
+			for i := range points {
+				p := &points[i]
+				if p.Dims == 0 || !set.Test(uint(p.MemoryID)) {
+					continue
+				}
+				s := space{p.Frame, p.MapID, p.Dims}
+				f := fields[s]
+				xyz := [3]float64{p.X, p.Y, p.Z}
+				if f == nil {
+					f = &robotmem.PlaceField{Field: path, FrameID: pc.names.Values[p.Frame], MapID: pc.names.Values[p.MapID], Dims: int(p.Dims),
+						Min: slices.Clone(xyz[:p.Dims]), Max: slices.Clone(xyz[:p.Dims])}
+					fields[s] = f
+				}
+				f.Memories++
+				for k := range f.Min {
+					f.Min[k], f.Max[k] = min(f.Min[k], xyz[k]), max(f.Max[k], xyz[k])
+				}
 			}
-			s := space{p.Frame, p.MapID, p.Dims}
-			f := fields[s]
-			xyz := [3]float64{p.X, p.Y, p.Z}
-			if f == nil {
-				f = &robotmem.PlaceField{Field: path, FrameID: pc.names.Values[p.Frame], MapID: pc.names.Values[p.MapID], Dims: int(p.Dims),
-					Min: slices.Clone(xyz[:p.Dims]), Max: slices.Clone(xyz[:p.Dims])}
-				fields[s] = f
-			}
-			f.Memories++
-			for k := range f.Min {
-				f.Min[k], f.Max[k] = min(f.Min[k], xyz[k]), max(f.Max[k], xyz[k])
+			for _, f := range fields {
+				out = append(out, *f)
 			}
 		}
-		for _, f := range fields {
-			out = append(out, *f)
-		}
-	}
+	})
 	slices.SortFunc(out, func(a, b robotmem.PlaceField) int {
 		return cmp.Or(cmp.Compare(b.Memories, a.Memories), strings.Compare(a.Field, b.Field),
 			strings.Compare(a.FrameID, b.FrameID), strings.Compare(a.MapID, b.MapID), cmp.Compare(a.Dims, b.Dims))
 	})
-	return out[:min(len(out), maxPlaceFields)], nil
+	return out[:min(len(out), maxPlaceFields)], err
 }
 
 // Dims returns the numbers of dimensions that coordinates at a field have.
@@ -250,18 +238,14 @@ func (r *Columns) Dims(c *store.Conn, field string) (dims []int, err error) {
 
 // Within returns the points at a path that a request asks for, by memory id.
 func (r *Columns) Within(c *store.Conn, ask *robotmem.PlacesRequest, set *bitset.BitSet) (out []Point, err error) {
-	pc, err := contextsOf[*placeColumns](r, c, placesColumn)
-	if err != nil {
-		return nil, err
-	}
-	r.Mu.RLock()
-	defer r.Mu.RUnlock()
-	pc.each(ask.Field, &robotmem.SpatialSort{FrameID: ask.FrameID, MapID: ask.MapID}, set, func(p *Point) {
-		if withinBox(ask, p.X, p.Y) {
-			out = append(out, *p)
-		}
+	err = withColumn(r, c, placesColumn, func(pc *placeColumns) {
+		pc.each(ask.Field, &robotmem.SpatialSort{FrameID: ask.FrameID, MapID: ask.MapID}, set, func(p *Point) {
+			if withinBox(ask, p.X, p.Y) {
+				out = append(out, *p)
+			}
+		})
 	})
-	return out, nil
+	return out, err
 }
 
 // withinBox reports whether x and y lie within the box, its edges included.
@@ -306,16 +290,12 @@ func (g *grid) at(x, y float64) [2]int {
 
 // Count returns the cells that hold any point, by y, then x.
 func (g *grid) Count(points []Point, of *Columns) []robotmem.PlaceCell {
-	cells := map[[2]int]*robotmem.PlaceCell{}
-	for i := range points {
-		p := &points[i]
+	cells := map[[2]int]robotmem.PlaceCell{}
+	corner := func(low float64, i int) float64 { return 2 * (low/2 + float64(i)*(g.Side/2)) } // halves, as in at
+	for _, p := range points {
 		at := g.at(p.X, p.Y)
 		c := cells[at]
-		if c == nil {
-			corner := func(low float64, i int) float64 { return 2 * (low/2 + float64(i)*(g.Side/2)) } // halves, as in at
-			c = &robotmem.PlaceCell{X: corner(g.x, at[0]), Y: corner(g.y, at[1])}
-			cells[at] = c
-		}
+		c.X, c.Y = corner(g.x, at[0]), corner(g.y, at[1])
 		c.Memories++
 		switch row, _ := of.Row(p.MemoryID); row.Outcome {
 		case Success:
@@ -323,13 +303,11 @@ func (g *grid) Count(points []Point, of *Columns) []robotmem.PlaceCell {
 		case Failure:
 			c.Failures++
 		}
+		cells[at] = c
 	}
-	out := make([]robotmem.PlaceCell, 0, len(cells))
-	for _, c := range cells {
-		out = append(out, *c)
-	}
-	slices.SortFunc(out, func(a, b robotmem.PlaceCell) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) })
-	return out
+	return slices.SortedFunc(maps.Values(cells), func(a, b robotmem.PlaceCell) int {
+		return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X))
+	})
 }
 
 const maxPlaceFields = 1000

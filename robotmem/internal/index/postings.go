@@ -54,7 +54,7 @@ func (x *Index) AwaitPostings(ctx context.Context) error {
 	}
 	l := w.loading
 	w.Mu.Unlock()
-	x.wakeMaintenance()
+	signal(x.Wake)
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)*3/4)

@@ -1,8 +1,9 @@
 package lexical
 
 import (
-	"math/bits"
 	"slices"
+
+	"github.com/bits-and-blooms/bitset"
 )
 
 // Deleted documents cost memory and time, so a collection with many of them is
@@ -23,12 +24,9 @@ type compactionLimits struct {
 var defaultLimits = compactionLimits{minDeleted: 1024, postingsPerApply: 1 << 16}
 
 type compaction struct {
-	start      uint32        // number of the next document when the compaction began
-	deleted    bitmap        // documents deleted by then
-	before     []uint32      // by word of deleted: its members in the words before
-	removed    uint32        // members of deleted
-	lists      []postingList // by slot, as far as rewritten
-	restBlocks []int         // by slot: the first block with postings to copy at the end
+	numbers []uint32      // new ones of the documents that existed when it began; none of a deleted one
+	removed uint32        // deleted documents by then
+	lists   []postingList // by slot, as far as rewritten
 }
 
 // compact continues the compaction of c after added terms, or starts one if c has
@@ -47,29 +45,23 @@ func (x *Index) compact(c *collection, added int) {
 }
 
 func newCompaction(c *collection) *compaction {
-	w := &compaction{
-		start:      uint32(len(c.ids)),
-		deleted:    append(bitmap(nil), c.deleted...),
-		before:     make([]uint32, len(c.deleted)),
-		removed:    uint32(len(c.deletions)),
-		lists:      make([]postingList, 0, len(c.lists)),
-		restBlocks: make([]int, 0, len(c.lists)),
-	}
-	n := 0
-	for i, word := range w.deleted {
-		w.before[i] = uint32(n)
-		n += bits.OnesCount64(word)
+	w := &compaction{numbers: make([]uint32, len(c.ids)), lists: make([]postingList, 0, len(c.lists))}
+	for doc := range w.numbers {
+		w.numbers[doc] = uint32(doc) - w.removed
+		if c.deleted.Test(uint(doc)) {
+			w.numbers[doc] = none
+			w.removed++
+		}
 	}
 	return w
 }
 
-// renumber returns the new number of a document that was not deleted at the start.
+// renumber returns the new number of a document, none if it was deleted at the start.
 func (w *compaction) renumber(doc uint32) uint32 {
-	word := int(doc >> 6)
-	if doc >= w.start || word >= len(w.deleted) {
-		return doc - w.removed
+	if int(doc) < len(w.numbers) {
+		return w.numbers[doc]
 	}
-	return doc - w.before[word] - uint32(bits.OnesCount64(w.deleted[word]&(1<<(doc&63)-1)))
+	return doc - w.removed
 }
 
 // advance rewrites lists with about as many postings and reports whether all lists
@@ -77,57 +69,51 @@ func (w *compaction) renumber(doc uint32) uint32 {
 func (w *compaction) advance(c *collection, postings int) bool {
 	for len(w.lists) < len(c.lists) && postings > 0 {
 		l := &c.lists[len(w.lists)]
-		fresh, rest := w.rewrite(l, c.lengths)
-		w.lists = append(w.lists, fresh)
-		w.restBlocks = append(w.restBlocks, rest)
+		w.lists = append(w.lists, w.rewrite(l, c.lengths))
 		postings -= int(l.length) + 1
 	}
 	return len(w.lists) == len(c.lists)
 }
 
-// rewrite copies the postings of the documents that existed at the start. rest is
-// the first block that holds postings of later documents.
-func (w *compaction) rewrite(l *postingList, lengths []uint32) (out postingList, rest int) {
-	out = newPostingList()
+// rewrite copies the postings of the documents that existed at the start.
+func (w *compaction) rewrite(l *postingList, lengths []uint32) postingList {
+	out := newPostingList()
 	out.data = make([]byte, 0, len(l.data))
-	var r decoded
-	for ; rest < l.blockCount(); rest++ {
-		n := l.decode(rest, &r)
-		for i, doc := range r.docs[:n] {
-			if doc < w.start && !w.deleted.has(doc) {
-				out.add(w.renumber(doc), r.repeats[i]+1, lengths[doc])
-			}
-		}
-		if n < blockSize || r.docs[n-1] >= w.start {
+	for doc, count := range l.from(0) {
+		if int(doc) >= len(w.numbers) {
 			break
+		}
+		if n := w.numbers[doc]; n != none {
+			out.add(n, count, lengths[doc])
 		}
 	}
 	out.data = slices.Clone(out.data)
 	out.blocks = slices.Clip(out.blocks)
-	return out, rest
+	return out
 }
 
 // finishCompaction copies the postings added since the start and replaces the old
 // lists.
 func (c *collection) finishCompaction(d locationMap) {
 	w := c.compaction
+	start := uint32(len(w.numbers))
 	for slot := range w.lists {
-		for doc, count := range c.lists[slot].from(w.restBlocks[slot]) {
-			if doc >= w.start {
+		l := &c.lists[slot]
+		for doc, count := range l.from(l.find(0, start)) {
+			if doc >= start {
 				w.lists[slot].add(w.renumber(doc), count, c.lengths[doc])
 			}
 		}
 	}
 	kept := len(c.ids) - int(w.removed)
 	ids, lengths := make([]int64, 0, kept), make([]uint32, 0, kept)
-	var deleted bitmap
+	var deleted bitset.BitSet
 	for doc, id := range c.ids {
-		n := uint32(len(ids))
-		switch old := uint32(doc); {
-		case w.deleted.has(old):
+		switch n := w.renumber(uint32(doc)); {
+		case n == none:
 			continue
-		case c.deleted.has(old):
-			deleted.set(n)
+		case c.deleted.Test(uint(doc)):
+			deleted.Set(uint(n))
 		default:
 			d.set(id, location{c.number, n})
 		}

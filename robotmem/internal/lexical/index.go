@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/bits-and-blooms/bitset"
 )
 
 // All stands for every collection in a query.
@@ -56,14 +58,10 @@ func (x *Index) Apply(put []Document, remove []int64) {
 	defer x.mu.Unlock()
 	touched := map[*collection]int{} // terms added
 	for _, id := range remove {
-		if c := x.remove(id); c != nil {
-			touched[c] += 0
-		}
+		x.remove(id, touched)
 	}
 	for _, d := range put {
-		if c := x.remove(d.ID); c != nil {
-			touched[c] += 0
-		}
+		x.remove(d.ID, touched)
 		c := x.collection(d.Collection)
 		doc := c.add(d, &x.counter)
 		x.locations.set(d.ID, location{c.number, doc})
@@ -80,17 +78,17 @@ func (x *Index) Apply(put []Document, remove []int64) {
 	}
 }
 
-func (x *Index) remove(id int64) *collection {
+func (x *Index) remove(id int64, touched map[*collection]int) {
 	at, ok := x.locations.get(id)
 	if !ok {
-		return nil
+		return
 	}
 	c := x.collections[at.collection-1]
 	x.locations.remove(id)
 	x.live.Rows--
 	x.live.Terms -= int64(c.lengths[at.doc])
 	c.markDeleted(at.doc)
-	return c
+	touched[c] += 0
 }
 
 func (x *Index) collection(name string) *collection {
@@ -145,7 +143,7 @@ type collection struct {
 	free       []uint32          // slots to use again
 	ids        []int64           // by document number
 	lengths    []uint32          // by document number, in terms
-	deleted    bitmap            // document numbers
+	deleted    bitset.BitSet     // document numbers
 	deletions  []uint32          // the members of deleted in the order of their deletion
 	live       Stats
 	compaction *compaction // in progress, or nil
@@ -210,7 +208,7 @@ func (c *collection) slot(stem string) uint32 {
 }
 
 func (c *collection) markDeleted(doc uint32) {
-	c.deleted.set(doc)
+	c.deleted.Set(uint(doc))
 	c.deletions = append(c.deletions, doc)
 	c.live.Rows--
 	c.live.Terms -= int64(c.lengths[doc])
@@ -224,7 +222,7 @@ func (c *collection) postings(stem string) (*postingList, int) {
 		return nil, 0
 	}
 	l := &c.lists[slot]
-	if n := l.live(c.deleted, c.deletions); n > 0 {
+	if n := l.live(&c.deleted, c.deletions); n > 0 {
 		return l, n
 	}
 	return nil, 0
@@ -234,12 +232,7 @@ func (c *collection) postings(stem string) (*postingList, int) {
 // an isolated one costs a whole page.
 const pageSize = 64
 
-type locationMap map[int64]*locationPage
-
-type locationPage struct {
-	used      int
-	locations [pageSize]location
-}
+type locationMap map[int64]*[pageSize]location
 
 // location is the place of a document in the index. The zero value means none.
 type location struct {
@@ -252,29 +245,23 @@ func (d locationMap) get(id int64) (location, bool) {
 	if p == nil {
 		return location{}, false
 	}
-	at := p.locations[id&(pageSize-1)]
+	at := p[id&(pageSize-1)]
 	return at, at != location{}
 }
 
 func (d locationMap) set(id int64, at location) {
 	p := d[id>>6]
 	if p == nil {
-		p = new(locationPage)
+		p = new([pageSize]location)
 		d[id>>6] = p
 	}
-	if p.locations[id&(pageSize-1)] == (location{}) {
-		p.used++
-	}
-	p.locations[id&(pageSize-1)] = at
+	p[id&(pageSize-1)] = at
 }
 
+// remove removes a location that is there, and its page with the last one.
 func (d locationMap) remove(id int64) {
 	p := d[id>>6]
-	if p == nil || p.locations[id&(pageSize-1)] == (location{}) {
-		return
-	}
-	p.locations[id&(pageSize-1)] = location{}
-	if p.used--; p.used == 0 {
+	if p[id&(pageSize-1)] = (location{}); *p == [pageSize]location{} {
 		delete(d, id>>6)
 	}
 }

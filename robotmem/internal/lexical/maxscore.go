@@ -107,10 +107,13 @@ func (c *cursor) pastBlock(doc uint32) bool {
 func (c *cursor) blockBound(doc uint32, v *saturation) float64 {
 	l := c.list
 	c.boundBlock = l.find(max(c.boundBlock, c.block), doc)
-	if c.boundBlock == l.blockCount() {
+	switch {
+	case c.boundBlock == l.blockCount():
 		return 0
+	case c.boundBlock == len(l.blocks):
+		return c.idf * l.tailMax.upperBound(v)
 	}
-	return c.idf * l.block(c.boundBlock).max.upperBound(v)
+	return c.idf * l.blocks[c.boundBlock].max.upperBound(v)
 }
 
 // There are three ways to evaluate a query. They compute the same scores, bit for
@@ -145,7 +148,7 @@ type traversal struct {
 }
 
 func (t *traversal) admits(doc uint32) bool {
-	if t.collection.deleted.has(doc) {
+	if t.collection.deleted.Test(uint(doc)) {
 		return false
 	}
 	return t.within == nil || t.within.Test(uint(t.collection.ids[doc])) // a negative one is above all members
@@ -294,7 +297,7 @@ func (t *traversal) complete(doc uint32, score float64, optional int) bool {
 
 func (t *traversal) scoreAll() {
 	if len(t.totals) == 0 {
-		t.totals, t.touched = make([]float64, window), make(bitmap, window/64)
+		t.totals, t.touched = make([]float64, window), make([]uint64, window/64)
 	}
 	lengths, v := t.collection.lengths, &t.curve
 	docs := uint32(len(lengths))
@@ -302,8 +305,9 @@ func (t *traversal) scoreAll() {
 		to := min(from+window, docs)
 		for _, c := range t.order {
 			for c.seek(from); c.doc < to; c.next() {
-				t.totals[c.doc-from] += float64(c.idf * v.value(c.repeats[c.at], lengths[c.doc]))
-				t.touched.set(c.doc - from)
+				at := c.doc - from
+				t.totals[at] += float64(c.idf * v.value(c.repeats[c.at], lengths[c.doc]))
+				t.touched[at/64] |= 1 << (at % 64)
 			}
 		}
 		t.flushWindow(from)
@@ -334,25 +338,13 @@ func (s *scratch) admittedDocuments(x *Index, q Query) ([]location, bool) {
 	if q.Within == nil {
 		return nil, false
 	}
-	postings := 0
-	for i := range s.collections {
-		postings += s.collections[i].postings
+	if s.admitted > s.postings/(lookUpCost*q.width()) {
+		return nil, false
 	}
-	most := postings / (lookUpCost * q.width())
-	n := 0
-	words := q.Within.Words()
-	for _, word := range words {
-		if n += bits.OnesCount64(word); n > most {
-			return nil, false
-		}
-	}
-	places := make([]location, 0, n)
-	for i, word := range words {
-		for ; word != 0; word &= word - 1 {
-			id := int64(i*64 + bits.TrailingZeros64(word))
-			if at, ok := x.locations.get(id); ok {
-				places = append(places, at)
-			}
+	places := make([]location, 0, s.admitted)
+	for id := range q.Within.EachSet() {
+		if at, ok := x.locations.get(int64(id)); ok {
+			places = append(places, at)
 		}
 	}
 	slices.SortFunc(places, location.compare)

@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"slices"
 	"sync/atomic"
+
+	"github.com/bits-and-blooms/bitset"
 )
 
 // Encoding of postings. Documents are stored as gaps: the distance to the previous
@@ -228,12 +230,6 @@ func (l *postingList) add(doc, count, length uint32) {
 	}
 }
 
-func (l *postingList) max() blockMax {
-	p := l.packedMax
-	p.merge(l.tailMax)
-	return p
-}
-
 // decode decodes the i-th block and returns its number of postings.
 func (l *postingList) decode(i int, r *decoded) int {
 	start, before := l.start(i)
@@ -246,13 +242,6 @@ func (l *postingList) decode(i int, r *decoded) int {
 
 // blockCount is the number of blocks including the tail.
 func (l *postingList) blockCount() int { return (int(l.length) + blockSize - 1) / blockSize }
-
-func (l *postingList) block(i int) block {
-	if i < len(l.blocks) {
-		return l.blocks[i]
-	}
-	return block{last: l.last, end: uint32(len(l.data)), max: l.tailMax}
-}
 
 // start returns the offset of the i-th block and the document before it.
 func (l *postingList) start(i int) (offset, before uint32) {
@@ -335,7 +324,7 @@ func (p blockMax) upperBound(c *saturation) float64 {
 // live returns how many live documents hold the term. all marks the deleted
 // documents, deletions has them in order. A few new deletions are looked up one by
 // one; many are counted by decoding the list.
-func (l *postingList) live(all bitmap, deletions []uint32) int {
+func (l *postingList) live(all *bitset.BitSet, deletions []uint32) int {
 	known := atomic.LoadUint64(&l.deleted)
 	seen, gone := int(known>>32), uint32(known)
 	if seen < len(deletions) {
@@ -348,7 +337,7 @@ func (l *postingList) live(all bitmap, deletions []uint32) int {
 		} else {
 			gone = 0
 			for doc := range l.from(0) {
-				if all.has(doc) {
+				if all.Test(uint(doc)) {
 					gone++
 				}
 			}
@@ -370,25 +359,4 @@ func (l *postingList) from(i int) iter.Seq2[uint32, uint32] {
 			}
 		}
 	}
-}
-
-type bitmap []uint64
-
-func (b bitmap) has(doc uint32) bool {
-	word := doc >> 6
-	return word < uint32(len(b)) && b[word]>>(doc&63)&1 != 0
-}
-
-func (b *bitmap) set(doc uint32) {
-	if need := int(doc>>6) + 1; need > len(*b) {
-		*b = append(*b, make([]uint64, need-len(*b))...)
-	}
-	(*b)[doc>>6] |= 1 << (doc & 63)
-}
-
-func (b bitmap) count() (n int) {
-	for _, word := range b {
-		n += bits.OnesCount64(word)
-	}
-	return n
 }

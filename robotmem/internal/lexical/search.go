@@ -44,7 +44,8 @@ func (x *Index) Search(q Query) []Hit {
 	if len(s.collections) == 0 {
 		return nil
 	}
-	s.top.reset(q.N, s.maxMatches())
+	s.admitted = int(q.Within.Count())
+	s.top.reset(q.N, s.matches)
 	if few, ok := s.admittedDocuments(x, q); ok {
 		s.scoreAdmitted(x, few)
 	} else {
@@ -81,6 +82,9 @@ type scratch struct {
 	df          []int          // by term
 	lists       []*postingList // of all matched collections
 	collections []matchedCollection
+	postings    int // in the lists of all matched collections
+	matches     int // at most
+	admitted    int // documents by Query.Within
 	top         topK
 
 	cursors        []cursor
@@ -90,7 +94,7 @@ type scratch struct {
 	documentBounds []float64 // like prefixBounds, for the length of the current document
 
 	totals  []float64 // by document of a window
-	touched bitmap    // documents of the window with a score
+	touched []uint64  // as bits, the documents of the window with a score
 
 	counts []uint32 // by document, occurrences of the longer words; zero between searches
 }
@@ -116,7 +120,7 @@ func (x *Index) release(s *scratch) {
 func (s *scratch) prepare(x *Index, q Query) {
 	width := q.width()
 	s.df = append(s.df[:0], make([]int, width)...)
-	s.lists, s.collections = s.lists[:0], s.collections[:0]
+	s.lists, s.collections, s.postings, s.matches = s.lists[:0], s.collections[:0], 0, 0
 	for c := range x.selected(q.Collection) {
 		s.addCollection(c, q)
 	}
@@ -161,14 +165,8 @@ func (s *scratch) addCollection(c *collection, q Query) {
 		return
 	}
 	s.collections = append(s.collections, matchedCollection{collection: c, postings: postings})
-}
-
-// maxMatches returns an upper bound of the number of matches.
-func (s *scratch) maxMatches() (n int) {
-	for i := range s.collections {
-		n += min(s.collections[i].postings, len(s.collections[i].collection.ids))
-	}
-	return n
+	s.postings += postings
+	s.matches += min(postings, len(c.ids))
 }
 
 // searchCollections searches the collections in the order of their upper bounds
@@ -178,22 +176,18 @@ func (s *scratch) searchCollections(x *Index, q Query) {
 		p := &s.collections[i]
 		for t, l := range p.lists {
 			if l != nil {
-				p.upperBound += s.idf[t] * l.max().upperBound(&s.curve)
+				p.upperBound += s.idf[t] * max(l.packedMax.upperBound(&s.curve), l.tailMax.upperBound(&s.curve))
 			}
 		}
 	}
 	slices.SortFunc(s.collections, func(a, b matchedCollection) int { return cmp.Compare(b.upperBound, a.upperBound) })
-	admitted := math.MaxInt
-	if q.Within != nil {
-		admitted = int(q.Within.Count())
-	}
 	for i := range s.collections {
 		p := &s.collections[i]
 		if p.upperBound < s.top.threshold {
 			break
 		}
 		s.openCursors(p)
-		w := traversal{scratch: s, collection: p.collection, within: q.Within, selective: admitted < len(p.collection.ids)/2}
+		w := traversal{scratch: s, collection: p.collection, within: q.Within, selective: q.Within != nil && s.admitted < len(p.collection.ids)/2}
 		if s.top.k >= p.postings/fullScanShare || len(s.order) > maxCursors {
 			w.scoreAll()
 		} else {
@@ -242,11 +236,7 @@ func (x *Index) Frequent(collection string, n int, wanted func(stem string) bool
 	slices.SortFunc(stems, func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 	})
-	stems = stems[:min(len(stems), max(n, 0))]
-	for i, stem := range stems {
-		stems[i] = strings.Clone(stem) // a compaction may free the index's own
-	}
-	return stems
+	return stems[:min(len(stems), max(n, 0))]
 }
 
 // wholeWord marks a document that holds the word as typed.
@@ -276,7 +266,7 @@ func (s *scratch) unionUnfinished(c *collection, u *Unfinished) (l *postingList,
 			continue
 		}
 		counts[doc] = 0
-		if c.deleted.has(uint32(doc)) {
+		if c.deleted.Test(uint(doc)) {
 			continue
 		}
 		df++
@@ -301,7 +291,7 @@ func (x *Index) Having(collection, stem string) *bitset.BitSet {
 			continue
 		}
 		for doc := range l.from(0) {
-			if !c.deleted.has(doc) {
+			if !c.deleted.Test(uint(doc)) {
 				out.Set(uint(c.ids[doc]))
 			}
 		}

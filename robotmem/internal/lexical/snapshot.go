@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem/internal/stream"
 )
 
@@ -37,7 +38,7 @@ type frozenCollection struct {
 	name    string
 	ids     []int64
 	lengths []uint32
-	deleted bitmap
+	deleted *bitset.BitSet
 	stems   []string
 	lists   []frozenList
 }
@@ -69,7 +70,7 @@ func (c *collection) freeze() frozenCollection {
 		name:    c.name,
 		ids:     c.ids[:len(c.ids):len(c.ids)],
 		lengths: c.lengths[:len(c.lengths):len(c.lengths)],
-		deleted: slices.Clone(c.deleted),
+		deleted: c.deleted.Clone(),
 		stems:   slices.Clone(c.stems),
 		lists:   make([]frozenList, len(c.lists)),
 	}
@@ -118,11 +119,9 @@ func (f *frozenCollection) write(s *stream.Writer) {
 	s.Section(part)
 	part = part[:0]
 	before := uint32(none)
-	for doc := range uint32(len(f.ids)) {
-		if f.deleted.has(doc) {
-			part = binary.AppendUvarint(part, uint64(doc-before-1))
-			before = doc
-		}
+	for doc := range f.deleted.EachSet() {
+		part = binary.AppendUvarint(part, uint64(uint32(doc)-before-1))
+		before = uint32(doc)
 	}
 	s.Section(part)
 	part = part[:0]
@@ -149,8 +148,16 @@ func (f *frozenCollection) write(s *stream.Writer) {
 // bytes arrive, and the index is built only after the checksum was verified. params
 // is as for New.
 func Read(r io.Reader, params func(averageLength float64) Params) (*Index, error) {
-	stored, err := load(r)
-	if err != nil {
+	s := stream.NewReader(r, format)
+	var stored []storedCollection
+	for n := s.Count(); n > 0 && s.Err == nil; n-- {
+		c := storedCollection{name: string(s.Section())}
+		for _, part := range []*[]byte{&c.ids, &c.lengths, &c.deleted, &c.dictionary, &c.postings} {
+			*part = s.Section()
+		}
+		stored = append(stored, c)
+	}
+	if err := s.Close(); err != nil {
 		return nil, fmt.Errorf("read lexical snapshot: %w", err)
 	}
 	x := New(params)
@@ -165,17 +172,4 @@ func Read(r io.Reader, params func(averageLength float64) Params) (*Index, error
 type storedCollection struct {
 	name                                        string
 	ids, lengths, deleted, dictionary, postings []byte
-}
-
-// load reads the sections and verifies the checksum.
-func load(r io.Reader) (stored []storedCollection, err error) {
-	s := stream.NewReader(r, format)
-	for n := s.Count(); n > 0 && s.Err == nil; n-- {
-		c := storedCollection{name: string(s.Section())}
-		for _, part := range []*[]byte{&c.ids, &c.lengths, &c.deleted, &c.dictionary, &c.postings} {
-			*part = s.Section()
-		}
-		stored = append(stored, c)
-	}
-	return stored, s.Close()
 }

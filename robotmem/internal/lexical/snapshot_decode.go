@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"math/bits"
 )
 
 // Building an index from the sections of a snapshot. The checksum does not prove who
@@ -55,7 +56,7 @@ func (x *Index) addStored(s *storedCollection) error {
 		return errDocuments
 	}
 	for doc, id := range c.ids {
-		if c.deleted.has(uint32(doc)) {
+		if c.deleted.Test(uint(doc)) {
 			continue
 		}
 		if _, taken := x.locations.get(id); taken {
@@ -93,7 +94,7 @@ func (c *collection) readDocuments(s *storedCollection) bool {
 	for len(deleted.data) > 0 {
 		before += uint32(deleted.below(uint64(count)-uint64(before+1))) + 1
 		if !deleted.bad {
-			c.deleted.set(before)
+			c.deleted.Set(uint(before))
 			c.deletions = append(c.deletions, before)
 		}
 	}
@@ -195,7 +196,7 @@ func checkBlock(data []byte) (size int, ok bool) {
 		if len(data) < 1+bitmapSize {
 			return 0, false
 		}
-		repeats = bitmap{binary.LittleEndian.Uint64(data[1:]), binary.LittleEndian.Uint64(data[9:])}.count()
+		repeats = bits.OnesCount64(binary.LittleEndian.Uint64(data[1:])) + bits.OnesCount64(binary.LittleEndian.Uint64(data[9:]))
 		size += bitmapSize
 	}
 	size += blockSize / 8 * width

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -43,23 +44,17 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	if len(r.Content) == 0 || r.timeOrder() || r.SpatialSort != nil || r.Like != nil || r.weightOf(Evidence, 1) == 0 || len(hits) < 2 {
 		return hits, nil
 	}
-	pool := make([]hit, 0, len(hits))
-	var scores []float64 // they stay where they are: the best is first
-	size := min(max(r.N, evidencePool), evidenceMost)
-	for len(pool) < size && len(hits) > 0 {
-		h := hits[0]
-		hits = hits[1:]
-		ok, err := r.load(ctx, &h)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			if len(h.memory.Content) <= statementBytes {
-				r.findWords(&h)
-				h.subject = &subject{Memory: h.memory}
-				h.covered = r.coveredBy(&h)
-			}
-			pool, scores = append(pool, h), append(scores, h.score)
+	pool, rest, err := r.first(ctx, hits, min(max(r.N, evidencePool), evidenceMost), anyHit)
+	if err != nil {
+		return nil, err
+	}
+	scores := make([]float64, len(pool)) // they stay where they are: the best is first
+	for i := range pool {
+		h := &pool[i]
+		if scores[i] = h.score; len(h.memory.Content) <= statementBytes {
+			r.findWords(h)
+			h.subject = newSubject(h.memory)
+			h.covered = r.coveredBy(h)
 		}
 	}
 	asked := ""
@@ -76,7 +71,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	for i := range pool {
 		pool[i].score = scores[i]
 	}
-	return append(pool, hits...), nil
+	return append(pool, rest...), nil
 }
 
 // prefers reports whether b comes before a, which is ranked before it. asked is the outcome that the
@@ -150,44 +145,24 @@ func difference(a, b map[string]bool) (n int) {
 	return n
 }
 
-// subject is what a memory is compared by.
+// subject is what a memory is compared by. Its functions compute their results once, when they are
+// needed.
 type subject struct {
 	*robotmem.Memory
-	// Made when they are needed.
-	inContext map[string]string
-	words     []string
-	statement *consolidate.Statement
-	changes   *bool
+	leaves func() map[string]string // of the context
+	states func() bool              // whether the text states a change
+	stems  func() []string
+	stated func() consolidate.Statement
 }
 
-func (s *subject) leaves() map[string]string {
-	if s.inContext == nil {
-		s.inContext = leaves(s.Context)
+func newSubject(m *robotmem.Memory) *subject {
+	return &subject{
+		Memory: m,
+		leaves: sync.OnceValue(func() map[string]string { return leaves(m.Context) }),
+		states: sync.OnceValue(func() bool { return text.StatesChange(m.Content) }),
+		stems:  sync.OnceValue(func() []string { return text.Stems(m.Content) }),
+		stated: sync.OnceValue(func() consolidate.Statement { return record.StatementOf(m.Content) }),
 	}
-	return s.inContext
-}
-
-// states reports whether the text states a change.
-func (s *subject) states() bool {
-	if s.changes == nil {
-		s.changes = new(text.StatesChange(s.Content))
-	}
-	return *s.changes
-}
-
-func (s *subject) stems() []string {
-	if s.words == nil {
-		s.words = text.Stems(s.Content)
-	}
-	return s.words
-}
-
-func (s *subject) stated() consolidate.Statement {
-	if s.statement == nil {
-		statement := record.StatementOf(s.Content)
-		s.statement = &statement
-	}
-	return *s.statement
 }
 
 // replaces returns 1 if b replaces a as the present value of one subject, -1 if a replaces b, otherwise

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -55,55 +56,34 @@ type Set interface {
 	Only([]Ranked) Set
 }
 
-// Filter evaluates every condition of a query.
-type Filter interface {
+// Around are the memories of an episode before and after one of them, nearest first.
+type Around struct{ Before, After []int64 }
+
+// Source reads one snapshot of a store. If a signal fails, degraded names it with
+// the detail of its error. Errors of the kinds Invalid and NotFound are errors of
+// the request and end the recall, as do errors of filtering and loading.
+type Source interface {
 	// Filter returns the memories that pass the filters of a query, and remarks for
 	// degraded.
 	Filter(ctx context.Context, q *Query) (Set, []string, error)
-}
-
-// Lexical ranks by words. It may run concurrently with Nearest.
-type Lexical interface {
 	// Lexical returns the memories of a set that contain any of the words, best
-	// first, ties by id. A negative limit means no limit.
+	// first, ties by id. A negative limit means no limit. It may run concurrently with
+	// Nearest.
 	Lexical(ctx context.Context, q *Query, in Set, words Words, limit int) ([]Ranked, error)
-}
-
-// Nearest ranks by the cosine of embeddings.
-type Nearest interface {
 	// Nearest returns the memories of a set whose vectors have the largest cosine
 	// with the query embedding, and the cosine of an average memory.
 	Nearest(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, usual float64, err error)
 	// Cosines visits the cosines of those memories of the set that have a vector.
 	Cosines(ctx context.Context, in Set, ids []int64, visit func(id int64, cosine float64)) error
-}
-
-// Around are the memories of an episode before and after one of them, nearest first.
-type Around struct{ Before, After []int64 }
-
-// Episodes knows the order of the memories of an episode.
-type Episodes interface {
-	// Around returns at most n memories on each side of each memory that is in an episode.
-	// They are all members of the set, unless it is nil.
-	Around(in Set, ids []int64, n int) map[int64]Around
-}
-
-// Places ranks by distance.
-type Places interface {
 	// Places returns the memories of a set that are nearest to a place of the query,
 	// nearest first, ties by id, and remarks for degraded.
 	Places(ctx context.Context, at *robotmem.SpatialSort, in Set, limit int) (items []Ranked, notes []string, err error)
-}
-
-// Likeness ranks by the similarity of perceptions.
-type Likeness interface {
 	// Likeness returns the perceptions of a set that are most similar to that of
 	// the query, most similar first, and remarks for degraded.
 	Likeness(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, notes []string, err error)
-}
-
-// Loader reads memories.
-type Loader interface {
+	// Around returns at most n memories on each side of each memory that is in an episode.
+	// They are all members of the set, unless it is nil.
+	Around(in Set, ids []int64, n int) map[int64]Around
 	// Timeline sorts a set by time of observation: oldest first for a query of one
 	// episode, otherwise newest first.
 	Timeline(ctx context.Context, q *Query, in Set, limit int) ([]Ranked, error)
@@ -122,19 +102,6 @@ type Row struct {
 	Observed int64  // nanoseconds since 1970
 	Real     bool   // sensed in the real world
 	Outcome  string // success, failure, partial or unknown
-}
-
-// Source reads one snapshot of a store. If a signal fails, degraded names it with
-// the detail of its error. Errors of the kinds Invalid and NotFound are errors of
-// the request and end the recall, as do errors of filtering and loading.
-type Source interface {
-	Filter
-	Lexical
-	Nearest
-	Places
-	Likeness
-	Episodes
-	Loader
 }
 
 // Config has the weights of fusion.
@@ -200,43 +167,44 @@ type run struct {
 	// RealWeight does not apply to them.
 	stopOnly map[int64]bool
 	damaged  map[int64]bool
-	trace    tracer
+	last     time.Time // end of the stage before, for explain
+	stages   []robotmem.Stage
 }
 
 // Run executes a query on a source. Errors are *robotmem.Error or those of the source.
 func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.RecallResponse, error) {
-	r := &run{Query: q, Config: config, src: src, vectors: q.Embedded, degraded: slices.Clone(q.notes), damaged: map[int64]bool{}}
-	r.trace = tracer{on: q.Explain, last: time.Now()}
+	r := &run{Query: q, Config: config, src: src, vectors: q.Embedded, degraded: slices.Clone(q.notes), damaged: map[int64]bool{}, last: time.Now()}
 	set, notes, err := src.Filter(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	r.set, r.degraded = set, append(r.degraded, notes...)
-	r.trace.add("filter", r.set.Count())
+	r.trace("filter", r.set.Count())
 	if err := r.signals(ctx); err != nil {
 		return nil, err
 	}
 	// After the signals the deadline no longer applies, so that results are returned.
 	ctx = context.WithoutCancel(ctx)
 	hits := r.fuse()
-	r.trace.add("fuse", len(hits))
+	r.trace("fuse", len(hits))
 	if hits, err = r.loadForRanking(ctx, hits); err != nil {
 		return nil, err
 	}
-	r.trace.add("relevant", len(hits))
+	r.trace("relevant", len(hits))
 	for _, s := range stages {
 		if hits, err = s.run(ctx, r, hits); err != nil {
 			return nil, err
 		}
-		r.trace.add(s.name, len(hits))
+		r.trace(s.name, len(hits))
 	}
 	warnings, err := r.warnings(ctx, hits)
 	if err != nil {
 		return nil, err
 	}
-	if hits, err = r.cut(ctx, hits); err != nil {
+	if hits, _, err = r.first(ctx, hits, r.N, anyHit); err != nil {
 		return nil, err
 	}
+	r.trace("load", len(hits))
 	normalizeScores(hits)
 	res := &robotmem.RecallResponse{Warnings: warnings, Memories: make([]robotmem.Memory, 0, len(hits)), Times: q.Times, Mode: r.mode()}
 	for i := range hits {
@@ -254,7 +222,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 		}
 		r.degraded = append(r.degraded, hints...)
 	}
-	res.Total, res.Degraded, res.Stages = len(res.Memories), r.degraded, r.trace.stages
+	res.Total, res.Degraded, res.Stages = len(res.Memories), r.degraded, r.stages
 	if res.Degraded == nil {
 		res.Degraded = []string{}
 	}
@@ -271,7 +239,7 @@ func (r *run) add(name string, items []Ranked, notes []string, err error) error 
 		return nil
 	}
 	r.lists, r.degraded = append(r.lists, list{name: name, items: items}), append(r.degraded, notes...)
-	r.trace.add(name, len(items))
+	r.trace(name, len(items))
 	return nil
 }
 
@@ -322,33 +290,29 @@ func (r *run) signals(ctx context.Context) error {
 
 // textSignals ranks by words and by vectors concurrently.
 func (r *run) textSignals(ctx context.Context, within Set) error {
-	type result struct {
+	var words, near struct {
 		items []Ranked
 		err   error
 	}
-	words := make(chan result, 1)
-	rankWords := func() { items, err := r.lexical(ctx, within); words <- result{items, err} }
-	var near result
+	var ranking sync.WaitGroup
+	rankWords := func() { words.items, words.err = r.lexical(ctx, within) }
 	if len(r.Content) > 0 && r.vectors {
-		go rankWords()
+		ranking.Go(rankWords)
 	} else if len(r.Content) > 0 {
 		rankWords()
 	}
 	if r.vectors {
 		near.items, r.usual, near.err = r.src.Nearest(ctx, r.Query, r.set, r.listDepth())
 	}
-	var got result
-	if len(r.Content) > 0 {
-		got = <-words
-	}
+	ranking.Wait()
 	r.vectors = r.vectors && near.err == nil // after lexical, which reads it
 	if len(r.Content) > 0 {
 		// With vectors, lexical omits memories that share only stop words, and has a
 		// shorter limit. If the vectors failed, rank again as without an embedder.
-		if r.Embedded && !r.vectors && got.err == nil && (len(r.Stop) > 0 || r.MinRelevance > 0) {
-			got.items, got.err = r.lexical(ctx, within)
+		if r.Embedded && !r.vectors && words.err == nil && (len(r.Stop) > 0 || r.MinRelevance > 0) {
+			words.items, words.err = r.lexical(ctx, within)
 		}
-		if err := r.add(ListWords, got.items, nil, got.err); err != nil {
+		if err := r.add(ListWords, words.items, nil, words.err); err != nil {
 			return err
 		}
 	}
@@ -423,42 +387,27 @@ func (r *run) loadForRanking(ctx context.Context, hits []hit) ([]hit, error) {
 	if r.Diversity > 0 {
 		enough = max(enough, diversePool)
 	}
-	kept := hits[:0]
-	for i := range hits {
-		if len(kept) == enough {
-			break
-		}
-		h := hits[i]
-		ok, err := r.load(ctx, &h)
-		if err != nil {
-			return nil, err
-		}
-		if ok && r.relevance(&h) >= r.MinRelevance {
-			kept = append(kept, h)
-		}
-	}
-	return kept, nil
+	kept, _, err := r.first(ctx, hits, enough, func(h *hit) bool { return r.relevance(h) >= r.MinRelevance })
+	return kept, err
 }
 
-// cut loads the first n hits that exist and are not damaged.
-func (r *run) cut(ctx context.Context, hits []hit) ([]hit, error) {
-	kept := make([]hit, 0, min(r.N, len(hits)))
-	for i := range hits {
-		if len(kept) == r.N {
-			break
-		}
-		h := hits[i]
-		ok, err := r.load(ctx, &h)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
+// first loads hits until it has n that exist, are not damaged and are wanted. It returns these and
+// the hits after the last of them.
+func (r *run) first(ctx context.Context, hits []hit, n int, wanted func(*hit) bool) (kept, rest []hit, err error) {
+	kept = make([]hit, 0, min(n, len(hits)))
+	for ; len(kept) < n && len(hits) > 0; hits = hits[1:] {
+		h := hits[0]
+		if ok, err := r.load(ctx, &h); err != nil {
+			return nil, nil, err
+		} else if ok && wanted(&h) {
 			kept = append(kept, h)
 		}
 	}
-	r.trace.add("load", len(kept))
-	return kept, nil
+	return kept, hits, nil
 }
+
+// anyHit wants every hit.
+func anyHit(*hit) bool { return true }
 
 // result returns the memory of a hit for the response.
 func (r *run) result(h *hit) robotmem.Memory {
@@ -488,18 +437,12 @@ func (r *run) mode() string {
 	return "bm25_only"
 }
 
-// tracer records the number of kept memories and the duration of each stage.
-type tracer struct {
-	on     bool
-	last   time.Time
-	stages []robotmem.Stage
-}
-
-func (t *tracer) add(stage string, kept int) {
-	if !t.on {
+// trace records, for explain, the number of kept memories and the duration of a stage.
+func (r *run) trace(stage string, kept int) {
+	if !r.Explain {
 		return
 	}
 	now := time.Now()
-	t.stages = append(t.stages, robotmem.Stage{Stage: stage, Kept: kept, MS: float64(now.Sub(t.last).Microseconds()) / 1000})
-	t.last = now
+	r.stages = append(r.stages, robotmem.Stage{Stage: stage, Kept: kept, MS: float64(now.Sub(r.last).Microseconds()) / 1000})
+	r.last = now
 }

@@ -55,23 +55,19 @@ func (r *run) relevance(h *hit) float64 {
 // cosine is above 0 and depends on the model.
 func adjusted(cosine, usual float64) float64 { return (cosine - usual) / max(1e-6, 1-usual) }
 
-// findWords sets the words of the query that a loaded hit has, once.
+// findWords sets the words of the query by stem, and whether a loaded hit contains them, once.
 func (r *run) findWords(h *hit) {
-	if h.has == nil {
-		h.has = r.found(h.memory)
+	if h.has != nil {
+		return
 	}
-}
-
-// found returns the words of the query by stem, and whether a memory contains them.
-func (q *Query) found(m *robotmem.Memory) map[string]bool {
-	wanted := make(map[string]bool, len(q.Content)) // by stem: whether it was found
+	wanted := make(map[string]bool, len(r.Content)) // by stem: whether it was found
 	var initial [256]bool                           // stemming does not change the first letter
-	for _, t := range q.Content {
+	for _, t := range r.Content {
 		wanted[text.Stem(t)] = false
 		initial[t[0]] = true
 	}
 	other := map[string][]string{} // by stem of a quantity in another unit
-	for _, e := range q.equivalents {
+	for _, e := range r.equivalents {
 		stem := text.Stem(e.Term)
 		other[stem] = append(other[stem], e.Of...)
 		initial[e.Term[0]] = true
@@ -84,8 +80,8 @@ func (q *Query) found(m *robotmem.Memory) map[string]bool {
 		}
 		return asked
 	}
-	for _, t := range text.Terms(m.Content + "\n" + m.Summary) {
-		if !initial[t[0]] && q.Typing == nil {
+	for _, t := range text.Terms(h.memory.Content + "\n" + h.memory.Summary) {
+		if !initial[t[0]] && r.Typing == nil {
 			continue
 		}
 		stem := text.Stem(t)
@@ -93,16 +89,16 @@ func (q *Query) found(m *robotmem.Memory) map[string]bool {
 		for _, of := range other[stem] {
 			hold(text.Stem(of))
 		}
-		if !asked && q.Typing != nil && q.Typing.Begins(stem) {
+		if !asked && r.Typing != nil && r.Typing.Begins(stem) {
 			longer = true
 		}
 	}
 	if longer { // a word with this prefix counts as the typed word
-		for _, t := range q.Typing.Stands {
+		for _, t := range r.Typing.Stands {
 			hold(text.Stem(t))
 		}
 	}
-	return wanted
+	h.has = wanted
 }
 
 // noteOtherMaps adds a remark to degraded if memories were found by coordinates of

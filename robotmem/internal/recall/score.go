@@ -52,13 +52,13 @@ func (r *run) byScore(ctx context.Context) error {
 	for id, score := range scores {
 		text.items = append(text.items, Ranked{id, score})
 	}
-	slices.SortFunc(text.items, func(a, b Ranked) int { return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(text.items, Larger)
 	words.part = true
 	if near != nil {
 		near.part = true
 	}
 	r.lists = slices.Insert(r.lists, 0, text)
-	r.trace.add(ListText, len(text.items))
+	r.trace(ListText, len(text.items))
 	return nil
 }
 

@@ -1,6 +1,9 @@
 package text
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // changes are words of a text that replaces what was known: the charger was moved.
 var changes = phrases(`now|no longer|from now on|as of today|since today|moved|changed|replaced|swapped|instead of|updated|renamed|relocated|new value|switched to|switched from|corrected
@@ -52,10 +55,5 @@ func spaced(s string) string {
 }
 
 func holdsAny(s string, phrases []string) bool {
-	for _, p := range phrases {
-		if strings.Contains(s, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(s, p) })
 }

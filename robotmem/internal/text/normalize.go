@@ -67,11 +67,7 @@ func classOf(r rune) runeClass {
 // (full-width forms, ligatures, ℃, ㎜), without combining diacritics and invisible
 // joiners, with one spelling of apostrophe and minus. ASCII is returned unchanged.
 func normalize(s string) string {
-	i := 0
-	for i < len(s) && s[i] < utf8.RuneSelf {
-		i++
-	}
-	if i == len(s) {
+	if isASCII(s) {
 		return s
 	}
 	b := norm.NFKC.Append(make([]byte, 0, len(s)+16), detach(s)...)
@@ -96,6 +92,15 @@ func normalize(s string) string {
 		}
 	}
 	return string(out)
+}
+
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // detach prevents NFKC from joining number-like runes with the digits before them:
@@ -151,9 +156,7 @@ func fold(w string) string {
 		}
 		upper = upper || c >= 'A' && c <= 'Z'
 	}
-	if len(w) > maxTermBytes {
-		w = w[:maxTermBytes]
-	}
+	w = w[:min(len(w), maxTermBytes)]
 	if !upper {
 		return w
 	}

@@ -180,9 +180,7 @@ func (p *scanner) numeral(written, value string) {
 
 // unsigned is a number as written, without plus signs and thousands separators.
 func unsigned(w string) string {
-	if strings.IndexByte(w, ',') >= 0 || strings.IndexByte(w, '+') >= 0 {
-		w = strings.ReplaceAll(strings.ReplaceAll(w, ",", ""), "+", "")
-	}
+	w = strings.ReplaceAll(strings.ReplaceAll(w, ",", ""), "+", "")
 	if w[0] == '.' {
 		return "0" + w
 	}
@@ -211,10 +209,7 @@ const (
 
 // term is the unit as a search term: "%" and "*" are no token characters.
 func (u unit) term() string {
-	if strings.ContainsAny(u.name, "*%") {
-		return strings.ReplaceAll(strings.ReplaceAll(u.name, "*", "."), "%", "pct")
-	}
-	return u.name
+	return strings.ReplaceAll(strings.ReplaceAll(u.name, "*", "."), "%", "pct")
 }
 
 // scanUnit reads the unit after the number that ends at i, with at most one space
@@ -238,7 +233,7 @@ func scanUnit(s string, i int) unit {
 		return unit{}
 	}
 	if start > i {
-		if _, no := glued[s[start:end]]; no && !(end < len(s) && (s[end] == '/' || s[end] == '*')) && s[start] >= 'a' {
+		if glued[s[start:end]] && !(end < len(s) && (s[end] == '/' || s[end] == '*')) && s[start] >= 'a' {
 			return unit{}
 		}
 	}

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -73,7 +72,6 @@ const maxEquivalents = 64
 
 // addOthers adds the other spellings of a number with a unit, whose terms are of.
 func (p *scanner) addOthers(value, symbol string, of []string) {
-	of = slices.Clone(of)
 	for _, other := range units.Others(value, symbol) {
 		if len(p.equivalents) < maxEquivalents {
 			p.equivalents = append(p.equivalents, Equivalent{fold(other), of})
@@ -105,10 +103,11 @@ func Quantities(s string) []Quantity {
 // appendQuantity appends the number at i, which does not follow a letter.
 func appendQuantity(out []Quantity, s string, i int) ([]Quantity, int) {
 	if end := hexEnd(s, i); end > i {
+		value := fold(s[i:end])
 		if n, err := strconv.ParseUint(s[i+2:end], 16, 64); err == nil {
-			return append(out, Quantity{Value: strconv.FormatUint(n, 10), Name: nameBefore(s, i)}), end
+			value = strconv.FormatUint(n, 10)
 		}
-		return append(out, Quantity{Value: fold(s[i:end]), Name: nameBefore(s, i)}), end
+		return append(out, Quantity{Value: value, Name: nameBefore(s, i)}), end
 	}
 	if end := dottedEnd(s, i); end > i {
 		for group := range strings.SplitSeq(s[i:end], ".") {
@@ -117,12 +116,8 @@ func appendQuantity(out []Quantity, s string, i int) ([]Quantity, int) {
 		return out, end
 	}
 	num := scanNumber(s, i)
-	q := Quantity{Value: num.value, Name: nameBefore(s, i)}
-	if u := scanUnit(s, num.end); u.name != "" {
-		q.Unit = u.name
-		return append(out, q), u.end
-	}
-	return append(out, q), num.end
+	u := scanUnit(s, num.end)
+	return append(out, Quantity{Value: num.value, Unit: u.name, Name: nameBefore(s, i)}), max(num.end, u.end)
 }
 
 // numbersInWord reads the word at i and appends the numbers inside, or the number that
@@ -149,11 +144,8 @@ func numbersInWord(out []Quantity, s string, i int) ([]Quantity, int) {
 	if !ok {
 		return out, i
 	}
-	q := Quantity{Value: value, Name: nameBefore(s, start)}
-	if u := scanUnit(s, i); u.name != "" {
-		q.Unit, i = u.name, u.end
-	}
-	return append(out, q), i
+	u := scanUnit(s, i)
+	return append(out, Quantity{Value: value, Unit: u.name, Name: nameBefore(s, start)}), max(i, u.end)
 }
 
 var numberWords = func() map[string]string {
@@ -231,7 +223,7 @@ func nameBefore(s string, i int) string {
 	i = skipBack(s, i, " \t[({\"'~")
 	for {
 		start := wordStart(s, i)
-		if _, ok := hedges[fold(s[start:i])]; !ok {
+		if !hedges[fold(s[start:i])] {
 			break
 		}
 		i = skipBack(s, start, " \t")
@@ -247,7 +239,7 @@ func nameBefore(s string, i int) string {
 		return nameWords(s, skipBack(s, at, " \t"))
 	}
 	start := wordStart(s, i)
-	if _, ok := binders[fold(s[start:i])]; !ok || start == i {
+	if !binders[fold(s[start:i])] {
 		return ""
 	}
 	return nameWords(s, skipBack(s, start, " \t"))
@@ -257,7 +249,7 @@ func nameBefore(s string, i int) string {
 func nameWords(s string, i int) string {
 	start := wordStart(s, i)
 	for range 5 {
-		if _, ok := skippedVerbs[fold(s[start:i])]; !ok {
+		if !skippedVerbs[fold(s[start:i])] {
 			break
 		}
 		i = skipBack(s, start, " \t")
@@ -276,10 +268,7 @@ func nameWords(s string, i int) string {
 	}
 	before := wordStart(s, start-1)
 	first := fold(s[before : start-1])
-	if c, _ := classAt(first, 0); c != letter || Stop(first) {
-		return name
-	}
-	if _, verb := skippedVerbs[first]; verb {
+	if c, _ := classAt(first, 0); c != letter || Stop(first) || skippedVerbs[first] {
 		return name
 	}
 	return first + "_" + name
@@ -320,10 +309,7 @@ func wordStart(s string, i int) int {
 
 func skipBack(s string, i int, set string) int {
 	low := max(0, i-maxNameBytes)
-	for i > low && strings.IndexByte(set, s[i-1]) >= 0 {
-		i--
-	}
-	return i
+	return low + len(strings.TrimRight(s[low:i], set))
 }
 
 // skipSigns steps back over =, :=, <= and similar signs.

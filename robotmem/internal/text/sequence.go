@@ -23,7 +23,7 @@ func Sequence(s string) (words, relating []string) {
 	p.out = make([]string, 0, len(p.s)/5+4)
 	p.scan()
 	words = make([]string, 0, len(p.out))
-	german := slices.ContainsFunc(p.out, func(w string) bool { return in(germanWords, w) })
+	german := slices.ContainsFunc(p.out, func(w string) bool { return germanWords[w] })
 	last, pairs := "", 0 // the character before in a script without spaces, and the pairs since the run began
 	for _, w := range p.out {
 		if c, _ := classAt(w, 0); c == han || c == unspace {
@@ -42,7 +42,7 @@ func Sequence(s string) (words, relating []string) {
 		}
 		last = ""
 		switch {
-		case in(articles, w) || w == "an" && !german: // the German an is a verb prefix
+		case articles[w] || w == "an" && !german: // the German an is a verb prefix
 		case w == "cannot":
 			words = append(words, "can", "not")
 		case agreement[w] != "":
@@ -78,9 +78,7 @@ var relatingList string
 const relatingHan = "不没沒未无無勿别別莫非否禁止如若当當时時除只仅僅才就都也但在从從到至往向前后後里裡外上下左右内內中间間" +
 	"被把将將给給让讓使叫能可会會应應该該须須必要或和与與及比更最再先"
 
-func in(set map[string]struct{}, w string) bool { _, ok := set[w]; return ok }
-
-func relatingWord(w string) bool { return in(relatingWords, w) || in(negating, w) || in(failing, w) }
+func relatingWord(w string) bool { return relatingWords[w] || negating[w] || failing[w] }
 
 // relates reports whether a word of a sequence is relating. In scripts without spaces,
 // all but Chinese characters and katakana is grammar.

@@ -9,20 +9,17 @@ import (
 // Negations are never stop words, because "do not grip" and "do grip" must stay
 // different, nor are words of place, time and degree: up, off, under, before, only,
 // more.
-func Stop(term string) bool {
-	_, ok := stopWords[term]
-	return ok
-}
+func Stop(term string) bool { return stopWords[term] }
 
 //go:embed stopwords.txt
 var stopList string
 
 var stopWords = wordSet(stopList)
 
-func wordSet(list string) map[string]struct{} {
-	set := map[string]struct{}{}
+func wordSet(list string) map[string]bool {
+	set := map[string]bool{}
 	for _, w := range strings.Fields(list) {
-		set[w] = struct{}{}
+		set[w] = true
 	}
 	return set
 }
@@ -59,13 +56,15 @@ func Negations(s string) int {
 			if negates(w, s[i:]) || failed && w == "to" {
 				count++
 			}
-			_, failed = failing[w]
+			failed = failing[w]
 		case han:
-			harmless, negation := hanNegation(s[i:])
-			if negation > 0 {
-				count++
+			size := prefix(s[i:], hanHarmless)
+			if size == 0 {
+				if size = prefix(s[i:], hanNegations); size > 0 {
+					count++
+				}
 			}
-			i += max(n, harmless, negation)
+			i += max(n, size)
 			failed = false
 		default:
 			i += n
@@ -85,22 +84,15 @@ func negates(w, rest string) bool {
 		next := strings.TrimLeft(rest[1:min(len(rest), 4)], " ")
 		return next == "" || !isDigit(next[0])
 	}
-	_, ok := negating[w]
-	return ok
+	return negating[w]
 }
 
-// hanNegation returns the length of the harmless word or of the negation at the start
-// of s.
-func hanNegation(s string) (harmless, negation int) {
-	for _, w := range hanHarmless {
+// prefix returns the length of the first of the words with which s begins, or 0.
+func prefix(s string, words []string) int {
+	for _, w := range words {
 		if strings.HasPrefix(s, w) {
-			return len(w), 0
+			return len(w)
 		}
 	}
-	for _, w := range hanNegations {
-		if strings.HasPrefix(s, w) {
-			return 0, len(w)
-		}
-	}
-	return 0, 0
+	return 0
 }

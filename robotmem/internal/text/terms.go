@@ -53,11 +53,11 @@ func Query(s string) (content, stop []string) {
 	p := scanner{s: normalize(s), question: true}
 	p.chinese = !strings.ContainsFunc(p.s, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) })
 	p.scan()
-	seen := make(map[string]struct{}, len(p.out)+len(p.stop))
+	seen := make(map[string]bool, len(p.out)+len(p.stop))
 	fresh := func(t string) bool {
 		stem := Stem(t)
-		_, known := seen[stem]
-		seen[stem] = struct{}{}
+		known := seen[stem]
+		seen[stem] = true
 		return !known
 	}
 	for _, t := range p.out {
@@ -214,19 +214,12 @@ func (p *scanner) apostrophe(w string, at int) {
 			p.emit("not")
 			break
 		}
-		p.split(head)
-		p.split(tail)
+		fallthrough
 	default:
 		p.split(head)
 		p.split(tail)
 	}
-	for rest != "" { // rare: rock'n'roll, mother's-in-law
-		piece := rest
-		if next := strings.IndexByte(rest, '\''); next >= 0 {
-			piece, rest = rest[:next], rest[next+1:]
-		} else {
-			rest = ""
-		}
+	for piece := range strings.SplitSeq(rest, "'") { // rare: rock'n'roll, mother's-in-law
 		p.split(piece)
 	}
 }
@@ -291,24 +284,12 @@ func separator(w string) byte {
 		if strings.IndexByte(w, sep) < 0 {
 			continue
 		}
-		if sep == '.' && isDecimal(w) {
+		if sep == '.' && strings.Trim(w, "0123456789") == "." { // a decimal
 			return 0
 		}
 		return sep
 	}
 	return 0
-}
-
-func isDecimal(w string) bool {
-	points := 0
-	for i := 0; i < len(w); i++ {
-		if w[i] == '.' {
-			points++
-		} else if !isDigit(w[i]) {
-			return false
-		}
-	}
-	return points == 1
 }
 
 // camelCase emits the words of CamelCase (HTTPServer: http, server) and the halves of a

@@ -3,7 +3,6 @@ package text
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Unfinished is the last word of a question, while it is being typed.
@@ -14,9 +13,9 @@ type Unfinished struct {
 	// become 12.5, the terms of the part before the sign.
 	Stands []string
 
-	prefixes []string            // of longer words
-	stems    map[string]struct{} // of longer words, without these prefixes
-	excluded map[string]struct{} // stems of stop words
+	prefixes []string        // of longer words
+	stems    map[string]bool // of longer words, without these prefixes
+	excluded map[string]bool // stems of stop words
 }
 
 // Typing returns the last word of a question if it may be unfinished, else nil. Text
@@ -28,7 +27,7 @@ func Typing(s string) *Unfinished {
 	if word == "" {
 		return nil
 	}
-	u := &Unfinished{prefixes: []string{word}, stems: map[string]struct{}{}, excluded: map[string]struct{}{}}
+	u := &Unfinished{prefixes: []string{word}, stems: map[string]bool{}, excluded: map[string]bool{}}
 	for _, t := range p.out {
 		if !strings.HasSuffix(word, t) || slices.Contains(u.Terms, t) {
 			continue
@@ -45,7 +44,7 @@ func Typing(s string) *Unfinished {
 		u.complete(b)
 		for stop := range stopWords {
 			if strings.HasPrefix(stop, b) {
-				u.excluded[Stem(stop)] = struct{}{}
+				u.excluded[Stem(stop)] = true
 			}
 		}
 	}
@@ -85,15 +84,8 @@ func (p *scanner) last() string {
 // Begins reports whether the word may become a word of this stem. Stop words do not
 // count.
 func (u *Unfinished) Begins(stem string) bool {
-	_, known := u.stems[stem]
-	for i := 0; i < len(u.prefixes) && !known; i++ {
-		known = strings.HasPrefix(stem, u.prefixes[i])
-	}
-	if known && len(u.excluded) > 0 {
-		_, stop := u.excluded[stem]
-		return !stop
-	}
-	return known
+	begins := func(p string) bool { return strings.HasPrefix(stem, p) }
+	return (u.stems[stem] || slices.ContainsFunc(u.prefixes, begins)) && !u.excluded[stem]
 }
 
 // endings are those that Porter's stemmer removes or changes, and combinations of them.
@@ -115,17 +107,8 @@ func (u *Unfinished) complete(begin string) {
 	for _, e := range endings {
 		for have := 0; have <= min(len(e), len(begin)-1); have++ {
 			if strings.HasSuffix(begin, e[:have]) {
-				u.stems[Stem(begin+e[have:])] = struct{}{}
+				u.stems[Stem(begin+e[have:])] = true
 			}
 		}
 	}
-}
-
-func isASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

@@ -41,10 +41,7 @@ func (x *Index) marshalChunk(i int) []byte {
 	if c == nil {
 		return nil
 	}
-	b := make([]byte, 0, x.chunkSize(c.count))
-	for _, word := range c.present {
-		b = le.AppendUint64(b, word)
-	}
+	b, _ := binary.Append(make([]byte, 0, x.chunkSize(c.count)), le, c.present[:])
 	for _, plane := range [][]uint64{c.signs, c.lows} {
 		c.each(func(slot int) {
 			for _, word := range plane[slot*x.words : (slot+1)*x.words] {

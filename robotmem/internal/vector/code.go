@@ -121,15 +121,12 @@ const gaussStep = 0.9957
 func (x *Index) encode(s *scratch, unit []float32) codeTerms {
 	alongMean := x.centre(s, unit)
 	packSigns(s.signs, s.centred)
-	var square float64
-	for _, f := range s.centred {
-		square += float64(f) * float64(f)
-	}
-	threshold := float32(gaussStep * math.Sqrt(square/float64(x.dims)))
+	size := square(s.centred)
+	threshold := float32(gaussStep * math.Sqrt(size/float64(x.dims)))
 	along := packLows(s.lows, s.centred, threshold)
 	terms := codeTerms{shift: float32(alongMean)}
 	if along > 0 {
-		terms.scale = float32(square / along)
+		terms.scale = float32(size / along)
 	}
 	return terms
 }

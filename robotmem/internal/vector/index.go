@@ -142,17 +142,13 @@ func (x *Index) chunkFor(id int64) *chunk {
 		x.chunks = append(x.chunks, make([]*chunk, i+1-len(x.chunks))...)
 	}
 	if x.chunks[i] == nil {
-		x.chunks[i] = newChunk(x.words)
+		x.chunks[i] = &chunk{
+			signs: make([]uint64, chunkSlots*x.words),
+			lows:  make([]uint64, chunkSlots*x.words),
+			terms: make([]codeTerms, chunkSlots),
+		}
 	}
 	return x.chunks[i]
-}
-
-func newChunk(words int) *chunk {
-	return &chunk{
-		signs: make([]uint64, chunkSlots*words),
-		lows:  make([]uint64, chunkSlots*words),
-		terms: make([]codeTerms, chunkSlots),
-	}
 }
 
 var errNotFinite = errors.New("a component that is not a finite number")
@@ -162,11 +158,7 @@ func (x *Index) checkUnit(unit []float32) error {
 	if len(unit) != x.dims {
 		return fmt.Errorf("a vector of %d dimensions, want %d", len(unit), x.dims)
 	}
-	var sum float64
-	for _, v := range unit {
-		sum += float64(v) * float64(v)
-	}
-	switch length := math.Sqrt(sum); {
+	switch length := math.Sqrt(square(unit)); {
 	case math.IsNaN(length) || math.IsInf(length, 0):
 		return errNotFinite
 	case math.Abs(length-1) > unitSlack:
@@ -175,14 +167,18 @@ func (x *Index) checkUnit(unit []float32) error {
 	return nil
 }
 
-// Unit returns a vector of the same direction and length 1, nil for one that has no direction
-// or is not finite.
-func Unit(v []float32) []float32 {
-	sum := 0.0
+// square is the inner product of a vector with itself.
+func square(v []float32) (sum float64) {
 	for _, f := range v {
 		sum += float64(f) * float64(f)
 	}
-	length := math.Sqrt(sum)
+	return sum
+}
+
+// Unit returns a vector of the same direction and length 1, nil for one that has no direction
+// or is not finite.
+func Unit(v []float32) []float32 {
+	length := math.Sqrt(square(v))
 	if !(length > 0) || math.IsInf(length, 0) {
 		return nil
 	}

@@ -57,19 +57,21 @@ type recallTest struct {
 type nearestSimilarities []float64
 
 func (s *nearestSimilarities) offer(similarity float64, n int) {
-	if len(*s) == n {
-		if similarity <= (*s)[n-1] {
-			return
-		}
-		*s = (*s)[:n-1]
+	if len(*s) == n && similarity <= (*s)[n-1] {
+		return
 	}
 	at, _ := slices.BinarySearchFunc(*s, similarity, func(a, b float64) int { return cmp.Compare(b, a) })
 	*s = slices.Insert(*s, at, similarity)
+	*s = (*s)[:min(len(*s), n)]
 }
 
 // newRecallTest draws the queries and finds their neighbours by reading all vectors.
 func (x *Index) newRecallTest(questions int, load Source) (*recallTest, error) {
-	members := x.memberIDs()
+	var s scratch
+	x.mu.RLock()
+	x.listMembers(&s, nil)
+	x.mu.RUnlock()
+	members := s.ids
 	if len(members) < 2 {
 		return nil, fmt.Errorf("vector: %d vectors are too few to measure recall", len(members))
 	}
@@ -164,14 +166,6 @@ func (x *Index) compareMembers(e *recallTest, ids []int64, load Source) error {
 		}
 		return nil
 	})
-}
-
-func (x *Index) memberIDs() []int64 {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	var s scratch
-	x.listMembers(&s, nil)
-	return s.ids
 }
 
 // runRecallTest runs the queries through Search and returns the share of true
