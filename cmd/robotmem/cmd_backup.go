@@ -52,8 +52,8 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 
 // makeBackups makes the backups of the schedule, if there is one and m is a file.
 func (a *app) makeBackups(ctx context.Context, m robotmem.Node) {
-	schedule := a.Config.backups
-	if n, ok := m.(*local.Node); ok && schedule != nil {
+	if n, ok := m.(*local.Node); ok && a.Config.backups != nil {
+		schedule := *a.Config.backups // which requests read
 		schedule.Version = a.Version
 		schedule.Run(ctx, n)
 	}

@@ -10,6 +10,8 @@ import (
 type (
 	// Disk is the interface that a node changes files through.
 	Disk = sqlite.Disk
+	// SystemDisk is the disk of the computer.
+	SystemDisk = sqlite.SystemDisk
 	// Retention is the set of budgets that a node enforces.
 	Retention = maintenance.Retention
 	// Memory is a budget of memory in bytes.
@@ -18,6 +20,8 @@ type (
 	RecoverReport = maintenance.RecoverReport
 	// ImportReport counts the records of an import by their result.
 	ImportReport = store.ImportReport
+	// ImportCount counts the records of one kind by their result.
+	ImportCount = store.ImportCount
 )
 
 // AddressSpace returns the limit of the address space in bytes, 0 without one, and how much

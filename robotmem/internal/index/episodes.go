@@ -33,6 +33,12 @@ func (r *Columns) moveEpisode(id int64, insert bool) {
 
 // makeEpisodes makes the episodes unless they are there.
 func (r *Columns) makeEpisodes() {
+	r.Mu.RLock()
+	made := r.episodes != nil
+	r.Mu.RUnlock()
+	if made { // recalls do not wait for each other
+		return
+	}
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	if r.episodes != nil {

@@ -463,7 +463,7 @@ func (r *Recovery) countMissing(context.Context) error {
 	given, err := r.Number("SELECT max((SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'memories'), (SELECT coalesce(max(id), 0) FROM " + known + "))")
 	there, terr := r.Number("SELECT count(*) FROM " + known)
 	memories, merr := r.Number("SELECT count(*) FROM memories")
-	missing, ierr := r.IDs("WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?1) SELECT id FROM ids WHERE id <= ?1 AND id NOT IN "+known+" LIMIT ?2", given, maxNamedIDs)
+	missing, ierr := r.IDs("WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?1) SELECT id FROM ids WHERE id <= ?1 AND id NOT IN "+known+" LIMIT ?2", min(given, there+maxNamedIDs), maxNamedIDs)
 	r.Report.Memories, r.Report.Missing, r.Report.MissingIDs = memories, given-there, missing
 	return errors.Join(err, terr, merr, ierr)
 }

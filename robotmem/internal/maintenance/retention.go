@@ -114,7 +114,7 @@ func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.
 		}
 	}
 	if short := limits.MinFreeBytes - free - p.freedInFolder(); free >= 0 && short > 0 {
-		p.shrink(func(h *store.Holding) bool { return h.InFolder }, func(size int64) int64 { return size - short }, "less than "+sqlite.BytesText(limits.MinFreeBytes)+" free on the disk")
+		p.shrink(func(h *store.Holding) bool { return h.InFolder }, func(size int64) int64 { return max(0, size-short) }, "less than "+sqlite.BytesText(limits.MinFreeBytes)+" free on the disk")
 	}
 	return p.plan
 }
@@ -141,8 +141,9 @@ func (p *planner) freedInFolder() (n int64) {
 }
 
 // shrink evicts until the remaining perceptions of a budget take no more than its
-// limit, which may depend on what they take before. A payload counts until the last perception of the budget that names it is
-// evicted, also if perceptions outside the budget name it.
+// limit, which may depend on what they take before. A payload counts until the last
+// perception of the budget that names it is evicted, also if perceptions outside the
+// budget name it.
 func (p *planner) shrink(in func(*store.Holding) bool, limitOf func(size int64) int64, reason string) {
 	size, named := int64(0), map[string]int{}
 	for i := range p.held {

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -164,7 +165,7 @@ func (p *scanner) number(i int) int {
 	}
 	p.emit(num.value + name)
 	if p.others {
-		p.addOthers(num.value, u.name, p.out[from:])
+		p.addOthers(num.value, u.name, slices.Clone(p.out[from:]))
 	}
 	return u.end
 }
