@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-playground/validator/v10"
 )
 
@@ -110,7 +111,7 @@ func setDefaults(v reflect.Value) {
 	for i := range v.NumField() {
 		f, sf := v.Field(i), v.Type().Field(i)
 		if d := sf.Tag.Get("default"); d != "" && f.IsZero() {
-			if err := json.Unmarshal(defaultJSON(sf.Type, d), f.Addr().Interface()); err != nil {
+			if err := jsonv2.Unmarshal(defaultJSON(sf.Type, d), f.Addr().Interface()); err != nil {
 				panic("robotmem: bad default tag " + d)
 			}
 		}
