@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -123,6 +124,14 @@ func withCaller(ctx context.Context, meta *mcp.Meta) context.Context {
 
 // compactly recalls in compact form unless the request asks for another one.
 type compactly struct{ robotmem.Service }
+
+// LocalNow implements robotmem.Zoned: "yesterday" counts from the clock of the node.
+func (c compactly) LocalNow() time.Time {
+	if z, ok := c.Service.(robotmem.Zoned); ok {
+		return z.LocalNow()
+	}
+	return time.Now()
+}
 
 func (c compactly) Recall(ctx context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	q := *r

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -299,5 +300,28 @@ func TestClientsNameTheirProgramOnly(t *testing.T) {
 	meta.SetClientInfo(mcp.Implementation{Name: "claude-code", Version: "2.0.1"})
 	if got, want := robotmem.CallerOf(withCaller(ctx, meta)), (robotmem.Caller{Who: "arm-7", Tool: "mcp", Client: "claude-code/2.0.1"}); got != want {
 		t.Errorf("with one: %+v, want %+v", got, want)
+	}
+}
+
+// elsewhere is a memory whose node has another time.
+type elsewhere struct {
+	fake
+	asked *robotmem.RecallRequest
+}
+
+func (*elsewhere) LocalNow() time.Time {
+	return time.Date(2019, 5, 7, 12, 0, 0, 0, time.FixedZone("", 9*3600))
+}
+
+func (e *elsewhere) Recall(ctx context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+	e.asked = r
+	return e.fake.Recall(ctx, r)
+}
+
+func TestWordsOfTimeCountFromTheNode(t *testing.T) {
+	e := &elsewhere{}
+	callTool(t, connect(t, NewServer(e, Options{})), "recall", map[string]any{"query": "the cup", "as_of": "yesterday"})
+	if want := time.Date(2019, 5, 6, 0, 0, 0, 0, time.FixedZone("", 9*3600)); e.asked == nil || e.asked.AsOf == nil || !e.asked.AsOf.Equal(want) {
+		t.Errorf("asked for %+v, want as of %v", e.asked, want)
 	}
 }
