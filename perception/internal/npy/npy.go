@@ -129,10 +129,10 @@ func Lookup(name string) (t Type, ok bool) {
 
 // Float returns the number at the beginning of b, which is long enough. Integers
 // beyond 2^53 lose their last digits.
-func (t Type) Float(b []byte) float64 { return t.read(b, t.Order) }
+func (t *Type) Float(b []byte) float64 { return t.read(b, t.Order) }
 
 // Floats returns the first count numbers of data, which holds that many.
-func (t Type) Floats(data []byte, count int) []float64 {
+func (t *Type) Floats(data []byte, count int) []float64 {
 	values := make([]float64, count)
 	for i := range values {
 		values[i] = t.read(data[i*t.Size:], t.Order)
