@@ -40,9 +40,9 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 			return nil, err
 		}
 		id := uuid.Must(uuid.NewV7())
-		res := &robotmem.StartSessionResponse{Collection: r.Collection}
+		res := &robotmem.StartSessionResponse{}
 		err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
-			res.Status, res.SessionID = "started", cmp.Or(r.SessionID, id.String())
+			res.Status, res.SessionID, res.Collection = "started", cmp.Or(r.SessionID, id.String()), r.Collection
 			known, err := tx.Known(r)
 			if err != nil || known == "" {
 				return errors.Join(err, tx.InsertSession(robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: n.options.ClientType}), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
