@@ -71,7 +71,7 @@ func Recognizes(r io.Reader) bool {
 	if err != nil {
 		return false
 	}
-	defer a.Close()
+	defer func() { _ = a.Close() }() // it was only read
 	head := make([]byte, HeadBytes)
 	n, err := io.ReadFull(a.in, head)
 	return isTar(head[:n]) || a.zip != nil && errors.Is(err, io.ErrUnexpectedEOF)
