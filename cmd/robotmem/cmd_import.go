@@ -57,7 +57,7 @@ func (c *importCmd) Run(ctx context.Context, a *app) error {
 	return read(c, ctx, a)
 }
 
-// noDryRun refuses a dry run of what is checked only while it is stored.
+// noDryRun refuses --dry-run: the items of this source are checked only when they are stored.
 func (c *importCmd) noDryRun() error {
 	if c.DryRun {
 		return invalid("dry-run", "is for archives, memory.db files and notes; %s is none", c.File)

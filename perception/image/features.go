@@ -4,7 +4,6 @@ import (
 	"image"
 	"image/color"
 	"math"
-	"math/bits"
 	"slices"
 	"strconv"
 	"sync"
@@ -168,8 +167,14 @@ func sumPixels(img image.RGBA64Image, cell image.Rectangle) (sum [4]uint64, n ui
 // are frames of a camera.
 func sumYCbCr(img *image.YCbCr, cell image.Rectangle) (sum [4]uint64, n uint64) {
 	dx, dy := stride(cell.Dx()), stride(cell.Dy())
-	// One, two or four neighbours share their chroma, so four of them have four, two or one.
-	shift := 2 - bits.TrailingZeros(uint(img.COffset(4, 0)-img.COffset(0, 0)))
+	// Two or four neighbours share their chroma.
+	shift := 0
+	switch img.SubsampleRatio {
+	case image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420:
+		shift = 1
+	case image.YCbCrSubsampleRatio411, image.YCbCrSubsampleRatio410:
+		shift = 2
+	}
 	for y := cell.Min.Y; y < cell.Max.Y; y += dy {
 		luma := img.Y[img.YOffset(cell.Min.X, y):]
 		row := img.COffset(cell.Min.X, y) - cell.Min.X>>shift

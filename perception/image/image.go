@@ -27,7 +27,7 @@ import (
 // Image is a picture file or a frame of raw pixels. The pixels are decoded once, when they are needed.
 type Image struct {
 	header string // the summary of the header, "" if it is damaged
-	raw    bool   // the header also says what is wrong with the pixels
+	raw    bool   // of raw pixels: header also says why they cannot be read
 	isHead bool   // only the first bytes are here
 	unit   string // of the values
 	decode func() (picture, error)

@@ -59,10 +59,12 @@ func (c Codec) parse() (layout, error) {
 	if c == Raw {
 		return layout{codec: Raw}, nil
 	}
-	unknown := fmt.Errorf("the codec %.*q is unknown; known are raw, zstd, and steps with an array such as delta.planar.zstd:le4x6", maxCodec, string(c))
+	unknown := func() (layout, error) {
+		return layout{}, fmt.Errorf("the codec %.*q is unknown; known are raw, zstd, and steps with an array such as delta.planar.zstd:le4x6", maxCodec, string(c))
+	}
 	m := codecText.FindStringSubmatch(string(c))
 	if m == nil || m[1] == "" && c != Zstd {
-		return layout{}, unknown
+		return unknown()
 	}
 	steps := m[1]
 	l := layout{codec: c, delta: strings.Contains(steps, "delta"), planar: strings.Contains(steps, "planar"), shuffle: strings.Contains(steps, "shuffle")}
@@ -71,7 +73,7 @@ func (c Codec) parse() (layout, error) {
 		*into, _ = strconv.Atoi(m[3+i]) // 0 if it is missing
 	}
 	if l.Columns > maxColumns || l.Offset > 0 && l.Offset >= l.row() {
-		return layout{}, unknown
+		return unknown()
 	}
 	return l, nil
 }

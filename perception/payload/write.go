@@ -62,17 +62,23 @@ func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, er
 		return nil, fmt.Errorf("%w: %d bytes are declared; the limit is %d", ErrTooLarge, o.Expect, o.Limit)
 	}
 	src := &source{ctx: ctx, r: r, options: o, hash: sha256.New()}
-	start, err := io.ReadAll(io.LimitReader(src, max(o.Inline+1, sampleSize)))
-	if err != nil {
+	room := max(o.Inline+1, sampleSize)
+	if o.Expect > 0 {
+		room = min(room, o.Expect+1)
+	}
+	start := make([]byte, room)
+	n, err := io.ReadFull(src, start)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, err
 	}
-	sample := start[:min(len(start), sampleSize)]
+	start = start[:n:n]
+	sample := start[:min(n, sampleSize)]
 	var hint Hint
 	if o.Hint != nil {
 		hint = o.Hint(sample)
 	}
 	w := &Written{Codec: Choose(sample, hint)}
-	if int64(len(start)) <= o.Inline { // r is at its end
+	if int64(n) <= o.Inline { // r is at its end
 		if w.Inline, err = w.Codec.Encode(start); err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package timeseries
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -208,24 +207,32 @@ func (s *Series) wrenchOrder() (axes [6]int, ok bool) {
 	return [6]int{0, 1, 2, 3, 4, 5}, s.isWrench()
 }
 
-// wrenchName matches a quantity, of which only a force is a group, and its axis.
-var wrenchName = regexp.MustCompile(strings.ReplaceAll(`(?:^|_)(?:(f|force_)|[tm]|torque_|moment_)_*([xyz])_*$`, "_", `[-._/ \[\]]`))
-
 // wrenchAxis accepts Fx, fx, force.x, force_x and /ft/wrench/force/x, and the same
 // names of torques, which are also written Mx (moment).
 func wrenchAxis(name string) (int, bool) {
 	if len(name) > 2*media.MaxName {
 		return 0, false
 	}
-	found := wrenchName.FindStringSubmatch(strings.ToLower(name))
-	if found == nil {
+	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("._/- []", r) })
+	if len(parts) == 0 {
 		return 0, false
 	}
-	axis := strings.Index("xyz", found[2])
-	if found[1] == "" {
-		axis += wrenchForces
+	last := parts[len(parts)-1]
+	quantity, axis := last[:1], last[1:]
+	if len(last) == 1 && len(parts) > 1 {
+		quantity, axis = parts[len(parts)-2], last
 	}
-	return axis, true
+	i := strings.Index("xyz", axis)
+	if i < 0 || len(axis) != 1 {
+		return 0, false
+	}
+	switch quantity {
+	case "f", "force":
+		return i, true
+	case "t", "m", "torque", "moment":
+		return wrenchForces + i, true
+	}
+	return 0, false
 }
 
 func wrenchQuantity(axis int) string {

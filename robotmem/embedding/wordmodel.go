@@ -14,7 +14,7 @@ import (
 type wordModel struct {
 	tokens  map[string]int // the vocabulary
 	longest int            // length of its longest entry in bytes
-	unknown int            // -1: what is unknown has no token
+	unknown int            // the token of unknown words and runes, -1 if there is none
 
 	// Of WordPiece. In a WordLevel model nothing continues a word.
 	continues map[string]int // pieces within a word, without their prefix

@@ -86,7 +86,7 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 	if err := sqlite.Create(ctx, o.Disk, to, co); err != nil {
 		return nil, err
 	}
-	c, err := sqlite.OpenWriter(ctx, to, co, &sqlite.Options{Disk: o.Disk, Check: store.RefuseForeign, Migrate: store.Migrate(records)})
+	c, err := sqlite.OpenWriter(ctx, to, co, &sqlite.Options{Disk: o.Disk, Migrate: store.Migrate(records)})
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func (t *Type) Floats(data []byte, count int) []float64 {
 // float32 its exponent is 112 too small.
 func float16(bits uint16) float64 {
 	v := float64(math.Float32frombits(uint32(bits&0x7fff)<<13)) * (1 << 112)
-	switch { // the largest exponent is for what is no number
+	switch { // the largest exponent stands for infinity and NaN
 	case v == 1<<16:
 		v = math.Inf(1)
 	case v > 1<<16:

@@ -367,7 +367,17 @@ func (c *Condition) Holds(values []any, unit func() string) bool {
 
 // orderHolds applies $lt, $lte, $gt or $gte.
 func orderHolds(op string, order int) bool {
-	return order < 0 && op[1] == 'l' || order > 0 && op[1] == 'g' || order == 0 && strings.HasSuffix(op, "te")
+	switch op {
+	case "$lt":
+		return order < 0
+	case "$lte":
+		return order <= 0
+	case "$gt":
+		return order > 0
+	case "$gte":
+		return order >= 0
+	}
+	return false
 }
 
 // Leaves visits every comparison of the filter.

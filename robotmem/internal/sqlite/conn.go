@@ -142,8 +142,12 @@ func (c *Conn) Close() error {
 	return c.Conn.Close()
 }
 
-// Prepared returns the prepared statement of a query, which the connection caches.
+// Prepared returns the prepared statement of a query, which the connection caches. It fails in a
+// job whose transaction was rolled back.
 func (c *Conn) Prepared(sql string) (*sqlite3.Stmt, error) {
+	if err := c.mayRun(); err != nil {
+		return nil, err
+	}
 	if s, ok := c.stmts[sql]; ok {
 		return s, nil
 	}
@@ -193,10 +197,10 @@ func bind(s *sqlite3.Stmt, args []any) error {
 // Exec runs a statement that returns no rows. Without arguments sql may hold
 // several statements.
 func (c *Conn) Exec(sql string, args ...any) error {
-	if err := c.mayRun(); err != nil {
-		return err
-	}
 	if len(args) == 0 {
+		if err := c.mayRun(); err != nil {
+			return err
+		}
 		return c.Conn.Exec(sql)
 	}
 	return c.Query(sql, args, func(*sqlite3.Stmt) error { return nil })
@@ -205,9 +209,6 @@ func (c *Conn) Exec(sql string, args ...any) error {
 // Query runs a statement and calls row for each row, until row fails. io.EOF from
 // row ends the query without an error.
 func (c *Conn) Query(sql string, args []any, row func(*sqlite3.Stmt) error) error {
-	if err := c.mayRun(); err != nil {
-		return err
-	}
 	s, err := c.Prepared(sql)
 	if err != nil {
 		return err

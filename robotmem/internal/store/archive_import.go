@@ -57,7 +57,18 @@ const (
 )
 
 func (c *ImportCount) Count(v decision) {
-	*[...]*int64{ImportCreate: &c.Created, ImportReplace: &c.Updated, ImportSame: &c.Same, importKeep: &c.Kept, importPurged: &c.Purged}[v]++
+	switch v {
+	case ImportCreate:
+		c.Created++
+	case ImportReplace:
+		c.Updated++
+	case ImportSame:
+		c.Same++
+	case importKeep:
+		c.Kept++
+	case importPurged:
+		c.Purged++
+	}
 }
 
 // Decide decides what an import does with a memory, and returns the stored memory if
