@@ -179,7 +179,7 @@ func TestSoundPreview(t *testing.T) {
 		})
 	}
 	p, _ := perception.MakePreview(item, perception.PreviewOptions{})
-	for _, want := range []string{`viewBox="0 0 640 360"`, ">time in s<", ">kHz<", ">0.5<", ">2<", "±0.5<"} {
+	for _, want := range []string{`viewBox="0 0 640 360"`, ">time in s<", ">8 kHz<", ">0.5<", ">1.5<", ">mono<"} {
 		if !strings.Contains(string(p.Data), want) {
 			t.Errorf("got no %s in the preview", want)
 		}

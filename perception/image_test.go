@@ -111,8 +111,8 @@ func TestDepthImages(t *testing.T) {
 	}
 	img := drawn(t, plain, perception.PreviewOptions{Width: 48, Height: 32})
 	near(t, img, 20, 3, color.NRGBA{})
-	near(t, img, 0, 20, color.NRGBA{75, 74, 200, 255})
-	near(t, img, 47, 20, color.NRGBA{154, 20, 2, 255})
+	near(t, img, 0, 20, color.NRGBA{0, 0, 229, 255})
+	near(t, img, 47, 20, color.NRGBA{229, 0, 0, 255})
 
 	// The same distances in metres, as floating point, NaN for none.
 	array := perception.Item{Data: file(t, "depth.npy"), Metadata: map[string]any{"kind": "depth"}}

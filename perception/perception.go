@@ -15,6 +15,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/audio"
 	"github.com/robotmem/robotmem-go/perception/image"
+	"github.com/robotmem/robotmem-go/perception/internal/draw"
 	"github.com/robotmem/robotmem-go/perception/internal/npy"
 	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/perception/pointcloud"
@@ -72,12 +73,12 @@ var (
 	ErrNoSamples = media.ErrNoSamples
 )
 
-// view is what one format makes of a payload.
+// view is what one format makes of a payload. A preview is drawn from the samples unless the view has
+// a method Preview.
 type view interface {
 	// Summary returns "" if the bytes cannot be read.
 	Summary() string
 	Features() (kind string, vector []float32, ok bool)
-	Preview(PreviewOptions) (*Preview, error)
 	Samples(SamplesOptions) (*Samples, error)
 }
 
@@ -145,7 +146,7 @@ func Describe(it Item) (summary, kind string, vector []float32) {
 
 // FeatureRules is the version of the rules that [Features] follows. It grows with
 // every change of them. Vectors of different versions must not be compared.
-const FeatureRules = 4
+const FeatureRules = 5
 
 // Features returns a vector of fixed length that describes the item, and the kind
 // of the vector. [Distance] compares two vectors of one kind: the smaller the
@@ -213,7 +214,18 @@ func Distance(kind string, a, b []float32) float64 {
 // options give the same picture. The error wraps [ErrNoPreview] if the format has
 // no preview, and otherwise says what is wrong with the bytes.
 func MakePreview(it Item, o PreviewOptions) (*Preview, error) {
-	return firstOf(it, "draw", ErrNoPreview, func(v view) (*Preview, error) { return v.Preview(o.Normal()) })
+	return firstOf(it, "draw", ErrNoPreview, func(v view) (*Preview, error) {
+		if drawn, ok := v.(interface {
+			Preview(PreviewOptions) (*Preview, error)
+		}); ok {
+			return drawn.Preview(o.Normal())
+		}
+		s, err := v.Samples(SamplesOptions{Points: draw.Points, Trace: true})
+		if err != nil {
+			return nil, err
+		}
+		return draw.Samples(s, o.Normal())
+	})
 }
 
 // firstOf returns what the first format makes of an item that can. Otherwise it returns the first

@@ -1,5 +1,5 @@
 // Package pointcloud reads point clouds and laser scans. A [File] of a cloud or a [Scan]
-// makes a summary, features, a view from above and samples; [Decode] returns the points of a cloud.
+// makes a summary, features and samples; [Decode] returns the points of a cloud.
 //
 // The tests of this package are those of package perception, through its API.
 package pointcloud

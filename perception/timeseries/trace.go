@@ -1,6 +1,6 @@
 // Package timeseries reads traces: time series of several channels, such as the
 // forces and torques of a wrist sensor, joint states or an IMU. [Decode] returns a [Series],
-// which makes a summary, features, a plot and samples.
+// which makes a summary, features and samples.
 //
 // The tests of this package are those of package perception, through its API.
 package timeseries
