@@ -52,7 +52,7 @@ func (s *source) each(yield func(*values)) error {
 	used := slices.DeleteFunc(slices.Clone(s.fields), func(f field) bool { return f.slot == unused })
 	for i, f := range used {
 		// A packed colour is the bits of a float, which need not be a number.
-		if f.slot == slotPacked && f.typ.Size == 4 {
+		if f.slot == slotColor && f.typ.Size == 4 {
 			used[i].typ = newField("", "u4", f.typ.Order).typ
 		}
 	}
@@ -107,7 +107,7 @@ func readLine(line []byte, fields []field, v *values) error {
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
 				return fmt.Errorf("%q is not a number", media.CleanWord(word))
 			}
-			if f.slot == slotPacked && f.typ.Code == "f4" {
+			if f.slot == slotColor && f.typ.Code == "f4" {
 				value = packedColor(word, value)
 			}
 			v[f.slot] = value
