@@ -9,14 +9,12 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/perception/audio"
 	"github.com/robotmem/robotmem-go/perception/image"
 	"github.com/robotmem/robotmem-go/perception/internal/draw"
-	"github.com/robotmem/robotmem-go/perception/internal/npy"
 	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/perception/pointcloud"
 	"github.com/robotmem/robotmem-go/perception/segment"
@@ -262,19 +260,13 @@ func MakeSamples(it Item, o SamplesOptions) (*Samples, error) {
 // summarizeOther returns the summary of an item that none of the formats can read.
 func summarizeOther(it Item) string {
 	in := it.Payload()
-	var s string
 	switch in.Encoding() {
-	case media.NPY:
-		s = summarizeArray(in)
-	case media.JSON:
-		s = summarizeJSON(in)
-	case media.Table, media.FreeText:
-		s = summarizeText(in)
+	case media.JSON, media.Table, media.FreeText:
+		if s := summarizeText(in); s != "" {
+			return s
+		}
 	}
-	if s != "" {
-		return s
-	}
-	s = media.Plural(max(in.Size, int64(len(in.Data))), "byte") + " of " + media.Clean(in.Type, maxMediaType)
+	s := media.Plural(max(in.Size, int64(len(in.Data))), "byte") + " of " + media.Clean(in.Type, maxMediaType)
 	if in.IsHead() {
 		return s // its beginning alone is not all that a format needs
 	}
@@ -290,7 +282,7 @@ func summarizeOther(it Item) string {
 func SenseOf(mediaType, summary string) string {
 	for _, s := range []struct{ has, sense string }{
 		{"image", "visual"}, {"audio/", "auditory"}, {"point cloud", "spatial"}, {"laser scan", "spatial"}, {"trajectory", "spatial"},
-		{"-axis wrench", "tactile"}, {"-channel", "proprioceptive"}, {"joint", "proprioceptive"}, {"text, ", "procedural"}, {"JSON ", "procedural"},
+		{"-axis wrench", "tactile"}, {"-channel", "proprioceptive"}, {"joint", "proprioceptive"}, {"text, ", "procedural"},
 	} {
 		what, _, _ := strings.Cut(summary, ", ")
 		if strings.HasPrefix(mediaType, s.has) || strings.Contains(what+", ", s.has) {
@@ -303,29 +295,11 @@ func SenseOf(mediaType, summary string) string {
 	return "visual"
 }
 
-// summarizeArray describes an array of any type and shape.
-func summarizeArray(in media.Payload) string {
-	const maxDims = 8
-	h, err := npy.Parse(in.Data)
-	if err != nil || len(h.Shape) == 0 || len(h.Shape) > maxDims {
-		return ""
-	}
-	dims, room := make([]string, len(h.Shape)), len(h.Rest)+max(int(in.Size)-len(in.Data), 0)
-	for i, n := range h.Shape {
-		dims[i] = strconv.Itoa(n)
-		// An element takes at least a byte, so a larger shape is a false claim.
-		if room /= max(n, 1); room == 0 {
-			return ""
-		}
-	}
-	return "array, " + strings.Join(dims, "x") + ", elements " + media.Clean(h.Descr, media.MaxName)
-}
-
 // summarizeText quotes the beginning of the text. It counts the lines if all of them are here.
 func summarizeText(in media.Payload) string {
 	const maxQuote = 200 // characters
 	data := in.WholeLines()
-	if !utf8.Valid(data) {
+	if !utf8.Valid(data) || in.Encoding() == media.JSON && !json.Valid(data) {
 		return ""
 	}
 	begin := media.Clean(string(data[:min(len(data), 4*media.MaxSummary)]), maxQuote)
@@ -337,33 +311,4 @@ func summarizeText(in media.Payload) string {
 	}
 	lines := bytes.Count(bytes.TrimSpace(data), []byte("\n")) + 1
 	return "text, " + media.Plural(int64(lines), "line") + ": " + begin
-}
-
-func summarizeJSON(in media.Payload) string {
-	const maxKeys = 8 // that are named
-	if in.IsHead() || !json.Valid(in.Data) {
-		return ""
-	}
-	dec := json.NewDecoder(bytes.NewReader(in.Data))
-	open, _ := dec.Token() // it is valid
-	var keys []string
-	count := int64(0)
-	for ; dec.More(); count++ {
-		if open == json.Delim('{') {
-			if key, _ := dec.Token(); len(keys) < maxKeys {
-				keys = append(keys, media.Clean(fmt.Sprint(key), media.MaxName))
-			}
-		}
-		var skipped json.RawMessage
-		_ = dec.Decode(&skipped)
-	}
-	switch {
-	case open == json.Delim('['):
-		return "JSON list, " + media.Plural(count, "element")
-	case open == json.Delim('{') && len(keys) > 0:
-		return "JSON object, " + media.Plural(count, "key") + ": " + strings.Join(keys, ", ")
-	case open == json.Delim('{'):
-		return "JSON object, 0 keys"
-	}
-	return ""
 }

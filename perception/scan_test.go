@@ -73,8 +73,8 @@ func TestSummarizeScans(t *testing.T) {
 			map[string]any{"kind": "laser_scan", "angle_min": -1.5707963, "angle_max": 1.5707963}), "laser scan, 3 rays over 180°, nearest 0.5 m at 0°"},
 		{"row", with(csvItem("1,0.5,2\n"), map[string]any{"kind": "laser_scan", "angle_min": 0.0, "angle_increment": 0.1}), "laser scan, 3 rays over 11°, nearest 0.5 m at 6°"},
 		{"array without angles", with(csvItem("1\n0\n"), map[string]any{"kind": "laser_scan"}), "1-channel trace, 2 samples, peak 1 at sample 1"},
-		{"degrees", jsonItem(`{"ranges":[1,2],"angle_min":-135,"angle_increment":270}`), "JSON object, 3 keys: ranges, angle_min, angle_increment"},
-		{"rows of ranges", jsonItem(`{"ranges":[[1,2],[3,4]],"angle_min":0,"angle_increment":1}`), "JSON object, 3 keys: ranges, angle_min, angle_increment"},
+		{"degrees", jsonItem(`{"ranges":[1,2],"angle_min":-135,"angle_increment":270}`), `text, 1 line: {"ranges":[1,2],"angle_min":-135,"angle_increment":270}`},
+		{"rows of ranges", jsonItem(`{"ranges":[[1,2],[3,4]],"angle_min":0,"angle_increment":1}`), `text, 1 line: {"ranges":[[1,2],[3,4]],"angle_min":0,"angle_increment":1}`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
