@@ -28,7 +28,7 @@ func decodeTrace(in media.Payload) (*trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &trace{s.Channels, s.Units, s.RateHz, s.Times, make([][]float64, s.Len())}
+	t := &trace{s.Channels, s.Units, s.RateHz, s.Stamps, make([][]float64, s.Len())}
 	for i := range t.Samples {
 		t.Samples[i] = s.Row(i)
 	}
@@ -55,13 +55,13 @@ func TestDecodeTrace(t *testing.T) {
 		{"comments", csvItem("# a b\n1 2\n\n# later\n3 -4.5\n"), trace{Channels: []string{"a", "b"}, Samples: four}},
 		{"comment that is no header", csvItem("# a remark on this\n1 2\n3 -4.5\n"), trace{Samples: four}},
 		{"missing readings", csvItem("a,b\n1,\n,nan\n"), trace{Channels: []string{"a", "b"}, Samples: [][]float64{{1, nan}, {nan, nan}}}},
-		{"time column", csvItem("t,a\n0.5,1\n0.75,2\n1,3\n"), trace{Channels: []string{"a"}, RateHz: 4, Samples: [][]float64{{1}, {2}, {3}}}},
-		{"time in milliseconds", csvItem("time_ms,a (N)\n0,1\n500,2\n"), trace{Channels: []string{"a"}, Units: []string{"N"}, RateHz: 2, Samples: [][]float64{{1}, {2}}}},
+		{"time column", csvItem("t,a\n0.5,1\n0.75,2\n1,3\n"), trace{Channels: []string{"a"}, RateHz: 4, Times: []float64{0, 0.25, 0.5}, Samples: [][]float64{{1}, {2}, {3}}}},
+		{"time in milliseconds", csvItem("time_ms,a (N)\n0,1\n500,2\n"), trace{Channels: []string{"a"}, Units: []string{"N"}, RateHz: 2, Times: []float64{0, 0.5}, Samples: [][]float64{{1}, {2}}}},
 		{"time since 1970, unit unknown", csvItem("stamp,a\n1700000000000,1\n1700000000500,2\n"), trace{Channels: []string{"a"}, Samples: [][]float64{{1}, {2}}}},
 		{"a temperature is no time", csvItem("T,a\n20,1\n19,2\n"), trace{Channels: []string{"T", "a"}, Samples: [][]float64{{20, 1}, {19, 2}}}},
-		{"time that is not first", csvItem("seq,stamp,a\n7,0,1\n8,0.5,2\n"), trace{Channels: []string{"seq", "a"}, RateHz: 2, Samples: [][]float64{{7, 1}, {8, 2}}}},
+		{"time that is not first", csvItem("seq,stamp,a\n7,0,1\n8,0.5,2\n"), trace{Channels: []string{"seq", "a"}, RateHz: 2, Times: []float64{0, 0.5}, Samples: [][]float64{{7, 1}, {8, 2}}}},
 		{"uneven times", csvItem("t_ms,a\n100,1\n200,2\n600,3\n"), trace{Channels: []string{"a"}, RateHz: 4, Times: []float64{0, 0.1, 0.5}, Samples: [][]float64{{1}, {2}, {3}}}},
-		{"times that are rounded", csvItem("time (ms),a\n0,1\n3,2\n7,3\n10,4\n"), trace{Channels: []string{"a"}, RateHz: 300, Samples: [][]float64{{1}, {2}, {3}, {4}}}},
+		{"times that are rounded", csvItem("time (ms),a\n0,1\n3,2\n7,3\n10,4\n"), trace{Channels: []string{"a"}, RateHz: 300, Times: []float64{0, 0.003, 0.007, 0.01}, Samples: [][]float64{{1}, {2}, {3}, {4}}}},
 		{"times that stand still", csvItem("t,a\n5,1\n5,2\n"), trace{Channels: []string{"a"}, Samples: [][]float64{{1}, {2}}}},
 		{"time alone", csvItem("t\n0\n1\n"), trace{Channels: []string{"t"}, Samples: [][]float64{{0}, {1}}}},
 		{"decimal comma", csvItem("a;b (N)\n1;2,0\n3;-4,5\n"), trace{Channels: []string{"a", "b"}, Units: []string{"", "N"}, Samples: four}},

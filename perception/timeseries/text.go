@@ -207,14 +207,9 @@ func SplitUnit(name string) (string, string) {
 	return name, ""
 }
 
-const (
-	// maxPlainSeconds is the largest time without a unit that is in seconds. Larger
-	// ones are milliseconds, or smaller units, since 1970.
-	maxPlainSeconds = 1e11
-	// evenShare is how far a time stamp may be from its place in an even series, in
-	// intervals. It allows for rounding but not for a missing sample.
-	evenShare = 0.25
-)
+// maxPlainSeconds is the largest time without a unit that is in seconds. Larger
+// ones are milliseconds, or smaller units, since 1970.
+const maxPlainSeconds = 1e11
 
 // TimeUnits are the seconds in each unit of time.
 var TimeUnits = map[string]float64{
@@ -263,20 +258,14 @@ func (s *Series) timeScale(c int) (float64, bool) {
 func (s *Series) takeTime(c int, seconds float64) {
 	defer s.dropChannel(c)
 	n, start := s.Len(), s.at(0, c)
-	between := s.at(n-1, c) - start
-	span := between * seconds
+	span := (s.at(n-1, c) - start) * seconds
 	if !(span > 0) || math.IsInf(span, 1) {
 		return
 	}
 	s.SetRate(float64(n-1) / span)
-	interval := between / float64(n-1)
 	s.Stamps = make([]float64, n)
 	for i := range s.Stamps {
-		since := s.at(i, c) - start
-		s.Stamps[i] = since * seconds
-		if even := math.Abs(since-float64(i)*interval) <= evenShare*interval; !even {
-			s.Times = s.Stamps
-		}
+		s.Stamps[i] = (s.at(i, c) - start) * seconds
 	}
 }
 
