@@ -154,15 +154,15 @@ func TestBrokenImages(t *testing.T) {
 		summary string
 		err     string
 	}{
-		{"jpeg", perception.Item{Data: whole[:len(whole)/2]}, "image/jpeg image, 64x48, truncated", "unexpected EOF"},
-		{"png", perception.Item{Data: pixels[:len(pixels)/2]}, "image/png image, 64x48, truncated", "unexpected EOF"},
-		{"webp", perception.Item{Data: lossy[:len(lossy)-40]}, "image/webp image, 48x32, truncated", "its header claims 218 bytes of 178"},
-		{"damaged png", perception.Item{Data: damaged}, "image/png image, 64x48, damaged", "checksum"},
-		{"animation", perception.Item{Data: file(t, "animated.webp")}, "image/webp image, 48x32, animated", "animated"},
+		{"jpeg", perception.Item{Data: whole[:len(whole)/2]}, "image/jpeg image, 64x48, not read: the picture is cut, damaged or animated: unexpected EOF", "unexpected EOF"},
+		{"png", perception.Item{Data: pixels[:len(pixels)/2]}, "image/png image, 64x48, not read: the picture is cut, damaged or animated: png: invalid format: not enough pixel data", "not enough pixel data"},
+		{"webp", perception.Item{Data: lossy[:len(lossy)-40]}, "image/webp image, 48x32, not read: the picture is cut, damaged or animated: unexpected EOF", "unexpected EOF"},
+		{"damaged png", perception.Item{Data: damaged}, "image/png image, 64x48, not read: the picture is cut, damaged or animated: png: invalid format: zlib: invalid checksum", "checksum"},
+		{"animation", perception.Item{Data: file(t, "animated.webp")}, "image/webp image, 48x32, not read: the picture is cut, damaged or animated: webp: invalid format", "animated"},
 		{"no header", perception.Item{Data: whole[:20], MediaType: "image/jpeg"}, "20 bytes of image/jpeg, not read: the header of the jpeg image is damaged: unexpected EOF", "the header of the jpeg image is damaged"},
 		{"beginning of a payload", perception.Item{Data: whole[:len(whole)-100], Size: int64(len(whole))}, "image/jpeg image, 64x48", "too large to draw"},
-		{"webp too large", perception.Item{Data: webp("VP8L", []byte{0x2f, 0xff, 0xff, 0xff, 0x0f})}, "image/webp image, 16384x16384", "is more than is decoded here"},
-		{"too large", perception.Item{Data: pngBomb(8192, 8192)}, "image/png image, 8192x8192", "8192x8192 pixels from 49 bytes is more than is decoded here"},
+		{"webp too large", perception.Item{Data: webp("VP8L", []byte{0x2f, 0xff, 0xff, 0xff, 0x0f})}, "image/webp image, 16384x16384, not read: a picture of 16384x16384 pixels from 35 bytes is more than is decoded here (at most 67108864 pixels, and 64 MiB or 64 times the data to hold them)", "is more than is decoded here"},
+		{"too large", perception.Item{Data: pngBomb(8192, 8192)}, "image/png image, 8192x8192, not read: a picture of 8192x8192 pixels from 49 bytes is more than is decoded here (at most 67108864 pixels, and 64 MiB or 64 times the data to hold them)", "8192x8192 pixels from 49 bytes is more than is decoded here"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

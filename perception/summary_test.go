@@ -59,9 +59,9 @@ func TestSummarize(t *testing.T) {
 		{"png", perception.Item{MediaType: "image/png", Data: pngOf(t, picture(640, 480, color.White, color.Black))}, "image/png image, 640x480, grey, brightness 0.50"},
 		{"depth", perception.Item{Data: pngOf(t, depth)}, "image/png image, 20x10, 16-bit grey, no valid pixel"},
 		{"jpeg by another name", perception.Item{MediaType: "image/png", Data: jpegOf(t, picture(64, 48, color.White, color.Black))}, "image/jpeg image, 64x48, grey, brightness 0.50"},
-		{"webp lossy", perception.Item{Data: webp("VP8 ", []byte{0, 0, 0, 0x9d, 1, 0x2a, 0x80, 2, 0xe0, 1})}, "image/webp image, 640x480, truncated"},
-		{"webp lossless", perception.Item{Data: webp("VP8L", []byte{0x2f, 0x7f, 0xc2, 0x77, 0})}, "image/webp image, 640x480"},
-		{"webp extended", perception.Item{Data: webp("VP8X", []byte{0, 0, 0, 0, 0x7f, 2, 0, 0xdf, 1, 0})}, "image/webp image, 640x480, damaged"},
+		{"webp lossy", perception.Item{Data: webp("VP8 ", []byte{0, 0, 0, 0x9d, 1, 0x2a, 0x80, 2, 0xe0, 1})}, "image/webp image, 640x480, not read: the picture is cut, damaged or animated: unexpected EOF"},
+		{"webp lossless", perception.Item{Data: webp("VP8L", []byte{0x2f, 0x7f, 0xc2, 0x77, 0})}, "image/webp image, 640x480, not read: a picture of 640x480 pixels from 35 bytes is more than is decoded here (at most 67108864 pixels, and 64 MiB or 64 times the data to hold them)"},
+		{"webp extended", perception.Item{Data: webp("VP8X", []byte{0, 0, 0, 0, 0x7f, 2, 0, 0xdf, 1, 0})}, "image/webp image, 640x480, not read: the picture is cut, damaged or animated: webp: invalid format"},
 
 		{"wav", perception.Item{Data: wav(1, 16000, 32000, 64000)}, "audio/wav, 2.0 s, 16 kHz, mono, 16-bit, silent"},
 		{"wav of a stream", perception.Item{Data: wav(2, 44100, 4410, math.MaxUint32)}, "audio/wav, 100 ms, 44.1 kHz, stereo, 16-bit, silent"},

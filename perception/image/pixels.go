@@ -43,11 +43,11 @@ type frame struct {
 // likewise; its header replaces the metadata. The data has exactly the size that they claim.
 func OpenPixels(in media.Payload) *Image {
 	f, err := frameOf(in)
-	i := &Image{raw: true, isHead: in.IsHead()}
+	i := &Image{isHead: in.IsHead()}
 	switch want := int64(f.step) * int64(f.height); {
 	case err != nil && isArray(in): // another format may be able to read it
 	case err != nil:
-		i.header = "raw image, " + err.Error()
+		i.header = "raw image"
 	default:
 		kind, usual := " image, ", ""
 		if isDepth(in) && f.layout.colour == nil {
@@ -60,7 +60,6 @@ func OpenPixels(in media.Payload) *Image {
 		}
 		i.unit = in.Metadata.Unit(usual)
 		if err = in.Whole(); err == nil && int64(len(f.data)) != want {
-			i.header += ", of the wrong size: " + media.Plural(int64(len(f.data)), "byte") + " for " + media.Thousands(want)
 			err = fmt.Errorf("%dx%d pixels of %s in rows of %d bytes are %d bytes; the data has %d",
 				f.width, f.height, f.encoding, f.step, want, len(f.data))
 		}

@@ -87,9 +87,16 @@ func shrink(img image.RGBA64Image, w, h int) *image.NRGBA {
 	return out
 }
 
-// draw colours the values, near ones blue and far ones red. Missing values are transparent.
+// draw colours the values, near ones blue and far ones red. The range is that of the means of the
+// cells, so that one outlier does not take all contrast. Missing values are transparent.
 func (m *values) draw(w, h int) *image.NRGBA {
-	s := m.stats()
+	means, _ := m.cells()
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range means {
+		if !math.IsNaN(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
 		y0, y1 := media.Part(y, h, m.height)
@@ -97,14 +104,9 @@ func (m *values) draw(w, h int) *image.NRGBA {
 			x0, x1 := media.Part(x, w, m.width)
 			v, missing := m.cell(x0, y0, x1, y1)
 			// A cell is drawn if most of it has values, so that holes keep their size.
-			if missing > 0.5 {
-				continue
+			if missing <= 0.5 {
+				out.SetNRGBA(x, y, draw.Colour(min(max((v-low)/max(high-low, math.SmallestNonzeroFloat64), 0), 1)))
 			}
-			level := 0.5
-			if s.bright > s.dark {
-				level = min(max((v-s.dark)/(s.bright-s.dark), 0), 1)
-			}
-			out.SetNRGBA(x, y, draw.Colour(level))
 		}
 	}
 	return out
