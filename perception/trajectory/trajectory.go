@@ -25,7 +25,6 @@ type Trajectory struct {
 	Orientations [][4]float64
 	// Metadata names the unit and the frame.
 	Metadata media.Metadata
-	isHead   bool // only the beginning is here
 }
 
 // Pose is one pose of a trajectory. A nil Time or Orientation is unknown.
@@ -38,7 +37,7 @@ type Pose struct {
 // MinPoses is the least number of poses of a trajectory.
 const MinPoses = 2
 
-// Decode reads a payload, or the first bytes of text, as a trajectory. It accepts
+// Decode reads a payload as a trajectory. It accepts
 //
 //   - TUM text, a line per pose: time tx ty tz qx qy qz qw;
 //   - a table whose header names x, y and perhaps z, t, qx qy qz qw or yaw, in lengths
@@ -52,7 +51,10 @@ const MinPoses = 2
 //
 // The error says why the data is not a trajectory.
 func Decode(in media.Payload) (*Trajectory, error) {
-	t := &Trajectory{Metadata: in.Metadata, isHead: in.IsHead()}
+	if err := in.Whole(); err != nil {
+		return nil, err
+	}
+	t := &Trajectory{Metadata: in.Metadata}
 	var err error
 	switch in.Encoding() {
 	case media.Table, media.FreeText:
@@ -174,23 +176,16 @@ func (t *Trajectory) Samples(o media.SamplesOptions) (*media.Samples, error) {
 }
 
 // Summary returns "trajectory, 1,204 poses over 60.20 s, 14.3 m path, ends 0.8 m from its start,
-// within 5.1 x 3.2 x 0.1 m". Of the first bytes of a payload it says what is there, "beginning of a
-// trajectory, …".
+// within 5.1 x 3.2 x 0.1 m".
 func (t *Trajectory) Summary() string {
-	s := "trajectory"
-	if t.isHead {
-		s = "beginning of a trajectory"
-	}
-	s += ", " + media.Plural(int64(len(t.Positions)), "pose")
+	s := "trajectory, " + media.Plural(int64(len(t.Positions)), "pose")
 	if clock := media.NewClock(t.seconds()); clock.Unit != "" {
 		s += " over " + clock.At(t.seconds())
 	}
 	unit := t.Metadata.Unit("m")
 	s += ", " + media.Figure(length(t.Positions)) + " " + unit + " path"
-	if !t.isHead {
-		end := shape.Distance(t.Positions[0], t.Positions[len(t.Positions)-1])
-		s += ", ends " + media.Figure(end) + " " + unit + " from its start"
-	}
+	end := shape.Distance(t.Positions[0], t.Positions[len(t.Positions)-1])
+	s += ", ends " + media.Figure(end) + " " + unit + " from its start"
 	low, high := t.bounds()
 	return s + ", within " + media.Sides(low, high) + " " + unit
 }
