@@ -100,7 +100,7 @@ func readLine(line []byte, used []field, words int64, v *values) error {
 		if len(used) > 0 && at == int64(used[0].offset) {
 			value, err := strconv.ParseFloat(string(word), 64)
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
-				return fmt.Errorf("%q is not a number", media.CleanWord(word))
+				return fmt.Errorf("%q is not a number", media.Clean(string(word), media.MaxName))
 			}
 			v[used[0].slot], used = value, used[1:]
 		}
