@@ -63,7 +63,7 @@ func TestSummarize(t *testing.T) {
 		{"webp lossless", perception.Item{Data: webp("VP8L", []byte{0x2f, 0x7f, 0xc2, 0x77, 0})}, "image/webp image, 640x480, not read: a picture of 640x480 pixels from 35 bytes is more than is decoded here (at most 67108864 pixels, and 64 MiB or 64 times the data to hold them)"},
 		{"webp extended", perception.Item{Data: webp("VP8X", []byte{0, 0, 0, 0, 0x7f, 2, 0, 0xdf, 1, 0})}, "image/webp image, 640x480, not read: the picture is cut, damaged or animated: webp: invalid format"},
 
-		{"wav", perception.Item{Data: wav(1, 16000, 32000, 64000)}, "audio/wav, 2.0 s, 16 kHz, mono, 16-bit, silent"},
+		{"wav", perception.Item{Data: wav(1, 16000, 32000, 64000)}, "audio/wav, 2.00 s, 16 kHz, mono, 16-bit, silent"},
 		{"wav of a stream", perception.Item{Data: wav(2, 44100, 4410, math.MaxUint32)}, "audio/wav, 100 ms, 44.1 kHz, stereo, 16-bit, silent"},
 
 		{"pcd", perception.Item{Data: []byte(pcd)}, "point cloud, 2 points, fields x y z, ascii, within 1 x 0 x 0 m"},

@@ -81,23 +81,17 @@ func (f File) Summary() string {
 		w.length = w.claimed
 		return w.String()
 	}
-	switch err := w.readable(); {
-	case errors.Is(err, errSampleFormat):
-		return w.String() + ", its samples are not read"
-	case err != nil && w.claimed > 0:
-		return w.String() + ", no sound in it: its header claims " + w.seconds(w.claimed)
-	case err != nil:
-		return w.String() + ", no sound in it"
+	if err := w.readable(); err != nil {
+		return w.String() + ", not read: " + err.Error()
+	}
+	if claimed := w.seconds(w.claimed); w.claimed > w.length {
+		return w.String() + ", truncated: its header claims " + media.NewClock(claimed).At(claimed) + w.words()
 	}
 	return w.String() + w.words()
 }
 
 // words returns the peak and the mean power over all channels.
 func (w *wavFile) words() string {
-	out := ""
-	if w.claimed > w.length {
-		out = ", truncated: its header claims " + w.seconds(w.claimed)
-	}
 	var peak, energy float64
 	var at, count int64
 	w.each(0, w.length, func(readings []float64) {
@@ -111,37 +105,26 @@ func (w *wavFile) words() string {
 		count++
 	})
 	if peak == 0 {
-		return out + ", silent"
+		return ", silent"
 	}
 	rms := math.Sqrt(energy / float64(count*int64(w.Channels)))
-	return out + ", peak " + decibels(peak) + " at " + w.seconds(at) + ", rms " + decibels(rms)
+	clock := media.NewClock(w.seconds(w.length))
+	return ", peak " + decibels(peak) + " at " + clock.At(w.seconds(at)) + ", rms " + decibels(rms)
 }
 
 func decibels(v float64) string {
-	db := 20 * math.Log10(v)
-	if db > -0.05 && db < 0.05 {
-		db = 0 // not "-0.0"
-	}
+	db := math.Round(200*math.Log10(v))/10 + 0 // not "-0.0"
 	return strconv.FormatFloat(db, 'f', 1, 64) + " dBFS"
 }
 
 // seconds returns the duration of so many samples.
-func (w *wavFile) seconds(samples int64) string {
-	t := float64(samples) / float64(w.Rate)
-	switch {
-	case t == 0:
-		return "0 s"
-	case t < 1:
-		return media.Figure(t*1e3) + " ms"
-	}
-	return strconv.FormatFloat(t, 'f', 1, 64) + " s"
-}
+func (w *wavFile) seconds(samples int64) float64 { return float64(samples) / float64(w.Rate) }
 
 // String returns "audio/wav, 2.0 s, 16 kHz, mono, 16-bit".
 func (w *wavFile) String() string {
 	s := "audio/wav"
-	if w.length > 0 {
-		s += ", " + w.seconds(w.length)
+	if clock := media.NewClock(w.seconds(w.length)); clock.Unit != "" {
+		s += ", " + clock.At(w.seconds(w.length))
 	}
 	rate := ", " + strconv.Itoa(w.Rate) + " Hz"
 	if w.Rate >= 1000 {

@@ -70,8 +70,6 @@ func (w *wavFile) each(lo, hi int64, f func(readings []float64)) {
 	}
 }
 
-var errSampleFormat = errors.New("are not read")
-
 // reader returns a function that scales the bytes of one sample to -1 to 1.
 func (w *wavFile) reader() (func(b []byte) float64, error) {
 	le := binary.LittleEndian
@@ -90,5 +88,5 @@ func (w *wavFile) reader() (func(b []byte) float64, error) {
 	if f, ok := read[[2]int{int(w.Code), bits}]; ok {
 		return f, nil
 	}
-	return nil, fmt.Errorf("WAV samples of %d bits in format %d %w; known are PCM (1) of 8, 16, 24 and 32 bits and floating point (3) of 32 and 64", w.Bits, w.Code, errSampleFormat)
+	return nil, fmt.Errorf("WAV samples of %d bits in format %d are not read; known are PCM (1) of 8, 16, 24 and 32 bits and floating point (3) of 32 and 64", w.Bits, w.Code)
 }
