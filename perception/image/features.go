@@ -27,6 +27,9 @@ const (
 	imageKind = "image/v2"
 	depthKind = "depth/v1"
 
+	faintLuma  = 0.02
+	faintValue = 1e-3 // of the mean
+
 	// The weights make a picture and an unrelated one about equally far in all parts;
 	// the layout of the luma decides most.
 	lumaWeight    = 1.0
@@ -44,7 +47,7 @@ type grid struct {
 
 func (g *grid) features() []float32 {
 	_, _, mean := g.lumaRange()
-	vector := appendWeighted(nil, normalise(dct(&g.luma, lumaCoefficients+1)[1:]), lumaWeight)
+	vector := appendWeighted(nil, normalise(dct(&g.luma, lumaCoefficients+1)[1:], faintLuma), lumaWeight)
 	vector = append(vector, float32(meanWeight*mean))
 	vector = appendWeighted(vector, dct(&g.blue, chromaCoefficients), chromaWeight)
 	return appendWeighted(vector, dct(&g.red, chromaCoefficients), chromaWeight)
@@ -52,8 +55,7 @@ func (g *grid) features() []float32 {
 
 // normalise scales coefficients to the length of one, unless there is hardly any
 // contrast: the noise of a blank picture is not a layout.
-func normalise(coefficients []float64) []float64 {
-	const faint = 0.02
+func normalise(coefficients []float64, faint float64) []float64 {
 	sum := 0.0
 	for _, w := range coefficients {
 		sum += w * w
@@ -198,35 +200,26 @@ type values struct {
 	at            func(x, y int) float64 // NaN if missing
 }
 
-// features do not depend on the unit: the mean and the spread of the values are
-// removed. A cell without values takes the mean of all.
+// features do not depend on the unit, since the mean is left out and the contrast is normalised. A
+// cell without values takes the mean of all.
 func (m *values) features() (kind string, vector []float32, ok bool) {
 	means, missing := m.cells()
 	sum, n := 0.0, 0.0
 	for _, v := range means {
 		if !math.IsNaN(v) {
-			sum += v
-			n++
+			sum, n = sum+v, n+1
 		}
 	}
 	if n == 0 {
 		return "", nil, false
 	}
-	mean, spread := sum/n, 0.0
 	for i, v := range means {
 		if math.IsNaN(v) {
-			means[i] = mean
-		}
-		spread += (means[i] - mean) * (means[i] - mean)
-	}
-	spread = math.Sqrt(spread / n)
-	for i := range means {
-		means[i] -= mean
-		if spread > 0 {
-			means[i] /= spread
+			means[i] = sum / n
 		}
 	}
-	vector = appendWeighted(nil, normalise(dct(&means, lumaCoefficients+1)[1:]), lumaWeight)
+	layout := normalise(dct(&means, lumaCoefficients+1)[1:], max(faintValue*math.Abs(sum/n), math.SmallestNonzeroFloat64))
+	vector = appendWeighted(nil, layout, lumaWeight)
 	return depthKind, appendWeighted(vector, dct(&missing, chromaCoefficients), missingWeight), true
 }
 

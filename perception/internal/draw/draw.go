@@ -21,7 +21,7 @@ const Points = 10_000
 
 const (
 	// A smaller picture has no axes and no text.
-	minLabelledWidth, minLabelledHeight = 200, 140
+	minLabelledWidth, minLabelledHeight = 200, 160
 	// The room around a chart for the labels of its axes and its title, in pixels.
 	leftEdge, rightEdge, topEdge, bottomEdge = 56, 14, 20, 34
 	// tickWidth and tickHeight are the least distances of two labels.
