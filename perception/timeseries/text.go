@@ -3,7 +3,6 @@ package timeseries
 import (
 	"bytes"
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"math"
 	"slices"
@@ -28,8 +27,8 @@ func readText(data []byte, minSamples int) (*Series, error) {
 }
 
 // ReadTable reads a table of numbers without giving a meaning to its columns: the names of the
-// channels are the header. Blank lines and comments (#) are skipped. A field in quotes may hold the
-// separator but no line break. The first line is the header if any of its fields is not a number.
+// channels are the header. Blank lines and comments (#) are skipped. Quotes around
+// a field are removed; they do not protect a separator. The first line is the header if any of its fields is not a number.
 func ReadTable(data []byte) (*Series, error) {
 	s, t, line := &Series{}, table{}, 0
 	var comment []byte
@@ -57,7 +56,7 @@ func ReadTable(data []byte) (*Series, error) {
 	if len(s.Values) == 0 {
 		return nil, errEmpty
 	}
-	if fields := t.split(comment); s.Channels == nil && len(fields) == s.Width {
+	if fields := t.split(bytes.TrimSpace(comment)); s.Channels == nil && len(fields) == s.Width {
 		s.comment = texts(fields)
 	}
 	return s, nil
@@ -81,26 +80,16 @@ func separatorOf(line []byte) byte {
 	return ' '
 }
 
+// split returns the fields of a line without the quotes around them.
 func (t *table) split(line []byte) [][]byte {
-	line = bytes.TrimSpace(line)
-	switch {
-	case bytes.IndexByte(line, '"') >= 0:
-		r := csv.NewReader(bytes.NewReader(line))
-		r.Comma, r.LazyQuotes, r.TrimLeadingSpace = rune(t.separator), true, true
-		fields, _ := r.Read() // an unclosed quote ends with the line
-		t.fields = t.fields[:0]
-		for _, field := range fields {
-			if field = strings.TrimSpace(field); field != "" || t.separator != ' ' {
-				t.fields = append(t.fields, []byte(field))
-			}
-		}
-	case t.separator == ' ':
-		t.fields = slices.AppendSeq(t.fields[:0], bytes.FieldsSeq(line))
-	default:
-		t.fields = t.fields[:0]
-		for field := range bytes.SplitSeq(line, []byte{t.separator}) {
-			t.fields = append(t.fields, bytes.TrimSpace(field))
-		}
+	t.fields = t.fields[:0]
+	if t.separator == ' ' {
+		t.fields = slices.AppendSeq(t.fields, bytes.FieldsSeq(line))
+	} else {
+		t.fields = slices.AppendSeq(t.fields, bytes.SplitSeq(line, []byte{t.separator}))
+	}
+	for i, field := range t.fields {
+		t.fields[i] = bytes.Trim(bytes.TrimSpace(field), `"`)
 	}
 	return t.fields
 }
