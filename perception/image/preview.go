@@ -16,9 +16,6 @@ import (
 
 const (
 	previewQuality = 85
-	// smallSide is the longest side of a picture that is enlarged, pixel by pixel, so
-	// that it can be seen.
-	smallSide = 64
 	// fewPixels is the size up to which a PNG is small enough.
 	fewPixels = 128 * 128
 )
@@ -51,21 +48,11 @@ func (i *Image) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	return out, nil
 }
 
-// fit returns the largest size of the same shape within the options. It is not larger
-// than the picture, except that small pictures grow by a whole factor.
+// fit returns the largest size of the same shape within the options, not larger than the picture.
 func fit(width, height int, o media.PreviewOptions) (w, h int) {
-	if width <= o.Width && height <= o.Height {
-		factor := 1
-		if max(width, height) <= smallSide {
-			factor = min(o.Width/width, o.Height/height)
-		}
-		return width * factor, height * factor
-	}
-	scale := min(float64(o.Width)/float64(width), float64(o.Height)/float64(height))
-	side := func(length, limit int) int {
-		return min(max(int(math.Round(float64(length)*scale)), 1), limit)
-	}
-	return side(width, o.Width), side(height, o.Height)
+	scale := min(float64(o.Width)/float64(width), float64(o.Height)/float64(height), 1)
+	side := func(length int) int { return max(int(math.Round(float64(length)*scale)), 1) }
+	return side(width), side(height)
 }
 
 // shrink scales a large picture roughly first, since the kernel that follows holds a row of floating
@@ -79,11 +66,7 @@ func shrink(img image.RGBA64Image, w, h int) *image.NRGBA {
 		from = rough
 	}
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))
-	if w >= r.Dx() {
-		xdraw.NearestNeighbor.Scale(out, out.Rect, from, from.Bounds(), xdraw.Src, nil)
-	} else {
-		xdraw.CatmullRom.Scale(out, out.Rect, from, from.Bounds(), xdraw.Src, nil)
-	}
+	xdraw.CatmullRom.Scale(out, out.Rect, from, from.Bounds(), xdraw.Src, nil)
 	return out
 }
 
