@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"unicode"
 
 	"github.com/robotmem/robotmem-go/perception/internal/npy"
 	"github.com/robotmem/robotmem-go/perception/media"
@@ -57,9 +56,9 @@ func (s *source) each(yield func(*values)) error {
 			used[i].typ = newField("", "u4", f.typ.Order).typ
 		}
 	}
+	var v values
 	for row := range s.height {
 		for column := range s.width {
-			var v values
 			for i := range used {
 				at := row*s.rowStep + column*s.stride + int64(used[i].offset)
 				v[used[i].slot] = used[i].typ.Float(s.data[at:])
@@ -72,7 +71,7 @@ func (s *source) each(yield func(*values)) error {
 
 // eachLine reads a point of each line. It skips blank lines.
 func (s *source) eachLine(used []field, yield func(*values)) error {
-	n := int64(0)
+	n, v := int64(0), values{}
 	for line := range bytes.Lines(s.data) {
 		if n == s.points {
 			return nil
@@ -81,7 +80,6 @@ func (s *source) eachLine(used []field, yield func(*values)) error {
 			continue
 		}
 		n++
-		var v values
 		if err := readLine(line, used, s.stride, &v); err != nil {
 			return fmt.Errorf("point %d: %w", n, err)
 		}
@@ -96,7 +94,7 @@ func (s *source) eachLine(used []field, yield func(*values)) error {
 // readLine reads the fields that are used of a line of so many words.
 func readLine(line []byte, used []field, words int64, v *values) error {
 	at := int64(0)
-	for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+	for word := range bytes.FieldsSeq(line) {
 		if len(used) > 0 && at == int64(used[0].offset) {
 			value, err := strconv.ParseFloat(string(word), 64)
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
