@@ -42,8 +42,8 @@
 //
 // Every length that a file claims is checked against the bytes that are there before anything
 // is allocated. Reading a trace takes about six times the memory of its data at most; an image
-// 64 MiB or 64 times its data, whichever is more; a cloud 64 MiB; a sound 32 MiB. Samples take
-// 32 MiB besides their trace.
+// 64 MiB or 64 times its data, whichever is more; a cloud 64 MiB. Samples take 32 MiB besides their
+// trace.
 //
 // # Caveats
 //
@@ -56,7 +56,6 @@
 //   - Raw pixels and raw samples have no features without their metadata.
 //   - An image beyond the limits above has a summary and no features, such as a blank one of
 //     many megapixels. So has an animated WebP.
-//   - Of a sound of more than 8 Mi samples the pitch of 32 to 64 parts is compared and drawn.
 //   - A mirrored path is like its original. Positions of clouds have 32 bits.
 //   - 64-bit integers beyond 2^53 lose their last digits.
 package perception

@@ -9,13 +9,12 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/perception/audio"
 	"github.com/robotmem/robotmem-go/perception/image"
-	"github.com/robotmem/robotmem-go/perception/internal/npy"
+	"github.com/robotmem/robotmem-go/perception/internal/draw"
 	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/perception/pointcloud"
 	"github.com/robotmem/robotmem-go/perception/segment"
@@ -72,12 +71,12 @@ var (
 	ErrNoSamples = media.ErrNoSamples
 )
 
-// view is what one format makes of a payload.
+// view is what one format makes of a payload. A preview is drawn from the samples unless the view has
+// a method Preview.
 type view interface {
 	// Summary returns "" if the bytes cannot be read.
 	Summary() string
 	Features() (kind string, vector []float32, ok bool)
-	Preview(PreviewOptions) (*Preview, error)
 	Samples(SamplesOptions) (*Samples, error)
 }
 
@@ -145,7 +144,7 @@ func Describe(it Item) (summary, kind string, vector []float32) {
 
 // FeatureRules is the version of the rules that [Features] follows. It grows with
 // every change of them. Vectors of different versions must not be compared.
-const FeatureRules = 4
+const FeatureRules = 5
 
 // Features returns a vector of fixed length that describes the item, and the kind
 // of the vector. [Distance] compares two vectors of one kind: the smaller the
@@ -213,7 +212,18 @@ func Distance(kind string, a, b []float32) float64 {
 // options give the same picture. The error wraps [ErrNoPreview] if the format has
 // no preview, and otherwise says what is wrong with the bytes.
 func MakePreview(it Item, o PreviewOptions) (*Preview, error) {
-	return firstOf(it, "draw", ErrNoPreview, func(v view) (*Preview, error) { return v.Preview(o.Normal()) })
+	return firstOf(it, "draw", ErrNoPreview, func(v view) (*Preview, error) {
+		if drawn, ok := v.(interface {
+			Preview(PreviewOptions) (*Preview, error)
+		}); ok {
+			return drawn.Preview(o.Normal())
+		}
+		s, err := v.Samples(SamplesOptions{Points: draw.Points, Trace: true})
+		if err != nil {
+			return nil, err
+		}
+		return draw.Samples(s, o.Normal())
+	})
 }
 
 // firstOf returns what the first format makes of an item that can. Otherwise it returns the first
@@ -250,19 +260,13 @@ func MakeSamples(it Item, o SamplesOptions) (*Samples, error) {
 // summarizeOther returns the summary of an item that none of the formats can read.
 func summarizeOther(it Item) string {
 	in := it.Payload()
-	var s string
 	switch in.Encoding() {
-	case media.NPY:
-		s = summarizeArray(in)
-	case media.JSON:
-		s = summarizeJSON(in)
-	case media.Table, media.FreeText:
-		s = summarizeText(in)
+	case media.JSON, media.Table, media.FreeText:
+		if s := summarizeText(in); s != "" {
+			return s
+		}
 	}
-	if s != "" {
-		return s
-	}
-	s = media.Plural(max(in.Size, int64(len(in.Data))), "byte") + " of " + media.Clean(in.Type, maxMediaType)
+	s := media.Plural(max(in.Size, int64(len(in.Data))), "byte") + " of " + media.Clean(in.Type, maxMediaType)
 	if in.IsHead() {
 		return s // its beginning alone is not all that a format needs
 	}
@@ -278,7 +282,7 @@ func summarizeOther(it Item) string {
 func SenseOf(mediaType, summary string) string {
 	for _, s := range []struct{ has, sense string }{
 		{"image", "visual"}, {"audio/", "auditory"}, {"point cloud", "spatial"}, {"laser scan", "spatial"}, {"trajectory", "spatial"},
-		{"-axis wrench", "tactile"}, {"-channel", "proprioceptive"}, {"joint", "proprioceptive"}, {"text, ", "procedural"}, {"JSON ", "procedural"},
+		{"-axis wrench", "tactile"}, {"-channel", "proprioceptive"}, {"joint", "proprioceptive"}, {"text, ", "procedural"},
 	} {
 		what, _, _ := strings.Cut(summary, ", ")
 		if strings.HasPrefix(mediaType, s.has) || strings.Contains(what+", ", s.has) {
@@ -291,29 +295,11 @@ func SenseOf(mediaType, summary string) string {
 	return "visual"
 }
 
-// summarizeArray describes an array of any type and shape.
-func summarizeArray(in media.Payload) string {
-	const maxDims = 8
-	h, err := npy.Parse(in.Data)
-	if err != nil || len(h.Shape) == 0 || len(h.Shape) > maxDims {
-		return ""
-	}
-	dims, room := make([]string, len(h.Shape)), len(h.Rest)+max(int(in.Size)-len(in.Data), 0)
-	for i, n := range h.Shape {
-		dims[i] = strconv.Itoa(n)
-		// An element takes at least a byte, so a larger shape is a false claim.
-		if room /= max(n, 1); room == 0 {
-			return ""
-		}
-	}
-	return "array, " + strings.Join(dims, "x") + ", elements " + media.Clean(h.Descr, media.MaxName)
-}
-
 // summarizeText quotes the beginning of the text. It counts the lines if all of them are here.
 func summarizeText(in media.Payload) string {
 	const maxQuote = 200 // characters
 	data := in.WholeLines()
-	if !utf8.Valid(data) {
+	if !utf8.Valid(data) || in.Encoding() == media.JSON && !json.Valid(data) {
 		return ""
 	}
 	begin := media.Clean(string(data[:min(len(data), 4*media.MaxSummary)]), maxQuote)
@@ -325,33 +311,4 @@ func summarizeText(in media.Payload) string {
 	}
 	lines := bytes.Count(bytes.TrimSpace(data), []byte("\n")) + 1
 	return "text, " + media.Plural(int64(lines), "line") + ": " + begin
-}
-
-func summarizeJSON(in media.Payload) string {
-	const maxKeys = 8 // that are named
-	if in.IsHead() || !json.Valid(in.Data) {
-		return ""
-	}
-	dec := json.NewDecoder(bytes.NewReader(in.Data))
-	open, _ := dec.Token() // it is valid
-	var keys []string
-	count := int64(0)
-	for ; dec.More(); count++ {
-		if open == json.Delim('{') {
-			if key, _ := dec.Token(); len(keys) < maxKeys {
-				keys = append(keys, media.Clean(fmt.Sprint(key), media.MaxName))
-			}
-		}
-		var skipped json.RawMessage
-		_ = dec.Decode(&skipped)
-	}
-	switch {
-	case open == json.Delim('['):
-		return "JSON list, " + media.Plural(count, "element")
-	case open == json.Delim('{') && len(keys) > 0:
-		return "JSON object, " + media.Plural(count, "key") + ": " + strings.Join(keys, ", ")
-	case open == json.Delim('{'):
-		return "JSON object, 0 keys"
-	}
-	return ""
 }

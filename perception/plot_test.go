@@ -51,11 +51,11 @@ func plotOf(t testing.TB, item perception.Item, o perception.PreviewOptions) dra
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
-			if !slices.Contains([]string{"svg", "style", "path", "text"}, token.Name.Local) {
+			if !slices.Contains([]string{"svg", "style", "rect", "path", "text"}, token.Name.Local) {
 				t.Fatalf("got an element %q", token.Name.Local)
 			}
 			inText = token.Name.Local == "text"
-			if d := attribute(token, "d"); attribute(token, "class") == "l" && !strings.HasSuffix(d, "h12") {
+			if d := attribute(token, "d"); attribute(token, "class") == "line" && !strings.HasSuffix(d, "h10") {
 				out.lines = append(out.lines, d)
 			}
 		case xml.CharData:
@@ -81,11 +81,11 @@ func TestPlotOfAWrench(t *testing.T) {
 	t.Parallel()
 	item := with(csvItem(wrenchCSV("Fx,Fy,Fz,Tx,Ty,Tz\n")), map[string]any{"duration_s": 0.315, "units": map[string]any{"force": "N", "torque": "Nm"}})
 	got := plotOf(t, item, perception.PreviewOptions{})
-	want := []string{"N", "Fx", "Fy", "Fz", "-50", "0", "50", "Nm", "Tx", "Ty", "Tz", "-500", "0", "500", "0", "50", "100", "150", "200", "250 ms"}
+	want := []string{"-50", "0", "50", "N", "Fx", "Fy", "Fz", "0", "0.05", "0.1", "0.15", "0.2", "0.25", "-500", "0", "500", "time in s", "Nm", "Tx", "Ty", "Tz"}
 	if diff := cmp.Diff(got.words, want); diff != "" {
 		t.Errorf("-got +want:\n%s", diff)
 	}
-	if len(got.lines) != 6 || strings.Count(got.lines[0], " ") != 2*15-1 {
+	if len(got.lines) != 6 || strings.Count(got.lines[0], " ") != 15 {
 		t.Errorf("got %d lines, the first %q", len(got.lines), got.lines[0])
 	}
 	first, _ := perception.MakePreview(item, perception.PreviewOptions{})
@@ -103,28 +103,28 @@ func TestPlotKeepsPeaks(t *testing.T) {
 		text := strings.Repeat("0\n", samples/3) + "90\n" + strings.Repeat("0\n", samples/3) + "-90\n" + strings.Repeat("0\n", samples/3)
 		got := plotOf(t, csvItem(text), perception.PreviewOptions{})
 		top, bottom := math.Inf(1), math.Inf(-1)
-		fields := strings.FieldsFunc(got.lines[0], func(r rune) bool { return r == ' ' || r == 'M' })
-		for i := 1; i < len(fields); i += 2 {
-			y, err := strconv.ParseFloat(fields[i], 64)
-			if err != nil {
-				t.Fatal(err)
+		// Each point is x, y, and where it is a range of readings the other end.
+		points := strings.FieldsFunc(strings.ReplaceAll(got.lines[0], "h0", ""), func(r rune) bool { return r == 'M' || r == 'L' })
+		for _, point := range points {
+			_, place, _ := strings.Cut(point, " ")
+			for _, v := range strings.Split(place, "V") {
+				y, err := strconv.ParseFloat(v, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				top, bottom = min(top, y), max(bottom, y)
 			}
-			top, bottom = min(top, y), max(bottom, y)
 		}
 		if bottom-top < 280 {
 			t.Errorf("%d samples: the peaks span %.0f of 360 pixels", samples, bottom-top)
 		}
-		if len(fields) > 4*640 {
-			t.Errorf("%d samples: got %d coordinates", samples, len(fields))
+		if len(points) > 8000 {
+			t.Errorf("%d samples: got %d points", samples, len(points))
 		}
 	}
 }
 
 func TestPlotBreaksLines(t *testing.T) {
-	gap := "t,a\n"
-	for i := range 20 {
-		gap += fmt.Sprintf("%d,1\n", i+i/10*7)
-	}
 	missing := strings.Repeat("1,1\n", 900) + strings.Repeat(",1\n", 900) + strings.Repeat("1,1\n", 900)
 	tests := []struct {
 		name, text string
@@ -133,9 +133,8 @@ func TestPlotBreaksLines(t *testing.T) {
 		{"whole", "1\n2\n3\n", []int{1}},
 		{"missing reading", "1,1\n,2\n3,3\n4,4\n", []int{2, 1}},
 		{"infinite reading", "1\n2\ninf\n3\n4\n", []int{2}},
-		{"gap in time", gap, []int{2}},
 		{"missing from many", missing, []int{2, 1}},
-		{"nothing but missing", "a,b\n,1\n,2\n", []int{1}},
+		{"nothing but missing", "a,b\n,1\n,2\n", []int{0, 1}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -162,8 +161,8 @@ func TestPlotGroupsChannels(t *testing.T) {
 		{"by unit", with(csvItem("1,2,3\n2,3,4\n"), map[string]any{"units": []any{"N", "m", "N"}}), 3, ""},
 		{"by quantity", csvItem("acc_x,acc_y,gyro_x,gyro_y\n1,2,3,4\n"), 4, ""},
 		{"thirty", csvItem(row(30) + row(30)), 30, ""},
-		{"too many", csvItem(row(48) + row(48)), 36, "and 12 more channels"},
-		{"one too many", csvItem(row(37) + row(37)), 36, "and 1 more channel"},
+		{"too many", csvItem(row(48) + row(48)), 30, "and 18 more channels"},
+		{"one too many", csvItem(row(31) + row(31)), 30, "and 1 more channel"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -187,7 +186,7 @@ func TestPlotGroupsChannels(t *testing.T) {
 func TestPlotOfHostileTraces(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("力<&\">'\x00\x1b\u202e", 5000)
-	wide := strings.Repeat(",1", 5000)[1:] + "\n"
+	wide := strings.Repeat(",1", 1024)[1:] + "\n"
 	var noise strings.Builder
 	for i := range 3000 {
 		for c := range 36 {

@@ -53,17 +53,17 @@ func TestSummarize(t *testing.T) {
 		{"missing readings", csvItem("a,b\n1,\n,nan\n"), "2-channel trace, 2 samples, 3 readings missing"},
 		{"position", jsonItem("[0.5,0.25,-1.5]"), "1-channel trace, 3 samples, peak -1.5 at sample 3"},
 		{"npy", npyItem("<f4", "(3, 2)", binary.LittleEndian, []float32{0, 0, 0, 12345, 0, 0}), "2-channel trace, 3 samples, channel 2 peak 12345 at sample 2"},
-		{"npy cube", perception.Item{Data: npy("|u1", "(1, 2, 3)", make([]byte, 6))}, "array, 1x2x3, elements |u1"},
+		{"npy cube", perception.Item{Data: npy("|u1", "(1, 2, 3)", make([]byte, 6))}, "79 bytes of application/x-npy, not read: the .npy array has 3 dimensions; a trace has one or two"},
 		{"npy that lies", perception.Item{Data: npy("|u1", "(9, 2, 3)", make([]byte, 6)), MediaType: "application/x-npy"}, "79 bytes of application/x-npy, not read: the .npy array has 3 dimensions; a trace has one or two"},
 
 		{"png", perception.Item{MediaType: "image/png", Data: pngOf(t, picture(640, 480, color.White, color.Black))}, "image/png image, 640x480, grey, brightness 0.50"},
 		{"depth", perception.Item{Data: pngOf(t, depth)}, "image/png image, 20x10, 16-bit grey, no valid pixel"},
 		{"jpeg by another name", perception.Item{MediaType: "image/png", Data: jpegOf(t, picture(64, 48, color.White, color.Black))}, "image/jpeg image, 64x48, grey, brightness 0.50"},
-		{"webp lossy", perception.Item{Data: webp("VP8 ", []byte{0, 0, 0, 0x9d, 1, 0x2a, 0x80, 2, 0xe0, 1})}, "image/webp image, 640x480, truncated"},
-		{"webp lossless", perception.Item{Data: webp("VP8L", []byte{0x2f, 0x7f, 0xc2, 0x77, 0})}, "image/webp image, 640x480"},
-		{"webp extended", perception.Item{Data: webp("VP8X", []byte{0, 0, 0, 0, 0x7f, 2, 0, 0xdf, 1, 0})}, "image/webp image, 640x480, damaged"},
+		{"webp lossy", perception.Item{Data: webp("VP8 ", []byte{0, 0, 0, 0x9d, 1, 0x2a, 0x80, 2, 0xe0, 1})}, "image/webp image, 640x480, not read: the picture is cut, damaged or animated: unexpected EOF"},
+		{"webp lossless", perception.Item{Data: webp("VP8L", []byte{0x2f, 0x7f, 0xc2, 0x77, 0})}, "image/webp image, 640x480, not read: a picture of 640x480 pixels from 35 bytes is more than is decoded here (at most 67108864 pixels, and 64 MiB or 64 times the data to hold them)"},
+		{"webp extended", perception.Item{Data: webp("VP8X", []byte{0, 0, 0, 0, 0x7f, 2, 0, 0xdf, 1, 0})}, "image/webp image, 640x480, not read: the picture is cut, damaged or animated: webp: invalid format"},
 
-		{"wav", perception.Item{Data: wav(1, 16000, 32000, 64000)}, "audio/wav, 2.0 s, 16 kHz, mono, 16-bit, silent"},
+		{"wav", perception.Item{Data: wav(1, 16000, 32000, 64000)}, "audio/wav, 2.00 s, 16 kHz, mono, 16-bit, silent"},
 		{"wav of a stream", perception.Item{Data: wav(2, 44100, 4410, math.MaxUint32)}, "audio/wav, 100 ms, 44.1 kHz, stereo, 16-bit, silent"},
 
 		{"pcd", perception.Item{Data: []byte(pcd)}, "point cloud, 2 points, fields x y z, ascii, within 1 x 0 x 0 m"},
@@ -71,9 +71,9 @@ func TestSummarize(t *testing.T) {
 
 		{"text", perception.Item{MediaType: "text/plain", Data: []byte("1. open the gripper\n\n2. move   up\n")}, "text, 3 lines: 1. open the gripper 2. move up"},
 		{"table of words", csvItem("a,b\nx,y\n"), "text, 2 lines: a,b x,y"},
-		{"json object", jsonItem(`{"door":"open","tags":[1,2]}`), "JSON object, 2 keys: door, tags"},
-		{"json list", jsonItem(`["a",{"b":1}]`), "JSON list, 2 elements"},
-		{"json scalar", jsonItem(`"open"`), "6 bytes of application/json, not read: the JSON holds more than lists of numbers"},
+		{"json object", jsonItem(`{"door":"open","tags":[1,2]}`), `text, 1 line: {"door":"open","tags":[1,2]}`},
+		{"json list", jsonItem(`["a",{"b":1}]`), `text, 1 line: ["a",{"b":1}]`},
+		{"json scalar", jsonItem(`"open"`), `text, 1 line: "open"`},
 		{"bytes", perception.Item{MediaType: "application/octet-stream", Data: make([]byte, 1234)}, "1,234 bytes of application/octet-stream"},
 		{"one byte", perception.Item{MediaType: "application/x-thing; a=b", Data: []byte{0}}, "1 byte of application/x-thing"},
 		{"nothing", perception.Item{MediaType: "text/plain"}, ""},
@@ -130,7 +130,7 @@ func TestSummarizeHeads(t *testing.T) {
 		"table":   {perception.Item{MediaType: "text/csv", Data: []byte("a,b\n1,2\n3,4\n5,6")}, "text, beginning: a,b 1,2 3,4"},
 		"letters": {perception.Item{MediaType: "text/plain", Data: []byte("one\ntwo\nthr\xc3")}, "text, beginning: one two"},
 		"json":    {perception.Item{MediaType: "application/json", Data: []byte("[[1,2],[3,4]]")}, "1,048,576 bytes of application/json"},
-		"array":   {perception.Item{Data: array}, "array, 1000x2, elements <f8"},
+		"array":   {perception.Item{Data: array}, "1,048,576 bytes of application/x-npy"},
 		"bytes":   {perception.Item{Data: []byte{0, 1, 2}}, "1,048,576 bytes of application/octet-stream"},
 	} {
 		test.item.Size = 1 << 20

@@ -106,26 +106,6 @@ func TestPreviewIsEqualForEqualItems(t *testing.T) {
 	}
 }
 
-func TestPreviewChoosesThePlane(t *testing.T) {
-	for name, test := range map[string]struct{ csv, across, up string }{
-		"level":    {"x,y,z\n0,0,0\n3,2,0.1\n", "x (m)", "y (m)"},
-		"camera":   {"x,y,z\n0,0,0\n3,0.1,9\n", "x (m)", "z (m)"},
-		"vertical": {"x,y,z\n0,0,0\n0.1,2,9\n", "y (m)", "z (m)"},
-		"straight": {"x,y,z\n0,0,0\n9,0.01,0.05\n", "x (m)", "y (m)"},
-	} {
-		p, err := perception.MakePreview(csvItem(test.csv), perception.PreviewOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, axis := range []string{"x (m)", "y (m)", "z (m)"} {
-			want := axis == test.across || axis == test.up
-			if got := strings.Contains(string(p.Data), ">"+axis+"<"); got != want {
-				t.Errorf("%s: got axis %s %v, want %v", name, axis, got, want)
-			}
-		}
-	}
-}
-
 func TestPreviewEscapesUnits(t *testing.T) {
 	item := with(perception.Item{Data: []byte(pcd)}, map[string]any{"units": `<script>&"`})
 	p, err := perception.MakePreview(item, perception.PreviewOptions{})

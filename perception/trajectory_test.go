@@ -110,7 +110,7 @@ func TestSummarizeTrajectories(t *testing.T) {
 			}
 		})
 	}
-	if got := perception.Summarize(long); !strings.HasPrefix(got, "beginning of a trajectory, 1") || strings.Contains(got, "ends") {
+	if got := perception.Summarize(long); !strings.HasPrefix(got, "text, beginning: 0.0000 0.00000") {
 		t.Errorf("got %q of a head", got)
 	}
 }

@@ -6,9 +6,13 @@ package audio
 
 import (
 	"errors"
+	"image"
+	"image/color"
 	"math"
+	"slices"
 	"strconv"
 
+	"github.com/robotmem/robotmem-go/perception/internal/draw"
 	"github.com/robotmem/robotmem-go/perception/internal/wav"
 	"github.com/robotmem/robotmem-go/perception/media"
 )
@@ -19,162 +23,122 @@ type File struct{ media.Payload }
 // Accepts reports whether the payload begins as a WAV file.
 func Accepts(in media.Payload) bool { return wav.Is(in.Data) }
 
-const (
-	// maxSound bounds the samples of all channels that are kept: 32 MiB as float32, three minutes
-	// of mono at 48 kHz. A longer recording is represented by up to soundParts parts of one length
-	// that are spread evenly over it.
-	maxSound   = 8 << 20
-	soundParts = 64
-	// maxSample is 120 dB above full scale.
-	maxSample = 1e6
-)
+var errEmpty = errors.New("the wav recording has no sample")
 
-// sound is a recording mixed to one channel; full scale is 1.
-type sound struct {
-	*wavFile
-	samples []float32 // every stride-th part
-	part    int64     // samples of a part
-	stride  int64
-	count   int64 // samples that were read
-
-	// Of all channels, before they were mixed:
-	peak   float64
-	peakAt int64
-	energy float64 // the sum of squares
-}
-
-func (f File) decode() (*sound, error) {
+// open returns a whole recording whose samples are read and that has at least one.
+func (f File) open() (*wavFile, error) {
 	if err := f.Whole(); err != nil {
 		return nil, err
 	}
-	src, err := openWAV(f.Data)
+	w, err := openWAV(f.Data)
 	if err != nil {
 		return nil, err
 	}
-	s := &sound{wavFile: src, part: max(maxSound/soundParts/int64(src.Channels), 1), stride: 1}
-	for s.length > s.part*soundParts*s.stride {
-		s.stride *= 2
-	}
-	s.samples = make([]float32, 0, min(s.length, s.part*soundParts))
-	if err := src.each(0, s.length, s.add); err != nil {
-		return nil, err
-	}
-	if s.count == 0 {
-		return nil, errEmpty
-	}
-	return s, nil
+	return w, w.readable()
 }
 
-var errEmpty = errors.New("the wav recording has no sample")
-
-func (s *sound) add(readings []float64) {
-	sum := 0.0
-	for _, v := range readings {
-		// A float file may hold NaN, or numbers far beyond full scale.
-		if !(math.Abs(v) <= maxSample) {
-			v = 0
-		}
-		if m := math.Abs(v); m > s.peak {
-			s.peak, s.peakAt = m, s.count
-		}
-		s.energy += v * v
-		sum += v
+// readable fails if the samples are not read or there are none.
+func (w *wavFile) readable() error {
+	if w.err == nil && w.length == 0 {
+		return errEmpty
 	}
-	at := s.count / s.part
-	s.count++
-	if at%s.stride == 0 {
-		s.samples = append(s.samples, float32(sum/float64(len(readings))))
-	}
+	return w.err
 }
 
-// at returns n samples from start on, fewer at the end of a part. Between two parts it returns the
-// end of the earlier one.
-func (s *sound) at(start int64, n int) []float32 {
-	low, high := int64(0), int64(len(s.samples))
-	if s.stride > 1 {
-		part := min(max(start, 0)/s.part/s.stride, (high-1)/s.part)
-		start -= part * (s.stride - 1) * s.part
-		low, high = part*s.part, min((part+1)*s.part, high)
+// window returns n samples from start on, mixed to one channel, full scale is 1. A window that
+// reaches beyond the recording is moved into it.
+func (w *wavFile) window(start int64, n int) []float32 {
+	start = max(min(start, w.length-int64(n)), 0)
+	samples := make([]float32, 0, n)
+	w.each(start, min(start+int64(n), w.length), func(readings []float64) {
+		sum := 0.0
+		for _, v := range readings {
+			sum += audible(v)
+		}
+		samples = append(samples, float32(sum/float64(len(readings))))
+	})
+	return samples
+}
+
+// audible returns 0 for what cannot be a reading: a float file may hold NaN, or numbers far beyond
+// full scale.
+func audible(v float64) float64 {
+	const most = 1e6 // 120 dB above full scale
+	if math.Abs(v) <= most {
+		return v
 	}
-	from := min(max(start, low), max(high-int64(n), low))
-	return s.samples[from:min(from+int64(n), high)]
+	return 0
 }
 
 // Summary returns "audio/wav, 2.5 s, 16 kHz, mono, 16-bit, peak -3.1 dBFS at
 // 1.20 s, rms -20.0 dBFS".
 func (f File) Summary() string {
-	h, err := openWAV(f.Data)
+	w, err := openWAV(f.Data)
 	if err != nil {
 		return ""
 	}
 	if f.IsHead() {
-		h.length = h.claimed
-		return h.String()
+		w.length = w.claimed
+		return w.String()
 	}
-	s, err := f.decode()
-	switch {
-	case errors.Is(err, errSampleFormat):
-		return h.String() + ", its samples are not read"
-	case err != nil && h.claimed > 0:
-		h.length = 0
-		return h.String() + ", no sound in it: its header claims " + h.seconds(h.claimed)
-	case err != nil:
-		return h.String() + ", no sound in it"
+	if err := w.readable(); err != nil {
+		return w.String() + ", not read: " + err.Error()
 	}
-	return s.String() + s.words()
+	if claimed := w.seconds(w.claimed); w.claimed > w.length {
+		return w.String() + ", truncated: its header claims " + media.NewClock(claimed).At(claimed) + w.words()
+	}
+	return w.String() + w.words()
 }
 
-func (s *sound) words() string {
-	out := ""
-	if s.claimed > s.length {
-		out = ", truncated: its header claims " + s.seconds(s.claimed)
+// words returns the peak and the mean power over all channels.
+func (w *wavFile) words() string {
+	var peak, energy float64
+	var at, count int64
+	w.each(0, w.length, func(readings []float64) {
+		for _, v := range readings {
+			v = audible(v)
+			if m := math.Abs(v); m > peak {
+				peak, at = m, count
+			}
+			energy += v * v
+		}
+		count++
+	})
+	if peak == 0 {
+		return ", silent"
 	}
-	if s.peak == 0 {
-		return out + ", silent"
-	}
-	rms := math.Sqrt(s.energy / float64(s.count*int64(s.Channels)))
-	return out + ", peak " + decibels(s.peak) + " at " + s.seconds(s.peakAt) + ", rms " + decibels(rms)
+	rms := math.Sqrt(energy / float64(count*int64(w.Channels)))
+	clock := media.NewClock(w.seconds(w.length))
+	return ", peak " + decibels(peak) + " at " + clock.At(w.seconds(at)) + ", rms " + decibels(rms)
 }
 
 func decibels(v float64) string {
-	db := 20 * math.Log10(v)
-	if db > -0.05 && db < 0.05 {
-		db = 0 // not "-0.0"
-	}
+	db := math.Round(200*math.Log10(v))/10 + 0 // not "-0.0"
 	return strconv.FormatFloat(db, 'f', 1, 64) + " dBFS"
 }
 
 // seconds returns the duration of so many samples.
-func (h *wavFile) seconds(samples int64) string {
-	t := float64(samples) / float64(h.Rate)
-	switch {
-	case t == 0:
-		return "0 s"
-	case t < 1:
-		return media.Figure(t*1e3) + " ms"
-	}
-	return strconv.FormatFloat(t, 'f', 1, 64) + " s"
-}
+func (w *wavFile) seconds(samples int64) float64 { return float64(samples) / float64(w.Rate) }
 
 // String returns "audio/wav, 2.0 s, 16 kHz, mono, 16-bit".
-func (h *wavFile) String() string {
+func (w *wavFile) String() string {
 	s := "audio/wav"
-	if h.length > 0 {
-		s += ", " + h.seconds(h.length)
+	if clock := media.NewClock(w.seconds(w.length)); clock.Unit != "" {
+		s += ", " + clock.At(w.seconds(w.length))
 	}
-	rate := ", " + strconv.Itoa(h.Rate) + " Hz"
-	if h.Rate >= 1000 {
-		rate = ", " + strconv.FormatFloat(float64(h.Rate)/1000, 'f', -1, 64) + " kHz"
+	rate := ", " + strconv.Itoa(w.Rate) + " Hz"
+	if w.Rate >= 1000 {
+		rate = ", " + strconv.FormatFloat(float64(w.Rate)/1000, 'f', -1, 64) + " kHz"
 	}
-	channels, named := map[int]string{1: ", mono", 2: ", stereo"}[h.Channels]
+	channels, named := map[int]string{1: ", mono", 2: ", stereo"}[w.Channels]
 	if !named {
-		channels = ", " + strconv.Itoa(h.Channels) + " channels"
+		channels = ", " + strconv.Itoa(w.Channels) + " channels"
 	}
 	s += rate + channels
-	if h.Bits > 0 {
-		s += ", " + strconv.Itoa(h.Bits) + "-bit"
+	if w.Bits > 0 {
+		s += ", " + strconv.Itoa(w.Bits) + "-bit"
 	}
-	if h.Code == wav.Float {
+	if w.Code == wav.Float {
 		s += " float"
 	}
 	return s
@@ -183,25 +147,20 @@ func (h *wavFile) String() string {
 // Samples returns each channel of the recording. The samples go into the envelope
 // one by one, so that a recording of any length takes little memory.
 func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
-	h, err := openWAV(f.Data)
+	w, err := f.open()
 	if err != nil {
 		return nil, err
 	}
-	time := func(i int) float64 { return float64(i) / float64(h.Rate) }
-	lo, hi := o.Cut(int(h.length), time)
-	e, err := media.NewEnvelope(h.Channels, int64(hi-lo), o)
+	time := func(i int) float64 { return float64(i) / float64(w.Rate) }
+	lo, hi := o.Cut(int(w.length), time)
+	e, err := media.NewEnvelope(w.Channels, int64(hi-lo), o)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.each(int64(lo), int64(hi), e.Add); err != nil {
-		return nil, err
-	}
-	if h.length == 0 {
-		return nil, errEmpty
-	}
-	out := &media.Samples{Kind: "sound", TimeUnit: "s", RateHz: float64(h.Rate), DurationS: time(int(h.length))}
+	w.each(int64(lo), int64(hi), e.Add)
+	out := &media.Samples{Kind: "sound", TimeUnit: "s", RateHz: float64(w.Rate), DurationS: time(int(w.length))}
 	e.Fill(out, lo, time, func(c int) (name, unit string) {
-		switch h.Channels {
+		switch w.Channels {
 		case 1:
 			return "mono", "1"
 		case 2:
@@ -210,4 +169,43 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 		return "channel " + strconv.Itoa(c+1), "1"
 	})
 	return out, nil
+}
+
+const (
+	spectrogramRows       = 96 // mel bands
+	maxSpectrogramColumns = 1024
+	// quietest is drawn black, in decibels below the loudest.
+	quietest = 70.0
+)
+
+// Preview draws the spectrogram over time and pitch, bright where the sound is
+// loud, and the waveform below it.
+func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
+	w, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	wave, err := f.Samples(media.SamplesOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return draw.Sound(wave, w.spectrogram, o)
+}
+
+// spectrogram has a column per step of time and a row per band, the highest on top.
+func (w *wavFile) spectrogram(columns int) image.Image {
+	columns = min(columns, maxSpectrogramColumns)
+	spec := newSpectrum(w.Rate, spectrogramRows, 0, float64(w.Rate)/2)
+	power := make([]float64, columns*spectrogramRows)
+	for x := range columns {
+		middle := (2*int64(x) + 1) * w.length / int64(2*columns)
+		spec.add(w.window(middle-int64(spec.size()/2), spec.size()), power[x*spectrogramRows:(x+1)*spectrogramRows])
+	}
+	loudest := max(slices.Max(power), math.SmallestNonzeroFloat64)
+	img := image.NewGray(image.Rect(0, 0, columns, spectrogramRows))
+	for i, p := range power {
+		level := 1 + 10*math.Log10(max(p/loudest, 1e-12))/quietest
+		img.SetGray(i/spectrogramRows, spectrogramRows-1-i%spectrogramRows, color.Gray{uint8(255 * max(level, 0))})
+	}
+	return img
 }

@@ -27,20 +27,20 @@ const (
 
 // Features returns a vector of the kind sound/v1. Silence has none.
 func (f File) Features() (kind string, vector []float32, ok bool) {
-	s, err := f.decode()
+	w, err := f.open()
 	if err != nil {
 		return "", nil, false
 	}
-	spec := newSpectrum(s.Rate, soundBands, soundLow, soundHigh)
+	spec := newSpectrum(w.Rate, soundBands, soundLow, soundHigh)
 	var cells [soundTimes * soundBands]float64
 	loudest := 0.0
 	for t := range soundTimes {
-		from, to := int64(t)*s.count/soundTimes, int64(t+1)*s.count/soundTimes
+		from, to := int64(t)*w.length/soundTimes, int64(t+1)*w.length/soundTimes
 		// Windows overlap by half if there are few.
 		n := min(max(int(2*(to-from)/int64(spec.size())), 1), soundWindows)
 		bands := cells[t*soundBands : (t+1)*soundBands]
 		for i := range n {
-			spec.add(s.at(from+int64(i)*(to-from)/int64(n), spec.size()), bands)
+			spec.add(w.window(from+int64(i)*(to-from)/int64(n), spec.size()), bands)
 		}
 		for b := range bands {
 			bands[b] /= float64(n)

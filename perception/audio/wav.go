@@ -17,6 +17,9 @@ type wavFile struct {
 	length, claimed int64
 	size            int // bytes of a sample of one channel
 	body            []byte
+	// sample scales the bytes of one sample to -1 to 1; err says why samples are not read.
+	sample func(b []byte) float64
+	err    error
 }
 
 // openWAV keeps the samples that are there of those that the header claims. A
@@ -31,6 +34,7 @@ func openWAV(data []byte) (*wavFile, error) {
 		return nil, fmt.Errorf("the WAV file has %d Hz; 1 to %d Hz are read", h.Rate, maxRate)
 	}
 	w := &wavFile{Header: h, size: (h.Bits + 7) / 8}
+	w.sample, w.err = w.reader()
 	switch h.Code {
 	case wav.PCM, wav.Float, wav.ALaw, wav.MuLaw:
 	default: // compressed blocks, whose samples cannot be counted
@@ -53,25 +57,18 @@ func openWAV(data []byte) (*wavFile, error) {
 	return w, nil
 }
 
-// each calls f with the readings of each sample from lo up to and without hi, full scale is 1. They
-// are valid until f returns.
-func (w *wavFile) each(lo, hi int64, f func(readings []float64)) error {
-	sample, err := w.reader()
-	if err != nil {
-		return err
-	}
+// each calls f with the readings of each sample from lo up to and without hi. They are valid until
+// f returns. The samples must be readable.
+func (w *wavFile) each(lo, hi int64, f func(readings []float64)) {
 	readings := make([]float64, w.Channels)
 	for at := lo; at < hi; at++ {
 		frame := w.body[at*int64(w.size*w.Channels):]
 		for c := range readings {
-			readings[c] = sample(frame[c*w.size:])
+			readings[c] = w.sample(frame[c*w.size:])
 		}
 		f(readings)
 	}
-	return nil
 }
-
-var errSampleFormat = errors.New("are not read")
 
 // reader returns a function that scales the bytes of one sample to -1 to 1.
 func (w *wavFile) reader() (func(b []byte) float64, error) {
@@ -91,5 +88,5 @@ func (w *wavFile) reader() (func(b []byte) float64, error) {
 	if f, ok := read[[2]int{int(w.Code), bits}]; ok {
 		return f, nil
 	}
-	return nil, fmt.Errorf("WAV samples of %d bits in format %d %w; known are PCM (1) of 8, 16, 24 and 32 bits and floating point (3) of 32 and 64", w.Bits, w.Code, errSampleFormat)
+	return nil, fmt.Errorf("WAV samples of %d bits in format %d are not read; known are PCM (1) of 8, 16, 24 and 32 bits and floating point (3) of 32 and 64", w.Bits, w.Code)
 }

@@ -2,9 +2,7 @@ package image
 
 import (
 	"image"
-	"image/color"
 	"math"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -29,6 +27,9 @@ const (
 	imageKind = "image/v2"
 	depthKind = "depth/v1"
 
+	faintLuma  = 0.02
+	faintValue = 1e-3 // of the mean
+
 	// The weights make a picture and an unrelated one about equally far in all parts;
 	// the layout of the luma decides most.
 	lumaWeight    = 1.0
@@ -46,7 +47,7 @@ type grid struct {
 
 func (g *grid) features() []float32 {
 	_, _, mean := g.lumaRange()
-	vector := appendWeighted(nil, normalise(dct(&g.luma, lumaCoefficients+1)[1:]), lumaWeight)
+	vector := appendWeighted(nil, normalise(dct(&g.luma, lumaCoefficients+1)[1:], faintLuma), lumaWeight)
 	vector = append(vector, float32(meanWeight*mean))
 	vector = appendWeighted(vector, dct(&g.blue, chromaCoefficients), chromaWeight)
 	return appendWeighted(vector, dct(&g.red, chromaCoefficients), chromaWeight)
@@ -54,8 +55,7 @@ func (g *grid) features() []float32 {
 
 // normalise scales coefficients to the length of one, unless there is hardly any
 // contrast: the noise of a blank picture is not a layout.
-func normalise(coefficients []float64) []float64 {
-	const faint = 0.02
+func normalise(coefficients []float64, faint float64) []float64 {
 	sum := 0.0
 	for _, w := range coefficients {
 		sum += w * w
@@ -134,65 +134,23 @@ func (g *grid) lumaRange() (low, high, mean float64) {
 
 // cellMean returns the mean red, green and blue of a cell, 0 to 1. Transparent pixels are black.
 func cellMean(img image.RGBA64Image, cell image.Rectangle) (mean [3]float64) {
-	var sum [4]uint64
-	var n uint64
-	if jpeg, ok := img.(*image.YCbCr); ok {
-		sum, n = sumYCbCr(jpeg, cell)
-	} else {
-		sum, n = sumPixels(img, cell)
+	dx, dy := stride(cell.Dx()), stride(cell.Dy())
+	var red, green, blue, n uint64
+	for y := cell.Min.Y; y < cell.Max.Y; y += dy {
+		for x := cell.Min.X; x < cell.Max.X; x += dx {
+			c := img.RGBA64At(x, y)
+			red, green, blue, n = red+uint64(c.R), green+uint64(c.G), blue+uint64(c.B), n+1
+		}
 	}
-	for i := range mean {
-		mean[i] = float64(sum[i]) / (float64(n) * math.MaxUint16)
+	for i, sum := range []uint64{red, green, blue} {
+		mean[i] = float64(sum) / (float64(n) * math.MaxUint16)
 	}
 	return mean
 }
 
-// sumPixels adds up red, green, blue and alpha of the pixels of a cell.
-func sumPixels(img image.RGBA64Image, cell image.Rectangle) (sum [4]uint64, n uint64) {
-	dx, dy := stride(cell.Dx()), stride(cell.Dy())
-	for y := cell.Min.Y; y < cell.Max.Y; y += dy {
-		for x := cell.Min.X; x < cell.Max.X; x += dx {
-			c := img.RGBA64At(x, y)
-			sum[0] += uint64(c.R)
-			sum[1] += uint64(c.G)
-			sum[2] += uint64(c.B)
-			sum[3] += uint64(c.A)
-			n++
-		}
-	}
-	return sum, n
-}
-
-// sumYCbCr is sumPixels for a decoded JPEG, in a fraction of the time: most pictures
-// are frames of a camera.
-func sumYCbCr(img *image.YCbCr, cell image.Rectangle) (sum [4]uint64, n uint64) {
-	dx, dy := stride(cell.Dx()), stride(cell.Dy())
-	// Two or four neighbours share their chroma.
-	shift := 0
-	switch img.SubsampleRatio {
-	case image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420:
-		shift = 1
-	case image.YCbCrSubsampleRatio411, image.YCbCrSubsampleRatio410:
-		shift = 2
-	}
-	for y := cell.Min.Y; y < cell.Max.Y; y += dy {
-		luma := img.Y[img.YOffset(cell.Min.X, y):]
-		row := img.COffset(cell.Min.X, y) - cell.Min.X>>shift
-		for x := cell.Min.X; x < cell.Max.X; x += dx {
-			at := row + x>>shift
-			r, g, b, _ := color.YCbCr{Y: luma[x-cell.Min.X], Cb: img.Cb[at], Cr: img.Cr[at]}.RGBA()
-			sum[0] += uint64(r)
-			sum[1] += uint64(g)
-			sum[2] += uint64(b)
-			n++
-		}
-	}
-	return sum, n
-}
-
 // maxCellSide squared is the number of pixels that are read of a cell. Of a larger
 // cell every second, third, ... pixel of a row is read.
-const maxCellSide = 64
+const maxCellSide = 16
 
 func stride(side int) int { return max(1, (side+maxCellSide-1)/maxCellSide) }
 
@@ -242,35 +200,26 @@ type values struct {
 	at            func(x, y int) float64 // NaN if missing
 }
 
-// features do not depend on the unit: the mean and the spread of the values are
-// removed. A cell without values takes the mean of all.
+// features do not depend on the unit, since the mean is left out and the contrast is normalised. A
+// cell without values takes the mean of all.
 func (m *values) features() (kind string, vector []float32, ok bool) {
 	means, missing := m.cells()
 	sum, n := 0.0, 0.0
 	for _, v := range means {
 		if !math.IsNaN(v) {
-			sum += v
-			n++
+			sum, n = sum+v, n+1
 		}
 	}
 	if n == 0 {
 		return "", nil, false
 	}
-	mean, spread := sum/n, 0.0
 	for i, v := range means {
 		if math.IsNaN(v) {
-			means[i] = mean
-		}
-		spread += (means[i] - mean) * (means[i] - mean)
-	}
-	spread = math.Sqrt(spread / n)
-	for i := range means {
-		means[i] -= mean
-		if spread > 0 {
-			means[i] /= spread
+			means[i] = sum / n
 		}
 	}
-	vector = appendWeighted(nil, normalise(dct(&means, lumaCoefficients+1)[1:]), lumaWeight)
+	layout := normalise(dct(&means, lumaCoefficients+1)[1:], max(faintValue*math.Abs(sum/n), math.SmallestNonzeroFloat64))
+	vector = appendWeighted(nil, layout, lumaWeight)
 	return depthKind, appendWeighted(vector, dct(&missing, chromaCoefficients), missingWeight), true
 }
 
@@ -307,16 +256,10 @@ func (m *values) cell(x0, y0, x1, y1 int) (mean, missing float64) {
 type stats struct {
 	count, missing int
 	low, high      float64
-	// dark and bright leave out two in a hundred at each end, so that one outlier
-	// does not take all contrast from a preview.
-	dark, bright float64
 }
 
 func (m *values) stats() stats {
-	const maxSample = 1 << 16 // values that are sorted for a percentile
 	s := stats{low: math.Inf(1), high: math.Inf(-1)}
-	every := max(1, m.width*m.height/maxSample)
-	var sample []float64
 	for y := range m.height {
 		for x := range m.width {
 			v := m.at(x, y)
@@ -324,18 +267,9 @@ func (m *values) stats() stats {
 				s.missing++
 				continue
 			}
-			if s.count%every == 0 {
-				sample = append(sample, v)
-			}
 			s.low, s.high = min(s.low, v), max(s.high, v)
 			s.count++
 		}
-	}
-	if s.count > 0 {
-		slices.Sort(sample)
-		const tail = 0.02
-		last := float64(len(sample) - 1)
-		s.dark, s.bright = sample[int(tail*last)], sample[int(math.Ceil((1-tail)*last))]
 	}
 	return s
 }

@@ -13,13 +13,12 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/jpeg"
-	"image/png"
-	"io"
+	_ "image/jpeg" // the formats that are decoded
+	_ "image/png"
 	"strconv"
 	"sync"
 
-	"golang.org/x/image/webp"
+	_ "golang.org/x/image/webp"
 
 	"github.com/robotmem/robotmem-go/perception/media"
 )
@@ -27,7 +26,6 @@ import (
 // Image is a picture file or a frame of raw pixels. The pixels are decoded once, when they are needed.
 type Image struct {
 	header string // the summary of the header, "" if it is damaged
-	raw    bool   // of raw pixels: header also says why they cannot be read
 	isHead bool   // only the first bytes are here
 	unit   string // of the values
 	decode func() (picture, error)
@@ -63,14 +61,7 @@ type header struct {
 
 func readHeader(data []byte) (h header, err error) {
 	h.format = formatOf(data)
-	switch h.format {
-	case "png":
-		h.Config, err = png.DecodeConfig(bytes.NewReader(data))
-	case "jpeg":
-		h.Config, err = jpeg.DecodeConfig(bytes.NewReader(data))
-	default:
-		h.Config, err = webp.DecodeConfig(bytes.NewReader(data))
-	}
+	h.Config, _, err = image.DecodeConfig(bytes.NewReader(data))
 	if err == nil && (h.Width <= 0 || h.Height <= 0) {
 		err = errors.New("one of its sides has no pixels")
 	}
@@ -118,21 +109,15 @@ func isDepth(in media.Payload) bool { return in.Metadata.Text("kind") == "depth"
 
 // Summary returns "image/png image, 640x480, colour, brightness 0.42", "raw rgb8 image, 640x480,
 // colour, brightness 0.42" or "raw 32FC1 depth image, 640x480, 0.42 to 3.1 m, 12% missing". If the
-// pixels cannot be read, it says what the header says.
+// pixels cannot be read, it says what the header says, and why.
 func (i *Image) Summary() string {
 	if i.header == "" || i.isHead {
 		return i.header
 	}
 	p, err := i.decode()
 	switch {
-	case i.raw && err != nil, errors.Is(err, errLimit):
-		return i.header
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return i.header + ", truncated"
-	case errors.Is(err, errAnimated):
-		return i.header + ", animated"
 	case err != nil:
-		return i.header + ", damaged"
+		return i.header + ", not read: " + err.Error()
 	case p.values != nil:
 		return i.header + p.values.stats().words(i.unit)
 	}
@@ -170,30 +155,16 @@ const (
 	maxPixelsPerByte = 8 * 1032
 )
 
-var errLimit = errors.New("is more than is decoded here")
-
 func decode(data []byte, h header) (p picture, err error) {
 	pixels := int64(h.Width) * int64(h.Height) // neither is above 2^31
 	if pixels > maxPixels || pixels > maxPixelsPerByte*int64(len(data)) ||
 		pixels*bytesPerPixel(data, h) > max(decodeFloor, decodeFactor*int64(len(data))) {
-		return p, fmt.Errorf("a picture of %dx%d pixels from %d bytes %w (at most %d pixels, and %d MiB or %d times the data to hold them)",
-			h.Width, h.Height, len(data), errLimit, maxPixels, decodeFloor>>20, decodeFactor)
+		return p, fmt.Errorf("a picture of %dx%d pixels from %d bytes is more than is decoded here (at most %d pixels, and %d MiB or %d times the data to hold them)",
+			h.Width, h.Height, len(data), maxPixels, decodeFloor>>20, decodeFactor)
 	}
-	var img image.Image
-	switch h.format {
-	case "png":
-		img, err = png.Decode(bytes.NewReader(data))
-		// The library does not tell a file without its last chunk from a damaged one.
-		if err != nil && !bytes.Contains(data, []byte("IEND")) {
-			err = fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
-		}
-	case "jpeg":
-		img, err = jpeg.Decode(bytes.NewReader(data))
-	default:
-		img, err = decodeWebP(data)
-	}
+	img, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
-		return p, fmt.Errorf("the %s image of %dx%d pixels is cut or damaged: %w", h.format, h.Width, h.Height, err)
+		return p, fmt.Errorf("the picture is cut, damaged or animated: %w", err)
 	}
 	if grey, ok := img.(*image.Gray16); ok { // 0 is a missing value, as depth cameras write it
 		mono16, _ := layoutOf("mono16")
@@ -229,18 +200,4 @@ func bytesPerPixel(data []byte, h header) int64 {
 		size *= 2
 	}
 	return size
-}
-
-var errAnimated = errors.New("it is animated, and only still pictures are read")
-
-func decodeWebP(data []byte) (image.Image, error) {
-	claimed := int64(binary.LittleEndian.Uint32(data[4:])) + 8
-	if claimed > int64(len(data)) {
-		return nil, fmt.Errorf("its header claims %d bytes of %d: %w", claimed, len(data), io.ErrUnexpectedEOF)
-	}
-	const animation = 1 << 1
-	if string(data[12:16]) == "VP8X" && data[20]&animation != 0 {
-		return nil, errAnimated
-	}
-	return webp.Decode(bytes.NewReader(data))
 }

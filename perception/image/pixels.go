@@ -43,11 +43,11 @@ type frame struct {
 // likewise; its header replaces the metadata. The data has exactly the size that they claim.
 func OpenPixels(in media.Payload) *Image {
 	f, err := frameOf(in)
-	i := &Image{raw: true, isHead: in.IsHead()}
+	i := &Image{isHead: in.IsHead()}
 	switch want := int64(f.step) * int64(f.height); {
 	case err != nil && isArray(in): // another format may be able to read it
 	case err != nil:
-		i.header = "raw image, " + err.Error()
+		i.header = "raw image"
 	default:
 		kind, usual := " image, ", ""
 		if isDepth(in) && f.layout.colour == nil {
@@ -60,7 +60,6 @@ func OpenPixels(in media.Payload) *Image {
 		}
 		i.unit = in.Metadata.Unit(usual)
 		if err = in.Whole(); err == nil && int64(len(f.data)) != want {
-			i.header += ", of the wrong size: " + media.Plural(int64(len(f.data)), "byte") + " for " + media.Thousands(want)
 			err = fmt.Errorf("%dx%d pixels of %s in rows of %d bytes are %d bytes; the data has %d",
 				f.width, f.height, f.encoding, f.step, want, len(f.data))
 		}
@@ -154,11 +153,11 @@ type layout struct {
 // layoutOf finds a layout by any name of its encoding in ROS's sensor_msgs/image_encodings.
 func layoutOf(encoding string) (layout, error) {
 	layouts := map[string]layout{
-		"mono8":       {1, channelsAt(0, 0, 0, -1), ""},
-		"rgb8":        {3, channelsAt(0, 1, 2, -1), ""},
-		"bgr8":        {3, channelsAt(2, 1, 0, -1), ""},
-		"rgba8":       {4, channelsAt(0, 1, 2, 3), ""},
-		"bgra8":       {4, channelsAt(2, 1, 0, 3), ""},
+		"mono8":       {1, channelsAt(0, 0, 0), ""},
+		"rgb8":        {3, channelsAt(0, 1, 2), ""},
+		"bgr8":        {3, channelsAt(2, 1, 0), ""},
+		"rgba8":       {4, channelsAt(0, 1, 2), ""},
+		"bgra8":       {4, channelsAt(2, 1, 0), ""},
 		"mono16":      {2, nil, "u2"},
 		"32FC1":       {4, nil, "f4"},
 		"bayer_rggb8": {1, bayer(0, 0), ""},
@@ -205,17 +204,11 @@ func (f *frame) RGBA64At(x, y int) color.RGBA64 { return f.layout.colour(f, x, y
 // sample widens byte i of a row to 16 bits.
 func (f *frame) sample(i, y int) uint16 { return uint16(f.data[y*f.step+i]) * 0x101 }
 
-// channelsAt reads the bytes of one pixel. Without alpha the pixel is opaque.
-func channelsAt(red, green, blue, alpha int) func(*frame, int, int) color.RGBA64 {
+// channelsAt reads the bytes of one pixel. All pixels are opaque.
+func channelsAt(red, green, blue int) func(*frame, int, int) color.RGBA64 {
 	return func(f *frame, x, y int) color.RGBA64 {
 		at := x * f.layout.bytes
-		c := color.NRGBA64{f.sample(at+red, y), f.sample(at+green, y), f.sample(at+blue, y), math.MaxUint16}
-		if alpha < 0 {
-			return color.RGBA64(c)
-		}
-		c.A = f.sample(at+alpha, y)
-		r, g, b, a := c.RGBA()
-		return color.RGBA64{uint16(r), uint16(g), uint16(b), uint16(a)}
+		return color.RGBA64{f.sample(at+red, y), f.sample(at+green, y), f.sample(at+blue, y), math.MaxUint16}
 	}
 }
 

@@ -16,9 +16,6 @@ import (
 
 const (
 	previewQuality = 85
-	// smallSide is the longest side of a picture that is enlarged, pixel by pixel, so
-	// that it can be seen.
-	smallSide = 64
 	// fewPixels is the size up to which a PNG is small enough.
 	fewPixels = 128 * 128
 )
@@ -51,21 +48,11 @@ func (i *Image) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	return out, nil
 }
 
-// fit returns the largest size of the same shape within the options. It is not larger
-// than the picture, except that small pictures grow by a whole factor.
+// fit returns the largest size of the same shape within the options, not larger than the picture.
 func fit(width, height int, o media.PreviewOptions) (w, h int) {
-	if width <= o.Width && height <= o.Height {
-		factor := 1
-		if max(width, height) <= smallSide {
-			factor = min(o.Width/width, o.Height/height)
-		}
-		return width * factor, height * factor
-	}
-	scale := min(float64(o.Width)/float64(width), float64(o.Height)/float64(height))
-	side := func(length, limit int) int {
-		return min(max(int(math.Round(float64(length)*scale)), 1), limit)
-	}
-	return side(width, o.Width), side(height, o.Height)
+	scale := min(float64(o.Width)/float64(width), float64(o.Height)/float64(height), 1)
+	side := func(length int) int { return max(int(math.Round(float64(length)*scale)), 1) }
+	return side(width), side(height)
 }
 
 // shrink scales a large picture roughly first, since the kernel that follows holds a row of floating
@@ -79,17 +66,20 @@ func shrink(img image.RGBA64Image, w, h int) *image.NRGBA {
 		from = rough
 	}
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))
-	if w >= r.Dx() {
-		xdraw.NearestNeighbor.Scale(out, out.Rect, from, from.Bounds(), xdraw.Src, nil)
-	} else {
-		xdraw.CatmullRom.Scale(out, out.Rect, from, from.Bounds(), xdraw.Src, nil)
-	}
+	xdraw.CatmullRom.Scale(out, out.Rect, from, from.Bounds(), xdraw.Src, nil)
 	return out
 }
 
-// draw colours the values, near ones blue and far ones red. Missing values are transparent.
+// draw colours the values, near ones blue and far ones red. The range is that of the means of the
+// cells, so that one outlier does not take all contrast. Missing values are transparent.
 func (m *values) draw(w, h int) *image.NRGBA {
-	s := m.stats()
+	means, _ := m.cells()
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range means {
+		if !math.IsNaN(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
 		y0, y1 := media.Part(y, h, m.height)
@@ -97,14 +87,9 @@ func (m *values) draw(w, h int) *image.NRGBA {
 			x0, x1 := media.Part(x, w, m.width)
 			v, missing := m.cell(x0, y0, x1, y1)
 			// A cell is drawn if most of it has values, so that holes keep their size.
-			if missing > 0.5 {
-				continue
+			if missing <= 0.5 {
+				out.SetNRGBA(x, y, draw.Colour(min(max((v-low)/max(high-low, math.SmallestNonzeroFloat64), 0), 1)))
 			}
-			level := 0.5
-			if s.bright > s.dark {
-				level = min(max((v-s.dark)/(s.bright-s.dark), 0), 1)
-			}
-			out.SetNRGBA(x, y, draw.Colour(level))
 		}
 	}
 	return out

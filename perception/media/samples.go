@@ -176,23 +176,20 @@ func NewSpace(kind string, m Metadata, total, shown int) *Samples {
 }
 
 // Envelope keeps the smallest and the largest reading of each channel in buckets
-// of equally many samples, so that no peak is lost. If more samples come than were
-// expected, every two buckets are joined.
+// of equally many samples, so that no peak is lost.
 type Envelope struct {
-	limit     int   // buckets at most
 	width     int64 // samples of a bucket
 	count     int64 // samples so far
 	low, high []Numbers
 }
 
-// NewEnvelope returns an envelope for an expected number of samples; 0 is unknown.
+// NewEnvelope returns an envelope for this number of samples.
 func NewEnvelope(channels int, samples int64, o SamplesOptions) (*Envelope, error) {
 	if channels > maxChannels {
 		return nil, fmt.Errorf("there are %d channels; at most %d are drawn", channels, maxChannels)
 	}
-	e := &Envelope{limit: min(o.points(tracePoints), maxReadings/channels), low: make([]Numbers, channels), high: make([]Numbers, channels)}
-	limit := int64(e.limit)
-	e.width = max((samples+limit-1)/limit, 1)
+	limit := int64(min(o.points(tracePoints), maxReadings/channels))
+	e := &Envelope{width: max((samples+limit-1)/limit, 1), low: make([]Numbers, channels), high: make([]Numbers, channels)}
 	for c := range channels {
 		e.low[c] = make(Numbers, 0, min(samples, limit))
 		e.high[c] = make(Numbers, 0, min(samples, limit))
@@ -203,10 +200,6 @@ func NewEnvelope(channels int, samples int64, o SamplesOptions) (*Envelope, erro
 // Add takes one sample: a reading of each channel.
 func (e *Envelope) Add(readings []float64) {
 	bucket := int(e.count / e.width)
-	if bucket == e.limit {
-		e.join()
-		bucket = int(e.count / e.width)
-	}
 	e.count++
 	for c, v := range readings {
 		if !Finite(v) {
@@ -216,38 +209,14 @@ func (e *Envelope) Add(readings []float64) {
 			e.low[c], e.high[c] = append(e.low[c], v), append(e.high[c], v)
 			continue
 		}
-		e.low[c][bucket], e.high[c][bucket] = smaller(e.low[c][bucket], v), larger(e.high[c][bucket], v)
-	}
-}
-
-// join makes one bucket of every two.
-func (e *Envelope) join() {
-	halve := func(n Numbers, better func(a, b float64) float64) Numbers {
-		out := n[:0]
-		for pair := range slices.Chunk(n, 2) {
-			out = append(out, better(pair[0], pair[len(pair)-1]))
+		low, high := &e.low[c][bucket], &e.high[c][bucket]
+		if math.IsNaN(*low) || v < *low {
+			*low = v
 		}
-		return out
+		if math.IsNaN(*high) || v > *high {
+			*high = v
+		}
 	}
-	for c := range e.low {
-		e.low[c], e.high[c] = halve(e.low[c], smaller), halve(e.high[c], larger)
-	}
-	e.width *= 2
-}
-
-// smaller and larger prefer a reading to a missing one.
-func smaller(a, b float64) float64 {
-	if math.IsNaN(a) || b < a {
-		return b
-	}
-	return a
-}
-
-func larger(a, b float64) float64 {
-	if math.IsNaN(a) || b > a {
-		return b
-	}
-	return a
 }
 
 // Fill writes the channels and the times of their entries, of which the first is

@@ -38,12 +38,6 @@ func Clean(s string, limit int) string {
 	return string(out)
 }
 
-// CleanWord is [Clean] for a word of the data in an error text. It reads no more
-// of a long word than it returns.
-func CleanWord(word []byte) string {
-	return Clean(string(word[:min(len(word), utf8.UTFMax*MaxName)]), MaxName)
-}
-
 // Plural returns "1 byte", "1,234 bytes".
 func Plural(n int64, noun string) string {
 	if n == 1 {

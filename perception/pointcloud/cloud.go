@@ -1,12 +1,11 @@
 // Package pointcloud reads point clouds and laser scans. A [File] of a cloud or a [Scan]
-// makes a summary, features, a view from above and samples; [Decode] returns the points of a cloud.
+// makes a summary, features and samples; [Decode] returns the points of a cloud.
 //
 // The tests of this package are those of package perception, through its API.
 package pointcloud
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -21,8 +20,8 @@ import (
 type Cloud struct {
 	// Positions are x, y, z of each point, one point after another.
 	Positions []float32
-	// Colors are red, green, blue of each point; nil if there are none.
-	Colors []uint8
+	// Colors are 0xRRGGBB of each point; nil if there are none.
+	Colors []uint32
 	// Intensity is one value per point as it was recorded; nil if there is none.
 	Intensity []float32
 	// Total is the number of points in the payload. Missing is how many of them have
@@ -45,18 +44,9 @@ var errNoPoint = errors.New("the point cloud holds no point with a position")
 //     count), point_step, width, height, row_step and is_bigendian;
 //   - NumPy .npy of N by 3 (x y z) or N by 4 (and intensity) with metadata kind "cloud".
 //
-// If there are more points than limit, every second, fourth and so on is kept. A limit of 0, or
-// above 4,194,304, is 4,194,304. The error says why the data is no cloud.
-func Decode(in media.Payload, limit int) (*Cloud, error) {
-	c, err := collect(in, min(cmp.Or(max(limit, 0), maxPoints), maxPoints))
-	if err != nil {
-		return nil, err
-	}
-	return &c.cloud, nil
-}
-
-// collect keeps an even part of the points of a whole payload.
-func collect(in media.Payload, limit int) (*collector, error) {
+// Of more than 4,194,304 points every second, third and so on is kept. The error says why the data
+// is no cloud.
+func Decode(in media.Payload) (*Cloud, error) {
 	f, err := open(in)
 	if err != nil {
 		return nil, err
@@ -64,12 +54,45 @@ func collect(in media.Payload, limit int) (*collector, error) {
 	if err := in.Whole(); err != nil {
 		return nil, err
 	}
-	c := newCollector(f, limit)
-	if err := f.each(c.add); err != nil {
-		return nil, err
+	var has [slots]bool
+	for _, field := range f.fields {
+		if field.slot != unused {
+			has[field.slot] = true
+		}
 	}
-	if c.valid == 0 {
-		return nil, errNoPoint
+	c, every := &Cloud{}, max((int(f.points)+maxPoints-1)/maxPoints, 1)
+	err = f.each(func(v *values) {
+		c.Total++
+		p := [3]float32{float32(v[slotX]), float32(v[slotY]), float32(v[slotZ])}
+		for _, v := range p {
+			if !media.Finite(float64(v)) {
+				c.Missing++
+				return
+			}
+		}
+		valid := c.Total - c.Missing
+		if valid == 1 {
+			c.Min, c.Max = p, p
+		}
+		for i := range p {
+			c.Min[i], c.Max[i] = min(c.Min[i], p[i]), max(c.Max[i], p[i])
+		}
+		if (valid-1)%every != 0 {
+			return
+		}
+		c.Positions = append(c.Positions, p[:]...)
+		if has[slotColor] {
+			c.Colors = append(c.Colors, uint32(int64(v[slotColor]))&0xffffff)
+		}
+		if has[slotIntensity] {
+			c.Intensity = append(c.Intensity, float32(v[slotIntensity]))
+		}
+	})
+	if err == nil && c.Total == c.Missing {
+		err = errNoPoint
+	}
+	if err != nil {
+		return nil, err
 	}
 	return c, nil
 }
@@ -117,10 +140,7 @@ const (
 	slotX slot = iota
 	slotY
 	slotZ
-	slotRed
-	slotGreen
-	slotBlue
-	slotPacked // 0xRRGGBB; an alpha above it is ignored
+	slotColor // 0xRRGGBB; an alpha above it is ignored
 	slotIntensity
 	slots
 	unused slot = -1
@@ -132,12 +152,9 @@ type values [slots]float64
 // slotNames are the names of fields in PCL, ROS, CloudCompare and MeshLab.
 var slotNames = map[string]slot{
 	"x": slotX, "y": slotY, "z": slotZ,
-	"red": slotRed, "green": slotGreen, "blue": slotBlue,
-	"r": slotRed, "g": slotGreen, "b": slotBlue,
-	"diffuse_red": slotRed, "diffuse_green": slotGreen, "diffuse_blue": slotBlue,
-	"rgb": slotPacked, "rgba": slotPacked,
+	"rgb": slotColor, "rgba": slotColor,
 	"intensity": slotIntensity, "intensities": slotIntensity, "i": slotIntensity,
-	"reflectivity": slotIntensity, "scalar_intensity": slotIntensity,
+	"reflectivity": slotIntensity,
 }
 
 // assign finds the fields that are used, the first of each name. x and y are needed.
@@ -154,98 +171,6 @@ func assign(fields []field) error {
 		return fmt.Errorf("the point cloud has no fields x and y among %d", len(fields))
 	}
 	return nil
-}
-
-// collector keeps an even part of the points: whenever there are more than limit, it
-// drops every second of them, and from then on every second of the new ones.
-type collector struct {
-	cloud                     Cloud
-	limit                     int
-	stride, valid             int
-	last                      values         // of the last point with a position
-	packed, rgb, hasIntensity bool           // what the points have
-	colorScale                [slots]float64 // from the number in the file to 0..255; 0 without the field
-}
-
-func newCollector(f *source, limit int) *collector {
-	c := &collector{limit: limit, stride: 1}
-	s := &c.colorScale
-	for _, field := range f.fields {
-		if field.slot != unused {
-			s[field.slot] = cmp.Or(map[string]float64{"f4": 255, "f8": 255, "u2": 1.0 / 257}[field.typ.Code], 1)
-		}
-	}
-	c.rgb = s[slotRed] > 0 && s[slotGreen] > 0 && s[slotBlue] > 0
-	c.packed, c.hasIntensity = s[slotPacked] > 0 && !c.rgb, s[slotIntensity] > 0
-	return c
-}
-
-func (c *collector) add(v *values) {
-	c.cloud.Total++
-	p := [3]float32{float32(v[slotX]), float32(v[slotY]), float32(v[slotZ])}
-	for _, v := range p {
-		if !media.Finite(float64(v)) {
-			c.cloud.Missing++
-			return
-		}
-	}
-	if c.valid == 0 {
-		c.cloud.Min, c.cloud.Max = p, p
-	}
-	for i := range p {
-		c.cloud.Min[i], c.cloud.Max[i] = min(c.cloud.Min[i], p[i]), max(c.cloud.Max[i], p[i])
-	}
-	c.last = *v
-	c.valid++
-	if !c.isKept() {
-		return
-	}
-	if len(c.cloud.Positions) == 3*c.limit {
-		c.cloud.Positions = halve(c.cloud.Positions, 3)
-		c.cloud.Colors = halve(c.cloud.Colors, 3)
-		c.cloud.Intensity = halve(c.cloud.Intensity, 1)
-		c.stride *= 2
-		if !c.isKept() {
-			return
-		}
-	}
-	c.keep(v)
-}
-
-// isKept reports whether the latest point belongs to the even part.
-func (c *collector) isKept() bool { return (c.valid-1)%c.stride == 0 }
-
-func (c *collector) keep(v *values) {
-	c.cloud.Positions = append(c.cloud.Positions, float32(v[slotX]), float32(v[slotY]), float32(v[slotZ]))
-	switch {
-	case c.rgb:
-		for s := slotRed; s <= slotBlue; s++ {
-			c.cloud.Colors = append(c.cloud.Colors, level(v[s]*c.colorScale[s]))
-		}
-	case c.packed:
-		bits := uint32(int64(v[slotPacked]))
-		c.cloud.Colors = append(c.cloud.Colors, uint8(bits>>16), uint8(bits>>8), uint8(bits))
-	}
-	if c.hasIntensity {
-		c.cloud.Intensity = append(c.cloud.Intensity, float32(v[slotIntensity]))
-	}
-}
-
-// level rounds v to one of 256 levels; NaN is 0.
-func level(v float64) uint8 {
-	if !(v > 0) {
-		return 0
-	}
-	return uint8(min(v+0.5, 255))
-}
-
-// halve keeps every second group of size values, the first among them.
-func halve[T any](values []T, size int) []T {
-	out := values[:0]
-	for i := 0; i+size <= len(values); i += 2 * size {
-		out = append(out, values[i:i+size]...)
-	}
-	return out
 }
 
 // File is a payload that may be a point cloud.
@@ -269,7 +194,7 @@ func (f File) Summary() string {
 	if f.IsHead() {
 		return s
 	}
-	c, err := Decode(f.Payload, 1)
+	c, err := Decode(f.Payload)
 	if err != nil {
 		return ""
 	}
@@ -280,38 +205,25 @@ func (f File) Summary() string {
 	return s
 }
 
-// Samples returns an even part of the points with the first and the last. It is taken
-// from a finer even part, so that there are as many points as were asked for.
+// Samples returns an even part of the points.
 func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
-	const finer = 4
-	points := o.SpacePoints()
-	c, err := collect(f.Payload, finer*points)
+	c, err := Decode(f.Payload)
 	if err != nil {
 		return nil, err
 	}
-	if !c.isKept() {
-		c.keep(&c.last)
-	}
-	kept := len(c.cloud.Positions) / 3
-	shown := min(points, kept)
-	out := media.NewSpace("cloud", f.Metadata, c.valid, shown)
-	out.Missing = int64(c.cloud.Missing)
-	if c.cloud.Intensity != nil {
-		out.Intensity = make(media.Numbers, shown)
-	}
-	if c.cloud.Colors != nil {
-		out.RGB = make([]uint32, shown)
-	}
+	kept := len(c.Positions) / 3
+	shown := min(o.SpacePoints(), kept)
+	out := media.NewSpace("cloud", f.Metadata, c.Total-c.Missing, shown)
+	out.Missing = int64(c.Missing)
 	for j := range shown {
 		i := media.Spread(j, shown, kept)
-		p := c.cloud.Positions[3*i:]
+		p := c.Positions[3*i:]
 		out.X[j], out.Y[j], out.Z[j] = decimal(p[0]), decimal(p[1]), decimal(p[2])
-		if out.Intensity != nil {
-			out.Intensity[j] = decimal(c.cloud.Intensity[i])
+		if c.Intensity != nil {
+			out.Intensity = append(out.Intensity, decimal(c.Intensity[i]))
 		}
-		if out.RGB != nil {
-			rgb := c.cloud.Colors[3*i:]
-			out.RGB[j] = uint32(rgb[0])<<16 | uint32(rgb[1])<<8 | uint32(rgb[2])
+		if c.Colors != nil {
+			out.RGB = append(out.RGB, c.Colors[i])
 		}
 	}
 	return out, nil

@@ -31,15 +31,13 @@ const (
 	radiusBins = 16
 	// gridCells is the number of cells along the longest side of the box.
 	gridCells = 40
-	// maxFeaturePoints keeps the time of the features below a second.
-	maxFeaturePoints = 1 << 20
 	// minFeaturePoints is the least number of points with a shape.
 	minFeaturePoints = 16
 )
 
 // Features returns a vector of the kind cloud/v1.
 func (f File) Features() (kind string, vector []float32, ok bool) {
-	c, err := Decode(f.Payload, maxFeaturePoints)
+	c, err := Decode(f.Payload)
 	if err != nil || len(c.Positions) < 3*minFeaturePoints {
 		return "", nil, false
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,8 +28,7 @@ func IsPCD(data []byte) bool {
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		return bytes.HasPrefix(line, []byte("VERSION ")) &&
-			(bytes.Contains(head, []byte("\nFIELDS ")) || bytes.Contains(head, []byte("\nCOLUMNS ")))
+		return bytes.HasPrefix(line, []byte("VERSION ")) && bytes.Contains(head, []byte("\nFIELDS "))
 	}
 	return false
 }
@@ -50,51 +48,34 @@ func openPCD(data []byte) (*source, error) {
 		return nil, fmt.Errorf("the PCD header has no line DATA within %d bytes", maxHeader)
 	}
 	f := &source{form: words["DATA"][0], data: data[at:], height: 1}
-	var err error
-	if f.points, err = pcdPoints(words); err == nil {
-		f.fields, err = pcdFields(words)
-	}
+	points, err := strconv.ParseUint(strings.Join(words["POINTS"], " "), 10, 31)
 	if err != nil {
+		return nil, errPointCount
+	}
+	if f.fields, err = pcdFields(words); err != nil {
 		return nil, err
 	}
-	switch f.form {
-	case "ascii":
-		f.isText = true
-	case "binary":
-		for i := range f.fields {
-			f.fields[i].offset = int(f.stride)
-			f.stride += int64(f.fields[i].bytes())
-		}
-		f.width, f.need = f.points, f.points*f.stride
-	default:
+	f.points, f.width, f.isText = int64(points), int64(points), f.form == "ascii"
+	if !f.isText && f.form != "binary" {
 		return nil, fmt.Errorf("PCD data %q is not read; use ascii or binary (pcl_convert_pcd_ascii_binary IN OUT 1)", media.Clean(f.form, media.MaxName))
 	}
+	for i := range f.fields {
+		field := &f.fields[i]
+		if f.isText {
+			field.typ.Size = 1 // word
+			if field.slot == slotColor && field.typ.Code == "f4" {
+				field.slot = unused // the bits of a colour do not survive as decimals
+			}
+		}
+		field.offset = int(f.stride)
+		f.stride += int64(field.bytes())
+	}
+	f.need = f.points * f.stride
 	return f, nil
 }
 
-func pcdPoints(words map[string][]string) (int64, error) {
-	keys, points := []string{"WIDTH", "HEIGHT"}, int64(1)
-	if words["POINTS"] != nil {
-		keys = []string{"POINTS"}
-	}
-	for _, key := range keys {
-		if len(words[key]) != 1 {
-			return 0, fmt.Errorf("the PCD header has no line %s with a number", key)
-		}
-		n, err := strconv.ParseUint(words[key][0], 10, 31)
-		if points *= int64(n); err != nil || points > math.MaxInt32 {
-			return 0, errPointCount
-		}
-	}
-	return points, nil
-}
-
 func pcdFields(words map[string][]string) ([]field, error) {
-	names := words["FIELDS"]
-	if names == nil {
-		names = words["COLUMNS"]
-	}
-	sizes, types, counts := words["SIZE"], words["TYPE"], words["COUNT"]
+	names, sizes, types, counts := words["FIELDS"], words["SIZE"], words["TYPE"], words["COUNT"]
 	if len(names) > maxFields {
 		return nil, fmt.Errorf("the PCD header names %d fields; the limit is %d", len(names), maxFields)
 	}

@@ -28,7 +28,7 @@ type field struct {
 	name   string
 	typ    npy.Type
 	count  int // values per point
-	offset int // bytes before the field in the first point
+	offset int // bytes, or words, before the field in the first point
 	slot   slot
 }
 
@@ -43,22 +43,22 @@ func (f field) bytes() int { return f.typ.Size * f.count }
 
 // each calls yield with every point in order. The values are valid until yield returns.
 func (s *source) each(yield func(*values)) error {
+	used := slices.DeleteFunc(slices.Clone(s.fields), func(f field) bool { return f.slot == unused })
 	if s.isText {
-		return s.eachLine(yield)
+		return s.eachLine(used, yield)
 	}
 	if s.need > int64(len(s.data)) {
 		return fmt.Errorf("the %d points need %d bytes; %d are there", s.points, s.need, len(s.data))
 	}
-	used := slices.DeleteFunc(slices.Clone(s.fields), func(f field) bool { return f.slot == unused })
 	for i, f := range used {
 		// A packed colour is the bits of a float, which need not be a number.
-		if f.slot == slotPacked && f.typ.Size == 4 {
+		if f.slot == slotColor && f.typ.Size == 4 {
 			used[i].typ = newField("", "u4", f.typ.Order).typ
 		}
 	}
+	var v values
 	for row := range s.height {
 		for column := range s.width {
-			var v values
 			for i := range used {
 				at := row*s.rowStep + column*s.stride + int64(used[i].offset)
 				v[used[i].slot] = used[i].typ.Float(s.data[at:])
@@ -69,74 +69,45 @@ func (s *source) each(yield func(*values)) error {
 	return nil
 }
 
-// eachLine skips blank lines.
-func (s *source) eachLine(yield func(*values)) error {
-	data := s.data
-	for n := int64(0); n < s.points; {
-		if len(data) == 0 {
-			return fmt.Errorf("the data ends within point %d of %d", n+1, s.points)
+// eachLine reads a point of each line. It skips blank lines.
+func (s *source) eachLine(used []field, yield func(*values)) error {
+	n, v := int64(0), values{}
+	for line := range bytes.Lines(s.data) {
+		if n == s.points {
+			return nil
 		}
-		line, rest, _ := bytes.Cut(data, []byte("\n"))
-		data = rest
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
 		n++
-		var v values
-		if err := readLine(line, s.fields, &v); err != nil {
+		if err := readLine(line, used, s.stride, &v); err != nil {
 			return fmt.Errorf("point %d: %w", n, err)
 		}
 		yield(&v)
 	}
+	if n < s.points {
+		return fmt.Errorf("the data ends within point %d of %d", n+1, s.points)
+	}
 	return nil
 }
 
-var errFewValues = errors.New("the line has fewer values than fields")
-
-func readLine(line []byte, fields []field, v *values) error {
-	var word []byte
-	for _, f := range fields {
-		for i := range f.count {
-			if word, line = nextWord(line); len(word) == 0 {
-				return errFewValues
-			}
-			if i > 0 || f.slot == unused {
-				continue
-			}
+// readLine reads the fields that are used of a line of so many words.
+func readLine(line []byte, used []field, words int64, v *values) error {
+	at := int64(0)
+	for word := range bytes.FieldsSeq(line) {
+		if len(used) > 0 && at == int64(used[0].offset) {
 			value, err := strconv.ParseFloat(string(word), 64)
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
-				return fmt.Errorf("%q is not a number", media.CleanWord(word))
+				return fmt.Errorf("%q is not a number", media.Clean(string(word), media.MaxName))
 			}
-			if f.slot == slotPacked && f.typ.Code == "f4" {
-				value = packedColor(word, value)
-			}
-			v[f.slot] = value
+			v[used[0].slot], used = value, used[1:]
 		}
+		at++
+	}
+	if at < words {
+		return errors.New("the line has fewer values than fields")
 	}
 	return nil
-}
-
-// packedColor reads a colour that is written as a float. It stands for its bits, so with an alpha
-// of 0 or 255 it is tiny or huge. Old files hold the bits as a number, "4.2108e+06".
-func packedColor(word []byte, value float64) float64 {
-	if value >= 1 && value <= 0xffffff {
-		return math.Trunc(value)
-	}
-	narrow, err := strconv.ParseFloat(string(word), 32)
-	if err != nil {
-		return 0
-	}
-	return float64(math.Float32bits(float32(narrow)))
-}
-
-// nextWord splits a line of text after its first word.
-func nextWord(line []byte) (word, rest []byte) {
-	const separators = " \t\r\n\v\f,"
-	line = bytes.TrimLeft(line, separators)
-	if end := bytes.IndexAny(line, separators); end >= 0 {
-		return line[:end], line[end:]
-	}
-	return line, nil
 }
 
 // openPointCloud2 reads the data of a sensor_msgs/PointCloud2. Metadata holds the rest

@@ -70,16 +70,6 @@ func (s *Scan) returned(i int) bool {
 
 func (s *Scan) angle(i int) float64 { return s.start + float64(i)*s.increment }
 
-// span is the angle that the rays cover, a whole turn if they leave out no more than one ray.
-func (s *Scan) span() float64 {
-	n, step := float64(len(s.ranges)), math.Abs(s.increment)
-	const whole = 2 * math.Pi
-	if span := (n - 1) * step; n*step < whole-step/2 {
-		return span
-	}
-	return whole
-}
-
 // Samples returns where the rays with a return end, in the order of their angles.
 func (s *Scan) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	var hits []int
@@ -179,7 +169,7 @@ func decodeScanJSON(data []byte) (*Scan, error) {
 
 // Summary returns "laser scan, 360 rays over 270°, nearest 0.42 m at -12°, 17 rays without return".
 func (s *Scan) Summary() string {
-	line := "laser scan, " + media.Plural(int64(len(s.ranges)), "ray") + " over " + degrees(s.span())
+	line := "laser scan, " + media.Plural(int64(len(s.ranges)), "ray") + " over " + degrees(math.Abs(s.increment)*float64(len(s.ranges)-1))
 	nearest, missing := -1, int64(0)
 	for i, r := range s.ranges {
 		switch {

@@ -90,15 +90,6 @@ func (s *Segment) Features() (kind string, vector []float32, ok bool) {
 	return trace.Features()
 }
 
-// Preview plots the trace that the messages make.
-func (s *Segment) Preview(o media.PreviewOptions) (*media.Preview, error) {
-	trace, err := s.series()
-	if err != nil {
-		return nil, err
-	}
-	return trace.Preview(o)
-}
-
 // Samples returns messages with a pose (odometry, a localisation, a transform) as a trajectory, one
 // laser scan, the first from From on, and the numbers of all other messages as a trace.
 func (s *Segment) Samples(o media.SamplesOptions) (*media.Samples, error) {

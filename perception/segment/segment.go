@@ -1,6 +1,6 @@
 // Package segment reads and writes segments: runs of messages of one topic, each a small MCAP file
 // of one channel with its schema and the messages, without chunks and without an index. A [Segment]
-// makes a summary, features, a preview and samples of the numbers in the messages.
+// makes a summary, features and samples of the numbers in the messages.
 //
 // The tests of this package are those of package perception, through its API.
 package segment

@@ -46,9 +46,13 @@ func (s *Series) Features() (kind string, vector []float32, ok bool) {
 				return "", nil, false
 			}
 		}
-		vector = s.appendCourse(vector, readings)
+		if s.Len() <= traceSteps {
+			vector = interpolate(vector, readings, s.Stamps)
+		} else {
+			vector = average(vector, readings, s.Stamps)
+		}
 		slices.Sort(readings)
-		vector = appendEven(vector, readings)
+		vector = interpolate(vector, readings, nil)
 	}
 	for i, v := range vector {
 		vector[i] = float32(math.Copysign(math.Sqrt(math.Abs(float64(v))), float64(v)))
@@ -56,71 +60,58 @@ func (s *Series) Features() (kind string, vector []float32, ok bool) {
 	return Kind + strconv.Itoa(s.Width), vector, true
 }
 
-// appendCourse appends traceSteps readings at equal distances in time: the means of
-// equal parts of a long channel, interpolated readings of a short one.
-func (s *Series) appendCourse(vector, readings []float32) []float32 {
-	switch {
-	case s.Times != nil:
-		return appendTimed(vector, readings, s.Times)
-	case len(readings) <= traceSteps:
-		return appendEven(vector, readings)
+// when is the time of reading i. Without stamps the readings are even.
+func when(stamps []float64, i int) float64 {
+	if stamps == nil {
+		return float64(i)
 	}
-	for step := range traceSteps {
-		from, to := media.Part(step, traceSteps, len(readings))
-		vector = append(vector, mean(readings[from:to]))
-	}
-	return vector
+	return stamps[i]
 }
 
-// appendEven interpolates between readings at equal distances. The first and the last
-// reading are kept as they are.
-func appendEven(vector, readings []float32) []float32 {
+// interpolate appends traceSteps readings at equal distances in time. The first and the last reading
+// are kept as they are.
+func interpolate(vector, readings []float32, stamps []float64) []float32 {
+	last, from := len(readings)-1, 0
 	for step := range traceSteps {
-		at := float64(step) * float64(len(readings)-1) / (traceSteps - 1)
-		i := min(int(at), max(len(readings)-2, 0))
-		next := min(i+1, len(readings)-1)
-		vector = append(vector, between(readings[i], readings[next], at-float64(i)))
-	}
-	return vector
-}
-
-// appendTimed goes by the time stamps instead of the number of readings. It interpolates in a short
-// channel. Of a long one it takes the mean of the readings within each part of the time, or the
-// value between two readings if the part has none.
-func appendTimed(vector, readings []float32, times []float64) []float32 {
-	span, from := times[len(times)-1], 0
-	if len(readings) <= traceSteps {
-		for step := range traceSteps {
-			t := span * float64(step) / (traceSteps - 1)
-			for from < len(times)-2 && times[from+1] <= t {
-				from++
-			}
-			vector = append(vector, betweenTimes(readings[from:], times[from:], t))
+		t := when(stamps, last) * float64(step) / (traceSteps - 1)
+		for from < last-1 && when(stamps, from+1) <= t {
+			from++
 		}
-		return vector
+		vector = append(vector, between(readings, stamps, from, t))
 	}
+	return vector
+}
+
+// average appends the means of the readings within traceSteps equal parts of the time, or the value
+// between two readings if a part has none.
+func average(vector, readings []float32, stamps []float64) []float32 {
+	last, from := len(readings)-1, 0
+	end := when(stamps, last)
 	for step := range traceSteps {
 		to := from
-		for to < len(times) && (times[to] <= span*float64(step+1)/traceSteps || step == traceSteps-1) {
+		for to <= last && (when(stamps, to) <= end*float64(step+1)/traceSteps || step == traceSteps-1) {
 			to++
 		}
 		if to > from {
 			vector = append(vector, mean(readings[from:to]))
 			from = to
-			continue
+		} else {
+			middle := end * (float64(step) + 0.5) / traceSteps
+			vector = append(vector, between(readings, stamps, from-1, middle))
 		}
-		middle := span * (float64(step) + 0.5) / traceSteps
-		vector = append(vector, betweenTimes(readings[from-1:], times[from-1:], middle))
 	}
 	return vector
 }
 
-// betweenTimes interpolates between the first two readings.
-func betweenTimes(readings []float32, times []float64, t float64) float32 {
-	if gap := times[1] - times[0]; gap > 0 {
-		return between(readings[0], readings[1], min((t-times[0])/gap, 1))
+// between interpolates between reading i and the next.
+func between(readings []float32, stamps []float64, i int, t float64) float32 {
+	next := min(i+1, len(readings)-1)
+	gap := when(stamps, next) - when(stamps, i)
+	if !(gap > 0) {
+		return readings[next]
 	}
-	return readings[1]
+	share := min((t-when(stamps, i))/gap, 1)
+	return float32(float64(readings[i])*(1-share) + float64(readings[next])*share)
 }
 
 func mean(readings []float32) float32 {
@@ -129,10 +120,6 @@ func mean(readings []float32) float32 {
 		sum += float64(v)
 	}
 	return float32(sum / float64(len(readings)))
-}
-
-func between(a, b float32, share float64) float32 {
-	return float32(float64(a)*(1-share) + float64(b)*share)
 }
 
 // Distance is 0 for equal traces and at most the square root of 2, for traces of

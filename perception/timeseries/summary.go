@@ -3,6 +3,7 @@ package timeseries
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,87 +98,32 @@ func (s *Series) rest(c int) (level float64, found bool) {
 	return slices.MinFunc([]float64{taken[len(taken)/2], first, last}, byMagnitude), true
 }
 
-// gapFactor is the number of median intervals from which an interval is a gap.
-const gapFactor = 3
-
-// gapFrom is the shortest gap in seconds; infinite if the samples are even.
-func (s *Series) gapFrom() float64 {
-	if s.Times == nil {
-		return math.Inf(1)
-	}
-	intervals := make([]float64, len(s.Times)-1)
-	for i := range intervals {
-		intervals[i] = s.Times[i+1] - s.Times[i]
-	}
-	slices.Sort(intervals)
-	if median := intervals[len(intervals)/2]; median > 0 {
-		return gapFactor * median
-	}
-	return math.Inf(1)
-}
-
-// longestGap is where the longest gap begins, and its length, in seconds.
+// longestGap is where the longest interval between two samples begins, and its length, in seconds.
+// It is a gap if it is much longer than the mean.
 func (s *Series) longestGap() (at, length float64, ok bool) {
-	if s.Times == nil {
-		return 0, 0, false
-	}
-	for i := 1; i < len(s.Times); i++ {
-		if interval := s.Times[i] - s.Times[i-1]; interval > length {
-			at, length = s.Times[i-1], interval
+	const gapFactor = 3
+	for i := 1; i < len(s.Stamps); i++ {
+		if interval := s.Stamps[i] - s.Stamps[i-1]; interval > length {
+			at, length = s.Stamps[i-1], interval
 		}
 	}
-	return at, length, length >= s.gapFrom()
+	return at, length, length*s.RateHz >= gapFactor
 }
 
-// The kinds that metadata may name.
-const (
-	kindWrench = "wrench"
-	kindIMU    = "imu"
-	kindJoints = "joint_state"
-)
-
-// classify names the trace and the channels whose readings are compared for the
-// peak: of a wrench the forces, of an IMU the accelerations, of joints the positions.
+// classify names the trace and the channels whose readings are compared for the peak: of a wrench
+// the forces, otherwise all.
 func (s *Series) classify() (what string, channels []int) {
 	axes, isWrench := s.wrenchOrder()
 	for c := range s.Width {
-		name := strings.ToLower(s.name(c, media.MaxName))
-		switch {
-		case isWrench && axes[c] >= wrenchForces:
-		case s.kind == kindIMU && !isAcceleration(name):
-		case s.kind == kindJoints && !isPosition(name):
-		default:
+		if !isWrench || axes[c] < wrenchForces {
 			channels = append(channels, c)
 		}
 	}
-	if len(channels) == 0 {
-		for c := range s.Width {
-			channels = append(channels, c)
-		}
-	}
-	switch {
-	case isWrench:
+	if isWrench {
 		return "6-axis wrench", channels
-	case s.kind == kindIMU:
-		return strconv.Itoa(s.Width) + "-channel IMU", channels
-	case s.kind == kindJoints:
-		return strconv.Itoa(s.Width) + "-channel joint state", channels
 	}
-	return strconv.Itoa(s.Width) + "-channel trace", channels
-}
-
-// isAcceleration accepts ax, acc_x, accel.x and linear_acceleration/x.
-func isAcceleration(name string) bool {
-	return strings.Contains(name, "acc") || len(name) == 2 && name[0] == 'a'
-}
-
-// notPositions are the suffixes of a channel's name that tell another quantity of the joint.
-var notPositions = []string{"velocity", "vel", "qd", "dq", "effort", "eff", "torque", "tau", "current", "temperature"}
-
-// isPosition reports whether the word after the last separator names no other quantity.
-func isPosition(name string) bool {
-	part := name[strings.LastIndexAny(name, "._/ ")+1:]
-	return part == name || !slices.Contains(notPositions, part)
+	nouns := map[string]string{"imu": "IMU", "joint_state": "joint state"}
+	return strconv.Itoa(s.Width) + "-channel " + cmp.Or(nouns[s.kind], "trace"), channels
 }
 
 // wrenchAxes are the axes of a wrench: three forces, then three torques.
@@ -187,7 +133,7 @@ var wrenchAxes = [6]string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}
 const wrenchForces = 3
 
 // isWrench reports whether metadata calls the six channels a wrench.
-func (s *Series) isWrench() bool { return s.kind == kindWrench && s.Width == len(wrenchAxes) }
+func (s *Series) isWrench() bool { return s.kind == "wrench" && s.Width == len(wrenchAxes) }
 
 // wrenchOrder returns the axis (0 to 5, as in wrenchAxes) of each channel, and whether the channels
 // are a wrench: by their names, in any order, or in the usual order because metadata says so.
@@ -207,32 +153,20 @@ func (s *Series) wrenchOrder() (axes [6]int, ok bool) {
 	return [6]int{0, 1, 2, 3, 4, 5}, s.isWrench()
 }
 
-// wrenchAxis accepts Fx, fx, force.x, force_x and /ft/wrench/force/x, and the same
-// names of torques, which are also written Mx (moment).
+// axisName matches Fx, fx, force.x, force_x and /ft/wrench/force/x, and the same names of torques,
+// which are also written Mx (moment).
+var axisName = regexp.MustCompile(`(?i)(?:^|[._/ \-\[\]])(f|force|t|torque|m|moment)[._/ \-\[\]]*([xyz])\]?$`)
+
 func wrenchAxis(name string) (int, bool) {
-	if len(name) > 2*media.MaxName {
+	parts := axisName.FindStringSubmatch(strings.ToLower(name))
+	if parts == nil {
 		return 0, false
 	}
-	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("._/- []", r) })
-	if len(parts) == 0 {
-		return 0, false
+	axis := strings.Index("xyz", parts[2])
+	if parts[1][0] != 'f' {
+		axis += wrenchForces
 	}
-	last := parts[len(parts)-1]
-	quantity, axis := last[:1], last[1:]
-	if len(last) == 1 && len(parts) > 1 {
-		quantity, axis = parts[len(parts)-2], last
-	}
-	i := strings.Index("xyz", axis)
-	if i < 0 || len(axis) != 1 {
-		return 0, false
-	}
-	switch quantity {
-	case "f", "force":
-		return i, true
-	case "t", "m", "torque", "moment":
-		return wrenchForces + i, true
-	}
-	return 0, false
+	return axis, true
 }
 
 func wrenchQuantity(axis int) string {

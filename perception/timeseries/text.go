@@ -3,7 +3,6 @@ package timeseries
 import (
 	"bytes"
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"math"
 	"slices"
@@ -28,116 +27,96 @@ func readText(data []byte, minSamples int) (*Series, error) {
 }
 
 // ReadTable reads a table of numbers without giving a meaning to its columns: the names of the
-// channels are the header. Blank lines and comments (#) are skipped. A field in quotes may hold the
-// separator but no line break. The first line is the header if any of its fields is not a number.
+// channels are the header. Blank lines and comments (#) are skipped. Quotes around
+// a field are removed; they do not protect a separator. The first line is the header if any of its fields is not a number.
 func ReadTable(data []byte) (*Series, error) {
-	t := &table{s: &Series{}}
+	s, t, line := &Series{}, table{}, 0
+	var comment []byte
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	line := 0
 	for text := range bytes.Lines(data) {
 		line++
-		text = bytes.Trim(text, "\r\n\v\f ")
-		if len(bytes.TrimSpace(text)) == 0 {
-			continue
+		text = bytes.TrimSpace(text)
+		if len(text) > 0 && text[0] == '#' && len(s.Values) == 0 {
+			comment = text[1:]
 		}
-		if text[0] == '#' {
-			if len(t.s.Values) == 0 {
-				t.comment = text[1:]
-			}
+		if len(text) == 0 || text[0] == '#' {
 			continue
 		}
 		if t.separator == 0 {
-			t.start(text, data)
+			t.separator = separatorOf(text)
+			// A number and its separator take at least two bytes, so the readings take at
+			// most four times the memory of the text.
+			room := bytes.Count(data, []byte("\n")) + bytes.Count(data, []byte{t.separator}) + 1
+			s.Values = make([]float64, 0, min(room, len(data)/2+1, maxReadings))
 		}
-		if err := t.add(text); err != nil {
+		if err := s.addRow(t.split(text), &t); err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
 	}
-	if t.s.Width == 0 || len(t.s.Values) == 0 {
+	if len(s.Values) == 0 {
 		return nil, errEmpty
 	}
-	if t.s.Channels == nil {
-		if fields := t.split(t.comment); len(fields) == t.s.Width {
-			t.s.comment = texts(fields)
-		}
+	if fields := t.split(bytes.TrimSpace(comment)); s.Channels == nil && len(fields) == s.Width {
+		s.comment = texts(fields)
 	}
-	return t.s, nil
+	return s, nil
 }
 
+// table is how the lines of a table are read.
 type table struct {
-	s         *Series
 	separator byte // ' ' is any run of spaces
 	mark      byte // the decimal mark, once one has been read
-	begun     bool // a line that is not a comment has been read
 	fields    [][]byte
-	comment   []byte
 }
 
-// start finds the separator in the first line. A tab or a semicolon wins over a
+// separatorOf finds the separator in the first line. A tab or a semicolon wins over a
 // comma, which is a decimal comma then.
-func (t *table) start(line, data []byte) {
-	t.separator = ' '
+func separatorOf(line []byte) byte {
 	for _, separator := range []byte("\t;,") {
-		if bytes.IndexByte(bytes.TrimSpace(line), separator) >= 0 {
-			t.separator = separator
-			break
+		if bytes.IndexByte(line, separator) >= 0 {
+			return separator
 		}
 	}
-	// A number and its separator take at least two bytes, so the readings take at
-	// most four times the memory of the text.
-	room := bytes.Count(data, []byte("\n")) + bytes.Count(data, []byte{t.separator}) + 1
-	t.s.Values = make([]float64, 0, min(room, len(data)/2+1, maxReadings))
+	return ' '
 }
 
+// split returns the fields of a line without the quotes around them.
 func (t *table) split(line []byte) [][]byte {
-	line = bytes.TrimSpace(line)
-	switch {
-	case bytes.IndexByte(line, '"') >= 0:
-		r := csv.NewReader(bytes.NewReader(line))
-		r.Comma, r.LazyQuotes, r.TrimLeadingSpace = rune(t.separator), true, true
-		fields, _ := r.Read() // an unclosed quote ends with the line
-		t.fields = t.fields[:0]
-		for _, field := range fields {
-			if field = strings.TrimSpace(field); field != "" || t.separator != ' ' {
-				t.fields = append(t.fields, []byte(field))
-			}
-		}
-	case t.separator == ' ':
-		t.fields = slices.AppendSeq(t.fields[:0], bytes.FieldsSeq(line))
-	default:
-		t.fields = t.fields[:0]
-		for field := range bytes.SplitSeq(line, []byte{t.separator}) {
-			t.fields = append(t.fields, bytes.TrimSpace(field))
-		}
+	t.fields = t.fields[:0]
+	if t.separator == ' ' {
+		t.fields = slices.AppendSeq(t.fields, bytes.FieldsSeq(line))
+	} else {
+		t.fields = slices.AppendSeq(t.fields, bytes.SplitSeq(line, []byte{t.separator}))
+	}
+	for i, field := range t.fields {
+		t.fields[i] = bytes.Trim(bytes.TrimSpace(field), `"`)
 	}
 	return t.fields
 }
 
-func (t *table) add(line []byte) error {
-	fields := t.split(line)
-	first := !t.begun
-	t.begun = true
-	if t.s.Width == 0 {
-		t.s.Width = len(fields)
+// addRow adds a sample. If a field of the first row is not a number, they are the names of the
+// channels.
+func (s *Series) addRow(fields [][]byte, t *table) error {
+	before, isFirst := len(s.Values), s.Width == 0
+	if isFirst {
+		s.Width = len(fields)
 	}
-	if len(fields) != t.s.Width {
-		return fmt.Errorf("has %d fields where the lines above have %d", len(fields), t.s.Width)
+	if len(fields) != s.Width {
+		return fmt.Errorf("has %d fields where the lines above have %d", len(fields), s.Width)
 	}
-	before := len(t.s.Values)
 	if before+len(fields) > maxReadings {
 		return errTooLong
 	}
 	for i, field := range fields {
 		v, ok := t.reading(field)
-		if !ok && first {
-			t.s.Values = t.s.Values[:before]
-			t.s.Channels = texts(fields)
+		if !ok && isFirst {
+			s.Values, s.Channels = s.Values[:0], texts(fields)
 			return nil
 		}
 		if !ok {
-			return fmt.Errorf("field %d is not a number: %q", i+1, media.CleanWord(field))
+			return fmt.Errorf("field %d is not a number: %q", i+1, media.Clean(string(field), media.MaxName))
 		}
-		t.s.Values = append(t.s.Values, v)
+		s.Values = append(s.Values, v)
 	}
 	return nil
 }
@@ -207,14 +186,9 @@ func SplitUnit(name string) (string, string) {
 	return name, ""
 }
 
-const (
-	// maxPlainSeconds is the largest time without a unit that is in seconds. Larger
-	// ones are milliseconds, or smaller units, since 1970.
-	maxPlainSeconds = 1e11
-	// evenShare is how far a time stamp may be from its place in an even series, in
-	// intervals. It allows for rounding but not for a missing sample.
-	evenShare = 0.25
-)
+// maxPlainSeconds is the largest time without a unit that is in seconds. Larger
+// ones are milliseconds, or smaller units, since 1970.
+const maxPlainSeconds = 1e11
 
 // TimeUnits are the seconds in each unit of time.
 var TimeUnits = map[string]float64{
@@ -263,20 +237,14 @@ func (s *Series) timeScale(c int) (float64, bool) {
 func (s *Series) takeTime(c int, seconds float64) {
 	defer s.dropChannel(c)
 	n, start := s.Len(), s.at(0, c)
-	between := s.at(n-1, c) - start
-	span := between * seconds
+	span := (s.at(n-1, c) - start) * seconds
 	if !(span > 0) || math.IsInf(span, 1) {
 		return
 	}
 	s.SetRate(float64(n-1) / span)
-	interval := between / float64(n-1)
 	s.Stamps = make([]float64, n)
 	for i := range s.Stamps {
-		since := s.at(i, c) - start
-		s.Stamps[i] = since * seconds
-		if even := math.Abs(since-float64(i)*interval) <= evenShare*interval; !even {
-			s.Times = s.Stamps
-		}
+		s.Stamps[i] = (s.at(i, c) - start) * seconds
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package timeseries reads traces: time series of several channels, such as the
 // forces and torques of a wrist sensor, joint states or an IMU. [Decode] returns a [Series],
-// which makes a summary, features, a plot and samples.
+// which makes a summary, features and samples.
 //
 // The tests of this package are those of package perception, through its API.
 package timeseries
@@ -32,10 +32,10 @@ type Series struct {
 	Width    int       // channels, at least 1
 	Values   []float64 // sample after sample; a missing reading is NaN
 	// Stamps are the times in seconds since the first sample, never falling; nil if the
-	// data has none. Times are the same if they are uneven, and otherwise nil.
-	Stamps, Times []float64
-	kind          string   // the kind in the metadata: wrench, joint_state, imu
-	comment       []string // the fields of the comment above a table, which may be its header
+	// data has none or the metadata gives the rate.
+	Stamps  []float64
+	kind    string   // the kind in the metadata: wrench, joint_state, imu
+	comment []string // the fields of the comment above a table, which may be its header
 }
 
 // MakeValues makes room for the readings of this many samples. It fails if they are more than
@@ -58,12 +58,10 @@ func (s *Series) Row(i int) []float64 { return s.Values[i*s.Width : (i+1)*s.Widt
 
 // seconds is the duration of all samples, each of which lasts for one interval; 0 is unknown.
 func (s *Series) seconds() float64 {
-	if n := float64(s.Len()); s.Times != nil {
-		return s.Times[s.Len()-1] * n / (n - 1)
-	} else if s.RateHz != 0 {
-		return n / s.RateHz
+	if s.RateHz == 0 {
+		return 0
 	}
-	return 0
+	return float64(s.Len()) / s.RateHz
 }
 
 // SetRate sets the rate if it is a positive number.
@@ -107,7 +105,7 @@ func (s *Series) label(c int) string {
 //     they are float32. Without shape there are as many channels as names, or one.
 //
 // A channel named t, time, stamp or timestamp, alone or with its unit (t_ms, "time
-// (s)"), gives the rate, and the times if they are uneven. It is not a channel then.
+// (s)"), gives the times and the rate. It is not a channel then.
 //
 // The metadata adds to and overrides what the data says: channels, units, and the first that is given
 // of rate_hz, sample_interval_s and duration_s (the number of samples times their interval). A key that
@@ -157,7 +155,7 @@ func (s *Series) describe(m media.Metadata) {
 	for i, key := range []string{"rate_hz", "sample_interval_s", "duration_s"} {
 		if v, ok := media.Number(m[key]); ok && v > 0 && !math.IsInf(v, 1) {
 			s.SetRate([]float64{v, 1 / v, float64(s.Len()) / v}[i])
-			s.Stamps = s.Times // the metadata replaces an even clock
+			s.Stamps = nil
 			return
 		}
 	}

@@ -17,8 +17,6 @@ const (
 	typeTUM    = "text/x-tum"
 	tumColumns = 8
 
-	// sampledLines, and the last line, are read to tell the format from a table.
-	sampledLines = 50
 	// unitTolerance is how far the length of a quaternion may be from 1: files hold four digits
 	// or more.
 	unitTolerance = 1e-3
@@ -64,18 +62,15 @@ func readPoses(in media.Payload) (table *timeseries.Series, pose func(v []float6
 	return table, func(v []float64) Pose { return Pose{&v[0], [3]float64(v[1:4]), (*[4]float64)(v[4:8])} }, nil
 }
 
-// isTUM checks the first rows and the last: the time never falls, and the quaternion has the length
-// 1. A time may come twice, but not in all lines.
+// isTUM checks that the time never falls, and that the quaternion has the length 1. A time may come
+// twice, but not in all lines.
 func isTUM(table *timeseries.Series) bool {
 	last := table.Len() - 1
 	if table.Width != tumColumns || table.Row(last)[0] <= table.Row(0)[0] {
 		return false
 	}
-	for i := 0; i <= last; i++ {
-		if i == sampledLines {
-			i = last
-		}
-		v, before := table.Row(i), table.Row(max(0, min(i-1, sampledLines-1)))
+	for i := range table.Len() {
+		v, before := table.Row(i), table.Row(max(i-1, 0))
 		q := v[4:8]
 		if v[0] < before[0] || math.Abs(q[0]*q[0]+q[1]*q[1]+q[2]*q[2]+q[3]*q[3]-1) > 2*unitTolerance {
 			return false

@@ -1,5 +1,5 @@
 // Package trajectory reads poses over time: TUM text, tables and JSON. A [Trajectory]
-// makes a summary, features, a view from above and samples; [Decode] reads one.
+// makes a summary, features and samples; [Decode] reads one.
 //
 // The tests of this package are those of package perception, through its API.
 package trajectory
@@ -10,9 +10,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
-	"github.com/robotmem/robotmem-go/perception/internal/draw"
 	"github.com/robotmem/robotmem-go/perception/internal/shape"
 	"github.com/robotmem/robotmem-go/perception/media"
 )
@@ -27,7 +25,6 @@ type Trajectory struct {
 	Orientations [][4]float64
 	// Metadata names the unit and the frame.
 	Metadata media.Metadata
-	isHead   bool // only the beginning is here
 }
 
 // Pose is one pose of a trajectory. A nil Time or Orientation is unknown.
@@ -40,7 +37,7 @@ type Pose struct {
 // MinPoses is the least number of poses of a trajectory.
 const MinPoses = 2
 
-// Decode reads a payload, or the first bytes of text, as a trajectory. It accepts
+// Decode reads a payload as a trajectory. It accepts
 //
 //   - TUM text, a line per pose: time tx ty tz qx qy qz qw;
 //   - a table whose header names x, y and perhaps z, t, qx qy qz qw or yaw, in lengths
@@ -54,7 +51,10 @@ const MinPoses = 2
 //
 // The error says why the data is not a trajectory.
 func Decode(in media.Payload) (*Trajectory, error) {
-	t := &Trajectory{Metadata: in.Metadata, isHead: in.IsHead()}
+	if err := in.Whole(); err != nil {
+		return nil, err
+	}
+	t := &Trajectory{Metadata: in.Metadata}
 	var err error
 	switch in.Encoding() {
 	case media.Table, media.FreeText:
@@ -176,80 +176,16 @@ func (t *Trajectory) Samples(o media.SamplesOptions) (*media.Samples, error) {
 }
 
 // Summary returns "trajectory, 1,204 poses over 60.20 s, 14.3 m path, ends 0.8 m from its start,
-// within 5.1 x 3.2 x 0.1 m". Of the first bytes of a payload it says what is there, "beginning of a
-// trajectory, …".
+// within 5.1 x 3.2 x 0.1 m".
 func (t *Trajectory) Summary() string {
-	s := "trajectory"
-	if t.isHead {
-		s = "beginning of a trajectory"
-	}
-	s += ", " + media.Plural(int64(len(t.Positions)), "pose")
+	s := "trajectory, " + media.Plural(int64(len(t.Positions)), "pose")
 	if clock := media.NewClock(t.seconds()); clock.Unit != "" {
 		s += " over " + clock.At(t.seconds())
 	}
 	unit := t.Metadata.Unit("m")
 	s += ", " + media.Figure(length(t.Positions)) + " " + unit + " path"
-	if !t.isHead {
-		end := shape.Distance(t.Positions[0], t.Positions[len(t.Positions)-1])
-		s += ", ends " + media.Figure(end) + " " + unit + " from its start"
-	}
+	end := shape.Distance(t.Positions[0], t.Positions[len(t.Positions)-1])
+	s += ", ends " + media.Figure(end) + " " + unit + " from its start"
 	low, high := t.bounds()
 	return s + ", within " + media.Sides(low, high) + " " + unit
-}
-
-const (
-	// maxDrawnPoses keeps the picture of a path below 60 KiB.
-	maxDrawnPoses = 2048
-	// pathColours is the number of pieces of one colour.
-	pathColours = 48
-)
-
-// Preview draws the path from above, or in the plane that it mostly keeps to, coloured
-// from its start (a ring) to its end (a dot).
-func (t *Trajectory) Preview(o media.PreviewOptions) (*media.Preview, error) {
-	low, high := t.bounds()
-	across, up := plane(low, high)
-	flat := func(p [3]float64) [2]float64 { return [2]float64{p[across], p[up]} }
-	axes := [3]string{"x", "y", "z"}
-	v := draw.NewAbove(o, flat(low), flat(high), [2]string{axes[across], axes[up]}, t.Metadata.Unit("m"), true)
-	path := make([][2]float64, 0, maxDrawnPoses)
-	step := (len(t.Positions) + maxDrawnPoses - 1) / maxDrawnPoses
-	for i := 0; i < len(t.Positions); i += step {
-		path = append(path, flat(t.Positions[i]))
-	}
-	end := flat(t.Positions[len(t.Positions)-1])
-	path = append(path, end)
-	for c := range min(pathColours, len(path)-1) {
-		from, to := media.Part(c, min(pathColours, len(path)-1), len(path)-1)
-		points := make([]string, 0, to-from+1)
-		for _, p := range path[from : to+1] {
-			points = append(points, v.Point(p))
-		}
-		fmt.Fprintf(v, `<polyline fill="none" stroke="%s" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" points="%s"/>`,
-			draw.Hex(draw.Colour(float64(from)/float64(len(path)-1))), strings.Join(points, " "))
-	}
-	x, y := v.Pixel(path[0])
-	fmt.Fprintf(v, `<circle class="mark" stroke-width="2" cx="%s" cy="%s" r="6"/>`, draw.Coord(x), draw.Coord(y))
-	x, y = v.Pixel(end)
-	fmt.Fprintf(v, `<circle class="solid" cx="%s" cy="%s" r="3.5"/>`, draw.Coord(x), draw.Coord(y))
-	first, last := "start", "end"
-	if clock := media.NewClock(t.seconds()); clock.Unit != "" {
-		first, last = clock.At(0), clock.At(t.seconds())
-	}
-	v.Bar("time", first, last)
-	return v.Done(), nil
-}
-
-// plane returns the two axes of the picture: x and y, unless the path goes clearly further along z
-// than along one of them, as that of a camera does, whose z points ahead and whose y points down.
-func plane(low, high [3]float64) (across, up int) {
-	dx, dy, dz := high[0]-low[0], high[1]-low[1], high[2]-low[2]
-	const clearly, some = 2, 0.1
-	if !(dz > clearly*min(dx, dy) && dz > some*max(dx, dy)) || math.IsInf(dz, 0) {
-		return 0, 1
-	}
-	if dx < dy {
-		return 1, 2
-	}
-	return 0, 2
 }
