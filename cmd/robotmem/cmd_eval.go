@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
@@ -13,9 +12,8 @@ import (
 )
 
 type evalCmd struct {
-	Set     evalSetCmd     `cmd:"" default:"withargs" help:"Questions of a folder in the BEIR layout (default)."`
-	Answers evalAnswersCmd `cmd:"" help:"Questions of three robots about what they learnt."`
-	Own     evalOwnCmd     `cmd:"" help:"Questions made from your own memories: half of the words of a sentence."`
+	Set evalSetCmd `cmd:"" default:"withargs" help:"Questions of a folder in the BEIR layout (default)."`
+	Own evalOwnCmd `cmd:"" help:"Questions made from your own memories: half of the words of a sentence."`
 }
 
 type evalOwnCmd struct {
@@ -53,36 +51,6 @@ func (a *app) ownSet(ctx context.Context, n int, seed uint64) (set *eval.Set, er
 		return err
 	})
 	return set, err
-}
-
-type evalAnswersCmd struct {
-	Half string `name:"half" enum:"dev,held,all" default:"dev" help:"Half of the questions: dev, held (to be looked at once) or all."`
-	JSON bool   `name:"json" help:"Print the figures as JSON."`
-}
-
-// Run lets three robots learn in temporary files and asks their questions.
-func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
-	half := c.Half
-	if half == "all" {
-		half = ""
-	}
-	res, err := eval.AskRobots(ctx, half, func(now func() time.Time) (robotmem.Service, func() error, error) {
-		dir, err := os.MkdirTemp("", "robotmem-")
-		if err != nil {
-			return nil, nil, err
-		}
-		o, err := a.options()
-		if err != nil {
-			return nil, nil, err
-		}
-		o.Clock, o.Location = now, time.UTC
-		m, err := local.Open(ctx, filepath.Join(dir, "memory.db"), o)
-		if err != nil {
-			return nil, nil, err
-		}
-		return m, func() error { return errors.Join(m.Close(), os.RemoveAll(dir)) }, nil
-	})
-	return a.showResult(c.JSON, res, err)
 }
 
 type evalSetCmd struct {
