@@ -306,7 +306,7 @@ func TestModel2VecFilesThatCannotBeUsed(t *testing.T) {
 		{"an unknown splitter", good, tokenizer(`"BertPreTokenizer"`, `"ByteLevel"`), "", robotmem.Invalid, `"ByteLevel"`},
 		{"a token below zero", good, tokenizer(`"wet": 1`, `"wet": -1`), "", robotmem.Invalid, `"wet"`},
 		{"no vocabulary", good, tokenizer(`"vocab": {`, `"vocab": {}, "old": {`), "", robotmem.Invalid, "empty"},
-		{"an added token below zero", good, tokenizer(`"id": 0`, `"id": -1`), "", robotmem.Invalid, "[UNK]"},
+		{"an added token that is new", good, tokenizer(`"[UNK]", "special": true`, `"wet glass"`), "", robotmem.Invalid, `"wet glass" is not in the vocabulary`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
