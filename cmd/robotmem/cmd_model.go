@@ -8,9 +8,8 @@ import (
 )
 
 type modelCmd struct {
-	List   modelListCmd   `cmd:"" help:"List the pulled models."`
-	Pull   modelPullCmd   `cmd:"" help:"Fetch a model from huggingface.co, or from HF_ENDPOINT. HF_TOKEN is for gated models."`
-	Remove modelRemoveCmd `cmd:"" help:"Remove a pulled model."`
+	List modelListCmd `cmd:"" help:"List the pulled models."`
+	Pull modelPullCmd `cmd:"" help:"Fetch a model from huggingface.co, or from HF_ENDPOINT. HF_TOKEN is for gated models."`
 }
 
 // models are the models in the home.
@@ -52,15 +51,4 @@ func (c *modelPullCmd) Run(ctx context.Context, a *app) error {
 		w.line("Measure it: robotmem eval own --embedder %s", shellQuote(p.Embedder))
 		w.line("Compute the vectors of a memory again: robotmem reembed --embedder %s", shellQuote(p.Embedder))
 	})
-}
-
-type modelRemoveCmd struct {
-	Name string `arg:"" name:"name" help:"OWNER/NAME, as list shows it. Memories keep the vectors that the model made."`
-	JSON bool   `name:"json" help:"Print the name as JSON."`
-}
-
-func (c *modelRemoveCmd) Run(a *app) error {
-	return a.showResult(c.JSON, &struct {
-		Removed string `json:"removed"`
-	}{c.Name}, a.models().Remove(c.Name))
 }

@@ -1,11 +1,8 @@
 package embedding
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -15,9 +12,6 @@ import (
 const (
 	firstCooldown   = 60 * time.Second
 	longestCooldown = 300 * time.Second
-	// longestRetryAfter bounds the pause that a service asks for: a wrong date
-	// must not disable the search by meaning for a day.
-	longestRetryAfter = time.Hour
 )
 
 // cooldown pauses requests to a failing service: for 60, 120, 240, then 300 s
@@ -65,17 +59,15 @@ func (c *cooldown) succeeded(round int) bool {
 	return recovered
 }
 
-// failed starts a pause and returns its length: wait, or the next pause of the
-// series if wait is zero. Requests that ran at the same time count once.
-func (c *cooldown) failed(round int, reason string, wait time.Duration) time.Duration {
+// failed starts the next pause of the series and returns its length. Requests that
+// ran at the same time count once.
+func (c *cooldown) failed(round int, reason string) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if round != c.round {
 		return c.until.Sub(c.now())
 	}
-	if wait <= 0 {
-		wait = min(firstCooldown<<min(c.failures, 3), longestCooldown)
-	}
+	wait := min(firstCooldown<<min(c.failures, 3), longestCooldown)
 	c.round++
 	c.failures++
 	c.reason, c.until, c.trying = reason, c.now().Add(wait), false
@@ -101,21 +93,4 @@ func (c *cooldown) state() (reason string, until time.Time) {
 		return "", time.Time{}
 	}
 	return c.reason, c.until.UTC()
-}
-
-// retryAfter returns the pause that the service asked for in the header
-// Retry-After, in seconds or as a date (RFC 9110, section 10.2.3): at most an
-// hour, 0 without the header.
-func retryAfter(err error, now time.Time) time.Duration {
-	status := (*statusError)(nil)
-	if !errors.As(err, &status) || status.retryAfter == "" {
-		return 0
-	}
-	wait := time.Duration(0)
-	if seconds, err := strconv.Atoi(status.retryAfter); err == nil {
-		wait = time.Duration(min(max(seconds, 0), int(longestRetryAfter/time.Second))) * time.Second
-	} else if date, err := http.ParseTime(status.retryAfter); err == nil {
-		wait = date.Sub(now)
-	}
-	return min(max(wait, 0), longestRetryAfter)
 }

@@ -206,7 +206,7 @@ func (s *slowToEnd) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // Close ends the background work and waits for it. It may be called twice.
 func TestCloseEndsTheBackground(t *testing.T) {
-	for _, spec := range []string{"ollama:m", "auto"} {
+	for _, spec := range []string{"ollama:m"} {
 		transport := &slowToEnd{begun: make(chan bool, 1)}
 		e := open(t, spec, embedding.Options{HTTPClient: &http.Client{Transport: transport}})
 		<-transport.begun

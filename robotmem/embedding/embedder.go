@@ -176,7 +176,7 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 		e.cooldown.undecided(round)
 		return nil, failure
 	}
-	wait := e.cooldown.failed(round, failure.Detail(), retryAfter(err, e.cooldown.now()))
+	wait := e.cooldown.failed(round, failure.Detail())
 	e.log.Warn("the embedder failed", "error", failure.Detail(), "cooldown", wait)
 	return nil, failure
 }

@@ -1,24 +1,20 @@
 package embedding_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
 )
 
 // tagged answers /api/tags with a list, and /api/embed with good vectors.
-func tagged(lists *atomic.Int64, list func() string) http.HandlerFunc {
+func tagged(list ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/api/tags" {
-			fmt.Fprintf(w, `{"models":[%s]}`, list())
-			lists.Add(1)
+			fmt.Fprintf(w, `{"models":[%s]}`, strings.Join(list, ","))
 			return
 		}
 		rows("[1,2]")(w, r)
@@ -43,10 +39,8 @@ func TestAutoChooses(t *testing.T) {
 		"no name that only begins like it": {[]string{entry("x-embed:latest", "other"), entry("all-minilm:22m", "bert"), entry("bge-m3-chat:latest", "llama")}, "ollama:all-minilm:22m"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var lists atomic.Int64
-			url := newRaw(t, tagged(&lists, func() string { return strings.Join(test.list, ",") }))
-			e := open(t, "auto", embedding.Options{OllamaURL: url, Clock: newClock().hasty})
-			if got := waitForModel(t, e); got != test.want {
+			e := open(t, "auto", embedding.Options{OllamaURL: newRaw(t, tagged(test.list...))})
+			if got := e.State().Model; got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 			embed(t, e, robotmem.ForQuestion, "door")
@@ -54,49 +48,9 @@ func TestAutoChooses(t *testing.T) {
 	}
 }
 
-func TestAutoLooksAgain(t *testing.T) {
-	var lists atomic.Int64
-	var installed atomic.Bool
-	url := newRaw(t, tagged(&lists, func() string {
-		if installed.Load() {
-			return entry("nomic-embed-text:latest", "nomic-bert")
-		}
-		return entry("llama3:8b", "llama")
-	}))
-	now := newClock()
-	e, err := openSpec("", url, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(5 * time.Second); lists.Load() == 0 && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
-	installed.Store(true)
-	now.advance(2 * time.Minute)
-	for range 50 {
-		time.Sleep(time.Millisecond) // a search that should not be would be over
-		if got := e.State(); got != (robotmem.EmbedderState{}) {
-			t.Fatalf("got the state %+v before it was time to look again, want none", got)
-		}
-	}
-	_, err = e.Embed(t.Context(), robotmem.ForMemory, []string{"door"})
-	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "`ollama pull nomic-embed-text`") {
-		t.Errorf("got %v, want Unavailable with what to do", err)
-	}
-	if got := lists.Load(); got != 1 {
-		t.Errorf("the models were listed %d times, want once", got)
-	}
-	now.advance(time.Minute)
-	if got := waitForModel(t, e); got != "ollama:nomic-embed-text" {
-		t.Errorf("got %q, want ollama:nomic-embed-text", got)
-	}
-	if got := lists.Load(); got != 2 {
-		t.Errorf("the models were listed %d times, want twice", got)
-	}
-}
-
 func TestAutoWithoutOllamaIsNoFailure(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
+		"nothing":          hang,
 		"an error":         reply(500, ""),
 		"another program":  reply(200, "<html>hello</html>"),
 		"no models":        reply(200, `{"models":[]}`),
@@ -104,16 +58,9 @@ func TestAutoWithoutOllamaIsNoFailure(t *testing.T) {
 		"no embedding one": reply(200, `{"models":[`+entry("llama3:8b", "llama")+`]}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			asked := make(chan bool, 8)
-			url := newRaw(t, func(w http.ResponseWriter, r *http.Request) { h(w, r); asked <- true })
-			e, err := openSpec("auto", url, newClock())
-			if err != nil {
-				t.Fatal(err)
-			}
-			<-asked
-			closeNow(t, e) // waits for the search
-			if got := e.State(); got != (robotmem.EmbedderState{}) {
-				t.Errorf("got the state %+v, want none", got)
+			e, err := openSpec("auto", newRaw(t, h), newClock())
+			if e != nil || err != nil {
+				t.Errorf("got %v, %v, want none", e, err)
 			}
 		})
 	}

@@ -28,13 +28,6 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
-// hasty advances the clock by ten seconds with each call, so that an event that is
-// due in minutes happens at once.
-func (c *clock) hasty() time.Time {
-	c.advance(10 * time.Second)
-	return c.Now()
-}
-
 func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,10 +140,8 @@ func TestRealOllama(t *testing.T) {
 	})
 
 	t.Run("auto", func(t *testing.T) {
-		hasty := options
-		hasty.Clock = newClock().hasty
-		e := open(t, "auto", hasty)
-		if got := waitForModel(t, e); got != "ollama:tiny" {
+		e := open(t, "auto", options)
+		if got := e.State().Model; got != "ollama:tiny" {
 			t.Errorf("got %q, want ollama:tiny", got)
 		}
 		embed(t, e, robotmem.ForQuestion, "door")
@@ -176,16 +167,4 @@ func TestRealOllama(t *testing.T) {
 			t.Errorf("got the state %+v, want %+v", got, want)
 		}
 	})
-}
-
-// waitForModel waits until auto has found a model and returns its name.
-func waitForModel(t testing.TB, e robotmem.Embedder) string {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if model := e.State().Model; model != "" {
-			return model
-		}
-	}
-	t.Fatal("no model was found")
-	return ""
 }
