@@ -126,8 +126,8 @@ func TestRealOllama(t *testing.T) {
 
 	t.Run("a blank text", func(t *testing.T) {
 		_, err := e.Embed(t.Context(), robotmem.ForMemory, []string{"door", " \n"})
-		if !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "texts[1]") {
-			t.Errorf("got %v, want Invalid that names texts[1]", err)
+		if !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "texts: one") {
+			t.Errorf("got %v, want Invalid that names the texts", err)
 		}
 	})
 
