@@ -1,8 +1,10 @@
 package embedding_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +19,9 @@ func tagged(list ...string) http.HandlerFunc {
 			fmt.Fprintf(w, `{"models":[%s]}`, strings.Join(list, ","))
 			return
 		}
-		rows("[1,2]")(w, r)
+		var in struct{ Input []string }
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		rows(slices.Repeat([]string{"[1,2]"}, len(in.Input))...)(w, r) // none for the request that loads the model
 	}
 }
 
