@@ -17,7 +17,7 @@ type normalizer func(string) string
 // stays as it is.
 func readNormalizer(c *component) (normalizer, error) {
 	if c == nil {
-		return func(s string) string { return s }, nil
+		return normalizers(nil)
 	}
 	switch c.Type {
 	case "Sequence":
@@ -52,17 +52,18 @@ func readNormalizer(c *component) (normalizer, error) {
 	return nil, fmt.Errorf("the normalizer %q is not supported", c.Type)
 }
 
+// normalizers returns the normalizer that does all of a list in order.
 func normalizers(list []component) (normalizer, error) {
-	steps, err := readAll(list, readNormalizer)
-	if err != nil {
-		return nil, err
-	}
-	return func(s string) string {
-		for _, step := range steps {
-			s = step(s)
+	all := func(s string) string { return s }
+	for i := range list {
+		step, err := readNormalizer(&list[i])
+		if err != nil {
+			return nil, err
 		}
-		return s
-	}, nil
+		before := all
+		all = func(s string) string { return step(before(s)) }
+	}
+	return all, nil
 }
 
 func replaceNormalizer(c *component) (normalizer, error) {

@@ -15,7 +15,7 @@ type preTokenizer func(text string) []string
 // is one word.
 func readPreTokenizer(c *component) (preTokenizer, error) {
 	if c == nil {
-		return func(text string) []string { return []string{text} }, nil
+		return preTokenizers(nil)
 	}
 	switch c.Type {
 	case "Sequence":
@@ -48,22 +48,23 @@ func readPreTokenizer(c *component) (preTokenizer, error) {
 	return nil, fmt.Errorf("the pre-tokenizer %q is not supported", c.Type)
 }
 
+// preTokenizers returns the pre-tokenizer that splits the words of each by the next.
 func preTokenizers(list []component) (preTokenizer, error) {
-	steps, err := readAll(list, readPreTokenizer)
-	if err != nil {
-		return nil, err
-	}
-	return func(text string) []string {
-		words := []string{text}
-		for _, step := range steps {
-			var finer []string
-			for _, word := range words {
-				finer = append(finer, step(word)...)
-			}
-			words = finer
+	all := func(text string) []string { return []string{text} }
+	for i := range list {
+		step, err := readPreTokenizer(&list[i])
+		if err != nil {
+			return nil, err
 		}
-		return words
-	}, nil
+		before := all
+		all = func(text string) (words []string) {
+			for _, word := range before(text) {
+				words = append(words, step(word)...)
+			}
+			return words
+		}
+	}
+	return all, nil
 }
 
 // class says how a rune is split from its neighbours.

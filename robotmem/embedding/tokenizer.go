@@ -54,18 +54,6 @@ type component struct {
 	Split          *bool  `json:"split"`
 }
 
-// readAll reads the components of a sequence.
-func readAll[T any](list []component, read func(*component) (T, error)) ([]T, error) {
-	steps := make([]T, len(list))
-	for i := range steps {
-		var err error
-		if steps[i], err = read(&list[i]); err != nil {
-			return nil, err
-		}
-	}
-	return steps, nil
-}
-
 func readTokenizer(data []byte) (*tokenizer, error) {
 	var file struct {
 		AddedTokens []struct {
