@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -115,41 +114,6 @@ func TestFailuresSideBySideCountOnce(t *testing.T) {
 	calls.Wait()
 	if got, want := e.State().Until.Sub(now.Now()), time.Minute; got != want {
 		t.Errorf("got a pause of %v, want %v", got, want)
-	}
-}
-
-func TestOneCallerTriesAgain(t *testing.T) {
-	now, f := newClock(), newFake(t)
-	e := open(t, "openai:m", f.options(now))
-	f.set(reply(500, ""))
-	_, _ = e.Embed(t.Context(), robotmem.ForMemory, []string{"door"})
-	now.advance(time.Minute)
-
-	arrived, release := make(chan bool), make(chan bool)
-	f.set(func(w http.ResponseWriter, r *http.Request) {
-		arrived <- true
-		<-release
-		rows("[1,2]")(w, r)
-	})
-	done := make(chan error)
-	go func() {
-		_, err := e.Embed(t.Context(), robotmem.ForMemory, []string{"door"})
-		done <- err
-	}()
-	<-arrived
-	_, err := e.Embed(t.Context(), robotmem.ForQuestion, []string{"wall"})
-	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "is trying again") {
-		t.Errorf("got %v while another tries, want Unavailable", err)
-	}
-	if got := e.State(); got.Reason == "" {
-		t.Errorf("got the state %+v while another tries, want a reason", got)
-	}
-	close(release)
-	if err := <-done; err != nil {
-		t.Errorf("the caller that tries: %v", err)
-	}
-	if got := e.State().Reason; got != "" {
-		t.Errorf("got the reason %q after a success", got)
 	}
 }
 

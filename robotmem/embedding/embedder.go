@@ -161,19 +161,16 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 	}
 	busy := purpose == robotmem.ForQuestion && (e.running.Load() > 1 || e.answers.Load() != before)
 	if gaveUp := limited.Err(); errors.Is(gaveUp, context.Canceled) || gaveUp != nil && (busy || short && ctx.Err() != nil) {
-		e.cooldown.undecided(round)
 		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the caller stopped waiting for %s: %w", e.model, gaveUp)}
 	}
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = &timeoutError{timeout}
 		if len(texts) > 1 && !e.tooSlow.Swap(true) {
-			e.cooldown.undecided(round)
 			return nil, &robotmem.Error{Kind: robotmem.TooLarge, Err: fmt.Errorf("%s gave %w for %d texts; send fewer at once", e.model, err, len(texts))}
 		}
 	}
 	failure := e.backend.explain(err)
 	if failure.Kind == robotmem.Invalid {
-		e.cooldown.undecided(round)
 		return nil, failure
 	}
 	wait := e.cooldown.failed(round, failure.Detail())
