@@ -12,17 +12,59 @@ import (
 )
 
 type evalCmd struct {
+	Set evalSetCmd `cmd:"" default:"withargs" help:"Questions of a folder in the BEIR layout (default)."`
+	Own evalOwnCmd `cmd:"" help:"Questions made from your own memories: half of the words of a sentence."`
+}
+
+type evalOwnCmd struct {
+	N    int    `name:"n" default:"1000" help:"How many of the newest facts, up to 1000."`
+	Seed uint64 `name:"seed" default:"1" help:"Another seed drops other words."`
+	JSON bool   `name:"json" help:"Print the figures as JSON."`
+}
+
+// Run copies the newest facts into a temporary file and asks for them there.
+func (c *evalOwnCmd) Run(ctx context.Context, a *app) error {
+	set, err := a.ownSet(ctx, c.N, c.Seed)
+	if err == nil && len(set.Queries) == 0 {
+		err = invalid("db", "no memory has a sentence that is long enough for a question; learn some first")
+	}
+	if err != nil {
+		return err
+	}
+	res, err := a.evaluate(ctx, set)
+	return a.showResult(c.JSON, res, err)
+}
+
+// ownSet makes questions from the newest facts of the memory.
+func (a *app) ownSet(ctx context.Context, n int, seed uint64) (set *eval.Set, err error) {
+	if err = a.existing(); err != nil {
+		return nil, err
+	}
+	embedder := a.Config.Embedder
+	defer func() { a.Config.Embedder = embedder }()
+	a.Config.Embedder = "none"
+	err = a.Use(ctx, func(m robotmem.Node) error {
+		res, err := m.List(ctx, &robotmem.ListRequest{Type: "fact", Collection: a.Config.Collection, Limit: n})
+		if err == nil {
+			set = eval.OwnSet(res.Memories, seed)
+		}
+		return err
+	})
+	return set, err
+}
+
+type evalSetCmd struct {
 	Dir  string `arg:"" help:"Folder with corpus.jsonl, queries.jsonl and qrels.tsv (or qrels/test.tsv)."`
 	JSON bool   `name:"json" help:"Print the figures as JSON."`
 }
 
 // Run learns the corpus into a temporary file, asks the queries and prints the figures.
-func (c *evalCmd) Run(ctx context.Context, a *app) error {
+func (c *evalSetCmd) Run(ctx context.Context, a *app) error {
 	set, err := eval.Load(c.Dir)
 	if err != nil {
 		return invalid("dir", "%v", err)
 	}
-	res, err := evaluate(ctx, a, set)
+	res, err := a.evaluate(ctx, set)
 	if err == nil && res.Queries == 0 {
 		err = invalid("dir", "has no query that is judged; the set has %d documents", res.Docs)
 	}
@@ -30,7 +72,7 @@ func (c *evalCmd) Run(ctx context.Context, a *app) error {
 }
 
 // evaluate learns the corpus of a set into a temporary file and asks its queries.
-func evaluate(ctx context.Context, a *app, set *eval.Set) (res *eval.Result, err error) {
+func (a *app) evaluate(ctx context.Context, set *eval.Set) (res *eval.Result, err error) {
 	var o eval.Options
 	err = a.inTempMemory(ctx, func(m *local.Node, path string) (err error) {
 		p := a.newProgress("eval "+set.Name, 0)

@@ -48,6 +48,7 @@ func (c *modelPullCmd) Run(ctx context.Context, a *app) error {
 	}
 	return a.show(c.JSON, p, func(w *lines) {
 		printAnswer(w, p)
+		w.line("Measure it: robotmem eval own --embedder %s", shellQuote(p.Embedder))
 		w.line("Compute the vectors of a memory again: robotmem reembed --embedder %s", shellQuote(p.Embedder))
 	})
 }

@@ -58,7 +58,7 @@ func TestModelFromPullToDeletion(t *testing.T) {
 		{"model list", 0, "dir: " + filepath.Join(home, "models"), ""},
 		{"model pull tiny", 2, "", "is not OWNER/NAME"},
 		{"model pull robots/other", 2, "", "401 Unauthorized: Invalid username or password.; check the name"},
-		{"model pull robots/tiny", 0, "robotmem reembed --embedder", ""},
+		{"model pull robots/tiny", 0, "robotmem eval own --embedder model2vec:", ""},
 		{"model pull robots/tiny --json", 0, `"embedder":"model2vec:` + filepath.Join(home, "models", "robots", "tiny") + `"`, ""},
 		{"model list", 0, "robots/tiny", ""},
 		{"model list --json", 0, `"dims":2`, ""},

@@ -1,0 +1,55 @@
+package eval
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+const (
+	ownKept  = 0.5 // share of the words of a sentence that its question keeps
+	ownLeast = 3   // words of a question
+	ownRunes = 3   // characters that are kept or dropped together where no spaces divide words
+)
+
+// OwnSet is a data set of memories, with a question for each that is long enough: its longest
+// sentence, without about half of its words. The same seed makes the same questions.
+func OwnSet(memories []robotmem.Memory, seed uint64) *Set {
+	s := &Set{Name: "own memories", Judged: map[string]Judged{}}
+	for i := range memories {
+		m := &memories[i]
+		id, meta := fmt.Sprint(m.MemoryID), map[string]any{"conv": m.Collection, "session": m.SessionID}
+		s.Docs = append(s.Docs, Item{ID: id, Text: m.Content, Meta: meta})
+		words, spaces := ownWords(m.Content)
+		rng := rand.New(rand.NewPCG(seed, uint64(m.MemoryID)))
+		var kept []string
+		for _, w := range words {
+			if rng.Float64() < ownKept {
+				kept = append(kept, w)
+			}
+		}
+		if len(kept) >= ownLeast && len(kept) < len(words) {
+			s.Queries = append(s.Queries, Item{ID: id, Text: strings.Join(kept, spaces), Meta: meta})
+			s.Judged[id] = Judged{id: 1}
+		}
+	}
+	return s
+}
+
+// ownWords divides the longest sentence of a text at spaces, or into groups of characters.
+func ownWords(text string) (words []string, spaces string) {
+	sentences := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("!?。！？\n", r) })
+	longest := slices.MaxFunc(append(sentences, ""), func(a, b string) int { return utf8.RuneCountInString(a) - utf8.RuneCountInString(b) })
+	if words = strings.Fields(longest); len(words) > 1 {
+		return words, " "
+	}
+	words = nil
+	for group := range slices.Chunk([]rune(longest), ownRunes) {
+		words = append(words, string(group))
+	}
+	return words, ""
+}
