@@ -17,7 +17,7 @@ func (a *app) models() embedding.Models {
 	if a.Config.homeErr != nil {
 		return embedding.Models{}
 	}
-	return embedding.Models{Dir: filepath.Join(a.Config.Home, "models")}
+	return embedding.Models{Dir: filepath.Join(a.Config.Home, "models"), Runtimes: runtimes()}
 }
 
 type modelListCmd struct {
@@ -33,7 +33,7 @@ func (c *modelListCmd) Run(a *app) error {
 }
 
 type modelPullCmd struct {
-	Name string `arg:"" name:"name" help:"OWNER/NAME or OWNER/NAME@REVISION of a static model (Model2Vec)."`
+	Name string `arg:"" name:"name" help:"OWNER/NAME or OWNER/NAME@REVISION of a static model (Model2Vec). ONNX models need a robotmem that make onnx built."`
 	JSON bool   `name:"json" help:"Print the model as JSON."`
 }
 

@@ -16,7 +16,10 @@ import (
 // Models is a folder of models that were pulled from a hub: DIR/OWNER/NAME with the
 // files of the model and a manifest. A model appears in it complete or not at all;
 // what an interrupted pull has fetched is in DIR/.pull.
-type Models struct{ Dir string }
+type Models struct {
+	Dir      string
+	Runtimes map[string]Runtime // as in Options
+}
 
 // Pulled describes a model of the folder.
 type Pulled struct {
@@ -67,12 +70,21 @@ func (m Models) Get(name string) (*Pulled, error) {
 	return p, nil
 }
 
+// runtime is the runtime of a kind of models.
+func (m Models) runtime(kind string) (Runtime, bool) {
+	if kind == "model2vec" {
+		return Runtime{Files: []string{"model.safetensors", "tokenizer.json"}, Open: openModel2Vec}, true
+	}
+	r, ok := m.Runtimes[kind]
+	return r, ok
+}
+
 // newest returns the embedder of the model that was pulled last, nil without one.
 // The model is read when it is first used, because few commands use it.
 func (m Models) newest(o Options) *embedder {
 	for _, p := range m.List() {
 		kind, dir, _ := strings.Cut(p.Embedder, ":")
-		if r, ok := o.runtime(kind); ok {
+		if r, ok := m.runtime(kind); ok {
 			return (&localModel{runtime: r, kind: kind, dir: dir, identity: p.Identity}).embedder(o)
 		}
 	}

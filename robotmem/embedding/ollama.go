@@ -108,7 +108,7 @@ func openAuto(o Options) (robotmem.Embedder, error) {
 		o.Logger.Info("found an embedding model", "embedder", "ollama:"+name)
 		return openOllama(name, o)
 	}
-	if e := (Models{o.Models}).newest(o); o.Models != "" && e != nil {
+	if e := (Models{o.Models, o.Runtimes}).newest(o); o.Models != "" && e != nil {
 		o.Logger.Info("found an embedding model", "embedder", e.model)
 		return e, nil
 	}

@@ -81,7 +81,7 @@ func Open(spec string, o Options) (robotmem.Embedder, error) {
 	case kind == "openai" && named:
 		return openOpenAI(name, o)
 	case named:
-		if r, ok := o.runtime(kind); ok {
+		if r, ok := (Models{Runtimes: o.Runtimes}).runtime(kind); ok {
 			return openLocal(kind, name, r, o)
 		}
 		if kind == "onnx" {
@@ -89,15 +89,6 @@ func Open(spec string, o Options) (robotmem.Embedder, error) {
 		}
 	}
 	return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "embedder", Err: fmt.Errorf("%q is not auto, none, ollama:<model>, openai:<model>, model2vec:<dir> or onnx:<dir>", spec)}
-}
-
-// runtime is the runtime of a kind of models.
-func (o Options) runtime(kind string) (Runtime, bool) {
-	if kind == "model2vec" {
-		return Runtime{Files: modelFiles[:2], Open: openModel2Vec}, true
-	}
-	r, ok := o.Runtimes[kind]
-	return r, ok
 }
 
 // invalid is the error of a setting or a file that cannot be used.

@@ -41,8 +41,16 @@ const (
 	trial   = "the robot holds a wet glass, der Roboter, el robot, 机器人, ロボット, 로봇, робот, الروبوت, 1 2"
 )
 
-// modelFiles are the files of a static model, of which config.json may be missing.
-var modelFiles = []string{"model.safetensors", "tokenizer.json", "config.json"}
+// layouts are the places in which models have their files. A layout applies if the
+// first two files are there; those in its folder are stored beside the others.
+var layouts = []struct {
+	kind, folder string
+	files        []string
+}{
+	{"model2vec", "", []string{"model.safetensors", "tokenizer.json", "config.json"}},
+	{"model2vec", "0_StaticEmbedding/", []string{"0_StaticEmbedding/model.safetensors", "0_StaticEmbedding/tokenizer.json"}},
+	{"onnx", "onnx/", []string{"onnx/model.onnx", "tokenizer.json", "config.json", "tokenizer_config.json", "special_tokens_map.json", "1_Pooling/config.json"}},
+}
 
 // pull is one call of Models.Pull.
 type pull struct {
@@ -63,11 +71,12 @@ type hubFile struct {
 	LFS    struct{ SHA256 string }
 
 	digest string // SHA-256, or SHA-1 of the git blob, in hexadecimal digits
+	local  string // its name in the model's folder
 }
 
 var digests = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// Pull fetches a static model (Model2Vec), OWNER/NAME or OWNER/NAME@REVISION, verifies its files by
+// Pull fetches a model, OWNER/NAME or OWNER/NAME@REVISION, verifies its files by
 // their hashes, tries it, and installs it in place of an older one. What was fetched
 // before an interruption is kept for the next call. Nothing is installed if Pull
 // fails: with Invalid for a model that cannot be used, NotFound, Forbidden, or
@@ -85,16 +94,16 @@ func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error)
 	p.http.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, ResponseHeaderTimeout: cmp.Or(hub.Timeout, time.Minute)}
 	p.http.CheckRedirect = p.redirect
 	defer p.http.CloseIdleConnections()
-	files, err := p.choose(ctx, m, cmp.Or(revision, "main"))
-	if err == nil && files == nil { // it is installed
+	kind, files, err := p.choose(ctx, m, cmp.Or(revision, "main"))
+	if err == nil && kind == "" { // it is installed
 		return m.Get(name)
 	}
 	for i := 0; err == nil && i < len(files); i++ {
 		err = p.fetch(ctx, &files[i])
 	}
-	out := &Pulled{Name: name, Embedder: "model2vec:" + m.folder(name), Bytes: p.total, Revision: p.commit, PulledAt: time.Now().UTC()}
+	out := &Pulled{Name: name, Embedder: kind + ":" + m.folder(name), Bytes: p.total, Revision: p.commit, PulledAt: time.Now().UTC()}
 	if err == nil {
-		err = p.install(ctx, m, out)
+		err = p.install(ctx, m, kind, out)
 	}
 	if e := (*robotmem.Error)(nil); err != nil && !errors.As(err, &e) {
 		err = pullError(robotmem.Unavailable, "%w; make room on the disk, or set ROBOTMEM_HOME to a folder on another", err)
@@ -111,9 +120,10 @@ func pullError(kind robotmem.Kind, format string, args ...any) *robotmem.Error {
 }
 
 // install tries the model that was gathered and moves it to its place.
-func (p *pull) install(ctx context.Context, m Models, out *Pulled) error {
+func (p *pull) install(ctx context.Context, m Models, kind string, out *Pulled) error {
+	r, _ := m.runtime(kind)
 	var vectors [][]float32
-	e, err := Open("model2vec:"+p.dir, Options{})
+	e, err := openLocal(kind, p.dir, r, Options{}.withDefaults())
 	if err == nil {
 		vectors, err = e.Embed(context.WithoutCancel(ctx), robotmem.ForMemory, []string{trial})
 		err = errors.Join(err, e.(io.Closer).Close())
@@ -147,8 +157,9 @@ func (p *pull) redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// choose asks for the commit and the files of a revision, nil if it is installed.
-func (p *pull) choose(ctx context.Context, m Models, revision string) (files []hubFile, err error) {
+// choose asks for the commit and the files of a revision, and returns those of the
+// first layout that applies.
+func (p *pull) choose(ctx context.Context, m Models, revision string) (kind string, files []hubFile, err error) {
 	var model struct {
 		SHA      string
 		Config   map[string]any
@@ -163,35 +174,43 @@ func (p *pull) choose(ctx context.Context, m Models, revision string) (files []h
 		return err
 	})
 	if old, missing := m.Get(p.name); err != nil || missing == nil && old.Revision == model.SHA {
-		return nil, err
+		return "", nil, err
 	}
 	p.commit, p.dir = model.SHA, filepath.Join(m.staging(p.name), model.SHA, filepath.Base(p.name))
 	there := map[string]hubFile{}
 	for _, f := range model.Siblings {
 		there[f.Name] = f
 	}
-	for _, name := range modelFiles {
-		f := there[name]
-		if f.digest = cmp.Or(f.LFS.SHA256, f.BlobID); f.Name == "" {
-			continue
-		}
-		if f.Size <= 0 || !digests.MatchString(f.digest) {
-			return nil, pullError(robotmem.Unavailable, "%s states no size and hash of %s, so that it cannot be verified; use another HF_ENDPOINT", origin(p.base), name)
-		}
-		files, p.total = append(files, f), p.total+f.Size
-	}
 	// The weights of transformers have the same name as those of static models.
 	static := model.Config["model_type"] == nil || model.Config["model_type"] == "model2vec"
-	if !static || there[modelFiles[0]].Name == "" || there[modelFiles[1]].Name == "" {
-		return nil, pullError(robotmem.Invalid, "%s is no static model (model.safetensors and tokenizer.json of Model2Vec). Python pickles such as pytorch_model.bin are not read, as they can run any program. Choose another, such as "+example, p.name)
+	for _, l := range layouts {
+		if there[l.files[0]].Name == "" || there[l.files[1]].Name == "" || l.kind == "model2vec" && !static {
+			continue
+		}
+		if _, runs := m.runtime(l.kind); !runs {
+			return "", nil, pullError(robotmem.Invalid, "%s is an ONNX model, which this robotmem cannot run; build one that can with `make onnx` in the source code, or pull a static model such as "+example, p.name)
+		}
+		for _, name := range l.files {
+			f := there[name]
+			if f.digest = cmp.Or(f.LFS.SHA256, f.BlobID); f.Name == "" {
+				continue
+			}
+			if f.Size <= 0 || !digests.MatchString(f.digest) {
+				return "", nil, pullError(robotmem.Unavailable, "%s states no size and hash of %s, so that it cannot be verified; use another HF_ENDPOINT", origin(p.base), name)
+			}
+			f.local = strings.TrimPrefix(name, l.folder)
+			files, p.total = append(files, f), p.total+f.Size
+		}
+		return l.kind, files, nil
 	}
-	return files, nil
+	return "", nil, pullError(robotmem.Invalid, "%s is no model that robotmem runs: neither a static one (model.safetensors and tokenizer.json of Model2Vec) nor an ONNX one (onnx/model.onnx). Python pickles such as pytorch_model.bin are not read, as they can run any program. Choose another, such as "+example, p.name)
 }
 
 // fetch downloads the rest of a file and verifies it.
 func (p *pull) fetch(ctx context.Context, f *hubFile) error {
-	_ = os.MkdirAll(p.dir, 0o700) // if it fails, so does the next line
-	part, err := os.OpenFile(filepath.Join(p.dir, f.Name), os.O_RDWR|os.O_CREATE, 0o600)
+	name := filepath.Join(p.dir, filepath.FromSlash(f.local))
+	_ = os.MkdirAll(filepath.Dir(name), 0o700) // if it fails, so does the next line
+	part, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}

@@ -349,10 +349,10 @@ func TestPullThatFailsInstallsNothing(t *testing.T) {
 		"fewer vectors than tokens":  {tinyModel, file("model.safetensors", string(tensorFile(t, short))), robotmem.Invalid, "pull: robots/tiny cannot be used: 7 tokens, but 3 vectors; choose another", false},
 		"half of the weights":        {tinyModel, func(h *hub) { h.files["model.safetensors"] = h.files["model.safetensors"][:120] }, robotmem.Invalid, "model.safetensors", false},
 		"an unsupported tokenizer":   {tinyModel, file("tokenizer.json", strings.Replace(bertTokenizer, `"WordPiece"`, `"BPE"`, 1)), robotmem.Invalid, `models of type "BPE" are not supported`, false},
-		"a transformer":              {tinyModel, func(h *hub) { h.files["config.json"] = `{"model_type":"bert"}`; delete(h.files, "onnx/model.onnx") }, robotmem.Invalid, "is no static model", false},
-		"an ONNX model":              {tinyModel, file("config.json", `{"model_type":"bert"}`), robotmem.Invalid, "is no static model", false},
+		"a transformer":              {tinyModel, func(h *hub) { h.files["config.json"] = `{"model_type":"bert"}`; delete(h.files, "onnx/model.onnx") }, robotmem.Invalid, "is no model that robotmem runs", false},
+		"an ONNX model":              {tinyModel, file("config.json", `{"model_type":"bert"}`), robotmem.Invalid, "which this robotmem cannot run; build one that can with `make onnx`", false},
 		"a pickle":                   {tinyModel, func(h *hub) { without("model.safetensors", "onnx/model.onnx")(h); h.files["pytorch_model.bin"] = "x" }, robotmem.Invalid, "Python pickles such as pytorch_model.bin are not read", false},
-		"no tokenizer":               {tinyModel, without("tokenizer.json", "onnx/model.onnx"), robotmem.Invalid, "is no static model", false},
+		"no tokenizer":               {tinyModel, without("tokenizer.json", "onnx/model.onnx"), robotmem.Invalid, "is no model that robotmem runs", false},
 		"words that it doesn't know": {tinyModel, file("tokenizer.json", strings.NewReplacer(`"wet"`, `"湿a"`, `"glass"`, `"湿b"`).Replace(bertTokenizer)), robotmem.Invalid, "has no word that the model knows", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -388,6 +388,33 @@ func TestPullFromNowhere(t *testing.T) {
 	t.Log(err)
 	if _, err = m.Pull(t.Context(), embedding.Hub{URL: "ftp://hub"}, tinyModel); !errors.Is(err, robotmem.Invalid) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// fakeONNX is a runtime whose models know every text.
+type fakeONNX struct{}
+
+func (fakeONNX) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	for i := range vectors {
+		vectors[i] = []float32{1, 2, 3}
+	}
+	return vectors, nil
+}
+
+func (fakeONNX) Close() error { return nil }
+
+func TestPullOfAnONNXModel(t *testing.T) {
+	files := tinyFiles(t)
+	files["config.json"], files["1_Pooling/config.json"] = `{"model_type": "bert"}`, `{"pooling_mode_mean_tokens": true}`
+	h := newHub(t, files)
+	runtimes := map[string]embedding.Runtime{"onnx": {Files: []string{"model.onnx", "tokenizer.json"}, Open: func(string) (embedding.Model, error) { return fakeONNX{}, nil }}}
+	p := pull(t, embedding.Models{Dir: t.TempDir(), Runtimes: runtimes}, h.request(), tinyModel)
+	if !strings.HasPrefix(p.Embedder, "onnx:/") || p.Dims != 3 {
+		t.Errorf("got %+v", p)
+	}
+	if diff := cmp.Diff([]string{"1_Pooling/config.json", "config.json", "model.onnx", "robotmem.json", "tokenizer.json"}, entries(t, folder(p))); diff != "" {
+		t.Errorf("the folder (-want +got):\n%s", diff)
 	}
 }
 
