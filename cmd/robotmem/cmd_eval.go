@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
@@ -12,8 +13,9 @@ import (
 )
 
 type evalCmd struct {
-	Set evalSetCmd `cmd:"" default:"withargs" help:"Questions of a folder in the BEIR layout (default)."`
-	Own evalOwnCmd `cmd:"" help:"Questions made from your own memories: half of the words of a sentence."`
+	Set     evalSetCmd     `cmd:"" default:"withargs" help:"Questions of a folder in the BEIR layout (default)."`
+	Answers evalAnswersCmd `cmd:"" help:"Questions of three robots about what they learnt."`
+	Own     evalOwnCmd     `cmd:"" help:"Questions made from your own memories: half of the words of a sentence."`
 }
 
 type evalOwnCmd struct {
@@ -31,7 +33,7 @@ func (c *evalOwnCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	res, err := a.evaluate(ctx, set)
+	res, err := (&evalSetCmd{}).run(ctx, a, set, eval.Options{})
 	return a.showResult(c.JSON, res, err)
 }
 
@@ -53,27 +55,64 @@ func (a *app) ownSet(ctx context.Context, n int, seed uint64) (set *eval.Set, er
 	return set, err
 }
 
-type evalSetCmd struct {
-	Dir  string `arg:"" help:"Folder with corpus.jsonl, queries.jsonl and qrels.tsv (or qrels/test.tsv)."`
+type evalAnswersCmd struct {
+	Half string `name:"half" enum:"dev,held,all" default:"dev" help:"Half of the questions: dev, held (to be looked at once) or all."`
 	JSON bool   `name:"json" help:"Print the figures as JSON."`
+}
+
+// Run lets three robots learn in temporary files and asks their questions.
+func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
+	half := c.Half
+	if half == "all" {
+		half = ""
+	}
+	res, err := eval.AskRobots(ctx, half, func(now func() time.Time) (robotmem.Service, func() error, error) {
+		dir, err := os.MkdirTemp("", "robotmem-")
+		if err != nil {
+			return nil, nil, err
+		}
+		o, err := a.options()
+		if err != nil {
+			return nil, nil, err
+		}
+		o.Clock, o.Location = now, time.UTC
+		m, err := local.Open(ctx, filepath.Join(dir, "memory.db"), o)
+		if err != nil {
+			return nil, nil, err
+		}
+		return m, func() error { return errors.Join(m.Close(), os.RemoveAll(dir)) }, nil
+	})
+	return a.showResult(c.JSON, res, err)
+}
+
+type evalSetCmd struct {
+	Dir   string   `arg:"" help:"Folder with corpus.jsonl, queries.jsonl and qrels.tsv (or qrels/test.tsv)."`
+	Where []string `name:"where" sep:"none" placeholder:"KEY=VALUE,..." help:"Only queries whose meta has one of these values; repeatable."`
+	JSON  bool     `name:"json" help:"Print the figures as JSON."`
 }
 
 // Run learns the corpus into a temporary file, asks the queries and prints the figures.
 func (c *evalSetCmd) Run(ctx context.Context, a *app) error {
+	var o eval.Options
+	for _, text := range c.Where {
+		condition, err := eval.ParseCondition(text)
+		if err != nil {
+			return invalid("where", "%v", err)
+		}
+		o.Where = append(o.Where, condition)
+	}
 	set, err := eval.Load(c.Dir)
 	if err != nil {
 		return invalid("dir", "%v", err)
 	}
-	res, err := a.evaluate(ctx, set)
+	res, err := c.run(ctx, a, set, o)
 	if err == nil && res.Queries == 0 {
-		err = invalid("dir", "has no query that is judged; the set has %d documents", res.Docs)
+		err = invalid("where", "leaves no query that is judged; the set has %d documents", res.Docs)
 	}
 	return a.showResult(c.JSON, res, err)
 }
 
-// evaluate learns the corpus of a set into a temporary file and asks its queries.
-func (a *app) evaluate(ctx context.Context, set *eval.Set) (res *eval.Result, err error) {
-	var o eval.Options
+func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Options) (res *eval.Result, err error) {
 	err = a.inTempMemory(ctx, func(m *local.Node, path string) (err error) {
 		p := a.newProgress("eval "+set.Name, 0)
 		o.Progress = func(done, total int) { p.Set(int64(done), int64(total)) }

@@ -66,7 +66,7 @@ type cli struct {
 	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`
 	Web     webCmd     `cmd:"" group:"node" help:"Serve the dashboard, REST and MCP over HTTP."`
 	Token   tokenCmd   `cmd:"" group:"node" help:"Make, list and revoke the tokens that web asks for."`
-	Model   modelCmd   `cmd:"" group:"node" help:"Pull and list models for search by meaning."`
+	Model   modelCmd   `cmd:"" group:"node" help:"Pull, list, test and remove models for search by meaning."`
 	Reembed reembedCmd `cmd:"" group:"node" help:"Compute all vectors again with the model of --embedder. Recall uses the old ones until the last is stored; after an interruption the next run continues."`
 	Doctor  doctorCmd  `cmd:"" group:"node" help:"Check the node, and with --repair rebuild its indexes."`
 	Setup   setupCmd   `cmd:"" group:"node" help:"Tell an MCP client of this program: Claude Code, Claude Desktop, Cursor, VS Code, Codex or Gemini CLI."`

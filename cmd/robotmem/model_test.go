@@ -43,8 +43,8 @@ func tinyHub(t *testing.T) *httptest.Server {
 	return s
 }
 
-// A user pulls a model, lists it, recalls by meaning with auto, and deletes it.
-func TestModelFromPullToDeletion(t *testing.T) {
+// A user pulls a model, lists and tests it, recalls by meaning with auto, and removes it.
+func TestModelFromPullToRemoval(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("ROBOTMEM_HOME", home)
 	t.Setenv("ROBOTMEM_OLLAMA_URL", "http://127.0.0.1:9")
@@ -58,13 +58,21 @@ func TestModelFromPullToDeletion(t *testing.T) {
 		{"model list", 0, "dir: " + filepath.Join(home, "models"), ""},
 		{"model pull tiny", 2, "", "is not OWNER/NAME"},
 		{"model pull robots/other", 2, "", "401 Unauthorized: Invalid username or password.; check the name"},
-		{"model pull robots/tiny", 0, "robotmem eval own --embedder model2vec:", ""},
+		{"model test robots/tiny", 3, "", "`robotmem model pull` fetches one"},
+		{"model pull robots/tiny", 0, "robotmem model test robots/tiny", ""},
 		{"model pull robots/tiny --json", 0, `"embedder":"model2vec:` + filepath.Join(home, "models", "robots", "tiny") + `"`, ""},
 		{"model list", 0, "robots/tiny", ""},
 		{"model list --json", 0, `"dims":2`, ""},
+		{"model test robots/tiny", 0, "advice: do not use it", ""},
+		{"model test", 0, "model: model2vec:tiny@", ""},
+		{"model test --embedder none", 2, "", "embedder: is none"},
 		{"learn the.robot.saw.the.robot.at.the.door", 0, "created 1", ""},
 		{"reembed", 0, "model2vec:tiny@", ""},
 		{"recall the.robot", 0, "hybrid", ""},
+		{"model test robots/tiny --json", 0, `"works":[]`, ""},
+		{"model remove robots/tiny --json", 0, `{"removed":"robots/tiny"}`, ""},
+		{"model remove robots/tiny", 3, "", "is not among the pulled models"},
+		{"recall the.robot", 0, "bm25_only", ""},
 	}
 	for _, s := range steps {
 		code, stdout, stderr := runArgs(t, strings.Fields(s.args)...)
@@ -72,11 +80,8 @@ func TestModelFromPullToDeletion(t *testing.T) {
 			t.Errorf("robotmem %s: exit code %d, stdout %q, stderr %q; want %d, %q, %q", s.args, code, stdout, stderr, s.code, s.stdout, s.stderr)
 		}
 	}
-	if err := os.RemoveAll(filepath.Join(home, "models", "robots")); err != nil {
-		t.Fatal(err)
-	}
-	if code, stdout, _ := runArgs(t, "recall", "the robot"); code != 0 || !strings.Contains(stdout, "bm25_only") {
-		t.Errorf("without the model: exit code %d, stdout %q; want an answer by words", code, stdout)
+	if left, err := os.ReadDir(filepath.Join(home, "models")); err != nil || len(left) > 0 {
+		t.Errorf("the folder of models has %v, %v", left, err)
 	}
 }
 

@@ -32,7 +32,7 @@ var columns = map[reflect.Type]string{
 	reflect.TypeFor[robotmem.ContextPath]():    "path memories kinds min max unit",
 	reflect.TypeFor[admin.AuditEntry]():        "at action memory_id session_id who tool reason",
 	reflect.TypeFor[admin.Worker]():            "name detail",
-	reflect.TypeFor[embedding.Pulled]():        "name dims bytes pulled_at",
+	reflect.TypeFor[embedding.Pulled]():        "name dims bytes pulled_at incomplete",
 	reflect.TypeFor[backup.Backup]():           "name created_at seconds bytes problem",
 }
 

@@ -2,6 +2,7 @@ package embedding
 
 import (
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,13 +24,14 @@ type Models struct {
 
 // Pulled describes a model of the folder.
 type Pulled struct {
-	Name     string    `json:"name"`               // OWNER/NAME
-	Embedder string    `json:"embedder,omitempty"` // the spec for Open
-	Identity string    `json:"identity,omitempty"` // the Model of EmbedderState
-	Dims     int       `json:"dims,omitempty"`     // numbers of a vector
-	Bytes    int64     `json:"bytes,omitempty"`
-	Revision string    `json:"revision,omitempty"`
-	PulledAt time.Time `json:"pulled_at,omitzero"`
+	Name       string    `json:"name"`               // OWNER/NAME
+	Embedder   string    `json:"embedder,omitempty"` // the spec for Open
+	Identity   string    `json:"identity,omitempty"` // the Model of EmbedderState
+	Dims       int       `json:"dims,omitempty"`     // numbers of a vector
+	Bytes      int64     `json:"bytes,omitempty"`
+	Revision   string    `json:"revision,omitempty"`
+	PulledAt   time.Time `json:"pulled_at,omitzero"`
+	Incomplete bool      `json:"incomplete,omitempty"` // the pull was interrupted
 }
 
 const manifestFile = "robotmem.json"
@@ -45,7 +47,7 @@ func (m Models) staging(name string) string {
 	return filepath.Join(m.Dir, ".pull", strings.Replace(name, "/", "--", 1))
 }
 
-// List returns the models, the last pulled first.
+// List returns the models, the last pulled first, and then the incomplete ones.
 func (m Models) List() []Pulled {
 	all, dir := []Pulled{}, os.DirFS(m.Dir)
 	installed, _ := fs.Glob(dir, "*/*/"+manifestFile) // only a wrong pattern is an error
@@ -55,6 +57,10 @@ func (m Models) List() []Pulled {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Pulled) int { return b.PulledAt.Compare(a.PulledAt) })
+	parts, _ := fs.Glob(dir, ".pull/*")
+	for _, part := range parts {
+		all = append(all, Pulled{Name: strings.Replace(filepath.Base(part), "--", "/", 1), Incomplete: true})
+	}
 	return all
 }
 
@@ -68,6 +74,18 @@ func (m Models) Get(name string) (*Pulled, error) {
 	kind, _, _ := strings.Cut(p.Identity, ":")
 	p.Name, p.Embedder = name, kind+":"+m.folder(name)
 	return p, nil
+}
+
+// Remove removes a model and what an interrupted pull of it has fetched. It fails
+// with NotFound if there is neither.
+func (m Models) Remove(name string) error {
+	if _, err := m.Get(name); err != nil && !slices.ContainsFunc(m.List(), func(p Pulled) bool { return p.Name == name }) {
+		return err
+	}
+	_ = os.Remove(filepath.Join(m.folder(name), manifestFile)) // an interrupted call leaves no model
+	err := errors.Join(os.RemoveAll(m.folder(name)), os.RemoveAll(m.staging(name)))
+	_, _ = os.Remove(filepath.Dir(m.folder(name))), os.Remove(filepath.Dir(m.staging(name))) // if they are empty
+	return err
 }
 
 // runtime is the runtime of a kind of models.

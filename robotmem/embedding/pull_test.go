@@ -183,8 +183,8 @@ func TestPullGoesOnAfterAnInterruption(t *testing.T) {
 	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "pull again to go on") {
 		t.Fatalf("got %v, want Unavailable", err)
 	}
-	if all := m.List(); len(all) != 0 {
-		t.Errorf("the list is %+v, want no incomplete model", all)
+	if all := m.List(); len(all) != 1 || !all[0].Incomplete || all[0].Name != tinyModel {
+		t.Errorf("the list is %+v, want the incomplete model", all)
 	}
 	if e, err := embedding.Open("auto", embedding.Options{Models: m.Dir, OllamaURL: "127.0.0.1:9"}); e != nil || err != nil {
 		t.Errorf("auto has taken %v, %v", e, err)
@@ -267,7 +267,7 @@ func TestPullMendsItsParts(t *testing.T) {
 			if err != nil || done != total || total != p.Bytes {
 				t.Errorf("%s: got %v, the progress ended at %d of %d", name, err, done, total)
 			}
-			if err := os.RemoveAll(folder(p)); err != nil {
+			if err := m.Remove(tinyModel); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -449,5 +449,23 @@ func TestPulledModelWithOtherFilesIsNotUsed(t *testing.T) {
 	e := open(t, "auto", embedding.Options{Models: m.Dir, OllamaURL: newRaw(t, reply(200, `{"models":[]}`))})
 	if _, err := e.Embed(t.Context(), robotmem.ForQuestion, []string{"wet glass"}); err == nil || !strings.Contains(err.Error(), "pull the model again") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestRemove(t *testing.T) {
+	h := newHub(t, tinyFiles(t))
+	m := embedding.Models{Dir: t.TempDir()}
+	if err := m.Remove(tinyModel); !errors.Is(err, robotmem.NotFound) {
+		t.Errorf("got %v, want NotFound", err)
+	}
+	pull(t, m, h.request(), tinyModel)
+	if err := m.Remove(tinyModel); err != nil {
+		t.Fatal(err)
+	}
+	if got := entries(t, m.Dir); got != nil {
+		t.Errorf("left %v", got)
+	}
+	if all := m.List(); len(all) != 0 {
+		t.Errorf("the list is %v", all)
 	}
 }

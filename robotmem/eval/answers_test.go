@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/eval"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -13,8 +14,8 @@ import (
 const leastFirst, leastFive = 0.80, 0.95
 
 func TestAnswersToRobots(t *testing.T) {
-	for _, half := range []string{halfDev, halfHeld} {
-		got, err := askRobots(t.Context(), half, func(now func() time.Time) (robotmem.Service, func() error, error) {
+	for _, half := range []string{eval.HalfDev, eval.HalfHeld} {
+		got, err := eval.AskRobots(t.Context(), half, func(now func() time.Time) (robotmem.Service, func() error, error) {
 			m, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{Clock: now, Location: time.UTC, Durability: local.DurabilityNormal})
 			if err != nil {
 				return nil, nil, err

@@ -10,8 +10,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// Options configure a run. The zero value works.
+// Options narrow a run. The zero value asks every query that is judged.
 type Options struct {
+	Where []Condition
 	// Progress is called after each step with the done and all documents and queries, unless it is nil.
 	Progress func(done, total int)
 	// Learnt is called once the corpus is learnt, before the first query, unless it is nil.
@@ -78,9 +79,11 @@ func Run(ctx context.Context, m robotmem.Service, s *Set, o Options) (*Result, e
 	}
 	var asked []Item
 	for _, q := range s.Queries {
-		if s.Judged[q.ID].relevant() > 0 {
+		admitted := !slices.ContainsFunc(o.Where, func(c Condition) bool { return !c.admits(q.Meta) })
+		switch {
+		case admitted && s.Judged[q.ID].relevant() > 0:
 			asked = append(asked, q)
-		} else {
+		case admitted:
 			r.res.Unjudged++
 		}
 	}

@@ -1,13 +1,12 @@
-package eval_test
+package eval
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -15,30 +14,41 @@ import (
 )
 
 // robotQA holds the calls of three robots and questions that their memories answer.
-const robotQA = "testdata/robot-qa/"
+//
+//go:embed testdata/robot-qa
+var robotQA embed.FS
 
 // The halves of the questions: one to choose by, one that is set aside.
 const (
-	halfDev  = "dev"
-	halfHeld = "held"
+	HalfDev  = "dev"
+	HalfHeld = "held"
 )
 
-// answers counts the questions whose answer came first, and among the first five.
-type answers struct {
-	Questions int
-	Hit1      float64
-	Hit5      float64
-	Kinds     []answersKind
-	Missed    []string // ids of the questions whose answer did not come first
-	Refused   []string
+// Answers counts the questions whose answer came first, and among the first five.
+type Answers struct {
+	Questions int           `json:"questions"`
+	Hit1      float64       `json:"hit_at_1"`
+	Hit5      float64       `json:"hit_at_5"`
+	Kinds     []AnswersKind `json:"kinds"`
+	Missed    []MissedOne   `json:"missed"` // questions whose answer did not come first
+	Refused   []string      `json:"refused,omitempty"`
 }
 
-// answersKind counts the questions of one kind.
-type answersKind struct {
-	Kind      string
-	Questions int
-	First     int
-	Five      int
+// AnswersKind counts the questions of one kind.
+type AnswersKind struct {
+	Kind      string `json:"kind"`
+	Questions int    `json:"questions"`
+	First     int    `json:"first"`
+	Five      int    `json:"five"`
+}
+
+// MissedOne is a question whose answer did not come first.
+type MissedOne struct {
+	ID     string   `json:"id"`
+	Ask    any      `json:"ask"`
+	Want   []string `json:"want"`
+	Got    []string `json:"got"`
+	Within bool     `json:"within_five"`
 }
 
 // call is a line of the calls of a deployment.
@@ -58,13 +68,13 @@ type question struct {
 	Answers                    []string
 }
 
-// openAt opens an empty memory whose clock shows what now returns. stop closes it.
-type openAt func(now func() time.Time) (s robotmem.Service, stop func() error, err error)
+// OpenAt opens an empty memory whose clock shows what now returns. stop closes it.
+type OpenAt func(now func() time.Time) (s robotmem.Service, stop func() error, err error)
 
-// askRobots makes the calls of three robots and asks their questions, those of one half
+// AskRobots makes the calls of three robots and asks their questions, those of one half
 // or, for "", all.
-func askRobots(ctx context.Context, half string, open openAt) (*answers, error) {
-	res := &answers{}
+func AskRobots(ctx context.Context, half string, open OpenAt) (*Answers, error) {
+	res := &Answers{Kinds: []AnswersKind{}, Missed: []MissedOne{}}
 	byDeployment := map[string][]question{}
 	err := lines("questions.jsonl", func(q question) error {
 		if half == "" || q.Half == half {
@@ -75,7 +85,7 @@ func askRobots(ctx context.Context, half string, open openAt) (*answers, error) 
 	if err != nil {
 		return nil, err
 	}
-	kinds := map[string]*answersKind{}
+	kinds := map[string]*AnswersKind{}
 	for _, name := range slices.Sorted(maps.Keys(byDeployment)) {
 		if err := askRobot(ctx, name, byDeployment[name], open, kinds, res); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -93,7 +103,7 @@ func askRobots(ctx context.Context, half string, open openAt) (*answers, error) 
 	return res, nil
 }
 
-func askRobot(ctx context.Context, name string, questions []question, open openAt, kinds map[string]*answersKind, res *answers) (err error) {
+func askRobot(ctx context.Context, name string, questions []question, open OpenAt, kinds map[string]*AnswersKind, res *Answers) (err error) {
 	var now time.Time
 	s, stop, err := open(func() time.Time { return now })
 	if err != nil {
@@ -143,7 +153,7 @@ func askRobot(ctx context.Context, name string, questions []question, open openA
 			}
 		}
 		if kinds[q.Kind] == nil {
-			kinds[q.Kind] = &answersKind{Kind: q.Kind}
+			kinds[q.Kind] = &AnswersKind{Kind: q.Kind}
 		}
 		k := kinds[q.Kind]
 		k.Questions++
@@ -154,7 +164,7 @@ func askRobot(ctx context.Context, name string, questions []question, open openA
 		if len(got) > 0 && slices.Contains(q.Answers, got[0]) {
 			k.First++
 		} else {
-			res.Missed = append(res.Missed, q.ID)
+			res.Missed = append(res.Missed, MissedOne{q.ID, q.Ask, q.Answers, got, within})
 		}
 	}
 	return nil
@@ -168,18 +178,11 @@ func ask(ctx context.Context, s robotmem.Service, op string, args map[string]any
 
 // lines decodes each line of a file of robotQA.
 func lines[T any](name string, each func(T) error) error {
-	data, err := os.ReadFile(robotQA + name)
-	if err != nil {
-		return err
-	}
-	for text := range bytes.Lines(data) {
+	return readLines(robotQA, "testdata/robot-qa/"+name, func(data []byte) error {
 		var line T
-		if err := json.Unmarshal(text, &line); err != nil {
+		if err := json.Unmarshal(data, &line); err != nil {
 			return err
 		}
-		if err := each(line); err != nil {
-			return err
-		}
-	}
-	return nil
+		return each(line)
+	})
 }
