@@ -74,7 +74,7 @@ var owners = map[string][]string{
 	"github.com/go-ego/gse":                  {"robotmem/internal/text"},
 	"github.com/alecthomas/kong":             {"cmd/robotmem"},
 	"github.com/go-viper/mapstructure/v2":    {"cmd/robotmem"},
-	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "perception/recording", "robotmem/archive/markdown"},
+	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "perception/recording"},
 	"github.com/go-playground/validator/v10": {"robotmem"},
 	"github.com/ollama/ollama":               {"robotmem/embedding"},
 	"github.com/hashicorp/golang-lru":        {"robotmem/embedding", "web"},

@@ -58,9 +58,6 @@ func (r *reading) decode(data []byte, req any) error {
 			return namedError(field, err)
 		}
 	}
-	if i, ok := req.(interface{ interpret(*reading) }); ok {
-		i.interpret(r)
-	}
 	return nil
 }
 

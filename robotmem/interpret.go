@@ -3,12 +3,10 @@ package robotmem
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -19,15 +17,14 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/timeparse"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 // Requests in JSON may use common other names and spellings, which are noted for the response. A
-// value that is as the schema says never takes another meaning, with two exceptions that are noted
-// too: a filter {"gt": 10}, and data that is a data: URL or base64 of a binary format.
+// value that is as the schema says never takes another meaning, with an exception that is noted
+// too: a filter {"gt": 10}.
 
 // Zoned is a Service with a clock, for dates without a zone and words such as yesterday. Without
 // one the clock of the process counts.
@@ -42,7 +39,6 @@ type reading struct {
 	service      Service  // nil if unknown
 	within       string   // the fields around the one that is read, each with a dot
 	notes, empty []string // empty: fields given as ""
-	media        string   // media type of a data: URL
 }
 
 // maxNotes bounds the notes of one response.
@@ -229,11 +225,6 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 		at := r.time(text)
 		read, err := EncodeJSON(at.Format(time.RFC3339Nano))
 		return read, at.Format(time.RFC3339), err == nil && !at.IsZero()
-	case t == reflect.TypeFor[[]byte]():
-		data, mediaType, ok := dataURL(text)
-		read, err := EncodeJSON(data)
-		r.media = mediaType
-		return read, fromURL, ok && err == nil
 	case kind == reflect.Int, kind == reflect.Int64, kind == reflect.Float64:
 		n, err := strconv.ParseFloat(text, 64)
 		if q, isQuantity := units.Parse(text); isQuantity && name == "max_distance" && q.Unit == "m" {
@@ -365,50 +356,4 @@ func areOperators(m map[string]any) bool {
 		}
 	}
 	return len(m) > 0
-}
-
-const fromURL = "the bytes of a data: URL"
-
-// dataURL returns the bytes and the media type of a data: URL.
-func dataURL(text string) (data []byte, mediaType string, ok bool) {
-	head, body, ok := strings.Cut(text, ",")
-	if !ok || !strings.EqualFold(head[:min(len(head), 5)], "data:") {
-		return nil, "", false
-	}
-	mediaType, isBase64 := strings.CutSuffix(head[5:], ";base64")
-	plain, err := url.PathUnescape(body)
-	if data = []byte(plain); isBase64 {
-		data, err = base64.StdEncoding.DecodeString(body)
-	}
-	return data, mediaType, err == nil
-}
-
-// payload reads text that is a data: URL, or base64 of a format that is no text and that its first
-// bytes prove, and sets the media type of a URL.
-func (r *reading) payload(text *string, data *[]byte, mediaType *string) {
-	if *text != "" && len(*data) == 0 {
-		*data = nil // "" beside another field is not given
-		read, ofURL, ok := dataURL(*text)
-		what := fromURL
-		if r.media = ofURL; !ok {
-			read, what = sniffed(*text)
-		}
-		if what != "" {
-			*text, *data = "", read
-			r.note("data", "taken as %s", what)
-		}
-	}
-	*mediaType = cmp.Or(*mediaType, r.media)
-	r.media = ""
-}
-
-// sniffed decodes base64 of at least 32 bytes whose beginning proves its format. what is "" for text,
-// for unknown bytes and for what is no base64.
-func sniffed(text string) (data []byte, what string) {
-	data, err := base64.StdEncoding.DecodeString(text)
-	t, _ := perception.Sniff(data, "")
-	if err != nil || len(text) < 32 || t == "application/octet-stream" || strings.HasPrefix(t, "text/") || strings.Contains(t, "json") || strings.Contains(t, "xml") {
-		return nil, ""
-	}
-	return data, "base64 of " + t
 }

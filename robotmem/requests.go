@@ -136,11 +136,7 @@ func (l *Like) read(r *reading, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := r.decode(data, (*plain)(l)); err != nil {
-		return err
-	}
-	r.payload(&l.Data, &l.DataBase64, &l.MediaType)
-	return nil
+	return r.decode(data, (*plain)(l))
 }
 
 // SearchRequest is a RecallRequest with simple parameters.
@@ -167,10 +163,6 @@ type SavePerceptionRequest struct {
 	ObservedAt     *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"Time of the measurement, by the sensor's clock (RFC 3339). Default: now."`
 	Source         string     `json:"source,omitempty" validate:"utf8,max=64,source" tool:"rare" doc:"The sensor or topic, up to 64 characters. The names operator and verified are reserved."`
 	Origin         string     `json:"origin,omitempty" validate:"utf8,max=256" tool:"rare" doc:"Identifier of the perception in its source, up to 256 characters. It is unique in a collection: saving the same origin again returns the existing memory."`
-}
-
-func (r *SavePerceptionRequest) interpret(in *reading) {
-	in.payload(&r.Data, &r.DataBase64, &r.MediaType)
 }
 
 // ForgetRequest removes one memory from recall.
@@ -362,7 +354,13 @@ type IncidentsRequest struct {
 // trim removes surrounding space that has no meaning.
 func (r *LearnRequest) trim() { r.Insight = strings.TrimSpace(r.Insight) }
 
-func (r *SavePerceptionRequest) trim() { r.Description = strings.TrimSpace(r.Description) }
+// trim also takes an empty data_base64 beside data as not given.
+func (r *SavePerceptionRequest) trim() {
+	r.Description = strings.TrimSpace(r.Description)
+	if r.Data != "" && len(r.DataBase64) == 0 {
+		r.DataBase64 = nil
+	}
+}
 
 func (r *UpdateRequest) trim() { r.NewContent = strings.TrimSpace(r.NewContent) }
 

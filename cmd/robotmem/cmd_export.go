@@ -113,7 +113,7 @@ func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o l
 		out := bufio.NewWriterSize(w, 1<<20)
 		sink := archive.NewWriter(out, archive.WriterOptions{Zstd: strings.HasSuffix(c.Archive, ".zst")})
 		if report, err = m.Export(ctx, sink, o); err != nil {
-			return errors.Join(err, sink.Discard())
+			return err
 		}
 		return out.Flush()
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -33,15 +32,14 @@ type WriterOptions struct {
 	Zstd bool // compress it
 }
 
-// Writer is the [Sink] that writes a file. It keeps one part in memory, and the sums in a
-// temporary file.
+// Writer is the [Sink] that writes a file. It keeps one part in memory, and the sums: some 150
+// bytes a payload.
 type Writer struct {
-	zip      *zstd.Encoder // nil when nothing is compressed
-	tar      *tar.Writer
-	at       time.Time
-	sums     *os.File
-	sumBytes int64
-	number   int
+	zip    *zstd.Encoder // nil when nothing is compressed
+	tar    *tar.Writer
+	at     time.Time
+	sums   bytes.Buffer
+	number int
 
 	kind     string // of the part that is being gathered
 	lines    bytes.Buffer
@@ -71,11 +69,8 @@ func NewWriter(w io.Writer, o WriterOptions) *Writer {
 
 // Begin implements Sink.
 func (a *Writer) Begin(m *Manifest) error {
-	var err error
-	if a.sums, err = os.CreateTemp("", "robotmem-sums-*"); err != nil {
-		return fmt.Errorf("the sums of the archive: %w", err)
-	}
 	m.Format, m.Version = Format, version
+	var err error
 	if a.at, err = time.Parse(time.RFC3339Nano, m.CreatedAt); err != nil {
 		return err
 	}
@@ -172,9 +167,8 @@ func (a *Writer) file(name string, size int64, data io.Reader, want string) erro
 	if want != "" && (n != size || sum != want) {
 		return fmt.Errorf("payload %s has changed while it was read", want)
 	}
-	written, err := fmt.Fprintf(a.sums, "%s  %s\n", sum, name)
-	a.sumBytes += int64(written)
-	return err
+	fmt.Fprintf(&a.sums, "%s  %s\n", sum, name)
+	return nil
 }
 
 func (a *Writer) header(name string, size int64) error {
@@ -185,13 +179,10 @@ func (a *Writer) header(name string, size int64) error {
 func (a *Writer) Close() error {
 	err := a.flush()
 	if err == nil {
-		err = a.header(sumsName, a.sumBytes)
+		err = a.header(sumsName, int64(a.sums.Len()))
 	}
 	if err == nil {
-		_, err = a.sums.Seek(0, io.SeekStart)
-	}
-	if err == nil {
-		_, err = io.Copy(a.tar, a.sums)
+		_, err = a.sums.WriteTo(a.tar)
 	}
 	if err == nil {
 		err = a.tar.Close()
@@ -204,16 +195,6 @@ func (a *Writer) Close() error {
 			a.zip.Reset(io.Discard)
 		}
 	}
-	return errors.Join(err, a.Discard())
-}
-
-// Discard removes the temporary file of an unfinished archive. After Close it does nothing.
-func (a *Writer) Discard() error {
-	if a.sums == nil {
-		return nil
-	}
-	err := errors.Join(a.sums.Close(), os.Remove(a.sums.Name()))
-	a.sums = nil
 	return err
 }
 

@@ -1,11 +1,8 @@
 package embedding
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -15,14 +12,10 @@ import (
 const (
 	firstCooldown   = 60 * time.Second
 	longestCooldown = 300 * time.Second
-	// longestRetryAfter bounds the pause that a service asks for: a wrong date
-	// must not disable the search by meaning for a day.
-	longestRetryAfter = time.Hour
 )
 
 // cooldown pauses requests to a failing service: for 60, 120, 240, then 300 s
-// after each failure in a row. After a pause, one request tries again while
-// others still fail at once. One success ends the cool-down.
+// after each failure in a row. One success ends the cool-down.
 type cooldown struct {
 	now func() time.Time
 
@@ -31,24 +24,16 @@ type cooldown struct {
 	round    int        // number of failures that were counted
 	reason   string
 	until    time.Time
-	trying   bool // a request tries whether the service works again
 }
 
-// begin permits a request, or fails with Unavailable. The request ends with
-// succeeded, failed or undecided, which take the round in which it began.
+// begin permits a request, or fails with Unavailable. The result of the request is
+// reported with succeeded or failed, which take the round in which it began.
 func (c *cooldown) begin() (round int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.failures == 0 {
-		return c.round, nil
-	}
 	if left := c.until.Sub(c.now()); left > 0 {
 		return 0, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("paused for another %.0f s: %s", math.Ceil(left.Seconds()), c.reason)}
 	}
-	if c.trying {
-		return 0, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("another request is trying again at this moment: %s", c.reason)}
-	}
-	c.trying = true
 	return c.round, nil
 }
 
@@ -61,35 +46,23 @@ func (c *cooldown) succeeded(round int) bool {
 		return false
 	}
 	recovered := c.failures > 0
-	c.failures, c.reason, c.until, c.trying = 0, "", time.Time{}, false
+	c.failures, c.reason, c.until = 0, "", time.Time{}
 	return recovered
 }
 
-// failed starts a pause and returns its length: wait, or the next pause of the
-// series if wait is zero. Requests that ran at the same time count once.
-func (c *cooldown) failed(round int, reason string, wait time.Duration) time.Duration {
+// failed starts the next pause of the series and returns its length. Requests that
+// ran at the same time count once.
+func (c *cooldown) failed(round int, reason string) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if round != c.round {
 		return c.until.Sub(c.now())
 	}
-	if wait <= 0 {
-		wait = min(firstCooldown<<min(c.failures, 3), longestCooldown)
-	}
+	wait := min(firstCooldown<<min(c.failures, 3), longestCooldown)
 	c.round++
 	c.failures++
-	c.reason, c.until, c.trying = reason, c.now().Add(wait), false
+	c.reason, c.until = reason, c.now().Add(wait)
 	return wait
-}
-
-// undecided ends a request whose result says nothing about the service. Only a
-// request that tries again can run in the round of a cool-down.
-func (c *cooldown) undecided(round int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if round == c.round {
-		c.trying = false
-	}
 }
 
 // state returns the reason and the end of the current pause, zero values without
@@ -97,25 +70,8 @@ func (c *cooldown) undecided(round int) {
 func (c *cooldown) state() (reason string, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.failures == 0 || !c.trying && !c.now().Before(c.until) {
+	if !c.now().Before(c.until) {
 		return "", time.Time{}
 	}
 	return c.reason, c.until.UTC()
-}
-
-// retryAfter returns the pause that the service asked for in the header
-// Retry-After, in seconds or as a date (RFC 9110, section 10.2.3): at most an
-// hour, 0 without the header.
-func retryAfter(err error, now time.Time) time.Duration {
-	status := (*statusError)(nil)
-	if !errors.As(err, &status) || status.retryAfter == "" {
-		return 0
-	}
-	wait := time.Duration(0)
-	if seconds, err := strconv.Atoi(status.retryAfter); err == nil {
-		wait = time.Duration(min(max(seconds, 0), int(longestRetryAfter/time.Second))) * time.Second
-	} else if date, err := http.ParseTime(status.retryAfter); err == nil {
-		wait = date.Sub(now)
-	}
-	return min(max(wait, 0), longestRetryAfter)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -118,41 +117,6 @@ func TestFailuresSideBySideCountOnce(t *testing.T) {
 	}
 }
 
-func TestOneCallerTriesAgain(t *testing.T) {
-	now, f := newClock(), newFake(t)
-	e := open(t, "openai:m", f.options(now))
-	f.set(reply(500, ""))
-	_, _ = e.Embed(t.Context(), robotmem.ForMemory, []string{"door"})
-	now.advance(time.Minute)
-
-	arrived, release := make(chan bool), make(chan bool)
-	f.set(func(w http.ResponseWriter, r *http.Request) {
-		arrived <- true
-		<-release
-		rows("[1,2]")(w, r)
-	})
-	done := make(chan error)
-	go func() {
-		_, err := e.Embed(t.Context(), robotmem.ForMemory, []string{"door"})
-		done <- err
-	}()
-	<-arrived
-	_, err := e.Embed(t.Context(), robotmem.ForQuestion, []string{"wall"})
-	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "is trying again") {
-		t.Errorf("got %v while another tries, want Unavailable", err)
-	}
-	if got := e.State(); got.Reason == "" {
-		t.Errorf("got the state %+v while another tries, want a reason", got)
-	}
-	close(release)
-	if err := <-done; err != nil {
-		t.Errorf("the caller that tries: %v", err)
-	}
-	if got := e.State().Reason; got != "" {
-		t.Errorf("got the reason %q after a success", got)
-	}
-}
-
 // After a caller that gives up, the next caller may try the service again.
 func TestTurnIsGivenBack(t *testing.T) {
 	now, f := newClock(), newFake(t)
@@ -206,7 +170,7 @@ func (s *slowToEnd) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // Close ends the background work and waits for it. It may be called twice.
 func TestCloseEndsTheBackground(t *testing.T) {
-	for _, spec := range []string{"ollama:m", "auto"} {
+	for _, spec := range []string{"ollama:m"} {
 		transport := &slowToEnd{begun: make(chan bool, 1)}
 		e := open(t, spec, embedding.Options{HTTPClient: &http.Client{Transport: transport}})
 		<-transport.begun

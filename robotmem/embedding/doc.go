@@ -43,7 +43,7 @@
 // only the host of an address, and never the key. Redirects to another host are
 // refused, because the texts would go there.
 //
-// auto keeps the model that it found until it is closed. It never starts Ollama
+// auto looks for a model once, when it is opened. It never starts Ollama
 // and never pulls a model. Only Models.Pull contacts a hub.
 //
 // The prompts change what a vector means, but are no part of the model's name:

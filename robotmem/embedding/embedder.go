@@ -99,7 +99,7 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 	var missing []int
 	for i, text := range texts {
 		if strings.TrimSpace(text) == "" {
-			return nil, refused(i, "is blank and has no meaning; leave it out")
+			return nil, robotmem.Errorf(robotmem.Invalid, "texts", "one is blank and has no meaning; leave it out")
 		}
 		text = strings.ToValidUTF8(text, "\uFFFD")
 		prompted[i] = e.prompts[purpose] + strings.ToValidUTF8(text[:min(len(text), maxText)], "")
@@ -118,7 +118,7 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 		}
 		output, err := e.request(ctx, purpose, e.timeouts[purpose], input)
 		if err != nil {
-			return nil, renumber(err, batch)
+			return nil, err
 		}
 		for k, i := range batch {
 			vectors[i] = output[k]
@@ -161,22 +161,19 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 	}
 	busy := purpose == robotmem.ForQuestion && (e.running.Load() > 1 || e.answers.Load() != before)
 	if gaveUp := limited.Err(); errors.Is(gaveUp, context.Canceled) || gaveUp != nil && (busy || short && ctx.Err() != nil) {
-		e.cooldown.undecided(round)
 		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the caller stopped waiting for %s: %w", e.model, gaveUp)}
 	}
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = &timeoutError{timeout}
 		if len(texts) > 1 && !e.tooSlow.Swap(true) {
-			e.cooldown.undecided(round)
 			return nil, &robotmem.Error{Kind: robotmem.TooLarge, Err: fmt.Errorf("%s gave %w for %d texts; send fewer at once", e.model, err, len(texts))}
 		}
 	}
 	failure := e.backend.explain(err)
 	if failure.Kind == robotmem.Invalid {
-		e.cooldown.undecided(round)
 		return nil, failure
 	}
-	wait := e.cooldown.failed(round, failure.Detail(), retryAfter(err, e.cooldown.now()))
+	wait := e.cooldown.failed(round, failure.Detail())
 	e.log.Warn("the embedder failed", "error", failure.Detail(), "cooldown", wait)
 	return nil, failure
 }
@@ -186,28 +183,6 @@ type timeoutError struct{ limit time.Duration }
 
 func (e *timeoutError) Error() string { return fmt.Sprintf("no answer within %v", e.limit) }
 func (e *timeoutError) Unwrap() error { return context.DeadlineExceeded }
-
-// refusal is a text that the model cannot embed, by its index in a request.
-type refusal struct {
-	index  int
-	reason string
-}
-
-func (r *refusal) Error() string { return r.reason }
-
-// refused is the error of a text that cannot have a vector.
-func refused(index int, reason string) *robotmem.Error {
-	return &robotmem.Error{Kind: robotmem.Invalid, Field: fmt.Sprintf("texts[%d]", index), Err: &refusal{index, reason}}
-}
-
-// renumber turns the index of a refused text in a batch into its index in the
-// call.
-func renumber(err error, batch []int) error {
-	if r := (*refusal)(nil); errors.As(err, &r) && r.index < len(batch) {
-		return refused(batch[r.index], r.reason)
-	}
-	return err
-}
 
 // badAnswer is an answer that could be read but cannot be used.
 type badAnswer struct{ text string }

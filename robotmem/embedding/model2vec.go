@@ -10,6 +10,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // A Model2Vec model is a table with a vector for each token. The vector of a text
@@ -106,7 +108,7 @@ func (m *model2Vec) Embed(ctx context.Context, texts []string) ([][]float32, err
 			return nil, err
 		}
 		if vectors[i] = m.vector(text); vectors[i] == nil {
-			return nil, refused(i, "has no word that the model knows; its language or script may not be the model's")
+			return nil, robotmem.Errorf(robotmem.Invalid, "texts", "one has no word that the model knows; its language or script may not be the model's")
 		}
 	}
 	return vectors, nil

@@ -159,8 +159,8 @@ func TestModel2VecMeans(t *testing.T) {
 	} {
 		vectors, err := e.Embed(t.Context(), robotmem.ForMemory, []string{"wet", text})
 		if want == nil {
-			if !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "texts[1]") {
-				t.Errorf("%.30q: got %v, %v, want Invalid that names texts[1]", text, vectors, err)
+			if !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "texts: one") {
+				t.Errorf("%.30q: got %v, %v, want Invalid that names the texts", text, vectors, err)
 			}
 			continue
 		}
@@ -226,12 +226,12 @@ func TestModel2VecMappingAndWeights(t *testing.T) {
 	}
 }
 
-func TestModel2VecNamesTheTextOfALaterBatch(t *testing.T) {
+func TestModel2VecRefusesATextOfALaterBatch(t *testing.T) {
 	dir := modelFolder(t, tensorFile(t, bertWeights(t)), bertTokenizer, "")
 	e := open(t, "model2vec:"+dir, embedding.Options{Batch: 2})
 	_, err := e.Embed(t.Context(), robotmem.ForMemory, []string{"wet", "wet", "wet", "carpet", "wet"})
-	if !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "texts[3]") {
-		t.Errorf("got %v, want Invalid that names texts[3]", err)
+	if !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "texts: one") {
+		t.Errorf("got %v, want Invalid that names the texts", err)
 	}
 	if got := e.State().Reason; got != "" {
 		t.Errorf("got the reason %q after a text that was refused", got)
@@ -306,7 +306,7 @@ func TestModel2VecFilesThatCannotBeUsed(t *testing.T) {
 		{"an unknown splitter", good, tokenizer(`"BertPreTokenizer"`, `"ByteLevel"`), "", robotmem.Invalid, `"ByteLevel"`},
 		{"a token below zero", good, tokenizer(`"wet": 1`, `"wet": -1`), "", robotmem.Invalid, `"wet"`},
 		{"no vocabulary", good, tokenizer(`"vocab": {`, `"vocab": {}, "old": {`), "", robotmem.Invalid, "empty"},
-		{"an added token below zero", good, tokenizer(`"id": 0`, `"id": -1`), "", robotmem.Invalid, "[UNK]"},
+		{"an added token that is new", good, tokenizer(`"[UNK]", "special": true`, `"wet glass"`), "", robotmem.Invalid, `"wet glass" is not in the vocabulary`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,9 +1,6 @@
 package embedding
 
 import (
-	"encoding/base64"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -20,7 +17,7 @@ type normalizer func(string) string
 // stays as it is.
 func readNormalizer(c *component) (normalizer, error) {
 	if c == nil {
-		return func(s string) string { return s }, nil
+		return normalizers(nil)
 	}
 	switch c.Type {
 	case "Sequence":
@@ -50,22 +47,23 @@ func readNormalizer(c *component) (normalizer, error) {
 	case "Replace":
 		return replaceNormalizer(c)
 	case "Precompiled":
-		return readCharsmap(c.Charsmap)
+		return nmtNFKC, nil
 	}
 	return nil, fmt.Errorf("the normalizer %q is not supported", c.Type)
 }
 
+// normalizers returns the normalizer that does all of a list in order.
 func normalizers(list []component) (normalizer, error) {
-	steps, err := readAll(list, readNormalizer)
-	if err != nil {
-		return nil, err
-	}
-	return func(s string) string {
-		for _, step := range steps {
-			s = step(s)
+	all := func(s string) string { return s }
+	for i := range list {
+		step, err := readNormalizer(&list[i])
+		if err != nil {
+			return nil, err
 		}
-		return s
-	}, nil
+		before := all
+		all = func(s string) string { return step(before(s)) }
+	}
+	return all, nil
 }
 
 func replaceNormalizer(c *component) (normalizer, error) {
@@ -147,121 +145,18 @@ func isChinese(r rune) bool {
 	return r >= 0x20000 && r <= 0x2a6df || r >= 0x2a700 && r <= 0x2ceaf || r >= 0x2f800 && r <= 0x2fa1f
 }
 
-// A precompiled character map is SentencePiece's table of replacements (NFKC
-// and a few more): the length of a trie in bytes, the trie, then the
-// replacements, each ended by a zero byte. The trie is a double array of uint32
-// units. In a unit, bit 31 and the low byte are the label, bit 8 says that a
-// value follows, and the bits from 10 on are the offset to the children, times
-// 256 if bit 9 is set. A unit with a value holds where the replacement begins.
-// https://github.com/s-yata/darts-clone
-
-// charsmap replaces characters. It comes from a file, so every index is checked.
-type charsmap struct {
-	units []uint32
-	texts string
+// nmtNFKC does what the precompiled character map of nearly every SentencePiece model does, whose
+// rules are named nmt_nfkc: control characters are removed, white space and characters of no width
+// become spaces, and NFKC follows. The map in the file is not read.
+// https://github.com/google/sentencepiece/blob/master/doc/normalization.md
+func nmtNFKC(s string) string {
+	return norm.NFKC.String(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r), r >= '\u200b' && r <= '\u200f', r == '\u2581', r == '\ufeff', r == utf8.RuneError:
+			return ' '
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, s))
 }
-
-// longestCluster is the length in bytes from which a letter with its marks is
-// looked up rune by rune instead of as one.
-const longestCluster = 6
-
-// The joiners belong to the letter before them.
-const (
-	nonJoiner = '\u200c'
-	joiner    = '\u200d'
-)
-
-// readCharsmap reads a precompiled character map in base64.
-func readCharsmap(encoded string) (normalizer, error) {
-	data, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		return nil, fmt.Errorf("the precompiled character map: %w", err)
-	}
-	if len(data) < 4 {
-		return nil, errors.New("the precompiled character map is empty")
-	}
-	n := le.Uint32(data)
-	data = data[4:]
-	if n%4 != 0 || int64(n) > int64(len(data)) {
-		return nil, errors.New("the precompiled character map is cut off")
-	}
-	c := &charsmap{units: make([]uint32, n/4), texts: string(data[n:])}
-	_, err = binary.Decode(data, le, c.units)
-	return c.normalize, err
-}
-
-// normalize replaces each letter with its marks, or else each rune, that is in
-// the map.
-func (c *charsmap) normalize(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	for len(s) > 0 {
-		cluster := clusterOf(s)
-		s = s[len(cluster):]
-		if len(cluster) < longestCluster {
-			if text, ok := c.lookUp(cluster); ok {
-				b.WriteString(text)
-				continue
-			}
-		}
-		for _, r := range cluster {
-			if text, ok := c.lookUp(string(r)); ok {
-				b.WriteString(text)
-			} else {
-				b.WriteRune(r)
-			}
-		}
-	}
-	return b.String()
-}
-
-// clusterOf returns the first rune of s with the marks that follow it, which is
-// a grapheme cluster in most scripts.
-func clusterOf(s string) string {
-	first, n := utf8.DecodeRuneInString(s)
-	if first == '\r' && strings.HasPrefix(s[n:], "\n") {
-		return s[:2]
-	}
-	for n < len(s) && !unicode.Is(unicode.C, first) {
-		r, m := utf8.DecodeRuneInString(s[n:])
-		if !unicode.Is(unicode.M, r) && r != joiner && r != nonJoiner {
-			break
-		}
-		n += m
-	}
-	return s[:n]
-}
-
-// lookUp returns the replacement of the shortest prefix of key that is in the
-// map. The Hugging Face tokenizers use it for a whole cluster.
-func (c *charsmap) lookUp(key string) (string, bool) {
-	if len(c.units) == 0 {
-		return "", false
-	}
-	at := offsetOf(c.units[0])
-	for i := range len(key) {
-		if at ^= uint32(key[i]); at >= uint32(len(c.units)) {
-			return "", false
-		}
-		unit := c.units[at]
-		if unit&(1<<31|0xff) != uint32(key[i]) {
-			return "", false
-		}
-		at ^= offsetOf(unit)
-		if unit>>8&1 == 0 {
-			continue
-		}
-		if at >= uint32(len(c.units)) {
-			return "", false
-		}
-		begin := c.units[at] &^ (1 << 31)
-		if begin > uint32(len(c.texts)) {
-			return "", false
-		}
-		text, _, _ := strings.Cut(c.texts[begin:], "\x00")
-		return text, true
-	}
-	return "", false
-}
-
-func offsetOf(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -30,68 +28,72 @@ const (
 	searchInterval = 3 * time.Minute
 )
 
-type ollama struct {
-	service
-	client *api.Client
-}
+// ollama calls the API of Ollama.
+// https://github.com/ollama/ollama/blob/main/docs/api.md
+type ollama struct{ service }
 
 var _ backend = (*ollama)(nil)
+
+// newOllama returns the client of a model, "" for none yet.
+func newOllama(model string, o Options) (*ollama, error) {
+	base, err := baseURL(cmp.Or(o.OllamaURL, defaultOllama), ollamaPort)
+	if err != nil {
+		return nil, err
+	}
+	b := &ollama{service{
+		base:  base,
+		http:  httpClient(o),
+		name:  "Ollama at " + origin(base),
+		start: "start it with `ollama serve`",
+		login: "a proxy in front of Ollama asks for credentials; check the address",
+	}}
+	b.setModel(model)
+	return b, nil
+}
+
+func (b *ollama) setModel(model string) {
+	b.model = strings.TrimSuffix(model, ":latest") // the default tag
+	b.fetch = "fetch it with `ollama pull " + b.model + "`"
+}
+
+func (b *ollama) embedder(o Options, close func() error) *embedder {
+	return newEmbedder("ollama:"+b.model, b.model, b, o, close)
+}
 
 // openOllama returns the embedder of a model. Ollama starts to load the model in
 // the background, so that State is soon right and the first query does not wait
 // for the disk.
 func openOllama(model string, o Options) (robotmem.Embedder, error) {
-	client, base, hc, err := ollamaClient(o)
+	b, err := newOllama(model, o)
 	if err != nil {
 		return nil, err
 	}
-	e := newOllama(client, base, model, o)
 	ctx, cancel := context.WithCancel(context.Background())
 	var background sync.WaitGroup
+	e := b.embedder(o, func() error {
+		cancel()
+		background.Wait()
+		b.http.CloseIdleConnections()
+		return nil
+	})
 	background.Go(func() {
 		// Without texts. A failure shows in State and in the next call of Embed.
 		_, _ = e.request(ctx, robotmem.ForMemory, loadTimeout, []string{})
 	})
-	e.close = func() error {
-		cancel()
-		background.Wait()
-		hc.CloseIdleConnections()
-		return nil
-	}
 	return e, nil
 }
 
-func ollamaClient(o Options) (*api.Client, *url.URL, *http.Client, error) {
-	base, err := baseURL(cmp.Or(o.OllamaURL, defaultOllama), ollamaPort)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	hc := httpClient(o)
-	return api.NewClient(base, hc), base, hc, nil
-}
-
-// newOllama returns the embedder of a model. Its Close does nothing.
-func newOllama(client *api.Client, base *url.URL, model string, o Options) *embedder {
-	model = strings.TrimSuffix(model, ":latest") // the default tag
-	b := &ollama{
-		service: service{
-			name:  "Ollama at " + origin(base),
-			model: model,
-			start: "start it with `ollama serve`",
-			login: "a proxy in front of Ollama asks for credentials; check the address",
-			fetch: "fetch it with `ollama pull " + model + "`",
-		},
-		client: client,
-	}
-	return newEmbedder("ollama:"+model, model, b, o, func() error { return nil })
-}
-
 func (b *ollama) embed(ctx context.Context, texts []string) ([][]float32, error) {
-	res, err := b.client.Embed(ctx, &api.EmbedRequest{Model: b.model, Input: texts, KeepAlive: &api.Duration{Duration: keepLoaded}})
-	if err != nil {
+	var answer struct{ Embeddings []numbers }
+	request := &api.EmbedRequest{Model: b.model, Input: texts, KeepAlive: &api.Duration{Duration: keepLoaded}}
+	if err := b.call(ctx, "api/embed", request, &answer); err != nil {
 		return nil, err
 	}
-	return res.Embeddings, nil
+	vectors := make([][]float32, len(answer.Embeddings))
+	for i, v := range answer.Embeddings {
+		vectors[i] = v
+	}
+	return vectors, nil
 }
 
 // preferred are the models that auto looks for first, the best first: small and
@@ -106,9 +108,7 @@ var preferred = []string{
 // is used at least searchInterval after the last search.
 type auto struct {
 	options Options
-	client  *api.Client
-	base    *url.URL
-	http    *http.Client
+	ollama  *ollama // of no model
 
 	mu       sync.Mutex // guards the fields below except searches
 	found    *embedder
@@ -124,11 +124,11 @@ var (
 )
 
 func openAuto(o Options) (robotmem.Embedder, error) {
-	client, base, hc, err := ollamaClient(o)
+	b, err := newOllama("", o)
 	if err != nil {
 		return nil, err
 	}
-	a := &auto{options: o, client: client, base: base, http: hc}
+	a := &auto{options: o, ollama: b}
 	a.model()
 	if o.Models != "" && len((Models{o.Models, o.Runtimes}).List()) > 0 {
 		a.searches.Wait() // a model is there, and the first recall may be the only one
@@ -150,8 +150,7 @@ func (a *auto) Embed(ctx context.Context, purpose robotmem.Purpose, texts []stri
 	if e := a.model(); e != nil {
 		return e.Embed(ctx, purpose, texts)
 	}
-	s := service{name: "Ollama at " + origin(a.base)}
-	return nil, s.fail(robotmem.Unavailable, "was not found or has no embedding model; start it with `ollama serve` and fetch a model with `ollama pull %s`", preferred[0])
+	return nil, a.ollama.fail(robotmem.Unavailable, "was not found or has no embedding model; start it with `ollama serve` and fetch a model with `ollama pull %s`", preferred[0])
 }
 
 // Close ends the search and waits for it.
@@ -163,7 +162,7 @@ func (a *auto) Close() error {
 	}
 	a.mu.Unlock()
 	a.searches.Wait()
-	a.http.CloseIdleConnections()
+	a.ollama.http.CloseIdleConnections()
 	if a.found != nil {
 		return a.found.Close()
 	}
@@ -181,18 +180,24 @@ func (a *auto) model() *embedder {
 		a.stop, a.next = stop, now.Add(searchInterval)
 		a.searches.Go(func() {
 			defer stop()
-			a.search(ctx)
+			found := a.search(ctx)
+			a.mu.Lock()
+			a.found, a.stop = found, nil
+			a.mu.Unlock()
 		})
 	}
 	return a.found
 }
 
-func (a *auto) search(ctx context.Context) {
-	var found *embedder
-	if list, err := a.client.List(ctx); err != nil {
-		a.options.Logger.Debug("found no Ollama", "address", origin(a.base))
+// search returns the embedder of the best model that is there now, nil without one.
+func (a *auto) search(ctx context.Context) (found *embedder) {
+	var list api.ListResponse
+	if err := a.ollama.call(ctx, "api/tags", nil, &list); err != nil {
+		a.options.Logger.Debug("found no Ollama", "address", origin(a.ollama.base))
 	} else if name := choose(list.Models); name != "" {
-		found = newOllama(a.client, a.base, name, a.options)
+		b := &ollama{a.ollama.service}
+		b.setModel(name)
+		found = b.embedder(a.options, func() error { return nil })
 	}
 	if found == nil && a.options.Models != "" {
 		found = Models{a.options.Models, a.options.Runtimes}.newest(a.options)
@@ -200,9 +205,7 @@ func (a *auto) search(ctx context.Context) {
 	if found != nil {
 		a.options.Logger.Info("found an embedding model", "embedder", found.model)
 	}
-	a.mu.Lock()
-	a.found, a.stop = found, nil
-	a.mu.Unlock()
+	return found
 }
 
 // choose returns the name of the best embedding model, "" if there is none.

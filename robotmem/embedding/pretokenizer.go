@@ -8,15 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// preTokenizer splits a text into words. first says that text is the beginning
-// of the whole text.
-type preTokenizer func(text string, first bool) []string
+// preTokenizer splits a text into words.
+type preTokenizer func(text string) []string
 
 // readPreTokenizer returns the pre-tokenizer that c describes. With nil, the text
 // is one word.
 func readPreTokenizer(c *component) (preTokenizer, error) {
 	if c == nil {
-		return func(text string, _ bool) []string { return []string{text} }, nil
+		return preTokenizers(nil)
 	}
 	switch c.Type {
 	case "Sequence":
@@ -42,29 +41,30 @@ func readPreTokenizer(c *component) (preTokenizer, error) {
 			return others
 		}), nil
 	case "WhitespaceSplit":
-		return func(text string, _ bool) []string { return strings.Fields(text) }, nil
+		return func(text string) []string { return strings.Fields(text) }, nil
 	case "Metaspace":
 		return metaspace(c)
 	}
 	return nil, fmt.Errorf("the pre-tokenizer %q is not supported", c.Type)
 }
 
+// preTokenizers returns the pre-tokenizer that splits the words of each by the next.
 func preTokenizers(list []component) (preTokenizer, error) {
-	steps, err := readAll(list, readPreTokenizer)
-	if err != nil {
-		return nil, err
-	}
-	return func(text string, first bool) []string {
-		words := []string{text}
-		for _, step := range steps {
-			var finer []string
-			for i, word := range words {
-				finer = append(finer, step(word, first && i == 0)...)
-			}
-			words = finer
+	all := func(text string) []string { return []string{text} }
+	for i := range list {
+		step, err := readPreTokenizer(&list[i])
+		if err != nil {
+			return nil, err
 		}
-		return words
-	}, nil
+		before := all
+		all = func(text string) (words []string) {
+			for _, word := range before(text) {
+				words = append(words, step(word)...)
+			}
+			return words
+		}
+	}
+	return all, nil
 }
 
 // class says how a rune is split from its neighbours.
@@ -79,7 +79,7 @@ const (
 
 // byClass splits a text where the class of its runes changes.
 func byClass(classOf func(rune) class) preTokenizer {
-	return func(text string, _ bool) []string {
+	return func(text string) []string {
 		var words []string
 		begin, current := 0, blank
 		for i, r := range text {
@@ -99,20 +99,16 @@ func byClass(classOf func(rune) class) preTokenizer {
 	}
 }
 
-// metaspace replaces each space by a visible sign, with which a word begins.
+// metaspace replaces each space by a visible sign, with which every word begins.
 func metaspace(c *component) (preTokenizer, error) {
 	sign := cmp.Or(c.Replacement, "▁")
-	scheme := cmp.Or(c.PrependScheme, "always")
-	if c.PrependScheme == "" && c.AddPrefixSpace != nil && !*c.AddPrefixSpace {
-		scheme = "never" // files from before prepend_scheme
-	}
-	if scheme != "always" && scheme != "first" && scheme != "never" {
-		return nil, fmt.Errorf("the pre-tokenizer %q with the prepend_scheme %q is not supported", c.Type, scheme)
+	if cmp.Or(c.PrependScheme, "always") != "always" || c.AddPrefixSpace != nil && !*c.AddPrefixSpace {
+		return nil, fmt.Errorf("the pre-tokenizer %q is supported only with the prepend_scheme always", c.Type)
 	}
 	whole := c.Split != nil && !*c.Split
-	return func(text string, first bool) []string {
+	return func(text string) []string {
 		text = strings.ReplaceAll(text, " ", sign)
-		if !strings.HasPrefix(text, sign) && (scheme == "always" || scheme == "first" && first) {
+		if text != "" && !strings.HasPrefix(text, sign) {
 			text = sign + text
 		}
 		if whole {
@@ -143,5 +139,5 @@ func isPunctuation(r rune) bool {
 // isWord is \w of a Unicode regular expression (UTS #18, annex C).
 func isWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.Is(unicode.M, r) || unicode.Is(unicode.Nd, r) || unicode.Is(unicode.Nl, r) ||
-		unicode.Is(unicode.Pc, r) || unicode.Is(unicode.Other_Alphabetic, r) || r == nonJoiner || r == joiner
+		unicode.Is(unicode.Pc, r) || unicode.Is(unicode.Other_Alphabetic, r) || r == '\u200c' || r == '\u200d'
 }

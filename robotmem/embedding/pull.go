@@ -33,7 +33,7 @@ type Hub struct {
 	URL      string                  // https://huggingface.co if empty
 	Token    string                  // is sent to the host of URL, and to no host that it redirects to
 	Progress func(done, total int64) // is called with the bytes that are there and all, unless it is nil
-	Timeout  time.Duration           // of a request, 1 min if zero; another one continues the file
+	Timeout  time.Duration           // for the beginning of an answer, 1 min if zero
 }
 
 const (
@@ -90,9 +90,10 @@ func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error)
 	if err != nil {
 		return nil, pullError(robotmem.Invalid, "the address of the hub, HF_ENDPOINT, is not an http:// or https:// URL")
 	}
-	// transport ends an answer after maxAnswer bytes; a file goes on with another request.
-	p := &pull{Hub: hub, base: base, name: name, http: http.Client{Transport: transport{http.DefaultTransport}}}
-	p.http.Timeout, p.http.CheckRedirect = cmp.Or(hub.Timeout, time.Minute), p.redirect
+	p := &pull{Hub: hub, base: base, name: name}
+	p.http.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, ResponseHeaderTimeout: cmp.Or(hub.Timeout, time.Minute)}
+	p.http.CheckRedirect = p.redirect
+	defer p.http.CloseIdleConnections()
 	kind, files, err := p.choose(ctx, m, cmp.Or(revision, "main"))
 	if err == nil && kind == "" { // it is installed
 		return m.Get(name)
@@ -166,7 +167,7 @@ func (p *pull) choose(ctx context.Context, m Models, revision string) (kind stri
 	}
 	address := "/api/models/" + p.name + "/revision/" + url.PathEscape(revision) + "?blobs=true"
 	err = p.get(ctx, address, 0, func(res *http.Response) error {
-		data, err := io.ReadAll(res.Body)
+		data, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 		if err == nil && (json.Unmarshal(data, &model) != nil || !digests.MatchString(model.SHA)) {
 			err = pullError(robotmem.Unavailable, "%s answered %q and not what a hub tells of a model; check HF_ENDPOINT, or log in to the network if it asks for it", origin(p.base), res.Header.Get("Content-Type"))
 		}
@@ -216,12 +217,15 @@ func (p *pull) fetch(ctx context.Context, f *hubFile) error {
 	defer part.Close()
 	have, err := part.Seek(0, io.SeekEnd)
 	p.done += have
-	for err == nil && have < f.Size {
-		before := have
-		err = p.get(ctx, "/"+p.name+"/resolve/"+p.commit+"/"+f.Name, have, func(res *http.Response) error { return p.download(res, f, part, &have) })
-		if have > before && ctx.Err() == nil {
-			err = nil // a connection that broke is continued
-		}
+	if err == nil && have < f.Size {
+		err = p.get(ctx, "/"+p.name+"/resolve/"+p.commit+"/"+f.Name, have, func(res *http.Response) error {
+			if res.StatusCode != http.StatusPartialContent { // it is all of the file
+				p.done -= have
+				have = 0
+			}
+			_, err := io.Copy(io.MultiWriter(io.NewOffsetWriter(part, have), p), io.LimitReader(res.Body, f.Size-have))
+			return err
+		})
 	}
 	var sum hash.Hash = sha256.New()
 	if len(f.digest) == 2*sha1.Size {
@@ -232,25 +236,9 @@ func (p *pull) fetch(ctx context.Context, f *hubFile) error {
 		_, err = io.Copy(sum, io.NewSectionReader(part, 0, f.Size+1))
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); err == nil && got != f.digest {
-		err = cmp.Or[error](part.Truncate(0), pullError(robotmem.Unavailable, "%s of %s has the hash %s where the hub states %s; pull again, or use another HF_ENDPOINT", f.Name, p.name, got, f.digest))
+		err = cmp.Or[error](part.Truncate(0), pullError(robotmem.Unavailable, "%s of %s has the hash %s where the hub states %s; pull again, log in to the network if it asks for it, or use another HF_ENDPOINT", f.Name, p.name, got, f.digest))
 	}
 	return errors.Join(err, part.Sync())
-}
-
-// download appends an answer to a file of which have bytes are there.
-func (p *pull) download(res *http.Response, f *hubFile, part *os.File, have *int64) error {
-	if !strings.HasPrefix(res.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", *have)) { // it is all of the file
-		p.done -= *have
-		*have = 0
-	}
-	if n := res.ContentLength; n >= 0 && *have+n != f.Size {
-		return pullError(robotmem.Unavailable, "%s sends %d bytes of %q for %s of %s, which has %d; log in to the network if it asks for it, or use another HF_ENDPOINT", origin(res.Request.URL), n, res.Header.Get("Content-Type"), f.Name, p.name, f.Size)
-	}
-	n, err := io.Copy(io.MultiWriter(io.NewOffsetWriter(part, *have), p), io.LimitReader(res.Body, f.Size-*have))
-	if *have += n; err == nil && *have < f.Size {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // Write counts bytes that were fetched.
@@ -278,7 +266,9 @@ func (p *pull) get(ctx context.Context, path string, from int64, read func(*http
 	res, err := p.http.Do(req)
 	if err == nil {
 		defer res.Body.Close()
-		err = read(res)
+		if err = statusOf(res); err == nil {
+			err = read(res)
+		}
 	}
 	if err != nil && ctx.Err() != nil {
 		return pullError(robotmem.Unavailable, "interrupted; what was fetched is kept, pull again to go on")
@@ -295,15 +285,11 @@ func (p *pull) explain(err error) error {
 		return err
 	case errors.As(err, &final):
 		return final
-	case errors.Is(err, context.DeadlineExceeded):
-		err = &timeoutError{p.http.Timeout}
 	case !errors.As(err, &status):
 	case status.code == http.StatusUnauthorized, status.code == http.StatusForbidden:
 		kind, next = robotmem.Forbidden, fmt.Sprintf("check the name, and if the model is gated or private, accept its terms at %s/%s and set HF_TOKEN to a valid token of that account", origin(p.base), p.name)
 	case status.code == http.StatusNotFound:
 		kind, next = robotmem.NotFound, "check the name, and the revision behind @"
-	default:
-		next = fmt.Sprintf("pull again after %.0f s: what was fetched is kept", max(retryAfter(err, time.Now()), time.Minute).Seconds())
 	}
 	if errors.As(err, &broken) {
 		err = broken.Err // without the address, which can hold a signature

@@ -133,8 +133,8 @@ func TestRealOllama(t *testing.T) {
 
 	t.Run("a blank text", func(t *testing.T) {
 		_, err := e.Embed(t.Context(), robotmem.ForMemory, []string{"door", " \n"})
-		if !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "texts[1]") {
-			t.Errorf("got %v, want Invalid that names texts[1]", err)
+		if !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "texts: one") {
+			t.Errorf("got %v, want Invalid that names the texts", err)
 		}
 	})
 
@@ -178,7 +178,7 @@ func TestRealOllama(t *testing.T) {
 	})
 }
 
-// waitForModel waits until auto has found a model and returns its name.
+// waitForModel returns the model of an embedder once it has found one.
 func waitForModel(t testing.TB, e robotmem.Embedder) string {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {

@@ -2,7 +2,6 @@ package embedding
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,12 +27,63 @@ const (
 	maxQuoted  = 200
 )
 
+// service is a service over HTTP that computes vectors.
+type service struct {
+	base *url.URL
+	http *http.Client
+	key  string // sent as a bearer token and replaced in every text, "" without one
+
+	// For the texts of errors.
+	name  string // "Ollama at http://127.0.0.1:11434"
+	model string
+	start string // what to do when nothing answers
+	login string // what to do when it refuses the credentials
+	fetch string // what to do when it does not have the model
+}
+
+// call posts a request in JSON, or gets the path if request is nil, and decodes the answer.
+func (s *service) call(ctx context.Context, path string, request, answer any) error {
+	method, body := http.MethodGet, []byte(nil)
+	if request != nil {
+		method = http.MethodPost
+		body, _ = json.Marshal(request) // texts and numbers
+	}
+	req, err := http.NewRequestWithContext(ctx, method, s.base.JoinPath(path).String(), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	if s.key != "" {
+		req.Header.Set("Authorization", "Bearer "+s.key)
+	}
+	res, err := s.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if err := statusOf(res); err != nil {
+		return err
+	}
+	return json.NewDecoder(http.MaxBytesReader(nil, res.Body, maxAnswer)).Decode(answer)
+}
+
+// numbers are a vector. Encoders write NaN as null, and a decoder would read it as 0.
+type numbers []float32
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *numbers) UnmarshalJSON(data []byte) error {
+	if bytes.Contains(data, []byte("null")) {
+		return &badAnswer{"answered null instead of a number"}
+	}
+	return json.Unmarshal(data, (*[]float32)(n))
+}
+
 // statusError is an answer with a status from 400 on.
 type statusError struct {
-	code       int
-	status     string // "404 Not Found"
-	message    string // from the service, in one line
-	retryAfter string // the header
+	code    int
+	status  string // "404 Not Found"
+	message string // from the service, in one line
 }
 
 func (e *statusError) Error() string {
@@ -43,88 +93,27 @@ func (e *statusError) Error() string {
 	return e.status + ": " + e.message
 }
 
-// redirectError is a redirect that was not followed.
-type redirectError struct{ to string }
+var errorMessage = regexp.MustCompile(`"(?:error|message)":\s*("(?:[^"\\]|\\.)*")`)
 
-func (e *redirectError) Error() string { return "redirects to " + e.to }
-
-// transport limits the size of answers and turns a status from 400 on into a
-// statusError. It does so here because Ollama's client drops the header
-// Retry-After.
-type transport struct{ next http.RoundTripper }
-
-// RoundTrip implements http.RoundTripper.
-func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := t.next.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
+// statusOf returns the statusError of an answer, or nil. The message is the text in
+// {"error":"…"}, {"error":{"message":"…"}} or {"message":"…"}, or a body of another form.
+func statusOf(res *http.Response) error {
 	if res.StatusCode < http.StatusBadRequest {
-		res.Body = http.MaxBytesReader(nil, res.Body, maxAnswer)
-		return res, nil
+		return nil
 	}
-	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxMessage))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return nil, &statusError{res.StatusCode, res.Status, messageOf(body), res.Header.Get("Retry-After")}
-}
-
-// CloseIdleConnections lets http.Client.CloseIdleConnections reach the next
-// transport.
-func (t transport) CloseIdleConnections() {
-	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
-}
-
-// nullsRefused refuses an answer with null among its numbers. Encoders write NaN
-// as null, and a decoder would read it as 0.
-type nullsRefused struct{ transport }
-
-var nullNumber = regexp.MustCompile(`[\[,]\s*null`)
-
-// RoundTrip implements http.RoundTripper.
-func (t nullsRefused) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := t.transport.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		return nil, err
-	}
-	if bytes.Contains(body, []byte("null")) && nullNumber.Match(body) {
-		return nil, &badAnswer{"answered null instead of a number"}
-	}
-	res.Body = io.NopCloser(bytes.NewReader(body))
-	return res, nil
-}
-
-// messageOf returns the text in {"error":"…"}, {"error":{"message":"…"}} or
-// {"message":"…"}, and a body of another form unchanged.
-func messageOf(body []byte) string {
 	text := string(body)
-	var p struct {
-		Error   json.RawMessage
-		Message string
-	}
-	var inner struct{ Message string }
-	if json.Unmarshal(body, &p) == nil {
-		text = p.Message
-		if s := ""; json.Unmarshal(p.Error, &s) == nil {
-			text = s
-		} else if json.Unmarshal(p.Error, &inner) == nil {
-			text = inner.Message
-		}
+	if m := errorMessage.FindSubmatch(body); m != nil {
+		_ = json.Unmarshal(m[1], &text) // else the body is shown
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > maxQuoted {
 		text = strings.ToValidUTF8(text[:maxQuoted], "") + "…"
 	}
-	return text
+	return &statusError{res.StatusCode, res.Status, text}
 }
 
 // httpClient returns a client that follows no redirect to another host. The texts
@@ -137,11 +126,10 @@ func httpClient(o Options) *http.Client {
 	if o.HTTPClient != nil {
 		c = *o.HTTPClient
 	}
-	c.Transport = nullsRefused{transport{cmp.Or(c.Transport, http.DefaultTransport)}}
 	c.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		from := via[0].URL
 		if req.URL.Host != from.Host || from.Scheme == "https" && req.URL.Scheme != "https" || len(via) >= 5 {
-			return &redirectError{origin(req.URL)}
+			return &badAnswer{"redirects to " + origin(req.URL) + ", which is not followed"}
 		}
 		return nil
 	}
@@ -175,29 +163,16 @@ func baseURL(raw, defaultPort string) (*url.URL, error) {
 // credentials, path or query.
 func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
-// service describes an embedding service for the texts of errors.
-type service struct {
-	name   string // "Ollama at http://127.0.0.1:11434"
-	model  string
-	start  string // what to do when nothing answers
-	login  string // what to do when it refuses the credentials
-	fetch  string // what to do when it does not have the model
-	secret string // is replaced in every text, "" without one
-}
-
 // explain returns what an error of a request means: its kind, what failed, and
 // what to do.
 func (s *service) explain(err error) *robotmem.Error {
-	status, redirect, bad := (*statusError)(nil), (*redirectError)(nil), (*badAnswer)(nil)
-	dial, slow := (*net.OpError)(nil), (*timeoutError)(nil)
-	tooLong := (*http.MaxBytesError)(nil)
+	status, bad, slow := (*statusError)(nil), (*badAnswer)(nil), (*timeoutError)(nil)
+	dial, tooLong, broken := (*net.OpError)(nil), (*http.MaxBytesError)(nil), (*url.Error)(nil)
 	switch {
 	case errors.As(err, &status):
 		return s.explainStatus(status)
-	case errors.As(err, &redirect):
-		return s.fail(robotmem.Unavailable, "%s, which is not followed; set the address to the service itself", redirect)
 	case errors.As(err, &bad):
-		return s.fail(robotmem.Unavailable, "%s; if the model %s was replaced, restart robotmem, otherwise see the log of the service", bad, s.model)
+		return s.fail(robotmem.Unavailable, "%s; check the address and the log of the service, and restart robotmem if the model %s was replaced", bad, s.model)
 	case errors.As(err, &slow):
 		return s.fail(robotmem.Unavailable, "gave %s; use a smaller model, or see the log of the service", slow)
 	case errors.As(err, &tooLong):
@@ -206,44 +181,33 @@ func (s *service) explain(err error) *robotmem.Error {
 		return s.fail(robotmem.Unavailable, "gave no answer before the deadline of the call")
 	case errors.As(err, &dial) && dial.Op == "dial":
 		return s.fail(robotmem.Unavailable, "cannot be reached (%s); %s", dial.Err, s.start)
-	}
-	if u := (*url.Error)(nil); errors.As(err, &u) {
-		return s.fail(robotmem.Unavailable, "broke the connection: %s; %s", u.Err, s.start)
+	case errors.As(err, &broken):
+		return s.fail(robotmem.Unavailable, "broke the connection: %s; %s", broken.Err, s.start)
 	}
 	return s.fail(robotmem.Unavailable, "gave an answer that cannot be read (%s); check the address", err)
 }
 
 func (s *service) explainStatus(e *statusError) *robotmem.Error {
 	message := strings.ToLower(e.message)
-	noModel := strings.Contains(message, "model") && (strings.Contains(message, "not found") || strings.Contains(message, "not exist"))
-	switch e.code {
-	case http.StatusUnauthorized, http.StatusForbidden:
+	switch {
+	case e.code == http.StatusUnauthorized, e.code == http.StatusForbidden:
 		return s.fail(robotmem.Forbidden, "answered %s; %s", e.status, s.login)
-	case http.StatusNotFound:
-		if !noModel {
-			return s.fail(robotmem.NotFound, "answered %s; check the address", e)
-		}
+	case strings.Contains(message, "model") && (strings.Contains(message, "not found") || strings.Contains(message, "not exist")):
 		return s.fail(robotmem.NotFound, "has no model %s; %s", s.model, s.fetch)
-	case http.StatusTooManyRequests:
-		return s.fail(robotmem.Unavailable, "answered %s; robotmem will ask again later", e)
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusNotImplemented:
-		if noModel {
-			return s.fail(robotmem.NotFound, "has no model %s; %s", s.model, s.fetch)
-		}
-		if strings.Contains(message, "not support embed") {
-			return s.fail(robotmem.NotFound, "says that the model %s makes no embeddings; use one that does, such as nomic-embed-text", s.model)
-		}
-		if e.code != http.StatusNotImplemented {
-			return s.fail(robotmem.Invalid, "refused a text (%s); shorten it", e)
-		}
+	case strings.Contains(message, "not support embed"):
+		return s.fail(robotmem.NotFound, "says that the model %s makes no embeddings; use one that does, such as nomic-embed-text", s.model)
+	case e.code == http.StatusNotFound:
+		return s.fail(robotmem.NotFound, "answered %s; check the address", e)
+	case e.code == http.StatusBadRequest, e.code == http.StatusRequestEntityTooLarge, e.code == http.StatusUnprocessableEntity:
+		return s.fail(robotmem.Invalid, "refused a text (%s); shorten it", e)
 	}
 	return s.fail(robotmem.Unavailable, "answered %s; see the log of the service", e)
 }
 
 func (s *service) fail(kind robotmem.Kind, format string, args ...any) *robotmem.Error {
 	text := s.name + " " + fmt.Sprintf(format, args...)
-	if s.secret != "" {
-		text = strings.ReplaceAll(text, s.secret, "…")
+	if s.key != "" {
+		text = strings.ReplaceAll(text, s.key, "…")
 	}
 	return &robotmem.Error{Kind: kind, Err: errors.New(text)}
 }

@@ -123,7 +123,7 @@ func TestBlankTextsAreRefused(t *testing.T) {
 		texts := []string{"a", "b", "c", "d"}
 		texts[i] = blank
 		_, err := e.Embed(t.Context(), robotmem.ForMemory, texts)
-		if want := fmt.Sprintf("texts[%d]", i); !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), want) {
+		if want := "texts: one is blank"; !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want Invalid that names %s", blank, err, want)
 		}
 	}

@@ -1,8 +1,6 @@
 package embedding
 
 import (
-	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -12,27 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// testCharsmap is the character map that SentencePiece makes of the rules
-// ﬁ → fi, Ａ → A, e with an acute accent after it → é, ㎒ → MHz, and nothing for
-// a soft hyphen. It has only the units that a look-up can reach.
-func testCharsmap() string {
-	units := make([]uint32, 256)
-	for at, unit := range map[int]uint32{
-		0: 102400, 1: 212069, 2: 131276, 3: 7553, 4: 2147483658, 5: 3501, 6: 2147483648, 7: 160910, 8: 1426,
-		9: 2147483651, 10: 131244, 11: 7553, 12: 2147483655, 13: 3489, 14: 2147483649, 26: 186556, 135: 14563,
-		139: 46319, 166: 14530,
-	} {
-		units[at] = unit
-	}
-	data := binary.LittleEndian.AppendUint32(nil, uint32(4*len(units)))
-	for _, u := range units {
-		data = binary.LittleEndian.AppendUint32(data, u)
-	}
-	return base64.StdEncoding.EncodeToString(append(data, "\x00A\x00MHz\x00fi\x00é\x00"...))
-}
-
 func TestNormalizers(t *testing.T) {
-	charsmap := `{"type": "Precompiled", "precompiled_charsmap": "` + testCharsmap() + `"}`
 	for _, test := range []struct{ name, json, text, want string }{
 		{"none", `null`, " Ab ", " Ab "},
 		{"lower", `{"type": "Lowercase"}`, "ÄB İ", "äb i\u0307"},
@@ -47,13 +25,7 @@ func TestNormalizers(t *testing.T) {
 		{"BERT", `{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null, "lowercase": true}`, "Él\tgeht\u0001 湿か\u00a0x\u200b", "el geht  湿 か x"},
 		{"BERT with capitals", `{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": false, "strip_accents": null, "lowercase": false}`, "Él 湿", "Él 湿"},
 		{"BERT with accents", `{"type": "BertNormalizer", "clean_text": false, "handle_chinese_chars": false, "strip_accents": false, "lowercase": true}`, "Él\u0001", "él\u0001"},
-		{"a map", charsmap, "ﬁne Ａ", "fine A"},
-		{"a map of clusters", charsmap, "cafe\u0301 e", "café e"},
-		{"a map to nothing", charsmap, "soft\u00adhyphen", "softhyphen"},
-		{"a map to more", charsmap, "9 ㎒ 湿", "9 MHz 湿"},
-		{"a map and more marks", charsmap, "ﬁ\u0301e\u0301\u0302", "fié"},
-		{"a map and too many marks", charsmap, "e\u0301\u0302\u0303", "e\u0301\u0302\u0303"},
-		{"a mark after a control character", charsmap, "A\n\u0301", "A\n\u0301"},
+		{"a map", `{"type": "Precompiled", "precompiled_charsmap": "ALQC"}`, "ﬁne\tＡ ㎒\u200bcafe\u0301\u0001", "fine A MHz café"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var c *component
@@ -71,28 +43,6 @@ func TestNormalizers(t *testing.T) {
 	}
 }
 
-// A damaged map may give other texts, but never a panic.
-func TestCharsmapThatIsDamaged(t *testing.T) {
-	data, err := base64.StdEncoding.DecodeString(testCharsmap())
-	if err != nil {
-		t.Fatal(err)
-	}
-	const text = "ﬁne cafe\u0301 Ａ ㎒"
-	for i := 4; i < len(data); i++ { // behind the length
-		for bit := range 8 {
-			damaged := bytes.Clone(data)
-			damaged[i] ^= 1 << bit
-			normalize, err := readCharsmap(base64.StdEncoding.EncodeToString(damaged))
-			if err != nil {
-				t.Fatalf("byte %d: %v", i, err)
-			}
-			if got := normalize(text); !strings.Contains(got, "n") {
-				t.Errorf("byte %d: got %q, which lost a letter that is not in the map", i, got)
-			}
-		}
-	}
-}
-
 func TestPreTokenizers(t *testing.T) {
 	for _, test := range []struct{ name, json, text, want string }{
 		{"none", `null`, "a b", "a b"},
@@ -102,9 +52,7 @@ func TestPreTokenizers(t *testing.T) {
 		{"Sequence", `{"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "BertPreTokenizer"}]}`, "a. b-", "a|.|b|-"},
 		{"Metaspace", `{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true}`, "a b  c", "▁a|▁b|▁|▁c"},
 		{"Metaspace once", `{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}`, " a", "▁a"},
-		{"Metaspace never", `{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never"}`, "a b", "a|▁b"},
-		{"Metaspace first", `{"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"}]}`, "a b", "▁a|b"},
-		{"Metaspace of old", `{"type": "Metaspace", "replacement": "_", "add_prefix_space": false}`, "a b", "a|_b"},
+		{"Metaspace of words", `{"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "Metaspace", "replacement": "_", "add_prefix_space": true}]}`, "a b", "_a|_b"},
 		{"Metaspace whole", `{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": false}`, "a b", "▁a▁b"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -116,7 +64,7 @@ func TestPreTokenizers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(split(test.text, true), "|"); got != test.want {
+			if got := strings.Join(split(test.text), "|"); got != test.want {
 				t.Errorf("%q: got %q, want %q", test.text, got, test.want)
 			}
 		})
@@ -124,7 +72,7 @@ func TestPreTokenizers(t *testing.T) {
 }
 
 const unigramJSON = `{
-	"added_tokens": [{"id": 9, "content": "<go>", "normalized": false}],
+	"added_tokens": [{"id": 0, "content": "<unk>", "special": true}, {"id": 9, "content": "<mask>", "special": true}],
 	"pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"},
 	"model": {"type": "Unigram", "unk_id": 0, "byte_fallback": false, "vocab": [
 		["<unk>", 0], ["▁", -2], ["a", -3], ["b", -3], ["ab", -4], ["▁a", -4.5], ["▁ab", -7.5], ["c", -6], ["bc", -9.5]]}
@@ -142,7 +90,6 @@ func TestUnigram(t *testing.T) {
 		{"xyz", []int{1, 0}},    // unknown runes side by side are one token
 		{"xay", []int{1, 0, 2, 0}},
 		{"湿a", []int{1, 0, 2}},
-		{"a<go>b", []int{5, 9, 1, 3}},
 		{"", nil},
 	} {
 		tk, err := readTokenizer([]byte(unigramJSON))
@@ -155,66 +102,16 @@ func TestUnigram(t *testing.T) {
 	}
 }
 
-func TestUnigramWithBytes(t *testing.T) {
-	vocab := []string{`["<unk>", 0]`, `["▁", -1]`, `["a", -1]`}
-	for b := range 256 {
-		vocab = append(vocab, fmt.Sprintf(`["<0x%02X>", -9]`, b))
-	}
-	file := `{"model": {"type": "Unigram", "unk_id": 0, "byte_fallback": true, "vocab": [` + strings.Join(vocab, ",") + `]}}`
-	tk, err := readTokenizer([]byte(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []int{2, 3 + 0xc3, 3 + 0xa9, 2}
-	if diff := cmp.Diff(want, tk.tokens("aéa")); diff != "" {
-		t.Errorf("tokens (-want +got):\n%s", diff)
-	}
-}
-
-func TestAddedTokens(t *testing.T) {
-	file := `{
-		"added_tokens": [
-			{"id": 10, "content": "Wet Glass", "normalized": true},
-			{"id": 11, "content": "Wet", "normalized": true, "single_word": true},
-			{"id": 12, "content": "[X]", "normalized": false, "lstrip": true, "rstrip": true},
-			{"id": 13, "content": "[X]Y", "normalized": false}],
-		"normalizer": {"type": "Lowercase"},
-		"model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "a": 1, " a": 2, "a ": 3, "wetter": 4, "[x]": 5}}
-	}`
-	tk, err := readTokenizer([]byte(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for text, want := range map[string][]int{
-		"a[X]a":      {1, 12, 1},
-		"a  [X]  a":  {1, 12, 1},
-		"a [X]Ya":    {3, 13, 1},
-		"WET GLASSa": {10, 1},
-		"wet a":      {11, 2},
-		"wetter":     {4},
-		"[x]":        {5},
-		"b":          {0},
-	} {
-		if diff := cmp.Diff(want, tk.tokens(text)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", text, diff)
-		}
-	}
-	if got, want := tk.size, 14; got != want {
-		t.Errorf("got %d tokens, want %d", got, want)
-	}
-}
-
 func TestUnsupportedTokenizers(t *testing.T) {
 	model := `"model": {"type": "WordLevel", "vocab": {"a": 0}}`
 	for text, file := range map[string]string{
 		"has no pattern": `{"normalizer": {"type": "Replace", "content": ""}, ` + model + `}`,
 		"the pattern":    `{"normalizer": {"type": "Replace", "pattern": {"Regex": "(?<=a)b"}, "content": ""}, ` + model + `}`,
-		"is empty":       `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}, ` + model + `}`,
-		"is cut off":     `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAQAAACQ"}, ` + model + `}`,
-		"illegal base64": `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "%"}, ` + model + `}`,
 		`"Nmt"`:          `{"normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}]}, ` + model + `}`,
 		`"Digits"`:       `{"pre_tokenizer": {"type": "Digits"}, ` + model + `}`,
-		`"sometimes"`:    `{"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "sometimes"}, ` + model + `}`,
+		"scheme always":  `{"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "first"}, ` + model + `}`,
+		`"Metaspace"`:    `{"pre_tokenizer": {"type": "Metaspace", "add_prefix_space": false}, ` + model + `}`,
+		`"wet glass"`:    `{"added_tokens": [{"id": 1, "content": "wet glass"}], ` + model + `}`,
 		"number 4 of 1":  `{"model": {"type": "Unigram", "unk_id": 4, "vocab": [["a", 0]]}}`,
 		"token 0":        `{"model": {"type": "Unigram", "vocab": [[1, 0]]}}`,
 		"the vocabulary": `{"model": {"type": "Unigram", "vocab": {}}}`,
@@ -240,7 +137,7 @@ func TestFloat16(t *testing.T) {
 // The tokenizer never panics, and each token is below its size.
 func FuzzTokenizer(f *testing.F) {
 	f.Add([]byte(unigramJSON), "a b\xff湿")
-	f.Add([]byte(`{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "`+testCharsmap()+`"}, "model": {"type": "WordPiece", "vocab": {"a": 0, "##b": 1}}}`), "ﬁab")
+	f.Add([]byte(`{"normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}, "model": {"type": "WordPiece", "vocab": {"a": 0, "##b": 1}}}`), "ﬁab")
 	f.Add([]byte(`{"pre_tokenizer": {"type": "Whitespace"}, "model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}}`), "a \r\n")
 	f.Fuzz(func(t *testing.T, file []byte, text string) {
 		tk, err := readTokenizer(file)
@@ -252,22 +149,6 @@ func FuzzTokenizer(f *testing.F) {
 				t.Fatalf("token %d of %d", token, tk.size)
 			}
 		}
-	})
-}
-
-// A look-up never leaves the map, and always ends.
-func FuzzCharsmap(f *testing.F) {
-	data, err := base64.StdEncoding.DecodeString(testCharsmap())
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data, "ﬁne cafe\u0301 ㎒")
-	f.Fuzz(func(t *testing.T, data []byte, text string) {
-		normalize, err := readCharsmap(base64.StdEncoding.EncodeToString(data))
-		if err != nil {
-			return
-		}
-		normalize(text)
 	})
 }
 

@@ -23,7 +23,6 @@ type wordModel struct {
 	// Of Unigram.
 	scores  []float64 // by token: natural logarithm of the probability
 	penalty float64   // score of an unknown rune
-	bytes   []int     // the token of each byte of an unknown rune, nil without byte fallback
 }
 
 // wordModelConfig is the section "model" of the file.
@@ -34,7 +33,6 @@ type wordModelConfig struct {
 	UnknownID    *int            `json:"unk_id"`
 	Prefix       *string         `json:"continuing_subword_prefix"`
 	MaxRunes     *int            `json:"max_input_chars_per_word"`
-	ByteFallback bool            `json:"byte_fallback"`
 }
 
 func readWordModel(c *wordModelConfig) (*wordModel, error) {
@@ -109,14 +107,6 @@ func (w *wordModel) readUnigram(c *wordModelConfig) error {
 		if w.unknown = *c.UnknownID; w.unknown < 0 || w.unknown >= len(list) {
 			return fmt.Errorf("the unknown token has the number %d of %d", w.unknown, len(list))
 		}
-	}
-	for b := 0; b < 256 && c.ByteFallback; b++ {
-		id, ok := w.tokens[fmt.Sprintf("<0x%02X>", b)]
-		if !ok {
-			w.bytes = nil
-			break
-		}
-		w.bytes = append(w.bytes, id)
 	}
 	return nil
 }
@@ -193,7 +183,7 @@ func (w *wordModel) likeliest(tokens []int, word string) []int {
 		}
 		i += size
 	}
-	return w.appendPath(tokens, word, best)
+	return w.appendPath(tokens, best)
 }
 
 func (p *path) improve(other path) {
@@ -204,9 +194,9 @@ func (p *path) improve(other path) {
 
 // appendPath appends the tokens of the best path through the whole word. Adjacent
 // unknown runes give one token.
-func (w *wordModel) appendPath(tokens []int, word string, best []path) []int {
+func (w *wordModel) appendPath(tokens []int, best []path) []int {
 	var ends []int
-	for end := len(word); end > 0; end = best[end].from {
+	for end := len(best) - 1; end > 0; end = best[end].from {
 		ends = append(ends, end)
 	}
 	wasUnknown := false
@@ -215,10 +205,6 @@ func (w *wordModel) appendPath(tokens []int, word string, best []path) []int {
 		switch {
 		case p.id >= 0 && p.id != w.unknown:
 			tokens = append(tokens, p.id)
-		case w.bytes != nil:
-			for _, b := range []byte(word[p.from:ends[k]]) {
-				tokens = append(tokens, w.bytes[b])
-			}
 		case !wasUnknown && w.unknown >= 0:
 			tokens = append(tokens, w.unknown)
 		}

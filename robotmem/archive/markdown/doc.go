@@ -7,10 +7,11 @@
 //	COLLECTION/SESSION/session.md        the session
 //	links.jsonl                          the references between memories
 //
-// A file has the fields of the record as YAML between two lines of ---, each as JSON in one
-// line, then an empty line, and the text byte for byte with a line break at its end. A file
-// without a uid is a note that a person wrote: its text, or each point of a list, is a fact to
-// learn ([Reader.Learn]).
+// A file has the fields of the record between two lines of ---, each as JSON in one line, then
+// an empty line, and the text byte for byte with a line break at its end. A file without a uid
+// is a note that a person wrote: its text, or each point of a list, is a fact to learn
+// ([Reader.Learn]). In all files a field may also have plain text without quotes, or a list of
+// points in the lines below it. Other YAML is refused.
 //
 // # Caveats
 //

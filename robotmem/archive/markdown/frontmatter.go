@@ -6,24 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 )
 
-const (
-	fence       = "---\n"
-	maxYAMLDeep = 40 // levels
-)
+const fence = "---\n"
 
 // sessionNote are the fields of a session's file.
 type sessionNote struct {
@@ -41,8 +31,7 @@ type memoryNote struct {
 	Sum     string `json:"hash"`
 }
 
-// writeFrontMatter writes each field of a record in a line of its own. The values stay JSON,
-// which YAML includes.
+// writeFrontMatter writes each field of a record in a line of its own, as JSON. It is YAML too.
 func writeFrontMatter(out *bytes.Buffer, record any) error {
 	data, err := robotmem.EncodeJSON(record)
 	if err != nil {
@@ -75,7 +64,7 @@ func cutFrontMatter(data []byte) (fields map[string]json.RawMessage, body []byte
 	case at[2] < 0:
 		return nil, nil, fmt.Errorf("line %d: the front matter has no end; a line of --- ends it", 1+bytes.Count(data, []byte("\n")))
 	}
-	fields, err = readYAML(string(data[at[2]:at[3]]))
+	fields, err = readFields(string(data[at[2]:at[3]]))
 	return fields, data[at[1]:], err
 }
 
@@ -102,89 +91,58 @@ func decode(fields map[string]json.RawMessage, record any) error {
 	return nil
 }
 
-// readYAML reads the fields of front matter. Numbers keep their spelling. The first line of
-// the front matter is the second one of the file.
-func readYAML(data string) (map[string]json.RawMessage, error) {
+// readFields reads the fields of front matter, NAME: VALUE in a line each. A value is JSON,
+// which keeps the spelling of its numbers, or a text; without one, a list of points follows.
+// The first line of the front matter is the second one of the file.
+func readFields(data string) (map[string]json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
-	if strings.TrimSpace(data) == "" {
-		return fields, nil
+	lists := map[string][]json.RawMessage{}
+	number, last := 1, ""
+	for line := range strings.Lines(data) {
+		number++
+		line = strings.TrimRight(line, "\r\n")
+		name, text, isField := strings.Cut(line, ":")
+		item, isItem := strings.CutPrefix(strings.TrimSpace(line), "- ")
+		switch {
+		case strings.TrimSpace(line) == "":
+			continue
+		case isItem && last != "":
+			name, text = last, item
+		case !isField || name == "" || strings.TrimSpace(name) != name:
+			return nil, fmt.Errorf("line %d: must be a field with its value in one line, such as tags: [\"lid\"]", number)
+		case fields[name] != nil:
+			return nil, fmt.Errorf("line %d: %s was given twice", number, name)
+		}
+		value, err := readValue(strings.TrimSpace(text))
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		switch {
+		case isItem && name == last:
+			lists[name] = append(lists[name], value)
+			continue
+		case string(value) == "null":
+			last = name
+		default:
+			last = ""
+		}
+		fields[name] = value
 	}
-	tokens := lexer.Tokenize(data)
-	if err := checkTokens(tokens); err != nil {
-		return nil, err
-	}
-	file, err := parser.Parse(tokens, 0)
-	if at := yaml.Error(nil); errors.As(err, &at) && at.GetToken() != nil {
-		return nil, fmt.Errorf("line %d: %s", at.GetToken().Position.Line+1, at.GetMessage())
-	}
-	if err != nil || len(file.Docs) != 1 || file.Docs[0].Body == nil || json.Unmarshal([]byte(yamlJSON(file.Docs[0].Body)), &fields) != nil {
-		return nil, errors.New("line 2: the front matter must be fields, such as tags: [lid]")
+	for name, list := range lists {
+		fields[name], _ = json.Marshal(list) // of JSON
 	}
 	return fields, nil
 }
 
-// checkTokens refuses what takes the parser much longer than its length: anchors, aliases and
-// tags, of which a few lines can expand to gigabytes, and deep nesting.
-func checkTokens(tokens token.Tokens) error {
-	line, flow, block := 0, 0, 0
-	for _, t := range tokens {
-		if t.Position.Line != line {
-			line, block = t.Position.Line, 0
-		}
-		switch t.Type {
-		case token.AnchorType, token.AliasType, token.TagType, token.MappingKeyType, token.MergeKeyType:
-			return fmt.Errorf("line %d: anchors, aliases and tags are not taken", line+1)
-		case token.SequenceStartType, token.MappingStartType:
-			flow++
-		case token.SequenceEndType, token.MappingEndType:
-			flow--
-		case token.SequenceEntryType:
-			block++
-		}
-		if flow+block > maxYAMLDeep {
-			return fmt.Errorf("line %d: is nested more than %d deep", line+1, maxYAMLDeep)
-		}
+// readValue returns the JSON of a value, null for none.
+func readValue(text string) (json.RawMessage, error) {
+	switch {
+	case text == "":
+		return json.RawMessage("null"), nil
+	case json.Valid([]byte(text)):
+		return json.RawMessage(text), nil
+	case strings.ContainsRune("\"'[{&*!|>", rune(text[0])):
+		return nil, fmt.Errorf("%.40q is neither JSON in one line nor plain text; write [\"lid\"] or {\"x\":1}", text)
 	}
-	return nil
-}
-
-var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
-
-// yamlJSON is a node as JSON.
-func yamlJSON(n ast.Node) string {
-	t := n.GetToken()
-	text, parts := t.Value, []string{}
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		for _, pair := range n.Values {
-			key := yamlJSON(pair.Key)
-			if key[0] != '"' {
-				key = quote(key) // a key such as 7 is a text in JSON
-			}
-			parts = append(parts, key+":"+yamlJSON(pair.Value))
-		}
-		return "{" + strings.Join(parts, ",") + "}"
-	case *ast.SequenceNode:
-		for _, item := range n.Values {
-			parts = append(parts, yamlJSON(item))
-		}
-		return "[" + strings.Join(parts, ",") + "]"
-	case *ast.NullNode:
-		return "null"
-	case *ast.BoolNode:
-		return strconv.FormatBool(n.Value)
-	case *ast.LiteralNode:
-		text = n.Value.Value
-	case *ast.StringNode:
-		text = n.Value
-	}
-	if spelt := strings.TrimSpace(t.Value); t.Type != token.SingleQuoteType && t.Type != token.DoubleQuoteType && jsonNumber.MatchString(spelt) {
-		return spelt // also 1e-7, which YAML 1.1 takes for a text
-	}
-	return quote(text)
-}
-
-func quote(text string) string {
-	data, _ := robotmem.EncodeJSON(text) // a text is always JSON
-	return string(data)
+	return robotmem.EncodeJSON(text)
 }

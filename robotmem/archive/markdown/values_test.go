@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What an export writes as JSON is read as YAML: numbers keep their spelling, texts their bytes.
+// What an export writes is read again: numbers keep their spelling, texts their bytes.
 func TestFrontMatterKeepsValues(t *testing.T) {
 	record := map[string]any{"status": "active", "created_at": "2026-11-03T14:05:00.123Z", "on": true, "none": nil, "empty": map[string]any{}}
 	for _, n := range []string{"1", "-0", "0.10", "1e-7", "1E5", "-1.5e+300", "123456789012345678901234567890", "-9223372036854775809", "1e400", "-0.0", "1.0"} {

@@ -34,7 +34,6 @@ type Options struct {
 // Report counts what was read differently from how it is stored, and what has
 // no place here.
 type Report struct {
-	Naive int64            `json:"naive_times"` // times without a zone
 	Notes map[string]int64 `json:"notes,omitempty"`
 }
 
@@ -173,12 +172,11 @@ func (p *Python) readSchema() error {
 	for _, t := range tables {
 		name := t.text("name")
 		p.tables[name] = true
-		var n int64
-		index := strings.HasPrefix(name, "memories_fts") || strings.HasPrefix(name, "memories_vec") || strings.Contains(strings.ToUpper(t.text("sql")), "VIRTUAL TABLE")
-		if index {
+		if strings.HasPrefix(name, "memories_fts") || strings.HasPrefix(name, "memories_vec") || strings.Contains(strings.ToUpper(t.text("sql")), "VIRTUAL TABLE") {
 			continue
 		}
-		if n, err = p.count(name); err != nil {
+		n, err := p.count(name)
+		if err != nil {
 			return err
 		}
 		if !slices.Contains(knownTables, name) {

@@ -317,7 +317,6 @@ func (p *Python) at(text, other string) string {
 	}
 	for _, layout := range []string{"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02"} {
 		if t, err := time.ParseInLocation(layout, text, p.zone); err == nil {
-			p.report.Naive++
 			return store.FormatTime(t)
 		}
 	}
@@ -362,9 +361,7 @@ func sessionUID(id string) string {
 func (p *Python) uid(r row) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "robotmem memory %d %q %q %q", r.number("id"), r.text("collection"), r.text("session_id"), r.text("created_at")))
 	u := uuid.UUID(sum[:16])
-	naive := p.report.Naive
 	ms := store.ParseTime(p.at(r.text("created_at"), store.FormatTime(p.mtime))).UnixMilli()
-	p.report.Naive = naive
 	for i := range 6 {
 		u[i] = byte(ms >> (40 - 8*i))
 	}
