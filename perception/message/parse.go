@@ -83,7 +83,7 @@ func (p *parser) add(name string) (*Type, error) {
 	if len(p.order) >= maxTypes {
 		return nil, fmt.Errorf("there are more than %d types", maxTypes)
 	}
-	t := &Type{Name: name, minSize: -1}
+	t := &Type{Name: name}
 	// The first definition of a name counts, as in other readers.
 	if _, ok := p.types[name]; !ok {
 		p.types[name] = t
@@ -186,8 +186,7 @@ func (p *parser) link() error {
 			}
 		}
 	}
-	_, err := p.order[0].measure(0)
-	return err
+	return nil
 }
 
 func (p *parser) find(in *Type, ref string) (*Type, error) {
@@ -220,50 +219,14 @@ func (p *parser) find(in *Type, ref string) (*Type, error) {
 	return nil, fmt.Errorf("type %.80s is not defined", ref)
 }
 
-// measuring marks a type that is being measured. A type that is found again while it is
-// measured contains itself.
-const measuring = -2
-
-// measure computes the least size of a type and checks that no type contains itself.
-func (t *Type) measure(depth int) (int, error) {
-	switch {
-	case t.minSize == measuring:
-		return 0, fmt.Errorf("type %.80s contains itself", t.Name)
-	case t.minSize >= 0:
-		return t.minSize, nil
-	case depth >= maxDepth:
-		return 0, fmt.Errorf("types are nested more than %d deep", maxDepth)
-	}
-	t.minSize = measuring
-	total := 0
-	for i := range t.Fields {
-		n := t.Fields[i].elementSize()
-		if t.Fields[i].Kind == Struct {
-			var err error
-			if n, err = t.Fields[i].Type.measure(depth + 1); err != nil {
-				return 0, err
-			}
-		}
-		switch t.Fields[i].Array {
-		case Fixed:
-			n *= t.Fields[i].Len
-		case Sequence:
-			n = 4
-		}
-		total = min(total+n, maxFixedLength)
-	}
-	// IDL has no empty structures: ROS 2 puts one byte into them.
-	t.minSize = max(total, 1)
-	return t.minSize, nil
-}
-
-// elementSize returns the least bytes of one element. An empty string takes its length.
+// elementSize returns the least bytes of one element. A string takes its length, and a structure
+// at least a byte.
 func (f *Field) elementSize() int {
 	switch f.Kind {
-	case String, WString:
+	case String:
 		return 4
 	case Struct:
-		return max(f.Type.minSize, 1)
+		return 1
 	}
 	return f.Kind.size()
 }

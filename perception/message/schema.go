@@ -21,7 +21,6 @@ const (
 	Float32
 	Float64
 	String
-	WString
 	Bytes
 	Numbers
 	List
@@ -43,7 +42,7 @@ var primitives = map[string]Kind{
 	"bool": Bool, "byte": Uint8, "char": Uint8,
 	"int8": Int8, "uint8": Uint8, "int16": Int16, "uint16": Uint16,
 	"int32": Int32, "uint32": Uint32, "int64": Int64, "uint64": Uint64,
-	"float32": Float32, "float64": Float64, "string": String, "wstring": WString,
+	"float32": Float32, "float64": Float64, "string": String,
 }
 
 // Array is how often a field repeats.
@@ -61,8 +60,7 @@ type Type struct {
 	Name   string // pkg/Type, without the msg of ROS 2
 	Fields []Field
 
-	names   []string
-	minSize int // the least bytes of a value, without padding; -1 if unknown
+	names []string
 }
 
 // Field is one field of a type.
