@@ -1,7 +1,5 @@
 package payload
 
-import "encoding/binary"
-
 // move moves the numbers of an array from their order in the payload, row after row, to
 // that of the codec, or back. Byte b of the number in row r and column c
 // goes to r*row + c*column + b*byte after the lead:
@@ -77,22 +75,8 @@ func (h Hint) zigzag(d uint64) uint64 {
 	return uint64(signed<<1 ^ signed>>63)
 }
 
-// scatter writes the bytes of v, in the order of the payload, a stride apart. The common sizes
-// are one instruction each.
+// scatter writes the bytes of v, in the order of the payload, a stride apart.
 func (h Hint) scatter(b []byte, stride int, v uint64) {
-	if stride == 1 && !h.BigEndian {
-		switch h.Element {
-		case 2:
-			binary.LittleEndian.PutUint16(b, uint16(v))
-			return
-		case 4:
-			binary.LittleEndian.PutUint32(b, uint32(v))
-			return
-		case 8:
-			binary.LittleEndian.PutUint64(b, v)
-			return
-		}
-	}
 	for i := range h.Element {
 		b[i*stride] = byte(v >> h.shift(i))
 	}
@@ -100,16 +84,6 @@ func (h Hint) scatter(b []byte, stride int, v uint64) {
 
 // gather reads what scatter writes.
 func (h Hint) gather(b []byte, stride int) uint64 {
-	if stride == 1 && !h.BigEndian {
-		switch h.Element {
-		case 2:
-			return uint64(binary.LittleEndian.Uint16(b))
-		case 4:
-			return uint64(binary.LittleEndian.Uint32(b))
-		case 8:
-			return binary.LittleEndian.Uint64(b)
-		}
-	}
 	v := uint64(0)
 	for i := range h.Element {
 		v |= uint64(b[i*stride]) << h.shift(i)

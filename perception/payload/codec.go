@@ -1,7 +1,6 @@
 package payload
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -97,7 +96,7 @@ func (c Codec) Encode(raw []byte) ([]byte, error) {
 }
 
 // Decode returns the payload of size bytes from its stored form. Except for an unknown codec the
-// error wraps [ErrDamaged], also if the size differs or bytes follow the end. It allocates at most
+// error wraps [ErrDamaged], also if the size differs or bytes without a frame follow. It allocates at most
 // twice the size, and nothing for a size that stored cannot hold. Raw returns its argument.
 func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 	l, err := c.parse()
@@ -133,9 +132,6 @@ const sampleSize = 256 << 10
 // first 256 KiB of the sample.
 func Choose(sample []byte, h Hint) Codec {
 	sample = sample[:min(len(sample), sampleSize)]
-	if compressed(sample) {
-		return Raw
-	}
 	w := borrow()
 	defer w.release()
 	best, least := Raw, len(sample)-len(sample)/10
@@ -163,45 +159,10 @@ func (h Hint) codecs() []Codec {
 	if h.Offset > 0 {
 		lead = fmt.Sprintf("+%d", h.Offset)
 	}
-	for _, steps := range []string{
-		"delta.", "planar.", "shuffle.", "delta.planar.", "delta.shuffle.", "planar.shuffle.", "delta.planar.shuffle.",
-	} {
-		if h.Columns == 1 && strings.Contains(steps, "planar") || h.Element == 1 && strings.Contains(steps, "shuffle") {
-			continue // the step would change nothing
-		}
+	for _, steps := range []string{"delta.", "delta.planar.", "planar.shuffle.", "delta.planar.shuffle."} {
 		all = append(all, Codec(fmt.Sprintf("%szstd:%s%dx%d%s", steps, order, h.Element, h.Columns, lead)))
 	}
 	return all
-}
-
-// magics are the first bytes of formats that are already compressed.
-var magics = []struct {
-	at   int
-	text string
-}{
-	{0, "\xff\xd8\xff"},         // JPEG
-	{0, "\x89PNG\r\n\x1a\n"},    //
-	{0, "GIF8"},                 //
-	{8, "WEBP"},                 //
-	{4, "ftyp"},                 // MP4, MOV, HEIC, AVIF
-	{0, "\x1aE\xdf\xa3"},        // Matroska, WebM
-	{0, "fLaC"},                 //
-	{0, "OggS"},                 //
-	{0, "ID3"}, {0, "\xff\xfb"}, // MP3
-	{0, "PK\x03\x04"},                                     // zip, npz
-	{0, "\x1f\x8b"},                                       // gzip
-	{0, "\x28\xb5\x2f\xfd"},                               // zstd
-	{0, "\xfd7zXZ\x00"}, {0, "BZh"}, {0, "\x04\x22M\x18"}, // xz, bzip2, LZ4
-	{0, "7z\xbc\xaf\x27\x1c"}, //
-}
-
-func compressed(sample []byte) bool {
-	for _, m := range magics {
-		if len(sample) > m.at && bytes.HasPrefix(sample[m.at:], []byte(m.text)) {
-			return true
-		}
-	}
-	return false
 }
 
 var (

@@ -45,9 +45,9 @@ func (h Hint) normal() (_ Hint, ok bool) {
 //	encoding      "16UC1", "rgb8" and the like, of a ROS Image
 //	is_bigendian  true or 1, of both
 //
-// Text and compressed formats have no hint. The media type may be "".
+// Text has no hint. The media type may be "".
 func HintOf(mediaType string, metadata map[string]any, head []byte) Hint {
-	if compressed(head) || strings.HasPrefix(mediaType, "text/") || strings.HasSuffix(mediaType, "json") {
+	if strings.HasPrefix(mediaType, "text/") || strings.HasSuffix(mediaType, "json") {
 		return Hint{}
 	}
 	m := media.Metadata(metadata)
