@@ -42,9 +42,10 @@ const (
 	// exportSlack is how many nanoseconds before the time of an item its messages may be.
 	// ObservedAt is when the sensor measured, the log time when the message was written.
 	exportSlack = 2e9
-	// maxExportOpen bounds the bytes of the segments that are open because their times
-	// overlap. If they take more, the earliest messages are written although an earlier
-	// one might follow; readers sort by the index of the file.
+	// exportStep is how many nanoseconds of messages are sorted and written at a time.
+	exportStep = 1e9
+	// maxExportOpen bounds the bytes of the messages that wait for earlier ones. If they take more,
+	// all are written although an earlier one might follow; readers sort by the index of the file.
 	maxExportOpen = 256 << 20
 	exportChunk   = 4 << 20
 )
@@ -59,13 +60,16 @@ const (
 // It holds at most 256 MiB of overlapping segments and one item in memory. An error of an
 // item or of w ends the export and comes with the report so far.
 func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) (*ExportReport, error) {
-	e := &exporter{ids: map[string]uint16{}, schemas: map[string]uint16{}, known: map[[3]string]*Channel{}, topics: map[string]bool{},
-		report: &ExportReport{Skipped: map[string]uint64{}}}
-	var err error
-	e.out, err = mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: exportChunk, Compression: mcap.CompressionZSTD, IncludeCRC: true, OverrideLibrary: true})
+	out, err := mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: exportChunk, Compression: mcap.CompressionZSTD, IncludeCRC: true, OverrideLibrary: true})
+	if err == nil {
+		// The profile ros2 would promise that all messages are CDR; tools read the encoding of each channel.
+		err = out.WriteHeader(&mcap.Header{Library: segment.Library})
+	}
 	if err != nil {
 		return nil, err
 	}
+	e := &exporter{out: out, ids: map[string]uint16{}, schemas: map[string]uint16{}, known: map[[3]string]*Channel{}, topics: map[string]bool{},
+		report: &ExportReport{Skipped: map[string]uint64{}}}
 	for item, err := range items {
 		if err == nil {
 			err = ctx.Err()
@@ -77,7 +81,7 @@ func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) 
 			return e.report, err
 		}
 	}
-	if err := cmp.Or(e.drain(0, true), e.begin()); err != nil {
+	if err := e.drain(math.MaxUint64); err != nil {
 		return e.report, err
 	}
 	e.report.Topics = len(e.topics)
@@ -86,35 +90,21 @@ func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) 
 
 type exporter struct {
 	out     *mcap.Writer
-	begun   bool
-	cursors []*cursor // by the time of their next message
-	open    int       // bytes of the cursors
-	opened  int
-	latest  uint64                 // the largest time of a first message
+	open    []openMessage          // not written yet
+	bytes   int                    // of open
+	latest  uint64                 // the largest time of an item's first message
+	drained uint64                 // the time up to which messages were written
 	ids     map[string]uint16      // of channels by channelKey
 	schemas map[string]uint16      // likewise
 	known   map[[3]string]*Channel // of manifests, by recording, topic and type
-	foreign bool                   // a channel does not have the encoding of ROS 2
 	topics  map[string]bool
 	report  *ExportReport
 }
 
-// cursor is the messages of an item that are not written yet.
-type cursor struct {
-	id       uint16
-	messages []segment.Message
+type openMessage struct {
+	segment.Message
+	channel  uint16
 	original bool
-	bytes    int
-	order    int
-}
-
-func (c *cursor) compare(other *cursor) int {
-	return cmp.Or(cmp.Compare(c.messages[0].LogTime, other.messages[0].LogTime), cmp.Compare(c.order, other.order))
-}
-
-func (e *exporter) insert(c *cursor) {
-	at, _ := slices.BinarySearchFunc(e.cursors, c, (*cursor).compare)
-	e.cursors = slices.Insert(e.cursors, at, c)
 }
 
 func (e *exporter) item(item *Exported) error {
@@ -125,10 +115,16 @@ func (e *exporter) item(item *Exported) error {
 	if err == nil && !known {
 		err = e.asJSON(item)
 	}
-	if err != nil || e.latest < exportSlack {
+	switch {
+	case err != nil:
 		return err
+	case e.bytes > maxExportOpen:
+		return e.drain(math.MaxUint64)
+	case e.latest > exportSlack && e.latest-exportSlack > e.drained+exportStep:
+		e.drained = e.latest - exportSlack
+		return e.drain(e.drained)
 	}
-	return e.drain(e.latest-exportSlack, false)
+	return nil
 }
 
 // add opens messages of a channel.
@@ -137,14 +133,11 @@ func (e *exporter) add(c *Channel, messages []segment.Message, original bool) er
 	if err != nil || len(messages) == 0 {
 		return err
 	}
-	e.opened++
-	added := &cursor{id: id, messages: messages, original: original, order: e.opened}
 	for _, m := range messages {
-		added.bytes += len(m.Data)
+		e.open = append(e.open, openMessage{m, id, original})
+		e.bytes += len(m.Data)
 	}
-	e.open += added.bytes
 	e.latest = max(e.latest, messages[0].LogTime)
-	e.insert(added)
 	return nil
 }
 
@@ -156,28 +149,19 @@ func (e *exporter) manifest(data []byte) error {
 		e.report.Skipped["manifest that is not JSON"]++
 		return nil
 	}
-	m.Channels = slices.DeleteFunc(m.Channels, func(c ChannelInfo) bool { return c.Channel == nil })
-	// The header comes before the first channel and has the profile of all.
 	for _, c := range m.Channels {
-		e.foreign = e.foreign || c.MessageEncoding != "cdr"
-	}
-	for _, c := range m.Channels {
+		if c.Channel == nil {
+			continue
+		}
 		e.known[[3]string{m.Recording, c.Topic, c.SchemaName}] = c.Channel
 		if _, err := e.channel(c.Channel); err != nil {
 			return err
 		}
 	}
 	for _, r := range m.Metadata {
-		err := e.begin()
-		if err == nil {
-			err = e.out.WriteMetadata(&mcap.Metadata{Name: r.Name, Metadata: r.Values})
-		}
-		if err != nil {
+		if err := e.out.WriteMetadata(&mcap.Metadata{Name: r.Name, Metadata: r.Values}); err != nil {
 			return err
 		}
-	}
-	for range m.Attachments {
-		e.report.Skipped["attachment: only its name is kept"]++
 	}
 	return nil
 }
@@ -235,10 +219,6 @@ func (e *exporter) channel(c *Channel) (uint16, error) {
 	if id, ok := e.ids[key]; ok {
 		return id, nil
 	}
-	e.foreign = e.foreign || c.MessageEncoding != "cdr"
-	if err := e.begin(); err != nil {
-		return 0, err
-	}
 	const most = 1<<16 - 1
 	if len(e.ids) >= most {
 		return 0, fmt.Errorf("more than %d channels do not fit into one MCAP file", most)
@@ -255,43 +235,26 @@ func (e *exporter) channel(c *Channel) (uint16, error) {
 	return id, c.Write(e.out, id, schema)
 }
 
-// begin writes the header. The first item decides the profile. A later JSON channel in a
-// ros2 file is allowed, since tools read the encoding of each channel.
-func (e *exporter) begin() error {
-	if e.begun {
-		return nil
-	}
-	e.begun = true
-	p := "ros2"
-	if e.foreign {
-		p = ""
-	}
-	return e.out.WriteHeader(&mcap.Header{Profile: p, Library: segment.Library})
-}
-
-// drain writes the messages before a time, or all.
-func (e *exporter) drain(until uint64, all bool) error {
-	for len(e.cursors) > 0 {
-		c := e.cursors[0]
-		m := c.messages[0]
-		if !all && m.LogTime >= until && e.open <= maxExportOpen {
-			return nil
+// drain writes the messages up to a time, in the order of their times.
+func (e *exporter) drain(until uint64) error {
+	slices.SortStableFunc(e.open, func(a, b openMessage) int { return cmp.Compare(a.LogTime, b.LogTime) })
+	written := 0
+	for _, m := range e.open {
+		if m.LogTime > until {
+			break
 		}
-		err := e.out.WriteMessage(&mcap.Message{ChannelID: c.id, Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data})
+		err := e.out.WriteMessage(&mcap.Message{ChannelID: m.channel, Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data})
 		if err != nil {
 			return err
 		}
 		e.report.Messages++
-		if c.original {
+		if m.original {
 			e.report.Originals++
 		}
-		e.cursors = slices.Delete(e.cursors, 0, 1)
-		if c.messages = c.messages[1:]; len(c.messages) == 0 {
-			e.open -= c.bytes
-		} else {
-			e.insert(c)
-		}
+		e.bytes -= len(m.Data)
+		written++
 	}
+	e.open = slices.Delete(e.open, 0, written)
 	return nil
 }
 
@@ -355,7 +318,7 @@ func (e *exporter) asJSON(item *Exported) error {
 		return e.one("/robotmem/facts", "foxglove.Log", logSchema, at, jsonLog{Timestamp: stamp, Level: level, Message: item.Description, Name: item.Category, File: item.UID})
 	}
 	if format, ok := strings.CutPrefix(item.MediaType, "image/"); ok && (format == "jpeg" || format == "png" || format == "webp") {
-		return e.one("/robotmem/images", foxgloveImage, imageSchema, at, jsonImage{stamp, "", item.Data, format})
+		return e.one("/robotmem/images", "foxglove.CompressedImage", imageSchema, at, jsonImage{stamp, "", item.Data, format})
 	}
 	trace, err := timeseries.Decode(perception.Item{Type: item.Type, MediaType: item.MediaType, Data: item.Data, Metadata: item.Metadata}.Payload())
 	if err == nil && trace.RateHz > 0 && len(item.Data) > 0 {
@@ -386,34 +349,35 @@ func jsonChannel(topic, name, schema string) *Channel {
 // missing reading is null.
 func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error {
 	names := traceNames(t)
-	properties := make([]string, len(names))
+	properties := map[string]any{"timestamp": json.RawMessage(timeSchema)}
 	for i, name := range names {
 		property := map[string]string{"type": "number"}
 		if i < len(t.Units) && t.Units[i] != "" {
 			property["description"] = t.Units[i]
 		}
-		quoted, _ := json.Marshal(name) // texts are always JSON
-		text, _ := json.Marshal(property)
-		names[i] = string(quoted)
-		properties[i] = names[i] + ":" + string(text)
+		properties[name] = property
 	}
-	schema := `{"title":"robotmem.Trace","type":"object","properties":{"timestamp":` + timeSchema + "," + strings.Join(properties, ",") + `}}`
+	schema, err := json.Marshal(map[string]any{"title": "robotmem.Trace", "type": "object", "properties": properties})
+	if err != nil {
+		return err
+	}
 	messages := make([]segment.Message, 0, t.Len())
 	for i := range t.Len() {
 		when := at + uint64(math.Round(float64(i)/t.RateHz*1e9))
-		b := fmt.Appendf(nil, `{"timestamp":{"sec":%d,"nsec":%d}`, when/1e9, when%1e9)
+		sample := map[string]any{"timestamp": jsonTime{when / 1e9, when % 1e9}}
 		for c, v := range t.Row(i) {
-			b = append(append(append(b, ','), names[c]...), ':')
+			sample[names[c]] = nil
 			if media.Finite(v) {
-				b = strconv.AppendFloat(b, v, 'g', -1, 64)
-			} else {
-				b = append(b, "null"...)
+				sample[names[c]] = v
 			}
 		}
-		b = append(b, '}')
-		messages = append(messages, segment.Message{Sequence: uint32(i), LogTime: when, PublishTime: when, Data: b})
+		data, err := json.Marshal(sample)
+		if err != nil {
+			return err
+		}
+		messages = append(messages, segment.Message{Sequence: uint32(i), LogTime: when, PublishTime: when, Data: data})
 	}
-	if err := e.add(jsonChannel("/robotmem/traces/"+item.UID, "robotmem.Trace", schema), messages, false); err != nil {
+	if err := e.add(jsonChannel("/robotmem/traces/"+item.UID, "robotmem.Trace", string(schema)), messages, false); err != nil {
 		return err
 	}
 	return e.memory(item, at)

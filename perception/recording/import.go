@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"time"
@@ -217,10 +216,9 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 		if p, ok := unwrap(m, v); ok {
 			t.report.Perceptions++
 			one := imp.payloadPerception(m, v, p, number)
-			if len(p.Data) > batchBytes {
-				return imp.addLarge(ctx, one, p.Data)
+			if one.Data = p.Data; len(p.Data) < batchBytes {
+				one.Data = bytes.Clone(p.Data) // a larger one is saved at once
 			}
-			one.Data = bytes.Clone(p.Data)
 			return imp.add(ctx, one)
 		}
 	}
@@ -243,14 +241,11 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 	if s := c.segment; s != nil {
 		// A step back in time ends a segment, too.
 		back := m.LogTime < s.last || float64(m.LogTime-s.first.LogTime)*1e-9 >= imp.o.SegmentSeconds
-		if back || s.count >= imp.o.SegmentMessages || s.Len()+len(m.Data) > max(imp.o.SegmentBytes, 2*s.head) {
+		if back || s.count >= segmentMessages || s.Len()+len(m.Data) > max(segmentBytes, 2*s.head) {
 			if err := imp.closeSegment(ctx, c); err != nil {
 				return err
 			}
 		}
-	}
-	if len(m.Data) > imp.o.SegmentBytes {
-		return imp.addSingle(ctx, c, m, number)
 	}
 	if c.segment == nil {
 		w := segment.NewWriter(c.Channel)
@@ -270,32 +265,6 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 		return imp.closeSegment(ctx, largest)
 	}
 	return nil
-}
-
-// addSingle saves a message that is a segment by itself, without a copy of its data.
-func (imp *importer) addSingle(ctx context.Context, c *channel, m *Message, number uint64) error {
-	parts := segment.Single(c.Channel, m.Message)
-	c.topic.report.Perceptions++
-	p := imp.segmentPerception(c, imp.placed(c, &openSegment{count: 1, first: m.Message, last: m.LogTime, from: number, to: number}), nil)
-	return imp.addLarge(ctx, p, parts[:]...)
-}
-
-// addLarge saves a perception whose data is valid until the next message.
-func (imp *importer) addLarge(ctx context.Context, p importing.Perception, parts ...[]byte) error {
-	for _, part := range parts {
-		p.Size += int64(len(part))
-	}
-	p.Open = func() (io.ReadCloser, error) {
-		var all []io.Reader
-		for _, part := range parts {
-			all = append(all, bytes.NewReader(part))
-		}
-		return io.NopCloser(io.MultiReader(all...)), nil
-	}
-	if err := imp.add(ctx, p); err != nil {
-		return err
-	}
-	return imp.flush(ctx)
 }
 
 func (imp *importer) closeSegment(ctx context.Context, c *channel) error {

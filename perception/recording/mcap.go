@@ -37,13 +37,13 @@ func newMCAP(name string, f *os.File) (Source, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &mcapFile{name: name, file: f, size: stat.Size(), defined: segment.NewDefinitions()}, nil
+	return &mcapFile{name: name, file: f, size: stat.Size(), defined: segment.NewDefinitions(), inflate: newInflater()}, nil
 }
 
 func (m *mcapFile) Name() string { return m.name }
 
 func (m *mcapFile) Close() error {
-	m.inflate.close()
+	m.inflate.zstd.Close()
 	return m.file.Close()
 }
 
@@ -78,20 +78,7 @@ const magicSize = int64(len(media.MCAPMagic))
 
 // definition reads a record that describes the messages.
 func (m *mcapFile) definition(info *Info, op mcap.OpCode, body []byte) error {
-	switch op {
-	case mcap.OpHeader:
-		h, err := mcap.ParseHeader(body)
-		if err == nil && info != nil {
-			info.Profile = h.Profile
-		}
-		return err
-	case mcap.OpAttachmentIndex:
-		a, err := mcap.ParseAttachmentIndex(body)
-		if err == nil && info != nil {
-			info.Attachments = append(info.Attachments, Attachment{Name: a.Name, MediaType: a.MediaType, Bytes: a.DataSize})
-		}
-		return err
-	case mcap.OpMetadata:
+	if op == mcap.OpMetadata {
 		d, err := mcap.ParseMetadata(body)
 		if err == nil && info != nil {
 			info.Metadata = append(info.Metadata, Metadata{Name: d.Name, Values: d.Metadata})
@@ -143,7 +130,7 @@ func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*Message, e
 			last uint64
 		)
 		wanted := func(op mcap.OpCode) bool {
-			return op <= mcap.OpChunk || op == mcap.OpMetadata || op >= mcap.OpDataEnd || info != nil && op == mcap.OpAttachmentIndex
+			return op <= mcap.OpChunk || op == mcap.OpMetadata
 		}
 		broken := func(at int64, err error) bool {
 			return yield(nil, &BreakError{Offset: at, LastLogTime: last, Err: err})
@@ -173,12 +160,8 @@ func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*Message, e
 				return
 			}
 			switch op {
-			case mcap.OpFooter:
+			case mcap.OpFooter, mcap.OpDataEnd: // only the summary can follow
 				return
-			case mcap.OpDataEnd: // only the summary can follow
-				if info == nil {
-					return
-				}
 			case mcap.OpMessage:
 				if err = one.PopulateFrom(body, false); err == nil && !deliver(at, &one) {
 					return

@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
@@ -194,19 +193,14 @@ func observed(v *message.Value, m segment.Message) time.Time {
 // the fields of a cloud. A message with more goes to a segment.
 const maxEnvelope = 8 << 10
 
-const foxgloveImage = "foxglove.CompressedImage"
-
 // payloadTypes are the types of messages that [unwrap] finds a payload in.
-var payloadTypes = []string{"sensor_msgs/CompressedImage", "sensor_msgs/Image", "sensor_msgs/PointCloud2", foxgloveImage}
+var payloadTypes = []string{"sensor_msgs/CompressedImage", "sensor_msgs/Image", "sensor_msgs/PointCloud2"}
 
 // unwrap finds the payload of a decoded message, the part that other programs can open: the JPEG of a
 // compressed image, the pixels of a raw one, the points of a cloud. The bytes before and after it go
 // to the envelope, so that prefix, payload and suffix are the message, byte for byte. Of p the media
 // type, the data and the metadata are set; ok is false if there is no payload or an empty one.
 func unwrap(m *Message, v *message.Value) (p importing.Perception, ok bool) {
-	if m.SchemaName == foxgloveImage {
-		return unwrapJSON(m, v)
-	}
 	data := v.At("data")
 	if data.Kind != message.Bytes || len(data.Data) == 0 || len(m.Data)-len(data.Data) > maxEnvelope {
 		return p, false
@@ -233,24 +227,6 @@ func unwrap(m *Message, v *message.Value) (p importing.Perception, ok bool) {
 	}
 	p.Data = data.Data
 	p.Metadata["envelope"] = envelope(m.Data[:data.Offset], m.Data[data.Offset+len(data.Data):])
-	return p, true
-}
-
-// unwrapJSON decodes an image from base64, unless encoding it again would give another text.
-func unwrapJSON(m *Message, v *message.Value) (p importing.Perception, ok bool) {
-	text := v.At("data").Text
-	data, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || len(data) == 0 || m.MessageEncoding != "json" || base64.StdEncoding.EncodeToString(data) != text {
-		return p, false
-	}
-	prefix, suffix, found := bytes.Cut(m.Data, []byte(`"`+text+`"`))
-	if !found || len(m.Data)-len(text) > maxEnvelope {
-		return p, false
-	}
-	p.MediaType, _ = perception.Sniff(data, "")
-	around := envelope(m.Data[:len(prefix)+1], m.Data[len(m.Data)-len(suffix)-1:])
-	around["payload"] = "base64"
-	p.Data, p.Metadata = data, map[string]any{"format": v.At("format").Text, "envelope": around}
 	return p, true
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -91,16 +90,7 @@ func (s *Sink) save(ctx context.Context, session string, p *importing.Perception
 		}
 		req.Source = firstRunes(topic, maxSource)
 	}
-	data := io.Reader(bytes.NewReader(p.Data))
-	if p.Open != nil {
-		f, err := p.Open()
-		if err != nil {
-			return false, err
-		}
-		defer f.Close()
-		data = f
-	}
-	res, err := s.Node.SavePerceptionFrom(ctx, req, data)
+	res, err := s.Node.SavePerceptionFrom(ctx, req, bytes.NewReader(p.Data))
 	if err != nil {
 		return false, err
 	}
