@@ -7,8 +7,8 @@
 //   - one trace of all single numbers (next.reward, next.done, ...);
 //   - images from the data files, some of each second.
 //
-// The metadata of a trace names the videos that show the episode and where. The videos, each of
-// which spans several episodes, stay in the dataset.
+// The videos, each of which spans several episodes, stay in the dataset. Its meta/episodes says which
+// seconds of them show an episode.
 //
 // The outcome of an episode is next.success: 1 if it is true in any frame, otherwise 0. Without
 // next.success it is the last next.reward if that is from 0 to 1, and otherwise unknown.

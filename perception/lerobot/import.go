@@ -41,7 +41,6 @@ type importer struct {
 	sink   importing.Sink
 	o      Options
 	in     *info
-	tasks  map[int64]string
 	report *importing.Report
 	total  int64 // frames wanted
 	done   int64 // of them, imported or skipped
@@ -65,9 +64,6 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 	im := &importer{ctx: ctx, root: root, sink: sink, o: o, report: new(importing.Report)}
 	if im.in, err = readInfo(root); err != nil {
 		return nil, err
-	}
-	if im.tasks, err = readTasks(root); err != nil {
-		im.report.Break("meta/tasks", err, 1)
 	}
 	episodes, err := im.readEpisodes()
 	if err != nil {
@@ -126,7 +122,7 @@ func (im *importer) files(episodes []episode) []*dataFile {
 	byName := map[string]*dataFile{}
 	var out []*dataFile
 	for _, e := range episodes {
-		name := im.in.dataFile(e)
+		name := fmt.Sprintf("data/chunk-%03d/file-%03d.parquet", e.chunk, e.file)
 		f := byName[name]
 		if f == nil {
 			f = &dataFile{name: name, episodes: map[int64]episode{}}

@@ -41,10 +41,8 @@ type column struct {
 // reader turns rows into the perceptions of one episode after another.
 type reader struct {
 	*importer
-	columns   []*column
-	fields    []field // of columns, and that of the task index if there is one
-	taskIndex int64
-	hasTask   bool
+	columns []*column
+	fields  []field // of columns
 
 	session    string
 	known      bool // the episode was imported before
@@ -78,9 +76,6 @@ func (im *importer) newReader(t table, file string) *reader {
 			continue
 		}
 		rd.columns, rd.fields = append(rd.columns, c), append(rd.fields, field{leaf, c.set})
-	}
-	if leaf := t.leaf("task_index"); leaf != nil {
-		rd.fields, rd.hasTask = append(rd.fields, field{leaf, whole(&rd.taskIndex)}), true
 	}
 	return rd
 }
@@ -155,11 +150,7 @@ func (rd *reader) begin(e episode) error {
 	if rd.failed = rd.ctx.Err(); rd.failed != nil {
 		return rd.failed
 	}
-	task := strings.Join(e.tasks, "; ")
-	if task == "" && rd.hasTask {
-		task = rd.tasks[rd.taskIndex]
-	}
-	rd.task = importing.Cut(task, maxTaskBytes)
+	rd.task = importing.Cut(strings.Join(e.tasks, "; "), maxTaskBytes)
 	rd.context = map[string]any{"env": map[string]any{"dataset": rd.o.Name, "episode_index": e.index}}
 	if rd.task != "" {
 		rd.context["task"] = map[string]any{"description": rd.task}
@@ -250,15 +241,13 @@ func (rd *reader) end(e episode) error {
 }
 
 const (
-	maxNames  = 16 << 10 // bytes of channel names in the metadata
-	maxVideos = 32       // in the metadata of a trace
+	maxNames = 16 << 10 // bytes of channel names in the metadata
 	// signals is the trace of all single numbers.
 	signals = "signals"
 )
 
 // traces returns the perceptions of an episode: one for each vector and one for all single numbers.
 func (rd *reader) traces(e episode) []importing.Perception {
-	videos := rd.videos(e)
 	var out []importing.Perception
 	var single []*column
 	for _, c := range rd.columns {
@@ -269,7 +258,7 @@ func (rd *reader) traces(e episode) []importing.Perception {
 		case c.feature.width == 1 && perceptionType(c.key) == "":
 			single = append(single, c)
 		default:
-			out = append(out, rd.trace(e, c.key, c.typ, c.feature.Shape, c.feature.channels(), c.samples, videos))
+			out = append(out, rd.trace(e, c.key, c.typ, c.feature.Shape, c.feature.channels(), c.samples))
 		}
 	}
 	if len(single) > 0 {
@@ -278,13 +267,13 @@ func (rd *reader) traces(e episode) []importing.Perception {
 		for i, c := range single {
 			keys[i] = c.key
 		}
-		out = append(out, rd.trace(e, signals, wide, nil, keys, interleave(single, e.length), videos))
+		out = append(out, rd.trace(e, signals, wide, nil, keys, interleave(single, e.length)))
 	}
 	return out
 }
 
 // trace copies the samples, since the next episode reuses their memory.
-func (rd *reader) trace(e episode, key string, typ npy.Type, shape []int64, channels []string, samples []byte, videos map[string]any) importing.Perception {
+func (rd *reader) trace(e episode, key string, typ npy.Type, shape []int64, channels []string, samples []byte) importing.Perception {
 	width := int64(len(samples)/typ.Size) / e.length
 	meta := map[string]any{
 		"feature": key, "dtype": "<" + typ.Code, "shape": []int64{e.length, width}, "rate_hz": rd.in.RateHz,
@@ -294,9 +283,6 @@ func (rd *reader) trace(e episode, key string, typ npy.Type, shape []int64, chan
 	}
 	if size := len(strings.Join(channels, "")); channels != nil && size < maxNames {
 		meta["channels"] = channels
-	}
-	if len(videos) > 0 {
-		meta["videos"] = videos
 	}
 	return importing.Perception{
 		Origin: rd.origin(e, key), Type: cmp.Or(perceptionType(key), "proprioceptive"), MediaType: media.TypeSamples,
@@ -357,22 +343,6 @@ func (rd *reader) outcome() *float64 {
 		}
 	}
 	return cmp.Or(success, reward)
-}
-
-// videos returns by camera which video of the dataset shows the episode, and which seconds of it.
-func (im *importer) videos(e episode) map[string]any {
-	out := map[string]any{}
-	for _, key := range im.in.sortedKeys {
-		v, ok := e.videos[key]
-		if !ok || len(out) == maxVideos {
-			continue
-		}
-		if !media.Finite(v.from + v.to) { // JSON cannot hold it
-			v.from, v.to = 0, 0
-		}
-		out[key] = map[string]any{"origin": im.origin(im.in.videoFile(key, v)), "from_s": v.from, "to_s": v.to}
-	}
-	return out
 }
 
 func (rd *reader) describe(e episode, what string) string {
