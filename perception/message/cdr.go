@@ -139,45 +139,35 @@ func (d *decoder) one(v *Value, f *Field, depth int) {
 	default:
 		size := f.Kind.size()
 		if raw := d.take(size, size); raw != nil {
-			*v = d.primitive(raw, f.Kind)
+			v.Kind, v.Float = f.Kind, d.primitive(raw, f.Kind)
 		}
 	}
 }
 
-func (d *decoder) primitive(raw []byte, k Kind) Value {
-	v := Value{Kind: k}
+func (d *decoder) primitive(raw []byte, k Kind) float64 {
 	switch k {
 	case Bool:
-		if raw[0] != 0 {
-			v.Int = 1
-		}
+		return float64(min(raw[0], 1))
 	case Int8:
-		v.Int = int64(int8(raw[0]))
+		return float64(int8(raw[0]))
 	case Uint8:
-		v.Int = int64(raw[0])
+		return float64(raw[0])
 	case Int16:
-		v.Int = int64(int16(d.order.Uint16(raw)))
+		return float64(int16(d.order.Uint16(raw)))
 	case Uint16:
-		v.Int = int64(d.order.Uint16(raw))
+		return float64(d.order.Uint16(raw))
 	case Int32:
-		v.Int = int64(int32(d.order.Uint32(raw)))
+		return float64(int32(d.order.Uint32(raw)))
 	case Uint32:
-		v.Int = int64(d.order.Uint32(raw))
+		return float64(d.order.Uint32(raw))
 	case Int64:
-		v.Int = int64(d.order.Uint64(raw))
+		return float64(int64(d.order.Uint64(raw)))
 	case Uint64:
-		u := d.order.Uint64(raw)
-		v.Int, v.Float = int64(u), float64(u)
-		return v
+		return float64(d.order.Uint64(raw))
 	case Float32:
-		v.Float = float64(math.Float32frombits(d.order.Uint32(raw)))
-		return v
-	case Float64:
-		v.Float = math.Float64frombits(d.order.Uint64(raw))
-		return v
+		return float64(math.Float32frombits(d.order.Uint32(raw)))
 	}
-	v.Float = float64(v.Int)
-	return v
+	return math.Float64frombits(d.order.Uint64(raw))
 }
 
 // numbers reads an array of primitives of two bytes or more.
@@ -190,7 +180,7 @@ func (d *decoder) numbers(v *Value, k Kind, count int) {
 	}
 	v.Numbers = make([]float64, count)
 	for i := range v.Numbers {
-		v.Numbers[i] = d.primitive(raw[i*size:], k).Float
+		v.Numbers[i] = d.primitive(raw[i*size:], k)
 	}
 }
 

@@ -23,8 +23,7 @@
 //
 //   - Definitions in ros2idl, protobuf, flatbuffer and those of ROS 1 are not read: [Parse]
 //     fails with [ErrEncoding].
-//   - Arrays of numbers are float64: 64-bit integers beyond 2^53 lose their last digits.
-//     Single fields keep them.
+//   - Numbers are float64: 64-bit integers beyond 2^53 lose their last digits.
 //   - XCDR2, parameter lists and wide strings (wstring), which ROS 2 hardly ever writes, are not
 //     read. The error names them.
 package message

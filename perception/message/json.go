@@ -54,11 +54,10 @@ func (v *Value) readJSON(dec *jsontext.Decoder, values *int, depth int) error {
 	case 'f':
 		v.Kind = Bool
 	case 't':
-		v.Kind, v.Int, v.Float = Bool, 1, 1
+		v.Kind, v.Float = Bool, 1
 	case '0':
 		v.Kind = Float64
 		v.Float, err = token.Float()
-		v.Int = int64(v.Float)
 	case '"':
 		v.Kind, v.Text = String, token.String()
 	case '{':

@@ -84,7 +84,7 @@ func plain(v *message.Value, like any) any {
 	case message.String:
 		return v.Text
 	case message.Bool:
-		return v.Int != 0
+		return v.Float != 0
 	}
 	return v.Float
 }

@@ -85,9 +85,7 @@ var ErrEncoding = errors.New("is not decoded; its messages are kept as bytes")
 // Value is a decoded message or a part of one. Kind says which of the other fields is set.
 type Value struct {
 	Kind Kind
-	// Int holds Bool (0 or 1) and integers; for Uint64 the same 64 bits.
-	Int int64
-	// Float holds any number, also integers.
+	// Float holds any number; a Bool is 0 or 1.
 	Float float64
 	Text  string
 	// Data is an array of one-byte elements. It is a part of the message, not a copy, and
@@ -134,8 +132,8 @@ func (v *Value) IsNumber() bool {
 func Time(v *Value, fraction string) (ns uint64, ok bool) {
 	const maxSeconds = 1 << 33 // the year 2242
 	sec, nanosec := v.Field("sec"), v.Field(fraction)
-	if !sec.IsNumber() || !nanosec.IsNumber() || sec.Int <= 0 || sec.Int > maxSeconds || nanosec.Int < 0 || nanosec.Int >= 1e9 {
+	if !sec.IsNumber() || !nanosec.IsNumber() || !(sec.Float >= 1 && sec.Float <= maxSeconds && nanosec.Float >= 0 && nanosec.Float < 1e9) {
 		return 0, false
 	}
-	return uint64(sec.Int)*1e9 + uint64(nanosec.Int), true
+	return uint64(sec.Float)*1e9 + uint64(nanosec.Float), true
 }
