@@ -225,15 +225,7 @@ func TestWriteFromAwkwardReaders(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	idle := readFunc(func([]byte) (int, error) { return 0, nil })
-	if _, err := newFolder(t).Write(t.Context(), idle, payload.Options{}); !errors.Is(err, io.ErrNoProgress) {
-		t.Errorf("a reader that gives nothing: got %v", err)
-	}
 }
-
-type readFunc func([]byte) (int, error)
-
-func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestTheSameBytesAreStoredOnce(t *testing.T) {
 	f, data := newFolder(t), walk(1<<20, 1)

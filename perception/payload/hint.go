@@ -40,7 +40,7 @@ func (h Hint) normal() (_ Hint, ok bool) {
 //
 //	dtype         "float32", "<f4", "uint16" and the like, of NumPy
 //	shape         rows and columns, [1000, 6]
-//	channels      the columns, as names or as their number
+//	channels      the names of the columns
 //	point_step    bytes of a point, of a ROS PointCloud2
 //	encoding      "16UC1", "rgb8" and the like, of a ROS Image
 //	is_bigendian  true or 1, of both
@@ -58,12 +58,13 @@ func HintOf(mediaType string, metadata map[string]any, head []byte) Hint {
 	case wav.Is(head):
 		h = wavHint(head)
 	case h.dtype(m.Text("dtype")):
-		if n, ok := columns(m); ok {
-			h.Columns *= n
-		}
+		h.Columns = columns(m)
 	case h.encoding(m.Text("encoding")):
 	default:
-		h.point(m["point_step"])
+		// Most fields of clouds have four bytes.
+		if step, ok := media.Integer(m["point_step"], maxColumns); ok && step%4 == 0 {
+			h.Element, h.Columns = 4, int(step)/4
+		}
 	}
 	if _, ok := h.normal(); !ok {
 		return Hint{}
@@ -97,38 +98,19 @@ func (h *Hint) encoding(text string) bool {
 	return true
 }
 
-// point sets the hint from the step of a cloud. Most fields of clouds have four bytes.
-func (h *Hint) point(given any) {
-	step, ok := media.Integer(given, maxColumns)
+// columns returns the numbers in a row of the shape, or otherwise the number of channels.
+func columns(m media.Metadata) int {
+	list, ok := m["shape"].([]any)
 	if !ok {
-		return
+		names, _ := m["channels"].([]any)
+		return max(len(names), 1)
 	}
-	for _, element := range []int{4, 2, 1} {
-		if int(step)%element == 0 {
-			h.Element, h.Columns = element, int(step)/element
-			return
-		}
+	shape := make([]int, len(list))
+	for i, v := range list {
+		n, _ := media.Integer(v, math.MaxInt32)
+		shape[i] = int(n)
 	}
-}
-
-// columns returns the columns of the shape, or otherwise the number of channels.
-func columns(m media.Metadata) (int, bool) {
-	if list, ok := m["shape"].([]any); ok {
-		shape := make([]int, len(list))
-		for i, v := range list {
-			n, ok := media.Integer(v, math.MaxInt32)
-			if !ok {
-				return 0, false
-			}
-			shape[i] = int(n)
-		}
-		return rowOf(shape), true
-	}
-	if list, ok := m["channels"].([]any); ok {
-		return len(list), len(list) > 0
-	}
-	n, ok := media.Integer(m["channels"], math.MaxInt32)
-	return int(n), ok && n > 0
+	return rowOf(shape)
 }
 
 // maxRow is the most numbers of one sample of a robot's sensor. In a larger array, such as
@@ -137,16 +119,9 @@ const maxRow = 256
 
 // rowOf returns the numbers in a row of an array: the product of all axes but the first.
 func rowOf(shape []int) int {
-	if len(shape) < 2 {
-		return 1
-	}
 	row := 1
-	for _, n := range shape[1:] {
-		if n < 1 || n > maxColumns {
-			return 1
-		}
-		row *= n
-		if row > maxRow {
+	for i := 1; i < len(shape); i++ {
+		if row *= shape[i]; row > maxRow {
 			return shape[len(shape)-1]
 		}
 	}
@@ -160,7 +135,7 @@ func npyHint(head []byte) Hint {
 		return Hint{}
 	}
 	if !file.Fortran { // in Fortran order the columns already follow one another
-		h.Columns *= rowOf(file.Shape)
+		h.Columns = rowOf(file.Shape)
 	}
 	return h
 }

@@ -3,7 +3,6 @@ package payload_test
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -55,17 +54,16 @@ func TestHintOf(t *testing.T) {
 		{"wav that is cut off", "", nil, wav(1, 2, 16)[:40], payload.Hint{}},
 		{"dtype and shape", "", meta{"dtype": "float32", "shape": []any{1000.0, 6.0}}, nil, payload.Hint{Element: 4, Columns: 6}},
 		{"dtype and names", "", meta{"dtype": "<i2", "channels": []any{"x", "y", "z"}}, nil, payload.Hint{Element: 2, Columns: 3}},
-		{"dtype and a number", "", meta{"dtype": "uint16", "channels": json.Number("4")}, nil, payload.Hint{Element: 2, Columns: 4}},
 		{"dtype alone", "application/octet-stream", meta{"dtype": "float64"}, nil, payload.Hint{Element: 8, Columns: 1}},
 		{"a cloud", "", meta{"point_step": 32.0, "is_bigendian": true}, nil, payload.Hint{Element: 4, Columns: 8, BigEndian: true}},
-		{"a cloud of odd step", "", meta{"point_step": 15}, nil, payload.Hint{Element: 1, Columns: 15}},
+		{"a cloud of odd step", "", meta{"point_step": 15}, nil, payload.Hint{}},
 		{"a depth image", "", meta{"encoding": "16UC1"}, nil, payload.Hint{Element: 2, Columns: 1}},
 		{"a colour image", "", meta{"encoding": "bgra8", "is_bigendian": 0.0}, nil, payload.Hint{Element: 1, Columns: 4}},
 		{"text", "text/csv; charset=utf-8", meta{"dtype": "float32"}, nil, payload.Hint{}},
 		{"JSON", "application/json", meta{"dtype": "float32"}, nil, payload.Hint{}},
 		{"nonsense", "", meta{"dtype": 5, "shape": "x", "point_step": -1.0, "encoding": []any{}}, nil, payload.Hint{}},
-		{"too many columns", "", meta{"dtype": "float32", "channels": 1e9}, nil, payload.Hint{}},
-		{"a broken shape", "", meta{"dtype": "float32", "shape": []any{10.0, 0.5}}, nil, payload.Hint{Element: 4, Columns: 1}},
+		{"too many columns", "", meta{"dtype": "float32", "shape": []any{2.0, 1e9}}, nil, payload.Hint{}},
+		{"a broken shape", "", meta{"dtype": "float32", "shape": []any{10.0, 0.5}}, nil, payload.Hint{}},
 	} {
 		if got := payload.HintOf(c.mediaType, c.metadata, c.head); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)

@@ -154,12 +154,8 @@ type source struct {
 	hash    hash.Hash
 	size    int64
 	head    []byte
-	idle    int
 	err     error
 }
-
-// maxIdle is how many reads in a row may return nothing.
-const maxIdle = 100
 
 func (s *source) sum() [32]byte { return [32]byte(s.hash.Sum(nil)) }
 
@@ -175,9 +171,6 @@ func (s *source) Read(p []byte) (int, error) {
 	s.size += int64(n)
 	s.hash.Write(p[:n])
 	s.head = append(s.head, p[:min(int64(n), s.options.HeadLimit-int64(len(s.head)))]...)
-	if s.idle++; n > 0 {
-		s.idle = 0
-	}
 	s.err = s.check(err)
 	return n, s.err
 }
@@ -192,8 +185,6 @@ func (s *source) check(err error) error {
 		return fmt.Errorf("%w: there are more than %d bytes, the limit", ErrTooLarge, o.Limit)
 	case err == io.EOF && s.size < o.Expect:
 		return fmt.Errorf("%w: there are %d bytes of %d", ErrShort, s.size, o.Expect)
-	case err == nil && s.idle >= maxIdle:
-		return fmt.Errorf("reading the payload: %w", io.ErrNoProgress)
 	case err != nil && err != io.EOF:
 		return fmt.Errorf("reading the payload: %w", err)
 	}
