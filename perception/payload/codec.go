@@ -48,8 +48,18 @@ const (
 type layout struct {
 	codec                  Codec
 	delta, planar, shuffle bool
-	Hint                   // normal; the zero value means that there is no array
+	array                  // the zero value means that there is none
 }
+
+type array struct {
+	element   int // bytes of a number, 1 to 8
+	columns   int // numbers in a row, 1 to 4096
+	offset    int // bytes before the first row, fewer than a row has
+	bigEndian bool
+}
+
+// row returns the bytes of a row.
+func (a array) row() int { return a.element * a.columns }
 
 var codecText = regexp.MustCompile(`^(?:zstd|((?:delta\.)?(?:planar\.)?(?:shuffle\.)?)zstd:(le|be)([1-8])x([1-9][0-9]{0,3})(?:\+([1-9][0-9]{0,4}))?)$`)
 
@@ -67,11 +77,11 @@ func (c Codec) parse() (layout, error) {
 	}
 	steps := m[1]
 	l := layout{codec: c, delta: strings.Contains(steps, "delta"), planar: strings.Contains(steps, "planar"), shuffle: strings.Contains(steps, "shuffle")}
-	l.BigEndian = m[2] == "be"
-	for i, into := range []*int{&l.Element, &l.Columns, &l.Offset} {
+	l.bigEndian = m[2] == "be"
+	for i, into := range []*int{&l.element, &l.columns, &l.offset} {
 		*into, _ = strconv.Atoi(m[3+i]) // 0 if it is missing
 	}
-	if l.Columns > maxColumns || l.Offset > 0 && l.Offset >= l.row() {
+	if l.columns > maxColumns || l.offset > 0 && l.offset >= l.row() {
 		return unknown()
 	}
 	return l, nil
@@ -124,19 +134,27 @@ func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 	return raw, nil
 }
 
-// sampleSize is the first bytes of a payload by which the codec is chosen.
-const sampleSize = 256 << 10
+const (
+	// sampleSize is the least that is read at once, and kept of the beginning of a payload.
+	sampleSize = 256 << 10
+	// trySize is how many of the first bytes codecs are tried on, and rowSize how many rows are
+	// sought in.
+	trySize = 32 << 10
+	rowSize = 8 << 10
+	// longestRow is the longest row that is sought, in bytes: 32 numbers of eight bytes.
+	longestRow = 256
+)
 
-// Choose returns the codec that stores the beginning of the payload in the fewest bytes, of
-// those that the hint allows. It returns [Raw] unless a tenth is saved. It looks at the
-// first 256 KiB of the sample.
-func Choose(sample []byte, h Hint) Codec {
-	sample = sample[:min(len(sample), sampleSize)]
+// Choose returns the codec that stores the beginning of the payload in the fewest bytes: zstd, or
+// one of an array whose rows are as long as the distance at which bytes repeat most often. It
+// returns [Raw] unless a tenth is saved. It looks at the first 32 KiB of the sample.
+func Choose(sample []byte) Codec {
+	sample = sample[:min(len(sample), trySize)]
 	w := borrow()
 	defer w.release()
 	best, least := Raw, len(sample)-len(sample)/10
 	var stored []byte
-	for _, c := range h.codecs() {
+	for _, c := range append([]Codec{Zstd}, arraysOf(rowOf(sample))...) {
 		l, _ := c.parse() // it is known
 		if stored = w.encode(l, stored[:0], sample); len(stored) < least {
 			best, least = c, len(stored)
@@ -145,22 +163,41 @@ func Choose(sample []byte, h Hint) Codec {
 	return best
 }
 
-// codecs returns the codecs to try, the simplest first, which wins a tie.
-func (h Hint) codecs() []Codec {
-	all := []Codec{Zstd}
-	h, ok := h.normal()
-	if !ok {
-		return all
+// rowOf returns the distance at which bytes repeat most often: the bytes of a reading, of a point or
+// of a pixel. It is 0 if they hardly ever do, as in compressed data.
+func rowOf(sample []byte) int {
+	const (
+		// rarely is five times as often as random bytes repeat.
+		rarely = 0.02
+		// A longer row repeats clearly more often, since two rows repeat about as often as one.
+		clearly = 1.05
+	)
+	sample = sample[:min(len(sample), rowSize)]
+	row, most := 0, rarely
+	for length := 1; length <= min(longestRow, len(sample)/2); length++ {
+		same := 0
+		for i, b := range sample[length:] {
+			if b == sample[i] {
+				same++
+			}
+		}
+		if often := float64(same) / float64(len(sample)-length); often > most*clearly {
+			row, most = length, often
+		}
 	}
-	order, lead := "le", ""
-	if h.BigEndian {
-		order = "be"
-	}
-	if h.Offset > 0 {
-		lead = fmt.Sprintf("+%d", h.Offset)
-	}
-	for _, steps := range []string{"delta.", "delta.planar.", "planar.shuffle.", "delta.planar.shuffle."} {
-		all = append(all, Codec(fmt.Sprintf("%szstd:%s%dx%d%s", steps, order, h.Element, h.Columns, lead)))
+	return row
+}
+
+// arraysOf returns codecs of arrays whose rows have that many bytes.
+func arraysOf(row int) []Codec {
+	var all []Codec
+	for _, element := range []int{4, 2, 1} {
+		if row == 0 || row%element != 0 {
+			continue
+		}
+		for _, steps := range []string{"delta.planar", "planar.shuffle", "delta.planar.shuffle"} {
+			all = append(all, Codec(fmt.Sprintf("%s.zstd:le%dx%d", steps, element, row/element)))
+		}
 	}
 	return all
 }

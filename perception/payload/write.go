@@ -28,8 +28,6 @@ type Options struct {
 	// HeadLimit is how many of the first bytes the caller wants in Written.Head. It gets
 	// at least 256 KiB.
 	HeadLimit int64
-	// Hint returns the hint by the first bytes, at most 256 KiB. nil gives no hint.
-	Hint func(head []byte) Hint
 }
 
 // Written is the result of [Folder.Write].
@@ -72,12 +70,7 @@ func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, er
 		return nil, err
 	}
 	start = start[:n:n]
-	sample := start[:min(n, sampleSize)]
-	var hint Hint
-	if o.Hint != nil {
-		hint = o.Hint(sample)
-	}
-	w := &Written{Codec: Choose(sample, hint)}
+	w := &Written{Codec: Choose(start)}
 	if int64(n) <= o.Inline { // r is at its end
 		if w.Inline, err = w.Codec.Encode(start); err != nil {
 			return nil, err

@@ -53,7 +53,7 @@ func (w *workspace) room(size int) []byte {
 
 // encode appends the encoding in a layout that compresses.
 func (w *workspace) encode(l layout, dst, raw []byte) []byte {
-	if l.Element > 0 {
+	if l.element > 0 {
 		arranged := w.room(len(raw))
 		l.move(arranged, raw, false)
 		raw = arranged
@@ -67,7 +67,7 @@ func (w *workspace) decode(l layout, raw, stored []byte) error {
 		return err
 	}
 	into := raw
-	if l.Element > 0 {
+	if l.element > 0 {
 		into = w.room(len(raw))
 	}
 	got, err := w.decoder.DecodeAll(stored, into[:0:len(into)])
@@ -77,7 +77,7 @@ func (w *workspace) decode(l layout, raw, stored []byte) error {
 	if len(got) != len(raw) {
 		return fmt.Errorf("the frame holds %d bytes and should hold %d", len(got), len(raw))
 	}
-	if l.Element > 0 {
+	if l.element > 0 {
 		l.move(raw, got, true)
 	} else if len(raw) > 0 && &got[0] != &raw[0] {
 		copy(raw, got)

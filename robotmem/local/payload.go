@@ -24,7 +24,6 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 	body := &io.LimitedReader{R: in.reader, N: math.MaxInt64} // counts the bytes
 	w, err := n.Store.Payloads().Write(ctx, body, payload.Options{
 		Limit: in.limit, Inline: record.InlinePayload, Expect: in.size, HeadLimit: record.DecodeLimit,
-		Hint: func(head []byte) payload.Hint { return payload.HintOf(p.Declared, rec.Metadata, head) },
 	})
 	switch {
 	case errors.Is(err, payload.ErrTooLarge):
