@@ -21,7 +21,6 @@ type episode struct {
 	length      int64 // frames
 	chunk, file int64 // of its data
 	from, to    int64 // frames of the dataset
-	first       int64 // its first row in the data file
 }
 
 // check compares the numbers of an episode with the limits and with each other.

@@ -41,9 +41,14 @@ type column struct {
 // reader turns rows into the perceptions of one episode after another.
 type reader struct {
 	*importer
+	file    *dataFile
 	columns []*column
-	fields  []field // of columns
+	fields  []field // of columns, and that of index
+	index   int64   // of the episode of the current row
 
+	current    episode
+	listed     bool  // in meta/episodes, for this file
+	rows       int64 // of the episode so far
 	session    string
 	known      bool // the episode was imported before
 	context    map[string]any
@@ -52,8 +57,13 @@ type reader struct {
 	batchBytes int
 }
 
-func (im *importer) newReader(t table, file string) *reader {
-	rd := &reader{importer: im}
+func (im *importer) newReader(t table, file *dataFile) (*reader, error) {
+	rd := &reader{importer: im, file: file}
+	index := t.leaf("episode_index")
+	if index == nil {
+		return nil, errors.New("there is no column episode_index")
+	}
+	rd.fields = []field{{index, whole(&rd.index)}}
 	for _, key := range im.in.sortedKeys {
 		f := im.in.Features[key]
 		c := &column{key: key, feature: f}
@@ -72,12 +82,12 @@ func (im *importer) newReader(t table, file string) *reader {
 			continue
 		}
 		if leaf == nil {
-			im.report.Skip(key, "the column is missing in "+file, 1)
+			im.report.Skip(key, "the column is missing in "+file.name, 1)
 			continue
 		}
 		rd.columns, rd.fields = append(rd.columns, c), append(rd.fields, field{leaf, c.set})
 	}
-	return rd
+	return rd, nil
 }
 
 // set takes a value of the current frame.
@@ -105,24 +115,23 @@ func (rd *reader) clear() {
 	}
 }
 
-// frame adds the current frame, the i-th of the episode, to its traces and images.
-func (rd *reader) frame(e episode, i int64) error {
+// row adds the current row to its episode.
+func (rd *reader) row() error {
 	defer rd.clear()
-	if i == 0 {
-		if err := rd.begin(e); err != nil {
-			return err
+	if rd.rows == 0 || rd.current.index != rd.index {
+		if rd.failed = cmp.Or(rd.ctx.Err(), rd.end()); rd.failed != nil {
+			return rd.failed
 		}
+		rd.begin()
 	}
-	if !rd.known {
+	if rd.listed && rd.o.wants(rd.index) && rd.rows < rd.current.length {
 		for _, c := range rd.columns {
-			if err := rd.add(c, e, i); err != nil {
+			if err := rd.add(c, rd.current, rd.rows); err != nil {
 				return err
 			}
 		}
 	}
-	if i == e.length-1 {
-		return rd.end(e)
-	}
+	rd.rows++
 	return nil
 }
 
@@ -146,12 +155,21 @@ func (rd *reader) add(c *column, e episode, i int64) error {
 	return nil
 }
 
-func (rd *reader) begin(e episode) error {
-	if rd.failed = rd.ctx.Err(); rd.failed != nil {
-		return rd.failed
+// leaveOut leaves out the current episode, unless all of its rows were read before the damage.
+func (rd *reader) leaveOut() {
+	rd.clear()
+	if rd.listed && rd.rows != rd.current.length {
+		rd.disagree(rd.current, rd.file, rd.rows)
+		rd.rows, rd.listed = 0, false
 	}
-	rd.task = importing.Cut(strings.Join(e.tasks, "; "), maxTaskBytes)
-	rd.context = map[string]any{"env": map[string]any{"dataset": rd.o.Name, "episode_index": e.index}}
+}
+
+func (rd *reader) begin() {
+	rd.current, rd.listed = rd.file.episodes[rd.index]
+	delete(rd.file.episodes, rd.index)
+	rd.current.index = rd.index
+	rd.task = importing.Cut(strings.Join(rd.current.tasks, "; "), maxTaskBytes)
+	rd.context = map[string]any{"env": map[string]any{"dataset": rd.o.Name, "episode_index": rd.index}}
 	if rd.task != "" {
 		rd.context["task"] = map[string]any{"description": rd.task}
 	}
@@ -161,15 +179,7 @@ func (rd *reader) begin(e episode) error {
 	for _, c := range rd.columns {
 		c.samples, c.tooLong = c.samples[:0], false
 	}
-	rd.batch, rd.batchBytes, rd.known = nil, 0, false
-	id, err := rd.sink.Start(rd.ctx, importing.Session{Origin: rd.origin(e), Context: rd.context})
-	if rd.known = errors.Is(err, importing.ErrEnded); rd.known {
-		rd.report.Ended++
-		rd.report.Skip(fmt.Sprintf("episode %d", e.index), "imported before", e.length)
-		return nil
-	}
-	rd.session, rd.failed = id, err
-	return err
+	rd.batch, rd.batchBytes, rd.session, rd.known = nil, 0, "", false
 }
 
 func (rd *reader) origin(e episode, parts ...string) string {
@@ -206,34 +216,63 @@ func (rd *reader) addImage(c *column, e episode, i int64) error {
 	return nil
 }
 
+// flush saves the batch. It starts the session before the first.
 func (rd *reader) flush() error {
-	if len(rd.batch) == 0 {
+	if rd.session == "" && !rd.known {
+		id, err := rd.sink.Start(rd.ctx, importing.Session{Origin: rd.origin(rd.current), Context: rd.context})
+		rd.session, rd.known = id, errors.Is(err, importing.ErrEnded)
+		if err != nil && !rd.known {
+			rd.failed = err
+			return err
+		}
+	}
+	batch := rd.batch
+	rd.batch, rd.batchBytes = nil, 0
+	if rd.known {
 		return nil
 	}
-	stored, err := rd.sink.Save(rd.ctx, rd.session, rd.batch)
+	stored, err := rd.sink.Save(rd.ctx, rd.session, batch)
 	if err == nil {
-		rd.report.Perceptions += len(rd.batch)
+		rd.report.Perceptions += len(batch)
 		rd.report.Stored += stored
-		rd.report.Known += len(rd.batch) - stored
+		rd.report.Known += len(batch) - stored
 	}
-	rd.batch, rd.batchBytes, rd.failed = nil, 0, err
+	rd.failed = err
 	return err
 }
 
-// end saves the traces of an episode and closes its session.
-func (rd *reader) end(e episode) error {
-	rd.done += e.length
-	if !rd.known {
-		rd.batch = append(rd.batch, rd.traces(e)...)
-		if err := rd.flush(); err != nil {
+// end saves what is left of the episode and closes its session. It leaves an episode out that does
+// not agree with the metadata.
+func (rd *reader) end() error {
+	e, rows := rd.current, rd.rows
+	rd.rows = 0
+	switch {
+	case rows == 0: // there was none
+		return nil
+	case !rd.listed:
+		rd.report.Skip(rd.file.name, "frames of an episode that meta/episodes does not list for this file", rows)
+		return nil
+	case !rd.o.wants(e.index):
+		return nil
+	case rows != e.length:
+		rd.disagree(e, rd.file, rows)
+		return nil
+	}
+	rd.batch = append(rd.batch, rd.traces(e)...)
+	if err := rd.flush(); err != nil {
+		return err
+	}
+	if rd.known {
+		rd.report.Ended++
+		rd.report.Skip(fmt.Sprintf("episode %d", e.index), "imported before", e.length)
+	} else {
+		if err := rd.sink.End(rd.ctx, rd.session, rd.outcome()); err != nil {
 			return err
-		}
-		if rd.failed = rd.sink.End(rd.ctx, rd.session, rd.outcome()); rd.failed != nil {
-			return rd.failed
 		}
 		rd.report.Sessions++
 		rd.report.Messages += e.length
 	}
+	rd.done += e.length
 	if rd.o.Progress != nil {
 		rd.o.Progress(importing.Progress{Done: rd.done, Total: rd.total})
 	}
