@@ -32,8 +32,8 @@
 //   - An episode for which metadata and data file disagree is left out, and the report says
 //     so. The other episodes are imported. If it has more than 16 MiB of images, some of these are
 //     stored nevertheless, in a session that does not end.
-//   - Of compressions only Snappy is read, which LeRobot uses, and of encodings only those
-//     that pyarrow chooses by default.
+//   - Of compressions only Snappy is read, which LeRobot uses, and of encodings and page versions
+//     only those that pyarrow chooses by default.
 //   - Whole numbers beyond 2^53 lose their last digits. Texts other than the task are left out.
 //   - A missing number is NaN in a trace.
 package lerobot

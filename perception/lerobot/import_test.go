@@ -291,7 +291,7 @@ func TestEpisodeThatLies(t *testing.T) {
 	var table bytes.Buffer
 	rows := []row{{Index: 0, Length: 25, To: 25}, {Index: 1, Length: 13, From: 25, To: 38}, {Index: 2, Length: 31, File: 1, From: 37, To: 68},
 		{Index: 2, Length: 1, To: 1}, {Index: -4, Length: 1, To: 1}}
-	if err := parquet.Write(&table, rows, parquet.Compression(&parquet.Snappy)); err != nil {
+	if err := parquet.Write(&table, rows, parquet.Compression(&parquet.Snappy), parquet.DataPageVersion(1)); err != nil {
 		t.Fatal(err)
 	}
 	dir := dataset(t, map[string]func([]byte) []byte{"meta/episodes/chunk-000/file-000.parquet": func([]byte) []byte { return table.Bytes() }})
