@@ -267,29 +267,12 @@ const (
 	memSchema   = `{"title":"robotmem.Memory","type":"object","properties":{"timestamp":` + timeSchema + `,"uid":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"media_type":{"type":"string"},"data":{"type":"string","contentEncoding":"base64"},"metadata":{"type":"object"},"context":{"type":"object"}}}`
 )
 
-type jsonTime struct {
-	Sec  uint64 `json:"sec"`
-	Nsec uint64 `json:"nsec"`
-}
+type object = map[string]any
 
-type jsonImage struct {
-	Timestamp jsonTime `json:"timestamp"`
-	FrameID   string   `json:"frame_id"`
-	Data      []byte   `json:"data"`
-	Format    string   `json:"format"`
-}
-
-type jsonLog struct {
-	Timestamp jsonTime `json:"timestamp"`
-	Level     int      `json:"level"`
-	Message   string   `json:"message"`
-	Name      string   `json:"name"`
-	File      string   `json:"file"`
-	Line      int      `json:"line"`
-}
+func timestamp(at uint64) object { return object{"sec": at / 1e9, "nsec": at % 1e9} }
 
 type jsonMemory struct {
-	Timestamp   jsonTime       `json:"timestamp"`
+	Timestamp   object         `json:"timestamp"`
 	UID         string         `json:"uid"`
 	Type        string         `json:"type"`
 	Description string         `json:"description"`
@@ -308,17 +291,18 @@ const (
 // asJSON writes a memory that was no message.
 func (e *exporter) asJSON(item *Exported) error {
 	at := uint64(max(item.ObservedAt.UnixNano(), 0))
-	stamp := jsonTime{at / 1e9, at % 1e9}
 	if item.Fact {
 		level := levelInfo
 		switch item.Category {
 		case "constraint", "postmortem", "gotcha":
 			level = levelWarning
 		}
-		return e.one("/robotmem/facts", "foxglove.Log", logSchema, at, jsonLog{Timestamp: stamp, Level: level, Message: item.Description, Name: item.Category, File: item.UID})
+		return e.one("/robotmem/facts", "foxglove.Log", logSchema, at, object{
+			"timestamp": timestamp(at), "level": level, "message": item.Description, "name": item.Category, "file": item.UID, "line": 0,
+		})
 	}
 	if format, ok := strings.CutPrefix(item.MediaType, "image/"); ok && (format == "jpeg" || format == "png" || format == "webp") {
-		return e.one("/robotmem/images", "foxglove.CompressedImage", imageSchema, at, jsonImage{stamp, "", item.Data, format})
+		return e.one("/robotmem/images", "foxglove.CompressedImage", imageSchema, at, object{"timestamp": timestamp(at), "frame_id": "", "data": item.Data, "format": format})
 	}
 	trace, err := timeseries.Decode(perception.Item{Type: item.Type, MediaType: item.MediaType, Data: item.Data, Metadata: item.Metadata}.Payload())
 	if err == nil && trace.RateHz > 0 && len(item.Data) > 0 {
@@ -329,7 +313,7 @@ func (e *exporter) asJSON(item *Exported) error {
 
 func (e *exporter) memory(item *Exported, at uint64) error {
 	return e.one("/robotmem/memories", "robotmem.Memory", memSchema, at, jsonMemory{
-		jsonTime{at / 1e9, at % 1e9}, item.UID, item.Type, item.Description, item.MediaType, item.Data, item.Metadata, item.Context,
+		timestamp(at), item.UID, item.Type, item.Description, item.MediaType, item.Data, item.Metadata, item.Context,
 	})
 }
 
@@ -346,31 +330,36 @@ func jsonChannel(topic, name, schema string) *Channel {
 }
 
 // trace writes one message per sample, with a field per channel, and the memory itself. A
-// missing reading is null.
+// missing reading is null. Of channels with the same name the last is written.
 func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error {
-	names := traceNames(t)
-	properties := map[string]any{"timestamp": json.RawMessage(timeSchema)}
-	for i, name := range names {
-		property := map[string]string{"type": "number"}
-		if i < len(t.Units) && t.Units[i] != "" {
-			property["description"] = t.Units[i]
+	names := make([]string, t.Width)
+	properties := object{}
+	for c := range names {
+		property := object{"type": "number"}
+		if c < len(t.Units) && t.Units[c] != "" {
+			property["description"] = t.Units[c]
 		}
-		properties[name] = property
+		if names[c] = "channel_" + strconv.Itoa(c+1); c < len(t.Channels) && t.Channels[c] != "" {
+			names[c] = t.Channels[c]
+		}
+		properties[names[c]] = property
 	}
-	schema, err := json.Marshal(map[string]any{"title": "robotmem.Trace", "type": "object", "properties": properties})
+	properties["timestamp"] = json.RawMessage(timeSchema)
+	schema, err := json.Marshal(object{"title": "robotmem.Trace", "type": "object", "properties": properties})
 	if err != nil {
 		return err
 	}
 	messages := make([]segment.Message, 0, t.Len())
 	for i := range t.Len() {
 		when := at + uint64(math.Round(float64(i)/t.RateHz*1e9))
-		sample := map[string]any{"timestamp": jsonTime{when / 1e9, when % 1e9}}
+		sample := object{}
 		for c, v := range t.Row(i) {
 			sample[names[c]] = nil
 			if media.Finite(v) {
 				sample[names[c]] = v
 			}
 		}
+		sample["timestamp"] = timestamp(when)
 		data, err := json.Marshal(sample)
 		if err != nil {
 			return err
@@ -381,20 +370,4 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error 
 		return err
 	}
 	return e.memory(item, at)
-}
-
-// traceNames returns a different name for each channel.
-func traceNames(t *timeseries.Series) []string {
-	names := make([]string, t.Width)
-	seen := map[string]bool{"timestamp": true}
-	for c := range names {
-		if c < len(t.Channels) {
-			names[c] = t.Channels[c]
-		}
-		if names[c] == "" || seen[names[c]] {
-			names[c] = "channel_" + strconv.Itoa(c+1)
-		}
-		seen[names[c]] = true
-	}
-	return names
 }

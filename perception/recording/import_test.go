@@ -374,11 +374,11 @@ func TestJSONExport(t *testing.T) {
 		}
 	}
 	want := []string{
-		`/robotmem/facts foxglove.Log {"timestamp":{"sec":1700000000,"nsec":5},"level":3,"message":"the drawer sticks","name":"gotcha","file":"a","line":0}`,
-		`/robotmem/images foxglove.CompressedImage {"timestamp":{"sec":1700000000,"nsec":6},"frame_id":"","data":"iVBORw==","format":"png"}`,
-		`/robotmem/traces/c robotmem.Trace {"Fx":1,"Fy":2,"timestamp":{"sec":1700000000,"nsec":7}}`,
-		`/robotmem/memories robotmem.Memory {"timestamp":{"sec":1700000000,"nsec":7},"uid":"c","type":"","description":"a pull","media_type":"text/csv","data":"RnggKE4pLEZ5CjEsMgozLAo=","metadata":{"rate_hz":10}}`,
-		`/robotmem/traces/c robotmem.Trace {"Fx":3,"Fy":null,"timestamp":{"sec":1700000000,"nsec":100000007}}`,
+		`/robotmem/facts foxglove.Log {"file":"a","level":3,"line":0,"message":"the drawer sticks","name":"gotcha","timestamp":{"nsec":5,"sec":1700000000}}`,
+		`/robotmem/images foxglove.CompressedImage {"data":"iVBORw==","format":"png","frame_id":"","timestamp":{"nsec":6,"sec":1700000000}}`,
+		`/robotmem/traces/c robotmem.Trace {"Fx":1,"Fy":2,"timestamp":{"nsec":7,"sec":1700000000}}`,
+		`/robotmem/memories robotmem.Memory {"timestamp":{"nsec":7,"sec":1700000000},"uid":"c","type":"","description":"a pull","media_type":"text/csv","data":"RnggKE4pLEZ5CjEsMgozLAo=","metadata":{"rate_hz":10}}`,
+		`/robotmem/traces/c robotmem.Trace {"Fx":3,"Fy":null,"timestamp":{"nsec":100000007,"sec":1700000000}}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
