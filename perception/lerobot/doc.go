@@ -4,10 +4,9 @@
 //
 //   - one trace for each vector of numbers (observation.state, action, ...), as raw
 //     little-endian samples with shape, rate and channels in the metadata;
-//   - one trace of all single numbers (next.reward, next.done, ...);
-//   - images from the data files, some of each second.
+//   - one trace of all single numbers (next.reward, next.done, ...).
 //
-// The videos, each of which spans several episodes, stay in the dataset. Its meta/episodes says which
+// Images and videos stay in the dataset. Its meta/episodes says which
 // seconds of them show an episode.
 //
 // The outcome of an episode is next.success: 1 if it is true in any frame, otherwise 0. Without
@@ -30,8 +29,7 @@
 //
 //   - A dataset has no dates: its perceptions and sessions have no time.
 //   - An episode for which metadata and data file disagree is left out, and the report says
-//     so. The other episodes are imported. If it has more than 16 MiB of images, some of these are
-//     stored nevertheless, in a session that does not end.
+//     so. The other episodes are imported.
 //   - Of compressions only Snappy is read, which LeRobot uses, and of encodings and page versions
 //     only those that pyarrow chooses by default.
 //   - Whole numbers beyond 2^53 lose their last digits. Texts other than the task are left out.

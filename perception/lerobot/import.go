@@ -24,9 +24,6 @@ type Options struct {
 	Name string
 	// Episodes chooses episodes; empty means all.
 	Episodes []Range
-	// ImageRate is how many images per second are stored of a camera whose images are in the data
-	// files, besides the first and the last of an episode. 0 is 1; less than 0 stores none.
-	ImageRate float64
 	// Progress is called after each episode, in frames.
 	Progress func(importing.Progress)
 }

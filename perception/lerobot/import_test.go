@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"image/png"
 	"io/fs"
 	"math"
 	"os"
@@ -38,9 +37,7 @@ func TestImport(t *testing.T) {
 	for _, folder := range []string{"v30"} {
 		t.Run(folder, func(t *testing.T) {
 			report, sink := run(t, "testdata/"+folder, lerobot.Options{Name: "glass"})
-			// Of each episode: state, effort, action, signals; pictures at every
-			// tenth frame and the last: 4, 3 and 4 (frame 30 is the last).
-			perceptions := 3*4 + 4 + 3 + 4
+			perceptions := 3 * 4 // of each episode: state, effort, action, signals
 			want := &importing.Report{Sessions: 3, Perceptions: perceptions, Stored: perceptions, Messages: 68}
 			if diff := cmp.Diff(want, report); diff != "" {
 				t.Errorf("report (-want +got):\n%s", diff)
@@ -121,33 +118,8 @@ func numbers(t *testing.T, data []byte, dtype string) []float64 {
 	return out
 }
 
-func TestPicturesAreOfTheirFrames(t *testing.T) {
-	_, sink := run(t, "testdata/v30", lerobot.Options{Name: "glass", ImageRate: 2})
-	found := 0
-	for i := range lengths[1] {
-		p, ok := sink.Saved["lerobot/glass/episode/000001/observation.images.wrist/0000"+string(rune('0'+i/10))+string(rune('0'+i%10))]
-		if want := i%5 == 0 || i == 11; ok != want {
-			t.Errorf("frame %d kept: %v, want %v", i, ok, want)
-		}
-		if !ok {
-			continue
-		}
-		found++
-		img, err := png.Decode(bytes.NewReader(p.Data))
-		if err != nil {
-			t.Fatalf("frame %d: %v", i, err)
-		}
-		if _, _, b, _ := img.At(0, 0).RGBA(); int(b>>8) != 60+4*i {
-			t.Errorf("frame %d: blue is %d, want %d", i, b>>8, 60+4*i)
-		}
-	}
-	if found != 4 {
-		t.Errorf("%d pictures, want 4", found)
-	}
-}
-
 func TestEpisodesThatAreWanted(t *testing.T) {
-	report, sink := run(t, "testdata/v30", lerobot.Options{Name: "glass", Episodes: []lerobot.Range{{First: 1, Last: 1}}, ImageRate: -1})
+	report, sink := run(t, "testdata/v30", lerobot.Options{Name: "glass", Episodes: []lerobot.Range{{First: 1, Last: 1}}})
 	want := []string{"action", "observation.effort", "observation.state", "signals"}
 	for i := range want {
 		want[i] = "lerobot/glass/episode/000001/" + want[i]

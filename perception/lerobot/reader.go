@@ -17,11 +17,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-const (
-	maxTrace = 64 << 20 // bytes of one trace
-	maxImage = 64 << 20
-	maxBatch = 16 << 20 // bytes of images that are saved together
-)
+const maxTrace = 64 << 20 // bytes of one trace
 
 // indexColumns are the columns of every dataset that say which frame a row is.
 var indexColumns = map[string]bool{"timestamp": true, "frame_index": true, "episode_index": true, "index": true, "task_index": true}
@@ -30,10 +26,8 @@ var indexColumns = map[string]bool{"timestamp": true, "frame_index": true, "epis
 type column struct {
 	key     string
 	feature feature
-	isImage bool
 	typ     npy.Type  // of the samples: float64 or float32
 	values  []float64 // of the current frame
-	image   []byte    // of the current frame; valid until the next
 	samples []byte    // little-endian, of the episode so far
 	tooLong bool      // samples would be more than maxTrace
 }
@@ -46,15 +40,11 @@ type reader struct {
 	fields  []field // of columns, and that of index
 	index   int64   // of the episode of the current row
 
-	current    episode
-	listed     bool  // in meta/episodes, for this file
-	rows       int64 // of the episode so far
-	session    string
-	known      bool // the episode was imported before
-	context    map[string]any
-	task       string
-	batch      []importing.Perception
-	batchBytes int
+	current episode
+	listed  bool  // in meta/episodes, for this file
+	rows    int64 // of the episode so far
+	context map[string]any
+	task    string
 }
 
 func (im *importer) newReader(t table, file *dataFile) (*reader, error) {
@@ -69,35 +59,22 @@ func (im *importer) newReader(t table, file *dataFile) (*reader, error) {
 		c := &column{key: key, feature: f}
 		var numeric bool
 		c.typ, numeric = npy.Lookup(f.samples())
-		var leaf *parquet.Column
+		leaf := t.leaf(key)
 		switch {
-		case f.Type == "video" || indexColumns[key]:
-			continue
-		case f.Type == "image":
-			c.isImage, leaf = true, t.leaf(key, "bytes")
-		case numeric:
-			leaf = t.leaf(key)
-		default:
+		case f.isCamera() || indexColumns[key]:
+		case !numeric:
 			im.report.Skip(key, fmt.Sprintf("the type %.40s is not read", f.Type), 1)
-			continue
-		}
-		if leaf == nil {
+		case leaf == nil:
 			im.report.Skip(key, "the column is missing in "+file.name, 1)
-			continue
+		default:
+			rd.columns, rd.fields = append(rd.columns, c), append(rd.fields, field{leaf, c.set})
 		}
-		rd.columns, rd.fields = append(rd.columns, c), append(rd.fields, field{leaf, c.set})
 	}
 	return rd, nil
 }
 
 // set takes a value of the current frame.
 func (c *column) set(v parquet.Value) error {
-	if c.isImage {
-		if !v.IsNull() {
-			c.image = v.ByteArray()
-		}
-		return nil
-	}
 	if len(c.values) == c.feature.width {
 		return fmt.Errorf("a frame has more than the %d numbers that meta/info.json claims", c.feature.width)
 	}
@@ -111,7 +88,7 @@ func (c *column) set(v parquet.Value) error {
 
 func (rd *reader) clear() {
 	for _, c := range rd.columns {
-		c.values, c.image = c.values[:0], nil
+		c.values = c.values[:0]
 	}
 }
 
@@ -136,9 +113,6 @@ func (rd *reader) row() error {
 }
 
 func (rd *reader) add(c *column, e episode, i int64) error {
-	if c.isImage {
-		return rd.addImage(c, e, i)
-	}
 	if len(c.values) != c.feature.width {
 		return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", c.key, i, e.index, len(c.values), c.feature.width)
 	}
@@ -179,70 +153,13 @@ func (rd *reader) begin() {
 	for _, c := range rd.columns {
 		c.samples, c.tooLong = c.samples[:0], false
 	}
-	rd.batch, rd.batchBytes, rd.session, rd.known = nil, 0, "", false
 }
 
 func (rd *reader) origin(e episode, parts ...string) string {
 	return rd.importer.origin(append([]string{fmt.Sprintf("episode/%06d", e.index)}, parts...)...)
 }
 
-func (rd *reader) wantsImage(i, n int64) bool {
-	rate := cmp.Or(rd.o.ImageRate, 1)
-	every := max(1, math.Round(rd.in.RateHz/rate))
-	return rate > 0 && (i == n-1 || math.Mod(float64(i), every) == 0)
-}
-
-func (rd *reader) addImage(c *column, e episode, i int64) error {
-	switch {
-	case !rd.wantsImage(i, e.length):
-		return nil
-	case len(c.image) == 0:
-		rd.report.Skip(c.key, "the image is not in the data file", 1)
-		return nil
-	case len(c.image) > maxImage:
-		rd.report.Skip(c.key, fmt.Sprintf("the image has more than %d bytes", maxImage), 1)
-		return nil
-	}
-	seconds := float64(i) / rd.in.RateHz
-	rd.batch = append(rd.batch, importing.Perception{
-		Origin: rd.origin(e, c.key, fmt.Sprintf("%06d", i)), Type: "visual",
-		Description: rd.describe(e, fmt.Sprintf("%s at %.6g s", words(c.key), seconds)),
-		Data:        bytes.Clone(c.image), Context: rd.context, Messages: 1,
-		Metadata: map[string]any{"feature": c.key, "frame_index": i, "timestamp_s": seconds},
-	})
-	if rd.batchBytes += len(c.image); rd.batchBytes > maxBatch {
-		return rd.flush()
-	}
-	return nil
-}
-
-// flush saves the batch. It starts the session before the first.
-func (rd *reader) flush() error {
-	if rd.session == "" && !rd.known {
-		id, err := rd.sink.Start(rd.ctx, importing.Session{Origin: rd.origin(rd.current), Context: rd.context})
-		rd.session, rd.known = id, errors.Is(err, importing.ErrEnded)
-		if err != nil && !rd.known {
-			rd.failed = err
-			return err
-		}
-	}
-	batch := rd.batch
-	rd.batch, rd.batchBytes = nil, 0
-	if rd.known {
-		return nil
-	}
-	stored, err := rd.sink.Save(rd.ctx, rd.session, batch)
-	if err == nil {
-		rd.report.Perceptions += len(batch)
-		rd.report.Stored += stored
-		rd.report.Known += len(batch) - stored
-	}
-	rd.failed = err
-	return err
-}
-
-// end saves what is left of the episode and closes its session. It leaves an episode out that does
-// not agree with the metadata.
+// end saves the episode, unless it does not agree with the metadata.
 func (rd *reader) end() error {
 	e, rows := rd.current, rd.rows
 	rd.rows = 0
@@ -258,24 +175,40 @@ func (rd *reader) end() error {
 		rd.disagree(e, rd.file, rows)
 		return nil
 	}
-	rd.batch = append(rd.batch, rd.traces(e)...)
-	if err := rd.flush(); err != nil {
+	if err := rd.save(e); err != nil {
 		return err
-	}
-	if rd.known {
-		rd.report.Ended++
-		rd.report.Skip(fmt.Sprintf("episode %d", e.index), "imported before", e.length)
-	} else {
-		if err := rd.sink.End(rd.ctx, rd.session, rd.outcome()); err != nil {
-			return err
-		}
-		rd.report.Sessions++
-		rd.report.Messages += e.length
 	}
 	rd.done += e.length
 	if rd.o.Progress != nil {
 		rd.o.Progress(importing.Progress{Done: rd.done, Total: rd.total})
 	}
+	return nil
+}
+
+// save stores an episode as a session.
+func (rd *reader) save(e episode) error {
+	session, err := rd.sink.Start(rd.ctx, importing.Session{Origin: rd.origin(e), Context: rd.context})
+	if errors.Is(err, importing.ErrEnded) {
+		rd.report.Ended++
+		rd.report.Skip(fmt.Sprintf("episode %d", e.index), "imported before", e.length)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	traces := rd.traces(e)
+	stored, err := rd.sink.Save(rd.ctx, session, traces)
+	if err == nil {
+		err = rd.sink.End(rd.ctx, session, rd.outcome())
+	}
+	if err != nil {
+		return err
+	}
+	rd.report.Perceptions += len(traces)
+	rd.report.Stored += stored
+	rd.report.Known += len(traces) - stored
+	rd.report.Sessions++
+	rd.report.Messages += e.length
 	return nil
 }
 
@@ -291,7 +224,6 @@ func (rd *reader) traces(e episode) []importing.Perception {
 	var single []*column
 	for _, c := range rd.columns {
 		switch {
-		case c.isImage:
 		case c.tooLong:
 			rd.report.Skip(fmt.Sprintf("episode %d, %s", e.index, c.key), fmt.Sprintf("the trace has more than %d bytes", maxTrace), e.length)
 		case c.feature.width == 1 && perceptionType(c.key) == "":

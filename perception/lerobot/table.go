@@ -43,17 +43,12 @@ func openFile(root *os.Root, name string) (t table, f *os.File, err error) {
 	return t, f, nil
 }
 
-// leaf returns the column at the path, nil if there is none. It descends into lists, whose
+// leaf returns the column of a name, nil if there is none. It descends into lists, whose
 // inner names depend on the writer: a column observation.state of lists of floats is found
 // as observation.state.
-func (t table) leaf(path ...string) *parquet.Column {
-	c := t.Root()
-	for _, name := range path {
-		if c = c.Column(name); c == nil {
-			return nil
-		}
-	}
-	for !c.Leaf() {
+func (t table) leaf(name string) *parquet.Column {
+	c := t.Root().Column(name)
+	for c != nil && !c.Leaf() {
 		if len(c.Columns()) != 1 {
 			return nil
 		}
