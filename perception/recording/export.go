@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -9,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -38,27 +36,18 @@ type ExportReport struct {
 	Skipped   map[string]uint64 `json:"skipped,omitempty"` // memories by reason
 }
 
-const (
-	// exportSlack is how many nanoseconds before the time of an item its messages may be.
-	// ObservedAt is when the sensor measured, the log time when the message was written.
-	exportSlack = 2e9
-	// exportStep is how many nanoseconds of messages are sorted and written at a time.
-	exportStep = 1e9
-	// maxExportOpen bounds the bytes of the messages that wait for earlier ones. If they take more,
-	// all are written although an earlier one might follow; readers sort by the index of the file.
-	maxExportOpen = 256 << 20
-	exportChunk   = 4 << 20
-)
+const exportChunk = 4 << 20 // bytes
 
 // Export writes memories as an MCAP file with an index, in chunks of zstd. Items must come in the
 // order of their ObservedAt, the manifest of a recording before its messages. Recorded messages are
-// written byte for byte as they were, with their channels, schemas, times and sequence numbers,
-// merged by log time. Without a manifest they get the built-in schemas. Everything else becomes
+// written byte for byte as they were, with their channels, schemas, times and sequence numbers. The
+// segments of several topics overlap in time; the index has the order of all messages, by which
+// readers play them. Without a manifest messages get the built-in schemas. Everything else becomes
 // JSON: images foxglove.CompressedImage, facts foxglove.Log, traces one message per sample, other
 // memories robotmem.Memory with all their bytes.
 //
-// It holds at most 256 MiB of overlapping segments and one item in memory. An error of an
-// item or of w ends the export and comes with the report so far.
+// It holds one item in memory. An error of an item or of w ends the export and comes with the report
+// so far.
 func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) (*ExportReport, error) {
 	out, err := mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: exportChunk, Compression: mcap.CompressionZSTD, IncludeCRC: true, OverrideLibrary: true})
 	if err == nil {
@@ -81,30 +70,17 @@ func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) 
 			return e.report, err
 		}
 	}
-	if err := e.drain(math.MaxUint64); err != nil {
-		return e.report, err
-	}
 	e.report.Topics = len(e.topics)
 	return e.report, e.out.Close()
 }
 
 type exporter struct {
 	out     *mcap.Writer
-	open    []openMessage          // not written yet
-	bytes   int                    // of open
-	latest  uint64                 // the largest time of an item's first message
-	drained uint64                 // the time up to which messages were written
 	ids     map[string]uint16      // of channels by channelKey
 	schemas map[string]uint16      // likewise
 	known   map[[3]string]*Channel // of manifests, by recording, topic and type
 	topics  map[string]bool
 	report  *ExportReport
-}
-
-type openMessage struct {
-	segment.Message
-	channel  uint16
-	original bool
 }
 
 func (e *exporter) item(item *Exported) error {
@@ -115,29 +91,25 @@ func (e *exporter) item(item *Exported) error {
 	if err == nil && !known {
 		err = e.asJSON(item)
 	}
-	switch {
-	case err != nil:
-		return err
-	case e.bytes > maxExportOpen:
-		return e.drain(math.MaxUint64)
-	case e.latest > exportSlack && e.latest-exportSlack > e.drained+exportStep:
-		e.drained = e.latest - exportSlack
-		return e.drain(e.drained)
-	}
-	return nil
+	return err
 }
 
-// add opens messages of a channel.
+// add writes messages of a channel.
 func (e *exporter) add(c *Channel, messages []segment.Message, original bool) error {
 	id, err := e.channel(c)
-	if err != nil || len(messages) == 0 {
+	if err != nil {
 		return err
 	}
 	for _, m := range messages {
-		e.open = append(e.open, openMessage{m, id, original})
-		e.bytes += len(m.Data)
+		err := e.out.WriteMessage(&mcap.Message{ChannelID: id, Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data})
+		if err != nil {
+			return err
+		}
+		e.report.Messages++
+		if original {
+			e.report.Originals++
+		}
 	}
-	e.latest = max(e.latest, messages[0].LogTime)
 	return nil
 }
 
@@ -233,29 +205,6 @@ func (e *exporter) channel(c *Channel) (uint16, error) {
 	e.ids[key] = id
 	e.topics[c.Topic] = true
 	return id, c.Write(e.out, id, schema)
-}
-
-// drain writes the messages up to a time, in the order of their times.
-func (e *exporter) drain(until uint64) error {
-	slices.SortStableFunc(e.open, func(a, b openMessage) int { return cmp.Compare(a.LogTime, b.LogTime) })
-	written := 0
-	for _, m := range e.open {
-		if m.LogTime > until {
-			break
-		}
-		err := e.out.WriteMessage(&mcap.Message{ChannelID: m.channel, Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data})
-		if err != nil {
-			return err
-		}
-		e.report.Messages++
-		if m.original {
-			e.report.Originals++
-		}
-		e.bytes -= len(m.Data)
-		written++
-	}
-	e.open = slices.Delete(e.open, 0, written)
-	return nil
 }
 
 // The schemas of memories that were no messages. Those of images and logs are Foxglove's,
