@@ -1,10 +1,8 @@
 // Package lerobot imports datasets of LeRobot: LeRobotDataset v3.
 //
-// Each episode becomes a session with its task. The session has
-//
-//   - one trace for each vector of numbers (observation.state, action, ...), as raw
-//     little-endian samples with shape, rate and channels in the metadata;
-//   - one trace of all single numbers (next.reward, next.done, ...).
+// Each episode becomes a session with its task. The session has a trace for each feature of numbers
+// (observation.state, action, next.reward, ...), as little-endian float64 with shape, rate and
+// channels in the metadata.
 //
 // Images and videos stay in the dataset. Its meta/episodes says which
 // seconds of them show an episode.

@@ -37,7 +37,7 @@ func TestImport(t *testing.T) {
 	for _, folder := range []string{"v30"} {
 		t.Run(folder, func(t *testing.T) {
 			report, sink := run(t, "testdata/"+folder, lerobot.Options{Name: "glass"})
-			perceptions := 3 * 4 // of each episode: state, effort, action, signals
+			perceptions := 3 * 6 // of each episode: state, effort, action, done, reward, success
 			want := &importing.Report{Sessions: 3, Perceptions: perceptions, Stored: perceptions, Messages: 68}
 			if diff := cmp.Diff(want, report); diff != "" {
 				t.Errorf("report (-want +got):\n%s", diff)
@@ -62,19 +62,17 @@ func TestTraceHoldsTheNumbersOfTheDataset(t *testing.T) {
 		tolerance                  float64
 	}{
 		{"observation.state", "proprioceptive", "Place the glass on the shelf: observation state, 12 samples of 6 channels at 10 Hz, episode 1 of glass, so101 follower",
-			map[string]any{"feature": "observation.state", "dtype": "<f4", "shape": []int64{12, 6}, "rate_hz": 10.0, "channels": joints},
+			map[string]any{"feature": "observation.state", "dtype": "<f8", "shape": []int64{12, 6}, "rate_hz": 10.0, "channels": joints},
 			func(i, c int) float64 { return 2 * math.Sin(float64(i)/10+float64(c)) }, 1e-6},
 		{"action", "procedural", "Place the glass on the shelf: action, 12 samples of 6 channels at 10 Hz, episode 1 of glass, so101 follower",
-			map[string]any{"feature": "action", "dtype": "<f4", "shape": []int64{12, 6}, "rate_hz": 10.0, "channels": joints},
+			map[string]any{"feature": "action", "dtype": "<f8", "shape": []int64{12, 6}, "rate_hz": 10.0, "channels": joints},
 			func(i, c int) float64 { return 2*math.Sin(float64(i)/10+float64(c)) + 0.125 }, 1e-6},
 		{"observation.effort", "proprioceptive", "Place the glass on the shelf: observation effort, 12 samples of 2 channels at 10 Hz, episode 1 of glass, so101 follower",
 			map[string]any{"feature": "observation.effort", "dtype": "<f8", "shape": []int64{12, 2}, "rate_hz": 10.0, "channels": []string{"elbow", "gripper"}},
 			func(i, c int) float64 { return float64(i) / 10 * float64(1-2*c) }, 0},
-		{"signals", "proprioceptive", "Place the glass on the shelf: signals, 12 samples of 3 channels at 10 Hz, episode 1 of glass, so101 follower",
-			map[string]any{"feature": "signals", "dtype": "<f8", "shape": []int64{12, 3}, "rate_hz": 10.0, "channels": []string{"next.done", "next.reward", "next.success"}},
-			func(i, c int) float64 {
-				return [3]float64{math.Floor(float64(i) / 11), float64(float32(float64(i) / 11)), 0}[c]
-			}, 0},
+		{"next.reward", "proprioceptive", "Place the glass on the shelf: next reward, 12 samples of 1 channel at 10 Hz, episode 1 of glass, so101 follower",
+			map[string]any{"feature": "next.reward", "dtype": "<f8", "shape": []int64{12, 1}, "rate_hz": 10.0},
+			func(i, _ int) float64 { return float64(float32(float64(i) / 11)) }, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.feature, func(t *testing.T) {
@@ -120,7 +118,7 @@ func numbers(t *testing.T, data []byte, dtype string) []float64 {
 
 func TestEpisodesThatAreWanted(t *testing.T) {
 	report, sink := run(t, "testdata/v30", lerobot.Options{Name: "glass", Episodes: []lerobot.Range{{First: 1, Last: 1}}})
-	want := []string{"action", "observation.effort", "observation.state", "signals"}
+	want := []string{"action", "next.done", "next.reward", "next.success", "observation.effort", "observation.state"}
 	for i := range want {
 		want[i] = "lerobot/glass/episode/000001/" + want[i]
 	}

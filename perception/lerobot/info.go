@@ -97,15 +97,10 @@ func (f *feature) check() error {
 
 func (f *feature) isCamera() bool { return f.Type == "image" || f.Type == "video" }
 
-// samples returns NumPy's name of the type that holds the numbers of the feature, "" if it has none.
-func (f *feature) samples() string {
-	switch f.Type {
-	case "float32", "float16", "bool", "int8", "int16", "uint8", "uint16":
-		return "<f4"
-	case "float64", "int32", "uint32", "int64", "uint64":
-		return "<f8"
-	}
-	return ""
+// numericTypes are the types of features that are traces.
+var numericTypes = map[string]bool{
+	"float16": true, "float32": true, "float64": true, "bool": true, "int8": true, "int16": true, "int32": true, "int64": true,
+	"uint8": true, "uint16": true, "uint32": true, "uint64": true,
 }
 
 // channels returns the names of the numbers. In the file they are a list, or an object of lists

@@ -1,7 +1,6 @@
 package lerobot
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robotmem/robotmem-go/perception/importing"
-	"github.com/robotmem/robotmem-go/perception/internal/npy"
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
@@ -26,9 +24,8 @@ var indexColumns = map[string]bool{"timestamp": true, "frame_index": true, "epis
 type column struct {
 	key     string
 	feature feature
-	typ     npy.Type  // of the samples: float64 or float32
 	values  []float64 // of the current frame
-	samples []byte    // little-endian, of the episode so far
+	samples []float64 // of the episode so far
 	tooLong bool      // samples would be more than maxTrace
 }
 
@@ -57,12 +54,10 @@ func (im *importer) newReader(t table, file *dataFile) (*reader, error) {
 	for _, key := range im.in.sortedKeys {
 		f := im.in.Features[key]
 		c := &column{key: key, feature: f}
-		var numeric bool
-		c.typ, numeric = npy.Lookup(f.samples())
 		leaf := t.leaf(key)
 		switch {
 		case f.isCamera() || indexColumns[key]:
-		case !numeric:
+		case !numericTypes[f.Type]:
 			im.report.Skip(key, fmt.Sprintf("the type %.40s is not read", f.Type), 1)
 		case leaf == nil:
 			im.report.Skip(key, "the column is missing in "+file.name, 1)
@@ -116,15 +111,8 @@ func (rd *reader) add(c *column, e episode, i int64) error {
 	if len(c.values) != c.feature.width {
 		return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", c.key, i, e.index, len(c.values), c.feature.width)
 	}
-	if c.tooLong = c.tooLong || len(c.samples)+c.typ.Size*len(c.values) > maxTrace; c.tooLong {
-		return nil
-	}
-	for _, n := range c.values {
-		if c.typ.Size == 8 {
-			c.samples = binary.LittleEndian.AppendUint64(c.samples, math.Float64bits(n))
-		} else {
-			c.samples = binary.LittleEndian.AppendUint32(c.samples, math.Float32bits(float32(n)))
-		}
+	if c.tooLong = c.tooLong || 8*(len(c.samples)+len(c.values)) > maxTrace; !c.tooLong {
+		c.samples = append(c.samples, c.values...)
 	}
 	return nil
 }
@@ -212,58 +200,38 @@ func (rd *reader) save(e episode) error {
 	return nil
 }
 
-const (
-	maxNames = 16 << 10 // bytes of channel names in the metadata
-	// signals is the trace of all single numbers.
-	signals = "signals"
-)
+const maxNames = 16 << 10 // bytes of channel names in the metadata
 
-// traces returns the perceptions of an episode: one for each vector and one for all single numbers.
+// traces returns the perceptions of an episode, one for each column.
 func (rd *reader) traces(e episode) []importing.Perception {
 	var out []importing.Perception
-	var single []*column
 	for _, c := range rd.columns {
-		switch {
-		case c.tooLong:
+		if c.tooLong {
 			rd.report.Skip(fmt.Sprintf("episode %d, %s", e.index, c.key), fmt.Sprintf("the trace has more than %d bytes", maxTrace), e.length)
-		case c.feature.width == 1 && perceptionType(c.key) == "":
-			single = append(single, c)
-		default:
-			out = append(out, rd.trace(e, c.key, c.typ, c.feature.Shape, c.feature.channels(), c.samples))
+			continue
 		}
-	}
-	if len(single) > 0 {
-		wide, _ := npy.Lookup("<f8")
-		keys := make([]string, len(single))
-		for i, c := range single {
-			keys[i] = c.key
-		}
-		out = append(out, rd.trace(e, signals, wide, nil, keys, interleave(single, e.length)))
+		out = append(out, rd.trace(e, c))
 	}
 	return out
 }
 
-// trace copies the samples, since the next episode reuses their memory.
-func (rd *reader) trace(e episode, key string, typ npy.Type, shape []int64, channels []string, samples []byte) importing.Perception {
-	width := int64(len(samples)/typ.Size) / e.length
+func (rd *reader) trace(e episode, c *column) importing.Perception {
+	data, _ := binary.Append(nil, binary.LittleEndian, c.samples) // numbers have a fixed size
 	meta := map[string]any{
-		"feature": key, "dtype": "<" + typ.Code, "shape": []int64{e.length, width}, "rate_hz": rd.in.RateHz,
+		"feature": c.key, "dtype": "<f8", "shape": []int64{e.length, int64(c.feature.width)}, "rate_hz": rd.in.RateHz,
 	}
-	if len(shape) > 1 {
-		meta["frame_shape"] = shape
-	}
+	channels := c.feature.channels()
 	if size := len(strings.Join(channels, "")); channels != nil && size < maxNames {
 		meta["channels"] = channels
 	}
 	return importing.Perception{
-		Origin: rd.origin(e, key), Type: cmp.Or(perceptionType(key), "proprioceptive"), MediaType: media.TypeSamples,
-		Description: rd.describe(e, fmt.Sprintf("%s, %d samples of %d channels at %.6g Hz", words(key), e.length, width, rd.in.RateHz)),
-		Data:        bytes.Clone(samples), Metadata: meta, Context: rd.context, Messages: int(e.length),
+		Origin: rd.origin(e, c.key), Type: perceptionType(c.key), MediaType: media.TypeSamples,
+		Description: rd.describe(e, fmt.Sprintf("%s, %d samples of %s at %.6g Hz", words(c.key), e.length, media.Plural(int64(c.feature.width), "channel"), rd.in.RateHz)),
+		Data:        data, Metadata: meta, Context: rd.context, Messages: int(e.length),
 	}
 }
 
-// perceptionType returns the type by the name of the feature, "" for values that are neither
-// sensed nor commanded, such as next.reward.
+// perceptionType returns the type by the name of the feature.
 func perceptionType(key string) string {
 	lower := strings.ToLower(key)
 	contains := func(word string) bool { return strings.Contains(lower, word) }
@@ -272,23 +240,8 @@ func perceptionType(key string) string {
 		return "tactile"
 	case lower == "action" || strings.HasPrefix(lower, "action."):
 		return "procedural"
-	case strings.HasPrefix(lower, "observation."):
-		return "proprioceptive"
 	}
-	return ""
-}
-
-func (c *column) at(i int64) float64 { return c.typ.Float(c.samples[int(i)*c.typ.Size:]) }
-
-// interleave returns the samples of columns with one channel as one trace.
-func interleave(columns []*column, rows int64) []byte {
-	out := make([]byte, 0, int(rows)*len(columns)*8)
-	for i := range rows {
-		for _, c := range columns {
-			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(c.at(i)))
-		}
-	}
-	return out
+	return "proprioceptive"
 }
 
 // outcome returns nil if it is unknown: see the package documentation.
@@ -298,17 +251,14 @@ func (rd *reader) outcome() *float64 {
 		if c.feature.width != 1 || len(c.samples) == 0 || c.tooLong {
 			continue
 		}
-		n := int64(len(c.samples) / c.typ.Size)
 		switch c.key {
 		case "next.success":
 			success = new(0.0)
-			for i := range n {
-				if c.at(i) == 1 {
-					*success = 1
-				}
+			if slices.Contains(c.samples, 1) {
+				*success = 1
 			}
 		case "next.reward":
-			if last := c.at(n - 1); last >= 0 && last <= 1 {
+			if last := c.samples[len(c.samples)-1]; last >= 0 && last <= 1 {
 				reward = &last
 			}
 		}
