@@ -57,7 +57,7 @@ func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) 
 	if err != nil {
 		return nil, err
 	}
-	e := &exporter{out: out, ids: map[string]uint16{}, schemas: map[string]uint16{}, known: map[[3]string]*Channel{}, topics: map[string]bool{},
+	e := &exporter{out: out, ids: map[string]uint16{}, known: map[[3]string]*Channel{}, topics: map[string]bool{},
 		report: &ExportReport{Skipped: map[string]uint64{}}}
 	for item, err := range items {
 		if err == nil {
@@ -75,12 +75,11 @@ func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) 
 }
 
 type exporter struct {
-	out     *mcap.Writer
-	ids     map[string]uint16      // of channels by channelKey
-	schemas map[string]uint16      // likewise
-	known   map[[3]string]*Channel // of manifests, by recording, topic and type
-	topics  map[string]bool
-	report  *ExportReport
+	out    *mcap.Writer
+	ids    map[string]uint16      // of channels by channelKey
+	known  map[[3]string]*Channel // of manifests, by recording, topic and type
+	topics map[string]bool
+	report *ExportReport
 }
 
 func (e *exporter) item(item *Exported) error {
@@ -196,15 +195,9 @@ func (e *exporter) channel(c *Channel) (uint16, error) {
 		return 0, fmt.Errorf("more than %d channels do not fit into one MCAP file", most)
 	}
 	id := uint16(len(e.ids))
-	schemaKey := channelKey(&Channel{SchemaName: c.SchemaName, SchemaEncoding: c.SchemaEncoding, SchemaData: c.SchemaData})
-	schema, ok := e.schemas[schemaKey]
-	if !ok {
-		schema = uint16(len(e.schemas) + 1)
-		e.schemas[schemaKey] = schema
-	}
 	e.ids[key] = id
 	e.topics[c.Topic] = true
-	return id, c.Write(e.out, id, schema)
+	return id, c.Write(e.out, id, id+1)
 }
 
 // The schemas of memories that were no messages. Those of images and logs are Foxglove's,
