@@ -209,10 +209,8 @@ var (
 	ErrDamaged = errors.New("the payload is damaged")
 	// ErrTooLarge says that there are more bytes than the limit.
 	ErrTooLarge = errors.New("the payload is too large")
-	// ErrShort says that there are fewer bytes than declared.
-	ErrShort = errors.New("the payload is shorter than declared")
-	// ErrLong says that there are more bytes than declared.
-	ErrLong = errors.New("the payload is longer than declared")
+	// ErrSize says that there are fewer or more bytes than declared.
+	ErrSize = errors.New("the payload has another size than declared")
 	// ErrDisk wraps an error of the file system.
 	ErrDisk = errors.New("the payload's folder")
 )

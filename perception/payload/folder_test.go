@@ -175,14 +175,14 @@ func TestWriteRefuses(t *testing.T) {
 		{"more than the limit", nil, nil, payload.Options{Limit: size - 1}, payload.ErrTooLarge},
 		{"much more than the limit", nil, nil, payload.Options{Limit: 10}, payload.ErrTooLarge},
 		{"a declaration beyond the limit", nil, broken, payload.Options{Limit: size, Expect: size + 1}, payload.ErrTooLarge},
-		{"more than declared", nil, nil, payload.Options{Expect: size - 1}, payload.ErrLong},
-		{"less than declared", nil, nil, payload.Options{Expect: size + 1}, payload.ErrShort},
+		{"more than declared", nil, nil, payload.Options{Expect: size - 1}, payload.ErrSize},
+		{"less than declared", nil, nil, payload.Options{Expect: size + 1}, payload.ErrSize},
 		{"a reader that fails", nil, broken, payload.Options{}, broken},
 		{"a reader that is cut off", nil, io.ErrUnexpectedEOF, payload.Options{}, io.ErrUnexpectedEOF},
 		{"a context that ended", cancelled, nil, payload.Options{}, context.Canceled},
 	} {
 		for kind, data := range map[string][]byte{"noise": noise(size), "text": make([]byte, size), "small": make([]byte, 100)} {
-			if kind == "small" && (c.want == payload.ErrLong || c.options.Limit == size-1) {
+			if kind == "small" && (c.options.Expect == size-1 || c.options.Limit == size-1) {
 				continue // it is not too long
 			}
 			f := newFolder(t)

@@ -51,7 +51,7 @@ func (o Options) normal() Options {
 // Write reads a payload from r to its end. When it returns nil, a large payload has a file
 // that survives a loss of power. A file of the same payload that already exists is verified,
 // and replaced if it is damaged. A call that fails leaves no file. The error wraps
-// [ErrTooLarge], [ErrShort], [ErrLong] or [ErrDisk], or is the context's or that of r.
+// [ErrTooLarge], [ErrSize] or [ErrDisk], or is the context's or that of r.
 //
 // The context is checked before each read. The caller must end a read that hangs.
 func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, error) {
@@ -173,11 +173,11 @@ func (s *source) check(err error) error {
 	o := s.options
 	switch {
 	case o.Expect > 0 && s.size > o.Expect:
-		return fmt.Errorf("%w: there are more than %d bytes", ErrLong, o.Expect)
+		return fmt.Errorf("%w: there are more than %d bytes", ErrSize, o.Expect)
 	case s.size > o.Limit:
 		return fmt.Errorf("%w: there are more than %d bytes, the limit", ErrTooLarge, o.Limit)
 	case err == io.EOF && s.size < o.Expect:
-		return fmt.Errorf("%w: there are %d bytes of %d", ErrShort, s.size, o.Expect)
+		return fmt.Errorf("%w: there are %d bytes of %d", ErrSize, s.size, o.Expect)
 	case err != nil && err != io.EOF:
 		return fmt.Errorf("reading the payload: %w", err)
 	}

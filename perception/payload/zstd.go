@@ -61,11 +61,8 @@ func (w *workspace) encode(l layout, dst, raw []byte) []byte {
 	return w.encoder.EncodeAll(raw, dst)
 }
 
-// decode fills raw from stored, which must begin with a frame of that size.
+// decode fills raw from stored, which must be a frame of that size.
 func (w *workspace) decode(l layout, raw, stored []byte) error {
-	if err := checkFrame(stored, int64(len(raw))); err != nil {
-		return err
-	}
 	into := raw
 	if l.element > 0 {
 		into = w.room(len(raw))

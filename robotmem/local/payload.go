@@ -28,7 +28,7 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 	switch {
 	case errors.Is(err, payload.ErrTooLarge):
 		return robotmem.Errorf(robotmem.TooLarge, in.field, "is over %d bytes, the limit of one payload; nothing was stored", in.limit)
-	case errors.Is(err, payload.ErrShort), errors.Is(err, payload.ErrLong):
+	case errors.Is(err, payload.ErrSize):
 		return robotmem.Errorf(robotmem.Invalid, in.field, "changed while it was read: %d bytes were expected; nothing was stored", in.size)
 	}
 	if failed := n.notKept(ctx, in.field, in.needed(math.MaxInt64-body.N), err); failed != nil {
