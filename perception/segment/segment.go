@@ -34,11 +34,7 @@ type Channel struct {
 // Schema parses the schema by which the messages are decoded.
 func (c *Channel) Schema() (*message.Schema, error) {
 	encoding := c.SchemaEncoding
-	switch c.MessageEncoding {
-	case "json":
-		encoding = "jsonschema"
-	case "cdr":
-	default:
+	if c.MessageEncoding != "cdr" {
 		encoding = c.MessageEncoding
 	}
 	return message.Parse(c.SchemaName, encoding, c.SchemaData)
