@@ -74,7 +74,6 @@ type Report struct {
 	Ended       int   `json:"sessions_known,omitempty"` // completed by an earlier import, and not changed
 	Perceptions int   `json:"perceptions"`              // passed to the sink
 	Stored      int   `json:"stored"`                   // of them new
-	Known       int   `json:"-"`                        // of them stored before
 	Messages    int64 `json:"messages"`                 // the source's units that were read
 	// Skipped counts what was left out, by file, episode or feature and by reason.
 	Skipped map[string]map[string]int64 `json:"skipped,omitempty"`

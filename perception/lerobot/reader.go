@@ -194,7 +194,6 @@ func (rd *reader) save(e episode) error {
 	}
 	rd.report.Perceptions += len(traces)
 	rd.report.Stored += stored
-	rd.report.Known += len(traces) - stored
 	rd.report.Sessions++
 	rd.report.Messages += e.length
 	return nil

@@ -22,7 +22,6 @@ const (
 	// maxOpenSegments bounds the bytes of the open segments. If they take more, the
 	// largest is closed.
 	maxOpenSegments = 64 << 20
-	progressEvery   = 2000 // messages
 	maxBroken       = 100
 )
 
@@ -186,9 +185,6 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	number := t.report.Read
 	t.report.Read++
 	imp.report.Messages++
-	if imp.report.Messages%progressEvery == 0 {
-		imp.tell()
-	}
 	var v *message.Value
 	if c.pose != poseNone {
 		if v = c.decode(m); v != nil {
@@ -297,12 +293,8 @@ func (imp *importer) flush(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("saving perceptions: %w", err)
 	}
-	imp.tell()
-	return nil
-}
-
-func (imp *importer) tell() {
 	imp.progress(importing.Progress{Done: int64(imp.report.Messages), Total: int64(imp.info.Messages)})
+	return nil
 }
 
 // account lists the topics, including those without messages.

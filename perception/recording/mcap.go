@@ -23,7 +23,6 @@ type mcapFile struct {
 	size int64
 
 	defined *segment.Definitions
-	info    *Info
 	inflate inflater
 	// The buffers of linear, which may run twice: a record, and the messages of a chunk.
 	body     []byte
@@ -53,9 +52,6 @@ func (m *mcapFile) ID(ctx context.Context) (string, error) {
 
 // Info counts the messages. [mcapFile.Messages] reports where the file breaks.
 func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
-	if m.info != nil {
-		return m.info, nil
-	}
 	info, counts := &Info{Format: "mcap"}, map[*Channel]uint64{}
 	for msg, err := range m.linear(ctx, info) {
 		if ctx.Err() != nil {
@@ -70,7 +66,6 @@ func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
 		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: counts[c]})
 	}
 	info.sort()
-	m.info = info
 	return info, nil
 }
 
@@ -89,13 +84,7 @@ func (m *mcapFile) definition(info *Info, op mcap.OpCode, body []byte) error {
 }
 
 func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
-	return func(yield func(*Message, error) bool) {
-		if _, err := m.Info(ctx); err != nil {
-			yield(nil, err)
-			return
-		}
-		m.linear(ctx, nil)(yield)
-	}
+	return m.linear(ctx, nil)
 }
 
 // unfold lists a chunk's messages by log time. Messages of one time stay in their order.

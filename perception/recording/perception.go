@@ -56,7 +56,7 @@ func (imp *importer) payloadPerception(m *Message, v *message.Value, p importing
 		Origin: imp.origin(m.Topic, number, m.LogTime, ""), Type: perceptionType(m.SchemaName),
 		Description: imp.describe(m.Channel, m.LogTime, 1),
 		MediaType:   p.MediaType,
-		Metadata:    metadata, Context: imp.context(v, m.LogTime), ObservedAt: observed(v, m.Message), Messages: 1,
+		Metadata:    metadata, Context: imp.context(v, m.LogTime), ObservedAt: observed(v, m.LogTime), Messages: 1,
 	}
 }
 
@@ -67,7 +67,7 @@ func (imp *importer) placed(c *channel, s *openSegment) *openSegment {
 		// A message that cannot be decoded has neither a frame nor a time stamp.
 		v, _ = c.schema.Decode(s.first.Data)
 	}
-	s.context, s.observed = imp.context(v, s.first.LogTime), observed(v, s.first)
+	s.context, s.observed = imp.context(v, s.first.LogTime), observed(v, s.first.LogTime)
 	s.frame, s.stamp = frameOf(v), stampOf(v, s.first.LogTime)
 	return s
 }
@@ -179,15 +179,7 @@ func stampOf(v *message.Value, logTime uint64) uint64 {
 	return logTime
 }
 
-func observed(v *message.Value, m segment.Message) time.Time {
-	if t := stampOf(v, m.LogTime); t != m.LogTime {
-		return timeOf(t)
-	}
-	if m.PublishTime != 0 && sameClock(m.PublishTime, m.LogTime) {
-		return timeOf(m.PublishTime)
-	}
-	return timeOf(m.LogTime)
-}
+func observed(v *message.Value, logTime uint64) time.Time { return timeOf(stampOf(v, logTime)) }
 
 // maxEnvelope bounds the bytes around a payload, so that they fit into the metadata beside
 // the fields of a cloud. A message with more goes to a segment.

@@ -29,8 +29,6 @@ const (
 	// The most that one byte can decompress to: a zstd block of 128 KiB takes four bytes.
 	maxRatio   = 32 << 10
 	ratioSlack = 128 << 10
-	// maxSpare is how many bytes a buffer is larger than its first record, for the next one.
-	maxSpare = 4 << 20
 )
 
 // records reads the records between two places of a file.
@@ -70,7 +68,7 @@ func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []by
 		return op, nil, start, fmt.Errorf("a record takes %d bytes; at most %d are read", length, maxRecord)
 	}
 	if uint64(cap(s.buf)) < length {
-		s.buf = make([]byte, length+min(length/4, maxSpare))
+		s.buf = make([]byte, length+length/4)
 	}
 	body = s.buf[:length]
 	_, err = io.ReadFull(s.r, body)
