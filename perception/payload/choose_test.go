@@ -28,6 +28,7 @@ func TestChoose(t *testing.T) {
 		{"the same after a header", append([]byte("16 bytes of head"), noisy...), "delta.planar.shuffle.zstd:le2x12"},
 		{"a trace on a grid", grid, "delta.planar.zstd:le4x6"},
 		{"counts of a converter", counts(), "delta.planar.shuffle.zstd:le2x6"},
+		{"a segment of messages", append([]byte("\x89MCAP0\r\n"), grid...), payload.Zstd},
 		{"pixels of three colours", pixels(), "delta.planar.zstd:le1x3"},
 	} {
 		if got := payload.Choose(c.sample); got != c.want {

@@ -1,11 +1,14 @@
 package payload
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/robotmem/robotmem-go/perception/media"
 )
 
 // Codec is how bytes are stored. Its text is one of
@@ -106,8 +109,9 @@ func (c Codec) Encode(raw []byte) ([]byte, error) {
 }
 
 // Decode returns the payload of size bytes from its stored form. Except for an unknown codec the
-// error wraps [ErrDamaged], also if the size differs or bytes without a frame follow. It allocates at most
-// twice the size, and nothing for a size that stored cannot hold. Raw returns its argument.
+// error wraps [ErrDamaged], also if the size differs or if bytes follow that are no frame. It
+// allocates at most twice the size, and nothing for a size that stored cannot hold. Raw returns its
+// argument.
 func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 	l, err := c.parse()
 	if err != nil {
@@ -137,24 +141,28 @@ func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 const (
 	// sampleSize is the least that is read at once, and kept of the beginning of a payload.
 	sampleSize = 256 << 10
-	// trySize is how many of the first bytes codecs are tried on, and rowSize how many rows are
-	// sought in.
+	// trySize is how many of the first bytes codecs are tried on, and rowSize how many at the end of
+	// these rows are sought in.
 	trySize = 32 << 10
-	rowSize = 8 << 10
+	rowSize = 4 << 10
 	// longestRow is the longest row that is sought, in bytes: 32 numbers of eight bytes.
 	longestRow = 256
 )
 
 // Choose returns the codec that stores the beginning of the payload in the fewest bytes: zstd, or
-// one of an array whose rows are as long as the distance at which bytes repeat most often. It
-// returns [Raw] unless a tenth is saved. It looks at the first 32 KiB of the sample.
+// one of an array whose rows are as long as the distance at which bytes repeat most often. MCAP
+// gets zstd. It returns [Raw] unless a tenth is saved. It looks at the first 32 KiB of the sample.
 func Choose(sample []byte) Codec {
 	sample = sample[:min(len(sample), trySize)]
 	w := borrow()
 	defer w.release()
 	best, least := Raw, len(sample)-len(sample)/10
+	codecs := []Codec{Zstd}
+	if !bytes.HasPrefix(sample, []byte(media.MCAPMagic)) { // messages are read often, which zstd alone is fastest for
+		codecs = append(codecs, arraysOf(rowOf(sample))...)
+	}
 	var stored []byte
-	for _, c := range append([]Codec{Zstd}, arraysOf(rowOf(sample))...) {
+	for _, c := range codecs {
 		l, _ := c.parse() // it is known
 		if stored = w.encode(l, stored[:0], sample); len(stored) < least {
 			best, least = c, len(stored)
@@ -172,7 +180,7 @@ func rowOf(sample []byte) int {
 		// A longer row repeats clearly more often, since two rows repeat about as often as one.
 		clearly = 1.05
 	)
-	sample = sample[:min(len(sample), rowSize)]
+	sample = sample[max(0, len(sample)-rowSize):]
 	row, most := 0, rarely
 	for length := 1; length <= min(longestRow, len(sample)/2); length++ {
 		same := 0
