@@ -14,7 +14,6 @@ const (
 	maxInfo     = 4 << 20 // bytes
 	maxFeatures = 1024
 	maxWidth    = 1 << 16 // numbers in a vector of one frame
-	maxDims     = 8
 	maxRateHz   = 1e6
 	maxKey      = 128 // bytes
 	maxEpisodes = 1 << 20
@@ -77,9 +76,6 @@ func parseInfo(data []byte) (*info, error) {
 }
 
 func (f *feature) check() error {
-	if len(f.Shape) > maxDims {
-		return fmt.Errorf("shape has %d dimensions; up to %d are read", len(f.Shape), maxDims)
-	}
 	f.width = 1
 	for _, n := range f.Shape {
 		if n < 1 || n > maxWidth {

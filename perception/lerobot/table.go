@@ -100,18 +100,14 @@ func (c *cursor) fill() error {
 // list. The bytes of a value that is not in a list are valid until the next row.
 func (c *cursor) row() (err error) {
 	defer guard(&err)
-	for first := true; ; first = false {
-		if !first && c.column.MaxRepetitionLevel() == 0 {
-			return nil
-		}
+	for first := true; first || c.column.MaxRepetitionLevel() > 0; first = false {
 		err := c.fill()
-		if err == io.EOF && !first {
-			return nil
-		}
-		if err == io.EOF {
+		switch {
+		case err == io.EOF && first:
 			return errors.New("the column has fewer rows than its row group")
-		}
-		if err != nil {
+		case err == io.EOF:
+			return nil
+		case err != nil:
 			return err
 		}
 		v := c.ready[0]
@@ -123,6 +119,7 @@ func (c *cursor) row() (err error) {
 			return err
 		}
 	}
+	return nil
 }
 
 // all reads columns through all row groups, as rows does.

@@ -36,7 +36,10 @@ type ExportReport struct {
 	Skipped   map[string]uint64 `json:"skipped,omitempty"` // memories by reason
 }
 
-const exportChunk = 4 << 20 // bytes
+const (
+	exportChunk  = 4 << 20 // bytes
+	logLevelInfo = 2       // of foxglove.Log
+)
 
 // Export writes memories as an MCAP file with an index, in chunks of zstd. Items must come in the
 // order of their ObservedAt, the manifest of a recording before its messages. Recorded messages are
@@ -224,23 +227,12 @@ type jsonMemory struct {
 	Context     map[string]any `json:"context,omitempty"`
 }
 
-// Levels of foxglove.Log.
-const (
-	levelInfo    = 2
-	levelWarning = 3
-)
-
 // asJSON writes a memory that was no message.
 func (e *exporter) asJSON(item *Exported) error {
 	at := uint64(max(item.ObservedAt.UnixNano(), 0))
 	if item.Fact {
-		level := levelInfo
-		switch item.Category {
-		case "constraint", "postmortem", "gotcha":
-			level = levelWarning
-		}
 		return e.one("/robotmem/facts", "foxglove.Log", logSchema, at, object{
-			"timestamp": timestamp(at), "level": level, "message": item.Description, "name": item.Category, "file": item.UID, "line": 0,
+			"timestamp": timestamp(at), "level": logLevelInfo, "message": item.Description, "name": item.Category, "file": item.UID, "line": 0,
 		})
 	}
 	if format, ok := strings.CutPrefix(item.MediaType, "image/"); ok && (format == "jpeg" || format == "png" || format == "webp") {
@@ -277,14 +269,10 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error 
 	names := make([]string, t.Width)
 	properties := object{}
 	for c := range names {
-		property := object{"type": "number"}
-		if c < len(t.Units) && t.Units[c] != "" {
-			property["description"] = t.Units[c]
-		}
 		if names[c] = "channel_" + strconv.Itoa(c+1); c < len(t.Channels) && t.Channels[c] != "" {
 			names[c] = t.Channels[c]
 		}
-		properties[names[c]] = property
+		properties[names[c]] = object{"type": "number"}
 	}
 	properties["timestamp"] = json.RawMessage(timeSchema)
 	schema, err := json.Marshal(object{"title": "robotmem.Trace", "type": "object", "properties": properties})

@@ -2,7 +2,6 @@ package recording
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,7 @@ const (
 	batchCount = 64
 	batchBytes = 16 << 20
 	// maxOpenSegments bounds the bytes of the open segments. If they take more, the
-	// largest is closed.
+	// oldest is closed.
 	maxOpenSegments = 64 << 20
 	maxBroken       = 100
 )
@@ -42,9 +41,6 @@ func Import(ctx context.Context, src Source, o Options, sink importing.Sink, pro
 	info, err := src.Info(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if progress == nil {
-		progress = func(importing.Progress) {}
 	}
 	imp := &importer{
 		o: o, sink: sink, id: id, name: src.Name(), info: info, progress: progress,
@@ -101,7 +97,6 @@ type openSegment struct {
 	last     uint64 // log time, ns
 	from, to uint64 // the numbers of its messages within the topic, from 0
 	context  map[string]any
-	observed time.Time
 	frame    string // of the first message, at stamp
 	stamp    uint64
 }
@@ -257,8 +252,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 	s.Add(m.Message)
 	imp.openBytes += s.Len() - before
 	if imp.openBytes > maxOpenSegments {
-		largest := slices.MaxFunc(imp.open, func(a, b *channel) int { return cmp.Compare(a.segment.Len(), b.segment.Len()) })
-		return imp.closeSegment(ctx, largest)
+		return imp.closeSegment(ctx, imp.open[0])
 	}
 	return nil
 }
@@ -293,7 +287,9 @@ func (imp *importer) flush(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("saving perceptions: %w", err)
 	}
-	imp.progress(importing.Progress{Done: int64(imp.report.Messages), Total: int64(imp.info.Messages)})
+	if imp.progress != nil {
+		imp.progress(importing.Progress{Done: int64(imp.report.Messages), Total: int64(imp.info.Messages)})
+	}
 	return nil
 }
 

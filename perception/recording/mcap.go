@@ -24,7 +24,7 @@ type mcapFile struct {
 
 	defined *segment.Definitions
 	inflate inflater
-	// The buffers of linear, which may run twice: a record, and the messages of a chunk.
+	// Buffers that are used again: of a record, and of the messages of a chunk.
 	body     []byte
 	messages []mcap.Message
 }
@@ -118,9 +118,6 @@ func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*Message, e
 			one  mcap.Message
 			last uint64
 		)
-		wanted := func(op mcap.OpCode) bool {
-			return op <= mcap.OpChunk || op == mcap.OpMetadata
-		}
 		broken := func(at int64, err error) bool {
 			return yield(nil, &BreakError{Offset: at, LastLogTime: last, Err: err})
 		}
@@ -140,7 +137,7 @@ func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*Message, e
 				yield(nil, ctx.Err())
 				return
 			}
-			op, body, at, err := s.next(wanted)
+			op, body, at, err := s.next()
 			if err == io.EOF {
 				err = errors.New("the file ends without the record that ends its data")
 			}

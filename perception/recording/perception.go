@@ -56,7 +56,7 @@ func (imp *importer) payloadPerception(m *Message, v *message.Value, p importing
 		Origin: imp.origin(m.Topic, number, m.LogTime, ""), Type: perceptionType(m.SchemaName),
 		Description: imp.describe(m.Channel, m.LogTime, 1),
 		MediaType:   p.MediaType,
-		Metadata:    metadata, Context: imp.context(v, m.LogTime), ObservedAt: observed(v, m.LogTime), Messages: 1,
+		Metadata:    metadata, Context: imp.context(v, m.LogTime), ObservedAt: timeOf(stampOf(v, m.LogTime)), Messages: 1,
 	}
 }
 
@@ -67,8 +67,8 @@ func (imp *importer) placed(c *channel, s *openSegment) *openSegment {
 		// A message that cannot be decoded has neither a frame nor a time stamp.
 		v, _ = c.schema.Decode(s.first.Data)
 	}
-	s.context, s.observed = imp.context(v, s.first.LogTime), observed(v, s.first.LogTime)
 	s.frame, s.stamp = frameOf(v), stampOf(v, s.first.LogTime)
+	s.context = imp.context(v, s.first.LogTime)
 	return s
 }
 
@@ -98,7 +98,7 @@ func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) 
 		Type:        perceptionType(c.SchemaName),
 		Description: imp.describe(c.Channel, s.first.LogTime, s.count),
 		MediaType:   SegmentType, Data: data,
-		Metadata: metadata, Context: s.context, ObservedAt: s.observed, Messages: s.count,
+		Metadata: metadata, Context: s.context, ObservedAt: timeOf(s.stamp), Messages: s.count,
 	}
 }
 
@@ -178,8 +178,6 @@ func stampOf(v *message.Value, logTime uint64) uint64 {
 	}
 	return logTime
 }
-
-func observed(v *message.Value, logTime uint64) time.Time { return timeOf(stampOf(v, logTime)) }
 
 // maxEnvelope bounds the bytes around a payload, so that they fit into the metadata beside
 // the fields of a cloud. A message with more goes to a segment.

@@ -39,8 +39,8 @@ type records struct {
 }
 
 // next returns the kind, the body, which is valid until the next call, and where the record begins.
-// Bodies that are not wanted are skipped. The error at the end is io.EOF.
-func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []byte, start int64, err error) {
+// Bodies of attachments and of the index are skipped. The error at the end is io.EOF.
+func (s *records) next() (op mcap.OpCode, body []byte, start int64, err error) {
 	start = s.at
 	left := s.end - s.at
 	if left == 0 {
@@ -60,7 +60,7 @@ func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []by
 		return op, nil, start, fmt.Errorf("a record takes %d bytes where %d are left", length, left)
 	}
 	s.at += recordHead + int64(length)
-	if !wanted(op) {
+	if op > mcap.OpChunk && op != mcap.OpMetadata {
 		_, err := s.r.Discard(int(length))
 		return op, nil, start, err
 	}

@@ -100,8 +100,6 @@ func (e *BreakError) Error() string {
 	return s + ": " + e.Err.Error()
 }
 
-func (e *BreakError) Unwrap() error { return e.Err }
-
 // Breaks are the places where a recording is damaged.
 type Breaks []*BreakError
 
