@@ -167,7 +167,6 @@ func TestFolderErrors(t *testing.T) {
 		"none":       {"", "has no metadata.yaml"},
 		"no yaml":    {"\t:", "metadata.yaml of"},
 		"no files":   {head + "  version: 4\n", "names 0 files"},
-		"two files":  {head + "  relative_file_paths: [a_0.db3, a_1.db3]\n", "names 2 files; one is read: import each file by itself"},
 		"elsewhere":  {head + "  relative_file_paths: [../../etc/passwd]\n", "outside of the folder"},
 		"by message": {head + "  compression_mode: MESSAGE\n  relative_file_paths: [a.db3]\n", "message by message"},
 		"linked":     {head + "  relative_file_paths: [link.mcap]\n", "escapes"},

@@ -25,14 +25,17 @@ const (
 	// maxMetadataFile bounds a metadata.yaml in bytes: one of a thousand topics takes less
 	// than a megabyte.
 	maxMetadataFile = 8 << 20
+	maxFiles        = 4096
 	maxChannels     = 1 << 16 // as in MCAP
 )
 
-// bag is the file of a rosbag2 folder.
+// bag is a rosbag2 recording of several files, one after the other.
 type bag struct {
-	Source
-	name string // of the folder
+	name  string
+	files []Source
 }
+
+var _ Source = (*bag)(nil)
 
 // bagFile is what is read of a metadata.yaml.
 type bagFile struct {
@@ -42,7 +45,7 @@ type bagFile struct {
 	} `yaml:"rosbag2_bagfile_information"`
 }
 
-func openBag(ctx context.Context, path string) (Source, error) {
+func openBag(ctx context.Context, path string) (_ Source, err error) {
 	const metadata = "metadata.yaml"
 	name := filepath.Base(path)
 	// The root also refuses a link within the folder that leads out of it.
@@ -65,31 +68,89 @@ func openBag(ctx context.Context, path string) (Source, error) {
 	if strings.EqualFold(file.Info.CompressionMode, "message") {
 		return nil, fmt.Errorf("%s is compressed message by message, which is not read; convert it first: ros2 bag convert with compression_mode none", name)
 	}
-	if n := len(file.Info.Files); n != 1 {
-		return nil, fmt.Errorf("%s of %s names %d files; one is read: import each file by itself, such as %s_0.db3", metadata, name, n, filepath.Join(name, name))
+	if n := len(file.Info.Files); n == 0 || n > maxFiles {
+		return nil, fmt.Errorf("%s of %s names %d files; 1 to %d are read", metadata, name, n, maxFiles)
 	}
-	data := file.Info.Files[0]
-	if !filepath.IsLocal(data) {
-		return nil, fmt.Errorf("%s of %s names %q, which is outside of the folder", metadata, name, data)
+	all := &bag{name: name}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, all.Close())
+		}
+	}()
+	for _, file := range file.Info.Files {
+		if !filepath.IsLocal(file) {
+			return nil, fmt.Errorf("%s of %s names %q, which is outside of the folder", metadata, name, file)
+		}
+		if _, err := root.Stat(file); err != nil {
+			return nil, fmt.Errorf("%s of %s names %q: %w", metadata, name, file, err)
+		}
+		src, err := openFile(ctx, filepath.Join(path, file))
+		if err != nil {
+			return nil, err
+		}
+		all.files = append(all.files, src)
 	}
-	if _, err := root.Stat(data); err != nil {
-		return nil, fmt.Errorf("%s of %s names %q: %w", metadata, name, data, err)
-	}
-	src, err := openFile(ctx, filepath.Join(path, data))
-	if err != nil {
-		return nil, err
-	}
-	return &bag{src, name}, nil
+	return all, nil
 }
 
 func (b *bag) Name() string { return b.name }
 
-// ID differs from that of the file: a bag may have several files, whose IDs were hashed in earlier
-// versions.
+func (b *bag) Close() error {
+	var err error
+	for _, file := range b.files {
+		err = errors.Join(err, file.Close())
+	}
+	return err
+}
+
 func (b *bag) ID(ctx context.Context) (string, error) {
-	id, err := b.Source.ID(ctx)
-	sum := sha256.Sum256([]byte(id))
-	return hex.EncodeToString(sum[:]), err
+	h := sha256.New()
+	for _, file := range b.files {
+		id, err := file.ID(ctx)
+		if err != nil {
+			return "", err
+		}
+		h.Write([]byte(id))
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Info is that of all files. A channel that several of them have is listed once.
+func (b *bag) Info(ctx context.Context) (*Info, error) {
+	all := &Info{}
+	at := map[string]int{}
+	for _, file := range b.files {
+		one, err := file.Info(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all.Format = one.Format
+		all.span(one.Start, one.End, one.Messages)
+		all.Metadata = append(all.Metadata, one.Metadata...)
+		for _, c := range one.Channels {
+			key := channelKey(c.Channel)
+			if i, ok := at[key]; ok {
+				all.Channels[i].Messages += c.Messages
+				continue
+			}
+			at[key] = len(all.Channels)
+			all.Channels = append(all.Channels, c)
+		}
+	}
+	all.sort()
+	return all, nil
+}
+
+func (b *bag) Messages(ctx context.Context) iter.Seq2[*Message, error] {
+	return func(yield func(*Message, error) bool) {
+		for _, file := range b.files {
+			for m, err := range file.Messages(ctx) {
+				if !yield(m, err) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // db3File is a rosbag2 database. It has the tables topics and messages and, since 2023, one of
