@@ -33,15 +33,14 @@ type importCmd struct {
 	TimeZone       string `name:"time-zone" placeholder:"ZONE" help:"memory.db: the zone of times that name none, such as Europe/Berlin or Local (default UTC)."`
 
 	// The parts of a recording or a dataset.
-	Topic     []string           `name:"topic" sep:"none" placeholder:"GLOB" help:"Recordings: only these topics, such as /camera/*; repeatable."`
-	Exclude   []string           `name:"exclude" sep:"none" placeholder:"GLOB" help:"Recordings: not these topics; repeatable."`
-	Rate      map[string]float64 `name:"rate" placeholder:"GLOB=HZ" help:"Recordings: at most so many messages a second of a topic; repeatable."`
-	Segment   float64            `name:"segment" placeholder:"SECONDS" help:"Recordings: how much of a topic is one perception (default 10)."`
-	Robot     string             `name:"robot" placeholder:"NAME" help:"Recordings: the robot, for the context."`
-	MapID     string             `name:"map-id" placeholder:"NAME" help:"Recordings: the map that poses in the frame map are of."`
-	Episodes  []string           `name:"episodes" sep:"," placeholder:"N,A-B" help:"LeRobot: only these episodes, such as 0,5-9."`
-	ImageRate float64            `name:"image-rate" placeholder:"HZ" help:"LeRobot: images a second that are kept of those in the dataset (default 1)."`
-	Name      string             `name:"name" placeholder:"NAME" help:"LeRobot: what the dataset is called; the folder's name unless given. The same name is stored once."`
+	Topic    []string           `name:"topic" sep:"none" placeholder:"GLOB" help:"Recordings: only these topics, such as /camera/*; repeatable."`
+	Exclude  []string           `name:"exclude" sep:"none" placeholder:"GLOB" help:"Recordings: not these topics; repeatable."`
+	Rate     map[string]float64 `name:"rate" placeholder:"GLOB=HZ" help:"Recordings: at most so many messages a second of a topic; repeatable."`
+	Segment  float64            `name:"segment" placeholder:"SECONDS" help:"Recordings: how much of a topic is one perception (default 10)."`
+	Robot    string             `name:"robot" placeholder:"NAME" help:"Recordings: the robot, for the context."`
+	MapID    string             `name:"map-id" placeholder:"NAME" help:"Recordings: the map that poses in the frame map are of."`
+	Episodes []string           `name:"episodes" sep:"," placeholder:"N,A-B" help:"LeRobot: only these episodes, such as 0,5-9."`
+	Name     string             `name:"name" placeholder:"NAME" help:"LeRobot: what the dataset is called; the folder's name unless given. The same name is stored once."`
 }
 
 // importer imports one kind of thing.
@@ -394,7 +393,7 @@ func (c *importCmd) dataset(ctx context.Context, a *app) error {
 		if err != nil {
 			return nil, false, err
 		}
-		report, err := lerobot.Import(ctx, c.File, to, lerobot.Options{Name: c.Name, Episodes: ranges, ImageRate: c.ImageRate, Progress: progress})
+		report, err := lerobot.Import(ctx, c.File, to, lerobot.Options{Name: c.Name, Episodes: ranges, Progress: progress})
 		if report == nil {
 			return nil, false, err
 		}

@@ -31,18 +31,14 @@ type Perception struct {
 	// Origin identifies it in its collection: it is stored once, however often it is
 	// imported. At most [MaxOrigin] bytes.
 	Origin      string
-	Type        string // visual, tactile, auditory, proprioceptive, procedural or spatial
-	Description string // [MinDescription] characters to [MaxDescription] bytes
-	MediaType   string // "" detects it from the bytes
-	Data        []byte // the payload, unless Open is set
-	// Open returns a large payload of Size bytes as a stream. Save calls it, and nobody
-	// after Save has returned.
-	Open       func() (io.ReadCloser, error)
-	Size       int64
-	Metadata   map[string]any // at most [MaxMetadata] bytes as JSON
-	Context    map[string]any // params, spatial, robot, task, env
-	ObservedAt time.Time      // MinYear to MaxYear, or zero if the source has no clock
-	Messages   int            // the source's units in it (frames, files), for the report
+	Type        string         // visual, tactile, auditory, proprioceptive, procedural or spatial
+	Description string         // [MinDescription] characters to [MaxDescription] bytes
+	MediaType   string         // "" detects it from the bytes
+	Data        []byte         // the payload
+	Metadata    map[string]any // at most [MaxMetadata] bytes as JSON
+	Context     map[string]any // params, spatial, robot, task, env
+	ObservedAt  time.Time      // MinYear to MaxYear, or zero if the source has no clock
+	Messages    int            // the source's units in it (frames, files), for the report
 }
 
 // Session is one episode.
@@ -78,7 +74,6 @@ type Report struct {
 	Ended       int   `json:"sessions_known,omitempty"` // completed by an earlier import, and not changed
 	Perceptions int   `json:"perceptions"`              // passed to the sink
 	Stored      int   `json:"stored"`                   // of them new
-	Known       int   `json:"-"`                        // of them stored before
 	Messages    int64 `json:"messages"`                 // the source's units that were read
 	// Skipped counts what was left out, by file, episode or feature and by reason.
 	Skipped map[string]map[string]int64 `json:"skipped,omitempty"`

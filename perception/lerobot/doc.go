@@ -1,14 +1,11 @@
 // Package lerobot imports datasets of LeRobot: LeRobotDataset v3.
 //
-// Each episode becomes a session with its task. The session has
+// Each episode becomes a session with its task. The session has a trace for each feature of numbers
+// (observation.state, action, next.reward, ...), as little-endian float64 with shape, rate and
+// channels in the metadata.
 //
-//   - one trace for each vector of numbers (observation.state, action, ...), as raw
-//     little-endian samples with shape, rate and channels in the metadata;
-//   - one trace of all single numbers (next.reward, next.done, ...);
-//   - images from the data files, some of each second.
-//
-// The metadata of a trace names the videos that show the episode and where. The videos, each of
-// which spans several episodes, stay in the dataset.
+// Images and videos stay in the dataset. Its meta/episodes says which
+// seconds of them show an episode.
 //
 // The outcome of an episode is next.success: 1 if it is true in any frame, otherwise 0. Without
 // next.success it is the last next.reward if that is from 0 to 1, and otherwise unknown.
@@ -31,8 +28,8 @@
 //   - A dataset has no dates: its perceptions and sessions have no time.
 //   - An episode for which metadata and data file disagree is left out, and the report says
 //     so. The other episodes are imported.
-//   - Of compressions only Snappy is read, which LeRobot uses, and of encodings only those
-//     that pyarrow chooses by default.
+//   - Of compressions only Snappy is read, which LeRobot uses, and of encodings and page versions
+//     only those that pyarrow chooses by default.
 //   - Whole numbers beyond 2^53 lose their last digits. Texts other than the task are left out.
 //   - A missing number is NaN in a trace.
 package lerobot

@@ -1,11 +1,9 @@
 package lerobot
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -13,7 +11,6 @@ import (
 )
 
 const (
-	maxTasks     = 1 << 20
 	maxTaskBytes = 4 << 10
 	maxIndex     = 1 << 40 // of frames, files and chunks
 )
@@ -24,14 +21,6 @@ type episode struct {
 	length      int64 // frames
 	chunk, file int64 // of its data
 	from, to    int64 // frames of the dataset
-	videos      map[string]video
-	first       int64 // its first row in the data file
-}
-
-// video is where a video shows an episode.
-type video struct {
-	chunk, file int64
-	from, to    float64 // seconds in the file
 }
 
 // check compares the numbers of an episode with the limits and with each other.
@@ -45,30 +34,6 @@ func (e *episode) check() error {
 		return fmt.Errorf("dataset_from_index %d to dataset_to_index %d are not its %d frames", e.from, e.to, e.length)
 	}
 	return nil
-}
-
-// readTasks reads meta/tasks.parquet, a pandas table whose index is the task.
-func readTasks(root *os.Root) (map[int64]string, error) {
-	tasks := map[int64]string{}
-	t, f, err := openFile(root, "meta/tasks.parquet")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	index, name := t.leaf("task_index"), cmp.Or(t.leaf("task"), t.leaf("__index_level_0__"))
-	if index == nil || name == nil {
-		return nil, errors.New("the column task_index or the column of the tasks (task or __index_level_0__) is missing")
-	}
-	var at int64
-	var task string
-	err = t.all([]field{{index, whole(&at)}, {name, func(v parquet.Value) error { task = text(v); return nil }}}, func() error {
-		if len(tasks) >= maxTasks {
-			return fmt.Errorf("more than %d tasks", maxTasks)
-		}
-		tasks[at] = task
-		return nil
-	})
-	return tasks, err
 }
 
 // readEpisodes reads meta/episodes/*/*.parquet, in order of the index.
@@ -134,26 +99,10 @@ func (im *importer) episodeTable(name string, add func(episode) error) error {
 		}
 		return nil
 	})
-	videos := map[string]*video{}
-	for key, f := range im.in.Features {
-		if f.Type != "video" {
-			continue
-		}
-		at := &video{}
-		videos[key] = at
-		column("videos/"+key+"/chunk_index", whole(&at.chunk))
-		column("videos/"+key+"/file_index", whole(&at.file))
-		column("videos/"+key+"/from_timestamp", func(v parquet.Value) error { at.from, _ = number(v); return nil })
-		column("videos/"+key+"/to_timestamp", func(v parquet.Value) error { at.to, _ = number(v); return nil })
-	}
 	if len(missing) > 0 {
 		return fmt.Errorf("the column %.200s is missing", strings.Join(missing, ", "))
 	}
 	return t.all(fields, func() error {
-		e.videos = map[string]video{}
-		for key, at := range videos {
-			e.videos[key] = *at
-		}
 		err := add(e)
 		e.tasks = nil
 		return err

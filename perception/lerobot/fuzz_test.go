@@ -25,7 +25,7 @@ func seed(f *testing.F, name string) []byte {
 func FuzzInfo(f *testing.F) {
 	episodes := seed(f, "testdata/v30/meta/episodes/chunk-000/file-000.parquet")
 	f.Add(seed(f, "testdata/v30/meta/info.json"), episodes)
-	f.Add([]byte(`{"codebase_version":"v3.0","fps":1,"data_path":"{file_index:09d}","features":{"a":{"dtype":"int64","names":{"x":0}}}}`), episodes)
+	f.Add([]byte(`{"codebase_version":"v3.0","fps":1,"data_path":"data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet","features":{"a":{"dtype":"int64","names":{"x":0}}}}`), episodes)
 	data := seed(f, "testdata/v30/data/chunk-000/file-000.parquet")
 	f.Fuzz(func(t *testing.T, info, episodes []byte) {
 		dir := t.TempDir()

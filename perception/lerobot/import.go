@@ -24,9 +24,6 @@ type Options struct {
 	Name string
 	// Episodes chooses episodes; empty means all.
 	Episodes []Range
-	// ImageRate is how many images per second are stored of a camera whose images are in the data
-	// files, besides the first and the last of an episode. 0 is 1; less than 0 stores none.
-	ImageRate float64
 	// Progress is called after each episode, in frames.
 	Progress func(importing.Progress)
 }
@@ -41,7 +38,6 @@ type importer struct {
 	sink   importing.Sink
 	o      Options
 	in     *info
-	tasks  map[int64]string
 	report *importing.Report
 	total  int64 // frames wanted
 	done   int64 // of them, imported or skipped
@@ -65,9 +61,6 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 	im := &importer{ctx: ctx, root: root, sink: sink, o: o, report: new(importing.Report)}
 	if im.in, err = readInfo(root); err != nil {
 		return nil, err
-	}
-	if im.tasks, err = readTasks(root); err != nil {
-		im.report.Break("meta/tasks", err, 1)
 	}
 	episodes, err := im.readEpisodes()
 	if err != nil {
@@ -117,8 +110,8 @@ func (im *importer) checkTotals(episodes []episode) {
 // dataFile is a parquet file with the episodes that the metadata names for it.
 type dataFile struct {
 	name     string
-	episodes map[int64]episode
-	frames   int64 // of wanted episodes
+	episodes map[int64]episode // that were not read yet
+	frames   int64             // of wanted episodes
 }
 
 // files returns the data files with wanted episodes, in order of their first episode.
@@ -126,7 +119,7 @@ func (im *importer) files(episodes []episode) []*dataFile {
 	byName := map[string]*dataFile{}
 	var out []*dataFile
 	for _, e := range episodes {
-		name := im.in.dataFile(e)
+		name := fmt.Sprintf("data/chunk-%03d/file-%03d.parquet", e.chunk, e.file)
 		f := byName[name]
 		if f == nil {
 			f = &dataFile{name: name, episodes: map[int64]episode{}}
@@ -141,110 +134,42 @@ func (im *importer) files(episodes []episode) []*dataFile {
 	return slices.DeleteFunc(out, func(f *dataFile) bool { return f.frames == 0 })
 }
 
-// importFile reads a data file twice: first the column of episode indexes, to find the
-// episodes that agree with the metadata, then the rows of those.
+// importFile imports the episodes of a data file. The rows of an episode follow one another.
 func (im *importer) importFile(f *dataFile) error {
 	t, file, err := openFile(im.root, f.name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	runs, err := scanRuns(t)
-	if err == nil {
-		im.importEpisodes(t, f.name, im.agreeing(f, runs))
+	rd, err := im.newReader(t, f)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// run is the rows of an episode in a data file.
-type run struct{ episode, first, rows, pieces int64 }
-
-func scanRuns(t table) (map[int64]*run, error) {
-	column := t.leaf("episode_index")
-	if column == nil {
-		return nil, errors.New("there is no column episode_index")
-	}
-	runs := map[int64]*run{}
-	var r *run
-	row, index := int64(0), int64(0)
-	err := t.all([]field{{column, whole(&index)}}, func() error {
-		if r == nil || r.episode != index {
-			if r = runs[index]; r == nil {
-				r = &run{episode: index, first: row}
-				runs[index] = r
-			}
-			if r.pieces++; len(runs) > maxEpisodes {
-				return fmt.Errorf("there are more than %d episodes", maxEpisodes)
-			}
-		}
-		r.rows++
-		row++
-		return nil
-	})
-	return runs, err
-}
-
-// agreeing returns the wanted episodes that agree with the metadata, in order of their rows. It
-// reports the others.
-func (im *importer) agreeing(f *dataFile, runs map[int64]*run) []episode {
-	for index, r := range runs {
-		if _, listed := f.episodes[index]; !listed {
-			im.report.Skip(f.name, "frames of an episode that meta/episodes does not list for this file", r.rows)
-		}
-	}
-	var out []episode
-	for _, index := range slices.Sorted(maps.Keys(f.episodes)) {
-		e, r := f.episodes[index], cmp.Or(runs[index], &run{})
-		switch {
-		case !im.o.wants(index):
-		case r.pieces != 1 || r.rows != e.length:
-			im.report.Break(fmt.Sprintf("episode %d", index), fmt.Errorf("meta/episodes claims %d frames in one piece; %s has %d in %d", e.length, f.name, r.rows, r.pieces), e.length)
-		default:
-			e.first = r.first
-			out = append(out, e)
-		}
-	}
-	slices.SortFunc(out, func(a, b episode) int { return cmp.Compare(a.first, b.first) })
-	return out
-}
-
-// importEpisodes reads the row groups that hold the episodes.
-func (im *importer) importEpisodes(t table, name string, episodes []episode) {
-	rd := im.newReader(t, name)
-	row, end := int64(0), int64(0)
-	for g, group := range t.Metadata().RowGroups {
-		row, end = end, end+group.NumRows
-		if len(episodes) == 0 || episodes[0].first >= end {
-			continue
-		}
-		err := t.rows(g, rd.fields, func() error {
-			at := row
-			row++
-			if len(episodes) == 0 || at < episodes[0].first {
-				rd.clear()
-				return nil
-			}
-			e := episodes[0]
-			err := rd.frame(e, at-e.first)
-			if err == nil && row == e.first+e.length {
-				episodes = episodes[1:]
-			}
-			return err
-		})
+	for g := range t.Metadata().RowGroups {
+		err := t.rows(g, rd.fields, rd.row)
 		if im.failed != nil {
-			return
+			return nil
 		}
-		if err != nil {
-			// Other row groups may be undamaged.
-			lost := int64(0)
-			for len(episodes) > 0 && episodes[0].first < end {
-				lost += episodes[0].length
-				episodes = episodes[1:]
-			}
-			im.report.Break(name, fmt.Errorf("row group %d: %w", g, err), lost)
-			rd.clear()
+		if err != nil { // other row groups may be undamaged
+			im.report.Break(f.name, fmt.Errorf("row group %d: %w", g, err), 1)
+			rd.leaveOut()
 		}
 	}
+	if im.failed = rd.end(); im.failed != nil {
+		return nil
+	}
+	for _, index := range slices.Sorted(maps.Keys(f.episodes)) {
+		im.disagree(f.episodes[index], f, 0)
+	}
+	return nil
+}
+
+// disagree reports a wanted episode with another number of rows than the metadata claims.
+func (im *importer) disagree(e episode, f *dataFile, rows int64) {
+	if !im.o.wants(e.index) {
+		return
+	}
+	im.report.Break(fmt.Sprintf("episode %d", e.index), fmt.Errorf("meta/episodes claims %d frames in one piece; %s has %d", e.length, f.name, rows), e.length)
 }
 
 func (im *importer) origin(parts ...string) string {

@@ -3,11 +3,8 @@ package lerobot
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,11 +14,13 @@ const (
 	maxInfo     = 4 << 20 // bytes
 	maxFeatures = 1024
 	maxWidth    = 1 << 16 // numbers in a vector of one frame
-	maxDims     = 8
 	maxRateHz   = 1e6
 	maxKey      = 128 // bytes
 	maxEpisodes = 1 << 20
 )
+
+// dataPath is where the data files are.
+const dataPath = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 
 // info is the part of meta/info.json that is read.
 type info struct {
@@ -31,7 +30,6 @@ type info struct {
 	Frames     int64              `json:"total_frames"`
 	RateHz     float64            `json:"fps"`
 	DataPath   string             `json:"data_path"`
-	VideoPath  string             `json:"video_path"`
 	Features   map[string]feature `json:"features"`
 	sortedKeys []string
 }
@@ -58,11 +56,10 @@ func parseInfo(data []byte) (*info, error) {
 		return nil, fmt.Errorf("total_episodes is %d; 0 to %d are read", in.Episodes, maxEpisodes)
 	case in.Frames < 0:
 		return nil, fmt.Errorf("total_frames is %d", in.Frames)
+	case in.DataPath != dataPath:
+		return nil, fmt.Errorf("data_path is %.200q; %s is read, which LeRobot writes", in.DataPath, dataPath)
 	case len(in.Features) == 0 || len(in.Features) > maxFeatures:
 		return nil, fmt.Errorf("there are %d features; 1 to %d are read", len(in.Features), maxFeatures)
-	}
-	if _, err := expand(in.DataPath, "", 0, 0); err != nil {
-		return nil, fmt.Errorf("data_path: %w", err)
 	}
 	in.sortedKeys = slices.Sorted(maps.Keys(in.Features))
 	for _, key := range in.sortedKeys {
@@ -73,18 +70,12 @@ func parseInfo(data []byte) (*info, error) {
 		if err := f.check(); err != nil {
 			return nil, fmt.Errorf("feature %.100q: %w", key, err)
 		}
-		if _, err := expand(in.VideoPath, key, 0, 0); err != nil && f.Type == "video" {
-			return nil, fmt.Errorf("video_path: %w", err)
-		}
 		in.Features[key] = f
 	}
 	return in, nil
 }
 
 func (f *feature) check() error {
-	if len(f.Shape) > maxDims {
-		return fmt.Errorf("shape has %d dimensions; up to %d are read", len(f.Shape), maxDims)
-	}
 	f.width = 1
 	for _, n := range f.Shape {
 		if n < 1 || n > maxWidth {
@@ -102,15 +93,10 @@ func (f *feature) check() error {
 
 func (f *feature) isCamera() bool { return f.Type == "image" || f.Type == "video" }
 
-// samples returns NumPy's name of the type that holds the numbers of the feature, "" if it has none.
-func (f *feature) samples() string {
-	switch f.Type {
-	case "float32", "float16", "bool", "int8", "int16", "uint8", "uint16":
-		return "<f4"
-	case "float64", "int32", "uint32", "int64", "uint64":
-		return "<f8"
-	}
-	return ""
+// numericTypes are the types of features that are traces.
+var numericTypes = map[string]bool{
+	"float16": true, "float32": true, "float64": true, "bool": true, "int8": true, "int16": true, "int32": true, "int64": true,
+	"uint8": true, "uint16": true, "uint32": true, "uint64": true,
 }
 
 // channels returns the names of the numbers. In the file they are a list, or an object of lists
@@ -137,46 +123,4 @@ func (f *feature) channels() []string {
 		return nil
 	}
 	return list
-}
-
-// dataFile and videoFile return paths that parseInfo has tried with other numbers.
-func (in *info) dataFile(e episode) string {
-	path, _ := expand(in.DataPath, "", e.chunk, e.file)
-	return path
-}
-
-func (in *info) videoFile(key string, v video) string {
-	path, _ := expand(in.VideoPath, key, v.chunk, v.file)
-	return path
-}
-
-var placeholder = regexp.MustCompile(`\{([a-z_]+)(?::0(\d)d)?\}`)
-
-// expand fills in a path template such as data/chunk-{chunk_index:03d}. It refuses a path that
-// leads out of the dataset's folder.
-func expand(template, key string, chunk, file int64) (string, error) {
-	values := map[string]any{"chunk_index": chunk, "file_index": file}
-	if key != "" {
-		values["video_key"] = key
-	}
-	unknown := ""
-	path := placeholder.ReplaceAllStringFunc(template, func(m string) string {
-		part := placeholder.FindStringSubmatch(m)
-		switch v := values[part[1]].(type) {
-		case string:
-			return v
-		case int64:
-			width, _ := strconv.Atoi(part[2]) // 0 if missing
-			return fmt.Sprintf("%0*d", width, v)
-		}
-		unknown = m
-		return m
-	})
-	switch {
-	case unknown != "":
-		return "", fmt.Errorf("the template %.200q has an unknown placeholder: %.60s", template, unknown)
-	case strings.ContainsAny(path, "{}\\\x00") || !fs.ValidPath(path) || path == ".":
-		return "", fmt.Errorf("the template %.200q gives %.200q, which is not a path below the dataset's folder", template, path)
-	}
-	return path, nil
 }

@@ -144,10 +144,10 @@ func checkPage(h *format.PageHeader, codec format.CompressionCodec) error {
 	}
 	values, encoding := int32(0), format.Plain
 	switch {
+	case h.DataPageHeaderV2.Valid:
+		return errors.New("is of version 2, which is not read; write the file with pyarrow's defaults")
 	case h.DataPageHeader.Valid:
 		values, encoding = h.DataPageHeader.V.NumValues, h.DataPageHeader.V.Encoding
-	case h.DataPageHeaderV2.Valid:
-		values, encoding = h.DataPageHeaderV2.V.NumValues, h.DataPageHeaderV2.V.Encoding
 	case h.DictionaryPageHeader.Valid:
 		values, encoding = h.DictionaryPageHeader.V.NumValues, h.DictionaryPageHeader.V.Encoding
 		if int64(values) > plain {
@@ -170,22 +170,11 @@ const plainDictionary format.Encoding = 2
 // checkSnappy compares the length that a Snappy block claims, which the decoder allocates,
 // with that of the page.
 func checkSnappy(r io.ReaderAt, body int64, h *format.PageHeader, codec format.CompressionCodec) error {
-	levels := int64(0)
-	if v2 := h.DataPageHeaderV2; v2.Valid {
-		levels = int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
-		if v2.V.RepetitionLevelsByteLength < 0 || v2.V.DefinitionLevelsByteLength < 0 || levels > int64(h.CompressedPageSize) {
-			return fmt.Errorf("claims %d bytes of levels in %d", levels, h.CompressedPageSize)
-		}
-		if v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V {
-			return nil
-		}
-	}
-	left := int64(h.CompressedPageSize) - levels
-	if codec != format.Snappy || left == 0 {
+	if codec != format.Snappy || h.CompressedPageSize == 0 {
 		return nil
 	}
-	b := make([]byte, min(binary.MaxVarintLen32, left))
-	if _, err := r.ReadAt(b, body+levels); err != nil {
+	b := make([]byte, min(binary.MaxVarintLen32, h.CompressedPageSize))
+	if _, err := r.ReadAt(b, body); err != nil {
 		return err
 	}
 	if n, size := binary.Uvarint(b); size <= 0 || n > uint64(h.UncompressedPageSize) {

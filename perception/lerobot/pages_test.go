@@ -105,6 +105,14 @@ func TestDataPagesThatAreRefused(t *testing.T) {
 	}
 }
 
+func TestPagesOfVersion2AreRefused(t *testing.T) {
+	h := &format.PageHeader{CompressedPageSize: 10, UncompressedPageSize: 10}
+	h.DataPageHeader.Valid, h.DataPageHeaderV2.Valid = true, true
+	if err := checkPage(h, format.Uncompressed); err == nil || !strings.Contains(err.Error(), "version 2") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestSchemaThatNestsTooDeep(t *testing.T) {
 	group := format.SchemaElement{Name: "g"}
 	group.NumChildren.Valid, group.NumChildren.V = true, 1

@@ -1,7 +1,6 @@
 package lerobot
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -13,15 +12,10 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robotmem/robotmem-go/perception/importing"
-	"github.com/robotmem/robotmem-go/perception/internal/npy"
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-const (
-	maxTrace = 64 << 20 // bytes of one trace
-	maxImage = 64 << 20
-	maxBatch = 16 << 20 // bytes of images that are saved together
-)
+const maxTrace = 64 << 20 // bytes of one trace
 
 // indexColumns are the columns of every dataset that say which frame a row is.
 var indexColumns = map[string]bool{"timestamp": true, "frame_index": true, "episode_index": true, "index": true, "task_index": true}
@@ -30,69 +24,52 @@ var indexColumns = map[string]bool{"timestamp": true, "frame_index": true, "epis
 type column struct {
 	key     string
 	feature feature
-	isImage bool
-	typ     npy.Type  // of the samples: float64 or float32
 	values  []float64 // of the current frame
-	image   []byte    // of the current frame; valid until the next
-	samples []byte    // little-endian, of the episode so far
+	samples []float64 // of the episode so far
 	tooLong bool      // samples would be more than maxTrace
 }
 
 // reader turns rows into the perceptions of one episode after another.
 type reader struct {
 	*importer
-	columns   []*column
-	fields    []field // of columns, and that of the task index if there is one
-	taskIndex int64
-	hasTask   bool
+	file    *dataFile
+	columns []*column
+	fields  []field // of columns, and that of index
+	index   int64   // of the episode of the current row
 
-	session    string
-	known      bool // the episode was imported before
-	context    map[string]any
-	task       string
-	batch      []importing.Perception
-	batchBytes int
+	current episode
+	listed  bool  // in meta/episodes, for this file
+	rows    int64 // of the episode so far
+	context map[string]any
+	task    string
 }
 
-func (im *importer) newReader(t table, file string) *reader {
-	rd := &reader{importer: im}
+func (im *importer) newReader(t table, file *dataFile) (*reader, error) {
+	rd := &reader{importer: im, file: file}
+	index := t.leaf("episode_index")
+	if index == nil {
+		return nil, errors.New("there is no column episode_index")
+	}
+	rd.fields = []field{{index, whole(&rd.index)}}
 	for _, key := range im.in.sortedKeys {
 		f := im.in.Features[key]
 		c := &column{key: key, feature: f}
-		var numeric bool
-		c.typ, numeric = npy.Lookup(f.samples())
-		var leaf *parquet.Column
+		leaf := t.leaf(key)
 		switch {
-		case f.Type == "video" || indexColumns[key]:
-			continue
-		case f.Type == "image":
-			c.isImage, leaf = true, t.leaf(key, "bytes")
-		case numeric:
-			leaf = t.leaf(key)
-		default:
+		case f.isCamera() || indexColumns[key]:
+		case !numericTypes[f.Type]:
 			im.report.Skip(key, fmt.Sprintf("the type %.40s is not read", f.Type), 1)
-			continue
+		case leaf == nil:
+			im.report.Skip(key, "the column is missing in "+file.name, 1)
+		default:
+			rd.columns, rd.fields = append(rd.columns, c), append(rd.fields, field{leaf, c.set})
 		}
-		if leaf == nil {
-			im.report.Skip(key, "the column is missing in "+file, 1)
-			continue
-		}
-		rd.columns, rd.fields = append(rd.columns, c), append(rd.fields, field{leaf, c.set})
 	}
-	if leaf := t.leaf("task_index"); leaf != nil {
-		rd.fields, rd.hasTask = append(rd.fields, field{leaf, whole(&rd.taskIndex)}), true
-	}
-	return rd
+	return rd, nil
 }
 
 // set takes a value of the current frame.
 func (c *column) set(v parquet.Value) error {
-	if c.isImage {
-		if !v.IsNull() {
-			c.image = v.ByteArray()
-		}
-		return nil
-	}
 	if len(c.values) == c.feature.width {
 		return fmt.Errorf("a frame has more than the %d numbers that meta/info.json claims", c.feature.width)
 	}
@@ -106,61 +83,55 @@ func (c *column) set(v parquet.Value) error {
 
 func (rd *reader) clear() {
 	for _, c := range rd.columns {
-		c.values, c.image = c.values[:0], nil
+		c.values = c.values[:0]
 	}
 }
 
-// frame adds the current frame, the i-th of the episode, to its traces and images.
-func (rd *reader) frame(e episode, i int64) error {
+// row adds the current row to its episode.
+func (rd *reader) row() error {
 	defer rd.clear()
-	if i == 0 {
-		if err := rd.begin(e); err != nil {
-			return err
+	if rd.rows == 0 || rd.current.index != rd.index {
+		if rd.failed = cmp.Or(rd.ctx.Err(), rd.end()); rd.failed != nil {
+			return rd.failed
 		}
+		rd.begin()
 	}
-	if !rd.known {
+	if rd.listed && rd.o.wants(rd.index) && rd.rows < rd.current.length {
 		for _, c := range rd.columns {
-			if err := rd.add(c, e, i); err != nil {
+			if err := rd.add(c, rd.current, rd.rows); err != nil {
 				return err
 			}
 		}
 	}
-	if i == e.length-1 {
-		return rd.end(e)
-	}
+	rd.rows++
 	return nil
 }
 
 func (rd *reader) add(c *column, e episode, i int64) error {
-	if c.isImage {
-		return rd.addImage(c, e, i)
-	}
 	if len(c.values) != c.feature.width {
 		return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", c.key, i, e.index, len(c.values), c.feature.width)
 	}
-	if c.tooLong = c.tooLong || len(c.samples)+c.typ.Size*len(c.values) > maxTrace; c.tooLong {
-		return nil
-	}
-	for _, n := range c.values {
-		if c.typ.Size == 8 {
-			c.samples = binary.LittleEndian.AppendUint64(c.samples, math.Float64bits(n))
-		} else {
-			c.samples = binary.LittleEndian.AppendUint32(c.samples, math.Float32bits(float32(n)))
-		}
+	if c.tooLong = c.tooLong || 8*(len(c.samples)+len(c.values)) > maxTrace; !c.tooLong {
+		c.samples = append(c.samples, c.values...)
 	}
 	return nil
 }
 
-func (rd *reader) begin(e episode) error {
-	if rd.failed = rd.ctx.Err(); rd.failed != nil {
-		return rd.failed
+// leaveOut leaves out the current episode, unless all of its rows were read before the damage.
+func (rd *reader) leaveOut() {
+	rd.clear()
+	if rd.listed && rd.rows != rd.current.length {
+		rd.disagree(rd.current, rd.file, rd.rows)
+		rd.rows, rd.listed = 0, false
 	}
-	task := strings.Join(e.tasks, "; ")
-	if task == "" && rd.hasTask {
-		task = rd.tasks[rd.taskIndex]
-	}
-	rd.task = importing.Cut(task, maxTaskBytes)
-	rd.context = map[string]any{"env": map[string]any{"dataset": rd.o.Name, "episode_index": e.index}}
+}
+
+func (rd *reader) begin() {
+	rd.current, rd.listed = rd.file.episodes[rd.index]
+	delete(rd.file.episodes, rd.index)
+	rd.current.index = rd.index
+	rd.task = importing.Cut(strings.Join(rd.current.tasks, "; "), maxTaskBytes)
+	rd.context = map[string]any{"env": map[string]any{"dataset": rd.o.Name, "episode_index": rd.index}}
 	if rd.task != "" {
 		rd.context["task"] = map[string]any{"description": rd.task}
 	}
@@ -170,143 +141,96 @@ func (rd *reader) begin(e episode) error {
 	for _, c := range rd.columns {
 		c.samples, c.tooLong = c.samples[:0], false
 	}
-	rd.batch, rd.batchBytes, rd.known = nil, 0, false
-	id, err := rd.sink.Start(rd.ctx, importing.Session{Origin: rd.origin(e), Context: rd.context})
-	if rd.known = errors.Is(err, importing.ErrEnded); rd.known {
-		rd.report.Ended++
-		rd.report.Skip(fmt.Sprintf("episode %d", e.index), "imported before", e.length)
-		return nil
-	}
-	rd.session, rd.failed = id, err
-	return err
 }
 
 func (rd *reader) origin(e episode, parts ...string) string {
 	return rd.importer.origin(append([]string{fmt.Sprintf("episode/%06d", e.index)}, parts...)...)
 }
 
-func (rd *reader) wantsImage(i, n int64) bool {
-	rate := cmp.Or(rd.o.ImageRate, 1)
-	every := max(1, math.Round(rd.in.RateHz/rate))
-	return rate > 0 && (i == n-1 || math.Mod(float64(i), every) == 0)
-}
-
-func (rd *reader) addImage(c *column, e episode, i int64) error {
+// end saves the episode, unless it does not agree with the metadata.
+func (rd *reader) end() error {
+	e, rows := rd.current, rd.rows
+	rd.rows = 0
 	switch {
-	case !rd.wantsImage(i, e.length):
+	case rows == 0: // there was none
 		return nil
-	case len(c.image) == 0:
-		rd.report.Skip(c.key, "the image is not in the data file", 1)
+	case !rd.listed:
+		rd.report.Skip(rd.file.name, "frames of an episode that meta/episodes does not list for this file", rows)
 		return nil
-	case len(c.image) > maxImage:
-		rd.report.Skip(c.key, fmt.Sprintf("the image has more than %d bytes", maxImage), 1)
+	case !rd.o.wants(e.index):
 		return nil
-	}
-	seconds := float64(i) / rd.in.RateHz
-	rd.batch = append(rd.batch, importing.Perception{
-		Origin: rd.origin(e, c.key, fmt.Sprintf("%06d", i)), Type: "visual",
-		Description: rd.describe(e, fmt.Sprintf("%s at %.6g s", words(c.key), seconds)),
-		Data:        bytes.Clone(c.image), Context: rd.context, Messages: 1,
-		Metadata: map[string]any{"feature": c.key, "frame_index": i, "timestamp_s": seconds},
-	})
-	if rd.batchBytes += len(c.image); rd.batchBytes > maxBatch {
-		return rd.flush()
-	}
-	return nil
-}
-
-func (rd *reader) flush() error {
-	if len(rd.batch) == 0 {
+	case rows != e.length:
+		rd.disagree(e, rd.file, rows)
 		return nil
 	}
-	stored, err := rd.sink.Save(rd.ctx, rd.session, rd.batch)
-	if err == nil {
-		rd.report.Perceptions += len(rd.batch)
-		rd.report.Stored += stored
-		rd.report.Known += len(rd.batch) - stored
+	if err := rd.save(e); err != nil {
+		return err
 	}
-	rd.batch, rd.batchBytes, rd.failed = nil, 0, err
-	return err
-}
-
-// end saves the traces of an episode and closes its session.
-func (rd *reader) end(e episode) error {
 	rd.done += e.length
-	if !rd.known {
-		rd.batch = append(rd.batch, rd.traces(e)...)
-		if err := rd.flush(); err != nil {
-			return err
-		}
-		if rd.failed = rd.sink.End(rd.ctx, rd.session, rd.outcome()); rd.failed != nil {
-			return rd.failed
-		}
-		rd.report.Sessions++
-		rd.report.Messages += e.length
-	}
 	if rd.o.Progress != nil {
 		rd.o.Progress(importing.Progress{Done: rd.done, Total: rd.total})
 	}
 	return nil
 }
 
-const (
-	maxNames  = 16 << 10 // bytes of channel names in the metadata
-	maxVideos = 32       // in the metadata of a trace
-	// signals is the trace of all single numbers.
-	signals = "signals"
-)
-
-// traces returns the perceptions of an episode: one for each vector and one for all single numbers.
-func (rd *reader) traces(e episode) []importing.Perception {
-	videos := rd.videos(e)
-	var out []importing.Perception
-	var single []*column
-	for _, c := range rd.columns {
-		switch {
-		case c.isImage:
-		case c.tooLong:
-			rd.report.Skip(fmt.Sprintf("episode %d, %s", e.index, c.key), fmt.Sprintf("the trace has more than %d bytes", maxTrace), e.length)
-		case c.feature.width == 1 && perceptionType(c.key) == "":
-			single = append(single, c)
-		default:
-			out = append(out, rd.trace(e, c.key, c.typ, c.feature.Shape, c.feature.channels(), c.samples, videos))
-		}
+// save stores an episode as a session.
+func (rd *reader) save(e episode) error {
+	session, err := rd.sink.Start(rd.ctx, importing.Session{Origin: rd.origin(e), Context: rd.context})
+	if errors.Is(err, importing.ErrEnded) {
+		rd.report.Ended++
+		rd.report.Skip(fmt.Sprintf("episode %d", e.index), "imported before", e.length)
+		return nil
 	}
-	if len(single) > 0 {
-		wide, _ := npy.Lookup("<f8")
-		keys := make([]string, len(single))
-		for i, c := range single {
-			keys[i] = c.key
+	if err != nil {
+		return err
+	}
+	traces := rd.traces(e)
+	stored, err := rd.sink.Save(rd.ctx, session, traces)
+	if err == nil {
+		err = rd.sink.End(rd.ctx, session, rd.outcome())
+	}
+	if err != nil {
+		return err
+	}
+	rd.report.Perceptions += len(traces)
+	rd.report.Stored += stored
+	rd.report.Sessions++
+	rd.report.Messages += e.length
+	return nil
+}
+
+const maxNames = 16 << 10 // bytes of channel names in the metadata
+
+// traces returns the perceptions of an episode, one for each column.
+func (rd *reader) traces(e episode) []importing.Perception {
+	var out []importing.Perception
+	for _, c := range rd.columns {
+		if c.tooLong {
+			rd.report.Skip(fmt.Sprintf("episode %d, %s", e.index, c.key), fmt.Sprintf("the trace has more than %d bytes", maxTrace), e.length)
+			continue
 		}
-		out = append(out, rd.trace(e, signals, wide, nil, keys, interleave(single, e.length), videos))
+		out = append(out, rd.trace(e, c))
 	}
 	return out
 }
 
-// trace copies the samples, since the next episode reuses their memory.
-func (rd *reader) trace(e episode, key string, typ npy.Type, shape []int64, channels []string, samples []byte, videos map[string]any) importing.Perception {
-	width := int64(len(samples)/typ.Size) / e.length
+func (rd *reader) trace(e episode, c *column) importing.Perception {
+	data, _ := binary.Append(nil, binary.LittleEndian, c.samples) // numbers have a fixed size
 	meta := map[string]any{
-		"feature": key, "dtype": "<" + typ.Code, "shape": []int64{e.length, width}, "rate_hz": rd.in.RateHz,
+		"feature": c.key, "dtype": "<f8", "shape": []int64{e.length, int64(c.feature.width)}, "rate_hz": rd.in.RateHz,
 	}
-	if len(shape) > 1 {
-		meta["frame_shape"] = shape
-	}
+	channels := c.feature.channels()
 	if size := len(strings.Join(channels, "")); channels != nil && size < maxNames {
 		meta["channels"] = channels
 	}
-	if len(videos) > 0 {
-		meta["videos"] = videos
-	}
 	return importing.Perception{
-		Origin: rd.origin(e, key), Type: cmp.Or(perceptionType(key), "proprioceptive"), MediaType: media.TypeSamples,
-		Description: rd.describe(e, fmt.Sprintf("%s, %d samples of %d channels at %.6g Hz", words(key), e.length, width, rd.in.RateHz)),
-		Data:        bytes.Clone(samples), Metadata: meta, Context: rd.context, Messages: int(e.length),
+		Origin: rd.origin(e, c.key), Type: perceptionType(c.key), MediaType: media.TypeSamples,
+		Description: rd.describe(e, fmt.Sprintf("%s, %d samples of %s at %.6g Hz", words(c.key), e.length, media.Plural(int64(c.feature.width), "channel"), rd.in.RateHz)),
+		Data:        data, Metadata: meta, Context: rd.context, Messages: int(e.length),
 	}
 }
 
-// perceptionType returns the type by the name of the feature, "" for values that are neither
-// sensed nor commanded, such as next.reward.
+// perceptionType returns the type by the name of the feature.
 func perceptionType(key string) string {
 	lower := strings.ToLower(key)
 	contains := func(word string) bool { return strings.Contains(lower, word) }
@@ -315,23 +239,8 @@ func perceptionType(key string) string {
 		return "tactile"
 	case lower == "action" || strings.HasPrefix(lower, "action."):
 		return "procedural"
-	case strings.HasPrefix(lower, "observation."):
-		return "proprioceptive"
 	}
-	return ""
-}
-
-func (c *column) at(i int64) float64 { return c.typ.Float(c.samples[int(i)*c.typ.Size:]) }
-
-// interleave returns the samples of columns with one channel as one trace.
-func interleave(columns []*column, rows int64) []byte {
-	out := make([]byte, 0, int(rows)*len(columns)*8)
-	for i := range rows {
-		for _, c := range columns {
-			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(c.at(i)))
-		}
-	}
-	return out
+	return "proprioceptive"
 }
 
 // outcome returns nil if it is unknown: see the package documentation.
@@ -341,38 +250,19 @@ func (rd *reader) outcome() *float64 {
 		if c.feature.width != 1 || len(c.samples) == 0 || c.tooLong {
 			continue
 		}
-		n := int64(len(c.samples) / c.typ.Size)
 		switch c.key {
 		case "next.success":
 			success = new(0.0)
-			for i := range n {
-				if c.at(i) == 1 {
-					*success = 1
-				}
+			if slices.Contains(c.samples, 1) {
+				*success = 1
 			}
 		case "next.reward":
-			if last := c.at(n - 1); last >= 0 && last <= 1 {
+			if last := c.samples[len(c.samples)-1]; last >= 0 && last <= 1 {
 				reward = &last
 			}
 		}
 	}
 	return cmp.Or(success, reward)
-}
-
-// videos returns by camera which video of the dataset shows the episode, and which seconds of it.
-func (im *importer) videos(e episode) map[string]any {
-	out := map[string]any{}
-	for _, key := range im.in.sortedKeys {
-		v, ok := e.videos[key]
-		if !ok || len(out) == maxVideos {
-			continue
-		}
-		if !media.Finite(v.from + v.to) { // JSON cannot hold it
-			v.from, v.to = 0, 0
-		}
-		out[key] = map[string]any{"origin": im.origin(im.in.videoFile(key, v)), "from_s": v.from, "to_s": v.to}
-	}
-	return out
 }
 
 func (rd *reader) describe(e episode, what string) string {

@@ -43,17 +43,12 @@ func openFile(root *os.Root, name string) (t table, f *os.File, err error) {
 	return t, f, nil
 }
 
-// leaf returns the column at the path, nil if there is none. It descends into lists, whose
+// leaf returns the column of a name, nil if there is none. It descends into lists, whose
 // inner names depend on the writer: a column observation.state of lists of floats is found
 // as observation.state.
-func (t table) leaf(path ...string) *parquet.Column {
-	c := t.Root()
-	for _, name := range path {
-		if c = c.Column(name); c == nil {
-			return nil
-		}
-	}
-	for !c.Leaf() {
+func (t table) leaf(name string) *parquet.Column {
+	c := t.Root().Column(name)
+	for c != nil && !c.Leaf() {
 		if len(c.Columns()) != 1 {
 			return nil
 		}
@@ -105,18 +100,14 @@ func (c *cursor) fill() error {
 // list. The bytes of a value that is not in a list are valid until the next row.
 func (c *cursor) row() (err error) {
 	defer guard(&err)
-	for first := true; ; first = false {
-		if !first && c.column.MaxRepetitionLevel() == 0 {
-			return nil
-		}
+	for first := true; first || c.column.MaxRepetitionLevel() > 0; first = false {
 		err := c.fill()
-		if err == io.EOF && !first {
-			return nil
-		}
-		if err == io.EOF {
+		switch {
+		case err == io.EOF && first:
 			return errors.New("the column has fewer rows than its row group")
-		}
-		if err != nil {
+		case err == io.EOF:
+			return nil
+		case err != nil:
 			return err
 		}
 		v := c.ready[0]
@@ -128,6 +119,7 @@ func (c *cursor) row() (err error) {
 			return err
 		}
 	}
+	return nil
 }
 
 // all reads columns through all row groups, as rows does.

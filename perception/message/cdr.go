@@ -6,21 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"unicode/utf16"
 )
 
 // CDR is the Common Data Representation of the OMG. Four bytes, the encapsulation, name the
 // variant and the byte order. Each primitive is at a multiple of its size, counted from
-// after the encapsulation. XCDR2 aligns eight-byte numbers at four, and puts the length in
-// bytes before a collection of anything but primitives.
-
-// Representation identifiers, the second byte of a message: DDS-XTypes 1.3, table 60. The last bit
-// is the byte order, 1 for little-endian.
-const (
-	cdr   = 0x00
-	plCDR = 0x02
-	xcdr2 = 0x06
-)
+// after the encapsulation.
 
 const encapsulation = 4
 
@@ -28,15 +18,9 @@ const encapsulation = 4
 // of the byte that it may come from.
 const maxValues = 1 << 19
 
-const maxSpare = 1 << 12 // values that are kept for the next message
-
 // Decode reads a message in the encoding of the schema: CDR for ros2msg, otherwise JSON. The
 // Data of values are parts of the given data. The error names the field and the byte.
-func (s *Schema) Decode(data []byte) (*Value, error) { return s.DecodeInto(new([]Value), data) }
-
-// DecodeInto is Decode with values that lie in spare, which grows to what a message takes: the
-// value is valid until the next call with the same spare.
-func (s *Schema) DecodeInto(spare *[]Value, data []byte) (*Value, error) {
+func (s *Schema) Decode(data []byte) (*Value, error) {
 	if s.Root == nil {
 		return decodeJSON(data)
 	}
@@ -44,27 +28,20 @@ func (s *Schema) DecodeInto(spare *[]Value, data []byte) (*Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.spare = (*spare)[:0]
 	v := &Value{}
-	if d.structure(v, s.Root); d.err != nil {
+	if d.structure(v, s.Root, 0); d.err != nil {
 		return nil, d.err
-	}
-	if d.values > cap(*spare) && cap(*spare) < maxSpare {
-		*spare = make([]Value, 0, min(d.values, maxSpare))
 	}
 	return v, nil
 }
 
 // decoder reads one message. After its first error it reads nothing more.
 type decoder struct {
-	data     []byte // with the encapsulation
-	at       int
-	order    binary.ByteOrder
-	maxAlign int
-	xcdr2    bool
-	values   int
-	spare    []Value
-	err      error
+	data   []byte // with the encapsulation
+	at     int
+	order  binary.ByteOrder
+	values int
+	err    error
 }
 
 func (d *decoder) fail(format string, args ...any) {
@@ -79,31 +56,19 @@ func (d *decoder) list(n int) []Value {
 		d.fail("the message holds more than %d values", maxValues)
 		return nil
 	}
-	at := len(d.spare)
-	if n > cap(d.spare)-at {
-		return make([]Value, n)
-	}
-	d.spare = d.spare[:at+n]
-	clear(d.spare[at:])
-	return d.spare[at : at+n : at+n]
+	return make([]Value, n)
 }
 
 func newDecoder(data []byte) (*decoder, error) {
 	if len(data) < encapsulation {
 		return nil, fmt.Errorf("a CDR message of %d bytes is too short; the encapsulation takes %d", len(data), encapsulation)
 	}
-	d := &decoder{data: data, at: encapsulation, order: binary.LittleEndian, maxAlign: 8}
-	switch kind := data[1] &^ 1; {
-	case data[0] != 0:
-		return nil, fmt.Errorf("CDR representation %#02x%02x is unknown", data[0], data[1])
-	case kind == plCDR:
-		return nil, errors.New("CDR parameter lists (PL_CDR) are not read")
-	case kind == xcdr2:
-		d.xcdr2, d.maxAlign = true, 4
-	case kind != cdr:
-		return nil, fmt.Errorf("CDR representation %#02x is not read; plain CDR (0 and 1) and XCDR2 (6 and 7) are", data[1])
+	// DDS-XTypes 1.3, table 60: 0 is plain CDR; the last bit is the byte order.
+	if data[0] != 0 || data[1] > 1 {
+		return nil, fmt.Errorf("CDR representation %#02x%02x is not read; plain CDR (0 and 1) is", data[0], data[1])
 	}
-	if data[1]&1 == 0 {
+	d := &decoder{data: data, at: encapsulation, order: binary.LittleEndian}
+	if data[1] == 0 {
 		d.order = binary.BigEndian
 	}
 	return d, nil
@@ -111,28 +76,30 @@ func newDecoder(data []byte) (*decoder, error) {
 
 var errShort = errors.New("the message ends there")
 
-func (d *decoder) structure(v *Value, t *Type) {
+func (d *decoder) structure(v *Value, t *Type, depth int) {
 	v.Kind, v.Names = Struct, t.names
+	if depth > maxDepth {
+		d.fail("types are nested more than %d deep", maxDepth)
+		return
+	}
+	// IDL has no empty structures: ROS 2 puts one byte into them.
 	if len(t.Fields) == 0 {
 		d.take(1, 1)
 		return
 	}
 	v.List = d.list(len(t.Fields))
 	for i := range v.List {
-		if d.field(&v.List[i], &t.Fields[i]); d.err != nil {
+		if d.field(&v.List[i], &t.Fields[i], depth); d.err != nil {
 			d.err = fmt.Errorf("%s at byte %d: %w", t.Fields[i].Name, d.at, d.err)
 			return
 		}
 	}
 }
 
-func (d *decoder) field(v *Value, f *Field) {
+func (d *decoder) field(v *Value, f *Field, depth int) {
 	if f.Array == Single {
-		d.one(v, f)
+		d.one(v, f, depth)
 		return
-	}
-	if d.xcdr2 && f.Kind.size() == 0 {
-		d.take(4, 4) // the length in bytes
 	}
 	count := f.Len
 	if f.Array == Sequence {
@@ -140,7 +107,7 @@ func (d *decoder) field(v *Value, f *Field) {
 			d.fail("%d elements; at most %d are allowed", count, f.Len)
 		}
 	}
-	if left := len(d.data) - d.at; count > left/max(f.elementSize(), 1) {
+	if left := len(d.data) - d.at; count > left/f.elementSize() {
 		d.fail("%d elements in %d bytes: %w", count, left, errShort)
 	}
 	if d.err != nil {
@@ -155,7 +122,7 @@ func (d *decoder) field(v *Value, f *Field) {
 	default:
 		v.Kind, v.List = List, d.list(count)
 		for i := range v.List {
-			if d.one(&v.List[i], f); d.err != nil {
+			if d.one(&v.List[i], f, depth); d.err != nil {
 				d.err = fmt.Errorf("[%d]: %w", i, d.err)
 				return
 			}
@@ -163,56 +130,44 @@ func (d *decoder) field(v *Value, f *Field) {
 	}
 }
 
-func (d *decoder) one(v *Value, f *Field) {
+func (d *decoder) one(v *Value, f *Field, depth int) {
 	switch f.Kind {
 	case Struct:
-		d.structure(v, f.Type)
+		d.structure(v, f.Type, depth+1)
 	case String:
 		d.text(v)
-	case WString:
-		d.wide(v)
 	default:
 		size := f.Kind.size()
 		if raw := d.take(size, size); raw != nil {
-			*v = d.primitive(raw, f.Kind)
+			v.Kind, v.Float = f.Kind, d.primitive(raw, f.Kind)
 		}
 	}
 }
 
-func (d *decoder) primitive(raw []byte, k Kind) Value {
-	v := Value{Kind: k}
+func (d *decoder) primitive(raw []byte, k Kind) float64 {
 	switch k {
 	case Bool:
-		if raw[0] != 0 {
-			v.Int = 1
-		}
+		return float64(min(raw[0], 1))
 	case Int8:
-		v.Int = int64(int8(raw[0]))
+		return float64(int8(raw[0]))
 	case Uint8:
-		v.Int = int64(raw[0])
+		return float64(raw[0])
 	case Int16:
-		v.Int = int64(int16(d.order.Uint16(raw)))
+		return float64(int16(d.order.Uint16(raw)))
 	case Uint16:
-		v.Int = int64(d.order.Uint16(raw))
+		return float64(d.order.Uint16(raw))
 	case Int32:
-		v.Int = int64(int32(d.order.Uint32(raw)))
+		return float64(int32(d.order.Uint32(raw)))
 	case Uint32:
-		v.Int = int64(d.order.Uint32(raw))
+		return float64(d.order.Uint32(raw))
 	case Int64:
-		v.Int = int64(d.order.Uint64(raw))
+		return float64(int64(d.order.Uint64(raw)))
 	case Uint64:
-		u := d.order.Uint64(raw)
-		v.Int, v.Float = int64(u), float64(u)
-		return v
+		return float64(d.order.Uint64(raw))
 	case Float32:
-		v.Float = float64(math.Float32frombits(d.order.Uint32(raw)))
-		return v
-	case Float64:
-		v.Float = math.Float64frombits(d.order.Uint64(raw))
-		return v
+		return float64(math.Float32frombits(d.order.Uint32(raw)))
 	}
-	v.Float = float64(v.Int)
-	return v
+	return math.Float64frombits(d.order.Uint64(raw))
 }
 
 // numbers reads an array of primitives of two bytes or more.
@@ -225,7 +180,7 @@ func (d *decoder) numbers(v *Value, k Kind, count int) {
 	}
 	v.Numbers = make([]float64, count)
 	for i := range v.Numbers {
-		v.Numbers[i] = d.primitive(raw[i*size:], k).Float
+		v.Numbers[i] = d.primitive(raw[i*size:], k)
 	}
 }
 
@@ -233,38 +188,6 @@ func (d *decoder) text(v *Value) {
 	raw := d.take(d.count(1), 1)
 	// The length includes a zero at the end, which some writers omit.
 	v.Kind, v.Text = String, string(bytes.TrimSuffix(raw, []byte{0}))
-}
-
-func (d *decoder) wide(v *Value) {
-	n := d.count(2)
-	v.Kind = WString
-	left := d.data[d.at:]
-	if runes, ok := d.wide4(left, n); ok {
-		v.Text, d.at = string(runes), d.at+4*n
-		return
-	}
-	units := make([]uint16, n)
-	for i := range units {
-		units[i] = d.order.Uint16(left[2*i:])
-	}
-	v.Text, d.at = string(utf16.Decode(units)), d.at+2*n
-}
-
-// wide4 reads n characters of four bytes. Two characters of two bytes together are more than
-// the largest character.
-func (d *decoder) wide4(raw []byte, n int) ([]rune, bool) {
-	if n > len(raw)/4 {
-		return nil, false
-	}
-	runes := make([]rune, n)
-	for i := range runes {
-		u := d.order.Uint32(raw[4*i:])
-		if u > 0x10FFFF {
-			return nil, false
-		}
-		runes[i] = rune(u)
-	}
-	return runes, true
 }
 
 // count reads a length and checks that the message can hold that many elements. It is 0 after an
@@ -275,7 +198,7 @@ func (d *decoder) count(elementSize int) int {
 		return 0
 	}
 	n, left := d.order.Uint32(raw), len(d.data)-d.at
-	if uint64(n)*uint64(max(elementSize, 1)) > uint64(left) {
+	if uint64(n)*uint64(elementSize) > uint64(left) {
 		d.fail("a length of %d where %d bytes are left: %w", n, left, errShort)
 		return 0
 	}
@@ -284,7 +207,6 @@ func (d *decoder) count(elementSize int) int {
 
 // take returns n bytes from the next multiple of align, nil for none and after an error.
 func (d *decoder) take(n, align int) []byte {
-	align = min(align, d.maxAlign)
 	at := d.at + (align-(d.at-encapsulation)%align)%align
 	if n == 0 || d.err != nil {
 		return nil

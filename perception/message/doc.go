@@ -23,10 +23,7 @@
 //
 //   - Definitions in ros2idl, protobuf, flatbuffer and those of ROS 1 are not read: [Parse]
 //     fails with [ErrEncoding].
-//   - Arrays of numbers are float64: 64-bit integers beyond 2^53 lose their last digits.
-//     Single fields keep them.
-//   - XCDR2 is read for final types. Parameter lists and delimited encodings, which ROS 2
-//     does not write for its own types, are refused with an error that names them.
-//   - The width of a wchar depends on the DDS implementation. Four bytes are tried first, as
-//     Fast DDS 2 writes them, then two.
+//   - Numbers are float64: 64-bit integers beyond 2^53 lose their last digits.
+//   - XCDR2, parameter lists and wide strings (wstring), which ROS 2 hardly ever writes, are not
+//     read. The error names them.
 package message

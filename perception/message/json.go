@@ -18,11 +18,11 @@ func NewJSONDecoder(data []byte) *jsontext.Decoder {
 func decodeJSON(data []byte) (*Value, error) {
 	dec := NewJSONDecoder(data)
 	v, err := ReadJSON(dec)
+	if _, end := dec.ReadToken(); err == nil && end != io.EOF {
+		err = errors.New("data follows the value")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("JSON message at byte %d: %w", dec.InputOffset(), err)
-	}
-	if _, err := dec.ReadToken(); err != io.EOF {
-		return nil, fmt.Errorf("JSON message at byte %d: data follows the value", dec.InputOffset())
 	}
 	return v, nil
 }
@@ -54,11 +54,10 @@ func (v *Value) readJSON(dec *jsontext.Decoder, values *int, depth int) error {
 	case 'f':
 		v.Kind = Bool
 	case 't':
-		v.Kind, v.Int, v.Float = Bool, 1, 1
+		v.Kind, v.Float = Bool, 1
 	case '0':
 		v.Kind = Float64
 		v.Float, err = token.Float()
-		v.Int = int64(v.Float)
 	case '"':
 		v.Kind, v.Text = String, token.String()
 	case '{':

@@ -3,6 +3,7 @@ package message
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,7 +20,7 @@ const (
 // Parse reads a definition. The encoding is that of MCAP's schema records: ros2msg, in which the
 // types of the fields follow the root type, each after a line of equals signs and "MSG: pkg/Type";
 // or jsonschema, which is not used, since JSON describes itself. For an empty ros2msg text the
-// built-in [Definition] is used. The error names the line, or wraps [ErrEncoding].
+// built-in [Definition] is used. The error shows the line, or wraps [ErrEncoding].
 func Parse(name, encoding string, text []byte) (*Schema, error) {
 	switch encoding {
 	case "ros2msg":
@@ -47,48 +48,48 @@ type parser struct {
 	fields int
 }
 
+// separator is the line between two types.
+var separator = regexp.MustCompile(`(?m)^[ \t]*={8,}[ \t\r]*$`)
+
 // parse returns the types in their order, the root first.
 func parse(root, text string) ([]*Type, error) {
 	p := &parser{types: map[string]*Type{}}
-	current, err := p.add(root)
-	if err != nil {
-		return nil, err
-	}
-	divided, number := false, 0
-	for line := range strings.Lines(text) {
-		number++
-		line = strings.TrimSpace(line)
-		switch {
-		case len(line) >= 8 && strings.Trim(line, "=") == "":
-			divided = true
+	for i, part := range separator.Split(text, -1) {
+		name := root
+		if i > 0 && strings.TrimSpace(part) == "" {
 			continue
-		case divided && line != "":
-			name, ok := strings.CutPrefix(line, "MSG:")
-			if !ok {
-				return nil, fmt.Errorf("line %d: expected MSG: and the name of a type, got %.60q", number, line)
-			}
-			current, err = p.add(ShortName(strings.TrimSpace(name)))
-			divided = false
-		default:
-			err = p.line(current, line)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", number, err)
+		if i > 0 {
+			head, rest, _ := strings.Cut(strings.TrimSpace(part), "\n")
+			given, ok := strings.CutPrefix(head, "MSG:")
+			if !ok {
+				return nil, fmt.Errorf("expected MSG: and the name of a type, got %.60q", head)
+			}
+			name, part = ShortName(strings.TrimSpace(given)), rest
+		}
+		if _, err := p.define(name, part); err != nil {
+			return nil, err
 		}
 	}
 	return p.order, p.link()
 }
 
-func (p *parser) add(name string) (*Type, error) {
+// define adds a type with the fields of a text.
+func (p *parser) define(name, text string) (*Type, error) {
 	if len(p.order) >= maxTypes {
 		return nil, fmt.Errorf("there are more than %d types", maxTypes)
 	}
-	t := &Type{Name: name, minSize: -1}
+	t := &Type{Name: name}
 	// The first definition of a name counts, as in other readers.
 	if _, ok := p.types[name]; !ok {
 		p.types[name] = t
 	}
 	p.order = append(p.order, t)
+	for line := range strings.Lines(text) {
+		if err := p.line(t, strings.TrimSpace(line)); err != nil {
+			return nil, err
+		}
+	}
 	return t, nil
 }
 
@@ -186,8 +187,7 @@ func (p *parser) link() error {
 			}
 		}
 	}
-	_, err := p.order[0].measure(0)
-	return err
+	return nil
 }
 
 func (p *parser) find(in *Type, ref string) (*Type, error) {
@@ -202,68 +202,21 @@ func (p *parser) find(in *Type, ref string) (*Type, error) {
 		}
 	}
 	for _, name := range names {
-		text, ok := builtInTexts()[name]
-		if !ok {
-			continue
+		if text, ok := builtInTexts()[name]; ok {
+			return p.define(name, text)
 		}
-		t, err := p.add(name)
-		if err != nil {
-			return nil, err
-		}
-		for line := range strings.Lines(text) {
-			if err := p.line(t, strings.TrimSpace(line)); err != nil {
-				return nil, err
-			}
-		}
-		return t, nil
 	}
 	return nil, fmt.Errorf("type %.80s is not defined", ref)
 }
 
-// measuring marks a type that is being measured. A type that is found again while it is
-// measured contains itself.
-const measuring = -2
-
-// measure computes the least size of a type and checks that no type contains itself.
-func (t *Type) measure(depth int) (int, error) {
-	switch {
-	case t.minSize == measuring:
-		return 0, fmt.Errorf("type %.80s contains itself", t.Name)
-	case t.minSize >= 0:
-		return t.minSize, nil
-	case depth >= maxDepth:
-		return 0, fmt.Errorf("types are nested more than %d deep", maxDepth)
-	}
-	t.minSize = measuring
-	total := 0
-	for i := range t.Fields {
-		n := t.Fields[i].elementSize()
-		if t.Fields[i].Kind == Struct {
-			var err error
-			if n, err = t.Fields[i].Type.measure(depth + 1); err != nil {
-				return 0, err
-			}
-		}
-		switch t.Fields[i].Array {
-		case Fixed:
-			n *= t.Fields[i].Len
-		case Sequence:
-			n = 4
-		}
-		total = min(total+n, maxFixedLength)
-	}
-	// IDL has no empty structures: ROS 2 puts one byte into them.
-	t.minSize = max(total, 1)
-	return t.minSize, nil
-}
-
-// elementSize returns the least bytes of one element. An empty string takes its length.
+// elementSize returns the least bytes of one element. A string takes its length, and a structure
+// at least a byte.
 func (f *Field) elementSize() int {
 	switch f.Kind {
-	case String, WString:
+	case String:
 		return 4
 	case Struct:
-		return max(f.Type.minSize, 1)
+		return 1
 	}
 	return f.Kind.size()
 }

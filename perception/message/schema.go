@@ -21,7 +21,6 @@ const (
 	Float32
 	Float64
 	String
-	WString
 	Bytes
 	Numbers
 	List
@@ -43,7 +42,7 @@ var primitives = map[string]Kind{
 	"bool": Bool, "byte": Uint8, "char": Uint8,
 	"int8": Int8, "uint8": Uint8, "int16": Int16, "uint16": Uint16,
 	"int32": Int32, "uint32": Uint32, "int64": Int64, "uint64": Uint64,
-	"float32": Float32, "float64": Float64, "string": String, "wstring": WString,
+	"float32": Float32, "float64": Float64, "string": String,
 }
 
 // Array is how often a field repeats.
@@ -61,8 +60,7 @@ type Type struct {
 	Name   string // pkg/Type, without the msg of ROS 2
 	Fields []Field
 
-	names   []string
-	minSize int // the least bytes of a value, without padding; -1 if unknown
+	names []string
 }
 
 // Field is one field of a type.
@@ -87,9 +85,7 @@ var ErrEncoding = errors.New("is not decoded; its messages are kept as bytes")
 // Value is a decoded message or a part of one. Kind says which of the other fields is set.
 type Value struct {
 	Kind Kind
-	// Int holds Bool (0 or 1) and integers; for Uint64 the same 64 bits.
-	Int int64
-	// Float holds any number, also integers.
+	// Float holds any number; a Bool is 0 or 1.
 	Float float64
 	Text  string
 	// Data is an array of one-byte elements. It is a part of the message, not a copy, and
@@ -136,8 +132,8 @@ func (v *Value) IsNumber() bool {
 func Time(v *Value, fraction string) (ns uint64, ok bool) {
 	const maxSeconds = 1 << 33 // the year 2242
 	sec, nanosec := v.Field("sec"), v.Field(fraction)
-	if !sec.IsNumber() || !nanosec.IsNumber() || sec.Int <= 0 || sec.Int > maxSeconds || nanosec.Int < 0 || nanosec.Int >= 1e9 {
+	if !sec.IsNumber() || !nanosec.IsNumber() || !(sec.Float >= 1 && sec.Float <= maxSeconds && nanosec.Float >= 0 && nanosec.Float < 1e9) {
 		return 0, false
 	}
-	return uint64(sec.Int)*1e9 + uint64(nanosec.Int), true
+	return uint64(sec.Float)*1e9 + uint64(nanosec.Float), true
 }

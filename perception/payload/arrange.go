@@ -1,7 +1,5 @@
 package payload
 
-import "encoding/binary"
-
 // move moves the numbers of an array from their order in the payload, row after row, to
 // that of the codec, or back. Byte b of the number in row r and column c
 // goes to r*row + c*column + b*byte after the lead:
@@ -18,38 +16,38 @@ type strides struct{ row, column, byte int }
 func (l layout) strides(rows int) strides {
 	switch {
 	case l.planar && l.shuffle:
-		return strides{1, rows, rows * l.Columns}
+		return strides{1, rows, rows * l.columns}
 	case l.planar:
-		return strides{l.Element, rows * l.Element, 1}
+		return strides{l.element, rows * l.element, 1}
 	case l.shuffle:
-		return strides{l.Columns, 1, rows * l.Columns}
+		return strides{l.columns, 1, rows * l.columns}
 	}
-	return strides{l.row(), l.Element, 1}
+	return strides{l.row(), l.element, 1}
 }
 
 // table copies the bytes that stay unchanged, and returns the whole rows.
 func (l layout) table(dst, src []byte) (rows int, d, s []byte) {
-	if l.Element > 0 && len(src) > l.Offset {
-		rows = (len(src) - l.Offset) / l.row()
+	if l.element > 0 && len(src) > l.offset {
+		rows = (len(src) - l.offset) / l.row()
 	}
 	if rows == 0 {
 		copy(dst, src)
 		return 0, nil, nil
 	}
-	end := l.Offset + rows*l.row()
-	copy(dst[:l.Offset], src)
+	end := l.offset + rows*l.row()
+	copy(dst[:l.offset], src)
 	copy(dst[end:], src[end:])
-	return rows, dst[l.Offset:end], src[l.Offset:end]
+	return rows, dst[l.offset:end], src[l.offset:end]
 }
 
 // move fills dst, which is as long as src, for the compressor, or back from it.
 func (l layout) move(dst, src []byte, back bool) {
 	rows, dst, src := l.table(dst, src)
-	from, to := strides{l.row(), l.Element, 1}, l.strides(rows)
+	from, to := strides{l.row(), l.element, 1}, l.strides(rows)
 	if back {
 		from, to = to, from
 	}
-	for c := range l.Columns {
+	for c := range l.columns {
 		above := uint64(0)
 		at, put := c*from.column, c*to.column
 		for range rows {
@@ -71,56 +69,32 @@ func (l layout) move(dst, src []byte, back bool) {
 
 // zigzag encodes 0, -1, 1, -2 … as 0, 1, 2, 3 …, so that the upper bytes of small differences
 // are 0 whatever their sign.
-func (h Hint) zigzag(d uint64) uint64 {
-	up := 64 - 8*h.Element
+func (a array) zigzag(d uint64) uint64 {
+	up := 64 - 8*a.element
 	signed := int64(d<<up) >> up
 	return uint64(signed<<1 ^ signed>>63)
 }
 
-// scatter writes the bytes of v, in the order of the payload, a stride apart. The common sizes
-// are one instruction each.
-func (h Hint) scatter(b []byte, stride int, v uint64) {
-	if stride == 1 && !h.BigEndian {
-		switch h.Element {
-		case 2:
-			binary.LittleEndian.PutUint16(b, uint16(v))
-			return
-		case 4:
-			binary.LittleEndian.PutUint32(b, uint32(v))
-			return
-		case 8:
-			binary.LittleEndian.PutUint64(b, v)
-			return
-		}
-	}
-	for i := range h.Element {
-		b[i*stride] = byte(v >> h.shift(i))
+// scatter writes the bytes of v, in the order of the payload, a stride apart.
+func (a array) scatter(b []byte, stride int, v uint64) {
+	for i := range a.element {
+		b[i*stride] = byte(v >> a.shift(i))
 	}
 }
 
 // gather reads what scatter writes.
-func (h Hint) gather(b []byte, stride int) uint64 {
-	if stride == 1 && !h.BigEndian {
-		switch h.Element {
-		case 2:
-			return uint64(binary.LittleEndian.Uint16(b))
-		case 4:
-			return uint64(binary.LittleEndian.Uint32(b))
-		case 8:
-			return binary.LittleEndian.Uint64(b)
-		}
-	}
+func (a array) gather(b []byte, stride int) uint64 {
 	v := uint64(0)
-	for i := range h.Element {
-		v |= uint64(b[i*stride]) << h.shift(i)
+	for i := range a.element {
+		v |= uint64(b[i*stride]) << a.shift(i)
 	}
 	return v
 }
 
 // shift returns the bits of a number below those of byte i.
-func (h Hint) shift(i int) int {
-	if h.BigEndian {
-		return 8 * (h.Element - 1 - i)
+func (a array) shift(i int) int {
+	if a.bigEndian {
+		return 8 * (a.element - 1 - i)
 	}
 	return 8 * i
 }

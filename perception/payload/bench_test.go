@@ -94,7 +94,7 @@ func BenchmarkDecode(b *testing.B) {
 func BenchmarkChoose(b *testing.B) {
 	data := wrench(0)
 	for b.Loop() {
-		payload.Choose(data, payload.Hint{Element: 4, Columns: 6})
+		payload.Choose(data)
 	}
 }
 
@@ -104,7 +104,7 @@ func BenchmarkFolder(b *testing.B) {
 	const size = 64 << 20
 	b.SetBytes(size)
 	for seed := uint64(0); b.Loop(); seed++ {
-		w, err := f.Write(context.Background(), &steps{left: size, value: seed}, payload.Options{Hint: func([]byte) payload.Hint { return payload.Hint{Element: 8, Columns: 1} }})
+		w, err := f.Write(context.Background(), &steps{left: size, value: seed}, payload.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

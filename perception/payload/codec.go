@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/robotmem/robotmem-go/perception/media"
 )
 
 // Codec is how bytes are stored. Its text is one of
@@ -49,8 +51,18 @@ const (
 type layout struct {
 	codec                  Codec
 	delta, planar, shuffle bool
-	Hint                   // normal; the zero value means that there is no array
+	array                  // the zero value means that there is none
 }
+
+type array struct {
+	element   int // bytes of a number, 1 to 8
+	columns   int // numbers in a row, 1 to 4096
+	offset    int // bytes before the first row, fewer than a row has
+	bigEndian bool
+}
+
+// row returns the bytes of a row.
+func (a array) row() int { return a.element * a.columns }
 
 var codecText = regexp.MustCompile(`^(?:zstd|((?:delta\.)?(?:planar\.)?(?:shuffle\.)?)zstd:(le|be)([1-8])x([1-9][0-9]{0,3})(?:\+([1-9][0-9]{0,4}))?)$`)
 
@@ -68,11 +80,11 @@ func (c Codec) parse() (layout, error) {
 	}
 	steps := m[1]
 	l := layout{codec: c, delta: strings.Contains(steps, "delta"), planar: strings.Contains(steps, "planar"), shuffle: strings.Contains(steps, "shuffle")}
-	l.BigEndian = m[2] == "be"
-	for i, into := range []*int{&l.Element, &l.Columns, &l.Offset} {
+	l.bigEndian = m[2] == "be"
+	for i, into := range []*int{&l.element, &l.columns, &l.offset} {
 		*into, _ = strconv.Atoi(m[3+i]) // 0 if it is missing
 	}
-	if l.Columns > maxColumns || l.Offset > 0 && l.Offset >= l.row() {
+	if l.columns > maxColumns || l.offset > 0 && l.offset >= l.row() {
 		return unknown()
 	}
 	return l, nil
@@ -97,8 +109,9 @@ func (c Codec) Encode(raw []byte) ([]byte, error) {
 }
 
 // Decode returns the payload of size bytes from its stored form. Except for an unknown codec the
-// error wraps [ErrDamaged], also if the size differs or bytes follow the end. It allocates at most
-// twice the size, and nothing for a size that stored cannot hold. Raw returns its argument.
+// error wraps [ErrDamaged], also if the size differs or if bytes follow that are no frame. It
+// allocates at most twice the size, and nothing for a size that stored cannot hold. Raw returns its
+// argument.
 func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 	l, err := c.parse()
 	if err != nil {
@@ -125,22 +138,31 @@ func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 	return raw, nil
 }
 
-// sampleSize is the first bytes of a payload by which the codec is chosen.
-const sampleSize = 256 << 10
+const (
+	// sampleSize is the least that is read at once, and kept of the beginning of a payload.
+	sampleSize = 256 << 10
+	// trySize is how many of the first bytes codecs are tried on, and rowSize how many at the end of
+	// these rows are sought in.
+	trySize = 32 << 10
+	rowSize = 4 << 10
+	// longestRow is the longest row that is sought, in bytes: 32 numbers of eight bytes.
+	longestRow = 256
+)
 
-// Choose returns the codec that stores the beginning of the payload in the fewest bytes, of
-// those that the hint allows. It returns [Raw] unless a tenth is saved. It looks at the
-// first 256 KiB of the sample.
-func Choose(sample []byte, h Hint) Codec {
-	sample = sample[:min(len(sample), sampleSize)]
-	if compressed(sample) {
-		return Raw
-	}
+// Choose returns the codec that stores the beginning of the payload in the fewest bytes: zstd, or
+// one of an array whose rows are as long as the distance at which bytes repeat most often. MCAP
+// gets zstd. It returns [Raw] unless a tenth is saved. It looks at the first 32 KiB of the sample.
+func Choose(sample []byte) Codec {
+	sample = sample[:min(len(sample), trySize)]
 	w := borrow()
 	defer w.release()
 	best, least := Raw, len(sample)-len(sample)/10
+	codecs := []Codec{Zstd}
+	if !bytes.HasPrefix(sample, []byte(media.MCAPMagic)) { // messages are read often, which zstd alone is fastest for
+		codecs = append(codecs, arraysOf(rowOf(sample))...)
+	}
 	var stored []byte
-	for _, c := range h.codecs() {
+	for _, c := range codecs {
 		l, _ := c.parse() // it is known
 		if stored = w.encode(l, stored[:0], sample); len(stored) < least {
 			best, least = c, len(stored)
@@ -149,59 +171,43 @@ func Choose(sample []byte, h Hint) Codec {
 	return best
 }
 
-// codecs returns the codecs to try, the simplest first, which wins a tie.
-func (h Hint) codecs() []Codec {
-	all := []Codec{Zstd}
-	h, ok := h.normal()
-	if !ok {
-		return all
-	}
-	order, lead := "le", ""
-	if h.BigEndian {
-		order = "be"
-	}
-	if h.Offset > 0 {
-		lead = fmt.Sprintf("+%d", h.Offset)
-	}
-	for _, steps := range []string{
-		"delta.", "planar.", "shuffle.", "delta.planar.", "delta.shuffle.", "planar.shuffle.", "delta.planar.shuffle.",
-	} {
-		if h.Columns == 1 && strings.Contains(steps, "planar") || h.Element == 1 && strings.Contains(steps, "shuffle") {
-			continue // the step would change nothing
+// rowOf returns the distance at which bytes repeat most often: the bytes of a reading, of a point or
+// of a pixel. It is 0 if they hardly ever do, as in compressed data.
+func rowOf(sample []byte) int {
+	const (
+		// rarely is five times as often as random bytes repeat.
+		rarely = 0.02
+		// A longer row repeats clearly more often, since two rows repeat about as often as one.
+		clearly = 1.05
+	)
+	sample = sample[max(0, len(sample)-rowSize):]
+	row, most := 0, rarely
+	for length := 1; length <= min(longestRow, len(sample)/2); length++ {
+		same := 0
+		for i, b := range sample[length:] {
+			if b == sample[i] {
+				same++
+			}
 		}
-		all = append(all, Codec(fmt.Sprintf("%szstd:%s%dx%d%s", steps, order, h.Element, h.Columns, lead)))
+		if often := float64(same) / float64(len(sample)-length); often > most*clearly {
+			row, most = length, often
+		}
+	}
+	return row
+}
+
+// arraysOf returns codecs of arrays whose rows have that many bytes.
+func arraysOf(row int) []Codec {
+	var all []Codec
+	for _, element := range []int{4, 2, 1} {
+		if row == 0 || row%element != 0 {
+			continue
+		}
+		for _, steps := range []string{"delta.planar", "planar.shuffle", "delta.planar.shuffle"} {
+			all = append(all, Codec(fmt.Sprintf("%s.zstd:le%dx%d", steps, element, row/element)))
+		}
 	}
 	return all
-}
-
-// magics are the first bytes of formats that are already compressed.
-var magics = []struct {
-	at   int
-	text string
-}{
-	{0, "\xff\xd8\xff"},         // JPEG
-	{0, "\x89PNG\r\n\x1a\n"},    //
-	{0, "GIF8"},                 //
-	{8, "WEBP"},                 //
-	{4, "ftyp"},                 // MP4, MOV, HEIC, AVIF
-	{0, "\x1aE\xdf\xa3"},        // Matroska, WebM
-	{0, "fLaC"},                 //
-	{0, "OggS"},                 //
-	{0, "ID3"}, {0, "\xff\xfb"}, // MP3
-	{0, "PK\x03\x04"},                                     // zip, npz
-	{0, "\x1f\x8b"},                                       // gzip
-	{0, "\x28\xb5\x2f\xfd"},                               // zstd
-	{0, "\xfd7zXZ\x00"}, {0, "BZh"}, {0, "\x04\x22M\x18"}, // xz, bzip2, LZ4
-	{0, "7z\xbc\xaf\x27\x1c"}, //
-}
-
-func compressed(sample []byte) bool {
-	for _, m := range magics {
-		if len(sample) > m.at && bytes.HasPrefix(sample[m.at:], []byte(m.text)) {
-			return true
-		}
-	}
-	return false
 }
 
 var (
@@ -211,10 +217,8 @@ var (
 	ErrDamaged = errors.New("the payload is damaged")
 	// ErrTooLarge says that there are more bytes than the limit.
 	ErrTooLarge = errors.New("the payload is too large")
-	// ErrShort says that there are fewer bytes than declared.
-	ErrShort = errors.New("the payload is shorter than declared")
-	// ErrLong says that there are more bytes than declared.
-	ErrLong = errors.New("the payload is longer than declared")
+	// ErrSize says that there are fewer or more bytes than declared.
+	ErrSize = errors.New("the payload has another size than declared")
 	// ErrDisk wraps an error of the file system.
 	ErrDisk = errors.New("the payload's folder")
 )

@@ -43,7 +43,7 @@ type block struct {
 
 // blockOf returns the largest block of whole rows within the limit, in decoded bytes.
 func (l layout) blockOf(limit int) int {
-	if l.Element == 0 || limit < l.row() {
+	if l.element == 0 || limit < l.row() {
 		return limit
 	}
 	return limit - limit%l.row()

@@ -23,7 +23,7 @@ const childFolder = "PAYLOAD_TEST_FOLDER"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childFolder); dir != "" {
-		_, err := payload.Folder{Dir: dir}.Write(context.Background(), os.Stdin, payload.Options{Hint: numbers})
+		_, err := payload.Folder{Dir: dir}.Write(context.Background(), os.Stdin, payload.Options{})
 		if err != nil {
 			os.Stderr.WriteString(err.Error())
 			os.Exit(1)
@@ -105,7 +105,7 @@ func TestTwoProcessesWriteTheSamePayload(t *testing.T) {
 	for range 3 {
 		children = append(children, child(t, f, bytes.NewReader(data)))
 	}
-	w := write(t, f, data, payload.Options{Hint: numbers})
+	w := write(t, f, data, payload.Options{})
 	for _, c := range children {
 		if err := c.Wait(); err != nil {
 			t.Error(err)

@@ -5,8 +5,6 @@
 //
 //   - A [Codec] is how bytes are stored: unchanged, compressed, or as arrays of numbers
 //     that are rearranged and then compressed. It is lossless.
-//   - A [Hint] says which numbers the bytes are. A wrong hint costs space but no data: a
-//     codec is tried on the bytes before it is used.
 //   - A [Folder] holds the large payloads, one file each. [Folder.Write] returns small ones
 //     encoded, for the caller to store elsewhere.
 //   - A [Reader] reads a stored payload from any offset, and decodes only the blocks that it needs.
@@ -14,10 +12,7 @@
 // # Example
 //
 //	folder := payload.Folder{Dir: "memory.db.payloads"}
-//	w, err := folder.Write(ctx, body, payload.Options{
-//		Expect: request.ContentLength,
-//		Hint:   func(head []byte) payload.Hint { return payload.HintOf(mediaType, metadata, head) },
-//	})
+//	w, err := folder.Write(ctx, body, payload.Options{Expect: request.ContentLength})
 //	if err != nil {
 //		return err
 //	}
@@ -53,9 +48,8 @@
 //
 // # Caveats
 //
-//   - The codec is chosen by the first 256 KiB. If the rest is different, it is stored
+//   - The codec is chosen by the first 32 KiB. If the rest is different, it is stored
 //     correctly but takes more space than necessary.
-//   - Two processes that write one payload at the same time with different hints may store
-//     it twice, as an uncompressed and as a compressed file. Either is read, and
-//     [Folder.Remove] removes both.
+//   - A payload may be stored twice, as an uncompressed and as a compressed file, if an earlier
+//     version stored it. Either is read, and [Folder.Remove] removes both.
 package payload

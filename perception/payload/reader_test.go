@@ -19,13 +19,10 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 )
 
-// numbers hints that there are numbers of four bytes.
-func numbers([]byte) payload.Hint { return payload.Hint{Element: 4, Columns: 6} }
-
 func TestReaderKeepsTheContractsOfItsInterfaces(t *testing.T) {
 	for name, data := range map[string][]byte{"plain": noise(300 << 10), "compressed": bytes.Repeat(wrench(0.0625), 2)[:2<<20+5]} {
 		f := newFolder(t)
-		w := write(t, f, data, payload.Options{Hint: numbers})
+		w := write(t, f, data, payload.Options{})
 		if compressed := w.Codec != payload.Raw; compressed != (name == "compressed") {
 			t.Fatalf("%s: the codec is %s", name, w.Codec)
 		}
@@ -53,7 +50,7 @@ func TestReaderKeepsTheContractsOfItsInterfaces(t *testing.T) {
 
 func TestReadAtFromManyGoroutines(t *testing.T) {
 	f, data := newFolder(t), bytes.Repeat(wrench(0.0625)[:1<<20], 3)
-	w := write(t, f, data, payload.Options{Hint: numbers})
+	w := write(t, f, data, payload.Options{})
 	r, err := f.Open(w.Sum, w.Codec, w.Size)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +73,7 @@ func TestReadAtFromManyGoroutines(t *testing.T) {
 func TestServeContent(t *testing.T) {
 	data := bytes.Repeat(wrench(0.0625)[:1<<20], 10)
 	f := newFolder(t)
-	w := write(t, f, data, payload.Options{Hint: numbers})
+	w := write(t, f, data, payload.Options{})
 	if w.Codec == payload.Raw {
 		t.Fatal("the payload is not compressed: the test tests nothing")
 	}
@@ -201,14 +198,13 @@ func TestMemoryStaysFlat(t *testing.T) {
 	}
 	const size, limit = 64 << 20, 32 << 20
 	f := newFolder(t)
-	hint := func([]byte) payload.Hint { return payload.Hint{Element: 8, Columns: 1} }
 	var peak uint64
 	look := func() {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		peak = max(peak, m.HeapInuse)
 	}
-	w, err := f.Write(t.Context(), &watched{r: &steps{left: size}, look: look}, payload.Options{Hint: hint, Expect: size})
+	w, err := f.Write(t.Context(), &watched{r: &steps{left: size}, look: look}, payload.Options{Expect: size})
 	if err != nil {
 		t.Fatal(err)
 	}

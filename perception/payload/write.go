@@ -28,8 +28,6 @@ type Options struct {
 	// HeadLimit is how many of the first bytes the caller wants in Written.Head. It gets
 	// at least 256 KiB.
 	HeadLimit int64
-	// Hint returns the hint by the first bytes, at most 256 KiB. nil gives no hint.
-	Hint func(head []byte) Hint
 }
 
 // Written is the result of [Folder.Write].
@@ -53,7 +51,7 @@ func (o Options) normal() Options {
 // Write reads a payload from r to its end. When it returns nil, a large payload has a file
 // that survives a loss of power. A file of the same payload that already exists is verified,
 // and replaced if it is damaged. A call that fails leaves no file. The error wraps
-// [ErrTooLarge], [ErrShort], [ErrLong] or [ErrDisk], or is the context's or that of r.
+// [ErrTooLarge], [ErrSize] or [ErrDisk], or is the context's or that of r.
 //
 // The context is checked before each read. The caller must end a read that hangs.
 func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, error) {
@@ -72,12 +70,7 @@ func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, er
 		return nil, err
 	}
 	start = start[:n:n]
-	sample := start[:min(n, sampleSize)]
-	var hint Hint
-	if o.Hint != nil {
-		hint = o.Hint(sample)
-	}
-	w := &Written{Codec: Choose(sample, hint)}
+	w := &Written{Codec: Choose(start)}
 	if int64(n) <= o.Inline { // r is at its end
 		if w.Inline, err = w.Codec.Encode(start); err != nil {
 			return nil, err
@@ -154,12 +147,8 @@ type source struct {
 	hash    hash.Hash
 	size    int64
 	head    []byte
-	idle    int
 	err     error
 }
-
-// maxIdle is how many reads in a row may return nothing.
-const maxIdle = 100
 
 func (s *source) sum() [32]byte { return [32]byte(s.hash.Sum(nil)) }
 
@@ -175,9 +164,6 @@ func (s *source) Read(p []byte) (int, error) {
 	s.size += int64(n)
 	s.hash.Write(p[:n])
 	s.head = append(s.head, p[:min(int64(n), s.options.HeadLimit-int64(len(s.head)))]...)
-	if s.idle++; n > 0 {
-		s.idle = 0
-	}
 	s.err = s.check(err)
 	return n, s.err
 }
@@ -187,13 +173,11 @@ func (s *source) check(err error) error {
 	o := s.options
 	switch {
 	case o.Expect > 0 && s.size > o.Expect:
-		return fmt.Errorf("%w: there are more than %d bytes", ErrLong, o.Expect)
+		return fmt.Errorf("%w: there are more than %d bytes", ErrSize, o.Expect)
 	case s.size > o.Limit:
 		return fmt.Errorf("%w: there are more than %d bytes, the limit", ErrTooLarge, o.Limit)
 	case err == io.EOF && s.size < o.Expect:
-		return fmt.Errorf("%w: there are %d bytes of %d", ErrShort, s.size, o.Expect)
-	case err == nil && s.idle >= maxIdle:
-		return fmt.Errorf("reading the payload: %w", io.ErrNoProgress)
+		return fmt.Errorf("%w: there are %d bytes of %d", ErrSize, s.size, o.Expect)
 	case err != nil && err != io.EOF:
 		return fmt.Errorf("reading the payload: %w", err)
 	}

@@ -84,9 +84,6 @@ func runModel(t *testing.T, rnd *rand.Rand) {
 		size := len(it.Data)
 		if width := widths[it.Source]; width > 0 {
 			size = 8 * width
-			if it.Metadata["dtype"] == "<f4" {
-				size = 4 * width
-			}
 		}
 		stored[it.Source] = append(stored[it.Source], pieces(it.Data, size)...)
 	}
@@ -174,16 +171,9 @@ func (m *told) run(rnd *rand.Rand, push func(*rand.Rand, uint64) (bool, []byte))
 }
 
 func samples(s *recorder.TraceSource, width int) func(*rand.Rand, uint64) (bool, []byte) {
-	eight, four := make([]float64, width), make([]float32, width)
+	eight := make([]float64, width)
 	return func(rnd *rand.Rand, seq uint64) (bool, []byte) {
 		var data []byte
-		if rnd.IntN(50) == 0 {
-			for c := range four {
-				four[c] = math.Float32frombits(rnd.Uint32())
-				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(four[c]))
-			}
-			return s.Push32(seq, time.Now(), four), data
-		}
 		for c := range eight {
 			eight[c] = math.Float64frombits(rnd.Uint64())
 			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(eight[c]))

@@ -2,7 +2,6 @@ package recorder
 
 import (
 	"encoding/binary"
-	"fmt"
 	"maps"
 	"math"
 	"sync/atomic"
@@ -96,7 +95,6 @@ type chunk struct {
 
 	data    []byte
 	stamps  []int64 // nanoseconds since 1970, one a sample; never falling
-	size    int     // bytes of a reading
 	first   uint64  // sequence numbers
 	last    uint64
 	missed  uint64
@@ -116,13 +114,13 @@ func (c *chunk) fits(h header) bool {
 	}
 	// The difference of the stamps is unsigned, since it may overflow an int64.
 	return !h.restart && h.at >= c.stamps[c.len()-1] && uint64(h.at)-uint64(c.stamps[0]) < uint64(c.limit) &&
-		h.size == c.size*c.width && len(c.data)+h.size <= maxChunkBytes
+		len(c.data)+h.size <= maxChunkBytes
 }
 
 // add takes the sample at the tail of the queue.
 func (c *chunk) add(q *ring, h header, now time.Time) {
 	if c.len() == 0 {
-		c.first, c.size = h.seq, h.size/c.width
+		c.first = h.seq
 	} else {
 		c.missed += h.missed
 		c.dropped += h.seq - c.last - 1 - h.missed
@@ -141,7 +139,7 @@ func (c *chunk) reset() {
 func (c *chunk) describe(source map[string]any) map[string]any {
 	m := maps.Clone(source)
 	n := c.len()
-	m["dtype"] = fmt.Sprintf("<f%d", c.size)
+	m["dtype"] = "<f8"
 	m["shape"] = []any{n, c.width} // as JSON would give it
 	m["first_seq"], m["last_seq"] = c.first, c.last
 	m["missed"], m["dropped"] = c.missed, c.dropped

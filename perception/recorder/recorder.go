@@ -88,8 +88,8 @@ type Options struct {
 	// sink is storing, of about 8 MiB or one frame.
 	QueueBytes int
 	// Chunk is the time of a trace that makes an item; 0 is 1 s. A chunk also ends at 64
-	// KiB, where the stamps or the sequence numbers go back, where the readings change
-	// between 4 and 8 bytes, and when the source has been silent for this time.
+	// KiB, where the stamps or the sequence numbers go back, and when the source has been
+	// silent for this time.
 	Chunk time.Duration
 	// BatchEvery is how often the queues are emptied into a batch, sooner when one is
 	// half full; 0 is 250 ms.
@@ -110,7 +110,6 @@ type Recorder struct {
 	o       Options
 	cancel  context.CancelCauseFunc // makes the worker give up
 	wake    chan struct{}           // a queue is half full; holds one
-	woken   atomic.Bool             // wake was sent since the last drain
 	flushes chan chan struct{}      // each is closed once flushed
 	closing chan struct{}           // closed by the first Close
 	done    chan struct{}           // closed when the worker has ended

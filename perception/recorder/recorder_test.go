@@ -253,33 +253,6 @@ func TestRecorderTimes(t *testing.T) {
 	}
 }
 
-func TestRecorderPush32(t *testing.T) {
-	sink := &shelf{}
-	r := recorder.New(sink, recorder.Options{})
-	both := mustTrace(t, r, "both", recorder.TraceOptions{Channels: []string{"a"}})
-	narrow := mustTrace(t, r, "narrow", recorder.TraceOptions{Channels: []string{"a"}, Float32: true})
-	odd := math.Float32frombits(0x7f80_beef)
-	both.Push(0, begin, []float64{0.1})
-	both.Push32(1, begin.Add(1), []float32{odd})
-	narrow.Push(0, begin, []float64{0.1})
-	narrow.Push32(1, begin.Add(1), []float32{odd})
-	mustClose(t, r)
-
-	le := binary.LittleEndian
-	want := map[string][]byte{
-		"both <f8":   le.AppendUint64(nil, math.Float64bits(0.1)),
-		"both <f4":   le.AppendUint32(nil, 0x7f80_beef),
-		"narrow <f4": le.AppendUint32(le.AppendUint32(nil, math.Float32bits(0.1)), 0x7f80_beef),
-	}
-	got := map[string][]byte{}
-	for _, it := range sink.items {
-		got[fmt.Sprint(it.Source, " ", it.Metadata["dtype"])] = it.Data
-	}
-	if diff := cmp.Diff(got, want); diff != "" {
-		t.Errorf("(-got +want):\n%s", diff)
-	}
-}
-
 func TestRecorderFrames(t *testing.T) {
 	sink := &shelf{}
 	r := recorder.New(sink, recorder.Options{QueueBytes: 4000})
@@ -365,7 +338,7 @@ func TestRecorderDropsAndCounts(t *testing.T) {
 	s := mustTrace(t, r, "a", recorder.TraceOptions{QueueBytes: 10 * (32 + 16)})
 	for name, got := range map[string]bool{
 		"too few values":  s.Push(0, begin, []float64{1}),
-		"too many values": s.Push32(1, begin, []float32{1, 2, 3}),
+		"too many values": s.Push(1, begin, []float64{1, 2, 3}),
 		"the zero time":   s.Push(2, time.Time{}, []float64{1, 2}),
 		"a far future":    s.Push(3, begin.AddDate(1000, 0, 0), []float64{1, 2}),
 	} {

@@ -28,7 +28,6 @@ type source struct {
 	queue  ring
 	state  atomic.Int32 // idle, pushing or closed
 	counts counters
-	woken  *atomic.Bool
 	wake   chan<- struct{}
 
 	// These fields belong to the caller that has set the state pushing.
@@ -94,7 +93,7 @@ func (r *Recorder) add(name string, bytes int, item Recorded, c *chunk) (*source
 		return nil, fmt.Errorf("source %q asks for a queue of %d bytes, and %d of the recorder's %d are left; give the recorder or the source another QueueBytes", name, bytes, r.free, r.o.QueueBytes)
 	}
 	r.free -= bytes
-	s := &source{name: name, item: item, chunk: c, woken: &r.woken, wake: r.wake}
+	s := &source{name: name, item: item, chunk: c, wake: r.wake}
 	s.queue.buf = make([]byte, bytes)
 	s.reported.Source = name
 	r.sources = append(r.sources, s)
@@ -131,8 +130,7 @@ func (s *source) push(seq uint64, at time.Time, size int, valid bool, write func
 		s.counts.dropped.Add(1)
 	}
 	s.state.Store(idle)
-	// Once for each drain: most pushes end here without touching the channel.
-	if q := &s.queue; q.head.Load()-q.tail.Load() > uint64(len(q.buf)/2) && !s.woken.Load() && s.woken.CompareAndSwap(false, true) {
+	if q := &s.queue; q.head.Load()-q.tail.Load() > uint64(len(q.buf)/2) {
 		select {
 		case s.wake <- struct{}{}:
 		default:
@@ -173,20 +171,19 @@ type TraceOptions struct {
 	Units       []string // one for each channel, or none
 	RateHz      float64  // nominal samples per second; 0 is unknown
 	Kind        string   // wrench, imu, joint_state and the like
-	Float32     bool     // keep 4 bytes of what Push gets: about 7 digits
 	Type        string   // the sense; if empty, tactile for a wrench and otherwise proprioceptive
 	Description string   // in words; "recording of" the source if empty
 	Context     map[string]any
 	// Metadata goes with every chunk, beside what is listed at [TraceSource].
 	Metadata map[string]any
-	// QueueBytes is the room for samples in the queue: 32 bytes and 4 or 8 for each value
-	// per sample. 0 is 10 s, or 2,000 samples if the rate is not known.
+	// QueueBytes is the room for samples in the queue: 32 bytes and 8 for each value per
+	// sample. 0 is 10 s, or 2,000 samples if the rate is not known.
 	QueueBytes int
 }
 
 // TraceSource takes the samples of a sensor. They are stored as chunks of the media type
 // application/x-samples: the values as they were given, little-endian, sample by sample.
-// The metadata of a chunk says how to read it: dtype ("<f8" or "<f4"), shape (samples,
+// The metadata of a chunk says how to read it: dtype ("<f8"), shape (samples,
 // channels), channels, units, kind, rate_hz (as given, or by the stamps), source,
 // first_seq and last_seq, missed and dropped (between those two: never offered, and
 // offered and lost), start and end (stamps of the first and last sample, RFC 3339).
@@ -196,12 +193,12 @@ type TraceOptions struct {
 // intervals above 1.5 periods ({after_index, seconds}), gaps_total, and jitter_s, the
 // largest difference of the other intervals.
 type TraceSource struct {
-	s      *source
-	width  int
-	narrow bool // Push keeps 4 bytes of a value
+	s     *source
+	width int
 }
 
 const (
+	valueBytes         = 8
 	maxChannels        = 1024
 	queueSeconds       = 10
 	queueOfUnknownRate = 2000 // samples
@@ -242,18 +239,11 @@ func (r *Recorder) Trace(name string, o TraceOptions) (*TraceSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &TraceSource{s: s, width: width, narrow: o.Float32}, nil
-}
-
-func readingBytes(narrow bool) int {
-	if narrow {
-		return 4
-	}
-	return 8
+	return &TraceSource{s: s, width: width}, nil
 }
 
 func (o *TraceOptions) queueBytes() (int, error) {
-	sample := headerBytes + readingBytes(o.Float32)*len(o.Channels)
+	sample := headerBytes + valueBytes*len(o.Channels)
 	switch {
 	case o.QueueBytes == 0 && o.RateHz == 0:
 		return queueOfUnknownRate * sample, nil
@@ -266,33 +256,19 @@ func (o *TraceOptions) queueBytes() (int, error) {
 	return o.QueueBytes, nil
 }
 
-// Push takes a copy of a sample: one value for each channel, stored bit for bit unless
-// TraceOptions.Float32 is set. at is by the sensor's clock, in the years 1678 to 2261. Push never
-// waits and allocates nothing. It returns false if the sample was dropped, because there is no room
-// or because it has another number of values; dropped samples are counted.
+// Push takes a copy of a sample: one value for each channel, stored bit for bit. at is by the
+// sensor's clock, in the years 1678 to 2261. Push never waits and allocates nothing. It returns
+// false if the sample was dropped, because there is no room or because it has another number of
+// values; dropped samples are counted.
 //
 // One goroutine pushes at a time. A sample that another one pushes meanwhile is dropped.
 func (t *TraceSource) Push(seq uint64, at time.Time, values []float64) bool {
-	return push(t, seq, at, values, t.narrow)
-}
-
-// Push32 is Push for a sensor that gives 4 bytes a value, which are stored so.
-func (t *TraceSource) Push32(seq uint64, at time.Time, values []float32) bool {
-	return push(t, seq, at, values, true)
-}
-
-func push[T float32 | float64](t *TraceSource, seq uint64, at time.Time, values []T, narrow bool) bool {
-	size := readingBytes(narrow)
-	return t.s.push(seq, at, size*t.width, len(values) == t.width, func(pos uint64) {
-		var b [8]byte
+	return t.s.push(seq, at, valueBytes*t.width, len(values) == t.width, func(pos uint64) {
+		var b [valueBytes]byte
 		for _, v := range values {
-			if narrow {
-				binary.LittleEndian.PutUint32(b[:], math.Float32bits(float32(v)))
-			} else {
-				binary.LittleEndian.PutUint64(b[:], math.Float64bits(float64(v)))
-			}
-			t.s.queue.put(pos, b[:size])
-			pos += uint64(size)
+			binary.LittleEndian.PutUint64(b[:], math.Float64bits(v))
+			t.s.queue.put(pos, b[:])
+			pos += valueBytes
 		}
 	})
 }

@@ -27,12 +27,11 @@ func sixAxes(t testing.TB, r *recorder.Recorder) *recorder.TraceSource {
 func TestRecorderPushAllocatesNothing(t *testing.T) {
 	r := recorder.New(lazy(0), recorder.Options{BatchEvery: time.Hour})
 	trace, camera := sixAxes(t, r), mustFrames(t, r, "camera", recorder.FrameOptions{})
-	eight, four, frame := make([]float64, 6), make([]float32, 6), make([]byte, 1000)
+	eight, frame := make([]float64, 6), make([]byte, 1000)
 	var seq uint64
 	// The queues do not come to half full, where the worker would wake.
 	got := testing.AllocsPerRun(1000, func() {
 		trace.Push(seq, begin, eight)
-		trace.Push32(seq, begin, four)
 		camera.Push(seq, begin, frame)
 		seq++
 	})

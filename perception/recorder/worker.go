@@ -71,7 +71,6 @@ const (
 
 // drain moves what is in the queues now into one batch after another.
 func (w *worker) drain(ctx context.Context, x extent) {
-	w.woken.Store(false)
 	sources := w.all()
 	ends := make([]uint64, len(sources))
 	for i, s := range sources {

@@ -35,21 +35,20 @@
 //	sensor_msgs/PointCloud2      application/x-pointcloud2; metadata fields (name, offset,
 //	                             datatype, count), point_step, row_step, width, height,
 //	                             is_bigendian
-//	foxglove.CompressedImage     the image in the base64 of its JSON; envelope.payload is
-//	                             base64 then
 //	others                       application/vnd.mcap: a segment
 //
 // # Memory
 //
-// A recording is never held in memory. Of MCAP one chunk is open. An import holds a batch of 16 MiB, 64 MiB of open segments and five
-// seconds of transforms. No length that a file claims is allocated before it is compared
-// with the bytes that are there. A record or a decompressed chunk takes at most 256 MiB.
+// A recording is never held in memory. Of MCAP one chunk is open. An import holds a batch of 16 MiB,
+// 64 MiB of open segments and five seconds of transforms. No length that a file claims is allocated
+// before it is compared with the bytes that are there. A record or a decompressed chunk takes at most
+// 256 MiB. A message that is larger than a segment is copied twice.
 //
 // # Caveats
 //
 //   - An MCAP file is read twice, and its messages come in the order of the file, those of a
 //     chunk by log time.
-//   - Attachments are not stored. If the file has an index, the manifest names them.
+//   - Attachments are not stored.
 //   - ROS 1 bags, files that are compressed as a whole (.zstd) and rosbag2 files that are
 //     compressed message by message are refused. The error names the command that converts them.
 //   - The pose of a perception is the one that is known when the message comes: later

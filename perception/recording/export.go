@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -9,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -39,33 +37,31 @@ type ExportReport struct {
 }
 
 const (
-	// exportSlack is how many nanoseconds before the time of an item its messages may be.
-	// ObservedAt is when the sensor measured, the log time when the message was written.
-	exportSlack = 2e9
-	// maxExportOpen bounds the bytes of the segments that are open because their times
-	// overlap. If they take more, the earliest messages are written although an earlier
-	// one might follow; readers sort by the index of the file.
-	maxExportOpen = 256 << 20
-	exportChunk   = 4 << 20
+	exportChunk  = 4 << 20 // bytes
+	logLevelInfo = 2       // of foxglove.Log
 )
 
 // Export writes memories as an MCAP file with an index, in chunks of zstd. Items must come in the
 // order of their ObservedAt, the manifest of a recording before its messages. Recorded messages are
-// written byte for byte as they were, with their channels, schemas, times and sequence numbers,
-// merged by log time. Without a manifest they get the built-in schemas. Everything else becomes
+// written byte for byte as they were, with their channels, schemas, times and sequence numbers. The
+// segments of several topics overlap in time; the index has the order of all messages, by which
+// readers play them. Without a manifest messages get the built-in schemas. Everything else becomes
 // JSON: images foxglove.CompressedImage, facts foxglove.Log, traces one message per sample, other
 // memories robotmem.Memory with all their bytes.
 //
-// It holds at most 256 MiB of overlapping segments and one item in memory. An error of an
-// item or of w ends the export and comes with the report so far.
+// It holds one item in memory. An error of an item or of w ends the export and comes with the report
+// so far.
 func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) (*ExportReport, error) {
-	e := &exporter{ids: map[string]uint16{}, schemas: map[string]uint16{}, known: map[[3]string]*Channel{}, topics: map[string]bool{},
-		report: &ExportReport{Skipped: map[string]uint64{}}}
-	var err error
-	e.out, err = mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: exportChunk, Compression: mcap.CompressionZSTD, IncludeCRC: true, OverrideLibrary: true})
+	out, err := mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: exportChunk, Compression: mcap.CompressionZSTD, IncludeCRC: true, OverrideLibrary: true})
+	if err == nil {
+		// The profile ros2 would promise that all messages are CDR; tools read the encoding of each channel.
+		err = out.WriteHeader(&mcap.Header{Library: segment.Library})
+	}
 	if err != nil {
 		return nil, err
 	}
+	e := &exporter{out: out, ids: map[string]uint16{}, known: map[[3]string]*Channel{}, topics: map[string]bool{},
+		report: &ExportReport{Skipped: map[string]uint64{}}}
 	for item, err := range items {
 		if err == nil {
 			err = ctx.Err()
@@ -77,44 +73,16 @@ func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) 
 			return e.report, err
 		}
 	}
-	if err := cmp.Or(e.drain(0, true), e.begin()); err != nil {
-		return e.report, err
-	}
 	e.report.Topics = len(e.topics)
 	return e.report, e.out.Close()
 }
 
 type exporter struct {
-	out     *mcap.Writer
-	begun   bool
-	cursors []*cursor // by the time of their next message
-	open    int       // bytes of the cursors
-	opened  int
-	latest  uint64                 // the largest time of a first message
-	ids     map[string]uint16      // of channels by channelKey
-	schemas map[string]uint16      // likewise
-	known   map[[3]string]*Channel // of manifests, by recording, topic and type
-	foreign bool                   // a channel does not have the encoding of ROS 2
-	topics  map[string]bool
-	report  *ExportReport
-}
-
-// cursor is the messages of an item that are not written yet.
-type cursor struct {
-	id       uint16
-	messages []segment.Message
-	original bool
-	bytes    int
-	order    int
-}
-
-func (c *cursor) compare(other *cursor) int {
-	return cmp.Or(cmp.Compare(c.messages[0].LogTime, other.messages[0].LogTime), cmp.Compare(c.order, other.order))
-}
-
-func (e *exporter) insert(c *cursor) {
-	at, _ := slices.BinarySearchFunc(e.cursors, c, (*cursor).compare)
-	e.cursors = slices.Insert(e.cursors, at, c)
+	out    *mcap.Writer
+	ids    map[string]uint16      // of channels by channelKey
+	known  map[[3]string]*Channel // of manifests, by recording, topic and type
+	topics map[string]bool
+	report *ExportReport
 }
 
 func (e *exporter) item(item *Exported) error {
@@ -125,26 +93,25 @@ func (e *exporter) item(item *Exported) error {
 	if err == nil && !known {
 		err = e.asJSON(item)
 	}
-	if err != nil || e.latest < exportSlack {
-		return err
-	}
-	return e.drain(e.latest-exportSlack, false)
+	return err
 }
 
-// add opens messages of a channel.
+// add writes messages of a channel.
 func (e *exporter) add(c *Channel, messages []segment.Message, original bool) error {
 	id, err := e.channel(c)
-	if err != nil || len(messages) == 0 {
+	if err != nil {
 		return err
 	}
-	e.opened++
-	added := &cursor{id: id, messages: messages, original: original, order: e.opened}
 	for _, m := range messages {
-		added.bytes += len(m.Data)
+		err := e.out.WriteMessage(&mcap.Message{ChannelID: id, Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data})
+		if err != nil {
+			return err
+		}
+		e.report.Messages++
+		if original {
+			e.report.Originals++
+		}
 	}
-	e.open += added.bytes
-	e.latest = max(e.latest, messages[0].LogTime)
-	e.insert(added)
 	return nil
 }
 
@@ -156,28 +123,19 @@ func (e *exporter) manifest(data []byte) error {
 		e.report.Skipped["manifest that is not JSON"]++
 		return nil
 	}
-	m.Channels = slices.DeleteFunc(m.Channels, func(c ChannelInfo) bool { return c.Channel == nil })
-	// The header comes before the first channel and has the profile of all.
 	for _, c := range m.Channels {
-		e.foreign = e.foreign || c.MessageEncoding != "cdr"
-	}
-	for _, c := range m.Channels {
+		if c.Channel == nil {
+			continue
+		}
 		e.known[[3]string{m.Recording, c.Topic, c.SchemaName}] = c.Channel
 		if _, err := e.channel(c.Channel); err != nil {
 			return err
 		}
 	}
 	for _, r := range m.Metadata {
-		err := e.begin()
-		if err == nil {
-			err = e.out.WriteMetadata(&mcap.Metadata{Name: r.Name, Metadata: r.Values})
-		}
-		if err != nil {
+		if err := e.out.WriteMetadata(&mcap.Metadata{Name: r.Name, Metadata: r.Values}); err != nil {
 			return err
 		}
-	}
-	for range m.Attachments {
-		e.report.Skipped["attachment: only its name is kept"]++
 	}
 	return nil
 }
@@ -235,64 +193,14 @@ func (e *exporter) channel(c *Channel) (uint16, error) {
 	if id, ok := e.ids[key]; ok {
 		return id, nil
 	}
-	e.foreign = e.foreign || c.MessageEncoding != "cdr"
-	if err := e.begin(); err != nil {
-		return 0, err
-	}
 	const most = 1<<16 - 1
 	if len(e.ids) >= most {
 		return 0, fmt.Errorf("more than %d channels do not fit into one MCAP file", most)
 	}
 	id := uint16(len(e.ids))
-	schemaKey := channelKey(&Channel{SchemaName: c.SchemaName, SchemaEncoding: c.SchemaEncoding, SchemaData: c.SchemaData})
-	schema, ok := e.schemas[schemaKey]
-	if !ok {
-		schema = uint16(len(e.schemas) + 1)
-		e.schemas[schemaKey] = schema
-	}
 	e.ids[key] = id
 	e.topics[c.Topic] = true
-	return id, c.Write(e.out, id, schema)
-}
-
-// begin writes the header. The first item decides the profile. A later JSON channel in a
-// ros2 file is allowed, since tools read the encoding of each channel.
-func (e *exporter) begin() error {
-	if e.begun {
-		return nil
-	}
-	e.begun = true
-	p := "ros2"
-	if e.foreign {
-		p = ""
-	}
-	return e.out.WriteHeader(&mcap.Header{Profile: p, Library: segment.Library})
-}
-
-// drain writes the messages before a time, or all.
-func (e *exporter) drain(until uint64, all bool) error {
-	for len(e.cursors) > 0 {
-		c := e.cursors[0]
-		m := c.messages[0]
-		if !all && m.LogTime >= until && e.open <= maxExportOpen {
-			return nil
-		}
-		err := e.out.WriteMessage(&mcap.Message{ChannelID: c.id, Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data})
-		if err != nil {
-			return err
-		}
-		e.report.Messages++
-		if c.original {
-			e.report.Originals++
-		}
-		e.cursors = slices.Delete(e.cursors, 0, 1)
-		if c.messages = c.messages[1:]; len(c.messages) == 0 {
-			e.open -= c.bytes
-		} else {
-			e.insert(c)
-		}
-	}
-	return nil
+	return id, c.Write(e.out, id, id+1)
 }
 
 // The schemas of memories that were no messages. Those of images and logs are Foxglove's,
@@ -304,29 +212,12 @@ const (
 	memSchema   = `{"title":"robotmem.Memory","type":"object","properties":{"timestamp":` + timeSchema + `,"uid":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"media_type":{"type":"string"},"data":{"type":"string","contentEncoding":"base64"},"metadata":{"type":"object"},"context":{"type":"object"}}}`
 )
 
-type jsonTime struct {
-	Sec  uint64 `json:"sec"`
-	Nsec uint64 `json:"nsec"`
-}
+type object = map[string]any
 
-type jsonImage struct {
-	Timestamp jsonTime `json:"timestamp"`
-	FrameID   string   `json:"frame_id"`
-	Data      []byte   `json:"data"`
-	Format    string   `json:"format"`
-}
-
-type jsonLog struct {
-	Timestamp jsonTime `json:"timestamp"`
-	Level     int      `json:"level"`
-	Message   string   `json:"message"`
-	Name      string   `json:"name"`
-	File      string   `json:"file"`
-	Line      int      `json:"line"`
-}
+func timestamp(at uint64) object { return object{"sec": at / 1e9, "nsec": at % 1e9} }
 
 type jsonMemory struct {
-	Timestamp   jsonTime       `json:"timestamp"`
+	Timestamp   object         `json:"timestamp"`
 	UID         string         `json:"uid"`
 	Type        string         `json:"type"`
 	Description string         `json:"description"`
@@ -336,26 +227,16 @@ type jsonMemory struct {
 	Context     map[string]any `json:"context,omitempty"`
 }
 
-// Levels of foxglove.Log.
-const (
-	levelInfo    = 2
-	levelWarning = 3
-)
-
 // asJSON writes a memory that was no message.
 func (e *exporter) asJSON(item *Exported) error {
 	at := uint64(max(item.ObservedAt.UnixNano(), 0))
-	stamp := jsonTime{at / 1e9, at % 1e9}
 	if item.Fact {
-		level := levelInfo
-		switch item.Category {
-		case "constraint", "postmortem", "gotcha":
-			level = levelWarning
-		}
-		return e.one("/robotmem/facts", "foxglove.Log", logSchema, at, jsonLog{Timestamp: stamp, Level: level, Message: item.Description, Name: item.Category, File: item.UID})
+		return e.one("/robotmem/facts", "foxglove.Log", logSchema, at, object{
+			"timestamp": timestamp(at), "level": logLevelInfo, "message": item.Description, "name": item.Category, "file": item.UID, "line": 0,
+		})
 	}
 	if format, ok := strings.CutPrefix(item.MediaType, "image/"); ok && (format == "jpeg" || format == "png" || format == "webp") {
-		return e.one("/robotmem/images", foxgloveImage, imageSchema, at, jsonImage{stamp, "", item.Data, format})
+		return e.one("/robotmem/images", "foxglove.CompressedImage", imageSchema, at, object{"timestamp": timestamp(at), "frame_id": "", "data": item.Data, "format": format})
 	}
 	trace, err := timeseries.Decode(perception.Item{Type: item.Type, MediaType: item.MediaType, Data: item.Data, Metadata: item.Metadata}.Payload())
 	if err == nil && trace.RateHz > 0 && len(item.Data) > 0 {
@@ -366,7 +247,7 @@ func (e *exporter) asJSON(item *Exported) error {
 
 func (e *exporter) memory(item *Exported, at uint64) error {
 	return e.one("/robotmem/memories", "robotmem.Memory", memSchema, at, jsonMemory{
-		jsonTime{at / 1e9, at % 1e9}, item.UID, item.Type, item.Description, item.MediaType, item.Data, item.Metadata, item.Context,
+		timestamp(at), item.UID, item.Type, item.Description, item.MediaType, item.Data, item.Metadata, item.Context,
 	})
 }
 
@@ -383,54 +264,40 @@ func jsonChannel(topic, name, schema string) *Channel {
 }
 
 // trace writes one message per sample, with a field per channel, and the memory itself. A
-// missing reading is null.
+// missing reading is null. Of channels with the same name the last is written.
 func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error {
-	names := traceNames(t)
-	properties := make([]string, len(names))
-	for i, name := range names {
-		property := map[string]string{"type": "number"}
-		if i < len(t.Units) && t.Units[i] != "" {
-			property["description"] = t.Units[i]
+	names := make([]string, t.Width)
+	properties := object{}
+	for c := range names {
+		if names[c] = "channel_" + strconv.Itoa(c+1); c < len(t.Channels) && t.Channels[c] != "" {
+			names[c] = t.Channels[c]
 		}
-		quoted, _ := json.Marshal(name) // texts are always JSON
-		text, _ := json.Marshal(property)
-		names[i] = string(quoted)
-		properties[i] = names[i] + ":" + string(text)
+		properties[names[c]] = object{"type": "number"}
 	}
-	schema := `{"title":"robotmem.Trace","type":"object","properties":{"timestamp":` + timeSchema + "," + strings.Join(properties, ",") + `}}`
+	properties["timestamp"] = json.RawMessage(timeSchema)
+	schema, err := json.Marshal(object{"title": "robotmem.Trace", "type": "object", "properties": properties})
+	if err != nil {
+		return err
+	}
 	messages := make([]segment.Message, 0, t.Len())
 	for i := range t.Len() {
 		when := at + uint64(math.Round(float64(i)/t.RateHz*1e9))
-		b := fmt.Appendf(nil, `{"timestamp":{"sec":%d,"nsec":%d}`, when/1e9, when%1e9)
+		sample := object{}
 		for c, v := range t.Row(i) {
-			b = append(append(append(b, ','), names[c]...), ':')
+			sample[names[c]] = nil
 			if media.Finite(v) {
-				b = strconv.AppendFloat(b, v, 'g', -1, 64)
-			} else {
-				b = append(b, "null"...)
+				sample[names[c]] = v
 			}
 		}
-		b = append(b, '}')
-		messages = append(messages, segment.Message{Sequence: uint32(i), LogTime: when, PublishTime: when, Data: b})
+		sample["timestamp"] = timestamp(when)
+		data, err := json.Marshal(sample)
+		if err != nil {
+			return err
+		}
+		messages = append(messages, segment.Message{Sequence: uint32(i), LogTime: when, PublishTime: when, Data: data})
 	}
-	if err := e.add(jsonChannel("/robotmem/traces/"+item.UID, "robotmem.Trace", schema), messages, false); err != nil {
+	if err := e.add(jsonChannel("/robotmem/traces/"+item.UID, "robotmem.Trace", string(schema)), messages, false); err != nil {
 		return err
 	}
 	return e.memory(item, at)
-}
-
-// traceNames returns a different name for each channel.
-func traceNames(t *timeseries.Series) []string {
-	names := make([]string, t.Width)
-	seen := map[string]bool{"timestamp": true}
-	for c := range names {
-		if c < len(t.Channels) {
-			names[c] = t.Channels[c]
-		}
-		if names[c] == "" || seen[names[c]] {
-			names[c] = "channel_" + strconv.Itoa(c+1)
-		}
-		seen[names[c]] = true
-	}
-	return names
 }

@@ -3,8 +3,6 @@ package recording_test
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -101,15 +99,7 @@ func (s *store) Save(_ context.Context, _ string, ps []importing.Perception) (in
 		if _, known := s.saved[p.Origin]; known {
 			continue
 		}
-		if p.Open != nil {
-			r, err := p.Open()
-			if err != nil {
-				return n, err
-			}
-			if p.Data, err = io.ReadAll(r); err != nil || int64(len(p.Data)) != p.Size {
-				return n, fmt.Errorf("read %d of %d bytes (%w)", len(p.Data), p.Size, err)
-			}
-		}
+		p.Data = bytes.Clone(p.Data) // Save keeps no reference
 		s.saved[p.Origin] = p
 		s.order = append(s.order, p.Origin)
 		n++

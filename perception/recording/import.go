@@ -2,11 +2,9 @@ package recording
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"time"
@@ -21,9 +19,8 @@ const (
 	batchCount = 64
 	batchBytes = 16 << 20
 	// maxOpenSegments bounds the bytes of the open segments. If they take more, the
-	// largest is closed.
+	// oldest is closed.
 	maxOpenSegments = 64 << 20
-	progressEvery   = 2000 // messages
 	maxBroken       = 100
 )
 
@@ -44,9 +41,6 @@ func Import(ctx context.Context, src Source, o Options, sink importing.Sink, pro
 	info, err := src.Info(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if progress == nil {
-		progress = func(importing.Progress) {}
 	}
 	imp := &importer{
 		o: o, sink: sink, id: id, name: src.Name(), info: info, progress: progress,
@@ -103,7 +97,6 @@ type openSegment struct {
 	last     uint64 // log time, ns
 	from, to uint64 // the numbers of its messages within the topic, from 0
 	context  map[string]any
-	observed time.Time
 	frame    string // of the first message, at stamp
 	stamp    uint64
 }
@@ -187,9 +180,6 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	number := t.report.Read
 	t.report.Read++
 	imp.report.Messages++
-	if imp.report.Messages%progressEvery == 0 {
-		imp.tell()
-	}
 	var v *message.Value
 	if c.pose != poseNone {
 		if v = c.decode(m); v != nil {
@@ -217,10 +207,9 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 		if p, ok := unwrap(m, v); ok {
 			t.report.Perceptions++
 			one := imp.payloadPerception(m, v, p, number)
-			if len(p.Data) > batchBytes {
-				return imp.addLarge(ctx, one, p.Data)
+			if one.Data = p.Data; len(p.Data) < batchBytes {
+				one.Data = bytes.Clone(p.Data) // a larger one is saved at once
 			}
-			one.Data = bytes.Clone(p.Data)
 			return imp.add(ctx, one)
 		}
 	}
@@ -243,14 +232,11 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 	if s := c.segment; s != nil {
 		// A step back in time ends a segment, too.
 		back := m.LogTime < s.last || float64(m.LogTime-s.first.LogTime)*1e-9 >= imp.o.SegmentSeconds
-		if back || s.count >= imp.o.SegmentMessages || s.Len()+len(m.Data) > max(imp.o.SegmentBytes, 2*s.head) {
+		if back || s.count >= segmentMessages || s.Len()+len(m.Data) > max(segmentBytes, 2*s.head) {
 			if err := imp.closeSegment(ctx, c); err != nil {
 				return err
 			}
 		}
-	}
-	if len(m.Data) > imp.o.SegmentBytes {
-		return imp.addSingle(ctx, c, m, number)
 	}
 	if c.segment == nil {
 		w := segment.NewWriter(c.Channel)
@@ -266,36 +252,9 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 	s.Add(m.Message)
 	imp.openBytes += s.Len() - before
 	if imp.openBytes > maxOpenSegments {
-		largest := slices.MaxFunc(imp.open, func(a, b *channel) int { return cmp.Compare(a.segment.Len(), b.segment.Len()) })
-		return imp.closeSegment(ctx, largest)
+		return imp.closeSegment(ctx, imp.open[0])
 	}
 	return nil
-}
-
-// addSingle saves a message that is a segment by itself, without a copy of its data.
-func (imp *importer) addSingle(ctx context.Context, c *channel, m *Message, number uint64) error {
-	parts := segment.Single(c.Channel, m.Message)
-	c.topic.report.Perceptions++
-	p := imp.segmentPerception(c, imp.placed(c, &openSegment{count: 1, first: m.Message, last: m.LogTime, from: number, to: number}), nil)
-	return imp.addLarge(ctx, p, parts[:]...)
-}
-
-// addLarge saves a perception whose data is valid until the next message.
-func (imp *importer) addLarge(ctx context.Context, p importing.Perception, parts ...[]byte) error {
-	for _, part := range parts {
-		p.Size += int64(len(part))
-	}
-	p.Open = func() (io.ReadCloser, error) {
-		var all []io.Reader
-		for _, part := range parts {
-			all = append(all, bytes.NewReader(part))
-		}
-		return io.NopCloser(io.MultiReader(all...)), nil
-	}
-	if err := imp.add(ctx, p); err != nil {
-		return err
-	}
-	return imp.flush(ctx)
 }
 
 func (imp *importer) closeSegment(ctx context.Context, c *channel) error {
@@ -328,12 +287,10 @@ func (imp *importer) flush(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("saving perceptions: %w", err)
 	}
-	imp.tell()
+	if imp.progress != nil {
+		imp.progress(importing.Progress{Done: int64(imp.report.Messages), Total: int64(imp.info.Messages)})
+	}
 	return nil
-}
-
-func (imp *importer) tell() {
-	imp.progress(importing.Progress{Done: int64(imp.report.Messages), Total: int64(imp.info.Messages)})
 }
 
 // account lists the topics, including those without messages.

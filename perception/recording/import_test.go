@@ -174,9 +174,8 @@ func TestChoices(t *testing.T) {
 func TestOptionsAreChecked(t *testing.T) {
 	path := synthetic(t, 1<<20)
 	for name, o := range map[string]recording.Options{
-		"glob":     {Topics: []string{"["}},
-		"rate":     {RateHz: map[string]float64{"*": -1}},
-		"segments": {SegmentBytes: 1 << 30},
+		"glob": {Topics: []string{"["}},
+		"rate": {RateHz: map[string]float64{"*": -1}},
 	} {
 		if _, err := recording.Import(t.Context(), open(t, path), o, newStore(), nil); err == nil {
 			t.Errorf("%s: %+v was taken", name, o)
@@ -185,18 +184,21 @@ func TestOptionsAreChecked(t *testing.T) {
 }
 
 func TestSegmentsAreBounded(t *testing.T) {
-	path := synthetic(t, 4<<20)
 	for name, test := range map[string]struct {
 		o     recording.Options
+		src   recording.Source
 		check func(importing.Perception) bool
 	}{
-		"messages": {recording.Options{SegmentMessages: 100}, func(p importing.Perception) bool { return p.Messages <= 100 }},
-		"bytes":    {recording.Options{SegmentBytes: 20000}, func(p importing.Perception) bool { return len(p.Data) <= 21000 }},
-		"seconds":  {recording.Options{SegmentSeconds: 0.25}, func(p importing.Perception) bool { return p.Messages <= 250 }},
+		"messages": {recording.Options{}, &made{each: 30_000, data: []byte("{}")}, func(p importing.Perception) bool { return p.Messages <= 10_000 }},
+		"bytes":    {recording.Options{}, &made{each: 300, data: make([]byte, 10_000)}, func(p importing.Perception) bool { return len(p.Data) <= 1<<20+10_000 }},
+		"seconds":  {recording.Options{SegmentSeconds: 0.25}, open(t, synthetic(t, 4<<20)), func(p importing.Perception) bool { return p.Messages <= 250 }},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if m, ok := test.src.(*made); ok {
+				m.channels = []*recording.Channel{{Topic: "/wrench", MessageEncoding: "x"}}
+			}
 			s := newStore()
-			importAll(t, open(t, path), test.o, s)
+			importAll(t, test.src, test.o, s)
 			segments := s.of("/wrench")
 			if len(segments) < 3 {
 				t.Errorf("got %d segments", len(segments))
@@ -372,43 +374,14 @@ func TestJSONExport(t *testing.T) {
 		}
 	}
 	want := []string{
-		`/robotmem/facts foxglove.Log {"timestamp":{"sec":1700000000,"nsec":5},"level":3,"message":"the drawer sticks","name":"gotcha","file":"a","line":0}`,
-		`/robotmem/images foxglove.CompressedImage {"timestamp":{"sec":1700000000,"nsec":6},"frame_id":"","data":"iVBORw==","format":"png"}`,
-		`/robotmem/traces/c robotmem.Trace {"timestamp":{"sec":1700000000,"nsec":7},"Fx":1,"Fy":2}`,
-		`/robotmem/memories robotmem.Memory {"timestamp":{"sec":1700000000,"nsec":7},"uid":"c","type":"","description":"a pull","media_type":"text/csv","data":"RnggKE4pLEZ5CjEsMgozLAo=","metadata":{"rate_hz":10}}`,
-		`/robotmem/traces/c robotmem.Trace {"timestamp":{"sec":1700000000,"nsec":100000007},"Fx":3,"Fy":null}`,
+		`/robotmem/facts foxglove.Log {"file":"a","level":2,"line":0,"message":"the drawer sticks","name":"gotcha","timestamp":{"nsec":5,"sec":1700000000}}`,
+		`/robotmem/images foxglove.CompressedImage {"data":"iVBORw==","format":"png","frame_id":"","timestamp":{"nsec":6,"sec":1700000000}}`,
+		`/robotmem/traces/c robotmem.Trace {"Fx":1,"Fy":2,"timestamp":{"nsec":7,"sec":1700000000}}`,
+		`/robotmem/memories robotmem.Memory {"timestamp":{"nsec":7,"sec":1700000000},"uid":"c","type":"","description":"a pull","media_type":"text/csv","data":"RnggKE4pLEZ5CjEsMgozLAo=","metadata":{"rate_hz":10}}`,
+		`/robotmem/traces/c robotmem.Trace {"Fx":3,"Fy":null,"timestamp":{"nsec":100000007,"sec":1700000000}}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if !strings.Contains(rows[2].SchemaText, `"Fx":{"description":"N","type":"number"}`) {
-		t.Errorf("got schema %s", rows[2].SchemaText)
-	}
-}
-
-// A picture within JSON is stored as a picture and comes back as it was.
-func TestPictureInJSON(t *testing.T) {
-	text := `{"timestamp":{"sec":5,"nsec":7}, "data":"iVBORw0KGgo=","format":"png","frame_id":"eye"}`
-	for name, test := range map[string]struct{ text, want string }{
-		"a picture":       {text, "image/png"},
-		"escaped":         {strings.Replace(text, "iVBOR", `\u0069VBOR`, 1), recording.SegmentType},
-		"no base64":       {strings.Replace(text, "iVBOR", "****", 1), recording.SegmentType},
-		"no data":         {`{"data":""}`, recording.SegmentType},
-		"no JSON":         {`{"data":"`, recording.SegmentType},
-		"loosely written": {strings.Replace(text, "Ggo=", "Ggp=", 1), recording.SegmentType},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := &recording.Channel{Topic: "/eye", SchemaName: "foxglove.CompressedImage", SchemaEncoding: "jsonschema", MessageEncoding: "json"}
-			s := newStore()
-			importAll(t, &made{channels: []*recording.Channel{c}, each: 1, data: []byte(test.text)}, recording.Options{}, s)
-			if got := s.of("/eye")[0]; got.MediaType != test.want || test.want == "image/png" && string(got.Data) != "\x89PNG\r\n\x1a\n" {
-				t.Errorf("got %s, %q", got.MediaType, got.Data)
-			}
-			file, _ := export(t, s)
-			if rows, _ := read(t, open(t, file)); len(rows) != 1 || rows[0].Data != test.text {
-				t.Errorf("got %v back", rows)
-			}
-		})
 	}
 }
 
@@ -449,36 +422,17 @@ func (m *made) Messages(context.Context) iter.Seq2[*recording.Message, error] {
 	}
 }
 
-// A recording of ROS 2 messages and others does not claim to be ROS 2's.
-func TestProfileOfMixedChannels(t *testing.T) {
-	for _, test := range []struct{ first, second, want string }{{"cdr", "cdr", "ros2"}, {"cdr", "json", ""}, {"json", "cdr", ""}} {
-		src := &made{each: 1, data: []byte("{}")}
-		for i, encoding := range []string{test.first, test.second} {
-			src.channels = append(src.channels, &recording.Channel{Topic: fmt.Sprint("/", i), MessageEncoding: encoding})
-		}
-		s := newStore()
-		importAll(t, src, recording.Options{}, s)
-		file, _ := export(t, s)
-		info, err := open(t, file).Info(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if info.Profile != test.want {
-			t.Errorf("%s and %s: got profile %q, want %q", test.first, test.second, info.Profile, test.want)
-		}
-	}
-}
-
 // Segments that are open at once are closed before they fill the memory.
 func TestOpenSegmentsAreBounded(t *testing.T) {
-	src := &made{each: 36, data: make([]byte, 1<<20)}
-	for _, topic := range []string{"/a", "/b"} {
-		src.channels = append(src.channels, &recording.Channel{Topic: topic, MessageEncoding: "x"})
+	src := &made{each: 4, data: make([]byte, 200<<10)}
+	const topics = 120
+	for i := range topics {
+		src.channels = append(src.channels, &recording.Channel{Topic: fmt.Sprint("/", i), MessageEncoding: "x"})
 	}
 	s := newStore()
-	report := importAll(t, src, recording.Options{SegmentBytes: 64 << 20}, s)
-	if report.Messages != 72 || report.Perceptions != 1+3 {
-		t.Errorf("got %d messages in %d perceptions, want a third segment", report.Messages, report.Perceptions-1)
+	report := importAll(t, src, recording.Options{}, s)
+	if report.Messages != 4*topics || report.Perceptions <= 1+topics {
+		t.Errorf("got %d messages in %d perceptions, want more than %d", report.Messages, report.Perceptions, 1+topics)
 	}
 	for _, topic := range report.Topics {
 		if len(topic.Notes) != 1 {

@@ -23,9 +23,8 @@ type mcapFile struct {
 	size int64
 
 	defined *segment.Definitions
-	info    *Info
 	inflate inflater
-	// The buffers of linear, which may run twice: a record, and the messages of a chunk.
+	// Buffers that are used again: of a record, and of the messages of a chunk.
 	body     []byte
 	messages []mcap.Message
 }
@@ -37,13 +36,13 @@ func newMCAP(name string, f *os.File) (Source, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &mcapFile{name: name, file: f, size: stat.Size(), defined: segment.NewDefinitions()}, nil
+	return &mcapFile{name: name, file: f, size: stat.Size(), defined: segment.NewDefinitions(), inflate: newInflater()}, nil
 }
 
 func (m *mcapFile) Name() string { return m.name }
 
 func (m *mcapFile) Close() error {
-	m.inflate.close()
+	m.inflate.zstd.Close()
 	return m.file.Close()
 }
 
@@ -53,9 +52,6 @@ func (m *mcapFile) ID(ctx context.Context) (string, error) {
 
 // Info counts the messages. [mcapFile.Messages] reports where the file breaks.
 func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
-	if m.info != nil {
-		return m.info, nil
-	}
 	info, counts := &Info{Format: "mcap"}, map[*Channel]uint64{}
 	for msg, err := range m.linear(ctx, info) {
 		if ctx.Err() != nil {
@@ -70,7 +66,6 @@ func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
 		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: counts[c]})
 	}
 	info.sort()
-	m.info = info
 	return info, nil
 }
 
@@ -78,20 +73,7 @@ const magicSize = int64(len(media.MCAPMagic))
 
 // definition reads a record that describes the messages.
 func (m *mcapFile) definition(info *Info, op mcap.OpCode, body []byte) error {
-	switch op {
-	case mcap.OpHeader:
-		h, err := mcap.ParseHeader(body)
-		if err == nil && info != nil {
-			info.Profile = h.Profile
-		}
-		return err
-	case mcap.OpAttachmentIndex:
-		a, err := mcap.ParseAttachmentIndex(body)
-		if err == nil && info != nil {
-			info.Attachments = append(info.Attachments, Attachment{Name: a.Name, MediaType: a.MediaType, Bytes: a.DataSize})
-		}
-		return err
-	case mcap.OpMetadata:
+	if op == mcap.OpMetadata {
 		d, err := mcap.ParseMetadata(body)
 		if err == nil && info != nil {
 			info.Metadata = append(info.Metadata, Metadata{Name: d.Name, Values: d.Metadata})
@@ -102,13 +84,7 @@ func (m *mcapFile) definition(info *Info, op mcap.OpCode, body []byte) error {
 }
 
 func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
-	return func(yield func(*Message, error) bool) {
-		if _, err := m.Info(ctx); err != nil {
-			yield(nil, err)
-			return
-		}
-		m.linear(ctx, nil)(yield)
-	}
+	return m.linear(ctx, nil)
 }
 
 // unfold lists a chunk's messages by log time. Messages of one time stay in their order.
@@ -142,9 +118,6 @@ func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*Message, e
 			one  mcap.Message
 			last uint64
 		)
-		wanted := func(op mcap.OpCode) bool {
-			return op <= mcap.OpChunk || op == mcap.OpMetadata || op >= mcap.OpDataEnd || info != nil && op == mcap.OpAttachmentIndex
-		}
 		broken := func(at int64, err error) bool {
 			return yield(nil, &BreakError{Offset: at, LastLogTime: last, Err: err})
 		}
@@ -164,7 +137,7 @@ func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*Message, e
 				yield(nil, ctx.Err())
 				return
 			}
-			op, body, at, err := s.next(wanted)
+			op, body, at, err := s.next()
 			if err == io.EOF {
 				err = errors.New("the file ends without the record that ends its data")
 			}
@@ -173,12 +146,8 @@ func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*Message, e
 				return
 			}
 			switch op {
-			case mcap.OpFooter:
+			case mcap.OpFooter, mcap.OpDataEnd: // only the summary can follow
 				return
-			case mcap.OpDataEnd: // only the summary can follow
-				if info == nil {
-					return
-				}
 			case mcap.OpMessage:
 				if err = one.PopulateFrom(body, false); err == nil && !deliver(at, &one) {
 					return

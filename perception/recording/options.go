@@ -9,22 +9,21 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 )
 
 // Options chooses what of a recording is stored. The zero value stores everything.
 type Options struct {
-	// Topics are globs as of [path.Match]. A * at the end of a glob also matches slashes:
-	// /camera/* matches /camera/front/image. Empty means all topics.
+	// Topics are globs as of [path.Match]. A * at the end also matches slashes if it is the only
+	// wildcard: /camera/* matches /camera/front/image. Empty means all topics.
 	Topics []string
 	// Exclude are globs of topics to leave out, even if Topics match them.
 	Exclude []string
 	// RateHz is the most messages that are stored per second of log time, by glob; 0 is no
 	// limit. Of several matching globs the longest counts.
 	RateHz map[string]float64
-	// A segment ends before the message that would exceed one of these.
-	SegmentSeconds  float64 // of log time; 0 is 10
-	SegmentBytes    int     // 0 is 1 MiB
-	SegmentMessages int     // 0 is 10,000
+	// SegmentSeconds is the log time of a segment, which may end sooner; 0 is 10.
+	SegmentSeconds float64
 	// Robot names the robot in the context of each perception, unless it is "".
 	Robot string
 	// MapID names the map of the poses in the frame "map", unless it is "".
@@ -32,20 +31,14 @@ type Options struct {
 }
 
 const (
-	segmentSeconds  = 10
+	segmentSeconds = 10
+	// A segment also ends before the message that would exceed one of these.
 	segmentBytes    = 1 << 20
 	segmentMessages = 10_000
-	// maxSegmentBytes limits SegmentBytes, since open segments are in memory.
-	maxSegmentBytes = 64 << 20
 )
 
 func (o Options) normal() (Options, error) {
 	o.SegmentSeconds = cmp.Or(max(o.SegmentSeconds, 0), segmentSeconds)
-	o.SegmentBytes = cmp.Or(max(o.SegmentBytes, 0), segmentBytes)
-	o.SegmentMessages = cmp.Or(max(o.SegmentMessages, 0), segmentMessages)
-	if o.SegmentBytes > maxSegmentBytes {
-		return o, fmt.Errorf("segments of %d bytes are too large; at most %d", o.SegmentBytes, maxSegmentBytes)
-	}
 	for _, glob := range o.globs() {
 		if _, err := path.Match(glob, ""); err != nil {
 			return o, fmt.Errorf("topic glob %q: %w", glob, err)
@@ -62,13 +55,12 @@ func (o Options) normal() (Options, error) {
 // hash tells imports of one recording with different options apart. It is "" if the
 // options store everything.
 func (o Options) hash() string {
-	usual := o.SegmentSeconds == segmentSeconds && o.SegmentBytes == segmentBytes && o.SegmentMessages == segmentMessages
-	if len(o.globs()) == 0 && usual {
+	if len(o.globs()) == 0 && o.SegmentSeconds == segmentSeconds {
 		return ""
 	}
 	// json.Marshal sorts the keys of maps. The nil stands for an option of earlier versions.
 	// It does not fail, since normal has checked that all numbers are finite.
-	text, _ := json.Marshal([]any{o.Topics, o.Exclude, o.RateHz, nil, o.SegmentSeconds, o.SegmentBytes, o.SegmentMessages})
+	text, _ := json.Marshal([]any{o.Topics, o.Exclude, o.RateHz, nil, o.SegmentSeconds, segmentBytes, segmentMessages})
 	sum := sha256.Sum256(text)
 	return "#" + hex.EncodeToString(sum[:8])
 }
@@ -83,20 +75,11 @@ func (o Options) includes(topic string) bool {
 }
 
 func matches(glob, topic string) bool {
-	if ok, err := path.Match(glob, topic); err == nil && ok || glob == "*" {
+	if ok, err := path.Match(glob, topic); err == nil && ok {
 		return true
 	}
-	n := len(glob) - 1
-	if n < 1 || glob[n] != '*' || glob[n-1] == '\\' {
-		return false
-	}
-	// The star at the end matches any rest of the topic.
-	for i := range len(topic) + 1 {
-		if ok, err := path.Match(glob[:n], topic[:i]); err == nil && ok {
-			return true
-		}
-	}
-	return false
+	before, ok := strings.CutSuffix(glob, "*")
+	return ok && strings.HasPrefix(topic, before)
 }
 
 // limit returns the value of the longest matching glob.

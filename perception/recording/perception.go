@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
@@ -57,7 +56,7 @@ func (imp *importer) payloadPerception(m *Message, v *message.Value, p importing
 		Origin: imp.origin(m.Topic, number, m.LogTime, ""), Type: perceptionType(m.SchemaName),
 		Description: imp.describe(m.Channel, m.LogTime, 1),
 		MediaType:   p.MediaType,
-		Metadata:    metadata, Context: imp.context(v, m.LogTime), ObservedAt: observed(v, m.Message), Messages: 1,
+		Metadata:    metadata, Context: imp.context(v, m.LogTime), ObservedAt: timeOf(stampOf(v, m.LogTime)), Messages: 1,
 	}
 }
 
@@ -68,8 +67,8 @@ func (imp *importer) placed(c *channel, s *openSegment) *openSegment {
 		// A message that cannot be decoded has neither a frame nor a time stamp.
 		v, _ = c.schema.Decode(s.first.Data)
 	}
-	s.context, s.observed = imp.context(v, s.first.LogTime), observed(v, s.first)
 	s.frame, s.stamp = frameOf(v), stampOf(v, s.first.LogTime)
+	s.context = imp.context(v, s.first.LogTime)
 	return s
 }
 
@@ -99,7 +98,7 @@ func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) 
 		Type:        perceptionType(c.SchemaName),
 		Description: imp.describe(c.Channel, s.first.LogTime, s.count),
 		MediaType:   SegmentType, Data: data,
-		Metadata: metadata, Context: s.context, ObservedAt: s.observed, Messages: s.count,
+		Metadata: metadata, Context: s.context, ObservedAt: timeOf(s.stamp), Messages: s.count,
 	}
 }
 
@@ -180,33 +179,18 @@ func stampOf(v *message.Value, logTime uint64) uint64 {
 	return logTime
 }
 
-func observed(v *message.Value, m segment.Message) time.Time {
-	if t := stampOf(v, m.LogTime); t != m.LogTime {
-		return timeOf(t)
-	}
-	if m.PublishTime != 0 && sameClock(m.PublishTime, m.LogTime) {
-		return timeOf(m.PublishTime)
-	}
-	return timeOf(m.LogTime)
-}
-
 // maxEnvelope bounds the bytes around a payload, so that they fit into the metadata beside
 // the fields of a cloud. A message with more goes to a segment.
 const maxEnvelope = 8 << 10
 
-const foxgloveImage = "foxglove.CompressedImage"
-
 // payloadTypes are the types of messages that [unwrap] finds a payload in.
-var payloadTypes = []string{"sensor_msgs/CompressedImage", "sensor_msgs/Image", "sensor_msgs/PointCloud2", foxgloveImage}
+var payloadTypes = []string{"sensor_msgs/CompressedImage", "sensor_msgs/Image", "sensor_msgs/PointCloud2"}
 
 // unwrap finds the payload of a decoded message, the part that other programs can open: the JPEG of a
 // compressed image, the pixels of a raw one, the points of a cloud. The bytes before and after it go
 // to the envelope, so that prefix, payload and suffix are the message, byte for byte. Of p the media
 // type, the data and the metadata are set; ok is false if there is no payload or an empty one.
 func unwrap(m *Message, v *message.Value) (p importing.Perception, ok bool) {
-	if m.SchemaName == foxgloveImage {
-		return unwrapJSON(m, v)
-	}
 	data := v.At("data")
 	if data.Kind != message.Bytes || len(data.Data) == 0 || len(m.Data)-len(data.Data) > maxEnvelope {
 		return p, false
@@ -233,24 +217,6 @@ func unwrap(m *Message, v *message.Value) (p importing.Perception, ok bool) {
 	}
 	p.Data = data.Data
 	p.Metadata["envelope"] = envelope(m.Data[:data.Offset], m.Data[data.Offset+len(data.Data):])
-	return p, true
-}
-
-// unwrapJSON decodes an image from base64, unless encoding it again would give another text.
-func unwrapJSON(m *Message, v *message.Value) (p importing.Perception, ok bool) {
-	text := v.At("data").Text
-	data, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || len(data) == 0 || m.MessageEncoding != "json" || base64.StdEncoding.EncodeToString(data) != text {
-		return p, false
-	}
-	prefix, suffix, found := bytes.Cut(m.Data, []byte(`"`+text+`"`))
-	if !found || len(m.Data)-len(text) > maxEnvelope {
-		return p, false
-	}
-	p.MediaType, _ = perception.Sniff(data, "")
-	around := envelope(m.Data[:len(prefix)+1], m.Data[len(m.Data)-len(suffix)-1:])
-	around["payload"] = "base64"
-	p.Data, p.Metadata = data, map[string]any{"format": v.At("format").Text, "envelope": around}
 	return p, true
 }
 

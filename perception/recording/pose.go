@@ -2,7 +2,6 @@ package recording
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -208,22 +207,18 @@ func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok boo
 	return tr, "odom", ok
 }
 
-// at interpolates between the samples around a time.
+// at returns the sample nearest to a time.
 func (l *link) at(t uint64) (transform, bool) {
 	n := len(l.samples)
 	if n == 0 {
 		return transform{}, false
 	}
-	if l.static {
-		return l.samples[0].transform, true
-	}
 	i, _ := slices.BinarySearchFunc(l.samples, t, sample.compare)
-	if i == 0 || i == n || l.samples[i].time == t {
-		s := l.samples[min(i, n-1)]
-		return s.transform, max(s.time, t)-min(s.time, t) <= poseStale*1e9
+	if i == n || i > 0 && t-l.samples[i-1].time < l.samples[i].time-t {
+		i--
 	}
-	a, b := l.samples[i-1], l.samples[i]
-	return a.towards(b.transform, float64(t-a.time)/float64(b.time-a.time)), true
+	s := l.samples[i]
+	return s.transform, l.static || max(s.time, t)-min(s.time, t) <= poseStale*1e9
 }
 
 func (t transform) finite() bool {
@@ -259,21 +254,4 @@ func (t transform) times(b transform) transform {
 		[3]float64{t.position[0] + r.Imag, t.position[1] + r.Jmag, t.position[2] + r.Kmag},
 		unit(quat.Mul(q, b.orientation)),
 	}
-}
-
-// towards interpolates from t to b: the position linearly, the orientation spherically.
-// f is 0 for t and 1 for b.
-func (t transform) towards(b transform, f float64) transform {
-	var out transform
-	for i := range out.position {
-		out.position[i] = t.position[i] + f*(b.position[i]-t.position[i])
-	}
-	from, to := 1-f, f
-	// Between nearly equal rotations the sine is too small to divide by.
-	dot := quat.Mul(quat.Conj(t.orientation), b.orientation).Real
-	if angle := math.Acos(min(math.Abs(dot), 1)); angle > 1e-3 {
-		from, to = math.Sin((1-f)*angle)/math.Sin(angle), math.Sin(f*angle)/math.Sin(angle)
-	}
-	out.orientation = unit(quat.Add(quat.Scale(from, t.orientation), quat.Scale(math.Copysign(to, dot), b.orientation)))
-	return out
 }

@@ -34,7 +34,8 @@ func TestPoseChain(t *testing.T) {
 	}{
 		// base_link is 1 m along odom's x, which is map's y.
 		"at a sample":            {"base_link", 10 * second, 10, 1, math.Pi / 2, "map", false},
-		"between samples":        {"base_link", 10*second + second/2, 10, 2, 3 * math.Pi / 4, "map", false},
+		"near a sample":          {"base_link", 10*second + second/4, 10, 1, math.Pi / 2, "map", false},
+		"nearer the next":        {"base_link", 10*second + 3*second/4, 10, 3, math.Pi, "map", false},
 		"a static child":         {"camera", 10 * second, 10, 1.5, math.Pi / 2, "map", false},
 		"no frame: the robot":    {"", 10 * second, 10, 1, math.Pi / 2, "map", false},
 		"told in the map":        {"map", 10 * second, 10, 1, math.Pi / 2, "map", false},
@@ -92,7 +93,7 @@ func TestMatches(t *testing.T) {
 	for _, pair := range [][2]string{{"*", "/a/b"}, {"/a/*", "/a/b/c"}, {"/a/*", "/a"}, {"/*/b", "/a/b"}, {"/*/b", "/a/c/b"}, {"/a", "/a"}, {"/a", "/ab"}, {`/a\*`, "/ab"}, {"/?*", "/xyz/w"}} {
 		got[pair[0]+" "+pair[1]] = matches(pair[0], pair[1])
 	}
-	want := map[string]bool{"* /a/b": true, "/a/* /a/b/c": true, "/a/* /a": false, "/*/b /a/b": true, "/*/b /a/c/b": false, "/a /a": true, "/a /ab": false, `/a\* /ab`: false, "/?* /xyz/w": true}
+	want := map[string]bool{"* /a/b": true, "/a/* /a/b/c": true, "/a/* /a": false, "/*/b /a/b": true, "/*/b /a/c/b": false, "/a /a": true, "/a /ab": false, `/a\* /ab`: false, "/?* /xyz/w": false}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -26,12 +26,9 @@ const (
 	// maxRecord bounds a record, and a chunk when it is decompressed, in bytes. Recorders
 	// write chunks of up to some ten megabytes.
 	maxRecord = 256 << 20
-	// The most that one byte can decompress to: a zstd block of 128 KiB takes four bytes,
-	// and each byte of LZ4 adds 255.
-	zstdRatio, lz4Ratio = 32 << 10, 255
-	ratioSlack          = 128 << 10
-	// maxSpare is how many bytes a buffer is larger than its first record, for the next one.
-	maxSpare = 4 << 20
+	// The most that one byte can decompress to: a zstd block of 128 KiB takes four bytes.
+	maxRatio   = 32 << 10
+	ratioSlack = 128 << 10
 )
 
 // records reads the records between two places of a file.
@@ -42,8 +39,8 @@ type records struct {
 }
 
 // next returns the kind, the body, which is valid until the next call, and where the record begins.
-// Bodies that are not wanted are skipped. The error at the end is io.EOF.
-func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []byte, start int64, err error) {
+// Bodies of attachments and of the index are skipped. The error at the end is io.EOF.
+func (s *records) next() (op mcap.OpCode, body []byte, start int64, err error) {
 	start = s.at
 	left := s.end - s.at
 	if left == 0 {
@@ -63,7 +60,7 @@ func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []by
 		return op, nil, start, fmt.Errorf("a record takes %d bytes where %d are left", length, left)
 	}
 	s.at += recordHead + int64(length)
-	if !wanted(op) {
+	if op > mcap.OpChunk && op != mcap.OpMetadata {
 		_, err := s.r.Discard(int(length))
 		return op, nil, start, err
 	}
@@ -71,7 +68,7 @@ func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []by
 		return op, nil, start, fmt.Errorf("a record takes %d bytes; at most %d are read", length, maxRecord)
 	}
 	if uint64(cap(s.buf)) < length {
-		s.buf = make([]byte, length+min(length/4, maxSpare))
+		s.buf = make([]byte, length+length/4)
 	}
 	body = s.buf[:length]
 	_, err = io.ReadFull(s.r, body)
@@ -83,6 +80,12 @@ type inflater struct {
 	zstd *zstd.Decoder
 	lz4  *lz4.Reader
 	buf  []byte
+}
+
+func newInflater() inflater {
+	// The constant options are valid.
+	decoder, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(maxRecord))
+	return inflater{zstd: decoder, lz4: lz4.NewReader(nil)}
 }
 
 // inflate returns the records of a chunk, which are valid until the next call. Those of a chunk
@@ -102,8 +105,7 @@ func (f *inflater) inflate(body []byte) ([]byte, error) {
 	if length != uint64(len(packed)) {
 		return nil, fmt.Errorf("the chunk claims %d bytes of records where it has %d", length, len(packed))
 	}
-	ratio := max(1, map[string]uint64{"zstd": zstdRatio, "lz4": lz4Ratio}[compression])
-	if head.Size > maxRecord || head.Size > length*ratio+ratioSlack {
+	if head.Size > maxRecord || head.Size > length*maxRatio+ratioSlack {
 		return nil, fmt.Errorf("a chunk claims %d bytes in %d of %.20q; at most %d are read", head.Size, length, compression, maxRecord)
 	}
 	if compression != "" && uint64(cap(f.buf)) < head.Size {
@@ -112,21 +114,18 @@ func (f *inflater) inflate(body []byte) ([]byte, error) {
 	var buf []byte
 	switch compression {
 	case "":
-		if buf = packed; length != head.Size {
-			return nil, fmt.Errorf("an uncompressed chunk claims %d bytes where it has %d", head.Size, length)
-		}
+		buf = packed
 	case "zstd":
-		buf = f.buf[:head.Size:head.Size]
-		err = f.unzstd(packed, buf)
+		buf, err = f.zstd.DecodeAll(packed, f.buf[:0:head.Size])
 	case "lz4":
-		if f.lz4 == nil {
-			f.lz4 = lz4.NewReader(nil)
-		}
 		f.lz4.Reset(bytes.NewReader(packed))
-		buf = f.buf[:head.Size:head.Size]
+		buf = f.buf[:head.Size]
 		_, err = io.ReadFull(f.lz4, buf)
 	default:
 		return nil, fmt.Errorf("the chunk compression %.20q is unknown; zstd and lz4 are read", compression)
+	}
+	if err == nil && uint64(len(buf)) != head.Size {
+		err = fmt.Errorf("it has %d bytes where its head claims %d", len(buf), head.Size)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decompressing a chunk: %w", err)
@@ -135,22 +134,4 @@ func (f *inflater) inflate(body []byte) ([]byte, error) {
 		return nil, fmt.Errorf("the checksum of a chunk is %08x; %08x is stored", sum, head.CRC)
 	}
 	return buf, nil
-}
-
-func (f *inflater) unzstd(packed, buf []byte) error {
-	if f.zstd == nil {
-		// The constant options are valid.
-		f.zstd, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(maxRecord))
-	}
-	out, err := f.zstd.DecodeAll(packed, buf[:0])
-	if err == nil && len(out) != len(buf) {
-		err = fmt.Errorf("it has %d bytes where its head claims %d", len(out), len(buf))
-	}
-	return err
-}
-
-func (f *inflater) close() {
-	if f.zstd != nil {
-		f.zstd.Close()
-	}
 }

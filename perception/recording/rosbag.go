@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -125,10 +124,9 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 		if err != nil {
 			return nil, err
 		}
-		all.Format, all.Profile = one.Format, cmp.Or(all.Profile, one.Profile)
+		all.Format = one.Format
 		all.span(one.Start, one.End, one.Messages)
 		all.Metadata = append(all.Metadata, one.Metadata...)
-		all.Attachments = append(all.Attachments, one.Attachments...)
 		for _, c := range one.Channels {
 			key := channelKey(c.Channel)
 			if i, ok := at[key]; ok {
@@ -161,8 +159,7 @@ type db3File struct {
 	path     string
 	db       *sqlite3.Conn
 	channels map[int64]*Channel
-	maxRows  int64  // that the file can hold
-	order    string // of the messages
+	maxRows  int64 // that the file can hold
 }
 
 var _ Source = (*db3File)(nil)
@@ -183,7 +180,7 @@ func openDB3(ctx context.Context, path string) (Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", filepath.Base(path), err)
 	}
-	f := &db3File{path: path, db: db, channels: map[int64]*Channel{}, order: "rowid"} // another column could ask for sorting
+	f := &db3File{path: path, db: db, channels: map[int64]*Channel{}}
 	for _, part := range []string{path, path + "-wal"} {
 		if stat, err := os.Stat(part); err == nil {
 			f.maxRows += importing.MaxSQLiteRows(stat.Size())
@@ -229,9 +226,6 @@ func (f *db3File) readSchema(ctx context.Context) error {
 		}
 		f.channels[s.ColumnInt64(0)] = c
 	})
-	query("SELECT 1 FROM pragma_index_list('messages') AS l, pragma_index_info(l.name) AS c WHERE NOT l.partial AND c.seqno = 0 AND c.name = 'timestamp'", func(*sqlite3.Stmt) {
-		f.order = "timestamp, rowid"
-	})
 	return err
 }
 
@@ -270,7 +264,7 @@ func (f *db3File) ID(ctx context.Context) (string, error) {
 func (f *db3File) Close() error { return f.db.Close() }
 
 func (f *db3File) Info(ctx context.Context) (*Info, error) {
-	info := &Info{Format: "rosbag2 sqlite3", Profile: "ros2"}
+	info := &Info{Format: "rosbag2 sqlite3"}
 	counts := map[int64]uint64{}
 	err := f.query(ctx, "SELECT topic_id, count(*), min(timestamp), max(timestamp) FROM (SELECT topic_id, timestamp FROM messages NOT INDEXED LIMIT "+strconv.FormatInt(f.maxRows, 10)+") GROUP BY topic_id", func(s *sqlite3.Stmt) bool {
 		counts[s.ColumnInt64(0)] = uint64(s.ColumnInt64(1))
@@ -295,7 +289,8 @@ func (f *db3File) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
 		var last uint64
 		rows, lost, stopped := int64(0), 0, false
-		err := f.query(ctx, "SELECT topic_id, timestamp, data FROM messages ORDER BY "+f.order, func(s *sqlite3.Stmt) bool {
+		// The order of another column could ask for sorting.
+		err := f.query(ctx, "SELECT topic_id, timestamp, data FROM messages ORDER BY rowid", func(s *sqlite3.Stmt) bool {
 			if rows++; rows > f.maxRows {
 				return false
 			}

@@ -92,9 +92,6 @@ func roundTrip(t *testing.T, path string, count int) {
 	if diff := gocmp.Diff(info.Channels, after.Channels, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("channels differ (-recorded +exported)\n%.4000s", diff)
 	}
-	if after.Profile != info.Profile {
-		t.Errorf("got profile %q, want %q", after.Profile, info.Profile)
-	}
 	if diff := gocmp.Diff(info.Metadata, after.Metadata); diff != "" {
 		t.Errorf("metadata differ (-recorded +exported)\n%.2000s", diff)
 	}

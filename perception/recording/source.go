@@ -32,14 +32,12 @@ type Message struct {
 // Info is what a recording says about itself. The times are texts in JSON, whose numbers would lose
 // their last digits.
 type Info struct {
-	Format      string        `json:"format"`            // mcap or rosbag2 sqlite3
-	Profile     string        `json:"profile,omitempty"` // of MCAP: ros2, or ""
-	Start       uint64        `json:"start,string"`      // log time of the first message, ns
-	End         uint64        `json:"end,string"`        // of the last
-	Messages    uint64        `json:"messages"`
-	Channels    []ChannelInfo `json:"channels"` // by topic
-	Metadata    []Metadata    `json:"metadata,omitempty"`
-	Attachments []Attachment  `json:"attachments,omitempty"`
+	Format   string        `json:"format"`       // mcap or rosbag2 sqlite3
+	Start    uint64        `json:"start,string"` // log time of the first message, ns
+	End      uint64        `json:"end,string"`   // of the last
+	Messages uint64        `json:"messages"`
+	Channels []ChannelInfo `json:"channels"` // by topic
+	Metadata []Metadata    `json:"metadata,omitempty"`
 }
 
 // ChannelInfo is a channel with the number of its messages.
@@ -52,13 +50,6 @@ type ChannelInfo struct {
 type Metadata struct {
 	Name   string            `json:"name"`
 	Values map[string]string `json:"values"`
-}
-
-// Attachment is a file within a recording.
-type Attachment struct {
-	Name      string `json:"name"`
-	MediaType string `json:"media_type,omitempty"`
-	Bytes     uint64 `json:"bytes"`
 }
 
 // sort orders the channels by topic and then by what tells them apart.
@@ -108,8 +99,6 @@ func (e *BreakError) Error() string {
 	}
 	return s + ": " + e.Err.Error()
 }
-
-func (e *BreakError) Unwrap() error { return e.Err }
 
 // Breaks are the places where a recording is damaged.
 type Breaks []*BreakError

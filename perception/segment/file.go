@@ -128,17 +128,17 @@ func inFrame(m media.Metadata, v *message.Value) media.Metadata {
 	return m
 }
 
-// decodeAll calls f with each message, which is valid until f returns, and its time stamp in
-// ns: that of its header, or the log time. It returns the seconds of each message since the first by these stamps,
-// or by the log times if the stamps fall; nil if both fall or no time passes.
+// decodeAll calls f with each message. It returns the seconds of each message since the first: by
+// the stamps of their headers, or by the log times if there are none or if the stamps fall; nil if
+// both fall or no time passes.
 func (s *Segment) decodeAll(f func(i int, v *message.Value) error) ([]float64, error) {
 	schema, err := s.Schema()
 	if err != nil {
 		return nil, err
 	}
-	stamps, spare := make([]uint64, 0, len(s.Messages)), []message.Value(nil)
+	stamps := make([]uint64, 0, len(s.Messages))
 	for i, m := range s.Messages {
-		v, err := schema.DecodeInto(&spare, m.Data)
+		v, err := schema.Decode(m.Data)
 		if err != nil {
 			return nil, fmt.Errorf("message %d: %w", i+1, err)
 		}

@@ -34,11 +34,7 @@ type Channel struct {
 // Schema parses the schema by which the messages are decoded.
 func (c *Channel) Schema() (*message.Schema, error) {
 	encoding := c.SchemaEncoding
-	switch c.MessageEncoding {
-	case "json":
-		encoding = "jsonschema"
-	case "cdr":
-	default:
+	if c.MessageEncoding != "cdr" {
 		encoding = c.MessageEncoding
 	}
 	return message.Parse(c.SchemaName, encoding, c.SchemaData)
@@ -205,20 +201,6 @@ func must(err error) {
 // Add writes a message.
 func (s *Writer) Add(m Message) {
 	must(s.w.WriteMessage(&mcap.Message{ChannelID: 1, Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data}))
-}
-
-// Single returns the parts of a segment of one message. The second is the data of the message, which
-// is not copied.
-func Single(c *Channel, m Message) [3][]byte {
-	s := NewWriter(c)
-	data := m.Data
-	m.Data = nil
-	before := s.Len()
-	s.Add(m)
-	end := s.Len()
-	whole := s.Close()
-	binary.LittleEndian.PutUint64(whole[before+1:], uint64(end-before-RecordHead+len(data)))
-	return [3][]byte{whole[:end], data, whole[end:]}
 }
 
 // Len returns the bytes written so far.

@@ -31,7 +31,7 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 		in.part.payloads[d.SHA256] = &payload.Written{Size: d.Bytes}
 		return nil
 	}
-	w, err := in.node.takePayload(ctx, a, d)
+	w, err := in.node.takePayload(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -39,15 +39,13 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 	return nil
 }
 
-// takePayload writes a payload with the codec that fits the metadata of its memory.
-func (n *Node) takePayload(ctx context.Context, a *store.ImportRecord, d *archive.Data) (*payload.Written, error) {
+// takePayload writes a payload and compares its sum.
+func (n *Node) takePayload(ctx context.Context, d *archive.Data) (*payload.Written, error) {
 	if err := n.Store.Writable(); err != nil {
 		return nil, err
 	}
-	metadata := robotmem.ParseObject(string(a.Metadata))
 	w, err := n.Store.Payloads().Write(ctx, d.Reader, payload.Options{
 		Limit: n.options.MaxStream, Inline: record.InlinePayload, Expect: d.Bytes,
-		Hint: func(head []byte) payload.Hint { return payload.HintOf(a.MediaType, metadata, head) },
 	})
 	if failed := n.notKept(ctx, "payload", sqlite.About(d.Bytes), err); failed != nil {
 		return nil, failed

@@ -24,12 +24,11 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 	body := &io.LimitedReader{R: in.reader, N: math.MaxInt64} // counts the bytes
 	w, err := n.Store.Payloads().Write(ctx, body, payload.Options{
 		Limit: in.limit, Inline: record.InlinePayload, Expect: in.size, HeadLimit: record.DecodeLimit,
-		Hint: func(head []byte) payload.Hint { return payload.HintOf(p.Declared, rec.Metadata, head) },
 	})
 	switch {
 	case errors.Is(err, payload.ErrTooLarge):
 		return robotmem.Errorf(robotmem.TooLarge, in.field, "is over %d bytes, the limit of one payload; nothing was stored", in.limit)
-	case errors.Is(err, payload.ErrShort), errors.Is(err, payload.ErrLong):
+	case errors.Is(err, payload.ErrSize):
 		return robotmem.Errorf(robotmem.Invalid, in.field, "changed while it was read: %d bytes were expected; nothing was stored", in.size)
 	}
 	if failed := n.notKept(ctx, in.field, in.needed(math.MaxInt64-body.N), err); failed != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"testing"
 	"unicode/utf8"
 
@@ -70,10 +69,6 @@ func (m *Memory) Save(_ context.Context, session string, ps []importing.Percepti
 		if _, known := m.Saved[p.Origin]; known {
 			continue
 		}
-		if p.Open != nil {
-			p.Data = m.read(p)
-			p.Open = nil
-		}
 		m.Saved[p.Origin] = Saved{p, session}
 		m.Order = append(m.Order, p.Origin)
 		stored++
@@ -89,21 +84,6 @@ func (m *Memory) End(_ context.Context, session string, outcome *float64) error 
 	}
 	s.Ended, s.Outcome = true, outcome
 	return nil
-}
-
-func (m *Memory) read(p importing.Perception) []byte {
-	m.T.Helper()
-	r, err := p.Open()
-	if err != nil {
-		m.T.Errorf("%s: open: %v", p.Origin, err)
-		return nil
-	}
-	defer r.Close()
-	data, err := io.ReadAll(r)
-	if err != nil || int64(len(data)) != p.Size {
-		m.T.Errorf("%s: read %d bytes, %v; its size is %d", p.Origin, len(data), err, p.Size)
-	}
-	return data
 }
 
 func (m *Memory) check(p importing.Perception) {
@@ -123,8 +103,8 @@ func (m *Memory) check(p importing.Perception) {
 	if !p.ObservedAt.Equal(importing.Clock(p.ObservedAt)) {
 		m.T.Errorf("%s: observed at %v", p.Origin, p.ObservedAt)
 	}
-	if (p.Open == nil) == (len(p.Data) == 0) {
-		m.T.Errorf("%s: give one of Data and Open", p.Origin)
+	if len(p.Data) == 0 {
+		m.T.Errorf("%s: it has no payload", p.Origin)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -25,7 +24,7 @@ var _ importing.Sink = (*Sink)(nil)
 
 const (
 	savers    = 8
-	maxSource = 64 // characters
+	maxSource = 64 // bytes
 )
 
 // Start implements [importing.Sink].
@@ -89,29 +88,11 @@ func (s *Sink) save(ctx context.Context, session string, p *importing.Perception
 		if robotmem.ReservedSource(topic) {
 			topic = "topic /" + topic
 		}
-		req.Source = firstRunes(topic, maxSource)
+		req.Source = importing.Cut(topic, maxSource)
 	}
-	data := io.Reader(bytes.NewReader(p.Data))
-	if p.Open != nil {
-		f, err := p.Open()
-		if err != nil {
-			return false, err
-		}
-		defer f.Close()
-		data = f
-	}
-	res, err := s.Node.SavePerceptionFrom(ctx, req, data)
+	res, err := s.Node.SavePerceptionFrom(ctx, req, bytes.NewReader(p.Data))
 	if err != nil {
 		return false, err
 	}
 	return res.Status == "created", nil
-}
-
-func firstRunes(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
 }

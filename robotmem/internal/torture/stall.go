@@ -22,7 +22,7 @@ import (
 
 const (
 	loopPeriod = time.Millisecond
-	sampleSize = 6 * 4 // bytes
+	sampleSize = 6 * 8 // bytes
 	// stallQueue holds half a second of the loop: longer stalls drop samples.
 	stallQueue            = 500 * (32 + sampleSize)
 	stallLeast, stallMost = 800 * time.Millisecond, 3 * time.Second
@@ -66,7 +66,7 @@ func (s *stallRun) run(ctx context.Context) error {
 	}
 	rec := s.engine.Recorder(recorder.Options{Collection: "arm"})
 	trace, err := rec.Trace("wrist/wrench", recorder.TraceOptions{
-		Channels: []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}, RateHz: 1000, Kind: "wrench", Float32: true, QueueBytes: stallQueue,
+		Channels: []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}, RateHz: 1000, Kind: "wrench", QueueBytes: stallQueue,
 	})
 	if err != nil {
 		return err
