@@ -43,8 +43,7 @@ const (
 	pageRows = 4096
 	// centredLeast is how many vectors it takes for a mean.
 	centredLeast = 2
-	// TuneQuestions is how many members ask when recall is measured: each costs a
-	// comparison with every vector.
+	// TuneQuestions is how many members ask when recall is measured.
 	TuneQuestions = 32
 )
 

@@ -42,9 +42,9 @@ func (x *Index) Memory() int {
 
 // Measure returns the recall of searches as the index is set.
 func (x *Index) Measure(questions int, load Source) (float64, error) {
-	e, err := x.newRecallTest(questions, load)
+	tests, err := x.recallTests(questions, load)
 	if err != nil {
 		return 0, err
 	}
-	return x.runRecallTest(e, load)
+	return x.measure(tests, x.Rescore(), load)
 }
