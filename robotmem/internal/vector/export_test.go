@@ -34,7 +34,7 @@ func (x *Index) Memory() int {
 	n := len(x.chunks) * bits.UintSize / 8
 	for _, c := range x.chunks {
 		if c != nil {
-			n += 8*len(c.signs) + 8*len(c.lows) + 8*len(c.terms) + 8*len(c.present)
+			n += 8*len(c.signs) + 8*len(c.lows) + 4*len(c.terms) + 8*len(c.present)
 		}
 	}
 	return n
