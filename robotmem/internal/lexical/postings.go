@@ -336,7 +336,7 @@ func (l *postingList) live(all *bitset.BitSet, deletions []uint32) int {
 			}
 		} else {
 			gone = 0
-			for doc := range l.from(0) {
+			for doc := range l.all() {
 				if all.Test(uint(doc)) {
 					gone++
 				}
@@ -347,11 +347,11 @@ func (l *postingList) live(all *bitset.BitSet, deletions []uint32) int {
 	return int(l.length - gone)
 }
 
-// from visits the documents from the i-th block on, with their occurrences.
-func (l *postingList) from(i int) iter.Seq2[uint32, uint32] {
+// all visits the documents with their occurrences.
+func (l *postingList) all() iter.Seq2[uint32, uint32] {
 	return func(yield func(doc, count uint32) bool) {
 		var r decoded
-		for ; i < l.blockCount(); i++ {
+		for i := range l.blockCount() {
 			for at, doc := range r.docs[:l.decode(i, &r)] {
 				if !yield(doc, r.repeats[at]+1) {
 					return

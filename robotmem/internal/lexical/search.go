@@ -252,7 +252,7 @@ func (s *scratch) unionUnfinished(c *collection, u *Unfinished) (l *postingList,
 	visit := func(stems []string, put func(doc, count uint32)) {
 		for _, stem := range stems {
 			if slot, ok := c.slots[stem]; ok {
-				for doc, count := range c.lists[slot].from(0) {
+				for doc, count := range c.lists[slot].all() {
 					put(doc, count)
 				}
 			}
@@ -290,7 +290,7 @@ func (x *Index) Having(collection, stem string) *bitset.BitSet {
 		if l == nil {
 			continue
 		}
-		for doc := range l.from(0) {
+		for doc := range l.all() {
 			if !c.deleted.Test(uint(doc)) {
 				out.Set(uint(c.ids[doc]))
 			}

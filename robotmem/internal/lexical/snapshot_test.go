@@ -35,7 +35,7 @@ func small(t testing.TB) (*lexical.Index, []byte) {
 func TestSnapshotKeepsTheMomentOfFreezing(t *testing.T) {
 	s := newSpeech(4)
 	x := lexical.New(fts5)
-	x.SetLimits(200, 2000)
+	x.SetLimit(200)
 	x.Apply(s.texts(1, 3000), []int64{1})
 	x.Apply(nil, []int64{5, 6, 2990})
 	questions := [][]string{{"stem0", "stem9"}, s.question(), s.question(), {"new7", "stem4000", "stem29000"}}
@@ -64,11 +64,10 @@ func TestSnapshotKeepsTheMomentOfFreezing(t *testing.T) {
 	}
 }
 
-// A compaction frees the slots of stems that no document holds, and other stems use
-// them.
+// A compaction removes the stems that no document holds.
 func TestSnapshotKeepsStemsThatGoAway(t *testing.T) {
 	x := lexical.New(fts5)
-	x.SetLimits(1, 1000)
+	x.SetLimit(1)
 	put := func(id int64, stem string) {
 		x.Apply([]lexical.Document{{ID: id, Collection: "a", Terms: []string{stem}}}, nil)
 	}
