@@ -181,7 +181,7 @@ func (c *collection) add(d Document, t *termCounter) uint32 {
 	for _, stem := range d.Terms {
 		slot, ok := c.slots[stem]
 		if !ok {
-			slot = c.slot(stem)
+			slot = c.slot(strings.Clone(stem)) // it may be part of a large text
 		}
 		t.add(slot)
 	}
@@ -191,10 +191,8 @@ func (c *collection) add(d Document, t *termCounter) uint32 {
 	return doc
 }
 
-// slot allocates a slot for a new stem. It copies the stem, which may be part of a
-// large text.
+// slot allocates a slot for a new stem.
 func (c *collection) slot(stem string) uint32 {
-	stem = strings.Clone(stem)
 	slot := uint32(len(c.lists))
 	c.stems, c.lists, c.slots[stem] = append(c.stems, stem), append(c.lists, newPostingList()), slot
 	return slot

@@ -51,10 +51,12 @@ func appendPosting(data []byte, gap, count uint32) []byte {
 	return binary.AppendUvarint(data, number)
 }
 
-// decodeTail decodes a valid tail and returns the number of postings.
-func (r *decoded) decodeTail(data []byte, before uint32) (n int) {
+// decodeTail decodes a tail of n postings and returns the bytes after it. Like decodeBlock,
+// it panics if data ends early.
+func (r *decoded) decodeTail(data []byte, before uint32, n int) (rest []byte) {
 	clear(r.repeats[:])
-	for used := 0; used < len(data); n++ {
+	used := 0
+	for i := range n {
 		number := uint64(data[used])
 		if number < 0x80 {
 			used++
@@ -63,14 +65,14 @@ func (r *decoded) decodeTail(data []byte, before uint32) (n int) {
 			number, used = value, used+size
 		}
 		before += uint32(number>>1) + 1
-		r.docs[n] = before
+		r.docs[i] = before
 		if number&1 == 0 {
 			count, size := binary.Uvarint(data[used:])
-			r.repeats[n] = uint32(count) + 1
+			r.repeats[i] = uint32(count) + 1
 			used += size
 		}
 	}
-	return n
+	return data[used:]
 }
 
 // encodeBlock appends to data the block of the postings in r, of which tail is the
@@ -115,13 +117,12 @@ func (r *decoded) encodeBlock(data, tail []byte, before uint32) []byte {
 	return append(data, block...)
 }
 
-// decodeBlock decodes a valid block.
-func (r *decoded) decodeBlock(data []byte, before uint32) {
+// decodeBlock decodes a block and returns the bytes after it.
+func (r *decoded) decodeBlock(data []byte, before uint32) (rest []byte) {
 	first := data[0]
 	data = data[1:]
 	if first == plainTail {
-		r.decodeTail(data, before)
-		return
+		return r.decodeTail(data, before, blockSize)
 	}
 	clear(r.repeats[:])
 	var repeats [2]uint64
@@ -132,7 +133,7 @@ func (r *decoded) decodeBlock(data []byte, before uint32) {
 	width := int(first &^ withRepeats)
 	size := blockSize / 8 * width
 	r.decodeGaps(data[:size], width, before)
-	rest := data[size:]
+	rest = data[size:]
 	for half, word := range repeats {
 		for ; word != 0; word &= word - 1 {
 			count, size := binary.Uvarint(rest)
@@ -140,6 +141,7 @@ func (r *decoded) decodeBlock(data []byte, before uint32) {
 			rest = rest[size:]
 		}
 	}
+	return rest
 }
 
 // decodeGaps decodes the gaps of a block. Eight gaps take width bytes. They are read
@@ -222,7 +224,7 @@ func (l *postingList) add(doc, count, length uint32) {
 	if l.length%blockSize == 0 {
 		start, before := l.start(len(l.blocks))
 		var r decoded
-		r.decodeTail(l.data[start:], before)
+		r.decodeTail(l.data[start:], before, blockSize)
 		l.data = r.encodeBlock(l.data[:start], l.data[start:], before)
 		l.blocks = append(l.blocks, block{last: doc, end: uint32(len(l.data)), max: l.tailMax})
 		l.packedMax.merge(l.tailMax)
@@ -237,7 +239,9 @@ func (l *postingList) decode(i int, r *decoded) int {
 		r.decodeBlock(l.data[start:l.blocks[i].end], before)
 		return blockSize
 	}
-	return r.decodeTail(l.data[start:], before)
+	n := int(l.length % blockSize)
+	r.decodeTail(l.data[start:], before, n)
+	return n
 }
 
 // blockCount is the number of blocks including the tail.
