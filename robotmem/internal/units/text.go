@@ -49,14 +49,14 @@ var textUnits, bySymbol, byWord = textIndex()
 
 func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
 	bySymbol, byWord = map[string]string{}, map[string]string{}
-	same := map[unit]string{}
+	same := map[Quantity]string{} // the first symbol of a unit, by 1 of it
 	for _, s := range textSymbols {
 		bySymbol[s] = s
 		if u, ok := ofSymbol(s); ok {
-			one, _ := decimal{mant: 1}.in(u)
+			one, _ := decimal{mantissa: "1"}.in(u)
 			known = append(known, textUnit{s, u, one})
-			if same[u.plain()] == "" {
-				same[u.plain()] = s
+			if same[Quantity{one, u.canonical}] == "" {
+				same[Quantity{one, u.canonical}] = s
 			}
 		}
 	}
@@ -64,8 +64,8 @@ func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
 		for _, s := range spellings {
 			s, symbol, _ := strings.Cut(s, "=")
 			if symbol == "" {
-				u, _ := resolve(s)
-				symbol = same[u.plain()]
+				one, _ := Of(1, s)
+				symbol = same[one]
 			}
 			to[s] = symbol
 		}
@@ -77,12 +77,6 @@ func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
 
 // ofSymbol is the unit of a symbol of a text, which may spell kΩ as kohm.
 func ofSymbol(s string) (unit, bool) { return resolve(strings.ReplaceAll(s, "ohm", "Ω")) }
-
-// plain is the unit without the prefixes that it takes.
-func (u unit) plain() unit {
-	u.takes = ""
-	return u
-}
 
 // Symbol returns the symbol of a unit in a text: "mN", "°C", or a product with one sign, "N*m".
 // Case matters.
@@ -100,7 +94,7 @@ func WordSymbol(s string) (symbol string, ok bool) {
 // Numbers with more digits than these are not converted by [Base]: the precision
 // of a Quantity could make two different ones equal.
 const (
-	maxBaseMantissa     = 1e13
+	maxBaseDigits       = 13
 	maxBaseTempDecimals = 9
 )
 
@@ -108,11 +102,12 @@ const (
 // that 1000 mm and 1 m are equal. Unknown units and numbers of over 13 digits are unchanged.
 func Base(value, symbol string) (string, string) {
 	d, n, ok := scan(value)
-	if !ok || n != len(value) || d.mant >= maxBaseMantissa {
+	whole, decimals, _ := strings.Cut(strings.TrimPrefix(d.mantissa, "-"), ".")
+	if !ok || n != len(value) || len(strings.TrimLeft(whole+decimals, "0")) > maxBaseDigits {
 		return value, symbol
 	}
 	u, ok := ofSymbol(symbol)
-	if !ok || u.zero != 0 && d.exp < -maxBaseTempDecimals {
+	if !ok || u.zero != nil && len(decimals)-d.exp > maxBaseTempDecimals {
 		return value, symbol
 	}
 	f, ok := d.in(u)
@@ -133,12 +128,13 @@ func Others(value, symbol string) (others []string) {
 	base, canonical := Base(value, symbol)
 	u, known := ofSymbol(symbol)
 	number, err := strconv.ParseFloat(base, 64)
-	if !known || err != nil || number == 0 || u.zero != 0 {
+	if !known || err != nil || number == 0 || u.zero != nil {
 		return nil
 	}
+	one, _ := decimal{mantissa: "1"}.in(u)
 	for i := range textUnits {
 		v := &textUnits[i]
-		if v.unit.dims != u.dims || v.unit.zero != 0 || v.unit.factor == u.factor {
+		if v.unit.dims != u.dims || v.unit.zero != nil || v.one == one {
 			continue
 		}
 		other := strconv.FormatFloat(number/v.one, 'f', maxOtherDecimals, 64)
