@@ -31,7 +31,6 @@ type Index struct {
 	mu          sync.RWMutex // guards everything below
 	names       map[string]*collection
 	collections []*collection // nil where a collection was dropped
-	free        []uint32      // indices of dropped collections, to use again
 	locations   locationMap
 	live        Stats // of all collections
 	counter     termCounter
@@ -84,7 +83,7 @@ func (x *Index) remove(id int64, touched map[*collection]bool) {
 		return
 	}
 	c := x.collections[at.collection-1]
-	x.locations.remove(id)
+	x.locations.set(id, location{})
 	x.live.Rows--
 	x.live.Terms -= int64(c.lengths[at.doc])
 	c.markDeleted(at.doc)
@@ -96,13 +95,8 @@ func (x *Index) collection(name string) *collection {
 	if ok {
 		return c
 	}
-	c = &collection{name: name, slots: map[string]uint32{}}
-	if last := len(x.free) - 1; last >= 0 {
-		c.number, x.free = x.free[last]+1, x.free[:last]
-	} else {
-		x.collections = append(x.collections, nil)
-		c.number = uint32(len(x.collections))
-	}
+	x.collections = append(x.collections, nil)
+	c = &collection{name: name, number: uint32(len(x.collections)), slots: map[string]uint32{}}
 	x.collections[c.number-1], x.names[name] = c, c
 	return c
 }
@@ -127,7 +121,6 @@ func (x *Index) selected(name string) iter.Seq[*collection] {
 func (x *Index) drop(c *collection) {
 	delete(x.names, c.name)
 	x.collections[c.number-1] = nil
-	x.free = append(x.free, c.number-1)
 }
 
 // A collection has its own dictionary, posting lists and statistics. Documents are
@@ -259,12 +252,10 @@ type location struct {
 	doc        uint32
 }
 
-func (d locationMap) get(id int64) (location, bool) {
-	p := d[id>>6]
-	if p == nil {
-		return location{}, false
+func (d locationMap) get(id int64) (at location, ok bool) {
+	if p := d[id>>6]; p != nil {
+		at = p[id&(pageSize-1)]
 	}
-	at := p[id&(pageSize-1)]
 	return at, at != location{}
 }
 
@@ -275,14 +266,6 @@ func (d locationMap) set(id int64, at location) {
 		d[id>>6] = p
 	}
 	p[id&(pageSize-1)] = at
-}
-
-// remove removes a location that is there, and its page with the last one.
-func (d locationMap) remove(id int64) {
-	p := d[id>>6]
-	if p[id&(pageSize-1)] = (location{}); *p == [pageSize]location{} {
-		delete(d, id>>6)
-	}
 }
 
 func (p location) compare(o location) int {
