@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/stream"
 )
@@ -63,7 +62,13 @@ func (x *Index) Freeze() *Frozen {
 }
 
 func (c *collection) freeze() stored {
-	s := stored{name: []byte(c.name)}
+	s := stored{
+		name:       []byte(c.name),
+		ids:        make([]byte, 0, 2*len(c.ids)),
+		lengths:    make([]byte, 0, len(c.lengths)),
+		dictionary: make([]byte, 0, 16*len(c.stems)),
+		postings:   make([][]byte, 0, 2*len(c.lists)),
+	}
 	last := int64(0)
 	for doc, id := range c.ids {
 		s.ids = binary.AppendVarint(s.ids, id-last)
@@ -75,6 +80,7 @@ func (c *collection) freeze() stored {
 		s.deleted = binary.AppendUvarint(s.deleted, uint64(uint32(doc)-before-1))
 		before = uint32(doc)
 	}
+	tails := make([]byte, 0, 64*len(c.lists)) // one slice, because a list has only some bytes
 	for slot, stem := range c.stems {
 		l := &c.lists[slot]
 		s.dictionary = binary.AppendUvarint(s.dictionary, uint64(len(stem)))
@@ -82,7 +88,9 @@ func (c *collection) freeze() stored {
 		s.dictionary = binary.AppendUvarint(s.dictionary, uint64(l.length))
 		s.dictionary = binary.AppendUvarint(s.dictionary, uint64(len(l.data)))
 		start, _ := l.start(len(l.blocks))
-		s.postings = append(s.postings, l.data[:start:start], slices.Clone(l.data[start:]))
+		had := len(tails)
+		tails = append(tails, l.data[start:]...)
+		s.postings = append(s.postings, l.data[:start:start], tails[had:])
 	}
 	return s
 }
