@@ -21,7 +21,6 @@ type cursor struct {
 	boundBlock int    // block that windowBound looked at last
 
 	upperBound float64 // upper bound of a posting's score in the current window
-	maxRepeats uint32  // largest number of repetitions in a document of the window
 }
 
 func (c *cursor) reset(l *postingList, idf float64, term int) {
@@ -84,16 +83,13 @@ func (c *cursor) windowBound(from, to uint32, v *saturation) float64 {
 	l := c.list
 	c.boundBlock = l.find(c.boundBlock, from)
 	top, before := 0.0, from
-	c.maxRepeats = 0
 	for i := c.boundBlock; before < to && i < len(l.blocks); i++ {
 		b := &l.blocks[i]
 		top = max(top, b.max.upperBound(v))
-		c.maxRepeats = max(c.maxRepeats, b.max.most-1)
 		before = b.last + 1
 	}
 	if before < to && c.boundBlock < l.blockCount() && l.length%blockSize != 0 {
 		top = max(top, l.tailMax.upperBound(v))
-		c.maxRepeats = max(c.maxRepeats, l.tailMax.most-1)
 	}
 	return top * c.idf
 }
@@ -225,16 +221,12 @@ func (t *traversal) scanRequired(optional int, to uint32) int {
 // can reach the threshold. It reports whether the threshold rose.
 func (t *traversal) complete(doc uint32, score float64, optional int) bool {
 	threshold, length := t.top.threshold, t.collection.lengths[doc]
-	// The document's own length gives a tighter bound than the shortest of the window.
-	for i, c := range t.order[:optional] {
-		t.documentBounds[i+1] = t.documentBounds[i] + min(c.upperBound, c.idf*t.curve.value(c.maxRepeats, length))
-	}
-	if score+t.documentBounds[optional] < threshold || t.selective && !t.admits(doc) {
+	if score+t.prefixBounds[optional] < threshold || t.selective && !t.admits(doc) {
 		return false
 	}
 	for i := optional - 1; i >= 0; i-- {
 		c := t.order[i]
-		if score+t.documentBounds[i+1] < threshold {
+		if score+t.prefixBounds[i+1] < threshold {
 			return false
 		}
 		t.termScores[c.term] = 0

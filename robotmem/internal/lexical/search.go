@@ -87,11 +87,10 @@ type scratch struct {
 	admitted    int // documents by Query.Within
 	top         topK
 
-	cursors        []cursor
-	order          []*cursor // by upper bound, the smallest first
-	prefixBounds   []float64 // prefixBounds[i] is the sum of the first i upper bounds of order
-	termScores     []float64 // by term, of the current document
-	documentBounds []float64 // like prefixBounds, for the length of the current document
+	cursors      []cursor
+	order        []*cursor // by upper bound, the smallest first
+	prefixBounds []float64 // prefixBounds[i] is the sum of the first i upper bounds of order
+	termScores   []float64 // by term, of the current document
 
 	totals  []float64 // by document of a window
 	touched []uint64  // as bits, the documents of the window with a score
@@ -210,7 +209,6 @@ func (s *scratch) openCursors(p *matchedCollection) {
 		}
 	}
 	s.termScores = append(s.termScores[:0], make([]float64, len(p.lists))...)
-	s.documentBounds = append(s.documentBounds[:0], make([]float64, len(s.order)+1)...)
 	s.prefixBounds = append(s.prefixBounds[:0], make([]float64, len(s.order)+1)...)
 }
 
