@@ -1,42 +1,17 @@
 package units
 
 import (
+	_ "embed"
 	"math"
 	"strconv"
 	"strings"
 )
 
-// In running text fewer spellings are units than in a value: "5 T", "3 d" and
-// "2 turns" are too often something else. A search index stores the symbol of a
-// unit, so a change of these lists makes stored indexes stale.
-
-// textSymbols are the symbols that are units after a number in a text. Case matters: mN, MN.
-var textSymbols = strings.Fields(`
-m mm cm dm km um nm ft N mN kN MN uN kgf lbf Nm mNm kNm Nmm Ncm
-s ms us ns min h rad mrad deg degC degF rpm rps
-Hz kHz MHz GHz mHz fps mph kg g mg ug lb oz
-V mV kV A mA uA W mW kW MW Wh kWh Ah mAh ohm kohm Mohm uF nF pF mH uH
-Pa kPa MPa hPa bar mbar psi atm K J mJ kJ MJ L mL
-B kB KB MB GB TB KiB MiB GiB kbps Mbps Gbps
-px dB dBm ppm lux lm cd mol T mT %`)
-
-// textSpellings are other spellings of symbols. One without a symbol has that of the same unit.
-var textSpellings = strings.Fields(`
-° °C °F Ω kΩ MΩ N*m mN*m kN*m N*mm=Nmm N*cm W*h A*h l ml hr hrs=h sec secs=s msec=ms mins=min lbs
-kmh=km/h kph=km/h HZ=Hz hz=Hz khz=kHz Khz=kHz KHz=kHz n=N v=V kw=kW w=W kn=kN`)
-
-// textWords are names of units, in lower case or in Chinese.
-var textWords = strings.Fields(`
-feet foot percent hertz celsius rev/min inches=in frame=frame frames=frame day=d days=d
-newton newtons newton-meter newton-meters=Nm second seconds millisecond milliseconds microsecond microseconds
-minute minutes hour hours degree degrees radian radians meter meters metre metres
-millimeter millimeters millimetre millimetres centimeter centimeters centimetre centimetres
-kilometer kilometers kilometre kilometres kilogram kilograms gram grams volt volts amp amps ampere amperes
-watt watts joule joules pascal pascals liter liters litre litres pixel pixels ohm ohms pound pounds inch=in inchs=in
-牛 牛顿 牛頓=N 毫牛 千牛 牛米 牛·米 米 毫米 厘米 公分=cm 公里 千米 微米 米/秒=m/s 米每秒=m/s
-秒 毫秒 微秒 分钟 分鐘=min 小时 小時=h 天=d 度 摄氏度 攝氏度=degC 弧度 度/秒=deg/s 弧度/秒=rad/s
-公斤 千克 克 毫克 伏 伏特 毫伏 安培 毫安 瓦 千瓦 赫兹 赫茲=Hz 赫 欧姆 帕 千帕 兆帕
-转/分 转每分 升 毫升 像素 帧=frame`)
+// textLists are the units of running text: symbols, other spellings of them, and words. The file says
+// what stands in each list.
+//
+//go:embed text.txt
+var textLists string
 
 // textUnit is a unit of the table with its symbol, and 1 of it in the canonical unit.
 type textUnit struct {
@@ -48,9 +23,14 @@ type textUnit struct {
 var textUnits, bySymbol, byWord = textIndex()
 
 func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
+	lists := map[string][]string{}
+	for line := range strings.Lines(textLists) {
+		name, list, _ := strings.Cut(line, ":")
+		lists[name] = append(lists[name], strings.Fields(list)...)
+	}
 	bySymbol, byWord = map[string]string{}, map[string]string{}
 	same := map[Quantity]string{} // the first symbol of a unit, by 1 of it
-	for _, s := range textSymbols {
+	for _, s := range lists["symbols"] {
 		bySymbol[s] = s
 		if u, ok := ofSymbol(s); ok {
 			one, _ := decimal{mantissa: "1"}.in(u)
@@ -70,8 +50,8 @@ func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
 			to[s] = symbol
 		}
 	}
-	add(bySymbol, textSpellings)
-	add(byWord, textWords)
+	add(bySymbol, lists["spellings"])
+	add(byWord, lists["words"])
 	return known, bySymbol, byWord
 }
 
