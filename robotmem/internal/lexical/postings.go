@@ -146,7 +146,7 @@ func (r *decoded) decodeBlock(data []byte, before uint32) (rest []byte) {
 
 // decodeGaps decodes the gaps of a block. Eight gaps take width bytes. They are read
 // from words of eight bytes; the last eight gaps are copied to room for that. A word
-// holds eight gaps of up to 8 bits, four of up to 16, or one.
+// holds eight gaps of up to 8 bits, or one.
 func (r *decoded) decodeGaps(data []byte, width int, before uint32) {
 	var room [maxWidth + 8]byte
 	mask := uint64(1)<<width - 1
@@ -158,29 +158,19 @@ func (r *decoded) decodeGaps(data []byte, width int, before uint32) {
 			group = room[:]
 		}
 		docs := (*[8]uint32)(r.docs[i:])
-		switch {
-		case width <= 8:
+		if width <= 8 {
 			word := binary.LittleEndian.Uint64(group)
 			for j := range docs {
 				before += uint32(word&mask) + 1
 				docs[j] = before
 				word >>= shift
 			}
-		case width <= 16:
-			for half := 0; half < 8; half += 4 {
-				word := binary.LittleEndian.Uint64(group[half*width/8:]) >> (half * width % 8)
-				for j := half; j < half+4; j++ {
-					before += uint32(word&mask) + 1
-					docs[j] = before
-					word >>= shift
-				}
-			}
-		default:
-			for j := range docs {
-				word := binary.LittleEndian.Uint64(group[j*width/8:]) >> (j * width % 8)
-				before += uint32(word&mask) + 1
-				docs[j] = before
-			}
+			continue
+		}
+		for j := range docs {
+			word := binary.LittleEndian.Uint64(group[j*width/8:]) >> (j * width % 8)
+			before += uint32(word&mask) + 1
+			docs[j] = before
 		}
 	}
 }
