@@ -42,22 +42,31 @@ type compiler struct {
 
 // source is a pattern of the file.
 type source struct {
-	phrase   string
-	regex    string
-	literals []string
-	except   []string
-	gap      int
+	Phrase   string
+	Regex    string
+	Literals []string
+	Except   []string
+	Gap      *int // bytes
 }
 
 // add compiles s for a target. names is set for tags.
 func (c compiler) add(target int32, names bool, s source) error {
-	p := pattern{target: target, names: names, gap: int32(cmp.Or(s.gap, defaultGap))}
+	p := pattern{target: target, names: names, gap: defaultGap}
+	if s.Gap != nil {
+		if *s.Gap < 1 || *s.Gap > maxGap {
+			return fmt.Errorf("gap is not a number of bytes from 1 to %d", maxGap)
+		}
+		p.gap = int32(*s.Gap)
+	}
+	if (s.Phrase == "") == (s.Regex == "") {
+		return errors.New("a pattern is either a phrase or a regex")
+	}
 	parts, err := s.compile(&p)
 	if err != nil {
 		return err
 	}
 	var except []string
-	for _, e := range s.except {
+	for _, e := range s.Except {
 		spelt, err := spellings(e)
 		if err != nil {
 			return fmt.Errorf("except %q: %w", e, err)
@@ -79,22 +88,22 @@ func (c compiler) add(target int32, names bool, s source) error {
 
 // compile fills in p and returns the literals of its parts. A regular expression has one part.
 func (s source) compile(p *pattern) ([][]string, error) {
-	if s.regex == "" {
-		phrase, starts := strings.CutPrefix(strings.TrimSpace(s.phrase), "^")
+	if s.Regex == "" {
+		phrase, starts := strings.CutPrefix(strings.TrimSpace(s.Phrase), "^")
 		parts, err := phraseParts(phrase)
 		if err != nil {
-			return nil, fmt.Errorf("phrase %q: %w", s.phrase, err)
+			return nil, fmt.Errorf("phrase %q: %w", s.Phrase, err)
 		}
 		p.starts = starts
 		return parts, nil
 	}
-	re, err := regexp.Compile("(?i)" + s.regex)
+	re, err := regexp.Compile("(?i)" + s.Regex)
 	if err != nil {
-		return nil, fmt.Errorf("regex %q: %s", s.regex, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return nil, fmt.Errorf("regex %q: %s", s.Regex, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	p.re = re
 	var literals []string
-	for _, l := range s.literals {
+	for _, l := range s.Literals {
 		spelt, err := spellings(l)
 		if err != nil {
 			return nil, fmt.Errorf("literal %q: %w", l, err)
@@ -102,7 +111,7 @@ func (s source) compile(p *pattern) ([][]string, error) {
 		literals = append(literals, spelt...)
 	}
 	if len(literals) == 0 {
-		return nil, fmt.Errorf("regex %q: no literal: name in \"literals\" what every match contains", s.regex)
+		return nil, fmt.Errorf("regex %q: no literal: name in \"literals\" what every match contains", s.Regex)
 	}
 	return [][]string{literals}, nil
 }

@@ -15,7 +15,7 @@
 //
 // # The file
 //
-// A taxonomy file is plain YAML (no anchors) with the keys tags, categories, confidence and scope,
+// A taxonomy file is YAML with the keys tags, categories, confidence and scope,
 // which the head of taxonomy.yaml describes. A user's file replaces the built-in one as a whole.
 //
 // A phrase ignores case and takes any run of white space for a space. Latin

@@ -1,15 +1,20 @@
 package classify
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 )
 
 // ParseError says where a taxonomy file is wrong, and how.
@@ -25,171 +30,268 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("taxonomy: line %d: %s", e.Line, e.Reason)
 }
 
+// errorAt is an error at a token, which may be nil.
+func errorAt(t *token.Token, format string, args ...any) error {
+	e := &ParseError{Reason: fmt.Sprintf(format, args...)}
+	if t != nil && t.Position != nil {
+		e.Line, e.Column = t.Position.Line, t.Position.Column
+	}
+	return e
+}
+
+// file is a taxonomy file as the YAML library decodes it. taxonomy.yaml says what the keys mean.
+type file struct {
+	Fallback located[string]
+	Tags     []located[struct {
+		Tag, Parent string
+		DisplayName string `yaml:"display_name"`
+		Match       []located[source]
+	}]
+	Categories []located[struct {
+		Category string
+		Match    []located[source]
+	}]
+	Confidence located[struct {
+		Base, Step, Cap *float64
+		ContextOver     *float64 `yaml:"context_over"`
+		Causal          []located[source]
+	}]
+	Scope   []located[scopeEntry]
+	Outcome located[struct {
+		Paths, Success, Failure, Partial []string
+		Text                             struct{ Success, Failure []located[source] }
+	}]
+}
+
+type scopeEntry struct {
+	Name, Kind, Needs, Regex, Signal string
+	Endings, Except                  []string
+}
+
+// located is a value with its place in the file.
+type located[T any] struct {
+	value T
+	at    *token.Token
+}
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (l *located[T]) UnmarshalYAML(n ast.Node) error {
+	l.at = n.GetToken()
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
+		l.at = m.Values[0].Key.GetToken() // the token of a mapping is its first colon
+	}
+	return yaml.NodeToValue(n, &l.value, yaml.Strict())
+}
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler. Text is a phrase.
+func (s *source) UnmarshalYAML(n ast.Node) error {
+	type mapping source
+	switch n := n.(type) {
+	case *ast.StringNode, *ast.LiteralNode:
+		return yaml.NodeToValue(n, &s.Phrase)
+	case *ast.MappingNode:
+		return yaml.NodeToValue(n, (*mapping)(s), yaml.Strict())
+	}
+	return errorAt(n.GetToken(), "a pattern is neither text nor a mapping")
+}
+
 // Parse compiles a taxonomy file, whose format the head of taxonomy.yaml describes. Every error is a
 // *ParseError.
 func Parse(data []byte) (*Rules, error) {
 	if !utf8.Valid(data) {
 		return nil, &ParseError{Reason: "not UTF-8 text"}
 	}
-	top, err := parseYAML(data)
+	f, err := decode(data)
 	if err != nil {
 		return nil, err
 	}
-	p := parser{rules: &Rules{}}
-	file := fieldsOf(top, "the file", "fallback", "tags", "categories", "outcome", "confidence", "scope")
-	for _, section := range []struct {
-		key   string
-		parse func(ast.Node) error
-	}{
-		{"tags", p.tags}, {"categories", p.categories}, {"confidence", p.confidence}, {"scope", p.scope}, {"fallback", p.fallback}, {"outcome", p.outcome},
-	} {
-		switch n := file.nodes[section.key]; {
-		case file.err != nil:
-		case n == nil:
-			file.err = &ParseError{Reason: "no " + section.key + "; copy the section from the built-in file"}
-		default:
-			file.err = section.parse(n)
-		}
+	p := parser{rules: &Rules{fallback: f.Fallback.value}}
+	p.read(f)
+	if p.err == nil {
+		p.compile()
 	}
-	if file.err == nil {
-		file.err = p.compile()
-	}
-	if file.err != nil {
-		return nil, file.err
+	if p.err != nil {
+		return nil, p.err
 	}
 	return p.rules, nil
 }
 
-// parser collects the sections before anything is compiled, because targets are numbered last.
+func decode(data []byte) (f *file, err error) {
+	defer func() { // the library panics on some bad files
+		if problem := recover(); problem != nil {
+			err = errorAt(nil, "bad YAML: %v", problem)
+		}
+	}()
+	f = &file{}
+	decoder := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
+	if err := decoder.Decode(f); err != nil && err != io.EOF {
+		if own, ok := errors.AsType[*ParseError](err); ok {
+			return nil, own
+		}
+		if located, ok := errors.AsType[yaml.Error](err); ok {
+			return nil, errorAt(located.GetToken(), "bad YAML: %s", located.GetMessage())
+		}
+		return nil, errorAt(nil, "bad YAML: %v", err)
+	}
+	if err := decoder.Decode(new(any)); err != io.EOF {
+		return nil, errorAt(nil, "a second document; a taxonomy is one")
+	}
+	return f, nil
+}
+
+// parser checks the sections. It collects their patterns before it compiles any, because targets are
+// numbered last.
 type parser struct {
 	rules  *Rules
 	tagged []stated // in the order of rules.tags
 	ranked []stated // in the order of rules.categories
 	others []stated // of causes, of success and of failure
+	err    error    // the first
 }
 
-// stated is the owner of patterns with the nodes that state them.
+// stated is the owner of patterns with the patterns.
 type stated struct {
 	what     string // for errors: tag "grasp"
-	patterns []ast.Node
+	patterns []located[source]
+}
+
+func (p *parser) check(ok bool, at *token.Token, format string, args ...any) {
+	if !ok && p.err == nil {
+		p.err = errorAt(at, format, args...)
+	}
+}
+
+var identifier = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// name checks the name of one of several things, and returns what an error calls it.
+func (p *parser) name(kind, name string, seen map[string]int, at *token.Token) (what string) {
+	what = fmt.Sprintf("%s %q", kind, name)
+	p.check(name != "", at, "no %s", kind)
+	p.check(identifier.MatchString(name), at, "%s is not a name: lower-case letters, digits and _, at most 64", what)
+	_, twice := seen[name]
+	p.check(!twice, at, "%s is a duplicate", what)
+	seen[name] = len(seen)
+	return what
+}
+
+func (p *parser) read(f *file) {
+	p.tags(f)
+	p.check(len(f.Categories) > 0, nil, "no categories")
+	seen := map[string]int{}
+	for _, c := range f.Categories {
+		what := p.name("category", c.value.Category, seen, c.at)
+		p.check(len(c.value.Match) > 0, c.at, "%s: match: a list with at least one item is needed", what)
+		p.rules.categories = append(p.rules.categories, c.value.Category)
+		p.ranked = append(p.ranked, stated{what, c.value.Match})
+	}
+	p.confidence(f)
+	p.check(len(f.Scope) > 0, nil, "no scope")
+	seen = map[string]int{}
+	for _, s := range f.Scope {
+		p.rules.scope = append(p.rules.scope, p.scopeRule(p.name("scope", s.value.Name, seen, s.at), &s.value, s.at))
+	}
+	p.name("fallback", f.Fallback.value, map[string]int{}, f.Fallback.at)
+	p.outcome(f)
 }
 
 // tags reads the tags into rules.tags: the roots first, then level by level in the order of the file.
-func (p *parser) tags(n ast.Node) error {
+// A tag without patterns groups others, or is given by callers.
+func (p *parser) tags(f *file) {
 	type item struct {
 		Tag
 		stated
-		at    ast.Node
 		depth int
 	}
-	var all []item
+	p.check(len(f.Tags) > 0, nil, "no tags")
 	index := map[string]int{}
-	err := each(n, "tags", "tag", []string{"tag", "parent", "display_name", "match"}, func(f *fields, name string) {
-		tag := Tag{Name: name}
-		if f.nodes["parent"] != nil {
-			tag.Parent = f.name("parent")
-		}
-		var ok bool
-		if tag.DisplayName, ok = text(f.nodes["display_name"]); !ok || tag.DisplayName == "" {
-			f.fail(f.at, "%s: no display_name", f.what)
-		}
-		index[name] = len(all)
-		// A tag without patterns groups others, or is given by callers.
-		all = append(all, item{Tag: tag, stated: stated{f.what, f.list("match")}, at: f.at})
-	})
-	if err != nil {
-		return err
+	var all []item
+	for _, t := range f.Tags {
+		what := p.name("tag", t.value.Tag, index, t.at)
+		p.check(t.value.DisplayName != "", t.at, "%s: no display_name", what)
+		all = append(all, item{Tag: Tag{t.value.Tag, t.value.Parent, t.value.DisplayName}, stated: stated{what, t.value.Match}})
 	}
-	for _, t := range all {
-		if _, ok := index[t.Parent]; !ok && t.Parent != "" {
-			return fail(t.at, "%s: unknown parent %q", t.what, t.Parent)
-		}
+	for i, t := range f.Tags {
+		_, known := index[t.value.Parent]
+		p.check(known || t.value.Parent == "", t.at, "%s: unknown parent %q", all[i].what, t.value.Parent)
 	}
 	for i := range all {
-		t := &all[i]
-		for up := t.Parent; up != ""; up = all[index[up]].Parent {
-			if t.depth++; t.depth > len(all) {
-				return fail(t.at, "%s: its parents form a cycle", t.what)
-			}
+		for up := all[i].Parent; up != "" && p.err == nil; up = all[index[up]].Parent {
+			all[i].depth++
+			p.check(all[i].depth <= len(all), f.Tags[i].at, "%s: its parents form a cycle", all[i].what)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b item) int { return cmp.Compare(a.depth, b.depth) })
 	for _, t := range all {
 		p.rules.tags, p.tagged = append(p.rules.tags, t.Tag), append(p.tagged, t.stated)
 	}
-	return nil
 }
 
-func (p *parser) categories(n ast.Node) error {
-	return each(n, "categories", "category", []string{"category", "match"}, func(f *fields, name string) {
-		f.need("match")
-		p.rules.categories = append(p.rules.categories, name)
-		p.ranked = append(p.ranked, stated{f.what, f.list("match")})
-	})
-}
-
-func (p *parser) confidence(n ast.Node) error {
-	f := fieldsOf(n, "confidence", "base", "step", "cap", "context_over", "causal")
-	for _, key := range []string{"base", "step", "cap", "context_over", "causal"} {
-		f.need(key)
-	}
-	hundredths := func(key string) int { return int(math.Round(100 * f.number(key, "", 0, 1))) }
-	p.rules.confidence = confidence{
-		base: hundredths("base"), step: hundredths("step"), limit: hundredths("cap"),
-		contextOver: int(math.Round(f.number("context_over", "", 0, 1<<20))),
-	}
-	if p.rules.confidence.base > p.rules.confidence.limit {
-		f.fail(f.nodes["base"], "confidence: base is above cap")
-	}
-	p.others = append(p.others, stated{"confidence: causal", f.list("causal")})
-	return f.err
-}
-
-func (p *parser) scope(n ast.Node) error {
-	return each(n, "scope", "name", []string{"name", "kind", "needs", "regex", "endings", "except", "signal"}, func(f *fields, name string) {
-		f.what = fmt.Sprintf("scope %q", name)
-		p.rules.scope = append(p.rules.scope, scopeOf(f))
-	})
-}
-
-func scopeOf(f *fields) (rule scopeRule) {
-	kind, _ := text(f.nodes["kind"])
-	if kind != "file" && kind != "entity" {
-		f.fail(f.at, "%s: kind is neither file nor entity", f.what)
-	}
-	rule.file = kind == "file"
-	needs, _ := text(f.nodes["needs"])
-	for _, c := range needs {
-		if shapeOf[c] == 0 {
-			f.fail(f.nodes["needs"], "%s: needs %q is none of _ / . A ( `", f.what, c)
+func (p *parser) confidence(f *file) {
+	c, at := &f.Confidence.value, f.Confidence.at
+	number := func(key string, given *float64, most float64) float64 {
+		p.check(given != nil, at, "confidence: no %s", key)
+		if given == nil {
+			return 0
 		}
+		p.check(*given >= 0 && *given <= most, at, "confidence: %s is not a number from 0 to %v", key, most)
+		return *given
+	}
+	hundredths := func(key string, given *float64) int { return int(math.Round(100 * number(key, given, 1))) }
+	p.rules.confidence = confidence{
+		base: hundredths("base", c.Base), step: hundredths("step", c.Step), limit: hundredths("cap", c.Cap),
+		contextOver: int(math.Round(number("context_over", c.ContextOver, 1<<20))),
+	}
+	p.check(p.rules.confidence.base <= p.rules.confidence.limit, at, "confidence: base is above cap")
+	p.check(len(c.Causal) > 0, at, "confidence: no causal")
+	p.others = append(p.others, stated{"confidence: causal", c.Causal})
+}
+
+func (p *parser) scopeRule(what string, s *scopeEntry, at *token.Token) (rule scopeRule) {
+	p.check(s.Kind == "file" || s.Kind == "entity", at, "%s: kind is neither file nor entity", what)
+	rule.file = s.Kind == "file"
+	for _, c := range s.Needs {
+		p.check(shapeOf[c] != 0, at, "%s: needs %q is none of _ / . A ( `", what, c)
 		rule.needs |= shapeOf[c]
 	}
-	if rule.needs == 0 {
-		f.fail(f.at, "%s: no needs: some of _ / . A ( `", f.what)
-	}
-	signal, _ := text(f.nodes["signal"])
-	rule.mark = int32(slices.Index(markTexts, "<"+signal+">"))
-	if rule.mark < 0 && f.nodes["signal"] != nil {
-		f.fail(f.nodes["signal"], "%s: signal is neither file nor code", f.what)
-	}
-	re, ok := text(f.nodes["regex"])
-	if !ok || re == "" {
-		f.fail(f.at, "%s: no regex", f.what)
-	}
-	_, err := regexp.Compile(re) // alone, so that the error shows what the file says
+	p.check(rule.needs != 0, at, "%s: no needs: some of _ / . A ( `", what)
+	rule.mark = int32(slices.Index(markTexts, "<"+s.Signal+">"))
+	p.check(rule.mark >= 0 || s.Signal == "", at, "%s: signal is neither file nor code", what)
+	p.check(s.Regex != "", at, "%s: no regex", what)
+	_, err := regexp.Compile(s.Regex) // alone, so that the error shows what the file says
 	if err == nil {
-		rule.re, err = regexp.Compile(`\A(?:` + re + `)\z`)
+		rule.re, err = regexp.Compile(`\A(?:` + s.Regex + `)\z`)
 	}
-	if err != nil {
-		f.fail(f.nodes["regex"], "%s: regex %q: %s", f.what, re, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-	}
-	rule.endings, rule.except = f.set("endings"), f.set("except")
+	p.check(err == nil, at, "%s: regex %q: %v", what, s.Regex, err)
+	rule.endings, rule.except = lowerSet(s.Endings), lowerSet(s.Except)
 	return rule
 }
 
+func lowerSet(texts []string) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range texts {
+		out[strings.ToLower(s)] = true
+	}
+	return out
+}
+
+func (p *parser) outcome(f *file) {
+	o, at, words := &f.Outcome.value, f.Outcome.at, map[string]string{}
+	p.check(len(o.Paths) > 0, at, "outcome: no paths")
+	for _, list := range []struct {
+		outcome string
+		words   []string
+	}{{Success, o.Success}, {Failure, o.Failure}, {Partial, o.Partial}} {
+		for word := range lowerSet(list.words) {
+			p.check(words[word] == "", at, "outcome: %q is a word of both %s and %s", word, words[word], list.outcome)
+			words[word] = list.outcome
+		}
+	}
+	p.rules.outcome = Outcomes{o.Paths, words}
+	p.others = append(p.others, stated{"outcome: text: success", o.Text.Success}, stated{"outcome: text: failure", o.Text.Failure})
+}
+
 // compile numbers the targets and hands all patterns to the compiler.
-func (p *parser) compile() error {
+func (p *parser) compile() {
 	r := p.rules
 	for _, c := range r.categories {
 		if !slices.ContainsFunc(r.tags, func(t Tag) bool { return t.Name == c }) {
@@ -207,52 +309,16 @@ func (p *parser) compile() error {
 	}
 	for i, owner := range slices.Concat(p.ranked, p.tagged, p.others) {
 		target := int32(i)
-		if err := owner.compile(c, target, i >= len(p.ranked) && target < r.causal); err != nil {
-			return err
+		names := i >= len(p.ranked) && target < r.causal
+		seen := map[string]bool{}
+		for _, s := range owner.patterns {
+			key := s.value.Phrase + "\x00" + s.value.Regex
+			p.check(!seen[key], s.at, "%s: pattern %q is a duplicate", owner.what, s.value.Phrase+s.value.Regex)
+			seen[key] = true
+			err := c.add(target, names, s.value)
+			p.check(err == nil, s.at, "%s: %v", owner.what, err)
 		}
 	}
-	if err := c.build(); err != nil {
-		return &ParseError{Reason: err.Error()}
-	}
-	return nil
-}
-
-func (o stated) compile(c compiler, target int32, names bool) error {
-	seen := map[string]bool{}
-	for _, n := range o.patterns {
-		s, err := patternOf(n, o.what)
-		if err != nil {
-			return err
-		}
-		key := s.phrase + "\x00" + s.regex
-		if seen[key] {
-			return fail(n, "%s: pattern %q is a duplicate", o.what, s.phrase+s.regex)
-		}
-		seen[key] = true
-		if err := c.add(target, names, s); err != nil {
-			return fail(n, "%s: %s", o.what, err)
-		}
-	}
-	return nil
-}
-
-// patternOf reads an entry of a match list: text is a phrase.
-func patternOf(n ast.Node, what string) (source, error) {
-	if phrase, ok := text(n); ok {
-		return source{phrase: phrase}, nil
-	}
-	f := fieldsOf(n, what+": a pattern", "phrase", "regex", "literals", "except", "gap")
-	f.what = what
-	if (f.nodes["phrase"] == nil) == (f.nodes["regex"] == nil) {
-		f.fail(n, "%s: a pattern is either a phrase or a regex", what)
-	}
-	s := source{
-		phrase: f.text("phrase"), regex: f.text("regex"),
-		literals: f.texts("literals"), except: f.texts("except"),
-	}
-	gap := f.number("gap", " of bytes", 1, maxGap)
-	if s.gap = int(gap); gap != math.Trunc(gap) {
-		f.fail(f.nodes["gap"], "%s: gap is not a whole number of bytes", what)
-	}
-	return s, f.err
+	err := c.build()
+	p.check(err == nil, nil, "%v", err)
 }

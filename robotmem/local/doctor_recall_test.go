@@ -1,7 +1,6 @@
 package local
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -109,46 +108,6 @@ func readDocuments(t *testing.T, e *Node) (put []lexical.Document, remove []int6
 		return err
 	})
 	return put, remove, upto, err
-}
-
-// The virtual table memories_vec joins with the tables and agrees with the exact
-// distances of vec1.
-func TestMemoriesVec(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine at a time: nothing for -race")
-	}
-	w := newWordEmbedder("test:words", 64)
-	e := openTest(t, Options{Embedder: w})
-	var texts []string
-	for i := range 200 {
-		texts = append(texts, fmt.Sprintf("fact %d of gripper %d", i, i%7))
-	}
-	learnAll(t, e, texts...)
-	if _, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 12, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
-	embedded(t, e)
-	raw, err := binary.Append(nil, binary.LittleEndian, w.vector("fact 11 of gripper 4"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := func(sql string, args ...any) (ids []int64) {
-		err := e.Store.Read(t.Context(), func(c *store.Conn) error {
-			return c.Query(sql, args, func(s *sqlite3.Stmt) error {
-				ids = append(ids, s.ColumnInt64(0))
-				return nil
-			})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return ids
-	}
-	got := ask("SELECT m.id FROM memories_vec v JOIN memories m ON m.id = v.memory_id WHERE v.embedding MATCH ? AND v.k = ? ORDER BY v.distance, m.id", raw, 10)
-	want := ask("SELECT v.memory_id FROM vectors_1 v JOIN memories m ON m.id = v.memory_id WHERE m.status = 'active' ORDER BY vec1_cos_distance(vector_float32(v.vector), ?), 1 LIMIT ?", raw, 10)
-	if !slices.Equal(got, want) || len(got) != 10 || slices.Contains(got, 12) {
-		t.Errorf("memories_vec finds %v, vec1 %v", got, want)
-	}
 }
 
 // The next recall reflects what another process stores, embeds and forgets.

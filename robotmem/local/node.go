@@ -21,7 +21,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
-	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // Durability is the kind of failure that an acknowledged write survives.
@@ -134,11 +133,6 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	n.embeddings.paused = &n.maintenance.Paused
 	if n.Store.DB, err = sqlite.OpenDB(ctx, path, sqlite.Options{
 		ReadOnly: o.ReadOnly, Create: o.Create, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
-		SetUp: func(c *sqlite.Conn) error {
-			return vector.Register(c.Conn, "memories_vec", func(unit []float32, k int) ([]vector.Hit, error) {
-				return n.index.Nearest(&store.Conn{Conn: c}, unit, k)
-			})
-		},
 		Check: store.RefuseForeign, Migrate: store.Migrate(records), Version: store.SchemaVersion(), Group: n.Store,
 	}); err != nil {
 		quit()

@@ -30,7 +30,7 @@ import (
 
 const (
 	columnsFormat  = "robotmem columns 5\n"
-	codesFormat    = "robotmem codes 2\n"
+	codesFormat    = "robotmem codes 3\n"
 	rowBytes       = 4*8 + 7*4 + 4
 	rowsPerSection = 4096
 

@@ -43,8 +43,7 @@ const (
 	pageRows = 4096
 	// centredLeast is how many vectors it takes for a mean.
 	centredLeast = 2
-	// TuneQuestions is how many members ask when recall is measured: each costs a
-	// comparison with every vector.
+	// TuneQuestions is how many members ask when recall is measured.
 	TuneQuestions = 32
 )
 
@@ -129,23 +128,6 @@ func (g *vectors) Usual(unit []float32) float64 {
 		return 0
 	}
 	return b.Codes.AlongMean(unit)
-}
-
-// Nearest finds the active memories of all collections that are nearest to a
-// vector, for the virtual table memories_vec.
-func (x *Index) Nearest(c *store.Conn, unit []float32, k int) ([]vector.Hit, error) {
-	if err := x.Columns.Sync(c); err != nil {
-		return nil, err
-	}
-	codes, m, err := x.Vectors.At(c)
-	if err != nil || codes == nil {
-		return nil, err
-	}
-	set, err := x.Admit(c, Selection{Scope: Scope{Collection: "*"}})
-	if err != nil {
-		return nil, err
-	}
-	return codes.Search(vector.Query{Vector: unit, Within: set, N: k}, x.Source(c, &m))
 }
 
 // At returns the codes as of the snapshot that c reads, or later, and their model,

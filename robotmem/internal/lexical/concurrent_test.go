@@ -13,7 +13,7 @@ import (
 func TestConcurrentUse(t *testing.T) {
 	s := newSpeech(6)
 	x := lexical.New(fts5)
-	x.SetLimits(50, 1000)
+	x.SetLimit(50)
 	x.Apply(s.texts(1, 500), nil)
 	questions := make([][]string, 20)
 	for i := range questions {

@@ -21,9 +21,8 @@
 //
 // Replacing a document removes and adds it even if it did not change. Deleted
 // documents take memory until they are more than a quarter of a collection and at
-// least a thousand. Then each Apply to the collection rewrites a part of it; the
-// last one, which installs the new lists, blocks searches for some milliseconds at a
-// million documents.
+// least a thousand. Then an Apply rewrites the collection, which blocks searches for
+// some tenths of a second at a million documents.
 //
 // Identifiers should be dense, as row numbers are: an isolated one costs half a
 // kilobyte. A collection takes up to 2³² − 1 documents including deleted ones, and a

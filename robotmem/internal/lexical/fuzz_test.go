@@ -17,7 +17,7 @@ func FuzzSearch(f *testing.F) {
 	f.Add([]byte("abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		x := lexical.New(fts5)
-		x.SetLimits(3, 4)
+		x.SetLimit(3)
 		m := &model{docs: map[int64]lexical.Document{}, params: fts5}
 		next := func() int {
 			if len(data) == 0 {

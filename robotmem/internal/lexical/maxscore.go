@@ -18,10 +18,9 @@ type cursor struct {
 	n          int    // postings in the block
 	at         int    // current posting in the block
 	doc        uint32 // of the current posting; none after the last
-	boundBlock int    // block that windowBound or blockBound looked at last
+	boundBlock int    // block that windowBound looked at last
 
 	upperBound float64 // upper bound of a posting's score in the current window
-	maxRepeats uint32  // largest number of repetitions in a document of the window
 }
 
 func (c *cursor) reset(l *postingList, idf float64, term int) {
@@ -84,36 +83,15 @@ func (c *cursor) windowBound(from, to uint32, v *saturation) float64 {
 	l := c.list
 	c.boundBlock = l.find(c.boundBlock, from)
 	top, before := 0.0, from
-	c.maxRepeats = 0
 	for i := c.boundBlock; before < to && i < len(l.blocks); i++ {
 		b := &l.blocks[i]
 		top = max(top, b.max.upperBound(v))
-		c.maxRepeats = max(c.maxRepeats, b.max.most-1)
 		before = b.last + 1
 	}
 	if before < to && c.boundBlock < l.blockCount() && l.length%blockSize != 0 {
 		top = max(top, l.tailMax.upperBound(v))
-		c.maxRepeats = max(c.maxRepeats, l.tailMax.most-1)
 	}
 	return top * c.idf
-}
-
-func (c *cursor) pastBlock(doc uint32) bool {
-	return c.doc < doc && (c.block < 0 || c.docs[c.n-1] < doc)
-}
-
-// blockBound returns an upper bound of the score of a posting of doc, which is after
-// the decoded block. It does not decode the block of doc.
-func (c *cursor) blockBound(doc uint32, v *saturation) float64 {
-	l := c.list
-	c.boundBlock = l.find(max(c.boundBlock, c.block), doc)
-	switch {
-	case c.boundBlock == l.blockCount():
-		return 0
-	case c.boundBlock == len(l.blocks):
-		return c.idf * l.tailMax.upperBound(v)
-	}
-	return c.idf * l.blocks[c.boundBlock].max.upperBound(v)
 }
 
 // There are three ways to evaluate a query. They compute the same scores, bit for
@@ -171,11 +149,7 @@ func (t *traversal) maxScore() {
 			c.seek(from)
 		}
 		for optional < len(t.order) {
-			if optional == len(t.order)-1 {
-				optional = t.scanSingle(optional, to)
-			} else {
-				optional = t.scanSeveral(optional, to)
-			}
+			optional = t.scanRequired(optional, to)
 		}
 	}
 }
@@ -204,30 +178,10 @@ func (t *traversal) optional(from int) int {
 	return from
 }
 
-// scanSingle visits the postings of the only required list up to the end of the
-// window, or until it becomes optional. It returns the new number of optional lists,
-// all of them at the end of the window.
-func (t *traversal) scanSingle(optional int, to uint32) int {
-	c, rest := t.order[optional], t.prefixBounds[optional]
-	lengths, v := t.collection.lengths, &t.curve
-	for c.doc < to {
-		doc := c.doc
-		score := c.idf * v.value(c.repeats[c.at], lengths[doc])
-		if score+rest >= t.top.threshold {
-			t.termScores[c.term] = score
-			if t.complete(doc, score, optional) {
-				if now := t.optional(optional); now > optional {
-					return now
-				}
-			}
-		}
-		c.next()
-	}
-	return len(t.order)
-}
-
-// scanSeveral is scanSingle for more than one required list.
-func (t *traversal) scanSeveral(optional int, to uint32) int {
+// scanRequired visits the postings of the required lists up to the end of the window, or
+// until another list becomes optional. It returns the new number of optional lists, all
+// of them at the end of the window.
+func (t *traversal) scanRequired(optional int, to uint32) int {
 	required, rest := t.order[optional:], t.prefixBounds[optional]
 	lengths, v := t.collection.lengths, &t.curve
 	doc := uint32(none)
@@ -267,16 +221,12 @@ func (t *traversal) scanSeveral(optional int, to uint32) int {
 // can reach the threshold. It reports whether the threshold rose.
 func (t *traversal) complete(doc uint32, score float64, optional int) bool {
 	threshold, length := t.top.threshold, t.collection.lengths[doc]
-	// The document's own length gives a tighter bound than the shortest of the window.
-	for i, c := range t.order[:optional] {
-		t.documentBounds[i+1] = t.documentBounds[i] + min(c.upperBound, c.idf*t.curve.value(c.maxRepeats, length))
-	}
-	if score+t.documentBounds[optional] < threshold || t.selective && !t.admits(doc) {
+	if score+t.prefixBounds[optional] < threshold || t.selective && !t.admits(doc) {
 		return false
 	}
 	for i := optional - 1; i >= 0; i-- {
 		c := t.order[i]
-		if score+t.documentBounds[i+1] < threshold || c.pastBlock(doc) && score+t.documentBounds[i]+c.blockBound(doc, &t.curve) < threshold {
+		if score+t.prefixBounds[i+1] < threshold {
 			return false
 		}
 		t.termScores[c.term] = 0

@@ -51,10 +51,12 @@ func appendPosting(data []byte, gap, count uint32) []byte {
 	return binary.AppendUvarint(data, number)
 }
 
-// decodeTail decodes a valid tail and returns the number of postings.
-func (r *decoded) decodeTail(data []byte, before uint32) (n int) {
+// decodeTail decodes a tail of n postings and returns the bytes after it. Like decodeBlock,
+// it panics if data ends early.
+func (r *decoded) decodeTail(data []byte, before uint32, n int) (rest []byte) {
 	clear(r.repeats[:])
-	for used := 0; used < len(data); n++ {
+	used := 0
+	for i := range n {
 		number := uint64(data[used])
 		if number < 0x80 {
 			used++
@@ -63,14 +65,14 @@ func (r *decoded) decodeTail(data []byte, before uint32) (n int) {
 			number, used = value, used+size
 		}
 		before += uint32(number>>1) + 1
-		r.docs[n] = before
+		r.docs[i] = before
 		if number&1 == 0 {
 			count, size := binary.Uvarint(data[used:])
-			r.repeats[n] = uint32(count) + 1
+			r.repeats[i] = uint32(count) + 1
 			used += size
 		}
 	}
-	return n
+	return data[used:]
 }
 
 // encodeBlock appends to data the block of the postings in r, of which tail is the
@@ -115,13 +117,12 @@ func (r *decoded) encodeBlock(data, tail []byte, before uint32) []byte {
 	return append(data, block...)
 }
 
-// decodeBlock decodes a valid block.
-func (r *decoded) decodeBlock(data []byte, before uint32) {
+// decodeBlock decodes a block and returns the bytes after it.
+func (r *decoded) decodeBlock(data []byte, before uint32) (rest []byte) {
 	first := data[0]
 	data = data[1:]
 	if first == plainTail {
-		r.decodeTail(data, before)
-		return
+		return r.decodeTail(data, before, blockSize)
 	}
 	clear(r.repeats[:])
 	var repeats [2]uint64
@@ -132,7 +133,7 @@ func (r *decoded) decodeBlock(data []byte, before uint32) {
 	width := int(first &^ withRepeats)
 	size := blockSize / 8 * width
 	r.decodeGaps(data[:size], width, before)
-	rest := data[size:]
+	rest = data[size:]
 	for half, word := range repeats {
 		for ; word != 0; word &= word - 1 {
 			count, size := binary.Uvarint(rest)
@@ -140,11 +141,12 @@ func (r *decoded) decodeBlock(data []byte, before uint32) {
 			rest = rest[size:]
 		}
 	}
+	return rest
 }
 
 // decodeGaps decodes the gaps of a block. Eight gaps take width bytes. They are read
 // from words of eight bytes; the last eight gaps are copied to room for that. A word
-// holds eight gaps of up to 8 bits, four of up to 16, or one.
+// holds eight gaps of up to 8 bits, or one.
 func (r *decoded) decodeGaps(data []byte, width int, before uint32) {
 	var room [maxWidth + 8]byte
 	mask := uint64(1)<<width - 1
@@ -156,29 +158,19 @@ func (r *decoded) decodeGaps(data []byte, width int, before uint32) {
 			group = room[:]
 		}
 		docs := (*[8]uint32)(r.docs[i:])
-		switch {
-		case width <= 8:
+		if width <= 8 {
 			word := binary.LittleEndian.Uint64(group)
 			for j := range docs {
 				before += uint32(word&mask) + 1
 				docs[j] = before
 				word >>= shift
 			}
-		case width <= 16:
-			for half := 0; half < 8; half += 4 {
-				word := binary.LittleEndian.Uint64(group[half*width/8:]) >> (half * width % 8)
-				for j := half; j < half+4; j++ {
-					before += uint32(word&mask) + 1
-					docs[j] = before
-					word >>= shift
-				}
-			}
-		default:
-			for j := range docs {
-				word := binary.LittleEndian.Uint64(group[j*width/8:]) >> (j * width % 8)
-				before += uint32(word&mask) + 1
-				docs[j] = before
-			}
+			continue
+		}
+		for j := range docs {
+			word := binary.LittleEndian.Uint64(group[j*width/8:]) >> (j * width % 8)
+			before += uint32(word&mask) + 1
+			docs[j] = before
 		}
 	}
 }
@@ -222,7 +214,7 @@ func (l *postingList) add(doc, count, length uint32) {
 	if l.length%blockSize == 0 {
 		start, before := l.start(len(l.blocks))
 		var r decoded
-		r.decodeTail(l.data[start:], before)
+		r.decodeTail(l.data[start:], before, blockSize)
 		l.data = r.encodeBlock(l.data[:start], l.data[start:], before)
 		l.blocks = append(l.blocks, block{last: doc, end: uint32(len(l.data)), max: l.tailMax})
 		l.packedMax.merge(l.tailMax)
@@ -237,7 +229,9 @@ func (l *postingList) decode(i int, r *decoded) int {
 		r.decodeBlock(l.data[start:l.blocks[i].end], before)
 		return blockSize
 	}
-	return r.decodeTail(l.data[start:], before)
+	n := int(l.length % blockSize)
+	r.decodeTail(l.data[start:], before, n)
+	return n
 }
 
 // blockCount is the number of blocks including the tail.
@@ -336,7 +330,7 @@ func (l *postingList) live(all *bitset.BitSet, deletions []uint32) int {
 			}
 		} else {
 			gone = 0
-			for doc := range l.from(0) {
+			for doc := range l.all() {
 				if all.Test(uint(doc)) {
 					gone++
 				}
@@ -347,11 +341,11 @@ func (l *postingList) live(all *bitset.BitSet, deletions []uint32) int {
 	return int(l.length - gone)
 }
 
-// from visits the documents from the i-th block on, with their occurrences.
-func (l *postingList) from(i int) iter.Seq2[uint32, uint32] {
+// all visits the documents with their occurrences.
+func (l *postingList) all() iter.Seq2[uint32, uint32] {
 	return func(yield func(doc, count uint32) bool) {
 		var r decoded
-		for ; i < l.blockCount(); i++ {
+		for i := range l.blockCount() {
 			for at, doc := range r.docs[:l.decode(i, &r)] {
 				if !yield(doc, r.repeats[at]+1) {
 					return

@@ -87,11 +87,10 @@ type scratch struct {
 	admitted    int // documents by Query.Within
 	top         topK
 
-	cursors        []cursor
-	order          []*cursor // by upper bound, the smallest first
-	prefixBounds   []float64 // prefixBounds[i] is the sum of the first i upper bounds of order
-	termScores     []float64 // by term, of the current document
-	documentBounds []float64 // like prefixBounds, for the length of the current document
+	cursors      []cursor
+	order        []*cursor // by upper bound, the smallest first
+	prefixBounds []float64 // prefixBounds[i] is the sum of the first i upper bounds of order
+	termScores   []float64 // by term, of the current document
 
 	totals  []float64 // by document of a window
 	touched []uint64  // as bits, the documents of the window with a score
@@ -210,7 +209,6 @@ func (s *scratch) openCursors(p *matchedCollection) {
 		}
 	}
 	s.termScores = append(s.termScores[:0], make([]float64, len(p.lists))...)
-	s.documentBounds = append(s.documentBounds[:0], make([]float64, len(s.order)+1)...)
 	s.prefixBounds = append(s.prefixBounds[:0], make([]float64, len(s.order)+1)...)
 }
 
@@ -252,7 +250,7 @@ func (s *scratch) unionUnfinished(c *collection, u *Unfinished) (l *postingList,
 	visit := func(stems []string, put func(doc, count uint32)) {
 		for _, stem := range stems {
 			if slot, ok := c.slots[stem]; ok {
-				for doc, count := range c.lists[slot].from(0) {
+				for doc, count := range c.lists[slot].all() {
 					put(doc, count)
 				}
 			}
@@ -290,7 +288,7 @@ func (x *Index) Having(collection, stem string) *bitset.BitSet {
 		if l == nil {
 			continue
 		}
-		for doc := range l.from(0) {
+		for doc := range l.all() {
 			if !c.deleted.Test(uint(doc)) {
 				out.Set(uint(c.ids[doc]))
 			}

@@ -21,7 +21,7 @@ type history struct {
 	words, collections     int
 	batches, batch, remove int
 	params                 func(float64) lexical.Params
-	dead, step             int // limits of compaction; 0 is the default
+	dead                   int // limit of compaction; 0 is the default
 }
 
 func TestSearchEqualsTheModel(t *testing.T) {
@@ -29,9 +29,9 @@ func TestSearchEqualsTheModel(t *testing.T) {
 		{name: "ascending", seed: 1, words: 300, collections: 1, batches: 4, batch: 2500},
 		{name: "few words, ties everywhere", seed: 2, ids: 3000, words: 12, collections: 1, batches: 6, batch: 800, remove: 100},
 		{name: "replaced again and again", seed: 3, ids: 1200, words: 400, collections: 1, batches: 12, batch: 900, remove: 50},
-		{name: "compacted in small steps", seed: 4, ids: 900, words: 500, collections: 2, batches: 12, batch: 600, remove: 80, dead: 50, step: 300},
+		{name: "compacted often", seed: 4, ids: 900, words: 500, collections: 2, batches: 12, batch: 600, remove: 80, dead: 50},
 		{name: "three collections", seed: 5, ids: 3000, words: 800, collections: 3, batches: 10, batch: 600, remove: 150},
-		{name: "hundreds of collections", seed: 6, ids: 2500, words: 300, collections: 300, batches: 6, batch: 500, remove: 100, dead: 4, step: 50},
+		{name: "hundreds of collections", seed: 6, ids: 2500, words: 300, collections: 300, batches: 6, batch: 500, remove: 100, dead: 4},
 		{name: "no saturation, no lengths", seed: 7, ids: 2000, words: 200, collections: 2, batches: 5, batch: 600, remove: 60,
 			params: func(float64) lexical.Params { return lexical.Params{} }},
 		{name: "parameters by the mean length", seed: 8, ids: 2500, words: 500, collections: 4, batches: 8, batch: 500, remove: 60,
@@ -51,10 +51,10 @@ func (h history) run(t *testing.T) {
 	c := newCorpus(h.seed, h.words)
 	x := lexical.New(h.params)
 	m := &model{docs: map[int64]lexical.Document{}, params: h.params}
-	next, compacting := 0, 0
+	next, compacted := 0, 0
 	for i := range h.batches {
 		if h.dead > 0 {
-			x.SetLimits(h.dead, h.step)
+			x.SetLimit(h.dead)
 		}
 		var put []lexical.Document
 		for range h.batch {
@@ -69,9 +69,12 @@ func (h history) run(t *testing.T) {
 			for range h.remove * len(part) / h.batch {
 				remove = append(remove, int64(c.r.IntN(h.ids)))
 			}
+			before := x.Dead()
 			x.Apply(part, remove)
+			if x.Dead() < before {
+				compacted++
+			}
 			m.apply(part, remove)
-			compacting += x.Compacting()
 		}
 		for range rounds.Of(15, 40) {
 			h.compare(t, c, x, m)
@@ -80,8 +83,8 @@ func (h history) run(t *testing.T) {
 			x = thaw(t, x.Freeze(), h.params)
 		}
 	}
-	if h.step > 0 && compacting == 0 {
-		t.Error("no change met a compaction under way")
+	if h.dead > 0 && compacted == 0 {
+		t.Error("no change led to a compaction")
 	}
 }
 
@@ -216,7 +219,7 @@ func TestSearchFindsNothing(t *testing.T) {
 
 func TestCompactionEndsAndFreesMemory(t *testing.T) {
 	x := lexical.New(fts5)
-	x.SetLimits(100, 500)
+	x.SetLimit(100)
 	s := newSpeech(5)
 	docs := s.texts(1, 2000)
 	for i := range docs[:900] {

@@ -127,11 +127,8 @@ func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) er
 
 const restartRemedy = "see that its service runs"
 
-// measuredPairs bounds how many comparisons a check-up is worth.
-const measuredPairs = 4_000_000
-
-// examineCodes measures how many of the truly nearest the codes find, and widens
-// the search where it is too few. It compares with every stored vector.
+// examineCodes measures how many of the nearest the codes find, and widens the search
+// where it is too few.
 func (mt *Maintainer) examineCodes(ctx context.Context, d *admin.DoctorResponse) error {
 	const name = "index of vectors in memory"
 	return mt.Store.Read(ctx, func(c *store.Conn) error {
@@ -152,12 +149,11 @@ func (mt *Maintainer) examineCodes(ctx context.Context, d *admin.DoctorResponse)
 			return nil
 		}
 		before := codes.Rescore()
-		questions := max(4, min(index.TuneQuestions, measuredPairs/codes.Len()))
-		tuned, err := codes.Tune(questions, mt.Index.Source(c, &m))
+		tuned, err := codes.Tune(index.TuneQuestions, mt.Index.Source(c, &m))
 		if err != nil {
 			return err
 		}
-		detail := fmt.Sprintf("finds %.3f of the exact ten, reading %d vectors a question", tuned.Recall, tuned.Rescore)
+		detail := fmt.Sprintf("finds %.3f of the nearest ten, reading %d vectors a question", tuned.Recall, tuned.Rescore)
 		if tuned.Rescore != before {
 			detail += fmt.Sprintf(" (before: %d)", before)
 		}

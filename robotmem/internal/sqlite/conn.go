@@ -12,7 +12,6 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
-	"github.com/ncruces/go-sqlite3/ext/vec1"
 )
 
 // Stmt is a running statement, at a row.
@@ -55,9 +54,8 @@ type ConnOptions struct {
 	// Exclusive takes the lock of the whole file at the first read, and leaves the
 	// log as it is when the connection is closed.
 	Exclusive bool
-	Immutable bool              // there is no log, and no program writes the file
-	VFS       string            // under which the driver knows the disk; its own if empty
-	SetUp     func(*Conn) error // registers virtual tables; may be nil
+	Immutable bool   // there is no log, and no program writes the file
+	VFS       string // under which the driver knows the disk; its own if empty
 
 	logIndex string // file of the log's index; beside the database if empty
 }
@@ -112,11 +110,7 @@ func (c *Conn) setUp(ctx context.Context, o ConnOptions) error {
 			return err
 		}
 	}
-	err := errors.Join(fts5.Register(c.Conn), vec1.Register(c.Conn), c.BusyTimeout(o.BusyTimeout))
-	if err == nil && o.SetUp != nil {
-		err = o.SetUp(c)
-	}
-	if err != nil {
+	if err := errors.Join(fts5.Register(c.Conn), c.BusyTimeout(o.BusyTimeout)); err != nil {
 		return err
 	}
 	sync := "FULL"

@@ -26,9 +26,8 @@ type Options struct {
 	Memory      Memory        // bounds the page caches and the number of readers
 	Disk        Disk
 	Log         *slog.Logger
-	Beside      string            // suffix of the name of the folder that belongs to the file
-	Create      bool              // begin a new memory in a file of no bytes
-	SetUp       func(*Conn) error // of each connection; may be nil
+	Beside      string // suffix of the name of the folder that belongs to the file
+	Create      bool   // begin a new memory in a file of no bytes
 	// Check returns the schema version of a file, 0 of an empty one. It fails
 	// unless the file is empty or of a version that is known, and only reads.
 	Check func(*Conn) (version int, err error)
@@ -260,7 +259,7 @@ const PageSize = 2048
 
 func (db *DB) connOptions(cacheKiB int) ConnOptions {
 	o := ConnOptions{
-		Normal: db.o.Normal, BusyTimeout: db.o.BusyTimeout, VFS: db.o.Disk.VFS(), CacheKiB: cacheKiB, SetUp: db.o.SetUp,
+		Normal: db.o.Normal, BusyTimeout: db.o.BusyTimeout, VFS: db.o.Disk.VFS(), CacheKiB: cacheKiB,
 		ReadOnly: db.readOnly != "", Immutable: db.way == noLog,
 	}
 	if db.way == ownIndex {

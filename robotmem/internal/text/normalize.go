@@ -1,6 +1,7 @@
 package text
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -148,39 +149,19 @@ const maxTermBytes = 64
 // letters, as unicode61 does with remove_diacritics 2, so that FTS5 changes nothing.
 // The result is cut to maxTermBytes at a rune border.
 func fold(w string) string {
-	upper := false
-	for i := 0; i < len(w); i++ {
-		c := w[i]
-		if c >= utf8.RuneSelf {
-			return foldRunes(w)
-		}
-		upper = upper || c >= 'A' && c <= 'Z'
+	if isASCII(w) {
+		w = strings.ToLower(w)
+	} else {
+		w = strings.Map(foldRune, w)
 	}
-	w = w[:min(len(w), maxTermBytes)]
-	if !upper {
+	if len(w) <= maxTermBytes {
 		return w
 	}
-	var buf [maxTermBytes]byte
-	b := append(buf[:0], w...)
-	for i, c := range b {
-		if c >= 'A' && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
+	end := maxTermBytes
+	for !utf8.RuneStart(w[end]) {
+		end--
 	}
-	return string(b)
-}
-
-func foldRunes(w string) string {
-	var buf [maxTermBytes + utf8.UTFMax]byte
-	b := buf[:0]
-	for _, r := range w {
-		n := len(b)
-		if b = utf8.AppendRune(b, foldRune(r)); len(b) > maxTermBytes {
-			b = b[:n]
-			break
-		}
-	}
-	return string(b)
+	return w[:end]
 }
 
 func foldRune(r rune) rune {

@@ -39,7 +39,7 @@
 //   - A torque and an energy do not compare, nor do Hz, rad/s, Bq and 1/s, W and
 //     V·A, Gy and Sv: they are different though the SI gives them one dimension.
 //     Only kg·m/s² is a force and kg/m/s² a pressure.
-//   - Values are rounded to 15 significant digits; a number is read to 19. Base
+//   - Values are rounded to 15 significant digits. Base
 //     leaves numbers of more than 13 digits as they are.
 //   - A lone temperature is a point on its scale, never a difference: 5 °C is
 //     278.15 K. In a compound a degree is a difference. Beyond some 10^21
@@ -51,8 +51,7 @@
 //   - 5 pm and 5 am are clock times. 3e8F and 007A are identifiers; 12d is
 //     twelve days and 12A is twelve amperes even so.
 //   - An unknown unit is told apart by case and plural (blip, blips), and so is
-//     a compound with one, or one whose powers go beyond nine or whose factor
-//     needs more than 64 bits.
+//     a compound with one, or one whose powers go beyond nine.
 //   - The canonical units are stored in files as part of attribute paths, and the
 //     symbols as part of the full-text index: a change of either needs a migration.
 package units

@@ -1,9 +1,9 @@
 package units
 
 import (
+	"cmp"
 	"math"
 	"math/big"
-	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -77,7 +77,7 @@ func quantity(d decimal, name string, unknownToo bool) (Quantity, bool) {
 		if !unknownToo || !plainWord(name) {
 			return Quantity{}, false
 		}
-		u = unit{canonical: name, factor: one}
+		u = unit{canonical: name}
 	}
 	value, ok := d.in(u)
 	if !ok {
@@ -120,27 +120,23 @@ func plainWord(s string) bool {
 // Values are computed exactly and rounded once, so that 0.015 kN, 15 N and 15000 mN are
 // the same float64: to 15 digits, which is what every float64 can tell apart.
 
-// decimal is mant × 10^exp, with the digits after the nineteenth cut off.
+// decimal is mantissa × 10^exp.
 type decimal struct {
-	neg  bool
-	mant uint64 // below 10^19
-	exp  int
+	mantissa string // digits, with "-" and a point or without
+	exp      int
 }
 
-// factor is num / den × 10^exp × π^pi.
+// factor is ratio × 10^exp × π^pi.
 type factor struct {
-	num, den uint64
-	exp, pi  int
+	ratio   *big.Rat // nil is 1
+	exp, pi int
 }
-
-var one = factor{num: 1, den: 1}
 
 const (
-	fullDigits = 19
+	// exactDigits are those that a mantissa may have to be rounded by strconv alone.
+	exactDigits = 15
 	// maxPlaces bounds the exponent: far beyond any float64.
 	maxPlaces = 999
-	// maxExponent replaces larger ones, far from the largest int.
-	maxExponent = 9999
 	// maxTemp is above any temperature, in K.
 	maxTemp = 1e22
 	// exactBits leaves 15 decimal digits right after all products with π.
@@ -153,61 +149,67 @@ var pi, _ = new(big.Float).SetPrec(200).SetString("3.141592653589793238462643383
 // scan reads the number that s begins with and its length: a sign, digits with a point, an
 // exponent. An e without digits starts a unit: 5 eV.
 func scan(s string) (d decimal, n int, ok bool) {
+	negative := false
 	if sign, size := utf8.DecodeRuneInString(s); sign == '-' || sign == '−' || sign == '+' {
-		d.neg, n = sign != '+', size
+		negative, n = sign != '+', size
 	}
-	point, kept := false, 0
-	for ; n < len(s) && (isDigit(s[n]) || s[n] == '.' && !point && n+1 < len(s) && isDigit(s[n+1])); n++ {
-		switch {
-		case s[n] == '.':
-			point = true
-			continue
-		case kept < fullDigits:
-			d.mant = 10*d.mant + uint64(s[n]-'0')
-			if d.mant > 0 {
-				kept++
-			}
-			if point {
-				d.exp--
-			}
-		case !point:
-			d.exp++
-		}
-		ok = true
+	start := n
+	n = skipDigits(s, n)
+	if n+1 < len(s) && s[n] == '.' && isDigit(s[n+1]) {
+		n = skipDigits(s, n+1)
 	}
-	if !ok {
+	if n == start {
 		return decimal{}, 0, false
 	}
-	end := n
-	if end < len(s) && (s[n] == 'e' || s[n] == 'E') {
-		for end++; end < len(s) && (isDigit(s[end]) || end == n+1 && (s[end] == '-' || s[end] == '+')); {
-			end++
+	d.mantissa = s[start:n]
+	if negative {
+		d.mantissa = "-" + d.mantissa
+	}
+	if n < len(s) && (s[n] == 'e' || s[n] == 'E') {
+		digits := n + 1
+		if digits < len(s) && (s[digits] == '-' || s[digits] == '+') {
+			digits++
+		}
+		if end := skipDigits(s, digits); end > digits {
+			d.exp, _ = strconv.Atoi(s[n+1 : end]) // the largest int if it is beyond
+			n = end
 		}
 	}
-	if end > n && isDigit(s[end-1]) {
-		e, _ := strconv.Atoi(s[n+1 : end]) // the largest int if it is beyond
-		d.exp += min(max(e, -maxExponent), maxExponent)
-		n = end
-	}
 	return d, n, true
+}
+
+func skipDigits(s string, i int) int {
+	for i < len(s) && isDigit(s[i]) {
+		i++
+	}
+	return i
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // in is the number in the canonical unit of u. It fails if a float64 overflows or underflows to 0.
 func (d decimal) in(u unit) (float64, bool) {
-	if u.zero == 0 && u.factor == (factor{num: 1, den: 1, exp: u.factor.exp}) && 0 < d.mant && d.mant < maxDigits {
-		return rounded(d.mant, d.exp+u.factor.exp, d.neg) // a power of ten: the exact number, rounded once
-	}
-	if d.mant != 0 && max(d.exp, -d.exp) > maxPlaces {
+	nothing := strings.Trim(d.mantissa, "-0.") == ""
+	switch {
+	case nothing && u.zero == nil:
+		return 0, true
+	case nothing:
+		d.exp = 0
+	case max(d.exp, -d.exp) > maxPlaces:
 		return 0, false
 	}
-	n := rational(d.mant, 1, d.exp)
-	if d.neg {
-		n.Neg(n)
+	number := d.mantissa + "e" + strconv.Itoa(d.exp+u.factor.exp)
+	if u.zero == nil && u.factor.ratio == nil && u.factor.pi == 0 && len(d.mantissa) <= exactDigits {
+		v, err := strconv.ParseFloat(number, 64)
+		return v, err == nil && v != 0
 	}
-	n.Add(n, new(big.Rat).SetFrac64(int64(u.zero), 100))
-	n.Mul(n, rational(u.factor.num, u.factor.den, u.factor.exp))
+	n, _ := new(big.Rat).SetString(number)
+	if u.zero != nil {
+		n.Add(n, u.zero)
+	}
+	if u.factor.ratio != nil {
+		n.Mul(n, u.factor.ratio)
+	}
 	f := new(big.Float).SetPrec(exactBits).SetRat(n)
 	for range max(u.factor.pi, -u.factor.pi) {
 		if u.factor.pi < 0 {
@@ -217,90 +219,50 @@ func (d decimal) in(u unit) (float64, bool) {
 		}
 	}
 	v, err := strconv.ParseFloat(f.Text('e', 14), 64)
-	return v, err == nil && (v != 0 || n.Sign() == 0) && (u.zero == 0 || math.Abs(v) < maxTemp)
+	return v, err == nil && (v != 0 || n.Sign() == 0) && (u.zero == nil || math.Abs(v) < maxTemp)
 }
 
-// rational is num / den × 10^exp.
-func rational(num, den uint64, exp int) *big.Rat {
-	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(exp, -exp))), nil)
-	above, below := new(big.Int).SetUint64(num), new(big.Int).SetUint64(den)
-	if exp < 0 {
-		below.Mul(below, ten)
-	} else {
-		above.Mul(above, ten)
+// parseFactor reads the factor of a row: "1e-3", "0.0254", "101325/760", "2π/60".
+func parseFactor(s string) (f factor) {
+	if exp, ok := strings.CutPrefix(s, "1e"); ok {
+		f.exp, _ = strconv.Atoi(exp)
+		return f
 	}
-	return new(big.Rat).SetFrac(above, below)
-}
-
-// maxDigits limits what rounded rounds: in keeps 15 to 16 digits of a longer number.
-const maxDigits = 1e15
-
-// rounded is the nearest float64 of m times 10^exp.
-func rounded(m uint64, exp int, neg bool) (float64, bool) {
-	var text [32]byte
-	digits := append(strconv.AppendUint(text[:0], m, 10), 'e')
-	f, err := strconv.ParseFloat(string(strconv.AppendInt(digits, int64(exp), 10)), 64)
-	if neg {
-		f = -f
-	}
-	return f, err == nil && f != 0
-}
-
-// parseFactor reads the factor of a row: "0.0254", "101325/760", "2π/60".
-func parseFactor(s string) factor {
 	above, below, _ := strings.Cut(s, "/")
 	above, angle := strings.CutSuffix(above, "π")
-	f, ok := parseWhole(above).times(parseWhole(below).inverse())
-	if !ok {
-		panic("units: factor out of range: " + s)
-	}
 	if angle {
 		f.pi = 1
 	}
+	if above+below == "1" || above+below == "" {
+		return f
+	}
+	f.ratio = parseRatio(above)
+	f.ratio.Quo(f.ratio, parseRatio(below))
 	return f
 }
 
-// parseWhole reads a decimal, or 1 where there is none.
-func parseWhole(s string) factor {
-	if s == "" {
-		return one
-	}
-	d, n, ok := scan(s)
-	if !ok || n != len(s) {
+// parseRatio reads a decimal, or 1 where there is none.
+func parseRatio(s string) *big.Rat {
+	n, ok := new(big.Rat).SetString(cmp.Or(s, "1"))
+	if !ok {
 		panic("units: no factor: " + strconv.Quote(s))
 	}
-	for ; d.mant%10 == 0; d.exp++ { // room for products
-		d.mant /= 10
-	}
-	return factor{d.mant, 1, d.exp, 0}
+	return n
 }
 
-func (f factor) inverse() factor { return factor{f.den, f.num, -f.exp, -f.pi} }
-
-// times is not ok where the product needs more than 64 bits.
-func (f factor) times(g factor) (factor, bool) {
-	f.num, g.den = reduce(f.num, g.den)
-	g.num, f.den = reduce(g.num, f.den)
-	overNum, num := bits.Mul64(f.num, g.num)
-	overDen, den := bits.Mul64(f.den, g.den)
-	if overNum != 0 || overDen != 0 {
-		return factor{}, false
+func (f factor) inverse() factor {
+	if f.ratio != nil {
+		f.ratio = new(big.Rat).Inv(f.ratio)
 	}
-	exp := f.exp + g.exp
-	for ; num%10 == 0; exp++ {
-		num /= 10
-	}
-	for ; den%10 == 0; exp-- {
-		den /= 10
-	}
-	return factor{num, den, exp, f.pi + g.pi}, true
+	return factor{f.ratio, -f.exp, -f.pi}
 }
 
-// reduce divides both by their greatest common divisor.
-func reduce(a, b uint64) (uint64, uint64) {
-	x, y := a, b
-	for y != 0 {
-		x, y = y, x%y
+func (f factor) times(g factor) factor {
+	switch {
+	case f.ratio == nil:
+		f.ratio = g.ratio
+	case g.ratio != nil:
+		f.ratio = new(big.Rat).Mul(f.ratio, g.ratio)
 	}
-	return a / x, b / x
+	return factor{f.ratio, f.exp + g.exp, f.pi + g.pi}
 }

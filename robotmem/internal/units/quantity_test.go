@@ -56,7 +56,7 @@ func TestParse(t *testing.T) {
 		{"1.000000000000005 N", units.Quantity{Value: 1.00000000000001, Unit: "N"}},
 		{"0e99999 N", units.Quantity{Value: 0, Unit: "N"}},
 		{"5 m/m", units.Quantity{Value: 5, Unit: "m/m"}},
-		{"5 lbf·lbf", units.Quantity{Value: 5, Unit: "lbf·lbf"}},
+		{"5 lbf·lbf", units.Quantity{Value: 98.9333776923537, Unit: "N²"}},
 		{"3 blips", units.Quantity{Value: 3, Unit: "blips"}},
 		{"3 Counts/rev", units.Quantity{Value: 3, Unit: "Counts/rev"}},
 		{"3 个", units.Quantity{Value: 3, Unit: "个"}},

@@ -3,7 +3,7 @@ package units
 import (
 	_ "embed"
 	"maps"
-	"strconv"
+	"math/big"
 	"strings"
 )
 
@@ -31,8 +31,8 @@ var prefixes = []prefix{
 	{"Ki", "kibi", binary, two(10)}, {"Mi", "mebi", binary, two(20)}, {"Gi", "gibi", binary, two(30)}, {"Ti", "tebi", binary, two(40)},
 }
 
-func ten(power int) factor { return factor{num: 1, den: 1, exp: power} }
-func two(power int) factor { return factor{num: 1 << power, den: 1} }
+func ten(power int) factor { return factor{exp: power} }
+func two(power int) factor { return factor{ratio: new(big.Rat).SetInt64(1 << power)} }
 
 // vocabulary finds units and prefixes by their spelling.
 type vocabulary struct {
@@ -58,7 +58,9 @@ func index() (symbols, names vocabulary) {
 		}
 		d := parseDims(cells[2])
 		u := &unit{canonical: d.String(), dims: d, factor: parseFactor(cells[3]), takes: cells[4]}
-		u.zero, _ = strconv.ParseUint(cells[5], 10, 64) // 0 if there is none
+		if cells[5] != "" {
+			u.zero = parseRatio(cells[5])
+		}
 		for s := range strings.FieldsSeq(cells[0]) {
 			symbols.units[s] = u
 		}
@@ -99,8 +101,8 @@ func (v *vocabulary) lookup(s string) (unit, bool) {
 		}
 		if known, ok := v.units[s[n:]]; ok && strings.Contains(known.takes, p.set) {
 			u := *known
-			u.factor, ok = u.factor.times(p.factor)
-			return u, ok
+			u.factor = u.factor.times(p.factor)
+			return u, true
 		}
 	}
 	return unit{}, false

@@ -1,42 +1,17 @@
 package units
 
 import (
+	_ "embed"
 	"math"
 	"strconv"
 	"strings"
 )
 
-// In running text fewer spellings are units than in a value: "5 T", "3 d" and
-// "2 turns" are too often something else. A search index stores the symbol of a
-// unit, so a change of these lists makes stored indexes stale.
-
-// textSymbols are the symbols that are units after a number in a text. Case matters: mN, MN.
-var textSymbols = strings.Fields(`
-m mm cm dm km um nm ft N mN kN MN uN kgf lbf Nm mNm kNm Nmm Ncm
-s ms us ns min h rad mrad deg degC degF rpm rps
-Hz kHz MHz GHz mHz fps mph kg g mg ug lb oz
-V mV kV A mA uA W mW kW MW Wh kWh Ah mAh ohm kohm Mohm uF nF pF mH uH
-Pa kPa MPa hPa bar mbar psi atm K J mJ kJ MJ L mL
-B kB KB MB GB TB KiB MiB GiB kbps Mbps Gbps
-px dB dBm ppm lux lm cd mol T mT %`)
-
-// textSpellings are other spellings of symbols. One without a symbol has that of the same unit.
-var textSpellings = strings.Fields(`
-° °C °F Ω kΩ MΩ N*m mN*m kN*m N*mm=Nmm N*cm W*h A*h l ml hr hrs=h sec secs=s msec=ms mins=min lbs
-kmh=km/h kph=km/h HZ=Hz hz=Hz khz=kHz Khz=kHz KHz=kHz n=N v=V kw=kW w=W kn=kN`)
-
-// textWords are names of units, in lower case or in Chinese.
-var textWords = strings.Fields(`
-feet foot percent hertz celsius rev/min inches=in frame=frame frames=frame day=d days=d
-newton newtons newton-meter newton-meters=Nm second seconds millisecond milliseconds microsecond microseconds
-minute minutes hour hours degree degrees radian radians meter meters metre metres
-millimeter millimeters millimetre millimetres centimeter centimeters centimetre centimetres
-kilometer kilometers kilometre kilometres kilogram kilograms gram grams volt volts amp amps ampere amperes
-watt watts joule joules pascal pascals liter liters litre litres pixel pixels ohm ohms pound pounds inch=in inchs=in
-牛 牛顿 牛頓=N 毫牛 千牛 牛米 牛·米 米 毫米 厘米 公分=cm 公里 千米 微米 米/秒=m/s 米每秒=m/s
-秒 毫秒 微秒 分钟 分鐘=min 小时 小時=h 天=d 度 摄氏度 攝氏度=degC 弧度 度/秒=deg/s 弧度/秒=rad/s
-公斤 千克 克 毫克 伏 伏特 毫伏 安培 毫安 瓦 千瓦 赫兹 赫茲=Hz 赫 欧姆 帕 千帕 兆帕
-转/分 转每分 升 毫升 像素 帧=frame`)
+// textLists are the units of running text: symbols, other spellings of them, and words. The file says
+// what stands in each list.
+//
+//go:embed text.txt
+var textLists string
 
 // textUnit is a unit of the table with its symbol, and 1 of it in the canonical unit.
 type textUnit struct {
@@ -48,15 +23,20 @@ type textUnit struct {
 var textUnits, bySymbol, byWord = textIndex()
 
 func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
+	lists := map[string][]string{}
+	for line := range strings.Lines(textLists) {
+		name, list, _ := strings.Cut(line, ":")
+		lists[name] = append(lists[name], strings.Fields(list)...)
+	}
 	bySymbol, byWord = map[string]string{}, map[string]string{}
-	same := map[unit]string{}
-	for _, s := range textSymbols {
+	same := map[Quantity]string{} // the first symbol of a unit, by 1 of it
+	for _, s := range lists["symbols"] {
 		bySymbol[s] = s
 		if u, ok := ofSymbol(s); ok {
-			one, _ := decimal{mant: 1}.in(u)
+			one, _ := decimal{mantissa: "1"}.in(u)
 			known = append(known, textUnit{s, u, one})
-			if same[u.plain()] == "" {
-				same[u.plain()] = s
+			if same[Quantity{one, u.canonical}] == "" {
+				same[Quantity{one, u.canonical}] = s
 			}
 		}
 	}
@@ -64,25 +44,19 @@ func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
 		for _, s := range spellings {
 			s, symbol, _ := strings.Cut(s, "=")
 			if symbol == "" {
-				u, _ := resolve(s)
-				symbol = same[u.plain()]
+				one, _ := Of(1, s)
+				symbol = same[one]
 			}
 			to[s] = symbol
 		}
 	}
-	add(bySymbol, textSpellings)
-	add(byWord, textWords)
+	add(bySymbol, lists["spellings"])
+	add(byWord, lists["words"])
 	return known, bySymbol, byWord
 }
 
 // ofSymbol is the unit of a symbol of a text, which may spell kΩ as kohm.
 func ofSymbol(s string) (unit, bool) { return resolve(strings.ReplaceAll(s, "ohm", "Ω")) }
-
-// plain is the unit without the prefixes that it takes.
-func (u unit) plain() unit {
-	u.takes = ""
-	return u
-}
 
 // Symbol returns the symbol of a unit in a text: "mN", "°C", or a product with one sign, "N*m".
 // Case matters.
@@ -100,7 +74,7 @@ func WordSymbol(s string) (symbol string, ok bool) {
 // Numbers with more digits than these are not converted by [Base]: the precision
 // of a Quantity could make two different ones equal.
 const (
-	maxBaseMantissa     = 1e13
+	maxBaseDigits       = 13
 	maxBaseTempDecimals = 9
 )
 
@@ -108,11 +82,12 @@ const (
 // that 1000 mm and 1 m are equal. Unknown units and numbers of over 13 digits are unchanged.
 func Base(value, symbol string) (string, string) {
 	d, n, ok := scan(value)
-	if !ok || n != len(value) || d.mant >= maxBaseMantissa {
+	whole, decimals, _ := strings.Cut(strings.TrimPrefix(d.mantissa, "-"), ".")
+	if !ok || n != len(value) || len(strings.TrimLeft(whole+decimals, "0")) > maxBaseDigits {
 		return value, symbol
 	}
 	u, ok := ofSymbol(symbol)
-	if !ok || u.zero != 0 && d.exp < -maxBaseTempDecimals {
+	if !ok || u.zero != nil && len(decimals)-d.exp > maxBaseTempDecimals {
 		return value, symbol
 	}
 	f, ok := d.in(u)
@@ -133,12 +108,13 @@ func Others(value, symbol string) (others []string) {
 	base, canonical := Base(value, symbol)
 	u, known := ofSymbol(symbol)
 	number, err := strconv.ParseFloat(base, 64)
-	if !known || err != nil || number == 0 || u.zero != 0 {
+	if !known || err != nil || number == 0 || u.zero != nil {
 		return nil
 	}
+	one, _ := decimal{mantissa: "1"}.in(u)
 	for i := range textUnits {
 		v := &textUnits[i]
-		if v.unit.dims != u.dims || v.unit.zero != 0 || v.unit.factor == u.factor {
+		if v.unit.dims != u.dims || v.unit.zero != nil || v.one == one {
 			continue
 		}
 		other := strconv.FormatFloat(number/v.one, 'f', maxOtherDecimals, 64)

@@ -1,6 +1,7 @@
 package units
 
 import (
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,9 +14,9 @@ type unit struct {
 	canonical string // that of dims, or "" in a product that is not complete
 	dims      dims
 	factor    factor
-	// zero is the distance of absolute zero below the zero of a temperature scale, in hundredths of
-	// its degree. It counts for the unit alone: in products a degree is a difference.
-	zero  uint64
+	// zero is the distance of absolute zero below the zero of a temperature scale, in its degree, or
+	// nil. It counts for the unit alone: in products a degree is a difference.
+	zero  *big.Rat
 	takes string // sets of prefixes
 }
 
@@ -129,7 +130,7 @@ func lower(s string) string {
 //
 // A division takes the one factor behind it: J/kg/K is J/(kg·K).
 func compound(s string) (unit, bool) {
-	product := unit{factor: one}
+	product := unit{}
 	sign, outer := 1, 0 // outer is the sign before the open bracket, 0 without one
 	if rest, ok := strings.CutPrefix(s, "1/"); ok {
 		s, sign = rest, -1
@@ -253,7 +254,7 @@ func unitRune(r rune) bool {
 	return r != '每' && r != utf8.RuneError && (unicode.IsLetter(r) || strings.ContainsRune("°‰℃℉′″", r))
 }
 
-// times is u·v^power, where u is a product; false if a factor or power is out of range.
+// times is u·v^power, where u is a product; false if a power is out of range.
 func (u unit) times(v unit, power int) (unit, bool) {
 	for i, p := range v.dims {
 		sum := int(u.dims[i]) + int(p)*power
@@ -267,10 +268,7 @@ func (u unit) times(v unit, power int) (unit, bool) {
 		f = f.inverse()
 	}
 	for range max(power, -power) {
-		var ok bool
-		if u.factor, ok = u.factor.times(f); !ok {
-			return unit{}, false
-		}
+		u.factor = u.factor.times(f)
 	}
 	return u, true
 }

@@ -10,13 +10,8 @@ import (
 )
 
 // A snapshot makes it unnecessary to read every vector at a start. It has the dimensions, the
-// mean as float32, the rescore, the number of chunks, and a section for each, empty for one that
-// was never used. All numbers of a chunk are little-endian:
-//
-//	512 bytes, a bit for each of the 4,096 ids
-//	by id, for each vector ceil(dims/64) uint64: the signs
-//	for each vector ceil(dims/64) uint64: the low bits
-//	for each vector float32 scale, float32 shift
+// mean as float32, the rescore, the number of chunks, and a section for each: the parts of the
+// chunk as in memory, all little-endian, or nothing for one that was never used.
 
 // Write writes the codes to a snapshot. They may change meanwhile: each chunk is as it is when
 // it is written.
@@ -34,30 +29,19 @@ func (x *Index) Write(out *stream.Writer) {
 	}
 }
 
-func (x *Index) marshalChunk(i int) []byte {
+func (x *Index) marshalChunk(i int) (data []byte) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	c, le := x.chunks[i], binary.LittleEndian
-	if c == nil {
-		return nil
+	if c := x.chunks[i]; c != nil {
+		for _, part := range c.parts() {
+			data, _ = binary.Append(data, binary.LittleEndian, part) // fails only for other types
+		}
 	}
-	b, _ := binary.Append(make([]byte, 0, x.chunkSize(c.count)), le, c.present[:])
-	for _, plane := range [][]uint64{c.signs, c.lows} {
-		c.each(func(slot int) {
-			for _, word := range plane[slot*x.words : (slot+1)*x.words] {
-				b = le.AppendUint64(b, word)
-			}
-		})
-	}
-	c.each(func(slot int) {
-		b = le.AppendUint32(b, math.Float32bits(c.terms[slot].scale))
-		b = le.AppendUint32(b, math.Float32bits(c.terms[slot].shift))
-	})
-	return b
+	return data
 }
 
-// chunkSize is the length of a chunk of n vectors.
-func (x *Index) chunkSize(n int) int { return chunkSlots/8 + n*8*(2*x.words+1) }
+// parts are what a snapshot has of a chunk.
+func (c *chunk) parts() []any { return []any{c.present[:], c.signs, c.lows, c.terms} }
 
 // each calls f for every slot that holds a vector, ascending.
 func (c *chunk) each(f func(slot int)) {
@@ -95,33 +79,22 @@ func Read(in *stream.Reader) (*Index, error) {
 
 // readChunk fills a chunk. It reports false for bytes that marshalChunk does not make.
 func (x *Index) readChunk(i int, data []byte) (sound bool) {
-	if len(data) < chunkSlots/8 {
-		return false
-	}
 	c := x.chunkFor(int64(i) << chunkBits)
-	_, _ = binary.Decode(data, binary.LittleEndian, c.present[:])
-	for _, word := range c.present {
-		c.count += bits.OnesCount64(word)
+	for _, part := range c.parts() {
+		n, err := binary.Decode(data, binary.LittleEndian, part)
+		if err != nil {
+			return false
+		}
+		data = data[n:]
 	}
-	x.count += c.count
-	if len(data) != x.chunkSize(c.count) || i == 0 && c.present[0]&1 != 0 {
-		return false
-	}
-	data, sound = data[chunkSlots/8:], true
+	sound = len(data) == 0 && (i > 0 || c.present[0]&1 == 0)
 	unused := ^uint64(0) << ((x.dims-1)%64 + 1)
-	for _, plane := range [][]uint64{c.signs, c.lows} {
-		c.each(func(slot int) {
-			code := plane[slot*x.words : (slot+1)*x.words]
-			for w := range code {
-				code[w], data = binary.LittleEndian.Uint64(data), data[8:]
-			}
-			sound = sound && code[x.words-1]&unused == 0
-		})
-	}
 	c.each(func(slot int) {
-		t := codeTerms{component(data), component(data[4:])}
-		c.terms[slot], data = t, data[8:]
-		sound = sound && t.scale >= 0 && t.scale <= math.MaxFloat32 && math.Abs(float64(t.shift)) <= math.MaxFloat32
+		c.count++
+		last := (slot+1)*x.words - 1
+		scale, shift := c.terms[2*slot], c.terms[2*slot+1]
+		sound = sound && (c.signs[last]|c.lows[last])&unused == 0 && scale >= 0 && scale <= math.MaxFloat32 && math.Abs(float64(shift)) <= math.MaxFloat32
 	})
+	x.count += c.count
 	return sound
 }

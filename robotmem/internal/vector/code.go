@@ -118,17 +118,16 @@ func packSigns(into []uint64, v []float32) {
 const gaussStep = 0.9957
 
 // encode writes the code of a vector to s.signs and s.lows and returns its terms.
-func (x *Index) encode(s *scratch, unit []float32) codeTerms {
+func (x *Index) encode(s *scratch, unit []float32) (scale, shift float32) {
 	alongMean := x.centre(s, unit)
 	packSigns(s.signs, s.centred)
 	size := square(s.centred)
 	threshold := float32(gaussStep * math.Sqrt(size/float64(x.dims)))
 	along := packLows(s.lows, s.centred, threshold)
-	terms := codeTerms{shift: float32(alongMean)}
 	if along > 0 {
-		terms.scale = float32(size / along)
+		scale = float32(size / along)
 	}
-	return terms
+	return scale, float32(alongMean)
 }
 
 // packLows packs the low bits of the code of v and returns the inner product of v and
@@ -240,12 +239,12 @@ func (x *Index) estimate(s *scratch, candidates []candidate) []estimated {
 			part := candidates[from:min(from+estimateBatch, to)]
 			for _, f := range part {
 				k, at := x.chunks[f.id>>chunkBits], int(f.id&chunkMask)*x.words
-				s.collectors[w].fetched += k.signs[at] + k.signs[at+x.words-1] + k.lows[at] + k.lows[at+x.words-1] + uint64(k.terms[f.id&chunkMask].scale)
+				s.collectors[w].fetched += k.signs[at] + k.signs[at+x.words-1] + k.lows[at] + k.lows[at+x.words-1] + uint64(k.terms[2*(f.id&chunkMask)])
 			}
 			for i, f := range part {
 				k, slot := x.chunks[f.id>>chunkBits], int(f.id&chunkMask)
 				product := s.planes.product(k.signs[slot*x.words:(slot+1)*x.words], k.lows[slot*x.words:])
-				s.estimates[from+i] = estimated{f.id, float32(product*float64(k.terms[slot].scale)) + k.terms[slot].shift}
+				s.estimates[from+i] = estimated{f.id, float32(product*float64(k.terms[2*slot])) + k.terms[2*slot+1]}
 			}
 		}
 	})

@@ -12,7 +12,7 @@
 // completely, so its answer is exact.
 //
 // A chunk holds the codes of 4,096 neighbouring ids. [Index.Write] and [Read] save an
-// index, so that a start need not read every vector. [Register] offers the search to SQL.
+// index, so that a start need not read every vector.
 //
 // # Caveats
 //

@@ -34,7 +34,7 @@ func (x *Index) Memory() int {
 	n := len(x.chunks) * bits.UintSize / 8
 	for _, c := range x.chunks {
 		if c != nil {
-			n += 8*len(c.signs) + 8*len(c.lows) + 8*len(c.terms) + 8*len(c.present)
+			n += 8*len(c.signs) + 8*len(c.lows) + 4*len(c.terms) + 8*len(c.present)
 		}
 	}
 	return n
@@ -42,9 +42,9 @@ func (x *Index) Memory() int {
 
 // Measure returns the recall of searches as the index is set.
 func (x *Index) Measure(questions int, load Source) (float64, error) {
-	e, err := x.newRecallTest(questions, load)
+	tests, err := x.recallTests(questions, load)
 	if err != nil {
 		return 0, err
 	}
-	return x.runRecallTest(e, load)
+	return x.measure(tests, x.Rescore(), load)
 }

@@ -47,14 +47,10 @@ type Index struct {
 type chunk struct {
 	present [chunkSlots / 64]uint64
 	count   int
-	signs   []uint64    // words a slot; bit j is the high bit of dimension j
-	lows    []uint64    // words a slot; bit j is the low bit of dimension j
-	terms   []codeTerms // one a slot
+	signs   []uint64  // words a slot; bit j is the high bit of dimension j
+	lows    []uint64  // words a slot; bit j is the low bit of dimension j
+	terms   []float32 // two a slot: scale and shift, see code.go
 }
-
-// codeTerms turn the inner product of a query and a code into an estimate of the
-// cosine; see code.go.
-type codeTerms struct{ scale, shift float32 }
 
 // New returns an empty index for vectors of dims dimensions, 1 to [MaxDims]. Vectors
 // are centred on mean, which [MeanBuilder] computes; nil is the origin. The mean may
@@ -91,7 +87,7 @@ func (x *Index) Put(id int64, unit []float32) error {
 	}
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	terms := x.encode(s, unit)
+	scale, shift := x.encode(s, unit)
 
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -99,7 +95,7 @@ func (x *Index) Put(id int64, unit []float32) error {
 	slot := int(id & chunkMask)
 	copy(c.signs[slot*x.words:], s.signs)
 	copy(c.lows[slot*x.words:], s.lows)
-	c.terms[slot] = terms
+	c.terms[2*slot], c.terms[2*slot+1] = scale, shift
 	if word, bit := &c.present[slot/64], uint64(1)<<(slot%64); *word&bit == 0 {
 		*word |= bit
 		c.count++
@@ -145,7 +141,7 @@ func (x *Index) chunkFor(id int64) *chunk {
 		x.chunks[i] = &chunk{
 			signs: make([]uint64, chunkSlots*x.words),
 			lows:  make([]uint64, chunkSlots*x.words),
-			terms: make([]codeTerms, chunkSlots),
+			terms: make([]float32, 2*chunkSlots),
 		}
 	}
 	return x.chunks[i]

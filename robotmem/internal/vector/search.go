@@ -95,9 +95,13 @@ func newScratch(dims, words int) *scratch {
 // Search returns at most q.N memories, the most similar first, equal ones by the
 // smaller id. Every similarity is computed from the stored vector, in float64 and in
 // one order, so equal vectors tie exactly. The memories to compare are all members of
-// a small set and are estimated for a large one; [Index.Measure] returns how well. A
+// a small set and are estimated for a large one; [Index.Tune] returns how well. A
 // memory that load does not have is skipped.
 func (x *Index) Search(q Query, load Source) ([]Hit, error) {
+	return x.search(q, x.Rescore(), load)
+}
+
+func (x *Index) search(q Query, rescore int, load Source) ([]Hit, error) {
 	if err := x.checkUnit(q.Vector); err != nil {
 		return nil, fmt.Errorf("vector: the question: %w", err)
 	}
@@ -106,7 +110,7 @@ func (x *Index) Search(q Query, load Source) ([]Hit, error) {
 	}
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	x.selectIDs(s, q)
+	x.selectIDs(s, q, rescore)
 	widen(s.wide, q.Vector)
 	hits, err := x.score(s, nil, load)
 	if err == nil && len(s.rest) > 0 {
@@ -126,7 +130,7 @@ func (x *Index) SetRescore(n int) { x.rescore.Store(int64(max(1, min(n, MaxResco
 // selectIDs writes the ids of the vectors to read to s.ids, ascending. The lock is not
 // held while they are read: the source skips vectors that are removed meanwhile, and
 // a replaced vector is scored as the source has it.
-func (x *Index) selectIDs(s *scratch, q Query) {
+func (x *Index) selectIDs(s *scratch, q Query, rescore int) {
 	var within []uint64
 	if q.Within != nil {
 		within = q.Within.Words()
@@ -134,7 +138,7 @@ func (x *Index) selectIDs(s *scratch, q Query) {
 			within = []uint64{}
 		}
 	}
-	reads := max(x.Rescore(), q.N+q.N/extraReads)
+	reads := max(rescore, q.N+q.N/extraReads)
 	s.ids, s.rest = s.ids[:0], nil
 	x.mu.RLock()
 	defer x.mu.RUnlock()
