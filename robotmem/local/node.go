@@ -91,7 +91,6 @@ type Node struct {
 	background sync.WaitGroup
 	quit       context.CancelFunc
 	Quitting   <-chan struct{} // closed by quit
-	watch      watch
 }
 
 var (
@@ -120,8 +119,7 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	background, quit := context.WithCancel(context.Background())
 	n.quit, n.Quitting = quit, background.Done()
 
-	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Changed: func(revision int64) {
-		n.watch.saw(revision)
+	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Changed: func(int64) {
 		maintenance.Wake(n.embeddings.wake)
 		n.index.NoticeChange()
 	}}
