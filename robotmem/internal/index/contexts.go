@@ -28,7 +28,6 @@ const (
 	maxContextBytes   = 64 << 20
 
 	placesColumn = "places"
-	jointsColumn = "joints at " // and a field
 	pathsColumn  = "paths"
 	valuesColumn = "values of " // and a path
 )
@@ -132,13 +131,10 @@ func (r *Columns) contextSets(names []string, revision int64) (sets, missing []*
 
 func newContextSet(name string) *contextSet {
 	s := &contextSet{name: name, changed: map[int64]bool{}}
-	field, joints := strings.CutPrefix(name, jointsColumn)
-	switch {
-	case joints:
-		s.contextColumn = &placeColumns{points: map[string][]Point{}, paths: filter.PlacePaths(field)}
-	case name == placesColumn:
+	switch name {
+	case placesColumn:
 		s.contextColumn = &placeColumns{points: map[string][]Point{}}
-	case name == pathsColumn:
+	case pathsColumn:
 		s.contextColumn = &pathShapes{}
 	default:
 		s.contextColumn = &valueColumn{path: name[len(valuesColumn):], distinct: []distinctValue{{}}, units: map[units.Quantity]*unitCount{}}
