@@ -260,25 +260,14 @@ func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*
 		}
 		rec.UserTags = past.UserTags
 		past.Tags, past.Outcome, past.OutcomeSource = rec.AllTags(), rec.Inferred().Outcome, rec.OutcomeSource
-		if b.Admits(&past.Memory) && admits(q, &past.Memory, unit) {
+		if b.Admits(&past.Memory) && hasAll(past.Tags, q.Tags) && (q.Filter == nil || q.Filter.Match(&filter.View{Memory: &past.Memory, Unit: unit})) {
 			out[id] = &past.Memory
 		}
 	}
 	return out, notes, unitErr
 }
 
-// admits applies tags and context_filter to one past state.
-func admits(q *recall.Query, m *robotmem.Memory, unit func(path string) string) bool {
-	for _, tag := range q.Tags {
-		if !slices.Contains(m.Tags, tag) {
-			return false
-		}
-	}
-	if q.Filter == nil {
-		return true
-	}
-	return q.Filter.Match(&filter.View{
-		Context: m.Context, Category: m.Category, PerceptionType: m.PerceptionType, Session: m.SessionID,
-		Confidence: m.Confidence, Observed: m.ObservedAt, Outcome: m.Outcome, Tier: m.Tier, Unit: unit,
-	})
+// hasAll reports whether a list has every one of some tags.
+func hasAll(have, tags []string) bool {
+	return !slices.ContainsFunc(tags, func(tag string) bool { return !slices.Contains(have, tag) })
 }

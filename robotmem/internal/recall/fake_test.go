@@ -57,7 +57,7 @@ func (s *fakeStore) Filter(_ context.Context, q *recall.Query) (recall.Set, []st
 		case q.Collection != "*" && q.Collection != m.Collection:
 		case q.After != nil && m.ObservedAt.Before(*q.After):
 		case q.Before != nil && !m.ObservedAt.Before(*q.Before):
-		case q.Filter != nil && !q.Filter.Match(&filter.View{Context: m.Context, Confidence: m.Confidence, Observed: m.ObservedAt}):
+		case q.Filter != nil && !q.Filter.Match(&filter.View{Memory: m}):
 		default:
 			out = append(out, m.MemoryID)
 		}
