@@ -121,10 +121,9 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 
 	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Changed: func(int64) {
 		maintenance.Wake(n.embeddings.wake)
-		n.index.NoticeChange()
 	}}
 	n.embeddings = embeddings{store: n.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
-	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1), Changed: make(chan struct{}, 1)}
+	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
 	n.maintenance = &maintenance.Maintainer{
 		Store: n.Store, Index: n.index, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
