@@ -279,7 +279,5 @@ func (n *Node) Close() error {
 		n.Log.Warn("the indexes of the file are not brought up to date; that is done later", "err", err)
 	}
 	last.Wait()
-	err = n.Store.Close()
-	n.embeddings.asking.Wait()
-	return err
+	return n.Store.Close()
 }
