@@ -196,7 +196,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, m := range e.index.Columns.ObservedTimes(set.(*admitted).set) {
+			for _, m := range e.index.Columns.ObservedTimes(set.Present) {
 				got = append(got, m.ID)
 			}
 			return nil

@@ -298,7 +298,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, m := range e.index.Columns.ObservedTimes(set.(*admitted).set) {
+			for _, m := range e.index.Columns.ObservedTimes(set.Present) {
 				got = append(got, m.ID)
 			}
 			return nil

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
@@ -176,52 +175,30 @@ func (s *source) checkSessions(q *recall.Query) error {
 	return nil
 }
 
-// admitted is the set of memories that pass a filter.
-type admitted struct {
-	set  *bitset.BitSet             // present states, by memory id
-	past map[int64]*robotmem.Memory // with as_of: past states of memories changed since then, by memory id
-}
-
-// Count implements recall.Set.
-func (a *admitted) Count() int { return int(a.set.Count()) + len(a.past) }
-
-// Only implements recall.Set.
-func (a *admitted) Only(items []recall.Ranked) recall.Set {
-	out := &admitted{set: bitset.New(a.set.Len()), past: map[int64]*robotmem.Memory{}}
-	for _, r := range items {
-		if m, ok := a.past[r.ID]; ok {
-			out.past[r.ID] = m
-		} else {
-			out.set.Set(uint(r.ID))
-		}
-	}
-	return out
-}
-
 // Filter implements recall.Source.
-func (s *source) Filter(_ context.Context, q *recall.Query) (recall.Set, []string, error) {
+func (s *source) Filter(_ context.Context, q *recall.Query) (in recall.Set, notes []string, err error) {
 	if err := s.index.Columns.Sync(s.c); err != nil {
-		return nil, nil, err
+		return in, nil, err
 	}
-	var notes []string
 	if unread := s.index.Columns.Unread(); unread != "" {
 		notes = append(notes, unread)
 	}
 	b := basicOf(q)
 	set, err := s.index.Admit(s.c, b)
 	if err != nil {
-		return nil, nil, err
+		return in, nil, err
 	}
-	set = s.index.Columns.Tagged(q.Tags, set)
-	if set, err = s.index.Narrow(s.c, q.Filter, set, q.Now); err != nil {
-		return nil, nil, err
+	in.Present, err = s.index.Narrow(s.c, q.Filter, s.index.Columns.Tagged(q.Tags, set), q.Now)
+	if err != nil {
+		return in, nil, err
 	}
-	defer func() { s.interpreted = s.index.Columns.UnitsTaken(q.Filter) }()
-	if q.AsOf == nil {
-		return &admitted{set: set}, notes, nil
+	if q.AsOf != nil {
+		var damaged []string
+		in.Past, damaged, err = s.pastStates(q, b)
+		notes = append(notes, damaged...)
 	}
-	past, damaged, err := s.pastStates(q, b)
-	return &admitted{set, past}, append(notes, damaged...), err
+	s.interpreted = s.index.Columns.UnitsTaken(q.Filter)
+	return in, notes, err
 }
 
 func basicOf(q *recall.Query) index.Selection {

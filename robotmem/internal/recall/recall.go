@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -47,13 +48,26 @@ func KeepSmallest(items []Ranked, r Ranked, limit int) []Ranked {
 	return items[:min(len(items), limit)]
 }
 
-// Set is the set of memories that pass a filter. Its contents are private to the
-// Source that made it.
-type Set interface {
-	// Count returns the number of memories.
-	Count() int
-	// Only returns the intersection with a list.
-	Only([]Ranked) Set
+// Set is the set of memories that pass a filter.
+type Set struct {
+	Present *bitset.BitSet             // by memory id; nil for every memory
+	Past    map[int64]*robotmem.Memory // with as_of: the states of memories that changed since then
+}
+
+// Count returns the number of memories.
+func (s Set) Count() int { return int(s.Present.Count()) + len(s.Past) }
+
+// only returns the intersection with a list.
+func (s Set) only(items []Ranked) Set {
+	out := Set{Present: bitset.New(s.Present.Len()), Past: map[int64]*robotmem.Memory{}}
+	for _, item := range items {
+		if m, ok := s.Past[item.ID]; ok {
+			out.Past[item.ID] = m
+		} else {
+			out.Present.Set(uint(item.ID))
+		}
+	}
+	return out
 }
 
 // Around are the memories of an episode before and after one of them, nearest first.
@@ -82,7 +96,7 @@ type Source interface {
 	// the query, most similar first, and remarks for degraded.
 	Likeness(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, notes []string, err error)
 	// Around returns at most n memories on each side of each memory that is in an episode.
-	// They are all members of the set, unless it is nil.
+	// They are all members of the set.
 	Around(in Set, ids []int64, n int) map[int64]Around
 	// Timeline sorts a set by time of observation: oldest first for a query of one
 	// episode, otherwise newest first.
@@ -265,7 +279,7 @@ func (r *run) signals(ctx context.Context) error {
 			return err
 		}
 		if q.Strict() && err == nil {
-			within = r.set.Only(items)
+			within = r.set.only(items)
 		}
 	}
 	if q.Like != nil {

@@ -82,7 +82,7 @@ func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]floa
 			others = append(others, item)
 		}
 	}
-	more, err := r.src.Lexical(ctx, r.Query, r.set.Only(others), r.words(), len(others))
+	more, err := r.src.Lexical(ctx, r.Query, r.set.only(others), r.words(), len(others))
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (r *run) addContext(ctx context.Context, answers []robotmem.Memory) error {
 		ids[i] = answers[i].MemoryID
 		texts[ids[i]] = "" // it is in the answer
 	}
-	around := r.src.Around(nil, ids, r.ContextWindow)
+	around := r.src.Around(Set{}, ids, r.ContextWindow)
 	read := func(ids []int64) (out []robotmem.Neighbour, err error) {
 		for _, id := range ids {
 			text, known := texts[id]
