@@ -30,7 +30,6 @@ type source struct {
 	words     *lexical.Index // of the snapshot's revision; nil while it is loaded
 	wordsErr  error          // why it is not loaded
 	embedding *queryEmbedding
-	model     store.Model // the model of the embedding, set by the vector search
 	// interpreted says how numbers and places of the question were understood.
 	interpreted []string
 }
@@ -196,7 +195,7 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 	if len(unit) != m.Dims {
 		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
 	}
-	s.model = m
+	s.c.SetInterrupt(ctx)
 	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.Present, N: limit}, s.index.Source(s.c, &m))
 	if err != nil {
 		return nil, 0, err
@@ -206,20 +205,6 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 		items[i] = recall.Ranked{ID: h.ID, Value: h.Similarity}
 	}
 	return items, s.index.Vectors.Usual(unit), nil
-}
-
-// Cosines implements recall.Source.
-func (s *source) Cosines(ctx context.Context, in recall.Set, ids []int64, visit func(id int64, cosine float64)) error {
-	s.c.SetInterrupt(ctx)
-	present := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return in.Past[id] != nil })
-	return s.c.Vectors(&s.model, present, func(id int64, raw []byte) error {
-		cosine := 0.0
-		for i, x := range vector.Decode(raw) {
-			cosine += float64(x) * float64(s.embedding.unit[i])
-		}
-		visit(id, cosine)
-		return nil
-	})
 }
 
 // Around implements recall.Source.

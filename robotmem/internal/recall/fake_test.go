@@ -105,18 +105,6 @@ func (s *fakeStore) cosine(id int64) (sum float64, ok bool) {
 	return sum, ok
 }
 
-func (s *fakeStore) Cosines(ctx context.Context, _ recall.Set, ids []int64, visit func(int64, float64)) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	for _, id := range ids {
-		if cosine, ok := s.cosine(id); ok {
-			visit(id, cosine)
-		}
-	}
-	return nil
-}
-
 func (s *fakeStore) Around(in recall.Set, ids []int64, n int) map[int64]recall.Around {
 	out := map[int64]recall.Around{}
 	for _, id := range ids {

@@ -87,8 +87,6 @@ type Source interface {
 	// Nearest returns the memories of a set whose vectors have the largest cosine
 	// with the query embedding, and the cosine of an average memory.
 	Nearest(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, usual float64, err error)
-	// Cosines visits the cosines of those memories of the set that have a vector.
-	Cosines(ctx context.Context, in Set, ids []int64, visit func(id int64, cosine float64)) error
 	// Places returns the memories of a set that are nearest to a place of the query,
 	// nearest first, ties by id, and remarks for degraded.
 	Places(ctx context.Context, at *robotmem.SpatialSort, in Set, limit int) (items []Ranked, notes []string, err error)
@@ -384,8 +382,12 @@ func (r *run) load(ctx context.Context, h *hit) (ok bool, err error) {
 		return false, err
 	}
 	if h.cosine == nil && r.vectors {
-		if err := r.src.Cosines(ctx, r.set, []int64{h.id}, func(_ int64, cosine float64) { h.cosine = &cosine }); err != nil {
+		items, _, err := r.src.Nearest(ctx, r.Query, r.set.only([]Ranked{{ID: h.id}}), 1)
+		if err != nil {
 			return false, err
+		}
+		if len(items) > 0 {
+			h.cosine = &items[0].Value
 		}
 	}
 	return true, nil

@@ -87,14 +87,18 @@ func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]floa
 		return nil, err
 	}
 	maps.Copy(r.scores, byID(more))
-	var ids []int64
+	others = nil
 	for _, item := range words {
 		if _, ok := r.cosines[item.ID]; !ok {
-			ids = append(ids, item.ID)
+			others = append(others, item)
 		}
 	}
-	if err := r.src.Cosines(ctx, r.set, ids, func(id int64, cosine float64) { r.cosines[id] = cosine }); err != nil {
-		return nil, err
+	if len(others) > 0 {
+		more, _, err := r.src.Nearest(ctx, r.Query, r.set.only(others), len(others))
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(r.cosines, byID(more))
 	}
 	best := words[0].Value / r.weightOf(ListWords, 1)
 	vectors := r.weightOf(ListVector, 1) * vectorShare * nearness.at(adjusted(near[0].Value, r.usual))
