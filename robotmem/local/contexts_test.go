@@ -38,7 +38,7 @@ func matching(t *testing.T, e *Node, asked robotmem.Object) []int64 {
 	}
 	ids := []int64{}
 	for _, m := range allActive(t, e, "*") {
-		if condition.Match(&filter.View{Context: m.Context}) {
+		if condition.Match(&filter.View{Memory: &m}) {
 			ids = append(ids, m.MemoryID)
 		}
 	}

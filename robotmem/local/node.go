@@ -90,7 +90,6 @@ type Node struct {
 	background sync.WaitGroup
 	quit       context.CancelFunc
 	Quitting   <-chan struct{} // closed by quit
-	watch      watch
 }
 
 var (
@@ -119,13 +118,11 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	background, quit := context.WithCancel(context.Background())
 	n.quit, n.Quitting = quit, background.Done()
 
-	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Changed: func(revision int64) {
-		n.watch.saw(revision)
+	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Changed: func(int64) {
 		maintenance.Wake(n.embeddings.wake)
-		n.index.NoticeChange()
 	}}
 	n.embeddings = embeddings{store: n.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
-	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1), Changed: make(chan struct{}, 1)}
+	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
 	n.maintenance = &maintenance.Maintainer{
 		Store: n.Store, Index: n.index, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
@@ -276,7 +273,5 @@ func (n *Node) Close() error {
 		n.Log.Warn("the indexes of the file are not brought up to date; that is done later", "err", err)
 	}
 	last.Wait()
-	err = n.Store.Close()
-	n.embeddings.asking.Wait()
-	return err
+	return n.Store.Close()
 }

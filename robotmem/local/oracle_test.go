@@ -181,7 +181,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 		}
 		var want []int64
 		for _, m := range all {
-			v := filter.View{Context: m.Context, Category: m.Category, Confidence: m.Confidence, Observed: m.ObservedAt, Outcome: m.Outcome, Tier: m.Tier, Unit: unit}
+			v := filter.View{Memory: &m, Unit: unit}
 			if node.Match(&v) {
 				want = append(want, m.MemoryID)
 			}
@@ -196,7 +196,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, m := range e.index.Columns.ObservedTimes(set.(*admitted).set) {
+			for _, m := range e.index.Columns.ObservedTimes(set.Present) {
 				got = append(got, m.ID)
 			}
 			return nil

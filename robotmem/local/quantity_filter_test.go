@@ -284,7 +284,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 		want := []int64{}
 		for j := range l.Memories {
 			m := &l.Memories[j]
-			if node.Match(&filter.View{Context: m.Context, Category: m.Category, Confidence: m.Confidence, Observed: m.ObservedAt, Outcome: m.Outcome, Tier: m.Tier, Unit: unit}) {
+			if node.Match(&filter.View{Memory: m, Unit: unit}) {
 				want = append(want, m.MemoryID)
 			}
 		}
@@ -298,7 +298,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, m := range e.index.Columns.ObservedTimes(set.(*admitted).set) {
+			for _, m := range e.index.Columns.ObservedTimes(set.Present) {
 				got = append(got, m.ID)
 			}
 			return nil

@@ -8,12 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
-	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -119,10 +117,8 @@ func (n *Node) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.Reca
 		defer cancel()
 	}
 	s := &source{Node: n}
-	if s.embedding = n.embeddings.ask(ctx, q); s.embedding != nil {
-		defer s.embedding.cancel()
-		q.Embedded = true
-	}
+	s.embedding = n.embeddings.ask(ctx, q)
+	q.Embedded = s.embedding != nil
 	var res *robotmem.RecallResponse
 	err := n.withWords(ctx, len(q.Content) > 0, func(missing error) error {
 		s.wordsErr = missing
@@ -143,7 +139,7 @@ func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 // answer runs a query in the snapshot of c.
 func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ *robotmem.RecallResponse, err error) {
 	s.c = c
-	if q.MapID, err = s.checkSessions(q); err != nil {
+	if err := s.checkSessions(q); err != nil {
 		return nil, err
 	}
 	if len(q.Content) > 0 {
@@ -162,73 +158,47 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 	return res, err
 }
 
-// checkSessions fails for sessions that do not exist and returns the map of the session
-// in for_session.
-func (s *source) checkSessions(q *recall.Query) (mapID string, err error) {
+// checkSessions fails for sessions that do not exist.
+func (s *source) checkSessions(q *recall.Query) error {
 	for field, id := range map[string]string{"session_id": q.SessionID, "for_session": q.ForSession} {
 		if id == "" {
 			continue
 		}
-		session, err := s.c.Session(id)
+		_, err := s.c.Session(id)
+		if missing := (*robotmem.Error)(nil); errors.As(err, &missing) {
+			missing.Field = field
+		}
 		if err != nil {
-			if missing := (*robotmem.Error)(nil); errors.As(err, &missing) {
-				missing.Field = field
-			}
-			return "", err
-		}
-		if field == "for_session" {
-			mapID = record.MapOf(session.Context)
+			return err
 		}
 	}
-	return mapID, nil
-}
-
-// admitted is the set of memories that pass a filter.
-type admitted struct {
-	set  *bitset.BitSet             // present states, by memory id
-	past map[int64]*robotmem.Memory // with as_of: past states of memories changed since then, by memory id
-}
-
-// Count implements recall.Set.
-func (a *admitted) Count() int { return int(a.set.Count()) + len(a.past) }
-
-// Only implements recall.Set.
-func (a *admitted) Only(items []recall.Ranked) recall.Set {
-	out := &admitted{set: bitset.New(a.set.Len()), past: map[int64]*robotmem.Memory{}}
-	for _, r := range items {
-		if m, ok := a.past[r.ID]; ok {
-			out.past[r.ID] = m
-		} else {
-			out.set.Set(uint(r.ID))
-		}
-	}
-	return out
+	return nil
 }
 
 // Filter implements recall.Source.
-func (s *source) Filter(_ context.Context, q *recall.Query) (recall.Set, []string, error) {
+func (s *source) Filter(_ context.Context, q *recall.Query) (in recall.Set, notes []string, err error) {
 	if err := s.index.Columns.Sync(s.c); err != nil {
-		return nil, nil, err
+		return in, nil, err
 	}
-	var notes []string
 	if unread := s.index.Columns.Unread(); unread != "" {
 		notes = append(notes, unread)
 	}
 	b := basicOf(q)
 	set, err := s.index.Admit(s.c, b)
 	if err != nil {
-		return nil, nil, err
+		return in, nil, err
 	}
-	set = s.index.Columns.Tagged(q.Tags, set)
-	if set, err = s.index.Narrow(s.c, q.Filter, set, q.Now); err != nil {
-		return nil, nil, err
+	in.Present, err = s.index.Narrow(s.c, q.Filter, s.index.Columns.Tagged(q.Tags, set), q.Now)
+	if err != nil {
+		return in, nil, err
 	}
-	defer func() { s.interpreted = s.index.Columns.UnitsTaken(q.Filter) }()
-	if q.AsOf == nil {
-		return &admitted{set: set}, notes, nil
+	if q.AsOf != nil {
+		var damaged []string
+		in.Past, damaged, err = s.pastStates(q, b)
+		notes = append(notes, damaged...)
 	}
-	past, damaged, err := s.pastStates(q, b)
-	return &admitted{set, past}, append(notes, damaged...), err
+	s.interpreted = s.index.Columns.UnitsTaken(q.Filter)
+	return in, notes, err
 }
 
 func basicOf(q *recall.Query) index.Selection {
@@ -260,25 +230,14 @@ func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*
 		}
 		rec.UserTags = past.UserTags
 		past.Tags, past.Outcome, past.OutcomeSource = rec.AllTags(), rec.Inferred().Outcome, rec.OutcomeSource
-		if b.Admits(&past.Memory) && admits(q, &past.Memory, unit) {
+		if b.Admits(&past.Memory) && hasAll(past.Tags, q.Tags) && (q.Filter == nil || q.Filter.Match(&filter.View{Memory: &past.Memory, Unit: unit})) {
 			out[id] = &past.Memory
 		}
 	}
 	return out, notes, unitErr
 }
 
-// admits applies tags and context_filter to one past state.
-func admits(q *recall.Query, m *robotmem.Memory, unit func(path string) string) bool {
-	for _, tag := range q.Tags {
-		if !slices.Contains(m.Tags, tag) {
-			return false
-		}
-	}
-	if q.Filter == nil {
-		return true
-	}
-	return q.Filter.Match(&filter.View{
-		Context: m.Context, Category: m.Category, PerceptionType: m.PerceptionType, Session: m.SessionID,
-		Confidence: m.Confidence, Observed: m.ObservedAt, Outcome: m.Outcome, Tier: m.Tier, Unit: unit,
-	})
+// hasAll reports whether a list has every one of some tags.
+func hasAll(have, tags []string) bool {
+	return !slices.ContainsFunc(tags, func(tag string) bool { return !slices.Contains(have, tag) })
 }

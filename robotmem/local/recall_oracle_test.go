@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -74,7 +75,7 @@ func newOracle(t *testing.T, e *Node, memories []robotmem.Memory, w *wordEmbedde
 // admits applies every filter to one memory.
 func (o *oracle) admits(q *recall.Query, m *robotmem.Memory) bool {
 	b := basicOf(q)
-	return b.Admits(m) && admits(q, m, bruteUnits(o.memories))
+	return b.Admits(m) && hasAll(m.Tags, q.Tags) && (q.Filter == nil || q.Filter.Match(&filter.View{Memory: m, Unit: bruteUnits(o.memories)}))
 }
 
 func (o *oracle) words(q *recall.Query, admitted []*robotmem.Memory) []recall.Ranked {

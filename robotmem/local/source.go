@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
@@ -31,7 +30,6 @@ type source struct {
 	words     *lexical.Index // of the snapshot's revision; nil while it is loaded
 	wordsErr  error          // why it is not loaded
 	embedding *queryEmbedding
-	model     store.Model // the model of the embedding, set by the vector search
 	// interpreted says how numbers and places of the question were understood.
 	interpreted []string
 }
@@ -56,12 +54,12 @@ func (s *source) Lexical(_ context.Context, q *recall.Query, in recall.Set, word
 	if s.words == nil {
 		return nil, s.failed(context.Background(), recall.ListWords, s.wordsErr)
 	}
-	return searchWords(s.words, q.Collection, in.(*admitted), words, limit), nil
+	return searchWords(s.words, q.Collection, in, words, limit), nil
 }
 
 // searchWords ranks the admitted memories by BM25. Past states are not in the index:
 // they are scored one by one with its statistics.
-func searchWords(index *lexical.Index, collection string, a *admitted, words recall.Words, limit int) []recall.Ranked {
+func searchWords(index *lexical.Index, collection string, in recall.Set, words recall.Words, limit int) []recall.Ranked {
 	stems := make([]string, 0, len(words.Terms))
 	for _, t := range words.Terms {
 		if stem := text.Stem(t); !slices.Contains(stems, stem) {
@@ -75,17 +73,17 @@ func searchWords(index *lexical.Index, collection string, a *admitted, words rec
 			}
 		}
 	}
-	q := lexical.Query{Collection: collection, Terms: stems, Unfinished: unfinished(words.Typing, index, collection, stems), Within: a.set, N: max(limit, 0)}
+	q := lexical.Query{Collection: collection, Terms: stems, Unfinished: unfinished(words.Typing, index, collection, stems), Within: in.Present, N: max(limit, 0)}
 	hits := index.Search(q)
-	items := make([]recall.Ranked, len(hits), len(hits)+len(a.past))
+	items := make([]recall.Ranked, len(hits), len(hits)+len(in.Past))
 	for i, h := range hits {
 		items[i] = recall.Ranked{ID: h.ID, Value: h.Score}
 	}
-	if len(a.past) == 0 {
+	if len(in.Past) == 0 {
 		return items
 	}
 	scorer := index.Scorer(q)
-	for id, m := range a.past {
+	for id, m := range in.Past {
 		terms := text.Terms(m.Content)
 		if score, ok := scorer.Score(termCounts(words.Typing, terms, &q), len(terms)); ok {
 			items = append(items, recall.Ranked{ID: id, Value: score})
@@ -190,15 +188,15 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 	case codes == nil || codes.Len() == 0:
 		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "no memory has a vector yet; they are computed in the background")
 	}
-	unit, err := s.embedding.get()
-	if err != nil {
-		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "%s", store.DetailOf(err))
+	unit := s.embedding.unit
+	if unit == nil {
+		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "%s", store.DetailOf(s.embedding.err))
 	}
 	if len(unit) != m.Dims {
 		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
 	}
-	s.model = m
-	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.(*admitted).set, N: limit}, s.index.Source(s.c, &m))
+	s.c.SetInterrupt(ctx)
+	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.Present, N: limit}, s.index.Source(s.c, &m))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -209,42 +207,18 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 	return items, s.index.Vectors.Usual(unit), nil
 }
 
-// Cosines implements recall.Source.
-func (s *source) Cosines(ctx context.Context, in recall.Set, ids []int64, visit func(id int64, cosine float64)) error {
-	s.c.SetInterrupt(ctx)
-	a := in.(*admitted)
-	present := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return a.past[id] != nil })
-	return s.c.Vectors(&s.model, present, func(id int64, raw []byte) error {
-		cosine := 0.0
-		for i, x := range vector.Decode(raw) {
-			cosine += float64(x) * float64(s.embedding.unit[i])
-		}
-		visit(id, cosine)
-		return nil
-	})
-}
-
 // Around implements recall.Source.
 func (s *source) Around(in recall.Set, ids []int64, n int) map[int64]recall.Around {
-	out := map[int64]recall.Around{}
-	var set *bitset.BitSet
-	if a, ok := in.(*admitted); ok {
-		set = a.set
-	}
-	s.index.Columns.Around(ids, n, set, func(id int64, before, after []int64) {
-		out[id] = recall.Around{Before: before, After: after}
-	})
-	return out
+	return s.index.Columns.Around(ids, n, in.Present)
 }
 
 // Places implements recall.Source. It compares every coordinate, so the result is exact.
 func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
-	a := in.(*admitted)
-	near, err := s.index.Columns.Near(s.c, at, a.set, limit)
+	near, err := s.index.Columns.Near(s.c, at, in.Present, limit)
 	if err != nil {
 		return nil, nil, s.failed(ctx, recall.ListPlace, err)
 	}
-	for id, m := range a.past {
+	for id, m := range in.Past {
 		for _, p := range filter.PlacesFor(at, m.Context) {
 			near.Frames[p.Frame+"\x00"+p.MapID] = true
 			near.Flat = near.Flat || len(p.XYZ) > len(at.Target)
@@ -268,7 +242,6 @@ func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall
 // Likeness implements recall.Source.
 func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
 	defer func() { err = s.failed(ctx, recall.ListLikeness, err) }()
-	a := in.(*admitted)
 	want, err := s.wantedFeatures(q)
 	if err != nil {
 		return nil, nil, err
@@ -277,7 +250,7 @@ func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, l
 		return nil, nil, err
 	}
 	err = s.index.Features.Each(s.c, want.Kind, len(want.Vector), func(id int64, vector []float32) {
-		if _, past := a.past[id]; id != want.Self && (past || a.set.Test(uint(id))) {
+		if _, past := in.Past[id]; id != want.Self && (past || in.Present.Test(uint(id))) {
 			items = recall.KeepSmallest(items, recall.Ranked{ID: id, Value: perception.Distance(want.Kind, want.Vector, vector)}, limit)
 		}
 	})
@@ -340,9 +313,8 @@ func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 
 // Timeline implements recall.Source.
 func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, error) {
-	a := in.(*admitted)
-	moments := s.index.Columns.ObservedTimes(a.set)
-	for id, m := range a.past {
+	moments := s.index.Columns.ObservedTimes(in.Present)
+	for id, m := range in.Past {
 		moments = append(moments, store.TimedID{ID: id, NS: m.ObservedAt.UnixNano()})
 	}
 	slices.SortFunc(moments, store.TimedID.Compare)
@@ -358,7 +330,7 @@ func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, lim
 
 // Load implements recall.Source.
 func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, id int64) (m *robotmem.Memory, err error) {
-	if past, ok := in.(*admitted).past[id]; ok {
+	if past, ok := in.Past[id]; ok {
 		return past, nil
 	}
 	s.c.SetInterrupt(ctx)

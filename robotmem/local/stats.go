@@ -1,7 +1,6 @@
 package local
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -114,97 +113,48 @@ const (
 
 // workers describes the background work of the node, from the counts of Stats.
 func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
-	likeness := admin.Worker{Name: "likeness", Status: workerIdle, Detail: "the features of all perceptions are computed"}
-	if s.ToCompare > 0 {
-		likeness.Status, likeness.Detail = workerBusy, fmt.Sprintf("the features of %d perceptions are not computed yet", s.ToCompare)
+	behind := func(name string, waiting int64, busy, idle string) admin.Worker {
+		if waiting > 0 {
+			return admin.Worker{Name: name, Status: workerBusy, Detail: busy}
+		}
+		return admin.Worker{Name: name, Status: workerIdle, Detail: idle}
 	}
-	all := []admin.Worker{n.vectorWorker(s), likeness, n.retentionWorker(s)}
+	vectors := behind("vectors", s.Backlog, fmt.Sprintf("%d memories have no vector of %s yet", s.Backlog, s.Embedder), "every memory has its vector of "+s.Embedder)
+	reason := ""
+	if n.embeddings.embedder != nil {
+		reason = n.embeddings.embedder.State().Reason
+	}
+	if reason != "" {
+		vectors.Status, vectors.Detail = workerWaiting, reason
+	} else if s.Embedder == "none" {
+		vectors.Status, vectors.Detail = workerOff, "no embedder: recall works by words, place, time and structure"
+	}
+	likeness := behind("likeness", s.ToCompare, fmt.Sprintf("the features of %d perceptions are not computed yet", s.ToCompare), "the features of all perceptions are computed")
+	retention := admin.Worker{Name: "retention", Status: workerIdle, Detail: fmt.Sprintf("%d payloads were evicted, %s", s.Evicted, sqlite.BytesText(s.EvictedBytes))}
+	if n.options.Retention.None() {
+		retention.Status, retention.Detail = workerOff, "no budget: payloads stay until the disk is full"
+	}
+	all := []admin.Worker{vectors, likeness, retention}
 	for i := range all {
 		if n.maintenance.Paused.On() && all[i].Status != workerOff {
 			all[i].Status = workerPaused
 		}
 	}
-	return append(all, n.indexWorker(), n.writerWorker(), admin.Worker{Name: "memory", Status: workerIdle, Detail: fmt.Sprintf(
-		"the budget is %s, of which %s are for the page caches of SQLite", sqlite.BytesText(int64(n.options.Memory)), sqlite.BytesText(n.options.Memory.PageCaches()))})
-}
-
-func (n *Node) vectorWorker(s *admin.StatsResponse) admin.Worker {
-	w := admin.Worker{Name: "vectors", Status: workerOff, Detail: "no embedder: recall works by words, place, time and structure"}
-	if n.embeddings.embedder == nil {
-		return w
+	indexes := admin.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "loaded and up to date"}
+	if !n.index.Postings.Loaded() {
+		indexes.Status, indexes.Detail = workerWaiting, "not loaded yet; the first recall loads them"
 	}
-	state := n.embeddings.embedder.State()
-	switch {
-	case state.Reason != "":
-		w.Status, w.Detail = workerWaiting, state.Reason
-		if !state.Until.IsZero() {
-			w.Detail += fmt.Sprintf("; next attempt at %s", state.Until.UTC().Format("15:04:05Z"))
-		}
-	case state.Model == "":
-	case s.Backlog > 0:
-		w.Status, w.Detail = workerBusy, fmt.Sprintf("%d memories have no vector of %s yet", s.Backlog, state.Model)
-	default:
-		w.Status, w.Detail = workerIdle, "every memory has its vector of "+state.Model
-	}
-	return w
-}
-
-func (n *Node) indexWorker() admin.Worker {
-	n.index.Postings.Mu.RLock()
-	defer n.index.Postings.Mu.RUnlock()
-	if n.index.Postings.Index == nil {
-		return admin.Worker{Name: "indexes in memory", Status: workerWaiting, Detail: "not loaded yet; the first recall loads them"}
-	}
-	return admin.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "loaded and up to date"}
-}
-
-func (n *Node) writerWorker() admin.Worker {
+	queued := int64(n.Store.Waiting())
+	writer := behind("writer", queued, fmt.Sprintf("%d writes are queued", queued), "no write is queued")
 	if n.Store.ReadOnly() != "" {
-		return admin.Worker{Name: "writer", Status: workerOff, Detail: "the memory is served read-only: " + n.Store.ReadOnly()}
+		writer.Status, writer.Detail = workerOff, "the memory is served read-only: "+n.Store.ReadOnly()
 	}
-	if waiting := n.Store.Waiting(); waiting > 0 {
-		return admin.Worker{Name: "writer", Status: workerBusy, Detail: fmt.Sprintf("%d writes are queued", waiting)}
-	}
-	return admin.Worker{Name: "writer", Status: workerIdle, Detail: "no write is queued"}
+	return append(all, indexes, writer, admin.Worker{Name: "memory", Status: workerIdle, Detail: fmt.Sprintf(
+		"the budget is %s, of which %s are for the page caches of SQLite", sqlite.BytesText(int64(n.options.Memory)), sqlite.BytesText(n.options.Memory.PageCaches()))})
 }
 
 // Memory returns the node's budget of memory.
 func (n *Node) Memory() Memory { return n.options.Memory }
-
-func (n *Node) retentionWorker(s *admin.StatsResponse) admin.Worker {
-	limits := n.options.Retention
-	if limits.None() {
-		return admin.Worker{Name: "retention", Status: workerOff, Detail: "no budget: payloads stay until the disk is full"}
-	}
-	var rules []string
-	for _, b := range limits.Budgets {
-		rules = append(rules, budgetText(b))
-	}
-	if limits.MinFreeBytes > 0 {
-		rules = append(rules, sqlite.BytesText(limits.MinFreeBytes)+" of the disk free")
-	}
-	detail := "keeps " + strings.Join(rules, "; ")
-	if s.Evicted > 0 {
-		detail += fmt.Sprintf("; %d payloads were evicted, %s", s.Evicted, sqlite.BytesText(s.EvictedBytes))
-	}
-	return admin.Worker{Name: "retention", Status: workerIdle, Detail: detail}
-}
-
-// budgetText describes a budget, as in "visual of arm7: at most 10 GB, 30 days".
-func budgetText(b admin.Budget) string {
-	var parts []string
-	if b.MaxBytes > 0 {
-		parts = append(parts, "at most "+sqlite.BytesText(b.MaxBytes))
-	}
-	if b.MaxAgeDays > 0 {
-		parts = append(parts, fmt.Sprintf("%g days", b.MaxAgeDays))
-	}
-	of := cmp.Or(b.PerceptionType, "all perceptions")
-	if b.Collection != "" {
-		of += " of " + b.Collection
-	}
-	return of + ": " + strings.Join(parts, ", ")
-}
 
 const (
 	// hourlyDays is the longest period counted by the hour by default.

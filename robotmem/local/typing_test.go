@@ -54,7 +54,7 @@ func TestTypingFindsWhatBeginsSo(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, r := range searchWords(index, "*", set.(*admitted), recall.Words{Terms: q.Content, Typing: q.Typing}, -1) {
+			for _, r := range searchWords(index, "*", set, recall.Words{Terms: q.Content, Typing: q.Typing}, -1) {
 				got = append(got, r.ID)
 			}
 			return nil

@@ -248,11 +248,11 @@ func (c Condition) positive() Condition {
 var ownFields = map[string]func(*View) any{
 	"category":        func(v *View) any { return v.Category },
 	"perception_type": func(v *View) any { return v.PerceptionType },
-	"session_id":      func(v *View) any { return v.Session },
+	"session_id":      func(v *View) any { return v.SessionID },
 	"outcome":         func(v *View) any { return v.Outcome },
 	"tier":            func(v *View) any { return v.Tier },
 	"confidence":      func(v *View) any { return v.Confidence },
-	"observed_at":     func(v *View) any { return v.Observed },
+	"observed_at":     func(v *View) any { return v.ObservedAt },
 }
 
 // OwnField reports whether a path is a field of the memory, which wins over a key of that name.
@@ -260,16 +260,9 @@ func OwnField(path string) bool { return ownFields[path] != nil }
 
 // View is a memory as filters see it.
 type View struct {
-	Context        robotmem.Object
-	Category       string
-	PerceptionType string
-	Session        string
-	Confidence     float64 // as it stands now
-	Observed       time.Time
+	*robotmem.Memory // its confidence as it stands now
 	// Unit returns the unit of a number without one at a path, "" if it has none.
-	Unit    func(path string) string
-	Outcome string // success, failure, partial or unknown
-	Tier    string // new, proven, mixed or suspect
+	Unit func(path string) string
 }
 
 // Match applies the condition to a memory.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bits-and-blooms/bitset"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 )
 
 // episodes has the active memories of each session in the order of their observation. It is
@@ -55,9 +56,10 @@ func (r *Columns) makeEpisodes() {
 	}
 }
 
-// Around visits those of the memories that are in an episode, with at most n of the members
-// of a set, nil for all, that were observed before and after it there, nearest first.
-func (r *Columns) Around(ids []int64, n int, set *bitset.BitSet, visit func(id int64, before, after []int64)) {
+// Around returns, for those of the memories that are in an episode, at most n of the members
+// of a set, nil for all, that were observed before and after it there.
+func (r *Columns) Around(ids []int64, n int, set *bitset.BitSet) map[int64]recall.Around {
+	out := map[int64]recall.Around{}
 	r.makeEpisodes()
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
@@ -75,6 +77,7 @@ func (r *Columns) Around(ids []int64, n int, set *bitset.BitSet, visit func(id i
 				}
 			}
 		}
-		visit(id, sides[0], sides[1])
+		out[id] = recall.Around{Before: sides[0], After: sides[1]}
 	}
+	return out
 }

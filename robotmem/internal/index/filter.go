@@ -53,7 +53,7 @@ func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.Bit
 	return x.answer(c, filter, base, now)
 }
 
-func (x *Index) narrowEach(c *store.Conn, filter *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+func (x *Index) narrowEach(c *store.Conn, condition *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	out := bitset.New(base.Len())
 	var unitErr error
 	unit := x.Columns.UnitsAt(c, &unitErr)
@@ -65,9 +65,7 @@ func (x *Index) narrowEach(c *store.Conn, filter *filter.Condition, base *bitset
 		context := ""
 		found, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite.Stmt) { context = s.ColumnText(0) })
 		if found {
-			v := x.Columns.view(row, context, now)
-			v.Unit = unit
-			out.SetTo(id, filter.Match(&v))
+			out.SetTo(id, condition.Match(&filter.View{Memory: x.Columns.view(row, context, now), Unit: unit}))
 		}
 		if err = cmp.Or(err, unitErr); err != nil {
 			return nil, err
@@ -76,17 +74,17 @@ func (x *Index) narrowEach(c *store.Conn, filter *filter.Condition, base *bitset
 	return out, nil
 }
 
-// view adapts a row of the column cache to the filter.
-func (r *Columns) view(row Row, context string, now time.Time) filter.View {
+// view returns what filters see of a memory.
+func (r *Columns) view(row Row, context string, now time.Time) *robotmem.Memory {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	return filter.View{
+	return &robotmem.Memory{
 		Context:        robotmem.ParseObject(context),
 		Category:       r.Text(row.Category),
 		PerceptionType: r.Text(row.Perception),
-		Session:        r.Text(row.Session),
+		SessionID:      r.Text(row.Session),
 		Confidence:     r.believed(&row, now.UnixNano()),
-		Observed:       time.Unix(0, row.Observed).UTC(),
+		ObservedAt:     time.Unix(0, row.Observed).UTC(),
 		Outcome:        row.Outcome.String(),
 		Tier:           r.Records.Values[row.Used].Tier(),
 	}

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -19,8 +18,6 @@ import (
 const (
 	maxCachedScopes  = 32
 	maxCachedFilters = 16 // for each path
-	// decayHorizon is how far ahead the decay of confidences is computed.
-	decayHorizon = int64(time.Hour)
 )
 
 // recent is a list of cached results, the most recently used last.
@@ -58,20 +55,13 @@ type Scope struct {
 }
 
 // cachedScope is the cached result of a scope. It is updated with every change of a
-// memory. The memories whose confidence will fall below the limit are computed in
-// advance.
+// memory, and holds until the confidence of a member falls below the limit.
 type cachedScope struct {
 	Scope
 	Set         *bitset.BitSet // replaced when it changes, because queries may hold the old one
-	asked       int64          // the time that Set is valid for
-	until       int64          // decay is computed up to this time
-	fading      []fade         // in order of time
+	from, until int64          // Set is valid at these times, the second one excluded
 	static      func(*Row) bool
-	impermanent bool // a row's time is ahead of our clock, so the result must not be reused
 }
-
-// fade is the time at which a memory's confidence falls below the limit.
-type fade struct{ at, id int64 }
 
 // Admit returns the active memories that pass b. The set is shared: callers must not
 // change it.
@@ -106,44 +96,36 @@ func (r *Columns) members(set *bitset.BitSet, pass func(*Row) bool) *bitset.BitS
 
 // Evaluate evaluates a scope by a scan of all rows.
 func (r *Columns) Evaluate(who Scope, now int64) *cachedScope {
-	a := &cachedScope{Scope: who, Set: bitset.New(uint(len(r.Rows))), asked: now, until: now + decayHorizon, static: r.matcher(who)}
+	a := &cachedScope{Scope: who, Set: bitset.New(uint(len(r.Rows))), from: now, until: math.MaxInt64, static: r.matcher(who)}
 	for id := range r.Rows {
 		if r.admits(a, int64(id)) {
 			a.Set.Set(uint(id))
 		}
 	}
-	slices.SortFunc(a.fading, sooner)
 	return a
 }
 
-func sooner(x, y fade) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.id, y.id)) }
-
-// admits reports whether a row belongs to a scope at the scope's time, and notes the
-// time when it no longer will. The caller keeps fading sorted.
+// admits reports whether a row belongs to a scope at the first of its times, and ends them
+// where it no longer will.
 func (r *Columns) admits(a *cachedScope, id int64) bool {
 	row := &r.Rows[id]
 	if row.Kind == 0 || row.Status != statusActive || !a.static(row) {
 		return false
 	}
 	b := r.Beliefs.Values[row.Belief]
-	a.impermanent = a.impermanent || a.MinConfidence > 0 && row.Useful > a.asked
-	if !consolidate.AtLeast(b.confidence, b.decay, row.idle(a.asked), a.MinConfidence) {
+	if row.Useful > a.from && a.MinConfidence > 0 { // the time of the row is ahead of our clock
+		a.until = min(a.until, row.Useful)
+	}
+	if !consolidate.AtLeast(b.confidence, b.decay, row.idle(a.from), a.MinConfidence) {
 		return false
 	}
-	sure := func(at int64) bool { return consolidate.AtLeast(b.confidence, b.decay, row.idle(at), a.MinConfidence) }
-	if b.decay <= 0 || a.MinConfidence <= 0 || sure(a.until) {
-		return true
-	}
-	admitted, refused := a.asked, a.until // bisect for the first time at which the row is not admitted
-	for refused-admitted > 1 {
-		middle := admitted + (refused-admitted)/2
-		if sure(middle) {
-			admitted = middle
-		} else {
-			refused = middle
+	if b.decay > 0 && a.MinConfidence > 0 {
+		const day, slack = float64(24 * time.Hour), float64(time.Second)
+		stays := day * math.Log(a.MinConfidence/b.confidence) / math.Log1p(-b.decay)
+		if fades := float64(a.from-int64(row.idle(a.from))) + stays - slack; fades < float64(a.until) {
+			a.until = int64(fades)
 		}
 	}
-	a.fading = append(a.fading, fade{refused, id})
 	return true
 }
 
@@ -154,7 +136,6 @@ func (r *Columns) cachedScopeOf(b Selection) *cachedScope {
 	var a *cachedScope
 	if at >= 0 && r.ScopeCache[at].holds(now) {
 		a = r.ScopeCache[at]
-		a.advance(now)
 	} else {
 		a = r.Evaluate(b.Scope, now)
 	}
@@ -164,24 +145,7 @@ func (r *Columns) cachedScopeOf(b Selection) *cachedScope {
 
 // holds reports whether a cached scope is usable for a time.
 func (a *cachedScope) holds(now int64) bool {
-	return a.MinConfidence <= 0 || !a.impermanent && now >= a.asked && now < a.until
-}
-
-// advance removes the memories whose confidence has fallen below the limit.
-func (a *cachedScope) advance(now int64) {
-	a.asked = now
-	gone := 0
-	for gone < len(a.fading) && a.fading[gone].at <= now {
-		gone++
-	}
-	if gone == 0 {
-		return
-	}
-	set := a.Set.Clone()
-	for _, f := range a.fading[:gone] {
-		set.Clear(uint(f.id))
-	}
-	a.Set, a.fading = set, a.fading[gone:]
+	return a.MinConfidence <= 0 || a.from <= now && now < a.until
 }
 
 // follow updates every cached scope with changed rows.
@@ -189,25 +153,19 @@ func (r *Columns) follow(changed []int64) {
 	if len(changed) == 0 {
 		return
 	}
-	again := make(map[int64]bool, len(changed))
-	for _, id := range changed {
-		again[id] = true
-	}
 	for _, a := range r.ScopeCache {
 		a.Set = a.Set.Clone()
-		a.fading = slices.DeleteFunc(slices.Clone(a.fading), func(f fade) bool { return again[f.id] })
 		a.static = r.matcher(a.Scope) // a new name may have got a number
 		// Decay is computed from the last use on, because no query is for an earlier
 		// time.
 		for _, id := range changed {
-			if useful := r.Rows[id].Useful; useful > a.asked && useful < a.until {
-				a.asked = useful
+			if useful := r.Rows[id].Useful; useful > a.from && useful < a.until {
+				a.from = useful
 			}
 		}
 		for _, id := range changed {
 			a.Set.SetTo(uint(id), r.admits(a, id))
 		}
-		slices.SortFunc(a.fading, sooner)
 	}
 }
 

@@ -26,14 +26,11 @@ type Index struct {
 	Features featureCache
 	LoadMu   sync.Mutex    // held while postings and vectors are loaded or catch up
 	Wake     chan struct{} // lets Run begin its work, or ends its pause
-	Changed  chan struct{} // shortens it: this process has written
 }
 
 const (
-	// maintenancePause is how long Run waits after a write of this process.
-	maintenancePause = 5 * time.Second
-	// idlePause is how long it waits without one, for writes of other processes.
-	idlePause = 30 * time.Second
+	// maintenancePause is how long Run waits for further writes.
+	maintenancePause = 10 * time.Second
 	// fillRest is how long it rests after a part of the full-text index, as a multiple of the time
 	// that the part took: nobody waits for that index, and recalls need the cores.
 	fillRest = 4
@@ -51,29 +48,20 @@ func (x *Index) Run(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		err := errors.Join(x.refresh(ctx), x.SaveSnapshots(ctx))
-		begun, pause, changed := time.Now(), idlePause, x.Changed
+		begun, pause := time.Now(), maintenancePause
 		filled, e := x.Store.FillFullTextPart(ctx, store.FullTextLeast)
 		if err = errors.Join(err, e); err != nil && ctx.Err() == nil {
 			x.Log.Warn("maintaining the indexes", "err", err)
 		} else if !filled {
-			pause, changed = fillRest*time.Since(begun), nil
+			pause = fillRest * time.Since(begun)
 		}
 		select {
 		case <-ctx.Done():
 		case <-x.Wake:
 		case <-time.After(pause):
-		case <-changed:
-			select {
-			case <-ctx.Done():
-			case <-x.Wake:
-			case <-time.After(maintenancePause):
-			}
 		}
 	}
 }
-
-// NoticeChange lets Run look at the file soon.
-func (x *Index) NoticeChange() { signal(x.Changed) }
 
 func signal(c chan struct{}) {
 	select {

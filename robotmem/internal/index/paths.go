@@ -23,21 +23,18 @@ import (
 type valueKind uint8
 
 const (
-	kindNumber valueKind = iota
+	kindNumber valueKind = iota // also an object of value and unit
 	kindText
 	kindBool
 	kindNull
 	kindList
 	kindObject // an empty one
-	valueKinds
-	kindQuantity // beside the kind of its text, or of an object of value and unit
-	kindNone     // an object with values
 )
 
-var kindNames = [valueKinds]string{"number", "text", "bool", "null", "list", "object"}
+var kindNames = [...]string{"number", "text", "bool", "null", "list", "object"}
 
 func kindOfValue(v any) valueKind {
-	switch v := v.(type) {
+	switch v.(type) {
 	case nil:
 		return kindNull
 	case string:
@@ -48,10 +45,6 @@ func kindOfValue(v any) valueKind {
 		return kindNumber
 	case []any:
 		return kindList
-	case map[string]any:
-		if len(v) > 0 {
-			return kindNone
-		}
 	}
 	return kindObject
 }
@@ -80,25 +73,31 @@ type fieldNumber struct {
 	number float64
 }
 
+func (f pathField) compare(g pathField) int {
+	return cmp.Or(strings.Compare(f.path, g.path), cmp.Compare(f.kind, g.kind), strings.Compare(f.unit, g.unit))
+}
+
 func (s *pathShapes) read(context string) any {
 	var all []fieldNumber
 	filter.Walk(robotmem.ParseObject(context), func(path string, v any, _, _ string) {
-		if filter.OwnField(path) {
-			return // filters cannot reach it
+		f := fieldNumber{pathField: pathField{path: path, kind: kindOfValue(v)}}
+		number, _ := v.(json.Number)
+		f.number, _ = number.Float64()
+		object, _ := v.(map[string]any)
+		quantity, isQuantity := filter.QuantityOf(v)
+		if isQuantity {
+			f.unit, f.number = quantity.Unit, quantity.Value
 		}
-		if q, ok := filter.QuantityOf(v); ok {
-			all = append(all, fieldNumber{pathField{path, kindQuantity, q.Unit}, q.Value})
+		if isQuantity && object != nil {
+			f.kind = kindNumber
 		}
-		if kind := kindOfValue(v); kind != kindNone {
-			n, _ := v.(json.Number)
-			number, _ := n.Float64()
-			all = append(all, fieldNumber{pathField{path, kind, ""}, number})
+		if !filter.OwnField(path) && (len(object) == 0 || isQuantity) { // filters reach the others below it
+			all = append(all, f)
 		}
 	})
-	slices.SortFunc(all, func(a, b fieldNumber) int { // the order of a map is random
-		return cmp.Or(strings.Compare(a.path, b.path), cmp.Compare(a.kind, b.kind), strings.Compare(a.unit, b.unit))
-	})
-	return all
+	slices.SortFunc(all, func(a, b fieldNumber) int { return a.compare(b.pathField) })
+	// A path occurs twice where keys hold dots.
+	return slices.CompactFunc(all, func(a, b fieldNumber) bool { return a.path == b.path })
 }
 
 func (s *pathShapes) put(id int64, kept any) {
@@ -125,54 +124,53 @@ type span struct {
 }
 
 // ContextPaths describes the paths that are wanted and that members of a set have, in
-// order. Without ranges, the least and the greatest number are left out, which is faster.
+// order: with the range of the numbers or, if more memories have one, of the quantities in
+// the unit that most of them have. Without ranges, the least and the greatest number are
+// left out, which is faster.
 func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, ranges bool, wanted func(path string) bool) (out []robotmem.ContextPath, err error) {
 	err = withColumn(r, c, pathsColumn, func(s *pathShapes) {
-		spans, members := s.count(set)
+		spans := s.count(set)
 		if ranges {
 			s.measure(set, spans)
 		}
-		groups := map[string][]uint32{} // numbers of fields, by path
+		var numbers []int // of fields, in order
 		for number, f := range s.fields.Values {
 			if spans[number].memories > 0 && wanted(f.path) {
-				groups[f.path] = append(groups[f.path], uint32(number))
+				numbers = append(numbers, number)
 			}
 		}
-		for _, path := range slices.Sorted(maps.Keys(groups)) {
-			p := robotmem.ContextPath{Path: path}
-			for _, number := range groups[path] {
-				p.Memories += members[number]
+		slices.SortFunc(numbers, func(a, b int) int { return s.fields.Values[a].compare(s.fields.Values[b]) })
+		var most int64 // memories with one unit at the path
+		for _, number := range numbers {
+			f, n := s.fields.Values[number], &spans[number]
+			if len(out) == 0 || out[len(out)-1].Path != f.path {
+				out, most = append(out, robotmem.ContextPath{Path: f.path}), 0
 			}
-			s.describe(&p, groups[path], spans)
-			out = append(out, p)
+			p := &out[len(out)-1]
+			p.Memories += n.memories
+			if kind := kindNames[f.kind]; !slices.Contains(p.Kinds, kind) {
+				p.Kinds = append(p.Kinds, kind)
+			}
+			if (f.kind == kindNumber || f.unit != "") && n.memories > most {
+				most, p.Unit, p.Min, p.Max = n.memories, f.unit, &n.min, &n.max
+			}
 		}
 	})
 	return out, err
 }
 
-// count returns, for each field, its members of a set, and how many of them have no
-// earlier field of its path.
-func (s *pathShapes) count(set *bitset.BitSet) (spans []span, members []int64) {
-	spans, members = make([]span, len(s.fields.Values)), make([]int64, len(s.fields.Values))
-	shapes := make([]int64, len(s.shapes.Values))
+// count returns the members of a set that have each field.
+func (s *pathShapes) count(set *bitset.BitSet) []span {
+	spans, shapes := make([]span, len(s.fields.Values)), make([]int64, len(s.shapes.Values))
 	for id, ok := set.NextSet(0); ok && int(id) < len(s.of); id, ok = set.NextSet(id + 1) {
 		shapes[s.of[id]]++
 	}
 	for shape, n := range shapes {
-		last := uint32(math.MaxUint32)
 		for fields := []byte(s.shapes.Values[shape]); n > 0 && len(fields) > 0; fields = fields[4:] {
-			number := uint32At(fields, 0)
-			if number == last { // twice at one path, under keys with dots
-				continue
-			}
-			spans[number].memories += n
-			if last == math.MaxUint32 || s.fields.Values[last].path != s.fields.Values[number].path {
-				members[number] += n
-			}
-			last = number
+			spans[uint32At(fields, 0)].memories += n
 		}
 	}
-	return spans, members
+	return spans
 }
 
 // measure sets the ranges of numbers.
@@ -187,34 +185,6 @@ func (s *pathShapes) measure(set *bitset.BitSet, spans []span) {
 			field := &spans[uint32At(shape, 4*i)]
 			field.min, field.max = min(field.min, n), max(field.max, n)
 		}
-	}
-}
-
-// describe adds the kinds of the values, and the range of the numbers or, if more
-// memories have one, of the quantities in the unit that most of them have.
-func (s *pathShapes) describe(p *robotmem.ContextPath, fields []uint32, spans []span) {
-	var numbers span
-	have := [valueKinds]bool{}
-	for _, number := range fields {
-		f, n := s.fields.Values[number], spans[number]
-		if f.kind < valueKinds {
-			have[f.kind] = true
-		}
-		measures := f.kind == kindNumber || f.kind == kindQuantity
-		if order := cmp.Or(cmp.Compare(n.memories, numbers.memories), strings.Compare(p.Unit, f.unit)); measures && order > 0 {
-			numbers, p.Unit = n, f.unit
-		}
-	}
-	if have == [valueKinds]bool{} { // objects of value and unit alone
-		have[kindNumber] = true
-	}
-	for kind, yes := range have {
-		if yes {
-			p.Kinds = append(p.Kinds, kindNames[kind])
-		}
-	}
-	if numbers.memories > 0 {
-		p.Min, p.Max = &numbers.min, &numbers.max
 	}
 }
 

@@ -30,6 +30,12 @@ func (w *Postings) held() (index *lexical.Index, revision, purges int64) {
 	return w.Index, w.revision, w.purges
 }
 
+// Loaded reports whether the index is in memory.
+func (w *Postings) Loaded() bool {
+	index, _, _ := w.held()
+	return index != nil
+}
+
 // loading is one attempt to load the index, shared by all recalls that wait.
 type loading struct {
 	done chan struct{}

@@ -111,17 +111,7 @@ func (r *Columns) Write(out io.Writer) error {
 	w.Count(len(r.Rows))
 	buf := make([]byte, 0, rowsPerSection*rowBytes)
 	for rows := range slices.Chunk(r.Rows, rowsPerSection) {
-		buf = buf[:0]
-		for i := range rows {
-			row := &rows[i]
-			for _, n := range [...]int64{row.Observed, row.Useful, row.Created, row.ValidFrom} {
-				buf = le.AppendUint64(buf, uint64(n))
-			}
-			for _, n := range [...]uint32{row.Belief, row.Collection, row.Session, row.Category, row.Perception, row.Tags, row.Used} {
-				buf = le.AppendUint32(buf, n)
-			}
-			buf = append(buf, byte(row.Status), row.Kind, byte(row.Outcome), row.Seen)
-		}
+		buf, _ = binary.Append(buf[:0], le, rows)
 		w.Section(buf)
 	}
 	return w.Close()

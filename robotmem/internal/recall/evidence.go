@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -52,7 +53,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 		h := &pool[i]
 		if scores[i] = h.score; len(h.memory.Content) <= statementBytes {
 			r.findWords(h)
-			h.subject = &subject{Memory: h.memory}
+			h.subject = newSubject(h.memory)
 			h.covered = r.coveredBy(h)
 		}
 	}
@@ -144,43 +145,24 @@ func difference(a, b map[string]bool) (n int) {
 	return n
 }
 
-// subject is what a memory is compared by.
+// subject is what a memory is compared by. What it takes time to compute is computed once,
+// when it is needed.
 type subject struct {
 	*robotmem.Memory
-	inContext lazy[map[string]string]
-	changes   lazy[bool]
-	words     lazy[[]string]
-	statement lazy[consolidate.Statement]
+	leaves func() map[string]string // of its context
+	states func() bool              // whether the text states a change
+	stems  func() []string
+	stated func() consolidate.Statement
 }
 
-// lazy is computed once, when it is needed. It allocates nothing, other than sync.OnceValue.
-type lazy[T any] struct {
-	value T
-	known bool
-}
-
-func (l *lazy[T]) get(compute func(*robotmem.Memory) T, m *robotmem.Memory) T {
-	if !l.known {
-		l.value, l.known = compute(m), true
+func newSubject(m *robotmem.Memory) *subject {
+	return &subject{
+		Memory: m,
+		leaves: sync.OnceValue(func() map[string]string { return leaves(m.Context) }),
+		states: sync.OnceValue(func() bool { return text.StatesChange(m.Content) }),
+		stems:  sync.OnceValue(func() []string { return text.Stems(m.Content) }),
+		stated: sync.OnceValue(func() consolidate.Statement { return record.StatementOf(m.Content) }),
 	}
-	return l.value
-}
-
-func (s *subject) leaves() map[string]string {
-	return s.inContext.get(func(m *robotmem.Memory) map[string]string { return leaves(m.Context) }, s.Memory)
-}
-
-// states reports whether the text states a change.
-func (s *subject) states() bool {
-	return s.changes.get(func(m *robotmem.Memory) bool { return text.StatesChange(m.Content) }, s.Memory)
-}
-
-func (s *subject) stems() []string {
-	return s.words.get(func(m *robotmem.Memory) []string { return text.Stems(m.Content) }, s.Memory)
-}
-
-func (s *subject) stated() consolidate.Statement {
-	return s.statement.get(func(m *robotmem.Memory) consolidate.Statement { return record.StatementOf(m.Content) }, s.Memory)
 }
 
 // replaces returns 1 if b replaces a as the present value of one subject, -1 if a replaces b, otherwise

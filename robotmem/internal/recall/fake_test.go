@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
@@ -34,32 +35,17 @@ func (s *fakeStore) learn(content string, context robotmem.Object) int64 {
 	return m.MemoryID
 }
 
-// ids is a recall.Set.
-type ids []int64
-
-func (s ids) Count() int { return len(s) }
-
-func (s ids) Only(items []recall.Ranked) recall.Set {
-	var out ids
-	for _, r := range items {
-		if slices.Contains(s, r.ID) {
-			out = append(out, r.ID)
-		}
-	}
-	return out
-}
-
 func (s *fakeStore) Filter(_ context.Context, q *recall.Query) (recall.Set, []string, error) {
-	var out ids
+	out := recall.Set{Present: bitset.New(0)}
 	for i := range s.memories {
 		m := &s.memories[i]
 		switch {
 		case q.Collection != "*" && q.Collection != m.Collection:
 		case q.After != nil && m.ObservedAt.Before(*q.After):
 		case q.Before != nil && !m.ObservedAt.Before(*q.Before):
-		case q.Filter != nil && !q.Filter.Match(&filter.View{Context: m.Context, Confidence: m.Confidence, Observed: m.ObservedAt}):
+		case q.Filter != nil && !q.Filter.Match(&filter.View{Memory: m}):
 		default:
-			out = append(out, m.MemoryID)
+			out.Present.Set(uint(m.MemoryID))
 		}
 	}
 	return out, nil, nil
@@ -68,9 +54,9 @@ func (s *fakeStore) Filter(_ context.Context, q *recall.Query) (recall.Set, []st
 // rank gives each memory of a set a value, and sorts those that have one.
 func (s *fakeStore) rank(in recall.Set, limit int, order func(x, y recall.Ranked) int, value func(*robotmem.Memory) (float64, bool)) []recall.Ranked {
 	var items []recall.Ranked
-	for _, id := range in.(ids) {
+	for id := range in.Present.EachSet() {
 		if v, ok := value(&s.memories[id-1]); ok {
-			items = append(items, recall.Ranked{ID: id, Value: v})
+			items = append(items, recall.Ranked{ID: int64(id), Value: v})
 		}
 	}
 	slices.SortFunc(items, order)
@@ -117,18 +103,6 @@ func (s *fakeStore) cosine(id int64) (sum float64, ok bool) {
 		sum += float64(v[i]) * float64(s.query[i])
 	}
 	return sum, ok
-}
-
-func (s *fakeStore) Cosines(ctx context.Context, _ recall.Set, ids []int64, visit func(int64, float64)) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	for _, id := range ids {
-		if cosine, ok := s.cosine(id); ok {
-			visit(id, cosine)
-		}
-	}
-	return nil
 }
 
 func (s *fakeStore) Around(in recall.Set, ids []int64, n int) map[int64]recall.Around {

@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -47,13 +48,26 @@ func KeepSmallest(items []Ranked, r Ranked, limit int) []Ranked {
 	return items[:min(len(items), limit)]
 }
 
-// Set is the set of memories that pass a filter. Its contents are private to the
-// Source that made it.
-type Set interface {
-	// Count returns the number of memories.
-	Count() int
-	// Only returns the intersection with a list.
-	Only([]Ranked) Set
+// Set is the set of memories that pass a filter.
+type Set struct {
+	Present *bitset.BitSet             // by memory id; nil for every memory
+	Past    map[int64]*robotmem.Memory // with as_of: the states of memories that changed since then
+}
+
+// Count returns the number of memories.
+func (s Set) Count() int { return int(s.Present.Count()) + len(s.Past) }
+
+// only returns the intersection with a list.
+func (s Set) only(items []Ranked) Set {
+	out := Set{Present: bitset.New(s.Present.Len()), Past: map[int64]*robotmem.Memory{}}
+	for _, item := range items {
+		if m, ok := s.Past[item.ID]; ok {
+			out.Past[item.ID] = m
+		} else {
+			out.Present.Set(uint(item.ID))
+		}
+	}
+	return out
 }
 
 // Around are the memories of an episode before and after one of them, nearest first.
@@ -73,8 +87,6 @@ type Source interface {
 	// Nearest returns the memories of a set whose vectors have the largest cosine
 	// with the query embedding, and the cosine of an average memory.
 	Nearest(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, usual float64, err error)
-	// Cosines visits the cosines of those memories of the set that have a vector.
-	Cosines(ctx context.Context, in Set, ids []int64, visit func(id int64, cosine float64)) error
 	// Places returns the memories of a set that are nearest to a place of the query,
 	// nearest first, ties by id, and remarks for degraded.
 	Places(ctx context.Context, at *robotmem.SpatialSort, in Set, limit int) (items []Ranked, notes []string, err error)
@@ -82,7 +94,7 @@ type Source interface {
 	// the query, most similar first, and remarks for degraded.
 	Likeness(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, notes []string, err error)
 	// Around returns at most n memories on each side of each memory that is in an episode.
-	// They are all members of the set, unless it is nil.
+	// They are all members of the set.
 	Around(in Set, ids []int64, n int) map[int64]Around
 	// Timeline sorts a set by time of observation: oldest first for a query of one
 	// episode, otherwise newest first.
@@ -213,7 +225,6 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	if err := r.addContext(ctx, res.Memories); err != nil {
 		return nil, err
 	}
-	r.noteOtherMaps(res.Memories)
 	noteConflicts(res.Memories, hits)
 	if len(res.Memories) == 0 {
 		hints, err := src.Hints(ctx, q, r.set)
@@ -266,7 +277,7 @@ func (r *run) signals(ctx context.Context) error {
 			return err
 		}
 		if q.Strict() && err == nil {
-			within = r.set.Only(items)
+			within = r.set.only(items)
 		}
 	}
 	if q.Like != nil {
@@ -371,8 +382,12 @@ func (r *run) load(ctx context.Context, h *hit) (ok bool, err error) {
 		return false, err
 	}
 	if h.cosine == nil && r.vectors {
-		if err := r.src.Cosines(ctx, r.set, []int64{h.id}, func(_ int64, cosine float64) { h.cosine = &cosine }); err != nil {
+		items, _, err := r.src.Nearest(ctx, r.Query, r.set.only([]Ranked{{ID: h.id}}), 1)
+		if err != nil {
 			return false, err
+		}
+		if len(items) > 0 {
+			h.cosine = &items[0].Value
 		}
 	}
 	return true, nil

@@ -82,19 +82,23 @@ func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]floa
 			others = append(others, item)
 		}
 	}
-	more, err := r.src.Lexical(ctx, r.Query, r.set.Only(others), r.words(), len(others))
+	more, err := r.src.Lexical(ctx, r.Query, r.set.only(others), r.words(), len(others))
 	if err != nil {
 		return nil, err
 	}
 	maps.Copy(r.scores, byID(more))
-	var ids []int64
+	others = nil
 	for _, item := range words {
 		if _, ok := r.cosines[item.ID]; !ok {
-			ids = append(ids, item.ID)
+			others = append(others, item)
 		}
 	}
-	if err := r.src.Cosines(ctx, r.set, ids, func(id int64, cosine float64) { r.cosines[id] = cosine }); err != nil {
-		return nil, err
+	if len(others) > 0 {
+		more, _, err := r.src.Nearest(ctx, r.Query, r.set.only(others), len(others))
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(r.cosines, byID(more))
 	}
 	best := words[0].Value / r.weightOf(ListWords, 1)
 	vectors := r.weightOf(ListVector, 1) * vectorShare * nearness.at(adjusted(near[0].Value, r.usual))
@@ -140,7 +144,7 @@ func (r *run) addContext(ctx context.Context, answers []robotmem.Memory) error {
 		ids[i] = answers[i].MemoryID
 		texts[ids[i]] = "" // it is in the answer
 	}
-	around := r.src.Around(nil, ids, r.ContextWindow)
+	around := r.src.Around(Set{}, ids, r.ContextWindow)
 	read := func(ids []int64) (out []robotmem.Neighbour, err error) {
 		for _, id := range ids {
 			text, known := texts[id]
