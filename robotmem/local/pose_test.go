@@ -119,7 +119,9 @@ func TestAPoseIsFoundByPlaceOnItsMap(t *testing.T) {
 		return s.SessionID
 	}
 	onLab := start(poseContext(map[string]any{"map_id": "lab", "position": []any{0, 0, 0}}))
-	const frames = "different frames or maps"
+	sectionLab := start(robotmem.Object{"spatial": map[string]any{"map_id": "lab"}})
+	nowhere := start(robotmem.Object{"task": map[string]any{"name": "patrol"}})
+	const frames, otherMap = "different frames or maps", "lie on another map (store) than the session (lab)"
 	for _, tt := range []struct {
 		name     string
 		frame    string
@@ -132,10 +134,12 @@ func TestAPoseIsFoundByPlaceOnItsMap(t *testing.T) {
 		{"of a frame and a map", "map", "lab", onLab, 5, []int64{lab, far}, nil},
 		{"of a map", "", "lab", onLab, 5, []int64{lab, odom, far}, []string{frames}},
 		{"of a frame, for nobody", "map", "", "", 5, []int64{lab, store, far}, []string{frames}},
-		{"of a frame, for a session on a map", "map", "", onLab, 5, []int64{lab, store, far}, []string{frames}},
+		{"of a frame, for a session on a map", "map", "", onLab, 5, []int64{lab, store, far}, []string{frames, otherMap}},
+		{"the section names the map", "map", "", sectionLab, 5, []int64{lab, store, far}, []string{frames, otherMap}},
+		{"a session on no map", "map", "", nowhere, 5, []int64{lab, store, far}, []string{frames}},
 		{"only what is answered counts", "map", "", onLab, 1, []int64{lab}, []string{frames}},
-		{"the other map by name", "map", "store", onLab, 5, []int64{store}, nil},
-		{"of any", "", "", onLab, 5, []int64{lab, store, odom, bare, far}, []string{frames}},
+		{"the other map by name", "map", "store", onLab, 5, []int64{store}, []string{otherMap}},
+		{"of any", "", "", onLab, 5, []int64{lab, store, odom, bare, far}, []string{frames, otherMap}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res, ids := recalled(t, e, &robotmem.RecallRequest{N: tt.n, ForSession: tt.session, SpatialSort: &robotmem.SpatialSort{

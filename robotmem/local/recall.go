@@ -12,6 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -139,7 +140,7 @@ func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 // answer runs a query in the snapshot of c.
 func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ *robotmem.RecallResponse, err error) {
 	s.c = c
-	if err := s.checkSessions(q); err != nil {
+	if q.MapID, err = s.checkSessions(q); err != nil {
 		return nil, err
 	}
 	if len(q.Content) > 0 {
@@ -158,21 +159,25 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 	return res, err
 }
 
-// checkSessions fails for sessions that do not exist.
-func (s *source) checkSessions(q *recall.Query) error {
+// checkSessions fails for sessions that do not exist and returns the map of the session
+// in for_session.
+func (s *source) checkSessions(q *recall.Query) (mapID string, err error) {
 	for field, id := range map[string]string{"session_id": q.SessionID, "for_session": q.ForSession} {
 		if id == "" {
 			continue
 		}
-		_, err := s.c.Session(id)
-		if missing := (*robotmem.Error)(nil); errors.As(err, &missing) {
-			missing.Field = field
-		}
+		session, err := s.c.Session(id)
 		if err != nil {
-			return err
+			if missing := (*robotmem.Error)(nil); errors.As(err, &missing) {
+				missing.Field = field
+			}
+			return "", err
+		}
+		if field == "for_session" {
+			mapID = record.MapOf(session.Context)
 		}
 	}
-	return nil
+	return mapID, nil
 }
 
 // Filter implements recall.Source.

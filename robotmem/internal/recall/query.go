@@ -28,6 +28,8 @@ type Query struct {
 	Dated bool
 	// Embedded means that the source has an embedding of the query or computes one.
 	Embedded bool
+	// MapID is the map of the calling episode; "" if it names none.
+	MapID string
 
 	equivalents []text.Equivalent // terms of the query's quantities in other units
 	notes       []string          // remarks for degraded

@@ -196,6 +196,16 @@ func TestScoresAndStages(t *testing.T) {
 	}
 }
 
+// On another map than the asking episode's the coordinates mean something else.
+func TestOtherMapIsNamed(t *testing.T) {
+	s := kitchen()
+	s.memories[0].Context["spatial"].(map[string]any)["map_id"] = "hall"
+	res, _ := ask(t, s, robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{0, 0}}, N: 1}, func(q *recall.Query) { q.MapID = "kitchen" })
+	if want := "place: 1 answers lie on another map (hall) than the session (kitchen); ask for one with map_id"; !slices.Equal(res.Degraded, []string{want}) {
+		t.Errorf("degraded %v", res.Degraded)
+	}
+}
+
 // A vector counts like a word only when it says nearly the same.
 func TestVectorWeight(t *testing.T) {
 	if low, high := recall.VectorWeight(0.4), recall.VectorWeight(0.95); low > 0.11 || high < 0.9 {

@@ -1,8 +1,14 @@
 package recall
 
 import (
+	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -93,4 +99,28 @@ func (r *run) findWords(h *hit) {
 		}
 	}
 	h.has = wanted
+}
+
+// noteOtherMaps adds a remark to degraded if memories were found by coordinates of
+// a map other than that of the calling episode.
+func (r *run) noteOtherMaps(answers []robotmem.Memory) {
+	if r.SpatialSort == nil || r.MapID == "" {
+		return
+	}
+	n, others := 0, map[string]bool{}
+	for i := range answers {
+		for _, s := range r.SpatialSort.All() {
+			places := filter.PlacesFor(s, answers[i].Context)
+			if answers[i].Distance != nil && len(places) > 0 && places[0].MapID != "" && places[0].MapID != r.MapID {
+				n++
+				others[places[0].MapID] = true
+				break
+			}
+		}
+	}
+	if n == 0 {
+		return
+	}
+	r.degraded = append(r.degraded, fmt.Sprintf("place: %d answers lie on another map (%s) than the session (%s); ask for one with map_id",
+		n, strings.Join(slices.Sorted(maps.Keys(others)), ", "), r.MapID))
 }
