@@ -19,7 +19,7 @@ type Embedder interface {
 	// if the model refuses a text (retry with smaller batches to find it), with
 	// TooLarge if the texts together took too long (retry with fewer), and with
 	// Unavailable, NotFound or Forbidden if the service cannot answer now.
-	// It never returns vectors for only some of the texts, and returns soon after ctx ends.
+	// It never returns vectors for only some of the texts.
 	Embed(ctx context.Context, purpose Purpose, texts []string) ([][]float32, error)
 }
 

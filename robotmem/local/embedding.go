@@ -27,6 +27,7 @@ type embeddings struct {
 	wake     chan struct{}     // a memory was stored
 	filling  sync.Mutex        // held while texts are embedded, so that each is embedded once
 	batch    int               // texts in the next call of the embedder, 0 before the first; filling guards it
+	asking   sync.WaitGroup    // running query embeddings
 	paused   *maintenance.Pause
 }
 
@@ -50,15 +51,18 @@ const (
 	maxDims     = 4096
 )
 
-// queryEmbedding is the vector of a question, of length 1, or why there is none.
+// queryEmbedding is the result of a running embedder call; unit and err are valid once
+// done is closed.
 type queryEmbedding struct {
-	unit []float32
-	err  error
+	done   chan struct{}
+	cancel context.CancelFunc // ends the call when the recall no longer needs it
+	unit   []float32
+	err    error
 }
 
-// ask embeds a query, within three quarters of the time until the deadline: the search needs the
-// rest. It returns nil when there is no embedder or no text, or when the embedder is not ready; it
-// notes the reason in the query.
+// ask embeds a query. It waits for at most three quarters of the time until the deadline: the
+// search needs the rest. It returns nil when there is no embedder or no text, or when the
+// embedder is not ready; it notes the reason in the query.
 func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
 	if g.embedder == nil || q.Query == "" || q.Strict() {
 		return nil
@@ -76,21 +80,37 @@ func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
 	if !open {
 		return nil
 	}
-	defer release()
 	patience := queryLimit
 	if deadline, ok := ctx.Deadline(); ok {
 		patience = min(patience, time.Until(deadline)*3/4)
 	}
-	limited, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	vectors, err := g.embed(limited, robotmem.ForQuestion, []string{q.Query}, 0)
-	switch {
-	case err == nil:
-		return &queryEmbedding{unit: vectors[0]}
-	case limited.Err() != nil:
-		err = robotmem.Errorf(robotmem.Unavailable, "", "the embedder did not answer before the deadline")
+	limited, cancel := context.WithTimeout(ctx, queryLimit)
+	e := &queryEmbedding{done: make(chan struct{}), cancel: cancel}
+	g.asking.Go(func() {
+		defer close(e.done)
+		defer cancel()
+		vectors, err := g.embed(limited, robotmem.ForQuestion, []string{q.Query}, 0)
+		if e.err = err; err == nil {
+			e.unit = vectors[0]
+		}
+	})
+	release()
+	select {
+	case <-e.done:
+	case <-time.After(patience):
+	case <-ctx.Done():
 	}
-	return &queryEmbedding{err: err}
+	return e
+}
+
+// get returns the embedding, a vector of length 1, or an error if it is not ready.
+func (e *queryEmbedding) get() ([]float32, error) {
+	select {
+	case <-e.done:
+		return e.unit, e.err
+	default:
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder did not answer before the deadline")
+	}
 }
 
 // embed returns the vectors of texts, normalized to length 1. It fails if they do not

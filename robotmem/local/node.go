@@ -273,5 +273,7 @@ func (n *Node) Close() error {
 		n.Log.Warn("the indexes of the file are not brought up to date; that is done later", "err", err)
 	}
 	last.Wait()
-	return n.Store.Close()
+	err = n.Store.Close()
+	n.embeddings.asking.Wait()
+	return err
 }

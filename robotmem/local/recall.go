@@ -118,8 +118,10 @@ func (n *Node) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.Reca
 		defer cancel()
 	}
 	s := &source{Node: n}
-	s.embedding = n.embeddings.ask(ctx, q)
-	q.Embedded = s.embedding != nil
+	if s.embedding = n.embeddings.ask(ctx, q); s.embedding != nil {
+		defer s.embedding.cancel()
+		q.Embedded = true
+	}
 	var res *robotmem.RecallResponse
 	err := n.withWords(ctx, len(q.Content) > 0, func(missing error) error {
 		s.wordsErr = missing

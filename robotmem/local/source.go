@@ -188,9 +188,9 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 	case codes == nil || codes.Len() == 0:
 		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "no memory has a vector yet; they are computed in the background")
 	}
-	unit := s.embedding.unit
-	if unit == nil {
-		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "%s", store.DetailOf(s.embedding.err))
+	unit, err := s.embedding.get()
+	if err != nil {
+		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "%s", store.DetailOf(err))
 	}
 	if len(unit) != m.Dims {
 		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
