@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
@@ -142,7 +143,11 @@ func placeOf(context robotmem.Object) *robotmem.SpatialSort {
 
 // write takes the first line of each part, then the second of each, and so on, while they fit.
 func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) {
-	w := &recall.Writer{} // without Now: dates without the time of day
+	var all []robotmem.Memory
+	for _, p := range parts {
+		all = append(all, p.memories...)
+	}
+	w := recall.NewWriter(all, time.Time{}) // dates without the time of day
 	res.Briefing.Text = "Nothing that fits is known yet. Learn what you find."
 	for round := range max(briefCandidates, maxRules) {
 		for i := range parts {

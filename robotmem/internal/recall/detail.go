@@ -29,7 +29,8 @@ func Present(r *robotmem.RecallRequest, res *robotmem.RecallResponse, now time.T
 	if r.MaxTokens == 0 && r.Detail != robotmem.DetailCompact && r.Detail != robotmem.DetailIDs {
 		return
 	}
-	whole, w := res.Memories, &Writer{Now: now, collections: r.Collection == "*"}
+	whole, w := res.Memories, NewWriter(res.Memories, now)
+	w.collections = r.Collection == "*"
 	all := slices.Clone(whole)
 	for i := range all {
 		switch r.Detail {
@@ -57,7 +58,7 @@ func Present(r *robotmem.RecallRequest, res *robotmem.RecallResponse, now time.T
 
 // Lines returns memories in compact form.
 func Lines(ms []robotmem.Memory, now time.Time) []robotmem.MemoryLine {
-	w, out := &Writer{Now: now}, make([]robotmem.MemoryLine, len(ms))
+	w, out := NewWriter(ms, now), make([]robotmem.MemoryLine, len(ms))
 	for i := range ms {
 		out[i] = robotmem.MemoryLine{MemoryID: ms[i].MemoryID, Line: w.compact(&ms[i]).Line}
 	}
@@ -75,8 +76,9 @@ func short(m *robotmem.Memory) robotmem.Memory {
 
 // Writer writes the memories of one answer as lines and repeats no text.
 type Writer struct {
-	Now         time.Time
-	collections bool // name the collection of each memory
+	now         time.Time
+	collections bool           // name the collection of each memory
+	values      map[string]int // how many each parameter has in the answer
 	written     []written
 }
 
@@ -84,6 +86,20 @@ type Writer struct {
 type written struct {
 	*robotmem.Memory
 	shown string
+}
+
+// NewWriter returns a Writer for an answer with these memories.
+func NewWriter(ms []robotmem.Memory, now time.Time) *Writer {
+	w, seen := &Writer{now: now, values: map[string]int{}}, map[Leaf]bool{}
+	for i := range ms {
+		for _, p := range parameters(ms[i].Context) {
+			if !seen[p] {
+				seen[p] = true
+				w.values[p.Path]++
+			}
+		}
+	}
+	return w
 }
 
 func (w *Writer) compact(m *robotmem.Memory) robotmem.Memory {
@@ -154,12 +170,12 @@ func (w *Writer) facts(m *robotmem.Memory) []string {
 	if m.Outcome != robotmem.OutcomeUnknown {
 		facts = append(facts, m.Outcome)
 	}
-	facts = append(facts, unsaid(m))
+	facts = append(facts, w.parameters(m))
 	if i := slices.IndexFunc(m.Conflicts, func(c robotmem.ConflictWith) bool { return c.Newer }); i >= 0 {
 		facts = append(facts, fmt.Sprintf("%d is newer", m.Conflicts[i].MemoryID))
 	}
 	when := time.DateOnly
-	if age := w.Now.Sub(m.ObservedAt); age >= 0 && age < 48*time.Hour {
+	if age := w.now.Sub(m.ObservedAt); age >= 0 && age < 48*time.Hour {
 		when = "2006-01-02 15:04 UTC"
 	}
 	facts = append(facts, m.ObservedAt.UTC().Format(when))
@@ -176,12 +192,14 @@ func (w *Writer) facts(m *robotmem.Memory) []string {
 	return facts
 }
 
-// unsaid returns the parameters of a memory that fit a line and that its text does not
-// state.
-func unsaid(m *robotmem.Memory) string {
+// parameters returns the parameters of a memory that fit a line and that its text does not
+// state. Those that have several values in the answer come first.
+func (w *Writer) parameters(m *robotmem.Memory) string {
+	ps := parameters(m.Context)
+	slices.SortStableFunc(ps, func(x, y Leaf) int { return cmp.Compare(w.values[y.Path], w.values[x.Path]) })
 	var out []string
 	left := paramTokens
-	for _, p := range parameters(m.Context) {
+	for _, p := range ps {
 		s := p.Path + "=" + p.Value
 		if n := text.Tokens(s) + 1; n <= left && !says(m.Content, p) {
 			left -= n
