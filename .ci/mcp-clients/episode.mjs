@@ -72,6 +72,7 @@ assert.equal(over.summary.used, 1);
 const whole = await readJSON(uri('session', session_id));
 assert.equal(whole.status, 'ended');
 assert.ok(whole.recalled.some((m) => m.memory_id === learnt.memory_id && m.used), 'what helped is not credited');
+assert.match(textOf(await client.getPrompt({ name: 'review_episode', arguments: { session_id } })), /grip_force=12\.5 N.*, worked\)/);
 
 const twice = await call('end_session', { session_id });
 assert.ok(twice.isError && twice._meta['robotmem/error'].kind === 'conflict');

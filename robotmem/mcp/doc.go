@@ -13,7 +13,7 @@
 // in parts (robotmem/error: kind, op, field, detail).
 //
 // Resources are memories, episodes, and the bytes and pictures of perceptions.
-// A prompt gives a briefing before a task.
+// The prompts give a briefing before a task and review an episode.
 // docs/mcp.md lists them all.
 //
 // Over stdio, requests to the memory run one after the other in the order in

@@ -14,21 +14,38 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// addPrompt offers the prompt brief_me, which a person starts by hand before a task. It
-// only reads.
-func (s *Server) addPrompt() {
-	p := mcp.NewPrompt("brief_me",
+// addPrompts offers the prompts, which a person starts by hand: a briefing before
+// a task, and the review of an episode. They only read.
+func (s *Server) addPrompts() {
+	s.addPrompt(mcp.NewPrompt("brief_me",
 		mcp.WithPromptTitle("Brief me before a task"),
 		mcp.WithPromptDescription("What this memory knows for a task: rules, what worked, what failed and what else is known."),
 		mcp.WithArgument("task", mcp.ArgumentDescription("The task in words: hold a wet glass."), mcp.RequiredArgument()),
-		mcp.WithArgument("collection", mcp.ArgumentDescription("Namespace to search; 'default' if absent, * for all.")))
+		mcp.WithArgument("collection", mcp.ArgumentDescription("Namespace to search; 'default' if absent, * for all.")),
+	), s.briefMe)
+	s.addPrompt(mcp.NewPrompt("review_episode",
+		mcp.WithPromptTitle("Review an episode"),
+		mcp.WithPromptDescription("What happened in an episode, which memories were recalled for it and which of them helped, and how to store the lessons."),
+		mcp.WithArgument("session_id", mcp.ArgumentDescription("The episode, from start_session."), mcp.RequiredArgument()),
+	), s.reviewEpisode)
+}
+
+// addPrompt offers a prompt, whose text is written for its arguments.
+func (s *Server) addPrompt(p mcp.Prompt, text func(ctx context.Context, args map[string]string) (string, error)) {
 	s.mcp.AddPrompt(p, func(ctx context.Context, req mcp.GetPromptRequest) (_ *mcp.GetPromptResult, err error) {
 		defer s.recovered(&err)
-		text, err := s.briefMe(ctx, strings.TrimSpace(req.Params.Arguments["task"]), strings.TrimSpace(req.Params.Arguments["collection"]))
+		args := map[string]string{}
+		for _, a := range p.Arguments {
+			args[a.Name] = strings.TrimSpace(req.Params.Arguments[a.Name])
+			if a.Required && args[a.Name] == "" {
+				return nil, s.shown(&robotmem.Error{Op: p.Name, Kind: robotmem.Invalid, Field: a.Name, Err: errors.New("is required")})
+			}
+		}
+		t, err := text(ctx, args)
 		if err != nil {
 			return nil, s.shown(err)
 		}
-		return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text))}), nil
+		return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(t))}), nil
 	})
 }
 
@@ -76,17 +93,16 @@ func (p *page) memory(m *robotmem.Memory) string {
 }
 
 const (
+	maxTimeline  = 60  // memories of an episode that are shown
+	maxRecalled  = 30  // memories that were recalled for it
 	lineText     = 200 // characters of a memory's text in a line
 	maxAttribute = 100 // characters of an attribute; source has at most 64
 )
 
 // briefMe recalls the rules, what worked and what failed for a task. A memory
 // appears in the first section that finds it.
-func (s *Server) briefMe(ctx context.Context, task, collection string) (string, error) {
-	if task == "" {
-		return "", &robotmem.Error{Op: "brief_me", Kind: robotmem.Invalid, Field: "task", Err: errors.New("is required")}
-	}
-	p := newPage("I am about to do this: %s", robotmem.Clip(oneLine(task), lineText))
+func (s *Server) briefMe(ctx context.Context, args map[string]string) (string, error) {
+	p := newPage("I am about to do this: %s", robotmem.Clip(oneLine(args["task"]), lineText))
 	p.line("\nThis is what the memory of this robot knows about it. Say in a few lines what follows from it: which values to use, what to avoid, what is not known yet. After each attempt, also a failed one, call learn with its numbers and task.success.")
 	seen := map[int64]bool{}
 	for _, section := range []struct {
@@ -94,11 +110,11 @@ func (s *Server) briefMe(ctx context.Context, task, collection string) (string, 
 		filter       robotmem.Object
 	}{
 		{"Rules", "", robotmem.Object{"category": robotmem.Object{"$in": []any{"constraint", "preference"}}}},
-		{"What worked", task, robotmem.Object{"task.success": true}},
-		{"What failed", task, robotmem.Object{"task.success": false}},
-		{"What else is known", task, nil},
+		{"What worked", args["task"], robotmem.Object{"task.success": true}},
+		{"What failed", args["task"], robotmem.Object{"task.success": false}},
+		{"What else is known", args["task"], nil},
 	} {
-		res, err := s.svc.Recall(ctx, &robotmem.RecallRequest{Query: section.query, Collection: collection, N: 10, ContextFilter: section.filter})
+		res, err := s.svc.Recall(ctx, &robotmem.RecallRequest{Query: section.query, Collection: args["collection"], N: 10, ContextFilter: section.filter})
 		if err != nil {
 			return "", err
 		}
@@ -110,6 +126,41 @@ func (s *Server) briefMe(ctx context.Context, task, collection string) (string, 
 			seen[m.MemoryID] = true
 		}
 		p.section(section.title, lines)
+	}
+	return p.String(), nil
+}
+
+// reviewEpisode describes an episode in the order of time.
+func (s *Server) reviewEpisode(ctx context.Context, args map[string]string) (string, error) {
+	e, err := s.svc.Session(ctx, &robotmem.SessionRequest{SessionID: args["session_id"]})
+	if err != nil {
+		return "", err
+	}
+	timeline, err := s.svc.SessionMemories(ctx, &robotmem.SessionMemoriesRequest{SessionID: e.SessionID, Limit: maxTimeline})
+	if err != nil {
+		return "", err
+	}
+	p := newPage("Review this episode with me: what was intended, what happened, why, and what is worth keeping.\n\nEpisode %s (%s) of %s.",
+		e.SessionID, describeSession(&e.Session), e.CreatedAt.UTC().Format(timeToMinute))
+	data, _ := encode(e.Context) // decoded from JSON
+	p.line("Context: %s", p.data(string(data)))
+	var lines []string
+	for _, m := range timeline.Memories {
+		lines = append(lines, p.memory(&m))
+	}
+	if more := timeline.Total - int64(len(lines)); more > 0 {
+		lines = append(lines, fmt.Sprintf("- (%d more; recall with session_id %s returns them)", more, e.SessionID))
+	}
+	p.section("Timeline", lines)
+	lines = nil
+	for _, m := range e.Recalled[:min(len(e.Recalled), maxRecalled)] {
+		helped := map[bool]string{true: "helped", false: "not said to have helped"}[m.Used]
+		lines = append(lines, fmt.Sprintf("- [%d] %s (%s)", m.MemoryID, p.data(m.Summary, "kind", m.Category), helped))
+	}
+	p.section("What was recalled for it", lines)
+	p.line("\nName the moment that decided the episode. Correct a misleading memory with update or forget. Store each lesson with learn in collection %s, with its numbers and task.success.", e.Collection)
+	if e.Status == "active" {
+		p.line("Then close the episode with end_session: its outcome_score from 0 to 1, and in used_memory_ids the memories that helped.")
 	}
 	return p.String(), nil
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mark3labs/mcp-go/client"
@@ -55,7 +56,8 @@ func TestPromptsFenceStoredTexts(t *testing.T) {
 	c := connect(t, NewServer(e, Options{}))
 	used := map[string]bool{}
 	for name, args := range map[string]map[string]string{
-		"brief_me": {"task": "hold a wet glass", "collection": "arm"},
+		"brief_me":       {"task": "hold a wet glass", "collection": "arm"},
+		"review_episode": {"session_id": session.SessionID},
 	} {
 		text := prompt(t, c, name, args)
 		fence := regexp.MustCompile(`data-[A-Z0-9]{16}`).FindString(text)
@@ -118,7 +120,8 @@ func TestPromptsDescribeThemselves(t *testing.T) {
 		}
 	}
 	want := map[string][]string{
-		"brief_me": {"task true", "collection false"},
+		"brief_me":       {"task true", "collection false"},
+		"review_episode": {"session_id true"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("prompts (-want +got):\n%s", diff)
@@ -165,6 +168,32 @@ func TestBriefMe(t *testing.T) {
 	}
 }
 
+func TestReviewEpisode(t *testing.T) {
+	e := engine(t, local.Options{})
+	session := storeEpisode(t, e, "arm")
+	if _, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "wet glass", Collection: "arm", ForSession: session, N: 2, ContextFilter: robotmem.Object{"task.success": robotmem.Object{"$exists": true}}}); err != nil {
+		t.Fatal(err)
+	}
+	c := connect(t, NewServer(e, Options{}))
+	open := prompt(t, c, "review_episode", map[string]string{"session_id": session})
+	if !strings.Contains(open, "close the episode with end_session") || !strings.Contains(open, "hold a glass") {
+		t.Errorf("an open episode: %s", open)
+	}
+	score := 0.25
+	if _, err := e.EndSession(t.Context(), &robotmem.EndSessionRequest{SessionID: session, OutcomeScore: &score, UsedMemoryIDs: []int64{1}}); err != nil {
+		t.Fatal(err)
+	}
+	text := plain(prompt(t, c, "review_episode", map[string]string{"session_id": session}))
+	if !strings.Contains(text, "outcome 0.25") || strings.Contains(text, "end_session") {
+		t.Errorf("an ended episode: %s", text)
+	}
+	for _, want := range []string{", worked", ", failed", "[1] grip_force=12.5 N holds a wet glass (helped)", "(not said to have helped)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+}
+
 func TestPromptErrorsSayWhatIsWrong(t *testing.T) {
 	s := NewServer(engine(t, local.Options{}), Options{})
 	for _, tt := range []struct {
@@ -172,6 +201,8 @@ func TestPromptErrorsSayWhatIsWrong(t *testing.T) {
 	}{
 		{"brief_me", `{}`, "brief_me: task: is required"},
 		{"brief_me", `{"task":"x","collection":"no such/name"}`, "collection"},
+		{"review_episode", `{"session_id":".."}`, "session_id"},
+		{"review_episode", `{"session_id":"0199d0b4-0000-7000-8000-000000000000"}`, "there is no session"},
 	} {
 		t.Run(tt.name+tt.args, func(t *testing.T) {
 			got := serve(t, s, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":%q,"arguments":%s}}`+"\n", tt.name, tt.args))
@@ -187,6 +218,7 @@ func TestPanicEndsItsRequestAlone(t *testing.T) {
 	s := NewServer(&fake{}, Options{})
 	for name, message := range map[string]string{
 		"resource": `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"robotmem://memory/1"}}`,
+		"prompt":   `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"review_episode","arguments":{"session_id":"x"}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := serve(t, s, message+"\n")
@@ -215,10 +247,33 @@ func (crowded) Recall(_ context.Context, r *robotmem.RecallRequest) (*robotmem.R
 	return &robotmem.RecallResponse{Memories: ms}, nil
 }
 
+func (crowded) Session(_ context.Context, r *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
+	res := &robotmem.SessionResponse{
+		Session: robotmem.Session{SessionID: r.SessionID, Context: robotmem.Object{"task": widest}, MemoryCount: 1005, CreatedAt: time.Unix(0, 0)},
+		Summary: &robotmem.SessionSummary{Text: widest},
+	}
+	for i := range 1000 {
+		res.Recalled = append(res.Recalled, robotmem.RecalledMemory{BriefMemory: robotmem.BriefMemory{MemoryID: int64(i), Summary: strings.Repeat("触", 300)}})
+	}
+	return res, nil
+}
+
+func (crowded) SessionMemories(_ context.Context, r *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+	const total = 1005
+	res := &robotmem.ListResponse{Total: total}
+	for i := (max(r.Page, 1) - 1) * r.Limit; i < min(max(r.Page, 1)*r.Limit, total); i++ {
+		m := hits(1, widest, nil)[0]
+		m.MemoryID, m.ObservedAt = int64(i+1), time.Unix(int64(i), 0)
+		res.Memories = append(res.Memories, m)
+	}
+	return res, nil
+}
+
 func TestPromptsFitAConversation(t *testing.T) {
 	c := connect(t, NewServer(crowded{}, Options{}))
 	for name, args := range map[string]map[string]string{
-		"brief_me": {"task": widest},
+		"brief_me":       {"task": widest},
+		"review_episode": {"session_id": "0199d0b4-0000-7000-8000-000000000000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := prompt(t, c, name, args)
@@ -226,5 +281,8 @@ func TestPromptsFitAConversation(t *testing.T) {
 				t.Errorf("%d bytes, want at most %d", len(data), maxAnswer)
 			}
 		})
+	}
+	if text := prompt(t, c, "review_episode", map[string]string{"session_id": "0199d0b4-0000-7000-8000-000000000000"}); !strings.Contains(text, "[60]") || !strings.Contains(text, "(945 more;") {
+		t.Error("the timeline does not say what it leaves out")
 	}
 }

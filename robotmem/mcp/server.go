@@ -80,7 +80,7 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 		}
 	}
 	s.addResources()
-	s.addPrompt()
+	s.addPrompts()
 	return s
 }
 
