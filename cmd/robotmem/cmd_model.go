@@ -3,14 +3,18 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"time"
 
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
+	"github.com/robotmem/robotmem-go/robotmem/eval"
 )
 
 type modelCmd struct {
 	List   modelListCmd   `cmd:"" help:"List the pulled models."`
 	Pull   modelPullCmd   `cmd:"" help:"Fetch a model from huggingface.co, or from HF_ENDPOINT. HF_TOKEN is for gated models."`
 	Remove modelRemoveCmd `cmd:"" help:"Remove a pulled model."`
+	Test   modelTestCmd   `cmd:"" help:"Measure the speed of a model and the languages that it knows."`
 }
 
 // models are the models in the home.
@@ -48,7 +52,7 @@ func (c *modelPullCmd) Run(ctx context.Context, a *app) error {
 	}
 	return a.show(c.JSON, p, func(w *lines) {
 		printAnswer(w, p)
-		w.line("Measure it on your memories: robotmem eval own --embedder %s", shellQuote(p.Embedder))
+		w.line("Measure it: robotmem model test %s", p.Name)
 		w.line("Compute the vectors of a memory again: robotmem reembed --embedder %s", shellQuote(p.Embedder))
 	})
 }
@@ -62,4 +66,47 @@ func (c *modelRemoveCmd) Run(a *app) error {
 	return a.showResult(c.JSON, &struct {
 		Removed string `json:"removed"`
 	}{c.Name}, a.models().Remove(c.Name))
+}
+
+type modelTestCmd struct {
+	Name string `arg:"" optional:"" name:"name" help:"A pulled model. Default --embedder."`
+	JSON bool   `name:"json" help:"Print the figures as JSON."`
+}
+
+// Run measures an embedder, also in a copy of the user's newest 200 facts.
+func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
+	if c.Name != "" {
+		p, err := a.models().Get(c.Name)
+		if err != nil {
+			return err
+		}
+		a.Config.Embedder = p.Embedder
+	}
+	e, err := a.embedder()
+	if err == nil && e == nil {
+		err = invalid("embedder", "is none; name one, such as robotmem model test --embedder ollama:nomic-embed-text")
+	}
+	if err != nil {
+		return err
+	}
+	for start := time.Now(); e.State() == (robotmem.EmbedderState{}) && time.Since(start) < time.Second; {
+		time.Sleep(10 * time.Millisecond) // auto looks for one
+	}
+	t, err := eval.TryEmbedder(ctx, e)
+	if err != nil {
+		return err
+	}
+	set := &eval.Set{}
+	if a.existing() == nil {
+		set, err = a.ownSet(ctx, 200, 1)
+	}
+	a.Embedder = e
+	if err == nil && len(set.Queries) > 0 {
+		var res *eval.Result
+		if res, err = (&evalSetCmd{}).run(ctx, a, set, eval.Options{}); err == nil {
+			t.Own = append([]eval.ListFigures{{Name: "as set", Figures: res.Figures}}, res.Lists...)
+		}
+	}
+	t.Advise()
+	return a.showResult(c.JSON, t, err)
 }

@@ -43,7 +43,7 @@ func tinyHub(t *testing.T) *httptest.Server {
 	return s
 }
 
-// A user pulls a model, lists it, recalls by meaning with auto, and removes it.
+// A user pulls a model, lists and tests it, recalls by meaning with auto, and removes it.
 func TestModelFromPullToRemoval(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("ROBOTMEM_HOME", home)
@@ -58,13 +58,18 @@ func TestModelFromPullToRemoval(t *testing.T) {
 		{"model list", 0, "dir: " + filepath.Join(home, "models"), ""},
 		{"model pull tiny", 2, "", "is not OWNER/NAME"},
 		{"model pull robots/other", 2, "", "401 Unauthorized: Invalid username or password.; check the name"},
-		{"model pull robots/tiny", 0, "robotmem eval own --embedder model2vec:", ""},
+		{"model test robots/tiny", 3, "", "`robotmem model pull` fetches one"},
+		{"model pull robots/tiny", 0, "robotmem model test robots/tiny", ""},
 		{"model pull robots/tiny --json", 0, `"embedder":"model2vec:` + filepath.Join(home, "models", "robots", "tiny") + `"`, ""},
 		{"model list", 0, "robots/tiny", ""},
 		{"model list --json", 0, `"dims":2`, ""},
+		{"model test robots/tiny", 0, "advice: do not use it", ""},
+		{"model test", 0, "model: model2vec:tiny@", ""},
+		{"model test --embedder none", 2, "", "embedder: is none"},
 		{"learn the.robot.saw.the.robot.at.the.door", 0, "created 1", ""},
 		{"reembed", 0, "model2vec:tiny@", ""},
 		{"recall the.robot", 0, "hybrid", ""},
+		{"model test robots/tiny --json", 0, `"works":[]`, ""},
 		{"model remove robots/tiny --json", 0, `{"removed":"robots/tiny"}`, ""},
 		{"model remove robots/tiny", 3, "", "is not among the pulled models"},
 		{"recall the.robot", 0, "bm25_only", ""},
