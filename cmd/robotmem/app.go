@@ -36,7 +36,7 @@ type app struct {
 
 	serves  string // the type of client that this process serves while it runs, "" for a command
 	env     func(string) (string, bool)
-	line    *progressLine // the last one, nil before the first
+	bar     *progressBar // the last one, nil before the first
 	closers []io.Closer
 }
 
@@ -105,7 +105,7 @@ func (a *app) embedder() (robotmem.Embedder, error) {
 
 // close closes the embedders of this run.
 func (a *app) close() {
-	a.line.end()
+	a.bar.Done()
 	for _, c := range a.closers {
 		if err := c.Close(); err != nil {
 			a.Log.Warn("closing", "err", err)
@@ -171,9 +171,9 @@ func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) erro
 	return a.Use(ctx, func(m robotmem.Node) error { return f(m.(*local.Node)) }) // without --url it is one
 }
 
-// show ends the line of progress and prints an answer, as JSON or as text.
+// show ends the progress bar and prints an answer, as JSON or as text.
 func (a *app) show(asJSON bool, answer any, text func(*lines)) error {
-	a.line.end()
+	a.bar.Done()
 	if asJSON {
 		return a.PrintJSON(answer)
 	}
