@@ -28,6 +28,7 @@ type Hints struct {
 	ReadOnly    bool // changes nothing
 	Destructive bool // may remove something
 	Idempotent  bool // a second identical call changes nothing
+	Progress    bool // may take long; reports progress, see progress.With
 }
 
 var (
@@ -38,6 +39,7 @@ var (
 
 func (h Hints) tool() Hints { h.Tool = true; return h }
 
+func (h Hints) long() Hints { h.Progress = true; return h }
 
 func (h Hints) destructive() Hints { h.Destructive = true; return h }
 
@@ -49,7 +51,7 @@ var ops = sync.OnceValue(func() []*Op {
 	return []*Op{
 		op("learn", "POST /api/learn", "learn", idempotent.tool(), "Learn a fact",
 			"Store one fact learnt from experience, with its numbers, place, parameters and outcome. Call it after every attempt that taught something, also a failed one. A fact that differs in a word, a number or its context is new, else a duplicate. Returns the memory_id, the category and tags inferred, in conflicts memories that contradict it, in similar those with similar words. Example: {\"insight\":\"grip_force=12.5 N holds wet glass\",\"context\":{\"params\":{\"grip_force\":12.5},\"task\":{\"success\":true}}}.", Service.Learn),
-		op("learn_batch", "POST /api/learn/batch", "", writes, "Learn many facts",
+		op("learn_batch", "POST /api/learn/batch", "", writes.long(), "Learn many facts",
 			"Store up to 10,000 facts in one call. Results are in the order of the items. An invalid item does not stop the others.", Service.LearnBatch),
 		op("recall", "POST /api/recall", "recall", reads.tool(), "Recall memories",
 			"Find relevant memories before acting: by words, place (spatial_sort), time, similarity to a perception (like), and any value of the context (context_filter), quantities in any unit. Filters are exact: they apply to all memories before ranking. Returns the best first; in compact form a line each, with outcome, parameters, date, place and text. get returns the rest. Example: {\"query\":\"hold a wet glass\",\"context_filter\":{\"task.success\":true},\"n\":5}.", Service.Recall),
@@ -71,7 +73,7 @@ var ops = sync.OnceValue(func() []*Op {
 			"Protect a memory from decay and from merging. With pinned false, remove the protection: the confidence then decays from now on at the rate of the category.", Service.Pin),
 		op("start_session", "POST /api/sessions", "session start", writes.tool(), "Start a session",
 			"Open an episode before a task. Returns the session_id for learn and save_perception, and a briefing for the context: warnings, rules, what worked, what failed, current values. Example: {\"collection\":\"arm7\",\"context\":{\"task\":{\"name\":\"hold a wet glass\"}}}.", Service.StartSession),
-		op("end_session", "POST /api/sessions/{session_id}/end", "session end", writes.tool(), "End a session",
+		op("end_session", "POST /api/sessions/{session_id}/end", "session end", writes.tool().long(), "End a session",
 			"Close an episode with its outcome and the memories that helped. Call it once, when the task is over, also when it failed. A fact that a longer one of the episode says completely is superseded by it. Returns a summary and related memories of earlier episodes. Example: {\"session_id\":\"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e\",\"outcome_score\":0.9,\"used_memory_ids\":[7]}.", Service.EndSession),
 		op("get", "GET /api/memory/{memory_id}", "get", reads.tool(), "Get a memory",
 			"Return one complete memory of any status: text, context, tags, confidence, provenance. Example: {\"memory_id\":7}.", Service.Get),
@@ -111,13 +113,13 @@ var ops = sync.OnceValue(func() []*Op {
 			"Count stored memories, failures and recalls per hour or day.", Service.Activity),
 		op("changes", "GET /api/changes", "", reads, "Wait for a change",
 			"Wait for a change by any process. It returns immediately if the change counter differs from since; otherwise it returns at the next change or after wait_ms.", Service.Changes),
-		op("doctor", "GET /api/doctor", "", reads, "Check-up",
+		op("doctor", "GET /api/doctor", "", reads.long(), "Check-up",
 			"Check the node: file, index sync, zero-hit rate, sizes, embedder and backlog. Each finding names its remedy.", Service.Doctor),
-		op("retain", "POST /api/retain", "", Hints{Destructive: true}, "Keep a budget",
+		op("retain", "POST /api/retain", "", Hints{Destructive: true}.long(), "Keep a budget",
 			"Remove payloads of perceptions that exceed a budget of bytes, age or free disk space. It removes the least valuable first, thins long recordings before it removes others, and never removes facts. Without apply it only lists the payloads that it would remove.", Service.Retain),
 		op("audit", "GET /api/audit", "audit", reads, "Audit log",
 			"Page through the log of changes, newest first: who changed a memory, with which program, when and why, with hashes of the text before and after. The creator of a memory is stored in the memory itself.", Service.Audit),
-		op("repair", "POST /api/repair", "", idempotent, "Repair",
+		op("repair", "POST /api/repair", "", idempotent.long(), "Repair",
 			"Rebuild every index from the tables.", Service.Repair),
 	}
 })

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // Streams of server-sent events (text/event-stream): each event has a name and one
@@ -175,6 +177,63 @@ func (s *server) changed(c echo.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-time.After(eventPause):
+		}
+	}
+}
+
+// streamed runs an operation for a client that accepts events: any number of progress
+// events, and at the end result with the response or problem with the error.
+func (s *server) streamed(c echo.Context, op *robotmem.Op, request json.RawMessage) error {
+	out, ctx, closing, err := s.open(c, op.Name)
+	if err != nil {
+		return err
+	}
+	defer closing()
+	ctx, cancel := context.WithCancel(ctx)
+	var (
+		latest = make(chan progress.Report, 1)
+		done   = make(chan struct{})
+		res    any
+	)
+	ctx = progress.With(ctx, func(p progress.Report) {
+		select { // replace a report that is not sent yet
+		case <-latest:
+		default:
+		}
+		latest <- p
+	})
+	go func() {
+		defer close(done)
+		defer func() {
+			if v := recover(); v != nil {
+				err = s.panicked(c.Request(), v)
+			}
+		}()
+		res, err = op.Call(ctx, s.svc, request)
+	}()
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	defer func() { cancel(); <-done }()
+	for {
+		select {
+		case p := <-latest:
+			if out.send("progress", "", p) != nil {
+				return nil // the deferred cancel ends the work
+			}
+		case <-beat.C:
+			if out.beat() != nil {
+				return nil
+			}
+		case <-done:
+			if err != nil && revoked(ctx) {
+				err = errWrongToken
+			}
+			if err != nil {
+				_ = s.sendProblem(out, c, err)
+				return nil
+			}
+			_ = out.send("result", "", res) // fails only if the client is gone
+			return nil
 		}
 	}
 }

@@ -3,6 +3,8 @@ package web_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -11,7 +13,9 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -154,4 +158,61 @@ func mustGet(t *testing.T, url string) *http.Response {
 	}
 	t.Cleanup(func() { res.Body.Close() })
 	return res
+}
+
+func TestOperationsTellHowFarTheyAre(t *testing.T) {
+	e, url := serveNode(t, web.Options{})
+	learn(t, e, "the charger is behind the door")
+	_, next := follow(t, "POST", url+"/api/repair", "{}", "Content-Type: application/json")
+	var reports int
+	for {
+		got, ok := next()
+		if !ok {
+			t.Fatal("the stream ended without a result")
+		}
+		if got.name == "progress" {
+			var p progress.Report
+			if err := json.Unmarshal([]byte(got.data), &p); err != nil || p.Stage == "" {
+				t.Errorf("%s: %v", got.data, err)
+			}
+			reports++
+			continue
+		}
+		var r admin.RepairResponse
+		if err := json.Unmarshal([]byte(got.data), &r); got.name != "result" || err != nil {
+			t.Errorf("%+v: %v", got, err)
+		}
+		break
+	}
+	if reports == 0 {
+		t.Error("no progress was told")
+	}
+	if _, more := next(); more {
+		t.Error("more came after the result")
+	}
+}
+
+func TestStreamedErrorsAreProblems(t *testing.T) {
+	s := &stub{err: &robotmem.Error{Op: "learn", Kind: robotmem.Conflict, Field: "insight", Err: errors.New("the reason")}}
+	for _, tt := range []struct {
+		name, path, body string
+		status           int
+		want             string
+	}{
+		{"of the operation", "/api/learn", `{"insight":"x"}`, 200, `"kind":"conflict"`},
+		{"of the request", "/api/learn?insight=caf%e9", ``, 400, `UTF-8`},
+	} {
+		res := do(web.New(s, web.Options{}), "POST", tt.path, tt.body, "Accept: text/event-stream", "X-Request-Id: mine-7")
+		body := bodyOf(t, res)
+		if res.StatusCode != tt.status || !strings.Contains(body, tt.want) {
+			t.Errorf("%s: %s %s", tt.name, res.Status, body)
+		}
+		if tt.status == 200 && (!strings.HasPrefix(body, "event: problem\ndata: {") || !strings.Contains(body, `"request_id":"mine-7"`)) {
+			t.Errorf("%s: %s", tt.name, body)
+		}
+	}
+	// Categories is not implemented by the stub: a nil pointer, as a bug would be.
+	if body := bodyOf(t, do(web.New(s, web.Options{}), "GET", "/api/categories", "", "Accept: text/event-stream")); !strings.Contains(body, "event: problem") || !strings.Contains(body, `"kind":"internal"`) {
+		t.Errorf("a panic: %s", body)
+	}
 }

@@ -87,8 +87,16 @@ func (d *description) groupOf(op *robotmem.Op) string {
 // guarded are the statuses of the guards before an operation.
 var guarded = []int{http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusUnsupportedMediaType, http.StatusTooManyRequests}
 
+// progressDoc describes the events of long operations in words. As a second media
+// type of the response, it would give every generated client a choice of two types.
+const progressDoc = ". If Accept names only text/event-stream: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem document."
+
 func (d *description) responses(op *robotmem.Op) object {
-	out := object{"200": object{"description": op.Title, "content": object{"application/json": object{"schema": d.schemas.Output(op)}}}}
+	doc := op.Title
+	if op.Hints.Progress {
+		doc += progressDoc
+	}
+	out := object{"200": object{"description": doc, "content": object{"application/json": object{"schema": d.schemas.Output(op)}}}}
 	for _, code := range append(slices.Collect(maps.Values(status)), guarded...) {
 		if code == http.StatusUnsupportedMediaType && op.Method() == http.MethodGet {
 			continue // a body is not read

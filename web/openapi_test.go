@@ -195,6 +195,12 @@ func TestOpenAPIDescribesAccess(t *testing.T) {
 			t.Errorf("%s is not described", path)
 		}
 	}
+	for _, op := range robotmem.Ops() {
+		streams := strings.Contains(doc.Paths[op.Path()][strings.ToLower(op.Method())].Responses["200"].Description, "text/event-stream")
+		if streams != op.Hints.Progress {
+			t.Errorf("%s: described with events: %v, tells of its progress: %v", op.Name, streams, op.Hints.Progress)
+		}
+	}
 }
 
 // A route that reads a body refuses one that is not JSON, with a status of the

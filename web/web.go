@@ -228,6 +228,9 @@ func (s *server) operation(op *robotmem.Op) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
+		if r := c.Request(); accepts(r, "text/event-stream") && !accepts(r, "application/json") {
+			return s.streamed(c, op, request)
+		}
 		res, err := op.Call(c.Request().Context(), s.svc, request)
 		return answer(c, res, err)
 	}

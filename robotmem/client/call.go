@@ -16,6 +16,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
+	"github.com/tmaxmax/go-sse"
 )
 
 const (
@@ -23,6 +25,11 @@ const (
 	maxAnswer = 1 << 30
 	// maxProblem is how much of an error answer is read, in bytes.
 	maxProblem = 1 << 20
+	// eventStream is the media type of an answer with progress: events named
+	// progress, each with a progress.Report, and at the end one event named result
+	// with the response, or problem with the problem document. A node without this
+	// feature answers JSON.
+	eventStream = "text/event-stream"
 )
 
 // call runs an operation over its route.
@@ -31,6 +38,9 @@ func call[Out any](ctx context.Context, c *Client, name string, in any) (*Out, e
 	req, err := c.request(ctx, op, in)
 	if err != nil {
 		return nil, err
+	}
+	if op.Hints.Progress && progress.Of(ctx) != nil {
+		req.Header.Set("Accept", eventStream)
 	}
 	return answer[Out](c, op, req)
 }
@@ -42,8 +52,12 @@ func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error
 		return nil, c.unreachable(op, err)
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
+	var body []byte
+	if mediaType(res) == eventStream {
+		if body, err = c.follow(op, res, progress.Of(req.Context()).Set); err != nil {
+			return nil, err
+		}
+	} else if body, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer)); err != nil {
 		return nil, c.unreachable(op, err)
 	}
 	if res.StatusCode != http.StatusOK {
@@ -177,6 +191,39 @@ func kindOf(status int) robotmem.Kind {
 		return robotmem.TooLarge
 	}
 	return robotmem.Unavailable
+}
+
+// follow reads an answer with events to its end and returns the response. It reports
+// progress to tell, which may be nil.
+func (c *Client) follow(op *robotmem.Op, res *http.Response, tell func(progress.Report)) ([]byte, error) {
+	events := sse.Read(io.LimitReader(res.Body, maxAnswer), &sse.ReadConfig{MaxEventSize: maxAnswer})
+	for event, err := range events {
+		switch {
+		case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+			return nil, c.unreachable(op, err)
+		case err != nil:
+			return nil, c.incomplete(op, err)
+		case event.Type == "result":
+			return []byte(event.Data), nil
+		case event.Type == "problem":
+			if err := problem(op, []byte(event.Data)); err != nil {
+				return nil, err
+			}
+			return nil, c.notANode(op, errors.New("its problem document cannot be read"))
+		case event.Type == "progress" && tell != nil:
+			var p progress.Report
+			if err := json.Unmarshal([]byte(event.Data), &p); err != nil {
+				return nil, c.notANode(op, err)
+			}
+			tell(p)
+		}
+	}
+	return nil, c.incomplete(op, io.ErrUnexpectedEOF)
+}
+
+// incomplete is the error of an answer that ended before its result.
+func (c *Client) incomplete(op *robotmem.Op, err error) error {
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("the answer of %s ended before its result: %w; check whether the node has done it before you try again", c.base, err)}
 }
 
 // fieldsOf returns a request as JSON fields.

@@ -5,13 +5,77 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/client"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
+
+func TestProgressIsFollowed(t *testing.T) {
+	event := "event: progress\ndata: {\"done\":1,\"total\":3,\"unit\":\"items\",\"stage\":\"learning\"}\n\n"
+	for _, tt := range []struct {
+		name, stream string
+		kind         robotmem.Kind // of the error; "" for none
+		detail       string
+	}{
+		{"result", ": a heartbeat\n\n" + event + "event: result\ndata: {\"results\":[{\"status\":\"created\",\"memory_id\":7}]}\n\n", "", ""},
+		{"result in lines", "event:progress\r\ndata:{\"done\":1,\"total\":3,\r\ndata: \"unit\":\"items\",\"stage\":\"learning\"}\r\n\r\nevent: other\ndata: {}\n\nevent: result\ndata: {\"results\":\ndata: [{\"status\":\"created\",\"memory_id\":7}]}\n\n", "", ""},
+		{"problem", event + "event: problem\ndata: {\"kind\":\"conflict\",\"field\":\"items\",\"detail\":\"no\",\"op\":\"learn_batch\"}\n\n", robotmem.Conflict, "no"},
+		{"broken off", event, robotmem.Unavailable, "ended before its result"},
+		{"broken off within the result", event + "event: result\ndata: {\"results\":[", robotmem.Unavailable, "ended before its result"},
+		{"bad problem", event + "event: problem\ndata: oh\n\n", robotmem.Unavailable, "problem document"},
+		{"bad progress", event + "event: progress\ndata: oh\n\n", robotmem.Unavailable, "did not answer as a robotmem node"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := &node{status: 200, contentType: "text/event-stream; charset=utf-8", answer: tt.stream}
+			var got []progress.Report
+			ctx := progress.With(t.Context(), func(p progress.Report) { got = append(got, p) })
+			res, err := serve(t, n).LearnBatch(ctx, &robotmem.LearnBatchRequest{Items: []robotmem.LearnRequest{{Insight: "x"}}})
+			if n.header.Get("Accept") != "text/event-stream" {
+				t.Errorf("asked for %q", n.header.Get("Accept"))
+			}
+			if diff := cmp.Diff([]progress.Report{{Done: 1, Total: 3, Unit: "items", Stage: "learning"}}, got); diff != "" {
+				t.Errorf("progress (-want +got):\n%s", diff)
+			}
+			if tt.kind == "" {
+				if err != nil || len(res.Results) != 1 || res.Results[0].MemoryID != 7 {
+					t.Errorf("got %+v, %v", res, err)
+				}
+				return
+			}
+			var e *robotmem.Error
+			if !errors.As(err, &e) || e.Kind != tt.kind || e.Op != "learn_batch" || !strings.Contains(e.Detail(), tt.detail) {
+				t.Errorf("got %#v (%v), want %s: %s", err, err, tt.kind, tt.detail)
+			}
+		})
+	}
+}
+
+// Only long operations ask for events, and a node may still answer JSON.
+func TestProgressIsAHint(t *testing.T) {
+	ctx := progress.With(t.Context(), func(progress.Report) { t.Error("nothing was reported") })
+	n := &node{status: 200, answer: `{"total":3}`}
+	if st, err := serve(t, n).Stats(ctx, &admin.StatsRequest{}); err != nil || st.Total != 3 || n.header.Get("Accept") != "application/json" {
+		t.Errorf("stats: %+v, %v, asked for %q", st, err, n.header.Get("Accept"))
+	}
+	n = &node{status: 200, contentType: "application/json", answer: `{"status":"ok","healthy":true}`}
+	if d, err := serve(t, n).Doctor(ctx, &admin.DoctorRequest{}); err != nil || !d.Healthy {
+		t.Errorf("doctor: %+v, %v", d, err)
+	}
+	n = &node{status: 404, contentType: "application/problem+json", answer: `{"kind":"not_found","detail":"none"}`}
+	if _, err := serve(t, n).EndSession(ctx, &robotmem.EndSessionRequest{SessionID: "s"}); !errors.Is(err, robotmem.NotFound) {
+		t.Errorf("end_session: %v", err)
+	}
+	n = &node{status: 200, answer: `{"status":"ok"}`}
+	if _, err := serve(t, n).Doctor(t.Context(), &admin.DoctorRequest{}); err != nil || n.header.Get("Accept") != "application/json" {
+		t.Errorf("nobody watches: %v, asked for %q", err, n.header.Get("Accept"))
+	}
+}
 
 // The wait for a change does not count towards the timeout of the HTTP client.
 func TestChangesOutlastsTheTimeLimit(t *testing.T) {

@@ -2,7 +2,7 @@ package browsertest
 
 import "testing"
 
-// deepCheckAndRepair: both show that they run. That may last milliseconds
+// deepCheckAndRepair: both show how far they are. That may last milliseconds
 // here, so an observer keeps what was seen.
 func (w *world) deepCheckAndRepair(t *testing.T) {
 	p := w.open(t, w.node, wide)

@@ -64,9 +64,9 @@ function target(op: Op, request: Record<string, unknown>): { method: string; url
   return { method, url: q ? `${url}?${q}` : url, rest: {} };
 }
 
-async function send(op: Op, request: object, signal?: AbortSignal): Promise<Response> {
+async function send(op: Op, request: object, accept: string, signal?: AbortSignal): Promise<Response> {
   const { method, url, rest } = target(op, request as Record<string, unknown>);
-  const init: RequestInit = { method, headers: { Accept: "application/json" }, signal };
+  const init: RequestInit = { method, headers: { Accept: accept }, signal };
   if (method !== "GET" && method !== "DELETE") {
     init.body = JSON.stringify(rest);
     init.headers = { ...init.headers, "Content-Type": "application/json" };
@@ -80,12 +80,62 @@ async function send(op: Op, request: object, signal?: AbortSignal): Promise<Resp
 
 /** Calls an operation. Throws a Problem and nothing else. */
 export async function call<O extends Op>(op: O, request: Request<O>, signal?: AbortSignal): Promise<Answer<O>> {
-  const res = await send(op, request as object, signal);
+  const res = await send(op, request as object, "application/json", signal);
   if (!res.ok) throw await Problem.of(res);
   try {
     return (await res.json()) as Answer<O>;
   } catch (e) {
     throw Problem.from(e);
+  }
+}
+
+export interface Progress {
+  done: number;
+  total: number;
+  unit?: string;
+  stage?: string;
+}
+
+/** Calls an operation that takes long, and says how far it is. */
+export async function callLong<O extends Op>(
+  op: O,
+  request: Request<O>,
+  progress: (p: Progress) => void,
+  signal?: AbortSignal,
+): Promise<Answer<O>> {
+  const res = await send(op, request as object, "text/event-stream", signal);
+  if (!res.ok) throw await Problem.of(res);
+  if (!res.headers.get("Content-Type")?.startsWith("text/event-stream")) return (await res.json()) as Answer<O>;
+  for await (const { event, data } of events(res)) {
+    if (event === "progress") progress(JSON.parse(data) as Progress);
+    if (event === "result") return JSON.parse(data) as Answer<O>;
+    if (event === "problem") {
+      const p = JSON.parse(data);
+      throw new Problem(p.kind, p.detail, p.status, p.field);
+    }
+  }
+  throw new Problem("unreachable", "the answer ended before its result");
+}
+
+/** The events of a stream as WHATWG HTML has them: event, data, blank line. */
+export async function* events(res: Response): AsyncGenerator<{ event: string; data: string }> {
+  const reader = res.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value.replaceAll("\r\n", "\n")).split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      let event = "message";
+      const data: string[] = [];
+      for (const line of block.split("\n")) {
+        const [, name, text] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+        if (name === "event") event = text ?? "";
+        if (name === "data") data.push(text ?? "");
+      }
+      if (data.length > 0) yield { event, data: data.join("\n") };
+    }
   }
 }
 

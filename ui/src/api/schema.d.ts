@@ -2712,7 +2712,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Check-up */
+            /** @description Check-up. If Accept names only text/event-stream: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem document. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2908,7 +2908,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Learn many facts */
+            /** @description Learn many facts. If Accept names only text/event-stream: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem document. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3780,7 +3780,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Repair */
+            /** @description Repair. If Accept names only text/event-stream: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem document. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3825,7 +3825,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Keep a budget */
+            /** @description Keep a budget. If Accept names only text/event-stream: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem document. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4059,7 +4059,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description End a session */
+            /** @description End a session. If Accept names only text/event-stream: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem document. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -1,16 +1,15 @@
-// Work that takes long: one call at a time, with a way to stop it.
+// Work that takes long: one call at a time, with its progress and a way to stop it.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { call, Problem, type Answer, type Op, type Request } from "../api/client";
-import { texts } from "../app/text";
+import { callLong, Problem, type Answer, type Op, type Progress, type Request } from "../api/client";
+import { bytes, number, texts } from "../app/text";
 import { Button } from "./controls";
 import { ErrorBox } from "./states";
 
 const t = texts({ stop: "Stop" }, { stop: "停止" });
 
 export interface Long {
-  /** What is running. */
-  running?: string;
+  running?: { what: string; progress?: Progress };
   error?: Problem;
   /** Runs an operation; undefined when it failed or was stopped. */
   run: <O extends Op>(what: string, op: O, request: Request<O>) => Promise<Answer<O> | undefined>;
@@ -26,9 +25,9 @@ export function useLong(): Long {
   const run: Long["run"] = async (what, op, request) => {
     abort.current = new AbortController();
     setError(undefined);
-    setRunning(what);
+    setRunning({ what });
     try {
-      return await call(op, request, abort.current.signal);
+      return await callLong(op, request, (progress) => setRunning({ what, progress }), abort.current.signal);
     } catch (e) {
       const problem = Problem.from(e);
       if (problem.kind !== "aborted") setError(problem);
@@ -43,13 +42,25 @@ export function useLong(): Long {
 export function Running({ of }: { of: Long }) {
   if (of.error) return <ErrorBox error={of.error} />;
   if (!of.running) return null;
+  const { what, progress } = of.running;
+  const known = !!progress && progress.total > 0;
+  const show = (n: number) => (progress?.unit === "bytes" ? bytes(n) : number(n));
   return (
     <section class="card" aria-live="polite">
       <header>
-        <h2>{of.running}</h2>
+        <h2>
+          {what}
+          {progress?.stage ? `: ${progress.stage}` : ""}
+        </h2>
         <Button onClick={of.stop}>{t("stop")}</Button>
       </header>
-      <progress aria-label={of.running} />
+      <progress aria-label={what} max={known ? progress.total : undefined} value={known ? progress.done : undefined} />
+      {progress && (
+        <p class="dim number">
+          {show(progress.done)}
+          {known && ` / ${show(progress.total)}`} {progress.unit !== "bytes" && progress.unit}
+        </p>
+      )}
     </section>
   );
 }
