@@ -52,6 +52,11 @@ assert.equal(resourceTemplates.length, 4);
 const { resources } = await client.listResources();
 assert.ok(resources.some((r) => r.uri === uri('session', session_id)), 'the episode is not listed');
 
+const complete = async (ref, name, value) => (await client.complete({ ref, argument: { name, value } })).completion.values;
+const brief = { type: 'ref/prompt', name: 'brief_me' };
+assert.deepEqual(await complete(brief, 'collection', collection), [collection]);
+assert.ok((await complete({ type: 'ref/resource', uri: 'robotmem://session/{id}' }, 'id', session_id.slice(0, 20))).includes(session_id));
+
 const textOf = (prompt) => prompt.messages[0].content.text;
 const briefing = textOf(await client.getPrompt({ name: 'brief_me', arguments: { task: 'hold a wet glass', collection } }));
 assert.match(briefing, /What worked\n- \[\d+\] <data-\w+ [^>]*>grip_force=12\.5 N/);
@@ -64,8 +69,11 @@ taken.abort(new Error('changed my mind'));
 await assert.rejects(back);
 await ok('get', { memory_id: learnt.memory_id });
 
-const ended = (await ok('end_session', { session_id: busySession, outcome_score: 0.5 })).structuredContent;
+const progress = [];
+const ended = (await ok('end_session', { session_id: busySession, outcome_score: 0.5 }, { onprogress: (p) => progress.push(p) })).structuredContent;
 assert.equal(ended.status, 'ended');
+assert.ok(progress.length > 0, 'no progress of a long call');
+for (let i = 1; i < progress.length; i++) assert.ok(progress[i].progress > progress[i - 1].progress, 'progress does not grow');
 
 const over = (await ok('end_session', { session_id, outcome_score: 0.9, used_memory_ids: [learnt.memory_id] })).structuredContent;
 assert.equal(over.summary.used, 1);
@@ -78,4 +86,4 @@ const twice = await call('end_session', { session_id });
 assert.ok(twice.isError && twice._meta['robotmem/error'].kind === 'conflict');
 await assert.rejects(client.readResource({ uri: uri('memory', 999999) }), /there is no memory 999999/);
 await client.close();
-console.log(`${kind} over ${where.url ? 'HTTP' : 'stdio'} (${version}): ${tools.length} tools`);
+console.log(`${kind} over ${where.url ? 'HTTP' : 'stdio'} (${version}): ${tools.length} tools, ${progress.length} reports of progress`);

@@ -13,16 +13,17 @@
 // in parts (robotmem/error: kind, op, field, detail).
 //
 // Resources are memories, episodes, and the bytes and pictures of perceptions.
-// The prompts give a briefing before a task and review an episode.
+// The prompts give a briefing before a task and review an episode. Collections,
+// tags, session ids and memory ids are completed from the contents of the memory.
 // docs/mcp.md lists them all.
 //
 // Over stdio, requests to the memory run one after the other in the order in
 // which they came, so that a recall sees the learn before it even if both were
 // sent at once. Requests that came before the end of the input are all answered.
 //
-// A call that is cancelled, by notifications/cancelled or over HTTP by closing the
-// request, stops; a write that has begun is completed. There are no progress
-// notifications.
+// A call with a progress token gets progress notifications. A call that is
+// cancelled, by notifications/cancelled or over HTTP by closing the request,
+// stops; a write that has begun is completed.
 //
 // # Caveats
 //

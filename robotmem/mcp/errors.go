@@ -1,11 +1,15 @@
 package mcp
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"runtime/debug"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -26,9 +30,13 @@ func (s *Server) errorResult(op *robotmem.Op, err error) *mcp.CallToolResult {
 // path.
 var errInternal = errors.New("internal error; the node's log has the cause")
 
-// shown returns what the caller of a resource or a prompt sees of
+// shown returns what the caller of a resource, a prompt or a completion sees of
 // an error.
-func (s *Server) shown(err error) error { return errors.New(s.logged("", err).Error()) }
+func (s *Server) shown(ctx context.Context, err error) error {
+	shown := s.logged("", err)
+	noteKind(ctx, shown.Kind)
+	return errors.New(shown.Error())
+}
 
 // logged logs an error that is not the caller's and returns what the caller sees of it.
 func (s *Server) logged(op string, err error) *robotmem.Error {
@@ -44,9 +52,66 @@ func (s *Server) logged(op string, err error) *robotmem.Error {
 }
 
 // recovered turns a panic of a handler into an error of its request.
-func (s *Server) recovered(err *error) {
+func (s *Server) recovered(ctx context.Context, err *error) {
 	if v := recover(); v != nil {
 		s.log.Error("panic", "panic", v, "stack", string(debug.Stack()))
-		*err = s.shown(fmt.Errorf("panic: %v", v))
+		*err = s.shown(ctx, fmt.Errorf("panic: %v", v))
 	}
+}
+
+// The library answers every error of a resource's handler as an internal error, though
+// clients tell "not found" from "broken" by the code. The right code is kept in the
+// request's context as a correction, and applied to the library's answer.
+
+// correction changes an answer that is an error. The zero value changes nothing.
+type correction struct {
+	code   int // replaces the error code if it is not 0
+	status int // replaces the HTTP status if it is not 0
+}
+
+func (c *correction) isEmpty() bool { return c.code == 0 }
+
+// applyTo corrects an answer that is already encoded. It keeps the id as it is
+// spelled, because the library's type does not read every id that it writes.
+func (c *correction) applyTo(answer []byte) []byte {
+	var e struct {
+		JSONRPC string                   `json:"jsonrpc"`
+		ID      json.RawMessage          `json:"id"`
+		Error   *mcp.JSONRPCErrorDetails `json:"error,omitempty"`
+	}
+	if json.Unmarshal(answer, &e) != nil || e.Error == nil {
+		return answer
+	}
+	e.Error.Code = c.code
+	if corrected, err := robotmem.EncodeJSON(e); err == nil {
+		return corrected
+	}
+	return answer
+}
+
+// noteKind notes the error code that stands for a kind of error. Since
+// 2026-07-28 the protocol has no own code for "not found".
+func noteKind(ctx context.Context, kind robotmem.Kind) {
+	c := &exchangeOf(ctx).correction
+	modern := mcp.IsModernProtocol(server.RequestProtocolVersion(ctx))
+	switch {
+	case kind == robotmem.NotFound && !modern:
+		c.code = mcp.RESOURCE_NOT_FOUND
+	case kind == robotmem.NotFound, kind == robotmem.Invalid, kind == robotmem.TooLarge:
+		c.code = mcp.INVALID_PARAMS
+	}
+	if modern && c.code != 0 {
+		c.status = http.StatusBadRequest
+	}
+}
+
+// handleMessage is the library's HandleMessage with corrected answers.
+func (s *Server) handleMessage(ctx context.Context, m message, to notifier) mcp.JSONRPCMessage {
+	x := &exchange{arguments: m.arguments, notifier: to}
+	answer := s.mcp.HandleMessage(x.in(ctx), m.envelope)
+	if e, ok := answer.(mcp.JSONRPCError); ok && !x.correction.isEmpty() {
+		e.Error.Code = x.correction.code
+		return e
+	}
+	return answer
 }

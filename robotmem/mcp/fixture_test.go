@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -16,6 +17,8 @@ import (
 const (
 	fixturePNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 	fixtureWAV = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA="
+	// fixturePause is the time between the notifications of one call.
+	fixturePause = 50 * time.Millisecond
 )
 
 // fixtureOptions announce the features that only the suite uses.
@@ -54,6 +57,24 @@ func mountFixtureTools(s *Server) {
 	}
 	s.mcp.AddTool(mcp.NewTool("test_error_handling", mcp.WithDescription("Fails always.")), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultError("This tool intentionally returns an error for testing"), nil
+	})
+	s.mcp.AddTool(mcp.NewTool("test_tool_with_logging", mcp.WithDescription("Logs three lines.")), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		for _, line := range []string{"Tool execution started", "Tool processing data", "Tool execution completed"} {
+			notify(ctx, mcp.MethodNotificationMessage, map[string]any{"level": "info", "logger": "fixture", "data": line})
+			time.Sleep(fixturePause)
+		}
+		return mcp.NewToolResultText("three lines logged"), nil
+	})
+	s.mcp.AddTool(mcp.NewTool("test_tool_with_progress", mcp.WithDescription("Reports progress three times.")), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		for _, done := range []int{0, 50, 100} {
+			if req.Params.Meta != nil && req.Params.Meta.ProgressToken != nil {
+				notify(ctx, mcp.MethodNotificationProgress, map[string]any{"progressToken": req.Params.Meta.ProgressToken, "progress": done, "total": 100})
+			}
+			if done < 100 { // the last comes right before the answer
+				time.Sleep(fixturePause)
+			}
+		}
+		return mcp.NewToolResultText("progress reported"), nil
 	})
 	s.mcp.AddTool(mcp.Tool{Name: "json_schema_2020_12_tool", Description: "Tool with JSON Schema 2020-12 features", RawInputSchema: json.RawMessage(`{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",

@@ -2,11 +2,15 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -45,12 +49,17 @@ func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 			refuse(w, s.tooWide(nil))
 			return
 		}
-		r = r.WithContext(m.in(r.Context()))
+		r = r.WithContext(r.Context()) // a copy, because inSession changes the header
 		if !s.inSession(w, r, m.envelope) {
 			return
 		}
+		x := &exchange{arguments: m.arguments}
+		out := &reply{ResponseWriter: w, correction: &x.correction, streams: strings.Contains(r.Header.Get("Accept"), eventStream)}
+		defer out.close()
+		x.notifier = out
+		r = r.WithContext(x.in(r.Context()))
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(m.envelope)), int64(len(m.envelope))
-		h.ServeHTTP(w, r)
+		h.ServeHTTP(out, r)
 	})
 }
 
@@ -96,7 +105,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, ok b
 		tooLarge = errors.As(err, new(*http.MaxBytesError))
 	}
 	if tooLarge {
-		refuse(w, s.tooLong())
+		refuse(w, s.tooLong(nil))
 	}
 	return nil, false
 }
@@ -108,4 +117,97 @@ func refuse(w http.ResponseWriter, answer mcp.JSONRPCError) {
 	if data, err := robotmem.EncodeJSON(answer); err == nil {
 		_, _ = w.Write(data) // fails only if the client is gone
 	}
+}
+
+const eventStream = "text/event-stream"
+
+// reply is the response to one message: a JSON document, or from the first
+// notification on a stream of events whose last event is the result. The library
+// would send notifications from another goroutine: the last of them would be lost
+// or come after the result, when the call ends at that moment. The body of an
+// answer with a correction is held back until close.
+type reply struct {
+	http.ResponseWriter
+	correction *correction
+	streams    bool // the client accepts a stream of events
+
+	mu     sync.Mutex // guards the fields below, and the order of writes
+	begun  bool       // the header is written
+	events bool       // notify has begun a stream of events
+	raw    bool       // the library writes events itself
+	ended  bool
+	held   bytes.Buffer // the body that close writes
+}
+
+// notify sends a notification before the result, if the client accepts events.
+func (r *reply) notify(n mcp.JSONRPCNotification) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.streams || r.ended || r.begun && !r.events && !r.raw {
+		return
+	}
+	data, err := robotmem.EncodeJSON(n)
+	if err != nil {
+		return
+	}
+	if !r.begun {
+		r.Header().Set("Content-Type", eventStream)
+		r.Header().Set("Cache-Control", "no-cache")
+		r.ResponseWriter.WriteHeader(http.StatusOK)
+		r.begun, r.events = true, true
+	}
+	r.event(data)
+}
+
+// event writes one message.
+func (r *reply) event(data []byte) {
+	// Fails only if the client is gone.
+	_, _ = fmt.Fprintf(r.ResponseWriter, "event: message\ndata: %s\n\n", data)
+	_ = http.NewResponseController(r.ResponseWriter).Flush()
+}
+
+func (r *reply) WriteHeader(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.raw = r.Header().Get("Content-Type") == eventStream
+	if !r.begun {
+		r.begun = true
+		r.ResponseWriter.WriteHeader(cmp.Or(r.correction.status, status))
+	}
+}
+
+func (r *reply) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.raw || r.correction.isEmpty() && !r.events {
+		r.begun = true
+		return r.ResponseWriter.Write(p)
+	}
+	return r.held.Write(p)
+}
+
+// Flush lets the library begin a stream of its own, for requests to the client.
+func (r *reply) Flush() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_ = http.NewResponseController(r.ResponseWriter).Flush()
+}
+
+// close writes the body that was held back, with its correction.
+func (r *reply) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+	body := bytes.TrimSpace(r.held.Bytes())
+	if len(body) == 0 {
+		return
+	}
+	if !r.correction.isEmpty() {
+		body = r.correction.applyTo(body)
+	}
+	if r.events {
+		r.event(body)
+		return
+	}
+	_, _ = r.ResponseWriter.Write(body)
 }

@@ -50,30 +50,37 @@ func openMessage(data []byte) (m message, ok bool) {
 	return m, len(m.envelope) <= maxEnvelope
 }
 
-// argumentsKey is the key of the arguments in the context of a message.
-type argumentsKey struct{}
-
-// in returns a context for the library's handling of the envelope, with the arguments.
-func (m message) in(ctx context.Context) context.Context {
-	return context.WithValue(ctx, argumentsKey{}, m.arguments)
+// exchange is what the handler of a message needs beside the library's request.
+type exchange struct {
+	arguments  json.RawMessage // nil if they are in the request
+	notifier   notifier        // nil without one
+	correction correction      // of the answer
 }
 
-// tooLong is the answer to a message over the limit, whose id is not known.
-func (s *Server) tooLong() mcp.JSONRPCError {
-	return tooLarge(nil, "%d bytes; save large payloads over HTTP (POST /api/perceptions), or give save_perception a path", s.maxMessage)
+type exchangeKey struct{}
+
+func (x *exchange) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, x)
 }
 
-// maxID is the largest id in bytes that the answer to a refused message repeats.
-const maxID = 256
-
-// tooWide is the answer to a message that is too large without the arguments of a call.
-func (s *Server) tooWide(id json.RawMessage) mcp.JSONRPCError {
-	if len(id) > maxID {
-		id = nil
+// exchangeOf returns the exchange of a request, an empty one if it did not come over stdio or HTTP.
+func exchangeOf(ctx context.Context) *exchange {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		return x
 	}
+	return &exchange{}
+}
+
+// tooLong and tooWide are the answers to a message over the limit of all messages, and
+// of messages without the arguments of a call. id is nil if it is not known.
+func (s *Server) tooLong(id any) mcp.JSONRPCError {
+	return tooLarge(id, "%d bytes; save large payloads over HTTP (POST /api/perceptions), or give save_perception a path", s.maxMessage)
+}
+
+func (s *Server) tooWide(id any) mcp.JSONRPCError {
 	return tooLarge(id, "%d bytes without the arguments of a tool call; send large values as arguments of tools/call", maxEnvelope)
 }
 
-func tooLarge(id json.RawMessage, format string, limit int) mcp.JSONRPCError {
+func tooLarge(id any, format string, limit int) mcp.JSONRPCError {
 	return mcp.NewJSONRPCError(mcp.NewRequestId(id), mcp.INVALID_REQUEST, fmt.Sprintf("the message is over "+format, limit), nil)
 }

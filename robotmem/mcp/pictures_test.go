@@ -3,11 +3,14 @@ package mcp
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -231,38 +234,85 @@ func TestResourcesAreReadable(t *testing.T) {
 }
 
 // Both eras of the protocol, over both transports.
-func TestResourceErrorsSayWhatIsWrong(t *testing.T) {
+func TestResourceErrorsHaveTheirCodes(t *testing.T) {
 	e := engine(t, local.Options{})
 	s := NewServer(e, Options{})
 	opaque := save(t, e, &robotmem.SavePerceptionRequest{DataBase64: []byte{0, 1, 2}}).MemoryID
 	ts := httptest.NewServer(s.Handler())
 	defer ts.Close()
-	for _, tt := range []struct{ name, uri, says string }{
-		{"no such memory", "robotmem://perception/999/data", "999"},
-		{"no picture", fmt.Sprintf("robotmem://perception/%d/preview", opaque), "picture"},
-		{"no number", "robotmem://perception/seven/data", dataTemplate},
-		{"zero", "robotmem://perception/0/data", dataTemplate},
-		{"beyond numbers", "robotmem://perception/99999999999999999999/data", dataTemplate},
-		{"no such part", "robotmem://perception/1/other", "not found"},
-		{"another scheme", "file:///etc/passwd", "not found"},
-		{"bad width", fmt.Sprintf("robotmem://perception/%d/preview?width=wide", opaque), "width"},
-		{"width out of range", fmt.Sprintf("robotmem://perception/%d/preview?width=5", opaque), "width"},
+	type fault struct {
+		Error *struct {
+			Code    int
+			Message string
+		}
+	}
+	overHTTP := func(version, message, uri string) (int, fault) {
+		req, err := http.NewRequestWithContext(t.Context(), "POST", ts.URL, strings.NewReader(message))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": version, "Mcp-Method": "resources/read", "Mcp-Name": uri} {
+			req.Header.Set(k, v)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		var f fault
+		if err != nil || json.Unmarshal(body, &f) != nil {
+			t.Fatalf("%s: %q %v", res.Status, body, err)
+		}
+		return res.StatusCode, f
+	}
+	for _, tt := range []struct {
+		name, uri      string
+		legacy, modern int
+		says           string
+	}{
+		{"no such memory", "robotmem://perception/999/data", -32002, -32602, "999"},
+		{"no picture", fmt.Sprintf("robotmem://perception/%d/preview", opaque), -32002, -32602, "picture"},
+		{"no number", "robotmem://perception/seven/data", -32002, -32602, dataTemplate},
+		{"zero", "robotmem://perception/0/data", -32002, -32602, dataTemplate},
+		{"beyond numbers", "robotmem://perception/99999999999999999999/data", -32002, -32602, dataTemplate},
+		{"no such part", "robotmem://perception/1/other", -32002, -32602, "not found"},
+		{"another scheme", "file:///etc/passwd", -32002, -32602, "not found"},
+		{"bad width", fmt.Sprintf("robotmem://perception/%d/preview?width=wide", opaque), -32602, -32602, "width"},
+		{"width out of range", fmt.Sprintf("robotmem://perception/%d/preview?width=5", opaque), -32602, -32602, "width"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			legacy := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":%q}}`, tt.uri)
-			modern := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":%q,%s}}`, tt.uri, modernMeta)
-			_, legacyHTTP := post(t, ts.URL, nil, legacy)
-			_, modernHTTP := post(t, ts.URL, map[string]string{"MCP-Protocol-Version": mcp.LATEST_PROTOCOL_VERSION, "Mcp-Method": "resources/read", "Mcp-Name": tt.uri}, modern)
-			for way, answers := range map[string][]answer{
-				"stdio, legacy": serve(t, s, initialize+legacy+"\n")[1:],
-				"stdio, modern": serve(t, s, modern+"\n"),
-				"HTTP, legacy":  parse(t, legacyHTTP),
-				"HTTP, modern":  parse(t, modernHTTP),
-			} {
-				if len(answers) != 1 || answers[0].ID != 7.0 || answers[0].Error == nil || !strings.Contains(answers[0].Error.Message, tt.says) {
-					t.Errorf("%s: got %+v, want an error with %q", way, answers, tt.says)
+			modern := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":%q,"_meta":{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`, tt.uri, mcp.LATEST_PROTOCOL_VERSION)
+			check := func(way string, code, want int, message string) {
+				t.Helper()
+				if code != want || !strings.Contains(message, tt.says) {
+					t.Errorf("%s: code %d, %q; want %d and %q", way, code, message, want, tt.says)
 				}
 			}
+			for _, a := range serve(t, s, initialize+legacy+"\n") {
+				if a.ID == 7.0 && a.Error != nil {
+					check("stdio, legacy", a.Error.Code, tt.legacy, a.Error.Message)
+				} else if a.ID == 7.0 {
+					t.Errorf("stdio, legacy: got %+v", a)
+				}
+			}
+			for _, a := range serve(t, s, modern+"\n") {
+				if a.Error == nil {
+					t.Fatalf("stdio, modern: got %+v", a)
+				}
+				check("stdio, modern", a.Error.Code, tt.modern, a.Error.Message)
+			}
+			status, f := overHTTP(mcp.ProtocolVersion20251125, legacy, tt.uri)
+			if f.Error == nil || status != 200 {
+				t.Fatalf("HTTP, legacy: %d %+v", status, f)
+			}
+			check("HTTP, legacy", f.Error.Code, tt.legacy, f.Error.Message)
+			status, f = overHTTP(mcp.LATEST_PROTOCOL_VERSION, modern, tt.uri)
+			if f.Error == nil || status != 400 {
+				t.Fatalf("HTTP, modern: %d %+v", status, f)
+			}
+			check("HTTP, modern", f.Error.Code, tt.modern, f.Error.Message)
 		})
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // addPrompts offers the prompts, which a person starts by hand: a briefing before
@@ -33,17 +35,17 @@ func (s *Server) addPrompts() {
 // addPrompt offers a prompt, whose text is written for its arguments.
 func (s *Server) addPrompt(p mcp.Prompt, text func(ctx context.Context, args map[string]string) (string, error)) {
 	s.mcp.AddPrompt(p, func(ctx context.Context, req mcp.GetPromptRequest) (_ *mcp.GetPromptResult, err error) {
-		defer s.recovered(&err)
+		defer s.recovered(ctx, &err)
 		args := map[string]string{}
 		for _, a := range p.Arguments {
 			args[a.Name] = strings.TrimSpace(req.Params.Arguments[a.Name])
 			if a.Required && args[a.Name] == "" {
-				return nil, s.shown(&robotmem.Error{Op: p.Name, Kind: robotmem.Invalid, Field: a.Name, Err: errors.New("is required")})
+				return nil, s.shown(ctx, &robotmem.Error{Op: p.Name, Kind: robotmem.Invalid, Field: a.Name, Err: errors.New("is required")})
 			}
 		}
 		t, err := text(ctx, args)
 		if err != nil {
-			return nil, s.shown(err)
+			return nil, s.shown(ctx, err)
 		}
 		return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(t))}), nil
 	})
@@ -163,4 +165,47 @@ func (s *Server) reviewEpisode(ctx context.Context, args map[string]string) (str
 		p.line("Then close the episode with end_session: its outcome_score from 0 to 1, and in used_memory_ids the memories that helped.")
 	}
 	return p.String(), nil
+}
+
+// maxCompletions is the limit of the protocol.
+const maxCompletions = 100
+
+// completer completes names of collections and ids of episodes. It implements both of the
+// library's providers.
+type completer struct{ *Server }
+
+// CompletePromptArgument completes an argument of a prompt.
+func (c completer) CompletePromptArgument(ctx context.Context, _ string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	return c.complete(ctx, arg.Name, arg.Value)
+}
+
+// CompleteResourceArgument completes a variable of a resource template.
+func (c completer) CompleteResourceArgument(ctx context.Context, uri string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	return c.complete(ctx, uri, arg.Value)
+}
+
+// complete returns the candidates that begin with what was typed. Those of episodes are the newest.
+func (c completer) complete(ctx context.Context, what, typed string) (_ *mcp.Completion, err error) {
+	defer c.recovered(ctx, &err)
+	var values []string
+	switch what {
+	case "collection":
+		res, err := c.svc.Collections(ctx, &admin.CollectionsRequest{})
+		if err != nil {
+			return nil, c.shown(ctx, err)
+		}
+		for _, col := range res.Collections {
+			values = append(values, col.Collection)
+		}
+	case "session_id", sessionTemplate:
+		res, err := c.svc.Sessions(ctx, &robotmem.SessionsRequest{Limit: maxCompletions})
+		if err != nil {
+			return nil, c.shown(ctx, err)
+		}
+		for _, e := range res.Sessions {
+			values = append(values, e.SessionID)
+		}
+	}
+	values = slices.DeleteFunc(values, func(v string) bool { return !strings.HasPrefix(v, typed) })
+	return &mcp.Completion{Values: values[:min(len(values), maxCompletions)], HasMore: len(values) > maxCompletions}, nil
 }

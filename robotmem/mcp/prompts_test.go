@@ -194,19 +194,20 @@ func TestReviewEpisode(t *testing.T) {
 	}
 }
 
-func TestPromptErrorsSayWhatIsWrong(t *testing.T) {
+func TestPromptErrorsHaveTheirCodes(t *testing.T) {
 	s := NewServer(engine(t, local.Options{}), Options{})
 	for _, tt := range []struct {
 		name, args, text string
+		code             int
 	}{
-		{"brief_me", `{}`, "brief_me: task: is required"},
-		{"brief_me", `{"task":"x","collection":"no such/name"}`, "collection"},
-		{"review_episode", `{"session_id":".."}`, "session_id"},
-		{"review_episode", `{"session_id":"0199d0b4-0000-7000-8000-000000000000"}`, "there is no session"},
+		{"brief_me", `{}`, "brief_me: task: is required", mcp.INVALID_PARAMS},
+		{"brief_me", `{"task":"x","collection":"no such/name"}`, "collection", mcp.INVALID_PARAMS},
+		{"review_episode", `{"session_id":".."}`, "session_id", mcp.INVALID_PARAMS},
+		{"review_episode", `{"session_id":"0199d0b4-0000-7000-8000-000000000000"}`, "there is no session", mcp.RESOURCE_NOT_FOUND},
 	} {
 		t.Run(tt.name+tt.args, func(t *testing.T) {
 			got := serve(t, s, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":%q,"arguments":%s}}`+"\n", tt.name, tt.args))
-			if len(got) != 1 || got[0].Error == nil || !strings.Contains(got[0].Error.Message, tt.text) {
+			if len(got) != 1 || got[0].Error == nil || got[0].Error.Code != tt.code || !strings.Contains(got[0].Error.Message, tt.text) {
 				t.Errorf("got %+v", got[0].Error)
 			}
 		})
@@ -217,8 +218,9 @@ func TestPromptErrorsSayWhatIsWrong(t *testing.T) {
 func TestPanicEndsItsRequestAlone(t *testing.T) {
 	s := NewServer(&fake{}, Options{})
 	for name, message := range map[string]string{
-		"resource": `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"robotmem://memory/1"}}`,
-		"prompt":   `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"review_episode","arguments":{"session_id":"x"}}}`,
+		"resource":   `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"robotmem://memory/1"}}`,
+		"prompt":     `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"review_episode","arguments":{"session_id":"x"}}}`,
+		"completion": `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"brief_me"},"argument":{"name":"collection","value":""}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := serve(t, s, message+"\n")

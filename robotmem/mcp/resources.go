@@ -43,14 +43,14 @@ func (s *Server) addResource(template, mediaType, name, title, doc string, read 
 	}
 	s.mcp.AddResourceTemplate(mcp.NewResourceTemplate(template, name, options...),
 		func(ctx context.Context, req mcp.ReadResourceRequest) (_ []mcp.ResourceContents, err error) {
-			defer s.recovered(&err)
+			defer s.recovered(ctx, &err)
 			uri, err := url.Parse(req.Params.URI)
 			if err != nil {
-				return nil, s.shown(notFound(req.Params.URI))
+				return nil, s.shown(ctx, notFound(req.Params.URI))
 			}
 			mediaType, data, err := read(ctx, uri)
 			if err != nil {
-				return nil, s.shown(err)
+				return nil, s.shown(ctx, err)
 			}
 			return []mcp.ResourceContents{contents(req.Params.URI, mediaType, data)}, nil
 		})
@@ -138,7 +138,7 @@ func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRe
 		return // the first page has them
 	}
 	var err error
-	defer s.recovered(&err)
+	defer s.recovered(ctx, &err)
 	sessions, err := s.svc.Sessions(ctx, &robotmem.SessionsRequest{Limit: maxListed})
 	if err != nil {
 		s.log.Error("listing episodes", "err", err)

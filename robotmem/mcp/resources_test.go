@@ -3,9 +3,11 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -125,4 +127,50 @@ func TestResourcesListShowsTheNewest(t *testing.T) {
 	if len(memories) != maxListed || sessions != 1 || memories[0] != memoryURI(maxListed+5+4) {
 		t.Errorf("%d memories from %s, %d sessions", len(memories), memories[0], sessions)
 	}
+}
+
+func TestCompletion(t *testing.T) {
+	e := engine(t, local.Options{})
+	session := storeEpisode(t, e, "arm")
+	storeEpisode(t, e, "armoury")
+	c := connect(t, NewServer(e, Options{}))
+	prompt := func(name string) any { return mcp.PromptReference{Type: "ref/prompt", Name: name} }
+	template := func(uri string) any { return mcp.ResourceReference{Type: "ref/resource", URI: uri} }
+	for _, tt := range []struct {
+		name       string
+		ref        any
+		arg, value string
+		want       []string
+	}{
+		{"collections", prompt("brief_me"), "collection", "ar", []string{"arm", "armoury"}},
+		{"no such collection", prompt("brief_me"), "collection", "x", nil},
+		{"sessions", prompt("review_episode"), "session_id", session, []string{session}},
+		{"sessions of the template", template(sessionTemplate), "id", session, []string{session}},
+		{"no memory ids", template(memoryTemplate), "id", "1", nil},
+		{"free text", prompt("brief_me"), "task", "h", nil},
+		{"no such prompt", prompt("nope"), "x", "h", nil},
+		{"no such template", template("robotmem://nope/{id}"), "id", "1", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := complete(t, c, tt.ref, tt.arg, tt.value)
+			if diff := cmp.Diff(tt.want, slices.Clip(got.Values), cmp.Transformer("nil", func(v []string) []string { return append([]string{}, v...) })); diff != "" {
+				t.Errorf("values (-want +got):\n%s", diff)
+			}
+			if got.HasMore {
+				t.Error("there is more")
+			}
+		})
+	}
+}
+
+func complete(t *testing.T, c *client.Client, ref any, arg, value string) mcp.Completion {
+	t.Helper()
+	var req mcp.CompleteRequest
+	req.Params.Ref = ref
+	req.Params.Argument = mcp.CompleteArgument{Name: arg, Value: value}
+	res, err := c.Complete(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Completion
 }

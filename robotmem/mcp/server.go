@@ -72,6 +72,9 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 		server.WithToolCapabilities(false),
 		server.WithResourceCapabilities(false, false),
 		server.WithPromptCapabilities(false),
+		server.WithCompletions(),
+		server.WithPromptCompletionProvider(completer{s}),
+		server.WithResourceCompletionProvider(completer{s}),
 		server.WithHooks(hooks),
 	}, more...)...)
 	for _, op := range robotmem.Ops() {
@@ -149,8 +152,10 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 				res, err = s.errorResult(op, fmt.Errorf("panic: %v", v)), nil
 			}
 		}()
-		arguments, ok := ctx.Value(argumentsKey{}).(json.RawMessage)
-		if !ok || arguments == nil {
+		ctx, done := withProgress(ctx, req.Params.Meta)
+		defer done()
+		arguments := exchangeOf(ctx).arguments
+		if arguments == nil {
 			arguments = req.Params.RawArguments
 		}
 		out, err := op.Call(withCaller(ctx, req.Params.Meta), compactly{s.svc}, arguments)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -54,7 +55,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
 	defer stop()
 
-	w := &messageWriter{out: out}
+	w := &messageWriter{out: out, notifications: session.ClientNotifications()}
 	c := &connection{
 		server: s, writer: w, calls: make(chan func(), maxQueuedCalls),
 		room: semaphore.NewWeighted(s.maxQueued), cancels: map[string]*context.CancelCauseFunc{},
@@ -92,10 +93,11 @@ type connection struct {
 
 // queued are the requests that run in the order in which they came.
 var queued = map[mcp.MCPMethod]bool{
-	mcp.MethodToolsCall:     true,
-	mcp.MethodResourcesList: true,
-	mcp.MethodResourcesRead: true,
-	mcp.MethodPromptsGet:    true,
+	mcp.MethodToolsCall:          true,
+	mcp.MethodResourcesList:      true,
+	mcp.MethodResourcesRead:      true,
+	mcp.MethodPromptsGet:         true,
+	mcp.MethodCompletionComplete: true,
 }
 
 // readMessages reads messages until in ends or ctx is done. It queues requests to
@@ -109,8 +111,8 @@ func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) 
 		if err == io.EOF {
 			return nil
 		}
-		if err == errTooLong {
-			c.writer.write(c.server.tooLong())
+		if long := (*longLine)(nil); errors.As(err, &long) {
+			c.writer.write(c.server.tooLong(long.id()))
 			continue
 		}
 		if err != nil {
@@ -124,10 +126,13 @@ func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) 
 			} `json:"params"`
 		}
 		m, ok := openMessage(line)
+		if !ok {
+			long := longLine{head: line[:min(len(line), headBytes)], tail: lastBytes(line)}
+			c.writer.write(c.server.tooWide(long.id()))
+			continue
+		}
 		err = json.Unmarshal(m.envelope, &head)
 		switch {
-		case !ok:
-			c.writer.write(c.server.tooWide(head.ID))
 		case err == nil && queued[head.Method] && len(head.ID) > 0:
 			if c.queue(ctx, work, string(head.ID), m) != nil {
 				return nil // ctx is done
@@ -135,7 +140,7 @@ func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) 
 		case err == nil && head.Method == mcp.MethodNotificationCancelled:
 			c.withdraw(string(head.Params.RequestID))
 		default:
-			c.writer.write(c.server.mcp.HandleMessage(m.in(work), m.envelope))
+			c.writer.write(c.server.handleMessage(work, m, c.writer))
 		}
 	}
 }
@@ -156,7 +161,7 @@ func (c *connection) queue(ctx, work context.Context, id string, m message) erro
 		if context.Cause(work) == errWithdrawn {
 			return
 		}
-		answer := c.server.mcp.HandleMessage(m.in(work), m.envelope)
+		answer := c.server.handleMessage(work, m, c.writer)
 		if context.Cause(work) != errWithdrawn {
 			c.writer.write(answer)
 		}
@@ -211,19 +216,37 @@ func (c *connection) runCalls(ctx context.Context) {
 // messageWriter writes messages, one a line. It may be used by several
 // goroutines.
 type messageWriter struct {
-	mu  sync.Mutex // guards out and err
-	out io.Writer
-	err error // the first failure; nothing is written after it
+	mu            sync.Mutex // guards out and err
+	out           io.Writer
+	err           error // the first failure; nothing is written after it
+	notifications <-chan mcp.JSONRPCNotification
 }
 
-// write writes an answer. A nil answer, as to a notification, is not written.
+// write writes the library's pending notifications and then an answer. A nil
+// answer, as to a notification, is not written.
 func (w *messageWriter) write(answer mcp.JSONRPCMessage) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if answer == nil || w.err != nil {
+	for len(w.notifications) > 0 {
+		w.writeLine(<-w.notifications)
+	}
+	if answer != nil {
+		w.writeLine(answer)
+	}
+}
+
+// notify writes a notification at once.
+func (w *messageWriter) notify(n mcp.JSONRPCNotification) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writeLine(n)
+}
+
+func (w *messageWriter) writeLine(v any) {
+	if w.err != nil {
 		return
 	}
-	data, err := robotmem.EncodeJSON(answer)
+	data, err := robotmem.EncodeJSON(v)
 	if err == nil {
 		_, err = w.out.Write(append(data, '\n'))
 	}
@@ -247,10 +270,8 @@ type lineReader struct {
 
 var bom = []byte("\xef\xbb\xbf")
 
-// errTooLong means that a line is over the limit. It has been read to its end.
-var errTooLong = errors.New("the message is too long")
-
-// next returns the next message, errTooLong, or io.EOF after the last message.
+// next returns the next message, io.EOF after the last, or a *longLine for a
+// line over the limit, which it has read to its end.
 func (r *lineReader) next() ([]byte, error) {
 	for {
 		line, err := r.line()
@@ -269,7 +290,7 @@ func (r *lineReader) line() ([]byte, error) {
 	for {
 		part, err := r.in.ReadSlice('\n')
 		if len(line)+len(bytes.TrimRight(part, "\r\n")) > r.limit {
-			return nil, r.skip(err)
+			return nil, r.skip(append(line, part...), err)
 		}
 		if len(line)+len(part) > cap(line) {
 			line = slices.Grow(line, cap(line)+len(part)) // append alone copies a long line five times
@@ -281,13 +302,64 @@ func (r *lineReader) line() ([]byte, error) {
 	}
 }
 
-// skip reads the rest of a line over the limit. err is that of the last read.
-func (r *lineReader) skip(err error) error {
+// headBytes and tailBytes of a message over the limit are kept to find its id:
+// some clients write the id last.
+const (
+	headBytes = 64 << 10
+	tailBytes = 256
+)
+
+// skip reads the rest of a line over the limit and keeps its two ends.
+func (r *lineReader) skip(read []byte, err error) error {
+	long := &longLine{head: read[:min(len(read), headBytes)], tail: lastBytes(read)}
 	for err == bufio.ErrBufferFull {
-		_, err = r.in.ReadSlice('\n')
+		var part []byte
+		part, err = r.in.ReadSlice('\n')
+		long.tail = lastBytes(append(long.tail, part...))
 	}
 	if err != nil && err != io.EOF {
 		return err
 	}
-	return errTooLong
+	return long
+}
+
+func lastBytes(b []byte) []byte { return bytes.Clone(b[max(0, len(b)-tailBytes):]) }
+
+// longLine is a message over the limit.
+type longLine struct{ head, tail []byte }
+
+func (l *longLine) Error() string { return "the message is too long" }
+
+// idAtEnd matches an id that is the last member of a message.
+var idAtEnd = regexp.MustCompile(`"id"\s*:\s*(-?\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
+
+// id returns the id of the request, so that its caller gets an answer. It is nil
+// if neither end of the message shows it.
+func (l *longLine) id() any {
+	dec := json.NewDecoder(bytes.NewReader(l.head))
+	if _, err := dec.Token(); err == nil {
+		for dec.More() {
+			key, err := dec.Token()
+			if err != nil {
+				break
+			}
+			var value any
+			if dec.Decode(&value) != nil {
+				break
+			}
+			switch value.(type) {
+			case string, float64:
+				if key == "id" {
+					return value
+				}
+			}
+		}
+	}
+	if m := idAtEnd.FindSubmatch(l.tail); m != nil {
+		var value any
+		if json.Unmarshal(m[1], &value) == nil {
+			return value
+		}
+	}
+	return nil
 }
