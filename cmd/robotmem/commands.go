@@ -159,7 +159,7 @@ const exitUnhealthy exitCode = 4
 
 // fail prints an error and returns the exit code. The internal cause goes to the log.
 func (a *app) fail(err error) int {
-	a.bar.Done()
+	a.bar.end()
 	code := exitCodes[robotmem.KindOf(err)]
 	if errors.As(err, &code) {
 		return int(code)

@@ -349,9 +349,6 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// barWidth is the length of a bar for a rate of 1.
-const barWidth = 20
-
 // printAdvice writes the suggestion, then a table with bars for each parameter.
 func printAdvice(w *lines, r *robotmem.AdviseResponse) {
 	if r.Suggestion != nil {
