@@ -12,7 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// barWidth is the length of a bar, of progress or of a success rate, in characters.
+// barWidth is the length of a bar in characters.
 const barWidth = 20
 
 // progressBar shows the progress of an operation on one line of a terminal. Its methods may be
