@@ -42,12 +42,18 @@ func (g *globals) given(env func(string) (string, bool)) (map[string]any, error)
 		if v == "" {
 			continue
 		}
-		var value any = v
-		if split := listSettings[key]; split != nil {
-			value = split(v)
-		}
 		var err error
-		if out[key], err = settingValue(key, value); err != nil {
+		switch split := listSettings[key]; {
+		case split != nil:
+			out[key] = split(v)
+		case key == "weights":
+			out[key], err = parseWeights(v)
+		case key == "read_only":
+			out[key], err = parseBool(v)
+		default:
+			out[key] = v
+		}
+		if err != nil {
 			return nil, invalid(key, "%v", err)
 		}
 	}
