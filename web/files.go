@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/labstack/echo/v4"
 
 	"github.com/robotmem/robotmem-go/ui"
@@ -32,13 +31,12 @@ var mediaTypes = map[string]string{
 }
 
 type page struct {
-	mediaType    string
-	tag          string // hash of the content
-	plain, small []byte // small is gzip, nil if it is not much smaller
+	mediaType string
+	tag       string // hash of the content
+	data      []byte
 }
 
-// pages are files by their path. Each is read and compressed once, when it is first
-// requested.
+// pages are files by their path. Each is read once, when it is first requested.
 type pages map[string]func() (page, error)
 
 func newPages(files fs.FS) (pages, error) {
@@ -58,12 +56,9 @@ func readPage(files fs.FS, name string) (page, error) {
 		return page{}, err
 	}
 	sum := sha256.Sum256(data)
-	p := page{mediaType: mediaTypes[path.Ext(name)], tag: hex.EncodeToString(sum[:16]), plain: data}
+	p := page{mediaType: mediaTypes[path.Ext(name)], tag: hex.EncodeToString(sum[:16]), data: data}
 	if p.mediaType == "" {
 		p.mediaType = "application/octet-stream"
-	}
-	if small := gzipped(data, gzip.BestCompression); len(small) < len(data)*9/10 {
-		p.small = small
 	}
 	return p, nil
 }
@@ -109,21 +104,18 @@ var ownPaths = []string{"api", "mcp", "healthz", "readyz", "metrics"}
 // serve answers the page, or 304 if the browser has it. File names are the same in
 // all versions, so a browser must ask each time.
 func (p page) serve(w http.ResponseWriter, r *http.Request) {
-	body := p.plain
 	h := w.Header()
-	if p.small != nil && acceptsGzip(r) {
-		body = p.small
-		h.Set("Content-Encoding", "gzip")
-	}
 	h.Set("Content-Type", p.mediaType)
 	h.Set("ETag", `W/"`+p.tag+`"`) // weak: the same for both encodings
 	h.Set("Cache-Control", "no-cache")
-	h.Set("Vary", "Accept, Accept-Encoding")
+	h.Set("Vary", "Accept")
 	h.Set("Content-Security-Policy", filesPolicy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+	compressed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(p.data))
+	})).ServeHTTP(w, r)
 }
 
 // addReference serves the API reference: Swagger UI, which shows

@@ -1,16 +1,15 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/labstack/echo/v4"
 
@@ -133,8 +132,22 @@ func writeJSON(c echo.Context, v any) error {
 		return err
 	}
 	c.Response().Header().Set("X-Content-Type-Options", "nosniff")
-	return c.Blob(http.StatusOK, "application/json", compress(c.Response(), c.Request(), data))
+	c.Response().Header().Set("Content-Type", "application/json")
+	compressed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(data) // fails only if the client is gone
+	})).ServeHTTP(c.Response(), c.Request())
+	return nil
 }
+
+// minGzip is the smallest answer that is compressed, in bytes. A smaller one fits
+// into one packet anyway.
+const minGzip = 1400
+
+// compressed compresses the answers of a handler for clients that accept gzip. The
+// compressor is stateless, because one with a window needs almost 1 MB for each answer.
+//
+// NewWrapper fails only for other options.
+var compressed, _ = gzhttp.NewWrapper(gzhttp.MinSize(minGzip), gzhttp.CompressionLevel(gzip.StatelessCompression))
 
 // encode returns v as one line of JSON.
 func encode(v any) ([]byte, error) {
@@ -159,46 +172,4 @@ func accepts(r *http.Request, mediaType string) bool {
 // elements are the parts of a header that is a list (RFC 9110, section 5.6.1).
 func elements(r *http.Request, header string) iter.Seq[string] {
 	return strings.SplitSeq(strings.Join(r.Header.Values(header), ","), ",")
-}
-
-// minGzip is the smallest answer that is compressed, in bytes. A smaller one fits
-// into one packet anyway.
-const minGzip = 1400
-
-// compress compresses an answer for a client that accepts gzip, and sets its headers.
-// The compressor is stateless, because one with a window needs almost 1 MB for each
-// answer.
-func compress(w http.ResponseWriter, r *http.Request, data []byte) []byte {
-	w.Header().Add("Vary", "Accept-Encoding")
-	if len(data) < minGzip || !acceptsGzip(r) {
-		return data
-	}
-	small := gzipped(data, gzip.StatelessCompression)
-	if len(small) >= len(data) {
-		return data
-	}
-	w.Header().Set("Content-Encoding", "gzip")
-	return small
-}
-
-func gzipped(data []byte, level int) []byte {
-	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, level) // fails only for another level
-	_, _ = z.Write(data)                   // a buffer takes everything
-	_ = z.Close()
-	return b.Bytes()
-}
-
-// acceptsGzip reports whether the Accept-Encoding header allows gzip.
-func acceptsGzip(r *http.Request) bool {
-	for part := range elements(r, "Accept-Encoding") {
-		name, params, _ := strings.Cut(part, ";")
-		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			continue
-		}
-		q, given := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(params, " ", "")), "q=")
-		weight, err := strconv.ParseFloat(q, 64)
-		return !given || err == nil && weight > 0
-	}
-	return false
 }

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"mime"
 	"mime/multipart"
 	"net/url"
-	"os"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
@@ -18,9 +16,8 @@ import (
 )
 
 // An upload is a form. The part data or file holds the payload, and every other part
-// is a field as text. The payload streams from the connection to the disk; the memory
-// limits its size. If it comes before the description, as some clients send it, it
-// waits in a temporary file for the fields.
+// is a field as text. The payload is the last part: it streams from the connection to the
+// disk, and the memory limits its size.
 
 const (
 	// maxFields is the largest size of all fields of a form together in bytes: a
@@ -44,50 +41,53 @@ func (s *server) save(op *robotmem.Op) echo.HandlerFunc {
 		if params["boundary"] == "" {
 			return invalid(op, "Content-Type", errors.New("names no boundary; send multipart/form-data; boundary=…, as libraries for forms do"))
 		}
-		u := &upload{op: op, form: multipart.NewReader(c.Request().Body, params["boundary"]), values: overlay, room: maxFields, maxAside: s.maxAside}
-		defer u.discard()
+		u := &upload{op: op, form: multipart.NewReader(c.Request().Body, params["boundary"]), values: overlay, room: maxFields}
 		res, err := u.save(c.Request().Context(), s.svc)
 		return answer(c, res, err)
 	}
 }
 
 type upload struct {
-	op       *robotmem.Op
-	form     *multipart.Reader
-	values   url.Values
-	parts    int
-	room     int64    // bytes that are left for fields
-	aside    *os.File // a payload that came before its fields
-	maxAside int64    // bytes
+	op     *robotmem.Op
+	form   *multipart.Reader
+	values url.Values
+	parts  int
+	room   int64 // bytes that are left for fields
 }
 
 // save reads the form up to its payload, which the service then reads.
 func (u *upload) save(ctx context.Context, to robotmem.Node) (*robotmem.SavePerceptionResponse, error) {
-	for {
+	for early := false; ; early = true {
 		payload, err := u.next()
 		if err != nil {
 			return nil, err
 		}
-		if payload == nil {
-			break
-		}
-		if u.aside != nil {
-			return nil, u.twice()
-		}
-		if u.values["description"] != nil {
+		described := u.values["description"] != nil
+		switch {
+		case early && described:
+			return nil, invalid(u.op, "data", errors.New("comes before the description; send all fields first"))
+		case payload == nil:
+			return u.send(ctx, to, nil)
+		case described:
 			return u.send(ctx, to, &lastPart{u, payload})
 		}
-		if err := u.setAside(payload); err != nil {
+		if err := u.skip(payload); err != nil {
 			return nil, err
 		}
 	}
-	if u.aside == nil {
-		return u.send(ctx, to, nil)
+}
+
+// skip reads past a small payload that comes before the description, because the rest of
+// the form may say what is wrong.
+func (u *upload) skip(payload io.Reader) error {
+	n, err := io.Copy(io.Discard, io.LimitReader(payload, u.room+1))
+	if err != nil {
+		return u.unread("data", err)
 	}
-	if _, err := u.aside.Seek(0, io.SeekStart); err != nil {
-		return nil, u.unavailable(err)
+	if u.room -= n; u.room < 0 {
+		return invalid(u.op, "description", errors.New("is required before the payload; send all fields first"))
 	}
-	return u.send(ctx, to, u.aside)
+	return nil
 }
 
 func (u *upload) send(ctx context.Context, to robotmem.Node, payload io.Reader) (*robotmem.SavePerceptionResponse, error) {
@@ -169,41 +169,6 @@ func (u *upload) declared(part *multipart.Part) {
 	}
 }
 
-func (u *upload) setAside(payload io.Reader) error {
-	f, err := os.CreateTemp("", "robotmem-upload-*")
-	if err != nil {
-		return u.unavailable(err)
-	}
-	u.aside = f
-	_ = os.Remove(f.Name()) // so that a crash leaves no file; discard removes it where open files keep their names
-	n, err := io.Copy(f, io.LimitReader(payload, u.maxAside+1))
-	if errors.As(err, new(*fs.PathError)) { // of the file; a form has no path
-		return u.unavailable(err)
-	}
-	if err != nil {
-		return u.unread("data", err)
-	}
-	if n > u.maxAside {
-		return &robotmem.Error{Op: u.op.Name, Kind: robotmem.TooLarge, Field: "data", Err: fmt.Errorf("is over %d bytes and comes before the fields; send the fields first", u.maxAside)}
-	}
-	return nil
-}
-
-func (u *upload) discard() {
-	if u.aside != nil {
-		_ = u.aside.Close()
-		_ = os.Remove(u.aside.Name())
-	}
-}
-
-func (u *upload) unavailable(err error) error {
-	return &robotmem.Error{Op: u.op.Name, Kind: robotmem.Unavailable, Field: "data", Err: fmt.Errorf("the payload could not be written to a temporary file (%w); send the fields before the payload, or free space for temporary files", errors.Unwrap(err))}
-}
-
-func (u *upload) twice() error {
-	return invalid(u.op, "data", errors.New("there is more than one part with a payload; send each perception separately"))
-}
-
 // lastPart is a payload that must be the last part, because a field after it would be
 // lost.
 type lastPart struct {
@@ -222,7 +187,7 @@ func (l *lastPart) Read(p []byte) (int, error) {
 	case err != nil:
 		return n, err
 	case isPayload(next):
-		return n, l.u.twice()
+		return n, invalid(l.u.op, "data", errors.New("there is more than one part with a payload; send each perception separately"))
 	default:
 		return n, fmt.Errorf("the field %s comes after the payload; send the payload last", next.FormName())
 	}

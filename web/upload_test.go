@@ -113,7 +113,7 @@ func asProblem(t *testing.T, res *http.Response, body []byte) problem {
 
 var description = part{"description", "a view of the drawer"}
 
-func TestUploadInAnyOrder(t *testing.T) {
+func TestUpload(t *testing.T) {
 	u := serveUploads(t, local.Options{}, web.Options{})
 	large := string(noise(700 << 10))
 	for _, tt := range []struct {
@@ -122,13 +122,10 @@ func TestUploadInAnyOrder(t *testing.T) {
 		files int // beside the memory: large payloads only
 	}{
 		{"fields first", []part{description, {"metadata", `{"rate_hz":12.50}`}, {"file", "small"}}, 0},
-		{"payload first", []part{{"file", "small"}, {"metadata", `{"rate_hz":12.50}`}, description}, 0},
-		{"payload between", []part{{"metadata", `{"rate_hz":12.50}`}, {"data", "small"}, description}, 0},
+		{"as data", []part{{"metadata", `{"rate_hz":12.50}`}, description, {"data", "small"}}, 0},
 		{"large, fields first", []part{description, {"metadata", `{"rate_hz":12.50}`}, {"file", large}}, 1},
-		{"large, payload first", []part{{"file", large}, {"metadata", `{"rate_hz":12.50}`}, description}, 1},
 		{"no payload", []part{description, {"metadata", `{"rate_hz":12.50}`}}, 1},
 		{"empty payload", []part{description, {"metadata", `{"rate_hz":12.50}`}, {"file", ""}}, 1},
-		{"empty payload first", []part{{"file", ""}, {"metadata", `{"rate_hz":12.50}`}, description}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res, body := u.post(t, tt.parts...)
@@ -175,7 +172,9 @@ func TestBadUploadsStoreNothing(t *testing.T) {
 		{"field after a streamed payload", []part{description, {"file", large}, {"source", "camera"}}, 400, "data", "the field source comes after the payload; send the payload last"},
 		{"field after a small one", []part{description, {"file", "x"}, {"source", "camera"}}, 400, "data", "the field source comes after the payload"},
 		{"two payloads", []part{description, {"file", large}, {"data", "x"}}, 400, "data", "more than one part with a payload"},
-		{"two payloads first", []part{{"file", large}, {"data", "x"}, description}, 400, "data", "more than one part with a payload"},
+		{"payload first", []part{{"file", large}, description}, 400, "data", "send all fields first"},
+		{"large payload first", []part{{"file", strings.Repeat(large, 4)}, description}, 400, "description", "send all fields first"},
+		{"two payloads first", []part{{"file", large}, {"data", "x"}, description}, 400, "data", "send all fields first"},
 		{"a payload beside a path", []part{description, {"path", "/etc/hostname"}, {"file", "x"}}, 400, "data", "at most one"},
 		{"no description", []part{{"file", large}}, 400, "description", "required"},
 		{"no parts", nil, 400, "description", "required"},
@@ -189,11 +188,9 @@ func TestBadUploadsStoreNothing(t *testing.T) {
 		{"huge fields together", append(fields, description), 413, "context", "2097152 bytes"},
 		{"many parts", append(many, description), 400, "", "more than 64 parts"},
 		{"over the limit", []part{description, {"file", strings.Repeat(large, 2)}}, 413, "data", "1048576 bytes"},
-		{"over the limit, payload first", []part{{"file", strings.Repeat(large, 2)}, description}, 413, "data", "1048576 bytes"},
-		{"over what is set aside", []part{{"file", strings.Repeat(large, 4)}, description}, 413, "data", "send the fields first"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			u := serveUploads(t, local.Options{MaxStream: 1 << 20}, web.Options{MaxAside: 2 << 20})
+			u := serveUploads(t, local.Options{MaxStream: 1 << 20}, web.Options{})
 			res, body := u.post(t, tt.parts...)
 			p := asProblem(t, res, body)
 			if p.Status != tt.status || p.Field != tt.field || !strings.Contains(p.Detail, tt.detail) || p.Op != "save_perception" {
@@ -228,48 +225,23 @@ func TestFormsThatAreNone(t *testing.T) {
 	}
 }
 
-// Without space for temporary files, only uploads with the fields first succeed.
-func TestFieldsFirstNeedNoTemporaryFile(t *testing.T) {
-	u := serveUploads(t, local.Options{}, web.Options{})
-	t.Setenv("TMPDIR", filepath.Join(u.temp, "missing"))
-	t.Setenv("TMP", filepath.Join(u.temp, "missing"))
-	if res, body := u.post(t, part{"file", "x"}, description); res.StatusCode != 503 || !strings.Contains(asProblem(t, res, body).Detail, "send the fields before the payload") {
-		t.Errorf("payload first: %s %s", res.Status, body)
-	}
-	u.nothingStored(t)
-	if res, body := u.post(t, description, part{"file", string(noise(600 << 10))}); res.StatusCode != 200 {
-		t.Errorf("fields first: %s %s", res.Status, body)
-	}
-}
-
-// The temporary file has no name, so it does not remain after a power failure.
 func TestBrokenConnectionStoresNothing(t *testing.T) {
-	for name, tt := range map[string]struct {
-		parts []part
-		named bool // while it comes
-	}{
-		"streamed":  {[]part{description, {"file", string(noise(16 << 20))}}, true},
-		"set aside": {[]part{{"file", string(noise(16 << 20))}, description}, runtime.GOOS == "windows"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			u := serveUploads(t, local.Options{}, web.Options{})
-			body := encodeParts(t, tt.parts)
-			conn, err := net.Dial("tcp", u.Listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
-			// More than the buffers of a connection: it is being written to the disk.
-			fmt.Fprintf(conn, "POST /api/perceptions HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: %d\r\n\r\n%s", boundary, len(body), body[:15<<20])
-			if files := u.files(t); len(files) > 0 != tt.named {
-				t.Errorf("on the disk: %v", files)
-			}
-			if err := conn.Close(); err != nil {
-				t.Fatal(err)
-			}
-			u.Close() // waits for the request
-			u.nothingStored(t)
-		})
+	u := serveUploads(t, local.Options{}, web.Options{})
+	body := encodeParts(t, []part{description, {"file", string(noise(16 << 20))}})
+	conn, err := net.Dial("tcp", u.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
 	}
+	// More than the buffers of a connection: it is being written to the disk.
+	fmt.Fprintf(conn, "POST /api/perceptions HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: %d\r\n\r\n%s", boundary, len(body), body[:15<<20])
+	if len(u.files(t)) == 0 {
+		t.Error("nothing is on the disk")
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	u.Close() // waits for the request
+	u.nothingStored(t)
 }
 
 // peak reads a number of random bytes and records the largest live heap meanwhile.
@@ -302,58 +274,47 @@ func (p *peak) look() {
 
 func TestUploadTakesLittleMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("moves 240 MB")
+		t.Skip("moves 120 MB")
 	}
 	const size = 120 << 20
-	for name, payloadFirst := range map[string]bool{"streamed": false, "set aside": true} {
-		t.Run(name, func(t *testing.T) {
-			u := serveUploads(t, local.Options{}, web.Options{})
-			src := &peak{left: size, random: rand.NewChaCha8([32]byte{7})}
-			src.look()
-			before := src.inUse
-			out, in := io.Pipe()
-			go func() {
-				in.CloseWithError(func() error {
-					w := multipart.NewWriter(in)
-					if err := w.SetBoundary(boundary); err != nil {
-						return err
-					}
-					field := func() error { return w.WriteField(description.name, description.value) }
-					file := func() error {
-						p, err := w.CreateFormFile("file", "x")
-						if err == nil {
-							_, err = io.Copy(p, src)
-						}
-						return err
-					}
-					steps := []func() error{field, file, w.Close}
-					if payloadFirst {
-						steps = []func() error{file, field, w.Close}
-					}
-					for _, step := range steps {
-						if err := step(); err != nil {
-							return err
-						}
-					}
-					return nil
-				}())
-			}()
-			res, body := ask(t, "POST", u.URL+"/api/perceptions", out, "Content-Type: multipart/form-data; boundary="+boundary)
-			var saved robotmem.SavePerceptionResponse
-			if err := json.Unmarshal(body, &saved); err != nil || res.StatusCode != 200 || saved.Bytes != size {
-				t.Fatalf("%s %s", res.Status, body)
+	u := serveUploads(t, local.Options{}, web.Options{})
+	src := &peak{left: size, random: rand.NewChaCha8([32]byte{7})}
+	src.look()
+	before := src.inUse
+	out, in := io.Pipe()
+	go func() {
+		in.CloseWithError(func() error {
+			w := multipart.NewWriter(in)
+			if err := w.SetBoundary(boundary); err != nil {
+				return err
 			}
-			src.look()
-			// Decoding the beginning of a payload takes 32 MiB.
-			if more := src.inUse - before; more > 80<<20 {
-				t.Errorf("%d MiB more held while %d MiB passed", more>>20, size>>20)
+			if err := w.WriteField(description.name, description.value); err != nil {
+				return err
 			}
-			if left, err := os.ReadDir(u.temp); err != nil || len(left) > 0 {
-				t.Errorf("temporary files: %v %v", left, err)
+			p, err := w.CreateFormFile("file", "x")
+			if err != nil {
+				return err
 			}
-			download(t, fmt.Sprintf("%s/api/memory/%d/data", u.URL, saved.MemoryID), size)
-		})
+			if _, err := io.Copy(p, src); err != nil {
+				return err
+			}
+			return w.Close()
+		}())
+	}()
+	res, body := ask(t, "POST", u.URL+"/api/perceptions", out, "Content-Type: multipart/form-data; boundary="+boundary)
+	var saved robotmem.SavePerceptionResponse
+	if err := json.Unmarshal(body, &saved); err != nil || res.StatusCode != 200 || saved.Bytes != size {
+		t.Fatalf("%s %s", res.Status, body)
 	}
+	src.look()
+	// Decoding the beginning of a payload takes 32 MiB.
+	if more := src.inUse - before; more > 80<<20 {
+		t.Errorf("%d MiB more held while %d MiB passed", more>>20, size>>20)
+	}
+	if left, err := os.ReadDir(u.temp); err != nil || len(left) > 0 {
+		t.Errorf("temporary files: %v %v", left, err)
+	}
+	download(t, fmt.Sprintf("%s/api/memory/%d/data", u.URL, saved.MemoryID), size)
 }
 
 // download reads a payload through a small buffer.

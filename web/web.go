@@ -34,9 +34,6 @@ type Options struct {
 	// 64 MiB if 0, and their decoded values as many again. A request that needs
 	// more waits, and is refused after ten seconds.
 	Memory int64
-	// MaxAside is the largest payload in bytes that an upload may send before its
-	// fields, 4 GiB if 0. Such a payload waits in a temporary file.
-	MaxAside int64
 	// Timeout is how long a client may pause while it sends a body or reads an
 	// answer, 30 seconds if 0. It does not limit the whole body or answer.
 	Timeout time.Duration
@@ -84,7 +81,6 @@ type Options struct {
 
 const (
 	maxBody      = 64 << 20
-	maxAside     = 4 << 30
 	readyTimeout = 5 * time.Second
 	// wrongTokens is how many wrong tokens one address may send at once. After that
 	// it may send one per second.
@@ -92,13 +88,12 @@ const (
 )
 
 type server struct {
-	svc      robotmem.Node
-	opts     Options
-	log      *slog.Logger
-	maxBody  int64
-	maxAside int64
-	timeout  time.Duration
-	rooms    rooms
+	svc     robotmem.Node
+	opts    Options
+	log     *slog.Logger
+	maxBody int64
+	timeout time.Duration
+	rooms   rooms
 
 	required atomic.Bool // requests need a token
 	sessions logins
@@ -123,7 +118,6 @@ func newServer(svc robotmem.Node, opts Options) (*server, http.Handler) {
 		opts:     opts,
 		log:      cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		maxBody:  cmp.Or(opts.MaxBody, maxBody),
-		maxAside: cmp.Or(opts.MaxAside, maxAside),
 		timeout:  cmp.Or(opts.Timeout, bodyTimeout),
 		sessions: newLogins(),
 		tries:    newLimits(1, wrongTokens),

@@ -105,7 +105,7 @@ func (a *app) embedder() (robotmem.Embedder, error) {
 
 // close closes the embedders of this run.
 func (a *app) close() {
-	a.bar.Done()
+	a.bar.end()
 	for _, c := range a.closers {
 		if err := c.Close(); err != nil {
 			a.Log.Warn("closing", "err", err)
@@ -173,7 +173,7 @@ func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) erro
 
 // show ends the progress bar and prints an answer, as JSON or as text.
 func (a *app) show(asJSON bool, answer any, text func(*lines)) error {
-	a.bar.Done()
+	a.bar.end()
 	if asJSON {
 		return a.PrintJSON(answer)
 	}

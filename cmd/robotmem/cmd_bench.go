@@ -125,7 +125,7 @@ func (b *bench) run(ctx context.Context, path string) {
 
 // load learns the facts in batches. The time excludes making them.
 func (b *bench) load(ctx context.Context, n int) {
-	bar := b.a.newProgress("learn", int64(n))
+	bar := b.a.newProgress("learn", "facts", int64(n))
 	var took []time.Duration
 	total := time.Duration(0)
 	for b.made < n && b.err == nil {
@@ -180,7 +180,7 @@ func (b *bench) measure(name string, n, callers int, f func(i int) error) {
 	if b.err != nil {
 		return
 	}
-	bar := b.a.newProgress(name, int64(n))
+	bar := b.a.newProgress(name, "calls", int64(n))
 	took := make([]time.Duration, n)
 	var next atomic.Int64
 	var once sync.Once

@@ -14,17 +14,16 @@ import (
 
 	"github.com/robotmem/robotmem-go/examples/robotfailures"
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 const (
-	demoEpisode   = 24               // recordings in a session
-	demoPace      = 20 * time.Second // between recordings; the source has no times
-	demoWords     = "torque rising while approaching the grasp position"
-	demoClass     = "front collision"
-	demoNeighbors = 5
-	demoWidth     = 100 // characters of a usual terminal
+	demoEpisode = 24               // recordings in a session
+	demoPace    = 20 * time.Second // between recordings; the source has no times
+	demoWords   = "torque rising while approaching the grasp position"
+	demoClass   = "front collision"
+	demoHits    = 3
+	demoWidth   = 100 // characters of a usual terminal
 )
 
 // demoCmd stores 463 real recordings of a robot arm as sessions and asks the questions of a
@@ -37,30 +36,25 @@ type demoCmd struct {
 	Addr *string `name:"addr" placeholder:"HOST:PORT" help:"Where --web listens (ROBOTMEM_ADDR; default 127.0.0.1:7878). Port 0 takes a free one."`
 }
 
-// demoReport is what the demo measured.
+// demoReport is what the demo stored and answered.
 type demoReport struct {
-	DB         string                `json:"db"`
-	Kept       bool                  `json:"kept"`
-	Recordings int                   `json:"recordings"` // each is stored as a perception and a fact
-	Sessions   int                   `json:"sessions"`
-	Facts      int                   `json:"facts"` // the others were known already
-	Questions  []demoQuestion        `json:"questions"`
-	Probe      int64                 `json:"probe"` // the trace of the question by trace
-	Stats      *admin.StatsResponse  `json:"stats"`
-	Doctor     *admin.DoctorResponse `json:"doctor"`
+	DB         string         `json:"db"`
+	Kept       bool           `json:"kept"`
+	Recordings int            `json:"recordings"` // each is stored as a perception and a fact
+	Sessions   int            `json:"sessions"`
+	Facts      int            `json:"facts"` // the others were known already
+	Questions  []demoQuestion `json:"questions"`
+	Probe      int64          `json:"probe"` // the trace of the question by trace
 
-	m           *local.Node
-	err         error // after the first, nothing more is called
-	experiences []*experience
-	at          time.Time // of the present recording
+	m      *local.Node
+	at     time.Time // of the present recording
+	probed string    // the collection of Probe
 }
 
 // demoQuestion is a question and what came back.
 type demoQuestion struct {
 	Question string   `json:"question"`
 	Lines    []string `json:"lines"`
-	Right    int      `json:"right"` // memories that the question means
-	Of       int      `json:"of"`
 }
 
 // Run runs the demo in a folder of its own. It never opens a file that exists.
@@ -107,69 +101,74 @@ func (r *demoReport) run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	r.at = time.Now().Add(-demoPace * time.Duration(len(failures)))
+	return errors.Join(r.store(ctx, failures), r.m.Close())
+}
+
+// store stores each set as the episodes of a collection, then asks.
+func (r *demoReport) store(ctx context.Context, failures []robotfailures.Failure) error {
 	for _, set := range []string{"LP1", "LP2", "LP3", "LP4", "LP5"} {
-		r.task(ctx, slices.DeleteFunc(slices.Clone(failures), func(f robotfailures.Failure) bool { return f.Set != set }))
-	}
-	r.ask(ctx)
-	return errors.Join(r.err, r.m.Close())
-}
-
-// experience is a recording and where it is stored.
-type experience struct {
-	robotfailures.Failure
-	collection string
-	perception int64
-}
-
-// demoCall calls an operation of the memory.
-func demoCall[Req, Res any](ctx context.Context, r *demoReport, op func(context.Context, *Req) (*Res, error), req *Req) *Res {
-	if r.err == nil {
-		var res *Res
-		if res, r.err = op(ctx, req); r.err == nil {
-			return res
+		ofSet := slices.DeleteFunc(slices.Clone(failures), func(f robotfailures.Failure) bool { return f.Set != set })
+		for part := range slices.Chunk(ofSet, demoEpisode) {
+			if err := r.episode(ctx, part); err != nil {
+				return err
+			}
 		}
 	}
-	return new(Res)
+	return r.ask(ctx)
 }
 
-// task stores one set as a collection.
-func (r *demoReport) task(ctx context.Context, set []robotfailures.Failure) {
-	collection := strings.ReplaceAll(set[0].Task, " ", "-")
-	for part := range slices.Chunk(set, demoEpisode) {
-		s := demoCall(ctx, r, r.m.StartSession, &robotmem.StartSessionRequest{Collection: collection, Context: demoContext(set[0].Task)})
-		for _, f := range part {
-			r.remember(ctx, s.SessionID, &experience{Failure: f, collection: collection})
-		}
-		demoCall(ctx, r, r.m.EndSession, &robotmem.EndSessionRequest{SessionID: s.SessionID})
-		r.Sessions++
+// episode stores recordings of one task as a session.
+func (r *demoReport) episode(ctx context.Context, part []robotfailures.Failure) error {
+	task := part[0].Task
+	s, err := r.m.StartSession(ctx, &robotmem.StartSessionRequest{Collection: demoCollection(task), Context: demoContext(task)})
+	if err != nil {
+		return err
 	}
+	for _, f := range part {
+		if err := r.remember(ctx, s.SessionID, f); err != nil {
+			return err
+		}
+	}
+	r.Sessions++
+	_, err = r.m.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: s.SessionID})
+	return err
 }
 
 // remember stores the trace of a recording as a perception and its figures as a fact.
-func (r *demoReport) remember(ctx context.Context, session string, x *experience) {
-	about, observed := demoContext(x.Task), r.at
-	peak, trend := x.torque()
+func (r *demoReport) remember(ctx context.Context, session string, f robotfailures.Failure) error {
+	about, observed := demoContext(f.Task), r.at
+	peak, trend := torque(f)
 	about["params"] = map[string]any{"peak_torque": peak, "torque_trend": trend}
-	succeeded := x.Class == "normal" || x.Class == "ok" // the sets hold motions without a failure too
-	about["task"] = map[string]any{"name": x.Task, "success": succeeded, "class": x.Label()}
-	saved := demoCall(ctx, r, r.m.SavePerception, &robotmem.SavePerceptionRequest{
-		Description:    fmt.Sprintf("wrench at the wrist during %s, %s: torque %s", x.Task, x.Label(), trend),
-		PerceptionType: "tactile", MediaType: "text/csv", Data: string(x.CSV()),
+	succeeded := f.Class == "normal" || f.Class == "ok" // the sets hold motions without a failure too
+	about["task"] = map[string]any{"name": f.Task, "success": succeeded, "class": f.Label()}
+	saved, err := r.m.SavePerception(ctx, &robotmem.SavePerceptionRequest{
+		Description:    fmt.Sprintf("wrench at the wrist during %s, %s: torque %s", f.Task, f.Label(), trend),
+		PerceptionType: "tactile", MediaType: "text/csv", Data: string(f.CSV()),
 		Metadata: robotmem.Object{"kind": "wrench", "channels": robotfailures.Channels, "duration_s": robotfailures.Window.Seconds()},
 		Context:  about, SessionID: session, ObservedAt: &observed,
 	})
-	learnt := demoCall(ctx, r, r.m.Learn, &robotmem.LearnRequest{
-		Insight: fmt.Sprintf("observed that %s %s with %s: torque %s, peak torque %.0f", x.Task, map[bool]string{true: "succeeded", false: "failed"}[succeeded], x.Label(), trend, peak),
-		Context: about, SessionID: session, ObservedAt: &observed, Source: fmt.Sprintf("Robot Execution Failures (UCI), %s recording %d", x.Set, x.Index+1),
+	if err != nil {
+		return err
+	}
+	learnt, err := r.m.Learn(ctx, &robotmem.LearnRequest{
+		Insight: fmt.Sprintf("observed that %s %s with %s: torque %s, peak torque %.0f", f.Task, map[bool]string{true: "succeeded", false: "failed"}[succeeded], f.Label(), trend, peak),
+		Context: about, SessionID: session, ObservedAt: &observed, Source: fmt.Sprintf("Robot Execution Failures (UCI), %s recording %d", f.Set, f.Index+1),
 	})
+	if err != nil {
+		return err
+	}
 	if learnt.Status == "created" {
 		r.Facts++
 	}
+	if f.Label() == demoClass {
+		r.Probe, r.probed = saved.MemoryID, demoCollection(f.Task)
+	}
 	r.Recordings++
 	r.at = r.at.Add(demoPace)
-	x.perception = saved.MemoryID
-	r.experiences = append(r.experiences, x)
+	return nil
 }
+
+func demoCollection(task string) string { return strings.ReplaceAll(task, " ", "-") }
 
 func demoContext(task string) robotmem.Object {
 	return robotmem.Object{"task": map[string]any{"name": task}, "robot": map[string]any{"id": "demo-arm"}, "env": map[string]any{"sim_or_real": "real"}}
@@ -177,9 +176,9 @@ func demoContext(task string) robotmem.Object {
 
 // torque returns the largest magnitude, and whether the last five samples are 1.5 times as strong
 // as the first five, or the reverse.
-func (x *experience) torque() (peak float64, trend string) {
+func torque(f robotfailures.Failure) (peak float64, trend string) {
 	var sums [robotfailures.SampleCount / 5]float64
-	for i, s := range x.Samples {
+	for i, s := range f.Samples {
 		magnitude := math.Hypot(math.Hypot(s[3], s[4]), s[5])
 		peak = max(peak, math.Round(magnitude)) // the readings are whole numbers
 		sums[i/5] += magnitude
@@ -194,47 +193,27 @@ func (x *experience) torque() (peak float64, trend string) {
 }
 
 // ask asks by words, by structure and by a trace.
-func (r *demoReport) ask(ctx context.Context) {
-	res := demoCall(ctx, r, r.m.Recall, &robotmem.RecallRequest{Query: demoWords, Collection: "*", Type: "fact", N: 3})
-	words := demoQuestion{Question: fmt.Sprintf("In words: %q (%.1f ms)", demoWords, res.QueryMS), Lines: texts(res)}
-	words.Of, words.Right = len(res.Memories), saying(res, "params", "torque_trend", "rising")
-
-	res = demoCall(ctx, r, r.m.Recall, &robotmem.RecallRequest{Collection: "*", Type: "perception", N: 100, ContextFilter: robotmem.Object{"task.class": demoClass}})
-	structure := demoQuestion{Question: fmt.Sprintf("By structure: task.class is %q (%.1f ms)", demoClass, res.QueryMS), Right: saying(res, "task", "class", demoClass)}
-	trace := demoQuestion{}
-	for _, x := range r.experiences {
-		near := demoCall(ctx, r, r.m.Recall, &robotmem.RecallRequest{Collection: x.collection, N: demoNeighbors, Like: &robotmem.Like{MemoryID: x.perception}})
-		trace.Of += len(near.Memories)
-		trace.Right += saying(near, "task", "class", x.Label())
-		if x.Label() != demoClass {
-			continue
+func (r *demoReport) ask(ctx context.Context) error {
+	for _, q := range []struct {
+		text    string
+		request robotmem.RecallRequest
+	}{
+		{fmt.Sprintf("In words: %q", demoWords), robotmem.RecallRequest{Query: demoWords, Collection: "*", Type: "fact"}},
+		{fmt.Sprintf("By structure: task.class is %q", demoClass), robotmem.RecallRequest{Collection: "*", Type: "fact", ContextFilter: robotmem.Object{"task.class": demoClass}}},
+		{fmt.Sprintf("By trace: most like [%d], a %s", r.Probe, demoClass), robotmem.RecallRequest{Collection: r.probed, Like: &robotmem.Like{MemoryID: r.Probe}}},
+	} {
+		q.request.N = demoHits
+		res, err := r.m.Recall(ctx, &q.request)
+		if err != nil {
+			return err
 		}
-		structure.Of++
-		r.Probe, trace.Lines = x.perception, texts(near)
-		trace.Question = fmt.Sprintf("By trace: most like [%d], %s in %s (%.1f ms)", x.perception, demoClass, x.Task, near.QueryMS)
-	}
-	structure.Lines = []string{fmt.Sprintf("%d of %d found, and %d of anything else", structure.Right, structure.Of, len(res.Memories)-structure.Right)}
-	trace.Lines = append(trace.Lines, fmt.Sprintf("With each of the %d traces as the question, %d %% of the %d nearest share its class", len(r.experiences), 100*trace.Right/max(1, trace.Of), demoNeighbors))
-	r.Questions = []demoQuestion{words, structure, trace}
-	r.Stats = demoCall(ctx, r, r.m.Stats, &admin.StatsRequest{})
-	r.Doctor = demoCall(ctx, r, r.m.Doctor, &admin.DoctorRequest{})
-}
-
-func texts(res *robotmem.RecallResponse) (lines []string) {
-	for _, m := range res.Memories {
-		lines = append(lines, fmt.Sprintf("[%d] %s", m.MemoryID, m.Content))
-	}
-	return lines
-}
-
-// saying counts the memories whose section of the context says so.
-func saying(res *robotmem.RecallResponse, section, key, value string) (n int) {
-	for _, m := range res.Memories {
-		if fields, _ := m.Context[section].(map[string]any); fields[key] == value {
-			n++
+		answer := demoQuestion{Question: fmt.Sprintf("%s (%.1f ms)", q.text, res.QueryMS)}
+		for _, m := range res.Memories {
+			answer.Lines = append(answer.Lines, fmt.Sprintf("[%d] %s", m.MemoryID, m.Content))
 		}
+		r.Questions = append(r.Questions, answer)
 	}
-	return n
+	return nil
 }
 
 func (r *demoReport) print(w *lines) {
@@ -246,11 +225,10 @@ func (r *demoReport) print(w *lines) {
 			w.line("   %s", robotmem.Clip(oneLine(text), demoWidth-4))
 		}
 	}
-	w.line("\nThe node: %d memories in %d collections, %s, doctor: %s", r.Stats.Total, r.Stats.Collections, sizeText(r.Stats.DBBytes), r.Doctor.Status)
 	if !r.Kept {
 		return
 	}
-	w.line("   %s\n\nNext, on the same file:", r.DB)
+	w.line("\nNext, on the same file:")
 	w.line("   export ROBOTMEM_DB=%s", shellQuote(r.DB))
 	w.line(`   robotmem recall --collection '*' --context-filter '{"task.class":%q}' --type fact`, demoClass)
 	w.line(`   robotmem recall --collection '*' --like '{"memory_id":%d}'`, r.Probe)

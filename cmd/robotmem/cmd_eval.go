@@ -114,8 +114,8 @@ func (c *evalSetCmd) Run(ctx context.Context, a *app) error {
 
 func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Options) (res *eval.Result, err error) {
 	err = a.inTempMemory(ctx, func(m *local.Node, path string) (err error) {
-		p := a.newProgress("eval "+set.Name, 0)
-		o.Progress = func(done, total int) { p.Set(int64(done), int64(total)) }
+		show := a.newProgressOf("eval "+set.Name, "texts")
+		o.Progress = func(done, total int) { show(int64(done), int64(total)) }
 		var nodes []*local.Node
 		weights := a.Config.Weights
 		for _, way := range eval.Alone { // other ways to rank, of which words alone needs no embedder
@@ -134,7 +134,7 @@ func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Opti
 		}
 		o.Learnt = func(ctx context.Context) error {
 			if a.hasEmbedder() {
-				if err := m.Reembed(ctx, func(done, total int64) { p.Set(done, total) }); err != nil {
+				if err := m.Reembed(ctx, show); err != nil {
 					return err
 				}
 			}

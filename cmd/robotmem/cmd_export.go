@@ -51,18 +51,17 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 		return a.UseFile(ctx, "hashes", func(m *local.Node) error { return c.whole(ctx, a, m) })
 	}
 	return a.Use(ctx, func(m robotmem.Node) error {
-		bar := a.newProgress("export", 0)
+		bar := a.newProgress("export", "facts", 0)
 		return jsonl.Export(ctx, m, a.Stdout, a.Config.Collection, func(facts int) { bar.Add(int64(facts)) })
 	})
 }
 
 func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
-	bar := a.newProgress("export", 0)
 	var report *recording.ExportReport
 	refuse := func(err error) error { return invalid("mcap", "%v", err) }
 	err := wholeFile(c.MCAP, refuse, func(f *os.File) (err error) {
 		out := bufio.NewWriterSize(f, 1<<20)
-		o := sensors.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Progress: bar.Set}
+		o := sensors.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Progress: a.newProgressOf("export", "memories")}
 		if report, err = sensors.ExportMCAP(ctx, m, out, o); err != nil {
 			return err
 		}

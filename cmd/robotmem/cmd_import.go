@@ -180,7 +180,7 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		}
 	}
 	return a.Use(ctx, func(m robotmem.Node) error {
-		bar := a.newProgress("import", size).inBytes()
+		bar := a.newProgress("import", "bytes", size)
 		o.Progress = bar.Add
 		o.Refused = func(line int64, reason string) { a.refused(fmt.Sprintf("line %d", line), errors.New(reason)) }
 		resumed := int64(0)
@@ -227,7 +227,7 @@ func (c *importCmd) stopped(name string, resumes bool, lines int64, err error) e
 
 // refused reports something that was not imported.
 func (a *app) refused(where string, err error) {
-	a.bar.Clear()
+	a.bar.clear()
 	fmt.Fprintf(a.Stderr, "robotmem: import: %s: %s\n", oneLine(where), oneLine(err.Error()))
 }
 
@@ -239,8 +239,8 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 	}
 	defer in.Close()
 	return a.UseFile(ctx, "file", func(m *local.Node) error {
-		bar := a.newProgress("import", size).inBytes()
-		src, err := archive.NewReader(io.TeeReader(in, bar), archive.ReaderOptions{})
+		bar := a.newProgress("import", "bytes", size)
+		src, err := archive.NewReader(io.TeeReader(in, counter{bar}), archive.ReaderOptions{})
 		if err != nil {
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		}
@@ -335,8 +335,8 @@ func (c *importCmd) arrived(a *app, r *local.ImportReport, learnt *markdown.Coun
 // read.
 func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to importing.Sink, progress func(importing.Progress)) (account any, broken bool, err error)) error {
 	return a.Use(ctx, func(m robotmem.Node) error {
-		bar := a.newProgress("import", 0)
-		account, broken, err := read(&sensors.Sink{Node: m, Collection: a.Config.Collection}, func(at importing.Progress) { bar.Set(at.Done, at.Total) })
+		show := a.newProgressOf("import", "")
+		account, broken, err := read(&sensors.Sink{Node: m, Collection: a.Config.Collection}, func(at importing.Progress) { show(at.Done, at.Total) })
 		if errors.Is(err, importing.ErrEnded) {
 			return a.show(c.JSON, map[string]bool{"known": true}, func(w *lines) { w.line("it was imported before, to its end; nothing was read") })
 		}

@@ -43,8 +43,7 @@ type modelPullCmd struct {
 }
 
 func (c *modelPullCmd) Run(ctx context.Context, a *app) error {
-	bar := a.newProgress(c.Name, 0).inBytes()
-	hub := embedding.Hub{Progress: bar.Set}
+	hub := embedding.Hub{Progress: a.newProgressOf(c.Name, "bytes")}
 	hub.URL, _ = a.env("HF_ENDPOINT")
 	hub.Token, _ = a.env("HF_TOKEN")
 	p, err := a.models().Pull(ctx, hub, c.Name)

@@ -25,14 +25,14 @@ func (c *reembedCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	bar := a.newProgress("reembed", 0)
+	show := a.newProgressOf("reembed", "memories")
 	var r struct {
 		Embedder string `json:"embedder"`
 		Embedded int64  `json:"embedded"`
 	}
 	err = m.Reembed(ctx, func(done, total int64) {
 		r.Embedded = done
-		bar.Set(done, total)
+		show(done, total)
 	})
 	if ctx.Err() != nil {
 		return &robotmem.Error{Op: "reembed", Kind: robotmem.Unavailable, Err: errors.New("interrupted; what is done is kept, run it again to go on")}

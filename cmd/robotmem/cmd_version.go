@@ -14,46 +14,23 @@ var released string
 
 type build struct {
 	Version  string `json:"version"`
-	Revision string `json:"revision,omitempty"`
-	Time     string `json:"time,omitempty"`
-	Modified bool   `json:"modified,omitempty"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
 func (c *versionCmd) Run(a *app) error {
-	b := buildInfo()
-	return a.show(c.JSON, b, func(w *lines) {
-		text := "robotmem " + b.Version
-		if b.Revision != "" {
-			text += " " + b.Revision
-		}
-		w.line("%s (%s, %s)", text, b.Go, b.Platform)
-	})
+	b := build{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	return a.show(c.JSON, b, func(w *lines) { w.line("robotmem %s (%s, %s)", b.Version, b.Go, b.Platform) })
 }
 
-func version() string { return buildInfo().Version }
-
-func buildInfo() build {
-	b := build{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+// version is that of the release, or else that of the module, which names the commit.
+func version() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
+	switch {
+	case released != "":
+		return released
+	case ok && info.Main.Version != "" && info.Main.Version != "(devel)":
+		return info.Main.Version
 	}
-	if v := info.Main.Version; released != "" {
-		b.Version = released
-	} else if v != "" && v != "(devel)" {
-		b.Version = v
-	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Revision = s.Value
-		case "vcs.time":
-			b.Time = s.Value
-		case "vcs.modified":
-			b.Modified = s.Value == "true"
-		}
-	}
-	return b
+	return "devel"
 }

@@ -42,12 +42,18 @@ func (g *globals) given(env func(string) (string, bool)) (map[string]any, error)
 		if v == "" {
 			continue
 		}
-		var value any = v
-		if split := listSettings[key]; split != nil {
-			value = split(v)
-		}
 		var err error
-		if out[key], err = settingValue(key, value); err != nil {
+		switch split := listSettings[key]; {
+		case split != nil:
+			out[key] = split(v)
+		case key == "weights":
+			out[key], err = parseWeights(v)
+		case key == "read_only":
+			out[key], err = parseBool(v)
+		default:
+			out[key] = v
+		}
+		if err != nil {
 			return nil, invalid(key, "%v", err)
 		}
 	}
@@ -159,7 +165,7 @@ const exitUnhealthy exitCode = 4
 
 // fail prints an error and returns the exit code. The internal cause goes to the log.
 func (a *app) fail(err error) int {
-	a.bar.Done()
+	a.bar.end()
 	code := exitCodes[robotmem.KindOf(err)]
 	if errors.As(err, &code) {
 		return int(code)

@@ -109,7 +109,7 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 		return c, err
 	}
 	maps.Copy(settings, given)
-	if err := mapstructure.Decode(settings, &c); err != nil {
+	if err := mapstructure.WeakDecode(settings, &c); err != nil { // variables are texts
 		return c, invalid("config", "%v", err)
 	}
 	return c, c.check()
@@ -130,6 +130,14 @@ func parseWeights(s string) (map[string]float64, error) {
 		out[name] = w
 	}
 	return out, nil
+}
+
+func parseBool(value any) (bool, error) {
+	on, err := strconv.ParseBool(fmt.Sprint(value))
+	if err != nil {
+		err = fmt.Errorf("must be true or false, not %q", fmt.Sprint(value))
+	}
+	return on, err
 }
 
 // home is the folder of the memory and its settings.
@@ -188,81 +196,40 @@ func loadFile(settings map[string]any, path string, required bool, env func(stri
 		if _, known := settings[key]; !known {
 			return invalid("config", "%s has the unknown key %q; known are %s", path, key, strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
 		}
-		value, err := settingValue(key, raw[key])
-		if err != nil {
-			return invalid("config", "%s: %s %v", path, key, err)
+		_, isList := raw[key].([]any)
+		_, isSection := raw[key].(map[string]any)
+		switch {
+		case raw[key] == nil: // its default
+		case isList && listSettings[key] == nil, isSection && key != "weights":
+			return invalid("config", "%s: %s must be one value, not a list or a section", path, key)
+		case slices.Contains(pathSettings, key):
+			settings[key] = resolvePaths(raw[key], filepath.Dir(path), env)
+		case key == "read_only":
+			if settings[key], err = parseBool(raw[key]); err != nil {
+				return invalid("config", "%s: %s %v", path, key, err)
+			}
+		default:
+			settings[key] = raw[key]
 		}
-		if slices.Contains(pathSettings, key) {
-			value = resolvePaths(value, filepath.Dir(path), env)
-		}
-		settings[key] = value
 	}
 	return nil
 }
 
-// settingValue is a setting as the file or the environment spells it: text, a list of texts for
-// listSettings, or a section for weights.
-func settingValue(key string, value any) (any, error) {
-	switch v := value.(type) {
-	case nil:
-		return defaults()[key], nil
-	case []string:
-		return v, nil
-	case []any:
-		if listSettings[key] == nil {
-			return nil, errors.New("must be one value, not a list")
-		}
-		list := make([]string, len(v))
-		for i := range v {
-			list[i] = fmt.Sprint(v[i])
-		}
-		return list, nil
-	case map[string]any:
-		if key != "weights" {
-			return nil, errors.New("must be one value, not a section")
-		}
-		var parts []string
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, fmt.Sprintf("%s=%v", name, v[name]))
-		}
-		value = strings.Join(parts, ",")
-	}
-	text := fmt.Sprint(value)
-	switch {
-	case key == "weights":
-		return parseWeights(text)
-	case key == "read_only":
-		on, err := strconv.ParseBool(text)
-		if err != nil {
-			err = fmt.Errorf("must be true or false, not %q", text)
-		}
-		return on, err
-	case listSettings[key] != nil:
-		return []string{text}, nil
-	}
-	return text, nil
-}
-
 // resolvePaths resolves the paths of a file in dir.
 func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
-	resolve := func(p string) string {
-		if rest, ok := strings.CutPrefix(p, "~/"); ok {
-			if user, ok := env("HOME"); ok {
-				return filepath.Join(user, rest)
-			}
-		}
-		if p == "" || filepath.IsAbs(p) {
-			return p
-		}
-		return filepath.Join(dir, p)
-	}
 	switch v := value.(type) {
-	case []string:
+	case []any:
 		for i := range v {
-			v[i] = resolve(v[i])
+			v[i] = resolvePaths(v[i], dir, env)
 		}
 	case string:
-		return resolve(v)
+		rest, ofUser := strings.CutPrefix(v, "~/")
+		if user, ok := env("HOME"); ofUser && ok {
+			return filepath.Join(user, rest)
+		}
+		if v != "" && !filepath.IsAbs(v) {
+			return filepath.Join(dir, v)
+		}
 	}
 	return value
 }

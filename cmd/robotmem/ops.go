@@ -41,7 +41,7 @@ var extras = map[string]reflect.Type{
 	"data":    outputFlag,
 	"preview": outputFlag,
 	"forget": reflect.TypeFor[struct {
-		Yes *bool `name:"yes" help:"Purge without asking; what runs without a terminal needs it."`
+		Yes *bool `name:"yes" help:"Needed with --purge, which cannot be undone."`
 	}](),
 }
 

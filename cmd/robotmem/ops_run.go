@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"reflect"
 	"strconv"
-	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -25,7 +23,7 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := c.confirm(a, request); err != nil {
+	if err := c.confirm(request); err != nil {
 		return err
 	}
 	if c.op.Hints.ReadOnly && (a.Config.DB != "" || c.op.Name == "audit") { // not for the first look at the default
@@ -52,28 +50,17 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 	})
 }
 
-// confirm asks before an operation that cannot be undone.
-func (c *opCommand) confirm(a *app, request json.RawMessage) error {
-	if c.op.Name != "forget" {
+// confirm refuses an operation that cannot be undone, unless --yes is given.
+func (c *opCommand) confirm(request json.RawMessage) error {
+	if c.op.Name != "forget" || c.given("Yes") {
 		return nil
 	}
 	var req robotmem.ForgetRequest
-	if _, err := c.op.Decode(context.Background(), nil, request, &req); err != nil || !req.Purge || c.given("Yes") {
-		return err
+	_, err := c.op.Decode(context.Background(), nil, request, &req)
+	if err == nil && req.Purge {
+		err = c.invalid("purge", "destroys memory %d for good, and nothing brings it back; pass --yes to do it", req.MemoryID)
 	}
-	in, ok := a.Stdin.(*os.File)
-	if info, err := in.Stat(); !ok || err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return c.invalid("purge", "destroys memory %d for good; pass --yes to do it without being asked", req.MemoryID)
-	}
-	fmt.Fprintf(a.Stderr, "robotmem: purging destroys memory %d for good; nothing brings it back. Type yes to go on: ", req.MemoryID)
-	answer, err := bufio.NewReader(io.LimitReader(in, 64)).ReadString('\n')
-	if err != nil { // such as /dev/null, where a terminal would be
-		return c.invalid("purge", "nothing was done; pass --yes where nobody can be asked")
-	}
-	if strings.TrimSpace(answer) != "yes" {
-		return c.invalid("purge", "nothing was done; type yes, or pass --yes")
-	}
-	return nil
+	return err
 }
 
 // answer prints the answer of an operation.

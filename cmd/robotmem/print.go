@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -47,9 +46,6 @@ func printAnswer(w *lines, answer any) {
 		return
 	case *robotmem.AdviseResponse:
 		printAdvice(w, r)
-		return
-	case *robotmem.AggregateResponse:
-		printAggregate(w, r)
 		return
 	case *robotmem.StartSessionResponse: // the id alone in the first line, for scripts
 		w.line("%s", r.SessionID)
@@ -349,10 +345,7 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// barWidth is the length of a bar for a rate of 1.
-const barWidth = 20
-
-// printAdvice writes the suggestion, then a table with bars for each parameter.
+// printAdvice writes the suggestion, then a table for each parameter.
 func printAdvice(w *lines, r *robotmem.AdviseResponse) {
 	if r.Suggestion != nil {
 		w.line("try %s", r.Suggestion.Text)
@@ -369,12 +362,12 @@ func printAdvice(w *lines, r *robotmem.AdviseResponse) {
 		} else {
 			w.line("\n%s", header)
 		}
-		table(w, "VALUE\tRATE\tTRIES\t\t95 %\tLAST TRIED\tMEMORIES", p.Values, func(v robotmem.ValueRecord) []any {
+		table(w, "VALUE\tRATE\tTRIES\t95 %\tLAST TRIED\tMEMORIES", p.Values, func(v robotmem.ValueRecord) []any {
 			tries := fmt.Sprint(v.Attempts)
 			if v.Successes != nil {
 				tries = fmt.Sprintf("%g of %g", *v.Successes, v.Attempts)
 			}
-			return []any{valueText(v), fmt.Sprintf("%.3g", v.Rate), tries, bar(v.Estimate), fmt.Sprintf("%.3g to %.3g", v.Low, v.High), *v.LastTried, strings.Trim(fmt.Sprint(v.MemoryIDs), "[]")}
+			return []any{valueText(v), fmt.Sprintf("%.3g", v.Rate), tries, fmt.Sprintf("%.3g to %.3g", v.Low, v.High), *v.LastTried, strings.Trim(fmt.Sprint(v.MemoryIDs), "[]")}
 		})
 	}
 	for i, d := range r.Differs {
@@ -386,15 +379,6 @@ func printAdvice(w *lines, r *robotmem.AdviseResponse) {
 	for _, note := range r.Notes {
 		w.line("note: %s", note)
 	}
-}
-
-// bar draws a success rate: full up to the rate, and light up to the high end of the interval.
-func bar(e robotmem.Estimate) string {
-	if e.Successes == nil {
-		return ""
-	}
-	full, high := int(math.Round(barWidth*e.Rate)), int(math.Round(barWidth*e.High))
-	return strings.Repeat("█", full) + strings.Repeat("░", high-full) + strings.Repeat("·", barWidth-high)
 }
 
 func valueText(v robotmem.ValueRecord) string {
@@ -409,14 +393,4 @@ func estimateText(e *robotmem.Estimate) string {
 		return fmt.Sprintf("%.0f %% success (%.0f to %.0f %%) of %.3g attempts", 100*e.Rate, 100*e.Low, 100*e.High, e.Attempts)
 	}
 	return fmt.Sprintf("%.4g (%.4g to %.4g) of %.3g attempts", e.Rate, e.Low, e.High, e.Attempts)
-}
-
-func printAggregate(w *lines, r *robotmem.AggregateResponse) {
-	table(w, "GROUP\tMEMORIES\tSUCCESS\tFAILURE\tPARTIAL\tUNKNOWN\tLAST", r.Groups, func(g robotmem.OutcomeGroup) []any {
-		return []any{contextText(g.Group), g.Memories, g.Successes, g.Failures, g.Partial, g.Unknown, g.Last}
-	})
-	w.line("%d memories", r.Memories)
-	for _, note := range r.Notes {
-		w.line("note: %s", note)
-	}
 }

@@ -7,135 +7,99 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-const (
-	progressEvery = 100 * time.Millisecond // redrawing more often only flickers
-	progressWidth = 24
-)
+// barWidth is the length of a bar in characters.
+const barWidth = 20
 
-// progressBar is a bar on one line of a terminal. Elsewhere it draws nothing. Its methods may be
-// called concurrently.
+// progressBar shows the progress of an operation on one line of a terminal. Its methods may be
+// called concurrently, and on nil.
 type progressBar struct {
 	mu    sync.Mutex
-	w     io.Writer // nil draws nothing
-	now   progress.Report
-	first int64 // done before this run, which is no part of the rate
-	start time.Time
-	drawn time.Time
+	w     io.Writer // nil after the end
+	drawn bool
 }
 
-// newProgress starts a bar on the terminal's stderr, in the place of an earlier one. It is there
-// until the next answer or error. total 0 is unknown.
-func (a *app) newProgress(label string, total int64) *progressBar {
-	a.bar.Done()
-	p := &progressBar{now: progress.Report{Stage: label, Total: total}, start: time.Now()}
-	if f, ok := a.Stderr.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
-		p.w = f
+// watched returns a context whose operations show their progress on the terminal's stderr, until the
+// next answer or error. Without a terminal no progress is computed.
+func (a *app) watched(ctx context.Context) context.Context {
+	a.bar.end()
+	f, ok := a.Stderr.(*os.File)
+	if !ok || !isatty.IsTerminal(f.Fd()) {
+		return ctx
 	}
-	a.bar = p
-	return p
+	a.bar = &progressBar{w: f}
+	return progress.With(ctx, a.bar.draw)
 }
 
-// inBytes shows the amounts as sizes.
-func (p *progressBar) inBytes() *progressBar { p.now.Unit = "bytes"; return p }
-
-// Add counts n more as done.
-func (p *progressBar) Add(n int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.now.Done += n
-	p.redraw()
+// newProgress shows the progress of work that counts itself. total 0 is unknown.
+func (a *app) newProgress(label, unit string, total int64) *progress.Meter {
+	m := progress.Of(a.watched(context.Background()))
+	m.Stage(label, unit, total)
+	return m
 }
 
-func (p *progressBar) redraw() {
-	if p.w != nil && time.Since(p.drawn) >= progressEvery {
-		p.draw()
+// newProgressOf is newProgress for work that tells how much of a total is done.
+func (a *app) newProgressOf(label, unit string) func(done, total int64) {
+	m := a.newProgress(label, unit, 0)
+	return func(done, total int64) {
+		m.Set(progress.Report{Stage: label, Unit: unit, Done: done, Total: total})
 	}
 }
 
-// Write counts the bytes of p as done.
-func (p *progressBar) Write(b []byte) (int, error) {
-	p.Add(int64(len(b)))
+// counter counts the bytes that are written to it as done.
+type counter struct{ *progress.Meter }
+
+func (c counter) Write(b []byte) (int, error) {
+	c.Add(int64(len(b)))
 	return len(b), nil
 }
 
-// Set sets the amount that is done and the total.
-func (p *progressBar) Set(done, total int64) {
+func (p *progressBar) draw(now progress.Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.now.Total == 0 {
-		p.first = done
-	}
-	p.now.Done, p.now.Total = done, total
-	p.redraw()
-}
-
-// Report shows the progress of an operation of the memory.
-func (p *progressBar) Report(now progress.Report) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.now.Stage != now.Stage {
-		p.start = time.Now() // its rate is its own
-	}
-	p.now = now
-	if p.w != nil {
-		p.draw()
-	}
-}
-
-// watched returns a context whose operations draw a bar on the terminal's stderr. Without a
-// terminal no progress is computed.
-func (a *app) watched(ctx context.Context) context.Context {
-	bar := a.newProgress("", 0)
-	if bar.w != nil {
-		ctx = progress.With(ctx, bar.Report)
-	}
-	return ctx
-}
-
-// Clear removes the bar until it is drawn again, so that a line can be written.
-func (p *progressBar) Clear() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.w != nil && !p.drawn.IsZero() {
-		fmt.Fprint(p.w, "\r\x1b[K")
-		p.drawn = time.Time{}
-	}
-}
-
-// Done removes the bar, if there is one.
-func (p *progressBar) Done() {
-	if p == nil {
+	if p.w == nil {
 		return
 	}
-	p.Clear()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.w = nil
-}
-
-func (p *progressBar) draw() {
-	p.drawn = time.Now()
-	now := p.now
 	text := func(n int64) string { return fmt.Sprint(n) }
 	if now.Unit == "bytes" {
 		text = sizeText
 	}
-	rate := text(int64(float64(now.Done-p.first) / max(time.Since(p.start).Seconds(), 1e-3)))
-	line := fmt.Sprintf("%s %s, %s/s", now.Stage, text(now.Done), rate)
-	if now.Done == 0 && now.Total == 0 {
-		line = now.Stage + " …"
-	}
+	amount := "…"
 	if now.Total > 0 {
-		part := min(float64(now.Done)/float64(now.Total), 1)
-		filled := int(part * progressWidth)
-		line = fmt.Sprintf("%s [%s%s] %3.0f %% of %s, %s/s", now.Stage,
-			strings.Repeat("#", filled), strings.Repeat(".", progressWidth-filled), 100*part, text(now.Total), rate)
+		done := min(now.Done, now.Total)
+		filled := int(barWidth * done / now.Total)
+		amount = fmt.Sprintf("[%s%s] %d %% of %s", strings.Repeat("#", filled), strings.Repeat(".", barWidth-filled), 100*done/now.Total, text(now.Total))
+	} else if now.Done > 0 {
+		amount = text(now.Done)
 	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+	fmt.Fprintf(p.w, "\r\x1b[K%s %s", now.Stage, amount)
+	p.drawn = true
+}
+
+// clear removes the bar until it is drawn again, so that another can be written.
+func (p *progressBar) clear() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.w != nil && p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+// end removes the bar for good.
+func (p *progressBar) end() {
+	if p == nil {
+		return
+	}
+	p.clear()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.w = nil
 }

@@ -105,7 +105,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, ok b
 		tooLarge = errors.As(err, new(*http.MaxBytesError))
 	}
 	if tooLarge {
-		refuse(w, s.tooLong(nil))
+		refuse(w, s.tooLong())
 	}
 	return nil, false
 }

@@ -71,16 +71,22 @@ func exchangeOf(ctx context.Context) *exchange {
 	return &exchange{}
 }
 
-// tooLong and tooWide are the answers to a message over the limit of all messages, and
-// of messages without the arguments of a call. id is nil if it is not known.
-func (s *Server) tooLong(id any) mcp.JSONRPCError {
-	return tooLarge(id, "%d bytes; save large payloads over HTTP (POST /api/perceptions), or give save_perception a path", s.maxMessage)
+// maxID is the largest id in bytes that the answer to a refused message repeats.
+const maxID = 256
+
+// tooLong is the answer to a message over the limit, which is not read for its id.
+func (s *Server) tooLong() mcp.JSONRPCError {
+	return tooLarge(nil, "%d bytes; save large payloads over HTTP (POST /api/perceptions), or give save_perception a path", s.maxMessage)
 }
 
-func (s *Server) tooWide(id any) mcp.JSONRPCError {
+// tooWide is the answer to a message that is too large without the arguments of a call.
+func (s *Server) tooWide(id json.RawMessage) mcp.JSONRPCError {
 	return tooLarge(id, "%d bytes without the arguments of a tool call; send large values as arguments of tools/call", maxEnvelope)
 }
 
-func tooLarge(id any, format string, limit int) mcp.JSONRPCError {
+func tooLarge(id json.RawMessage, format string, limit int) mcp.JSONRPCError {
+	if len(id) > maxID {
+		id = nil
+	}
 	return mcp.NewJSONRPCError(mcp.NewRequestId(id), mcp.INVALID_REQUEST, fmt.Sprintf("the message is over "+format, limit), nil)
 }

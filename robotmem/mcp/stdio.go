@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -111,8 +110,8 @@ func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) 
 		if err == io.EOF {
 			return nil
 		}
-		if long := (*longLine)(nil); errors.As(err, &long) {
-			c.writer.write(c.server.tooLong(long.id()))
+		if err == errTooLong {
+			c.writer.write(c.server.tooLong())
 			continue
 		}
 		if err != nil {
@@ -126,13 +125,10 @@ func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) 
 			} `json:"params"`
 		}
 		m, ok := openMessage(line)
-		if !ok {
-			long := longLine{head: line[:min(len(line), headBytes)], tail: lastBytes(line)}
-			c.writer.write(c.server.tooWide(long.id()))
-			continue
-		}
 		err = json.Unmarshal(m.envelope, &head)
 		switch {
+		case !ok:
+			c.writer.write(c.server.tooWide(head.ID))
 		case err == nil && queued[head.Method] && len(head.ID) > 0:
 			if c.queue(ctx, work, string(head.ID), m) != nil {
 				return nil // ctx is done
@@ -270,8 +266,10 @@ type lineReader struct {
 
 var bom = []byte("\xef\xbb\xbf")
 
-// next returns the next message, io.EOF after the last, or a *longLine for a
-// line over the limit, which it has read to its end.
+// errTooLong means that a line is over the limit. It has been read to its end.
+var errTooLong = errors.New("the message is too long")
+
+// next returns the next message, errTooLong, or io.EOF after the last message.
 func (r *lineReader) next() ([]byte, error) {
 	for {
 		line, err := r.line()
@@ -290,7 +288,7 @@ func (r *lineReader) line() ([]byte, error) {
 	for {
 		part, err := r.in.ReadSlice('\n')
 		if len(line)+len(bytes.TrimRight(part, "\r\n")) > r.limit {
-			return nil, r.skip(append(line, part...), err)
+			return nil, r.skip(err)
 		}
 		if len(line)+len(part) > cap(line) {
 			line = slices.Grow(line, cap(line)+len(part)) // append alone copies a long line five times
@@ -302,64 +300,13 @@ func (r *lineReader) line() ([]byte, error) {
 	}
 }
 
-// headBytes and tailBytes of a message over the limit are kept to find its id:
-// some clients write the id last.
-const (
-	headBytes = 64 << 10
-	tailBytes = 256
-)
-
-// skip reads the rest of a line over the limit and keeps its two ends.
-func (r *lineReader) skip(read []byte, err error) error {
-	long := &longLine{head: read[:min(len(read), headBytes)], tail: lastBytes(read)}
+// skip reads the rest of a line over the limit. err is that of the last read.
+func (r *lineReader) skip(err error) error {
 	for err == bufio.ErrBufferFull {
-		var part []byte
-		part, err = r.in.ReadSlice('\n')
-		long.tail = lastBytes(append(long.tail, part...))
+		_, err = r.in.ReadSlice('\n')
 	}
 	if err != nil && err != io.EOF {
 		return err
 	}
-	return long
-}
-
-func lastBytes(b []byte) []byte { return bytes.Clone(b[max(0, len(b)-tailBytes):]) }
-
-// longLine is a message over the limit.
-type longLine struct{ head, tail []byte }
-
-func (l *longLine) Error() string { return "the message is too long" }
-
-// idAtEnd matches an id that is the last member of a message.
-var idAtEnd = regexp.MustCompile(`"id"\s*:\s*(-?\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
-
-// id returns the id of the request, so that its caller gets an answer. It is nil
-// if neither end of the message shows it.
-func (l *longLine) id() any {
-	dec := json.NewDecoder(bytes.NewReader(l.head))
-	if _, err := dec.Token(); err == nil {
-		for dec.More() {
-			key, err := dec.Token()
-			if err != nil {
-				break
-			}
-			var value any
-			if dec.Decode(&value) != nil {
-				break
-			}
-			switch value.(type) {
-			case string, float64:
-				if key == "id" {
-					return value
-				}
-			}
-		}
-	}
-	if m := idAtEnd.FindSubmatch(l.tail); m != nil {
-		var value any
-		if json.Unmarshal(m[1], &value) == nil {
-			return value
-		}
-	}
-	return nil
+	return errTooLong
 }

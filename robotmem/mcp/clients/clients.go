@@ -1,9 +1,10 @@
 package clients
 
 import (
+	"errors"
 	"os"
 	"os/exec"
-	"runtime"
+	"path/filepath"
 	"strings"
 )
 
@@ -19,7 +20,7 @@ type Client struct {
 	Reload string
 
 	// The settings file of the user is file in the folder that variable names, or without
-	// it in folder. See Machine.path for ~ and $config.
+	// it in folder, where ~ and $config are those of the Machine.
 	variable, folder, file string
 
 	program string // its command, "" if it has none
@@ -83,56 +84,33 @@ func ByName(name string) (*Client, error) {
 
 // Machine is what the paths of settings depend on.
 type Machine struct {
-	OS   string // as runtime.GOOS
-	Home string // the folder of the user
-	Dir  string // the folder of the project
-	Env  func(string) (string, bool)
+	Home   string // the folder of the user
+	Config string // the folder of the settings of desktop programs
+	Dir    string // the folder of the project
+	Env    func(string) (string, bool)
 }
 
 // NewMachine is this machine with the present folder as the project.
 func NewMachine(env func(string) (string, bool)) (m Machine, err error) {
-	m = Machine{OS: runtime.GOOS, Env: env}
-	if m.Home = m.or("HOME", ""); m.OS == "windows" {
-		m.Home = m.or("USERPROFILE", m.Home)
+	m.Env = env
+	home, herr := os.UserHomeDir()
+	config, cerr := os.UserConfigDir()
+	if err := errors.Join(herr, cerr); err != nil {
+		return m, invalid("client", "there is no home folder to look for it in: %v", err)
 	}
-	if m.Home == "" {
-		return m, invalid("client", "there is no home folder to look for it in; set HOME")
-	}
+	m.Home, m.Config = home, config
 	m.Dir, err = os.Getwd()
 	return m, err
 }
 
-// or is the variable's value, or without one the fallback.
-func (m Machine) or(variable, fallback string) string {
-	if v, ok := m.Env(variable); ok && v != "" {
-		return v
+// user is the settings file of the user.
+func (c *Client) user(m Machine) string {
+	folder := strings.NewReplacer("$config", m.Config, "~", m.Home).Replace(c.folder)
+	if v, ok := m.Env(c.variable); ok && v != "" {
+		folder = v
 	}
-	return fallback
+	return filepath.Join(folder, filepath.FromSlash(c.file))
 }
-
-// path is file in folder, both with slashes, as the system in question writes it. ~ and $config at
-// the beginning of folder are the folder of the user and that of the settings of desktop programs.
-func (m Machine) path(folder, file string) string {
-	config := m.or("XDG_CONFIG_HOME", "~/.config")
-	switch m.OS {
-	case "windows":
-		config = m.or("APPDATA", "~/AppData/Roaming")
-	case "darwin":
-		config = "~/Library/Application Support"
-	}
-	path := strings.TrimRight(folder, `/\`) + "/" + file
-	for _, replaced := range [][2]string{{"$config", config}, {"~", m.Home}} {
-		if rest, ok := strings.CutPrefix(path, replaced[0]); ok {
-			path = strings.TrimRight(replaced[1], `/\`) + rest
-		}
-	}
-	if m.OS == "windows" {
-		path = strings.ReplaceAll(path, "/", `\`)
-	}
-	return path
-}
-
-func (c *Client) user(m Machine) string { return m.path(m.or(c.variable, c.folder), c.file) }
 
 // Scopes of a setting: all projects of the user, or one project.
 const (
@@ -149,7 +127,7 @@ func (c *Client) File(m Machine, scope string) (string, error) {
 		if c.Project == "" {
 			return "", invalid("scope", "must be user: %s keeps no settings in a project", c.Title)
 		}
-		return m.path(m.Dir, c.Project), nil
+		return filepath.Join(m.Dir, filepath.FromSlash(c.Project)), nil
 	}
 	return "", invalid("scope", "must be user or project, not %q", scope)
 }
@@ -157,9 +135,9 @@ func (c *Client) File(m Machine, scope string) (string, error) {
 // Installed reports whether the user has started the client before, or its command is found.
 func (c *Client) Installed(m Machine) bool {
 	file := c.user(m)
-	folder := file[:strings.LastIndexAny(file, `/\`)]
+	folder := filepath.Dir(file)
 	_, noProgram := exec.LookPath(c.program) // finds no empty name
 	_, noFile := os.Stat(file)
 	_, noFolder := os.Stat(folder)
-	return noProgram == nil || noFile == nil || noFolder == nil && folder != strings.TrimRight(m.Home, `/\`)
+	return noProgram == nil || noFile == nil || noFolder == nil && folder != filepath.Clean(m.Home)
 }

@@ -133,13 +133,12 @@ const tomlEntry = "[mcp_servers.robotmem]\nargs = ['mcp']\ncommand = '/opt/robot
 func TestTOMLSettingsKeepEveryOtherByte(t *testing.T) {
 	for _, tt := range []struct{ name, before, after string }{
 		{"no file", "", tomlEntry},
-		{"other settings", "model = 'x' # mine\n\n[tui]\nnotes = '''\n[mcp_servers.robotmem]\n'''", "model = 'x' # mine\n\n[tui]\nnotes = '''\n[mcp_servers.robotmem]\n'''\n\n" + tomlEntry},
+		{"other settings", "model = 'x' # mine\n\n[tui]\nnotes = '''\n[mcp_servers]\n'''", "model = 'x' # mine\n\n[tui]\nnotes = '''\n[mcp_servers]\n'''\n\n" + tomlEntry},
 		{"other servers", "[mcp_servers.x]\ncommand = \"x\"\n\n# of z\n[z]\na=1\n", "[mcp_servers.x]\ncommand = \"x\"\n\n# of z\n[z]\na=1\n\n" + tomlEntry},
 		{"an older entry between others", "[a]\nb = 1\n[mcp_servers.robotmem] # ours\nurl = \"http://old\"\nhttp_headers = { Authorization = \"Bearer t\" }\n\n# of z\n[z]\n",
 			"[a]\nb = 1\n" + tomlEntry + "\n# of z\n[z]\n"},
 		{"an older entry with a table of variables", "[mcp_servers.robotmem]\ncommand = \"old\"\nargs = [\n  \"mcp\", # it\n]\n[mcp_servers.robotmem.env]\nX = \"1\"\n[z]\n",
 			tomlEntry + "[z]\n"},
-		{"quoted names", "[\"mcp_servers\".'robotmem']\ncommand = \"old\"\n", tomlEntry},
 		{"a header at the end", "[mcp_servers.robotmem]", tomlEntry},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -194,6 +193,8 @@ func TestSettingsThatCannotBeEditedAreRefused(t *testing.T) {
 		{"broken TOML", tomlConfig("mcp_servers"), "a = 1\nb = \n", "line 2"},
 		{"TOML in one line", tomlConfig("mcp_servers"), "\nmcp_servers = { x = { command = 'x' } }\n", "cannot be edited safely"},
 		{"an entry in one line", tomlConfig("mcp_servers"), "[mcp_servers]\nrobotmem = { command = 'x' }\n", "cannot be edited safely"},
+		{"quoted names", tomlConfig("mcp_servers"), "[\"mcp_servers\".'robotmem']\ncommand = \"old\"\n", "cannot be edited safely"},
+		{"our table in a text", tomlConfig("mcp_servers"), "notes = '''\n[mcp_servers.robotmem]\n'''\n", "cannot be edited safely"},
 		{"a list of tables", tomlConfig("mcp_servers"), "[[mcp_servers]]\na = 1\n", "cannot be edited safely"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-	"github.com/pelletier/go-toml/v2/unstable"
 )
 
 // In TOML our entry is the table [section.robotmem] with the tables below it. An edit replaces them
-// as a whole; a form that it does not find, such as an inline table, fails the check afterwards.
+// line by line, comments excepted; a form that it does not find, such as an inline table, or finds
+// in a text of several lines, fails the check afterwards.
 
 func decodeTOML(data []byte) (map[string]any, error) {
 	all := map[string]any{}
@@ -34,43 +33,22 @@ func editTOML(section string, data []byte, e Entry) ([]byte, error) {
 		}
 		table = bytes.ReplaceAll(append([]byte("["+section+"."+setupName+"]\n"), b.Bytes()...), []byte("\n"), []byte(nl))
 	}
+	own := section + "." + setupName
 	var out []byte
-	from, inside, found := 0, false, false
-	var p unstable.Parser
-	p.Reset(data)
-	for p.NextExpression() {
-		x := p.Expression()
-		if x.Kind != unstable.Table && x.Kind != unstable.ArrayTable {
-			continue
-		}
-		var path []string
-		start := 0
-		for it := x.Key(); it.Next(); {
-			if path = append(path, string(it.Node().Data)); len(path) == 1 {
-				start = bytes.LastIndexByte(data[:it.Node().Raw.Offset], '\n') + 1
-			}
-		}
-		ours := len(path) >= 2 && slices.Equal(path[:2], []string{section, setupName})
-		switch {
-		case ours && !inside:
-			out = append(out, data[from:start]...)
-			if !found {
+	inside, found := false, false // of a table of ours
+	for line := range bytes.Lines(data) {
+		text := bytes.TrimSpace(line)
+		if header, ok := bytes.CutPrefix(text, []byte("[")); ok {
+			name, _, _ := strings.Cut(string(header), "]")
+			inside = name == own || strings.HasPrefix(name, own+".")
+			if inside && !found {
 				out = append(out, table...)
-			}
-			found = true
-		case !ours && inside:
-			from = afterValues(data[:start])
-			if e == nil {
-				from = start
+				found = true
 			}
 		}
-		inside = ours
-	}
-	if p.Error() != nil {
-		return nil, p.Error()
-	}
-	if !inside {
-		out = append(out, data[from:]...)
+		if !inside || len(text) == 0 || text[0] == '#' { // comments and empty lines may belong to the next table
+			out = append(out, line...)
+		}
 	}
 	switch {
 	case e == nil && inside:
@@ -85,17 +63,4 @@ func editTOML(section string, data []byte, e Entry) ([]byte, error) {
 		out = append(out, table...)
 	}
 	return out, nil
-}
-
-// afterValues is the offset of the empty lines and comments at the end.
-func afterValues(data []byte) int {
-	at := len(data)
-	for at > 0 {
-		line := bytes.LastIndexByte(data[:at-1], '\n') + 1
-		if text := bytes.TrimSpace(data[line:at]); len(text) > 0 && text[0] != '#' {
-			break
-		}
-		at = line
-	}
-	return at
 }
