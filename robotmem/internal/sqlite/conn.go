@@ -58,8 +58,6 @@ type ConnOptions struct {
 	Immutable bool              // there is no log, and no program writes the file
 	VFS       string            // under which the driver knows the disk; its own if empty
 	SetUp     func(*Conn) error // registers virtual tables; may be nil
-
-	logIndex string // file of the log's index; beside the database if empty
 }
 
 // Open opens a connection to a file that exists. While another process creates or removes

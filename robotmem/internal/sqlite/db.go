@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -51,12 +52,9 @@ type DB struct {
 	path string
 	o    Options
 
-	readOnly  string // why nothing is written, "" if it is
-	way       readOnlyWay
-	scratch   string    // a folder of temporary files; "" if none is needed
-	older     bool      // the file has to be migrated
-	madeIndex bool      // this read-only process has made the index of the log
-	state     fileState // of a file that is read without the shared index
+	readOnly  string      // why nothing is written, "" if it is
+	immutable fs.FileInfo // of a file that is read without a log, as it was when it was opened
+	older     bool        // the file has to be migrated
 	open      openFiles
 
 	writer     *Conn      // owned by runWriter
@@ -138,7 +136,7 @@ func (db *DB) openFile(ctx context.Context) error {
 		db.o.Log.Warn("the memory is served read-only", "reason", db.readOnly)
 	}
 	if err := db.openReadOnly(ctx); err != nil {
-		return errors.Join(err, db.closeReaders(), db.removeTemporary())
+		return errors.Join(err, db.closeReaders())
 	}
 	return nil
 }
@@ -259,14 +257,10 @@ func (db *DB) lookAt(ctx context.Context) (version int, err error) {
 const PageSize = 2048
 
 func (db *DB) connOptions(cacheKiB int) ConnOptions {
-	o := ConnOptions{
+	return ConnOptions{
 		Normal: db.o.Normal, BusyTimeout: db.o.BusyTimeout, VFS: db.o.Disk.VFS(), CacheKiB: cacheKiB, SetUp: db.o.SetUp,
-		ReadOnly: db.readOnly != "", Immutable: db.way == noLog,
+		ReadOnly: db.readOnly != "", Immutable: db.immutable != nil,
 	}
-	if db.way == ownIndex {
-		o.logIndex = filepath.Join(db.scratch, "log")
-	}
-	return o
 }
 
 // Path is the file's, absolute, without symbolic links.
@@ -356,7 +350,7 @@ func (db *DB) Close() error {
 	if db.writer != nil {
 		err = errors.Join(err, db.writer.Close())
 	}
-	return errors.Join(err, db.removeTemporary())
+	return err
 }
 
 // closeReaders closes the pool, to which every call has given its connection back.
