@@ -109,7 +109,7 @@ func (r *restore) from(ctx context.Context, backup string) error {
 	if err != nil {
 		return err
 	}
-	return verifyCopy(ctx, r.source, r.report.Backup.Held, nil)
+	return verifyCopy(ctx, r.source, r.report.Backup.Held)
 }
 
 // claim locks the file until release. It fails while another program has the file open.
@@ -264,11 +264,8 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 		if err := to.Remove(p.Sum); err != nil {
 			return err
 		}
-		_, err := from.Share(ctx, p.Sum, p.Codec, to)
-		if err == nil {
-			err = to.Verify(ctx, p.Sum, p.Codec, p.Size, nil)
-		}
-		if !p.wanted && (errors.Is(err, payload.ErrMissing) || errors.Is(err, payload.ErrDamaged)) {
+		_, err := fetch(ctx, p, from, to)
+		if !p.wanted && isLost(err) {
 			return nil
 		}
 		return err
