@@ -26,9 +26,6 @@ type Retention struct {
 func (r Retention) None() bool { return len(r.Budgets) == 0 && r.MinFreeBytes == 0 }
 
 const (
-	// longRecording is how many perceptions of one source in one episode it takes for
-	// them to be thinned.
-	longRecording = 16
 	// evictionsPerCommit bounds how long other writers wait.
 	evictionsPerCommit = 64
 	// RetentionPause is how often a node enforces its budgets.
@@ -96,7 +93,6 @@ func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.
 	for i := range held {
 		p.stays[held[i].Sum]++
 	}
-	thin(held)
 	slices.SortFunc(held, func(a, b store.Holding) int {
 		return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Observed, b.Observed), cmp.Compare(a.ID, b.ID))
 	})
@@ -182,28 +178,6 @@ func (p *planner) take(h *store.Holding, reason string) bool {
 	return true
 }
 
-// thin marks what of long recordings is evicted first: every second perception. The first
-// and the last of a recording are never marked.
-func thin(held []store.Holding) {
-	recordings := map[string][]*store.Holding{}
-	for i := range held {
-		if h := &held[i]; h.Recording != "" && h.Tier == store.TierPlain {
-			recordings[h.Recording] = append(recordings[h.Recording], h)
-		}
-	}
-	for _, members := range recordings {
-		if len(members) < longRecording {
-			continue
-		}
-		slices.SortFunc(members, func(a, b *store.Holding) int {
-			return cmp.Or(cmp.Compare(a.Observed, b.Observed), cmp.Compare(a.ID, b.ID))
-		})
-		for i := 1; i < len(members)-1; i += 2 {
-			members[i].Tier = store.TierThinned
-		}
-	}
-}
-
 // RunRetention enforces the node's own budgets until ctx ends.
 func (mt *Maintainer) RunRetention(ctx context.Context) {
 	seen := int64(-1)
@@ -217,35 +191,22 @@ func (mt *Maintainer) RunRetention(ctx context.Context) {
 	})
 }
 
-// EnforceBudgets enforces them once, unless nothing has changed since the revision that
-// it has seen, or all payloads together are within each budget.
+// EnforceBudgets enforces them once. Without a limit that depends on the clock or the disk
+// it does nothing unless the file has changed since the revision that it has seen.
 func (mt *Maintainer) EnforceBudgets(ctx context.Context, seen *int64) error {
 	limits := mt.Retention
 	aging := limits.MinFreeBytes > 0 || slices.ContainsFunc(limits.Budgets, func(b admin.Budget) bool { return b.MaxAgeDays > 0 })
 	var revision int64
-	idle := false
-	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if revision, err = c.Changes(); err != nil || aging {
-			return err
-		}
-		if idle = revision == *seen; idle {
-			return nil
-		}
-		stored, err := c.StoredBytes()
-		idle = !slices.ContainsFunc(limits.Budgets, func(b admin.Budget) bool { return b.MaxBytes > 0 && stored > b.MaxBytes })
+	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { revision, err = c.Changes(); return err })
+	if err != nil || revision == *seen && !aging {
 		return err
-	})
+	}
+	res, err := mt.Retain(ctx, limits, false)
 	if err != nil {
 		return err
 	}
-	if !idle {
-		res, err := mt.Retain(ctx, limits, false)
-		if err != nil {
-			return err
-		}
-		if res.Count > 0 {
-			mt.Log.Info("retention", "evicted", res.Count, "freed_bytes", res.FreedBytes)
-		}
+	if res.Count > 0 {
+		mt.Log.Info("retention", "evicted", res.Count, "freed_bytes", res.FreedBytes)
 	}
 	*seen = revision
 	return nil

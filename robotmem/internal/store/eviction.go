@@ -2,14 +2,9 @@ package store
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io/fs"
-	"path/filepath"
-	"slices"
-	"syscall"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
@@ -21,48 +16,25 @@ import (
 // data, so reading it reads the whole row; it is read only for payloads in the folder.
 const payloadBytes = "CASE WHEN data IS NULL THEN coalesce(stored, bytes) ELSE length(data) END"
 
-// StoredBytes returns the size of all stored payloads.
-func (c *Conn) StoredBytes() (int64, error) {
-	return c.Number("SELECT coalesce(sum(" + payloadBytes + "), 0) FROM payloads")
-}
-
-// Holdings returns all perceptions with a payload.
+// Holdings returns all perceptions with a payload. The numbers in its CASE are of type Tier.
 func (c *Conn) Holdings() (held []Holding, err error) {
-	used, err := c.IDs("SELECT DISTINCT memory_id FROM session_recalls WHERE used = 1")
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(used)
 	err = c.Query(`WITH failed(session_id) AS (SELECT session_id FROM session_outcomes GROUP BY session_id HAVING min(score) < 0.5)
-		SELECT m.id, m.collection, m.perception_type, m.session_id, coalesce(m.source, ''), m.observed_at, p.sha256,
-			`+payloadBytes+`, p.data IS NULL, m.status, m.pinned, m.access_count + m.return_count,
-			m.session_id IN (SELECT session_id FROM failed) OR
-				instr(m.context, '"success":false') > 0 AND json_extract(m.context, '$.task.success') = 0
+		SELECT m.id, m.collection, m.perception_type, m.observed_at, p.sha256, `+payloadBytes+`, p.data IS NULL,
+			CASE
+				WHEN m.status <> 'active' THEN 0
+				WHEN m.pinned THEN 5
+				WHEN m.session_id IN (SELECT session_id FROM failed) THEN 4
+				WHEN instr(m.context, '"success":false') > 0 AND json_extract(m.context, '$.task.success') = 0 THEN 4
+				WHEN m.id IN (SELECT memory_id FROM session_recalls WHERE used = 1) THEN 3
+				WHEN m.access_count + m.return_count > 0 THEN 2
+				ELSE 1
+			END
 		FROM memories m INDEXED BY idx_mem_payload JOIN payloads p ON p.sha256 = m.perception_data
 		WHERE m.perception_data IS NOT NULL AND m.id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite.Stmt) error {
-		h := Holding{
-			ID: s.ColumnInt64(0), Collection: s.ColumnText(1), PerceptionType: s.ColumnText(2), Observed: s.ColumnText(5),
-			Sum: string(s.ColumnRawBlob(6)), Bytes: s.ColumnInt64(7), InFolder: s.ColumnBool(8),
-		}
-		if session := s.ColumnText(3); session != "" {
-			h.Recording = session + "\x00" + h.PerceptionType + "\x00" + s.ColumnText(4)
-		}
-		_, useful := slices.BinarySearch(used, h.ID)
-		switch {
-		case s.ColumnText(9) != "active":
-			h.Tier = TierGone
-		case s.ColumnBool(10):
-			h.Tier = TierPinned
-		case s.ColumnBool(12):
-			h.Tier = TierFailed
-		case useful:
-			h.Tier = TierUseful
-		case s.ColumnInt(11) > 0:
-			h.Tier = TierRecalled
-		default:
-			h.Tier = TierPlain
-		}
-		held = append(held, h)
+		held = append(held, Holding{
+			ID: s.ColumnInt64(0), Collection: s.ColumnText(1), PerceptionType: s.ColumnText(2), Observed: s.ColumnText(3),
+			Sum: string(s.ColumnRawBlob(4)), Bytes: s.ColumnInt64(5), InFolder: s.ColumnBool(6), Tier: Tier(s.ColumnInt(7)),
+		})
 		return nil
 	})
 	return held, err
@@ -71,9 +43,6 @@ func (c *Conn) Holdings() (held []Holding, err error) {
 // Evict invalidates perceptions, removes their payloads and logs it. It returns the
 // evicted ones; a perception that has changed since the plan was made is kept.
 func (s *Store) Evict(ctx context.Context, plan []Evicted) (gone []Evicted, err error) {
-	if err := s.mayRemove(plan); err != nil {
-		return nil, err
-	}
 	var files [][sha256.Size]byte
 	err = s.Write(ctx, func(tx *Tx) error {
 		gone, files = nil, nil // the function may run twice
@@ -103,25 +72,6 @@ func (s *Store) Evict(ctx context.Context, plan []Evicted) (gone []Evicted, err 
 		return gone, err
 	}
 	return gone, s.RemoveFiles(ctx, files)
-}
-
-// mayRemove fails if files in the payload folder cannot be removed, because an eviction
-// would lose perceptions without freeing space. It does not fail on a full disk.
-func (s *Store) mayRemove(plan []Evicted) error {
-	if !slices.ContainsFunc(plan, func(p Evicted) bool { return p.InFolder }) {
-		return nil
-	}
-	name := filepath.Join(s.Payloads().Dir, "tmp-"+rand.Text()) // a name that the cleanup removes
-	probe, err := s.Disk.Create(name, 0o600)
-	if err == nil {
-		err = errors.Join(probe.Close(), s.Disk.Remove(name))
-	}
-	for _, final := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR} {
-		if errors.Is(err, final) {
-			return robotmem.Errorf(robotmem.Unavailable, "", "files cannot be removed from the folder of payloads (%s); nothing was evicted", RootReason(err))
-		}
-	}
-	return nil
 }
 
 // unchanged reports whether a perception is still in the state that the plan assumed.
@@ -196,7 +146,6 @@ type Tier int
 
 const (
 	TierGone     Tier = iota // forgotten or superseded
-	TierThinned              // part of a long recording, with neighbors in time
 	TierPlain                // never recalled
 	TierRecalled             // recalled, not known to be useful
 	TierUseful               // reported as useful at the end of an episode
@@ -209,7 +158,6 @@ type Holding struct {
 	ID             int64
 	Collection     string
 	PerceptionType string
-	Recording      string // session and source; "" outside an episode
 	Observed       string
 	Sum            string
 	Bytes          int64 // as stored
@@ -218,7 +166,7 @@ type Holding struct {
 }
 
 func (t Tier) String() string {
-	return [...]string{"forgotten", "thinned", "never recalled", "recalled", "useful", "of a failed episode", "pinned"}[t]
+	return [...]string{"forgotten", "never recalled", "recalled", "useful", "of a failed episode", "pinned"}[t]
 }
 
 // Evicted is a holding that is to be evicted.
