@@ -11,7 +11,6 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -58,14 +57,6 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 		damage func()
 	}{
 		{"index of words in memory", func() { e.index.Postings.Index.Apply(nil, []int64{7}) }},
-		{"index of words in memory", func() {
-			put, _, _, err := readDocuments(t, e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			put[0].Terms[0] = "otherwise"
-			e.index.Postings.Index.Apply(put[:1], nil)
-		}},
 		{"index of vectors in memory", func() { e.index.Vectors.Codes.Remove(9) }},
 		{"vectors", func() { // of length 1, with one sign changed
 			err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
@@ -100,15 +91,6 @@ func TestListWithoutSequence(t *testing.T) {
 	if err != nil || len(res.Memories) != 2 {
 		t.Errorf("list answers %+v, %v", res, err)
 	}
-}
-
-func readDocuments(t *testing.T, e *Node) (put []lexical.Document, remove []int64, upto int64, err error) {
-	t.Helper()
-	err = e.Store.Read(t.Context(), func(c *store.Conn) (err error) {
-		put, remove, upto, _, err = c.DocumentsSince(0, 10)
-		return err
-	})
-	return put, remove, upto, err
 }
 
 // The virtual table memories_vec joins with the tables and agrees with the exact
