@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -251,25 +250,17 @@ var lostReasons = []string{ReasonLost, ReasonLostBefore}
 const LostEviction = "reason IN ('" + ReasonLost + "', '" + ReasonLostBefore + "')"
 
 // WantsPayload reports whether an import needs the payload of a memory that the node
-// does not have.
+// does not have: not if the memory was purged, or its payload evicted by retention.
 func (c *Conn) WantsPayload(a *ImportRecord) (bool, error) {
 	v, known, err := c.Decide(a)
-	if err != nil || v == ImportCreate || v == ImportReplace {
-		return err == nil, err
-	}
-	if v != importPurged {
-		taken, err := c.Number("SELECT count(*) FROM evictions WHERE memory_id = ? AND NOT "+LostEviction, known.ID)
-		if err != nil || taken == 0 {
-			return err == nil, err
-		}
-	}
-	// Another memory may need the same payload.
-	sum, err := hex.DecodeString(a.Payload.SHA256)
-	if err != nil {
+	switch {
+	case err != nil || v == importPurged:
 		return false, err
+	case v == ImportCreate || v == ImportReplace:
+		return true, nil
 	}
-	n, err := c.Number("SELECT count(*) FROM memories m JOIN evictions e ON e.memory_id = m.id WHERE m.perception_data = ? AND e."+LostEviction, sum)
-	return n > 0, err
+	taken, err := c.Number("SELECT count(*) FROM evictions WHERE memory_id = ? AND NOT "+LostEviction, known.ID)
+	return taken == 0, err
 }
 
 // Lose records that the payload of a memory is lost.

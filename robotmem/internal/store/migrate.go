@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"strings"
 	"sync"
 
@@ -217,37 +216,4 @@ func rebuildSignatures(c *Conn) error {
 		return c.Exec("UPDATE signatures SET sequence = ?, terms = ?, numbers = ?, skeleton = ?, sketch_a = ?, sketch_b = ? WHERE group_key = ? AND seq = ?",
 			sig.Sequence, sig.Terms, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]), s.ColumnInt64(0), s.ColumnInt64(1))
 	})
-}
-
-// HoldsTagMeta reports whether the stored tag tree equals tags.
-func (c *Conn) HoldsTagMeta(tags [][3]string) (bool, error) {
-	stored := map[string][2]string{}
-	err := c.Query("SELECT tag, coalesce(parent, ''), display_name FROM tag_meta", nil, func(s *sqlite.Stmt) error {
-		stored[s.ColumnText(0)] = [2]string{s.ColumnText(1), s.ColumnText(2)}
-		return nil
-	})
-	if err != nil {
-		return false, err
-	}
-	want := map[string][2]string{}
-	for _, t := range tags {
-		want[t[0]] = [2]string{t[1], t[2]}
-	}
-	return maps.Equal(stored, want), nil
-}
-
-// WriteTagMeta stores the tag tree if it differs from the stored one.
-func WriteTagMeta(c *Conn, tags [][3]string) error {
-	if same, err := c.HoldsTagMeta(tags); err != nil || same {
-		return err
-	}
-	if err := c.Exec("DELETE FROM tag_meta"); err != nil {
-		return err
-	}
-	for _, t := range tags {
-		if err := c.Exec("INSERT INTO tag_meta(tag, parent, display_name) VALUES (?, ?, ?)", t[0], sqlite.OrNull(t[1]), t[2]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
