@@ -58,7 +58,7 @@ func (n *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 	n.counters.flush(ctx, n)
 	file, err := os.CreateTemp("", "robotmem-export-*")
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "no temporary file can be made (%s); check the folder for temporary files", store.RootReason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "no temporary file can be made (%s); check the folder for temporary files", sqlite.Reason(err))
 	}
 	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }()
 	s := &spool{file: file, out: bufio.NewWriterSize(file, 1<<20)}
@@ -125,7 +125,7 @@ func notSpooled(err error) error {
 	if err == nil {
 		return nil
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", store.RootReason(err))
+	return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", sqlite.Reason(err))
 }
 
 // fill copies the records of an export to the spool.
@@ -188,7 +188,7 @@ func (s *spool) writeTo(ctx context.Context, n *Node, sink archive.Sink, manifes
 		case err == io.EOF:
 			return report, sinkError(sink.Close())
 		case err != nil:
-			return nil, robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be read (%s)", store.RootReason(err))
+			return nil, robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be read (%s)", sqlite.Reason(err))
 		case line.Session != nil:
 			err = sink.Session(line.Session)
 		case line.Link != nil:
@@ -211,7 +211,7 @@ func sinkError(err error) error {
 	if told := (*robotmem.Error)(nil); err == nil || errors.As(err, &told) {
 		return err
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "", "the export cannot be written (%s)", store.RootReason(err))
+	return robotmem.Errorf(robotmem.Unavailable, "", "the export cannot be written (%s)", sqlite.Reason(err))
 }
 
 // archivedBytes returns the payload of a memory, nil if there is none or if it is

@@ -110,7 +110,7 @@ func ExaminePayload(ctx context.Context, folder payload.Folder, p *store.StoredP
 	case errors.Is(err, payload.ErrDamaged):
 		return damaged, nil
 	}
-	return "its file cannot be read (" + store.RootReason(err) + ")", nil
+	return "its file cannot be read (" + sqlite.Reason(err) + ")", nil
 }
 
 // examinePayloads looks for payloads that are named and not there or damaged,
@@ -191,7 +191,7 @@ type unnamed struct {
 func (mt *Maintainer) Orphans(c *store.Conn) (*unnamed, error) {
 	sums, stray, err := mt.Store.Payloads().List()
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be read (%s)", store.RootReason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be read (%s)", sqlite.Reason(err))
 	}
 	out := &unnamed{Stray: stray}
 	for _, sum := range sums {
@@ -212,7 +212,7 @@ func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
 	before := time.Now().Add(-OrphanAge) // the clock of the disk, not Store.Clock
 	swept, err := mt.Store.Payloads().SweepStrays(before)
 	if err != nil {
-		return 0, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be swept (%s)", store.RootReason(err))
+		return 0, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be swept (%s)", sqlite.Reason(err))
 	}
 	orphans, err := mt.Orphans(tx.Conn)
 	if err != nil {
@@ -224,7 +224,7 @@ func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
 			continue
 		}
 		if err := mt.Store.Payloads().Remove(sum); err != nil {
-			return removed, robotmem.Errorf(robotmem.Unavailable, "", "a file of the folder of payloads cannot be removed (%s)", store.RootReason(err))
+			return removed, robotmem.Errorf(robotmem.Unavailable, "", "a file of the folder of payloads cannot be removed (%s)", sqlite.Reason(err))
 		}
 		removed++
 	}

@@ -411,7 +411,7 @@ func (r *Recovery) settleNameless(ctx context.Context) error {
 func (r *Recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error {
 	_, err := r.From.Share(ctx, sum, payload.Raw, r.To)
 	if err != nil && !errors.Is(err, payload.ErrMissing) {
-		return robotmem.Errorf(robotmem.Unavailable, "", "a payload could not be linked or copied (%s): %s…; check the disk's space", strings.ToLower(store.RootReason(err)), hex.EncodeToString(sum[:4]))
+		return robotmem.Errorf(robotmem.Unavailable, "", "a payload could not be linked or copied (%s): %s…; check the disk's space", strings.ToLower(sqlite.Reason(err)), hex.EncodeToString(sum[:4]))
 	}
 	return nil // Doctor names a missing one
 }
@@ -423,9 +423,8 @@ func (r *Recovery) countMissing(context.Context) error {
 	given, err := r.Number("SELECT max((SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'memories'), (SELECT coalesce(max(id), 0) FROM " + known + "))")
 	there, terr := r.Number("SELECT count(*) FROM " + known)
 	memories, merr := r.Number("SELECT count(*) FROM memories")
-	missing, ierr := r.IDs("WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?1) SELECT id FROM ids WHERE id <= ?1 AND id NOT IN "+known+" LIMIT ?2", min(given, there+maxNamedIDs), maxNamedIDs)
-	r.Report.Memories, r.Report.Missing, r.Report.MissingIDs = memories, given-there, missing
-	return errors.Join(err, terr, merr, ierr)
+	r.Report.Memories, r.Report.Missing = memories, given-there
+	return errors.Join(err, terr, merr)
 }
 
 // RecoverReport says what was recovered from a damaged file, and what is lost.
@@ -435,7 +434,6 @@ type RecoverReport struct {
 	Damaged       string               `json:"damaged,omitempty" doc:"What the damaged file is called now; empty when it was left in its place."`
 	Memories      int64                `json:"memories" doc:"In the new file."`
 	Missing       int64                `json:"missing" doc:"Ids that were given to a memory, are not there, and were not purged."`
-	MissingIDs    []int64              `json:"missing_ids,omitempty" doc:"The first 100 of them."`
 	Doubtful      []int64              `json:"doubtful" doc:"The first 100 memories whose text does not match its checksum. They are kept as invalidated; restore makes one active again."`
 	DoubtfulCount int64                `json:"doubtful_count"`
 	Reactivated   int64                `json:"reactivated" doc:"Memories that are active again, because what superseded them is lost."`

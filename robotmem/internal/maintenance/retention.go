@@ -53,7 +53,7 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 		free := int64(-1)
 		if limits.MinFreeBytes > 0 {
 			if free, err = mt.Store.Disk.FreeBytes(mt.Store.Path()); err != nil {
-				return robotmem.Errorf(robotmem.Unavailable, "min_free_bytes", "the free space of the disk cannot be read (%s)", store.RootReason(err))
+				return robotmem.Errorf(robotmem.Unavailable, "min_free_bytes", "the free space of the disk cannot be read (%s)", sqlite.Reason(err))
 			}
 		}
 		plan = PlanEvictions(held, limits, free, mt.Store.Now())

@@ -134,7 +134,7 @@ func (s *Store) RemoveFiles(ctx context.Context, sums [][sha256.Size]byte) error
 				continue // the payload was saved again meanwhile
 			}
 			if err := s.Payloads().Remove(sum); err != nil {
-				return robotmem.Errorf(robotmem.Unavailable, "", "a payload's file cannot be removed (%s)", RootReason(err))
+				return robotmem.Errorf(robotmem.Unavailable, "", "a payload's file cannot be removed (%s)", sqlite.Reason(err))
 			}
 		}
 		return nil
