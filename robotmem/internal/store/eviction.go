@@ -2,9 +2,14 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"syscall"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
@@ -43,6 +48,9 @@ func (c *Conn) Holdings() (held []Holding, err error) {
 // Evict invalidates perceptions, removes their payloads and logs it. It returns the
 // evicted ones; a perception that has changed since the plan was made is kept.
 func (s *Store) Evict(ctx context.Context, plan []Evicted) (gone []Evicted, err error) {
+	if err := s.mayRemove(plan); err != nil {
+		return nil, err
+	}
 	var files [][sha256.Size]byte
 	err = s.Write(ctx, func(tx *Tx) error {
 		gone, files = nil, nil // the function may run twice
@@ -72,6 +80,25 @@ func (s *Store) Evict(ctx context.Context, plan []Evicted) (gone []Evicted, err 
 		return gone, err
 	}
 	return gone, s.RemoveFiles(ctx, files)
+}
+
+// mayRemove fails if files in the payload folder cannot be removed, because an eviction
+// would lose perceptions without freeing space. It does not fail on a full disk.
+func (s *Store) mayRemove(plan []Evicted) error {
+	if !slices.ContainsFunc(plan, func(p Evicted) bool { return p.InFolder }) {
+		return nil
+	}
+	name := filepath.Join(s.Payloads().Dir, "tmp-"+rand.Text()) // a name that the cleanup removes
+	probe, err := s.Disk.Create(name, 0o600)
+	if err == nil {
+		err = errors.Join(probe.Close(), s.Disk.Remove(name))
+	}
+	for _, final := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR} {
+		if errors.Is(err, final) {
+			return robotmem.Errorf(robotmem.Unavailable, "", "files cannot be removed from the folder of payloads (%s); nothing was evicted", sqlite.Reason(err))
+		}
+	}
+	return nil
 }
 
 // unchanged reports whether a perception is still in the state that the plan assumed.
