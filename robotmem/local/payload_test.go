@@ -436,8 +436,7 @@ func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 	if !errors.Is(err, robotmem.Unavailable) {
 		t.Errorf("evicting: %v, want unavailable", err)
 	}
-	fillFullText(t, e)
-	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DELETE FROM memories_fts_content") }); err != nil {
+	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DELETE FROM signatures") }); err != nil {
 		t.Fatal(err)
 	}
 	r, err := e.Repair(t.Context(), nil)
