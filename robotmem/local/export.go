@@ -137,27 +137,24 @@ func (s *spool) fill(c *store.Conn, m *progress.Meter, o *ExportOptions) error {
 	if err != nil {
 		return err
 	}
-	unnamed := map[string]bool{} // payloads whose first memory is damaged and not exported
+	named := map[string]bool{} // payloads that a memory before names
 	err = c.EachArchived(o.Collection, o.Session, func(a *store.Archived) error {
 		m.Add(1)
 		p := a.Payload
 		if a.Damaged {
 			s.damaged = append(s.damaged, a.ID)
-			if p != nil && a.First {
-				unnamed[p.SHA256] = true
-			}
 			return nil
 		}
 		s.counts.Memories++
-		if p != nil && unnamed[p.SHA256] {
-			a.First = true
-			delete(unnamed, p.SHA256)
+		first := p != nil && !named[p.SHA256]
+		if first {
+			named[p.SHA256] = true
 		}
-		if p != nil && !p.Lost && a.First {
+		if first && !p.Lost {
 			s.counts.Payloads++
 			s.counts.PayloadBytes += p.Bytes
 		}
-		return s.put(spooled{Memory: &a.Memory, First: a.First})
+		return s.put(spooled{Memory: &a.Memory, First: first})
 	})
 	if err != nil {
 		return err

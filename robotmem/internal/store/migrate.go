@@ -79,15 +79,9 @@ func SchemaVersion() int { return len(migrations()) }
 // Another process may do the same at the same time. records prepares memories for what is
 // derived anew.
 func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
-	return func(c *sqlite.Conn) (err error) {
-		conn := &Conn{c}
-		current := func() (version int, lacksChecksums bool, err error) {
-			if version, err = RefuseForeign(c); err == nil && version >= ChecksumVersion {
-				lacksChecksums, err = conn.lacksChecksums()
-			}
-			return version, lacksChecksums, err
-		}
-		if version, lacks, err := current(); err != nil || version == SchemaVersion() && !lacks {
+	return func(c *sqlite.Conn) error {
+		version, err := RefuseForeign(c)
+		if err != nil || version == SchemaVersion() {
 			return err
 		}
 		tx, err := c.BeginImmediate()
@@ -95,22 +89,11 @@ func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
 			return err
 		}
 		defer tx.End(&err)
-		version, _, err := current()
-		if err == nil && version < SchemaVersion() {
-			err = runMigrations(conn, version, records)
+		version, err = RefuseForeign(c)
+		if err == nil && version < SchemaVersion() { // otherwise another process was faster
+			err = runMigrations(&Conn{c}, version, records)
 		}
-		if err != nil {
-			return err
-		}
-		if lacks, err := conn.lacksChecksums(); err != nil || !lacks {
-			return err
-		}
-		// Version 6 adds the columns of the checksums but cannot compute them, because later
-		// versions add columns that are included.
-		if err := conn.UpdateChecksums(); err != nil {
-			return err
-		}
-		return c.Exec("DELETE FROM counters WHERE name = 'unsealed'")
+		return err
 	}
 }
 
@@ -129,6 +112,15 @@ func runMigrations(c *Conn, version int, records func() *record.Builder) error {
 				return fmt.Errorf("filling in version %d: %w", to, err)
 			}
 		}
+	}
+	// Version 6 adds the columns of the checksums but cannot compute them, because later
+	// versions add columns that are included.
+	unsealed, err := c.Number("SELECT count(*) FROM counters WHERE name = 'unsealed'")
+	if err == nil && unsealed > 0 {
+		err = errors.Join(c.UpdateChecksums(), c.Exec("DELETE FROM counters WHERE name = 'unsealed'"))
+	}
+	if err != nil {
+		return err
 	}
 	return c.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, len(scripts)))
 }
@@ -178,11 +170,6 @@ func fillOutcomes(c *Conn, records func() *record.Builder) error {
 			return c.Exec("UPDATE memories SET outcome = ?, outcome_source = ? WHERE id = ?", outcome, source, id)
 		})
 	})
-}
-
-func (c *Conn) lacksChecksums() (bool, error) {
-	n, err := c.Number("SELECT count(*) FROM counters WHERE name = 'unsealed'")
-	return n > 0, err
 }
 
 // UpdateChecksums stores the checksum of every memory, past state and session.
