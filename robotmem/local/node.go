@@ -265,9 +265,9 @@ func (n *Node) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), lastFlush)
 	defer cancel()
 	last.Go(func() { n.counters.flush(ctx, n) })
-	err := n.index.SaveSnapshots(context.Background())
-	if err != nil && !errors.Is(err, robotmem.Unavailable) {
-		n.Log.Warn("snapshots of the indexes are not stored; that is done later", "err", err)
+	err := errors.Join(n.index.SaveSnapshots(context.Background()), n.Store.FillFullText(ctx))
+	if err != nil && !errors.Is(err, robotmem.Unavailable) && ctx.Err() == nil {
+		n.Log.Warn("the indexes of the file are not brought up to date; that is done later", "err", err)
 	}
 	last.Wait()
 	err = n.Store.Close()

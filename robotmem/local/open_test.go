@@ -214,7 +214,7 @@ func TestOpensInStockSQLite(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), python, "-c", `
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
-print(db.execute("SELECT content FROM memories WHERE content LIKE '%holds%'").fetchall())
+print(db.execute("SELECT content FROM memories WHERE id IN (SELECT rowid FROM memories_fts WHERE memories_fts MATCH 'holding')").fetchall())
 print(db.execute("SELECT json_extract(context, '$.params.grip_force') FROM memories").fetchall())
 print(db.execute("PRAGMA integrity_check").fetchall())
 `, path).CombinedOutput()

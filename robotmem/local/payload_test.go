@@ -436,7 +436,8 @@ func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 	if !errors.Is(err, robotmem.Unavailable) {
 		t.Errorf("evicting: %v, want unavailable", err)
 	}
-	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DELETE FROM signatures") }); err != nil {
+	fillFullText(t, e)
+	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DELETE FROM memories_fts_content") }); err != nil {
 		t.Fatal(err)
 	}
 	r, err := e.Repair(t.Context(), nil)

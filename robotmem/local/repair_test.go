@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -30,12 +31,41 @@ func TestUpdatedPerceptionForgetsOldWords(t *testing.T) {
 	t.Logf("summary now: %q", m.Summary)
 }
 
+func fillFullText(t *testing.T, e *Node) {
+	t.Helper()
+	if err := e.Store.FillFullText(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRestoreIndexesTheSame(t *testing.T) {
+	e := openTest(t, Options{})
+	p, _ := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a red cup on the table"})
+	show := func() (s string) {
+		fillFullText(t, e)
+		_ = e.Store.Read(t.Context(), func(c *store.Conn) error {
+			_, err := c.One("SELECT content || '|' || human_summary FROM memories_fts WHERE rowid = ?", []any{p.MemoryID}, func(st *sqlite3.Stmt) { s = st.ColumnText(0) })
+			return err
+		})
+		return s
+	}
+	before := show()
+	_, _ = e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: p.MemoryID, Reason: "x"})
+	_, _ = e.Restore(t.Context(), &robotmem.MemoryRequest{MemoryID: p.MemoryID})
+	if after := show(); after != before {
+		t.Errorf("indexed %q, after forget and restore %q", before, after)
+	}
+}
+
 func TestDoctorSeesAndRepairs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
 	for _, damage := range []string{
-		"DELETE FROM signatures WHERE memory_id = 2",
+		"UPDATE memories_fts SET content = 'wrong words' WHERE rowid = 2",
+		"DELETE FROM memories_fts_data",
+		"DROP TABLE memories_fts",
+		"DROP TABLE memories_fts_idx",
 		"UPDATE signatures SET numbers = 1, skeleton = 1, sketch_a = 0",
 	} {
 		t.Run(damage, func(t *testing.T) {
@@ -78,6 +108,7 @@ func TestDoctorSeesAndRepairs(t *testing.T) {
 				}
 			}
 			works("before")
+			fillFullText(t, e)
 			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(damage) }); err != nil {
 				t.Skip(err)
 			}

@@ -101,11 +101,13 @@ func TestRepair(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, damage := range []string{
-		"DELETE FROM signatures WHERE memory_id = 5",
-		"UPDATE signatures SET memory_id = 77 WHERE memory_id = 5",
+		"DELETE FROM memories_fts WHERE rowid = 5",
+		"INSERT INTO memories_fts(rowid, content) VALUES (77, 'nobody')",
+		"UPDATE memories_fts_data SET block = x'00112233' WHERE id > 10",
 		"DELETE FROM signatures",
 	} {
 		t.Run(damage, func(t *testing.T) {
+			fillFullText(t, e)
 			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(damage) }); err != nil {
 				t.Fatal(err)
 			}

@@ -34,11 +34,15 @@ const (
 	maintenancePause = 5 * time.Second
 	// idlePause is how long it waits without one, for writes of other processes.
 	idlePause = 30 * time.Second
+	// fillRest is how long it rests after a part of the full-text index, as a multiple of the time
+	// that the part took: nobody waits for that index, and recalls need the cores.
+	fillRest = 4
 )
 
 // Run maintains the indexes in the background until ctx ends: it loads the postings
 // and vectors, from the first recall on, lets them catch up when they are far
-// behind, centres the vector codes again as they grow, and stores snapshots.
+// behind, centres the vector codes again as they grow, stores snapshots, and fills the
+// full-text index.
 func (x *Index) Run(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -47,14 +51,18 @@ func (x *Index) Run(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		err := errors.Join(x.refresh(ctx), x.SaveSnapshots(ctx))
-		if err != nil && ctx.Err() == nil {
+		begun, pause, changed := time.Now(), idlePause, x.Changed
+		filled, e := x.Store.FillFullTextPart(ctx, store.FullTextLeast)
+		if err = errors.Join(err, e); err != nil && ctx.Err() == nil {
 			x.Log.Warn("maintaining the indexes", "err", err)
+		} else if !filled {
+			pause, changed = fillRest*time.Since(begun), nil
 		}
 		select {
 		case <-ctx.Done():
 		case <-x.Wake:
-		case <-time.After(idlePause):
-		case <-x.Changed:
+		case <-time.After(pause):
+		case <-changed:
 			select {
 			case <-ctx.Done():
 			case <-x.Wake:

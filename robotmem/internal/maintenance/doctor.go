@@ -32,12 +32,21 @@ const (
 	zeroHitLeast = 20
 )
 
+// fillTime limits how long a check waits until the full-text index is up to date.
+const fillTime = 500 * time.Millisecond
+
 // Doctor checks the file, the indexes and the payloads. stats are the node's.
 func (mt *Maintainer) Doctor(ctx context.Context, stats *admin.StatsResponse, deep bool) (*admin.DoctorResponse, error) {
 	res := &admin.DoctorResponse{}
 	progress.Of(ctx).Stage("reading the indexes", "", 0)
 	// The indexes in memory are examined too, so they are read now.
 	mt.addFault(res, "indexes in memory", "they cannot be read", repairRemedy, mt.Index.Warm(ctx))
+	// If another process holds the lock, the check of the words says that it waits.
+	fill, cancel := context.WithTimeout(ctx, fillTime)
+	if err := mt.Store.FillFullText(fill); err != nil && fill.Err() == nil {
+		mt.Log.Warn("doctor: the full-text index is not brought up to date", "err", err)
+	}
+	cancel()
 	err := mt.Store.Read(ctx, func(c *store.Conn) error {
 		return errors.Join(mt.examine(ctx, c, stats, res, deep), mt.examineCodes(c, res))
 	})
@@ -208,7 +217,7 @@ const recoverRemedy = "stop every robotmem that uses the file, then run: robotme
 // file with damage needs a recovery; indexes that differ from the tables need Repair.
 func (mt *Maintainer) Damage(ctx context.Context) (found string, err error) {
 	err = mt.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if found, err = c.Integrity(false); found != "" || err != nil {
+		if found, err = c.PageDamage(); found != "" || err != nil {
 			return err
 		}
 		damage, err := c.Damaged()

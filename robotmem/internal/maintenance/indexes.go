@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
@@ -20,9 +22,14 @@ type indexCheck struct {
 	missing, extra string
 }
 
+const fullTextUpto = "(" + store.FullTextUpto + ")"
+
 // indexChecks are cheap enough to run beside a working robot: each is one walk
 // over ids.
 var indexChecks = []indexCheck{
+	{"full-text index", // the memories that changed since its revision are still to come
+		"SELECT count(*) FROM memories WHERE status = 'active' AND revision <= " + fullTextUpto + " AND id NOT IN (SELECT id FROM memories_fts_content)",
+		"SELECT count(*) FROM memories_fts_content WHERE id NOT IN (SELECT id FROM memories WHERE status = 'active' OR revision > " + fullTextUpto + ")"},
 	{"duplicate signatures",
 		"SELECT count(*) FROM memories WHERE type = 'fact' AND id NOT IN (SELECT memory_id FROM signatures)",
 		"SELECT count(*) FROM signatures WHERE memory_id NOT IN (SELECT id FROM memories)"},
@@ -65,11 +72,16 @@ func (mt *Maintainer) rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 		}
 		m.Add(1)
 	}
+	for done := false; !done; {
+		if done, err = tx.FillFullText(); err != nil {
+			return nil, err
+		}
+	}
 	mt.Store.Groups.Reset()
 	if err := errors.Join(tx.DropDamagedVectors(), tx.DropSnapshots()); err != nil {
 		return nil, err
 	}
-	repaired := []string{"duplicate signatures", "tags", "likeness", "indexes in memory"}
+	repaired := []string{"full-text index", "duplicate signatures", "tags", "likeness", "indexes in memory"}
 	removed, err := mt.sweepFolder(tx)
 	if removed > 0 {
 		repaired = append(repaired, fmt.Sprintf("%d files of the payload folder that belonged to no memory", removed))
@@ -82,10 +94,11 @@ func (mt *Maintainer) rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 	return repaired, err
 }
 
-// emptyIndexes removes what rebuild builds.
+// emptyIndexes removes what rebuild builds. The full-text index is dropped: a damaged
+// one cannot be emptied.
 func emptyIndexes(tx *store.Tx) error {
 	for _, sql := range []string{
-		"DELETE FROM signatures",
+		"DROP TABLE IF EXISTS memories_fts", store.CreateFTS(), "INSERT OR REPLACE INTO counters(name, value) VALUES ('full_text', 0)", "DELETE FROM signatures",
 		"DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)",
 	} {
 		if err := tx.Exec(sql); err != nil {
@@ -156,18 +169,27 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 	return nil
 }
 
-// sameIndexes compares one memory with its signature. Its tags may be those of other rules
-// than the present ones.
+// sameIndexes compares one memory with its words and signature. Its tags may be
+// those of other rules than the present ones.
 func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, error) {
-	if m.Type != "fact" {
-		return true, nil
-	}
 	rec, err := mt.Records.RecordOf(m)
 	if err != nil {
 		return false, err
 	}
-	sig := rec.Signature
-	n, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND memory_id = ? AND sequence = ? AND numbers = ? AND skeleton = ? AND sketch_a = ? AND sketch_b = ?",
-		rec.GroupKey(), m.MemoryID, sig.Sequence, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]))
-	return n == 1, err
+	words := record.Words(m.Type, m.Content, m.Summary, nil, nil)
+	found, err := c.Number("SELECT (SELECT revision FROM memories WHERE id = ?1) > "+fullTextUpto+
+		" OR EXISTS (SELECT 1 FROM memories_fts WHERE rowid = ?1 AND content = ?2 AND human_summary = ?3)",
+		m.MemoryID, strings.Join(words[0], " "), strings.Join(words[1], " "))
+	if err != nil || found != 1 {
+		return false, err
+	}
+	if m.Type == "fact" {
+		sig := rec.Signature
+		n, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND memory_id = ? AND sequence = ? AND numbers = ? AND skeleton = ? AND sketch_a = ? AND sketch_b = ?",
+			rec.GroupKey(), m.MemoryID, sig.Sequence, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]))
+		if err != nil || n != 1 {
+			return false, err
+		}
+	}
+	return true, nil
 }

@@ -31,7 +31,7 @@ type Recovery struct {
 }
 
 // derived are the tables that are rebuilt from others.
-var derived = []string{"signatures", "features", "tag_meta", "snapshots", "snapshot_heads"}
+var derived = []string{"signatures", "features", "tag_meta", "snapshots", "snapshot_heads", "memories_fts"}
 
 // Run copies all tables and repairs what refers to lost rows.
 func (r *Recovery) Run(ctx context.Context) (err error) {

@@ -42,6 +42,7 @@ func (tx *Tx) unindexByID(id int64) error {
 		"DELETE FROM signatures WHERE memory_id = ?",
 		"DELETE FROM features WHERE memory_id = ?",
 		"DELETE FROM memory_tags WHERE memory_id = ?",
+		"DELETE FROM memories_fts WHERE rowid = ?",
 	)
 }
 
@@ -161,9 +162,13 @@ func (c *Conn) PurgedFiles() (sums [][sha256.Size]byte, err error) {
 
 func (tx *Tx) DropPurgedFiles() error { return tx.Exec("DELETE FROM purged_files") }
 
-// RewriteFile rewrites the file from its tables. VACUUM does not copy free pages and
-// overwritten parts of pages.
+// RewriteFile rewrites the file from its tables. It rebuilds the full-text index first,
+// because the terms of a deleted row remain in its segments until they are merged.
+// VACUUM does not copy free pages and overwritten parts of pages.
 func (c *Conn) RewriteFile() (err error) {
+	if err := c.Exec("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')"); err != nil {
+		return err
+	}
 	// The copy can be larger than memory.
 	if err := c.Exec("PRAGMA temp_store=FILE"); err != nil {
 		return err

@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+)
+
+// The full-text index memories_fts is for other programs, because answers come from the
+// posting lists in memory. It follows the memories in the background, many at a time:
+// an entry in the transaction of each learn would cost more than all other rows. The
+// counter full_text is the revision up to which it is current.
+
+const (
+	// FullTextLeast is how many changes are worth bringing the full-text index up to date.
+	FullTextLeast = 512
+	// fullTextChunk limits the memories of one transaction.
+	fullTextChunk = 500
+)
+
+// CreateFTS returns the statement that creates the full-text index.
+func CreateFTS() string {
+	all := strings.Join(migrations(), "\n")
+	statement, _, _ := strings.Cut(all[strings.LastIndex(all, "CREATE VIRTUAL TABLE memories_fts"):], ";")
+	return statement
+}
+
+// textColumns are the columns that record.Words reads, after the id and the revision.
+const textColumns = "m.id, m.revision, m.status = 'active', m.collection, m.type, m.content, m.human_summary, m.scope_files, m.scope_entities"
+
+// words returns the search terms of a row of textColumns, by column of memories_fts.
+func words(s *sqlite.Stmt) [4][]string {
+	return record.Words(s.ColumnText(4), s.ColumnText(5), s.ColumnText(6), StoredList(s.ColumnText(7)), StoredList(s.ColumnText(8)))
+}
+
+// DocumentsSince returns the next memories that changed after a revision, as documents
+// of the posting lists, and the revision up to which it looked.
+func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, remove []int64, upto int64, done bool, err error) {
+	f, err := c.EachChanged(textColumns, "", revision, most, func(s *sqlite.Stmt) error {
+		if !s.ColumnBool(2) {
+			remove = append(remove, s.ColumnInt64(0))
+			return nil
+		}
+		doc := lexical.Document{ID: s.ColumnInt64(0), Collection: s.ColumnText(3)}
+		for _, terms := range words(s) {
+			for _, t := range terms {
+				doc.Terms = append(doc.Terms, text.Stem(t))
+			}
+		}
+		put = append(put, doc)
+		return nil
+	})
+	return put, remove, f.Upto, f.Rows < int(most), err
+}
+
+// FullTextUpto is the query for the revision up to which the full-text index is current.
+const FullTextUpto = "SELECT value FROM counters WHERE name = 'full_text'"
+
+// FullTextWaits returns how far the full-text index is behind the change counter.
+func (c *Conn) FullTextWaits() (int64, error) {
+	changes, err := c.Changes()
+	if err != nil {
+		return 0, err
+	}
+	upto, err := c.Number(FullTextUpto)
+	return changes - upto, err
+}
+
+// FillFullText brings the full-text index up to date.
+func (s *Store) FillFullText(ctx context.Context) error {
+	for {
+		if done, err := s.FillFullTextPart(ctx, 1); done || err != nil {
+			return err
+		}
+	}
+}
+
+// FillFullTextPart writes the entries of the next memories that changed. It is done if fewer than so many
+// changes wait.
+func (s *Store) FillFullTextPart(ctx context.Context, least int64) (done bool, err error) {
+	if s.ReadOnly() != "" {
+		return true, nil
+	}
+	waiting := int64(0)
+	err = s.Read(ctx, func(c *Conn) (err error) { waiting, err = c.FullTextWaits(); return err })
+	if err != nil || waiting < least {
+		return true, err
+	}
+	err = s.Write(ctx, func(tx *Tx) (err error) { done, err = tx.FillFullText(); return err })
+	return done, err
+}
+
+// FillFullText writes the entries of the next memories that changed.
+func (tx *Tx) FillFullText() (done bool, err error) {
+	upto, err := tx.Number(FullTextUpto)
+	if err != nil {
+		return false, err
+	}
+	type entry struct {
+		id     int64
+		active bool
+		words  [4]string
+	}
+	var entries []entry
+	f, err := tx.EachChanged(textColumns, "", upto, fullTextChunk, func(s *sqlite.Stmt) error {
+		e := entry{id: s.ColumnInt64(0), active: s.ColumnBool(2)}
+		if e.active {
+			for i, terms := range words(s) {
+				e.words[i] = strings.Join(terms, " ")
+			}
+		}
+		entries = append(entries, e)
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		if err := tx.Exec("DELETE FROM memories_fts WHERE rowid = ?", e.id); err != nil {
+			return false, err
+		}
+		if !e.active {
+			continue
+		}
+		err := tx.Exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) VALUES (?,?,?,?,?)",
+			e.id, e.words[0], e.words[1], e.words[2], e.words[3])
+		if err != nil {
+			return false, err
+		}
+	}
+	if done = f.Rows < fullTextChunk; done {
+		f.Upto = max(f.Upto, tx.Revision)
+	}
+	return done, tx.Exec("INSERT OR REPLACE INTO counters(name, value) VALUES ('full_text', ?)", f.Upto)
+}
