@@ -181,7 +181,7 @@ type Eviction struct {
 	Collection     string `json:"collection"`
 	PerceptionType string `json:"perception_type"`
 	Bytes          int64  `json:"bytes"`
-	Value          string `json:"value" doc:"Class that determines the order: forgotten, never recalled, recalled, useful, of a failed episode or pinned."`
+	Value          string `json:"value" doc:"Class that determines the order: forgotten, thinned, never recalled, recalled, useful, of a failed episode or pinned."`
 	Reason         string `json:"reason"`
 }
 

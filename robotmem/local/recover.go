@@ -141,8 +141,8 @@ func examineRecovered(ctx context.Context, path string, o Options, report *maint
 //  4. rename X.recovered-STAMP to X.
 //
 // X exists at all times. After a crash between 2 and 4, X and X.damaged-STAMP are one
-// file, and the next repair continues with 3; where the disk has no links it begins again.
-// Payloads stay in X.payloads.
+// file, or equal copies where the disk has no links, and the next repair continues with
+// 3. Payloads stay in X.payloads.
 const stampFormat = "20060102T150405Z"
 
 // RecoverInPlace recovers the damaged file at path as Recover does and replaces it by
@@ -161,7 +161,10 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 		return nil, err
 	}
 	defer func() { _ = source.Close() }() // opened for reading only
-	stamp := interrupted(path)
+	stamp, err := interrupted(ctx, path)
+	if err != nil {
+		return nil, err
+	}
 	swap := &swap{path: path, stamp: cmp.Or(stamp, o.Clock().UTC().Format(stampFormat)), letGo: source.Close}
 	var report *maintenance.RecoverReport
 	if stamp == "" {
@@ -247,19 +250,21 @@ func swapError(err error) error {
 }
 
 // interrupted returns the stamp of an exchange that a crash interrupted: the damaged
-// file has its second name, and the recovered file exists.
-func interrupted(path string) string {
+// file has its second name, or its copy, and the recovered file exists.
+func interrupted(ctx context.Context, path string) (string, error) {
 	entries, _ := os.ReadDir(filepath.Dir(path))
 	for _, e := range entries {
 		stamp, found := strings.CutPrefix(e.Name(), filepath.Base(path)+".recovered-")
 		if !found {
 			continue
 		}
-		open, err := os.Stat(path)
-		damaged, derr := os.Stat(path + ".damaged-" + stamp)
-		if err == nil && derr == nil && os.SameFile(open, damaged) {
-			return stamp
+		same, err := sqlite.SameBytes(ctx, path, path+".damaged-"+stamp)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", swapError(err)
+		}
+		if same {
+			return stamp, nil
 		}
 	}
-	return ""
+	return "", nil
 }

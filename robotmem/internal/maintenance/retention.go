@@ -26,6 +26,9 @@ type Retention struct {
 func (r Retention) None() bool { return len(r.Budgets) == 0 && r.MinFreeBytes == 0 }
 
 const (
+	// longRecording is how many perceptions of one source in one episode it takes for
+	// them to be thinned.
+	longRecording = 16
 	// evictionsPerCommit bounds how long other writers wait.
 	evictionsPerCommit = 64
 	// RetentionPause is how often a node enforces its budgets.
@@ -93,6 +96,7 @@ func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.
 	for i := range held {
 		p.stays[held[i].Sum]++
 	}
+	thin(held)
 	slices.SortFunc(held, func(a, b store.Holding) int {
 		return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Observed, b.Observed), cmp.Compare(a.ID, b.ID))
 	})
@@ -176,6 +180,28 @@ func (p *planner) take(h *store.Holding, reason string) bool {
 	}
 	p.plan = append(p.plan, v)
 	return true
+}
+
+// thin marks what of long recordings is evicted first: every second perception. The first
+// and the last of a recording are never marked.
+func thin(held []store.Holding) {
+	recordings := map[string][]*store.Holding{}
+	for i := range held {
+		if h := &held[i]; h.Recording != "" && h.Tier == store.TierPlain {
+			recordings[h.Recording] = append(recordings[h.Recording], h)
+		}
+	}
+	for _, members := range recordings {
+		if len(members) < longRecording {
+			continue
+		}
+		slices.SortFunc(members, func(a, b *store.Holding) int {
+			return cmp.Or(cmp.Compare(a.Observed, b.Observed), cmp.Compare(a.ID, b.ID))
+		})
+		for i := 1; i < len(members)-1; i += 2 {
+			members[i].Tier = store.TierThinned
+		}
+	}
 }
 
 // RunRetention enforces the node's own budgets until ctx ends.

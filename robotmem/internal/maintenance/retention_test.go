@@ -93,9 +93,57 @@ func TestWhatIsWorthLeastGoesFirst(t *testing.T) {
 	}
 }
 
+func TestRecordingsAreThinnedBeforeAnyOtherGoes(t *testing.T) {
+	var all []store.Holding
+	for i := range 33 {
+		h := held(int64(i+1), fmt.Sprint(i), 10, 100-i, store.TierPlain)
+		h.Recording = "session\x00visual\x00camera"
+		all = append(all, h)
+	}
+	all = append(all, held(100, "old", 10, 500, store.TierPlain))
+	short := held(101, "short", 10, 400, store.TierPlain)
+	short.Recording = "session\x00visual\x00other"
+	all = append(all, short)
+
+	got := planned(PlanEvictions(slices.Clone(all), Retention{Budgets: []admin.Budget{{MaxBytes: 1}}}, -1, planNow))
+	var want []int64
+	for id := int64(2); id <= 32; id += 2 { // 33 are left with 17
+		want = append(want, id)
+	}
+	want = append(want, 100, 101)
+	for id := int64(1); id <= 33; id += 2 {
+		want = append(want, id)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+func TestRecordingsOfSixteenAreLongEnough(t *testing.T) {
+	for n, thinned := range map[int]int{longRecording - 1: 0, longRecording: 7} {
+		var all []store.Holding
+		for i := range n {
+			h := held(int64(i+1), fmt.Sprint(i), 10, 100-i, store.TierPlain)
+			h.Recording = "r"
+			all = append(all, h)
+		}
+		thin(all)
+		got := 0
+		for i := range all {
+			if all[i].Tier == store.TierThinned {
+				got++
+			}
+		}
+		if got != thinned {
+			t.Errorf("of %d: %d are thinned, want %d", n, got, thinned)
+		}
+	}
+}
+
 // modelPlan does what PlanEvictions promises in the plainest way: after each one
 // that goes, everything is counted anew.
 func modelPlan(all []store.Holding, limits Retention, free int64, now time.Time) (plan []int64, freed int64) {
+	thin(all)
 	slices.SortStableFunc(all, func(a, b store.Holding) int { return cmp.Compare(a.ID, b.ID) })
 	slices.SortStableFunc(all, func(a, b store.Holding) int { return cmp.Compare(a.Observed, b.Observed) })
 	slices.SortStableFunc(all, func(a, b store.Holding) int { return cmp.Compare(a.Tier, b.Tier) })
@@ -154,6 +202,7 @@ func TestPlansEqualTheModel(t *testing.T) {
 			}
 			h := held(int64(i+1), sum, size[sum], rng.IntN(40), []store.Tier{store.TierGone, store.TierPlain, store.TierPlain, store.TierPlain, store.TierRecalled, store.TierUseful, store.TierFailed, store.TierPinned}[rng.IntN(8)])
 			h.Collection, h.PerceptionType = []string{"a", "b"}[rng.IntN(2)], []string{"visual", "tactile"}[rng.IntN(2)]
+			h.Recording = []string{"", "r", "s"}[rng.IntN(3)]
 			h.InFolder = len(sum)%2 == 0
 			all = append(all, h)
 		}

@@ -27,18 +27,18 @@ func (c *Conn) Holdings() (held []Holding, err error) {
 		SELECT m.id, m.collection, m.perception_type, m.observed_at, p.sha256, `+payloadBytes+`, p.data IS NULL,
 			CASE
 				WHEN m.status <> 'active' THEN 0
-				WHEN m.pinned THEN 5
-				WHEN m.session_id IN (SELECT session_id FROM failed) THEN 4
-				WHEN instr(m.context, '"success":false') > 0 AND json_extract(m.context, '$.task.success') = 0 THEN 4
-				WHEN m.id IN (SELECT memory_id FROM session_recalls WHERE used = 1) THEN 3
-				WHEN m.access_count + m.return_count > 0 THEN 2
-				ELSE 1
-			END
+				WHEN m.pinned THEN 6
+				WHEN m.session_id IN (SELECT session_id FROM failed) THEN 5
+				WHEN instr(m.context, '"success":false') > 0 AND json_extract(m.context, '$.task.success') = 0 THEN 5
+				WHEN m.id IN (SELECT memory_id FROM session_recalls WHERE used = 1) THEN 4
+				WHEN m.access_count + m.return_count > 0 THEN 3
+				ELSE 2
+			END, coalesce(m.session_id || char(0) || m.perception_type || char(0) || coalesce(m.source, ''), '')
 		FROM memories m INDEXED BY idx_mem_payload JOIN payloads p ON p.sha256 = m.perception_data
 		WHERE m.perception_data IS NOT NULL AND m.id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite.Stmt) error {
 		held = append(held, Holding{
 			ID: s.ColumnInt64(0), Collection: s.ColumnText(1), PerceptionType: s.ColumnText(2), Observed: s.ColumnText(3),
-			Sum: string(s.ColumnRawBlob(4)), Bytes: s.ColumnInt64(5), InFolder: s.ColumnBool(6), Tier: Tier(s.ColumnInt(7)),
+			Sum: string(s.ColumnRawBlob(4)), Bytes: s.ColumnInt64(5), InFolder: s.ColumnBool(6), Tier: Tier(s.ColumnInt(7)), Recording: s.ColumnText(8),
 		})
 		return nil
 	})
@@ -173,6 +173,7 @@ type Tier int
 
 const (
 	TierGone     Tier = iota // forgotten or superseded
+	TierThinned              // part of a long recording, with neighbors in time
 	TierPlain                // never recalled
 	TierRecalled             // recalled, not known to be useful
 	TierUseful               // reported as useful at the end of an episode
@@ -185,6 +186,7 @@ type Holding struct {
 	ID             int64
 	Collection     string
 	PerceptionType string
+	Recording      string // session and source; "" outside an episode
 	Observed       string
 	Sum            string
 	Bytes          int64 // as stored
@@ -193,7 +195,7 @@ type Holding struct {
 }
 
 func (t Tier) String() string {
-	return [...]string{"forgotten", "never recalled", "recalled", "useful", "of a failed episode", "pinned"}[t]
+	return [...]string{"forgotten", "thinned", "never recalled", "recalled", "useful", "of a failed episode", "pinned"}[t]
 }
 
 // Evicted is a holding that is to be evicted.

@@ -1226,7 +1226,7 @@ export interface components {
             memory_id: number;
             perception_type: string;
             reason: string;
-            /** @description Class that determines the order: forgotten, never recalled, recalled, useful, of a failed episode or pinned. */
+            /** @description Class that determines the order: forgotten, thinned, never recalled, recalled, useful, of a failed episode or pinned. */
             value: string;
         };
         ForgetResponse: {
