@@ -70,7 +70,7 @@ var owners = map[string][]string{
 	"github.com/labstack/echo/v4":            {"web"},
 	"github.com/tmaxmax/go-sse":              {"robotmem/client"},
 	"github.com/mark3labs/mcp-go":            {"robotmem/mcp", "examples/mcp-client"},
-	"github.com/ncruces/go-sqlite3":          {"robotmem/internal/sqlite", "robotmem/internal/store", "perception/importing", "perception/importing/importingtest", "perception/recording", "robotmem/internal/faultdisk", "robotmem/internal/torture"},
+	"github.com/ncruces/go-sqlite3":          {"robotmem/internal/sqlite", "robotmem/internal/store", "robotmem/internal/vector", "perception/importing", "perception/importing/importingtest", "perception/recording", "robotmem/internal/faultdisk", "robotmem/internal/torture"},
 	"github.com/go-ego/gse":                  {"robotmem/internal/text"},
 	"github.com/alecthomas/kong":             {"cmd/robotmem"},
 	"github.com/go-viper/mapstructure/v2":    {"cmd/robotmem"},

@@ -142,13 +142,13 @@ func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) 
 	if err != nil {
 		return nil, err
 	}
-	b := &job{e: e, dir: dir, past: past, started: time.Now()}
+	b := &job{e: e, dir: dir, past: past, held: map[[sha256.Size]byte]bool{}, started: time.Now()}
 	b.report.File, b.report.Version, b.report.Removed = filepath.Base(e.Store.Path()), o.Version, []string{}
+	err = e.Store.Read(ctx, func(c *store.Conn) (err error) { b.ours, err = b.ofThisMemory(c); return err })
+	if err != nil {
+		return nil, err
+	}
 	if o.every > 0 {
-		err := e.Store.Read(ctx, func(c *store.Conn) (err error) { b.ours, err = b.ofThisMemory(c); return err })
-		if err != nil {
-			return nil, err
-		}
 		for _, newest := range b.ours[max(0, len(b.ours)-1):] {
 			if e.Now().Sub(newest.CreatedAt).Abs() < o.every { // it is in the future if the clock was set back
 				return &Report{Backup: newest}, nil
@@ -174,7 +174,6 @@ type job struct {
 	past    []Backup // oldest first
 	ours    []Backup // those of this memory, which may be removed
 	started time.Time
-	source  *store.Conn
 	held    map[[sha256.Size]byte]bool // payloads that the backup has
 	report  Report
 }
@@ -199,44 +198,72 @@ func (b *job) number() {
 	}
 }
 
+// copyRounds limits how often the file is copied because payloads were evicted meanwhile.
+// Each round only brings the payloads that were added during the round before.
+const copyRounds = 20
+
 // make writes the backup under a temporary name, verifies it, and renames it.
 func (b *job) make(ctx context.Context) (err error) {
 	if err := os.Mkdir(b.temp(), 0o700); err != nil {
 		return backupDisk(err)
 	}
-	if b.source, err = openCopy(ctx, b.e.Store.Path()); err != nil {
+	source, err := openCopy(ctx, b.e.Store.Path())
+	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.source.Close()) }()
-	b.source.SetInterrupt(ctx)
-	m := progress.Of(ctx)
-	if err := b.hold(ctx, m); err != nil { // leaves the snapshot open
+	defer func() { err = errors.Join(err, source.Close()) }()
+	source.SetInterrupt(ctx)
+	whole := false
+	for round := 0; !whole && err == nil && round < copyRounds; round++ {
+		if err = b.copyFile(ctx, source); err == nil {
+			whole, err = b.complete(ctx, source)
+		}
+	}
+	if err != nil {
 		return err
 	}
-	if err := copyDatabase(b.source, ctx, b.file(), m); err != nil {
-		return backupDisk(err)
-	}
-	if err := b.source.Exec("ROLLBACK"); err != nil { // releases the log
-		return err
-	}
-	if err := b.dropUnnamed(); err != nil {
-		return err
+	if !whole {
+		return robotmem.Errorf(robotmem.Unavailable, "", "payloads are evicted faster than they can be copied; try again, or increase the budgets of retention")
 	}
 	if b.report.Bytes, b.report.SHA256, err = sqlite.SumFile(ctx, b.file()); err != nil {
 		return backupDisk(err)
 	}
-	if err := verifyCopy(ctx, b.file(), b.report.Held, b.mend); err != nil {
-		return err
-	}
-	changes, err := b.source.Changes()
+	changes, err := source.Changes()
 	if err != nil {
 		return err
 	}
 	b.report.Meanwhile = changes - b.report.Held.Changes
-	if b.ours, err = b.ofThisMemory(b.source); err != nil {
+	return b.finish()
+}
+
+// copyFile copies the file of the memory as one transaction sees it.
+func (b *job) copyFile(ctx context.Context, source *store.Conn) (err error) {
+	if err := os.Remove(b.file()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return backupDisk(err)
+	}
+	if err := source.Exec("BEGIN"); err != nil {
 		return err
 	}
-	return b.finish()
+	defer func() { err = errors.Join(err, source.Exec("ROLLBACK")) }() // releases the log
+	if b.report.Held, err = figures(source); err != nil {
+		return err
+	}
+	return backupDisk(copyDatabase(source, ctx, b.file(), progress.Of(ctx)))
+}
+
+// complete brings the payloads of the copied file and verifies both. It reports false if
+// the file must be copied again.
+func (b *job) complete(ctx context.Context, source *store.Conn) (whole bool, err error) {
+	c, err := openCopy(ctx, b.file())
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	c.SetInterrupt(ctx)
+	if whole, err = b.bringPayloads(ctx, source, c); err != nil || !whole {
+		return false, err
+	}
+	return true, verifyFile(ctx, c, b.report.Held)
 }
 
 // roomFor fails if the disk has no space for a copy.

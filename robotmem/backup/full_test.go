@@ -32,8 +32,8 @@ func TestBackupOnAFullDisk(t *testing.T) {
 		}
 	}
 	_, err = Make(t.Context(), e, Options{Dir: dir, Keep: 1})
-	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "MiB are needed") {
-		t.Errorf("a backup of payloads to a full disk answers %v, want unavailable with what is needed", err)
+	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("a backup of payloads to a full disk answers %v, want unavailable with the reason", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 4<<20), 0o600); err == nil {
 		t.Fatal("the disk is not full: the test tests nothing")

@@ -113,7 +113,7 @@ func (b *Backup) examine(ctx context.Context) error {
 	case size != b.Bytes || sum != b.SHA256:
 		return robotmem.Errorf(robotmem.Corrupt, "", "its file is not as it was made")
 	}
-	return verifyCopy(ctx, file, b.Held, nil)
+	return verifyCopy(ctx, file, b.Held)
 }
 
 // advise adds the location and the next step to a description of damage.
@@ -124,18 +124,28 @@ func advise(err error, where, next string) error {
 	return err
 }
 
-// verifyCopy checks a file that no program writes: its pages and indexes, its payloads
-// and its counts. mend, unless it is nil, is called once for each payload that is
-// missing or damaged.
-func verifyCopy(ctx context.Context, path string, held Figures, mend func(context.Context, keptPayload) error) (err error) {
+// verifyCopy checks a file that no program writes, and its payloads.
+func verifyCopy(ctx context.Context, path string, held Figures) (err error) {
 	c, err := openCopy(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	c.SetInterrupt(ctx)
+	if err := verifyFile(ctx, c, held); err != nil {
+		return err
+	}
 	m := progress.Of(ctx)
-	m.Stage("checking the copy", "", 0)
+	m.Stage("reading payloads", "bytes", held.PayloadBytes)
+	folder := payload.Folder{Dir: path + store.PayloadsSuffix}
+	return keptPayloads(c, false, func(p keptPayload) error {
+		return examinePayload(ctx, c, folder, p, func(n int) { m.Add(int64(n)) })
+	})
+}
+
+// verifyFile checks the pages, indexes, rows and counts of a file, and the payloads in it.
+func verifyFile(ctx context.Context, c *store.Conn, held Figures) error {
+	progress.Of(ctx).Stage("checking the copy", "", 0)
 	if _, err := store.RefuseForeign(c.Conn); err != nil {
 		return err
 	}
@@ -164,31 +174,14 @@ func verifyCopy(ctx context.Context, path string, held Figures, mend func(contex
 	if unnamed > 0 {
 		return robotmem.Errorf(robotmem.Corrupt, "", "a payload is lost: %d memories refer to payloads without a row", unnamed)
 	}
-	m.Stage("reading payloads", "bytes", held.PayloadBytes)
-	folder := payload.Folder{Dir: path + store.PayloadsSuffix}
-	examine := func(p keptPayload) (string, error) {
-		if p.Inline != nil {
-			m.Add(p.Size)
-		}
-		return maintenance.ExaminePayload(ctx, folder, &p.StoredPayload, true, func(n int) { m.Add(int64(n)) })
-	}
-	check := func(p keptPayload) error {
-		what, err := examine(p)
-		if what != "" && mend != nil && p.Inline == nil {
-			if err = mend(ctx, p); err == nil {
-				what, err = examine(p)
-			}
-			if errors.Is(err, payload.ErrMissing) {
-				err = nil
-			}
-		}
-		if err != nil || what == "" || !p.wanted {
-			return err
-		}
-		return lostPayload(c, p, what)
-	}
-	if err := keptPayloads(c, true, check); err != nil {
+	return keptPayloads(c, true, func(p keptPayload) error { return examinePayload(ctx, c, payload.Folder{}, p, nil) })
+}
+
+// examinePayload fails if a payload that an active memory refers to is missing or damaged.
+func examinePayload(ctx context.Context, c *store.Conn, folder payload.Folder, p keptPayload, count func(int)) error {
+	what, err := maintenance.ExaminePayload(ctx, folder, &p.StoredPayload, true, count)
+	if err != nil || what == "" || !p.wanted {
 		return err
 	}
-	return keptPayloads(c, false, check)
+	return lostPayload(c, p, what)
 }

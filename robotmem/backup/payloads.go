@@ -15,151 +15,93 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// holdRounds limits how often hold lists the payloads. Each round only handles the
-// payloads that were added during the round before.
-const holdRounds = 20
-
-// hold links or copies every payload file into the backup and leaves open the
-// transaction that lists them. A payload may be evicted at any time, but its link or
-// copy remains. hold first links all payloads without a transaction, which may take
-// long, and then those that a transaction lists, until none is missing.
-func (b *job) hold(ctx context.Context, m *progress.Meter) error {
-	b.held = map[[sha256.Size]byte]bool{}
-	missing := map[[sha256.Size]byte]bool{}
-	for round := range holdRounds {
-		err := b.source.Exec("BEGIN")
-		if err == nil {
-			b.report.Held, err = figures(b.source)
-		}
-		if err != nil {
-			return err
-		}
-		var all []keptPayload
-		var bytes int64
-		err = keptPayloads(b.source, false, func(p keptPayload) error {
-			if !b.held[p.Sum] {
-				all = append(all, p)
-				bytes += p.Size
-			}
-			return nil
-		})
-		if err == nil && round == 0 {
-			err = b.source.Exec("ROLLBACK")
-		}
-		if err != nil {
-			return err
-		}
-		m.Stage("holding payloads", "bytes", bytes)
-		evicted, err := b.holdAll(ctx, all, missing, bytes, m)
-		if err != nil {
-			return err
-		}
-		if round > 0 && !evicted {
-			return b.payloads().Settle()
-		}
-		if round > 0 {
-			err = b.source.Exec("ROLLBACK")
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return robotmem.Errorf(robotmem.Unavailable, "", "payloads are evicted faster than they can be copied; try again, or increase the budgets of retention")
-}
-
-// holdAll reports whether a payload was evicted since the transaction began. Then the
-// backup needs a later transaction. A payload that was missing before is lost.
-func (b *job) holdAll(ctx context.Context, all []keptPayload, missing map[[sha256.Size]byte]bool, bytes int64, m *progress.Meter) (evicted bool, err error) {
-	for _, p := range all {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-		err := b.holdOne(ctx, p, bytes)
-		switch {
-		case errors.Is(err, payload.ErrMissing) && !p.wanted:
-			// No readable memory refers to it.
-		case errors.Is(err, payload.ErrMissing) && missing[p.Sum]:
-			return false, lostPayload(b.source, p, "its file is missing")
-		case errors.Is(err, payload.ErrMissing):
-			missing[p.Sum], evicted = true, true
-		case errors.Is(err, payload.ErrDisk):
-			return false, backupDisk(err)
-		case err != nil:
-			return false, err
-		default:
-			b.held[p.Sum] = true
-		}
-		bytes -= p.Size
+// bringPayloads links or copies the payload files that the copy c names into the backup and
+// verifies them. It reports false if one was evicted after the file was copied: then the
+// backup needs a later copy of the file.
+func (b *job) bringPayloads(ctx context.Context, source, c *store.Conn) (whole bool, err error) {
+	m := progress.Of(ctx)
+	m.Stage("holding payloads", "bytes", b.report.Held.PayloadBytes)
+	whole = true
+	named := map[[sha256.Size]byte]bool{}
+	err = keptPayloads(c, false, func(p keptPayload) error {
 		m.Add(p.Size)
-	}
-	return evicted, nil
-}
-
-// holdOne links a payload from an earlier backup, where a link is always possible, or
-// else links or copies it from the memory's folder.
-func (b *job) holdOne(ctx context.Context, p keptPayload, bytes int64) error {
-	to := b.payloads()
-	for i := range b.past {
-		past := &b.past[len(b.past)-1-i]
-		if past.Problem != "" {
-			continue
-		}
-		if linked, err := past.payloads().Share(ctx, p.Sum, p.Codec, to); err == nil {
-			b.count(linked)
+		if named[p.Sum] = true; b.held[p.Sum] {
 			return nil
-		} else if ctx.Err() != nil {
-			return err
+		}
+		err := b.bring(ctx, p)
+		switch {
+		case err == nil:
+			b.held[p.Sum] = true
+		case errors.Is(err, payload.ErrDisk):
+			return backupDisk(err)
+		case isLost(err) && !p.wanted:
+			return nil // no readable memory refers to it
+		case errors.Is(err, payload.ErrMissing):
+			rows, err := source.Number("SELECT count(*) FROM payloads WHERE sha256 = ?", p.Sum[:])
+			if err != nil || rows > 0 {
+				return errors.Join(err, lostPayload(c, p, "its file is missing"))
+			}
+			whole = false
+			return nil
+		case errors.Is(err, payload.ErrDamaged):
+			return lostPayload(c, p, "its bytes are not those that were saved")
+		}
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	for sum := range b.held { // those that were evicted since an earlier copy
+		if !named[sum] {
+			if err := b.payloads().Remove(sum); err != nil {
+				return false, backupDisk(err)
+			}
+			delete(b.held, sum)
 		}
 	}
-	if b.report.Copied == 1 { // if linking the first fails, linking the others fails too
-		if err := roomFor(b.dir, bytes); err != nil {
-			return err
-		}
-	}
-	linked, err := b.e.Store.Payloads().Share(ctx, p.Sum, p.Codec, to)
-	if err == nil {
-		b.count(linked)
-	}
-	return err
+	return whole, backupDisk(b.payloads().Settle())
 }
 
-func (b *job) count(linked bool) {
+// bring links a payload from an earlier backup, where a link is always possible, or
+// else links or copies it from the memory's folder.
+func (b *job) bring(ctx context.Context, p keptPayload) error {
+	var linked bool
+	err := payload.ErrMissing
+	for i := len(b.past) - 1; i >= 0 && isLost(err); i-- {
+		if past := &b.past[i]; past.Problem == "" {
+			linked, err = fetch(ctx, p, past.payloads(), b.payloads())
+		}
+	}
+	if isLost(err) {
+		linked, err = fetch(ctx, p, b.e.Store.Payloads(), b.payloads())
+	}
+	if err != nil {
+		return err
+	}
 	if linked {
 		b.report.Linked++
 	} else {
 		b.report.Copied++
 	}
+	return nil
 }
 
-// dropUnnamed removes the payloads that the copied file does not refer to.
-func (b *job) dropUnnamed() error {
-	c, err := openCopy(context.Background(), b.file())
-	if err != nil {
-		return err
+// fetch links or copies a payload from one folder to another and verifies it. It leaves no
+// damaged one.
+func fetch(ctx context.Context, p keptPayload, from, to payload.Folder) (linked bool, err error) {
+	linked, err = from.Share(ctx, p.Sum, p.Codec, to)
+	if err == nil {
+		err = to.Verify(ctx, p.Sum, p.Codec, p.Size, nil)
 	}
-	err = keptPayloads(c, false, func(p keptPayload) error {
-		delete(b.held, p.Sum)
-		return nil
-	})
-	for sum := range b.held {
-		if err == nil {
-			err = backupDisk(b.payloads().Remove(sum))
-		}
+	if isLost(err) {
+		err = errors.Join(err, to.Remove(p.Sum))
 	}
-	return errors.Join(err, c.Close())
+	return linked, err
 }
 
-// mend replaces a missing or damaged payload of the backup, and of earlier backups that
-// share it, by the memory's own.
-func (b *job) mend(ctx context.Context, p keptPayload) error {
-	if err := b.payloads().Remove(p.Sum); err != nil {
-		return backupDisk(err)
-	}
-	_, err := b.e.Store.Payloads().Share(ctx, p.Sum, p.Codec, b.payloads())
-	if errors.Is(err, payload.ErrDisk) {
-		return backupDisk(err)
-	}
-	return err
+// isLost reports whether an error says that a payload is missing or damaged.
+func isLost(err error) bool {
+	return errors.Is(err, payload.ErrMissing) || errors.Is(err, payload.ErrDamaged)
 }
 
 func (b *job) payloads() payload.Folder { return payload.Folder{Dir: b.file() + store.PayloadsSuffix} }

@@ -109,7 +109,7 @@ func (r *restore) from(ctx context.Context, backup string) error {
 	if err != nil {
 		return err
 	}
-	return verifyCopy(ctx, r.source, r.report.Backup.Held, nil)
+	return verifyCopy(ctx, r.source, r.report.Backup.Held)
 }
 
 // claim locks the file until release. It fails while another program has the file open.
@@ -153,10 +153,11 @@ func inUse(err error) error {
 // swap prepares all files beside path and then renames the new file to path.
 func (r *restore) swap(ctx context.Context) error {
 	staged := r.real + ".tmp-" + rand.Text()[:8]
-	defer func() { _ = os.Remove(staged) }() // fails if it was renamed
-	if err := r.stage(ctx, staged); err != nil {
+	defer func() { _ = os.Remove(staged) }()                        // fails if it was renamed
+	if err := sqlite.CopyWhole(ctx, r.source, staged); err != nil { // it has no log
 		return err
 	}
+	r.report.After = r.report.Backup.Held
 	if err := r.setAside(ctx); err != nil {
 		return err
 	}
@@ -197,22 +198,6 @@ func (r *restore) place(staged string) error {
 
 // logSuffixes are the suffixes of SQLite's files beside an open database.
 var logSuffixes = []string{"-wal", "-journal", "-shm"}
-
-// stage copies the file of the backup beside path.
-func (r *restore) stage(ctx context.Context, staged string) error {
-	c, err := openCopy(ctx, r.source)
-	if err != nil {
-		return err
-	}
-	err = c.Exec("BEGIN")
-	if err == nil {
-		r.report.After, err = figures(c)
-	}
-	if err == nil {
-		err = copyDatabase(c, ctx, staged, progress.Of(ctx))
-	}
-	return errors.Join(err, c.Close())
-}
 
 // setAside gives the file and its payloads a second name, the file last, so that its
 // second name shows that all have one. A log may lie there without its file, which was
@@ -264,11 +249,8 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 		if err := to.Remove(p.Sum); err != nil {
 			return err
 		}
-		_, err := from.Share(ctx, p.Sum, p.Codec, to)
-		if err == nil {
-			err = to.Verify(ctx, p.Sum, p.Codec, p.Size, nil)
-		}
-		if !p.wanted && (errors.Is(err, payload.ErrMissing) || errors.Is(err, payload.ErrDamaged)) {
+		_, err := fetch(ctx, p, from, to)
+		if !p.wanted && isLost(err) {
 			return nil
 		}
 		return err

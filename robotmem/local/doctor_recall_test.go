@@ -1,6 +1,7 @@
 package local
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,9 +11,9 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 func unhealthy(t *testing.T, e *Node, check string) {
@@ -57,14 +58,6 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 		damage func()
 	}{
 		{"index of words in memory", func() { e.index.Postings.Index.Apply(nil, []int64{7}) }},
-		{"index of words in memory", func() {
-			put, _, _, err := readDocuments(t, e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			put[0].Terms[0] = "otherwise"
-			e.index.Postings.Index.Apply(put[:1], nil)
-		}},
 		{"index of vectors in memory", func() { e.index.Vectors.Codes.Remove(9) }},
 		{"vectors", func() { // of length 1, with one sign changed
 			err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
@@ -101,13 +94,44 @@ func TestListWithoutSequence(t *testing.T) {
 	}
 }
 
-func readDocuments(t *testing.T, e *Node) (put []lexical.Document, remove []int64, upto int64, err error) {
-	t.Helper()
-	err = e.Store.Read(t.Context(), func(c *store.Conn) (err error) {
-		put, remove, upto, _, err = c.DocumentsSince(0, 10)
+// The index of vectors agrees with the exact distances of vec1.
+func TestNearestVectorsAreThoseOfSQL(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
+	w := newWordEmbedder("test:words", 64)
+	e := openTest(t, Options{Embedder: w})
+	var texts []string
+	for i := range 200 {
+		texts = append(texts, fmt.Sprintf("fact %d of gripper %d", i, i%7))
+	}
+	learnAll(t, e, texts...)
+	if _, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 12, Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	embedded(t, e)
+	raw, err := binary.Append(nil, binary.LittleEndian, w.vector("fact 11 of gripper 4"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []int64
+	err = e.Store.Read(t.Context(), func(c *store.Conn) error {
+		codes, m, err := e.index.Vectors.At(c)
+		if err != nil {
+			return err
+		}
+		hits, err := codes.Search(vector.Query{Vector: vector.Unit(w.vector("fact 11 of gripper 4")), N: 10}, e.index.Source(c, &m))
+		for _, h := range hits {
+			got = append(got, h.ID)
+		}
+		if err == nil {
+			want, err = c.IDs("SELECT memory_id FROM "+m.Table()+" WHERE vector IS NOT NULL ORDER BY vec1_cos_distance(vector_float32(vector), ?), 1 LIMIT ?", raw, 10)
+		}
 		return err
 	})
-	return put, remove, upto, err
+	if err != nil || !slices.Equal(got, want) || len(got) != 10 || slices.Contains(got, 12) {
+		t.Errorf("the index finds %v, vec1 %v, %v", got, want, err)
+	}
 }
 
 // The next recall reflects what another process stores, embeds and forgets.

@@ -58,7 +58,7 @@ func (n *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 	n.counters.flush(ctx, n)
 	file, err := os.CreateTemp("", "robotmem-export-*")
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "no temporary file can be made (%s); check the folder for temporary files", store.RootReason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "no temporary file can be made (%s); check the folder for temporary files", sqlite.Reason(err))
 	}
 	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }()
 	s := &spool{file: file, out: bufio.NewWriterSize(file, 1<<20)}
@@ -125,7 +125,7 @@ func notSpooled(err error) error {
 	if err == nil {
 		return nil
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", store.RootReason(err))
+	return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", sqlite.Reason(err))
 }
 
 // fill copies the records of an export to the spool.
@@ -137,27 +137,24 @@ func (s *spool) fill(c *store.Conn, m *progress.Meter, o *ExportOptions) error {
 	if err != nil {
 		return err
 	}
-	unnamed := map[string]bool{} // payloads whose first memory is damaged and not exported
+	named := map[string]bool{} // payloads that a memory before names
 	err = c.EachArchived(o.Collection, o.Session, func(a *store.Archived) error {
 		m.Add(1)
 		p := a.Payload
 		if a.Damaged {
 			s.damaged = append(s.damaged, a.ID)
-			if p != nil && a.First {
-				unnamed[p.SHA256] = true
-			}
 			return nil
 		}
 		s.counts.Memories++
-		if p != nil && unnamed[p.SHA256] {
-			a.First = true
-			delete(unnamed, p.SHA256)
+		first := p != nil && !named[p.SHA256]
+		if first {
+			named[p.SHA256] = true
 		}
-		if p != nil && !p.Lost && a.First {
+		if first && !p.Lost {
 			s.counts.Payloads++
 			s.counts.PayloadBytes += p.Bytes
 		}
-		return s.put(spooled{Memory: &a.Memory, First: a.First})
+		return s.put(spooled{Memory: &a.Memory, First: first})
 	})
 	if err != nil {
 		return err
@@ -188,7 +185,7 @@ func (s *spool) writeTo(ctx context.Context, n *Node, sink archive.Sink, manifes
 		case err == io.EOF:
 			return report, sinkError(sink.Close())
 		case err != nil:
-			return nil, robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be read (%s)", store.RootReason(err))
+			return nil, robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be read (%s)", sqlite.Reason(err))
 		case line.Session != nil:
 			err = sink.Session(line.Session)
 		case line.Link != nil:
@@ -211,7 +208,7 @@ func sinkError(err error) error {
 	if told := (*robotmem.Error)(nil); err == nil || errors.As(err, &told) {
 		return err
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "", "the export cannot be written (%s)", store.RootReason(err))
+	return robotmem.Errorf(robotmem.Unavailable, "", "the export cannot be written (%s)", sqlite.Reason(err))
 }
 
 // archivedBytes returns the payload of a memory, nil if there is none or if it is

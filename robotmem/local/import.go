@@ -379,6 +379,6 @@ func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store
 	if err != nil {
 		return err
 	}
-	_, err = tx.WriteImported(known.ID, &store.ImportRecord{Memory: &merged, Rec: a.Rec, Hash: a.Hash}, unplaced)
+	_, err = tx.WriteImported(known.ID, &store.ImportRecord{Memory: &merged, Rec: a.Rec}, unplaced)
 	return err
 }

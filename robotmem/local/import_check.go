@@ -33,8 +33,7 @@ func (n *Node) checkRecord(m *archive.Memory) (*store.ImportRecord, error) {
 		return nil, err
 	}
 	rec.AutoTags = m.Tags
-	hash, err := store.Compared(m).Hash()
-	return &store.ImportRecord{Memory: m, Rec: rec, Hash: hash}, err
+	return &store.ImportRecord{Memory: m, Rec: rec}, nil
 }
 
 // normalizeArchived checks an object and brings it to the form of an export.

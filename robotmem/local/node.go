@@ -21,6 +21,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // Durability is the kind of failure that an acknowledged write survives.
@@ -130,6 +131,7 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	n.embeddings.paused = &n.maintenance.Paused
 	if n.Store.DB, err = sqlite.OpenDB(ctx, path, sqlite.Options{
 		ReadOnly: o.ReadOnly, Create: o.Create, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
+		SetUp: func(c *sqlite.Conn) error { return vector.Register(c.Conn) },
 		Check: store.RefuseForeign, Migrate: store.Migrate(records), Version: store.SchemaVersion(), Group: n.Store,
 	}); err != nil {
 		quit()
@@ -148,7 +150,7 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	if o.Embedder != nil {
 		n.background.Go(func() { n.embeddings.run(background) })
 	}
-	if err := n.applyRules(ctx); err != nil {
+	if err := n.dropOldFeatures(ctx); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 	n.background.Go(func() { n.maintenance.RunScrub(background) })
@@ -226,28 +228,16 @@ func (n *Node) Now() time.Time { return n.Store.Now() }
 // LocalNow returns Now in the time zone of the node.
 func (n *Node) LocalNow() time.Time { return n.Now().In(n.options.Location) }
 
-// applyRules fills tag_meta from the rules in use, and drops the features of older
-// rules.
-func (n *Node) applyRules(ctx context.Context) error {
-	var rows [][3]string
-	for _, t := range n.records.Rules.Tags() {
-		rows = append(rows, [3]string{t.Name, t.Parent, t.DisplayName})
-	}
+// dropOldFeatures drops the features of older rules.
+func (n *Node) dropOldFeatures(ctx context.Context) error {
 	// Read first: opening must not wait for the lock of another process when nothing
 	// changes.
 	settled := false
-	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if settled, err = c.HoldsTagMeta(rows); err == nil && settled {
-			settled, err = c.FeaturesAreCurrent()
-		}
-		return err
-	})
+	err := n.Store.Read(ctx, func(c *store.Conn) (err error) { settled, err = c.FeaturesAreCurrent(); return err })
 	if err != nil || settled {
 		return err
 	}
-	return n.Store.Write(ctx, func(tx *store.Tx) error {
-		return errors.Join(store.WriteTagMeta(tx.Conn, rows), tx.DropOldFeatures())
-	})
+	return n.Store.Write(ctx, func(tx *store.Tx) error { return tx.DropOldFeatures() })
 }
 
 // Ready fails with Unavailable, and the reason, if nothing can be stored because the file,

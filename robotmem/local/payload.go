@@ -35,7 +35,7 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 		return failed
 	}
 	if err != nil {
-		return robotmem.Errorf(robotmem.Invalid, in.field, "could not be read to its end (%s); nothing was stored", store.RootReason(err))
+		return robotmem.Errorf(robotmem.Invalid, in.field, "could not be read to its end (%s); nothing was stored", sqlite.Reason(err))
 	}
 	p.Stored, rec.SHA256 = w, hex.EncodeToString(w.Sum[:])
 	if rec.MediaType, err = perception.Sniff(w.Head, p.Declared); err != nil {
@@ -60,7 +60,7 @@ func (n *Node) notKept(ctx context.Context, field, needed string, err error) err
 		return n.Store.DiskFull(field, "the payload", needed, err)
 	}
 	n.Log.Error("payload not stored", "err", err)
-	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", store.RootReason(err))
+	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", sqlite.Reason(err))
 }
 
 // dropUnused removes the files that were written for payloads that were not stored, unless a

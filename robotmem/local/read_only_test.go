@@ -17,8 +17,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// contents returns the files of a folder with their bytes, except the -shm file, which
-// readers share.
+// contents returns the files of a folder with their bytes, except the -shm file and an
+// empty log, which SQLite needs in order to read beside other processes.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -26,12 +26,10 @@ func contents(t *testing.T, dir string) map[string]string {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		if strings.HasSuffix(path, "-shm") {
-			out[path] = ""
-			return nil
-		}
 		data, err := os.ReadFile(path)
-		out[path] = string(data)
+		if !strings.HasSuffix(path, "-shm") && (len(data) > 0 || !strings.HasSuffix(path, "-wal")) {
+			out[path] = string(data)
+		}
 		return err
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -15,12 +16,22 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-const readerEnv = "ROBOTMEM_TEST_READER"
+const (
+	readerEnv  = "ROBOTMEM_TEST_READER"
+	refusedEnv = "ROBOTMEM_TEST_REFUSED"
+)
 
-// TestServedReadOnly opens memories as a user without permission to write them.
+// TestServedReadOnly opens memories as a user without permission to write them. Those with
+// a log are refused.
 func TestServedReadOnly(t *testing.T) {
 	if path := os.Getenv(readerEnv); path != "" {
 		e, err := local.Open(t.Context(), path, local.Options{})
+		if os.Getenv(refusedEnv) != "" {
+			if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "open the copy") {
+				t.Errorf("opening gives %v, want unavailable with the next step", err)
+			}
+			return
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,6 +95,9 @@ func TestServedReadOnly(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), program, "-test.run", "^TestServedReadOnly$")
 			cmd.Dir = "/"
 			cmd.Env = append(os.Environ(), readerEnv+"="+path)
+			if tt.live || tt.crashed {
+				cmd.Env = append(cmd.Env, refusedEnv+"=1")
+			}
 			asNobody(cmd)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
@@ -133,8 +147,7 @@ func asNobody(cmd *exec.Cmd) {
 	}
 }
 
-// After root has used the memory its owner can still write and no files are left. While
-// root uses it, the log belongs to the owner.
+// The log that a visit of root makes belongs to the owner, who can still write.
 func TestAVisitorLeavesTheFileToItsOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can visit another user's file: run as root")
@@ -153,7 +166,6 @@ func TestAVisitorLeavesTheFileToItsOwner(t *testing.T) {
 	if err := os.Chown(path, owner, owner); err != nil {
 		t.Fatal(err)
 	}
-	before := contents(t, dir)
 	e, err = local.Open(t.Context(), path, local.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
@@ -172,9 +184,6 @@ func TestAVisitorLeavesTheFileToItsOwner(t *testing.T) {
 	}
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
-	}
-	if after := contents(t, dir); len(after) != len(before) {
-		t.Errorf("there were %d files, now there are %d", len(before), len(after))
 	}
 }
 

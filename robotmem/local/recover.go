@@ -106,7 +106,7 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 		return nil, err
 	}
 	if err := r.To.Settle(); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new payloads could not be synced (%s)", store.RootReason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new payloads could not be synced (%s)", sqlite.Reason(err))
 	}
 	if err := errors.Join(sqlite.SyncPath(to), sqlite.SyncPath(filepath.Dir(to))); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", sqlite.Reason(err))

@@ -29,11 +29,8 @@ func TestReembedThatLostItsModelDropsNoOther(t *testing.T) {
 	err = b.Reembed(t.Context(), func(done, total int64) {
 		if done == total && total > 0 { // all are there; another process is faster with its own model
 			werr := a.Store.Write(t.Context(), func(tx *store.Tx) error {
-				m, err := tx.PresentModel()
-				if err != nil {
-					return err
-				}
-				return tx.Promote(m.ID)
+				_, err := tx.SwitchModel("test:first", 64)
+				return err
 			})
 			if werr != nil {
 				t.Error(werr)
@@ -79,11 +76,8 @@ func TestReembedWhoseTableIsDroppedIsAConflict(t *testing.T) {
 		if done > 0 {
 			once.Do(func() {
 				_ = a.Store.Write(t.Context(), func(tx *store.Tx) error {
-					m, err := tx.PresentModel()
-					if err != nil {
-						return err
-					}
-					return tx.Promote(m.ID)
+					_, err := tx.SwitchModel("test:first", 64)
+					return err
 				})
 			})
 		}

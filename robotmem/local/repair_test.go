@@ -62,7 +62,6 @@ func TestDoctorSeesAndRepairs(t *testing.T) {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
 	for _, damage := range []string{
-		"UPDATE features SET vector = x'00000000'",
 		"UPDATE memories_fts SET content = 'wrong words' WHERE rowid = 2",
 		"DELETE FROM memories_fts_data",
 		"DROP TABLE memories_fts",

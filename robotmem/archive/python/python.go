@@ -85,7 +85,7 @@ func Open(ctx context.Context, path string, o Options) (*Python, error) {
 func (p *Python) open(ctx context.Context, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", store.RootReason(err))
+		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", sqlite.Reason(err))
 	}
 	p.mtime, p.size = info.ModTime(), info.Size()
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
@@ -114,12 +114,12 @@ func (p *Python) open(ctx context.Context, path string) error {
 // reading the log takes writing beside the file.
 func (p *Python) openCopy(ctx context.Context, path string) (err error) {
 	if p.folder, err = os.MkdirTemp("", "robotmem-python-*"); err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "file", "no temporary folder can be made (%s)", store.RootReason(err))
+		return robotmem.Errorf(robotmem.Unavailable, "file", "no temporary folder can be made (%s)", sqlite.Reason(err))
 	}
 	file := filepath.Join(p.folder, "memory.db")
 	for _, suffix := range []string{"", "-wal"} {
 		if err := sqlite.CopyWhole(ctx, path+suffix, file+suffix); err != nil {
-			return robotmem.Errorf(robotmem.Unavailable, "file", "cannot be copied to be read (%s)", store.RootReason(err))
+			return robotmem.Errorf(robotmem.Unavailable, "file", "cannot be copied to be read (%s)", sqlite.Reason(err))
 		}
 	}
 	p.c, err = openGuarded(ctx, file, false)

@@ -47,10 +47,9 @@ func (mt *Maintainer) Doctor(ctx context.Context, stats *admin.StatsResponse, de
 		mt.Log.Warn("doctor: the full-text index is not brought up to date", "err", err)
 	}
 	cancel()
-	err := mt.Store.Read(ctx, func(c *store.Conn) error { return mt.examine(ctx, c, stats, res, deep) })
-	if err == nil {
-		err = mt.examineCodes(ctx, res)
-	}
+	err := mt.Store.Read(ctx, func(c *store.Conn) error {
+		return errors.Join(mt.examine(ctx, c, stats, res, deep), mt.examineCodes(c, res))
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package maintenance
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -35,8 +34,7 @@ const wantedPayloads = `SELECT p.sha256, p.bytes, p.codec, p.data FROM payloads 
 	WHERE EXISTS (SELECT 1 FROM memories m WHERE m.perception_data = p.sha256 AND m.status = 'active')`
 
 // lostPayloads returns the payloads that are missing or damaged, by sum, with what is
-// wrong. It looks for all, and reads up to budget bytes of them, in the order of their
-// sums from a random one on, so that repeated calls read all of them.
+// wrong. It looks for all, and reads up to budget bytes of them.
 func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget int64) (lost map[string]string, verified int64, err error) {
 	lost = map[string]string{}
 	err = c.Query(`SELECT DISTINCT hex(perception_data) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
@@ -47,8 +45,6 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 	if err != nil {
 		return nil, 0, err
 	}
-	start := make([]byte, sha256.Size)
-	_, _ = rand.Read(start) // never fails
 	m := progress.Of(ctx)
 	if m != nil {
 		total, err := c.Number("SELECT coalesce(sum(p.bytes), 0) FROM (" + wantedPayloads + ") p")
@@ -58,9 +54,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 		m.Stage("reading payloads", "bytes", min(total, budget))
 	}
 	inline := []byte{} // never nil: a payload of no bytes is in the file too
-	var read int64     // of the present payload
-	count := func(n int) { read += int64(n); m.Add(int64(n)) }
-	check := func(s *sqlite.Stmt) error {
+	err = c.Query(wantedPayloads, nil, func(s *sqlite.Stmt) error {
 		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2))}
 		if copy(p.Sum[:], s.ColumnRawBlob(0)) != len(p.Sum) {
 			lost[hex.EncodeToString(s.ColumnRawBlob(0))] = "its name is not a SHA-256"
@@ -73,27 +67,15 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 			toRead = int64(len(inline)) // whatever size the row claims
 		}
 		whole := verified+toRead <= budget
-		read = 0
-		what, err := ExaminePayload(ctx, mt.Store.Payloads(), &p, whole, count)
-		if whole {
-			m.Add(p.Size - read) // it is done, however much was read
-		}
-		switch {
-		case err != nil:
-			return err
-		case what != "":
+		what, err := ExaminePayload(ctx, mt.Store.Payloads(), &p, whole, func(n int) { m.Add(int64(n)) })
+		if what != "" {
 			lost[hex.EncodeToString(p.Sum[:])] = what
-		case whole:
+		} else if whole {
 			verified += p.Size
 		}
-		return nil
-	}
-	for _, half := range []string{" AND p.sha256 >= ? ORDER BY p.sha256", " AND p.sha256 < ? ORDER BY p.sha256"} {
-		if err := c.Query(wantedPayloads+half, []any{start}, check); err != nil {
-			return nil, 0, err
-		}
-	}
-	return lost, verified, nil
+		return err
+	})
+	return lost, verified, err
 }
 
 // ExaminePayload says what is wrong with a payload, "" if nothing. Only with whole
@@ -128,7 +110,7 @@ func ExaminePayload(ctx context.Context, folder payload.Folder, p *store.StoredP
 	case errors.Is(err, payload.ErrDamaged):
 		return damaged, nil
 	}
-	return "its file cannot be read (" + store.RootReason(err) + ")", nil
+	return "its file cannot be read (" + sqlite.Reason(err) + ")", nil
 }
 
 // examinePayloads looks for payloads that are named and not there or damaged,
@@ -209,7 +191,7 @@ type unnamed struct {
 func (mt *Maintainer) Orphans(c *store.Conn) (*unnamed, error) {
 	sums, stray, err := mt.Store.Payloads().List()
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be read (%s)", store.RootReason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be read (%s)", sqlite.Reason(err))
 	}
 	out := &unnamed{Stray: stray}
 	for _, sum := range sums {
@@ -230,7 +212,7 @@ func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
 	before := time.Now().Add(-OrphanAge) // the clock of the disk, not Store.Clock
 	swept, err := mt.Store.Payloads().SweepStrays(before)
 	if err != nil {
-		return 0, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be swept (%s)", store.RootReason(err))
+		return 0, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be swept (%s)", sqlite.Reason(err))
 	}
 	orphans, err := mt.Orphans(tx.Conn)
 	if err != nil {
@@ -242,7 +224,7 @@ func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
 			continue
 		}
 		if err := mt.Store.Payloads().Remove(sum); err != nil {
-			return removed, robotmem.Errorf(robotmem.Unavailable, "", "a file of the folder of payloads cannot be removed (%s)", store.RootReason(err))
+			return removed, robotmem.Errorf(robotmem.Unavailable, "", "a file of the folder of payloads cannot be removed (%s)", sqlite.Reason(err))
 		}
 		removed++
 	}

@@ -82,7 +82,7 @@ func (mt *Maintainer) removePurgedFiles(ctx context.Context) error {
 		}
 		for _, sum := range sums {
 			if err := mt.Store.Payloads().Remove(sum); err != nil {
-				return robotmem.Errorf(robotmem.Unavailable, "", "the payload's file cannot be removed (%s)", store.RootReason(err))
+				return robotmem.Errorf(robotmem.Unavailable, "", "the payload's file cannot be removed (%s)", sqlite.Reason(err))
 			}
 		}
 		return tx.DropPurgedFiles()

@@ -1,7 +1,6 @@
 package maintenance
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,7 +12,6 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
@@ -21,9 +19,10 @@ import (
 
 // Recovery copies the rows of a damaged file into a new one, table by table.
 //
-// A table is read forwards until a row cannot be read, then backwards from its
-// end. Of a table with row ids, the ids between are then found by bisection, so that
-// a damaged page costs the rows on it and not those behind it.
+// A table with row ids is read forwards until a row cannot be read; then each id up to the
+// largest that the file has given is tried, so that a damaged page costs the rows on it
+// and not those behind it. A table that is stored by its key is read forwards, then
+// backwards from its end.
 type Recovery struct {
 	*store.Tx
 	Source   *store.Conn
@@ -185,18 +184,18 @@ func (r *Recovery) copyByKey(t recoveredTable, put func(*sqlite.Stmt) error) err
 	return nil
 }
 
-// copyByID copies a table with row ids: it finds the ids that can be read, then
-// fetches row by row, so that damaged overflow pages cost one row alone.
+// copyByID copies a table with row ids: it finds the ids, then fetches row by row, so
+// that damaged overflow pages cost one row alone.
 func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(*sqlite.Stmt) error) error {
-	ids, torn, err := r.rowIDs(ctx, quoted(t.name))
+	ids, tried, err := r.rowIDs(quoted(t.name))
 	if err != nil {
 		return err
 	}
-	if torn && t.name != "memories" { // the lost memories are counted by their ids
+	if len(tried) > 0 && t.name != "memories" { // the lost memories are counted by their ids
 		r.Report.Torn = append(r.Report.Torn, t.name)
 	}
 	fetch := "SELECT " + quoted(t.columns...) + " FROM " + quoted(t.name) + " WHERE rowid = ?"
-	for _, id := range ids {
+	for i, id := range slices.Concat(ids, tried) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -207,62 +206,40 @@ func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(*sql
 			return failed
 		case err != nil && !sqlite.IsDamage(err):
 			return err
-		case err != nil || !found:
+		case (err != nil || !found) && i < len(ids):
 			r.Report.Unreadable++
 		}
 	}
 	return nil
 }
 
-// rowIDs lists the row ids of a table that can be read, in order. torn is true when
-// some part of the table cannot be.
-func (r *Recovery) rowIDs(ctx context.Context, table string) (ids []int64, torn bool, err error) {
-	// scan reports whether it has read all ids from low to high.
-	scan := func(low, high int64, order string) (found []int64, all bool, err error) {
-		err = r.Source.Query("SELECT rowid FROM "+table+" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid "+order, []any{low, high}, func(s *sqlite.Stmt) error {
-			if id := s.ColumnInt64(0); id >= low && id <= high {
-				found = append(found, id)
-			}
-			return nil
-		})
-		if err != nil && sqlite.IsDamage(err) {
-			return found, false, nil
+// maxTried bounds the ids that are tried, because a damaged page may hold any number.
+const maxTried = 10_000_000
+
+// rowIDs lists the row ids of a table up to the first page that cannot be read, in order,
+// and those to try after it: at least one if there is such a page.
+func (r *Recovery) rowIDs(table string) (ids, tried []int64, err error) {
+	last := int64(0)
+	err = r.Source.Query("SELECT rowid FROM "+table+" NOT INDEXED ORDER BY rowid", nil, func(s *sqlite.Stmt) error {
+		last = s.ColumnInt64(0)
+		ids = append(ids, last)
+		return nil
+	})
+	if !sqlite.IsDamage(err) {
+		return ids, nil, err
+	}
+	largest := last + 1
+	for _, sql := range []string{"SELECT max(rowid) FROM " + table, "SELECT max(seq) FROM sqlite_sequence"} {
+		n, err := r.Source.Number(sql)
+		if err != nil && !sqlite.IsDamage(err) {
+			return nil, nil, err
 		}
-		return found, true, err
+		largest = max(largest, n)
 	}
-	const end = int64(1) << 62
-	ids, all, err := scan(-end, end, "ASC")
-	if all || err != nil {
-		return ids, false, err
+	for id := last + 1; id <= min(largest, last+maxTried); id++ {
+		tried = append(tried, id)
 	}
-	low := -end
-	if len(ids) > 0 {
-		low = ids[len(ids)-1] + 1
-	}
-	back, all, err := scan(low, end, "DESC")
-	// bisect finds the ids between the two ends.
-	var bisect func(low, high int64) error
-	bisect = func(low, high int64) error {
-		if err := ctx.Err(); err != nil || low > high {
-			return err
-		}
-		found, all, err := scan(low, high, "ASC")
-		ids = append(ids, found...)
-		if all || err != nil || low == high {
-			return err
-		}
-		if len(found) > 0 {
-			low = found[len(found)-1] + 1
-		}
-		middle := low + (high-low)/2
-		return errors.Join(bisect(low, middle), bisect(middle+1, high))
-	}
-	if err == nil && !all && len(back) > 0 && len(ids) > 0 {
-		err = bisect(low, back[len(back)-1]-1)
-	}
-	ids = append(ids, back...)
-	slices.Sort(ids)
-	return slices.Compact(ids), true, err
+	return ids, tried, nil
 }
 
 // dropPurged removes purged memories that a damaged page may have brought back.
@@ -307,7 +284,17 @@ func (r *Recovery) settleCounters(context.Context) error {
 // setDoubtfulAside invalidates the memories that do not match their checksum, so that
 // no recall returns them.
 func (r *Recovery) setDoubtfulAside(context.Context) error {
-	doubtful, err := r.doubtful()
+	theirs, err := r.Source.Texts(columnsOf, "memories")
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(theirs, "checksum") { // a version without: the rows count as they are
+		return r.UpdateChecksums()
+	}
+	if err := r.AddToChecksums("uses"); err != nil {
+		return err
+	}
+	doubtful, err := r.Damaged()
 	if err != nil {
 		return err
 	}
@@ -316,11 +303,7 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 			r.Report.Doubtful = append(r.Report.Doubtful, id)
 		}
 		// It gets the checksum of its present text: once restored it counts as checked.
-		m, err := r.AsStored(id, r.Now)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(r.AcceptStored(id, contentHash(m)), r.SetStatus(id, "invalidated", store.ChangeRecovered, store.ReasonDoubtful)); err != nil {
+		if err := errors.Join(r.AcceptStored(id), r.SetStatus(id, "invalidated", store.ChangeRecovered, store.ReasonDoubtful)); err != nil {
 			return err
 		}
 	}
@@ -336,29 +319,6 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 		r.Report.Notes = append(r.Report.Notes, fmt.Sprintf("%d episodes did not match their checksum and were kept as they are, %s the first", n, doubtful.Sessions[0]))
 	}
 	return r.UpdateSessionChecksums()
-}
-
-// doubtful lists what does not match its checksum. In a file of a version without
-// checksums, texts and contexts are compared with their content hash.
-func (r *Recovery) doubtful() (d store.Damage, err error) {
-	theirs, err := r.Source.Texts(columnsOf, "memories")
-	if err != nil {
-		return d, err
-	}
-	if slices.Contains(theirs, "checksum") {
-		if err := r.AddToChecksums("uses"); err != nil {
-			return d, err
-		}
-		return r.Damaged()
-	}
-	err = r.Query("SELECT id, type, collection, context, content, content_hash FROM memories", nil, func(s *sqlite.Stmt) error {
-		m := &robotmem.Memory{Type: s.ColumnText(1), Collection: s.ColumnText(2), Context: robotmem.ParseObject(s.ColumnText(3)), Content: s.ColumnText(4)}
-		if !bytes.Equal(s.ColumnRawBlob(5), contentHash(m)) {
-			d.Memories = append(d.Memories, s.ColumnInt64(0))
-		}
-		return nil
-	})
-	return d, errors.Join(err, r.UpdateChecksums())
 }
 
 // reactivate makes active again what a lost memory had superseded.
@@ -451,7 +411,7 @@ func (r *Recovery) settleNameless(ctx context.Context) error {
 func (r *Recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error {
 	_, err := r.From.Share(ctx, sum, payload.Raw, r.To)
 	if err != nil && !errors.Is(err, payload.ErrMissing) {
-		return robotmem.Errorf(robotmem.Unavailable, "", "a payload could not be linked or copied (%s): %s…; check the disk's space", strings.ToLower(store.RootReason(err)), hex.EncodeToString(sum[:4]))
+		return robotmem.Errorf(robotmem.Unavailable, "", "a payload could not be linked or copied (%s): %s…; check the disk's space", strings.ToLower(sqlite.Reason(err)), hex.EncodeToString(sum[:4]))
 	}
 	return nil // Doctor names a missing one
 }
@@ -463,22 +423,8 @@ func (r *Recovery) countMissing(context.Context) error {
 	given, err := r.Number("SELECT max((SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'memories'), (SELECT coalesce(max(id), 0) FROM " + known + "))")
 	there, terr := r.Number("SELECT count(*) FROM " + known)
 	memories, merr := r.Number("SELECT count(*) FROM memories")
-	missing, ierr := r.IDs("WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?1) SELECT id FROM ids WHERE id <= ?1 AND id NOT IN "+known+" LIMIT ?2", min(given, there+maxNamedIDs), maxNamedIDs)
-	r.Report.Memories, r.Report.Missing, r.Report.MissingIDs = memories, given-there, missing
-	return errors.Join(err, terr, merr, ierr)
-}
-
-// contentHash is the content hash of a memory's text and context.
-func contentHash(m *robotmem.Memory) []byte {
-	_, raw, err := m.Context.Normalize("context", robotmem.MaxContext)
-	if err != nil {
-		return nil
-	}
-	rec := record.Record{Row: record.Row{Memory: *m}}
-	if rec.Canonical, err = m.Context.Canonical(raw); err != nil {
-		return nil
-	}
-	return rec.ContentHash()
+	r.Report.Memories, r.Report.Missing = memories, given-there
+	return errors.Join(err, terr, merr)
 }
 
 // RecoverReport says what was recovered from a damaged file, and what is lost.
@@ -488,7 +434,6 @@ type RecoverReport struct {
 	Damaged       string               `json:"damaged,omitempty" doc:"What the damaged file is called now; empty when it was left in its place."`
 	Memories      int64                `json:"memories" doc:"In the new file."`
 	Missing       int64                `json:"missing" doc:"Ids that were given to a memory, are not there, and were not purged."`
-	MissingIDs    []int64              `json:"missing_ids,omitempty" doc:"The first 100 of them."`
 	Doubtful      []int64              `json:"doubtful" doc:"The first 100 memories whose text does not match its checksum. They are kept as invalidated; restore makes one active again."`
 	DoubtfulCount int64                `json:"doubtful_count"`
 	Reactivated   int64                `json:"reactivated" doc:"Memories that are active again, because what superseded them is lost."`

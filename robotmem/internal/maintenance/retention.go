@@ -56,7 +56,7 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 		free := int64(-1)
 		if limits.MinFreeBytes > 0 {
 			if free, err = mt.Store.Disk.FreeBytes(mt.Store.Path()); err != nil {
-				return robotmem.Errorf(robotmem.Unavailable, "min_free_bytes", "the free space of the disk cannot be read (%s)", store.RootReason(err))
+				return robotmem.Errorf(robotmem.Unavailable, "min_free_bytes", "the free space of the disk cannot be read (%s)", sqlite.Reason(err))
 			}
 		}
 		plan = PlanEvictions(held, limits, free, mt.Store.Now())
@@ -217,35 +217,22 @@ func (mt *Maintainer) RunRetention(ctx context.Context) {
 	})
 }
 
-// EnforceBudgets enforces them once, unless nothing has changed since the revision that
-// it has seen, or all payloads together are within each budget.
+// EnforceBudgets enforces them once. Without a limit that depends on the clock or the disk
+// it does nothing unless the file has changed since the revision that it has seen.
 func (mt *Maintainer) EnforceBudgets(ctx context.Context, seen *int64) error {
 	limits := mt.Retention
 	aging := limits.MinFreeBytes > 0 || slices.ContainsFunc(limits.Budgets, func(b admin.Budget) bool { return b.MaxAgeDays > 0 })
 	var revision int64
-	idle := false
-	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if revision, err = c.Changes(); err != nil || aging {
-			return err
-		}
-		if idle = revision == *seen; idle {
-			return nil
-		}
-		stored, err := c.StoredBytes()
-		idle = !slices.ContainsFunc(limits.Budgets, func(b admin.Budget) bool { return b.MaxBytes > 0 && stored > b.MaxBytes })
+	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { revision, err = c.Changes(); return err })
+	if err != nil || revision == *seen && !aging {
 		return err
-	})
+	}
+	res, err := mt.Retain(ctx, limits, false)
 	if err != nil {
 		return err
 	}
-	if !idle {
-		res, err := mt.Retain(ctx, limits, false)
-		if err != nil {
-			return err
-		}
-		if res.Count > 0 {
-			mt.Log.Info("retention", "evicted", res.Count, "freed_bytes", res.FreedBytes)
-		}
+	if res.Count > 0 {
+		mt.Log.Info("retention", "evicted", res.Count, "freed_bytes", res.FreedBytes)
 	}
 	*seen = revision
 	return nil

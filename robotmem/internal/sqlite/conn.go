@@ -54,10 +54,9 @@ type ConnOptions struct {
 	// Exclusive takes the lock of the whole file at the first read, and leaves the
 	// log as it is when the connection is closed.
 	Exclusive bool
-	Immutable bool   // there is no log, and no program writes the file
-	VFS       string // under which the driver knows the disk; its own if empty
-
-	logIndex string // file of the log's index; beside the database if empty
+	Immutable bool              // there is no log, and no program writes the file
+	VFS       string            // under which the driver knows the disk; its own if empty
+	SetUp     func(*Conn) error // registers functions; may be nil
 }
 
 // Open opens a connection to a file that exists. While another process creates or removes
@@ -110,7 +109,11 @@ func (c *Conn) setUp(ctx context.Context, o ConnOptions) error {
 			return err
 		}
 	}
-	if err := errors.Join(fts5.Register(c.Conn), c.BusyTimeout(o.BusyTimeout)); err != nil {
+	err := errors.Join(fts5.Register(c.Conn), c.BusyTimeout(o.BusyTimeout))
+	if err == nil && o.SetUp != nil {
+		err = o.SetUp(c)
+	}
+	if err != nil {
 		return err
 	}
 	sync := "FULL"

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -26,8 +27,9 @@ type Options struct {
 	Memory      Memory        // bounds the page caches and the number of readers
 	Disk        Disk
 	Log         *slog.Logger
-	Beside      string // suffix of the name of the folder that belongs to the file
-	Create      bool   // begin a new memory in a file of no bytes
+	Beside      string            // suffix of the name of the folder that belongs to the file
+	Create      bool              // begin a new memory in a file of no bytes
+	SetUp       func(*Conn) error // of each connection; may be nil
 	// Check returns the schema version of a file, 0 of an empty one. It fails
 	// unless the file is empty or of a version that is known, and only reads.
 	Check func(*Conn) (version int, err error)
@@ -50,12 +52,9 @@ type DB struct {
 	path string
 	o    Options
 
-	readOnly  string // why nothing is written, "" if it is
-	way       readOnlyWay
-	scratch   string    // a folder of temporary files; "" if none is needed
-	older     bool      // the file has to be migrated
-	madeIndex bool      // this read-only process has made the index of the log
-	state     fileState // of a file that is read without the shared index
+	readOnly  string      // why nothing is written, "" if it is
+	immutable fs.FileInfo // of a file that is read without a log, as it was when it was opened
+	older     bool        // the file has to be migrated
 	open      openFiles
 
 	writer     *Conn      // owned by runWriter
@@ -137,7 +136,7 @@ func (db *DB) openFile(ctx context.Context) error {
 		db.o.Log.Warn("the memory is served read-only", "reason", db.readOnly)
 	}
 	if err := db.openReadOnly(ctx); err != nil {
-		return errors.Join(err, db.closeReaders(), db.removeTemporary())
+		return errors.Join(err, db.closeReaders())
 	}
 	return nil
 }
@@ -258,14 +257,10 @@ func (db *DB) lookAt(ctx context.Context) (version int, err error) {
 const PageSize = 2048
 
 func (db *DB) connOptions(cacheKiB int) ConnOptions {
-	o := ConnOptions{
-		Normal: db.o.Normal, BusyTimeout: db.o.BusyTimeout, VFS: db.o.Disk.VFS(), CacheKiB: cacheKiB,
-		ReadOnly: db.readOnly != "", Immutable: db.way == noLog,
+	return ConnOptions{
+		Normal: db.o.Normal, BusyTimeout: db.o.BusyTimeout, VFS: db.o.Disk.VFS(), CacheKiB: cacheKiB, SetUp: db.o.SetUp,
+		ReadOnly: db.readOnly != "", Immutable: db.immutable != nil,
 	}
-	if db.way == ownIndex {
-		o.logIndex = filepath.Join(db.scratch, "log")
-	}
-	return o
 }
 
 // Path is the file's, absolute, without symbolic links.
@@ -355,7 +350,7 @@ func (db *DB) Close() error {
 	if db.writer != nil {
 		err = errors.Join(err, db.writer.Close())
 	}
-	return errors.Join(err, db.removeTemporary())
+	return err
 }
 
 // closeReaders closes the pool, to which every call has given its connection back.

@@ -137,13 +137,16 @@ func Cause(err error) string {
 	return err.Error()
 }
 
-// Reason is a file error without its path.
+// Reason is the innermost cause of a file error, without its path.
 func Reason(err error) string {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err.Error()
 	}
 	if l := (*os.LinkError)(nil); errors.As(err, &l) {
 		return l.Err.Error()
+	}
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next
 	}
 	return err.Error()
 }

@@ -7,33 +7,17 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
-	"time"
 
 	"github.com/ncruces/go-sqlite3"
-	"github.com/ncruces/go-sqlite3/util/vfsutil"
-	"github.com/ncruces/go-sqlite3/vfs"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // A file is served read-only when Options.ReadOnly asks for it, or when the file
 // or its folder cannot be written: a robot whose disk has become read-only must
-// still recall. Then a write fails with the reason.
-
-// readOnlyWay is how the connections of such a file read the log.
-type readOnlyWay int
-
-const (
-	// sharedIndex: through its index beside the file, which all processes share.
-	sharedIndex readOnlyWay = iota
-	// ownIndex: through an index in a temporary folder. No process writes the log, and
-	// no index can be made beside it.
-	ownIndex
-	// noLog: there is none, and none can be made.
-	noLog
-)
+// still recall. Then a write fails with the reason. The file is opened as every
+// process does, or as immutable if that takes a log that this user cannot make.
 
 // AskedReadOnly is the reason of a file that Options.ReadOnly serves.
 const AskedReadOnly = "as was asked"
@@ -74,7 +58,7 @@ func folderRefuses(path string, err error) string {
 	return ""
 }
 
-// openReadOnly opens the first reading connection, and chooses how all read the log.
+// openReadOnly opens the first reading connection, and chooses how all are opened.
 func (db *DB) openReadOnly(ctx context.Context) error {
 	info, err := os.Stat(db.path)
 	switch {
@@ -92,7 +76,11 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 	defer leave()
 	c, err := db.openShared(ctx)
 	if errors.Is(err, errNotShared) || folderRefuses(db.path, err) != "" {
-		if c, err = db.openElsewhere(ctx); err != nil && folderRefuses(db.path, err) != "" {
+		if logSize(db.path) > 0 {
+			return robotmem.Errorf(robotmem.Unavailable, "db", "this user can neither share the log (-wal) beside the file nor bring it into the file; open the file as its owner, ask the node that has it open, or copy the file and its log to a folder that can be written and open the copy")
+		}
+		db.immutable = info
+		if c, err = Open(ctx, db.path, db.connOptions(db.readerCacheKiB())); folderRefuses(db.path, err) != "" {
 			return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be read; check that this user may")
 		}
 	}
@@ -115,116 +103,48 @@ var errNotShared = errors.New("the log's index would be another user's")
 // creates the log and its index, which must be the file owner's: the owner could not
 // write to those of another user.
 func (db *DB) openShared(ctx context.Context) (*Conn, error) {
-	if _, err := os.Lstat(db.path + "-shm"); errors.Is(err, fs.ErrNotExist) {
-		if !mayGive(db.path) {
-			return nil, errNotShared
-		}
-		db.madeIndex = true
+	_, err := os.Lstat(db.path + "-shm")
+	makesIndex := errors.Is(err, fs.ErrNotExist)
+	if makesIndex && !mayGive(db.path) {
+		return nil, errNotShared
 	}
-	db.way = sharedIndex
 	c, err := Open(ctx, db.path, db.connOptions(db.readerCacheKiB()))
-	if err == nil && db.madeIndex {
+	if err == nil && makesIndex {
 		MakePrivate(db.path)
 	}
 	return c, err
 }
 
-// openElsewhere opens the file without writing anything beside it. It fails while a
-// process has the log in use, which its index shows.
-func (db *DB) openElsewhere(ctx context.Context) (*Conn, error) {
-	db.state = stateOf(db.path)
-	if db.state.index {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "another program has the file open, and this user may not share its log; ask as the file's owner, or ask the node that has it")
+// logSize is the size of a file's log, 0 if there is none.
+func logSize(path string) int64 {
+	info, err := os.Stat(path + "-wal")
+	if err != nil {
+		return 0
 	}
-	db.way = noLog
-	if info, err := os.Stat(db.path + "-wal"); err == nil && info.Size() > 0 {
-		db.way = ownIndex
-		dir, err := os.MkdirTemp("", "robotmem-")
-		if err != nil {
-			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the log beside the file takes an index, for which there is no folder of temporary files (%s); set TMPDIR", Reason(err))
-		}
-		db.scratch = dir
-	}
-	return Open(ctx, db.path, db.connOptions(db.readerCacheKiB()))
+	return info.Size()
 }
 
-// fileState changes when a file is written: size and time of the file and of its log,
-// and whether the log has an index.
-type fileState struct {
-	size, logSize int64
-	at, logAt     time.Time
-	index         bool
-}
-
-func stateOf(path string) (s fileState) {
-	if info, err := os.Stat(path); err == nil {
-		s.size, s.at = info.Size(), info.ModTime()
-	}
-	if info, err := os.Stat(path + "-wal"); err == nil {
-		s.logSize, s.logAt = info.Size(), info.ModTime()
-	}
-	_, err := os.Stat(path + "-shm")
-	s.index = err == nil
-	return s
-}
-
-// unchanged fails if a file that is read without the shared index was written:
+// unchanged fails if a file that was opened as immutable has been written since:
 // connections would mix old and new pages.
 func (db *DB) unchanged() error {
-	if db.way != sharedIndex && stateOf(db.path) != db.state {
-		return robotmem.Errorf(robotmem.Unavailable, "db", "another program writes the file, whose log this user cannot share; open it again when that has ended, as the file's owner, or ask the node that writes")
-	}
-	return nil
-}
-
-// removeTemporary removes what only reading has made: temporary files, and unless
-// another program has the file open, the empty log and its index.
-func (db *DB) removeTemporary() error {
-	if db.madeIndex {
-		if f, err := os.OpenFile(db.path, os.O_RDWR, 0); err == nil {
-			if KeepOut(f, db.path, nil) == nil {
-				if info, err := os.Stat(db.path + "-wal"); err == nil && info.Size() == 0 {
-					_ = os.Remove(db.path + "-wal") // an empty log is harmless
-				}
-				if _, err := os.Stat(db.path + "-wal"); errors.Is(err, fs.ErrNotExist) {
-					_ = os.Remove(db.path + "-shm")
-				}
-			}
-			_ = f.Close() // nothing was written
-		}
-	}
-	if db.scratch == "" {
+	if db.immutable == nil {
 		return nil
 	}
-	return os.RemoveAll(db.scratch)
+	info, err := os.Stat(db.path)
+	if err == nil && info.Size() == db.immutable.Size() && info.ModTime().Equal(db.immutable.ModTime()) && logSize(db.path) == 0 {
+		return nil
+	}
+	return robotmem.Errorf(robotmem.Unavailable, "db", "another program writes the file, whose log this user cannot share; open it again when that has ended, as the file's owner, or ask the node that writes")
 }
-
-// readOnlyVFS names a VFS that adds to the driver's what a file takes that this user
-// may only read, with a log beside it: it opens a log for reading that cannot be
-// opened for writing, and the index of the log may be in another folder, which a
-// parameter of the URI names.
-const (
-	readOnlyVFS       = "robotmem-readonly"
-	logIndexParameter = "log_index"
-)
-
-var registerReadOnly = sync.OnceFunc(func() { vfs.Register(readOnlyVFS, readOnlyDisk{vfs.Find("")}) })
 
 // fileURI is the name of a file for SQLite.
 func fileURI(path string, o ConnOptions) string {
 	query := url.Values{}
-	switch {
-	case o.VFS != "":
+	if o.VFS != "" {
 		query.Set("vfs", o.VFS)
-	case o.ReadOnly:
-		registerReadOnly()
-		query.Set("vfs", readOnlyVFS)
 	}
 	if o.Immutable {
 		query.Set("immutable", "1")
-	}
-	if o.logIndex != "" {
-		query.Set(logIndexParameter, o.logIndex)
 	}
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: uriPath(path), RawQuery: query.Encode(), ForceQuery: true}).String()
 }
@@ -241,46 +161,3 @@ func uriPath(path string) string {
 	}
 	return path
 }
-
-type readOnlyDisk struct{ vfs.VFS }
-
-// OpenFilename implements vfs.VFSFilename.
-func (d readOnlyDisk) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
-	f, got, err := vfsutil.WrapOpenFilename(d.VFS, name, flags)
-	if err != nil && flags&vfs.OPEN_WAL != 0 && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
-		f, got, err = vfsutil.WrapOpenFilename(d.VFS, name, flags&^(vfs.OPEN_READWRITE|vfs.OPEN_CREATE)|vfs.OPEN_READONLY)
-	}
-	if err != nil || flags&vfs.OPEN_MAIN_DB == 0 {
-		return f, got, err
-	}
-	index := name.URIParameter(logIndexParameter)
-	if index == "" {
-		return f, got, nil
-	}
-	return &indexedElsewhere{f, vfs.NewSharedMemory(index, got)}, got, nil
-}
-
-// indexedElsewhere is a database whose log has its index in another folder.
-type indexedElsewhere struct {
-	vfs.File
-	index vfs.SharedMemory
-}
-
-var (
-	_ vfs.VFSFilename      = readOnlyDisk{}
-	_ vfs.FileSharedMemory = &indexedElsewhere{}
-	_ vfs.FileLockState    = &indexedElsewhere{}
-	_ vfs.FileUnwrap       = &indexedElsewhere{}
-)
-
-// SharedMemory implements vfs.FileSharedMemory.
-func (f *indexedElsewhere) SharedMemory() vfs.SharedMemory { return f.index }
-
-// LockState implements vfs.FileLockState.
-func (f *indexedElsewhere) LockState() vfs.LockLevel { return vfsutil.WrapLockState(f.File) }
-
-// Unwrap implements vfs.FileUnwrap.
-func (f *indexedElsewhere) Unwrap() vfs.File { return f.File }
-
-// Close implements vfs.File.
-func (f *indexedElsewhere) Close() error { return errors.Join(f.index.Close(), f.File.Close()) }

@@ -21,25 +21,19 @@ const (
 type Archived struct {
 	archive.Memory
 	ID      int64
-	First   bool // the first memory of the export with this payload
 	Damaged bool // the row does not match its checksum
 }
 
-var (
-	selectArchived = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id, (SELECT o.uid FROM memories o WHERE o.id = m.superseded_by)" +
-		", (SELECT p.bytes FROM payloads p WHERE p.sha256 = m.perception_data)"
-	archivedFirst = ", (SELECT min(f.uid) FROM memories f INDEXED BY idx_mem_payload WHERE f.perception_data = m.perception_data" +
-		" AND (?1 = '' OR f.collection = ?1) AND (?2 = '' OR f.session_id = ?2)) = m.uid"
-)
+var selectArchived = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id, (SELECT o.uid FROM memories o WHERE o.id = m.superseded_by)" +
+	", (SELECT p.bytes FROM payloads p WHERE p.sha256 = m.perception_data)"
 
 // EachArchived visits the memories in the scope of an export.
 func (c *Conn) EachArchived(collection, session string, visit func(*Archived) error) error {
-	return c.Query(selectArchived+archivedFirst+" FROM memories m WHERE "+memoryInScope+" ORDER BY m.uid", []any{collection, session}, func(s *sqlite.Stmt) error {
+	return c.Query(selectArchived+" FROM memories m WHERE "+memoryInScope+" ORDER BY m.uid", []any{collection, session}, func(s *sqlite.Stmt) error {
 		m, err := c.scanArchived(s)
 		if err != nil {
 			return err
 		}
-		m.First = s.ColumnBool(len(memoryColumns) + 4)
 		return visit(m)
 	})
 }

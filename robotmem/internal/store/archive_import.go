@@ -2,12 +2,10 @@ package store
 
 import (
 	"cmp"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
@@ -18,31 +16,7 @@ import (
 // ImportRecord is a checked memory of an import.
 type ImportRecord struct {
 	*archive.Memory
-	Rec  *record.Record
-	Hash string // of Compared
-}
-
-// Compared returns the part of a memory that decides whether two nodes hold the same
-// state. It leaves out links that may be added later, the state of the payload, the
-// provenance, which an importing node sets where the source has none, derived outcomes and
-// the record of uses.
-func Compared(m *archive.Memory) *archive.Memory {
-	c := *m
-	c.SupersededBy = ""
-	c.Versions = slices.Clone(m.Versions)
-	for i := range c.Versions {
-		c.Versions[i].SupersededBy = ""
-	}
-	if m.Payload != nil {
-		c.Payload = &archive.Payload{SHA256: m.Payload.SHA256}
-	}
-	c.Evictions = slices.DeleteFunc(slices.Clone(m.Evictions), func(g archive.Eviction) bool { return slices.Contains(lostReasons, g.Reason) })
-	derived := m.Extra["outcome_source"] == record.FromContext || m.Extra["outcome_source"] == record.FromText
-	c.Extra = maps.Clone(m.Extra)
-	maps.DeleteFunc(c.Extra, func(name string, _ any) bool {
-		return provenance[name] > 0 || name == "uses" || name == "successes" || derived && strings.HasPrefix(name, "outcome")
-	})
-	return &c
+	Rec *record.Record
 }
 
 // decision is what an import does with a record.
@@ -51,7 +25,7 @@ type decision int
 const (
 	ImportCreate  decision = iota
 	ImportReplace          // the archive's state is newer
-	ImportSame             // equal except for counters
+	ImportSame             // the same state; counters and tags may differ
 	importKeep             // the stored state is newer
 	importPurged           // purged on this node
 )
@@ -87,25 +61,21 @@ func (c *Conn) Decide(a *ImportRecord) (decision, *Archived, error) {
 		}
 		return ImportCreate, nil, err
 	}
-	hash, err := Compared(&known.Memory).Hash()
+	if known.Damaged {
+		return ImportReplace, known, nil
+	}
+	return decideBy(a.UpdatedAt, known.UpdatedAt), known, nil
+}
+
+// decideBy compares the times of the last change, which uses and links do not set.
+func decideBy(archived, stored string) decision {
 	switch {
-	case known.Damaged:
-		return ImportReplace, known, nil
-	case err != nil:
-		return importKeep, known, err
-	case hash == a.Hash:
-		return ImportSame, known, nil
-	case a.UpdatedAt > known.UpdatedAt:
-		return ImportReplace, known, nil
+	case archived == stored:
+		return ImportSame
+	case archived > stored:
+		return ImportReplace
 	}
-	// A use changes these fields without changing updated_at, so they are not compared.
-	probe := Compared(&known.Memory)
-	probe.Sightings, probe.AccessCount, probe.ReturnCount, probe.LastAccessed = a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed
-	probe.Versions, probe.UserTags, probe.Tags = Compared(a.Memory).Versions, a.UserTags, a.Tags
-	if hash, err = probe.Hash(); err == nil && hash == a.Hash {
-		return ImportSame, known, nil
-	}
-	return importKeep, known, err
+	return importKeep
 }
 
 // SameState reports whether two past states are equal except for their end.
@@ -243,33 +213,22 @@ func extraValue(v any) (any, bool) {
 // missing in the source.
 const ReasonLostBefore = "lost before the import"
 
-// lostReasons are the eviction reasons of lost payloads, which an import restores if it
-// has them. The payloads that retention evicted are not restored.
-var lostReasons = []string{ReasonLost, ReasonLostBefore}
-
-// LostEviction is the SQL condition for lostReasons.
+// LostEviction is the SQL condition for the evictions of lost payloads, which an import
+// restores if it has them. The payloads that retention evicted are not restored.
 const LostEviction = "reason IN ('" + ReasonLost + "', '" + ReasonLostBefore + "')"
 
 // WantsPayload reports whether an import needs the payload of a memory that the node
-// does not have.
+// does not have: not if the memory was purged, or its payload evicted by retention.
 func (c *Conn) WantsPayload(a *ImportRecord) (bool, error) {
 	v, known, err := c.Decide(a)
-	if err != nil || v == ImportCreate || v == ImportReplace {
-		return err == nil, err
-	}
-	if v != importPurged {
-		taken, err := c.Number("SELECT count(*) FROM evictions WHERE memory_id = ? AND NOT "+LostEviction, known.ID)
-		if err != nil || taken == 0 {
-			return err == nil, err
-		}
-	}
-	// Another memory may need the same payload.
-	sum, err := hex.DecodeString(a.Payload.SHA256)
-	if err != nil {
+	switch {
+	case err != nil || v == importPurged:
 		return false, err
+	case v == ImportCreate || v == ImportReplace:
+		return true, nil
 	}
-	n, err := c.Number("SELECT count(*) FROM memories m JOIN evictions e ON e.memory_id = m.id WHERE m.perception_data = ? AND e."+LostEviction, sum)
-	return n > 0, err
+	taken, err := c.Number("SELECT count(*) FROM evictions WHERE memory_id = ? AND NOT "+LostEviction, known.ID)
+	return taken == 0, err
 }
 
 // Lose records that the payload of a memory is lost.
@@ -374,17 +333,7 @@ func (c *Conn) DecideSession(s *archive.Session) (v decision, known *archive.Ses
 	if err != nil || known == nil {
 		return ImportCreate, nil, err
 	}
-	mine, err := known.Hash()
-	theirs, other := s.Hash()
-	switch {
-	case mine == theirs:
-		v = ImportSame
-	case s.UpdatedAt > known.UpdatedAt:
-		v = ImportReplace
-	default:
-		v = importKeep
-	}
-	return v, known, errors.Join(err, other)
+	return decideBy(s.UpdatedAt, known.UpdatedAt), known, nil
 }
 
 // StoreSession does what DecideSession decided.

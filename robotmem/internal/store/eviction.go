@@ -21,48 +21,25 @@ import (
 // data, so reading it reads the whole row; it is read only for payloads in the folder.
 const payloadBytes = "CASE WHEN data IS NULL THEN coalesce(stored, bytes) ELSE length(data) END"
 
-// StoredBytes returns the size of all stored payloads.
-func (c *Conn) StoredBytes() (int64, error) {
-	return c.Number("SELECT coalesce(sum(" + payloadBytes + "), 0) FROM payloads")
-}
-
-// Holdings returns all perceptions with a payload.
+// Holdings returns all perceptions with a payload. The numbers in its CASE are of type Tier.
 func (c *Conn) Holdings() (held []Holding, err error) {
-	used, err := c.IDs("SELECT DISTINCT memory_id FROM session_recalls WHERE used = 1")
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(used)
 	err = c.Query(`WITH failed(session_id) AS (SELECT session_id FROM session_outcomes GROUP BY session_id HAVING min(score) < 0.5)
-		SELECT m.id, m.collection, m.perception_type, m.session_id, coalesce(m.source, ''), m.observed_at, p.sha256,
-			`+payloadBytes+`, p.data IS NULL, m.status, m.pinned, m.access_count + m.return_count,
-			m.session_id IN (SELECT session_id FROM failed) OR
-				instr(m.context, '"success":false') > 0 AND json_extract(m.context, '$.task.success') = 0
+		SELECT m.id, m.collection, m.perception_type, m.observed_at, p.sha256, `+payloadBytes+`, p.data IS NULL,
+			CASE
+				WHEN m.status <> 'active' THEN 0
+				WHEN m.pinned THEN 6
+				WHEN m.session_id IN (SELECT session_id FROM failed) THEN 5
+				WHEN instr(m.context, '"success":false') > 0 AND json_extract(m.context, '$.task.success') = 0 THEN 5
+				WHEN m.id IN (SELECT memory_id FROM session_recalls WHERE used = 1) THEN 4
+				WHEN m.access_count + m.return_count > 0 THEN 3
+				ELSE 2
+			END, coalesce(m.session_id || char(0) || m.perception_type || char(0) || coalesce(m.source, ''), '')
 		FROM memories m INDEXED BY idx_mem_payload JOIN payloads p ON p.sha256 = m.perception_data
 		WHERE m.perception_data IS NOT NULL AND m.id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite.Stmt) error {
-		h := Holding{
-			ID: s.ColumnInt64(0), Collection: s.ColumnText(1), PerceptionType: s.ColumnText(2), Observed: s.ColumnText(5),
-			Sum: string(s.ColumnRawBlob(6)), Bytes: s.ColumnInt64(7), InFolder: s.ColumnBool(8),
-		}
-		if session := s.ColumnText(3); session != "" {
-			h.Recording = session + "\x00" + h.PerceptionType + "\x00" + s.ColumnText(4)
-		}
-		_, useful := slices.BinarySearch(used, h.ID)
-		switch {
-		case s.ColumnText(9) != "active":
-			h.Tier = TierGone
-		case s.ColumnBool(10):
-			h.Tier = TierPinned
-		case s.ColumnBool(12):
-			h.Tier = TierFailed
-		case useful:
-			h.Tier = TierUseful
-		case s.ColumnInt(11) > 0:
-			h.Tier = TierRecalled
-		default:
-			h.Tier = TierPlain
-		}
-		held = append(held, h)
+		held = append(held, Holding{
+			ID: s.ColumnInt64(0), Collection: s.ColumnText(1), PerceptionType: s.ColumnText(2), Observed: s.ColumnText(3),
+			Sum: string(s.ColumnRawBlob(4)), Bytes: s.ColumnInt64(5), InFolder: s.ColumnBool(6), Tier: Tier(s.ColumnInt(7)), Recording: s.ColumnText(8),
+		})
 		return nil
 	})
 	return held, err
@@ -118,7 +95,7 @@ func (s *Store) mayRemove(plan []Evicted) error {
 	}
 	for _, final := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR} {
 		if errors.Is(err, final) {
-			return robotmem.Errorf(robotmem.Unavailable, "", "files cannot be removed from the folder of payloads (%s); nothing was evicted", RootReason(err))
+			return robotmem.Errorf(robotmem.Unavailable, "", "files cannot be removed from the folder of payloads (%s); nothing was evicted", sqlite.Reason(err))
 		}
 	}
 	return nil
@@ -184,7 +161,7 @@ func (s *Store) RemoveFiles(ctx context.Context, sums [][sha256.Size]byte) error
 				continue // the payload was saved again meanwhile
 			}
 			if err := s.Payloads().Remove(sum); err != nil {
-				return robotmem.Errorf(robotmem.Unavailable, "", "a payload's file cannot be removed (%s)", RootReason(err))
+				return robotmem.Errorf(robotmem.Unavailable, "", "a payload's file cannot be removed (%s)", sqlite.Reason(err))
 			}
 		}
 		return nil

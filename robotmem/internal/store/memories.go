@@ -228,11 +228,8 @@ func (c *Conn) withChecksum(id int64, f func() error) error {
 	return c.updateChecksum(id)
 }
 
-// AcceptStored sets the checksum and content hash of a damaged memory to those of its
-// stored values.
-func (tx *Tx) AcceptStored(id int64, contentHash []byte) error {
-	return errors.Join(tx.Exec("UPDATE memories SET content_hash = ? WHERE id = ?", contentHash, id), tx.updateChecksum(id))
-}
+// AcceptStored sets the checksum of a damaged memory to that of its stored values.
+func (tx *Tx) AcceptStored(id int64) error { return tx.updateChecksum(id) }
 
 // AsStored returns a memory without verifying its checksum; nil if there is none.
 func (c *Conn) AsStored(id int64, now time.Time) (*robotmem.Memory, error) {

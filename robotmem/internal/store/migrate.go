@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"strings"
 	"sync"
 
@@ -80,15 +79,9 @@ func SchemaVersion() int { return len(migrations()) }
 // Another process may do the same at the same time. records prepares memories for what is
 // derived anew.
 func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
-	return func(c *sqlite.Conn) (err error) {
-		conn := &Conn{c}
-		current := func() (version int, lacksChecksums bool, err error) {
-			if version, err = RefuseForeign(c); err == nil && version >= ChecksumVersion {
-				lacksChecksums, err = conn.lacksChecksums()
-			}
-			return version, lacksChecksums, err
-		}
-		if version, lacks, err := current(); err != nil || version == SchemaVersion() && !lacks {
+	return func(c *sqlite.Conn) error {
+		version, err := RefuseForeign(c)
+		if err != nil || version == SchemaVersion() {
 			return err
 		}
 		tx, err := c.BeginImmediate()
@@ -96,22 +89,11 @@ func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
 			return err
 		}
 		defer tx.End(&err)
-		version, _, err := current()
-		if err == nil && version < SchemaVersion() {
-			err = runMigrations(conn, version, records)
+		version, err = RefuseForeign(c)
+		if err == nil && version < SchemaVersion() { // otherwise another process was faster
+			err = runMigrations(&Conn{c}, version, records)
 		}
-		if err != nil {
-			return err
-		}
-		if lacks, err := conn.lacksChecksums(); err != nil || !lacks {
-			return err
-		}
-		// Version 6 adds the columns of the checksums but cannot compute them, because later
-		// versions add columns that are included.
-		if err := conn.UpdateChecksums(); err != nil {
-			return err
-		}
-		return c.Exec("DELETE FROM counters WHERE name = 'unsealed'")
+		return err
 	}
 }
 
@@ -130,6 +112,15 @@ func runMigrations(c *Conn, version int, records func() *record.Builder) error {
 				return fmt.Errorf("filling in version %d: %w", to, err)
 			}
 		}
+	}
+	// Version 6 adds the columns of the checksums but cannot compute them, because later
+	// versions add columns that are included.
+	unsealed, err := c.Number("SELECT count(*) FROM counters WHERE name = 'unsealed'")
+	if err == nil && unsealed > 0 {
+		err = errors.Join(c.UpdateChecksums(), c.Exec("DELETE FROM counters WHERE name = 'unsealed'"))
+	}
+	if err != nil {
+		return err
 	}
 	return c.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, len(scripts)))
 }
@@ -181,11 +172,6 @@ func fillOutcomes(c *Conn, records func() *record.Builder) error {
 	})
 }
 
-func (c *Conn) lacksChecksums() (bool, error) {
-	n, err := c.Number("SELECT count(*) FROM counters WHERE name = 'unsealed'")
-	return n > 0, err
-}
-
 // UpdateChecksums stores the checksum of every memory, past state and session.
 func (c *Conn) UpdateChecksums() error {
 	err := c.Query("SELECT id FROM memories ORDER BY id", nil, func(s *sqlite.Stmt) error { return c.updateChecksum(s.ColumnInt64(0)) })
@@ -217,37 +203,4 @@ func rebuildSignatures(c *Conn) error {
 		return c.Exec("UPDATE signatures SET sequence = ?, terms = ?, numbers = ?, skeleton = ?, sketch_a = ?, sketch_b = ? WHERE group_key = ? AND seq = ?",
 			sig.Sequence, sig.Terms, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]), s.ColumnInt64(0), s.ColumnInt64(1))
 	})
-}
-
-// HoldsTagMeta reports whether the stored tag tree equals tags.
-func (c *Conn) HoldsTagMeta(tags [][3]string) (bool, error) {
-	stored := map[string][2]string{}
-	err := c.Query("SELECT tag, coalesce(parent, ''), display_name FROM tag_meta", nil, func(s *sqlite.Stmt) error {
-		stored[s.ColumnText(0)] = [2]string{s.ColumnText(1), s.ColumnText(2)}
-		return nil
-	})
-	if err != nil {
-		return false, err
-	}
-	want := map[string][2]string{}
-	for _, t := range tags {
-		want[t[0]] = [2]string{t[1], t[2]}
-	}
-	return maps.Equal(stored, want), nil
-}
-
-// WriteTagMeta stores the tag tree if it differs from the stored one.
-func WriteTagMeta(c *Conn, tags [][3]string) error {
-	if same, err := c.HoldsTagMeta(tags); err != nil || same {
-		return err
-	}
-	if err := c.Exec("DELETE FROM tag_meta"); err != nil {
-		return err
-	}
-	for _, t := range tags {
-		if err := c.Exec("INSERT INTO tag_meta(tag, parent, display_name) VALUES (?, ?, ?)", t[0], sqlite.OrNull(t[1]), t[2]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"io/fs"
 	"time"
 
 	"github.com/robotmem/robotmem-go/perception"
@@ -199,17 +198,6 @@ func (s *Store) Item(c *Conn, m *robotmem.Memory) (perception.Item, error) {
 	return record.ItemOf(m.PerceptionType, m.MediaType, m.Metadata, data, d.Bytes), errors.Join(err, d.Close())
 }
 
-// RootReason returns the innermost cause of an I/O error, without the path.
-func RootReason(err error) string {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return p.Err.Error()
-	}
-	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
-		err = next
-	}
-	return err.Error()
-}
-
 // ReadAll reads size bytes and then the end of the stream, where the reader verifies the
 // checksum.
 func ReadAll(r io.Reader, size int64) ([]byte, error) {
@@ -230,5 +218,5 @@ func damagedPayload(err error) error {
 	if err == nil || errors.Is(err, payload.ErrDamaged) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return robotmem.Errorf(robotmem.Corrupt, "", "the payload is damaged; run robotmem doctor")
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "", "the payload cannot be read (%s)", RootReason(err))
+	return robotmem.Errorf(robotmem.Unavailable, "", "the payload cannot be read (%s)", sqlite.Reason(err))
 }
