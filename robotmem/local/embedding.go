@@ -179,7 +179,7 @@ func (g *embeddings) embedSome(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if m.ID == 0 {
-		if m, err = g.bindModel(ctx, state.Model); err != nil || m.ID == 0 {
+		if m, err = g.bindModel(ctx, state.Model, store.ModelPresent); err != nil || m.ID == 0 {
 			return false, err
 		}
 	}
@@ -192,7 +192,7 @@ func (g *embeddings) embedSome(ctx context.Context) (more bool, err error) {
 
 // bindModel stores a model with the dimension of its vectors. The returned id is 0 while
 // the file holds no memory.
-func (g *embeddings) bindModel(ctx context.Context, name string) (m store.Model, err error) {
+func (g *embeddings) bindModel(ctx context.Context, name, state string) (m store.Model, err error) {
 	empty := true
 	err = g.store.Read(ctx, func(c *store.Conn) (err error) { empty, err = c.Empty(); return err })
 	if err != nil || empty {
@@ -203,10 +203,12 @@ func (g *embeddings) bindModel(ctx context.Context, name string) (m store.Model,
 		return m, err
 	}
 	err = g.store.Write(ctx, func(tx *store.Tx) (err error) {
-		m, err = tx.PresentModel()
-		if err == nil && m.ID == 0 { // otherwise another process was first
-			m, err = tx.CreateModel(name, len(vectors[0]))
+		if state == store.ModelPresent { // another process may have been first
+			if m, err = tx.PresentModel(); err != nil || m.ID != 0 {
+				return err
+			}
 		}
+		m, err = tx.CreateModel(name, len(vectors[0]), state)
 		return err
 	})
 	return m, err
@@ -281,17 +283,27 @@ func (g *embeddings) reembed(ctx context.Context, progress func(done, total int6
 	if g.embedder == nil {
 		return robotmem.Errorf(robotmem.Invalid, "embedder", "is required: the model to move to, such as ollama:nomic-embed-text")
 	}
-	// Embedding a first text shows whether the model answers, and gives its full name.
-	vectors, err := g.embed(ctx, robotmem.ForMemory, []string{"robot"}, 0)
-	if err != nil {
+	// Embedding the first text shows whether the model answers, and gives its full name.
+	if _, err := g.embed(ctx, robotmem.ForMemory, []string{"robot"}, 0); err != nil {
 		return err
 	}
-	var m store.Model
+	name := g.embedder.State().Model
+	m, err := g.bindModel(ctx, name, store.ModelFilling)
+	if err != nil || m.ID == 0 {
+		return err
+	}
+	if err := g.store.Write(ctx, func(tx *store.Tx) (err error) { m, err = tx.RetryRefused(m.ID); return err }); err != nil {
+		return err
+	}
+	if m.ID == 0 {
+		return errReplaced
+	}
 	var total int64
-	err = g.store.Write(ctx, func(tx *store.Tx) (err error) {
-		if m, err = tx.SwitchModel(g.embedder.State().Model, len(vectors[0])); err == nil {
-			total, err = tx.Backlog(&m)
+	err = g.store.Read(ctx, func(c *store.Conn) (err error) {
+		if err := keeps(c, &m); err != nil {
+			return err
 		}
+		total, err = c.Backlog(&m)
 		return err
 	})
 	if err != nil {
@@ -306,7 +318,16 @@ func (g *embeddings) reembed(ctx context.Context, progress func(done, total int6
 		sum += int64(n)
 		progress(min(sum, total), total)
 	}
-	return g.store.Read(ctx, func(c *store.Conn) error { return keeps(c, &m) })
+	return g.store.Write(ctx, func(tx *store.Tx) error {
+		now, err := tx.Model(m.ID)
+		switch {
+		case err != nil || now.State == store.ModelPresent:
+			return err
+		case now.ID == 0: // to promote it would drop the model of the other reembed
+			return errReplaced
+		}
+		return tx.Promote(m.ID)
+	})
 }
 
 // keeps fails with errReplaced when another process has dropped a model and its table.
@@ -318,14 +339,14 @@ func keeps(c *store.Conn, m *store.Model) error {
 	return err
 }
 
-var errReplaced = robotmem.Errorf(robotmem.Conflict, "embedder", "another process has switched the file to another model meanwhile; run it again if this is the model you want")
+var errReplaced = robotmem.Errorf(robotmem.Conflict, "embedder", "another reembed has ended meanwhile and dropped the vectors of this one; run it again if this is the model you want")
 
-// Reembed switches the file to the model of this node's embedder, drops the vectors of
-// other models, and embeds every memory. Until it ends, recall finds by words what has no
-// vector yet. The vectors of an interrupted call are kept for the next one, and texts that
-// the model refused are tried again. progress is called with the number of memories done and the
-// total. It fails with Invalid without an embedder, with Conflict when another
-// process switches to another model meanwhile, and with the errors of Embedder.Embed.
+// Reembed embeds every memory with the model of this node's embedder and then switches
+// recall to that model. Recall uses the old vectors until all new ones are stored. The
+// vectors of an interrupted call are kept for the next one, and texts that the model
+// refused are tried again. progress is called with the number of memories done and the
+// total. It fails with Invalid without an embedder, with Conflict when the reembed of
+// another process ends first, and with the errors of Embedder.Embed.
 func (n *Node) Reembed(ctx context.Context, progress func(done, total int64)) error {
 	return sqlite.Wrap("reembed", n.embeddings.reembed(ctx, progress))
 }

@@ -29,8 +29,11 @@ func TestReembedThatLostItsModelDropsNoOther(t *testing.T) {
 	err = b.Reembed(t.Context(), func(done, total int64) {
 		if done == total && total > 0 { // all are there; another process is faster with its own model
 			werr := a.Store.Write(t.Context(), func(tx *store.Tx) error {
-				_, err := tx.SwitchModel("test:first", 64)
-				return err
+				m, err := tx.PresentModel()
+				if err != nil {
+					return err
+				}
+				return tx.Promote(m.ID)
 			})
 			if werr != nil {
 				t.Error(werr)
@@ -76,8 +79,11 @@ func TestReembedWhoseTableIsDroppedIsAConflict(t *testing.T) {
 		if done > 0 {
 			once.Do(func() {
 				_ = a.Store.Write(t.Context(), func(tx *store.Tx) error {
-					_, err := tx.SwitchModel("test:first", 64)
-					return err
+					m, err := tx.PresentModel()
+					if err != nil {
+						return err
+					}
+					return tx.Promote(m.ID)
 				})
 			})
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // The command that recall names for another dimension works.
@@ -34,7 +35,7 @@ func TestInterruptedFirstReembedIsTakenUpByTheWorker(t *testing.T) {
 	learnAll(t, a, "the gripper holds wet glass", "battery low in aisle four")
 	// The state after the first page of a reembed, when the process is killed.
 	a.embeddings.embedder = newWordEmbedder("test:words", 64)
-	if _, err := a.embeddings.bindModel(t.Context(), "test:words"); err != nil {
+	if _, err := a.embeddings.bindModel(t.Context(), "test:words", store.ModelFilling); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Close(); err != nil {

@@ -11,19 +11,25 @@ import (
 
 // Model is a row of models.
 type Model struct {
-	ID   int64
-	Name string
-	Dims int
-	Upto int64 // memories changed up to this revision have been embedded
-	Seq  int64 // sequence number of the last vector written
+	ID    int64
+	Name  string
+	Dims  int
+	Upto  int64 // memories changed up to this revision have been embedded
+	Seq   int64 // sequence number of the last vector written
+	State string
 }
+
+const (
+	ModelPresent = "present"
+	ModelFilling = "filling"
+)
 
 func (m *Model) Table() string { return fmt.Sprintf("vectors_%d", m.ID) }
 
-const modelColumns = "id, name, dims, upto, seq"
+const modelColumns = "id, name, dims, upto, seq, state"
 
 func scanModel(s *sqlite.Stmt) Model {
-	return Model{s.ColumnInt64(0), s.ColumnText(1), s.ColumnInt(2), s.ColumnInt64(3), s.ColumnInt64(4)}
+	return Model{s.ColumnInt64(0), s.ColumnText(1), s.ColumnInt(2), s.ColumnInt64(3), s.ColumnInt64(4), s.ColumnText(5)}
 }
 
 // PresentModel returns the model that recall uses; its id is 0 if there is none.
@@ -46,44 +52,50 @@ func (c *Conn) Models() (all []Model, err error) {
 	return all, err
 }
 
-// CreateModel creates the present model with its table.
-func (tx *Tx) CreateModel(name string, dims int) (Model, error) {
-	if err := tx.Exec("INSERT INTO models(name, dims, state) VALUES (?,?,'present')", name, dims); err != nil {
-		return Model{}, err
-	}
-	m := Model{ID: tx.LastInsertRowID(), Name: name, Dims: dims}
-	return m, tx.Exec(CreateVectors(m.Table()))
-}
-
-// SwitchModel makes a model the present one and drops the others with their vectors. It keeps
-// the vectors of this model, and the texts that it has refused wait again.
-func (tx *Tx) SwitchModel(name string, dims int) (m Model, err error) {
-	err = tx.eachModel(func(other *Model) error {
-		if other.Name == name && other.Dims == dims {
-			m = *other
-			return nil
-		}
-		return errors.Join(tx.Exec("DELETE FROM models WHERE id = ?", other.ID), tx.Exec("DROP TABLE IF EXISTS "+other.Table()))
-	})
-	if err == nil {
-		err = tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", VectorsSnapshot)
-	}
+// CreateModel creates a model with its table, or returns the existing one of that name.
+// The model of an interrupted reembed becomes the present one if state says so. If the
+// dimension has changed, the model is created again, and keeps its state if it was
+// present.
+func (tx *Tx) CreateModel(name string, dims int, state string) (Model, error) {
+	var m Model
+	found, err := tx.One("SELECT "+modelColumns+" FROM models WHERE name = ?", []any{name}, func(s *sqlite.Stmt) { m = scanModel(s) })
 	if err != nil {
 		return m, err
 	}
-	if m.ID == 0 {
-		return tx.CreateModel(name, dims)
+	if found && m.State == ModelPresent {
+		state = ModelPresent
 	}
-	m.Upto = 0
-	return m, errors.Join(
-		tx.Exec("DELETE FROM "+m.Table()+" WHERE vector IS NULL"),
-		tx.Exec("UPDATE models SET upto = 0, state = 'present' WHERE id = ?", m.ID))
+	switch {
+	case found && m.Dims != dims:
+		if err := tx.dropModel(&m); err != nil {
+			return m, err
+		}
+	case found && m.State != state:
+		m.State = state
+		return m, tx.Exec("UPDATE models SET state = ? WHERE id = ?", state, m.ID)
+	case found:
+		return m, nil
+	}
+	if err := tx.Exec("INSERT INTO models(name, dims, state) VALUES (?,?,?)", name, dims, state); err != nil {
+		return m, err
+	}
+	m = Model{ID: tx.LastInsertRowID(), Name: name, Dims: dims, State: state}
+	return m, tx.Exec(CreateVectors(m.Table()))
 }
 
 // CreateVectors returns the statement that creates the table of a model's vectors.
 func CreateVectors(table string) string {
 	return fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %[1]s(memory_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, vector BLOB, checksum INTEGER);
 		CREATE INDEX IF NOT EXISTS idx_%[1]s_seq ON %[1]s(seq)`, table)
+}
+
+// dropModel deletes a model with its vectors.
+func (tx *Tx) dropModel(m *Model) error {
+	err := tx.Exec("DELETE FROM models WHERE id = ?", m.ID)
+	if m.State == ModelPresent {
+		err = errors.Join(err, tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", VectorsSnapshot))
+	}
+	return errors.Join(err, tx.Exec("DROP TABLE IF EXISTS "+m.Table()))
 }
 
 // eachModel calls f for every model until it fails.
@@ -208,6 +220,23 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 	return tx.Exec("UPDATE models SET seq = ?, upto = max(upto, ?) WHERE id = ?", m.Seq, upto, m.ID)
 }
 
+// RetryRefused makes the texts that a model has refused wait again, and returns the
+// updated model; its id is 0 if it is gone.
+func (tx *Tx) RetryRefused(id int64) (Model, error) {
+	m, err := tx.Model(id)
+	if err != nil || m.ID == 0 {
+		return m, err
+	}
+	refused, err := tx.Number("SELECT EXISTS (SELECT 1 FROM " + m.Table() + " WHERE vector IS NULL)")
+	if err != nil || refused == 0 {
+		return m, err
+	}
+	m.Upto = 0
+	return m, errors.Join(
+		tx.Exec("DELETE FROM "+m.Table()+" WHERE vector IS NULL"),
+		tx.Exec("UPDATE models SET upto = 0 WHERE id = ?", m.ID))
+}
+
 // VectorsSince visits the next vectors written after seq, in that order. raw is nil if the
 // model refused the text or the vector is damaged.
 func (c *Conn) VectorsSince(m *Model, seq, most int64, each func(id, seq int64, raw []byte) error) error {
@@ -241,4 +270,20 @@ func (c *Conn) Vectors(m *Model, ids []int64, each func(id int64, raw []byte) er
 		}
 	}
 	return nil
+}
+
+// Promote makes a model the present one and drops the others.
+func (tx *Tx) Promote(id int64) error {
+	err := tx.eachModel(func(m *Model) error {
+		if m.ID == id {
+			return nil
+		}
+		return tx.dropModel(m)
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", VectorsSnapshot),
+		tx.Exec("UPDATE models SET state = 'present' WHERE id = ?", id))
 }
