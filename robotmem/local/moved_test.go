@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -149,6 +151,34 @@ func TestMovedFilesStopWriting(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What was deleted can be copied from the process that still has it open.
+func TestDeletedFilesCanBeCopiedFromTheNode(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux names open files in /proc")
+	}
+	path := filepath.Join(t.TempDir(), "memory.db")
+	n := openAt(t, path, local.Options{})
+	learnDocks(t, n)
+	mustDo(t, os.Remove(path), os.Remove(path+"-wal"), os.Remove(path+"-shm"))
+	d, err := n.Doctor(t.Context(), &admin.DoctorRequest{})
+	mustDo(t, err)
+	detail := ""
+	for _, check := range d.Checks {
+		if check.Name == "writing" {
+			detail = check.Detail
+		}
+	}
+	for _, suffix := range []string{"", "-wal"} {
+		found := regexp.MustCompile(regexp.QuoteMeta(path+suffix) + ` was moved or deleted, open is (/proc/\d+/fd/\d+) `).FindStringSubmatch(detail)
+		if found == nil {
+			t.Fatalf("%s%s is not named: %s", path, suffix, detail)
+		}
+		copyFile(t, found[1], path+suffix)
+	}
+	mustDo(t, n.Close())
+	wholeAndHealthy(t, path, dockFacts)
 }
 
 // While a node has the file open without its log, another one that would make a log of

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -55,8 +56,8 @@ func (db *DB) noteFiles() {
 }
 
 // InPlace fails with Unavailable if the file, its log or the folder beside it was moved,
-// deleted or replaced since this process opened it. The cause of the error names the
-// files and the process.
+// deleted or replaced since this process opened it. The cause of the error names both
+// files.
 func (db *DB) InPlace() error {
 	o := &db.open
 	o.mu.Lock()
@@ -93,15 +94,28 @@ func (o *openFiles) away() error {
 			found = "replaced by another"
 		}
 		if text == "" {
-			text = fmt.Sprintf("%s was %s while this node has it open; nothing was stored, recall goes on; %s; the log of this node and robotmem doctor --url name the files", f.what, found, f.remedy)
+			text = fmt.Sprintf("%s was %s while this node has it open; nothing was stored, recall goes on; %s; the log of this node and robotmem doctor --url name both files", f.what, found, f.remedy)
 			if f.remedy == remedyEnd {
 				cause = errLogAway
 			}
 		}
-		cause = fmt.Errorf("%w; process %d has %s open, which was %s", cause, os.Getpid(), f.path, found)
+		cause = fmt.Errorf("%w; %s was %s, open is %s", cause, f.path, found, whereOpen(f.info))
 	}
 	if text == "" {
 		return nil
 	}
 	return &robotmem.Error{Kind: robotmem.Unavailable, Err: &hidden{text, cause}}
+}
+
+// whereOpen names the descriptor of an open file, from which the user can copy it, and
+// the name that it has now.
+func whereOpen(info fs.FileInfo) string {
+	descriptors, _ := filepath.Glob("/proc/self/fd/*") // of Linux
+	for _, d := range descriptors {
+		if at, err := os.Stat(d); err == nil && os.SameFile(at, info) {
+			name, _ := os.Readlink(d)
+			return fmt.Sprintf("/proc/%d/fd/%s (%s)", os.Getpid(), filepath.Base(d), name)
+		}
+	}
+	return fmt.Sprintf("held by process %d", os.Getpid())
 }
