@@ -77,6 +77,8 @@ var owners = map[string][]string{
 	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "perception/recording"},
 	"github.com/go-playground/validator/v10": {"robotmem"},
 	"github.com/ollama/ollama":               {"robotmem/embedding"},
+	"github.com/nlpodyssey/safetensors":      {"robotmem/embedding"},
+	"github.com/x448/float16":                {"robotmem/embedding"},
 	"github.com/hashicorp/golang-lru":        {"robotmem/embedding", "web"},
 	"golang.org/x/sync":                      {"robotmem/archive/sensors", "robotmem/mcp", "web"},
 	"github.com/klauspost/compress":          {"perception/payload", "perception/recording", "robotmem/archive", "robotmem/internal/store", "robotmem/internal/text", "web"},
