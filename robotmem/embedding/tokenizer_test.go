@@ -46,7 +46,6 @@ func TestPreTokenizers(t *testing.T) {
 	for _, test := range []struct{ name, json, text, want string }{
 		{"none", `null`, "a b", "a b"},
 		{"BERT", `{"type": "BertPreTokenizer"}`, " don't go_now a=b ...", "don|'|t|go|_|now|a|=|b|.|.|."},
-		{"Whitespace", `{"type": "Whitespace"}`, "don't go_now a=+b ...", "don|'|t|go_now|a|=+|b|..."},
 		{"WhitespaceSplit", `{"type": "WhitespaceSplit"}`, " a  b.c ", "a|b.c"},
 		{"Sequence", `{"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "BertPreTokenizer"}]}`, "a. b-", "a|.|b|-"},
 		{"Metaspace", `{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true}`, "a b  c", "▁a|▁b|▁|▁c"},
@@ -102,11 +101,12 @@ func TestUnigram(t *testing.T) {
 }
 
 func TestUnsupportedTokenizers(t *testing.T) {
-	model := `"model": {"type": "WordLevel", "vocab": {"a": 0}}`
+	model := `"model": {"type": "WordPiece", "vocab": {"a": 0}}`
 	for text, file := range map[string]string{
 		"has no pattern": `{"normalizer": {"type": "Replace", "content": ""}, ` + model + `}`,
 		"the pattern":    `{"normalizer": {"type": "Replace", "pattern": {"Regex": "(?<=a)b"}, "content": ""}, ` + model + `}`,
 		`"Nmt"`:          `{"normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}]}, ` + model + `}`,
+		`"WordLevel"`:    `{"model": {"type": "WordLevel", "vocab": {"a": 0}}}`,
 		`"Digits"`:       `{"pre_tokenizer": {"type": "Digits"}, ` + model + `}`,
 		"scheme always":  `{"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "first"}, ` + model + `}`,
 		`"Metaspace"`:    `{"pre_tokenizer": {"type": "Metaspace", "add_prefix_space": false}, ` + model + `}`,
@@ -125,7 +125,7 @@ func TestUnsupportedTokenizers(t *testing.T) {
 func FuzzTokenizer(f *testing.F) {
 	f.Add([]byte(unigramJSON), "a b\xff湿")
 	f.Add([]byte(`{"normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}, "model": {"type": "WordPiece", "vocab": {"a": 0, "##b": 1}}}`), "ﬁab")
-	f.Add([]byte(`{"pre_tokenizer": {"type": "Whitespace"}, "model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}}`), "a \r\n")
+	f.Add([]byte(`{"pre_tokenizer": {"type": "WhitespaceSplit"}, "model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": 0}}}`), "a \r\n")
 	f.Fuzz(func(t *testing.T, file []byte, text string) {
 		tk, err := readTokenizer(file)
 		if err != nil {
