@@ -8,9 +8,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/rs/cors"
 	"golang.org/x/time/rate"
 
@@ -19,15 +18,13 @@ import (
 
 // guard checks a request before its route, the cheapest check first: the host must
 // be a name of this node (against DNS rebinding), a page must be of this origin or a
-// configured one, the body must not be too long, and the caller needs a token. The
-// files of the dashboard need no token. A request that a guard refuses moves no counter
-// of the memory and takes no stream.
+// configured one, and the caller needs a token. The files of the dashboard need no token.
+// A request that a guard refuses moves no counter of the memory and takes no stream.
 func (s *server) guard(routes http.Handler) http.Handler {
 	h := s.authorized(map[string]bool{"/healthz": true, "/readyz": true, "/login": true}, routes)
 	if s.opts.UI != nil {
 		h = s.dashboard(s.opts.UI, h)
 	}
-	h = s.limited(h)
 	h = s.origins(h)
 	h = s.hosts(h)
 	return s.observe(h)
@@ -127,46 +124,31 @@ func ownAddress(r *http.Request, host string) bool {
 	return ok && err == nil && local.AddrPort().Addr().Unmap() == addr.Unmap()
 }
 
-// maxClients is the number of callers that are counted separately. All others share
-// one count.
+// maxClients is the number of callers that are counted. A new one takes the place of the
+// one that was seen longest ago.
 const maxClients = 10_000
 
 // limits is a rate limit for each caller.
 type limits struct {
 	perSecond rate.Limit
 	burst     int
-
-	mu     sync.Mutex // guards the fields below
-	each   map[string]*rate.Limiter
-	others *rate.Limiter
-	swept  time.Time
+	each      *lru.Cache[string, *rate.Limiter]
 }
 
 func newLimits(perSecond rate.Limit, burst int) *limits {
-	return &limits{perSecond: perSecond, burst: burst, each: map[string]*rate.Limiter{}, others: rate.NewLimiter(perSecond, burst)}
+	each, _ := lru.New[string, *rate.Limiter](maxClients) // fails only for a size below 1
+	return &limits{perSecond, burst, each}
 }
 
-// of returns the limiter of a caller. If there is no room, limiters whose callers
-// may send a whole burst again are removed.
+// of returns the limiter of a caller.
 func (l *limits) of(caller string) *rate.Limiter {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if have := l.each[caller]; have != nil {
+	if have, ok := l.each.Get(caller); ok {
 		return have
 	}
-	if now := time.Now(); len(l.each) >= maxClients && now.Sub(l.swept) > time.Second {
-		l.swept = now
-		for name, have := range l.each {
-			if have.TokensAt(now) >= float64(l.burst) {
-				delete(l.each, name)
-			}
-		}
-	}
-	if len(l.each) >= maxClients {
-		return l.others
-	}
 	fresh := rate.NewLimiter(l.perSecond, l.burst)
-	l.each[caller] = fresh
+	if have, ok, _ := l.each.PeekOrAdd(caller, fresh); ok { // of a request at the same time
+		return have
+	}
 	return fresh
 }
 

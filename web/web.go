@@ -165,7 +165,9 @@ func (s *server) routes() http.Handler {
 	doc := OpenAPI(s.opts.Version)
 	get(e, "/api/openapi.json", func(c echo.Context) error { return writeJSON(c, doc) })
 	get(e, "/api/whoami", s.whoami)
-	get(e, "/", func(c echo.Context) error { return writeJSON(c, index()) })
+	get(e, "/", func(c echo.Context) error {
+		return writeJSON(c, map[string]string{"name": "robotmem", "openapi": "/api/openapi.json", "reference": "/api/reference"})
+	})
 	get(e, "/healthz", func(c echo.Context) error { return writeJSON(c, map[string]string{"status": "ok"}) })
 	get(e, "/readyz", s.ready)
 	get(e, "/metrics", s.metrics())
@@ -240,22 +242,6 @@ func (s *server) operation(op *robotmem.Op) echo.HandlerFunc {
 		res, err := op.Call(c.Request().Context(), s.svc, request)
 		return answer(c, res, err)
 	}
-}
-
-type route struct {
-	Op     string `json:"op,omitempty"`
-	Method string `json:"method"`
-	Path   string `json:"path"`
-	Title  string `json:"title"`
-}
-
-// index lists the operations, and says where the other routes are described.
-func index() any {
-	var routes []route
-	for _, op := range robotmem.Ops() {
-		routes = append(routes, route{op.Name, op.Method(), op.Path(), op.Title})
-	}
-	return map[string]any{"name": "robotmem", "openapi": "/api/openapi.json", "reference": "/api/reference", "routes": routes}
 }
 
 const (
