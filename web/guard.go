@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -61,11 +60,8 @@ func (s *server) origins(next http.Handler) http.Handler {
 	if len(s.opts.CORSOrigins) == 0 {
 		return same
 	}
-	all := slices.Contains(s.opts.CORSOrigins, "*")
 	for _, origin := range s.opts.CORSOrigins {
-		if origin != "*" {
-			_ = protection.AddTrustedOrigin(origin) // a text of another form is not trusted
-		}
+		_ = protection.AddTrustedOrigin(origin) // a text of another form is not trusted
 	}
 	// Cookies are not sent from other origins. Their pages send a token.
 	return cors.New(cors.Options{
@@ -74,16 +70,7 @@ func (s *server) origins(next http.Handler) http.Handler {
 		AllowedHeaders: []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", "Mcp-Protocol-Version", "Mcp-Session-Id", "Range", "X-Request-Id"},
 		ExposedHeaders: []string{"Accept-Ranges", "Content-Disposition", "Content-Range", "ETag", "Mcp-Session-Id", "Retry-After", "X-Request-Id"},
 		MaxAge:         600, // seconds
-	}).Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A page can send a token only if it has one and the preflight allows it, so
-		// such a request cannot be forged for a visitor.
-		_, shown := bearerOf(r)
-		if _, required := s.tokens(); all && required && shown {
-			next.ServeHTTP(w, r)
-			return
-		}
-		same.ServeHTTP(w, r)
-	}))
+	}).Handler(same)
 }
 
 // followsLink reports whether a browser opens the dashboard or the API reference in a tab.

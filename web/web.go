@@ -50,7 +50,7 @@ type Options struct {
 	// besides the loopback names and the address that it came to.
 	AllowedHosts []string
 	// CORSOrigins are the origins, such as https://fleet.example, whose pages may
-	// use the node. * stands for all origins, for requests with a bearer token.
+	// use the node.
 	CORSOrigins []string
 	// Tokens returns the tokens that may use the node. It is called for each
 	// request, so that a revoked token is refused at once, and 20 times a second while
