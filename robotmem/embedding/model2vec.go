@@ -31,7 +31,6 @@ type model2Vec struct {
 	weights   *tensor // the weight of each token, nil if all weights are 1
 	normalize bool
 	maxTokens int
-	maxRunes  int // a text is cut to this length before it is tokenized
 }
 
 var _ Model = (*model2Vec)(nil)
@@ -66,7 +65,6 @@ func openModel2Vec(dir string) (Model, error) {
 	if m.tokenizer, err = readTokenizer(words); err != nil {
 		return nil, fmt.Errorf("tokenizer.json: %w", err)
 	}
-	m.maxRunes = m.maxTokens * m.tokenizer.medianRunes
 	return m, m.validate()
 }
 
@@ -123,7 +121,7 @@ func (m *model2Vec) Embed(ctx context.Context, texts []string) ([][]float32, err
 // vector returns the mean of the vectors of the tokens, nil without tokens or if
 // the vectors cancel out.
 func (m *model2Vec) vector(text string) []float32 {
-	tokens := m.tokenizer.tokens(firstRunes(text, m.maxRunes))
+	tokens := m.tokenizer.tokens(text)
 	tokens = tokens[:min(len(tokens), m.maxTokens)]
 	mean := make([]float32, m.vectors.cols)
 	known := 0
@@ -156,13 +154,3 @@ func (m *model2Vec) vector(text string) []float32 {
 
 // Close implements Model. The model holds nothing but memory.
 func (m *model2Vec) Close() error { return nil }
-
-// firstRunes returns the first n runes of s.
-func firstRunes(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
-}

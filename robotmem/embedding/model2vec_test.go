@@ -155,7 +155,7 @@ func TestModel2VecMeans(t *testing.T) {
 		"wet\x00glass":                          nil,                   // one word: the control character is taken out
 		strings.Repeat("! ", 512) + "wet":       {-2, 8},
 		strings.Repeat("x ", 511) + "wet glass": {1, 0}, // unknown words count among the 512
-		strings.Repeat("wet ", 384) + "glass":   {1, 0}, // 512 tokens of median length end before it
+		strings.Repeat("wet ", 512) + "glass":   {1, 0}, // the 513th token
 	} {
 		vectors, err := e.Embed(t.Context(), robotmem.ForMemory, []string{"wet", text})
 		if want == nil {

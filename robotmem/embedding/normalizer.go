@@ -98,7 +98,7 @@ func bertNormalizer(c *component) normalizer {
 			case c.CleanText && isControl(r):
 			case c.CleanText && unicode.IsSpace(r):
 				b.WriteByte(' ')
-			case c.HandleChineseChars && isChinese(r):
+			case c.HandleChineseChars && unicode.Is(unicode.Han, r):
 				b.WriteByte(' ')
 				b.WriteRune(r)
 				b.WriteByte(' ')
@@ -132,17 +132,6 @@ func without(table *unicode.RangeTable, s string) string {
 
 func isControl(r rune) bool {
 	return r != '\t' && r != '\n' && r != '\r' && (r == utf8.RuneError || unicode.Is(unicode.C, r))
-}
-
-// isChinese follows BERT: the CJK ideographs of 2018, without kana.
-func isChinese(r rune) bool {
-	switch {
-	case r < 0x3400:
-		return false
-	case r <= 0x4dbf, r >= 0x4e00 && r <= 0x9fff, r >= 0xf900 && r <= 0xfaff:
-		return true
-	}
-	return r >= 0x20000 && r <= 0x2a6df || r >= 0x2a700 && r <= 0x2ceaf || r >= 0x2f800 && r <= 0x2fa1f
 }
 
 // nmtNFKC does what the precompiled character map of nearly every SentencePiece model does, whose
