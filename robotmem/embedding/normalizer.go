@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/runes"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -33,7 +34,7 @@ func readNormalizer(c *component) (normalizer, error) {
 	case "NFKC":
 		return norm.NFKC.String, nil
 	case "StripAccents":
-		return func(s string) string { return without(unicode.M, s) }, nil
+		return runes.Remove(runes.In(unicode.M)).String, nil
 	case "Strip":
 		return func(s string) string {
 			if c.StripLeft {
@@ -108,7 +109,7 @@ func bertNormalizer(c *component) normalizer {
 		}
 		s = b.String()
 		if stripAccents && !ascii {
-			s = without(unicode.Mn, norm.NFD.String(s))
+			s = runes.Remove(runes.In(unicode.Mn)).String(norm.NFD.String(s))
 		}
 		if c.Lowercase {
 			s = lower(s)
@@ -120,15 +121,6 @@ func bertNormalizer(c *component) normalizer {
 // lower turns İ into i and a combining dot, as Unicode's full case mapping does.
 // strings.ToLower drops the dot.
 func lower(s string) string { return strings.ToLower(strings.ReplaceAll(s, "İ", "i\u0307")) }
-
-func without(table *unicode.RangeTable, s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= utf8.RuneSelf && unicode.Is(table, r) {
-			return -1
-		}
-		return r
-	}, s)
-}
 
 func isControl(r rune) bool {
 	return r != '\t' && r != '\n' && r != '\r' && (r == utf8.RuneError || unicode.Is(unicode.C, r))
