@@ -45,20 +45,12 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 	}
 }
 
-// content answers bytes, also in ranges. It corrects http.ServeContent where that
-// differs from RFC 9110: it ignores a range in another unit and a range of an empty
-// payload, refuses the range of the last 0 bytes, and accepts BYTES for bytes.
+// content answers bytes, also in ranges. A request that http.ServeContent refuses gets a
+// problem document.
 func (s *server) content(c echo.Context, body io.ReadSeeker, size int64) {
 	r := c.Request()
-	asked := r.Header.Get("Range")
-	unit, span, _ := strings.Cut(asked, "=")
-	switch {
-	case !strings.EqualFold(unit, "bytes"), size == 0:
+	if size == 0 { // no range is within it
 		r.Header.Del("Range")
-	case strings.TrimRight(strings.TrimSpace(span), "0") == "-":
-		r.Header.Set("Range", fmt.Sprintf("bytes=%d-", size))
-	default:
-		r.Header.Set("Range", "bytes="+span)
 	}
 	w := &ranged{ResponseWriter: c.Response()}
 	http.ServeContent(w, r, "", time.Time{}, body)
@@ -69,7 +61,7 @@ func (s *server) content(c echo.Context, body io.ReadSeeker, size int64) {
 	switch w.refused {
 	case http.StatusRequestedRangeNotSatisfiable:
 		w.Header().Set("Content-Range", fmt.Sprintf("bytes */%d", size))
-		p = newProblem(w.refused, robotmem.Invalid, fmt.Sprintf("%.100q has none of the %d bytes; use a range such as bytes=0-1023 or bytes=-100", asked, size))
+		p = newProblem(w.refused, robotmem.Invalid, fmt.Sprintf("%.100q has none of the %d bytes; use a range such as bytes=0-1023 or bytes=-100", r.Header.Get("Range"), size))
 		p.Field = "Range"
 	case http.StatusPreconditionFailed:
 		p = newProblem(w.refused, robotmem.Conflict, "If-Match names other bytes; the ETag header has the current tag")

@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"mime"
 	"net/http"
 	"os"
-	"regexp"
 	"runtime/debug"
 	"time"
 
@@ -44,7 +42,7 @@ func exchangeOf(r *http.Request) *exchange {
 func (s *server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), timeout: s.timeout, id: requestID(r)}
+		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), timeout: s.timeout, id: rand.Text()}
 		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 		w.Header().Set("X-Request-Id", x.id)
 		// Pages of other sites must not embed even a picture of this node.
@@ -80,21 +78,6 @@ func (s *server) observe(next http.Handler) http.Handler {
 const maxLogged = 256
 
 func logged(text string) string { return text[:min(len(text), maxLogged)] }
-
-// maxRequestID is the largest length of an id that a client chooses, in bytes.
-const maxRequestID = 64
-
-// requestID returns the id that the client chose, if it is safe in a log, else a
-// random one.
-func requestID(r *http.Request) string {
-	id := r.Header.Get("X-Request-Id")
-	if len(id) > maxRequestID || !safeID.MatchString(id) {
-		return rand.Text()
-	}
-	return id
-}
-
-var safeID = regexp.MustCompile(`^[a-zA-Z0-9._-]+$`)
 
 func (s *server) recoverPanic(x *exchange, r *http.Request) {
 	v := recover()
@@ -208,16 +191,6 @@ func (p *paced) trust(timeout time.Duration) {
 // pace sets another rate for the rest of the body.
 func (p *paced) pace(rate int64) { p.rate, p.read, p.waited = rate, 0, 0 }
 
-// isUpload reports whether the body is a form, which streams to the payload store.
-// The memory limits its size.
-func isUpload(r *http.Request) bool {
-	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return err == nil && mediaType == "multipart/form-data" && r.URL.Path == uploadPath
-}
-
-// uploadPath is the route that accepts payloads as bytes.
-var uploadPath = robotmem.OpByName("save_perception").Path()
-
 // Read implements io.Reader. net/http removes the deadline after the last byte of
 // the body.
 func (p *paced) Read(b []byte) (int, error) {
@@ -232,16 +205,4 @@ func (p *paced) Read(b []byte) (int, error) {
 		p.err = &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
 	return n, err
-}
-
-// limited refuses a body whose Content-Length is over the limit.
-func (s *server) limited(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength > s.maxBody && !isUpload(r) {
-			w.Header().Set("Connection", "close") // instead of reading the body
-			s.writeProblem(w, r, s.problemOf(r, tooLarge("", s.maxBody)))
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }

@@ -6,28 +6,23 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
-	"sync"
-	"time"
 
-	"github.com/rs/cors"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // guard checks a request before its route, the cheapest check first: the host must
-// be a name of this node (against DNS rebinding), a page must be of this origin or a
-// configured one, the body must not be too long, and the caller needs a token. The
-// files of the dashboard need no token. A request that a guard refuses moves no counter
-// of the memory and takes no stream.
+// be a name of this node (against DNS rebinding), a page must be of this origin, and the
+// caller needs a token. The files of the dashboard need no token.
+// A request that a guard refuses moves no counter of the memory and takes no stream.
 func (s *server) guard(routes http.Handler) http.Handler {
 	h := s.authorized(map[string]bool{"/healthz": true, "/readyz": true, "/login": true}, routes)
 	if s.opts.UI != nil {
 		h = s.dashboard(s.opts.UI, h)
 	}
-	h = s.limited(h)
 	h = s.origins(h)
 	h = s.hosts(h)
 	return s.observe(h)
@@ -47,46 +42,20 @@ func (s *server) hosts(next http.Handler) http.Handler {
 	})
 }
 
-// origins refuses pages of other origins with every method, except for the configured
-// ones: a page cannot read the answer to its GET, but the GET would count as a recall or
-// hold a stream. A link of another site may open the dashboard.
+// origins refuses pages of other origins with every method: a page cannot read the answer
+// to its GET, but the GET would count as a recall or hold a stream. A link of another site
+// may open the dashboard.
 func (s *server) origins(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
-	same := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		probe := *r
 		probe.Method = http.MethodPost // Check admits GET from everywhere
 		if protection.Check(&probe) != nil && !followsLink(r) {
-			s.refuse(w, r, "Origin", errors.New("a page of another origin may not use this node; open the dashboard instead, or have the operator of the node allow the page with --cors-origin"))
+			s.refuse(w, r, "Origin", errors.New("a page of another origin may not use this node; open the dashboard instead"))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-	if len(s.opts.CORSOrigins) == 0 {
-		return same
-	}
-	all := slices.Contains(s.opts.CORSOrigins, "*")
-	for _, origin := range s.opts.CORSOrigins {
-		if origin != "*" {
-			_ = protection.AddTrustedOrigin(origin) // a text of another form is not trusted
-		}
-	}
-	// Cookies are not sent from other origins. Their pages send a token.
-	return cors.New(cors.Options{
-		AllowedOrigins: s.opts.CORSOrigins,
-		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete},
-		AllowedHeaders: []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", "Mcp-Protocol-Version", "Mcp-Session-Id", "Range", "X-Request-Id"},
-		ExposedHeaders: []string{"Accept-Ranges", "Content-Disposition", "Content-Range", "ETag", "Mcp-Session-Id", "Retry-After", "X-Request-Id"},
-		MaxAge:         600, // seconds
-	}).Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A page can send a token only if it has one and the preflight allows it, so
-		// such a request cannot be forged for a visitor.
-		_, shown := bearerOf(r)
-		if _, required := s.tokens(); all && required && shown {
-			next.ServeHTTP(w, r)
-			return
-		}
-		same.ServeHTTP(w, r)
-	}))
 }
 
 // followsLink reports whether a browser opens the dashboard or the API reference in a tab.
@@ -127,46 +96,31 @@ func ownAddress(r *http.Request, host string) bool {
 	return ok && err == nil && local.AddrPort().Addr().Unmap() == addr.Unmap()
 }
 
-// maxClients is the number of callers that are counted separately. All others share
-// one count.
+// maxClients is the number of callers that are counted. A new one takes the place of the
+// one that was seen longest ago.
 const maxClients = 10_000
 
 // limits is a rate limit for each caller.
 type limits struct {
 	perSecond rate.Limit
 	burst     int
-
-	mu     sync.Mutex // guards the fields below
-	each   map[string]*rate.Limiter
-	others *rate.Limiter
-	swept  time.Time
+	each      *lru.Cache[string, *rate.Limiter]
 }
 
 func newLimits(perSecond rate.Limit, burst int) *limits {
-	return &limits{perSecond: perSecond, burst: burst, each: map[string]*rate.Limiter{}, others: rate.NewLimiter(perSecond, burst)}
+	each, _ := lru.New[string, *rate.Limiter](maxClients) // fails only for a size below 1
+	return &limits{perSecond, burst, each}
 }
 
-// of returns the limiter of a caller. If there is no room, limiters whose callers
-// may send a whole burst again are removed.
+// of returns the limiter of a caller.
 func (l *limits) of(caller string) *rate.Limiter {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if have := l.each[caller]; have != nil {
+	if have, ok := l.each.Get(caller); ok {
 		return have
 	}
-	if now := time.Now(); len(l.each) >= maxClients && now.Sub(l.swept) > time.Second {
-		l.swept = now
-		for name, have := range l.each {
-			if have.TokensAt(now) >= float64(l.burst) {
-				delete(l.each, name)
-			}
-		}
-	}
-	if len(l.each) >= maxClients {
-		return l.others
-	}
 	fresh := rate.NewLimiter(l.perSecond, l.burst)
-	l.each[caller] = fresh
+	if have, ok, _ := l.each.PeekOrAdd(caller, fresh); ok { // of a request at the same time
+		return have
+	}
 	return fresh
 }
 

@@ -3,7 +3,6 @@ package web
 import (
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -28,9 +27,10 @@ type parts struct {
 	Conditions []any // the request headers of these routes
 	// Groups are parts of paths with the tag of their operations. The last has all paths.
 	Groups [][2]string
-	// Examples are an example request of each main operation. TestOpenAPIExamplesWork
-	// sends them.
-	Examples map[string]map[string]json.RawMessage
+	// Examples and Bodies are an example request of each main operation: its parameters and
+	// its body. TestOpenAPIExamplesWork sends them.
+	Examples map[string]object
+	Bodies   map[string]json.RawMessage
 }
 
 // OpenAPI returns the description of every operation in OpenAPI 3.1, which
@@ -168,7 +168,7 @@ func (r *request) body() object {
 	schema := r.bodySchema(r.inBody)
 	required := schema["required"] != nil
 	content := object{"schema": r.schemas.Define(r.op.In.Name(), schema)}
-	if example := r.example(); example != nil {
+	if example := r.Bodies[r.op.Name]; example != nil {
 		content["example"] = example
 	}
 	forms := object{"application/json": content}
@@ -176,21 +176,6 @@ func (r *request) body() object {
 		forms["multipart/form-data"] = r.uploadForm()
 	}
 	return object{"required": required, "content": forms}
-}
-
-// example returns the part of the example that belongs into the body, in the order of
-// the fields, nil if there is none.
-func (r *request) example() json.RawMessage {
-	var fields []string
-	for _, name := range r.inBody {
-		if v := r.Examples[r.op.Name][name]; v != nil {
-			fields = append(fields, fmt.Sprintf("%q:%s", name, v))
-		}
-	}
-	if fields == nil {
-		return nil
-	}
-	return json.RawMessage("{" + strings.Join(fields, ",") + "}")
 }
 
 func (r *request) bodySchema(names []string) object {

@@ -80,11 +80,7 @@ func jsonBody(r *http.Request, op *robotmem.Op) error {
 	if mediaType, _, err := mime.ParseMediaType(declared); err == nil && mediaType == "application/json" {
 		return nil
 	}
-	allowed := "application/json"
-	if op.Name == "save_perception" {
-		allowed += " or multipart/form-data"
-	}
-	return &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "Content-Type", Err: fmt.Errorf("%w %q; send %s", errMediaType, declared, allowed)}
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "Content-Type", Err: fmt.Errorf("%w %q; send application/json, or multipart/form-data to save_perception", errMediaType, declared)}
 }
 
 // merge returns the fields of body, overlaid by those of overlay, which come last and

@@ -94,7 +94,7 @@ func (s *server) problemOf(r *http.Request, err error) problem {
 func routingProblem(r *http.Request, code int) problem {
 	switch code {
 	case http.StatusNotFound:
-		return newProblem(code, robotmem.NotFound, "no such route; GET / lists them")
+		return newProblem(code, robotmem.NotFound, "no such route; /api/reference shows them")
 	case http.StatusMethodNotAllowed:
 		return newProblem(code, robotmem.Invalid, fmt.Sprintf("this route does not accept %.20s; the Allow header lists the methods", r.Method))
 	}

@@ -303,46 +303,16 @@ func TestRateIsLimited(t *testing.T) {
 	}
 }
 
-func TestCORSIsOffUnlessConfigured(t *testing.T) {
+func TestPagesOfOtherOriginsAreRefusedWithAToken(t *testing.T) {
 	known := &list{}
 	secret := known.add("fleet", false)
-	preflight := func(o web.Options, origin string) *http.Response {
-		return do(web.New(&stub{}, o), "OPTIONS", "/api/learn", "", "Origin: "+origin, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: authorization,content-type")
-	}
-	change := func(o web.Options, origin string, headers ...string) *http.Response {
-		return do(web.New(&stub{}, o), "POST", "/api/learn", `{"insight":"x"}`, append(headers, "Origin: "+origin, "Sec-Fetch-Site: cross-site")...)
-	}
-	const fleet, evil = "https://fleet.example", "https://evil.example"
-	named := web.Options{Tokens: known.tokens, CORSOrigins: []string{fleet}}
-	all := web.Options{Tokens: known.tokens, CORSOrigins: []string{"*"}}
-	open := web.Options{CORSOrigins: []string{"*"}}
-	for _, tt := range []struct {
-		name   string
-		res    *http.Response
-		allow  string
-		status int // 0 is any
-	}{
-		{"none configured, preflight", preflight(web.Options{}, fleet), "", 0},
-		{"none configured", change(web.Options{}, fleet), "", 403},
-		{"a named origin, preflight", preflight(named, fleet), fleet, 204},
-		{"a named origin", change(named, fleet, bearer(secret)), fleet, 200},
-		{"a named origin without a token", change(named, fleet), fleet, 401},
-		{"another origin, preflight", preflight(named, evil), "", 0},
-		{"another origin", change(named, evil, bearer(secret)), "", 403},
-		{"all origins, preflight", preflight(all, evil), "*", 204},
-		{"all origins", change(all, evil, bearer(secret)), "*", 200},
-		{"all origins without a token", change(all, evil), "*", 403},
-		{"all origins of an open node", change(open, evil, bearer("x")), "*", 403},
-	} {
-		h := tt.res.Header
-		if h.Get("Access-Control-Allow-Origin") != tt.allow || tt.status != 0 && tt.res.StatusCode != tt.status {
-			t.Errorf("%s: %s %v", tt.name, tt.res.Status, h)
-		}
-		if h.Get("Access-Control-Allow-Credentials") != "" {
-			t.Errorf("%s: allows cookies", tt.name)
-		}
-		if tt.allow == "" && tt.res.StatusCode < 300 && h.Get("Access-Control-Allow-Methods") != "" {
-			t.Errorf("%s: %v", tt.name, h)
+	h := web.New(&stub{}, web.Options{Tokens: known.tokens})
+	const fleet = "Origin: https://fleet.example"
+	preflight := do(h, "OPTIONS", "/api/learn", "", fleet, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: authorization,content-type")
+	change := do(h, "POST", "/api/learn", `{"insight":"x"}`, bearer(secret), fleet, "Sec-Fetch-Site: cross-site")
+	for name, res := range map[string]*http.Response{"preflight": preflight, "change": change} {
+		if res.StatusCode != 403 || res.Header.Get("Access-Control-Allow-Origin") != "" || res.Header.Get("Access-Control-Allow-Methods") != "" {
+			t.Errorf("%s: %s %v", name, res.Status, res.Header)
 		}
 	}
 }
@@ -352,7 +322,7 @@ func TestRequestsAreLogged(t *testing.T) {
 	known := &list{}
 	secret := known.add("arm-7", false)
 	h := web.New(&stub{}, web.Options{Tokens: known.tokens, Logger: slog.New(slog.NewJSONHandler(&log, nil))})
-	res := do(h, "GET", "/api/memories?collection=kitchen", "", bearer(secret), "X-Request-Id: robot-7.42")
+	res := do(h, "GET", "/api/memories?collection=kitchen", "", bearer(secret))
 	body := bodyOf(t, res)
 	var line struct {
 		Level, Method, Path, ID, Token string
@@ -362,20 +332,14 @@ func TestRequestsAreLogged(t *testing.T) {
 	if err := json.Unmarshal(log.Bytes(), &line); err != nil {
 		t.Fatal(err)
 	}
-	if line.Level != "INFO" || line.Method != "GET" || line.Path != "/api/memories" || line.ID != "robot-7.42" || line.Token != "arm-7" || line.Status != 200 || line.Bytes != len(body) || line.MS == nil {
+	if line.Level != "INFO" || line.Method != "GET" || line.Path != "/api/memories" || line.ID == "" || line.ID != res.Header.Get("X-Request-Id") || line.Token != "arm-7" || line.Status != 200 || line.Bytes != len(body) || line.MS == nil {
 		t.Errorf("got %s", log.String())
 	}
 	if strings.Contains(log.String(), secret) {
 		t.Error("the secret is in the log")
 	}
-	if got := res.Header.Get("X-Request-Id"); got != "robot-7.42" {
-		t.Errorf("X-Request-Id %q", got)
-	}
-	for _, bad := range []string{"", "a b", strings.Repeat("x", 65), "a\"b", "é"} {
-		res := do(h, "GET", "/api/nope", "", bearer(secret), "X-Request-Id: "+bad)
-		id := res.Header.Get("X-Request-Id")
-		if id == bad || len(id) < 20 || !strings.Contains(bodyOf(t, res), `"request_id":"`+id+`"`) {
-			t.Errorf("%q became %q", bad, id)
-		}
+	res = do(h, "GET", "/api/nope", "", bearer(secret), "X-Request-Id: a\"b")
+	if id := res.Header.Get("X-Request-Id"); len(id) < 20 || !strings.Contains(bodyOf(t, res), `"request_id":"`+id+`"`) {
+		t.Errorf("the id of a request is %q", id)
 	}
 }

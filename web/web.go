@@ -46,9 +46,6 @@ type Options struct {
 	// AllowedHosts are the host names, without a port, that a request may name
 	// besides the loopback names and the address that it came to.
 	AllowedHosts []string
-	// CORSOrigins are the origins, such as https://fleet.example, whose pages may
-	// use the node. * stands for all origins, for requests with a bearer token.
-	CORSOrigins []string
 	// Tokens returns the tokens that may use the node. It is called for each
 	// request, so that a revoked token is refused at once, and 20 times a second while
 	// a request is in progress, which then ends. From the first token on, every
@@ -159,7 +156,9 @@ func (s *server) routes() http.Handler {
 	doc := OpenAPI(s.opts.Version)
 	get(e, "/api/openapi.json", func(c echo.Context) error { return writeJSON(c, doc) })
 	get(e, "/api/whoami", s.whoami)
-	get(e, "/", func(c echo.Context) error { return writeJSON(c, index()) })
+	get(e, "/", func(c echo.Context) error {
+		return writeJSON(c, map[string]string{"name": "robotmem", "openapi": "/api/openapi.json", "reference": "/api/reference"})
+	})
 	get(e, "/healthz", func(c echo.Context) error { return writeJSON(c, map[string]string{"status": "ok"}) })
 	get(e, "/readyz", s.ready)
 	get(e, "/metrics", s.metrics())
@@ -234,22 +233,6 @@ func (s *server) operation(op *robotmem.Op) echo.HandlerFunc {
 		res, err := op.Call(c.Request().Context(), s.svc, request)
 		return answer(c, res, err)
 	}
-}
-
-type route struct {
-	Op     string `json:"op,omitempty"`
-	Method string `json:"method"`
-	Path   string `json:"path"`
-	Title  string `json:"title"`
-}
-
-// index lists the operations, and says where the other routes are described.
-func index() any {
-	var routes []route
-	for _, op := range robotmem.Ops() {
-		routes = append(routes, route{op.Name, op.Method(), op.Path(), op.Title})
-	}
-	return map[string]any{"name": "robotmem", "openapi": "/api/openapi.json", "reference": "/api/reference", "routes": routes}
 }
 
 const (

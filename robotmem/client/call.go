@@ -154,7 +154,7 @@ func (c *Client) failure(op *robotmem.Op, res *http.Response, body []byte) error
 			return err
 		}
 	}
-	return &robotmem.Error{Op: op.Name, Kind: kindOf(res.StatusCode), Err: fmt.Errorf("%s answered %s, which is not the answer of a robotmem node; check the address, and proxies between here and the node", c.base, res.Status)}
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("%s answered %s, which is not the answer of a robotmem node; check the address, and proxies between here and the node", c.base, res.Status)}
 }
 
 // notANode is the error of an answer that a robotmem node would not give.
@@ -179,18 +179,6 @@ func problem(op *robotmem.Op, document []byte) error {
 func mediaType(res *http.Response) string {
 	t, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	return t
-}
-
-// kindOf returns the kind for a status without a problem document, from a proxy or
-// another server.
-func kindOf(status int) robotmem.Kind {
-	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return robotmem.Forbidden
-	case http.StatusRequestEntityTooLarge:
-		return robotmem.TooLarge
-	}
-	return robotmem.Unavailable
 }
 
 // follow reads an answer with events to its end and returns the response. It reports

@@ -207,15 +207,9 @@ func (c *Client) Activity(ctx context.Context, r *admin.ActivityRequest) (*admin
 	return call[admin.ActivityResponse](ctx, c, "activity", r)
 }
 
-// Changes implements robotmem.Service. The wait does not count towards the time limit
-// of the HTTP client.
+// Changes implements robotmem.Service. A wait counts towards the time limit of the HTTP
+// client.
 func (c *Client) Changes(ctx context.Context, r *admin.ChangesRequest) (*admin.ChangesResponse, error) {
-	if c.opts.HTTP.Timeout > 0 {
-		extended := *c.opts.HTTP
-		extended.Timeout += time.Duration(max(0, r.WaitMS)) * time.Millisecond
-		c = &Client{c.base, c.opts}
-		c.opts.HTTP = &extended
-	}
 	return call[admin.ChangesResponse](ctx, c, "changes", r)
 }
 

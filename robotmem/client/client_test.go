@@ -139,8 +139,8 @@ func TestWhatIsNoNodeIsUnavailable(t *testing.T) {
 	}{
 		"a page":          {&node{status: 200, answer: "<html>"}, robotmem.Unavailable},
 		"a proxy's error": {&node{status: 502, contentType: "text/html", answer: "bad gateway"}, robotmem.Unavailable},
-		"a login":         {&node{status: 401, answer: "who?"}, robotmem.Forbidden},
-		"a proxy's limit": {&node{status: 413, answer: "no"}, robotmem.TooLarge},
+		"a login":         {&node{status: 401, answer: "who?"}, robotmem.Unavailable},
+		"a proxy's limit": {&node{status: 413, answer: "no"}, robotmem.Unavailable},
 	} {
 		_, err := serve(t, tt.node).Stats(t.Context(), &admin.StatsRequest{})
 		if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), "not") || !strings.Contains(err.Error(), "robotmem node") {

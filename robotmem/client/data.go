@@ -7,12 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
+	"io/fs"
 	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,134 +21,75 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// OpenData implements robotmem.Streams. After a Seek, the next Read sends a new
-// request for the rest of the bytes.
+// OpenData implements robotmem.Streams. It fetches the bytes into a temporary file, which
+// the reader's Close removes, and compares them with their checksum.
 func (c *Client) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
-	b := &remoteBytes{ctx: ctx, c: c, op: robotmem.OpByName("data"), id: r.MemoryID, hash: sha256.New()}
-	res, err := b.get(0) //nolint:bodyclose // the DataReader's Close does
+	op := robotmem.OpByName("data")
+	path := strings.ReplaceAll(op.Path(), "{memory_id}", strconv.FormatInt(r.MemoryID, 10))
+	req, err := c.newRequest(ctx, op, path, nil, "*/*")
 	if err != nil {
 		return nil, err
 	}
-	b.body, b.size = res.Body, res.ContentLength
-	b.sum = strings.Trim(strings.TrimPrefix(res.Header.Get("ETag"), "W/"), `"`)
-	if sum, err := hex.DecodeString(b.sum); err != nil || len(sum) != sha256.Size || b.size < 0 {
-		return nil, errors.Join(c.notANode(b.op, errors.New("the answer has no checksum or no length")), b.Close())
-	}
-	return &robotmem.DataReader{ReadSeekCloser: b, MemoryID: r.MemoryID, MediaType: res.Header.Get("Content-Type"), Bytes: b.size, SHA256: b.sum}, nil
-}
-
-// remoteBytes reads the bytes of a perception of the node.
-type remoteBytes struct {
-	ctx  context.Context // of OpenData; the reader has no other
-	c    *Client
-	op   *robotmem.Op
-	id   int64
-	size int64
-	sum  string // SHA-256 in hex
-	at   int64
-	body io.ReadCloser // the bytes from at on; nil after a Seek
-
-	// hash is the hash of the first hashed bytes.
-	hash   hash.Hash
-	hashed int64
-}
-
-func (b *remoteBytes) fail(kind robotmem.Kind, format string, args ...any) error {
-	return &robotmem.Error{Op: b.op.Name, Kind: kind, Err: fmt.Errorf(format, args...)}
-}
-
-func (b *remoteBytes) get(from int64) (*http.Response, error) {
-	path := strings.ReplaceAll(b.op.Path(), "{memory_id}", strconv.FormatInt(b.id, 10))
-	req, err := b.c.newRequest(b.ctx, b.op, path, nil, "*/*")
+	req.Header.Set("Accept-Encoding", "identity") // the length must be that of the payload
+	res, err := c.opts.HTTP.Do(req)
 	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Accept-Encoding", "identity") // ranges and the length must be those of the payload
-	want := http.StatusOK
-	if from > 0 {
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
-		want = http.StatusPartialContent
-	}
-	res, err := b.c.opts.HTTP.Do(req)
-	if err != nil {
-		return nil, b.c.unreachable(b.op, err)
-	}
-	if res.StatusCode == want {
-		return res, nil
+		return nil, c.unreachable(op, err)
 	}
 	defer res.Body.Close()
-	problem, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))
-	if err != nil {
-		return nil, b.c.unreachable(b.op, err)
-	}
-	return nil, b.c.failure(b.op, res, problem)
-}
-
-// Read implements io.Reader. As with a local memory, it fails with Corrupt if all bytes
-// were read in order and are not the saved ones.
-func (b *remoteBytes) Read(p []byte) (int, error) {
-	if b.at >= b.size {
-		return 0, io.EOF
-	}
-	if b.body == nil {
-		res, err := b.get(b.at) //nolint:bodyclose // Close does
+	if res.StatusCode != http.StatusOK {
+		problem, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))
 		if err != nil {
-			return 0, err
+			return nil, c.unreachable(op, err)
 		}
-		b.body = res.Body
+		return nil, c.failure(op, res, problem)
 	}
-	n, err := b.body.Read(p[:min(int64(len(p)), b.size-b.at)])
-	if b.at == 0 {
-		b.hash.Reset()
-		b.hashed = 0
+	d := &robotmem.DataReader{MemoryID: r.MemoryID, MediaType: res.Header.Get("Content-Type"), Bytes: res.ContentLength}
+	d.SHA256 = strings.Trim(strings.TrimPrefix(res.Header.Get("ETag"), "W/"), `"`)
+	if sum, err := hex.DecodeString(d.SHA256); err != nil || len(sum) != sha256.Size || d.Bytes < 0 {
+		return nil, c.notANode(op, errors.New("the answer has no checksum or no length"))
 	}
-	if b.at == b.hashed {
-		b.hash.Write(p[:n])
-		b.hashed += int64(n)
+	file, err := os.CreateTemp("", "robotmem-payload-*")
+	if err != nil {
+		return nil, unwritten(op, err)
 	}
-	b.at += int64(n)
-	switch {
-	case b.at == b.size && b.hashed == b.size && hex.EncodeToString(b.hash.Sum(nil)) != b.sum:
-		return 0, b.fail(robotmem.Corrupt, "the bytes of memory %d are not those that were saved; run robotmem doctor on the node", b.id)
-	case b.at == b.size:
-		return n, nil // the next Read returns io.EOF
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return n, b.fail(robotmem.Unavailable, "the answer of %s ended after %d of %d bytes: %w; run robotmem doctor on the node to check the payload", b.c.base, b.at, b.size, io.ErrUnexpectedEOF)
-	case err != nil:
-		return n, b.c.unreachable(b.op, err)
+	d.ReadSeekCloser = download{file}
+	if err := c.fetch(op, res.Body, d, file); err != nil {
+		_ = d.Close() // the bytes are of no use
+		return nil, err
 	}
-	return n, nil
+	return d, nil
 }
 
-// Seek implements io.Seeker.
-func (b *remoteBytes) Seek(offset int64, whence int) (int64, error) {
-	switch whence {
-	case io.SeekStart:
-	case io.SeekCurrent:
-		offset += b.at
-	case io.SeekEnd:
-		offset += b.size
-	default:
-		return b.at, fmt.Errorf("seeking a payload: there is no whence %d", whence)
+// fetch writes the bytes of a perception to a file and leaves the file at its beginning.
+func (c *Client) fetch(op *robotmem.Op, body io.Reader, d *robotmem.DataReader, file *os.File) error {
+	hash := sha256.New()
+	n, err := io.Copy(io.MultiWriter(file, hash), body)
+	if err == nil && hex.EncodeToString(hash.Sum(nil)) != d.SHA256 {
+		return &robotmem.Error{Op: op.Name, Kind: robotmem.Corrupt, Err: fmt.Errorf("the bytes of memory %d are not those that were saved; run robotmem doctor on the node", d.MemoryID)}
 	}
-	if offset < 0 {
-		return b.at, fmt.Errorf("seeking a payload: %d is before its beginning", offset)
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
 	}
-	if offset == b.at {
-		return offset, nil
+	switch {
+	case errors.As(err, new(*fs.PathError)): // of the file; an answer has no path
+		return unwritten(op, err)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("the answer of %s ended after %d of %d bytes: %w; run robotmem doctor on the node to check the payload", c.base, n, d.Bytes, err)}
+	case err != nil:
+		return c.unreachable(op, err)
 	}
-	err := b.Close()
-	b.at, b.body = offset, nil
-	return offset, err
+	return nil
 }
+
+func unwritten(op *robotmem.Op, err error) error {
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("the payload could not be written to a temporary file (%w); free space for temporary files, or set TMPDIR", errors.Unwrap(err))}
+}
+
+// download is a payload in a temporary file.
+type download struct{ *os.File }
 
 // Close implements io.Closer.
-func (b *remoteBytes) Close() error {
-	if b.body == nil {
-		return nil
-	}
-	return b.body.Close()
-}
+func (d download) Close() error { return errors.Join(d.File.Close(), os.Remove(d.Name())) }
 
 // SavePerceptionFrom implements robotmem.Streams.
 func (c *Client) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {

@@ -33,16 +33,15 @@ func TestDataThatIsNotWhatWasSaved(t *testing.T) {
 		name, etag string
 		send       []byte
 		length     int
-		opens      bool
-		kind       robotmem.Kind // of reading it; "" if it is well
+		kind       robotmem.Kind // "" if it is well
 	}{
-		{"as it was", good, data, len(data), true, ""},
-		{"a weak tag of a proxy", "W/" + good, data, len(data), true, ""},
-		{"one byte is another", good, append(bytes.Clone(data[1:]), 'x'), len(data), true, robotmem.Corrupt},
-		{"cut off", good, data[:len(data)/2], len(data), true, robotmem.Unavailable},
-		{"no checksum", "", data, len(data), false, robotmem.Unavailable},
-		{"another checksum", `"v1"`, data, len(data), false, robotmem.Unavailable},
-		{"no length", good, data, -1, false, robotmem.Unavailable},
+		{"as it was", good, data, len(data), ""},
+		{"a weak tag of a proxy", "W/" + good, data, len(data), ""},
+		{"one byte is another", good, append(bytes.Clone(data[1:]), 'x'), len(data), robotmem.Corrupt},
+		{"cut off", good, data[:len(data)/2], len(data), robotmem.Unavailable},
+		{"no checksum", "", data, len(data), robotmem.Unavailable},
+		{"another checksum", `"v1"`, data, len(data), robotmem.Unavailable},
+		{"no length", good, data, -1, robotmem.Unavailable},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := serveFunc(t, func(w http.ResponseWriter, r *http.Request) {
@@ -56,9 +55,6 @@ func TestDataThatIsNotWhatWasSaved(t *testing.T) {
 				_, _ = w.Write(tt.send)
 			})
 			d, err := c.OpenData(t.Context(), &robotmem.MemoryRequest{MemoryID: 7})
-			if (err == nil) != tt.opens {
-				t.Fatalf("open: %v", err)
-			}
 			if err == nil {
 				defer d.Close()
 				var got []byte

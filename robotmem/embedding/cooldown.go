@@ -21,30 +21,25 @@ type cooldown struct {
 
 	mu       sync.Mutex // guards the fields below
 	failures int        // in a row, 0 while the service works
-	round    int        // number of failures that were counted
 	reason   string
 	until    time.Time
 }
 
 // begin permits a request, or fails with Unavailable. The result of the request is
-// reported with succeeded or failed, which take the round in which it began.
-func (c *cooldown) begin() (round int, err error) {
+// reported with succeeded or failed.
+func (c *cooldown) begin() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if left := c.until.Sub(c.now()); left > 0 {
-		return 0, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("paused for another %.0f s: %s", math.Ceil(left.Seconds()), c.reason)}
+		return &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("paused for another %.0f s: %s", math.Ceil(left.Seconds()), c.reason)}
 	}
-	return c.round, nil
+	return nil
 }
 
-// succeeded ends the cool-down and reports whether there was one. An answer to a request
-// that began before the last failure says nothing.
-func (c *cooldown) succeeded(round int) bool {
+// succeeded ends the cool-down and reports whether there was one.
+func (c *cooldown) succeeded() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if round != c.round {
-		return false
-	}
 	recovered := c.failures > 0
 	c.failures, c.reason, c.until = 0, "", time.Time{}
 	return recovered
@@ -52,14 +47,13 @@ func (c *cooldown) succeeded(round int) bool {
 
 // failed starts the next pause of the series and returns its length. Requests that
 // ran at the same time count once.
-func (c *cooldown) failed(round int, reason string) time.Duration {
+func (c *cooldown) failed(reason string) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if round != c.round {
-		return c.until.Sub(c.now())
+	if left := c.until.Sub(c.now()); left > 0 {
+		return left
 	}
 	wait := min(firstCooldown<<min(c.failures, 3), longestCooldown)
-	c.round++
 	c.failures++
 	c.reason, c.until = reason, c.now().Add(wait)
 	return wait

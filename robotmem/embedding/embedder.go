@@ -134,8 +134,7 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 // result to the cool-down. A query that took too long while the backend answered
 // others is no failure, nor is the first batch that took too long.
 func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeout time.Duration, texts []string) ([][]float32, error) {
-	round, err := e.cooldown.begin()
-	if err != nil {
+	if err := e.cooldown.begin(); err != nil {
 		return nil, err
 	}
 	short := false
@@ -154,7 +153,7 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 	if err == nil {
 		e.answers.Add(int32(min(len(texts), 1)))
 		e.tooSlow.Store(false)
-		if e.cooldown.succeeded(round) {
+		if e.cooldown.succeeded() {
 			e.log.Info("the embedder answers again")
 		}
 		return vectors, nil
@@ -173,7 +172,7 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 	if failure.Kind == robotmem.Invalid {
 		return nil, failure
 	}
-	wait := e.cooldown.failed(round, failure.Detail())
+	wait := e.cooldown.failed(failure.Detail())
 	e.log.Warn("the embedder failed", "error", failure.Detail(), "cooldown", wait)
 	return nil, failure
 }

@@ -146,7 +146,7 @@ func TestNextSteps(t *testing.T) {
 		{"ollama:m:2b", "fetch it with `ollama pull m:2b`", "", reply(404, ofModel)},
 		{"openai:m", "check the name of the model", "", reply(404, ofModel)},
 		{"openai:m", "check the key", secret, reply(401, "")},
-		{"openai:m", "no key was given", "", reply(401, "")},
+		{"openai:m", "check the key", "", reply(401, "")},
 	} {
 		f := newFake(t)
 		f.set(test.reply)

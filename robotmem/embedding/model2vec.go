@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/nlpodyssey/safetensors"
+
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -25,12 +27,10 @@ const maxTokens = 512
 // model2Vec is a model. It is immutable.
 type model2Vec struct {
 	tokenizer *tokenizer
-	vectors   *tensor
-	rows      *tensor // the row of vectors for each token, nil if token i has row i
+	vectors   *tensor // a row for each token
 	weights   *tensor // the weight of each token, nil if all weights are 1
 	normalize bool
 	maxTokens int
-	maxRunes  int // a text is cut to this length before it is tokenized
 }
 
 var _ Model = (*model2Vec)(nil)
@@ -48,16 +48,9 @@ func openModel2Vec(dir string) (Model, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	tensors, err := readTensors(weights)
-	if err != nil {
+	m := &model2Vec{}
+	if err := m.readWeights(weights); err != nil {
 		return nil, fmt.Errorf("model.safetensors: %w", err)
-	}
-	m := &model2Vec{vectors: tensors["embeddings"], rows: tensors["mapping"], weights: tensors["weights"]}
-	if m.vectors == nil { // the name in files of sentence-transformers
-		m.vectors = tensors["embedding.weight"]
-	}
-	if m.vectors == nil || m.vectors.cols < 2 {
-		return nil, errors.New("model.safetensors has no matrix named embeddings: it is not a Model2Vec model")
 	}
 	settings := struct {
 		Normalize bool `json:"normalize"`
@@ -72,29 +65,40 @@ func openModel2Vec(dir string) (Model, error) {
 	if m.tokenizer, err = readTokenizer(words); err != nil {
 		return nil, fmt.Errorf("tokenizer.json: %w", err)
 	}
-	m.maxRunes = m.maxTokens * m.tokenizer.medianRunes
 	return m, m.validate()
+}
+
+// readWeights reads the vectors, and the weights if there are any.
+func (m *model2Vec) readWeights(data []byte) error {
+	file, err := safetensors.Deserialize(data)
+	if err != nil {
+		return fmt.Errorf("the file is incomplete or of another format: %w", err)
+	}
+	if _, mapped := file.Tensor("mapping"); mapped {
+		return errors.New("models with a quantized vocabulary (a tensor named mapping) are not supported")
+	}
+	m.vectors, err = newTensor(file, "embeddings")
+	if m.vectors == nil && err == nil { // the name in files of sentence-transformers
+		m.vectors, err = newTensor(file, "embedding.weight")
+	}
+	if err != nil {
+		return err
+	}
+	if m.vectors == nil || m.vectors.cols < 2 {
+		return errors.New("there is no matrix named embeddings: it is not a Model2Vec model")
+	}
+	m.weights, err = newTensor(file, "weights")
+	return err
 }
 
 // validate checks that every token has a row, so that embedding needs no checks.
 func (m *model2Vec) validate() error {
 	tokens := m.tokenizer.size
-	if m.weights != nil && m.weights.rows < tokens {
+	if m.weights != nil && m.weights.rows*m.weights.cols < tokens {
 		return fmt.Errorf("%d tokens, but %d weights", tokens, m.weights.rows)
 	}
-	if m.rows == nil {
-		if m.vectors.rows < tokens {
-			return fmt.Errorf("%d tokens, but %d vectors", tokens, m.vectors.rows)
-		}
-		return nil
-	}
-	if m.rows.rows < tokens {
-		return fmt.Errorf("%d tokens, but a mapping of %d", tokens, m.rows.rows)
-	}
-	for i := range m.rows.rows {
-		if row := m.rows.at(i); row < 0 || row >= float64(m.vectors.rows) || row != math.Trunc(row) {
-			return fmt.Errorf("token %d is mapped to row %v of %d", i, row, m.vectors.rows)
-		}
+	if m.vectors.rows < tokens {
+		return fmt.Errorf("%d tokens, but %d vectors", tokens, m.vectors.rows)
 	}
 	return nil
 }
@@ -117,7 +121,7 @@ func (m *model2Vec) Embed(ctx context.Context, texts []string) ([][]float32, err
 // vector returns the mean of the vectors of the tokens, nil without tokens or if
 // the vectors cancel out.
 func (m *model2Vec) vector(text string) []float32 {
-	tokens := m.tokenizer.tokens(firstRunes(text, m.maxRunes))
+	tokens := m.tokenizer.tokens(text)
 	tokens = tokens[:min(len(tokens), m.maxTokens)]
 	mean := make([]float32, m.vectors.cols)
 	known := 0
@@ -126,14 +130,11 @@ func (m *model2Vec) vector(text string) []float32 {
 			continue // but it counts towards maxTokens, as in the original
 		}
 		known++
-		row, weight := token, float32(1)
-		if m.rows != nil {
-			row = int(m.rows.at(token))
-		}
+		weight := float32(1)
 		if m.weights != nil {
 			weight = float32(m.weights.at(token))
 		}
-		m.vectors.addRow(mean, row, weight)
+		m.vectors.addRow(mean, token, weight)
 	}
 	var squares float64
 	for i := range mean {
@@ -153,13 +154,3 @@ func (m *model2Vec) vector(text string) []float32 {
 
 // Close implements Model. The model holds nothing but memory.
 func (m *model2Vec) Close() error { return nil }
-
-// firstRunes returns the first n runes of s.
-func firstRunes(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
-}

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/runes"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -33,7 +34,7 @@ func readNormalizer(c *component) (normalizer, error) {
 	case "NFKC":
 		return norm.NFKC.String, nil
 	case "StripAccents":
-		return func(s string) string { return without(unicode.M, s) }, nil
+		return runes.Remove(runes.In(unicode.M)).String, nil
 	case "Strip":
 		return func(s string) string {
 			if c.StripLeft {
@@ -98,7 +99,7 @@ func bertNormalizer(c *component) normalizer {
 			case c.CleanText && isControl(r):
 			case c.CleanText && unicode.IsSpace(r):
 				b.WriteByte(' ')
-			case c.HandleChineseChars && isChinese(r):
+			case c.HandleChineseChars && unicode.Is(unicode.Han, r):
 				b.WriteByte(' ')
 				b.WriteRune(r)
 				b.WriteByte(' ')
@@ -108,7 +109,7 @@ func bertNormalizer(c *component) normalizer {
 		}
 		s = b.String()
 		if stripAccents && !ascii {
-			s = without(unicode.Mn, norm.NFD.String(s))
+			s = runes.Remove(runes.In(unicode.Mn)).String(norm.NFD.String(s))
 		}
 		if c.Lowercase {
 			s = lower(s)
@@ -121,28 +122,8 @@ func bertNormalizer(c *component) normalizer {
 // strings.ToLower drops the dot.
 func lower(s string) string { return strings.ToLower(strings.ReplaceAll(s, "İ", "i\u0307")) }
 
-func without(table *unicode.RangeTable, s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= utf8.RuneSelf && unicode.Is(table, r) {
-			return -1
-		}
-		return r
-	}, s)
-}
-
 func isControl(r rune) bool {
 	return r != '\t' && r != '\n' && r != '\r' && (r == utf8.RuneError || unicode.Is(unicode.C, r))
-}
-
-// isChinese follows BERT: the CJK ideographs of 2018, without kana.
-func isChinese(r rune) bool {
-	switch {
-	case r < 0x3400:
-		return false
-	case r <= 0x4dbf, r >= 0x4e00 && r <= 0x9fff, r >= 0xf900 && r <= 0xfaff:
-		return true
-	}
-	return r >= 0x20000 && r <= 0x2a6df || r >= 0x2a700 && r <= 0x2ceaf || r >= 0x2f800 && r <= 0x2fa1f
 }
 
 // nmtNFKC does what the precompiled character map of nearly every SentencePiece model does, whose

@@ -45,7 +45,6 @@ func newOllama(model string, o Options) (*ollama, error) {
 		http:  httpClient(o),
 		name:  "Ollama at " + origin(base),
 		start: "start it with `ollama serve`",
-		login: "a proxy in front of Ollama asks for credentials; check the address",
 	}}
 	b.setModel(model)
 	return b, nil

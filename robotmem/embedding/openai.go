@@ -28,12 +28,8 @@ func openOpenAI(model string, o Options) (robotmem.Embedder, error) {
 		name:  "the embedding service at " + origin(base),
 		model: model,
 		start: "check its address and the network",
-		login: "check the key",
 		fetch: "check the name of the model",
 	}}
-	if b.key == "" {
-		b.login = "no key was given; set one"
-	}
 	return newEmbedder("openai:"+model, model, b, o, func() error {
 		b.http.CloseIdleConnections()
 		return nil

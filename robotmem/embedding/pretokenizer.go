@@ -21,27 +21,9 @@ func readPreTokenizer(c *component) (preTokenizer, error) {
 	case "Sequence":
 		return preTokenizers(c.PreTokenizers)
 	case "BertPreTokenizer":
-		return byClass(func(r rune) class {
-			switch {
-			case unicode.IsSpace(r):
-				return blank
-			case isPunctuation(r):
-				return single
-			}
-			return letters
-		}), nil
-	case "Whitespace": // \w+|[^\w\s]+
-		return byClass(func(r rune) class {
-			switch {
-			case isWord(r):
-				return letters
-			case unicode.IsSpace(r):
-				return blank
-			}
-			return others
-		}), nil
+		return bertWords, nil
 	case "WhitespaceSplit":
-		return func(text string) []string { return strings.Fields(text) }, nil
+		return strings.Fields, nil
 	case "Metaspace":
 		return metaspace(c)
 	}
@@ -67,36 +49,27 @@ func preTokenizers(list []component) (preTokenizer, error) {
 	return all, nil
 }
 
-// class says how a rune is split from its neighbours.
-type class int
-
-const (
-	letters class = iota // one word with adjacent runes of this class
-	others               // one word with adjacent runes of this class
-	single               // a word of its own
-	blank                // removed
-)
-
-// byClass splits a text where the class of its runes changes.
-func byClass(classOf func(rune) class) preTokenizer {
-	return func(text string) []string {
-		var words []string
-		begin, current := 0, blank
-		for i, r := range text {
-			c := classOf(r)
-			if c == current && c != single {
-				continue
-			}
-			if current != blank && i > begin {
-				words = append(words, text[begin:i])
-			}
-			begin, current = i, c
+// bertWords splits a text at white space, and makes each punctuation mark a word.
+func bertWords(text string) []string {
+	var words []string
+	begin := 0
+	for i, r := range text {
+		space, sign := unicode.IsSpace(r), isPunctuation(r)
+		if !space && !sign {
+			continue
 		}
-		if current != blank && begin < len(text) {
-			words = append(words, text[begin:])
+		if begin < i {
+			words = append(words, text[begin:i])
 		}
-		return words
+		begin = i + utf8.RuneLen(r)
+		if sign {
+			words = append(words, text[i:begin])
+		}
 	}
+	if begin < len(text) {
+		words = append(words, text[begin:])
+	}
+	return words
 }
 
 // metaspace replaces each space by a visible sign, with which every word begins.
@@ -134,10 +107,4 @@ func isPunctuation(r rune) bool {
 		return r > ' ' && r < 0x7f && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}
 	return unicode.IsPunct(r)
-}
-
-// isWord is \w of a Unicode regular expression (UTS #18, annex C).
-func isWord(r rune) bool {
-	return unicode.IsLetter(r) || unicode.Is(unicode.M, r) || unicode.Is(unicode.Nd, r) || unicode.Is(unicode.Nl, r) ||
-		unicode.Is(unicode.Pc, r) || unicode.Is(unicode.Other_Alphabetic, r) || r == '\u200c' || r == '\u200d'
 }

@@ -37,7 +37,6 @@ type service struct {
 	name  string // "Ollama at http://127.0.0.1:11434"
 	model string
 	start string // what to do when nothing answers
-	login string // what to do when it refuses the credentials
 	fetch string // what to do when it does not have the model
 }
 
@@ -191,7 +190,7 @@ func (s *service) explainStatus(e *statusError) *robotmem.Error {
 	message := strings.ToLower(e.message)
 	switch {
 	case e.code == http.StatusUnauthorized, e.code == http.StatusForbidden:
-		return s.fail(robotmem.Forbidden, "answered %s; %s", e.status, s.login)
+		return s.fail(robotmem.Forbidden, "answered %s; check the key if it needs one, and the address: a proxy in front of it may ask for credentials", e.status)
 	case strings.Contains(message, "model") && (strings.Contains(message, "not found") || strings.Contains(message, "not exist")):
 		return s.fail(robotmem.NotFound, "has no model %s; %s", s.model, s.fetch)
 	case strings.Contains(message, "not support embed"):

@@ -3,8 +3,6 @@ package embedding
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-	"unicode/utf8"
 )
 
 // tokenizer.json describes how the Hugging Face tokenizers turn a text into
@@ -22,9 +20,7 @@ type tokenizer struct {
 	normalize   normalizer
 	preTokenize preTokenizer
 	words       *wordModel
-
 	size        int // upper bound of the tokens, exclusive
-	medianRunes int // median length of the vocabulary's entries
 }
 
 // component is the configuration of a normalizer or a pre-tokenizer. Which
@@ -78,19 +74,14 @@ func readTokenizer(data []byte) (*tokenizer, error) {
 	if t.words, err = readWordModel(&file.Model); err != nil {
 		return nil, err
 	}
-	lengths := make([]int, 0, len(t.words.tokens))
-	for entry, id := range t.words.tokens {
+	for _, id := range t.words.tokens {
 		t.size = max(t.size, id+1)
-		lengths = append(lengths, utf8.RuneCountInString(entry))
 	}
 	for _, a := range file.AddedTokens {
 		if _, known := t.words.tokens[a.Content]; !known && !a.Special {
 			return nil, fmt.Errorf("the added token %q is not in the vocabulary, which is not supported", a.Content)
 		}
 	}
-	slices.Sort(lengths)
-	n := len(lengths)
-	t.medianRunes = max((lengths[(n-1)/2]+lengths[n/2])/2, 1)
 	return t, nil
 }
 

@@ -3,7 +3,6 @@ package embedding
 import (
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -47,7 +46,6 @@ func TestPreTokenizers(t *testing.T) {
 	for _, test := range []struct{ name, json, text, want string }{
 		{"none", `null`, "a b", "a b"},
 		{"BERT", `{"type": "BertPreTokenizer"}`, " don't go_now a=b ...", "don|'|t|go|_|now|a|=|b|.|.|."},
-		{"Whitespace", `{"type": "Whitespace"}`, "don't go_now a=+b ...", "don|'|t|go_now|a|=+|b|..."},
 		{"WhitespaceSplit", `{"type": "WhitespaceSplit"}`, " a  b.c ", "a|b.c"},
 		{"Sequence", `{"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "BertPreTokenizer"}]}`, "a. b-", "a|.|b|-"},
 		{"Metaspace", `{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true}`, "a b  c", "▁a|▁b|▁|▁c"},
@@ -103,11 +101,12 @@ func TestUnigram(t *testing.T) {
 }
 
 func TestUnsupportedTokenizers(t *testing.T) {
-	model := `"model": {"type": "WordLevel", "vocab": {"a": 0}}`
+	model := `"model": {"type": "WordPiece", "vocab": {"a": 0}}`
 	for text, file := range map[string]string{
 		"has no pattern": `{"normalizer": {"type": "Replace", "content": ""}, ` + model + `}`,
 		"the pattern":    `{"normalizer": {"type": "Replace", "pattern": {"Regex": "(?<=a)b"}, "content": ""}, ` + model + `}`,
 		`"Nmt"`:          `{"normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}]}, ` + model + `}`,
+		`"WordLevel"`:    `{"model": {"type": "WordLevel", "vocab": {"a": 0}}}`,
 		`"Digits"`:       `{"pre_tokenizer": {"type": "Digits"}, ` + model + `}`,
 		"scheme always":  `{"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "first"}, ` + model + `}`,
 		`"Metaspace"`:    `{"pre_tokenizer": {"type": "Metaspace", "add_prefix_space": false}, ` + model + `}`,
@@ -122,23 +121,11 @@ func TestUnsupportedTokenizers(t *testing.T) {
 	}
 }
 
-func TestFloat16(t *testing.T) {
-	for bits, want := range map[uint16]string{
-		0x0000: "0", 0x8000: "-0", 0x3c00: "1", 0xc000: "-2", 0x3555: "0.333251953125", 0x7bff: "65504",
-		0x0400: "6.103515625e-05", 0x0001: "5.960464477539063e-08", 0x83ff: "-6.097555160522461e-05",
-		0x7c00: "+Inf", 0xfc00: "-Inf", 0x7e00: "NaN",
-	} {
-		if got := fmt.Sprint(float16(bits)); got != want {
-			t.Errorf("%#04x: got %s, want %s", bits, got, want)
-		}
-	}
-}
-
 // The tokenizer never panics, and each token is below its size.
 func FuzzTokenizer(f *testing.F) {
 	f.Add([]byte(unigramJSON), "a b\xff湿")
 	f.Add([]byte(`{"normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}, "model": {"type": "WordPiece", "vocab": {"a": 0, "##b": 1}}}`), "ﬁab")
-	f.Add([]byte(`{"pre_tokenizer": {"type": "Whitespace"}, "model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}}`), "a \r\n")
+	f.Add([]byte(`{"pre_tokenizer": {"type": "WhitespaceSplit"}, "model": {"type": "WordPiece", "unk_token": "a", "vocab": {"a": 0}}}`), "a \r\n")
 	f.Fuzz(func(t *testing.T, file []byte, text string) {
 		tk, err := readTokenizer(file)
 		if err != nil {
@@ -157,12 +144,12 @@ func FuzzTensors(f *testing.F) {
 	header := `{"embeddings":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},"weights":{"dtype":"F16","shape":[2],"data_offsets":[16,20]}}`
 	f.Add(append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), make([]byte, 20)...))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		tensors, err := readTensors(file)
-		if err != nil {
+		m := &model2Vec{}
+		if m.readWeights(file) != nil {
 			return
 		}
-		for _, tensor := range tensors {
-			if tensor.rows == 0 || tensor.cols == 0 {
+		for _, tensor := range []*tensor{m.vectors, m.weights} {
+			if tensor == nil || tensor.rows == 0 || tensor.cols == 0 {
 				continue
 			}
 			tensor.at(tensor.rows*tensor.cols - 1)

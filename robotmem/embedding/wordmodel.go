@@ -9,14 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// wordModel turns words into tokens: whole words (WordLevel), or pieces of words
-// (WordPiece, Unigram).
+// wordModel turns words into tokens: pieces of words (WordPiece, Unigram).
 type wordModel struct {
 	tokens  map[string]int // the vocabulary
 	longest int            // length of its longest entry in bytes
 	unknown int            // the token of unknown words and runes, -1 if there is none
 
-	// Of WordPiece. In a WordLevel model nothing continues a word.
+	// Of WordPiece.
 	continues map[string]int // pieces within a word, without their prefix
 	maxRunes  int            // longer words are unknown
 
@@ -41,10 +40,10 @@ func readWordModel(c *wordModelConfig) (*wordModel, error) {
 	switch c.Type {
 	case "Unigram":
 		err = w.readUnigram(c)
-	case "WordPiece", "WordLevel":
+	case "WordPiece":
 		err = w.readWordPiece(c)
 	default:
-		err = fmt.Errorf("models of type %q are not supported, only WordPiece, WordLevel and Unigram", c.Type)
+		err = fmt.Errorf("models of type %q are not supported, only WordPiece and Unigram", c.Type)
 	}
 	if err == nil && len(w.tokens) == 0 {
 		err = errors.New("the vocabulary is empty")
@@ -67,15 +66,12 @@ func (w *wordModel) readWordPiece(c *wordModelConfig) error {
 	if c.MaxRunes != nil {
 		w.maxRunes = *c.MaxRunes
 	}
-	if c.Type == "WordLevel" {
-		w.maxRunes = math.MaxInt
-	}
 	w.continues = map[string]int{}
 	for text, id := range w.tokens {
 		if id < 0 || id > 1<<31 {
 			return fmt.Errorf("the token %q has the number %d", text, id)
 		}
-		if piece, ok := strings.CutPrefix(text, prefix); ok && c.Type == "WordPiece" {
+		if piece, ok := strings.CutPrefix(text, prefix); ok {
 			w.continues[piece] = id
 		}
 	}
