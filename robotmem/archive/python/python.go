@@ -44,7 +44,6 @@ type Python struct {
 	c       *store.Conn
 	ctx     context.Context // of the call of Open; Next has none
 	size    int64           // bytes of the file and its log
-	folder  string          // temporary, to remove; "" if there is none
 	tables  map[string]bool // of the file
 	columns map[string]bool // of its table memories
 	zone    *time.Location
@@ -88,13 +87,12 @@ func (p *Python) open(ctx context.Context, path string) error {
 		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", store.RootReason(err))
 	}
 	p.mtime, p.size = info.ModTime(), info.Size()
-	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
-		p.size += info.Size()
-		err = p.openCopy(ctx, path)
-		if err != nil {
-			return err
-		}
-	} else if p.c, err = openGuarded(ctx, path, true); err != nil {
+	log, err := os.Stat(path + "-wal")
+	hasLog := err == nil && log.Size() > 0
+	if hasLog {
+		p.size += log.Size()
+	}
+	if p.c, err = openGuarded(ctx, path, !hasLog); err != nil {
 		return err
 	}
 	is, err := isPython(p.c)
@@ -110,23 +108,7 @@ func (p *Python) open(ctx context.Context, path string) error {
 	return p.readSchema()
 }
 
-// openCopy copies a file with a log to a temporary folder and opens the copy:
-// reading the log takes writing beside the file.
-func (p *Python) openCopy(ctx context.Context, path string) (err error) {
-	if p.folder, err = os.MkdirTemp("", "robotmem-python-*"); err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "file", "no temporary folder can be made (%s)", store.RootReason(err))
-	}
-	file := filepath.Join(p.folder, "memory.db")
-	for _, suffix := range []string{"", "-wal"} {
-		if err := sqlite.CopyWhole(ctx, path+suffix, file+suffix); err != nil {
-			return robotmem.Errorf(robotmem.Unavailable, "file", "cannot be copied to be read (%s)", store.RootReason(err))
-		}
-	}
-	p.c, err = openGuarded(ctx, file, false)
-	return err
-}
-
-// openGuarded opens a file for reading. If it is immutable, it takes no lock and makes no log: no
+// openGuarded opens a file for reading. If it is immutable, it takes no lock and reads no log: no
 // other program may write it meanwhile.
 func openGuarded(ctx context.Context, path string, immutable bool) (*store.Conn, error) {
 	abs, err := filepath.Abs(path)
@@ -201,14 +183,10 @@ func (p *Python) Report() Report { return p.report }
 
 // Close closes the file.
 func (p *Python) Close() error {
-	var err error
-	if p.c != nil {
-		err = p.c.Close()
+	if p.c == nil {
+		return nil
 	}
-	if p.folder != "" {
-		err = errors.Join(err, os.RemoveAll(p.folder))
-	}
-	return err
+	return p.c.Close()
 }
 
 // Next implements archive.Source. The payloads of a page of memories come behind it.
