@@ -102,7 +102,7 @@ func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
 func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o local.ExportOptions) (report *local.ExportReport, err error) {
 	write := func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 1<<20)
-		sink := archive.NewWriter(out, archive.WriterOptions{Zstd: strings.HasSuffix(c.Archive, ".zst")})
+		sink := archive.NewWriter(out, strings.HasSuffix(c.Archive, ".zst"))
 		if report, err = m.Export(ctx, sink, o); err != nil {
 			return err
 		}

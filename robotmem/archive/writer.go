@@ -23,14 +23,9 @@ const (
 	partPayloads    = 16 << 20 // bytes of the payloads that come after it
 	maxPartBytes    = 64 << 20 // of a part with one record alone, too
 	maxManifest     = 64 << 10
-	defaultPayload  = 4 << 30
+	maxPayload      = 4 << 30
 	maxDecoderBytes = 64 << 20 // what decompressing may take
 )
-
-// WriterOptions configure a Writer. The zero value works.
-type WriterOptions struct {
-	Zstd bool // compress it
-}
 
 // Writer is the [Sink] that writes a file. It keeps one part in memory, and the sums: some 150
 // bytes a payload.
@@ -55,10 +50,10 @@ type pendingBytes struct {
 
 var _ Sink = (*Writer)(nil)
 
-// NewWriter writes an archive to w.
-func NewWriter(w io.Writer, o WriterOptions) *Writer {
+// NewWriter writes an archive to w, compressed with zstd or not.
+func NewWriter(w io.Writer, compress bool) *Writer {
 	a := &Writer{}
-	if o.Zstd {
+	if compress {
 		// Fails only for bad options.
 		a.zip, _ = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		w = a.zip

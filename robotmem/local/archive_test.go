@@ -124,7 +124,7 @@ func (h *hashList) line(record interface{ Hash() (string, error) }, name string)
 func exported(t *testing.T, e *Node, o ExportOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if _, err := e.Export(t.Context(), archive.NewWriter(&b, archive.WriterOptions{}), o); err != nil {
+	if _, err := e.Export(t.Context(), archive.NewWriter(&b, false), o); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -132,7 +132,7 @@ func exported(t *testing.T, e *Node, o ExportOptions) []byte {
 
 func imported(t *testing.T, e *Node, data []byte, o ImportOptions) (*store.ImportReport, error) {
 	t.Helper()
-	r, err := archive.NewReader(bytes.NewReader(data), archive.ReaderOptions{})
+	r, err := archive.NewReader(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,7 +402,7 @@ func TestArchiveOfALostPayload(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	report, err := e.Export(t.Context(), archive.NewWriter(&b, archive.WriterOptions{Zstd: true}), ExportOptions{})
+	report, err := e.Export(t.Context(), archive.NewWriter(&b, true), ExportOptions{})
 	if err != nil || report.Lost != 1 || report.Evicted != 0 {
 		t.Fatalf("report %+v (%v)", report, err)
 	}
@@ -575,7 +575,7 @@ func TestArchiveStopsWithItsContext(t *testing.T) {
 	data, want := exported(t, a, ExportOptions{}), hashes(t, a)
 	for n := range 30 {
 		ctx, cancel := context.WithCancel(t.Context())
-		r, err := archive.NewReader(&cancelling{Reader: bytes.NewReader(data), after: len(data) * n / 30, cancel: cancel}, archive.ReaderOptions{})
+		r, err := archive.NewReader(&cancelling{Reader: bytes.NewReader(data), after: len(data) * n / 30, cancel: cancel})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -699,7 +699,7 @@ func TestArchivePayloadOfAMemoryPurgedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := exported(t, b, ExportOptions{})
-	r, err := archive.NewReader(bytes.NewReader(data), archive.ReaderOptions{})
+	r, err := archive.NewReader(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
