@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/big"
 	"strconv"
 	"strings"
 	"sync"
@@ -236,9 +235,7 @@ func canonicalNumber(s string) string {
 		return strconv.FormatInt(int64(f), 10)
 	}
 	if !strings.ContainsAny(s, ".eE") {
-		if n, ok := new(big.Int).SetString(s, 10); ok {
-			return n.String()
-		}
+		return s // JSON has one spelling of it
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
