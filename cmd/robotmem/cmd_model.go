@@ -108,6 +108,5 @@ func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
 			t.Own = append([]eval.ListFigures{{Name: "as set", Figures: res.Figures}}, res.Lists...)
 		}
 	}
-	t.Advise()
 	return a.showResult(c.JSON, t, err)
 }
