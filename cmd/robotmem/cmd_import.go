@@ -279,7 +279,7 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 		return invalid("time-zone", "%q is no zone; one is UTC, Local or as in Europe/Berlin", c.TimeZone)
 	}
 	return c.useFile(ctx, a, func(m *local.Node) error {
-		src, err := python.Open(ctx, c.File, python.Options{Location: zone})
+		src, err := python.Open(ctx, c.File, zone)
 		if err != nil {
 			return err
 		}

@@ -24,13 +24,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Options say how a memory.db of the Python robotmem is read. The zero
-// value works.
-type Options struct {
-	// Location is the zone of times that name none; UTC if nil.
-	Location *time.Location
-}
-
 // Report counts what was read differently from how it is stored, and what has
 // no place here.
 type Report struct {
@@ -72,9 +65,10 @@ var knownColumns = strings.Fields(`id session_id collection type content human_s
 	return_count last_accessed created_at updated_at scope_files scope_entities`)
 
 // Open opens a memory.db to be imported. Not a byte of it changes. It fails
-// with Invalid when it is none. The end of ctx also ends Next.
-func Open(ctx context.Context, path string, o Options) (*Python, error) {
-	p := &Python{ctx: ctx, zone: cmp.Or(o.Location, time.UTC), report: Report{Notes: map[string]int64{}}, tables: map[string]bool{}, columns: map[string]bool{}}
+// with Invalid when it is none. zone is that of times that name none; UTC if nil. The end of ctx
+// also ends Next.
+func Open(ctx context.Context, path string, zone *time.Location) (*Python, error) {
+	p := &Python{ctx: ctx, zone: cmp.Or(zone, time.UTC), report: Report{Notes: map[string]int64{}}, tables: map[string]bool{}, columns: map[string]bool{}}
 	if err := p.open(ctx, path); err != nil {
 		return nil, sqlite.Wrap("import", errors.Join(err, p.Close()))
 	}
