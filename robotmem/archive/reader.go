@@ -43,7 +43,6 @@ type Reader struct {
 	rollSize int64
 	open     *payloadReader
 	ended    bool
-	err      error
 }
 
 var _ Source = (*Reader)(nil)
@@ -89,17 +88,8 @@ func (a *Reader) Close() error {
 	return nil
 }
 
-// Next implements Source. After an error it returns that error again.
+// Next implements Source. No call may follow an error.
 func (a *Reader) Next() (*Entry, error) {
-	if a.err != nil {
-		return nil, a.err
-	}
-	var entry *Entry
-	entry, a.err = a.next()
-	return entry, a.err
-}
-
-func (a *Reader) next() (*Entry, error) {
 	if err := a.finishPayload(); err != nil {
 		return nil, err
 	}
@@ -282,7 +272,7 @@ func (a *Reader) readSums(h *tar.Header) error {
 		return fmt.Errorf("%w: there is less in it than its manifest says", ErrDamaged)
 	}
 	a.ended = true
-	_, err = a.next()
+	_, err = a.Next()
 	return err
 }
 

@@ -18,12 +18,6 @@ import (
 //go:embed testdata/robot-qa
 var robotQA embed.FS
 
-// The halves of the questions: one to choose by, one that is set aside.
-const (
-	HalfDev  = "dev"
-	HalfHeld = "held"
-)
-
 // Answers counts the questions whose answer came first, and among the first five.
 type Answers struct {
 	Questions int         `json:"questions"`
@@ -63,8 +57,8 @@ type question struct {
 // OpenAt opens an empty memory whose clock shows what now returns. stop closes it.
 type OpenAt func(now func() time.Time) (s robotmem.Service, stop func() error, err error)
 
-// AskRobots makes the calls of three robots and asks their questions, those of one half
-// or, for "", all.
+// AskRobots makes the calls of three robots and asks their questions: those of the half dev to
+// choose by, those of held, which is set aside, or, for "", all.
 func AskRobots(ctx context.Context, half string, open OpenAt) (*Answers, error) {
 	res := &Answers{Missed: []MissedOne{}}
 	byDeployment := map[string][]question{}

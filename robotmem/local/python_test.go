@@ -286,7 +286,7 @@ func TestPythonFileThatNeverEnds(t *testing.T) {
 		"a value of 101 MB":         {more: "UPDATE memories SET context = zeroblob(101000000) WHERE id = 1", want: "of more than 100663296 bytes"},
 		"a circle of pages":         {table: "memories", want: "more rows than a file of"},
 		"a circle in sessions":      {table: "sessions", want: "more rows than a file of"},
-		"a circle elsewhere":        {more: "CREATE TABLE notes(x); INSERT INTO notes VALUES (1);", table: "notes", want: "more rows than a file of"},
+		"a circle elsewhere":        {more: "CREATE TABLE notes(x); INSERT INTO notes VALUES (1);", table: "notes"}, // is not read
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := pythonFile(t, "")

@@ -141,22 +141,20 @@ func isPython(c *store.Conn) (bool, error) {
 
 // readSchema lists the tables and columns, and notes those that have no place here.
 func (p *Python) readSchema() error {
-	tables, err := p.rows("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+	tables, err := p.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
 	if err != nil {
 		return err
 	}
 	for _, t := range tables {
 		name := t.text("name")
 		p.tables[name] = true
-		if strings.HasPrefix(name, "memories_fts") || strings.HasPrefix(name, "memories_vec") || strings.Contains(strings.ToUpper(t.text("sql")), "VIRTUAL TABLE") {
-			continue
-		}
-		n, err := p.count(name)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(knownTables, name) {
-			p.report.Notes["no place for table "+importing.Cut(name, 255)] += n
+		switch {
+		case slices.Contains(knownTables, name):
+			if _, err := p.count(name); err != nil {
+				return err
+			}
+		case !strings.HasPrefix(name, "memories_"): // the indexes
+			p.report.Notes["no place for table "+importing.Cut(name, 255)]++
 		}
 	}
 	columns, err := p.rows("SELECT name FROM pragma_table_info('memories')")
