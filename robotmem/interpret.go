@@ -279,11 +279,8 @@ func (r *reading) time(text string) (at time.Time) {
 	if z, ok := r.service.(Zoned); ok {
 		now = z.LocalNow()
 	}
-	switch date, rest, ok := strings.Cut(text, " "); {
-	case ok && strings.Contains(date, "T"):
-		text = date + "+" + rest // a query string turns + into a space
-	case strings.HasSuffix(rest, "Z"):
-		text = date + "T" + rest
+	if date, clock, _ := strings.Cut(text, " "); strings.HasSuffix(clock, "Z") {
+		text = date + "T" + clock
 	}
 	own, from := timeparse.Parse(text, now), timeparse.Parse("before "+text, now)
 	switch {

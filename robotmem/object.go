@@ -2,17 +2,13 @@ package robotmem
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"math/big"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -79,7 +75,6 @@ func ParseObject(data string) Object {
 // decodeObject decodes a JSON object with at most so many values, or null.
 func decodeObject(data []byte, values int) (fields map[string]any, err error) {
 	d := newDecoder(data)
-	defer d.release()
 	d.left = values
 	value, err := d.value()
 	if err != nil {
@@ -98,25 +93,14 @@ func decodeObject(data []byte, values int) (fields map[string]any, err error) {
 // decoder decodes a JSON value in half the time of encoding/json.
 type decoder struct {
 	jsontext.Decoder
-	data bytes.Buffer
 	left int // values that value may still decode
 }
 
-var decoders = sync.Pool{New: func() any { return new(decoder) }}
-
 // newDecoder returns a decoder that reads data in place.
 func newDecoder(data []byte) *decoder {
-	d, _ := decoders.Get().(*decoder)
-	d.data = *bytes.NewBuffer(data)
-	d.Reset(&d.data, lenient)
+	d := &decoder{}
+	d.Reset(bytes.NewBuffer(data), lenient)
 	return d
-}
-
-// release keeps the decoder for others, without its data.
-func (d *decoder) release() {
-	d.data = bytes.Buffer{}
-	d.Reset(&d.data)
-	decoders.Put(d)
 }
 
 func (d *decoder) value() (any, error) {
@@ -238,9 +222,7 @@ func canonicalNumber(s string) string {
 		return strconv.FormatInt(int64(f), 10)
 	}
 	if !strings.ContainsAny(s, ".eE") {
-		if n, ok := new(big.Int).SetString(s, 10); ok {
-			return n.String()
-		}
+		return s // JSON has one spelling of it
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
@@ -344,7 +326,6 @@ func ValuesAt(data, path string) (values []string, found bool) {
 		return nil, false // no key is spelt so
 	}
 	d := newDecoder([]byte(data))
-	defer d.release()
 	if d.PeekKind() != jsontext.KindBeginObject {
 		return nil, false
 	}
@@ -360,11 +341,6 @@ func ValuesAt(data, path string) (values []string, found bool) {
 
 // valuesAt is ValuesAt for the next value, which is an object, within data.
 func (d *decoder) valuesAt(path, data string) (values []string, found bool, err error) {
-	type hit struct {
-		name   string
-		values []string
-	}
-	var hits []hit
 	next := func() string { // JSON of the next value
 		var raw []byte
 		raw, err = d.ReadValue()
@@ -375,34 +351,25 @@ func (d *decoder) valuesAt(path, data string) (values []string, found bool, err 
 	for err == nil && d.PeekKind() != jsontext.KindEndObject {
 		name := plainText(next())
 		rest, within := strings.CutPrefix(path, name)
-		within = within && (rest == "" || rest[0] == '.')
-		below := strings.HasPrefix(name, path) && len(name) > len(path) && name[len(path)] == '.'
-		if err != nil || !within && !below {
-			err = cmp.Or(err, d.SkipValue())
-			continue
-		}
-		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.name == name }) // the last counts
+		below, isLonger := strings.CutPrefix(name, path)
 		switch {
+		case err != nil:
 		case within && rest == "":
-			hits = append(hits, hit{name, []string{next()}})
-		case within && d.PeekKind() == jsontext.KindBeginObject:
+			values, found = append(values, next()), true
+		case within && rest[0] == '.' && d.PeekKind() == jsontext.KindBeginObject:
 			var inner []string
-			if inner, found, err = d.valuesAt(rest[1:], data); found {
-				hits = append(hits, hit{name, inner})
-			}
+			var isThere bool
+			inner, isThere, err = d.valuesAt(rest[1:], data)
+			values, found = append(values, inner...), found || isThere
 		default:
-			if err = d.SkipValue(); below {
-				hits = append(hits, hit{name, nil})
-			}
+			found = found || isLonger && below[0] == '.'
+			err = d.SkipValue()
 		}
 	}
 	if err == nil {
 		_, err = d.ReadToken()
 	}
-	for _, h := range hits {
-		values = append(values, h.values...)
-	}
-	return values, len(hits) > 0, err
+	return values, found, err
 }
 
 // plainText returns the text of a JSON string.

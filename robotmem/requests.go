@@ -91,7 +91,7 @@ type RecallRequest struct {
 	SessionID      string       `json:"session_id,omitempty" validate:"omitempty,session" doc:"Only memories of this episode. With an empty query they are returned in time order."`
 	ForSession     string       `json:"for_session,omitempty" validate:"omitempty,session" doc:"The episode that makes the recall; end_session uses it to credit memories."`
 	ContextFilter  Object       `json:"context_filter,omitempty" doc:"Filter over context paths: {\"task.success\":true,\"params.force\":{\"$lt\":15}}. Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not."`
-	SpatialSort    *SpatialSort `json:"spatial_sort,omitempty" doc:"Nearest first: {\"field\":\"spatial.position\",\"target\":[x,y,z],\"max_distance\":1.5}. \"mode\":\"fused\" ranks by words too; frame_id, map_id. A list of up to 4 places is fused."`
+	SpatialSort    *SpatialSort `json:"spatial_sort,omitempty" doc:"Nearest first: {\"field\":\"spatial.position\",\"target\":[x,y,z],\"max_distance\":1.5}. \"mode\":\"fused\" ranks by words too; frame_id, map_id."`
 	After          *time.Time   `json:"after,omitempty" validate:"omitempty,instant" doc:"Only memories observed at or after this time (RFC 3339)."`
 	Before         *time.Time   `json:"before,omitempty" validate:"omitempty,instant" doc:"Only memories observed before this time (RFC 3339)."`
 	AsOf           *time.Time   `json:"as_of,omitempty" validate:"omitempty,instant" tool:"rare" doc:"Search the state of the memory at this past time (RFC 3339)."`

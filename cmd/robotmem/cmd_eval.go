@@ -33,7 +33,7 @@ func (c *evalOwnCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	res, err := (&evalSetCmd{}).run(ctx, a, set, eval.Options{})
+	res, err := (&evalSetCmd{}).run(ctx, a, set)
 	return a.showResult(c.JSON, res, err)
 }
 
@@ -86,35 +86,27 @@ func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
 }
 
 type evalSetCmd struct {
-	Dir   string   `arg:"" help:"Folder with corpus.jsonl, queries.jsonl and qrels.tsv (or qrels/test.tsv)."`
-	Where []string `name:"where" sep:"none" placeholder:"KEY=VALUE,..." help:"Only queries whose meta has one of these values; repeatable."`
-	JSON  bool     `name:"json" help:"Print the figures as JSON."`
+	Dir  string `arg:"" help:"Folder with corpus.jsonl, queries.jsonl and qrels.tsv (or qrels/test.tsv)."`
+	JSON bool   `name:"json" help:"Print the figures as JSON."`
 }
 
 // Run learns the corpus into a temporary file, asks the queries and prints the figures.
 func (c *evalSetCmd) Run(ctx context.Context, a *app) error {
-	var o eval.Options
-	for _, text := range c.Where {
-		condition, err := eval.ParseCondition(text)
-		if err != nil {
-			return invalid("where", "%v", err)
-		}
-		o.Where = append(o.Where, condition)
-	}
 	set, err := eval.Load(c.Dir)
 	if err != nil {
 		return invalid("dir", "%v", err)
 	}
-	res, err := c.run(ctx, a, set, o)
+	res, err := c.run(ctx, a, set)
 	if err == nil && res.Queries == 0 {
-		err = invalid("where", "leaves no query that is judged; the set has %d documents", res.Docs)
+		err = invalid("dir", "has no query that is judged, and %d documents", res.Docs)
 	}
 	return a.showResult(c.JSON, res, err)
 }
 
-func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Options) (res *eval.Result, err error) {
+func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set) (res *eval.Result, err error) {
 	err = a.inTempMemory(ctx, func(m *local.Node, path string) (err error) {
 		show := a.newProgressOf("eval "+set.Name, "texts")
+		var o eval.Options
 		o.Progress = func(done, total int) { show(int64(done), int64(total)) }
 		var nodes []*local.Node
 		weights := a.Config.Weights

@@ -23,19 +23,18 @@ type exportCmd struct {
 	MCAP     string `name:"mcap" xor:"form" placeholder:"FILE" help:"Write perceptions and facts as an MCAP file instead, which Foxglove and the mcap tool open. Recorded messages are written as they were."`
 	Archive  string `name:"archive" xor:"form" placeholder:"FILE" help:"Write everything without loss as a tar: memories of every status with their past, episodes, payloads, who refers to whom. FILE.tar.zst is compressed; - is stdout."`
 	Markdown string `name:"markdown" xor:"form" placeholder:"DIR" help:"Write a file for every memory and episode, its fields as front matter, payloads beside, to a new folder; editors of notes open it."`
-	Hashes   bool   `name:"hashes" xor:"form" help:"List the content hash of every record and payload; two nodes hold the same when their lists are equal."`
-	Session  string `name:"session" placeholder:"ID" help:"With --mcap, --archive, --markdown and --hashes: only this episode."`
+	Session  string `name:"session" placeholder:"ID" help:"With --mcap, --archive and --markdown: only this episode."`
 	JSON     bool   `name:"json" help:"With --mcap, --archive and --markdown: print the account as JSON."`
 }
 
 // Run writes the facts to stdout, or what a flag asks for.
 func (c *exportCmd) Run(ctx context.Context, a *app) error {
-	facts := c.MCAP+c.Archive+c.Markdown == "" && !c.Hashes
+	facts := c.MCAP+c.Archive+c.Markdown == ""
 	switch {
 	case facts && c.Session != "":
-		return invalid("session", "is for --mcap, --archive, --markdown and --hashes; an export of facts writes those of all episodes")
-	case c.JSON && (facts || c.Hashes):
-		return invalid("json", "is for the account of --mcap, --archive and --markdown; facts are JSON lines, and hashes are lines")
+		return invalid("session", "is for --mcap, --archive and --markdown; an export of facts writes those of all episodes")
+	case c.JSON && facts:
+		return invalid("json", "is for the account of --mcap, --archive and --markdown; facts are JSON lines")
 	}
 	if err := a.existing(); err != nil {
 		return err
@@ -47,8 +46,6 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 		return a.UseFile(ctx, "markdown", func(m *local.Node) error { return c.whole(ctx, a, m) })
 	case c.Archive != "":
 		return a.UseFile(ctx, "archive", func(m *local.Node) error { return c.whole(ctx, a, m) })
-	case c.Hashes:
-		return a.UseFile(ctx, "hashes", func(m *local.Node) error { return c.whole(ctx, a, m) })
 	}
 	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("export", "facts", 0)
@@ -73,16 +70,10 @@ func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
 	}{c.MCAP, report}, err)
 }
 
-// whole exports everything, as an archive, a folder or content hashes.
+// whole exports everything, as an archive or a folder.
 func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
 	ctx = a.watched(ctx)
 	o := local.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Generator: "robotmem " + a.Version}
-	if c.Hashes {
-		o.HashesOnly = true
-		out := bufio.NewWriterSize(a.Stdout, 1<<20)
-		_, err := m.Export(ctx, archive.NewHashes(out), o)
-		return errors.Join(err, out.Flush())
-	}
 	name := cmp.Or(c.Archive, c.Markdown)
 	var report *local.ExportReport
 	var err error
@@ -110,7 +101,7 @@ func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
 func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o local.ExportOptions) (report *local.ExportReport, err error) {
 	write := func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 1<<20)
-		sink := archive.NewWriter(out, archive.WriterOptions{Zstd: strings.HasSuffix(c.Archive, ".zst")})
+		sink := archive.NewWriter(out, strings.HasSuffix(c.Archive, ".zst"))
 		if report, err = m.Export(ctx, sink, o); err != nil {
 			return err
 		}

@@ -66,7 +66,7 @@ func (a *app) source(ctx context.Context, path string) (importer, error) {
 		return nil, invalid("file", "%v", err)
 	}
 	a.Stdin = io.MultiReader(bytes.NewReader(head[:n]), a.Stdin)
-	if archive.Recognizes(bytes.NewReader(head[:n])) {
+	if archive.Recognizes(head[:n]) {
 		return (*importCmd).archive, nil
 	}
 	return (*importCmd).facts, nil
@@ -98,24 +98,25 @@ func sourceOf(ctx context.Context, path string) (importer, error) {
 		return nil, invalid("file", "%v", err)
 	}
 	defer f.Close()
-	head := make([]byte, memoryOffset+len(memoryMagic))
+	head := make([]byte, archive.HeadBytes)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
 		return nil, invalid("file", "%v", err)
 	}
 	head = head[:n]
 	if bytes.HasPrefix(head, []byte(sqliteMagic)) {
-		if bytes.HasSuffix(head, []byte(memoryMagic)) {
+		if len(head) >= memoryOffset && bytes.HasPrefix(head[memoryOffset:], []byte(memoryMagic)) {
 			return nil, invalid("file", "%s is a memory of this program; run robotmem --db %s export --archive - | robotmem import - to add its memories to another", path, path)
 		}
 		if is, err := python.IsMemory(ctx, path); err == nil && is {
 			return (*importCmd).python, nil
 		}
 	}
+	if archive.Recognizes(head) {
+		return (*importCmd).archive, nil
+	}
 	head = head[:min(len(head), 16)]
 	switch {
-	case archive.Recognizes(f):
-		return (*importCmd).archive, nil
 	case recording.Recognizes(head):
 		return (*importCmd).recording, nil
 	case bytes.IndexByte(head, 0) >= 0:
@@ -240,7 +241,7 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 	defer in.Close()
 	return a.UseFile(ctx, "file", func(m *local.Node) error {
 		bar := a.newProgress("import", "bytes", size)
-		src, err := archive.NewReader(io.TeeReader(in, counter{bar}), archive.ReaderOptions{})
+		src, err := archive.NewReader(io.TeeReader(in, counter{bar}))
 		if err != nil {
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		}
@@ -257,7 +258,7 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 		return invalid("time-zone", "%q is no zone; one is UTC, Local or as in Europe/Berlin", c.TimeZone)
 	}
 	return a.UseFile(ctx, "file", func(m *local.Node) error {
-		src, err := python.Open(ctx, c.File, python.Options{Location: zone})
+		src, err := python.Open(ctx, c.File, zone)
 		if err != nil {
 			return err
 		}

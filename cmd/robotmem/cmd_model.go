@@ -103,10 +103,9 @@ func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
 	a.Embedder = e
 	if err == nil && len(set.Queries) > 0 {
 		var res *eval.Result
-		if res, err = (&evalSetCmd{}).run(ctx, a, set, eval.Options{}); err == nil {
+		if res, err = (&evalSetCmd{}).run(ctx, a, set); err == nil {
 			t.Own = append([]eval.ListFigures{{Name: "as set", Figures: res.Figures}}, res.Lists...)
 		}
 	}
-	t.Advise()
 	return a.showResult(c.JSON, t, err)
 }

@@ -35,7 +35,7 @@
 //
 //	f, err := os.Create("kitchen.tar")
 //	…
-//	report, err := engine.Export(ctx, archive.NewWriter(f, archive.WriterOptions{}), robotmem.ExportOptions{})
+//	report, err := engine.Export(ctx, archive.NewWriter(f, false), robotmem.ExportOptions{})
 //
 // # Caveats
 //

@@ -14,7 +14,7 @@ import (
 func small(t testing.TB, zstd bool) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := archive.NewWriter(&b, archive.WriterOptions{Zstd: zstd})
+	w := archive.NewWriter(&b, zstd)
 	at := "2026-03-01T14:05:00.000000000Z"
 	data := "t,fx\n0,1\n"
 	m := &archive.Memory{UID: "01a1feaa-a80c-7a1b-9c31-251ec8f2a842", Type: "perception", Collection: "lab", Content: "force at the wrist", Status: "active",
@@ -36,7 +36,7 @@ func small(t testing.TB, zstd bool) []byte {
 
 // readAll reads an archive to its end and counts what it holds.
 func readAll(r io.Reader) (n archive.Counts, err error) {
-	a, err := archive.NewReader(r, archive.ReaderOptions{MaxPayload: 1 << 20})
+	a, err := archive.NewReader(r)
 	if err != nil {
 		return n, err
 	}

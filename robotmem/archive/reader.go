@@ -30,18 +30,11 @@ var (
 	ErrNewer = errors.New("the archive is of a newer robotmem")
 )
 
-// ReaderOptions are limits. The zero value works.
-type ReaderOptions struct {
-	MaxPayload int64 // bytes of one payload; 4 GiB if zero
-}
-
 // Reader is the [Source] of a file. It checks a part before it returns anything of it, and a
 // payload while it is read.
 type Reader struct {
-	in      io.Reader // the tar
-	tar     *tar.Reader
-	zip     *zstd.Decoder // nil when nothing is compressed
-	options ReaderOptions
+	tar *tar.Reader
+	zip *zstd.Decoder // nil when nothing is compressed
 
 	manifest *Manifest
 	seen     Counts
@@ -50,7 +43,6 @@ type Reader struct {
 	rollSize int64
 	open     *payloadReader
 	ended    bool
-	err      error
 }
 
 var _ Source = (*Reader)(nil)
@@ -61,44 +53,30 @@ var (
 	zstdMagic      = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// HeadBytes is how much of a file [Recognizes] needs to recognize a tar.
+// HeadBytes is how much of a file [Recognizes] needs.
 const HeadBytes = 512
 
-// Recognizes reports whether r begins like an archive: a tar, compressed or not. A compressed
-// file that ends before that shows may be one.
-func Recognizes(r io.Reader) bool {
-	a, err := NewReader(r, ReaderOptions{})
-	if err != nil {
-		return false
-	}
-	defer func() { _ = a.Close() }() // it was only read
-	head := make([]byte, HeadBytes)
-	n, err := io.ReadFull(a.in, head)
-	return isTar(head[:n]) || a.zip != nil && errors.Is(err, io.ErrUnexpectedEOF)
+// Recognizes reports whether a file begins like an archive: it is a tar, or compressed with zstd.
+func Recognizes(head []byte) bool {
+	return bytes.HasPrefix(head, zstdMagic) || len(head) >= 262 && string(head[257:262]) == "ustar"
 }
 
-func isTar(head []byte) bool { return len(head) >= 262 && string(head[257:262]) == "ustar" }
-
 // NewReader reads an archive, compressed or not. Close it.
-func NewReader(r io.Reader, o ReaderOptions) (*Reader, error) {
-	if o.MaxPayload <= 0 {
-		o.MaxPayload = defaultPayload
-	}
-	a := &Reader{options: o, rolling: sha256.New()}
+func NewReader(r io.Reader) (*Reader, error) {
+	a := &Reader{rolling: sha256.New()}
 	in := bufio.NewReaderSize(r, 256<<10)
 	head, err := in.Peek(len(zstdMagic))
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	a.in = in
+	a.tar = tar.NewReader(in)
 	if bytes.Equal(head, zstdMagic) {
 		a.zip, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes), zstd.WithDecoderMaxWindow(maxDecoderBytes))
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 		}
-		a.in = a.zip
+		a.tar = tar.NewReader(a.zip)
 	}
-	a.tar = tar.NewReader(a.in)
 	return a, nil
 }
 
@@ -110,17 +88,8 @@ func (a *Reader) Close() error {
 	return nil
 }
 
-// Next implements Source. After an error it returns that error again.
+// Next implements Source. No call may follow an error.
 func (a *Reader) Next() (*Entry, error) {
-	if a.err != nil {
-		return nil, a.err
-	}
-	var entry *Entry
-	entry, a.err = a.next()
-	return entry, a.err
-}
-
-func (a *Reader) next() (*Entry, error) {
 	if err := a.finishPayload(); err != nil {
 		return nil, err
 	}
@@ -163,8 +132,8 @@ func (a *Reader) entry(h *tar.Header) (*Entry, error) {
 	a.seen.Payloads++
 	a.seen.PayloadBytes += h.Size
 	switch {
-	case h.Size > a.options.MaxPayload:
-		return nil, fmt.Errorf("%w: payload %s has %d bytes; the limit of one is %d", ErrLimit, m[2], h.Size, a.options.MaxPayload)
+	case h.Size > maxPayload:
+		return nil, fmt.Errorf("%w: payload %s has %d bytes; the limit of one is %d", ErrLimit, m[2], h.Size, int64(maxPayload))
 	case a.seen.Payloads > a.manifest.Payloads || a.seen.PayloadBytes > a.manifest.PayloadBytes:
 		return nil, fmt.Errorf("%w: there are more payloads than its manifest says", ErrFormat)
 	}
@@ -303,7 +272,7 @@ func (a *Reader) readSums(h *tar.Header) error {
 		return fmt.Errorf("%w: there is less in it than its manifest says", ErrDamaged)
 	}
 	a.ended = true
-	_, err = a.next()
+	_, err = a.Next()
 	return err
 }
 

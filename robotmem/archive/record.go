@@ -174,9 +174,6 @@ func (m *Memory) Hash() (string, error) { return contentHash(m) }
 // Hash is the content hash of the session.
 func (s *Session) Hash() (string, error) { return contentHash(s) }
 
-// Hash is the content hash of the link.
-func (l *Link) Hash() (string, error) { return contentHash(l) }
-
 // contentHash hashes the JSON of v with its keys sorted at every depth.
 func contentHash(v any) (string, error) {
 	line, err := encode(v)

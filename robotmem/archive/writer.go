@@ -23,14 +23,9 @@ const (
 	partPayloads    = 16 << 20 // bytes of the payloads that come after it
 	maxPartBytes    = 64 << 20 // of a part with one record alone, too
 	maxManifest     = 64 << 10
-	defaultPayload  = 4 << 30
+	maxPayload      = 4 << 30
 	maxDecoderBytes = 64 << 20 // what decompressing may take
 )
-
-// WriterOptions configure a Writer. The zero value works.
-type WriterOptions struct {
-	Zstd bool // compress it
-}
 
 // Writer is the [Sink] that writes a file. It keeps one part in memory, and the sums: some 150
 // bytes a payload.
@@ -55,10 +50,10 @@ type pendingBytes struct {
 
 var _ Sink = (*Writer)(nil)
 
-// NewWriter writes an archive to w.
-func NewWriter(w io.Writer, o WriterOptions) *Writer {
+// NewWriter writes an archive to w, compressed with zstd or not.
+func NewWriter(w io.Writer, compress bool) *Writer {
 	a := &Writer{}
-	if o.Zstd {
+	if compress {
 		// Fails only for bad options.
 		a.zip, _ = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		w = a.zip
@@ -194,51 +189,6 @@ func (a *Writer) Close() error {
 		} else {
 			a.zip.Reset(io.Discard)
 		}
-	}
-	return err
-}
-
-// Hashes is the [Sink] that lists the content hash of every record, one a line,
-// in an order that is the same on every node:
-//
-//	HASH  session SESSION_ID
-//	HASH  memory UID
-//	HASH  payload SIZE
-//	HASH  link
-//
-// The hash of a payload is that of its bytes. A payload that the node has lost is not listed.
-type Hashes struct{ w io.Writer }
-
-var _ Sink = (*Hashes)(nil)
-
-// NewHashes writes the list to w.
-func NewHashes(w io.Writer) *Hashes { return &Hashes{w} }
-
-// Begin implements Sink.
-func (h *Hashes) Begin(*Manifest) error { return nil }
-
-// Session implements Sink.
-func (h *Hashes) Session(s *Session) error { return h.line(s, "session "+s.SessionID) }
-
-// Memory implements Sink.
-func (h *Hashes) Memory(m *Memory, b *Bytes) error {
-	err := h.line(m, "memory "+m.UID)
-	if err == nil && b != nil && b.First {
-		_, err = fmt.Fprintf(h.w, "%s  payload %d\n", m.Payload.SHA256, m.Payload.Bytes)
-	}
-	return err
-}
-
-// Link implements Sink.
-func (h *Hashes) Link(l *Link) error { return h.line(l, "link") }
-
-// Close implements Sink.
-func (h *Hashes) Close() error { return nil }
-
-func (h *Hashes) line(record interface{ Hash() (string, error) }, name string) error {
-	sum, err := record.Hash()
-	if err == nil {
-		_, err = fmt.Fprintf(h.w, "%s  %s\n", sum, name)
 	}
 	return err
 }

@@ -18,33 +18,19 @@ import (
 //go:embed testdata/robot-qa
 var robotQA embed.FS
 
-// The halves of the questions: one to choose by, one that is set aside.
-const (
-	HalfDev  = "dev"
-	HalfHeld = "held"
-)
-
 // Answers counts the questions whose answer came first, and among the first five.
 type Answers struct {
-	Questions int           `json:"questions"`
-	Hit1      float64       `json:"hit_at_1"`
-	Hit5      float64       `json:"hit_at_5"`
-	Kinds     []AnswersKind `json:"kinds"`
-	Missed    []MissedOne   `json:"missed"` // questions whose answer did not come first
-	Refused   []string      `json:"refused,omitempty"`
-}
-
-// AnswersKind counts the questions of one kind.
-type AnswersKind struct {
-	Kind      string `json:"kind"`
-	Questions int    `json:"questions"`
-	First     int    `json:"first"`
-	Five      int    `json:"five"`
+	Questions int         `json:"questions"`
+	Hit1      float64     `json:"hit_at_1"`
+	Hit5      float64     `json:"hit_at_5"`
+	Missed    []MissedOne `json:"missed"` // questions whose answer did not come first
+	Refused   []string    `json:"refused,omitempty"`
 }
 
 // MissedOne is a question whose answer did not come first.
 type MissedOne struct {
 	ID     string   `json:"id"`
+	Kind   string   `json:"kind"`
 	Ask    any      `json:"ask"`
 	Want   []string `json:"want"`
 	Got    []string `json:"got"`
@@ -71,10 +57,10 @@ type question struct {
 // OpenAt opens an empty memory whose clock shows what now returns. stop closes it.
 type OpenAt func(now func() time.Time) (s robotmem.Service, stop func() error, err error)
 
-// AskRobots makes the calls of three robots and asks their questions, those of one half
-// or, for "", all.
+// AskRobots makes the calls of three robots and asks their questions: those of the half dev to
+// choose by, those of held, which is set aside, or, for "", all.
 func AskRobots(ctx context.Context, half string, open OpenAt) (*Answers, error) {
-	res := &Answers{Kinds: []AnswersKind{}, Missed: []MissedOne{}}
+	res := &Answers{Missed: []MissedOne{}}
 	byDeployment := map[string][]question{}
 	err := lines("questions.jsonl", func(q question) error {
 		if half == "" || q.Half == half {
@@ -85,25 +71,17 @@ func AskRobots(ctx context.Context, half string, open OpenAt) (*Answers, error) 
 	if err != nil {
 		return nil, err
 	}
-	kinds := map[string]*AnswersKind{}
 	for _, name := range slices.Sorted(maps.Keys(byDeployment)) {
-		if err := askRobot(ctx, name, byDeployment[name], open, kinds, res); err != nil {
+		if err := askRobot(ctx, name, byDeployment[name], open, res); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-	}
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		k := kinds[kind]
-		res.Kinds = append(res.Kinds, *k)
-		res.Questions += k.Questions
-		res.Hit1 += float64(k.First)
-		res.Hit5 += float64(k.Five)
 	}
 	res.Hit1 /= float64(max(1, res.Questions))
 	res.Hit5 /= float64(max(1, res.Questions))
 	return res, nil
 }
 
-func askRobot(ctx context.Context, name string, questions []question, open OpenAt, kinds map[string]*AnswersKind, res *Answers) (err error) {
+func askRobot(ctx context.Context, name string, questions []question, open OpenAt, res *Answers) (err error) {
 	var now time.Time
 	s, stop, err := open(func() time.Time { return now })
 	if err != nil {
@@ -152,19 +130,15 @@ func askRobot(ctx context.Context, name string, questions []question, open OpenA
 				got = append(got, keys[m.MemoryID])
 			}
 		}
-		if kinds[q.Kind] == nil {
-			kinds[q.Kind] = &AnswersKind{Kind: q.Kind}
-		}
-		k := kinds[q.Kind]
-		k.Questions++
+		res.Questions++
 		within := slices.ContainsFunc(got, func(key string) bool { return slices.Contains(q.Answers, key) })
 		if within {
-			k.Five++
+			res.Hit5++
 		}
 		if len(got) > 0 && slices.Contains(q.Answers, got[0]) {
-			k.First++
+			res.Hit1++
 		} else {
-			res.Missed = append(res.Missed, MissedOne{q.ID, q.Ask, q.Answers, got, within})
+			res.Missed = append(res.Missed, MissedOne{q.ID, q.Kind, q.Ask, q.Answers, got, within})
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 const leastFirst, leastFive = 0.80, 0.95
 
 func TestAnswersToRobots(t *testing.T) {
-	for _, half := range []string{eval.HalfDev, eval.HalfHeld} {
+	for _, half := range []string{"dev", "held"} {
 		got, err := eval.AskRobots(t.Context(), half, func(now func() time.Time) (robotmem.Service, func() error, error) {
 			m, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{Clock: now, Location: time.UTC, Durability: local.DurabilityNormal})
 			if err != nil {

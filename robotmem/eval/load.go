@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -127,24 +126,4 @@ func conv(meta map[string]any) string {
 		return ""
 	}
 	return fmt.Sprint(v)
-}
-
-// Condition keeps the queries whose meta has one of the values under the key.
-type Condition struct {
-	Key    string
-	Values []string
-}
-
-// ParseCondition reads key=value,value.
-func ParseCondition(s string) (Condition, error) {
-	key, values, ok := strings.Cut(s, "=")
-	if !ok || key == "" || values == "" {
-		return Condition{}, fmt.Errorf("must be key=value,value, not %q", s)
-	}
-	return Condition{key, strings.Split(values, ",")}, nil
-}
-
-func (c Condition) admits(meta map[string]any) bool {
-	v, ok := meta[c.Key]
-	return ok && slices.Contains(c.Values, fmt.Sprint(v))
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// Options narrow a run. The zero value asks every query that is judged.
+// Options are the options of a run. The zero value works.
 type Options struct {
-	Where []Condition
 	// Progress is called after each step with the done and all documents and queries, unless it is nil.
 	Progress func(done, total int)
 	// Learnt is called once the corpus is learnt, before the first query, unless it is nil.
@@ -79,11 +78,9 @@ func Run(ctx context.Context, m robotmem.Service, s *Set, o Options) (*Result, e
 	}
 	var asked []Item
 	for _, q := range s.Queries {
-		admitted := !slices.ContainsFunc(o.Where, func(c Condition) bool { return !c.admits(q.Meta) })
-		switch {
-		case admitted && s.Judged[q.ID].relevant() > 0:
+		if s.Judged[q.ID].relevant() > 0 {
 			asked = append(asked, q)
-		case admitted:
+		} else {
 			r.res.Unjudged++
 		}
 	}

@@ -70,31 +70,6 @@ func TestRunAsksEachChatAboutItself(t *testing.T) {
 	}
 }
 
-func TestWhereNarrowsByMeta(t *testing.T) {
-	set, err := Load(writeSet(t, chats()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := ParseCondition("category=2,3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, q := range set.Queries {
-		if c.admits(q.Meta) {
-			got = append(got, q.ID)
-		}
-	}
-	if diff := cmp.Diff([]string{"q1", "q3"}, got); diff != "" {
-		t.Errorf("admitted (-want +got):\n%s", diff)
-	}
-	for _, bad := range []string{"", "category", "=1", "category="} {
-		if _, err := ParseCondition(bad); err == nil {
-			t.Errorf("ParseCondition(%q) succeeded", bad)
-		}
-	}
-}
-
 func TestLoadNamesFileAndLine(t *testing.T) {
 	tests := []struct {
 		name, file, text, want string

@@ -84,7 +84,7 @@ func TestADamagedMemoryIsNamed(t *testing.T) {
 			if err != nil || d.Healthy || !slices.ContainsFunc(d.Checks, func(c admin.Check) bool { return c.Status == "fail" && strings.Contains(c.Detail, "memory 2") }) {
 				t.Errorf("doctor: %+v, %v", d, err)
 			}
-			out, err := n.Export(t.Context(), archive.NewWriter(&report, archive.WriterOptions{}), ExportOptions{})
+			out, err := n.Export(t.Context(), archive.NewWriter(&report, false), ExportOptions{})
 			if err != nil || out.Memories != 3 || !slices.Equal(out.Damaged, []int64{2}) {
 				t.Errorf("export: %+v, %v", out, err)
 			}

@@ -22,9 +22,6 @@ type ExportOptions struct {
 	Collection string // exports only this collection if set
 	Session    string // exports only this session if set
 	Generator  string // the program's name, for the manifest
-	// HashesOnly declares that the sink opens no payload. The payloads are then not read
-	// and verified.
-	HashesOnly bool
 }
 
 // ExportReport counts the records of an export.
@@ -84,7 +81,7 @@ func (n *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 		CreatedAt: store.FormatTime(n.Now()), Schema: int(schema), Narrowed: narrowed(&o), Generator: o.Generator, Counts: s.counts,
 	}
 	m.Stage("writing", "memories", s.counts.Memories)
-	return s.writeTo(ctx, n, sink, manifest, &o)
+	return s.writeTo(ctx, n, sink, manifest)
 }
 
 func narrowed(o *ExportOptions) string {
@@ -167,7 +164,7 @@ func (s *spool) fill(c *store.Conn, m *progress.Meter, o *ExportOptions) error {
 }
 
 // writeTo writes the records of the spool to a sink.
-func (s *spool) writeTo(ctx context.Context, n *Node, sink archive.Sink, manifest *archive.Manifest, o *ExportOptions) (*ExportReport, error) {
+func (s *spool) writeTo(ctx context.Context, n *Node, sink archive.Sink, manifest *archive.Manifest) (*ExportReport, error) {
 	if err := sink.Begin(manifest); err != nil {
 		return nil, sinkError(err)
 	}
@@ -192,7 +189,7 @@ func (s *spool) writeTo(ctx context.Context, n *Node, sink archive.Sink, manifes
 			err = sink.Link(line.Link)
 		default:
 			var b *archive.Bytes
-			if b, err = n.archivedBytes(ctx, line.Memory, line.First, o.HashesOnly, report); err == nil {
+			if b, err = n.archivedBytes(ctx, line.Memory, line.First, report); err == nil {
 				err = sink.Memory(line.Memory, b)
 			}
 			m.Add(1)
@@ -212,13 +209,13 @@ func sinkError(err error) error {
 }
 
 // archivedBytes returns the payload of a memory, nil if there is none or if it is
-// damaged. It reads and verifies the payload unless hashesOnly is set.
-func (n *Node) archivedBytes(ctx context.Context, m *archive.Memory, first, hashesOnly bool, report *ExportReport) (*archive.Bytes, error) {
+// damaged. It reads and verifies the payload.
+func (n *Node) archivedBytes(ctx context.Context, m *archive.Memory, first bool, report *ExportReport) (*archive.Bytes, error) {
 	p := m.Payload
 	if p == nil {
 		return nil, nil
 	}
-	if !p.Lost && !hashesOnly {
+	if !p.Lost {
 		whole, err := n.wholePayload(ctx, p.SHA256)
 		if err != nil {
 			return nil, err

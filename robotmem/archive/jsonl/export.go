@@ -3,10 +3,8 @@ package jsonl
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -14,67 +12,60 @@ import (
 
 // Export writes the active facts of a collection, "" for all, as learn requests. The oldest
 // is first, so that an import gives ids in the same order. The memory lists the newest
-// first: the pages are kept in a temporary file and copied from the last to the first.
+// first: the pages are listed twice, and the second time from the last to the first.
 // progress is called with the number of facts of each page; it may be nil.
-func Export(ctx context.Context, svc robotmem.Service, w io.Writer, collection string, progress func(facts int)) (err error) {
-	pages, err := os.CreateTemp("", "robotmem-export-*")
-	if err != nil {
-		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
-	}
-	// Where the system can remove an open file, a killed process leaves none.
-	early := os.Remove(pages.Name())
-	defer func() {
-		err = errors.Join(err, pages.Close())
-		if early != nil {
-			err = errors.Join(err, os.Remove(pages.Name()))
-		}
-	}()
-	ends, err := writePages(ctx, svc, pages, collection, progress)
+func Export(ctx context.Context, svc robotmem.Service, w io.Writer, collection string, progress func(facts int)) error {
+	pages, err := listPages(ctx, svc, collection)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 1<<20)
-	for i, end := range slices.Backward(ends) {
-		start := int64(0)
-		if i > 0 {
-			start = ends[i-1]
+	written := int64(0) // the largest id
+	for _, page := range slices.Backward(pages) {
+		res, err := svc.List(ctx, &page)
+		if err != nil {
+			return err
 		}
-		if _, err := io.Copy(out, io.NewSectionReader(pages, start, end-start)); err != nil {
-			return fmt.Errorf("export: %w", err)
+		for _, fact := range slices.Backward(res.Memories) {
+			if fact.MemoryID <= written { // a page reaches into the next one if a fact was forgotten meanwhile
+				continue
+			}
+			written = fact.MemoryID
+			line, err := robotmem.EncodeJSON(learnRequest(&fact))
+			if err != nil {
+				return err
+			}
+			if _, err := out.Write(append(robotmem.VisibleJSON(line), '\n')); err != nil {
+				return fmt.Errorf("export: %w", err)
+			}
+		}
+		if progress != nil {
+			progress(len(res.Memories))
 		}
 	}
 	return out.Flush()
 }
 
-// writePages writes every page, the oldest fact of the page first, and returns the offset at
-// which each page ends. Pages are requested by cursor: a fact that is learnt or forgotten
-// meanwhile moves no other fact to another page.
-func writePages(ctx context.Context, svc robotmem.Service, w io.Writer, collection string, progress func(facts int)) (ends []int64, err error) {
-	req := &robotmem.ListRequest{Limit: listPage, Collection: collection, Type: "fact"}
-	for end := int64(0); ; {
-		res, err := svc.List(ctx, req)
-		if err != nil {
-			return nil, err
+// listPages returns the requests of all pages, the newest facts first. Facts that are learnt
+// meanwhile are in none of them.
+func listPages(ctx context.Context, svc robotmem.Service, collection string) ([]robotmem.ListRequest, error) {
+	page := robotmem.ListRequest{Limit: 1, Collection: collection, Type: "fact"}
+	res, err := svc.List(ctx, &page)
+	if err != nil {
+		return nil, err
+	}
+	page = robotmem.ListRequest{Limit: listPage, Collection: collection, Type: "fact"}
+	if len(res.Memories) > 0 {
+		page.BeforeID = res.Memories[0].MemoryID + 1
+	}
+	var pages []robotmem.ListRequest
+	for {
+		pages = append(pages, page)
+		res, err := svc.List(ctx, &page)
+		if err != nil || res.Next == "" {
+			return pages, err
 		}
-		var lines []byte
-		for _, fact := range slices.Backward(res.Memories) {
-			line, err := robotmem.EncodeJSON(learnRequest(&fact))
-			if err != nil {
-				return nil, err
-			}
-			lines = append(append(lines, robotmem.VisibleJSON(line)...), '\n')
-		}
-		if _, err := w.Write(lines); err != nil {
-			return nil, fmt.Errorf("export: %w", err)
-		}
-		end += int64(len(lines))
-		ends = append(ends, end)
-		if progress != nil {
-			progress(len(res.Memories))
-		}
-		if req.Cursor = res.Next; req.Cursor == "" {
-			return ends, nil
-		}
+		page = robotmem.ListRequest{Limit: listPage, Collection: collection, Type: "fact", Cursor: res.Next}
 	}
 }
 

@@ -3,7 +3,6 @@ package jsonl
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,50 +126,41 @@ func (im *importer) learn(ctx context.Context, b *batch) error {
 		im.o.Refused(bad.number, bad.reason)
 	}
 	counts.Bad += int64(len(b.bad))
-	var fatal error
-	created, duplicates, err := Learn(ctx, im.svc, b.items, im.o.KeepDuplicates, func(i int, e *robotmem.Error) {
-		counts.Bad++
-		switch e.Kind {
-		case robotmem.Unavailable, robotmem.Internal, robotmem.Corrupt:
-			fatal = cmp.Or(fatal, error(&robotmem.Error{Op: "import", Kind: e.Kind, Err: e.Err}))
-		default:
-			im.o.Refused(b.numbers[i], e.Error())
-		}
-	})
-	if err = cmp.Or(err, fatal); err != nil {
+	results, err := im.send(ctx, b.items)
+	if err != nil {
 		return err
 	}
-	counts.Created += created
-	counts.Duplicates += duplicates
+	for i, item := range results {
+		switch e := item.Error; {
+		case e == nil && item.Status == "created":
+			counts.Created++
+		case e == nil:
+			counts.Duplicates++
+		case e.Kind == robotmem.Unavailable, e.Kind == robotmem.Internal, e.Kind == robotmem.Corrupt:
+			return &robotmem.Error{Op: "import", Kind: e.Kind, Err: errors.New(e.Detail)}
+		default:
+			counts.Bad++
+			im.o.Refused(b.numbers[i], robotmem.Errorf(e.Kind, e.Field, "%s", e.Detail).Error())
+		}
+	}
 	im.counts = counts
 	return nil
 }
 
-// Learn sends learn requests as they are written to learn_batch, at most 10,000 of them.
-// refused is called with the index of each item that is not stored.
-func Learn(ctx context.Context, svc robotmem.Service, items []json.RawMessage, keepDuplicates bool, refused func(i int, err *robotmem.Error)) (created, duplicates int64, err error) {
+// send learns items as they are written.
+func (im *importer) send(ctx context.Context, items []json.RawMessage) ([]robotmem.BatchResult, error) {
 	if len(items) == 0 {
-		return 0, 0, nil
+		return nil, nil
 	}
-	request, err := json.Marshal(map[string]any{"items": items, "keep_duplicates": keepDuplicates})
+	request, err := json.Marshal(map[string]any{"items": items, "keep_duplicates": im.o.KeepDuplicates})
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
-	answer, err := robotmem.OpByName("learn_batch").Call(ctx, svc, request)
+	answer, err := robotmem.OpByName("learn_batch").Call(ctx, im.svc, request)
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
-	for i, item := range answer.(*robotmem.LearnBatchResponse).Results {
-		switch e := item.Error; {
-		case e != nil:
-			refused(i, &robotmem.Error{Kind: e.Kind, Field: e.Field, Err: errors.New(e.Detail)})
-		case item.Status == "created":
-			created++
-		default:
-			duplicates++
-		}
-	}
-	return created, duplicates, nil
+	return answer.(*robotmem.LearnBatchResponse).Results, nil
 }
 
 // batch is a run of lines that is learnt in one request.

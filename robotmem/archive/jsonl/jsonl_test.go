@@ -122,8 +122,8 @@ func TestLineReaderBoundsLines(t *testing.T) {
 	}
 }
 
-// busyService changes the memory while it is listed: after the first page another fact is
-// learnt, and after the second two of its facts are forgotten.
+// busyService changes the memory while it is listed: after the first call another fact is
+// learnt, and after the third, which lists the second page, two of its facts are forgotten.
 type busyService struct {
 	*local.Node
 	pages int
@@ -137,7 +137,7 @@ func (b *busyService) List(ctx context.Context, r *robotmem.ListRequest) (*robot
 	case 1:
 		_, lerr := b.Learn(ctx, &robotmem.LearnRequest{Insight: "a new one"})
 		must(b.t, lerr)
-	case 2:
+	case 3:
 		for _, m := range res.Memories[:2] {
 			_, ferr := b.Forget(ctx, &robotmem.ForgetRequest{MemoryID: m.MemoryID, Reason: "test"})
 			must(b.t, ferr)
@@ -167,12 +167,14 @@ func TestExportMissesNothingWhileTheMemoryChanges(t *testing.T) {
 		must(t, json.Unmarshal(line, &item))
 		got = append(got, item.Insight)
 	}
+	end := len(want) - listPage // of the second page
+	want = slices.Delete(want, end-2, end)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("exported (-want +got):\n%s", diff)
 	}
-	ends, err := writePages(t.Context(), m, io.Discard, "", nil)
-	if err != nil || !slices.IsSorted(ends) || len(ends) != 3 {
-		t.Errorf("pages end at %v, %v", ends, err)
+	pages, err := listPages(t.Context(), m, "")
+	if err != nil || len(pages) != 3 {
+		t.Errorf("%d pages, %v", len(pages), err)
 	}
 }
 

@@ -24,13 +24,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Options say how a memory.db of the Python robotmem is read. The zero
-// value works.
-type Options struct {
-	// Location is the zone of times that name none; UTC if nil.
-	Location *time.Location
-}
-
 // Report counts what was read differently from how it is stored, and what has
 // no place here.
 type Report struct {
@@ -44,7 +37,6 @@ type Python struct {
 	c       *store.Conn
 	ctx     context.Context // of the call of Open; Next has none
 	size    int64           // bytes of the file and its log
-	folder  string          // temporary, to remove; "" if there is none
 	tables  map[string]bool // of the file
 	columns map[string]bool // of its table memories
 	zone    *time.Location
@@ -73,9 +65,10 @@ var knownColumns = strings.Fields(`id session_id collection type content human_s
 	return_count last_accessed created_at updated_at scope_files scope_entities`)
 
 // Open opens a memory.db to be imported. Not a byte of it changes. It fails
-// with Invalid when it is none. The end of ctx also ends Next.
-func Open(ctx context.Context, path string, o Options) (*Python, error) {
-	p := &Python{ctx: ctx, zone: cmp.Or(o.Location, time.UTC), report: Report{Notes: map[string]int64{}}, tables: map[string]bool{}, columns: map[string]bool{}}
+// with Invalid when it is none. zone is that of times that name none; UTC if nil. The end of ctx
+// also ends Next.
+func Open(ctx context.Context, path string, zone *time.Location) (*Python, error) {
+	p := &Python{ctx: ctx, zone: cmp.Or(zone, time.UTC), report: Report{Notes: map[string]int64{}}, tables: map[string]bool{}, columns: map[string]bool{}}
 	if err := p.open(ctx, path); err != nil {
 		return nil, sqlite.Wrap("import", errors.Join(err, p.Close()))
 	}
@@ -88,13 +81,12 @@ func (p *Python) open(ctx context.Context, path string) error {
 		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", sqlite.Reason(err))
 	}
 	p.mtime, p.size = info.ModTime(), info.Size()
-	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
-		p.size += info.Size()
-		err = p.openCopy(ctx, path)
-		if err != nil {
-			return err
-		}
-	} else if p.c, err = openGuarded(ctx, path, true); err != nil {
+	log, err := os.Stat(path + "-wal")
+	hasLog := err == nil && log.Size() > 0
+	if hasLog {
+		p.size += log.Size()
+	}
+	if p.c, err = openGuarded(ctx, path, !hasLog); err != nil {
 		return err
 	}
 	is, err := isPython(p.c)
@@ -110,23 +102,7 @@ func (p *Python) open(ctx context.Context, path string) error {
 	return p.readSchema()
 }
 
-// openCopy copies a file with a log to a temporary folder and opens the copy:
-// reading the log takes writing beside the file.
-func (p *Python) openCopy(ctx context.Context, path string) (err error) {
-	if p.folder, err = os.MkdirTemp("", "robotmem-python-*"); err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "file", "no temporary folder can be made (%s)", sqlite.Reason(err))
-	}
-	file := filepath.Join(p.folder, "memory.db")
-	for _, suffix := range []string{"", "-wal"} {
-		if err := sqlite.CopyWhole(ctx, path+suffix, file+suffix); err != nil {
-			return robotmem.Errorf(robotmem.Unavailable, "file", "cannot be copied to be read (%s)", sqlite.Reason(err))
-		}
-	}
-	p.c, err = openGuarded(ctx, file, false)
-	return err
-}
-
-// openGuarded opens a file for reading. If it is immutable, it takes no lock and makes no log: no
+// openGuarded opens a file for reading. If it is immutable, it takes no lock and reads no log: no
 // other program may write it meanwhile.
 func openGuarded(ctx context.Context, path string, immutable bool) (*store.Conn, error) {
 	abs, err := filepath.Abs(path)
@@ -165,22 +141,20 @@ func isPython(c *store.Conn) (bool, error) {
 
 // readSchema lists the tables and columns, and notes those that have no place here.
 func (p *Python) readSchema() error {
-	tables, err := p.rows("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+	tables, err := p.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
 	if err != nil {
 		return err
 	}
 	for _, t := range tables {
 		name := t.text("name")
 		p.tables[name] = true
-		if strings.HasPrefix(name, "memories_fts") || strings.HasPrefix(name, "memories_vec") || strings.Contains(strings.ToUpper(t.text("sql")), "VIRTUAL TABLE") {
-			continue
-		}
-		n, err := p.count(name)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(knownTables, name) {
-			p.report.Notes["no place for table "+importing.Cut(name, 255)] += n
+		switch {
+		case slices.Contains(knownTables, name):
+			if _, err := p.count(name); err != nil {
+				return err
+			}
+		case !strings.HasPrefix(name, "memories_"): // the indexes
+			p.report.Notes["no place for table "+importing.Cut(name, 255)]++
 		}
 	}
 	columns, err := p.rows("SELECT name FROM pragma_table_info('memories')")
@@ -201,14 +175,10 @@ func (p *Python) Report() Report { return p.report }
 
 // Close closes the file.
 func (p *Python) Close() error {
-	var err error
-	if p.c != nil {
-		err = p.c.Close()
+	if p.c == nil {
+		return nil
 	}
-	if p.folder != "" {
-		err = errors.Join(err, os.RemoveAll(p.folder))
-	}
-	return err
+	return p.c.Close()
 }
 
 // Next implements archive.Source. The payloads of a page of memories come behind it.

@@ -265,16 +265,13 @@ func detail(err error) string {
 // signals computes the ranked lists.
 func (r *run) signals(ctx context.Context) error {
 	q, within := r.Query, r.set
-	for i, at := range q.SpatialSort.All() {
-		limit, name := r.listDepth(), ListPlace
+	if q.SpatialSort != nil {
+		limit := r.listDepth()
 		if q.Strict() {
 			limit = q.N
 		}
-		if i > 0 {
-			name = fmt.Sprint(ListPlace, " ", i+1)
-		}
-		items, notes, err := r.src.Places(ctx, at, r.set, limit)
-		if err := r.add(name, items, notes, err); err != nil {
+		items, notes, err := r.src.Places(ctx, q.SpatialSort, r.set, limit)
+		if err := r.add(ListPlace, items, notes, err); err != nil {
 			return err
 		}
 		if q.Strict() && err == nil {

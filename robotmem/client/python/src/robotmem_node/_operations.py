@@ -1020,7 +1020,7 @@ class Operations:
         session_id: str | None = None,
         for_session: str | None = None,
         context_filter: Object | None = None,
-        spatial_sort: SpatialSort | Sequence[SpatialSort] | None = None,
+        spatial_sort: SpatialSort | None = None,
         after: Time | None = None,
         before: Time | None = None,
         as_of: Time | None = None,
@@ -1055,7 +1055,7 @@ class Operations:
             context_filter: Filter over context paths: {"task.success":true,"params.force":{"$lt":15}}.
                 Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not.
             spatial_sort: Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}.
-                "mode":"fused" ranks by words too; frame_id, map_id. A list of up to 4 places is fused.
+                "mode":"fused" ranks by words too; frame_id, map_id.
             after: Only memories observed at or after this time (RFC 3339).
             before: Only memories observed before this time (RFC 3339).
             as_of: Search the state of the memory at this past time (RFC 3339).
@@ -1116,7 +1116,7 @@ class Operations:
         task: str | None = None,
         collection: str | None = None,
         context_filter: Object | None = None,
-        spatial_sort: SpatialSort | Sequence[SpatialSort] | None = None,
+        spatial_sort: SpatialSort | None = None,
         parameters: Sequence[str] | None = None,
         goal: str | None = None,
         n_min: int | None = None,
@@ -1851,7 +1851,7 @@ class AsyncOperations:
         session_id: str | None = None,
         for_session: str | None = None,
         context_filter: Object | None = None,
-        spatial_sort: SpatialSort | Sequence[SpatialSort] | None = None,
+        spatial_sort: SpatialSort | None = None,
         after: Time | None = None,
         before: Time | None = None,
         as_of: Time | None = None,
@@ -1886,7 +1886,7 @@ class AsyncOperations:
             context_filter: Filter over context paths: {"task.success":true,"params.force":{"$lt":15}}.
                 Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not.
             spatial_sort: Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}.
-                "mode":"fused" ranks by words too; frame_id, map_id. A list of up to 4 places is fused.
+                "mode":"fused" ranks by words too; frame_id, map_id.
             after: Only memories observed at or after this time (RFC 3339).
             before: Only memories observed before this time (RFC 3339).
             as_of: Search the state of the memory at this past time (RFC 3339).
@@ -1947,7 +1947,7 @@ class AsyncOperations:
         task: str | None = None,
         collection: str | None = None,
         context_filter: Object | None = None,
-        spatial_sort: SpatialSort | Sequence[SpatialSort] | None = None,
+        spatial_sort: SpatialSort | None = None,
         parameters: Sequence[str] | None = None,
         goal: str | None = None,
         n_min: int | None = None,
