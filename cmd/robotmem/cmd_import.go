@@ -27,6 +27,7 @@ import (
 
 type importCmd struct {
 	File           string `arg:"" help:"A file of learn requests, one a line (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. The contents decide which it is."`
+	DryRun         bool   `name:"dry-run" help:"Archives, memory.db, notes: check all of it and print what would be stored; store nothing."`
 	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also lines that repeat a known fact."`
 	JSON           bool   `name:"json" help:"Print the counts as JSON."`
 	TimeZone       string `name:"time-zone" placeholder:"ZONE" help:"memory.db: the zone of times that name none, such as Europe/Berlin or Local (default UTC)."`
@@ -53,6 +54,14 @@ func (c *importCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	return read(c, ctx, a)
+}
+
+// noDryRun refuses --dry-run: the items of this source are checked only when they are stored.
+func (c *importCmd) noDryRun() error {
+	if c.DryRun {
+		return invalid("dry-run", "is for archives, memory.db files and notes; %s is none", c.File)
+	}
+	return nil
 }
 
 // source is the importer of the file or folder at path; - is stdin.
@@ -162,6 +171,9 @@ func (c *importCmd) open(a *app) (in io.ReadCloser, size int64, err error) {
 
 // facts learns lines. A signal ends it after the batch under way.
 func (c *importCmd) facts(ctx context.Context, a *app) error {
+	if err := c.noDryRun(); err != nil {
+		return err
+	}
 	in, size, err := c.open(a)
 	if err != nil {
 		return err
@@ -232,6 +244,15 @@ func (a *app) refused(where string, err error) {
 	fmt.Fprintf(a.Stderr, "robotmem: import: %s: %s\n", oneLine(where), oneLine(err.Error()))
 }
 
+// useFile is UseFile. A dry run makes no memory where there is none: an empty one in a
+// temporary folder answers instead.
+func (c *importCmd) useFile(ctx context.Context, a *app, f func(*local.Node) error) error {
+	if c.DryRun && errors.Is(a.existing(), robotmem.NotFound) {
+		return a.inTempMemory(ctx, func(m *local.Node, _ string) error { return f(m) })
+	}
+	return a.UseFile(ctx, "file", f)
+}
+
 // archive imports the file of an export --archive.
 func (c *importCmd) archive(ctx context.Context, a *app) error {
 	in, size, err := c.open(a)
@@ -239,14 +260,14 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 		return err
 	}
 	defer in.Close()
-	return a.UseFile(ctx, "file", func(m *local.Node) error {
+	return c.useFile(ctx, a, func(m *local.Node) error {
 		bar := a.newProgress("import", "bytes", size)
 		src, err := archive.NewReader(io.TeeReader(in, counter{bar}))
 		if err != nil {
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		}
 		defer func() { _ = src.Close() }() // it was only read
-		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection})
+		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun})
 		return c.arrived(a, report, nil, err)
 	})
 }
@@ -257,14 +278,17 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 	if err != nil {
 		return invalid("time-zone", "%q is no zone; one is UTC, Local or as in Europe/Berlin", c.TimeZone)
 	}
-	return a.UseFile(ctx, "file", func(m *local.Node) error {
+	return c.useFile(ctx, a, func(m *local.Node) error {
 		src, err := python.Open(ctx, c.File, zone)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = src.Close() }() // it was only read
 		ctx = a.watched(ctx)
-		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, Refused: a.refused})
+		report, err := m.Import(ctx, src, local.ImportOptions{
+			Collection: a.Config.Collection, DryRun: c.DryRun,
+			Refused: a.refused,
+		})
 		err = c.arrived(a, report, nil, err)
 		if report == nil {
 			return err
@@ -280,7 +304,7 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 
 // markdown imports Markdown files and learns the notes among them.
 func (c *importCmd) markdown(ctx context.Context, a *app) error {
-	return a.UseFile(ctx, "file", func(m *local.Node) error {
+	return c.useFile(ctx, a, func(m *local.Node) error {
 		ctx = a.watched(ctx)
 		bad := int64(0)
 		src, err := markdown.Open(c.File, func(where string, err error) {
@@ -291,9 +315,9 @@ func (c *importCmd) markdown(ctx context.Context, a *app) error {
 			return err
 		}
 		defer func() { _ = src.Close() }() // it was only read
-		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, Refused: a.refused})
+		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Refused: a.refused})
 		learnt := markdown.Counts{Read: src.Facts()}
-		if err == nil {
+		if err == nil && !c.DryRun {
 			learnt, err = src.Learn(ctx, inCollection(m, a.Config.Collection), a.refused)
 		}
 		if report != nil {
@@ -318,13 +342,13 @@ func (c *importCmd) arrived(a *app, r *local.ImportReport, learnt *markdown.Coun
 		Learnt *markdown.Counts `json:"learnt,omitempty"`
 	}{r, learnt}
 	err := a.show(c.JSON, answer, func(w *lines) {
-		w.line("imported:")
+		w.line("%s", map[bool]string{true: "would import:", false: "imported:"}[c.DryRun])
 		w.fields(reflect.ValueOf(answer), "")
 	})
 	switch {
 	case errors.Is(failed, context.Canceled):
 		failed = robotmem.Errorf(robotmem.Unavailable, "", "import: stopped; run the same command again to go on")
-	case failed != nil && learnt == nil:
+	case failed != nil && !c.DryRun && learnt == nil:
 		failed = fmt.Errorf("%w; what came before was checked and is stored; run it again with a whole file to go on", failed)
 	case failed == nil && refused > 0:
 		failed = exitCodes[robotmem.Invalid]
@@ -335,6 +359,9 @@ func (c *importCmd) arrived(a *app, r *local.ImportReport, learnt *markdown.Coun
 // perceptions imports what read reads, and prints the account. broken says that a part could not be
 // read.
 func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to importing.Sink, progress func(importing.Progress)) (account any, broken bool, err error)) error {
+	if err := c.noDryRun(); err != nil {
+		return err
+	}
 	return a.Use(ctx, func(m robotmem.Node) error {
 		show := a.newProgressOf("import", "")
 		account, broken, err := read(&sensors.Sink{Node: m, Collection: a.Config.Collection}, func(at importing.Progress) { show(at.Done, at.Total) })

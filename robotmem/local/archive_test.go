@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -272,6 +273,28 @@ func TestArchiveNarrowedAndMapped(t *testing.T) {
 	}
 	if _, err := a.Export(t.Context(), &hashList{}, ExportOptions{Session: "01a1feaa-a80c-7a1b-9c31-251ec8f2a842"}); !errors.Is(err, robotmem.NotFound) {
 		t.Errorf("an unknown session: %v", err)
+	}
+}
+
+func TestArchiveDryRunStoresNothing(t *testing.T) {
+	a, b := lived(t), openTest(t, Options{})
+	data := exported(t, a, ExportOptions{})
+	dry, err := imported(t, b, data, ImportOptions{DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := hashes(t, b); got != "" {
+		t.Errorf("a dry run stored\n%s", got)
+	}
+	if _, err := os.Stat(b.Store.Payloads().Dir); err == nil {
+		t.Error("a dry run wrote payloads")
+	}
+	wet, err := imported(t, b, data, ImportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dry.Memories != wet.Memories || dry.Sessions != wet.Sessions || dry.Payloads.Stored != wet.Payloads.Stored || dry.Payloads.Bytes != wet.Payloads.Bytes {
+		t.Errorf("foreseen %+v, stored %+v", dry, wet)
 	}
 }
 

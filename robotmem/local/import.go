@@ -22,6 +22,7 @@ type ImportOptions struct {
 	// Collection is the collection to import into; if empty, each record keeps its own.
 	// Memories that the node has already keep their collection.
 	Collection string
+	DryRun     bool // check and count, store nothing
 	// Refused is called for each record that cannot be stored, and the import continues.
 	// If it is nil, the first such record ends the import.
 	Refused func(where string, err error)
@@ -39,8 +40,10 @@ func (n *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) 
 	ctx = n.Store.As(ctx, robotmem.ToolImport)
 	in := &importing{node: n, o: o, report: &store.ImportReport{Unplaced: map[string]int64{}}}
 	err := in.run(ctx, src)
-	err = errors.Join(err, in.audit(ctx, err != nil))
-	if in.report.Memories.Created+in.report.Memories.Updated > 0 {
+	if !o.DryRun {
+		err = errors.Join(err, in.audit(ctx, err != nil))
+	}
+	if in.report.Memories.Created+in.report.Memories.Updated > 0 && !o.DryRun {
 		n.maintenance.NotifyFeatures()
 	}
 	if err != nil {
@@ -241,10 +244,15 @@ func (in *importing) flush(ctx context.Context) error {
 	return nil
 }
 
-// apply runs f in a transaction. f counts in a copy of the report, because it may run twice.
-func (in *importing) apply(ctx context.Context, f func(tx *store.Tx, r *store.ImportReport) error) error {
+// apply runs f in a transaction, and in a dry run in a snapshot, with a nil tx. f counts in a copy of
+// the report, because it may run twice.
+func (in *importing) apply(ctx context.Context, f func(c *store.Conn, tx *store.Tx, r *store.ImportReport) error) (err error) {
 	var r store.ImportReport
-	err := in.node.Store.Write(ctx, func(tx *store.Tx) error { r = in.report.Clone(); return f(tx, &r) })
+	if in.o.DryRun {
+		err = in.node.Store.Read(ctx, func(c *store.Conn) error { r = in.report.Clone(); return f(c, nil, &r) })
+	} else {
+		err = in.node.Store.Write(ctx, func(tx *store.Tx) error { r = in.report.Clone(); return f(tx.Conn, tx, &r) })
+	}
 	if err == nil {
 		*in.report = r
 	}
@@ -266,11 +274,11 @@ func (in *importing) sessions(ctx context.Context, sessions []archive.Session) e
 		}
 		good = append(good, s)
 	}
-	return in.apply(ctx, func(tx *store.Tx, r *store.ImportReport) error {
+	return in.apply(ctx, func(c *store.Conn, tx *store.Tx, r *store.ImportReport) error {
 		for _, s := range good {
-			v, known, err := tx.DecideSession(s)
+			v, known, err := c.DecideSession(s)
 			r.Sessions.Count(v)
-			if err == nil {
+			if err == nil && tx != nil {
 				err = tx.StoreSession(s, v, known)
 			}
 			if err != nil {
@@ -291,7 +299,10 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 			return robotmem.Errorf(robotmem.Invalid, "links", "an origin is out of range")
 		}
 	}
-	return in.apply(ctx, func(tx *store.Tx, r *store.ImportReport) error {
+	if in.o.DryRun {
+		return nil
+	}
+	return in.apply(ctx, func(_ *store.Conn, tx *store.Tx, r *store.ImportReport) error {
 		for i := range links {
 			if err := tx.StoreLink(&links[i], &r.Links); err != nil {
 				return err
@@ -301,24 +312,32 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 	})
 }
 
-// storePart stores the memories of a part with their payloads and indexes.
-func (in *importing) storePart(tx *store.Tx, r *store.ImportReport) error {
+// storePart stores the memories of a part with their payloads and indexes, or counts what it would
+// store if tx is nil.
+func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportReport) error {
 	n, p := in.node, in.part
 	stored := map[int64]*store.ImportRecord{}
-	n.Store.Groups.Reset() // the cached signatures may change
+	if tx != nil {
+		n.Store.Groups.Reset() // the cached signatures may change
+	}
 	for _, a := range p.records {
-		v, known, err := tx.Decide(a)
+		v, known, err := c.Decide(a)
 		if err != nil {
 			return err
 		}
 		r.Memories.Count(v)
 		var id int64
-		switch v {
-		case store.ImportCreate:
+		switch {
+		case tx == nil:
+			written := v == store.ImportCreate || v == store.ImportReplace
+			if written && a.Payload != nil && len(a.Evictions) == 0 && p.payloads[a.Payload.SHA256] == nil && !p.known[a.Payload.SHA256] {
+				p.missing[a.Payload.SHA256] = true
+			}
+		case v == store.ImportCreate:
 			id, err = tx.WriteImported(0, a, r.Unplaced)
-		case store.ImportReplace:
+		case v == store.ImportReplace:
 			id, err = known.ID, n.replaceImported(tx, a, known, r.Unplaced)
-		case store.ImportSame:
+		case v == store.ImportSame:
 			err = tx.MergeUses(a, known)
 		}
 		if err != nil {
@@ -327,6 +346,9 @@ func (in *importing) storePart(tx *store.Tx, r *store.ImportReport) error {
 		if id != 0 {
 			stored[id] = a
 		}
+	}
+	if tx == nil {
+		return nil
 	}
 	return n.storePayloads(tx, p, stored)
 }

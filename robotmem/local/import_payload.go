@@ -27,6 +27,9 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 		return nil
 	case d.Bytes > in.node.options.MaxStream:
 		return robotmem.Errorf(robotmem.TooLarge, "payload", "is %d bytes; the limit of one payload is %d", d.Bytes, in.node.options.MaxStream)
+	case in.o.DryRun:
+		in.part.payloads[d.SHA256] = &payload.Written{Size: d.Bytes}
+		return nil
 	}
 	w, err := in.node.takePayload(ctx, d)
 	if err != nil {
@@ -60,7 +63,7 @@ func (n *Node) takePayload(ctx context.Context, d *archive.Data) (*payload.Writt
 
 // dropPart discards a part that was not stored, with its payload files.
 func (in *importing) dropPart(ctx context.Context) {
-	if in.part == nil {
+	if in.part == nil || in.o.DryRun {
 		return
 	}
 	in.node.dropUnused(ctx, slices.Collect(maps.Values(in.part.payloads))...)
