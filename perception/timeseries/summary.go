@@ -3,7 +3,6 @@ package timeseries
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,12 +44,12 @@ func (s *Series) Peak() string {
 	return s.peakOf(channels)
 }
 
-// peakOf finds the reading that is farthest from its channel's rest level, over all
-// given channels. Of equal distances the earlier channel and the earlier reading win.
+// peakOf finds the reading that is farthest from its channel's rest level, over the
+// first channels. Of equal distances the earlier channel and the earlier reading win.
 // Readings of different units are compared as numbers.
-func (s *Series) peakOf(channels []int) string {
+func (s *Series) peakOf(channels int) string {
 	farthest, channel, sample := 0.0, 0, -1
-	for _, c := range channels {
+	for c := range channels {
 		rest, found := s.rest(c)
 		if !found {
 			continue
@@ -110,68 +109,23 @@ func (s *Series) longestGap() (at, length float64, ok bool) {
 	return at, length, length*s.RateHz >= gapFactor
 }
 
-// classify names the trace and the channels whose readings are compared for the peak: of a wrench
-// the forces, otherwise all.
-func (s *Series) classify() (what string, channels []int) {
-	axes, isWrench := s.wrenchOrder()
-	for c := range s.Width {
-		if !isWrench || axes[c] < wrenchForces {
-			channels = append(channels, c)
-		}
-	}
-	if isWrench {
-		return "6-axis wrench", channels
+// classify names the trace and returns the number of its first channels whose readings are compared
+// for the peak: of a wrench the forces, otherwise all.
+func (s *Series) classify() (what string, channels int) {
+	if s.isWrench() {
+		return "6-axis wrench", wrenchForces
 	}
 	nouns := map[string]string{"imu": "IMU", "joint_state": "joint state"}
-	return strconv.Itoa(s.Width) + "-channel " + cmp.Or(nouns[s.kind], "trace"), channels
+	return strconv.Itoa(s.Width) + "-channel " + cmp.Or(nouns[s.kind], "trace"), s.Width
 }
 
 // wrenchAxes are the axes of a wrench: three forces, then three torques.
-var wrenchAxes = [6]string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}
+var wrenchAxes = []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}
 
 // wrenchForces is the number of axes that are forces.
 const wrenchForces = 3
 
-// isWrench reports whether metadata calls the six channels a wrench.
-func (s *Series) isWrench() bool { return s.kind == "wrench" && s.Width == len(wrenchAxes) }
-
-// wrenchOrder returns the axis (0 to 5, as in wrenchAxes) of each channel, and whether the channels
-// are a wrench: by their names, in any order, or in the usual order because metadata says so.
-func (s *Series) wrenchOrder() (axes [6]int, ok bool) {
-	if s.Width != len(axes) {
-		return axes, false
-	}
-	seen := [6]bool{}
-	for c, name := range s.Channels {
-		if axis, ok := wrenchAxis(name); ok {
-			seen[axis], axes[c] = true, axis
-		}
-	}
-	if !slices.Contains(seen[:], false) {
-		return axes, true
-	}
-	return [6]int{0, 1, 2, 3, 4, 5}, s.isWrench()
-}
-
-// axisName matches Fx, fx, force.x, force_x and /ft/wrench/force/x, and the same names of torques,
-// which are also written Mx (moment).
-var axisName = regexp.MustCompile(`(?i)(?:^|[._/ \-\[\]])(f|force|t|torque|m|moment)[._/ \-\[\]]*([xyz])\]?$`)
-
-func wrenchAxis(name string) (int, bool) {
-	parts := axisName.FindStringSubmatch(strings.ToLower(name))
-	if parts == nil {
-		return 0, false
-	}
-	axis := strings.Index("xyz", parts[2])
-	if parts[1][0] != 'f' {
-		axis += wrenchForces
-	}
-	return axis, true
-}
-
-func wrenchQuantity(axis int) string {
-	if axis < wrenchForces {
-		return "force"
-	}
-	return "torque"
+// isWrench reports whether the channels are the axes of a wrench, as the metadata or their names say.
+func (s *Series) isWrench() bool {
+	return s.Width == len(wrenchAxes) && (s.kind == "wrench" || slices.EqualFunc(s.Channels, wrenchAxes, strings.EqualFold))
 }

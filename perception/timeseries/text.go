@@ -49,7 +49,7 @@ func ReadTable(data []byte) (*Series, error) {
 			room := bytes.Count(data, []byte("\n")) + bytes.Count(data, []byte{t.separator}) + 1
 			s.Values = make([]float64, 0, min(room, len(data)/2+1, maxReadings))
 		}
-		if err := s.addRow(t.split(text), &t); err != nil {
+		if err := s.addRow(t.split(text)); err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
 	}
@@ -65,12 +65,10 @@ func ReadTable(data []byte) (*Series, error) {
 // table is how the lines of a table are read.
 type table struct {
 	separator byte // ' ' is any run of spaces
-	mark      byte // the decimal mark, once one has been read
 	fields    [][]byte
 }
 
-// separatorOf finds the separator in the first line. A tab or a semicolon wins over a
-// comma, which is a decimal comma then.
+// separatorOf finds the separator in the first line. A tab or a semicolon wins over a comma.
 func separatorOf(line []byte) byte {
 	for _, separator := range []byte("\t;,") {
 		if bytes.IndexByte(line, separator) >= 0 {
@@ -96,7 +94,7 @@ func (t *table) split(line []byte) [][]byte {
 
 // addRow adds a sample. If a field of the first row is not a number, they are the names of the
 // channels.
-func (s *Series) addRow(fields [][]byte, t *table) error {
+func (s *Series) addRow(fields [][]byte) error {
 	before, isFirst := len(s.Values), s.Width == 0
 	if isFirst {
 		s.Width = len(fields)
@@ -108,7 +106,7 @@ func (s *Series) addRow(fields [][]byte, t *table) error {
 		return errTooLong
 	}
 	for i, field := range fields {
-		v, ok := t.reading(field)
+		v, ok := parseReading(field)
 		if !ok && isFirst {
 			s.Values, s.Channels = s.Values[:0], texts(fields)
 			return nil
@@ -127,26 +125,6 @@ func texts(fields [][]byte) []string {
 		out[i] = string(field)
 	}
 	return out
-}
-
-// reading parses a number with the decimal mark of the numbers before it. A number
-// with a comma and a point is refused: either may separate the thousands.
-func (t *table) reading(field []byte) (v float64, ok bool) {
-	mark := byte('.')
-	if (t.separator == ';' || t.separator == '\t') && bytes.IndexByte(field, ',') >= 0 {
-		mark = ','
-		if bytes.IndexByte(field, '.') >= 0 {
-			return 0, false
-		}
-		field = bytes.Replace(field, []byte(","), []byte("."), 1)
-	}
-	if v, ok = parseReading(field); !ok || bytes.IndexByte(field, '.') < 0 {
-		return v, ok
-	}
-	if t.mark == 0 {
-		t.mark = mark
-	}
-	return v, t.mark == mark
 }
 
 // parseReading returns NaN for an empty field, which is a missing reading.

@@ -95,7 +95,7 @@ func (s *Series) label(c int) string {
 //
 //   - text (text/csv, text/tab-separated-values, text/plain): one sample per line, separated by
 //     tabs, semicolons, commas or spaces, with or without a line of names, each of which may have
-//     its unit, "Fx (N)". Between tabs or semicolons numbers may have a decimal comma;
+//     its unit, "Fx (N)";
 //   - JSON: [[...], ...], a flat list (one channel), or an object with samples in
 //     either form beside the keys below;
 //   - NumPy .npy: booleans, integers and floats of at most 64 bits and either byte order, in C or
@@ -149,7 +149,7 @@ func (s *Series) describe(m media.Metadata) {
 		s.Channels = names
 	}
 	if s.Channels == nil && s.isWrench() {
-		s.Channels = slices.Clone(wrenchAxes[:])
+		s.Channels = slices.Clone(wrenchAxes)
 	}
 	s.describeUnits(m["units"])
 	for i, key := range []string{"rate_hz", "sample_interval_s", "duration_s"} {
@@ -170,11 +170,12 @@ func (s *Series) describeUnits(given any) {
 		if len(s.Channels) != s.Width {
 			return
 		}
-		axes, isWrench := s.wrenchOrder()
 		for c, name := range s.Channels {
 			unit, ok := given[name].(string)
-			if !ok && isWrench {
-				unit, _ = given[wrenchQuantity(axes[c])].(string)
+			if !ok && s.isWrench() && c < wrenchForces {
+				unit, _ = given["force"].(string)
+			} else if !ok && s.isWrench() {
+				unit, _ = given["torque"].(string)
 			}
 			units = append(units, unit)
 		}
