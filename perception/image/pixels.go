@@ -130,9 +130,9 @@ func arrayFrame(data []byte) (f frame, err error) {
 	}
 	typ, _ := npy.Lookup(h.Descr)
 	encoding, ok := encodings[channels][typ.Code]
-	if !ok || h.Fortran || len(h.Shape) < 2 || len(h.Shape) > 3 {
+	if !ok || len(h.Shape) < 2 || len(h.Shape) > 3 {
 		return f, fmt.Errorf("the .npy array of shape %v and elements %s is not read as an image; "+
-			"give float32, uint16 or uint8 by rows and columns, or uint8 with 3 or 4 channels, in C order", h.Shape, h.Descr)
+			"give float32, uint16 or uint8 by rows and columns, or uint8 with 3 or 4 channels", h.Shape, h.Descr)
 	}
 	f = frame{width: h.Shape[1], height: h.Shape[0], encoding: encoding, order: typ.Order, data: h.Rest}
 	if slices.Min(h.Shape) < 1 || max(f.width, f.height) > maxSide {

@@ -98,8 +98,8 @@ func (s *Series) label(c int) string {
 //     its unit, "Fx (N)";
 //   - JSON: [[...], ...], a flat list (one channel), or an object with samples in
 //     either form beside the keys below;
-//   - NumPy .npy: booleans, integers and floats of at most 64 bits and either byte order, in C or
-//     Fortran order, with one dimension (one channel) or two (samples by channels);
+//   - NumPy .npy: booleans, integers and floats of at most 64 bits, of either byte order and in C
+//     order, with one dimension (one channel) or two (samples by channels);
 //   - raw samples (application/x-samples, or a media type that says nothing) if metadata has dtype
 //     ("<f4", "<f8", "<i2" or "float32" and the like) or shape, [samples, channels]. Without dtype
 //     they are float32. Without shape there are as many channels as names, or one.
