@@ -156,8 +156,7 @@ const FeatureRules = 6
 //	image/v2             a colour image: 60 DCT coefficients of the luma on a grid
 //	                     of 32x32 cells, without mean and contrast; the mean; 10
 //	                     coefficients of each chroma
-//	depth/v1             a depth image: 60 DCT coefficients of the distances, and
-//	                     10 of where there are none
+//	depth/v2             a depth image: the same of its distances in grey
 //	sound/v1             a sound: the power in 24 mel bands, 60 Hz to 8 kHz, in 8
 //	                     parts of its time
 //	cloud/v2             a point cloud: 65 numbers about its shape

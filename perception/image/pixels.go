@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/robotmem/robotmem-go/perception/internal/npy"
 	"github.com/robotmem/robotmem-go/perception/media"
@@ -64,7 +65,12 @@ func OpenPixels(in media.Payload) *Image {
 				f.width, f.height, f.encoding, f.step, want, len(f.data))
 		}
 	}
-	i.decode = func() (picture, error) { return f.picture(), err }
+	i.decode = sync.OnceValues(func() (picture, error) {
+		if err != nil {
+			return picture{}, err
+		}
+		return f.picture(), nil
+	})
 	return i
 }
 
@@ -181,7 +187,7 @@ func layoutOf(encoding string) (layout, error) {
 // picture shows the frame through its layout. The data must have the size of the frame.
 func (f frame) picture() picture {
 	if f.layout.value == "" {
-		return coloured(&f)
+		return newPicture(&f)
 	}
 	typ, _ := npy.Lookup(f.layout.value)
 	typ.Order = f.order
@@ -193,7 +199,7 @@ func (f frame) picture() picture {
 		}
 		return math.NaN()
 	}
-	return picture{size: image.Pt(f.width, f.height), values: &values{f.width, f.height, at}}
+	return newPicture(newValues(f.width, f.height, at))
 }
 
 func (f *frame) ColorModel() color.Model        { return color.RGBA64Model }
