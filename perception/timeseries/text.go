@@ -12,8 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// readText reads a table of numbers with one sample per line. A comment above the first sample is
-// a header if it has as many fields, as numpy.savetxt writes it.
+// readText reads a table of numbers with one sample per line.
 func readText(data []byte, minSamples int) (*Series, error) {
 	s, err := ReadTable(data)
 	if err != nil {
@@ -31,14 +30,10 @@ func readText(data []byte, minSamples int) (*Series, error) {
 // a field are removed; they do not protect a separator. The first line is the header if any of its fields is not a number.
 func ReadTable(data []byte) (*Series, error) {
 	s, t, line := &Series{}, table{}, 0
-	var comment []byte
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	for text := range bytes.Lines(data) {
 		line++
 		text = bytes.TrimSpace(text)
-		if len(text) > 0 && text[0] == '#' && len(s.Values) == 0 {
-			comment = text[1:]
-		}
 		if len(text) == 0 || text[0] == '#' {
 			continue
 		}
@@ -55,9 +50,6 @@ func ReadTable(data []byte) (*Series, error) {
 	}
 	if len(s.Values) == 0 {
 		return nil, errEmpty
-	}
-	if fields := t.split(bytes.TrimSpace(comment)); s.Channels == nil && len(fields) == s.Width {
-		s.comment = texts(fields)
 	}
 	return s, nil
 }
@@ -108,7 +100,10 @@ func (s *Series) addRow(fields [][]byte) error {
 	for i, field := range fields {
 		v, ok := parseReading(field)
 		if !ok && isFirst {
-			s.Values, s.Channels = s.Values[:0], texts(fields)
+			s.Values, s.Channels = s.Values[:0], make([]string, len(fields))
+			for c, name := range fields {
+				s.Channels[c] = string(name)
+			}
 			return nil
 		}
 		if !ok {
@@ -117,14 +112,6 @@ func (s *Series) addRow(fields [][]byte) error {
 		s.Values = append(s.Values, v)
 	}
 	return nil
-}
-
-func texts(fields [][]byte) []string {
-	out := make([]string, len(fields))
-	for i, field := range fields {
-		out[i] = string(field)
-	}
-	return out
 }
 
 // parseReading returns NaN for an empty field, which is a missing reading.
@@ -138,10 +125,6 @@ func parseReading(field []byte) (float64, bool) {
 
 // nameChannels takes the names and units of the channels from the header.
 func (s *Series) nameChannels() {
-	isNumber := func(field string) bool { _, ok := parseReading([]byte(field)); return ok }
-	if s.comment != nil && !slices.ContainsFunc(s.comment, isNumber) {
-		s.Channels = s.comment
-	}
 	if s.Channels == nil {
 		return
 	}

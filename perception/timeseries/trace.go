@@ -33,9 +33,8 @@ type Series struct {
 	Values   []float64 // sample after sample; a missing reading is NaN
 	// Stamps are the times in seconds since the first sample, never falling; nil if the
 	// data has none or the metadata gives the rate.
-	Stamps  []float64
-	kind    string   // the kind in the metadata: wrench, joint_state, imu
-	comment []string // the fields of the comment above a table, which may be its header
+	Stamps []float64
+	kind   string // the kind in the metadata: wrench, joint_state, imu
 }
 
 // MakeValues makes room for the readings of this many samples. It fails if they are more than
