@@ -194,17 +194,12 @@ func (s *Segment) trajectory() (*trajectory.Trajectory, error) {
 	return t, t.Finish()
 }
 
+// scan returns one scan, by the log times.
 func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.Samples, error) {
-	times, err := s.decodeAll(func(int, *message.Value) error { return nil })
-	if err != nil {
-		return nil, err
-	}
-	time := func(i int) float64 { return float64(i) }
-	if times != nil {
-		time = func(i int) float64 { return times[i] }
-	}
+	time := func(i int) float64 { return float64(s.Messages[i].LogTime-s.Messages[0].LogTime) * 1e-9 }
+	last := len(s.Messages) - 1
 	at, _ := o.Cut(len(s.Messages), time)
-	at = min(at, len(s.Messages)-1)
+	at = min(at, last)
 	v, err := schema.Decode(s.Messages[at].Data)
 	if err != nil {
 		return nil, fmt.Errorf("message %d: %w", at+1, err)
@@ -221,10 +216,9 @@ func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.S
 	if err != nil {
 		return nil, err
 	}
-	out.Time, out.TimeUnit = media.Numbers{time(at)}, "sample"
-	if times != nil {
-		out.TimeUnit, out.DurationS = "s", times[len(times)-1]
-		out.RateHz = float64(len(times)-1) / out.DurationS
+	out.Time, out.TimeUnit = media.Numbers{time(at)}, "s"
+	if d := time(last); d > 0 {
+		out.DurationS, out.RateHz = d, float64(last)/d
 	}
 	return out, nil
 }

@@ -50,10 +50,7 @@ func (s *Series) Peak() string {
 func (s *Series) peakOf(channels int) string {
 	farthest, channel, sample := 0.0, 0, -1
 	for c := range channels {
-		rest, found := s.rest(c)
-		if !found {
-			continue
-		}
+		rest := s.rest(c)
 		for i := range s.Len() {
 			v := s.at(i, c)
 			if d := math.Abs(v - rest); d > farthest && media.Finite(v) {
@@ -71,30 +68,14 @@ func (s *Series) peakOf(channels int) string {
 	return text + " at sample " + strconv.Itoa(sample+1)
 }
 
-// maxMedian is the number of readings that a median is computed of. Of a longer
-// channel they are taken at equal distances.
-const maxMedian = 1001
-
-// rest is the level of a channel at rest: the smallest in magnitude of its first,
-// median and last reading. A recording often begins with the impact that triggered
-// it, so that the first reading is not at rest, and a grip lasts for most of its
-// recording, so that the median is not either. It is not found if no reading is finite.
-func (s *Series) rest(c int) (level float64, found bool) {
-	n := s.Len()
-	step := (n + maxMedian - 1) / maxMedian
-	taken := make([]float64, 0, min(n, maxMedian))
-	for i := 0; i < n; i += step {
-		if v := s.at(i, c); media.Finite(v) {
-			taken = append(taken, v)
-		}
+// rest is the level of a channel at rest: the smaller in magnitude of its first and last reading. A
+// recording often begins with the impact that triggered it, so that the first reading is not at rest.
+func (s *Series) rest(c int) float64 {
+	first, last := s.at(0, c), s.at(s.Len()-1, c)
+	if media.Finite(first) && !(math.Abs(last) < math.Abs(first)) {
+		return first
 	}
-	if len(taken) == 0 {
-		return 0, false
-	}
-	first, last := taken[0], taken[len(taken)-1]
-	slices.Sort(taken)
-	byMagnitude := func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) }
-	return slices.MinFunc([]float64{taken[len(taken)/2], first, last}, byMagnitude), true
+	return last
 }
 
 // longestGap is where the longest interval between two samples begins, and its length, in seconds.
