@@ -18,38 +18,25 @@ type ring struct {
 }
 
 type header struct {
-	seq     uint64
-	at      int64  // nanoseconds since 1970
-	missed  uint64 // sequence numbers never offered since the record before
-	restart bool   // the numbers restarted since the record before
-	size    int    // bytes of the payload
+	seq  uint64
+	at   int64 // nanoseconds since 1970
+	size int   // bytes of the payload
 }
 
-const (
-	headerBytes = 32
-	restartBit  = 1 << 63 // of the size
-)
+const headerBytes = 24
 
 func (h header) encode() (b [headerBytes]byte) {
-	size := uint64(h.size)
-	if h.restart {
-		size |= restartBit
-	}
 	binary.LittleEndian.PutUint64(b[0:], h.seq)
 	binary.LittleEndian.PutUint64(b[8:], uint64(h.at))
-	binary.LittleEndian.PutUint64(b[16:], h.missed)
-	binary.LittleEndian.PutUint64(b[24:], size)
+	binary.LittleEndian.PutUint64(b[16:], uint64(h.size))
 	return b
 }
 
 func decodeHeader(b [headerBytes]byte) header {
-	size := binary.LittleEndian.Uint64(b[24:])
 	return header{
-		seq:     binary.LittleEndian.Uint64(b[0:]),
-		at:      int64(binary.LittleEndian.Uint64(b[8:])),
-		missed:  binary.LittleEndian.Uint64(b[16:]),
-		restart: size&restartBit != 0,
-		size:    int(size &^ restartBit),
+		seq:  binary.LittleEndian.Uint64(b[0:]),
+		at:   int64(binary.LittleEndian.Uint64(b[8:])),
+		size: int(binary.LittleEndian.Uint64(b[16:])),
 	}
 }
 
@@ -96,8 +83,6 @@ type chunk struct {
 	stamps  []int64 // nanoseconds since 1970, one a sample; never falling
 	first   uint64  // sequence numbers
 	last    uint64
-	missed  uint64
-	dropped uint64
 	touched time.Time // when the last sample was added, by the recorder's clock
 }
 
@@ -112,7 +97,7 @@ func (c *chunk) fits(h header) bool {
 		return true
 	}
 	// The difference of the stamps is unsigned, since it may overflow an int64.
-	return !h.restart && h.at >= c.stamps[c.len()-1] && uint64(h.at)-uint64(c.stamps[0]) < uint64(c.limit) &&
+	return follows(h.seq, c.last) && h.at >= c.stamps[c.len()-1] && uint64(h.at)-uint64(c.stamps[0]) < uint64(c.limit) &&
 		len(c.data)+h.size <= maxChunkBytes
 }
 
@@ -120,19 +105,13 @@ func (c *chunk) fits(h header) bool {
 func (c *chunk) add(q *ring, h header, now time.Time) {
 	if c.len() == 0 {
 		c.first = h.seq
-	} else {
-		c.missed += h.missed
-		c.dropped += h.seq - c.last - 1 - h.missed
 	}
 	c.data = q.take(c.data, h)
 	c.stamps = append(c.stamps, h.at)
 	c.last, c.touched = h.seq, now
 }
 
-func (c *chunk) reset() {
-	c.data, c.stamps = c.data[:0], c.stamps[:0]
-	c.missed, c.dropped = 0, 0
-}
+func (c *chunk) reset() { c.data, c.stamps = c.data[:0], c.stamps[:0] }
 
 // describe adds what is known of this chunk to a copy of the source's metadata.
 func (c *chunk) describe(source map[string]any) map[string]any {
@@ -141,7 +120,6 @@ func (c *chunk) describe(source map[string]any) map[string]any {
 	m["dtype"] = "<f8"
 	m["shape"] = []any{n, c.width} // as JSON would give it
 	m["first_seq"], m["last_seq"] = c.first, c.last
-	m["missed"], m["dropped"] = c.missed, c.dropped
 	m["start"] = time.Unix(0, c.stamps[0]).UTC().Format(time.RFC3339Nano)
 	m["end"] = time.Unix(0, c.stamps[n-1]).UTC().Format(time.RFC3339Nano)
 	rate := c.rate
