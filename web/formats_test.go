@@ -52,7 +52,7 @@ func samples(t *testing.T) []sample {
 		{name: "JSON arrays", data: jsonOf(t, rows(120, 6)), mediaType: "application/json", preview: "image/svg+xml", summary: "120 samples"},
 		{name: ".npy", data: file("npy/float32.npy"), mediaType: "application/x-npy", preview: "image/svg+xml", summary: "samples"},
 		{name: "raw float32 samples", data: floats(1000 * 6), declared: "application/x-samples", metadata: robotmem.Object{"dtype": "<f4", "shape": []int{1000, 6}, "rate_hz": 1000}, mediaType: "application/x-samples", preview: "image/svg+xml", summary: "1,000 samples over 1.00 s"},
-		{name: "WAV", data: file("visual/pcm_16.wav"), mediaType: "audio/wav", preview: "image/png", summary: "100 ms, 8 kHz, mono, 16-bit"},
+		{name: "WAV", data: file("visual/pcm_16.wav"), mediaType: "audio/wav", preview: "image/svg+xml", summary: "100 ms, 8 kHz, mono, 16-bit"},
 		{name: "TUM", data: tum(50), declared: "text/x-tum", mediaType: "text/x-tum", preview: "image/svg+xml", summary: "trajectory"},
 		{name: "PCD, ascii", data: file("spatial/ascii.pcd"), mediaType: "application/x-pcd", preview: "image/svg+xml", summary: "40 points"},
 		{name: "PCD, binary", data: file("spatial/binary.pcd"), mediaType: "application/x-pcd", preview: "image/svg+xml", summary: "40 points"},

@@ -5,16 +5,14 @@
 package audio
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"image"
 	"image/color"
-	"image/png"
 	"math"
 	"slices"
 	"strconv"
 
+	"github.com/robotmem/robotmem-go/perception/internal/draw"
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
@@ -163,38 +161,40 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 }
 
 const (
-	spectrogramBands      = 96 // on the mel scale
+	spectrogramRows       = 96 // mel bands
 	maxSpectrogramColumns = 1024
 	// quietest is drawn black, in decibels below the loudest.
 	quietest = 70.0
 )
 
-// Preview draws the spectrogram: time to the right, pitch upwards to half the sampling rate, bright
-// where the sound is loud.
+// Preview draws the spectrogram over time and pitch, bright where the sound is
+// loud, and the waveform below it.
 func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	w, err := f.open()
 	if err != nil {
 		return nil, err
 	}
-	columns := min(o.Width, maxSpectrogramColumns)
-	spec := newSpectrum(w.rate, spectrogramBands, 0, float64(w.rate)/2)
-	power := make([]float64, columns*spectrogramBands)
+	wave, err := f.Samples(media.SamplesOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return draw.Sound(wave, w.spectrogram, o)
+}
+
+// spectrogram has a column per step of time and a row per band, the highest on top.
+func (w *wavFile) spectrogram(columns int) image.Image {
+	columns = min(columns, maxSpectrogramColumns)
+	spec := newSpectrum(w.rate, spectrogramRows, 0, float64(w.rate)/2)
+	power := make([]float64, columns*spectrogramRows)
 	for x := range columns {
 		middle := (2*int64(x) + 1) * w.length / int64(2*columns)
-		spec.add(w.window(middle-int64(spec.size()/2), spec.size()), power[x*spectrogramBands:(x+1)*spectrogramBands])
+		spec.add(w.window(middle-int64(spec.size()/2), spec.size()), power[x*spectrogramRows:(x+1)*spectrogramRows])
 	}
 	loudest := max(slices.Max(power), math.SmallestNonzeroFloat64)
-	img := image.NewGray(image.Rect(0, 0, columns, o.Height))
-	for x := range columns {
-		for y := range o.Height {
-			band := (o.Height - 1 - y) * spectrogramBands / o.Height
-			level := 1 + 10*math.Log10(max(power[x*spectrogramBands+band]/loudest, 1e-12))/quietest
-			img.SetGray(x, y, color.Gray{uint8(255 * max(level, 0))})
-		}
+	img := image.NewGray(image.Rect(0, 0, columns, spectrogramRows))
+	for i, p := range power {
+		level := 1 + 10*math.Log10(max(p/loudest, 1e-12))/quietest
+		img.SetGray(i/spectrogramRows, spectrogramRows-1-i%spectrogramRows, color.Gray{uint8(255 * max(level, 0))})
 	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		return nil, fmt.Errorf("encode the preview: %w", err)
-	}
-	return &media.Preview{MediaType: "image/png", Data: b.Bytes(), Width: columns, Height: o.Height}, nil
+	return img
 }

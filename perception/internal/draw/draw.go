@@ -1,4 +1,4 @@
-// Package draw draws the samples of perceptions as SVG: the channels of traces over
+// Package draw draws the samples of perceptions as SVG: the channels of traces and sounds over
 // time, and clouds, trajectories and scans from above. A picture follows the reader's preference
 // for dark or light. One that is too small for text has no axes.
 package draw

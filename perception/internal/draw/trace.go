@@ -3,7 +3,10 @@ package draw
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"fmt"
+	"image"
+	"image/png"
 	"math"
 
 	"github.com/robotmem/robotmem-go/perception/media"
@@ -155,4 +158,29 @@ func (c chart) line(times media.Numbers, channel media.Channel, most int) []byte
 		}
 	}
 	return path.Bytes()
+}
+
+// Sound draws the spectrogram of a sound, of which picture returns so many columns, and its channels
+// below, in a quarter of the height.
+func Sound(s *media.Samples, picture func(columns int) image.Image, o media.PreviewOptions) (*media.Preview, error) {
+	c := newCanvas(o)
+	upper := c.area()
+	lower := upper
+	upper.bottom = upper.top + 0.75*upper.height()
+	lower.top = upper.bottom
+	if c.labelled {
+		lower.top += topEdge
+	}
+	var data bytes.Buffer
+	if err := png.Encode(&data, picture(max(int(upper.width()), 1))); err != nil {
+		return nil, fmt.Errorf("encode the preview: %w", err)
+	}
+	fmt.Fprintf(c, `<image x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" href="data:image/png;base64,%s"/>`,
+		coord(upper.left), coord(upper.top), coord(upper.width()), coord(upper.height()), base64.StdEncoding.EncodeToString(data.Bytes()))
+	c.text(upper.left-6, upper.top+8, "end", label(s.RateHz/2000)+" kHz")
+	c.text(upper.left-6, upper.bottom, "end", "0")
+	times, name := clock(s)
+	channels := s.Channels[:min(len(s.Channels), maxPanelLines)]
+	c.panel(lower, channels, times, name, maxPlotted/len(channels))
+	return c.done(), nil
 }
