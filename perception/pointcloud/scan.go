@@ -223,8 +223,5 @@ func ScanDistance(a, b []float32) float64 {
 		}
 		best = min(best, sum)
 	}
-	if math.IsInf(best, 1) {
-		return 0 // two empty vectors
-	}
 	return math.Sqrt(best)
 }

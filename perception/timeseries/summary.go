@@ -11,20 +11,17 @@ import (
 )
 
 // Summary returns "6-axis wrench, 15 samples over 315 ms, Fz peak -62 N at 84 ms",
-// followed by the longest gap and the number of missing readings. Without a rate a
-// sample is named by its number, from 1.
+// followed by the number of missing readings. Without a rate a sample is named by its
+// number, from 1.
 func (s *Series) Summary() string {
-	what, channels := s.classify()
+	what, _ := s.classify()
 	line := what + ", " + media.Plural(int64(s.Len()), "sample")
 	clock := media.NewClock(s.seconds())
 	if clock.Unit != "" {
 		line += " over " + clock.At(s.seconds())
 	}
-	if peak := s.peakOf(channels); peak != "" {
+	if peak := s.Peak(); peak != "" {
 		line += ", " + peak
-	}
-	if at, length, ok := s.longestGap(); ok {
-		line += ", gap of " + clock.At(length) + " at " + clock.At(at)
 	}
 	missing := int64(0)
 	for _, v := range s.Values {
@@ -38,16 +35,11 @@ func (s *Series) Summary() string {
 	return line
 }
 
-// Peak returns "Fz peak -62 N at 84 ms", and "" if all readings are equal.
+// Peak returns "Fz peak -62 N at 84 ms" for the reading that is farthest from its channel's rest level,
+// over all channels that are compared. Of equal distances the earlier channel and the earlier reading
+// win. Readings of different units are compared as numbers. It is "" if all readings are at rest.
 func (s *Series) Peak() string {
 	_, channels := s.classify()
-	return s.peakOf(channels)
-}
-
-// peakOf finds the reading that is farthest from its channel's rest level, over the
-// first channels. Of equal distances the earlier channel and the earlier reading win.
-// Readings of different units are compared as numbers.
-func (s *Series) peakOf(channels int) string {
 	farthest, channel, sample := 0.0, 0, -1
 	for c := range channels {
 		rest := s.rest(c)
@@ -76,18 +68,6 @@ func (s *Series) rest(c int) float64 {
 		return first
 	}
 	return last
-}
-
-// longestGap is where the longest interval between two samples begins, and its length, in seconds.
-// It is a gap if it is much longer than the mean.
-func (s *Series) longestGap() (at, length float64, ok bool) {
-	const gapFactor = 3
-	for i := 1; i < len(s.Stamps); i++ {
-		if interval := s.Stamps[i] - s.Stamps[i-1]; interval > length {
-			at, length = s.Stamps[i-1], interval
-		}
-	}
-	return at, length, length*s.RateHz >= gapFactor
 }
 
 // classify names the trace and returns the number of its first channels whose readings are compared

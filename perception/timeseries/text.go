@@ -12,22 +12,9 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// readText reads a table of numbers with one sample per line.
-func readText(data []byte, minSamples int) (*Series, error) {
-	s, err := ReadTable(data)
-	if err != nil {
-		return nil, err
-	}
-	if s.Len() < minSamples {
-		return nil, fmt.Errorf("the text holds %d sample; a trace in plain text has at least %d", s.Len(), minSamples)
-	}
-	s.nameChannels()
-	return s, nil
-}
-
 // ReadTable reads a table of numbers without giving a meaning to its columns: the names of the
-// channels are the header. Blank lines and comments (#) are skipped. Quotes around
-// a field are removed; they do not protect a separator. The first line is the header if any of its fields is not a number.
+// channels are the header. Blank lines and comments (#) are skipped. Quotes around a field are removed;
+// they do not protect a separator. The first line is the header if any of its fields is not a number.
 func ReadTable(data []byte) (*Series, error) {
 	s, t, line := &Series{}, table{}, 0
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))

@@ -118,11 +118,14 @@ func Decode(in media.Payload) (s *Series, err error) {
 	switch encoding := in.Encoding(); {
 	case isRaw(in):
 		s, err = readRaw(in)
-	case encoding == media.Table:
-		s, err = readText(in.Data, 1)
-	case encoding == media.FreeText:
-		// A single number is a remark, not a recording.
-		s, err = readText(in.Data, 2)
+	case encoding == media.Table || encoding == media.FreeText:
+		s, err = ReadTable(in.Data)
+		if err == nil && encoding == media.FreeText && s.Len() < 2 {
+			err = errors.New("the text holds one line of numbers, which may be a remark; a trace in plain text has at least 2")
+		}
+		if err == nil {
+			s.nameChannels()
+		}
 	case encoding == media.JSON:
 		s, err = readJSON(in.Data)
 	case encoding == media.NPY:
