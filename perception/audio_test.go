@@ -100,8 +100,8 @@ func TestBrokenSounds(t *testing.T) {
 		{"no number among floats", perception.Item{Data: float}, "audio/wav, 100 ms, 8 kHz, mono, 32-bit float, peak -6.0 dBFS", ""},
 		{"one sample", perception.Item{Data: one}, "audio/wav, 0.125 ms, 8 kHz, mono, 16-bit, silent", ""},
 		{"no sample", perception.Item{Data: wav(1, 8000, 0, 0)}, "audio/wav, 8 kHz, mono, 16-bit, not read: the wav recording has no sample", "has no sample"},
-		{"mu-law", perception.Item{Data: file(t, "ulaw.wav")}, "audio/wav, 100 ms, 8 kHz, mono, 8-bit, not read: WAV samples of 8 bits in format 7 are not read", "in format 7 are not read"},
-		{"compressed wav", perception.Item{Data: adpcm}, "audio/wav, 8 kHz, mono, not read: WAV samples of", "in format 17 are not read"},
+		{"mu-law", perception.Item{Data: file(t, "ulaw.wav")}, "858 bytes of audio/wav, not read: WAV samples of 8 bits in format 7 are not read", "in format 7 are not read"},
+		{"compressed wav", perception.Item{Data: adpcm}, "856 bytes of audio/wav, not read: WAV samples of 16 bits in format 17", "in format 17 are not read"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

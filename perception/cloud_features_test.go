@@ -129,7 +129,7 @@ func TestNearestCloudHasTheSameShape(t *testing.T) {
 		}
 	}
 	const want = 0.95
-	if got := leaveOneOut(t, members, "cloud/v1"); got < want {
+	if got := leaveOneOut(t, members, "cloud/v2"); got < want {
 		t.Errorf("got accuracy %.3f, want %.2f", got, want)
 	} else {
 		t.Logf("accuracy %.3f", got)

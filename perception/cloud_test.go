@@ -93,7 +93,6 @@ func TestDecodeCloud(t *testing.T) {
 	for range 4 {
 		grid.Colors = append(grid.Colors, 0x102030)
 	}
-	fortran := perception.Item{Data: []byte(strings.Replace(string(npy("<i2", "(2, 3)", elements(binary.LittleEndian, []int16{0, 1, 0, 0, 1, 1}))), "False", "True ", 1)), Metadata: cloudKind}
 	tests := []struct {
 		name string
 		item perception.Item
@@ -104,7 +103,6 @@ func TestDecodeCloud(t *testing.T) {
 		{"PointCloud2", pointCloud2(binary.LittleEndian, 2, 2), grid},
 		{"PointCloud2, big endian", pointCloud2(binary.BigEndian, 2, 2), grid},
 		{"npy", perception.Item{Data: npy(">f8", "(2, 3)", elements(binary.BigEndian, []float64{0, 0, 1, 1, 0, 1})), Metadata: cloudKind}, two(nil)},
-		{"npy in Fortran order", fortran, two(nil)},
 		{"npy with intensity", perception.Item{Data: npy("<f4", "(2, 4)", elements(binary.LittleEndian, []float32{0, 0, 1, 5, 1, 0, 1, 6})), Metadata: cloudKind},
 			two(func(c *pointcloud.Cloud) { c.Intensity = []float32{5, 6} })},
 	}
@@ -118,28 +116,6 @@ func TestDecodeCloud(t *testing.T) {
 				t.Errorf("-got +want:\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestDecodeCloudKeepsAnEvenPart(t *testing.T) {
-	t.Parallel()
-	const points, most = 5 << 20, 4 << 20
-	data := make([]byte, 3*points)
-	for i := range points {
-		data[3*i] = byte(i)
-	}
-	item := perception.Item{Data: npy("|u1", "(5242880, 3)", data), Metadata: map[string]any{"kind": "cloud"}}
-	got, err := pointcloud.Decode(item.Payload())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(got.Positions) / 3; n > most || n < most/2 || got.Total != points || got.Max[0] != 255 {
-		t.Errorf("got %d points of %d up to %g", n, got.Total, got.Max[0])
-	}
-	for i := 3; i < len(got.Positions); i += 3 {
-		if byte(got.Positions[i])-byte(got.Positions[i-3]) != 2 {
-			t.Fatalf("got point %g after %g, want steps of 2", got.Positions[i], got.Positions[i-3])
-		}
 	}
 }
 
@@ -177,7 +153,8 @@ func TestDecodeCloudRefuses(t *testing.T) {
 		{"pcd, too many points", replace(pcd, "POINTS 2", "POINTS 3"), "ends within point 3 of 3"},
 		{"pcd, beyond 2^31 points", replace(pcd, "POINTS 2", "POINTS 2147483648"), "not from 0 to 2147483647"},
 		{"pcd, no number of points", replace(pcd, "POINTS 2\n", ""), "not from 0"},
-		{"pcd, binary", replace(strings.Replace(pcd, "ascii", "binary", 1), "POINTS 2", "POINTS 2147483647"), "need 25769803764 bytes; 12 are there"},
+		{"pcd, binary", replace(strings.Replace(pcd, "ascii", "binary", 1), "POINTS 2", "POINTS 4000000"), "need 48000000 bytes; 12 are there"},
+		{"pcd, too many to read", replace(pcd, "POINTS 2", "POINTS 2147483647"), "2147483647 points; at most 4194304"},
 		{"pcd, no points", replace(pcd, "0 0 1\n1 0 1", "nan 0 1\ninf 0 1"), "no point with a position"},
 		{"pcd, a word", replace(pcd, "1 0 1\n", "1 up 1\n"), `point 2: "up" is not a number`},
 		{"pcd, short line", replace(pcd, "1 0 1\n", "1 0\n"), "point 2: the line has fewer values"},
@@ -189,12 +166,12 @@ func TestDecodeCloudRefuses(t *testing.T) {
 		{"pcd, form", replace(pcd, "DATA ascii", "DATA zip"), `"zip" is not read`},
 		{"PointCloud2, width", ros("width", 3.0), "row_step 47 is less"},
 		{"PointCloud2, height", ros("height", 2e9), "not from 0"},
-		{"PointCloud2, claims", ros("height", 1e9), "bytes; 94 are there"},
+		{"PointCloud2, claims", ros("height", 1e6), "bytes; 94 are there"},
 		{"PointCloud2, half a point", ros("width", 1.5), "needs width, a whole number"},
 		{"PointCloud2, no fields", ros("fields", nil), "needs fields"},
 		{"PointCloud2, field beyond", ros("point_step", 9.0), "ends beyond the point of 9 bytes"},
 		{"npy, five columns", perception.Item{Data: npy("<f4", "(1, 5)", make([]byte, 20)), Metadata: map[string]any{"kind": "cloud"}}, "N by 3"},
-		{"npy, claims", perception.Item{Data: npy("<f4", "(999999999, 3)", make([]byte, 20)), Metadata: map[string]any{"kind": "cloud"}}, "20 are there"},
+		{"npy, claims", perception.Item{Data: npy("<f4", "(3999999, 3)", make([]byte, 20)), Metadata: map[string]any{"kind": "cloud"}}, "20 are there"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -118,7 +118,7 @@ func TestDepthImages(t *testing.T) {
 	array := perception.Item{Data: file(t, "depth.npy"), Metadata: map[string]any{"kind": "depth"}}
 	kind, a, _ := perception.Features(plain)
 	kindArray, b, _ := perception.Features(array)
-	if d := perception.Distance(kind, a, b); kind != "depth/v1" || kindArray != kind || d > 1e-4 {
+	if d := perception.Distance(kind, a, b); kind != "depth/v2" || kindArray != kind || d > 1e-4 {
 		t.Errorf("got %s and %s, %g apart", kind, kindArray, d)
 	}
 	_, turned, _ := perception.Features(perception.Item{Data: pngOf(t, mirrored(t, plain.Data))})

@@ -144,7 +144,7 @@ func Describe(it Item) (summary, kind string, vector []float32) {
 
 // FeatureRules is the version of the rules that [Features] follows. It grows with
 // every change of them. Vectors of different versions must not be compared.
-const FeatureRules = 5
+const FeatureRules = 6
 
 // Features returns a vector of fixed length that describes the item, and the kind
 // of the vector. [Distance] compares two vectors of one kind: the smaller the
@@ -156,13 +156,12 @@ const FeatureRules = 5
 //	image/v2             a colour image: 60 DCT coefficients of the luma on a grid
 //	                     of 32x32 cells, without mean and contrast; the mean; 10
 //	                     coefficients of each chroma
-//	depth/v1             a depth image: 60 DCT coefficients of the distances, and
-//	                     10 of where there are none
+//	depth/v2             a depth image: the same of its distances in grey
 //	sound/v1             a sound: the power in 24 mel bands, 60 Hz to 8 kHz, in 8
 //	                     parts of its time
-//	cloud/v1             a point cloud: 69 numbers about its shape
+//	cloud/v2             a point cloud: 65 numbers about its shape
 //	scan/v1              a laser scan: the closeness of the returns in 72 sectors
-//	path/v1              a trajectory: 49 numbers about the shape of its path
+//	path/v2              a trajectory: 37 numbers about the shape of its path
 //
 // A trace with a missing or infinite reading has none, since any number put in its place would
 // decide the distance. Only the data counts and not the metadata, so that data without metadata can

@@ -199,8 +199,8 @@ func TestSamplesOfScans(t *testing.T) {
 	for _, test := range []struct {
 		from          *float64
 		wantX, wantAt float64
-	}{{nil, 2, 0}, {new(0.5), 4, 1}, {new(1.0), 4, 1}, {new(99.0), 6, 3}} {
-		want.X[0], want.Time, want.TimeUnit, want.DurationS, want.RateHz, want.FrameID = test.wantX, perception.Numbers{test.wantAt}, "s", 3, 2/3.0, "laser"
+	}{{nil, 2, 0}, {new(0.005), 4, 0.01}, {new(0.01), 4, 0.01}, {new(99.0), 6, 0.02}} {
+		want.X[0], want.Time, want.TimeUnit, want.DurationS, want.RateHz, want.FrameID = test.wantX, perception.Numbers{test.wantAt}, "s", 0.02, 100, "laser"
 		got := samplesOf(t, many, perception.SamplesOptions{From: test.from})
 		if diff := cmp.Diff(*got, want, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 			t.Errorf("sweep at %v: -got +want:\n%s", test.wantAt, diff)

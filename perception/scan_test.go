@@ -1,7 +1,6 @@
 package perception_test
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -69,10 +68,6 @@ func TestSummarizeScans(t *testing.T) {
 		{"whole turn", jsonItem(`{"ranges":[1,2,3,4],"angle_min":0,"angle_increment":1.5707963}`), "laser scan, 4 rays over 270°, nearest 1 m at 0°"},
 		{"beyond half a turn", jsonItem(`{"ranges":[4,3,2,1],"angle_min":0,"angle_increment":1.5707963}`), "laser scan, 4 rays over 270°, nearest 1 m at -90°"},
 		{"nothing there", jsonItem(`{"ranges":[null,0],"angle_min":0,"angle_increment":1}`), "laser scan, 2 rays over 57°, 2 rays without return"},
-		{"array", with(perception.Item{Data: npy("<f4", "(3,)", elements(binary.LittleEndian, []float32{1, 0.5, 2}))},
-			map[string]any{"kind": "laser_scan", "angle_min": -1.5707963, "angle_max": 1.5707963}), "laser scan, 3 rays over 180°, nearest 0.5 m at 0°"},
-		{"row", with(csvItem("1,0.5,2\n"), map[string]any{"kind": "laser_scan", "angle_min": 0.0, "angle_increment": 0.1}), "laser scan, 3 rays over 11°, nearest 0.5 m at 6°"},
-		{"array without angles", with(csvItem("1\n0\n"), map[string]any{"kind": "laser_scan"}), "1-channel trace, 2 samples, peak 1 at sample 1"},
 		{"degrees", jsonItem(`{"ranges":[1,2],"angle_min":-135,"angle_increment":270}`), `text, 1 line: {"ranges":[1,2],"angle_min":-135,"angle_increment":270}`},
 		{"rows of ranges", jsonItem(`{"ranges":[[1,2],[3,4]],"angle_min":0,"angle_increment":1}`), `text, 1 line: {"ranges":[[1,2],[3,4]],"angle_min":0,"angle_increment":1}`},
 	}
@@ -133,8 +128,6 @@ func FuzzScan(f *testing.F) {
 	f.Add(scanItem(270, 30, "room", 0, 0, newRandom(1)).Data, 0.1, "application/json")
 	f.Add([]byte(`{"ranges": [1.5, Infinity, NaN], "angle_min": 0, "angle_max": 1}`), 0.0, "application/json")
 	f.Add([]byte(`{"ranges":[[1],[2]],"angle_min":1e308,"angle_increment":1e308}`), 0.0, "application/json")
-	f.Add([]byte(strings.Repeat("1\n", 40)), 0.1, "text/csv")
-	f.Add(npy("<f4", "(9,)", make([]byte, 36)), 1e300, "")
 	f.Fuzz(func(t *testing.T, data []byte, increment float64, mediaType string) {
 		item := perception.Item{Data: data, MediaType: mediaType, Metadata: map[string]any{"kind": "laser_scan", "angle_min": 0.0, "angle_increment": increment}}
 		if strings.HasPrefix(perception.Summarize(item), "laser scan") {

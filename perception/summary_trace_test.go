@@ -1,7 +1,6 @@
 package perception_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -9,14 +8,6 @@ import (
 )
 
 func TestSummarizeTraces(t *testing.T) {
-	gap := "t,a\n"
-	for i := range 20 {
-		at := 0.1 * float64(i)
-		if i > 12 {
-			at += 0.3
-		}
-		gap += fmt.Sprintf("%.1f,%d\n", at, i%2)
-	}
 	joints := map[string]any{"kind": "joint_state"}
 	imu := map[string]any{"kind": "IMU", "rate_hz": 10.0}
 	tests := []struct {
@@ -28,7 +19,6 @@ func TestSummarizeTraces(t *testing.T) {
 		{"joints with velocities", with(csvItem("elbow.pos,elbow.vel,wrist_position,wrist_velocity\n0,0,0,0\n0.5,9,-1,8\n"), joints), "4-channel joint state, 2 samples, elbow.vel peak 9 at sample 2"},
 		{"one joint", with(csvItem("q\n0\n2\n"), joints), "1-channel joint state, 2 samples, q peak 2 at sample 2"},
 		{"imu", with(csvItem("ax,ay,az,gx,gy,gz\n0,0,9.8,0,0,0\n4,0,9.8,90,0,0\n"), imu), "6-channel IMU, 2 samples over 200 ms, gx peak 90 at 100 ms"},
-		{"gap", csvItem(gap), "1-channel trace, 20 samples over 2.32 s, a peak 1 at 0.10 s, gap of 0.40 s at 1.20 s"},
 		{"missing", csvItem("a,b\n1,\n,2\n3,4\n"), "2-channel trace, 3 samples, a peak 3 at sample 3, 2 readings missing"},
 		{"samples", samplesItem(t, "application/x-samples", `{"dtype":"int16","shape":[2,1],"units":"N"}`, []byte{0, 0, 5, 0}), "1-channel trace, 2 samples, peak 5 N at sample 2"},
 		{"samples of a wrong shape", samplesItem(t, "application/x-samples", `{"dtype":"int16","shape":[3,1]}`, []byte{0, 0, 5, 0}), "4 bytes of application/x-samples, not read: shape [3, 1] of int16 needs 6 bytes; the data has 4"},

@@ -200,7 +200,7 @@ func TestNearestPathHasTheSameShape(t *testing.T) {
 		}
 	}
 	const want = 0.95
-	got := leaveOneOut(t, members, "path/v1")
+	got := leaveOneOut(t, members, "path/v2")
 	if got < want {
 		t.Errorf("got accuracy %.3f, want %.2f", got, want)
 	}

@@ -13,7 +13,6 @@ import (
 	"strconv"
 
 	"github.com/robotmem/robotmem-go/perception/internal/draw"
-	"github.com/robotmem/robotmem-go/perception/internal/wav"
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
@@ -21,28 +20,20 @@ import (
 type File struct{ media.Payload }
 
 // Accepts reports whether the payload begins as a WAV file.
-func Accepts(in media.Payload) bool { return wav.Is(in.Data) }
+func Accepts(in media.Payload) bool { return isWAV(in.Data) }
 
 var errEmpty = errors.New("the wav recording has no sample")
 
-// open returns a whole recording whose samples are read and that has at least one.
+// open returns a whole recording that has at least one sample.
 func (f File) open() (*wavFile, error) {
 	if err := f.Whole(); err != nil {
 		return nil, err
 	}
 	w, err := openWAV(f.Data)
-	if err != nil {
-		return nil, err
+	if err == nil && w.length == 0 {
+		err = errEmpty
 	}
-	return w, w.readable()
-}
-
-// readable fails if the samples are not read or there are none.
-func (w *wavFile) readable() error {
-	if w.err == nil && w.length == 0 {
-		return errEmpty
-	}
-	return w.err
+	return w, err
 }
 
 // window returns n samples from start on, mixed to one channel, full scale is 1. A window that
@@ -81,8 +72,8 @@ func (f File) Summary() string {
 		w.length = w.claimed
 		return w.String()
 	}
-	if err := w.readable(); err != nil {
-		return w.String() + ", not read: " + err.Error()
+	if w.length == 0 {
+		return w.String() + ", not read: " + errEmpty.Error()
 	}
 	if claimed := w.seconds(w.claimed); w.claimed > w.length {
 		return w.String() + ", truncated: its header claims " + media.NewClock(claimed).At(claimed) + w.words()
@@ -107,7 +98,7 @@ func (w *wavFile) words() string {
 	if peak == 0 {
 		return ", silent"
 	}
-	rms := math.Sqrt(energy / float64(count*int64(w.Channels)))
+	rms := math.Sqrt(energy / float64(count*int64(w.channels)))
 	clock := media.NewClock(w.seconds(w.length))
 	return ", peak " + decibels(peak) + " at " + clock.At(w.seconds(at)) + ", rms " + decibels(rms)
 }
@@ -118,7 +109,7 @@ func decibels(v float64) string {
 }
 
 // seconds returns the duration of so many samples.
-func (w *wavFile) seconds(samples int64) float64 { return float64(samples) / float64(w.Rate) }
+func (w *wavFile) seconds(samples int64) float64 { return float64(samples) / float64(w.rate) }
 
 // String returns "audio/wav, 2.0 s, 16 kHz, mono, 16-bit".
 func (w *wavFile) String() string {
@@ -126,19 +117,17 @@ func (w *wavFile) String() string {
 	if clock := media.NewClock(w.seconds(w.length)); clock.Unit != "" {
 		s += ", " + clock.At(w.seconds(w.length))
 	}
-	rate := ", " + strconv.Itoa(w.Rate) + " Hz"
-	if w.Rate >= 1000 {
-		rate = ", " + strconv.FormatFloat(float64(w.Rate)/1000, 'f', -1, 64) + " kHz"
+	rate := ", " + strconv.Itoa(w.rate) + " Hz"
+	if w.rate >= 1000 {
+		rate = ", " + strconv.FormatFloat(float64(w.rate)/1000, 'f', -1, 64) + " kHz"
 	}
-	channels, named := map[int]string{1: ", mono", 2: ", stereo"}[w.Channels]
+	channels, named := map[int]string{1: ", mono", 2: ", stereo"}[w.channels]
 	if !named {
-		channels = ", " + strconv.Itoa(w.Channels) + " channels"
+		channels = ", " + strconv.Itoa(w.channels) + " channels"
 	}
 	s += rate + channels
-	if w.Bits > 0 {
-		s += ", " + strconv.Itoa(w.Bits) + "-bit"
-	}
-	if w.Code == wav.Float {
+	s += ", " + strconv.Itoa(w.bits) + "-bit"
+	if w.code == codeFloat {
 		s += " float"
 	}
 	return s
@@ -151,16 +140,16 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if err != nil {
 		return nil, err
 	}
-	time := func(i int) float64 { return float64(i) / float64(w.Rate) }
+	time := func(i int) float64 { return float64(i) / float64(w.rate) }
 	lo, hi := o.Cut(int(w.length), time)
-	e, err := media.NewEnvelope(w.Channels, int64(hi-lo), o)
+	e, err := media.NewEnvelope(w.channels, int64(hi-lo), o)
 	if err != nil {
 		return nil, err
 	}
 	w.each(int64(lo), int64(hi), e.Add)
-	out := &media.Samples{Kind: "sound", TimeUnit: "s", RateHz: float64(w.Rate), DurationS: time(int(w.length))}
+	out := &media.Samples{Kind: "sound", TimeUnit: "s", RateHz: float64(w.rate), DurationS: time(int(w.length))}
 	e.Fill(out, lo, time, func(c int) (name, unit string) {
-		switch w.Channels {
+		switch w.channels {
 		case 1:
 			return "mono", "1"
 		case 2:
@@ -195,7 +184,7 @@ func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
 // spectrogram has a column per step of time and a row per band, the highest on top.
 func (w *wavFile) spectrogram(columns int) image.Image {
 	columns = min(columns, maxSpectrogramColumns)
-	spec := newSpectrum(w.Rate, spectrogramRows, 0, float64(w.Rate)/2)
+	spec := newSpectrum(w.rate, spectrogramRows, 0, float64(w.rate)/2)
 	power := make([]float64, columns*spectrogramRows)
 	for x := range columns {
 		middle := (2*int64(x) + 1) * w.length / int64(2*columns)

@@ -31,7 +31,7 @@ func (f File) Features() (kind string, vector []float32, ok bool) {
 	if err != nil {
 		return "", nil, false
 	}
-	spec := newSpectrum(w.Rate, soundBands, soundLow, soundHigh)
+	spec := newSpectrum(w.rate, soundBands, soundLow, soundHigh)
 	var cells [soundTimes * soundBands]float64
 	loudest := 0.0
 	for t := range soundTimes {

@@ -2,9 +2,10 @@ package image
 
 import (
 	"image"
+	"image/color"
 	"math"
+	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/robotmem/robotmem-go/perception/media"
 )
@@ -15,9 +16,8 @@ import (
 // shift. The mean and the contrast of the luma are removed first, since light and exposure change.
 // The chroma is kept as it is, after the Colour Layout Descriptor of MPEG-7 (ISO 15938-3).
 //
-// A vector of an image has 60 coefficients of the luma, its mean, and 10 coefficients
-// of each chroma. A vector of a depth image has 60 coefficients of the distances, and
-// 10 of where there are none.
+// A vector has 60 coefficients of the luma, its mean, and 10 coefficients of each chroma. A picture of
+// values, such as distances, is compared as it is drawn in grey: see [values].
 
 const (
 	gridCells          = 32 // the side of the grid
@@ -25,17 +25,15 @@ const (
 	chromaCoefficients = 10
 
 	imageKind = "image/v2"
-	depthKind = "depth/v1"
+	depthKind = "depth/v2"
 
-	faintLuma  = 0.02
-	faintValue = 1e-3 // of the mean
+	faintLuma = 0.02
 
 	// The weights make a picture and an unrelated one about equally far in all parts;
 	// the layout of the luma decides most.
-	lumaWeight    = 1.0
-	meanWeight    = 0.3
-	chromaWeight  = 4.0
-	missingWeight = 1.0
+	lumaWeight   = 1.0
+	meanWeight   = 0.3
+	chromaWeight = 4.0
 )
 
 type cells [gridCells * gridCells]float64
@@ -47,7 +45,7 @@ type grid struct {
 
 func (g *grid) features() []float32 {
 	_, _, mean := g.lumaRange()
-	vector := appendWeighted(nil, normalise(dct(&g.luma, lumaCoefficients+1)[1:], faintLuma), lumaWeight)
+	vector := appendWeighted(nil, normalise(dct(&g.luma, lumaCoefficients+1)[1:]), lumaWeight)
 	vector = append(vector, float32(meanWeight*mean))
 	vector = appendWeighted(vector, dct(&g.blue, chromaCoefficients), chromaWeight)
 	return appendWeighted(vector, dct(&g.red, chromaCoefficients), chromaWeight)
@@ -55,12 +53,12 @@ func (g *grid) features() []float32 {
 
 // normalise scales coefficients to the length of one, unless there is hardly any
 // contrast: the noise of a blank picture is not a layout.
-func normalise(coefficients []float64, faint float64) []float64 {
+func normalise(coefficients []float64) []float64 {
 	sum := 0.0
 	for _, w := range coefficients {
 		sum += w * w
 	}
-	length := max(math.Sqrt(sum), faint)
+	length := max(math.Sqrt(sum), faintLuma)
 	for i := range coefficients {
 		coefficients[i] /= length
 	}
@@ -72,11 +70,6 @@ func appendWeighted(to []float32, coefficients []float64, weight float64) []floa
 		to = append(to, float32(weight*w))
 	}
 	return to
-}
-
-// coloured returns the picture of an image. Its grid serves the summary and the features.
-func coloured(img image.RGBA64Image) picture {
-	return picture{size: img.Bounds().Size(), colours: img, grid: sync.OnceValue(func() *grid { return gridOf(img) })}
 }
 
 func gridOf(img image.RGBA64Image) *grid {
@@ -194,62 +187,46 @@ func coefficient(c *cells, u, v int) float64 {
 	return scale * sum / (gridCells * gridCells)
 }
 
-// values is a picture with one value per pixel: distances, temperatures.
+// values is a picture with one value per pixel: distances, temperatures. As an image it is grey from
+// low to high, and transparent where a value is missing.
 type values struct {
 	width, height int
 	at            func(x, y int) float64 // NaN if missing
+	low, high     float64
 }
 
-// features do not depend on the unit, since the mean is left out and the contrast is normalised. A
-// cell without values takes the mean of all.
-func (m *values) features() (kind string, vector []float32, ok bool) {
-	means, missing := m.cells()
-	sum, n := 0.0, 0.0
-	for _, v := range means {
-		if !math.IsNaN(v) {
-			sum, n = sum+v, n+1
-		}
-	}
-	if n == 0 {
-		return "", nil, false
-	}
-	for i, v := range means {
-		if math.IsNaN(v) {
-			means[i] = sum / n
-		}
-	}
-	layout := normalise(dct(&means, lumaCoefficients+1)[1:], max(faintValue*math.Abs(sum/n), math.SmallestNonzeroFloat64))
-	vector = appendWeighted(nil, layout, lumaWeight)
-	return depthKind, appendWeighted(vector, dct(&missing, chromaCoefficients), missingWeight), true
-}
-
-// cells returns the mean of the values of each cell, NaN without any, and the share that is missing.
-func (m *values) cells() (means, missing cells) {
-	for i := range means {
-		x0, x1 := media.Part(i%gridCells, gridCells, m.width)
-		y0, y1 := media.Part(i/gridCells, gridCells, m.height)
-		means[i], missing[i] = m.cell(x0, y0, x1, y1)
-	}
-	return means, missing
-}
-
-// cell returns the mean of the values of a cell and the share that is missing.
-func (m *values) cell(x0, y0, x1, y1 int) (mean, missing float64) {
-	dx, dy := stride(x1-x0), stride(y1-y0)
-	n, valid := 0.0, 0.0
-	for y := y0; y < y1; y += dy {
-		for x := x0; x < x1; x += dx {
-			n++
-			if v := m.at(x, y); !math.IsNaN(v) {
-				mean += v
-				valid++
+// newValues chooses the range of the greys: without the lowest and the highest hundredth, so that one
+// outlier does not take all contrast, and not so small that noise is contrast.
+func newValues(width, height int, at func(x, y int) float64) *values {
+	const sampled, leastRange = 128, 1e-2
+	m := &values{width: width, height: height, at: at}
+	var all []float64
+	for y := 0; y < height; y += max(height/sampled, 1) {
+		for x := 0; x < width; x += max(width/sampled, 1) {
+			if v := at(x, y); !math.IsNaN(v) {
+				all = append(all, v)
 			}
 		}
 	}
-	if valid == 0 {
-		return math.NaN(), 1
+	if n := len(all); n > 0 {
+		slices.Sort(all)
+		m.low, m.high = all[n/100], all[n-1-n/100]
 	}
-	return mean / valid, 1 - valid/n
+	m.high = max(m.high, m.low+max(leastRange*math.Abs(m.low), math.SmallestNonzeroFloat64))
+	return m
+}
+
+func (m *values) ColorModel() color.Model { return color.RGBA64Model }
+func (m *values) Bounds() image.Rectangle { return image.Rect(0, 0, m.width, m.height) }
+func (m *values) At(x, y int) color.Color { return m.RGBA64At(x, y) }
+
+func (m *values) RGBA64At(x, y int) color.RGBA64 {
+	v := m.at(x, y)
+	if math.IsNaN(v) {
+		return color.RGBA64{}
+	}
+	level := uint16(math.Round(math.MaxUint16 * min(max((v-m.low)/(m.high-m.low), 0), 1)))
+	return color.RGBA64{level, level, level, math.MaxUint16}
 }
 
 // stats is about the values that are not missing.

@@ -71,12 +71,17 @@ func readHeader(data []byte) (h header, err error) {
 	return h, nil
 }
 
-// picture is a decoded image: colours, or one value per pixel.
+// picture is a decoded image. Its grid serves the summary and the features.
 type picture struct {
-	size    image.Point
-	colours image.RGBA64Image // nil if there are values
-	grid    func() *grid      // of the colours
-	values  *values
+	image.RGBA64Image
+	grid   func() *grid
+	values *values // the image itself, if it has one value per pixel
+}
+
+func newPicture(img image.RGBA64Image) picture {
+	p := picture{RGBA64Image: img, grid: sync.OnceValue(func() *grid { return gridOf(img) })}
+	p.values, _ = img.(*values)
+	return p
 }
 
 // Open returns the image of a payload that [Accepts] accepts.
@@ -124,13 +129,13 @@ func (i *Image) Summary() string {
 	return i.header + p.grid().words()
 }
 
-// Features returns a vector of the kind image/v2 or depth/v1.
+// Features returns a vector of the kind image/v2 or depth/v2.
 func (i *Image) Features() (kind string, vector []float32, ok bool) {
 	switch p, err := i.decode(); {
-	case err != nil:
+	case err != nil || p.values != nil && p.values.stats().count == 0:
 		return "", nil, false
 	case p.values != nil:
-		return p.values.features()
+		return depthKind, p.grid().features(), true
 	default:
 		return imageKind, p.grid().features(), true
 	}
@@ -174,7 +179,7 @@ func decode(data []byte, h header) (p picture, err error) {
 	if !ok || img.Bounds().Empty() {
 		return p, fmt.Errorf("the %s image has pixels of type %T, which are not read", h.format, img)
 	}
-	return coloured(colours), nil
+	return newPicture(colours), nil
 }
 
 // bytesPerPixel is an upper estimate of what the decoders allocate.

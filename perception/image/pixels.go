@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/robotmem/robotmem-go/perception/internal/npy"
 	"github.com/robotmem/robotmem-go/perception/media"
@@ -64,7 +65,12 @@ func OpenPixels(in media.Payload) *Image {
 				f.width, f.height, f.encoding, f.step, want, len(f.data))
 		}
 	}
-	i.decode = func() (picture, error) { return f.picture(), err }
+	i.decode = sync.OnceValues(func() (picture, error) {
+		if err != nil {
+			return picture{}, err
+		}
+		return f.picture(), nil
+	})
 	return i
 }
 
@@ -130,9 +136,9 @@ func arrayFrame(data []byte) (f frame, err error) {
 	}
 	typ, _ := npy.Lookup(h.Descr)
 	encoding, ok := encodings[channels][typ.Code]
-	if !ok || h.Fortran || len(h.Shape) < 2 || len(h.Shape) > 3 {
+	if !ok || len(h.Shape) < 2 || len(h.Shape) > 3 {
 		return f, fmt.Errorf("the .npy array of shape %v and elements %s is not read as an image; "+
-			"give float32, uint16 or uint8 by rows and columns, or uint8 with 3 or 4 channels, in C order", h.Shape, h.Descr)
+			"give float32, uint16 or uint8 by rows and columns, or uint8 with 3 or 4 channels", h.Shape, h.Descr)
 	}
 	f = frame{width: h.Shape[1], height: h.Shape[0], encoding: encoding, order: typ.Order, data: h.Rest}
 	if slices.Min(h.Shape) < 1 || max(f.width, f.height) > maxSide {
@@ -145,12 +151,13 @@ func arrayFrame(data []byte) (f frame, err error) {
 
 // layout is the arrangement of the bytes of a pixel: of a colour, or of one number.
 type layout struct {
-	bytes  int // per pixel; in the 4:2:2 encodings two pixels share four
+	bytes  int // per pixel
 	colour func(f *frame, x, y int) color.RGBA64
 	value  string // the type of the number
 }
 
-// layoutOf finds a layout by any name of its encoding in ROS's sensor_msgs/image_encodings.
+// layoutOf finds a layout by any name of its encoding in ROS's sensor_msgs/image_encodings. Bayer and
+// 4:2:2 pictures are grey: of 4:2:2 the luma is read.
 func layoutOf(encoding string) (layout, error) {
 	layouts := map[string]layout{
 		"mono8":       {1, channelsAt(0, 0, 0), ""},
@@ -160,14 +167,11 @@ func layoutOf(encoding string) (layout, error) {
 		"bgra8":       {4, channelsAt(2, 1, 0), ""},
 		"mono16":      {2, nil, "u2"},
 		"32FC1":       {4, nil, "f4"},
-		"bayer_rggb8": {1, bayer(0, 0), ""},
-		"bayer_bggr8": {1, bayer(1, 1), ""},
-		"bayer_gbrg8": {1, bayer(0, 1), ""},
-		"bayer_grbg8": {1, bayer(1, 0), ""},
-		"yuv422":      {2, interleaved(1, 0, 2), ""},
-		"yuv422_yuy2": {2, interleaved(0, 1, 3), ""},
+		"yuv422":      {2, channelsAt(1, 1, 1), ""},
+		"yuv422_yuy2": {2, channelsAt(0, 0, 0), ""},
 	}
-	for alias, name := range map[string]string{"8UC1": "mono8", "8UC3": "bgr8", "8UC4": "bgra8", "16UC1": "mono16", "uyvy": "yuv422", "yuyv": "yuv422_yuy2"} {
+	for alias, name := range map[string]string{"8UC1": "mono8", "8UC3": "bgr8", "8UC4": "bgra8", "16UC1": "mono16", "uyvy": "yuv422", "yuyv": "yuv422_yuy2",
+		"bayer_rggb8": "mono8", "bayer_bggr8": "mono8", "bayer_gbrg8": "mono8", "bayer_grbg8": "mono8"} {
 		layouts[alias] = layouts[name]
 	}
 	l, ok := layouts[encoding]
@@ -181,7 +185,7 @@ func layoutOf(encoding string) (layout, error) {
 // picture shows the frame through its layout. The data must have the size of the frame.
 func (f frame) picture() picture {
 	if f.layout.value == "" {
-		return coloured(&f)
+		return newPicture(&f)
 	}
 	typ, _ := npy.Lookup(f.layout.value)
 	typ.Order = f.order
@@ -193,7 +197,7 @@ func (f frame) picture() picture {
 		}
 		return math.NaN()
 	}
-	return picture{size: image.Pt(f.width, f.height), values: &values{f.width, f.height, at}}
+	return newPicture(newValues(f.width, f.height, at))
 }
 
 func (f *frame) ColorModel() color.Model        { return color.RGBA64Model }
@@ -210,38 +214,4 @@ func channelsAt(red, green, blue int) func(*frame, int, int) color.RGBA64 {
 		at := x * f.layout.bytes
 		return color.RGBA64{f.sample(at+red, y), f.sample(at+green, y), f.sample(at+blue, y), math.MaxUint16}
 	}
-}
-
-// bayer gives the four pixels of a square one colour, which halves the resolution.
-// The red pixel is in column redX and row redY of the square, the blue one opposite,
-// and the green ones on the other diagonal.
-func bayer(redX, redY int) func(*frame, int, int) color.RGBA64 {
-	return func(f *frame, x, y int) color.RGBA64 {
-		// At the edge of a frame with odd sides the last whole square counts.
-		x, y = max(min(x&^1, f.width-2), 0)&^1, max(min(y&^1, f.height-2), 0)&^1
-		at := func(dx, dy int) uint16 { return f.sample(min(x+dx, f.width-1), min(y+dy, f.height-1)) }
-		green := (uint32(at(1-redX, redY)) + uint32(at(redX, 1-redY))) / 2
-		return color.RGBA64{at(redX, redY), uint16(green), at(1-redX, 1-redY), math.MaxUint16}
-	}
-}
-
-// interleaved reads 4:2:2 with the levels of video: two pixels share four bytes, which
-// are two of luma, two apart, and one of each chroma.
-func interleaved(luma, blue, red int) func(*frame, int, int) color.RGBA64 {
-	return func(f *frame, x, y int) color.RGBA64 {
-		row := f.data[y*f.step : (y+1)*f.step]
-		// The last pixel of an odd width has only half of its pair.
-		b, r, pair := 128.0, 128.0, min(x/2*4, len(row)-4)&^3
-		if pair >= 0 {
-			b, r = float64(row[pair+blue]), float64(row[pair+red])
-		}
-		return videoColour(float64(row[2*x+luma]), b, r)
-	}
-}
-
-// videoColour is ITU-R BT.601 with luma from 16 to 235 and chroma around 128.
-func videoColour(luma, blue, red float64) color.RGBA64 {
-	luma, blue, red = 1.164*(luma-16), blue-128, red-128
-	level := func(v float64) uint16 { return uint16(min(max(v, 0), 255) * 0x101) }
-	return color.RGBA64{level(luma + 1.596*red), level(luma - 0.813*red - 0.392*blue), level(luma + 2.017*blue), math.MaxUint16}
 }

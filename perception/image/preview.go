@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/color"
 	"image/jpeg"
 	"image/png"
 	"math"
@@ -26,16 +27,15 @@ func (i *Image) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, h := fit(p.size.X, p.size.Y, o)
-	var small *image.NRGBA
+	size := p.Bounds().Size()
+	w, h := fit(size.X, size.Y, o)
+	small := shrink(p.RGBA64Image, w, h)
 	if p.values != nil {
-		small = p.values.draw(w, h)
-	} else {
-		small = shrink(p.colours, w, h)
+		colour(small)
 	}
 	out := &media.Preview{MediaType: "image/png", Width: small.Rect.Dx(), Height: small.Rect.Dy()}
 	var b bytes.Buffer
-	if p.values == nil && small.Opaque() && p.size.X*p.size.Y > fewPixels {
+	if p.values == nil && small.Opaque() && size.X*size.Y > fewPixels {
 		out.MediaType = "image/jpeg"
 		err = jpeg.Encode(&b, small, &jpeg.Options{Quality: previewQuality})
 	} else {
@@ -70,27 +70,14 @@ func shrink(img image.RGBA64Image, w, h int) *image.NRGBA {
 	return out
 }
 
-// draw colours the values, near ones blue and far ones red. The range is that of the means of the
-// cells, so that one outlier does not take all contrast. Missing values are transparent.
-func (m *values) draw(w, h int) *image.NRGBA {
-	means, _ := m.cells()
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, v := range means {
-		if !math.IsNaN(v) {
-			low, high = min(low, v), max(high, v)
+// colour draws levels of grey from blue for near values to red for far ones. A pixel is drawn if most
+// of it has values, so that holes keep their size.
+func colour(img *image.NRGBA) {
+	for i := 0; i < len(img.Pix); i += 4 {
+		c := color.NRGBA{}
+		if img.Pix[i+3] > math.MaxUint8/2 {
+			c = draw.Colour(float64(img.Pix[i]) / math.MaxUint8)
 		}
+		img.Pix[i], img.Pix[i+1], img.Pix[i+2], img.Pix[i+3] = c.R, c.G, c.B, c.A
 	}
-	out := image.NewNRGBA(image.Rect(0, 0, w, h))
-	for y := range h {
-		y0, y1 := media.Part(y, h, m.height)
-		for x := range w {
-			x0, x1 := media.Part(x, w, m.width)
-			v, missing := m.cell(x0, y0, x1, y1)
-			// A cell is drawn if most of it has values, so that holes keep their size.
-			if missing <= 0.5 {
-				out.SetNRGBA(x, y, draw.Colour(min(max((v-low)/max(high-low, math.SmallestNonzeroFloat64), 0), 1)))
-			}
-		}
-	}
-	return out
 }

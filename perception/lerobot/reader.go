@@ -26,7 +26,6 @@ type column struct {
 	feature feature
 	values  []float64 // of the current frame
 	samples []float64 // of the episode so far
-	tooLong bool      // samples would be more than maxTrace
 }
 
 // reader turns rows into the perceptions of one episode after another.
@@ -51,6 +50,10 @@ func (im *importer) newReader(t table, file *dataFile) (*reader, error) {
 		return nil, errors.New("there is no column episode_index")
 	}
 	rd.fields = []field{{index, whole(&rd.index)}}
+	longest := int64(0) // frames
+	for _, e := range file.episodes {
+		longest = max(longest, e.length)
+	}
 	for _, key := range im.in.sortedKeys {
 		f := im.in.Features[key]
 		c := &column{key: key, feature: f}
@@ -61,6 +64,8 @@ func (im *importer) newReader(t table, file *dataFile) (*reader, error) {
 			im.report.Skip(key, fmt.Sprintf("the type %.40s is not read", f.Type), 1)
 		case leaf == nil:
 			im.report.Skip(key, "the column is missing in "+file.name, 1)
+		case 8*longest*int64(f.width) > maxTrace:
+			im.report.Skip(key, fmt.Sprintf("an episode of %s has a trace of more than %d bytes", file.name, maxTrace), 1)
 		default:
 			rd.columns, rd.fields = append(rd.columns, c), append(rd.fields, field{leaf, c.set})
 		}
@@ -111,9 +116,7 @@ func (rd *reader) add(c *column, e episode, i int64) error {
 	if len(c.values) != c.feature.width {
 		return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", c.key, i, e.index, len(c.values), c.feature.width)
 	}
-	if c.tooLong = c.tooLong || 8*(len(c.samples)+len(c.values)) > maxTrace; !c.tooLong {
-		c.samples = append(c.samples, c.values...)
-	}
+	c.samples = append(c.samples, c.values...)
 	return nil
 }
 
@@ -139,7 +142,7 @@ func (rd *reader) begin() {
 		rd.context["robot"] = map[string]any{"type": importing.Cut(*rd.in.Robot, maxKey)}
 	}
 	for _, c := range rd.columns {
-		c.samples, c.tooLong = c.samples[:0], false
+		c.samples = c.samples[:0]
 	}
 }
 
@@ -184,7 +187,10 @@ func (rd *reader) save(e episode) error {
 	if err != nil {
 		return err
 	}
-	traces := rd.traces(e)
+	var traces []importing.Perception
+	for _, c := range rd.columns {
+		traces = append(traces, rd.trace(e, c))
+	}
 	stored, err := rd.sink.Save(rd.ctx, session, traces)
 	if err == nil {
 		err = rd.sink.End(rd.ctx, session, rd.outcome())
@@ -200,19 +206,6 @@ func (rd *reader) save(e episode) error {
 }
 
 const maxNames = 16 << 10 // bytes of channel names in the metadata
-
-// traces returns the perceptions of an episode, one for each column.
-func (rd *reader) traces(e episode) []importing.Perception {
-	var out []importing.Perception
-	for _, c := range rd.columns {
-		if c.tooLong {
-			rd.report.Skip(fmt.Sprintf("episode %d, %s", e.index, c.key), fmt.Sprintf("the trace has more than %d bytes", maxTrace), e.length)
-			continue
-		}
-		out = append(out, rd.trace(e, c))
-	}
-	return out
-}
 
 func (rd *reader) trace(e episode, c *column) importing.Perception {
 	data, _ := binary.Append(nil, binary.LittleEndian, c.samples) // numbers have a fixed size
@@ -247,7 +240,7 @@ func perceptionType(key string) string {
 func (rd *reader) outcome() *float64 {
 	var success, reward *float64
 	for _, c := range rd.columns {
-		if c.feature.width != 1 || len(c.samples) == 0 || c.tooLong {
+		if c.feature.width != 1 || len(c.samples) == 0 {
 			continue
 		}
 		switch c.key {

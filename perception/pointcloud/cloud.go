@@ -15,7 +15,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// Cloud is a point cloud, or an even part of a large one, in the units and the frame
+// Cloud is a point cloud in the units and the frame
 // of its file: metres with x forward, y left and z up if it follows ROS REP 103.
 type Cloud struct {
 	// Positions are x, y, z of each point, one point after another.
@@ -31,7 +31,7 @@ type Cloud struct {
 	Min, Max [3]float32
 }
 
-// maxPoints is the number of points that are kept: 64 MiB with positions, colours and intensities.
+// maxPoints bounds a cloud: 80 MiB with positions, colours and intensities.
 const maxPoints = 4 << 20
 
 var errNoPoint = errors.New("the point cloud holds no point with a position")
@@ -44,8 +44,7 @@ var errNoPoint = errors.New("the point cloud holds no point with a position")
 //     count), point_step, width, height, row_step and is_bigendian;
 //   - NumPy .npy of N by 3 (x y z) or N by 4 (and intensity) with metadata kind "cloud".
 //
-// Of more than 4,194,304 points every second, third and so on is kept. The error says why the data
-// is no cloud.
+// A cloud has at most 4,194,304 points. The error says why the data is no cloud.
 func Decode(in media.Payload) (*Cloud, error) {
 	f, err := open(in)
 	if err != nil {
@@ -60,7 +59,10 @@ func Decode(in media.Payload) (*Cloud, error) {
 			has[field.slot] = true
 		}
 	}
-	c, every := &Cloud{}, max((int(f.points)+maxPoints-1)/maxPoints, 1)
+	if f.points > maxPoints {
+		return nil, fmt.Errorf("the point cloud has %d points; at most %d are read; save it in parts", f.points, maxPoints)
+	}
+	c := &Cloud{}
 	err = f.each(func(v *values) {
 		c.Total++
 		p := [3]float32{float32(v[slotX]), float32(v[slotY]), float32(v[slotZ])}
@@ -70,15 +72,11 @@ func Decode(in media.Payload) (*Cloud, error) {
 				return
 			}
 		}
-		valid := c.Total - c.Missing
-		if valid == 1 {
+		if c.Total-c.Missing == 1 {
 			c.Min, c.Max = p, p
 		}
 		for i := range p {
 			c.Min[i], c.Max[i] = min(c.Min[i], p[i]), max(c.Max[i], p[i])
-		}
-		if (valid-1)%every != 0 {
-			return
 		}
 		c.Positions = append(c.Positions, p[:]...)
 		if has[slotColor] {

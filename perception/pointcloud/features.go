@@ -8,23 +8,20 @@ import (
 	"github.com/robotmem/robotmem-go/perception/internal/shape"
 )
 
-// The features of a cloud, kind cloud/v1, describe its shape. Moving the cloud or
+// The features of a cloud, kind cloud/v2, describe its shape. Moving the cloud or
 // turning it about the vertical changes little; tipping it over does. The parts are
 //
 //	32  the distances of random pairs of points (the D2 shape distribution of Osada
 //	    et al., Shape Distributions, 2002), up to three times their mean
 //	16  the heights above the centroid, from -2 to 2 times the radius of gyration
 //	16  the distances from the vertical through the centroid, up to 2.5 such radii
-//	3   linearity, planarity and sphericity of the whole (from the roots of the
-//	    eigenvalues of its covariance)
-//	1   how level the thinnest direction is: 1 for a floor, 0 for a wall
 //	1   the logarithm of the radius of gyration
 //
 // A histogram is stored as the roots of its shares, so that the Euclidean distance is
 // that of Hellinger. The cloud is reduced to one point per cell of a grid first, since
 // a lidar sees near surfaces denser than far ones.
 const (
-	cloudKind  = "cloud/v1"
+	cloudKind  = "cloud/v2"
 	pairs      = 1 << 16
 	pairBins   = 32
 	heightBins = 16
@@ -35,29 +32,40 @@ const (
 	minFeaturePoints = 16
 )
 
-// Features returns a vector of the kind cloud/v1.
+// Features returns a vector of the kind cloud/v2.
 func (f File) Features() (kind string, vector []float32, ok bool) {
 	c, err := Decode(f.Payload)
 	if err != nil || len(c.Positions) < 3*minFeaturePoints {
 		return "", nil, false
 	}
 	points := thin(c)
-	m := shape.NewMoments(points)
-	if !(m.Radius > 0) || len(points) < minFeaturePoints {
+	mean, radius := gyration(points)
+	if !(radius > 0) || len(points) < minFeaturePoints {
 		return "", nil, false
 	}
 	vector = pairHistogram(points)
 	heights, radii := make(shape.Histogram, heightBins), make(shape.Histogram, radiusBins)
 	for _, p := range points {
-		heights.Add(((p[2]-m.Mean[2])/m.Radius + 2) / 4)
-		radii.Add(math.Hypot(p[0]-m.Mean[0], p[1]-m.Mean[1]) / (2.5 * m.Radius))
+		heights.Add(((p[2]-mean[2])/radius + 2) / 4)
+		radii.Add(math.Hypot(p[0]-mean[0], p[1]-mean[1]) / (2.5 * radius))
 	}
 	vector = append(append(vector, heights.Roots()...), radii.Roots()...)
-	d := m.Deviations
-	for _, v := range []float64{(d[0] - d[1]) / d[0], (d[1] - d[2]) / d[0], d[2] / d[0], math.Abs(m.Axes[2][2])} {
-		vector = append(vector, float32(shape.AxesWeight*v))
+	return cloudKind, append(vector, float32(shape.SizeWeight*math.Log(radius))), true
+}
+
+// gyration returns the centroid of at least one point, and the radius of gyration about it.
+func gyration(points [][3]float64) (mean [3]float64, radius float64) {
+	n := float64(len(points))
+	for _, p := range points {
+		for i := range mean {
+			mean[i] += p[i] / n
+		}
 	}
-	return cloudKind, append(vector, float32(shape.SizeWeight*math.Log(m.Radius))), true
+	for _, p := range points {
+		d := shape.Distance(p, mean)
+		radius += d * d / n
+	}
+	return mean, math.Sqrt(radius)
 }
 
 // thin replaces the points in each cell of a grid by their mean.

@@ -190,14 +190,10 @@ func openArray(in media.Payload) (*source, error) {
 	}
 	rows, columns := h.Shape[0], h.Shape[1]
 	f := &source{form: "array of " + media.Clean(h.Descr, media.MaxName), points: int64(rows), data: h.Rest, width: int64(rows), height: 1}
-	// In Fortran order a column is one block.
-	step, stride := typ.Size, typ.Size*columns
-	if h.Fortran {
-		step, stride = typ.Size*rows, typ.Size
-	}
-	f.stride, f.need = int64(stride), f.points*int64(columns*typ.Size)
+	f.stride = int64(columns * typ.Size)
+	f.need = f.points * f.stride
 	for i, name := range []string{"x", "y", "z", "intensity"}[:columns] {
-		f.fields = append(f.fields, field{name: name, typ: typ, count: 1, offset: i * step})
+		f.fields = append(f.fields, field{name: name, typ: typ, count: 1, offset: i * typ.Size})
 	}
 	return f, assign(f.fields)
 }

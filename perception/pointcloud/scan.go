@@ -95,52 +95,21 @@ func (s *Scan) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	return out, nil
 }
 
-// AcceptsScan reports whether the payload is JSON with the fields of a scan, or
-// numbers that metadata calls a laser_scan.
+// AcceptsScan reports whether the payload is JSON with the fields of a scan.
 func AcceptsScan(in media.Payload) bool {
-	switch in.Encoding() {
-	case media.JSON:
-		return bytes.Contains(in.Data, []byte(`"ranges"`)) && bytes.Contains(in.Data, []byte(`"angle_min"`))
-	case media.Table, media.FreeText, media.NPY:
-		return in.Metadata.IsKind("laser_scan")
-	}
-	return false
-}
-
-// DecodeScan reads a laser scan: a JSON object with the fields of a LaserScan, or one row or column
-// of numbers with metadata kind laser_scan and the other fields in metadata. A range that is null,
-// NaN or infinite is a ray without a return.
-func DecodeScan(in media.Payload) (s *Scan, err error) {
-	if err := in.Whole(); err != nil {
-		return nil, err
-	}
-	if in.Encoding() == media.JSON {
-		s, err = decodeScanJSON(in.Data)
-	} else {
-		s, err = decodeScanNumbers(in)
-	}
-	if err == nil {
-		s.Metadata = in.Metadata
-	}
-	return s, err
-}
-
-func decodeScanNumbers(in media.Payload) (*Scan, error) {
-	series, err := timeseries.Decode(media.Payload{Type: in.Type, Data: in.Data})
-	if err != nil {
-		return nil, err
-	}
-	if series.Width != 1 && series.Len() != 1 {
-		return nil, fmt.Errorf("a scan is one row or one column, not %d by %d", series.Len(), series.Width)
-	}
-	return NewScan(func(key string) (float64, bool) { return media.Number(in.Metadata[key]) }, series.Values, nil)
+	return in.Encoding() == media.JSON && bytes.Contains(in.Data, []byte(`"ranges"`)) && bytes.Contains(in.Data, []byte(`"angle_min"`))
 }
 
 // nonFinite are numbers that Python writes into JSON, which does not have them.
 var nonFinite = regexp.MustCompile(`-?Infinity|NaN`)
 
-// decodeScanJSON decodes the lists only after their size is known.
-func decodeScanJSON(data []byte) (*Scan, error) {
+// DecodeScan reads a laser scan: a JSON object with the fields of a LaserScan. A range that is null,
+// NaN or infinite is a ray without a return. The lists are decoded only after their size is known.
+func DecodeScan(in media.Payload) (*Scan, error) {
+	if err := in.Whole(); err != nil {
+		return nil, err
+	}
+	data := in.Data
 	if !json.Valid(data) {
 		data = nonFinite.ReplaceAll(data, []byte("null"))
 	}
@@ -162,9 +131,13 @@ func decodeScanJSON(data []byte) (*Scan, error) {
 	if series, err := timeseries.ParseMatrix(o["intensities"]); err == nil {
 		intensities = series.Values
 	}
-	return NewScan(func(key string) (v float64, ok bool) {
+	s, err := NewScan(func(key string) (v float64, ok bool) {
 		return v, bytes.IndexAny(o[key], "-0123456789") == 0 && json.Unmarshal(o[key], &v) == nil
 	}, ranges.Values, intensities)
+	if err == nil {
+		s.Metadata = in.Metadata
+	}
+	return s, err
 }
 
 // Summary returns "laser scan, 360 rays over 270°, nearest 0.42 m at -12°, 17 rays without return".
@@ -249,9 +222,6 @@ func ScanDistance(a, b []float32) float64 {
 			}
 		}
 		best = min(best, sum)
-	}
-	if math.IsInf(best, 1) {
-		return 0 // two empty vectors
 	}
 	return math.Sqrt(best)
 }

@@ -3,7 +3,6 @@ package recorder
 import (
 	"encoding/binary"
 	"maps"
-	"math"
 	"sync/atomic"
 	"time"
 )
@@ -19,38 +18,25 @@ type ring struct {
 }
 
 type header struct {
-	seq     uint64
-	at      int64  // nanoseconds since 1970
-	missed  uint64 // sequence numbers never offered since the record before
-	restart bool   // the numbers restarted since the record before
-	size    int    // bytes of the payload
+	seq  uint64
+	at   int64 // nanoseconds since 1970
+	size int   // bytes of the payload
 }
 
-const (
-	headerBytes = 32
-	restartBit  = 1 << 63 // of the size
-)
+const headerBytes = 24
 
 func (h header) encode() (b [headerBytes]byte) {
-	size := uint64(h.size)
-	if h.restart {
-		size |= restartBit
-	}
 	binary.LittleEndian.PutUint64(b[0:], h.seq)
 	binary.LittleEndian.PutUint64(b[8:], uint64(h.at))
-	binary.LittleEndian.PutUint64(b[16:], h.missed)
-	binary.LittleEndian.PutUint64(b[24:], size)
+	binary.LittleEndian.PutUint64(b[16:], uint64(h.size))
 	return b
 }
 
 func decodeHeader(b [headerBytes]byte) header {
-	size := binary.LittleEndian.Uint64(b[24:])
 	return header{
-		seq:     binary.LittleEndian.Uint64(b[0:]),
-		at:      int64(binary.LittleEndian.Uint64(b[8:])),
-		missed:  binary.LittleEndian.Uint64(b[16:]),
-		restart: size&restartBit != 0,
-		size:    int(size &^ restartBit),
+		seq:  binary.LittleEndian.Uint64(b[0:]),
+		at:   int64(binary.LittleEndian.Uint64(b[8:])),
+		size: int(binary.LittleEndian.Uint64(b[16:])),
 	}
 }
 
@@ -97,8 +83,6 @@ type chunk struct {
 	stamps  []int64 // nanoseconds since 1970, one a sample; never falling
 	first   uint64  // sequence numbers
 	last    uint64
-	missed  uint64
-	dropped uint64
 	touched time.Time // when the last sample was added, by the recorder's clock
 }
 
@@ -113,7 +97,7 @@ func (c *chunk) fits(h header) bool {
 		return true
 	}
 	// The difference of the stamps is unsigned, since it may overflow an int64.
-	return !h.restart && h.at >= c.stamps[c.len()-1] && uint64(h.at)-uint64(c.stamps[0]) < uint64(c.limit) &&
+	return follows(h.seq, c.last) && h.at >= c.stamps[c.len()-1] && uint64(h.at)-uint64(c.stamps[0]) < uint64(c.limit) &&
 		len(c.data)+h.size <= maxChunkBytes
 }
 
@@ -121,19 +105,13 @@ func (c *chunk) fits(h header) bool {
 func (c *chunk) add(q *ring, h header, now time.Time) {
 	if c.len() == 0 {
 		c.first = h.seq
-	} else {
-		c.missed += h.missed
-		c.dropped += h.seq - c.last - 1 - h.missed
 	}
 	c.data = q.take(c.data, h)
 	c.stamps = append(c.stamps, h.at)
 	c.last, c.touched = h.seq, now
 }
 
-func (c *chunk) reset() {
-	c.data, c.stamps = c.data[:0], c.stamps[:0]
-	c.missed, c.dropped = 0, 0
-}
+func (c *chunk) reset() { c.data, c.stamps = c.data[:0], c.stamps[:0] }
 
 // describe adds what is known of this chunk to a copy of the source's metadata.
 func (c *chunk) describe(source map[string]any) map[string]any {
@@ -142,62 +120,30 @@ func (c *chunk) describe(source map[string]any) map[string]any {
 	m["dtype"] = "<f8"
 	m["shape"] = []any{n, c.width} // as JSON would give it
 	m["first_seq"], m["last_seq"] = c.first, c.last
-	m["missed"], m["dropped"] = c.missed, c.dropped
 	m["start"] = time.Unix(0, c.stamps[0]).UTC().Format(time.RFC3339Nano)
 	m["end"] = time.Unix(0, c.stamps[n-1]).UTC().Format(time.RFC3339Nano)
 	rate := c.rate
 	if span := c.seconds(0, n-1); rate == 0 && span > 0 {
 		rate = float64(n-1) / span
 	}
-	if rate > 0 {
-		m["rate_hz"] = rate
-		c.describeTimes(m, 1/rate)
+	if rate == 0 {
+		return m
+	}
+	m["rate_hz"] = rate
+	longest := 0.0
+	for i := 1; i < n; i++ {
+		longest = max(longest, c.seconds(i-1, i))
+	}
+	if longest > gapAbove/rate {
+		m["gap_s"] = longest
 	}
 	return m
 }
 
+// gapAbove is the periods of an interval in which half a sample is missing.
+const gapAbove = 1.5
+
 // seconds is the time from sample i to sample j.
 func (c *chunk) seconds(i, j int) float64 {
 	return float64(uint64(c.stamps[j])-uint64(c.stamps[i])) / 1e9
-}
-
-const (
-	maxJitter = 0.1 // of the period
-	gapAbove  = 1.5 // periods: half a sample is missing
-	// maxTimes and maxGaps keep the metadata short beside the samples.
-	maxTimes = 64
-	maxGaps  = 64
-)
-
-type gap struct {
-	AfterIndex int     `json:"after_index"`
-	Seconds    float64 `json:"seconds"`
-}
-
-// describeTimes adds the stamps that do not follow from the rate.
-func (c *chunk) describeTimes(m map[string]any, period float64) {
-	var gaps []gap
-	total, jitter := 0, 0.0
-	for i := 1; i < c.len(); i++ {
-		interval := c.seconds(i-1, i)
-		if interval <= gapAbove*period {
-			jitter = max(jitter, math.Abs(interval-period))
-			continue
-		}
-		if total++; total <= maxGaps {
-			gaps = append(gaps, gap{i - 1, interval})
-		}
-	}
-	if total == 0 && jitter <= maxJitter*period {
-		return
-	}
-	if c.len() <= maxTimes {
-		times := make([]float64, c.len())
-		for i := range times {
-			times[i] = c.seconds(0, i)
-		}
-		m["times_s"] = times
-		return
-	}
-	m["gaps"], m["gaps_total"], m["jitter_s"] = gaps, total, jitter
 }

@@ -134,8 +134,8 @@ func TestRecorderTrace(t *testing.T) {
 			Metadata: map[string]any{
 				"sensor": 7, "dtype": "<f8", "shape": []any{3, 2}, "channels": []string{"Fx", "Fy"}, "units": []string{"N", "N"},
 				"kind": "force", "rate_hz": 1000.0, "source": "wrist/force", "first_seq": uint64(10), "last_seq": uint64(13),
-				"missed": uint64(1), "dropped": uint64(0), "start": "2026-03-01T12:00:00Z", "end": "2026-03-01T12:00:00.003Z",
-				"times_s": []float64{0, 0.001, 0.003},
+				"start": "2026-03-01T12:00:00Z", "end": "2026-03-01T12:00:00.003Z",
+				"gap_s": 0.002,
 			},
 		},
 		Description: "force at the wrist", Source: "wrist/force", Context: context, ObservedAt: begin,
@@ -222,13 +222,13 @@ func TestRecorderTimes(t *testing.T) {
 		}, map[string]any{"rate_hz": 1000.0}},
 		{"an unknown rate", 0, 101, func(i int) time.Duration { return time.Duration(i) * 5 * time.Millisecond }, map[string]any{"rate_hz": 200.0}},
 		{"few and far between", 1000, 3, func(i int) time.Duration { return time.Duration(i*i) * time.Millisecond },
-			map[string]any{"rate_hz": 1000.0, "times_s": []float64{0, 0.001, 0.004}}},
+			map[string]any{"rate_hz": 1000.0, "gap_s": 0.003}},
 		{"much jitter", 1000, 100, func(i int) time.Duration {
 			return time.Duration(i)*time.Millisecond + time.Duration(i%2)*250*time.Microsecond
 		},
-			map[string]any{"rate_hz": 1000.0, "gaps": "[]", "gaps_total": 0, "jitter_s": 0.00025}},
+			map[string]any{"rate_hz": 1000.0}},
 		{"a gap", 1000, 100, func(i int) time.Duration { return time.Duration(i+i/50*7) * time.Millisecond },
-			map[string]any{"rate_hz": 1000.0, "gaps": "[{49 0.008}]", "gaps_total": 1, "jitter_s": 0.0}},
+			map[string]any{"rate_hz": 1000.0, "gap_s": 0.008}},
 		{"one sample", 0, 1, func(int) time.Duration { return 0 }, map[string]any{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -240,12 +240,7 @@ func TestRecorderTimes(t *testing.T) {
 			}
 			mustClose(t, r)
 			got := maps.Clone(sink.items[0].Metadata)
-			maps.DeleteFunc(got, func(k string, _ any) bool {
-				return k != "rate_hz" && k != "times_s" && !strings.HasPrefix(k, "gaps") && k != "jitter_s"
-			})
-			if g, ok := got["gaps"]; ok {
-				got["gaps"] = fmt.Sprint(g)
-			}
+			maps.DeleteFunc(got, func(k string, _ any) bool { return k != "rate_hz" && k != "gap_s" })
 			if diff := cmp.Diff(got, test.want); diff != "" {
 				t.Errorf("times (-got +want):\n%s", diff)
 			}
@@ -273,8 +268,8 @@ func TestRecorderFrames(t *testing.T) {
 	}
 	offer(0, 500, true)
 	offer(1, 0, true)
-	offer(2, 969, false) // with its header one byte too many
-	offer(5, 968, true)  // two missed, one dropped
+	offer(2, 977, false) // with its header one byte too many
+	offer(5, 976, true)  // two missed, one dropped
 	for seq := range uint64(20) {
 		offer(6+seq, 700, true) // across the end of the ring
 	}
@@ -287,13 +282,13 @@ func TestRecorderFrames(t *testing.T) {
 	if diff := cmp.Diff(got, want, cmp.Comparer(bytes.Equal)); diff != "" {
 		t.Errorf("frames (-got +want):\n%s", diff)
 	}
-	if diff := cmp.Diff(sink.items[2].Metadata, map[string]any{"lens": "wide", "source": "camera", "seq": uint64(5), "missed": uint64(2)}); diff != "" {
+	if diff := cmp.Diff(sink.items[2].Metadata, map[string]any{"lens": "wide", "source": "camera", "seq": uint64(5)}); diff != "" {
 		t.Errorf("metadata (-got +want):\n%s", diff)
 	}
 	if it := sink.items[2]; it.Type != "visual" || it.MediaType != "image/jpeg" || !it.ObservedAt.Equal(begin.Add(5*time.Second/30)) {
 		t.Errorf("got %+v", it)
 	}
-	if diff := cmp.Diff(r.Counts()[0], recorder.SourceCount{Source: "camera", Received: 24, Stored: 23, Dropped: 1, Missed: 2, Bytes: 500 + 968 + 20*700}); diff != "" {
+	if diff := cmp.Diff(r.Counts()[0], recorder.SourceCount{Source: "camera", Received: 24, Stored: 23, Dropped: 1, Missed: 2, Bytes: 500 + 976 + 20*700}); diff != "" {
 		t.Errorf("counts (-got +want):\n%s", diff)
 	}
 }
@@ -318,7 +313,7 @@ func TestRecorderSourcesThatDoNotFit(t *testing.T) {
 		{"a rate below 0", "a", recorder.TraceOptions{Channels: one, RateHz: -1}, "rate of -1 Hz"},
 		{"a rate of NaN", "a", recorder.TraceOptions{Channels: one, RateHz: math.NaN()}, "rate of NaN Hz"},
 		{"too large a queue", "a", recorder.TraceOptions{Channels: one, RateHz: 1e6}, "75000 of the recorder's 100000 are left"},
-		{"too small a queue", "a", recorder.TraceOptions{Channels: one, QueueBytes: 39}, "no room for one sample"},
+		{"too small a queue", "a", recorder.TraceOptions{Channels: one, QueueBytes: 31}, "no room for one sample"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if _, err := r.Trace(test.source, test.o); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -335,7 +330,7 @@ func TestRecorderSourcesThatDoNotFit(t *testing.T) {
 func TestRecorderDropsAndCounts(t *testing.T) {
 	sink := &shelf{}
 	r := recorder.New(sink, recorder.Options{})
-	s := mustTrace(t, r, "a", recorder.TraceOptions{QueueBytes: 10 * (32 + 16)})
+	s := mustTrace(t, r, "a", recorder.TraceOptions{QueueBytes: 10 * (24 + 16)})
 	for name, got := range map[string]bool{
 		"too few values":  s.Push(0, begin, []float64{1}),
 		"too many values": s.Push(1, begin, []float64{1, 2, 3}),
@@ -394,7 +389,7 @@ func TestRecorderSlowSink(t *testing.T) {
 	})
 }
 
-// What a full queue costs is the newest, and the chunk says what is lacking.
+// What a full queue costs is the newest, and the counts say what is lacking.
 func TestRecorderFullQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &shelf{before: func(context.Context, int, recorder.Batch) error {
@@ -402,7 +397,7 @@ func TestRecorderFullQueue(t *testing.T) {
 			return nil
 		}}
 		r := recorder.New(sink, recorder.Options{Chunk: time.Hour})
-		s := mustTrace(t, r, "a", recorder.TraceOptions{Channels: []string{"a"}, QueueBytes: 100 * 40})
+		s := mustTrace(t, r, "a", recorder.TraceOptions{Channels: []string{"a"}, QueueBytes: 100 * 32})
 		mustFrames(t, r, "b", recorder.FrameOptions{}).Push(0, begin, nil)
 		time.Sleep(300 * time.Millisecond) // the sink is at the frame
 		push := func(seq uint64) bool { return s.Push(seq, begin.Add(time.Duration(seq)), []float64{float64(seq)}) }
@@ -414,9 +409,9 @@ func TestRecorderFullQueue(t *testing.T) {
 		time.Sleep(2 * time.Second) // now the queue is empty
 		push(115)                   // 110 to 114 are never offered
 		mustClose(t, r)
-		m := sink.items[1].Metadata
-		if len(sink.items) != 2 || m["dropped"] != uint64(10) || m["missed"] != uint64(5) || m["last_seq"] != uint64(115) {
-			t.Errorf("got %d items, %v", len(sink.items), m)
+		m, c := sink.items[1].Metadata, r.Counts()[0]
+		if len(sink.items) != 2 || c.Dropped != 10 || c.Missed != 5 || m["first_seq"] != uint64(0) || m["last_seq"] != uint64(115) {
+			t.Errorf("got %d items, %v, %+v", len(sink.items), m, c)
 		}
 	})
 }

@@ -31,10 +31,8 @@ type source struct {
 	wake   chan<- struct{}
 
 	// These fields belong to the caller that has set the state pushing.
-	last      uint64 // sequence number
-	hasLast   bool
-	missed    uint64 // since the last record that found room
-	restarted bool   // likewise
+	last    uint64 // sequence number
+	hasLast bool
 
 	// These fields belong to the worker.
 	reported SourceCount // the counts that the sink has
@@ -121,11 +119,10 @@ func (s *source) push(seq uint64, at time.Time, size int, valid bool, write func
 	kept := valid && canStore(at) && s.queue.room(headerBytes+size)
 	if kept {
 		pos := s.queue.head.Load()
-		h := header{seq: seq, at: at.UnixNano(), missed: s.missed, restart: s.restarted, size: size}.encode()
+		h := header{seq: seq, at: at.UnixNano(), size: size}.encode()
 		s.queue.put(pos, h[:])
 		write(pos + headerBytes)
 		s.queue.head.Add(uint64(headerBytes + size))
-		s.missed, s.restarted = 0, false
 	} else {
 		s.counts.dropped.Add(1)
 	}
@@ -141,16 +138,14 @@ func (s *source) push(seq uint64, at time.Time, size int, valid bool, write func
 
 // number counts the sequence numbers that were missed.
 func (s *source) number(seq uint64) {
-	switch gap := seq - s.last - 1; {
-	case !s.hasLast:
-	case seq <= s.last || gap >= maxMissed:
-		s.restarted, s.missed = true, 0
-	case gap > 0:
-		s.missed += gap
-		s.counts.missed.Add(gap)
+	if s.hasLast && follows(seq, s.last) {
+		s.counts.missed.Add(seq - s.last - 1)
 	}
 	s.last, s.hasLast = seq, true
 }
+
+// follows reports whether a sequence number belongs to the same run of the driver as one before it.
+func follows(seq, last uint64) bool { return seq > last && seq-last <= maxMissed }
 
 // canStore reports whether the nanoseconds of a time fit an int64: the years 1678 to 2261.
 func canStore(at time.Time) bool {
@@ -176,7 +171,7 @@ type TraceOptions struct {
 	Context     map[string]any
 	// Metadata goes with every chunk, beside what is listed at [TraceSource].
 	Metadata map[string]any
-	// QueueBytes is the room for samples in the queue: 32 bytes and 8 for each value per
+	// QueueBytes is the room for samples in the queue: 24 bytes and 8 for each value per
 	// sample. 0 is 10 s, or 2,000 samples if the rate is not known.
 	QueueBytes int
 }
@@ -185,13 +180,9 @@ type TraceOptions struct {
 // application/x-samples: the values as they were given, little-endian, sample by sample.
 // The metadata of a chunk says how to read it: dtype ("<f8"), shape (samples,
 // channels), channels, units, kind, rate_hz (as given, or by the stamps), source,
-// first_seq and last_seq, missed and dropped (between those two: never offered, and
-// offered and lost), start and end (stamps of the first and last sample, RFC 3339).
+// first_seq and last_seq, start and end (stamps of the first and last sample, RFC 3339).
 //
-// If an interval differs by more than 10 % from the period, a chunk of at most 64 samples
-// has times_s, the offset of each sample from start. A longer one has gaps, the first 64
-// intervals above 1.5 periods ({after_index, seconds}), gaps_total, and jitter_s, the
-// largest difference of the other intervals.
+// If an interval is longer than 1.5 periods, a chunk has gap_s, the longest of its intervals.
 type TraceSource struct {
 	s     *source
 	width int
@@ -279,10 +270,9 @@ type FrameOptions struct {
 	Type        string // the sense, visual if empty
 	Description string // in words; "recording of" the source if empty
 	Context     map[string]any
-	// Metadata goes with every frame, beside source, seq and missed (frames never offered
-	// since the one before).
+	// Metadata goes with every frame, beside source and seq.
 	Metadata map[string]any
-	// QueueBytes is the room for frames in the queue, each with 32 bytes more; 0 is a
+	// QueueBytes is the room for frames in the queue, each with 24 bytes more; 0 is a
 	// quarter of the recorder's. A larger frame is always dropped.
 	QueueBytes int
 }

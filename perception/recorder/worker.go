@@ -110,7 +110,7 @@ func (w *worker) gather(s *source, end uint64, shares int) bool {
 			begin := len(w.data)
 			w.data = s.queue.take(w.data, h)
 			metadata := maps.Clone(s.item.Metadata)
-			metadata["seq"], metadata["missed"] = h.seq, h.missed
+			metadata["seq"] = h.seq
 			w.append(s, s.recorded(h.at, w.data[begin:len(w.data):len(w.data)], metadata), 1)
 			continue
 		}

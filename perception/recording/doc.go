@@ -9,7 +9,7 @@
 //   - An [importing.Sink] stores perceptions. Each has an origin, so that importing a
 //     recording again stores nothing twice.
 //   - The manifest is the first perception of a recording: its channels with their
-//     schemas, and its metadata.
+//     schemas.
 //
 // # Example
 //
@@ -48,7 +48,7 @@
 //
 //   - An MCAP file is read twice, and its messages come in the order of the file, those of a
 //     chunk by log time.
-//   - Attachments are not stored.
+//   - Attachments and metadata records are not stored.
 //   - ROS 1 bags, files that are compressed as a whole (.zstd) and rosbag2 files that are
 //     compressed message by message are refused. The error names the command that converts them.
 //   - The pose of a perception is the one that is known when the message comes: later

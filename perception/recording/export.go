@@ -132,11 +132,6 @@ func (e *exporter) manifest(data []byte) error {
 			return err
 		}
 	}
-	for _, r := range m.Metadata {
-		if err := e.out.WriteMetadata(&mcap.Metadata{Name: r.Name, Metadata: r.Values}); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

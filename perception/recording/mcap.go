@@ -53,7 +53,7 @@ func (m *mcapFile) ID(ctx context.Context) (string, error) {
 // Info counts the messages. [mcapFile.Messages] reports where the file breaks.
 func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
 	info, counts := &Info{Format: "mcap"}, map[*Channel]uint64{}
-	for msg, err := range m.linear(ctx, info) {
+	for msg, err := range m.Messages(ctx) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -71,22 +71,6 @@ func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
 
 const magicSize = int64(len(media.MCAPMagic))
 
-// definition reads a record that describes the messages.
-func (m *mcapFile) definition(info *Info, op mcap.OpCode, body []byte) error {
-	if op == mcap.OpMetadata {
-		d, err := mcap.ParseMetadata(body)
-		if err == nil && info != nil {
-			info.Metadata = append(info.Metadata, Metadata{Name: d.Name, Values: d.Metadata})
-		}
-		return err
-	}
-	return m.defined.Add(op, body)
-}
-
-func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
-	return m.linear(ctx, nil)
-}
-
 // unfold lists a chunk's messages by log time. Messages of one time stay in their order.
 func (m *mcapFile) unfold(body []byte) error {
 	m.messages = m.messages[:0]
@@ -96,7 +80,7 @@ func (m *mcapFile) unfold(body []byte) error {
 	}
 	err = segment.EachRecord(data, 0, func(op mcap.OpCode, body []byte) error {
 		if op != mcap.OpMessage {
-			return m.definition(nil, op, body)
+			return m.defined.Add(op, body)
 		}
 		var one mcap.Message
 		if err := one.PopulateFrom(body, false); err != nil {
@@ -109,9 +93,8 @@ func (m *mcapFile) unfold(body []byte) error {
 	return err
 }
 
-// linear reads in the order of the file, the messages of a chunk by log time. It writes
-// what describes the recording to info, unless that is nil.
-func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*Message, error] {
+// Messages reads in the order of the file, the messages of a chunk by log time.
+func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
 		var (
 			msg  Message
@@ -160,7 +143,7 @@ func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*Message, e
 					}
 				}
 			default:
-				err = m.definition(info, op, body)
+				err = m.defined.Add(op, body)
 			}
 			if err != nil && !broken(at, err) {
 				return

@@ -39,7 +39,7 @@ type records struct {
 }
 
 // next returns the kind, the body, which is valid until the next call, and where the record begins.
-// Bodies of attachments and of the index are skipped. The error at the end is io.EOF.
+// Bodies of attachments, of metadata and of the index are skipped. The error at the end is io.EOF.
 func (s *records) next() (op mcap.OpCode, body []byte, start int64, err error) {
 	start = s.at
 	left := s.end - s.at
@@ -60,7 +60,7 @@ func (s *records) next() (op mcap.OpCode, body []byte, start int64, err error) {
 		return op, nil, start, fmt.Errorf("a record takes %d bytes where %d are left", length, left)
 	}
 	s.at += recordHead + int64(length)
-	if op > mcap.OpChunk && op != mcap.OpMetadata {
+	if op > mcap.OpChunk {
 		_, err := s.r.Discard(int(length))
 		return op, nil, start, err
 	}

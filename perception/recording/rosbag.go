@@ -126,7 +126,6 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 		}
 		all.Format = one.Format
 		all.span(one.Start, one.End, one.Messages)
-		all.Metadata = append(all.Metadata, one.Metadata...)
 		for _, c := range one.Channels {
 			key := channelKey(c.Channel)
 			if i, ok := at[key]; ok {

@@ -37,19 +37,12 @@ type Info struct {
 	End      uint64        `json:"end,string"`   // of the last
 	Messages uint64        `json:"messages"`
 	Channels []ChannelInfo `json:"channels"` // by topic
-	Metadata []Metadata    `json:"metadata,omitempty"`
 }
 
 // ChannelInfo is a channel with the number of its messages.
 type ChannelInfo struct {
 	*Channel
 	Messages uint64 `json:"messages"`
-}
-
-// Metadata is a metadata record of MCAP.
-type Metadata struct {
-	Name   string            `json:"name"`
-	Values map[string]string `json:"values"`
 }
 
 // sort orders the channels by topic and then by what tells them apart.

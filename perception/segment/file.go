@@ -194,17 +194,12 @@ func (s *Segment) trajectory() (*trajectory.Trajectory, error) {
 	return t, t.Finish()
 }
 
+// scan returns one scan, by the log times.
 func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.Samples, error) {
-	times, err := s.decodeAll(func(int, *message.Value) error { return nil })
-	if err != nil {
-		return nil, err
-	}
-	time := func(i int) float64 { return float64(i) }
-	if times != nil {
-		time = func(i int) float64 { return times[i] }
-	}
+	time := func(i int) float64 { return float64(s.Messages[i].LogTime-s.Messages[0].LogTime) * 1e-9 }
+	last := len(s.Messages) - 1
 	at, _ := o.Cut(len(s.Messages), time)
-	at = min(at, len(s.Messages)-1)
+	at = min(at, last)
 	v, err := schema.Decode(s.Messages[at].Data)
 	if err != nil {
 		return nil, fmt.Errorf("message %d: %w", at+1, err)
@@ -221,10 +216,9 @@ func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.S
 	if err != nil {
 		return nil, err
 	}
-	out.Time, out.TimeUnit = media.Numbers{time(at)}, "sample"
-	if times != nil {
-		out.TimeUnit, out.DurationS = "s", times[len(times)-1]
-		out.RateHz = float64(len(times)-1) / out.DurationS
+	out.Time, out.TimeUnit = media.Numbers{time(at)}, "s"
+	if d := time(last); d > 0 {
+		out.DurationS, out.RateHz = d, float64(last)/d
 	}
 	return out, nil
 }
@@ -234,14 +228,14 @@ var errNoNumbers = fmt.Errorf("%w in the messages", media.ErrNoSamples)
 // series makes a trace of the numbers of the messages. The first message decides its
 // channels; a number that another message lacks is missing.
 func (s *Segment) series() (*timeseries.Series, error) {
-	out, first := &timeseries.Series{}, readings(nil)
+	out := &timeseries.Series{}
 	times, err := s.decodeAll(func(i int, v *message.Value) error {
 		if textOf(v) != "" {
 			return errNoNumbers
 		}
-		row := readingsOf(v, first)
+		row := readingsOf(v)
 		if i == 0 {
-			first, out.Width = row, len(row)
+			out.Width = len(row)
 			for _, r := range row {
 				out.Channels, out.Units = append(out.Channels, r.name), append(out.Units, r.unit)
 			}
@@ -269,7 +263,6 @@ func (s *Segment) series() (*timeseries.Series, error) {
 type reading struct {
 	name, unit string
 	value      float64
-	path       []string
 }
 
 type readings []reading
@@ -298,10 +291,8 @@ const (
 
 // readingsOf lists the numbers of a message without its header and its covariances,
 // which are not measurements. Of joint states it lists the positions by the names of the
-// joints, or else the velocities or the efforts. Names and units are those of like, a message
-// of the same topic, where it has the same fields.
-func readingsOf(v *message.Value, like readings) readings {
-	out := make(readings, 0, len(like))
+// joints, or else the velocities or the efforts.
+func readingsOf(v *message.Value) (out readings) {
 	if joints := v.At("name"); joints.Kind == message.List {
 		for _, q := range []struct{ name, unit string }{{"position", "rad"}, {"velocity", "rad/s"}, {"effort", "Nm"}} {
 			values := v.At(q.name).Numbers
@@ -315,19 +306,11 @@ func readingsOf(v *message.Value, like readings) readings {
 			}
 		}
 	}
-	out.walk(v, make([]string, 0, 16), like)
+	out.walk(v, make([]string, 0, 16))
 	return out
 }
 
-func (r *readings) add(path []string, like readings, suffix string, value float64) {
-	if k := len(*r); k < len(like) && suffix == "" && slices.Equal(like[k].path, path) {
-		*r = append(*r, reading{like[k].name, like[k].unit, value, like[k].path})
-	} else {
-		*r = append(*r, reading{channelName(path) + suffix, channelUnit(path), value, slices.Clone(path)})
-	}
-}
-
-func (r *readings) walk(v *message.Value, path []string, like readings) {
+func (r *readings) walk(v *message.Value, path []string) {
 	for i := range v.List {
 		if i >= len(v.Names) || len(*r) >= maxChannels {
 			return
@@ -339,13 +322,13 @@ func (r *readings) walk(v *message.Value, path []string, like readings) {
 		at := append(path, name) // its parent has used what this overwrites
 		switch {
 		case child.Kind == message.Struct:
-			r.walk(child, at, like)
+			r.walk(child, at)
 		case child.IsNumber() && child.Kind != message.Bool:
-			r.add(at, like, "", child.Float)
+			*r = append(*r, reading{channelName(at), channelUnit(at), child.Float})
 		case child.Kind == message.Numbers && len(child.Numbers) <= maxArray:
 			for j, n := range child.Numbers {
 				if len(*r) < maxChannels {
-					r.add(at, like, "["+strconv.Itoa(j)+"]", n)
+					*r = append(*r, reading{channelName(at) + "[" + strconv.Itoa(j) + "]", channelUnit(at), n})
 				}
 			}
 		}

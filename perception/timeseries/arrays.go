@@ -137,15 +137,7 @@ func readNPY(data []byte) (*Series, error) {
 	case count > maxReadings:
 		return nil, errTooLong
 	}
-	s := &Series{Width: width, Values: e.Floats(h.Rest, rows*width)}
-	if h.Fortran { // column after column
-		columns := s.Values
-		s.Values = make([]float64, len(columns))
-		for i, v := range columns {
-			s.Values[i%rows*width+i/rows] = v
-		}
-	}
-	return s, nil
+	return &Series{Width: width, Values: e.Floats(h.Rest, rows*width)}, nil
 }
 
 // Raw samples are the elements of an array without a header, sample after sample,

@@ -3,7 +3,6 @@ package timeseries
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,20 +11,17 @@ import (
 )
 
 // Summary returns "6-axis wrench, 15 samples over 315 ms, Fz peak -62 N at 84 ms",
-// followed by the longest gap and the number of missing readings. Without a rate a
-// sample is named by its number, from 1.
+// followed by the number of missing readings. Without a rate a sample is named by its
+// number, from 1.
 func (s *Series) Summary() string {
-	what, channels := s.classify()
+	what, _ := s.classify()
 	line := what + ", " + media.Plural(int64(s.Len()), "sample")
 	clock := media.NewClock(s.seconds())
 	if clock.Unit != "" {
 		line += " over " + clock.At(s.seconds())
 	}
-	if peak := s.peakOf(channels); peak != "" {
+	if peak := s.Peak(); peak != "" {
 		line += ", " + peak
-	}
-	if at, length, ok := s.longestGap(); ok {
-		line += ", gap of " + clock.At(length) + " at " + clock.At(at)
 	}
 	missing := int64(0)
 	for _, v := range s.Values {
@@ -39,22 +35,14 @@ func (s *Series) Summary() string {
 	return line
 }
 
-// Peak returns "Fz peak -62 N at 84 ms", and "" if all readings are equal.
+// Peak returns "Fz peak -62 N at 84 ms" for the reading that is farthest from its channel's rest level,
+// over all channels that are compared. Of equal distances the earlier channel and the earlier reading
+// win. Readings of different units are compared as numbers. It is "" if all readings are at rest.
 func (s *Series) Peak() string {
 	_, channels := s.classify()
-	return s.peakOf(channels)
-}
-
-// peakOf finds the reading that is farthest from its channel's rest level, over all
-// given channels. Of equal distances the earlier channel and the earlier reading win.
-// Readings of different units are compared as numbers.
-func (s *Series) peakOf(channels []int) string {
 	farthest, channel, sample := 0.0, 0, -1
-	for _, c := range channels {
-		rest, found := s.rest(c)
-		if !found {
-			continue
-		}
+	for c := range channels {
+		rest := s.rest(c)
 		for i := range s.Len() {
 			v := s.at(i, c)
 			if d := math.Abs(v - rest); d > farthest && media.Finite(v) {
@@ -72,106 +60,33 @@ func (s *Series) peakOf(channels []int) string {
 	return text + " at sample " + strconv.Itoa(sample+1)
 }
 
-// maxMedian is the number of readings that a median is computed of. Of a longer
-// channel they are taken at equal distances.
-const maxMedian = 1001
-
-// rest is the level of a channel at rest: the smallest in magnitude of its first,
-// median and last reading. A recording often begins with the impact that triggered
-// it, so that the first reading is not at rest, and a grip lasts for most of its
-// recording, so that the median is not either. It is not found if no reading is finite.
-func (s *Series) rest(c int) (level float64, found bool) {
-	n := s.Len()
-	step := (n + maxMedian - 1) / maxMedian
-	taken := make([]float64, 0, min(n, maxMedian))
-	for i := 0; i < n; i += step {
-		if v := s.at(i, c); media.Finite(v) {
-			taken = append(taken, v)
-		}
+// rest is the level of a channel at rest: the smaller in magnitude of its first and last reading. A
+// recording often begins with the impact that triggered it, so that the first reading is not at rest.
+func (s *Series) rest(c int) float64 {
+	first, last := s.at(0, c), s.at(s.Len()-1, c)
+	if media.Finite(first) && !(math.Abs(last) < math.Abs(first)) {
+		return first
 	}
-	if len(taken) == 0 {
-		return 0, false
-	}
-	first, last := taken[0], taken[len(taken)-1]
-	slices.Sort(taken)
-	byMagnitude := func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) }
-	return slices.MinFunc([]float64{taken[len(taken)/2], first, last}, byMagnitude), true
+	return last
 }
 
-// longestGap is where the longest interval between two samples begins, and its length, in seconds.
-// It is a gap if it is much longer than the mean.
-func (s *Series) longestGap() (at, length float64, ok bool) {
-	const gapFactor = 3
-	for i := 1; i < len(s.Stamps); i++ {
-		if interval := s.Stamps[i] - s.Stamps[i-1]; interval > length {
-			at, length = s.Stamps[i-1], interval
-		}
-	}
-	return at, length, length*s.RateHz >= gapFactor
-}
-
-// classify names the trace and the channels whose readings are compared for the peak: of a wrench
-// the forces, otherwise all.
-func (s *Series) classify() (what string, channels []int) {
-	axes, isWrench := s.wrenchOrder()
-	for c := range s.Width {
-		if !isWrench || axes[c] < wrenchForces {
-			channels = append(channels, c)
-		}
-	}
-	if isWrench {
-		return "6-axis wrench", channels
+// classify names the trace and returns the number of its first channels whose readings are compared
+// for the peak: of a wrench the forces, otherwise all.
+func (s *Series) classify() (what string, channels int) {
+	if s.isWrench() {
+		return "6-axis wrench", wrenchForces
 	}
 	nouns := map[string]string{"imu": "IMU", "joint_state": "joint state"}
-	return strconv.Itoa(s.Width) + "-channel " + cmp.Or(nouns[s.kind], "trace"), channels
+	return strconv.Itoa(s.Width) + "-channel " + cmp.Or(nouns[s.kind], "trace"), s.Width
 }
 
 // wrenchAxes are the axes of a wrench: three forces, then three torques.
-var wrenchAxes = [6]string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}
+var wrenchAxes = []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}
 
 // wrenchForces is the number of axes that are forces.
 const wrenchForces = 3
 
-// isWrench reports whether metadata calls the six channels a wrench.
-func (s *Series) isWrench() bool { return s.kind == "wrench" && s.Width == len(wrenchAxes) }
-
-// wrenchOrder returns the axis (0 to 5, as in wrenchAxes) of each channel, and whether the channels
-// are a wrench: by their names, in any order, or in the usual order because metadata says so.
-func (s *Series) wrenchOrder() (axes [6]int, ok bool) {
-	if s.Width != len(axes) {
-		return axes, false
-	}
-	seen := [6]bool{}
-	for c, name := range s.Channels {
-		if axis, ok := wrenchAxis(name); ok {
-			seen[axis], axes[c] = true, axis
-		}
-	}
-	if !slices.Contains(seen[:], false) {
-		return axes, true
-	}
-	return [6]int{0, 1, 2, 3, 4, 5}, s.isWrench()
-}
-
-// axisName matches Fx, fx, force.x, force_x and /ft/wrench/force/x, and the same names of torques,
-// which are also written Mx (moment).
-var axisName = regexp.MustCompile(`(?i)(?:^|[._/ \-\[\]])(f|force|t|torque|m|moment)[._/ \-\[\]]*([xyz])\]?$`)
-
-func wrenchAxis(name string) (int, bool) {
-	parts := axisName.FindStringSubmatch(strings.ToLower(name))
-	if parts == nil {
-		return 0, false
-	}
-	axis := strings.Index("xyz", parts[2])
-	if parts[1][0] != 'f' {
-		axis += wrenchForces
-	}
-	return axis, true
-}
-
-func wrenchQuantity(axis int) string {
-	if axis < wrenchForces {
-		return "force"
-	}
-	return "torque"
+// isWrench reports whether the channels are the axes of a wrench, as the metadata or their names say.
+func (s *Series) isWrench() bool {
+	return s.Width == len(wrenchAxes) && (s.kind == "wrench" || slices.EqualFunc(s.Channels, wrenchAxes, strings.EqualFold))
 }

@@ -12,33 +12,15 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// readText reads a table of numbers with one sample per line. A comment above the first sample is
-// a header if it has as many fields, as numpy.savetxt writes it.
-func readText(data []byte, minSamples int) (*Series, error) {
-	s, err := ReadTable(data)
-	if err != nil {
-		return nil, err
-	}
-	if s.Len() < minSamples {
-		return nil, fmt.Errorf("the text holds %d sample; a trace in plain text has at least %d", s.Len(), minSamples)
-	}
-	s.nameChannels()
-	return s, nil
-}
-
 // ReadTable reads a table of numbers without giving a meaning to its columns: the names of the
-// channels are the header. Blank lines and comments (#) are skipped. Quotes around
-// a field are removed; they do not protect a separator. The first line is the header if any of its fields is not a number.
+// channels are the header. Blank lines and comments (#) are skipped. Quotes around a field are removed;
+// they do not protect a separator. The first line is the header if any of its fields is not a number.
 func ReadTable(data []byte) (*Series, error) {
 	s, t, line := &Series{}, table{}, 0
-	var comment []byte
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	for text := range bytes.Lines(data) {
 		line++
 		text = bytes.TrimSpace(text)
-		if len(text) > 0 && text[0] == '#' && len(s.Values) == 0 {
-			comment = text[1:]
-		}
 		if len(text) == 0 || text[0] == '#' {
 			continue
 		}
@@ -49,15 +31,12 @@ func ReadTable(data []byte) (*Series, error) {
 			room := bytes.Count(data, []byte("\n")) + bytes.Count(data, []byte{t.separator}) + 1
 			s.Values = make([]float64, 0, min(room, len(data)/2+1, maxReadings))
 		}
-		if err := s.addRow(t.split(text), &t); err != nil {
+		if err := s.addRow(t.split(text)); err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
 	}
 	if len(s.Values) == 0 {
 		return nil, errEmpty
-	}
-	if fields := t.split(bytes.TrimSpace(comment)); s.Channels == nil && len(fields) == s.Width {
-		s.comment = texts(fields)
 	}
 	return s, nil
 }
@@ -65,12 +44,10 @@ func ReadTable(data []byte) (*Series, error) {
 // table is how the lines of a table are read.
 type table struct {
 	separator byte // ' ' is any run of spaces
-	mark      byte // the decimal mark, once one has been read
 	fields    [][]byte
 }
 
-// separatorOf finds the separator in the first line. A tab or a semicolon wins over a
-// comma, which is a decimal comma then.
+// separatorOf finds the separator in the first line. A tab or a semicolon wins over a comma.
 func separatorOf(line []byte) byte {
 	for _, separator := range []byte("\t;,") {
 		if bytes.IndexByte(line, separator) >= 0 {
@@ -96,7 +73,7 @@ func (t *table) split(line []byte) [][]byte {
 
 // addRow adds a sample. If a field of the first row is not a number, they are the names of the
 // channels.
-func (s *Series) addRow(fields [][]byte, t *table) error {
+func (s *Series) addRow(fields [][]byte) error {
 	before, isFirst := len(s.Values), s.Width == 0
 	if isFirst {
 		s.Width = len(fields)
@@ -108,9 +85,12 @@ func (s *Series) addRow(fields [][]byte, t *table) error {
 		return errTooLong
 	}
 	for i, field := range fields {
-		v, ok := t.reading(field)
+		v, ok := parseReading(field)
 		if !ok && isFirst {
-			s.Values, s.Channels = s.Values[:0], texts(fields)
+			s.Values, s.Channels = s.Values[:0], make([]string, len(fields))
+			for c, name := range fields {
+				s.Channels[c] = string(name)
+			}
 			return nil
 		}
 		if !ok {
@@ -119,34 +99,6 @@ func (s *Series) addRow(fields [][]byte, t *table) error {
 		s.Values = append(s.Values, v)
 	}
 	return nil
-}
-
-func texts(fields [][]byte) []string {
-	out := make([]string, len(fields))
-	for i, field := range fields {
-		out[i] = string(field)
-	}
-	return out
-}
-
-// reading parses a number with the decimal mark of the numbers before it. A number
-// with a comma and a point is refused: either may separate the thousands.
-func (t *table) reading(field []byte) (v float64, ok bool) {
-	mark := byte('.')
-	if (t.separator == ';' || t.separator == '\t') && bytes.IndexByte(field, ',') >= 0 {
-		mark = ','
-		if bytes.IndexByte(field, '.') >= 0 {
-			return 0, false
-		}
-		field = bytes.Replace(field, []byte(","), []byte("."), 1)
-	}
-	if v, ok = parseReading(field); !ok || bytes.IndexByte(field, '.') < 0 {
-		return v, ok
-	}
-	if t.mark == 0 {
-		t.mark = mark
-	}
-	return v, t.mark == mark
 }
 
 // parseReading returns NaN for an empty field, which is a missing reading.
@@ -160,10 +112,6 @@ func parseReading(field []byte) (float64, bool) {
 
 // nameChannels takes the names and units of the channels from the header.
 func (s *Series) nameChannels() {
-	isNumber := func(field string) bool { _, ok := parseReading([]byte(field)); return ok }
-	if s.comment != nil && !slices.ContainsFunc(s.comment, isNumber) {
-		s.Channels = s.comment
-	}
 	if s.Channels == nil {
 		return
 	}

@@ -33,9 +33,8 @@ type Series struct {
 	Values   []float64 // sample after sample; a missing reading is NaN
 	// Stamps are the times in seconds since the first sample, never falling; nil if the
 	// data has none or the metadata gives the rate.
-	Stamps  []float64
-	kind    string   // the kind in the metadata: wrench, joint_state, imu
-	comment []string // the fields of the comment above a table, which may be its header
+	Stamps []float64
+	kind   string // the kind in the metadata: wrench, joint_state, imu
 }
 
 // MakeValues makes room for the readings of this many samples. It fails if they are more than
@@ -95,11 +94,11 @@ func (s *Series) label(c int) string {
 //
 //   - text (text/csv, text/tab-separated-values, text/plain): one sample per line, separated by
 //     tabs, semicolons, commas or spaces, with or without a line of names, each of which may have
-//     its unit, "Fx (N)". Between tabs or semicolons numbers may have a decimal comma;
+//     its unit, "Fx (N)";
 //   - JSON: [[...], ...], a flat list (one channel), or an object with samples in
 //     either form beside the keys below;
-//   - NumPy .npy: booleans, integers and floats of at most 64 bits and either byte order, in C or
-//     Fortran order, with one dimension (one channel) or two (samples by channels);
+//   - NumPy .npy: booleans, integers and floats of at most 64 bits, of either byte order and in C
+//     order, with one dimension (one channel) or two (samples by channels);
 //   - raw samples (application/x-samples, or a media type that says nothing) if metadata has dtype
 //     ("<f4", "<f8", "<i2" or "float32" and the like) or shape, [samples, channels]. Without dtype
 //     they are float32. Without shape there are as many channels as names, or one.
@@ -119,11 +118,14 @@ func Decode(in media.Payload) (s *Series, err error) {
 	switch encoding := in.Encoding(); {
 	case isRaw(in):
 		s, err = readRaw(in)
-	case encoding == media.Table:
-		s, err = readText(in.Data, 1)
-	case encoding == media.FreeText:
-		// A single number is a remark, not a recording.
-		s, err = readText(in.Data, 2)
+	case encoding == media.Table || encoding == media.FreeText:
+		s, err = ReadTable(in.Data)
+		if err == nil && encoding == media.FreeText && s.Len() < 2 {
+			err = errors.New("the text holds one line of numbers, which may be a remark; a trace in plain text has at least 2")
+		}
+		if err == nil {
+			s.nameChannels()
+		}
 	case encoding == media.JSON:
 		s, err = readJSON(in.Data)
 	case encoding == media.NPY:
@@ -149,7 +151,7 @@ func (s *Series) describe(m media.Metadata) {
 		s.Channels = names
 	}
 	if s.Channels == nil && s.isWrench() {
-		s.Channels = slices.Clone(wrenchAxes[:])
+		s.Channels = slices.Clone(wrenchAxes)
 	}
 	s.describeUnits(m["units"])
 	for i, key := range []string{"rate_hz", "sample_interval_s", "duration_s"} {
@@ -170,11 +172,12 @@ func (s *Series) describeUnits(given any) {
 		if len(s.Channels) != s.Width {
 			return
 		}
-		axes, isWrench := s.wrenchOrder()
 		for c, name := range s.Channels {
 			unit, ok := given[name].(string)
-			if !ok && isWrench {
-				unit, _ = given[wrenchQuantity(axes[c])].(string)
+			if !ok && s.isWrench() && c < wrenchForces {
+				unit, _ = given["force"].(string)
+			} else if !ok && s.isWrench() {
+				unit, _ = given["torque"].(string)
 			}
 			units = append(units, unit)
 		}

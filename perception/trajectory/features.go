@@ -6,22 +6,18 @@ import (
 	"github.com/robotmem/robotmem-go/perception/internal/shape"
 )
 
-// The features of a trajectory, kind path/v1, describe the shape of its path. Moving,
+// The features of a trajectory, kind path/v2, describe the shape of its path. Moving,
 // turning or mirroring it, or another rate, changes little. The path is followed in
 // steps of 1/48 of its extent, which leaves out smaller details (the noise of a
 // localisation), and divided into 96 points at equal distances. The parts are
 //
 //	24  the distances of all pairs of these points, up to 3 times their mean
 //	12  the angles between directions an eighth of the path apart, 0 to 180°
-//	8   how straight it is over 1/2 to 1/16 of its length: mean chord by length
-//	1   the distance of its ends, in radii of gyration
-//	2   linearity and planarity of all points
-//	1   the logarithm of all turning, in turns
-//	1   the logarithm of the radius of gyration
+//	1   the logarithm of the length, weighted
 //
-// weighted. Histograms are roots of shares, as for clouds.
+// Histograms are roots of shares, as for clouds.
 const (
-	pathKind   = "path/v1"
+	pathKind   = "path/v2"
 	pathPoints = 96
 	pairBins   = 24
 	turnBins   = 12
@@ -29,12 +25,9 @@ const (
 	grain = 1.0 / 48
 	// lag is the number of points over which a direction is taken, so that noise counts little.
 	lag = 4
-
-	straightWeight = 0.7
-	turningWeight  = 0.3
 )
 
-// Features returns a vector of the kind path/v1. A path that stands still has none.
+// Features returns a vector of the kind path/v2. A path that stands still has none.
 func (t *Trajectory) Features() (kind string, vector []float32, ok bool) {
 	low, high := t.bounds()
 	extent := shape.Distance(low, high)
@@ -42,19 +35,8 @@ func (t *Trajectory) Features() (kind string, vector []float32, ok bool) {
 		return "", nil, false
 	}
 	points := evenly(coarse(t.Positions, grain*extent), pathPoints)
-	m := shape.NewMoments(points)
 	vector = append(pairHistogram(points), turnHistogram(points)...)
-	for _, part := range []int{2, 3, 4, 5, 6, 8, 12, 16} {
-		vector = append(vector, float32(straightWeight*straightness(points, pathPoints/part)))
-	}
-	closed := shape.Distance(points[0], points[pathPoints-1]) / m.Radius
-	// The weight comes before the division, as in stored vectors.
-	s := m.Deviations
-	return pathKind, append(vector,
-		float32(shape.AxesWeight*closed/2),
-		float32(shape.AxesWeight*(s[0]-s[1])/s[0]), float32(shape.AxesWeight*(s[1]-s[2])/s[0]),
-		float32(turningWeight*math.Log1p(turning(points)/(2*math.Pi))),
-		float32(shape.SizeWeight*math.Log(m.Radius))), true
+	return pathKind, append(vector, float32(shape.SizeWeight*math.Log(length(points)))), true
 }
 
 // coarse keeps the points that are at least grain from the last one kept, and the last
@@ -131,29 +113,4 @@ func turnHistogram(points [][3]float64) []float32 {
 		h.Add(bend(direction(points, i), direction(points, i+between)) / math.Pi)
 	}
 	return h.Roots()
-}
-
-// turning is the sum of all turns, in radians.
-func turning(points [][3]float64) float64 {
-	sum := 0.0
-	for i := 0; i+2*lag < len(points); i += lag {
-		sum += bend(direction(points, i), direction(points, i+lag))
-	}
-	return sum
-}
-
-// straightness is the mean chord over span points, divided by the path between them: 1
-// if the path is straight.
-func straightness(points [][3]float64, span int) float64 {
-	step, chords := 0.0, 0.0
-	for i := 1; i < len(points); i++ {
-		step += shape.Distance(points[i-1], points[i]) / float64(len(points)-1)
-	}
-	for i := 0; i+span < len(points); i++ {
-		chords += shape.Distance(points[i], points[i+span])
-	}
-	if step == 0 {
-		return 1
-	}
-	return chords / float64(len(points)-span) / (float64(span) * step)
 }

@@ -8,7 +8,6 @@ import (
 	"image"
 	"image/png"
 	"math"
-	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/media"
 )
@@ -31,23 +30,14 @@ const (
 // colour-blind. Yellow and black are left out.
 var lineColours = [maxPanelLines]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"}
 
-// panels groups channels by their unit, or without one by what their names have in common.
+// panels groups channels by their unit.
 func panels(channels []media.Channel) (out [][]media.Channel) {
-	stem := func(c media.Channel) string { return strings.TrimRight(c.Name, "0123456789xyzwXYZW._/ ") }
-	count := map[string]int{}
+	last := map[string]int{} // the latest panel of each unit
 	for _, c := range channels {
-		count[stem(c)]++
-	}
-	last := map[string]int{} // the latest panel of each group
-	for _, c := range channels {
-		group := "unit " + c.Unit
-		if c.Unit == "" && count[stem(c)] > 1 {
-			group = stem(c)
-		}
-		i, ok := last[group]
+		i, ok := last[c.Unit]
 		if !ok || len(out[i]) == maxPanelLines {
 			i = len(out)
-			last[group], out = i, append(out, nil)
+			last[c.Unit], out = i, append(out, nil)
 		}
 		out[i] = append(out[i], c)
 	}

@@ -24,11 +24,9 @@ import (
 
 // Header is what the dict of a .npy file says.
 type Header struct {
-	Descr   string // the element type, "<f8"
-	Fortran bool   // column after column instead of row after row
-	Shape   []int
-	Start   int    // where the elements begin in the file
-	Rest    []byte // the elements
+	Descr string // the element type, "<f8"
+	Shape []int
+	Rest  []byte // the elements, row after row
 }
 
 const (
@@ -57,13 +55,15 @@ func Parse(data []byte) (h Header, err error) {
 	if size > maxHeader || size > int64(len(data)-start) {
 		return h, fmt.Errorf("the .npy header of %d bytes is longer than the file or the limit of %d", size, maxHeader)
 	}
-	h.Start = start + int(size)
-	dict := data[start:h.Start]
+	dict := data[start:][:size]
 	descr, order, shape := descrKey.FindSubmatch(dict), fortranKey.FindSubmatch(dict), shapeKey.FindSubmatch(dict)
 	if descr == nil || order == nil || shape == nil {
 		return h, errors.New("the .npy header names no plain element type, order and shape")
 	}
-	h.Descr, h.Fortran, h.Rest = string(descr[1]), string(order[1]) == "True", data[h.Start:]
+	if string(order[1]) == "True" {
+		return h, errors.New("the .npy array is in Fortran order; save numpy.ascontiguousarray of it")
+	}
+	h.Descr, h.Rest = string(descr[1]), data[start+int(size):]
 	for part := range strings.SplitSeq(string(shape[1]), ",") {
 		if part = strings.TrimSpace(part); part == "" {
 			continue

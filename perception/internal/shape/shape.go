@@ -1,19 +1,11 @@
 // Package shape computes the numbers by which the shapes of clouds and paths are
-// compared: histograms, moments and principal axes of points.
+// compared: histograms of distances.
 package shape
 
-import (
-	"math"
+import "math"
 
-	"gonum.org/v1/gonum/mat"
-)
-
-// Weights of the parts of a vector that are not histograms, chosen so that no part
-// decides a distance alone.
-const (
-	AxesWeight = 0.5
-	SizeWeight = 0.15
-)
+// SizeWeight is the weight of the logarithm of a size, so that it does not decide a distance alone.
+const SizeWeight = 0.15
 
 // Distance is the Euclidean distance of two points.
 func Distance(a, b [3]float64) float64 {
@@ -54,40 +46,4 @@ func DistanceRoots(distances []float64, bins int) []float32 {
 		h.Add(d / sum * float64(len(distances)) / 3)
 	}
 	return h.Roots()
-}
-
-// Moments are the first two moments of a set of points.
-type Moments struct {
-	Mean       [3]float64
-	Radius     float64       // radius of gyration
-	Deviations [3]float64    // standard deviations along the principal axes, largest first
-	Axes       [3][3]float64 // unit vectors of the principal axes
-}
-
-// NewMoments computes the moments of at least one point.
-func NewMoments(points [][3]float64) (m Moments) {
-	n := float64(len(points))
-	for _, p := range points {
-		for i := range m.Mean {
-			m.Mean[i] += p[i] / n
-		}
-	}
-	covariance := mat.NewSymDense(3, nil)
-	for _, p := range points {
-		for i := range 3 {
-			for j := i; j < 3; j++ {
-				covariance.SetSym(i, j, covariance.At(i, j)+(p[i]-m.Mean[i])*(p[j]-m.Mean[j])/n)
-			}
-		}
-	}
-	m.Radius = math.Sqrt(mat.Trace(covariance))
-	var axes mat.Dense
-	var eigen mat.EigenSym
-	eigen.Factorize(covariance, true) // fails for no finite matrix
-	eigen.VectorsTo(&axes)
-	for i, variance := range eigen.Values(nil) { // in ascending order
-		m.Deviations[2-i] = math.Sqrt(max(variance, 0))
-		m.Axes[2-i] = [3]float64(mat.Col(nil, i, &axes))
-	}
-	return m
 }

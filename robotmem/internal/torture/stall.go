@@ -24,7 +24,7 @@ const (
 	loopPeriod = time.Millisecond
 	sampleSize = 6 * 8 // bytes
 	// stallQueue holds half a second of the loop: longer stalls drop samples.
-	stallQueue            = 500 * (32 + sampleSize)
+	stallQueue            = 500 * (24 + sampleSize)
 	stallLeast, stallMost = 800 * time.Millisecond, 3 * time.Second
 	pushLimit             = time.Millisecond
 	learnLimit            = 200 * time.Millisecond
