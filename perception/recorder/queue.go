@@ -3,6 +3,7 @@ package recorder
 import (
 	"encoding/binary"
 	"maps"
+	"math"
 	"sync/atomic"
 	"time"
 )
@@ -126,24 +127,55 @@ func (c *chunk) describe(source map[string]any) map[string]any {
 	if span := c.seconds(0, n-1); rate == 0 && span > 0 {
 		rate = float64(n-1) / span
 	}
-	if rate == 0 {
-		return m
-	}
-	m["rate_hz"] = rate
-	longest := 0.0
-	for i := 1; i < n; i++ {
-		longest = max(longest, c.seconds(i-1, i))
-	}
-	if longest > gapAbove/rate {
-		m["gap_s"] = longest
+	if rate > 0 {
+		m["rate_hz"] = rate
+		c.describeTimes(m, 1/rate)
 	}
 	return m
 }
 
-// gapAbove is the periods of an interval in which half a sample is missing.
-const gapAbove = 1.5
-
 // seconds is the time from sample i to sample j.
 func (c *chunk) seconds(i, j int) float64 {
 	return float64(uint64(c.stamps[j])-uint64(c.stamps[i])) / 1e9
+}
+
+const (
+	maxJitter = 0.1 // of the period
+	gapAbove  = 1.5 // periods: half a sample is missing
+	// maxTimes and maxGaps keep the metadata short beside the samples.
+	maxTimes = 64
+	maxGaps  = 64
+)
+
+type gap struct {
+	AfterIndex int     `json:"after_index"`
+	Seconds    float64 `json:"seconds"`
+}
+
+// describeTimes adds the stamps that do not follow from the rate.
+func (c *chunk) describeTimes(m map[string]any, period float64) {
+	var gaps []gap
+	total, jitter := 0, 0.0
+	for i := 1; i < c.len(); i++ {
+		interval := c.seconds(i-1, i)
+		if interval <= gapAbove*period {
+			jitter = max(jitter, math.Abs(interval-period))
+			continue
+		}
+		if total++; total <= maxGaps {
+			gaps = append(gaps, gap{i - 1, interval})
+		}
+	}
+	if total == 0 && jitter <= maxJitter*period {
+		return
+	}
+	if c.len() <= maxTimes {
+		times := make([]float64, c.len())
+		for i := range times {
+			times[i] = c.seconds(0, i)
+		}
+		m["times_s"] = times
+		return
+	}
+	m["gaps"], m["gaps_total"], m["jitter_s"] = gaps, total, jitter
 }

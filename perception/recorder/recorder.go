@@ -20,7 +20,7 @@
 // # Caveats
 //
 // A crash loses the open chunk and what is in the queues. The time stamps of a trace are
-// kept as start, end, rate and longest gap.
+// kept as start, end, rate, gaps and largest jitter.
 package recorder
 
 import (

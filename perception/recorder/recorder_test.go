@@ -135,7 +135,7 @@ func TestRecorderTrace(t *testing.T) {
 				"sensor": 7, "dtype": "<f8", "shape": []any{3, 2}, "channels": []string{"Fx", "Fy"}, "units": []string{"N", "N"},
 				"kind": "force", "rate_hz": 1000.0, "source": "wrist/force", "first_seq": uint64(10), "last_seq": uint64(13),
 				"start": "2026-03-01T12:00:00Z", "end": "2026-03-01T12:00:00.003Z",
-				"gap_s": 0.002,
+				"times_s": []float64{0, 0.001, 0.003},
 			},
 		},
 		Description: "force at the wrist", Source: "wrist/force", Context: context, ObservedAt: begin,
@@ -222,13 +222,13 @@ func TestRecorderTimes(t *testing.T) {
 		}, map[string]any{"rate_hz": 1000.0}},
 		{"an unknown rate", 0, 101, func(i int) time.Duration { return time.Duration(i) * 5 * time.Millisecond }, map[string]any{"rate_hz": 200.0}},
 		{"few and far between", 1000, 3, func(i int) time.Duration { return time.Duration(i*i) * time.Millisecond },
-			map[string]any{"rate_hz": 1000.0, "gap_s": 0.003}},
+			map[string]any{"rate_hz": 1000.0, "times_s": []float64{0, 0.001, 0.004}}},
 		{"much jitter", 1000, 100, func(i int) time.Duration {
 			return time.Duration(i)*time.Millisecond + time.Duration(i%2)*250*time.Microsecond
 		},
-			map[string]any{"rate_hz": 1000.0}},
+			map[string]any{"rate_hz": 1000.0, "gaps": "[]", "gaps_total": 0, "jitter_s": 0.00025}},
 		{"a gap", 1000, 100, func(i int) time.Duration { return time.Duration(i+i/50*7) * time.Millisecond },
-			map[string]any{"rate_hz": 1000.0, "gap_s": 0.008}},
+			map[string]any{"rate_hz": 1000.0, "gaps": "[{49 0.008}]", "gaps_total": 1, "jitter_s": 0.0}},
 		{"one sample", 0, 1, func(int) time.Duration { return 0 }, map[string]any{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -240,7 +240,12 @@ func TestRecorderTimes(t *testing.T) {
 			}
 			mustClose(t, r)
 			got := maps.Clone(sink.items[0].Metadata)
-			maps.DeleteFunc(got, func(k string, _ any) bool { return k != "rate_hz" && k != "gap_s" })
+			maps.DeleteFunc(got, func(k string, _ any) bool {
+				return k != "rate_hz" && k != "times_s" && !strings.HasPrefix(k, "gaps") && k != "jitter_s"
+			})
+			if g, ok := got["gaps"]; ok {
+				got["gaps"] = fmt.Sprint(g)
+			}
 			if diff := cmp.Diff(got, test.want); diff != "" {
 				t.Errorf("times (-got +want):\n%s", diff)
 			}

@@ -182,7 +182,10 @@ type TraceOptions struct {
 // channels), channels, units, kind, rate_hz (as given, or by the stamps), source,
 // first_seq and last_seq, start and end (stamps of the first and last sample, RFC 3339).
 //
-// If an interval is longer than 1.5 periods, a chunk has gap_s, the longest of its intervals.
+// If an interval differs by more than 10 % from the period, a chunk of at most 64 samples
+// has times_s, the offset of each sample from start. A longer one has gaps, the first 64
+// intervals above 1.5 periods ({after_index, seconds}), gaps_total, and jitter_s, the
+// largest difference of the other intervals.
 type TraceSource struct {
 	s     *source
 	width int

@@ -83,10 +83,14 @@ func (s *Series) classify() (what string, channels int) {
 // wrenchAxes are the axes of a wrench: three forces, then three torques.
 var wrenchAxes = []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}
 
+// rosWrench are the ends of their names in a recorded geometry_msgs/Wrench.
+var rosWrench = []string{"force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"}
+
 // wrenchForces is the number of axes that are forces.
 const wrenchForces = 3
 
 // isWrench reports whether the channels are the axes of a wrench, as the metadata or their names say.
 func (s *Series) isWrench() bool {
-	return s.Width == len(wrenchAxes) && (s.kind == "wrench" || slices.EqualFunc(s.Channels, wrenchAxes, strings.EqualFold))
+	return s.Width == len(wrenchAxes) && (s.kind == "wrench" || slices.EqualFunc(s.Channels, wrenchAxes, strings.EqualFold) ||
+		slices.EqualFunc(s.Channels, rosWrench, strings.HasSuffix))
 }
