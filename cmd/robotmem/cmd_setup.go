@@ -14,7 +14,7 @@ import (
 
 // setupCmd adds robotmem to the settings of an MCP client, or removes it.
 type setupCmd struct {
-	Client  string `arg:"" optional:"" help:"claude-code, claude-desktop, cursor, vscode, codex or gemini. Without it, lists them and what is set up."`
+	Client  string `arg:"" help:"claude-code, claude-desktop, cursor, vscode, codex or gemini."`
 	Scope   string `name:"scope" default:"user" placeholder:"user|project" help:"user: in every project. project: in the one of this folder, in a file that can be shared."`
 	Command string `name:"command" placeholder:"PATH" help:"The program to start. Default this one."`
 	DryRun  bool   `name:"dry-run" help:"Show what would change and write nothing."`
@@ -33,14 +33,11 @@ type setupReport struct {
 	Next   string `json:"next,omitempty"`
 }
 
-// Run sets up one client, or lists all.
+// Run sets up one client.
 func (c *setupCmd) Run(a *app, g *globals) error {
 	m, err := clients.NewMachine(a.env)
 	if err != nil {
 		return err
-	}
-	if c.Client == "" {
-		return c.list(a, m)
 	}
 	client, err := clients.ByName(c.Client)
 	if err != nil {
@@ -169,40 +166,4 @@ func thisProgram() (string, error) {
 		return "", invalid("command", "this program is a temporary one of go run; go install ./cmd/robotmem and run setup with that, or name a program with --command")
 	}
 	return path, nil
-}
-
-// setupState is the state of one client.
-type setupState struct {
-	Client    string `json:"client"`
-	Title     string `json:"title"`
-	Installed bool   `json:"installed"`
-	File      string `json:"file"`
-	// SetUp is the command that the client starts or the address that it asks, "" if
-	// robotmem is not in File.
-	SetUp   string `json:"set_up,omitempty"`
-	Problem string `json:"problem,omitempty"` // with File
-	Project string `json:"project_file,omitempty"`
-}
-
-// list shows every client.
-func (c *setupCmd) list(a *app, m clients.Machine) error {
-	var answer struct {
-		Clients []setupState `json:"clients"`
-	}
-	for _, client := range clients.All {
-		file, err := client.File(m, clients.ScopeUser)
-		if err != nil {
-			return err
-		}
-		s := setupState{Client: client.Name, Title: client.Title, Installed: client.Installed(m), File: file, Project: client.Project}
-		if present, err := client.Present(file); err != nil {
-			s.Problem = err.Error()
-		} else if present != nil {
-			if s.SetUp = present.String(); s.SetUp == "" {
-				s.Problem = "its robotmem has neither a command nor an address"
-			}
-		}
-		answer.Clients = append(answer.Clients, s)
-	}
-	return a.show(c.JSON, &answer, nil)
 }

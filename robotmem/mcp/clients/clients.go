@@ -3,7 +3,6 @@ package clients
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -23,15 +22,14 @@ type Client struct {
 	// it in folder, where ~ and $config are those of the Machine.
 	variable, folder, file string
 
-	program string // its command, "" if it has none
-	format  configFormat
-	typed   bool // each entry says its transport in "type"
+	format configFormat
+	typed  bool // each entry says its transport in "type"
 }
 
 // All are the clients that this package knows.
 var All = []Client{
 	{
-		Name: "claude-code", Title: "Claude Code", program: "claude",
+		Name: "claude-code", Title: "Claude Code",
 		variable: "CLAUDE_CONFIG_DIR", folder: "~", file: ".claude.json", Project: ".mcp.json",
 		format: jsonConfig("mcpServers"),
 		typed:  true,
@@ -44,26 +42,26 @@ var All = []Client{
 		Reload: "quit it whole and start it again",
 	},
 	{
-		Name: "cursor", Title: "Cursor", program: "cursor",
+		Name: "cursor", Title: "Cursor",
 		folder: "~/.cursor", file: "mcp.json", Project: ".cursor/mcp.json",
 		format: jsonConfig("mcpServers"),
 		Reload: "switch robotmem on under MCP in its settings",
 	},
 	{
-		Name: "vscode", Title: "VS Code", program: "code",
+		Name: "vscode", Title: "VS Code",
 		folder: "$config/Code/User", file: "mcp.json", Project: ".vscode/mcp.json",
 		format: jsonConfig("servers"),
 		typed:  true,
 		Reload: "run the command \"MCP: List Servers\" and start robotmem",
 	},
 	{
-		Name: "codex", Title: "Codex", program: "codex",
+		Name: "codex", Title: "Codex",
 		variable: "CODEX_HOME", folder: "~/.codex", file: "config.toml", Project: ".codex/config.toml",
 		format: tomlConfig("mcp_servers"),
 		Reload: "start a new session, and look at /mcp in it",
 	},
 	{
-		Name: "gemini", Title: "Gemini CLI", program: "gemini",
+		Name: "gemini", Title: "Gemini CLI",
 		variable: "GEMINI_CLI_HOME", folder: "~", file: ".gemini/settings.json", Project: ".gemini/settings.json",
 		format: jsonConfig("mcpServers"),
 		Reload: "start a new session, and look at /mcp in it",
@@ -130,14 +128,4 @@ func (c *Client) File(m Machine, scope string) (string, error) {
 		return filepath.Join(m.Dir, filepath.FromSlash(c.Project)), nil
 	}
 	return "", invalid("scope", "must be user or project, not %q", scope)
-}
-
-// Installed reports whether the user has started the client before, or its command is found.
-func (c *Client) Installed(m Machine) bool {
-	file := c.user(m)
-	folder := filepath.Dir(file)
-	_, noProgram := exec.LookPath(c.program) // finds no empty name
-	_, noFile := os.Stat(file)
-	_, noFolder := os.Stat(folder)
-	return noProgram == nil || noFile == nil || noFolder == nil && folder != filepath.Clean(m.Home)
 }

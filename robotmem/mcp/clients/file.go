@@ -117,16 +117,6 @@ type Change struct {
 // Snippet is a settings file with the entry alone.
 func (c *Client) Snippet(e Entry) ([]byte, error) { return c.format.set(nil, e) }
 
-// Present is the entry in the file at path, nil if there is none.
-func (c *Client) Present(path string) (Entry, error) {
-	change, err := readSettings(path)
-	if err != nil {
-		return nil, err
-	}
-	entry, _, err := c.format.parts(change.before)
-	return entry, err
-}
-
 // Set is the change that adds the entry to the file at path, or with nil removes it. Keys,
 // variables and headers of the user in a present entry stay.
 func (c *Client) Set(path string, e Entry) (*Change, error) {
