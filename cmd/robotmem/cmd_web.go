@@ -96,7 +96,6 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		followHeap()
 	}
 	if !set.ReadOnly {
-		tokens.writable = true
 		defer tokens.writeUses()
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
