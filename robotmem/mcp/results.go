@@ -61,42 +61,28 @@ func once(m robotmem.Memory) robotmem.Memory {
 	return m
 }
 
-// shortenMemory returns a copy of m, without the large parts of its context if it is too
+// shortenMemory returns a copy of m, without a large context or large metadata if it is too
 // long.
 func shortenMemory(m *robotmem.Memory) *robotmem.Memory {
 	short := once(*m)
 	if size(short) <= maxAnswer {
 		return &short
 	}
-	short.Context = shortObject(m.Context, maxObject, m.MemoryID)
-	short.Metadata = shortObject(m.Metadata, maxObject, m.MemoryID)
+	short.Context = shortObject(m.Context, m.MemoryID)
+	short.Metadata = shortObject(m.Metadata, m.MemoryID)
 	if size(short) > maxAnswer {
 		short.ScopeFiles, short.ScopeEntity = nil, nil // the text holds them
 	}
 	return &short
 }
 
-// shortObject returns o if it takes at most limit bytes of JSON, else a copy
-// without the values that take more than their share.
-func shortObject(o robotmem.Object, limit int, id int64) robotmem.Object {
-	if len(o) == 0 || size(o) <= limit {
+// shortObject returns o if it takes at most maxObject bytes of JSON, else a note on how to read it.
+func shortObject(o robotmem.Object, id int64) robotmem.Object {
+	n := size(o)
+	if n <= maxObject {
 		return o
 	}
-	whole := "read all of it as the resource " + memoryURI(id)
-	share, short := limit/len(o), robotmem.Object{}
-	for key, value := range o {
-		short[key] = value
-		if n := size(value); n > max(share, 2*len(whole)) { // else a note would not be shorter
-			section, _ := value.(map[string]any)
-			if short[key] = shortObject(section, share, id); section == nil {
-				short[key] = fmt.Sprintf("shortened: %d bytes; %s", n, whole)
-			}
-		}
-	}
-	if size(short) > limit { // many keys
-		return robotmem.Object{"shortened": fmt.Sprintf("%d keys, %d bytes; %s", len(o), size(o), whole)}
-	}
-	return short
+	return robotmem.Object{"shortened": fmt.Sprintf("%d keys, %d bytes; read all of it as the resource %s", len(o), n, memoryURI(id))}
 }
 
 // shortText cuts s to limit characters and adds a note on how to read the rest.
