@@ -12,9 +12,9 @@ import (
 )
 
 type doctorCmd struct {
-	Repair bool   `name:"repair" help:"Rebuild every index from the tables, then check. Of a damaged file recover what can be read into a new one, which takes its place; the damaged one is kept beside it."`
-	Deep   bool   `name:"deep" help:"Read every payload and compare its checksum; otherwise as many as 256 MiB hold."`
-	JSON   bool   `name:"json" help:"Print the answer as JSON, as REST gives it."`
+	Repair bool `name:"repair" help:"Rebuild every index from the tables, then check. Of a damaged file recover what can be read into a new one, which takes its place; the damaged one is kept beside it."`
+	Deep   bool `name:"deep" help:"Read every payload and compare its checksum; otherwise as many as 256 MiB hold."`
+	JSON   bool `name:"json" help:"Print the answer as JSON, as REST gives it."`
 }
 
 // marks are words: a log or a screen reader shows no colour.

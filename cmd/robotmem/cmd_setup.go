@@ -15,7 +15,6 @@ import (
 // setupCmd adds robotmem to the settings of an MCP client, or removes it.
 type setupCmd struct {
 	Client  string `arg:"" help:"claude-code, claude-desktop, cursor, vscode, codex or gemini."`
-	Scope   string `name:"scope" default:"user" placeholder:"user|project" help:"user: in every project. project: in the one of this folder, in a file that can be shared."`
 	Command string `name:"command" placeholder:"PATH" help:"The program to start. Default this one."`
 	DryRun  bool   `name:"dry-run" help:"Show what would change and write nothing."`
 	Undo    bool   `name:"undo" help:"Remove robotmem from the file."`
@@ -26,7 +25,6 @@ type setupCmd struct {
 // setupReport is what was done to the file of one client.
 type setupReport struct {
 	Client string `json:"client"`
-	Scope  string `json:"scope"`
 	File   string `json:"file"`
 	*clients.Change
 	DryRun bool   `json:"dry_run,omitempty"`
@@ -43,10 +41,7 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 	if err != nil {
 		return err
 	}
-	path, err := client.File(m, c.Scope)
-	if err != nil {
-		return err
-	}
+	path := client.File(m)
 	change, err := c.change(a, g, client, path)
 	if change == nil || err != nil {
 		return err
@@ -56,7 +51,7 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 			return err
 		}
 	}
-	r := &setupReport{Client: client.Name, Scope: c.Scope, File: path, Change: change, DryRun: c.DryRun}
+	r := &setupReport{Client: client.Name, File: path, Change: change, DryRun: c.DryRun}
 	if r.Action == "created" || r.Action == "changed" {
 		r.Next = client.Reload
 	}
@@ -85,7 +80,7 @@ func (c *setupCmd) change(a *app, g *globals, client *clients.Client, path strin
 func (r *setupReport) print(w *lines) {
 	w.fields(reflect.ValueOf(*r), "")
 	if r.Next != "" && !r.DryRun {
-		w.detail("undo", fmt.Sprintf("robotmem setup %s --scope %s --undo", r.Client, r.Scope))
+		w.detail("undo", fmt.Sprintf("robotmem setup %s --undo", r.Client))
 	}
 }
 
@@ -106,7 +101,7 @@ func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.En
 	if v, ok := a.env("ROBOTMEM_HOME"); ok && v != "" {
 		env["ROBOTMEM_HOME"] = a.Config.Home
 	}
-	if a.Config.URL != "" && c.Scope == clients.ScopeUser && a.Config.Token != "" {
+	if a.Config.URL != "" && a.Config.Token != "" {
 		env[clients.TokenVariable] = a.Config.Token
 	}
 	return client.Local(command, append([]string{"mcp"}, args...), env), nil

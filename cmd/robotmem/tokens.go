@@ -96,11 +96,11 @@ type tokenFile struct {
 	always []web.Token // beside those of the file
 	failed func(error) // told once of each reason why the file cannot be read
 
-	mu        sync.Mutex // guards what follows
-	seen      os.FileInfo
-	bad       string // why the file could not be read the last time, "" if it could
-	now       []web.Token
-	used      map[[sha256.Size]byte]time.Time // when this process last accepted each token
+	mu   sync.Mutex // guards what follows
+	seen os.FileInfo
+	bad  string // why the file could not be read the last time, "" if it could
+	now  []web.Token
+	used map[[sha256.Size]byte]time.Time // when this process last accepted each token
 }
 
 var _ web.TokenManager = (*tokenFile)(nil)

@@ -12,9 +12,6 @@ import (
 type Client struct {
 	Name  string // such as claude-code
 	Title string // such as Claude Code
-	// Project is the file below the folder of a project, with slashes; "" if the client has
-	// no such file.
-	Project string
 	// Reload says how to make the client read the file again.
 	Reload string
 
@@ -30,7 +27,7 @@ type Client struct {
 var All = []Client{
 	{
 		Name: "claude-code", Title: "Claude Code",
-		variable: "CLAUDE_CONFIG_DIR", folder: "~", file: ".claude.json", Project: ".mcp.json",
+		variable: "CLAUDE_CONFIG_DIR", folder: "~", file: ".claude.json",
 		format: jsonConfig("mcpServers"),
 		typed:  true,
 		Reload: "start a new session, and look at /mcp in it",
@@ -43,26 +40,26 @@ var All = []Client{
 	},
 	{
 		Name: "cursor", Title: "Cursor",
-		folder: "~/.cursor", file: "mcp.json", Project: ".cursor/mcp.json",
+		folder: "~/.cursor", file: "mcp.json",
 		format: jsonConfig("mcpServers"),
 		Reload: "switch robotmem on under MCP in its settings",
 	},
 	{
 		Name: "vscode", Title: "VS Code",
-		folder: "$config/Code/User", file: "mcp.json", Project: ".vscode/mcp.json",
+		folder: "$config/Code/User", file: "mcp.json",
 		format: jsonConfig("servers"),
 		typed:  true,
 		Reload: "run the command \"MCP: List Servers\" and start robotmem",
 	},
 	{
 		Name: "codex", Title: "Codex",
-		variable: "CODEX_HOME", folder: "~/.codex", file: "config.toml", Project: ".codex/config.toml",
+		variable: "CODEX_HOME", folder: "~/.codex", file: "config.toml",
 		format: tomlConfig("mcp_servers"),
 		Reload: "start a new session, and look at /mcp in it",
 	},
 	{
 		Name: "gemini", Title: "Gemini CLI",
-		variable: "GEMINI_CLI_HOME", folder: "~", file: ".gemini/settings.json", Project: ".gemini/settings.json",
+		variable: "GEMINI_CLI_HOME", folder: "~", file: ".gemini/settings.json",
 		format: jsonConfig("mcpServers"),
 		Reload: "start a new session, and look at /mcp in it",
 	},
@@ -84,12 +81,11 @@ func ByName(name string) (*Client, error) {
 type Machine struct {
 	Home   string // the folder of the user
 	Config string // the folder of the settings of desktop programs
-	Dir    string // the folder of the project
 	Env    func(string) (string, bool)
 }
 
-// NewMachine is this machine with the present folder as the project.
-func NewMachine(env func(string) (string, bool)) (m Machine, err error) {
+// NewMachine is this machine.
+func NewMachine(env func(string) (string, bool)) (m Machine, _ error) {
 	m.Env = env
 	home, herr := os.UserHomeDir()
 	config, cerr := os.UserConfigDir()
@@ -97,35 +93,14 @@ func NewMachine(env func(string) (string, bool)) (m Machine, err error) {
 		return m, invalid("client", "there is no home folder to look for it in: %v", err)
 	}
 	m.Home, m.Config = home, config
-	m.Dir, err = os.Getwd()
-	return m, err
+	return m, nil
 }
 
-// user is the settings file of the user.
-func (c *Client) user(m Machine) string {
+// File is the settings file of the user.
+func (c *Client) File(m Machine) string {
 	folder := strings.NewReplacer("$config", m.Config, "~", m.Home).Replace(c.folder)
 	if v, ok := m.Env(c.variable); ok && v != "" {
 		folder = v
 	}
 	return filepath.Join(folder, filepath.FromSlash(c.file))
-}
-
-// Scopes of a setting: all projects of the user, or one project.
-const (
-	ScopeUser    = "user"
-	ScopeProject = "project"
-)
-
-// File is the settings file of the client.
-func (c *Client) File(m Machine, scope string) (string, error) {
-	switch scope {
-	case ScopeUser:
-		return c.user(m), nil
-	case ScopeProject:
-		if c.Project == "" {
-			return "", invalid("scope", "must be user: %s keeps no settings in a project", c.Title)
-		}
-		return filepath.Join(m.Dir, filepath.FromSlash(c.Project)), nil
-	}
-	return "", invalid("scope", "must be user or project, not %q", scope)
 }

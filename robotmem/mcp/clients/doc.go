@@ -5,9 +5,7 @@
 //
 //	client, err := clients.ByName("cursor")
 //	…
-//	path, err := client.File(machine, clients.ScopeUser)
-//	…
-//	change, err := client.Set(path, client.Local("/usr/local/bin/robotmem", []string{"mcp"}, nil))
+//	change, err := client.Set(client.File(machine), client.Local("/usr/local/bin/robotmem", []string{"mcp"}, nil))
 //	if err == nil {
 //		err = change.Apply()
 //	}
