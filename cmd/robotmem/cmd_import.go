@@ -166,9 +166,8 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		return err
 	}
 	defer in.Close()
-	name, o := "stdin", jsonl.Options{KeepDuplicates: c.KeepDuplicates}
+	o := jsonl.Options{KeepDuplicates: c.KeepDuplicates}
 	if f, ok := in.(*os.File); ok {
-		name = c.File
 		base := filepath.Join(a.Config.Home, "node") // of a node elsewhere
 		if a.Config.URL == "" {
 			if base, err = a.Config.dbPath(); err != nil {
@@ -192,7 +191,7 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		start := time.Now()
 		counts, err := jsonl.Import(ctx, inCollection(m, a.Config.Collection), in, o)
 		if err != nil {
-			return c.stopped(name, o.State != nil, counts.Lines, err)
+			return importFailed(fmt.Sprintf(" after line %d", counts.Lines), err)
 		}
 		took := max(time.Since(start).Seconds(), 1e-6)
 		err = a.show(c.JSON, counts, func(w *lines) {
@@ -210,19 +209,12 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 	})
 }
 
-// stopped says how to continue after an interruption or a failure.
-func (c *importCmd) stopped(name string, resumes bool, lines int64, err error) error {
-	how := "run the same command again to go on"
-	if !resumes {
-		how = "what was learnt is recognised when the same lines come again"
-		if c.KeepDuplicates {
-			how = fmt.Sprintf("go on with the lines after line %d", lines)
-		}
-	}
+// importFailed is the error of an import that ended before its source did.
+func importFailed(after string, err error) error {
 	if errors.Is(err, context.Canceled) {
-		return robotmem.Errorf(robotmem.Unavailable, "", "import: stopped after line %d of %s; %s", lines, name, how)
+		return robotmem.Errorf(robotmem.Unavailable, "", "import: stopped%s; run the same command again to go on", after)
 	}
-	return fmt.Errorf("import: after line %d of %s: %w; %s", lines, name, err, how)
+	return fmt.Errorf("import: %w%s; what came before is stored; run the same command again to go on", err, after)
 }
 
 // refused reports something that was not imported.
@@ -320,12 +312,9 @@ func (c *importCmd) arrived(a *app, r *local.ImportReport, learnt *markdown.Coun
 		w.line("imported:")
 		w.fields(reflect.ValueOf(answer), "")
 	})
-	switch {
-	case errors.Is(failed, context.Canceled):
-		failed = robotmem.Errorf(robotmem.Unavailable, "", "import: stopped; run the same command again to go on")
-	case failed != nil && learnt == nil:
-		failed = fmt.Errorf("%w; what came before was checked and is stored; run it again with a whole file to go on", failed)
-	case failed == nil && refused > 0:
+	if failed != nil {
+		failed = importFailed("", failed)
+	} else if refused > 0 {
 		failed = exitCodes[robotmem.Invalid]
 	}
 	return errors.Join(failed, err)
@@ -346,10 +335,8 @@ func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to import
 			}
 		}
 		switch {
-		case errors.Is(err, context.Canceled):
-			return robotmem.Errorf(robotmem.Unavailable, "", "import: stopped; run the same command again to go on")
-		case errors.As(err, new(*robotmem.Error)):
-			return fmt.Errorf("import: %w; run the same command again to go on", err)
+		case errors.Is(err, context.Canceled), errors.As(err, new(*robotmem.Error)):
+			return importFailed("", err)
 		case err != nil: // an importer mostly fails because of its source
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		case broken:
