@@ -46,8 +46,6 @@ func (g *globals) given(env func(string) (string, bool)) (map[string]any, error)
 		switch split := listSettings[key]; {
 		case split != nil:
 			out[key] = split(v)
-		case key == "weights":
-			out[key], err = parseWeights(v)
 		case key == "read_only":
 			out[key], err = parseBool(v)
 		default:

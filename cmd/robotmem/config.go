@@ -54,7 +54,8 @@ type config struct {
 	BackupTo    string `mapstructure:"backup_to"`
 	BackupEvery string `mapstructure:"backup_every"`
 	BackupKeep  string `mapstructure:"backup_keep"`
-	// Weights are the factors of the ranked lists and of real-world data in a recall.
+	// Weights are the factors of the ranked lists and of real-world data in a recall, a section of
+	// the file.
 	Weights map[string]float64 `mapstructure:"weights"`
 	Fusion  string             `mapstructure:"fusion"`
 
@@ -117,20 +118,6 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 
 // foreignNames are variables of other programs. They are read if ours is not set.
 var foreignNames = map[string]string{"ollama_url": "OLLAMA_HOST", "openai_url": "OPENAI_BASE_URL", "openai_key": "OPENAI_API_KEY"}
-
-// parseWeights reads "bm25=1,vector=0.8".
-func parseWeights(s string) (map[string]float64, error) {
-	out := map[string]float64{}
-	for part := range strings.SplitSeq(s, ",") {
-		name, number, ok := strings.Cut(strings.TrimSpace(part), "=")
-		w, err := strconv.ParseFloat(number, 64)
-		if !ok || err != nil {
-			return nil, fmt.Errorf("must be NAME=NUMBER with a comma between, such as bm25=1,vector=0.8, not %q", s)
-		}
-		out[name] = w
-	}
-	return out, nil
-}
 
 func parseBool(value any) (bool, error) {
 	on, err := strconv.ParseBool(fmt.Sprint(value))
