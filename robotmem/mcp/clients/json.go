@@ -56,7 +56,7 @@ func editJSON(section string, data []byte, e Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	nl, unit := lineEnd(data), "  "
+	unit := "  "
 	if len(root.Members) > 0 {
 		if indent, ok := indentOf(root.Members[0].Name.BeforeExtra); ok && indent != "" {
 			unit = indent
@@ -66,7 +66,7 @@ func editJSON(section string, data []byte, e Entry) ([]byte, error) {
 		err := file.Patch([]byte(`[{"op": "remove", "path": "/` + section + `/` + setupName + `"}]`))
 		return file.Pack(), err
 	}
-	servers := member(root, section, "", unit, nl)
+	servers := member(root, section, "", unit)
 	if servers.Value == nil {
 		servers.Value = &hujson.Object{}
 	}
@@ -81,8 +81,8 @@ func editJSON(section string, data []byte, e Entry) ([]byte, error) {
 	if err := enc.Encode(e); err != nil {
 		return nil, err
 	}
-	value, err := hujson.Parse(bytes.ReplaceAll(text.Bytes(), []byte("\n"), []byte(nl)))
-	member(object, setupName, unit, unit, nl).Value = value.Value
+	value, err := hujson.Parse(text.Bytes())
+	member(object, setupName, unit, unit).Value = value.Value
 	return file.Pack(), err
 }
 
@@ -94,7 +94,7 @@ func indentOf(space hujson.Extra) (indent string, ok bool) {
 
 // member returns the value of that name. A new member, whose value is nil, comes behind everything
 // in the object, comments included, on a line of its own. indent is that of the object.
-func member(object *hujson.Object, name, indent, unit, nl string) *hujson.Value {
+func member(object *hujson.Object, name, indent, unit string) *hujson.Value {
 	for i := range object.Members {
 		if object.Members[i].Name.Value.(hujson.Literal).String() == name {
 			return &object.Members[i].Value
@@ -106,8 +106,8 @@ func member(object *hujson.Object, name, indent, unit, nl string) *hujson.Value 
 		m.Value.AfterExtra, last.AfterExtra = last.AfterExtra, nil
 	}
 	comments := bytes.TrimRight(object.AfterExtra, " \t\r\n")
-	m.Name.BeforeExtra = append(bytes.Clone(comments), nl+indent+unit...)
-	object.AfterExtra = hujson.Extra(nl + indent)
+	m.Name.BeforeExtra = append(bytes.Clone(comments), "\n"+indent+unit...)
+	object.AfterExtra = hujson.Extra("\n" + indent)
 	object.Members = append(object.Members, m)
 	return &object.Members[len(object.Members)-1].Value
 }
