@@ -113,7 +113,7 @@ func (g *globals) carried(env func(string) (string, bool)) (args []string, err e
 	var c config
 	given, err := g.given(env)
 	if err == nil {
-		err = mapstructure.Decode(given, &c)
+		err = mapstructure.WeakDecode(given, &c)
 	}
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -119,14 +118,6 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 // foreignNames are variables of other programs. They are read if ours is not set.
 var foreignNames = map[string]string{"ollama_url": "OLLAMA_HOST", "openai_url": "OPENAI_BASE_URL", "openai_key": "OPENAI_API_KEY"}
 
-func parseBool(value any) (bool, error) {
-	on, err := strconv.ParseBool(fmt.Sprint(value))
-	if err != nil {
-		err = fmt.Errorf("must be true or false, not %q", fmt.Sprint(value))
-	}
-	return on, err
-}
-
 // home is the folder of the memory and its settings.
 func home(env func(string) (string, bool)) (string, error) {
 	if h, ok := env("ROBOTMEM_HOME"); ok && h != "" {
@@ -191,10 +182,6 @@ func loadFile(settings map[string]any, path string, required bool, env func(stri
 			return invalid("config", "%s: %s must be one value, not a list or a section", path, key)
 		case slices.Contains(pathSettings, key):
 			settings[key] = resolvePaths(raw[key], filepath.Dir(path), env)
-		case key == "read_only":
-			if settings[key], err = parseBool(raw[key]); err != nil {
-				return invalid("config", "%s: %s %v", path, key, err)
-			}
 		default:
 			settings[key] = raw[key]
 		}
