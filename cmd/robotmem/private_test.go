@@ -51,7 +51,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 		"export --mcap " + filepath.Join(dir, "out.mcap"),
 		"token create arm-7",
 		"setup cursor --command " + filepath.Join(links, "robotmem"),
-		"demo --dir " + filepath.Join(dir, "demo") + " --keep",
+		"demo --dir " + filepath.Join(dir, "demo"),
 		"doctor --repair",
 		"forget 1 --purge --yes --reason 'asked for'",
 		"bench --n 500",
