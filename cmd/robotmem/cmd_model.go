@@ -73,7 +73,7 @@ type modelTestCmd struct {
 	JSON bool   `name:"json" help:"Print the figures as JSON."`
 }
 
-// Run measures an embedder, also in a copy of the user's newest 200 facts.
+// Run measures an embedder.
 func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
 	if c.Name != "" {
 		p, err := a.models().Get(c.Name)
@@ -96,17 +96,5 @@ func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	set := &eval.Set{}
-	if a.existing() == nil {
-		set, err = a.ownSet(ctx, 200, 1)
-	}
-	a.Embedder = e
-	if err == nil && len(set.Queries) > 0 {
-		var res *eval.Result
-		if res, err = (&evalSetCmd{}).run(ctx, a, set, eval.Options{}); err == nil {
-			t.Own = append([]eval.ListFigures{{Name: "as set", Figures: res.Figures}}, res.Lists...)
-		}
-	}
-	t.Advise()
 	return a.showResult(c.JSON, t, err)
 }

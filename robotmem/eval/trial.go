@@ -28,9 +28,7 @@ type Trial struct {
 	// FoundOf5 are, by language, the pairs of which each sentence is the nearest of the other.
 	FoundOf5 map[string]int64 `json:"found_of_5"`
 	Works    []string         `json:"works"` // languages of which most pairs were found
-	// Own are the ways to rank on questions made from the user's memories: as it is set, then Alone.
-	Own    []ListFigures `json:"own,omitempty"`
-	Advice string        `json:"advice"`
+	Advice   string           `json:"advice"`
 }
 
 // TryEmbedder measures the speed of an embedder and which languages it knows. A
@@ -73,19 +71,11 @@ func TryEmbedder(ctx context.Context, e robotmem.Embedder) (*Trial, error) {
 		}
 	}
 	t.QueryMS = time.Since(start).Seconds() * 1000 / float64(len(sentences))
-	return t, nil
-}
-
-// Advise sets Advice, from the speed, the languages and the own memories.
-func (t *Trial) Advise() {
-	switch {
-	case len(t.Works) == 0:
-		t.Advice = "do not use it: it knows none of these languages"
-	case len(t.Own) > 1 && t.Own[0].Hit1 < t.Own[1].Hit1-0.01: // Alone begins with the words
-		t.Advice = "stay with --embedder none: on your memories words alone find more first hits"
-	default:
+	t.Advice = "do not use it: it knows none of these languages"
+	if len(t.Works) > 0 {
 		t.Advice = fmt.Sprintf("use it for memories in %s; a recall waits %.3g ms for its query", strings.Join(t.Works, ", "), t.QueryMS)
 	}
+	return t, nil
 }
 
 // nearest returns the other vector that has the largest cosine with vector at.

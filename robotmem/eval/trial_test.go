@@ -53,24 +53,8 @@ func TestTryEmbedderTellsWhichLanguagesWork(t *testing.T) {
 			t.Errorf("%s works %v with %d pairs, want %v", language, got, found, want)
 		}
 	}
-	trial.Advise()
 	if want := "use it for memories in English, Spanish, French, German; "; !strings.HasPrefix(trial.Advice, want) {
 		t.Errorf("the advice is %q, want %q", trial.Advice, want)
-	}
-}
-
-func TestAdviceFollowsTheOwnMemories(t *testing.T) {
-	figures := func(hybrid, words float64) []eval.ListFigures {
-		return []eval.ListFigures{{Figures: eval.Figures{Hit1: hybrid}}, {Name: "words", Figures: eval.Figures{Hit1: words}}}
-	}
-	for want, trial := range map[string]*eval.Trial{
-		"do not use it": {QueryMS: 1},
-		"stay with":     {QueryMS: 1, Works: []string{"English"}, Own: figures(0.5, 0.6)},
-		"use it for memories in English; a recall waits 1 ms": {QueryMS: 1, Works: []string{"English"}, Own: figures(0.6, 0.6)},
-	} {
-		if trial.Advise(); !strings.HasPrefix(trial.Advice, want) {
-			t.Errorf("got the advice %q, want %q", trial.Advice, want)
-		}
 	}
 }
 
