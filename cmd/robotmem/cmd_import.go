@@ -125,13 +125,6 @@ func sourceOf(ctx context.Context, path string) (importer, error) {
 }
 
 func sourceOfFolder(path string) (importer, error) {
-	backup := path
-	if found, _ := filepath.Glob(filepath.Join(path, "*", "backup.json")); len(found) > 0 { // an invalid pattern matches none
-		backup = filepath.Dir(found[len(found)-1]) // the newest of a folder of backups
-	}
-	if exists(filepath.Join(backup, "backup.json")) && exists(filepath.Join(backup, "memory.db")) {
-		return nil, invalid("file", "%s is a backup of a memory of this program; run robotmem backup restore %s to put it back, or robotmem --db %s export --archive - | robotmem import - to add its memories to another", backup, backup, filepath.Join(backup, "memory.db"))
-	}
 	switch {
 	case exists(filepath.Join(path, "metadata.yaml")):
 		return (*importCmd).recording, nil
@@ -140,7 +133,7 @@ func sourceOfFolder(path string) (importer, error) {
 	case markdown.Recognizes(path):
 		return (*importCmd).markdown, nil
 	}
-	return nil, invalid("file", "%s is neither a rosbag2 recording, a LeRobot dataset nor notes; save each file with robotmem save-perception --file", path)
+	return nil, invalid("file", "%s is neither a rosbag2 recording, a LeRobot dataset nor notes; save each file with robotmem save-perception --file, and put a backup back with robotmem backup restore", path)
 }
 
 // open opens the file, or for - stdin, whose size is 0.

@@ -168,17 +168,12 @@ func webOptions(s *config, local bool) (o web.Options, err error) {
 
 // loadTLS returns nil for plain HTTP.
 func loadTLS(cert, key string) (*tls.Config, error) {
-	switch {
-	case cert == "" && key == "":
+	if cert == "" && key == "" {
 		return nil, nil
-	case cert == "":
-		return nil, invalid("tls-cert", "is required with --tls-key")
-	case key == "":
-		return nil, invalid("tls-key", "is required with --tls-cert")
 	}
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
-		return nil, invalid("tls-cert", "%s and %s are no certificate with its key: %v", cert, key, err)
+		return nil, invalid("tls-cert", "%q and --tls-key %q are no certificate with its key: %v", cert, key, err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
