@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -152,14 +152,8 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	one := len(all) == 0 // the path is of a backup itself
-	if one {
-		switch info, err := os.Stat(dir); {
-		case errors.Is(err, fs.ErrNotExist):
-			return noFolder(dir)
-		case err == nil && info.IsDir() && !exists(filepath.Join(dir, "backup.json")):
-			return notFound("dir", "no backups in %s", dir)
-		}
+	one := len(all) == 0
+	if one { // the path is of a backup itself
 		all = []backup.Backup{{Path: dir}}
 	}
 	ctx = a.watched(ctx)
@@ -177,22 +171,10 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 		}
 		verdicts = append(verdicts, v)
 	}
-	answer := struct {
+	err = a.showResult(c.JSON, &struct {
 		Backups []verdict `json:"backups"`
-	}{verdicts}
-	err = a.show(c.JSON, answer, func(w *lines) {
-		for _, v := range verdicts {
-			mark := "ok"
-			if !v.Healthy {
-				mark = "fail"
-			}
-			w.line("%s  %s  %s", marks[mark], v.Path, oneLine(v.Problem))
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return damaged
+	}{verdicts}, nil)
+	return cmp.Or(err, damaged)
 }
 
 type backupRestoreCmd struct {
