@@ -46,7 +46,6 @@ func TestEverythingIsPrivate(t *testing.T) {
 	for _, args := range []string{
 		"learn 'grip_force=12.5 N holds wet glass'",
 		"save-perception 'a long trace' --perception-type tactile --file " + large,
-		"data 2 --output " + filepath.Join(dir, "out.csv"),
 		"import " + facts,
 		"export --mcap " + filepath.Join(dir, "out.mcap"),
 		"token create arm-7",
