@@ -13,21 +13,10 @@ import (
 // JSON, in which clients allow comments and trailing commas. An edit changes the syntax tree, which
 // holds all comments and spaces.
 
-// maxNesting bounds the recursion of the parser; settings are far below it.
-const maxNesting = 100_000
+// unit is the indentation of an entry.
+const unit = "  "
 
 func parseJSON(data []byte) (*hujson.Object, *hujson.Value, error) {
-	depth := 0
-	for _, b := range data {
-		switch b {
-		case '[', '{':
-			if depth++; depth > maxNesting {
-				return nil, nil, fmt.Errorf("is nested more than %d deep", maxNesting)
-			}
-		case ']', '}':
-			depth--
-		}
-	}
 	root, err := hujson.Parse(data)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "hujson: "))
@@ -56,17 +45,11 @@ func editJSON(section string, data []byte, e Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	unit := "  "
-	if len(root.Members) > 0 {
-		if indent, ok := indentOf(root.Members[0].Name.BeforeExtra); ok && indent != "" {
-			unit = indent
-		}
-	}
 	if e == nil {
 		err := file.Patch([]byte(`[{"op": "remove", "path": "/` + section + `/` + setupName + `"}]`))
 		return file.Pack(), err
 	}
-	servers := member(root, section, "", unit)
+	servers := member(root, section, "")
 	if servers.Value == nil {
 		servers.Value = &hujson.Object{}
 	}
@@ -82,19 +65,13 @@ func editJSON(section string, data []byte, e Entry) ([]byte, error) {
 		return nil, err
 	}
 	value, err := hujson.Parse(text.Bytes())
-	member(object, setupName, unit, unit).Value = value.Value
+	member(object, setupName, unit).Value = value.Value
 	return file.Pack(), err
-}
-
-// indentOf is the space after the last line end; ok is false without one.
-func indentOf(space hujson.Extra) (indent string, ok bool) {
-	at := bytes.LastIndexByte(space, '\n')
-	return string(space[at+1:]), at >= 0
 }
 
 // member returns the value of that name. A new member, whose value is nil, comes behind everything
 // in the object, comments included, on a line of its own. indent is that of the object.
-func member(object *hujson.Object, name, indent, unit string) *hujson.Value {
+func member(object *hujson.Object, name, indent string) *hujson.Value {
 	for i := range object.Members {
 		if object.Members[i].Name.Value.(hujson.Literal).String() == name {
 			return &object.Members[i].Value
