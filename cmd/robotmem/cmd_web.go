@@ -13,7 +13,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/go-viper/mapstructure/v2"
@@ -201,13 +200,10 @@ func inBackground(ctx context.Context, f func(context.Context)) (stop func()) {
 
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("%s is in use, perhaps by another robotmem web; choose another with --addr, such as --addr 127.0.0.1:0 for a free port", addr)}
-	}
 	if err != nil {
-		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("cannot listen: %w", err)}
+		err = &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("cannot listen: %w; choose another with --addr, such as 127.0.0.1:0 for a free port", err)}
 	}
-	return l, nil
+	return l, err
 }
 
 // serve runs until ctx ends, then lets requests in flight finish.
