@@ -33,15 +33,14 @@ type setupReport struct {
 
 // Run sets up one client.
 func (c *setupCmd) Run(a *app, g *globals) error {
-	m, err := clients.NewMachine(a.env)
-	if err != nil {
-		return err
-	}
 	client, err := clients.ByName(c.Client)
 	if err != nil {
 		return err
 	}
-	path := client.File(m)
+	path, err := client.File(a.env)
+	if err != nil {
+		return err
+	}
 	change, err := c.change(a, g, client, path)
 	if change == nil || err != nil {
 		return err

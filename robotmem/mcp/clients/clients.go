@@ -10,13 +10,12 @@ import (
 // Client is an MCP client and where it keeps its list of servers, according to its
 // documentation.
 type Client struct {
-	Name  string // such as claude-code
-	Title string // such as Claude Code
+	Name string // such as claude-code
 	// Reload says how to make the client read the file again.
 	Reload string
 
-	// The settings file of the user is file in the folder that variable names, or without
-	// it in folder, where ~ and $config are those of the Machine.
+	// The settings file of the user is file in the folder that variable names, or without it in
+	// folder, where ~ is the home of the user and $config that of the settings of desktop programs.
 	variable, folder, file string
 
 	format configFormat
@@ -26,40 +25,37 @@ type Client struct {
 // All are the clients that this package knows.
 var All = []Client{
 	{
-		Name: "claude-code", Title: "Claude Code",
-		variable: "CLAUDE_CONFIG_DIR", folder: "~", file: ".claude.json",
+		Name: "claude-code", variable: "CLAUDE_CONFIG_DIR", folder: "~", file: ".claude.json",
 		format: jsonConfig("mcpServers"),
 		typed:  true,
 		Reload: "start a new session, and look at /mcp in it",
 	},
 	{
-		Name: "claude-desktop", Title: "Claude Desktop",
+		Name:   "claude-desktop",
 		folder: "$config/Claude", file: "claude_desktop_config.json",
 		format: jsonConfig("mcpServers"),
 		Reload: "quit it whole and start it again",
 	},
 	{
-		Name: "cursor", Title: "Cursor",
+		Name:   "cursor",
 		folder: "~/.cursor", file: "mcp.json",
 		format: jsonConfig("mcpServers"),
 		Reload: "switch robotmem on under MCP in its settings",
 	},
 	{
-		Name: "vscode", Title: "VS Code",
+		Name:   "vscode",
 		folder: "$config/Code/User", file: "mcp.json",
 		format: jsonConfig("servers"),
 		typed:  true,
 		Reload: "run the command \"MCP: List Servers\" and start robotmem",
 	},
 	{
-		Name: "codex", Title: "Codex",
-		variable: "CODEX_HOME", folder: "~/.codex", file: "config.toml",
+		Name: "codex", variable: "CODEX_HOME", folder: "~/.codex", file: "config.toml",
 		format: tomlConfig("mcp_servers"),
 		Reload: "start a new session, and look at /mcp in it",
 	},
 	{
-		Name: "gemini", Title: "Gemini CLI",
-		variable: "GEMINI_CLI_HOME", folder: "~", file: ".gemini/settings.json",
+		Name: "gemini", variable: "GEMINI_CLI_HOME", folder: "~", file: ".gemini/settings.json",
 		format: jsonConfig("mcpServers"),
 		Reload: "start a new session, and look at /mcp in it",
 	},
@@ -77,30 +73,16 @@ func ByName(name string) (*Client, error) {
 	return nil, invalid("client", "must be one of %s, not %q", strings.Join(names, ", "), name)
 }
 
-// Machine is what the paths of settings depend on.
-type Machine struct {
-	Home   string // the folder of the user
-	Config string // the folder of the settings of desktop programs
-	Env    func(string) (string, bool)
-}
-
-// NewMachine is this machine.
-func NewMachine(env func(string) (string, bool)) (m Machine, _ error) {
-	m.Env = env
+// File is the settings file of the user.
+func (c *Client) File(env func(string) (string, bool)) (string, error) {
 	home, herr := os.UserHomeDir()
 	config, cerr := os.UserConfigDir()
 	if err := errors.Join(herr, cerr); err != nil {
-		return m, invalid("client", "there is no home folder to look for it in: %v", err)
+		return "", invalid("client", "there is no home folder to look for it in: %v", err)
 	}
-	m.Home, m.Config = home, config
-	return m, nil
-}
-
-// File is the settings file of the user.
-func (c *Client) File(m Machine) string {
-	folder := strings.NewReplacer("$config", m.Config, "~", m.Home).Replace(c.folder)
-	if v, ok := m.Env(c.variable); ok && v != "" {
+	folder := strings.NewReplacer("$config", config, "~", home).Replace(c.folder)
+	if v, ok := env(c.variable); ok && v != "" {
 		folder = v
 	}
-	return filepath.Join(folder, filepath.FromSlash(c.file))
+	return filepath.Join(folder, filepath.FromSlash(c.file)), nil
 }

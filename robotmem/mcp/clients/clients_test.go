@@ -2,12 +2,18 @@ package clients
 
 import (
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestWhereClientsKeepTheirServers(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the folder of settings has another name")
+	}
+	t.Setenv("HOME", "/home/u")
+	t.Setenv("XDG_CONFIG_HOME", "/home/u/.config")
 	for _, tt := range []struct {
 		env  map[string]string
 		user map[string]string
@@ -27,11 +33,14 @@ func TestWhereClientsKeepTheirServers(t *testing.T) {
 			},
 		},
 	} {
-		m := Machine{Home: "/home/u", Config: "/home/u/.config", Env: func(k string) (string, bool) { v, ok := tt.env[k]; return v, ok }}
+		env := func(k string) (string, bool) { v, ok := tt.env[k]; return v, ok }
 		got := map[string]string{}
 		for i := range All {
-			c := &All[i]
-			got[c.Name] = filepath.ToSlash(c.File(m))
+			path, err := All[i].File(env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[All[i].Name] = filepath.ToSlash(path)
 		}
 		if diff := cmp.Diff(tt.user, got); diff != "" {
 			t.Errorf("%v: %s", tt.env, diff)

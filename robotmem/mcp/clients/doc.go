@@ -5,7 +5,9 @@
 //
 //	client, err := clients.ByName("cursor")
 //	…
-//	change, err := client.Set(client.File(machine), client.Local("/usr/local/bin/robotmem", []string{"mcp"}, nil))
+//	path, err := client.File(os.LookupEnv)
+//	…
+//	change, err := client.Set(path, client.Local("/usr/local/bin/robotmem", []string{"mcp"}, nil))
 //	if err == nil {
 //		err = change.Apply()
 //	}
