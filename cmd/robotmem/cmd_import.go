@@ -29,7 +29,6 @@ type importCmd struct {
 	File           string `arg:"" help:"A file of learn requests, one a line (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. The contents decide which it is."`
 	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also lines that repeat a known fact."`
 	JSON           bool   `name:"json" help:"Print the counts as JSON."`
-	TimeZone       string `name:"time-zone" placeholder:"ZONE" help:"memory.db: the zone of times that name none, such as Europe/Berlin or Local (default UTC)."`
 
 	// The parts of a recording or a dataset.
 	Topic    []string           `name:"topic" sep:"none" placeholder:"GLOB" help:"Recordings: only these topics, such as /camera/*; repeatable."`
@@ -237,12 +236,8 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 
 // python imports a memory.db of the Python robotmem.
 func (c *importCmd) python(ctx context.Context, a *app) error {
-	zone, err := time.LoadLocation(c.TimeZone)
-	if err != nil {
-		return invalid("time-zone", "%q is no zone; one is UTC, Local or as in Europe/Berlin", c.TimeZone)
-	}
 	return a.UseFile(ctx, "file", func(m *local.Node) error {
-		src, err := python.Open(ctx, c.File, python.Options{Location: zone})
+		src, err := python.Open(ctx, c.File, python.Options{})
 		if err != nil {
 			return err
 		}
