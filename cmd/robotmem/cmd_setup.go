@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -118,34 +119,30 @@ func (g *globals) carried(env func(string) (string, bool)) (args []string, err e
 		return nil, err
 	}
 	file, _ := configPath(g, env, "")
-	add := func(flag, before, path string) {
-		absolute, aerr := filepath.Abs(path)
-		if aerr != nil {
-			err = invalid(flag, "has no absolute path: %v", aerr)
+	absolute := func(path string) string {
+		if path == "" {
+			return ""
 		}
-		args = append(args, "--"+flag, before+absolute)
+		path, aerr := filepath.Abs(path)
+		err = errors.Join(err, aerr)
+		return path
+	}
+	if model, ok := strings.CutPrefix(c.Embedder, "model2vec:"); ok {
+		c.Embedder = "model2vec:" + absolute(model)
 	}
 	for _, setting := range [][2]string{
-		{"config", file}, {"db", c.DB}, {"collection", c.Collection}, {"embedder", c.Embedder},
-		{"taxonomy", c.Taxonomy}, {"durability", c.Durability}, {"url", c.URL}, {"log-level", c.LogLevel},
+		{"config", absolute(file)}, {"db", absolute(c.DB)}, {"collection", c.Collection}, {"embedder", c.Embedder},
+		{"taxonomy", absolute(c.Taxonomy)}, {"durability", c.Durability}, {"url", c.URL}, {"log-level", c.LogLevel},
 	} {
-		flag, value := setting[0], setting[1]
-		model, isModel := strings.CutPrefix(value, "model2vec:")
-		switch {
-		case value == "":
-		case flag == "config", flag == "db", flag == "taxonomy":
-			add(flag, "", value)
-		case flag == "embedder" && isModel:
-			add(flag, "model2vec:", model)
-		default:
-			args = append(args, "--"+flag, value)
+		if setting[1] != "" {
+			args = append(args, "--"+setting[0], setting[1])
 		}
 	}
 	if c.ReadOnly {
 		args = append(args, "--read-only")
 	}
 	for _, dir := range c.AllowPath {
-		add("allow-path", "", dir)
+		args = append(args, "--allow-path", absolute(dir))
 	}
 	return args, err
 }
