@@ -87,7 +87,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 	// Other settings of the user, such as tokens, are of another file.
 	a.Config.DB, a.Config.URL, a.Config.Collection = r.DB, "", ""
 	a.Config.Home, a.Config.Token = dir, ""
-	return (&webCmd{Addr: c.Addr, start: r.incident()}).Run(ctx, a)
+	return (&webCmd{Addr: c.Addr}).Run(ctx, a)
 }
 
 func (r *demoReport) run(ctx context.Context, a *app) (err error) {
@@ -227,8 +227,5 @@ func (r *demoReport) print(w *lines) {
 	w.line("   export ROBOTMEM_DB=%q", r.DB)
 	w.line(`   robotmem recall --collection '*' --context-filter '{"task.class":%q}' --type fact`, demoClass)
 	w.line(`   robotmem recall --collection '*' --like '{"memory_id":%d}'`, r.Probe)
-	w.line("   robotmem web    # its page %s shows a failure, and what to do about it", r.incident())
+	w.line("   robotmem web    # its page /incident/m/%d shows a failure, and what to do about it", r.Probe)
 }
-
-// incident is the page of the failure that is asked about by trace.
-func (r *demoReport) incident() string { return fmt.Sprintf("/incident/m/%d", r.Probe) }

@@ -31,9 +31,7 @@ type webCmd struct {
 	AllowHost  []string `name:"allow-host" sep:"none" placeholder:"NAME" help:"Name that callers may know this node by, beside localhost and its address; repeatable (ROBOTMEM_ALLOW_HOST)." mapstructure:"allow_host,omitempty"`
 	CORSOrigin []string `name:"cors-origin" sep:"none" placeholder:"ORIGIN" help:"Origin whose pages may use this node, such as https://fleet.example; repeatable, * is all, with a token (ROBOTMEM_CORS_ORIGIN)." mapstructure:"cors_origin,omitempty"`
 	UntilStdin bool     `name:"until-stdin-ends" help:"End when standard input does, as when the program that started the node has ended." mapstructure:"-"`
-	Rate       *float64 `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0." mapstructure:"-"`
-
-	start string // a page to begin with, which is printed too
+	Rate       *string  `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0." mapstructure:"rate,omitempty"`
 }
 
 const (
@@ -51,9 +49,6 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	if err := mapstructure.Decode(c, set); err != nil {
 		return err
-	}
-	if c.Rate != nil {
-		set.Rate = strconv.FormatFloat(*c.Rate, 'g', -1, 64)
 	}
 	tokens, err := openTokens(set, func(err error) { a.Log.Error("tokens are as they were", "err", err) })
 	if err != nil {
@@ -130,9 +125,6 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	server := web.NewServer(svc, options)
 	server.TLSConfig = tlsConfig
 	fmt.Fprintln(a.Stdout, address)
-	if c.start != "" {
-		fmt.Fprintf(a.Stdout, "A failure, and what to do about it: %s%s\n", address, c.start)
-	}
 	return serve(ctx, server, l)
 }
 
