@@ -115,20 +115,14 @@ func (c *backupListCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Dir != "" && !exists(dir) {
-		return noFolder(dir)
+	if c.Dir != "" && !exists(dir) { // must not look like a folder without backups
+		return notFound("dir", "there is no folder %s; is its disk mounted?", dir)
 	}
 	all, err := backup.List(dir)
 	return a.showResult(c.JSON, &struct {
 		Dir     string          `json:"dir"`
 		Backups []backup.Backup `json:"backups"`
 	}{dir, all}, err)
-}
-
-// noFolder is the answer for a folder that is missing: a disk that is not mounted must not look
-// like a folder without backups.
-func noFolder(dir string) error {
-	return notFound("dir", "there is no folder %s; is its disk mounted?", dir)
 }
 
 type backupVerifyCmd struct {

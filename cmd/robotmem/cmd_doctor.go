@@ -131,12 +131,7 @@ func damageOf(ctx context.Context, a *app, path string) (string, error) {
 func printRecovered(w *lines, r *local.RecoverReport, damage string) {
 	w.line("damaged: %s", oneLine(damage))
 	w.fields(reflect.ValueOf(*r), "")
-	switch {
-	case r.Whole:
-		w.line("nothing is lost")
-	case r.Doctor.Healthy:
-		w.line("healthy again; a backup may hold the lost memories")
-	default:
-		w.line("NOT healthy: run robotmem doctor --deep")
+	if !r.Whole {
+		w.line("a backup may hold what is lost")
 	}
 }
