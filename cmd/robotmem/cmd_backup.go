@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,20 +115,14 @@ func (c *backupListCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Dir != "" && !exists(dir) {
-		return noFolder(dir)
+	if c.Dir != "" && !exists(dir) { // must not look like a folder without backups
+		return notFound("dir", "there is no folder %s; is its disk mounted?", dir)
 	}
 	all, err := backup.List(dir)
 	return a.showResult(c.JSON, &struct {
 		Dir     string          `json:"dir"`
 		Backups []backup.Backup `json:"backups"`
 	}{dir, all}, err)
-}
-
-// noFolder is the answer for a folder that is missing: a disk that is not mounted must not look
-// like a folder without backups.
-func noFolder(dir string) error {
-	return notFound("dir", "there is no folder %s; is its disk mounted?", dir)
 }
 
 type backupVerifyCmd struct {
@@ -152,14 +146,8 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	one := len(all) == 0 // the path is of a backup itself
-	if one {
-		switch info, err := os.Stat(dir); {
-		case errors.Is(err, fs.ErrNotExist):
-			return noFolder(dir)
-		case err == nil && info.IsDir() && !exists(filepath.Join(dir, "backup.json")):
-			return notFound("dir", "no backups in %s", dir)
-		}
+	one := len(all) == 0
+	if one { // the path is of a backup itself
 		all = []backup.Backup{{Path: dir}}
 	}
 	ctx = a.watched(ctx)
@@ -177,22 +165,10 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 		}
 		verdicts = append(verdicts, v)
 	}
-	answer := struct {
+	err = a.showResult(c.JSON, &struct {
 		Backups []verdict `json:"backups"`
-	}{verdicts}
-	err = a.show(c.JSON, answer, func(w *lines) {
-		for _, v := range verdicts {
-			mark := "ok"
-			if !v.Healthy {
-				mark = "fail"
-			}
-			w.line("%s  %s  %s", marks[mark], v.Path, oneLine(v.Problem))
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return damaged
+	}{verdicts}, nil)
+	return cmp.Or(err, damaged)
 }
 
 type backupRestoreCmd struct {

@@ -96,19 +96,26 @@ func (b *bench) next(n int) []robotmem.LearnRequest {
 
 // run measures writes, then every kind of recall.
 func (b *bench) run(ctx context.Context, path string) {
-	b.load(ctx, b.report.Facts)
+	size := min(benchBatch, b.report.Facts)
+	b.measure(fmt.Sprintf("learn, batches of %d", size), (b.report.Facts+size-1)/size, 1, size, func(int) error {
+		res, err := b.m.LearnBatch(ctx, &robotmem.LearnBatchRequest{Items: b.next(min(size, b.report.Facts-b.made))})
+		if err == nil && res.Results[0].Error != nil {
+			err = errors.New(res.Results[0].Error.Detail)
+		}
+		return err
+	})
 	for _, callers := range []int{1, benchCallers} {
 		singles := b.next(b.calls * callers)
-		b.measure(fmt.Sprintf("learn, callers %d", callers), len(singles), callers, func(i int) error {
+		b.measure(fmt.Sprintf("learn, callers %d", callers), len(singles), callers, 1, func(i int) error {
 			_, err := b.m.Learn(ctx, &singles[i])
 			return err
 		})
 	}
 	b.ask(ctx, "recall by words", func() robotmem.RecallRequest { return robotmem.RecallRequest{Query: b.facts.Query()} })
 	b.try(func() error { return b.open(ctx, path) })
-	b.measure("vectors of all facts", 1, 1, func(int) error { return b.m.Reembed(ctx, func(int64, int64) {}) })
+	b.measure("vectors of all facts", 1, 1, 1, func(int) error { return b.m.Reembed(ctx, func(int64, int64) {}) })
 	b.try(func() error { return b.open(ctx, path) })
-	b.measure("all indexes in memory", 1, 1, func(int) error { return b.m.Warm(ctx) })
+	b.measure("all indexes in memory", 1, 1, 1, func(int) error { return b.m.Warm(ctx) })
 	rare := robotmem.Object{"task.trial": "rare"} // one fact in a thousand
 	b.ask(ctx, "hybrid recall", func() robotmem.RecallRequest { return robotmem.RecallRequest{Query: b.facts.Query()} })
 	b.ask(ctx, "recall by filter 0.1 %", func() robotmem.RecallRequest { return robotmem.RecallRequest{ContextFilter: rare} })
@@ -121,31 +128,6 @@ func (b *bench) run(ctx context.Context, path string) {
 		}
 		return err
 	})
-}
-
-// load learns the facts in batches. The time excludes making them.
-func (b *bench) load(ctx context.Context, n int) {
-	bar := b.a.newProgress("learn", "facts", int64(n))
-	var took []time.Duration
-	total := time.Duration(0)
-	for b.made < n && b.err == nil {
-		req := &robotmem.LearnBatchRequest{Items: b.next(min(benchBatch, n-b.made))}
-		start := time.Now()
-		res, err := b.m.LearnBatch(ctx, req)
-		if err != nil {
-			b.err = err
-			return
-		}
-		took = append(took, time.Since(start))
-		total += time.Since(start)
-		for _, item := range res.Results {
-			if item.Error != nil {
-				b.err = fmt.Errorf("bench: a fact was refused: %s: %s", item.Error.Field, item.Error.Detail)
-			}
-		}
-		bar.Add(int64(len(req.Items)))
-	}
-	b.add(fmt.Sprintf("learn, batches of %d", min(benchBatch, n)), took, float64(n)/total.Seconds())
 }
 
 // open opens the file again, with vectors that are made without a model.
@@ -169,14 +151,14 @@ func (b *bench) ask(ctx context.Context, name string, request func() robotmem.Re
 		requests[i] = request()
 		requests[i].N = benchTop
 	}
-	b.measure(name, b.calls, 1, func(i int) error {
+	b.measure(name, b.calls, 1, 1, func(i int) error {
 		_, err := b.m.Recall(ctx, &requests[i])
 		return err
 	})
 }
 
-// measure calls f(0..n-1) from so many goroutines and times each call.
-func (b *bench) measure(name string, n, callers int, f func(i int) error) {
+// measure calls f(0..n-1) from so many goroutines and times each call, which is for so many rows.
+func (b *bench) measure(name string, n, callers, rows int, f func(i int) error) {
 	if b.err != nil {
 		return
 	}
@@ -200,22 +182,10 @@ func (b *bench) measure(name string, n, callers int, f func(i int) error) {
 		})
 	}
 	wg.Wait()
-	if b.err == nil {
-		b.add(name, took, float64(n)/time.Since(start).Seconds())
-	}
-}
-
-func (b *bench) add(name string, took []time.Duration, perSecond float64) {
-	b.report.Measures = append(b.report.Measures, measure{name, len(took), quantile(took, 0.5), quantile(took, 0.95), perSecond})
-}
-
-// quantile is in milliseconds, 0 without times.
-func quantile(times []time.Duration, q float64) float64 {
-	if len(times) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(times))
-	return float64(sorted[int(q*float64(len(sorted)-1))].Microseconds()) / 1000
+	perSecond := float64(n*rows) / time.Since(start).Seconds()
+	slices.Sort(took)
+	quantile := func(q float64) float64 { return float64(took[int(q*float64(n-1))].Microseconds()) / 1000 } // in ms
+	b.report.Measures = append(b.report.Measures, measure{name, n, quantile(0.5), quantile(0.95), perSecond})
 }
 
 // procValue is the value of the first "key : value" line of a file of /proc, or the fallback.

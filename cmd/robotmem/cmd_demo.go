@@ -30,16 +30,14 @@ const (
 // controller. Every number that it prints is measured in the run.
 type demoCmd struct {
 	Dir  string  `name:"dir" placeholder:"DIR" help:"Make the new folder of the demo below this one. Default the system's folder for temporary files."`
-	Keep bool    `name:"keep" default:"true" negatable:"" help:"Leave the file, to try more on it. --no-keep removes it."`
 	JSON bool    `name:"json" help:"Print it as JSON."`
 	Web  bool    `name:"web" help:"Then serve the dashboard on the demo's file, until Ctrl-C."`
-	Addr *string `name:"addr" placeholder:"HOST:PORT" help:"Where --web listens (ROBOTMEM_ADDR; default 127.0.0.1:7878). Port 0 takes a free one."`
+	Addr *string `name:"addr" placeholder:"HOST:PORT" help:"Where --web listens, as of robotmem web (ROBOTMEM_ADDR)."`
 }
 
 // demoReport is what the demo stored and answered.
 type demoReport struct {
 	DB         string         `json:"db"`
-	Kept       bool           `json:"kept"`
 	Recordings int            `json:"recordings"` // each is stored as a perception and a fact
 	Sessions   int            `json:"sessions"`
 	Facts      int            `json:"facts"` // the others were known already
@@ -71,11 +69,11 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	told := false
 	defer func() {
-		if !told || !c.Keep {
+		if !told {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	r := &demoReport{DB: filepath.Join(dir, "memory.db"), Kept: c.Keep}
+	r := &demoReport{DB: filepath.Join(dir, "memory.db")}
 	if err := r.run(ctx, a); err != nil {
 		return err
 	}
@@ -89,7 +87,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 	// Other settings of the user, such as tokens, are of another file.
 	a.Config.DB, a.Config.URL, a.Config.Collection = r.DB, "", ""
 	a.Config.Home, a.Config.Token = dir, ""
-	return (&webCmd{Addr: c.Addr, start: r.incident()}).Run(ctx, a)
+	return (&webCmd{Addr: c.Addr}).Run(ctx, a)
 }
 
 func (r *demoReport) run(ctx context.Context, a *app) (err error) {
@@ -225,15 +223,9 @@ func (r *demoReport) print(w *lines) {
 			w.line("   %s", robotmem.Clip(oneLine(text), demoWidth-4))
 		}
 	}
-	if !r.Kept {
-		return
-	}
 	w.line("\nNext, on the same file:")
-	w.line("   export ROBOTMEM_DB=%s", shellQuote(r.DB))
+	w.line("   export ROBOTMEM_DB=%q", r.DB)
 	w.line(`   robotmem recall --collection '*' --context-filter '{"task.class":%q}' --type fact`, demoClass)
 	w.line(`   robotmem recall --collection '*' --like '{"memory_id":%d}'`, r.Probe)
-	w.line("   robotmem web    # its page %s shows a failure, and what to do about it", r.incident())
+	w.line("   robotmem web    # its page /incident/m/%d shows a failure, and what to do about it", r.Probe)
 }
-
-// incident is the page of the failure that is asked about by trace.
-func (r *demoReport) incident() string { return fmt.Sprintf("/incident/m/%d", r.Probe) }

@@ -12,10 +12,9 @@ import (
 )
 
 type doctorCmd struct {
-	Repair bool   `name:"repair" help:"Rebuild every index from the tables, then check. Of a damaged file recover what can be read into a new one, which takes its place; the damaged one is kept beside it."`
-	Into   string `name:"into" placeholder:"FILE" help:"With --repair: write what can be read of the file to this new one, and leave the file as it is."`
-	Deep   bool   `name:"deep" help:"Read every payload and compare its checksum; otherwise as many as 256 MiB hold."`
-	JSON   bool   `name:"json" help:"Print the answer as JSON, as REST gives it."`
+	Repair bool `name:"repair" help:"Rebuild every index from the tables, then check. Of a damaged file recover what can be read into a new one, which takes its place; the damaged one is kept beside it."`
+	Deep   bool `name:"deep" help:"Read every payload and compare its checksum; otherwise as many as 256 MiB hold."`
+	JSON   bool `name:"json" help:"Print the answer as JSON, as REST gives it."`
 }
 
 // marks are words: a log or a screen reader shows no colour.
@@ -23,9 +22,6 @@ var marks = map[string]string{"ok": "ok  ", "warn": "WARN", "fail": "FAIL"}
 
 // Run checks the node, or repairs it.
 func (c *doctorCmd) Run(ctx context.Context, a *app) error {
-	if c.Into != "" && !c.Repair {
-		return invalid("into", "is for --repair: the new file that is written")
-	}
 	if err := a.existing(); err != nil {
 		return err
 	}
@@ -34,8 +30,6 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		if done, err := c.recover(ctx, a); done || err != nil {
 			return err
 		}
-	} else if c.Into != "" {
-		return invalid("into", "needs the file itself: run it where the node runs, without --url")
 	}
 	return a.Use(ctx, func(m robotmem.Node) error {
 		var answer any
@@ -88,29 +82,22 @@ func printCheckup(w *lines, d *admin.DoctorResponse) {
 	}
 }
 
-// recover recovers a damaged file, or with --into any file. done is false if the file is
-// readable, so that at most its indexes need a repair.
+// recover recovers a damaged file. done is false if the file is readable, so that at most its
+// indexes need a repair.
 func (c *doctorCmd) recover(ctx context.Context, a *app) (done bool, err error) {
 	path, err := a.Config.dbPath()
 	if err != nil {
 		return false, err
 	}
-	damage := ""
-	if c.Into == "" {
-		if damage, err = damageOf(ctx, a, path); damage == "" || err != nil {
-			return false, err
-		}
+	damage, err := damageOf(ctx, a, path)
+	if damage == "" || err != nil {
+		return false, err
 	}
 	o, err := a.options()
 	if err != nil {
 		return false, err
 	}
-	var report *local.RecoverReport
-	if c.Into != "" {
-		report, err = local.Recover(ctx, path, c.Into, o)
-	} else {
-		report, err = local.RecoverInPlace(ctx, path, o)
-	}
+	report, err := local.RecoverInPlace(ctx, path, o)
 	if err != nil {
 		return false, err
 	}
@@ -142,16 +129,9 @@ func damageOf(ctx context.Context, a *app, path string) (string, error) {
 }
 
 func printRecovered(w *lines, r *local.RecoverReport, damage string) {
-	if damage != "" {
-		w.line("damaged: %s", oneLine(damage))
-	}
+	w.line("damaged: %s", oneLine(damage))
 	w.fields(reflect.ValueOf(*r), "")
-	switch {
-	case r.Whole:
-		w.line("nothing is lost")
-	case r.Doctor.Healthy:
-		w.line("healthy again; a backup may hold the lost memories")
-	default:
-		w.line("NOT healthy: run robotmem doctor --deep")
+	if !r.Whole {
+		w.line("a backup may hold what is lost")
 	}
 }

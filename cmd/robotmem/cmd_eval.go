@@ -26,7 +26,20 @@ type evalOwnCmd struct {
 
 // Run copies the newest facts into a temporary file and asks for them there.
 func (c *evalOwnCmd) Run(ctx context.Context, a *app) error {
-	set, err := a.ownSet(ctx, c.N, c.Seed)
+	if err := a.existing(); err != nil {
+		return err
+	}
+	embedder := a.Config.Embedder
+	a.Config.Embedder = "none" // to read the facts
+	set := &eval.Set{}
+	err := a.Use(ctx, func(m robotmem.Node) error {
+		res, err := m.List(ctx, &robotmem.ListRequest{Type: "fact", Collection: a.Config.Collection, Limit: c.N})
+		if err == nil {
+			set = eval.OwnSet(res.Memories, c.Seed)
+		}
+		return err
+	})
+	a.Config.Embedder = embedder
 	if err == nil && len(set.Queries) == 0 {
 		err = invalid("db", "no memory has a sentence that is long enough for a question; learn some first")
 	}
@@ -35,24 +48,6 @@ func (c *evalOwnCmd) Run(ctx context.Context, a *app) error {
 	}
 	res, err := (&evalSetCmd{}).run(ctx, a, set)
 	return a.showResult(c.JSON, res, err)
-}
-
-// ownSet makes questions from the newest facts of the memory.
-func (a *app) ownSet(ctx context.Context, n int, seed uint64) (set *eval.Set, err error) {
-	if err = a.existing(); err != nil {
-		return nil, err
-	}
-	embedder := a.Config.Embedder
-	defer func() { a.Config.Embedder = embedder }()
-	a.Config.Embedder = "none"
-	err = a.Use(ctx, func(m robotmem.Node) error {
-		res, err := m.List(ctx, &robotmem.ListRequest{Type: "fact", Collection: a.Config.Collection, Limit: n})
-		if err == nil {
-			set = eval.OwnSet(res.Memories, seed)
-		}
-		return err
-	})
-	return set, err
 }
 
 type evalAnswersCmd struct {

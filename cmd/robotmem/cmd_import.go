@@ -30,7 +30,6 @@ type importCmd struct {
 	DryRun         bool   `name:"dry-run" help:"Archives, memory.db, notes: check all of it and print what would be stored; store nothing."`
 	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also lines that repeat a known fact."`
 	JSON           bool   `name:"json" help:"Print the counts as JSON."`
-	TimeZone       string `name:"time-zone" placeholder:"ZONE" help:"memory.db: the zone of times that name none, such as Europe/Berlin or Local (default UTC)."`
 
 	// The parts of a recording or a dataset.
 	Topic    []string           `name:"topic" sep:"none" placeholder:"GLOB" help:"Recordings: only these topics, such as /camera/*; repeatable."`
@@ -135,13 +134,6 @@ func sourceOf(ctx context.Context, path string) (importer, error) {
 }
 
 func sourceOfFolder(path string) (importer, error) {
-	backup := path
-	if found, _ := filepath.Glob(filepath.Join(path, "*", "backup.json")); len(found) > 0 { // an invalid pattern matches none
-		backup = filepath.Dir(found[len(found)-1]) // the newest of a folder of backups
-	}
-	if exists(filepath.Join(backup, "backup.json")) && exists(filepath.Join(backup, "memory.db")) {
-		return nil, invalid("file", "%s is a backup of a memory of this program; run robotmem backup restore %s to put it back, or robotmem --db %s export --archive - | robotmem import - to add its memories to another", backup, backup, filepath.Join(backup, "memory.db"))
-	}
 	switch {
 	case exists(filepath.Join(path, "metadata.yaml")):
 		return (*importCmd).recording, nil
@@ -150,7 +142,7 @@ func sourceOfFolder(path string) (importer, error) {
 	case markdown.Recognizes(path):
 		return (*importCmd).markdown, nil
 	}
-	return nil, invalid("file", "%s is neither a rosbag2 recording, a LeRobot dataset nor notes; save each file with robotmem save-perception --file", path)
+	return nil, invalid("file", "%s is neither a rosbag2 recording, a LeRobot dataset nor notes; save each file with robotmem save-perception --file, and put a backup back with robotmem backup restore", path)
 }
 
 // open opens the file, or for - stdin, whose size is 0.
@@ -179,9 +171,8 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		return err
 	}
 	defer in.Close()
-	name, o := "stdin", jsonl.Options{KeepDuplicates: c.KeepDuplicates}
+	o := jsonl.Options{KeepDuplicates: c.KeepDuplicates}
 	if f, ok := in.(*os.File); ok {
-		name = c.File
 		base := filepath.Join(a.Config.Home, "node") // of a node elsewhere
 		if a.Config.URL == "" {
 			if base, err = a.Config.dbPath(); err != nil {
@@ -205,7 +196,7 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		start := time.Now()
 		counts, err := jsonl.Import(ctx, inCollection(m, a.Config.Collection), in, o)
 		if err != nil {
-			return c.stopped(name, o.State != nil, counts.Lines, err)
+			return importFailed(fmt.Sprintf(" after line %d", counts.Lines), err)
 		}
 		took := max(time.Since(start).Seconds(), 1e-6)
 		err = a.show(c.JSON, counts, func(w *lines) {
@@ -223,19 +214,12 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 	})
 }
 
-// stopped says how to continue after an interruption or a failure.
-func (c *importCmd) stopped(name string, resumes bool, lines int64, err error) error {
-	how := "run the same command again to go on"
-	if !resumes {
-		how = "what was learnt is recognised when the same lines come again"
-		if c.KeepDuplicates {
-			how = fmt.Sprintf("go on with the lines after line %d", lines)
-		}
-	}
+// importFailed is the error of an import that ended before its source did.
+func importFailed(after string, err error) error {
 	if errors.Is(err, context.Canceled) {
-		return robotmem.Errorf(robotmem.Unavailable, "", "import: stopped after line %d of %s; %s", lines, name, how)
+		return robotmem.Errorf(robotmem.Unavailable, "", "import: stopped%s; run the same command again to go on", after)
 	}
-	return fmt.Errorf("import: after line %d of %s: %w; %s", lines, name, err, how)
+	return fmt.Errorf("import: %w%s; what came before is stored; run the same command again to go on", err, after)
 }
 
 // refused reports something that was not imported.
@@ -274,12 +258,8 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 
 // python imports a memory.db of the Python robotmem.
 func (c *importCmd) python(ctx context.Context, a *app) error {
-	zone, err := time.LoadLocation(c.TimeZone)
-	if err != nil {
-		return invalid("time-zone", "%q is no zone; one is UTC, Local or as in Europe/Berlin", c.TimeZone)
-	}
 	return c.useFile(ctx, a, func(m *local.Node) error {
-		src, err := python.Open(ctx, c.File, zone)
+		src, err := python.Open(ctx, c.File, time.UTC)
 		if err != nil {
 			return err
 		}
@@ -345,12 +325,9 @@ func (c *importCmd) arrived(a *app, r *local.ImportReport, learnt *markdown.Coun
 		w.line("%s", map[bool]string{true: "would import:", false: "imported:"}[c.DryRun])
 		w.fields(reflect.ValueOf(answer), "")
 	})
-	switch {
-	case errors.Is(failed, context.Canceled):
-		failed = robotmem.Errorf(robotmem.Unavailable, "", "import: stopped; run the same command again to go on")
-	case failed != nil && !c.DryRun && learnt == nil:
-		failed = fmt.Errorf("%w; what came before was checked and is stored; run it again with a whole file to go on", failed)
-	case failed == nil && refused > 0:
+	if failed != nil && !c.DryRun {
+		failed = importFailed("", failed)
+	} else if failed == nil && refused > 0 {
 		failed = exitCodes[robotmem.Invalid]
 	}
 	return errors.Join(failed, err)
@@ -374,10 +351,8 @@ func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to import
 			}
 		}
 		switch {
-		case errors.Is(err, context.Canceled):
-			return robotmem.Errorf(robotmem.Unavailable, "", "import: stopped; run the same command again to go on")
-		case errors.As(err, new(*robotmem.Error)):
-			return fmt.Errorf("import: %w; run the same command again to go on", err)
+		case errors.Is(err, context.Canceled), errors.As(err, new(*robotmem.Error)):
+			return importFailed("", err)
 		case err != nil: // an importer mostly fails because of its source
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		case broken:

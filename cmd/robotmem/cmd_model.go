@@ -53,7 +53,7 @@ func (c *modelPullCmd) Run(ctx context.Context, a *app) error {
 	return a.show(c.JSON, p, func(w *lines) {
 		printAnswer(w, p)
 		w.line("Measure it: robotmem model test %s", p.Name)
-		w.line("Compute the vectors of a memory again: robotmem reembed --embedder %s", shellQuote(p.Embedder))
+		w.line("Compute the vectors of a memory again: robotmem reembed --embedder %q", p.Embedder)
 	})
 }
 
@@ -73,7 +73,7 @@ type modelTestCmd struct {
 	JSON bool   `name:"json" help:"Print the figures as JSON."`
 }
 
-// Run measures an embedder, also in a copy of the user's newest 200 facts.
+// Run measures an embedder.
 func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
 	if c.Name != "" {
 		p, err := a.models().Get(c.Name)
@@ -95,17 +95,6 @@ func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
 	t, err := eval.TryEmbedder(ctx, e)
 	if err != nil {
 		return err
-	}
-	set := &eval.Set{}
-	if a.existing() == nil {
-		set, err = a.ownSet(ctx, 200, 1)
-	}
-	a.Embedder = e
-	if err == nil && len(set.Queries) > 0 {
-		var res *eval.Result
-		if res, err = (&evalSetCmd{}).run(ctx, a, set); err == nil {
-			t.Own = append([]eval.ListFigures{{Name: "as set", Figures: res.Figures}}, res.Lists...)
-		}
 	}
 	return a.showResult(c.JSON, t, err)
 }

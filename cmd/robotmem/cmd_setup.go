@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,8 +15,7 @@ import (
 
 // setupCmd adds robotmem to the settings of an MCP client, or removes it.
 type setupCmd struct {
-	Client  string `arg:"" optional:"" help:"claude-code, claude-desktop, cursor, vscode, codex or gemini. Without it, lists them and what is set up."`
-	Scope   string `name:"scope" default:"user" placeholder:"user|project" help:"user: in every project. project: in the one of this folder, in a file that can be shared."`
+	Client  string `arg:"" help:"claude-code, claude-desktop, cursor, vscode, codex or gemini."`
 	Command string `name:"command" placeholder:"PATH" help:"The program to start. Default this one."`
 	DryRun  bool   `name:"dry-run" help:"Show what would change and write nothing."`
 	Undo    bool   `name:"undo" help:"Remove robotmem from the file."`
@@ -26,27 +26,19 @@ type setupCmd struct {
 // setupReport is what was done to the file of one client.
 type setupReport struct {
 	Client string `json:"client"`
-	Scope  string `json:"scope"`
 	File   string `json:"file"`
 	*clients.Change
 	DryRun bool   `json:"dry_run,omitempty"`
 	Next   string `json:"next,omitempty"`
 }
 
-// Run sets up one client, or lists all.
+// Run sets up one client.
 func (c *setupCmd) Run(a *app, g *globals) error {
-	m, err := clients.NewMachine(a.env)
-	if err != nil {
-		return err
-	}
-	if c.Client == "" {
-		return c.list(a, m)
-	}
 	client, err := clients.ByName(c.Client)
 	if err != nil {
 		return err
 	}
-	path, err := client.File(m, c.Scope)
+	path, err := client.File(a.env)
 	if err != nil {
 		return err
 	}
@@ -59,7 +51,7 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 			return err
 		}
 	}
-	r := &setupReport{Client: client.Name, Scope: c.Scope, File: path, Change: change, DryRun: c.DryRun}
+	r := &setupReport{Client: client.Name, File: path, Change: change, DryRun: c.DryRun}
 	if r.Action == "created" || r.Action == "changed" {
 		r.Next = client.Reload
 	}
@@ -88,7 +80,7 @@ func (c *setupCmd) change(a *app, g *globals, client *clients.Client, path strin
 func (r *setupReport) print(w *lines) {
 	w.fields(reflect.ValueOf(*r), "")
 	if r.Next != "" && !r.DryRun {
-		w.detail("undo", fmt.Sprintf("robotmem setup %s --scope %s --undo", r.Client, r.Scope))
+		w.detail("undo", fmt.Sprintf("robotmem setup %s --undo", r.Client))
 	}
 }
 
@@ -109,7 +101,7 @@ func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.En
 	if v, ok := a.env("ROBOTMEM_HOME"); ok && v != "" {
 		env["ROBOTMEM_HOME"] = a.Config.Home
 	}
-	if a.Config.URL != "" && c.Scope == clients.ScopeUser && a.Config.Token != "" {
+	if a.Config.URL != "" && a.Config.Token != "" {
 		env[clients.TokenVariable] = a.Config.Token
 	}
 	return client.Local(command, append([]string{"mcp"}, args...), env), nil
@@ -121,40 +113,36 @@ func (g *globals) carried(env func(string) (string, bool)) (args []string, err e
 	var c config
 	given, err := g.given(env)
 	if err == nil {
-		err = mapstructure.Decode(given, &c)
+		err = mapstructure.WeakDecode(given, &c)
 	}
 	if err != nil {
 		return nil, err
 	}
 	file, _ := configPath(g, env, "")
-	add := func(flag, before, path string) {
-		absolute, aerr := filepath.Abs(path)
-		if aerr != nil {
-			err = invalid(flag, "has no absolute path: %v", aerr)
+	absolute := func(path string) string {
+		if path == "" {
+			return ""
 		}
-		args = append(args, "--"+flag, before+absolute)
+		path, aerr := filepath.Abs(path)
+		err = errors.Join(err, aerr)
+		return path
+	}
+	if model, ok := strings.CutPrefix(c.Embedder, "model2vec:"); ok {
+		c.Embedder = "model2vec:" + absolute(model)
 	}
 	for _, setting := range [][2]string{
-		{"config", file}, {"db", c.DB}, {"collection", c.Collection}, {"embedder", c.Embedder},
-		{"taxonomy", c.Taxonomy}, {"durability", c.Durability}, {"url", c.URL}, {"log-level", c.LogLevel},
+		{"config", absolute(file)}, {"db", absolute(c.DB)}, {"collection", c.Collection}, {"embedder", c.Embedder},
+		{"taxonomy", absolute(c.Taxonomy)}, {"durability", c.Durability}, {"url", c.URL}, {"log-level", c.LogLevel},
 	} {
-		flag, value := setting[0], setting[1]
-		model, isModel := strings.CutPrefix(value, "model2vec:")
-		switch {
-		case value == "":
-		case flag == "config", flag == "db", flag == "taxonomy":
-			add(flag, "", value)
-		case flag == "embedder" && isModel:
-			add(flag, "model2vec:", model)
-		default:
-			args = append(args, "--"+flag, value)
+		if setting[1] != "" {
+			args = append(args, "--"+setting[0], setting[1])
 		}
 	}
 	if c.ReadOnly {
 		args = append(args, "--read-only")
 	}
 	for _, dir := range c.AllowPath {
-		add("allow-path", "", dir)
+		args = append(args, "--allow-path", absolute(dir))
 	}
 	return args, err
 }
@@ -169,40 +157,4 @@ func thisProgram() (string, error) {
 		return "", invalid("command", "this program is a temporary one of go run; go install ./cmd/robotmem and run setup with that, or name a program with --command")
 	}
 	return path, nil
-}
-
-// setupState is the state of one client.
-type setupState struct {
-	Client    string `json:"client"`
-	Title     string `json:"title"`
-	Installed bool   `json:"installed"`
-	File      string `json:"file"`
-	// SetUp is the command that the client starts or the address that it asks, "" if
-	// robotmem is not in File.
-	SetUp   string `json:"set_up,omitempty"`
-	Problem string `json:"problem,omitempty"` // with File
-	Project string `json:"project_file,omitempty"`
-}
-
-// list shows every client.
-func (c *setupCmd) list(a *app, m clients.Machine) error {
-	var answer struct {
-		Clients []setupState `json:"clients"`
-	}
-	for _, client := range clients.All {
-		file, err := client.File(m, clients.ScopeUser)
-		if err != nil {
-			return err
-		}
-		s := setupState{Client: client.Name, Title: client.Title, Installed: client.Installed(m), File: file, Project: client.Project}
-		if present, err := client.Present(file); err != nil {
-			s.Problem = err.Error()
-		} else if present != nil {
-			if s.SetUp = present.String(); s.SetUp == "" {
-				s.Problem = "its robotmem has neither a command nor an address"
-			}
-		}
-		answer.Clients = append(answer.Clients, s)
-	}
-	return a.show(c.JSON, &answer, nil)
 }

@@ -13,7 +13,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/go-viper/mapstructure/v2"
@@ -32,9 +31,7 @@ type webCmd struct {
 	AllowHost  []string `name:"allow-host" sep:"none" placeholder:"NAME" help:"Name that callers may know this node by, beside localhost and its address; repeatable (ROBOTMEM_ALLOW_HOST)." mapstructure:"allow_host,omitempty"`
 	CORSOrigin []string `name:"cors-origin" sep:"none" placeholder:"ORIGIN" help:"Origin whose pages may use this node, such as https://fleet.example; repeatable (ROBOTMEM_CORS_ORIGIN)." mapstructure:"cors_origin,omitempty"`
 	UntilStdin bool     `name:"until-stdin-ends" help:"End when standard input does, as when the program that started the node has ended." mapstructure:"-"`
-	Rate       *float64 `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0." mapstructure:"-"`
-
-	start string // a page to begin with, which is printed too
+	Rate       *string  `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0." mapstructure:"rate,omitempty"`
 }
 
 const (
@@ -52,9 +49,6 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	if err := mapstructure.Decode(c, set); err != nil {
 		return err
-	}
-	if c.Rate != nil {
-		set.Rate = strconv.FormatFloat(*c.Rate, 'g', -1, 64)
 	}
 	tokens, err := openTokens(set, func(err error) { a.Log.Error("tokens are as they were", "err", err) })
 	if err != nil {
@@ -96,7 +90,6 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		followHeap()
 	}
 	if !set.ReadOnly {
-		tokens.writable = true
 		defer tokens.writeUses()
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
@@ -118,7 +111,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	} else if !local {
 		fmt.Fprintln(a.Stderr, "robotmem: tokens pass over the network in the clear; give --tls-cert and --tls-key, or put a proxy with TLS in front")
 	}
-	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log, Address: address})
+	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log})
 	options.Logger, options.Version, options.UI = a.Log, a.Version, ui.Files()
 	options.MCP, options.RequireToken = tools.Handler(), !local
 	options.Tokens, options.ManageTokens = tokens.Tokens, tokens
@@ -132,9 +125,6 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	server := web.NewServer(svc, options)
 	server.TLSConfig = tlsConfig
 	fmt.Fprintln(a.Stdout, address)
-	if c.start != "" {
-		fmt.Fprintf(a.Stdout, "A failure, and what to do about it: %s%s\n", address, c.start)
-	}
 	return serve(ctx, server, l)
 }
 
@@ -169,17 +159,12 @@ func webOptions(s *config, local bool) (o web.Options, err error) {
 
 // loadTLS returns nil for plain HTTP.
 func loadTLS(cert, key string) (*tls.Config, error) {
-	switch {
-	case cert == "" && key == "":
+	if cert == "" && key == "" {
 		return nil, nil
-	case cert == "":
-		return nil, invalid("tls-cert", "is required with --tls-key")
-	case key == "":
-		return nil, invalid("tls-key", "is required with --tls-cert")
 	}
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
-		return nil, invalid("tls-cert", "%s and %s are no certificate with its key: %v", cert, key, err)
+		return nil, invalid("tls-cert", "%q and --tls-key %q are no certificate with its key: %v", cert, key, err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
@@ -207,13 +192,10 @@ func inBackground(ctx context.Context, f func(context.Context)) (stop func()) {
 
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("%s is in use, perhaps by another robotmem web; choose another with --addr, such as --addr 127.0.0.1:0 for a free port", addr)}
-	}
 	if err != nil {
-		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("cannot listen: %w", err)}
+		err = &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("cannot listen: %w; choose another with --addr, such as 127.0.0.1:0 for a free port", err)}
 	}
-	return l, nil
+	return l, err
 }
 
 // serve runs until ctx ends, then lets requests in flight finish.

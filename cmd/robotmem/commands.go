@@ -42,19 +42,10 @@ func (g *globals) given(env func(string) (string, bool)) (map[string]any, error)
 		if v == "" {
 			continue
 		}
-		var err error
-		switch split := listSettings[key]; {
-		case split != nil:
+		if split := listSettings[key]; split != nil {
 			out[key] = split(v)
-		case key == "weights":
-			out[key], err = parseWeights(v)
-		case key == "read_only":
-			out[key], err = parseBool(v)
-		default:
+		} else {
 			out[key] = v
-		}
-		if err != nil {
-			return nil, invalid(key, "%v", err)
 		}
 	}
 	return out, mapstructure.Decode(g, &out)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -54,7 +53,8 @@ type config struct {
 	BackupTo    string `mapstructure:"backup_to"`
 	BackupEvery string `mapstructure:"backup_every"`
 	BackupKeep  string `mapstructure:"backup_keep"`
-	// Weights are the factors of the ranked lists and of real-world data in a recall.
+	// Weights are the factors of the ranked lists and of real-world data in a recall, a section of
+	// the file.
 	Weights map[string]float64 `mapstructure:"weights"`
 	Fusion  string             `mapstructure:"fusion"`
 
@@ -117,28 +117,6 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 
 // foreignNames are variables of other programs. They are read if ours is not set.
 var foreignNames = map[string]string{"ollama_url": "OLLAMA_HOST", "openai_url": "OPENAI_BASE_URL", "openai_key": "OPENAI_API_KEY"}
-
-// parseWeights reads "bm25=1,vector=0.8".
-func parseWeights(s string) (map[string]float64, error) {
-	out := map[string]float64{}
-	for part := range strings.SplitSeq(s, ",") {
-		name, number, ok := strings.Cut(strings.TrimSpace(part), "=")
-		w, err := strconv.ParseFloat(number, 64)
-		if !ok || err != nil {
-			return nil, fmt.Errorf("must be NAME=NUMBER with a comma between, such as bm25=1,vector=0.8, not %q", s)
-		}
-		out[name] = w
-	}
-	return out, nil
-}
-
-func parseBool(value any) (bool, error) {
-	on, err := strconv.ParseBool(fmt.Sprint(value))
-	if err != nil {
-		err = fmt.Errorf("must be true or false, not %q", fmt.Sprint(value))
-	}
-	return on, err
-}
 
 // home is the folder of the memory and its settings.
 func home(env func(string) (string, bool)) (string, error) {
@@ -204,10 +182,6 @@ func loadFile(settings map[string]any, path string, required bool, env func(stri
 			return invalid("config", "%s: %s must be one value, not a list or a section", path, key)
 		case slices.Contains(pathSettings, key):
 			settings[key] = resolvePaths(raw[key], filepath.Dir(path), env)
-		case key == "read_only":
-			if settings[key], err = parseBool(raw[key]); err != nil {
-				return invalid("config", "%s: %s %v", path, key, err)
-			}
 		default:
 			settings[key] = raw[key]
 		}

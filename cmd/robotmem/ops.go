@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -38,16 +37,10 @@ var extras = map[string]reflect.Type{
 	"save-perception": reflect.TypeFor[struct {
 		File *string `name:"file" placeholder:"PATH" help:"A file on this machine to save; its bytes are sent along, wherever the memory is."`
 	}](),
-	"data":    outputFlag,
-	"preview": outputFlag,
 	"forget": reflect.TypeFor[struct {
 		Yes *bool `name:"yes" help:"Needed with --purge, which cannot be undone."`
 	}](),
 }
-
-var outputFlag = reflect.TypeFor[struct {
-	Output *string `name:"output" placeholder:"FILE" help:"Write the bytes to this file instead of stdout."`
-}]()
 
 // newOpCommands returns the commands, and a pointer to the struct that kong parses them into: a
 // plugin with one field a command, and for "session start" one in the struct of "session".
@@ -137,30 +130,9 @@ func (c *opCommand) fieldTag(name string, f reflect.StructField) reflect.StructT
 	case t == reflect.TypeFor[*bool]():
 		tag += ` negatable:""`
 	case t.Kind() == reflect.Slice && !isBytes(t):
-		tag += fmt.Sprintf(` sep:"none" placeholder:%q`, placeholder(t.Elem())+",...")
-	case t.Kind() != reflect.Bool:
-		tag += fmt.Sprintf(` placeholder:%q`, placeholder(t))
+		tag += ` sep:"none"`
 	}
 	return reflect.StructTag(tag)
-}
-
-func placeholder(t reflect.Type) string {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch {
-	case t == reflect.TypeFor[time.Time]():
-		return "TIME"
-	case isBytes(t):
-		return "BASE64"
-	case t.Kind() == reflect.String:
-		return "TEXT"
-	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64:
-		return "N"
-	case t.Kind() == reflect.Float64:
-		return "X"
-	}
-	return "JSON"
 }
 
 // describe sets the help of the commands and finds the struct of each.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -44,7 +43,8 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 			return err
 		}
 		if p, ok := res.(*robotmem.PreviewResponse); ok && !asJSON {
-			return c.write(a, bytes.NewReader(p.DataBase64))
+			_, err := a.Stdout.Write(p.DataBase64)
+			return err
 		}
 		return a.answer(asJSON, res)
 	})
@@ -117,7 +117,8 @@ func (c *opCommand) streamData(ctx context.Context, a *app, m robotmem.Streams, 
 		return err
 	}
 	defer data.Close()
-	return c.write(a, data)
+	_, err = io.Copy(a.Stdout, data)
+	return err
 }
 
 // request is the operation's JSON request, made from the command line.
@@ -179,17 +180,4 @@ func textsOf(v reflect.Value) []string {
 		}
 	}
 	return nil
-}
-
-// write copies to the file of --output, or to stdout.
-func (c *opCommand) write(a *app, data io.Reader) error {
-	if !c.given("Output") {
-		_, err := io.Copy(a.Stdout, data)
-		return err
-	}
-	refuse := func(err error) error { return c.invalid("output", "%v", err) }
-	return wholeFile(c.target.FieldByName("Output").Elem().String(), refuse, func(f *os.File) error {
-		_, err := io.Copy(f, data)
-		return err
-	})
 }

@@ -23,16 +23,19 @@ const maxCell = 80
 
 // columns are the fields that a table shows of a struct with many.
 var columns = map[reflect.Type]string{
-	reflect.TypeFor[robotmem.Memory]():         "memory_id observed_at collection category confidence content",
-	reflect.TypeFor[robotmem.Session]():        "session_id collection status created_at memory_count outcome_score",
-	reflect.TypeFor[robotmem.Version]():        "version status from to change reason content",
-	reflect.TypeFor[robotmem.BriefMemory]():    "memory_id category summary",
-	reflect.TypeFor[robotmem.RecalledMemory](): "memory_id used status summary",
-	reflect.TypeFor[robotmem.ContextPath]():    "path memories kinds min max unit",
-	reflect.TypeFor[admin.AuditEntry]():        "at action memory_id session_id who tool reason",
-	reflect.TypeFor[admin.Worker]():            "name detail",
-	reflect.TypeFor[embedding.Pulled]():        "name dims bytes pulled_at incomplete",
-	reflect.TypeFor[backup.Backup]():           "name created_at seconds bytes problem",
+	reflect.TypeFor[robotmem.Memory]():          "memory_id observed_at collection category confidence content",
+	reflect.TypeFor[robotmem.Session]():         "session_id collection status created_at memory_count outcome_score",
+	reflect.TypeFor[robotmem.Version]():         "version status from to change reason content",
+	reflect.TypeFor[robotmem.BriefMemory]():     "memory_id category summary",
+	reflect.TypeFor[robotmem.RecalledMemory]():  "memory_id used status summary",
+	reflect.TypeFor[robotmem.ContextPath]():     "path memories kinds min max unit",
+	reflect.TypeFor[robotmem.ParameterAdvice](): "path unit",
+	reflect.TypeFor[robotmem.ValueRecord]():     "value from to rate low high attempts last_tried memory_ids",
+	reflect.TypeFor[robotmem.Difference]():      "path bits p",
+	reflect.TypeFor[admin.AuditEntry]():         "at action memory_id session_id who tool reason",
+	reflect.TypeFor[admin.Worker]():             "name detail",
+	reflect.TypeFor[embedding.Pulled]():         "name dims bytes pulled_at incomplete",
+	reflect.TypeFor[backup.Backup]():            "name created_at seconds bytes problem",
 }
 
 // printAnswer writes the answer of an operation as text.
@@ -43,9 +46,6 @@ func printAnswer(w *lines, answer any) {
 		return
 	case *robotmem.RecallResponse:
 		printRecall(w, r)
-		return
-	case *robotmem.AdviseResponse:
-		printAdvice(w, r)
 		return
 	case *robotmem.StartSessionResponse: // the id alone in the first line, for scripts
 		w.line("%s", r.SessionID)
@@ -71,6 +71,13 @@ func printAnswer(w *lines, answer any) {
 	case *robotmem.ForgetResponse:
 		if r.Purged == nil {
 			w.detail("undo", fmt.Sprintf("robotmem restore %d", r.MemoryID))
+		}
+	case *robotmem.AdviseResponse:
+		for _, p := range r.Parameters {
+			w.records(strings.TrimSpace(p.Path+" "+p.Unit), reflect.ValueOf(p.Values))
+		}
+		for _, d := range r.Differs {
+			w.line("%s", oneLine(d.Text))
 		}
 	case *robotmem.PathsResponse:
 		if len(r.Paths) == 1 && len(r.Paths[0].Values) > 0 {
@@ -107,11 +114,6 @@ func (l *lines) fields(v reflect.Value, above string) {
 			continue
 		case map[string]int64:
 			l.detail(name, countsText(one))
-			continue
-		case map[string]map[string]int64: // of the parts of a dataset
-			for _, part := range slices.Sorted(maps.Keys(one)) {
-				l.detail(name+" "+part, countsText(one[part]))
-			}
 			continue
 		}
 		switch {
@@ -205,7 +207,7 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 		w.line("stage %s kept %d in %.2f ms", s.Stage, s.Kept, s.MS)
 	}
 	for _, p := range r.Times {
-		w.line("%q read as %s", p.Text, spanText(p.After, p.Before))
+		w.line("%q read as %s to %s", p.Text, cellText(p.After), cellText(p.Before))
 	}
 	for _, why := range r.Degraded {
 		w.line("degraded: %s", why)
@@ -214,19 +216,6 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 		w.line("%d more do not fit --max-tokens", r.More)
 	}
 	w.line("%d found, %s, %.1f ms", r.Total, r.Mode, r.QueryMS)
-}
-
-// spanText is a time span, whose end is exclusive.
-func spanText(after, before *time.Time) string {
-	switch {
-	case after == nil && before == nil:
-		return "no bound: it contradicts the other words"
-	case before == nil:
-		return "from " + timeText(*after)
-	case after == nil:
-		return "before " + timeText(*before)
-	}
-	return timeText(*after) + " to " + timeText(*before)
 }
 
 // lines writes lines and keeps the first error.
@@ -336,61 +325,3 @@ func orDash(s string) string { return cmp.Or(s, "-") }
 
 // sizeText is a number of bytes in binary units.
 func sizeText(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
-
-// shellQuote makes s one word of a POSIX shell.
-func shellQuote(s string) string {
-	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// printAdvice writes the suggestion, then a table for each parameter.
-func printAdvice(w *lines, r *robotmem.AdviseResponse) {
-	if r.Suggestion != nil {
-		w.line("try %s", r.Suggestion.Text)
-		w.detail("as in", strings.Trim(fmt.Sprint(r.Suggestion.MemoryIDs), "[]"))
-	}
-	if o := r.Overall; o != nil {
-		w.detail("overall", estimateText(o))
-	}
-	w.detail("evidence", fmt.Sprintf("%s, %d attempts, %d memories without a known result", r.Evidence, r.Attempts, r.Unknown))
-	for _, p := range r.Parameters {
-		header := strings.TrimSpace(p.Path + " " + p.Unit)
-		if p.Best != nil {
-			w.line("\n%s: best %s, %s", header, valueText(*p.Best), estimateText(&p.Best.Estimate))
-		} else {
-			w.line("\n%s", header)
-		}
-		table(w, "VALUE\tRATE\tTRIES\t95 %\tLAST TRIED\tMEMORIES", p.Values, func(v robotmem.ValueRecord) []any {
-			tries := fmt.Sprint(v.Attempts)
-			if v.Successes != nil {
-				tries = fmt.Sprintf("%g of %g", *v.Successes, v.Attempts)
-			}
-			return []any{valueText(v), fmt.Sprintf("%.3g", v.Rate), tries, fmt.Sprintf("%.3g to %.3g", v.Low, v.High), *v.LastTried, strings.Trim(fmt.Sprint(v.MemoryIDs), "[]")}
-		})
-	}
-	for i, d := range r.Differs {
-		if i == 0 {
-			w.line("\nwhat differs between successes and failures:")
-		}
-		w.line("  %s (%.2g bits, p = %.2g)", d.Text, d.Bits, d.P)
-	}
-	for _, note := range r.Notes {
-		w.line("note: %s", note)
-	}
-}
-
-func valueText(v robotmem.ValueRecord) string {
-	if v.From == nil {
-		return fmt.Sprint(v.Value)
-	}
-	return fmt.Sprintf("%.4g to %.4g", *v.From, *v.To)
-}
-
-func estimateText(e *robotmem.Estimate) string {
-	if e.Successes != nil {
-		return fmt.Sprintf("%.0f %% success (%.0f to %.0f %%) of %.3g attempts", 100*e.Rate, 100*e.Low, 100*e.High, e.Attempts)
-	}
-	return fmt.Sprintf("%.4g (%.4g to %.4g) of %.3g attempts", e.Rate, e.Low, e.High, e.Attempts)
-}

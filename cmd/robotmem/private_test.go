@@ -46,12 +46,11 @@ func TestEverythingIsPrivate(t *testing.T) {
 	for _, args := range []string{
 		"learn 'grip_force=12.5 N holds wet glass'",
 		"save-perception 'a long trace' --perception-type tactile --file " + large,
-		"data 2 --output " + filepath.Join(dir, "out.csv"),
 		"import " + facts,
 		"export --mcap " + filepath.Join(dir, "out.mcap"),
 		"token create arm-7",
 		"setup cursor --command " + filepath.Join(links, "robotmem"),
-		"demo --dir " + filepath.Join(dir, "demo") + " --keep",
+		"demo --dir " + filepath.Join(dir, "demo"),
 		"doctor --repair",
 		"forget 1 --purge --yes --reason 'asked for'",
 		"bench --n 500",

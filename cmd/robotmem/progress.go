@@ -80,8 +80,13 @@ func (p *progressBar) draw(now progress.Report) {
 	p.drawn = true
 }
 
-// clear removes the bar until it is drawn again, so that another can be written.
-func (p *progressBar) clear() {
+// clear removes the bar until it is drawn again, so that another text can be written.
+func (p *progressBar) clear() { p.remove(false) }
+
+// end removes the bar for good.
+func (p *progressBar) end() { p.remove(true) }
+
+func (p *progressBar) remove(forGood bool) {
 	if p == nil {
 		return
 	}
@@ -91,15 +96,7 @@ func (p *progressBar) clear() {
 		fmt.Fprint(p.w, "\r\x1b[K")
 		p.drawn = false
 	}
-}
-
-// end removes the bar for good.
-func (p *progressBar) end() {
-	if p == nil {
-		return
+	if forGood {
+		p.w = nil
 	}
-	p.clear()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.w = nil
 }

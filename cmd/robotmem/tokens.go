@@ -96,23 +96,17 @@ type tokenFile struct {
 	always []web.Token // beside those of the file
 	failed func(error) // told once of each reason why the file cannot be read
 
-	mu        sync.Mutex // guards what follows
-	seen      os.FileInfo
-	bad       string // why the file could not be read the last time, "" if it could
-	now       []web.Token
-	used      map[[sha256.Size]byte]time.Time // when this process last accepted each token
-	unwritten bool                            // used has times that the file does not have
-	writable  bool                            // this process may write without a request
+	mu   sync.Mutex // guards what follows
+	seen os.FileInfo
+	bad  string // why the file could not be read the last time, "" if it could
+	now  []web.Token
+	used map[[sha256.Size]byte]time.Time // when this process last accepted each token
 }
 
 var _ web.TokenManager = (*tokenFile)(nil)
 
-const (
-	// minToken is the least length of a token that a person chooses, in bytes.
-	minToken = 16
-	// useInterval is the shortest time between two writes of the times of use.
-	useInterval = time.Minute
-)
+// minToken is the least length of a token that a person chooses, in bytes.
+const minToken = 16
 
 // tokenName keeps names readable in a log.
 var tokenName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
@@ -134,7 +128,7 @@ func (c *config) tokens() (*tokenFile, error) {
 	old := filepath.Join(c.Home, "tokens.yaml")
 	_, err = os.Lstat(f.path)
 	if _, oldErr := os.Lstat(old); c.homeErr == nil && oldErr == nil && errors.Is(err, fs.ErrNotExist) {
-		return nil, invalid("token", "%s protected all files in earlier versions, and %s has no tokens of its own; cp %[1]s %[2]s.tokens, and when each file has its own, rm %[1]s", shellQuote(old), shellQuote(db))
+		return nil, invalid("token", "%q protected all files in earlier versions, and %s has no tokens of its own; cp %[1]q %[3]q, and when each file has its own, rm %[1]q", old, db, f.path)
 	}
 	return f, nil
 }
@@ -233,8 +227,7 @@ func (f *tokenFile) Revoke(name string) error {
 	})
 }
 
-// Used implements web.TokenManager. The times of use are written in the background, at most
-// one useInterval later.
+// Used implements web.TokenManager. The times of use are written by writeUses, when the node ends.
 func (f *tokenFile) Used(t web.Token) {
 	if slices.Contains(f.always, t) {
 		return
@@ -242,20 +235,14 @@ func (f *tokenFile) Used(t web.Token) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.used[t.SHA256] = time.Now().UTC().Truncate(time.Second)
-	if !f.unwritten {
-		f.unwritten = true
-		time.AfterFunc(useInterval, f.writeUses)
-	}
 }
 
-// writeUses writes the times of use, unless there are none since the last time. After an
-// error they stay in memory until the next use.
+// writeUses writes the times of use, if there are any. After an error they are lost.
 func (f *tokenFile) writeUses() {
 	f.mu.Lock()
-	unwritten := f.unwritten && f.writable
-	f.unwritten = false
+	used := len(f.used) > 0
 	f.mu.Unlock()
-	if unwritten {
+	if used {
 		_ = f.change(func(list []web.Token) ([]web.Token, error) { return list, nil }) // List has the times
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -27,8 +28,7 @@ type Trial struct {
 	// FoundOf5 are, by language, the pairs of which each sentence is the nearest of the other.
 	FoundOf5 map[string]int64 `json:"found_of_5"`
 	Works    []string         `json:"works"` // languages of which most pairs were found
-	// Own are the ways to rank on questions made from the user's memories: as it is set, then Alone.
-	Own []ListFigures `json:"own,omitempty"`
+	Advice   string           `json:"advice"`
 }
 
 // TryEmbedder measures the speed of an embedder and which languages it knows. A
@@ -71,6 +71,10 @@ func TryEmbedder(ctx context.Context, e robotmem.Embedder) (*Trial, error) {
 		}
 	}
 	t.QueryMS = time.Since(start).Seconds() * 1000 / float64(len(sentences))
+	t.Advice = "do not use it: it knows none of these languages"
+	if len(t.Works) > 0 {
+		t.Advice = fmt.Sprintf("use it for memories in %s; a recall waits %.3g ms for its query", strings.Join(t.Works, ", "), t.QueryMS)
+	}
 	return t, nil
 }
 

@@ -53,6 +53,9 @@ func TestTryEmbedderTellsWhichLanguagesWork(t *testing.T) {
 			t.Errorf("%s works %v with %d pairs, want %v", language, got, found, want)
 		}
 	}
+	if want := "use it for memories in English, Spanish, French, German; "; !strings.HasPrefix(trial.Advice, want) {
+		t.Errorf("the advice is %q, want %q", trial.Advice, want)
+	}
 }
 
 func TestOwnSetAsksEachMemoryInItsCollection(t *testing.T) {

@@ -95,19 +95,11 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, ok b
 	if held, ok := r.Body.(interface{ Bytes() []byte }); ok && r.ContentLength <= limit {
 		return held.Bytes(), true // package web has read it
 	}
-	tooLarge := r.ContentLength > limit
-	if !tooLarge {
-		var read bytes.Buffer // copies a long body less often than io.ReadAll
-		_, err := read.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
-		if err == nil {
-			return read.Bytes(), true
-		}
-		tooLarge = errors.As(err, new(*http.MaxBytesError))
-	}
-	if tooLarge {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	if errors.As(err, new(*http.MaxBytesError)) {
 		refuse(w, s.tooLong())
 	}
-	return nil, false
+	return body, err == nil
 }
 
 // refuse answers a message that is too large.

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -131,28 +132,24 @@ func notFound(uri string) error {
 // a person who selects one. The templates reach all of them.
 const maxListed = 20
 
-// listRecent adds the newest memories and episodes to a list. It logs errors and
-// leaves the entries out, because the templates reach everything.
+// listRecent adds the newest memories and episodes to a list. It logs an error and
+// leaves entries out, because the templates reach everything.
 func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRequest, res *mcp.ListResourcesResult) {
 	if req.Params.Cursor != "" {
 		return // the first page has them
 	}
 	var err error
 	defer s.recovered(ctx, &err)
-	sessions, err := s.svc.Sessions(ctx, &robotmem.SessionsRequest{Limit: maxListed})
-	if err != nil {
-		s.log.Error("listing episodes", "err", err)
-		sessions = &robotmem.SessionsResponse{}
+	sessions, serr := s.svc.Sessions(ctx, &robotmem.SessionsRequest{Limit: maxListed})
+	memories, merr := s.svc.List(ctx, &robotmem.ListRequest{Limit: maxListed})
+	if err := errors.Join(serr, merr); err != nil {
+		s.log.Error("listing episodes and memories", "err", err)
+		return
 	}
 	for _, e := range sessions.Sessions {
 		res.Resources = append(res.Resources, mcp.NewResource(sessionURI(e.SessionID), "session "+e.SessionID,
 			mcp.WithResourceTitle("Episode of "+e.CreatedAt.UTC().Format(timeToMinute)),
 			mcp.WithResourceDescription(describeSession(&e)), mcp.WithMIMEType(mediaJSON)))
-	}
-	memories, err := s.svc.List(ctx, &robotmem.ListRequest{Limit: maxListed})
-	if err != nil {
-		s.log.Error("listing memories", "err", err)
-		memories = &robotmem.ListResponse{}
 	}
 	for _, m := range memories.Memories {
 		res.Resources = append(res.Resources, mcp.NewResource(memoryURI(m.MemoryID), fmt.Sprintf("memory %d", m.MemoryID),

@@ -61,42 +61,28 @@ func once(m robotmem.Memory) robotmem.Memory {
 	return m
 }
 
-// shortenMemory returns a copy of m, without the large parts of its context if it is too
+// shortenMemory returns a copy of m, without a large context or large metadata if it is too
 // long.
 func shortenMemory(m *robotmem.Memory) *robotmem.Memory {
 	short := once(*m)
 	if size(short) <= maxAnswer {
 		return &short
 	}
-	short.Context = shortObject(m.Context, maxObject, m.MemoryID)
-	short.Metadata = shortObject(m.Metadata, maxObject, m.MemoryID)
+	short.Context = shortObject(m.Context, m.MemoryID)
+	short.Metadata = shortObject(m.Metadata, m.MemoryID)
 	if size(short) > maxAnswer {
 		short.ScopeFiles, short.ScopeEntity = nil, nil // the text holds them
 	}
 	return &short
 }
 
-// shortObject returns o if it takes at most limit bytes of JSON, else a copy
-// without the values that take more than their share.
-func shortObject(o robotmem.Object, limit int, id int64) robotmem.Object {
-	if len(o) == 0 || size(o) <= limit {
+// shortObject returns o if it takes at most maxObject bytes of JSON, else a note on how to read it.
+func shortObject(o robotmem.Object, id int64) robotmem.Object {
+	n := size(o)
+	if n <= maxObject {
 		return o
 	}
-	whole := "read all of it as the resource " + memoryURI(id)
-	share, short := limit/len(o), robotmem.Object{}
-	for key, value := range o {
-		short[key] = value
-		if n := size(value); n > max(share, 2*len(whole)) { // else a note would not be shorter
-			section, _ := value.(map[string]any)
-			if short[key] = shortObject(section, share, id); section == nil {
-				short[key] = fmt.Sprintf("shortened: %d bytes; %s", n, whole)
-			}
-		}
-	}
-	if size(short) > limit { // many keys
-		return robotmem.Object{"shortened": fmt.Sprintf("%d keys, %d bytes; %s", len(o), size(o), whole)}
-	}
-	return short
+	return robotmem.Object{"shortened": fmt.Sprintf("%d keys, %d bytes; read all of it as the resource %s", len(o), n, memoryURI(id))}
 }
 
 // shortText cuts s to limit characters and adds a note on how to read the rest.
@@ -127,22 +113,20 @@ func encode(v any) ([]byte, error) {
 }
 
 // The model gets a perception as an image if it is small enough for a
-// conversation, otherwise as a link for resources/read, and with the URL at the
-// node's web server.
+// conversation, otherwise as a link for resources/read.
 
 // maxInlinePicture is the largest image inside a result in bytes, before base64.
 const maxInlinePicture = 200 << 10
 
-// picture is the result of preview: an image, or a link to one that is too large or
+// pictureResult is the result of preview: an image, or a link to one that is too large or
 // that models cannot see (SVG).
-func (s *Server) picture(p *robotmem.PreviewResponse) *mcp.CallToolResult {
+func pictureResult(p *robotmem.PreviewResponse) *mcp.CallToolResult {
 	text := fmt.Sprintf("Memory %d: %s", p.MemoryID, oneLine(p.Summary))
 	if p.MediaType != "image/svg+xml" && len(p.DataBase64) <= maxInlinePicture {
 		image := mcp.NewImageContent(base64.StdEncoding.EncodeToString(p.DataBase64), p.MediaType)
 		return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text), image}}
 	}
 	part := fmt.Sprintf("preview?width=%d&height=%d", p.Width, p.Height)
-	text += s.address("The picture", p.MemoryID, part)
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text), link(p.MemoryID, part, p.MediaType, int64(len(p.DataBase64)))}}
 }
 
@@ -152,18 +136,8 @@ func link(id int64, part, mediaType string, size int64) mcp.Content {
 	return mcp.NewResourceLink(fmt.Sprintf("robotmem://perception/%d/%s", id, part), fmt.Sprintf("memory %d, %s", id, name), fmt.Sprintf("%d bytes", size), mediaType)
 }
 
-// address returns a line with the URL of a part of a perception, "" if the address
-// of the web server is not known.
-func (s *Server) address(what string, id int64, part string) string {
-	if s.node == "" {
-		return ""
-	}
-	return fmt.Sprintf("\n%s: %s/api/memory/%d/%s", what, s.node, id, part)
-}
-
-// links returns the links to the bytes of a perception. Large payloads are for
-// programs, so they get a URL as well.
-func (s *Server) links(out any) (links []mcp.Content) {
+// links returns the link to the bytes of a perception.
+func links(out any) []mcp.Content {
 	var m robotmem.Memory
 	switch r := out.(type) {
 	case *robotmem.Memory:
@@ -174,8 +148,5 @@ func (s *Server) links(out any) (links []mcp.Content) {
 	if m.SHA256 == "" {
 		return nil
 	}
-	if where := s.address("The bytes", m.MemoryID, "data"); where != "" && m.Bytes > maxInlinePicture {
-		links = append(links, mcp.NewTextContent(strings.TrimSpace(where)))
-	}
-	return append(links, link(m.MemoryID, "data", m.MediaType, m.Bytes))
+	return []mcp.Content{link(m.MemoryID, "data", m.MediaType, m.Bytes)}
 }

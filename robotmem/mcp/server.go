@@ -25,9 +25,6 @@ type Options struct {
 	Logger *slog.Logger
 	// MaxMessage is the largest message in bytes, 64 MiB if 0.
 	MaxMessage int
-	// Address is the address of the node's web server, such as
-	// http://127.0.0.1:7878, for links to large perceptions. Empty without one.
-	Address string
 }
 
 const maxMessage = 64 << 20
@@ -37,8 +34,7 @@ type Server struct {
 	svc        robotmem.Service
 	log        *slog.Logger
 	maxMessage int
-	maxQueued  int64  // bytes of waiting messages over stdio
-	node       string // address of the web server, "" without one
+	maxQueued  int64 // bytes of waiting messages over stdio
 	mcp        *server.MCPServer
 }
 
@@ -62,7 +58,6 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 		log:        cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		maxMessage: cmp.Or(opts.MaxMessage, maxMessage),
 		maxQueued:  maxQueued,
-		node:       strings.TrimRight(opts.Address, "/"),
 	}
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(s.listRecent)
@@ -169,7 +164,7 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		case *robotmem.Memory:
 			data, err = encode(shortenMemory(r))
 		case *robotmem.PreviewResponse:
-			return s.picture(r), nil
+			return pictureResult(r), nil
 		default:
 			data, err = encode(out)
 		}
@@ -177,7 +172,7 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 			return s.errorResult(op, err), nil
 		}
 		return &mcp.CallToolResult{
-			Content:              append([]mcp.Content{mcp.NewTextContent(string(data))}, s.links(out)...),
+			Content:              append([]mcp.Content{mcp.NewTextContent(string(data))}, links(out)...),
 			RawStructuredContent: data,
 		}, nil
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
@@ -57,7 +56,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	w := &messageWriter{out: out, notifications: session.ClientNotifications()}
 	c := &connection{
 		server: s, writer: w, calls: make(chan func(), maxQueuedCalls),
-		room: semaphore.NewWeighted(s.maxQueued), cancels: map[string]*context.CancelCauseFunc{},
+		room: semaphore.NewWeighted(s.maxQueued),
 	}
 	read := make(chan error, 1)
 	go func() {
@@ -85,9 +84,8 @@ type connection struct {
 	writer *messageWriter
 	calls  chan func() // waiting requests to the memory; closed at the end of the input
 	room   *semaphore.Weighted
-
-	mu      sync.Mutex                          // guards cancels
-	cancels map[string]*context.CancelCauseFunc // of queued and running calls, by request id
+	// cancels has a context.CancelCauseFunc for each queued and running call, by request id.
+	cancels sync.Map
 }
 
 // queued are the requests that run in the order in which they came.
@@ -148,12 +146,11 @@ func (c *connection) queue(ctx, work context.Context, id string, m message) erro
 		return err
 	}
 	work, cancel := context.WithCancelCause(work)
-	c.mu.Lock()
-	c.cancels[id] = &cancel
-	c.mu.Unlock()
+	c.cancels.Store(id, cancel)
 	call := func() {
 		c.room.Release(size)
-		defer c.forget(id, &cancel)
+		defer cancel(nil)
+		defer c.cancels.Delete(id)
 		if context.Cause(work) == errWithdrawn {
 			return
 		}
@@ -173,21 +170,8 @@ func (c *connection) queue(ctx, work context.Context, id string, m message) erro
 // withdraw cancels the call with that id. A waiting call then never runs, and a
 // running call gets no answer.
 func (c *connection) withdraw(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if cancel, ok := c.cancels[id]; ok {
-		(*cancel)(errWithdrawn)
-	}
-}
-
-// forget releases the context of a call that has ended. The id may belong to
-// another call by then, if the client used it twice.
-func (c *connection) forget(id string, cancel *context.CancelCauseFunc) {
-	(*cancel)(nil)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cancels[id] == cancel {
-		delete(c.cancels, id)
+	if cancel, ok := c.cancels.Load(id); ok {
+		cancel.(context.CancelCauseFunc)(errWithdrawn)
 	}
 }
 
@@ -271,42 +255,28 @@ var errTooLong = errors.New("the message is too long")
 
 // next returns the next message, errTooLong, or io.EOF after the last message.
 func (r *lineReader) next() ([]byte, error) {
+	var line []byte
+	tooLong := false
 	for {
-		line, err := r.line()
+		part, err := r.in.ReadSlice('\n')
+		if tooLong = tooLong || len(line)+len(bytes.TrimRight(part, "\r\n")) > r.limit; !tooLong {
+			line = append(line, part...)
+		}
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		if tooLong {
+			return nil, errTooLong
+		}
 		line = bytes.TrimSpace(bytes.TrimPrefix(line, bom))
-		if len(line) > 0 && (err == nil || err == io.EOF) {
+		if len(line) > 0 {
 			return line, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-}
-
-func (r *lineReader) line() ([]byte, error) {
-	var line []byte
-	for {
-		part, err := r.in.ReadSlice('\n')
-		if len(line)+len(bytes.TrimRight(part, "\r\n")) > r.limit {
-			return nil, r.skip(err)
-		}
-		if len(line)+len(part) > cap(line) {
-			line = slices.Grow(line, cap(line)+len(part)) // append alone copies a long line five times
-		}
-		line = append(line, part...)
-		if err != bufio.ErrBufferFull {
-			return line, err
-		}
-	}
-}
-
-// skip reads the rest of a line over the limit. err is that of the last read.
-func (r *lineReader) skip(err error) error {
-	for err == bufio.ErrBufferFull {
-		_, err = r.in.ReadSlice('\n')
-	}
-	if err != nil && err != io.EOF {
-		return err
-	}
-	return errTooLong
 }

@@ -3,7 +3,6 @@ package clients
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -11,60 +10,52 @@ import (
 // Client is an MCP client and where it keeps its list of servers, according to its
 // documentation.
 type Client struct {
-	Name  string // such as claude-code
-	Title string // such as Claude Code
-	// Project is the file below the folder of a project, with slashes; "" if the client has
-	// no such file.
-	Project string
+	Name string // such as claude-code
 	// Reload says how to make the client read the file again.
 	Reload string
 
-	// The settings file of the user is file in the folder that variable names, or without
-	// it in folder, where ~ and $config are those of the Machine.
+	// The settings file of the user is file in the folder that variable names, or without it in
+	// folder, where ~ is the home of the user and $config that of the settings of desktop programs.
 	variable, folder, file string
 
-	program string // its command, "" if it has none
-	format  configFormat
-	typed   bool // each entry says its transport in "type"
+	format configFormat
+	typed  bool // each entry says its transport in "type"
 }
 
 // All are the clients that this package knows.
 var All = []Client{
 	{
-		Name: "claude-code", Title: "Claude Code", program: "claude",
-		variable: "CLAUDE_CONFIG_DIR", folder: "~", file: ".claude.json", Project: ".mcp.json",
+		Name: "claude-code", variable: "CLAUDE_CONFIG_DIR", folder: "~", file: ".claude.json",
 		format: jsonConfig("mcpServers"),
 		typed:  true,
 		Reload: "start a new session, and look at /mcp in it",
 	},
 	{
-		Name: "claude-desktop", Title: "Claude Desktop",
+		Name:   "claude-desktop",
 		folder: "$config/Claude", file: "claude_desktop_config.json",
 		format: jsonConfig("mcpServers"),
 		Reload: "quit it whole and start it again",
 	},
 	{
-		Name: "cursor", Title: "Cursor", program: "cursor",
-		folder: "~/.cursor", file: "mcp.json", Project: ".cursor/mcp.json",
+		Name:   "cursor",
+		folder: "~/.cursor", file: "mcp.json",
 		format: jsonConfig("mcpServers"),
 		Reload: "switch robotmem on under MCP in its settings",
 	},
 	{
-		Name: "vscode", Title: "VS Code", program: "code",
-		folder: "$config/Code/User", file: "mcp.json", Project: ".vscode/mcp.json",
+		Name:   "vscode",
+		folder: "$config/Code/User", file: "mcp.json",
 		format: jsonConfig("servers"),
 		typed:  true,
 		Reload: "run the command \"MCP: List Servers\" and start robotmem",
 	},
 	{
-		Name: "codex", Title: "Codex", program: "codex",
-		variable: "CODEX_HOME", folder: "~/.codex", file: "config.toml", Project: ".codex/config.toml",
+		Name: "codex", variable: "CODEX_HOME", folder: "~/.codex", file: "config.toml",
 		format: tomlConfig("mcp_servers"),
 		Reload: "start a new session, and look at /mcp in it",
 	},
 	{
-		Name: "gemini", Title: "Gemini CLI", program: "gemini",
-		variable: "GEMINI_CLI_HOME", folder: "~", file: ".gemini/settings.json", Project: ".gemini/settings.json",
+		Name: "gemini", variable: "GEMINI_CLI_HOME", folder: "~", file: ".gemini/settings.json",
 		format: jsonConfig("mcpServers"),
 		Reload: "start a new session, and look at /mcp in it",
 	},
@@ -82,62 +73,16 @@ func ByName(name string) (*Client, error) {
 	return nil, invalid("client", "must be one of %s, not %q", strings.Join(names, ", "), name)
 }
 
-// Machine is what the paths of settings depend on.
-type Machine struct {
-	Home   string // the folder of the user
-	Config string // the folder of the settings of desktop programs
-	Dir    string // the folder of the project
-	Env    func(string) (string, bool)
-}
-
-// NewMachine is this machine with the present folder as the project.
-func NewMachine(env func(string) (string, bool)) (m Machine, err error) {
-	m.Env = env
+// File is the settings file of the user.
+func (c *Client) File(env func(string) (string, bool)) (string, error) {
 	home, herr := os.UserHomeDir()
 	config, cerr := os.UserConfigDir()
 	if err := errors.Join(herr, cerr); err != nil {
-		return m, invalid("client", "there is no home folder to look for it in: %v", err)
+		return "", invalid("client", "there is no home folder to look for it in: %v", err)
 	}
-	m.Home, m.Config = home, config
-	m.Dir, err = os.Getwd()
-	return m, err
-}
-
-// user is the settings file of the user.
-func (c *Client) user(m Machine) string {
-	folder := strings.NewReplacer("$config", m.Config, "~", m.Home).Replace(c.folder)
-	if v, ok := m.Env(c.variable); ok && v != "" {
+	folder := strings.NewReplacer("$config", config, "~", home).Replace(c.folder)
+	if v, ok := env(c.variable); ok && v != "" {
 		folder = v
 	}
-	return filepath.Join(folder, filepath.FromSlash(c.file))
-}
-
-// Scopes of a setting: all projects of the user, or one project.
-const (
-	ScopeUser    = "user"
-	ScopeProject = "project"
-)
-
-// File is the settings file of the client.
-func (c *Client) File(m Machine, scope string) (string, error) {
-	switch scope {
-	case ScopeUser:
-		return c.user(m), nil
-	case ScopeProject:
-		if c.Project == "" {
-			return "", invalid("scope", "must be user: %s keeps no settings in a project", c.Title)
-		}
-		return filepath.Join(m.Dir, filepath.FromSlash(c.Project)), nil
-	}
-	return "", invalid("scope", "must be user or project, not %q", scope)
-}
-
-// Installed reports whether the user has started the client before, or its command is found.
-func (c *Client) Installed(m Machine) bool {
-	file := c.user(m)
-	folder := filepath.Dir(file)
-	_, noProgram := exec.LookPath(c.program) // finds no empty name
-	_, noFile := os.Stat(file)
-	_, noFolder := os.Stat(folder)
-	return noProgram == nil || noFile == nil || noFolder == nil && folder != filepath.Clean(m.Home)
+	return filepath.Join(folder, filepath.FromSlash(c.file)), nil
 }

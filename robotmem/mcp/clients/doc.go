@@ -5,7 +5,7 @@
 //
 //	client, err := clients.ByName("cursor")
 //	…
-//	path, err := client.File(machine, clients.ScopeUser)
+//	path, err := client.File(os.LookupEnv)
 //	…
 //	change, err := client.Set(path, client.Local("/usr/local/bin/robotmem", []string{"mcp"}, nil))
 //	if err == nil {

@@ -63,22 +63,6 @@ func (e Entry) equal(other Entry) bool {
 	return aerr == nil && berr == nil && string(a) == string(b)
 }
 
-// String is the command line or the address, "" if the entry has neither.
-func (e Entry) String() string {
-	for _, key := range []string{"url", "httpUrl", "command"} {
-		text, ok := e[key].(string)
-		if !ok {
-			continue
-		}
-		args, _ := e["args"].([]any)
-		for _, arg := range args {
-			text += " " + fmt.Sprint(arg)
-		}
-		return text
-	}
-	return ""
-}
-
 func invalid(field, format string, args ...any) error {
 	return &robotmem.Error{Kind: robotmem.Invalid, Field: field, Err: fmt.Errorf(format, args...)}
 }

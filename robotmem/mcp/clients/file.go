@@ -20,7 +20,7 @@ import (
 // and replaced as a whole.
 
 // configFormat is the syntax of a file whose servers are the members of one section. Its functions
-// are pure. Their data is never blank and has no byte order mark.
+// are pure. Their data is never blank.
 type configFormat struct {
 	section string
 	empty   string // a file without settings
@@ -37,22 +37,10 @@ func tomlConfig(section string) configFormat {
 	return configFormat{section, "", decodeTOML, editTOML}
 }
 
-// utf8BOM is the byte order mark that some editors write; it is kept.
-var utf8BOM = []byte("\xef\xbb\xbf")
-
 func blank(data []byte) bool { return len(bytes.TrimSpace(data)) == 0 }
-
-// lineEnd is the line ending of a file.
-func lineEnd(data []byte) string {
-	if bytes.Contains(data, []byte("\r\n")) {
-		return "\r\n"
-	}
-	return "\n"
-}
 
 // parts are our entry, nil if there is none, and everything else.
 func (f configFormat) parts(data []byte) (entry Entry, others map[string]any, err error) {
-	data = bytes.TrimPrefix(data, utf8BOM)
 	if blank(data) {
 		return nil, map[string]any{}, nil
 	}
@@ -77,19 +65,15 @@ func (f configFormat) set(data []byte, e Entry) ([]byte, error) {
 	if err != nil || e == nil && present == nil {
 		return data, err
 	}
-	text, mark := bytes.CutPrefix(data, utf8BOM)
-	if blank(text) {
-		text = []byte(f.empty)
+	if blank(data) {
+		data = []byte(f.empty)
 	}
-	after, err := f.edit(f.section, text, e)
+	after, err := f.edit(f.section, data, e)
 	if err != nil {
 		return nil, err
 	}
 	if got, others, err := f.parts(after); err != nil || !reflect.DeepEqual(others, want) || !got.equal(e) {
 		return nil, fmt.Errorf("%s is written in a form that cannot be edited safely", f.section)
-	}
-	if mark {
-		after = append(bytes.Clone(utf8BOM), after...)
 	}
 	return after, nil
 }
@@ -116,16 +100,6 @@ type Change struct {
 
 // Snippet is a settings file with the entry alone.
 func (c *Client) Snippet(e Entry) ([]byte, error) { return c.format.set(nil, e) }
-
-// Present is the entry in the file at path, nil if there is none.
-func (c *Client) Present(path string) (Entry, error) {
-	change, err := readSettings(path)
-	if err != nil {
-		return nil, err
-	}
-	entry, _, err := c.format.parts(change.before)
-	return entry, err
-}
 
 // Set is the change that adds the entry to the file at path, or with nil removes it. Keys,
 // variables and headers of the user in a present entry stay.

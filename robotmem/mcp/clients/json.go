@@ -13,21 +13,10 @@ import (
 // JSON, in which clients allow comments and trailing commas. An edit changes the syntax tree, which
 // holds all comments and spaces.
 
-// maxNesting bounds the recursion of the parser; settings are far below it.
-const maxNesting = 100_000
+// unit is the indentation of an entry.
+const unit = "  "
 
 func parseJSON(data []byte) (*hujson.Object, *hujson.Value, error) {
-	depth := 0
-	for _, b := range data {
-		switch b {
-		case '[', '{':
-			if depth++; depth > maxNesting {
-				return nil, nil, fmt.Errorf("is nested more than %d deep", maxNesting)
-			}
-		case ']', '}':
-			depth--
-		}
-	}
 	root, err := hujson.Parse(data)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "hujson: "))
@@ -56,17 +45,11 @@ func editJSON(section string, data []byte, e Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	nl, unit := lineEnd(data), "  "
-	if len(root.Members) > 0 {
-		if indent, ok := indentOf(root.Members[0].Name.BeforeExtra); ok && indent != "" {
-			unit = indent
-		}
-	}
 	if e == nil {
 		err := file.Patch([]byte(`[{"op": "remove", "path": "/` + section + `/` + setupName + `"}]`))
 		return file.Pack(), err
 	}
-	servers := member(root, section, "", unit, nl)
+	servers := member(root, section, "")
 	if servers.Value == nil {
 		servers.Value = &hujson.Object{}
 	}
@@ -81,20 +64,14 @@ func editJSON(section string, data []byte, e Entry) ([]byte, error) {
 	if err := enc.Encode(e); err != nil {
 		return nil, err
 	}
-	value, err := hujson.Parse(bytes.ReplaceAll(text.Bytes(), []byte("\n"), []byte(nl)))
-	member(object, setupName, unit, unit, nl).Value = value.Value
+	value, err := hujson.Parse(text.Bytes())
+	member(object, setupName, unit).Value = value.Value
 	return file.Pack(), err
-}
-
-// indentOf is the space after the last line end; ok is false without one.
-func indentOf(space hujson.Extra) (indent string, ok bool) {
-	at := bytes.LastIndexByte(space, '\n')
-	return string(space[at+1:]), at >= 0
 }
 
 // member returns the value of that name. A new member, whose value is nil, comes behind everything
 // in the object, comments included, on a line of its own. indent is that of the object.
-func member(object *hujson.Object, name, indent, unit, nl string) *hujson.Value {
+func member(object *hujson.Object, name, indent string) *hujson.Value {
 	for i := range object.Members {
 		if object.Members[i].Name.Value.(hujson.Literal).String() == name {
 			return &object.Members[i].Value
@@ -106,8 +83,8 @@ func member(object *hujson.Object, name, indent, unit, nl string) *hujson.Value 
 		m.Value.AfterExtra, last.AfterExtra = last.AfterExtra, nil
 	}
 	comments := bytes.TrimRight(object.AfterExtra, " \t\r\n")
-	m.Name.BeforeExtra = append(bytes.Clone(comments), nl+indent+unit...)
-	object.AfterExtra = hujson.Extra(nl + indent)
+	m.Name.BeforeExtra = append(bytes.Clone(comments), "\n"+indent+unit...)
+	object.AfterExtra = hujson.Extra("\n" + indent)
 	object.Members = append(object.Members, m)
 	return &object.Members[len(object.Members)-1].Value
 }

@@ -24,14 +24,13 @@ func decodeTOML(data []byte) (map[string]any, error) {
 }
 
 func editTOML(section string, data []byte, e Entry) ([]byte, error) {
-	nl := lineEnd(data)
 	var table []byte
 	if e != nil {
 		var b bytes.Buffer
 		if err := toml.NewEncoder(&b).SetTablesInline(true).Encode(map[string]any(e)); err != nil {
 			return nil, err
 		}
-		table = bytes.ReplaceAll(append([]byte("["+section+"."+setupName+"]\n"), b.Bytes()...), []byte("\n"), []byte(nl))
+		table = append([]byte("["+section+"."+setupName+"]\n"), b.Bytes()...)
 	}
 	own := section + "." + setupName
 	var out []byte
@@ -52,13 +51,13 @@ func editTOML(section string, data []byte, e Entry) ([]byte, error) {
 	}
 	switch {
 	case e == nil && inside:
-		out = bytes.TrimSuffix(out, []byte(nl)) // the empty line before a table that was the last one
+		out = bytes.TrimSuffix(out, []byte("\n")) // the empty line before a table that was the last one
 	case e != nil && !found:
 		if len(out) > 0 && !bytes.HasSuffix(out, []byte("\n")) {
-			out = append(out, nl...)
+			out = append(out, '\n')
 		}
 		if len(out) > 0 {
-			out = append(out, nl...)
+			out = append(out, '\n')
 		}
 		out = append(out, table...)
 	}
