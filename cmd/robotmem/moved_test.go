@@ -50,7 +50,7 @@ func TestAMovedFileIsToldOverHTTP(t *testing.T) {
 	code, body = ask(t, "POST", url+"/api/recall", `{"query":"crate"}`)
 	want(200, "17 kg", code, body)
 	code, body = ask(t, "GET", url+"/api/doctor", "")
-	want(200, path+" open, which was moved or deleted", code, body)
+	want(200, path+" was moved or deleted, open is ", code, body)
 	if out := command("learn", "learnt beside the log of another"); !strings.Contains(out, "the file is missing, and yet its log lies beside it") {
 		t.Errorf("learn: %s", out)
 	}
