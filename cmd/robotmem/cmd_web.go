@@ -111,7 +111,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	} else if !local {
 		fmt.Fprintln(a.Stderr, "robotmem: tokens pass over the network in the clear; give --tls-cert and --tls-key, or put a proxy with TLS in front")
 	}
-	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log})
+	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log, Address: address})
 	options.Logger, options.Version, options.UI = a.Log, a.Version, ui.Files()
 	options.MCP, options.RequireToken = tools.Handler(), !local
 	options.Tokens, options.ManageTokens = tokens.Tokens, tokens

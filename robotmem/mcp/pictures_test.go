@@ -117,7 +117,7 @@ func readResource(t *testing.T, c *client.Client, uri string) mcp.ResourceConten
 
 func TestPreviewIsSeen(t *testing.T) {
 	e := engine(t, local.Options{})
-	c := connect(t, NewServer(e, Options{}))
+	c := connect(t, NewServer(e, Options{Address: "http://127.0.0.1:7878/"}))
 	seen := save(t, e, &robotmem.SavePerceptionRequest{DataBase64: picture(t, 800, 400, false)})
 	res := callTool(t, c, "preview", map[string]any{"memory_id": seen.MemoryID})
 	if res.IsError || res.StructuredContent != nil || len(res.Content) != 2 {
@@ -144,17 +144,18 @@ func TestDrawingsAndLargePicturesAreLinked(t *testing.T) {
 	drawn := save(t, e, &robotmem.SavePerceptionRequest{Data: trace(), PerceptionType: "tactile"})
 	large := save(t, e, &robotmem.SavePerceptionRequest{DataBase64: picture(t, 1500, 1000, true)})
 	for _, tt := range []struct {
-		name      string
-		id        int64
-		width     int
-		mediaType string
-		part      string
+		name, address string
+		id            int64
+		width         int
+		mediaType     string
+		part          string
 	}{
-		{"drawing", drawn.MemoryID, 400, "image/svg+xml", "preview?width=400&height=360"},
-		{"large picture", large.MemoryID, 4096, "image/jpeg", "preview?width=1500&height=1000"},
+		{"drawing", "http://127.0.0.1:7878", drawn.MemoryID, 400, "image/svg+xml", "preview?width=400&height=360"},
+		{"drawing, no address", "", drawn.MemoryID, 400, "image/svg+xml", "preview?width=400&height=360"},
+		{"large picture", "http://127.0.0.1:7878/", large.MemoryID, 4096, "image/jpeg", "preview?width=1500&height=1000"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := connect(t, NewServer(e, Options{}))
+			c := connect(t, NewServer(e, Options{Address: tt.address}))
 			args := map[string]any{"memory_id": tt.id, "width": tt.width}
 			if tt.width == 4096 {
 				args["height"] = 4096
@@ -162,6 +163,10 @@ func TestDrawingsAndLargePicturesAreLinked(t *testing.T) {
 			res := callTool(t, c, "preview", args)
 			if res.IsError || res.StructuredContent != nil || len(res.Content) != 2 {
 				t.Fatalf("got %+v", res)
+			}
+			url := fmt.Sprintf("http://127.0.0.1:7878/api/memory/%d/%s", tt.id, tt.part)
+			if text := textAt(t, res, 0); strings.Contains(text, url) != (tt.address != "") || strings.Contains(text, "http") != (tt.address != "") {
+				t.Errorf("text %q, want it to name %s", text, url)
 			}
 			l := linkAt(t, res, 1)
 			if l.URI != fmt.Sprintf("robotmem://perception/%d/%s", tt.id, tt.part) || l.MIMEType != tt.mediaType {
@@ -314,14 +319,17 @@ func TestResourceErrorsHaveTheirCodes(t *testing.T) {
 
 func TestBytesAreLinkedWhereTheyAre(t *testing.T) {
 	e := engine(t, local.Options{})
-	c := connect(t, NewServer(e, Options{}))
+	c := connect(t, NewServer(e, Options{Address: "http://127.0.0.1:7878"}))
 	res := callTool(t, c, "save_perception", map[string]any{"description": "a small one", "data": "0.1,0.2"})
-	if l := linkAt(t, res, 1); l.URI != "robotmem://perception/1/data" || len(res.Content) != 2 {
+	if l := linkAt(t, res, 1); l.URI != "robotmem://perception/1/data" || strings.Contains(textAt(t, res, 0), "http://") || len(res.Content) != 2 {
 		t.Errorf("small: %+v", res.Content)
 	}
 	large := save(t, e, &robotmem.SavePerceptionRequest{DataBase64: bytes.Repeat([]byte{0, 1, 2, 3}, 100_000)})
 	res = callTool(t, c, "get", map[string]any{"memory_id": large.MemoryID})
-	if l := linkAt(t, res, 1); l.MIMEType != "application/octet-stream" || size(res) > 5000 {
+	if text := textAt(t, res, 1); text != fmt.Sprintf("The bytes: http://127.0.0.1:7878/api/memory/%d/data", large.MemoryID) {
+		t.Errorf("large: %q", text)
+	}
+	if l := linkAt(t, res, 2); l.MIMEType != "application/octet-stream" || size(res) > 5000 {
 		t.Errorf("large: %+v, %d bytes", l, size(res))
 	}
 	res = callTool(t, c, "save_perception", map[string]any{"description": "only told"})

@@ -113,20 +113,22 @@ func encode(v any) ([]byte, error) {
 }
 
 // The model gets a perception as an image if it is small enough for a
-// conversation, otherwise as a link for resources/read.
+// conversation, otherwise as a link for resources/read, and with the URL at the
+// node's web server.
 
 // maxInlinePicture is the largest image inside a result in bytes, before base64.
 const maxInlinePicture = 200 << 10
 
-// pictureResult is the result of preview: an image, or a link to one that is too large or
+// picture is the result of preview: an image, or a link to one that is too large or
 // that models cannot see (SVG).
-func pictureResult(p *robotmem.PreviewResponse) *mcp.CallToolResult {
+func (s *Server) picture(p *robotmem.PreviewResponse) *mcp.CallToolResult {
 	text := fmt.Sprintf("Memory %d: %s", p.MemoryID, oneLine(p.Summary))
 	if p.MediaType != "image/svg+xml" && len(p.DataBase64) <= maxInlinePicture {
 		image := mcp.NewImageContent(base64.StdEncoding.EncodeToString(p.DataBase64), p.MediaType)
 		return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text), image}}
 	}
 	part := fmt.Sprintf("preview?width=%d&height=%d", p.Width, p.Height)
+	text += s.address("The picture", p.MemoryID, part)
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text), link(p.MemoryID, part, p.MediaType, int64(len(p.DataBase64)))}}
 }
 
@@ -136,8 +138,18 @@ func link(id int64, part, mediaType string, size int64) mcp.Content {
 	return mcp.NewResourceLink(fmt.Sprintf("robotmem://perception/%d/%s", id, part), fmt.Sprintf("memory %d, %s", id, name), fmt.Sprintf("%d bytes", size), mediaType)
 }
 
-// links returns the link to the bytes of a perception.
-func links(out any) []mcp.Content {
+// address returns a line with the URL of a part of a perception, "" if the address
+// of the web server is not known.
+func (s *Server) address(what string, id int64, part string) string {
+	if s.node == "" {
+		return ""
+	}
+	return fmt.Sprintf("\n%s: %s/api/memory/%d/%s", what, s.node, id, part)
+}
+
+// links returns the links to the bytes of a perception. Large payloads are for
+// programs, so they get a URL as well.
+func (s *Server) links(out any) (links []mcp.Content) {
 	var m robotmem.Memory
 	switch r := out.(type) {
 	case *robotmem.Memory:
@@ -148,5 +160,8 @@ func links(out any) []mcp.Content {
 	if m.SHA256 == "" {
 		return nil
 	}
-	return []mcp.Content{link(m.MemoryID, "data", m.MediaType, m.Bytes)}
+	if where := s.address("The bytes", m.MemoryID, "data"); where != "" && m.Bytes > maxInlinePicture {
+		links = append(links, mcp.NewTextContent(strings.TrimSpace(where)))
+	}
+	return append(links, link(m.MemoryID, "data", m.MediaType, m.Bytes))
 }

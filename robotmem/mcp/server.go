@@ -25,6 +25,9 @@ type Options struct {
 	Logger *slog.Logger
 	// MaxMessage is the largest message in bytes, 64 MiB if 0.
 	MaxMessage int
+	// Address is the address of the node's web server, such as
+	// http://127.0.0.1:7878, for links to large perceptions. Empty without one.
+	Address string
 }
 
 const maxMessage = 64 << 20
@@ -34,7 +37,8 @@ type Server struct {
 	svc        robotmem.Service
 	log        *slog.Logger
 	maxMessage int
-	maxQueued  int64 // bytes of waiting messages over stdio
+	maxQueued  int64  // bytes of waiting messages over stdio
+	node       string // address of the web server, "" without one
 	mcp        *server.MCPServer
 }
 
@@ -58,6 +62,7 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 		log:        cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		maxMessage: cmp.Or(opts.MaxMessage, maxMessage),
 		maxQueued:  maxQueued,
+		node:       strings.TrimRight(opts.Address, "/"),
 	}
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(s.listRecent)
@@ -164,7 +169,7 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		case *robotmem.Memory:
 			data, err = encode(shortenMemory(r))
 		case *robotmem.PreviewResponse:
-			return pictureResult(r), nil
+			return s.picture(r), nil
 		default:
 			data, err = encode(out)
 		}
@@ -172,7 +177,7 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 			return s.errorResult(op, err), nil
 		}
 		return &mcp.CallToolResult{
-			Content:              append([]mcp.Content{mcp.NewTextContent(string(data))}, links(out)...),
+			Content:              append([]mcp.Content{mcp.NewTextContent(string(data))}, s.links(out)...),
 			RawStructuredContent: data,
 		}, nil
 	}
