@@ -5,15 +5,11 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
-
-	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // SpatialSort sorts memories by the distance to a point, nearest first: Euclidean, or in
-// metres on the globe for latitude and longitude. In JSON it may also be a list of up to
-// four places.
+// metres on the globe for latitude and longitude.
 type SpatialSort struct {
 	Field       string    `json:"field" validate:"required,max=256" doc:"Context path of the coordinates, such as spatial.object_position, or of a pose that holds them."`
 	Target      []float64 `json:"target" validate:"required,min=2,max=32,dive,finite" doc:"[x, y] or [x, y, z] in the unit of the stored coordinates, [lat, lon] or [lat, lon, alt], or up to 32 joint values."`
@@ -21,12 +17,7 @@ type SpatialSort struct {
 	Mode        string    `json:"mode,omitempty" validate:"omitempty,oneof=strict fused" default:"strict" doc:"strict: exact nearest neighbours, nearest first. fused: place is one more ranked list."`
 	FrameID     string    `json:"frame_id,omitempty" validate:"max=256" doc:"Only coordinates of this frame."`
 	MapID       string    `json:"map_id,omitempty" validate:"max=256" doc:"Only coordinates of this map."`
-
-	// Also are more places: each is a ranked list, and all lists are fused.
-	Also []SpatialSort `json:"-" validate:"max=3,dive"`
 }
-
-const maxPlaces = 4
 
 // WGS84 is the frame of coordinates in latitude and longitude.
 const WGS84 = "WGS84"
@@ -106,8 +97,8 @@ func floats(list []any) []float64 {
 	return out
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It accepts an object, a list of objects, or a
-// string that contains one of them.
+// UnmarshalJSON implements json.Unmarshaler. It accepts an object, or a string that contains
+// one. The target may be spelt like stored coordinates: [reading.loosen].
 func (s *SpatialSort) UnmarshalJSON(data []byte) error { return s.read(&reading{}, data) }
 
 func (s *SpatialSort) read(r *reading, data []byte) error {
@@ -115,34 +106,6 @@ func (s *SpatialSort) read(r *reading, data []byte) error {
 	if err != nil {
 		return err
 	}
-	var list []View
-	if jsonv2.Unmarshal(data, &list) != nil {
-		return s.readOne(r, data)
-	}
-	if len(list) < 1 || len(list) > maxPlaces {
-		return Errorf(Invalid, "", "takes 1 to %d places, not %d", maxPlaces, len(list))
-	}
-	places := make([]SpatialSort, len(list))
-	for i, raw := range list {
-		p := &places[i]
-		err := p.readOne(r, raw)
-		if err == nil && p.Mode == "strict" && len(list) > 1 {
-			err = Errorf(Invalid, "mode", "must not be strict: several places are fused")
-		}
-		if err == nil && len(list) > 1 {
-			err = Validate("", p)
-		}
-		if err != nil {
-			return namedError(strconv.Itoa(i), err)
-		}
-	}
-	*s = places[0]
-	s.Also = places[1:]
-	return nil
-}
-
-// readOne reads one place. Its target may be spelt like stored coordinates: [reading.loosen].
-func (s *SpatialSort) readOne(r *reading, data []byte) error {
 	type plain SpatialSort
 	fields, err := decodeObject(data, maxValues)
 	if err != nil {
@@ -166,31 +129,4 @@ func (s *SpatialSort) readOne(r *reading, data []byte) error {
 		s.FrameID = WGS84
 	}
 	return err
-}
-
-// MarshalJSON implements json.Marshaler: several places are a list.
-func (s SpatialSort) MarshalJSON() ([]byte, error) {
-	type plain SpatialSort
-	if len(s.Also) == 0 {
-		return json.Marshal(plain(s))
-	}
-	var list []plain
-	for _, p := range s.All() {
-		one := plain(*p)
-		one.Mode = ""
-		list = append(list, one)
-	}
-	return json.Marshal(list)
-}
-
-// All returns the places, none for nil.
-func (s *SpatialSort) All() (places []*SpatialSort) {
-	if s == nil {
-		return nil
-	}
-	places = append(places, s)
-	for i := range s.Also {
-		places = append(places, &s.Also[i])
-	}
-	return places
 }

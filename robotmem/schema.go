@@ -98,9 +98,6 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 			return map[string]any{"anyOf": []any{d.anyObject(), map[string]any{"type": "string"}}}
 		}
 		return d.anyObject()
-	case t == reflect.TypeFor[SpatialSort]():
-		one := d.object(t, d.requestSchema)
-		return map[string]any{"anyOf": []any{one, map[string]any{"type": "array", "items": one, "minItems": 1, "maxItems": maxPlaces}}}
 	case t.Kind() == reflect.Struct:
 		return d.object(t, d.requestSchema)
 	case t.Kind() == reflect.Slice:

@@ -184,8 +184,8 @@ func (o *oracle) answer(t *testing.T, e *Node, req *robotmem.RecallRequest) (ids
 		}
 		lists, weights = append(lists, o.meaning(q, v[0], admitted)), append(weights, oracleVectorWeight)
 	}
-	for _, s := range q.SpatialSort.All() {
-		lists, weights = append(lists, o.places(s, admitted)), append(weights, 1)
+	if q.SpatialSort != nil {
+		lists, weights = append(lists, o.places(q.SpatialSort, admitted)), append(weights, 1)
 	}
 	depth := math.MaxInt
 	if len(lists) > 1 {
@@ -356,9 +356,6 @@ func oracleQuestion(rng *rand.Rand) *robotmem.RecallRequest {
 	if rng.IntN(3) == 0 {
 		reach := float64(1 + rng.IntN(30))
 		req.SpatialSort = &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{float64(rng.IntN(40)), float64(rng.IntN(40))}, MaxDistance: &reach, Mode: []string{"strict", "fused"}[rng.IntN(2)]}
-		for range max(0, rng.IntN(6)-3) {
-			req.SpatialSort.Also = append(req.SpatialSort.Also, robotmem.SpatialSort{Field: "spatial.position", Target: []float64{float64(rng.IntN(40)), float64(rng.IntN(40))}})
-		}
 	}
 	return req
 }

@@ -372,7 +372,7 @@ func (s *source) Hints(_ context.Context, q *recall.Query, in recall.Set) (hints
 			return nil, err
 		}
 	}
-	for _, at := range q.SpatialSort.All() {
+	if at := q.SpatialSort; at != nil {
 		switch dims, err := s.index.Columns.Dims(s.c, at.Field); {
 		case err != nil:
 			return nil, err

@@ -134,9 +134,6 @@ var placeCases = []testCase{
 		}
 		joints := robotmem.SpatialSort{Field: "joints", Target: []float64{0, 3, 0, 4, 0, 0}}
 		equal(t, "joints", *recall(t, s, &robotmem.RecallRequest{SpatialSort: &joints}).Memories[0].Distance, 5.0)
-		two := near(1, 2)
-		two.Field, two.Also = "at", []robotmem.SpatialSort{joints}
-		equal(t, "several places", len(recall(t, s, &robotmem.RecallRequest{SpatialSort: two}).Memories), 5)
 	}},
 	{"BadPlacesAreInvalid", func(t *testing.T, s robotmem.Service) {
 		bad := func(change func(*robotmem.SpatialSort), field string) {

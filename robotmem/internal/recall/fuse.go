@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -44,11 +43,9 @@ func (r *run) fuse() []hit {
 				hits = append(hits, hit{id: item.ID})
 			}
 			hits[i].score += weight / float64(rrfK+rank+1)
-			switch l.kind() {
+			switch l.name {
 			case ListPlace:
-				if hits[i].distance == nil { // of several places that of the first
-					hits[i].distance = &item.Value
-				}
+				hits[i].distance = &item.Value
 			case ListVector:
 				hits[i].cosine = &item.Value
 			case ListWords:
@@ -77,18 +74,12 @@ func (r *run) fuse() []hit {
 	return hits
 }
 
-// kind returns the name without the number of a further place.
-func (l list) kind() string {
-	name, _, _ := strings.Cut(l.name, " ")
-	return name
-}
-
 // weight returns the weight of a list.
 func (r *run) weight(l list) float64 {
 	if l.name == ListVector && len(l.items) > 0 {
 		return r.weightOf(ListVector, vectorWeight(adjusted(l.items[0].Value, r.usual)))
 	}
-	return r.weightOf(l.kind(), 1)
+	return r.weightOf(l.name, 1)
 }
 
 // weightOf returns the configured weight of a name, or the usual one.

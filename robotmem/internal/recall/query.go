@@ -157,7 +157,7 @@ func (q *Query) words() Words {
 // Strict reports whether the results are sorted by distance. The query is then not
 // embedded.
 func (q *Query) Strict() bool {
-	return q.SpatialSort != nil && len(q.SpatialSort.Also) == 0 && (q.SpatialSort.Mode == "strict" || q.Query == "" && q.Like == nil)
+	return q.SpatialSort != nil && (q.SpatialSort.Mode == "strict" || q.Query == "" && q.Like == nil)
 }
 
 // byDistance reports whether the results are sorted by a single distance, to a place or to
@@ -172,7 +172,7 @@ func (q *Query) timeOrder() bool { return q.Query == "" && q.SpatialSort == nil 
 // fused reports whether several lists are merged.
 func (r *run) fused() bool {
 	n := 0
-	for _, asked := range []bool{len(r.Content) > 0, r.vectors, r.SpatialSort != nil, r.SpatialSort != nil && len(r.SpatialSort.Also) > 0, r.Like != nil} {
+	for _, asked := range []bool{len(r.Content) > 0, r.vectors, r.SpatialSort != nil, r.Like != nil} {
 		if asked {
 			n++
 		}

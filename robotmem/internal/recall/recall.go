@@ -87,7 +87,7 @@ type Source interface {
 	// Nearest returns the memories of a set whose vectors have the largest cosine
 	// with the query embedding, and the cosine of an average memory.
 	Nearest(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, usual float64, err error)
-	// Places returns the memories of a set that are nearest to a place of the query,
+	// Places returns the memories of a set that are nearest to the place of the query,
 	// nearest first, ties by id, and remarks for degraded.
 	Places(ctx context.Context, at *robotmem.SpatialSort, in Set, limit int) (items []Ranked, notes []string, err error)
 	// Likeness returns the perceptions of a set that are most similar to that of
@@ -127,7 +127,7 @@ type Config struct {
 	RealWeight float64
 }
 
-// The names of the ranked lists. Further places have the lists "place 2", "place 3" and so on.
+// The names of the ranked lists.
 const (
 	ListWords    = "bm25"
 	ListVector   = "vector"
@@ -265,16 +265,13 @@ func detail(err error) string {
 // signals computes the ranked lists.
 func (r *run) signals(ctx context.Context) error {
 	q, within := r.Query, r.set
-	for i, at := range q.SpatialSort.All() {
-		limit, name := r.listDepth(), ListPlace
+	if q.SpatialSort != nil {
+		limit := r.listDepth()
 		if q.Strict() {
 			limit = q.N
 		}
-		if i > 0 {
-			name = fmt.Sprint(ListPlace, " ", i+1)
-		}
-		items, notes, err := r.src.Places(ctx, at, r.set, limit)
-		if err := r.add(name, items, notes, err); err != nil {
+		items, notes, err := r.src.Places(ctx, q.SpatialSort, r.set, limit)
+		if err := r.add(ListPlace, items, notes, err); err != nil {
 			return err
 		}
 		if q.Strict() && err == nil {

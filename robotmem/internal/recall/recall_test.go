@@ -103,7 +103,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // Likeness alone and a place alone sort by distance: the weight of real memories does not move
-// the farther one up. Several places are fused, each as a list of its own.
+// the farther one up.
 func TestDistanceAloneIsTheOrder(t *testing.T) {
 	s := kitchen()
 	s.shapes[1] = 1.2
@@ -112,15 +112,6 @@ func TestDistanceAloneIsTheOrder(t *testing.T) {
 	}
 	if _, got := ask(t, s, robotmem.RecallRequest{Query: "glass", Like: &robotmem.Like{MemoryID: 3}, N: 1}, nil); !slices.Equal(got, []int64{4}) {
 		t.Errorf("glass like 3: got %v, want the real one first", got)
-	}
-	place := func(x float64) robotmem.SpatialSort {
-		return robotmem.SpatialSort{Field: "spatial.position", Target: []float64{x, 0}, MaxDistance: new(5.0)}
-	}
-	two := place(-4)
-	two.Also = []robotmem.SpatialSort{place(5)}
-	res, got := ask(t, s, robotmem.RecallRequest{SpatialSort: &two, Explain: true}, nil)
-	if !slices.Equal(got, []int64{1, 3, 2}) || *res.Memories[0].Distance != 4 || len(res.Memories[0].Found) != 2 || res.Memories[0].Found[1].List != "place 2" {
-		t.Errorf("two places: got %v %+v", got, res.Memories[0].Found)
 	}
 }
 

@@ -109,13 +109,10 @@ func (r *run) noteOtherMaps(answers []robotmem.Memory) {
 	}
 	n, others := 0, map[string]bool{}
 	for i := range answers {
-		for _, s := range r.SpatialSort.All() {
-			places := filter.PlacesFor(s, answers[i].Context)
-			if answers[i].Distance != nil && len(places) > 0 && places[0].MapID != "" && places[0].MapID != r.MapID {
-				n++
-				others[places[0].MapID] = true
-				break
-			}
+		places := filter.PlacesFor(r.SpatialSort, answers[i].Context)
+		if answers[i].Distance != nil && len(places) > 0 && places[0].MapID != "" && places[0].MapID != r.MapID {
+			n++
+			others[places[0].MapID] = true
 		}
 	}
 	if n == 0 {

@@ -944,7 +944,7 @@ export interface components {
             /** @description Makes explore repeatable. 0: a new sample each time. */
             seed?: number;
             /** @description Attempts near this place weigh more; those beyond max_distance do not count. */
-            spatial_sort?: components["schemas"]["SpatialSort"] | components["schemas"]["SpatialSort"][];
+            spatial_sort?: components["schemas"]["SpatialSort"];
             /** @description Name of the task, as in task.name. If no attempt has this name, its words count like those of query. */
             task?: string;
         };
@@ -1783,7 +1783,7 @@ export interface components {
             /** @description Only memories of this episode. With an empty query they are returned in time order. */
             session_id?: string;
             /** @description Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. "mode":"fused" ranks by words too; frame_id, map_id. A list of up to 4 places is fused. */
-            spatial_sort?: components["schemas"]["SpatialSort"] | components["schemas"]["SpatialSort"][];
+            spatial_sort?: components["schemas"]["SpatialSort"];
             /** @description Only memories with all of these tags. */
             tags?: string[];
             /**
