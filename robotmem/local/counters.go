@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -11,8 +10,8 @@ import (
 )
 
 // accessCounters collects the counts of recalls in memory, so that a recall does not
-// write to the disk. They are written flushInterval after the first, with the end of an episode, and
-// at Close. A crash loses the counts of the last seconds and no memory.
+// write to the disk. They are written flushInterval after the first, with the end of an episode, at
+// Close, and before a response that lists them. A crash loses the counts of the last seconds and no memory.
 type accessCounters struct {
 	mu sync.Mutex // guards RecallCounts
 	store.RecallCounts
@@ -22,8 +21,8 @@ type accessCounters struct {
 
 const (
 	flushInterval = 3 * time.Second
-	// lastFlush limits how long Close waits for the lock of another process.
-	lastFlush = 2 * time.Second
+	// flushLimit limits how long a flush waits for the lock of another process.
+	flushLimit = 2 * time.Second
 )
 
 // count adds the counts of one recall.
@@ -32,29 +31,6 @@ func (t *accessCounters) count(one store.RecallCounts) {
 	defer t.mu.Unlock()
 	t.Add(one)
 	maintenance.Wake(t.wake)
-}
-
-// pendingCredit lists the memories that were recalled for a session and are not stored
-// yet.
-func (t *accessCounters) pendingCredit(session string) (ids []int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for to := range t.Credit {
-		if to.Session == session {
-			ids = append(ids, to.MemoryID)
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-// eachPendingHour visits the totals of each hour that are not stored yet.
-func (t *accessCounters) eachPendingHour(visit func(store.CollectionHour, store.RecallTotals)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for at, n := range t.Hours {
-		visit(at, n)
-	}
 }
 
 // run stores the counts until ctx ends.
@@ -75,7 +51,7 @@ func (t *accessCounters) take() *store.RecallCounts {
 }
 
 // flush stores the counts, unless the node is read-only. It keeps them for the next flush when
-// that fails.
+// that fails, or when another process holds the lock for longer than flushLimit.
 func (t *accessCounters) flush(ctx context.Context, n *Node) {
 	if n.Store.ReadOnly() != "" {
 		return
@@ -84,6 +60,8 @@ func (t *accessCounters) flush(ctx context.Context, n *Node) {
 	if taken.Recalls == 0 {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, flushLimit)
+	defer cancel()
 	if err := n.Store.Write(ctx, func(tx *store.Tx) error { return tx.StoreRecallCounts(taken) }); err != nil {
 		n.Log.Warn("recall counters not stored yet", "err", err)
 		t.count(*taken)

@@ -1,13 +1,9 @@
 package local
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"math"
-	"os"
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -38,50 +34,62 @@ type ExportReport struct {
 }
 
 // Export writes every record of one snapshot to a sink: memories of every status with
-// their past states, sessions, and links. Later writes are not included. The rows are
-// first copied to a temporary file, so that a slow sink blocks neither writers nor
-// checkpoints of the log. Payloads are immutable and are read when the sink opens them.
-// Export fails with NotFound when there is no such session, and with the errors of the
-// sink.
+// their past states, sessions, and links. Later writes are not included. A slow sink
+// delays no writer, but the log of the file grows until Export returns. Export fails with
+// NotFound when there is no such session, and with the errors of the sink.
 func (n *Node) Export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
-	report, err := n.export(ctx, sink, o)
-	return report, sqlite.Wrap("export", err)
-}
-
-func (n *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
 	if o.Collection == "*" {
 		o.Collection = ""
 	}
 	n.counters.flush(ctx, n)
-	file, err := os.CreateTemp("", "robotmem-export-*")
-	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "no temporary file can be made (%s); check the folder for temporary files", sqlite.Reason(err))
-	}
-	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }()
-	s := &spool{file: file, out: bufio.NewWriterSize(file, 1<<20)}
-	m := progress.Of(ctx)
-	m.Stage("reading", "memories", 0)
-	var schema int64
-	err = n.Store.Read(ctx, func(c *store.Conn) error {
-		if o.Session != "" {
-			if _, err := c.Session(o.Session); err != nil {
-				return err
-			}
-		}
-		var err error
-		if schema, err = c.Number("PRAGMA user_version"); err != nil {
-			return err
-		}
-		return s.fill(c, m, &o)
+	e := &exporting{node: n, o: o, report: &ExportReport{}}
+	err := n.Store.Read(ctx, func(c *store.Conn) error {
+		e.c = c
+		return e.run(ctx, sink)
 	})
 	if err != nil {
-		return nil, err
+		return nil, sqlite.Wrap("export", err)
 	}
-	manifest := &archive.Manifest{
-		CreatedAt: store.FormatTime(n.Now()), Schema: int(schema), Narrowed: narrowed(&o), Generator: o.Generator, Counts: s.counts,
+	return e.report, nil
+}
+
+// exporting is the state of one Export call.
+type exporting struct {
+	node   *Node
+	c      *store.Conn
+	o      ExportOptions
+	report *ExportReport
+}
+
+// run counts the records for the manifest, then writes them.
+func (e *exporting) run(ctx context.Context, sink archive.Sink) error {
+	if e.o.Session != "" {
+		if _, err := e.c.Session(e.o.Session); err != nil {
+			return err
+		}
 	}
-	m.Stage("writing", "memories", s.counts.Memories)
-	return s.writeTo(ctx, n, sink, manifest)
+	schema, err := e.c.Number("PRAGMA user_version")
+	if err != nil {
+		return err
+	}
+	m := progress.Of(ctx)
+	m.Stage("reading", "memories", 0)
+	counted := &counter{}
+	if err := e.records(ctx, counted, false); err != nil {
+		return err
+	}
+	e.report.Counts = counted.Counts
+	m.Stage("writing", "memories", counted.Memories)
+	err = sink.Begin(&archive.Manifest{
+		CreatedAt: store.FormatTime(e.node.Now()), Schema: int(schema), Narrowed: narrowed(&e.o), Generator: e.o.Generator, Counts: counted.Counts,
+	})
+	if err == nil {
+		err = e.records(ctx, sink, true)
+	}
+	if err == nil {
+		err = sink.Close()
+	}
+	return sinkError(err)
 }
 
 func narrowed(o *ExportOptions) string {
@@ -94,111 +102,65 @@ func narrowed(o *ExportOptions) string {
 	return ""
 }
 
-// spool is a temporary file of records in JSON, one a line.
-type spool struct {
-	file    *os.File
-	out     *bufio.Writer
-	counts  archive.Counts
-	damaged []int64
-}
-
-// spooled is a line of the spool; one field is set.
-type spooled struct {
-	Session *archive.Session `json:"s,omitempty"`
-	Memory  *archive.Memory  `json:"m,omitempty"`
-	First   bool             `json:"f,omitempty"`
-	Link    *archive.Link    `json:"l,omitempty"`
-}
-
-func (s *spool) put(line spooled) error {
-	data, err := robotmem.EncodeJSON(line)
-	if err == nil {
-		_, err = s.out.Write(append(data, '\n'))
-	}
-	return notSpooled(err)
-}
-
-func notSpooled(err error) error {
-	if err == nil {
-		return nil
-	}
-	return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", sqlite.Reason(err))
-}
-
-// fill copies the records of an export to the spool.
-func (s *spool) fill(c *store.Conn, m *progress.Meter, o *ExportOptions) error {
-	err := c.EachArchivedSession(o.Collection, o.Session, func(session *archive.Session) error {
-		s.counts.Sessions++
-		return s.put(spooled{Session: session})
-	})
-	if err != nil {
+// records gives all records to a sink. If verify is set, a payload is read before, and named
+// as lost if it is not whole.
+func (e *exporting) records(ctx context.Context, sink archive.Sink, verify bool) error {
+	if err := e.c.EachArchivedSession(e.o.Collection, e.o.Session, sink.Session); err != nil {
 		return err
 	}
+	e.report.Damaged, e.report.Lost, e.report.Evicted = nil, 0, 0
 	named := map[string]bool{} // payloads that a memory before names
-	err = c.EachArchived(o.Collection, o.Session, func(a *store.Archived) error {
-		m.Add(1)
-		p := a.Payload
+	err := e.c.EachArchived(e.o.Collection, e.o.Session, func(a *store.Archived) (err error) {
+		progress.Of(ctx).Add(1)
 		if a.Damaged {
-			s.damaged = append(s.damaged, a.ID)
+			e.report.Damaged = append(e.report.Damaged, a.ID)
 			return nil
 		}
-		s.counts.Memories++
-		first := p != nil && !named[p.SHA256]
-		if first {
-			named[p.SHA256] = true
+		p := a.Payload
+		if p == nil {
+			return sink.Memory(&a.Memory, nil)
 		}
-		if first && !p.Lost {
-			s.counts.Payloads++
-			s.counts.PayloadBytes += p.Bytes
+		first := !named[p.SHA256]
+		named[p.SHA256] = true
+		if verify && !p.Lost {
+			if p.Lost, err = e.lost(ctx, p.SHA256); err != nil {
+				return err
+			}
 		}
-		return s.put(spooled{Memory: &a.Memory, First: first})
+		if !p.Lost {
+			return sink.Memory(&a.Memory, &archive.Bytes{First: first, Open: func() (io.ReadCloser, error) { return e.open(p.SHA256) }})
+		}
+		e.report.Lost++
+		if len(a.Evictions) > 0 {
+			e.report.Evicted++
+		}
+		return sink.Memory(&a.Memory, nil)
 	})
 	if err != nil {
 		return err
 	}
-	err = c.EachArchivedLink(o.Collection, o.Session, func(link *archive.Link) error {
-		s.counts.Links++
-		return s.put(spooled{Link: link})
-	})
-	return errors.Join(err, notSpooled(s.out.Flush()))
+	return e.c.EachArchivedLink(e.o.Collection, e.o.Session, sink.Link)
 }
 
-// writeTo writes the records of the spool to a sink.
-func (s *spool) writeTo(ctx context.Context, n *Node, sink archive.Sink, manifest *archive.Manifest) (*ExportReport, error) {
-	if err := sink.Begin(manifest); err != nil {
-		return nil, sinkError(err)
+// counter is a sink that counts.
+type counter struct{ archive.Counts }
+
+func (s *counter) Begin(*archive.Manifest) error { return nil }
+
+func (s *counter) Session(*archive.Session) error { s.Sessions++; return nil }
+
+func (s *counter) Memory(m *archive.Memory, b *archive.Bytes) error {
+	s.Memories++
+	if b != nil && b.First {
+		s.Payloads++
+		s.PayloadBytes += m.Payload.Bytes
 	}
-	report := &ExportReport{Counts: manifest.Counts, Damaged: s.damaged}
-	m := progress.Of(ctx)
-	dec := json.NewDecoder(bufio.NewReaderSize(io.NewSectionReader(s.file, 0, math.MaxInt64), 1<<20))
-	dec.UseNumber()
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		var line spooled
-		err := dec.Decode(&line)
-		switch {
-		case err == io.EOF:
-			return report, sinkError(sink.Close())
-		case err != nil:
-			return nil, robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be read (%s)", sqlite.Reason(err))
-		case line.Session != nil:
-			err = sink.Session(line.Session)
-		case line.Link != nil:
-			err = sink.Link(line.Link)
-		default:
-			var b *archive.Bytes
-			if b, err = n.archivedBytes(ctx, line.Memory, line.First, report); err == nil {
-				err = sink.Memory(line.Memory, b)
-			}
-			m.Add(1)
-		}
-		if err != nil {
-			return nil, sinkError(err)
-		}
-	}
+	return nil
 }
+
+func (s *counter) Link(*archive.Link) error { s.Links++; return nil }
+
+func (s *counter) Close() error { return nil }
 
 // sinkError wraps an error of a sink that has no kind.
 func sinkError(err error) error {
@@ -208,53 +170,28 @@ func sinkError(err error) error {
 	return robotmem.Errorf(robotmem.Unavailable, "", "the export cannot be written (%s)", sqlite.Reason(err))
 }
 
-// archivedBytes returns the payload of a memory, nil if there is none or if it is
-// damaged. It reads and verifies the payload.
-func (n *Node) archivedBytes(ctx context.Context, m *archive.Memory, first bool, report *ExportReport) (*archive.Bytes, error) {
-	p := m.Payload
-	if p == nil {
-		return nil, nil
-	}
-	if !p.Lost {
-		whole, err := n.wholePayload(ctx, p.SHA256)
-		if err != nil {
-			return nil, err
-		}
-		p.Lost = !whole
-	}
-	if p.Lost {
-		report.Lost++
-		if len(m.Evictions) > 0 {
-			report.Evicted++
-		}
-		return nil, nil
-	}
-	return &archive.Bytes{First: first, Open: func() (io.ReadCloser, error) { return n.payloadBySum(ctx, p.SHA256) }}, nil
-}
-
-// wholePayload reports whether the payload exists and matches its SHA-256.
-func (n *Node) wholePayload(ctx context.Context, sum string) (bool, error) {
-	r, err := n.payloadBySum(ctx, sum)
+// lost reports whether a payload is missing or does not match its SHA-256.
+func (e *exporting) lost(ctx context.Context, sum string) (bool, error) {
+	r, err := e.open(sum)
 	if errors.Is(err, robotmem.Corrupt) || errors.Is(err, robotmem.NotFound) {
-		return false, nil
+		return true, nil
 	}
 	if err != nil {
 		return false, err
 	}
 	defer r.Close()
 	_, err = io.Copy(io.Discard, payload.ReaderWith(ctx, r)) // compares the sum
-	return err == nil, ctx.Err()
+	return err != nil, ctx.Err()
 }
 
-// payloadBySum opens a payload by its SHA-256. It fails with NotFound if there is none.
-func (n *Node) payloadBySum(ctx context.Context, sum string) (io.ReadCloser, error) {
-	var p *store.StoredPayload
-	err := n.Store.Read(ctx, func(c *store.Conn) (err error) { p, err = c.Payload(sum); return err })
+// open opens a payload by its SHA-256. It fails with NotFound if there is none.
+func (e *exporting) open(sum string) (io.ReadCloser, error) {
+	p, err := e.c.Payload(sum)
 	if err != nil {
 		return nil, err
 	}
 	if p == nil {
 		return nil, robotmem.Errorf(robotmem.NotFound, "", "payload %s is not stored", sum)
 	}
-	return n.Store.OpenPayload(p)
+	return e.node.Store.OpenPayload(p)
 }

@@ -255,7 +255,7 @@ func (n *Node) Close() error {
 	n.background.Wait()
 	// In parallel: both may wait for the lock of another process.
 	var last sync.WaitGroup
-	ctx, cancel := context.WithTimeout(context.Background(), lastFlush)
+	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
 	defer cancel()
 	last.Go(func() { n.counters.flush(ctx, n) })
 	err := errors.Join(n.index.SaveSnapshots(context.Background()), n.Store.FillFullText(ctx))

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -98,11 +97,7 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 	if err := errors.Join(r.Run(ctx), c.Close()); err != nil {
 		return nil, err
 	}
-	err = examineRecovered(ctx, to, o, r.Report, func(n *Node) error {
-		_, err := n.maintenance.Repair(ctx, "recovered from "+filepath.Base(from))
-		return err
-	})
-	if err != nil {
+	if err := finishRecovered(ctx, from, to, o, r.Report); err != nil {
 		return nil, err
 	}
 	if err := r.To.Settle(); err != nil {
@@ -114,14 +109,14 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 	return r.Report, nil
 }
 
-// examineRecovered opens a recovered file, finishes it with f and runs doctor.
-func examineRecovered(ctx context.Context, path string, o Options, report *maintenance.RecoverReport, f func(*Node) error) error {
+// finishRecovered opens a recovered file, rebuilds its indexes and runs doctor.
+func finishRecovered(ctx context.Context, from, path string, o Options, report *maintenance.RecoverReport) error {
 	o.Embedder, o.Retention = nil, maintenance.Retention{}
 	n, err := openNode(ctx, path, o)
 	if err != nil {
 		return err
 	}
-	if err = f(n); err == nil {
+	if _, err = n.maintenance.Repair(ctx, "recovered from "+filepath.Base(from)); err == nil {
 		var d *admin.DoctorResponse
 		if d, err = n.Doctor(ctx, &admin.DoctorRequest{Deep: true}); err == nil {
 			report.Doctor = *d
@@ -140,9 +135,9 @@ func examineRecovered(ctx context.Context, path string, o Options, report *maint
 //  3. remove the log's first name: SQLite must not apply the log to the new file;
 //  4. rename X.recovered-STAMP to X.
 //
-// X exists at all times. After a crash between 2 and 4, X and X.damaged-STAMP are one
-// file, or equal copies where the disk has no links, and the next repair continues with
-// 3. Payloads stay in X.payloads.
+// X exists at all times. After a crash between 1 and 4 the next repair refuses and names
+// X.recovered-STAMP: after 3 the log of X is gone, so that reading X again would lose rows.
+// Payloads stay in X.payloads.
 const stampFormat = "20060102T150405Z"
 
 // RecoverInPlace recovers the damaged file at path as Recover does and replaces it by
@@ -161,110 +156,69 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 		return nil, err
 	}
 	defer func() { _ = source.Close() }() // opened for reading only
-	stamp, err := interrupted(ctx, path)
+	if err := refuseInterrupted(path); err != nil {
+		return nil, err
+	}
+	stamp := o.Clock().UTC().Format(stampFormat)
+	recovering, damaged := path+".recovering-"+stamp, path+".damaged-"+stamp
+	report, err := recoverInto(ctx, source, path, recovering, o)
 	if err != nil {
 		return nil, err
 	}
-	swap := &swap{path: path, stamp: cmp.Or(stamp, o.Clock().UTC().Format(stampFormat)), letGo: source.Close}
-	var report *maintenance.RecoverReport
-	if stamp == "" {
-		recovering := path + ".recovering-" + swap.stamp
-		if report, err = recoverInto(ctx, source, path, recovering, o); err != nil {
-			return nil, err
-		}
-		if err := swap.begin(ctx, recovering); err != nil {
-			return nil, err
-		}
+	if err := exchange(ctx, path, recovering, stamp, source.Close); err != nil {
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the recovered file could not be put in place (%s); the files beside it, named damaged and recovered, hold all", sqlite.Reason(err))
 	}
-	if err := swap.finish(); err != nil {
-		return nil, err
-	}
-	if stamp != "" {
-		report = &maintenance.RecoverReport{Notes: []string{"an earlier repair was interrupted; what it had recovered was put in place"}, Doubtful: []int64{}, Torn: []string{}}
-		err := source.Close()
-		if err == nil {
-			err = examineRecovered(ctx, path, o, report, func(*Node) error { return nil })
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	report.File, report.Damaged = path, swap.damaged()
+	report.File, report.Damaged = path, damaged
 	return report, nil
 }
 
-// swap exchanges the damaged and the recovered file.
-type swap struct {
-	path, stamp string
-	letGo       func() error // releases the lock of the damaged file
+// refuseInterrupted fails if a crash interrupted the exchange of an earlier repair.
+func refuseInterrupted(path string) error {
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	base := filepath.Base(path)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), base+".recovered-") {
+			return robotmem.Errorf(robotmem.Conflict, "db", "an earlier repair was interrupted after it had recovered all into %s; move %s and its log (%[2]s-wal, %[2]s-shm) aside, and rename the recovered file to %[2]s", e.Name(), base)
+		}
+	}
+	return nil
 }
 
-func (s *swap) damaged() string { return s.path + ".damaged-" + s.stamp }
-
-func (s *swap) recovered() string { return s.path + ".recovered-" + s.stamp }
-
-// begin gives both files their second names.
-func (s *swap) begin(ctx context.Context, fresh string) error {
+// exchange replaces the damaged file at path by the recovered one, which is fresh. letGo
+// releases the lock of the damaged file.
+func exchange(ctx context.Context, path, fresh, stamp string, letGo func() error) error {
 	// The payloads stay in place, so the links to them are not needed.
 	if err := os.RemoveAll(fresh + store.PayloadsSuffix); err != nil {
-		return swapError(err)
+		return err
 	}
-	if err := os.Rename(fresh, s.recovered()); err != nil {
-		return swapError(err)
+	recovered, damaged := path+".recovered-"+stamp, path+".damaged-"+stamp
+	if err := os.Rename(fresh, recovered); err != nil {
+		return err
 	}
-	for _, suffix := range []string{"-wal", "-shm", ""} { // the main file last: its name shows that all have been linked
-		err := sqlite.LinkOrCopy(ctx, s.path+suffix, s.damaged()+suffix)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
-			return swapError(err)
-		}
-	}
-	return swapError(sqlite.SyncPath(filepath.Dir(s.path)))
-}
-
-// finish removes the damaged file's names and gives its name to the new file.
-func (s *swap) finish() error {
-	for _, suffix := range []string{"-wal", "-shm"} {
-		if err := os.Remove(s.path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return swapError(err)
-		}
-	}
-	if err := sqlite.SyncPath(filepath.Dir(s.path)); err != nil {
-		return swapError(err)
-	}
-	if runtime.GOOS == "windows" { // Windows cannot rename over an open file
-		if err := s.letGo(); err != nil {
+	for _, suffix := range []string{"-wal", "-shm", ""} {
+		err := sqlite.LinkOrCopy(ctx, path+suffix, damaged+suffix)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	if err := os.Rename(s.recovered(), s.path); err != nil {
-		return swapError(err)
+	if err := sqlite.SyncPath(filepath.Dir(path)); err != nil {
+		return err
 	}
-	return swapError(sqlite.SyncPath(filepath.Dir(s.path)))
-}
-
-func swapError(err error) error {
-	if err == nil {
-		return nil
-	}
-	return robotmem.Errorf(robotmem.Unavailable, "db", "the recovered file could not be put in place (%s); the files beside it, named damaged and recovered, hold all", sqlite.Reason(err))
-}
-
-// interrupted returns the stamp of an exchange that a crash interrupted: the damaged
-// file has its second name, or its copy, and the recovered file exists.
-func interrupted(ctx context.Context, path string) (string, error) {
-	entries, _ := os.ReadDir(filepath.Dir(path))
-	for _, e := range entries {
-		stamp, found := strings.CutPrefix(e.Name(), filepath.Base(path)+".recovered-")
-		if !found {
-			continue
-		}
-		same, err := sqlite.SameBytes(ctx, path, path+".damaged-"+stamp)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", swapError(err)
-		}
-		if same {
-			return stamp, nil
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
-	return "", nil
+	if err := sqlite.SyncPath(filepath.Dir(path)); err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" { // Windows cannot rename over an open file
+		if err := letGo(); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(recovered, path); err != nil {
+		return err
+	}
+	return sqlite.SyncPath(filepath.Dir(path))
 }

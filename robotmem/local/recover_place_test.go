@@ -85,45 +85,18 @@ func beside(t *testing.T, path string) (names []string) {
 	return names
 }
 
-// A crash during the replacement leaves both files, and the next repair completes it.
-func TestRecoverInPlaceGoesOn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine at a time: nothing for -race")
-	}
-	for name, second := range map[string]func(from, to string) error{
-		"a second name": os.Link,
-		"a copy, where the disk has no links": func(from, to string) error {
-			data, err := os.ReadFile(from)
-			if err != nil {
-				return err
-			}
-			return os.WriteFile(to, data, 0o600)
-		},
-	} {
-		t.Run(name, func(t *testing.T) { recoverGoesOn(t, second) })
-	}
-}
-
-func recoverGoesOn(t *testing.T, second func(from, to string) error) {
+// A crash during the replacement leaves both files, and the next repair names the recovered one.
+func TestRecoverInPlaceRefusesAnInterruptedRepair(t *testing.T) {
 	path := furnished(t, 50)
-	const stamp = "20260102T030405Z"
-	other := furnished(t, 60)
-	for _, step := range []func() error{
-		func() error { return second(path, path+".damaged-"+stamp) },
-		func() error { return os.Rename(other, path+".recovered-"+stamp) },
-	} {
-		if err := step(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r, err := local.RecoverInPlace(t.Context(), path, local.Options{})
-	if err != nil {
+	recovered := path + ".recovered-20260102T030405Z"
+	if err := os.Rename(furnished(t, 60), recovered); err != nil {
 		t.Fatal(err)
 	}
-	if r.Damaged != path+".damaged-"+stamp {
-		t.Errorf("damaged is %q", r.Damaged)
+	_, err := local.RecoverInPlace(t.Context(), path, local.Options{})
+	if !errors.Is(err, robotmem.Conflict) || !strings.Contains(err.Error(), filepath.Base(recovered)) {
+		t.Errorf("got %v, want a conflict that names %s", err, filepath.Base(recovered))
 	}
-	e := openAt(t, path, local.Options{})
+	e := openAt(t, recovered, local.Options{})
 	s, err := e.Stats(t.Context(), nil)
 	if err != nil || s.Total != 63 {
 		t.Errorf("%d memories, want those of the recovered file; %v", s.Total, err)

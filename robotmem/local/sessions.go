@@ -223,21 +223,19 @@ const maxRecalled = 1000
 
 // Session implements Service.
 func (n *Node) Session(ctx context.Context, req *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
-	pending := n.counters.pendingCredit(req.SessionID)
+	n.counters.flush(ctx, n)
 	return read(ctx, n, "session", req, func(c *store.Conn, r *robotmem.SessionRequest, res *robotmem.SessionResponse) error {
-		return n.readSession(c, r.SessionID, pending, res)
+		return n.readSession(c, r.SessionID, res)
 	})
 }
 
-// readSession fills res. pending lists memories that were recalled for the session and
-// are not yet stored as such.
-func (n *Node) readSession(c *store.Conn, id string, pending []int64, res *robotmem.SessionResponse) error {
+func (n *Node) readSession(c *store.Conn, id string, res *robotmem.SessionResponse) error {
 	s, err := c.Session(id)
 	if err != nil {
 		return err
 	}
 	res.Session = s.Session
-	if res.Recalled, err = c.RecalledFor(id, pending, maxRecalled, n.Now()); err != nil {
+	if res.Recalled, err = c.RecalledFor(id, maxRecalled, n.Now()); err != nil {
 		return err
 	}
 	if res.Streams, err = c.Streams(id); err != nil {

@@ -165,6 +165,7 @@ const (
 
 // Activity implements Service.
 func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin.ActivityResponse, error) {
+	n.counters.flush(ctx, n)
 	return read(ctx, n, "activity", req, func(c *store.Conn, r *admin.ActivityRequest, res *admin.ActivityResponse) error {
 		if r.Bucket == "" {
 			r.Bucket = "day"
@@ -196,7 +197,7 @@ func newActivity(bucket string, days int, now time.Time) admin.ActivityResponse 
 }
 
 // activity counts memories from the column cache, at a few nanoseconds each, and recalls
-// from the file and the pending counters.
+// from the file.
 func (n *Node) activity(c *store.Conn, collection string, res *admin.ActivityResponse) error {
 	if err := n.index.Columns.Sync(c); err != nil {
 		return err
@@ -227,16 +228,10 @@ func (n *Node) activity(c *store.Conn, collection string, res *admin.ActivityRes
 			b.Failures++
 		}
 	})
-	recalls := func(hour time.Time, sum store.RecallTotals) {
+	return c.EachRecallHour(collection, res.From, func(hour time.Time, sum store.RecallTotals) {
 		if b := at(hour.UnixNano()); b != nil {
 			b.Recalls += sum.Recalls
 			b.ZeroHits += sum.ZeroHits
 		}
-	}
-	n.counters.eachPendingHour(func(by store.CollectionHour, sum store.RecallTotals) {
-		if collection == "*" || by.Collection == collection {
-			recalls(by.Hour, sum)
-		}
 	})
-	return c.EachRecallHour(collection, res.From, recalls)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -209,12 +208,12 @@ func compareValues(a, b any, unit func() string) (order int, ok bool) {
 		case int64:
 			return cmp.Compare(a, b), true
 		case float64:
-			return -compareFloatInt(b, a), true
+			return cmp.Compare(float64(a), b), true
 		}
 	case float64:
 		switch b := b.(type) {
 		case int64:
-			return compareFloatInt(a, b), true
+			return cmp.Compare(a, float64(b)), true
 		case float64:
 			return cmp.Compare(a, b), true
 		}
@@ -248,15 +247,6 @@ func inUnit(v, other any, unit func() string) any {
 		return s.number
 	}
 	return v
-}
-
-// compareFloatInt is exact: 2^53 + 1 is not equal to 2^53.
-func compareFloatInt(f float64, i int64) int {
-	const whole = 1 << 53 // up to here every integer is a float64
-	if -whole <= i && i <= whole {
-		return cmp.Compare(f, float64(i))
-	}
-	return big.NewFloat(f).Cmp(new(big.Float).SetInt64(i))
 }
 
 func equalValues(a, b any, unit func() string) bool {

@@ -19,8 +19,6 @@ const (
 	paramTokens   = 14 // its parameters
 	valueTokens   = 10 // one value
 	leastText     = 12 // its text: facts give way to it
-
-	neighbourTokens = 30 // the text of a neighbour, beside these
 )
 
 // Present reduces the memories of a response to the detail that the request asks for
@@ -77,20 +75,14 @@ func short(m *robotmem.Memory) robotmem.Memory {
 // Writer writes the memories of one answer as lines and repeats no text.
 type Writer struct {
 	now         time.Time
-	collections bool           // name the collection of each memory
-	values      map[string]int // how many each parameter has in the answer
-	written     []written
-}
-
-// written is a memory with the text that its line shows.
-type written struct {
-	*robotmem.Memory
-	shown string
+	collections bool             // name the collection of each memory
+	values      map[string]int   // how many each parameter has in the answer
+	written     map[string]int64 // the memory whose line shows a text
 }
 
 // NewWriter returns a Writer for an answer with these memories.
 func NewWriter(ms []robotmem.Memory, now time.Time) *Writer {
-	w, seen := &Writer{now: now, values: map[string]int{}}, map[Leaf]bool{}
+	w, seen := &Writer{now: now, values: map[string]int{}, written: map[string]int64{}}, map[Leaf]bool{}
 	for i := range ms {
 		for _, p := range parameters(ms[i].Context) {
 			if !seen[p] {
@@ -105,15 +97,7 @@ func NewWriter(ms []robotmem.Memory, now time.Time) *Writer {
 func (w *Writer) compact(m *robotmem.Memory) robotmem.Memory {
 	c := short(m)
 	c.Line = w.Line(m, compactTokens-TokensOf(c)-3) // 3 for its key
-	c.Before, c.After = clipped(m.Before), clipped(m.After)
 	return c
-}
-
-func clipped(all []robotmem.Neighbour) (out []robotmem.Neighbour) {
-	for _, n := range all {
-		out = append(out, robotmem.Neighbour{MemoryID: n.MemoryID, Text: text.ClipTokens(OneLine(n.Text), neighbourTokens)})
-	}
-	return out
 }
 
 // Line describes a memory in one line of about the given number of tokens: outcome,
@@ -140,21 +124,12 @@ func (w *Writer) Line(m *robotmem.Memory, tokens int) string {
 	return head + w.once(m, text.ClipTokens(content, tokens-text.Tokens(head)))
 }
 
-// once returns what a line shows of a text, or which line has shown it already.
+// once returns the text of a line, or which line has shown the whole text already.
 func (w *Writer) once(m *robotmem.Memory, shown string) string {
-	begins := func(long, short string) bool {
-		cut, isCut := strings.CutSuffix(short, "…")
-		return long == short || isCut && strings.HasPrefix(long, cut)
+	if first, known := w.written[m.Content]; known {
+		return fmt.Sprintf("text of %d", first)
 	}
-	for _, b := range w.written {
-		switch {
-		case b.Content == m.Content:
-			return fmt.Sprintf("text of %d", b.MemoryID)
-		case begins(b.shown, shown), begins(shown, b.shown):
-			return fmt.Sprintf("begins as %d", b.MemoryID)
-		}
-	}
-	w.written = append(w.written, written{m, shown})
+	w.written[m.Content] = m.MemoryID
 	return shown
 }
 

@@ -262,24 +262,3 @@ func CopyWhole(ctx context.Context, path, to string) error {
 	}
 	return nil
 }
-
-// SameBytes reports whether two files are one, or hold the same.
-func SameBytes(ctx context.Context, a, b string) (bool, error) {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false, err
-	}
-	second, err := os.Stat(b)
-	if err != nil {
-		return false, err
-	}
-	if os.SameFile(first, second) {
-		return true, nil
-	}
-	if first.Size() != second.Size() {
-		return false, nil
-	}
-	_, sumA, errA := SumFile(ctx, a)
-	_, sumB, errB := SumFile(ctx, b)
-	return sumA == sumB, errors.Join(errA, errB)
-}
