@@ -33,6 +33,8 @@ type Memory struct {
 	Relevance *float64    `json:"relevance,omitempty" doc:"Estimated probability that the memory answers the query, 0 to 1."`
 	Distance  *float64    `json:"distance,omitempty" doc:"Distance to the target, in the unit of the coordinates."`
 	Found     []ListEntry `json:"found,omitempty" doc:"With explain: its rank in each list."`
+	Before    []Neighbour `json:"before,omitempty" doc:"With context_window: what was stored just before in the same episode, oldest first."`
+	After     []Neighbour `json:"after,omitempty" doc:"With context_window: what was stored just after, oldest first."`
 
 	Context Object `json:"context,omitempty"`
 	Params  any    `json:"params,omitempty"`
@@ -78,7 +80,7 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 		type whole Memory
 		return EncodeJSON(whole(m))
 	}
-	return EncodeJSON(MemoryLine{m.MemoryID, m.Score, m.Line})
+	return EncodeJSON(MemoryLine{m.MemoryID, m.Score, m.Line, m.Before, m.After})
 }
 
 // The outcomes of a memory.
@@ -190,9 +192,17 @@ type TimelineResponse struct {
 
 // MemoryLine is a memory in compact form.
 type MemoryLine struct {
-	MemoryID int64    `json:"memory_id"`
-	Score    *float64 `json:"score,omitempty"`
-	Line     string   `json:"line,omitempty"`
+	MemoryID int64       `json:"memory_id"`
+	Score    *float64    `json:"score,omitempty"`
+	Line     string      `json:"line,omitempty"`
+	Before   []Neighbour `json:"before,omitempty"`
+	After    []Neighbour `json:"after,omitempty"`
+}
+
+// Neighbour is the text of a memory that was observed just before or after another one.
+type Neighbour struct {
+	MemoryID int64  `json:"memory_id"`
+	Text     string `json:"text,omitempty" doc:"Left out if that memory is an answer itself."`
 }
 
 // TimePhrase is a time expression of a query and the interval that it denotes:

@@ -34,10 +34,13 @@ func TestNeighboursLendTheirScore(t *testing.T) {
 			}
 		}
 	}
-	ask := &robotmem.RecallRequest{Query: "gripper lost loose finger two", N: 3}
-	_, ids := recalled(t, e, ask)
+	ask := &robotmem.RecallRequest{Query: "gripper lost loose finger two", N: 3, ContextWindow: 2}
+	res, ids := recalled(t, e, ask)
 	if !slices.Equal(ids, []int64{4, 2, 1}) {
 		t.Errorf("with neighbours: %v", ids)
+	}
+	if m := res.Memories[1]; len(m.Before) != 0 || len(m.After) != 2 || m.After[0] != (robotmem.Neighbour{MemoryID: 4}) || m.After[1].Text != "nothing else happened" {
+		t.Errorf("around memory 2: before %+v, after %+v", m.Before, m.After)
 	}
 	if _, ids = recalled(t, off, ask); !slices.Equal(ids, []int64{4, 1, 2}) {
 		t.Errorf("without neighbours: %v", ids)
@@ -45,7 +48,7 @@ func TestNeighboursLendTheirScore(t *testing.T) {
 	if _, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 4, Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, ids = recalled(t, e, ask); !slices.Equal(ids, []int64{1, 2}) {
-		t.Errorf("without the neighbour: %v", ids)
+	if res, ids = recalled(t, e, ask); !slices.Equal(ids, []int64{1, 2}) || len(res.Memories[1].After) != 1 {
+		t.Errorf("without the neighbour: %v, %+v", ids, res.Memories)
 	}
 }

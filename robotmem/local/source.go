@@ -207,9 +207,9 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 	return items, s.index.Vectors.Usual(unit), nil
 }
 
-// Neighbours implements recall.Source.
-func (s *source) Neighbours(in recall.Set, ids []int64) map[int64][]int64 {
-	return s.index.Columns.Neighbours(ids, in.Present)
+// Around implements recall.Source.
+func (s *source) Around(in recall.Set, ids []int64, n int) map[int64]recall.Around {
+	return s.index.Columns.Around(ids, n, in.Present)
 }
 
 // Places implements recall.Source. It compares every coordinate, so the result is exact.

@@ -32,8 +32,9 @@ var compactCases = []testCase{
 			ids = append(ids, created(t, s, &robotmem.LearnRequest{Insight: "step " + string(rune('a'+i)), Collection: "lab", SessionID: in, ObservedAt: at(time.Duration(i) * time.Minute)}))
 		}
 		res := do(t, s.Timeline, &robotmem.TimelineRequest{MemoryID: ids[3], Before: new(1), After: new(0)})
-		if res.Of != "session "+session || len(res.Memories) != 2 || res.Memories[0].MemoryID != ids[2] || !strings.HasSuffix(res.Memories[1].Line, ": step d") {
-			t.Errorf("got %+v", res)
+		m := recall(t, s, &robotmem.RecallRequest{Query: "step c", Collection: "lab", N: 1, ContextWindow: 1}).Memories[0]
+		if len(m.Before) != 1 || m.Before[0].Text != "step a" || len(m.After) != 1 || m.After[0].MemoryID != ids[3] || res.Of != "session "+session || len(res.Memories) != 2 || res.Memories[0].MemoryID != ids[2] || !strings.HasSuffix(res.Memories[1].Line, ": step d") {
+			t.Errorf("got %+v, and around %+v", res, m)
 		}
 		if res = do(t, s.Timeline, &robotmem.TimelineRequest{MemoryID: ids[1]}); res.Of != "collection lab" || len(res.Memories) != 5 {
 			t.Errorf("without a session: %+v", res)

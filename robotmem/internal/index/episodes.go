@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bits-and-blooms/bitset"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 )
 
 // episodes has the active memories of each session in the order of their observation. It is
@@ -55,10 +56,10 @@ func (r *Columns) makeEpisodes() {
 	}
 }
 
-// Neighbours returns, for those of the memories that are in an episode, the nearest members of
-// a set that were observed before and after it there.
-func (r *Columns) Neighbours(ids []int64, set *bitset.BitSet) map[int64][]int64 {
-	out := map[int64][]int64{}
+// Around returns, for those of the memories that are in an episode, at most n of the members
+// of a set, nil for all, that were observed before and after it there.
+func (r *Columns) Around(ids []int64, n int, set *bitset.BitSet) map[int64]recall.Around {
+	out := map[int64]recall.Around{}
 	r.makeEpisodes()
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
@@ -68,16 +69,15 @@ func (r *Columns) Neighbours(ids []int64, set *bitset.BitSet) map[int64][]int64 
 		}
 		list := r.episodes[r.Rows[id].Session]
 		at, _ := slices.BinarySearchFunc(list, id, r.inEpisode)
-		out[id] = nil
-		for _, step := range []int{-1, 1} {
-			i := at + step
-			for i >= 0 && i < len(list) && !set.Test(uint(list[i])) {
-				i += step
-			}
-			if i >= 0 && i < len(list) {
-				out[id] = append(out[id], list[i])
+		var sides [2][]int64
+		for side, step := range []int{-1, 1} {
+			for i := at + step; i >= 0 && i < len(list) && len(sides[side]) < n; i += step {
+				if set == nil || set.Test(uint(list[i])) {
+					sides[side] = append(sides[side], list[i])
+				}
 			}
 		}
+		out[id] = recall.Around{Before: sides[0], After: sides[1]}
 	}
 	return out
 }

@@ -19,6 +19,8 @@ const (
 	paramTokens   = 14 // its parameters
 	valueTokens   = 10 // one value
 	leastText     = 12 // its text: facts give way to it
+
+	neighbourTokens = 30 // the text of a neighbour, beside these
 )
 
 // Present reduces the memories of a response to the detail that the request asks for
@@ -97,7 +99,15 @@ func NewWriter(ms []robotmem.Memory, now time.Time) *Writer {
 func (w *Writer) compact(m *robotmem.Memory) robotmem.Memory {
 	c := short(m)
 	c.Line = w.Line(m, compactTokens-TokensOf(c)-3) // 3 for its key
+	c.Before, c.After = clipped(m.Before), clipped(m.After)
 	return c
+}
+
+func clipped(all []robotmem.Neighbour) (out []robotmem.Neighbour) {
+	for _, n := range all {
+		out = append(out, robotmem.Neighbour{MemoryID: n.MemoryID, Text: text.ClipTokens(OneLine(n.Text), neighbourTokens)})
+	}
+	return out
 }
 
 // Line describes a memory in one line of about the given number of tokens: outcome,

@@ -105,21 +105,22 @@ func (s *fakeStore) cosine(id int64) (sum float64, ok bool) {
 	return sum, ok
 }
 
-func (s *fakeStore) Neighbours(_ recall.Set, ids []int64) map[int64][]int64 {
-	out := map[int64][]int64{}
+func (s *fakeStore) Around(in recall.Set, ids []int64, n int) map[int64]recall.Around {
+	out := map[int64]recall.Around{}
 	for _, id := range ids {
-		session := s.memories[id-1].SessionID
-		if session == "" {
-			continue
-		}
-		out[id] = nil
-		for _, step := range []int64{-1, 1} {
-			for other := id + step; other > 0 && other <= int64(len(s.memories)); other += step {
-				if s.memories[other-1].SessionID == session {
-					out[id] = append(out[id], other)
-					break
-				}
+		m, a := &s.memories[id-1], recall.Around{}
+		for other := id - 1; m.SessionID != "" && other > 0 && len(a.Before) < n; other-- {
+			if s.memories[other-1].SessionID == m.SessionID {
+				a.Before = append(a.Before, other)
 			}
+		}
+		for other := id + 1; m.SessionID != "" && other <= int64(len(s.memories)) && len(a.After) < n; other++ {
+			if s.memories[other-1].SessionID == m.SessionID {
+				a.After = append(a.After, other)
+			}
+		}
+		if m.SessionID != "" {
+			out[id] = a
 		}
 	}
 	return out

@@ -50,7 +50,7 @@ func KeepSmallest(items []Ranked, r Ranked, limit int) []Ranked {
 
 // Set is the set of memories that pass a filter.
 type Set struct {
-	Present *bitset.BitSet             // by memory id
+	Present *bitset.BitSet             // by memory id; nil for every memory
 	Past    map[int64]*robotmem.Memory // with as_of: the states of memories that changed since then
 }
 
@@ -69,6 +69,9 @@ func (s Set) only(items []Ranked) Set {
 	}
 	return out
 }
+
+// Around are the memories of an episode before and after one of them, nearest first.
+type Around struct{ Before, After []int64 }
 
 // Source reads one snapshot of a store. If a signal fails, degraded names it with
 // the detail of its error. Errors of the kinds Invalid and NotFound are errors of
@@ -90,9 +93,9 @@ type Source interface {
 	// Likeness returns the perceptions of a set that are most similar to that of
 	// the query, most similar first, and remarks for degraded.
 	Likeness(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, notes []string, err error)
-	// Neighbours returns, for each memory that is in an episode, the nearest members of the
-	// set before and after it there.
-	Neighbours(in Set, ids []int64) map[int64][]int64
+	// Around returns at most n memories on each side of each memory that is in an episode.
+	// They are all members of the set.
+	Around(in Set, ids []int64, n int) map[int64]Around
 	// Timeline sorts a set by time of observation: oldest first for a query of one
 	// episode, otherwise newest first.
 	Timeline(ctx context.Context, q *Query, in Set, limit int) ([]Ranked, error)
@@ -218,6 +221,9 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	res := &robotmem.RecallResponse{Warnings: warnings, Memories: make([]robotmem.Memory, 0, len(hits)), Times: q.Times, Mode: r.mode()}
 	for i := range hits {
 		res.Memories = append(res.Memories, r.result(&hits[i]))
+	}
+	if err := r.addContext(ctx, res.Memories); err != nil {
+		return nil, err
 	}
 	r.noteOtherMaps(res.Memories)
 	noteConflicts(res.Memories, hits)

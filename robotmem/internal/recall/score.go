@@ -1,9 +1,12 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // Words and vectors judge the same text, so they become one list, by score:
@@ -120,13 +123,52 @@ func byID(items []Ranked) map[int64]float64 {
 // lend adds a share of each score to those of the memories before and after in the same
 // episode. It reports whether any memory is in an episode.
 func (r *run) lend(scores map[int64]float64, share float64) bool {
-	around, own := r.src.Neighbours(r.set, slices.Collect(maps.Keys(scores))), maps.Clone(scores)
+	around, own := r.src.Around(r.set, slices.Collect(maps.Keys(scores)), 1), maps.Clone(scores)
 	for _, id := range slices.Sorted(maps.Keys(around)) { // sums depend on the order
-		for _, other := range around[id] {
+		for _, other := range slices.Concat(around[id].Before, around[id].After) {
 			if _, found := own[other]; found {
 				scores[other] += share * own[id]
 			}
 		}
 	}
 	return len(around) > 0
+}
+
+// addContext adds the texts of the neighbours that the request asks for.
+func (r *run) addContext(ctx context.Context, answers []robotmem.Memory) error {
+	if r.ContextWindow == 0 {
+		return nil
+	}
+	texts, ids := map[int64]string{}, make([]int64, len(answers))
+	for i := range answers {
+		ids[i] = answers[i].MemoryID
+		texts[ids[i]] = "" // it is in the answer
+	}
+	around := r.src.Around(Set{}, ids, r.ContextWindow)
+	read := func(ids []int64) (out []robotmem.Neighbour, err error) {
+		for _, id := range ids {
+			text, known := texts[id]
+			if h := (hit{id: id}); !known {
+				if ok, err := r.load(ctx, &h); err != nil {
+					return nil, err
+				} else if !ok {
+					continue
+				}
+				text = h.memory.Content
+			}
+			out = append(out, robotmem.Neighbour{MemoryID: id, Text: text})
+		}
+		return out, nil
+	}
+	for i := range answers {
+		a := around[ids[i]]
+		slices.Reverse(a.Before)
+		var err, after error
+		answers[i].Before, err = read(a.Before)
+		answers[i].After, after = read(a.After)
+		if err = cmp.Or(err, after); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1417,6 +1417,10 @@ export interface components {
         };
         Memory: {
             access_count?: number;
+            /** @description With context_window: what was stored just after, oldest first. */
+            after?: components["schemas"]["Neighbour"][];
+            /** @description With context_window: what was stored just before in the same episode, oldest first. */
+            before?: components["schemas"]["Neighbour"][];
             bytes?: number;
             category: string;
             collection: string;
@@ -1493,9 +1497,16 @@ export interface components {
             version?: number;
         };
         MemoryLine: {
+            after?: components["schemas"]["Neighbour"][];
+            before?: components["schemas"]["Neighbour"][];
             line?: string;
             memory_id: number;
             score?: number;
+        };
+        Neighbour: {
+            memory_id: number;
+            /** @description Left out if that memory is an answer itself. */
+            text?: string;
         };
         OutcomeGroup: {
             failures: number;
@@ -1726,6 +1737,8 @@ export interface components {
             context_filter?: {
                 [key: string]: unknown;
             };
+            /** @description Add the texts of so many memories before and after in the same episode, 0 to 3. */
+            context_window?: number;
             /** @description Return the results that are ready after this many milliseconds. 0 means no limit. */
             deadline_ms?: number;
             /**

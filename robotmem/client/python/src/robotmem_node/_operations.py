@@ -428,6 +428,8 @@ class LostPayload(Answer):
 
 class StoredMemory(Answer):
     access_count: int | None
+    after: list[Neighbour]
+    before: list[Neighbour]
     bytes: int | None
     category: str
     collection: str
@@ -479,14 +481,23 @@ class StoredMemory(Answer):
     user_tags: list[str]
     version: int | None
 
-    _nested: ClassVar[dict[str, str]] = {"conflicts": "[ConflictWith", "found": "[ListEntry", "provenance":
-        "Provenance"}
+    _nested: ClassVar[dict[str, str]] = {"after": "[Neighbour", "before": "[Neighbour", "conflicts":
+        "[ConflictWith", "found": "[ListEntry", "provenance": "Provenance"}
 
 
 class MemoryLine(Answer):
+    after: list[Neighbour]
+    before: list[Neighbour]
     line: str | None
     memory_id: int
     score: float | None
+
+    _nested: ClassVar[dict[str, str]] = {"after": "[Neighbour", "before": "[Neighbour"}
+
+
+class Neighbour(Answer):
+    memory_id: int
+    text: str | None
 
 
 class OutcomeGroup(Answer):
@@ -1023,6 +1034,7 @@ class Operations:
         min_relevance: float | None = None,
         deadline_ms: int | None = None,
         explain: bool | None = None,
+        context_window: int | None = None,
         detail: Literal["ids", "compact", "full"] | None = None,
         max_tokens: int | None = None,
         as_you_type: bool | None = None,
@@ -1059,6 +1071,7 @@ class Operations:
             min_relevance: Lowest relevance on the absolute scale, 0 to 1.
             deadline_ms: Return the results that are ready after this many milliseconds. 0 means no limit.
             explain: Report how many memories each stage kept and how each memory was found.
+            context_window: Add the texts of so many memories before and after in the same episode, 0 to 3.
             detail: ids, compact (one line for each memory) or full. Default: full; over MCP compact.
             max_tokens: Largest size of the answer in tokens, at least 100; more counts the memories that do
                 not fit.
@@ -1071,8 +1084,8 @@ class Operations:
             "context_filter": context_filter, "spatial_sort": spatial_sort, "after": after, "before": before,
             "as_of": as_of, "parse_time": parse_time, "type": type, "perception_type": perception_type,
             "category": category, "tags": tags, "like": like, "diversity": diversity, "min_relevance":
-            min_relevance, "deadline_ms": deadline_ms, "explain": explain, "detail": detail, "max_tokens":
-            max_tokens, "as_you_type": as_you_type}))
+            min_relevance, "deadline_ms": deadline_ms, "explain": explain, "context_window": context_window,
+            "detail": detail, "max_tokens": max_tokens, "as_you_type": as_you_type}))
 
     def search(
         self,
@@ -1852,6 +1865,7 @@ class AsyncOperations:
         min_relevance: float | None = None,
         deadline_ms: int | None = None,
         explain: bool | None = None,
+        context_window: int | None = None,
         detail: Literal["ids", "compact", "full"] | None = None,
         max_tokens: int | None = None,
         as_you_type: bool | None = None,
@@ -1888,6 +1902,7 @@ class AsyncOperations:
             min_relevance: Lowest relevance on the absolute scale, 0 to 1.
             deadline_ms: Return the results that are ready after this many milliseconds. 0 means no limit.
             explain: Report how many memories each stage kept and how each memory was found.
+            context_window: Add the texts of so many memories before and after in the same episode, 0 to 3.
             detail: ids, compact (one line for each memory) or full. Default: full; over MCP compact.
             max_tokens: Largest size of the answer in tokens, at least 100; more counts the memories that do
                 not fit.
@@ -1900,8 +1915,8 @@ class AsyncOperations:
             "context_filter": context_filter, "spatial_sort": spatial_sort, "after": after, "before": before,
             "as_of": as_of, "parse_time": parse_time, "type": type, "perception_type": perception_type,
             "category": category, "tags": tags, "like": like, "diversity": diversity, "min_relevance":
-            min_relevance, "deadline_ms": deadline_ms, "explain": explain, "detail": detail, "max_tokens":
-            max_tokens, "as_you_type": as_you_type}))
+            min_relevance, "deadline_ms": deadline_ms, "explain": explain, "context_window": context_window,
+            "detail": detail, "max_tokens": max_tokens, "as_you_type": as_you_type}))
 
     async def search(
         self,
