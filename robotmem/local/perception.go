@@ -216,11 +216,3 @@ func (n *Node) openBelow(folder, rel string) (*incoming, error) {
 	_ = f.Close()
 	return nil, err
 }
-
-// needed describes the size of a payload: the declared one, or at least the bytes read.
-func (in *incoming) needed(came int64) string {
-	if in.size >= 0 {
-		return sqlite.About(in.size)
-	}
-	return "more than " + sqlite.BytesText(came)
-}
