@@ -76,8 +76,8 @@ type Options struct {
 type Report struct {
 	Backup
 	// Linked counts the payloads that are hard links and need no further space.
-	Linked int64 `json:"linked"`
-	Copied int64 `json:"copied"`
+	Linked  int64    `json:"linked"`
+	Copied  int64    `json:"copied"`
 	Removed []string `json:"removed"` // names of the removed older backups
 }
 

@@ -37,7 +37,7 @@ type ImportOptions struct {
 // and with TooLarge and Conflict as the source does.
 func (n *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) (*store.ImportReport, error) {
 	ctx = n.Store.As(ctx, robotmem.ToolImport)
-	in := &importing{node: n, o: o, report: &store.ImportReport{Unplaced: map[string]int64{}}}
+	in := &importing{node: n, o: o, report: &store.ImportReport{}}
 	err := in.run(ctx, src)
 	err = errors.Join(err, in.audit(ctx, err != nil))
 	if in.report.Memories.Created+in.report.Memories.Updated > 0 {
@@ -244,7 +244,7 @@ func (in *importing) flush(ctx context.Context) error {
 // apply runs f in a transaction. f counts in a copy of the report, because it may run twice.
 func (in *importing) apply(ctx context.Context, f func(tx *store.Tx, r *store.ImportReport) error) error {
 	var r store.ImportReport
-	err := in.node.Store.Write(ctx, func(tx *store.Tx) error { r = in.report.Clone(); return f(tx, &r) })
+	err := in.node.Store.Write(ctx, func(tx *store.Tx) error { r = *in.report; return f(tx, &r) })
 	if err == nil {
 		*in.report = r
 	}
@@ -315,9 +315,9 @@ func (in *importing) storePart(tx *store.Tx, r *store.ImportReport) error {
 		var id int64
 		switch v {
 		case store.ImportCreate:
-			id, err = tx.WriteImported(0, a, r.Unplaced)
+			id, err = tx.WriteImported(0, a)
 		case store.ImportReplace:
-			id, err = known.ID, n.replaceImported(tx, a, known, r.Unplaced)
+			id, err = known.ID, n.replaceImported(tx, a, known)
 		case store.ImportSame:
 			err = tx.MergeUses(a, known)
 		}
@@ -337,7 +337,7 @@ const broughtNewer = "an import brought a newer state"
 // replaceImported replaces the state of a known memory by the archive's. The replaced
 // state becomes a past one, unless the archive has it among its past states or it is
 // damaged.
-func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store.Archived, unplaced map[string]int64) error {
+func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store.Archived) error {
 	here, after := slices.Clone(known.Versions), store.TextHash(a.Content)
 	var ch admin.AuditEntry
 	if known.Damaged {
@@ -379,6 +379,6 @@ func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store
 	if err != nil {
 		return err
 	}
-	_, err = tx.WriteImported(known.ID, &store.ImportRecord{Memory: &merged, Rec: a.Rec}, unplaced)
+	_, err = tx.WriteImported(known.ID, &store.ImportRecord{Memory: &merged, Rec: a.Rec})
 	return err
 }
