@@ -160,7 +160,7 @@ func (n *Node) Audit(ctx context.Context, req *admin.AuditRequest) (*admin.Audit
 	return read(ctx, n, "audit", req, func(c *store.Conn, r *admin.AuditRequest, res *admin.AuditResponse) error {
 		res.Entries = []admin.AuditEntry{}
 		res.Limit = r.Limit
-		from, err := store.Resume("audit", store.Paging{Cursor: r.Cursor}, store.AuditFilters(*r))
+		from, err := store.Resume("audit", store.Paging{Cursor: r.Cursor}, r)
 		if err != nil {
 			return err
 		}

@@ -37,9 +37,8 @@ type Paging struct {
 	Cursor   string
 }
 
-// Resume decodes the cursor of a request, nil if it has none. filters is the request
-// without its paging.
-func Resume(op string, p Paging, filters any) (*cursor, error) {
+// Resume decodes the cursor of a request, nil if it has none.
+func Resume(op string, p Paging, request any) (*cursor, error) {
 	if p.Cursor == "" {
 		return nil, nil
 	}
@@ -55,7 +54,7 @@ func Resume(op string, p Paging, filters any) (*cursor, error) {
 		err = json.Unmarshal(data, &c)
 	}
 	// A cursor in another spelling was not made by this program.
-	if err != nil || c.String() != p.Cursor || c.ID < 1 || c.List != hashOf(op, filters) {
+	if err != nil || c.String() != p.Cursor || c.ID < 1 || c.List != hashOf(op, request) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "is not next of a page of this list, or of one with other filters; pass next of the previous page unchanged and its filters, or leave cursor out to start from the first page")
 	}
 	return &c, nil
@@ -63,34 +62,27 @@ func Resume(op string, p Paging, filters any) (*cursor, error) {
 
 // After returns the cursor of a page that ends with a row. at is its observed_at in a
 // list by time, else "".
-func After(op string, filters any, id int64, at string) string {
-	return cursor{List: hashOf(op, filters), ID: id, At: at}.String()
+func After(op string, request any, id int64, at string) string {
+	return cursor{List: hashOf(op, request), ID: id, At: at}.String()
 }
 
-func hashOf(op string, filters any) uint32 {
-	data, err := json.Marshal(filters)
+// hashOf returns a hash of an operation and its request without the paging.
+func hashOf(op string, request any) uint32 {
+	data, err := json.Marshal(request)
+	var filters map[string]any
+	if err == nil {
+		err = json.Unmarshal(data, &filters)
+	}
 	if err != nil {
 		panic(err) // not possible for strings and finite numbers
 	}
+	for _, name := range []string{"page", "limit", "before_id", "cursor"} {
+		delete(filters, name)
+	}
+	data, _ = json.Marshal(filters) // as before
 	h := fnv.New32a()
 	_, _ = h.Write(append(data, op...)) // never fails
 	return h.Sum32()
-}
-
-// ListFilters and the functions below return a request without its paging.
-func ListFilters(r robotmem.ListRequest) any {
-	r.Page, r.Limit, r.BeforeID, r.Cursor = 0, 0, 0, ""
-	return r
-}
-
-func SessionsFilters(r robotmem.SessionsRequest) any {
-	r.Page, r.Limit, r.Cursor = 0, 0, ""
-	return r
-}
-
-func SessionMemoriesFilters(r robotmem.SessionMemoriesRequest) any {
-	r.Page, r.Limit, r.Cursor = 0, 0, ""
-	return r
 }
 
 // Cut limits a page and reports whether there were more items.
