@@ -18,7 +18,7 @@ func small(t testing.TB, zstd bool) []byte {
 	at := "2026-03-01T14:05:00.000000000Z"
 	data := "t,fx\n0,1\n"
 	m := &archive.Memory{UID: "01a1feaa-a80c-7a1b-9c31-251ec8f2a842", Type: "perception", Collection: "lab", Content: "force at the wrist", Status: "active",
-		Version: 1, Context: []byte(`{"n":1.50}`), ValidFrom: at, CreatedAt: at, UpdatedAt: at, ObservedAt: at, Extra: map[string]any{"tool": "gripper"},
+		Version: 1, Context: []byte(`{"n":1.50}`), ValidFrom: at, CreatedAt: at, UpdatedAt: at, ObservedAt: at, Extra: archive.Extra{Tool: "gripper"},
 		Payload: &archive.Payload{SHA256: sumOf(data), Bytes: int64(len(data))}}
 	for _, err := range []error{
 		w.Begin(&archive.Manifest{CreatedAt: at, Counts: archive.Counts{Sessions: 1, Memories: 1, Payloads: 1, PayloadBytes: int64(len(data)), Links: 1}}),

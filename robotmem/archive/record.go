@@ -50,11 +50,21 @@ type Memory struct {
 	Versions   []Version  `json:"versions,omitempty" validate:"dive"` // past states, oldest first
 	Evictions  []Eviction `json:"evictions,omitempty"`
 
-	// Extra are the columns that have no field here, by name. A node without such a column counts it.
-	Extra map[string]any `json:"extra,omitempty"`
+	Extra Extra `json:"extra,omitzero"`
 
 	// Where is the position in the source, for errors. It is no part of the record.
 	Where string `json:"-"`
+}
+
+// Extra says who stored a memory, and what it was worth.
+type Extra struct {
+	Outcome       string  `json:"outcome,omitempty"`
+	OutcomeSource string  `json:"outcome_source,omitempty"`
+	Robot         string  `json:"robot,omitempty"`
+	Successes     float64 `json:"successes,omitempty"`
+	Tool          string  `json:"tool,omitempty"`
+	Uses          float64 `json:"uses,omitempty"`
+	Who           string  `json:"who,omitempty"`
 }
 
 // Payload names the bytes of a perception.

@@ -76,11 +76,9 @@ type Options struct {
 type Report struct {
 	Backup
 	// Linked counts the payloads that are hard links and need no further space.
-	Linked int64 `json:"linked"`
-	Copied int64 `json:"copied"`
-	// Meanwhile counts the changes of memories in the source during the backup.
-	Meanwhile int64    `json:"meanwhile"`
-	Removed   []string `json:"removed"` // names of the removed older backups
+	Linked  int64    `json:"linked"`
+	Copied  int64    `json:"copied"`
+	Removed []string `json:"removed"` // names of the removed older backups
 }
 
 const (
@@ -228,11 +226,6 @@ func (b *job) make(ctx context.Context) (err error) {
 	if b.report.Bytes, b.report.SHA256, err = sqlite.SumFile(ctx, b.file()); err != nil {
 		return backupDisk(err)
 	}
-	changes, err := source.Changes()
-	if err != nil {
-		return err
-	}
-	b.report.Meanwhile = changes - b.report.Held.Changes
 	return b.finish()
 }
 

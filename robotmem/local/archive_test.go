@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -542,9 +541,8 @@ func part(kind string, number int, lines string) entryOf {
 	return entryOf{tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600}, []byte(lines)}
 }
 
-// Fields of a newer node without a column here are counted; columns without a field in
-// the archive's record are imported.
-func TestArchiveKeepsUnknownColumns(t *testing.T) {
+// Fields of a newer node without a column here are left out.
+func TestArchiveWithUnknownColumns(t *testing.T) {
 	a, b := openTest(t, Options{}), openTest(t, Options{})
 	_, err := a.Learn(robotmem.WithCaller(t.Context(), robotmem.Caller{Tool: "mcp", Who: "ann"}), &robotmem.LearnRequest{Insight: "the tool weighs 2 kg"})
 	if err != nil {
@@ -560,9 +558,8 @@ func TestArchiveKeepsUnknownColumns(t *testing.T) {
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(e.data), e.Name)
 	}
 	end.data = []byte(sums.String())
-	res, err := imported(t, b, putTogether(t, entries), ImportOptions{})
-	if err != nil || res.Unplaced["robot_tool"] != 1 || len(res.Unplaced) != 1 {
-		t.Errorf("report %+v (%v)", res, err)
+	if _, err := imported(t, b, putTogether(t, entries), ImportOptions{}); err != nil {
+		t.Error(err)
 	}
 	if diff := cmp.Diff(hashes(t, a), hashes(t, b)); diff != "" {
 		t.Error(diff)
@@ -741,17 +738,17 @@ func (s *afterPayload) Next() (*archive.Entry, error) {
 func TestImportNamesWhoImported(t *testing.T) {
 	e := openTest(t, Options{})
 	at := "2026-01-02T03:04:05.000000000Z"
-	fact := func(n int, extra map[string]any) archive.Memory {
+	fact := func(n int, extra archive.Extra) archive.Memory {
 		return archive.Memory{
 			UID: fmt.Sprintf("0190a000-0000-7000-8000-%012d", n), Type: "fact", Collection: "lab", Content: fmt.Sprintf("fact %d", n), Category: "observation",
 			Context: []byte(`{"robot":{"id":"arm 1"}}`), Confidence: 1, Status: "active", Sightings: 1, Version: 1,
 			ValidFrom: at, ObservedAt: at, CreatedAt: at, UpdatedAt: at, Extra: extra,
 		}
 	}
-	named := map[string]any{"who": "eve\u202e\nroot" + strings.Repeat("x", 100), "tool": "cli", "robot": json.Number("7")}
+	named := archive.Extra{Who: "eve\u202e\nroot" + strings.Repeat("x", 100), Tool: "cli"}
 	ctx := robotmem.WithCaller(t.Context(), robotmem.Caller{Who: "ann", Tool: robotmem.ToolCLI})
 	for _, want := range []store.ImportCount{{Created: 2}, {Same: 2}} {
-		src := &fixedSource{memories: []archive.Memory{fact(1, nil), fact(2, named)}}
+		src := &fixedSource{memories: []archive.Memory{fact(1, archive.Extra{}), fact(2, named)}}
 		if got, err := e.Import(ctx, src, ImportOptions{}); err != nil || got.Memories != want {
 			t.Fatalf("report %+v (%v), want %+v", got, err, want)
 		}

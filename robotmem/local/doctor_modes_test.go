@@ -35,7 +35,7 @@ func TestDoctorWarnsOfFilesThatOthersRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := check()
-	if c.Status != "warn" || !strings.Contains(c.Remedy, "chmod 600 memory.db memory.db.tokens && chmod 700 memory.db.payloads") {
+	if c.Status != "warn" || !strings.Contains(c.Remedy, "chmod 600 memory.db && chmod 600 memory.db.tokens && chmod 700 memory.db.payloads") {
 		t.Errorf("of open ones: %+v", c)
 	}
 }

@@ -38,7 +38,7 @@ type ImportOptions struct {
 // and with TooLarge and Conflict as the source does.
 func (n *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) (*store.ImportReport, error) {
 	ctx = n.Store.As(ctx, robotmem.ToolImport)
-	in := &importing{node: n, o: o, report: &store.ImportReport{Unplaced: map[string]int64{}}}
+	in := &importing{node: n, o: o, report: &store.ImportReport{}}
 	err := in.run(ctx, src)
 	if !o.DryRun {
 		err = errors.Join(err, in.audit(ctx, err != nil))
@@ -249,9 +249,9 @@ func (in *importing) flush(ctx context.Context) error {
 func (in *importing) apply(ctx context.Context, f func(c *store.Conn, tx *store.Tx, r *store.ImportReport) error) (err error) {
 	var r store.ImportReport
 	if in.o.DryRun {
-		err = in.node.Store.Read(ctx, func(c *store.Conn) error { r = in.report.Clone(); return f(c, nil, &r) })
+		err = in.node.Store.Read(ctx, func(c *store.Conn) error { r = *in.report; return f(c, nil, &r) })
 	} else {
-		err = in.node.Store.Write(ctx, func(tx *store.Tx) error { r = in.report.Clone(); return f(tx.Conn, tx, &r) })
+		err = in.node.Store.Write(ctx, func(tx *store.Tx) error { r = *in.report; return f(tx.Conn, tx, &r) })
 	}
 	if err == nil {
 		*in.report = r
@@ -334,9 +334,9 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportRepor
 				p.missing[a.Payload.SHA256] = true
 			}
 		case v == store.ImportCreate:
-			id, err = tx.WriteImported(0, a, r.Unplaced)
+			id, err = tx.WriteImported(0, a)
 		case v == store.ImportReplace:
-			id, err = known.ID, n.replaceImported(tx, a, known, r.Unplaced)
+			id, err = known.ID, n.replaceImported(tx, a, known)
 		case v == store.ImportSame:
 			err = tx.MergeUses(a, known)
 		}
@@ -359,7 +359,7 @@ const broughtNewer = "an import brought a newer state"
 // replaceImported replaces the state of a known memory by the archive's. The replaced
 // state becomes a past one, unless the archive has it among its past states or it is
 // damaged.
-func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store.Archived, unplaced map[string]int64) error {
+func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store.Archived) error {
 	here, after := slices.Clone(known.Versions), store.TextHash(a.Content)
 	var ch admin.AuditEntry
 	if known.Damaged {
@@ -401,6 +401,6 @@ func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store
 	if err != nil {
 		return err
 	}
-	_, err = tx.WriteImported(known.ID, &store.ImportRecord{Memory: &merged, Rec: a.Rec}, unplaced)
+	_, err = tx.WriteImported(known.ID, &store.ImportRecord{Memory: &merged, Rec: a.Rec})
 	return err
 }

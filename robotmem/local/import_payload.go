@@ -12,7 +12,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -47,7 +46,7 @@ func (n *Node) takePayload(ctx context.Context, d *archive.Data) (*payload.Writt
 	w, err := n.Store.Payloads().Write(ctx, d.Reader, payload.Options{
 		Limit: n.options.MaxStream, Inline: record.InlinePayload, Expect: d.Bytes,
 	})
-	if failed := n.notKept(ctx, "payload", sqlite.About(d.Bytes), err); failed != nil {
+	if failed := n.notKept(ctx, "payload", err); failed != nil {
 		return nil, failed
 	}
 	if err != nil {

@@ -79,7 +79,7 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 // List implements Service.
 func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.ListResponse, error) {
 	return read(ctx, n, "list", req, func(c *store.Conn, r *robotmem.ListRequest, res *robotmem.ListResponse) error {
-		from, err := store.Resume("list", store.Paging{Page: r.Page, BeforeID: r.BeforeID, Cursor: r.Cursor}, store.ListFilters(*r))
+		from, err := store.Resume("list", store.Paging{Page: r.Page, BeforeID: r.BeforeID, Cursor: r.Cursor}, r)
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.L
 			p.number, p.from = 0, sort.Search(len(ids), func(i int) bool { return ids[i] < from.ID })
 		}
 		return n.fill(c, res, p, func(last store.TimedID) string {
-			return store.After("list", store.ListFilters(*r), last.ID, "")
+			return store.After("list", r, last.ID, "")
 		})
 	})
 }
@@ -154,7 +154,7 @@ func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func
 // Sessions implements Service.
 func (n *Node) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
 	return read(ctx, n, "sessions", req, func(c *store.Conn, r *robotmem.SessionsRequest, res *robotmem.SessionsResponse) error {
-		from, err := store.Resume("sessions", store.Paging{Page: r.Page, Cursor: r.Cursor}, store.SessionsFilters(*r))
+		from, err := store.Resume("sessions", store.Paging{Page: r.Page, Cursor: r.Cursor}, r)
 		if err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (n *Node) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*ro
 // SessionMemories implements Service.
 func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
 	return read(ctx, n, "session_memories", req, func(c *store.Conn, r *robotmem.SessionMemoriesRequest, res *robotmem.ListResponse) error {
-		from, err := store.Resume("session_memories", store.Paging{Page: r.Page, Cursor: r.Cursor}, store.SessionMemoriesFilters(*r))
+		from, err := store.Resume("session_memories", store.Paging{Page: r.Page, Cursor: r.Cursor}, r)
 		if err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemorie
 			p.number, p.from = 0, sort.Search(len(moments), func(i int) bool { return moments[i].Compare(last) > 0 })
 		}
 		return n.fill(c, res, p, func(last store.TimedID) string {
-			return store.After("session_memories", store.SessionMemoriesFilters(*r), last.ID, store.FormatTime(time.Unix(0, last.NS)))
+			return store.After("session_memories", r, last.ID, store.FormatTime(time.Unix(0, last.NS)))
 		})
 	})
 }

@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
-	"math"
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/payload"
@@ -21,8 +19,7 @@ import (
 // summary and features.
 func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming) error {
 	p := rec.Perception
-	body := &io.LimitedReader{R: in.reader, N: math.MaxInt64} // counts the bytes
-	w, err := n.Store.Payloads().Write(ctx, body, payload.Options{
+	w, err := n.Store.Payloads().Write(ctx, in.reader, payload.Options{
 		Limit: in.limit, Inline: record.InlinePayload, Expect: in.size, HeadLimit: record.DecodeLimit,
 	})
 	switch {
@@ -31,7 +28,7 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 	case errors.Is(err, payload.ErrSize):
 		return robotmem.Errorf(robotmem.Invalid, in.field, "changed while it was read: %d bytes were expected; nothing was stored", in.size)
 	}
-	if failed := n.notKept(ctx, in.field, in.needed(math.MaxInt64-body.N), err); failed != nil {
+	if failed := n.notKept(ctx, in.field, err); failed != nil {
 		return failed
 	}
 	if err != nil {
@@ -48,7 +45,7 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 
 // notKept returns the error of a payload write that failed at the disk or by
 // cancellation; nil if the source failed or the write succeeded.
-func (n *Node) notKept(ctx context.Context, field, needed string, err error) error {
+func (n *Node) notKept(ctx context.Context, field string, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
@@ -57,7 +54,7 @@ func (n *Node) notKept(ctx context.Context, field, needed string, err error) err
 	case errors.Is(err, fs.ErrNotExist):
 		return store.ErrPayloadGone // an eviction removed the known file meanwhile
 	case sqlite.NoSpace(err):
-		return n.Store.DiskFull(field, "the payload", needed, err)
+		return n.Store.DiskFull(field, err)
 	}
 	n.Log.Error("payload not stored", "err", err)
 	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", sqlite.Reason(err))

@@ -80,7 +80,7 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 	if _, err := perception.Sniff(nil, r.MediaType); err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 	}
-	rec, err := n.records.Prepare("perception", r.Description, r.Context)
+	rec, err := n.records.RecordFor("perception", r.Description, r.Context)
 	if err != nil {
 		return nil, err
 	}
@@ -215,12 +215,4 @@ func (n *Node) openBelow(folder, rel string) (*incoming, error) {
 	}
 	_ = f.Close()
 	return nil, err
-}
-
-// needed describes the size of a payload: the declared one, or at least the bytes read.
-func (in *incoming) needed(came int64) string {
-	if in.size >= 0 {
-		return sqlite.About(in.size)
-	}
-	return "more than " + sqlite.BytesText(came)
 }

@@ -116,11 +116,11 @@ func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotm
 
 // rewritten returns the record of an updated memory.
 func (n *Node) rewritten(m *robotmem.Memory, r *robotmem.UpdateRequest) (rec *record.Record, err error) {
+	context := m.Context
 	if r.Context != nil {
-		rec, err = n.records.Prepare(m.Type, r.NewContent, r.Context)
-	} else {
-		rec, err = n.records.RecordFor(m.Type, r.NewContent, m.Context)
+		context = r.Context
 	}
+	rec, err = n.records.RecordFor(m.Type, r.NewContent, context)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (n *Node) Audit(ctx context.Context, req *admin.AuditRequest) (*admin.Audit
 	return read(ctx, n, "audit", req, func(c *store.Conn, r *admin.AuditRequest, res *admin.AuditResponse) error {
 		res.Entries = []admin.AuditEntry{}
 		res.Limit = r.Limit
-		from, err := store.Resume("audit", store.Paging{Cursor: r.Cursor}, store.AuditFilters(*r))
+		from, err := store.Resume("audit", store.Paging{Cursor: r.Cursor}, r)
 		if err != nil {
 			return err
 		}

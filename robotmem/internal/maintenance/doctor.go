@@ -133,30 +133,24 @@ func examineModes(path, payloads string, d *admin.DoctorResponse) {
 	if runtime.GOOS == "windows" { // which has access control lists instead
 		return
 	}
-	var files, folders []string
+	var reached, remedy []string
 	for _, name := range []string{path, path + "-wal", path + "-shm", path + ".tokens", payloads} {
 		info, err := os.Stat(name)
-		switch {
-		case err != nil || info.Mode().Perm()&0o077 == 0:
-		case info.IsDir():
-			folders = append(folders, filepath.Base(name))
-		default:
-			files = append(files, filepath.Base(name))
+		if err != nil || info.Mode().Perm()&0o077 == 0 {
+			continue
 		}
+		mode := "600"
+		if info.IsDir() {
+			mode = "700"
+		}
+		reached = append(reached, filepath.Base(name))
+		remedy = append(remedy, "chmod "+mode+" "+filepath.Base(name))
 	}
-	if len(files)+len(folders) == 0 {
+	if len(reached) == 0 {
 		addCheck(d, "permissions", CheckOK, "only their owner can read the file and its payloads", "")
 		return
 	}
-	var remedy []string
-	if len(files) > 0 {
-		remedy = append(remedy, "chmod 600 "+strings.Join(files, " "))
-	}
-	if len(folders) > 0 {
-		remedy = append(remedy, "chmod 700 "+strings.Join(folders, " "))
-	}
-	addCheck(d, "permissions", CheckWarn, "other users of this machine can reach "+strings.Join(append(files, folders...), ", "),
-		"in the folder of the file run: "+strings.Join(remedy, " && "))
+	addCheck(d, "permissions", CheckWarn, "other users of this machine can reach "+strings.Join(reached, ", "), "in the folder of the file run: "+strings.Join(remedy, " && "))
 }
 
 // examineWriting says why nothing can be written: the files are not in place, or the

@@ -140,11 +140,11 @@ func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.
 	insert := fmt.Sprintf("INSERT OR %s INTO %s(%s) VALUES (?%s)", conflict, quoted(t.name), quoted(t.columns...), strings.Repeat(",?", len(t.columns)-1))
 	pending := 0
 	put := func(s *sqlite.Stmt) error {
-		values := slices.Repeat([]any{[]byte{}}, len(t.columns)) // Columns leaves an empty blob as it is
+		values := slices.Repeat([]any{[]byte{}}, s.ColumnCount()) // Columns leaves an empty blob as it is
 		if err := s.Columns(values...); err != nil {
 			return err
 		}
-		err := r.Exec(insert, values...)
+		err := r.Exec(insert, values[:len(t.columns)]...)
 		if sqlite.IsConstraint(err) {
 			r.Report.Unreadable++ // a row of another table, or with a value that none can have
 			return nil
@@ -184,62 +184,44 @@ func (r *Recovery) copyByKey(t recoveredTable, put func(*sqlite.Stmt) error) err
 	return nil
 }
 
-// copyByID copies a table with row ids: it finds the ids, then fetches row by row, so
-// that damaged overflow pages cost one row alone.
-func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(*sqlite.Stmt) error) error {
-	ids, tried, err := r.rowIDs(quoted(t.name))
-	if err != nil {
-		return err
-	}
-	if len(tried) > 0 && t.name != "memories" { // the lost memories are counted by their ids
-		r.Report.Torn = append(r.Report.Torn, t.name)
-	}
-	fetch := "SELECT " + quoted(t.columns...) + " FROM " + quoted(t.name) + " WHERE rowid = ?"
-	for i, id := range slices.Concat(ids, tried) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var failed error
-		found, err := r.Source.One(fetch, []any{id}, func(s *sqlite.Stmt) { failed = put(s) })
-		switch {
-		case failed != nil:
-			return failed
-		case err != nil && !sqlite.IsDamage(err):
-			return err
-		case (err != nil || !found) && i < len(ids):
-			r.Report.Unreadable++
-		}
-	}
-	return nil
-}
-
 // maxTried bounds the ids that are tried, because a damaged page may hold any number.
 const maxTried = 10_000_000
 
-// rowIDs lists the row ids of a table up to the first page that cannot be read, in order,
-// and those to try after it: at least one if there is such a page.
-func (r *Recovery) rowIDs(table string) (ids, tried []int64, err error) {
-	last := int64(0)
-	err = r.Source.Query("SELECT rowid FROM "+table+" NOT INDEXED ORDER BY rowid", nil, func(s *sqlite.Stmt) error {
-		last = s.ColumnInt64(0)
-		ids = append(ids, last)
-		return nil
-	})
-	if !sqlite.IsDamage(err) {
-		return ids, nil, err
+// copyByID copies a table with row ids: in order up to the first row that cannot be read,
+// then each id up to the largest, so that a damaged page costs the rows on it alone.
+func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(*sqlite.Stmt) error) error {
+	name, last := quoted(t.name), int64(0)
+	read := "SELECT " + quoted(t.columns...) + ", rowid FROM " + name
+	var failed error
+	visit := func(s *sqlite.Stmt) error {
+		last, failed = s.ColumnInt64(len(t.columns)), put(s)
+		return failed
+	}
+	err := r.Source.Query(read+" NOT INDEXED ORDER BY rowid", nil, visit)
+	if failed != nil || !sqlite.IsDamage(err) {
+		return err
+	}
+	if t.name != "memories" { // the lost memories are counted by their ids
+		r.Report.Torn = append(r.Report.Torn, t.name)
 	}
 	largest := last + 1
-	for _, sql := range []string{"SELECT max(rowid) FROM " + table, "SELECT max(seq) FROM sqlite_sequence"} {
+	for _, sql := range []string{"SELECT max(rowid) FROM " + name, "SELECT max(seq) FROM sqlite_sequence"} {
 		n, err := r.Source.Number(sql)
 		if err != nil && !sqlite.IsDamage(err) {
-			return nil, nil, err
+			return err
 		}
 		largest = max(largest, n)
 	}
-	for id := last + 1; id <= min(largest, last+maxTried); id++ {
-		tried = append(tried, id)
+	for id, end := last+1, min(largest, last+maxTried); id <= end; id++ {
+		err := r.Source.Query(read+" WHERE rowid = ?", []any{id}, visit)
+		if failed != nil || err != nil && !sqlite.IsDamage(err) {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
-	return ids, tried, nil
+	return nil
 }
 
 // dropPurged removes purged memories that a damaged page may have brought back.
@@ -438,7 +420,7 @@ type RecoverReport struct {
 	DoubtfulCount int64                `json:"doubtful_count"`
 	Reactivated   int64                `json:"reactivated" doc:"Memories that are active again, because what superseded them is lost."`
 	LostPayloads  int64                `json:"lost_payloads" doc:"Payloads whose bytes are lost; their memories stay."`
-	Unreadable    int64                `json:"unreadable" doc:"Rows whose key was read and whose contents could not be."`
+	Unreadable    int64                `json:"unreadable" doc:"Rows that were read and have values that none can have."`
 	Torn          []string             `json:"torn" doc:"Tables of which a part cannot be read; how many rows it held is not known."`
 	Notes         []string             `json:"notes" doc:"Further remarks."`
 	Doctor        admin.DoctorResponse `json:"doctor" doc:"The deep check-up of the new file."`

@@ -54,7 +54,6 @@ type DB struct {
 
 	readOnly  string      // why nothing is written, "" if it is
 	immutable fs.FileInfo // of a file that is read without a log, as it was when it was opened
-	older     bool        // the file has to be migrated
 	open      openFiles
 
 	writer     *Conn      // owned by runWriter
@@ -186,8 +185,7 @@ func (db *DB) enterToWrite(ctx context.Context) (leave func(), err error) {
 			return nil, err
 		}
 		version, err := db.lookAt(ctx)
-		db.older = err == nil && version != 0 && version != db.o.Version
-		if err == nil && !db.older {
+		if err == nil && (version == 0 || version == db.o.Version) {
 			return leave, nil
 		}
 		leave()

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"syscall"
-	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -155,39 +154,32 @@ func realPath(path, beside string) string {
 	return real
 }
 
-// emptyGrace is how long another process may take to create a file on a file system
-// without hard links, where it is empty meanwhile.
-const emptyGrace = 250 * time.Millisecond
-
 // refuseEmptied fails for a file that has lost its bytes, or its name: its log, which
 // SQLite would delete or apply to the new file, or payloads lie beside it. It fails for
 // any file of no bytes unless o.Create begins a memory in it.
 func refuseEmptied(path string, o *Options) error {
-	for until := time.Now().Add(emptyGrace); ; time.Sleep(openRetry) {
-		info, err := os.Stat(path)
-		if err == nil && info.Size() > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		state, found := "empty", ""
-		if err != nil {
-			state = "missing"
-		}
-		if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
-			found = "its log lies"
-		}
-		if entries, err := os.ReadDir(path + o.Beside); err == nil && len(entries) > 0 {
-			found = "payloads lie"
-		}
-		switch {
-		case found == "" && (err != nil || o.Create):
-			return nil
-		case time.Now().Before(until):
-		case found == "":
-			return robotmem.Errorf(robotmem.Corrupt, "db", "the file is empty (0 bytes), as no memory is; bring it back from a backup, or, if it was made empty (touch, mktemp), begin a memory in it with --create")
-		default:
-			return robotmem.Errorf(robotmem.Corrupt, "db", "the file is %s, and yet %s beside it: another program emptied or moved it; put the file back or restore a backup; to begin with an empty memory, move the log and the payloads away", state, found)
-		}
+	found := "" // looked for before the file, which another process may be creating
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		found = "its log lies"
 	}
+	if entries, err := os.ReadDir(path + o.Beside); err == nil && len(entries) > 0 {
+		found = "payloads lie"
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	state := "empty"
+	if err != nil {
+		state = "missing"
+	}
+	switch {
+	case found != "":
+		return robotmem.Errorf(robotmem.Corrupt, "db", "the file is %s, and yet %s beside it: another program emptied or moved it; put the file back or restore a backup; to begin with an empty memory, move the log and the payloads away", state, found)
+	case err == nil && !o.Create:
+		return robotmem.Errorf(robotmem.Corrupt, "db", "the file is empty (0 bytes), as no memory is; bring it back from a backup, or, if it was made empty (touch, mktemp), begin a memory in it with --create")
+	}
+	return nil
 }
 
 // MakePrivate gives the log and its index, which SQLite creates, mode 0600 and the

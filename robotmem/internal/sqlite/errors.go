@@ -151,74 +151,51 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// On a full disk the file cannot grow, and the error says how much space is needed.
 // The driver reports the system's reason only if SQLite does nothing else before it
 // gives up; otherwise a failed write and too little free space count as a full disk.
 
 const (
 	// frameBytes is a page in the log, with its header.
 	frameBytes = PageSize + 24
-	// indexBytes is the index of the log at its smallest, newBytes the log of the
-	// tables of a new file.
-	indexBytes = 32 << 10
-	newBytes   = 256 << 10
+	// openBytes is what opening a file may take beside its pages: the tables of a new one
+	// and the index of the log.
+	openBytes = 256 << 10
 )
 
-// fullDisk reports whether an error is that of a disk, or a quota, without space
-// for so many bytes.
-func (db *DB) fullDisk(err error, needed int64) bool {
+// fullDisk returns the error of a disk, or a quota, without space for so many bytes. It
+// returns other errors unchanged.
+func (db *DB) fullDisk(err error, needed int64) error {
 	if errors.Is(err, sqlite3.FULL) || NoSpace(err) {
-		return true
+		return db.DiskFull("", err)
 	}
 	if !isAny(err, sqlite3.IOERR_WRITE, sqlite3.IOERR_TRUNCATE, sqlite3.IOERR_SHMSIZE, sqlite3.IOERR_SHMMAP, sqlite3.IOERR_SHMOPEN) {
-		return false
+		return err
 	}
-	free, ferr := db.o.Disk.FreeBytes(filepath.Dir(db.path))
-	return ferr == nil && free < max(needed, frameBytes)
+	if free, ferr := db.o.Disk.FreeBytes(filepath.Dir(db.path)); ferr != nil || free >= max(needed, frameBytes) {
+		return err
+	}
+	return db.DiskFull("", err)
 }
 
-// DiskFull is the error of something that did not fit. needed is how much space it
-// takes, as a text.
-func (db *DB) DiskFull(field, what, needed string, cause error) error {
+// DiskFull is the error of something that did not fit.
+func (db *DB) DiskFull(field string, cause error) error {
 	free := ""
 	if n, err := db.o.Disk.FreeBytes(filepath.Dir(db.path)); err == nil {
-		free = ", " + BytesText(n) + " are free"
+		free = " (" + BytesText(n) + " are free)"
 	}
-	text := "the disk is full: " + what + " needs " + needed + free + "; nothing was stored; free some space and try again"
+	text := "the disk is full" + free + "; nothing was stored; free some space and try again"
 	return &robotmem.Error{Kind: robotmem.Unavailable, Field: field, Err: &hidden{text, cause}}
-}
-
-// About is a number of bytes in words, "more space" for 0.
-func About(bytes int64) string {
-	if bytes == 0 {
-		return "more space"
-	}
-	return "about " + BytesText(bytes)
 }
 
 // BytesText is a number of bytes as people read it.
 func BytesText(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
-// notWritten explains why a commit failed, if the disk is full.
-func (db *DB) notWritten(err error) error {
-	if needed := db.writer.pagesWritten() * frameBytes; db.fullDisk(err, needed) {
-		return db.DiskFull("", "the write", About(needed), err)
-	}
-	return err
-}
-
-// notOpened explains why a file does not open on a full disk: the index of the log
-// takes indexBytes while the file is open, a new file its tables, a migration its pages.
+// notOpened explains why a file does not open on a full disk. A migration writes all
+// pages to the log.
 func (db *DB) notOpened(err error) error {
-	needed := int64(indexBytes)
-	switch info, err := os.Stat(db.path); {
-	case err != nil || info.Size() <= PageSize:
-		needed += newBytes
-	case db.older: // every page in the log
+	needed := int64(openBytes)
+	if info, serr := os.Stat(db.path); serr == nil {
 		needed += info.Size()
 	}
-	if !db.fullDisk(err, needed) {
-		return err
-	}
-	return db.DiskFull("db", "opening the memory for writing (--read-only reads it without)", About(needed), err)
+	return db.fullDisk(err, needed)
 }

@@ -64,10 +64,8 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be read (%s), and read-only none is made; check --db", Reason(err))
-	case !info.Mode().IsRegular():
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be used (not a regular file); pass another --db")
-	case info.Size() == 0:
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the file is empty, and read-only nothing is put into it; check --db")
+	case !info.Mode().IsRegular() || info.Size() == 0:
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the file is empty or not a regular file, and read-only nothing is put into it; check --db")
 	}
 	leave, err := enter(ctx, db.path, db.o.BusyTimeout)
 	if err != nil {

@@ -273,7 +273,7 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 	c.pagesWritten()
 	defer func() {
 		if err != nil {
-			err = db.notWritten(err)
+			err = db.fullDisk(err, db.writer.pagesWritten()*frameBytes)
 		}
 		c.SetInterrupt(context.Background()) // a limit that has passed must not keep the lock
 		if err != nil && !c.GetAutocommit() {

@@ -42,8 +42,7 @@ func (c *Conn) EachArchived(collection, session string, visit func(*Archived) er
 // it.
 func (c *Conn) scanArchived(s *sqlite.Stmt) (*Archived, error) {
 	m, at := &Archived{}, len(memoryColumns)
-	m.Extra = map[string]any{}
-	sum := readArchived(s, memoryColumns, &m.Memory, func(name string, value any) { m.Extra[name] = value })
+	sum := readArchived(s, memoryColumns, &m.Memory)
 	m.ID, m.SupersededBy = s.ColumnInt64(at+1), s.ColumnText(at+2)
 	if p := m.Payload; p != nil {
 		if sumBytes(p.SHA256) == nil {
@@ -74,7 +73,7 @@ func (c *Conn) addArchivedRows(m *Archived) error {
 	err = c.Query("SELECT "+names(versionColumns, "v.")+`, (SELECT uid FROM memories o WHERE o.id = v.superseded_by), v.checksum, v.memory_id
 		FROM versions v WHERE v.memory_id = ? ORDER BY v.valid_to, v.version, v.rowid`, id, func(s *sqlite.Stmt) error {
 		v, at := archive.Version{}, len(versionColumns)
-		sum := readArchived(s, versionColumns, &v, nil)
+		sum := readArchived(s, versionColumns, &v)
 		v.SupersededBy = s.ColumnText(at)
 		sum.add("memory_id", s.ColumnInt64(at+2))
 		if bytes.Equal(sum.sum(nil), s.ColumnRawBlob(at+1)) { // doctor reports a damaged one
@@ -95,7 +94,7 @@ func (c *Conn) addArchivedRows(m *Archived) error {
 func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Session) error) error {
 	return c.Query("SELECT "+names(sessionColumns, "s.")+" FROM sessions s WHERE "+sessionInScope+" ORDER BY external_id", []any{collection, id}, func(s *sqlite.Stmt) error {
 		out := &archive.Session{}
-		readArchived(s, sessionColumns, out, nil)
+		readArchived(s, sessionColumns, out)
 		id := []any{out.SessionID}
 		err := c.Query("SELECT score, created_at FROM session_outcomes WHERE session_id = ? ORDER BY created_at, id", id, func(s *sqlite.Stmt) error {
 			out.Outcomes = append(out.Outcomes, archive.Outcome{Score: s.ColumnFloat(0), CreatedAt: s.ColumnText(1)})

@@ -2,9 +2,7 @@ package store
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -84,31 +82,23 @@ func SameState(v, w *archive.Version) bool {
 }
 
 // WriteImported stores a memory with its rows in other tables, under the given id or,
-// for 0, a new one. unplaced counts the fields without a column.
-func (tx *Tx) WriteImported(id int64, a *ImportRecord, unplaced map[string]int64) (int64, error) {
+// for 0, a new one.
+func (tx *Tx) WriteImported(id int64, a *ImportRecord) (int64, error) {
 	successor, err := tx.IDOf(a.SupersededBy)
 	if err != nil {
 		return 0, err
 	}
 	a.Rec.Collection, a.Rec.SessionID = a.Collection, a.Session
-	extra, revision := tx.extraOf(a, unplaced), tx.NextRevision()
-	args, sum := archivedValues(memoryColumns, a.Memory, func(name string) any {
+	row, revision := *a.Memory, tx.NextRevision() // a copy: the function may run twice
+	tx.completeExtra(&row, a.Rec)
+	args, sum := archivedValues(memoryColumns, &row, func(name string) any {
 		switch name {
-		case "superseded_by":
-			return bind(&successor, nullable)
 		case "content_hash":
 			return a.Rec.ContentHash()
 		case "revision":
 			return revision
-		case "uses", "successes":
-			n, _ := extra[name].(float64)
-			return bind(&n, nullable)
-		case "outcome", "outcome_source":
-			if !slices.Contains([]any{robotmem.OutcomeSuccess, robotmem.OutcomeFailure, robotmem.OutcomePartial}, extra["outcome"]) {
-				return map[string]any{"outcome": bind(&a.Rec.Outcome, nullable), "outcome_source": bind(&a.Rec.OutcomeSource, nullable)}[name]
-			}
 		}
-		return extra[name]
+		return bind(&successor, nullable) // superseded_by
 	})
 	args = append(args, sum.sum(a.UserTags))
 	if id == 0 {
@@ -146,31 +136,19 @@ func (tx *Tx) writeImportedRows(id int64, a *ImportRecord) error {
 	return nil
 }
 
-// extraOf returns the values of the columns that a record has no field for. The texts of
-// provenance are cleaned as in an ordinary write. If the source has no provenance, it is
-// the caller of the import.
-func (tx *Tx) extraOf(a *ImportRecord, unplaced map[string]int64) map[string]any {
-	out, named := map[string]any{}, false
-	for _, name := range slices.Sorted(maps.Keys(a.Extra)) {
-		value, ok := extraValue(a.Extra[name])
-		if limit := provenance[name]; limit > 0 && ok {
-			var text string
-			if text, ok = value.(string); ok {
-				value = sqlite.OrNull(record.CleanName(text, limit))
-				named = named || value != nil
-			}
-		}
-		if i := columnNamed(memoryColumns, name); !ok || i < 0 || memoryColumns[i].archived != nil || memoryColumns[i].kind&ownFile != 0 {
-			unplaced[name]++
-			continue
-		}
-		out[name] = value
+// completeExtra cleans the texts of provenance as in an ordinary write. If the source has
+// no provenance, it is the caller of the import. An outcome that is none is derived again.
+func (tx *Tx) completeExtra(m *archive.Memory, r *record.Record) {
+	x := &m.Extra
+	x.Robot, x.Who = record.CleanName(x.Robot, record.MaxRobot), record.CleanName(x.Who, record.MaxWho)
+	x.Tool = record.CleanName(x.Tool, record.MaxWho+1+record.MaxClient)
+	if x.Robot+x.Tool+x.Who == "" {
+		x.Robot = record.RobotOf(robotmem.ParseObject(string(m.Context)))
+		x.Tool, x.Who = throughTool(tx.caller), tx.caller.Who
 	}
-	if !named {
-		out["robot"] = sqlite.OrNull(record.RobotOf(robotmem.ParseObject(string(a.Context))))
-		out["tool"], out["who"] = sqlite.OrNull(throughTool(tx.caller)), sqlite.OrNull(tx.caller.Who)
+	if !slices.Contains([]string{robotmem.OutcomeSuccess, robotmem.OutcomeFailure, robotmem.OutcomePartial}, x.Outcome) {
+		x.Outcome, x.OutcomeSource = r.Outcome, r.OutcomeSource
 	}
-	return out
 }
 
 // IDOf returns the id of the memory with a uid, 0 if there is none.
@@ -193,20 +171,6 @@ func (tx *Tx) MergeUses(a *ImportRecord, known *Archived) error {
 			last_accessed = nullif(max(coalesce(last_accessed, ''), ?), ''), revision = ? WHERE id = ?`,
 			a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed, tx.NextRevision(), known.ID))
 	})
-}
-
-// provenance maps the columns of provenance to their maximal length.
-var provenance = map[string]int{"robot": record.MaxRobot, "tool": record.MaxWho + 1 + record.MaxClient, "who": record.MaxWho}
-
-func extraValue(v any) (any, bool) {
-	switch v := v.(type) {
-	case string, float64:
-		return v, true
-	case json.Number:
-		f, err := v.Float64()
-		return f, err == nil
-	}
-	return nil, false
 }
 
 // ReasonLostBefore is the eviction reason of an imported memory whose payload was
@@ -272,11 +236,10 @@ func (tx *Tx) unevict(condition string, ids ...int64) error {
 
 // ImportReport counts the records of an import by their result.
 type ImportReport struct {
-	Memories ImportCount      `json:"memories"`
-	Sessions ImportCount      `json:"sessions"`
-	Payloads PayloadCount     `json:"payloads"`
-	Links    LinkCount        `json:"links"`
-	Unplaced map[string]int64 `json:"unplaced,omitempty"` // fields that this node has no column for
+	Memories ImportCount  `json:"memories"`
+	Sessions ImportCount  `json:"sessions"`
+	Payloads PayloadCount `json:"payloads"`
+	Links    LinkCount    `json:"links"`
 }
 
 // ImportCount counts the records of one kind by their result.
@@ -301,13 +264,6 @@ type PayloadCount struct {
 type LinkCount struct {
 	Set      int64 `json:"set"`
 	Dangling int64 `json:"dangling"` // refer to a record that this node does not have
-}
-
-// Clone returns a copy with a map of its own.
-func (r *ImportReport) Clone() ImportReport {
-	c := *r
-	c.Unplaced = maps.Clone(r.Unplaced)
-	return c
 }
 
 // Records of an archive are checked like requests, because another program may have made

@@ -57,7 +57,7 @@ func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditRespon
 	}
 	var more bool
 	if res.Entries, more = Cut(res.Entries, r.Limit); more {
-		res.Next = After("audit", AuditFilters(*r), res.Entries[r.Limit-1].ID, "")
+		res.Next = After("audit", r, res.Entries[r.Limit-1].ID, "")
 	}
 	return nil
 }
@@ -92,9 +92,4 @@ func TextHash(s string) string {
 	}
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])
-}
-
-func AuditFilters(r admin.AuditRequest) any {
-	r.Limit, r.Cursor = 0, ""
-	return r
 }

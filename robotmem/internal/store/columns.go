@@ -24,8 +24,8 @@ type column[Row, Archived any] struct {
 	name string
 	// field points to the value in a row.
 	field func(*Row) any
-	// archived points to the value in the record of an archive. If it is nil, the value
-	// is stored in the record's Extra under the column's name.
+	// archived points to the value in the record of an archive; nil for a column that each
+	// node computes.
 	archived func(*Archived) any
 	kind     columnKind
 }
@@ -35,7 +35,6 @@ type columnKind uint8
 const (
 	nullable columnKind = 1 << iota // its zero value is NULL
 	unsummed                        // not part of the row's checksum
-	ownFile                         // not archived: computed by each node
 )
 
 type (
@@ -76,14 +75,14 @@ var memoryColumns = []memoryColumn{
 	{"decay_rate", func(r *record.Row) any { return &r.DecayRate }, func(m *archive.Memory) any { return &m.DecayRate }, 0},
 	{"status", func(r *record.Row) any { return &r.Status }, func(m *archive.Memory) any { return &m.Status }, 0},
 	// The archive names the other memory by its uid.
-	{"superseded_by", func(r *record.Row) any { return &r.SupersededBy }, nil, nullable | unsummed | ownFile},
+	{"superseded_by", func(r *record.Row) any { return &r.SupersededBy }, nil, nullable | unsummed},
 	{"pinned", func(r *record.Row) any { return &r.Pinned }, func(m *archive.Memory) any { return &m.Pinned }, 0},
 	{"source", func(r *record.Row) any { return &r.Source }, func(m *archive.Memory) any { return &m.Source }, nullable},
 	{"scope_files", func(r *record.Row) any { return &r.ScopeFiles }, func(m *archive.Memory) any { return &m.ScopeFiles }, nullable},
 	{"scope_entities", func(r *record.Row) any { return &r.ScopeEntity }, func(m *archive.Memory) any { return &m.ScopeEntities }, nullable},
-	{"robot", func(r *record.Row) any { return &r.By.Robot }, nil, nullable},
-	{"tool", func(r *record.Row) any { return &r.By.Tool }, nil, nullable},
-	{"who", func(r *record.Row) any { return &r.By.Who }, nil, nullable},
+	{"robot", func(r *record.Row) any { return &r.By.Robot }, func(m *archive.Memory) any { return &m.Extra.Robot }, nullable},
+	{"tool", func(r *record.Row) any { return &r.By.Tool }, func(m *archive.Memory) any { return &m.Extra.Tool }, nullable},
+	{"who", func(r *record.Row) any { return &r.By.Who }, func(m *archive.Memory) any { return &m.Extra.Who }, nullable},
 	{"sightings", func(r *record.Row) any { return &r.Sightings }, func(m *archive.Memory) any { return &m.Sightings }, 0},
 	{"access_count", func(r *record.Row) any { return &r.AccessCount }, func(m *archive.Memory) any { return &m.AccessCount }, unsummed},
 	{"return_count", func(r *record.Row) any { return &r.ReturnCount }, func(m *archive.Memory) any { return &m.ReturnCount }, unsummed},
@@ -93,13 +92,13 @@ var memoryColumns = []memoryColumn{
 	{"observed_at", func(r *record.Row) any { return &r.ObservedAt }, func(m *archive.Memory) any { return &m.ObservedAt }, 0},
 	{"created_at", func(r *record.Row) any { return &r.CreatedAt }, func(m *archive.Memory) any { return &m.CreatedAt }, 0},
 	{"updated_at", func(r *record.Row) any { return &r.UpdatedAt }, func(m *archive.Memory) any { return &m.UpdatedAt }, 0},
-	{"content_hash", func(r *record.Row) any { return &r.Hash }, nil, ownFile},
-	{"revision", func(r *record.Row) any { return &r.Revision }, nil, unsummed | ownFile},
+	{"content_hash", func(r *record.Row) any { return &r.Hash }, nil, 0},
+	{"revision", func(r *record.Row) any { return &r.Revision }, nil, unsummed},
 	{"auto_tags", func(r *record.Row) any { return &r.AutoTags }, func(m *archive.Memory) any { return &m.Tags }, nullable},
-	{"outcome", func(r *record.Row) any { return &r.Outcome }, nil, nullable},
-	{"outcome_source", func(r *record.Row) any { return &r.OutcomeSource }, nil, nullable},
-	{"uses", func(r *record.Row) any { return &r.Used.Uses }, nil, nullable},
-	{"successes", func(r *record.Row) any { return &r.Used.Successes }, nil, nullable},
+	{"outcome", func(r *record.Row) any { return &r.Outcome }, func(m *archive.Memory) any { return &m.Extra.Outcome }, nullable},
+	{"outcome_source", func(r *record.Row) any { return &r.OutcomeSource }, func(m *archive.Memory) any { return &m.Extra.OutcomeSource }, nullable},
+	{"uses", func(r *record.Row) any { return &r.Used.Uses }, func(m *archive.Memory) any { return &m.Extra.Uses }, nullable},
+	{"successes", func(r *record.Row) any { return &r.Used.Successes }, func(m *archive.Memory) any { return &m.Extra.Successes }, nullable},
 }
 
 // versionColumns are the columns of versions, without memory_id and checksum. Values of
@@ -111,7 +110,7 @@ var versionColumns = []versionColumn{
 	{"category", func(v *versionRow) any { return &v.Category }, func(v *archive.Version) any { return &v.Category }, 0},
 	{"confidence", func(v *versionRow) any { return &v.Confidence }, func(v *archive.Version) any { return &v.Confidence }, 0},
 	{"status", func(v *versionRow) any { return &v.Status }, func(v *archive.Version) any { return &v.Status }, 0},
-	{"superseded_by", func(v *versionRow) any { return &v.SupersededBy }, nil, nullable | unsummed | ownFile},
+	{"superseded_by", func(v *versionRow) any { return &v.SupersededBy }, nil, nullable | unsummed},
 	{"version", func(v *versionRow) any { return &v.Version.Version }, func(v *archive.Version) any { return &v.Version }, 0},
 	{"valid_from", func(v *versionRow) any { return &v.From }, func(v *archive.Version) any { return &v.ValidFrom }, 0},
 	{"valid_to", func(v *versionRow) any { return &v.To }, func(v *archive.Version) any { return &v.ValidTo }, 0},
@@ -362,16 +361,12 @@ func read[R, A any](s *sqlite.Stmt, columns []column[R, A], row *R) (c checksum)
 	return c
 }
 
-// readArchived scans columns into the record of an archive. Columns without a field
-// there are passed to extra, which may be nil if there are none.
-func readArchived[R, A any](s *sqlite.Stmt, columns []column[R, A], to *A, extra func(name string, value any)) (c checksum) {
+// readArchived scans columns into the record of an archive.
+func readArchived[R, A any](s *sqlite.Stmt, columns []column[R, A], to *A) (c checksum) {
 	for i := range columns {
 		col := &columns[i]
-		switch {
-		case col.archived != nil:
+		if col.archived != nil {
 			scan(s, i, col.archived(to))
-		case col.kind&ownFile == 0 && s.ColumnType(i) != sqlite.Null:
-			extra(col.name, columnValue(s, i))
 		}
 		if col.kind&unsummed == 0 {
 			c.addColumn(s, i, col.name)
@@ -410,19 +405,6 @@ func valuesBy[R, A any](columns []column[R, A], value func(*column[R, A]) any) (
 // columnNamed returns the index of a column, -1 if there is none.
 func columnNamed[R, A any](columns []column[R, A], name string) int {
 	return slices.IndexFunc(columns, func(c column[R, A]) bool { return c.name == name })
-}
-
-// columnValue returns a stored value for JSON.
-func columnValue(s *sqlite.Stmt, i int) any {
-	switch s.ColumnType(i) {
-	case sqlite.Integer:
-		return json.Number(fmt.Sprint(s.ColumnInt64(i)))
-	case sqlite.Float:
-		return s.ColumnFloat(i)
-	case sqlite.Blob:
-		return map[string]any{"base64": s.ColumnBlob(i, nil)}
-	}
-	return s.ColumnText(i)
 }
 
 var errDamagedRow = robotmem.Errorf(robotmem.Corrupt, "", "what is stored does not match its checksum; run robotmem doctor --deep, and bring it back from a backup")

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
@@ -18,10 +17,9 @@ import (
 // next request. A page starts after the last row of the page before, not at an offset,
 // so that concurrent writes neither repeat nor skip rows.
 type cursor struct {
-	Op      string `json:"o"`
-	Filters uint32 `json:"f"`           // a hash of the request without its paging
-	ID      int64  `json:"i"`           // the last row of the page
-	At      string `json:"t,omitempty"` // its observed_at, in a list by time
+	List uint32 `json:"l"`           // a hash of the operation and of the request without its paging
+	ID   int64  `json:"i"`           // the last row of the page
+	At   string `json:"t,omitempty"` // its observed_at, in a list by time
 }
 
 func (c cursor) String() string {
@@ -39,9 +37,8 @@ type Paging struct {
 	Cursor   string
 }
 
-// Resume decodes the cursor of a request, nil if it has none. filters is the request
-// without its paging.
-func Resume(op string, p Paging, filters any) (*cursor, error) {
+// Resume decodes the cursor of a request, nil if it has none.
+func Resume(op string, p Paging, request any) (*cursor, error) {
 	if p.Cursor == "" {
 		return nil, nil
 	}
@@ -54,58 +51,38 @@ func Resume(op string, p Paging, filters any) (*cursor, error) {
 	var c cursor
 	data, err := base64.RawURLEncoding.DecodeString(p.Cursor)
 	if err == nil {
-		dec := json.NewDecoder(bytes.NewReader(data))
-		dec.DisallowUnknownFields()
-		err = dec.Decode(&c)
+		err = json.Unmarshal(data, &c)
 	}
 	// A cursor in another spelling was not made by this program.
-	if err != nil || c.String() != p.Cursor || c.ID < 1 {
-		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "is not one that %s has given out; pass next of the previous page unchanged, or leave cursor out to start from the first page", op)
-	}
-	if c.Op != op {
-		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "belongs to %s, not to %s; leave it out to start from the first page", robotmem.Clip(c.Op, 40), op)
-	}
-	if c.Filters != hashOf(filters) {
-		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "belongs to a list with other filters; pass the filters of the previous page, or leave cursor out to start from the first page")
-	}
-	if c.At != "" {
-		if _, err := time.Parse(timeFormat, c.At); err != nil {
-			return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "is damaged; leave it out to start from the first page")
-		}
+	if err != nil || c.String() != p.Cursor || c.ID < 1 || c.List != hashOf(op, request) {
+		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "is not next of a page of this list, or of one with other filters; pass next of the previous page unchanged and its filters, or leave cursor out to start from the first page")
 	}
 	return &c, nil
 }
 
 // After returns the cursor of a page that ends with a row. at is its observed_at in a
 // list by time, else "".
-func After(op string, filters any, id int64, at string) string {
-	return cursor{Op: op, Filters: hashOf(filters), ID: id, At: at}.String()
+func After(op string, request any, id int64, at string) string {
+	return cursor{List: hashOf(op, request), ID: id, At: at}.String()
 }
 
-func hashOf(filters any) uint32 {
-	data, err := json.Marshal(filters)
+// hashOf returns a hash of an operation and its request without the paging.
+func hashOf(op string, request any) uint32 {
+	data, err := json.Marshal(request)
+	var filters map[string]any
+	if err == nil {
+		err = json.Unmarshal(data, &filters)
+	}
 	if err != nil {
 		panic(err) // not possible for strings and finite numbers
 	}
+	for _, name := range []string{"page", "limit", "before_id", "cursor"} {
+		delete(filters, name)
+	}
+	data, _ = json.Marshal(filters) // as before
 	h := fnv.New32a()
-	_, _ = h.Write(data) // never fails
+	_, _ = h.Write(append(data, op...)) // never fails
 	return h.Sum32()
-}
-
-// ListFilters and the functions below return a request without its paging.
-func ListFilters(r robotmem.ListRequest) any {
-	r.Page, r.Limit, r.BeforeID, r.Cursor = 0, 0, 0, ""
-	return r
-}
-
-func SessionsFilters(r robotmem.SessionsRequest) any {
-	r.Page, r.Limit, r.Cursor = 0, 0, ""
-	return r
-}
-
-func SessionMemoriesFilters(r robotmem.SessionMemoriesRequest) any {
-	r.Page, r.Limit, r.Cursor = 0, 0, ""
-	return r
 }
 
 // Cut limits a page and reports whether there were more items.

@@ -64,7 +64,7 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 	})
 	var more bool
 	if res.Sessions, more = Cut(page, r.Limit); more && r.Sort == "time" {
-		res.Next = After("sessions", SessionsFilters(*r), ids[r.Limit-1], "")
+		res.Next = After("sessions", r, ids[r.Limit-1], "")
 	}
 	return err
 }

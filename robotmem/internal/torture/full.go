@@ -29,7 +29,7 @@ const (
 )
 
 // refusedText is what a refusal says.
-var refusedText = regexp.MustCompile(`the disk is full: .* needs (about|more than) [0-9.]+ (B|KiB|MiB), [0-9.]+ (B|KiB|MiB) are free; nothing was stored`)
+var refusedText = regexp.MustCompile(`the disk is full \([0-9.]+ (B|KiB|MiB) are free\); nothing was stored`)
 
 // disk is a disk whose free space can be set.
 type disk struct {
