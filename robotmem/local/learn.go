@@ -33,7 +33,7 @@ func (n *Node) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotmem
 
 // learnRecord prepares the record of a valid request.
 func (n *Node) learnRecord(r *robotmem.LearnRequest) (*record.Record, error) {
-	rec, err := n.records.RecordFor("fact", r.Insight, r.Context)
+	rec, err := n.records.Prepare("fact", r.Insight, r.Context)
 	if err == nil {
 		err = rec.State(r.Outcome)
 	}

@@ -63,6 +63,7 @@ func TestOutcomeOfALearntFact(t *testing.T) {
 	}
 	for _, r := range []robotmem.LearnRequest{
 		{Insight: "a", Context: robotmem.Object{"success": true}, Outcome: "failure"},
+		{Insight: "b", Context: robotmem.Object{"success": true, "result": "failed"}},
 		{Insight: "c", Outcome: "great"},
 	} {
 		if _, err := e.Learn(t.Context(), &r); !errors.Is(err, robotmem.Invalid) {

@@ -80,7 +80,7 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 	if _, err := perception.Sniff(nil, r.MediaType); err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 	}
-	rec, err := n.records.RecordFor("perception", r.Description, r.Context)
+	rec, err := n.records.Prepare("perception", r.Description, r.Context)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,58 @@ func poseContext(pose map[string]any) robotmem.Object {
 	return robotmem.Object{"spatial": map[string]any{"pose": pose}}
 }
 
-// A value that cannot be a pose must not prevent a repair.
-func TestWhatCannotBeAPoseIsRepaired(t *testing.T) {
+func TestWhatCannotBeAPoseIsRefused(t *testing.T) {
+	e := openTest(t, Options{})
+	type object = map[string]any
+	for _, tt := range []struct {
+		name  string
+		pose  object
+		field string // "" if it is taken
+	}{
+		{"a pose", object{"position": []any{1.5, 2, 0}, "orientation": []any{0, 0, 0.7071068, 0.7071068}, "frame_id": "map", "map_id": "lab", "stamp": "2026-03-01T14:05:00Z"}, ""},
+		{"of two dimensions", object{"position": []any{1.5, 2}}, ""},
+		{"rounded to three digits", object{"position": []any{0, 0, 0}, "orientation": []any{0, 0, 0.707, 0.707}}, ""},
+		{"the other sign", object{"orientation": []any{0, 0, 0, -1}}, ""},
+		{"seconds as stamp", object{"position": []any{0, 0, 0}, "stamp": 1767225600.5}, ""},
+		{"a quaternion of no length", object{"orientation": []any{0, 0, 0, 0}}, "orientation"},
+		{"a quaternion too long", object{"orientation": []any{0, 0, 0.72, 0.72}}, "orientation"},
+		{"three numbers", object{"orientation": []any{0, 0, 1}}, "orientation"},
+		{"five numbers", object{"orientation": []any{0, 0, 0, 0, 1}}, "orientation"},
+		{"a text among them", object{"orientation": []any{0, 0, 0, "1"}}, "orientation"},
+		{"null among them", object{"orientation": []any{0, 0, 0, nil}}, "orientation"},
+		{"one coordinate", object{"position": []any{1}}, "position"},
+		{"four coordinates", object{"position": []any{1, 2, 3, 4}}, "position"},
+		{"no coordinate", object{"position": []any{}}, "position"},
+		{"a text as coordinate", object{"position": []any{1, "2", 3}}, "position"},
+		{"a number as frame", object{"position": []any{1, 2, 3}, "frame_id": 7}, "frame_id"},
+		{"null as frame", object{"position": []any{1, 2, 3}, "frame_id": nil}, "frame_id"},
+		{"a list as map", object{"position": []any{1, 2, 3}, "map_id": []any{"lab"}}, "map_id"},
+		{"a stamp that is no time", object{"position": []any{1, 2, 3}, "stamp": "yesterday"}, "stamp"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx := poseContext(tt.pose)
+			_, learnErr := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "seen: " + tt.name, Context: ctx})
+			_, saveErr := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "seen: " + tt.name, Context: ctx})
+			fact, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "to be moved: " + tt.name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, updateErr := e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: fact.MemoryID, NewContent: "moved: " + tt.name, Context: ctx})
+			for op, err := range map[string]error{"learn": learnErr, "save_perception": saveErr, "update": updateErr} {
+				refused := (*robotmem.Error)(nil)
+				switch {
+				case tt.field == "" && err != nil:
+					t.Errorf("%s: %v", op, err)
+				case tt.field != "" && (!errors.As(err, &refused) || refused.Kind != robotmem.Invalid || refused.Field != "context.spatial.pose."+tt.field || refused.Op != op):
+					t.Errorf("%s: %v, want %s to be invalid", op, err, tt.field)
+				}
+			}
+		})
+	}
+}
+
+// A value that an earlier version accepted must not prevent a repair.
+func TestAStoredContextIsPastTheCheckOfPoses(t *testing.T) {
 	e := openTest(t, Options{})
 	res, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the dock is here", Context: poseContext(map[string]any{"position": []any{1, 2, 0}})})
 	if err != nil {

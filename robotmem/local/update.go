@@ -116,11 +116,11 @@ func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotm
 
 // rewritten returns the record of an updated memory.
 func (n *Node) rewritten(m *robotmem.Memory, r *robotmem.UpdateRequest) (rec *record.Record, err error) {
-	context := m.Context
 	if r.Context != nil {
-		context = r.Context
+		rec, err = n.records.Prepare(m.Type, r.NewContent, r.Context)
+	} else {
+		rec, err = n.records.RecordFor(m.Type, r.NewContent, m.Context)
 	}
-	rec, err = n.records.RecordFor(m.Type, r.NewContent, context)
 	if err != nil {
 		return nil, err
 	}

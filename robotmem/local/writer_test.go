@@ -26,7 +26,7 @@ func TestWritersShareACommit(t *testing.T) {
 	for i := range errs {
 		wg.Go(func() {
 			errs[i] = e.Store.Write(context.Background(), func(tx *store.Tx) error {
-				rec, err := e.records.RecordFor("fact", fmt.Sprintf("written by caller %d", i), nil)
+				rec, err := e.records.Prepare("fact", fmt.Sprintf("written by caller %d", i), nil)
 				if err != nil {
 					return err
 				}

@@ -35,10 +35,9 @@ func OutcomeOfScore(score float64) string {
 	return classify.Partial
 }
 
-// setOutcome derives the outcome from the first path of the context that states one, else
-// from the text.
+// setOutcome derives the outcome from the context, else from the text.
 func (b *Builder) setOutcome(r *Record, inText string) {
-	rules := b.Rules.Outcomes()
+	rules, from := b.Rules.Outcomes(), ""
 	var unread []string
 	for _, path := range rules.Paths {
 		v, ok := r.Context.At(path)
@@ -51,7 +50,9 @@ func (b *Builder) setOutcome(r *Record, inText string) {
 			data, _ := robotmem.EncodeJSON(v)
 			unread = append(unread, fmt.Sprintf("%s: %s is not an outcome", path, robotmem.Clip(string(data), maxUnread)))
 		case r.Outcome == "":
-			r.Outcome, r.OutcomeSource = outcome, FromContext
+			r.Outcome, r.OutcomeSource, from = outcome, FromContext, path
+		case Opposite(outcome, r.Outcome) && r.contradiction == nil:
+			r.contradiction = robotmem.Errorf(robotmem.Invalid, "context", "says %s at %s and %s at %s; correct one of them", r.Outcome, from, outcome, path)
 		}
 	}
 	if r.Outcome == "" {

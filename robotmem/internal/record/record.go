@@ -42,12 +42,27 @@ type Record struct {
 	Signature  Signature         // only of a fact
 	Unread     []string          // values at paths of outcomes that cannot be read
 	Perception *PerceptionRecord // nil for a fact
+
+	contradiction error // two paths of the context state opposite outcomes
 }
 
 const maxSummary = 300 // characters
 
 // Builder prepares records with the rules of a taxonomy.
 type Builder struct{ Rules *classify.Rules }
+
+// Prepare is RecordFor for a new memory. It also refuses an invalid pose and a context
+// that contradicts itself, which RecordFor accepts in stored memories.
+func (b *Builder) Prepare(kind, content string, context robotmem.Object) (*Record, error) {
+	r, err := b.RecordFor(kind, content, context)
+	if err != nil {
+		return nil, err
+	}
+	if r.contradiction != nil {
+		return nil, r.contradiction
+	}
+	return r, checkPose(r.Context)
+}
 
 // RecordFor classifies and segments a text and encodes its context.
 func (b *Builder) RecordFor(kind, content string, context robotmem.Object) (*Record, error) {
