@@ -179,12 +179,6 @@ type UpdateRequest struct {
 	Context    Object `json:"context,omitempty" doc:"A new context. Default: keep the old one."`
 }
 
-// PinRequest pins or unpins a memory.
-type PinRequest struct {
-	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The memory."`
-	Pinned   *bool `json:"pinned,omitempty" default:"true" doc:"true to pin, false to unpin."`
-}
-
 // StartSessionRequest opens an episode.
 type StartSessionRequest struct {
 	Collection string `json:"collection,omitempty" validate:"omitempty,collection" default:"default" doc:"Namespace of the episode and of its memories."`
@@ -239,22 +233,6 @@ type TimelineRequest struct {
 	After    *int  `json:"after,omitempty" validate:"omitempty,min=0,max=50" default:"3" doc:"Memories after it, 0 to 50."`
 }
 
-// PreviewRequest names the perception to draw and the size of the picture.
-type PreviewRequest struct {
-	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The perception."`
-	Width    int   `json:"width,omitempty" validate:"min=16,max=4096" default:"640" doc:"Largest width in pixels, 16 to 4,096."`
-	Height   int   `json:"height,omitempty" validate:"min=16,max=4096" default:"360" tool:"rare" doc:"Largest height in pixels, 16 to 4,096."`
-}
-
-// SamplesRequest names the perception and the range of samples to return.
-type SamplesRequest struct {
-	MemoryID int64    `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The perception."`
-	From     *float64 `json:"from,omitempty" validate:"omitempty,finite" doc:"First sample: in seconds since the first sample of the perception, or as a sample number from 0 if the rate is unknown. For a recording of scans it selects the first sweep at or after this time. A point cloud or a single scan has no time."`
-	To       *float64 `json:"to,omitempty" validate:"omitempty,finite" doc:"Last sample, in the same unit as from."`
-	Points   int      `json:"points,omitempty" validate:"omitempty,min=16,max=200000" doc:"Largest number of entries, 16 to 200,000. Default: 2,000 for traces and sounds, 50,000 for points. More than ten channels share about 2,000,000 readings."`
-	Trace    bool     `json:"trace,omitempty" doc:"Return the numbers of recorded messages as a trace, also of messages with a pose or a scan."`
-}
-
 // ListRequest pages through memories.
 type ListRequest struct {
 	Page           int      `json:"page,omitempty" validate:"min=1,max=1000000" default:"1" doc:"Page number, from 1."`
@@ -294,21 +272,6 @@ type SessionRequest struct {
 	SessionID string `json:"session_id" validate:"required,session" cli:"arg" doc:"The episode."`
 }
 
-// SessionMemoriesRequest pages through the memories of an episode in time order.
-type SessionMemoriesRequest struct {
-	SessionID string `json:"session_id" validate:"required,session" cli:"arg" doc:"The episode."`
-	Page      int    `json:"page,omitempty" validate:"min=1,max=1000000" default:"1" doc:"Page number, from 1."`
-	Limit     int    `json:"limit,omitempty" validate:"min=1,max=1000" default:"100" doc:"Memories per page, 1 to 1,000."`
-	Cursor    string `json:"cursor,omitempty" validate:"max=512" doc:"The value of next from the previous page. New entries do not shift the pages."`
-}
-
-// PathsRequest selects the context paths to list.
-type PathsRequest struct {
-	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace. Default: all."`
-	Path       string `json:"path,omitempty" validate:"utf8,max=1024" doc:"Only this path, with its most frequent values."`
-	Prefix     string `json:"prefix,omitempty" validate:"utf8,max=1024" doc:"Only paths that begin with this text, such as params."`
-}
-
 // PlacesRequest selects the coordinates to return and the filters of the memories.
 type PlacesRequest struct {
 	Collection    string     `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace. Default: all."`
@@ -325,30 +288,6 @@ type PlacesRequest struct {
 	Max           []float64  `json:"max,omitempty" validate:"omitempty,len=2,dive,finite" doc:"[x, y]: upper bounds, in the unit of the coordinates."`
 	Limit         int        `json:"limit,omitempty" validate:"min=1,max=20000" default:"5000" doc:"Largest number of points, 1 to 20,000. If there are more, the response has an even sample."`
 	Grid          int        `json:"grid,omitempty" validate:"min=0,max=256" doc:"Also count memories in square cells. This is the number of cells along the longer side, up to 256; 0 for none."`
-}
-
-// RecentFailuresRequest selects the recent failures to list.
-type RecentFailuresRequest struct {
-	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace. Default: all."`
-	Limit      int    `json:"limit,omitempty" validate:"min=1,max=1000" default:"20" doc:"Largest number, 1 to 1,000."`
-	Days       int    `json:"days,omitempty" validate:"min=0,max=36500" doc:"Only failures within this number of days; 0 for all."`
-}
-
-// IncidentsRequest selects incidents.
-type IncidentsRequest struct {
-	Collection string     `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace. Default: all."`
-	Robot      string     `json:"robot,omitempty" validate:"utf8,max=256" doc:"Only of this robot."`
-	Task       string     `json:"task,omitempty" validate:"utf8,max=1024" doc:"Only of this task."`
-	Words      string     `json:"words,omitempty" validate:"utf8,max=1024" doc:"Only those whose text, robot, task or place contains this text, in any case."`
-	SessionID  string     `json:"session_id,omitempty" validate:"omitempty,session" doc:"Only the incident of this episode."`
-	MemoryID   int64      `json:"memory_id,omitempty" validate:"min=0" doc:"Only the incident that this memory tells of."`
-	Group      string     `json:"group,omitempty" validate:"max=64" doc:"Only the incidents of this group."`
-	Resolved   *bool      `json:"resolved,omitempty" doc:"Only resolved or only open ones. Default: both."`
-	After      *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only those at this time or later, RFC 3339."`
-	Before     *time.Time `json:"before,omitempty" validate:"omitempty,instant" doc:"Only those before this time, RFC 3339."`
-	Sort       string     `json:"sort,omitempty" validate:"oneof=time repeats robot task place" default:"time" doc:"time (newest first), repeats (most first), robot, task or place."`
-	Page       int        `json:"page,omitempty" validate:"min=1,max=1000000" default:"1" doc:"Page number, from 1."`
-	Limit      int        `json:"limit,omitempty" validate:"min=1,max=200" default:"50" doc:"Incidents per page, 1 to 200."`
 }
 
 // trim removes surrounding space that has no meaning.

@@ -3,7 +3,6 @@ package robotmem
 import (
 	"time"
 
-	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
@@ -253,14 +252,6 @@ type UpdateResponse struct {
 	AutoInferred Inferred `json:"auto_inferred"`
 }
 
-// PinResponse is the result of Pin.
-type PinResponse struct {
-	admin.Interpretation
-	Status   string `json:"status" doc:"pinned or unpinned."`
-	MemoryID int64  `json:"memory_id"`
-	Pinned   bool   `json:"pinned"`
-}
-
 // Version is one version of a memory and the time in which it was current.
 type Version struct {
 	Version      int        `json:"version"`
@@ -369,59 +360,6 @@ type Session struct {
 	ClientType   string     `json:"client_type,omitempty"`
 }
 
-// Incident is an episode that failed, or a failed memory outside of one.
-type Incident struct {
-	Kind           string    `json:"kind" doc:"session: an episode that failed. memory: a failed memory of no episode, or of one that did not fail."`
-	SessionID      string    `json:"session_id,omitempty"`
-	MemoryID       int64     `json:"memory_id,omitempty" doc:"The memory that tells of the failure: of an episode the newest failed fact. Absent for an episode without memories."`
-	Collection     string    `json:"collection"`
-	Robot          string    `json:"robot,omitempty"`
-	Task           string    `json:"task,omitempty"`
-	At             time.Time `json:"at" doc:"When the failure was observed, or the episode ended."`
-	Said           string    `json:"said,omitempty" doc:"The text of the memory."`
-	Place          any       `json:"place,omitempty" doc:"The value of spatial in its context."`
-	PerceptionID   int64     `json:"perception_id,omitempty" doc:"The perception that shows it: the last trace or sound that began before the failure, else picture or cloud."`
-	PerceptionType string    `json:"perception_type,omitempty"`
-	MediaType      string    `json:"media_type,omitempty"`
-	Group          string    `json:"group" doc:"Equal for incidents of one collection and task with similar words."`
-	Repeats        int       `json:"repeats" doc:"How many of the group there were until this one, this one included."`
-	FirstAt        time.Time `json:"first_at" doc:"The first of the group."`
-	Resolved       *Resolved `json:"resolved,omitempty"`
-}
-
-// Resolved is the fact that resolves an incident: its context names it at
-// resolves.session_id, resolves.memory_id or, with all older ones, resolves.group.
-type Resolved struct {
-	MemoryID int64     `json:"memory_id"`
-	At       time.Time `json:"at"`
-	Lesson   string    `json:"lesson"`
-}
-
-// IncidentGroup is what happened repeatedly.
-type IncidentGroup struct {
-	Group      string    `json:"group"`
-	Collection string    `json:"collection"`
-	Task       string    `json:"task,omitempty"`
-	Said       string    `json:"said" doc:"The shortest text of the group."`
-	Count      int       `json:"count"`
-	Open       int       `json:"open" doc:"How many are not resolved."`
-	FirstAt    time.Time `json:"first_at"`
-	LastAt     time.Time `json:"last_at"`
-}
-
-// IncidentsResponse is a page of incidents.
-type IncidentsResponse struct {
-	admin.Interpretation
-	Incidents []Incident      `json:"incidents"`
-	Total     int             `json:"total"`
-	Page      int             `json:"page"`
-	Limit     int             `json:"limit"`
-	Groups    []IncidentGroup `json:"groups" doc:"What happened at least twice among all that match, most often first; at most 20."`
-	Robots    []string        `json:"robots" doc:"The robots of all incidents of the collection; at most 200."`
-	Tasks     []string        `json:"tasks" doc:"The tasks of all incidents of the collection; at most 200."`
-	Degraded  []string        `json:"degraded,omitempty" doc:"What is missing, and why."`
-}
-
 // SessionsResponse is a page of episodes.
 type SessionsResponse struct {
 	admin.Interpretation
@@ -473,92 +411,4 @@ type DataResponse struct {
 	Bytes      int64  `json:"bytes"`
 	SHA256     string `json:"sha256"`
 	DataBase64 []byte `json:"data_base64"`
-}
-
-// PreviewResponse is a picture of a perception.
-type PreviewResponse struct {
-	admin.Interpretation
-	MemoryID   int64  `json:"memory_id"`
-	MediaType  string `json:"media_type" doc:"image/png, image/jpeg or image/svg+xml."`
-	Width      int    `json:"width"`
-	Height     int    `json:"height"`
-	Summary    string `json:"summary"`
-	SHA256     string `json:"sha256" doc:"Checksum of the perception, not of the picture."`
-	DataBase64 []byte `json:"data_base64"`
-}
-
-// SamplesResponse holds the numbers of a perception.
-type SamplesResponse struct {
-	admin.Interpretation
-	MemoryID int64 `json:"memory_id"`
-	perception.Samples
-}
-
-// PathsResponse lists context paths.
-type PathsResponse struct {
-	admin.Interpretation
-	Paths []ContextPath `json:"paths" doc:"Sorted by path, at most 10,000. Use prefix if there are more."`
-	Total int           `json:"total" doc:"Number of paths."`
-}
-
-// ContextPath is a context path for use in a filter, with statistics of its values.
-type ContextPath struct {
-	Path     string      `json:"path"`
-	Memories int64       `json:"memories" doc:"Number of active memories with a value at this path."`
-	Kinds    []string    `json:"kinds" doc:"Types of the values: number, text, bool, null, list or an empty object."`
-	Min      *float64    `json:"min,omitempty" doc:"The smallest number, in unit if unit is set."`
-	Max      *float64    `json:"max,omitempty"`
-	Unit     string      `json:"unit,omitempty" doc:"The canonical unit, if most of the numbers are quantities such as 12.5 N."`
-	Values   []PathValue `json:"values,omitempty" doc:"For a request of one path: at most 50 values, the most frequent first, without lists and long texts."`
-}
-
-// PathValue is a value at a path and the number of memories that have it.
-type PathValue struct {
-	Value    any   `json:"value"`
-	Memories int64 `json:"memories"`
-}
-
-// PlacesResponse holds the coordinates of memories, for a map.
-type PlacesResponse struct {
-	admin.Interpretation
-	Fields  []PlaceField `json:"fields" doc:"The context paths that hold coordinates, by frame and map, at most 1,000. Paths with the most memories are first."`
-	Points  []PlacePoint `json:"points" doc:"Sorted by memory_id."`
-	Total   int          `json:"total" doc:"Number of points within the bounds; points may be a sample of them."`
-	Sampled bool         `json:"sampled" doc:"points is a sample."`
-	Cell    float64      `json:"cell,omitempty" doc:"Side of a cell, in the unit of the coordinates."`
-	Cells   []PlaceCell  `json:"cells" doc:"The cells that are not empty. Their counts include points that are not in the sample."`
-}
-
-// PlaceField is a path of coordinates in one frame and map.
-type PlaceField struct {
-	Field    string    `json:"field"`
-	FrameID  string    `json:"frame_id,omitempty"`
-	MapID    string    `json:"map_id,omitempty"`
-	Dims     int       `json:"dims" doc:"Number of dimensions, 2 or 3."`
-	Memories int64     `json:"memories"`
-	Min      []float64 `json:"min" doc:"The smallest value of each coordinate."`
-	Max      []float64 `json:"max" doc:"The largest value of each coordinate."`
-}
-
-// PlacePoint is one memory on the map.
-type PlacePoint struct {
-	MemoryID   int64     `json:"memory_id"`
-	X          float64   `json:"x"`
-	Y          float64   `json:"y"`
-	Z          *float64  `json:"z,omitempty"`
-	Type       string    `json:"type"`
-	Category   string    `json:"category"`
-	Success    *bool     `json:"success,omitempty" doc:"task.success, if it is true or false."`
-	ObservedAt time.Time `json:"observed_at"`
-	Summary    string    `json:"summary"`
-}
-
-// PlaceCell counts the points of one cell, which extends from x to x + cell and
-// from y to y + cell.
-type PlaceCell struct {
-	X         float64 `json:"x"`
-	Y         float64 `json:"y"`
-	Memories  int64   `json:"memories"`
-	Successes int64   `json:"successes" doc:"Memories with task.success true."`
-	Failures  int64   `json:"failures" doc:"Memories with task.success false."`
 }

@@ -41,7 +41,7 @@ type Service interface {
 	// old text.
 	Update(context.Context, *UpdateRequest) (*UpdateResponse, error)
 	// Pin protects a memory from decay and merging, or removes the protection.
-	Pin(context.Context, *PinRequest) (*PinResponse, error)
+	Pin(context.Context, *admin.PinRequest) (*admin.PinResponse, error)
 	// StartSession opens an episode and returns a briefing for it.
 	StartSession(context.Context, *StartSessionRequest) (*StartSessionResponse, error)
 	// EndSession closes an episode. It stores the outcome, credits the memories
@@ -57,10 +57,10 @@ type Service interface {
 	// Preview returns a picture of a perception: a thumbnail, a plot, a
 	// spectrogram or a top view. It fails with NotFound if the format has no
 	// preview.
-	Preview(context.Context, *PreviewRequest) (*PreviewResponse, error)
+	Preview(context.Context, *admin.PreviewRequest) (*admin.PreviewResponse, error)
 	// Samples returns the numbers of a trace, a sound or a set of points,
 	// downsampled for a plot. It fails with NotFound if there are none.
-	Samples(context.Context, *SamplesRequest) (*SamplesResponse, error)
+	Samples(context.Context, *admin.SamplesRequest) (*admin.SamplesResponse, error)
 	// History returns all versions of a memory, oldest first.
 	History(context.Context, *MemoryRequest) (*HistoryResponse, error)
 	// List pages through memories, newest first.
@@ -71,19 +71,19 @@ type Service interface {
 	// recalled for it.
 	Session(context.Context, *SessionRequest) (*SessionResponse, error)
 	// SessionMemories returns the memories of an episode in time order.
-	SessionMemories(context.Context, *SessionMemoriesRequest) (*ListResponse, error)
+	SessionMemories(context.Context, *admin.SessionMemoriesRequest) (*ListResponse, error)
 	// Collections counts the memories of every collection.
 	Collections(context.Context, *admin.CollectionsRequest) (*admin.CollectionsResponse, error)
 	// Categories counts the active memories of every category.
 	Categories(context.Context, *admin.CategoriesRequest) (*admin.CategoriesResponse, error)
 	// Paths lists the context paths of the active memories, for use in filters.
-	Paths(context.Context, *PathsRequest) (*PathsResponse, error)
+	Paths(context.Context, *admin.PathsRequest) (*admin.PathsResponse, error)
 	// Places returns the coordinates of the active memories, for a map.
-	Places(context.Context, *PlacesRequest) (*PlacesResponse, error)
+	Places(context.Context, *PlacesRequest) (*admin.PlacesResponse, error)
 	// RecentFailures returns recent failures, newest first.
-	RecentFailures(context.Context, *RecentFailuresRequest) (*ListResponse, error)
+	RecentFailures(context.Context, *admin.RecentFailuresRequest) (*ListResponse, error)
 	// Incidents returns what failed, by episode.
-	Incidents(context.Context, *IncidentsRequest) (*IncidentsResponse, error)
+	Incidents(context.Context, *admin.IncidentsRequest) (*admin.IncidentsResponse, error)
 	// Stats counts memories, sessions, bytes and recalls.
 	Stats(context.Context, *admin.StatsRequest) (*admin.StatsResponse, error)
 	// Activity counts stored memories and recalls per hour or day.

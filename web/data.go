@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // data answers the bytes of a perception, also in ranges, or the JSON response if the
@@ -120,7 +121,7 @@ func (s *server) preview(op *robotmem.Op) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		picture, ok := res.(*robotmem.PreviewResponse)
+		picture, ok := res.(*admin.PreviewResponse)
 		if !ok || accepts(c.Request(), "application/json") {
 			return writeJSON(c, res)
 		}

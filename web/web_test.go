@@ -65,7 +65,7 @@ func (s *stub) Timeline(_ context.Context, r *robotmem.TimelineRequest) (*robotm
 	return &robotmem.TimelineResponse{}, s.err
 }
 
-func (s *stub) SessionMemories(_ context.Context, r *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+func (s *stub) SessionMemories(_ context.Context, r *admin.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
 	s.got = r
 	return &robotmem.ListResponse{}, s.err
 }
@@ -159,7 +159,7 @@ func TestBodyIsOverlaidByQueryAndPath(t *testing.T) {
 		{"delete with body", "DELETE", "/api/memory/7", `{"reason":"wrong"}`, &robotmem.ForgetRequest{MemoryID: 7, Reason: "wrong"}},
 		{"delete with query", "DELETE", "/api/memory/7?reason=wrong", "", &robotmem.ForgetRequest{MemoryID: 7, Reason: "wrong"}},
 		{"get", "GET", "/api/memories?confidence_max=0&collection=arm-1", "", &robotmem.ListRequest{Collection: "arm-1", ConfidenceMax: new(0.0)}},
-		{"escaped path", "GET", "/api/sessions/a%2Fb%20c/memories", "", &robotmem.SessionMemoriesRequest{SessionID: "a/b c"}},
+		{"escaped path", "GET", "/api/sessions/a%2Fb%20c/memories", "", &admin.SessionMemoriesRequest{SessionID: "a/b c"}},
 		{"a number keeps its spelling", "POST", "/api/learn?source=arm", `{"insight":"x","context":{"n":12.50,"i":9007199254740993}}`,
 			&robotmem.LearnRequest{Insight: "x", Source: "arm", Context: robotmem.Object{"n": json.Number("12.50"), "i": json.Number("9007199254740993")}}},
 	} {

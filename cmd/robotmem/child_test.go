@@ -182,8 +182,8 @@ func (ch child) Update(ctx context.Context, r *robotmem.UpdateRequest) (*robotme
 	return use[robotmem.UpdateRequest, robotmem.UpdateResponse](ctx, ch, "update", r)
 }
 
-func (ch child) Pin(ctx context.Context, r *robotmem.PinRequest) (*robotmem.PinResponse, error) {
-	return use[robotmem.PinRequest, robotmem.PinResponse](ctx, ch, "pin", r)
+func (ch child) Pin(ctx context.Context, r *admin.PinRequest) (*admin.PinResponse, error) {
+	return use[admin.PinRequest, admin.PinResponse](ctx, ch, "pin", r)
 }
 
 func (ch child) Audit(ctx context.Context, r *admin.AuditRequest) (*admin.AuditResponse, error) {
@@ -223,12 +223,12 @@ func (ch child) Data(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.
 
 // Preview builds the response from the tool's result: a text and an image, or a link
 // to a drawing.
-func (ch child) Preview(ctx context.Context, r *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
+func (ch child) Preview(ctx context.Context, r *admin.PreviewRequest) (*admin.PreviewResponse, error) {
 	contents, err := ch.contents(ctx, "preview", r)
 	if err != nil {
 		return nil, err
 	}
-	p := &robotmem.PreviewResponse{MemoryID: r.MemoryID}
+	p := &admin.PreviewResponse{MemoryID: r.MemoryID}
 	for _, content := range contents {
 		switch c := content.(type) {
 		case mcp.TextContent:
@@ -277,8 +277,8 @@ func (ch child) drawing(ctx context.Context, uri string) ([]byte, error) {
 	return nil, fmt.Errorf("%s is no text: %+v", uri, res.Contents)
 }
 
-func (ch child) Samples(ctx context.Context, r *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
-	return use[robotmem.SamplesRequest, robotmem.SamplesResponse](ctx, ch, "samples", r)
+func (ch child) Samples(ctx context.Context, r *admin.SamplesRequest) (*admin.SamplesResponse, error) {
+	return use[admin.SamplesRequest, admin.SamplesResponse](ctx, ch, "samples", r)
 }
 
 func (ch child) Retain(ctx context.Context, r *admin.RetainRequest) (*admin.RetainResponse, error) {
@@ -305,8 +305,8 @@ func (ch child) Session(ctx context.Context, r *robotmem.SessionRequest) (*robot
 	return use[robotmem.SessionRequest, robotmem.SessionResponse](ctx, ch, "session", r)
 }
 
-func (ch child) SessionMemories(ctx context.Context, r *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
-	return use[robotmem.SessionMemoriesRequest, robotmem.ListResponse](ctx, ch, "session_memories", r)
+func (ch child) SessionMemories(ctx context.Context, r *admin.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+	return use[admin.SessionMemoriesRequest, robotmem.ListResponse](ctx, ch, "session_memories", r)
 }
 
 func (ch child) Collections(ctx context.Context, r *admin.CollectionsRequest) (*admin.CollectionsResponse, error) {
@@ -317,8 +317,8 @@ func (ch child) Categories(ctx context.Context, r *admin.CategoriesRequest) (*ad
 	return use[admin.CategoriesRequest, admin.CategoriesResponse](ctx, ch, "categories", r)
 }
 
-func (ch child) Paths(ctx context.Context, r *robotmem.PathsRequest) (*robotmem.PathsResponse, error) {
-	return use[robotmem.PathsRequest, robotmem.PathsResponse](ctx, ch, "paths", r)
+func (ch child) Paths(ctx context.Context, r *admin.PathsRequest) (*admin.PathsResponse, error) {
+	return use[admin.PathsRequest, admin.PathsResponse](ctx, ch, "paths", r)
 }
 
 func (ch child) Advise(ctx context.Context, r *robotmem.AdviseRequest) (*robotmem.AdviseResponse, error) {
@@ -329,16 +329,16 @@ func (ch child) Aggregate(ctx context.Context, r *robotmem.AggregateRequest) (*r
 	return use[robotmem.AggregateRequest, robotmem.AggregateResponse](ctx, ch, "aggregate", r)
 }
 
-func (ch child) Places(ctx context.Context, r *robotmem.PlacesRequest) (*robotmem.PlacesResponse, error) {
-	return use[robotmem.PlacesRequest, robotmem.PlacesResponse](ctx, ch, "places", r)
+func (ch child) Places(ctx context.Context, r *robotmem.PlacesRequest) (*admin.PlacesResponse, error) {
+	return use[robotmem.PlacesRequest, admin.PlacesResponse](ctx, ch, "places", r)
 }
 
-func (ch child) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
-	return use[robotmem.RecentFailuresRequest, robotmem.ListResponse](ctx, ch, "recent_failures", r)
+func (ch child) RecentFailures(ctx context.Context, r *admin.RecentFailuresRequest) (*robotmem.ListResponse, error) {
+	return use[admin.RecentFailuresRequest, robotmem.ListResponse](ctx, ch, "recent_failures", r)
 }
 
-func (ch child) Incidents(ctx context.Context, r *robotmem.IncidentsRequest) (*robotmem.IncidentsResponse, error) {
-	return use[robotmem.IncidentsRequest, robotmem.IncidentsResponse](ctx, ch, "incidents", r)
+func (ch child) Incidents(ctx context.Context, r *admin.IncidentsRequest) (*admin.IncidentsResponse, error) {
+	return use[admin.IncidentsRequest, admin.IncidentsResponse](ctx, ch, "incidents", r)
 }
 
 func (ch child) Stats(ctx context.Context, r *admin.StatsRequest) (*admin.StatsResponse, error) {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // maxStdin bounds what - reads; the memory's own limit is far below.
@@ -42,7 +43,7 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		if p, ok := res.(*robotmem.PreviewResponse); ok && !asJSON {
+		if p, ok := res.(*admin.PreviewResponse); ok && !asJSON {
 			_, err := a.Stdout.Write(p.DataBase64)
 			return err
 		}

@@ -28,7 +28,7 @@ var columns = map[reflect.Type]string{
 	reflect.TypeFor[robotmem.Version]():         "version status from to change reason content",
 	reflect.TypeFor[robotmem.BriefMemory]():     "memory_id category summary",
 	reflect.TypeFor[robotmem.RecalledMemory]():  "memory_id used status summary",
-	reflect.TypeFor[robotmem.ContextPath]():     "path memories kinds min max unit",
+	reflect.TypeFor[admin.ContextPath]():        "path memories kinds min max unit",
 	reflect.TypeFor[robotmem.ParameterAdvice](): "path unit",
 	reflect.TypeFor[robotmem.ValueRecord]():     "value from to rate low high attempts last_tried memory_ids",
 	reflect.TypeFor[robotmem.Difference]():      "path bits p",
@@ -79,7 +79,7 @@ func printAnswer(w *lines, answer any) {
 		for _, d := range r.Differs {
 			w.line("%s", oneLine(d.Text))
 		}
-	case *robotmem.PathsResponse:
+	case *admin.PathsResponse:
 		if len(r.Paths) == 1 && len(r.Paths[0].Values) > 0 {
 			w.records("values", reflect.ValueOf(r.Paths[0].Values))
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/examples/robotfailures"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // ask recalls one kind of recording in several ways, and draws the first recording
@@ -63,7 +64,7 @@ func draw(ctx context.Context, m robotmem.Service, folder string, recordings []r
 	}
 	fmt.Println()
 	for _, r := range recordings {
-		plot, err := m.Preview(ctx, &robotmem.PreviewRequest{MemoryID: r.MemoryID})
+		plot, err := m.Preview(ctx, &admin.PreviewRequest{MemoryID: r.MemoryID})
 		if err != nil {
 			return err
 		}

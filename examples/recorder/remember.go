@@ -103,7 +103,7 @@ func readForce(ctx context.Context, m *local.Node, chunk *robotmem.Memory) error
 
 // draw writes the plot of a perception to a folder.
 func draw(ctx context.Context, m *local.Node, id int64, folder string) error {
-	plot, err := m.Preview(ctx, &robotmem.PreviewRequest{MemoryID: id})
+	plot, err := m.Preview(ctx, &admin.PreviewRequest{MemoryID: id})
 	if err != nil {
 		return err
 	}

@@ -98,8 +98,8 @@ func (c *Client) Update(ctx context.Context, r *robotmem.UpdateRequest) (*robotm
 }
 
 // Pin implements robotmem.Service.
-func (c *Client) Pin(ctx context.Context, r *robotmem.PinRequest) (*robotmem.PinResponse, error) {
-	return call[robotmem.PinResponse](ctx, c, "pin", r)
+func (c *Client) Pin(ctx context.Context, r *admin.PinRequest) (*admin.PinResponse, error) {
+	return call[admin.PinResponse](ctx, c, "pin", r)
 }
 
 // StartSession implements robotmem.Service.
@@ -133,13 +133,13 @@ func (c *Client) Data(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem
 }
 
 // Preview implements robotmem.Service.
-func (c *Client) Preview(ctx context.Context, r *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
-	return call[robotmem.PreviewResponse](ctx, c, "preview", r)
+func (c *Client) Preview(ctx context.Context, r *admin.PreviewRequest) (*admin.PreviewResponse, error) {
+	return call[admin.PreviewResponse](ctx, c, "preview", r)
 }
 
 // Samples implements robotmem.Service.
-func (c *Client) Samples(ctx context.Context, r *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
-	return call[robotmem.SamplesResponse](ctx, c, "samples", r)
+func (c *Client) Samples(ctx context.Context, r *admin.SamplesRequest) (*admin.SamplesResponse, error) {
+	return call[admin.SamplesResponse](ctx, c, "samples", r)
 }
 
 // History implements robotmem.Service.
@@ -163,7 +163,7 @@ func (c *Client) Session(ctx context.Context, r *robotmem.SessionRequest) (*robo
 }
 
 // SessionMemories implements robotmem.Service.
-func (c *Client) SessionMemories(ctx context.Context, r *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+func (c *Client) SessionMemories(ctx context.Context, r *admin.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
 	return call[robotmem.ListResponse](ctx, c, "session_memories", r)
 }
 
@@ -178,23 +178,23 @@ func (c *Client) Categories(ctx context.Context, r *admin.CategoriesRequest) (*a
 }
 
 // Paths implements robotmem.Service.
-func (c *Client) Paths(ctx context.Context, r *robotmem.PathsRequest) (*robotmem.PathsResponse, error) {
-	return call[robotmem.PathsResponse](ctx, c, "paths", r)
+func (c *Client) Paths(ctx context.Context, r *admin.PathsRequest) (*admin.PathsResponse, error) {
+	return call[admin.PathsResponse](ctx, c, "paths", r)
 }
 
 // Places implements robotmem.Service.
-func (c *Client) Places(ctx context.Context, r *robotmem.PlacesRequest) (*robotmem.PlacesResponse, error) {
-	return call[robotmem.PlacesResponse](ctx, c, "places", r)
+func (c *Client) Places(ctx context.Context, r *robotmem.PlacesRequest) (*admin.PlacesResponse, error) {
+	return call[admin.PlacesResponse](ctx, c, "places", r)
 }
 
 // RecentFailures implements robotmem.Service.
-func (c *Client) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
+func (c *Client) RecentFailures(ctx context.Context, r *admin.RecentFailuresRequest) (*robotmem.ListResponse, error) {
 	return call[robotmem.ListResponse](ctx, c, "recent_failures", r)
 }
 
 // Incidents implements robotmem.Service.
-func (c *Client) Incidents(ctx context.Context, r *robotmem.IncidentsRequest) (*robotmem.IncidentsResponse, error) {
-	return call[robotmem.IncidentsResponse](ctx, c, "incidents", r)
+func (c *Client) Incidents(ctx context.Context, r *admin.IncidentsRequest) (*admin.IncidentsResponse, error) {
+	return call[admin.IncidentsResponse](ctx, c, "incidents", r)
 }
 
 // Stats implements robotmem.Service.

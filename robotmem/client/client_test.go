@@ -74,7 +74,7 @@ func TestFieldsGoWhereTheRouteWantsThem(t *testing.T) {
 			return err
 		}, "GET", "/api/search?q=%7B%22a%22%3A1%7D", ""},
 		{"escaped path", func(s robotmem.Service) error {
-			_, err := s.SessionMemories(t.Context(), &robotmem.SessionMemoriesRequest{SessionID: "a/b ?"})
+			_, err := s.SessionMemories(t.Context(), &admin.SessionMemoriesRequest{SessionID: "a/b ?"})
 			return err
 		}, "GET", "/api/sessions/a%2Fb%20%3F/memories", ""},
 	} {

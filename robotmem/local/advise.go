@@ -14,6 +14,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/advise"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
@@ -202,10 +203,10 @@ func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	paths = slices.DeleteFunc(paths, func(p robotmem.ContextPath) bool {
+	paths = slices.DeleteFunc(paths, func(p admin.ContextPath) bool {
 		return !slices.ContainsFunc(p.Kinds, func(kind string) bool { return kind == "number" || kind == "text" || kind == "bool" })
 	})
-	slices.SortStableFunc(paths, func(a, b robotmem.ContextPath) int { return cmp.Compare(b.Memories, a.Memories) })
+	slices.SortStableFunc(paths, func(a, b admin.ContextPath) int { return cmp.Compare(b.Memories, a.Memories) })
 	var named, others []string
 	for _, p := range paths {
 		short, below := strings.CutPrefix(p.Path, "params.")

@@ -38,7 +38,7 @@ func TestCommitsPerCall(t *testing.T) {
 			return err
 		}},
 		{"pin", 1, func() error {
-			_, err := e.Pin(ctx, &robotmem.PinRequest{MemoryID: memory, Pinned: new(true)})
+			_, err := e.Pin(ctx, &admin.PinRequest{MemoryID: memory, Pinned: new(true)})
 			return err
 		}},
 		{"save_perception", 1, func() error { _, err := e.SavePerception(ctx, photo); return err }},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
@@ -101,7 +102,7 @@ func TestFirstQuestionsWhileMemoriesChange(t *testing.T) {
 			}
 		})
 		wg.Go(func() {
-			if _, err := e.Paths(t.Context(), &robotmem.PathsRequest{}); err != nil {
+			if _, err := e.Paths(t.Context(), &admin.PathsRequest{}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -28,25 +29,25 @@ const (
 )
 
 // Incidents implements Service.
-func (n *Node) Incidents(ctx context.Context, req *robotmem.IncidentsRequest) (*robotmem.IncidentsResponse, error) {
-	return read(ctx, n, "incidents", req, func(c *store.Conn, r *robotmem.IncidentsRequest, res *robotmem.IncidentsResponse) error {
+func (n *Node) Incidents(ctx context.Context, req *admin.IncidentsRequest) (*admin.IncidentsResponse, error) {
+	return read(ctx, n, "incidents", req, func(c *store.Conn, r *admin.IncidentsRequest, res *admin.IncidentsResponse) error {
 		all, degraded, err := n.incidents(c, r.Collection)
 		if err != nil {
 			return err
 		}
 		res.Page, res.Limit, res.Degraded = r.Page, r.Limit, degraded
-		res.Robots = namesOf(all, func(i *robotmem.Incident) string { return i.Robot })
-		res.Tasks = namesOf(all, func(i *robotmem.Incident) string { return i.Task })
-		all = slices.DeleteFunc(all, func(i robotmem.Incident) bool { return !selects(r, &i) })
+		res.Robots = namesOf(all, func(i *admin.Incident) string { return i.Robot })
+		res.Tasks = namesOf(all, func(i *admin.Incident) string { return i.Task })
+		all = slices.DeleteFunc(all, func(i admin.Incident) bool { return !selects(r, &i) })
 		res.Total, res.Groups = len(all), groupsOf(all)
-		slices.SortStableFunc(all, func(a, b robotmem.Incident) int {
+		slices.SortStableFunc(all, func(a, b admin.Incident) int {
 			if r.Sort == "repeats" {
 				return cmp.Compare(b.Repeats, a.Repeats)
 			}
 			return cmp.Compare(sortKey(r.Sort, &a), sortKey(r.Sort, &b))
 		})
 		from := min((r.Page-1)*r.Limit, len(all))
-		res.Incidents = append([]robotmem.Incident{}, all[from:min(from+r.Limit, len(all))]...)
+		res.Incidents = append([]admin.Incident{}, all[from:min(from+r.Limit, len(all))]...)
 		for i := range res.Incidents {
 			if err := c.ShownBy(&res.Incidents[i]); err != nil {
 				return err
@@ -57,7 +58,7 @@ func (n *Node) Incidents(ctx context.Context, req *robotmem.IncidentsRequest) (*
 }
 
 // sortKey is what a list is sorted by; what is without it comes last.
-func sortKey(by string, i *robotmem.Incident) string {
+func sortKey(by string, i *admin.Incident) string {
 	key := map[string]string{"robot": i.Robot, "task": i.Task}[by]
 	if by == "place" && i.Place != nil {
 		key = fmt.Sprint(i.Place)
@@ -66,7 +67,7 @@ func sortKey(by string, i *robotmem.Incident) string {
 }
 
 // incidents returns all incidents of a collection, newest first.
-func (n *Node) incidents(c *store.Conn, collection string) ([]robotmem.Incident, []string, error) {
+func (n *Node) incidents(c *store.Conn, collection string) ([]admin.Incident, []string, error) {
 	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: collection}}, robotmem.Object{"outcome": robotmem.OutcomeFailure})
 	if err != nil {
 		return nil, nil, err
@@ -87,7 +88,7 @@ func (n *Node) incidents(c *store.Conn, collection string) ([]robotmem.Incident,
 	for i := range sessions.Sessions {
 		episodes[sessions.Sessions[i].SessionID] = &sessions.Sessions[i]
 	}
-	out := []robotmem.Incident{}
+	out := []admin.Incident{}
 	teller := map[string]*robotmem.Memory{} // by episode
 	told := map[string]bool{}               // episodes with a failed fact
 	for i := range memories {
@@ -109,7 +110,7 @@ func (n *Node) incidents(c *store.Conn, collection string) ([]robotmem.Incident,
 	for id, s := range episodes {
 		out = append(out, incidentOf(teller[id], s))
 	}
-	slices.SortFunc(out, func(a, b robotmem.Incident) int {
+	slices.SortFunc(out, func(a, b admin.Incident) int {
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.MemoryID, a.MemoryID), strings.Compare(a.SessionID, b.SessionID))
 	})
 	group(out)
@@ -128,8 +129,8 @@ func tells(m *robotmem.Memory) int {
 }
 
 // incidentOf makes the incident of a memory, of an episode, or of both.
-func incidentOf(m *robotmem.Memory, s *robotmem.Session) robotmem.Incident {
-	i := robotmem.Incident{Kind: "memory"}
+func incidentOf(m *robotmem.Memory, s *robotmem.Session) admin.Incident {
+	i := admin.Incident{Kind: "memory"}
 	if m != nil {
 		i.MemoryID, i.SessionID, i.Collection, i.At, i.Said = m.MemoryID, m.SessionID, m.Collection, m.ObservedAt, m.Content
 		i.Robot, i.Task, i.Place = record.RobotOf(m.Context), record.TaskOf(m.Context), m.Spatial
@@ -154,7 +155,7 @@ func incidentOf(m *robotmem.Memory, s *robotmem.Session) robotmem.Incident {
 
 // group finds what happened repeatedly: incidents of one collection and task whose texts
 // share half of their words, without numbers. all is newest first.
-func group(all []robotmem.Incident) {
+func group(all []admin.Incident) {
 	type known struct {
 		key   string
 		words []string
@@ -189,7 +190,7 @@ func group(all []robotmem.Incident) {
 }
 
 // resolve notes the facts that resolve incidents, the newest of each. all is newest first.
-func (n *Node) resolve(c *store.Conn, collection string, all []robotmem.Incident) error {
+func (n *Node) resolve(c *store.Conn, collection string, all []admin.Incident) error {
 	exists := map[string]any{"$exists": true}
 	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: collection}}, robotmem.Object{"$or": []any{
 		map[string]any{"resolves.session_id": exists}, map[string]any{"resolves.memory_id": exists}, map[string]any{"resolves.group": exists},
@@ -220,13 +221,13 @@ func (n *Node) resolve(c *store.Conn, collection string, all []robotmem.Incident
 			m = whole
 		}
 		if m != nil {
-			in.Resolved = &robotmem.Resolved{MemoryID: m.MemoryID, At: m.ObservedAt, Lesson: m.Content}
+			in.Resolved = &admin.Resolved{MemoryID: m.MemoryID, At: m.ObservedAt, Lesson: m.Content}
 		}
 	}
 	return nil
 }
 
-func selects(r *robotmem.IncidentsRequest, i *robotmem.Incident) bool {
+func selects(r *admin.IncidentsRequest, i *admin.Incident) bool {
 	words := strings.ToLower(strings.Join([]string{i.Said, i.Robot, i.Task, fmt.Sprint(i.Place)}, "\n"))
 	return (r.Robot == "" || i.Robot == r.Robot) && (r.Task == "" || i.Task == r.Task) && (r.Group == "" || i.Group == r.Group) &&
 		(r.SessionID == "" || i.Kind == "session" && i.SessionID == r.SessionID) && (r.MemoryID == 0 || i.MemoryID == r.MemoryID) &&
@@ -235,13 +236,13 @@ func selects(r *robotmem.IncidentsRequest, i *robotmem.Incident) bool {
 }
 
 // groupsOf returns what happened at least twice. all is newest first.
-func groupsOf(all []robotmem.Incident) []robotmem.IncidentGroup {
-	by := map[string]*robotmem.IncidentGroup{}
+func groupsOf(all []admin.Incident) []admin.IncidentGroup {
+	by := map[string]*admin.IncidentGroup{}
 	for k := range all {
 		i := &all[k]
 		g := by[i.Group]
 		if g == nil {
-			g = &robotmem.IncidentGroup{Group: i.Group, Collection: i.Collection, Task: i.Task, Said: i.Said, LastAt: i.At}
+			g = &admin.IncidentGroup{Group: i.Group, Collection: i.Collection, Task: i.Task, Said: i.Said, LastAt: i.At}
 			by[i.Group] = g
 		}
 		g.Count, g.FirstAt = g.Count+1, i.At
@@ -252,19 +253,19 @@ func groupsOf(all []robotmem.Incident) []robotmem.IncidentGroup {
 			g.Said = i.Said
 		}
 	}
-	out := []robotmem.IncidentGroup{}
+	out := []admin.IncidentGroup{}
 	for g := range maps.Values(by) {
 		if g.Count > 1 {
 			out = append(out, *g)
 		}
 	}
-	slices.SortFunc(out, func(a, b robotmem.IncidentGroup) int {
+	slices.SortFunc(out, func(a, b admin.IncidentGroup) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), b.LastAt.Compare(a.LastAt), strings.Compare(a.Group, b.Group))
 	})
 	return out[:min(len(out), maxGroups)]
 }
 
-func namesOf(all []robotmem.Incident, name func(*robotmem.Incident) string) []string {
+func namesOf(all []admin.Incident, name func(*admin.Incident) string) []string {
 	set := map[string]bool{}
 	for i := range all {
 		if n := name(&all[i]); n != "" {

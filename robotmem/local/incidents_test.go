@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -31,7 +32,7 @@ func TestIncidents(t *testing.T) {
 	must(e.EndSession(t.Context(), &robotmem.EndSessionRequest{SessionID: silent, Outcome: "failure"}))(t)
 	alone := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the wheel stalled on the ramp", Outcome: "failure", ObservedAt: new(day.AddDate(0, 0, 2))}))(t).MemoryID
 
-	list := func(r robotmem.IncidentsRequest) (out []string, res *robotmem.IncidentsResponse) {
+	list := func(r admin.IncidentsRequest) (out []string, res *admin.IncidentsResponse) {
 		res = must(e.Incidents(t.Context(), &r))(t)
 		for _, i := range res.Incidents {
 			line := fmt.Sprintf("%s %s|%s|%s|%d of %s", i.Kind, i.Said, i.Robot, i.Task, i.Repeats, i.FirstAt.Format("02"))
@@ -42,7 +43,7 @@ func TestIncidents(t *testing.T) {
 		}
 		return out, res
 	}
-	got, res := list(robotmem.IncidentsRequest{Collection: "default"})
+	got, res := list(admin.IncidentsRequest{Collection: "default"})
 	want := []string{"session the wet glass slipped at 8.5 N|arm-7|hold glass|2 of 01", "memory the wheel stalled on the ramp|||1 of 03", "session the wet glass slipped at 9.0 N|arm-7|hold glass|1 of 01"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") || res.Total != 3 {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -55,20 +56,20 @@ func TestIncidents(t *testing.T) {
 	if len(res.Groups) != 1 || res.Groups[0].Count != 2 || res.Groups[0].Open != 2 || res.Groups[0].Said != "the wet glass slipped at 8.5 N" {
 		t.Errorf("groups %+v", res.Groups)
 	}
-	if got, _ := list(robotmem.IncidentsRequest{Collection: "other"}); len(got) != 1 || !strings.HasPrefix(got[0], "session |") {
+	if got, _ := list(admin.IncidentsRequest{Collection: "other"}); len(got) != 1 || !strings.HasPrefix(got[0], "session |") {
 		t.Errorf("an episode without memories: %q", got)
 	}
-	for want, r := range map[int]robotmem.IncidentsRequest{
+	for want, r := range map[int]admin.IncidentsRequest{
 		2: {Robot: "arm-7"}, 4: {Sort: "place"}, 1: {MemoryID: alone}, 0: {Task: "none"}, 3: {After: new(day.AddDate(0, 0, 1))},
 	} {
 		if got, res := list(r); len(got) != want || res.Total != want {
 			t.Errorf("%+v: %q, want %d", r, got, want)
 		}
 	}
-	if got, _ := list(robotmem.IncidentsRequest{Words: "RAMP"}); len(got) != 1 {
+	if got, _ := list(admin.IncidentsRequest{Words: "RAMP"}); len(got) != 1 {
 		t.Errorf("by words: %q", got)
 	}
-	if got, res := list(robotmem.IncidentsRequest{Limit: 2, Page: 2, Collection: "default"}); len(got) != 1 || res.Total != 3 {
+	if got, res := list(admin.IncidentsRequest{Limit: 2, Page: 2, Collection: "default"}); len(got) != 1 || res.Total != 3 {
 		t.Errorf("the second page: %q", got)
 	}
 
@@ -77,15 +78,15 @@ func TestIncidents(t *testing.T) {
 	}
 	learn("wet glass slips below 12 N: grip with 12.5 N", robotmem.Object{"session_id": strings.Fields(second)[0]})
 	learn("the ramp needs 2 A", robotmem.Object{"memory_id": alone})
-	got, _ = list(robotmem.IncidentsRequest{Collection: "default"})
+	got, _ = list(admin.IncidentsRequest{Collection: "default"})
 	if !strings.HasSuffix(got[0], "|wet glass slips below 12 N: grip with 12.5 N") || !strings.HasSuffix(got[1], "|the ramp needs 2 A") || len(got) != 3 || !strings.HasSuffix(got[2], "1 of 01") {
 		t.Errorf("resolved: %q", got)
 	}
-	if got, _ := list(robotmem.IncidentsRequest{Collection: "default", Resolved: new(false)}); len(got) != 1 {
+	if got, _ := list(admin.IncidentsRequest{Collection: "default", Resolved: new(false)}); len(got) != 1 {
 		t.Errorf("open: %q", got)
 	}
 	learn("always grip glass with 12.5 N", robotmem.Object{"group": res.Incidents[0].Group})
-	if got, _ := list(robotmem.IncidentsRequest{Collection: "default", Resolved: new(false)}); len(got) != 0 {
+	if got, _ := list(admin.IncidentsRequest{Collection: "default", Resolved: new(false)}); len(got) != 0 {
 		t.Errorf("open: %q", got)
 	}
 }

@@ -166,8 +166,8 @@ func (n *Node) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*ro
 }
 
 // SessionMemories implements Service.
-func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
-	return read(ctx, n, "session_memories", req, func(c *store.Conn, r *robotmem.SessionMemoriesRequest, res *robotmem.ListResponse) error {
+func (n *Node) SessionMemories(ctx context.Context, req *admin.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+	return read(ctx, n, "session_memories", req, func(c *store.Conn, r *admin.SessionMemoriesRequest, res *robotmem.ListResponse) error {
 		from, err := store.Resume("session_memories", store.Paging{Page: r.Page, Cursor: r.Cursor}, r)
 		if err != nil {
 			return err
@@ -215,11 +215,11 @@ func (n *Node) Categories(ctx context.Context, req *admin.CategoriesRequest) (*a
 }
 
 // RecentFailures implements Service.
-func (n *Node) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
+func (n *Node) RecentFailures(ctx context.Context, req *admin.RecentFailuresRequest) (*robotmem.ListResponse, error) {
 	return read(ctx, n, "recent_failures", req, n.recentFailures)
 }
 
-func (n *Node) recentFailures(c *store.Conn, r *robotmem.RecentFailuresRequest, res *robotmem.ListResponse) error {
+func (n *Node) recentFailures(c *store.Conn, r *admin.RecentFailuresRequest, res *robotmem.ListResponse) error {
 	from := index.Selection{Scope: index.Scope{Collection: r.Collection}}
 	if r.Days > 0 {
 		from.After = new(n.Now().AddDate(0, 0, -r.Days))

@@ -332,7 +332,7 @@ func (w *world) restore(t *rapid.T) {
 }
 
 func (w *world) pin(t *rapid.T) {
-	r := &robotmem.PinRequest{MemoryID: w.drawID(t), Pinned: new(rapid.Bool().Draw(t, "pinned"))}
+	r := &admin.PinRequest{MemoryID: w.drawID(t), Pinned: new(rapid.Bool().Draw(t, "pinned"))}
 	k, refused := w.changeable(r.MemoryID, func(*known) bool { return true })
 	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) error {
 		_, err := e.Pin(ctx, r)

@@ -145,7 +145,7 @@ func (w *world) count(t *rapid.T) {
 
 // failures returns lessons and memories without success, newest first.
 func (w *world) failures(t *rapid.T) {
-	r := &robotmem.RecentFailuresRequest{Limit: rapid.SampledFrom([]int{1, 50}).Draw(t, "limit"), Days: rapid.SampledFrom([]int{0, 1, 365}).Draw(t, "days")}
+	r := &admin.RecentFailuresRequest{Limit: rapid.SampledFrom([]int{1, 50}).Draw(t, "limit"), Days: rapid.SampledFrom([]int{0, 1, 365}).Draw(t, "days")}
 	var all []seen
 	for _, k := range w.memories {
 		if k.now.status == "active" && (k.now.outcome() == "failure" || k.now.category == "postmortem" || k.now.category == "gotcha") &&

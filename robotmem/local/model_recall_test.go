@@ -9,6 +9,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"pgregory.net/rapid"
@@ -325,7 +326,7 @@ func (w *world) lived(t *rapid.T, session string) {
 	}
 	slices.SortFunc(all, func(a, b seen) int { return cmp.Or(a.observed.Compare(b.observed), cmp.Compare(a.id, b.id)) })
 	got := []int64{}
-	r := &robotmem.SessionMemoriesRequest{SessionID: session, Limit: rapid.SampledFrom([]int{1, 2, 100}).Draw(t, "limit")}
+	r := &admin.SessionMemoriesRequest{SessionID: session, Limit: rapid.SampledFrom([]int{1, 2, 100}).Draw(t, "limit")}
 	for {
 		res, err := w.engine().SessionMemories(context.Background(), r)
 		if err != nil || res.Total != int64(len(all)) {

@@ -35,7 +35,7 @@ func TestQuestionsAreNoSQL(t *testing.T) {
 				t.Errorf("%+v finds %d", r, res.Total)
 			}
 		}
-		if _, err := e.Paths(t.Context(), &robotmem.PathsRequest{Prefix: s}); err != nil && robotmem.KindOf(err) != robotmem.Invalid {
+		if _, err := e.Paths(t.Context(), &admin.PathsRequest{Prefix: s}); err != nil && robotmem.KindOf(err) != robotmem.Invalid {
 			t.Errorf("paths of %q: %v", s, err)
 		}
 		if log, err := e.Audit(t.Context(), &admin.AuditRequest{Who: s}); err != nil && robotmem.KindOf(err) != robotmem.Invalid || err == nil && len(log.Entries) > 0 {

@@ -4,17 +4,17 @@ import (
 	"context"
 	"strings"
 
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Paths implements Service.
-func (n *Node) Paths(ctx context.Context, req *robotmem.PathsRequest) (*robotmem.PathsResponse, error) {
+func (n *Node) Paths(ctx context.Context, req *admin.PathsRequest) (*admin.PathsResponse, error) {
 	return read(ctx, n, "paths", req, n.paths)
 }
 
-func (n *Node) paths(c *store.Conn, r *robotmem.PathsRequest, res *robotmem.PathsResponse) error {
+func (n *Node) paths(c *store.Conn, r *admin.PathsRequest, res *admin.PathsResponse) error {
 	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: r.Collection}}, nil)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (n *Node) paths(c *store.Conn, r *robotmem.PathsRequest, res *robotmem.Path
 		return err
 	}
 	res.Total = len(paths)
-	res.Paths = append([]robotmem.ContextPath{}, paths[:min(index.MaxPaths, len(paths))]...)
+	res.Paths = append([]admin.ContextPath{}, paths[:min(index.MaxPaths, len(paths))]...)
 	if r.Path != "" && len(paths) > 0 {
 		res.Paths[0].Values, err = n.index.Columns.PathValues(c, &paths[0], set)
 	}

@@ -57,7 +57,7 @@ func allActive(t *testing.T, e *Node, collection string) (all []robotmem.Memory)
 func checkPaths(t *testing.T, e *Node, when string) {
 	t.Helper()
 	for _, collection := range []string{"*", "default", "other"} {
-		res, err := e.Paths(t.Context(), &robotmem.PathsRequest{Collection: collection})
+		res, err := e.Paths(t.Context(), &admin.PathsRequest{Collection: collection})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestValuesAreThoseOfTheContexts(t *testing.T) {
 	if _, err := e.LearnBatch(t.Context(), &r); err != nil {
 		t.Fatal(err)
 	}
-	res, err := e.Paths(t.Context(), &robotmem.PathsRequest{Path: "v"})
+	res, err := e.Paths(t.Context(), &admin.PathsRequest{Path: "v"})
 	if err != nil || len(res.Paths) != 1 {
 		t.Fatal(res, err)
 	}
@@ -182,7 +182,7 @@ func TestValuesAreThoseOfTheContexts(t *testing.T) {
 	if *p.Min != low || *p.Max != high {
 		t.Errorf("got %v to %v, want %v to %v", *p.Min, *p.Max, low, high)
 	}
-	if len(p.Values) != index.MaxValues || !slices.IsSortedFunc(p.Values, func(a, b robotmem.PathValue) int { return int(b.Memories - a.Memories) }) {
+	if len(p.Values) != index.MaxValues || !slices.IsSortedFunc(p.Values, func(a, b admin.PathValue) int { return int(b.Memories - a.Memories) }) {
 		t.Errorf("got %d values %v, want the %d most frequent in order", len(p.Values), p.Values, index.MaxValues)
 	}
 	more := 0
@@ -215,7 +215,7 @@ func TestPathsWhileLearning(t *testing.T) {
 		})
 		wg.Go(func() {
 			for range 30 {
-				if _, err := e.Paths(t.Context(), &robotmem.PathsRequest{}); err != nil {
+				if _, err := e.Paths(t.Context(), &admin.PathsRequest{}); err != nil {
 					t.Error(err)
 				}
 			}

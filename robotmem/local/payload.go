@@ -10,6 +10,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -144,8 +145,8 @@ func (n *Node) item(ctx context.Context, id int64) (m *robotmem.Memory, item per
 }
 
 // Preview implements Service.
-func (n *Node) Preview(ctx context.Context, req *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
-	return serve("preview", req, func(r *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
+func (n *Node) Preview(ctx context.Context, req *admin.PreviewRequest) (*admin.PreviewResponse, error) {
+	return serve("preview", req, func(r *admin.PreviewRequest) (*admin.PreviewResponse, error) {
 		m, item, err := n.item(ctx, r.MemoryID)
 		if err != nil {
 			return nil, err
@@ -154,7 +155,7 @@ func (n *Node) Preview(ctx context.Context, req *robotmem.PreviewRequest) (*robo
 		if err != nil {
 			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "no picture can be made of memory %d: %v; data returns its bytes", r.MemoryID, err)
 		}
-		return &robotmem.PreviewResponse{
+		return &admin.PreviewResponse{
 			MemoryID: r.MemoryID, Summary: m.Summary, SHA256: m.SHA256,
 			MediaType: p.MediaType, Width: p.Width, Height: p.Height, DataBase64: p.Data,
 		}, nil
@@ -162,8 +163,8 @@ func (n *Node) Preview(ctx context.Context, req *robotmem.PreviewRequest) (*robo
 }
 
 // Samples implements Service.
-func (n *Node) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
-	return serve("samples", req, func(r *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
+func (n *Node) Samples(ctx context.Context, req *admin.SamplesRequest) (*admin.SamplesResponse, error) {
+	return serve("samples", req, func(r *admin.SamplesRequest) (*admin.SamplesResponse, error) {
 		if r.From != nil && r.To != nil && *r.From > *r.To {
 			return nil, robotmem.Errorf(robotmem.Invalid, "to", "must not be before from (%v), not %v", *r.From, *r.To)
 		}
@@ -175,6 +176,6 @@ func (n *Node) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*robo
 		if err != nil {
 			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err)
 		}
-		return &robotmem.SamplesResponse{MemoryID: r.MemoryID, Samples: *s}, nil
+		return &admin.SamplesResponse{MemoryID: r.MemoryID, Samples: *s}, nil
 	})
 }

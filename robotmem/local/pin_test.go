@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -37,7 +38,7 @@ func TestUnpinnedFadesFromThenOn(t *testing.T) {
 	}
 	pin := func(to bool) {
 		t.Helper()
-		if _, err := e.Pin(t.Context(), &robotmem.PinRequest{MemoryID: l.MemoryID, Pinned: &to}); err != nil {
+		if _, err := e.Pin(t.Context(), &admin.PinRequest{MemoryID: l.MemoryID, Pinned: &to}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,7 +75,7 @@ func TestUnpinnedStaysUnpinned(t *testing.T) {
 		}
 	}
 	check("learnt", true)
-	if _, err := e.Pin(t.Context(), &robotmem.PinRequest{MemoryID: l.MemoryID, Pinned: new(false)}); err != nil {
+	if _, err := e.Pin(t.Context(), &admin.PinRequest{MemoryID: l.MemoryID, Pinned: new(false)}); err != nil {
 		t.Fatal(err)
 	}
 	check("let go", false)

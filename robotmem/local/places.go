@@ -5,17 +5,18 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Places implements Service.
-func (n *Node) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robotmem.PlacesResponse, error) {
+func (n *Node) Places(ctx context.Context, req *robotmem.PlacesRequest) (*admin.PlacesResponse, error) {
 	return read(ctx, n, "places", req, n.places)
 }
 
-func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, res *robotmem.PlacesResponse) error {
-	*res = robotmem.PlacesResponse{Fields: []robotmem.PlaceField{}, Points: []robotmem.PlacePoint{}, Cells: []robotmem.PlaceCell{}}
+func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, res *admin.PlacesResponse) error {
+	*res = admin.PlacesResponse{Fields: []admin.PlaceField{}, Points: []admin.PlacePoint{}, Cells: []admin.PlaceCell{}}
 	if len(r.Min) > 0 && len(r.Max) > 0 && (r.Max[0] < r.Min[0] || r.Max[1] < r.Min[1]) {
 		return robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y")
 	}
@@ -59,14 +60,14 @@ func sample(points []index.Point, n int) []index.Point {
 }
 
 // placePoints returns the points with the fields of their memories.
-func (n *Node) placePoints(c *store.Conn, points []index.Point) ([]robotmem.PlacePoint, error) {
-	out := make([]robotmem.PlacePoint, 0, len(points))
+func (n *Node) placePoints(c *store.Conn, points []index.Point) ([]admin.PlacePoint, error) {
+	out := make([]admin.PlacePoint, 0, len(points))
 	for _, p := range points {
 		row, known := n.index.Columns.Row(p.MemoryID)
 		if !known {
 			continue
 		}
-		at := robotmem.PlacePoint{MemoryID: p.MemoryID, X: p.X, Y: p.Y, ObservedAt: time.Unix(0, row.Observed).UTC()}
+		at := admin.PlacePoint{MemoryID: p.MemoryID, X: p.X, Y: p.Y, ObservedAt: time.Unix(0, row.Observed).UTC()}
 		if p.Dims == 3 {
 			at.Z = new(p.Z)
 		}

@@ -7,11 +7,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
 // bruteMap computes the response to a request by reading every context.
-func bruteMap(memories []robotmem.Memory, r *robotmem.PlacesRequest) (points []robotmem.PlacePoint, cells map[[2]int]int64, fields map[fieldKey]int64) {
+func bruteMap(memories []robotmem.Memory, r *robotmem.PlacesRequest) (points []admin.PlacePoint, cells map[[2]int]int64, fields map[fieldKey]int64) {
 	fields, cells = map[fieldKey]int64{}, map[[2]int]int64{}
 	for _, m := range memories {
 		if r.Category != "" && m.Category != r.Category || r.ContextFilter != nil && m.Context["even"] != true {
@@ -25,7 +26,7 @@ func bruteMap(memories []robotmem.Memory, r *robotmem.PlacesRequest) (points []r
 				x < r.Min[0] || y < r.Min[1] || x > r.Max[0] || y > r.Max[1] {
 				continue
 			}
-			at := robotmem.PlacePoint{MemoryID: m.MemoryID, X: x, Y: y, Type: m.Type, Category: m.Category, ObservedAt: m.ObservedAt, Summary: m.Summary}
+			at := admin.PlacePoint{MemoryID: m.MemoryID, X: x, Y: y, Type: m.Type, Category: m.Category, ObservedAt: m.ObservedAt, Summary: m.Summary}
 			if len(p.XYZ) == 3 {
 				at.Z = &p.XYZ[2]
 			}

@@ -340,7 +340,7 @@ func TestPurgeReachesOtherProcesses(t *testing.T) {
 	if got := must(other.Recall(t.Context(), filter))(t); got.Total != 1 {
 		t.Fatalf("%d found before", got.Total)
 	}
-	must(other.Paths(t.Context(), &robotmem.PathsRequest{}))(t)
+	must(other.Paths(t.Context(), &admin.PathsRequest{}))(t)
 	purgeBesideReader(t, e, fact)
 	crowd(t, other, 3000)
 	for _, r := range []*robotmem.RecallRequest{filter, {Query: "wvearlier bowlvw"}} {
@@ -350,7 +350,7 @@ func TestPurgeReachesOtherProcesses(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range must(other.Paths(t.Context(), &robotmem.PathsRequest{}))(t).Paths {
+	for _, p := range must(other.Paths(t.Context(), &admin.PathsRequest{}))(t).Paths {
 		if p.Path == "kqkeyqk" {
 			t.Error("its path is still known")
 		}

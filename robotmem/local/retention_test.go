@@ -170,7 +170,7 @@ func TestAnEvictedPerceptionKeepsItsStory(t *testing.T) {
 				}
 			}
 			refusesData()
-			if _, err := e.Preview(t.Context(), &robotmem.PreviewRequest{MemoryID: res.MemoryID}); !errors.Is(err, robotmem.NotFound) {
+			if _, err := e.Preview(t.Context(), &admin.PreviewRequest{MemoryID: res.MemoryID}); !errors.Is(err, robotmem.NotFound) {
 				t.Errorf("its picture: %v", err)
 			}
 			for name, r := range map[string]*robotmem.RecallRequest{"words": {Query: "slip", Collection: res.Collection}, "likeness": like} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -52,7 +53,7 @@ func TestFailuresOfAnOldSnapshot(t *testing.T) {
 	for i := range 100 {
 		_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("try%d went wrong", i), Context: robotmem.Object{"task": map[string]any{"success": false}}})
 	}
-	if _, err := e.RecentFailures(t.Context(), &robotmem.RecentFailuresRequest{}); err != nil { // the condition is kept
+	if _, err := e.RecentFailures(t.Context(), &admin.RecentFailuresRequest{}); err != nil { // the condition is kept
 		t.Fatal(err)
 	}
 	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
@@ -65,7 +66,7 @@ func TestFailuresOfAnOldSnapshot(t *testing.T) {
 		if _, err := e.Recall(context.Background(), &robotmem.RecallRequest{Query: "one"}); err != nil {
 			return err
 		}
-		return e.recentFailures(c, &robotmem.RecentFailuresRequest{Collection: "*", Limit: 10}, &robotmem.ListResponse{})
+		return e.recentFailures(c, &admin.RecentFailuresRequest{Collection: "*", Limit: 10}, &robotmem.ListResponse{})
 	})
 	if err != nil {
 		t.Errorf("recent failures while others learn: %v", err)
@@ -88,7 +89,7 @@ func TestRecallOfAnOldSnapshot(t *testing.T) {
 		if _, err := e.Recall(context.Background(), &robotmem.RecallRequest{Query: "lesson"}); err != nil {
 			return err
 		}
-		if err := e.recentFailures(c, &robotmem.RecentFailuresRequest{Collection: "*", Limit: 10}, &robotmem.ListResponse{}); err != nil {
+		if err := e.recentFailures(c, &admin.RecentFailuresRequest{Collection: "*", Limit: 10}, &robotmem.ListResponse{}); err != nil {
 			t.Errorf("recent failures: %v", err)
 		}
 		q, err := recall.Parse(&robotmem.RecallRequest{Collection: "default", Type: "fact", N: 2}, e.Now())

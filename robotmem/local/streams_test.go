@@ -34,7 +34,7 @@ func startSession(t *testing.T, e *Node, collection string) string {
 func sourceMemories(t *testing.T, e *Node, session, source string) (out []robotmem.Memory) {
 	t.Helper()
 	for page := 1; ; page++ {
-		l, err := e.SessionMemories(t.Context(), &robotmem.SessionMemoriesRequest{SessionID: session, Page: page})
+		l, err := e.SessionMemories(t.Context(), &admin.SessionMemoriesRequest{SessionID: session, Page: page})
 		if err != nil {
 			t.Fatal(err)
 		}

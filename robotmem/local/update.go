@@ -140,13 +140,13 @@ func (n *Node) rewritten(m *robotmem.Memory, r *robotmem.UpdateRequest) (rec *re
 }
 
 // Pin implements Service.
-func (n *Node) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.PinResponse, error) {
-	return write(ctx, n, "pin", req, func(tx *store.Tx, r *robotmem.PinRequest, res *robotmem.PinResponse) error {
+func (n *Node) Pin(ctx context.Context, req *admin.PinRequest) (*admin.PinResponse, error) {
+	return write(ctx, n, "pin", req, func(tx *store.Tx, r *admin.PinRequest, res *admin.PinResponse) error {
 		action := store.ActionUnpinned
 		if *r.Pinned {
 			action = store.ActionPinned
 		}
-		*res = robotmem.PinResponse{Status: action, MemoryID: r.MemoryID, Pinned: *r.Pinned}
+		*res = admin.PinResponse{Status: action, MemoryID: r.MemoryID, Pinned: *r.Pinned}
 		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil || m.Pinned == *r.Pinned {
 			return err

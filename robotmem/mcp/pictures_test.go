@@ -22,6 +22,7 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -175,9 +176,9 @@ func TestDrawingsAndLargePicturesAreLinked(t *testing.T) {
 			if size(res) > 2000 {
 				t.Errorf("the result takes %d bytes", size(res))
 			}
-			want, err := e.Preview(t.Context(), &robotmem.PreviewRequest{MemoryID: tt.id, Width: tt.width})
+			want, err := e.Preview(t.Context(), &admin.PreviewRequest{MemoryID: tt.id, Width: tt.width})
 			if tt.width == 4096 {
-				want, err = e.Preview(t.Context(), &robotmem.PreviewRequest{MemoryID: tt.id, Width: 1500, Height: 1000})
+				want, err = e.Preview(t.Context(), &admin.PreviewRequest{MemoryID: tt.id, Width: 1500, Height: 1000})
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -138,7 +138,7 @@ func (s *Server) reviewEpisode(ctx context.Context, args map[string]string) (str
 	if err != nil {
 		return "", err
 	}
-	timeline, err := s.svc.SessionMemories(ctx, &robotmem.SessionMemoriesRequest{SessionID: e.SessionID, Limit: maxTimeline})
+	timeline, err := s.svc.SessionMemories(ctx, &admin.SessionMemoriesRequest{SessionID: e.SessionID, Limit: maxTimeline})
 	if err != nil {
 		return "", err
 	}

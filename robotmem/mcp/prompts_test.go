@@ -260,7 +260,7 @@ func (crowded) Session(_ context.Context, r *robotmem.SessionRequest) (*robotmem
 	return res, nil
 }
 
-func (crowded) SessionMemories(_ context.Context, r *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+func (crowded) SessionMemories(_ context.Context, r *admin.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
 	const total = 1005
 	res := &robotmem.ListResponse{Total: total}
 	for i := (max(r.Page, 1) - 1) * r.Limit; i < min(max(r.Page, 1)*r.Limit, total); i++ {

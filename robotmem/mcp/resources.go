@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 const (
@@ -95,7 +96,7 @@ func (s *Server) readData(ctx context.Context, id int64, _ url.Values) (string, 
 }
 
 func (s *Server) readPreview(ctx context.Context, id int64, query url.Values) (string, []byte, error) {
-	r := &robotmem.PreviewRequest{MemoryID: id}
+	r := &admin.PreviewRequest{MemoryID: id}
 	for name, size := range map[string]*int{"width": &r.Width, "height": &r.Height} {
 		text := query.Get(name)
 		if text == "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // A common client cuts a result at 25,000 tokens, some 80 KB of JSON, without a
@@ -121,7 +122,7 @@ const maxInlinePicture = 200 << 10
 
 // picture is the result of preview: an image, or a link to one that is too large or
 // that models cannot see (SVG).
-func (s *Server) picture(p *robotmem.PreviewResponse) *mcp.CallToolResult {
+func (s *Server) picture(p *admin.PreviewResponse) *mcp.CallToolResult {
 	text := fmt.Sprintf("Memory %d: %s", p.MemoryID, oneLine(p.Summary))
 	if p.MediaType != "image/svg+xml" && len(p.DataBase64) <= maxInlinePicture {
 		image := mcp.NewImageContent(base64.StdEncoding.EncodeToString(p.DataBase64), p.MediaType)

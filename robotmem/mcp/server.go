@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // Options configure a Server. The zero value works.
@@ -168,7 +169,7 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 			data, err = shorten(r)
 		case *robotmem.Memory:
 			data, err = encode(shortenMemory(r))
-		case *robotmem.PreviewResponse:
+		case *admin.PreviewResponse:
 			return s.picture(r), nil
 		default:
 			data, err = encode(out)

@@ -82,7 +82,7 @@ var waitCases = []testCase{
 		equal(t, "nothing more", do(t, s.Changes, &admin.ChangesRequest{Since: &res.Change}).Change, res.Change)
 		equal(t, "nothing more in a while", do(t, s.Changes, &admin.ChangesRequest{Since: &res.Change, WaitMS: 50}).Changed, false)
 		for _, step := range []func(){
-			func() { do(t, s.Pin, &robotmem.PinRequest{MemoryID: 1}) },
+			func() { do(t, s.Pin, &admin.PinRequest{MemoryID: 1}) },
 			func() { end(t, s, start(t, s, "")) },
 			func() { do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: 1, Reason: "x"}) },
 		} {

@@ -15,8 +15,8 @@ var auditCases = []testCase{
 	{"ChangesAreOnRecord", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, nil)
 		do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: slip})
-		do(t, s.Pin, &robotmem.PinRequest{MemoryID: id})
-		do(t, s.Pin, &robotmem.PinRequest{MemoryID: id}) // changes nothing
+		do(t, s.Pin, &admin.PinRequest{MemoryID: id})
+		do(t, s.Pin, &admin.PinRequest{MemoryID: id}) // changes nothing
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "measured wrongly"})
 		do(t, s.Restore, &robotmem.MemoryRequest{MemoryID: id})
 		var got []string

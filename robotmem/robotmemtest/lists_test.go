@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -80,19 +81,19 @@ var listCases = []testCase{
 		good := start(t, s, "")
 		do(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: good, OutcomeScore: new(0.9)})
 
-		all := do(t, s.Incidents, &robotmem.IncidentsRequest{})
+		all := do(t, s.Incidents, &admin.IncidentsRequest{})
 		equal(t, "incidents", all.Total, 4)
 		equal(t, "robots", all.Robots, []string{"arm-7"})
 		equal(t, "repeated", []int{len(all.Groups), all.Groups[0].Count, all.Groups[0].Open}, []int{1, 2, 2})
-		second := do(t, s.Incidents, &robotmem.IncidentsRequest{SessionID: episodes[1]}).Incidents[0]
+		second := do(t, s.Incidents, &admin.IncidentsRequest{SessionID: episodes[1]}).Incidents[0]
 		equal(t, "of an episode", []any{second.Robot, second.Task, second.Said, second.Repeats, fmt.Sprint(second.Place)}, []any{"arm-7", "hold glass", "wet glass slipped at 8.5 N", 2, "map[position:[1 2]]"})
-		equal(t, "by place", do(t, s.Incidents, &robotmem.IncidentsRequest{Sort: "place"}).Incidents[1].Place != nil, true)
-		equal(t, "pages", len(do(t, s.Incidents, &robotmem.IncidentsRequest{Limit: 3, Page: 2}).Incidents), 1)
-		equal(t, "no such page", do(t, s.Incidents, &robotmem.IncidentsRequest{Page: 9}).Incidents, []robotmem.Incident{})
+		equal(t, "by place", do(t, s.Incidents, &admin.IncidentsRequest{Sort: "place"}).Incidents[1].Place != nil, true)
+		equal(t, "pages", len(do(t, s.Incidents, &admin.IncidentsRequest{Limit: 3, Page: 2}).Incidents), 1)
+		equal(t, "no such page", do(t, s.Incidents, &admin.IncidentsRequest{Page: 9}).Incidents, []admin.Incident{})
 		learn(t, s, "dry the glass first", object{"resolves": object{"session_id": episodes[1]}})
 		learn(t, s, "oil the drawer", object{"resolves": object{"memory_id": alone}})
-		equal(t, "open", do(t, s.Incidents, &robotmem.IncidentsRequest{Resolved: new(false)}).Total, 2)
-		equal(t, "lesson", do(t, s.Incidents, &robotmem.IncidentsRequest{MemoryID: alone}).Incidents[0].Resolved.Lesson, "oil the drawer")
-		refused(t, s.Incidents, &robotmem.IncidentsRequest{Sort: "colour"}, robotmem.Invalid, "sort", "")
+		equal(t, "open", do(t, s.Incidents, &admin.IncidentsRequest{Resolved: new(false)}).Total, 2)
+		equal(t, "lesson", do(t, s.Incidents, &admin.IncidentsRequest{MemoryID: alone}).Incidents[0].Resolved.Lesson, "oil the drawer")
+		refused(t, s.Incidents, &admin.IncidentsRequest{Sort: "colour"}, robotmem.Invalid, "sort", "")
 	}},
 }

@@ -97,9 +97,9 @@ var nodeCases = []testCase{
 		failed := learn(t, s, "the drawer jammed", object{"task": object{"success": false}})
 		learn(t, s, "the drawer opened", object{"task": object{"success": true}})
 		lesson := learn(t, s, "lesson learned: postmortem of the jam", nil)
-		equal(t, "newest first", ids(do(t, s.RecentFailures, &robotmem.RecentFailuresRequest{}).Memories), []int64{lesson, failed})
-		equal(t, "limit", len(do(t, s.RecentFailures, &robotmem.RecentFailuresRequest{Limit: 1}).Memories), 1)
-		equal(t, "elsewhere", len(do(t, s.RecentFailures, &robotmem.RecentFailuresRequest{Collection: "other"}).Memories), 0)
+		equal(t, "newest first", ids(do(t, s.RecentFailures, &admin.RecentFailuresRequest{}).Memories), []int64{lesson, failed})
+		equal(t, "limit", len(do(t, s.RecentFailures, &admin.RecentFailuresRequest{Limit: 1}).Memories), 1)
+		equal(t, "elsewhere", len(do(t, s.RecentFailures, &admin.RecentFailuresRequest{Collection: "other"}).Memories), 0)
 	}},
 	{"DoctorIsContent", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")

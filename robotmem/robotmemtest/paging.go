@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 var pagingCases = []testCase{
@@ -59,7 +60,7 @@ var pagingCases = []testCase{
 			want = append(want, id)
 		}
 		want = []int64{want[4], want[5], want[2], want[3], want[0], want[1]}
-		r := &robotmem.SessionMemoriesRequest{SessionID: session, Limit: 3}
+		r := &admin.SessionMemoriesRequest{SessionID: session, Limit: 3}
 		for {
 			res := do(t, s.SessionMemories, r)
 			got = append(got, ids(res.Memories)...)
@@ -79,7 +80,7 @@ var pagingCases = []testCase{
 		}
 		listed := do(t, s.List, &robotmem.ListRequest{Limit: 1}).Next
 		sessions := do(t, s.Sessions, &robotmem.SessionsRequest{Limit: 1}).Next
-		replay := do(t, s.SessionMemories, &robotmem.SessionMemoriesRequest{SessionID: session, Limit: 1}).Next
+		replay := do(t, s.SessionMemories, &admin.SessionMemoriesRequest{SessionID: session, Limit: 1}).Next
 		if listed == "" || sessions == "" || replay == "" {
 			t.Fatalf("next is %q, %q, %q; want one of each", listed, sessions, replay)
 		}
@@ -89,7 +90,7 @@ var pagingCases = []testCase{
 			})
 		}
 		refused(t, s.Sessions, &robotmem.SessionsRequest{Cursor: listed}, robotmem.Invalid, "cursor", "list")
-		refused(t, s.SessionMemories, &robotmem.SessionMemoriesRequest{SessionID: session, Cursor: listed}, robotmem.Invalid, "cursor", "list")
+		refused(t, s.SessionMemories, &admin.SessionMemoriesRequest{SessionID: session, Cursor: listed}, robotmem.Invalid, "cursor", "list")
 		refused(t, s.List, &robotmem.ListRequest{Cursor: listed, Type: "fact"}, robotmem.Invalid, "cursor", "other filters")
 		refused(t, s.List, &robotmem.ListRequest{Cursor: listed, Page: 2}, robotmem.Invalid, "page", "cursor")
 		refused(t, s.List, &robotmem.ListRequest{Cursor: listed, BeforeID: 3}, robotmem.Invalid, "before_id", "cursor")

@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 func number(s string) any { return json.Number(s) }
 
 // pathsOf returns the paths of a response by name.
-func pathsOf(t *testing.T, s robotmem.Service, r *robotmem.PathsRequest) map[string]robotmem.ContextPath {
+func pathsOf(t *testing.T, s robotmem.Service, r *admin.PathsRequest) map[string]admin.ContextPath {
 	t.Helper()
 	res := do(t, s.Paths, r)
 	if res.Total != len(res.Paths) {
 		t.Errorf("total %d of %d paths", res.Total, len(res.Paths))
 	}
-	out := map[string]robotmem.ContextPath{}
+	out := map[string]admin.ContextPath{}
 	for i, p := range res.Paths {
 		if i > 0 && res.Paths[i-1].Path >= p.Path {
 			t.Errorf("%q comes after %q", p.Path, res.Paths[i-1].Path)
@@ -29,14 +30,14 @@ func pathsOf(t *testing.T, s robotmem.Service, r *robotmem.PathsRequest) map[str
 
 var pathCases = []testCase{
 	{"EveryPathOfActiveMemories", func(t *testing.T, s robotmem.Service) {
-		equal(t, "of nothing", pathsOf(t, s, &robotmem.PathsRequest{}), map[string]robotmem.ContextPath{})
+		equal(t, "of nothing", pathsOf(t, s, &admin.PathsRequest{}), map[string]admin.ContextPath{})
 		learn(t, s, "the first grip", object{"params": object{"force": 12.5, "speed": "0.2 m/s"}, "task": object{"success": true}, "at": []any{1, 2}})
 		learn(t, s, "the second grip", object{"params": object{"force": -3, "speed": "50 cm/s"}, "task": object{"success": false, "note": nil}, "empty": object{}})
 		learn(t, s, "the third grip", object{"params": object{"force": "unknown", "torque": object{"value": 2, "unit": "N m"}}})
 		gone := learn(t, s, "a grip that never was", object{"params": object{"force": 99}, "mistake": 1})
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: gone, Reason: "measured with another hand"})
 		created(t, s, &robotmem.LearnRequest{Insight: "elsewhere", Collection: "other", Context: object{"elsewhere": "yes", "params": object{"force": 5}}})
-		want := map[string]robotmem.ContextPath{
+		want := map[string]admin.ContextPath{
 			"at":                  {Path: "at", Memories: 1, Kinds: []string{"list"}},
 			"empty":               {Path: "empty", Memories: 1, Kinds: []string{"object"}},
 			"params.force":        {Path: "params.force", Memories: 3, Kinds: []string{"number", "text"}, Min: new(-3.0), Max: new(12.5)},
@@ -47,14 +48,14 @@ var pathCases = []testCase{
 			"task.note":           {Path: "task.note", Memories: 1, Kinds: []string{"null"}},
 			"task.success":        {Path: "task.success", Memories: 2, Kinds: []string{"bool"}},
 		}
-		equal(t, "of one collection", pathsOf(t, s, &robotmem.PathsRequest{Collection: "default"}), want)
-		all := pathsOf(t, s, &robotmem.PathsRequest{})
+		equal(t, "of one collection", pathsOf(t, s, &admin.PathsRequest{Collection: "default"}), want)
+		all := pathsOf(t, s, &admin.PathsRequest{})
 		equal(t, "in all collections", len(all), len(want)+1)
 		equal(t, "of all collections", all["params.force"].Memories, int64(4))
-		equal(t, "of no collection", pathsOf(t, s, &robotmem.PathsRequest{Collection: "none"}), map[string]robotmem.ContextPath{})
+		equal(t, "of no collection", pathsOf(t, s, &admin.PathsRequest{Collection: "none"}), map[string]admin.ContextPath{})
 	}},
 	{"FollowsEveryChange", func(t *testing.T, s robotmem.Service) {
-		memories := func(path string) int64 { return pathsOf(t, s, &robotmem.PathsRequest{})[path].Memories }
+		memories := func(path string) int64 { return pathsOf(t, s, &admin.PathsRequest{})[path].Memories }
 		first := learn(t, s, "the first grip", object{"a": 1})
 		second := learn(t, s, "the second grip", object{"a": 2})
 		equal(t, "learnt", memories("a"), int64(2))
@@ -72,33 +73,33 @@ var pathCases = []testCase{
 	{"Prefix", func(t *testing.T, s robotmem.Service) {
 		learn(t, s, "a grip", object{"params": object{"force": 1, "speed": 2}, "paramset": 3, "task": 4})
 		for prefix, want := range map[string]int{"": 4, "param": 3, "params.": 2, "params.f": 1, "force": 0} {
-			equal(t, "begin with "+prefix, len(pathsOf(t, s, &robotmem.PathsRequest{Prefix: prefix})), want)
+			equal(t, "begin with "+prefix, len(pathsOf(t, s, &admin.PathsRequest{Prefix: prefix})), want)
 		}
 	}},
 	{"OwnFieldsAreLeftOut", func(t *testing.T, s robotmem.Service) {
 		learn(t, s, "a grip", object{"category": "mine", "confidence": 7, "robot": object{"category": "arm"}})
-		equal(t, "paths", pathsOf(t, s, &robotmem.PathsRequest{}), map[string]robotmem.ContextPath{
+		equal(t, "paths", pathsOf(t, s, &admin.PathsRequest{}), map[string]admin.ContextPath{
 			"robot.category": {Path: "robot.category", Memories: 1, Kinds: []string{"text"}}})
 	}},
 	{"ValuesOfOnePath", func(t *testing.T, s robotmem.Service) {
 		for i, v := range []any{"cup", "bolt", "cup", 7, 7.5, true, nil, []any{1}, "cup", 7.0} {
 			learn(t, s, "seen in trial "+string(rune('a'+i)), object{"seen": v, "trial": i, "weight": object{"value": 500, "unit": "g"}})
 		}
-		values := func(path string) []robotmem.PathValue {
+		values := func(path string) []admin.PathValue {
 			t.Helper()
-			return pathsOf(t, s, &robotmem.PathsRequest{Path: path})[path].Values
+			return pathsOf(t, s, &admin.PathsRequest{Path: path})[path].Values
 		}
-		equal(t, "values", values("seen"), []robotmem.PathValue{
+		equal(t, "values", values("seen"), []admin.PathValue{
 			{Value: "cup", Memories: 3}, {Value: number("7"), Memories: 2}, {Value: number("7.5"), Memories: 1},
 			{Value: "bolt", Memories: 1}, {Value: nil, Memories: 1}, {Value: true, Memories: 1}})
-		equal(t, "quantities", values("weight"), []robotmem.PathValue{{Value: "0.5 kg", Memories: 10}})
-		if got := len(pathsOf(t, s, &robotmem.PathsRequest{Path: "nowhere"})); got != 0 {
+		equal(t, "quantities", values("weight"), []admin.PathValue{{Value: "0.5 kg", Memories: 10}})
+		if got := len(pathsOf(t, s, &admin.PathsRequest{Path: "nowhere"})); got != 0 {
 			t.Errorf("%d paths that are not there", got)
 		}
 		if got := values("trial"); len(got) != 10 || got[0].Value != number("0") {
 			t.Errorf("of equally frequent ones: %+v, want the smaller first", got)
 		}
-		if p := pathsOf(t, s, &robotmem.PathsRequest{})["seen"]; p.Values != nil {
+		if p := pathsOf(t, s, &admin.PathsRequest{})["seen"]; p.Values != nil {
 			t.Errorf("the list of all paths has values: %+v", p.Values)
 		}
 		for _, v := range values("weight") { // a filter must find each of the returned values
@@ -112,13 +113,13 @@ var pathCases = []testCase{
 			r.Items = append(r.Items, robotmem.LearnRequest{Insight: "trial", Context: object{"n": i, "long": string(make([]rune, 1024+i%2, 2000))}})
 		}
 		do(t, s.LearnBatch, &r)
-		equal(t, "values", len(pathsOf(t, s, &robotmem.PathsRequest{Path: "n"})["n"].Values), 50)
+		equal(t, "values", len(pathsOf(t, s, &admin.PathsRequest{Path: "n"})["n"].Values), 50)
 	}},
 	{"BadRequestsAreInvalid", func(t *testing.T, s robotmem.Service) {
 		long := string(make([]byte, 1025))
-		refused(t, s.Paths, &robotmem.PathsRequest{Collection: "no such name"}, robotmem.Invalid, "collection")
-		refused(t, s.Paths, &robotmem.PathsRequest{Path: long}, robotmem.Invalid, "path", "1024")
-		refused(t, s.Paths, &robotmem.PathsRequest{Prefix: long}, robotmem.Invalid, "prefix", "1024")
+		refused(t, s.Paths, &admin.PathsRequest{Collection: "no such name"}, robotmem.Invalid, "collection")
+		refused(t, s.Paths, &admin.PathsRequest{Path: long}, robotmem.Invalid, "path", "1024")
+		refused(t, s.Paths, &admin.PathsRequest{Prefix: long}, robotmem.Invalid, "prefix", "1024")
 	}},
 }
 
@@ -131,7 +132,7 @@ func mapped(t *testing.T, s robotmem.Service, insight string, success any, at ..
 
 const position = "spatial.position"
 
-func pointIDs(points []robotmem.PlacePoint) []int64 {
+func pointIDs(points []admin.PlacePoint) []int64 {
 	out := []int64{}
 	for _, p := range points {
 		out = append(out, p.MemoryID)
@@ -142,13 +143,13 @@ func pointIDs(points []robotmem.PlacePoint) []int64 {
 var mapCases = []testCase{
 	{"FieldsThatHoldCoordinates", func(t *testing.T, s robotmem.Service) {
 		res := do(t, s.Places, &robotmem.PlacesRequest{})
-		equal(t, "of nothing", res, &robotmem.PlacesResponse{Fields: []robotmem.PlaceField{}, Points: []robotmem.PlacePoint{}, Cells: []robotmem.PlaceCell{}})
+		equal(t, "of nothing", res, &admin.PlacesResponse{Fields: []admin.PlaceField{}, Points: []admin.PlacePoint{}, Cells: []admin.PlaceCell{}})
 		mapped(t, s, "at the sink", true, 1, 2, 0.5)
 		mapped(t, s, "at the door", true, -1, 4, 0)
 		mapped(t, s, "on the plan", true, 7, 8)
 		learn(t, s, "in the yard", object{"goal": []any{3, 4}, "frame_id": "odom", "map_id": "yard"})
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: mapped(t, s, "far away", true, 99, 99, 99), Reason: "it was not"})
-		equal(t, "fields", do(t, s.Places, &robotmem.PlacesRequest{}).Fields, []robotmem.PlaceField{
+		equal(t, "fields", do(t, s.Places, &robotmem.PlacesRequest{}).Fields, []admin.PlaceField{
 			{Field: position, FrameID: "map", Dims: 3, Memories: 2, Min: []float64{-1, 2, 0}, Max: []float64{1, 4, 0.5}},
 			{Field: "goal", FrameID: "odom", MapID: "yard", Dims: 2, Memories: 1, Min: []float64{3, 4}, Max: []float64{3, 4}},
 			{Field: position, FrameID: "map", Dims: 2, Memories: 1, Min: []float64{7, 8}, Max: []float64{7, 8}},
@@ -166,7 +167,7 @@ var mapCases = []testCase{
 				p.Category, p.Summary = "", ""
 			}
 		}
-		equal(t, "points", res.Points, []robotmem.PlacePoint{
+		equal(t, "points", res.Points, []admin.PlacePoint{
 			{MemoryID: won, X: 1, Y: 2, Z: new(0.0), Type: "fact", Success: new(true), ObservedAt: day},
 			{MemoryID: lost, X: 3, Y: 4, Type: "fact", Success: new(false), ObservedAt: day},
 			{MemoryID: open, X: 5, Y: 6, Z: new(7.0), Type: "fact", ObservedAt: day},
@@ -229,10 +230,10 @@ var mapCases = []testCase{
 		if res.Total != 100 || !res.Sampled || res.Cell != 4.5 {
 			t.Errorf("total %d, sampled %v, side %v; want 100, true, 4.5", res.Total, res.Sampled, res.Cell)
 		}
-		var cells []robotmem.PlaceCell
+		var cells []admin.PlaceCell
 		for _, y := range []float64{0, 4.5} {
 			for _, x := range []float64{0, 4.5} {
-				c := robotmem.PlaceCell{X: x, Y: y}
+				c := admin.PlaceCell{X: x, Y: y}
 				for i := range 100 {
 					px, py := float64(i%10), float64(i/10)
 					if (px >= 4.5) == (x > 0) && (py >= 4.5) == (y > 0) {
@@ -254,7 +255,7 @@ var mapCases = []testCase{
 		mapped(t, s, "at the sink", true, 3, 4)
 		mapped(t, s, "at the sink again", false, 3, 4)
 		res := do(t, s.Places, &robotmem.PlacesRequest{Field: position, Grid: 8})
-		equal(t, "cells", res.Cells, []robotmem.PlaceCell{{X: 3, Y: 4, Memories: 2, Successes: 1, Failures: 1}})
+		equal(t, "cells", res.Cells, []admin.PlaceCell{{X: 3, Y: 4, Memories: 2, Successes: 1, Failures: 1}})
 	}},
 	{"TheWidestBox", func(t *testing.T, s robotmem.Service) {
 		mapped(t, s, "at one end", true, -1.7e308, 0)

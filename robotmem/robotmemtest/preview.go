@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // grey returns a PNG whose brightness increases from left to right.
@@ -45,7 +46,7 @@ var previewCases = []testCase{
 			width, height         int // requested
 			wantWidth, wantHeight int
 		}{{0, 0, 640, 160}, {100, 0, 100, 25}, {0, 20, 80, 20}, {4096, 4096, 800, 200}} {
-			p := do(t, s.Preview, &robotmem.PreviewRequest{MemoryID: saved.MemoryID, Width: tt.width, Height: tt.height})
+			p := do(t, s.Preview, &admin.PreviewRequest{MemoryID: saved.MemoryID, Width: tt.width, Height: tt.height})
 			c, kind, err := image.DecodeConfig(bytes.NewReader(p.DataBase64))
 			if err != nil || "image/"+kind != p.MediaType || c.Width != tt.wantWidth || c.Height != tt.wantHeight || p.Width != c.Width || p.Height != c.Height {
 				t.Errorf("within %dx%d: %s of %dx%d, called %s of %dx%d (%v)", tt.width, tt.height, kind, c.Width, c.Height, p.MediaType, p.Width, p.Height, err)
@@ -57,7 +58,7 @@ var previewCases = []testCase{
 	}},
 	{"OfATrace", func(t *testing.T, s robotmem.Service) {
 		saved := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a trace of the grip", PerceptionType: "tactile", Data: forces(300)})
-		r := &robotmem.PreviewRequest{MemoryID: saved.MemoryID, Width: 500, Height: 300}
+		r := &admin.PreviewRequest{MemoryID: saved.MemoryID, Width: 500, Height: 300}
 		p := do(t, s.Preview, r)
 		if p.MediaType != "image/svg+xml" || p.Width != 500 || p.Height != 300 || p.Summary != saved.Summary || !bytes.Contains(p.DataBase64, []byte("<svg")) || !bytes.Contains(p.DataBase64, []byte("Fz")) {
 			t.Errorf("got %s of %dx%d: %.200s", p.MediaType, p.Width, p.Height, p.DataBase64)
@@ -69,11 +70,11 @@ var previewCases = []testCase{
 		words := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "only told"}).MemoryID
 		opaque := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "bytes of no format", DataBase64: []byte{0, 1, 2, 250}}).MemoryID
 		for _, id := range []int64{fact, words, opaque, 999} {
-			refused(t, s.Preview, &robotmem.PreviewRequest{MemoryID: id}, robotmem.NotFound, "memory_id")
+			refused(t, s.Preview, &admin.PreviewRequest{MemoryID: id}, robotmem.NotFound, "memory_id")
 		}
-		for _, r := range []robotmem.PreviewRequest{{MemoryID: opaque, Width: 15}, {MemoryID: opaque, Width: 4097}, {MemoryID: opaque, Width: -1}} {
+		for _, r := range []admin.PreviewRequest{{MemoryID: opaque, Width: 15}, {MemoryID: opaque, Width: 4097}, {MemoryID: opaque, Width: -1}} {
 			refused(t, s.Preview, &r, robotmem.Invalid, "width")
 		}
-		refused(t, s.Preview, &robotmem.PreviewRequest{MemoryID: opaque, Height: 15}, robotmem.Invalid, "height")
+		refused(t, s.Preview, &admin.PreviewRequest{MemoryID: opaque, Height: 15}, robotmem.Invalid, "height")
 	}},
 }

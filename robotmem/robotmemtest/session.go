@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // noSession is a valid session id that does not exist.
@@ -81,7 +82,7 @@ var sessionCases = []testCase{
 		}
 		created(t, s, &robotmem.LearnRequest{Insight: "named as it is", SessionID: open, Collection: "lab"})
 		refused(t, s.Recall, &robotmem.RecallRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
-		refused(t, s.SessionMemories, &robotmem.SessionMemoriesRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
+		refused(t, s.SessionMemories, &admin.SessionMemoriesRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
 	}},
 	{"Limits", func(t *testing.T, s robotmem.Service) {
 		refused(t, s.StartSession, &robotmem.StartSessionRequest{Collection: "*"}, robotmem.Invalid, "collection")
@@ -104,7 +105,7 @@ var sessionCases = []testCase{
 		equal(t, "mode", res.Mode, "structured")
 		equal(t, "the first two", recalled(t, s, &robotmem.RecallRequest{SessionID: session, N: 2}), want[:2])
 		equal(t, "by words", sortedIDs(recalled(t, s, &robotmem.RecallRequest{SessionID: session, Query: "step"})), sortedIDs(want))
-		if page, ok := try(t, s.SessionMemories, &robotmem.SessionMemoriesRequest{SessionID: session, Limit: 3, Page: 2}); ok {
+		if page, ok := try(t, s.SessionMemories, &admin.SessionMemoriesRequest{SessionID: session, Limit: 3, Page: 2}); ok {
 			equal(t, "second page", ids(page.Memories), want[3:])
 			equal(t, "total", page.Total, int64(4))
 		}

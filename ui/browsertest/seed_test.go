@@ -9,6 +9,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -79,7 +80,7 @@ func (p *planter) learn(insight string, about robotmem.Object, observed *time.Ti
 }
 
 func (p *planter) failures() {
-	res := do(p, p.m.RecentFailures, &robotmem.RecentFailuresRequest{Limit: 1})
+	res := do(p, p.m.RecentFailures, &admin.RecentFailuresRequest{Limit: 1})
 	p.s.failure = res.Memories[0].MemoryID
 }
 

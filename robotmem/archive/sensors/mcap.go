@@ -13,6 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/recording"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 const (
@@ -61,7 +62,7 @@ func list(ctx context.Context, m robotmem.Node, o ExportOptions) ([]entry, error
 		var res *robotmem.ListResponse
 		var err error
 		if o.Session != "" {
-			res, err = m.SessionMemories(ctx, &robotmem.SessionMemoriesRequest{SessionID: o.Session, Limit: listPage, Cursor: cursor})
+			res, err = m.SessionMemories(ctx, &admin.SessionMemoriesRequest{SessionID: o.Session, Limit: listPage, Cursor: cursor})
 		} else {
 			res, err = m.List(ctx, &robotmem.ListRequest{Collection: o.Collection, Limit: listPage, Cursor: cursor})
 		}

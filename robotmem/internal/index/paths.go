@@ -14,6 +14,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
@@ -127,7 +128,7 @@ type span struct {
 // order: with the range of the numbers or, if more memories have one, of the quantities in
 // the unit that most of them have. Without ranges, the least and the greatest number are
 // left out, which is faster.
-func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, ranges bool, wanted func(path string) bool) (out []robotmem.ContextPath, err error) {
+func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, ranges bool, wanted func(path string) bool) (out []admin.ContextPath, err error) {
 	err = withColumn(r, c, pathsColumn, func(s *pathShapes) {
 		spans := s.count(set)
 		if ranges {
@@ -144,7 +145,7 @@ func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, ranges bool, w
 		for _, number := range numbers {
 			f, n := s.fields.Values[number], &spans[number]
 			if len(out) == 0 || out[len(out)-1].Path != f.path {
-				out, most = append(out, robotmem.ContextPath{Path: f.path}), 0
+				out, most = append(out, admin.ContextPath{Path: f.path}), 0
 			}
 			p := &out[len(out)-1]
 			p.Memories += n.memories
@@ -190,7 +191,7 @@ func (s *pathShapes) measure(set *bitset.BitSet, spans []span) {
 
 // countedValue is a value at a path, as it is shown.
 type countedValue struct {
-	robotmem.PathValue
+	admin.PathValue
 	kind   valueKind
 	number float64 // to sort by
 	text   string
@@ -200,7 +201,7 @@ type countedValue struct {
 // PathValues returns the most frequent values at a path within a set, of equally
 // frequent ones the smaller first. Lists and objects are left out. Where all values are
 // quantities in objects, they are spelt in one unit, as a filter takes them.
-func (r *Columns) PathValues(c *store.Conn, p *robotmem.ContextPath, set *bitset.BitSet) (out []robotmem.PathValue, err error) {
+func (r *Columns) PathValues(c *store.Conn, p *admin.ContextPath, set *bitset.BitSet) (out []admin.PathValue, err error) {
 	err = withColumn(r, c, valuesColumn+p.Path, func(v *valueColumn) {
 		members := make([]int64, len(v.distinct))
 		for id, ok := set.NextSet(0); ok && int(id) < len(v.of); id, ok = set.NextSet(id + 1) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -161,15 +162,15 @@ func (r *Columns) EachPlace(c *store.Conn, s *robotmem.SpatialSort, set *bitset.
 
 // PlaceFields describes every column of coordinates in the plane and in space that members
 // of a set have, by frame, map and number of dimensions.
-func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]robotmem.PlaceField, error) {
-	out := []robotmem.PlaceField{}
+func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]admin.PlaceField, error) {
+	out := []admin.PlaceField{}
 	err := withColumn(r, c, placesColumn, func(pc *placeColumns) {
 		type space struct {
 			frame, mapID uint32
 			dims         uint8
 		}
 		for path, points := range pc.points {
-			fields := map[space]*robotmem.PlaceField{}
+			fields := map[space]*admin.PlaceField{}
 			for i := range points {
 				p := &points[i]
 				if p.Dims == 0 || p.Dims > 3 || !set.Test(uint(p.MemoryID)) {
@@ -179,7 +180,7 @@ func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]robotmem.Pla
 				f := fields[s]
 				xyz := [3]float64{p.X, p.Y, p.Z}
 				if f == nil {
-					f = &robotmem.PlaceField{Field: path, FrameID: pc.names.Values[p.Frame], MapID: pc.names.Values[p.MapID], Dims: int(p.Dims),
+					f = &admin.PlaceField{Field: path, FrameID: pc.names.Values[p.Frame], MapID: pc.names.Values[p.MapID], Dims: int(p.Dims),
 						Min: slices.Clone(xyz[:p.Dims]), Max: slices.Clone(xyz[:p.Dims])}
 					fields[s] = f
 				}
@@ -193,7 +194,7 @@ func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]robotmem.Pla
 			}
 		}
 	})
-	slices.SortFunc(out, func(a, b robotmem.PlaceField) int {
+	slices.SortFunc(out, func(a, b admin.PlaceField) int {
 		return cmp.Or(cmp.Compare(b.Memories, a.Memories), strings.Compare(a.Field, b.Field),
 			strings.Compare(a.FrameID, b.FrameID), strings.Compare(a.MapID, b.MapID), cmp.Compare(a.Dims, b.Dims))
 	})
@@ -267,8 +268,8 @@ func (g *grid) at(x, y float64) [2]int {
 }
 
 // Count returns the cells that hold any point, by y, then x.
-func (g *grid) Count(points []Point, of *Columns) []robotmem.PlaceCell {
-	cells := map[[2]int]robotmem.PlaceCell{}
+func (g *grid) Count(points []Point, of *Columns) []admin.PlaceCell {
+	cells := map[[2]int]admin.PlaceCell{}
 	corner := func(low float64, i int) float64 { return 2 * (low/2 + float64(i)*(g.Side/2)) } // halves, as in at
 	for _, p := range points {
 		at := g.at(p.X, p.Y)
@@ -283,7 +284,7 @@ func (g *grid) Count(points []Point, of *Columns) []robotmem.PlaceCell {
 		}
 		cells[at] = c
 	}
-	return slices.SortedFunc(maps.Values(cells), func(a, b robotmem.PlaceCell) int {
+	return slices.SortedFunc(maps.Values(cells), func(a, b admin.PlaceCell) int {
 		return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X))
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
@@ -417,7 +418,7 @@ func dataURI(id int64) string { return "robotmem://perception/" + strconv.Format
 
 // Describe adds the fields of its memory to a point. found is false if there is no row
 // or if it is damaged.
-func (c *Conn) Describe(p *robotmem.PlacePoint) (found bool, err error) {
+func (c *Conn) Describe(p *admin.PlacePoint) (found bool, err error) {
 	row, err := c.row(p.MemoryID)
 	if errors.Is(err, errDamagedRow) || err == nil && row == nil {
 		return false, nil

@@ -70,7 +70,7 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 }
 
 // ShownBy sets the perception of an incident's episode that shows it best.
-func (c *Conn) ShownBy(i *robotmem.Incident) error {
+func (c *Conn) ShownBy(i *admin.Incident) error {
 	if i.SessionID == "" || i.PerceptionID != 0 {
 		return nil
 	}
