@@ -224,7 +224,7 @@ func (r *demoReport) print(w *lines) {
 		}
 	}
 	w.line("\nNext, on the same file:")
-	w.line("   export ROBOTMEM_DB=%q", r.DB)
+	w.line("   export ROBOTMEM_DB=%s", shellQuote(r.DB))
 	w.line(`   robotmem recall --collection '*' --context-filter '{"task.class":%q}' --type fact`, demoClass)
 	w.line(`   robotmem recall --collection '*' --like '{"memory_id":%d}'`, r.Probe)
 	w.line("   robotmem web    # its page /incident/m/%d shows a failure, and what to do about it", r.Probe)

@@ -53,7 +53,7 @@ func (c *modelPullCmd) Run(ctx context.Context, a *app) error {
 	return a.show(c.JSON, p, func(w *lines) {
 		printAnswer(w, p)
 		w.line("Measure it: robotmem model test %s", p.Name)
-		w.line("Compute the vectors of a memory again: robotmem reembed --embedder %q", p.Embedder)
+		w.line("Compute the vectors of a memory again: robotmem reembed --embedder %s", shellQuote(p.Embedder))
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/go-viper/mapstructure/v2"
@@ -192,10 +193,13 @@ func inBackground(ctx context.Context, f func(context.Context)) (stop func()) {
 
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		err = &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("cannot listen: %w; choose another with --addr, such as 127.0.0.1:0 for a free port", err)}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("%s is in use, perhaps by another robotmem web; choose another with --addr, such as --addr 127.0.0.1:0 for a free port", addr)}
 	}
-	return l, err
+	if err != nil {
+		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("cannot listen: %w", err)}
+	}
+	return l, nil
 }
 
 // serve runs until ctx ends, then lets requests in flight finish.

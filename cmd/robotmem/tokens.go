@@ -128,7 +128,7 @@ func (c *config) tokens() (*tokenFile, error) {
 	old := filepath.Join(c.Home, "tokens.yaml")
 	_, err = os.Lstat(f.path)
 	if _, oldErr := os.Lstat(old); c.homeErr == nil && oldErr == nil && errors.Is(err, fs.ErrNotExist) {
-		return nil, invalid("token", "%q protected all files in earlier versions, and %s has no tokens of its own; cp %[1]q %[3]q, and when each file has its own, rm %[1]q", old, db, f.path)
+		return nil, invalid("token", "%s protected all files in earlier versions, and %s has no tokens of its own; cp %[1]s %[2]s.tokens, and when each file has its own, rm %[1]s", shellQuote(old), shellQuote(db))
 	}
 	return f, nil
 }
