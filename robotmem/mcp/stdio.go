@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -255,28 +256,42 @@ var errTooLong = errors.New("the message is too long")
 
 // next returns the next message, errTooLong, or io.EOF after the last message.
 func (r *lineReader) next() ([]byte, error) {
-	var line []byte
-	tooLong := false
 	for {
-		part, err := r.in.ReadSlice('\n')
-		if tooLong = tooLong || len(line)+len(bytes.TrimRight(part, "\r\n")) > r.limit; !tooLong {
-			line = append(line, part...)
-		}
-		if err == bufio.ErrBufferFull {
-			continue
-		}
-		if err != nil && err != io.EOF {
-			return nil, err
-		}
-		if tooLong {
-			return nil, errTooLong
-		}
+		line, err := r.line()
 		line = bytes.TrimSpace(bytes.TrimPrefix(line, bom))
-		if len(line) > 0 {
+		if len(line) > 0 && (err == nil || err == io.EOF) {
 			return line, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
+}
+
+func (r *lineReader) line() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.in.ReadSlice('\n')
+		if len(line)+len(bytes.TrimRight(part, "\r\n")) > r.limit {
+			return nil, r.skip(err)
+		}
+		if len(line)+len(part) > cap(line) {
+			line = slices.Grow(line, cap(line)+len(part)) // append alone copies a long line five times
+		}
+		line = append(line, part...)
+		if err != bufio.ErrBufferFull {
+			return line, err
+		}
+	}
+}
+
+// skip reads the rest of a line over the limit. err is that of the last read.
+func (r *lineReader) skip(err error) error {
+	for err == bufio.ErrBufferFull {
+		_, err = r.in.ReadSlice('\n')
+	}
+	if err != nil && err != io.EOF {
+		return err
+	}
+	return errTooLong
 }
