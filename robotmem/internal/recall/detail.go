@@ -77,14 +77,20 @@ func short(m *robotmem.Memory) robotmem.Memory {
 // Writer writes the memories of one answer as lines and repeats no text.
 type Writer struct {
 	now         time.Time
-	collections bool             // name the collection of each memory
-	values      map[string]int   // how many each parameter has in the answer
-	written     map[string]int64 // the memory whose line shows a text
+	collections bool           // name the collection of each memory
+	values      map[string]int // how many each parameter has in the answer
+	written     []written
+}
+
+// written is a memory with the text that its line shows.
+type written struct {
+	*robotmem.Memory
+	shown string
 }
 
 // NewWriter returns a Writer for an answer with these memories.
 func NewWriter(ms []robotmem.Memory, now time.Time) *Writer {
-	w, seen := &Writer{now: now, values: map[string]int{}, written: map[string]int64{}}, map[Leaf]bool{}
+	w, seen := &Writer{now: now, values: map[string]int{}}, map[Leaf]bool{}
 	for i := range ms {
 		for _, p := range parameters(ms[i].Context) {
 			if !seen[p] {
@@ -134,12 +140,21 @@ func (w *Writer) Line(m *robotmem.Memory, tokens int) string {
 	return head + w.once(m, text.ClipTokens(content, tokens-text.Tokens(head)))
 }
 
-// once returns the text of a line, or which line has shown the whole text already.
+// once returns what a line shows of a text, or which line has shown it already.
 func (w *Writer) once(m *robotmem.Memory, shown string) string {
-	if first, known := w.written[m.Content]; known {
-		return fmt.Sprintf("text of %d", first)
+	begins := func(long, short string) bool {
+		cut, isCut := strings.CutSuffix(short, "…")
+		return long == short || isCut && strings.HasPrefix(long, cut)
 	}
-	w.written[m.Content] = m.MemoryID
+	for _, b := range w.written {
+		switch {
+		case b.Content == m.Content:
+			return fmt.Sprintf("text of %d", b.MemoryID)
+		case begins(b.shown, shown), begins(shown, b.shown):
+			return fmt.Sprintf("begins as %d", b.MemoryID)
+		}
+	}
+	w.written = append(w.written, written{m, shown})
 	return shown
 }
 
