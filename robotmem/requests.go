@@ -327,3 +327,12 @@ func (r *RecallRequest) check() error {
 	}
 	return nil
 }
+
+// SamplesRequest names the perception and the range of samples to return.
+type SamplesRequest struct {
+	MemoryID int64    `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The perception."`
+	From     *float64 `json:"from,omitempty" validate:"omitempty,finite" doc:"First sample: in seconds since the first sample of the perception, or as a sample number from 0 if the rate is unknown. For a recording of scans it selects the first sweep at or after this time. A point cloud or a single scan has no time."`
+	To       *float64 `json:"to,omitempty" validate:"omitempty,finite" doc:"Last sample, in the same unit as from."`
+	Points   int      `json:"points,omitempty" validate:"omitempty,min=16,max=200000" doc:"Largest number of entries, 16 to 200,000. Default: 2,000 for traces and sounds, 50,000 for points. More than ten channels share about 2,000,000 readings."`
+	Trace    bool     `json:"trace,omitempty" doc:"Return the numbers of recorded messages as a trace, also of messages with a pose or a scan."`
+}

@@ -3,6 +3,7 @@ package robotmem
 import (
 	"time"
 
+	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
@@ -411,4 +412,11 @@ type DataResponse struct {
 	Bytes      int64  `json:"bytes"`
 	SHA256     string `json:"sha256"`
 	DataBase64 []byte `json:"data_base64"`
+}
+
+// SamplesResponse holds the numbers of a perception.
+type SamplesResponse struct {
+	admin.Interpretation
+	MemoryID int64 `json:"memory_id"`
+	perception.Samples
 }

@@ -60,7 +60,7 @@ type Service interface {
 	Preview(context.Context, *admin.PreviewRequest) (*admin.PreviewResponse, error)
 	// Samples returns the numbers of a trace, a sound or a set of points,
 	// downsampled for a plot. It fails with NotFound if there are none.
-	Samples(context.Context, *admin.SamplesRequest) (*admin.SamplesResponse, error)
+	Samples(context.Context, *SamplesRequest) (*SamplesResponse, error)
 	// History returns all versions of a memory, oldest first.
 	History(context.Context, *MemoryRequest) (*HistoryResponse, error)
 	// List pages through memories, newest first.

@@ -277,8 +277,8 @@ func (ch child) drawing(ctx context.Context, uri string) ([]byte, error) {
 	return nil, fmt.Errorf("%s is no text: %+v", uri, res.Contents)
 }
 
-func (ch child) Samples(ctx context.Context, r *admin.SamplesRequest) (*admin.SamplesResponse, error) {
-	return use[admin.SamplesRequest, admin.SamplesResponse](ctx, ch, "samples", r)
+func (ch child) Samples(ctx context.Context, r *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
+	return use[robotmem.SamplesRequest, robotmem.SamplesResponse](ctx, ch, "samples", r)
 }
 
 func (ch child) Retain(ctx context.Context, r *admin.RetainRequest) (*admin.RetainResponse, error) {

@@ -30,6 +30,7 @@ type importCmd struct {
 	DryRun         bool   `name:"dry-run" help:"Archives, memory.db, notes: check all of it and print what would be stored; store nothing."`
 	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also lines that repeat a known fact."`
 	JSON           bool   `name:"json" help:"Print the counts as JSON."`
+	TimeZone       string `name:"time-zone" placeholder:"ZONE" help:"memory.db: the zone of times that name none, such as Europe/Berlin or Local (default UTC)."`
 
 	// The parts of a recording or a dataset.
 	Topic    []string           `name:"topic" sep:"none" placeholder:"GLOB" help:"Recordings: only these topics, such as /camera/*; repeatable."`
@@ -258,8 +259,12 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 
 // python imports a memory.db of the Python robotmem.
 func (c *importCmd) python(ctx context.Context, a *app) error {
+	zone, err := time.LoadLocation(c.TimeZone)
+	if err != nil {
+		return invalid("time-zone", "%q is no zone; one is UTC, Local or as in Europe/Berlin", c.TimeZone)
+	}
 	return c.useFile(ctx, a, func(m *local.Node) error {
-		src, err := python.Open(ctx, c.File, time.UTC)
+		src, err := python.Open(ctx, c.File, zone)
 		if err != nil {
 			return err
 		}

@@ -115,6 +115,11 @@ func (l *lines) fields(v reflect.Value, above string) {
 		case map[string]int64:
 			l.detail(name, countsText(one))
 			continue
+		case map[string]map[string]int64: // of the parts of a dataset
+			for _, part := range slices.Sorted(maps.Keys(one)) {
+				l.detail(name+" "+part, countsText(one[part]))
+			}
+			continue
 		}
 		switch {
 		case strings.HasSuffix(name, "bytes"):

@@ -138,8 +138,8 @@ func (c *Client) Preview(ctx context.Context, r *admin.PreviewRequest) (*admin.P
 }
 
 // Samples implements robotmem.Service.
-func (c *Client) Samples(ctx context.Context, r *admin.SamplesRequest) (*admin.SamplesResponse, error) {
-	return call[admin.SamplesResponse](ctx, c, "samples", r)
+func (c *Client) Samples(ctx context.Context, r *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
+	return call[robotmem.SamplesResponse](ctx, c, "samples", r)
 }
 
 // History implements robotmem.Service.

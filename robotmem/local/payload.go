@@ -163,8 +163,8 @@ func (n *Node) Preview(ctx context.Context, req *admin.PreviewRequest) (*admin.P
 }
 
 // Samples implements Service.
-func (n *Node) Samples(ctx context.Context, req *admin.SamplesRequest) (*admin.SamplesResponse, error) {
-	return serve("samples", req, func(r *admin.SamplesRequest) (*admin.SamplesResponse, error) {
+func (n *Node) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
+	return serve("samples", req, func(r *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
 		if r.From != nil && r.To != nil && *r.From > *r.To {
 			return nil, robotmem.Errorf(robotmem.Invalid, "to", "must not be before from (%v), not %v", *r.From, *r.To)
 		}
@@ -176,6 +176,6 @@ func (n *Node) Samples(ctx context.Context, req *admin.SamplesRequest) (*admin.S
 		if err != nil {
 			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err)
 		}
-		return &admin.SamplesResponse{MemoryID: r.MemoryID, Samples: *s}, nil
+		return &robotmem.SamplesResponse{MemoryID: r.MemoryID, Samples: *s}, nil
 	})
 }

@@ -7,11 +7,10 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // samplesOf saves a payload and returns its samples.
-func samplesOf(t *testing.T, s robotmem.Service, p *robotmem.SavePerceptionRequest, r *admin.SamplesRequest) *admin.SamplesResponse {
+func samplesOf(t *testing.T, s robotmem.Service, p *robotmem.SavePerceptionRequest, r *robotmem.SamplesRequest) *robotmem.SamplesResponse {
 	t.Helper()
 	r.MemoryID = do(t, s.SavePerception, p).MemoryID
 	got := do(t, s.Samples, r)
@@ -21,7 +20,7 @@ func samplesOf(t *testing.T, s robotmem.Service, p *robotmem.SavePerceptionReque
 
 var samplesCases = []testCase{
 	{"OfATrace", func(t *testing.T, s robotmem.Service) {
-		r := &admin.SamplesRequest{}
+		r := &robotmem.SamplesRequest{}
 		got := samplesOf(t, s, &robotmem.SavePerceptionRequest{Description: "a trace of the grip", Data: forces(300), Metadata: object{"units": object{"force": "N", "torque": "Nm"}}}, r)
 		if got.Kind != "trace" || got.Total != 300 || got.Reduced || got.TimeUnit != "s" || math.Abs(got.RateHz-100) > 1e-6 || math.Abs(got.DurationS-3) > 1e-9 || len(got.Time) != 300 || len(got.Channels) != 6 {
 			t.Fatalf("got %s, total %d, reduced %v, %v Hz, %v %s, %d times, %d channels", got.Kind, got.Total, got.Reduced, got.RateHz, got.DurationS, got.TimeUnit, len(got.Time), len(got.Channels))
@@ -56,7 +55,7 @@ var samplesCases = []testCase{
 		}
 	}},
 	{"OfATraceWithoutRate", func(t *testing.T, s robotmem.Service) {
-		got := samplesOf(t, s, &robotmem.SavePerceptionRequest{Description: "currents", Data: "[[1,2],[3,null],[5,6]]"}, &admin.SamplesRequest{From: new(1.0)})
+		got := samplesOf(t, s, &robotmem.SavePerceptionRequest{Description: "currents", Data: "[[1,2],[3,null],[5,6]]"}, &robotmem.SamplesRequest{From: new(1.0)})
 		if got.TimeUnit != "sample" || got.RateHz != 0 || got.DurationS != 0 || got.Total != 2 {
 			t.Errorf("got %+v", got)
 		}
@@ -73,14 +72,14 @@ var samplesCases = []testCase{
 		}
 		b.WriteString("nan nan nan 0\n")
 		p := &robotmem.SavePerceptionRequest{Description: "the shelf", Data: b.String(), Metadata: object{"frame_id": "map"}}
-		got := samplesOf(t, s, p, &admin.SamplesRequest{Points: 20})
+		got := samplesOf(t, s, p, &robotmem.SamplesRequest{Points: 20})
 		if got.Kind != "cloud" || got.Total != 100 || got.Missing != 1 || !got.Reduced || got.Unit != "m" || got.FrameID != "map" || len(got.X) != 20 || len(got.Intensity) != 20 || got.X[0] != 0.1 || got.X[19] != 99.1 || got.Intensity[19] != 99 {
 			t.Errorf("got %+v", got)
 		}
 	}},
 	{"OfATrajectory", func(t *testing.T, s robotmem.Service) {
 		p := &robotmem.SavePerceptionRequest{Description: "the way", MediaType: "text/x-tum", Data: "100.5 1 2 3 0 0 0 1\n101 4 5 6 0 0 1 0\n102 7 8 9 0 1 0 0\n"}
-		got := samplesOf(t, s, p, &admin.SamplesRequest{From: new(0.5)})
+		got := samplesOf(t, s, p, &robotmem.SamplesRequest{From: new(0.5)})
 		if got.Kind != "trajectory" || got.Total != 2 || got.TimeUnit != "s" || got.DurationS != 1.5 {
 			t.Errorf("got %+v", got)
 		}
@@ -88,7 +87,7 @@ var samplesCases = []testCase{
 	}},
 	{"OfAScan", func(t *testing.T, s robotmem.Service) {
 		p := &robotmem.SavePerceptionRequest{Description: "the door", Data: `{"angle_min":0,"angle_increment":1.5707963267948966,"range_max":10,"ranges":[2,3,null]}`}
-		got := samplesOf(t, s, p, &admin.SamplesRequest{})
+		got := samplesOf(t, s, p, &robotmem.SamplesRequest{})
 		if got.Kind != "scan" || got.Total != 2 || got.Missing != 1 || got.Reduced || len(got.X) != 2 || got.X[0] != 2 || math.Abs(got.X[1]) > 1e-12 || got.Y[1] != 3 {
 			t.Errorf("got %+v", got)
 		}
@@ -98,13 +97,13 @@ var samplesCases = []testCase{
 		words := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "only told"}).MemoryID
 		opaque := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "bytes of no format", DataBase64: []byte{0, 1, 2, 250}}).MemoryID
 		for _, id := range []int64{fact, words, opaque, 999} {
-			refused(t, s.Samples, &admin.SamplesRequest{MemoryID: id}, robotmem.NotFound, "memory_id")
+			refused(t, s.Samples, &robotmem.SamplesRequest{MemoryID: id}, robotmem.NotFound, "memory_id")
 		}
 		picture := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a grey ramp", DataBase64: grey(80, 20)}).MemoryID
-		refused(t, s.Samples, &admin.SamplesRequest{MemoryID: picture}, robotmem.NotFound, "memory_id", "picture", "preview")
+		refused(t, s.Samples, &robotmem.SamplesRequest{MemoryID: picture}, robotmem.NotFound, "memory_id", "picture", "preview")
 		for _, points := range []int{15, 200_001, -1} {
-			refused(t, s.Samples, &admin.SamplesRequest{MemoryID: opaque, Points: points}, robotmem.Invalid, "points")
+			refused(t, s.Samples, &robotmem.SamplesRequest{MemoryID: opaque, Points: points}, robotmem.Invalid, "points")
 		}
-		refused(t, s.Samples, &admin.SamplesRequest{MemoryID: opaque, From: new(2.0), To: new(1.0)}, robotmem.Invalid, "to")
+		refused(t, s.Samples, &robotmem.SamplesRequest{MemoryID: opaque, From: new(2.0), To: new(1.0)}, robotmem.Invalid, "to")
 	}},
 }
