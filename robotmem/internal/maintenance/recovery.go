@@ -398,15 +398,16 @@ func (r *Recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error
 	return nil // Doctor names a missing one
 }
 
-// countMissing counts the ids up to the largest that was given which are neither
-// there nor purged.
+// countMissing counts and names the ids up to the largest that was given which are
+// neither there nor purged.
 func (r *Recovery) countMissing(context.Context) error {
 	const known = "(SELECT id FROM memories UNION SELECT memory_id FROM purged)"
 	given, err := r.Number("SELECT max((SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'memories'), (SELECT coalesce(max(id), 0) FROM " + known + "))")
 	there, terr := r.Number("SELECT count(*) FROM " + known)
 	memories, merr := r.Number("SELECT count(*) FROM memories")
-	r.Report.Memories, r.Report.Missing = memories, given-there
-	return errors.Join(err, terr, merr)
+	missing, ierr := r.IDs("WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?1) SELECT id FROM ids WHERE id <= ?1 AND id NOT IN "+known+" LIMIT ?2", min(given, there+maxNamedIDs), maxNamedIDs)
+	r.Report.Memories, r.Report.Missing, r.Report.MissingIDs = memories, given-there, missing
+	return errors.Join(err, terr, merr, ierr)
 }
 
 // RecoverReport says what was recovered from a damaged file, and what is lost.
@@ -416,6 +417,7 @@ type RecoverReport struct {
 	Damaged       string               `json:"damaged,omitempty" doc:"What the damaged file is called now; empty when it was left in its place."`
 	Memories      int64                `json:"memories" doc:"In the new file."`
 	Missing       int64                `json:"missing" doc:"Ids that were given to a memory, are not there, and were not purged."`
+	MissingIDs    []int64              `json:"missing_ids,omitempty" doc:"The first 100 of them."`
 	Doubtful      []int64              `json:"doubtful" doc:"The first 100 memories whose text does not match its checksum. They are kept as invalidated; restore makes one active again."`
 	DoubtfulCount int64                `json:"doubtful_count"`
 	Reactivated   int64                `json:"reactivated" doc:"Memories that are active again, because what superseded them is lost."`
