@@ -2828,7 +2828,6 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "insight": "grip_force=12.5 N holds the wet glass",
                  *       "context": {
                  *         "params": {
                  *           "grip_force": 12.5
@@ -2846,6 +2845,7 @@ export interface operations {
                  *           "success": true
                  *         }
                  *       },
+                 *       "insight": "grip_force=12.5 N holds the wet glass",
                  *       "session_id": "01a1fc13-cae0-783e-84dd-4cdf355d436d",
                  *       "tags": [
                  *         "wet-glass"
@@ -2891,12 +2891,12 @@ export interface operations {
                  * @example {
                  *       "items": [
                  *         {
-                 *           "insight": "grip_force=8 N lets the wet glass slip",
                  *           "context": {
                  *             "task": {
                  *               "success": false
                  *             }
-                 *           }
+                 *           },
+                 *           "insight": "grip_force=8 N lets the wet glass slip"
                  *         },
                  *         {
                  *           "insight": "the glass weighs 0.31 kg"
@@ -3567,9 +3567,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "description": "finger force while the wet glass slipped",
-                 *       "perception_type": "tactile",
                  *       "data": "t,Fz\n0.000,8.0\n0.001,7.6\n0.002,3.1\n",
+                 *       "description": "finger force while the wet glass slipped",
                  *       "media_type": "text/csv",
                  *       "metadata": {
                  *         "channels": [
@@ -3580,6 +3579,7 @@ export interface operations {
                  *           "N"
                  *         ]
                  *       },
+                 *       "perception_type": "tactile",
                  *       "session_id": "01a1fc13-cae0-783e-84dd-4cdf355d436d"
                  *     }
                  */
@@ -3686,22 +3686,22 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "query": "how hard to grip the wet glass",
-                 *       "n": 3,
                  *       "context_filter": {
                  *         "params.grip_force": {
                  *           "$lt": 15
                  *         },
                  *         "task.success": true
                  *       },
+                 *       "n": 3,
+                 *       "query": "how hard to grip the wet glass",
                  *       "spatial_sort": {
                  *         "field": "spatial.object_position",
+                 *         "max_distance": 0.5,
                  *         "target": [
                  *           0.4,
                  *           0.1,
                  *           0.05
-                 *         ],
-                 *         "max_distance": 0.5
+                 *         ]
                  *       }
                  *     }
                  */
@@ -3815,8 +3815,8 @@ export interface operations {
                  * @example {
                  *       "budgets": [
                  *         {
-                 *           "perception_type": "visual",
-                 *           "max_bytes": 1000000000
+                 *           "max_bytes": 1000000000,
+                 *           "perception_type": "visual"
                  *         }
                  *       ]
                  *     }
