@@ -71,6 +71,9 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 	}
 	stamp := o.Clock().UTC().Format(stampFormat)
 	recovering := path + ".recovering-" + stamp
+	if _, err := os.Lstat(recovering); err == nil {
+		return nil, robotmem.Errorf(robotmem.Conflict, "db", "an interrupted repair left %s; remove it", filepath.Base(recovering))
+	}
 	report, err := writeRecovered(ctx, source, path, recovering, o)
 	if err != nil {
 		for _, suffix := range []string{"", "-wal", "-shm", store.PayloadsSuffix} {
