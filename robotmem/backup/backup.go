@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -95,29 +94,14 @@ const (
 // full or not writable or when another backup into the folder is running, and Corrupt
 // when the memory is damaged. After a failure nothing of the backup is left, and earlier
 // backups are kept.
-func Make(ctx context.Context, n *local.Node, o Options) (_ *Report, err error) {
-	defer func() { err = sqlite.Wrap("backup", err) }()
-	release, open := n.Store.Hold()
-	if !open {
-		return nil, sqlite.ErrClosed
-	}
-	defer release()
-	ctx, cancel := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		select {
-		case <-n.Quitting: // Close does not wait for the backup
-			cancel()
-		case <-ctx.Done():
-		}
-	})
-	defer watching.Wait()
-	defer cancel()
+//
+// Close of the node does not wait for it: end ctx before.
+func Make(ctx context.Context, n *local.Node, o Options) (*Report, error) {
 	report, err := makeBackup(ctx, n, o)
 	if err != nil {
 		n.Log.Error("backup", "err", err)
 	}
-	return report, err
+	return report, sqlite.Wrap("backup", err)
 }
 
 func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) {

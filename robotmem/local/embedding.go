@@ -292,12 +292,6 @@ func (g *embeddings) reembed(ctx context.Context, progress func(done, total int6
 	if err != nil || m.ID == 0 {
 		return err
 	}
-	if err := g.store.Write(ctx, func(tx *store.Tx) (err error) { m, err = tx.RetryRefused(m.ID); return err }); err != nil {
-		return err
-	}
-	if m.ID == 0 {
-		return errReplaced
-	}
 	var total int64
 	err = g.store.Read(ctx, func(c *store.Conn) (err error) {
 		if err := keeps(c, &m); err != nil {
@@ -343,8 +337,7 @@ var errReplaced = robotmem.Errorf(robotmem.Conflict, "embedder", "another reembe
 
 // Reembed embeds every memory with the model of this node's embedder and then switches
 // recall to that model. Recall uses the old vectors until all new ones are stored. The
-// vectors of an interrupted call are kept for the next one, and texts that the model
-// refused are tried again. progress is called with the number of memories done and the
+// vectors of an interrupted call are kept for the next one. progress is called with the number of memories done and the
 // total. It fails with Invalid without an embedder, with Conflict when the reembed of
 // another process ends first, and with the errors of Embedder.Embed.
 func (n *Node) Reembed(ctx context.Context, progress func(done, total int64)) error {

@@ -80,8 +80,14 @@ func (e *exporting) run(ctx context.Context, sink archive.Sink) error {
 	}
 	e.report.Counts = counted.Counts
 	m.Stage("writing", "memories", counted.Memories)
+	narrowed := ""
+	if e.o.Session != "" {
+		narrowed = "session " + e.o.Session
+	} else if e.o.Collection != "" {
+		narrowed = "collection " + e.o.Collection
+	}
 	err = sink.Begin(&archive.Manifest{
-		CreatedAt: store.FormatTime(e.node.Now()), Schema: int(schema), Narrowed: narrowed(&e.o), Generator: e.o.Generator, Counts: counted.Counts,
+		CreatedAt: store.FormatTime(e.node.Now()), Schema: int(schema), Narrowed: narrowed, Generator: e.o.Generator, Counts: counted.Counts,
 	})
 	if err == nil {
 		err = e.records(ctx, sink, true)
@@ -90,16 +96,6 @@ func (e *exporting) run(ctx context.Context, sink archive.Sink) error {
 		err = sink.Close()
 	}
 	return sinkError(err)
-}
-
-func narrowed(o *ExportOptions) string {
-	switch {
-	case o.Session != "":
-		return "session " + o.Session
-	case o.Collection != "":
-		return "collection " + o.Collection
-	}
-	return ""
 }
 
 // records gives all records to a sink. If verify is set, a payload is read before, and named

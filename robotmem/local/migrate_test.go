@@ -214,10 +214,12 @@ func TestVectorsOfOlderVersions(t *testing.T) {
 			if err = errors.Join(err, db.Exec("UPDATE vectors_1 SET vector = NULL WHERE memory_id = 2; COMMIT"), db.Close()); err != nil {
 				t.Fatal(err)
 			}
-			recovered := path + ".recovered"
-			if _, err := local.Recover(t.Context(), path, recovered, local.Options{}); err != nil {
+			other := filepath.Join(t.TempDir(), "memory.db")
+			data, err := os.ReadFile(path)
+			if err = errors.Join(err, os.WriteFile(other, data, 0o600)); err != nil {
 				t.Fatal(err)
 			}
+			recovered(t, other)
 			e := openAt(t, path, local.Options{})
 			d, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
 			if err != nil || !d.Healthy {
@@ -227,9 +229,9 @@ func TestVectorsOfOlderVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 			const left = `print(*db.execute("SELECT (SELECT count(*) FROM vectors_1), (SELECT count(checksum) FROM vectors_2), (SELECT sum(upto) FROM models), (SELECT count(*) FROM sqlite_schema WHERE name LIKE 'idx_vectors_%')").fetchone())`
-			for path, want := range map[string]string{path: "0 0 0 2", recovered: "1 0 0 2"} { // a recovery copies that a text was refused
+			for path, want := range map[string]string{path: "0 0 0 2", other: "1 0 0 2"} { // a recovery copies that a text was refused
 				if got := stock(t, path, left); got != want {
-					t.Errorf("%s has vectors of model 1, of model 2, the models' upto and indexes %s, want %s", filepath.Base(path), got, want)
+					t.Errorf("%s has vectors of model 1, of model 2, the models' upto and indexes %s, want %s", path, got, want)
 				}
 			}
 		})

@@ -43,26 +43,16 @@ func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, res *admin.Place
 		res.Cell, res.Cells = g.Side, g.Count(points, &n.index.Columns)
 	}
 	res.Sampled = len(points) > r.Limit
-	res.Points, err = n.placePoints(c, sample(points, r.Limit))
+	res.Points, err = n.placePoints(c, points, min(len(points), r.Limit))
 	return err
 }
 
-// sample returns n of the points, evenly spaced in their order.
-func sample(points []index.Point, n int) []index.Point {
-	if len(points) <= n {
-		return points
-	}
-	out := make([]index.Point, n)
-	for i := range out {
-		out[i] = points[i*len(points)/n]
-	}
-	return out
-}
-
-// placePoints returns the points with the fields of their memories.
-func (n *Node) placePoints(c *store.Conn, points []index.Point) ([]admin.PlacePoint, error) {
-	out := make([]admin.PlacePoint, 0, len(points))
-	for _, p := range points {
+// placePoints returns so many of the points, evenly spaced in their order, with the fields
+// of their memories.
+func (n *Node) placePoints(c *store.Conn, points []index.Point, many int) ([]admin.PlacePoint, error) {
+	out := make([]admin.PlacePoint, 0, many)
+	for i := range many {
+		p := points[i*len(points)/many]
 		row, known := n.index.Columns.Row(p.MemoryID)
 		if !known {
 			continue

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -218,27 +217,22 @@ func basicOf(q *recall.Query) index.Selection {
 // pastStates returns the memories changed since as_of whose state at that time passes
 // every filter. notes names damaged ones.
 func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*robotmem.Memory, notes []string, err error) {
-	states, err := s.c.PastStates(*q.AsOf)
+	states, notes, err := s.c.PastStates(*q.AsOf)
 	if err != nil {
 		return nil, nil, err
 	}
 	var unitErr error
 	unit := s.index.Columns.UnitsAt(s.c, &unitErr)
 	out = map[int64]*robotmem.Memory{}
-	for _, id := range slices.Sorted(maps.Keys(states)) {
-		past := states[id]
-		if past.Err != nil {
-			notes = append(notes, fmt.Sprintf("memory %d: %s", id, store.DetailOf(past.Err)))
-			continue
-		}
+	for id, past := range states {
 		rec, err := s.records.RecordFor(past.Type, past.Content, past.Context)
 		if err != nil {
 			return nil, nil, err
 		}
 		rec.UserTags = past.UserTags
 		past.Tags, past.Outcome, past.OutcomeSource = rec.AllTags(), rec.Inferred().Outcome, rec.OutcomeSource
-		if b.Admits(&past.Memory) && hasAll(past.Tags, q.Tags) && (q.Filter == nil || q.Filter.Match(&filter.View{Memory: &past.Memory, Unit: unit})) {
-			out[id] = &past.Memory
+		if b.Admits(past) && hasAll(past.Tags, q.Tags) && (q.Filter == nil || q.Filter.Match(&filter.View{Memory: past, Unit: unit})) {
+			out[id] = past
 		}
 	}
 	return out, notes, unitErr

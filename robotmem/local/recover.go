@@ -16,11 +16,24 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Recover copies the readable rows of the damaged file from, with its log, to a new
-// file at to, which must not exist. It copies table by table through SQLite: a damaged
-// page loses the rows on it. The damaged file and its payloads are only read. Large
-// payloads are linked into the new file's folder, or copied where the disk has no
-// links. All indexes are rebuilt and the new file is checked by doctor. Only the fields
+// RecoverInPlace replaces the damaged file X in these steps, so that a crash at any
+// point loses neither file:
+//
+//  1. write the new file as X.recovering-STAMP, and rename it to X.recovered-STAMP once
+//     it is complete and checked;
+//  2. link X and its log to X.damaged-STAMP and X.damaged-STAMP-wal;
+//  3. remove the log's first name: SQLite must not apply the log to the new file;
+//  4. rename X.recovered-STAMP to X.
+//
+// X exists at all times. After a crash between 1 and 4 the next repair refuses and names
+// X.recovered-STAMP: after 3 the log of X is gone, so that reading X again would lose rows.
+// Payloads stay in X.payloads.
+const stampFormat = "20060102T150405Z"
+
+// RecoverInPlace copies the readable rows of the damaged file at path, with its log, to a
+// new file, which takes its place. It copies table by table through SQLite: a damaged page
+// loses the rows on it. The damaged file and its log are kept beside it, under the name in
+// the report. All indexes are rebuilt and the new file is checked by doctor. Only the fields
 // of o that concern the creation and the check of a file are used.
 //
 // Ids, uids, times and versions are kept; revisions continue after the largest one. A
@@ -30,52 +43,53 @@ import (
 // It fails with Corrupt if the file is another program's or SQLite cannot read its
 // schema (then only a backup helps), Conflict if a newer robotmem wrote it, Unavailable
 // if another process has it open or the new file cannot be written. It leaves no new
-// file when it fails.
-func Recover(ctx context.Context, from, to string, o Options) (_ *maintenance.RecoverReport, err error) {
+// file when it fails before the exchange.
+func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance.RecoverReport, err error) {
 	defer func() { err = sqlite.Wrap("recover", err) }()
-	source, err := openDamaged(ctx, from, &o)
-	if err != nil {
+	if path, err = sqlite.AbsPath(path); err != nil {
 		return nil, err
 	}
-	defer func() { _ = source.Close() }() // opened for reading only
-	return recoverInto(ctx, source, from, to, o)
-}
-
-// openDamaged completes the options and opens a file with an exclusive lock.
-func openDamaged(ctx context.Context, path string, o *Options) (*sqlite.Damaged, error) {
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "there is no file (%s)", sqlite.Reason(err))
+	}
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
-	return sqlite.OpenDamaged(ctx, path, sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB}, func(c *sqlite.Conn) error {
+	source, err := sqlite.OpenDamaged(ctx, path, sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB}, func(c *sqlite.Conn) error {
 		version, err := store.RefuseForeign(c)
 		if err == nil && version == 0 {
 			err = robotmem.Errorf(robotmem.Corrupt, "db", "the file holds no memory; bring it back from a backup")
 		}
 		return err
 	})
-}
-
-// recoverInto copies the damaged file to a new one.
-func recoverInto(ctx context.Context, source *sqlite.Damaged, from, to string, o Options) (*maintenance.RecoverReport, error) {
-	to, err := sqlite.AbsPath(to)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{to, to + "-wal", to + store.PayloadsSuffix} {
-		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-			return nil, robotmem.Errorf(robotmem.Conflict, "db", "there is a file under the new one's name; name one that does not exist")
-		}
+	defer func() { _ = source.Close() }() // opened for reading only
+	if err := refuseInterrupted(path); err != nil {
+		return nil, err
 	}
-	report, err := writeRecovered(ctx, source, from, to, o)
+	stamp := o.Clock().UTC().Format(stampFormat)
+	recovering := path + ".recovering-" + stamp
+	if _, err := os.Lstat(recovering); err == nil {
+		return nil, robotmem.Errorf(robotmem.Conflict, "db", "an interrupted repair left %s; remove it", filepath.Base(recovering))
+	}
+	report, err := writeRecovered(ctx, source, path, recovering, o)
 	if err != nil {
 		for _, suffix := range []string{"", "-wal", "-shm", store.PayloadsSuffix} {
-			err = errors.Join(err, os.RemoveAll(to+suffix))
+			err = errors.Join(err, os.RemoveAll(recovering+suffix))
 		}
 		return nil, err
 	}
+	if err := exchange(ctx, path, recovering, stamp, source.Close); err != nil {
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the recovered file could not be put in place (%s); the files beside it, named damaged and recovered, hold all", sqlite.Reason(err))
+	}
+	report.File, report.Damaged = path, path+".damaged-"+stamp
 	return report, nil
 }
 
+// writeRecovered copies the damaged file to a new one, whose payloads are linked into the
+// folder beside it, or copied where the disk has no links.
 func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string, o Options) (*maintenance.RecoverReport, error) {
 	records, err := o.records()
 	if err != nil {
@@ -91,7 +105,7 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 	}
 	r := &maintenance.Recovery{
 		Tx:     &store.Tx{Conn: &store.Conn{Conn: c}, Now: o.Clock().UTC()},
-		Source: &store.Conn{Conn: source.Conn}, Report: &maintenance.RecoverReport{File: to, Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
+		Source: &store.Conn{Conn: source.Conn}, Report: &maintenance.RecoverReport{Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
 		From: store.PayloadFolder(from, o.Disk), To: store.PayloadFolder(to, o.Disk),
 	}
 	if err := errors.Join(r.Run(ctx), c.Close()); err != nil {
@@ -99,9 +113,6 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 	}
 	if err := finishRecovered(ctx, from, to, o, r.Report); err != nil {
 		return nil, err
-	}
-	if err := r.To.Settle(); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new payloads could not be synced (%s)", sqlite.Reason(err))
 	}
 	if err := errors.Join(sqlite.SyncPath(to), sqlite.SyncPath(filepath.Dir(to))); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", sqlite.Reason(err))
@@ -124,52 +135,6 @@ func finishRecovered(ctx context.Context, from, path string, o Options, report *
 		}
 	}
 	return errors.Join(err, n.Close())
-}
-
-// RecoverInPlace replaces the damaged file X in these steps, so that a crash at any
-// point loses neither file:
-//
-//  1. write the new file as X.recovering-STAMP, and rename it to X.recovered-STAMP once
-//     it is complete and checked;
-//  2. link X and its log to X.damaged-STAMP and X.damaged-STAMP-wal;
-//  3. remove the log's first name: SQLite must not apply the log to the new file;
-//  4. rename X.recovered-STAMP to X.
-//
-// X exists at all times. After a crash between 1 and 4 the next repair refuses and names
-// X.recovered-STAMP: after 3 the log of X is gone, so that reading X again would lose rows.
-// Payloads stay in X.payloads.
-const stampFormat = "20060102T150405Z"
-
-// RecoverInPlace recovers the damaged file at path as Recover does and replaces it by
-// the new one. The damaged file and its log are kept beside it, under the name in the
-// report.
-func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance.RecoverReport, err error) {
-	defer func() { err = sqlite.Wrap("recover", err) }()
-	if path, err = sqlite.AbsPath(path); err != nil {
-		return nil, err
-	}
-	if path, err = filepath.EvalSymlinks(path); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "there is no file (%s)", sqlite.Reason(err))
-	}
-	source, err := openDamaged(ctx, path, &o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = source.Close() }() // opened for reading only
-	if err := refuseInterrupted(path); err != nil {
-		return nil, err
-	}
-	stamp := o.Clock().UTC().Format(stampFormat)
-	recovering, damaged := path+".recovering-"+stamp, path+".damaged-"+stamp
-	report, err := recoverInto(ctx, source, path, recovering, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := exchange(ctx, path, recovering, stamp, source.Close); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the recovered file could not be put in place (%s); the files beside it, named damaged and recovered, hold all", sqlite.Reason(err))
-	}
-	report.File, report.Damaged = path, damaged
-	return report, nil
 }
 
 // refuseInterrupted fails if a crash interrupted the exchange of an earlier repair.

@@ -129,14 +129,13 @@ func truth(t *testing.T, path string) map[string][]string {
 	return out
 }
 
-func recovered(t *testing.T, from string) (*maintenance.RecoverReport, string) {
+func recovered(t *testing.T, path string) *maintenance.RecoverReport {
 	t.Helper()
-	to := filepath.Join(t.TempDir(), "new.db")
-	r, err := local.Recover(t.Context(), from, to, local.Options{})
+	r, err := local.RecoverInPlace(t.Context(), path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r, to
+	return r
 }
 
 var unordered = cmpopts.SortSlices(func(a, b string) bool { return a < b })
@@ -145,17 +144,17 @@ var unordered = cmpopts.SortSlices(func(a, b string) bool { return a < b })
 func TestRecoverWhole(t *testing.T) {
 	path := furnished(t, 300)
 	want := truth(t, path)
-	r, to := recovered(t, path)
+	r := recovered(t, path)
 	if !r.Whole || !r.Doctor.Healthy || r.Memories != 304 {
 		t.Errorf("report %+v", r)
 	}
-	if diff := cmp.Diff(want, truth(t, to), unordered); diff != "" {
+	if diff := cmp.Diff(want, truth(t, path), unordered); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(want, truth(t, path), unordered); diff != "" {
+	if diff := cmp.Diff(want, truth(t, r.Damaged), unordered); diff != "" {
 		t.Errorf("the damaged file was changed (-want +got):\n%s", diff)
 	}
-	e := openAt(t, to, local.Options{})
+	e := openAt(t, path, local.Options{})
 	if res := recall(t, e, &robotmem.RecallRequest{Query: "long story of the worn pad"}); res.Total == 0 {
 		t.Error("recall finds nothing")
 	}
@@ -305,7 +304,7 @@ func TestRecoverDamaged(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := copyOf(t, whole)
 			tt.damage(t, path)
-			r, to := recovered(t, path)
+			r := recovered(t, path)
 			if !r.Doctor.Healthy {
 				t.Errorf("the new file is not healthy: %+v", r.Doctor.Checks)
 			}
@@ -315,7 +314,7 @@ func TestRecoverDamaged(t *testing.T) {
 			if r.Missing != int64(len(tt.lost)) {
 				t.Errorf("%d missing, want %d", r.Missing, len(tt.lost))
 			}
-			got := truth(t, to)
+			got := truth(t, path)
 			left := slices.DeleteFunc(slices.Clone(want["memories"]), func(row string) bool {
 				return slices.ContainsFunc(tt.lost, func(id int64) bool { return strings.HasPrefix(row, fmt.Sprintf("id=%q ", fmt.Sprint(id))) })
 			})
@@ -343,11 +342,10 @@ func TestRecoverRefusesAFileWithoutASchema(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			damaged := copyOf(t, path)
 			page(t, damaged, 1, change)
-			to := filepath.Join(t.TempDir(), "new.db")
-			if _, err := local.Recover(t.Context(), damaged, to, local.Options{}); !errors.Is(err, robotmem.Corrupt) {
+			if _, err := local.RecoverInPlace(t.Context(), damaged, local.Options{}); !errors.Is(err, robotmem.Corrupt) {
 				t.Errorf("got %v, want corrupt", err)
 			}
-			if names := beside(t, to); len(names) > 0 {
+			if names := beside(t, damaged); !slices.Equal(names, []string{"memory.db", "memory.db.payloads"}) {
 				t.Errorf("left behind: %v", names)
 			}
 		})

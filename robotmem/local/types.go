@@ -16,7 +16,7 @@ type (
 	Retention = maintenance.Retention
 	// Memory is a budget of memory in bytes.
 	Memory = sqlite.Memory
-	// RecoverReport lists what Recover read from a damaged file and what it lost.
+	// RecoverReport lists what RecoverInPlace read from a damaged file and what it lost.
 	RecoverReport = maintenance.RecoverReport
 	// ImportReport counts the records of an import by their result.
 	ImportReport = store.ImportReport

@@ -77,14 +77,7 @@ func (n *Node) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robot
 		*res = robotmem.RestoreResponse{Status: "restored", MemoryID: r.MemoryID, Content: robotmem.Clip(m.Content, maxEcho)}
 		entry := store.AuditOf(store.ActionRestored, m)
 		entry.After = store.TextHash(m.Content)
-		by, err := tx.SupersededBefore(m)
-		if err := errors.Join(err, tx.Audit(entry)); err != nil {
-			return err
-		}
-		if by != 0 {
-			return tx.SetSuperseded(m.MemoryID, by, "restored")
-		}
-		return tx.SetStatus(m.MemoryID, "active", "restored", "")
+		return errors.Join(tx.Audit(entry), tx.SetStatus(m.MemoryID, "active", "restored", ""))
 	})
 }
 

@@ -137,15 +137,15 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 	if len(lost) > 0 {
 		known = fmt.Sprintf("%d are lost or damaged: %s", len(lost), LostText(d.Lost))
 	}
-	switch orphans, err := mt.Orphans(c); {
+	switch orphans, stray, err := mt.Orphans(c); {
 	case errors.Is(err, robotmem.Unavailable):
 		addCheck(d, "payloads", CheckFail, err.Error()+"; "+known, "make the folder beside the file readable for this user, or "+backup)
 	case err != nil:
 		return err
 	case len(lost) > 0:
 		addCheck(d, "payloads", CheckFail, known, backup)
-	case len(orphans.Sums)+len(orphans.Stray) > 0:
-		addCheck(d, "payloads", CheckWarn, fmt.Sprintf("%d files in the folder belong to no memory; %s", len(orphans.Sums)+len(orphans.Stray), read), "they take space and harm nothing; robotmem doctor --repair removes those that are an hour old")
+	case len(orphans)+len(stray) > 0:
+		addCheck(d, "payloads", CheckWarn, fmt.Sprintf("%d files in the folder belong to no memory; %s", len(orphans)+len(stray), read), "they take space and harm nothing; robotmem doctor --repair removes those that are an hour old")
 	default:
 		addCheck(d, "payloads", CheckOK, "all in their place, "+read, "")
 	}
@@ -181,29 +181,23 @@ func NamesOf(c *store.Conn, lost map[string]string) ([]admin.LostPayload, error)
 	return out, nil
 }
 
-// unnamed lists the files in the folder that belong to no payload.
-type unnamed struct {
-	Sums  [][sha256.Size]byte
-	Stray []string
-}
-
-// Orphans lists the files in the folder of payloads that no row of payloads names.
-func (mt *Maintainer) Orphans(c *store.Conn) (*unnamed, error) {
+// Orphans lists the files in the folder of payloads that no row of payloads names, and those
+// whose name is not a payload's.
+func (mt *Maintainer) Orphans(c *store.Conn) (orphans [][sha256.Size]byte, stray []string, err error) {
 	sums, stray, err := mt.Store.Payloads().List()
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be read (%s)", sqlite.Reason(err))
+		return nil, nil, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be read (%s)", sqlite.Reason(err))
 	}
-	out := &unnamed{Stray: stray}
 	for _, sum := range sums {
 		n, err := c.Number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if n == 0 {
-			out.Sums = append(out.Sums, sum)
+			orphans = append(orphans, sum)
 		}
 	}
-	return out, nil
+	return orphans, stray, nil
 }
 
 // sweepFolder removes old files that nothing names. It holds the writer's lock, under
@@ -214,12 +208,12 @@ func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
 	if err != nil {
 		return 0, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be swept (%s)", sqlite.Reason(err))
 	}
-	orphans, err := mt.Orphans(tx.Conn)
+	orphans, _, err := mt.Orphans(tx.Conn)
 	if err != nil {
 		return 0, err
 	}
 	removed = len(swept)
-	for _, sum := range orphans.Sums {
+	for _, sum := range orphans {
 		if written, err := mt.Store.Payloads().Modified(sum); err != nil || written.After(before) {
 			continue
 		}

@@ -77,12 +77,8 @@ func (c *Conn) FeaturesAreCurrent() (bool, error) {
 	return rules == perception.FeatureRules, err
 }
 
-// DropOldFeatures deletes the features if older rules made them.
+// DropOldFeatures deletes the features that older rules made.
 func (tx *Tx) DropOldFeatures() error {
-	current, err := tx.FeaturesAreCurrent()
-	if err != nil || current {
-		return err
-	}
 	return errors.Join(tx.DropFeatures(), tx.Exec("UPDATE counters SET value = ? WHERE name = 'feature_rules'", perception.FeatureRules))
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"time"
 
@@ -11,34 +12,18 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Change loads a memory, stores its state as a past one, and stores the state that edit
-// returns. It fails with NotFound if there is none, with Corrupt if it is damaged.
-func (tx *Tx) Change(id int64, what, why string, edit func(*record.Row)) error {
-	row, err := tx.row(id)
-	if err == nil && row == nil {
-		err = tx.noMemory(id)
-	}
-	if err != nil {
-		return err
-	}
-	return tx.change(row, what, why, edit)
-}
-
+// change stores the state of a memory as a past one that ends now, and then the state that
+// edit makes of it.
 func (tx *Tx) change(row *record.Row, what, why string, edit func(*record.Row)) error {
-	if err := tx.Archive(row, what, why); err != nil {
+	v := versionRow{Summary: row.Summary, Version: stateOf(row, row.ValidFrom)}
+	v.To, v.Change, v.Reason = &tx.Now, what, why
+	args, sum := values(versionColumns, &v)
+	if err := tx.insertVersion(row.MemoryID, args, sum); err != nil {
 		return err
 	}
 	row.ValidFrom, row.UpdatedAt = tx.Now, &tx.Now
 	edit(row)
 	return tx.put(row)
-}
-
-// Archive stores a state of a memory as a past one that ends now.
-func (tx *Tx) Archive(row *record.Row, what, why string) error {
-	v := versionRow{Summary: row.Summary, Version: stateOf(row, row.ValidFrom)}
-	v.To, v.Change, v.Reason = &tx.Now, what, why
-	args, sum := values(versionColumns, &v)
-	return tx.insertVersion(row.MemoryID, args, sum)
 }
 
 // stateOf returns the present state of a memory, which began at from.
@@ -56,14 +41,17 @@ func (tx *Tx) insertVersion(id int64, args []any, sum checksum) error {
 	return tx.Exec(insertVersion, append(args, id, sum.sum(nil))...)
 }
 
-// SetStatus changes a memory's status and stores the old state as a past one.
+// SetStatus changes a memory's status and stores the old state as a past one. It fails
+// with NotFound if there is no memory, with Corrupt if it is damaged.
 func (tx *Tx) SetStatus(id int64, to, what, why string) error {
-	return tx.Change(id, what, why, func(r *record.Row) { r.Status, r.SupersededBy = to, 0 })
-}
-
-// SetSuperseded marks a memory as superseded by another.
-func (tx *Tx) SetSuperseded(id, by int64, what string) error {
-	return tx.Change(id, what, "", func(r *record.Row) { r.Status, r.SupersededBy = "superseded", by })
+	row, err := tx.row(id)
+	if err == nil && row == nil {
+		err = tx.noMemory(id)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.change(row, what, why, func(r *record.Row) { r.Status, r.SupersededBy = to, 0 })
 }
 
 // Supersede merges a memory into another one with the same statement.
@@ -92,15 +80,6 @@ func (tx *Tx) SetPinned(id int64, pinned bool) error {
 		row.LastAccessed = &tx.Now
 	}
 	return tx.put(row)
-}
-
-// SupersededBefore returns the memory that superseded a forgotten memory before it was
-// forgotten; 0 if it was active then or is not forgotten.
-func (c *Conn) SupersededBefore(m *robotmem.Memory) (by int64, err error) {
-	if m.Status != "invalidated" {
-		return 0, nil
-	}
-	return c.Number("SELECT coalesce(superseded_by, 0) FROM versions WHERE memory_id = ? AND change = 'forgotten' ORDER BY rowid DESC LIMIT 1", m.MemoryID)
 }
 
 // Rewrite stores a new text and context of a memory and returns its new version.
@@ -166,30 +145,24 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 	return row.UID, append(out, stateOf(row, from)), nil
 }
 
-// PastState is the state of a memory at an earlier time. Err is set if it is damaged.
-type PastState struct {
-	robotmem.Memory
-	Err error
-}
-
 // PastStates returns the states at a time of the memories that were active then and have
-// changed since.
-func (c *Conn) PastStates(asOf time.Time) (map[int64]*PastState, error) {
-	out := map[int64]*PastState{}
-	err := c.Query(selectVersion+" FROM versions v WHERE v.valid_to > ?1 AND v.valid_from <= ?1 AND v.status = 'active'", []any{FormatTime(asOf)}, func(s *sqlite.Stmt) error {
+// changed since, and names the damaged ones.
+func (c *Conn) PastStates(asOf time.Time) (out map[int64]*robotmem.Memory, damaged []string, err error) {
+	out = map[int64]*robotmem.Memory{}
+	err = c.Query(selectVersion+" FROM versions v WHERE v.valid_to > ?1 AND v.valid_from <= ?1 AND v.status = 'active'", []any{FormatTime(asOf)}, func(s *sqlite.Stmt) error {
 		id, v, damage := scanVersion(s)
 		m, err := c.Find(id, asOf)
-		switch {
+		switch err = cmp.Or(damage, err); {
 		case err != nil:
-			out[id] = &PastState{Err: err}
+			damaged = append(damaged, fmt.Sprintf("memory %d: %s", id, DetailOf(err)))
 		case m != nil: // else the file is damaged; doctor reports it
 			m.Content, m.Summary, m.Context = v.Content, v.Summary, v.Context
 			m.Category, m.Version = v.Category, v.Version.Version
 			m.Confidence = Faded(m, v.Confidence, asOf)
 			liftSections(m)
-			out[id] = &PastState{*m, damage}
+			out[id] = m
 		}
 		return nil
 	})
-	return out, err
+	return out, damaged, err
 }

@@ -52,7 +52,7 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 
 func summaryText(s *robotmem.SessionSummary, superseded int) string {
 	parts := []string{fmt.Sprintf("%d %s and %d %s in %s", s.Facts, english.PluralWord(s.Facts, "fact", ""),
-		s.Perceptions, english.PluralWord(s.Perceptions, "perception", ""), rounded(s.DurationS))}
+		s.Perceptions, english.PluralWord(s.Perceptions, "perception", ""), time.Duration(s.DurationS*float64(time.Second)).Round(time.Millisecond))}
 	if s.Successes+s.Failures > 0 {
 		parts = append(parts, fmt.Sprintf("%d succeeded and %d failed", s.Successes, s.Failures))
 	}
@@ -70,15 +70,6 @@ func summaryText(s *robotmem.SessionSummary, superseded int) string {
 		parts = append(parts, fmt.Sprintf("streams dropped %d and missed %d samples", dropped, missed))
 	}
 	return strings.Join(parts, ", ") + "."
-}
-
-// rounded returns a duration for display.
-func rounded(seconds float64) time.Duration {
-	d := time.Duration(seconds * float64(time.Second))
-	if d < time.Second {
-		return d.Round(time.Millisecond)
-	}
-	return d.Round(time.Second)
 }
 
 // SessionWords returns the summaries of a session's first memories, as a query.

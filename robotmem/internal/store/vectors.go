@@ -220,23 +220,6 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 	return tx.Exec("UPDATE models SET seq = ?, upto = max(upto, ?) WHERE id = ?", m.Seq, upto, m.ID)
 }
 
-// RetryRefused makes the texts that a model has refused wait again, and returns the
-// updated model; its id is 0 if it is gone.
-func (tx *Tx) RetryRefused(id int64) (Model, error) {
-	m, err := tx.Model(id)
-	if err != nil || m.ID == 0 {
-		return m, err
-	}
-	refused, err := tx.Number("SELECT EXISTS (SELECT 1 FROM " + m.Table() + " WHERE vector IS NULL)")
-	if err != nil || refused == 0 {
-		return m, err
-	}
-	m.Upto = 0
-	return m, errors.Join(
-		tx.Exec("DELETE FROM "+m.Table()+" WHERE vector IS NULL"),
-		tx.Exec("UPDATE models SET upto = 0 WHERE id = ?", m.ID))
-}
-
 // VectorsSince visits the next vectors written after seq, in that order. raw is nil if the
 // model refused the text or the vector is damaged.
 func (c *Conn) VectorsSince(m *Model, seq, most int64, each func(id, seq int64, raw []byte) error) error {
