@@ -316,7 +316,19 @@ func (w *world) restore(t *rapid.T) {
 	if cancelled || !expect(t, "restore", err, refused) {
 		return
 	}
-	k.setStatus(w.time(), "active", "restored", "", 0)
+	by := int64(0)
+	if k.now.status == "invalidated" {
+		for _, b := range k.past { // what it was when it was forgotten last
+			if b.change == "forgotten" {
+				by = b.by
+			}
+		}
+	}
+	if by != 0 {
+		k.setStatus(w.time(), "superseded", "restored", "", by)
+	} else {
+		k.setStatus(w.time(), "active", "restored", "", 0)
+	}
 }
 
 func (w *world) pin(t *rapid.T) {

@@ -454,7 +454,8 @@ func BenchmarkKeepBudgets(b *testing.B) {
 	e.options.Retention = maintenance.Retention{Budgets: []admin.Budget{{MaxBytes: 1 << 40}}}
 	manyPerceptions(b, e, 100_000)
 	for b.Loop() {
-		if err := e.maintenance.EnforceBudgets(b.Context()); err != nil {
+		seen := int64(-1)
+		if err := e.maintenance.EnforceBudgets(b.Context(), &seen); err != nil {
 			b.Fatal(err)
 		}
 	}

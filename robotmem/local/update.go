@@ -60,7 +60,7 @@ func (n *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotm
 		*res = robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason, Content: robotmem.Clip(m.Content, maxEcho)}
 		entry := store.AuditOf(store.ActionForgotten, m)
 		entry.Reason, entry.Before = r.Reason, store.TextHash(m.Content)
-		return errors.Join(tx.Audit(entry), tx.SetStatus(m.MemoryID, "invalidated", "forgotten", r.Reason))
+		return errors.Join(tx.Audit(entry), tx.SetStatus(m.MemoryID, "invalidated", 0, "forgotten", r.Reason))
 	})
 }
 
@@ -77,7 +77,14 @@ func (n *Node) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robot
 		*res = robotmem.RestoreResponse{Status: "restored", MemoryID: r.MemoryID, Content: robotmem.Clip(m.Content, maxEcho)}
 		entry := store.AuditOf(store.ActionRestored, m)
 		entry.After = store.TextHash(m.Content)
-		return errors.Join(tx.Audit(entry), tx.SetStatus(m.MemoryID, "active", "restored", ""))
+		by, err := tx.SupersededBefore(m)
+		if err := errors.Join(err, tx.Audit(entry)); err != nil {
+			return err
+		}
+		if by != 0 {
+			return tx.SetStatus(m.MemoryID, "superseded", by, "restored", "")
+		}
+		return tx.SetStatus(m.MemoryID, "active", 0, "restored", "")
 	})
 }
 

@@ -285,7 +285,7 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 			r.Report.Doubtful = append(r.Report.Doubtful, id)
 		}
 		// It gets the checksum of its present text: once restored it counts as checked.
-		if err := errors.Join(r.AcceptStored(id), r.SetStatus(id, "invalidated", store.ChangeRecovered, store.ReasonDoubtful)); err != nil {
+		if err := errors.Join(r.AcceptStored(id), r.SetStatus(id, "invalidated", 0, store.ChangeRecovered, store.ReasonDoubtful)); err != nil {
 			return err
 		}
 	}
@@ -310,7 +310,7 @@ func (r *Recovery) reactivate(context.Context) error {
 		return err
 	}
 	for _, id := range ids {
-		if err := r.SetStatus(id, "active", store.ChangeRecovered, store.ReasonUnmerged); err != nil {
+		if err := r.SetStatus(id, "active", 0, store.ChangeRecovered, store.ReasonUnmerged); err != nil {
 			return err
 		}
 	}

@@ -206,21 +206,34 @@ func thin(held []store.Holding) {
 
 // RunRetention enforces the node's own budgets until ctx ends.
 func (mt *Maintainer) RunRetention(ctx context.Context) {
+	seen := int64(-1)
 	ctx = mt.Store.As(ctx, robotmem.ToolNode)
 	Repeat(ctx, nil, 0, func() time.Duration {
 		mt.Paused.Wait(ctx)
-		if err := mt.EnforceBudgets(ctx); err != nil && ctx.Err() == nil {
+		if err := mt.EnforceBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
 			mt.Log.Warn("retention", "err", err)
 		}
 		return RetentionPause
 	})
 }
 
-// EnforceBudgets enforces them once.
-func (mt *Maintainer) EnforceBudgets(ctx context.Context) error {
-	res, err := mt.Retain(ctx, mt.Retention, false)
-	if err == nil && res.Count > 0 {
+// EnforceBudgets enforces them once. Without a limit that depends on the clock or the disk
+// it does nothing unless the file has changed since the revision that it has seen.
+func (mt *Maintainer) EnforceBudgets(ctx context.Context, seen *int64) error {
+	limits := mt.Retention
+	aging := limits.MinFreeBytes > 0 || slices.ContainsFunc(limits.Budgets, func(b admin.Budget) bool { return b.MaxAgeDays > 0 })
+	var revision int64
+	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { revision, err = c.Changes(); return err })
+	if err != nil || revision == *seen && !aging {
+		return err
+	}
+	res, err := mt.Retain(ctx, limits, false)
+	if err != nil {
+		return err
+	}
+	if res.Count > 0 {
 		mt.Log.Info("retention", "evicted", res.Count, "freed_bytes", res.FreedBytes)
 	}
-	return err
+	*seen = revision
+	return nil
 }

@@ -121,7 +121,7 @@ func (c *Conn) Evicted(id int64) (bool, error) {
 // payload.
 func (tx *Tx) evict(m *robotmem.Memory, p *Evicted) error {
 	if m.Status == "active" {
-		if err := tx.SetStatus(m.MemoryID, "invalidated", "evicted", p.Reason); err != nil {
+		if err := tx.SetStatus(m.MemoryID, "invalidated", 0, "evicted", p.Reason); err != nil {
 			return err
 		}
 	}

@@ -41,9 +41,10 @@ func (tx *Tx) insertVersion(id int64, args []any, sum checksum) error {
 	return tx.Exec(insertVersion, append(args, id, sum.sum(nil))...)
 }
 
-// SetStatus changes a memory's status and stores the old state as a past one. It fails
-// with NotFound if there is no memory, with Corrupt if it is damaged.
-func (tx *Tx) SetStatus(id int64, to, what, why string) error {
+// SetStatus changes a memory's status, and for superseded the memory by which, and stores
+// the old state as a past one. It fails with NotFound if there is no memory, with Corrupt
+// if it is damaged.
+func (tx *Tx) SetStatus(id int64, to string, by int64, what, why string) error {
 	row, err := tx.row(id)
 	if err == nil && row == nil {
 		err = tx.noMemory(id)
@@ -51,7 +52,7 @@ func (tx *Tx) SetStatus(id int64, to, what, why string) error {
 	if err != nil {
 		return err
 	}
-	return tx.change(row, what, why, func(r *record.Row) { r.Status, r.SupersededBy = to, 0 })
+	return tx.change(row, what, why, func(r *record.Row) { r.Status, r.SupersededBy = to, by })
 }
 
 // Supersede merges a memory into another one with the same statement.
@@ -80,6 +81,15 @@ func (tx *Tx) SetPinned(id int64, pinned bool) error {
 		row.LastAccessed = &tx.Now
 	}
 	return tx.put(row)
+}
+
+// SupersededBefore returns the memory that superseded a forgotten memory before it was
+// forgotten; 0 if it was active then or is not forgotten.
+func (c *Conn) SupersededBefore(m *robotmem.Memory) (by int64, err error) {
+	if m.Status != "invalidated" {
+		return 0, nil
+	}
+	return c.Number("SELECT coalesce(superseded_by, 0) FROM versions WHERE memory_id = ? AND change = 'forgotten' ORDER BY rowid DESC LIMIT 1", m.MemoryID)
 }
 
 // Rewrite stores a new text and context of a memory and returns its new version.
