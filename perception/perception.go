@@ -280,16 +280,13 @@ func summarizeOther(it Item) string {
 // traces, procedural for text, otherwise visual.
 func SenseOf(mediaType, summary string) string {
 	for _, s := range []struct{ has, sense string }{
-		{"image", "visual"}, {"audio/", "auditory"}, {"point cloud", "spatial"}, {"laser scan", "spatial"}, {"trajectory", "spatial"},
+		{"image", "visual"}, {"audio/", "auditory"}, {"point cloud", "spatial"}, {"laser scan", "spatial"}, {"trajectory", "spatial"}, {media.TypePCD, "spatial"},
 		{"-axis wrench", "tactile"}, {"-channel", "proprioceptive"}, {"joint", "proprioceptive"}, {"text, ", "procedural"},
 	} {
 		what, _, _ := strings.Cut(summary, ", ")
 		if strings.HasPrefix(mediaType, s.has) || strings.Contains(what+", ", s.has) {
 			return s.sense
 		}
-	}
-	if mediaType == media.TypePCD {
-		return "spatial"
 	}
 	return "visual"
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
@@ -184,9 +186,7 @@ func (f File) Summary() string {
 	s := "point cloud, " + media.Plural(src.points, "point")
 	var names []string
 	for _, field := range src.fields {
-		if field.name != padding {
-			names = append(names, field.name)
-		}
+		names = append(names, field.name)
 	}
 	s += ", fields " + media.Clean(strings.Join(names, " "), media.MaxSummary/2) + ", " + src.form
 	if f.IsHead() {
@@ -198,7 +198,7 @@ func (f File) Summary() string {
 	}
 	s += ", within " + media.Sides(c.Min, c.Max) + " " + f.Metadata.Unit("m")
 	if c.Missing > 0 {
-		s += ", " + media.Thousands(int64(c.Missing)) + " missing"
+		s += ", " + humanize.Comma(int64(c.Missing)) + " missing"
 	}
 	return s
 }

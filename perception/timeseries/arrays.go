@@ -118,9 +118,6 @@ func readNPY(data []byte) (*Series, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.Descr[len(h.Descr)-1] == 'O' {
-		return nil, errors.New("the .npy array holds pickled Python objects, which are not read; save an array of numbers")
-	}
 	e, ok := npy.Lookup(h.Descr)
 	if !ok {
 		return nil, fmt.Errorf("the .npy element type %s is not read as a trace; use %s", h.Descr, npy.Names)
