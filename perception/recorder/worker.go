@@ -91,7 +91,8 @@ func (w *worker) drain(ctx context.Context, x extent) {
 		clear(w.items)
 		w.items, w.from, w.data = w.items[:0], w.from[:0], w.data[:0]
 	}
-	if x == everything && w.changed() { // including what was dropped just now
+	changed := func(s *source) bool { return s.counts.read(s.name) != s.reported }
+	if x == everything && slices.ContainsFunc(w.all(), changed) { // including what was dropped just now
 		w.offer(ctx)
 	}
 }
@@ -133,11 +134,6 @@ func (w *worker) endChunk(s *source) {
 
 func (w *worker) append(s *source, it Recorded, n uint64) {
 	w.items, w.from = append(w.items, it), append(w.from, origin{s, n})
-}
-
-// changed reports whether the sink does not have the latest counts.
-func (w *worker) changed() bool {
-	return slices.ContainsFunc(w.all(), func(s *source) bool { return s.counts.read(s.name) != s.reported })
 }
 
 // offer has the sink store the batch, and drops what cannot be stored.

@@ -161,8 +161,6 @@ func frameOf(v *message.Value) string {
 // clock. The clock of a simulator counts from 0.
 const maxSkew = 24 * 60 * 60 * 1e9
 
-func sameClock(a, b uint64) bool { return max(a, b)-min(a, b) <= maxSkew }
-
 // stampOf returns the time of the header, or the log time if there is none on its clock.
 func stampOf(v *message.Value, logTime uint64) uint64 {
 	stamp := v.At("header", "stamp")
@@ -170,7 +168,7 @@ func stampOf(v *message.Value, logTime uint64) uint64 {
 	if stamp.Kind != message.Struct {
 		stamp, fraction = v.At("timestamp"), "nsec"
 	}
-	if t, ok := message.Time(stamp, fraction); ok && sameClock(t, logTime) {
+	if t, ok := message.Time(stamp, fraction); ok && max(t, logTime)-min(t, logTime) <= maxSkew {
 		return t
 	}
 	return logTime

@@ -302,9 +302,6 @@ func (p *payloadReader) Read(b []byte) (int, error) {
 	if p.err != nil {
 		return 0, p.err
 	}
-	if p.a.open != p {
-		return 0, errors.New("archive: a payload was read after the next entry")
-	}
 	n, err := p.a.tar.Read(b)
 	p.hash.Write(b[:n])
 	switch {
