@@ -259,11 +259,8 @@ func MakeSamples(it Item, o SamplesOptions) (*Samples, error) {
 // summarizeOther returns the summary of an item that none of the formats can read.
 func summarizeOther(it Item) string {
 	in := it.Payload()
-	switch in.Encoding() {
-	case media.JSON, media.Table, media.FreeText:
-		if s := summarizeText(in); s != "" {
-			return s
-		}
+	if s := summarizeText(in); s != "" && in.Encoding() != media.Opaque {
+		return s
 	}
 	s := media.Plural(max(in.Size, int64(len(in.Data))), "byte") + " of " + media.Clean(in.Type, maxMediaType)
 	if in.IsHead() {

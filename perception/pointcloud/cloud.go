@@ -36,8 +36,6 @@ type Cloud struct {
 // maxPoints bounds a cloud: 80 MiB with positions, colours and intensities.
 const maxPoints = 4 << 20
 
-var errNoPoint = errors.New("the point cloud holds no point with a position")
-
 // Decode reads a payload as a point cloud. It accepts
 //
 //   - PCD: ascii and binary;
@@ -89,7 +87,7 @@ func Decode(in media.Payload) (*Cloud, error) {
 		}
 	})
 	if err == nil && c.Total == c.Missing {
-		err = errNoPoint
+		err = errors.New("the point cloud holds no point with a position")
 	}
 	if err != nil {
 		return nil, err
