@@ -259,11 +259,8 @@ func MakeSamples(it Item, o SamplesOptions) (*Samples, error) {
 // summarizeOther returns the summary of an item that none of the formats can read.
 func summarizeOther(it Item) string {
 	in := it.Payload()
-	switch in.Encoding() {
-	case media.JSON, media.Table, media.FreeText:
-		if s := summarizeText(in); s != "" {
-			return s
-		}
+	if s := summarizeText(in); s != "" && in.Encoding() != media.Opaque {
+		return s
 	}
 	s := media.Plural(max(in.Size, int64(len(in.Data))), "byte") + " of " + media.Clean(in.Type, maxMediaType)
 	if in.IsHead() {
@@ -280,16 +277,13 @@ func summarizeOther(it Item) string {
 // traces, procedural for text, otherwise visual.
 func SenseOf(mediaType, summary string) string {
 	for _, s := range []struct{ has, sense string }{
-		{"image", "visual"}, {"audio/", "auditory"}, {"point cloud", "spatial"}, {"laser scan", "spatial"}, {"trajectory", "spatial"},
+		{"image", "visual"}, {"audio/", "auditory"}, {"point cloud", "spatial"}, {"laser scan", "spatial"}, {"trajectory", "spatial"}, {media.TypePCD, "spatial"},
 		{"-axis wrench", "tactile"}, {"-channel", "proprioceptive"}, {"joint", "proprioceptive"}, {"text, ", "procedural"},
 	} {
 		what, _, _ := strings.Cut(summary, ", ")
 		if strings.HasPrefix(mediaType, s.has) || strings.Contains(what+", ", s.has) {
 			return s.sense
 		}
-	}
-	if mediaType == media.TypePCD {
-		return "spatial"
 	}
 	return "visual"
 }

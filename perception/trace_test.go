@@ -125,7 +125,7 @@ func TestDecodeTraceRefuses(t *testing.T) {
 		{"json blank", jsonItem(" "), "not valid JSON"},
 		{"json object without samples", jsonItem(`{"a":1}`), "no samples"},
 		{"json out of range", jsonItem("[1e999]"), "too large"},
-		{"npy objects", perception.Item{Data: npy("|O", "(1,)", []byte("\x80\x04K\x01."))}, "pickled"},
+		{"npy objects", perception.Item{Data: npy("|O", "(1,)", []byte("\x80\x04K\x01."))}, "element type |O is not read"},
 		{"npy structured", perception.Item{Data: []byte("\x93NUMPY\x01\x00\x46\x00{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }          ")}, "no plain element type"},
 		{"npy complex", perception.Item{Data: npy("<c8", "(1,)", make([]byte, 8))}, "c8 is not read"},
 		{"npy text", perception.Item{Data: npy("<U1", "(1,)", make([]byte, 4))}, "U1 is not read"},

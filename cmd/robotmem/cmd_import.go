@@ -398,7 +398,7 @@ func (c *importCmd) recording(ctx context.Context, a *app) error {
 		if report == nil {
 			return nil, false, err
 		}
-		return report, len(report.Broken) > 0, err
+		return report, report.Broken != "", err
 	})
 }
 

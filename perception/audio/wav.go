@@ -31,11 +31,6 @@ type wavFile struct {
 	sample          func(b []byte) float64 // scales the bytes of one sample to -1 to 1
 }
 
-// isWAV reports whether data begins as a WAV file.
-func isWAV(data []byte) bool {
-	return len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WAVE"
-}
-
 // openWAV reads the chunks up to the samples. The chunk of the samples may claim more bytes than the
 // file has.
 func openWAV(data []byte) (*wavFile, error) {

@@ -102,11 +102,17 @@ func (im *importer) episodeTable(name string, add func(episode) error) error {
 	if len(missing) > 0 {
 		return fmt.Errorf("the column %.200s is missing", strings.Join(missing, ", "))
 	}
-	return t.all(fields, func() error {
-		err := add(e)
-		e.tasks = nil
-		return err
-	})
+	for g := range t.Metadata().RowGroups {
+		err := t.rows(g, fields, func() error {
+			err := add(e)
+			e.tasks = nil
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // whole returns what puts a whole number into its place.

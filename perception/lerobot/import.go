@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/importing"
 )
@@ -170,8 +169,4 @@ func (im *importer) disagree(e episode, f *dataFile, rows int64) {
 		return
 	}
 	im.report.Break(fmt.Sprintf("episode %d", e.index), fmt.Errorf("meta/episodes claims %d frames in one piece; %s has %d", e.length, f.name, rows), e.length)
-}
-
-func (im *importer) origin(parts ...string) string {
-	return importing.Origin("lerobot/" + im.o.Name + "/" + strings.Join(parts, "/"))
 }

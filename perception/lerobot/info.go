@@ -52,10 +52,6 @@ func parseInfo(data []byte) (*info, error) {
 		return nil, fmt.Errorf("the dataset has the format %.20q; v3 is read: convert it with LeRobot's python -m lerobot.datasets.v30.convert_dataset_v21_to_v30 --repo-id=NAME --root=FOLDER --push-to-hub=false, which reads v2.1", in.Version)
 	case !(in.RateHz > 0 && in.RateHz <= maxRateHz):
 		return nil, fmt.Errorf("fps is %v; give a rate above 0 and up to %v", in.RateHz, float64(maxRateHz))
-	case in.Episodes < 0 || in.Episodes > maxEpisodes:
-		return nil, fmt.Errorf("total_episodes is %d; 0 to %d are read", in.Episodes, maxEpisodes)
-	case in.Frames < 0:
-		return nil, fmt.Errorf("total_frames is %d", in.Frames)
 	case in.DataPath != dataPath:
 		return nil, fmt.Errorf("data_path is %.200q; %s is read, which LeRobot writes", in.DataPath, dataPath)
 	case len(in.Features) == 0 || len(in.Features) > maxFeatures:

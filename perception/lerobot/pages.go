@@ -29,18 +29,12 @@ const (
 // readFooter reads and checks the file's metadata before the library, which trusts it.
 func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
 	const magic = "PAR1"
-	var head, tail [8]byte
+	var tail [8]byte
 	if size < int64(2*len(magic)+4) {
 		return nil, fmt.Errorf("a file of %d bytes is too short for parquet", size)
 	}
-	if _, err := r.ReadAt(head[:4], 0); err != nil {
-		return nil, err
-	}
 	if _, err := r.ReadAt(tail[:], size-8); err != nil {
 		return nil, err
-	}
-	if string(head[:4]) != magic {
-		return nil, errors.New("the file does not begin as a parquet file (PAR1)")
 	}
 	if string(tail[4:]) != magic {
 		return nil, errors.New("the file does not end as a parquet file (PAR1); it was cut short")

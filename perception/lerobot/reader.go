@@ -103,20 +103,13 @@ func (rd *reader) row() error {
 	}
 	if rd.listed && rd.o.wants(rd.index) && rd.rows < rd.current.length {
 		for _, c := range rd.columns {
-			if err := rd.add(c, rd.current, rd.rows); err != nil {
-				return err
+			if len(c.values) != c.feature.width {
+				return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", c.key, rd.rows, rd.index, len(c.values), c.feature.width)
 			}
+			c.samples = append(c.samples, c.values...)
 		}
 	}
 	rd.rows++
-	return nil
-}
-
-func (rd *reader) add(c *column, e episode, i int64) error {
-	if len(c.values) != c.feature.width {
-		return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", c.key, i, e.index, len(c.values), c.feature.width)
-	}
-	c.samples = append(c.samples, c.values...)
 	return nil
 }
 
@@ -146,8 +139,9 @@ func (rd *reader) begin() {
 	}
 }
 
-func (rd *reader) origin(e episode, parts ...string) string {
-	return rd.importer.origin(append([]string{fmt.Sprintf("episode/%06d", e.index)}, parts...)...)
+// origin is that of an episode, or with a part of its trace.
+func (rd *reader) origin(e episode, part string) string {
+	return importing.Origin(fmt.Sprintf("lerobot/%s/episode/%06d%s", rd.o.Name, e.index, part))
 }
 
 // end saves the episode, unless it does not agree with the metadata.
@@ -178,7 +172,7 @@ func (rd *reader) end() error {
 
 // save stores an episode as a session.
 func (rd *reader) save(e episode) error {
-	session, err := rd.sink.Start(rd.ctx, importing.Session{Origin: rd.origin(e), Context: rd.context})
+	session, err := rd.sink.Start(rd.ctx, importing.Session{Origin: rd.origin(e, ""), Context: rd.context})
 	if errors.Is(err, importing.ErrEnded) {
 		rd.report.Ended++
 		rd.report.Skip(fmt.Sprintf("episode %d", e.index), "imported before", e.length)
@@ -217,7 +211,7 @@ func (rd *reader) trace(e episode, c *column) importing.Perception {
 		meta["channels"] = channels
 	}
 	return importing.Perception{
-		Origin: rd.origin(e, c.key), Type: perceptionType(c.key), MediaType: media.TypeSamples,
+		Origin: rd.origin(e, "/"+c.key), Type: perceptionType(c.key), MediaType: media.TypeSamples,
 		Description: rd.describe(e, fmt.Sprintf("%s, %d samples of %s at %.6g Hz", words(c.key), e.length, media.Plural(int64(c.feature.width), "channel"), rd.in.RateHz)),
 		Data:        data, Metadata: meta, Context: rd.context, Messages: int(e.length),
 	}

@@ -122,16 +122,6 @@ func (c *cursor) row() (err error) {
 	return nil
 }
 
-// all reads columns through all row groups, as rows does.
-func (t table) all(fields []field, next func() error) error {
-	for g := range t.Metadata().RowGroups {
-		if err := t.rows(g, fields, next); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // rows reads columns in parallel through a row group. It sets every value, and calls next
 // after every row. A panic of set becomes an error, one of next does not.
 func (t table) rows(group int, fields []field, next func() error) error {

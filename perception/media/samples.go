@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"strconv"
 )
 
 // Preview is a picture of a perception.
@@ -81,21 +80,13 @@ type Numbers []float64
 
 // MarshalJSON implements json.Marshaler.
 func (n Numbers) MarshalJSON() ([]byte, error) {
-	out := append(make([]byte, 0, 2+8*len(n)), '[')
+	list := make([]*float64, len(n))
 	for i, v := range n {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		switch size := math.Abs(v); {
-		case !Finite(v):
-			out = append(out, "null"...)
-		case size != 0 && (size < 1e-6 || size >= 1e21): // as encoding/json does
-			out = strconv.AppendFloat(out, v, 'e', -1, 64)
-		default:
-			out = strconv.AppendFloat(out, v, 'f', -1, 64)
+		if Finite(v) {
+			list[i] = &n[i]
 		}
 	}
-	return append(out, ']'), nil
+	return json.Marshal(list)
 }
 
 // UnmarshalJSON implements json.Unmarshaler.

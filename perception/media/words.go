@@ -43,11 +43,8 @@ func Plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return Thousands(n) + " " + noun + "s"
+	return humanize.Comma(n) + " " + noun + "s"
 }
-
-// Thousands returns a number with commas, "1,234".
-func Thousands(n int64) string { return humanize.Comma(n) }
 
 // Figure returns a reading with three significant digits, and from 1,000 to ten
 // million all digits before the point.

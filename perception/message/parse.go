@@ -145,12 +145,7 @@ func parseType(s string) (f Field, err error) {
 			}
 		}
 	}
-	if base, bound, ok := strings.Cut(s, "<="); ok {
-		s = base
-		if most, err := strconv.Atoi(bound); err != nil || most < 0 {
-			return f, fmt.Errorf("%.60q: the bound is not a number", whole)
-		}
-	}
+	s, _, _ = strings.Cut(s, "<=") // the bound of a string
 	if k, ok := primitives[s]; ok {
 		f.Kind = k
 		return f, nil

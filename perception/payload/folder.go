@@ -59,12 +59,13 @@ func onDisk(err error) error {
 
 func missing(sum [32]byte) error { return fmt.Errorf("%w: %x", ErrMissing, sum) }
 
-// find returns an undamaged payload of this size, or of any if size is nil, under either name, after
-// reading all of it.
-func (f Folder) find(ctx context.Context, sum [32]byte, size *int64) (*Written, error) {
+// Describe returns the size and the codec of a payload of which only the sum is known, after
+// reading and comparing all of it. The error wraps [ErrMissing], [ErrDamaged] or [ErrDisk],
+// or is the context's.
+func (f Folder) Describe(ctx context.Context, sum [32]byte) (*Written, error) {
 	none := missing(sum)
 	for _, path := range f.locations(sum, Raw) {
-		r, err := openFile(path, sum, size)
+		r, err := openFile(path, sum, nil)
 		if err == nil {
 			err = r.verify(ctx, nil)
 			_ = r.Close()
@@ -203,13 +204,6 @@ func (f Folder) SweepStrays(before time.Time) (removed []string, err error) {
 	}
 	slices.Sort(removed)
 	return removed, nil
-}
-
-// Describe returns the size and the codec of a payload of which only the sum is known, after
-// reading and comparing all of it. The error wraps [ErrMissing], [ErrDamaged] or [ErrDisk],
-// or is the context's.
-func (f Folder) Describe(ctx context.Context, sum [32]byte) (*Written, error) {
-	return f.find(ctx, sum, nil)
 }
 
 // Modified returns the time when the payload was written. The error wraps [ErrMissing] or

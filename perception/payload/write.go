@@ -111,7 +111,7 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 	}
 	sum := src.sum()
 	subfolder := filepath.Dir(f.locations(sum, Raw)[0])
-	known, err := f.find(ctx, sum, &src.size)
+	known, err := f.Describe(ctx, sum)
 	switch {
 	case err == nil:
 		w.Codec, w.Stored = known.Codec, known.Stored

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
@@ -33,8 +35,6 @@ type Cloud struct {
 
 // maxPoints bounds a cloud: 80 MiB with positions, colours and intensities.
 const maxPoints = 4 << 20
-
-var errNoPoint = errors.New("the point cloud holds no point with a position")
 
 // Decode reads a payload as a point cloud. It accepts
 //
@@ -87,7 +87,7 @@ func Decode(in media.Payload) (*Cloud, error) {
 		}
 	})
 	if err == nil && c.Total == c.Missing {
-		err = errNoPoint
+		err = errors.New("the point cloud holds no point with a position")
 	}
 	if err != nil {
 		return nil, err
@@ -184,9 +184,7 @@ func (f File) Summary() string {
 	s := "point cloud, " + media.Plural(src.points, "point")
 	var names []string
 	for _, field := range src.fields {
-		if field.name != padding {
-			names = append(names, field.name)
-		}
+		names = append(names, field.name)
 	}
 	s += ", fields " + media.Clean(strings.Join(names, " "), media.MaxSummary/2) + ", " + src.form
 	if f.IsHead() {
@@ -198,7 +196,7 @@ func (f File) Summary() string {
 	}
 	s += ", within " + media.Sides(c.Min, c.Max) + " " + f.Metadata.Unit("m")
 	if c.Missing > 0 {
-		s += ", " + media.Thousands(int64(c.Missing)) + " missing"
+		s += ", " + humanize.Comma(int64(c.Missing)) + " missing"
 	}
 	return s
 }

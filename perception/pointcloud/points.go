@@ -18,8 +18,6 @@ const (
 	// use (VFH) has 308 values.
 	maxFields     = 256
 	maxFieldCount = 1 << 16
-	// padding is PCL's name of bytes between fields.
-	padding = "_"
 )
 
 var errPointCount = fmt.Errorf("the number of points is not from 0 to %d", math.MaxInt32)

@@ -33,14 +33,6 @@ func (h header) encode() (b [headerBytes]byte) {
 	return b
 }
 
-func decodeHeader(b [headerBytes]byte) header {
-	return header{
-		seq:  binary.LittleEndian.Uint64(b[0:]),
-		at:   int64(binary.LittleEndian.Uint64(b[8:])),
-		size: int(binary.LittleEndian.Uint64(b[16:])),
-	}
-}
-
 func (q *ring) room(n int) bool {
 	return uint64(n) <= uint64(len(q.buf))-(q.head.Load()-q.tail.Load())
 }
@@ -60,7 +52,11 @@ func (q *ring) next(end uint64) (header, bool) {
 	var b [headerBytes]byte
 	n := copy(b[:], q.buf[tail%uint64(len(q.buf)):])
 	copy(b[n:], q.buf)
-	return decodeHeader(b), true
+	return header{
+		seq:  binary.LittleEndian.Uint64(b[0:]),
+		at:   int64(binary.LittleEndian.Uint64(b[8:])),
+		size: int(binary.LittleEndian.Uint64(b[16:])),
+	}, true
 }
 
 // take appends the payload of the record at the tail to dst and frees its room.

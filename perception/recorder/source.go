@@ -115,7 +115,10 @@ func (s *source) push(seq uint64, at time.Time, size int, valid bool, write func
 		s.counts.dropped.Add(1)
 		return false
 	}
-	s.number(seq)
+	if s.hasLast && follows(seq, s.last) {
+		s.counts.missed.Add(seq - s.last - 1)
+	}
+	s.last, s.hasLast = seq, true
 	kept := valid && canStore(at) && s.queue.room(headerBytes+size)
 	if kept {
 		pos := s.queue.head.Load()
@@ -134,14 +137,6 @@ func (s *source) push(seq uint64, at time.Time, size int, valid bool, write func
 		}
 	}
 	return kept
-}
-
-// number counts the sequence numbers that were missed.
-func (s *source) number(seq uint64) {
-	if s.hasLast && follows(seq, s.last) {
-		s.counts.missed.Add(seq - s.last - 1)
-	}
-	s.last, s.hasLast = seq, true
 }
 
 // follows reports whether a sequence number belongs to the same run of the driver as one before it.

@@ -45,14 +45,14 @@ func (w *worker) run(ctx context.Context) {
 	for {
 		select {
 		case <-tick.C:
-			w.drain(ctx, wholeChunks)
+			w.drain(ctx, false)
 		case <-w.wake:
-			w.drain(ctx, wholeChunks)
+			w.drain(ctx, false)
 		case flushed := <-w.flushes:
-			w.drain(ctx, everything)
+			w.drain(ctx, true)
 			close(flushed)
 		case <-w.closing:
-			w.drain(ctx, everything)
+			w.drain(ctx, true)
 			if w.lost > 0 {
 				w.err = w.timeout(fmt.Sprintf("the recorder dropped %d samples and frames as it closed", w.lost), context.Cause(ctx))
 			}
@@ -61,16 +61,9 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// extent is how much a drain takes.
-type extent int
-
-const (
-	wholeChunks extent = iota // leave chunks open that may still grow
-	everything                // end them, and give the sink all counts
-)
-
-// drain moves what is in the queues now into one batch after another.
-func (w *worker) drain(ctx context.Context, x extent) {
+// drain moves what is in the queues now into one batch after another. With everything it also ends
+// chunks that may still grow, and gives the sink all counts.
+func (w *worker) drain(ctx context.Context, everything bool) {
 	sources := w.all()
 	ends := make([]uint64, len(sources))
 	for i, s := range sources {
@@ -81,7 +74,7 @@ func (w *worker) drain(ctx context.Context, x extent) {
 		for i, s := range sources {
 			if !w.gather(s, ends[i], len(sources)) {
 				more = true
-			} else if s.chunk != nil && s.chunk.len() > 0 && (x == everything || time.Since(s.chunk.touched) >= w.o.Chunk) {
+			} else if s.chunk != nil && s.chunk.len() > 0 && (everything || time.Since(s.chunk.touched) >= w.o.Chunk) {
 				w.endChunk(s)
 			}
 		}
@@ -91,7 +84,8 @@ func (w *worker) drain(ctx context.Context, x extent) {
 		clear(w.items)
 		w.items, w.from, w.data = w.items[:0], w.from[:0], w.data[:0]
 	}
-	if x == everything && w.changed() { // including what was dropped just now
+	changed := func(s *source) bool { return s.counts.read(s.name) != s.reported }
+	if everything && slices.ContainsFunc(w.all(), changed) { // including what was dropped just now
 		w.offer(ctx)
 	}
 }
@@ -133,11 +127,6 @@ func (w *worker) endChunk(s *source) {
 
 func (w *worker) append(s *source, it Recorded, n uint64) {
 	w.items, w.from = append(w.items, it), append(w.from, origin{s, n})
-}
-
-// changed reports whether the sink does not have the latest counts.
-func (w *worker) changed() bool {
-	return slices.ContainsFunc(w.all(), func(s *source) bool { return s.counts.read(s.name) != s.reported })
 }
 
 // offer has the sink store the batch, and drops what cannot be stored.

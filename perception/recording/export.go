@@ -142,7 +142,7 @@ func (e *exporter) original(item *Exported) (known bool, err error) {
 	if envelope != nil && topic != "" {
 		return e.enveloped(item, topic, envelope)
 	}
-	if item.MediaType != SegmentType {
+	if item.MediaType != media.TypeMCAP {
 		return false, nil
 	}
 	s, err := segment.Decode(item.Data)

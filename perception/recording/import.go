@@ -2,6 +2,7 @@ package recording
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,6 @@ const (
 	// maxOpenSegments bounds the bytes of the open segments. If they take more, the
 	// oldest is closed.
 	maxOpenSegments = 64 << 20
-	maxBroken       = 100
 )
 
 // Import stores a recording as one session. A damaged recording is imported up to the damage, and
@@ -107,9 +107,7 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 	}
 	for m, err := range src.Messages(ctx) {
 		if broken := (*BreakError)(nil); errors.As(err, &broken) {
-			if len(imp.report.Broken) < maxBroken {
-				imp.report.Broken = append(imp.report.Broken, broken)
-			}
+			imp.report.Broken = cmp.Or(imp.report.Broken, broken.Error())
 			continue
 		}
 		if err == nil {
@@ -311,8 +309,8 @@ type Report struct {
 	Perceptions int           `json:"perceptions"` // with the manifest
 	Stored      int           `json:"stored"`      // of them new to the sink
 	Topics      []TopicReport `json:"topics,omitempty"`
-	// Broken says where the recording is damaged, at most 100 places.
-	Broken Breaks `json:"broken,omitempty"`
+	// Broken is the first place where the recording is damaged, "" if there is none.
+	Broken string `json:"broken,omitempty"`
 }
 
 // TopicReport accounts for a topic: Read is Kept plus all of Skipped.

@@ -31,14 +31,6 @@ type mcapFile struct {
 
 var _ Source = (*mcapFile)(nil)
 
-func newMCAP(name string, f *os.File) (Source, error) {
-	stat, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return &mcapFile{name: name, file: f, size: stat.Size(), defined: segment.NewDefinitions(), inflate: newInflater()}, nil
-}
-
 func (m *mcapFile) Name() string { return m.name }
 
 func (m *mcapFile) Close() error {

@@ -21,9 +21,6 @@ import (
 // ManifestType is the media type of a recording's manifest.
 const ManifestType = "application/vnd.robotmem.recording+json"
 
-// SegmentType is the media type of a segment: see [segment.Segment].
-const SegmentType = media.TypeMCAP
-
 // Manifest describes a recording so that it can be written again.
 type Manifest struct {
 	Version   int    `json:"version"`
@@ -97,7 +94,7 @@ func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) 
 		Origin:      imp.origin(c.Topic, s.from, s.first.LogTime, "-"+decimal(s.to)+"/"+strconv.Itoa(s.count)),
 		Type:        perceptionType(c.SchemaName),
 		Description: imp.describe(c.Channel, s.first.LogTime, s.count),
-		MediaType:   SegmentType, Data: data,
+		MediaType:   media.TypeMCAP, Data: data,
 		Metadata: metadata, Context: s.context, ObservedAt: timeOf(s.stamp), Messages: s.count,
 	}
 }
@@ -164,8 +161,6 @@ func frameOf(v *message.Value) string {
 // clock. The clock of a simulator counts from 0.
 const maxSkew = 24 * 60 * 60 * 1e9
 
-func sameClock(a, b uint64) bool { return max(a, b)-min(a, b) <= maxSkew }
-
 // stampOf returns the time of the header, or the log time if there is none on its clock.
 func stampOf(v *message.Value, logTime uint64) uint64 {
 	stamp := v.At("header", "stamp")
@@ -173,7 +168,7 @@ func stampOf(v *message.Value, logTime uint64) uint64 {
 	if stamp.Kind != message.Struct {
 		stamp, fraction = v.At("timestamp"), "nsec"
 	}
-	if t, ok := message.Time(stamp, fraction); ok && sameClock(t, logTime) {
+	if t, ok := message.Time(stamp, fraction); ok && max(t, logTime)-min(t, logTime) <= maxSkew {
 		return t
 	}
 	return logTime
@@ -216,7 +211,10 @@ func unwrap(m *Message, v *message.Value) (p importing.Perception, ok bool) {
 		p.Metadata["fields"] = fields
 	}
 	p.Data = data.Data
-	p.Metadata["envelope"] = envelope(m.Data[:data.Offset], m.Data[data.Offset+len(data.Data):])
+	p.Metadata["envelope"] = map[string]any{
+		"prefix": base64.StdEncoding.EncodeToString(m.Data[:data.Offset]),
+		"suffix": base64.StdEncoding.EncodeToString(m.Data[data.Offset+len(data.Data):]),
+	}
 	return p, true
 }
 
@@ -226,10 +224,6 @@ func numbersOf(v *message.Value, names ...string) map[string]any {
 		out[name] = v.At(name).Float
 	}
 	return out
-}
-
-func envelope(prefix, suffix []byte) map[string]any {
-	return map[string]any{"prefix": base64.StdEncoding.EncodeToString(prefix), "suffix": base64.StdEncoding.EncodeToString(suffix)}
 }
 
 // perceptionTypes are the types of perceptions by the beginning of a message type. A name

@@ -78,9 +78,6 @@ func openBag(ctx context.Context, path string) (_ Source, err error) {
 		}
 	}()
 	for _, file := range file.Info.Files {
-		if !filepath.IsLocal(file) {
-			return nil, fmt.Errorf("%s of %s names %q, which is outside of the folder", metadata, name, file)
-		}
 		if _, err := root.Stat(file); err != nil {
 			return nil, fmt.Errorf("%s of %s names %q: %w", metadata, name, file, err)
 		}

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/perception/payload"
@@ -93,20 +92,6 @@ func (e *BreakError) Error() string {
 	return s + ": " + e.Err.Error()
 }
 
-// Breaks are the places where a recording is damaged.
-type Breaks []*BreakError
-
-func (b Breaks) String() string {
-	texts := make([]string, len(b))
-	for i, e := range b {
-		texts[i] = e.Error()
-	}
-	return strings.Join(texts, "; ")
-}
-
-// MarshalText implements encoding.TextMarshaler.
-func (b Breaks) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
-
 // ErrFormat means that a file is not a recording in a format that is read.
 var ErrFormat = errors.New("is not a recording in a known format; give an MCAP file, a rosbag2 .db3 or a rosbag2 folder with its metadata.yaml")
 
@@ -151,7 +136,11 @@ func openFile(ctx context.Context, path string) (Source, error) {
 	var src Source
 	switch {
 	case bytes.HasPrefix(head, []byte(media.MCAPMagic)):
-		return newMCAP(name, f)
+		stat, err := f.Stat()
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		return &mcapFile{name: name, file: f, size: stat.Size(), defined: segment.NewDefinitions(), inflate: newInflater()}, nil
 	case bytes.HasPrefix(head, []byte(sqliteMagic)):
 		src, err = openDB3(ctx, path)
 	case bytes.HasPrefix(head, []byte(zstdMagic)):

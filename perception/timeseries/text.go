@@ -110,7 +110,8 @@ func parseReading(field []byte) (float64, bool) {
 	return v, err == nil
 }
 
-// nameChannels takes the names and units of the channels from the header.
+// nameChannels takes the names and units of the channels from the header. The first channel that is a
+// time is removed and gives the rate.
 func (s *Series) nameChannels() {
 	if s.Channels == nil {
 		return
@@ -120,7 +121,12 @@ func (s *Series) nameChannels() {
 		s.Channels[c], units[c] = SplitUnit(name)
 	}
 	s.setUnits(units)
-	s.adoptTime()
+	for c := range s.Channels {
+		if seconds, ok := s.timeScale(c); ok && s.Width > 1 {
+			s.takeTime(c, seconds)
+			return
+		}
+	}
 }
 
 // SplitUnit splits "Fx (N)" and "Fx [N]" into the name and its unit.
@@ -142,19 +148,6 @@ const maxPlainSeconds = 1e11
 var TimeUnits = map[string]float64{
 	"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1,
 	"ms": 1e-3, "msec": 1e-3, "us": 1e-6, "µs": 1e-6, "usec": 1e-6, "ns": 1e-9, "nsec": 1e-9,
-}
-
-// adoptTime removes the first channel that is a time and takes the rate from it.
-func (s *Series) adoptTime() {
-	if s.Width < 2 {
-		return
-	}
-	for c := range s.Channels {
-		if seconds, ok := s.timeScale(c); ok {
-			s.takeTime(c, seconds)
-			return
-		}
-	}
 }
 
 // timeScale reports whether a channel is a time, and returns the seconds in its

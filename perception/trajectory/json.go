@@ -9,8 +9,6 @@ import (
 	"github.com/robotmem/robotmem-go/perception/message"
 )
 
-var errNotJSON = errors.New("the data is not valid JSON")
-
 // posePaths are where messages have a pose, the deepest first: Odometry and
 // PoseWithCovarianceStamped, PoseStamped, TransformStamped, Pose.
 var posePaths = [][]string{{"pose", "pose"}, {"pose"}, {"transform"}, nil}
@@ -71,17 +69,15 @@ func (t *Trajectory) readJSON(data []byte) error {
 		var object struct {
 			Poses json.RawMessage `json:"poses"`
 		}
-		if json.Unmarshal(data, &object) != nil {
-			return errNotJSON
+		if err := json.Unmarshal(data, &object); err != nil {
+			return fmt.Errorf("the JSON object is not a trajectory: %w", err)
 		}
 		if data = object.Poses; data == nil {
 			return errors.New("the JSON object has no poses")
 		}
 	}
 	dec := message.NewJSONDecoder(data)
-	if open, err := dec.ReadToken(); err != nil {
-		return errNotJSON
-	} else if open.Kind() != '[' {
+	if open, err := dec.ReadToken(); err != nil || open.Kind() != '[' {
 		return errors.New("the poses are not a list")
 	}
 	for n := 1; dec.PeekKind() != ']'; n++ {

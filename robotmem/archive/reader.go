@@ -108,9 +108,9 @@ func (a *Reader) Next() (*Entry, error) {
 	case a.ended:
 		return nil, fmt.Errorf("%w: there is more after its SHA256SUMS", ErrFormat)
 	case h.Typeflag != tar.TypeReg:
-		return nil, fmt.Errorf("%w: %s is a link, a folder or a device; only files are taken", ErrFormat, shown(h.Name))
+		return nil, fmt.Errorf("%w: %.120q is a link, a folder or a device; only files are taken", ErrFormat, h.Name)
 	case h.PAXRecords["GNU.sparse.major"]+h.PAXRecords["GNU.sparse.map"] != "": // no bytes of the file stand for its size
-		return nil, fmt.Errorf("%w: %s has holes; only files that are there in full are taken", ErrFormat, shown(h.Name))
+		return nil, fmt.Errorf("%w: %.120q has holes; only files that are there in full are taken", ErrFormat, h.Name)
 	}
 	return a.entry(h)
 }
@@ -127,7 +127,7 @@ func (a *Reader) entry(h *tar.Header) (*Entry, error) {
 	}
 	m := payloadPattern.FindStringSubmatch(h.Name)
 	if m == nil || m[2][:2] != m[1] {
-		return nil, fmt.Errorf("%w: %s is no name of a part or a payload", ErrFormat, shown(h.Name))
+		return nil, fmt.Errorf("%w: %.120q is no name of a part or a payload", ErrFormat, h.Name)
 	}
 	a.seen.Payloads++
 	a.seen.PayloadBytes += h.Size
@@ -143,7 +143,7 @@ func (a *Reader) entry(h *tar.Header) (*Entry, error) {
 
 func (a *Reader) readManifest(h *tar.Header) (*Entry, error) {
 	if h.Name != manifestName {
-		return nil, fmt.Errorf("%w: it begins with %s, not with %s", ErrFormat, shown(h.Name), manifestName)
+		return nil, fmt.Errorf("%w: it begins with %.120q, not with %s", ErrFormat, h.Name, manifestName)
 	}
 	data, err := a.readAll(h, maxManifest)
 	if err != nil {
@@ -165,7 +165,7 @@ func (a *Reader) readManifest(h *tar.Header) (*Entry, error) {
 // readAll reads a file of at most limit bytes.
 func (a *Reader) readAll(h *tar.Header, limit int64) ([]byte, error) {
 	if h.Size > limit {
-		return nil, fmt.Errorf("%w: %s has %d bytes; the limit is %d", ErrLimit, shown(h.Name), h.Size, limit)
+		return nil, fmt.Errorf("%w: %.120q has %d bytes; the limit is %d", ErrLimit, h.Name, h.Size, limit)
 	}
 	// Not of the claimed size: the buffer grows as bytes arrive.
 	data, err := io.ReadAll(a.tar)
@@ -195,14 +195,14 @@ func (a *Reader) noteSum(sum, name string) {
 func (a *Reader) readPart(h *tar.Header, kind, number, sum string) (*Entry, error) {
 	a.number++
 	if n, err := strconv.Atoi(number); err != nil || n != a.number {
-		return nil, fmt.Errorf("%w: part %d is missing before %s", ErrDamaged, a.number, shown(h.Name))
+		return nil, fmt.Errorf("%w: part %d is missing before %.120q", ErrDamaged, a.number, h.Name)
 	}
 	data, err := a.readAll(h, maxPartBytes)
 	if err != nil {
 		return nil, err
 	}
 	if got := sha256.Sum256(data); hex.EncodeToString(got[:]) != sum {
-		return nil, fmt.Errorf("%w: %s is not what was written", ErrDamaged, shown(h.Name))
+		return nil, fmt.Errorf("%w: %.120q is not what was written", ErrDamaged, h.Name)
 	}
 	a.noteSum(sum, h.Name)
 	entry := &Entry{}
@@ -245,7 +245,7 @@ func readLines[T any](data []byte, name string) ([]T, error) {
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
 		data = rest
 		if len(out) == maxPartLines {
-			return nil, fmt.Errorf("%w: %s has more than %d lines", ErrLimit, shown(name), maxPartLines)
+			return nil, fmt.Errorf("%w: %.120q has more than %d lines", ErrLimit, name, maxPartLines)
 		}
 		var record T
 		dec := json.NewDecoder(bytes.NewReader(line))
@@ -302,9 +302,6 @@ func (p *payloadReader) Read(b []byte) (int, error) {
 	if p.err != nil {
 		return 0, p.err
 	}
-	if p.a.open != p {
-		return 0, errors.New("archive: a payload was read after the next entry")
-	}
 	n, err := p.a.tar.Read(b)
 	p.hash.Write(b[:n])
 	switch {
@@ -315,13 +312,4 @@ func (p *payloadReader) Read(b []byte) (int, error) {
 	}
 	p.err = err
 	return n, err
-}
-
-// shown is a name from an archive that is safe to print.
-func shown(name string) string {
-	const most = 120
-	if len(name) > most {
-		name = name[:most] + "…"
-	}
-	return strconv.Quote(name)
 }

@@ -13,28 +13,19 @@ import (
 // met 400^9 times: each interior page names one child, 400 times.
 func EndlessTable(t testing.TB, path, table string) {
 	t.Helper()
-	var root, pages, size int64
 	db, err := sqlite3.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	number := func(sql string) (n int64) {
-		s, _, err := db.Prepare(sql)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.Step() {
-			n = s.ColumnInt64(0)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return n
+	if err := db.Exec("PRAGMA journal_mode=DELETE; CREATE TABLE padding(x); INSERT INTO padding SELECT zeroblob(60000)"); err != nil {
+		t.Fatal(err)
 	}
-	root = number("SELECT rootpage FROM sqlite_schema WHERE name = '" + table + "'")
-	err = db.Exec("PRAGMA journal_mode=DELETE; CREATE TABLE padding(x); INSERT INTO padding SELECT zeroblob(60000)")
-	pages, size = number("PRAGMA page_count"), number("PRAGMA page_size")
-	if err := errors.Join(err, db.Close()); err != nil {
+	s, _, err := db.Prepare("SELECT rootpage, page_count, page_size FROM sqlite_schema, pragma_page_count, pragma_page_size WHERE name = '" + table + "'")
+	if err != nil || !s.Step() {
+		t.Fatal("the database does not say where its table begins: ", err)
+	}
+	root, pages, size := s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnInt64(2)
+	if err := errors.Join(s.Close(), db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)

@@ -33,14 +33,13 @@ func (c *canvas) above(s *media.Samples) error {
 	plot.x = [2]float64{(x0+x1)/2 - across, (x0+x1)/2 + across}
 	plot.y = [2]float64{(y0+y1)/2 - up, (y0+y1)/2 + up}
 	plot.axes("x ("+s.Unit+")", "y ("+s.Unit+")")
-	switch s.Kind {
-	case "trajectory":
+	if s.Kind == "trajectory" {
 		plot.path(s)
-	case "scan":
-		plot.dots(s)
+		return nil
+	}
+	plot.dots(s)
+	if s.Kind == "scan" {
 		plot.circle(0, 0, "ring", 6)
-	default:
-		plot.dots(s)
 	}
 	return nil
 }

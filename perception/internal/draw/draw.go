@@ -4,9 +4,8 @@
 package draw
 
 import (
-	"bytes"
-	"encoding/xml"
 	"fmt"
+	"html"
 	"image/color"
 	"math"
 	"strconv"
@@ -67,9 +66,7 @@ func (c *canvas) done() *media.Preview {
 // text writes a line of text if there is room for any. The anchor is start, middle or end.
 func (c *canvas) text(x, y float64, anchor, s string) {
 	if c.labelled && s != "" {
-		var escaped bytes.Buffer
-		_ = xml.EscapeText(&escaped, []byte(s)) // a buffer does not fail
-		fmt.Fprintf(c, `<text x="%s" y="%s" text-anchor="%s">%s</text>`, coord(x), coord(y), anchor, escaped.Bytes())
+		fmt.Fprintf(c, `<text x="%s" y="%s" text-anchor="%s">%s</text>`, coord(x), coord(y), anchor, html.EscapeString(s))
 	}
 }
 

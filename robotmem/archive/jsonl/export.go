@@ -31,7 +31,11 @@ func Export(ctx context.Context, svc robotmem.Service, w io.Writer, collection s
 				continue
 			}
 			written = fact.MemoryID
-			line, err := robotmem.EncodeJSON(learnRequest(&fact))
+			line, err := robotmem.EncodeJSON(&robotmem.LearnRequest{ // without a session, which belongs to one memory
+				Insight: fact.Content, Context: fact.Context, Collection: fact.Collection,
+				Tags: fact.UserTags, ObservedAt: &fact.ObservedAt,
+				Pinned: &fact.Pinned, Source: fact.Source,
+			})
 			if err != nil {
 				return err
 			}
@@ -66,15 +70,5 @@ func listPages(ctx context.Context, svc robotmem.Service, collection string) ([]
 			return pages, err
 		}
 		page = robotmem.ListRequest{Limit: listPage, Collection: collection, Type: "fact", Cursor: res.Next}
-	}
-}
-
-// learnRequest is the request that learns a fact again. It names no session: a session
-// belongs to one memory.
-func learnRequest(m *robotmem.Memory) *robotmem.LearnRequest {
-	return &robotmem.LearnRequest{
-		Insight: m.Content, Context: m.Context, Collection: m.Collection,
-		Tags: m.UserTags, ObservedAt: &m.ObservedAt,
-		Pinned: &m.Pinned, Source: m.Source,
 	}
 }

@@ -63,7 +63,7 @@ func Import(ctx context.Context, svc robotmem.Service, in io.Reader, o Options) 
 			}
 		}()
 	}
-	lines := newLineReader(in, start, im.counts.Lines)
+	lines := &lineReader{in: bufio.NewReaderSize(in, 1<<20), offset: start, number: im.counts.Lines}
 	for {
 		if err := ctx.Err(); err != nil {
 			return im.counts, err
@@ -229,10 +229,6 @@ type lineReader struct {
 	in     *bufio.Reader
 	offset int64 // of the next line
 	number int64 // of the last line
-}
-
-func newLineReader(in io.Reader, offset, number int64) *lineReader {
-	return &lineReader{in: bufio.NewReaderSize(in, 1<<20), offset: offset, number: number}
 }
 
 // next returns the next line without its end. If a line is too long it returns the beginning

@@ -104,7 +104,7 @@ func importWith(t *testing.T, db, path string, m robotmem.Service) error {
 
 func TestLineReaderBoundsLines(t *testing.T) {
 	long := strings.Repeat("x", maxLine+1)
-	r := newLineReader(strings.NewReader("one\r\n"+long+"\ntwo"), 0, 0)
+	r := &lineReader{in: bufio.NewReader(strings.NewReader("one\r\n" + long + "\ntwo"))}
 	for i, want := range []struct {
 		text string
 		long bool
