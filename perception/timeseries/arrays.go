@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/robotmem/robotmem-go/perception/internal/npy"
 	"github.com/robotmem/robotmem-go/perception/media"
-	"github.com/robotmem/robotmem-go/perception/message"
 )
 
 // maxJSONHeader bounds what is decoded beside the samples: names, units, rates.
@@ -58,10 +58,10 @@ var errMixed = errors.New("the JSON is neither a list of numbers nor a list of l
 func ParseMatrix(data []byte) (*Series, error) {
 	s := &Series{Values: make([]float64, 0, min(bytes.Count(data, []byte(","))+1, len(data)/2+1, maxReadings))}
 	depth, row := 0, 0
-	dec := message.NewJSONDecoder(data)
-	for token, err := dec.ReadToken(); err == nil; token, err = dec.ReadToken() {
-		switch token.Kind() {
-		case '[':
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',':
+		case c == '[':
 			depth++
 			row = len(s.Values)
 			if depth > 2 {
@@ -70,7 +70,7 @@ func ParseMatrix(data []byte) (*Series, error) {
 			if depth == 2 && s.Width == 0 && len(s.Values) > 0 {
 				return nil, errMixed
 			}
-		case ']':
+		case c == ']':
 			if depth == 2 {
 				n := len(s.Values) - row
 				if n == 0 {
@@ -82,13 +82,18 @@ func ParseMatrix(data []byte) (*Series, error) {
 				s.Width = n
 			}
 			depth--
-		case '0', 'n':
+		case c == '-' || c == 'n' || '0' <= c && c <= '9':
 			if depth == 0 || depth == 1 && s.Width != 0 {
 				return nil, errMixed
 			}
+			end := i + 1
+			for end < len(data) && data[end] > ' ' && data[end] != ',' && data[end] != ']' {
+				end++
+			}
 			v := math.NaN()
-			if token.Kind() == '0' {
-				if v, err = token.Float(); err != nil {
+			if c != 'n' {
+				var err error
+				if v, err = strconv.ParseFloat(string(data[i:end]), 64); err != nil {
 					return nil, errors.New("a number is too large for a reading")
 				}
 			}
@@ -96,6 +101,7 @@ func ParseMatrix(data []byte) (*Series, error) {
 				return nil, errTooLong
 			}
 			s.Values = append(s.Values, v)
+			i = end - 1
 		default:
 			return nil, errors.New("the JSON holds more than lists of numbers")
 		}
