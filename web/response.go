@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"strings"
 	"time"
@@ -160,16 +159,11 @@ func encode(v any) ([]byte, error) {
 
 // accepts reports whether the Accept header names mediaType.
 func accepts(r *http.Request, mediaType string) bool {
-	for part := range elements(r, "Accept") {
+	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		name, _, _ := strings.Cut(part, ";")
 		if strings.EqualFold(strings.TrimSpace(name), mediaType) {
 			return true
 		}
 	}
 	return false
-}
-
-// elements are the parts of a header that is a list (RFC 9110, section 5.6.1).
-func elements(r *http.Request, header string) iter.Seq[string] {
-	return strings.SplitSeq(strings.Join(r.Header.Values(header), ","), ",")
 }

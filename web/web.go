@@ -22,7 +22,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Options configure a handler. The zero value works.
+// Options configure a server. The zero value works.
 type Options struct {
 	// Logger receives the causes of internal errors, and at level info a line for
 	// each request; nil is silent.
@@ -106,13 +106,7 @@ type server struct {
 	stop     context.CancelFunc // ends the requests that stay open
 }
 
-// New returns a handler that serves svc.
-func New(svc robotmem.Node, opts Options) http.Handler {
-	_, h := newServer(svc, opts)
-	return h
-}
-
-func newServer(svc robotmem.Node, opts Options) (*server, http.Handler) {
+func newServer(svc robotmem.Node, opts Options) *server {
 	s := &server{
 		svc:      svc,
 		opts:     opts,
@@ -129,7 +123,7 @@ func newServer(svc robotmem.Node, opts Options) (*server, http.Handler) {
 		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
 	}
 	s.tokens() // a token that exists now is required even if it is revoked before the first request
-	return s, s.guard(s.routes())
+	return s
 }
 
 // routes returns the handler of all routes, without the guards.
@@ -247,13 +241,13 @@ const (
 	pingAfter         = 30 * time.Second
 )
 
-// NewServer returns a server with the handler of New and limits for connections.
-// Its Shutdown ends the streams of events.
+// NewServer returns a server with a handler that serves svc and limits for
+// connections. Its Shutdown ends the streams of events.
 func NewServer(svc robotmem.Node, opts Options) *http.Server {
-	s, h := newServer(svc, opts)
+	s := newServer(svc, opts)
 	conns := newConnections(max(cmp.Or(opts.MaxConns, maxConns), 1))
 	srv := &http.Server{
-		Handler:           h,
+		Handler:           s.guard(s.routes()),
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
