@@ -2,10 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
@@ -30,6 +28,7 @@ type setupReport struct {
 	*clients.Change
 	DryRun bool   `json:"dry_run,omitempty"`
 	Next   string `json:"next,omitempty"`
+	Undo   string `json:"undo,omitempty"`
 }
 
 // Run sets up one client.
@@ -54,8 +53,11 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 	r := &setupReport{Client: client.Name, File: path, Change: change, DryRun: c.DryRun}
 	if r.Action == "created" || r.Action == "changed" {
 		r.Next = client.Reload
+		if !c.DryRun {
+			r.Undo = "robotmem setup " + client.Name + " --undo"
+		}
 	}
-	return a.show(c.JSON, r, r.print)
+	return a.show(c.JSON, r, nil)
 }
 
 // change is what the command line asks for. With --print there is none.
@@ -75,13 +77,6 @@ func (c *setupCmd) change(a *app, g *globals, client *clients.Client, path strin
 		_, err = a.Stdout.Write(text)
 	}
 	return nil, err
-}
-
-func (r *setupReport) print(w *lines) {
-	w.fields(reflect.ValueOf(*r), "")
-	if r.Next != "" && !r.DryRun {
-		w.detail("undo", fmt.Sprintf("robotmem setup %s --undo", r.Client))
-	}
 }
 
 // entry is the entry that the command line asks for.

@@ -101,9 +101,9 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		debug.FreeOSMemory() // what loading has left
 	})()
 	svc := inCollection(m, set.Collection)
-	l, err := listen(ctx, set.Addr)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", set.Addr)
 	if err != nil {
-		return err
+		return &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("cannot listen: %w; choose another with --addr, such as 127.0.0.1:0 for a free port", err)}
 	}
 	address := "http://" + l.Addr().String()
 	if tlsConfig != nil {
@@ -188,14 +188,6 @@ func inBackground(ctx context.Context, f func(context.Context)) (stop func()) {
 		cancel()
 		running.Wait()
 	}
-}
-
-func listen(ctx context.Context, addr string) (net.Listener, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		err = &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("cannot listen: %w; choose another with --addr, such as 127.0.0.1:0 for a free port", err)}
-	}
-	return l, err
 }
 
 // serve runs until ctx ends, then lets requests in flight finish.

@@ -34,7 +34,7 @@ var columns = map[reflect.Type]string{
 	reflect.TypeFor[robotmem.Difference]():      "path bits p",
 	reflect.TypeFor[admin.AuditEntry]():         "at action memory_id session_id who tool reason",
 	reflect.TypeFor[admin.Worker]():             "name detail",
-	reflect.TypeFor[embedding.Pulled]():         "name dims bytes pulled_at incomplete",
+	reflect.TypeFor[embedding.Pulled]():         "name dims bytes pulled_at",
 	reflect.TypeFor[backup.Backup]():            "name created_at seconds bytes problem",
 }
 
