@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// status is the HTTP status of each kind of error.
+// status is the HTTP status of each kind of error that is not the node's.
 var status = map[robotmem.Kind]int{
 	robotmem.Invalid:     http.StatusBadRequest,
 	robotmem.Forbidden:   http.StatusForbidden,
@@ -23,8 +24,6 @@ var status = map[robotmem.Kind]int{
 	robotmem.Conflict:    http.StatusConflict,
 	robotmem.TooLarge:    http.StatusRequestEntityTooLarge,
 	robotmem.Unavailable: http.StatusServiceUnavailable,
-	robotmem.Corrupt:     http.StatusInternalServerError,
-	robotmem.Internal:    http.StatusInternalServerError,
 }
 
 // refusal is an error with a status of its own, whatever its kind.
@@ -71,17 +70,14 @@ func (s *server) problemOf(r *http.Request, err error) problem {
 	}
 	e := &robotmem.Error{Kind: robotmem.Internal, Err: err}
 	errors.As(err, &e)
-	code, known := status[e.Kind]
-	if !known {
-		code = http.StatusInternalServerError
-	}
+	code := cmp.Or(status[e.Kind], http.StatusInternalServerError)
 	if refused := (*refusal)(nil); errors.As(err, &refused) {
 		code = refused.status
 	}
 	p := newProblem(code, e.Kind, e.Detail())
 	p.Field, p.Op = e.Field, e.Op
-	if !known || e.Kind == robotmem.Internal {
-		p.Kind, p.Field, p.Detail = robotmem.Internal, "", internalDetail
+	if e.Kind == robotmem.Internal {
+		p.Field, p.Detail = "", internalDetail
 	}
 	if code == http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "op", e.Op, "kind", e.Kind, "err", err)

@@ -106,26 +106,6 @@ type server struct {
 	stop     context.CancelFunc // ends the requests that stay open
 }
 
-func newServer(svc robotmem.Node, opts Options) *server {
-	s := &server{
-		svc:      svc,
-		opts:     opts,
-		log:      cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
-		maxBody:  cmp.Or(opts.MaxBody, maxBody),
-		timeout:  cmp.Or(opts.Timeout, bodyTimeout),
-		sessions: newLogins(),
-		tries:    newLimits(1, wrongTokens),
-		rooms:    newRooms(cmp.Or(opts.Memory, DefaultMemory)),
-		staying:  map[string]int{},
-	}
-	s.stopping, s.stop = context.WithCancel(context.Background())
-	if opts.Rate > 0 {
-		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
-	}
-	s.tokens() // a token that exists now is required even if it is revoked before the first request
-	return s
-}
-
 // routes returns the handler of all routes, without the guards.
 func (s *server) routes() http.Handler {
 	e := echo.New()
@@ -244,7 +224,22 @@ const (
 // NewServer returns a server with a handler that serves svc and limits for
 // connections. Its Shutdown ends the streams of events.
 func NewServer(svc robotmem.Node, opts Options) *http.Server {
-	s := newServer(svc, opts)
+	s := &server{
+		svc:      svc,
+		opts:     opts,
+		log:      cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
+		maxBody:  cmp.Or(opts.MaxBody, maxBody),
+		timeout:  cmp.Or(opts.Timeout, bodyTimeout),
+		sessions: newLogins(),
+		tries:    newLimits(1, wrongTokens),
+		rooms:    newRooms(cmp.Or(opts.Memory, DefaultMemory)),
+		staying:  map[string]int{},
+	}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	if opts.Rate > 0 {
+		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
+	}
+	s.tokens() // a token that exists now is required even if it is revoked before the first request
 	conns := newConnections(max(cmp.Or(opts.MaxConns, maxConns), 1))
 	srv := &http.Server{
 		Handler:           s.guard(s.routes()),

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"reflect"
@@ -110,9 +109,6 @@ func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o l
 	if _, err := os.Lstat(c.Archive); err == nil {
 		return nil, invalid("archive", "%s is there already; name a new file", c.Archive)
 	}
-	err = wholeFile(c.Archive, "archive", func(f *os.File) error {
-		// The archive is as private as the memory.
-		return errors.Join(f.Chmod(0o600), write(f))
-	})
+	err = wholeFile(c.Archive, "archive", func(f *os.File) error { return write(f) })
 	return report, err
 }

@@ -188,21 +188,16 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		bar := a.newProgress("import", "bytes", size)
 		o.Progress = bar.Add
 		o.Refused = func(line int64, reason string) { a.refused(fmt.Sprintf("line %d", line), errors.New(reason)) }
-		resumed := int64(0)
 		if o.State != nil && o.State.End > 0 {
 			bar.Add(o.State.Start)
-			resumed = o.State.Counts.Lines
-			fmt.Fprintf(a.Stderr, "robotmem: import: going on after line %d\n", resumed)
+			fmt.Fprintf(a.Stderr, "robotmem: import: going on after line %d\n", o.State.Counts.Lines)
 		}
-		start := time.Now()
 		counts, err := jsonl.Import(ctx, inCollection(m, a.Config.Collection), in, o)
 		if err != nil {
 			return importFailed(fmt.Sprintf(" after line %d", counts.Lines), err)
 		}
-		took := max(time.Since(start).Seconds(), 1e-6)
 		err = a.show(c.JSON, counts, func(w *lines) {
-			w.line("imported %d lines: %d created, %d duplicates, %d bad, in %.1f s (%.0f lines/s)",
-				counts.Lines, counts.Created, counts.Duplicates, counts.Bad, took, float64(counts.Lines-resumed)/took)
+			w.line("imported %d lines: %d created, %d duplicates, %d bad", counts.Lines, counts.Created, counts.Duplicates, counts.Bad)
 		})
 		// The state goes after the answer: without an answer the user runs the import again.
 		if o.State != nil {

@@ -20,7 +20,7 @@ func tinyHub(t *testing.T) *httptest.Server {
 	header := `{"embeddings":{"dtype":"F32","shape":[3,2],"data_offsets":[0,24]}}`
 	files := map[string]string{
 		"model.safetensors": string([]byte{byte(len(header)), 0, 0, 0, 0, 0, 0, 0}) + header + strings.Repeat("\x00\x00\x80\x3f", 6),
-		"tokenizer.json":    `{"pre_tokenizer":{"type":"BertPreTokenizer"},"model":{"type":"WordLevel","unk_token":"[UNK]","vocab":{"[UNK]":0,"robot":1,"the":2}}}`,
+		"tokenizer.json":    `{"pre_tokenizer":{"type":"BertPreTokenizer"},"model":{"type":"WordPiece","unk_token":"[UNK]","vocab":{"[UNK]":0,"robot":1,"the":2}}}`,
 	}
 	const commit = "0123456789abcdef0123456789abcdef01234567"
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
