@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"log/slog"
 	"mime"
 	"net/http"
 	"strings"
@@ -40,7 +41,7 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 		if !shownInline(mediaType) {
 			c.Response().Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="memory-%d"`, payload.MemoryID))
 		}
-		s.content(c, payload, payload.Bytes)
+		s.content(c, watched{payload, s.log}, payload.Bytes)
 		return nil
 	}
 }
@@ -91,6 +92,21 @@ func (w *ranged) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	return w.ResponseWriter.Write(p)
+}
+
+// watched logs an error of reading a payload. The answer has begun by then, so the
+// client only sees that it ends too early.
+type watched struct {
+	*robotmem.DataReader
+	log *slog.Logger
+}
+
+func (w watched) Read(p []byte) (int, error) {
+	n, err := w.DataReader.Read(p)
+	if err != nil && err != io.EOF {
+		w.log.Error("payload sent incompletely", "memory_id", w.MemoryID, "sha256", w.SHA256, "err", err)
+	}
+	return n, err
 }
 
 // preview answers the picture of a perception, or the JSON response if the Accept

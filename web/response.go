@@ -16,7 +16,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// status is the HTTP status of each kind of error that is not the node's.
+// status is the HTTP status of each kind of error.
 var status = map[robotmem.Kind]int{
 	robotmem.Invalid:     http.StatusBadRequest,
 	robotmem.Forbidden:   http.StatusForbidden,
@@ -24,6 +24,8 @@ var status = map[robotmem.Kind]int{
 	robotmem.Conflict:    http.StatusConflict,
 	robotmem.TooLarge:    http.StatusRequestEntityTooLarge,
 	robotmem.Unavailable: http.StatusServiceUnavailable,
+	robotmem.Corrupt:     http.StatusInternalServerError,
+	robotmem.Internal:    http.StatusInternalServerError,
 }
 
 // refusal is an error with a status of its own, whatever its kind.
