@@ -66,7 +66,7 @@ func TestRequestsShareTheirMemory(t *testing.T) {
 
 // Only an operation with items or a payload takes more than MaxRequest.
 func TestRequestsWithoutAPayloadAreSmall(t *testing.T) {
-	node := web.New(&stub{}, web.Options{})
+	node := web.NewServer(&stub{}, web.Options{}).Handler
 	for op, refused := range map[string]bool{"learn": true, "update": true, "start_session": true, "save_perception": false, "learn_batch": false} {
 		o := robotmem.OpByName(op)
 		body := `{"items":[{}]}`

@@ -32,7 +32,7 @@ func TestMultipartPerception(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &stub{}
 			body, contentType := form(t, tt.part, tt.contentType, tt.fields, payload)
-			res := do(web.New(s, web.Options{}), "POST", "/api/perceptions", body, "Content-Type: "+contentType)
+			res := do(web.NewServer(s, web.Options{}).Handler, "POST", "/api/perceptions", body, "Content-Type: "+contentType)
 			if res.StatusCode != 200 {
 				t.Fatalf("%s %s", res.Status, bodyOf(t, res))
 			}
@@ -43,14 +43,14 @@ func TestMultipartPerception(t *testing.T) {
 	}
 	t.Run("unknown field", func(t *testing.T) {
 		body, contentType := form(t, "file", "", "descripton=a wet glass", payload)
-		p := problemOf(t, do(web.New(&stub{}, web.Options{}), "POST", "/api/perceptions", body, "Content-Type: "+contentType))
+		p := problemOf(t, do(web.NewServer(&stub{}, web.Options{}).Handler, "POST", "/api/perceptions", body, "Content-Type: "+contentType))
 		if p.Kind != robotmem.Invalid || p.Field != "descripton" {
 			t.Errorf("got %+v", p)
 		}
 	})
 	t.Run("cut off", func(t *testing.T) {
 		body, contentType := form(t, "file", "", "description=a wet glass", payload)
-		p := problemOf(t, do(web.New(&stub{}, web.Options{}), "POST", "/api/perceptions", body[:80], "Content-Type: "+contentType)) // within a field; TestFormsThatAreNone cuts payloads off
+		p := problemOf(t, do(web.NewServer(&stub{}, web.Options{}).Handler, "POST", "/api/perceptions", body[:80], "Content-Type: "+contentType)) // within a field; TestFormsThatAreNone cuts payloads off
 		if p.Status != 400 || p.Op != "save_perception" {
 			t.Errorf("got %+v", p)
 		}
@@ -87,7 +87,7 @@ func form(t *testing.T, part, contentType, fields string, payload []byte) (body,
 
 func TestDataIsBytes(t *testing.T) {
 	d := &robotmem.DataResponse{MemoryID: 7, MediaType: "image/png", Bytes: 5, SHA256: "abc", DataBase64: []byte("\x00\x01\xff<>")}
-	h := web.New(&stub{data: d}, web.Options{})
+	h := web.NewServer(&stub{data: d}, web.Options{}).Handler
 	res := do(h, "GET", "/api/memory/7/data", "")
 	if got := bodyOf(t, res); got != string(d.DataBase64) {
 		t.Errorf("got %q", got)
@@ -122,7 +122,7 @@ func TestDataThatCouldRunIsAttached(t *testing.T) {
 		"text/html": "text/html", "image/svg+xml": "image/svg+xml", "application/pdf": "application/pdf",
 		"x\r\nSet-Cookie: a=b": "application/octet-stream", "": "application/octet-stream",
 	} {
-		h := web.New(&stub{data: &robotmem.DataResponse{MemoryID: 7, MediaType: mediaType}}, web.Options{})
+		h := web.NewServer(&stub{data: &robotmem.DataResponse{MemoryID: 7, MediaType: mediaType}}, web.Options{}).Handler
 		res := do(h, "GET", "/api/memory/7/data", "")
 		if got := res.Header.Get("Content-Type"); got != want || !strings.HasPrefix(res.Header.Get("Content-Disposition"), "attachment") || res.Header.Get("Set-Cookie") != "" {
 			t.Errorf("%q: %v", mediaType, res.Header)

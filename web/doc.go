@@ -35,6 +35,5 @@
 // # Caveats
 //
 // Without a token, everybody who can reach the port may use the node: use that on a
-// loopback address only. The limits of connections (their number, the time for
-// their headers) apply to the server of NewServer, and not to the handler of New.
+// loopback address only.
 package web

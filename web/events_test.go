@@ -202,7 +202,7 @@ func TestStreamedErrorsAreProblems(t *testing.T) {
 		{"of the operation", "/api/learn", `{"insight":"x"}`, 200, `"kind":"conflict"`},
 		{"of the request", "/api/learn?insight=caf%e9", ``, 400, `UTF-8`},
 	} {
-		res := do(web.New(s, web.Options{}), "POST", tt.path, tt.body, "Accept: text/event-stream")
+		res := do(web.NewServer(s, web.Options{}).Handler, "POST", tt.path, tt.body, "Accept: text/event-stream")
 		body := bodyOf(t, res)
 		if res.StatusCode != tt.status || !strings.Contains(body, tt.want) {
 			t.Errorf("%s: %s %s", tt.name, res.Status, body)
@@ -212,7 +212,7 @@ func TestStreamedErrorsAreProblems(t *testing.T) {
 		}
 	}
 	// Categories is not implemented by the stub: a nil pointer, as a bug would be.
-	if body := bodyOf(t, do(web.New(s, web.Options{}), "GET", "/api/categories", "", "Accept: text/event-stream")); !strings.Contains(body, "event: problem") || !strings.Contains(body, `"kind":"internal"`) {
+	if body := bodyOf(t, do(web.NewServer(s, web.Options{}).Handler, "GET", "/api/categories", "", "Accept: text/event-stream")); !strings.Contains(body, "event: problem") || !strings.Contains(body, `"kind":"internal"`) {
 		t.Errorf("a panic: %s", body)
 	}
 }

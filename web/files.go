@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
@@ -37,30 +38,26 @@ type page struct {
 }
 
 // pages are files by their path. Each is read once, when it is first requested.
-type pages map[string]func() (page, error)
+type pages map[string]func() page
 
 func newPages(files fs.FS) (pages, error) {
 	all := pages{}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			all["/"+name] = sync.OnceValues(func() (page, error) { return readPage(files, name) })
+			all["/"+name] = sync.OnceValue(func() page { return readPage(files, name) })
 		}
 		return err
 	})
 	return all, err
 }
 
-func readPage(files fs.FS, name string) (page, error) {
+func readPage(files fs.FS, name string) page {
 	data, err := fs.ReadFile(files, name)
 	if err != nil {
-		return page{}, err
+		panic(err) // the file is a part of the program
 	}
 	sum := sha256.Sum256(data)
-	p := page{mediaType: mediaTypes[path.Ext(name)], tag: hex.EncodeToString(sum[:16]), data: data}
-	if p.mediaType == "" {
-		p.mediaType = "application/octet-stream"
-	}
-	return p, nil
+	return page{cmp.Or(mediaTypes[path.Ext(name)], "application/octet-stream"), hex.EncodeToString(sum[:16]), data}
 }
 
 // dashboard serves the files of the dashboard, and passes all other requests on. The
@@ -84,12 +81,7 @@ func (s *server) dashboard(files fs.FS, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		p, err := all[name]()
-		if err != nil {
-			s.writeProblem(w, r, s.problemOf(r, err))
-			return
-		}
-		p.serve(w, r)
+		all[name]().serve(w, r)
 	})
 }
 
@@ -132,11 +124,7 @@ func (s *server) addReference(e *echo.Echo) {
 			path = "/api/reference"
 		}
 		get(e, path, func(c echo.Context) error {
-			p, err := read()
-			if err != nil {
-				return err
-			}
-			p.serve(c.Response(), c.Request())
+			read().serve(c.Response(), c.Request())
 			return nil
 		})
 	}

@@ -15,7 +15,7 @@ import (
 const fromBrowser = "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 func TestDashboardIsServed(t *testing.T) {
-	h := web.New(&stub{}, web.Options{UI: dashboardFiles})
+	h := web.NewServer(&stub{}, web.Options{UI: dashboardFiles}).Handler
 	page, app := string(dashboardFiles["index.html"].Data), string(dashboardFiles["app.js"].Data)
 	for _, tt := range []struct {
 		name, method, path, accept string
@@ -67,7 +67,7 @@ func TestDashboardIsServed(t *testing.T) {
 
 func TestDashboardFilesAreSentOnce(t *testing.T) {
 	files := fstest.MapFS{"index.html": {Data: []byte("x")}, "app.js": {Data: dashboardFiles["app.js"].Data}}
-	h := web.New(&stub{}, web.Options{UI: files})
+	h := web.NewServer(&stub{}, web.Options{UI: files}).Handler
 	plain := do(h, "GET", "/app.js", "")
 	small := do(h, "GET", "/app.js", "", "Accept-Encoding: br, gzip;q=0.8")
 	if got := small.Header.Get("Content-Encoding"); got != "gzip" {
@@ -94,7 +94,7 @@ func TestDashboardFilesAreSentOnce(t *testing.T) {
 		}
 	}
 	files["app.js"] = &fstest.MapFile{Data: []byte("another version")}
-	if res := do(web.New(&stub{}, web.Options{UI: files}), "GET", "/app.js", "", "If-None-Match: "+plain.Header.Get("ETag")); res.StatusCode != 200 {
+	if res := do(web.NewServer(&stub{}, web.Options{UI: files}).Handler, "GET", "/app.js", "", "If-None-Match: "+plain.Header.Get("ETag")); res.StatusCode != 200 {
 		t.Errorf("of another version: %s", res.Status)
 	}
 }
@@ -113,7 +113,7 @@ func unzip(t *testing.T, data string) string {
 }
 
 func TestLongAnswersAreCompressed(t *testing.T) {
-	h := web.New(&stub{}, web.Options{})
+	h := web.NewServer(&stub{}, web.Options{}).Handler
 	plain := do(h, "GET", "/api/openapi.json", "")
 	small := do(h, "GET", "/api/openapi.json", "", "Accept-Encoding: gzip")
 	if plain.Header.Get("Content-Encoding") != "" || small.Header.Get("Content-Encoding") != "gzip" || small.Header.Get("Vary") == "" {

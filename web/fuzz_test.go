@@ -49,7 +49,7 @@ func FuzzHTTP(f *testing.F) {
 	if _, err := e.SavePerception(f.Context(), &robotmem.SavePerceptionRequest{Description: "a trace of force", Data: "t,fz\n0,1\n1,2\n"}); err != nil {
 		f.Fatal(err)
 	}
-	node := web.New(e, web.Options{MaxBody: 1 << 20})
+	node := web.NewServer(e, web.Options{MaxBody: 1 << 20}).Handler
 	f.Fuzz(func(t *testing.T, op uint8, query string, body []byte, mediaType, header string, events bool) {
 		o := ops[int(op)%len(ops)]
 		if o.Name == "repair" || o.Name == "retain" {

@@ -34,7 +34,7 @@ func TestHostileRequestsCostLittle(t *testing.T) {
 	}
 	defer e.Close()
 	tools := mcp.NewServer(e, mcp.Options{})
-	node := web.New(e, web.Options{MCP: tools.Handler()})
+	node := web.NewServer(e, web.Options{MCP: tools.Handler()}).Handler
 	ask := func(path string, body []byte) string {
 		r := httptest.NewRequest(http.MethodPost, "http://localhost"+path, bytes.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")

@@ -18,7 +18,7 @@ import (
 // scrape returns the samples of /metrics by their series.
 func scrape(t *testing.T, s robotmem.Node) (samples map[string]string, text string) {
 	t.Helper()
-	res := do(web.New(s, web.Options{}), "GET", "/metrics", "")
+	res := do(web.NewServer(s, web.Options{}).Handler, "GET", "/metrics", "")
 	text = bodyOf(t, res)
 	if res.StatusCode != 200 || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/plain; version=") {
 		t.Fatalf("%s, %s: %s", res.Status, res.Header.Get("Content-Type"), text)
@@ -104,11 +104,11 @@ func TestMetricsBoundTheirSources(t *testing.T) {
 
 func TestMetricsOfAMemoryThatDoesNotAnswer(t *testing.T) {
 	s := &stub{err: &robotmem.Error{Op: "stats", Kind: robotmem.Unavailable, Err: errors.New("locked")}}
-	if p := problemOf(t, do(web.New(s, web.Options{}), "GET", "/metrics", "")); p.Status != 503 || p.Detail != "locked" {
+	if p := problemOf(t, do(web.NewServer(s, web.Options{}).Handler, "GET", "/metrics", "")); p.Status != 503 || p.Detail != "locked" {
 		t.Errorf("got %+v", p)
 	}
 	s.err = io.ErrClosedPipe
-	if p := problemOf(t, do(web.New(s, web.Options{}), "GET", "/metrics", "")); p.Status != 500 || strings.Contains(p.Detail, "pipe") {
+	if p := problemOf(t, do(web.NewServer(s, web.Options{}).Handler, "GET", "/metrics", "")); p.Status != 500 || strings.Contains(p.Detail, "pipe") {
 		t.Errorf("got %+v", p)
 	}
 }

@@ -29,7 +29,7 @@ func TestOpenAPIExamplesWork(t *testing.T) {
 		Paths map[string]map[string]sampledOperation
 	}
 	e, _ := serveEngine(t, local.Options{}, web.Options{})
-	h := web.New(e, web.Options{})
+	h := web.NewServer(e, web.Options{}).Handler
 	if err := json.Unmarshal([]byte(bodyOf(t, do(h, "GET", "/api/openapi.json", ""))), &doc); err != nil {
 		t.Fatal(err)
 	}

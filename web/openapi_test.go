@@ -39,7 +39,7 @@ func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 		}
 		Components map[string]map[string]map[string]any
 	}
-	body := bodyOf(t, do(web.New(&stub{}, web.Options{}), "GET", "/api/openapi.json", ""))
+	body := bodyOf(t, do(web.NewServer(&stub{}, web.Options{}).Handler, "GET", "/api/openapi.json", ""))
 	if err := json.Unmarshal([]byte(body), &doc); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestOpenAPIDescribesBytes(t *testing.T) {
 		}
 		Components struct{ Schemas map[string]schema }
 	}
-	body := bodyOf(t, do(web.New(&stub{}, web.Options{}), "GET", "/api/openapi.json", ""))
+	body := bodyOf(t, do(web.NewServer(&stub{}, web.Options{}).Handler, "GET", "/api/openapi.json", ""))
 	if err := json.Unmarshal([]byte(body), &doc); err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestOpenAPIDescribesAccess(t *testing.T) {
 			SecuritySchemes map[string]struct{ Type, In string }
 		}
 	}
-	if err := json.Unmarshal([]byte(bodyOf(t, do(web.New(&stub{}, web.Options{}), "GET", "/api/openapi.json", ""))), &doc); err != nil {
+	if err := json.Unmarshal([]byte(bodyOf(t, do(web.NewServer(&stub{}, web.Options{}).Handler, "GET", "/api/openapi.json", ""))), &doc); err != nil {
 		t.Fatal(err)
 	}
 	for _, way := range doc.Security {
@@ -211,7 +211,7 @@ func TestOpenAPIDescribesRefusedMediaTypes(t *testing.T) {
 			Responses map[string]any
 		}
 	}
-	node := web.New(&stub{}, web.Options{ManageTokens: &list{}})
+	node := web.NewServer(&stub{}, web.Options{ManageTokens: &list{}}).Handler
 	if err := json.Unmarshal([]byte(bodyOf(t, do(node, "GET", "/api/openapi.json", ""))), &doc); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // The page may load files of this node only, and runs no script of its own and no
 // eval.
 func TestReferencePage(t *testing.T) {
-	h := web.New(&stub{}, web.Options{})
+	h := web.NewServer(&stub{}, web.Options{}).Handler
 	page := do(h, "GET", "/api/reference", "")
 	body := bodyOf(t, page)
 	if page.StatusCode != 200 || page.Header.Get("Content-Type") != "text/html; charset=utf-8" {
@@ -61,7 +61,7 @@ func TestReferencePage(t *testing.T) {
 // The document that the page shows has every operation with its fields, an
 // example, and the introduction.
 func TestReferenceShowsEveryOperation(t *testing.T) {
-	h := web.New(&stub{}, web.Options{Version: "v1.2.3"})
+	h := web.NewServer(&stub{}, web.Options{Version: "v1.2.3"}).Handler
 	type schema struct {
 		Properties map[string]any
 		Ref        string `json:"$ref"`

@@ -1,10 +1,10 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"strings"
 	"time"
@@ -72,17 +72,14 @@ func (s *server) problemOf(r *http.Request, err error) problem {
 	}
 	e := &robotmem.Error{Kind: robotmem.Internal, Err: err}
 	errors.As(err, &e)
-	code, known := status[e.Kind]
-	if !known {
-		code = http.StatusInternalServerError
-	}
+	code := cmp.Or(status[e.Kind], http.StatusInternalServerError)
 	if refused := (*refusal)(nil); errors.As(err, &refused) {
 		code = refused.status
 	}
 	p := newProblem(code, e.Kind, e.Detail())
 	p.Field, p.Op = e.Field, e.Op
-	if !known || e.Kind == robotmem.Internal {
-		p.Kind, p.Field, p.Detail = robotmem.Internal, "", internalDetail
+	if e.Kind == robotmem.Internal {
+		p.Field, p.Detail = "", internalDetail
 	}
 	if code == http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "op", e.Op, "kind", e.Kind, "err", err)
@@ -160,16 +157,11 @@ func encode(v any) ([]byte, error) {
 
 // accepts reports whether the Accept header names mediaType.
 func accepts(r *http.Request, mediaType string) bool {
-	for part := range elements(r, "Accept") {
+	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		name, _, _ := strings.Cut(part, ";")
 		if strings.EqualFold(strings.TrimSpace(name), mediaType) {
 			return true
 		}
 	}
 	return false
-}
-
-// elements are the parts of a header that is a list (RFC 9110, section 5.6.1).
-func elements(r *http.Request, header string) iter.Seq[string] {
-	return strings.SplitSeq(strings.Join(r.Header.Values(header), ","), ",")
 }

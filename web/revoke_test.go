@@ -113,7 +113,7 @@ func TestRevocationEndsRunningCalls(t *testing.T) {
 			known := &list{}
 			secret := known.add("arm-7", false)
 			svc := &slow{stub: &stub{}, asked: make(chan struct{})}
-			h := web.New(svc, web.Options{Tokens: known.tokens, MCP: mcp.NewServer(svc, mcp.Options{}).Handler()})
+			h := web.NewServer(svc, web.Options{Tokens: known.tokens, MCP: mcp.NewServer(svc, mcp.Options{}).Handler()}).Handler
 			go func() { <-svc.asked; known.clear() }()
 			res := do(h, "POST", tt.path, tt.body, with(mcpHeaders, bearer(secret))...)
 			if body := bodyOf(t, res); res.StatusCode != 401 || !strings.Contains(body, "revoked") {
@@ -152,7 +152,7 @@ func TestStreamsOutliveTheGuessesOfOthers(t *testing.T) {
 func TestTokensOfTheStartAreAskedFor(t *testing.T) {
 	known := &list{}
 	known.add("arm-7", false)
-	h := web.New(&stub{}, web.Options{Tokens: known.tokens})
+	h := web.NewServer(&stub{}, web.Options{Tokens: known.tokens}).Handler
 	known.clear()
 	if res := do(h, "GET", "/api/stats", ""); res.StatusCode != 401 {
 		t.Errorf("got %s", res.Status)

@@ -37,7 +37,7 @@ func serveFile(t *testing.T, path string, o local.Options, w web.Options) (*loca
 	if err != nil {
 		t.Fatal(err)
 	}
-	ts := httptest.NewServer(web.New(e, w))
+	ts := httptest.NewServer(web.NewServer(e, w).Handler)
 	t.Cleanup(func() {
 		ts.Close()
 		if err := e.Close(); err != nil {

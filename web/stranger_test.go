@@ -147,7 +147,7 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 }
 
 func TestMethodsThatNoRouteTakesAreProblems(t *testing.T) {
-	h := web.New(&stub{}, web.Options{MCP: http.NotFoundHandler()})
+	h := web.NewServer(&stub{}, web.Options{MCP: http.NotFoundHandler()}).Handler
 	for _, path := range []string{"/mcp", "/api/stats", "/healthz"} {
 		for _, method := range []string{"PUT", "TRACE", strings.Repeat("A", 5000)} {
 			res := do(h, method, path, "")
@@ -161,7 +161,7 @@ func TestMethodsThatNoRouteTakesAreProblems(t *testing.T) {
 // A request cannot add lines to the log, and its log line is short.
 func TestLogLinesAreBounded(t *testing.T) {
 	var log bytes.Buffer
-	h := web.New(&stub{}, web.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	h := web.NewServer(&stub{}, web.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).Handler
 	do(h, strings.Repeat("A", 5000), "/x%0alevel=ERROR"+strings.Repeat("%0a", 5000), "", "X-Request-Id: a\x1bb")
 	if got := log.String(); strings.Count(got, "\n") != 1 || len(got) > 2000 || strings.Contains(got, "\x1b") {
 		t.Errorf("%d bytes: %.300q", len(got), got)
@@ -181,7 +181,7 @@ func (c *counting) Stats(ctx context.Context, r *admin.StatsRequest) (*admin.Sta
 
 func TestReadinessCostsLittle(t *testing.T) {
 	c := &counting{stub: &stub{}}
-	if res := do(web.New(c, web.Options{}), "GET", "/readyz", ""); res.StatusCode != 200 || c.asked {
+	if res := do(web.NewServer(c, web.Options{}).Handler, "GET", "/readyz", ""); res.StatusCode != 200 || c.asked {
 		t.Errorf("%s, and the memory counted: %t", res.Status, c.asked)
 	}
 }

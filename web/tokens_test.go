@@ -246,7 +246,7 @@ func TestGuessingIsLimited(t *testing.T) {
 	secret := known.add("arm-7", false)
 	chosen := "correct horse battery"
 	known.all = append(known.all, web.NewToken("chosen", chosen, false))
-	h := web.New(&stub{}, web.Options{Tokens: known.tokens})
+	h := web.NewServer(&stub{}, web.Options{Tokens: known.tokens}).Handler
 	refused := 0
 	for i := range 30 {
 		res := do(h, "GET", "/api/stats", "", bearer(fmt.Sprintf("guess number %d", i)))
@@ -275,7 +275,7 @@ func TestGuessingIsLimited(t *testing.T) {
 func TestRateIsLimited(t *testing.T) {
 	known := &list{}
 	one, two := known.add("one", false), known.add("two", false)
-	h := web.New(&stub{}, web.Options{Tokens: known.tokens, Rate: 0.5})
+	h := web.NewServer(&stub{}, web.Options{Tokens: known.tokens, Rate: 0.5}).Handler
 	get := func(path string, headers ...string) int { return do(h, "GET", path, "", headers...).StatusCode }
 	if got := get("/api/stats", bearer(one)); got != 200 {
 		t.Fatalf("the first: %d", got)
@@ -295,7 +295,7 @@ func TestRateIsLimited(t *testing.T) {
 	if got := get("/healthz"); got != 429 {
 		t.Errorf("of an address, the next: %d", got)
 	}
-	h = web.New(&stub{}, web.Options{})
+	h = web.NewServer(&stub{}, web.Options{}).Handler
 	for range 500 {
 		if got := get("/healthz"); got != 200 {
 			t.Fatalf("without a limit: %d", got)
@@ -307,10 +307,10 @@ func TestCORSIsOffUnlessConfigured(t *testing.T) {
 	known := &list{}
 	secret := known.add("fleet", false)
 	preflight := func(o web.Options, origin string) *http.Response {
-		return do(web.New(&stub{}, o), "OPTIONS", "/api/learn", "", "Origin: "+origin, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: authorization,content-type")
+		return do(web.NewServer(&stub{}, o).Handler, "OPTIONS", "/api/learn", "", "Origin: "+origin, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: authorization,content-type")
 	}
 	change := func(o web.Options, origin string, headers ...string) *http.Response {
-		return do(web.New(&stub{}, o), "POST", "/api/learn", `{"insight":"x"}`, append(headers, "Origin: "+origin, "Sec-Fetch-Site: cross-site")...)
+		return do(web.NewServer(&stub{}, o).Handler, "POST", "/api/learn", `{"insight":"x"}`, append(headers, "Origin: "+origin, "Sec-Fetch-Site: cross-site")...)
 	}
 	const fleet, evil = "https://fleet.example", "https://evil.example"
 	named := web.Options{Tokens: known.tokens, CORSOrigins: []string{fleet}}
@@ -347,7 +347,7 @@ func TestRequestsAreLogged(t *testing.T) {
 	var log bytes.Buffer
 	known := &list{}
 	secret := known.add("arm-7", false)
-	h := web.New(&stub{}, web.Options{Tokens: known.tokens, Logger: slog.New(slog.NewJSONHandler(&log, nil))})
+	h := web.NewServer(&stub{}, web.Options{Tokens: known.tokens, Logger: slog.New(slog.NewJSONHandler(&log, nil))}).Handler
 	res := do(h, "GET", "/api/memories?collection=kitchen", "", bearer(secret))
 	body := bodyOf(t, res)
 	var line struct {

@@ -57,37 +57,19 @@ type upload struct {
 
 // save reads the form up to its payload, which the service then reads.
 func (u *upload) save(ctx context.Context, to robotmem.Node) (*robotmem.SavePerceptionResponse, error) {
-	for early := false; ; early = true {
-		payload, err := u.next()
-		if err != nil {
+	payload, err := u.next()
+	switch {
+	case err != nil:
+		return nil, err
+	case payload == nil:
+		return u.send(ctx, to, nil)
+	case u.values["description"] == nil:
+		if _, err := u.op.Request(u.values); err != nil { // such as a misspelt name
 			return nil, err
 		}
-		described := u.values["description"] != nil
-		switch {
-		case early && described:
-			return nil, invalid(u.op, "data", errors.New("comes before the description; send all fields first"))
-		case payload == nil:
-			return u.send(ctx, to, nil)
-		case described:
-			return u.send(ctx, to, &lastPart{u, payload})
-		}
-		if err := u.skip(payload); err != nil {
-			return nil, err
-		}
+		return nil, invalid(u.op, "description", errors.New("is required before the payload; send all fields first"))
 	}
-}
-
-// skip reads past a small payload that comes before the description, because the rest of
-// the form may say what is wrong.
-func (u *upload) skip(payload io.Reader) error {
-	n, err := io.Copy(io.Discard, io.LimitReader(payload, u.room+1))
-	if err != nil {
-		return u.unread("data", err)
-	}
-	if u.room -= n; u.room < 0 {
-		return invalid(u.op, "description", errors.New("is required before the payload; send all fields first"))
-	}
-	return nil
+	return u.send(ctx, to, &lastPart{u, payload})
 }
 
 func (u *upload) send(ctx context.Context, to robotmem.Node, payload io.Reader) (*robotmem.SavePerceptionResponse, error) {

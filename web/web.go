@@ -22,7 +22,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Options configure a handler. The zero value works.
+// Options configure a server. The zero value works.
 type Options struct {
 	// Logger receives the causes of internal errors, and at level info a line for
 	// each request; nil is silent.
@@ -104,32 +104,6 @@ type server struct {
 	staying  map[string]int // number of requests that stay open, by client
 	stopping context.Context
 	stop     context.CancelFunc // ends the requests that stay open
-}
-
-// New returns a handler that serves svc.
-func New(svc robotmem.Node, opts Options) http.Handler {
-	_, h := newServer(svc, opts)
-	return h
-}
-
-func newServer(svc robotmem.Node, opts Options) (*server, http.Handler) {
-	s := &server{
-		svc:      svc,
-		opts:     opts,
-		log:      cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
-		maxBody:  cmp.Or(opts.MaxBody, maxBody),
-		timeout:  cmp.Or(opts.Timeout, bodyTimeout),
-		sessions: newLogins(),
-		tries:    newLimits(1, wrongTokens),
-		rooms:    newRooms(cmp.Or(opts.Memory, DefaultMemory)),
-		staying:  map[string]int{},
-	}
-	s.stopping, s.stop = context.WithCancel(context.Background())
-	if opts.Rate > 0 {
-		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
-	}
-	s.tokens() // a token that exists now is required even if it is revoked before the first request
-	return s, s.guard(s.routes())
 }
 
 // routes returns the handler of all routes, without the guards.
@@ -247,13 +221,28 @@ const (
 	pingAfter         = 30 * time.Second
 )
 
-// NewServer returns a server with the handler of New and limits for connections.
-// Its Shutdown ends the streams of events.
+// NewServer returns a server with a handler that serves svc and limits for
+// connections. Its Shutdown ends the streams of events.
 func NewServer(svc robotmem.Node, opts Options) *http.Server {
-	s, h := newServer(svc, opts)
+	s := &server{
+		svc:      svc,
+		opts:     opts,
+		log:      cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
+		maxBody:  cmp.Or(opts.MaxBody, maxBody),
+		timeout:  cmp.Or(opts.Timeout, bodyTimeout),
+		sessions: newLogins(),
+		tries:    newLimits(1, wrongTokens),
+		rooms:    newRooms(cmp.Or(opts.Memory, DefaultMemory)),
+		staying:  map[string]int{},
+	}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	if opts.Rate > 0 {
+		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
+	}
+	s.tokens() // a token that exists now is required even if it is revoked before the first request
 	conns := newConnections(max(cmp.Or(opts.MaxConns, maxConns), 1))
 	srv := &http.Server{
-		Handler:           h,
+		Handler:           s.guard(s.routes()),
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,

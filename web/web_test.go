@@ -165,7 +165,7 @@ func TestBodyIsOverlaidByQueryAndPath(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &stub{}
-			res := do(web.New(s, web.Options{}), tt.method, tt.target, tt.body)
+			res := do(web.NewServer(s, web.Options{}).Handler, tt.method, tt.target, tt.body)
 			if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "application/json" {
 				t.Fatalf("%s %s", res.Status, bodyOf(t, res))
 			}
@@ -204,7 +204,7 @@ func TestErrorsAreProblems(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &stub{}
-			res := do(web.New(s, web.Options{MaxBody: 1000}), tt.method, tt.target, tt.body, tt.headers...)
+			res := do(web.NewServer(s, web.Options{MaxBody: 1000}).Handler, tt.method, tt.target, tt.body, tt.headers...)
 			if s.got != nil {
 				t.Errorf("the service was asked %+v", s.got)
 			}
@@ -222,7 +222,7 @@ func TestEveryKindHasItsStatus(t *testing.T) {
 		robotmem.TooLarge: 413, robotmem.Unavailable: 503, robotmem.Corrupt: 500, robotmem.Internal: 500, "new": 500,
 	} {
 		s := &stub{err: &robotmem.Error{Op: "learn", Kind: kind, Field: "insight", Err: errors.New("the reason")}}
-		p := problemOf(t, do(web.New(s, web.Options{}), "POST", "/api/learn", `{"insight":"x"}`))
+		p := problemOf(t, do(web.NewServer(s, web.Options{}).Handler, "POST", "/api/learn", `{"insight":"x"}`))
 		if p.Status != want {
 			t.Errorf("%s: status %d, want %d", kind, p.Status, want)
 		}
@@ -234,7 +234,7 @@ func TestEveryKindHasItsStatus(t *testing.T) {
 
 func TestInternalCausesGoToTheLogOnly(t *testing.T) {
 	var log bytes.Buffer
-	h := web.New(&stub{err: errors.New("no such table: memories")}, web.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	h := web.NewServer(&stub{err: errors.New("no such table: memories")}, web.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).Handler
 	body := bodyOf(t, do(h, "POST", "/api/learn", `{"insight":"x"}`))
 	if strings.Contains(body, "table") || !strings.Contains(log.String(), "no such table") {
 		t.Errorf("body %s, log %s", body, log.String())
@@ -248,7 +248,7 @@ func TestInternalCausesGoToTheLogOnly(t *testing.T) {
 }
 
 func TestHosts(t *testing.T) {
-	h := web.New(&stub{}, web.Options{AllowedHosts: []string{"Robot-7.local"}})
+	h := web.NewServer(&stub{}, web.Options{AllowedHosts: []string{"Robot-7.local"}}).Handler
 	for host, want := range map[string]int{
 		"localhost": 200, "LOCALHOST:7878": 200, "127.0.0.1:7878": 200, "[::1]:7878": 200, "[::1]": 200, "127.8.8.8": 200,
 		"robot-7.local": 200, "ROBOT-7.local:80": 200,
@@ -261,14 +261,14 @@ func TestHosts(t *testing.T) {
 }
 
 func TestSameOriginMayChange(t *testing.T) {
-	res := do(web.New(&stub{}, web.Options{}), "POST", "/api/learn", `{"insight":"x"}`, "Origin: http://localhost:7878", "Sec-Fetch-Site: same-origin")
+	res := do(web.NewServer(&stub{}, web.Options{}).Handler, "POST", "/api/learn", `{"insight":"x"}`, "Origin: http://localhost:7878", "Sec-Fetch-Site: same-origin")
 	if res.StatusCode != 200 {
 		t.Errorf("%s %s", res.Status, bodyOf(t, res))
 	}
 }
 
 func TestAnswersKeepCharacters(t *testing.T) {
-	res := do(web.New(&stub{}, web.Options{}), "POST", "/api/recall", `{}`)
+	res := do(web.NewServer(&stub{}, web.Options{}).Handler, "POST", "/api/recall", `{}`)
 	if body := bodyOf(t, res); !strings.Contains(body, "force < 12 N") {
 		t.Errorf("got %s", body)
 	}
@@ -287,7 +287,7 @@ func TestBodyLimitReadsNoMore(t *testing.T) {
 		r.ContentLength = tt.declared
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
-		web.New(&stub{}, web.Options{MaxBody: 1 << 20}).ServeHTTP(w, r)
+		web.NewServer(&stub{}, web.Options{MaxBody: 1 << 20}).Handler.ServeHTTP(w, r)
 		if p := problemOf(t, w.Result()); p.Kind != robotmem.TooLarge {
 			t.Errorf("%s: got %+v", name, p)
 		}
@@ -309,7 +309,7 @@ func (r *countingReader) Read(p []byte) (int, error) {
 
 func TestHealthAndReadiness(t *testing.T) {
 	s := &stub{}
-	h := web.New(s, web.Options{})
+	h := web.NewServer(s, web.Options{}).Handler
 	for _, path := range []string{"/healthz", "/readyz", "/", "/api/openapi.json"} {
 		if res := do(h, "GET", path, ""); res.StatusCode != 200 {
 			t.Errorf("%s: %s", path, res.Status)
@@ -325,16 +325,17 @@ func TestHealthAndReadiness(t *testing.T) {
 }
 
 func TestMCPIsMountedWhenGiven(t *testing.T) {
-	h := web.New(&stub{}, web.Options{MCP: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := web.NewServer(&stub{}, web.Options{MCP: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.Method)
-	})})
+	})}).Handler
+
 	if res := do(h, "POST", "/mcp", "{}"); bodyOf(t, res) != "POST" {
 		t.Errorf("got %s", res.Status)
 	}
 	if res := do(h, "POST", "/mcp", "{}", "Host: evil.example"); res.StatusCode != 403 {
 		t.Errorf("not guarded: %s", res.Status)
 	}
-	if res := do(web.New(&stub{}, web.Options{}), "POST", "/mcp", "{}"); res.StatusCode != 404 {
+	if res := do(web.NewServer(&stub{}, web.Options{}).Handler, "POST", "/mcp", "{}"); res.StatusCode != 404 {
 		t.Errorf("without a handler: %s", res.Status)
 	}
 }

@@ -46,7 +46,7 @@ func TestWhoIsTheTokenAndCannotBeForged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &listener{stub: &stub{}}
-			h := web.New(l, web.Options{Tokens: func() []web.Token { return c.tokens }})
+			h := web.NewServer(l, web.Options{Tokens: func() []web.Token { return c.tokens }}).Handler
 			res := do(h, "POST", "/api/learn", `{"insight":"a fact"}`, c.headers...)
 			if res.StatusCode != http.StatusOK {
 				t.Fatalf("status %d", res.StatusCode)

@@ -213,13 +213,13 @@ func notFound(field, format string, args ...any) *robotmem.Error {
 }
 
 // wholeFile writes a file that appears complete or not at all: it is written to NAME.part,
-// synced and renamed. refuse makes the error for a name under which no file can be made.
-func wholeFile(name string, refuse func(error) error, write func(*os.File) error) error {
+// synced and renamed. field is that of the error if no file can be made there.
+func wholeFile(name, field string, write func(*os.File) error) error {
 	temp := name + ".part"
 	// The contents of a memory are private.
 	f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return refuse(err)
+		return invalid(field, "%v", err)
 	}
 	err = write(f)
 	if err == nil {

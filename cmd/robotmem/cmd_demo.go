@@ -67,22 +67,12 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return invalid("dir", "is not writable: %v", err)
 	}
-	told := false
-	defer func() {
-		if !told {
-			err = errors.Join(err, os.RemoveAll(dir))
-		}
-	}()
 	r := &demoReport{DB: filepath.Join(dir, "memory.db")}
 	if err := r.run(ctx, a); err != nil {
-		return err
+		return errors.Join(err, os.RemoveAll(dir))
 	}
-	if err := a.show(c.JSON, r, r.print); err != nil {
+	if err := a.show(c.JSON, r, r.print); err != nil || !c.Web {
 		return err
-	}
-	told = true
-	if !c.Web {
-		return nil
 	}
 	// Other settings of the user, such as tokens, are of another file.
 	a.Config.DB, a.Config.URL, a.Config.Collection = r.DB, "", ""

@@ -90,7 +90,7 @@ func (c *doctorCmd) recover(ctx context.Context, a *app) (done bool, err error) 
 		return false, err
 	}
 	damage, err := damageOf(ctx, a, path)
-	if damage == "" || err != nil {
+	if damage == "" { // otherwise an error is of closing the damaged file
 		return false, err
 	}
 	o, err := a.options()
@@ -119,13 +119,7 @@ func damageOf(ctx context.Context, a *app, path string) (string, error) {
 		return "", err
 	}
 	damage, err := m.Damage(ctx)
-	if damage != "" {
-		if cerr := m.Close(); cerr != nil {
-			a.Log.Warn("closing the damaged file", "err", cerr)
-		}
-		return damage, nil
-	}
-	return "", errors.Join(err, m.Close())
+	return damage, errors.Join(err, m.Close())
 }
 
 func printRecovered(w *lines, r *local.RecoverReport, damage string) {

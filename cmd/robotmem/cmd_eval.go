@@ -57,11 +57,7 @@ type evalAnswersCmd struct {
 
 // Run lets three robots learn in temporary files and asks their questions.
 func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
-	half := c.Half
-	if half == "all" {
-		half = ""
-	}
-	res, err := eval.AskRobots(ctx, half, func(now func() time.Time) (robotmem.Service, func() error, error) {
+	res, err := eval.AskRobots(ctx, c.Half, func(now func() time.Time) (robotmem.Service, func() error, error) {
 		dir, err := os.MkdirTemp("", "robotmem-")
 		if err != nil {
 			return nil, nil, err

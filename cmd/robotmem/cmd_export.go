@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"reflect"
@@ -30,11 +29,8 @@ type exportCmd struct {
 // Run writes the facts to stdout, or what a flag asks for.
 func (c *exportCmd) Run(ctx context.Context, a *app) error {
 	facts := c.MCAP+c.Archive+c.Markdown == ""
-	switch {
-	case facts && c.Session != "":
+	if facts && c.Session != "" {
 		return invalid("session", "is for --mcap, --archive and --markdown; an export of facts writes those of all episodes")
-	case c.JSON && facts:
-		return invalid("json", "is for the account of --mcap, --archive and --markdown; facts are JSON lines")
 	}
 	if err := a.existing(); err != nil {
 		return err
@@ -55,8 +51,7 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 
 func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
 	var report *recording.ExportReport
-	refuse := func(err error) error { return invalid("mcap", "%v", err) }
-	err := wholeFile(c.MCAP, refuse, func(f *os.File) (err error) {
+	err := wholeFile(c.MCAP, "mcap", func(f *os.File) (err error) {
 		out := bufio.NewWriterSize(f, 1<<20)
 		o := sensors.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Progress: a.newProgressOf("export", "memories")}
 		if report, err = sensors.ExportMCAP(ctx, m, out, o); err != nil {
@@ -114,10 +109,6 @@ func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o l
 	if _, err := os.Lstat(c.Archive); err == nil {
 		return nil, invalid("archive", "%s is there already; name a new file", c.Archive)
 	}
-	refuse := func(err error) error { return invalid("archive", "%v", err) }
-	err = wholeFile(c.Archive, refuse, func(f *os.File) error {
-		// The archive is as private as the memory.
-		return errors.Join(f.Chmod(0o600), write(f))
-	})
+	err = wholeFile(c.Archive, "archive", func(f *os.File) error { return write(f) })
 	return report, err
 }

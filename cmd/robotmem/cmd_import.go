@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -69,13 +70,13 @@ func (a *app) source(ctx context.Context, path string) (importer, error) {
 	if path != "-" {
 		return sourceOf(ctx, path)
 	}
-	head := make([]byte, archive.HeadBytes)
-	n, err := io.ReadFull(a.Stdin, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	in := bufio.NewReader(a.Stdin)
+	a.Stdin = in
+	head, err := in.Peek(archive.HeadBytes)
+	if err != nil && err != io.EOF {
 		return nil, invalid("file", "%v", err)
 	}
-	a.Stdin = io.MultiReader(bytes.NewReader(head[:n]), a.Stdin)
-	if archive.Recognizes(head[:n]) {
+	if archive.Recognizes(head) {
 		return (*importCmd).archive, nil
 	}
 	return (*importCmd).facts, nil
@@ -188,21 +189,16 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		bar := a.newProgress("import", "bytes", size)
 		o.Progress = bar.Add
 		o.Refused = func(line int64, reason string) { a.refused(fmt.Sprintf("line %d", line), errors.New(reason)) }
-		resumed := int64(0)
 		if o.State != nil && o.State.End > 0 {
 			bar.Add(o.State.Start)
-			resumed = o.State.Counts.Lines
-			fmt.Fprintf(a.Stderr, "robotmem: import: going on after line %d\n", resumed)
+			fmt.Fprintf(a.Stderr, "robotmem: import: going on after line %d\n", o.State.Counts.Lines)
 		}
-		start := time.Now()
 		counts, err := jsonl.Import(ctx, inCollection(m, a.Config.Collection), in, o)
 		if err != nil {
 			return importFailed(fmt.Sprintf(" after line %d", counts.Lines), err)
 		}
-		took := max(time.Since(start).Seconds(), 1e-6)
 		err = a.show(c.JSON, counts, func(w *lines) {
-			w.line("imported %d lines: %d created, %d duplicates, %d bad, in %.1f s (%.0f lines/s)",
-				counts.Lines, counts.Created, counts.Duplicates, counts.Bad, took, float64(counts.Lines-resumed)/took)
+			w.line("imported %d lines: %d created, %d duplicates, %d bad", counts.Lines, counts.Created, counts.Duplicates, counts.Bad)
 		})
 		// The state goes after the answer: without an answer the user runs the import again.
 		if o.State != nil {
@@ -253,7 +249,7 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 		}
 		defer func() { _ = src.Close() }() // it was only read
 		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun})
-		return c.arrived(a, report, nil, err)
+		return c.arrived(a, importAnswer{ImportReport: report}, err)
 	})
 }
 
@@ -274,16 +270,8 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 			Collection: a.Config.Collection, DryRun: c.DryRun,
 			Refused: a.refused,
 		})
-		err = c.arrived(a, report, nil, err)
-		if report == nil {
-			return err
-		}
-		w := &lines{w: a.Stdout}
-		if err != nil || c.JSON {
-			w.w = a.Stderr
-		}
-		w.fields(reflect.ValueOf(src.Report()), "in the file: ") // what was read with an assumption
-		return errors.Join(err, w.err)
+		notes := src.Report() // what was read with an assumption
+		return c.arrived(a, importAnswer{ImportReport: report, File: &notes}, err)
 	})
 }
 
@@ -308,24 +296,26 @@ func (c *importCmd) markdown(ctx context.Context, a *app) error {
 		if report != nil {
 			report.Memories.Refused += bad
 		}
-		return c.arrived(a, report, &learnt, err)
+		return c.arrived(a, importAnswer{ImportReport: report, Learnt: &learnt}, err)
 	})
 }
 
+// importAnswer is the report of an import, nil if it did not begin.
+type importAnswer struct {
+	*local.ImportReport
+	Learnt *markdown.Counts `json:"learnt,omitempty"` // of Markdown: the notes
+	File   *python.Report   `json:"in_the_file,omitempty"`
+}
+
 // arrived prints the report of an import, also of one that failed: what it counts is stored.
-// learnt counts the notes of Markdown files.
-func (c *importCmd) arrived(a *app, r *local.ImportReport, learnt *markdown.Counts, failed error) error {
-	if r == nil {
+func (c *importCmd) arrived(a *app, answer importAnswer, failed error) error {
+	if answer.ImportReport == nil {
 		return failed
 	}
-	refused := r.Memories.Refused + r.Sessions.Refused
-	if learnt != nil {
-		refused += learnt.Bad
+	refused := answer.Memories.Refused + answer.Sessions.Refused
+	if answer.Learnt != nil {
+		refused += answer.Learnt.Bad
 	}
-	answer := struct {
-		*local.ImportReport
-		Learnt *markdown.Counts `json:"learnt,omitempty"`
-	}{r, learnt}
 	err := a.show(c.JSON, answer, func(w *lines) {
 		w.line("%s", map[bool]string{true: "would import:", false: "imported:"}[c.DryRun])
 		w.fields(reflect.ValueOf(answer), "")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 type reembedCmd struct {
@@ -13,24 +14,20 @@ type reembedCmd struct {
 }
 
 // Run moves the user's memory to the model of --embedder.
-func (c *reembedCmd) Run(ctx context.Context, a *app) (err error) {
-	if a.Config.URL != "" {
-		return invalid("url", "reembed works on a file; leave out --url and ROBOTMEM_URL, and run it on the node's machine")
-	}
+func (c *reembedCmd) Run(ctx context.Context, a *app) error {
 	if a.Config.Embedder == "none" {
 		return invalid("embedder", "is none: name the model to move to, such as --embedder ollama:nomic-embed-text")
 	}
-	m, err := a.OpenDefault(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, m.Close()) }()
+	return a.UseFile(ctx, "reembed", func(m *local.Node) error { return c.run(ctx, a, m) })
+}
+
+func (c *reembedCmd) run(ctx context.Context, a *app, m *local.Node) error {
 	show := a.newProgressOf("reembed", "memories")
 	var r struct {
 		Embedder string `json:"embedder"`
 		Embedded int64  `json:"embedded"`
 	}
-	err = m.Reembed(ctx, func(done, total int64) {
+	err := m.Reembed(ctx, func(done, total int64) {
 		r.Embedded = done
 		show(done, total)
 	})

@@ -2,10 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
@@ -30,6 +28,7 @@ type setupReport struct {
 	*clients.Change
 	DryRun bool   `json:"dry_run,omitempty"`
 	Next   string `json:"next,omitempty"`
+	Undo   string `json:"undo,omitempty"`
 }
 
 // Run sets up one client.
@@ -42,8 +41,21 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 	if err != nil {
 		return err
 	}
-	change, err := c.change(a, g, client, path)
-	if change == nil || err != nil {
+	var entry clients.Entry // nil removes it
+	if !c.Undo {
+		if entry, err = c.entry(a, g, client); err != nil {
+			return err
+		}
+	}
+	if c.Print && !c.Undo {
+		text, err := client.Snippet(entry)
+		if err == nil {
+			_, err = a.Stdout.Write(text)
+		}
+		return err
+	}
+	change, err := client.Set(path, entry)
+	if err != nil {
 		return err
 	}
 	if !c.DryRun {
@@ -53,35 +65,12 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 	}
 	r := &setupReport{Client: client.Name, File: path, Change: change, DryRun: c.DryRun}
 	if r.Action == "created" || r.Action == "changed" {
-		r.Next = client.Reload
+		r.Next = "start the client again, and look for robotmem among its MCP servers"
+		if !c.DryRun {
+			r.Undo = "robotmem setup " + client.Name + " --undo"
+		}
 	}
-	return a.show(c.JSON, r, r.print)
-}
-
-// change is what the command line asks for. With --print there is none.
-func (c *setupCmd) change(a *app, g *globals, client *clients.Client, path string) (*clients.Change, error) {
-	if c.Undo {
-		return client.Set(path, nil)
-	}
-	entry, err := c.entry(a, g, client)
-	if err != nil {
-		return nil, err
-	}
-	if !c.Print {
-		return client.Set(path, entry)
-	}
-	text, err := client.Snippet(entry)
-	if err == nil {
-		_, err = a.Stdout.Write(text)
-	}
-	return nil, err
-}
-
-func (r *setupReport) print(w *lines) {
-	w.fields(reflect.ValueOf(*r), "")
-	if r.Next != "" && !r.DryRun {
-		w.detail("undo", fmt.Sprintf("robotmem setup %s --undo", r.Client))
-	}
+	return a.show(c.JSON, r, nil)
 }
 
 // entry is the entry that the command line asks for.

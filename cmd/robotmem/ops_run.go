@@ -87,9 +87,6 @@ func (c *opCommand) streamFile(ctx context.Context, a *app, m robotmem.Node, req
 	if err != nil {
 		return err
 	}
-	if req.DataBase64 != nil || req.Data != "" || req.Path != "" {
-		return c.invalid("file", "give at most one of --file, --path, --data and --data-base64")
-	}
 	name := c.target.FieldByName("File").Elem().String()
 	f, err := os.Open(name)
 	if err != nil {

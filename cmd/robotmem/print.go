@@ -34,7 +34,7 @@ var columns = map[reflect.Type]string{
 	reflect.TypeFor[robotmem.Difference]():      "path bits p",
 	reflect.TypeFor[admin.AuditEntry]():         "at action memory_id session_id who tool reason",
 	reflect.TypeFor[admin.Worker]():             "name detail",
-	reflect.TypeFor[embedding.Pulled]():         "name dims bytes pulled_at incomplete",
+	reflect.TypeFor[embedding.Pulled]():         "name dims bytes pulled_at",
 	reflect.TypeFor[backup.Backup]():            "name created_at seconds bytes problem",
 }
 
@@ -202,7 +202,7 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 		}
 		w.line("      %s", strings.Join(why, ", "))
 		if len(m.Context) > 0 {
-			w.line("      %s", contextText(m.Context))
+			w.line("      %s", robotmem.Clip(oneLine(jsonText(m.Context)), 500))
 		}
 	}
 	if len(r.Memories) == 0 {
@@ -300,8 +300,6 @@ func timeText(t time.Time) string { return t.Local().Format(time.DateTime) }
 func oneLine(s string) string {
 	return robotmem.Visible(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(strings.ToValidUTF8(s, "\uFFFD")))
 }
-
-func contextText(o robotmem.Object) string { return robotmem.Clip(oneLine(jsonText(o)), 500) }
 
 func jsonText(v any) string {
 	data, err := robotmem.EncodeJSON(v)

@@ -275,7 +275,7 @@ func (f *tokenFile) change(change func([]web.Token) ([]web.Token, error)) error 
 		return err
 	}
 	real, _ := filepath.EvalSymlinks(f.path) // a link stays one
-	return wholeFile(cmp.Or(real, f.path), refuse, func(w *os.File) error {
+	return wholeFile(cmp.Or(real, f.path), "token", func(w *os.File) error {
 		_, err := w.Write(data)
 		return err
 	})

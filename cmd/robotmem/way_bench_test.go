@@ -61,7 +61,7 @@ func BenchmarkWayIn(b *testing.B) {
 		data, err := robotmem.EncodeJSON(res)
 		return len(data), err
 	})
-	node := httptest.NewServer(web.New(n, web.Options{}))
+	node := httptest.NewServer(web.NewServer(n, web.Options{}).Handler)
 	defer node.Close()
 	run("REST", func() (int, error) {
 		res, err := http.Post(node.URL+"/api/recall", "application/json", bytes.NewReader([]byte(question)))

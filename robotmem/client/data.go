@@ -100,7 +100,7 @@ func (c *Client) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePercept
 	}
 	out, in := io.Pipe()
 	form := multipart.NewWriter(in)
-	go func() { in.CloseWithError(writeForm(form, fields, source{data})) }()
+	go func() { in.CloseWithError(writeForm(form, fields, data)) }()
 	defer out.Close() // ends the goroutine if the node answers before the end
 	req, err := c.newRequest(ctx, op, op.Path(), out, "application/json")
 	if err != nil {
@@ -114,18 +114,8 @@ func (c *Client) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePercept
 	return res, err
 }
 
-// source is a payload whose errors of reading are told from those of the node.
-type source struct{ io.Reader }
-
+// unreadError is an error of reading a payload.
 type unreadError struct{ error }
-
-func (s source) Read(p []byte) (int, error) {
-	n, err := s.Reader.Read(p)
-	if err != nil && err != io.EOF {
-		err = &unreadError{err}
-	}
-	return n, err
-}
 
 // writeForm writes the fields before the payload, so that the node can stream the
 // payload.
@@ -142,8 +132,8 @@ func writeForm(form *multipart.Writer, fields map[string]json.RawMessage, data i
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(part, data); err != nil {
-		return err
+	if _, err := io.Copy(part, data); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		return &unreadError{err} // the pipe itself fails only once the node has answered
 	}
 	return form.Close()
 }

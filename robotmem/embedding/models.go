@@ -24,14 +24,13 @@ type Models struct {
 
 // Pulled describes a model of the folder.
 type Pulled struct {
-	Name       string    `json:"name"`               // OWNER/NAME
-	Embedder   string    `json:"embedder,omitempty"` // the spec for Open
-	Identity   string    `json:"identity,omitempty"` // the Model of EmbedderState
-	Dims       int       `json:"dims,omitempty"`     // numbers of a vector
-	Bytes      int64     `json:"bytes,omitempty"`
-	Revision   string    `json:"revision,omitempty"`
-	PulledAt   time.Time `json:"pulled_at,omitzero"`
-	Incomplete bool      `json:"incomplete,omitempty"` // the pull was interrupted
+	Name     string    `json:"name"`               // OWNER/NAME
+	Embedder string    `json:"embedder,omitempty"` // the spec for Open
+	Identity string    `json:"identity,omitempty"` // the Model of EmbedderState
+	Dims     int       `json:"dims,omitempty"`     // numbers of a vector
+	Bytes    int64     `json:"bytes,omitempty"`
+	Revision string    `json:"revision,omitempty"`
+	PulledAt time.Time `json:"pulled_at,omitzero"`
 }
 
 const manifestFile = "robotmem.json"
@@ -47,7 +46,7 @@ func (m Models) staging(name string) string {
 	return filepath.Join(m.Dir, ".pull", strings.Replace(name, "/", "--", 1))
 }
 
-// List returns the models, the last pulled first, and then the incomplete ones.
+// List returns the models, the last pulled first.
 func (m Models) List() []Pulled {
 	all, dir := []Pulled{}, os.DirFS(m.Dir)
 	installed, _ := fs.Glob(dir, "*/*/"+manifestFile) // only a wrong pattern is an error
@@ -57,10 +56,6 @@ func (m Models) List() []Pulled {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Pulled) int { return b.PulledAt.Compare(a.PulledAt) })
-	parts, _ := fs.Glob(dir, ".pull/*")
-	for _, part := range parts {
-		all = append(all, Pulled{Name: strings.Replace(filepath.Base(part), "--", "/", 1), Incomplete: true})
-	}
 	return all
 }
 
@@ -79,11 +74,12 @@ func (m Models) Get(name string) (*Pulled, error) {
 // Remove removes a model and what an interrupted pull of it has fetched. It fails
 // with NotFound if there is neither.
 func (m Models) Remove(name string) error {
-	if _, err := m.Get(name); err != nil && !slices.ContainsFunc(m.List(), func(p Pulled) bool { return p.Name == name }) {
+	_, err := m.Get(name)
+	if _, missing := os.Stat(m.staging(name)); err != nil && (missing != nil || !modelName.MatchString(name)) {
 		return err
 	}
 	_ = os.Remove(filepath.Join(m.folder(name), manifestFile)) // an interrupted call leaves no model
-	err := errors.Join(os.RemoveAll(m.folder(name)), os.RemoveAll(m.staging(name)))
+	err = errors.Join(os.RemoveAll(m.folder(name)), os.RemoveAll(m.staging(name)))
 	_, _ = os.Remove(filepath.Dir(m.folder(name))), os.Remove(filepath.Dir(m.staging(name))) // if they are empty
 	return err
 }

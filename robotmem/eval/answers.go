@@ -58,12 +58,12 @@ type question struct {
 type OpenAt func(now func() time.Time) (s robotmem.Service, stop func() error, err error)
 
 // AskRobots makes the calls of three robots and asks their questions: those of the half dev to
-// choose by, those of held, which is set aside, or, for "", all.
+// choose by, those of held, which is set aside, or all.
 func AskRobots(ctx context.Context, half string, open OpenAt) (*Answers, error) {
 	res := &Answers{Missed: []MissedOne{}}
 	byDeployment := map[string][]question{}
 	err := lines("questions.jsonl", func(q question) error {
-		if half == "" || q.Half == half {
+		if half == "all" || q.Half == half {
 			byDeployment[q.Deployment] = append(byDeployment[q.Deployment], q)
 		}
 		return nil

@@ -35,7 +35,7 @@ func TestConformanceSuite(t *testing.T) {
 		if len(more) > 0 {
 			mountSampling(s)
 		}
-		ts := httptest.NewServer(web.New(svc, web.Options{MCP: s.handler(more...)}))
+		ts := httptest.NewServer(web.NewServer(svc, web.Options{MCP: s.handler(more...)}).Handler)
 		t.Cleanup(func() {
 			ts.CloseClientConnections()
 			ts.Close()

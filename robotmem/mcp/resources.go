@@ -96,22 +96,17 @@ func (s *Server) readData(ctx context.Context, id int64, _ url.Values) (string, 
 }
 
 func (s *Server) readPreview(ctx context.Context, id int64, query url.Values) (string, []byte, error) {
-	r := &admin.PreviewRequest{MemoryID: id}
-	for name, size := range map[string]*int{"width": &r.Width, "height": &r.Height} {
-		text := query.Get(name)
-		if text == "" {
-			continue
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return "", nil, &robotmem.Error{Op: "preview", Kind: robotmem.Invalid, Field: name, Err: fmt.Errorf("must be a whole number of pixels, not %q", text)}
-		}
-		*size = n
-	}
-	p, err := s.svc.Preview(ctx, r)
+	op := robotmem.OpByName("preview")
+	query.Set("memory_id", strconv.FormatInt(id, 10))
+	request, err := op.Request(query)
 	if err != nil {
 		return "", nil, err
 	}
+	out, err := op.Call(ctx, s.svc, request)
+	if err != nil {
+		return "", nil, err
+	}
+	p := out.(*admin.PreviewResponse)
 	return p.MediaType, p.DataBase64, nil
 }
 

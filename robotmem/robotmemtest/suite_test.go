@@ -47,7 +47,7 @@ func TestClientOverHTTP(t *testing.T) {
 
 func overHTTP(t *testing.T, e *local.Node) *client.Client {
 	t.Helper()
-	ts := httptest.NewServer(web.New(e, web.Options{}))
+	ts := httptest.NewServer(web.NewServer(e, web.Options{}).Handler)
 	t.Cleanup(ts.Close)
 	return client.New(ts.URL, client.Options{HTTP: ts.Client()})
 }

@@ -21,7 +21,7 @@ func serve(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ts := httptest.NewServer(web.New(e, web.Options{}))
+	ts := httptest.NewServer(web.NewServer(e, web.Options{}).Handler)
 	t.Cleanup(func() {
 		ts.Close()
 		if err := e.Close(); err != nil {

@@ -49,11 +49,6 @@ type model struct {
 var _ embedding.Model = (*model)(nil)
 
 func open(dir string) (embedding.Model, error) {
-	// The hub keeps models in a folder of their own, where the runtime does not
-	// look.
-	if _, err := os.Stat(filepath.Join(dir, "onnx", modelFile)); err == nil {
-		return nil, fmt.Errorf("is in the folder onnx: move %s up, beside %s", modelFile, tokenizerFile)
-	}
 	for _, name := range []string{modelFile, tokenizerFile} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			return nil, err

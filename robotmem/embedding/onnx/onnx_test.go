@@ -185,7 +185,7 @@ func TestONNXFilesThatCannotBeUsed(t *testing.T) {
 	}{
 		"no model":        {map[string]string{"tokenizer.json": bertTokenizer}, robotmem.NotFound, "model.onnx"},
 		"no tokenizer":    {map[string]string{"model.onnx": good}, robotmem.NotFound, "tokenizer.json"},
-		"the hub's own":   {map[string]string{"onnx/model.onnx": good, "tokenizer.json": bertTokenizer}, robotmem.Invalid, "move model.onnx up"},
+		"the hub's own":   {map[string]string{"onnx/model.onnx": good, "tokenizer.json": bertTokenizer}, robotmem.NotFound, "model.onnx"},
 		"half of a model": {map[string]string{"model.onnx": good[:len(good)/2], "tokenizer.json": bertTokenizer}, robotmem.Invalid, "the model in"},
 		"the first token": {map[string]string{"model.onnx": good, "tokenizer.json": bertTokenizer, "1_Pooling/config.json": `{"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false}`}, robotmem.Invalid, "first token"},
 	} {

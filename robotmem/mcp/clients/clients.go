@@ -11,8 +11,6 @@ import (
 // documentation.
 type Client struct {
 	Name string // such as claude-code
-	// Reload says how to make the client read the file again.
-	Reload string
 
 	// The settings file of the user is file in the folder that variable names, or without it in
 	// folder, where ~ is the home of the user and $config that of the settings of desktop programs.
@@ -28,36 +26,30 @@ var All = []Client{
 		Name: "claude-code", variable: "CLAUDE_CONFIG_DIR", folder: "~", file: ".claude.json",
 		format: jsonConfig("mcpServers"),
 		typed:  true,
-		Reload: "start a new session, and look at /mcp in it",
 	},
 	{
 		Name:   "claude-desktop",
 		folder: "$config/Claude", file: "claude_desktop_config.json",
 		format: jsonConfig("mcpServers"),
-		Reload: "quit it whole and start it again",
 	},
 	{
 		Name:   "cursor",
 		folder: "~/.cursor", file: "mcp.json",
 		format: jsonConfig("mcpServers"),
-		Reload: "switch robotmem on under MCP in its settings",
 	},
 	{
 		Name:   "vscode",
 		folder: "$config/Code/User", file: "mcp.json",
 		format: jsonConfig("servers"),
 		typed:  true,
-		Reload: "run the command \"MCP: List Servers\" and start robotmem",
 	},
 	{
 		Name: "codex", variable: "CODEX_HOME", folder: "~/.codex", file: "config.toml",
 		format: tomlConfig("mcp_servers"),
-		Reload: "start a new session, and look at /mcp in it",
 	},
 	{
 		Name: "gemini", variable: "GEMINI_CLI_HOME", folder: "~", file: ".gemini/settings.json",
 		format: jsonConfig("mcpServers"),
-		Reload: "start a new session, and look at /mcp in it",
 	},
 }
 

@@ -79,8 +79,7 @@ func (f configFormat) set(data []byte, e Entry) ([]byte, error) {
 }
 
 const (
-	maxSettings = 64 << 20 // bytes
-	newFileMode = 0o600    // settings and backups may hold a token
+	newFileMode = 0o600 // settings and backups may hold a token
 	// backupTime is the time in the name of a backup, which is FILE.robotmem-TIME.bak.
 	backupTime = "20060102T150405.000000000Z"
 )
@@ -154,8 +153,6 @@ func readSettings(path string) (*Change, error) {
 		return nil, forbidden(err)
 	case !info.Mode().IsRegular():
 		return nil, invalid("client", "%s is not a file", path)
-	case info.Size() > maxSettings:
-		return nil, invalid("client", "%s has %d bytes; settings have at most %d", path, info.Size(), maxSettings)
 	}
 	c.real, c.mode = target, info.Mode().Perm()
 	if c.before, err = os.ReadFile(c.real); err != nil {
