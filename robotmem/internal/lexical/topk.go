@@ -71,8 +71,5 @@ func compareHits(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cm
 
 // sorted returns the hits in order, or nil if there are none.
 func (b *topK) sorted() []Hit {
-	if len(b.hits) == 0 {
-		return nil
-	}
 	return slices.SortedFunc(slices.Values(b.hits), compareHits)
 }
