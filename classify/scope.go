@@ -72,7 +72,11 @@ func (m *run) findScope() {
 		case s[i] == '`':
 			i = m.span(i)
 		case s[i] == ':' && strings.HasPrefix(s[i:], "://"):
-			i = skipURL(s, i)
+			if n := strings.IndexAny(s[i:], " \t\r\n\"'<>)，。"); n >= 0 {
+				i += n
+			} else {
+				i = len(s)
+			}
 		default:
 			i++
 		}
@@ -249,11 +253,4 @@ func (m *run) words(from, to int) bool {
 		}
 	}
 	return m.matches > before
-}
-
-func skipURL(s string, i int) int {
-	if n := strings.IndexAny(s[i:], " \t\r\n\"'<>)，。"); n >= 0 {
-		return i + n
-	}
-	return len(s)
 }

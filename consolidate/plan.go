@@ -63,6 +63,7 @@ func Plan(all []Candidate) (groups []Group, similar [][]int64, considered int) {
 	for _, b := range buckets {
 		var kept []Candidate
 		// A covering memory has every term, so it has the rarest.
+		covered := func(c Candidate, cluster []Candidate) bool { return Covers(cluster[0].Statement, c.Statement) }
 		for _, cluster := range clusters(b, func(terms int) int { return min(terms, 1) }, covered) {
 			if kept = append(kept, cluster[0]); len(cluster) > 1 {
 				groups = append(groups, group(cluster))
@@ -120,8 +121,6 @@ func clusters(cs []Candidate, rarest func(terms int) int, fits func(c Candidate,
 	}
 	return out
 }
-
-func covered(c Candidate, cluster []Candidate) bool { return Covers(cluster[0].Statement, c.Statement) }
 
 func nearAll(c Candidate, cluster []Candidate) bool {
 	return len(cluster) < maxSimilarMembers && !slices.ContainsFunc(cluster, func(m Candidate) bool {

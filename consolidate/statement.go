@@ -46,7 +46,9 @@ func Compare(a, b Statement) (Verdict, float64) {
 
 func verdict(a, b Statement) Verdict {
 	sameWords := len(a.Words) > 0 && slices.Equal(a.Words, b.Words)
-	switch sameNumbers := SameQuantities(a.Quantities, b.Quantities); {
+	// The numbers are the same if names have the same numbers and units, and those without a name are
+	// in the same order: "from 10 N to 20 N" is not "from 20 N to 10 N".
+	switch sameNumbers := slices.Equal(ByName(a.Quantities), ByName(b.Quantities)); {
 	case a.Negated != b.Negated: // One statement negates the other: all words must agree.
 		if sameNumbers && sameWords {
 			return Contradicts
@@ -84,10 +86,6 @@ func remeasures(a, b []Quantity) bool {
 	return len(a) == 1 && len(b) == 1 && a[0].Name == "" && b[0].Name == "" &&
 		a[0].Unit != "" && a[0].Unit == b[0].Unit && a[0].Value != b[0].Value
 }
-
-// SameQuantities reports whether two texts give the same names the same numbers and units, and
-// have numbers without a name in the same order: "from 10 N to 20 N" is not "from 20 N to 10 N".
-func SameQuantities(a, b []Quantity) bool { return slices.Equal(ByName(a), ByName(b)) }
 
 // ByName sorts quantities by name; the order of the text breaks ties.
 func ByName(qs []Quantity) []Quantity {

@@ -14,9 +14,6 @@ import (
 // fields with a tool tag: "-" is refused to models, "rare" accepted.
 func (o *Op) InputSchema() map[string]any { return (*Definitions)(nil).Input(o) }
 
-// OutputSchema returns the JSON Schema (2020-12) of the response, without references.
-func (o *Op) OutputSchema() map[string]any { return (*Definitions)(nil).Output(o) }
-
 // Definitions collects the JSON Schemas of structs for a document such as
 // OpenAPI, where each schema is defined once and referenced by name. In such a
 // document an object field accepts only an object; the schemas of MCP tools also
@@ -39,14 +36,6 @@ func (d *Definitions) Define(name string, schema map[string]any) map[string]any 
 	}
 	d.Schemas[name] = schema
 	return map[string]any{"$ref": d.Prefix + name}
-}
-
-// object returns the schema of a struct, or a reference to it if d is not nil.
-func (d *Definitions) object(t reflect.Type, schema func(reflect.Type) map[string]any) map[string]any {
-	if d == nil {
-		return schema(t)
-	}
-	return d.Define(t.Name(), schema(t))
 }
 
 func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
@@ -95,11 +84,11 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 		return s
 	case t == reflect.TypeFor[Object](), t.Kind() == reflect.Struct && d == nil: // the description has an example
 		if d == nil {
-			return map[string]any{"anyOf": []any{d.anyObject(), map[string]any{"type": "string"}}}
+			return map[string]any{"anyOf": []any{map[string]any{"type": "object"}, map[string]any{"type": "string"}}}
 		}
-		return d.anyObject()
+		return anyObject()
 	case t.Kind() == reflect.Struct:
-		return d.object(t, d.requestSchema)
+		return d.Define(t.Name(), d.requestSchema(t))
 	case t.Kind() == reflect.Slice:
 		s, lo, hi = map[string]any{"type": "array", "items": d.fieldSchema(t.Elem(), items, nil)}, "minItems", "maxItems"
 	case t.Kind() == reflect.String:
@@ -108,7 +97,7 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	if v, ok := rules["oneof"]; ok {
 		s["enum"] = strings.Fields(v)
 	}
-	if d == nil { // descriptions of fields state the limits; some MCP clients refuse patterns
+	if d == nil { // descriptions of fields state the limits
 		return s
 	}
 	for rule, key := range map[string]string{"min": lo, "max": hi} {
@@ -119,27 +108,12 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	if _, ok := rules["required"]; ok && s["type"] == "string" && s["minLength"] == nil {
 		s["minLength"] = 1
 	}
-	for rule, pattern := range patterns {
-		if _, ok := rules[rule]; ok {
-			s["pattern"] = pattern
-		}
-	}
 	return s
-}
-
-// patterns are the regular expressions of the validation rules, by rule.
-var patterns = map[string]string{
-	"collection":  `^[A-Za-z0-9._-]{1,64}$`,
-	"collections": `^(\*|[A-Za-z0-9._-]{1,64})$`,
-	"session":     `^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]{0,126}[^\s\x00-\x1f\x7f-\x9f])?$`,
 }
 
 // anyObject is an object with arbitrary keys. A document states this explicitly,
 // because code generators treat an object without properties as empty.
-func (d *Definitions) anyObject() map[string]any {
-	if d == nil {
-		return map[string]any{"type": "object"}
-	}
+func anyObject() map[string]any {
 	return map[string]any{"type": "object", "additionalProperties": true}
 }
 
@@ -176,31 +150,18 @@ func (d *Definitions) responseSchema(t reflect.Type) map[string]any {
 	}
 	switch t.Kind() {
 	case reflect.Interface:
-		if d != nil {
-			return map[string]any{}
-		}
-		return anyValue()
+		return map[string]any{}
 	case reflect.Map:
 		if t.Elem().Kind() == reflect.Interface {
-			return d.anyObject()
+			return anyObject()
 		}
 		return map[string]any{"type": "object", "additionalProperties": d.responseSchema(t.Elem())}
 	case reflect.Slice:
 		return map[string]any{"type": "array", "items": d.responseSchema(t.Elem())}
 	case reflect.Struct:
-		return d.object(t, d.structSchema)
+		return d.Define(t.Name(), d.structSchema(t))
 	}
 	return map[string]any{"type": "integer"}
-}
-
-// anyValue accepts any JSON value. It lists all types, because some MCP clients
-// warn about an empty schema.
-func anyValue() map[string]any {
-	var types []any
-	for _, t := range []string{"object", "array", "string", "number", "boolean", "null"} {
-		types = append(types, map[string]any{"type": t})
-	}
-	return map[string]any{"anyOf": types}
 }
 
 func (d *Definitions) structSchema(t reflect.Type) map[string]any {

@@ -1,7 +1,6 @@
 package robotmem
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
@@ -20,9 +19,6 @@ func Visible(s string) string {
 // VisibleJSON returns the JSON of EncodeJSON with the characters that [Visible] shows as escapes
 // of JSON. It decodes to the same value.
 func VisibleJSON(data []byte) []byte {
-	if !bytes.ContainsFunc(data, func(r rune) bool { return r >= 0x7f && mayHide(r) }) { // EncodeJSON escapes those below the space
-		return data
-	}
 	return []byte(escapeHidden(string(data), func(b *strings.Builder, r rune) {
 		for _, unit := range utf16.AppendRune(nil, r) {
 			fmt.Fprintf(b, `\u%04x`, unit)

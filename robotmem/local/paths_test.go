@@ -34,7 +34,7 @@ func brutePaths(memories []robotmem.Memory) map[string]int64 {
 func eachPath(prefix string, m map[string]any, visit func(string)) {
 	for key, v := range m {
 		object, isObject := v.(map[string]any)
-		if _, measured := filter.QuantityOf(v); !isObject || len(object) == 0 || measured {
+		if _, _, measured := filter.QuantityOf(v); !isObject || len(object) == 0 || measured {
 			visit(prefix + key)
 		}
 		eachPath(prefix+key+".", object, visit)

@@ -223,11 +223,12 @@ func (n *Node) activity(c *store.Conn, collection string, res *admin.ActivityRes
 	if err != nil {
 		return err
 	}
-	n.index.Columns.EachCreated(failures, func(ns int64) {
-		if b := at(ns); b != nil {
+	for id := range failures.EachSet() {
+		row, _ := n.index.Columns.Row(int64(id))
+		if b := at(row.Created); b != nil {
 			b.Failures++
 		}
-	})
+	}
 	return c.EachRecallHour(collection, res.From, func(hour time.Time, sum store.RecallTotals) {
 		if b := at(hour.UnixNano()); b != nil {
 			b.Recalls += sum.Recalls

@@ -126,15 +126,11 @@ func TestSchemasHaveSingleTypes(t *testing.T) {
 		}
 	}
 	for _, op := range robotmem.Ops() {
-		var in, out any
+		var in any
 		if err := json.Unmarshal(tool(op).RawInputSchema, &in); err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(schema(op.OutputSchema()), &out); err != nil {
-			t.Fatal(err)
-		}
 		check(op.Name, in)
-		check(op.Name, out)
 	}
 }
 

@@ -141,16 +141,11 @@ func call(t *testing.T, s robotmem.Service, op, request string) any {
 // refuses a response with null for a list.
 func fitsSchema(t *testing.T, op *robotmem.Op, res any) {
 	t.Helper()
-	data, err := json.Marshal(res)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var v any
-	if err := json.Unmarshal(data, &v); err != nil {
-		t.Fatal(err)
-	}
-	for _, problem := range misfits(op.Name, asObject(t, op.OutputSchema()), v) {
-		t.Errorf("%s\nanswer: %s", problem, data)
+	var defined robotmem.Definitions
+	root := asObject(t, defined.Output(op))
+	answer := asObject(t, res)
+	for _, problem := range misfits(op.Name, asObject(t, defined.Schemas), root, answer) {
+		t.Errorf("%s\nanswer: %v", problem, answer)
 	}
 }
 
@@ -168,8 +163,11 @@ func asObject(t *testing.T, v any) object {
 }
 
 // misfits supports the keywords of the response schemas: type, properties, required,
-// items and additionalProperties.
-func misfits(path string, schema object, v any) []string {
+// items, additionalProperties, and references to the schemas that are defined.
+func misfits(path string, defined, schema object, v any) []string {
+	if name, ok := schema["$ref"].(string); ok {
+		schema, _ = defined[name].(object)
+	}
 	kind, _ := schema["type"].(string)
 	ok := true
 	switch x := v.(type) {
@@ -194,7 +192,7 @@ func misfits(path string, schema object, v any) []string {
 	case []any:
 		items, _ := schema["items"].(object)
 		for i := range v {
-			out = append(out, misfits(fmt.Sprintf("%s[%d]", path, i), items, v[i])...)
+			out = append(out, misfits(fmt.Sprintf("%s[%d]", path, i), defined, items, v[i])...)
 		}
 	case object:
 		required, _ := schema["required"].([]any)
@@ -213,7 +211,7 @@ func misfits(path string, schema object, v any) []string {
 			if !known && props != nil && rest == nil {
 				out = append(out, fmt.Sprintf("%s.%s is not in the schema", path, name))
 			}
-			out = append(out, misfits(path+"."+name, sub, v[name])...)
+			out = append(out, misfits(path+"."+name, defined, sub, v[name])...)
 		}
 	}
 	return out

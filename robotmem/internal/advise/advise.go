@@ -18,6 +18,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -118,7 +119,7 @@ func parameterAdvice(c *Column, attempts []Attempt, s *scale) robotmem.Parameter
 		l := &steps[i]
 		successes, failures := j.near([]any{l.middle()}, j.good, j.bad)
 		rates[i] = successes / (successes + failures)
-		if low, _ := Wilson(successes, successes+failures); successes > 0 && low > bound {
+		if low, _ := consolidate.Wilson(successes, successes+failures); successes > 0 && low > bound {
 			best, bound = i, low
 		}
 	}

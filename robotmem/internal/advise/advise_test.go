@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -33,7 +34,7 @@ func TestWilson(t *testing.T) {
 		{3, 3, 0.4385, 1},
 		{5, 10, 0.2366, 0.7634},
 	} {
-		low, high := Wilson(c.successes, c.n)
+		low, high := consolidate.Wilson(c.successes, c.n)
 		near(t, fmt.Sprint(c, " low"), low, c.low, 5e-5)
 		near(t, fmt.Sprint(c, " high"), high, c.high, 5e-5)
 	}

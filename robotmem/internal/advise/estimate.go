@@ -5,22 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
-
-const z95 = 1.959963984540054 // the 97.5 % point of the normal distribution
-
-// Wilson returns the 95 % score interval of a rate: E. B. Wilson, "Probable inference, the
-// law of succession, and statistical inference", JASA 22 (1927). Both numbers may be sums
-// of weights. Without attempts it is 0 to 1.
-func Wilson(successes, n float64) (low, high float64) {
-	if n <= 0 {
-		return 0, 1
-	}
-	p, z2 := successes/n, z95*z95
-	centre, half := (p+z2/(2*n))/(1+z2/n), z95/(1+z2/n)*math.Sqrt(max(0, p*(1-p)/n+z2/(4*n*n)))
-	return max(0, centre-half), min(1, centre+half)
-}
 
 // scale maps the scores of the caller to 0..1. A number to maximise or minimise becomes
 // its share of the way from the worst to the best attempt. Wilson's interval then holds
@@ -53,7 +40,7 @@ func scaled(attempts []Attempt, goal string) scale {
 // estimate describes successes and failures, in the units of the caller.
 func (s *scale) estimate(successes, failures float64) robotmem.Estimate {
 	n := successes + failures
-	low, high := Wilson(successes, n)
+	low, high := consolidate.Wilson(successes, n)
 	e := robotmem.Estimate{Attempts: round(n, 4)}
 	if s.success {
 		e.Successes = new(round(successes, 4))

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -183,7 +184,7 @@ func (j *joint) best() *robotmem.Suggestion {
 	highest := -1.0
 	for _, i := range j.candidates() {
 		successes, failures := j.near(j.at(i), j.good, j.bad)
-		if bound, _ := Wilson(successes, successes+failures); bound > highest {
+		if bound, _ := consolidate.Wilson(successes, successes+failures); bound > highest {
 			best, highest = j.at(i), bound
 		}
 	}

@@ -55,14 +55,9 @@ func Digest(mark string, v any) []byte {
 	return append([]byte(mark), sum[:16]...)
 }
 
-// QuantityOf reads a JSON value as a quantity: a text or an object with a value and a unit.
-func QuantityOf(v any) (units.Quantity, bool) {
-	q, _, ok := quantityOf(v)
-	return q, ok
-}
-
-// quantityOf is QuantityOf that also returns the unit as written.
-func quantityOf(v any) (q units.Quantity, unit string, ok bool) {
+// QuantityOf reads a JSON value as a quantity: a text or an object with a value and a unit. It also
+// returns the unit as written.
+func QuantityOf(v any) (q units.Quantity, unit string, ok bool) {
 	switch v := v.(type) {
 	case string:
 		return units.ParseWritten(v)
@@ -81,7 +76,7 @@ func quantityOf(v any) (q units.Quantity, unit string, ok bool) {
 // quantity, so that it has its unit at both paths.
 func measured(m map[string]any, key string) (v any, ok bool) {
 	if v, ok = m[key]; ok && key == "value" {
-		if _, isQuantity := QuantityOf(m); isQuantity {
+		if _, _, isQuantity := QuantityOf(m); isQuantity {
 			return m, true
 		}
 	}
@@ -178,7 +173,7 @@ func DecodeValues(values string) (out Values) {
 		out.All = append(out.All, all...)
 		_, bare := Number(all[len(all)-1])
 		out.Bare = out.Bare || bare
-		if _, unit, ok := quantityOf(v); ok && out.Unit == "" {
+		if _, unit, ok := QuantityOf(v); ok && out.Unit == "" {
 			out.Unit = unit
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 const (
@@ -154,19 +153,13 @@ func (p *parser) leaf(op, path string, v any) (Condition, error) {
 	}
 	if path == "observed_at" {
 		for i := range c.Values {
-			c.Values[i] = instant(c.Values[i])
+			text, _ := c.Values[i].(string)
+			if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+				c.Values[i] = t
+			}
 		}
 	}
 	return c.positive(), nil
-}
-
-// instant returns the time that a text is, or v.
-func instant(v any) any {
-	text, _ := v.(string)
-	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return t
-	}
-	return v
 }
 
 // derived turns a condition on a success flag into one on the outcome of the memory, which is derived
@@ -202,7 +195,7 @@ func derived(op, path string, v any) (string, any) {
 // canonical unit, for a text that is a number this number.
 func operands(v any) []any {
 	out := []any{attributeValue(v)}
-	if q, ok := QuantityOf(v); ok {
+	if q, _, ok := QuantityOf(v); ok {
 		out = append(out, q)
 	} else if n, ok := speltNumber(v); ok {
 		out = append(out, n)
@@ -384,16 +377,6 @@ func (c *Condition) Leaves(visit func(*Condition)) {
 			c.Kids[i].Leaves(visit)
 		}
 	}
-}
-
-// AsksNumber reports whether a leaf compares with a number without a unit, or with a quantity.
-func (c *Condition) AsksNumber() (bare, quantity bool) {
-	for _, v := range c.Values {
-		_, isBare := Number(v)
-		_, isQuantity := v.(units.Quantity)
-		bare, quantity = bare || isBare, quantity || isQuantity
-	}
-	return bare, quantity
 }
 
 // Paths returns every path of the filter.

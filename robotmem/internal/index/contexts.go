@@ -356,7 +356,12 @@ func (r *Columns) UnitsAt(c *store.Conn, failed *error) func(path string) string
 // needed the values of all memories.
 func (r *Columns) UnitsTaken(n *filter.Condition) (taken []string) {
 	n.Leaves(func(leaf *filter.Condition) {
-		bare, quantity := leaf.AsksNumber()
+		bare, quantity := false, false
+		for _, v := range leaf.Values {
+			_, isBare := filter.Number(v)
+			_, isQuantity := v.(units.Quantity)
+			bare, quantity = bare || isBare, quantity || isQuantity
+		}
 		sets, missing := r.contextSets([]string{valuesColumn + leaf.Path}, -1)
 		if len(missing) > 0 || filter.OwnField(leaf.Path) {
 			return

@@ -12,16 +12,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// EachCreated visits the creation time of each member of a set, in nanoseconds
-// since 1970.
-func (r *Columns) EachCreated(set *bitset.BitSet, visit func(ns int64)) {
-	r.Mu.RLock()
-	defer r.Mu.RUnlock()
-	for id, ok := set.NextSet(0); ok && int(id) < len(r.Rows); id, ok = set.NextSet(id + 1) {
-		visit(r.Rows[id].Created)
-	}
-}
-
 // Faded counts the active memories of a collection whose confidence is lower now.
 func (r *Columns) Faded(collection string, below float64, now time.Time) int64 {
 	sure := r.Admit(Selection{Scope: Scope{Collection: collection, MinConfidence: below}, Now: now})

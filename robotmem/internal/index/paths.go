@@ -85,7 +85,7 @@ func (s *pathShapes) read(context string) any {
 		number, _ := v.(json.Number)
 		f.number, _ = number.Float64()
 		object, _ := v.(map[string]any)
-		quantity, isQuantity := filter.QuantityOf(v)
+		quantity, _, isQuantity := filter.QuantityOf(v)
 		if isQuantity {
 			f.unit, f.number = quantity.Unit, quantity.Value
 		}

@@ -215,22 +215,19 @@ func (r *Columns) Dims(c *store.Conn, field string) (dims []int, err error) {
 	return dims, err
 }
 
-// Within returns the points at a path that a request asks for, by memory id.
+// Within returns the points at a path that a request asks for, by memory id. The edges of its box
+// are included.
 func (r *Columns) Within(c *store.Conn, ask *robotmem.PlacesRequest, set *bitset.BitSet) (out []Point, err error) {
 	err = withColumn(r, c, placesColumn, func(pc *placeColumns) {
 		pc.each(ask.Field, &robotmem.SpatialSort{FrameID: ask.FrameID, MapID: ask.MapID}, set, func(p *Point) {
-			if withinBox(ask, p.X, p.Y) {
+			above := len(ask.Min) == 0 || p.X >= ask.Min[0] && p.Y >= ask.Min[1]
+			below := len(ask.Max) == 0 || p.X <= ask.Max[0] && p.Y <= ask.Max[1]
+			if above && below {
 				out = append(out, *p)
 			}
 		})
 	})
 	return out, err
-}
-
-// withinBox reports whether x and y lie within the box, its edges included.
-func withinBox(r *robotmem.PlacesRequest, x, y float64) bool {
-	return (len(r.Min) == 0 || x >= r.Min[0] && y >= r.Min[1]) &&
-		(len(r.Max) == 0 || x <= r.Max[0] && y <= r.Max[1])
 }
 
 // grid divides a box into square cells, from its lowest corner on.

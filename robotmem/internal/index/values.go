@@ -68,7 +68,9 @@ func plain(all []any, zero, one units.Quantity) any {
 	switch x := all[len(all)-1].(type) {
 	case units.Quantity:
 		if x.Unit == one.Unit {
-			return significant((x.Value - zero.Value) / (one.Value - zero.Value))
+			converted := strconv.FormatFloat((x.Value-zero.Value)/(one.Value-zero.Value), 'g', 12, 64)
+			number, _ := strconv.ParseFloat(converted, 64) // without the error of the conversion, in the last of 15 digits
+			return number
 		}
 		if s, ok := all[0].(string); ok { // of another kind than most
 			return s
@@ -87,12 +89,6 @@ func plain(all []any, zero, one units.Quantity) any {
 		}
 	}
 	return nil
-}
-
-// significant removes the error of a conversion, which is in the last of 15 digits.
-func significant(x float64) float64 {
-	y, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64)
-	return y
 }
 
 // OwnValues sets the texts of a field of the memories themselves.

@@ -70,7 +70,8 @@ func (x *Index) Apply(put []Document, remove []int64) {
 	}
 	for c := range touched {
 		if c.live.Rows == 0 {
-			x.drop(c)
+			delete(x.names, c.name)
+			x.collections[c.number-1] = nil
 		} else if len(c.deletions) >= x.minDeleted && len(c.deletions)*4 >= len(c.ids) {
 			c.compact(x.locations)
 		}
@@ -86,7 +87,10 @@ func (x *Index) remove(id int64, touched map[*collection]bool) {
 	x.locations.set(id, location{})
 	x.live.Rows--
 	x.live.Terms -= int64(c.lengths[at.doc])
-	c.markDeleted(at.doc)
+	c.deleted.Set(uint(at.doc))
+	c.deletions = append(c.deletions, at.doc)
+	c.live.Rows--
+	c.live.Terms -= int64(c.lengths[at.doc])
 	touched[c] = true
 }
 
@@ -116,11 +120,6 @@ func (x *Index) selected(name string) iter.Seq[*collection] {
 			}
 		}
 	}
-}
-
-func (x *Index) drop(c *collection) {
-	delete(x.names, c.name)
-	x.collections[c.number-1] = nil
 }
 
 // A collection has its own dictionary, posting lists and statistics. Documents are
@@ -189,13 +188,6 @@ func (c *collection) slot(stem string) uint32 {
 	slot := uint32(len(c.lists))
 	c.stems, c.lists, c.slots[stem] = append(c.stems, stem), append(c.lists, newPostingList()), slot
 	return slot
-}
-
-func (c *collection) markDeleted(doc uint32) {
-	c.deleted.Set(uint(doc))
-	c.deletions = append(c.deletions, doc)
-	c.live.Rows--
-	c.live.Terms -= int64(c.lengths[doc])
 }
 
 // compact rewrites the collection without the deleted documents, which cost memory and

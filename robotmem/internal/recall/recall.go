@@ -199,8 +199,15 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	ctx = context.WithoutCancel(ctx)
 	hits := r.fuse()
 	r.trace("fuse", len(hits))
-	if hits, err = r.loadForRanking(ctx, hits); err != nil {
-		return nil, err
+	if r.MinRelevance > 0 { // load hits until enough of them are relevant
+		enough := r.N
+		if r.Diversity > 0 {
+			enough = max(enough, diversePool)
+		}
+		hits, _, err = r.first(ctx, hits, enough, func(h *hit) bool { return r.relevance(h) >= r.MinRelevance })
+		if err != nil {
+			return nil, err
+		}
 	}
 	r.trace("relevant", len(hits))
 	for _, s := range stages {
@@ -389,19 +396,6 @@ func (r *run) load(ctx context.Context, h *hit) (ok bool, err error) {
 		}
 	}
 	return true, nil
-}
-
-// loadForRanking loads, with min_relevance, hits until enough of them are relevant.
-func (r *run) loadForRanking(ctx context.Context, hits []hit) ([]hit, error) {
-	if r.MinRelevance == 0 {
-		return hits, nil
-	}
-	enough := r.N
-	if r.Diversity > 0 {
-		enough = max(enough, diversePool)
-	}
-	kept, _, err := r.first(ctx, hits, enough, func(h *hit) bool { return r.relevance(h) >= r.MinRelevance })
-	return kept, err
 }
 
 // first loads hits until it has n that exist, are not damaged and are wanted. It returns these and

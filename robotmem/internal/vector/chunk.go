@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"math/bits"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/stream"
 )
@@ -43,15 +42,6 @@ func (x *Index) marshalChunk(i int) (data []byte) {
 // parts are what a snapshot has of a chunk.
 func (c *chunk) parts() []any { return []any{c.present[:], c.signs, c.lows, c.terms} }
 
-// each calls f for every slot that holds a vector, ascending.
-func (c *chunk) each(f func(slot int)) {
-	for w, word := range c.present {
-		for ; word != 0; word &= word - 1 {
-			f(w*64 + bits.TrailingZeros64(word))
-		}
-	}
-}
-
 var errUnsound = errors.New("vector: codes that no vector has")
 
 // Read returns the index that [Index.Write] wrote. The caller closes the snapshot, which verifies
@@ -89,12 +79,15 @@ func (x *Index) readChunk(i int, data []byte) (sound bool) {
 	}
 	sound = len(data) == 0 && (i > 0 || c.present[0]&1 == 0)
 	unused := ^uint64(0) << ((x.dims-1)%64 + 1)
-	c.each(func(slot int) {
+	for slot := range chunkSlots {
+		if c.present[slot/64]>>(slot%64)&1 == 0 {
+			continue
+		}
 		c.count++
 		last := (slot+1)*x.words - 1
 		scale, shift := c.terms[2*slot], c.terms[2*slot+1]
 		sound = sound && (c.signs[last]|c.lows[last])&unused == 0 && scale >= 0 && scale <= math.MaxFloat32 && math.Abs(float64(shift)) <= math.MaxFloat32
-	})
+	}
 	x.count += c.count
 	return sound
 }

@@ -300,9 +300,3 @@ func dot(question []float64, raw []byte) (sum float64) {
 	}
 	return sum
 }
-
-func widen(into []float64, vector []float32) {
-	for i, f := range vector {
-		into[i] = float64(f)
-	}
-}

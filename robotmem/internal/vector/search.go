@@ -111,7 +111,9 @@ func (x *Index) search(q Query, rescore int, load Source) ([]Hit, error) {
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
 	x.selectIDs(s, q, rescore)
-	widen(s.wide, q.Vector)
+	for i, f := range q.Vector {
+		s.wide[i] = float64(f)
+	}
 	hits, err := x.score(s, nil, load)
 	if err == nil && len(s.rest) > 0 {
 		x.selectRest(s, hits, x.AlongMean(q.Vector), min(q.N, sureHits))
