@@ -69,7 +69,51 @@ func (h Hit) before(o Hit) bool { return h.Score > o.Score || h.Score == o.Score
 
 func compareHits(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) }
 
-// sorted returns the hits in order, or nil if there are none.
+const (
+	// fewHits is up to where sorting is faster without buckets.
+	fewHits = 200
+
+	// bucketHits is the mean number of hits in a bucket.
+	bucketHits = 4
+)
+
+// sorted returns the hits in order, or nil if there are none. Long lists are first
+// distributed over buckets by score, and each bucket is sorted.
 func (b *topK) sorted() []Hit {
-	return slices.SortedFunc(slices.Values(b.hits), compareHits)
+	n := len(b.hits)
+	if n == 0 {
+		return nil
+	}
+	out := make([]Hit, n)
+	if n <= fewHits {
+		copy(out, b.hits)
+		slices.SortFunc(out, compareHits)
+		return out
+	}
+	top, bottom := b.hits[0].Score, b.hits[0].Score
+	for _, h := range b.hits {
+		top, bottom = max(top, h.Score), min(bottom, h.Score)
+	}
+	buckets := n / bucketHits
+	scale := float64(buckets-1) / max(top-bottom, top*scoreSlack)
+	// Subtraction, multiplication and truncation keep the order.
+	bucket := func(h Hit) int { return int((top - h.Score) * scale) }
+	ends := make([]int, buckets+1)
+	for _, h := range b.hits {
+		ends[bucket(h)+1]++
+	}
+	for i := range buckets {
+		ends[i+1] += ends[i]
+	}
+	for _, h := range b.hits {
+		i := bucket(h)
+		out[ends[i]] = h
+		ends[i]++
+	}
+	start := 0
+	for _, end := range ends[:buckets] {
+		slices.SortFunc(out[start:end], compareHits)
+		start = end
+	}
+	return out
 }
