@@ -2,11 +2,13 @@ package robotmem
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -341,6 +343,11 @@ func ValuesAt(data, path string) (values []string, found bool) {
 
 // valuesAt is ValuesAt for the next value, which is an object, within data.
 func (d *decoder) valuesAt(path, data string) (values []string, found bool, err error) {
+	type hit struct {
+		name   string
+		values []string
+	}
+	var hits []hit
 	next := func() string { // JSON of the next value
 		var raw []byte
 		raw, err = d.ReadValue()
@@ -351,25 +358,34 @@ func (d *decoder) valuesAt(path, data string) (values []string, found bool, err 
 	for err == nil && d.PeekKind() != jsontext.KindEndObject {
 		name := plainText(next())
 		rest, within := strings.CutPrefix(path, name)
-		below, isLonger := strings.CutPrefix(name, path)
+		within = within && (rest == "" || rest[0] == '.')
+		below := strings.HasPrefix(name, path) && len(name) > len(path) && name[len(path)] == '.'
+		if err != nil || !within && !below {
+			err = cmp.Or(err, d.SkipValue())
+			continue
+		}
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.name == name }) // the last counts
 		switch {
-		case err != nil:
 		case within && rest == "":
-			values, found = append(values, next()), true
-		case within && rest[0] == '.' && d.PeekKind() == jsontext.KindBeginObject:
+			hits = append(hits, hit{name, []string{next()}})
+		case within && d.PeekKind() == jsontext.KindBeginObject:
 			var inner []string
-			var isThere bool
-			inner, isThere, err = d.valuesAt(rest[1:], data)
-			values, found = append(values, inner...), found || isThere
+			if inner, found, err = d.valuesAt(rest[1:], data); found {
+				hits = append(hits, hit{name, inner})
+			}
 		default:
-			found = found || isLonger && below[0] == '.'
-			err = d.SkipValue()
+			if err = d.SkipValue(); below {
+				hits = append(hits, hit{name, nil})
+			}
 		}
 	}
 	if err == nil {
 		_, err = d.ReadToken()
 	}
-	return values, found, err
+	for _, h := range hits {
+		values = append(values, h.values...)
+	}
+	return values, len(hits) > 0, err
 }
 
 // plainText returns the text of a JSON string.
