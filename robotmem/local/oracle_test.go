@@ -16,7 +16,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
-	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 

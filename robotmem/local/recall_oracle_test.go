@@ -15,7 +15,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )

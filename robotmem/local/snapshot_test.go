@@ -12,7 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
-	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
-	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 // history applies the same changes to an index and to a model of it.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
