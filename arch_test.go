@@ -83,7 +83,6 @@ var owners = map[string][]string{
 	"golang.org/x/sync":                      {"robotmem/archive/sensors", "robotmem/mcp", "web"},
 	"github.com/klauspost/compress":          {"perception/payload", "perception/recording", "robotmem/archive", "robotmem/internal/store", "robotmem/internal/text", "web"},
 	"golang.org/x/time":                      {"web"},
-	"github.com/rs/cors":                     {"web"},
 	"github.com/parquet-go/parquet-go":       {"perception/lerobot"},
 	"github.com/foxglove/mcap/go/mcap":       {"perception/segment", "perception/recording"},
 	"github.com/prometheus/client_golang":    {"web"},

@@ -27,10 +27,9 @@
 //	err := srv.Serve(listener)
 //
 // All routes have the same guards, also /mcp and the dashboard: the Host header of a
-// request must name this node, a page must be of this origin or one of
-// Options.CORSOrigins, a body has a limit and a minimum speed, and once there is a
-// token, every request needs one, except for the dashboard's files, /login, /healthz
-// and /readyz.
+// request must name this node, a page must be of this origin, a body has a limit and a minimum
+// speed, and once there is a token, every request needs one, except for the dashboard's
+// files, /login, /healthz and /readyz.
 //
 // # Caveats
 //

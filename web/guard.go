@@ -9,15 +9,14 @@ import (
 	"strings"
 
 	lru "github.com/hashicorp/golang-lru/v2"
-	"github.com/rs/cors"
 	"golang.org/x/time/rate"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // guard checks a request before its route, the cheapest check first: the host must
-// be a name of this node (against DNS rebinding), a page must be of this origin or a
-// configured one, and the caller needs a token. The files of the dashboard need no token.
+// be a name of this node (against DNS rebinding), a page must be of this origin, and the
+// caller needs a token. The files of the dashboard need no token.
 // A request that a guard refuses moves no counter of the memory and takes no stream.
 func (s *server) guard(routes http.Handler) http.Handler {
 	h := s.authorized(map[string]bool{"/healthz": true, "/readyz": true, "/login": true}, routes)
@@ -43,34 +42,20 @@ func (s *server) hosts(next http.Handler) http.Handler {
 	})
 }
 
-// origins refuses pages of other origins with every method, except for the configured
-// ones: a page cannot read the answer to its GET, but the GET would count as a recall or
-// hold a stream. A link of another site may open the dashboard.
+// origins refuses pages of other origins with every method: a page cannot read the answer
+// to its GET, but the GET would count as a recall or hold a stream. A link of another site
+// may open the dashboard.
 func (s *server) origins(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
-	same := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		probe := *r
 		probe.Method = http.MethodPost // Check admits GET from everywhere
 		if protection.Check(&probe) != nil && !followsLink(r) {
-			s.refuse(w, r, "Origin", errors.New("a page of another origin may not use this node; open the dashboard instead, or have the operator of the node allow the page with --cors-origin"))
+			s.refuse(w, r, "Origin", errors.New("a page of another origin may not use this node; open the dashboard instead"))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-	if len(s.opts.CORSOrigins) == 0 {
-		return same
-	}
-	for _, origin := range s.opts.CORSOrigins {
-		_ = protection.AddTrustedOrigin(origin) // a text of another form is not trusted
-	}
-	// Cookies are not sent from other origins. Their pages send a token.
-	return cors.New(cors.Options{
-		AllowedOrigins: s.opts.CORSOrigins,
-		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete},
-		AllowedHeaders: []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", "Mcp-Protocol-Version", "Mcp-Session-Id", "Range", "X-Request-Id"},
-		ExposedHeaders: []string{"Accept-Ranges", "Content-Disposition", "Content-Range", "ETag", "Mcp-Session-Id", "Retry-After", "X-Request-Id"},
-		MaxAge:         600, // seconds
-	}).Handler(same)
 }
 
 // followsLink reports whether a browser opens the dashboard or the API reference in a tab.

@@ -65,7 +65,7 @@ func TestStrangersDoNotHoldConnections(t *testing.T) {
 func TestCookiesAreNoTokenOfAnotherOrigin(t *testing.T) {
 	known := &list{}
 	secret := known.add("arm-7", false)
-	e, url := serveNode(t, web.Options{Tokens: known.tokens, CORSOrigins: []string{"*"}})
+	e, url := serveNode(t, web.Options{Tokens: known.tokens})
 	cookie := loginCookie(t, url, secret)
 	form := "--x\r\nContent-Disposition: form-data; name=\"description\"\r\n\r\nplanted\r\n--x\r\nContent-Disposition: form-data; name=\"data\"\r\n\r\nabc\r\n--x--\r\n"
 	for _, authorization := range []string{"Basic eDp5", "x", "Bearer"} {

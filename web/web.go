@@ -46,9 +46,6 @@ type Options struct {
 	// AllowedHosts are the host names, without a port, that a request may name
 	// besides the loopback names and the address that it came to.
 	AllowedHosts []string
-	// CORSOrigins are the origins, such as https://fleet.example, whose pages may
-	// use the node.
-	CORSOrigins []string
 	// Tokens returns the tokens that may use the node. It is called for each
 	// request, so that a revoked token is refused at once, and 20 times a second while
 	// a request is in progress, which then ends. From the first token on, every

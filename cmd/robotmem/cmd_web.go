@@ -30,7 +30,6 @@ type webCmd struct {
 	TLSCert    *string  `name:"tls-cert" placeholder:"FILE" help:"Certificate chain as PEM, for HTTPS (ROBOTMEM_TLS_CERT)." mapstructure:"tls_cert,omitempty"`
 	TLSKey     *string  `name:"tls-key" placeholder:"FILE" help:"Its private key as PEM (ROBOTMEM_TLS_KEY)." mapstructure:"tls_key,omitempty"`
 	AllowHost  []string `name:"allow-host" sep:"none" placeholder:"NAME" help:"Name that callers may know this node by, beside localhost and its address; repeatable (ROBOTMEM_ALLOW_HOST)." mapstructure:"allow_host,omitempty"`
-	CORSOrigin []string `name:"cors-origin" sep:"none" placeholder:"ORIGIN" help:"Origin whose pages may use this node, such as https://fleet.example; repeatable (ROBOTMEM_CORS_ORIGIN)." mapstructure:"cors_origin,omitempty"`
 	UntilStdin bool     `name:"until-stdin-ends" help:"End when standard input does, as when the program that started the node has ended." mapstructure:"-"`
 	Rate       *string  `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0." mapstructure:"rate,omitempty"`
 }
@@ -139,13 +138,6 @@ func webOptions(s *config, local bool) (o web.Options, err error) {
 			return o, invalid("rate", "must be 0 to %d requests a second, not %q", maxRate, s.Rate)
 		}
 	}
-	check := http.NewCrossOriginProtection()
-	for _, origin := range s.CORSOrigin {
-		if err := check.AddTrustedOrigin(origin); err != nil {
-			return o, invalid("cors-origin", "must be an origin such as https://fleet.example, not %q", origin)
-		}
-	}
-	o.CORSOrigins = s.CORSOrigin
 	for _, host := range s.AllowHost {
 		if _, _, err := net.SplitHostPort(host); err == nil || host == "" {
 			return o, invalid("allow-host", "must be a name without a port, such as arm-7.local, not %q", host)

@@ -44,7 +44,6 @@ type config struct {
 	TLSCert    string   `mapstructure:"tls_cert"`
 	TLSKey     string   `mapstructure:"tls_key"`
 	AllowHost  []string `mapstructure:"allow_host"`
-	CORSOrigin []string `mapstructure:"cors_origin"`
 	Rate       string   `mapstructure:"rate"` // a number, "" for the default
 	// Retention are rules as --keep of retain takes them, MinFree a size.
 	Retention []string `mapstructure:"retention"`
@@ -75,10 +74,9 @@ var pathSettings = []string{"db", "taxonomy", "allow_path", "tls_cert", "tls_key
 
 // listSettings are lists of texts, with the way to divide the value of a variable.
 var listSettings = map[string]func(string) []string{
-	"allow_path":  filepath.SplitList,
-	"retention":   splitAt(";"),
-	"allow_host":  splitAt(", "),
-	"cors_origin": splitAt(", "),
+	"allow_path": filepath.SplitList,
+	"retention":  splitAt(";"),
+	"allow_host": splitAt(", "),
 }
 
 func splitAt(separators string) func(string) []string {
