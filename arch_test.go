@@ -42,7 +42,7 @@ var arrows = []struct {
 	{"robotmem/internal/maintenance", []string{"robotmem", "robotmem/internal", "perception", "consolidate"}, "examines tables and indexes, below any service"},
 	{"robotmem/internal/filter", []string{"robotmem", "robotmem/internal/text", "robotmem/internal/units"}, "a filter is read the same over any store"},
 	{"robotmem/internal/recall", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/record", "robotmem/internal/text", "robotmem/internal/timeparse", "consolidate"}, "ranking knows no store"},
-	{"robotmem/internal/advise", []string{"robotmem"}, "statistics know no store"},
+	{"robotmem/internal/advise", []string{"robotmem", "consolidate"}, "statistics know no store"},
 	{"robotmem/internal/lexical", []string{"robotmem/internal/stream"}, "a leaf"},
 	{"robotmem/internal/vector", []string{"robotmem/internal/stream"}, "a leaf"},
 	{"robotmem/internal/stream", nil, "a leaf"},
