@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/robotmem/robotmem-go/perception"
 )
 
 // InputSchema returns the JSON Schema (2020-12) of the request for models, which read it
@@ -20,14 +18,11 @@ func (o *Op) InputSchema() map[string]any { return (*Definitions)(nil).Input(o) 
 // accept a string that contains the object.
 type Definitions struct {
 	Prefix  string         // of a reference, such as #/components/schemas/
-	Schemas map[string]any // by name; filled by Input and Output
+	Schemas map[string]any // by name; filled by Input
 }
 
 // Input returns the schema of the request. It refers to the schemas of its fields.
 func (d *Definitions) Input(o *Op) map[string]any { return d.requestSchema(o.In) }
-
-// Output returns a reference to the schema of the response.
-func (d *Definitions) Output(o *Op) map[string]any { return d.responseSchema(o.Out) }
 
 // Define stores a schema under a name and returns a reference to it.
 func (d *Definitions) Define(name string, schema map[string]any) map[string]any {
@@ -74,7 +69,7 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	s := basic(t)
+	s := d.Scalar(t)
 	lo, hi := "minimum", "maximum"
 	switch {
 	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[[]byte]():
@@ -86,7 +81,8 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 		if d == nil {
 			return map[string]any{"anyOf": []any{map[string]any{"type": "object"}, map[string]any{"type": "string"}}}
 		}
-		return anyObject()
+		// Code generators treat an object without properties as empty.
+		return map[string]any{"type": "object", "additionalProperties": true}
 	case t.Kind() == reflect.Struct:
 		return d.Define(t.Name(), d.requestSchema(t))
 	case t.Kind() == reflect.Slice:
@@ -111,14 +107,8 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	return s
 }
 
-// anyObject is an object with arbitrary keys. A document states this explicitly,
-// because code generators treat an object without properties as empty.
-func anyObject() map[string]any {
-	return map[string]any{"type": "object", "additionalProperties": true}
-}
-
-// basic returns the schema of a value that is no object and no list but of bytes, else nil.
-func basic(t reflect.Type) map[string]any {
+// Scalar returns the schema of a value that is no object and no list but of bytes, else nil.
+func (d *Definitions) Scalar(t reflect.Type) map[string]any {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return map[string]any{"type": "string", "format": "date-time"}
@@ -136,57 +126,4 @@ func basic(t reflect.Type) map[string]any {
 		return map[string]any{"type": "integer"}
 	}
 	return nil
-}
-
-func (d *Definitions) responseSchema(t reflect.Type) map[string]any {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t == reflect.TypeFor[perception.Numbers]() {
-		return map[string]any{"type": "array", "items": map[string]any{"anyOf": []any{map[string]any{"type": "number"}, map[string]any{"type": "null"}}}}
-	}
-	if s := basic(t); s != nil {
-		return s
-	}
-	switch t.Kind() {
-	case reflect.Interface:
-		return map[string]any{}
-	case reflect.Map:
-		if t.Elem().Kind() == reflect.Interface {
-			return anyObject()
-		}
-		return map[string]any{"type": "object", "additionalProperties": d.responseSchema(t.Elem())}
-	case reflect.Slice:
-		return map[string]any{"type": "array", "items": d.responseSchema(t.Elem())}
-	case reflect.Struct:
-		return d.Define(t.Name(), d.structSchema(t))
-	}
-	return map[string]any{"type": "integer"}
-}
-
-func (d *Definitions) structSchema(t reflect.Type) map[string]any {
-	props, required := map[string]any{}, []string{}
-	for _, f := range reflect.VisibleFields(t) {
-		name := jsonName(f)
-		if f.Anonymous || name == "" {
-			continue
-		}
-		p := d.responseSchema(f.Type)
-		if doc := f.Tag.Get("doc"); doc != "" {
-			p["description"] = doc
-		}
-		if f.Tag.Get("schema") == "or line" { // the compact form
-			p["items"] = map[string]any{"anyOf": []any{p["items"], d.responseSchema(reflect.TypeFor[MemoryLine]())}}
-		}
-		props[name] = p
-		optional := len(f.Index) > 1 && t.Field(f.Index[0]).Type.Kind() == reflect.Pointer
-		if !optional && !strings.Contains(f.Tag.Get("json"), ",omit") {
-			required = append(required, name)
-		}
-	}
-	s := map[string]any{"type": "object", "properties": props}
-	if len(required) > 0 {
-		s["required"] = required
-	}
-	return s
 }

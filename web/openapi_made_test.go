@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
 )
 
 // The description of the API is made from the operations and testdata/openapi_parts.json,
@@ -130,7 +131,7 @@ func (d *description) responses(op *robotmem.Op) object {
 	if op.Hints.Progress {
 		doc += progressDoc
 	}
-	out := object{"200": object{"description": doc, "content": object{"application/json": object{"schema": d.schemas.Output(op)}}}}
+	out := object{"200": object{"description": doc, "content": object{"application/json": object{"schema": robotmemtest.ResponseSchema(d.schemas, op.Out)}}}}
 	for _, code := range append(slices.Collect(maps.Values(status)), guarded...) {
 		if code == http.StatusUnsupportedMediaType && op.Method() == http.MethodGet {
 			continue // a body is not read

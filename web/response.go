@@ -78,8 +78,8 @@ func (s *server) problemOf(r *http.Request, err error) problem {
 	}
 	p := newProblem(code, e.Kind, e.Detail())
 	p.Field, p.Op = e.Field, e.Op
-	if e.Kind == robotmem.Internal {
-		p.Field, p.Detail = "", internalDetail
+	if status[e.Kind] == 0 || e.Kind == robotmem.Internal {
+		p.Kind, p.Field, p.Detail = robotmem.Internal, "", internalDetail
 	}
 	if code == http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "op", e.Op, "kind", e.Kind, "err", err)

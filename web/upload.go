@@ -67,7 +67,11 @@ func (u *upload) save(ctx context.Context, to robotmem.Node) (*robotmem.SavePerc
 		if _, err := u.op.Request(u.values); err != nil { // such as a misspelt name
 			return nil, err
 		}
-		return nil, invalid(u.op, "description", errors.New("is required before the payload; send all fields first"))
+		name := "description"
+		if payload.FormName() == "data" { // perhaps meant as a text beside the payload
+			name = "data"
+		}
+		return nil, invalid(u.op, name, errors.New("the description is required before the payload; send all fields first"))
 	}
 	return u.send(ctx, to, &lastPart{u, payload})
 }

@@ -114,7 +114,7 @@ func record(ctx context.Context, m *memory, session string, a attempt) (int64, e
 	if a.ok {
 		return res.MemoryID, nil
 	}
-	p, err := m.savePerception(ctx, robotmem.SavePerceptionRequest{
+	p, err := call[robotmem.SavePerceptionResponse](ctx, m, "save_perception", robotmem.SavePerceptionRequest{
 		Description:    fmt.Sprintf("axial force while the 8 mm peg jammed at %g N", a.force),
 		PerceptionType: "tactile", MediaType: "text/csv", Data: a.trace,
 		Context: about, SessionID: session,

@@ -96,10 +96,6 @@ func (m *memory) recall(ctx context.Context, r robotmem.RecallRequest) (*robotme
 	return call[robotmem.RecallResponse](ctx, m, "recall", r)
 }
 
-func (m *memory) savePerception(ctx context.Context, r robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
-	return call[robotmem.SavePerceptionResponse](ctx, m, "save_perception", r)
-}
-
 func (m *memory) update(ctx context.Context, r robotmem.UpdateRequest) (*robotmem.UpdateResponse, error) {
 	return call[robotmem.UpdateResponse](ctx, m, "update", r)
 }

@@ -189,7 +189,7 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	case !t.included:
 		t.report.Skipped[SkippedTopic]++
 		return nil
-	case t.tooSoon(m.LogTime):
+	case t.rate > 0 && t.stored && m.LogTime >= t.lastTime && float64(m.LogTime-t.lastTime)*1e-9 < (1-rateSlack)/t.rate:
 		t.report.Skipped[SkippedRate]++
 		return nil
 	}

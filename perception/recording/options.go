@@ -96,8 +96,3 @@ func limit(limits map[string]float64, topic string) float64 {
 // rateSlack is how much of the period a message may come early, as messages of a camera
 // do that runs at just the rate.
 const rateSlack = 0.01
-
-// tooSoon reports that the message comes before the rate allows the next.
-func (t *topic) tooSoon(logTime uint64) bool {
-	return t.rate > 0 && t.stored && logTime >= t.lastTime && float64(logTime-t.lastTime)*1e-9 < (1-rateSlack)/t.rate
-}

@@ -15,10 +15,10 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
-	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 func grip(v any) robotmem.Object { return robotmem.Object{"params": map[string]any{"grip_force": v}} }

@@ -85,7 +85,7 @@ func searchWords(index *lexical.Index, collection string, in recall.Set, words r
 	scorer := index.Scorer(q)
 	for id, m := range in.Past {
 		terms := text.Terms(m.Content)
-		if score, ok := scorer.Score(termCounts(terms, &q), len(terms)); ok {
+		if score, ok := scorer.Score(termCounts(words.Typing, terms, &q), len(terms)); ok {
 			items = append(items, recall.Ranked{ID: id, Value: score})
 		}
 	}
@@ -153,14 +153,23 @@ func unfinished(typing *text.Unfinished, index *lexical.Index, collection string
 	return u
 }
 
-// termCounts returns how often a past state holds each term of a query. It does not
-// complete an unfinished word.
-func termCounts(terms []string, q *lexical.Query) []int {
-	counts := make([]int, len(q.Terms))
+// termCounts returns how often a past state holds each term of a query. Every completion
+// of an unfinished word counts, because the completions from the index are of the
+// present states.
+func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int {
+	counts := make([]int, len(q.Terms)+1)
+	longer, whole := 0, false
 	for _, word := range terms {
-		if i := slices.Index(q.Terms, text.Stem(word)); i >= 0 {
+		stem := text.Stem(word)
+		if i := slices.Index(q.Terms, stem); i >= 0 {
 			counts[i]++
+			whole = whole || q.Unfinished != nil && slices.Contains(q.Unfinished.Whole, stem)
+		} else if typing != nil && typing.Begins(stem) {
+			longer++
 		}
+	}
+	if !whole {
+		counts[len(q.Terms)] = longer
 	}
 	return counts
 }

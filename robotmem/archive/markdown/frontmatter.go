@@ -81,7 +81,11 @@ func decode(fields map[string]json.RawMessage, record any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(record); err != nil {
+	err := dec.Decode(record)
+	if at := (*json.UnmarshalTypeError)(nil); errors.As(err, &at) {
+		return fmt.Errorf("%s: a %s does not fit there", at.Field[strings.Index(at.Field, ".")+1:], at.Value)
+	}
+	if err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
 )
 
 var update = flag.Bool("update", false, "write the module that is made from the operations")
@@ -65,7 +66,7 @@ func operations() string {
 	var routes, methods, async strings.Builder
 	for _, op := range robotmem.Ops() {
 		fmt.Fprintf(&routes, "    %q: (%q, %q, %s),\n", op.Name, op.Method(), op.Path(), literal(op.Hints.ReadOnly))
-		schema, answer := in.Input(op), pyType(out.Output(op), false)
+		schema, answer := in.Input(op), pyType(robotmemtest.ResponseSchema(out, op.Out), false)
 		methods.WriteString(method(op, schema, answer, "def", ""))
 		async.WriteString(method(op, schema, answer, "async def", "await "))
 	}

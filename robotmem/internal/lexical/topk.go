@@ -69,15 +69,10 @@ func (h Hit) before(o Hit) bool { return h.Score > o.Score || h.Score == o.Score
 
 func compareHits(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) }
 
-const (
-	// fewHits is up to where sorting is faster without buckets.
-	fewHits = 200
+// bucketHits is the mean number of hits in a bucket.
+const bucketHits = 4
 
-	// bucketHits is the mean number of hits in a bucket.
-	bucketHits = 4
-)
-
-// sorted returns the hits in order, or nil if there are none. Long lists are first
+// sorted returns the hits in order, or nil if there are none. They are first
 // distributed over buckets by score, and each bucket is sorted.
 func (b *topK) sorted() []Hit {
 	n := len(b.hits)
@@ -85,16 +80,11 @@ func (b *topK) sorted() []Hit {
 		return nil
 	}
 	out := make([]Hit, n)
-	if n <= fewHits {
-		copy(out, b.hits)
-		slices.SortFunc(out, compareHits)
-		return out
-	}
 	top, bottom := b.hits[0].Score, b.hits[0].Score
 	for _, h := range b.hits {
 		top, bottom = max(top, h.Score), min(bottom, h.Score)
 	}
-	buckets := n / bucketHits
+	buckets := n/bucketHits + 1
 	scale := float64(buckets-1) / max(top-bottom, top*scoreSlack)
 	// Subtraction, multiplication and truncation keep the order.
 	bucket := func(h Hit) int { return int((top - h.Score) * scale) }

@@ -47,7 +47,8 @@ func Explain(err error) *robotmem.Error {
 	if !errors.As(err, &code) {
 		return &robotmem.Error{Kind: robotmem.Internal, Err: &hidden{"an internal error; see the node's log", err}}
 	}
-	if IsCorrupt(err) || isSchemaDamaged(err) {
+	damaged := func(text string) bool { return strings.Contains(err.Error(), text) }
+	if IsCorrupt(err) || errors.Is(err, sqlite3.ERROR) && slices.ContainsFunc(schemaTexts, damaged) {
 		code = sqlite3.CORRUPT
 	}
 	text, kind := "an internal error; see the node's log", robotmem.Internal
@@ -99,10 +100,6 @@ var schemaTexts = []string{
 	"no such ", "has no column named", "duplicate column name", "already exists", // SQL that does not fit the schema
 	"unsupported file format", "invalid fts5 file format", "vtable constructor failed",
 	"parse error in", "directive", "tokenizer", "unrecognized", "reserved fts5", // the declaration of a virtual table
-}
-
-func isSchemaDamaged(err error) bool {
-	return errors.Is(err, sqlite3.ERROR) && slices.ContainsFunc(schemaTexts, func(text string) bool { return strings.Contains(err.Error(), text) })
 }
 
 // IsBusy reports whether another connection has a lock.
