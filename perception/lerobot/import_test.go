@@ -20,9 +20,6 @@ import (
 	"github.com/robotmem/robotmem-go/perception/lerobot"
 )
 
-// lengths are the frames of the episodes in testdata.
-var lengths = []int{25, 12, 31}
-
 func run(t *testing.T, folder string, o lerobot.Options) (*importing.Report, *importingtest.Memory) {
 	t.Helper()
 	sink := importingtest.New(t)
