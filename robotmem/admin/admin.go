@@ -1,5 +1,5 @@
-// Package admin has the requests and responses of the operations for operators:
-// statistics, check-ups, repair, retention and the audit log.
+// Package admin has the requests and responses of the operations for operators and the
+// dashboard: statistics, check-ups, repair, retention, the audit log, maps and incidents.
 package admin
 
 import (
