@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -77,6 +78,7 @@ func ParseObject(data string) Object {
 // decodeObject decodes a JSON object with at most so many values, or null.
 func decodeObject(data []byte, values int) (fields map[string]any, err error) {
 	d := newDecoder(data)
+	defer d.release()
 	d.left = values
 	value, err := d.value()
 	if err != nil {
@@ -95,14 +97,25 @@ func decodeObject(data []byte, values int) (fields map[string]any, err error) {
 // decoder decodes a JSON value in half the time of encoding/json.
 type decoder struct {
 	jsontext.Decoder
+	data bytes.Buffer
 	left int // values that value may still decode
 }
 
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
 // newDecoder returns a decoder that reads data in place.
 func newDecoder(data []byte) *decoder {
-	d := &decoder{}
-	d.Reset(bytes.NewBuffer(data), lenient)
+	d, _ := decoders.Get().(*decoder)
+	d.data = *bytes.NewBuffer(data)
+	d.Reset(&d.data, lenient)
 	return d
+}
+
+// release keeps the decoder for others, without its data.
+func (d *decoder) release() {
+	d.data = bytes.Buffer{}
+	d.Reset(&d.data)
+	decoders.Put(d)
 }
 
 func (d *decoder) value() (any, error) {
@@ -328,6 +341,7 @@ func ValuesAt(data, path string) (values []string, found bool) {
 		return nil, false // no key is spelt so
 	}
 	d := newDecoder([]byte(data))
+	defer d.release()
 	if d.PeekKind() != jsontext.KindBeginObject {
 		return nil, false
 	}

@@ -31,6 +31,7 @@ func (o *Op) Bulk() bool {
 // first limit that is exceeded. It reports no syntax error: decoding ends at the same place.
 func (o *Op) scan(request []byte) error {
 	d := newDecoder(request)
+	defer d.release()
 	batch, most := o.Name == "learn_batch", maxValues
 	if batch {
 		most = maxBatchValues
