@@ -165,27 +165,27 @@ func (p *scanner) number(i int) int {
 	}
 	p.emit(num.value + name)
 	if p.others {
-		of := slices.Clone(p.out[from:])
-		for _, other := range units.Others(num.value, u.name) {
-			if len(p.equivalents) < maxEquivalents {
-				p.equivalents = append(p.equivalents, Equivalent{fold(other), of})
-			}
-		}
+		p.addOthers(num.value, u.name, slices.Clone(p.out[from:]))
 	}
 	return u.end
 }
 
-// numeral emits a number as written, without plus signs and thousands separators, unless that is
-// the canonical decimal, and the canonical decimal.
+// numeral emits a number as written, unless that is the canonical decimal, and the
+// canonical decimal.
 func (p *scanner) numeral(written, value string) {
-	written = strings.NewReplacer(",", "", "+", "").Replace(written)
-	if written[0] == '.' {
-		written = "0" + written
-	}
-	if written != value && !p.sequence {
+	if written = unsigned(written); written != value && !p.sequence {
 		p.emit(written) // 1e-3 beside 0.001
 	}
 	p.emit(value)
+}
+
+// unsigned is a number as written, without plus signs and thousands separators.
+func unsigned(w string) string {
+	w = strings.ReplaceAll(strings.ReplaceAll(w, ",", ""), "+", "")
+	if w[0] == '.' {
+		return "0" + w
+	}
+	return w
 }
 
 // unit is a unit of measure after a number.

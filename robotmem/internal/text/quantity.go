@@ -70,6 +70,15 @@ func otherCode(t string) string {
 // maxEquivalents bounds the additional terms of a question.
 const maxEquivalents = 64
 
+// addOthers adds the other spellings of a number with a unit, whose terms are of.
+func (p *scanner) addOthers(value, symbol string, of []string) {
+	for _, other := range units.Others(value, symbol) {
+		if len(p.equivalents) < maxEquivalents {
+			p.equivalents = append(p.equivalents, Equivalent{fold(other), of})
+		}
+	}
+}
+
 // Quantities returns the numbers of s in text order: plain ones with unit and name, the
 // digit groups of dates, times, addresses and versions, and digits inside names
 // (joint3), because each of them makes two texts different. English number words count
