@@ -74,7 +74,6 @@ type located[T any] struct {
 	at    *token.Token
 }
 
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (l *located[T]) UnmarshalYAML(n ast.Node) error {
 	l.at = n.GetToken()
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {

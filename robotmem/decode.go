@@ -70,7 +70,6 @@ type selfReading interface {
 // copy of a payload takes time and memory.
 type View []byte
 
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (v *View) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	raw, err := d.ReadValue()
 	*v = View(raw)

@@ -23,7 +23,6 @@ import (
 // their spelling (json.Number).
 type Object map[string]any
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (o *Object) UnmarshalJSON(data []byte) error {
 	data, err := unquoteObject(data)
 	if err != nil {

@@ -106,7 +106,6 @@ const chunkSize = 64 << 10
 // Unwrap implements the interface that http.ResponseController looks for.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// WriteHeader implements http.ResponseWriter.
 func (x *exchange) WriteHeader(code int) {
 	if x.status == 0 && code >= http.StatusOK {
 		x.status = code

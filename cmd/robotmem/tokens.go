@@ -187,7 +187,6 @@ func (f *tokenFile) read() ([]web.Token, error) {
 	return slices.Concat(f.always, list), err
 }
 
-// List implements web.TokenManager.
 func (f *tokenFile) List() ([]web.Token, error) {
 	list, err := readTokens(f.path)
 	f.mu.Lock()
@@ -200,7 +199,6 @@ func (f *tokenFile) List() ([]web.Token, error) {
 	return list, err
 }
 
-// Create implements web.TokenManager.
 func (f *tokenFile) Create(name string, readOnly bool) (secret string, err error) {
 	if !tokenName.MatchString(name) {
 		return "", invalid("name", "must be 1 to 64 letters, digits, dots, dashes and underscores, not %.100q", name)
@@ -216,7 +214,6 @@ func (f *tokenFile) Create(name string, readOnly bool) (secret string, err error
 	})
 }
 
-// Revoke implements web.TokenManager.
 func (f *tokenFile) Revoke(name string) error {
 	return f.change(func(list []web.Token) ([]web.Token, error) {
 		left := slices.DeleteFunc(slices.Clone(list), func(t web.Token) bool { return t.Name == name })

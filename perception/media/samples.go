@@ -78,7 +78,6 @@ type Channel struct {
 // NaN nor infinities.
 type Numbers []float64
 
-// MarshalJSON implements json.Marshaler.
 func (n Numbers) MarshalJSON() ([]byte, error) {
 	list := make([]*float64, len(n))
 	for i, v := range n {
@@ -89,7 +88,6 @@ func (n Numbers) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (n *Numbers) UnmarshalJSON(data []byte) error {
 	var list []*float64
 	if err := json.Unmarshal(data, &list); err != nil {

@@ -341,16 +341,12 @@ type OS struct{}
 
 var _ Disk = OS{}
 
-// MkdirAll implements [Disk].
 func (OS) MkdirAll(path string, mode fs.FileMode) error { return os.MkdirAll(path, mode) }
 
-// Rename implements [Disk].
 func (OS) Rename(from, to string) error { return os.Rename(from, to) }
 
-// Remove implements [Disk].
 func (OS) Remove(path string) error { return os.Remove(path) }
 
-// Create implements [Disk].
 func (OS) Create(path string, mode fs.FileMode) (File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

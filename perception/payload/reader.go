@@ -126,7 +126,6 @@ func (r *Reader) Read(p []byte) (int, error) {
 // damageReader reads a payload, which has no place beyond its size, and names its damage.
 type damageReader struct{ *Reader }
 
-// ReadAt implements [io.ReaderAt].
 func (r damageReader) ReadAt(p []byte, at int64) (n int, err error) {
 	if r.coded == nil {
 		if n, err = r.file.ReadAt(p, at); n < len(p) {
@@ -146,7 +145,6 @@ func (r damageReader) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// Close implements [io.Closer].
 func (r *Reader) Close() error { return r.file.Close() }
 
 // Verify reads the whole payload in pieces. It calls count, unless it is nil, with the bytes of

@@ -62,7 +62,6 @@ func NewWriter(w io.Writer, compress bool) *Writer {
 	return a
 }
 
-// Begin implements Sink.
 func (a *Writer) Begin(m *Manifest) error {
 	m.Format, m.Version = Format, version
 	var err error
@@ -76,13 +75,10 @@ func (a *Writer) Begin(m *Manifest) error {
 	return a.file(manifestName, int64(len(line)+1), bytes.NewReader(append(line, '\n')), "")
 }
 
-// Session implements Sink.
 func (a *Writer) Session(s *Session) error { return a.line("sessions", s) }
 
-// Link implements Sink.
 func (a *Writer) Link(l *Link) error { return a.line("links", l) }
 
-// Memory implements Sink.
 func (a *Writer) Memory(m *Memory, b *Bytes) error {
 	if err := a.line("memories", m); err != nil {
 		return err

@@ -19,7 +19,8 @@ type Options struct {
 	Token string
 }
 
-// Client calls a robotmem node over HTTP. It may be used by several goroutines.
+// Client is a [robotmem.Service] on a node over HTTP. The operations are documented there. It
+// may be used by several goroutines.
 type Client struct {
 	base string
 	opts Options
@@ -47,162 +48,130 @@ func (c *Client) LocalNow() time.Time {
 	return res.Time
 }
 
-// Learn implements robotmem.Service.
 func (c *Client) Learn(ctx context.Context, r *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
 	return call[robotmem.LearnResponse](ctx, c, "learn", r)
 }
 
-// LearnBatch implements robotmem.Service.
 func (c *Client) LearnBatch(ctx context.Context, r *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
 	return call[robotmem.LearnBatchResponse](ctx, c, "learn_batch", r)
 }
 
-// Recall implements robotmem.Service.
 func (c *Client) Recall(ctx context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	return call[robotmem.RecallResponse](ctx, c, "recall", r)
 }
 
-// Search implements robotmem.Service.
 func (c *Client) Search(ctx context.Context, r *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
 	return call[robotmem.RecallResponse](ctx, c, "search", r)
 }
 
-// Advise implements robotmem.Service.
 func (c *Client) Advise(ctx context.Context, r *robotmem.AdviseRequest) (*robotmem.AdviseResponse, error) {
 	return call[robotmem.AdviseResponse](ctx, c, "advise", r)
 }
 
-// Aggregate implements robotmem.Service.
 func (c *Client) Aggregate(ctx context.Context, r *robotmem.AggregateRequest) (*robotmem.AggregateResponse, error) {
 	return call[robotmem.AggregateResponse](ctx, c, "aggregate", r)
 }
 
-// SavePerception implements robotmem.Service.
 func (c *Client) SavePerception(ctx context.Context, r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
 	return call[robotmem.SavePerceptionResponse](ctx, c, "save_perception", r)
 }
 
-// Forget implements robotmem.Service.
 func (c *Client) Forget(ctx context.Context, r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
 	return call[robotmem.ForgetResponse](ctx, c, "forget", r)
 }
 
-// Restore implements robotmem.Service.
 func (c *Client) Restore(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.RestoreResponse, error) {
 	return call[robotmem.RestoreResponse](ctx, c, "restore", r)
 }
 
-// Update implements robotmem.Service.
 func (c *Client) Update(ctx context.Context, r *robotmem.UpdateRequest) (*robotmem.UpdateResponse, error) {
 	return call[robotmem.UpdateResponse](ctx, c, "update", r)
 }
 
-// Pin implements robotmem.Service.
 func (c *Client) Pin(ctx context.Context, r *admin.PinRequest) (*admin.PinResponse, error) {
 	return call[admin.PinResponse](ctx, c, "pin", r)
 }
 
-// StartSession implements robotmem.Service.
 func (c *Client) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	return call[robotmem.StartSessionResponse](ctx, c, "start_session", r)
 }
 
-// EndSession implements robotmem.Service.
 func (c *Client) EndSession(ctx context.Context, r *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
 	return call[robotmem.EndSessionResponse](ctx, c, "end_session", r)
 }
 
-// Get implements robotmem.Service.
 func (c *Client) Get(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.Memory, error) {
 	return call[robotmem.Memory](ctx, c, "get", r)
 }
 
-// Audit implements robotmem.Service.
 func (c *Client) Audit(ctx context.Context, r *admin.AuditRequest) (*admin.AuditResponse, error) {
 	return call[admin.AuditResponse](ctx, c, "audit", r)
 }
 
-// Timeline implements robotmem.Service.
 func (c *Client) Timeline(ctx context.Context, r *robotmem.TimelineRequest) (*robotmem.TimelineResponse, error) {
 	return call[robotmem.TimelineResponse](ctx, c, "timeline", r)
 }
 
-// Data implements robotmem.Service.
 func (c *Client) Data(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
 	return call[robotmem.DataResponse](ctx, c, "data", r)
 }
 
-// Preview implements robotmem.Service.
 func (c *Client) Preview(ctx context.Context, r *admin.PreviewRequest) (*admin.PreviewResponse, error) {
 	return call[admin.PreviewResponse](ctx, c, "preview", r)
 }
 
-// Samples implements robotmem.Service.
 func (c *Client) Samples(ctx context.Context, r *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
 	return call[robotmem.SamplesResponse](ctx, c, "samples", r)
 }
 
-// History implements robotmem.Service.
 func (c *Client) History(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.HistoryResponse, error) {
 	return call[robotmem.HistoryResponse](ctx, c, "history", r)
 }
 
-// List implements robotmem.Service.
 func (c *Client) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.ListResponse, error) {
 	return call[robotmem.ListResponse](ctx, c, "list", r)
 }
 
-// Sessions implements robotmem.Service.
 func (c *Client) Sessions(ctx context.Context, r *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
 	return call[robotmem.SessionsResponse](ctx, c, "sessions", r)
 }
 
-// Session implements robotmem.Service.
 func (c *Client) Session(ctx context.Context, r *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
 	return call[robotmem.SessionResponse](ctx, c, "session", r)
 }
 
-// SessionMemories implements robotmem.Service.
 func (c *Client) SessionMemories(ctx context.Context, r *admin.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
 	return call[robotmem.ListResponse](ctx, c, "session_memories", r)
 }
 
-// Collections implements robotmem.Service.
 func (c *Client) Collections(ctx context.Context, r *admin.CollectionsRequest) (*admin.CollectionsResponse, error) {
 	return call[admin.CollectionsResponse](ctx, c, "collections", r)
 }
 
-// Categories implements robotmem.Service.
 func (c *Client) Categories(ctx context.Context, r *admin.CategoriesRequest) (*admin.CategoriesResponse, error) {
 	return call[admin.CategoriesResponse](ctx, c, "categories", r)
 }
 
-// Paths implements robotmem.Service.
 func (c *Client) Paths(ctx context.Context, r *admin.PathsRequest) (*admin.PathsResponse, error) {
 	return call[admin.PathsResponse](ctx, c, "paths", r)
 }
 
-// Places implements robotmem.Service.
 func (c *Client) Places(ctx context.Context, r *robotmem.PlacesRequest) (*admin.PlacesResponse, error) {
 	return call[admin.PlacesResponse](ctx, c, "places", r)
 }
 
-// RecentFailures implements robotmem.Service.
 func (c *Client) RecentFailures(ctx context.Context, r *admin.RecentFailuresRequest) (*robotmem.ListResponse, error) {
 	return call[robotmem.ListResponse](ctx, c, "recent_failures", r)
 }
 
-// Incidents implements robotmem.Service.
 func (c *Client) Incidents(ctx context.Context, r *admin.IncidentsRequest) (*admin.IncidentsResponse, error) {
 	return call[admin.IncidentsResponse](ctx, c, "incidents", r)
 }
 
-// Stats implements robotmem.Service.
 func (c *Client) Stats(ctx context.Context, r *admin.StatsRequest) (*admin.StatsResponse, error) {
 	return call[admin.StatsResponse](ctx, c, "stats", r)
 }
 
-// Activity implements robotmem.Service.
 func (c *Client) Activity(ctx context.Context, r *admin.ActivityRequest) (*admin.ActivityResponse, error) {
 	return call[admin.ActivityResponse](ctx, c, "activity", r)
 }
@@ -213,17 +182,14 @@ func (c *Client) Changes(ctx context.Context, r *admin.ChangesRequest) (*admin.C
 	return call[admin.ChangesResponse](ctx, c, "changes", r)
 }
 
-// Doctor implements robotmem.Service.
 func (c *Client) Doctor(ctx context.Context, r *admin.DoctorRequest) (*admin.DoctorResponse, error) {
 	return call[admin.DoctorResponse](ctx, c, "doctor", r)
 }
 
-// Retain implements robotmem.Service.
 func (c *Client) Retain(ctx context.Context, r *admin.RetainRequest) (*admin.RetainResponse, error) {
 	return call[admin.RetainResponse](ctx, c, "retain", r)
 }
 
-// Repair implements robotmem.Service.
 func (c *Client) Repair(ctx context.Context, r *admin.RepairRequest) (*admin.RepairResponse, error) {
 	return call[admin.RepairResponse](ctx, c, "repair", r)
 }

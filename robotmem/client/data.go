@@ -88,10 +88,8 @@ func unwritten(op *robotmem.Op, err error) error {
 // download is a payload in a temporary file.
 type download struct{ *os.File }
 
-// Close implements io.Closer.
 func (d download) Close() error { return errors.Join(d.File.Close(), os.Remove(d.Name())) }
 
-// SavePerceptionFrom implements robotmem.Streams.
 func (c *Client) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
 	op := robotmem.OpByName("save_perception")
 	fields, err := fieldsOf(op, r)

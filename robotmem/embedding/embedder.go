@@ -79,7 +79,6 @@ func newEmbedder(model, name string, b backend, o Options, stop func() error) *e
 	}
 }
 
-// State implements robotmem.Embedder.
 func (e *embedder) State() robotmem.EmbedderState {
 	reason, until := e.cooldown.state()
 	return robotmem.EmbedderState{Model: e.model, Reason: reason, Until: until}
@@ -89,7 +88,6 @@ func (e *embedder) State() robotmem.EmbedderState {
 // Embed.
 func (e *embedder) Close() error { return e.close() }
 
-// Embed implements robotmem.Embedder.
 func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []string) ([][]float32, error) {
 	if int(purpose) >= len(e.timeouts) {
 		return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "purpose", Err: fmt.Errorf("%d is not a purpose", purpose)}

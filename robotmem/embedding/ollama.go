@@ -144,7 +144,6 @@ func (a *auto) State() robotmem.EmbedderState {
 	return robotmem.EmbedderState{}
 }
 
-// Embed implements robotmem.Embedder.
 func (a *auto) Embed(ctx context.Context, purpose robotmem.Purpose, texts []string) ([][]float32, error) {
 	if e := a.model(); e != nil {
 		return e.Embed(ctx, purpose, texts)

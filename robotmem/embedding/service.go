@@ -70,7 +70,6 @@ func (s *service) call(ctx context.Context, path string, request, answer any) er
 // numbers are a vector. Encoders write NaN as null, and a decoder would read it as 0.
 type numbers []float32
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (n *numbers) UnmarshalJSON(data []byte) error {
 	if bytes.Contains(data, []byte("null")) {
 		return &badAnswer{"answered null instead of a number"}

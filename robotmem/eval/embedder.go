@@ -21,12 +21,10 @@ type WordVectors struct {
 
 const wordDims = 384
 
-// State implements robotmem.Embedder.
 func (b *WordVectors) State() robotmem.EmbedderState {
 	return robotmem.EmbedderState{Model: "eval:random-indexing"}
 }
 
-// Embed implements robotmem.Embedder.
 func (b *WordVectors) Embed(_ context.Context, _ robotmem.Purpose, texts []string) ([][]float32, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -76,12 +77,13 @@ var blanks = regexp.MustCompile(`{[^}]*}`)
 // sentence fills the blanks of a template from left to right.
 func (f *Facts) sentence(template string) string {
 	return blanks.ReplaceAllStringFunc(template, func(blank string) string {
-		var lo, hi float64
-		var format string
-		if n, _ := fmt.Sscanf(blank, "{%g %g %s", &lo, &hi, &format); n < 3 {
-			return f.draw(strings.Trim(blank, "{}"))
+		parts := strings.Fields(strings.Trim(blank, "{}"))
+		if len(parts) < 3 {
+			return f.draw(parts[0])
 		}
-		format = strings.TrimSuffix(format, "}")
+		lo, _ := strconv.ParseFloat(parts[0], 64)
+		hi, _ := strconv.ParseFloat(parts[1], 64)
+		format := parts[2]
 		if strings.HasSuffix(format, "d") {
 			return fmt.Sprintf(format, int(lo)+f.rng.IntN(int(hi-lo)+1))
 		}

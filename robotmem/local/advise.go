@@ -32,7 +32,6 @@ const (
 	enoughOfTask          = 10
 )
 
-// Advise implements Service.
 func (n *Node) Advise(ctx context.Context, req *robotmem.AdviseRequest) (res *robotmem.AdviseResponse, err error) {
 	start := time.Now()
 	err = n.withWords(ctx, req.Query+req.Task != "", func(missing error) error {

@@ -12,7 +12,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Aggregate implements Service.
 func (n *Node) Aggregate(ctx context.Context, req *robotmem.AggregateRequest) (*robotmem.AggregateResponse, error) {
 	return read(ctx, n, "aggregate", req, n.aggregate)
 }

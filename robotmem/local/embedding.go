@@ -278,7 +278,6 @@ func (g *embeddings) embedBatch(ctx context.Context, items []store.Waiting, dims
 	return vectors, err
 }
 
-// reembed implements Node.Reembed.
 func (g *embeddings) reembed(ctx context.Context, progress func(done, total int64)) error {
 	if g.embedder == nil {
 		return robotmem.Errorf(robotmem.Invalid, "embedder", "is required: the model to move to, such as ollama:nomic-embed-text")

@@ -28,7 +28,6 @@ const (
 	maxCandidates = 200 // groups of one task that a text is compared with, the newest
 )
 
-// Incidents implements Service.
 func (n *Node) Incidents(ctx context.Context, req *admin.IncidentsRequest) (*admin.IncidentsResponse, error) {
 	return read(ctx, n, "incidents", req, func(c *store.Conn, r *admin.IncidentsRequest, res *admin.IncidentsResponse) error {
 		all, degraded, err := n.incidents(c, r.Collection)

@@ -19,7 +19,6 @@ import (
 // cost of a commit, small enough that other writers wait only briefly.
 const batchChunk = 500
 
-// Learn implements Service.
 func (n *Node) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
 	return serve("learn", req, func(r *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
 		rec, err := n.learnRecord(r)
@@ -70,7 +69,6 @@ func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool, res *r
 	return err
 }
 
-// LearnBatch implements Service.
 func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
 	return serve("learn_batch", req, func(r *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
 		res := &robotmem.LearnBatchResponse{Results: make([]robotmem.BatchResult, len(r.Items))}

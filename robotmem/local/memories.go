@@ -15,7 +15,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// History implements Service.
 func (n *Node) History(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.HistoryResponse, error) {
 	return read(ctx, n, "history", req, func(c *store.Conn, r *robotmem.MemoryRequest, res *robotmem.HistoryResponse) (err error) {
 		res.MemoryID = req.MemoryID
@@ -24,7 +23,6 @@ func (n *Node) History(ctx context.Context, req *robotmem.MemoryRequest) (*robot
 	})
 }
 
-// Get implements Service.
 func (n *Node) Get(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.Memory, error) {
 	return read(ctx, n, "get", req, func(c *store.Conn, r *robotmem.MemoryRequest, res *robotmem.Memory) error {
 		m, err := c.Memory(r.MemoryID, n.Now())
@@ -44,7 +42,6 @@ func (n *Node) Get(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.
 	})
 }
 
-// Timeline implements Service.
 func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*robotmem.TimelineResponse, error) {
 	return read(ctx, n, "timeline", req, func(c *store.Conn, r *robotmem.TimelineRequest, res *robotmem.TimelineResponse) error {
 		m, err := c.Memory(r.MemoryID, n.Now())
@@ -76,7 +73,6 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 	})
 }
 
-// List implements Service.
 func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.ListResponse, error) {
 	return read(ctx, n, "list", req, func(c *store.Conn, r *robotmem.ListRequest, res *robotmem.ListResponse) error {
 		from, err := store.Resume("list", store.Paging{Page: r.Page, BeforeID: r.BeforeID, Cursor: r.Cursor}, r)
@@ -151,7 +147,6 @@ func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func
 	return nil
 }
 
-// Sessions implements Service.
 func (n *Node) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
 	return read(ctx, n, "sessions", req, func(c *store.Conn, r *robotmem.SessionsRequest, res *robotmem.SessionsResponse) error {
 		from, err := store.Resume("sessions", store.Paging{Page: r.Page, Cursor: r.Cursor}, r)
@@ -165,7 +160,6 @@ func (n *Node) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*ro
 	})
 }
 
-// SessionMemories implements Service.
 func (n *Node) SessionMemories(ctx context.Context, req *admin.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
 	return read(ctx, n, "session_memories", req, func(c *store.Conn, r *admin.SessionMemoriesRequest, res *robotmem.ListResponse) error {
 		from, err := store.Resume("session_memories", store.Paging{Page: r.Page, Cursor: r.Cursor}, r)
@@ -192,7 +186,6 @@ func (n *Node) SessionMemories(ctx context.Context, req *admin.SessionMemoriesRe
 	})
 }
 
-// Collections implements Service.
 func (n *Node) Collections(ctx context.Context, req *admin.CollectionsRequest) (*admin.CollectionsResponse, error) {
 	return read(ctx, n, "collections", req, func(c *store.Conn, _ *admin.CollectionsRequest, res *admin.CollectionsResponse) (err error) {
 		if err := n.index.Columns.Sync(c); err != nil {
@@ -203,7 +196,6 @@ func (n *Node) Collections(ctx context.Context, req *admin.CollectionsRequest) (
 	})
 }
 
-// Categories implements Service.
 func (n *Node) Categories(ctx context.Context, req *admin.CategoriesRequest) (*admin.CategoriesResponse, error) {
 	return read(ctx, n, "categories", req, func(c *store.Conn, r *admin.CategoriesRequest, res *admin.CategoriesResponse) error {
 		if err := n.index.Columns.Sync(c); err != nil {
@@ -214,7 +206,6 @@ func (n *Node) Categories(ctx context.Context, req *admin.CategoriesRequest) (*a
 	})
 }
 
-// RecentFailures implements Service.
 func (n *Node) RecentFailures(ctx context.Context, req *admin.RecentFailuresRequest) (*robotmem.ListResponse, error) {
 	return read(ctx, n, "recent_failures", req, n.recentFailures)
 }

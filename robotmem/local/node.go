@@ -75,7 +75,7 @@ const (
 	defaultMaxStream   = 4 << 30
 )
 
-// Node is the local Service: one SQLite file.
+// Node is a [robotmem.Service] on one SQLite file. The operations are documented there.
 type Node struct {
 	Store   *store.Store
 	options Options

@@ -9,7 +9,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Paths implements Service.
 func (n *Node) Paths(ctx context.Context, req *admin.PathsRequest) (*admin.PathsResponse, error) {
 	return read(ctx, n, "paths", req, n.paths)
 }

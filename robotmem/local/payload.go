@@ -98,7 +98,6 @@ func (n *Node) describePayload(rec *record.Record) {
 	}
 }
 
-// OpenData implements Streams.
 func (n *Node) OpenData(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
 	return serve("data", req, func(r *robotmem.MemoryRequest) (res *robotmem.DataReader, err error) {
 		find := func(c *store.Conn) error {
@@ -116,7 +115,6 @@ func (n *Node) OpenData(ctx context.Context, req *robotmem.MemoryRequest) (*robo
 	})
 }
 
-// Data implements Service.
 func (n *Node) Data(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
 	return serve("data", req, func(r *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
 		d, err := n.OpenData(ctx, r)
@@ -144,7 +142,6 @@ func (n *Node) item(ctx context.Context, id int64) (m *robotmem.Memory, item per
 	return m, item, err
 }
 
-// Preview implements Service.
 func (n *Node) Preview(ctx context.Context, req *admin.PreviewRequest) (*admin.PreviewResponse, error) {
 	return serve("preview", req, func(r *admin.PreviewRequest) (*admin.PreviewResponse, error) {
 		m, item, err := n.item(ctx, r.MemoryID)
@@ -162,7 +159,6 @@ func (n *Node) Preview(ctx context.Context, req *admin.PreviewRequest) (*admin.P
 	})
 }
 
-// Samples implements Service.
 func (n *Node) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
 	return serve("samples", req, func(r *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
 		if r.From != nil && r.To != nil && *r.From > *r.To {

@@ -17,12 +17,10 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// SavePerception implements Service.
 func (n *Node) SavePerception(ctx context.Context, req *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
 	return n.SavePerceptionFrom(ctx, req, nil)
 }
 
-// SavePerceptionFrom implements Streams.
 func (n *Node) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
 	return serve("save_perception", req, func(r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
 		in, err := n.incoming(r, data)

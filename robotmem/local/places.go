@@ -10,7 +10,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Places implements Service.
 func (n *Node) Places(ctx context.Context, req *robotmem.PlacesRequest) (*admin.PlacesResponse, error) {
 	return read(ctx, n, "places", req, n.places)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Recall implements Service.
 func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	res, err := n.recall(ctx, req)
 	if err != nil {
@@ -38,7 +37,6 @@ func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	return res, nil
 }
 
-// Search implements Service.
 func (n *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
 	return serve("search", req, func(r *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
 		res, err := n.Recall(ctx, &robotmem.RecallRequest{Query: r.Q, Collection: r.Collection, N: r.TopK, ParseTime: r.ParseTime, Explain: r.Explain})
@@ -181,7 +179,6 @@ func (s *source) checkSessions(q *recall.Query) (mapID string, err error) {
 	return mapID, nil
 }
 
-// Filter implements recall.Source.
 func (s *source) Filter(_ context.Context, q *recall.Query) (in recall.Set, notes []string, err error) {
 	if err := s.index.Columns.Sync(s.c); err != nil {
 		return in, nil, err

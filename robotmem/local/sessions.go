@@ -32,7 +32,6 @@ const (
 	endStages          = 4 // stages of EndSession in its progress
 )
 
-// StartSession implements Service.
 func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	return serve("start_session", req, func(r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 		object, _, err := r.Context.Normalize("context", maxSessionContext)
@@ -85,7 +84,6 @@ func contextWords(context robotmem.Object) string {
 	return robotmem.Clip(strings.Join(words, " "), maxProactive)
 }
 
-// EndSession implements Service.
 func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
 	return serve("end_session", req, func(r *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
 		m := progress.Of(ctx)
@@ -221,7 +219,6 @@ func (n *Node) relatedMemories(ctx context.Context, s *store.SessionRow, res *ro
 // maxRecalled limits the memories that a response lists as recalled.
 const maxRecalled = 1000
 
-// Session implements Service.
 func (n *Node) Session(ctx context.Context, req *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
 	n.counters.flush(ctx, n)
 	return read(ctx, n, "session", req, func(c *store.Conn, r *robotmem.SessionRequest, res *robotmem.SessionResponse) error {

@@ -49,7 +49,6 @@ func (s *source) failed(ctx context.Context, signal string, err error) error {
 	return sqlite.Explain(err)
 }
 
-// Lexical implements recall.Source.
 func (s *source) Lexical(_ context.Context, q *recall.Query, in recall.Set, words recall.Words, limit int) ([]recall.Ranked, error) {
 	if s.words == nil {
 		return nil, s.failed(context.Background(), recall.ListWords, s.wordsErr)
@@ -174,7 +173,6 @@ func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int
 	return counts
 }
 
-// Nearest implements recall.Source.
 func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, limit int) (items []recall.Ranked, usual float64, err error) {
 	defer func() { err = s.failed(ctx, recall.ListVector, err) }()
 	codes, m, err := s.index.Vectors.At(s.c)
@@ -207,7 +205,6 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 	return items, s.index.Vectors.Usual(unit), nil
 }
 
-// Around implements recall.Source.
 func (s *source) Around(in recall.Set, ids []int64, n int) map[int64]recall.Around {
 	return s.index.Columns.Around(ids, n, in.Present)
 }
@@ -239,7 +236,6 @@ func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall
 	return near.Items[:min(limit, len(near.Items))], notes, nil
 }
 
-// Likeness implements recall.Source.
 func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
 	defer func() { err = s.failed(ctx, recall.ListLikeness, err) }()
 	want, err := s.wantedFeatures(q)
@@ -311,7 +307,6 @@ func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 	return f, nil
 }
 
-// Timeline implements recall.Source.
 func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, error) {
 	moments := s.index.Columns.ObservedTimes(in.Present)
 	for id, m := range in.Past {
@@ -328,7 +323,6 @@ func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, lim
 	return items, nil
 }
 
-// Load implements recall.Source.
 func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, id int64) (m *robotmem.Memory, err error) {
 	if past, ok := in.Past[id]; ok {
 		return past, nil
@@ -337,7 +331,6 @@ func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, id in
 	return s.c.Find(id, q.Now)
 }
 
-// Row implements recall.Source.
 func (s *source) Row(id int64) recall.Row {
 	row, _ := s.index.Columns.Row(id)
 	return recall.Row{Observed: row.Observed, Real: row.Real(), Outcome: row.Outcome.String()}

@@ -16,7 +16,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Stats implements Service.
 func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsResponse, error) {
 	res := &admin.StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Embedder: "none"}
 	n.counters.mu.Lock()
@@ -54,7 +53,6 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 	return res, nil
 }
 
-// Doctor implements Service.
 func (n *Node) Doctor(ctx context.Context, req *admin.DoctorRequest) (*admin.DoctorResponse, error) {
 	stats, err := n.Stats(ctx, &admin.StatsRequest{})
 	if err != nil {
@@ -70,7 +68,6 @@ func (n *Node) Damage(ctx context.Context) (found string, err error) {
 	return n.maintenance.Damage(ctx)
 }
 
-// Repair implements Service.
 func (n *Node) Repair(ctx context.Context, _ *admin.RepairRequest) (*admin.RepairResponse, error) {
 	repaired, err := n.maintenance.Repair(ctx, "")
 	if err != nil {
@@ -89,7 +86,6 @@ func (n *Node) Warm(ctx context.Context) error {
 	return sqlite.Wrap("warm", n.index.Warm(ctx))
 }
 
-// Retain implements Service.
 func (n *Node) Retain(ctx context.Context, req *admin.RetainRequest) (*admin.RetainResponse, error) {
 	return serve("retain", req, func(r *admin.RetainRequest) (*admin.RetainResponse, error) {
 		limits := maintenance.Retention{Budgets: r.Budgets, MinFreeBytes: r.MinFreeBytes}
@@ -163,7 +159,6 @@ const (
 	maxHourlyDays = 92
 )
 
-// Activity implements Service.
 func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin.ActivityResponse, error) {
 	n.counters.flush(ctx, n)
 	return read(ctx, n, "activity", req, func(c *store.Conn, r *admin.ActivityRequest, res *admin.ActivityResponse) error {

@@ -44,7 +44,6 @@ func write[Request, Response any](ctx context.Context, n *Node, op string, req *
 
 const maxEcho = 100 // characters of a memory's text in a confirmation
 
-// Forget implements Service.
 func (n *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
 	if req.Purge {
 		return serve("forget", req, func(r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) { return n.maintenance.Purge(ctx, r) })
@@ -64,7 +63,6 @@ func (n *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotm
 	})
 }
 
-// Restore implements Service.
 func (n *Node) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.RestoreResponse, error) {
 	return write(ctx, n, "restore", req, func(tx *store.Tx, r *robotmem.MemoryRequest, res *robotmem.RestoreResponse) error {
 		m, err := tx.Memory(r.MemoryID, tx.Now)
@@ -88,7 +86,6 @@ func (n *Node) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robot
 	})
 }
 
-// Update implements Service.
 func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotmem.UpdateResponse, error) {
 	return write(ctx, n, "update", req, func(tx *store.Tx, r *robotmem.UpdateRequest, res *robotmem.UpdateResponse) error {
 		m, err := tx.Memory(r.MemoryID, tx.Now)
@@ -139,7 +136,6 @@ func (n *Node) rewritten(m *robotmem.Memory, r *robotmem.UpdateRequest) (rec *re
 	return rec, nil
 }
 
-// Pin implements Service.
 func (n *Node) Pin(ctx context.Context, req *admin.PinRequest) (*admin.PinResponse, error) {
 	return write(ctx, n, "pin", req, func(tx *store.Tx, r *admin.PinRequest, res *admin.PinResponse) error {
 		action := store.ActionUnpinned
@@ -155,7 +151,6 @@ func (n *Node) Pin(ctx context.Context, req *admin.PinRequest) (*admin.PinRespon
 	})
 }
 
-// Audit implements Service.
 func (n *Node) Audit(ctx context.Context, req *admin.AuditRequest) (*admin.AuditResponse, error) {
 	return read(ctx, n, "audit", req, func(c *store.Conn, r *admin.AuditRequest, res *admin.AuditResponse) error {
 		res.Entries = []admin.AuditEntry{}

@@ -55,7 +55,6 @@ func (m *Memory) Start(_ context.Context, s importing.Session) (string, error) {
 	return s.Origin, nil
 }
 
-// Save implements [importing.Sink].
 func (m *Memory) Save(_ context.Context, session string, ps []importing.Perception) (int, error) {
 	if m.Fail != nil {
 		return 0, m.Fail
@@ -76,7 +75,6 @@ func (m *Memory) Save(_ context.Context, session string, ps []importing.Percepti
 	return stored, nil
 }
 
-// End implements [importing.Sink].
 func (m *Memory) End(_ context.Context, session string, outcome *float64) error {
 	s := m.Sessions[session]
 	if s == nil || s.Ended {

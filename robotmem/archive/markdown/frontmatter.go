@@ -92,18 +92,22 @@ func decode(fields map[string]json.RawMessage, record any) error {
 }
 
 // readFields reads the fields of front matter, NAME: VALUE in a line each. A value is JSON,
-// which keeps the spelling of its numbers, or a text. The first line of the front matter is the
-// second one of the file.
+// which keeps the spelling of its numbers, or a text; without one, a list of points follows.
+// The first line of the front matter is the second one of the file.
 func readFields(data string) (map[string]json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
-	number := 1
+	lists := map[string][]json.RawMessage{}
+	number, last := 1, ""
 	for line := range strings.Lines(data) {
 		number++
 		line = strings.TrimRight(line, "\r\n")
 		name, text, isField := strings.Cut(line, ":")
+		item, isItem := strings.CutPrefix(strings.TrimSpace(line), "- ")
 		switch {
 		case strings.TrimSpace(line) == "":
 			continue
+		case isItem && last != "":
+			name, text = last, item
 		case !isField || name == "" || strings.TrimSpace(name) != name:
 			return nil, fmt.Errorf("line %d: must be a field with its value in one line, such as tags: [\"lid\"]", number)
 		case fields[name] != nil:
@@ -113,7 +117,19 @@ func readFields(data string) (map[string]json.RawMessage, error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
+		switch {
+		case isItem && name == last:
+			lists[name] = append(lists[name], value)
+			continue
+		case string(value) == "null":
+			last = name
+		default:
+			last = ""
+		}
 		fields[name] = value
+	}
+	for name, list := range lists {
+		fields[name], _ = json.Marshal(list) // of JSON
 	}
 	return fields, nil
 }

@@ -12,6 +12,7 @@ import (
 func TestFrontMatterReadsNumbersAsSpelt(t *testing.T) {
 	for name, test := range map[string]struct{ in, want string }{
 		"JSON":        {`context: {"a":12.50,"b":[1e-7,true,null,"yes"],"c":12345678901234567890}`, `{"context":{"a":12.50,"b":[1e-7,true,null,"yes"],"c":12345678901234567890}}`},
+		"points":      {"tags:\n  - lid\n- two words\npinned: true\nsource:\n", `{"pinned":true,"source":null,"tags":["lid","two words"]}`},
 		"texts":       {"a: it is 3\r\nb: \"3\"\nc: 3\ne: 0x1F\n7: 08\nf: .inf\n\ng: a: b", `{"7":"08","a":"it is 3","b":"3","c":3,"e":"0x1F","f":".inf","g":"a: b"}`},
 		"like a path": {`a: {"b":{"c":1},"b.c":2,"l":[{"b":1}],"l[0]":{"b":2}}`, `{"a":{"b":{"c":1},"b.c":2,"l":[{"b":1}],"l[0]":{"b":2}}}`},
 		"a time":      {"observed_at: 2026-03-01T14:05:00Z\nsource: no one", `{"observed_at":"2026-03-01T14:05:00Z","source":"no one"}`},
@@ -42,7 +43,6 @@ func TestFrontMatterNamesTheLine(t *testing.T) {
 		"a block":   {"---\na:\n  b: 1\n---\n", "line 3: must be a field with its value in one line"},
 		"a text":    {"---\na: |\n---\n", "line 2: \"|\" is neither"},
 		"a list":    {"---\n- a\n---\n", "line 2: must be a field"},
-		"points":    {"---\ntags:\n  - lid\n---\n", "line 3: must be a field"},
 		"a bracket": {"---\na: 1\nb: [1, 2\n---\n", "line 3: \"[1, 2\" is neither"},
 		"brackets":  {"---\na: " + strings.Repeat("[", 100_000) + "\n---\n", "line 2: "},
 		"a key":     {"---\n? [a]\n: b\n---\n", "line 2: must be a field"},

@@ -99,7 +99,6 @@ func (n *Reader) Close() error {
 	return n.root.Close()
 }
 
-// Next implements archive.Source.
 func (n *Reader) Next() (*archive.Entry, error) {
 	if entry, err, ok := n.next(); ok {
 		return entry, err

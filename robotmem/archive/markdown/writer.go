@@ -46,23 +46,18 @@ func Write(dir string, export func(archive.Sink) error) error {
 	return errors.Join(err, s.root.Close())
 }
 
-// Begin implements archive.Sink.
 func (s *writer) Begin(*archive.Manifest) error { return nil }
 
-// Close implements archive.Sink.
 func (s *writer) Close() error { return nil }
 
-// Link implements archive.Sink.
 func (s *writer) Link(l *archive.Link) error { return json.NewEncoder(s.links).Encode(l) }
 
-// Session implements archive.Sink.
 func (s *writer) Session(session *archive.Session) error {
 	sum, err := session.Hash()
 	name := filepath.Join(folder(session.Collection), session.SessionID, "session.md")
 	return errors.Join(err, s.note(name, sessionNote{"session", *session, sum}, ""))
 }
 
-// Memory implements archive.Sink.
 func (s *writer) Memory(m *archive.Memory, b *archive.Bytes) error {
 	sum, err := m.Hash()
 	note := memoryNote{Kind: "memory", Memory: *m, Sum: sum}

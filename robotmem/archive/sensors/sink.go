@@ -27,7 +27,6 @@ const (
 	maxSource = 64 // bytes
 )
 
-// Start implements [importing.Sink].
 func (s *Sink) Start(ctx context.Context, session importing.Session) (string, error) {
 	res, err := s.Node.StartSession(ctx, &robotmem.StartSessionRequest{Collection: s.Collection, Context: session.Context, Origin: session.Origin})
 	if errors.Is(err, robotmem.Conflict) {
@@ -39,7 +38,6 @@ func (s *Sink) Start(ctx context.Context, session importing.Session) (string, er
 	return res.SessionID, nil
 }
 
-// End implements [importing.Sink].
 func (s *Sink) End(ctx context.Context, session string, outcome *float64) error {
 	_, err := s.Node.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: session, OutcomeScore: outcome})
 	return err

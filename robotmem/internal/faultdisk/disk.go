@@ -77,7 +77,6 @@ func (d *Disk) Close() { vfs.Unregister(d.name) }
 // Root is the real path of the folder.
 func (d *Disk) Root() string { return d.root }
 
-// VFS implements [sqlite.Disk].
 func (d *Disk) VFS() string { return d.name }
 
 // Mark records a moment, such as that of an acknowledgement.
@@ -219,7 +218,6 @@ func (d *Disk) created(rel string) int {
 	return d.next
 }
 
-// MkdirAll implements [payload.Disk].
 func (d *Disk) MkdirAll(path string, mode fs.FileMode) error {
 	rel, ok := d.below(path)
 	if !ok || rel == "" {
@@ -238,7 +236,6 @@ func (d *Disk) MkdirAll(path string, mode fs.FileMode) error {
 	return err
 }
 
-// Create implements [payload.Disk].
 func (d *Disk) Create(path string, mode fs.FileMode) (payload.File, error) {
 	rel, ok := d.below(path)
 	if !ok {
@@ -264,12 +261,10 @@ func (d *Disk) isFull() bool {
 	return d.free == 0
 }
 
-// Rename implements [payload.Disk].
 func (d *Disk) Rename(from, to string) error {
 	return d.link(from, to, rename, os.Rename)
 }
 
-// Link implements [sqlite.Disk].
 func (d *Disk) Link(from, to string) error {
 	return d.link(from, to, create, os.Link)
 }
@@ -297,7 +292,6 @@ func (d *Disk) link(from, to string, kind kind, do func(from, to string) error) 
 	return nil
 }
 
-// Remove implements [payload.Disk].
 func (d *Disk) Remove(path string) error {
 	if err := os.Remove(path); err != nil {
 		return err
@@ -341,7 +335,6 @@ func (d *Disk) give(n int64) {
 	}
 }
 
-// SyncFolder implements [payload.Disk].
 func (d *Disk) SyncFolder(path string) error {
 	if err := d.beforeSync(); err != nil {
 		return err

@@ -38,10 +38,8 @@ type SystemDisk struct{ payload.OS }
 
 var _ Disk = SystemDisk{}
 
-// Link implements [Disk].
 func (SystemDisk) Link(from, to string) error { return os.Link(from, to) }
 
-// VFS implements [Disk].
 func (SystemDisk) VFS() string { return "" }
 
 // FreeBytes implements [Disk]: the space that is free for a program without

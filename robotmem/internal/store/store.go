@@ -50,7 +50,6 @@ func (tx *Tx) NextRevision() int64 {
 	return tx.Revision
 }
 
-// Begin implements sqlite.Group.
 func (s *Store) Begin(c *sqlite.Conn) (err error) {
 	s.tx = &Tx{Conn: &Conn{c}, Store: s, Now: s.Clock().UTC()}
 	if s.tx.Revision, err = s.tx.Changes(); err != nil {
@@ -66,7 +65,6 @@ func (s *Store) Begin(c *sqlite.Conn) (err error) {
 	return err
 }
 
-// Commit implements sqlite.Group.
 func (s *Store) Commit(*sqlite.Conn) error {
 	if s.tx.Revision == s.before {
 		return nil
@@ -77,7 +75,6 @@ func (s *Store) Commit(*sqlite.Conn) error {
 	return s.tx.SetChanges(s.tx.Revision)
 }
 
-// Committed implements sqlite.Group.
 func (s *Store) Committed() {
 	if s.tx.Revision != s.before {
 		s.Changed(s.tx.Revision)

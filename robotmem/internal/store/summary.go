@@ -51,8 +51,12 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 }
 
 func summaryText(s *robotmem.SessionSummary, superseded int) string {
+	took, unit := time.Duration(s.DurationS*float64(time.Second)), time.Millisecond
+	if took >= time.Second {
+		unit = time.Second
+	}
 	parts := []string{fmt.Sprintf("%d %s and %d %s in %s", s.Facts, english.PluralWord(s.Facts, "fact", ""),
-		s.Perceptions, english.PluralWord(s.Perceptions, "perception", ""), time.Duration(s.DurationS*float64(time.Second)).Round(time.Millisecond))}
+		s.Perceptions, english.PluralWord(s.Perceptions, "perception", ""), took.Round(unit))}
 	if s.Successes+s.Failures > 0 {
 		parts = append(parts, fmt.Sprintf("%d succeeded and %d failed", s.Successes, s.Failures))
 	}

@@ -89,7 +89,6 @@ func (r *Reader) Bytes(n int) []byte {
 	return nil
 }
 
-// ReadByte implements io.ByteReader.
 func (r *Reader) ReadByte() (byte, error) {
 	b := r.Bytes(1)
 	if r.Err != nil {

@@ -277,12 +277,10 @@ func (f *fakeEmbedder) block() (release func()) {
 	}
 }
 
-// State implements [robotmem.Embedder].
 func (f *fakeEmbedder) State() robotmem.EmbedderState {
 	return robotmem.EmbedderState{Model: "fake:bytes"}
 }
 
-// Embed implements [robotmem.Embedder].
 func (f *fakeEmbedder) Embed(_ context.Context, _ robotmem.Purpose, texts []string) ([][]float32, error) {
 	f.mu.Lock()
 	blocked := f.blocked
