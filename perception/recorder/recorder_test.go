@@ -394,7 +394,7 @@ func TestRecorderSlowSink(t *testing.T) {
 	})
 }
 
-// What a full queue costs is the newest, and the counts say what is lacking.
+// A full queue drops the newest samples, and the counts say how many.
 func TestRecorderFullQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &shelf{before: func(context.Context, int, recorder.Batch) error {
