@@ -6,12 +6,6 @@
 // numbers; a memory is superseded only by one that covers it. The caller gives quantities of one
 // dimension in one unit.
 //
-//	a, b := consolidate.Statement{…}, consolidate.Statement{…}
-//	switch v, similarity := consolidate.Compare(a, b); v {
-//	case consolidate.Duplicate: // count the sighting
-//	case consolidate.Contradicts: // store it, name the other
-//	}
-//
 // # Caveats
 //
 // Words are compared as the caller segmented them. Sketches are estimates: they exclude pairs quickly,

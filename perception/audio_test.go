@@ -93,10 +93,10 @@ func TestBrokenSounds(t *testing.T) {
 		summary string // its beginning
 		err     string // "" none
 	}{
-		{"lies about its length", perception.Item{Data: whole[:len(whole)-32000]}, "audio/wav, 1.00 s, 16 kHz, mono, 16-bit, truncated: its header claims 2.00 s, peak -6.0 dBFS", ""},
-		{"never came back to its length", perception.Item{Data: stream}, "audio/wav, 2.00 s, 16 kHz, mono, 16-bit, peak -6.0 dBFS", ""},
-		{"an odd byte at the end", perception.Item{Data: whole[:len(whole)-31999]}, "audio/wav, 1.00 s, 16 kHz, mono, 16-bit, truncated", ""},
-		{"beginning of a payload", perception.Item{Data: whole[:1000], Size: int64(len(whole))}, "audio/wav, 2.00 s, 16 kHz, mono, 16-bit", "too large to draw"},
+		{"lies about its length", perception.Item{Data: whole[:len(whole)-32000]}, "audio/wav, 1.0 s, 16 kHz, mono, 16-bit, truncated: its header claims 2.0 s, peak -6.0 dBFS", ""},
+		{"never came back to its length", perception.Item{Data: stream}, "audio/wav, 2.0 s, 16 kHz, mono, 16-bit, peak -6.0 dBFS", ""},
+		{"an odd byte at the end", perception.Item{Data: whole[:len(whole)-31999]}, "audio/wav, 1.0 s, 16 kHz, mono, 16-bit, truncated", ""},
+		{"beginning of a payload", perception.Item{Data: whole[:1000], Size: int64(len(whole))}, "audio/wav, 2.0 s, 16 kHz, mono, 16-bit", "too large to draw"},
 		{"no number among floats", perception.Item{Data: float}, "audio/wav, 100 ms, 8 kHz, mono, 32-bit float, peak -6.0 dBFS", ""},
 		{"one sample", perception.Item{Data: one}, "audio/wav, 0.125 ms, 8 kHz, mono, 16-bit, silent", ""},
 		{"no sample", perception.Item{Data: wav(1, 8000, 0, 0)}, "audio/wav, 8 kHz, mono, 16-bit, not read: the wav recording has no sample", "has no sample"},
@@ -129,7 +129,7 @@ func TestLongSounds(t *testing.T) {
 	}
 	long := perception.Item{Data: recording(rate, samples)}
 	got := perception.Summarize(long)
-	if want := "audio/wav, 180 s, 48 kHz, mono, 16-bit, peak -14.0 dBFS at "; !strings.HasPrefix(got, want) {
+	if want := "audio/wav, 180.0 s, 48 kHz, mono, 16-bit, peak -14.0 dBFS at "; !strings.HasPrefix(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	var before, after runtime.MemStats

@@ -14,20 +14,6 @@
 //   - A [Preview] is a picture: a smaller copy, a plot, a spectrogram, a view from above.
 //   - [Samples] are the numbers of an item, few enough to draw, also in 3-D.
 //
-// # Example
-//
-//	mediaType, err := perception.Sniff(data, "") // "text/csv; charset=utf-8"
-//	if err != nil {
-//		return err // only a declared type can be wrong
-//	}
-//	it := perception.Item{
-//		Type: "tactile", MediaType: mediaType, Data: data,
-//		Metadata: map[string]any{"duration_s": 0.315, "units": map[string]any{"force": "N", "torque": "Nm"}},
-//	}
-//	line := perception.Summarize(it)
-//	kind, vector, ok := perception.Features(it) // "trace/v2/6", 384 numbers
-//	picture, err := perception.MakePreview(it, perception.PreviewOptions{}) // image/svg+xml
-//
 // # Formats
 //
 // docs/perceptions.md has the table of formats with their summaries, features and pictures.

@@ -40,6 +40,8 @@ func TestSummarize(t *testing.T) {
 		want string
 	}{
 		{"wrench", with(csvItem(wrenchCSV("Fx,Fy,Fz,Tx,Ty,Tz\n")), units), "6-axis wrench, 15 samples over 315 ms, Fz peak -62 N at 84 ms"},
+		{"readings that are missing at the ends", csvItem("t,Fx,Fy\n0,,1\n0.1,5,2\n0.2,9,1\n0.3,,1\n"), "2-channel trace, 4 samples over 400 ms, Fx peak 9 at 200 ms, 2 readings missing"},
+		{"a last reading that is infinite", csvItem("a,b\n,1\n5,2\n9,90\ninf,1\n"), "2-channel trace, 4 samples, b peak 90 at sample 3, 1 reading missing"},
 		{"wrench without units", with(csvItem(wrenchCSV("fx,fy,fz,tx,ty,tz\n")), seconds), "6-axis wrench, 15 samples over 315 ms, fz peak -62 at 84 ms"},
 		{"wrench without time", csvItem(wrenchCSV("Fx,Fy,Fz,Tx,Ty,Tz\n")), "6-axis wrench, 15 samples, Fz peak -62 at sample 5"},
 		{"wrench by metadata", with(csvItem(wrenchCSV("")), kind), "6-axis wrench, 15 samples, Fz peak -62 at sample 5"},
@@ -61,7 +63,7 @@ func TestSummarize(t *testing.T) {
 		{"webp lossless", perception.Item{Data: webp("VP8L", []byte{0x2f, 0x7f, 0xc2, 0x77, 0})}, "image/webp image, 640x480, not read: a picture of 640x480 pixels from 35 bytes is more than is decoded here (at most 67108864 pixels, and 64 MiB or 64 times the data to hold them)"},
 		{"webp extended", perception.Item{Data: webp("VP8X", []byte{0, 0, 0, 0, 0x7f, 2, 0, 0xdf, 1, 0})}, "image/webp image, 640x480, not read: the picture is cut, damaged or animated: webp: invalid format"},
 
-		{"wav", perception.Item{Data: wav(1, 16000, 32000, 64000)}, "audio/wav, 2.00 s, 16 kHz, mono, 16-bit, silent"},
+		{"wav", perception.Item{Data: wav(1, 16000, 32000, 64000)}, "audio/wav, 2.0 s, 16 kHz, mono, 16-bit, silent"},
 		{"wav of a stream", perception.Item{Data: wav(2, 44100, 4410, math.MaxUint32)}, "audio/wav, 100 ms, 44.1 kHz, stereo, 16-bit, silent"},
 
 		{"pcd", perception.Item{Data: []byte(pcd)}, "point cloud, 2 points, fields x y z, ascii, within 1 x 0 x 0 m"},

@@ -52,6 +52,8 @@ func (s *server) content(c echo.Context, body io.ReadSeeker, size int64) {
 	r := c.Request()
 	if size == 0 { // no range is within it
 		r.Header.Del("Range")
+	} else if r.Header.Get("Range") == "bytes=-0" { // ServeContent answers an invalid Content-Range
+		r.Header.Set("Range", fmt.Sprintf("bytes=%d-", size))
 	}
 	w := &ranged{ResponseWriter: c.Response()}
 	http.ServeContent(w, r, "", time.Time{}, body)

@@ -23,9 +23,6 @@
 // operations for programs and for readers), /api/tokens if Options.ManageTokens is
 // set, and /mcp if Options.MCP is set.
 //
-//	srv := web.NewServer(svc, web.Options{Logger: logger, UI: ui.Files(), MCP: mcpServer.Handler()})
-//	err := srv.Serve(listener)
-//
 // All routes have the same guards, also /mcp and the dashboard: the Host header of a
 // request must name this node, a page must be of this origin, a body has a limit and a minimum
 // speed, and once there is a token, every request needs one, except for the dashboard's

@@ -6,7 +6,7 @@ import (
 )
 
 // The description is made from the operations by TestOpenAPIIsMadeFromTheOperations; go
-// test ./web -run OpenAPIIsMade -update writes it after an operation changed.
+// test ./web -run OpenAPIIsMade -update writes it after an operation has changed.
 //
 //go:embed openapi.json
 var openAPI []byte

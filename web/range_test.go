@@ -119,6 +119,16 @@ func TestNoBytesHaveNoRange(t *testing.T) {
 	}
 }
 
+// The last 0 bytes are no range.
+func TestNoLastBytes(t *testing.T) {
+	e, ts := serveEngine(t, local.Options{}, web.Options{})
+	saved := save(t, e, &robotmem.SavePerceptionRequest{Description: "some bytes", DataBase64: everyByte(16)})
+	res, _ := ask(t, "GET", fmt.Sprintf("%s/api/memory/%d/data", ts.URL, saved.MemoryID), nil, "Range: bytes=-0")
+	if res.StatusCode != 416 || res.Header.Get("Content-Range") != "bytes */16" {
+		t.Errorf("%s, Content-Range %q", res.Status, res.Header.Get("Content-Range"))
+	}
+}
+
 func severalRanges(t *testing.T, url string, data []byte) {
 	t.Helper()
 	res, body := ask(t, "GET", url, nil, "Range: bytes=0-9,100-199,-5")

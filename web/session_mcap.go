@@ -21,6 +21,9 @@ func (s *server) sessionMCAP(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set(echo.HeaderContentType, "application/x-mcap")
 	h.Set(echo.HeaderContentDisposition, `attachment; filename="episode-`+safeName.ReplaceAllString(id, "_")+`.mcap"`)
+	if c.Request().Method == http.MethodHead {
+		return nil
+	}
 	out := bufio.NewWriterSize(c.Response(), 1<<20)
 	err := s.opts.EpisodeMCAP(ctx, out, id)
 	if err == nil {

@@ -213,7 +213,7 @@ func notFound(field, format string, args ...any) *robotmem.Error {
 }
 
 // wholeFile writes a file that appears complete or not at all: it is written to NAME.part,
-// synced and renamed. field is that of the error if no file can be made there.
+// synced and renamed. field is the field of the error if the file cannot be created.
 func wholeFile(name, field string, write func(*os.File) error) error {
 	temp := name + ".part"
 	// The contents of a memory are private.

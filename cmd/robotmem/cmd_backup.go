@@ -115,14 +115,20 @@ func (c *backupListCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Dir != "" && !exists(dir) { // must not look like a folder without backups
-		return notFound("dir", "there is no folder %s; is its disk mounted?", dir)
+	if c.Dir != "" && !exists(dir) {
+		return noFolder(dir)
 	}
 	all, err := backup.List(dir)
 	return a.showResult(c.JSON, &struct {
 		Dir     string          `json:"dir"`
 		Backups []backup.Backup `json:"backups"`
 	}{dir, all}, err)
+}
+
+// noFolder is the answer for a folder that is missing: a disk that is not mounted must not look
+// like a folder without backups.
+func noFolder(dir string) error {
+	return notFound("dir", "there is no folder %s; is its disk mounted?", dir)
 }
 
 type backupVerifyCmd struct {
@@ -146,8 +152,10 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	one := len(all) == 0
-	if one { // the path is of a backup itself
+	one := len(all) == 0 // the path is of a backup itself
+	if one && !exists(dir) {
+		return noFolder(dir)
+	} else if one {
 		all = []backup.Backup{{Path: dir}}
 	}
 	ctx = a.watched(ctx)

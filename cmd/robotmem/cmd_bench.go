@@ -157,7 +157,7 @@ func (b *bench) ask(ctx context.Context, name string, request func() robotmem.Re
 	})
 }
 
-// measure calls f(0..n-1) from so many goroutines and times each call, which is for so many rows.
+// measure calls f(0..n-1) from so many goroutines and times each call, which handles so many rows.
 func (b *bench) measure(name string, n, callers, rows int, f func(i int) error) {
 	if b.err != nil {
 		return

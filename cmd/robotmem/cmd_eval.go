@@ -89,7 +89,7 @@ func (c *evalSetCmd) Run(ctx context.Context, a *app) error {
 	}
 	res, err := c.run(ctx, a, set)
 	if err == nil && res.Queries == 0 {
-		err = invalid("dir", "has no query that is judged, and %d documents", res.Docs)
+		err = invalid("dir", "has %d documents, but no judged query", res.Docs)
 	}
 	return a.showResult(c.JSON, res, err)
 }

@@ -137,6 +137,8 @@ func sourceOf(ctx context.Context, path string) (importer, error) {
 
 func sourceOfFolder(path string) (importer, error) {
 	switch {
+	case exists(filepath.Join(path, "backup.json")):
+		return nil, invalid("file", "%s is a backup of a memory of this program; run robotmem backup restore %s to put it back, or robotmem --db %s export --archive - | robotmem import - to add its memories to another", path, path, filepath.Join(path, "memory.db"))
 	case exists(filepath.Join(path, "metadata.yaml")):
 		return (*importCmd).recording, nil
 	case exists(filepath.Join(path, "meta", "info.json")):
@@ -195,7 +197,11 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		}
 		counts, err := jsonl.Import(ctx, inCollection(m, a.Config.Collection), in, o)
 		if err != nil {
-			return importFailed(fmt.Sprintf(" after line %d", counts.Lines), err)
+			next := goOn
+			if c.File == "-" && c.KeepDuplicates {
+				next = "go on with the lines after it"
+			}
+			return importFailed(fmt.Sprintf(" after line %d", counts.Lines), next, err)
 		}
 		err = a.show(c.JSON, counts, func(w *lines) {
 			w.line("imported %d lines: %d created, %d duplicates, %d bad", counts.Lines, counts.Created, counts.Duplicates, counts.Bad)
@@ -211,12 +217,18 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 	})
 }
 
-// importFailed is the error of an import that ended before its source did.
-func importFailed(after string, err error) error {
+const goOn = "run the same command again to go on"
+
+// importFailed is the error of an import that ended before its source did, with what to do next.
+func importFailed(after, next string, err error) error {
 	if errors.Is(err, context.Canceled) {
-		return robotmem.Errorf(robotmem.Unavailable, "", "import: stopped%s; run the same command again to go on", after)
+		return robotmem.Errorf(robotmem.Unavailable, "", "import: stopped%s; %s", after, next)
 	}
-	return fmt.Errorf("import: %w%s; what came before is stored; run the same command again to go on", err, after)
+	prefix := "import: "
+	if e := (*robotmem.Error)(nil); errors.As(err, &e) && e.Op == "import" {
+		prefix = "" // it has one
+	}
+	return fmt.Errorf("%s%w%s; what came before is stored; %s", prefix, err, after, next)
 }
 
 // refused reports something that was not imported.
@@ -321,7 +333,11 @@ func (c *importCmd) arrived(a *app, answer importAnswer, failed error) error {
 		w.fields(reflect.ValueOf(answer), "")
 	})
 	if failed != nil && !c.DryRun {
-		failed = importFailed("", failed)
+		next := goOn
+		if kind := robotmem.KindOf(failed); kind == robotmem.Corrupt || kind == robotmem.Invalid {
+			next = "run it again with a whole file to go on"
+		}
+		failed = importFailed("", next, failed)
 	} else if failed == nil && refused > 0 {
 		failed = exitCodes[robotmem.Invalid]
 	}
@@ -347,7 +363,7 @@ func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to import
 		}
 		switch {
 		case errors.Is(err, context.Canceled), errors.As(err, new(*robotmem.Error)):
-			return importFailed("", err)
+			return importFailed("", goOn, err)
 		case err != nil: // an importer mostly fails because of its source
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		case broken:

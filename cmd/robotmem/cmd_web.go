@@ -157,7 +157,7 @@ func loadTLS(cert, key string) (*tls.Config, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
-		return nil, invalid("tls-cert", "%q and --tls-key %q are no certificate with its key: %v", cert, key, err)
+		return nil, invalid("tls-cert", "%q and --tls-key %q are not a certificate and its key: %v", cert, key, err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }

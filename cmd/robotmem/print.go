@@ -212,7 +212,7 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 		w.line("stage %s kept %d in %.2f ms", s.Stage, s.Kept, s.MS)
 	}
 	for _, p := range r.Times {
-		w.line("%q read as %s to %s", p.Text, cellText(p.After), cellText(p.Before))
+		w.line("%q read as %s", p.Text, spanText(p.After, p.Before))
 	}
 	for _, why := range r.Degraded {
 		w.line("degraded: %s", why)
@@ -221,6 +221,19 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 		w.line("%d more do not fit --max-tokens", r.More)
 	}
 	w.line("%d found, %s, %.1f ms", r.Total, r.Mode, r.QueryMS)
+}
+
+// spanText is a time span, whose end is exclusive.
+func spanText(after, before *time.Time) string {
+	switch {
+	case after == nil && before == nil:
+		return "no bound: it contradicts the other words"
+	case before == nil:
+		return "from " + timeText(*after)
+	case after == nil:
+		return "before " + timeText(*before)
+	}
+	return timeText(*after) + " to " + timeText(*before)
 }
 
 // lines writes lines and keeps the first error.

@@ -77,8 +77,8 @@ func (f File) Summary() string {
 	if w.length == 0 {
 		return w.String() + ", not read: " + errEmpty.Error()
 	}
-	if claimed := w.seconds(w.claimed); w.claimed > w.length {
-		return w.String() + ", truncated: its header claims " + media.NewClock(claimed).At(claimed) + w.words()
+	if w.claimed > w.length {
+		return w.String() + ", truncated: its header claims " + w.time(w.claimed) + w.words()
 	}
 	return w.String() + w.words()
 }
@@ -101,8 +101,7 @@ func (w *wavFile) words() string {
 		return ", silent"
 	}
 	rms := math.Sqrt(energy / float64(count*int64(w.channels)))
-	clock := media.NewClock(w.seconds(w.length))
-	return ", peak " + decibels(peak) + " at " + clock.At(w.seconds(at)) + ", rms " + decibels(rms)
+	return ", peak " + decibels(peak) + " at " + w.time(at) + ", rms " + decibels(rms)
 }
 
 func decibels(v float64) string {
@@ -110,14 +109,20 @@ func decibels(v float64) string {
 	return strconv.FormatFloat(db, 'f', 1, 64) + " dBFS"
 }
 
-// seconds returns the duration of so many samples.
-func (w *wavFile) seconds(samples int64) float64 { return float64(samples) / float64(w.rate) }
+// time returns the duration of so many samples: 250 ms, 2.5 s.
+func (w *wavFile) time(samples int64) string {
+	t := float64(samples) / float64(w.rate)
+	if t == 0 || t >= 1 {
+		return strconv.FormatFloat(t, 'f', 1, 64) + " s"
+	}
+	return media.Figure(t*1e3) + " ms"
+}
 
 // String returns "audio/wav, 2.0 s, 16 kHz, mono, 16-bit".
 func (w *wavFile) String() string {
 	s := "audio/wav"
-	if clock := media.NewClock(w.seconds(w.length)); clock.Unit != "" {
-		s += ", " + clock.At(w.seconds(w.length))
+	if w.length > 0 {
+		s += ", " + w.time(w.length)
 	}
 	rate := ", " + strconv.Itoa(w.rate) + " Hz"
 	if w.rate >= 1000 {

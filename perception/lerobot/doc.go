@@ -10,14 +10,6 @@
 // The outcome of an episode is next.success: 1 if it is true in any frame, otherwise 0. Without
 // next.success it is the last next.reward if that is from 0 to 1, and otherwise unknown.
 //
-// # Example
-//
-//	report, err := lerobot.Import(ctx, "datasets/pusht", sink, lerobot.Options{})
-//	if err != nil {
-//		return err // it is not a dataset, or the sink failed
-//	}
-//	fmt.Println(report.Sessions, "episodes,", report.Messages, "frames", report.Broken)
-//
 // # Memory
 //
 // An import holds one row of every column with the pages of the parquet file that have it,

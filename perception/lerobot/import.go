@@ -168,5 +168,5 @@ func (im *importer) disagree(e episode, f *dataFile, rows int64) {
 	if !im.o.wants(e.index) {
 		return
 	}
-	im.report.Break(fmt.Sprintf("episode %d", e.index), fmt.Errorf("meta/episodes claims %d frames in one piece; %s has %d", e.length, f.name, rows), e.length)
+	im.report.Break(fmt.Sprintf("episode %d", e.index), fmt.Errorf("meta/episodes claims %d consecutive frames; %s has %d", e.length, f.name, rows), e.length)
 }

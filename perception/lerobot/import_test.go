@@ -267,7 +267,7 @@ func TestEpisodeThatLies(t *testing.T) {
 		t.Errorf("%d sessions, broken %q, episode 1: %v", report.Sessions, report.Broken, sink.Sessions["lerobot/glass/episode/000001"])
 	}
 	for what, reason := range map[string]string{
-		"episode 1":  "meta/episodes claims 13 frames in one piece; data/chunk-000/file-000.parquet has 12",
+		"episode 1":  "meta/episodes claims 13 consecutive frames; data/chunk-000/file-000.parquet has 12",
 		"episode 2":  "it is listed twice",
 		"episode -4": "index -4",
 	} {

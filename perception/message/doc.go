@@ -7,18 +7,6 @@
 //   - A [Schema] is a parsed message definition: a root [Type] with its fields and their types.
 //   - A [Value] is a decoded message, or a part of one.
 //
-// # Example
-//
-//	schema, err := message.Parse("geometry_msgs/msg/Wrench", "ros2msg", definition)
-//	if err != nil {
-//		return err
-//	}
-//	v, err := schema.Decode(data)
-//	if err != nil {
-//		return err
-//	}
-//	fz := v.At("force", "z").Float
-//
 // # Caveats
 //
 //   - Definitions in ros2idl, protobuf, flatbuffer and those of ROS 1 are not read: [Parse]

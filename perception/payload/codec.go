@@ -109,7 +109,7 @@ func (c Codec) Encode(raw []byte) ([]byte, error) {
 }
 
 // Decode returns the payload of size bytes from its stored form. Except for an unknown codec the
-// error wraps [ErrDamaged], also if the size differs or if bytes follow that are no frame. It
+// error wraps [ErrDamaged], also if the size differs or if the bytes that follow are not a frame. It
 // allocates at most twice the size, and nothing for a size that stored cannot hold. Raw returns its
 // argument.
 func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {

@@ -9,24 +9,6 @@
 //     encoded, for the caller to store elsewhere.
 //   - A [Reader] reads a stored payload from any offset, and decodes only the blocks that it needs.
 //
-// # Example
-//
-//	folder := payload.Folder{Dir: "memory.db.payloads"}
-//	w, err := folder.Write(ctx, body, payload.Options{Expect: request.ContentLength})
-//	if err != nil {
-//		return err
-//	}
-//	if w.Inline != nil { // small: store the bytes elsewhere
-//		data, err := w.Codec.Decode(w.Inline, w.Size)
-//		…
-//	}
-//	r, err := folder.Open(w.Sum, w.Codec, w.Size)
-//	if err != nil {
-//		return err
-//	}
-//	defer r.Close()
-//	http.ServeContent(response, request, "", modified, r)
-//
 // # Crashes and other processes
 //
 // A file is written under the name tmp-*, synced and renamed, and then its folders are

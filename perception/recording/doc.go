@@ -11,18 +11,6 @@
 //   - The manifest is the first perception of a recording: its channels with their
 //     schemas.
 //
-// # Example
-//
-//	src, err := recording.Open(ctx, "run.mcap")
-//	if err != nil {
-//		return err
-//	}
-//	defer src.Close()
-//	report, err := recording.Import(ctx, src, recording.Options{
-//		Exclude: []string{"/rosout"},
-//		RateHz:  map[string]float64{"/camera/*": 2},
-//	}, sink, nil)
-//
 // # What a message becomes
 //
 // A stored message can be restored byte for byte. A payload is stored as it is, under its own media

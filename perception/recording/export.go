@@ -259,13 +259,16 @@ func jsonChannel(topic, name, schema string) *Channel {
 }
 
 // trace writes one message per sample, with a field per channel, and the memory itself. A
-// missing reading is null. Of channels with the same name the last is written.
+// missing reading is null. A channel without a name of its own is channel_N.
 func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error {
 	names := make([]string, t.Width)
 	properties := object{}
 	for c := range names {
-		if names[c] = "channel_" + strconv.Itoa(c+1); c < len(t.Channels) && t.Channels[c] != "" {
+		if c < len(t.Channels) {
 			names[c] = t.Channels[c]
+		}
+		if _, taken := properties[names[c]]; taken || names[c] == "" || names[c] == "timestamp" {
+			names[c] = "channel_" + strconv.Itoa(c+1)
 		}
 		properties[names[c]] = object{"type": "number"}
 	}

@@ -99,6 +99,7 @@ type openSegment struct {
 	context  map[string]any
 	frame    string // of the first message, at stamp
 	stamp    uint64
+	observed uint64
 }
 
 func (imp *importer) run(ctx context.Context, src Source) error {

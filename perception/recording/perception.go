@@ -53,7 +53,7 @@ func (imp *importer) payloadPerception(m *Message, v *message.Value, p importing
 		Origin: imp.origin(m.Topic, number, m.LogTime, ""), Type: perceptionType(m.SchemaName),
 		Description: imp.describe(m.Channel, m.LogTime, 1),
 		MediaType:   p.MediaType,
-		Metadata:    metadata, Context: imp.context(v, m.LogTime), ObservedAt: timeOf(stampOf(v, m.LogTime)), Messages: 1,
+		Metadata:    metadata, Context: imp.context(v, m.LogTime), ObservedAt: timeOf(observed(v, m.Message)), Messages: 1,
 	}
 }
 
@@ -64,7 +64,7 @@ func (imp *importer) placed(c *channel, s *openSegment) *openSegment {
 		// A message that cannot be decoded has neither a frame nor a time stamp.
 		v, _ = c.schema.Decode(s.first.Data)
 	}
-	s.frame, s.stamp = frameOf(v), stampOf(v, s.first.LogTime)
+	s.frame, s.stamp, s.observed = frameOf(v), stampOf(v, s.first.LogTime), observed(v, s.first)
 	s.context = imp.context(v, s.first.LogTime)
 	return s
 }
@@ -95,7 +95,7 @@ func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) 
 		Type:        perceptionType(c.SchemaName),
 		Description: imp.describe(c.Channel, s.first.LogTime, s.count),
 		MediaType:   media.TypeMCAP, Data: data,
-		Metadata: metadata, Context: s.context, ObservedAt: timeOf(s.stamp), Messages: s.count,
+		Metadata: metadata, Context: s.context, ObservedAt: timeOf(s.observed), Messages: s.count,
 	}
 }
 
@@ -161,6 +161,8 @@ func frameOf(v *message.Value) string {
 // clock. The clock of a simulator counts from 0.
 const maxSkew = 24 * 60 * 60 * 1e9
 
+func sameClock(a, b uint64) bool { return max(a, b)-min(a, b) <= maxSkew }
+
 // stampOf returns the time of the header, or the log time if there is none on its clock.
 func stampOf(v *message.Value, logTime uint64) uint64 {
 	stamp := v.At("header", "stamp")
@@ -168,10 +170,18 @@ func stampOf(v *message.Value, logTime uint64) uint64 {
 	if stamp.Kind != message.Struct {
 		stamp, fraction = v.At("timestamp"), "nsec"
 	}
-	if t, ok := message.Time(stamp, fraction); ok && max(t, logTime)-min(t, logTime) <= maxSkew {
+	if t, ok := message.Time(stamp, fraction); ok && sameClock(t, logTime) {
 		return t
 	}
 	return logTime
+}
+
+// observed returns the time of the header, or else of the publication, on the clock of the log.
+func observed(v *message.Value, m segment.Message) uint64 {
+	if t := stampOf(v, m.LogTime); t != m.LogTime || m.PublishTime == 0 || !sameClock(m.PublishTime, m.LogTime) {
+		return t
+	}
+	return m.PublishTime
 }
 
 // maxEnvelope bounds the bytes around a payload, so that they fit into the metadata beside

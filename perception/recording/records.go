@@ -26,9 +26,10 @@ const (
 	// maxRecord bounds a record, and a chunk when it is decompressed, in bytes. Recorders
 	// write chunks of up to some ten megabytes.
 	maxRecord = 256 << 20
-	// The most that one byte can decompress to: a zstd block of 128 KiB takes four bytes.
-	maxRatio   = 32 << 10
-	ratioSlack = 128 << 10
+	// The most that one byte can decompress to: a zstd block of 128 KiB takes four bytes, and each
+	// byte of LZ4 adds 255.
+	zstdRatio, lz4Ratio = 32 << 10, 255
+	ratioSlack          = 128 << 10
 )
 
 // records reads the records between two places of a file.
@@ -105,7 +106,7 @@ func (f *inflater) inflate(body []byte) ([]byte, error) {
 	if length != uint64(len(packed)) {
 		return nil, fmt.Errorf("the chunk claims %d bytes of records where it has %d", length, len(packed))
 	}
-	if head.Size > maxRecord || head.Size > length*maxRatio+ratioSlack {
+	if head.Size > maxRecord || head.Size > length*max(1, map[string]uint64{"zstd": zstdRatio, "lz4": lz4Ratio}[compression])+ratioSlack {
 		return nil, fmt.Errorf("a chunk claims %d bytes in %d of %.20q; at most %d are read", head.Size, length, compression, maxRecord)
 	}
 	if compression != "" && uint64(cap(f.buf)) < head.Size {

@@ -196,7 +196,7 @@ func (s *Segment) trajectory() (*trajectory.Trajectory, error) {
 
 // scan returns one scan, by the log times.
 func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.Samples, error) {
-	time := func(i int) float64 { return float64(s.Messages[i].LogTime-s.Messages[0].LogTime) * 1e-9 }
+	time := func(i int) float64 { return float64(int64(s.Messages[i].LogTime-s.Messages[0].LogTime)) * 1e-9 }
 	last := len(s.Messages) - 1
 	at, _ := o.Cut(len(s.Messages), time)
 	at = min(at, last)

@@ -60,14 +60,20 @@ func (s *Series) Peak() string {
 	return text + " at sample " + strconv.Itoa(sample+1)
 }
 
-// rest is the level of a channel at rest: the smaller in magnitude of its first and last reading. A
+// rest is the level of a channel at rest: the smaller in magnitude of its first and last finite reading. A
 // recording often begins with the impact that triggered it, so that the first reading is not at rest.
 func (s *Series) rest(c int) float64 {
-	first, last := s.at(0, c), s.at(s.Len()-1, c)
-	if media.Finite(first) && !(math.Abs(last) < math.Abs(first)) {
-		return first
+	first, last := 0, s.Len()-1
+	for first < last && !media.Finite(s.at(first, c)) {
+		first++
 	}
-	return last
+	for first < last && !media.Finite(s.at(last, c)) {
+		last--
+	}
+	if math.Abs(s.at(last, c)) < math.Abs(s.at(first, c)) {
+		return s.at(last, c)
+	}
+	return s.at(first, c)
 }
 
 // classify names the trace and returns the number of its first channels whose readings are compared

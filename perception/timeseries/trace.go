@@ -121,7 +121,7 @@ func Decode(in media.Payload) (s *Series, err error) {
 	case encoding == media.Table || encoding == media.FreeText:
 		s, err = ReadTable(in.Data)
 		if err == nil && encoding == media.FreeText && s.Len() < 2 {
-			err = errors.New("the text holds one line of numbers, which may be a remark; a trace in plain text has at least 2")
+			err = errors.New("the text holds only one line of numbers, which may be a note; a trace in plain text has at least 2")
 		}
 		if err == nil {
 			s.nameChannels()

@@ -31,12 +31,6 @@
 // Readers ignore unknown fields of a record. Columns of a node for which this version has no
 // field are kept under extra.
 //
-// # Example
-//
-//	f, err := os.Create("kitchen.tar")
-//	…
-//	report, err := engine.Export(ctx, archive.NewWriter(f, false), robotmem.ExportOptions{})
-//
 // # Caveats
 //
 // A reader allocates nothing for a claimed size before the bytes arrive: parts, lines, payloads

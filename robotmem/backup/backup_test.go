@@ -599,3 +599,16 @@ func TestBackupLargerThanItsCache(t *testing.T) {
 		t.Fatalf("the copy has %d bytes, too few to show anything: %v", info.Size(), err)
 	}
 }
+
+// A payload of an earlier backup that cannot be read is copied from the memory.
+func TestBackupBesideAnUnreadableOne(t *testing.T) {
+	e := openTest(t, local.Options{})
+	p := savePayload(t, e, noise(1, 300_000), nil)
+	first := backUp(t, e, Options{})
+	name := filepath.Join(first.Path, "memory.db.payloads", p.SHA256[:2], p.SHA256)
+	if err := errors.Join(os.Remove(name), os.Mkdir(name, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	second := backUp(t, e, Options{})
+	restored(t, second.Path)
+}

@@ -67,12 +67,12 @@ func (b *job) bringPayloads(ctx context.Context, source, c *store.Conn) (whole b
 func (b *job) bring(ctx context.Context, p keptPayload) error {
 	var linked bool
 	err := payload.ErrMissing
-	for i := len(b.past) - 1; i >= 0 && isLost(err); i-- {
+	for i := len(b.past) - 1; i >= 0 && err != nil && ctx.Err() == nil; i-- {
 		if past := &b.past[i]; past.Problem == "" {
 			linked, err = fetch(ctx, p, past.payloads(), b.payloads())
 		}
 	}
-	if isLost(err) {
+	if err != nil && ctx.Err() == nil {
 		linked, err = fetch(ctx, p, b.e.Store.Payloads(), b.payloads())
 	}
 	if err != nil {
@@ -93,7 +93,7 @@ func fetch(ctx context.Context, p keptPayload, from, to payload.Folder) (linked 
 	if err == nil {
 		err = to.Verify(ctx, p.Sum, p.Codec, p.Size, nil)
 	}
-	if isLost(err) {
+	if err != nil {
 		err = errors.Join(err, to.Remove(p.Sum))
 	}
 	return linked, err

@@ -130,8 +130,10 @@ func writeForm(form *multipart.Writer, fields map[string]json.RawMessage, data i
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(part, data); err != nil && !errors.Is(err, io.ErrClosedPipe) {
-		return &unreadError{err} // the pipe itself fails only once the node has answered
+	if _, err := io.Copy(part, data); errors.Is(err, io.ErrClosedPipe) {
+		return err // of the request, which the node has answered, or of data
+	} else if err != nil {
+		return &unreadError{err}
 	}
 	return form.Close()
 }

@@ -107,3 +107,21 @@ func TestUploadToNoNode(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A reader that is closed before its end is an error, whatever error it gives.
+func TestPayloadThatIsCutOff(t *testing.T) {
+	c := serveFunc(t, func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, r.Body); err == nil {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"status":"created","memory_id":1}`)
+		}
+	})
+	in, out := io.Pipe()
+	go func() {
+		_, _ = out.Write(make([]byte, 1000))
+		in.Close()
+	}()
+	if res, err := c.SavePerceptionFrom(t.Context(), &robotmem.SavePerceptionRequest{Description: "cut off"}, in); err == nil {
+		t.Errorf("a payload that was cut off is stored as %+v", res)
+	}
+}

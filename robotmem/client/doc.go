@@ -1,12 +1,6 @@
 // Package client is a robotmem.Service over HTTP: a node that `robotmem web` serves,
 // with the same requests, responses and errors as a local memory.
 //
-//	m := client.New("http://127.0.0.1:7878", client.Options{})
-//	res, err := m.Recall(ctx, &robotmem.RecallRequest{Query: "wet glass"})
-//	if errors.Is(err, robotmem.Unavailable) {
-//		// the node is not running, or busy
-//	}
-//
 // # Caveats
 //
 // The client has no state and never retries: a write whose answer was lost may have

@@ -16,18 +16,6 @@
 //	onnx:<dir>        a folder with model.onnx and tokenizer.json; only in a
 //	                  program that has the runtime of package onnx
 //
-// A whole example:
-//
-//	e, err := embedding.Open("ollama:nomic-embed-text", embedding.Options{})
-//	if err != nil {
-//		return err // a wrong spec or wrong files, never the network
-//	}
-//	defer e.(io.Closer).Close()
-//	vectors, err := e.Embed(ctx, robotmem.ForMemory, []string{"wet glass slips at 12.5 N"})
-//	if errors.Is(err, robotmem.Unavailable) {
-//		fmt.Println(e.State().Reason, "until", e.State().Until)
-//	}
-//
 // # Caveats
 //
 // A text is cut to its first 8 KiB. Models cut much earlier than that, without
@@ -43,8 +31,8 @@
 // only the host of an address, and never the key. Redirects to another host are
 // refused, because the texts would go there.
 //
-// auto looks for a model once, when it is opened. It never starts Ollama
-// and never pulls a model. Only Models.Pull contacts a hub.
+// auto looks for a model when it is opened, and every 3 minutes while it has none. It never starts
+// Ollama and never pulls a model. Only Models.Pull contacts a hub.
 //
 // The prompts change what a vector means, but are no part of the model's name:
 // after a change of promptTable the vectors must be computed again.

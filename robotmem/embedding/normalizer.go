@@ -81,6 +81,12 @@ func replaceNormalizer(c *component) (normalizer, error) {
 	return func(s string) string { return re.ReplaceAllLiteralString(s, c.Content) }, nil
 }
 
+// ideographs are those that BERT takes for words: the CJK blocks of 2018, without kana.
+var ideographs = &unicode.RangeTable{
+	R16: []unicode.Range16{{0x3400, 0x4dbf, 1}, {0x4e00, 0x9fff, 1}, {0xf900, 0xfaff, 1}},
+	R32: []unicode.Range32{{0x20000, 0x2a6df, 1}, {0x2a700, 0x2ceaf, 1}, {0x2f800, 0x2fa1f, 1}},
+}
+
 // bertNormalizer removes control characters, turns white space into spaces,
 // makes each Chinese character a word, and removes accents and capitals. Unless
 // the file says otherwise, it removes accents if it removes capitals.
@@ -99,7 +105,7 @@ func bertNormalizer(c *component) normalizer {
 			case c.CleanText && isControl(r):
 			case c.CleanText && unicode.IsSpace(r):
 				b.WriteByte(' ')
-			case c.HandleChineseChars && unicode.Is(unicode.Han, r):
+			case c.HandleChineseChars && unicode.Is(ideographs, r):
 				b.WriteByte(' ')
 				b.WriteRune(r)
 				b.WriteByte(' ')

@@ -33,7 +33,7 @@ type Hub struct {
 	URL      string                  // https://huggingface.co if empty
 	Token    string                  // is sent to the host of URL, and to no host that it redirects to
 	Progress func(done, total int64) // is called with the bytes that are there and all, unless it is nil
-	Timeout  time.Duration           // for the beginning of an answer, 1 min if zero
+	Timeout  time.Duration           // without a byte of an answer, 1 min if zero
 }
 
 const (
@@ -61,6 +61,7 @@ type pull struct {
 	commit      string
 	dir         string // where the files are gathered; those of another commit have another folder
 	done, total int64  // bytes of the model: there, and all
+	stalled     *time.Timer
 }
 
 // hubFile is a file of a model.
@@ -91,7 +92,8 @@ func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error)
 		return nil, pullError(robotmem.Invalid, "the address of the hub, HF_ENDPOINT, is not an http:// or https:// URL")
 	}
 	p := &pull{Hub: hub, base: base, name: name}
-	p.http.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, ResponseHeaderTimeout: cmp.Or(hub.Timeout, time.Minute)}
+	p.Timeout = cmp.Or(hub.Timeout, time.Minute)
+	p.http.Transport = http.DefaultTransport.(*http.Transport).Clone()
 	p.http.CheckRedirect = p.redirect
 	defer p.http.CloseIdleConnections()
 	kind, files, err := p.choose(ctx, m, cmp.Or(revision, "main"))
@@ -243,6 +245,7 @@ func (p *pull) fetch(ctx context.Context, f *hubFile) error {
 
 // Write counts bytes that were fetched.
 func (p *pull) Write(b []byte) (int, error) {
+	p.stalled.Reset(p.Timeout)
 	p.done += int64(len(b))
 	if p.Progress != nil {
 		p.Progress(p.done, p.total)
@@ -252,7 +255,10 @@ func (p *pull) Write(b []byte) (int, error) {
 
 // get asks for the bytes of a path from an offset on and passes the answer to read.
 func (p *pull) get(ctx context.Context, path string, from int64, read func(*http.Response) error) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.base.String()+path, nil)
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p.stalled = time.AfterFunc(p.Timeout, cancel)
+	req, err := http.NewRequestWithContext(within, http.MethodGet, p.base.String()+path, nil)
 	if err != nil {
 		return err
 	}
@@ -269,6 +275,9 @@ func (p *pull) get(ctx context.Context, path string, from int64, read func(*http
 		if err = statusOf(res); err == nil {
 			err = read(res)
 		}
+	}
+	if stalled := !p.stalled.Stop(); err != nil && ctx.Err() == nil && stalled {
+		err = fmt.Errorf("no bytes for %v", p.Timeout)
 	}
 	if err != nil && ctx.Err() != nil {
 		return pullError(robotmem.Unavailable, "interrupted; what was fetched is kept, pull again to go on")

@@ -340,7 +340,18 @@ func TestPullThatFailsInstallsNothing(t *testing.T) {
 				}
 				return file != ""
 			}
-		}, robotmem.Unavailable, "timeout awaiting response headers; check the network and HF_ENDPOINT", true},
+		}, robotmem.Unavailable, "no bytes for 2s; check the network and HF_ENDPOINT", true},
+		"a server that stops within a file": {tinyModel, func(h *hub) {
+			h.on = func(w http.ResponseWriter, r *http.Request, file string) bool {
+				if file != "" {
+					w.WriteHeader(http.StatusOK)
+					_, _ = w.Write([]byte("abc"))
+					_ = http.NewResponseController(w).Flush()
+					<-r.Context().Done()
+				}
+				return file != ""
+			}
+		}, robotmem.Unavailable, "no bytes for 2s; check the network and HF_ENDPOINT", true},
 		"429 for an hour": {tinyModel, status(429, "Retry-After", "3600"), robotmem.Unavailable, "429 Too Many Requests; check the network", true},
 		"a redirect without end": {tinyModel, func(h *hub) {
 			status(302, "Location", h.URL+"/"+tinyModel+"/resolve/"+hubCommit+"/model.safetensors")(h)
@@ -363,7 +374,7 @@ func TestPullThatFailsInstallsNothing(t *testing.T) {
 			}
 			m := embedding.Models{Dir: t.TempDir()}
 			from := h.request()
-			if strings.HasPrefix(test.text, "timeout") {
+			if strings.HasPrefix(test.text, "no bytes") {
 				from.Timeout = 2 * time.Second
 			}
 			_, err := m.Pull(t.Context(), from, test.name)

@@ -6,10 +6,6 @@
 // skipped). Documents whose meta names a conv form one collection each, and a
 // query whose meta names one asks there: a chat is asked about itself.
 //
-//	set, err := eval.Load("beir/xquad-en")
-//	result, err := eval.Run(ctx, svc, set, eval.Options{})
-//	fmt.Printf("hit@1 %.3f\n", result.Hit1)
-//
 // # Caveats
 //
 // Run learns the corpus into the Service, which should be empty. Documents

@@ -10,8 +10,8 @@ import (
 )
 
 // accessCounters collects the counts of recalls in memory, so that a recall does not
-// write to the disk. They are written flushInterval after the first, with the end of an episode, at
-// Close, and before a response that lists them. A crash loses the counts of the last seconds and no memory.
+// write to the disk. They are written flushInterval after the first, with the end of an episode, and at
+// Close. A crash loses the counts of the last seconds and no memory.
 type accessCounters struct {
 	mu sync.Mutex // guards RecallCounts
 	store.RecallCounts
@@ -33,6 +33,27 @@ func (t *accessCounters) count(one store.RecallCounts) {
 	maintenance.Wake(t.wake)
 }
 
+// pendingCredit lists the memories that were recalled for a session and are not stored yet.
+func (t *accessCounters) pendingCredit(session string) (ids []int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for to := range t.Credit {
+		if to.Session == session {
+			ids = append(ids, to.MemoryID)
+		}
+	}
+	return ids
+}
+
+// eachPendingHour visits the totals of each hour that are not stored yet.
+func (t *accessCounters) eachPendingHour(visit func(store.CollectionHour, store.RecallTotals)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for at, n := range t.Hours {
+		visit(at, n)
+	}
+}
+
 // run stores the counts until ctx ends.
 func (t *accessCounters) run(ctx context.Context, n *Node) {
 	maintenance.Repeat(ctx, t.wake, flushInterval, func() time.Duration {
@@ -50,8 +71,8 @@ func (t *accessCounters) take() *store.RecallCounts {
 	return &taken
 }
 
-// flush stores the counts, unless the node is read-only. It keeps them for the next flush when
-// that fails, or when another process holds the lock for longer than flushLimit.
+// flush stores the counts, unless the node is read-only. If that fails, or takes longer than
+// flushLimit, they are kept for the next flush.
 func (t *accessCounters) flush(ctx context.Context, n *Node) {
 	if n.Store.ReadOnly() != "" {
 		return

@@ -224,3 +224,22 @@ func TestPathsWhileLearning(t *testing.T) {
 	wg.Wait()
 	checkPaths(t, e, "at the end")
 }
+
+// A path whose quantities are texts and objects has one range in their unit.
+func TestPathOfQuantitiesInTwoSpellings(t *testing.T) {
+	e := openTest(t, Options{})
+	for i := range 3 {
+		for _, force := range []any{map[string]any{"value": 10 + i, "unit": "N"}, fmt.Sprintf("%d N", 103+i), i} {
+			if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("fact %d %v", i, force), Context: robotmem.Object{"force": force}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	res, err := e.Paths(t.Context(), &admin.PathsRequest{Path: "force"})
+	if err != nil || len(res.Paths) != 1 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if p := res.Paths[0]; p.Unit != "N" || p.Min == nil || *p.Min != 10 || *p.Max != 105 || p.Memories != 9 {
+		t.Errorf("%+v: want 10 to 105 N of 9 memories", p)
+	}
+}

@@ -82,7 +82,7 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 		return nil, err
 	}
 	if err := exchange(ctx, path, recovering, stamp, source.Close); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the recovered file could not be put in place (%s); the files beside it, named damaged and recovered, hold all", sqlite.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the recovered file could not be put in place (%s); nothing is lost: see the files named damaged and recovered beside it", sqlite.Reason(err))
 	}
 	report.File, report.Damaged = path, path+".damaged-"+stamp
 	return report, nil
@@ -143,7 +143,7 @@ func refuseInterrupted(path string) error {
 	base := filepath.Base(path)
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), base+".recovered-") {
-			return robotmem.Errorf(robotmem.Conflict, "db", "an earlier repair was interrupted after it had recovered all into %s; move %s and its log (%[2]s-wal, %[2]s-shm) aside, and rename the recovered file to %[2]s", e.Name(), base)
+			return robotmem.Errorf(robotmem.Conflict, "db", "an earlier repair recovered everything and was then interrupted: it is in %s; move %s and its log (%[2]s-wal, %[2]s-shm) aside, and rename the recovered file to %[2]s", e.Name(), base)
 		}
 	}
 	return nil

@@ -220,19 +220,21 @@ func (n *Node) relatedMemories(ctx context.Context, s *store.SessionRow, res *ro
 const maxRecalled = 1000
 
 func (n *Node) Session(ctx context.Context, req *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
-	n.counters.flush(ctx, n)
+	pending := n.counters.pendingCredit(req.SessionID)
 	return read(ctx, n, "session", req, func(c *store.Conn, r *robotmem.SessionRequest, res *robotmem.SessionResponse) error {
-		return n.readSession(c, r.SessionID, res)
+		return n.readSession(c, r.SessionID, pending, res)
 	})
 }
 
-func (n *Node) readSession(c *store.Conn, id string, res *robotmem.SessionResponse) error {
+// readSession fills res. pending lists memories that were recalled for the session and are not yet
+// stored as such.
+func (n *Node) readSession(c *store.Conn, id string, pending []int64, res *robotmem.SessionResponse) error {
 	s, err := c.Session(id)
 	if err != nil {
 		return err
 	}
 	res.Session = s.Session
-	if res.Recalled, err = c.RecalledFor(id, maxRecalled, n.Now()); err != nil {
+	if res.Recalled, err = c.RecalledFor(id, pending, maxRecalled, n.Now()); err != nil {
 		return err
 	}
 	if res.Streams, err = c.Streams(id); err != nil {

@@ -160,7 +160,6 @@ const (
 )
 
 func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin.ActivityResponse, error) {
-	n.counters.flush(ctx, n)
 	return read(ctx, n, "activity", req, func(c *store.Conn, r *admin.ActivityRequest, res *admin.ActivityResponse) error {
 		if r.Bucket == "" {
 			r.Bucket = "day"
@@ -224,10 +223,16 @@ func (n *Node) activity(c *store.Conn, collection string, res *admin.ActivityRes
 			b.Failures++
 		}
 	}
-	return c.EachRecallHour(collection, res.From, func(hour time.Time, sum store.RecallTotals) {
+	recalls := func(hour time.Time, sum store.RecallTotals) {
 		if b := at(hour.UnixNano()); b != nil {
 			b.Recalls += sum.Recalls
 			b.ZeroHits += sum.ZeroHits
 		}
+	}
+	n.counters.eachPendingHour(func(by store.CollectionHour, sum store.RecallTotals) {
+		if collection == "*" || by.Collection == collection {
+			recalls(by.Hour, sum)
+		}
 	})
+	return c.EachRecallHour(collection, res.From, recalls)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // holdLock holds a file's write lock as another process does, until it is released.
@@ -118,5 +119,39 @@ func TestOpensWhileTheLockIsHeld(t *testing.T) {
 	}
 	if _, err := late.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the gripper lets go"}); !errors.Is(err, robotmem.Unavailable) {
 		t.Errorf("learn: %v, want unavailable", err)
+	}
+}
+
+// What was recalled for an episode is told at once, also while another process writes.
+func TestSessionWhileTheLockIsHeld(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.db")
+	e := openAt(t, path, Options{BusyTimeout: time.Hour})
+	s, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fact, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the gripper holds wet glass"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	letGo := holdLock(t, path)
+	defer letGo()
+	if _, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "wet glass", ForSession: s.SessionID}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.Session(t.Context(), &robotmem.SessionRequest{SessionID: s.SessionID})
+	if err != nil || len(got.Recalled) != 1 || got.Recalled[0].MemoryID != fact.MemoryID {
+		t.Errorf("recalled %+v, %v", got, err)
+	}
+	days, err := e.Activity(t.Context(), &admin.ActivityRequest{Days: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recalls := int64(0)
+	for _, b := range days.Buckets {
+		recalls += b.Recalls
+	}
+	if recalls != 1 {
+		t.Errorf("%d recalls, want 1", recalls)
 	}
 }

@@ -2,10 +2,6 @@
 // Protocol: over stdio or streamable HTTP, with the initialize handshake (until
 // 2025-11-25) and without it (2026-07-28).
 //
-//	s := mcp.NewServer(svc, mcp.Options{Version: "1.0.0", Logger: logger})
-//	err := s.ServeStdio(ctx, os.Stdin, os.Stdout) // robotmem mcp
-//	http.Handle("/mcp", s.Handler())              // robotmem web
-//
 // A tool is an operation of robotmem.Ops with the hint Tool. It takes the JSON
 // request of the operation and answers its JSON response, as structured content
 // and as text. A failed operation is a result with isError, whose text says what

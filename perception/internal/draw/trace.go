@@ -84,7 +84,7 @@ func clock(s *media.Samples) (times media.Numbers, name string) {
 	return times, "sample"
 }
 
-// panel draws channels with one vertical axis and at most so many entries of each. The name of the
+// panel draws channels with one vertical axis and at most `most` entries of each. The name of the
 // time axis is that of [chart.axes].
 func (c *canvas) panel(area box, channels []media.Channel, times media.Numbers, name string, most int) {
 	low, high := math.Inf(1), math.Inf(-1)

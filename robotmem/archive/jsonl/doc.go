@@ -6,15 +6,6 @@
 // [State] an import that was interrupted continues where it stopped and stores no line twice.
 // [Export] writes the active facts of a memory, oldest first.
 //
-//	f, err := os.Open("facts.jsonl")
-//	…
-//	state, err := jsonl.OpenState(f, "memory.db", "")
-//	…
-//	counts, err := jsonl.Import(ctx, m, f, jsonl.Options{State: state})
-//	if err == nil {
-//		err = state.Remove()
-//	}
-//
 // # Caveats
 //
 // An exported fact has no session: the session belongs to the memory that it came from.

@@ -15,18 +15,25 @@ import (
 // first: the pages are listed twice, and the second time from the last to the first.
 // progress is called with the number of facts of each page; it may be nil.
 func Export(ctx context.Context, svc robotmem.Service, w io.Writer, collection string, progress func(facts int)) error {
-	pages, err := listPages(ctx, svc, collection)
+	pages, lasts, err := listPages(ctx, svc, collection)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriterSize(w, 1<<20)
 	written := int64(0) // the largest id
-	for _, page := range slices.Backward(pages) {
-		res, err := svc.List(ctx, &page)
-		if err != nil {
-			return err
+	for i, page := range slices.Backward(pages) {
+		var facts []robotmem.Memory
+		for more := true; more; {
+			res, err := svc.List(ctx, &page)
+			if err != nil {
+				return err
+			}
+			facts = append(facts, res.Memories...)
+			// A page is longer if a fact was restored meanwhile.
+			more = res.Next != "" && facts[len(facts)-1].MemoryID > lasts[i]
+			page = robotmem.ListRequest{Limit: listPage, Collection: collection, Type: "fact", Cursor: res.Next}
 		}
-		for _, fact := range slices.Backward(res.Memories) {
+		for _, fact := range slices.Backward(facts) {
 			if fact.MemoryID <= written { // a page reaches into the next one if a fact was forgotten meanwhile
 				continue
 			}
@@ -44,30 +51,32 @@ func Export(ctx context.Context, svc robotmem.Service, w io.Writer, collection s
 			}
 		}
 		if progress != nil {
-			progress(len(res.Memories))
+			progress(len(facts))
 		}
 	}
 	return out.Flush()
 }
 
-// listPages returns the requests of all pages, the newest facts first. Facts that are learnt
-// meanwhile are in none of them.
-func listPages(ctx context.Context, svc robotmem.Service, collection string) ([]robotmem.ListRequest, error) {
+// listPages returns the requests of all pages, the newest facts first, and the id of the last fact of
+// each. Facts that are learnt meanwhile are in none of them.
+func listPages(ctx context.Context, svc robotmem.Service, collection string) (pages []robotmem.ListRequest, lasts []int64, err error) {
 	page := robotmem.ListRequest{Limit: 1, Collection: collection, Type: "fact"}
 	res, err := svc.List(ctx, &page)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	page = robotmem.ListRequest{Limit: listPage, Collection: collection, Type: "fact"}
 	if len(res.Memories) > 0 {
 		page.BeforeID = res.Memories[0].MemoryID + 1
 	}
-	var pages []robotmem.ListRequest
 	for {
-		pages = append(pages, page)
 		res, err := svc.List(ctx, &page)
-		if err != nil || res.Next == "" {
-			return pages, err
+		if err != nil || len(res.Memories) == 0 {
+			return pages, lasts, err
+		}
+		pages, lasts = append(pages, page), append(lasts, res.Memories[len(res.Memories)-1].MemoryID)
+		if res.Next == "" {
+			return pages, lasts, nil
 		}
 		page = robotmem.ListRequest{Limit: listPage, Collection: collection, Type: "fact", Cursor: res.Next}
 	}

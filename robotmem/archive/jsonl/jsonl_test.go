@@ -172,7 +172,7 @@ func TestExportMissesNothingWhileTheMemoryChanges(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("exported (-want +got):\n%s", diff)
 	}
-	pages, err := listPages(t.Context(), m, "")
+	pages, _, err := listPages(t.Context(), m, "")
 	if err != nil || len(pages) != 3 {
 		t.Errorf("%d pages, %v", len(pages), err)
 	}
@@ -250,5 +250,52 @@ func checkLines(t *testing.T, data []byte) {
 	}
 	if items+bad != written {
 		t.Errorf("%d lines are written, %d are items and %d bad", written, items, bad)
+	}
+}
+
+// hookedService calls before with the number of each List.
+type hookedService struct {
+	robotmem.Service
+	calls  int
+	before func(call int)
+}
+
+func (h *hookedService) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.ListResponse, error) {
+	h.calls++
+	h.before(h.calls)
+	return h.Service.List(ctx, r)
+}
+
+// A fact that is restored while the pages are read moves no other one out of them.
+func TestExportWhileAFactIsRestored(t *testing.T) {
+	m, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{})
+	must(t, err)
+	defer m.Close()
+	n := 2*listPage + 100
+	var ids []int64
+	for i := 0; i < n; i += 500 {
+		r := &robotmem.LearnBatchRequest{KeepDuplicates: true}
+		for k := i; k < min(i+500, n); k++ {
+			r.Items = append(r.Items, robotmem.LearnRequest{Insight: fmt.Sprintf("fact number %d", k)})
+		}
+		res, err := m.LearnBatch(t.Context(), r)
+		must(t, err)
+		for _, one := range res.Results {
+			ids = append(ids, one.MemoryID)
+		}
+	}
+	restored := ids[n-listPage/2]
+	_, err = m.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: restored, Reason: "to be restored"})
+	must(t, err)
+	h := &hookedService{Service: m, before: func(call int) {
+		if call == 5 { // the first page is read for the second time
+			_, err := m.Restore(t.Context(), &robotmem.MemoryRequest{MemoryID: restored})
+			must(t, err)
+		}
+	}}
+	var out bytes.Buffer
+	must(t, Export(t.Context(), h, &out, "", nil))
+	if got := bytes.Count(out.Bytes(), []byte("\n")); got < n-1 || h.calls < 5 {
+		t.Errorf("%d of %d facts in %d calls", got, n, h.calls)
 	}
 }

@@ -65,7 +65,7 @@ var knownColumns = strings.Fields(`id session_id collection type content human_s
 	return_count last_accessed created_at updated_at scope_files scope_entities`)
 
 // Open opens a memory.db to be imported. Not a byte of it changes. It fails
-// with Invalid when it is none. zone is that of times that name none; UTC if nil. The end of ctx
+// with Invalid when it is none. zone is the zone of times that name no zone; UTC if nil. The end of ctx
 // also ends Next.
 func Open(ctx context.Context, path string, zone *time.Location) (*Python, error) {
 	p := &Python{ctx: ctx, zone: cmp.Or(zone, time.UTC), report: Report{Notes: map[string]int64{}}, tables: map[string]bool{}, columns: map[string]bool{}}
@@ -86,7 +86,9 @@ func (p *Python) open(ctx context.Context, path string) error {
 	if hasLog {
 		p.size += log.Size()
 	}
-	if p.c, err = openGuarded(ctx, path, !hasLog); err != nil {
+	if p.c, err = openGuarded(ctx, path, !hasLog); err != nil && hasLog {
+		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read with its log (%s): import a copy of the file and of its -wal in a folder that can be written", sqlite.Reason(err))
+	} else if err != nil {
 		return err
 	}
 	is, err := isPython(p.c)
@@ -102,8 +104,8 @@ func (p *Python) open(ctx context.Context, path string) error {
 	return p.readSchema()
 }
 
-// openGuarded opens a file for reading. If it is immutable, it takes no lock and reads no log: no
-// other program may write it meanwhile.
+// openGuarded opens a file for reading. If it is immutable, it takes no lock and reads no log,
+// so no other program may write to it meanwhile.
 func openGuarded(ctx context.Context, path string, immutable bool) (*store.Conn, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -153,7 +155,7 @@ func (p *Python) readSchema() error {
 			if _, err := p.count(name); err != nil {
 				return err
 			}
-		case !strings.HasPrefix(name, "memories_"): // the indexes
+		case !strings.HasPrefix(name, "memories_fts") && !strings.HasPrefix(name, "memories_vec"): // the indexes
 			p.report.Notes["no place for table "+importing.Cut(name, 255)]++
 		}
 	}

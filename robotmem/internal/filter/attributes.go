@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -203,12 +204,12 @@ func compareValues(a, b any, unit func() string) (order int, ok bool) {
 		case int64:
 			return cmp.Compare(a, b), true
 		case float64:
-			return cmp.Compare(float64(a), b), true
+			return compareIntFloat(a, b), true
 		}
 	case float64:
 		switch b := b.(type) {
 		case int64:
-			return cmp.Compare(a, float64(b)), true
+			return -compareIntFloat(b, a), true
 		case float64:
 			return cmp.Compare(a, b), true
 		}
@@ -226,6 +227,14 @@ func compareValues(a, b any, unit func() string) (order int, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// compareIntFloat is exact: 2^53 + 1 is not equal to 2^53.
+func compareIntFloat(i int64, f float64) int {
+	if order := cmp.Compare(float64(i), f); order != 0 || -1<<53 <= i && i <= 1<<53 {
+		return order
+	}
+	return new(big.Float).SetInt64(i).Cmp(big.NewFloat(f))
 }
 
 // inUnit returns the number of a text as a number, and a number as a quantity where the

@@ -28,6 +28,7 @@ const (
 	maxContextBytes   = 64 << 20
 
 	placesColumn = "places"
+	jointsColumn = "joints at " // and a field
 	pathsColumn  = "paths"
 	valuesColumn = "values of " // and a path
 )
@@ -131,10 +132,13 @@ func (r *Columns) contextSets(names []string, revision int64) (sets, missing []*
 
 func newContextSet(name string) *contextSet {
 	s := &contextSet{name: name, changed: map[int64]bool{}}
-	switch name {
-	case placesColumn:
+	field, joints := strings.CutPrefix(name, jointsColumn)
+	switch {
+	case joints:
+		s.contextColumn = &placeColumns{points: map[string][]Point{}, paths: filter.PlacePaths(field)}
+	case name == placesColumn:
 		s.contextColumn = &placeColumns{points: map[string][]Point{}}
-	case pathsColumn:
+	case name == pathsColumn:
 		s.contextColumn = &pathShapes{}
 	default:
 		s.contextColumn = &valueColumn{path: name[len(valuesColumn):], distinct: []distinctValue{{}}, units: map[units.Quantity]*unitCount{}}
@@ -224,27 +228,28 @@ func (u *unitCount) more(than *unitCount) bool {
 	return than == nil || cmp.Or(cmp.Compare(than.memories, u.memories), strings.Compare(u.one.Unit, than.one.Unit), cmp.Compare(u.one.Value, than.one.Value)) < 0
 }
 
-// count adds n memories with a value.
+// count adds n memories with a value. The most common unit decides what numbers without a unit mean,
+// so the results of conditions are dropped with it.
 func (v *valueColumn) count(d *distinctValue, n int) {
 	if d.Bare {
 		v.bare += n
 	}
-	if d.unit != nil {
-		d.unit.memories += n
+	if d.unit == nil {
+		return
 	}
-}
-
-// findUsual finds the most common unit. It decides what numbers without a unit mean, so the
-// results of conditions are dropped with it.
-func (v *valueColumn) findUsual() {
-	var usual *unitCount
-	for _, u := range v.units {
-		if u.memories > 0 && u.more(usual) {
-			usual = u
+	before := v.usual
+	if d.unit.memories += n; n > 0 && d.unit.more(v.usual) {
+		v.usual = d.unit
+	} else if n < 0 && d.unit == v.usual {
+		v.usual = nil
+		for _, u := range v.units {
+			if u.memories > 0 && u.more(v.usual) {
+				v.usual = u
+			}
 		}
 	}
-	if usual != v.usual {
-		v.usual, v.filters = usual, nil
+	if v.usual != before {
+		v.filters = nil
 	}
 }
 
@@ -276,7 +281,6 @@ func (v *valueColumn) put(id int64, kept any) {
 	if v.of[id] != number {
 		v.count(&v.distinct[number], 1)
 		v.count(&v.distinct[v.of[id]], -1)
-		v.findUsual()
 	}
 	v.of[id] = number
 	for _, f := range v.filters {

@@ -18,6 +18,8 @@ import (
 const (
 	maxCachedScopes  = 32
 	maxCachedFilters = 16 // for each path
+	// fadeHorizon is how far ahead a scope knows which of its members fade.
+	fadeHorizon = int64(10 * time.Minute)
 )
 
 // recent is a list of cached results, the most recently used last.
@@ -55,11 +57,13 @@ type Scope struct {
 }
 
 // cachedScope is the cached result of a scope. It is updated with every change of a
-// memory, and holds until the confidence of a member falls below the limit.
+// memory. The members whose confidence falls below the limit soon are evaluated again then.
 type cachedScope struct {
 	Scope
 	Set         *bitset.BitSet // replaced when it changes, because queries may hold the old one
-	from, until int64          // Set is valid at these times, the second one excluded
+	from, until int64          // Set is valid from from until just before until
+	horizon     int64          // when all rows are evaluated again
+	fading      []int64        // may change before horizon
 	static      func(*Row) bool
 }
 
@@ -96,7 +100,7 @@ func (r *Columns) members(set *bitset.BitSet, pass func(*Row) bool) *bitset.BitS
 
 // Evaluate evaluates a scope by a scan of all rows.
 func (r *Columns) Evaluate(who Scope, now int64) *cachedScope {
-	a := &cachedScope{Scope: who, Set: bitset.New(uint(len(r.Rows))), from: now, until: math.MaxInt64, static: r.matcher(who)}
+	a := &cachedScope{Scope: who, Set: bitset.New(uint(len(r.Rows))), from: now, until: now + fadeHorizon, horizon: now + fadeHorizon, static: r.matcher(who)}
 	for id := range r.Rows {
 		if r.admits(a, int64(id)) {
 			a.Set.Set(uint(id))
@@ -105,8 +109,24 @@ func (r *Columns) Evaluate(who Scope, now int64) *cachedScope {
 	return a
 }
 
-// admits reports whether a row belongs to a scope at the first of its times, and ends them
-// where it no longer will.
+// changes notes that a row may leave or enter the scope at a time.
+func (a *cachedScope) changes(id, at int64) {
+	if at < a.horizon {
+		a.until, a.fading = min(a.until, at), append(a.fading, id)
+	}
+}
+
+// advance evaluates the rows that may have changed by now.
+func (r *Columns) advance(a *cachedScope, now int64) {
+	again := a.fading
+	a.Set, a.from, a.until, a.fading = a.Set.Clone(), now, a.horizon, nil
+	for _, id := range again {
+		a.Set.SetTo(uint(id), r.admits(a, id))
+	}
+}
+
+// admits reports whether a row belongs to a scope at the time from, and notes when it no longer
+// will.
 func (r *Columns) admits(a *cachedScope, id int64) bool {
 	row := &r.Rows[id]
 	if row.Kind == 0 || row.Status != statusActive || !a.static(row) {
@@ -114,7 +134,7 @@ func (r *Columns) admits(a *cachedScope, id int64) bool {
 	}
 	b := r.Beliefs.Values[row.Belief]
 	if row.Useful > a.from && a.MinConfidence > 0 { // the time of the row is ahead of our clock
-		a.until = min(a.until, row.Useful)
+		a.changes(id, row.Useful)
 	}
 	if !consolidate.AtLeast(b.confidence, b.decay, row.idle(a.from), a.MinConfidence) {
 		return false
@@ -122,8 +142,8 @@ func (r *Columns) admits(a *cachedScope, id int64) bool {
 	if b.decay > 0 && a.MinConfidence > 0 {
 		const day, slack = float64(24 * time.Hour), float64(time.Second)
 		stays := day * math.Log(a.MinConfidence/b.confidence) / math.Log1p(-b.decay)
-		if fades := float64(a.from-int64(row.idle(a.from))) + stays - slack; fades < float64(a.until) {
-			a.until = int64(fades)
+		if fades := float64(a.from-int64(row.idle(a.from))) + stays - slack; fades < float64(a.horizon) {
+			a.changes(id, int64(fades))
 		}
 	}
 	return true
@@ -135,7 +155,9 @@ func (r *Columns) cachedScopeOf(b Selection) *cachedScope {
 	at := slices.IndexFunc(r.ScopeCache, func(a *cachedScope) bool { return a.Scope == b.Scope })
 	var a *cachedScope
 	if at >= 0 && r.ScopeCache[at].holds(now) {
-		a = r.ScopeCache[at]
+		if a = r.ScopeCache[at]; a.MinConfidence > 0 && now >= a.until {
+			r.advance(a, now)
+		}
 	} else {
 		a = r.Evaluate(b.Scope, now)
 	}
@@ -145,7 +167,7 @@ func (r *Columns) cachedScopeOf(b Selection) *cachedScope {
 
 // holds reports whether a cached scope is usable for a time.
 func (a *cachedScope) holds(now int64) bool {
-	return a.MinConfidence <= 0 || a.from <= now && now < a.until
+	return a.MinConfidence <= 0 || a.from <= now && now < a.horizon
 }
 
 // follow updates every cached scope with changed rows.

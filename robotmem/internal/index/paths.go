@@ -92,7 +92,7 @@ func (s *pathShapes) read(context string) any {
 		if isQuantity && object != nil {
 			f.kind = kindNumber
 		}
-		if !filter.OwnField(path) && (len(object) == 0 || isQuantity) { // filters reach the others below it
+		if !filter.OwnField(path) && (len(object) == 0 || isQuantity) { // for other objects, filters name the paths below them
 			all = append(all, f)
 		}
 	})
@@ -142,18 +142,28 @@ func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, ranges bool, w
 		}
 		slices.SortFunc(numbers, func(a, b int) int { return s.fields.Values[a].compare(s.fields.Values[b]) })
 		var most int64 // memories with one unit at the path
+		var units map[string]*span
 		for _, number := range numbers {
 			f, n := s.fields.Values[number], &spans[number]
 			if len(out) == 0 || out[len(out)-1].Path != f.path {
-				out, most = append(out, admin.ContextPath{Path: f.path}), 0
+				out, most, units = append(out, admin.ContextPath{Path: f.path}), 0, map[string]*span{}
 			}
 			p := &out[len(out)-1]
 			p.Memories += n.memories
 			if kind := kindNames[f.kind]; !slices.Contains(p.Kinds, kind) {
 				p.Kinds = append(p.Kinds, kind)
 			}
-			if (f.kind == kindNumber || f.unit != "") && n.memories > most {
-				most, p.Unit, p.Min, p.Max = n.memories, f.unit, &n.min, &n.max
+			if f.kind != kindNumber && f.unit == "" {
+				continue
+			}
+			u := units[f.unit] // of texts and of objects
+			if u == nil {
+				u = &span{min: n.min, max: n.max}
+				units[f.unit] = u
+			}
+			u.memories, u.min, u.max = u.memories+n.memories, min(u.min, n.min), max(u.max, n.max)
+			if u.memories > most {
+				most, p.Unit, p.Min, p.Max = u.memories, f.unit, &u.min, &u.max
 			}
 		}
 	})

@@ -16,9 +16,11 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// placeColumns holds the coordinates of all contexts: for each path in the order of the
-// memories. A point that was removed leaves a gap, which its memory may fill again.
+// placeColumns holds the coordinates of all contexts in the plane and in space, or those of more
+// dimensions at the paths of one field, which only a question asks for: for each path in the order
+// of the memories. A point that was removed leaves a gap, which its memory may fill again.
 type placeColumns struct {
+	paths  []string // nil for points of 2 and 3 dimensions
 	points map[string][]Point
 	names  interner[string] // frames and maps
 	joints []float64        // the numbers of the points of more dimensions
@@ -29,11 +31,15 @@ type Point struct {
 	MemoryID     int64
 	X, Y, Z      float64 // above 3 dimensions X is the position in joints
 	Frame, MapID uint32
-	Dims         uint8 // 0 for a gap
+	Dims, room   uint8 // Dims is 0 for a gap; room is how many numbers fit in joints
 }
 
 func (pc *placeColumns) read(context string) any {
-	return filter.Places(robotmem.ParseObject(context), func(string, any) bool { return true })
+	places := filter.Places(robotmem.ParseObject(context), func(path string, v any) bool {
+		list, _ := v.([]any)
+		return pc.paths == nil && len(list) <= 3 || slices.Contains(pc.paths, path)
+	})
+	return slices.DeleteFunc(places, func(p filter.Place) bool { return len(p.XYZ) > 3 != (pc.paths != nil) })
 }
 
 func (pc *placeColumns) put(id int64, kept any) {
@@ -52,13 +58,16 @@ func (pc *placeColumns) put(id int64, kept any) {
 		}
 		p := &points[at]
 		p.MemoryID, p.Frame, p.MapID, p.Dims = id, pc.names.id(place.Frame), pc.names.id(place.MapID), uint8(len(place.XYZ))
-		if len(place.XYZ) > 3 {
-			p.X = float64(len(pc.joints))
-			pc.joints = append(pc.joints, place.XYZ...)
+		if pc.paths == nil {
+			xyz := append(place.XYZ, 0)
+			p.X, p.Y, p.Z = xyz[0], xyz[1], xyz[2]
 			continue
 		}
-		xyz := append(place.XYZ, 0)
-		p.X, p.Y, p.Z = xyz[0], xyz[1], xyz[2]
+		if p.room < p.Dims {
+			p.X, p.room = float64(len(pc.joints)), p.Dims
+			pc.joints = append(pc.joints, place.XYZ...)
+		}
+		copy(pc.joints[int(p.X):], place.XYZ)
 	}
 }
 
@@ -78,14 +87,14 @@ func (pc *placeColumns) bytes() (n int) {
 
 // numbers returns the coordinates of a point, in buffer or in place.
 func (pc *placeColumns) numbers(p *Point, buffer []float64) []float64 {
-	if p.Dims > 3 {
+	if pc.paths != nil {
 		return pc.joints[int(p.X):][:p.Dims]
 	}
 	return append(buffer[:0], p.X, p.Y, p.Z)[:p.Dims]
 }
 
 // each visits the points at a path that members of a set have in the frame and the map of
-// a question, with the dimensions of its target (2 or 3 without one). It returns which
+// a question, with the dimensions of its target (of any without one). It returns which
 // pairs of frame and map occurred, true for those that were visited.
 func (pc *placeColumns) each(path string, s *robotmem.SpatialSort, set *bitset.BitSet, visit func(*Point)) map[[2]uint32]bool {
 	wanted := map[[2]uint32]bool{}
@@ -94,11 +103,7 @@ func (pc *placeColumns) each(path string, s *robotmem.SpatialSort, set *bitset.B
 	points := pc.points[path]
 	for i := range points {
 		p := &points[i]
-		asked := p.Dims <= 3
-		if s.Target != nil {
-			asked = filter.ComparesDims(s, int(p.Dims))
-		}
-		if !asked || p.Dims == 0 || !set.Test(uint(p.MemoryID)) {
+		if p.Dims == 0 || s.Target != nil && !filter.ComparesDims(s, int(p.Dims)) || !set.Test(uint(p.MemoryID)) {
 			continue
 		}
 		if where := [2]uint32{p.Frame, p.MapID}; !known || where != last {
@@ -124,7 +129,7 @@ type Nearest struct {
 
 // Near compares every coordinate that a question asks for. A memory may have several.
 func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, limit int) (n Nearest, err error) {
-	err = withColumn(r, c, placesColumn, func(pc *placeColumns) {
+	err = withColumn(r, c, columnOfPlaces(s.Field, len(s.Target)), func(pc *placeColumns) {
 		buffer := make([]float64, 0, 3)
 		n.Frames = map[string]bool{}
 		for _, path := range filter.PlacePaths(s.Field) {
@@ -148,7 +153,7 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 
 // EachPlace visits the places of a set at the field of a question, however far from its target.
 func (r *Columns) EachPlace(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, visit func(id int64, xyz []float64, distance float64)) error {
-	return withColumn(r, c, placesColumn, func(pc *placeColumns) {
+	return withColumn(r, c, columnOfPlaces(s.Field, len(s.Target)), func(pc *placeColumns) {
 		buffer := make([]float64, 0, 3)
 		for _, path := range filter.PlacePaths(s.Field) {
 			pc.each(path, s, set, func(p *Point) {
@@ -158,6 +163,14 @@ func (r *Columns) EachPlace(c *store.Conn, s *robotmem.SpatialSort, set *bitset.
 			})
 		}
 	})
+}
+
+// columnOfPlaces names the column of the coordinates of so many dimensions at a field.
+func columnOfPlaces(field string, dims int) string {
+	if dims <= 3 {
+		return placesColumn
+	}
+	return jointsColumn + field
 }
 
 // PlaceFields describes every column of coordinates in the plane and in space that members
@@ -173,7 +186,7 @@ func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]admin.PlaceF
 			fields := map[space]*admin.PlaceField{}
 			for i := range points {
 				p := &points[i]
-				if p.Dims == 0 || p.Dims > 3 || !set.Test(uint(p.MemoryID)) {
+				if p.Dims == 0 || !set.Test(uint(p.MemoryID)) {
 					continue
 				}
 				s := space{p.Frame, p.MapID, p.Dims}
@@ -203,15 +216,17 @@ func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]admin.PlaceF
 
 // Dims returns the numbers of dimensions that coordinates at a field have.
 func (r *Columns) Dims(c *store.Conn, field string) (dims []int, err error) {
-	err = withColumn(r, c, placesColumn, func(pc *placeColumns) {
-		for _, path := range filter.PlacePaths(field) {
-			for _, p := range pc.points[path] {
-				if n := int(p.Dims); n > 0 && !slices.Contains(dims, n) {
-					dims = append(dims, n)
+	for _, column := range []string{placesColumn, jointsColumn + field} {
+		err = cmp.Or(err, withColumn(r, c, column, func(pc *placeColumns) {
+			for _, path := range filter.PlacePaths(field) {
+				for _, p := range pc.points[path] {
+					if n := int(p.Dims); n > 0 && !slices.Contains(dims, n) {
+						dims = append(dims, n)
+					}
 				}
 			}
-		}
-	})
+		}))
+	}
 	return dims, err
 }
 

@@ -61,18 +61,26 @@ func (r *decoded) decodeTail(data []byte, before uint32, n int) (rest []byte) {
 		if number < 0x80 {
 			used++
 		} else {
-			value, size := binary.Uvarint(data[used:])
+			value, size := uvarint(data[used:])
 			number, used = value, used+size
 		}
 		before += uint32(number>>1) + 1
 		r.docs[i] = before
 		if number&1 == 0 {
-			count, size := binary.Uvarint(data[used:])
+			count, size := uvarint(data[used:])
 			r.repeats[i] = uint32(count) + 1
 			used += size
 		}
 	}
 	return data[used:]
+}
+
+// uvarint is binary.Uvarint. It panics if data ends early or the number is too large.
+func uvarint(data []byte) (n uint64, size int) {
+	if n, size = binary.Uvarint(data); size <= 0 {
+		panic("lexical: a number of a posting is damaged")
+	}
+	return n, size
 }
 
 // encodeBlock appends to data the block of the postings in r, of which tail is the
@@ -136,7 +144,7 @@ func (r *decoded) decodeBlock(data []byte, before uint32) (rest []byte) {
 	rest = data[size:]
 	for half, word := range repeats {
 		for ; word != 0; word &= word - 1 {
-			count, size := binary.Uvarint(rest)
+			count, size := uvarint(rest)
 			r.repeats[half*64+bits.TrailingZeros64(word)] = uint32(count) + 1
 			rest = rest[size:]
 		}

@@ -22,7 +22,7 @@ import (
 //	checksum
 //
 // The ends and maxima of blocks are computed when a snapshot is read, which checks
-// the postings at the same time. A number above 32 bits is cut to 32.
+// the postings at the same time. Numbers are truncated to 32 bits.
 
 const format = "robolex\x01" // the last byte is the version
 

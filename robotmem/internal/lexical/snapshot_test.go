@@ -151,6 +151,7 @@ func TestReadRefusesWhatIsNotSound(t *testing.T) {
 		{"a block of unknown documents", many, short, "", in(block(16, gaps16)), block(16, gaps16), false},
 		{"a block cut off", many, short, "", in(block(16, "abc")), block(16, "abc"), false},
 		{"a block without its bitmap", many, short, "", in(block(0x80, "abc")), block(0x80, "abc"), false},
+		{"a number that is too large", many, short, "", in(block(0xff, strings.Repeat("\x01", 20)+"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"+strings.Repeat("\x01", 107))), block(0xff, strings.Repeat("\x01", 20)+"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"+strings.Repeat("\x01", 107)), false},
 		{"a tail cut off", many, short, "", in(block(0xff, many[:100])), block(0xff, many[:100]), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

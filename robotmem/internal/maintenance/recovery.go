@@ -422,7 +422,7 @@ type RecoverReport struct {
 	DoubtfulCount int64                `json:"doubtful_count"`
 	Reactivated   int64                `json:"reactivated" doc:"Memories that are active again, because what superseded them is lost."`
 	LostPayloads  int64                `json:"lost_payloads" doc:"Payloads whose bytes are lost; their memories stay."`
-	Unreadable    int64                `json:"unreadable" doc:"Rows that were read and have values that none can have."`
+	Unreadable    int64                `json:"unreadable" doc:"Rows that were read but hold impossible values."`
 	Torn          []string             `json:"torn" doc:"Tables of which a part cannot be read; how many rows it held is not known."`
 	Notes         []string             `json:"notes" doc:"Further remarks."`
 	Doctor        admin.DoctorResponse `json:"doctor" doc:"The deep check-up of the new file."`

@@ -17,7 +17,7 @@ import (
 // A file is served read-only when Options.ReadOnly asks for it, or when the file
 // or its folder cannot be written: a robot whose disk has become read-only must
 // still recall. Then a write fails with the reason. The file is opened as every
-// process does, or as immutable if that takes a log that this user cannot make.
+// process does, or as immutable where that would need a log that this user cannot create.
 
 // AskedReadOnly is the reason of a file that Options.ReadOnly serves.
 const AskedReadOnly = "as was asked"
@@ -65,7 +65,7 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 	case err != nil:
 		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be read (%s), and read-only none is made; check --db", Reason(err))
 	case !info.Mode().IsRegular() || info.Size() == 0:
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the file is empty or not a regular file, and read-only nothing is put into it; check --db")
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the file is empty or not a regular file, and a read-only node writes nothing to it; check --db")
 	}
 	leave, err := enter(ctx, db.path, db.o.BusyTimeout)
 	if err != nil {
@@ -75,7 +75,7 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 	c, err := db.openShared(ctx)
 	if errors.Is(err, errNotShared) || folderRefuses(db.path, err) != "" {
 		if logSize(db.path) > 0 {
-			return robotmem.Errorf(robotmem.Unavailable, "db", "this user can neither share the log (-wal) beside the file nor bring it into the file; open the file as its owner, ask the node that has it open, or copy the file and its log to a folder that can be written and open the copy")
+			return robotmem.Errorf(robotmem.Unavailable, "db", "this user can neither share the log (-wal) beside the file nor merge it into the file; open the file as its owner, ask the node that has it open, or copy the file and its log to a folder that can be written and open the copy")
 		}
 		db.immutable = info
 		if c, err = Open(ctx, db.path, db.connOptions(db.readerCacheKiB())); folderRefuses(db.path, err) != "" {

@@ -137,7 +137,7 @@ func (tx *Tx) writeImportedRows(id int64, a *ImportRecord) error {
 }
 
 // completeExtra cleans the texts of provenance as in an ordinary write. If the source has
-// no provenance, it is the caller of the import. An outcome that is none is derived again.
+// no provenance, it is the caller of the import. An unknown outcome is derived again.
 func (tx *Tx) completeExtra(m *archive.Memory, r *record.Record) {
 	x := &m.Extra
 	x.Robot, x.Who = record.CleanName(x.Robot, record.MaxRobot), record.CleanName(x.Who, record.MaxWho)

@@ -79,7 +79,7 @@ func SchemaVersion() int { return len(migrations()) }
 // Another process may do the same at the same time. records prepares memories for what is
 // derived anew.
 func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
-	return func(c *sqlite.Conn) (err error) { // named: the commit sets it
+	return func(c *sqlite.Conn) (err error) { // named, because the deferred commit sets it
 		version, err := RefuseForeign(c)
 		if err != nil || version == SchemaVersion() {
 			return err

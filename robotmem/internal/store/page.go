@@ -55,7 +55,7 @@ func Resume(op string, p Paging, request any) (*cursor, error) {
 	}
 	// A cursor in another spelling was not made by this program.
 	if err != nil || c.String() != p.Cursor || c.ID < 1 || c.List != hashOf(op, request) {
-		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "is not next of a page of this list, or of one with other filters; pass next of the previous page unchanged and its filters, or leave cursor out to start from the first page")
+		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "is not next of a page of this list, or belongs to other filters; pass next of the previous page and the same filters, or leave cursor out to start from the first page")
 	}
 	return &c, nil
 }

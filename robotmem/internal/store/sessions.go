@@ -171,11 +171,19 @@ func (c *Conn) findSession(id string) (*SessionRow, error) {
 	return &row, damage
 }
 
-// RecalledFor lists up to n memories that were recalled for a session, useful ones first.
-func (c *Conn) RecalledFor(session string, n int, now time.Time) ([]robotmem.RecalledMemory, error) {
+// RecalledFor lists up to n memories that were recalled for a session, useful ones first, with those
+// of pending.
+func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time) ([]robotmem.RecalledMemory, error) {
+	more, err := robotmem.EncodeJSON(record.OrEmpty(pending))
+	if err != nil {
+		return nil, err
+	}
 	useful := map[int64]bool{}
 	var ids []int64
-	err := c.Query("SELECT memory_id, used FROM session_recalls WHERE session_id = ? ORDER BY used DESC, memory_id LIMIT ?", []any{session, n}, func(s *sqlite.Stmt) error {
+	err = c.Query(`SELECT m.id, coalesce(r.used, 0) AS helped
+		FROM memories m LEFT JOIN session_recalls r ON r.session_id = ?1 AND r.memory_id = m.id
+		WHERE m.id IN (SELECT memory_id FROM session_recalls WHERE session_id = ?1 UNION SELECT value FROM json_each(?2))
+		ORDER BY helped DESC, m.id LIMIT ?3`, []any{session, string(more), n}, func(s *sqlite.Stmt) error {
 		id := s.ColumnInt64(0)
 		ids, useful[id] = append(ids, id), s.ColumnBool(1)
 		return nil

@@ -38,11 +38,19 @@ func (s *Store) SaveSnapshot(ctx context.Context, name string, revision, purges 
 	if err == nil {
 		err = s.Write(ctx, func(tx *Tx) error { return w.finish(tx, revision) })
 	}
-	// Parts without a head are of the snapshot before, or of one that was not finished.
-	return errors.Join(err, s.Write(context.WithoutCancel(ctx), func(tx *Tx) error {
-		return tx.Exec(`DELETE FROM snapshots WHERE name = ? AND NOT EXISTS (SELECT 1 FROM snapshot_heads h
-			WHERE h.name = snapshots.name AND h.generation = snapshots.generation)`, name)
-	}))
+	// Parts without a head are of the snapshot before, or of one that was not finished. Between two of
+	// them others can write.
+	for more := true; more; {
+		e := s.Write(context.WithoutCancel(ctx), func(tx *Tx) error {
+			before := tx.TotalChanges()
+			err := tx.Exec(`DELETE FROM snapshots WHERE rowid = (SELECT s.rowid FROM snapshots s LEFT JOIN snapshot_heads h
+				ON h.name = s.name AND h.generation = s.generation WHERE s.name = ? AND h.name IS NULL LIMIT 1)`, name)
+			more = tx.TotalChanges() > before
+			return err
+		})
+		err, more = errors.Join(err, e), more && e == nil
+	}
+	return err
 }
 
 // partWriter stores each write as a part.

@@ -1,11 +1,6 @@
 // Package timeparse reads the time words of a question: "what slipped
 // yesterday?", "before the crash at 14:05", "上周三下午".
 //
-//	r := timeparse.Parse("slips before the crash at 14:05 yesterday", now)
-//	r.Before          // yesterday 14:05, in now's Location
-//	r.Phrases[0].Text // "before the crash at 14:05 yesterday"
-//	r.Rest            // "slips the crash"
-//
 // "last 3 days" and "past week" end now, "last week" is the calendar's. A weekday,
 // a month and a day of a month without a year are the latest that have begun. A
 // time of day is of the one day that another phrase names, else the latest that

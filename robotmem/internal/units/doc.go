@@ -9,16 +9,6 @@
 //   - A unit that is not known is a kind of its own.
 //   - A symbol is the spelling of a unit that a search index stores.
 //
-// # Example
-//
-//	limit, _ := units.Parse("15 N")        // {15 N}
-//	held, _ := units.Parse("0.0125 kN")    // {12.5 N}
-//	apart, _ := units.Of(12.5, "N")        // {12.5 N}: of {"value": 12.5, "unit": "N"}
-//	_, ok := units.Parse("12 N wet glass") // false: text
-//	symbol, _ := units.WordSymbol("毫米")    // mm
-//	value, unit := units.Base("1000", "mm") // 1, m
-//	units.Others("1", "m")                 // 100cm, 1000mm, ...
-//
 // # Units
 //
 // The table is in table.go, one row a unit.
@@ -28,11 +18,6 @@
 // Most have a Chinese name: 牛, 毫米, 度, 千克. Units multiply with ·, *, a
 // point, a hyphen or a space and divide with / or "per"; a division takes the
 // one unit behind it, or those in brackets.
-//
-// # Why not a library
-//
-// bcicen/go-units 1.0.5 knows neither N, V, A, rad, Hz nor compounds, takes Nm for the nanometre and
-// rounds psi. gonum's unit 0.17 reads no text, and a torque and an energy are of one dimension.
 //
 // # Caveats
 //

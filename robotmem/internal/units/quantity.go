@@ -137,6 +137,8 @@ const (
 	exactDigits = 15
 	// maxPlaces bounds the exponent: far beyond any float64.
 	maxPlaces = 999
+	// maxExponent replaces larger ones, far from the largest int.
+	maxExponent = 9999
 	// maxTemp is above any temperature, in K.
 	maxTemp = 1e22
 	// exactBits leaves 15 decimal digits right after all products with π.
@@ -171,7 +173,8 @@ func scan(s string) (d decimal, n int, ok bool) {
 			digits++
 		}
 		if end := skipDigits(s, digits); end > digits {
-			d.exp, _ = strconv.Atoi(s[n+1 : end]) // the largest int if it is beyond
+			exp, _ := strconv.Atoi(s[n+1 : end]) // the largest int if it is beyond
+			d.exp = min(max(exp, -maxExponent), maxExponent)
 			n = end
 		}
 	}

@@ -88,6 +88,23 @@ func TestParseRefusesText(t *testing.T) {
 	}
 }
 
+func TestHugeExponentIsRefused(t *testing.T) {
+	for _, unit := range []string{"ft", "degC", "m", "psi"} {
+		for _, exp := range []string{"-99999999999999999999", "99999999999999999999", "-9223372036854775808"} {
+			if got, ok := units.Parse("5e" + exp + " " + unit); ok {
+				t.Errorf("5e%s %s: got %v, want no quantity", exp, unit, got)
+			}
+			if value, symbol := units.Base("5e"+exp, unit); value != "5e"+exp || symbol != unit {
+				t.Errorf("5e%s %s became %s %s", exp, unit, value, symbol)
+			}
+		}
+	}
+	long := "0." + strings.Repeat("0", 60_000) + "1"
+	if value, _ := units.Base(long, "ft"); value != long {
+		t.Error("a number of 60,000 digits was converted")
+	}
+}
+
 func TestHugeTemperatureIsRefused(t *testing.T) {
 	for exp := 22; exp < 330; exp++ {
 		in := "-3e" + strconv.Itoa(exp) + " °C"

@@ -83,7 +83,7 @@ const (
 func Base(value, symbol string) (string, string) {
 	d, n, ok := scan(value)
 	whole, decimals, _ := strings.Cut(strings.TrimPrefix(d.mantissa, "-"), ".")
-	if !ok || n != len(value) || len(strings.TrimLeft(whole+decimals, "0")) > maxBaseDigits {
+	if !ok || n != len(value) || n > maxText || len(strings.TrimLeft(whole+decimals, "0")) > maxBaseDigits {
 		return value, symbol
 	}
 	u, ok := ofSymbol(symbol)

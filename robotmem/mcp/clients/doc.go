@@ -3,15 +3,6 @@
 // The settings are JSON, with comments and trailing commas, or TOML. An edit changes the entry of
 // robotmem; the bytes of all other entries, comments and line ends stay.
 //
-//	client, err := clients.ByName("cursor")
-//	…
-//	path, err := client.File(os.LookupEnv)
-//	…
-//	change, err := client.Set(path, client.Local("/usr/local/bin/robotmem", []string{"mcp"}, nil))
-//	if err == nil {
-//		err = change.Apply()
-//	}
-//
 // # Caveats
 //
 // A file that is written in a way that cannot be edited safely is refused and left as it is.
