@@ -93,9 +93,7 @@ func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error)
 	}
 	p := &pull{Hub: hub, base: base, name: name}
 	p.Timeout = cmp.Or(hub.Timeout, time.Minute)
-	p.http.Transport = http.DefaultTransport.(*http.Transport).Clone()
 	p.http.CheckRedirect = p.redirect
-	defer p.http.CloseIdleConnections()
 	kind, files, err := p.choose(ctx, m, cmp.Or(revision, "main"))
 	if err == nil && kind == "" { // it is installed
 		return m.Get(name)
