@@ -1,11 +1,10 @@
-// Package embedding turns texts into vectors for robotmem's search by meaning:
-// through a local Ollama, through any service with OpenAI's embeddings API, or in
-// this process from a folder of files.
+// Package embedding turns texts into vectors for robotmem's search by meaning: through a local
+// Ollama, through any service with OpenAI's embeddings API, or in this process from a folder of
+// files.
 //
-// Its nouns: a spec names an embedder in one string; a backend computes the
-// vectors; a runtime runs the models of one format in this process; a prompt is
-// the text that some models need before a text, by purpose; a cool-down is the
-// time in which a failing service is not called.
+// Its nouns: a spec names an embedder in one string; a backend computes the vectors; a runtime runs
+// the models of one format in this process; a prompt is the text that some models need before a
+// text, by purpose; a cool-down is the time in which a failing service is not called.
 //
 //	auto              a local Ollama that has an embedding model, else the model
 //	                  that was pulled last, else none
@@ -18,22 +17,21 @@
 //
 // # Caveats
 //
-// A text is cut to its first 8 KiB. Models cut much earlier than that, without
-// an error: 512 tokens (some 2 KB of English) are common, and a search by meaning
-// does not find what stands behind them. A blank text has no meaning and is
-// refused as Invalid.
+// A text is cut to its first 8 KiB. Models cut much earlier than that, without an error: 512 tokens
+// (some 2 KB of English) are common, and a search by meaning does not find what stands behind them.
+// A blank text has no meaning and is refused as Invalid.
 //
-// After a failure, a service is not called for 60, 120, 240, then 300 s. Calls in
-// that time fail at once. A caller that cancels is no failure, nor is a passed
-// deadline that left the service less than a second.
+// After a failure, a service is not called for 60, 120, 240, then 300 s. Calls in that time fail at
+// once. A caller that cancels is no failure, nor is a passed deadline that left the service less
+// than a second.
 //
-// With an http:// address the texts are sent unencrypted. Errors and logs contain
-// only the host of an address, and never the key. Redirects to another host are
-// refused, because the texts would go there.
+// With an http:// address the texts are sent unencrypted. Errors and logs contain only the host of
+// an address, and never the key. Redirects to another host are refused, because the texts would go
+// there.
 //
 // auto looks for a model when it is opened, and every 3 minutes while it has none. It never starts
 // Ollama and never pulls a model. Only Models.Pull contacts a hub.
 //
-// The prompts change what a vector means, but are no part of the model's name:
-// after a change of promptTable the vectors must be computed again.
+// The prompts change what a vector means, but are no part of the model's name: after a change of
+// promptTable the vectors must be computed again.
 package embedding

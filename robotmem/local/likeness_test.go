@@ -13,6 +13,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -360,5 +361,24 @@ func BenchmarkLikeness(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Features that are not those of the bytes are named.
+func TestDoctorNamesOtherFeatures(t *testing.T) {
+	e := openTest(t, Options{})
+	if _, err := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a trace of force", DataBase64: []byte("t,Fz\n0,-1\n0.1,-62\n0.2,-3\n")}); err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []string{"", "kind = 'trace/v9/1'", "vector = zeroblob(length(vector))"} {
+		if change != "" {
+			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("UPDATE features SET " + change) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		res, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
+		if err != nil || res.Healthy != (change == "") {
+			t.Errorf("%q: healthy %t, %v", change, res.Healthy, err)
+		}
 	}
 }

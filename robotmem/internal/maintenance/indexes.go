@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -169,7 +170,7 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 	return nil
 }
 
-// sameIndexes compares one memory with its words and signature. Its tags may be
+// sameIndexes compares one memory with its words, signature and features. Its tags may be
 // those of other rules than the present ones.
 func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, error) {
 	rec, err := mt.Records.RecordOf(m)
@@ -191,5 +192,19 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 			return false, err
 		}
 	}
-	return true, nil
+	if m.SHA256 == "" {
+		return true, nil
+	}
+	current, err1 := c.FeaturesAreCurrent()
+	f, err2 := c.Features(m.MemoryID)
+	gone, err3 := c.Evicted(m.MemoryID)
+	if err := errors.Join(err1, err2, err3); err != nil || !current || f == nil || gone && f.Kind == "" {
+		return err == nil, err // it waits for its features, or another perception has brought the bytes again
+	}
+	item, err := mt.Store.Item(c, m)
+	if lost := (*robotmem.Error)(nil); errors.As(err, &lost) {
+		return true, nil // its own check names it
+	}
+	should := record.FeaturesOf(item)
+	return f.Kind == should.Kind && slices.Equal(f.Vector, should.Vector), err
 }
