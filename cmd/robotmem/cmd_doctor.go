@@ -126,6 +126,6 @@ func printRecovered(w *lines, r *local.RecoverReport, damage string) {
 	w.line("damaged: %s", oneLine(damage))
 	w.fields(reflect.ValueOf(*r), "")
 	if !r.Whole {
-		w.line("a backup may still have what is missing here")
+		w.line("look for what is missing in a backup")
 	}
 }

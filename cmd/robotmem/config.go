@@ -108,8 +108,8 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 		return c, err
 	}
 	maps.Copy(settings, given)
-	if v := fmt.Sprint(settings["read_only"]); !slices.Contains([]string{"true", "false", "1", "0"}, strings.ToLower(v)) {
-		return c, invalid("read_only", "must be true or false, not %q", v)
+	if _, err := strconv.ParseBool(fmt.Sprint(settings["read_only"])); err != nil {
+		return c, invalid("read_only", "must be true or false, not %q", settings["read_only"])
 	}
 	if err := mapstructure.WeakDecode(settings, &c); err != nil { // variables are texts
 		return c, invalid("config", "%v", err)

@@ -61,8 +61,8 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// drain gives the sink what is in the queues now, in batches. If everything is set, it also ends the
-// chunks that may still grow and gives the sink all counts.
+// drain sends what is in the queues now to the sink, in batches. With everything set, it also ends
+// the chunks that may still grow and sends all counts.
 func (w *worker) drain(ctx context.Context, everything bool) {
 	sources := w.all()
 	ends := make([]uint64, len(sources))

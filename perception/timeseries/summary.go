@@ -60,8 +60,8 @@ func (s *Series) Peak() string {
 	return text + " at sample " + strconv.Itoa(sample+1)
 }
 
-// rest is the level of a channel at rest: the smaller in magnitude of its first and last finite reading. A
-// recording often begins with the impact that triggered it, so that the first reading is not at rest.
+// rest is the level of a channel at rest: the smaller in magnitude of its first and last finite
+// reading. A recording often begins with the impact that triggered it, which is not at rest.
 func (s *Series) rest(c int) float64 {
 	first, last := 0, s.Len()-1
 	for first < last && !media.Finite(s.at(first, c)) {

@@ -17,9 +17,9 @@
 //
 // # Caveats
 //
-// A text is cut to its first 8 KiB. Models cut much earlier than that, without an error: 512 tokens
-// (some 2 KB of English) are common, and a search by meaning does not find what stands behind them.
-// A blank text has no meaning and is refused as Invalid.
+// A text is cut to its first 8 KiB. Models cut much earlier than that, without an error: often after
+// 512 tokens, about 2 KB of English. A search by meaning does not see the rest. A blank text has no
+// meaning and is refused as Invalid.
 //
 // After a failure, a service is not called for 60, 120, 240, then 300 s. Calls in that time fail at
 // once. A caller that cancels is no failure, nor is a passed deadline that left the service less

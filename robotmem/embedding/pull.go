@@ -253,9 +253,10 @@ func (p *pull) Write(b []byte) (int, error) {
 
 // get asks for the bytes of a path from an offset on and passes the answer to read.
 func (p *pull) get(ctx context.Context, path string, from int64, read func(*http.Response) error) error {
-	within, cancel := context.WithCancel(ctx)
-	defer cancel()
-	p.stalled = time.AfterFunc(p.Timeout, cancel)
+	within, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	p.stalled = time.AfterFunc(p.Timeout, func() { cancel(fmt.Errorf("no bytes for %v", p.Timeout)) })
+	defer p.stalled.Stop()
 	req, err := http.NewRequestWithContext(within, http.MethodGet, p.base.String()+path, nil)
 	if err != nil {
 		return err
@@ -274,11 +275,11 @@ func (p *pull) get(ctx context.Context, path string, from int64, read func(*http
 			err = read(res)
 		}
 	}
-	if stalled := !p.stalled.Stop(); err != nil && ctx.Err() == nil && stalled {
-		err = fmt.Errorf("no bytes for %v", p.Timeout)
-	}
 	if err != nil && ctx.Err() != nil {
 		return pullError(robotmem.Unavailable, "interrupted; what was fetched is kept, pull again to go on")
+	}
+	if stalled := context.Cause(within); err != nil && stalled != nil {
+		err = stalled
 	}
 	return p.explain(err)
 }

@@ -30,7 +30,7 @@ func Export(ctx context.Context, svc robotmem.Service, w io.Writer, collection s
 			}
 			facts = append(facts, res.Memories...)
 			// A page is longer if a fact was restored meanwhile.
-			more = res.Next != "" && facts[len(facts)-1].MemoryID > lasts[i]
+			more = res.Next != "" && len(facts) > 0 && facts[len(facts)-1].MemoryID > lasts[i]
 			page = robotmem.ListRequest{Limit: listPage, Collection: collection, Type: "fact", Cursor: res.Next}
 		}
 		for _, fact := range slices.Backward(facts) {
@@ -69,14 +69,15 @@ func listPages(ctx context.Context, svc robotmem.Service, collection string) (pa
 	if len(res.Memories) > 0 {
 		page.BeforeID = res.Memories[0].MemoryID + 1
 	}
+	last := page.BeforeID
 	for {
 		res, err := svc.List(ctx, &page)
-		if err != nil || len(res.Memories) == 0 {
-			return pages, lasts, err
+		if err == nil && len(res.Memories) > 0 { // a page of unreadable facts alone is empty
+			last = res.Memories[len(res.Memories)-1].MemoryID
 		}
-		pages, lasts = append(pages, page), append(lasts, res.Memories[len(res.Memories)-1].MemoryID)
-		if res.Next == "" {
-			return pages, lasts, nil
+		pages, lasts = append(pages, page), append(lasts, last)
+		if err != nil || res.Next == "" {
+			return pages, lasts, err
 		}
 		page = robotmem.ListRequest{Limit: listPage, Collection: collection, Type: "fact", Cursor: res.Next}
 	}

@@ -299,3 +299,33 @@ func TestExportWhileAFactIsRestored(t *testing.T) {
 		t.Errorf("%d of %d facts in %d calls", got, n, h.calls)
 	}
 }
+
+// A page of facts that cannot be read ends neither the export nor the program.
+func TestExportBesideAnUnreadablePage(t *testing.T) {
+	m, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{})
+	must(t, err)
+	defer m.Close()
+	n := 2*listPage + 100
+	r := &robotmem.LearnBatchRequest{KeepDuplicates: true}
+	for i := range n {
+		r.Items = append(r.Items, robotmem.LearnRequest{Insight: fmt.Sprintf("fact number %d", i)})
+	}
+	_, err = m.LearnBatch(t.Context(), r)
+	must(t, err)
+	var out bytes.Buffer
+	must(t, Export(t.Context(), unreadablePage{m}, &out, "", nil))
+	if got := bytes.Count(out.Bytes(), []byte("\n")); got != n-listPage {
+		t.Errorf("%d facts, want %d", got, n-listPage)
+	}
+}
+
+// unreadablePage leaves out all memories of the second page.
+type unreadablePage struct{ robotmem.Service }
+
+func (u unreadablePage) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.ListResponse, error) {
+	res, err := u.Service.List(ctx, r)
+	if err == nil && r.Cursor != "" && len(res.Memories) == listPage {
+		res.Memories = nil
+	}
+	return res, err
+}

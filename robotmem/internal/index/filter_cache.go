@@ -61,7 +61,7 @@ type Scope struct {
 type cachedScope struct {
 	Scope
 	Set         *bitset.BitSet // replaced when it changes, because queries may hold the old one
-	from, until int64          // Set is valid from from until just before until
+	from, until int64          // Set is valid in [from, until)
 	horizon     int64          // when all rows are evaluated again
 	fading      []int64        // may change before horizon
 	static      func(*Row) bool

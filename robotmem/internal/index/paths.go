@@ -92,7 +92,7 @@ func (s *pathShapes) read(context string) any {
 		if isQuantity && object != nil {
 			f.kind = kindNumber
 		}
-		if !filter.OwnField(path) && (len(object) == 0 || isQuantity) { // for other objects, filters name the paths below them
+		if !filter.OwnField(path) && (len(object) == 0 || isQuantity) { // others are reached by the paths below
 			all = append(all, f)
 		}
 	})

@@ -216,18 +216,23 @@ func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]admin.PlaceF
 
 // Dims returns the numbers of dimensions that coordinates at a field have.
 func (r *Columns) Dims(c *store.Conn, field string) (dims []int, err error) {
-	for _, column := range []string{placesColumn, jointsColumn + field} {
-		err = cmp.Or(err, withColumn(r, c, column, func(pc *placeColumns) {
-			for _, path := range filter.PlacePaths(field) {
-				for _, p := range pc.points[path] {
-					if n := int(p.Dims); n > 0 && !slices.Contains(dims, n) {
-						dims = append(dims, n)
-					}
+	sets, err := r.contexts(c, placesColumn, jointsColumn+field)
+	if err != nil {
+		return nil, err
+	}
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	for _, s := range sets {
+		pc, _ := s.contextColumn.(*placeColumns)
+		for _, path := range filter.PlacePaths(field) {
+			for _, p := range pc.points[path] {
+				if n := int(p.Dims); n > 0 && !slices.Contains(dims, n) {
+					dims = append(dims, n)
 				}
 			}
-		}))
+		}
 	}
-	return dims, err
+	return dims, nil
 }
 
 // Within returns the points at a path that a request asks for, by memory id. The edges of its box
