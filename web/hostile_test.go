@@ -46,7 +46,7 @@ func TestHostileRequestsCostLittle(t *testing.T) {
 	ask("/mcp", []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)) // what the first one makes is kept
 	for _, size := range []int{1 << 20, 8 << 20} {
 		for _, s := range hostile.Shapes() {
-			message := s.Message(1, size)
+			message := text(s.Message(size))
 			sends := map[string]func() string{
 				"mcp": func() string { return ask("/mcp", message) },
 				"stdio": func() string {
@@ -58,7 +58,7 @@ func TestHostileRequestsCostLittle(t *testing.T) {
 				},
 			}
 			if s.Op != "" {
-				body, path := s.Body(size), robotmem.OpByName(s.Op).Path()
+				body, path := text(s.Body(size)), robotmem.OpByName(s.Op).Path()
 				sends["rest"] = func() string { return ask(path, body) }
 			}
 			for way, send := range sends {
@@ -81,6 +81,12 @@ func TestHostileRequestsCostLittle(t *testing.T) {
 			}
 		}
 	}
+}
+
+func text(b hostile.Body) []byte {
+	var all bytes.Buffer
+	_, _ = b.WriteTo(&all)
+	return all.Bytes()
 }
 
 // cpu is the processor time that this process has used.

@@ -28,8 +28,7 @@ import (
 // (MPL-2.0) is among them: what is under it is used unchanged.
 var allowed = []string{"Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "ISC", "0BSD", "Zlib", "Unlicense", "CC0-1.0", "MPL-2.0", "BlueOak-1.0.0", "MIT-0"}
 
-// stated are parts whose licence file no classifier knows by its text, each read
-// by a person.
+// stated are parts whose licence file no classifier knows by its text, each read by a person.
 var stated = map[string]string{
 	"github.com/ncruces/go-sqlite3-wasm/v6": "MIT-0", // and SQLite, which is in the public domain
 }
@@ -93,8 +92,7 @@ func run(check bool, texts string) error {
 	return err
 }
 
-// modules are those of the packages that any released system's program is
-// built of.
+// modules are those of the packages that any released system's program is built of.
 func modules(root string) ([]part, error) {
 	found := map[string]part{}
 	for _, system := range []string{"linux", "darwin", "windows"} {
@@ -138,8 +136,7 @@ func goroot() string {
 	return strings.TrimSpace(string(out))
 }
 
-// bundled are the npm packages of the dashboard and the API reference, which npm ci
-// has fetched.
+// bundled are the npm packages of the dashboard and the API reference, which npm ci has fetched.
 func bundled(ui string) ([]part, error) {
 	data, err := os.ReadFile(filepath.Join(ui, "package.json"))
 	if err != nil {

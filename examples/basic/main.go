@@ -41,8 +41,7 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 
-	// Facts with different numbers are different facts. Store the failed attempt
-	// too.
+	// Facts with different numbers are different facts. Store the failed attempt too.
 	var held int64
 	for _, try := range []struct {
 		insight  string

@@ -1,7 +1,6 @@
-// Compare runs the same queries on the same rows with this node and with other search
-// libraries for Go, on one machine and in one process, one after the other. It
-// compares every result with a scan of all rows. README.md describes the limits of
-// the comparison.
+// Compare runs the same queries on the same rows with this node and with other search libraries
+// for Go, on one machine and in one process, one after the other. It compares every result with
+// a scan of all rows. README.md describes the limits of the comparison.
 //
 //	go run -tags sqlite_fts5 . --n 100000
 package main
@@ -79,8 +78,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 // progressEvery is the least time between two lines of progress.
 const progressEvery = 2 * time.Second
 
-// printProgress writes a line every progressEvery, and a last line for each task that
-// had one.
+// printProgress writes a line every progressEvery, and a last line for each task that had one.
 func printProgress(w io.Writer) progress {
 	var mu sync.Mutex // guards the variables below
 	task, shown, last := "", false, time.Now()

@@ -60,8 +60,7 @@ type result struct {
 	// Found is the fraction of the correct results that were found, 0 to 1: of ten, or
 	// of all matches if there are fewer.
 	Found float64 `json:"found"`
-	// Bytes is the growth of the process's memory by loading the engine; 0 if it
-	// cannot be read.
+	// Bytes is the growth of the process's memory by loading the engine; 0 if it cannot be read.
 	Bytes int64 `json:"bytes,omitempty"`
 	// Slower is P50MS divided by that of the node for the same correct results; 0 if
 	// the node has none.

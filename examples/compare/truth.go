@@ -107,8 +107,7 @@ func newTruth(c *corpus, p progress) *truth {
 	return &truth{c: c, progress: p, cache: map[truthKey][]right{}}
 }
 
-// of returns the correct results of each query among all rows, or among the rare
-// ones.
+// of returns the correct results of each query among all rows, or among the rare ones.
 func (t *truth) of(k kind, rare bool) ([]right, error) {
 	key := truthKey{k, rare}
 	if known, ok := t.cache[key]; ok {

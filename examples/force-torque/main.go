@@ -1,6 +1,5 @@
-// Force-torque stores 463 recordings of robot arm failures and recalls them by
-// similarity, by the words of their summaries, by both, and by similarity with an
-// exact filter.
+// Force-torque stores 463 recordings of robot arm failures and recalls them by similarity, by
+// the words of their summaries, by both, and by similarity with an exact filter.
 //
 // It classifies each recording by its nearest neighbour in the same set, and fails
 // if that is correct less often than with the raw readings in any set.

@@ -126,8 +126,7 @@ func record(ctx context.Context, m *memory, session string, a attempt) (int64, e
 	return res.MemoryID, nil
 }
 
-// tidy corrects the memory: it updates a fact with a more exact one, and forgets a
-// wrong fact.
+// tidy corrects the memory: it updates a fact with a more exact one, and forgets a wrong fact.
 func tidy(ctx context.Context, m *memory, session string, seated int64, a attempt) error {
 	u, err := m.update(ctx, robotmem.UpdateRequest{
 		MemoryID:   seated,

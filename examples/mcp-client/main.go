@@ -1,7 +1,6 @@
-// Mcp-client is a robot controller that starts a robotmem node as a child process
-// and uses it over MCP. It inserts a peg twice. In the first episode it searches
-// for the force, in the second it recalls the force. It uses seven tools of the
-// node.
+// Mcp-client is a robot controller that starts a robotmem node as a child process and uses it
+// over MCP. It inserts a peg twice. In the first episode it searches for the force, in the
+// second it recalls the force. It uses seven tools of the node.
 //
 //	go run ./examples/mcp-client                     # builds the node itself
 //	go run ./examples/mcp-client -robotmem PATH      # uses this binary
@@ -47,8 +46,7 @@ func run(ctx context.Context, robotmemPath string) (err error) {
 	var attempts [2]int
 	for i := range attempts {
 		fmt.Printf("episode %d\n", i+1)
-		// Each episode starts a new child, so that the second one reads the memory
-		// from disk.
+		// Each episode starts a new child, so that the second one reads the memory from disk.
 		if attempts[i], err = withMemory(ctx, robotmemPath, db, insertPeg); err != nil {
 			return err
 		}

@@ -12,8 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// memory is a robotmem node that runs as a child process, with MCP over its stdin
-// and stdout.
+// memory is a robotmem node that runs as a child process, with MCP over its stdin and stdout.
 type memory struct{ client *client.Client }
 
 // start runs `robotmem mcp` on a file.
@@ -48,9 +47,8 @@ func (m *memory) tools(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// call runs one tool. Its arguments are the JSON of a request of package robotmem,
-// and its result is the JSON of the response, so that a Go client can use those
-// types.
+// call runs one tool. Its arguments are the JSON of a request of package robotmem, and its
+// result is the JSON of the response, so that a Go client can use those types.
 func call[Out any](ctx context.Context, m *memory, tool string, in any) (*Out, error) {
 	req := mcp.CallToolRequest{}
 	req.Params.Name, req.Params.Arguments = tool, in
@@ -59,8 +57,7 @@ func call[Out any](ctx context.Context, m *memory, tool string, in any) (*Out, e
 		return nil, fmt.Errorf("%s: %w", tool, err)
 	}
 	if res.IsError {
-		// The text of a failed call names the field, the allowed values and the
-		// next step.
+		// The text of a failed call names the field, the allowed values and the next step.
 		return nil, fmt.Errorf("%s was refused: %s", tool, text(res))
 	}
 	out := new(Out)

@@ -1,7 +1,6 @@
-// Nav2d drives a robot without a camera through a grid of walls twice. In the first
-// session it has no map. It detects walls by bumping into them and stores them in
-// robotmem. In the second session it opens the file again, recalls the walls and
-// plans with them.
+// Nav2d drives a robot without a camera through a grid of walls twice. In the first session it
+// has no map. It detects walls by bumping into them and stores them in robotmem. In the second
+// session it opens the file again, recalls the walls and plans with them.
 //
 // It prints steps and collisions of both sessions for 20 worlds, and fails if
 // the second session is not better on average.

@@ -113,9 +113,8 @@ func (e *episode) remember(ctx context.Context) (belief, error) {
 	for x := tile / 2; x < width+tile/2; x += tile {
 		for y := tile / 2; y < height+tile/2; y += tile {
 			center := []float64{float64(x), float64(y)}
-			// The radius is half the diagonal. The position of a corridor is its
-			// middle; a recall of another square finds it if it is outside of this
-			// one.
+			// The radius is half the diagonal. The position of a corridor is its middle; a
+			// recall of another square finds it if it is outside of this one.
 			radius := math.Sqrt2 * tile / 2
 			for _, kind := range []string{kindBump, kindCorridor} {
 				found, err := e.around(ctx, center, radius, robotmem.Object{"task.name": kind, "task.success": kind == kindCorridor})

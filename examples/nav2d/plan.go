@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// plan returns the cheapest path as a list of headings, nil if there is none
-// (Dijkstra 1959). cost returns the cost of entering a cell, and whether that is
-// possible.
+// plan returns the cheapest path as a list of headings, nil if there is none (Dijkstra 1959).
+// cost returns the cost of entering a cell, and whether that is possible.
 func plan(from, to cell, cost func(cell) (price int, ok bool)) []int {
 	type step struct {
 		from    cell

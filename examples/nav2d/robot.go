@@ -15,9 +15,8 @@ type drive struct {
 // 1. So the robot tries an unknown short cut only if it saves enough steps.
 const unknownPrice = 2
 
-// run drives a robot from start to goal. The robot plans with its map, drives, and
-// plans again after a bump. Both sessions use the same code; only the initial map
-// differs.
+// run drives a robot from start to goal. The robot plans with its map, drives, and plans again
+// after a bump. Both sessions use the same code; only the initial map differs.
 func run(ctx context.Context, e *episode, w *world, known belief) (drive, error) {
 	var d drive
 	at, corridor := w.start, w.start

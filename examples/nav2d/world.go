@@ -21,8 +21,7 @@ const (
 	clutter       = 0.15 // share of the other cells that are blocked
 )
 
-// world is the real map. The robot does not read it; it only learns whether a move
-// succeeded.
+// world is the real map. The robot does not read it; it only learns whether a move succeeded.
 type world struct {
 	blocked     [width][height]bool
 	start, goal cell
@@ -59,8 +58,7 @@ func (w *world) free(c cell) bool {
 
 func inside(c cell) bool { return c.x >= 0 && c.x < width && c.y >= 0 && c.y < height }
 
-// shortest returns the length of the shortest path in the real map, 0 if there is
-// none.
+// shortest returns the length of the shortest path in the real map, 0 if there is none.
 func (w *world) shortest() int {
 	route := plan(w.start, w.goal, func(c cell) (int, bool) { return 1, w.free(c) })
 	return len(route)

@@ -1,6 +1,5 @@
-// Recorder records a control loop of 1 kHz and a camera of 30 fps. The loop never
-// waits for the disk. Ctrl-C ends the recording early; the samples until then are
-// stored.
+// Recorder records a control loop of 1 kHz and a camera of 30 fps. The loop never waits for the
+// disk. Ctrl-C ends the recording early; the samples until then are stored.
 package main
 
 import (
@@ -119,9 +118,8 @@ func record(ctx context.Context, r *recorder.Recorder) (pushes []time.Duration, 
 // maxLate is the largest delay after which the loop still reads a sample.
 const maxLate = 20 * period
 
-// control is the control loop of 1 kHz. The sensor numbers its readings and gives
-// each a time. The loop skips readings that are over maxLate old; they are counted as
-// missed.
+// control is the control loop of 1 kHz. The sensor numbers its readings and gives each a time.
+// The loop skips readings that are over maxLate old; they are counted as missed.
 func control(ctx context.Context, wrist *recorder.TraceSource, begun time.Time) (pushes []time.Duration) {
 	for cycle := uint64(1); ctx.Err() == nil; cycle++ {
 		at := begun.Add(time.Duration(cycle) * period)

@@ -49,9 +49,8 @@ func remember(ctx context.Context, m *local.Node, session, out string) error {
 // compareLimit is the time limit for computing the features of the last recordings.
 const compareLimit = 30 * time.Second
 
-// compared waits until the background worker has computed the similarity features of
-// all recordings. Without the wait, degraded reports how many perceptions are not yet
-// searched.
+// compared waits until the background worker has computed the similarity features of all
+// recordings. Without the wait, degraded reports how many perceptions are not yet searched.
 func compared(ctx context.Context, m *local.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, compareLimit)
 	defer cancel()

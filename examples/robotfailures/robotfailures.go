@@ -40,8 +40,7 @@ type Failure struct {
 	Task  string // the task of the robot: "approach to grasp position", ...
 	Index int    // position in the set, from 0
 	Class string // as in the file: "fr_collision", ...
-	// Samples[i][c] is channel c (see Channels) at sample i, a whole number in
-	// the source.
+	// Samples[i][c] is channel c (see Channels) at sample i, a whole number in the source.
 	Samples [SampleCount][len(Channels)]float64
 }
 
@@ -62,8 +61,7 @@ func (f Failure) Label() string {
 	return strings.ReplaceAll(f.Class, "_", " ")
 }
 
-// CSV returns the recording as text/csv, with the names of the channels in the first
-// line.
+// CSV returns the recording as text/csv, with the names of the channels in the first line.
 func (f Failure) CSV() []byte {
 	b := []byte(strings.Join(Channels[:], ",") + "\n")
 	for _, sample := range f.Samples {

@@ -193,8 +193,7 @@ func learnFiltered(t *testing.T, s robotmem.Service) []int64 {
 	return id
 }
 
-// checkFilter tests a filter without and with a query. Both must give the same
-// memories.
+// checkFilter tests a filter without and with a query. Both must give the same memories.
 func checkFilter(t *testing.T, s robotmem.Service, id []int64, filter string, want []int) {
 	t.Helper()
 	var f robotmem.Object
@@ -211,8 +210,7 @@ func checkFilter(t *testing.T, s robotmem.Service, id []int64, filter string, wa
 	}
 }
 
-// checkFilterRefused accepts context_filter or a field inside it as the field of the
-// error.
+// checkFilterRefused accepts context_filter or a field inside it as the field of the error.
 func checkFilterRefused(t *testing.T, err error, words []string) {
 	t.Helper()
 	var e *robotmem.Error

@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// Processes write without a break while the program makes one backup after the
-// other. Each is restored, and must hold all that was acknowledged before it
-// began, and of each writer no fact without those before it. A fault is a backup
-// during which the memory changed.
+// Processes write without a break while the program makes one backup after the other. Each is
+// restored, and must hold all that was acknowledged before it began, and of each writer no fact
+// without those before it. A fault is a backup during which the memory changed.
 
 const (
 	backupWriters = 3

@@ -24,15 +24,13 @@ import (
 // The files of a memory are damaged, and it is asked everything. Children do it,
 // so that a panic or a hang ends one of them and is counted.
 //
-// In the files of a closed memory an answer may differ from the right one only if
-// it is an error or names itself degraded, or if doctor --deep calls the memory
-// unhealthy. No answer may show a text or a payload that was never stored, whatever
-// the doctor says. In the log of a killed node SQLite reads up to the first damaged
-// frame: an older state is allowed there, a text or a payload that was never stored
-// is not.
+// In the files of a closed memory an answer may differ from the right one only if it is an error
+// or names itself degraded, or if doctor --deep calls the memory unhealthy. No answer may show a
+// text or a payload that was never stored, whatever the doctor says. In the log of a killed node
+// SQLite reads up to the first damaged frame: an older state is allowed there, a text or a
+// payload that was never stored is not.
 
-// The outcomes of a damage, from the best to the worst. The last three break a
-// promise.
+// The outcomes of a damage, from the best to the worst. The last three break a promise.
 const (
 	flipEqual   = "equal: every answer was right"
 	flipOlder   = "older: answers of the time before the damaged frame"

@@ -104,8 +104,7 @@ func (p *process) needs() (files, memory int) {
 	return files, memory
 }
 
-// resident returns how many bytes of a process are in memory, 0 where that cannot be
-// read.
+// resident returns how many bytes of a process are in memory, 0 where that cannot be read.
 func (p *process) resident() int {
 	pages, resident := 0, 0
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.cmd.Process.Pid))
@@ -168,8 +167,7 @@ type rpcAnswer struct {
 
 func (a *rpcAnswer) refused() bool { return a.Error != nil || a.Result.IsError }
 
-// readAnswer reads an answer. It is wrong if it is no JSON or reports a fault of the
-// node.
+// readAnswer reads an answer. It is wrong if it is no JSON or reports a fault of the node.
 func readAnswer(text []byte) (a rpcAnswer, wrong bool) {
 	const internalError = -32603
 	err := json.Unmarshal(text, &a)

@@ -145,8 +145,7 @@ func (k *killing) oneOfTwo(ctx context.Context) (bool, error) {
 	return killed, err
 }
 
-// program starts the program under test, kills it within a time, and returns what
-// it has said.
+// program starts the program under test, kills it within a time, and returns what it has said.
 func (k *killing) program(ctx context.Context, most time.Duration, args ...string) (killed bool, said string, err error) {
 	p, err := k.start(ctx, k.path, args...)
 	if err != nil {
@@ -178,8 +177,7 @@ func (k *killing) importing(ctx context.Context) (bool, error) {
 	return killed, err
 }
 
-// importFile writes learn requests to a file, and returns them as an acknowledged
-// call.
+// importFile writes learn requests to a file, and returns them as an acknowledged call.
 func (r *rig) importFile(name string, n int) (path string, c call, err error) {
 	b := newRobot(name, nil, 1, nil)
 	var out strings.Builder

@@ -55,9 +55,8 @@ func newLedger() *ledger {
 	return &ledger{open: map[string]call{}, kept: map[int64]state{}, byText: map[string]state{}}
 }
 
-// ledgerAt returns the ledger of a recording at the moment when the first n calls
-// had been told. Of the calls after them those are possible that had begun, or all
-// if later is true.
+// ledgerAt returns the ledger of a recording at the moment when the first n calls had been told.
+// Of the calls after them those are possible that had begun, or all if later is true.
 func ledgerAt(calls []call, n int, later bool) *ledger {
 	l := newLedger()
 	for _, c := range calls[:n] {
@@ -104,9 +103,8 @@ func (l *ledger) take() int {
 	return n
 }
 
-// compare compares the memories of a node with the ledger. The node's writers
-// have ended: calls that had begun are resolved by what was found, and what was
-// found is expected from then on.
+// compare compares the memories of a node with the ledger. The node's writers have ended: calls
+// that had begun are resolved by what was found, and what was found is expected from then on.
 func (l *ledger) compare(found map[int64]state) (lost, wrong []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

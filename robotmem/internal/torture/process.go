@@ -83,8 +83,7 @@ func (p *process) kill() bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// end closes stdin and waits for the process. The error says that it hung,
-// failed or panicked.
+// end closes stdin and waits for the process. The error says that it hung, failed or panicked.
 func (p *process) end() error {
 	_ = p.stdin.Close()
 	select {

@@ -97,8 +97,7 @@ func (s *stallRun) robot(name string) *robot {
 	return newRobot("stall"+name, s.engine, 1, s.ledger.tell)
 }
 
-// stalls stalls the disk again and again, with pauses in which everything must
-// recover.
+// stalls stalls the disk again and again, with pauses in which everything must recover.
 func (s *stallRun) stalls(ctx context.Context) {
 	whole := context.WithoutCancel(ctx)
 	waiting, limited, after := s.robot("waiting"), s.robot("limited"), s.robot("after")
@@ -164,8 +163,7 @@ func (s *stallRun) recallOn(ctx context.Context) {
 	}
 }
 
-// controlLoop calls f every millisecond until ctx ends, and returns how long the
-// calls took.
+// controlLoop calls f every millisecond until ctx ends, and returns how long the calls took.
 func controlLoop(ctx context.Context, f func(seq uint64, at time.Time)) (took durations) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
