@@ -95,12 +95,10 @@ func TestColumnsSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	spell := func(r *index.Columns) (out []string) {
-		for id, row := range r.Rows {
-			if row.Kind != 0 {
-				out = append(out, fmt.Sprint(id, r.Text(row.Collection), r.Text(row.Session), r.Text(row.Category), r.Text(row.Perception),
-					row.Status, row.Kind, row.Real(), row.Observed, row.Useful, row.Created, row.ValidFrom, r.Beliefs.Values[row.Belief]))
-			}
-		}
+		r.Each(func(row *index.Row, text func(uint32) string) {
+			out = append(out, fmt.Sprint(row.ID, text(row.Collection), text(row.Session), text(row.Category), text(row.Perception),
+				row.Status, row.Kind, row.Real(), row.Observed, r.Moments(row), row.Created, r.Beliefs.Values[row.Belief]))
+		})
 		return record.Distinct(out)
 	}
 	got, want := spell(restored), spell(&e.index.Columns)

@@ -28,7 +28,9 @@ type Columns struct {
 	names      interner[string] // number 0 is ""
 	Beliefs    interner[belief]
 	Records    interner[consolidate.Record]
-	Rows       []Row   // by memory id
+	classes    interner[class] // number 0 is that of no memory
+	Rows       []packedRow     // by memory id
+	later      map[int64]moments
 	Actives    int     // rows of status active
 	unread     []int64 // memories on damaged pages, which are in no answer
 	ScopeCache recent[*cachedScope]
@@ -41,22 +43,36 @@ type Columns struct {
 
 // Row is one memory. Texts and beliefs are interned numbers.
 type Row struct {
-	Observed, Useful    int64 // nanoseconds since 1970
-	Created, ValidFrom  int64
-	Belief              uint32
-	Collection, Session uint32
-	Category            uint32
-	Perception          uint32 // perception type; 0 for a fact
-	Tags                uint32 // joined by tagSeparator
-	Used                uint32 // its record, in Columns.Records
-	Status              status
-	Kind                uint8 // 1 fact, 2 perception, 0 no such memory
-	Outcome             Outcome
-	Seen                uint8 // of seen
+	ID int64
+	packedRow
+	*class
 }
 
+// packedRow is what memories differ in. With a million of them, each byte counts.
+type packedRow struct {
+	Created, Observed int64 // nanoseconds since 1970
+	Session           uint32
+	Tags              uint32 // joined by tagSeparator
+	Used              uint32 // its record, in Columns.Records
+	Class             uint32 // in Columns.classes
+}
+
+// class is what many memories have in common.
+type class struct {
+	Collection, Category, Belief uint32
+	Perception                   uint32 // perception type; 0 for a fact
+	Status                       status
+	Kind                         uint8 // 1 fact, 2 perception, 0 no such memory
+	Outcome                      Outcome
+	Seen                         uint8 // of seen
+	Later                        uint8 // 1 if Columns.later has its moments
+}
+
+// moments are times that for most memories are those of their creation.
+type moments struct{ Useful, ValidFrom int64 }
+
 // seen packs how often a memory was learnt, up to 128 times, and whether it was sensed in the real
-// world: a row of 64 bytes has one byte for both.
+// world.
 func seen(sightings int64, real bool) uint8 {
 	n := uint8(min(sightings, 128)-1) << 1
 	if real {
@@ -80,16 +96,30 @@ type belief struct{ confidence, decay float64 }
 // believed returns the confidence of a row as of now.
 func (r *Columns) believed(row *Row, now int64) float64 {
 	b := r.Beliefs.Values[row.Belief]
-	return consolidate.Now(b.confidence, b.decay, row.idle(now))
+	return consolidate.Now(b.confidence, b.decay, r.idle(row, now))
 }
 
 // idle is the time since a memory was last useful, as of now: under as_of, a
 // later use does not count.
-func (row *Row) idle(now int64) time.Duration {
-	if row.Useful > now {
-		return time.Duration(now - row.Created)
+func (r *Columns) idle(row *Row, now int64) time.Duration {
+	if useful := r.Moments(row).Useful; useful <= now {
+		return time.Duration(now - useful)
 	}
-	return time.Duration(now - row.Useful)
+	return time.Duration(now - row.Created)
+}
+
+// Moments returns when a memory was last useful and since when it is valid.
+func (r *Columns) Moments(row *Row) moments {
+	if row.Later == 1 {
+		return r.later[row.ID]
+	}
+	return moments{row.Created, row.Created}
+}
+
+// row returns the columns of a memory. Classes do not change, so a row needs no lock.
+func (r *Columns) row(id int) Row {
+	row := r.Rows[id]
+	return Row{int64(id), row, &r.classes.Values[row.Class]}
 }
 
 type status uint8
@@ -208,13 +238,15 @@ func (r *Columns) Restore(c *store.Conn) {
 		return err
 	})
 	if err == nil {
-		r.names, r.Beliefs, r.Records, r.Rows, r.Actives, r.Revision = stored.names, stored.Beliefs, stored.Records, stored.Rows, stored.Actives, revision
+		r.names, r.Beliefs, r.Records, r.Actives, r.Revision = stored.names, stored.Beliefs, stored.Records, stored.Actives, revision
+		r.classes, r.Rows, r.later = stored.classes, stored.Rows, stored.later
 	}
 }
 
 // forget drops everything but purges. The caller holds the lock.
 func (r *Columns) forget() {
 	r.Revision, r.loaded, r.names, r.Beliefs, r.Rows, r.Actives = 0, false, interner[string]{}, interner[belief]{}, nil, 0
+	r.classes, r.later = interner[class]{}, nil
 	r.Records, r.unread, r.ScopeCache, r.Contexts, r.episodes = interner[consolidate.Record]{}, nil, nil, nil, nil
 }
 
@@ -236,14 +268,14 @@ func (r *Columns) Sightings(memories []store.TimedID) []int {
 	defer r.Mu.RUnlock()
 	out, told := make([]int, len(memories)), map[uint32]bool{} // told: by session
 	for i, m := range memories {
-		row := &r.Rows[m.ID]
+		row := r.row(int(m.ID))
 		out[i] = row.Sightings()
 		if row.Session != 0 && row.Perception == 0 {
 			told[row.Session] = true
 		}
 	}
 	for i, m := range memories {
-		if row := &r.Rows[m.ID]; row.Perception != 0 && told[row.Session] {
+		if row := r.row(int(m.ID)); row.Perception != 0 && told[row.Session] {
 			out[i] = 0
 		}
 	}
@@ -264,16 +296,17 @@ func (r *Columns) Unread() string {
 func (r *Columns) Row(id int64) (Row, bool) {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	if id < 0 || id >= int64(len(r.Rows)) || r.Rows[id].Kind == 0 {
-		return Row{}, false
+	if id < 0 || id >= int64(len(r.Rows)) || r.Rows[id].Class == 0 {
+		return Row{class: &class{}}, false
 	}
-	return r.Rows[id], true
+	return r.row(int(id)), true
 }
 
 // load reads the rows that changed after a revision. The caller holds the lock.
 func (r *Columns) load(c *store.Conn, after int64) error {
 	r.names.id("")
 	r.Records.id(consolidate.Record{})
+	r.classes.id(class{})
 	var changed []int64
 	const columns = `m.id, m.revision, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
 		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
@@ -281,15 +314,15 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 		auto_tags, (SELECT group_concat(tag, char(31)) FROM memory_tags t WHERE t.memory_id = m.id), outcome, uses, successes, sightings`
 	f, err := c.EachChanged(columns, "", after, 0, func(s *sqlite.Stmt) error {
 		id := s.ColumnInt64(0)
-		r.set(id, Row{
-			Collection: r.names.id(s.ColumnText(2)), Session: r.names.id(s.ColumnText(3)), Category: r.names.id(s.ColumnText(4)),
-			Kind: kindOf(s.ColumnText(5)), Perception: r.names.id(s.ColumnText(6)), Tags: r.names.id(strings.Join(append(store.StoredList(s.ColumnText(16)), s.ColumnText(17)), tagSeparator)), Status: statusOf(s.ColumnText(7)),
-			Belief:   r.Beliefs.id(belief{s.ColumnFloat(8), s.ColumnFloat(9)}),
-			Observed: store.ParseNano(s.ColumnRawText(10)), Useful: store.ParseNano(s.ColumnRawText(11)),
-			Created: store.ParseNano(s.ColumnRawText(12)), ValidFrom: store.ParseNano(s.ColumnRawText(13)),
-			Outcome: outcomeOf(s.ColumnText(18)), Seen: seen(s.ColumnInt64(21), s.ColumnBool(14)),
+		r.set(id, packedRow{
+			Created: store.ParseNano(s.ColumnRawText(12)), Observed: store.ParseNano(s.ColumnRawText(10)),
+			Session: r.names.id(s.ColumnText(3)), Tags: r.names.id(strings.Join(append(store.StoredList(s.ColumnText(16)), s.ColumnText(17)), tagSeparator)),
 			Used: r.Records.id(consolidate.Record{Uses: s.ColumnFloat(19), Successes: s.ColumnFloat(20)}),
-		})
+		}, class{
+			Collection: r.names.id(s.ColumnText(2)), Category: r.names.id(s.ColumnText(4)), Kind: kindOf(s.ColumnText(5)), Perception: r.names.id(s.ColumnText(6)),
+			Status: statusOf(s.ColumnText(7)), Belief: r.Beliefs.id(belief{s.ColumnFloat(8), s.ColumnFloat(9)}),
+			Outcome: outcomeOf(s.ColumnText(18)), Seen: seen(s.ColumnInt64(21), s.ColumnBool(14)),
+		}, moments{Useful: store.ParseNano(s.ColumnRawText(11)), ValidFrom: store.ParseNano(s.ColumnRawText(13))})
 		if after > 0 || r.loaded { // the caches hold answers from before, even of an empty memory
 			changed = append(changed, id)
 			r.ChangeContexts(id, s.ColumnText(15))
@@ -305,16 +338,23 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 }
 
 // set replaces a row.
-func (r *Columns) set(id int64, row Row) {
+func (r *Columns) set(id int64, row packedRow, of class, at moments) {
 	for int64(len(r.Rows)) <= id {
-		r.Rows = append(r.Rows, Row{})
+		r.Rows = append(r.Rows, packedRow{})
 	}
-	if old := &r.Rows[id]; old.Kind != 0 && old.Status == statusActive {
+	if r.row(int(id)).Status == statusActive {
 		r.Actives--
 	}
-	if row.Status == statusActive {
+	if of.Status == statusActive {
 		r.Actives++
 	}
+	if delete(r.later, id); at.Useful != row.Created || at.ValidFrom != row.Created {
+		if r.later == nil {
+			r.later = map[int64]moments{}
+		}
+		r.later[id], of.Later = at, 1
+	}
+	row.Class = r.classes.id(of)
 	r.moveEpisode(id, false)
 	r.Rows[id] = row
 	r.moveEpisode(id, true)

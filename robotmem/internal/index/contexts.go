@@ -135,9 +135,9 @@ func newContextSet(name string) *contextSet {
 	field, joints := strings.CutPrefix(name, jointsColumn)
 	switch {
 	case joints:
-		s.contextColumn = &placeColumns{points: map[string][]Point{}, paths: filter.PlacePaths(field)}
+		s.contextColumn = &placeColumns{points: map[string][]point{}, paths: filter.PlacePaths(field)}
 	case name == placesColumn:
-		s.contextColumn = &placeColumns{points: map[string][]Point{}}
+		s.contextColumn = &placeColumns{points: map[string][]point{}}
 	case name == pathsColumn:
 		s.contextColumn = &pathShapes{}
 	default:

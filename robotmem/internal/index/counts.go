@@ -69,8 +69,8 @@ func (r *Columns) Each(visit func(row *Row, text func(uint32) string)) {
 	defer r.Mu.RUnlock()
 	text := r.Text // once: making it allocates
 	for i := range r.Rows {
-		if r.Rows[i].Kind != 0 {
-			visit(&r.Rows[i], text)
+		if row := r.row(i); row.Kind != 0 {
+			visit(&row, text)
 		}
 	}
 }
@@ -124,10 +124,10 @@ func (r *Columns) list(l Listing) *bitset.BitSet {
 	defer r.Mu.RUnlock()
 	admits, set := r.matcher(l.Scope), bitset.New(uint(len(r.Rows)))
 	for id := range r.Rows {
-		row := &r.Rows[id]
+		row := r.row(id)
 		confidence := r.Beliefs.Values[row.Belief].confidence
 		switch {
-		case row.Kind == 0 || !admits(row):
+		case row.Kind == 0 || !admits(&row):
 		case l.Status != "all" && row.Status != statusOf(l.Status):
 		case l.MinConfidence != nil && confidence < *l.MinConfidence:
 		case l.MaxConfidence != nil && confidence > *l.MaxConfidence:

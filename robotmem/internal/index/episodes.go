@@ -19,7 +19,7 @@ func (r *Columns) inEpisode(a, b int64) int {
 
 // moveEpisode removes a row from its episode, or inserts it. The caller holds the lock.
 func (r *Columns) moveEpisode(id int64, insert bool) {
-	row := &r.Rows[id]
+	row := r.row(int(id))
 	if r.episodes == nil || row.Session == 0 || row.Status != statusActive {
 		return
 	}
@@ -47,7 +47,7 @@ func (r *Columns) makeEpisodes() {
 	}
 	r.episodes = episodes{}
 	for id := range r.Rows {
-		if row := &r.Rows[id]; row.Session != 0 && row.Status == statusActive {
+		if row := r.row(id); row.Session != 0 && row.Status == statusActive {
 			r.episodes[row.Session] = append(r.episodes[row.Session], int64(id))
 		}
 	}
@@ -64,7 +64,7 @@ func (r *Columns) Around(ids []int64, n int, set *bitset.BitSet) map[int64]recal
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	for _, id := range ids {
-		if id >= int64(len(r.Rows)) || r.Rows[id].Session == 0 || r.Rows[id].Status != statusActive {
+		if id >= int64(len(r.Rows)) || r.Rows[id].Session == 0 || r.row(int(id)).Status != statusActive {
 			continue
 		}
 		list := r.episodes[r.Rows[id].Session]

@@ -76,7 +76,7 @@ func (r *Columns) Admit(b Selection) *bitset.BitSet {
 	case b.AsOf != nil:
 		a := r.Evaluate(b.Scope, b.Now.UnixNano())
 		stood := b.AsOf.UnixNano()
-		return r.members(a.Set, func(row *Row) bool { return row.ValidFrom <= stood && within(row, b) })
+		return r.members(a.Set, func(row *Row) bool { return r.Moments(row).ValidFrom <= stood && within(row, b) })
 	case b.After != nil || b.Before != nil:
 		return r.members(r.cachedScopeOf(b).Set, func(row *Row) bool { return within(row, b) })
 	}
@@ -91,7 +91,7 @@ func within(row *Row, b Selection) bool {
 func (r *Columns) members(set *bitset.BitSet, pass func(*Row) bool) *bitset.BitSet {
 	out := bitset.New(uint(len(r.Rows)))
 	for id, ok := set.NextSet(0); ok && int(id) < len(r.Rows); id, ok = set.NextSet(id + 1) {
-		if pass(&r.Rows[id]) {
+		if row := r.row(int(id)); pass(&row) {
 			out.Set(id)
 		}
 	}
@@ -128,21 +128,21 @@ func (r *Columns) advance(a *cachedScope, now int64) {
 // admits reports whether a row belongs to a scope at the time from, and notes when it no longer
 // will.
 func (r *Columns) admits(a *cachedScope, id int64) bool {
-	row := &r.Rows[id]
-	if row.Kind == 0 || row.Status != statusActive || !a.static(row) {
+	row := r.row(int(id))
+	if row.Status != statusActive || !a.static(&row) {
 		return false
 	}
 	b := r.Beliefs.Values[row.Belief]
-	if row.Useful > a.from && a.MinConfidence > 0 { // the time of the row is ahead of our clock
-		a.changes(id, row.Useful)
+	if useful := r.Moments(&row).Useful; useful > a.from && a.MinConfidence > 0 { // the time of the row is ahead of our clock
+		a.changes(id, useful)
 	}
-	if !consolidate.AtLeast(b.confidence, b.decay, row.idle(a.from), a.MinConfidence) {
+	if !consolidate.AtLeast(b.confidence, b.decay, r.idle(&row, a.from), a.MinConfidence) {
 		return false
 	}
 	if b.decay > 0 && a.MinConfidence > 0 {
 		const day, slack = float64(24 * time.Hour), float64(time.Second)
 		stays := day * math.Log(a.MinConfidence/b.confidence) / math.Log1p(-b.decay)
-		if fades := float64(a.from-int64(row.idle(a.from))) + stays - slack; fades < float64(a.horizon) {
+		if fades := float64(a.from-int64(r.idle(&row, a.from))) + stays - slack; fades < float64(a.horizon) {
 			a.changes(id, int64(fades))
 		}
 	}
@@ -181,7 +181,8 @@ func (r *Columns) follow(changed []int64) {
 		// Decay is computed from the last use on, because no query is for an earlier
 		// time.
 		for _, id := range changed {
-			if useful := r.Rows[id].Useful; useful > a.from && useful < a.until {
+			row := r.row(int(id))
+			if useful := r.Moments(&row).Useful; useful > a.from && useful < a.until {
 				a.from = useful
 			}
 		}

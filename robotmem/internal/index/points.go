@@ -21,17 +21,29 @@ import (
 // of the memories. A point that was removed leaves a gap, which its memory may fill again.
 type placeColumns struct {
 	paths  []string // nil for points of 2 and 3 dimensions
-	points map[string][]Point
-	names  interner[string] // frames and maps
-	joints []float64        // the numbers of the points of more dimensions
+	points map[string][]point
+	spaces interner[space] // number 0 is that of a gap
+	joints []float64       // the numbers of the points of more dimensions
 }
 
-// Point is a coordinate of a memory. Frame and MapID are interned.
+// point is a coordinate of a memory. Above 3 dimensions X is the position in joints and Y how many
+// numbers fit there.
+type point struct {
+	X, Y, Z   float64
+	ID, Space uint32 // the memory's; in spaces
+}
+
+// space is what coordinates have in common.
+type space struct {
+	frame, mapID string
+	dims         uint8
+}
+
+// Point is a coordinate of a memory in the plane or in space.
 type Point struct {
-	MemoryID     int64
-	X, Y, Z      float64 // above 3 dimensions X is the position in joints
-	Frame, MapID uint32
-	Dims, room   uint8 // Dims is 0 for a gap; room is how many numbers fit in joints
+	MemoryID int64
+	X, Y, Z  float64
+	Dims     int
 }
 
 func (pc *placeColumns) read(context string) any {
@@ -45,79 +57,82 @@ func (pc *placeColumns) read(context string) any {
 func (pc *placeColumns) put(id int64, kept any) {
 	for _, points := range pc.points {
 		if at, found := findPoint(points, id); found {
-			points[at].Dims = 0
+			points[at].Space = 0
 		}
 	}
+	pc.spaces.id(space{})
 	places, _ := kept.([]filter.Place)
 	for _, place := range places {
 		points := pc.points[place.Path]
 		at, found := findPoint(points, id)
 		if !found {
-			points = slices.Insert(points, at, Point{})
+			points = slices.Insert(points, at, point{ID: uint32(id)})
 			pc.points[place.Path] = points
 		}
 		p := &points[at]
-		p.MemoryID, p.Frame, p.MapID, p.Dims = id, pc.names.id(place.Frame), pc.names.id(place.MapID), uint8(len(place.XYZ))
+		p.Space = pc.spaces.id(space{place.Frame, place.MapID, uint8(len(place.XYZ))})
 		if pc.paths == nil {
 			xyz := append(place.XYZ, 0)
 			p.X, p.Y, p.Z = xyz[0], xyz[1], xyz[2]
 			continue
 		}
-		if p.room < p.Dims {
-			p.X, p.room = float64(len(pc.joints)), p.Dims
+		if n := float64(len(place.XYZ)); p.Y < n {
+			p.X, p.Y = float64(len(pc.joints)), n
 			pc.joints = append(pc.joints, place.XYZ...)
 		}
 		copy(pc.joints[int(p.X):], place.XYZ)
 	}
 }
 
-func findPoint(points []Point, id int64) (at int, found bool) {
-	if n := len(points); n == 0 || points[n-1].MemoryID < id {
+func findPoint(points []point, id int64) (at int, found bool) {
+	if n := len(points); n == 0 || int64(points[n-1].ID) < id {
 		return n, false
 	}
-	return slices.BinarySearchFunc(points, id, func(p Point, id int64) int { return cmp.Compare(p.MemoryID, id) })
+	return slices.BinarySearchFunc(points, id, func(p point, id int64) int { return cmp.Compare(int64(p.ID), id) })
 }
 
 func (pc *placeColumns) bytes() (n int) {
 	for _, points := range pc.points {
-		n += int(unsafe.Sizeof(Point{})) * cap(points)
+		n += int(unsafe.Sizeof(point{})) * cap(points)
 	}
 	return n + 8*cap(pc.joints)
 }
 
 // numbers returns the coordinates of a point, in buffer or in place.
-func (pc *placeColumns) numbers(p *Point, buffer []float64) []float64 {
+func (pc *placeColumns) numbers(p *point, dims uint8, buffer []float64) []float64 {
 	if pc.paths != nil {
-		return pc.joints[int(p.X):][:p.Dims]
+		return pc.joints[int(p.X):][:dims]
 	}
-	return append(buffer[:0], p.X, p.Y, p.Z)[:p.Dims]
+	return append(buffer[:0], p.X, p.Y, p.Z)[:dims]
 }
 
 // each visits the points at a path that members of a set have in the frame and the map of
 // a question, with the dimensions of its target (of any without one). It returns which
-// pairs of frame and map occurred, true for those that were visited.
-func (pc *placeColumns) each(path string, s *robotmem.SpatialSort, set *bitset.BitSet, visit func(*Point)) map[[2]uint32]bool {
-	wanted := map[[2]uint32]bool{}
-	var last [2]uint32 // most points are in the frame of the one before
-	yes, known := false, false
+// frames and maps occurred, true for those that were visited.
+func (pc *placeColumns) each(path string, s *robotmem.SpatialSort, set *bitset.BitSet, visit func(*point, *space)) map[string]bool {
+	const skipped, elsewhere, wanted = 1, 2, 3
+	kinds, met := make([]uint8, len(pc.spaces.Values)), map[string]bool{} // kinds: 0 for a space that has not occurred
 	points := pc.points[path]
 	for i := range points {
 		p := &points[i]
-		if p.Dims == 0 || s.Target != nil && !filter.ComparesDims(s, int(p.Dims)) || !set.Test(uint(p.MemoryID)) {
+		if !set.Test(uint(p.ID)) {
 			continue
 		}
-		if where := [2]uint32{p.Frame, p.MapID}; !known || where != last {
-			last = where
-			if yes, known = wanted[where]; !known {
-				yes, known = filter.ComparesFrame(s, pc.names.Values[p.Frame], pc.names.Values[p.MapID]), true
-				wanted[where] = yes
+		in := &pc.spaces.Values[p.Space]
+		if kinds[p.Space] == 0 {
+			if kinds[p.Space] = skipped; in.dims > 0 && (s.Target == nil || filter.ComparesDims(s, int(in.dims))) {
+				kinds[p.Space] = elsewhere
+				if filter.ComparesFrame(s, in.frame, in.mapID) {
+					kinds[p.Space] = wanted
+				}
+				met[in.frame+"\x00"+in.mapID] = kinds[p.Space] == wanted
 			}
 		}
-		if yes {
-			visit(p)
+		if kinds[p.Space] == wanted {
+			visit(p, in)
 		}
 	}
-	return wanted
+	return met
 }
 
 // Nearest is the answer of Near.
@@ -134,16 +149,16 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 		n.Frames = map[string]bool{}
 		for _, path := range filter.PlacePaths(s.Field) {
 			var items []recall.Ranked
-			met := pc.each(path, s, set, func(p *Point) {
-				n.Flat = n.Flat || int(p.Dims) > len(s.Target)
-				if d, ok := filter.DistanceTo(s, pc.numbers(p, buffer), pc.names.Values[p.Frame]); ok {
-					items = recall.KeepSmallest(items, recall.Ranked{ID: p.MemoryID, Value: d}, limit)
+			met := pc.each(path, s, set, func(p *point, in *space) {
+				n.Flat = n.Flat || int(in.dims) > len(s.Target)
+				if d, ok := filter.DistanceTo(s, pc.numbers(p, in.dims, buffer), in.frame); ok {
+					items = recall.KeepSmallest(items, recall.Ranked{ID: int64(p.ID), Value: d}, limit)
 				}
 			})
 			n.Items = append(n.Items, items...)
 			for where, yes := range met {
 				if yes {
-					n.Frames[pc.names.Values[where[0]]+"\x00"+pc.names.Values[where[1]]] = true
+					n.Frames[where] = true
 				}
 			}
 		}
@@ -156,10 +171,10 @@ func (r *Columns) EachPlace(c *store.Conn, s *robotmem.SpatialSort, set *bitset.
 	return withColumn(r, c, columnOfPlaces(s.Field, len(s.Target)), func(pc *placeColumns) {
 		buffer := make([]float64, 0, 3)
 		for _, path := range filter.PlacePaths(s.Field) {
-			pc.each(path, s, set, func(p *Point) {
-				xyz := pc.numbers(p, buffer)
-				d, _ := filter.DistanceTo(s, xyz, pc.names.Values[p.Frame])
-				visit(p.MemoryID, xyz, d)
+			pc.each(path, s, set, func(p *point, in *space) {
+				xyz := pc.numbers(p, in.dims, buffer)
+				d, _ := filter.DistanceTo(s, xyz, in.frame)
+				visit(int64(p.ID), xyz, d)
 			})
 		}
 	})
@@ -178,24 +193,19 @@ func columnOfPlaces(field string, dims int) string {
 func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]admin.PlaceField, error) {
 	out := []admin.PlaceField{}
 	err := withColumn(r, c, placesColumn, func(pc *placeColumns) {
-		type space struct {
-			frame, mapID uint32
-			dims         uint8
-		}
 		for path, points := range pc.points {
-			fields := map[space]*admin.PlaceField{}
+			fields := map[uint32]*admin.PlaceField{}
 			for i := range points {
 				p := &points[i]
-				if p.Dims == 0 || !set.Test(uint(p.MemoryID)) {
+				if p.Space == 0 || !set.Test(uint(p.ID)) {
 					continue
 				}
-				s := space{p.Frame, p.MapID, p.Dims}
-				f := fields[s]
+				f := fields[p.Space]
 				xyz := [3]float64{p.X, p.Y, p.Z}
 				if f == nil {
-					f = &admin.PlaceField{Field: path, FrameID: pc.names.Values[p.Frame], MapID: pc.names.Values[p.MapID], Dims: int(p.Dims),
-						Min: slices.Clone(xyz[:p.Dims]), Max: slices.Clone(xyz[:p.Dims])}
-					fields[s] = f
+					in := &pc.spaces.Values[p.Space]
+					f = &admin.PlaceField{Field: path, FrameID: in.frame, MapID: in.mapID, Dims: int(in.dims), Min: slices.Clone(xyz[:in.dims]), Max: slices.Clone(xyz[:in.dims])}
+					fields[p.Space] = f
 				}
 				f.Memories++
 				for k := range f.Min {
@@ -226,7 +236,7 @@ func (r *Columns) Dims(c *store.Conn, field string) (dims []int, err error) {
 		pc, _ := s.contextColumn.(*placeColumns)
 		for _, path := range filter.PlacePaths(field) {
 			for _, p := range pc.points[path] {
-				if n := int(p.Dims); n > 0 && !slices.Contains(dims, n) {
+				if n := int(pc.spaces.Values[p.Space].dims); n > 0 && !slices.Contains(dims, n) {
 					dims = append(dims, n)
 				}
 			}
@@ -239,11 +249,11 @@ func (r *Columns) Dims(c *store.Conn, field string) (dims []int, err error) {
 // are included.
 func (r *Columns) Within(c *store.Conn, ask *robotmem.PlacesRequest, set *bitset.BitSet) (out []Point, err error) {
 	err = withColumn(r, c, placesColumn, func(pc *placeColumns) {
-		pc.each(ask.Field, &robotmem.SpatialSort{FrameID: ask.FrameID, MapID: ask.MapID}, set, func(p *Point) {
+		pc.each(ask.Field, &robotmem.SpatialSort{FrameID: ask.FrameID, MapID: ask.MapID}, set, func(p *point, in *space) {
 			above := len(ask.Min) == 0 || p.X >= ask.Min[0] && p.Y >= ask.Min[1]
 			below := len(ask.Max) == 0 || p.X <= ask.Max[0] && p.Y <= ask.Max[1]
 			if above && below {
-				out = append(out, *p)
+				out = append(out, Point{int64(p.ID), p.X, p.Y, p.Z, int(in.dims)})
 			}
 		})
 	})

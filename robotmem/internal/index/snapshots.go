@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"slices"
 
@@ -23,15 +24,19 @@ import (
 //	names    count, then a section each
 //	beliefs  section, two float64 each
 //	records  section, two float64 each
+//	classes  section of all but the first
 //	rows     count of all memory ids from 0, then sections of rowsPerSection rows
+//	later    count, then sections of rowsPerSection of a memory id and its moments
 //
 // Vector codes: the model's id in models, how many vectors the mean was taken of, and what
 // package vector makes of them.
 
 const (
-	columnsFormat  = "robotmem columns 5\n"
+	columnsFormat  = "robotmem columns 6\n"
 	codesFormat    = "robotmem codes 3\n"
-	rowBytes       = 4*8 + 7*4 + 4
+	rowBytes       = 2*8 + 4*4
+	classBytes     = 4*4 + 5
+	laterBytes     = 3 * 8
 	rowsPerSection = 4096
 
 	// SnapshotLeast is how many memories must have changed since the last snapshot
@@ -87,7 +92,8 @@ func (x *Index) SaveSnapshots(ctx context.Context) error {
 func (r *Columns) Freeze() *Columns {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	frozen := &Columns{Rows: slices.Clone(r.Rows)}
+	frozen := &Columns{Rows: slices.Clone(r.Rows), later: maps.Clone(r.later)}
+	frozen.classes.Values = slices.Clone(r.classes.Values)
 	frozen.names.Values, frozen.Beliefs.Values, frozen.Records.Values = slices.Clone(r.names.Values), slices.Clone(r.Beliefs.Values), slices.Clone(r.Records.Values)
 	return frozen
 }
@@ -108,10 +114,21 @@ func (r *Columns) Write(out io.Writer) error {
 	}
 	w.Section(beliefs)
 	w.Section(records)
+	classes, _ := binary.Append(nil, le, r.classes.Values)
+	w.Section(classes)
 	w.Count(len(r.Rows))
 	buf := make([]byte, 0, rowsPerSection*rowBytes)
 	for rows := range slices.Chunk(r.Rows, rowsPerSection) {
 		buf, _ = binary.Append(buf[:0], le, rows)
+		w.Section(buf)
+	}
+	w.Count(len(r.later))
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(r.later)), rowsPerSection) {
+		buf = buf[:0]
+		for _, id := range ids {
+			at := r.later[id]
+			buf, _ = binary.Append(buf, le, []int64{id, at.Useful, at.ValidFrom})
+		}
 		w.Section(buf)
 	}
 	return w.Close()
@@ -131,34 +148,46 @@ func readColumns(in io.Reader) (*Columns, error) {
 		r.Records.id(consolidate.Record{Uses: float64At(b, 0), Successes: float64At(b, 8)})
 	}
 	names, beliefs, records := uint32(len(r.names.Values)), uint32(len(r.Beliefs.Values)), uint32(len(r.Records.Values))
+	stored := d.Section()
+	classes := make([]class, len(stored)/classBytes)
+	_, _ = binary.Decode(stored, binary.LittleEndian, classes)
+	for i, of := range classes {
+		if max(of.Collection, of.Category, of.Perception) >= names || of.Belief >= beliefs && i > 0 ||
+			int(of.Status) >= len(statuses) || int(of.Outcome) >= len(outcomes) || int(of.Kind) >= len(kinds) {
+			return nil, errBadSnapshot
+		}
+		r.classes.id(of)
+	}
 	n := d.Count()
-	r.Rows = make([]Row, 0, min(n, 1<<20))
+	r.Rows = make([]packedRow, 0, min(n, 1<<20))
 	for len(r.Rows) < n && d.Err == nil {
 		section := d.Section()
 		if len(section) != min(rowsPerSection, n-len(r.Rows))*rowBytes {
 			return nil, errors.Join(errBadSnapshot, d.Err)
 		}
 		for b := range slices.Chunk(section, rowBytes) {
-			row := rowAt(b)
-			if max(row.Collection, row.Session, row.Category, row.Perception, row.Tags) >= names || (row.Belief >= beliefs || row.Used >= records) && row.Kind != 0 ||
-				int(row.Status) >= len(statuses) || int(row.Outcome) >= len(outcomes) || int(row.Kind) >= len(kinds) {
+			row := packedRow{int64At(b, 0), int64At(b, 8), uint32At(b, 16), uint32At(b, 20), uint32At(b, 24), uint32At(b, 28)}
+			if max(row.Session, row.Tags) >= names || int(row.Class) >= len(r.classes.Values) || row.Used >= records && row.Class > 0 {
 				return nil, errBadSnapshot
 			}
-			if row.Kind != 0 && row.Status == statusActive {
+			if r.classes.Values[row.Class].Status == statusActive {
 				r.Actives++
 			}
 			r.Rows = append(r.Rows, row)
 		}
 	}
-	return r, d.Close()
-}
-
-func rowAt(b []byte) Row {
-	return Row{
-		Observed: int64At(b, 0), Useful: int64At(b, 8), Created: int64At(b, 16), ValidFrom: int64At(b, 24),
-		Belief: uint32At(b, 32), Collection: uint32At(b, 36), Session: uint32At(b, 40), Category: uint32At(b, 44), Perception: uint32At(b, 48), Tags: uint32At(b, 52), Used: uint32At(b, 56),
-		Status: status(b[60]), Kind: b[61], Outcome: Outcome(b[62]), Seen: b[63],
+	n = d.Count()
+	r.later = make(map[int64]moments, min(n, 1<<20))
+	for len(r.later) < n && d.Err == nil {
+		section := d.Section()
+		if len(section) != min(rowsPerSection, n-len(r.later))*laterBytes {
+			return nil, errors.Join(errBadSnapshot, d.Err)
+		}
+		for b := range slices.Chunk(section, laterBytes) {
+			r.later[int64At(b, 0)] = moments{int64At(b, 8), int64At(b, 16)}
+		}
 	}
+	return r, d.Close()
 }
 
 func int64At(b []byte, at int) int64 { return int64(binary.LittleEndian.Uint64(b[at:])) }

@@ -96,7 +96,7 @@ func (r *Columns) OwnValues(field string, rows []store.TimedID, out []any) {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	for i := range rows {
-		row := &r.Rows[rows[i].ID]
+		row := r.row(int(rows[i].ID))
 		number := row.Collection
 		switch field {
 		case "type":
@@ -126,7 +126,7 @@ func (r *Columns) Scores(rows []store.TimedID) []float64 {
 	of := [...]float64{Unknown: math.NaN(), Success: 1, Failure: 0, Partial: 0.5}
 	out := make([]float64, len(rows))
 	for i := range rows {
-		out[i] = of[r.Rows[rows[i].ID].Outcome]
+		out[i] = of[r.row(int(rows[i].ID)).Outcome]
 	}
 	return out
 }
