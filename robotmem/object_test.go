@@ -3,10 +3,13 @@ package robotmem_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -43,7 +46,47 @@ func FuzzParseObject(f *testing.F) {
 		if got := robotmem.ParseObject(string(stored)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s reads as %v, want %v", stored, got, want)
 		}
+		checkNormalize(t, want)
 	})
+}
+
+// checkNormalize compares with what encoding/json makes of an object.
+func checkNormalize(t *testing.T, o robotmem.Object) {
+	t.Helper()
+	got, text, err := o.Normalize("context", robotmem.MaxContext)
+	stored, encodeErr := robotmem.EncodeJSON(o)
+	if want := robotmem.ParseObject(string(stored)); err == nil && (encodeErr != nil || text != string(stored) || !reflect.DeepEqual(got, want)) {
+		t.Errorf("%#v: %#v %s, want %#v %s (%v)", o, got, text, want, stored, encodeErr)
+	}
+	if out := errors.Is(err, robotmem.TooLarge) || errors.Is(err, robotmem.Invalid); err != nil && !out {
+		t.Error(err)
+	}
+}
+
+func TestNormalizeValuesOfGo(t *testing.T) {
+	for i, v := range []any{
+		nil, true, 7, -7, int64(7), uint8(7), 12.5, 0.0, math.Copysign(0, -1), 1e21, 1e20, 1e-6, 9.9e-7, 123456789.125, float32(0.1), math.NaN(), math.Inf(1),
+		json.Number("12.50"), json.Number("1e400"), json.Number("+1"), json.Number("0x10"), json.Number(""), json.Number("1_0"), json.Number("01"),
+		"汉 é", "\u2028", "\xe2x", "\xff", "a\"b\\", "\t", "\x7f", "<&>", "", []any{}, []any(nil), []any{1, "a", []any{}}, []string{"a"}, map[string]any(nil), map[string]any{},
+		map[string]any{"b": 1.5, "a": []any{nil}, "\u2029": 1}, map[string]float64{"x": 1}, struct{ A int }{1}, robotmem.Object{"a": 1}, []byte("ab"), time.Unix(0, 0).UTC(), make(chan int),
+	} {
+		o := robotmem.Object{"v": v, fmt.Sprint("k", i): "w"}
+		checkNormalize(t, o)
+		_, _, err := o.Normalize("context", robotmem.MaxContext)
+		if _, refused := json.Marshal(o); (refused != nil || v == json.Number("1e400")) != (err != nil) {
+			t.Errorf("%#v: %v, encoding/json says %v", v, err, refused)
+		}
+	}
+	deep := map[string]any{}
+	for range 40 {
+		deep = map[string]any{"a": deep}
+	}
+	if _, _, err := (robotmem.Object{"v": deep}).Normalize("context", robotmem.MaxContext); !errors.Is(err, robotmem.Invalid) {
+		t.Error(err)
+	}
+	if _, _, err := (robotmem.Object{"v": "four"}).Normalize("context", 11); !errors.Is(err, robotmem.TooLarge) {
+		t.Error(err)
+	}
 }
 
 // A context with too many values is too large, however many it has.
