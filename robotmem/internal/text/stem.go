@@ -1,5 +1,11 @@
 package text
 
+import (
+	"hash/maphash"
+	"strings"
+	"sync/atomic"
+)
+
 // The stemmer is that of M. F. Porter, 1980 ("An algorithm for suffix stripping",
 // Program 14(3)) with the deviations of SQLite's FTS5, because its results are compared
 // with those of FTS5: words of fewer than three bytes and of more than 64 are
@@ -40,11 +46,30 @@ var step4 = []suffix{
 	{"ous", ""}, {"ive", ""}, {"ize", ""},
 }
 
+// Robots use few words. Each place has the last term of its hash.
+var (
+	stemCache [2048]atomic.Pointer[stemmed]
+	stemSeed  = maphash.MakeSeed()
+)
+
+type stemmed struct{ term, stem string }
+
 // Stem returns the form of a term that FTS5 stores under Tokenize.
 func Stem(term string) string {
 	if len(term) < minStemBytes || len(term) > maxStemBytes {
 		return term
 	}
+	place := &stemCache[maphash.String(stemSeed, term)%uint64(len(stemCache))]
+	known := place.Load()
+	if known == nil || known.term != term {
+		term = strings.Clone(term) // of a text that need not stay in memory
+		known = &stemmed{term, stemOf(term)}
+		place.Store(known)
+	}
+	return known.stem
+}
+
+func stemOf(term string) string {
 	var buf [maxStemBytes + 8]byte // "e" may be put back, nothing else grows
 	w := append(buf[:0], term...)
 	if w[len(w)-1] == 's' {
