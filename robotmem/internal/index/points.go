@@ -66,6 +66,9 @@ func (pc *placeColumns) put(id int64, kept any) {
 		points := pc.points[place.Path]
 		at, found := findPoint(points, id)
 		if !found {
+			if n := len(points); n == cap(points) { // append would keep room for a quarter more
+				points = append(make([]point, 0, n+n/16+16), points...)
+			}
 			points = slices.Insert(points, at, point{ID: uint32(id)})
 			pc.points[place.Path] = points
 		}
