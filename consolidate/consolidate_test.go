@@ -239,3 +239,23 @@ func TestAtLeastAgreesWithNow(t *testing.T) {
 		}
 	}
 }
+
+// Sketches are stored: they must stay what they are.
+func TestSketchStays(t *testing.T) {
+	if got, want := NewSketch([]string{"grip", "forc", "hold", "wet", "glass"}), (Sketch{0xec22d6a90904c16b, 0x23566b83f5fb2ce6}); got != want {
+		t.Errorf("%#x, want %#x", got, want)
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 100_000 {
+		a, b, want := rng.Uint64(), rng.Uint64(), uint64(0)
+		if rng.IntN(2) == 0 {
+			b = a ^ 1<<rng.IntN(64)
+		}
+		for i := 0; i < 64; i += 16 {
+			want |= uint64(min(uint16(a>>i), uint16(b>>i))) << i
+		}
+		if got := min4(a, b); got != want {
+			t.Fatalf("of %#x and %#x: %#x, want %#x", a, b, got, want)
+		}
+	}
+}

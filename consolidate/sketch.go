@@ -20,27 +20,34 @@ const sketchSlack = 35
 
 // NewSketch makes the sketch of a set.
 func NewSketch(terms []string) Sketch {
-	var least [sketchBits]uint16
+	var least [sketchBits / 4]uint64 // four hashes each
 	for i := range least {
-		least[i] = ^uint16(0)
+		least[i] = ^uint64(0)
 	}
 	for _, t := range terms {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(t)) // never fails
 		x := h.Sum64()
 		// A mixed word is four hashes of 16 bits, which is enough for the terms of one text.
-		for i := 0; i < sketchBits; i += 4 {
-			m := mix(x ^ uint64(i+1)*0x9e3779b97f4a7c15)
-			for j := range 4 {
-				least[i+j] = min(least[i+j], uint16(m>>(16*j)))
-			}
+		for i := range least {
+			least[i] = min4(least[i], mix(x^uint64(4*i+1)*0x9e3779b97f4a7c15))
 		}
 	}
 	var s Sketch
 	for i, m := range least {
-		s[i/64] |= uint64(m&1) << (i % 64)
+		four := m&1 | m>>15&2 | m>>30&4 | m>>45&8
+		s[i/16] |= four << (i % 16 * 4)
 	}
 	return s
+}
+
+// min4 returns the smaller of each of four numbers of 16 bits: a subtraction, with a borrow that the
+// highest bit keeps in its number, compares the lower 15.
+func min4(a, b uint64) uint64 {
+	const high = 0x8000_8000_8000_8000
+	lower := (a | high) - b&^high // its high bits: a is not below b, or the highest bits decide
+	larger := (a&^b | ^(a^b)&lower) & high >> 15 * 0xffff
+	return b&larger | a&^larger
 }
 
 // mix is the finalizer of splitmix64 (Steele, Lea, Flood 2014).

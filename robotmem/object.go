@@ -226,6 +226,9 @@ func walk(v any, visit func(any) bool) bool {
 // canonicalNumber returns an integer of any size in full, and any other number as
 // the shortest decimal that parses to the same float64.
 func canonicalNumber(s string) string {
+	if plainNumber(s) {
+		return s
+	}
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return strconv.FormatInt(i, 10)
 	}
@@ -240,6 +243,26 @@ func canonicalNumber(s string) string {
 		return s // JSON has one spelling of it
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// plainNumber reports whether a number in JSON is surely canonical: nearly all are.
+func plainNumber(s string) bool {
+	whole, fraction, point := strings.Cut(strings.TrimPrefix(s, "-"), ".")
+	for _, digits := range [...]string{whole, fraction} {
+		for i := range len(digits) {
+			if digits[i] < '0' || digits[i] > '9' {
+				return false
+			}
+		}
+	}
+	if len(whole) == 0 || len(whole) > 1 && whole[0] == '0' {
+		return false
+	}
+	if !point {
+		return len(whole) <= 15 && s != "-0"
+	}
+	n := len(fraction)
+	return len(whole) <= 6 && n > 0 && n <= 9 && fraction[n-1] != '0' && !strings.HasPrefix(fraction, "0000") // others have an exponent
 }
 
 // DefaultCollection is the collection of a request that names none.

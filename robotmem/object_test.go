@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +50,35 @@ func FuzzParseObject(f *testing.F) {
 		}
 		checkNormalize(t, want)
 	})
+}
+
+// The spelling of a canonical number is stored in hashes: it must stay what it is.
+func TestCanonicalNumbers(t *testing.T) {
+	spelt := func(s string) string {
+		data, err := robotmem.CanonicalJSON(json.Number(s))
+		if err != nil {
+			t.Fatal(s, err)
+		}
+		return string(data)
+	}
+	for s, want := range map[string]string{"12.5": "12.5", "12.50": "12.5", "5.0": "5", "-0": "0", "-0.5": "-0.5", "0.0001": "0.0001", "0.00001": "1e-05",
+		"123456.5": "123456.5", "1234567.5": "1.2345675e+06", "1e3": "1000", "0.1000000001": "0.1000000001", "12345678901234567890": "12345678901234567890", "1.25e-7": "1.25e-07"} {
+		if got := spelt(s); got != want {
+			t.Errorf("%s is spelt %s, want %s", s, got, want)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 200_000 { // as strconv spells it
+		s := strconv.FormatFloat(float64(r.IntN(2_000_000)-1_000_000)/math.Pow10(r.IntN(12)), 'f', r.IntN(12), 64)
+		f, _ := strconv.ParseFloat(s, 64)
+		want := strconv.FormatFloat(f, 'g', -1, 64)
+		if f == float64(int64(f)) {
+			want = strconv.FormatInt(int64(f), 10)
+		}
+		if got := spelt(s); got != want {
+			t.Fatalf("%s is spelt %s, want %s", s, got, want)
+		}
+	}
 }
 
 // checkNormalize compares with what encoding/json makes of an object.

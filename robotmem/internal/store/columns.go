@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -278,9 +279,13 @@ type checksum struct{ data []byte }
 
 const (
 	checksumSize = 16
-	// checksumBuffer holds the values of an ordinary row, in bytes.
-	checksumBuffer = 1 << 10
+	// maxKeptChecksum is the largest buffer that checksumBuffers keeps, in bytes.
+	maxKeptChecksum = 1 << 16
 )
+
+var checksumBuffers = sync.Pool{New: func() any { return new(make([]byte, 0, 1<<10)) }}
+
+func newChecksum() checksum { return checksum{(*checksumBuffers.Get().(*[]byte))[:0]} }
 
 // add adds a value as bind returns it; nil is NULL.
 func (c *checksum) add(name string, value any) {
@@ -323,18 +328,23 @@ func appendBytes[T string | []byte](data []byte, name string, kind byte, value T
 	return append(binary.AppendUvarint(data, uint64(len(value))), value...)
 }
 
+// sum returns the checksum and ends its use.
 func (c *checksum) sum(tags []string) []byte {
 	for _, tag := range tags {
 		c.add("tag", tag)
 	}
 	sum := sha256.Sum256(c.data)
+	if data := c.data; cap(data) <= maxKeptChecksum {
+		checksumBuffers.Put(&data)
+	}
+	c.data = nil
 	return sum[:checksumSize]
 }
 
 // read scans the columns of a row, from the statement's first column on, and collects
 // their checksum.
 func read[R, A any](s *sqlite.Stmt, columns []column[R, A], row *R) (c checksum) {
-	c.data = make([]byte, 0, checksumBuffer)
+	c = newChecksum()
 	for i := range columns {
 		col := &columns[i]
 		kind := s.ColumnType(i)
@@ -392,7 +402,7 @@ func archivedValues[R, A any](columns []column[R, A], record *A, other func(name
 }
 
 func valuesBy[R, A any](columns []column[R, A], value func(*column[R, A]) any) (args []any, c checksum) {
-	args, c.data = make([]any, len(columns), len(columns)+2), make([]byte, 0, checksumBuffer)
+	args, c = make([]any, len(columns), len(columns)+2), newChecksum()
 	for i := range columns {
 		args[i] = value(&columns[i])
 		if columns[i].kind&unsummed == 0 {
