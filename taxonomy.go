@@ -5,9 +5,8 @@ package taxonomy
 
 import _ "embed"
 
-// YAML is the content of taxonomy.yaml, whose first lines describe the format. A
-// node passes it to classify.Parse unless the user names another file. Callers must
-// not modify it.
+// YAML is the content of taxonomy.yaml, whose first lines describe the format. A node passes it
+// to classify.Parse unless the user names another file. Callers must not modify it.
 //
 //go:embed taxonomy.yaml
 var YAML []byte

@@ -2,11 +2,10 @@ package classify
 
 import "slices"
 
-// automaton finds every occurrence of a set of literals in one pass (Aho & Corasick,
-// "Efficient string matching", 1975). The failure links are folded into a dense table, so
-// a byte of text costs one look-up. Bytes of no literal share class 0, so a row has about a
-// hundred cells. A cell is the row offset of the next state, doubled, plus one if a literal
-// ends there.
+// automaton finds every occurrence of a set of literals in one pass (Aho & Corasick, "Efficient
+// string matching", 1975). The failure links are folded into a dense table, so a byte of text
+// costs one look-up. Bytes of no literal share class 0, so a row has about a hundred cells. A
+// cell is the row offset of the next state, doubled, plus one if a literal ends there.
 type automaton struct {
 	class [256]uint8
 	blank uint8 // the class of all white space, 0 if no literal has a space

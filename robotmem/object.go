@@ -19,9 +19,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Object is a JSON object of the caller: a context, a filter or metadata. In
-// JSON it may also be a string that contains the object. Decoded numbers keep
-// their spelling (json.Number).
+// Object is a JSON object of the caller: a context, a filter or metadata. In JSON it may also be
+// a string that contains the object. Decoded numbers keep their spelling (json.Number).
 type Object map[string]any
 
 func (o *Object) UnmarshalJSON(data []byte) error {
@@ -340,7 +339,7 @@ func (n *normalizer) value(v any, depth int) (any, bool) {
 	case []any:
 		list := make([]any, len(v))
 		for i := range v {
-			n.out = append(n.out, separator(i, '['))
+			n.out = append(n.out, "[,"[min(i, 1)])
 			var ok bool
 			if list[i], ok = n.value(v[i], depth+1); !ok {
 				return nil, false
@@ -351,7 +350,7 @@ func (n *normalizer) value(v any, depth int) (any, bool) {
 	case map[string]any:
 		fields := make(map[string]any, len(v))
 		for i, k := range slices.Sorted(maps.Keys(v)) {
-			n.out = append(n.out, separator(i, '{'))
+			n.out = append(n.out, "{,"[min(i, 1)])
 			named := n.text(k)
 			n.out = append(n.out, ':')
 			var ok bool
@@ -365,13 +364,6 @@ func (n *normalizer) value(v any, depth int) (any, bool) {
 		return nil, false
 	}
 	return v, true
-}
-
-func separator(i int, begin byte) byte {
-	if i == 0 {
-		return begin
-	}
-	return ','
 }
 
 // number takes the text of a number after the text so far.
@@ -424,8 +416,7 @@ const maxQuoted = 40 // characters of a caller's value in an error text
 
 func abbreviate(s string) string { return Clip(s, maxQuoted) }
 
-// At returns the value at a dot path. Keys may contain dots; the shorter key
-// is tried first.
+// At returns the value at a dot path. Keys may contain dots; the shorter key is tried first.
 func (o Object) At(path string) (any, bool) { return lookup(map[string]any(o), path) }
 
 func lookup(m map[string]any, path string) (any, bool) {

@@ -12,10 +12,9 @@ import (
 // fields with a tool tag: "-" is refused to models, "rare" accepted.
 func (o *Op) InputSchema() map[string]any { return (*Definitions)(nil).Input(o) }
 
-// Definitions collects the JSON Schemas of structs for a document such as
-// OpenAPI, where each schema is defined once and referenced by name. In such a
-// document an object field accepts only an object; the schemas of MCP tools also
-// accept a string that contains the object.
+// Definitions collects the JSON Schemas of structs for a document such as OpenAPI, where each
+// schema is defined once and referenced by name. In such a document an object field accepts only
+// an object; the schemas of MCP tools also accept a string that contains the object.
 type Definitions struct {
 	Prefix  string         // of a reference, such as #/components/schemas/
 	Schemas map[string]any // by name; filled by Input

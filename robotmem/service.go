@@ -23,9 +23,8 @@ type Service interface {
 	// Search is Recall with simple parameters. It searches all collections
 	// unless the request names one.
 	Search(context.Context, *SearchRequest) (*RecallResponse, error)
-	// Advise computes which parameters worked in past attempts, with intervals,
-	// and suggests some that were tried. It makes no suggestion from fewer than
-	// NMin attempts.
+	// Advise computes which parameters worked in past attempts, with intervals, and suggests some
+	// that were tried. It makes no suggestion from fewer than NMin attempts.
 	Advise(context.Context, *AdviseRequest) (*AdviseResponse, error)
 	// Aggregate counts memories exactly by group and outcome.
 	Aggregate(context.Context, *AggregateRequest) (*AggregateResponse, error)
@@ -37,8 +36,7 @@ type Service interface {
 	Forget(context.Context, *ForgetRequest) (*ForgetResponse, error)
 	// Restore makes a forgotten or superseded memory active again.
 	Restore(context.Context, *MemoryRequest) (*RestoreResponse, error)
-	// Update replaces a memory's text and keeps its id. History returns the
-	// old text.
+	// Update replaces a memory's text and keeps its id. History returns the old text.
 	Update(context.Context, *UpdateRequest) (*UpdateResponse, error)
 	// Pin protects a memory from decay and merging, or removes the protection.
 	Pin(context.Context, *admin.PinRequest) (*admin.PinResponse, error)
@@ -54,9 +52,8 @@ type Service interface {
 	Timeline(context.Context, *TimelineRequest) (*TimelineResponse, error)
 	// Data returns the bytes of a perception.
 	Data(context.Context, *MemoryRequest) (*DataResponse, error)
-	// Preview returns a picture of a perception: a thumbnail, a plot, a
-	// spectrogram or a top view. It fails with NotFound if the format has no
-	// preview.
+	// Preview returns a picture of a perception: a thumbnail, a plot, a spectrogram or a top
+	// view. It fails with NotFound if the format has no preview.
 	Preview(context.Context, *admin.PreviewRequest) (*admin.PreviewResponse, error)
 	// Samples returns the numbers of a trace, a sound or a set of points,
 	// downsampled for a plot. It fails with NotFound if there are none.
@@ -67,8 +64,7 @@ type Service interface {
 	List(context.Context, *ListRequest) (*ListResponse, error)
 	// Sessions pages through episodes, newest first.
 	Sessions(context.Context, *SessionsRequest) (*SessionsResponse, error)
-	// Session returns one episode with its summary and the memories that were
-	// recalled for it.
+	// Session returns one episode with its summary and the memories that were recalled for it.
 	Session(context.Context, *SessionRequest) (*SessionResponse, error)
 	// SessionMemories returns the memories of an episode in time order.
 	SessionMemories(context.Context, *admin.SessionMemoriesRequest) (*ListResponse, error)
@@ -115,9 +111,8 @@ type Streams interface {
 	OpenData(ctx context.Context, r *MemoryRequest) (*DataReader, error)
 }
 
-// DataReader reads the bytes of a perception and can seek in them. The caller
-// must close it. A read of all bytes in order fails with Corrupt at the end if
-// the checksum does not match.
+// DataReader reads the bytes of a perception and can seek in them. The caller must close it. A
+// read of all bytes in order fails with Corrupt at the end if the checksum does not match.
 type DataReader struct {
 	io.ReadSeekCloser
 	MemoryID  int64

@@ -188,8 +188,7 @@ func limitText(f validator.FieldError, given, least, most string) string {
 	return fmt.Sprintf("must be at most %s%s, not %s", most, unit, given)
 }
 
-// rulesOf splits a validate tag into the rules of the field and those of its
-// items (after dive).
+// rulesOf splits a validate tag into the rules of the field and those of its items (after dive).
 func rulesOf(tag string) (field, items map[string]string) {
 	field, items = map[string]string{}, map[string]string{}
 	into := field

@@ -1,6 +1,5 @@
-// Package ui holds the dashboard and the API reference as a browser gets them.
-// Their sources are in src and public, what is built from them in dist: make ui
-// builds it again.
+// Package ui holds the dashboard and the API reference as a browser gets them. Their sources are
+// in src and public, what is built from them in dist: make ui builds it again.
 package ui
 
 import (
@@ -17,8 +16,7 @@ var reference embed.FS
 // Files is the dashboard: index.html and the files that it loads.
 func Files() fs.FS { return sub(dashboard, "dist") }
 
-// Reference is the API reference: index.html and the files that it loads from
-// /api/reference/.
+// Reference is the API reference: index.html and the files that it loads from /api/reference/.
 func Reference() fs.FS { return sub(reference, "dist/reference") }
 
 func sub(files fs.FS, folder string) fs.FS {

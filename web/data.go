@@ -150,8 +150,7 @@ func payloadHeaders(c echo.Context, declared, etag string) string {
 	return mediaType
 }
 
-// shownInline reports whether a browser can show the type safely. SVG may contain
-// scripts.
+// shownInline reports whether a browser can show the type safely. SVG may contain scripts.
 func shownInline(mediaType string) bool {
 	switch {
 	case mediaType == "image/svg+xml":

@@ -132,10 +132,9 @@ func (s *server) waiting(next echo.HandlerFunc) echo.HandlerFunc {
 
 func count(n int64) string { return strconv.FormatInt(n, 10) }
 
-// changed sends an event for every change of the memory, also by other processes,
-// until the client or the server ends the request. The first event is ready with the
-// current change number. For a browser that reconnects with a Last-Event-ID, it is
-// change if there were changes since.
+// changed sends an event for every change of the memory, also by other processes, until the
+// client or the server ends the request. The first event is ready with the current change number.
+// For a browser that reconnects with a Last-Event-ID, it is change if there were changes since.
 func (s *server) changed(c echo.Context) error {
 	first, err := s.svc.Changes(c.Request().Context(), &admin.ChangesRequest{})
 	if err != nil {

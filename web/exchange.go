@@ -139,9 +139,8 @@ func (x *exchange) FlushError() error {
 	return x.control.Flush()
 }
 
-// setWriteTimeout sets the time limit of the next write, 0 for none. There is none
-// between writes, because over HTTP/2 a deadline ends an answer even while the
-// handler still works on it.
+// setWriteTimeout sets the time limit of the next write, 0 for none. There is none between
+// writes, because over HTTP/2 a deadline ends an answer even while the handler still works on it.
 func (x *exchange) setWriteTimeout(d time.Duration) {
 	deadline := time.Time{}
 	if d > 0 {
@@ -190,8 +189,7 @@ func (p *paced) trust(timeout time.Duration) {
 // pace sets another rate for the rest of the body.
 func (p *paced) pace(rate int64) { p.rate, p.read, p.waited = rate, 0, 0 }
 
-// Read implements io.Reader. net/http removes the deadline after the last byte of
-// the body.
+// Read implements io.Reader. net/http removes the deadline after the last byte of the body.
 func (p *paced) Read(b []byte) (int, error) {
 	began := time.Now()
 	left := p.timeout + time.Duration(p.read)*time.Second/time.Duration(p.rate) - p.waited

@@ -110,9 +110,8 @@ func (p page) serve(w http.ResponseWriter, r *http.Request) {
 	})).ServeHTTP(w, r)
 }
 
-// addReference serves the API reference: Swagger UI, which shows
-// /api/openapi.json. All of its files come from the program, so it works without
-// a network.
+// addReference serves the API reference: Swagger UI, which shows /api/openapi.json. All of its
+// files come from the program, so it works without a network.
 func (s *server) addReference(e *echo.Echo) {
 	files, err := newPages(ui.Reference())
 	if err != nil {

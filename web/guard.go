@@ -58,9 +58,8 @@ func (s *server) origins(next http.Handler) http.Handler {
 	})
 }
 
-// followsLink reports whether a browser opens the dashboard or the API reference in a tab.
-// Their files hold nothing of the memory. A frame or an embedded object has another
-// destination.
+// followsLink reports whether a browser opens the dashboard or the API reference in a tab. Their
+// files hold nothing of the memory. A frame or an embedded object has another destination.
 func followsLink(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
 		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" &&

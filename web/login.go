@@ -52,8 +52,7 @@ func (l logins) hash(cookie string) (token [sha256.Size]byte, ok bool) {
 	return have.token, ok && time.Now().Before(have.until)
 }
 
-// cookieName contains the port, so that two nodes on one machine have separate
-// logins.
+// cookieName contains the port, so that two nodes on one machine have separate logins.
 func cookieName(r *http.Request) string {
 	name := "robotmem"
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
@@ -63,8 +62,7 @@ func cookieName(r *http.Request) string {
 }
 
 func (s *server) setCookie(c echo.Context, value string, life time.Duration) {
-	// A TLS proxy sets X-Forwarded-Proto. A client that forges it affects only its own
-	// cookie.
+	// A TLS proxy sets X-Forwarded-Proto. A client that forges it affects only its own cookie.
 	secure := c.Request().TLS != nil || c.Request().Header.Get("X-Forwarded-Proto") == "https"
 	c.SetCookie(&http.Cookie{
 		Name: cookieName(c.Request()), Value: value, Path: "/", MaxAge: int(life.Seconds()),

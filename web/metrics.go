@@ -17,9 +17,8 @@ const maxSources = 200
 // otherSources is the common label of all sources over maxSources.
 const otherSources = "other"
 
-// metrics answers the current metrics of the node in the format of Prometheus. If the
-// memory does not answer, the scrape fails with the problem, and Prometheus marks the
-// target as down.
+// metrics answers the current metrics of the node in the format of Prometheus. If the memory does
+// not answer, the scrape fails with the problem, and Prometheus marks the target as down.
 func (s *server) metrics() echo.HandlerFunc {
 	process := prometheus.NewRegistry()
 	process.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

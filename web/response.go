@@ -37,8 +37,7 @@ type refusal struct {
 
 func (e *refusal) Error() string { return e.why }
 
-// problem is an error as a problem document (RFC 9457), with the parts of a
-// robotmem.Error.
+// problem is an error as a problem document (RFC 9457), with the parts of a robotmem.Error.
 type problem struct {
 	Type   string        `json:"type"`
 	Title  string        `json:"title"`

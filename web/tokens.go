@@ -72,9 +72,8 @@ const (
 	tooManyRequests = "too many requests"
 )
 
-// tokens returns the current tokens, and whether a request needs one. Once requests
-// need a token, they do until the process ends: without the last token, nobody may
-// use the node.
+// tokens returns the current tokens, and whether a request needs one. Once requests need a token,
+// they do until the process ends: without the last token, nobody may use the node.
 func (s *server) tokens() ([]Token, bool) {
 	var list []Token
 	if s.opts.Tokens != nil {
@@ -234,8 +233,7 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 	})
 }
 
-// product returns the name of the client's program: the first word of its
-// User-Agent.
+// product returns the name of the client's program: the first word of its User-Agent.
 func product(r *http.Request) string {
 	name, _, _ := strings.Cut(r.UserAgent(), " ")
 	return name

@@ -155,8 +155,7 @@ func (u *upload) declared(part *multipart.Part) {
 	}
 }
 
-// lastPart is a payload that must be the last part, because a field after it would be
-// lost.
+// lastPart is a payload that must be the last part, because a field after it would be lost.
 type lastPart struct {
 	u    *upload
 	part io.Reader

@@ -37,8 +37,7 @@ type Options struct {
 	// Timeout is how long a client may pause while it sends a body or reads an
 	// answer, 30 seconds if 0. It does not limit the whole body or answer.
 	Timeout time.Duration
-	// MaxConns is the number of connections of a server of NewServer, 512 if 0, at
-	// least 1.
+	// MaxConns is the number of connections of a server of NewServer, 512 if 0, at least 1.
 	MaxConns int
 	// Rate is the number of requests per second of one token, or without tokens of
 	// one address. A burst may have twice as many. 0 is no limit.
@@ -46,10 +45,9 @@ type Options struct {
 	// AllowedHosts are the host names, without a port, that a request may name
 	// besides the loopback names and the address that it came to.
 	AllowedHosts []string
-	// Tokens returns the tokens that may use the node. It is called for each
-	// request, so that a revoked token is refused at once, and 20 times a second while
-	// a request is in progress, which then ends. From the first token on, every
-	// request needs a token.
+	// Tokens returns the tokens that may use the node. It is called for each request, so that a
+	// revoked token is refused at once, and 20 times a second while a request is in progress,
+	// which then ends. From the first token on, every request needs a token.
 	Tokens func() []Token
 	// ManageTokens serves /api/tokens. Without it the route does not exist.
 	ManageTokens TokenManager

@@ -20,9 +20,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A setting has one name in three spellings: --allow-path, ROBOTMEM_ALLOW_PATH
-// and allow_path in the file. A flag wins over the environment, that over the
-// file, and that over the default.
+// A setting has one name in three spellings: --allow-path, ROBOTMEM_ALLOW_PATH and allow_path in
+// the file. A flag wins over the environment, that over the file, and that over the default.
 
 // config holds the merged settings.
 type config struct {

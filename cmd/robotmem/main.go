@@ -1,5 +1,4 @@
-// Command robotmem is a memory for robots: one file, asked over the command
-// line, MCP and REST.
+// Command robotmem is a memory for robots: one file, asked over the command line, MCP and REST.
 package main
 
 import (
@@ -18,10 +17,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// gcPercent saves memory for a little time: the indexes of a node are large and have no
-// pointers, so that frequent collections are cheap. It begins after startTime: a short command
-// has ended by then, and with startPercent its first collection comes at 16 MiB. GOGC overrides
-// both.
+// gcPercent saves memory for a little time: the indexes of a node are large and have no pointers,
+// so that frequent collections are cheap. It begins after startTime: a short command has ended by
+// then, and with startPercent its first collection comes at 16 MiB. GOGC overrides both.
 const (
 	startPercent = 400
 	gcPercent    = 25

@@ -10,9 +10,8 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// Summary returns "6-axis wrench, 15 samples over 315 ms, Fz peak -62 N at 84 ms",
-// followed by the number of missing readings. Without a rate a sample is named by its
-// number, from 1.
+// Summary returns "6-axis wrench, 15 samples over 315 ms, Fz peak -62 N at 84 ms", followed by
+// the number of missing readings. Without a rate a sample is named by its number, from 1.
 func (s *Series) Summary() string {
 	what, _ := s.classify()
 	line := what + ", " + media.Plural(int64(s.Len()), "sample")

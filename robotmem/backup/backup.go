@@ -1,5 +1,4 @@
-// Package backup makes, lists, verifies and restores backups of a memory that is in
-// use.
+// Package backup makes, lists, verifies and restores backups of a memory that is in use.
 package backup
 
 import (
@@ -87,13 +86,12 @@ const (
 	backupLock     = ".lock"
 )
 
-// Make makes a backup of the memory, which remains usable. The backup contains all
-// writes acknowledged before the call, and those later writes that its transaction sees.
-// After it is verified, all but the newest Keep backups are removed. Make
-// fails with Invalid for a folder that cannot hold backups, Unavailable when the disk is
-// full or not writable or when another backup into the folder is running, and Corrupt
-// when the memory is damaged. After a failure nothing of the backup is left, and earlier
-// backups are kept.
+// Make makes a backup of the memory, which remains usable. The backup contains all writes
+// acknowledged before the call, and those later writes that its transaction sees. After it is
+// verified, all but the newest Keep backups are removed. Make fails with Invalid for a folder
+// that cannot hold backups, Unavailable when the disk is full or not writable or when another
+// backup into the folder is running, and Corrupt when the memory is damaged. After a failure
+// nothing of the backup is left, and earlier backups are kept.
 //
 // Close of the node does not wait for it: end ctx before.
 func Make(ctx context.Context, n *local.Node, o Options) (*Report, error) {
@@ -273,8 +271,7 @@ func (b *job) finish() error {
 	return nil
 }
 
-// backupDir creates the folder of backups. It fails for a folder that cannot hold
-// backups.
+// backupDir creates the folder of backups. It fails for a folder that cannot hold backups.
 func backupDir(e *local.Node, dir string) (string, error) {
 	if dir == "" {
 		dir = filepath.Join(filepath.Dir(e.Store.Path()), "backups")
@@ -300,8 +297,7 @@ func backupDir(e *local.Node, dir string) (string, error) {
 	return dir, nil
 }
 
-// sweepBackups removes the files of interrupted backups. The caller holds the folder's
-// lock.
+// sweepBackups removes the files of interrupted backups. The caller holds the folder's lock.
 func sweepBackups(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -99,8 +99,7 @@ func figures(c *store.Conn) (f Figures, err error) {
 	return f, err
 }
 
-// unnamedPayloads counts the active memories whose payload has no row and was not
-// evicted.
+// unnamedPayloads counts the active memories whose payload has no row and was not evicted.
 func unnamedPayloads(c *store.Conn, schema int64) (int64, error) {
 	if schema < evictionsSince {
 		return 0, nil

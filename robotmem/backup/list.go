@@ -71,10 +71,9 @@ func readBackup(path string) (b Backup) {
 	return b
 }
 
-// Verify reads a whole backup: it checks the checksum of the file, its pages and
-// indexes, the checksum of every payload, and the counts in backup.json. It writes
-// nothing. It fails with NotFound if there is no backup at path, and with Corrupt, which
-// describes the damage.
+// Verify reads a whole backup: it checks the checksum of the file, its pages and indexes, the
+// checksum of every payload, and the counts in backup.json. It writes nothing. It fails with
+// NotFound if there is no backup at path, and with Corrupt, which describes the damage.
 func Verify(ctx context.Context, path string) (*Backup, error) {
 	b, err := findBackup(path)
 	if err == nil {

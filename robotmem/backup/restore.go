@@ -141,8 +141,7 @@ func (r *restore) claim(ctx context.Context) error {
 	return inUse(err)
 }
 
-// inUse explains why the lock failed. On file systems without locks, open files are not
-// detected.
+// inUse explains why the lock failed. On file systems without locks, open files are not detected.
 func inUse(err error) error {
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
 		return nil
@@ -170,8 +169,7 @@ func (r *restore) swap(ctx context.Context) error {
 	if runtime.GOOS == "windows" { // Windows cannot rename over an open file
 		r.release()
 	}
-	// The logs of a damaged file were kept with it. SQLite would apply them to the new
-	// file.
+	// The logs of a damaged file were kept with it. SQLite would apply them to the new file.
 	for _, suffix := range logSuffixes {
 		if err := os.Remove(r.real + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -199,9 +197,8 @@ func (r *restore) place(staged string) error {
 // logSuffixes are the suffixes of SQLite's files beside an open database.
 var logSuffixes = []string{"-wal", "-journal", "-shm"}
 
-// setAside gives the file and its payloads a second name, the file last, so that its
-// second name shows that all have one. A log may lie there without its file, which was
-// moved.
+// setAside gives the file and its payloads a second name, the file last, so that its second name
+// shows that all have one. A log may lie there without its file, which was moved.
 func (r *restore) setAside(ctx context.Context) (err error) {
 	if _, err := os.Lstat(r.real + logSuffixes[0]); !r.exists && err != nil {
 		return nil //nolint:nilerr // nothing is there

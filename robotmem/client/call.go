@@ -25,10 +25,9 @@ const (
 	maxAnswer = 1 << 30
 	// maxProblem is how much of an error answer is read, in bytes.
 	maxProblem = 1 << 20
-	// eventStream is the media type of an answer with progress: events named
-	// progress, each with a progress.Report, and at the end one event named result
-	// with the response, or problem with the problem document. A node without this
-	// feature answers JSON.
+	// eventStream is the media type of an answer with progress: events named progress, each with
+	// a progress.Report, and at the end one event named result with the response, or problem with
+	// the problem document. A node without this feature answers JSON.
 	eventStream = "text/event-stream"
 )
 
@@ -243,9 +242,8 @@ func invalid(op *robotmem.Op, in any, err error) error {
 	return e
 }
 
-// notUTF8 returns the name of the first field of a request that is not valid UTF-8, ""
-// if there is none. The JSON encoder would replace the invalid bytes, so the node
-// could not refuse them.
+// notUTF8 returns the name of the first field of a request that is not valid UTF-8, "" if there
+// is none. The JSON encoder would replace the invalid bytes, so the node could not refuse them.
 func notUTF8(v reflect.Value) string {
 	for i := range v.NumField() {
 		f, sf := v.Field(i), v.Type().Field(i)

@@ -176,8 +176,7 @@ func (c *Client) Activity(ctx context.Context, r *admin.ActivityRequest) (*admin
 	return call[admin.ActivityResponse](ctx, c, "activity", r)
 }
 
-// Changes implements robotmem.Service. A wait counts towards the time limit of the HTTP
-// client.
+// Changes implements robotmem.Service. A wait counts towards the time limit of the HTTP client.
 func (c *Client) Changes(ctx context.Context, r *admin.ChangesRequest) (*admin.ChangesResponse, error) {
 	return call[admin.ChangesResponse](ctx, c, "changes", r)
 }

@@ -115,8 +115,7 @@ func (c *Client) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePercept
 // unreadError is an error of reading a payload.
 type unreadError struct{ error }
 
-// writeForm writes the fields before the payload, so that the node can stream the
-// payload.
+// writeForm writes the fields before the payload, so that the node can stream the payload.
 func writeForm(form *multipart.Writer, fields map[string]json.RawMessage, data io.Reader) error {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if err := form.WriteField(name, text(fields[name])); err != nil {

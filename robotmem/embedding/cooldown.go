@@ -59,8 +59,7 @@ func (c *cooldown) failed(reason string) time.Duration {
 	return wait
 }
 
-// state returns the reason and the end of the current pause, zero values without
-// one.
+// state returns the reason and the end of the current pause, zero values without one.
 func (c *cooldown) state() (reason string, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -84,8 +84,7 @@ func (e *embedder) State() robotmem.EmbedderState {
 	return robotmem.EmbedderState{Model: e.model, Reason: reason, Until: until}
 }
 
-// Close ends the background work and waits for it. It does not end calls of
-// Embed.
+// Close ends the background work and waits for it. It does not end calls of Embed.
 func (e *embedder) Close() error { return e.close() }
 
 func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []string) ([][]float32, error) {
@@ -251,8 +250,7 @@ var promptTable = []struct {
 	{"e5-large", "passage: ", "query: "},
 }
 
-// promptsOf returns the prompts of a model, none for a model that is not in the
-// table.
+// promptsOf returns the prompts of a model, none for a model that is not in the table.
 func promptsOf(model string) prompts {
 	model = strings.ToLower(model)
 	for _, p := range promptTable {

@@ -16,9 +16,8 @@ import (
 
 // Runtime runs the models of one format in this process.
 type Runtime struct {
-	// Files are the names of the files that define a model. A part of their hash
-	// is part of the model's identity, as two folders of one name can hold
-	// different models.
+	// Files are the names of the files that define a model. A part of their hash is part of the
+	// model's identity, as two folders of one name can hold different models.
 	Files []string
 	// Prompts says that the models want prompts: the name of the folder is
 	// looked up in promptTable.

@@ -20,8 +20,7 @@ import (
 // is the mean of the vectors of its tokens. It needs no other process and takes
 // microseconds. https://github.com/MinishLab/model2vec
 
-// maxTokens is how many tokens of a text count, unless config.json has
-// max_length.
+// maxTokens is how many tokens of a text count, unless config.json has max_length.
 const maxTokens = 512
 
 // model2Vec is a model. It is immutable.

@@ -14,8 +14,7 @@ import (
 // normalizer changes a text before it is split into words.
 type normalizer func(string) string
 
-// readNormalizer returns the normalizer that c describes. With nil, the text
-// stays as it is.
+// readNormalizer returns the normalizer that c describes. With nil, the text stays as it is.
 func readNormalizer(c *component) (normalizer, error) {
 	if c == nil {
 		return normalizers(nil)

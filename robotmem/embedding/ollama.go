@@ -28,8 +28,7 @@ const (
 	searchInterval = 3 * time.Minute
 )
 
-// ollama calls the API of Ollama.
-// https://github.com/ollama/ollama/blob/main/docs/api.md
+// ollama calls the API of Ollama. https://github.com/ollama/ollama/blob/main/docs/api.md
 type ollama struct{ service }
 
 var _ backend = (*ollama)(nil)
@@ -59,9 +58,8 @@ func (b *ollama) embedder(o Options, close func() error) *embedder {
 	return newEmbedder("ollama:"+b.model, b.model, b, o, close)
 }
 
-// openOllama returns the embedder of a model. Ollama starts to load the model in
-// the background, so that State is soon right and the first query does not wait
-// for the disk.
+// openOllama returns the embedder of a model. Ollama starts to load the model in the background,
+// so that State is soon right and the first query does not wait for the disk.
 func openOllama(model string, o Options) (robotmem.Embedder, error) {
 	b, err := newOllama(model, o)
 	if err != nil {

@@ -16,8 +16,7 @@ type Options struct {
 	// OllamaURL is the address of Ollama, http://127.0.0.1:11434 if empty. It may
 	// have the short forms of OLLAMA_HOST: host, host:port, 0.0.0.0.
 	OllamaURL string
-	// OpenAIURL is the address without "/embeddings", https://api.openai.com/v1
-	// if empty.
+	// OpenAIURL is the address without "/embeddings", https://api.openai.com/v1 if empty.
 	OpenAIURL string
 	// OpenAIKey is sent as a bearer token if it is not empty.
 	OpenAIKey string
@@ -33,9 +32,8 @@ type Options struct {
 	// HTTPClient does the requests, a client of the embedder's own if nil. Its
 	// CheckRedirect is not used.
 	HTTPClient *http.Client
-	// Runtimes run models in this process whose formats Open does not know
-	// itself, by the word before the colon of a spec. Package onnx, a module of
-	// its own, has one for "onnx".
+	// Runtimes run models in this process whose formats Open does not know itself, by the word
+	// before the colon of a spec. Package onnx, a module of its own, has one for "onnx".
 	Runtimes map[string]Runtime
 	Models   string           // folder of pulled models for auto, none if empty
 	Clock    func() time.Time // time.Now if nil
@@ -64,9 +62,8 @@ func (o Options) withDefaults() Options {
 // is first used, and its failures show in State and Embed. The embedder is an
 // io.Closer; Close ends the background work and waits for it.
 //
-// Open fails with Invalid for a spec or an address of another form and for files
-// that cannot be used, and with NotFound for a folder without the files of a
-// model.
+// Open fails with Invalid for a spec or an address of another form and for files that cannot be
+// used, and with NotFound for a folder without the files of a model.
 func Open(spec string, o Options) (robotmem.Embedder, error) {
 	o = o.withDefaults()
 	kind, name, hasName := strings.Cut(strings.TrimSpace(spec), ":")

@@ -11,8 +11,7 @@ import (
 // preTokenizer splits a text into words.
 type preTokenizer func(text string) []string
 
-// readPreTokenizer returns the pre-tokenizer that c describes. With nil, the text
-// is one word.
+// readPreTokenizer returns the pre-tokenizer that c describes. With nil, the text is one word.
 func readPreTokenizer(c *component) (preTokenizer, error) {
 	if c == nil {
 		return preTokenizers(nil)

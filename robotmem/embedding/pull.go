@@ -77,11 +77,10 @@ type hubFile struct {
 
 var digests = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// Pull fetches a model, OWNER/NAME or OWNER/NAME@REVISION, verifies its files by
-// their hashes, tries it, and installs it in place of an older one. What was fetched
-// before an interruption is kept for the next call. Nothing is installed if Pull
-// fails: with Invalid for a model that cannot be used, NotFound, Forbidden, or
-// Unavailable, also for files with another hash.
+// Pull fetches a model, OWNER/NAME or OWNER/NAME@REVISION, verifies its files by their hashes,
+// tries it, and installs it in place of an older one. What was fetched before an interruption is
+// kept for the next call. Nothing is installed if Pull fails: with Invalid for a model that
+// cannot be used, NotFound, Forbidden, or Unavailable, also for files with another hash.
 func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error) {
 	name, revision, _ := strings.Cut(spec, "@")
 	if !modelName.MatchString(name) || m.Dir == "" {

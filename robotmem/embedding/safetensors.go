@@ -9,9 +9,8 @@ import (
 	"github.com/x448/float16"
 )
 
-// tensor is a matrix, or a vector as a matrix with one column. It refers to the
-// bytes of its file and decodes a row when it is needed, so that a model takes no
-// more memory than its file.
+// tensor is a matrix, or a vector as a matrix with one column. It refers to the bytes of its file
+// and decodes a row when it is needed, so that a model takes no more memory than its file.
 type tensor struct {
 	dtype      safetensors.DType
 	float      func([]byte) float64 // decodes a number

@@ -161,8 +161,7 @@ func baseURL(raw, defaultPort string) (*url.URL, error) {
 // credentials, path or query.
 func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
-// explain returns what an error of a request means: its kind, what failed, and
-// what to do.
+// explain returns what an error of a request means: its kind, what failed, and what to do.
 func (s *service) explain(err error) *robotmem.Error {
 	status, bad, slow := (*statusError)(nil), (*badAnswer)(nil), (*timeoutError)(nil)
 	dial, tooLong, broken := (*net.OpError)(nil), (*http.MaxBytesError)(nil), (*url.Error)(nil)

@@ -9,11 +9,10 @@ import (
 // tokens: normalize it, split it into words, and look each word up in the
 // vocabulary. https://huggingface.co/docs/tokenizers/pipeline
 //
-// This package supports the components that Model2Vec models use. It refuses a
-// file with any other component by name, because a tokenizer without the
-// component would give wrong vectors and no error. It does not support
-// byte-pair encoding, nor added tokens that are not in the vocabulary. The
-// spelling of a special token, such as [UNK], is ordinary text.
+// This package supports the components that Model2Vec models use. It refuses a file with any
+// other component by name, because a tokenizer without the component would give wrong vectors and
+// no error. It does not support byte-pair encoding, nor added tokens that are not in the
+// vocabulary. The spelling of a special token, such as [UNK], is ordinary text.
 
 // tokenizer turns a text into tokens. It is immutable.
 type tokenizer struct {

@@ -13,9 +13,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// languagePairs has five pairs of sentences in each of eight languages. The two of a
-// pair say nearly the same and share few words, so that only a model that knows the
-// language finds them.
+// languagePairs has five pairs of sentences in each of eight languages. The two of a pair say
+// nearly the same and share few words, so that only a model that knows the language finds them.
 //
 //go:embed languages.txt
 var languagePairs string
@@ -31,9 +30,8 @@ type Trial struct {
 	Advice   string           `json:"advice"`
 }
 
-// TryEmbedder measures the speed of an embedder and which languages it knows. A
-// language with a sentence that the model refuses does not work. It fails with the
-// other errors of Embed.
+// TryEmbedder measures the speed of an embedder and which languages it knows. A language with a
+// sentence that the model refuses does not work. It fails with the other errors of Embed.
 func TryEmbedder(ctx context.Context, e robotmem.Embedder) (*Trial, error) {
 	if _, err := e.Embed(ctx, robotmem.ForMemory, []string{"robot"}); err != nil { // some load the model now
 		return nil, err

@@ -74,8 +74,7 @@ func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
 	if state.Model == "" || state.Reason != "" {
 		return nil
 	}
-	// Close waits for this call, because the embedder's owner may close the embedder
-	// after it.
+	// Close waits for this call, because the embedder's owner may close the embedder after it.
 	release, open := g.store.Hold()
 	if !open {
 		return nil
@@ -113,9 +112,8 @@ func (e *queryEmbedding) get() ([]float32, error) {
 	}
 }
 
-// embed returns the vectors of texts, normalized to length 1. It fails if they do not
-// have dims numbers; dims 0 accepts any number. A panic of the embedder is returned as
-// an error.
+// embed returns the vectors of texts, normalized to length 1. It fails if they do not have dims
+// numbers; dims 0 accepts any number. A panic of the embedder is returned as an error.
 func (g *embeddings) embed(ctx context.Context, purpose robotmem.Purpose, texts []string, dims int) (vectors [][]float32, err error) {
 	defer func() {
 		if p := recover(); p != nil {

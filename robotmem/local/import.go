@@ -28,14 +28,13 @@ type ImportOptions struct {
 	Refused func(where string, err error)
 }
 
-// Import stores the records of a source. Memories are identified by their uid. A memory
-// that the node does not have is stored under its uid. For one that it has, the state
-// that changed last becomes the present one and the other a past one. Importing the same
-// source twice stores nothing twice. Each part is checked and then stored in one
-// transaction with its payloads, so that what an interrupted or damaged import has
-// stored is valid and another run continues it. Import fails with Corrupt when the
-// source is damaged, with Invalid when it is not an archive or holds an invalid record,
-// and with TooLarge and Conflict as the source does.
+// Import stores the records of a source. Memories are identified by their uid. A memory that the
+// node does not have is stored under its uid. For one that it has, the state that changed last
+// becomes the present one and the other a past one. Importing the same source twice stores
+// nothing twice. Each part is checked and then stored in one transaction with its payloads, so
+// that what an interrupted or damaged import has stored is valid and another run continues it.
+// Import fails with Corrupt when the source is damaged, with Invalid when it is not an archive or
+// holds an invalid record, and with TooLarge and Conflict as the source does.
 func (n *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) (*store.ImportReport, error) {
 	ctx = n.Store.As(ctx, robotmem.ToolImport)
 	in := &importing{node: n, o: o, report: &store.ImportReport{}}
@@ -89,8 +88,7 @@ type importing struct {
 	part   *importPart
 }
 
-// importPart is a group of memories that are stored in one transaction, with their
-// payloads.
+// importPart is a group of memories that are stored in one transaction, with their payloads.
 type importPart struct {
 	records  []*store.ImportRecord
 	named    map[string]*store.ImportRecord // by SHA-256 of a payload that is wanted
@@ -139,8 +137,7 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 	}
 }
 
-// refuse counts a record that cannot be stored, or returns the error that ends the
-// import.
+// refuse counts a record that cannot be stored, or returns the error that ends the import.
 func (in *importing) refuse(where string, count *store.ImportCount, err error) error {
 	told := (*robotmem.Error)(nil)
 	if !errors.As(err, &told) {
@@ -186,9 +183,8 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 	return in.node.Store.Read(ctx, func(c *store.Conn) error { return in.want(c) })
 }
 
-// want determines for the payloads of a part which the node has and which it needs. An
-// evicted payload is needed only with a newer state of its memory, the payload of a
-// purged memory never.
+// want determines for the payloads of a part which the node has and which it needs. An evicted
+// payload is needed only with a newer state of its memory, the payload of a purged memory never.
 func (in *importing) want(c *store.Conn) error {
 	p := in.part
 	for _, a := range p.records {
@@ -356,9 +352,8 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportRepor
 // broughtNewer is the reason of a past state that an import replaced.
 const broughtNewer = "an import brought a newer state"
 
-// replaceImported replaces the state of a known memory by the archive's. The replaced
-// state becomes a past one, unless the archive has it among its past states or it is
-// damaged.
+// replaceImported replaces the state of a known memory by the archive's. The replaced state
+// becomes a past one, unless the archive has it among its past states or it is damaged.
 func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store.Archived) error {
 	here, after := slices.Clone(known.Versions), store.TextHash(a.Content)
 	var ch admin.AuditEntry

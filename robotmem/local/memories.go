@@ -124,8 +124,7 @@ type page struct {
 	from          int     // index in ids of the first item
 }
 
-// fill loads the memories of a page. next returns the cursor of the page that follows a
-// memory.
+// fill loads the memories of a page. next returns the cursor of the page that follows a memory.
 func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func(store.TimedID) string) (err error) {
 	res.Page, res.Limit, res.Total = p.number, p.limit, int64(len(p.ids))
 	rest := p.ids[min(len(p.ids), p.from):]

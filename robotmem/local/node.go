@@ -98,10 +98,9 @@ var (
 	_ robotmem.Streams = (*Node)(nil)
 )
 
-// Open opens the memory file at path. It creates the file and its folder if they are
-// absent. It fails with Corrupt if the file is damaged, empty or another program's, Conflict if
-// a newer robotmem wrote it, Unavailable if it cannot be opened, Invalid if an option is
-// wrong.
+// Open opens the memory file at path. It creates the file and its folder if they are absent. It
+// fails with Corrupt if the file is damaged, empty or another program's, Conflict if a newer
+// robotmem wrote it, Unavailable if it cannot be opened, Invalid if an option is wrong.
 func Open(ctx context.Context, path string, o Options) (*Node, error) {
 	n, err := openNode(ctx, path, o)
 	return n, sqlite.Wrap("open", err)
@@ -230,8 +229,7 @@ func (n *Node) LocalNow() time.Time { return n.Now().In(n.options.Location) }
 
 // dropOldFeatures drops the features of older rules.
 func (n *Node) dropOldFeatures(ctx context.Context) error {
-	// Read first: opening must not wait for the lock of another process when nothing
-	// changes.
+	// Read first: opening must not wait for the lock of another process when nothing changes.
 	settled := false
 	err := n.Store.Read(ctx, func(c *store.Conn) (err error) { settled, err = c.FeaturesAreCurrent(); return err })
 	if err != nil || settled {

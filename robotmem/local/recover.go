@@ -36,9 +36,8 @@ const stampFormat = "20060102T150405Z"
 // the report. All indexes are rebuilt and the new file is checked by doctor. Only the fields
 // of o that concern the creation and the check of a file are used.
 //
-// Ids, uids, times and versions are kept; revisions continue after the largest one. A
-// memory whose text does not match its checksum becomes invalidated, with the reason in
-// its history.
+// Ids, uids, times and versions are kept; revisions continue after the largest one. A memory
+// whose text does not match its checksum becomes invalidated, with the reason in its history.
 //
 // It fails with Corrupt if the file is another program's or SQLite cannot read its
 // schema (then only a backup helps), Conflict if a newer robotmem wrote it, Unavailable

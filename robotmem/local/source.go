@@ -21,9 +21,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
-// source implements the interfaces of package recall for one query, from the indexes and
-// the file. All methods but Lexical read through the connection, so only one goroutine
-// may call them.
+// source implements the interfaces of package recall for one query, from the indexes and the
+// file. All methods but Lexical read through the connection, so only one goroutine may call them.
 type source struct {
 	*Node
 	c         *store.Conn
@@ -152,9 +151,8 @@ func unfinished(typing *text.Unfinished, index *lexical.Index, collection string
 	return u
 }
 
-// termCounts returns how often a past state holds each term of a query. Every completion
-// of an unfinished word counts, because the completions from the index are of the
-// present states.
+// termCounts returns how often a past state holds each term of a query. Every completion of an
+// unfinished word counts, because the completions from the index are of the present states.
 func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int {
 	counts := make([]int, len(q.Terms)+1)
 	longer, whole := 0, false

@@ -80,8 +80,7 @@ func (n *Node) Repair(ctx context.Context, _ *admin.RepairRequest) (*admin.Repai
 	return &admin.RepairResponse{Repaired: repaired, Doctor: *d}, nil
 }
 
-// Warm loads the indexes into memory. Without it the first recall loads them and takes
-// longer.
+// Warm loads the indexes into memory. Without it the first recall loads them and takes longer.
 func (n *Node) Warm(ctx context.Context) error {
 	return sqlite.Wrap("warm", n.index.Warm(ctx))
 }

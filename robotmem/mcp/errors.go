@@ -14,9 +14,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// errorResult is the result of a failed operation as the model reads it. The
-// parts are in _meta and not in structuredContent, which must fit the output
-// schema.
+// errorResult is the result of a failed operation as the model reads it. The parts are in _meta
+// and not in structuredContent, which must fit the output schema.
 func (s *Server) errorResult(op *robotmem.Op, err error) *mcp.CallToolResult {
 	shown := s.logged(op.Name, err)
 	res := mcp.NewToolResultError(shown.Error())
@@ -26,12 +25,10 @@ func (s *Server) errorResult(op *robotmem.Op, err error) *mcp.CallToolResult {
 	return res
 }
 
-// errInternal takes the place of an internal error, whose text may hold SQL or a
-// path.
+// errInternal takes the place of an internal error, whose text may hold SQL or a path.
 var errInternal = errors.New("internal error; the node's log has the cause")
 
-// shown returns what the caller of a resource, a prompt or a completion sees of
-// an error.
+// shown returns what the caller of a resource, a prompt or a completion sees of an error.
 func (s *Server) shown(ctx context.Context, err error) error {
 	shown := s.logged("", err)
 	noteKind(ctx, shown.Kind)

@@ -18,20 +18,17 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// Handler serves the tools over streamable HTTP. It keeps no transport sessions:
-// every request stands alone, and an episode is named by its session_id. A client
-// that initializes still gets a session id, so that its cancellations reach only
-// its own calls.
+// Handler serves the tools over streamable HTTP. It keeps no transport sessions: every request
+// stands alone, and an episode is named by its session_id. A client that initializes still gets a
+// session id, so that its cancellations reach only its own calls.
 func (s *Server) Handler() http.Handler { return s.handler() }
 
 func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 	h := server.NewStreamableHTTPServer(s.mcp, append([]server.StreamableHTTPOption{
 		server.WithStateLess(true),
-		// The server sends nothing outside of an answer, so a GET stream has no
-		// use.
+		// The server sends nothing outside of an answer, so a GET stream has no use.
 		server.WithDisableStreaming(true),
-		// Package web checks Host and Origin of every route, with the operator's
-		// own host names.
+		// Package web checks Host and Origin of every route, with the operator's own host names.
 		server.WithDisableLocalhostProtection(true),
 		server.WithStreamableHTTPLogger(s.log),
 	}, more...)...)
@@ -63,11 +60,10 @@ func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 	})
 }
 
-// inSession gives a message without a session its own session id. The library
-// finds the call that a notifications/cancelled means by session and request id,
-// and clients count their requests from 1: without the session id, a message
-// could cancel the call of another client. inSession returns false if it has
-// answered the message.
+// inSession gives a message without a session its own session id. The library finds the call that
+// a notifications/cancelled means by session and request id, and clients count their requests
+// from 1: without the session id, a message could cancel the call of another client. inSession
+// returns false if it has answered the message.
 func (s *Server) inSession(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	var head struct {
 		Method mcp.MCPMethod `json:"method"`
@@ -113,11 +109,10 @@ func refuse(w http.ResponseWriter, answer mcp.JSONRPCError) {
 
 const eventStream = "text/event-stream"
 
-// reply is the response to one message: a JSON document, or from the first
-// notification on a stream of events whose last event is the result. The library
-// would send notifications from another goroutine: the last of them would be lost
-// or come after the result, when the call ends at that moment. The body of an
-// answer with a correction is held back until close.
+// reply is the response to one message: a JSON document, or from the first notification on a
+// stream of events whose last event is the result. The library would send notifications from
+// another goroutine: the last of them would be lost or come after the result, when the call ends
+// at that moment. The body of an answer with a correction is held back until close.
 type reply struct {
 	http.ResponseWriter
 	correction *correction

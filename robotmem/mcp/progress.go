@@ -8,8 +8,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// maxUnsent is how many reports wait for a client that reads slowly. Further ones
-// are dropped.
+// maxUnsent is how many reports wait for a client that reads slowly. Further ones are dropped.
 const maxUnsent = 64
 
 // withProgress sends the progress of a call if the client asks for it. The number of a
@@ -60,8 +59,7 @@ type notifier interface {
 	notify(mcp.JSONRPCNotification)
 }
 
-// notify sends a notification to the client of the request of ctx, if there is
-// one.
+// notify sends a notification to the client of the request of ctx, if there is one.
 func notify(ctx context.Context, method mcp.MCPMethod, params map[string]any) {
 	n := exchangeOf(ctx).notifier
 	if n == nil {

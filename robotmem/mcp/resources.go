@@ -25,9 +25,8 @@ const (
 	mediaJSON = "application/json"
 )
 
-// addResources offers whole memories and episodes, and the bytes and pictures of
-// perceptions. Perceptions have no common media type, so their templates name
-// none.
+// addResources offers whole memories and episodes, and the bytes and pictures of perceptions.
+// Perceptions have no common media type, so their templates name none.
 func (s *Server) addResources() {
 	s.addResource(memoryTemplate, mediaJSON, "memory", "A memory", "One whole memory, whatever its status: text, context, tags, confidence and provenance as in the answer of get, but never shortened. The id is a memory_id.", byID(s.readMemory))
 	s.addResource(sessionTemplate, mediaJSON, "session", "An episode", "One episode: its context, outcome and summary, the memories that were recalled for it, and which of them helped. The id is a session_id.", s.readSession)

@@ -12,9 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
-// A common client cuts a result at 25,000 tokens, some 80 KB of JSON, without a
-// note to the model. So long answers are shortened here, with a note on how to
-// read the rest.
+// A common client cuts a result at 25,000 tokens, some 80 KB of JSON, without a note to the
+// model. So long answers are shortened here, with a note on how to read the rest.
 const (
 	maxAnswer  = 80_000 // bytes of JSON
 	maxContent = 1_500  // characters of one memory's content
@@ -62,8 +61,7 @@ func once(m robotmem.Memory) robotmem.Memory {
 	return m
 }
 
-// shortenMemory returns a copy of m, without a large context or large metadata if it is too
-// long.
+// shortenMemory returns a copy of m, without a large context or large metadata if it is too long.
 func shortenMemory(m *robotmem.Memory) *robotmem.Memory {
 	short := once(*m)
 	if size(short) <= maxAnswer {
@@ -113,9 +111,8 @@ func encode(v any) ([]byte, error) {
 	return robotmem.VisibleJSON(data), err
 }
 
-// The model gets a perception as an image if it is small enough for a
-// conversation, otherwise as a link for resources/read, and with the URL at the
-// node's web server.
+// The model gets a perception as an image if it is small enough for a conversation, otherwise as
+// a link for resources/read, and with the URL at the node's web server.
 
 // maxInlinePicture is the largest image inside a result in bytes, before base64.
 const maxInlinePicture = 200 << 10

@@ -19,12 +19,11 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// The library's stdio server is not used, even with a pool of one worker: it
-// queues tool calls only, so that a resource can be read before the learn that
-// was sent before it; it cannot cancel a call that waits; it runs calls ahead of
-// the queue when the queue is full; it cancels calls when the input ends; and it
-// reads lines of any length. The loop below keeps the library's protocol
-// (HandleMessage).
+// The library's stdio server is not used, even with a pool of one worker: it queues tool calls
+// only, so that a resource can be read before the learn that was sent before it; it cannot cancel
+// a call that waits; it runs calls ahead of the queue when the queue is full; it cancels calls
+// when the input ends; and it reads lines of any length. The loop below keeps the library's
+// protocol (HandleMessage).
 //
 //	in -> reader -> requests to the memory -> queue -> worker -> out
 //	             -> notifications/cancelled -> queue, worker
@@ -98,10 +97,9 @@ var queued = map[mcp.MCPMethod]bool{
 	mcp.MethodCompletionComplete: true,
 }
 
-// readMessages reads messages until in ends or ctx is done. It queues requests to
-// the memory and answers everything else at once, because that takes no time: a
-// ping does not wait for a long call, and a cancellation reaches the running
-// call. work is the context of the calls.
+// readMessages reads messages until in ends or ctx is done. It queues requests to the memory and
+// answers everything else at once, because that takes no time: a ping does not wait for a long
+// call, and a cancellation reaches the running call. work is the context of the calls.
 func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) error {
 	defer close(c.calls)
 	for {
@@ -194,8 +192,7 @@ func (c *connection) runCalls(ctx context.Context) {
 	}
 }
 
-// messageWriter writes messages, one a line. It may be used by several
-// goroutines.
+// messageWriter writes messages, one a line. It may be used by several goroutines.
 type messageWriter struct {
 	mu            sync.Mutex // guards out and err
 	out           io.Writer

@@ -1,8 +1,7 @@
 // Package python reads a memory.db of the Python robotmem as an [archive.Source].
 //
-// Such a file is SQLite too, with tables of the same names and other columns. Its
-// columns are read by their names, so that a file of an older or newer version is
-// read as far as it goes.
+// Such a file is SQLite too, with tables of the same names and other columns. Its columns are
+// read by their names, so that a file of an older or newer version is read as far as it goes.
 package python
 
 import (
@@ -24,8 +23,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Report counts what was read differently from how it is stored, and what has
-// no place here.
+// Report counts what was read differently from how it is stored, and what has no place here.
 type Report struct {
 	Notes map[string]int64 `json:"notes,omitempty"`
 }

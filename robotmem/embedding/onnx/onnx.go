@@ -74,9 +74,8 @@ func open(dir string) (embedding.Model, error) {
 // Close implements embedding.Model. It waits for the call in progress.
 func (m *model) Close() error { return m.close() }
 
-// newPipeline prefers the output that the model pooled itself. Without one the
-// tokens' vectors are averaged, which is wrong for models that are trained to
-// use the vector of the first token.
+// newPipeline prefers the output that the model pooled itself. Without one the tokens' vectors
+// are averaged, which is wrong for models that are trained to use the vector of the first token.
 func newPipeline(session *hugot.Session, dir string) (p *pipelines.FeatureExtractionPipeline, err error) {
 	defer recovered(&err)
 	config := hugot.FeatureExtractionConfig{

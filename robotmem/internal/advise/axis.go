@@ -29,10 +29,9 @@ type level struct {
 	ids       []int64 // the latest
 }
 
-// levels groups the attempts by value, and returns the level of each attempt: numbers
-// ascending, in bins of about equally many attempts if there are more than most, else
-// texts, the most frequent first. Level 0 has those without a value, of the rarer kind,
-// and rarer texts.
+// levels groups the attempts by value, and returns the level of each attempt: numbers ascending,
+// in bins of about equally many attempts if there are more than most, else texts, the most
+// frequent first. Level 0 has those without a value, of the rarer kind, and rarer texts.
 func (c *Column) levels(attempts []Attempt, s *scale, most, bins int) (levels []level, of []uint32) {
 	counts, numbers := make([]int, len(c.Values)), 0
 	for _, code := range c.Of {

@@ -44,11 +44,10 @@ type parameter struct {
 	width, low, high float64
 }
 
-// newJoint sets the widths of the kernels to half of the normal reference rule, sd
-// n^(-1/(d+4)) in d dimensions (D. W. Scott, "Multivariate Density Estimation", 1992,
-// equation 6.42): a region of success is narrower than what was tried. Columns that do not
-// separate successes from failures, while others do, get an infinite width, so that they
-// do not divide the attempts.
+// newJoint sets the widths of the kernels to half of the normal reference rule, sd n^(-1/(d+4))
+// in d dimensions (D. W. Scott, "Multivariate Density Estimation", 1992, equation 6.42): a region
+// of success is narrower than what was tried. Columns that do not separate successes from
+// failures, while others do, get an infinite width, so that they do not divide the attempts.
 func newJoint(columns []Column, attempts []Attempt, s *scale, separating []robotmem.Difference) *joint {
 	from := max(0, len(attempts)-maxNear)
 	j := &joint{scale: s, attempts: attempts[from:], wider: 1}

@@ -62,8 +62,7 @@ func (l *Log) Turns() []int {
 	return slices.Compact(at)
 }
 
-// Replay is the state of the disk at a point of a log: what is certainly stored,
-// and what may be.
+// Replay is the state of the disk at a point of a log: what is certainly stored, and what may be.
 type Replay struct {
 	log   *Log
 	at    int
@@ -90,8 +89,7 @@ func (l *Log) Replay() *Replay {
 	return &Replay{log: l, files: map[int]*content{}, names: map[string]entry{}}
 }
 
-// Advance moves to the point after the first so many operations. It never moves
-// back.
+// Advance moves to the point after the first so many operations. It never moves back.
 func (r *Replay) Advance(to int) {
 	for ; r.at < to; r.at++ {
 		r.step(r.log.ops[r.at])
@@ -225,10 +223,9 @@ var profiles = []chances{
 	{names: 1, sectors: 1, sizes: 0},
 }
 
-// Cut writes into an empty folder a state that may be found when the power fails
-// at this point. sector is the disk's atomic write size in bytes, 512 or 4096. It
-// returns how many unsynced sectors, sizes and changes of names were lost: a cut
-// that loses nothing tests nothing.
+// Cut writes into an empty folder a state that may be found when the power fails at this point.
+// sector is the disk's atomic write size in bytes, 512 or 4096. It returns how many unsynced
+// sectors, sizes and changes of names were lost: a cut that loses nothing tests nothing.
 func (r *Replay) Cut(rnd *rand.Rand, sector int, dir string) (lost int, err error) {
 	p := profiles[rnd.IntN(len(profiles))]
 	names := maps.Clone(r.names)

@@ -329,8 +329,7 @@ func collect(m map[string]any, path string, out *[]any) {
 	}
 }
 
-// Holds applies a leaf to the values at its path. unit returns the unit of a number
-// without one.
+// Holds applies a leaf to the values at its path. unit returns the unit of a number without one.
 func (c *Condition) Holds(values []any, unit func() string) bool {
 	switch c.Op {
 	case "$exists":

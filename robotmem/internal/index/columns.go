@@ -71,8 +71,7 @@ type class struct {
 // moments are times that for most memories are those of their creation.
 type moments struct{ Useful, ValidFrom int64 }
 
-// seen packs how often a memory was learnt, up to 128 times, and whether it was sensed in the real
-// world.
+// seen packs how often a memory was learnt, up to 128 times, and if it is of the real world.
 func seen(sightings int64, real bool) uint8 {
 	n := uint8(min(sightings, 128)-1) << 1
 	if real {
@@ -246,8 +245,8 @@ func (r *Columns) Restore(c *store.Conn) {
 // forget drops everything but purges. The caller holds the lock.
 func (r *Columns) forget() {
 	r.Revision, r.loaded, r.names, r.Beliefs, r.Rows, r.Actives = 0, false, interner[string]{}, interner[belief]{}, nil, 0
-	r.classes, r.later = interner[class]{}, nil
-	r.Records, r.unread, r.ScopeCache, r.Contexts, r.episodes = interner[consolidate.Record]{}, nil, nil, nil, nil
+	r.Records, r.classes, r.later, r.unread = interner[consolidate.Record]{}, interner[class]{}, nil, nil
+	r.ScopeCache, r.Contexts, r.episodes = nil, nil, nil
 }
 
 // ObservedTimes lists the members of a set with the times they were observed.

@@ -382,8 +382,7 @@ func (r *Columns) UnitsTaken(n *filter.Condition) (taken []string) {
 	return taken
 }
 
-// Having returns the members of base with a value that satisfies a condition over a
-// context path.
+// Having returns the members of base with a value that satisfies a condition over a context path.
 func (r *Columns) Having(c *store.Conn, n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
 	v, err := contextsOf[*valueColumn](r, c, valuesColumn+n.Path)
 	if err != nil {

@@ -11,9 +11,8 @@ import (
 )
 
 // Robots repeat the same few filters. ScopeCache holds the results for scopes (collection,
-// session, category and others), a valueColumn those for conditions over its context
-// path. Both are updated with every change of a memory, and evict the least recently used
-// result.
+// session, category and others), a valueColumn those for conditions over its context path. Both
+// are updated with every change of a memory, and evict the least recently used result.
 
 const (
 	maxCachedScopes  = 32
@@ -67,8 +66,7 @@ type cachedScope struct {
 	static      func(*Row) bool
 }
 
-// Admit returns the active memories that pass b. The set is shared: callers must not
-// change it.
+// Admit returns the active memories that pass b. The set is shared: callers must not change it.
 func (r *Columns) Admit(b Selection) *bitset.BitSet {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
@@ -178,8 +176,7 @@ func (r *Columns) follow(changed []int64) {
 	for _, a := range r.ScopeCache {
 		a.Set = a.Set.Clone()
 		a.static = r.matcher(a.Scope) // a new name may have got a number
-		// Decay is computed from the last use on, because no query is for an earlier
-		// time.
+		// Decay is computed from the last use on, because no query is for an earlier time.
 		for _, id := range changed {
 			row := r.row(int(id))
 			if useful := r.Moments(&row).Useful; useful > a.from && useful < a.until {

@@ -36,10 +36,9 @@ const (
 	fillRest = 4
 )
 
-// Run maintains the indexes in the background until ctx ends: it loads the postings
-// and vectors, from the first recall on, lets them catch up when they are far
-// behind, centres the vector codes again as they grow, stores snapshots, and fills the
-// full-text index.
+// Run maintains the indexes in the background until ctx ends: it loads the postings and vectors,
+// from the first recall on, lets them catch up when they are far behind, centres the vector codes
+// again as they grow, stores snapshots, and fills the full-text index.
 func (x *Index) Run(ctx context.Context) {
 	select {
 	case <-ctx.Done():

@@ -124,10 +124,9 @@ type span struct {
 	min, max float64
 }
 
-// ContextPaths describes the paths that are wanted and that members of a set have, in
-// order: with the range of the numbers or, if more memories have one, of the quantities in
-// the unit that most of them have. Without ranges, the least and the greatest number are
-// left out, which is faster.
+// ContextPaths describes the paths that are wanted and that members of a set have, in order: with
+// the range of the numbers or, if more memories have one, of the quantities in the unit that most
+// of them have. Without ranges, the least and the greatest number are left out, which is faster.
 func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, ranges bool, wanted func(path string) bool) (out []admin.ContextPath, err error) {
 	err = withColumn(r, c, pathsColumn, func(s *pathShapes) {
 		spans := s.count(set)

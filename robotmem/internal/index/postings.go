@@ -11,10 +11,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Postings is the postings index in memory, the only lexical scorer. It is read
-// from the segmented texts of memories_fts, or from a snapshot, at the first recall
-// by words, and follows the change counter from then on. A recall waits until it is
-// loaded, or until its deadline.
+// Postings is the postings index in memory, the only lexical scorer. It is read from the
+// segmented texts of memories_fts, or from a snapshot, at the first recall by words, and follows
+// the change counter from then on. A recall waits until it is loaded, or until its deadline.
 type Postings struct {
 	Mu       sync.RWMutex // guards the fields below
 	Index    *lexical.Index
@@ -45,9 +44,8 @@ type loading struct {
 // ErrPostingsNotLoaded says that a recall has not waited long enough.
 var ErrPostingsNotLoaded = robotmem.Errorf(robotmem.Unavailable, "", "the index of words is still being read into memory; allow more time with deadline_ms")
 
-// AwaitPostings returns once the index is loaded. It fails when that fails, or takes
-// longer than three quarters of the time until the deadline: the rest is for what
-// can be answered without it.
+// AwaitPostings returns once the index is loaded. It fails when that fails, or takes longer than
+// three quarters of the time until the deadline: the rest is for what can be answered without it.
 func (x *Index) AwaitPostings(ctx context.Context) error {
 	w := &x.Postings
 	w.Mu.Lock()
@@ -112,8 +110,7 @@ func (w *Postings) settle(err error) {
 	}
 }
 
-// At returns the index in step with the snapshot that c reads, nil if it is not
-// loaded.
+// At returns the index in step with the snapshot that c reads, nil if it is not loaded.
 func (w *Postings) At(c *store.Conn) (*lexical.Index, error) {
 	revision, err := c.Changes()
 	if err != nil {
@@ -139,9 +136,8 @@ func (w *Postings) MovedOn(c *store.Conn) (bool, error) {
 	return index == nil || held > revision, err
 }
 
-// Follow reads a page of the memories that changed into the index. done is true
-// when the index has reached a revision, and when there is no index: a repair may
-// drop it at any time.
+// Follow reads a page of the memories that changed into the index. done is true when the index
+// has reached a revision, and when there is no index: a repair may drop it at any time.
 func (w *Postings) Follow(c *store.Conn, revision int64) (done bool, err error) {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()

@@ -48,8 +48,7 @@ const (
 
 var errBadSnapshot = errors.New("the snapshot cannot be read")
 
-// SaveSnapshots stores the indexes that have changed enough since their last
-// snapshot.
+// SaveSnapshots stores the indexes that have changed enough since their last snapshot.
 func (x *Index) SaveSnapshots(ctx context.Context) error {
 	if x.Store.ReadOnly() != "" {
 		return nil
@@ -87,14 +86,13 @@ func (x *Index) SaveSnapshots(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Freeze copies what a snapshot needs, so that it can be written while the
-// columns change.
+// Freeze copies what a snapshot needs, so that it can be written while the columns change.
 func (r *Columns) Freeze() *Columns {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	frozen := &Columns{Rows: slices.Clone(r.Rows), later: maps.Clone(r.later)}
-	frozen.classes.Values = slices.Clone(r.classes.Values)
-	frozen.names.Values, frozen.Beliefs.Values, frozen.Records.Values = slices.Clone(r.names.Values), slices.Clone(r.Beliefs.Values), slices.Clone(r.Records.Values)
+	frozen.names.Values, frozen.classes.Values = slices.Clone(r.names.Values), slices.Clone(r.classes.Values)
+	frozen.Beliefs.Values, frozen.Records.Values = slices.Clone(r.Beliefs.Values), slices.Clone(r.Records.Values)
 	return frozen
 }
 
@@ -134,8 +132,7 @@ func (r *Columns) Write(out io.Writer) error {
 	return w.Close()
 }
 
-// readColumns is the inverse of Write. A damaged count must take neither time nor
-// memory.
+// readColumns is the inverse of Write. A damaged count must take neither time nor memory.
 func readColumns(in io.Reader) (*Columns, error) {
 	d, r := stream.NewReader(in, columnsFormat), &Columns{}
 	for n := d.Count(); n > 0 && d.Err == nil; n-- {
@@ -248,8 +245,7 @@ func (x *Index) restorePostings(ctx context.Context) *Postings {
 	return &Postings{Index: lexical.New(lexical.Bm25Params), purges: stored.purges}
 }
 
-// RestoreVectors starts from the stored snapshot of a model's codes, or without
-// any.
+// RestoreVectors starts from the stored snapshot of a model's codes, or without any.
 func (x *Index) RestoreVectors(ctx context.Context, m store.Model) error {
 	var b Codebook
 	err := x.Store.Read(ctx, func(c *store.Conn) (err error) {

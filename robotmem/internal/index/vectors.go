@@ -85,9 +85,8 @@ func (x *Index) FollowVectors(ctx context.Context, id int64) error {
 	})
 }
 
-// centre builds codes around the mean of the present vectors, and reads as many
-// candidates as it takes to find nearly all of the nearest. Recall uses the old
-// codes meanwhile.
+// centre builds codes around the mean of the present vectors, and reads as many candidates as it
+// takes to find nearly all of the nearest. Recall uses the old codes meanwhile.
 func (x *Index) centre(ctx context.Context, m store.Model) error {
 	var mean vector.MeanBuilder
 	err := x.eachVector(ctx, &m, func(_ int64, v []float32) error { return mean.Add(v) })

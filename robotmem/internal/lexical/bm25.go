@@ -57,8 +57,7 @@ func (c *saturation) compute(f, length uint32) float64 {
 	return float64(n*(c.K1+1)) / (n + norm)
 }
 
-// value returns the factor for a term that occurs 1 + more times in a document of
-// length terms.
+// value returns the factor for a term that occurs 1 + more times in a document of length terms.
 func (c *saturation) value(more, length uint32) float64 {
 	if more < tableCounts && length < tableLengths {
 		return c.table[more*tableLengths+length]
@@ -82,10 +81,9 @@ type Scorer struct {
 	curve *saturation
 }
 
-// Score returns the score of a text of length terms that holds the i-th term of the
-// query counts[i] times, the unfinished one last; missing counts are 0. ok is false
-// if it holds none of them. Score adds in the same order as Search, so that equal
-// texts score equally.
+// Score returns the score of a text of length terms that holds the i-th term of the query
+// counts[i] times, the unfinished one last; missing counts are 0. ok is false if it holds none of
+// them. Score adds in the same order as Search, so that equal texts score equally.
 func (s Scorer) Score(counts []int, length int) (score float64, ok bool) {
 	for i, n := range counts[:min(len(counts), len(s.idf))] {
 		if n > 0 {
@@ -96,11 +94,10 @@ func (s Scorer) Score(counts []int, length int) (score float64, ok bool) {
 	return score, ok
 }
 
-// Bm25Params are BM25's parameters by the mean length of a collection's texts.
-// In short facts a word says as much once as three times, and a long fact is no
-// worse than a short one; long texts want FTS5's own values. Both ends are
-// measured, see docs/recall.md; between them the parameters change with the
-// logarithm of the length.
+// Bm25Params are BM25's parameters by the mean length of a collection's texts. In short facts a
+// word says as much once as three times, and a long fact is no worse than a short one; long texts
+// want FTS5's own values. Both ends are measured, see docs/recall.md; between them the parameters
+// change with the logarithm of the length.
 func Bm25Params(average float64) Params {
 	const shortTerms, longTerms = 32, 256
 	long := math.Log(average/shortTerms) / math.Log(longTerms/shortTerms)

@@ -21,8 +21,7 @@ type Document struct {
 	Terms      []string // stems in any order, with repetitions; may be empty
 }
 
-// Index holds the postings of all documents. Its methods are safe for
-// concurrent use.
+// Index holds the postings of all documents. Its methods are safe for concurrent use.
 type Index struct {
 	params     func(averageLength float64) Params
 	minDeleted int       // documents before a collection is compacted
@@ -48,10 +47,9 @@ func New(params func(averageLength float64) Params) *Index {
 	}
 }
 
-// Apply removes documents, then puts others, in one step for concurrent searches. A
-// put replaces the document of the same identifier in whatever collection it was.
-// Removing an identifier that is not in the index does nothing, so the same changes
-// may be applied again.
+// Apply removes documents, then puts others, in one step for concurrent searches. A put replaces
+// the document of the same identifier in whatever collection it was. Removing an identifier that
+// is not in the index does nothing, so the same changes may be applied again.
 func (x *Index) Apply(put []Document, remove []int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -122,10 +120,9 @@ func (x *Index) selected(name string) iter.Seq[*collection] {
 	}
 }
 
-// A collection has its own dictionary, posting lists and statistics. Documents are
-// numbered in the order in which they are added. A replaced or removed document
-// keeps its number and its postings and is marked as deleted until a compaction
-// removes it.
+// A collection has its own dictionary, posting lists and statistics. Documents are numbered in
+// the order in which they are added. A replaced or removed document keeps its number and its
+// postings and is marked as deleted until a compaction removes it.
 type collection struct {
 	name      string
 	number    uint32            // its index in Index.collections, plus 1
@@ -264,8 +261,7 @@ func (p location) compare(o location) int {
 	return cmp.Or(cmp.Compare(p.collection, o.collection), cmp.Compare(p.doc, o.doc))
 }
 
-// The methods below serve the check of the index against the file. No search uses
-// them.
+// The methods below serve the check of the index against the file. No search uses them.
 
 // Stats are the statistics of the live documents of a collection.
 type Stats struct {
@@ -273,8 +269,7 @@ type Stats struct {
 	Terms int64 // in all of them, with repetitions
 }
 
-// Stats returns the statistics of a collection, or of All. They are zero without
-// documents.
+// Stats returns the statistics of a collection, or of All. They are zero without documents.
 func (x *Index) Stats(collection string) Stats {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -298,8 +293,7 @@ func (x *Index) Collections() []string {
 	return slices.Sorted(maps.Keys(x.names))
 }
 
-// DocumentFrequency returns how many documents of a collection, or of All, hold
-// a stem.
+// DocumentFrequency returns how many documents of a collection, or of All, hold a stem.
 func (x *Index) DocumentFrequency(collection, stem string) (n int) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

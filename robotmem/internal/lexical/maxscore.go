@@ -7,8 +7,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 )
 
-// A cursor reads one posting list in document order, for one query. It decodes a
-// block at a time.
+// A cursor reads one posting list in document order, for one query. It decodes a block at a time.
 type cursor struct {
 	decoded
 	list       *postingList
@@ -94,9 +93,8 @@ func (c *cursor) windowBound(from, to uint32, v *saturation) float64 {
 	return top * c.idf
 }
 
-// There are three ways to evaluate a query. They compute the same scores, bit for
-// bit: each value comes from saturation.value, and values are added in the order of
-// the query.
+// There are three ways to evaluate a query. They compute the same scores, bit for bit: each value
+// comes from saturation.value, and values are added in the order of the query.
 //
 //   - maxScore finds the N best without scoring most postings (MaxScore, Turtle and
 //     Flood 1995, over windows of documents as in block-max MaxScore, Chakrabarti,
@@ -132,11 +130,10 @@ func (t *traversal) admits(doc uint32) bool {
 	return t.within == nil || t.within.Test(uint(t.collection.ids[doc])) // a negative one is above all members
 }
 
-// maxScore adds the documents that may be among the best. In each window the lists
-// are ordered by their upper bounds. The lists that together cannot reach the
-// threshold are optional: documents that only they hold are skipped. The others are
-// required: maxScore visits their postings, and looks a document up in the optional
-// lists while its score can still reach the threshold.
+// maxScore adds the documents that may be among the best. In each window the lists are ordered by
+// their upper bounds. The lists that together cannot reach the threshold are optional: documents
+// that only they hold are skipped. The others are required: maxScore visits their postings, and
+// looks a document up in the optional lists while its score can still reach the threshold.
 func (t *traversal) maxScore() {
 	docs := uint32(len(t.collection.ids))
 	for from := uint32(0); from < docs; from += window {

@@ -14,15 +14,13 @@ import (
 // Encoding of postings. Documents are stored as gaps: the distance to the previous
 // document, less 1; the first gap counts from −1.
 //
-// The tail of a list has for each posting gap<<1 | once as uvarint, where once is 1
-// if the term occurs once in the document; otherwise the uvarint occurrences−2
-// follows.
+// The tail of a list has for each posting gap<<1 | once as uvarint, where once is 1 if the term
+// occurs once in the document; otherwise the uvarint occurrences−2 follows.
 //
-// After every blockSize postings the tail is encoded as a block: a byte with the
-// width of the largest gap in bits; if any once is 0, a bitmap of those postings;
-// the gaps with that many bits each, the lowest bits first; the occurrences−2 of the
-// postings in the bitmap. If the block would be longer than the tail, the byte is
-// plainTail and the unchanged tail follows.
+// After every blockSize postings the tail is encoded as a block: a byte with the width of the
+// largest gap in bits; if any once is 0, a bitmap of those postings; the gaps with that many bits
+// each, the lowest bits first; the occurrences−2 of the postings in the bitmap. If the block
+// would be longer than the tail, the byte is plainTail and the unchanged tail follows.
 
 const (
 	blockSize = 128
@@ -313,8 +311,7 @@ func (p *blockMax) merge(o blockMax) {
 	p.most = max(p.most, o.most)
 }
 
-// upperBound returns the largest factor that a posting of the block can have, up to
-// rounding.
+// upperBound returns the largest factor that a posting of the block can have, up to rounding.
 func (p blockMax) upperBound(c *saturation) float64 {
 	top := c.value(0, uint32(p.shortest))
 	if p.most > 1 {

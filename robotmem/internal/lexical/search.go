@@ -19,10 +19,9 @@ type Query struct {
 	N          int            // how many of the best; all matches if not positive
 }
 
-// Unfinished is a word while it is being typed. A document holds it as often as it
-// holds any of the longer words, unless it holds the word as typed, which counts in
-// Terms. Its idf is that of a term which all of these documents hold, so it never
-// exceeds the idf of the word as typed.
+// Unfinished is a word while it is being typed. A document holds it as often as it holds any of
+// the longer words, unless it holds the word as typed, which counts in Terms. Its idf is that of
+// a term which all of these documents hold, so it never exceeds the idf of the word as typed.
 type Unfinished struct {
 	Whole  []string // stems of the word as typed that are in Terms
 	Longer []string // distinct stems of longer words, none in Terms
@@ -66,8 +65,7 @@ func (x *Index) Scorer(q Query) Scorer {
 	return Scorer{idf: slices.Clone(s.idf), curve: &c}
 }
 
-// matchedCollection is a collection that holds terms of the query: a list for each
-// term, or nil.
+// matchedCollection is a collection that holds terms of the query: a list for each term, or nil.
 type matchedCollection struct {
 	collection *collection
 	lists      []*postingList
@@ -212,9 +210,8 @@ func (s *scratch) openCursors(p *matchedCollection) {
 	s.prefixBounds = append(s.prefixBounds[:0], make([]float64, len(s.order)+1)...)
 }
 
-// The last word of a query that is being typed may become many words. Their lists
-// are merged into one list for the query, so that they weigh as one term and the
-// evaluation is the same.
+// The last word of a query that is being typed may become many words. Their lists are merged into
+// one list for the query, so that they weigh as one term and the evaluation is the same.
 
 // Frequent returns up to n of the stems for which wanted is true, the most frequent
 // first, equally frequent ones in alphabetical order. Deleted documents count until

@@ -26,8 +26,7 @@ import (
 
 const format = "robolex\x01" // the last byte is the version
 
-// Frozen is the state of an index at one moment. It can be written while the index
-// changes.
+// Frozen is the state of an index at one moment. It can be written while the index changes.
 type Frozen struct {
 	collections []stored
 }
@@ -46,9 +45,8 @@ func (s *stored) sections() []*[]byte {
 	return []*[]byte{&s.name, &s.ids, &s.lengths, &s.deleted, &s.dictionary}
 }
 
-// Freeze returns the present state. It copies all but the blocks of postings, which takes
-// some milliseconds for 30,000 lists. Searches continue meanwhile, unless a change waits
-// for the lock.
+// Freeze returns the present state. It copies all but the blocks of postings, which takes some
+// milliseconds for 30,000 lists. Searches continue meanwhile, unless a change waits for the lock.
 func (x *Index) Freeze() *Frozen {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -119,10 +117,9 @@ func (f *Frozen) Write(w io.Writer) error {
 	return nil
 }
 
-// Read returns the index of a snapshot, which must end where r ends. A stream that is
-// damaged, truncated or of another format gives an error. Memory is allocated as
-// bytes arrive, and the index is built only after the checksum was verified. params
-// is as for New.
+// Read returns the index of a snapshot, which must end where r ends. A stream that is damaged,
+// truncated or of another format gives an error. Memory is allocated as bytes arrive, and the
+// index is built only after the checksum was verified. params is as for New.
 //
 // The checksum does not prove who wrote the bytes, so Read decodes every posting: no
 // search can fail on an index that was built from a snapshot.

@@ -43,9 +43,8 @@ func (mt *Maintainer) RunFeatures(ctx context.Context) {
 	})
 }
 
-// FillFeatures extracts the features of a page of perceptions above an id, which it
-// sets to the last, and returns how many. Once p is on it leaves the rest
-// of the page for the next call.
+// FillFeatures extracts the features of a page of perceptions above an id, which it sets to the
+// last, and returns how many. Once p is on it leaves the rest of the page for the next call.
 func (mt *Maintainer) FillFeatures(ctx context.Context, after *int64, p *Pause) (int, error) {
 	var ids []int64
 	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) {

@@ -16,8 +16,7 @@ import (
 
 const repairRemedy = "run: robotmem doctor --repair"
 
-// indexCheck compares one index with the tables: both queries return counts
-// that must be zero.
+// indexCheck compares one index with the tables: both queries return counts that must be zero.
 type indexCheck struct {
 	name           string
 	missing, extra string
@@ -25,8 +24,7 @@ type indexCheck struct {
 
 const fullTextUpto = "(" + store.FullTextUpto + ")"
 
-// indexChecks are cheap enough to run beside a working robot: each is one walk
-// over ids.
+// indexChecks are cheap enough to run beside a working robot: each is one walk over ids.
 var indexChecks = []indexCheck{
 	{"full-text index", // the memories that changed since its revision are still to come
 		"SELECT count(*) FROM memories WHERE status = 'active' AND revision <= " + fullTextUpto + " AND id NOT IN (SELECT id FROM memories_fts_content)",

@@ -78,9 +78,8 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 	return lost, verified, err
 }
 
-// ExaminePayload says what is wrong with a payload, "" if nothing. Only with whole
-// are its bytes read; count is told how many of a file were. The error is the
-// context's.
+// ExaminePayload says what is wrong with a payload, "" if nothing. Only with whole are its bytes
+// read; count is told how many of a file were. The error is the context's.
 func ExaminePayload(ctx context.Context, folder payload.Folder, p *store.StoredPayload, whole bool, count func(int)) (string, error) {
 	const damaged = "its bytes are not those that were saved"
 	if p.Inline != nil {

@@ -10,11 +10,10 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// A purge removes a memory irrecoverably, in two parts. The first is one transaction
-// that deletes every row with data of the memory. The second, the scrub, removes the
-// file of its payload and overwrites old pages and the log. It may be interrupted, or
-// delayed by a reader; a counter in the file says so until it is done, and any process
-// that has the file open continues it.
+// A purge removes a memory irrecoverably, in two parts. The first is one transaction that deletes
+// every row with data of the memory. The second, the scrub, removes the file of its payload and
+// overwrites old pages and the log. It may be interrupted, or delayed by a reader; a counter in
+// the file says so until it is done, and any process that has the file open continues it.
 
 const (
 	scrubRetry = 10 * time.Second // after a scrub that could not finish

@@ -431,8 +431,7 @@ type RecoverReport struct {
 // maxNamedIDs bounds the ids that a report names; all are counted.
 const maxNamedIDs = 100
 
-// Conclude sets Whole. Lost memories are known by their ids, which are given without
-// gaps.
+// Conclude sets Whole. Lost memories are known by their ids, which are given without gaps.
 func (r *RecoverReport) Conclude() {
 	r.Whole = r.Doctor.Healthy && r.Missing == 0 && r.DoubtfulCount == 0 && r.LostPayloads == 0 && r.Unreadable == 0 && len(r.Torn) == 0
 	if r.DoubtfulCount > 0 {

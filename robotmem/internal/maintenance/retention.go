@@ -140,10 +140,9 @@ func (p *planner) freedInFolder() (n int64) {
 	return n
 }
 
-// shrink evicts until the remaining perceptions of a budget take no more than its
-// limit, which may depend on what they take before. A payload counts until the last
-// perception of the budget that names it is evicted, also if perceptions outside the
-// budget name it.
+// shrink evicts until the remaining perceptions of a budget take no more than its limit, which
+// may depend on what they take before. A payload counts until the last perception of the budget
+// that names it is evicted, also if perceptions outside the budget name it.
 func (p *planner) shrink(in func(*store.Holding) bool, limitOf func(size int64) int64, reason string) {
 	size, named := int64(0), map[string]int{}
 	for i := range p.held {

@@ -90,13 +90,12 @@ func (c *Config) weightOf(name string, usual float64) float64 {
 	return usual
 }
 
-// vectorWeight is the default weight of the list of vectors, as a function of the
-// adjusted cosine of its first entry. It is usually small, so that vectors add
-// memories that the words have missed without changing the order of the others:
-// adjacent ranks differ so little in reciprocal rank fusion that an equal weight
-// for a small sentence model would change it. The weight approaches 1 if a memory
-// says nearly the same as the query. The parameters were chosen on the evaluation
-// sets, see docs/recall.md.
+// vectorWeight is the default weight of the list of vectors, as a function of the adjusted cosine
+// of its first entry. It is usually small, so that vectors add memories that the words have
+// missed without changing the order of the others: adjacent ranks differ so little in reciprocal
+// rank fusion that an equal weight for a small sentence model would change it. The weight
+// approaches 1 if a memory says nearly the same as the query. The parameters were chosen on the
+// evaluation sets, see docs/recall.md.
 func vectorWeight(nearest float64) float64 {
 	return leastVectorWeight + (1-leastVectorWeight)*logistic{-15, 20}.at(nearest)
 }

@@ -138,8 +138,7 @@ const otherDays = 40
 
 func sameTime(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
 
-// narrows reports whether the request has a condition other than the query and the
-// collection.
+// narrows reports whether the request has a condition other than the query and the collection.
 func (q *Query) narrows() bool {
 	return q.SessionID != "" || q.Filter != nil || q.SpatialSort != nil || q.After != nil || q.Before != nil || q.Like != nil ||
 		q.Type != "" || q.PerceptionType != "" || q.Category != "" || len(q.Tags) > 0 || q.AsOf != nil
@@ -154,8 +153,7 @@ func (q *Query) words() Words {
 	return Words{terms, q.Typing}
 }
 
-// Strict reports whether the results are sorted by distance. The query is then not
-// embedded.
+// Strict reports whether the results are sorted by distance. The query is then not embedded.
 func (q *Query) Strict() bool {
 	return q.SpatialSort != nil && (q.SpatialSort.Mode == "strict" || q.Query == "" && q.Like == nil)
 }
@@ -180,9 +178,8 @@ func (r *run) fused() bool {
 	return n > 1 && !r.Strict()
 }
 
-// depth is the number of entries of a single list that can reach the first n: with
-// a factor of w for real-world memories, the entry at rank r can do so while
-// w/(k+r+1) > 1/(k+n).
+// depth is the number of entries of a single list that can reach the first n: with a factor of w
+// for real-world memories, the entry at rank r can do so while w/(k+r+1) > 1/(k+n).
 func (r *run) depth() int {
 	d := int(max(1, r.RealWeight)*float64(rrfK+r.N)) + 1
 	if r.Diversity > 0 {

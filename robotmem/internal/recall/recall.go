@@ -1,14 +1,12 @@
-// Package recall ranks memories. It is independent of the store: a [Source]
-// evaluates filters, ranks by each signal and loads memories, on SQLite, on
-// PostgreSQL or in a test.
+// Package recall ranks memories. It is independent of the store: a [Source] evaluates filters,
+// ranks by each signal and loads memories, on SQLite, on PostgreSQL or in a test.
 //
 //	parse -> filter -> signals (lexical | vector | place | likeness) -> fuse -> stages -> load
 //
-// [Parse] checks a request and returns an immutable [Query]. [Run] executes the
-// steps in order. The filter comes first and is exact. Every signal ranks the
-// memories that pass the filter, independently of the other signals. After the
-// signals a memory is dropped only by the cut to n, by min_relevance, or because
-// it is damaged. A signal that fails is named in degraded.
+// [Parse] checks a request and returns an immutable [Query]. [Run] executes the steps in order.
+// The filter comes first and is exact. Every signal ranks the memories that pass the filter,
+// independently of the other signals. After the signals a memory is dropped only by the cut to n,
+// by min_relevance, or because it is damaged. A signal that fails is named in degraded.
 package recall
 
 import (
@@ -77,12 +75,10 @@ type Around struct{ Before, After []int64 }
 // the detail of its error. Errors of the kinds Invalid and NotFound are errors of
 // the request and end the recall, as do errors of filtering and loading.
 type Source interface {
-	// Filter returns the memories that pass the filters of a query, and remarks for
-	// degraded.
+	// Filter returns the memories that pass the filters of a query, and remarks for degraded.
 	Filter(ctx context.Context, q *Query) (Set, []string, error)
-	// Lexical returns the memories of a set that contain any of the words, best
-	// first, ties by id. A negative limit means no limit. It may run concurrently with
-	// Nearest.
+	// Lexical returns the memories of a set that contain any of the words, best first, ties by
+	// id. A negative limit means no limit. It may run concurrently with Nearest.
 	Lexical(ctx context.Context, q *Query, in Set, words Words, limit int) ([]Ranked, error)
 	// Nearest returns the memories of a set whose vectors have the largest cosine
 	// with the query embedding, and the cosine of an average memory.

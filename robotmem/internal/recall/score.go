@@ -13,10 +13,9 @@ import (
 //
 //	w₁ bm25/max(bm25) + w₂ vectorShare g max(0, l)
 //
-// where l is the cosine lifted above that of the question with an average memory, and g,
-// from 0 to 1, says whether the nearest memory is near at all: a model that does not know
-// the language finds nothing near and adds nothing. The weights w are 1 unless the
-// configuration sets them.
+// where l is the cosine lifted above that of the question with an average memory, and g, from 0
+// to 1, says whether the nearest memory is near at all: a model that does not know the language
+// finds nothing near and adds nothing. The weights w are 1 unless the configuration sets them.
 //
 // A memory then gets a share of the scores of the memories before and after it in its
 // episode: what was said or done next often answers a question. The parameters were chosen

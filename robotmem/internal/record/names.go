@@ -13,9 +13,8 @@ const (
 	MaxRobot  = 64
 )
 
-// CleanName makes an untrusted text safe to display: it returns at most limit
-// characters on one line, without invisible characters and marks that change the
-// writing direction.
+// CleanName makes an untrusted text safe to display: it returns at most limit characters on one
+// line, without invisible characters and marks that change the writing direction.
 func CleanName(s string, limit int) string {
 	if len(s) > 8*limit { // bounds the work
 		s = s[:8*limit]
@@ -47,8 +46,7 @@ func TaskOf(context robotmem.Object) string {
 	return ""
 }
 
-// RobotOf returns the robot that a context names: robot.id, robot.name, or robot
-// if it is a text.
+// RobotOf returns the robot that a context names: robot.id, robot.name, or robot if it is a text.
 func RobotOf(context robotmem.Object) string {
 	switch robot := context["robot"].(type) {
 	case string:

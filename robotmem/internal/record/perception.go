@@ -46,8 +46,7 @@ const (
 	// larger one goes to the folder beside it, because the database would write it
 	// twice, to the log and to the file.
 	InlinePayload = 256 << 10
-	// DecodeLimit is the largest payload that is decoded for a summary, features or a
-	// picture.
+	// DecodeLimit is the largest payload that is decoded for a summary, features or a picture.
 	DecodeLimit = 32 << 20
 	// HeadLimit is the number of bytes that are read of a payload over DecodeLimit.
 	HeadLimit = 64 << 10

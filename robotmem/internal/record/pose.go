@@ -65,8 +65,7 @@ func Object(o robotmem.Object, path ...string) (map[string]any, bool) {
 	return m, true
 }
 
-// MapOf returns the map of a context's coordinates: spatial.pose.map_id, or else
-// spatial.map_id.
+// MapOf returns the map of a context's coordinates: spatial.pose.map_id, or else spatial.map_id.
 func MapOf(context robotmem.Object) string {
 	for _, path := range [][]string{{"spatial", "pose"}, {"spatial"}} {
 		m, _ := Object(context, path...)

@@ -101,8 +101,7 @@ func (b *Builder) RecordOf(m *robotmem.Memory) (*Record, error) {
 	return rec, nil
 }
 
-// HasOwnSummary reports whether the summary was made from the payload and not from
-// the text.
+// HasOwnSummary reports whether the summary was made from the payload and not from the text.
 func HasOwnSummary(m *robotmem.Memory) bool { return ownSummary(m.Type, m.Content, m.Summary) }
 
 func ownSummary(kind, content, summary string) bool {

@@ -191,8 +191,7 @@ func bind(s *sqlite3.Stmt, args []any) error {
 	return nil
 }
 
-// Exec runs a statement that returns no rows. Without arguments sql may hold
-// several statements.
+// Exec runs a statement that returns no rows. Without arguments sql may hold several statements.
 func (c *Conn) Exec(sql string, args ...any) error {
 	if len(args) == 0 {
 		if err := c.mayRun(); err != nil {

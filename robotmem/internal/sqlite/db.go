@@ -18,8 +18,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// Options say how a file is opened. Disk, Log, Check, Migrate and Group are
-// required.
+// Options say how a file is opened. Disk, Log, Check, Migrate and Group are required.
 type Options struct {
 	ReadOnly    bool          // nothing is written, and a write fails with Unavailable
 	Normal      bool          // synchronous=NORMAL: a power failure may take the last commits
@@ -361,8 +360,7 @@ func (db *DB) closeReaders() (err error) {
 	return err
 }
 
-// Hold keeps Close waiting until release is called. ok is false if the file is
-// closed.
+// Hold keeps Close waiting until release is called. ok is false if the file is closed.
 func (db *DB) Hold() (release func(), ok bool) {
 	db.closing.RLock()
 	if db.closed {

@@ -26,8 +26,7 @@ type Disk interface {
 	// Link gives a file a second name, as os.Link does. The error wraps
 	// fs.ErrExist when that is taken.
 	Link(from, to string) error
-	// VFS is the name under which SQLite's driver knows the disk; "" for the
-	// driver's own.
+	// VFS is the name under which SQLite's driver knows the disk; "" for the driver's own.
 	VFS() string
 	// FreeBytes is the free space on the disk of a file that exists.
 	FreeBytes(path string) (int64, error)
@@ -42,13 +41,11 @@ func (SystemDisk) Link(from, to string) error { return os.Link(from, to) }
 
 func (SystemDisk) VFS() string { return "" }
 
-// FreeBytes implements [Disk]: the space that is free for a program without
-// privileges.
+// FreeBytes implements [Disk]: the space that is free for a program without privileges.
 func (SystemDisk) FreeBytes(path string) (int64, error) { return freeBytes(path) }
 
-// Create creates the folder (0700) and an empty database (0600) if absent: SQLite
-// gives the log and its index the mode of the database. The names are synced when it
-// returns.
+// Create creates the folder (0700) and an empty database (0600) if absent: SQLite gives the log
+// and its index the mode of the database. The names are synced when it returns.
 func Create(ctx context.Context, d Disk, path string, o ConnOptions) error {
 	hint := "check that the folder is writable, or pass another --db"
 	if err := makeFolder(d, filepath.Dir(path)); NoSpace(err) {
@@ -189,8 +186,7 @@ func MakePrivate(path string) {
 	}
 }
 
-// SyncPath syncs a file or a folder. Windows cannot sync folders and journals names
-// itself.
+// SyncPath syncs a file or a folder. Windows cannot sync folders and journals names itself.
 func SyncPath(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.IsDir() && runtime.GOOS == "windows" {

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeBytes is what is free on the disk of a file, for a program without
-// privileges.
+// freeBytes is what is free on the disk of a file, for a program without privileges.
 func freeBytes(path string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(path, &s); err != nil {
@@ -29,8 +28,7 @@ func SameDisk(a, b string) (bool, error) {
 	return err == nil && of[0].Dev == of[1].Dev, err
 }
 
-// mayGive reports whether files that this process makes can be the owner's of
-// path.
+// mayGive reports whether files that this process makes can be the owner's of path.
 func mayGive(path string) bool {
 	var s unix.Stat_t
 	return unix.Geteuid() == 0 || unix.Stat(path, &s) == nil && int(s.Uid) == unix.Geteuid()

@@ -1,7 +1,6 @@
-// Package sqlite opens one SQLite file for one process: connections that are set
-// up alike, a pool of readers, and one writer that commits the jobs of many
-// callers together. It knows nothing of the tables in the file; package store
-// does.
+// Package sqlite opens one SQLite file for one process: connections that are set up alike, a pool
+// of readers, and one writer that commits the jobs of many callers together. It knows nothing of
+// the tables in the file; package store does.
 //
 // A [DB] is the file. [DB.Read] runs a function in a snapshot. [DB.Write] runs one
 // in a transaction and returns once it is on the disk. A [Conn] is one connection

@@ -55,9 +55,8 @@ func (db *DB) noteFiles() {
 	}
 }
 
-// InPlace fails with Unavailable if the file, its log or the folder beside it was moved,
-// deleted or replaced since this process opened it. The cause of the error names both
-// files.
+// InPlace fails with Unavailable if the file, its log or the folder beside it was moved, deleted
+// or replaced since this process opened it. The cause of the error names both files.
 func (db *DB) InPlace() error {
 	o := &db.open
 	o.mu.Lock()

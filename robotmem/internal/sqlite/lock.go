@@ -83,11 +83,10 @@ func logThere(path string) error {
 	return nil
 }
 
-// KeepOut makes the caller the only user of a file, until f is closed: f is a
-// handle of its own on the file at path. once, unless nil, is called when no other
-// program can open the file any more and SQLite can still lock it. KeepOut fails with
-// ErrLocked while another has the file open or has replaced it, and with
-// errors.ErrUnsupported where ranges of files cannot be locked.
+// KeepOut makes the caller the only user of a file, until f is closed: f is a handle of its own
+// on the file at path. once, unless nil, is called when no other program can open the file any
+// more and SQLite can still lock it. KeepOut fails with ErrLocked while another has the file open
+// or has replaced it, and with errors.ErrUnsupported where ranges of files cannot be locked.
 func KeepOut(f *os.File, path string, once func() error) error {
 	unsupported := lockPart(f, enterRange, true)
 	if unsupported != nil && !errors.Is(unsupported, errors.ErrUnsupported) {
@@ -188,10 +187,9 @@ func (d *Damaged) Close() error {
 // process that wants to write takes the front of the queue first and leaves it once
 // it has the lock; the process that has just released the lock waits behind it.
 //
-// The front of the queue is a lock of one byte, in the page that SQLite reserves for
-// locks. It is advisory: without it the only loss is fairness. Where there is no such
-// lock, or it is not released in time (its holder may have been stopped), the
-// process goes on without.
+// The front of the queue is a lock of one byte, in the page that SQLite reserves for locks. It is
+// advisory: without it the only loss is fairness. Where there is no such lock, or it is not
+// released in time (its holder may have been stopped), the process goes on without.
 type writeQueue struct {
 	file    *os.File // nil where there is no queue
 	front   bool     // this process is at the front
@@ -199,8 +197,7 @@ type writeQueue struct {
 }
 
 const (
-	// queueLimit is longer than the queue of a busy robot, and shorter than the
-	// busy timeout.
+	// queueLimit is longer than the queue of a busy robot, and shorter than the busy timeout.
 	queueLimit = time.Second
 	// queuePause is the mean time between two polls.
 	queuePause = time.Millisecond

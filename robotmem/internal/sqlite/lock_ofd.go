@@ -14,9 +14,8 @@ import (
 // setLockOFD is F_OFD_SETLK of the system's fcntl.h.
 var setLockOFD = map[string]int{"linux": 37, "darwin": 90}[runtime.GOOS]
 
-// lockPart locks a range until the file is closed, or fails with ErrLocked. The
-// lock belongs to the open file, as SQLite's do: two within a process exclude
-// each other too.
+// lockPart locks a range until the file is closed, or fails with ErrLocked. The lock belongs to
+// the open file, as SQLite's do: two within a process exclude each other too.
 func lockPart(f *os.File, r lockRange, exclusive bool) error {
 	lock := unix.Flock_t{Type: unix.F_RDLCK, Whence: io.SeekStart, Start: r.start, Len: r.length}
 	if exclusive {

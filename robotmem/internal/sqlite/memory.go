@@ -70,9 +70,8 @@ func cgroupLimit() int64 {
 
 func addressLimit() int64 { return systemNumber("/proc/self/limits", "Max address space") }
 
-// AddressSpace returns how much address space the process may have and how much it needs:
-// what it has now, and the least for the heap and the connections. limit is 0 if there is
-// no limit.
+// AddressSpace returns how much address space the process may have and how much it needs: what it
+// has now, and the least for the heap and the connections. limit is 0 if there is no limit.
 func AddressSpace() (limit, need int64) {
 	has := systemNumber("/proc/self/statm", "") * int64(os.Getpagesize())
 	if has > smallProgram {

@@ -12,9 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// One goroutine owns the writing connection. Callers that wait at the same time
-// share a commit: the writer runs all queued jobs in one transaction, commits, and
-// acknowledges them.
+// One goroutine owns the writing connection. Callers that wait at the same time share a commit:
+// the writer runs all queued jobs in one transaction, commits, and acknowledges them.
 //
 // While another process has the file's lock the jobs wait together, each until its
 // own time limit, and new ones join them.
@@ -57,9 +56,8 @@ const (
 // ErrUndecided says that a commit had begun when its caller's time was over.
 var ErrUndecided = robotmem.Errorf(robotmem.Unavailable, "", "the disk did not answer in time; what was asked may be stored yet, or not; look for it before you repeat it")
 
-// Write runs f in a transaction and returns once it is durable, or has failed and
-// was rolled back. A ctx that ends while the job waits withdraws it; once it runs it
-// is completed.
+// Write runs f in a transaction and returns once it is durable, or has failed and was rolled
+// back. A ctx that ends while the job waits withdraws it; once it runs it is completed.
 func (db *DB) Write(ctx context.Context, f func(*Conn) error) error {
 	return db.submit(ctx, &job{run: f})
 }
@@ -165,9 +163,8 @@ func (db *DB) runAlone(j *job) {
 	j.done <- errors.Join(err, db.writer.BusyTimeout(min(lockSlice, db.o.BusyTimeout)))
 }
 
-// begin begins a transaction for a group and for the jobs that join it while it waits
-// for the lock. It returns the jobs to run; with begun false all were answered or
-// withdrawn.
+// begin begins a transaction for a group and for the jobs that join it while it waits for the
+// lock. It returns the jobs to run; with begun false all were answered or withdrawn.
 func (db *DB) begin(group []*job) (claimed []*job, begun bool) {
 	defer db.queue.leave()
 	// Callers that were answered together ask again at about the same time. Without this wait
@@ -313,10 +310,9 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 	return results, nil
 }
 
-// runJob runs one job of a group. A job that fails before it has written anything does
-// not affect the others; one that fails later ends the transaction (fatal). There is
-// no savepoint between jobs: FTS5 flushes its buffer at every savepoint, which costs
-// more than it saves.
+// runJob runs one job of a group. A job that fails before it has written anything does not affect
+// the others; one that fails later ends the transaction (fatal). There is no savepoint between
+// jobs: FTS5 flushes its buffer at every savepoint, which costs more than it saves.
 func runJob(c *Conn, j *job) (refused, fatal error) {
 	before := c.TotalChanges()
 	c.inJob = true

@@ -10,8 +10,7 @@ import (
 
 // Records are read in the order of their uids, which is the same on every node.
 
-// The parameters of an export's scope: ?1 is a collection, ?2 a session, each empty for
-// all.
+// The parameters of an export's scope: ?1 is a collection, ?2 a session, each empty for all.
 const (
 	memoryInScope  = "(?1 = '' OR m.collection = ?1) AND (?2 = '' OR m.session_id = ?2)"
 	sessionInScope = "(?1 = '' OR s.collection = ?1) AND (?2 = '' OR s.external_id = ?2)"
@@ -38,8 +37,7 @@ func (c *Conn) EachArchived(collection, session string, visit func(*Archived) er
 	})
 }
 
-// scanArchived reads a row of selectArchived and the rows of other tables that belong to
-// it.
+// scanArchived reads a row of selectArchived and the rows of other tables that belong to it.
 func (c *Conn) scanArchived(s *sqlite.Stmt) (*Archived, error) {
 	m, at := &Archived{}, len(memoryColumns)
 	sum := readArchived(s, memoryColumns, &m.Memory)

@@ -266,9 +266,8 @@ type LinkCount struct {
 	Dangling int64 `json:"dangling"` // refer to a record that this node does not have
 }
 
-// Records of an archive are checked like requests, because another program may have made
-// them. They are normalized to the form of an export, so that their hashes can be
-// compared.
+// Records of an archive are checked like requests, because another program may have made them.
+// They are normalized to the form of an export, so that their hashes can be compared.
 
 // CheckNames validates a collection and tags by the rules of requests.
 func CheckNames(collection string, tags ...string) error {

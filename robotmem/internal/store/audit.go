@@ -84,8 +84,7 @@ func AuditOf(action string, m *robotmem.Memory) admin.AuditEntry {
 	return admin.AuditEntry{Action: action, MemoryID: m.MemoryID, UID: m.UID, Collection: m.Collection}
 }
 
-// TextHash returns the SHA-256 of a text in hex, "" for an empty text. The log holds no
-// texts.
+// TextHash returns the SHA-256 of a text in hex, "" for an empty text. The log holds no texts.
 func TextHash(s string) string {
 	if s == "" {
 		return ""

@@ -277,11 +277,7 @@ func scan(s *sqlite.Stmt, i int, field any) {
 // checksum collects the values of a row.
 type checksum struct{ data []byte }
 
-const (
-	checksumSize = 16
-	// maxKeptChecksum is the largest buffer that checksumBuffers keeps, in bytes.
-	maxKeptChecksum = 1 << 16
-)
+const checksumSize = 16
 
 var checksumBuffers = sync.Pool{New: func() any { return new(make([]byte, 0, 1<<10)) }}
 
@@ -334,7 +330,7 @@ func (c *checksum) sum(tags []string) []byte {
 		c.add("tag", tag)
 	}
 	sum := sha256.Sum256(c.data)
-	if data := c.data; cap(data) <= maxKeptChecksum {
+	if data := c.data; cap(data) <= 1<<16 { // larger ones are rare
 		checksumBuffers.Put(&data)
 	}
 	c.data = nil

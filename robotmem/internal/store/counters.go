@@ -22,9 +22,8 @@ type Credited struct {
 	MemoryID int64
 }
 
-// CollectionHour is an hour and a collection, "*" for a recall in all collections.
-// Collections without memories are counted under "", because a caller may invent any
-// number of names.
+// CollectionHour is an hour and a collection, "*" for a recall in all collections. Collections
+// without memories are counted under "", because a caller may invent any number of names.
 type CollectionHour struct {
 	Hour       time.Time // start of the hour, in UTC
 	Collection string

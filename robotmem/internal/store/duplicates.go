@@ -25,8 +25,7 @@ const (
 // groupCache caches the signatures of large groups. Only the writer uses it.
 type groupCache struct{ groups map[int64][]record.Signature }
 
-// Reset clears the cache. A rolled back transaction may have added signatures that do
-// not exist.
+// Reset clears the cache. A rolled back transaction may have added signatures that do not exist.
 func (g *groupCache) Reset() { g.groups = nil }
 
 // signatures returns the signatures of a group, oldest first.

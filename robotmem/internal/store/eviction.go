@@ -117,8 +117,7 @@ func (c *Conn) Evicted(id int64) (bool, error) {
 	return n > 0, err
 }
 
-// evict evicts one perception. It sets p.Freed, to 0 while another memory has the same
-// payload.
+// evict evicts one perception. It sets p.Freed, to 0 while another memory has the same payload.
 func (tx *Tx) evict(m *robotmem.Memory, p *Evicted) error {
 	if m.Status == "active" {
 		if err := tx.SetStatus(m.MemoryID, "invalidated", 0, "evicted", p.Reason); err != nil {

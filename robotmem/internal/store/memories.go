@@ -109,11 +109,10 @@ type Followed struct {
 	Unread []int64 // memories on damaged pages
 }
 
-// EachChanged visits the memories that changed after a revision: at most most of them,
-// in the order of their last change and each once, or for 0 all of them in any order, some
-// perhaps twice. columns starts
-// with m.id and m.revision; joins follows "FROM memories m". It skips rows that cannot
-// be read, so that a damaged page affects only the rows on it.
+// EachChanged visits the memories that changed after a revision: at most most of them, in the
+// order of their last change and each once, or for 0 all of them in any order, some perhaps
+// twice. columns starts with m.id and m.revision; joins follows "FROM memories m". It skips rows
+// that cannot be read, so that a damaged page affects only the rows on it.
 func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(*sqlite.Stmt) error) (f Followed, err error) {
 	where, page := " WHERE m.revision > ?", []any{after}
 	if most > 0 {
@@ -165,8 +164,7 @@ func (tx *Tx) Unindex(id int64) error {
 	return errors.Join(tx.unindexVectors(id), tx.Exec("DELETE FROM signatures WHERE group_key = ? AND memory_id = ?", group, id))
 }
 
-// loaded is a row of memories with the stored checksum and the values for the computed
-// one.
+// loaded is a row of memories with the stored checksum and the values for the computed one.
 type loaded struct {
 	record.Row
 	stored []byte
@@ -313,8 +311,7 @@ func shown(r *record.Row, now time.Time) *robotmem.Memory {
 	return m
 }
 
-// Faded returns a confidence after decay, as of now. Under as_of a later use does not
-// count.
+// Faded returns a confidence after decay, as of now. Under as_of a later use does not count.
 func Faded(m *robotmem.Memory, stored float64, now time.Time) float64 {
 	useful := m.CreatedAt
 	if m.LastAccessed != nil && !m.LastAccessed.After(now) {

@@ -74,10 +74,9 @@ func RefuseForeign(c *sqlite.Conn) (version int, err error) {
 // SchemaVersion returns the schema version of this program.
 func SchemaVersion() int { return len(migrations()) }
 
-// Migrate returns the function that migrates a file to the current version in one
-// transaction, so that until its commit a program of the older version can use the file.
-// Another process may do the same at the same time. records prepares memories for what is
-// derived anew.
+// Migrate returns the function that migrates a file to the current version in one transaction, so
+// that until its commit a program of the older version can use the file. Another process may do
+// the same at the same time. records prepares memories for what is derived anew.
 func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
 	return func(c *sqlite.Conn) (err error) { // named, because the deferred commit sets it
 		version, err := RefuseForeign(c)

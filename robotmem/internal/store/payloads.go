@@ -100,8 +100,7 @@ func (c *Conn) lostPayload(m *robotmem.Memory) error {
 	return errors.Join(qerr, err)
 }
 
-// OpenPayload opens a payload. Inline bytes are verified immediately, files while they
-// are read.
+// OpenPayload opens a payload. Inline bytes are verified immediately, files while they are read.
 func (s *Store) OpenPayload(p *StoredPayload) (io.ReadSeekCloser, error) {
 	if p.Inline != nil {
 		data, ok := p.Bytes()

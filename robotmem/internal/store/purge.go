@@ -84,8 +84,7 @@ func (tx *Tx) purgeVectors(id int64) error {
 	})
 }
 
-// purgePayload deletes the payload unless another memory has it, and lists its file for
-// removal.
+// purgePayload deletes the payload unless another memory has it, and lists its file for removal.
 func (tx *Tx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error {
 	if m.SHA256 == "" {
 		return nil

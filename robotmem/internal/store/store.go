@@ -102,14 +102,12 @@ func (s *Store) Read(ctx context.Context, f func(*Conn) error) error {
 	return s.DB.Read(ctx, func(c *sqlite.Conn) error { return f(&Conn{c}) })
 }
 
-// Write runs f in a transaction and returns when it is durable or has failed without any
-// change.
+// Write runs f in a transaction and returns when it is durable or has failed without any change.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
 	return s.DB.Write(ctx, s.job(s.caller(ctx), f))
 }
 
-// WriteInTime is Write, but does not wait past the end of ctx for a disk that does not
-// respond.
+// WriteInTime is Write, but does not wait past the end of ctx for a disk that does not respond.
 func (s *Store) WriteInTime(ctx context.Context, f func(*Tx) error) error {
 	return s.DB.WriteInTime(ctx, s.job(s.caller(ctx), f))
 }

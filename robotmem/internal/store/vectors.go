@@ -52,10 +52,9 @@ func (c *Conn) Models() (all []Model, err error) {
 	return all, err
 }
 
-// CreateModel creates a model with its table, or returns the existing one of that name.
-// The model of an interrupted reembed becomes the present one if state says so. If the
-// dimension has changed, the model is created again, and keeps its state if it was
-// present.
+// CreateModel creates a model with its table, or returns the existing one of that name. The model
+// of an interrupted reembed becomes the present one if state says so. If the dimension has
+// changed, the model is created again, and keeps its state if it was present.
 func (tx *Tx) CreateModel(name string, dims int, state string) (Model, error) {
 	var m Model
 	found, err := tx.One("SELECT "+modelColumns+" FROM models WHERE name = ?", []any{name}, func(s *sqlite.Stmt) { m = scanModel(s) })

@@ -35,8 +35,7 @@ func startsNumber(s string, i int) bool {
 	return j > i && j < len(s) && isDigit(s[j])
 }
 
-// scanNumber reads the number at i: sign, digits with thousands separators,
-// fraction, exponent.
+// scanNumber reads the number at i: sign, digits with thousands separators, fraction, exponent.
 func scanNumber(s string, i int) decimalNumber {
 	neg := s[i] == '-'
 	if neg || s[i] == '+' {
@@ -82,9 +81,8 @@ func skipDigits(s string, i int) int {
 // maxPlainExponent is the largest exponent that is written out as zeros.
 const maxPlainExponent = 24
 
-// canonical spells equal numbers in the same way: no plus, no needless zeros, no
-// exponent while it is short. Digits are moved and never computed, so nothing is
-// rounded.
+// canonical spells equal numbers in the same way: no plus, no needless zeros, no exponent while
+// it is short. Digits are moved and never computed, so nothing is rounded.
 func canonical(neg bool, whole, fraction string, exponent int) string {
 	digits := whole + fraction
 	point := len(whole) + exponent // position of the point in digits
@@ -213,8 +211,7 @@ func (u unit) term() string {
 	return strings.ReplaceAll(strings.ReplaceAll(u.name, "*", "."), "%", "pct")
 }
 
-// scanUnit reads the unit after the number that ends at i, with at most one space
-// between them.
+// scanUnit reads the unit after the number that ends at i, with at most one space between them.
 func scanUnit(s string, i int) unit {
 	start := i
 	if start < len(s) && s[start] == ' ' {
@@ -271,8 +268,7 @@ func operatorAt(s string, i int) (op string, n int) {
 	return "", 0
 }
 
-// scanFactor reads one symbol with its power, which must not be followed by a letter or
-// a digit.
+// scanFactor reads one symbol with its power, which must not be followed by a letter or a digit.
 func scanFactor(s string, i int) (name string, end int) {
 	end = i
 	for end < len(s) && end-i < maxUnitBytes {

@@ -79,10 +79,9 @@ func (p *scanner) addOthers(value, symbol string, of []string) {
 	}
 }
 
-// Quantities returns the numbers of s in text order: plain ones with unit and name, the
-// digit groups of dates, times, addresses and versions, and digits inside names
-// (joint3), because each of them makes two texts different. English number words count
-// too.
+// Quantities returns the numbers of s in text order: plain ones with unit and name, the digit
+// groups of dates, times, addresses and versions, and digits inside names (joint3), because each
+// of them makes two texts different. English number words count too.
 func Quantities(s string) []Quantity {
 	s = normalize(s)
 	var out []Quantity

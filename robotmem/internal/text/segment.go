@@ -8,11 +8,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// chineseWords is a dictionary of simplified Chinese, a word and its frequency a
-// line: the words of jieba's dictionary (github.com/fxsjy/jieba, as in gse) that occur
-// at least five times. A word of one character has the frequency 2, so that longer
-// words win. The dictionaries that gse embeds are not linked, because nothing loads
-// them: they are 38 MB, most of it Japanese.
+// chineseWords is a dictionary of simplified Chinese, a word and its frequency a line: the words
+// of jieba's dictionary (github.com/fxsjy/jieba, as in gse) that occur at least five times. A
+// word of one character has the frequency 2, so that longer words win. The dictionaries that gse
+// embeds are not linked, because nothing loads them: they are 38 MB, most of it Japanese.
 //
 //go:embed chinese/words.zst
 var chineseWords []byte

@@ -119,9 +119,8 @@ func singular(w string) string {
 	return w[:len(w)-1]
 }
 
-// symbol reports whether the sign at i is a word of a sequence: no punctuation, and an
-// operator only with spaces or with letters and digits on both sides, where markup has
-// them on one.
+// symbol reports whether the sign at i is a word of a sequence: no punctuation, and an operator
+// only with spaces or with letters and digits on both sides, where markup has them on one.
 func symbol(s string, i, n int) bool {
 	r, _ := utf8.DecodeRuneInString(s[i:])
 	switch r {

@@ -6,12 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// The stemmer is that of M. F. Porter, 1980 ("An algorithm for suffix stripping",
-// Program 14(3)) with the deviations of SQLite's FTS5, because its results are compared
-// with those of FTS5: words of fewer than three bytes and of more than 64 are
-// unchanged, "bli" and "logi" are in step 2 (from Porter's later errata), a suffix
-// never covers the whole word, and every byte that is not an ASCII vowel counts as a
-// consonant, including digits and the bytes of other scripts.
+// The stemmer is that of M. F. Porter, 1980 ("An algorithm for suffix stripping", Program 14(3))
+// with the deviations of SQLite's FTS5, because its results are compared with those of FTS5:
+// words of fewer than three bytes and of more than 64 are unchanged, "bli" and "logi" are in step
+// 2 (from Porter's later errata), a suffix never covers the whole word, and every byte that is
+// not an ASCII vowel counts as a consonant, including digits and the bytes of other scripts.
 
 const (
 	minStemBytes = 3

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// Stop reports whether a term is a stop word: too common to distinguish memories.
-// Negations are never stop words, because "do not grip" and "do grip" must stay
-// different, nor are words of place, time and degree: up, off, under, before, only,
-// more.
+// Stop reports whether a term is a stop word: too common to distinguish memories. Negations are
+// never stop words, because "do not grip" and "do grip" must stay different, nor are words of
+// place, time and degree: up, off, under, before, only, more.
 func Stop(term string) bool { return stopWords[term] }
 
 //go:embed stopwords.txt

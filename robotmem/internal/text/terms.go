@@ -7,18 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// Tokenize is the tokenizer clause of an FTS5 table that holds Index texts. Marks
-// count as word characters so that Indic vowel signs do not split words. The token
-// characters are those that Terms puts into identifiers and numbers. The clause
-// contains no double quotes:
+// Tokenize is the tokenizer clause of an FTS5 table that holds Index texts. Marks count as word
+// characters so that Indic vowel signs do not split words. The token characters are those that
+// Terms puts into identifiers and numbers. The clause contains no double quotes:
 //
 //	CREATE VIRTUAL TABLE t USING fts5(body, tokenize = "<Tokenize>")
 const Tokenize = `porter unicode61 remove_diacritics 2 categories 'L* N* Mn Mc' tokenchars '._/:-'`
 
-// Terms returns the search terms of s in text order: lower case, unstemmed, with
-// repetitions, each at most 64 bytes. A compound gives the whole and its parts, a
-// number its value, its unit and both together. Every term is one token of FTS5 under
-// Tokenize. Any input is allowed.
+// Terms returns the search terms of s in text order: lower case, unstemmed, with repetitions,
+// each at most 64 bytes. A compound gives the whole and its parts, a number its value, its unit
+// and both together. Every term is one token of FTS5 under Tokenize. Any input is allowed.
 func Terms(s string) []string {
 	p := scanner{s: normalize(s)}
 	p.out = make([]string, 0, len(p.s)/5+4)
@@ -346,15 +344,13 @@ func numbered(w string) int {
 	return i
 }
 
-// Scripts without spaces are indexed by each character and each pair of neighbours.
-// That needs no dictionary: traditional characters, names and misspellings work like
-// any other text, a word of one or two characters is found anywhere, and no update of
-// a dictionary makes an index stale.
+// Scripts without spaces are indexed by each character and each pair of neighbours. That needs no
+// dictionary: traditional characters, names and misspellings work like any other text, a word of
+// one or two characters is found anywhere, and no update of a dictionary makes an index stale.
 //
-// Dictionary words in addition were tried and did not find more (docs/text.md). A
-// segmentation helps for the question: "夹爪的力是多少" asks for 夹爪 and 力. Only with
-// word boundaries can 的 and 多少 be recognised as stop words and removed with the pairs
-// 爪的, 的力, 力是 and 是多.
+// Dictionary words in addition were tried and did not find more (docs/text.md). A segmentation
+// helps for the question: "夹爪的力是多少" asks for 夹爪 and 力. Only with word boundaries can 的 and 多少 be
+// recognised as stop words and removed with the pairs 爪的, 的力, 力是 and 是多.
 
 // In kana and Hangul most characters are part of many words. A question asks for those of
 // a short run only: a Korean noun may be one of them, before a particle.
@@ -403,8 +399,7 @@ func (p *scanner) pairs(run string, i, end, limit int) {
 	}
 }
 
-// queryRun emits a Chinese run of a question. Characters and pairs of stop words go to
-// p.stop.
+// queryRun emits a Chinese run of a question. Characters and pairs of stop words go to p.stop.
 func (p *scanner) queryRun(run string) {
 	for len(run) > 0 {
 		cut := min(len(run), maxSegmented)

@@ -81,8 +81,7 @@ func (p *scanner) last() string {
 	return fold(p.s[start:end])
 }
 
-// Begins reports whether the word may become a word of this stem. Stop words do not
-// count.
+// Begins reports whether the word may become a word of this stem. Stop words do not count.
 func (u *Unfinished) Begins(stem string) bool {
 	begins := func(p string) bool { return strings.HasPrefix(stem, p) }
 	return (u.stems[stem] || slices.ContainsFunc(u.prefixes, begins)) && !u.excluded[stem]

@@ -20,11 +20,10 @@ type Quantity struct {
 	Unit string
 }
 
-// Parse reads a text that is one number and one unit and nothing else: "15 N",
-// "15N", "-3.5e-2 kN", "90°", "1.5 m/s^2", "20 %". A unit that is not known is
-// one word without digits, apart from its number: "3 blips". All else is not
-// ok: a number alone, a range, a date, a clock time, an identifier, prose, more
-// than 64 bytes, and what a float64 cannot hold in the canonical unit.
+// Parse reads a text that is one number and one unit and nothing else: "15 N", "15N", "-3.5e-2
+// kN", "90°", "1.5 m/s^2", "20 %". A unit that is not known is one word without digits, apart
+// from its number: "3 blips". All else is not ok: a number alone, a range, a date, a clock time,
+// an identifier, prose, more than 64 bytes, and what a float64 cannot hold in the canonical unit.
 func Parse(s string) (q Quantity, ok bool) {
 	q, _, ok = ParseWritten(s)
 	return q, ok

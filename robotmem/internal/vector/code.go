@@ -13,19 +13,17 @@ import (
 // Gaussian (Max, "Quantizing for Minimum Distortion", 1960, table II). Unequal steps
 // would lose 1 % less and cost half as many population counts again.
 //
-// All dimensions have the same step, so a code carries most information when all
-// dimensions have about the same variance. In embeddings a few directions carry most
-// of the variance. A random rotation spreads it over all dimensions (Gao and Long,
-// "RaBitQ", SIGMOD 2024, section 3.1). A full random matrix would cost dims*dims.
-// Rounds of sign flips and fast Hadamard transforms have the same effect for
-// dims*log(dims). Only their additions and one multiplication are rounded, so codes
-// are equal on every machine.
+// All dimensions have the same step, so a code carries most information when all dimensions have
+// about the same variance. In embeddings a few directions carry most of the variance. A random
+// rotation spreads it over all dimensions (Gao and Long, "RaBitQ", SIGMOD 2024, section 3.1). A
+// full random matrix would cost dims*dims. Rounds of sign flips and fast Hadamard transforms have
+// the same effect for dims*log(dims). Only their additions and one multiplication are rounded, so
+// codes are equal on every machine.
 
-// rotation is a fixed orthogonal map of dims dimensions. The Hadamard transform needs
-// a power of two, so each step transforms a block of at most dims dimensions that
-// starts at another offset and wraps around. Every dimension is in at least two of
-// the blocks. Signs are flipped before each step, because two transforms of nearly
-// the same block would cancel.
+// rotation is a fixed orthogonal map of dims dimensions. The Hadamard transform needs a power of
+// two, so each step transforms a block of at most dims dimensions that starts at another offset
+// and wraps around. Every dimension is in at least two of the blocks. Signs are flipped before
+// each step, because two transforms of nearly the same block would cancel.
 type rotation struct {
 	scale float32     // 1/sqrt of the block's length
 	flips [][]float32 // for each step, +1 or -1 for each dimension of a block
@@ -37,8 +35,7 @@ var rotationStarts = [...]int{0, 2, 1, 3}
 func newRotation(dims int) rotation {
 	block := 1 << (bits.Len(uint(dims)) - 1)
 	r := rotation{scale: float32(1 / math.Sqrt(float64(block)))}
-	// splitmix64 (Steele, Lea, Flood 2014): saved codes need the same flips in
-	// every later build.
+	// splitmix64 (Steele, Lea, Flood 2014): saved codes need the same flips in every later build.
 	state := uint64(0)
 	for range rotationStarts {
 		flips := make([]float32, block)
@@ -149,10 +146,9 @@ func packLows(into []uint64, v []float32, threshold float32) (along float64) {
 	return along
 }
 
-// The second tier sorts the candidates by an estimate of their cosine. Let o be a
-// stored vector, c its centred and rotated form, k the values that the code of c
-// stands for (-3, -1, 1 or 3 in each dimension), m the mean, q a query vector and p
-// its centred and rotated form:
+// The second tier sorts the candidates by an estimate of their cosine. Let o be a stored vector,
+// c its centred and rotated form, k the values that the code of c stands for (-3, -1, 1 or 3 in
+// each dimension), m the mean, q a query vector and p its centred and rotated form:
 //
 //	q.o = p.c + m.o + m.q - m.m        the last two are the same for all o
 //	p.c ~ p.k * (c.c / c.k)            the unbiased estimator of RaBitQ

@@ -1,15 +1,14 @@
 // Package vector is an index of vectors in memory that finds the nearest ones to a
 // query by cosine. The vectors themselves stay in a SQLite table.
 //
-// An [Index] holds a code for each vector, which is two bits for each dimension and
-// two numbers that turn a code into an estimate: 104 bytes for 384 dimensions. A
-// [Source] reads stored vectors by memory id, in the form of [Encode], 408 bytes. A
-// [Query] is answered in three tiers: the signs of all codes that its filter admits are
-// compared, some thousand of them are sorted by an estimate from both bits, and the
-// best of those, the rescore, are read from the source and compared exactly: 160, and further
-// ones where the estimate says that they may be among the first 12. The result is [Hit]s with the
-// cosine of the stored vector. A set or a filter that is hardly larger than the rescore is compared
-// completely, so its answer is exact.
+// An [Index] holds a code for each vector, which is two bits for each dimension and two numbers
+// that turn a code into an estimate: 104 bytes for 384 dimensions. A [Source] reads stored
+// vectors by memory id, in the form of [Encode], 408 bytes. A [Query] is answered in three tiers:
+// the signs of all codes that its filter admits are compared, some thousand of them are sorted by
+// an estimate from both bits, and the best of those, the rescore, are read from the source and
+// compared exactly: 160, and further ones where the estimate says that they may be among the
+// first 12. The result is [Hit]s with the cosine of the stored vector. A set or a filter that is
+// hardly larger than the rescore is compared completely, so its answer is exact.
 //
 // A chunk holds the codes of 4,096 neighbouring ids. [Index.Write] and [Read] save an
 // index, so that a start need not read every vector.

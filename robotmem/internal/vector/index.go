@@ -52,11 +52,10 @@ type chunk struct {
 	terms   []float32 // two a slot: scale and shift, see code.go
 }
 
-// New returns an empty index for vectors of dims dimensions, 1 to [MaxDims]. Vectors
-// are centred on mean, which [MeanBuilder] computes; nil is the origin. The mean may
-// be that of a sample and need not follow the set: an old mean costs recall and never
-// changes a similarity. Dims out of range and a mean of another length are programmer
-// errors and panic.
+// New returns an empty index for vectors of dims dimensions, 1 to [MaxDims]. Vectors are centred
+// on mean, which [MeanBuilder] computes; nil is the origin. The mean may be that of a sample and
+// need not follow the set: an old mean costs recall and never changes a similarity. Dims out of
+// range and a mean of another length are programmer errors and panic.
 func New(dims int, mean []float32) *Index {
 	if dims < 1 || dims > MaxDims {
 		panic(fmt.Sprintf("vector: %d dimensions, want 1 to %d", dims, MaxDims))

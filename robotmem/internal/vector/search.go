@@ -92,11 +92,10 @@ func newScratch(dims, words int) *scratch {
 	return s
 }
 
-// Search returns at most q.N memories, the most similar first, equal ones by the
-// smaller id. Every similarity is computed from the stored vector, in float64 and in
-// one order, so equal vectors tie exactly. The memories to compare are all members of
-// a small set and are estimated for a large one; [Index.Tune] returns how well. A
-// memory that load does not have is skipped.
+// Search returns at most q.N memories, the most similar first, equal ones by the smaller id.
+// Every similarity is computed from the stored vector, in float64 and in one order, so equal
+// vectors tie exactly. The memories to compare are all members of a small set and are estimated
+// for a large one; [Index.Tune] returns how well. A memory that load does not have is skipped.
 func (x *Index) Search(q Query, load Source) ([]Hit, error) {
 	return x.search(q, x.Rescore(), load)
 }
@@ -262,11 +261,10 @@ func (x *Index) wrongSize(id int64, raw []byte) error {
 	return fmt.Errorf("memory %d: a vector of %d bytes, want %d", id, len(raw), StoredSize(x.dims))
 }
 
-// The first tier of a search compares the signs of the query with every code and
-// keeps the limit codes that differ in the fewest bits. A collector counts the codes
-// of each distance, and so knows the distance from which no code can be among the
-// best. Codes come in the order of their ids and smaller ids win among equals, so the
-// result does not depend on how the scan is split.
+// The first tier of a search compares the signs of the query with every code and keeps the limit
+// codes that differ in the fewest bits. A collector counts the codes of each distance, and so
+// knows the distance from which no code can be among the best. Codes come in the order of their
+// ids and smaller ids win among equals, so the result does not depend on how the scan is split.
 
 // candidate is a code that passed the scan.
 type candidate struct {
@@ -290,8 +288,7 @@ func (c *collector) reset(limit int) {
 	c.bound = int32(len(c.histogram) - 1) // one more than any distance
 }
 
-// add adds a code whose distance is below the bound and lowers the bound as far as
-// possible.
+// add adds a code whose distance is below the bound and lowers the bound as far as possible.
 func (c *collector) add(id, distance int) {
 	c.found = append(c.found, candidate{int32(id), int32(distance)})
 	c.histogram[distance]++

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Client is an MCP client and where it keeps its list of servers, according to its
-// documentation.
+// Client is an MCP client and where it keeps its list of servers, according to its documentation.
 type Client struct {
 	Name string // such as claude-code
 
