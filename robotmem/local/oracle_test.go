@@ -172,7 +172,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 	e := openTest(t, Options{Clock: func() time.Time { return now }})
 	all := randomMemories(t, e, rng, 3000)
 	unit := bruteUnits(all)
-	nonEmpty, filters := 0, rounds.Of(200, 600)
+	nonEmpty, filters := 0, rounds.Of(120, 600)
 	for i := range filters {
 		asked := randomFilter(rng, 3)
 		node, err := filter.Parse(asked)

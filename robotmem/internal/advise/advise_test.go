@@ -11,6 +11,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
@@ -279,14 +280,14 @@ func TestExploreIsAThompsonSample(t *testing.T) {
 		b.add(map[bool]float64{true: 1}[i < 5], "b")
 	}
 	r, first := rand.New(rand.NewPCG(5, 5)), 0
-	const draws = 3000
+	draws := rounds.Of(1500, 3000)
 	for range draws {
 		// The prior is shared by both, so that only the data decides.
 		if b.advise(robotmem.AdviseRequest{Explore: true, NMin: 3}, r).Suggestion.Parameters["params.p0"] == "a" {
 			first++
 		}
 	}
-	near(t, "share of a", float64(first)/draws, 0.91, 0.03)
+	near(t, "share of a", float64(first)/float64(draws), 0.91, 0.03)
 }
 
 func TestExploreSaysWhatWasNotTried(t *testing.T) {

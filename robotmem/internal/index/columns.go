@@ -295,7 +295,7 @@ func (r *Columns) Unread() string {
 func (r *Columns) Row(id int64) (Row, bool) {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	if id < 0 || id >= int64(len(r.Rows)) || r.Rows[id].Class == 0 {
+	if id < 0 || id >= int64(len(r.Rows)) || r.row(int(id)).Kind == 0 {
 		return Row{class: &class{}}, false
 	}
 	return r.row(int(id)), true

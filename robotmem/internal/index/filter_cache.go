@@ -127,7 +127,7 @@ func (r *Columns) advance(a *cachedScope, now int64) {
 // will.
 func (r *Columns) admits(a *cachedScope, id int64) bool {
 	row := r.row(int(id))
-	if row.Status != statusActive || !a.static(&row) {
+	if row.Kind == 0 || row.Status != statusActive || !a.static(&row) {
 		return false
 	}
 	b := r.Beliefs.Values[row.Belief]

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 func TestTuneReachesItsRecall(t *testing.T) {
 	oneGoroutine(t)
-	const members = 12000
+	members := rounds.Of(6_000, 12_000)
 	for name, test := range map[string]struct {
 		dims int
 		of   draw
