@@ -266,6 +266,7 @@ func TestBodiesThatStopAreGivenUp(t *testing.T) {
 // A body may take many times the timeout as long as it does not stop, and the request
 // may take any time after that.
 func TestBodiesThatKeepComingAreTaken(t *testing.T) {
+	t.Parallel()
 	const timeout = time.Second
 	slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, err := io.Copy(io.Discard, r.Body)
@@ -298,6 +299,7 @@ func TestBodiesThatKeepComingAreTaken(t *testing.T) {
 
 // A body of single bytes with short pauses is ended as well.
 func TestTricklesAreGivenUp(t *testing.T) {
+	t.Parallel()
 	_, url := serveNode(t, web.Options{Timeout: 300 * time.Millisecond})
 	conn := dial(t, url, head("POST", "/api/learn", "Content-Type: application/json", "Content-Length: 100000"))
 	go func() {
@@ -376,6 +378,7 @@ func TestIdleConnectionsStarveNobody(t *testing.T) {
 }
 
 func TestHeadersHaveALimit(t *testing.T) {
+	t.Parallel()
 	_, url := serveNode(t, web.Options{})
 	res, _ := askBody(t, "GET", url+"/healthz", "", "X-Long: "+strings.Repeat("x", 100<<10))
 	if res.StatusCode != http.StatusRequestHeaderFieldsTooLarge {

@@ -127,6 +127,7 @@ func takeAway(_ *testing.T, known *list, _, _ string) { known.clear() }
 
 // Wrong tokens from the same address do not end a stream.
 func TestStreamsOutliveTheGuessesOfOthers(t *testing.T) {
+	t.Parallel()
 	const chosen = "a token of a person"
 	known := &list{all: []web.Token{web.NewToken("person", chosen, false)}}
 	e, url := serveNode(t, web.Options{Tokens: known.tokens})

@@ -156,6 +156,7 @@ func TestUpload(t *testing.T) {
 }
 
 func TestBadUploadsStoreNothing(t *testing.T) {
+	u := serveUploads(t, local.Options{MaxStream: 1 << 20}, web.Options{})
 	large := string(noise(600 << 10))
 	var fields, many []part
 	for i := range 30 {
@@ -188,7 +189,6 @@ func TestBadUploadsStoreNothing(t *testing.T) {
 		{"over the limit", []part{description, {"file", strings.Repeat(large, 2)}}, 413, "data", "1048576 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			u := serveUploads(t, local.Options{MaxStream: 1 << 20}, web.Options{})
 			res, body := u.post(t, tt.parts...)
 			p := asProblem(t, res, body)
 			if p.Status != tt.status || p.Field != tt.field || !strings.Contains(p.Detail, tt.detail) || p.Op != "save_perception" {

@@ -22,6 +22,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 // limited is the program under limits of the shell, as in "ulimit -n 40".
@@ -175,7 +176,7 @@ func TestMemoryBoundsWhatIsResident(t *testing.T) {
 		t.Fatal(err)
 	}
 	facts := eval.NewFacts()
-	for from := range 4 {
+	for from := range rounds.Of(2, 4) {
 		batch := &robotmem.LearnBatchRequest{}
 		for i := range 5000 {
 			batch.Items = append(batch.Items, facts.Fact(5000*from+i))
@@ -187,18 +188,18 @@ func TestMemoryBoundsWhatIsResident(t *testing.T) {
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
-	next := 20000
+	next := 20000 // not stored yet
 	resident := func(memory string) (kib int64) {
 		cmd := limited(t, "true", "web", "--addr", "127.0.0.1:0", "--db", db, "--memory", memory)
 		cmd.Env = append(cmd.Env, "GOGC=", "GOMEMLIMIT=") // those of TestMain
 		url := startWeb(t, cmd)
-		for i := range 40 {
+		for i := range rounds.Of(20, 40) {
 			code, body := ask(t, "GET", fmt.Sprintf("%s/api/memories?limit=500&page=%d", url, i+1), "")
 			if code != 200 {
 				t.Fatalf("list: %d %s", code, body)
 			}
 		}
-		for range 5 { // the writer has the largest page cache
+		for range rounds.Of(3, 5) { // the writer has the largest page cache
 			batch := &robotmem.LearnBatchRequest{}
 			for range 1000 {
 				batch.Items = append(batch.Items, facts.Fact(next))

@@ -35,6 +35,7 @@ func (c *closedEmbedder) now() (active, calls int) {
 
 // After Close has returned the embedder is not called any more: its owner may close it.
 func TestCloseEndsQuestionsToTheEmbedder(t *testing.T) {
+	t.Parallel()
 	w := &closedEmbedder{wordEmbedder: newWordEmbedder("test:words", 64)}
 	e, err := Open(t.Context(), t.TempDir()+"/m.db", Options{Embedder: w})
 	if err != nil {

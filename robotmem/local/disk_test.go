@@ -17,6 +17,7 @@ import (
 // On a full disk writes fail with an explanation, acknowledged memories remain, recall
 // works, and writes succeed again when there is space.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 	"pgregory.net/rapid"
 )
 
@@ -84,7 +85,7 @@ func TestModel(t *testing.T) {
 // modelChecks is the default number of sequences, which take about ten seconds.
 func modelChecks(t *testing.T) int {
 	t.Helper()
-	n := 20
+	n := rounds.Of(12, 20)
 	if testing.Short() {
 		n = 4
 	}

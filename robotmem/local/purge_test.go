@@ -20,6 +20,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 // secretWords occur in no other memory: a text in Latin and Han letters, its number, the
@@ -177,7 +178,7 @@ func TestPurgeLeavesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
-	for _, n := range []int{0, 5000} {
+	for _, n := range []int{0, rounds.Of(2000, 5000)} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "memory.db")

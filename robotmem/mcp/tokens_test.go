@@ -1,3 +1,5 @@
+//go:build tokens
+
 package mcp
 
 import (
