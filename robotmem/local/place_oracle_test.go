@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
-	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 // bruteDistance is the distance of a context from a place, read from the context alone.
@@ -171,7 +170,7 @@ func TestSpelledPlacesEqualBruteForce(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	for round := range rounds.Of(60, 120) {
+	for round := range 120 {
 		id := int64(1 + rng.IntN(600))
 		if _, err := e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: id, NewContent: fmt.Sprintf("change %d", round), Context: context()}); err != nil {
 			t.Fatal(err)

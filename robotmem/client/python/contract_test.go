@@ -3,7 +3,6 @@ package python_test
 import (
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,24 +39,4 @@ func TestContract(t *testing.T) {
 		}
 		return newService(c, serve(t))
 	})
-}
-
-// program builds robotmem once for the tests that start it.
-func program(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "robotmem")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "github.com/robotmem/robotmem-go/cmd/robotmem").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return path
-}
-
-// Tests in Python check the parts of the package that the suite does not use.
-func TestInPython(t *testing.T) {
-	cmd := exec.CommandContext(t.Context(), python(t), "-B", "-W", "error", "-m", "unittest", "discover", "-s", "tests")
-	// Without CI, so that what needs NumPy and its like skips; .ci/python has them.
-	cmd.Env = append(os.Environ(), "CI=", "PYTHONPATH=src", "ROBOTMEM_BINARY="+program(t))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
 }
