@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 // TestDecodeFilesOfNumPy reads what NumPy wrote; testdata/npy/make.py says how.
@@ -137,6 +138,7 @@ func TestDecodeSamplesRefuses(t *testing.T) {
 }
 
 func TestDecodeTraceBoundsReadings(t *testing.T) {
+	rounds.OnlyInCI(t, "16 million readings")
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("reads traces of 16 million readings")

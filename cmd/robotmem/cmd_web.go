@@ -87,7 +87,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	if set.Memory == "" && os.Getenv("GOMEMLIMIT") == "" {
-		followHeap()
+		afterCollection(returnHeap)
 	}
 	if !set.ReadOnly {
 		defer tokens.writeUses()

@@ -166,6 +166,7 @@ func TestLimitsThatAreNamedAreEnough(t *testing.T) {
 
 // The memory in use of a node of 20,000 facts goes by --memory.
 func TestMemoryBoundsWhatIsResident(t *testing.T) {
+	rounds.OnlyInCI(t, "25,000 facts in two nodes")
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the memory in use is read from /proc")
@@ -176,7 +177,7 @@ func TestMemoryBoundsWhatIsResident(t *testing.T) {
 		t.Fatal(err)
 	}
 	facts := eval.NewFacts()
-	for from := range rounds.Of(2, 4) {
+	for from := range 4 {
 		batch := &robotmem.LearnBatchRequest{}
 		for i := range 5000 {
 			batch.Items = append(batch.Items, facts.Fact(5000*from+i))
@@ -193,13 +194,13 @@ func TestMemoryBoundsWhatIsResident(t *testing.T) {
 		cmd := limited(t, "true", "web", "--addr", "127.0.0.1:0", "--db", db, "--memory", memory)
 		cmd.Env = append(cmd.Env, "GOGC=", "GOMEMLIMIT=") // those of TestMain
 		url := startWeb(t, cmd)
-		for i := range rounds.Of(20, 40) {
+		for i := range 40 {
 			code, body := ask(t, "GET", fmt.Sprintf("%s/api/memories?limit=500&page=%d", url, i+1), "")
 			if code != 200 {
 				t.Fatalf("list: %d %s", code, body)
 			}
 		}
-		for range rounds.Of(3, 5) { // the writer has the largest page cache
+		for range 5 { // the writer has the largest page cache
 			batch := &robotmem.LearnBatchRequest{}
 			for range 1000 {
 				batch.Items = append(batch.Items, facts.Fact(next))

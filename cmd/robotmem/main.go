@@ -17,39 +17,40 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// gcPercent saves memory for a little time: the indexes of a node are large and have no pointers,
-// so that frequent collections are cheap. It begins after startTime: a short command has ended by
-// then, and with startPercent its first collection comes at 16 MiB. GOGC overrides both.
+// gcPercent saves memory for a little time: large indexes have no pointers, so that frequent collections
+// are cheap. A small heap has garbageLeast between two. Until startTime the first comes at 16 MiB.
 const (
-	startPercent = 400
 	gcPercent    = 25
+	garbageLeast = 24 << 20
+	startPercent = 400
 	startTime    = time.Second
 )
 
-// limitHeap makes Go collect more often as its memory approaches a budget, less what the
-// page caches take. GOMEMLIMIT overrides it.
+// limitHeap makes Go collect more often near a budget, less the page caches. GOMEMLIMIT overrides it.
 func limitHeap(budget local.Memory) {
 	if budget > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(max(int64(budget)/2, int64(budget)-budget.PageCaches()))
 	}
 }
 
-// followHeap keeps the memory of ended requests from staying resident. After each collection it sets
-// Go's memory limit to 1.5 times the heap in use, at least leastHeap, since Go returns free pages at
-// once only near its limit. Before, requests of 60 MB left 420 MB resident of which 230 were in use.
-// GOMEMLIMIT and --memory override it.
-func followHeap() {
-	const leastHeap = 300 << 20
+// afterCollection calls f with the bytes of the heap in use, now and after each collection.
+func afterCollection(f func(live int64)) {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	debug.SetMemoryLimit(max(leastHeap, int64(live[0].Value.Uint64())*3/2))
-	runtime.AddCleanup(new([1 << 10]byte), func(int) { followHeap() }, 0) // runs after the next collection
+	f(int64(live[0].Value.Uint64()))
+	runtime.AddCleanup(new([1 << 10]byte), func(int) { afterCollection(f) }, 0)
 }
+
+// returnHeap keeps the memory of ended requests from staying resident. Go returns free pages at once
+// only near its memory limit, which becomes 1.5 times the heap in use. Before, requests of 60 MB left
+// 420 MB resident of which 230 were in use. GOMEMLIMIT and --memory override it.
+func returnHeap(live int64) { debug.SetMemoryLimit(max(300<<20, live*3/2)) }
 
 func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(startPercent)
-		time.AfterFunc(startTime, func() { debug.SetGCPercent(gcPercent) })
+		percent := func(live int64) { debug.SetGCPercent(max(gcPercent, int(garbageLeast*100/max(live, 1<<20)))) }
+		time.AfterFunc(startTime, func() { afterCollection(percent) })
 	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

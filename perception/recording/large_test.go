@@ -15,6 +15,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/message"
 	"github.com/robotmem/robotmem-go/perception/recording"
 	"github.com/robotmem/robotmem-go/perception/segment"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 // discarding reads what it is given and keeps none of it.
@@ -59,12 +60,12 @@ func largeMCAP(t *testing.T, c *segment.Channel, o mcap.WriterOptions, data []by
 }
 
 func TestALargeMessageIsCopiedFewTimes(t *testing.T) {
-	const size = 64 << 20
+	size := rounds.Of(16, 64) << 20
 	raw := &segment.Channel{Topic: "/raw", MessageEncoding: "x"}
 	text, _ := message.Definition("sensor_msgs/msg/CompressedImage")
 	image := &segment.Channel{Topic: "/c", SchemaName: "sensor_msgs/msg/CompressedImage", SchemaEncoding: "ros2msg", SchemaData: []byte(text), MessageEncoding: "cdr"}
 	head := []byte("\x00\x01\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00" + "\x04\x00\x00\x00png\x00")
-	head = append(binary.LittleEndian.AppendUint32(head, size), make([]byte, size)...)
+	head = append(binary.LittleEndian.AppendUint32(head, uint32(size)), make([]byte, size)...)
 	for name, test := range map[string]struct {
 		channel *segment.Channel
 		data    []byte
@@ -85,14 +86,14 @@ func TestALargeMessageIsCopiedFewTimes(t *testing.T) {
 				t.Fatal(err)
 			}
 			runtime.ReadMemStats(&after)
-			if sink.bytes < size {
+			if sink.bytes < int64(size) {
 				t.Errorf("stored %d bytes", sink.bytes)
 			}
 			most := 1.5
 			if test.channel == raw { // the segment is another copy, and its writer makes one
 				most = 4.5
 			}
-			if got := float64(after.TotalAlloc-before.TotalAlloc) / size; got > most {
+			if got := float64(after.TotalAlloc-before.TotalAlloc) / float64(size); got > most {
 				t.Errorf("allocated %.2f times the size of the message", got)
 			}
 		})

@@ -25,6 +25,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 // Noise returns a payload that cannot be compressed.
@@ -219,6 +220,7 @@ func heapInUse() uint64 {
 }
 
 func TestAPayloadIsNeverHeldWhole(t *testing.T) {
+	rounds.OnlyInCI(t, "220 MB")
 	if testing.Short() {
 		t.Skip("220 MB")
 	}

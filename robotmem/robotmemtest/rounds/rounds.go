@@ -1,7 +1,10 @@
 // Package rounds sets how often a randomized test repeats its cases.
 package rounds
 
-import "os"
+import (
+	"os"
+	"testing"
+)
 
 // Of returns usual, or inCI if the environment variable CI is set, as .ci/run does.
 // The usual number suffices to find a fault of the kind that the test is for; the
@@ -11,4 +14,12 @@ func Of(usual, inCI int) int {
 		return inCI
 	}
 	return usual
+}
+
+// OnlyInCI skips a test that takes much time or memory, unless the environment variable CI is set.
+func OnlyInCI(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "" {
+		t.Skip(what + ": with CI=true")
+	}
 }
