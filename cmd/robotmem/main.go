@@ -18,12 +18,10 @@ import (
 )
 
 // gcPercent saves memory for a little time: large indexes have no pointers, so that frequent collections
-// are cheap. A small heap has garbageLeast between two. Until startTime the first comes at 16 MiB.
+// are cheap. A small heap has garbageLeast between two.
 const (
 	gcPercent    = 25
-	garbageLeast = 24 << 20
-	startPercent = 400
-	startTime    = time.Second
+	garbageLeast = 16 << 20
 )
 
 // limitHeap makes Go collect more often near a budget, less the page caches. GOMEMLIMIT overrides it.
@@ -48,9 +46,11 @@ func returnHeap(live int64) { debug.SetMemoryLimit(max(300<<20, live*3/2)) }
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(startPercent)
-		percent := func(live int64) { debug.SetGCPercent(max(gcPercent, int(garbageLeast*100/max(live, 1<<20)))) }
-		time.AfterFunc(startTime, func() { afterCollection(percent) })
+		debug.SetGCPercent(400) // a short command ends before its first collection, at 16 MiB
+		percent := func(live int64) {
+			debug.SetGCPercent(max(gcPercent, int(min(garbageLeast, debug.SetMemoryLimit(-1)/8)*100/max(live, 1<<20))))
+		}
+		time.AfterFunc(time.Second, func() { afterCollection(percent) })
 	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

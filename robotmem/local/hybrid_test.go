@@ -226,7 +226,7 @@ func TestDeadlineNamesTheVector(t *testing.T) {
 	defer close(hang)
 	w.set(func() { w.hang = hang })
 	start := time.Now()
-	res, ids := recalled(t, e, &robotmem.RecallRequest{Query: "wet glass", DeadlineMS: 400})
+	res, ids := recalled(t, e, &robotmem.RecallRequest{Query: "wet glass", DeadlineMS: 700})
 	if took := time.Since(start); took > queryLimit/2 {
 		t.Errorf("it took %v", took)
 	}

@@ -24,7 +24,7 @@ const (
 
 // CreateFTS returns the statement that creates the full-text index.
 func CreateFTS() string {
-	all := strings.Join(migrations(), "\n")
+	all := script("schema.sql")
 	statement, _, _ := strings.Cut(all[strings.LastIndex(all, "CREATE VIRTUAL TABLE memories_fts"):], ";")
 	return statement
 }

@@ -21,31 +21,31 @@ const ChecksumVersion = 6
 // applicationID identifies robotmem files: "rbtm".
 const applicationID = 0x7262746d
 
-//go:embed migrations/*.sql
-var migrationFiles embed.FS
+//go:embed migrations/*.sql schema.sql
+var scriptFiles embed.FS
+
+// script returns an embedded script. That of a new file, schema.sql, makes what all migrations make.
+func script(name string) string {
+	data, _ := scriptFiles.ReadFile(name) // it is embedded
+	return strings.ReplaceAll(string(data), "{{tokenize}}", text.Tokenize)
+}
 
 // migrations returns the scripts in order; script i migrates to version i+1.
 var migrations = sync.OnceValue(func() (scripts []string) {
-	names, _ := fs.Glob(migrationFiles, "migrations/*.sql") // the pattern is valid
+	names, _ := fs.Glob(scriptFiles, "migrations/*.sql") // the pattern is valid
 	for _, name := range names {
-		data, _ := migrationFiles.ReadFile(name) // it is embedded
-		scripts = append(scripts, strings.ReplaceAll(string(data), "{{tokenize}}", text.Tokenize))
+		scripts = append(scripts, script(name))
 	}
 	return scripts
 })
 
-// RefuseForeign fails unless the file is empty or a robotmem file of at most this
-// program's schema version. It only reads.
+// RefuseForeign only reads. It fails unless the file is empty or has at most this schema version.
 func RefuseForeign(c *sqlite.Conn) (version int, err error) {
-	tables, err := c.Number("SELECT count(*) FROM sqlite_schema")
-	if err != nil {
-		return 0, err
-	}
-	app, err := c.Number("PRAGMA application_id")
-	if err != nil {
-		return 0, err
-	}
-	v, err := c.Number("PRAGMA user_version")
+	var tables, memories, app, v int64
+	_, err = c.One(`SELECT count(*), count(*) FILTER (WHERE type = 'table' AND name = 'memories'),
+		(SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version) FROM sqlite_schema`, nil, func(s *sqlite.Stmt) {
+		tables, memories, app, v = s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnInt64(2), s.ColumnInt64(3)
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -53,11 +53,7 @@ func RefuseForeign(c *sqlite.Conn) (version int, err error) {
 		return 0, nil
 	}
 	if app != applicationID {
-		python, err := c.Number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'memories'")
-		if err != nil {
-			return 0, err
-		}
-		if python > 0 {
+		if memories > 0 {
 			return 0, robotmem.Errorf(robotmem.Corrupt, "db", "this is a memory file of another program (the Python robotmem, perhaps), not of this one; it was left as it is; pass another --db, and take its memories in with robotmem import FILE")
 		}
 		return 0, robotmem.Errorf(robotmem.Corrupt, "db", "this is a database of another program; it was left as it is; pass another --db")
@@ -100,7 +96,11 @@ func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
 // whole rows, with the columns of the present version.
 func runMigrations(c *Conn, version int, records func() *record.Builder) error {
 	scripts := migrations()
-	for i, script := range scripts[version:] {
+	todo := scripts[version:]
+	if version == 0 {
+		todo, version = []string{script("schema.sql")}, len(scripts)-1
+	}
+	for i, script := range todo {
 		if err := c.Exec(script); err != nil {
 			return fmt.Errorf("migration to version %d: %w", version+i+1, err)
 		}
