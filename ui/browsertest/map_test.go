@@ -42,6 +42,7 @@ func (w *world) memoriesByPlace(t *testing.T) {
 func (w *world) placeForASearch(t *testing.T) {
 	p := w.open(t, w.node, wide)
 	p.goTo("/search?collection=kitchen")
+	p.see(".why", "time") // the results, beside which the button moves
 	p.click(".filters .button", "Pick on the map")
 	p.see("dialog canvas", "")
 	p.until(inked("canvas"))
