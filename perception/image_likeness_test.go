@@ -12,6 +12,7 @@ import (
 	"golang.org/x/image/draw"
 
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 // scene draws what a camera on a robot might see: a floor and a wall, boxes and
@@ -122,7 +123,7 @@ func plainLayout(t *testing.T, data []byte) []float32 {
 
 func TestADistortedPictureIsNearestToItsScene(t *testing.T) {
 	t.Parallel()
-	const scenes = 40
+	scenes := rounds.Of(20, 40)
 	var stored, plain [][]float32
 	images := make([]*image.NRGBA, scenes)
 	for i := range images {

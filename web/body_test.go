@@ -15,6 +15,7 @@ import (
 // A request for which there is no memory is refused with 503, a small one is served
 // meanwhile, and both are served once the large one has left.
 func TestRequestsShareTheirMemory(t *testing.T) {
+	t.Parallel()
 	_, url := serveNode(t, web.Options{Memory: 1 << 20, Timeout: time.Second})
 	large := `{"query":"x","like":{"data":"` + strings.Repeat("x", 900_000) + `"}}`
 	slow, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))

@@ -51,6 +51,12 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
+		Condition: func(cond string) (bool, error) {
+			if cond != "ci" {
+				return false, fmt.Errorf("%s: no such condition", cond)
+			}
+			return os.Getenv("CI") != "", nil
+		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ROBOTMEM_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "user"))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 // small is an archive with one of each.
@@ -81,7 +82,7 @@ func TestEveryPrefixIsKnownToBeCut(t *testing.T) {
 		if !zstd {
 			whole = len(bytes.TrimRight(data, "\x00")) - 1
 		}
-		for n := range whole {
+		for n := 0; n < whole; n += rounds.Of(3, 1) {
 			if _, err := readAll(bytes.NewReader(data[:n])); err == nil {
 				t.Fatalf("zstd %t: %d of %d bytes pass for whole", zstd, n, len(data))
 			} else if !errors.Is(err, archive.ErrDamaged) && !errors.Is(err, archive.ErrFormat) {

@@ -23,6 +23,15 @@ func TestFullDisk(t *testing.T) {
 	}
 	folder := smallDisk(t, "8m")
 	e := openAt(t, filepath.Join(folder, "memory.db"), local.Options{})
+	for range 17 { // most of it is filled with payloads, which takes less time than texts
+		data := make([]byte, 200_000)
+		if _, err := rand.Read(data); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "noise", DataBase64: data}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var acknowledged []int64
 	var refused error
 	for i := range 10_000 {
@@ -30,7 +39,7 @@ func TestFullDisk(t *testing.T) {
 		if _, err := rand.Read(noise); err != nil {
 			t.Fatal(err)
 		}
-		res, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("filling %d %x", i, noise)})
+		res, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("filling %d", i), Context: robotmem.Object{"noise": fmt.Sprintf("%x", noise)}})
 		if err != nil {
 			refused = err
 			break

@@ -138,7 +138,7 @@ func TestRecallNamesAnIndexThatCannotBeLoaded(t *testing.T) {
 
 // Close during all background work neither hangs nor loses acknowledged writes.
 func TestCloseWhileTheKeeperWorks(t *testing.T) {
-	repeats, memories := rounds.Of(2, 5), 2500
+	repeats, memories := rounds.Of(2, 5), rounds.Of(1000, 2500)
 	if testing.Short() { // under -race everything takes fifteen times as long
 		repeats, memories = 2, 200
 	}
@@ -185,7 +185,7 @@ func TestRecallBesideRepairs(t *testing.T) {
 	repaired := make(chan struct{})
 	go func() {
 		defer close(repaired)
-		for range 15 {
+		for range rounds.Of(5, 15) {
 			if _, err := e.Repair(t.Context(), &admin.RepairRequest{}); err != nil {
 				t.Error(err)
 			}

@@ -25,7 +25,7 @@ func TestMigrateLargeFile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes many rows")
 	}
-	rows := rounds.Of(12_000, 400_000) // the latter is more than SQLite may hold in memory here
+	rows := rounds.Of(4_000, 400_000) // the latter is more than SQLite may hold in memory here
 	path := t.TempDir() + "/memory.db"
 	unpack(t, "testdata/v1.db.gz", path)
 	c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})

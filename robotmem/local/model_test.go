@@ -85,7 +85,7 @@ func TestModel(t *testing.T) {
 // modelChecks is the default number of sequences, which take about ten seconds.
 func modelChecks(t *testing.T) int {
 	t.Helper()
-	n := rounds.Of(12, 20)
+	n := rounds.Of(8, 20)
 	if testing.Short() {
 		n = 4
 	}

@@ -170,9 +170,9 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	now := time.Now()
 	e := openTest(t, Options{Clock: func() time.Time { return now }})
-	all := randomMemories(t, e, rng, 3000)
+	all := randomMemories(t, e, rng, rounds.Of(1200, 3000))
 	unit := bruteUnits(all)
-	nonEmpty, filters := 0, rounds.Of(120, 600)
+	nonEmpty, filters := 0, rounds.Of(60, 600)
 	for i := range filters {
 		asked := randomFilter(rng, 3)
 		node, err := filter.Parse(asked)
@@ -271,8 +271,8 @@ func TestPlacesEqualBruteForce(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(8, 8))
 	e := openTest(t, Options{})
-	all := randomMemories(t, e, rng, 2000)
-	for range 100 {
+	all := randomMemories(t, e, rng, rounds.Of(800, 2000))
+	for range rounds.Of(50, 100) {
 		s := &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{float64(rng.IntN(20)), float64(rng.IntN(20))}}
 		if rng.IntN(2) == 0 {
 			s.Target = append(s.Target, 2)

@@ -603,7 +603,7 @@ func TestSavingBesideEviction(t *testing.T) {
 		nodes[i] = e
 	}
 	payloads := [][]byte{noise(20, 300_000), noise(21, 300_000), noise(22, 2000)}
-	rounds := 40
+	rounds := rounds.Of(16, 40)
 	if testing.Short() {
 		rounds = 8
 	}

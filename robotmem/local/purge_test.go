@@ -178,7 +178,7 @@ func TestPurgeLeavesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
-	for _, n := range []int{0, rounds.Of(2000, 5000)} {
+	for _, n := range []int{0, rounds.Of(800, 5000)} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "memory.db")

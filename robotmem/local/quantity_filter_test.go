@@ -274,7 +274,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 		t.Fatal(len(l.Memories), err)
 	}
 	unit := bruteUnits(l.Memories)
-	dividing, filters := 0, rounds.Of(250, 1500)
+	dividing, filters := 0, rounds.Of(100, 1500)
 	for i := range filters {
 		asked := randomQuantityFilter(rng, 2)
 		node, err := filter.Parse(asked)

@@ -360,7 +360,7 @@ func oracleQuestion(rng *rand.Rand) *robotmem.RecallRequest {
 	return req
 }
 
-// 5,000 memories and 80 queries with filters, places, times and tags, in CI 20,000 and 200.
+// 2,000 memories and 50 queries with filters, places, times and tags, in CI 20,000 and 200.
 // Recall by words returns the ids of the oracle in the same order, and so does recall
 // with vectors if the filter admits a small set; otherwise it returns at least 0.99 of
 // the oracle's first ten.
@@ -377,7 +377,7 @@ func TestRecallEqualsBruteForce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer hybrid.Close()
-	all, questions := oracleFill(t, hybrid, rng, rounds.Of(5_000, 20_000)), rounds.Of(80, 200)
+	all, questions := oracleFill(t, hybrid, rng, rounds.Of(2_000, 20_000)), rounds.Of(50, 200)
 	embedded(t, hybrid)
 	plain, err := Open(t.Context(), path, Options{BusyTimeout: patience, Weights: map[string]float64{"evidence": 0}})
 	if err != nil {

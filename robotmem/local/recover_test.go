@@ -20,6 +20,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 // furnished creates a closed file with n facts and a few records of every other kind.
@@ -264,7 +265,7 @@ func TestRecoverDamaged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
-	whole := furnished(t, 1500)
+	whole := furnished(t, rounds.Of(600, 1500))
 	want := truth(t, whole)
 	root, below, leaf := treePages(t, whole, "memories")
 	payloads, _, _ := treePages(t, whole, "payloads")

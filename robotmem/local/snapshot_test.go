@@ -212,7 +212,7 @@ func TestColdStartWithDeadlines(t *testing.T) {
 		t.Skip("one goroutine and many memories: nothing for -race")
 	}
 	e := openTest(t, Options{})
-	for range rounds.Of(2, 3) {
+	for range rounds.Of(1, 3) {
 		var b robotmem.LearnBatchRequest
 		b.KeepDuplicates = true
 		for i := range 10000 {

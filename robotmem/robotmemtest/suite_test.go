@@ -14,6 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -41,6 +42,7 @@ func TestEngine(t *testing.T) {
 func TestClientOverHTTP(t *testing.T) {
 	t.Parallel()
 	robotmemtest.Run(t, func(t *testing.T) robotmem.Service {
+		rounds.OneIn(t, 2)
 		return overHTTP(t, openEngine(t))
 	})
 }

@@ -154,7 +154,7 @@ func TestBestAreThePrefixOfAll(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
 	}
-	n := rounds.Of(20_000, 60_000)
+	n := rounds.Of(8_000, 60_000)
 	s := newSpeech(3)
 	x := lexical.New(fts5)
 	docs := s.texts(1, n)
@@ -166,7 +166,7 @@ func TestBestAreThePrefixOfAll(t *testing.T) {
 	s.r.Shuffle(n, func(i, j int) { docs[i].ID, docs[j].ID = docs[j].ID, docs[i].ID })
 	x.Apply(docs, nil)
 	x.Apply(docs[n/2:n/2+n/10], []int64{1, 2, 3, 4, 5})
-	for range rounds.Of(75, 150) {
+	for range rounds.Of(40, 150) {
 		q := lexical.Query{Collection: "default", Terms: s.question()}
 		if s.r.IntN(2) == 0 {
 			q.Unfinished = &lexical.Unfinished{Whole: q.Terms[:1]}

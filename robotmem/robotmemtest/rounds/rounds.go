@@ -2,6 +2,8 @@
 package rounds
 
 import (
+	"hash/fnv"
+	"io"
 	"os"
 	"testing"
 )
@@ -21,5 +23,16 @@ func OnlyInCI(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "" {
 		t.Skip(what + ": with CI=true")
+	}
+}
+
+// OneIn skips all tests but one in n, chosen by their names, unless the environment variable
+// CI is set. It is for the cases of a suite that run elsewhere too.
+func OneIn(t testing.TB, n uint32) {
+	t.Helper()
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, t.Name())
+	if os.Getenv("CI") == "" && h.Sum32()%n != 0 {
+		t.Skip("one case in ", n, " runs here; all with CI=true")
 	}
 }
