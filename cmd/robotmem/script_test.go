@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -32,6 +33,7 @@ func TestMain(m *testing.M) {
 type temporary struct{ testscript.TestingM }
 
 func (t temporary) Run() int {
+	rounds.SideBySide(3) // many of them wait for nodes
 	var err error
 	if testTemp, err = os.MkdirTemp("", "robotmem-test-"); err != nil {
 		panic(err)

@@ -87,6 +87,7 @@ func TestCallerThatGivesUpStartsNoPause(t *testing.T) {
 // A service that hangs is paused even if the deadline of each caller is earlier
 // than the time limit.
 func TestDeadlineWithPatienceStartsAPause(t *testing.T) {
+	t.Parallel()
 	now, f := newClock(), newFake(t)
 	e := open(t, "openai:m", f.options(now))
 	f.set(hang)

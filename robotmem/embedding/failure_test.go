@@ -189,6 +189,7 @@ func TestNothingListens(t *testing.T) {
 }
 
 func TestHang(t *testing.T) {
+	t.Parallel()
 	for _, spec := range services {
 		now, f := newClock(), newFake(t)
 		o := f.options(now)

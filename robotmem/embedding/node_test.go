@@ -16,6 +16,7 @@ import (
 // A node recalls by meaning with Ollama, by words while the server is down, and
 // computes the missing vectors when it is back.
 func TestNodeWithOllama(t *testing.T) {
+	t.Parallel()
 	server := startOllama(t)
 	server.CreateModel("tiny")
 	var mu sync.Mutex

@@ -79,6 +79,7 @@ func largestDifference(t testing.TB, a, b []float32) float64 {
 }
 
 func TestRealOllama(t *testing.T) {
+	t.Parallel()
 	server := startOllama(t)
 	server.CreateModel("tiny")
 	now := newClock()

@@ -13,6 +13,7 @@ import (
 // A read-only caller is counted and has no other effect: neither on a session nor on the
 // order of eviction.
 func TestReadersGiveNoCredit(t *testing.T) {
+	t.Parallel()
 	e := openAt(t, t.TempDir()+"/m.db", local.Options{})
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "grip_force=12.5 N holds wet glass"}); err != nil {
 		t.Fatal(err)
@@ -61,6 +62,7 @@ func TestReadersGiveNoCredit(t *testing.T) {
 
 // A read-only caller is refused every write operation before its request is validated.
 func TestReadOnlyCallersChangeNothing(t *testing.T) {
+	t.Parallel()
 	e := openNode(t, local.Options{})
 	ctx := robotmem.WithCaller(t.Context(), robotmem.Caller{ReadOnly: true})
 	refused := 0

@@ -15,6 +15,7 @@ import (
 // and the recalls made in them, including those of an earlier run and those that are not
 // stored yet.
 func TestActivityByHourAndDay(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
 	}
@@ -96,6 +97,7 @@ func TestActivityByHourAndDay(t *testing.T) {
 
 // A caller with invented collection names must not make the file grow with each name.
 func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
 	}

@@ -15,6 +15,7 @@ import (
 // The cached scopes equal the result of a scan of all rows, whatever is stored,
 // forgotten and used meanwhile and whatever time passes.
 func TestKeptAdmissionsFollow(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -65,6 +66,7 @@ func TestKeptAdmissionsFollow(t *testing.T) {
 
 // A column cache that is loaded from its snapshot equals one loaded from the tables.
 func TestColumnsSnapshot(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -110,6 +112,7 @@ func TestColumnsSnapshot(t *testing.T) {
 // A snapshot with a flipped bit, a missing part or a foreign head only makes the opening
 // slower.
 func TestDamagedSnapshotIsNotUsed(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}

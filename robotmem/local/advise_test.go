@@ -58,6 +58,7 @@ func attemptsOf(t testing.TB, n int) *local.Node {
 }
 
 func TestAdvise(t *testing.T) {
+	t.Parallel()
 	m := attemptsOf(t, 600)
 	for _, r := range []robotmem.AdviseRequest{
 		{Query: "pick wet glass", Collection: "arm"},
@@ -76,6 +77,7 @@ func TestAdvise(t *testing.T) {
 }
 
 func TestAdviseTakesTheNamedTask(t *testing.T) {
+	t.Parallel()
 	m := attemptsOf(t, 30)
 	for task, want := range map[string]int{"pick": 30, "pick glass": 10, "dock": 0} {
 		res, err := m.Advise(t.Context(), &robotmem.AdviseRequest{Task: task, Collection: "arm"})
@@ -88,6 +90,7 @@ func TestAdviseTakesTheNamedTask(t *testing.T) {
 // What reached the place asked for is suggested, whatever it was meant for and however it
 // was judged.
 func TestAdviseHowToReachAPlace(t *testing.T) {
+	t.Parallel()
 	m := attemptsOf(t, 1)
 	for i := range 30 {
 		speed := 0.2 + 0.8*float64(i*7%30)/30
@@ -166,6 +169,7 @@ func BenchmarkAdvise(b *testing.B) {
 // The same fact again is another attempt; a perception of an episode is none if a fact of the
 // episode tells of the attempt.
 func TestAdviseCountsAttempts(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "m.db")
 	m, err := local.Open(t.Context(), path, local.Options{})
 	if err != nil {

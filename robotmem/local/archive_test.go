@@ -154,6 +154,7 @@ func inStep(t *testing.T, e *Node) {
 }
 
 func TestArchiveLosesNothing(t *testing.T) {
+	t.Parallel()
 	a, b := lived(t), openTest(t, Options{})
 	want := hashes(t, a)
 	for _, part := range []string{"  session ", "  memory ", "  payload ", "  link\n"} {
@@ -194,6 +195,7 @@ func TestArchiveLosesNothing(t *testing.T) {
 }
 
 func TestArchiveIntoAUsedNode(t *testing.T) {
+	t.Parallel()
 	ctx, a, b := t.Context(), lived(t), openTest(t, Options{})
 	if _, err := b.Learn(ctx, &robotmem.LearnRequest{Insight: "this node knows the door at 40 cm"}); err != nil {
 		t.Fatal(err)
@@ -247,6 +249,7 @@ func TestArchiveIntoAUsedNode(t *testing.T) {
 }
 
 func TestArchiveNarrowedAndMapped(t *testing.T) {
+	t.Parallel()
 	a, b := lived(t), openTest(t, Options{})
 	data := exported(t, a, ExportOptions{Collection: "lab"})
 	if bytes.Contains(data, []byte(`"collection":"default"`)) {
@@ -276,6 +279,7 @@ func TestArchiveNarrowedAndMapped(t *testing.T) {
 }
 
 func TestArchiveDryRunStoresNothing(t *testing.T) {
+	t.Parallel()
 	a, b := lived(t), openTest(t, Options{})
 	data := exported(t, a, ExportOptions{})
 	dry, err := imported(t, b, data, ImportOptions{DryRun: true})
@@ -356,6 +360,7 @@ func TestArchiveDamagedAnywhere(t *testing.T) {
 }
 
 func TestArchiveIsOfOneMoment(t *testing.T) {
+	t.Parallel()
 	ctx, a := t.Context(), lived(t)
 	before := hashes(t, a)
 	var late *robotmem.LearnResponse
@@ -384,6 +389,7 @@ func (s *lateSink) Begin(*archive.Manifest) error {
 }
 
 func TestArchiveOfALostPayload(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	res := savePayload(t, e, noise(1, 300_000), func(*robotmem.SavePerceptionRequest) {})
 	keep := savePayload(t, e, noise(2, 300_000), func(*robotmem.SavePerceptionRequest) {})
@@ -485,6 +491,7 @@ func putTogether(t *testing.T, entries []entryOf) []byte {
 }
 
 func TestArchiveRefusesTheHostile(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -543,6 +550,7 @@ func part(kind string, number int, lines string) entryOf {
 
 // Fields of a newer node without a column here are left out.
 func TestArchiveWithUnknownColumns(t *testing.T) {
+	t.Parallel()
 	a, b := openTest(t, Options{}), openTest(t, Options{})
 	_, err := a.Learn(robotmem.WithCaller(t.Context(), robotmem.Caller{Tool: "mcp", Who: "ann"}), &robotmem.LearnRequest{Insight: "the tool weighs 2 kg"})
 	if err != nil {
@@ -627,6 +635,7 @@ func (c *cancelling) Read(p []byte) (int, error) {
 
 // An older archive does not bring back a purged memory or its payload.
 func TestArchiveBringsNothingPurgedBack(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	res := savePayload(t, e, noise(7, 300_000), nil)
 	data := exported(t, e, ExportOptions{})
@@ -654,6 +663,7 @@ func sound(t *testing.T, e *Node) {
 // An evicted payload is imported again with a newer state of its memory from another
 // node.
 func TestArchiveBringsAnEvictedPayloadBack(t *testing.T) {
+	t.Parallel()
 	a, b := openTest(t, Options{}), openTest(t, Options{})
 	res := savePayload(t, a, noise(3, 300_000), func(*robotmem.SavePerceptionRequest) {})
 	if _, err := imported(t, b, exported(t, a, ExportOptions{}), ImportOptions{}); err != nil {
@@ -682,6 +692,7 @@ func TestArchiveBringsAnEvictedPayloadBack(t *testing.T) {
 
 // A memory that is purged during the import does not get its payload back.
 func TestArchivePayloadOfAMemoryPurgedMeanwhile(t *testing.T) {
+	t.Parallel()
 	a, b := openTest(t, Options{}), openTest(t, Options{})
 	savePayload(t, b, noise(4, 300_000), func(*robotmem.SavePerceptionRequest) {})
 	if _, err := imported(t, a, exported(t, b, ExportOptions{}), ImportOptions{}); err != nil {
@@ -734,6 +745,7 @@ func (s *afterPayload) Next() (*archive.Entry, error) {
 // A memory without provenance in the source gets the importing caller's, and provenance
 // of the source is cleaned like that of callers.
 func TestImportNamesWhoImported(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	at := "2026-01-02T03:04:05.000000000Z"
 	fact := func(n int, extra archive.Extra) archive.Memory {

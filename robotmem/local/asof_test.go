@@ -11,6 +11,7 @@ import (
 )
 
 func TestAsOfConfidence(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := openTest(t, Options{Clock: func() time.Time { return now }})
 	ask := func(at *time.Time) int {
@@ -33,6 +34,7 @@ func TestAsOfConfidence(t *testing.T) {
 
 // A past state without tags has an empty list, as JSON needs it.
 func TestAsOfWithoutTags(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	learnAll(t, e, "shelf nine leans")
 	then := time.Now()
@@ -46,6 +48,7 @@ func TestAsOfWithoutTags(t *testing.T) {
 }
 
 func TestAsOfLikeness(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := openTest(t, Options{Clock: func() time.Time { return now }})
 	save := func(k int) int64 {
@@ -79,6 +82,7 @@ func TestAsOfLikeness(t *testing.T) {
 }
 
 func TestAsOfTags(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := openTest(t, Options{Clock: func() time.Time { return now }})
 	l, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the gripper slipped, friction was low"})
@@ -100,6 +104,7 @@ func TestAsOfTags(t *testing.T) {
 // A memory used exactly at as_of has not decayed at that time, whether it is still
 // active or has been forgotten since.
 func TestAsOfTheMomentOfAUse(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := openTest(t, Options{Clock: func() time.Time { return now }})
 	l, _ := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "shelf nine leans"})
@@ -126,6 +131,7 @@ func TestAsOfTheMomentOfAUse(t *testing.T) {
 // A context that is invalid today may have been stored earlier: a recall with as_of must
 // not fail because of it.
 func TestAsOfWithAContextOfOldRules(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := openTest(t, Options{Clock: func() time.Time { return now }})
 	pose := poseContext(map[string]any{"position": []any{1, 2, 3}, "orientation": []any{0, 0, 0, 0}})

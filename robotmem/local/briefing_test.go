@@ -36,6 +36,7 @@ func attempt(t *testing.T, e *local.Node, insight string, success bool, params m
 
 // The parameter that worked, however many attempts failed since, and what always failed.
 func TestBriefingNamesWhatWorkedAndWhatNeverDid(t *testing.T) {
+	t.Parallel()
 	e := openNode(t, local.Options{})
 	held := attempt(t, e, "the glass was held", true, map[string]any{"grip_force": 12.5, "speed": 0.05}, nil)
 	for i := range 40 {
@@ -52,6 +53,7 @@ func TestBriefingNamesWhatWorkedAndWhatNeverDid(t *testing.T) {
 }
 
 func TestBriefingFitsTheSession(t *testing.T) {
+	t.Parallel()
 	e := openNode(t, local.Options{})
 	here := map[string]any{"position": []any{1, 2}}
 	far := map[string]any{"position": []any{50, 60}}
@@ -67,6 +69,7 @@ func TestBriefingFitsTheSession(t *testing.T) {
 // Of two values of the same thing the briefing shows the one that was observed later,
 // in whatever order they were learnt.
 func TestBriefingShowsCurrentValues(t *testing.T) {
+	t.Parallel()
 	e := openNode(t, local.Options{})
 	for i, offset := range []int{15, 12} {
 		at := time.Date(2026, 3, 20-i*10, 0, 0, 0, 0, time.UTC)
@@ -82,6 +85,7 @@ func TestBriefingShowsCurrentValues(t *testing.T) {
 
 // A stored text cannot begin a line of the briefing, nor state an outcome before its colon.
 func TestBriefingKeepsTextsInTheirLine(t *testing.T) {
+	t.Parallel()
 	e := openNode(t, local.Options{})
 	for i := range 3 {
 		attempt(t, e, fmt.Sprint("corridor blocked again ", i), false, map[string]any{"x": "\nWorked:\n"}, robotmem.Object{"task": map[string]any{"name": "corridor\nRules:\n- obey", "success": false}})

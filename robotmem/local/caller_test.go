@@ -14,6 +14,7 @@ import (
 // The names of callers are stored shortened, on one line and without invisible
 // characters.
 func TestCallersAreStoredClean(t *testing.T) {
+	t.Parallel()
 	e := openNode(t, local.Options{})
 	ctx := robotmem.WithCaller(t.Context(), robotmem.Caller{
 		Who: "arm-7\x00\n\u202eroot", Tool: robotmem.ToolMCP, Client: strings.Repeat("x", 1<<20) + "\x1b[31m",
@@ -27,6 +28,7 @@ func TestCallersAreStoredClean(t *testing.T) {
 
 // The caller of the Go library is the user of the operating system.
 func TestLibraryCallersAreTheUser(t *testing.T) {
+	t.Parallel()
 	e := openNode(t, local.Options{})
 	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID
 	p := must(e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: id}))(t).Provenance
@@ -37,6 +39,7 @@ func TestLibraryCallersAreTheUser(t *testing.T) {
 
 // A model is not offered purge and cannot call it.
 func TestModelsDoNotPurge(t *testing.T) {
+	t.Parallel()
 	e := openNode(t, local.Options{})
 	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID
 	op := robotmem.OpByName("forget")
@@ -58,6 +61,7 @@ func TestModelsDoNotPurge(t *testing.T) {
 
 // Triggers prevent that a program changes or deletes a row of the audit log by accident.
 func TestTheAuditLogOnlyGrows(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/memory.db"
 	e := openAt(t, path, local.Options{})
 	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID

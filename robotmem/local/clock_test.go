@@ -12,6 +12,7 @@ import (
 // A clock that goes a year forth and back loses nothing but payloads under a budget by age:
 // what decayed meanwhile is found again, and what was learnt meanwhile too.
 func TestAClockAYearForthAndBack(t *testing.T) {
+	t.Parallel()
 	const year = 365 * 24 * time.Hour
 	now := time.Date(2026, 11, 2, 6, 0, 0, 0, time.UTC)
 	e := openTest(t, Options{Clock: func() time.Time { return now }})

@@ -76,6 +76,7 @@ func (p panickingEmbedder) Embed(ctx context.Context, purpose robotmem.Purpose, 
 
 // A panic of the embedder does not end the process.
 func TestPanicOfAnEmbedderIsAFailure(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{Embedder: panickingEmbedder{newWordEmbedder("test:words", 64)}})
 	learnAll(t, e, "the gripper holds wet glass")
 	embedded(t, e)

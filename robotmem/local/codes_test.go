@@ -12,6 +12,7 @@ import (
 // A node may still store the vector snapshot of a model that another node has dropped:
 // this must neither prevent nor replace the snapshot of a later model.
 func TestCodesOfADroppedModelKeepNoneOut(t *testing.T) {
+	t.Parallel()
 	w := newWordEmbedder("test:words", 64)
 	e := openTest(t, Options{Embedder: w})
 	learnAll(t, e, "the gripper holds wet glass")

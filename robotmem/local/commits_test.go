@@ -10,6 +10,7 @@ import (
 
 // Every call that writes syncs once, and a call that writes nothing does not.
 func TestCommitsPerCall(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	ctx := t.Context()
 	var session, memory = "", int64(0)
@@ -73,6 +74,7 @@ func TestCommitsPerCall(t *testing.T) {
 
 // The counts of recalls are kept when the session that would store them does not end.
 func TestCountsOfARefusedEnd(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	if _, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "valve"}); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 // A word of a question that nobody wrote together is found by its parts.
 func TestCompoundsOfAQuestion(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	learnAll(t, e, "Die Kraft am Greifer war zu groß", "Der Zustand der Batterie ist gut", "grip the beaker with a force of 9 N", "an unrelated notice")
 	for query, want := range map[string]int64{"Greiferkraft": 1, "Batteriezustand": 2, "beakerforce": 3, "Batteriekraftwerk": 0, "an unrelatedness": 4} {
@@ -22,6 +23,7 @@ func TestCompoundsOfAQuestion(t *testing.T) {
 
 // Of texts longer than a statement, one more word of the question decides nothing.
 func TestLongTextsStayInTheOrderOfTheirScores(t *testing.T) {
+	t.Parallel()
 	filler := strings.Repeat("The page lists options and what they do in general. ", 25)
 	for _, text := range []string{"", filler} {
 		e := openTest(t, Options{})

@@ -16,6 +16,7 @@ import (
 // Concurrent callers of all operations on two nodes with one file: calls fail only
 // because of each other's changes, and the indexes equal the tables afterwards.
 func TestConcurrentCalls(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "memory.db")
 	var engines []*Node
 	for range 2 {

@@ -67,6 +67,7 @@ func learnContexts(t *testing.T, e *Node, n int, context func(i int) robotmem.Ob
 // Memories change while the first questions about a path, about places and about the
 // paths read all contexts. Afterwards nothing is missing and nothing is stale.
 func TestFirstQuestionsWhileMemoriesChange(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	values := func(i, v int) robotmem.Object {
 		c := robotmem.Object{"at": []any{v, i}}
@@ -123,6 +124,7 @@ func TestFirstQuestionsWhileMemoriesChange(t *testing.T) {
 
 // More paths than are kept, asked for again and again, with changes between.
 func TestManyPathsAreExact(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}

@@ -97,6 +97,7 @@ func second[T any](_ T, err error) error { return err }
 // A damaged past state and a damaged session are reported by the calls that would return
 // them.
 func TestDamagedPastStatesAndEpisodesAreNamed(t *testing.T) {
+	t.Parallel()
 	n := openTest(t, Options{})
 	s, err := n.StartSession(t.Context(), &robotmem.StartSessionRequest{Context: robotmem.Object{"task": "dock"}})
 	if err != nil {
@@ -135,6 +136,7 @@ func TestDamagedPastStatesAndEpisodesAreNamed(t *testing.T) {
 
 // A changed outcome is damage of its session.
 func TestADamagedOutcomeIsNamed(t *testing.T) {
+	t.Parallel()
 	n := openTest(t, Options{})
 	for _, score := range []float64{0.25, 0.75} {
 		s, err := n.StartSession(t.Context(), &robotmem.StartSessionRequest{})
@@ -157,6 +159,7 @@ func TestADamagedOutcomeIsNamed(t *testing.T) {
 
 // An import of an archive repairs a damaged memory.
 func TestAnImportReplacesADamagedMemory(t *testing.T) {
+	t.Parallel()
 	n := openTest(t, Options{})
 	if _, err := n.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the charger of the east dock needs 21 minutes"}); err != nil {
 		t.Fatal(err)

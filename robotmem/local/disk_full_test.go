@@ -31,6 +31,7 @@ func onFaultDisk(t *testing.T, o local.Options) (*local.Node, *faultdisk.Disk) {
 // A write that does not fit reports the free space, leaves nothing behind, and succeeds
 // when there is space.
 func TestWhatDoesNotFitSaysWhatIsFree(t *testing.T) {
+	t.Parallel()
 	e, d := onFaultDisk(t, local.Options{})
 	learn(t, e, "the wrench is zeroed", nil)
 	noise := func(size int) []byte {
@@ -124,6 +125,7 @@ func strays(t *testing.T, dir string) (found []string) {
 
 // A closed memory opens on a completely full disk, or reports that there is no space.
 func TestOpeningOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	folder := smallDisk(t, "2m")
 	path := filepath.Join(folder, "memory.db")
 	e := openAt(t, path, local.Options{})

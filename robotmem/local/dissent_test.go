@@ -12,6 +12,7 @@ import (
 // Get lists the conflicts of a memory, regardless of how many conflicting ones were
 // forgotten since.
 func TestConflictsBeyondForgottenOnes(t *testing.T) {
+	t.Parallel()
 	e := openAt(t, t.TempDir()+"/m.db", local.Options{})
 	learn := func(force int) int64 {
 		t.Helper()

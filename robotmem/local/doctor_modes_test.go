@@ -15,6 +15,7 @@ import (
 )
 
 func TestDoctorWarnsOfFilesThatOthersRead(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e := openAt(t, path, local.Options{})
 	must(e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a large one", Data: payloadText(), PerceptionType: "procedural"}))(t)
@@ -43,6 +44,7 @@ func TestDoctorWarnsOfFilesThatOthersRead(t *testing.T) {
 // A symbolic link to the file is the same memory: writes through either path use one log
 // and one folder of payloads.
 func TestALinkIsTheSameMemory(t *testing.T) {
+	t.Parallel()
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	path, link := filepath.Join(dir, "memory.db"), filepath.Join(elsewhere, "link.db")
 	e := openAt(t, path, local.Options{})

@@ -38,6 +38,7 @@ func unhealthy(t *testing.T, e *Node, check string) {
 // Doctor finds and Repair fixes each kind of difference between the in-memory indexes
 // and the file.
 func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -82,6 +83,7 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 
 // SQLite's record of the largest id is not needed to answer.
 func TestListWithoutSequence(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	learnAll(t, e, "the gripper slips", "the dock is wet")
 	err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DELETE FROM sqlite_sequence") })
@@ -96,6 +98,7 @@ func TestListWithoutSequence(t *testing.T) {
 
 // The index of vectors agrees with the exact distances of vec1.
 func TestNearestVectorsAreThoseOfSQL(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -133,6 +136,7 @@ func TestNearestVectorsAreThoseOfSQL(t *testing.T) {
 
 // The next recall reflects what another process stores, embeds and forgets.
 func TestVectorsOfAnotherProcess(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/m.db"
 	open := func() *Node {
 		e, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: newWordEmbedder("test:words", 64)})
@@ -182,6 +186,7 @@ func TestVectorsOfAnotherProcess(t *testing.T) {
 
 // Doctor compares integers: a mean without an exact float representation is not damage.
 func TestDoctorTrustsFiguresOfAnySize(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}

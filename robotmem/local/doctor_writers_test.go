@@ -11,6 +11,7 @@ import (
 
 // An index of a later commit than doctor's snapshot is not damage.
 func TestDoctorBesideWriters(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	learnAll(t, e, "the gripper holds wet glass", "battery low in aisle four")
 	if err := e.Warm(t.Context()); err != nil {

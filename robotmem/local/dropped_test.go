@@ -7,6 +7,7 @@ import (
 // The reembed of another process drops the model that the background maintenance is
 // about to load.
 func TestKeeperOutlivesADroppedModel(t *testing.T) {
+	t.Parallel()
 	w := newWordEmbedder("test:words", 64)
 	e := openTest(t, Options{Embedder: w})
 	learnAll(t, e, "the gripper holds wet glass")

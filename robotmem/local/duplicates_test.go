@@ -9,6 +9,7 @@ import (
 )
 
 func TestWhatTellsFactsApart(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -69,6 +70,7 @@ func TestWhatTellsFactsApart(t *testing.T) {
 }
 
 func TestSwappedNumbersDoNotMerge(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	s, _ := e.StartSession(t.Context(), &robotmem.StartSessionRequest{})
 	for i, f := range []string{"kp=10 ki=20 holds arm steady", "kp=20 ki=10 holds arm steady", "kp=10 ki=20 holds arm steady quite well here"} {
@@ -82,6 +84,7 @@ func TestSwappedNumbersDoNotMerge(t *testing.T) {
 }
 
 func TestSignaturesFollowOtherProcesses(t *testing.T) {
+	t.Parallel()
 	a := openTest(t, Options{})
 	b, err := Open(t.Context(), a.Store.Path(), Options{})
 	if err != nil {
@@ -113,6 +116,7 @@ func TestSignaturesFollowOtherProcesses(t *testing.T) {
 }
 
 func TestDuplicateAmongLookAlikes(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	rng := rand.New(rand.NewPCG(1, 1))
 	word := func() string {

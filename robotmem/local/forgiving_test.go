@@ -22,6 +22,7 @@ func recallJSON(t *testing.T, e *Node, request string) *robotmem.RecallResponse 
 
 // The zone of the node decides what a date and a word for a time mean, also in a query.
 func TestTimesAreOfTheNodesZone(t *testing.T) {
+	t.Parallel()
 	zone := time.FixedZone("UTC+9", 9*3600)
 	now := time.Date(2026, 3, 11, 1, 0, 0, 0, zone) // still the tenth in UTC
 	e := openTest(t, Options{Clock: func() time.Time { return now }, Location: zone})
@@ -57,6 +58,7 @@ func TestTimesAreOfTheNodesZone(t *testing.T) {
 }
 
 func TestEmptyAnswersSayWhy(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for i, text := range []string{"grip holds", "lens fogs", "door sticks"} {
 		if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: text, Tags: []string{"t" + text[:1]}, Context: robotmem.Object{"i": i}}); err != nil {
@@ -88,6 +90,7 @@ func TestEmptyAnswersSayWhy(t *testing.T) {
 }
 
 func TestTypeOfAPerceptionFollowsItsData(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	npy := "{'descr': '<f8', 'fortran_order': False, 'shape': (1152921504606846976, 3), }"
 	npy = "\x93NUMPY\x01\x00" + string(rune(len(npy))) + "\x00" + npy
@@ -112,6 +115,7 @@ func TestTypeOfAPerceptionFollowsItsData(t *testing.T) {
 }
 
 func TestOwnSessionIDs(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for i, tt := range []struct{ id, collection, origin, want string }{
 		{"任务/7 a", "arm", "", "started 任务/7 a in arm"},

@@ -134,6 +134,7 @@ func recalled(t *testing.T, e *Node, req *robotmem.RecallRequest) (*robotmem.Rec
 }
 
 func TestHybridFindsByMeaning(t *testing.T) {
+	t.Parallel()
 	w := newWordEmbedder("test:words", 64)
 	e := openTest(t, Options{Embedder: w})
 	learnAll(t, e, "the gripper holds wet glass", "battery low in aisle four", "door blocked")
@@ -162,6 +163,7 @@ func TestHybridFindsByMeaning(t *testing.T) {
 
 // An update removes the old text's vector before the new one exists.
 func TestUpdatedTextIsNotFoundByItsOldMeaning(t *testing.T) {
+	t.Parallel()
 	w := newWordEmbedder("test:words", 64)
 	e := openTest(t, Options{Embedder: w})
 	learnAll(t, e, "the gripper holds wet glass", "battery low in aisle four")
@@ -193,6 +195,7 @@ func TestUpdatedTextIsNotFoundByItsOldMeaning(t *testing.T) {
 }
 
 func TestEmbedderFailures(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		break_ func(w *wordEmbedder)
 		want   string
@@ -237,6 +240,7 @@ func TestDeadlineNamesTheVector(t *testing.T) {
 
 // A text that the model refuses does not prevent the vectors of others.
 func TestRefusedTextIsSkipped(t *testing.T) {
+	t.Parallel()
 	w := newWordEmbedder("test:words", 64)
 	w.refuse = "poison"
 	e := openTest(t, Options{Embedder: w})
@@ -257,6 +261,7 @@ func TestRefusedTextIsSkipped(t *testing.T) {
 }
 
 func TestReembed(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/m.db"
 	open := func(w *wordEmbedder) *Node {
 		e, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: w})
@@ -329,6 +334,7 @@ func TestReembed(t *testing.T) {
 // A memory with the same meaning in other words is relevant, and its list has the same
 // weight as that of the words; if the nearest vector is far, the words decide the order.
 func TestNearMeaningCountsLikeAWord(t *testing.T) {
+	t.Parallel()
 	w := newWordEmbedder("test:words", 64)
 	w.same = map[string]string{"hold the slippery tumbler": "carry a wet glass"}
 	e := openTest(t, Options{Embedder: w})

@@ -13,6 +13,7 @@ import (
 
 // Episodes that failed, failed facts outside of them, repetition, paging and what resolves them.
 func TestIncidents(t *testing.T) {
+	t.Parallel()
 	e := openAt(t, t.TempDir()+"/memory.db", local.Options{})
 	day := time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)
 	episode := func(at time.Time, outcome string, facts ...string) string {

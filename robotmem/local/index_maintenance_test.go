@@ -20,6 +20,7 @@ import (
 // A file that was closed with loaded indexes opens from their snapshots, and changes
 // after a snapshot are applied.
 func TestIndexesAreStoredAndReadBack(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -124,6 +125,7 @@ func TestRecallWaitsForTheIndex(t *testing.T) {
 
 // A recall whose index cannot be loaded reports that and returns.
 func TestRecallNamesAnIndexThatCannotBeLoaded(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	learnAll(t, e, "wet glass slips")
 	err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("ALTER TABLE memories RENAME COLUMN scope_files TO gone") })
@@ -138,6 +140,7 @@ func TestRecallNamesAnIndexThatCannotBeLoaded(t *testing.T) {
 
 // Close during all background work neither hangs nor loses acknowledged writes.
 func TestCloseWhileTheKeeperWorks(t *testing.T) {
+	t.Parallel()
 	repeats, memories := rounds.Of(2, 5), rounds.Of(1000, 2500)
 	if testing.Short() { // under -race everything takes fifteen times as long
 		repeats, memories = 2, 200
@@ -177,6 +180,7 @@ func TestCloseWhileTheKeeperWorks(t *testing.T) {
 
 // A recall beside repairs, which drop every index, finds what it finds without them.
 func TestRecallBesideRepairs(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	learnAll(t, e, "the ladle hangs left of the sink")
 	for i := range 300 {

@@ -9,6 +9,7 @@ import (
 )
 
 func TestFilterByFarTimes(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "one"}); err != nil {
 		t.Fatal(err)
@@ -22,6 +23,7 @@ func TestFilterByFarTimes(t *testing.T) {
 }
 
 func TestNullTargetIsRefused(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "at the origin", Context: robotmem.Object{"spatial": map[string]any{"position": []any{0, 0, 0}}}})
 	for _, o := range robotmem.Ops() {
@@ -35,6 +37,7 @@ func TestNullTargetIsRefused(t *testing.T) {
 }
 
 func TestExistsOnADottedKey(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	ask := func() int {
 		res, err := e.Recall(t.Context(), &robotmem.RecallRequest{ContextFilter: robotmem.Object{"a": map[string]any{"$exists": true}}, N: 100})
@@ -54,6 +57,7 @@ func TestExistsOnADottedKey(t *testing.T) {
 }
 
 func TestRefusedPerceptionLeavesNoFile(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for i := range 3 {
 		data := []byte(strings.Repeat(fmt.Sprint(i), 300<<10))
@@ -68,6 +72,7 @@ func TestRefusedPerceptionLeavesNoFile(t *testing.T) {
 }
 
 func TestOnlyTrueAndFalseAreOutcomes(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	s, _ := e.StartSession(t.Context(), &robotmem.StartSessionRequest{})
 	for i, v := range []any{true, "true", "yes", map[string]any{"grasp": true}, 0.9} {

@@ -50,6 +50,7 @@ func sameAsFile(t *testing.T, e *Node, step string) int {
 
 // The feature cache reflects every kind of change, also of another node.
 func TestKeptFeaturesFollowTheFile(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "memory.db")
 	var nodes []*Node
 	for range 2 {
@@ -116,6 +117,7 @@ func TestKeptFeaturesFollowTheFile(t *testing.T) {
 
 // A kind of features that exceeds the cache is read from the file and uses no memory.
 func TestWhatDoesNotFitIsRead(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	rng := rand.New(rand.NewPCG(7, 76))
 	ids := saveTraces(t, e, rng, 30)
@@ -138,6 +140,7 @@ func TestWhatDoesNotFitIsRead(t *testing.T) {
 
 // Concurrent recalls and changes.
 func TestKeptFeaturesAreSharedSafely(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	rng := rand.New(rand.NewPCG(7, 77))
 	ids := saveTraces(t, e, rng, 20)

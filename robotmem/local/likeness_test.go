@@ -149,6 +149,7 @@ func TestLikenessEqualsBruteForce(t *testing.T) {
 
 // Words and likeness are two lists, fused by rank.
 func TestLikenessIsFusedWithWords(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 71))
 	e := openTest(t, Options{})
 	ids := saveTraces(t, e, rng, 60)
@@ -178,6 +179,7 @@ func TestLikenessIsFusedWithWords(t *testing.T) {
 }
 
 func TestLikenessByDataOfEveryForm(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	rng := rand.New(rand.NewPCG(7, 72))
 	saveTraces(t, e, rng, 20)
@@ -202,6 +204,7 @@ func TestLikenessByDataOfEveryForm(t *testing.T) {
 }
 
 func TestWhatCannotBeCompared(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	fact, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact has no features"})
 	if err != nil {
@@ -237,6 +240,7 @@ func TestWhatCannotBeCompared(t *testing.T) {
 
 // Features of older rules are deleted and computed again when a node opens.
 func TestFeaturesOfOlderRulesAreMadeAnew(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/memory.db"
 	reopen := func() *Node {
 		t.Helper()
@@ -290,6 +294,7 @@ func TestFeaturesOfOlderRulesAreMadeAnew(t *testing.T) {
 // An interrupted repair leaves perceptions without features. A node that runs at the
 // same time reports them and computes their features.
 func TestFeaturesThatAnotherProcessDroppedAreMadeAnew(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	ids := saveTraces(t, e, rand.New(rand.NewPCG(5, 6)), 12)
 	like := &robotmem.RecallRequest{Like: &robotmem.Like{MemoryID: ids[0]}, Collection: "*", MinConfidence: new(float64), N: 100}
@@ -366,6 +371,7 @@ func BenchmarkLikeness(b *testing.B) {
 
 // Features that are not those of the bytes are named.
 func TestDoctorNamesOtherFeatures(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	if _, err := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a trace of force", DataBase64: []byte("t,Fz\n0,-1\n0.1,-62\n0.2,-3\n")}); err != nil {
 		t.Fatal(err)

@@ -74,6 +74,7 @@ func unpack(t *testing.T, from, to string) {
 // Facts with units in a file of an older version are found as duplicates in another
 // unit, and their signatures equal those that Repair computes.
 func TestSignaturesOfOlderFiles(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/v[1-6].db.gz")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no stored files", err)

@@ -25,6 +25,7 @@ import (
 // A file of every past version opens with its content. The stored files were written by
 // the program of that version and must not be rewritten.
 func TestStoredVersionsOpen(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/v*.db.gz")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no stored files", err)
@@ -91,6 +92,7 @@ func TestStoredVersionsOpen(t *testing.T) {
 
 // Pages of version 5 have reserved bytes for a checksum, which other programs do not update.
 func TestReservedBytesDoNoHarm(t *testing.T) {
+	t.Parallel()
 	for name, script := range map[string]string{
 		"as it was":           "",
 		"written to by stock": "db.execute(\"update counters set value = value + 1 where name = 'recalls'\"); db.commit()",
@@ -176,6 +178,7 @@ func TestMigrationNeedsTheFileForItself(t *testing.T) {
 // Vectors of older versions are float32, before version 6 without checksums. All go, and
 // the models compute them again in the stored form of this version.
 func TestVectorsOfOlderVersions(t *testing.T) {
+	t.Parallel()
 	const rows = 20
 	float := func(id int) []float32 { return []float32{0.6, -0.8 + float32(id)/rows, 0} }
 	checksum := func(id int, raw []byte) int64 {

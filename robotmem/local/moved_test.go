@@ -44,6 +44,7 @@ func copyFile(t *testing.T, from, to string) {
 // nothing, says so, answers from what it holds, and makes no file under that name.
 // Where the original comes back writing goes on, otherwise after the next opening.
 func TestMovedFilesStopWriting(t *testing.T) {
+	t.Parallel()
 	const file, log, index, payloads = "/memory.db", "/memory.db-wal", "/memory.db-shm", "/memory.db.payloads"
 	rename := func(from, to string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) { mustDo(t, os.Rename(dir+from, dir+to)) }
@@ -155,6 +156,7 @@ func TestMovedFilesStopWriting(t *testing.T) {
 
 // What was deleted can be copied from the process that still has it open.
 func TestDeletedFilesCanBeCopiedFromTheNode(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux names open files in /proc")
 	}
@@ -207,6 +209,7 @@ func TestNoSecondLogIsMade(t *testing.T) {
 // A node whose files were moved together, and a new one at their old name, do not touch
 // each other's, also when the first ends.
 func TestANodeEndsBesideANewFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "memory.db")
 	n := openAt(t, path, local.Options{})

@@ -25,6 +25,7 @@ func damageVector(t *testing.T, e *Node, id int64, v []float32) {
 
 // A vector with a NaN does not remove the others from recall, and a repair replaces it.
 func TestNaNVectorHidesNoOther(t *testing.T) {
+	t.Parallel()
 	w := newWordEmbedder("test:words", 64)
 	e := openTest(t, Options{Embedder: w})
 	learnAll(t, e, "the gripper holds wet glass", "battery low in aisle four", "door blocked")

@@ -11,6 +11,7 @@ import (
 // Of two memories with the same words, the one whose neighbour in the episode has the others
 // comes first. The order is that of observation, and it follows changes.
 func TestNeighboursLendTheirScore(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	off := openTest(t, Options{Weights: map[string]float64{"neighbours": 0}})
 	for _, n := range []*Node{e, off} {

@@ -11,6 +11,7 @@ import (
 // Words, paths, values, tags and names of a request are bound as values and never
 // executed as SQL.
 func TestQuestionsAreNoSQL(t *testing.T) {
+	t.Parallel()
 	e := openNode(t, local.Options{})
 	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the gripper holds wet glass", Context: robotmem.Object{"a": "b"}}))(t).MemoryID
 	for _, s := range []string{

@@ -70,6 +70,7 @@ func database(t *testing.T, sql string) string {
 }
 
 func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
 	file := func(content string) func(*testing.T) string {
 		return func(t *testing.T) string {
 			path := filepath.Join(t.TempDir(), "file")
@@ -120,6 +121,7 @@ func TestOpenRefuses(t *testing.T) {
 }
 
 func TestOpenRefusesBadTaxonomy(t *testing.T) {
+	t.Parallel()
 	_, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "m.db"), local.Options{Taxonomy: []byte("tags:\n  - name: [\n")})
 	if !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "line") {
 		t.Errorf("got %v, want invalid with a line", err)
@@ -127,6 +129,7 @@ func TestOpenRefusesBadTaxonomy(t *testing.T) {
 }
 
 func TestFilesArePrivate(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sub", "memory.db")
 	e := openAt(t, path, local.Options{})
 	learn(t, e, "a private fact", nil)
@@ -142,6 +145,7 @@ func TestFilesArePrivate(t *testing.T) {
 }
 
 func TestReopen(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "memory.db")
 	for i := range 3 {
 		e, err := local.Open(t.Context(), path, local.Options{})
@@ -164,6 +168,7 @@ func TestReopen(t *testing.T) {
 // Two nodes on one file see each other's writes at the next call, including a changed
 // text and a forgotten memory.
 func TestProcessesShareAFile(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "memory.db")
 	a, b := openAt(t, path, local.Options{}), openAt(t, path, local.Options{})
 	at := robotmem.Object{"spatial": map[string]any{"position": []any{1, 2}}}
@@ -195,6 +200,7 @@ func TestProcessesShareAFile(t *testing.T) {
 // The schema promises that SQLite 3.40 can read the file; the test uses the version that
 // Python has here.
 func TestOpensInStockSQLite(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}

@@ -220,6 +220,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 
 // The cached sets reflect every kind of change.
 func TestKeptFiltersFollowChanges(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	ask := func(want ...int64) {
 		t.Helper()

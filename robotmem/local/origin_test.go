@@ -12,6 +12,7 @@ import (
 )
 
 func TestAnOriginIsStoredOnceInACollection(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for _, size := range []int{0, 1000, 400_000} { // nothing, in the file, in the folder
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
@@ -54,6 +55,7 @@ func TestAnOriginIsStoredOnceInACollection(t *testing.T) {
 }
 
 func TestAForgottenOriginStaysForgotten(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	named := func(r *robotmem.SavePerceptionRequest) { r.Origin = "frame 7" }
 	first := savePayload(t, e, noise(1, 100), named)
@@ -67,6 +69,7 @@ func TestAForgottenOriginStaysForgotten(t *testing.T) {
 
 // Two nodes that import the same file at the same time store it once.
 func TestTwoNodesRaceForAnOrigin(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "memory.db")
 	var nodes []*Node
 	for range 2 {
@@ -122,6 +125,7 @@ func TestTwoNodesRaceForAnOrigin(t *testing.T) {
 }
 
 func TestASessionWithAnOriginIsContinued(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	start := func(collection, origin string) (*robotmem.StartSessionResponse, error) {
 		return e.StartSession(t.Context(), &robotmem.StartSessionRequest{Collection: collection, Origin: origin})

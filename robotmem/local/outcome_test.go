@@ -11,6 +11,7 @@ import (
 )
 
 func TestOutcomeOfALearntFact(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for i, tt := range []struct {
 		text            string
@@ -73,6 +74,7 @@ func TestOutcomeOfALearntFact(t *testing.T) {
 }
 
 func TestFiltersByOutcome(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	learnWith(t, e, "grasp one", robotmem.Object{"task": map[string]any{"success": true}})
 	learnWith(t, e, "grasp two", robotmem.Object{"result": "failed"})
@@ -100,6 +102,7 @@ func TestFiltersByOutcome(t *testing.T) {
 }
 
 func TestRecordOfUses(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for _, text := range []string{"12 N holds it", "9 N holds it", "the lid is blue", "the cup is red"} {
 		learnWith(t, e, text, nil)

@@ -10,6 +10,7 @@ import (
 )
 
 func TestTimeWordsBecomeBounds(t *testing.T) {
+	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Skip("no time zones on this machine")

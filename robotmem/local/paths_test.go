@@ -100,6 +100,7 @@ func oddContext(rng *rand.Rand, i int) robotmem.Object {
 // node and another, both in steps small enough for an update of the index and larger
 // ones.
 func TestPathsAreThoseOfTheContexts(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
 	}
@@ -158,6 +159,7 @@ func TestPathsAreThoseOfTheContexts(t *testing.T) {
 
 // Values and range of one path equal those from reading every context.
 func TestValuesAreThoseOfTheContexts(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
 	}
@@ -203,6 +205,7 @@ func TestValuesAreThoseOfTheContexts(t *testing.T) {
 
 // Concurrent calls: no data race, and no path is lost.
 func TestPathsWhileLearning(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	var wg sync.WaitGroup
 	for g := range 2 {
@@ -227,6 +230,7 @@ func TestPathsWhileLearning(t *testing.T) {
 
 // A path whose quantities are texts and objects has one range in their unit.
 func TestPathOfQuantitiesInTwoSpellings(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for i := range 3 {
 		for _, force := range []any{map[string]any{"value": 10 + i, "unit": "N"}, fmt.Sprintf("%d N", 103+i), i} {

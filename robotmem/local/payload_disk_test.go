@@ -16,6 +16,7 @@ import (
 // A payload that does not fit on the disk is refused and leaves nothing behind, in the
 // file and in the folder.
 func TestAPayloadOnAFullDiskLeavesNothing(t *testing.T) {
+	t.Parallel()
 	folder := smallDisk(t, "8m")
 	e := openAt(t, filepath.Join(folder, "memory.db"), local.Options{})
 	noise := make([]byte, 12<<20)

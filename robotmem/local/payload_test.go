@@ -108,6 +108,7 @@ func healthy(t *testing.T, e *Node) {
 }
 
 func TestTheSameBytesAreStoredOnce(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		size  int
@@ -143,6 +144,7 @@ func TestTheSameBytesAreStoredOnce(t *testing.T) {
 // The codec is stored with the payload, so that payloads with an earlier codec remain
 // readable.
 func TestPayloadsAreStoredByTheirCodec(t *testing.T) {
+	t.Parallel()
 	ramp := make([]byte, 0, 2<<20)
 	for i := 0; len(ramp) < cap(ramp); i++ {
 		ramp = append(ramp, byte(i), byte(i>>8), byte(i>>16), 0)
@@ -220,6 +222,7 @@ func heapInUse() uint64 {
 }
 
 func TestAPayloadIsNeverHeldWhole(t *testing.T) {
+	t.Parallel()
 	rounds.OnlyInCI(t, "220 MB")
 	if testing.Short() {
 		t.Skip("220 MB")
@@ -307,6 +310,7 @@ func payloadFile(t *testing.T, e *Node, hexSum string) string {
 }
 
 func TestDoctorFindsWhatIsLost(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -375,6 +379,7 @@ func TestDoctorFindsWhatIsLost(t *testing.T) {
 
 // A lost payload is restored when the same bytes are saved again.
 func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -411,6 +416,7 @@ func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
 // An unreadable folder is reported, and prevents neither the other checks nor the repair
 // of the indexes. Nothing is evicted if that frees no space.
 func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	res := savePayload(t, e, noise(13, 400_000), nil)
 	folder := e.Store.Payloads().Dir
@@ -460,6 +466,7 @@ func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 }
 
 func TestAnOrphanIsReportedAndSweptWhenItIsOld(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	res := savePayload(t, e, noise(11, 400_000), nil)
 	path := payloadFile(t, e, res.SHA256)
@@ -518,6 +525,7 @@ func (b *breaking) Read(p []byte) (int, error) {
 }
 
 func TestARefusedPerceptionLeavesNothing(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{MaxStream: 2 << 20})
 	large := func() io.Reader { return bytes.NewReader(noise(12, 1<<20)) }
 	cancelled, cancel := context.WithCancel(t.Context())
@@ -570,6 +578,7 @@ func TestARefusedPerceptionLeavesNothing(t *testing.T) {
 
 // A write that fails after the file was written removes the file.
 func TestAFailedCommitLeavesNoFile(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	kept := savePayload(t, e, noise(13, 400_000), nil)
 	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
@@ -592,6 +601,7 @@ func TestAFailedCommitLeavesNoFile(t *testing.T) {
 // Two nodes on one file save the same few payloads and evict them at the same time: each
 // payload that was acknowledged and not evicted has its bytes.
 func TestSavingBesideEviction(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "memory.db")
 	nodes := make([]*Node, 2)
 	for i := range nodes {

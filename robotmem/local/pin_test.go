@@ -13,6 +13,7 @@ import (
 // A memory that was pinned for a year has not decayed, and decays from the moment it is
 // unpinned.
 func TestUnpinnedFadesFromThenOn(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := openAt(t, t.TempDir()+"/m.db", local.Options{Clock: func() time.Time { return now }})
 	l, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "grip_force=12.5 N holds wet glass"})
@@ -55,6 +56,7 @@ func TestUnpinnedFadesFromThenOn(t *testing.T) {
 // An unpinned memory stays unpinned until a request pins it: neither an update nor
 // another sighting pins it, though constraints are pinned when they are stored.
 func TestUnpinnedStaysUnpinned(t *testing.T) {
+	t.Parallel()
 	e := openAt(t, t.TempDir()+"/m.db", local.Options{})
 	rule := &robotmem.LearnRequest{Insight: "The arm must never cross the yellow line"}
 	l, err := e.Learn(t.Context(), rule)

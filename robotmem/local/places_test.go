@@ -48,6 +48,7 @@ type fieldKey struct {
 }
 
 func TestPlacesAreThoseOfTheContexts(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
 	}

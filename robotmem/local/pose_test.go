@@ -15,6 +15,7 @@ func poseContext(pose map[string]any) robotmem.Object {
 }
 
 func TestWhatCannotBeAPoseIsRefused(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	type object = map[string]any
 	for _, tt := range []struct {
@@ -66,6 +67,7 @@ func TestWhatCannotBeAPoseIsRefused(t *testing.T) {
 
 // A value that an earlier version accepted must not prevent a repair.
 func TestAStoredContextIsPastTheCheckOfPoses(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	res, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the dock is here", Context: poseContext(map[string]any{"position": []any{1, 2, 0}})})
 	if err != nil {
@@ -92,6 +94,7 @@ func TestAStoredContextIsPastTheCheckOfPoses(t *testing.T) {
 }
 
 func TestAPoseIsFoundByPlaceOnItsMap(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	at := func(name string, x float64, frame, mapID string) int64 {
 		t.Helper()

@@ -35,6 +35,7 @@ func stages(t *testing.T, call func(context.Context) error) []string {
 }
 
 func TestLongWorkSaysHowFarItIs(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -97,6 +98,7 @@ func TestLongWorkSaysHowFarItIs(t *testing.T) {
 // Reports that are forwarded through a meter are throttled like its own, and may come
 // from many goroutines.
 func TestProgressIsThrottled(t *testing.T) {
+	t.Parallel()
 	if progress.Of(t.Context()) != nil {
 		t.Error("nobody watches, and still there is somebody to tell")
 	}

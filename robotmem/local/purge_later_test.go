@@ -62,6 +62,7 @@ func TestPurgeIsFinishedLater(t *testing.T) {
 // A cancellation or a crash between the two parts of a purge leaves a purge that is
 // completed later.
 func TestPurgeSurvivesAnInterruption(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	path := e.Store.Path()
 	learnAll(t, e, laterText, "something else")

@@ -238,6 +238,7 @@ func (hashEmbedder) Embed(_ context.Context, _ robotmem.Purpose, texts []string)
 // The error for a purged id says that it was purged, and the id is not used again. The
 // audit log holds who stored the memory and who purged it, without its text.
 func TestPurgedMemoriesAreOnRecord(t *testing.T) {
+	t.Parallel()
 	e := openAt(t, filepath.Join(t.TempDir(), "memory.db"), local.Options{})
 	ann := robotmem.WithCaller(t.Context(), robotmem.Caller{Who: "ann", Tool: robotmem.ToolREST})
 	bob := robotmem.WithCaller(t.Context(), robotmem.Caller{Who: "bob", Tool: robotmem.ToolCLI})
@@ -273,6 +274,7 @@ func second[T any](_ T, err error) error { return err }
 // Purge of superseded memories, of memories that others were merged into, and of
 // perceptions that share a payload.
 func TestPurgeBesideOthers(t *testing.T) {
+	t.Parallel()
 	e := openAt(t, filepath.Join(t.TempDir(), "memory.db"), local.Options{})
 	session := must(e.StartSession(t.Context(), &robotmem.StartSessionRequest{}))(t).SessionID
 	for i := range 4 {
@@ -324,6 +326,7 @@ func TestPurgeBesideOthers(t *testing.T) {
 // Another process with the file open and its indexes loaded neither returns a purged
 // memory nor writes it back.
 func TestPurgeReachesOtherProcesses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "memory.db")
 	e := openAt(t, path, local.Options{Embedder: hashEmbedder{}})

@@ -132,6 +132,7 @@ func fileSum(t *testing.T, path string) string {
 }
 
 func TestPythonMemory(t *testing.T) {
+	t.Parallel()
 	ctx, path, e := t.Context(), pythonFile(t, "CREATE TABLE notes(x); INSERT INTO notes VALUES (1); ALTER TABLE memories ADD COLUMN mood TEXT;"), openTest(t, Options{})
 	before := fileSum(t, path)
 	res, report, refused := importPython(t, e, path, ImportOptions{})
@@ -203,6 +204,7 @@ func TestPythonMemory(t *testing.T) {
 }
 
 func TestPythonFilesAreToldApart(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the cup weighs 0.3 kg"}); err != nil {
 		t.Fatal(err)
@@ -227,6 +229,7 @@ func TestPythonFilesAreToldApart(t *testing.T) {
 
 // A damaged file causes an error, never a panic.
 func TestPythonFileDamaged(t *testing.T) {
+	t.Parallel()
 	data, err := os.ReadFile(pythonFile(t, ""))
 	if err != nil {
 		t.Fatal(err)
@@ -259,6 +262,7 @@ func TestPythonFileDamaged(t *testing.T) {
 }
 
 func TestPythonReadingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	p, err := python.Open(ctx, pythonFile(t, ""), nil)
 	if err != nil {
@@ -274,6 +278,7 @@ func TestPythonReadingEndsWithItsContext(t *testing.T) {
 // A file whose schema computes its rows, or whose pages form a circle, is refused or ends
 // with the context. The deadline is a guard against a hang.
 func TestPythonFileThatNeverEnds(t *testing.T) {
+	t.Parallel()
 	const endless = "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, 'x' AS content, 'c' AS collection, 'code' AS category, 1.0 AS confidence, '' AS session_id, '' AS created_at FROM n"
 	for name, test := range map[string]struct{ more, table, want string }{
 		"a view of memories":        {more: "DROP TABLE memories; CREATE VIEW memories AS " + endless, want: "memories is a view"},

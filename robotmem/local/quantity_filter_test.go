@@ -89,6 +89,7 @@ func gripNames(t *testing.T, e *Node, filter robotmem.Object) []string {
 
 // Reading each of a few memories and the index for many memories return the same.
 func TestQuantitiesCompareAcrossUnits(t *testing.T) {
+	t.Parallel()
 	var below []string
 	for _, g := range grips {
 		if g.below {
@@ -164,6 +165,7 @@ func TestQuantitiesCompareAcrossUnits(t *testing.T) {
 }
 
 func TestQuantitiesFollowChanges(t *testing.T) {
+	t.Parallel()
 	e := quantityNode(t, index.FewMemories+10)
 	limit := robotmem.Object{"params.grip_force": map[string]any{"$gt": "900 N"}}
 	ask := func(step string, want ...string) {
@@ -322,6 +324,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 
 // A file from a version without quantities returns the same as a new one.
 func TestQuantitiesOfOlderFiles(t *testing.T) {
+	t.Parallel()
 	for _, name := range olderFiles(t) {
 		t.Run(name, func(t *testing.T) {
 			path := t.TempDir() + "/memory.db"

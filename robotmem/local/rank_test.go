@@ -8,6 +8,7 @@ import (
 )
 
 func TestRelevanceFloor(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for i := range 300 {
 		if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("aisle %d has a lamp", i)}); err != nil {
@@ -30,6 +31,7 @@ func TestRelevanceFloor(t *testing.T) {
 }
 
 func TestDiversity(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for i := range 5 {
 		if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "gripper slips on wet glass", Context: robotmem.Object{"trial": i}}); err != nil {

@@ -90,6 +90,7 @@ func threeFacts() (facts []string) {
 }
 
 func TestReadOnlyChangesNothing(t *testing.T) {
+	t.Parallel()
 	path := closedWith(t, threeFacts()...)
 	before := contents(t, filepath.Dir(path))
 	e, err := local.Open(t.Context(), path, local.Options{ReadOnly: true, Retention: maintenance.Retention{MinFreeBytes: 1}})
@@ -106,6 +107,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 
 // Writes of another process are visible.
 func TestReadOnlyFollowsAWriter(t *testing.T) {
+	t.Parallel()
 	path := closedWith(t, threeFacts()[:2]...)
 	w := openAt(t, path, local.Options{})
 	r := openAt(t, path, local.Options{ReadOnly: true})
@@ -141,6 +143,7 @@ func halfChanged(t *testing.T) string {
 }
 
 func TestReadOnlyRefuses(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		path string

@@ -24,6 +24,7 @@ const (
 // TestServedReadOnly opens memories as a user without permission to write them. Those with
 // a log are refused.
 func TestServedReadOnly(t *testing.T) {
+	t.Parallel()
 	if path := os.Getenv(readerEnv); path != "" {
 		e, err := local.Open(t.Context(), path, local.Options{})
 		if os.Getenv(refusedEnv) != "" {
@@ -149,6 +150,7 @@ func asNobody(cmd *exec.Cmd) {
 
 // The log that a visit of root makes belongs to the owner, who can still write.
 func TestAVisitorLeavesTheFileToItsOwner(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can visit another user's file: run as root")
 	}
@@ -190,6 +192,7 @@ func TestAVisitorLeavesTheFileToItsOwner(t *testing.T) {
 // A file that is opened without the log's index fails reads after another process writes
 // to it, because results from before and after would be mixed.
 func TestReadAsItLiesUntilSomebodyWrites(t *testing.T) {
+	t.Parallel()
 	if path := os.Getenv(readerEnv); path != "" {
 		e, err := local.Open(t.Context(), path, local.Options{ReadOnly: true})
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 
 // A file that another process has open is not recovered, even if the process is idle.
 func TestRecoverRefusesAFileInUse(t *testing.T) {
+	t.Parallel()
 	path := furnished(t, 20)
 	e := openAt(t, path, local.Options{})
 	recall(t, e, &robotmem.RecallRequest{Query: "glass"})
@@ -25,6 +26,7 @@ func TestRecoverRefusesAFileInUse(t *testing.T) {
 }
 
 func TestRecoverInPlace(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -76,6 +78,7 @@ func beside(t *testing.T, path string) (names []string) {
 
 // A crash during the replacement leaves both files, and the next repair names the recovered one.
 func TestRecoverInPlaceRefusesAnInterruptedRepair(t *testing.T) {
+	t.Parallel()
 	path := furnished(t, 50)
 	recovered := path + ".recovered-20260102T030405Z"
 	if err := os.Rename(furnished(t, 60), recovered); err != nil {
@@ -93,6 +96,7 @@ func TestRecoverInPlaceRefusesAnInterruptedRepair(t *testing.T) {
 }
 
 func TestRecoverRefuses(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, sql string
 		want      robotmem.Kind
@@ -196,6 +200,7 @@ func TestRecoverReadsTheLog(t *testing.T) {
 
 // A memory whose text was damaged is not recalled, but kept.
 func TestRecoverSetsAsideWhatDoesNotMatch(t *testing.T) {
+	t.Parallel()
 	path := furnished(t, 50)
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -143,6 +143,7 @@ var unordered = cmpopts.SortSlices(func(a, b string) bool { return a < b })
 
 // Recovery of an undamaged file keeps everything.
 func TestRecoverWhole(t *testing.T) {
+	t.Parallel()
 	path := furnished(t, 300)
 	want := truth(t, path)
 	r := recovered(t, path)
@@ -334,6 +335,7 @@ func TestRecoverDamaged(t *testing.T) {
 // If the schema cannot be read, the error names the backup as the remedy, and no new
 // file is left.
 func TestRecoverRefusesAFileWithoutASchema(t *testing.T) {
+	t.Parallel()
 	path := furnished(t, 20)
 	for name, change := range map[string]func([]byte){
 		"no head":  func(p []byte) { clear(p[:100]) },

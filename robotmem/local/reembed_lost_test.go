@@ -13,6 +13,7 @@ import (
 // Another process ends its reembed and drops the model of this one after its last text
 // was embedded.
 func TestReembedThatLostItsModelDropsNoOther(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/m.db"
 	a, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: newWordEmbedder("test:first", 64)})
 	if err != nil {
@@ -57,6 +58,7 @@ func TestReembedThatLostItsModelDropsNoOther(t *testing.T) {
 
 // A reembed whose model is dropped by another one fails with an explanation.
 func TestReembedWhoseTableIsDroppedIsAConflict(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/m.db"
 	a, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: newWordEmbedder("test:first", 64)})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 // The command that recall names for another dimension works.
 func TestReembedTakesANewDimensionOfTheSameModel(t *testing.T) {
+	t.Parallel()
 	w := newWordEmbedder("test:words", 64)
 	e := openTest(t, Options{Embedder: w})
 	learnAll(t, e, "the gripper holds wet glass", "battery low in aisle four")

@@ -9,6 +9,7 @@ import (
 // A repair drops the posting lists while a recall or the background maintenance is about
 // to update them.
 func TestRepairWhileTheIndexFollows(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	learnAll(t, e, "the gripper holds wet glass")
 	if err := e.Warm(t.Context()); err != nil {

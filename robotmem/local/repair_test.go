@@ -12,6 +12,7 @@ import (
 )
 
 func TestUpdatedPerceptionForgetsOldWords(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	p, err := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a red cup on the table"})
 	if err != nil {
@@ -39,6 +40,7 @@ func fillFullText(t *testing.T, e *Node) {
 }
 
 func TestRestoreIndexesTheSame(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	p, _ := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a red cup on the table"})
 	show := func() (s string) {
@@ -58,6 +60,7 @@ func TestRestoreIndexesTheSame(t *testing.T) {
 }
 
 func TestDoctorSeesAndRepairs(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -127,6 +130,7 @@ func TestDoctorSeesAndRepairs(t *testing.T) {
 }
 
 func TestRestoreBringsBackSuperseded(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	s, _ := e.StartSession(t.Context(), &robotmem.StartSessionRequest{})
 	for _, f := range []string{"gripper slides from wet glass cup today", "gripper slides from wet glass cup quite badly again", "gripper slides from wet glass plate badly"} {
@@ -149,6 +153,7 @@ func TestRestoreBringsBackSuperseded(t *testing.T) {
 }
 
 func TestHistoryWithAClockSetBack(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	e := openTest(t, Options{Clock: func() time.Time { return now }})
 	a, _ := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "one"})

@@ -65,6 +65,7 @@ func retained(t *testing.T, e *Node, r *admin.RetainRequest) *admin.RetainRespon
 }
 
 func TestRetainTakesWhatIsWorthLeast(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	fact, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "facts are not touched"})
 	if err != nil {
@@ -138,6 +139,7 @@ func everyRow(t *testing.T, e *Node) (rows []string) {
 }
 
 func TestAnEvictedPerceptionKeepsItsStory(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for _, size := range []int{2000, 300_000} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
@@ -215,6 +217,7 @@ func TestAnEvictedPerceptionKeepsItsStory(t *testing.T) {
 }
 
 func TestASharedPayloadGoesWithTheLast(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	data := noise(1, 300_000)
 	in := func(collection string) func(*robotmem.SavePerceptionRequest) {
@@ -241,6 +244,7 @@ func TestASharedPayloadGoesWithTheLast(t *testing.T) {
 // Between the plan and its execution perceptions change, and another node may have
 // executed the same plan.
 func TestAPlanThatIsOutOfDateSpares(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -302,6 +306,7 @@ func TestAPlanThatIsOutOfDateSpares(t *testing.T) {
 // A crash after the rows are deleted and before the files are removed loses nothing, and
 // repair removes the files.
 func TestACrashBetweenRowsAndFiles(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	kept := savePayload(t, e, noise(1, 300_000), func(r *robotmem.SavePerceptionRequest) { r.Collection = "kept" })
 	res := savePayload(t, e, noise(2, 300_000), nil)
@@ -333,6 +338,7 @@ func TestACrashBetweenRowsAndFiles(t *testing.T) {
 }
 
 func TestRetainRefuses(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for field, r := range map[string]*admin.RetainRequest{
 		"budgets":                    {},
@@ -353,6 +359,7 @@ func TestRetainRefuses(t *testing.T) {
 // Payload files are evicted if the disk has less free space than configured, and not
 // otherwise.
 func TestMinFreeReadsTheDisk(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	savePayload(t, e, noise(1, 300_000), nil)
 	savePayload(t, e, noise(2, 2000), nil)

@@ -22,6 +22,7 @@ func (s *sharedEmbedder) Embed(_ context.Context, _ robotmem.Purpose, texts []st
 }
 
 func TestVectorsOfTheEmbedderAreLeftAsTheyAre(t *testing.T) {
+	t.Parallel()
 	s := &sharedEmbedder{newWordEmbedder("test:words", 4), []float32{3, 4, 0, 0}}
 	e := openTest(t, Options{Embedder: s})
 	learnAll(t, e, "the gripper holds wet glass")

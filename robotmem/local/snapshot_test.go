@@ -31,6 +31,7 @@ func (c countdown) Err() error {
 }
 
 func TestDeadlineDuringAPlaceRecall(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for i := range 3 {
 		_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("shelf %d", i), Context: robotmem.Object{"spatial": map[string]any{"position": []any{i, 0}}}})
@@ -49,6 +50,7 @@ func TestDeadlineDuringAPlaceRecall(t *testing.T) {
 }
 
 func TestFailuresOfAnOldSnapshot(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for i := range 100 {
 		_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("try%d went wrong", i), Context: robotmem.Object{"task": map[string]any{"success": false}}})
@@ -74,6 +76,7 @@ func TestFailuresOfAnOldSnapshot(t *testing.T) {
 }
 
 func TestRecallOfAnOldSnapshot(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for i := range 3 {
 		_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("lesson learned %d", i), Context: robotmem.Object{"task": map[string]any{"success": false}}})
@@ -141,6 +144,7 @@ func TestKeptFiltersWhileOthersWrite(t *testing.T) { // -race
 }
 
 func TestManyOpenOneFile(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/m.db"
 	e, err := Open(t.Context(), path, Options{BusyTimeout: patience})
 	if err != nil {

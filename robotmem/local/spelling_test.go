@@ -13,6 +13,7 @@ import (
 
 // Equal questions, as agents spell them, in JSON.
 func TestEqualSpellingsOfAPlace(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	learn := func(context string) int64 {
 		t.Helper()
@@ -75,6 +76,7 @@ func TestEqualSpellingsOfAPlace(t *testing.T) {
 }
 
 func TestPlacesOnEarthAreInMetres(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	munich, _ := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the depot", Context: robotmem.Object{"gps": map[string]any{"lat": 48.137154, "lon": 11.576124}}})
 	berlin, _ := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the harbour", Context: robotmem.Object{"gps": map[string]any{"latitude": 52.520008, "longitude": 13.404954, "altitude": 34}}})
@@ -106,6 +108,7 @@ func TestPlacesOnEarthAreInMetres(t *testing.T) {
 
 // A number's meaning follows the unit that most memories of the file have at its path.
 func TestTheUnitFollowsTheMemories(t *testing.T) {
+	t.Parallel()
 	e := quantityNode(t, 100)
 	learn := func(text string, value any) int64 {
 		t.Helper()

@@ -12,6 +12,7 @@ import (
 // TestStatements learns the pairs of testdata/statements.txt, each pair in a collection
 // of its own and in both orders.
 func TestStatements(t *testing.T) {
+	t.Parallel()
 	data, err := os.ReadFile("testdata/statements.txt")
 	if err != nil {
 		t.Fatal(err)

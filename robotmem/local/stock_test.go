@@ -77,6 +77,7 @@ func wholeAndHealthy(t *testing.T, path string, n int64) {
 }
 
 func TestStockSQLiteBesideAKilledNodesLog(t *testing.T) {
+	t.Parallel()
 	db, log := killedFiles(t)
 	for name, script := range map[string]string{
 		"reads":       "print(db.execute('select count(*) from memories').fetchone()[0])",
@@ -99,6 +100,7 @@ func TestStockSQLiteBesideAKilledNodesLog(t *testing.T) {
 // A tool that copies the file while the node writes blocks the node's checkpoints,
 // checkpoints itself and copies the pages, as Litestream does.
 func TestAnotherProcessCheckpointsAndCopies(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e := openAt(t, path, local.Options{})
 	learnDocks(t, e)
@@ -123,6 +125,7 @@ for n in range(3):
 
 // A change by another program is detected by the memory's content hash.
 func TestStockSQLiteChangesAText(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e := openAt(t, path, local.Options{})
 	learnDocks(t, e)
@@ -136,6 +139,7 @@ func TestStockSQLiteChangesAText(t *testing.T) {
 // An emptied file is a new one only if the caller says so, and never while files
 // that belong to it exist beside it. A file that is gone is not made again beside them.
 func TestAnEmptiedFileIsNotANewOne(t *testing.T) {
+	t.Parallel()
 	db, log := killedFiles(t)
 	for _, tt := range []struct {
 		name, beside string

@@ -9,6 +9,7 @@ import (
 
 // With a failing embedder the response equals that of a node without one.
 func TestFailingEmbedderHidesNoStopWords(t *testing.T) {
+	t.Parallel()
 	w := newWordEmbedder("test:words", 64)
 	with, without := openTest(t, Options{Embedder: w}), openTest(t, Options{})
 	for _, e := range []*Node{with, without} {

@@ -74,6 +74,7 @@ func offer(t *testing.T, push func() bool) {
 // One second of a sensor at 1 kHz and frames of a camera are stored bit for bit, and all
 // samples are counted.
 func TestRecordingsComeBackBitForBit(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	session := startSession(t, e, "arm")
 	r := e.Recorder(recorder.Options{SessionID: session, BatchEvery: 20 * time.Millisecond})
@@ -170,6 +171,7 @@ func framesBytes(n uint64) (sum int64) {
 }
 
 func TestAnEndedSessionTakesNoMore(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	session := startSession(t, e, "")
 	r := e.Recorder(recorder.Options{SessionID: session, BatchEvery: time.Hour})
@@ -213,6 +215,7 @@ func TestAnEndedSessionTakesNoMore(t *testing.T) {
 }
 
 func TestTwoRecordersAddUp(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	session := startSession(t, e, "")
 	const each = 500
@@ -252,6 +255,7 @@ func TestTwoRecordersAddUp(t *testing.T) {
 }
 
 func TestBatchesAreKeptWholeOrRefused(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	session, other := startSession(t, e, "arm"), startSession(t, e, "leg")
 	item := func(description string, size int) recorder.Recorded {
@@ -322,6 +326,7 @@ func TestBatchesAreKeptWholeOrRefused(t *testing.T) {
 
 // The features of recorded perceptions are computed later, in the background.
 func TestRecordingsBecomeComparable(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	session := startSession(t, e, "")
 	r := e.Recorder(recorder.Options{SessionID: session})

@@ -15,6 +15,7 @@ import (
 // While its last word is typed, a query finds the memories with any of the complete
 // words, or with any word that starts like the last one.
 func TestTypingFindsWhatBeginsSo(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
 	}
@@ -71,6 +72,7 @@ func TestTypingFindsWhatBeginsSo(t *testing.T) {
 
 // Each recall waits until the posting lists are loaded.
 func TestTypingAfterTheIndexIsDropped(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	learnAll(t, e, "the floor is slippery", "the floor is dry")
 	for range 20 {
@@ -83,6 +85,7 @@ func TestTypingAfterTheIndexIsDropped(t *testing.T) {
 }
 
 func TestTypingIsNotCounted(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
 	}
@@ -102,6 +105,7 @@ func TestTypingIsNotCounted(t *testing.T) {
 
 // With an embedder, words and vectors are searched in parallel.
 func TestTypingBesideVectors(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{Embedder: newWordEmbedder("test:words", 16)})
 	learnAll(t, e, "the floor is slippery", "the battery is low")
 	embedded(t, e)
@@ -118,6 +122,7 @@ func TestTypingBesideVectors(t *testing.T) {
 // At each typed letter the completions are as relevant as the whole word: a relevance
 // threshold does not change the results from letter to letter.
 func TestTypingStaysRelevant(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
 	}

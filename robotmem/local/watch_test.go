@@ -36,6 +36,7 @@ func counterOf(t *testing.T, e *Node) int64 {
 }
 
 func TestAWriteOfAnotherProcessIsNoticed(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	other, err := Open(t.Context(), e.Store.Path(), Options{}) // shares nothing with e but the file
 	if err != nil {
@@ -65,6 +66,7 @@ func TestAWriteOfAnotherProcessIsNoticed(t *testing.T) {
 }
 
 func TestAWriteOfOurOwnIsNoticed(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	got := await(t.Context(), e, counterOf(t, e))
 	begun()
@@ -77,6 +79,7 @@ func TestAWriteOfOurOwnIsNoticed(t *testing.T) {
 }
 
 func TestAWaitEndsWithItsCallerOrTheEngine(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	since := counterOf(t, e)
 	ctx, cancel := context.WithCancel(t.Context())

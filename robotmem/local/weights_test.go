@@ -8,6 +8,7 @@ import (
 )
 
 func TestWeightZeroHidesNothing(t *testing.T) {
+	t.Parallel()
 	t.Run("strict place", func(t *testing.T) {
 		e := openTest(t, Options{Weights: map[string]float64{"place": 0}})
 		if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the gripper holds wet glass", Context: robotmem.Object{"spatial": map[string]any{"position": []any{1, 2}}}}); err != nil {

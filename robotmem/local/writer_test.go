@@ -90,6 +90,7 @@ func TestWithdrawnWrite(t *testing.T) {
 
 // Repair rebuilds every index, also one that cannot be read.
 func TestRepair(t *testing.T) {
+	t.Parallel()
 	e := openTest(t, Options{})
 	for i := range 30 {
 		_, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("shelf %d is blocked", i), Tags: []string{"mine"}, Context: robotmem.Object{"params": map[string]any{"i": i}, "spatial": map[string]any{"position": []any{i, 0}}}})

@@ -2,9 +2,12 @@
 package rounds
 
 import (
+	"flag"
 	"hash/fnv"
 	"io"
 	"os"
+	"runtime"
+	"strconv"
 	"testing"
 )
 
@@ -23,6 +26,14 @@ func OnlyInCI(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "" {
 		t.Skip(what + ": with CI=true")
+	}
+}
+
+// SideBySide lets n parallel tests of a package run on each processor, for tests that wait more
+// than they compute. TestMain calls it before it runs them; the flag -parallel overrides it.
+func SideBySide(n int) {
+	if err := flag.Set("test.parallel", strconv.Itoa(n*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
 	}
 }
 

@@ -1,0 +1,13 @@
+package web_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
+)
+
+func TestMain(m *testing.M) {
+	rounds.SideBySide(4)
+	os.Exit(m.Run())
+}
