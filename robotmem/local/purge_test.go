@@ -330,7 +330,7 @@ func TestPurgeReachesOtherProcesses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "memory.db")
 	e := openAt(t, path, local.Options{Embedder: hashEmbedder{}})
-	crowd(t, e, 2500)
+	crowd(t, e, 1200)
 	fact, _ := secrets(t, e)
 	other := openAt(t, path, local.Options{Embedder: hashEmbedder{}})
 	if err := other.Warm(t.Context()); err != nil {
@@ -342,7 +342,7 @@ func TestPurgeReachesOtherProcesses(t *testing.T) {
 	}
 	must(other.Paths(t.Context(), &admin.PathsRequest{}))(t)
 	purge(t, e, fact)
-	crowd(t, other, 3000)
+	crowd(t, other, 1700)
 	for _, r := range []*robotmem.RecallRequest{filter, {Query: "wvearlier bowlvw"}} {
 		for _, m := range must(other.Recall(t.Context(), r))(t).Memories {
 			if m.MemoryID == fact {

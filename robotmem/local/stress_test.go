@@ -86,7 +86,7 @@ func TestReembedBesideAnotherNode(t *testing.T) {
 			time.Sleep(300 * time.Millisecond)
 		}
 	})
-	time.Sleep(time.Duration(rounds.Of(700, 8000)) * time.Millisecond)
+	time.Sleep(time.Duration(rounds.Of(500, 8000)) * time.Millisecond)
 	stop.Store(true)
 	wg.Wait()
 	d, err := a.Doctor(t.Context(), nil)

@@ -42,7 +42,7 @@ func TestEngine(t *testing.T) {
 func TestClientOverHTTP(t *testing.T) {
 	t.Parallel()
 	robotmemtest.Run(t, func(t *testing.T) robotmem.Service {
-		rounds.OneIn(t, 2)
+		rounds.OneIn(t, 4)
 		return overHTTP(t, openEngine(t))
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 func TestTuneReachesItsRecall(t *testing.T) {
 	oneGoroutine(t)
-	members := rounds.Of(3_000, 12_000)
+	members := rounds.Of(2_000, 12_000)
 	for name, test := range map[string]struct {
 		dims int
 		of   draw
