@@ -275,9 +275,8 @@ func (t *traversal) flushWindow(from uint32) {
 	clear(t.touched)
 }
 
-// lookUpCost is how many postings can be scored in the time of looking one document
-// up in one list.
-const lookUpCost = 64
+// lookUpCost is how many postings are scored in the time of looking up one document in one list.
+const lookUpCost = 2
 
 // admittedDocuments returns the locations of the documents that a filter admits,
 // sorted, if looking them up is cheaper than reading the lists.

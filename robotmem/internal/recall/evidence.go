@@ -48,13 +48,15 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
+	stems := map[string][]string{} // of paths and values, many of which hits have in common
 	scores := make([]float64, len(pool)) // they stay where they are: the best is first
 	for i := range pool {
 		h := &pool[i]
 		if scores[i] = h.score; len(h.memory.Content) <= statementBytes {
 			r.findWords(h)
 			h.subject = newSubject(h.memory)
-			h.covered = r.coveredBy(h)
+			has, subject := h.has, h.subject // h moves
+			h.covered = sync.OnceValue(func() map[string]bool { return covered(has, subject, stems) })
 		}
 	}
 	asked := ""
@@ -80,7 +82,7 @@ func prefers(b, a *hit, asked string) bool {
 	if a.subject == nil || b.subject == nil || b.words < nearShare*a.words || a.cosine != nil && (b.cosine == nil || *b.cosine < *a.cosine-nearCosine) {
 		return false
 	}
-	missing, more := difference(a.covered, b.covered), difference(b.covered, a.covered)
+	missing, more := difference(a.covered(), b.covered()), difference(b.covered(), a.covered())
 	if missing > len(a.has)/2 {
 		return false
 	}
@@ -115,17 +117,22 @@ func reliability(m *robotmem.Memory) float64 {
 	return *m.Reliability
 }
 
-// coveredBy returns the words of the query that a memory holds, in its text or its context.
-func (r *run) coveredBy(h *hit) map[string]bool {
-	out := maps.Clone(h.has)
+// covered returns the words of the query that a memory has, in its text or its context.
+func covered(inText map[string]bool, s *subject, stems map[string][]string) map[string]bool {
+	out := maps.Clone(inText)
 	maps.DeleteFunc(out, func(_ string, found bool) bool { return !found })
-	if len(out) == len(h.has) {
+	if len(out) == len(inText) {
 		return out
 	}
-	for path, v := range h.subject.leaves() {
-		for _, word := range text.Stems(wordsOfPath.Replace(path) + " " + strings.ReplaceAll(v, "_", " ")) {
-			if _, asked := h.has[word]; asked {
-				out[word] = true
+	for path, v := range s.leaves() {
+		for _, part := range []string{wordsOfPath.Replace(path), strings.ReplaceAll(v, "_", " ")} {
+			if _, known := stems[part]; !known {
+				stems[part] = text.Stems(part)
+			}
+			for _, word := range stems[part] {
+				if _, asked := inText[word]; asked {
+					out[word] = true
+				}
 			}
 		}
 	}

@@ -152,11 +152,11 @@ type hit struct {
 	distance *float64
 	cosine   *float64 // to the query embedding, nil if not computed
 	found    []robotmem.ListEntry
-	memory   *robotmem.Memory // nil until it is loaded
-	words    float64          // BM25 score
-	has      map[string]bool  // words of the query, by stem: whether the memory holds them; nil until it is needed
-	covered  map[string]bool  // has, also by words of the context
-	subject  *subject         // nil until it is needed
+	memory   *robotmem.Memory       // nil until it is loaded
+	words    float64                // BM25 score
+	has      map[string]bool        // words of the query, by stem: whether the memory holds them; nil until it is needed
+	covered  func() map[string]bool // the words it holds, also those of its context
+	subject  *subject               // nil until it is needed
 }
 
 // run is the state of one recall.

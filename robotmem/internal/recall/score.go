@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -75,40 +76,33 @@ func (r *run) named(name string) *list {
 // score of every memory in the list that lacks it, so that neither is cut blindly.
 func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]float64, error) {
 	r.scores, r.cosines = byID(words), byID(near)
-	var others []Ranked
-	for _, item := range near {
-		if _, ok := r.scores[item.ID]; !ok {
-			others = append(others, item)
-		}
+	without := func(items []Ranked, have map[int64]float64) []Ranked {
+		return slices.DeleteFunc(slices.Clone(items), func(item Ranked) bool { _, ok := have[item.ID]; return ok })
 	}
-	more, err := r.src.Lexical(ctx, r.Query, r.set.only(others), r.words(), len(others))
-	if err != nil {
+	noWords, far := without(near, r.scores), without(words, r.cosines)
+	var lookup sync.WaitGroup
+	var scores, cosines []Ranked
+	var scored, compared error
+	lookup.Go(func() { scores, scored = r.src.Lexical(ctx, r.Query, r.set.only(noWords), r.words(), len(noWords)) })
+	if len(far) > 0 {
+		cosines, _, compared = r.src.Nearest(ctx, r.Query, r.set.only(far), len(far))
+	}
+	lookup.Wait()
+	if err := cmp.Or(scored, compared); err != nil {
 		return nil, err
 	}
-	maps.Copy(r.scores, byID(more))
-	others = nil
-	for _, item := range words {
-		if _, ok := r.cosines[item.ID]; !ok {
-			others = append(others, item)
-		}
-	}
-	if len(others) > 0 {
-		more, _, err := r.src.Nearest(ctx, r.Query, r.set.only(others), len(others))
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(r.cosines, byID(more))
-	}
+	maps.Copy(r.scores, byID(scores))
+	maps.Copy(r.cosines, byID(cosines))
 	best := words[0].Value / r.weightOf(ListWords, 1)
 	vectors := r.weightOf(ListVector, 1) * vectorShare * nearness.at(adjusted(near[0].Value, r.usual))
-	scores := make(map[int64]float64, len(r.scores)+len(r.cosines))
+	sums := make(map[int64]float64, len(r.scores)+len(r.cosines))
 	for id, score := range r.scores {
-		scores[id] = score / best
+		sums[id] = score / best
 	}
 	for id, cosine := range r.cosines {
-		scores[id] += vectors * max(0, adjusted(cosine, r.usual))
+		sums[id] += vectors * max(0, adjusted(cosine, r.usual))
 	}
-	return scores, nil
+	return sums, nil
 }
 
 func byID(items []Ranked) map[int64]float64 {
