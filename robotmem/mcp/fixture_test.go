@@ -89,7 +89,7 @@ func mountFixtureTools(s *Server) {
 func mountSampling(s *Server) {
 	s.mcp.EnableSampling()
 	s.mcp.AddTool(mcp.NewTool("test_sampling", mcp.WithDescription("Asks the client's model."), mcp.WithString("prompt", mcp.Required())), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		//lint:ignore SA1019 the suite has a scenario for it
+		//nolint:staticcheck // the suite has a scenario for it
 		res, err := s.mcp.RequestSampling(ctx, mcp.CreateMessageRequest{CreateMessageParams: mcp.CreateMessageParams{
 			Messages:  []mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.NewTextContent(req.GetString("prompt", ""))}},
 			MaxTokens: 100,

@@ -48,7 +48,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	stems := map[string][]string{} // of paths and values, many of which hits have in common
+	stems := map[string][]string{}       // of paths and values, many of which hits have in common
 	scores := make([]float64, len(pool)) // they stay where they are: the best is first
 	for i := range pool {
 		h := &pool[i]
