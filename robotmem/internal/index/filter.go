@@ -58,14 +58,10 @@ func (x *Index) narrowEach(c *store.Conn, condition *filter.Condition, base *bit
 	var unitErr error
 	unit := x.Columns.UnitsAt(c, &unitErr)
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
-		row, known := x.Columns.Row(int64(id))
-		if !known {
-			continue
-		}
 		context := ""
 		found, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite.Stmt) { context = s.ColumnText(0) })
-		if found {
-			out.SetTo(id, condition.Match(&filter.View{Memory: x.Columns.view(row, context, now), Unit: unit}))
+		if m := x.Columns.view(int(id), context, now); found && m != nil {
+			out.SetTo(id, condition.Match(&filter.View{Memory: m, Unit: unit}))
 		}
 		if err = cmp.Or(err, unitErr); err != nil {
 			return nil, err
@@ -74,10 +70,14 @@ func (x *Index) narrowEach(c *store.Conn, condition *filter.Condition, base *bit
 	return out, nil
 }
 
-// view returns what filters see of a memory.
-func (r *Columns) view(row Row, context string, now time.Time) *robotmem.Memory {
+// view returns what filters see of a memory, nil if there is none.
+func (r *Columns) view(id int, context string, now time.Time) *robotmem.Memory {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
+	if id >= len(r.Rows) || r.row(id).Kind == 0 {
+		return nil
+	}
+	row := r.row(id)
 	return &robotmem.Memory{
 		Context:        robotmem.ParseObject(context),
 		Category:       r.Text(row.Category),

@@ -24,7 +24,7 @@ import (
 //	names    count, then a section each
 //	beliefs  section, two float64 each
 //	records  section, two float64 each
-//	classes  section of all but the first
+//	classes  section of classBytes each, that of no memory first
 //	rows     count of all memory ids from 0, then sections of rowsPerSection rows
 //	later    count, then sections of rowsPerSection of a memory id and its moments
 //
