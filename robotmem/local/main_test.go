@@ -2,7 +2,6 @@ package local_test
 
 import (
 	"os"
-	"runtime/debug"
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
@@ -10,6 +9,5 @@ import (
 
 func TestMain(m *testing.M) {
 	rounds.SideBySide(2)
-	debug.SetGCPercent(400) // the tests hold little
 	os.Exit(m.Run())
 }

@@ -221,8 +221,7 @@ func heapInUse() uint64 {
 	return m.HeapInuse
 }
 
-func TestAPayloadIsNeverHeldWhole(t *testing.T) {
-	t.Parallel()
+func TestAPayloadIsNeverHeldWhole(t *testing.T) { // alone, because it measures the heap
 	rounds.OnlyInCI(t, "220 MB")
 	if testing.Short() {
 		t.Skip("220 MB")
