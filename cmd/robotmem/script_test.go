@@ -57,7 +57,7 @@ func TestScripts(t *testing.T) {
 			if cond != "ci" {
 				return false, fmt.Errorf("%s: no such condition", cond)
 			}
-			return os.Getenv("CI") != "", nil
+			return rounds.InCI(), nil
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ROBOTMEM_HOME", filepath.Join(e.WorkDir, "home"))

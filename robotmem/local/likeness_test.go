@@ -121,7 +121,7 @@ func TestLikenessEqualsBruteForce(t *testing.T) {
 		{"confidence", robotmem.RecallRequest{Collection: "*", MinConfidence: &half}, func(m *robotmem.Memory) bool { return m.Confidence >= half }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, self := range []int64{ids[0], ids[3]} { // the last is forgotten
+			for _, self := range []int64{ids[0], ids[50], ids[3]} { // the last is forgotten
 				m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: self})
 				if err != nil {
 					t.Fatal(err)

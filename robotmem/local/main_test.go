@@ -1,7 +1,6 @@
 package local_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
@@ -9,5 +8,5 @@ import (
 
 func TestMain(m *testing.M) {
 	rounds.SideBySide(2)
-	os.Exit(m.Run())
+	m.Run()
 }

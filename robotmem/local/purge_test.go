@@ -330,7 +330,7 @@ func TestPurgeReachesOtherProcesses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "memory.db")
 	e := openAt(t, path, local.Options{Embedder: hashEmbedder{}})
-	crowd(t, e, 1200)
+	crowd(t, e, rounds.Of(1200, 2500))
 	fact, _ := secrets(t, e)
 	other := openAt(t, path, local.Options{Embedder: hashEmbedder{}})
 	if err := other.Warm(t.Context()); err != nil {
@@ -342,7 +342,7 @@ func TestPurgeReachesOtherProcesses(t *testing.T) {
 	}
 	must(other.Paths(t.Context(), &admin.PathsRequest{}))(t)
 	purge(t, e, fact)
-	crowd(t, other, 1700)
+	crowd(t, other, rounds.Of(1700, 3000))
 	for _, r := range []*robotmem.RecallRequest{filter, {Query: "wvearlier bowlvw"}} {
 		for _, m := range must(other.Recall(t.Context(), r))(t).Memories {
 			if m.MemoryID == fact {

@@ -10,20 +10,22 @@ import (
 	"testing"
 )
 
-// Of returns usual, or inCI if the environment variable CI is set, as .ci/run does.
-// The usual number suffices to find a fault of the kind that the test is for; the
-// number in CI also finds rare combinations.
+// InCI reports whether the environment variable CI is set, as .ci/run does.
+func InCI() bool { return os.Getenv("CI") != "" }
+
+// Of returns usual, or inCI in CI. The usual number suffices to find a fault of the kind
+// that the test is for; the number in CI also finds rare combinations.
 func Of(usual, inCI int) int {
-	if os.Getenv("CI") != "" {
+	if InCI() {
 		return inCI
 	}
 	return usual
 }
 
-// OnlyInCI skips a test that takes much time or memory, unless the environment variable CI is set.
+// OnlyInCI skips a test that takes much time or memory, except in CI.
 func OnlyInCI(t testing.TB, what string) {
 	t.Helper()
-	if os.Getenv("CI") == "" {
+	if !InCI() {
 		t.Skip(what + ": with CI=true")
 	}
 }
@@ -36,11 +38,11 @@ func SideBySide(n int) {
 	}
 }
 
-// OneIn skips all tests but one in n, chosen by their names, unless the environment variable
-// CI is set. It is for the cases of a suite that run elsewhere too.
+// OneIn skips all tests but one in n, chosen by their names, except in CI. It is for the
+// cases of a suite that run elsewhere too.
 func OneIn(t testing.TB, n uint32) {
 	t.Helper()
-	if os.Getenv("CI") == "" && crc32.ChecksumIEEE([]byte(t.Name()))%n != 0 {
-		t.Skip("one case in ", n, " runs here; all with CI=true")
+	if crc32.ChecksumIEEE([]byte(t.Name()))%n != 0 {
+		OnlyInCI(t, "some cases of the suite run here; this one")
 	}
 }
