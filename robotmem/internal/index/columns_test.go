@@ -26,3 +26,25 @@ func TestDamagedColumnCountIsRefusedAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// Rows without a memory have the first class. A snapshot that gives it another is refused, even
+// if its checksum is right: lists would read what does not exist.
+func TestASnapshotWhoseFirstClassIsAMemoryIsRefused(t *testing.T) {
+	read := func(first class) error {
+		r := &Columns{Rows: make([]packedRow, 2)}
+		r.names.id("")
+		r.classes.id(first)
+		var b bytes.Buffer
+		if err := r.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		_, err := readColumns(&b)
+		return err
+	}
+	if err := read(class{}); err != nil {
+		t.Errorf("the empty class: %v", err)
+	}
+	if err := read(class{Kind: 1, Status: statusActive, Belief: 7}); err == nil {
+		t.Error("a class with a belief that is not there is accepted")
+	}
+}

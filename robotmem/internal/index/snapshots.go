@@ -149,7 +149,7 @@ func readColumns(in io.Reader) (*Columns, error) {
 	classes := make([]class, len(stored)/classBytes)
 	_, _ = binary.Decode(stored, binary.LittleEndian, classes)
 	for i, of := range classes {
-		if max(of.Collection, of.Category, of.Perception) >= names || of.Belief >= beliefs && i > 0 ||
+		if max(of.Collection, of.Category, of.Perception) >= names || i == 0 && of != (class{}) || of.Belief >= beliefs && i > 0 ||
 			int(of.Status) >= len(statuses) || int(of.Outcome) >= len(outcomes) || int(of.Kind) >= len(kinds) {
 			return nil, errBadSnapshot
 		}
