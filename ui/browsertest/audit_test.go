@@ -83,7 +83,7 @@ func (w *world) picture(p *tab) []byte {
 // shot is the window.
 func (p *tab) shot() []byte {
 	p.t.Helper()
-	res, err := chromedp.Call(p.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
+	res, err := chromedp.Call(p.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true)})
 	if err != nil {
 		p.fatalf("screenshot: %v", err)
 	}

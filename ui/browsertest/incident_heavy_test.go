@@ -84,9 +84,7 @@ func (w *world) incidentFigures(t *testing.T) {
 	})
 	n := w.serve(t, db)
 	n.get(t, "/api/sessions/"+session)
-	plain := *w
-	plain.browser = openPlain(t, w.program)
-	p := plain.open(t, n, wide)
+	p := w.open(t, n, wide)
 	const plot = `[data-stream="/wrist/ft"] canvas`
 	p.watchFor(plot)
 	p.goTo("/incident/s/" + session)

@@ -97,7 +97,7 @@ func call[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromed
 func (p *tab) heard(ev any) {
 	switch ev := ev.(type) {
 	case *log.EventEntryAdded:
-		if l := ev.Entry.Level; l == log.EntryLevelError || l == log.EntryLevelWarning {
+		if l := ev.Entry.Level; (l == log.EntryLevelError || l == log.EntryLevelWarning) && !strings.Contains(ev.Entry.Text, "GPU stall due to ReadPixels") {
 			p.complain("%s: %s %s", ev.Entry.Source, ev.Entry.Text, ev.Entry.URL)
 		}
 	case *runtime.EventConsoleAPICalled:

@@ -96,24 +96,16 @@ func (w *world) findAxe(t *testing.T) {
 	}
 }
 
-// Without a graphics card WebGL is drawn by SwiftShader, and with it the whole page, slowly;
-// openPlain has no WebGL and draws pages by the processor alone.
+// openBrowser starts a browser that draws pages by the processor alone, and only WebGL by
+// SwiftShader, which would take several times as long for pages.
 func openBrowser(t *testing.T, path string) context.Context {
-	t.Helper()
-	return launch(t, path, chromedp.Flag("use-gl", "angle"), chromedp.Flag("use-angle", "swiftshader"), chromedp.Flag("enable-unsafe-swiftshader", true))
-}
-
-func openPlain(t *testing.T, path string) context.Context {
-	t.Helper()
-	return launch(t, path, chromedp.Flag("disable-gpu", true))
-}
-
-func launch(t *testing.T, path string, drawing ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path),
 		chromedp.NoSandbox,
 		chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-gpu", true),
+		chromedp.Flag("enable-unsafe-swiftshader", true),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true),
@@ -122,7 +114,6 @@ func launch(t *testing.T, path string, drawing ...chromedp.ExecAllocatorOption) 
 		chromedp.Flag("lang", "en-GB"),
 		chromedp.Env("LANG=C.UTF-8", "TZ=UTC"),
 	)
-	options = append(options, drawing...)
 	// Not t.Context: it ends before the cleanups, and the browser is to be
 	// closed by them, after its tabs.
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
