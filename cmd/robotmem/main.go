@@ -48,7 +48,7 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400) // a short command ends before its first collection, at 16 MiB
 		percent := func(live int64) {
-			debug.SetGCPercent(max(gcPercent, int(min(garbageLeast, debug.SetMemoryLimit(-1)/8)*100/max(live, 1<<20))))
+			debug.SetGCPercent(max(gcPercent, int(min(garbageLeast, debug.SetMemoryLimit(-1)/8)*100/max(live, 4<<20))))
 		}
 		time.AfterFunc(time.Second, func() { afterCollection(percent) })
 	}

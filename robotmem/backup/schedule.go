@@ -11,6 +11,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -77,7 +78,7 @@ func (r *running) step(ctx context.Context) time.Duration {
 	case err != nil:
 		r.retry = min(max(MinEvery, 2*r.retry), retryMost, r.Every)
 		r.next = now.Add(r.retry)
-		r.last.LastFailure, r.last.Failure = now, store.DetailOf(err)
+		r.last.LastFailure, r.last.Failure = now, record.DetailOf(err)
 		r.last.Failures++
 	default:
 		r.retry, r.next = 0, b.CreatedAt.Add(r.Every)

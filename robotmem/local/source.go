@@ -186,7 +186,7 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 	}
 	unit, err := s.embedding.get()
 	if err != nil {
-		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "%s", store.DetailOf(err))
+		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "%s", record.DetailOf(err))
 	}
 	if len(unit) != m.Dims {
 		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -51,7 +52,7 @@ func (mt *Maintainer) Purge(ctx context.Context, r *robotmem.ForgetRequest) (*ro
 	// It is purged; if the scrub fails now, RunScrub retries it.
 	if err := mt.Scrub(ctx); err != nil {
 		mt.Log.Warn("a purge is not finished", "memory", r.MemoryID, "err", err)
-		res.Purged.OldPages = "pending: " + store.DetailOf(sqlite.Wrap("forget", err))
+		res.Purged.OldPages = "pending: " + record.DetailOf(sqlite.Wrap("forget", err))
 		Wake(mt.WakeScrub) // a reader has delayed it
 	}
 	return res, nil

@@ -278,8 +278,8 @@ func Leaves(path string, v any) (out []Leaf) {
 	if unit, ok := m["unit"].(string); ok && m["value"] != nil {
 		v, isObject = fmt.Sprint(m["value"], " ", unit), false
 	}
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		if isObject {
+	if isObject {
+		for _, key := range slices.Sorted(maps.Keys(m)) {
 			out = append(out, Leaves(strings.TrimPrefix(path+"."+key, "."), m[key])...)
 		}
 	}
@@ -290,7 +290,7 @@ func Leaves(path string, v any) (out []Leaf) {
 }
 
 // IsText reports whether a value does not begin as a number or a list.
-func IsText(value string) bool { return !strings.ContainsAny(value[:1], "-0123456789[") }
+func IsText(value string) bool { return strings.IndexAny(value, "-0123456789[") != 0 }
 
 // TokensOf estimates the tokens of the JSON of v.
 func TokensOf(v any) int {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -24,19 +25,17 @@ import (
 //   - it ended as the query asks (what worked, what failed) and the other in the opposite way, or
 //   - the episodes that used it went better.
 //
-// A text above statementBytes is no single statement: that it has one more word of the query says
-// little, so it stays where it is.
+// A longer text is no single statement: that it has one more word of the query says little, so it stays.
 const (
-	evidencePool = 5    // at least so many hits are compared
-	evidenceMost = 10   // at most so many: each is compared with each
-	nearShare    = 0.5  // of the score of words of the better ranked one; below it is not nearly equal
-	moreShare    = 0.6  // likewise, for a memory that has more words of the query
-	nearCosine   = 0.05 // difference of cosines
-	betterRecord = 0.2  // difference of reliability
-	sameSubject  = 0.3  // share of common words of texts about one subject
-	subjectWords = 2    // common words of a text and of one that says what has changed
-
-	statementBytes = 1000
+	evidencePool   = 5    // at least so many hits are compared
+	evidenceMost   = 10   // at most so many: each is compared with each
+	nearShare      = 0.5  // of the score of words of the better ranked one; below it is not nearly equal
+	moreShare      = 0.6  // likewise, for a memory that has more words of the query
+	nearCosine     = 0.05 // difference of cosines
+	betterRecord   = 0.2  // difference of reliability
+	sameSubject    = 0.3  // share of common words of texts about one subject
+	subjectWords   = 2    // common words of a text and of one that says what has changed
+	statementBytes = 1000 // a longer text
 )
 
 // byEvidence orders the best hits.
@@ -48,7 +47,6 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	stems := map[string][]string{}       // of paths and values, many of which hits have in common
 	scores := make([]float64, len(pool)) // they stay where they are: the best is first
 	for i := range pool {
 		h := &pool[i]
@@ -56,7 +54,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 			r.findWords(h)
 			h.subject = newSubject(h.memory)
 			has, subject := h.has, h.subject // h moves
-			h.covered = sync.OnceValue(func() map[string]bool { return covered(has, subject, stems) })
+			h.covered = sync.OnceValue(func() map[string]bool { return covered(has, subject) })
 		}
 	}
 	asked := ""
@@ -118,7 +116,7 @@ func reliability(m *robotmem.Memory) float64 {
 }
 
 // covered returns the words of the query that a memory has, in its text or its context.
-func covered(inText map[string]bool, s *subject, stems map[string][]string) map[string]bool {
+func covered(inText map[string]bool, s *subject) map[string]bool {
 	out := maps.Clone(inText)
 	maps.DeleteFunc(out, func(_ string, found bool) bool { return !found })
 	if len(out) == len(inText) {
@@ -126,10 +124,13 @@ func covered(inText map[string]bool, s *subject, stems map[string][]string) map[
 	}
 	for path, v := range s.leaves() {
 		for _, part := range []string{wordsOfPath.Replace(path), strings.ReplaceAll(v, "_", " ")} {
-			if _, known := stems[part]; !known {
-				stems[part] = text.Stems(part)
+			stems, known := stemsOf.Get(part)
+			if !known {
+				if stems = text.Stems(part); len(part) <= 64 && IsText(part) { // numbers differ
+					stemsOf.Add(part, stems)
+				}
 			}
-			for _, word := range stems[part] {
+			for _, word := range stems {
 				if _, asked := inText[word]; asked {
 					out[word] = true
 				}
@@ -138,6 +139,9 @@ func covered(inText map[string]bool, s *subject, stems map[string][]string) map[
 	}
 	return out
 }
+
+// stemsOf has the stems of paths and values of contexts, many of which memories have in common.
+var stemsOf, _ = lru.New[string, []string](1 << 12)
 
 // wordsOfPath replaces what separates the words of a path.
 var wordsOfPath = strings.NewReplacer("_", " ", ".", " ")

@@ -97,10 +97,9 @@ func (c *Config) weightOf(name string, usual float64) float64 {
 // approaches 1 if a memory says nearly the same as the query. The parameters were chosen on the
 // evaluation sets, see docs/recall.md.
 func vectorWeight(nearest float64) float64 {
-	return leastVectorWeight + (1-leastVectorWeight)*logistic{-15, 20}.at(nearest)
+	const least = 0.1
+	return least + (1-least)*logistic{-15, 20}.at(nearest)
 }
-
-const leastVectorWeight = 0.1
 
 // stages are the steps between fusion and the cut to n, in order.
 var stages = []struct {
@@ -166,8 +165,7 @@ func diversify(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	return chosen, nil
 }
 
-// normalizeScores divides all scores by the largest. The first hit need not have
-// the largest score.
+// normalizeScores divides all scores by the largest. The first hit need not have the largest score.
 func normalizeScores(hits []hit) {
 	best := 0.0
 	for _, h := range hits {

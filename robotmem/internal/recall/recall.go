@@ -20,6 +20,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 )
 
 // Ranked is one entry of a ranked list. Value is the measure of the list: a BM25
@@ -250,19 +251,12 @@ func (r *run) add(name string, items []Ranked, notes []string, err error) error 
 		return err
 	}
 	if err != nil {
-		r.degraded = append(r.degraded, name+": "+detail(err))
+		r.degraded = append(r.degraded, name+": "+record.DetailOf(err))
 		return nil
 	}
 	r.lists, r.degraded = append(r.lists, list{name: name, items: items}), append(r.degraded, notes...)
 	r.trace(name, len(items))
 	return nil
-}
-
-func detail(err error) string {
-	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
-		return e.Detail()
-	}
-	return err.Error()
 }
 
 // signals computes the ranked lists.
@@ -376,7 +370,7 @@ func (r *run) load(ctx context.Context, h *hit) (ok bool, err error) {
 	h.memory, err = r.src.Load(ctx, r.Query, r.set, h.id)
 	if errors.Is(err, robotmem.Corrupt) {
 		r.damaged[h.id] = true
-		r.degraded = append(r.degraded, fmt.Sprintf("memory %d: %s", h.id, detail(err)))
+		r.degraded = append(r.degraded, fmt.Sprintf("memory %d: %s", h.id, record.DetailOf(err)))
 		return false, nil
 	}
 	if err != nil || h.memory == nil {

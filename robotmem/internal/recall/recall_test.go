@@ -203,3 +203,11 @@ func TestVectorWeight(t *testing.T) {
 		t.Errorf("weights %v and %v", low, high)
 	}
 }
+
+// A value may become empty when its ".0" goes.
+func TestContextsOfOddTexts(t *testing.T) {
+	odd := robotmem.Object{"code": ".0", "dock": "west"}
+	if same, differ, values := recall.CompareContexts(odd, robotmem.Object{"code": ".0", "dock": "east"}); same != 1 || differ != 1 || values != 0 {
+		t.Errorf("%d the same, %d different, %d other values; want 1, 1, 0", same, differ, values)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"hash/fnv"
 	"slices"
 	"strings"
@@ -155,6 +156,14 @@ func Hash64(parts ...string) int64 {
 		_, _ = h.Write([]byte{0})
 	}
 	return int64(h.Sum64())
+}
+
+// DetailOf returns what an error says, without its kind and operation.
+func DetailOf(err error) string {
+	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
+		return e.Detail()
+	}
+	return strings.TrimSpace(err.Error())
 }
 
 // Distinct sorts a list in place and removes repetitions.

@@ -164,7 +164,7 @@ func (c *Conn) PastStates(asOf time.Time) (out map[int64]*robotmem.Memory, damag
 		m, err := c.Find(id, asOf)
 		switch err = cmp.Or(damage, err); {
 		case err != nil:
-			damaged = append(damaged, fmt.Sprintf("memory %d: %s", id, DetailOf(err)))
+			damaged = append(damaged, fmt.Sprintf("memory %d: %s", id, record.DetailOf(err)))
 		case m != nil: // else the file is damaged; doctor reports it
 			m.Content, m.Summary, m.Context = v.Content, v.Summary, v.Context
 			m.Category, m.Version = v.Category, v.Version.Version

@@ -355,7 +355,7 @@ func (c *Conn) FindAll(ids []int64, now time.Time) (found []robotmem.Memory, deg
 		m, err := c.Find(id, now)
 		switch {
 		case errors.Is(err, robotmem.Corrupt):
-			degraded = append(degraded, fmt.Sprintf("memory %d: %s", id, DetailOf(err)))
+			degraded = append(degraded, fmt.Sprintf("memory %d: %s", id, record.DetailOf(err)))
 		case err != nil:
 			return nil, nil, err
 		case m != nil:

@@ -56,7 +56,7 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 	err = c.Query(selectSession+", s.id FROM sessions s"+match.String()+" ORDER BY "+sessionOrder[r.Sort]+"s.id DESC LIMIT ? OFFSET ?", append(match.args, r.Limit+1, (r.Page-1)*r.Limit), func(s *sqlite.Stmt) error {
 		row, damage := scanSession(s)
 		if ids = append(ids, s.ColumnInt64(afterSession)); damage != nil {
-			res.Degraded = append(res.Degraded, fmt.Sprintf("session %s: %s", row.SessionID, DetailOf(damage)))
+			res.Degraded = append(res.Degraded, fmt.Sprintf("session %s: %s", row.SessionID, record.DetailOf(damage)))
 			row.Context, row.OutcomeScore = nil, nil
 		}
 		page = append(page, row.Session)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -202,11 +201,4 @@ func (c *Conn) errorsOf(check string, counts func(line string) bool) (string, er
 	lines, err := c.Texts(check)
 	lines = slices.DeleteFunc(lines, func(line string) bool { return !counts(line) })
 	return robotmem.Clip(strings.Join(lines, "; "), 500), err
-}
-
-func DetailOf(err error) string {
-	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
-		return e.Detail()
-	}
-	return strings.TrimSpace(err.Error())
 }
