@@ -150,7 +150,7 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 	if err == nil {
 		e.answers.Add(int32(min(len(texts), 1)))
 		e.tooSlow.Store(false)
-		if e.cooldown.succeeded() {
+		if len(texts) > 0 && e.cooldown.succeeded() { // a model that is loaded need not answer
 			e.log.Info("the embedder answers again")
 		}
 		return vectors, nil
