@@ -2,10 +2,12 @@ package embedding_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -241,5 +243,31 @@ func TestRedirectOnTheSameHostIsFollowed(t *testing.T) {
 	asked := f.asked()
 	if got := fmt.Sprint(asked[len(asked)-1]); got != "{/moved Bearer "+secret+" [door]}" {
 		t.Errorf("got the request %s", got)
+	}
+}
+
+// That the model was loaded does not end a pause: a request may have failed meanwhile.
+func TestLoadingAModelDoesNotEndAPause(t *testing.T) {
+	loading, loaded := make(chan bool), make(chan bool)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Input []string }
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || len(in.Input) > 0 {
+			w.WriteHeader(500)
+			return
+		}
+		loading <- true
+		<-loaded
+		rows()(w, r)
+	}))
+	defer s.Close()
+	e := open(t, "ollama:m", embedding.Options{OllamaURL: s.URL, Clock: newClock().Now})
+	<-loading
+	_, err := e.Embed(t.Context(), robotmem.ForMemory, []string{"door"})
+	close(loaded)
+	for range 100 {
+		if reason := e.State().Reason; err == nil || reason != err.Error() {
+			t.Fatalf("the pause is for %q after the error %v", reason, err)
+		}
+		time.Sleep(time.Millisecond)
 	}
 }

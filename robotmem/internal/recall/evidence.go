@@ -25,7 +25,8 @@ import (
 //   - it ended as the query asks (what worked, what failed) and the other in the opposite way, or
 //   - the episodes that used it went better.
 //
-// A longer text is no single statement: that it has one more word of the query says little, so it stays.
+// A text above statementBytes is no single statement: that it has one more word of the query says
+// little, so it stays where it is.
 const (
 	evidencePool   = 5    // at least so many hits are compared
 	evidenceMost   = 10   // at most so many: each is compared with each
@@ -34,8 +35,8 @@ const (
 	nearCosine     = 0.05 // difference of cosines
 	betterRecord   = 0.2  // difference of reliability
 	sameSubject    = 0.3  // share of common words of texts about one subject
-	subjectWords   = 2    // common words of a text and of one that says what has changed
-	statementBytes = 1000 // a longer text
+	subjectWords   = 2    // least words that a text shares with a text about a change
+	statementBytes = 1000
 )
 
 // byEvidence orders the best hits.
