@@ -130,7 +130,7 @@ func (o *oracle) meaning(q *recall.Query, v []float32, admitted []*robotmem.Memo
 		}
 		out = append(out, recall.Ranked{ID: m.MemoryID, Value: digits(sum)})
 	}
-	slices.SortFunc(out, recall.Larger)
+	slices.SortFunc(out, func(a, b recall.Ranked) int { return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.ID, b.ID)) })
 	return out
 }
 
@@ -189,7 +189,7 @@ func (o *oracle) answer(t *testing.T, e *Node, req *robotmem.RecallRequest) (ids
 	}
 	depth := math.MaxInt
 	if len(lists) > 1 {
-		depth = max(100, int(defaultRealWeight*float64(oracleRRF+q.N))+1)
+		depth = max(60, int(defaultRealWeight*float64(oracleRRF+q.N))-oracleRRF+1)
 	}
 	score := map[int64]float64{}
 	for i, l := range lists {

@@ -48,6 +48,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
+	number := strings.ContainsAny(strings.Join(r.Content, " "), digits)
 	scores := make([]float64, len(pool)) // they stay where they are: the best is first
 	for i := range pool {
 		h := &pool[i]
@@ -55,7 +56,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 			r.findWords(h)
 			h.subject = newSubject(h.memory)
 			has, subject := h.has, h.subject // h moves
-			h.covered = sync.OnceValue(func() map[string]bool { return covered(has, subject) })
+			h.covered = sync.OnceValue(func() map[string]bool { return covered(has, subject, number) })
 		}
 	}
 	asked := ""
@@ -116,8 +117,9 @@ func reliability(m *robotmem.Memory) float64 {
 	return *m.Reliability
 }
 
-// covered returns the words of the query that a memory has, in its text or its context.
-func covered(inText map[string]bool, s *subject) map[string]bool {
+// covered returns the words of the query that a memory has, in its text or its context. Without a
+// number in the query no number of the context is one.
+func covered(inText map[string]bool, s *subject, number bool) map[string]bool {
 	out := maps.Clone(inText)
 	maps.DeleteFunc(out, func(_ string, found bool) bool { return !found })
 	if len(out) == len(inText) {
@@ -126,7 +128,7 @@ func covered(inText map[string]bool, s *subject) map[string]bool {
 	for path, v := range s.leaves() {
 		for _, part := range []string{wordsOfPath.Replace(path), strings.ReplaceAll(v, "_", " ")} {
 			stems, known := stemsOf.Get(part)
-			if !known {
+			if !known && (number || strings.Trim(part, digits+"+-., ") != "") {
 				if stems = text.Stems(part); len(part) <= 64 && IsText(part) { // numbers differ
 					stemsOf.Add(part, stems)
 				}
@@ -141,11 +143,12 @@ func covered(inText map[string]bool, s *subject) map[string]bool {
 	return out
 }
 
-// stemsOf has the stems of paths and values of contexts, many of which memories have in common.
-var stemsOf, _ = lru.New[string, []string](1 << 12)
+const digits = "0123456789"
 
-// wordsOfPath replaces what separates the words of a path.
-var wordsOfPath = strings.NewReplacer("_", " ", ".", " ")
+var (
+	stemsOf, _  = lru.New[string, []string](1 << 12) // of paths and values of contexts: memories have many in common
+	wordsOfPath = strings.NewReplacer("_", " ", ".", " ")
+)
 
 // difference counts the words that a has and b has not.
 func difference(a, b map[string]bool) (n int) {

@@ -178,10 +178,10 @@ func (r *run) fused() bool {
 	return n > 1 && !r.Strict()
 }
 
-// depth is the number of entries of a single list that can reach the first n: with a factor of w
-// for real-world memories, the entry at rank r can do so while w/(k+r+1) > 1/(k+n).
+// depth is the number of entries of a single list that can reach the first n, or are compared with
+// them: with the factor w for the real world, rank r can do so while w/(k+r+1) > 1/(k+n).
 func (r *run) depth() int {
-	d := int(max(1, r.RealWeight)*float64(rrfK+r.N)) + 1
+	d := max(warnPool, int(max(1, r.RealWeight)*float64(rrfK+r.N))-rrfK+1)
 	if r.Diversity > 0 {
 		d = max(d, diversePool)
 	}
@@ -189,14 +189,13 @@ func (r *run) depth() int {
 }
 
 const (
-	fusedDepth = 100
+	fusedDepth = 60
 	// relevantDepth is the depth with min_relevance, which drops entries.
 	relevantDepth = 1000
 )
 
-// listDepth is the number of entries of each list that are fused. A later entry adds
-// less than two fifths of the score of a first place, and ranking all of them would
-// take longer than the rest of the recall.
+// listDepth is the number of entries of each list that are fused. Ranking all of them would take
+// longer than the rest of the recall.
 func (r *run) listDepth() int {
 	d := max(fusedDepth, r.depth())
 	if r.MinRelevance > 0 {

@@ -3,6 +3,7 @@ package text
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestSegment(t *testing.T) {
@@ -26,5 +27,13 @@ func TestDictionary(t *testing.T) {
 	loadSegmenter.Do(loadDictionary)
 	if words := segmenter.Dict.NumTokens(); words != 140151 {
 		t.Errorf("got %d words", words)
+	}
+}
+
+func TestHanFirstHasTheFirstCharacters(t *testing.T) {
+	for _, word := range append(hanNegations, hanHarmless...) {
+		if r, _ := utf8.DecodeRuneInString(word); !strings.ContainsRune(hanFirst, r) {
+			t.Errorf("hanFirst lacks %q of %s", r, word)
+		}
 	}
 }

@@ -36,6 +36,9 @@ var hanNegations = strings.Fields("绝不 決不 绝对不 不要 不能 不可 
 // hanHarmless are words with such a character that negate nothing.
 var hanHarmless = strings.Fields("不锈 不鏽 不仅 不僅 不但 不过 不過 不断 不斷 不同 不管 不论 不久 无线 無線 无人 無人 无论 無論 无刷 無刷 无穷 未来 未來 未知 特别 特別 分别 分別 级别 級別 类别 類別 识别 識別 区别 區別 个别 差别 辨别 鉴别 性别 别的 别人 别名 莫名")
 
+// hanFirst are the first characters of both.
+const hanFirst = "不绝決从從没沒无無禁严嚴切未勿别別莫特分级級类類识識区區个個差辨鉴性"
+
 // Negations counts the words of s that negate: not, no, never, without, -n't, "fails
 // to", 不, 没, 禁止 and others. Texts that differ by one negation are opposite.
 func Negations(s string) int {
@@ -44,8 +47,8 @@ func Negations(s string) int {
 	failed := false // the word before is in failing
 	for i := 0; i < len(s); {
 		c, n := classAt(s, i)
-		switch c {
-		case letter:
+		switch {
+		case c == letter:
 			start := i
 			for i < len(s) && (c == letter || c == digit || s[i] == '\'') {
 				i += n
@@ -56,7 +59,7 @@ func Negations(s string) int {
 				count++
 			}
 			failed = failing[w]
-		case han:
+		case c == han && strings.Contains(hanFirst, s[i:i+n]):
 			size := prefix(s[i:], hanHarmless)
 			if size == 0 {
 				if size = prefix(s[i:], hanNegations); size > 0 {

@@ -5,21 +5,19 @@
 // that turn a code into an estimate: 104 bytes for 384 dimensions. A [Source] reads stored
 // vectors by memory id, in the form of [Encode], 408 bytes. A [Query] is answered in three tiers:
 // the signs of all codes that its filter admits are compared, some thousand of them are sorted by
-// an estimate from both bits, and the best of those, the rescore, are read from the source and
-// compared exactly: 160, and further ones where the estimate says that they may be among the
-// first 12. The result is [Hit]s with the cosine of the stored vector. A set or a filter that is
-// hardly larger than the rescore is compared completely, so its answer is exact.
+// an estimate from both bits, and of the best of those, the rescore, 80 are read from the source
+// and compared exactly, and further ones that may be among the first 12. The result is [Hit]s with
+// the cosine of the stored vector. A set or a filter that is hardly larger than the rescore is
+// compared completely, so its answer is exact.
 //
-// A chunk holds the codes of 4,096 neighbouring ids. [Index.Write] and [Read] save an
-// index, so that a start need not read every vector.
+// A chunk holds the codes of 4,096 neighbouring ids. [Index.Write] and [Read] save an index.
 //
 // # Caveats
 //
 // Recall depends on the data: with the default rescore of 160 nearly all of the true nearest ten
 // of ordinary sets are found, of random vectors without structure 85 in 100 with 256.
 // [Index.Tune] finds the value for a set. A read from SQLite takes 3 to 5 us, the scan of the
-// signs of a million codes 3 to 4 ms of a core. Of many hits the last have a lower recall than
-// the first: 0.99 of ten and 0.94 of a hundred in a made set of a million.
+// signs of a million codes 3 to 4 ms of a core. The last of many hits have a lower recall.
 //
 // Vectors must have length 1; the package does not normalise stored vectors. Ids should be
 // dense: a chunk takes 426 KB at 384 dimensions with one vector as with 4,096.

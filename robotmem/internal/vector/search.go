@@ -57,10 +57,9 @@ const (
 	// A set of up to exactFactor times the vectors that would be read is read
 	// completely: at most three times the time, for an exact answer.
 	exactFactor = 3
-	// Of a rescore above the default, the rest is read only where its estimate plus doubt
+	// Of a larger rescore than firstReads, the rest is read only where its estimate plus doubt
 	// times the error of the estimates that were read reaches the last of sureHits.
-	sureHits = 12
-	doubt    = 3
+	firstReads, sureHits, doubt = 80, 12, 3
 )
 
 type scratch struct {
@@ -153,7 +152,7 @@ func (x *Index) selectIDs(s *scratch, q Query, rescore int) {
 	s.planes.set(s.centred)
 	candidates := x.scan(s, within, members, min(members, max(minScan, reads*scanFactor)))
 	best := selectBest(x.estimate(s, candidates), reads)
-	s.first = selectBest(best, min(reads, max(defaultRescore, q.N+q.N/extraReads)))
+	s.first = selectBest(best, min(reads, max(firstReads, q.N+q.N/extraReads)))
 	s.rest = best[len(s.first):]
 	slices.SortFunc(s.first, func(a, b estimated) int { return cmp.Compare(a.id, b.id) })
 	for _, g := range s.first {
