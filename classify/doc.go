@@ -43,6 +43,5 @@
 //     another length (İ, the Kelvin sign) match only themselves.
 //   - Negation is not understood: "found no error" is listed as an exception, "errors were not
 //     found" is not.
-//   - Names are looked for in the first 1,024 words that look like code, and 32 files and 32
-//     entities are kept.
+//   - Names are looked for in the first 1,024 words like code; 32 files and 32 entities are kept.
 package classify

@@ -28,8 +28,7 @@
 //
 // Every length that a file claims is checked against the bytes that are there before anything
 // is allocated. Reading a trace takes about six times the memory of its data at most; an image
-// 64 MiB or 64 times its data, whichever is more; a cloud 64 MiB. Samples take 32 MiB besides their
-// trace.
+// 64 MiB or 64 times its data, whichever is more; a cloud 64 MiB. Samples take 32 MiB more.
 //
 // # Caveats
 //
@@ -40,8 +39,7 @@
 //     and the names of the channels are not part of the features of a trace.
 //   - A trace with a missing reading has a summary and no features.
 //   - Raw pixels and raw samples have no features without their metadata.
-//   - An image beyond the limits above has a summary and no features, such as a blank one of
-//     many megapixels. So has an animated WebP.
+//   - An image beyond these limits and an animated WebP have a summary and no features.
 //   - A mirrored path is like its original. Positions of clouds have 32 bits.
 //   - 64-bit integers beyond 2^53 lose their last digits.
 package perception

@@ -8,8 +8,7 @@
 //     a point cloud), or a segment, which is some seconds of one topic.
 //   - An [importing.Sink] stores perceptions. Each has an origin, so that importing a
 //     recording again stores nothing twice.
-//   - The manifest is the first perception of a recording: its channels with their
-//     schemas.
+//   - The manifest is the first perception of a recording: its channels with their schemas.
 //
 // # What a message becomes
 //
@@ -18,11 +17,9 @@
 // envelope.suffix in base64. All other messages are copied into segments, see [segment.Segment].
 //
 //	sensor_msgs/CompressedImage  image/jpeg, image/png: as its bytes show
-//	sensor_msgs/Image            image/x-raw; metadata width, height, encoding, step,
-//	                             is_bigendian
-//	sensor_msgs/PointCloud2      application/x-pointcloud2; metadata fields (name, offset,
-//	                             datatype, count), point_step, row_step, width, height,
-//	                             is_bigendian
+//	sensor_msgs/Image            image/x-raw; metadata width, height, encoding, step, is_bigendian
+//	sensor_msgs/PointCloud2      application/x-pointcloud2; metadata fields (name, offset, datatype,
+//	                             count), point_step, row_step, width, height, is_bigendian
 //	others                       application/vnd.mcap: a segment
 //
 // # Memory
@@ -41,8 +38,7 @@
 //     compressed message by message are refused. The error names the command that converts them.
 //   - The pose of a perception is the one that is known when the message comes: later
 //     transforms do not change it.
-//   - Options that leave out other messages make other segments; those that were stored
-//     with the old options stay.
+//   - Options that leave out other messages make other segments; the stored ones stay.
 //   - An interrupted import must be continued with the same lengths of segments.
 //     Otherwise it stores again what its segments held.
 package recording

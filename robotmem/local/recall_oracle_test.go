@@ -27,6 +27,7 @@ type oracle struct {
 	figures  map[string]*oracleFigures // by collection
 	embedder *wordEmbedder             // nil: words only
 	vectors  map[int64][]float32
+	unit     func(path string) string
 }
 
 // oracleFigures are the statistics of a collection for BM25.
@@ -37,7 +38,7 @@ type oracleFigures struct {
 
 func newOracle(t *testing.T, e *Node, memories []robotmem.Memory, w *wordEmbedder) *oracle {
 	t.Helper()
-	o := &oracle{memories: memories, stems: map[int64][]string{}, figures: map[string]*oracleFigures{}, embedder: w, vectors: map[int64][]float32{}}
+	o := &oracle{memories: memories, stems: map[int64][]string{}, figures: map[string]*oracleFigures{}, embedder: w, vectors: map[int64][]float32{}, unit: bruteUnits(memories)}
 	for i := range memories {
 		m := &memories[i]
 		rec, err := e.records.RecordOf(m)
@@ -75,7 +76,7 @@ func newOracle(t *testing.T, e *Node, memories []robotmem.Memory, w *wordEmbedde
 // admits applies every filter to one memory.
 func (o *oracle) admits(q *recall.Query, m *robotmem.Memory) bool {
 	b := basicOf(q)
-	return b.Admits(m) && hasAll(m.Tags, q.Tags) && (q.Filter == nil || q.Filter.Match(&filter.View{Memory: m, Unit: bruteUnits(o.memories)}))
+	return b.Admits(m) && hasAll(m.Tags, q.Tags) && (q.Filter == nil || q.Filter.Match(&filter.View{Memory: m, Unit: o.unit}))
 }
 
 func (o *oracle) words(q *recall.Query, admitted []*robotmem.Memory) []recall.Ranked {

@@ -127,11 +127,11 @@ func covered(inText map[string]bool, s *subject, number bool) map[string]bool {
 	}
 	for path, v := range s.leaves() {
 		for _, part := range []string{wordsOfPath.Replace(path), strings.ReplaceAll(v, "_", " ")} {
-			stems, known := stemsOf.Get(part)
-			if !known && (number || strings.Trim(part, digits+"+-., ") != "") {
-				if stems = text.Stems(part); len(part) <= 64 && IsText(part) { // numbers differ
-					stemsOf.Add(part, stems)
-				}
+			var stems []string
+			if len(part) <= 64 && IsText(part) { // numbers differ
+				stems = kept(stemsOf, part, text.Stems)
+			} else if number || strings.Trim(part, digits+"+-., ") != "" {
+				stems = text.Stems(part)
 			}
 			for _, word := range stems {
 				if _, asked := inText[word]; asked {
@@ -145,10 +145,22 @@ func covered(inText map[string]bool, s *subject, number bool) map[string]bool {
 
 const digits = "0123456789"
 
+// What many memories have in common, and what takes most of a recall of long texts.
 var (
-	stemsOf, _  = lru.New[string, []string](1 << 12) // of paths and values of contexts: memories have many in common
-	wordsOfPath = strings.NewReplacer("_", " ", ".", " ")
+	stemsOf, _    = lru.New[string, []string](1 << 12) // of paths and values of contexts
+	statements, _ = lru.New[string, consolidate.Statement](1 << 9)
+	wordsOfPath   = strings.NewReplacer("_", " ", ".", " ")
 )
+
+// kept is f(text), from the cache if it is there.
+func kept[V any](cache *lru.Cache[string, V], text string, f func(string) V) V {
+	v, known := cache.Get(text)
+	if !known {
+		v = f(text)
+		cache.Add(text, v)
+	}
+	return v
+}
 
 // difference counts the words that a has and b has not.
 func difference(a, b map[string]bool) (n int) {
@@ -176,7 +188,7 @@ func newSubject(m *robotmem.Memory) *subject {
 		leaves: sync.OnceValue(func() map[string]string { return leaves(m.Context) }),
 		states: sync.OnceValue(func() bool { return text.StatesChange(m.Content) }),
 		stems:  sync.OnceValue(func() []string { return text.Stems(m.Content) }),
-		stated: sync.OnceValue(func() consolidate.Statement { return record.StatementOf(m.Content) }),
+		stated: sync.OnceValue(func() consolidate.Statement { return kept(statements, m.Content, record.StatementOf) }),
 	}
 }
 

@@ -22,14 +22,12 @@
 //   - A torque and an energy do not compare, nor do Hz, rad/s, Bq and 1/s, W and V·A, Gy and Sv:
 //     they are different though the SI gives them one dimension. Only kg·m/s² is a force and
 //     kg/m/s² a pressure.
-//   - Values are rounded to 15 significant digits. Base leaves numbers of more than 13 digits as
-//     they are.
+//   - Values are rounded to 15 significant digits. Base leaves numbers of over 13 digits.
 //   - A lone temperature is a point on its scale, never a difference: 5 °C is 278.15 K. In a
 //     compound a degree is a difference. Beyond some 10^21 degrees a °C or °F is no quantity.
 //   - kg·cm is mass times length; the torque is kgf·cm. g is the gram, g0 the acceleration. dB
 //     compares with dB only, and dBm, dBA are unknown units.
-//   - A comma is refused, as 12,5 may be either number; so are ranges, tolerances and sums such as
-//     5 ft 3 in.
+//   - A comma is refused, as 12,5 may be either number; so are ranges, tolerances and "5 ft 3 in".
 //   - 5 pm and 5 am are clock times. 3e8F and 007A are identifiers; 12d is twelve days and 12A is
 //     twelve amperes even so.
 //   - An unknown unit is told apart by case and plural (blip, blips), and so is a compound with
