@@ -22,8 +22,7 @@ type run struct {
 	tries, matches  int // words compared with the scope rules, and how many matched
 }
 
-// step is the last match of a part of a sequence. For a regular expression it holds the sentence
-// that was tried.
+// step is the last match of a part of a sequence. A regular expression has the sentence here.
 type step struct {
 	end      int
 	sentence int // from 1; 0 is never

@@ -22,8 +22,7 @@ import (
 //
 //	Run(ctx context.Context, a *app) error
 //
-// whose ctx ends at the first SIGINT or SIGTERM. The answer goes to Stdout, everything else to
-// Stderr or Log.
+// whose ctx ends at the first SIGINT or SIGTERM. The answer goes to Stdout, all else to Stderr or Log.
 type app struct {
 	Version string
 	Stdin   io.Reader
@@ -162,8 +161,7 @@ func (a *app) Use(ctx context.Context, f func(robotmem.Node) error) error {
 	return errors.Join(f(m), m.Close())
 }
 
-// UseFile calls f with the memory's file. It is for what no node does over HTTP; flag asked
-// for it.
+// UseFile calls f with the memory's file. No node does this over HTTP; flag asked for it.
 func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) error) error {
 	if a.Config.URL != "" {
 		return invalid(flag, "works on the memory's file, not through a node: leave --url out and run it where the file is; a running node need not stop for it")

@@ -1,5 +1,4 @@
-// Package audio reads WAV recordings. A [File] makes a summary, features, a spectrogram and samples
-// of one.
+// Package audio reads WAV recordings. A [File] makes a summary, features, a spectrogram and samples.
 //
 // The tests of this package are those of package perception, through its API.
 package audio
@@ -53,8 +52,7 @@ func (w *wavFile) window(start int64, n int) []float32 {
 	return samples
 }
 
-// audible returns 0 for what cannot be a reading: a float file may hold NaN, or numbers far beyond
-// full scale.
+// audible returns 0 for what cannot be a reading: a float file may hold NaN or huge numbers.
 func audible(v float64) float64 {
 	const most = 1e6 // 120 dB above full scale
 	if math.Abs(v) <= most {

@@ -206,8 +206,7 @@ func (f Folder) SweepStrays(before time.Time) (removed []string, err error) {
 	return removed, nil
 }
 
-// Modified returns the time when the payload was written. The error wraps [ErrMissing] or
-// [ErrDisk].
+// Modified returns the time when the payload was written, or an [ErrMissing] or [ErrDisk].
 func (f Folder) Modified(sum [32]byte) (time.Time, error) {
 	for _, path := range f.locations(sum, Raw) {
 		info, err := os.Lstat(path)

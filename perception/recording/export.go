@@ -49,8 +49,7 @@ const (
 // JSON: images foxglove.CompressedImage, facts foxglove.Log, traces one message per sample, other
 // memories robotmem.Memory with all their bytes.
 //
-// It holds one item in memory. An error of an item or of w ends the export and comes with the report
-// so far.
+// It holds one item in memory. An error of an item or of w ends the export; the report is returned.
 func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) (*ExportReport, error) {
 	out, err := mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: exportChunk, Compression: mcap.CompressionZSTD, IncludeCRC: true, OverrideLibrary: true})
 	if err == nil {

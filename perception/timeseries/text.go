@@ -71,8 +71,7 @@ func (t *table) split(line []byte) [][]byte {
 	return t.fields
 }
 
-// addRow adds a sample. If a field of the first row is not a number, they are the names of the
-// channels.
+// addRow adds a sample. If a field of the first row is not a number, they name the channels.
 func (s *Series) addRow(fields [][]byte) error {
 	before, isFirst := len(s.Values), s.Width == 0
 	if isFirst {

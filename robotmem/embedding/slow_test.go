@@ -130,7 +130,7 @@ func finished(t *testing.T, m *local.Node, limit time.Duration) time.Duration {
 		if took > limit {
 			t.Fatalf("%d memories have no vector after %v", s.Backlog, took)
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(time.Second)
 	}
 }
 

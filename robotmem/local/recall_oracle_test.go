@@ -190,11 +190,14 @@ func (o *oracle) answer(t *testing.T, e *Node, req *robotmem.RecallRequest) (ids
 	}
 	depth := math.MaxInt
 	if len(lists) > 1 {
-		depth = max(60, int(defaultRealWeight*float64(oracleRRF+q.N))-oracleRRF+1)
+		depth = max(80, int(defaultRealWeight*float64(oracleRRF+q.N))-oracleRRF+20)
 	}
 	score := map[int64]float64{}
 	for i, l := range lists {
-		rank := 0
+		rank, depth := 0, depth
+		if i == 0 && len(q.Content) > 0 && len(l) >= depth && l[depth-1].Value == l[q.N-1].Value {
+			depth = 200 // more have this score
+		}
 		for n, r := range l[:min(depth, len(l))] {
 			if n == 0 || i > 0 || r.Value != l[n-1].Value {
 				rank = n // equal scores of words share a rank

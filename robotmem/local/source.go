@@ -192,7 +192,7 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
 	}
 	s.c.SetInterrupt(ctx)
-	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.Present, N: limit}, s.index.Source(s.c, &m))
+	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.Present, N: min(limit, vector.MaxN)}, s.index.Source(s.c, &m))
 	if err != nil {
 		return nil, 0, err
 	}

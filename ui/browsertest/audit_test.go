@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +19,11 @@ func keep(t *testing.T, name string, picture []byte) string {
 		dir = "../../artifacts"
 	}
 	name = strings.NewReplacer("/", "-", " ", "_").Replace(name)
-	file := filepath.Join(dir, "browser", name+".png")
+	ending := ".png"
+	if bytes.HasPrefix(picture, []byte{0xff, 0xd8}) {
+		ending = ".jpg"
+	}
+	file := filepath.Join(dir, "browser", name+ending)
 	if err := os.WriteFile(file, picture, 0o644); err != nil {
 		t.Error(err)
 	}
@@ -77,13 +82,18 @@ func (w *world) picture(p *tab) []byte {
 		p.do(chromedp.EmulateViewport(p.look.width, min(height, tallest)))
 		defer p.do(chromedp.EmulateViewport(p.look.width, p.look.height))
 	}
-	return p.shot()
+	return p.capture(page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatJpeg, Quality: new(int64(85))}) // a PNG takes longer to compress and to send
 }
 
 // shot is the window.
 func (p *tab) shot() []byte {
 	p.t.Helper()
-	res, err := chromedp.Call(p.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true)})
+	return p.capture(page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true)})
+}
+
+func (p *tab) capture(params page.CaptureScreenshotParams) []byte {
+	p.t.Helper()
+	res, err := chromedp.Call(p.ctx, page.CaptureScreenshot, params)
 	if err != nil {
 		p.fatalf("screenshot: %v", err)
 	}

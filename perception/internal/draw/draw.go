@@ -105,8 +105,7 @@ func (c chart) point(x, y float64) string {
 	return coord(px) + " " + coord(py)
 }
 
-// axes draws a frame with the round numbers along both axes. Without a name the horizontal axis has
-// lines only.
+// axes draws a frame with the round numbers along both axes. A horizontal axis without a name has no numbers.
 func (c chart) axes(nameX, nameY string) {
 	for _, v := range ticks(c.x, c.box.width()/tickWidth) {
 		x, _ := c.at(v, 0)

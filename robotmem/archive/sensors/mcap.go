@@ -30,8 +30,7 @@ type ExportOptions struct {
 	Progress func(done, total int64)
 }
 
-// ExportMCAP writes memories in the order of their time. The report counts what was left out by
-// reason.
+// ExportMCAP writes memories in the order of their time. The report counts what was left out.
 func ExportMCAP(ctx context.Context, m robotmem.Node, w io.Writer, o ExportOptions) (*recording.ExportReport, error) {
 	entries, err := list(ctx, m, o)
 	if err != nil {

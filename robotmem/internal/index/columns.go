@@ -12,6 +12,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -216,8 +217,9 @@ func (r *Columns) Sync(c *store.Conn) error {
 	if err != nil {
 		return err
 	}
-	if purges > r.purges {
-		r.forget() // the names and values of a purged memory go too
+	if purges > r.purges { // the names, values and texts of a purged memory go too
+		r.forget()
+		recall.Forget()
 	}
 	if !r.loaded {
 		r.Restore(c)

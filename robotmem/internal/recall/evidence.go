@@ -152,12 +152,18 @@ var (
 	wordsOfPath   = strings.NewReplacer("_", " ", ".", " ")
 )
 
-// kept is f(text), from the cache if it is there.
-func kept[V any](cache *lru.Cache[string, V], text string, f func(string) V) V {
-	v, known := cache.Get(text)
+// Forget empties what is kept: it may hold texts of a purged memory.
+func Forget() {
+	stemsOf.Purge()
+	statements.Purge()
+}
+
+// kept is f(key), from the cache if it is there.
+func kept[V any](cache *lru.Cache[string, V], key string, f func(string) V) V {
+	v, known := cache.Get(key)
 	if !known {
-		v = f(text)
-		cache.Add(text, v)
+		v = f(key)
+		cache.Add(key, v)
 	}
 	return v
 }

@@ -178,10 +178,10 @@ func (r *run) fused() bool {
 	return n > 1 && !r.Strict()
 }
 
-// depth is the number of entries of a single list that can reach the first n, or are compared with
-// them: with the factor w for the real world, rank r can do so while w/(k+r+1) > 1/(k+n).
+// depth is the number of entries of a single list that can reach the first n: with the factor w for
+// the real world, rank r can do so while w/(k+r+1) > 1/(k+n). Some more are compared, or damaged.
 func (r *run) depth() int {
-	d := max(warnPool, int(max(1, r.RealWeight)*float64(rrfK+r.N))-rrfK+1)
+	d := int(min(100, max(r.RealWeight, 1/r.RealWeight))*float64(rrfK+r.N)) - rrfK + warnPool
 	if r.Diversity > 0 {
 		d = max(d, diversePool)
 	}
@@ -189,7 +189,7 @@ func (r *run) depth() int {
 }
 
 const (
-	fusedDepth = 60
+	fusedDepth = 80
 	// relevantDepth is the depth with min_relevance, which drops entries.
 	relevantDepth = 1000
 )

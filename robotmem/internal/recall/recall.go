@@ -340,6 +340,9 @@ func (r *run) lexical(ctx context.Context, within Set) ([]Ranked, error) {
 		limit = -1
 	}
 	items, err := r.src.Lexical(ctx, r.Query, within, r.words(), limit)
+	if n := len(items); n == limit && n < diversePool && items[n-1].Value == items[min(n, r.N)-1].Value { // more have this score
+		items, err = r.src.Lexical(ctx, r.Query, within, r.words(), diversePool)
+	}
 	if err != nil || len(items) >= r.N || len(r.Stop) == 0 || r.vectors {
 		return items, err
 	}
