@@ -22,7 +22,7 @@ type run struct {
 	tries, matches  int // words compared with the scope rules, and how many matched
 }
 
-// step is the last match of a part of a sequence. A regular expression has the sentence here.
+// step is the last match of a part of a sequence. Of a regular expression, the sentence tried.
 type step struct {
 	end      int
 	sentence int // from 1; 0 is never

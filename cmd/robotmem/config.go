@@ -52,7 +52,7 @@ type config struct {
 	BackupTo    string `mapstructure:"backup_to"`
 	BackupEvery string `mapstructure:"backup_every"`
 	BackupKeep  string `mapstructure:"backup_keep"`
-	// Weights are the factors of the ranked lists and of real-world data in a recall, a section.
+	// Weights, a section of the file, has the factors of ranked lists and of real-world data.
 	Weights map[string]float64 `mapstructure:"weights"`
 	Fusion  string             `mapstructure:"fusion"`
 

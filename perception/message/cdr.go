@@ -190,7 +190,7 @@ func (d *decoder) text(v *Value) {
 	v.Kind, v.Text = String, string(bytes.TrimSuffix(raw, []byte{0}))
 }
 
-// count reads a length and checks that the message can hold that many elements. 0 after an error.
+// count reads a length and checks that the message can hold that many elements; 0 after an error.
 func (d *decoder) count(elementSize int) int {
 	raw := d.take(4, 4)
 	if raw == nil {

@@ -131,7 +131,7 @@ func (o *oracle) meaning(q *recall.Query, v []float32, admitted []*robotmem.Memo
 		}
 		out = append(out, recall.Ranked{ID: m.MemoryID, Value: digits(sum)})
 	}
-	slices.SortFunc(out, func(a, b recall.Ranked) int { return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(out, recall.Larger)
 	return out
 }
 

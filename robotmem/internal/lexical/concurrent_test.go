@@ -36,7 +36,7 @@ func TestConcurrentUse(t *testing.T) {
 				q := lexical.Query{Collection: lexical.All, Terms: questions[i%len(questions)], N: 5}
 				hits := x.Search(q)
 				if !slices.IsSortedFunc(hits, func(a, b lexical.Hit) int {
-					if a.Score > b.Score || a.Score == b.Score && a.ID > b.ID {
+					if a.Score > b.Score || a.Score == b.Score && a.ID < b.ID {
 						return -1
 					}
 					return 1

@@ -67,7 +67,7 @@ func (m *model) search(q lexical.Query) []lexical.Hit {
 		}
 	}
 	slices.SortFunc(hits, func(a, b lexical.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.ID, a.ID))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 	})
 	if q.N > 0 && len(hits) > q.N {
 		hits = hits[:q.N]

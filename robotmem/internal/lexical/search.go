@@ -33,7 +33,7 @@ type Hit struct {
 	Score float64
 }
 
-// Search returns the matches of a query, best first, ties by the larger ID.
+// Search returns the matches of a query, best first, ties by the smaller ID.
 func (x *Index) Search(q Query) []Hit {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

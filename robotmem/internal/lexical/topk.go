@@ -64,10 +64,10 @@ func (b *topK) sink(i int) {
 	}
 }
 
-// before reports whether h ranks before o: by score, ties by the larger ID, which is the newer.
-func (h Hit) before(o Hit) bool { return h.Score > o.Score || h.Score == o.Score && h.ID > o.ID }
+// before reports whether h ranks before o: by score, ties by the smaller ID.
+func (h Hit) before(o Hit) bool { return h.Score > o.Score || h.Score == o.Score && h.ID < o.ID }
 
-func compareHits(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.ID, a.ID)) }
+func compareHits(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) }
 
 // bucketHits is the mean number of hits in a bucket.
 const bucketHits = 4

@@ -152,13 +152,13 @@ var (
 	wordsOfPath   = strings.NewReplacer("_", " ", ".", " ")
 )
 
-// Forget empties what is kept: it may hold texts of a purged memory.
+// Forget empties the caches, which may hold texts of a purged memory.
 func Forget() {
 	stemsOf.Purge()
 	statements.Purge()
 }
 
-// kept is f(key), from the cache if it is there.
+// kept returns f(key), from the cache if it is there.
 func kept[V any](cache *lru.Cache[string, V], key string, f func(string) V) V {
 	v, known := cache.Get(key)
 	if !known {

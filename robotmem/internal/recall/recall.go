@@ -30,8 +30,8 @@ type Ranked struct {
 	Value float64
 }
 
-// Larger compares by value in descending order, ties by the larger id, which is the newer.
-func Larger(x, y Ranked) int { return cmp.Or(cmp.Compare(y.Value, x.Value), cmp.Compare(y.ID, x.ID)) }
+// Larger compares by value in descending order, ties by id.
+func Larger(x, y Ranked) int { return cmp.Or(cmp.Compare(y.Value, x.Value), cmp.Compare(x.ID, y.ID)) }
 
 // Smaller compares by value in ascending order, ties by id.
 func Smaller(x, y Ranked) int { return cmp.Or(cmp.Compare(x.Value, y.Value), cmp.Compare(x.ID, y.ID)) }
@@ -79,7 +79,7 @@ type Source interface {
 	// Filter returns the memories that pass the filters of a query, and remarks for degraded.
 	Filter(ctx context.Context, q *Query) (Set, []string, error)
 	// Lexical returns the memories of a set that contain any of the words, best first, ties by
-	// the larger id. A negative limit means no limit. It may run concurrently with Nearest.
+	// id. A negative limit means no limit. It may run concurrently with Nearest.
 	Lexical(ctx context.Context, q *Query, in Set, words Words, limit int) ([]Ranked, error)
 	// Nearest returns the memories of a set whose vectors have the largest cosine
 	// with the query embedding, and the cosine of an average memory.

@@ -80,7 +80,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		"words, real first":         {robotmem.RecallRequest{Query: "wet glass"}, nil, []int64{4, 1, 2}, "bm25_only"},
 		"stop words only":           {robotmem.RecallRequest{Query: "what is it", N: 2}, nil, []int64{5, 3}, "bm25_only"},
-		"stop words come last":      {robotmem.RecallRequest{Query: "is the oven", N: 3}, nil, []int64{3, 5, 4}, "bm25_only"},
+		"stop words come last":      {robotmem.RecallRequest{Query: "is the oven", N: 3}, nil, []int64{3, 1, 2}, "bm25_only"},
 		"filter":                    {robotmem.RecallRequest{Query: "wet glass", ContextFilter: robotmem.Object{"env.sim_or_real": "real"}}, nil, []int64{4}, "bm25_only"},
 		"words and vectors":         {robotmem.RecallRequest{Query: "wet glass"}, embedded, []int64{4, 2, 1, 3}, "hybrid"},
 		"vectors alone":             {robotmem.RecallRequest{Query: "tumbler"}, embedded, []int64{2, 1, 3}, "hybrid"},
