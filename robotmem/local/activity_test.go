@@ -140,3 +140,46 @@ func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
 		}
 	}
 }
+
+// What is being written is counted once, before and after its commit.
+func TestCountsBeingWritten(t *testing.T) {
+	e, err := Open(t.Context(), t.TempDir()+"/memory.db", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	recalls := func() int64 {
+		stats, err := e.Stats(t.Context(), &admin.StatsRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stats.Recalls
+	}
+	if _, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "zebra"}); err != nil {
+		t.Fatal(err)
+	}
+	before := e.counters.pending()
+	taken := e.counters.take()
+	if got := recalls(); got != 1 {
+		t.Errorf("%d recalls while they are written, want 1", got)
+	}
+	if err := e.Store.Write(t.Context(), taken.store); err != nil {
+		t.Fatal(err)
+	}
+	if got := recalls(); got != 1 {
+		t.Errorf("%d recalls once they are committed, want 1", got)
+	}
+	e.counters.done(taken, nil)
+	if got := recalls(); got != 1 {
+		t.Errorf("%d recalls once they are written, want 1", got)
+	}
+	if err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+		missing, err := before.missing(c)
+		if missing.Recalls != 0 {
+			t.Errorf("a reader from before the write misses %d recalls of a snapshot that has them", missing.Recalls)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

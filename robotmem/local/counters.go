@@ -2,21 +2,32 @@ package local
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// accessCounters collects the counts of recalls in memory, so that a recall does not
-// write to the disk. They are written flushInterval after the first, with the end of an episode, and at
-// Close. A crash loses the counts of the last seconds and no memory.
+// accessCounters collects the counts of recalls in memory, so that a recall does not write to the
+// disk. They are written flushInterval after the first, with the end of an episode, and at Close. A
+// crash loses the counts of the last seconds and no memory.
 type accessCounters struct {
-	mu sync.Mutex // guards RecallCounts
-	store.RecallCounts
+	mu       sync.Mutex
+	counting *batch   // nil until something is counted
+	unstored []*batch // counting, and those that are being written
 
 	wake chan struct{} // there are counts to store
+}
+
+// batch holds counts that are stored in one transaction.
+type batch struct {
+	store.RecallCounts
+	stored atomic.Int64 // total of recalls in the file with these; 0 until they are written
 }
 
 const (
@@ -29,29 +40,37 @@ const (
 func (t *accessCounters) count(one store.RecallCounts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.Add(one)
+	if t.counting == nil {
+		t.counting = new(batch)
+		t.unstored = append(t.unstored, t.counting)
+	}
+	t.counting.Add(one)
 	maintenance.Wake(t.wake)
 }
 
-// pendingCredit lists the memories that were recalled for a session and are not stored yet.
-func (t *accessCounters) pendingCredit(session string) (ids []int64) {
+// pending returns the counts for a reader to add to those of a snapshot that begins after the call.
+func (t *accessCounters) pending() pendingCounts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for to := range t.Credit {
-		if to.Session == session {
-			ids = append(ids, to.MemoryID)
-		}
-	}
-	return ids
+	return pendingCounts{t, slices.Clone(t.unstored)}
 }
 
-// eachPendingHour visits the totals of each hour that are not stored yet.
-func (t *accessCounters) eachPendingHour(visit func(store.CollectionHour, store.RecallTotals)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for at, n := range t.Hours {
-		visit(at, n)
+type pendingCounts struct {
+	of      *accessCounters
+	batches []*batch
+}
+
+// missing returns the counts that are not in the snapshot of c.
+func (p pendingCounts) missing(c *store.Conn) (sum store.RecallCounts, err error) {
+	total, err := c.Recalls()
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	for _, b := range p.batches {
+		if at := b.stored.Load(); at == 0 || at > total {
+			sum.Add(b.RecallCounts)
+		}
 	}
+	return sum, err
 }
 
 // run stores the counts until ctx ends.
@@ -62,29 +81,45 @@ func (t *accessCounters) run(ctx context.Context, n *Node) {
 	})
 }
 
-// take removes the counts, for the caller to store.
-func (t *accessCounters) take() *store.RecallCounts {
+// take returns the counts for the caller to store, nil if there are none. It calls done after that.
+func (t *accessCounters) take() *batch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	taken := t.RecallCounts
-	t.RecallCounts = store.RecallCounts{}
-	return &taken
+	taken := t.counting
+	t.counting = nil
+	return taken
 }
 
-// flush stores the counts, unless the node is read-only. If that fails, or takes longer than
-// flushLimit, they are kept for the next flush.
+func (b *batch) store(tx *store.Tx) error {
+	total, err := tx.StoreRecallCounts(&b.RecallCounts)
+	b.stored.Store(total)
+	return err
+}
+
+// done ends the writing of a batch. After an error its counts are kept for the next flush.
+func (t *accessCounters) done(b *batch, err error) {
+	t.mu.Lock()
+	t.unstored = slices.DeleteFunc(t.unstored, func(o *batch) bool { return o == b })
+	t.mu.Unlock()
+	if err != nil && !errors.Is(err, sqlite.ErrUndecided) {
+		t.count(b.RecallCounts)
+	}
+}
+
+// flush stores the counts within flushLimit, unless the node is read-only.
 func (t *accessCounters) flush(ctx context.Context, n *Node) {
 	if n.Store.ReadOnly() != "" {
 		return
 	}
 	taken := t.take()
-	if taken.Recalls == 0 {
+	if taken == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, flushLimit)
 	defer cancel()
-	if err := n.Store.Write(ctx, func(tx *store.Tx) error { return tx.StoreRecallCounts(taken) }); err != nil {
+	err := n.Store.Write(ctx, taken.store)
+	if err != nil {
 		n.Log.Warn("recall counters not stored yet", "err", err)
-		t.count(*taken)
 	}
+	t.done(taken, err)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
@@ -95,8 +94,8 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 			session, err = n.endSession(tx, m, r, recalls, res)
 			return err
 		})
-		if err != nil && !errors.Is(err, sqlite.ErrUndecided) {
-			n.counters.count(*recalls) // for the next flush
+		if recalls != nil {
+			n.counters.done(recalls, err)
 		}
 		if err != nil {
 			return nil, err
@@ -109,13 +108,13 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 	})
 }
 
-func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessionRequest, recalls *store.RecallCounts, res *robotmem.EndSessionResponse) (*store.SessionRow, error) {
+func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessionRequest, recalls *batch, res *robotmem.EndSessionResponse) (*store.SessionRow, error) {
 	s, err := tx.OpenSession(r.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	if recalls.Recalls > 0 {
-		if err := tx.StoreRecallCounts(recalls); err != nil {
+	if recalls != nil {
+		if err := recalls.store(tx); err != nil {
 			return nil, err
 		}
 	}
@@ -220,21 +219,23 @@ func (n *Node) relatedMemories(ctx context.Context, s *store.SessionRow, res *ro
 const maxRecalled = 1000
 
 func (n *Node) Session(ctx context.Context, req *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
-	pending := n.counters.pendingCredit(req.SessionID)
+	pending := n.counters.pending()
 	return read(ctx, n, "session", req, func(c *store.Conn, r *robotmem.SessionRequest, res *robotmem.SessionResponse) error {
 		return n.readSession(c, r.SessionID, pending, res)
 	})
 }
 
-// readSession fills res. pending lists memories that were recalled for the session and are not yet
-// stored as such.
-func (n *Node) readSession(c *store.Conn, id string, pending []int64, res *robotmem.SessionResponse) error {
+func (n *Node) readSession(c *store.Conn, id string, pending pendingCounts, res *robotmem.SessionResponse) error {
 	s, err := c.Session(id)
 	if err != nil {
 		return err
 	}
 	res.Session = s.Session
-	if res.Recalled, err = c.RecalledFor(id, pending, maxRecalled, n.Now()); err != nil {
+	counts, err := pending.missing(c)
+	if err != nil {
+		return err
+	}
+	if res.Recalled, err = c.RecalledFor(id, counts.CreditOf(id), maxRecalled, n.Now()); err != nil {
 		return err
 	}
 	if res.Streams, err = c.Streams(id); err != nil {

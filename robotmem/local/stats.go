@@ -18,10 +18,13 @@ import (
 
 func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsResponse, error) {
 	res := &admin.StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Embedder: "none"}
-	n.counters.mu.Lock()
-	res.Recalls, res.ZeroHits = n.counters.Recalls, n.counters.ZeroHits
-	n.counters.mu.Unlock()
-	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
+	pending := n.counters.pending()
+	err := n.Store.Read(ctx, func(c *store.Conn) error {
+		counts, err := pending.missing(c)
+		if err != nil {
+			return err
+		}
+		res.Recalls, res.ZeroHits = counts.Recalls, counts.ZeroHits
 		if err := n.index.Columns.Sync(c); err != nil {
 			return err
 		}
@@ -159,6 +162,7 @@ const (
 )
 
 func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin.ActivityResponse, error) {
+	pending := n.counters.pending()
 	return read(ctx, n, "activity", req, func(c *store.Conn, r *admin.ActivityRequest, res *admin.ActivityResponse) error {
 		if r.Bucket == "" {
 			r.Bucket = "day"
@@ -170,7 +174,7 @@ func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin
 			return robotmem.Errorf(robotmem.Invalid, "bucket", "by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days)
 		}
 		*res = newActivity(r.Bucket, r.Days, n.Now())
-		return n.activity(c, r.Collection, res)
+		return n.activity(c, r.Collection, pending, res)
 	})
 }
 
@@ -191,7 +195,7 @@ func newActivity(bucket string, days int, now time.Time) admin.ActivityResponse 
 
 // activity counts memories from the column cache, at a few nanoseconds each, and recalls
 // from the file.
-func (n *Node) activity(c *store.Conn, collection string, res *admin.ActivityResponse) error {
+func (n *Node) activity(c *store.Conn, collection string, pending pendingCounts, res *admin.ActivityResponse) error {
 	if err := n.index.Columns.Sync(c); err != nil {
 		return err
 	}
@@ -228,10 +232,14 @@ func (n *Node) activity(c *store.Conn, collection string, res *admin.ActivityRes
 			b.ZeroHits += sum.ZeroHits
 		}
 	}
-	n.counters.eachPendingHour(func(by store.CollectionHour, sum store.RecallTotals) {
+	counts, err := pending.missing(c)
+	for by, sum := range counts.Hours {
 		if collection == "*" || by.Collection == collection {
 			recalls(by.Hour, sum)
 		}
-	})
+	}
+	if err != nil {
+		return err
+	}
 	return c.EachRecallHour(collection, res.From, recalls)
 }

@@ -69,3 +69,13 @@ func (c *RecallCounts) Add(o RecallCounts) {
 		c.Hours[at] = RecallTotals{sum.Recalls + n.Recalls, sum.ZeroHits + n.ZeroHits}
 	}
 }
+
+// CreditOf lists the memories that were recalled for a session.
+func (c *RecallCounts) CreditOf(session string) (ids []int64) {
+	for to := range c.Credit {
+		if to.Session == session {
+			ids = append(ids, to.MemoryID)
+		}
+	}
+	return ids
+}

@@ -266,22 +266,22 @@ func (c *Conn) LastSummary(collection string) (summary string, err error) {
 	return summary, err
 }
 
-// StoreRecallCounts adds counts of recalls to the stored ones.
-func (tx *Tx) StoreRecallCounts(c *RecallCounts) error {
+// StoreRecallCounts adds counts of recalls to the stored ones and returns the total of recalls after that.
+func (tx *Tx) StoreRecallCounts(c *RecallCounts) (total int64, err error) {
 	for name, n := range map[string]int64{"recalls": c.Recalls, "zero_hits": c.ZeroHits} {
 		if err := tx.Exec("UPDATE counters SET value = value + ? WHERE name = ?", n, name); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	for id, n := range c.returned {
 		if err := tx.Exec("UPDATE memories SET return_count = return_count + ? WHERE id = ?", n, id); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	for to := range c.Credit {
 		err := tx.Exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) SELECT ?1, id FROM memories WHERE id = ?2", to.Session, to.MemoryID)
 		if err != nil { // it was purged since
-			return err
+			return 0, err
 		}
 	}
 	for at, n := range c.Hours {
@@ -289,10 +289,15 @@ func (tx *Tx) StoreRecallCounts(c *RecallCounts) error {
 			ON CONFLICT DO UPDATE SET recalls = recalls + excluded.recalls, zero_hits = zero_hits + excluded.zero_hits`,
 			FormatTime(at.Hour), at.Collection, n.Recalls, n.ZeroHits)
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return tx.Recalls()
+}
+
+// Recalls returns the total of recalls.
+func (c *Conn) Recalls() (int64, error) {
+	return c.Number("SELECT value FROM counters WHERE name = 'recalls'")
 }
 
 // Candidates returns the active facts of a session for consolidation.
