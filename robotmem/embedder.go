@@ -36,7 +36,6 @@ type EmbedderState struct {
 	// Reason says why the embedder is unavailable and what to do next. It is
 	// empty if the embedder is available or if none is configured.
 	Reason string
-	// Until is the time of the next retry. If it is zero and Reason is set, a
-	// user must act first.
+	// Until is the time of the next retry. If it is zero and Reason is set, a user must act first.
 	Until time.Time
 }

@@ -170,7 +170,11 @@ func CanonicalJSON(v any) ([]byte, error) {
 // Canonical returns the CanonicalJSON of o. raw is the JSON of o; it is returned if it
 // is already canonical.
 func (o Object) Canonical(raw string) (string, error) {
-	if isCanonical(map[string]any(o)) {
+	isCanonical := func(v any) bool {
+		n, isNumber := v.(json.Number)
+		return !isNumber || canonicalNumber(string(n)) == string(n)
+	}
+	if walk(map[string]any(o), isCanonical) {
 		return raw, nil
 	}
 	data, err := CanonicalJSON(map[string]any(o))
@@ -195,14 +199,6 @@ func canonical(v any) any {
 		return out
 	}
 	return v
-}
-
-// isCanonical reports whether canonical would change nothing.
-func isCanonical(v any) bool {
-	return walk(v, func(v any) bool {
-		n, isNumber := v.(json.Number)
-		return !isNumber || canonicalNumber(string(n)) == string(n)
-	})
 }
 
 // walk visits a decoded value and the values in it until visit returns false, and returns
@@ -417,18 +413,16 @@ const maxQuoted = 40 // characters of a caller's value in an error text
 func abbreviate(s string) string { return Clip(s, maxQuoted) }
 
 // At returns the value at a dot path. Keys may contain dots; the shorter key is tried first.
-func (o Object) At(path string) (any, bool) { return lookup(map[string]any(o), path) }
-
-func lookup(m map[string]any, path string) (any, bool) {
-	if v, ok := m[path]; ok {
+func (o Object) At(path string) (any, bool) {
+	if v, ok := o[path]; ok {
 		return v, true
 	}
 	for i := range len(path) {
 		if path[i] != '.' {
 			continue
 		}
-		if sub, ok := m[path[:i]].(map[string]any); ok {
-			if v, ok := lookup(sub, path[i+1:]); ok {
+		if sub, ok := o[path[:i]].(map[string]any); ok {
+			if v, ok := Object(sub).At(path[i+1:]); ok {
 				return v, true
 			}
 		}

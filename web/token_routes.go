@@ -6,8 +6,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// TokenManager keeps the tokens that Options.Tokens returns. Its errors are
-// *robotmem.Error.
+// TokenManager keeps the tokens that Options.Tokens returns. Its errors are *robotmem.Error.
 type TokenManager interface {
 	// List returns the tokens in the order of their creation.
 	List() ([]Token, error)

@@ -279,7 +279,7 @@ func table[T any](l *lines, header string, items []T, row func(T) []any) {
 func cellText(value any) string {
 	switch v := value.(type) {
 	case string:
-		return orDash(robotmem.Clip(oneLine(v), maxCell))
+		return cmp.Or(robotmem.Clip(oneLine(v), maxCell), "-")
 	case time.Time:
 		if v.IsZero() {
 			return "-"
@@ -288,7 +288,7 @@ func cellText(value any) string {
 	case float64:
 		return fmt.Sprintf("%.6g", v)
 	case []string:
-		return orDash(strings.Join(v, ", "))
+		return cmp.Or(strings.Join(v, ", "), "-")
 	case map[string]int64:
 		return robotmem.Clip(oneLine(countsText(v)), maxCell)
 	case map[string]uint64:
@@ -334,10 +334,8 @@ func countsText[N int64 | uint64](m map[string]N) string {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		parts = append(parts, fmt.Sprintf("%s %d", k, m[k]))
 	}
-	return orDash(strings.Join(parts, ", "))
+	return cmp.Or(strings.Join(parts, ", "), "-")
 }
-
-func orDash(s string) string { return cmp.Or(s, "-") }
 
 // sizeText is a number of bytes in binary units.
 func sizeText(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }

@@ -67,10 +67,7 @@ func Decode(in media.Payload) (*Trajectory, error) {
 	if err == nil {
 		err = t.Finish()
 	}
-	if err != nil {
-		return nil, err
-	}
-	return t, nil
+	return t, err
 }
 
 // Accepts reports whether the payload looks like poses.

@@ -42,8 +42,7 @@ type PlacePoint struct {
 	Summary    string    `json:"summary"`
 }
 
-// PlaceCell counts the points of one cell, which extends from x to x + cell and
-// from y to y + cell.
+// PlaceCell counts the points of one cell, which extends from x to x + cell and from y to y + cell.
 type PlaceCell struct {
 	X         float64 `json:"x"`
 	Y         float64 `json:"y"`

@@ -32,8 +32,7 @@ var (
 	_ robotmem.Zoned   = (*Client)(nil)
 )
 
-// New returns a client of the node at baseURL, such as http://127.0.0.1:7878.
-// It does not connect.
+// New returns a client of the node at baseURL, such as http://127.0.0.1:7878. It does not connect.
 func New(baseURL string, opts Options) *Client {
 	opts.HTTP = cmp.Or(opts.HTTP, http.DefaultClient)
 	return &Client{base: strings.TrimRight(baseURL, "/"), opts: opts}

@@ -57,10 +57,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Open returns the embedder that spec names, nil for "none" and auto for "". It
-// never waits for the network: a service is called in the background or when it
-// is first used, and its failures show in State and Embed. The embedder is an
-// io.Closer; Close ends the background work and waits for it.
+// Open returns the embedder that spec names, nil for "none" and auto for "". It never waits for the
+// network: a service is called in the background or when it is first used, and its failures show in
+// State and Embed. The embedder is an io.Closer; Close ends the background work and waits for it.
 //
 // Open fails with Invalid for a spec or an address of another form and for files that cannot be
 // used, and with NotFound for a folder without the files of a model.

@@ -18,8 +18,7 @@ import (
 )
 
 const (
-	// maxAnswer is the largest answer in bytes: 64 vectors of 8,192 numbers are
-	// some 11 MB of JSON.
+	// maxAnswer is the largest answer in bytes: 64 vectors of 8,192 numbers are some 11 MB of JSON.
 	maxAnswer = 32 << 20
 	// maxMessage is how much of an error answer is read, and maxQuoted how much
 	// of its message is shown, in bytes.

@@ -53,10 +53,7 @@ func Load(dir string) (*Set, error) {
 		}
 		return nil // a header holds no number
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, err
 }
 
 // judge reads one line of qrels: query-id, corpus-id, score.

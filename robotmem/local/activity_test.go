@@ -174,7 +174,7 @@ func TestCountsBeingWritten(t *testing.T) {
 		t.Errorf("%d recalls once they are written, want 1", got)
 	}
 	if err := e.Store.Read(t.Context(), func(c *store.Conn) error {
-		missing, err := before.missing(c)
+		missing, err := before(c)
 		if missing.Recalls != 0 {
 			t.Errorf("a reader from before the write misses %d recalls of a snapshot that has them", missing.Recalls)
 		}

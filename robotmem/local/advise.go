@@ -192,9 +192,8 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 	return out, nil
 }
 
-// readColumns reads the paths that the attempts have, and returns how many of them are
-// parameters: those that the request names, with or without params before them, else those
-// below params.
+// readColumns reads the paths that the attempts have, and returns how many of them are parameters:
+// those that the request names, with or without params before them, else those below params.
 func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 	paths, err := q.index.Columns.ContextPaths(q.c, set, false, func(path string) bool {
 		return !slices.Contains(q.records.Rules.Outcomes().Paths, path) && path != strings.TrimPrefix(q.Goal, "-")

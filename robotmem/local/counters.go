@@ -48,29 +48,23 @@ func (t *accessCounters) count(one store.RecallCounts) {
 	maintenance.Wake(t.wake)
 }
 
-// pending returns the counts for a reader to add to those of a snapshot that begins after the call.
-func (t *accessCounters) pending() pendingCounts {
+// pending returns a function for a reader, who calls it in a snapshot that begins after this call. It
+// returns the counts that are not in the snapshot.
+func (t *accessCounters) pending() func(*store.Conn) (store.RecallCounts, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return pendingCounts{t, slices.Clone(t.unstored)}
-}
-
-type pendingCounts struct {
-	of      *accessCounters
-	batches []*batch
-}
-
-// missing returns the counts that are not in the snapshot of c.
-func (p pendingCounts) missing(c *store.Conn) (sum store.RecallCounts, err error) {
-	total, err := c.Recalls()
-	p.of.mu.Lock()
-	defer p.of.mu.Unlock()
-	for _, b := range p.batches {
-		if at := b.stored.Load(); at == 0 || at > total {
-			sum.Add(b.RecallCounts)
+	unstored := slices.Clone(t.unstored)
+	return func(c *store.Conn) (sum store.RecallCounts, err error) {
+		total, err := c.Recalls()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for _, b := range unstored {
+			if at := b.stored.Load(); at == 0 || at > total {
+				sum.Add(b.RecallCounts)
+			}
 		}
+		return sum, err
 	}
-	return sum, err
 }
 
 // run stores the counts until ctx ends.
@@ -90,7 +84,11 @@ func (t *accessCounters) take() *batch {
 	return taken
 }
 
+// store does nothing without counts.
 func (b *batch) store(tx *store.Tx) error {
+	if b == nil {
+		return nil
+	}
 	total, err := tx.StoreRecallCounts(&b.RecallCounts)
 	b.stored.Store(total)
 	return err
@@ -101,7 +99,7 @@ func (t *accessCounters) done(b *batch, err error) {
 	t.mu.Lock()
 	t.unstored = slices.DeleteFunc(t.unstored, func(o *batch) bool { return o == b })
 	t.mu.Unlock()
-	if err != nil && !errors.Is(err, sqlite.ErrUndecided) {
+	if b != nil && err != nil && !errors.Is(err, sqlite.ErrUndecided) {
 		t.count(b.RecallCounts)
 	}
 }

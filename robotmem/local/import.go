@@ -63,8 +63,7 @@ func (in *importing) audit(ctx context.Context, short bool) error {
 	if short {
 		reason += "; it did not come to its end"
 	}
-	// A canceled import keeps what it has stored, so the entry is written despite the
-	// cancellation.
+	// A canceled import keeps what it has stored, so the entry is written despite the cancellation.
 	return in.node.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		return tx.Audit(admin.AuditEntry{Action: store.ActionImported, Collection: in.o.Collection, Reason: reason})
 	})

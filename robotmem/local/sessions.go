@@ -94,9 +94,7 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 			session, err = n.endSession(tx, m, r, recalls, res)
 			return err
 		})
-		if recalls != nil {
-			n.counters.done(recalls, err)
-		}
+		n.counters.done(recalls, err)
 		if err != nil {
 			return nil, err
 		}
@@ -113,10 +111,8 @@ func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessio
 	if err != nil {
 		return nil, err
 	}
-	if recalls != nil {
-		if err := recalls.store(tx); err != nil {
-			return nil, err
-		}
+	if err := recalls.store(tx); err != nil {
+		return nil, err
 	}
 	if err := tx.Credit(r.SessionID, creditOf(r)); err != nil {
 		return nil, err
@@ -221,21 +217,21 @@ const maxRecalled = 1000
 func (n *Node) Session(ctx context.Context, req *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
 	pending := n.counters.pending()
 	return read(ctx, n, "session", req, func(c *store.Conn, r *robotmem.SessionRequest, res *robotmem.SessionResponse) error {
-		return n.readSession(c, r.SessionID, pending, res)
+		counts, err := pending(c)
+		if err != nil {
+			return err
+		}
+		return n.readSession(c, r.SessionID, counts.CreditOf(r.SessionID), res)
 	})
 }
 
-func (n *Node) readSession(c *store.Conn, id string, pending pendingCounts, res *robotmem.SessionResponse) error {
+func (n *Node) readSession(c *store.Conn, id string, pending []int64, res *robotmem.SessionResponse) error {
 	s, err := c.Session(id)
 	if err != nil {
 		return err
 	}
 	res.Session = s.Session
-	counts, err := pending.missing(c)
-	if err != nil {
-		return err
-	}
-	if res.Recalled, err = c.RecalledFor(id, counts.CreditOf(id), maxRecalled, n.Now()); err != nil {
+	if res.Recalled, err = c.RecalledFor(id, pending, maxRecalled, n.Now()); err != nil {
 		return err
 	}
 	if res.Streams, err = c.Streams(id); err != nil {

@@ -20,7 +20,7 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 	res := &admin.StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Embedder: "none"}
 	pending := n.counters.pending()
 	err := n.Store.Read(ctx, func(c *store.Conn) error {
-		counts, err := pending.missing(c)
+		counts, err := pending(c)
 		if err != nil {
 			return err
 		}
@@ -174,7 +174,11 @@ func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin
 			return robotmem.Errorf(robotmem.Invalid, "bucket", "by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days)
 		}
 		*res = newActivity(r.Bucket, r.Days, n.Now())
-		return n.activity(c, r.Collection, pending, res)
+		counts, err := pending(c)
+		if err != nil {
+			return err
+		}
+		return n.activity(c, r.Collection, counts.Hours, res)
 	})
 }
 
@@ -195,7 +199,7 @@ func newActivity(bucket string, days int, now time.Time) admin.ActivityResponse 
 
 // activity counts memories from the column cache, at a few nanoseconds each, and recalls
 // from the file.
-func (n *Node) activity(c *store.Conn, collection string, pending pendingCounts, res *admin.ActivityResponse) error {
+func (n *Node) activity(c *store.Conn, collection string, pending map[store.CollectionHour]store.RecallTotals, res *admin.ActivityResponse) error {
 	if err := n.index.Columns.Sync(c); err != nil {
 		return err
 	}
@@ -232,14 +236,10 @@ func (n *Node) activity(c *store.Conn, collection string, pending pendingCounts,
 			b.ZeroHits += sum.ZeroHits
 		}
 	}
-	counts, err := pending.missing(c)
-	for by, sum := range counts.Hours {
+	for by, sum := range pending {
 		if collection == "*" || by.Collection == collection {
 			recalls(by.Hour, sum)
 		}
-	}
-	if err != nil {
-		return err
 	}
 	return c.EachRecallHour(collection, res.From, recalls)
 }

@@ -34,8 +34,7 @@ type Counts struct {
 type Options struct {
 	// KeepDuplicates also stores lines that say what is known.
 	KeepDuplicates bool
-	// State lets an interrupted import continue. Without it the import begins with the
-	// first line.
+	// State lets an interrupted import continue. Without it the import begins with the first line.
 	State *State
 	// Refused is called for each bad line.
 	Refused func(line int64, reason string)

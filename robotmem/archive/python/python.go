@@ -62,9 +62,8 @@ var knownColumns = strings.Fields(`id session_id collection type content human_s
 	perception_metadata category confidence decay_rate status superseded_by content_hash embedding access_count
 	return_count last_accessed created_at updated_at scope_files scope_entities`)
 
-// Open opens a memory.db to be imported. Not a byte of it changes. It fails
-// with Invalid when it is none. zone is the zone of times that name no zone; UTC if nil. The end of ctx
-// also ends Next.
+// Open opens a memory.db to be imported. Not a byte of it changes. It fails with Invalid when it is
+// none. zone is the zone of times that name no zone; UTC if nil. The end of ctx also ends Next.
 func Open(ctx context.Context, path string, zone *time.Location) (*Python, error) {
 	p := &Python{ctx: ctx, zone: cmp.Or(zone, time.UTC), report: Report{Notes: map[string]int64{}}, tables: map[string]bool{}, columns: map[string]bool{}}
 	if err := p.open(ctx, path); err != nil {
@@ -119,8 +118,7 @@ func openGuarded(ctx context.Context, path string, immutable bool) (*store.Conn,
 	return c, nil
 }
 
-// IsMemory reports whether a file is a memory.db of the Python robotmem. Not
-// a byte of it changes.
+// IsMemory reports whether a file is a memory.db of the Python robotmem. Not a byte of it changes.
 func IsMemory(ctx context.Context, path string) (bool, error) {
 	c, err := openGuarded(ctx, path, true)
 	if err != nil {

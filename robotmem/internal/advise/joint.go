@@ -24,11 +24,10 @@ const (
 	maxPredicted  = 150 // the latest attempts, which widen compares; the time grows with their square
 )
 
-// joint estimates the success rate of any assignment of some parameters. The weight of an
-// attempt is a product of kernels: Gaussian in each number, equality in each text. The
-// rate is the mean of the scores with these weights (E. A. Nadaraya, G. S. Watson, 1964),
-// and the sum of the weights counts the attempts, so that an assignment at the edge with
-// few attempts nearby has a low bound.
+// joint estimates the success rate of any assignment of some parameters. The weight of an attempt
+// is a product of kernels: Gaussian in each number, equality in each text. The rate is the mean of
+// the scores with these weights (E. A. Nadaraya, G. S. Watson, 1964), and the sum of the weights
+// counts the attempts, so that an assignment at the edge with few attempts nearby has a low bound.
 type joint struct {
 	*scale
 	parameters []parameter

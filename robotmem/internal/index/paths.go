@@ -50,9 +50,8 @@ func kindOfValue(v any) valueKind {
 	return kindObject
 }
 
-// pathShapes holds which paths the context of each memory has, with values of which kinds.
-// Many contexts have the same ones: their shape has a number. The numbers at the paths
-// stand beside it.
+// pathShapes holds which paths the context of each memory has, with values of which kinds. Many
+// contexts have the same ones: their shape has a number. The numbers at the paths stand beside it.
 type pathShapes struct {
 	fields  interner[pathField]
 	shapes  interner[string] // the numbers of its fields, four bytes each

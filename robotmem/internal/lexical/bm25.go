@@ -4,10 +4,9 @@ import (
 	"math"
 )
 
-// BM25 (Robertson and Zaragoza 2009) with the idf of SQLite's FTS5. Every product
-// that is added to something is wrapped in float64(): without it a compiler may
-// fuse both operations into one with a single rounding (arm64 does), and the same
-// posting would score differently in two places.
+// BM25 (Robertson and Zaragoza 2009) with the idf of SQLite's FTS5. Every product that is added to
+// something is wrapped in float64(): without it a compiler may fuse both operations into one with a
+// single rounding (arm64 does), and the same posting would score differently in two places.
 
 // minIDF is the weight of a term that more than half of the documents hold.
 const minIDF = 1e-6
@@ -65,8 +64,7 @@ func (c *saturation) value(more, length uint32) float64 {
 	return c.compute(more+1, length)
 }
 
-// average is the mean length. It is 1 if no document has a term, because the
-// formula divides by it.
+// average is the mean length. It is 1 if no document has a term, because the formula divides by it.
 func (s Stats) average() float64 {
 	if s.Terms == 0 {
 		return 1

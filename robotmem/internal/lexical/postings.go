@@ -285,9 +285,8 @@ func (l *postingList) count(doc uint32) uint32 {
 	return 0
 }
 
-// blockMax bounds the scores of the postings of a block or of a list from above for
-// any parameters and mean length. Lengths above 65535 are cut off, which makes the
-// bound looser but never wrong.
+// blockMax bounds the scores of the postings of a block or of a list from above for any parameters
+// and mean length. Lengths above 65535 are cut off, which makes the bound looser but never wrong.
 type blockMax struct {
 	shortest uint16 // length of the shortest document
 	repeated uint16 // length of the shortest document with more than one occurrence

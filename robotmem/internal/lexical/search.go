@@ -213,9 +213,8 @@ func (s *scratch) openCursors(p *matchedCollection) {
 // The last word of a query that is being typed may become many words. Their lists are merged into
 // one list for the query, so that they weigh as one term and the evaluation is the same.
 
-// Frequent returns up to n of the stems for which wanted is true, the most frequent
-// first, equally frequent ones in alphabetical order. Deleted documents count until
-// a compaction removes them.
+// Frequent returns up to n of the stems for which wanted is true, the most frequent first, equally
+// frequent ones in alphabetical order. Deleted documents count until a compaction removes them.
 func (x *Index) Frequent(collection string, n int, wanted func(stem string) bool) []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

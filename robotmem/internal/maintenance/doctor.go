@@ -126,9 +126,8 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 	return mt.examineEmbedder(c, d)
 }
 
-// examineModes warns of files that other users of this machine can read. They are
-// created for their owner alone, but a copy or a restored backup may be readable for
-// others, on purpose or not.
+// examineModes warns of files that other users of this machine can read. They are created for their
+// owner alone, but a copy or a restored backup may be readable for others, on purpose or not.
 func examineModes(path, payloads string, d *admin.DoctorResponse) {
 	if runtime.GOOS == "windows" { // which has access control lists instead
 		return

@@ -89,10 +89,9 @@ func (mt *Maintainer) removePurgedFiles(ctx context.Context) error {
 	})
 }
 
-// RewriteAlone is the work of Scrub on the writing connection, for the purges up to a
-// number. The end of ctx interrupts it without harm. Rewriting the file adds all of it
-// to the log, which cannot be emptied while a reader uses it: so the log is emptied
-// first, and the file is rewritten once.
+// RewriteAlone is the work of Scrub on the writing connection, for the purges up to a number. The
+// end of ctx interrupts it without harm. Rewriting the file adds all of it to the log, which cannot
+// be emptied while a reader uses it: so the log is emptied first, and the file is rewritten once.
 func (mt *Maintainer) RewriteAlone(ctx context.Context, c *store.Conn, upto int64) (err error) {
 	c.SetInterrupt(ctx)
 	defer c.SetInterrupt(context.Background())

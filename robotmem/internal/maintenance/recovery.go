@@ -19,10 +19,9 @@ import (
 
 // Recovery copies the rows of a damaged file into a new one, table by table.
 //
-// A table with row ids is read forwards until a row cannot be read; then each id up to the
-// largest that the file has given is tried, so that a damaged page costs the rows on it
-// and not those behind it. A table that is stored by its key is read forwards, then
-// backwards from its end.
+// A table with row ids is read forwards until a row cannot be read; then each id up to the largest
+// that the file has given is tried, so that a damaged page costs the rows on it and not those
+// behind it. A table that is stored by its key is read forwards, then backwards from its end.
 type Recovery struct {
 	*store.Tx
 	Source   *store.Conn

@@ -71,8 +71,7 @@ type DB struct {
 	closed  bool
 }
 
-// AbsPath returns the absolute path of a memory's file. It fails with Invalid if the
-// path is empty.
+// AbsPath returns the absolute path of a memory's file. It fails with Invalid if the path is empty.
 func AbsPath(path string) (string, error) {
 	if path == "" {
 		return "", robotmem.Errorf(robotmem.Invalid, "db", "is required: the path of the memory's file")
@@ -115,8 +114,7 @@ func (m Memory) readers() int { return max(2, min(int(m.Part(maxReaders)), runti
 
 func (db *DB) readerCacheKiB() int { return int(db.o.Memory.Part(ReaderCacheKiB)) }
 
-// openFile opens the writing connection, or the first reading one of a file that
-// cannot be written.
+// openFile opens the writing connection, or the first reading one of a file that cannot be written.
 func (db *DB) openFile(ctx context.Context) error {
 	switch db.readOnly = cannotWrite(db.path); {
 	case db.o.ReadOnly:
@@ -173,10 +171,9 @@ func (db *DB) firstReader(c *Conn) {
 	db.noteFiles()
 }
 
-// enterToWrite waits as enter does. It checks the file read-only, so that not a byte of
-// one that is not ours changes. A file that OpenWriter will migrate has no other user
-// until leave: a program of the older version would continue to write older rows, which
-// the newer one calls damaged.
+// enterToWrite waits as enter does. It checks the file read-only, so that not a byte of one that is
+// not ours changes. A file that OpenWriter will migrate has no other user until leave: a program of
+// the older version would continue to write older rows, which the newer one calls damaged.
 func (db *DB) enterToWrite(ctx context.Context) (leave func(), err error) {
 	// Those who find an older file at once keep each other out while they look, so the pauses grow.
 	for deadline, pause := time.Now().Add(db.o.BusyTimeout), openRetry; ; pause = min(2*pause, time.Second) {
@@ -229,9 +226,8 @@ func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*
 	return c, nil
 }
 
-// lookAt returns the schema version of the file, 0 of an empty one, and fails if it is
-// not ours. A file with a hot journal cannot be read before a writer rolls it back: then
-// the writer checks it.
+// lookAt returns the schema version of the file, 0 of an empty one, and fails if it is not ours. A
+// file with a hot journal cannot be read before a writer rolls it back: then the writer checks it.
 func (db *DB) lookAt(ctx context.Context) (version int, err error) {
 	if info, err := os.Stat(db.path); err != nil || info.Size() == 0 {
 		return 0, nil // OpenWriter fails with the reason

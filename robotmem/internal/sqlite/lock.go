@@ -13,12 +13,11 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// Locks on ranges of a file tell whether it is in use; they end with the process.
-// While a program has the file open in WAL mode, SQLite holds sharedRange for
-// reading. SQLite opens a file before it locks it: a restore could replace the file
-// in between, and SQLite would read the new log into the old file. So a program that
-// opens a memory holds enterRange for reading until SQLite has its lock. A restore or
-// a recovery holds both for writing, a migration both and then enterRange.
+// Locks on ranges of a file tell whether it is in use; they end with the process. While a program
+// has the file open in WAL mode, SQLite holds sharedRange for reading. SQLite opens a file before
+// it locks it: a restore could replace the file in between, and SQLite would read the new log into
+// the old file. So a program that opens a memory holds enterRange for reading until SQLite has its
+// lock. A restore or a recovery holds both for writing, a migration both and then enterRange.
 var (
 	sharedRange = lockRange{0x40000002, 510} // SHARED_FIRST and SHARED_SIZE of SQLite's os.h
 	enterRange  = lockRange{0x40000200, 1}   // behind what SQLite locks

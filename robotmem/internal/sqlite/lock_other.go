@@ -7,8 +7,7 @@ import (
 	"os"
 )
 
-// lockPart fails where SQLite locks whole files: a lock of ours would be taken
-// for one of its own.
+// lockPart fails where SQLite locks whole files: a lock of ours would be taken for one of its own.
 func lockPart(*os.File, lockRange, bool) error { return errors.ErrUnsupported }
 
 // unlockPart has nothing to give back: lockPart locks nothing here.

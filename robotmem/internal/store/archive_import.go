@@ -43,8 +43,7 @@ func (c *ImportCount) Count(v decision) {
 	}
 }
 
-// Decide decides what an import does with a memory, and returns the stored memory if
-// there is one.
+// Decide decides what an import does with a memory, and returns the stored memory if there is one.
 func (c *Conn) Decide(a *ImportRecord) (decision, *Archived, error) {
 	var known *Archived
 	var failed error

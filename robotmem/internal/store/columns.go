@@ -268,11 +268,10 @@ func scan(s *sqlite.Stmt, i int, field any) {
 	}
 }
 
-// Each memory, past state and session has a checksum, which is verified when the row is
-// loaded: the first 16 bytes of a SHA-256 over the column values as SQLite stores them,
-// each after its column's name. NULL columns are left out, so that a column which a
-// later version adds does not change the checksum. The checksum of a memory ends with
-// its user tags, that of a session with its outcomes.
+// Each memory, past state and session has a checksum, which is verified when the row is loaded: the
+// first 16 bytes of a SHA-256 over the column values as SQLite stores them, each after its column's
+// name. NULL columns are left out, so that a column which a later version adds does not change the
+// checksum. The checksum of a memory ends with its user tags, that of a session with its outcomes.
 
 // checksum collects the values of a row.
 type checksum struct{ data []byte }

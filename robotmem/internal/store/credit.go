@@ -23,8 +23,7 @@ const (
 	maxSessionOutcomes = 1000
 )
 
-// Credit adds an episode to the records of memories. It fails with NotFound if one does not
-// exist.
+// Credit adds an episode to the records of memories. It fails with NotFound if one does not exist.
 func (tx *Tx) Credit(session string, c *Credit) error {
 	for _, id := range c.Used {
 		if _, scored := c.Scores[id]; scored {

@@ -41,9 +41,8 @@ func (tx *Tx) insertVersion(id int64, args []any, sum checksum) error {
 	return tx.Exec(insertVersion, append(args, id, sum.sum(nil))...)
 }
 
-// SetStatus changes a memory's status, and for superseded the memory by which, and stores
-// the old state as a past one. It fails with NotFound if there is no memory, with Corrupt
-// if it is damaged.
+// SetStatus changes a memory's status, and for superseded the memory by which, and stores the old
+// state as a past one. It fails with NotFound if there is no memory, with Corrupt if it is damaged.
 func (tx *Tx) SetStatus(id int64, to string, by int64, what, why string) error {
 	row, err := tx.row(id)
 	if err == nil && row == nil {

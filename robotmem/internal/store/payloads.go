@@ -197,8 +197,7 @@ func (s *Store) Item(c *Conn, m *robotmem.Memory) (perception.Item, error) {
 	return record.ItemOf(m.PerceptionType, m.MediaType, m.Metadata, data, d.Bytes), errors.Join(err, d.Close())
 }
 
-// ReadAll reads size bytes and then the end of the stream, where the reader verifies the
-// checksum.
+// ReadAll reads size bytes and then the end of the stream, where the reader verifies the checksum.
 func ReadAll(r io.Reader, size int64) ([]byte, error) {
 	data := make([]byte, size)
 	if _, err := io.ReadFull(r, data); err != nil {

@@ -137,8 +137,7 @@ func (tx *Tx) markPurged(m *robotmem.Memory, reason string) error {
 	return tx.Audit(ch)
 }
 
-// ToScrub returns the revision of the last purge whose rewrite is not finished, 0 if
-// there is none.
+// ToScrub returns the revision of the last purge whose rewrite is not finished, 0 if there is none.
 func (c *Conn) ToScrub() (int64, error) {
 	return c.Number("SELECT value FROM counters WHERE name = 'scrub'")
 }

@@ -330,8 +330,7 @@ func (tx *Tx) CountStream(session, collection string, n recorder.SourceCount) er
 		session, collection, n.Source, int64(n.Received), int64(n.Stored), int64(n.Dropped), int64(n.Missed), int64(n.Bytes), FormatTime(tx.Now))
 }
 
-// Streams returns the counts of a session's sources, or the sums of every source over
-// all sessions.
+// Streams returns the counts of a session's sources, or the sums of every source over all sessions.
 func (c *Conn) Streams(session string) (out []admin.StreamCount, err error) {
 	err = c.Query(`SELECT source, sum(received), sum(stored), sum(dropped), sum(missed), sum(bytes) FROM streams
 		WHERE ?1 = '' OR session_id = ?1 GROUP BY source ORDER BY source`, []any{session}, func(s *sqlite.Stmt) error {

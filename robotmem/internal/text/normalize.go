@@ -104,9 +104,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// detach prevents NFKC from joining number-like runes with the digits before them:
-// "6½" would become "61/2", "10²" would become "102" and "45º" "45o". Bytes that are
-// not UTF-8 become spaces.
+// detach prevents NFKC from joining number-like runes with the digits before them: "6½" would
+// become "61/2", "10²" would become "102" and "45º" "45o". Bytes that are not UTF-8 become spaces.
 func detach(s string) []byte {
 	b := make([]byte, 0, len(s)+16)
 	for i, r := range s {

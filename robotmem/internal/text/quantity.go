@@ -17,9 +17,8 @@ type Quantity struct {
 	// Unit is the symbol that is indexed ("N", "m/s", "deg", "%"), case kept, or "".
 	// It is not converted; see Base.
 	Unit string
-	// Name is the parameter to which the text assigns the number, in lower snake case
-	// ("grip_force" of "grip force: 12.5", of "GripForce=12.5" and of "the grip force
-	// is 12.5"), or "".
+	// Name is the parameter to which the text assigns the number, in lower snake case ("grip_force"
+	// of "grip force: 12.5", of "GripForce=12.5" and of "the grip force is 12.5"), or "".
 	Name string
 }
 

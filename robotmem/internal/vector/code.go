@@ -6,12 +6,11 @@ import (
 	"slices"
 )
 
-// A code has two bits for each dimension of the centred and rotated vector: the
-// number 0 to 3 of the interval that contains the component. The high bits are the
-// signs, and the scan reads nothing else. The intervals end at -t, 0 and t and stand
-// for -3, -1, 1 and 3 halves of t: the best quantizer of four equal steps for a
-// Gaussian (Max, "Quantizing for Minimum Distortion", 1960, table II). Unequal steps
-// would lose 1 % less and cost half as many population counts again.
+// A code has two bits for each dimension of the centred and rotated vector: the number 0 to 3 of
+// the interval that contains the component. The high bits are the signs, and the scan reads nothing
+// else. The intervals end at -t, 0 and t and stand for -3, -1, 1 and 3 halves of t: the best
+// quantizer of four equal steps for a Gaussian (Max, "Quantizing for Minimum Distortion", 1960,
+// table II). Unequal steps would lose 1 % less and cost half as many population counts again.
 //
 // All dimensions have the same step, so a code carries most information when all dimensions have
 // about the same variance. In embeddings a few directions carry most of the variance. A random
@@ -100,8 +99,7 @@ func (x *Index) AlongMean(unit []float32) (sum float64) {
 	return sum
 }
 
-// packSigns packs the signs of v, one bit each, 1 for positive. The rest of the last
-// word is zero.
+// packSigns packs the signs of v, one bit each, 1 for positive. The rest of the last word is zero.
 func packSigns(into []uint64, v []float32) {
 	clear(into)
 	for i, f := range v {

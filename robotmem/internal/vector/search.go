@@ -47,10 +47,9 @@ const (
 	// the last hits are selected too.
 	extraReads = 4
 
-	// The scan passes scanFactor codes for each vector that is read, and at least
-	// minScan. It uses signs alone and sorts much worse than the estimate, so it
-	// loses neighbours first: with half of this factor four times as many as the
-	// rescore. An estimate costs a thirtieth of a read.
+	// The scan passes scanFactor codes for each vector that is read, and at least minScan. It uses
+	// signs alone and sorts much worse than the estimate, so it loses neighbours first: with half
+	// of this factor four times as many as the rescore. An estimate costs a thirtieth of a read.
 	scanFactor = 16
 	minScan    = 4096
 
