@@ -102,10 +102,10 @@ ui: build
 
 # This node beside other engines: a module of its own, and a C compiler.
 compare:
-	cd examples/compare && $(GO) run -tags sqlite_fts5 .
+	cd examples/compare && CGO_ENABLED=1 $(GO) run -tags sqlite_fts5 .
 
 compare-test:
-	cd examples/compare && $(GO) vet -tags sqlite_fts5 ./... && $(GO) test -tags sqlite_fts5 ./...
+	cd examples/compare && export CGO_ENABLED=1 && $(GO) vet -tags sqlite_fts5 ./... && $(GO) test -tags sqlite_fts5 ./...
 
 # What is published, into artifacts/release: archives, MCP bundles, their sums
 # and the registry's entry. VERSION is the latest tag's unless it is set.
