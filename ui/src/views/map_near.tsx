@@ -1,6 +1,6 @@
 // The memories round the place that is picked, nearest first.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useAsk } from "../app/ask";
 import { number } from "../app/text";
 import { Button } from "../parts/controls";
@@ -89,31 +89,28 @@ export function Coordinates({ at, radius, set }: { at: number[]; radius?: number
       {at.map((n, i) => (
         <label key={letters[i]} class="field">
           <span class="field-label">{letters[i]}</span>
-          <input
-            type="number"
-            step="any"
-            value={Number.isFinite(n) ? n : ""}
-            onChange={(e) => {
-              const value = e.currentTarget.valueAsNumber;
-              if (Number.isFinite(value)) set(at.with(i, value), radius);
-            }}
-          />
+          <NumberInput value={n} set={(value) => Number.isFinite(value) && set(at.with(i, value), radius)} />
         </label>
       ))}
       <label class="field">
         <span class="field-label">{t("radius")}</span>
-        <input
-          type="number"
-          step="any"
-          min="0"
-          value={radius ?? ""}
-          placeholder={t("anywhere")}
-          onChange={(e) => {
-            const value = e.currentTarget.valueAsNumber;
-            set(at, value > 0 ? value : undefined);
-          }}
-        />
+        <NumberInput min="0" value={radius} placeholder={t("anywhere")} set={(value) => set(at, value > 0 ? value : undefined)} />
       </label>
     </div>
   );
+}
+
+/** What is being typed stays while the page around it is drawn anew. */
+function NumberInput({ value, set, ...rest }: { value?: number; set: (value: number) => void; min?: string; placeholder?: string }) {
+  const input = useRef<HTMLInputElement>(null);
+  const text = Number.isFinite(value) ? String(value) : "";
+  useLayoutEffect(() => {
+    if (input.current) input.current.value = text;
+  }, [text]);
+  const changed = (e: { currentTarget: HTMLInputElement }) => {
+    const n = e.currentTarget.valueAsNumber;
+    e.currentTarget.value = text; // what set refuses goes
+    set(n);
+  };
+  return <input ref={input} type="number" step="any" {...rest} onChange={changed} />;
 }
