@@ -408,9 +408,8 @@ func checkValue(path string, v any, depth int, leaves *int) error {
 	return nil
 }
 
-const maxQuoted = 40 // characters of a caller's value in an error text
-
-func abbreviate(s string) string { return Clip(s, maxQuoted) }
+// abbreviate shortens a caller's value for an error text.
+func abbreviate(s string) string { return Clip(s, 40) }
 
 // At returns the value at a dot path. Keys may contain dots; the shorter key is tried first.
 func (o Object) At(path string) (any, bool) {

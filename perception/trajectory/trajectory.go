@@ -48,7 +48,6 @@ const MinPoses = 2
 // Text without a header is TUM if metadata format says tum, if the media type is text/x-tum, or if
 // the numbers can hardly be anything else: times that never fall before quaternions of length 1. A
 // pose without a position is left out.
-//
 // The error says why the data is not a trajectory.
 func Decode(in media.Payload) (*Trajectory, error) {
 	if err := in.Whole(); err != nil {

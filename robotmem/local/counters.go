@@ -40,6 +40,10 @@ const (
 func (t *accessCounters) count(one store.RecallCounts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.add(one)
+}
+
+func (t *accessCounters) add(one store.RecallCounts) {
 	if t.counting == nil {
 		t.counting = new(batch)
 		t.unstored = append(t.unstored, t.counting)
@@ -97,10 +101,10 @@ func (b *batch) store(tx *store.Tx) error {
 // done ends the writing of a batch. After an error its counts are kept for the next flush.
 func (t *accessCounters) done(b *batch, err error) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.unstored = slices.DeleteFunc(t.unstored, func(o *batch) bool { return o == b })
-	t.mu.Unlock()
 	if b != nil && err != nil && !errors.Is(err, sqlite.ErrUndecided) {
-		t.count(b.RecallCounts)
+		t.add(b.RecallCounts)
 	}
 }
 

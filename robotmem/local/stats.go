@@ -197,8 +197,7 @@ func newActivity(bucket string, days int, now time.Time) admin.ActivityResponse 
 	return res
 }
 
-// activity counts memories from the column cache, at a few nanoseconds each, and recalls
-// from the file.
+// activity counts memories from the column cache, and recalls from the file and from pending.
 func (n *Node) activity(c *store.Conn, collection string, pending map[store.CollectionHour]store.RecallTotals, res *admin.ActivityResponse) error {
 	if err := n.index.Columns.Sync(c); err != nil {
 		return err

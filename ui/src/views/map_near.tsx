@@ -100,7 +100,7 @@ export function Coordinates({ at, radius, set }: { at: number[]; radius?: number
   );
 }
 
-/** What is being typed stays while the page around it is drawn anew. */
+/** An input for a number. A new rendering of the page does not overwrite what the user types. */
 function NumberInput({ value, set, ...rest }: { value?: number; set: (value: number) => void; min?: string; placeholder?: string }) {
   const input = useRef<HTMLInputElement>(null);
   const text = Number.isFinite(value) ? String(value) : "";
@@ -109,7 +109,7 @@ function NumberInput({ value, set, ...rest }: { value?: number; set: (value: num
   }, [text]);
   const changed = (e: { currentTarget: HTMLInputElement }) => {
     const n = e.currentTarget.valueAsNumber;
-    e.currentTarget.value = text; // what set refuses goes
+    e.currentTarget.value = text; // until set accepts the number
     set(n);
   };
   return <input ref={input} type="number" step="any" {...rest} onChange={changed} />;
