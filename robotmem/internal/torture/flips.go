@@ -39,14 +39,12 @@ const (
 	flipUnclear = "UNCLEAR: an error of a kind that does not say what to do"
 	flipWrong   = "WRONG: an answer differs, and nothing says so"
 	flipShown   = "WRONG TEXT SHOWN: a text or a payload that was never stored"
-)
 
-var flipRanks = []string{flipEqual, flipOlder, flipNamed, flipRefused, flipUnclear, flipWrong, flipShown}
-
-const (
 	flipLimit = time.Minute // for one damage, before it counts as a hang
 	flipKeeps = 5           // damaged images that one child keeps
 )
+
+var flipRanks = []string{flipEqual, flipOlder, flipNamed, flipRefused, flipUnclear, flipWrong, flipShown}
 
 // flipPlan is what the role "flips" does.
 type flipPlan struct {
@@ -65,8 +63,7 @@ type flipTried struct {
 
 // flips damages the files of a closed memory, or the log of a killed node.
 func flips(ctx context.Context, r *rig) error {
-	log := r.name == "log"
-	dir := r.dir
+	dir, log := r.dir, r.name == "log"
 	if memory, err := os.MkdirTemp("/dev/shm", "torture-"); err == nil { // faster than a disk
 		dir = memory
 		defer func() { _ = os.RemoveAll(memory) }()
@@ -154,7 +151,8 @@ type question struct{ op, request string }
 
 // answer is a response without what may differ between two right ones.
 type answer struct {
-	value    any
+	data     string // JSON
+	value    any    // of it
 	err      error
 	degraded bool
 	shown    []string // texts, and the sums of payloads
@@ -167,8 +165,8 @@ var volatile = []string{"access_count", "return_count", "last_accessed", "query_
 // texts are the fields of responses that show what a caller has stored as text.
 var texts = []string{"content", "summary", "note"}
 
-// ask puts a question.
-func ask(ctx context.Context, e *local.Node, q question) (a answer) {
+// ask puts a question; right is the right answer if there is one.
+func ask(ctx context.Context, e *local.Node, q question, right answer) (a answer) {
 	res, err := robotmem.OpByName(q.op).Call(ctx, e, []byte(q.request))
 	if err != nil {
 		return answer{err: err}
@@ -178,6 +176,9 @@ func ask(ctx context.Context, e *local.Node, q question) (a answer) {
 		d.DataBase64 = nil
 	}
 	data, err := json.Marshal(res)
+	if a.data = string(data); a.data == right.data && a.shown == nil {
+		return right
+	}
 	a.err = errors.Join(err, json.Unmarshal(data, &a.value))
 	a.read(a.value)
 	return a
@@ -241,10 +242,9 @@ func flipFiles(ctx context.Context, arg []byte, out *output) error {
 		damaged[d.file] = d.data
 		tried, err := f.try(context.Background(), damaged, readOnly)
 		tried.Bit = d.bit
-		if tried.Why != "" {
-			if kept++; kept <= flipKeeps {
-				err = damaged.write(filepath.Join(f.Keep, fmt.Sprintf("wrong-%d-%d", f.Seed, n)))
-			}
+		if tried.Why != "" && kept < flipKeeps {
+			kept++
+			err = damaged.write(filepath.Join(f.Keep, fmt.Sprintf("wrong-%d-%d", f.Seed, n)))
 		}
 		if err != nil {
 			return err
@@ -295,7 +295,7 @@ func (f *flipper) learnTruth(ctx context.Context) error {
 	}
 	f.stored = map[string]bool{}
 	for _, q := range f.asked {
-		a := ask(ctx, e, q)
+		a := ask(ctx, e, q, answer{})
 		if a.err != nil || a.degraded {
 			err = errors.Join(err, fmt.Errorf("%s: %w", q, a.err))
 		}
@@ -348,7 +348,7 @@ func (f *flipper) try(ctx context.Context, damaged image, readOnly bool) (t flip
 	}
 	differs := ""
 	for i, q := range f.asked {
-		a, want := ask(ctx, e, q), f.truth[i]
+		a, want := ask(ctx, e, q, f.truth[i]), f.truth[i]
 		for _, shown := range a.shown {
 			if !f.stored[shown] {
 				worse(flipShown, fmt.Sprintf("%s: %.300q", q, shown))
@@ -393,5 +393,5 @@ func difference(got, want answer) string {
 		at++
 	}
 	at = max(0, at-60)
-	return fmt.Sprintf("got …%.150s (%v), want …%.150s", a[min(at, len(a)):], got.err, b[min(at, len(b)):])
+	return fmt.Sprintf("got …%.150s (%v), want …%.150s", a[at:], got.err, b[at:])
 }
