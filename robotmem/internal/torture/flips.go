@@ -39,12 +39,12 @@ const (
 	flipUnclear = "UNCLEAR: an error of a kind that does not say what to do"
 	flipWrong   = "WRONG: an answer differs, and nothing says so"
 	flipShown   = "WRONG TEXT SHOWN: a text or a payload that was never stored"
-
-	flipLimit = time.Minute // for one damage, before it counts as a hang
-	flipKeeps = 5           // damaged images that one child keeps
 )
 
 var flipRanks = []string{flipEqual, flipOlder, flipNamed, flipRefused, flipUnclear, flipWrong, flipShown}
+
+const flipLimit = time.Minute // for one damage, before it counts as a hang
+const flipKeeps = 5           // damaged images that one child keeps
 
 // flipPlan is what the role "flips" does.
 type flipPlan struct {
@@ -176,7 +176,7 @@ func ask(ctx context.Context, e *local.Node, q question, right answer) (a answer
 		d.DataBase64 = nil
 	}
 	data, err := json.Marshal(res)
-	if a.data = string(data); a.data == right.data && a.shown == nil {
+	if a.data = string(data); err == nil && a.data == right.data && a.shown == nil {
 		return right
 	}
 	a.err = errors.Join(err, json.Unmarshal(data, &a.value))
