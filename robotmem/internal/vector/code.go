@@ -3,12 +3,11 @@ package vector
 import (
 	"math"
 	"math/bits"
-	"slices"
 )
 
 // A code has two bits for each dimension of the centred and rotated vector: the number 0 to 3 of
-// the interval that contains the component. The high bits are the signs, and the scan reads nothing
-// else. The intervals end at -t, 0 and t and stand for -3, -1, 1 and 3 halves of t: the best
+// the interval that contains the component. The high bits are the signs, and the scan reads no
+// others. The intervals end at -t, 0 and t and stand for -3, -1, 1 and 3 halves of t: the best
 // quantizer of four equal steps for a Gaussian (Max, "Quantizing for Minimum Distortion", 1960,
 // table II). Unequal steps would lose 1 % less and cost half as many population counts again.
 //
@@ -144,7 +143,7 @@ func packLows(into []uint64, v []float32, threshold float32) (along float64) {
 	return along
 }
 
-// The second tier sorts the candidates by an estimate of their cosine. Let o be a stored vector,
+// Both tiers sort the codes by an estimate of their cosine. Let o be a stored vector,
 // c its centred and rotated form, k the values that the code of c stands for (-3, -1, 1 or 3 in
 // each dimension), m the mean, q a query vector and p its centred and rotated form:
 //
@@ -153,7 +152,69 @@ func packLows(into []uint64, v []float32, threshold float32) (along float64) {
 //
 // So a code stores two numbers: scale = c.c / c.k and shift = m.o.
 //
-// p.k is needed for thousands of codes. p is rounded to planeBits bits and stored as
+// The first tier estimates the same from the signs s of c and a value v of -1, 0 or 1 for each
+// component of p, 0 for those below 0.612 standard deviations: the best quantizer of three steps (Max
+// 1960, table I). p.s is estimated as v.s * (p.p / p.v), and c.c / c.s is 1 + 2*exp(-t*t/2) times the
+// scale for a Gaussian with intervals of t, because components above t count threefold in c.k.
+
+// question is a query as the first tier compares it.
+type question struct {
+	signs, large []uint64 // large has the bits of those components that are not 0 in v
+	both         []uint64 // signs and then large
+	count        int      // bits in large
+	factor       float32  // what v.s is multiplied by, less the scale
+}
+
+func newQuestion(words int) question {
+	both := make([]uint64, 2*words)
+	return question{signs: both[:words], large: both[words:], both: both}
+}
+
+const (
+	ternaryThreshold = 0.612
+	signScale        = 2.2183 // 1 + 2*exp(-gaussStep*gaussStep/2)
+)
+
+func (q *question) set(centred []float32) {
+	packSigns(q.signs, centred)
+	clear(q.large)
+	size, along := square(centred), 0.0
+	threshold := ternaryThreshold * math.Sqrt(size/float64(len(centred)))
+	q.count, q.factor = 0, 0
+	for i, f := range centred {
+		if size := math.Abs(float64(f)); size > threshold {
+			q.large[i/64] |= 1 << (i % 64)
+			q.count++
+			along += size
+		}
+	}
+	if along > 0 {
+		q.factor = float32(signScale * size / along)
+	}
+}
+
+// glance estimates the cosine with the code that begins with signs, up to the constant of all. The
+// conversions are as in product.
+func (q *question) glance(signs []uint64, terms []float32) float32 {
+	along := float32(q.count - 2*q.differing(signs))
+	return float32(float32(along*q.factor)*terms[0]) + terms[1]
+}
+
+// differing counts the large components whose sign differs.
+func (q *question) differing(code []uint64) (n int) {
+	signs, large := q.signs, q.large
+	for ; len(signs) >= 6 && len(large) >= 6 && len(code) >= 6; signs, large, code = signs[6:], large[6:], code[6:] {
+		a, m, b := (*[6]uint64)(signs), (*[6]uint64)(large), (*[6]uint64)(code)
+		n += bits.OnesCount64((a[0]^b[0])&m[0]) + bits.OnesCount64((a[1]^b[1])&m[1]) + bits.OnesCount64((a[2]^b[2])&m[2]) +
+			bits.OnesCount64((a[3]^b[3])&m[3]) + bits.OnesCount64((a[4]^b[4])&m[4]) + bits.OnesCount64((a[5]^b[5])&m[5])
+	}
+	for i, w := range signs {
+		n += bits.OnesCount64((w ^ code[i]) & large[i])
+	}
+	return n
+}
+
+// The second tier needs p.k for thousands of codes. p is rounded to planeBits bits and stored as
 // bit planes, so that p.k takes a few population counts a word and sums integers
 // only. The rounding error is far smaller than that of the code.
 
@@ -225,24 +286,23 @@ func (g estimated) before(h estimated) bool {
 // not in the cache, and a loop that only fetches overlaps many memory accesses.
 const estimateBatch = 256
 
-// estimate fills s.estimates with the candidates. The caller holds the lock.
-func (x *Index) estimate(s *scratch, candidates []candidate) []estimated {
-	s.estimates = slices.Grow(s.estimates[:0], len(candidates))[:len(candidates)]
+// estimate replaces the estimates of candidates by those of the second tier. The caller holds the lock.
+func (x *Index) estimate(s *scratch, candidates []estimated) []estimated {
 	share(len(candidates), len(candidates)/2048, func(w, from, to int) { // with fewer, another goroutine does not pay off
 		for ; from < to; from += estimateBatch {
 			part := candidates[from:min(from+estimateBatch, to)]
-			for _, f := range part {
-				k, at := x.chunks[f.id>>chunkBits], int(f.id&chunkMask)*x.words
-				s.collectors[w].fetched += k.signs[at] + k.signs[at+x.words-1] + k.lows[at] + k.lows[at+x.words-1] + uint64(k.terms[2*(f.id&chunkMask)])
+			for _, g := range part {
+				k, at := x.chunks[g.id>>chunkBits], int(g.id&chunkMask)*x.words
+				s.collectors[w].fetched += k.signs[at] + k.signs[at+x.words-1] + k.lows[at] + k.lows[at+x.words-1] + uint64(k.terms[2*(g.id&chunkMask)])
 			}
-			for i, f := range part {
-				k, slot := x.chunks[f.id>>chunkBits], int(f.id&chunkMask)
+			for i, g := range part {
+				k, slot := x.chunks[g.id>>chunkBits], int(g.id&chunkMask)
 				product := s.planes.product(k.signs[slot*x.words:(slot+1)*x.words], k.lows[slot*x.words:])
-				s.estimates[from+i] = estimated{f.id, float32(product*float64(k.terms[2*slot])) + k.terms[2*slot+1]}
+				part[i].estimate = float32(product*float64(k.terms[2*slot])) + k.terms[2*slot+1]
 			}
 		}
 	})
-	return s.estimates
+	return candidates
 }
 
 // selectBest moves the n best estimates to the front, in no order: Hoare's selection.

@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -111,7 +112,7 @@ func TestEstimateHasNoBias(t *testing.T) {
 	x := New(dims, mean)
 	s := newScratch(dims, x.words)
 	vectors := make([][]float32, members)
-	all := make([]candidate, members)
+	all := make([]estimated, members)
 	question := unitNear(r, mean)
 	for i := range vectors {
 		vectors[i] = unitNear(r, mean)
@@ -152,6 +153,13 @@ func unitNear(r *rand.Rand, mean []float32) []float32 {
 	return v
 }
 
+func order(a, b estimated) int {
+	if a.before(b) {
+		return -1
+	}
+	return 1
+}
+
 func TestBest(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 2000 {
@@ -161,12 +169,6 @@ func TestBest(t *testing.T) {
 		}
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		n := r.IntN(210)
-		order := func(a, b estimated) int {
-			if a.before(b) {
-				return -1
-			}
-			return 1
-		}
 		want := slices.SortedFunc(slices.Values(all), order)
 		got := selectBest(all, n)
 		slices.SortFunc(got, order)
@@ -176,61 +178,86 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// The collector keeps the codes that sorting by distance and id would keep, however the
-// ids are split.
+// The collector keeps the codes that sorting by estimate and id would keep.
 func TestCollector(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 500 {
-		const dims = 40
-		distances := make([]int, r.IntN(400))
-		for i := range distances {
-			distances[i] = r.IntN(1 + r.IntN(dims+1))
+		estimates := make([]float32, r.IntN(400))
+		values := 1 + r.IntN(40)
+		for i := range estimates {
+			estimates[i] = float32(r.IntN(values))
 		}
-		limit, parts := 1+r.IntN(300), 1+r.IntN(4)
-		collectors := make([]collector, parts)
-		for p := range collectors {
-			c := &collectors[p]
-			c.histogram = make([]int32, dims+2)
-			c.reset(limit)
-			for id := p * len(distances) / parts; id < (p+1)*len(distances)/parts; id++ {
-				if int32(distances[id]) < c.bound {
-					c.add(id, distances[id])
-				}
-			}
-			if p > 0 {
-				collectors[0].merge(c)
+		limit := 1 + r.IntN(300)
+		var c collector
+		c.reset(limit, -1)
+		for id, estimate := range estimates {
+			if estimate > c.bound {
+				c.add(id, estimate)
 			}
 		}
-		ids := make([]int, len(distances))
+		c.cut()
+		ids := make([]int, len(estimates))
 		for i := range ids {
 			ids[i] = i
 		}
-		slices.SortStableFunc(ids, func(a, b int) int { return distances[a] - distances[b] })
-		want := slices.Sorted(slices.Values(ids[:min(limit, len(ids))]))
+		slices.SortStableFunc(ids, func(a, b int) int { return cmp.Compare(estimates[b], estimates[a]) })
 		var got []int
-		for _, f := range collectors[0].candidates() {
-			if int(f.distance) != distances[f.id] {
-				t.Fatalf("id %d has distance %d, want %d", f.id, f.distance, distances[f.id])
+		for _, f := range c.found {
+			if f.estimate != estimates[f.id] {
+				t.Fatalf("id %d has estimate %v, want %v", f.id, f.estimate, estimates[f.id])
 			}
 			got = append(got, int(f.id))
 		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("limit %d in %d parts: %v, want %v", limit, parts, got, want)
+		slices.Sort(got)
+		if want := slices.Sorted(slices.Values(ids[:min(limit, len(ids))])); !slices.Equal(got, want) {
+			t.Fatalf("limit %d: %v, want %v", limit, got, want)
 		}
 	}
 }
 
-func TestHamming(t *testing.T) {
+// The first tier's estimate of a cosine has nearly no bias and the spread that signs leave.
+func TestGlance(t *testing.T) {
+	const dims, members = 384, 4000
+	r := rand.New(rand.NewPCG(5, 6))
+	mean := noise(r, dims)
+	for i := range mean {
+		mean[i] *= 0.03
+	}
+	x := New(dims, mean)
+	s := newScratch(dims, x.words)
+	question := unitNear(r, mean)
+	x.centre(s, question)
+	s.question.set(s.centred)
+	base := inner(question, mean) - inner(mean, mean)
+	var sum, squares float64
+	for range members {
+		v := unitNear(r, mean)
+		scale, shift := x.encode(s, v)
+		off := float64(s.question.glance(s.signs, []float32{scale, shift})) + base - inner(question, v)
+		sum += off
+		squares += off * off
+	}
+	if bias := sum / members; math.Abs(bias) > 0.003 {
+		t.Errorf("bias %.5f, want 0", bias)
+	}
+	// Signs lose 1 - 2/pi of the square, which leaves pi/2 - 1 = 0.57, and the query's three values
+	// 0.19, which adds 0.23: sqrt(0.8) = 0.9 across sqrt(dims), less the share of the mean, a third.
+	if spread := math.Sqrt(squares / members); spread > 0.63/math.Sqrt(dims) {
+		t.Errorf("spread %.5f, want at most %.5f", spread, 0.63/math.Sqrt(dims))
+	}
+}
+
+func TestDiffering(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for words := range 20 {
-		a, b := make([]uint64, words), make([]uint64, words+3)
+		q, code := newQuestion(words), make([]uint64, words+3)
 		want := 0
-		for i := range a {
-			a[i], b[i] = r.Uint64(), r.Uint64()
-			want += bits.OnesCount64(a[i] ^ b[i])
+		for i := range words {
+			q.signs[i], q.large[i], code[i] = r.Uint64(), r.Uint64(), r.Uint64()
+			want += bits.OnesCount64((q.signs[i] ^ code[i]) & q.large[i])
 		}
-		b[words] = ^uint64(0)
-		if got := hamming(a, b); got != want {
+		code[words] = ^uint64(0)
+		if got := q.differing(code); got != want {
 			t.Errorf("%d words: %d, want %d", words, got, want)
 		}
 	}
@@ -253,25 +280,25 @@ func TestScan(t *testing.T) {
 				}
 			}
 		}
-		packSigns(s.signs, noise(r, dims))
+		s.question.set(noise(r, dims))
 		filter := make([]uint64, 100)
 		for i := range filter {
 			filter[i] = r.Uint64() | -uint64(i&1)
 		}
 		for _, within := range [][]uint64{nil, filter, {}} {
 			x.listMembers(s, within)
-			want := make([]candidate, len(s.ids))
+			want := make([]estimated, len(s.ids))
 			for i, id := range s.ids {
-				code := x.chunks[id>>chunkBits].signs[int(id&chunkMask)*x.words:]
-				want[i] = candidate{int32(id), int32(hamming(s.signs, code))}
+				k, slot := x.chunks[id>>chunkBits], int(id&chunkMask)
+				want[i] = estimated{int32(id), s.question.glance(k.signs[slot*x.words:], k.terms[2*slot:])}
 			}
 			if got := x.countMembers(within); got != len(want) {
 				t.Errorf("%d dimensions: %d members, want %d", dims, got, len(want))
 			}
-			slices.SortStableFunc(want, func(a, b candidate) int { return int(a.distance - b.distance) })
+			slices.SortFunc(want, order)
 			want = want[:min(300, len(want))]
-			slices.SortFunc(want, func(a, b candidate) int { return int(a.id - b.id) })
 			got := x.scan(s, within, len(s.ids), 300)
+			slices.SortFunc(got, order)
 			if !slices.Equal(got, want) {
 				t.Errorf("%d dimensions, %d members: the scan differs from comparing each", dims, len(s.ids))
 			}

@@ -3,7 +3,7 @@ package vector
 import "golang.org/x/sys/cpu"
 
 // The compiler checks for POPCNT at each use, which halves the speed of the scan.
-var hasPopcnt = cpu.X86.HasPOPCNT
+var hasAVX2 = cpu.X86.HasAVX2
 
 //go:noescape
-func below6(codes *uint64, q *[6]uint64, bound int64) (mask uint64)
+func above6(signs *uint64, terms *float32, q *[12]uint64, large int64, factor, bound float32) (mask uint64)

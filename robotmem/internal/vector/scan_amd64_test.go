@@ -5,25 +5,27 @@ import (
 	"testing"
 )
 
-func TestBelow6(t *testing.T) {
-	if !hasPopcnt {
+func TestAbove6(t *testing.T) {
+	if !hasAVX2 {
 		t.Skip("this processor has no POPCNT")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		var q [6]uint64
-		codes := make([]uint64, 64*6)
-		for i := range q {
-			q[i] = r.Uint64()
-		}
+		q := newQuestion(6)
+		q.set(noise(r, 321+r.IntN(64)))
+		codes, terms := make([]uint64, 64*6), make([]float32, 64*2)
 		for i := range codes {
-			codes[i] = q[i%6] ^ r.Uint64()&r.Uint64()
+			codes[i] = q.signs[i%6] ^ r.Uint64()&r.Uint64()
 		}
-		bound := int64(r.IntN(386))
-		mask := below6(&codes[0], &q, bound)
+		for i := range terms {
+			terms[i] = float32(r.NormFloat64())
+		}
+		at := r.IntN(64)
+		bound := q.glance(codes[6*at:], terms[2*at:]) // equal to one
+		mask := above6(&codes[0], &terms[0], (*[12]uint64)(q.both), int64(q.count), q.factor, bound)
 		for slot := range 64 {
-			if want := int64(hamming(q[:], codes[slot*6:])) < bound; want != (mask>>slot&1 == 1) {
-				t.Fatalf("code %d, bound %d: below is %v", slot, bound, !want)
+			if want := q.glance(codes[slot*6:], terms[2*slot:]) > bound; want != (mask>>slot&1 == 1) {
+				t.Fatalf("code %d, bound %v: above is %v", slot, bound, !want)
 			}
 		}
 	}

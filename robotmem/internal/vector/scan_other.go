@@ -2,6 +2,6 @@
 
 package vector
 
-const hasPopcnt = false
+const hasAVX2 = false
 
-func below6(*uint64, *[6]uint64, int64) uint64 { panic("no POPCNT") }
+func above6(*uint64, *float32, *[12]uint64, int64, float32, float32) uint64 { panic("no POPCNT") }

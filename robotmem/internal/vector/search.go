@@ -47,11 +47,10 @@ const (
 	// the last hits are selected too.
 	extraReads = 4
 
-	// The scan passes scanFactor codes for each vector that is read, and at least minScan. It uses
-	// signs alone and sorts much worse than the estimate, so it loses neighbours first: with half
-	// of this factor four times as many as the rescore. An estimate costs a thirtieth of a read.
+	// The scan passes scanFactor codes for each vector that may be read, and at least minScan. It sorts
+	// worse than the estimate, so it loses neighbours first. An estimate costs a thirtieth of a read.
 	scanFactor = 16
-	minScan    = 4096
+	minScan    = 2048
 
 	// A set of up to exactFactor times the vectors that would be read is read
 	// completely: at most three times the time, for an exact answer.
@@ -64,11 +63,11 @@ const (
 type scratch struct {
 	centred    []float32 // the vector less the mean, rotated
 	block      []float32 // buffer of the rotation
-	signs      []uint64  // output of encode and packSigns
+	signs      []uint64  // output of encode
 	lows       []uint64
+	question   question
 	planes     planes
 	collectors [maxWorkers]collector
-	estimates  []estimated
 	first      []estimated // by id, read before the rest
 	rest       []estimated
 	ids        []int64
@@ -77,16 +76,14 @@ type scratch struct {
 
 func newScratch(dims, words int) *scratch {
 	s := &scratch{
-		centred: make([]float32, dims),
-		block:   make([]float32, dims),
-		signs:   make([]uint64, words),
-		lows:    make([]uint64, words),
-		wide:    make([]float64, dims),
+		centred:  make([]float32, dims),
+		block:    make([]float32, dims),
+		signs:    make([]uint64, words),
+		lows:     make([]uint64, words),
+		question: newQuestion(words),
+		wide:     make([]float64, dims),
 	}
 	s.planes.bits = make([]uint64, words*planeBits)
-	for i := range s.collectors {
-		s.collectors[i].histogram = make([]int32, dims+2)
-	}
 	return s
 }
 
@@ -147,7 +144,7 @@ func (x *Index) selectIDs(s *scratch, q Query, rescore int) {
 		return
 	}
 	x.centre(s, q.Vector)
-	packSigns(s.signs, s.centred)
+	s.question.set(s.centred)
 	s.planes.set(s.centred)
 	candidates := x.scan(s, within, members, min(members, max(minScan, reads*scanFactor)))
 	best := selectBest(x.estimate(s, candidates), reads)
@@ -259,71 +256,37 @@ func (x *Index) wrongSize(id int64, raw []byte) error {
 	return fmt.Errorf("memory %d: a vector of %d bytes, want %d", id, len(raw), StoredSize(x.dims))
 }
 
-// The first tier of a search compares the signs of the query with every code and keeps the limit
-// codes that differ in the fewest bits. A collector counts the codes of each distance, and so
-// knows the distance from which no code can be among the best. Codes come in the order of their
-// ids and smaller ids win among equals, so the result does not depend on how the scan is split.
-
-// candidate is a code that passed the scan.
-type candidate struct {
-	id       int32
-	distance int32 // bits that differ
-}
+// The first tier of a search keeps the limit codes that look best by their signs. Codes come in
+// the order of their ids and smaller ids win among equals, so the result does not depend on how the
+// scan is split.
 
 type collector struct {
-	limit     int
-	bound     int32   // only codes of a smaller distance are added
-	taken     int     // number added of distances up to bound
-	histogram []int32 // number added of each distance
-	found     []candidate
-	fetched   uint64 // keeps the compiler from leaving out what estimate reads
+	limit   int
+	bound   float32     // only codes of a better estimate are added
+	found   []estimated // fewer than twice the limit
+	fetched uint64      // keeps the compiler from leaving out what estimate reads
 }
 
 // reset starts a scan that keeps limit codes.
-func (c *collector) reset(limit int) {
-	clear(c.histogram)
-	c.limit, c.taken, c.found = limit, 0, c.found[:0]
-	c.bound = int32(len(c.histogram) - 1) // one more than any distance
+func (c *collector) reset(limit int, bound float32) {
+	c.limit, c.bound, c.found = limit, bound, c.found[:0]
 }
 
-// add adds a code whose distance is below the bound and lowers the bound as far as possible.
-func (c *collector) add(id, distance int) {
-	c.found = append(c.found, candidate{int32(id), int32(distance)})
-	c.histogram[distance]++
-	c.taken++
-	for c.taken-int(c.histogram[c.bound]) >= c.limit {
-		c.taken -= int(c.histogram[c.bound])
-		c.bound--
+// add adds a code whose estimate is above the bound.
+func (c *collector) add(id int, estimate float32) {
+	c.found = append(c.found, estimated{int32(id), estimate})
+	if len(c.found) == 2*c.limit {
+		c.cut()
 	}
 }
 
-// merge adds the candidates of another collector, which have larger ids.
-func (c *collector) merge(d *collector) {
-	for _, f := range d.found {
-		if f.distance < c.bound {
-			c.add(int(f.id), int(f.distance))
-		}
+// cut keeps the best limit codes and raises the bound to the last of them.
+func (c *collector) cut() {
+	if len(c.found) < c.limit {
+		return
 	}
-}
-
-// candidates removes codes that were added before the bound fell below their
-// distance. It must be the last call before the next reset.
-func (c *collector) candidates() []candidate {
-	if len(c.found) <= c.limit {
-		return c.found
-	}
-	room := c.limit - (c.taken - int(c.histogram[c.bound])) // for those at the bound
-	kept := c.found[:0]
-	for _, f := range c.found {
-		if f.distance == c.bound {
-			room--
-		}
-		if f.distance < c.bound || f.distance == c.bound && room >= 0 {
-			kept = append(kept, f)
-		}
-	}
-	c.found = kept
-	return kept
+	c.found = selectBest(c.found, c.limit)
+	c.bound = slices.MinFunc(c.found, func(a, b estimated) int { return cmp.Compare(a.estimate, b.estimate) }).estimate
 }
 
 const (
@@ -336,28 +299,28 @@ const (
 
 // scan returns the best limit codes of the members, which are those of within unless
 // it is nil. The caller holds the lock.
-func (x *Index) scan(s *scratch, within []uint64, members, limit int) []candidate {
-	all := &s.collectors[0]
-	pass := func(step, limit int, bound int32) {
+func (x *Index) scan(s *scratch, within []uint64, members, limit int) []estimated {
+	all, lowest := &s.collectors[0], float32(math.Inf(-1))
+	pass := func(step, limit int, bound float32) {
 		workers := share(len(x.chunks), members/workerShare, func(w, from, to int) {
 			c := &s.collectors[w]
-			c.reset(limit)
-			c.bound = min(c.bound, bound)
-			x.scanChunks(c, s.signs, within, step, from, to)
+			c.reset(limit, bound)
+			x.scanChunks(c, &s.question, within, step, from, to)
 		})
 		for w := 1; w < workers; w++ {
-			all.merge(&s.collectors[w])
+			all.found = append(all.found, s.collectors[w].found...)
 		}
+		all.cut()
 	}
-	bound := int32(math.MaxInt32)
+	bound := lowest
 	if members >= 4*limit {
 		pass(sampleStep, limit/sampleStep*5/4, bound) // a quarter more than in the whole set
-		bound = all.bound + 1
+		bound = all.bound
 	}
-	if pass(1, limit, bound); all.taken < limit {
-		pass(1, limit, math.MaxInt32)
+	if pass(1, limit, bound); len(all.found) < limit {
+		pass(1, limit, lowest)
 	}
-	return all.candidates()
+	return all.found
 }
 
 // share divides n items among at most most goroutines and returns how many: more than there are
@@ -374,39 +337,21 @@ func share(n, most int, work func(worker, from, to int)) (workers int) {
 }
 
 // scanChunks scans one of step groups of 64 codes in the chunks from to to-1.
-func (x *Index) scanChunks(c *collector, question, within []uint64, step, from, to int) {
+func (x *Index) scanChunks(c *collector, q *question, within []uint64, step, from, to int) {
 	for base, word := range x.members(within, from, to) {
 		if base/64%step != 0 {
 			continue
 		}
-		slot := base & chunkMask
-		codes := x.chunks[base>>chunkBits].signs[slot*x.words : (slot+64)*x.words]
-		if x.words == 6 && hasPopcnt && bits.OnesCount64(word) >= 8 { // 384 dimensions, the most common size of small models
-			word &= below6(&codes[0], (*[6]uint64)(question), int64(c.bound)) // few are; the bound falls as they are added
+		k, slot := x.chunks[base>>chunkBits], base&chunkMask
+		signs, terms := k.signs[slot*x.words:(slot+64)*x.words], k.terms[2*slot:2*slot+128]
+		if x.words == 6 && hasAVX2 && bits.OnesCount64(word) >= 8 { // 384 dimensions, the most common size of small models
+			word &= above6(&signs[0], &terms[0], (*[12]uint64)(q.both), int64(q.count), q.factor, c.bound) // few are; the bound rises as they are added
 		}
-		scanSome(c, question, codes, base, word)
-	}
-}
-
-// scanSome scans those of 64 codes whose bit is set in word.
-func scanSome(c *collector, q, codes []uint64, base int, word uint64) {
-	for ; word != 0; word &= word - 1 {
-		slot := bits.TrailingZeros64(word)
-		if distance := hamming(q, codes[slot*len(q):]); int32(distance) < c.bound {
-			c.add(base+slot, distance)
+		for ; word != 0; word &= word - 1 {
+			at := bits.TrailingZeros64(word)
+			if estimate := q.glance(signs[at*x.words:], terms[2*at:]); estimate > c.bound {
+				c.add(base+at, estimate)
+			}
 		}
 	}
-}
-
-// hamming counts the bits in which q and the first len(q) words of code differ.
-func hamming(q, code []uint64) (n int) {
-	for ; len(q) >= 6 && len(code) >= 6; q, code = q[6:], code[6:] {
-		a, b := (*[6]uint64)(q), (*[6]uint64)(code)
-		n += bits.OnesCount64(a[0]^b[0]) + bits.OnesCount64(a[1]^b[1]) + bits.OnesCount64(a[2]^b[2]) +
-			bits.OnesCount64(a[3]^b[3]) + bits.OnesCount64(a[4]^b[4]) + bits.OnesCount64(a[5]^b[5])
-	}
-	for i, w := range q {
-		n += bits.OnesCount64(w ^ code[i])
-	}
-	return n
 }
