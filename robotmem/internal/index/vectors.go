@@ -44,7 +44,7 @@ const (
 	// centredLeast is how many vectors it takes for a mean.
 	centredLeast = 2
 	// TuneQuestions is how many members ask when recall is measured.
-	TuneQuestions = 32
+	TuneQuestions = 64
 )
 
 // refreshVectors loads the codes of the present model, lets them catch up, and

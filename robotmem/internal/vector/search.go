@@ -49,7 +49,7 @@ const (
 
 	// The scan passes scanFactor codes for each vector that may be read, and at least minScan. It sorts
 	// worse than the estimate, so it loses neighbours first. An estimate costs a thirtieth of a read.
-	scanFactor = 16
+	scanFactor = 24
 	minScan    = 2048
 
 	// A set of up to exactFactor times the vectors that would be read is read
