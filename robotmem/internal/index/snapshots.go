@@ -33,7 +33,7 @@ import (
 
 const (
 	columnsFormat  = "robotmem columns 6\n"
-	codesFormat    = "robotmem codes 3\n"
+	codesFormat    = "robotmem codes 4\n"
 	rowBytes       = 2*8 + 4*4
 	classBytes     = 4*4 + 5
 	laterBytes     = 3 * 8
