@@ -28,7 +28,7 @@ import (
 // X exists at all times. After a crash between 1 and 4 the next repair refuses and names
 // X.recovered-STAMP: after 3 the log of X is gone, so that reading X again would lose rows.
 // Payloads stay in X.payloads.
-const stampFormat = "20060102T150405Z"
+const stampFormat = "20060102T150405.000Z"
 
 // RecoverInPlace copies the readable rows of the damaged file at path, with its log, to a
 // new file, which takes its place. It copies table by table through SQLite: a damaged page

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -58,6 +59,22 @@ func TestRecoverInPlace(t *testing.T) {
 	a, err := e.Audit(t.Context(), &admin.AuditRequest{Action: "repaired"})
 	if err != nil || len(a.Entries) != 1 || a.Entries[0].Reason != "recovered from "+filepath.Base(path) || a.Entries[0].Who == "" {
 		t.Errorf("the audit log has %+v, %v", a, err)
+	}
+}
+
+// Repairs within one second keep both of the damaged files.
+func TestRecoverTwiceInASecond(t *testing.T) {
+	t.Parallel()
+	path := furnished(t, 50)
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for range 2 {
+		if _, err := local.RecoverInPlace(t.Context(), path, local.Options{Clock: func() time.Time { return now }}); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(time.Millisecond)
+	}
+	if kept, err := filepath.Glob(path + ".damaged-*Z"); err != nil || len(kept) != 2 {
+		t.Errorf("kept %v, %v", kept, err)
 	}
 }
 
