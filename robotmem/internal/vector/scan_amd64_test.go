@@ -7,7 +7,7 @@ import (
 
 func TestAbove6(t *testing.T) {
 	if !hasAVX2 {
-		t.Skip("this processor has no POPCNT")
+		t.Skip("this processor has no AVX2")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -289,6 +289,14 @@ func (c *collector) cut() {
 	c.bound = slices.MinFunc(c.found, func(a, b estimated) int { return cmp.Compare(a.estimate, b.estimate) }).estimate
 }
 
+// merge adds what others have found in larger ids, and keeps the best limit codes.
+func (c *collector) merge(others []collector) {
+	for i := range others {
+		c.found = append(c.found, others[i].found...)
+	}
+	c.cut()
+}
+
 const (
 	workerShare = 1 << 17 // codes for which another goroutine pays off: half of it gained nothing
 	maxWorkers  = 4       // more gain little, because a scan is bound by memory bandwidth
@@ -297,7 +305,7 @@ const (
 	sampleStep = 16
 )
 
-// scan returns the best limit codes of the members, which are those of within unless
+// scan returns the best limit codes of the members, in no order. Members are those of within unless
 // it is nil. The caller holds the lock.
 func (x *Index) scan(s *scratch, within []uint64, members, limit int) []estimated {
 	all, lowest := &s.collectors[0], float32(math.Inf(-1))
@@ -307,10 +315,7 @@ func (x *Index) scan(s *scratch, within []uint64, members, limit int) []estimate
 			c.reset(limit, bound)
 			x.scanChunks(c, &s.question, within, step, from, to)
 		})
-		for w := 1; w < workers; w++ {
-			all.found = append(all.found, s.collectors[w].found...)
-		}
-		all.cut()
+		all.merge(s.collectors[1:workers])
 	}
 	bound := lowest
 	if members >= 4*limit {
