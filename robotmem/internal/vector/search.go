@@ -57,7 +57,7 @@ const (
 	exactFactor = 3
 	// Of a larger rescore than firstReads, the rest is read only where its estimate plus doubt
 	// times the error of the estimates that were read reaches the last of sureHits.
-	firstReads, sureHits, doubt = 80, 12, 2.5
+	firstReads, sureHits, doubt = 80, 40, 2.5
 )
 
 type scratch struct {
