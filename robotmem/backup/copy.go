@@ -58,7 +58,7 @@ func copyDatabase(c *store.Conn, ctx context.Context, to string, m *progress.Met
 }
 
 func copyPages(c *store.Conn, ctx context.Context, to string, m *progress.Meter) (err error) {
-	b, err := c.BackupInit("main", sqlite.URI(to))
+	b, err := c.File().BackupInit("main", sqlite.URI(to))
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func figures(c *store.Conn) (f Figures, err error) {
 	_, err = c.One(`SELECT (SELECT user_version FROM pragma_user_version), (`+store.ChangesSQL+`),
 		(SELECT count(*) FROM memories), (SELECT count(*) FROM memories WHERE status = 'active'), (SELECT count(*) FROM sessions),
 		(SELECT count(*) FROM payloads), (SELECT coalesce(sum(bytes), 0) FROM payloads),
-		(SELECT uid FROM memories ORDER BY id LIMIT 1), (SELECT uid FROM memories ORDER BY id DESC LIMIT 1)`, nil, func(s *sqlite.Stmt) {
+		(SELECT uid FROM memories ORDER BY id LIMIT 1), (SELECT uid FROM memories ORDER BY id DESC LIMIT 1)`, nil, func(s sqlite.Row) {
 		for i, to := range []*int64{&f.SchemaVersion, &f.Changes, &f.Memories, &f.Active, &f.Sessions, &f.Payloads, &f.PayloadBytes} {
 			*to = s.ColumnInt64(i)
 		}
@@ -117,7 +117,7 @@ func foldLog(ctx context.Context, path string) (held Figures, err error) {
 	if err != nil {
 		return held, err
 	}
-	version, err := store.RefuseForeign(c.Conn)
+	version, err := store.RefuseForeign(c.File())
 	if err == nil && version != 0 {
 		held, err = figures(c)
 	}

@@ -145,7 +145,7 @@ func verifyCopy(ctx context.Context, path string, held Figures) (err error) {
 // verifyFile checks the pages, indexes, rows and counts of a file, and the payloads in it.
 func verifyFile(ctx context.Context, c *store.Conn, held Figures) error {
 	progress.Of(ctx).Stage("checking the copy", "", 0)
-	if _, err := store.RefuseForeign(c.Conn); err != nil {
+	if _, err := store.RefuseForeign(c.File()); err != nil {
 		return err
 	}
 	damage, err := c.Integrity(true)

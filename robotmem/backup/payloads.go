@@ -132,7 +132,7 @@ func keptPayloads(c *store.Conn, inline bool, f func(keptPayload) error) error {
 	}
 	return c.Query(`SELECT p.sha256, p.bytes, p.codec, p.data,
 			EXISTS (SELECT 1 FROM memories m WHERE m.perception_data = p.sha256 AND m.status = 'active')
-		FROM payloads p WHERE `+where, nil, func(s *sqlite.Stmt) error {
+		FROM payloads p WHERE `+where, nil, func(s sqlite.Row) error {
 		p := keptPayload{wanted: s.ColumnBool(4)}
 		p.Size, p.Codec = s.ColumnInt64(1), payload.Codec(s.ColumnText(2))
 		if copy(p.Sum[:], s.ColumnRawBlob(0)) != len(p.Sum) {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -134,7 +133,7 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 			}
 			signatures := func() (rows []string) {
 				err := e.Store.Read(t.Context(), func(c *store.Conn) error {
-					return c.Query("SELECT DISTINCT memory_id, sequence, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s *sqlite3.Stmt) error {
+					return c.Query("SELECT DISTINCT memory_id, sequence, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s sqlite.Row) error {
 						row := ""
 						for i := range 7 {
 							row += s.ColumnText(i) + " "

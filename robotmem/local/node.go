@@ -102,11 +102,26 @@ var (
 // fails with Corrupt if the file is damaged, empty or another program's, Conflict if a newer
 // robotmem wrote it, Unavailable if it cannot be opened, Invalid if an option is wrong.
 func Open(ctx context.Context, path string, o Options) (*Node, error) {
-	n, err := openNode(ctx, path, o)
+	return OpenOn(ctx, o, func(s *store.Store, o *Options, records func() *record.Builder) (store.Database, error) {
+		db, err := sqlite.OpenDB(ctx, path, sqlite.Options{
+			ReadOnly: o.ReadOnly, Create: o.Create, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
+			SetUp: func(c *sqlite.Conn) error { return vector.Register(c.Conn) },
+			Check: store.RefuseForeign, Migrate: store.Migrate(records), Version: store.SchemaVersion(), Group: s.Group(),
+		})
+		return store.InFile{DB: db}, err
+	})
+}
+
+// OpenDatabase opens the database of a store.
+type OpenDatabase func(s *store.Store, o *Options, records func() *record.Builder) (store.Database, error)
+
+// OpenOn is Open for another database than a file.
+func OpenOn(ctx context.Context, o Options, open OpenDatabase) (*Node, error) {
+	n, err := openNode(ctx, o, open)
 	return n, sqlite.Wrap("open", err)
 }
 
-func openNode(ctx context.Context, path string, o Options) (*Node, error) {
+func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) {
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
@@ -128,11 +143,7 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
 	}
 	n.embeddings.paused = &n.maintenance.Paused
-	if n.Store.DB, err = sqlite.OpenDB(ctx, path, sqlite.Options{
-		ReadOnly: o.ReadOnly, Create: o.Create, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
-		SetUp: func(c *sqlite.Conn) error { return vector.Register(c.Conn) },
-		Check: store.RefuseForeign, Migrate: store.Migrate(records), Version: store.SchemaVersion(), Group: n.Store,
-	}); err != nil {
+	if n.Store.Database, err = open(n.Store, &o, records); err != nil {
 		quit()
 		return nil, err
 	}

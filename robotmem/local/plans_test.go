@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/ncruces/go-sqlite3"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -35,7 +35,7 @@ func TestQueryPlans(t *testing.T) {
 	note := func(c *store.Conn) error {
 		mu.Lock()
 		defer mu.Unlock()
-		statements = append(statements, c.Statements()...)
+		statements = append(statements, c.File().Statements()...)
 		return nil
 	}
 	var readers errgroup.Group
@@ -62,7 +62,7 @@ func TestQueryPlans(t *testing.T) {
 		}
 		plan := ""
 		err := e.Store.Read(t.Context(), func(c *store.Conn) error {
-			return c.Query("EXPLAIN QUERY PLAN "+sql, nil, func(s *sqlite3.Stmt) error {
+			return c.Query("EXPLAIN QUERY PLAN "+sql, nil, func(s sqlite.Row) error {
 				plan += "    " + s.ColumnText(3) + "\n"
 				return nil
 			})

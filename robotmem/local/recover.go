@@ -103,8 +103,8 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 		return nil, err
 	}
 	r := &maintenance.Recovery{
-		Tx:     &store.Tx{Conn: &store.Conn{Conn: c}, Now: o.Clock().UTC()},
-		Source: &store.Conn{Conn: source.Conn}, Report: &maintenance.RecoverReport{Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
+		Tx:     &store.Tx{Conn: &store.Conn{SQL: c}, Now: o.Clock().UTC()},
+		Source: &store.Conn{SQL: source.Conn}, Report: &maintenance.RecoverReport{Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
 		From: store.PayloadFolder(from, o.Disk), To: store.PayloadFolder(to, o.Disk),
 	}
 	if err := errors.Join(r.Run(ctx), c.Close()); err != nil {
@@ -122,7 +122,7 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 // finishRecovered opens a recovered file, rebuilds its indexes and runs doctor.
 func finishRecovered(ctx context.Context, from, path string, o Options, report *maintenance.RecoverReport) error {
 	o.Embedder, o.Retention = nil, maintenance.Retention{}
-	n, err := openNode(ctx, path, o)
+	n, err := Open(ctx, path, o)
 	if err != nil {
 		return err
 	}

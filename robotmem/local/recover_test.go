@@ -6,13 +6,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -95,7 +96,7 @@ func truth(t *testing.T, path string) map[string][]string {
 	}
 	defer db.Close()
 	out := map[string][]string{}
-	rows := func(sql string, f func(*sqlite3.Stmt)) {
+	rows := func(sql string, f func(sqlite.Row)) {
 		s, _, err := db.Prepare(sql)
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +118,7 @@ func truth(t *testing.T, path string) map[string][]string {
 		case "counters":
 			sql += " WHERE name IN ('recalls', 'zero_hits')"
 		}
-		rows(sql, func(s *sqlite3.Stmt) {
+		rows(sql, func(s sqlite.Row) {
 			var line strings.Builder
 			for i := range s.ColumnCount() {
 				if s.ColumnName(i) != "revision" {

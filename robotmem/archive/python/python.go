@@ -95,7 +95,7 @@ func (p *Python) open(ctx context.Context, path string) error {
 	if !is {
 		return robotmem.Errorf(robotmem.Invalid, "file", "is not a memory.db of the Python robotmem")
 	}
-	if err := importing.GuardSQLite(ctx, p.c.Conn.Conn, knownTables...); err != nil {
+	if err := importing.GuardSQLite(ctx, p.c.File().Conn, knownTables...); err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "file", "is not read: %v", err)
 	}
 	return p.readSchema()
@@ -112,7 +112,7 @@ func openGuarded(ctx context.Context, path string, immutable bool) (*store.Conn,
 	if err != nil {
 		return nil, err
 	}
-	if err := importing.GuardSQLite(ctx, c.Conn.Conn); err != nil {
+	if err := importing.GuardSQLite(ctx, c.File().Conn); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil

@@ -34,12 +34,12 @@ const (
 )
 
 // query runs a statement. It fails with TooLarge over a limit.
-func (p *Python) query(sql string, args []any, row func(*sqlite.Stmt) error) error {
+func (p *Python) query(sql string, args []any, row func(sqlite.Row) error) error {
 	ctx, cancel := context.WithTimeout(p.ctx, maxDuration)
 	defer cancel()
 	defer p.c.SetInterrupt(p.c.SetInterrupt(ctx))
 	bytes := 0
-	err := p.c.Query(sql, args, func(s *sqlite.Stmt) error {
+	err := p.c.Query(sql, args, func(s sqlite.Row) error {
 		bytes += rowBytes
 		for i := range s.ColumnCount() {
 			if t := s.ColumnType(i); t == sqlite.Text || t == sqlite.Blob {
@@ -64,7 +64,7 @@ func (p *Python) query(sql string, args []any, row func(*sqlite.Stmt) error) err
 
 // rows reads all rows of a statement.
 func (p *Python) rows(sql string, args ...any) (out []row, err error) {
-	err = p.query(sql, args, func(s *sqlite.Stmt) error {
+	err = p.query(sql, args, func(s sqlite.Row) error {
 		values, r := make([]any, s.ColumnCount()), row{}
 		if err := s.Columns(values...); err != nil {
 			return err
@@ -81,7 +81,7 @@ func (p *Python) rows(sql string, args ...any) (out []row, err error) {
 // count counts the rows of a table. It fails with Corrupt if the file cannot hold them.
 func (p *Python) count(table string) (n int64, err error) {
 	most := importing.MaxSQLiteRows(p.size)
-	err = p.query("SELECT count(*) FROM (SELECT 1 FROM "+quoted(table)+" NOT INDEXED LIMIT ?)", []any{most + 1}, func(s *sqlite.Stmt) error {
+	err = p.query("SELECT count(*) FROM (SELECT 1 FROM "+quoted(table)+" NOT INDEXED LIMIT ?)", []any{most + 1}, func(s sqlite.Row) error {
 		n = s.ColumnInt64(0)
 		return nil
 	})
@@ -212,7 +212,7 @@ func (p *Python) addPayload(m *archive.Memory, id int64) error {
 // payload is the bytes of a memory, nil if it has none.
 func (p *Python) payload(id int64) (data []byte, err error) {
 	if p.columns["perception_data"] {
-		err = p.query("SELECT perception_data FROM memories WHERE id = ?", []any{id}, func(s *sqlite.Stmt) error { data = s.ColumnBlob(0, nil); return nil })
+		err = p.query("SELECT perception_data FROM memories WHERE id = ?", []any{id}, func(s sqlite.Row) error { data = s.ColumnBlob(0, nil); return nil })
 	}
 	return data, err
 }

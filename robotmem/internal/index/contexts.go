@@ -186,7 +186,7 @@ func scanContexts(c *store.Conn, sets []*contextSet, mu sync.Locker) error {
 		}
 		ids, texts = ids[:0], texts[:0]
 	}
-	_, err := c.EachChanged("m.id, m.revision, m.context", "", 0, 0, func(s *sqlite.Stmt) error {
+	_, err := c.EachChanged("m.id, m.revision, m.context", "", 0, 0, func(s sqlite.Row) error {
 		if ids, texts = append(ids, s.ColumnInt64(0)), append(texts, s.ColumnText(2)); len(ids) == most {
 			put()
 		}

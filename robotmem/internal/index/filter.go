@@ -59,7 +59,7 @@ func (x *Index) narrowEach(c *store.Conn, condition *filter.Condition, base *bit
 	unit := x.Columns.UnitsAt(c, &unitErr)
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
 		context := ""
-		found, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite.Stmt) { context = s.ColumnText(0) })
+		found, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s sqlite.Row) { context = s.ColumnText(0) })
 		if m := x.Columns.view(int(id), context, now); found && m != nil {
 			out.SetTo(id, condition.Match(&filter.View{Memory: m, Unit: unit}))
 		}

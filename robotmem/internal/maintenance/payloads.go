@@ -38,7 +38,7 @@ const wantedPayloads = `SELECT p.sha256, p.bytes, p.codec, p.data FROM payloads 
 func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget int64) (lost map[string]string, verified int64, err error) {
 	lost = map[string]string{}
 	err = c.Query(`SELECT DISTINCT hex(perception_data) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
-			AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite.Stmt) error {
+			AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s sqlite.Row) error {
 		lost[strings.ToLower(s.ColumnText(0))] = "it is named nowhere"
 		return nil
 	})
@@ -54,7 +54,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 		m.Stage("reading payloads", "bytes", min(total, budget))
 	}
 	inline := []byte{} // never nil: a payload of no bytes is in the file too
-	err = c.Query(wantedPayloads, nil, func(s *sqlite.Stmt) error {
+	err = c.Query(wantedPayloads, nil, func(s sqlite.Row) error {
 		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2))}
 		if copy(p.Sum[:], s.ColumnRawBlob(0)) != len(p.Sum) {
 			lost[hex.EncodeToString(s.ColumnRawBlob(0))] = "its name is not a SHA-256"

@@ -113,7 +113,7 @@ func (mt *Maintainer) RewriteAlone(ctx context.Context, c *store.Conn, upto int6
 // emptyLogSoon waits for readers of the log only briefly: other writers wait with it.
 // The writer restores the busy timeout.
 func emptyLogSoon(c *store.Conn) error {
-	if err := c.BusyTimeout(logPatience); err != nil {
+	if err := c.File().BusyTimeout(logPatience); err != nil {
 		return err
 	}
 	done, err := c.EmptyLog()

@@ -40,7 +40,7 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() {
-		if err != nil && !r.GetAutocommit() {
+		if err != nil && !r.File().GetAutocommit() {
 			_ = r.Exec("ROLLBACK") // the caller removes the new file
 		}
 	}()
@@ -138,7 +138,7 @@ func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.
 	}
 	insert := fmt.Sprintf("INSERT OR %s INTO %s(%s) VALUES (?%s)", conflict, quoted(t.name), quoted(t.columns...), strings.Repeat(",?", len(t.columns)-1))
 	pending := 0
-	put := func(s *sqlite.Stmt) error {
+	put := func(s sqlite.Row) error {
 		values := slices.Repeat([]any{[]byte{}}, s.ColumnCount()) // Columns leaves an empty blob as it is
 		if err := s.Columns(values...); err != nil {
 			return err
@@ -162,11 +162,11 @@ func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.
 
 // copyByKey copies a table that is stored by its key: forwards, and from the end
 // backwards if that stops early.
-func (r *Recovery) copyByKey(t recoveredTable, put func(*sqlite.Stmt) error) error {
+func (r *Recovery) copyByKey(t recoveredTable, put func(sqlite.Row) error) error {
 	sql := "SELECT " + quoted(t.columns...) + " FROM " + quoted(t.name) + " ORDER BY "
 	for _, order := range []string{" ASC", " DESC"} {
 		var failed error
-		err := r.Source.Query(sql+strings.ReplaceAll(quoted(t.key...), ",", order+",")+order, nil, func(s *sqlite.Stmt) error {
+		err := r.Source.Query(sql+strings.ReplaceAll(quoted(t.key...), ",", order+",")+order, nil, func(s sqlite.Row) error {
 			failed = put(s)
 			return failed
 		})
@@ -188,11 +188,11 @@ const maxTried = 10_000_000
 
 // copyByID copies a table with row ids: in order up to the first row that cannot be read,
 // then each id up to the largest, so that a damaged page costs the rows on it alone.
-func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(*sqlite.Stmt) error) error {
+func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(sqlite.Row) error) error {
 	name, last := quoted(t.name), int64(0)
 	read := "SELECT " + quoted(t.columns...) + ", rowid FROM " + name
 	var failed error
-	visit := func(s *sqlite.Stmt) error {
+	visit := func(s sqlite.Row) error {
 		last, failed = s.ColumnInt64(len(t.columns)), put(s)
 		return failed
 	}
@@ -242,7 +242,7 @@ func (r *Recovery) dropPurged(context.Context) error {
 // settleCounters lets ids and revisions continue from the largest that was given.
 func (r *Recovery) settleCounters(context.Context) error {
 	given := map[string]int64{}
-	err := r.Source.Query("SELECT name, seq FROM sqlite_sequence", nil, func(s *sqlite.Stmt) error {
+	err := r.Source.Query("SELECT name, seq FROM sqlite_sequence", nil, func(s sqlite.Row) error {
 		given[s.ColumnText(0)] = s.ColumnInt64(1)
 		return nil
 	})
@@ -321,7 +321,7 @@ func (r *Recovery) reactivate(context.Context) error {
 // to the new folder.
 func (r *Recovery) settlePayloads(ctx context.Context) error {
 	var damaged [][sha256.Size]byte
-	err := r.Query("SELECT sha256, bytes, codec, data FROM payloads WHERE data IS NOT NULL", nil, func(s *sqlite.Stmt) error {
+	err := r.Query("SELECT sha256, bytes, codec, data FROM payloads WHERE data IS NOT NULL", nil, func(s sqlite.Row) error {
 		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2)), Inline: s.ColumnRawBlob(3)}
 		copy(p.Sum[:], s.ColumnRawBlob(0))
 		if _, ok := p.Bytes(); !ok {
@@ -351,7 +351,7 @@ func (r *Recovery) settlePayloads(ctx context.Context) error {
 
 // sums returns the first column of a query's rows, which are SHA-256 sums.
 func (r *Recovery) sums(sql string) (sums [][sha256.Size]byte, err error) {
-	err = r.Query(sql, nil, func(s *sqlite.Stmt) error {
+	err = r.Query(sql, nil, func(s sqlite.Row) error {
 		var sum [sha256.Size]byte
 		copy(sum[:], s.ColumnRawBlob(0))
 		sums = append(sums, sum)

@@ -14,8 +14,22 @@ import (
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 )
 
-// Stmt is a running statement, at a row.
-type Stmt = sqlite3.Stmt
+// Row is the current row of a query. A value of another type is converted as SQLite does. The raw
+// bytes are valid until the next row.
+type Row interface {
+	ColumnType(i int) sqlite3.Datatype
+	ColumnBool(i int) bool
+	ColumnInt(i int) int
+	ColumnInt64(i int) int64
+	ColumnFloat(i int) float64
+	ColumnText(i int) string
+	ColumnBlob(i int, buf []byte) []byte
+	ColumnRawText(i int) []byte
+	ColumnRawBlob(i int) []byte
+	ColumnCount() int
+	ColumnName(i int) string
+	Columns(to ...any) error // sets each to the value of a column
+}
 
 // The types of a value.
 const (
@@ -199,12 +213,12 @@ func (c *Conn) Exec(sql string, args ...any) error {
 		}
 		return c.Conn.Exec(sql)
 	}
-	return c.Query(sql, args, func(*sqlite3.Stmt) error { return nil })
+	return c.Query(sql, args, func(Row) error { return nil })
 }
 
 // Query runs a statement and calls row for each row, until row fails. io.EOF from
 // row ends the query without an error.
-func (c *Conn) Query(sql string, args []any, row func(*sqlite3.Stmt) error) error {
+func (c *Conn) Query(sql string, args []any, row func(Row) error) error {
 	s, err := c.Prepared(sql)
 	if err != nil {
 		return err
@@ -225,9 +239,9 @@ func (c *Conn) Query(sql string, args []any, row func(*sqlite3.Stmt) error) erro
 }
 
 // One runs a statement that returns at most one row and reports whether it did.
-func (c *Conn) One(sql string, args []any, row func(*sqlite3.Stmt)) (bool, error) {
+func (c *Conn) One(sql string, args []any, row func(Row)) (bool, error) {
 	found := false
-	err := c.Query(sql, args, func(s *sqlite3.Stmt) error {
+	err := c.Query(sql, args, func(s Row) error {
 		found = true
 		row(s)
 		return io.EOF
@@ -235,9 +249,22 @@ func (c *Conn) One(sql string, args []any, row func(*sqlite3.Stmt)) (bool, error
 	return found, err
 }
 
+// Changed is Exec, and returns the number of rows that were changed.
+func (c *Conn) Changed(sql string, args ...any) (int64, error) {
+	before := c.TotalChanges()
+	err := c.Exec(sql, args...)
+	return c.TotalChanges() - before, err
+}
+
+// Insert runs an INSERT of one row and returns its id.
+func (c *Conn) Insert(sql string, args ...any) (int64, error) {
+	err := c.Exec(sql, args...)
+	return c.LastInsertRowID(), err
+}
+
 // Number returns the first column of the first row, 0 without a row.
 func (c *Conn) Number(sql string, args ...any) (n int64, err error) {
-	_, err = c.One(sql, args, func(s *sqlite3.Stmt) { n = s.ColumnInt64(0) })
+	_, err = c.One(sql, args, func(s Row) { n = s.ColumnInt64(0) })
 	return n, err
 }
 

@@ -28,7 +28,7 @@ var selectArchived = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.i
 
 // EachArchived visits the memories in the scope of an export.
 func (c *Conn) EachArchived(collection, session string, visit func(*Archived) error) error {
-	return c.Query(selectArchived+" FROM memories m WHERE "+memoryInScope+" ORDER BY m.uid", []any{collection, session}, func(s *sqlite.Stmt) error {
+	return c.Query(selectArchived+" FROM memories m WHERE "+memoryInScope+" ORDER BY m.uid", []any{collection, session}, func(s sqlite.Row) error {
 		m, err := c.scanArchived(s)
 		if err != nil {
 			return err
@@ -38,7 +38,7 @@ func (c *Conn) EachArchived(collection, session string, visit func(*Archived) er
 }
 
 // scanArchived reads a row of selectArchived and the rows of other tables that belong to it.
-func (c *Conn) scanArchived(s *sqlite.Stmt) (*Archived, error) {
+func (c *Conn) scanArchived(s sqlite.Row) (*Archived, error) {
 	m, at := &Archived{}, len(memoryColumns)
 	sum := readArchived(s, memoryColumns, &m.Memory)
 	m.ID, m.SupersededBy = s.ColumnInt64(at+1), s.ColumnText(at+2)
@@ -69,7 +69,7 @@ func (c *Conn) addArchivedRows(m *Archived) error {
 		return err
 	}
 	err = c.Query("SELECT "+names(versionColumns, "v.")+`, (SELECT uid FROM memories o WHERE o.id = v.superseded_by), v.checksum, v.memory_id
-		FROM versions v WHERE v.memory_id = ? ORDER BY v.valid_to, v.version, v.rowid`, id, func(s *sqlite.Stmt) error {
+		FROM versions v WHERE v.memory_id = ? ORDER BY v.valid_to, v.version, v.rowid`, id, func(s sqlite.Row) error {
 		v, at := archive.Version{}, len(versionColumns)
 		sum := readArchived(s, versionColumns, &v)
 		v.SupersededBy = s.ColumnText(at)
@@ -82,7 +82,7 @@ func (c *Conn) addArchivedRows(m *Archived) error {
 	if err != nil {
 		return err
 	}
-	return c.Query("SELECT perception_type, bytes, reason, evicted_at FROM evictions WHERE memory_id = ? ORDER BY evicted_at, id", id, func(s *sqlite.Stmt) error {
+	return c.Query("SELECT perception_type, bytes, reason, evicted_at FROM evictions WHERE memory_id = ? ORDER BY evicted_at, id", id, func(s sqlite.Row) error {
 		m.Evictions = append(m.Evictions, archive.Eviction{PerceptionType: s.ColumnText(0), Bytes: s.ColumnInt64(1), Reason: s.ColumnText(2), EvictedAt: s.ColumnText(3)})
 		return nil
 	})
@@ -90,11 +90,11 @@ func (c *Conn) addArchivedRows(m *Archived) error {
 
 // EachArchivedSession visits the sessions of an export; id selects one.
 func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Session) error) error {
-	return c.Query("SELECT "+names(sessionColumns, "s.")+" FROM sessions s WHERE "+sessionInScope+" ORDER BY external_id", []any{collection, id}, func(s *sqlite.Stmt) error {
+	return c.Query("SELECT "+names(sessionColumns, "s.")+" FROM sessions s WHERE "+sessionInScope+" ORDER BY external_id", []any{collection, id}, func(s sqlite.Row) error {
 		out := &archive.Session{}
 		readArchived(s, sessionColumns, out)
 		id := []any{out.SessionID}
-		err := c.Query("SELECT score, created_at FROM session_outcomes WHERE session_id = ? ORDER BY created_at, id", id, func(s *sqlite.Stmt) error {
+		err := c.Query("SELECT score, created_at FROM session_outcomes WHERE session_id = ? ORDER BY created_at, id", id, func(s sqlite.Row) error {
 			out.Outcomes = append(out.Outcomes, archive.Outcome{Score: s.ColumnFloat(0), CreatedAt: s.ColumnText(1)})
 			return nil
 		})
@@ -102,7 +102,7 @@ func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Se
 			return err
 		}
 		err = c.Query(`SELECT collection, source, received, stored, dropped, missed, bytes, updated_at
-			FROM streams WHERE session_id = ? ORDER BY collection, source`, id, func(s *sqlite.Stmt) error {
+			FROM streams WHERE session_id = ? ORDER BY collection, source`, id, func(s sqlite.Row) error {
 			out.Streams = append(out.Streams, archive.Stream{
 				Collection: s.ColumnText(0), Source: s.ColumnText(1), Received: s.ColumnInt64(2), Stored: s.ColumnInt64(3),
 				Dropped: s.ColumnInt64(4), Missed: s.ColumnInt64(5), Bytes: s.ColumnInt64(6), UpdatedAt: s.ColumnText(7),
@@ -133,7 +133,7 @@ var archivedLinks = []string{
 // EachArchivedLink visits the links of an export.
 func (c *Conn) EachArchivedLink(collection, session string, visit func(*archive.Link) error) error {
 	for _, sql := range archivedLinks {
-		err := c.Query(sql, []any{collection, session}, func(s *sqlite.Stmt) error {
+		err := c.Query(sql, []any{collection, session}, func(s sqlite.Row) error {
 			return visit(&archive.Link{
 				Memory: s.ColumnText(0), SupersededBy: s.ColumnText(1), Version: s.ColumnInt64(2), ValidTo: s.ColumnText(3),
 				SessionID: s.ColumnText(4), Used: s.ColumnBool(5), Collection: s.ColumnText(6), Origin: s.ColumnText(7),

@@ -47,7 +47,7 @@ func (c *ImportCount) Count(v decision) {
 func (c *Conn) Decide(a *ImportRecord) (decision, *Archived, error) {
 	var known *Archived
 	var failed error
-	_, err := c.One(selectArchived+" FROM memories m WHERE m.uid = ?", []any{a.UID}, func(s *sqlite.Stmt) { known, failed = c.scanArchived(s) })
+	_, err := c.One(selectArchived+" FROM memories m WHERE m.uid = ?", []any{a.UID}, func(s sqlite.Row) { known, failed = c.scanArchived(s) })
 	if err = cmp.Or(err, failed); err != nil {
 		return ImportCreate, nil, err
 	}
@@ -101,8 +101,7 @@ func (tx *Tx) WriteImported(id int64, a *ImportRecord) (int64, error) {
 	})
 	args = append(args, sum.sum(a.UserTags))
 	if id == 0 {
-		err = tx.Exec(insertMemory, args...)
-		id = tx.LastInsertRowID()
+		id, err = tx.SQL.Insert(insertMemory, args...)
 	} else {
 		err = tx.Exec(updateMemory, append(args, id)...)
 	}
@@ -365,9 +364,8 @@ func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
 
 // setSuccessor sets the memory that supersedes another, if that is not set yet.
 func (tx *Tx) setSuccessor(id, by int64) error {
-	before := tx.TotalChanges()
-	err := tx.Exec("UPDATE memories SET superseded_by = ?, revision = ? WHERE id = ? AND status = 'superseded' AND superseded_by IS NULL", by, tx.Revision+1, id)
-	if err == nil && tx.TotalChanges() != before {
+	changed, err := tx.Changed("UPDATE memories SET superseded_by = ?, revision = ? WHERE id = ? AND status = 'superseded' AND superseded_by IS NULL", by, tx.Revision+1, id)
+	if changed > 0 {
 		tx.NextRevision()
 	}
 	return err

@@ -46,7 +46,7 @@ func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditRespon
 	if from != nil {
 		match.add(true, "id < ?", from.ID)
 	}
-	err := c.Query("SELECT "+names(auditColumns, "")+", id FROM audit"+match.String()+" ORDER BY id DESC LIMIT ?", append(match.args, r.Limit+1), func(s *sqlite.Stmt) error {
+	err := c.Query("SELECT "+names(auditColumns, "")+", id FROM audit"+match.String()+" ORDER BY id DESC LIMIT ?", append(match.args, r.Limit+1), func(s sqlite.Row) error {
 		e := admin.AuditEntry{ID: s.ColumnInt64(len(auditColumns))}
 		read(s, auditColumns, &e)
 		res.Entries = append(res.Entries, e)

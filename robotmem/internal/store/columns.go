@@ -231,7 +231,7 @@ func sumBytes(text string) any {
 
 // scan reads a column into a field. A value of another type becomes the zero value, so
 // that one damaged row does not fail a whole response.
-func scan(s *sqlite.Stmt, i int, field any) {
+func scan(s sqlite.Row, i int, field any) {
 	switch f := field.(type) {
 	case *string:
 		*f = s.ColumnText(i)
@@ -300,7 +300,7 @@ func (c *checksum) add(name string, value any) {
 }
 
 // addColumn adds a column of the current row as it is stored.
-func (c *checksum) addColumn(s *sqlite.Stmt, i int, name string) {
+func (c *checksum) addColumn(s sqlite.Row, i int, name string) {
 	switch s.ColumnType(i) {
 	case sqlite.Null:
 	case sqlite.Integer:
@@ -338,7 +338,7 @@ func (c *checksum) sum(tags []string) []byte {
 
 // read scans the columns of a row, from the statement's first column on, and collects
 // their checksum.
-func read[R, A any](s *sqlite.Stmt, columns []column[R, A], row *R) (c checksum) {
+func read[R, A any](s sqlite.Row, columns []column[R, A], row *R) (c checksum) {
 	c = newChecksum()
 	for i := range columns {
 		col := &columns[i]
@@ -367,7 +367,7 @@ func read[R, A any](s *sqlite.Stmt, columns []column[R, A], row *R) (c checksum)
 }
 
 // readArchived scans columns into the record of an archive.
-func readArchived[R, A any](s *sqlite.Stmt, columns []column[R, A], to *A) (c checksum) {
+func readArchived[R, A any](s sqlite.Row, columns []column[R, A], to *A) (c checksum) {
 	for i := range columns {
 		col := &columns[i]
 		if col.archived != nil {

@@ -36,7 +36,7 @@ func (g *groupCache) signatures(c *Conn, key int64) ([]record.Signature, error) 
 		last = cached[len(cached)-1].Seq
 	}
 	err := c.Query(`SELECT seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b, sequence
-		FROM signatures WHERE group_key = ? AND seq > ? ORDER BY seq`, []any{key, last}, func(s *sqlite.Stmt) error {
+		FROM signatures WHERE group_key = ? AND seq > ? ORDER BY seq`, []any{key, last}, func(s sqlite.Row) error {
 		cached = append(cached, record.Signature{
 			Seq: s.ColumnInt64(0), MemoryID: s.ColumnInt64(1), Terms: s.ColumnInt64(2), Numbers: s.ColumnInt64(3), Skeleton: s.ColumnInt64(4),
 			Sketch: consolidate.Sketch{uint64(s.ColumnInt64(5)), uint64(s.ColumnInt64(6))}, Sequence: s.ColumnInt64(7),

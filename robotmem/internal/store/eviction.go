@@ -35,7 +35,7 @@ func (c *Conn) Holdings() (held []Holding, err error) {
 				ELSE 2
 			END, coalesce(m.session_id || char(0) || m.perception_type || char(0) || coalesce(m.source, ''), '')
 		FROM memories m INDEXED BY idx_mem_payload JOIN payloads p ON p.sha256 = m.perception_data
-		WHERE m.perception_data IS NOT NULL AND m.id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite.Stmt) error {
+		WHERE m.perception_data IS NOT NULL AND m.id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s sqlite.Row) error {
 		held = append(held, Holding{
 			ID: s.ColumnInt64(0), Collection: s.ColumnText(1), PerceptionType: s.ColumnText(2), Observed: s.ColumnText(3),
 			Sum: string(s.ColumnRawBlob(4)), Bytes: s.ColumnInt64(5), InFolder: s.ColumnBool(6), Tier: Tier(s.ColumnInt(7)), Recording: s.ColumnText(8),

@@ -30,7 +30,7 @@ func (tx *Tx) InsertFeatures(id int64, f *record.Features) error {
 // FeatureEpoch returns a number that grows with every change of the table except an
 // appended row, and the largest memory id in the table.
 func (c *Conn) FeatureEpoch() (epoch, last int64, err error) {
-	_, err = c.One("SELECT coalesce((SELECT value FROM counters WHERE name = 'feature_epoch'), 0), coalesce((SELECT max(memory_id) FROM features), 0)", nil, func(s *sqlite.Stmt) {
+	_, err = c.One("SELECT coalesce((SELECT value FROM counters WHERE name = 'feature_epoch'), 0), coalesce((SELECT max(memory_id) FROM features), 0)", nil, func(s sqlite.Row) {
 		epoch, last = s.ColumnInt64(0), s.ColumnInt64(1)
 	})
 	return epoch, last, err
@@ -54,7 +54,7 @@ func DecodeVector(blob []byte) []float32 {
 // Features returns the features of a memory, nil if they are not computed yet.
 func (c *Conn) Features(id int64) (*record.Features, error) {
 	var f *record.Features
-	_, err := c.One("SELECT kind, vector FROM features WHERE memory_id = ?", []any{id}, func(s *sqlite.Stmt) {
+	_, err := c.One("SELECT kind, vector FROM features WHERE memory_id = ?", []any{id}, func(s sqlite.Row) {
 		f = &record.Features{Kind: s.ColumnText(0), Vector: DecodeVector(s.ColumnRawBlob(1))}
 	})
 	return f, err
@@ -63,7 +63,7 @@ func (c *Conn) Features(id int64) (*record.Features, error) {
 // EachFeatures visits the vectors of one kind, of memories above an id. It skips vectors
 // of another length, which older rules made.
 func (c *Conn) EachFeatures(kind string, after int64, length int, visit func(id int64, vector []float32)) error {
-	return c.Query("SELECT memory_id, vector FROM features WHERE memory_id > ? AND kind = ? ORDER BY memory_id", []any{after, kind}, func(s *sqlite.Stmt) error {
+	return c.Query("SELECT memory_id, vector FROM features WHERE memory_id > ? AND kind = ? ORDER BY memory_id", []any{after, kind}, func(s sqlite.Row) error {
 		if blob := s.ColumnRawBlob(1); len(blob) == 4*length {
 			visit(s.ColumnInt64(0), DecodeVector(blob))
 		}

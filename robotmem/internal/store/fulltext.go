@@ -33,14 +33,14 @@ func CreateFTS() string {
 const textColumns = "m.id, m.revision, m.status = 'active', m.collection, m.type, m.content, m.human_summary, m.scope_files, m.scope_entities"
 
 // words returns the search terms of a row of textColumns, by column of memories_fts.
-func words(s *sqlite.Stmt) [4][]string {
+func words(s sqlite.Row) [4][]string {
 	return record.Words(s.ColumnText(4), s.ColumnText(5), s.ColumnText(6), StoredList(s.ColumnText(7)), StoredList(s.ColumnText(8)))
 }
 
 // DocumentsSince returns the next memories that changed after a revision, as documents
 // of the posting lists, and the revision up to which it looked.
 func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, remove []int64, upto int64, done bool, err error) {
-	f, err := c.EachChanged(textColumns, "", revision, most, func(s *sqlite.Stmt) error {
+	f, err := c.EachChanged(textColumns, "", revision, most, func(s sqlite.Row) error {
 		if !s.ColumnBool(2) {
 			remove = append(remove, s.ColumnInt64(0))
 			return nil
@@ -106,7 +106,7 @@ func (tx *Tx) FillFullText() (done bool, err error) {
 		words  [4]string
 	}
 	var entries []entry
-	f, err := tx.EachChanged(textColumns, "", upto, fullTextChunk, func(s *sqlite.Stmt) error {
+	f, err := tx.EachChanged(textColumns, "", upto, fullTextChunk, func(s sqlite.Row) error {
 		e := entry{id: s.ColumnInt64(0), active: s.ColumnBool(2)}
 		if e.active {
 			for i, terms := range words(s) {

@@ -118,7 +118,7 @@ var selectVersion = "SELECT " + names(versionColumns, "v.") + ", v.checksum, v.m
 
 // scanVersion reads a row of selectVersion. It fails with Corrupt if the row does
 // not match its checksum.
-func scanVersion(s *sqlite.Stmt) (memory int64, v *versionRow, err error) {
+func scanVersion(s sqlite.Row) (memory int64, v *versionRow, err error) {
 	v = &versionRow{}
 	sum, at := read(s, versionColumns, v), len(versionColumns)
 	memory = s.ColumnInt64(at + 1)
@@ -139,7 +139,7 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 	if err != nil {
 		return "", nil, err
 	}
-	err = c.Query(selectVersion+" FROM versions v WHERE v.memory_id = ? ORDER BY v.rowid", []any{id}, func(s *sqlite.Stmt) error {
+	err = c.Query(selectVersion+" FROM versions v WHERE v.memory_id = ? ORDER BY v.rowid", []any{id}, func(s sqlite.Row) error {
 		_, v, damage := scanVersion(s)
 		out = append(out, v.Version)
 		return damage
@@ -158,7 +158,7 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 // changed since, and names the damaged ones.
 func (c *Conn) PastStates(asOf time.Time) (out map[int64]*robotmem.Memory, damaged []string, err error) {
 	out = map[int64]*robotmem.Memory{}
-	err = c.Query(selectVersion+" FROM versions v WHERE v.valid_to > ?1 AND v.valid_from <= ?1 AND v.status = 'active'", []any{FormatTime(asOf)}, func(s *sqlite.Stmt) error {
+	err = c.Query(selectVersion+" FROM versions v WHERE v.valid_to > ?1 AND v.valid_from <= ?1 AND v.status = 'active'", []any{FormatTime(asOf)}, func(s sqlite.Row) error {
 		id, v, damage := scanVersion(s)
 		m, err := c.Find(id, asOf)
 		switch err = cmp.Or(damage, err); {

@@ -34,10 +34,9 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 	row.By.Tool, row.By.Who = throughTool(tx.caller), tx.caller.Who
 	row.Revision = tx.NextRevision()
 	args, sum := values(memoryColumns, &row)
-	if err := tx.Exec(insertMemory, append(args, sum.sum(r.UserTags))...); err != nil {
+	if id, err = tx.SQL.Insert(insertMemory, append(args, sum.sum(r.UserTags))...); err != nil {
 		return 0, "", err
 	}
-	id = tx.LastInsertRowID()
 	return id, row.UID, tx.Index(id, r, row.Revision)
 }
 
@@ -91,7 +90,7 @@ const ChangesSQL = "SELECT max(value, (SELECT coalesce(max(revision), 0) FROM me
 // Changes returns the change counter. It grows with every change of a memory, and with
 // every session that starts or ends.
 func (c *Conn) Changes() (n int64, err error) {
-	found, err := c.One(ChangesSQL, nil, func(s *sqlite.Stmt) { n = s.ColumnInt64(0) })
+	found, err := c.One(ChangesSQL, nil, func(s sqlite.Row) { n = s.ColumnInt64(0) })
 	if err == nil && !found { // in-memory indexes would count as current
 		err = robotmem.Errorf(robotmem.Corrupt, "", "the change counter is missing; stop every robotmem that uses the file, then run robotmem doctor --repair")
 	}
@@ -113,12 +112,12 @@ type Followed struct {
 // order of their last change and each once, or for 0 all of them in any order, some perhaps
 // twice. columns starts with m.id and m.revision; joins follows "FROM memories m". It skips rows
 // that cannot be read, so that a damaged page affects only the rows on it.
-func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(*sqlite.Stmt) error) (f Followed, err error) {
+func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(sqlite.Row) error) (f Followed, err error) {
 	where, page := " WHERE m.revision > ?", []any{after}
 	if most > 0 {
 		where, page = where+" ORDER BY m.revision LIMIT ?", append(page, most)
 	}
-	note := func(s *sqlite.Stmt) error {
+	note := func(s sqlite.Row) error {
 		f.Rows++
 		f.Upto = s.ColumnInt64(1)
 		return visit(s)
@@ -137,7 +136,7 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 	} else {
 		f = Followed{Upto: after}
 	}
-	err = c.Query("SELECT m.id, m.revision FROM memories m INDEXED BY idx_mem_revision"+where, page, func(s *sqlite.Stmt) error {
+	err = c.Query("SELECT m.id, m.revision FROM memories m INDEXED BY idx_mem_revision"+where, page, func(s sqlite.Row) error {
 		id := s.ColumnInt64(0)
 		err := c.Query(from+" WHERE m.id = ?", []any{id}, visit)
 		if sqlite.IsCorrupt(err) {
@@ -176,7 +175,7 @@ const userTags = "SELECT tag FROM memory_tags WHERE memory_id = ? AND source = '
 
 // load reads a memory with its tags; nil if there is none.
 func (c *Conn) load(id int64) (l *loaded, err error) {
-	found, err := c.One(memoryByID, []any{id}, func(s *sqlite.Stmt) {
+	found, err := c.One(memoryByID, []any{id}, func(s sqlite.Row) {
 		l = &loaded{}
 		l.sum = read(s, memoryColumns, &l.Row)
 		l.stored, l.MemoryID = s.ColumnBlob(len(memoryColumns), nil), s.ColumnInt64(len(memoryColumns)+1)
@@ -275,7 +274,7 @@ func (c *Conn) Damaged() (d Damage, err error) {
 			return d, err
 		}
 	}
-	err = c.Query(selectVersion+", v.rowid FROM versions v ORDER BY v.rowid", nil, func(s *sqlite.Stmt) error {
+	err = c.Query(selectVersion+", v.rowid FROM versions v ORDER BY v.rowid", nil, func(s sqlite.Row) error {
 		if _, _, damage := scanVersion(s); damage != nil {
 			d.Versions = append(d.Versions, s.ColumnInt64(len(versionColumns)+2))
 		}
@@ -284,7 +283,7 @@ func (c *Conn) Damaged() (d Damage, err error) {
 	if err != nil {
 		return d, err
 	}
-	return d, c.Query(selectSession+" FROM sessions s ORDER BY s.id", nil, func(s *sqlite.Stmt) error {
+	return d, c.Query(selectSession+" FROM sessions s ORDER BY s.id", nil, func(s sqlite.Row) error {
 		if row, damage := scanSession(s); damage != nil {
 			d.Sessions = append(d.Sessions, row.SessionID)
 		}
@@ -367,7 +366,7 @@ func (c *Conn) FindAll(ids []int64, now time.Time) (found []robotmem.Memory, deg
 
 // IDs runs a query and returns its first column.
 func (c *Conn) IDs(sql string, args ...any) (ids []int64, err error) {
-	err = c.Query(sql, args, func(s *sqlite.Stmt) error {
+	err = c.Query(sql, args, func(s sqlite.Row) error {
 		ids = append(ids, s.ColumnInt64(0))
 		return nil
 	})
@@ -376,7 +375,7 @@ func (c *Conn) IDs(sql string, args ...any) (ids []int64, err error) {
 
 // Texts returns the first column of all rows.
 func (c *Conn) Texts(sql string, args ...any) (out []string, err error) {
-	err = c.Query(sql, args, func(s *sqlite.Stmt) error {
+	err = c.Query(sql, args, func(s sqlite.Row) error {
 		out = append(out, s.ColumnText(0))
 		return nil
 	})
@@ -385,7 +384,7 @@ func (c *Conn) Texts(sql string, args ...any) (out []string, err error) {
 
 func (c *Conn) noMemory(id int64) error {
 	missing := robotmem.Errorf(robotmem.NotFound, "memory_id", "there is no memory %d; ids come from learn, recall and list", id)
-	_, err := c.One("SELECT at, coalesce(' by ' || nullif(who, ''), '') FROM audit WHERE memory_id = ? AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s *sqlite.Stmt) {
+	_, err := c.One("SELECT at, coalesce(' by ' || nullif(who, ''), '') FROM audit WHERE memory_id = ? AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s sqlite.Row) {
 		missing = robotmem.Errorf(robotmem.NotFound, "memory_id", "memory %d was purged at %s%s; nothing of it is kept", id, ParseTime(s.ColumnText(0)).Format(time.RFC3339), s.ColumnText(1))
 	})
 	if err != nil {

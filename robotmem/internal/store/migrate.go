@@ -43,7 +43,7 @@ var migrations = sync.OnceValue(func() (scripts []string) {
 func RefuseForeign(c *sqlite.Conn) (version int, err error) {
 	var tables, memories, app, v int64
 	_, err = c.One(`SELECT count(*), count(*) FILTER (WHERE type = 'table' AND name = 'memories'),
-		(SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version) FROM sqlite_schema`, nil, func(s *sqlite.Stmt) {
+		(SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version) FROM sqlite_schema`, nil, func(s sqlite.Row) {
 		tables, memories, app, v = s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnInt64(2), s.ColumnInt64(3)
 	})
 	if err != nil {
@@ -138,14 +138,14 @@ var migrationFills = map[int]func(*Conn, func() *record.Builder) error{
 // and match without it and the columns after it, as in a file of an earlier version.
 func (c *Conn) AddToChecksums(column string) error {
 	before := memoryColumns[:columnNamed(memoryColumns, column)]
-	return c.Query("SELECT id FROM memories WHERE "+column+" IS NOT NULL ORDER BY id", nil, func(s *sqlite.Stmt) error {
+	return c.Query("SELECT id FROM memories WHERE "+column+" IS NOT NULL ORDER BY id", nil, func(s sqlite.Row) error {
 		id := s.ColumnInt64(0)
 		tags, err := c.Texts(userTags, id)
 		if err != nil {
 			return err
 		}
 		intact := false
-		_, err = c.One("SELECT "+names(before, "m.")+", m.checksum FROM memories m WHERE m.id = ?", []any{id}, func(s *sqlite.Stmt) {
+		_, err = c.One("SELECT "+names(before, "m.")+", m.checksum FROM memories m WHERE m.id = ?", []any{id}, func(s sqlite.Row) {
 			sum := read(s, before, &record.Row{})
 			intact = bytes.Equal(sum.sum(tags), s.ColumnRawBlob(len(before)))
 		})
@@ -159,7 +159,7 @@ func (c *Conn) AddToChecksums(column string) error {
 // fillOutcomes derives the outcome of every memory from its context and text.
 func fillOutcomes(c *Conn, records func() *record.Builder) error {
 	b := records()
-	return c.Query("SELECT id, content, context FROM memories", nil, func(s *sqlite.Stmt) error {
+	return c.Query("SELECT id, content, context FROM memories", nil, func(s sqlite.Row) error {
 		id := s.ColumnInt64(0)
 		outcome, source := b.OutcomeOf(s.ColumnText(1), robotmem.ParseObject(s.ColumnText(2)))
 		if outcome == "" {
@@ -173,11 +173,11 @@ func fillOutcomes(c *Conn, records func() *record.Builder) error {
 
 // UpdateChecksums stores the checksum of every memory, past state and session.
 func (c *Conn) UpdateChecksums() error {
-	err := c.Query("SELECT id FROM memories ORDER BY id", nil, func(s *sqlite.Stmt) error { return c.updateChecksum(s.ColumnInt64(0)) })
+	err := c.Query("SELECT id FROM memories ORDER BY id", nil, func(s sqlite.Row) error { return c.updateChecksum(s.ColumnInt64(0)) })
 	if err != nil {
 		return err
 	}
-	err = c.Query(selectVersion+", v.rowid FROM versions v ORDER BY v.rowid", nil, func(s *sqlite.Stmt) error {
+	err = c.Query(selectVersion+", v.rowid FROM versions v ORDER BY v.rowid", nil, func(s sqlite.Row) error {
 		sum, at := read(s, versionColumns, &versionRow{}), len(versionColumns)
 		sum.add("memory_id", s.ColumnInt64(at+1))
 		return c.Exec("UPDATE versions SET checksum = ? WHERE rowid = ?", sum.sum(nil), s.ColumnInt64(at+2))
@@ -190,14 +190,14 @@ func (c *Conn) UpdateChecksums() error {
 
 // UpdateSessionChecksums stores the checksum of every session.
 func (c *Conn) UpdateSessionChecksums() error {
-	return c.Query("SELECT external_id FROM sessions ORDER BY id", nil, func(s *sqlite.Stmt) error { return c.updateSessionChecksum(s.ColumnText(0)) })
+	return c.Query("SELECT external_id FROM sessions ORDER BY id", nil, func(s sqlite.Row) error { return c.updateSessionChecksum(s.ColumnText(0)) })
 }
 
 // rebuildSignatures computes the signatures of all facts. The updates change no column by
 // which the query finds its rows.
 func rebuildSignatures(c *Conn) error {
 	return c.Query(`SELECT s.group_key, s.seq, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
-		ORDER BY s.group_key, s.seq`, nil, func(s *sqlite.Stmt) error {
+		ORDER BY s.group_key, s.seq`, nil, func(s sqlite.Row) error {
 		sig := record.SignatureOf(record.StatementOf(s.ColumnText(2)))
 		return c.Exec("UPDATE signatures SET sequence = ?, terms = ?, numbers = ?, skeleton = ?, sketch_a = ?, sketch_b = ? WHERE group_key = ? AND seq = ?",
 			sig.Sequence, sig.Terms, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]), s.ColumnInt64(0), s.ColumnInt64(1))

@@ -127,7 +127,7 @@ func (cs *conditions) String() string {
 // EachRecallHour visits the recall totals of each hour since a time.
 func (c *Conn) EachRecallHour(collection string, from time.Time, visit func(time.Time, RecallTotals)) error {
 	return c.Query(`SELECT hour, sum(recalls), sum(zero_hits) FROM recall_hours
-		WHERE hour >= ?1 AND (?2 = '*' OR collection = ?2) GROUP BY hour`, []any{FormatTime(from), collection}, func(s *sqlite.Stmt) error {
+		WHERE hour >= ?1 AND (?2 = '*' OR collection = ?2) GROUP BY hour`, []any{FormatTime(from), collection}, func(s sqlite.Row) error {
 		visit(ParseTime(s.ColumnText(0)), RecallTotals{s.ColumnInt64(1), s.ColumnInt64(2)})
 		return nil
 	})

@@ -71,7 +71,7 @@ func (c *Conn) Payload(hexSum string) (*StoredPayload, error) {
 	if n, err := hex.Decode(p.Sum[:], []byte(hexSum)); err != nil || n != len(p.Sum) {
 		return nil, errPayloadName
 	}
-	found, err := c.One("SELECT bytes, codec, data FROM payloads WHERE sha256 = ?", []any{p.Sum[:]}, func(s *sqlite.Stmt) {
+	found, err := c.One("SELECT bytes, codec, data FROM payloads WHERE sha256 = ?", []any{p.Sum[:]}, func(s sqlite.Row) {
 		p.Size, p.Codec = s.ColumnInt64(0), payload.Codec(s.ColumnText(1))
 		if s.ColumnType(2) != sqlite.Null {
 			p.Inline = s.ColumnBlob(2, []byte{})
@@ -94,7 +94,7 @@ func (c *Conn) PayloadSize(hexSum string) (int64, error) {
 // lostPayload returns the error for a memory's payload that has no row.
 func (c *Conn) lostPayload(m *robotmem.Memory) error {
 	err := error(robotmem.Errorf(robotmem.Corrupt, "", "the payload is missing; run robotmem doctor"))
-	_, qerr := c.One("SELECT evicted_at, reason FROM evictions WHERE memory_id = ? ORDER BY id DESC LIMIT 1", []any{m.MemoryID}, func(s *sqlite.Stmt) {
+	_, qerr := c.One("SELECT evicted_at, reason FROM evictions WHERE memory_id = ? ORDER BY id DESC LIMIT 1", []any{m.MemoryID}, func(s sqlite.Row) {
 		err = robotmem.Errorf(robotmem.NotFound, "memory_id", "the bytes of memory %d were evicted at %s: %s; its description and summary remain", m.MemoryID, s.ColumnText(0), s.ColumnText(1))
 	})
 	return errors.Join(qerr, err)

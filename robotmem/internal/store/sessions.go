@@ -53,7 +53,7 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 		match.add(true, "s.id < ?", from.ID)
 	}
 	page, ids := []robotmem.Session{}, []int64{}
-	err = c.Query(selectSession+", s.id FROM sessions s"+match.String()+" ORDER BY "+sessionOrder[r.Sort]+"s.id DESC LIMIT ? OFFSET ?", append(match.args, r.Limit+1, (r.Page-1)*r.Limit), func(s *sqlite.Stmt) error {
+	err = c.Query(selectSession+", s.id FROM sessions s"+match.String()+" ORDER BY "+sessionOrder[r.Sort]+"s.id DESC LIMIT ? OFFSET ?", append(match.args, r.Limit+1, (r.Page-1)*r.Limit), func(s sqlite.Row) error {
 		row, damage := scanSession(s)
 		if ids = append(ids, s.ColumnInt64(afterSession)); damage != nil {
 			res.Degraded = append(res.Degraded, fmt.Sprintf("session %s: %s", row.SessionID, record.DetailOf(damage)))
@@ -77,7 +77,7 @@ func (c *Conn) ShownBy(i *admin.Incident) error {
 	const best = `SELECT id, perception_type, media_type FROM memories WHERE session_id = ? AND type = 'perception' AND status = 'active'
 		ORDER BY perception_type NOT IN ('tactile', 'proprioceptive', 'auditory'), observed_at > ?, abs(julianday(observed_at) - julianday(?)) LIMIT 1`
 	at := FormatTime(i.At)
-	_, err := c.One(best, []any{i.SessionID, at, at}, func(s *sqlite.Stmt) {
+	_, err := c.One(best, []any{i.SessionID, at, at}, func(s sqlite.Row) {
 		i.PerceptionID, i.PerceptionType, i.MediaType = s.ColumnInt64(0), s.ColumnText(1), s.ColumnText(2)
 	})
 	return err
@@ -124,7 +124,7 @@ var afterSession = len(sessionColumns) + 4
 
 // scanSession reads a row of selectSession. It fails with Corrupt if the row does
 // not match its checksum.
-func scanSession(s *sqlite.Stmt) (row SessionRow, err error) {
+func scanSession(s sqlite.Row) (row SessionRow, err error) {
 	sum, at := readSession(s, &row), len(sessionColumns)
 	if !bytes.Equal(sum, s.ColumnRawBlob(at)) {
 		err = errDamagedRow
@@ -138,7 +138,7 @@ func scanSession(s *sqlite.Stmt) (row SessionRow, err error) {
 
 // readSession scans the columns of a session and returns the checksum that belongs to them
 // and to its outcomes.
-func readSession(s *sqlite.Stmt, row *SessionRow) []byte {
+func readSession(s sqlite.Row, row *SessionRow) []byte {
 	sum := read(s, sessionColumns, row)
 	sum.add("outcomes", sqlite.OrNull(s.ColumnText(afterSession-1)))
 	return sum.sum(nil)
@@ -147,7 +147,7 @@ func readSession(s *sqlite.Stmt, row *SessionRow) []byte {
 // updateSessionChecksum stores the checksum of a session as it is stored now.
 func (c *Conn) updateSessionChecksum(id string) error {
 	var sum []byte
-	_, err := c.One(selectSession+" FROM sessions s WHERE s.external_id = ?", []any{id}, func(s *sqlite.Stmt) { sum = readSession(s, &SessionRow{}) })
+	_, err := c.One(selectSession+" FROM sessions s WHERE s.external_id = ?", []any{id}, func(s sqlite.Row) { sum = readSession(s, &SessionRow{}) })
 	return errors.Join(err, c.Exec("UPDATE sessions SET checksum = ? WHERE external_id = ?", sum, id))
 }
 
@@ -164,7 +164,7 @@ func (c *Conn) Session(id string) (*SessionRow, error) {
 func (c *Conn) findSession(id string) (*SessionRow, error) {
 	var row SessionRow
 	var damage error
-	found, err := c.One(selectSession+" FROM sessions s WHERE s.external_id = ?", []any{id}, func(s *sqlite.Stmt) { row, damage = scanSession(s) })
+	found, err := c.One(selectSession+" FROM sessions s WHERE s.external_id = ?", []any{id}, func(s sqlite.Row) { row, damage = scanSession(s) })
 	if err != nil || !found {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time
 	err = c.Query(`SELECT m.id, coalesce(r.used, 0) AS helped
 		FROM memories m LEFT JOIN session_recalls r ON r.session_id = ?1 AND r.memory_id = m.id
 		WHERE m.id IN (SELECT memory_id FROM session_recalls WHERE session_id = ?1 UNION SELECT value FROM json_each(?2))
-		ORDER BY helped DESC, m.id LIMIT ?3`, []any{session, string(more), n}, func(s *sqlite.Stmt) error {
+		ORDER BY helped DESC, m.id LIMIT ?3`, []any{session, string(more), n}, func(s sqlite.Row) error {
 		id := s.ColumnInt64(0)
 		ids, useful[id] = append(ids, id), s.ColumnBool(1)
 		return nil
@@ -216,7 +216,7 @@ func (tx *Tx) InsertSession(s robotmem.Session) error {
 // none.
 func (c *Conn) Known(r *robotmem.StartSessionRequest) (id string, err error) {
 	if r.Origin != "" {
-		_, err = c.One("SELECT session_id FROM session_origins WHERE collection = ? AND origin = ?", []any{r.Collection, r.Origin}, func(s *sqlite.Stmt) { id = s.ColumnText(0) })
+		_, err = c.One("SELECT session_id FROM session_origins WHERE collection = ? AND origin = ?", []any{r.Collection, r.Origin}, func(s sqlite.Row) { id = s.ColumnText(0) })
 	}
 	if err != nil || r.SessionID == "" || id == r.SessionID {
 		return id, err
@@ -262,7 +262,7 @@ func (tx *Tx) FinishSession(id, summary string, score *float64) error {
 // LastSummary returns the summary of the session of a collection that ended last, "" if
 // there is none.
 func (c *Conn) LastSummary(collection string) (summary string, err error) {
-	_, err = c.One("SELECT summary FROM sessions WHERE collection = ? AND status = 'ended' ORDER BY id DESC LIMIT 1", []any{collection}, func(s *sqlite.Stmt) { summary = s.ColumnText(0) })
+	_, err = c.One("SELECT summary FROM sessions WHERE collection = ? AND status = 'ended' ORDER BY id DESC LIMIT 1", []any{collection}, func(s sqlite.Row) { summary = s.ColumnText(0) })
 	return summary, err
 }
 
@@ -304,7 +304,7 @@ func (c *Conn) Recalls() (int64, error) {
 func (c *Conn) Candidates(session, collection string) ([]consolidate.Candidate, error) {
 	var out []consolidate.Candidate
 	err := c.Query(`SELECT id, category, confidence, created_at, pinned, type, content, context
-		FROM memories WHERE session_id = ? AND collection = ? AND status = 'active' ORDER BY id`, []any{session, collection}, func(s *sqlite.Stmt) error {
+		FROM memories WHERE session_id = ? AND collection = ? AND status = 'active' ORDER BY id`, []any{session, collection}, func(s sqlite.Row) error {
 		cand := consolidate.Candidate{
 			ID: s.ColumnInt64(0), Category: s.ColumnText(1), Confidence: s.ColumnFloat(2),
 			CreatedAt: ParseTime(s.ColumnText(3)), Pinned: s.ColumnBool(4), Perception: s.ColumnText(5) == "perception",
@@ -333,7 +333,7 @@ func (tx *Tx) CountStream(session, collection string, n recorder.SourceCount) er
 // Streams returns the counts of a session's sources, or the sums of every source over all sessions.
 func (c *Conn) Streams(session string) (out []admin.StreamCount, err error) {
 	err = c.Query(`SELECT source, sum(received), sum(stored), sum(dropped), sum(missed), sum(bytes) FROM streams
-		WHERE ?1 = '' OR session_id = ?1 GROUP BY source ORDER BY source`, []any{session}, func(s *sqlite.Stmt) error {
+		WHERE ?1 = '' OR session_id = ?1 GROUP BY source ORDER BY source`, []any{session}, func(s sqlite.Row) error {
 		out = append(out, admin.StreamCount{Source: s.ColumnText(0), Received: s.ColumnInt64(1), Stored: s.ColumnInt64(2), Dropped: s.ColumnInt64(3), Missed: s.ColumnInt64(4), Bytes: s.ColumnInt64(5)})
 		return nil
 	})

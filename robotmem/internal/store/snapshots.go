@@ -42,10 +42,9 @@ func (s *Store) SaveSnapshot(ctx context.Context, name string, revision, purges 
 	// them others can write.
 	for more := true; more; {
 		e := s.Write(context.WithoutCancel(ctx), func(tx *Tx) error {
-			before := tx.TotalChanges()
-			err := tx.Exec(`DELETE FROM snapshots WHERE rowid = (SELECT s.rowid FROM snapshots s LEFT JOIN snapshot_heads h
+			deleted, err := tx.Changed(`DELETE FROM snapshots WHERE rowid = (SELECT s.rowid FROM snapshots s LEFT JOIN snapshot_heads h
 				ON h.name = s.name AND h.generation = s.generation WHERE s.name = ? AND h.name IS NULL LIMIT 1)`, name)
-			more = tx.TotalChanges() > before
+			more = deleted > 0
 			return err
 		})
 		err, more = errors.Join(err, e), more && e == nil
@@ -109,7 +108,7 @@ var ErrNoSnapshot = errors.New("no snapshot is stored")
 func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision int64, err error) {
 	r, got := &partReader{c: c, name: name}, crc32.New(castagnoli)
 	var sum uint32
-	found, err := c.One("SELECT generation, revision, parts, checksum FROM snapshot_heads WHERE name = ?", []any{name}, func(s *sqlite.Stmt) {
+	found, err := c.One("SELECT generation, revision, parts, checksum FROM snapshot_heads WHERE name = ?", []any{name}, func(s sqlite.Row) {
 		r.generation, revision, r.parts, sum = s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnInt(2), uint32(s.ColumnInt64(3))
 	})
 	if err != nil {
@@ -150,7 +149,7 @@ func (r *partReader) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	found, err := r.c.One("SELECT data FROM snapshots WHERE name = ? AND generation = ? AND part = ?", []any{r.name, r.generation, r.part},
-		func(s *sqlite.Stmt) { n = copy(p, s.ColumnRawBlob(0)) })
+		func(s sqlite.Row) { n = copy(p, s.ColumnRawBlob(0)) })
 	if err == nil && !found {
 		err = io.ErrUnexpectedEOF
 	}

@@ -14,7 +14,7 @@ import (
 
 // Store reads and writes memories, sessions and perceptions in a database file.
 type Store struct {
-	*sqlite.DB
+	Database
 	Clock func() time.Time
 	Disk  sqlite.Disk
 	User  string // the user that runs this program
@@ -29,8 +29,83 @@ type Store struct {
 	Rewritten int64 // revision of the last purge after which the file was rewritten
 }
 
+// Database is where the tables are: a file of SQLite, or PostgreSQL.
+type Database interface {
+	// Read runs f in one snapshot.
+	Read(ctx context.Context, f func(SQL) error) error
+	// Write runs f in a transaction and returns once it is durable, or has failed and was undone.
+	Write(ctx context.Context, f func(SQL) error) error
+	// WriteInTime is Write, but does not wait past the end of ctx for a commit that hangs.
+	WriteInTime(ctx context.Context, f func(SQL) error) error
+	// WriteAlone runs f outside any transaction.
+	WriteAlone(ctx context.Context, f func(SQL) error) error
+	ReadOnly() string // why nothing is written, "" if it is
+	Writable() error
+	InPlace() error // why what is written would be lost
+	Path() string
+	Waiting() int
+	Written() (commits, bytes int64)
+	DiskFull(field string, cause error) error
+	Hold() (release func(), ok bool)
+	Close() error
+}
+
+// SQL runs statements. A parameter is ? or ?1, and what both databases understand is used.
+type SQL interface {
+	// Exec runs a statement that returns no rows.
+	Exec(sql string, args ...any) error
+	// Changed is Exec, and returns the number of rows that were changed.
+	Changed(sql string, args ...any) (int64, error)
+	// Insert runs an INSERT of one row and returns its id.
+	Insert(sql string, args ...any) (int64, error)
+	// Query calls row for each row until row fails; io.EOF ends it without an error.
+	Query(sql string, args []any, row func(sqlite.Row) error) error
+	// One reads at most one row and reports whether there was one.
+	One(sql string, args []any, row func(sqlite.Row)) (bool, error)
+	// Number returns the first column of the first row, 0 without a row.
+	Number(sql string, args ...any) (int64, error)
+	// SetInterrupt makes statements fail once ctx ends, and returns the context before.
+	SetInterrupt(ctx context.Context) context.Context
+}
+
 // Conn is a connection with methods for the tables.
-type Conn struct{ *sqlite.Conn }
+type Conn struct{ SQL }
+
+// File returns the connection of a file, nil on another database.
+func (c *Conn) File() *sqlite.Conn {
+	f, _ := c.SQL.(*sqlite.Conn)
+	return f
+}
+
+// Close closes the connection of a file.
+func (c *Conn) Close() error { return c.File().Close() }
+
+// InFile is a file as a Database.
+type InFile struct{ *sqlite.DB }
+
+// Group returns what a file calls around the jobs that share a commit.
+func (s *Store) Group() sqlite.Group { return groupInFile{s} }
+
+type groupInFile struct{ *Store }
+
+func (g groupInFile) Begin(c *sqlite.Conn) error  { return g.Store.Begin(c) }
+func (g groupInFile) Commit(c *sqlite.Conn) error { return g.Store.Commit(c) }
+
+func (d InFile) Read(ctx context.Context, f func(SQL) error) error {
+	return d.DB.Read(ctx, func(c *sqlite.Conn) error { return f(c) })
+}
+
+func (d InFile) Write(ctx context.Context, f func(SQL) error) error {
+	return d.DB.Write(ctx, func(c *sqlite.Conn) error { return f(c) })
+}
+
+func (d InFile) WriteInTime(ctx context.Context, f func(SQL) error) error {
+	return d.DB.WriteInTime(ctx, func(c *sqlite.Conn) error { return f(c) })
+}
+
+func (d InFile) WriteAlone(ctx context.Context, f func(SQL) error) error {
+	return d.DB.WriteAlone(ctx, func(c *sqlite.Conn) error { return f(c) })
+}
 
 // Tx is a write transaction. It is valid until the function of Write returns.
 type Tx struct {
@@ -41,7 +116,6 @@ type Tx struct {
 	caller   robotmem.Caller // on whose behalf it writes
 }
 
-var _ sqlite.Group = (*Store)(nil)
 
 // NextRevision counts one change of a memory or of a session's state.
 func (tx *Tx) NextRevision() int64 {
@@ -49,7 +123,7 @@ func (tx *Tx) NextRevision() int64 {
 	return tx.Revision
 }
 
-func (s *Store) Begin(c *sqlite.Conn) (err error) {
+func (s *Store) Begin(c SQL) (err error) {
 	s.tx = &Tx{Conn: &Conn{c}, Store: s, Now: s.Clock().UTC()}
 	if s.tx.Revision, err = s.tx.Changes(); err != nil {
 		return err
@@ -64,7 +138,7 @@ func (s *Store) Begin(c *sqlite.Conn) (err error) {
 	return err
 }
 
-func (s *Store) Commit(*sqlite.Conn) error {
+func (s *Store) Commit(SQL) error {
 	if s.tx.Revision == s.before {
 		return nil
 	}
@@ -84,8 +158,8 @@ func (s *Store) Committed() {
 func (s *Store) Undone() { s.Groups.Reset() }
 
 // job returns f as a function of the write queue, on behalf of a caller.
-func (s *Store) job(caller robotmem.Caller, f func(*Tx) error) func(*sqlite.Conn) error {
-	return func(*sqlite.Conn) error {
+func (s *Store) job(caller robotmem.Caller, f func(*Tx) error) func(SQL) error {
+	return func(SQL) error {
 		tx, revision := s.tx, s.tx.Revision
 		tx.caller = caller
 		err := f(tx)
@@ -98,22 +172,22 @@ func (s *Store) job(caller robotmem.Caller, f func(*Tx) error) func(*sqlite.Conn
 
 // Read runs f on a reading connection in one snapshot.
 func (s *Store) Read(ctx context.Context, f func(*Conn) error) error {
-	return s.DB.Read(ctx, func(c *sqlite.Conn) error { return f(&Conn{c}) })
+	return s.Database.Read(ctx, func(c SQL) error { return f(&Conn{c}) })
 }
 
 // Write runs f in a transaction and returns when it is durable or has failed without any change.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
-	return s.DB.Write(ctx, s.job(s.caller(ctx), f))
+	return s.Database.Write(ctx, s.job(s.caller(ctx), f))
 }
 
 // WriteInTime is Write, but does not wait past the end of ctx for a disk that does not respond.
 func (s *Store) WriteInTime(ctx context.Context, f func(*Tx) error) error {
-	return s.DB.WriteInTime(ctx, s.job(s.caller(ctx), f))
+	return s.Database.WriteInTime(ctx, s.job(s.caller(ctx), f))
 }
 
 // WriteAlone runs f on the writing connection outside any transaction.
 func (s *Store) WriteAlone(ctx context.Context, f func(*Conn) error) error {
-	return s.DB.WriteAlone(ctx, func(c *sqlite.Conn) error { return f(&Conn{c}) })
+	return s.Database.WriteAlone(ctx, func(c SQL) error { return f(&Conn{c}) })
 }
 
 // Payloads returns the folder of large payloads, beside the file.
@@ -165,7 +239,7 @@ func (c *Conn) Stats(res *admin.StatsResponse) (err error) {
 	if res.Streams, err = c.Streams(""); err != nil {
 		return err
 	}
-	return c.Query("SELECT name, value FROM counters WHERE name IN ('recalls', 'zero_hits')", nil, func(s *sqlite.Stmt) error {
+	return c.Query("SELECT name, value FROM counters WHERE name IN ('recalls', 'zero_hits')", nil, func(s sqlite.Row) error {
 		if s.ColumnText(0) == "recalls" {
 			res.Recalls += s.ColumnInt64(1)
 		} else {

@@ -21,7 +21,7 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 		out.DurationS, _ = n.Float64()
 	}
 	err := c.Query(`SELECT type, category, outcome, count(*)
-		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st *sqlite.Stmt) error {
+		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st sqlite.Row) error {
 		n := st.ColumnInt(3)
 		if st.ColumnText(0) == "fact" {
 			out.Facts += n
@@ -40,7 +40,7 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 	if err != nil {
 		return out, err
 	}
-	_, err = c.One("SELECT count(*), coalesce(sum(used), 0) FROM session_recalls WHERE session_id = ?", []any{s.SessionID}, func(st *sqlite.Stmt) {
+	_, err = c.One("SELECT count(*), coalesce(sum(used), 0) FROM session_recalls WHERE session_id = ?", []any{s.SessionID}, func(st sqlite.Row) {
 		out.Recalled, out.Used = st.ColumnInt(0), st.ColumnInt(1)
 	})
 	if err == nil {

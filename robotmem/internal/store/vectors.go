@@ -28,24 +28,24 @@ func (m *Model) Table() string { return fmt.Sprintf("vectors_%d", m.ID) }
 
 const modelColumns = "id, name, dims, upto, seq, state"
 
-func scanModel(s *sqlite.Stmt) Model {
+func scanModel(s sqlite.Row) Model {
 	return Model{s.ColumnInt64(0), s.ColumnText(1), s.ColumnInt(2), s.ColumnInt64(3), s.ColumnInt64(4), s.ColumnText(5)}
 }
 
 // PresentModel returns the model that recall uses; its id is 0 if there is none.
 func (c *Conn) PresentModel() (m Model, err error) {
-	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE state = 'present'", nil, func(s *sqlite.Stmt) { m = scanModel(s) })
+	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE state = 'present'", nil, func(s sqlite.Row) { m = scanModel(s) })
 	return m, err
 }
 
 // Model reads the row of a model; its id is 0 if it is gone.
 func (c *Conn) Model(id int64) (m Model, err error) {
-	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE id = ?", []any{id}, func(s *sqlite.Stmt) { m = scanModel(s) })
+	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE id = ?", []any{id}, func(s sqlite.Row) { m = scanModel(s) })
 	return m, err
 }
 
 func (c *Conn) Models() (all []Model, err error) {
-	err = c.Query("SELECT "+modelColumns+" FROM models ORDER BY id", nil, func(s *sqlite.Stmt) error {
+	err = c.Query("SELECT "+modelColumns+" FROM models ORDER BY id", nil, func(s sqlite.Row) error {
 		all = append(all, scanModel(s))
 		return nil
 	})
@@ -57,7 +57,7 @@ func (c *Conn) Models() (all []Model, err error) {
 // changed, the model is created again, and keeps its state if it was present.
 func (tx *Tx) CreateModel(name string, dims int, state string) (Model, error) {
 	var m Model
-	found, err := tx.One("SELECT "+modelColumns+" FROM models WHERE name = ?", []any{name}, func(s *sqlite.Stmt) { m = scanModel(s) })
+	found, err := tx.One("SELECT "+modelColumns+" FROM models WHERE name = ?", []any{name}, func(s sqlite.Row) { m = scanModel(s) })
 	if err != nil {
 		return m, err
 	}
@@ -75,10 +75,11 @@ func (tx *Tx) CreateModel(name string, dims int, state string) (Model, error) {
 	case found:
 		return m, nil
 	}
-	if err := tx.Exec("INSERT INTO models(name, dims, state) VALUES (?,?,?)", name, dims, state); err != nil {
+	id, err := tx.SQL.Insert("INSERT INTO models(name, dims, state) VALUES (?,?,?)", name, dims, state)
+	if err != nil {
 		return m, err
 	}
-	m = Model{ID: tx.LastInsertRowID(), Name: name, Dims: dims, State: state}
+	m = Model{ID: id, Name: name, Dims: dims, State: state}
 	return m, tx.Exec(CreateVectors(m.Table()))
 }
 
@@ -120,7 +121,7 @@ func (c *Conn) Empty() (bool, error) {
 // DamagedVectors lists the memories whose vector of a model does not match its checksum.
 // It reads all vectors.
 func (c *Conn) DamagedVectors(m *Model) (ids []int64, err error) {
-	err = c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE vector IS NOT NULL", nil, func(s *sqlite.Stmt) error {
+	err = c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE vector IS NOT NULL", nil, func(s sqlite.Row) error {
 		if id := s.ColumnInt64(0); m.verified(s, id, 1) == nil {
 			ids = append(ids, id)
 		}
@@ -131,7 +132,7 @@ func (c *Conn) DamagedVectors(m *Model) (ids []int64, err error) {
 
 // verified returns the vector of a memory in column at of a row whose next column is the
 // checksum. It returns nil if the vector is damaged or NULL.
-func (m *Model) verified(s *sqlite.Stmt, id int64, at int) []byte {
+func (m *Model) verified(s sqlite.Row, id int64, at int) []byte {
 	raw := s.ColumnRawBlob(at)
 	if len(raw) != vector.StoredSize(m.Dims) || s.ColumnInt64(at+1) != vectorChecksum(id, raw) {
 		return nil
@@ -174,7 +175,7 @@ type Waiting struct {
 // is true when there are no more.
 func (c *Conn) NextWaiting(m *Model, rows int) (found []Waiting, upto int64, done bool, err error) {
 	const columns = "m.id, m.revision, m.version, m.type, m.content, m.human_summary, m.status = 'active' AND NOT EXISTS (SELECT 1 FROM %s v WHERE v.memory_id = m.id)"
-	f, err := c.EachChanged(fmt.Sprintf(columns, m.Table()), "", m.Upto, int64(rows), func(s *sqlite.Stmt) error {
+	f, err := c.EachChanged(fmt.Sprintf(columns, m.Table()), "", m.Upto, int64(rows), func(s sqlite.Row) error {
 		if s.ColumnBool(6) {
 			text := s.ColumnText(4)
 			if s.ColumnText(3) == "perception" {
@@ -222,7 +223,7 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 // VectorsSince visits the next vectors written after seq, in that order. raw is nil if the
 // model refused the text or the vector is damaged.
 func (c *Conn) VectorsSince(m *Model, seq, most int64, each func(id, seq int64, raw []byte) error) error {
-	return c.Query("SELECT memory_id, seq, vector, checksum FROM "+m.Table()+" WHERE seq > ? ORDER BY seq LIMIT ?", []any{seq, most}, func(s *sqlite.Stmt) error {
+	return c.Query("SELECT memory_id, seq, vector, checksum FROM "+m.Table()+" WHERE seq > ? ORDER BY seq LIMIT ?", []any{seq, most}, func(s sqlite.Row) error {
 		id := s.ColumnInt64(0)
 		return each(id, s.ColumnInt64(1), m.verified(s, id, 2))
 	})
@@ -232,7 +233,7 @@ func (c *Conn) VectorsSince(m *Model, seq, most int64, each func(id, seq int64, 
 // damaged one. raw is valid until each returns.
 func (c *Conn) Vectors(m *Model, ids []int64, each func(id int64, raw []byte) error) error {
 	sql := "SELECT vector, checksum FROM " + m.Table() + " WHERE memory_id = ?"
-	s, err := c.Prepared(sql)
+	s, err := c.File().Prepared(sql)
 	if err != nil {
 		return err
 	}
