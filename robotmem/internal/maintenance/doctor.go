@@ -95,17 +95,27 @@ func concludeChecks(d *admin.DoctorResponse) {
 
 func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.StatsResponse, d *admin.DoctorResponse, deep bool) error {
 	m := progress.Of(ctx)
-	m.Stage("checking the file", "", 0)
-	damage, err := c.Integrity(deep)
-	mt.addDamage(d, "file", "it cannot be checked", "every page reads as it should", damage, err)
+	if mt.Store.InFile() {
+		m.Stage("checking the file", "", 0)
+		damage, err := c.Integrity(deep)
+		mt.addDamage(d, "file", "it cannot be checked", "every page reads as it should", damage, err)
+		examineModes(mt.Store.Path(), mt.Store.Payloads().Dir, d)
+		mt.examineWriting(d)
+	}
+	checks, err := mt.Store.Examine(c)
+	if err != nil {
+		return err
+	}
+	d.Checks = append(d.Checks, checks...)
 	if deep { // compares every memory, past state and episode with its checksum
 		damage, err := c.Damaged()
 		mt.addDamage(d, "texts", "they cannot be read", "every memory matches its checksum", damage.Text(), err)
 	}
-	examineModes(mt.Store.Path(), mt.Store.Payloads().Dir, d)
-	mt.examineWriting(d)
 	m.Stage("comparing the indexes", "", 0)
 	for _, check := range indexChecks {
+		if check.ofFile && !mt.Store.InFile() {
+			continue
+		}
 		mt.addFault(d, check.name, "it cannot be read", repairRemedy, check.run(c, d))
 	}
 	mt.addFault(d, "index contents", "they cannot be read", repairRemedy, mt.examineContents(ctx, c, d, deep))

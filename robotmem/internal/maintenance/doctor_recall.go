@@ -10,7 +10,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// ExaminePostings compares the number of texts in the postings index in memory and in FTS5.
+// ExaminePostings compares the number of texts in the postings index in memory with that in FTS5,
+// or of active memories where there is no FTS5.
 func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) error {
 	const name = "index of words in memory"
 	index, err := mt.Index.Postings.At(c)
@@ -21,8 +22,12 @@ func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) er
 		addCheck(d, name, CheckOK, "not read yet; the first recall by words reads it", "")
 		return nil
 	}
-	waiting, err := c.FullTextWaits()
-	rows, rerr := c.Number("SELECT count(*) FROM memories_fts_content")
+	other, count, waiting := "the tables", "SELECT count(*) FROM memories WHERE status = 'active'", int64(0)
+	if mt.Store.InFile() {
+		other, count = "the full-text index", "SELECT count(*) FROM memories_fts_content"
+		waiting, err = c.FullTextWaits()
+	}
+	rows, rerr := c.Number(count)
 	have := index.Stats(lexical.All).Rows
 	moved, merr := mt.Index.Postings.MovedOn(c)
 	switch err := errors.Join(err, rerr, merr); {
@@ -31,9 +36,9 @@ func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) er
 	case waiting > 0 || moved:
 		addCheck(d, name, CheckOK, "not compared: memories are being learnt", "")
 	case int64(have) != rows:
-		addCheck(d, name, CheckFail, fmt.Sprintf("it holds %d texts, the full-text index %d", have, rows), repairRemedy)
+		addCheck(d, name, CheckFail, fmt.Sprintf("it holds %d texts, %s %d", have, other, rows), repairRemedy)
 	default:
-		addCheck(d, name, CheckOK, fmt.Sprintf("it holds %d texts, as the full-text index does", have), "")
+		addCheck(d, name, CheckOK, fmt.Sprintf("it holds %d texts, as %s", have, other), "")
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ const repairRemedy = "run: robotmem doctor --repair"
 type indexCheck struct {
 	name           string
 	missing, extra string
+	ofFile         bool // only a file has this index
 }
 
 const fullTextUpto = "(" + store.FullTextUpto + ")"
@@ -28,13 +29,13 @@ const fullTextUpto = "(" + store.FullTextUpto + ")"
 var indexChecks = []indexCheck{
 	{"full-text index", // the memories that changed since its revision are still to come
 		"SELECT count(*) FROM memories WHERE status = 'active' AND revision <= " + fullTextUpto + " AND id NOT IN (SELECT id FROM memories_fts_content)",
-		"SELECT count(*) FROM memories_fts_content WHERE id NOT IN (SELECT id FROM memories WHERE status = 'active' OR revision > " + fullTextUpto + ")"},
+		"SELECT count(*) FROM memories_fts_content WHERE id NOT IN (SELECT id FROM memories WHERE status = 'active' OR revision > " + fullTextUpto + ")", true},
 	{"duplicate signatures",
 		"SELECT count(*) FROM memories WHERE type = 'fact' AND id NOT IN (SELECT memory_id FROM signatures)",
-		"SELECT count(*) FROM signatures WHERE memory_id NOT IN (SELECT id FROM memories)"},
+		"SELECT count(*) FROM signatures WHERE memory_id NOT IN (SELECT id FROM memories)", false},
 	{"tags",
 		"SELECT 0",
-		"SELECT count(*) FROM memory_tags WHERE memory_id NOT IN (SELECT id FROM memories)"},
+		"SELECT count(*) FROM memory_tags WHERE memory_id NOT IN (SELECT id FROM memories)", false},
 }
 
 func (ic indexCheck) run(c *store.Conn, d *admin.DoctorResponse) error {
@@ -97,7 +98,7 @@ func (mt *Maintainer) rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 // one cannot be emptied.
 func emptyIndexes(tx *store.Tx) error {
 	for _, sql := range []string{
-		"DROP TABLE IF EXISTS memories_fts", store.CreateFTS(), "INSERT OR REPLACE INTO counters(name, value) VALUES ('full_text', 0)", "DELETE FROM signatures",
+		"DROP TABLE IF EXISTS memories_fts", store.CreateFTS(), "INSERT INTO counters(name, value) VALUES ('full_text', 0) ON CONFLICT(name) DO UPDATE SET value = 0", "DELETE FROM signatures",
 		"DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)",
 	} {
 		if err := tx.Exec(sql); err != nil {
@@ -175,12 +176,14 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	words := record.Words(m.Type, m.Content, m.Summary, nil, nil)
-	found, err := c.Number("SELECT (SELECT revision FROM memories WHERE id = ?1) > "+fullTextUpto+
-		" OR EXISTS (SELECT 1 FROM memories_fts WHERE rowid = ?1 AND content = ?2 AND human_summary = ?3)",
-		m.MemoryID, strings.Join(words[0], " "), strings.Join(words[1], " "))
-	if err != nil || found != 1 {
-		return false, err
+	if mt.Store.InFile() {
+		words := record.Words(m.Type, m.Content, m.Summary, nil, nil)
+		found, err := c.Number("SELECT (SELECT revision FROM memories WHERE id = ?1) > "+fullTextUpto+
+			" OR EXISTS (SELECT 1 FROM memories_fts WHERE rowid = ?1 AND content = ?2 AND human_summary = ?3)",
+			m.MemoryID, strings.Join(words[0], " "), strings.Join(words[1], " "))
+		if err != nil || found != 1 {
+			return false, err
+		}
 	}
 	if m.Type == "fact" {
 		sig := rec.Signature

@@ -48,7 +48,9 @@ func (mt *Maintainer) Purge(ctx context.Context, r *robotmem.ForgetRequest) (*ro
 		return nil, err
 	}
 	res.Purged.NotReached = slices.Clone(notReached)
-	res.Purged.OldPages = "rewritten"
+	if res.Purged.OldPages = "rewritten"; !mt.Store.InFile() {
+		res.Purged.OldPages = "left to VACUUM on the server, and to the end of its logs"
+	}
 	// It is purged; if the scrub fails now, RunScrub retries it.
 	if err := mt.Scrub(ctx); err != nil {
 		mt.Log.Warn("a purge is not finished", "memory", r.MemoryID, "err", err)
@@ -95,7 +97,7 @@ func (mt *Maintainer) removePurgedFiles(ctx context.Context) error {
 func (mt *Maintainer) RewriteAlone(ctx context.Context, c *store.Conn, upto int64) (err error) {
 	c.SetInterrupt(ctx)
 	defer c.SetInterrupt(context.Background())
-	if left, err := c.ToScrub(); err != nil || left == 0 {
+	if left, err := c.ToScrub(); err != nil || left == 0 || !mt.Store.InFile() {
 		return err // another process was faster
 	}
 	if err := emptyLogSoon(c); err != nil {

@@ -17,7 +17,7 @@ import (
 // Row is the current row of a query. A value of another type is converted as SQLite does. The raw
 // bytes are valid until the next row.
 type Row interface {
-	ColumnType(i int) sqlite3.Datatype
+	ColumnType(i int) Type
 	ColumnBool(i int) bool
 	ColumnInt(i int) int
 	ColumnInt64(i int) int64
@@ -31,7 +31,9 @@ type Row interface {
 	Columns(to ...any) error // sets each to the value of a column
 }
 
-// The types of a value.
+// Type is the type of a value.
+type Type = sqlite3.Datatype
+
 const (
 	Integer = sqlite3.INTEGER
 	Float   = sqlite3.FLOAT

@@ -301,7 +301,7 @@ func (tx *Tx) StoreSession(s *archive.Session, v decision, known *archive.Sessio
 	}
 	args, _ := archivedValues(sessionColumns, &row, nil) // all are archived
 	if known == nil {
-		err = tx.Exec(insertSession, append(args, nil)...)
+		_, err = tx.SQL.Insert(insertSession, append(args, nil)...)
 	} else {
 		err = tx.Exec(updateSession, append(args, row.SessionID)...)
 	}
@@ -316,8 +316,9 @@ func (tx *Tx) StoreSession(s *archive.Session, v decision, known *archive.Sessio
 		}
 	}
 	for _, n := range s.Streams {
-		err := tx.Exec(`INSERT OR REPLACE INTO streams(session_id, collection, source, received, stored, dropped, missed, bytes, updated_at)
-			VALUES (?,?,?,?,?,?,?,?,?)`, s.SessionID, n.Collection, n.Source, n.Received, n.Stored, n.Dropped, n.Missed, n.Bytes, n.UpdatedAt)
+		err := tx.Exec(`INSERT INTO streams(session_id, collection, source, received, stored, dropped, missed, bytes, updated_at)
+			VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT(session_id, collection, source) DO UPDATE SET received = excluded.received, stored = excluded.stored,
+			dropped = excluded.dropped, missed = excluded.missed, bytes = excluded.bytes, updated_at = excluded.updated_at`, s.SessionID, n.Collection, n.Source, n.Received, n.Stored, n.Dropped, n.Missed, n.Bytes, n.UpdatedAt)
 		if err != nil {
 			return err
 		}
@@ -353,7 +354,7 @@ func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
 	case memory != 0 && successor != 0:
 		return tx.setSuccessor(memory, successor)
 	case memory != 0 && session != 0:
-		return tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used) VALUES (?,?,?) ON CONFLICT DO UPDATE SET used = max(used, excluded.used)", l.SessionID, memory, l.Used)
+		return tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used) VALUES (?,?,?) ON CONFLICT(session_id, memory_id) DO UPDATE SET used = max(session_recalls.used, excluded.used)", l.SessionID, memory, l.Used)
 	case memory != 0 && l.Origin != "":
 		return tx.Exec("INSERT OR IGNORE INTO origins(collection, origin, memory_id) VALUES (?,?,?)", l.Collection, l.Origin, memory)
 	case session != 0 && l.Origin != "":

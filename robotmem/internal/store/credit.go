@@ -61,7 +61,7 @@ func (tx *Tx) used(session, field string, id int64, score *float64, helped bool)
 	if score != nil {
 		value = *score
 	}
-	err = tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used, helped) VALUES (?,?,?,?) ON CONFLICT DO UPDATE SET used = excluded.used, helped = excluded.helped", session, id, helped, value)
+	err = tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used, helped) VALUES (?,?,?,?) ON CONFLICT(session_id, memory_id) DO UPDATE SET used = excluded.used, helped = excluded.helped", session, id, helped, value)
 	if err == nil && helped {
 		err = tx.withChecksum(id, func() error {
 			return tx.Exec("UPDATE memories SET access_count = access_count + 1, last_accessed = ?, revision = ? WHERE id = ?", FormatTime(tx.Now), tx.NextRevision(), id)

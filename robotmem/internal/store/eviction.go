@@ -33,7 +33,7 @@ func (c *Conn) Holdings() (held []Holding, err error) {
 				WHEN m.id IN (SELECT memory_id FROM session_recalls WHERE used = 1) THEN 4
 				WHEN m.access_count + m.return_count > 0 THEN 3
 				ELSE 2
-			END, coalesce(m.session_id || char(0) || m.perception_type || char(0) || coalesce(m.source, ''), '')
+			END, coalesce(m.session_id || char(31) || m.perception_type || char(31) || coalesce(m.source, ''), '')
 		FROM memories m INDEXED BY idx_mem_payload JOIN payloads p ON p.sha256 = m.perception_data
 		WHERE m.perception_data IS NOT NULL AND m.id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s sqlite.Row) error {
 		held = append(held, Holding{

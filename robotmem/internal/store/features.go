@@ -24,7 +24,7 @@ func (tx *Tx) InsertFeatures(id int64, f *record.Features) error {
 	if err != nil {
 		return err
 	}
-	return tx.Exec("INSERT OR REPLACE INTO features(memory_id, kind, vector) VALUES (?,?,?)", id, f.Kind, blob)
+	return tx.Exec("INSERT INTO features(memory_id, kind, vector) VALUES (?,?,?) ON CONFLICT(memory_id) DO UPDATE SET kind = excluded.kind, vector = excluded.vector", id, f.Kind, blob)
 }
 
 // FeatureEpoch returns a number that grows with every change of the table except an
@@ -37,7 +37,7 @@ func (c *Conn) FeatureEpoch() (epoch, last int64, err error) {
 }
 
 func (tx *Tx) BeginFeatureEpoch() error {
-	return tx.Exec("INSERT INTO counters(name, value) VALUES ('feature_epoch', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
+	return tx.Exec("INSERT INTO counters(name, value) VALUES ('feature_epoch', 1) ON CONFLICT(name) DO UPDATE SET value = counters.value + 1")
 }
 
 // DropFeatures deletes all features, to be computed again.
@@ -94,5 +94,5 @@ func (c *Conn) WithoutFeatures(after int64, n int) ([]int64, error) {
 // FeatureBacklog counts the perceptions without features.
 func (c *Conn) FeatureBacklog() (int64, error) {
 	return c.Number(`SELECT count(*) FROM (SELECT id FROM memories INDEXED BY idx_mem_payload
-		WHERE perception_data IS NOT NULL EXCEPT SELECT memory_id FROM features)`)
+		WHERE perception_data IS NOT NULL EXCEPT SELECT memory_id FROM features) AS waiting`)
 }

@@ -82,7 +82,7 @@ func (s *Store) FillFullText(ctx context.Context) error {
 // FillFullTextPart writes the entries of the next memories that changed. It is done if fewer than so many
 // changes wait.
 func (s *Store) FillFullTextPart(ctx context.Context, least int64) (done bool, err error) {
-	if s.ReadOnly() != "" {
+	if s.ReadOnly() != "" || !s.InFile() {
 		return true, nil
 	}
 	waiting := int64(0)
@@ -135,5 +135,5 @@ func (tx *Tx) FillFullText() (done bool, err error) {
 	if done = f.Rows < fullTextChunk; done {
 		f.Upto = max(f.Upto, tx.Revision)
 	}
-	return done, tx.Exec("INSERT OR REPLACE INTO counters(name, value) VALUES ('full_text', ?)", f.Upto)
+	return done, tx.Exec("INSERT INTO counters(name, value) VALUES ('full_text', ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value", f.Upto)
 }

@@ -76,7 +76,7 @@ func (tx *Tx) Retag(id int64, tags []string, revision int64) error {
 // addTags writes tags of the caller. The row's checksum includes them.
 func (tx *Tx) addTags(id int64, tags []string) error {
 	for _, tag := range tags {
-		if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
+		if err := tx.Exec("INSERT INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user') ON CONFLICT(memory_id, tag) DO UPDATE SET source = excluded.source", id, tag); err != nil {
 			return err
 		}
 	}

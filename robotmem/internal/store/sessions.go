@@ -209,7 +209,8 @@ func (tx *Tx) InsertSession(s robotmem.Session) error {
 	tx.NextRevision()
 	s.Status, s.CreatedAt = "active", tx.Now
 	args, sum := values(sessionColumns, &SessionRow{Session: s, Count: 1, UpdatedAt: tx.Now})
-	return tx.Exec(insertSession, append(args, sum.sum(nil))...)
+	_, err := tx.SQL.Insert(insertSession, append(args, sum.sum(nil))...)
+	return err
 }
 
 // Known returns the session that a request names by its own id or by its origin, "" if there is
@@ -286,7 +287,7 @@ func (tx *Tx) StoreRecallCounts(c *RecallCounts) (total int64, err error) {
 	}
 	for at, n := range c.Hours {
 		err := tx.Exec(`INSERT INTO recall_hours(hour, collection, recalls, zero_hits) VALUES (?,?,?,?)
-			ON CONFLICT DO UPDATE SET recalls = recalls + excluded.recalls, zero_hits = zero_hits + excluded.zero_hits`,
+			ON CONFLICT(hour, collection) DO UPDATE SET recalls = recall_hours.recalls + excluded.recalls, zero_hits = recall_hours.zero_hits + excluded.zero_hits`,
 			FormatTime(at.Hour), at.Collection, n.Recalls, n.ZeroHits)
 		if err != nil {
 			return 0, err
@@ -324,9 +325,9 @@ func (c *Conn) Candidates(session, collection string) ([]consolidate.Candidate, 
 func (tx *Tx) CountStream(session, collection string, n recorder.SourceCount) error {
 	return tx.Exec(`INSERT INTO streams(session_id, collection, source, received, stored, dropped, missed, bytes, updated_at)
 		VALUES (?,?,?,?,?,?,?,?,?)
-		ON CONFLICT(session_id, collection, source) DO UPDATE SET received = received + excluded.received,
-			stored = stored + excluded.stored, dropped = dropped + excluded.dropped, missed = missed + excluded.missed,
-			bytes = bytes + excluded.bytes, updated_at = excluded.updated_at`,
+		ON CONFLICT(session_id, collection, source) DO UPDATE SET received = streams.received + excluded.received,
+			stored = streams.stored + excluded.stored, dropped = streams.dropped + excluded.dropped, missed = streams.missed + excluded.missed,
+			bytes = streams.bytes + excluded.bytes, updated_at = excluded.updated_at`,
 		session, collection, n.Source, int64(n.Received), int64(n.Stored), int64(n.Dropped), int64(n.Missed), int64(n.Bytes), FormatTime(tx.Now))
 }
 

@@ -92,7 +92,7 @@ func (w *partWriter) finish(tx *Tx, revision int64) error {
 	if newest == 0 {
 		return ErrSuperseded
 	}
-	return tx.Exec("INSERT OR REPLACE INTO snapshot_heads(name, generation, revision, parts, checksum) VALUES (?,?,?,?,?)",
+	return tx.Exec("INSERT INTO snapshot_heads(name, generation, revision, parts, checksum) VALUES (?,?,?,?,?) ON CONFLICT(name) DO UPDATE SET generation = excluded.generation, revision = excluded.revision, parts = excluded.parts, checksum = excluded.checksum",
 		w.name, w.generation, revision, w.parts, int64(w.sum.Sum32()))
 }
 

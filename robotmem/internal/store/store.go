@@ -47,6 +47,8 @@ type Database interface {
 	Written() (commits, bytes int64)
 	DiskFull(field string, cause error) error
 	Hold() (release func(), ok bool)
+	// Examine returns the checks of the database itself for the doctor.
+	Examine(c SQL) ([]admin.Check, error)
 	Close() error
 }
 
@@ -76,6 +78,15 @@ func (c *Conn) File() *sqlite.Conn {
 	f, _ := c.SQL.(*sqlite.Conn)
 	return f
 }
+
+// InFile reports whether the tables are in a file, which has a full-text index of its own.
+func (s *Store) InFile() bool {
+	_, in := s.Database.(InFile)
+	return in
+}
+
+// Examine implements Database: a file is examined by SQLite itself.
+func (InFile) Examine(SQL) ([]admin.Check, error) { return nil, nil }
 
 // Close closes the connection of a file.
 func (c *Conn) Close() error { return c.File().Close() }
@@ -115,7 +126,6 @@ type Tx struct {
 	Revision int64           // the change counter
 	caller   robotmem.Caller // on whose behalf it writes
 }
-
 
 // NextRevision counts one change of a memory or of a session's state.
 func (tx *Tx) NextRevision() int64 {

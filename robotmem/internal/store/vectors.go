@@ -213,7 +213,7 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 		if vectors[i] != nil {
 			blob = vector.Encode(vectors[i])
 		}
-		if err := tx.Exec("INSERT OR REPLACE INTO "+m.Table()+"(memory_id, seq, vector, checksum) VALUES (?,?,?,?)", item.ID, m.Seq, blob, vectorChecksum(item.ID, blob)); err != nil {
+		if err := tx.Exec("INSERT INTO "+m.Table()+"(memory_id, seq, vector, checksum) VALUES (?,?,?,?) ON CONFLICT(memory_id) DO UPDATE SET seq = excluded.seq, vector = excluded.vector, checksum = excluded.checksum", item.ID, m.Seq, blob, vectorChecksum(item.ID, blob)); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,41 @@
+package fleet
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
+)
+
+// openTest opens a node on a new database.
+func openTest(t testing.TB, url string, o Options) *local.Node {
+	t.Helper()
+	o.Payloads, o.Location = t.TempDir(), time.UTC
+	o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	n, err := Open(t.Context(), url, o)
+	if err != nil {
+		t.Fatal(err, causeOf(err))
+	}
+	t.Cleanup(func() { _ = n.Close() })
+	return n
+}
+
+func TestContract(t *testing.T) {
+	url := newURL(t)
+	robotmemtest.Run(t, func(t *testing.T) robotmem.Service {
+		return openTest(t, url, Options{Tenant: t.Name()})
+	})
+}
+
+// causeOf is what callers are not told of an error.
+func causeOf(err error) error {
+	for next := err; next != nil; next = errors.Unwrap(next) {
+		err = next
+	}
+	return err
+}

@@ -1,0 +1,85 @@
+package fleet
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+const (
+	lagWarn   = 64 << 20 // bytes of the log that a standby is behind
+	deadWarn  = 0.5      // share of dead rows of a table
+	deadLeast = 100_000  // dead rows that are worth a warning
+)
+
+// Examine implements store.Database: the server, its standbys, and the dead rows of the tables.
+func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
+	add := func(name, remedy, format string, args ...any) {
+		status := "ok"
+		if remedy != "" {
+			status = "warn"
+		}
+		checks = append(checks, admin.Check{Name: name, Status: status, Detail: fmt.Sprintf(format, args...), Remedy: remedy})
+	}
+	one := func(sql string, row func(sqlite.Row)) {
+		if err == nil {
+			_, err = c.One(sql, nil, row)
+		}
+	}
+	one("SELECT current_setting('server_version'), current_user, (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user), (SELECT max(version) FROM robotmem.schema_versions)", func(r sqlite.Row) {
+		remedy := ""
+		if r.ColumnBool(2) {
+			remedy = "connect as a user that is no superuser and has the role robotmem_node: row-level security does not hold for a superuser"
+		}
+		add("server", remedy, "PostgreSQL %s, tables of version %d, as %s", r.ColumnText(0), r.ColumnInt64(3), r.ColumnText(1))
+	})
+	one("SELECT pg_is_in_recovery(), current_setting('synchronous_standby_names'), current_setting('synchronous_commit')", func(r sqlite.Row) {
+		names, commit := r.ColumnText(1), r.ColumnText(2)
+		switch {
+		case r.ColumnBool(0):
+			add("writing", "connect to the primary, or promote this standby", "the server is a standby, which is read-only")
+		case commit == "off":
+			add("writing", "set synchronous_commit = on", "synchronous_commit is off: a crash of the server loses the last acknowledged writes")
+		case names == "":
+			add("writing", "for a fleet set synchronous_standby_names = 'ANY 1 (…)'; on one server this may be as wanted", "no synchronous standby: writes are lost with the disk of the server")
+		default:
+			add("writing", "", "a commit waits for %s", names)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	var standbys []string
+	behind := int64(0)
+	err = c.Query("SELECT application_name, coalesce(state, ''), coalesce(sync_state, ''), coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn), 0)::bigint FROM pg_stat_replication WHERE NOT pg_is_in_recovery() ORDER BY 1", nil, func(r sqlite.Row) error {
+		standbys = append(standbys, fmt.Sprintf("%s %s, %s, %s behind", r.ColumnText(0), r.ColumnText(1), r.ColumnText(2), sqlite.BytesText(r.ColumnInt64(3))))
+		behind = max(behind, r.ColumnInt64(3))
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(standbys) == 0:
+		add("replication", "", "no standby is connected, or the role may not see them")
+	case behind > lagWarn:
+		add("replication", "look at the network and the disk of the standby", "%s", strings.Join(standbys, "; "))
+	default:
+		add("replication", "", "%s", strings.Join(standbys, "; "))
+	}
+	var bloated []string
+	err = c.Query("SELECT relname, n_dead_tup, n_live_tup FROM pg_stat_user_tables WHERE schemaname = 'robotmem' AND n_dead_tup > ? ORDER BY n_dead_tup DESC", []any{int64(deadLeast)}, func(r sqlite.Row) error {
+		if dead, live := r.ColumnInt64(1), r.ColumnInt64(2); float64(dead) > deadWarn*float64(live) {
+			bloated = append(bloated, fmt.Sprintf("%s: %d dead rows of %d", r.ColumnText(0), dead, dead+live))
+		}
+		return nil
+	})
+	if len(bloated) > 0 {
+		add("dead rows", "let autovacuum run more often, or run VACUUM", "%s", strings.Join(bloated, "; "))
+	} else {
+		add("dead rows", "", "autovacuum keeps up")
+	}
+	return checks, err
+}

@@ -1,0 +1,222 @@
+// Package fleet is the memory of many robots, on PostgreSQL.
+//
+// A node holds nothing that is not in the database: any number of them may serve the same
+// tenants, and one that is killed loses nothing that was acknowledged.
+package fleet
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// Options configure a node. The zero value works.
+type Options struct {
+	local.Options
+	Tenant   string        // whose memory it is; DefaultTenant if empty
+	Payloads string        // the folder of large payloads, which all nodes share
+	Patience time.Duration // how long a write waits for a server that takes it; 30 s if zero
+}
+
+const (
+	// DefaultTenant is the tenant of a site that has one.
+	DefaultTenant   = "default"
+	defaultPatience = 30 * time.Second
+)
+
+//go:embed schema.sql
+var schema string
+
+// SchemaVersion is the version of the tables that this program makes and reads.
+const SchemaVersion = 1
+
+// LeastServer is the oldest version of PostgreSQL, as server_version_num has it.
+const LeastServer = 150000
+
+// IsURL reports whether a --db names a PostgreSQL server.
+func IsURL(db string) bool {
+	return strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://")
+}
+
+// Site is a PostgreSQL server with the tables of all tenants.
+type Site struct {
+	pool    *pgxpool.Pool
+	options Options
+}
+
+// Connect connects to the server of a URL, and makes the tables if they are absent. It fails with
+// Conflict if a newer robotmem made them, Unavailable if the server is not reached or too old,
+// Invalid if an option is wrong.
+func Connect(ctx context.Context, url string, o Options) (*Site, error) {
+	o.Tenant, o.Patience = cmp.Or(o.Tenant, DefaultTenant), cmp.Or(o.Patience, defaultPatience)
+	pool, err := connect(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, pool); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return &Site{pool, o}, nil
+}
+
+// Close closes the connections. The nodes of tenants are closed before.
+func (s *Site) Close() { s.pool.Close() }
+
+// Node opens the memory of a tenant, which it makes if it is absent.
+func (s *Site) Node(ctx context.Context, tenant string) (*local.Node, error) {
+	return s.node(ctx, tenant, func() {})
+}
+
+func (s *Site) node(ctx context.Context, name string, closed func()) (*local.Node, error) {
+	tenant, err := tenantOf(ctx, s.pool, name)
+	if err != nil {
+		return nil, explained(err)
+	}
+	payloads := filepath.Join(s.options.Payloads, "tenant-"+strconv.FormatInt(tenant, 10))
+	if err := os.MkdirAll(payloads, 0o700); err != nil {
+		return nil, robotmem.Errorf(robotmem.Unavailable, "payloads", "the folder of large payloads cannot be made (%v)", err)
+	}
+	return local.OpenOn(ctx, s.options.Options, func(group *store.Store, o *local.Options, _ func() *record.Builder) (store.Database, error) {
+		return newDatabase(s.pool, tenant, payloads, s.options.Patience, group, o.Logger, closed), nil
+	})
+}
+
+// Open opens the memory of the tenant of the options on the server of a URL, as [Connect] does.
+// Closing the node closes its connections.
+func Open(ctx context.Context, url string, o Options) (*local.Node, error) {
+	s, err := Connect(ctx, url, o)
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.node(ctx, s.options.Tenant, s.Close)
+	if err != nil {
+		s.Close()
+	}
+	return n, err
+}
+
+// connect opens the connections of a URL, to the server of several that takes writes.
+func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
+	c, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not the URL of a PostgreSQL server, such as postgres://robotmem@db1,db2/robotmem?sslmode=verify-full")
+	}
+	c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	c.ConnConfig.RuntimeParams["search_path"] = "robotmem_tenant"
+	c.ConnConfig.RuntimeParams["application_name"] = "robotmem"
+	c.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	c.ConnConfig.RuntimeParams["statement_timeout"] = "20s"
+	c.ConnConfig.RuntimeParams["lock_timeout"] = "15s"
+	c.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
+	if c.ConnConfig.ValidateConnect == nil {
+		c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	c.AfterConnect = actAsNode
+	pool, err := pgxpool.NewWithConfig(ctx, c)
+	if err != nil {
+		return nil, explained(err)
+	}
+	return pool, nil
+}
+
+// actAsNode takes the role for which row-level security holds, once the tables are made.
+func actAsNode(ctx context.Context, c *pgx.Conn) error {
+	above := false
+	err := c.QueryRow(ctx, `SELECT (rolsuper OR rolbypassrls) AND EXISTS (SELECT FROM pg_roles WHERE rolname = 'robotmem_node')
+		AND to_regclass('robotmem.schema_versions') IS NOT NULL FROM pg_roles WHERE rolname = current_user`).Scan(&above)
+	if err == nil && above {
+		_, err = c.Exec(ctx, "SET ROLE robotmem_node")
+	}
+	return err
+}
+
+// migrating is the key of the lock that nodes take to make the tables.
+const migrating = 0x726f626f746d656d
+
+// migrate makes the tables, or checks their version.
+func migrate(ctx context.Context, pool *pgxpool.Pool) error {
+	c, err := pool.Acquire(ctx)
+	if err != nil {
+		return explained(err)
+	}
+	defer c.Release()
+	server := 0
+	if err := c.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&server); err != nil {
+		return explained(err)
+	}
+	if server < LeastServer {
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the server is PostgreSQL %d; robotmem needs 15 or later", server/10000)
+	}
+	version, err := versionOf(ctx, c)
+	if err == nil && version < SchemaVersion {
+		err = pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrating)); err != nil {
+				return err
+			}
+			if version, err = versionOf(ctx, c); err != nil || version >= SchemaVersion {
+				return err // another node was faster
+			}
+			_, err := tx.Conn().PgConn().Exec(ctx, schema).ReadAll()
+			return err
+		})
+		if err == nil {
+			err = actAsNode(ctx, c.Conn())
+		}
+	}
+	if err != nil {
+		return explained(err)
+	}
+	if version > SchemaVersion {
+		return robotmem.Errorf(robotmem.Conflict, "db", "the database has schema version %d, this program knows up to %d; it was left as it is; install a newer robotmem", version, SchemaVersion)
+	}
+	return nil
+}
+
+// versionOf returns the version of the tables, 0 without any.
+func versionOf(ctx context.Context, c *pgxpool.Conn) (version int, err error) {
+	there := false
+	if err = c.QueryRow(ctx, "SELECT to_regclass('robotmem.schema_versions') IS NOT NULL").Scan(&there); err != nil || !there {
+		return 0, err
+	}
+	err = c.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM robotmem.schema_versions").Scan(&version)
+	return version, err
+}
+
+// tenantOf returns the id of a tenant, which it makes if it is absent.
+func tenantOf(ctx context.Context, pool *pgxpool.Pool, name string) (id int64, err error) {
+	err = pool.QueryRow(ctx, "SELECT id FROM robotmem.tenants WHERE name = $1", name).Scan(&id)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return id, err
+	}
+	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, "INSERT INTO robotmem.tenants(name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id", name).Scan(&id)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Conn().PgConn().Exec(ctx, fmt.Sprintf(`SELECT set_config('robotmem.tenant', '%d', true);
+			INSERT INTO counters(name, value) VALUES ('changes', 0), ('feature_rules', 0), ('full_text', 0), ('purges', 0), ('recalls', 0), ('scrub', 0), ('zero_hits', 0)
+			ON CONFLICT DO NOTHING`, id)).ReadAll()
+		return err
+	})
+	return id, err
+}
+
+func isEOF(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
