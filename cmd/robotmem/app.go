@@ -14,6 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -55,7 +56,14 @@ func (a *app) Open(ctx context.Context, path string) (*local.Node, error) {
 	if o.Embedder, err = a.embedder(); err != nil {
 		return nil, err
 	}
-	return local.Open(ctx, path, o)
+	if !fleet.IsURL(path) {
+		return local.Open(ctx, path, o)
+	}
+	folder, err := a.Config.payloadFolder()
+	if err != nil {
+		return nil, err
+	}
+	return fleet.Open(ctx, path, fleet.Options{Options: o, Tenant: a.Config.Tenant, Payloads: folder})
 }
 
 // options are the settings for a memory, without the embedder.
@@ -123,7 +131,7 @@ func (a *app) OpenDefault(ctx context.Context) (*local.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	isNew := !exists(path)
+	isNew := !a.Config.onServer() && !exists(path)
 	m, err := a.Open(ctx, path)
 	if err == nil && isNew {
 		// A mistyped --db must not look like an empty memory.
@@ -135,7 +143,7 @@ func (a *app) OpenDefault(ctx context.Context) (*local.Node, error) {
 // existing fails if the memory does not exist. It is for commands that only read: with a
 // mistyped --db they would make an empty memory and succeed.
 func (a *app) existing() error {
-	if a.Config.URL != "" {
+	if a.Config.URL != "" || a.Config.onServer() {
 		return nil
 	}
 	path, err := a.Config.dbPath()

@@ -52,7 +52,7 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 
 // makeBackups makes the backups of the schedule, if there is one and m is a file.
 func (a *app) makeBackups(ctx context.Context, m robotmem.Node) {
-	if n, ok := m.(*local.Node); ok && a.Config.backups != nil {
+	if n, ok := m.(*local.Node); ok && a.Config.backups != nil && !a.Config.onServer() {
 		schedule := *a.Config.backups // which requests read
 		schedule.Version = a.Version
 		schedule.Run(ctx, n)
@@ -92,6 +92,9 @@ func (a *app) backups(ctx context.Context, m *local.Node, make bool) (_ *web.Bac
 func (a *app) backupSource() (string, error) {
 	if a.Config.URL != "" {
 		return "", invalid("url", "backups are made on the machine of the node; leave out --url and ROBOTMEM_URL, or run this there")
+	}
+	if a.Config.onServer() {
+		return "", invalid("db", "is on a PostgreSQL server, whose own tools make its backups: pg_basebackup and an archive of the log; docs/fleet.md shows how")
 	}
 	return a.Config.dbPath()
 }

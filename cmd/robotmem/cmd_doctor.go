@@ -26,7 +26,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	ctx = a.watched(ctx)
-	if c.Repair && a.Config.URL == "" {
+	if c.Repair && a.Config.URL == "" && !a.Config.onServer() {
 		if done, err := c.recover(ctx, a); done || err != nil {
 			return err
 		}

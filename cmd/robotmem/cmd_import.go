@@ -178,7 +178,7 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 	o := jsonl.Options{KeepDuplicates: c.KeepDuplicates}
 	if f, ok := in.(*os.File); ok {
 		base := filepath.Join(a.Config.Home, "node") // of a node elsewhere
-		if a.Config.URL == "" {
+		if a.Config.URL == "" && !a.Config.onServer() {
 			if base, err = a.Config.dbPath(); err != nil {
 				return err
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/goccy/go-yaml"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -28,6 +29,8 @@ type config struct {
 	Home       string   `mapstructure:"-"`
 	DB         string   `mapstructure:"db"`
 	Collection string   `mapstructure:"collection"`
+	Tenant     string   `mapstructure:"tenant"`
+	Payloads   string   `mapstructure:"payloads"`
 	Embedder   string   `mapstructure:"embedder"`
 	Taxonomy   string   `mapstructure:"taxonomy"`
 	Durability string   `mapstructure:"durability"`
@@ -69,7 +72,7 @@ type config struct {
 }
 
 // pathSettings are resolved against the folder of the file that holds them.
-var pathSettings = []string{"db", "taxonomy", "allow_path", "tls_cert", "tls_key", "backup_to"}
+var pathSettings = []string{"db", "payloads", "taxonomy", "allow_path", "tls_cert", "tls_key", "backup_to"}
 
 // listSettings are lists of texts, with the way to divide the value of a variable.
 var listSettings = map[string]func(string) []string{
@@ -197,6 +200,9 @@ func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
 			v[i] = resolvePaths(v[i], dir, env)
 		}
 	case string:
+		if fleet.IsURL(v) {
+			return v
+		}
 		rest, ofUser := strings.CutPrefix(v, "~/")
 		if user, ok := env("HOME"); ofUser && ok {
 			return filepath.Join(user, rest)
@@ -256,6 +262,20 @@ func (c *config) schedule() (*backup.Schedule, error) {
 		return nil, invalid("backup.keep", "must be 1 to %d backups, not %q", backup.MaxKeep, c.BackupKeep)
 	}
 	return s, nil
+}
+
+// onServer reports whether the memory is a tenant's on PostgreSQL.
+func (c *config) onServer() bool { return fleet.IsURL(c.DB) }
+
+// payloadFolder is the folder of large payloads of a site.
+func (c *config) payloadFolder() (string, error) {
+	if c.Payloads != "" {
+		return c.Payloads, nil
+	}
+	if c.homeErr != nil {
+		return "", invalid("payloads", "%v", c.homeErr)
+	}
+	return filepath.Join(c.Home, "payloads"), nil
 }
 
 // dbPath is the user's own memory.

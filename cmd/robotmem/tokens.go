@@ -118,7 +118,9 @@ func (c *config) tokens() (*tokenFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if db, err = filepath.Abs(db); err != nil {
+	if c.onServer() {
+		db = filepath.Join(c.Home, "fleet")
+	} else if db, err = filepath.Abs(db); err != nil {
 		return nil, invalid("db", "%v", err)
 	}
 	if real, err := filepath.EvalSymlinks(db); err == nil {
