@@ -14,7 +14,7 @@ type Memory struct {
 	UID        string          `json:"uid" validate:"uid"`
 	Type       string          `json:"type" validate:"oneof=fact perception"` // fact or perception
 	Collection string          `json:"collection" validate:"required,collection"`
-	Session    string          `json:"session_id,omitempty" validate:"omitempty,uid"`
+	Session    string          `json:"session_id,omitempty" validate:"omitempty,session"`
 	Content    string          `json:"content" validate:"utf8,maxbytes=16384"`
 	Summary    string          `json:"summary" validate:"utf8,maxbytes=16384"`
 	Context    json.RawMessage `json:"context,omitempty"` // an object; absent when it is empty
@@ -100,7 +100,7 @@ type Eviction struct {
 
 // Session is one episode.
 type Session struct {
-	SessionID  string          `json:"session_id" validate:"uid"`
+	SessionID  string          `json:"session_id" validate:"required,session"`
 	Collection string          `json:"collection" validate:"required,collection"`
 	Context    json.RawMessage `json:"context,omitempty"`
 	Status     string          `json:"status" validate:"oneof=active ended"` // active or ended

@@ -300,6 +300,28 @@ CREATE TABLE robotmem.snapshot_heads(
   PRIMARY KEY (tenant, name)
 ) PARTITION BY HASH (tenant);
 
+-- The memories of robots that send to this site.
+CREATE TABLE robotmem.replicas(
+  tenant    integer NOT NULL DEFAULT robotmem.tenant(),
+  replica   text COLLATE "C" NOT NULL,
+  robot     text COLLATE "C" NOT NULL,
+  joined_at text COLLATE "C" NOT NULL,
+  seen_at   text COLLATE "C" NOT NULL,
+  upto      bigint NOT NULL, -- the last change that has arrived
+  PRIMARY KEY (tenant, replica),
+  UNIQUE (tenant, robot)
+) PARTITION BY HASH (tenant);
+-- What a replica said of a memory the last time, and what the memory was here after that.
+CREATE TABLE robotmem.arrivals(
+  tenant  integer NOT NULL DEFAULT robotmem.tenant(),
+  uid     text COLLATE "C" NOT NULL,
+  replica text COLLATE "C" NOT NULL,
+  counter bigint NOT NULL,
+  theirs  bytea NOT NULL,
+  ours    bytea NOT NULL,
+  PRIMARY KEY (tenant, uid, replica)
+) PARTITION BY HASH (tenant);
+
 CREATE TABLE robotmem.purged_files(
   tenant integer NOT NULL DEFAULT robotmem.tenant(),
   sha256 bytea NOT NULL,

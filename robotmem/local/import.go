@@ -23,9 +23,21 @@ type ImportOptions struct {
 	// Memories that the node has already keep their collection.
 	Collection string
 	DryRun     bool // check and count, store nothing
+	// Sync decides instead of the times of the last change; nil for an archive. The import is not
+	// logged then, and cannot be a dry run.
+	Sync Sync
 	// Refused is called for each record that cannot be stored, and the import continues.
 	// If it is nil, the first such record ends the import.
 	Refused func(where string, err error)
+}
+
+// Sync compares the records that another memory sends again and again.
+type Sync interface {
+	// Decide decides what becomes of a record; v is the decision by time, and known nil if the node
+	// does not have the memory.
+	Decide(tx *store.Tx, a *store.ImportRecord, known *store.Archived, v store.Decision) (store.Decision, error)
+	// Stored is called for each record that was decided, with its id or 0.
+	Stored(tx *store.Tx, a *store.ImportRecord, id int64, v store.Decision) error
 }
 
 // Import stores the records of a source. Memories are identified by their uid. A memory that the
@@ -39,7 +51,7 @@ func (n *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) 
 	ctx = n.Store.As(ctx, robotmem.ToolImport)
 	in := &importing{node: n, o: o, report: &store.ImportReport{}}
 	err := in.run(ctx, src)
-	if !o.DryRun {
+	if !o.DryRun && o.Sync == nil {
 		err = errors.Join(err, in.audit(ctx, err != nil))
 	}
 	if in.report.Memories.Created+in.report.Memories.Updated > 0 && !o.DryRun {
@@ -317,6 +329,9 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportRepor
 	}
 	for _, a := range p.records {
 		v, known, err := c.Decide(a)
+		if err == nil && in.o.Sync != nil {
+			v, err = in.o.Sync.Decide(tx, a, known, v)
+		}
 		if err != nil {
 			return err
 		}
@@ -334,6 +349,13 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportRepor
 			id, err = known.ID, n.replaceImported(tx, a, known)
 		case v == store.ImportSame:
 			err = tx.MergeUses(a, known)
+		}
+		if err == nil && in.o.Sync != nil {
+			of := id
+			if known != nil {
+				of = known.ID
+			}
+			err = in.o.Sync.Stored(tx, a, of, v)
 		}
 		if err != nil {
 			return err

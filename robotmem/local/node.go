@@ -90,6 +90,7 @@ type Node struct {
 	// background counts the goroutines that Close waits for.
 	background sync.WaitGroup
 	quit       context.CancelFunc
+	Changed    chan struct{}   // receives after a commit of this process that changed something
 	Quitting   <-chan struct{} // closed by quit
 }
 
@@ -133,8 +134,10 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 	background, quit := context.WithCancel(context.Background())
 	n.quit, n.Quitting = quit, background.Done()
 
+	n.Changed = make(chan struct{}, 1)
 	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Changed: func(int64) {
 		maintenance.Wake(n.embeddings.wake)
+		maintenance.Wake(n.Changed)
 	}}
 	n.embeddings = embeddings{store: n.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
 	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}

@@ -17,18 +17,18 @@ type ImportRecord struct {
 	Rec *record.Record
 }
 
-// decision is what an import does with a record.
-type decision int
+// Decision is what an import does with a record.
+type Decision int
 
 const (
-	ImportCreate  decision = iota
+	ImportCreate  Decision = iota
 	ImportReplace          // the archive's state is newer
 	ImportSame             // the same state; counters and tags may differ
-	importKeep             // the stored state is newer
-	importPurged           // purged on this node
+	ImportKeep             // the stored state is newer
+	ImportPurged           // purged on this node
 )
 
-func (c *ImportCount) Count(v decision) {
+func (c *ImportCount) Count(v Decision) {
 	switch v {
 	case ImportCreate:
 		c.Created++
@@ -36,15 +36,15 @@ func (c *ImportCount) Count(v decision) {
 		c.Updated++
 	case ImportSame:
 		c.Same++
-	case importKeep:
+	case ImportKeep:
 		c.Kept++
-	case importPurged:
+	case ImportPurged:
 		c.Purged++
 	}
 }
 
 // Decide decides what an import does with a memory, and returns the stored memory if there is one.
-func (c *Conn) Decide(a *ImportRecord) (decision, *Archived, error) {
+func (c *Conn) Decide(a *ImportRecord) (Decision, *Archived, error) {
 	var known *Archived
 	var failed error
 	_, err := c.One(selectArchived+" FROM memories m WHERE m.uid = ?", []any{a.UID}, func(s sqlite.Row) { known, failed = c.scanArchived(s) })
@@ -54,7 +54,7 @@ func (c *Conn) Decide(a *ImportRecord) (decision, *Archived, error) {
 	if known == nil {
 		purged, err := c.Number("SELECT count(*) FROM purged WHERE uid = ?", a.UID)
 		if purged > 0 {
-			return importPurged, nil, err
+			return ImportPurged, nil, err
 		}
 		return ImportCreate, nil, err
 	}
@@ -65,14 +65,14 @@ func (c *Conn) Decide(a *ImportRecord) (decision, *Archived, error) {
 }
 
 // decideBy compares the times of the last change, which uses and links do not set.
-func decideBy(archived, stored string) decision {
+func decideBy(archived, stored string) Decision {
 	switch {
 	case archived == stored:
 		return ImportSame
 	case archived > stored:
 		return ImportReplace
 	}
-	return importKeep
+	return ImportKeep
 }
 
 // SameState reports whether two past states are equal except for their end.
@@ -184,7 +184,7 @@ const LostEviction = "reason IN ('" + ReasonLost + "', '" + ReasonLostBefore + "
 func (c *Conn) WantsPayload(a *ImportRecord) (bool, error) {
 	v, known, err := c.Decide(a)
 	switch {
-	case err != nil || v == importPurged:
+	case err != nil || v == ImportPurged:
 		return false, err
 	case v == ImportCreate || v == ImportReplace:
 		return true, nil
@@ -281,7 +281,7 @@ func CheckNames(collection string, tags ...string) error {
 
 // DecideSession decides what an import does with a session, and returns the stored
 // session if there is one.
-func (c *Conn) DecideSession(s *archive.Session) (v decision, known *archive.Session, err error) {
+func (c *Conn) DecideSession(s *archive.Session) (v Decision, known *archive.Session, err error) {
 	err = c.EachArchivedSession("", s.SessionID, func(found *archive.Session) error { known = found; return nil })
 	if err != nil || known == nil {
 		return ImportCreate, nil, err
@@ -290,8 +290,8 @@ func (c *Conn) DecideSession(s *archive.Session) (v decision, known *archive.Ses
 }
 
 // StoreSession does what DecideSession decided.
-func (tx *Tx) StoreSession(s *archive.Session, v decision, known *archive.Session) (err error) {
-	if v == ImportSame || v == importKeep {
+func (tx *Tx) StoreSession(s *archive.Session, v Decision, known *archive.Session) (err error) {
+	if v == ImportSame || v == ImportKeep {
 		return nil
 	}
 	tx.NextRevision()

@@ -1,0 +1,110 @@
+package fleet
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+const (
+	// mostUnpacked bounds a push: 1 MiB of text compresses to a tenth.
+	mostUnpacked = 64 << 20
+	mostHead     = 1 << 20 // of the memory before a payload
+)
+
+// Handler serves the robots of a site below /api/fleet/. node returns the memory of the caller.
+func Handler(node func(context.Context) (*local.Node, error)) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("POST /api/fleet/hello", answer(node, Greet))
+	mux.Handle("POST /api/fleet/push", answer(node, Receive))
+	mux.Handle("POST /api/fleet/pull", answer(node, Give))
+	mux.HandleFunc("POST /api/fleet/payload", func(w http.ResponseWriter, r *http.Request) {
+		n, err := node(r.Context())
+		if err == nil {
+			err = receivePayload(r.Context(), n, r.Body)
+		}
+		reply(w, struct{}{}, err)
+	})
+	return mux
+}
+
+// answer decodes a request of at most 1 MiB, and encodes the answer.
+func answer[Request, Response any](node func(context.Context) (*local.Node, error), f func(context.Context, *local.Node, *Request) (*Response, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		res, err := func() (*Response, error) {
+			n, err := node(r.Context())
+			if err != nil {
+				return nil, err
+			}
+			request := new(Request)
+			if err := decode(http.MaxBytesReader(w, r.Body, pushBytes), r.Header.Get("Content-Encoding"), request); err != nil {
+				return nil, err
+			}
+			return f(r.Context(), n, request)
+		}()
+		reply(w, res, err)
+	})
+}
+
+func decode(body io.Reader, encoding string, to any) error {
+	if encoding == "gzip" {
+		z, err := gzip.NewReader(body)
+		if err != nil {
+			return robotmem.Errorf(robotmem.Invalid, "body", "is not gzip")
+		}
+		body = io.LimitReader(z, mostUnpacked)
+	}
+	err := json.NewDecoder(body).Decode(to)
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return robotmem.Errorf(robotmem.TooLarge, "body", "must be at most %d bytes", large.Limit)
+	}
+	if err != nil {
+		return robotmem.Errorf(robotmem.Invalid, "body", "is not the JSON of this request: %v", err)
+	}
+	return nil
+}
+
+// reply writes an answer, or an error as a problem document.
+func reply(w http.ResponseWriter, res any, err error) {
+	status := http.StatusOK
+	if err != nil {
+		e := sqlite.Explain(err)
+		status = map[robotmem.Kind]int{
+			robotmem.Invalid: 400, robotmem.Forbidden: 403, robotmem.NotFound: 404, robotmem.Conflict: 409, robotmem.TooLarge: 413, robotmem.Unavailable: 503,
+		}[e.Kind]
+		if status == 0 {
+			status = http.StatusInternalServerError
+		}
+		res = map[string]any{"status": status, "kind": e.Kind, "field": e.Field, "detail": e.Detail()}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(res) // the caller may be gone
+}
+
+// receivePayload stores the payload of a memory: a push of this memory on one line, then the bytes.
+func receivePayload(ctx context.Context, n *local.Node, body io.Reader) error {
+	in, p := bufio.NewReaderSize(body, mostHead), &Push{}
+	head, err := in.ReadSlice('\n')
+	if err == nil {
+		err = json.Unmarshal(head, p)
+	}
+	if err != nil || len(p.Memories) != 1 || p.Memories[0].Payload == nil {
+		return robotmem.Errorf(robotmem.Invalid, "body", "must begin with a line of at most %d bytes that is the push of one memory with a payload", mostHead)
+	}
+	m := p.Memories[0]
+	a := &arrival{push: p, counters: map[string]int64{m.UID: m.Counter}, ack: &Ack{}}
+	_, err = n.Import(ctx, &listed{[]*archive.Entry{
+		{Memories: []archive.Memory{m.Memory}}, {Payload: &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: in}},
+	}}, local.ImportOptions{Sync: a})
+	return err
+}

@@ -1,0 +1,576 @@
+package fleet
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// Peer is the site that a robot's memory belongs to, kept in a file beside the memory.
+type Peer struct {
+	URL       string             `json:"url"`
+	Token     string             `json:"token,omitempty"`
+	Robot     string             `json:"robot"`
+	Model     string             `json:"model,omitempty"` // of this robot, as in robot.model of a context
+	Replica   string             `json:"replica"`
+	Subscribe []Subscription     `json:"subscribe,omitempty"`
+	Limit     int                `json:"limit,omitempty"`     // facts of others that are kept; 10,000 if zero
+	Payloads  string             `json:"payloads,omitempty"`  // none, failures or all
+	Bandwidth int64              `json:"bandwidth,omitempty"` // bytes of payloads a second, 0 for no limit
+	Trust     map[string]float64 `json:"trust,omitempty"`     // factors of the confidence of others' facts; see trusted
+}
+
+// PeerSuffix is appended to the file's name to name the file of its site.
+const PeerSuffix = ".fleet"
+
+// Payload policies.
+const (
+	PayloadsNone     = "none"
+	PayloadsFailures = "failures"
+	PayloadsAll      = "all"
+)
+
+// PeerOf returns the site of the memory at path, nil if it has joined none.
+func PeerOf(path string) (*Peer, error) {
+	data, err := os.ReadFile(path + PeerSuffix)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	p := &Peer{}
+	if err == nil {
+		err = json.Unmarshal(data, p)
+	}
+	if err != nil {
+		return nil, robotmem.Errorf(robotmem.Unavailable, "fleet", "%s cannot be read (%v); run robotmem fleet join again", filepath.Base(path+PeerSuffix), err)
+	}
+	return p, nil
+}
+
+// Save stores the site of the memory at path. The file holds the token.
+func (p *Peer) Save(path string) error {
+	data, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return err
+	}
+	part := path + PeerSuffix + ".part"
+	if err = os.WriteFile(part, append(data, '\n'), 0o600); err == nil {
+		err = os.Rename(part, path+PeerSuffix)
+	}
+	if err != nil {
+		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the file of the site cannot be written (%s)", sqlite.Reason(err))
+	}
+	return nil
+}
+
+// The names of a robot's counters.
+const (
+	sentCounter     = "fleet_sent"     // changes up to this number have arrived at the site
+	endedCounter    = "fleet_ended"    // and the ends of sessions up to this entry of the audit log
+	receivedCounter = "fleet_received" // changes of the site up to this number have arrived here
+)
+
+const (
+	pushMemories  = 500
+	pushBytes     = 1 << 20 // of a compressed push
+	firstPause    = time.Second
+	longestPause  = time.Minute
+	pullInterval  = 10 * time.Second
+	requestTime   = time.Minute
+	defaultCopies = 10_000
+)
+
+// Replicator sends what a robot's memory stores to its site, and keeps a copy of what others learnt.
+// It reads what was committed and holds no lock of the memory while it waits for the site.
+type Replicator struct {
+	node *local.Node
+	peer Peer
+	http *http.Client
+	log  *slog.Logger
+
+	mu     sync.Mutex // guards status
+	status Status
+}
+
+// Status is what a replicator has done.
+type Status struct {
+	Site      string     `json:"site"`
+	Robot     string     `json:"robot"`
+	Waiting   int64      `json:"waiting"` // changes that are not sent yet
+	Sent      int64      `json:"sent"`    // memories, by this process
+	Received  int64      `json:"received"`
+	Last      time.Time  `json:"last,omitzero"` // when the site answered
+	Error     string     `json:"error,omitempty"`
+	Conflicts []SyncNote `json:"conflicts,omitempty"` // the last hundred
+	Refused   []SyncNote `json:"refused,omitempty"`
+}
+
+// NewReplicator returns the replicator of a memory. The peer must be complete.
+func NewReplicator(n *local.Node, p Peer, client *http.Client, log *slog.Logger) *Replicator {
+	p.Limit, p.Payloads = cmp.Or(p.Limit, defaultCopies), cmp.Or(p.Payloads, PayloadsNone)
+	return &Replicator{node: n, peer: p, http: cmp.Or(client, &http.Client{}), log: cmp.Or(log, slog.New(slog.DiscardHandler)), status: Status{Site: p.URL, Robot: p.Robot}}
+}
+
+// Run replicates until ctx ends. Of several processes with the memory one does.
+func (r *Replicator) Run(ctx context.Context) {
+	pause := firstPause
+	greeted, pulled := false, time.Time{}
+	for ctx.Err() == nil {
+		err := r.alone(func() (err error) {
+			if !greeted {
+				if err = r.Greet(ctx, false); err != nil {
+					return err
+				}
+				greeted = true
+			}
+			if err = r.Push(ctx); err == nil && time.Since(pulled) >= pullInterval {
+				pulled, err = time.Now(), r.Pull(ctx)
+			}
+			return err
+		})
+		wait := pullInterval
+		if err != nil && ctx.Err() == nil {
+			if pause == firstPause {
+				r.log.Warn("the site is not reached; changes wait", "site", r.peer.URL, "err", err)
+			}
+			wait = pause/2 + rand.N(pause)
+			pause = min(2*pause, longestPause)
+		} else {
+			pause = firstPause
+		}
+		changed := r.node.Changed
+		if err != nil {
+			changed = nil // a write does not make the site come back
+		}
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-time.After(wait):
+		}
+	}
+}
+
+// alone runs f unless another process replicates this memory.
+func (r *Replicator) alone(f func() error) error {
+	unlock, err := sqlite.LockFile(r.node.Store.Path() + PeerSuffix + ".lock")
+	if errors.Is(err, sqlite.ErrLocked) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	err = f()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.status.Error = ""; err != nil {
+		r.status.Error = err.Error()
+	} else {
+		r.status.Last = time.Now()
+	}
+	return err
+}
+
+// Status returns what was done.
+func (r *Replicator) Status(ctx context.Context) (Status, error) {
+	r.mu.Lock()
+	s := r.status
+	s.Conflicts, s.Refused = slices.Clone(s.Conflicts), slices.Clone(s.Refused)
+	r.mu.Unlock()
+	err := r.node.Store.Read(ctx, func(c *store.Conn) error {
+		last, err := c.Changes()
+		sent, serr := c.Counter(sentCounter)
+		s.Waiting = max(0, last-sent)
+		return errors.Join(err, serr)
+	})
+	return s, err
+}
+
+// Greet tells the site who sends. A memory that was restored from a backup numbers its changes anew,
+// so it becomes another replica, and all it has is compared again.
+func (r *Replicator) Greet(ctx context.Context, replace bool) error {
+	w := &Welcome{}
+	if err := r.ask(ctx, "hello", &Hello{r.peer.Replica, r.peer.Robot, replace}, w); err != nil {
+		return err
+	}
+	last := int64(0)
+	err := r.node.Store.Read(ctx, func(c *store.Conn) (err error) { last, err = c.Changes(); return err })
+	if err != nil || last >= w.Upto {
+		return err
+	}
+	r.log.Warn("this memory is older than what it has sent, as after the restore of a backup: all is compared again", "changes", last, "sent", w.Upto)
+	r.peer.Replica = uuid.NewString()
+	if err := r.peer.Save(r.node.Store.Path()); err != nil {
+		return err
+	}
+	if err := r.Reset(ctx); err != nil {
+		return err
+	}
+	return r.ask(ctx, "hello", &Hello{r.peer.Replica, r.peer.Robot, true}, w)
+}
+
+// Reset makes the next Push send everything.
+func (r *Replicator) Reset(ctx context.Context) error {
+	return r.node.Store.Write(ctx, func(tx *store.Tx) error {
+		return errors.Join(tx.SetCounter(sentCounter, 0), tx.SetCounter(endedCounter, 0), tx.SetCounter(receivedCounter, 0))
+	})
+}
+
+// Push sends the changes that the site does not have, oldest first.
+func (r *Replicator) Push(ctx context.Context) error {
+	for most := int64(pushMemories); ; {
+		p, ended, err := r.changes(ctx, most)
+		if err != nil || p == nil {
+			return err
+		}
+		body, err := compressed(p)
+		if err != nil {
+			return err
+		}
+		if len(body) > pushBytes && len(p.Memories) > 1 {
+			most = max(1, int64(len(p.Memories))/2)
+			continue
+		}
+		ack := &Ack{}
+		if err := r.send(ctx, "push", body, ack); err != nil {
+			return err
+		}
+		if err := r.sendPayloads(ctx, p, ack.Wanted); err != nil {
+			return err
+		}
+		err = r.node.Store.Write(ctx, func(tx *store.Tx) error {
+			return errors.Join(tx.SetCounter(sentCounter, p.Upto), tx.SetCounter(endedCounter, ended))
+		})
+		if err != nil {
+			return err
+		}
+		r.note(p, ack)
+		most = pushMemories
+	}
+}
+
+func (r *Replicator) note(p *Push, ack *Ack) {
+	for _, c := range ack.Conflicts {
+		r.log.Warn("conflict with the site", "uid", c.UID, "reason", c.Reason)
+	}
+	for _, c := range ack.Refused {
+		r.log.Warn("refused by the site", "uid", c.UID, "reason", c.Reason)
+	}
+	last := func(notes []SyncNote) []SyncNote { return notes[max(0, len(notes)-100):] }
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status.Sent += int64(len(p.Memories))
+	r.status.Conflicts = last(append(r.status.Conflicts, ack.Conflicts...))
+	r.status.Refused = last(append(r.status.Refused, ack.Refused...))
+}
+
+// changes collects the next changes, nil if there are none. What came from the site is left out.
+func (r *Replicator) changes(ctx context.Context, most int64) (p *Push, ended int64, err error) {
+	p = &Push{Replica: r.peer.Replica, Robot: r.peer.Robot}
+	empty := false
+	err = r.node.Store.Read(ctx, func(c *store.Conn) error {
+		after, err := c.Counter(sentCounter)
+		if err != nil {
+			return err
+		}
+		last, err := c.Changes()
+		if err != nil {
+			return err
+		}
+		done, err := c.Counter(endedCounter)
+		if err != nil {
+			return err
+		}
+		if empty = last <= after; empty {
+			return nil
+		}
+		rows, sessions := int64(0), []string{}
+		err = c.EachArchivedSince(after, most, func(a *store.Archived, revision int64) error {
+			rows++
+			p.Upto = revision
+			if a.Damaged || a.Extra.Tool == toolFleet {
+				return nil
+			}
+			if a.Session != "" && !slices.Contains(sessions, a.Session) {
+				sessions = append(sessions, a.Session)
+			}
+			p.Memories = append(p.Memories, Counted{revision, a.Memory})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if rows < most { // all
+			p.Upto = max(p.Upto, last)
+		}
+		finished, upto, err := c.EndedSince(done)
+		if err != nil {
+			return err
+		}
+		ended = upto
+		for _, id := range finished {
+			if !slices.Contains(sessions, id) {
+				sessions = append(sessions, id)
+			}
+		}
+		for _, id := range sessions {
+			if err := c.EachArchivedSession("", id, func(s *archive.Session) error { p.Sessions = append(p.Sessions, *s); return nil }); err != nil {
+				return err
+			}
+		}
+		if p.Links, err = c.SupersededBetween(after, p.Upto); err != nil {
+			return err
+		}
+		p.Purged, err = c.PurgedBetween(after, p.Upto)
+		return err
+	})
+	if err != nil || empty {
+		return nil, 0, err
+	}
+	return p, ended, nil
+}
+
+// toolFleet is the tool of a memory that came from the site.
+const toolFleet = "fleet"
+
+// sendPayloads sends the payloads that the site wants and the policy allows.
+func (r *Replicator) sendPayloads(ctx context.Context, p *Push, wanted []string) error {
+	for i := range p.Memories {
+		m := &p.Memories[i]
+		if m.Payload == nil || !slices.Contains(wanted, m.Payload.SHA256) || r.peer.Payloads == PayloadsNone ||
+			r.peer.Payloads == PayloadsFailures && m.Extra.Outcome != robotmem.OutcomeFailure && m.Extra.Outcome != robotmem.OutcomePartial {
+			continue
+		}
+		if err := r.sendPayload(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Replicator) sendPayload(ctx context.Context, m *Counted) error {
+	id := int64(0)
+	err := r.node.Store.Read(ctx, func(c *store.Conn) (err error) { id, err = c.IDOf(m.UID); return err })
+	if err != nil || id == 0 {
+		return err
+	}
+	data, err := r.node.OpenData(ctx, &robotmem.MemoryRequest{MemoryID: id})
+	if err != nil {
+		r.log.Warn("a payload is not sent", "uid", m.UID, "err", err)
+		return nil // evicted or damaged here; the memory itself has arrived
+	}
+	defer data.Close()
+	head, err := json.Marshal(&Push{Replica: r.peer.Replica, Robot: r.peer.Robot, Memories: []Counted{*m}})
+	if err != nil {
+		return err
+	}
+	body := io.MultiReader(bytes.NewReader(append(head, '\n')), &limited{ctx: ctx, r: data, rate: r.peer.Bandwidth})
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.peer.URL+"/api/fleet/payload", body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/octet-stream")
+	return r.do(req, nil)
+}
+
+// limited reads at most so many bytes a second.
+type limited struct {
+	ctx  context.Context
+	r    io.Reader
+	rate int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.rate <= 0 {
+		return l.r.Read(p)
+	}
+	n, err := l.r.Read(p[:min(int64(len(p)), max(1, l.rate/10))])
+	select {
+	case <-time.After(time.Duration(n) * time.Second / time.Duration(l.rate)):
+	case <-l.ctx.Done():
+		return n, l.ctx.Err()
+	}
+	return n, err
+}
+
+// Pull brings the copy of what others learnt up to date.
+func (r *Replicator) Pull(ctx context.Context) error {
+	if len(r.peer.Subscribe) == 0 {
+		return nil
+	}
+	for {
+		after := int64(0)
+		if err := r.node.Store.Read(ctx, func(c *store.Conn) (err error) { after, err = c.Counter(receivedCounter); return err }); err != nil {
+			return err
+		}
+		l := &Learnt{}
+		if err := r.ask(ctx, "pull", &Pull{Replica: r.peer.Replica, After: after, Subscribe: r.peer.Subscribe}, l); err != nil {
+			return err
+		}
+		for i := range l.Memories {
+			m := &l.Memories[i]
+			m.Confidence *= r.peer.trusted(m)
+			m.Extra.Tool, m.Pinned, m.Where = toolFleet, false, m.UID
+		}
+		if len(l.Memories) > 0 {
+			_, err := r.node.Import(ctx, &listed{[]*archive.Entry{{Memories: l.Memories}}}, local.ImportOptions{Sync: copies{}, Refused: func(uid string, err error) {
+				r.log.Warn("a fact of the site is not kept", "uid", uid, "err", err)
+			}})
+			if err != nil {
+				return err
+			}
+		}
+		if err := r.node.Store.Write(ctx, func(tx *store.Tx) error { return tx.SetCounter(receivedCounter, l.Upto) }); err != nil {
+			return err
+		}
+		r.mu.Lock()
+		r.status.Received += int64(len(l.Memories))
+		r.mu.Unlock()
+		if !l.More {
+			return r.bound(ctx)
+		}
+	}
+}
+
+// trusted is the factor of the confidence of another robot's fact: the product of those that apply.
+// The keys are same_model (robot.model of its context is that of this robot) or else other,
+// simulation (env.sim_or_real is sim), and robot:NAME.
+func (p *Peer) trusted(m *archive.Memory) float64 {
+	factor := 1.0
+	apply := func(key string, applies bool) {
+		if f, ok := p.Trust[key]; ok && applies {
+			factor *= f
+		}
+	}
+	context := robotmem.ParseObject(string(m.Context))
+	model, _ := context.At("robot.model")
+	kind, _ := context.At("env.sim_or_real")
+	same := p.Model != "" && model == p.Model
+	apply("same_model", same)
+	apply("other", !same)
+	apply("simulation", kind == "sim")
+	apply("robot:"+m.Extra.Robot, true)
+	return min(1, max(0, factor))
+}
+
+// copies stores what came from the site: its state replaces the copy here.
+type copies struct{}
+
+func (copies) Decide(_ *store.Tx, r *store.ImportRecord, known *store.Archived, v store.Decision) (store.Decision, error) {
+	switch {
+	case v == store.ImportPurged || known == nil && r.Status != "active":
+		return store.ImportPurged, nil
+	case known == nil:
+		return v, nil
+	case known.Extra.Tool != toolFleet: // its own
+		return store.ImportKeep, nil
+	case bytes.Equal(stateOf(r.Memory), stateOf(&known.Memory)):
+		return store.ImportSame, nil
+	}
+	return store.ImportReplace, nil
+}
+
+func (copies) Stored(*store.Tx, *store.ImportRecord, int64, store.Decision) error { return nil }
+
+// bound forgets the oldest copies over the limit.
+func (r *Replicator) bound(ctx context.Context) error {
+	var ids []int64
+	err := r.node.Store.Read(ctx, func(c *store.Conn) error {
+		return c.Query("SELECT id FROM memories WHERE tool = ? AND status = 'active' ORDER BY observed_at DESC, id DESC LIMIT -1 OFFSET ?", []any{toolFleet, r.peer.Limit}, func(s sqlite.Row) error {
+			ids = append(ids, s.ColumnInt64(0))
+			return nil
+		})
+	})
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	return r.node.Store.Write(ctx, func(tx *store.Tx) error {
+		for _, id := range ids {
+			if err := tx.SetStatus(id, "invalidated", 0, "forgotten", "older than the facts of other robots that are kept"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func compressed(v any) ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	err := errors.Join(json.NewEncoder(z).Encode(v), z.Close())
+	return b.Bytes(), err
+}
+
+// ask sends a request as JSON and decodes the answer.
+func (r *Replicator) ask(ctx context.Context, what string, request, answer any) error {
+	body, err := compressed(request)
+	if err != nil {
+		return err
+	}
+	return r.send(ctx, what, body, answer)
+}
+
+func (r *Replicator) send(ctx context.Context, what string, body []byte, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.peer.URL+"/api/fleet/"+what, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Encoding", "gzip")
+	return r.do(req, answer)
+}
+
+func (r *Replicator) do(req *http.Request, answer any) error {
+	if r.peer.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.peer.Token)
+	}
+	res, err := r.http.Do(req)
+	if err != nil {
+		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the site at %s is not reached (%s)", r.peer.URL, sqlite.Reason(err))
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		var problem struct{ Kind, Field, Detail string }
+		data, _ := io.ReadAll(io.LimitReader(res.Body, 1<<16))
+		if json.Unmarshal(data, &problem) != nil || problem.Detail == "" {
+			problem.Detail = strings.TrimSpace(res.Status)
+		}
+		kind := robotmem.Unavailable
+		switch {
+		case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
+			kind = robotmem.Forbidden
+		case res.StatusCode == http.StatusConflict:
+			kind = robotmem.Conflict
+		case res.StatusCode >= 400 && res.StatusCode < 500 && res.StatusCode != http.StatusTooManyRequests:
+			kind = robotmem.Invalid
+		}
+		return robotmem.Errorf(kind, cmp.Or(problem.Field, "fleet"), "the site answers: %s", problem.Detail)
+	}
+	if answer == nil {
+		_, err = io.Copy(io.Discard, res.Body)
+		return err
+	}
+	return json.NewDecoder(res.Body).Decode(answer)
+}

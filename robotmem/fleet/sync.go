@@ -1,0 +1,334 @@
+package fleet
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// A robot numbers its changes, and a site remembers for each memory what the robot said of it last
+// and what it was here after that. These two are a version vector of robot and site: a change of
+// the robot replaces the state here if the site has not changed it since, and is a conflict
+// otherwise. No clock is compared.
+
+// Push are changes of a robot's memory, in the order of their numbers.
+type Push struct {
+	Replica  string            `json:"replica"` // of the robot's memory, made when it joined
+	Robot    string            `json:"robot"`
+	Upto     int64             `json:"upto"` // the number of the last change
+	Sessions []archive.Session `json:"sessions,omitempty"`
+	Memories []Counted         `json:"memories,omitempty"`
+	Links    []archive.Link    `json:"links,omitempty"`
+	Purged   []string          `json:"purged,omitempty"` // uids
+}
+
+// Counted is a memory with the number of its last change.
+type Counted struct {
+	Counter int64 `json:"counter"`
+	archive.Memory
+}
+
+// Ack is the answer to a Push. What it counts is durable.
+type Ack struct {
+	Upto      int64             `json:"upto"`
+	Memories  local.ImportCount `json:"memories"`
+	Conflicts []SyncNote        `json:"conflicts,omitempty"` // changed here and there; both are kept
+	Refused   []SyncNote        `json:"refused,omitempty"`   // what the site cannot store
+	Wanted    []string          `json:"wanted,omitempty"`    // SHA-256 of payloads that it does not have
+}
+
+// SyncNote says something of one memory.
+type SyncNote struct {
+	UID    string `json:"uid"`
+	Reason string `json:"reason"`
+}
+
+// Receive stores the changes of a robot. A push that is sent twice is stored once. It fails with
+// Conflict if another memory has the name of the robot.
+func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
+	if p.Replica == "" || p.Robot == "" {
+		return nil, robotmem.Errorf(robotmem.Invalid, "replica", "and robot are required")
+	}
+	if err := n.Store.Write(ctx, func(tx *store.Tx) error { return knowReplica(tx, p) }); err != nil {
+		return nil, err
+	}
+	ack := &Ack{Upto: p.Upto}
+	entries := []*archive.Entry{{Sessions: p.Sessions}}
+	a := &arrival{push: p, counters: map[string]int64{}, ack: ack}
+	memories := make([]archive.Memory, len(p.Memories))
+	for i := range p.Memories {
+		m := &p.Memories[i]
+		m.Extra.Robot = cmp.Or(m.Extra.Robot, p.Robot)
+		m.Where = m.UID
+		a.counters[m.UID], memories[i] = m.Counter, m.Memory
+	}
+	for part := range slices.Chunk(memories, 500) {
+		entries = append(entries, &archive.Entry{Memories: part})
+	}
+	entries = append(entries, &archive.Entry{Links: p.Links})
+	report, err := n.Import(ctx, &listed{entries}, local.ImportOptions{Sync: a, Refused: func(uid string, err error) {
+		ack.Refused = append(ack.Refused, SyncNote{uid, err.Error()})
+	}})
+	if err != nil {
+		return nil, err
+	}
+	for _, uid := range p.Purged {
+		if err := purgeOf(ctx, n, p, uid); err != nil {
+			return nil, err
+		}
+	}
+	ack.Memories = report.Memories
+	return ack, n.Store.Write(ctx, func(tx *store.Tx) error {
+		return tx.Exec("UPDATE replicas SET upto = max(upto, ?), seen_at = ? WHERE replica = ?", p.Upto, store.FormatTime(tx.Now), p.Replica)
+	})
+}
+
+// knowReplica registers the memory of a robot.
+func knowReplica(tx *store.Tx, p *Push) error {
+	other := ""
+	_, err := tx.One("SELECT replica FROM replicas WHERE robot = ?", []any{p.Robot}, func(r sqlite.Row) { other = r.ColumnText(0) })
+	if err != nil || other == p.Replica {
+		return err
+	}
+	if other != "" {
+		return robotmem.Errorf(robotmem.Conflict, "robot", "another memory sends as %q to this site; give this robot another name with --robot, or, if this memory takes the place of that one, join with --replace", p.Robot)
+	}
+	now := store.FormatTime(tx.Now)
+	return tx.Exec("INSERT INTO replicas(replica, robot, joined_at, seen_at, upto) VALUES (?,?,?,?,0) ON CONFLICT(replica) DO UPDATE SET robot = excluded.robot", p.Replica, p.Robot, now, now)
+}
+
+// Hello is what a robot asks before it sends.
+type Hello struct {
+	Replica string `json:"replica"`
+	Robot   string `json:"robot"`
+	Replace bool   `json:"replace,omitempty"` // this memory takes the place of another of that name
+}
+
+// Welcome is the answer to a Hello.
+type Welcome struct {
+	Upto int64 `json:"upto"` // the last change of the replica that has arrived, 0 of an unknown one
+}
+
+// Greet returns how much of a robot's memory has arrived.
+func Greet(ctx context.Context, n *local.Node, h *Hello) (w *Welcome, err error) {
+	w = &Welcome{}
+	err = n.Store.Write(ctx, func(tx *store.Tx) error {
+		if h.Replace {
+			if err := tx.Exec("DELETE FROM replicas WHERE robot = ? AND replica <> ?", h.Robot, h.Replica); err != nil {
+				return err
+			}
+		}
+		if err := knowReplica(tx, &Push{Replica: h.Replica, Robot: h.Robot}); err != nil {
+			return err
+		}
+		w.Upto, err = tx.Number("SELECT upto FROM replicas WHERE replica = ?", h.Replica)
+		return err
+	})
+	return w, err
+}
+
+// purgeOf purges a memory that a robot has purged, if it came from there.
+func purgeOf(ctx context.Context, n *local.Node, p *Push, uid string) error {
+	id := int64(0)
+	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
+		id, err = c.Number("SELECT m.id FROM memories m JOIN arrivals a ON a.uid = m.uid WHERE m.uid = ? AND a.replica = ?", uid, p.Replica)
+		return err
+	})
+	if err != nil || id == 0 {
+		return err
+	}
+	_, err = n.Forget(ctx, &robotmem.ForgetRequest{MemoryID: id, Purge: true, Reason: "purged on robot " + p.Robot})
+	if errors.Is(err, robotmem.NotFound) {
+		return nil
+	}
+	return err
+}
+
+// listed is an archive.Source of entries.
+type listed struct{ entries []*archive.Entry }
+
+func (l *listed) Next() (*archive.Entry, error) {
+	if len(l.entries) == 0 {
+		return nil, io.EOF
+	}
+	e := l.entries[0]
+	l.entries = l.entries[1:]
+	return e, nil
+}
+
+// arrival compares the memories of a push.
+type arrival struct {
+	push     *Push
+	counters map[string]int64
+	ack      *Ack
+}
+
+type lastArrival struct {
+	counter      int64
+	theirs, ours []byte
+}
+
+// stateOf is a hash of what makes two states of a memory different.
+func stateOf(m *archive.Memory) []byte {
+	data, _ := json.Marshal([]any{m.Content, m.Context, m.Collection, m.Status, m.Pinned, m.Extra.Outcome, m.UserTags}) // texts and JSON
+	sum := sha256.Sum256(data)
+	return sum[:16]
+}
+
+// Decide implements local.Sync.
+func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archived, v store.Decision) (store.Decision, error) {
+	if v == store.ImportPurged || known == nil {
+		return v, nil // purged here, or new
+	}
+	var last lastArrival
+	found, err := tx.One("SELECT counter, theirs, ours FROM arrivals WHERE uid = ? AND replica = ?", []any{r.UID, a.push.Replica}, func(s sqlite.Row) {
+		last = lastArrival{s.ColumnInt64(0), s.ColumnBlob(1, nil), s.ColumnBlob(2, nil)}
+	})
+	if err != nil {
+		return v, err
+	}
+	said, here := stateOf(r.Memory), stateOf(&known.Memory)
+	switch {
+	case bytes.Equal(said, here) || found && bytes.Equal(said, last.theirs):
+		return store.ImportSame, nil
+	case found && a.counters[r.UID] < last.counter:
+		return store.ImportKeep, nil // an older push that was delayed
+	case found && bytes.Equal(here, last.ours):
+		return store.ImportReplace, nil
+	}
+	reason := fmt.Sprintf("robot %s changed it while it was changed here; the state here stays, the robot's is in its history", a.push.Robot)
+	a.ack.Conflicts = append(a.ack.Conflicts, SyncNote{r.UID, reason})
+	err = errors.Join(
+		tx.KeepVersion(known.ID, &archive.Version{
+			Version: r.Version, ValidFrom: r.ValidFrom, ValidTo: store.FormatTime(tx.Now), Content: r.Content, Summary: r.Summary, Context: r.Context,
+			Category: r.Category, Confidence: r.Confidence, Status: r.Status, Change: "conflict", Reason: reason,
+		}),
+		tx.Audit(admin.AuditEntry{Action: store.ActionImported, MemoryID: known.ID, UID: r.UID, Collection: known.Collection, Reason: "conflict: " + reason}))
+	return store.ImportKeep, err
+}
+
+// Stored implements local.Sync.
+func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.Decision) error {
+	said := stateOf(r.Memory)
+	ours := said
+	if v == store.ImportKeep || v == store.ImportSame {
+		// What the site has is not what the robot says: its next change is compared with that.
+		_, err := tx.One("SELECT ours FROM arrivals WHERE uid = ? AND replica = ?", []any{r.UID, a.push.Replica}, func(s sqlite.Row) { ours = s.ColumnBlob(0, nil) })
+		if err != nil {
+			return err
+		}
+	}
+	if id == 0 {
+		return nil
+	}
+	if r.Payload != nil && !r.Payload.Lost {
+		p, err := tx.Payload(r.Payload.SHA256)
+		if err != nil {
+			return err
+		}
+		if p == nil && !slices.Contains(a.ack.Wanted, r.Payload.SHA256) {
+			a.ack.Wanted = append(a.ack.Wanted, r.Payload.SHA256)
+		}
+	}
+	return tx.Exec(`INSERT INTO arrivals(uid, replica, counter, theirs, ours) VALUES (?,?,?,?,?)
+		ON CONFLICT(uid, replica) DO UPDATE SET counter = excluded.counter, theirs = excluded.theirs, ours = excluded.ours
+		WHERE arrivals.counter <= excluded.counter`,
+		r.UID, a.push.Replica, a.counters[r.UID], said, ours)
+}
+
+// Pull asks for what others have learnt.
+type Pull struct {
+	Replica   string         `json:"replica"`
+	After     int64          `json:"after"` // Upto of the answer before
+	Subscribe []Subscription `json:"subscribe"`
+	Limit     int            `json:"limit,omitempty"` // memories that are looked at; 500 if zero
+}
+
+// Subscription chooses facts.
+type Subscription struct {
+	Collection string          `json:"collection"` // * for all
+	Where      robotmem.Object `json:"where,omitempty"`
+}
+
+// Learnt are facts that other robots have learnt, and what became of those that were sent before.
+type Learnt struct {
+	Upto     int64            `json:"upto"`
+	More     bool             `json:"more"`
+	Memories []archive.Memory `json:"memories"`
+}
+
+const (
+	pullUsual = 500
+	pullMost  = 5000
+)
+
+// Give answers a Pull.
+func Give(ctx context.Context, n *local.Node, p *Pull) (*Learnt, error) {
+	if p.Limit == 0 {
+		p.Limit = pullUsual
+	}
+	if p.Limit < 1 || p.Limit > pullMost {
+		return nil, robotmem.Errorf(robotmem.Invalid, "limit", "must be 1 to %d, not %d", pullMost, p.Limit)
+	}
+	wheres := make([]*filter.Condition, len(p.Subscribe))
+	for i, s := range p.Subscribe {
+		var err error
+		if wheres[i], err = filter.Parse(s.Where); err != nil {
+			return nil, err
+		}
+	}
+	out := &Learnt{Upto: p.After, Memories: []archive.Memory{}}
+	err := n.Store.Read(ctx, func(c *store.Conn) error {
+		rows := 0
+		err := c.EachArchivedSince(p.After, int64(p.Limit), func(a *store.Archived, revision int64) error {
+			rows++
+			out.Upto = revision
+			if a.Type != "fact" || a.Damaged {
+				return nil
+			}
+			wanted := false
+			for i, s := range p.Subscribe {
+				wanted = wanted || (s.Collection == "*" || s.Collection == a.Collection) && (wheres[i] == nil || a.Status != "active" || wheres[i].Match(viewOf(&a.Memory)))
+			}
+			if !wanted {
+				return nil
+			}
+			own, err := c.Number("SELECT count(*) FROM arrivals WHERE uid = ? AND replica = ?", a.UID, p.Replica)
+			if err != nil || own > 0 {
+				return err
+			}
+			m := a.Memory
+			m.Versions, m.Evictions, m.Session, m.SupersededBy = nil, nil, "", ""
+			out.Memories = append(out.Memories, m)
+			return nil
+		})
+		out.More = rows == p.Limit
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// viewOf is a memory as filters see it.
+func viewOf(m *archive.Memory) *filter.View {
+	return &filter.View{Memory: &robotmem.Memory{
+		Context: robotmem.ParseObject(string(m.Context)), Category: m.Category, PerceptionType: m.PerceptionType, SessionID: m.Session,
+		Confidence: m.Confidence, ObservedAt: store.ParseTime(m.ObservedAt), Outcome: cmp.Or(m.Extra.Outcome, robotmem.OutcomeUnknown),
+	}}
+}

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// The change counter is what is still to be sent to another memory: a write and the number of its
+// change are one commit.
+
+// EachArchivedSince visits the memories that changed after a revision, at most most, in the order of
+// their last change.
+func (c *Conn) EachArchivedSince(after, most int64, visit func(a *Archived, revision int64) error) error {
+	at := len(memoryColumns) + 4
+	return c.Query(selectArchived+", m.revision FROM memories m WHERE m.revision > ? ORDER BY m.revision LIMIT ?", []any{after, most}, func(s sqlite.Row) error {
+		revision := s.ColumnInt64(at)
+		m, err := c.scanArchived(s)
+		if err != nil {
+			return err
+		}
+		return visit(m, revision)
+	})
+}
+
+// SupersededBetween returns the successors of memories, if one of the two changed between two revisions.
+func (c *Conn) SupersededBetween(after, upto int64) (links []archive.Link, err error) {
+	err = c.Query(`SELECT m.uid, o.uid FROM memories m JOIN memories o ON o.id = m.superseded_by
+		WHERE m.revision > ?1 AND m.revision <= ?2 OR o.revision > ?1 AND o.revision <= ?2`, []any{after, upto}, func(s sqlite.Row) error {
+		links = append(links, archive.Link{Memory: s.ColumnText(0), SupersededBy: s.ColumnText(1)})
+		return nil
+	})
+	return links, err
+}
+
+// PurgedBetween returns the uids of the memories that were purged between two revisions.
+func (c *Conn) PurgedBetween(after, upto int64) (uids []string, err error) {
+	err = c.Query("SELECT uid FROM purged WHERE revision > ? AND revision <= ? ORDER BY revision", []any{after, upto}, func(s sqlite.Row) error {
+		uids = append(uids, s.ColumnText(0))
+		return nil
+	})
+	return uids, err
+}
+
+// EndedSince returns the sessions that ended after an entry of the audit log, and the last entry.
+func (c *Conn) EndedSince(entry int64) (sessions []string, last int64, err error) {
+	last = entry
+	err = c.Query("SELECT id, session_id FROM audit WHERE id > ? AND action = 'ended' ORDER BY id", []any{entry}, func(s sqlite.Row) error {
+		last = s.ColumnInt64(0)
+		sessions = append(sessions, s.ColumnText(1))
+		return nil
+	})
+	return sessions, last, err
+}
+
+// KeepVersion stores a state that did not become the present one as a past state.
+func (tx *Tx) KeepVersion(id int64, v *archive.Version) error {
+	tx.NextRevision()
+	args, sum := archivedValues(versionColumns, v, func(string) any { return nil })
+	return tx.insertVersion(id, args, sum)
+}
+
+// Counter returns a counter, 0 if there is none.
+func (c *Conn) Counter(name string) (int64, error) {
+	return c.Number("SELECT value FROM counters WHERE name = ?", name)
+}
+
+// SetCounter stores a counter.
+func (tx *Tx) SetCounter(name string, value int64) error {
+	return tx.Exec("INSERT INTO counters(name, value) VALUES (?,?) ON CONFLICT(name) DO UPDATE SET value = excluded.value", name, value)
+}
