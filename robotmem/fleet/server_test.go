@@ -23,6 +23,13 @@ import (
 var serverURL string
 
 func TestMain(m *testing.M) {
+	if path := os.Getenv(killedVariable); path != "" {
+		if err := replicateUntilKilled(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "robotmem-postgres")
 		if err != nil {
