@@ -67,6 +67,8 @@ type Options struct {
 	Ready func() error
 	// MCP serves /mcp. Without it the route does not exist.
 	MCP http.Handler
+	// Fleet serves robots below /api/fleet/. Without it the routes do not exist.
+	Fleet http.Handler
 	// UI holds the dashboard: index.html and the files that it loads. Without it
 	// there is no dashboard.
 	UI fs.FS
@@ -153,6 +155,12 @@ func (s *server) routes() http.Handler {
 	if s.opts.Pause != nil {
 		e.POST("/api/workers/pause", allowed(&robotmem.Op{Name: "pause_workers"}, s.pause(true)))
 		e.POST("/api/workers/resume", allowed(&robotmem.Op{Name: "resume_workers"}, s.pause(false)))
+	}
+	if s.opts.Fleet != nil {
+		e.POST("/api/fleet/*", allowed(&robotmem.Op{Name: "fleet"}, func(c echo.Context) error {
+			s.opts.Fleet.ServeHTTP(c.Response(), c.Request())
+			return nil
+		}))
 	}
 	s.addReference(e)
 	if s.opts.MCP != nil {

@@ -20,6 +20,8 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
 	"github.com/robotmem/robotmem-go/ui"
 	"github.com/robotmem/robotmem-go/web"
@@ -54,14 +56,14 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	local, err := localOnly(set.Addr)
+	onlyLocal, err := localOnly(set.Addr)
 	if err != nil {
 		return err
 	}
-	if !local && len(tokens.Tokens()) == 0 {
+	if !onlyLocal && len(tokens.Tokens()) == 0 {
 		return &robotmem.Error{Kind: robotmem.Forbidden, Field: "addr", Err: fmt.Errorf("%q can be reached by other machines, and there is no token; make one with `robotmem token create NAME`, or use a loopback address such as 127.0.0.1:7878", set.Addr)}
 	}
-	options, err := webOptions(set, local)
+	options, err := webOptions(set, onlyLocal)
 	if err != nil {
 		return err
 	}
@@ -94,6 +96,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
+	defer inBackground(ctx, func(ctx context.Context) { a.replicate(ctx, m) })()
 	defer inBackground(ctx, func(ctx context.Context) { // so that the first question need not wait
 		if err := m.Warm(ctx); err != nil && ctx.Err() == nil {
 			a.Log.Warn("the indexes are not in memory yet", "err", err)
@@ -108,12 +111,12 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	address := "http://" + l.Addr().String()
 	if tlsConfig != nil {
 		address = "https://" + l.Addr().String()
-	} else if !local {
+	} else if !onlyLocal {
 		fmt.Fprintln(a.Stderr, "robotmem: tokens pass over the network in the clear; give --tls-cert and --tls-key, or put a proxy with TLS in front")
 	}
 	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log, Address: address})
 	options.Logger, options.Version, options.UI = a.Log, a.Version, ui.Files()
-	options.MCP, options.RequireToken = tools.Handler(), !local
+	options.MCP, options.RequireToken = tools.Handler(), !onlyLocal
 	options.Tokens, options.ManageTokens = tokens.Tokens, tokens
 	options.Backups = func(ctx context.Context, make bool) (*web.Backups, error) { return a.backups(ctx, m, make) }
 	options.EpisodeMCAP = func(ctx context.Context, w io.Writer, session string) error {
@@ -121,6 +124,9 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	options.Ready, options.Pause = m.Ready, m.Pause
+	if set.onServer() {
+		options.Fleet = fleet.Handler(func(context.Context) (*local.Node, error) { return m, nil })
+	}
 	options.Memory = m.Memory().Part(web.DefaultMemory)
 	server := web.NewServer(svc, options)
 	server.TLSConfig = tlsConfig

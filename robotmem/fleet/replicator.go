@@ -170,6 +170,23 @@ func (r *Replicator) Run(ctx context.Context) {
 	}
 }
 
+// Once sends and fetches what there is. It does nothing while another process replicates this memory.
+func (r *Replicator) Once(ctx context.Context) error {
+	return r.alone(func() error {
+		err := r.Greet(ctx, false)
+		if err == nil {
+			err = r.Push(ctx)
+		}
+		if err == nil {
+			err = r.Pull(ctx)
+		}
+		if err == nil {
+			err = r.Push(ctx) // the copies are not sent, but counted
+		}
+		return err
+	})
+}
+
 // alone runs f unless another process replicates this memory.
 func (r *Replicator) alone(f func() error) error {
 	unlock, err := sqlite.LockFile(r.node.Store.Path() + PeerSuffix + ".lock")
@@ -243,6 +260,12 @@ func (r *Replicator) Push(ctx context.Context) error {
 		if err != nil || p == nil {
 			return err
 		}
+		if p.empty() { // copies of what came from the site
+			if err := r.sent(ctx, p.Upto, ended); err != nil {
+				return err
+			}
+			continue
+		}
 		body, err := compressed(p)
 		if err != nil {
 			return err
@@ -258,15 +281,19 @@ func (r *Replicator) Push(ctx context.Context) error {
 		if err := r.sendPayloads(ctx, p, ack.Wanted); err != nil {
 			return err
 		}
-		err = r.node.Store.Write(ctx, func(tx *store.Tx) error {
-			return errors.Join(tx.SetCounter(sentCounter, p.Upto), tx.SetCounter(endedCounter, ended))
-		})
-		if err != nil {
+		if err := r.sent(ctx, p.Upto, ended); err != nil {
 			return err
 		}
 		r.note(p, ack)
 		most = pushMemories
 	}
+}
+
+// sent stores how far the site is.
+func (r *Replicator) sent(ctx context.Context, upto, ended int64) error {
+	return r.node.Store.Write(ctx, func(tx *store.Tx) error {
+		return errors.Join(tx.SetCounter(sentCounter, upto), tx.SetCounter(endedCounter, ended))
+	})
 }
 
 func (r *Replicator) note(p *Push, ack *Ack) {

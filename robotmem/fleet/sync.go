@@ -36,6 +36,11 @@ type Push struct {
 	Purged   []string          `json:"purged,omitempty"` // uids
 }
 
+// empty reports whether a push says nothing.
+func (p *Push) empty() bool {
+	return len(p.Sessions)+len(p.Memories)+len(p.Links)+len(p.Purged) == 0
+}
+
 // Counted is a memory with the number of its last change.
 type Counted struct {
 	Counter int64 `json:"counter"`

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/google/uuid"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+type fleetJoinCmd struct {
+	Site      string   `arg:"" name:"site" help:"Address of a node of the site, such as https://site.example."`
+	Robot     string   `name:"robot" placeholder:"NAME" help:"Name of this robot at the site. Default the name of this machine."`
+	Model     string   `name:"model" placeholder:"NAME" help:"Kind of robot, as in robot.model of contexts, for --trust same_model."`
+	Subscribe []string `name:"subscribe" sep:"none" placeholder:"COLLECTION" help:"Keep a copy of the facts that other robots learn in this collection, * for all; repeatable."`
+	Where     string   `name:"where" placeholder:"JSON" help:"Only facts that this context_filter admits, such as '{\"map\": \"hall-2\"}'."`
+	Limit     int      `name:"limit" default:"10000" help:"How many facts of others are kept, the newest (default ${default})."`
+	Payloads  string   `name:"payloads-sent" enum:"none,failures,all" default:"none" help:"Payloads of perceptions that are sent: none, failures or all (default ${default})."`
+	Bandwidth string   `name:"bandwidth" placeholder:"SIZE" help:"Most bytes of payloads a second, such as 200kB."`
+	Trust     []string `name:"trust" sep:"none" placeholder:"RULE=FACTOR" help:"Factor of the confidence of a fact of another robot: same_model=1, other=0.8, simulation=0.5 or robot:NAME=0; repeatable."`
+	Replace   bool     `name:"replace" help:"This memory takes the place of another that sends under this name."`
+}
+
+// Help is shown below the flags.
+func (*fleetJoinCmd) Help() string {
+	return `Examples:
+  robotmem fleet join https://site.example --token rmt_… --robot cart-3
+  robotmem fleet join http://10.0.0.5:7878 --subscribe navigation --where '{"map": "hall-2"}' --trust other=0.8
+
+From then on robotmem web and robotmem mcp on this memory send every change while they run, and try
+again after an interruption; robotmem fleet sync does it once. Writing never waits for the site.`
+}
+
+// Run asks the site whether it takes this robot, and keeps what was agreed beside the memory.
+func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
+	site, err := url.Parse(strings.TrimSuffix(c.Site, "/"))
+	if err != nil || site.Scheme != "http" && site.Scheme != "https" || site.Host == "" {
+		return invalid("site", "must be the address of a node such as https://site.example, not %q", c.Site)
+	}
+	p := fleet.Peer{URL: site.String(), Token: a.Config.Token, Robot: c.Robot, Model: c.Model, Limit: c.Limit, Payloads: c.Payloads}
+	if p.Robot == "" {
+		if p.Robot, err = os.Hostname(); err != nil {
+			return invalid("robot", "is required: the name of this machine is not known")
+		}
+	}
+	if c.Limit < 1 {
+		return invalid("limit", "must be 1 or more, not %d", c.Limit)
+	}
+	if c.Bandwidth != "" {
+		if p.Bandwidth, err = parseSize(c.Bandwidth); err != nil {
+			return invalid("bandwidth", "must be a size such as 200kB, not %q", c.Bandwidth)
+		}
+	}
+	var where robotmem.Object
+	if c.Where != "" {
+		if err := json.Unmarshal([]byte(c.Where), &where); err != nil {
+			return invalid("where", "is not a JSON object: %v", err)
+		}
+		if len(c.Subscribe) == 0 {
+			return invalid("where", "narrows a subscription; add --subscribe COLLECTION, or --subscribe '*'")
+		}
+	}
+	for _, collection := range c.Subscribe {
+		p.Subscribe = append(p.Subscribe, fleet.Subscription{Collection: collection, Where: where})
+	}
+	if p.Trust, err = parseTrust(c.Trust); err != nil {
+		return err
+	}
+	return a.onFile(ctx, "site", func(m *local.Node) error {
+		before, err := fleet.PeerOf(m.Store.Path())
+		if err != nil {
+			return err
+		}
+		p.Replica = uuid.NewString()
+		if again := before != nil && before.URL == p.URL; again {
+			p.Replica, p.Token = before.Replica, cmp.Or(p.Token, before.Token)
+		}
+		r := fleet.NewReplicator(m, p, nil, a.Log)
+		if err := r.Greet(ctx, c.Replace); err != nil {
+			return err
+		}
+		if err := p.Save(m.Store.Path()); err != nil {
+			return err
+		}
+		if before == nil || before.Replica != p.Replica {
+			if err := r.Reset(ctx); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(a.Stderr, "robotmem: joined %s as %s; robotmem web or mcp on this memory sends its changes while it runs, robotmem fleet sync does it now\n", p.URL, p.Robot)
+		return nil
+	})
+}
+
+func parseTrust(rules []string) (map[string]float64, error) {
+	out := map[string]float64{}
+	for _, rule := range rules {
+		name, text, ok := strings.Cut(rule, "=")
+		factor, err := strconv.ParseFloat(text, 64)
+		known := name == "same_model" || name == "other" || name == "simulation" || strings.HasPrefix(name, "robot:")
+		if !ok || err != nil || !known || !(factor >= 0 && factor <= 1) {
+			return nil, invalid("trust", "must be same_model, other, simulation or robot:NAME with a factor of 0 to 1, such as other=0.8, not %q", rule)
+		}
+		out[name] = factor
+	}
+	return out, nil
+}
+
+type fleetLeaveCmd struct{}
+
+// Run forgets the site. What was sent stays there, and the copies stay here.
+func (c *fleetLeaveCmd) Run(ctx context.Context, a *app) error {
+	return a.withPeer(ctx, func(m *local.Node, p *fleet.Peer) error {
+		if err := os.Remove(m.Store.Path() + fleet.PeerSuffix); err != nil {
+			return invalid("site", "%v", err)
+		}
+		fmt.Fprintf(a.Stderr, "robotmem: left %s; what was sent stays there, and the facts of other robots stay here\n", p.URL)
+		return nil
+	})
+}
+
+type fleetSyncCmd struct {
+	JSON bool `name:"json" help:"Print the answer as JSON."`
+}
+
+// Run sends and fetches once.
+func (c *fleetSyncCmd) Run(ctx context.Context, a *app) error {
+	return a.withPeer(ctx, func(m *local.Node, p *fleet.Peer) error {
+		r := fleet.NewReplicator(m, *p, nil, a.Log)
+		if err := r.Once(ctx); err != nil {
+			return err
+		}
+		return a.showFleet(ctx, c.JSON, r)
+	})
+}
+
+type fleetStatusCmd struct {
+	JSON bool `name:"json" help:"Print the answer as JSON."`
+}
+
+// Run shows the site and how many changes wait.
+func (c *fleetStatusCmd) Run(ctx context.Context, a *app) error {
+	return a.withPeer(ctx, func(m *local.Node, p *fleet.Peer) error {
+		return a.showFleet(ctx, c.JSON, fleet.NewReplicator(m, *p, nil, a.Log))
+	})
+}
+
+func (a *app) showFleet(ctx context.Context, asJSON bool, r *fleet.Replicator) error {
+	s, err := r.Status(ctx)
+	if err != nil {
+		return err
+	}
+	return a.show(asJSON, s, func(w *lines) {
+		w.line("%s, as %s", s.Site, s.Robot)
+		w.line("%s changes wait to be sent", humanize.Comma(s.Waiting))
+		if !s.Last.IsZero() {
+			w.line("%s memories sent and %s received now", humanize.Comma(s.Sent), humanize.Comma(s.Received))
+		}
+		for _, c := range s.Conflicts {
+			w.line("conflict: %s: %s", c.UID, oneLine(c.Reason))
+		}
+		for _, c := range s.Refused {
+			w.line("refused: %s: %s", c.UID, oneLine(c.Reason))
+		}
+	})
+}
+
+// onFile calls f with the memory's file, without an embedder.
+func (a *app) onFile(ctx context.Context, flag string, f func(*local.Node) error) error {
+	if a.Config.onServer() {
+		return invalid("db", "is that of a site; a robot joins with the file of its own memory: leave --db out, or name the file")
+	}
+	a.Config.Embedder = "none"
+	return a.UseFile(ctx, flag, f)
+}
+
+// withPeer calls f with the memory and its site.
+func (a *app) withPeer(ctx context.Context, f func(*local.Node, *fleet.Peer) error) error {
+	if err := a.existing(); err != nil {
+		return err
+	}
+	return a.onFile(ctx, "fleet", func(m *local.Node) error {
+		p, err := fleet.PeerOf(m.Store.Path())
+		if err == nil && p == nil {
+			err = notFound("fleet", "this memory has joined no site; run robotmem fleet join URL")
+		}
+		if err != nil {
+			return err
+		}
+		return f(m, p)
+	})
+}
+
+// replicate sends the changes of a memory to its site until ctx ends, if it has joined one.
+func (a *app) replicate(ctx context.Context, m robotmem.Node) {
+	n, ok := m.(*local.Node)
+	if !ok || a.Config.onServer() || n.Store.ReadOnly() != "" {
+		return
+	}
+	p, err := fleet.PeerOf(n.Store.Path())
+	if err != nil {
+		a.Log.Error("nothing is sent to the site", "err", err)
+	}
+	if p != nil {
+		fleet.NewReplicator(n, *p, nil, a.Log).Run(ctx)
+	}
+}
