@@ -13,6 +13,7 @@ type AdviseRequest struct {
 	Goal          string       `json:"goal,omitempty" validate:"utf8,max=256" default:"success" doc:"success, near (how near spatial_sort an attempt ended, whatever its outcome), or a context path with a number: task.score to maximise it, -task.duration_s to minimise it."`
 	NMin          int          `json:"n_min,omitempty" validate:"min=1,max=1000" default:"3" doc:"Fewest attempts for a suggestion."`
 	Explore       bool         `json:"explore,omitempty" doc:"Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For repeated attempts that may fail."`
+	Scope         string       `json:"scope,omitempty" validate:"omitempty,oneof=local fleet both" tool:"rare" doc:"Whose attempts count: local (this memory; the default), fleet (the site that this memory has joined) or both (the site's if it answers, else this memory's)."`
 	Seed          int64        `json:"seed,omitempty" tool:"-" doc:"Makes explore repeatable. 0: a new sample each time."`
 }
 

@@ -104,12 +104,20 @@ type RecallRequest struct {
 	Diversity      float64      `json:"diversity,omitempty" validate:"finite,min=0,max=1" tool:"rare" doc:"0 ranks by score only; larger values avoid similar results; at most 1."`
 	MinRelevance   float64      `json:"min_relevance,omitempty" validate:"finite,min=0,max=1" tool:"rare" doc:"Lowest relevance on the absolute scale, 0 to 1."`
 	DeadlineMS     int          `json:"deadline_ms,omitempty" validate:"min=0,max=600000" tool:"rare" doc:"Return the results that are ready after this many milliseconds. 0 means no limit."`
+	Scope          string       `json:"scope,omitempty" validate:"omitempty,oneof=local fleet both" tool:"rare" doc:"Where to look: local (this memory; the default), fleet (the site that this memory has joined) or both."`
 	Explain        bool         `json:"explain,omitempty" tool:"rare" doc:"Report how many memories each stage kept and how each memory was found."`
 	ContextWindow  int          `json:"context_window,omitempty" validate:"min=0,max=3" doc:"Add the texts of so many memories before and after in the same episode, 0 to 3."`
 	Detail         string       `json:"detail,omitempty" validate:"omitempty,oneof=ids compact full" doc:"ids, compact (one line for each memory) or full. Default: full; over MCP compact."`
 	MaxTokens      int          `json:"max_tokens,omitempty" validate:"omitempty,min=100,max=1000000" doc:"Largest size of the answer in tokens, at least 100; more counts the memories that do not fit."`
 	AsYouType      bool         `json:"as_you_type,omitempty" tool:"rare" doc:"Treat the last word of the query as a prefix, unless a space follows it. Words with this prefix match with a lower weight than the word itself. The statistics do not count such a recall."`
 }
+
+// Values of Scope.
+const (
+	ScopeLocal = "local"
+	ScopeFleet = "fleet"
+	ScopeBoth  = "both"
+)
 
 // Values of RecallRequest.Detail.
 const (

@@ -14,6 +14,7 @@ type Memory struct {
 
 	MemoryID   int64    `json:"memory_id"`
 	UID        string   `json:"uid"`
+	Scope      string   `json:"scope,omitempty" doc:"fleet: it is at the site only. Its memory_id is 0 here."`
 	Type       string   `json:"type"`
 	Content    string   `json:"content"`
 	Line       string   `json:"line,omitempty" doc:"In the compact form, beside memory_id and score: outcome, parameters, date, place and record, then after a colon the text, shortened."`

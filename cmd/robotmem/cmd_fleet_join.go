@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -199,6 +200,18 @@ func (a *app) withPeer(ctx context.Context, f func(*local.Node, *fleet.Peer) err
 		}
 		return f(m, p)
 	})
+}
+
+// joined returns m with its site, if it has joined one.
+func (a *app) joined(m robotmem.Node) robotmem.Node {
+	n, ok := m.(*local.Node)
+	if !ok || a.Config.onServer() {
+		return m
+	}
+	if p, err := fleet.PeerOf(n.Store.Path()); err == nil && p != nil {
+		return &fleet.Joined{Node: n, Site: client.New(p.URL, client.Options{Token: p.Token})}
+	}
+	return m
 }
 
 // replicate sends the changes of a memory to its site until ctx ends, if it has joined one.

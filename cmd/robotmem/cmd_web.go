@@ -103,7 +103,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		}
 		debug.FreeOSMemory() // what loading has left
 	})()
-	svc := inCollection(m, set.Collection)
+	svc := inCollection(a.joined(m), set.Collection)
 	l, err := listen(ctx, set.Addr)
 	if err != nil {
 		return err

@@ -33,6 +33,7 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 	}
 	asJSON := c.target.FieldByName("JSON").Bool()
 	return a.Use(ctx, func(m robotmem.Node) error {
+		m = a.joined(m)
 		switch {
 		case c.op.Name == "data" && !asJSON:
 			return c.streamData(ctx, a, m, request)

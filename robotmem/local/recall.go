@@ -17,6 +17,9 @@ import (
 )
 
 func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+	if err := n.isAsked(req.Scope); err != nil {
+		return nil, sqlite.Wrap("recall", err)
+	}
 	res, err := n.recall(ctx, req)
 	if err != nil {
 		return nil, sqlite.Wrap("recall", err)
@@ -35,6 +38,14 @@ func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	}
 	n.counters.count(one)
 	return res, nil
+}
+
+// isAsked fails if a request asks a site. The memory of a site is that itself.
+func (n *Node) isAsked(scope string) error {
+	if (scope == robotmem.ScopeFleet || scope == robotmem.ScopeBoth) && n.Store.InFile() {
+		return robotmem.Errorf(robotmem.Invalid, "scope", "is %q, but this memory has joined no site; leave scope out, or run robotmem fleet join URL and start the node again", scope)
+	}
+	return nil
 }
 
 func (n *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {

@@ -941,6 +941,11 @@ export interface components {
             parameters?: string[];
             /** @description The task in words: "pick wet glass". Attempts weigh by the words that they share with it, in their text or context. */
             query?: string;
+            /**
+             * @description Whose attempts count: local (this memory; the default), fleet (the site that this memory has joined) or both (the site's if it answers, else this memory's).
+             * @enum {string}
+             */
+            scope?: "local" | "fleet" | "both";
             /** @description Makes explore repeatable. 0: a new sample each time. */
             seed?: number;
             /** @description Attempts near this place weigh more; those beyond max_distance do not count. */
@@ -1472,6 +1477,8 @@ export interface components {
             reliability?: number;
             return_count?: number;
             robot?: unknown;
+            /** @description fleet: it is at the site only. Its memory_id is 0 here. */
+            scope?: string;
             scope_entities?: string[];
             scope_files?: string[];
             /** @description Score relative to the best result, which has 1.0. */
@@ -1780,6 +1787,11 @@ export interface components {
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
             /** @description What to look for, in words; may be empty with a filter, a place or a session. */
             query?: string;
+            /**
+             * @description Where to look: local (this memory; the default), fleet (the site that this memory has joined) or both.
+             * @enum {string}
+             */
+            scope?: "local" | "fleet" | "both";
             /** @description Only memories of this episode. With an empty query they are returned in time order. */
             session_id?: string;
             /** @description Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. "mode":"fused" ranks by words too; frame_id, map_id. */

@@ -461,6 +461,7 @@ class StoredMemory(Answer):
     reliability: float | None
     return_count: int | None
     robot: Any
+    scope: str | None
     scope_entities: list[str]
     scope_files: list[str]
     score: float | None
@@ -1033,6 +1034,7 @@ class Operations:
         diversity: float | None = None,
         min_relevance: float | None = None,
         deadline_ms: int | None = None,
+        scope: Literal["local", "fleet", "both"] | None = None,
         explain: bool | None = None,
         context_window: int | None = None,
         detail: Literal["ids", "compact", "full"] | None = None,
@@ -1070,6 +1072,8 @@ class Operations:
             diversity: 0 ranks by score only; larger values avoid similar results; at most 1.
             min_relevance: Lowest relevance on the absolute scale, 0 to 1.
             deadline_ms: Return the results that are ready after this many milliseconds. 0 means no limit.
+            scope: Where to look: local (this memory; the default), fleet (the site that this memory has
+                joined) or both.
             explain: Report how many memories each stage kept and how each memory was found.
             context_window: Add the texts of so many memories before and after in the same episode, 0 to 3.
             detail: ids, compact (one line for each memory) or full. Default: full; over MCP compact.
@@ -1084,8 +1088,8 @@ class Operations:
             "context_filter": context_filter, "spatial_sort": spatial_sort, "after": after, "before": before,
             "as_of": as_of, "parse_time": parse_time, "type": type, "perception_type": perception_type,
             "category": category, "tags": tags, "like": like, "diversity": diversity, "min_relevance":
-            min_relevance, "deadline_ms": deadline_ms, "explain": explain, "context_window": context_window,
-            "detail": detail, "max_tokens": max_tokens, "as_you_type": as_you_type}))
+            min_relevance, "deadline_ms": deadline_ms, "scope": scope, "explain": explain, "context_window":
+            context_window, "detail": detail, "max_tokens": max_tokens, "as_you_type": as_you_type}))
 
     def search(
         self,
@@ -1121,6 +1125,7 @@ class Operations:
         goal: str | None = None,
         n_min: int | None = None,
         explore: bool | None = None,
+        scope: Literal["local", "fleet", "both"] | None = None,
         seed: int | None = None,
     ) -> AdviseResponse:
         """Ask which parameters worked before you act. It counts all matching memories whose outcome is known,
@@ -1142,11 +1147,13 @@ class Operations:
             n_min: Fewest attempts for a suggestion.
             explore: Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For
                 repeated attempts that may fail.
+            scope: Whose attempts count: local (this memory; the default), fleet (the site that this memory
+                has joined) or both (the site's if it answers, else this memory's).
             seed: Makes explore repeatable. 0: a new sample each time.
         """
         return AdviseResponse(self._call("advise", {"query": query, "task": task, "collection": collection,
             "context_filter": context_filter, "spatial_sort": spatial_sort, "parameters": parameters, "goal":
-            goal, "n_min": n_min, "explore": explore, "seed": seed}))
+            goal, "n_min": n_min, "explore": explore, "scope": scope, "seed": seed}))
 
     def aggregate(
         self,
@@ -1864,6 +1871,7 @@ class AsyncOperations:
         diversity: float | None = None,
         min_relevance: float | None = None,
         deadline_ms: int | None = None,
+        scope: Literal["local", "fleet", "both"] | None = None,
         explain: bool | None = None,
         context_window: int | None = None,
         detail: Literal["ids", "compact", "full"] | None = None,
@@ -1901,6 +1909,8 @@ class AsyncOperations:
             diversity: 0 ranks by score only; larger values avoid similar results; at most 1.
             min_relevance: Lowest relevance on the absolute scale, 0 to 1.
             deadline_ms: Return the results that are ready after this many milliseconds. 0 means no limit.
+            scope: Where to look: local (this memory; the default), fleet (the site that this memory has
+                joined) or both.
             explain: Report how many memories each stage kept and how each memory was found.
             context_window: Add the texts of so many memories before and after in the same episode, 0 to 3.
             detail: ids, compact (one line for each memory) or full. Default: full; over MCP compact.
@@ -1915,8 +1925,8 @@ class AsyncOperations:
             "context_filter": context_filter, "spatial_sort": spatial_sort, "after": after, "before": before,
             "as_of": as_of, "parse_time": parse_time, "type": type, "perception_type": perception_type,
             "category": category, "tags": tags, "like": like, "diversity": diversity, "min_relevance":
-            min_relevance, "deadline_ms": deadline_ms, "explain": explain, "context_window": context_window,
-            "detail": detail, "max_tokens": max_tokens, "as_you_type": as_you_type}))
+            min_relevance, "deadline_ms": deadline_ms, "scope": scope, "explain": explain, "context_window":
+            context_window, "detail": detail, "max_tokens": max_tokens, "as_you_type": as_you_type}))
 
     async def search(
         self,
@@ -1952,6 +1962,7 @@ class AsyncOperations:
         goal: str | None = None,
         n_min: int | None = None,
         explore: bool | None = None,
+        scope: Literal["local", "fleet", "both"] | None = None,
         seed: int | None = None,
     ) -> AdviseResponse:
         """Ask which parameters worked before you act. It counts all matching memories whose outcome is known,
@@ -1973,11 +1984,13 @@ class AsyncOperations:
             n_min: Fewest attempts for a suggestion.
             explore: Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For
                 repeated attempts that may fail.
+            scope: Whose attempts count: local (this memory; the default), fleet (the site that this memory
+                has joined) or both (the site's if it answers, else this memory's).
             seed: Makes explore repeatable. 0: a new sample each time.
         """
         return AdviseResponse(await self._call("advise", {"query": query, "task": task, "collection":
             collection, "context_filter": context_filter, "spatial_sort": spatial_sort, "parameters":
-            parameters, "goal": goal, "n_min": n_min, "explore": explore, "seed": seed}))
+            parameters, "goal": goal, "n_min": n_min, "explore": explore, "scope": scope, "seed": seed}))
 
     async def aggregate(
         self,

@@ -1,0 +1,159 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// Joined is a robot's memory that asks its site too, if a request names it in scope.
+type Joined struct {
+	*local.Node
+	Site robotmem.Service
+
+	mu     sync.Mutex // guards what follows
+	failed int        // requests of the site in a row
+	until  time.Time  // when it is asked again
+}
+
+var _ robotmem.Node = (*Joined)(nil)
+
+const (
+	siteShare   = 0.7             // of deadline_ms, for the site
+	siteTime    = 2 * time.Second // for the site, without a deadline
+	failedMost  = 3               // requests in a row that fail before the site is left alone
+	leftAlone   = 10 * time.Second
+	fusedDepth  = 60 // the constant of reciprocal rank fusion, as in recall
+	awayOfScope = "fleet: %s; this memory alone has answered"
+)
+
+// ask calls f with the time that the site has, unless it is left alone after failures.
+func ask[Response any](j *Joined, ctx context.Context, deadlineMS int, f func(context.Context) (*Response, error)) (*Response, error) {
+	limit := siteTime
+	if deadlineMS > 0 {
+		limit = time.Duration(siteShare * float64(deadlineMS) * float64(time.Millisecond))
+	}
+	j.mu.Lock()
+	wait := time.Until(j.until)
+	j.mu.Unlock()
+	if wait > 0 {
+		return nil, robotmem.Errorf(robotmem.Unavailable, "scope", "the site did not answer %d times and is asked again in %v", failedMost, wait.Round(time.Second))
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	res, err := f(ctx)
+	kind := robotmem.KindOf(err)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err == nil || kind != robotmem.Unavailable && kind != robotmem.Internal {
+		j.failed = 0
+		return res, err
+	}
+	if j.failed++; j.failed >= failedMost {
+		j.failed, j.until = 0, time.Now().Add(leftAlone)
+	}
+	if ctx.Err() != nil {
+		err = robotmem.Errorf(robotmem.Unavailable, "scope", "the site did not answer in %v", limit.Round(time.Millisecond))
+	}
+	return nil, err
+}
+
+// Recall implements robotmem.Service.
+func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+	here := *req
+	here.Scope = ""
+	atSite := here
+	atSite.ForSession = "" // of this memory
+	if req.Scope != robotmem.ScopeFleet && req.Scope != robotmem.ScopeBoth {
+		return j.Node.Recall(ctx, req)
+	}
+	var far *robotmem.RecallResponse
+	var away error
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		far, away = ask(j, ctx, req.DeadlineMS, func(ctx context.Context) (*robotmem.RecallResponse, error) { return j.Site.Recall(ctx, &atSite) })
+	})
+	if req.Scope == robotmem.ScopeFleet {
+		asking.Wait()
+		if away != nil {
+			return nil, sqlite.Wrap("recall", away)
+		}
+		ofSite(far.Memories)
+		return far, nil
+	}
+	near, err := j.Node.Recall(ctx, &here)
+	asking.Wait()
+	if err != nil {
+		return nil, err
+	}
+	if away != nil {
+		near.Degraded = append(near.Degraded, fmt.Sprintf(awayOfScope, detailOf(away)))
+		return near, nil
+	}
+	ofSite(far.Memories)
+	for _, d := range far.Degraded {
+		near.Degraded = append(near.Degraded, "fleet: "+d)
+	}
+	near.Memories = fused(near.Memories, far.Memories, cmp.Or(req.N, 5))
+	near.Total = len(near.Memories)
+	return near, nil
+}
+
+// ofSite marks memories whose ids count at the site.
+func ofSite(memories []robotmem.Memory) {
+	for i := range memories {
+		memories[i].Scope, memories[i].MemoryID, memories[i].Conflicts = robotmem.ScopeFleet, 0, nil
+	}
+}
+
+// fused is the reciprocal rank fusion of two answers. A memory that both have is this memory's.
+func fused(near, far []robotmem.Memory, n int) []robotmem.Memory {
+	score := map[string]float64{}
+	var all []robotmem.Memory
+	for _, list := range [][]robotmem.Memory{near, far} {
+		for rank, m := range list {
+			if _, there := score[m.UID]; !there {
+				all = append(all, m)
+			}
+			score[m.UID] += 1 / float64(fusedDepth+rank+1)
+		}
+	}
+	slices.SortStableFunc(all, func(x, y robotmem.Memory) int { return cmp.Compare(score[y.UID], score[x.UID]) })
+	all = all[:min(n, len(all))]
+	for i := range all {
+		s := score[all[i].UID] / score[all[0].UID]
+		all[i].Score = &s
+	}
+	return all
+}
+
+// Advise implements robotmem.Service. Attempts are not counted twice: the site has this robot's too,
+// so its answer wins if it comes.
+func (j *Joined) Advise(ctx context.Context, req *robotmem.AdviseRequest) (*robotmem.AdviseResponse, error) {
+	if req.Scope != robotmem.ScopeFleet && req.Scope != robotmem.ScopeBoth {
+		return j.Node.Advise(ctx, req)
+	}
+	here := *req
+	here.Scope = ""
+	res, away := ask(j, ctx, 0, func(ctx context.Context) (*robotmem.AdviseResponse, error) { return j.Site.Advise(ctx, &here) })
+	if away == nil {
+		return res, nil
+	}
+	if req.Scope == robotmem.ScopeFleet {
+		return nil, sqlite.Wrap("advise", away)
+	}
+	res, err := j.Node.Advise(ctx, &here)
+	if err == nil {
+		res.Notes = append(res.Notes, fmt.Sprintf(awayOfScope, detailOf(away)))
+	}
+	return res, err
+}
+
+func detailOf(err error) string { return sqlite.Explain(err).Detail() }

@@ -1,0 +1,117 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// awaySite is a site that answers, fails or does not answer at all.
+type awaySite struct {
+	robotmem.Service
+	fails, hangs bool
+	asked        int
+}
+
+func (s *awaySite) Recall(ctx context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+	s.asked++
+	if s.hangs {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if s.fails {
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "connection refused")
+	}
+	return s.Service.Recall(ctx, r)
+}
+
+func openFile(t *testing.T, name string) *local.Node {
+	t.Helper()
+	n, err := local.Open(t.Context(), filepath.Join(t.TempDir(), name), local.Options{Durability: local.DurabilityNormal, Location: time.UTC})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = n.Close() })
+	return n
+}
+
+func TestRecallOfBoth(t *testing.T) {
+	t.Parallel()
+	far, near := openFile(t, "site.db"), openFile(t, "arm.db")
+	learnt := func(n *local.Node, text string) {
+		t.Helper()
+		if _, err := n.Learn(t.Context(), &robotmem.LearnRequest{Insight: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	learnt(near, "corridor B was free in the morning")
+	learnt(far, "corridor B is blocked by a pallet, said another robot")
+	learnt(far, "corridor D is blocked")
+	site := &awaySite{Service: far}
+	j := &Joined{Node: near, Site: site}
+	ask := func(scope string, deadline int) (*robotmem.RecallResponse, error) {
+		return j.Recall(t.Context(), &robotmem.RecallRequest{Query: "corridor B", Scope: scope, N: 3, DeadlineMS: deadline})
+	}
+	contents := func(res *robotmem.RecallResponse, err error) (out []string) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range res.Memories {
+			out = append(out, m.Content)
+			if atSite := !strings.Contains(m.Content, "morning"); atSite != (m.Scope == robotmem.ScopeFleet) || atSite != (m.MemoryID == 0) {
+				t.Errorf("%q has the scope %q and the id %d", m.Content, m.Scope, m.MemoryID)
+			}
+		}
+		return out
+	}
+	if got := contents(ask("", 0)); !slices.Equal(got, []string{"corridor B was free in the morning"}) || site.asked != 0 {
+		t.Errorf("local: %q, the site was asked %d times", got, site.asked)
+	}
+	if got := contents(ask("fleet", 0)); len(got) != 2 {
+		t.Errorf("fleet: %q", got)
+	}
+	if got := contents(ask("both", 0)); len(got) != 3 || got[0] != "corridor B was free in the morning" || got[1] != "corridor B is blocked by a pallet, said another robot" {
+		t.Errorf("both: %q", got)
+	}
+	// A hanging site takes its share of the deadline and no more.
+	site.hangs = true
+	begun := time.Now()
+	res, err := ask("both", 300)
+	if err != nil || len(res.Memories) != 1 || !slices.ContainsFunc(res.Degraded, func(d string) bool { return strings.Contains(d, "did not answer in 210ms") }) {
+		t.Errorf("%+v %v", res, err)
+	}
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	// After failures in a row it is left alone.
+	site.hangs, site.fails = false, true
+	for range failedMost {
+		if res, err := ask("both", 0); err != nil || len(res.Degraded) == 0 {
+			t.Errorf("%+v %v", res, err)
+		}
+	}
+	before := site.asked
+	res, err = ask("both", 0)
+	if err != nil || site.asked != before || len(res.Memories) != 1 || !strings.Contains(strings.Join(res.Degraded, " "), "asked again in") {
+		t.Errorf("asked %d times more: %+v %v", site.asked-before, res, err)
+	}
+	if _, err := ask("fleet", 0); !errors.Is(err, robotmem.Unavailable) {
+		t.Errorf("got %v", err)
+	}
+	j.until = time.Time{}
+	site.fails = false
+	if got := contents(ask("both", 0)); len(got) != 3 {
+		t.Errorf("back again: %q", got)
+	}
+	if _, err := near.Recall(t.Context(), &robotmem.RecallRequest{Query: "x", Scope: "both"}); !errors.Is(err, robotmem.Invalid) {
+		t.Errorf("a memory without a site: %v", err)
+	}
+}
