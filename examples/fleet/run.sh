@@ -1,7 +1,8 @@
 #!/bin/sh
 # A site on this machine, without containers: three PostgreSQL servers of which a commit waits for
 # two, two robotmem nodes, and two robots. Everything is in a temporary folder and ends with the
-# script. Needs PostgreSQL 15 or later (Debian: apt-get install postgresql) and Go.
+# script. Needs PostgreSQL 15 or later (Debian: apt-get install postgresql), Go, Python and
+# curl.
 set -eu
 cd "$(dirname "$0")/../.."
 dir=$(mktemp -d)
@@ -38,7 +39,6 @@ start c $((port + 2))
 as "sed -i 's/^synchronous_commit = local/synchronous_commit = on/' '$dir/pg/a/postgresql.conf'; '$bin/pg_ctl' -D '$dir/pg/a' reload" >/dev/null
 
 go build -o "$dir/robotmem" ./cmd/robotmem
-go build -o "$dir/fleet" ./examples/fleet
 db="postgres://postgres@127.0.0.1:$port,127.0.0.1:$((port + 1)),127.0.0.1:$((port + 2))/postgres"
 export ROBOTMEM_HOME="$dir/home"
 serve() { # PORT
@@ -53,9 +53,17 @@ serve() { # PORT
 }
 serve $((port + 10))
 serve $((port + 11))
-"$dir/fleet" --dir "$dir/robots" --site "http://127.0.0.1:$((port + 10))" lab
-"$dir/fleet" --dir "$dir/robots" --site "http://127.0.0.1:$((port + 11))" dock
+export PYTHONPATH=robotmem/client/python/src ROBOTMEM_BINARY="$dir/robotmem" ROBOTMEM_EMBEDDER=none
+mkdir "$dir/robots"
+"$dir/robotmem" fleet join "http://127.0.0.1:$((port + 10))" --db "$dir/robots/lift.db" --robot lift 2>/dev/null
+"$dir/robotmem" fleet join "http://127.0.0.1:$((port + 11))" --db "$dir/robots/cart.db" --robot cart \
+	--subscribe navigation --where '{"map": "hall-2"}' --trust other=0.9 2>/dev/null
+python3 -B examples/fleet/robots.py lab "$dir/robots"
+# A robot that runs on sends by itself; these end at once.
+"$dir/robotmem" fleet sync --db "$dir/robots/lift.db" >/dev/null
+"$dir/robotmem" fleet sync --db "$dir/robots/cart.db" >/dev/null
+python3 -B examples/fleet/robots.py dock "$dir/robots"
 echo "the site is switched off"
 for pid in $nodes; do kill "$pid"; wait "$pid" || true; done
 nodes=''
-"$dir/fleet" --dir "$dir/robots" dock
+python3 -B examples/fleet/robots.py dock "$dir/robots"

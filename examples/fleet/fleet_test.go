@@ -1,4 +1,4 @@
-package main
+package fleet_test
 
 import (
 	"fmt"
@@ -29,12 +29,12 @@ func TestTheCartTakesTheDetour(t *testing.T) {
 		t.Fatal(err)
 	}
 	online, offline, off := strings.Cut(string(out), "the site is switched off")
-	for _, want := range []string{"lift: learnt that corridor B is blocked, and the site has it", "from the site): \"corridor B is blocked by a pallet at the fire door\", learnt by lift", "cart: takes the detour through corridor C"} {
+	for _, want := range []string{"lift: learnt that corridor B is blocked", "cart: asked its copy and the site: corridor B is blocked by a pallet at the fire door (learnt by lift)", "cart: takes the detour through corridor C"} {
 		if !strings.Contains(online, want) {
 			t.Errorf("with the site it does not say %q", want)
 		}
 	}
-	if !off || !strings.Contains(offline, "from its copy, because the site is away") || !strings.Contains(offline, "cart: takes the detour") {
+	if !off || !strings.Contains(offline, "cart: asked its copy alone, the site is away: corridor B is blocked") || !strings.Contains(offline, "cart: takes the detour") {
 		t.Error("without the site it does not take the detour")
 	}
 }
