@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +36,8 @@ type database struct {
 	jobs    chan *job
 	done    chan struct{}
 	commits atomic.Int64
+	name    string // of this writer in the table of commits
+	number  int64  // of its last transaction; only the writer uses it
 
 	closing sync.RWMutex // held for reading by every call, for writing by Close
 	closed  bool
@@ -55,10 +58,19 @@ const (
 	// undecidedGrace is how long a caller waits past the end of its time for a commit that has begun.
 	undecidedGrace = 100 * time.Millisecond
 	retryPause     = 50 * time.Millisecond
+	// beginTime bounds the begin of a transaction, which waits for nothing but the network.
+	beginTime = 5 * time.Second
 )
 
+// errUndecided is sqlite.ErrUndecided with what a caller of a server can do.
+var errUndecided = &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the PostgreSQL server did not answer in time; what was asked may be stored yet, or not; look for it before you repeat it%w", hidden{sqlite.ErrUndecided})}
+
+// beginWrite begins a transaction that writes. If its connection is lost, the server must not keep the
+// lock of the tenant for long.
+const beginWrite = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'"
+
 func newDatabase(pool *pgxpool.Pool, tenant int64, payloads string, patience time.Duration, group *store.Store, log *slog.Logger, onClose func()) *database {
-	d := &database{pool: pool, tenant: tenant, group: group, payloads: payloads, patience: patience, log: log, onClose: onClose, jobs: make(chan *job, waitingJobs), done: make(chan struct{})}
+	d := &database{pool: pool, tenant: tenant, group: group, payloads: payloads, patience: patience, log: log, onClose: onClose, name: rand.Text(), jobs: make(chan *job, waitingJobs), done: make(chan struct{})}
 	go d.writer()
 	return d
 }
@@ -76,7 +88,7 @@ func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *c
 		data["prepared"] = prepared
 	}
 	c := &conn{Conn: p.Conn(), prepared: prepared, ctx: ctx}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTime)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), beginTime)
 	defer cancel()
 	_, err = p.Conn().PgConn().Exec(limited, begin+"; SELECT set_config('robotmem.tenant', '"+strconv.FormatInt(d.tenant, 10)+"', true)").ReadAll()
 	if err != nil {
@@ -116,7 +128,10 @@ func (d *database) Read(ctx context.Context, f func(store.SQL) error) error {
 			began = true
 			return f(c)
 		}()
-		if err == nil || began || !lost(err) || time.Now().After(until) || ctx.Err() != nil {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil || began || !lost(err) || time.Now().After(until):
 			return d.explained(err)
 		}
 	}
@@ -161,7 +176,7 @@ func (d *database) submit(ctx context.Context, f func(store.SQL) error, inTime b
 	case err := <-j.done:
 		return d.explained(err)
 	case <-time.After(undecidedGrace):
-		return sqlite.ErrUndecided
+		return errUndecided
 	}
 }
 
@@ -196,16 +211,19 @@ func (d *database) writer() {
 // A job may run twice, but commits once: after a lost connection the server is asked what became
 // of the transaction.
 func (d *database) commit(group []*job) {
-	until := time.Now().Add(d.patience)
+	until := group[len(group)-1].queued.Add(d.patience)
+	if least := time.Now().Add(min(d.patience, beginTime)); until.Before(least) {
+		until = least // those before it were slow
+	}
 	for {
-		results, xid, err := d.try(group)
+		results, unknown, err := d.try(group, until)
 		if err != nil {
 			d.group.Undone()
 		}
-		if err != nil && xid != "" {
-			committed, known := d.settled(xid, until)
+		if unknown {
+			committed, known := d.settled(until)
 			if !known {
-				err = sqlite.ErrUndecided
+				err = errUndecided
 			} else if committed {
 				d.group.Committed()
 				err = nil
@@ -217,10 +235,11 @@ func (d *database) commit(group []*job) {
 		}
 		switch {
 		case err == nil:
+			d.commits.Add(1)
 			for i, j := range group {
 				j.done <- results[i]
 			}
-		case len(group) == 1 || lost(err) || errors.Is(err, sqlite.ErrUndecided):
+		case len(group) == 1 || lost(err) || err == errUndecided:
 			for _, j := range group {
 				j.done <- err
 			}
@@ -233,78 +252,103 @@ func (d *database) commit(group []*job) {
 	}
 }
 
-// try runs a group. xid names the transaction if it is not known whether it was committed.
-func (d *database) try(group []*job) (results []error, xid string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), d.patience)
-	p, c, err := d.acquire(ctx, "BEGIN")
+// lock locks the row of the tenant and returns the last ids that were given. A writer of the tenant
+// on another node waits.
+func (d *database) lock(c *conn) (ids map[string]int64, err error) {
+	text := ""
+	_, err = c.One("SELECT ids FROM robotmem.tenants WHERE id = ? FOR UPDATE", []any{d.tenant}, func(r sqlite.Row) { text = r.ColumnText(0) })
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &ids)
+	}
+	return ids, err
+}
+
+// try runs a group. It reports whether it is unknown if the transaction was committed.
+func (d *database) try(group []*job, until time.Time) (results []error, unknown bool, err error) {
+	ctx, cancel := context.WithDeadline(context.Background(), until)
+	p, c, err := d.acquire(ctx, beginWrite)
 	cancel()
 	if err != nil {
-		return nil, "", err
+		return nil, false, err
 	}
 	defer d.release(p)
 	c.ctx = context.Background()
-	ids, id := "", ""
-	_, err = c.One("SELECT ids, pg_current_xact_id() FROM robotmem.tenants WHERE id = ? FOR UPDATE", []any{d.tenant}, func(r sqlite.Row) {
-		ids, id = r.ColumnText(0), r.ColumnText(1)
-	})
-	if err == nil {
-		err = json.Unmarshal([]byte(ids), &c.ids)
-	}
-	if err != nil {
-		return nil, "", err
+	if c.ids, err = d.lock(c); err != nil {
+		return nil, false, err
 	}
 	before := maps.Clone(c.ids)
 	if err := d.group.Begin(c); err != nil {
-		return nil, "", err
+		return nil, false, err
 	}
 	results = make([]error, len(group))
 	for i, j := range group {
 		c.wrote = false
 		results[i] = j.run(c)
 		if results[i] != nil && (c.wrote || p.Conn().PgConn().TxStatus() != 'T') {
-			return nil, "", results[i]
+			return nil, false, results[i]
 		}
 		c.ctx = context.Background()
 	}
 	if err := d.group.Commit(c); err != nil {
-		return nil, "", err
+		return nil, false, err
 	}
 	if !maps.Equal(before, c.ids) {
 		given, _ := json.Marshal(c.ids) // numbers
 		if err := c.Exec("UPDATE robotmem.tenants SET ids = ?::jsonb WHERE id = ?", string(given), d.tenant); err != nil {
-			return nil, "", err
+			return nil, false, err
 		}
 	}
-	ctx, cancel = context.WithTimeout(context.Background(), statementTime)
-	defer cancel()
-	if _, err := p.Exec(ctx, "COMMIT"); err != nil {
-		if told := (*pgconn.PgError)(nil); errors.As(err, &told) && !lost(err) {
-			return nil, "", err // the server has refused it
-		}
-		return results, id, err
+	d.number++
+	err = d.end(p, fmt.Sprintf(`INSERT INTO robotmem.commits(writer, number) VALUES ('%s', %d)
+		ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = excluded.at; COMMIT`, d.name, d.number))
+	if err == nil {
+		d.group.Committed()
 	}
-	d.commits.Add(1)
-	d.group.Committed()
-	return results, "", nil
+	told := (*pgconn.PgError)(nil)
+	return results, err != nil && (lost(err) || !errors.As(err, &told)), err
 }
 
-// settled asks what became of a transaction whose connection was lost. A server that was promoted
-// meanwhile knows the transactions that it has received.
-func (d *database) settled(xid string, until time.Time) (committed, known bool) {
+// end ends a transaction with some statements. It fails if a commit was cut short on the server, which
+// is then committed, but may not have reached a standby.
+func (d *database) end(p *pgxpool.Conn, sql string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), statementTime)
+	defer cancel()
+	delete(p.Conn().PgConn().CustomData(), warned)
+	_, err := p.Conn().PgConn().Exec(ctx, sql).ReadAll()
+	if text := p.Conn().PgConn().CustomData()[warned]; err == nil && text != nil {
+		return fmt.Errorf("fleet: commit: %w: %v", net.ErrClosed, text)
+	}
+	return err
+}
+
+// settled asks what became of the last transaction, whose connection was lost. Its id on the server
+// would not tell: a standby that was promoted gives the ids again that had not reached it. The lock of
+// the tenant waits for a transaction that is not at its end, and as a commit is durable with all before
+// it, that of the question makes sure of the answer.
+func (d *database) settled(until time.Time) (committed, known bool) {
 	for {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		status := "aborted" // an id that the server has not given yet
-		err := d.pool.QueryRow(ctx, "SELECT coalesce(pg_xact_status($1::xid8), 'unknown')", xid).Scan(&status)
-		cancel()
-		if told := (*pgconn.PgError)(nil); errors.As(err, &told) && told.Code == "22023" {
-			return false, true // it is in the future of this server
+		last := int64(0)
+		err := func() error {
+			ctx, cancel := context.WithTimeout(context.Background(), beginTime)
+			defer cancel()
+			p, c, err := d.acquire(ctx, beginWrite)
+			if err != nil {
+				return err
+			}
+			defer d.release(p)
+			c.ctx = context.Background()
+			if _, err := d.lock(c); err != nil {
+				return err
+			}
+			if last, err = c.Number("SELECT number FROM robotmem.commits WHERE writer = ?", d.name); err != nil {
+				return err
+			}
+			return d.end(p, "COMMIT")
+		}()
+		if err == nil {
+			return last == d.number, true
 		}
-		switch {
-		case err == nil && status == "committed":
-			return true, true
-		case err == nil && status == "aborted":
-			return false, true
-		case time.Now().After(until):
+		if time.Now().After(until) {
 			return false, false
 		}
 		time.Sleep(retryPause)

@@ -39,6 +39,9 @@ const (
 	// DefaultTenant is the tenant of a site that has one.
 	DefaultTenant   = "default"
 	defaultPatience = 30 * time.Second
+	connectTime     = 5 * time.Second // for each server of the URL, which may be one that hangs
+	pingTime        = 2 * time.Second
+	warned          = "warned" // the key of the last warning on a connection
 )
 
 //go:embed schema.sql
@@ -126,9 +129,14 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	c.ConnConfig.RuntimeParams["statement_timeout"] = "20s"
 	c.ConnConfig.RuntimeParams["lock_timeout"] = "15s"
 	c.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
-	if c.ConnConfig.ValidateConnect == nil {
-		c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	c.ConnConfig.OnNotice = func(c *pgconn.PgConn, n *pgconn.Notice) {
+		if n.SeverityUnlocalized == "WARNING" {
+			c.CustomData()[warned] = n.Message
+		}
 	}
+	c.ConnConfig.ConnectTimeout = cmp.Or(c.ConnConfig.ConnectTimeout, connectTime)
+	c.PingTimeout = cmp.Or(c.PingTimeout, pingTime)
 	c.AfterConnect = actAsNode
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {

@@ -15,6 +15,13 @@ CREATE TABLE robotmem.tenants(
   created_at timestamptz NOT NULL DEFAULT now()
 );
 
+-- The last transaction of each writer, which asks for it after it has lost its connection in a commit.
+CREATE TABLE robotmem.commits(
+  writer text COLLATE "C" PRIMARY KEY,
+  number bigint NOT NULL,
+  at     timestamptz NOT NULL DEFAULT now()
+) WITH (fillfactor = 50);
+
 CREATE TABLE robotmem.counters(
   tenant integer NOT NULL DEFAULT robotmem.tenant(),
   name   text COLLATE "C" NOT NULL,
