@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,12 +99,20 @@ func (p *postgres) sql(t *testing.T, sql string) string {
 	return query(t, p.url("postgres"), sql)
 }
 
-func query(t *testing.T, url, sql string) string {
+// raw opens a connection without a pool.
+func raw(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
+	url, _, _ = strings.Cut(url, "?")
 	c, err := pgx.Connect(context.Background(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+func query(t *testing.T, url, sql string) string {
+	t.Helper()
+	c := raw(t, url)
 	defer c.Close(context.Background())
 	all, err := c.PgConn().Exec(context.Background(), sql).ReadAll()
 	if err != nil {
@@ -340,10 +347,7 @@ func (c *cluster) stored(t *testing.T) map[string]storedText {
 
 func storedAt(t *testing.T, url string) map[string]storedText {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := raw(t, url)
 	defer conn.Close(context.Background())
 	rows, err := conn.Query(t.Context(), "SELECT content, sightings FROM robotmem.memories")
 	if err != nil {
@@ -359,13 +363,13 @@ func storedAt(t *testing.T, url string) map[string]storedText {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return maps.Clone(all)
+	return all
 }
 
 // The number of a transaction whose commit the primary had not received is given again by the
 // server that takes its place: the memory is not there just because that one was committed.
 func commitThatDidNotArrive(t *testing.T, c *cluster) {
-	p := newProxy(t, c.primary)
+	p := newProxy(t, c.primary.port)
 	url := strings.Replace(c.url("site"), ":"+strconv.Itoa(c.primary.port), ":"+strconv.Itoa(p.port), 1)
 	n := openTest(t, url, Options{})
 	p.holdAt("COMMIT")
@@ -375,12 +379,9 @@ func commitThatDidNotArrive(t *testing.T, c *cluster) {
 		_, err := n.Learn(context.Background(), &robotmem.LearnRequest{Insight: text})
 		done <- err
 	}()
-	p.held(t)
+	p.waitHeld(t)
 	c.failover(t)
-	conn, err := pgx.Connect(t.Context(), c.primary.url("site"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := raw(t, c.primary.url("site"))
 	defer conn.Close(context.Background())
 	for range 200 {
 		if _, err := conn.Exec(t.Context(), "SELECT pg_current_xact_id()"); err != nil {

@@ -60,6 +60,8 @@ const (
 	retryPause     = 50 * time.Millisecond
 	// beginTime bounds the begin of a transaction, which waits for nothing but the network.
 	beginTime = 5 * time.Second
+	// commitTime bounds a commit, which waits for a standby. It is asked for after that.
+	commitTime = 10 * time.Second
 )
 
 // errUndecided is sqlite.ErrUndecided with what a caller of a server can do.
@@ -87,8 +89,8 @@ func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *c
 		prepared = map[string]*pgconn.StatementDescription{}
 		data["prepared"] = prepared
 	}
-	c := &conn{Conn: p.Conn(), prepared: prepared, ctx: ctx}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), beginTime)
+	c := &conn{Conn: p.Conn(), prepared: prepared, ctx: ctx, caller: ctx}
+	limited, cancel := within(ctx, beginTime)
 	defer cancel()
 	_, err = p.Conn().PgConn().Exec(limited, begin+"; SELECT set_config('robotmem.tenant', '"+strconv.FormatInt(d.tenant, 10)+"', true)").ReadAll()
 	if err != nil {
@@ -215,10 +217,14 @@ func (d *database) commit(group []*job) {
 	if least := time.Now().Add(min(d.patience, beginTime)); until.Before(least) {
 		until = least // those before it were slow
 	}
+	var cause error // of the last try that was not cut short by the end of the patience
 	for {
 		results, unknown, err := d.try(group, until)
 		if err != nil {
 			d.group.Undone()
+		}
+		if cause == nil || !errors.Is(err, context.DeadlineExceeded) {
+			cause = err
 		}
 		if unknown {
 			committed, known := d.settled(until)
@@ -239,9 +245,13 @@ func (d *database) commit(group []*job) {
 			for i, j := range group {
 				j.done <- results[i]
 			}
-		case len(group) == 1 || lost(err) || err == errUndecided:
+		case err == errUndecided:
 			for _, j := range group {
 				j.done <- err
+			}
+		case len(group) == 1 || lost(err):
+			for _, j := range group {
+				j.done <- cause
 			}
 		default:
 			for _, j := range group {
@@ -272,7 +282,7 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 		return nil, false, err
 	}
 	defer d.release(p)
-	c.ctx = context.Background()
+	c.ctx, c.caller = context.Background(), context.Background()
 	if c.ids, err = d.lock(c); err != nil {
 		return nil, false, err
 	}
@@ -311,7 +321,7 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 // end ends a transaction with some statements. It fails if a commit was cut short on the server, which
 // is then committed, but may not have reached a standby.
 func (d *database) end(p *pgxpool.Conn, sql string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), statementTime)
+	ctx, cancel := context.WithTimeout(context.Background(), commitTime)
 	defer cancel()
 	delete(p.Conn().PgConn().CustomData(), warned)
 	_, err := p.Conn().PgConn().Exec(ctx, sql).ReadAll()
@@ -336,7 +346,7 @@ func (d *database) settled(until time.Time) (committed, known bool) {
 				return err
 			}
 			defer d.release(p)
-			c.ctx = context.Background()
+			c.ctx, c.caller = context.Background(), context.Background()
 			if _, err := d.lock(c); err != nil {
 				return err
 			}
@@ -390,12 +400,16 @@ func (d *database) Close() error {
 	return nil
 }
 
+// readOnly is the code of a standby, or of a primary that was demoted.
+const readOnly = "25006"
+
 // lost reports whether the server was not reached, or is one that takes no writes for now.
 func lost(err error) bool {
 	if told := (*pgconn.PgError)(nil); errors.As(err, &told) {
 		switch told.Code {
-		case "25006", // read-only: a standby, or a primary that was demoted
+		case readOnly,
 			"57P01", "57P02", "57P03", // it shuts down, crashed or starts
+			"25P03",          // it has waited too long for the next statement of a transaction
 			"40001", "40P01", // two transactions in each other's way
 			"08000", "08003", "08006", "08001", "08004":
 			return true
@@ -422,23 +436,31 @@ func explained(err error) error {
 	if known := (*robotmem.Error)(nil); err == nil || errors.As(err, &known) || !errors.As(err, &told) && !lost(err) {
 		return err
 	}
-	kind, text := robotmem.Internal, "an internal error; see the node's log"
-	if told != nil {
-		switch {
-		case told.Code == "53100":
-			kind, text = robotmem.Unavailable, "the disk of the PostgreSQL server is full; nothing was stored; free some space and try again"
-		case told.Code == "57014" || told.Code == "55P03":
-			kind, text = robotmem.Unavailable, "the PostgreSQL server did not finish in time; nothing was stored; try again"
-		case told.Code == "25006":
-			kind, text = robotmem.Unavailable, "the PostgreSQL server is a standby, which is read-only; nothing was stored; name the primary too in --db, or promote the standby"
-		case told.Code == "42P01" || told.Code == "3F000":
-			kind, text = robotmem.Unavailable, "the database has no tables of robotmem; start a node with rights to create them, or run robotmem fleet migrate"
-		case told.Code == "53300":
-			kind, text = robotmem.Unavailable, "the PostgreSQL server takes no more connections; raise max_connections or lower pool_max_conns in --db"
-		}
+	code := ""
+	switch {
+	case errors.Is(err, pgconn.ErrReadOnlyConnection):
+		code = readOnly
+	case told != nil:
+		code = told.Code
 	}
-	if kind == robotmem.Internal && lost(err) {
-		kind, text = robotmem.Unavailable, "no PostgreSQL server that takes writes was reached; nothing was stored; check that it runs and --db"
+	kind, text := robotmem.Unavailable, ""
+	switch code {
+	case "53100":
+		text = "the disk of the PostgreSQL server is full; nothing was stored; free some space and try again"
+	case "57014", "55P03":
+		text = "the PostgreSQL server did not finish in time; nothing was stored; try again"
+	case readOnly:
+		text = "the PostgreSQL server is a standby, which is read-only; nothing was stored; name the primary too in --db, or promote the standby"
+	case "42P01", "3F000":
+		text = "the database has no tables of robotmem; start a node with rights to create them, or run robotmem fleet migrate"
+	case "53300":
+		text = "the PostgreSQL server takes no more connections; raise max_connections or lower pool_max_conns in --db"
+	case "28000", "28P01", "3D000", "42501":
+		text = "the PostgreSQL server refuses it (" + told.Message + "); check the user, the password and the database of --db"
+	default:
+		if text = "no PostgreSQL server that takes writes was reached; nothing was stored; check that it runs and --db"; !lost(err) {
+			kind, text = robotmem.Internal, "an internal error; see the node's log"
+		}
 	}
 	return &robotmem.Error{Kind: kind, Err: fmt.Errorf("%s%w", text, hidden{err})}
 }

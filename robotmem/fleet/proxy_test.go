@@ -16,19 +16,19 @@ type proxy struct {
 
 	mu    sync.Mutex
 	going sync.Cond
-	hangs bool   // towards the server
-	mute  bool   // towards the clients
-	at    []byte // it hangs towards the server once a client sends this
+	hangs bool   // all connections
+	at    []byte // the connection hangs whose client sends this
+	held  bool   // such a connection hangs
 	conns []net.Conn
 }
 
-func newProxy(t *testing.T, p *postgres) *proxy {
+func newProxy(t *testing.T, port int) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &proxy{port: l.Addr().(*net.TCPAddr).Port, target: "127.0.0.1:" + strconv.Itoa(p.port)}
+	x := &proxy{port: l.Addr().(*net.TCPAddr).Port, target: "127.0.0.1:" + strconv.Itoa(port)}
 	x.going.L = &x.mu
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -51,29 +51,29 @@ func newProxy(t *testing.T, p *postgres) *proxy {
 	})
 	t.Cleanup(func() {
 		_ = l.Close()
-		x.resume()
 		x.mu.Lock()
 		for _, c := range x.conns {
 			_ = c.Close()
 		}
 		x.mu.Unlock()
+		x.resume()
 		running.Wait()
 	})
 	return x
 }
 
 // forward copies until one side ends, and then ends the other.
-func (x *proxy) forward(to, from net.Conn, client bool) {
+func (x *proxy) forward(to, from net.Conn, toServer bool) {
 	defer to.Close()
+	kept := false
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buf)
 		x.mu.Lock()
-		if client && x.at != nil && bytes.Contains(buf[:n], x.at) {
-			x.hangs, x.at = true, nil
-			x.going.Broadcast()
+		if x.at != nil && toServer && bytes.Contains(buf[:n], x.at) {
+			x.at, x.held, kept = nil, true, true
 		}
-		for n > 0 && (client && x.hangs || !client && x.mute) {
+		for n > 0 && (x.hangs || kept && x.held) {
 			x.going.Wait()
 		}
 		x.mu.Unlock()
@@ -88,7 +88,7 @@ func (x *proxy) forward(to, from net.Conn, client bool) {
 	}
 }
 
-// holdAt lets the proxy hang once a client sends a text, which is not forwarded.
+// holdAt keeps what the next client sends that has a text in it, and all that this client sends later.
 func (x *proxy) holdAt(text string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -99,25 +99,25 @@ func (x *proxy) holdAt(text string) {
 func (x *proxy) hang() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.hangs, x.mute = true, true
+	x.hangs = true
 }
 
-// resume forwards what was held, and the rest.
+// resume forwards what was kept, and the rest.
 func (x *proxy) resume() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.hangs, x.mute = false, false
+	x.hangs, x.held, x.at = false, false, nil
 	x.going.Broadcast()
 }
 
-// held waits until the proxy hangs.
-func (x *proxy) held(t *testing.T) {
+// waitHeld waits until a connection hangs because of what its client sent.
+func (x *proxy) waitHeld(t *testing.T) {
 	t.Helper()
 	for until := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		x.mu.Lock()
-		hangs := x.hangs
+		held := x.held
 		x.mu.Unlock()
-		if hangs {
+		if held {
 			return
 		}
 		if time.Now().After(until) {

@@ -385,6 +385,14 @@ END $$;
 GRANT USAGE ON SCHEMA robotmem, robotmem_tenant TO robotmem_node;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA robotmem, robotmem_tenant TO robotmem_node;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA robotmem TO robotmem_node;
+-- The fence is on the whole tables: a partition itself has none.
+DO $$
+DECLARE part regclass;
+BEGIN
+  FOR part IN SELECT oid FROM pg_class WHERE relnamespace = 'robotmem'::regnamespace AND relispartition AND relkind = 'r' LOOP
+    EXECUTE format('REVOKE ALL ON %s FROM robotmem_node', part);
+  END LOOP;
+END $$;
 
 CREATE TABLE robotmem.schema_versions(
   version    integer PRIMARY KEY,
