@@ -215,6 +215,22 @@ func TestNetworkHangs(t *testing.T) {
 	once(t, direct, "the belt is worn", "the belt is back")
 }
 
+// A server of several that does not answer is passed over.
+func TestOneServerHangs(t *testing.T) {
+	_, url, x := atProxy(t)
+	x.hang()
+	at := fmt.Sprintf("127.0.0.1:%d", x.port)
+	url = strings.Replace(url, at, at+",127.0.0.1:"+strings.TrimPrefix(x.target, "127.0.0.1:"), 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*connectTime)
+	defer cancel()
+	n, err := Open(ctx, url, Options{Payloads: t.TempDir()})
+	if err != nil {
+		t.Fatal(err, causeOf(err))
+	}
+	defer n.Close()
+	learnt(t, n, "the second server answers")
+}
+
 // A write is completed on another connection if its own hangs, at the begin, before or in the commit.
 func TestConnectionHangs(t *testing.T) {
 	for _, at := range []string{beginWrite, "INSERT INTO memories", "COMMIT"} {

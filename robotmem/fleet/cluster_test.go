@@ -29,12 +29,7 @@ type cluster struct {
 	rebuilt int
 }
 
-// memberSettings are those of every member: which of them is the primary changes.
-var memberSettings = []string{
-	"synchronous_standby_names=ANY 1 (a, b, c)", "synchronous_commit=on", "wal_keep_size=512MB",
-	"wal_retrieve_retry_interval=100ms",
-	"fsync=off", // a process that is killed loses nothing that the kernel has
-}
+const quorum = "ANY 1 (a, b, c)"
 
 // newCluster starts a cluster of three.
 func newCluster(t *testing.T) *cluster {
@@ -52,27 +47,27 @@ func newCluster(t *testing.T) *cluster {
 		if err := os.Mkdir(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if c.primary == nil {
-			// Nothing is committed before there are standbys, so it starts without the names.
-			p, err := startPostgres(folder, postgresPrograms())
+		if name != "a" {
+			p, err := newPostgres(folder, postgresPrograms())
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.members, c.primary = append(c.members, p), p
+			c.rebuild(t, p)
+			c.members = append(c.members, p)
 			continue
 		}
-		p, err := newPostgres(folder, postgresPrograms())
+		p, err := startPostgres(folder, postgresPrograms())
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.rebuild(t, p)
-		c.members = append(c.members, p)
+		c.members, c.primary = append(c.members, p), p
+		for name, value := range map[string]string{
+			"synchronous_standby_names": quorum, "synchronous_commit": "on", "wal_keep_size": "512MB", "wal_retrieve_retry_interval": "100ms", "wal_receiver_status_interval": "1s",
+			"fsync": "off", // a process that is killed loses nothing that the kernel has
+		} {
+			p.set(t, name, value)
+		}
 	}
-	for _, set := range memberSettings {
-		name, value, _ := strings.Cut(set, "=")
-		c.primary.sql(t, "ALTER SYSTEM SET "+name+" = '"+value+"'")
-	}
-	c.primary.sql(t, "SELECT pg_reload_conf()")
 	c.whole(t)
 	return c
 }
@@ -92,6 +87,13 @@ func readable(t *testing.T) string {
 }
 
 func (p *postgres) name() string { return filepath.Base(p.dir) }
+
+// set changes a setting, which standbys that are made later have too.
+func (p *postgres) set(t *testing.T, name, value string) {
+	t.Helper()
+	p.sql(t, "ALTER SYSTEM SET "+name+" = '"+value+"'")
+	p.sql(t, "SELECT pg_reload_conf()")
+}
 
 // sql runs a statement and returns the first column of its first row as text.
 func (p *postgres) sql(t *testing.T, sql string) string {
@@ -152,7 +154,7 @@ func (c *cluster) rebuild(t *testing.T, p *postgres) {
 	if out, err := p.command("pg_basebackup", "-d", c.from(p), "-D", p.data, "-R", "-X", "stream", "-c", "fast", "--no-sync").CombinedOutput(); err != nil {
 		t.Fatalf("pg_basebackup: %v: %s", err, out)
 	}
-	if err := p.start(memberSettings...); err != nil {
+	if err := p.start(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -186,8 +188,7 @@ func (c *cluster) failover(t *testing.T) (killed *postgres) {
 	c.primary = best
 	for _, p := range standbys {
 		if p != best {
-			p.sql(t, "ALTER SYSTEM SET primary_conninfo = '"+c.from(p)+"'")
-			p.sql(t, "SELECT pg_reload_conf()")
+			p.set(t, "primary_conninfo", c.from(p))
 		}
 	}
 	return killed
@@ -313,7 +314,11 @@ func TestFailover(t *testing.T) {
 			found(t, n, lastAcked(writes))
 		}
 	}
+	for _, n := range nodes {
+		_ = n.Close()
+	}
 	t.Run("a commit that did not arrive", func(t *testing.T) { commitThatDidNotArrive(t, c) })
+	t.Run("a commit that was cut short", func(t *testing.T) { commitThatWasCutShort(t, c) })
 }
 
 // lastAcked is the last text that was acknowledged.
@@ -394,4 +399,46 @@ func commitThatDidNotArrive(t *testing.T, c *cluster) {
 	if got := c.stored(t)[text]; got.rows != 1 || got.sightings != 1 {
 		t.Errorf("the memory was acknowledged and is stored %d times, seen %d times", got.rows, got.sightings)
 	}
+}
+
+// A commit whose wait for a standby is cancelled is on the primary alone: it is not acknowledged before
+// a standby has it.
+func commitThatWasCutShort(t *testing.T, c *cluster) {
+	n := openTest(t, c.url("site"), Options{})
+	c.primary.set(t, "synchronous_standby_names", "nobody")
+	const waiting = "SELECT coalesce((SELECT pid::text FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%s'), '')"
+	for _, cut := range []string{"pg_cancel_backend", "pg_terminate_backend"} {
+		text := "the load cell drifts after " + cut
+		done := make(chan error, 1)
+		go func() {
+			_, err := n.Learn(context.Background(), &robotmem.LearnRequest{Insight: text})
+			done <- err
+		}()
+		// The commit waits, and after it that of the question what became of it.
+		for _, query := range []string{"INSERT INTO robotmem.commits%", "COMMIT"} {
+			pid := ""
+			for until := time.Now().Add(time.Minute); pid == ""; time.Sleep(5 * time.Millisecond) {
+				select {
+				case err := <-done:
+					t.Fatalf("%s: the write returned %v, and no standby is sure to have it", cut, err)
+				default:
+				}
+				if pid = c.primary.sql(t, fmt.Sprintf(waiting, query)); time.Now().After(until) {
+					t.Fatalf("%s: no %s waits for a standby", cut, query)
+				}
+			}
+			if query != "COMMIT" {
+				c.primary.sql(t, "SELECT "+cut+"("+pid+")")
+			}
+		}
+		c.primary.set(t, "synchronous_standby_names", quorum)
+		if err := <-done; err != nil {
+			t.Error(err, causeOf(err))
+		}
+		if got := c.stored(t)[text]; got.rows != 1 || got.sightings != 1 {
+			t.Errorf("%q is stored %d times and was counted %d times", text, got.rows, got.sightings)
+		}
+		c.primary.set(t, "synchronous_standby_names", "nobody")
+	}
+	c.primary.set(t, "synchronous_standby_names", quorum)
 }
