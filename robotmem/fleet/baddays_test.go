@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,6 +117,29 @@ func TestServerIsAStandby(t *testing.T) {
 	learnt(t, n, "the crane is fast")
 	found(t, n, "the crane is slow")
 	once(t, url, "the crane is slow", "the crane is fast")
+}
+
+// Errors of a connection that is gone make a write try again; what the server has refused does not.
+func TestLost(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		lost bool
+	}{
+		{pgconn.ErrConnClosed, true},
+		{io.ErrUnexpectedEOF, true},
+		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, true},
+		{context.DeadlineExceeded, true},
+		{&pgconn.PgError{Code: "57P01"}, true},
+		{&pgconn.PgError{Code: "25P03"}, true},
+		{&pgconn.PgError{Code: "40001"}, true},
+		{&pgconn.PgError{Code: "53100"}, false},
+		{&pgconn.PgError{Code: "23505"}, false},
+		{errors.New("not of the server"), false},
+	} {
+		if got := lost(fmt.Errorf("in a statement: %w", c.err)); got != c.lost {
+			t.Errorf("lost(%v) = %v, want %v", c.err, got, c.lost)
+		}
+	}
 }
 
 func TestServerRefusesTheDatabase(t *testing.T) {

@@ -308,6 +308,11 @@ func TestFailover(t *testing.T) {
 			failed[text] += n
 		}
 	}
+	for text := range failed {
+		if strings.Contains(text, "internal error") {
+			t.Errorf("a robot was told: %s", text)
+		}
+	}
 	t.Logf("%d memories acknowledged, %d of them after an error; the longest time without an acknowledged write: %v; errors: %v", count, again, gap.Round(time.Millisecond), failed)
 	for _, n := range nodes {
 		for _, writes := range all {

@@ -417,7 +417,7 @@ func lost(err error) bool {
 		return false
 	}
 	var network net.Error
-	return errors.As(err, &network) || errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) ||
+	return errors.As(err, &network) || errors.Is(err, net.ErrClosed) || errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) ||
 		errors.As(err, new(*pgconn.ConnectError)) || isEOF(err)
 }
 
