@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -67,6 +68,35 @@ func TestServerIsTooOld(t *testing.T) {
 	refused(t, migrate(t.Context(), pool, 990000), "needs 99 or later")
 	if got := query(t, url, "SELECT to_regnamespace('robotmem') IS NULL"); got != "t" {
 		t.Error("tables were made on a server that is too old")
+	}
+}
+
+// Nodes that start at the same time on new databases of one server share its roles.
+func TestDatabasesAreMadeAtOnce(t *testing.T) {
+	needServer(t)
+	// The role is kept by what other databases grant it, so the race is for a name that no server has.
+	fresh := strings.ReplaceAll(schema, "robotmem_node", "robotmem_node_at_once")
+	start := make(chan struct{})
+	var wg sync.WaitGroup
+	var conns []*pgx.Conn
+	for range 4 {
+		c := raw(t, newURL(t))
+		conns = append(conns, c)
+		wg.Go(func() {
+			<-start
+			if _, err := c.PgConn().Exec(context.Background(), fresh).ReadAll(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	close(start)
+	wg.Wait()
+	for _, c := range conns {
+		_, _ = c.PgConn().Exec(context.Background(), "DROP OWNED BY robotmem_node_at_once").ReadAll()
+		defer c.Close(context.Background())
+	}
+	if _, err := conns[0].Exec(context.Background(), "DROP ROLE robotmem_node_at_once"); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -383,6 +413,7 @@ func TestTenantsAreApart(t *testing.T) {
 	own, other := query(t, url, "SELECT id FROM robotmem.tenants WHERE name = 'north'"), query(t, url, "SELECT id FROM robotmem.tenants WHERE name = 'south'")
 	count := func(table string) string { return "SELECT count(*) FROM " + table }
 	for _, c := range []struct{ name, tenant, sql, want string }{
+		{"as a superuser by the view", own, "RESET ROLE; " + count("robotmem_tenant.memories"), "1"},
 		{"own", own, count("robotmem.memories"), "1"},
 		{"own by the view", own, count("robotmem_tenant.memories"), "1"},
 		{"read", own, count("robotmem.memories WHERE tenant = " + other), "0"},

@@ -381,6 +381,8 @@ BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'robotmem_node') THEN
     CREATE ROLE robotmem_node NOLOGIN;
   END IF;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN
+  NULL; -- roles are of all databases of a server: a node of another one was faster
 END $$;
 GRANT USAGE ON SCHEMA robotmem, robotmem_tenant TO robotmem_node;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA robotmem, robotmem_tenant TO robotmem_node;
