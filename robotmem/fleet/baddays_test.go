@@ -391,6 +391,17 @@ func TestTwoNodesWriteForOneTenant(t *testing.T) {
 	}
 }
 
+// A node forgets the writers that ended long ago.
+func TestWritersAreForgotten(t *testing.T) {
+	url := newURL(t)
+	learnt(t, openTest(t, url, Options{}), "the first node was here")
+	query(t, url, "INSERT INTO robotmem.commits VALUES ('long ago', 7, now() - interval '2 days')")
+	learnt(t, openTest(t, url, Options{}), "the second node is here")
+	if got := query(t, url, "SELECT concat_ws(' ', count(*), count(*) FILTER (WHERE writer = 'long ago')) FROM robotmem.commits"); got != "2 0" {
+		t.Errorf("writers, those of long ago: %s, want 2 0", got)
+	}
+}
+
 // Tenants see nothing of each other, through nodes and through SQL of the role of nodes.
 func TestTenantsAreApart(t *testing.T) {
 	url := newURL(t)

@@ -77,6 +77,10 @@ func newDatabase(pool *pgxpool.Pool, tenant int64, payloads string, patience tim
 	return d
 }
 
+// forgetWriters deletes the numbers of writers that have ended. One that has not writes its number again.
+const forgetWriters = `DELETE FROM robotmem.commits WHERE writer IN
+	(SELECT writer FROM robotmem.commits WHERE at < now() - interval '1 day' FOR UPDATE SKIP LOCKED); `
+
 // acquire takes a connection and begins a transaction of the tenant.
 func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *conn, error) {
 	p, err := d.pool.Acquire(ctx)
@@ -309,7 +313,11 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 		}
 	}
 	d.number++
-	err = d.end(p, fmt.Sprintf(`INSERT INTO robotmem.commits(writer, number) VALUES ('%s', %d)
+	forget := ""
+	if d.number == 1 {
+		forget = forgetWriters
+	}
+	err = d.end(p, forget+fmt.Sprintf(`INSERT INTO robotmem.commits(writer, number) VALUES ('%s', %d)
 		ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = excluded.at; COMMIT`, d.name, d.number))
 	if err == nil {
 		d.group.Committed()
