@@ -22,6 +22,7 @@ type conn struct {
 	*pgx.Conn
 	prepared map[string]*pgconn.StatementDescription // of the connection, by statement
 	ctx      context.Context                         // of SetInterrupt
+	caller   context.Context                         // who waits for the transaction; not for one that writes
 	ids      map[string]int64                        // the last ids that were given, by table; nil unless it writes
 	wrote    bool                                    // a statement of this transaction has changed something
 }
@@ -31,6 +32,16 @@ var _ store.SQL = (*conn)(nil)
 // statementTime bounds a statement, beside the server's own limit: a server that is gone
 // does not answer at all.
 const statementTime = 30 * time.Second
+
+// within returns a context that ends after a time, or with the deadline of ctx. What has begun by then is
+// mostly done in the grace.
+func within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	end := time.Now().Add(d)
+	if at, ok := ctx.Deadline(); ok && at.Add(undecidedGrace).Before(end) {
+		end = at.Add(undecidedGrace)
+	}
+	return context.WithDeadline(context.WithoutCancel(ctx), end)
+}
 
 // SetInterrupt implements store.SQL. A statement that has begun is completed, because an error
 // would end the transaction.
@@ -124,7 +135,7 @@ func (c *conn) run(sql string, args []any, row func(pgx.Rows)) (tag pgconn.Comma
 	if err := c.ctx.Err(); err != nil {
 		return tag, err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), statementTime)
+	ctx, cancel := within(c.caller, statementTime)
 	defer cancel()
 	if ignored(sql) {
 		return tag, nil

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +36,8 @@ type database struct {
 	jobs    chan *job
 	done    chan struct{}
 	commits atomic.Int64
+	name    string // of this writer in the table of commits
+	number  int64  // of its last transaction; only the writer uses it
 
 	closing sync.RWMutex // held for reading by every call, for writing by Close
 	closed  bool
@@ -55,13 +58,28 @@ const (
 	// undecidedGrace is how long a caller waits past the end of its time for a commit that has begun.
 	undecidedGrace = 100 * time.Millisecond
 	retryPause     = 50 * time.Millisecond
+	// beginTime bounds the begin of a transaction, which waits for nothing but the network.
+	beginTime = 5 * time.Second
+	// commitTime bounds a commit, which waits for a standby. It is asked for after that.
+	commitTime = 10 * time.Second
 )
 
+// errUndecided is sqlite.ErrUndecided with what a caller of a server can do.
+var errUndecided = &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the PostgreSQL server did not answer in time; what was asked may be stored yet, or not; look for it before you repeat it%w", hidden{sqlite.ErrUndecided})}
+
+// beginWrite begins a transaction that writes. If its connection is lost, the server must not keep the
+// lock of the tenant for long.
+const beginWrite = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'"
+
 func newDatabase(pool *pgxpool.Pool, tenant int64, payloads string, patience time.Duration, group *store.Store, log *slog.Logger, onClose func()) *database {
-	d := &database{pool: pool, tenant: tenant, group: group, payloads: payloads, patience: patience, log: log, onClose: onClose, jobs: make(chan *job, waitingJobs), done: make(chan struct{})}
+	d := &database{pool: pool, tenant: tenant, group: group, payloads: payloads, patience: patience, log: log, onClose: onClose, name: rand.Text(), jobs: make(chan *job, waitingJobs), done: make(chan struct{})}
 	go d.writer()
 	return d
 }
+
+// forgetWriters deletes the numbers of writers that have ended. One that has not writes its number again.
+const forgetWriters = `DELETE FROM robotmem.commits WHERE writer IN
+	(SELECT writer FROM robotmem.commits WHERE at < now() - interval '1 day' FOR UPDATE SKIP LOCKED); `
 
 // acquire takes a connection and begins a transaction of the tenant.
 func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *conn, error) {
@@ -75,8 +93,8 @@ func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *c
 		prepared = map[string]*pgconn.StatementDescription{}
 		data["prepared"] = prepared
 	}
-	c := &conn{Conn: p.Conn(), prepared: prepared, ctx: ctx}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTime)
+	c := &conn{Conn: p.Conn(), prepared: prepared, ctx: ctx, caller: ctx}
+	limited, cancel := within(ctx, beginTime)
 	defer cancel()
 	_, err = p.Conn().PgConn().Exec(limited, begin+"; SELECT set_config('robotmem.tenant', '"+strconv.FormatInt(d.tenant, 10)+"', true)").ReadAll()
 	if err != nil {
@@ -116,7 +134,10 @@ func (d *database) Read(ctx context.Context, f func(store.SQL) error) error {
 			began = true
 			return f(c)
 		}()
-		if err == nil || began || !lost(err) || time.Now().After(until) || ctx.Err() != nil {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil || began || !lost(err) || time.Now().After(until):
 			return d.explained(err)
 		}
 	}
@@ -161,7 +182,7 @@ func (d *database) submit(ctx context.Context, f func(store.SQL) error, inTime b
 	case err := <-j.done:
 		return d.explained(err)
 	case <-time.After(undecidedGrace):
-		return sqlite.ErrUndecided
+		return errUndecided
 	}
 }
 
@@ -196,16 +217,23 @@ func (d *database) writer() {
 // A job may run twice, but commits once: after a lost connection the server is asked what became
 // of the transaction.
 func (d *database) commit(group []*job) {
-	until := time.Now().Add(d.patience)
+	until := group[len(group)-1].queued.Add(d.patience)
+	if least := time.Now().Add(min(d.patience, beginTime)); until.Before(least) {
+		until = least // those before it were slow
+	}
+	var cause error // of the last try that was not cut short by the end of the patience
 	for {
-		results, xid, err := d.try(group)
+		results, unknown, err := d.try(group, until)
 		if err != nil {
 			d.group.Undone()
 		}
-		if err != nil && xid != "" {
-			committed, known := d.settled(xid, until)
+		if cause == nil || !errors.Is(err, context.DeadlineExceeded) {
+			cause = err
+		}
+		if unknown {
+			committed, known := d.settled(until)
 			if !known {
-				err = sqlite.ErrUndecided
+				err = errUndecided
 			} else if committed {
 				d.group.Committed()
 				err = nil
@@ -217,12 +245,17 @@ func (d *database) commit(group []*job) {
 		}
 		switch {
 		case err == nil:
+			d.commits.Add(1)
 			for i, j := range group {
 				j.done <- results[i]
 			}
-		case len(group) == 1 || lost(err) || errors.Is(err, sqlite.ErrUndecided):
+		case err == errUndecided:
 			for _, j := range group {
 				j.done <- err
+			}
+		case len(group) == 1 || lost(err):
+			for _, j := range group {
+				j.done <- cause
 			}
 		default:
 			for _, j := range group {
@@ -233,78 +266,107 @@ func (d *database) commit(group []*job) {
 	}
 }
 
-// try runs a group. xid names the transaction if it is not known whether it was committed.
-func (d *database) try(group []*job) (results []error, xid string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), d.patience)
-	p, c, err := d.acquire(ctx, "BEGIN")
+// lock locks the row of the tenant and returns the last ids that were given. A writer of the tenant
+// on another node waits.
+func (d *database) lock(c *conn) (ids map[string]int64, err error) {
+	text := ""
+	_, err = c.One("SELECT ids FROM robotmem.tenants WHERE id = ? FOR UPDATE", []any{d.tenant}, func(r sqlite.Row) { text = r.ColumnText(0) })
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &ids)
+	}
+	return ids, err
+}
+
+// try runs a group. It reports whether it is unknown if the transaction was committed.
+func (d *database) try(group []*job, until time.Time) (results []error, unknown bool, err error) {
+	ctx, cancel := context.WithDeadline(context.Background(), until)
+	p, c, err := d.acquire(ctx, beginWrite)
 	cancel()
 	if err != nil {
-		return nil, "", err
+		return nil, false, err
 	}
 	defer d.release(p)
-	c.ctx = context.Background()
-	ids, id := "", ""
-	_, err = c.One("SELECT ids, pg_current_xact_id() FROM robotmem.tenants WHERE id = ? FOR UPDATE", []any{d.tenant}, func(r sqlite.Row) {
-		ids, id = r.ColumnText(0), r.ColumnText(1)
-	})
-	if err == nil {
-		err = json.Unmarshal([]byte(ids), &c.ids)
-	}
-	if err != nil {
-		return nil, "", err
+	c.ctx, c.caller = context.Background(), context.Background()
+	if c.ids, err = d.lock(c); err != nil {
+		return nil, false, err
 	}
 	before := maps.Clone(c.ids)
 	if err := d.group.Begin(c); err != nil {
-		return nil, "", err
+		return nil, false, err
 	}
 	results = make([]error, len(group))
 	for i, j := range group {
 		c.wrote = false
 		results[i] = j.run(c)
 		if results[i] != nil && (c.wrote || p.Conn().PgConn().TxStatus() != 'T') {
-			return nil, "", results[i]
+			return nil, false, results[i]
 		}
 		c.ctx = context.Background()
 	}
 	if err := d.group.Commit(c); err != nil {
-		return nil, "", err
+		return nil, false, err
 	}
 	if !maps.Equal(before, c.ids) {
 		given, _ := json.Marshal(c.ids) // numbers
 		if err := c.Exec("UPDATE robotmem.tenants SET ids = ?::jsonb WHERE id = ?", string(given), d.tenant); err != nil {
-			return nil, "", err
+			return nil, false, err
 		}
 	}
-	ctx, cancel = context.WithTimeout(context.Background(), statementTime)
-	defer cancel()
-	if _, err := p.Exec(ctx, "COMMIT"); err != nil {
-		if told := (*pgconn.PgError)(nil); errors.As(err, &told) && !lost(err) {
-			return nil, "", err // the server has refused it
-		}
-		return results, id, err
+	d.number++
+	forget := ""
+	if d.number == 1 {
+		forget = forgetWriters
 	}
-	d.commits.Add(1)
-	d.group.Committed()
-	return results, "", nil
+	err = d.end(p, forget+fmt.Sprintf(`INSERT INTO robotmem.commits(writer, number) VALUES ('%s', %d)
+		ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = excluded.at; COMMIT`, d.name, d.number))
+	if err == nil {
+		d.group.Committed()
+	}
+	told := (*pgconn.PgError)(nil)
+	return results, err != nil && (lost(err) || !errors.As(err, &told)), err
 }
 
-// settled asks what became of a transaction whose connection was lost. A server that was promoted
-// meanwhile knows the transactions that it has received.
-func (d *database) settled(xid string, until time.Time) (committed, known bool) {
+// end ends a transaction with some statements. It fails if a commit was cut short on the server, which
+// is then committed, but may not have reached a standby.
+func (d *database) end(p *pgxpool.Conn, sql string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), commitTime)
+	defer cancel()
+	delete(p.Conn().PgConn().CustomData(), warned)
+	_, err := p.Conn().PgConn().Exec(ctx, sql).ReadAll()
+	if text := p.Conn().PgConn().CustomData()[warned]; err == nil && text != nil {
+		return fmt.Errorf("fleet: commit: %w: %v", net.ErrClosed, text)
+	}
+	return err
+}
+
+// settled asks what became of the last transaction, whose connection was lost. Its id on the server
+// would not tell: a standby that was promoted gives the ids again that had not reached it. The lock of
+// the tenant waits for a transaction that is not at its end, and as a commit is durable with all before
+// it, that of the question makes sure of the answer.
+func (d *database) settled(until time.Time) (committed, known bool) {
 	for {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		status := "aborted" // an id that the server has not given yet
-		err := d.pool.QueryRow(ctx, "SELECT coalesce(pg_xact_status($1::xid8), 'unknown')", xid).Scan(&status)
-		cancel()
-		if told := (*pgconn.PgError)(nil); errors.As(err, &told) && told.Code == "22023" {
-			return false, true // it is in the future of this server
+		last := int64(0)
+		err := func() error {
+			ctx, cancel := context.WithTimeout(context.Background(), beginTime)
+			defer cancel()
+			p, c, err := d.acquire(ctx, beginWrite)
+			if err != nil {
+				return err
+			}
+			defer d.release(p)
+			c.ctx, c.caller = context.Background(), context.Background()
+			if _, err := d.lock(c); err != nil {
+				return err
+			}
+			if last, err = c.Number("SELECT number FROM robotmem.commits WHERE writer = ?", d.name); err != nil {
+				return err
+			}
+			return d.end(p, "COMMIT")
+		}()
+		if err == nil {
+			return last == d.number, true
 		}
-		switch {
-		case err == nil && status == "committed":
-			return true, true
-		case err == nil && status == "aborted":
-			return false, true
-		case time.Now().After(until):
+		if time.Now().After(until) {
 			return false, false
 		}
 		time.Sleep(retryPause)
@@ -346,12 +408,16 @@ func (d *database) Close() error {
 	return nil
 }
 
+// readOnly is the code of a standby, or of a primary that was demoted.
+const readOnly = "25006"
+
 // lost reports whether the server was not reached, or is one that takes no writes for now.
 func lost(err error) bool {
 	if told := (*pgconn.PgError)(nil); errors.As(err, &told) {
 		switch told.Code {
-		case "25006", // read-only: a standby, or a primary that was demoted
+		case readOnly,
 			"57P01", "57P02", "57P03", // it shuts down, crashed or starts
+			"25P03",          // it has waited too long for the next statement of a transaction
 			"40001", "40P01", // two transactions in each other's way
 			"08000", "08003", "08006", "08001", "08004":
 			return true
@@ -359,7 +425,7 @@ func lost(err error) bool {
 		return false
 	}
 	var network net.Error
-	return errors.As(err, &network) || errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) ||
+	return errors.As(err, &network) || errors.Is(err, net.ErrClosed) || errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) ||
 		errors.As(err, new(*pgconn.ConnectError)) || isEOF(err)
 }
 
@@ -378,23 +444,31 @@ func explained(err error) error {
 	if known := (*robotmem.Error)(nil); err == nil || errors.As(err, &known) || !errors.As(err, &told) && !lost(err) {
 		return err
 	}
-	kind, text := robotmem.Internal, "an internal error; see the node's log"
-	if told != nil {
-		switch {
-		case told.Code == "53100":
-			kind, text = robotmem.Unavailable, "the disk of the PostgreSQL server is full; nothing was stored; free some space and try again"
-		case told.Code == "57014" || told.Code == "55P03":
-			kind, text = robotmem.Unavailable, "the PostgreSQL server did not finish in time; nothing was stored; try again"
-		case told.Code == "25006":
-			kind, text = robotmem.Unavailable, "the PostgreSQL server is a standby, which is read-only; nothing was stored; name the primary too in --db, or promote the standby"
-		case told.Code == "42P01" || told.Code == "3F000":
-			kind, text = robotmem.Unavailable, "the database has no tables of robotmem; start a node with rights to create them, or run robotmem fleet migrate"
-		case told.Code == "53300":
-			kind, text = robotmem.Unavailable, "the PostgreSQL server takes no more connections; raise max_connections or lower pool_max_conns in --db"
-		}
+	code := ""
+	switch {
+	case errors.Is(err, pgconn.ErrReadOnlyConnection):
+		code = readOnly
+	case told != nil:
+		code = told.Code
 	}
-	if kind == robotmem.Internal && lost(err) {
-		kind, text = robotmem.Unavailable, "no PostgreSQL server that takes writes was reached; nothing was stored; check that it runs and --db"
+	kind, text := robotmem.Unavailable, ""
+	switch code {
+	case "53100":
+		text = "the disk of the PostgreSQL server is full; nothing was stored; free some space and try again"
+	case "57014", "55P03":
+		text = "the PostgreSQL server did not finish in time; nothing was stored; try again"
+	case readOnly:
+		text = "the PostgreSQL server is a standby, which is read-only; nothing was stored; name the primary too in --db, or promote the standby"
+	case "42P01", "3F000":
+		text = "the database has no tables of robotmem; start a node with rights to create them, or run robotmem fleet migrate"
+	case "53300":
+		text = "the PostgreSQL server takes no more connections; raise max_connections or lower pool_max_conns in --db"
+	case "28000", "28P01", "3D000", "42501":
+		text = "the PostgreSQL server refuses it (" + told.Message + "); check the user, the password and the database of --db"
+	default:
+		if text = "no PostgreSQL server that takes writes was reached; nothing was stored; check that it runs and --db"; !lost(err) {
+			kind, text = robotmem.Internal, "an internal error; see the node's log"
+		}
 	}
 	return &robotmem.Error{Kind: kind, Err: fmt.Errorf("%s%w", text, hidden{err})}
 }

@@ -39,6 +39,9 @@ const (
 	// DefaultTenant is the tenant of a site that has one.
 	DefaultTenant   = "default"
 	defaultPatience = 30 * time.Second
+	connectTime     = 5 * time.Second // for each server of the URL, which may be one that hangs
+	pingTime        = 2 * time.Second
+	warned          = "warned" // the key of the last warning on a connection
 )
 
 //go:embed schema.sql
@@ -70,7 +73,7 @@ func Connect(ctx context.Context, url string, o Options) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, pool); err != nil {
+	if err := migrate(ctx, pool, LeastServer); err != nil {
 		pool.Close()
 		return nil, err
 	}
@@ -126,9 +129,14 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	c.ConnConfig.RuntimeParams["statement_timeout"] = "20s"
 	c.ConnConfig.RuntimeParams["lock_timeout"] = "15s"
 	c.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
-	if c.ConnConfig.ValidateConnect == nil {
-		c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	c.ConnConfig.OnNotice = func(c *pgconn.PgConn, n *pgconn.Notice) {
+		if n.SeverityUnlocalized == "WARNING" {
+			c.CustomData()[warned] = n.Message
+		}
 	}
+	c.ConnConfig.ConnectTimeout = cmp.Or(c.ConnConfig.ConnectTimeout, connectTime)
+	c.PingTimeout = cmp.Or(c.PingTimeout, pingTime)
 	c.AfterConnect = actAsNode
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {
@@ -151,8 +159,8 @@ func actAsNode(ctx context.Context, c *pgx.Conn) error {
 // migrating is the key of the lock that nodes take to make the tables.
 const migrating = 0x726f626f746d656d
 
-// migrate makes the tables, or checks their version.
-func migrate(ctx context.Context, pool *pgxpool.Pool) error {
+// migrate makes the tables, or checks their version, on a server that is not older than leastServer.
+func migrate(ctx context.Context, pool *pgxpool.Pool, leastServer int) error {
 	c, err := pool.Acquire(ctx)
 	if err != nil {
 		return explained(err)
@@ -162,8 +170,8 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	if err := c.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&server); err != nil {
 		return explained(err)
 	}
-	if server < LeastServer {
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the server is PostgreSQL %d; robotmem needs 15 or later", server/10000)
+	if server < leastServer {
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the server is PostgreSQL %d; robotmem needs %d or later", server/10000, leastServer/10000)
 	}
 	version, err := versionOf(ctx, c)
 	if err == nil && version < SchemaVersion {

@@ -15,6 +15,13 @@ CREATE TABLE robotmem.tenants(
   created_at timestamptz NOT NULL DEFAULT now()
 );
 
+-- The last transaction of each writer, which asks for it after it has lost its connection in a commit.
+CREATE TABLE robotmem.commits(
+  writer text COLLATE "C" PRIMARY KEY,
+  number bigint NOT NULL,
+  at     timestamptz NOT NULL DEFAULT now()
+) WITH (fillfactor = 50);
+
 CREATE TABLE robotmem.counters(
   tenant integer NOT NULL DEFAULT robotmem.tenant(),
   name   text COLLATE "C" NOT NULL,
@@ -396,10 +403,20 @@ BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'robotmem_node') THEN
     CREATE ROLE robotmem_node NOLOGIN;
   END IF;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN
+  NULL; -- roles are of all databases of a server: a node of another one was faster
 END $$;
 GRANT USAGE ON SCHEMA robotmem, robotmem_tenant TO robotmem_node;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA robotmem, robotmem_tenant TO robotmem_node;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA robotmem TO robotmem_node;
+-- The fence is on the whole tables: a partition itself has none.
+DO $$
+DECLARE part regclass;
+BEGIN
+  FOR part IN SELECT oid FROM pg_class WHERE relnamespace = 'robotmem'::regnamespace AND relispartition AND relkind = 'r' LOOP
+    EXECUTE format('REVOKE ALL ON %s FROM robotmem_node', part);
+  END LOOP;
+END $$;
 
 CREATE TABLE robotmem.schema_versions(
   version    integer PRIMARY KEY,
