@@ -18,6 +18,7 @@ var (
 var replacements = strings.NewReplacer(
 	"ON CONFLICT(", "ON CONFLICT(tenant, ",
 	" OR pinned)", " OR pinned <> 0)",
+	"json_each(?))", "unnest(translate(?, '[]', '{}')::bigint[]) value)", // planned as ten rows, not a thousand
 	"json_each(", "ids_of(",
 	"WHEN m.pinned THEN", "WHEN m.pinned <> 0 THEN",
 	"char(", "chr(",
