@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,7 +9,6 @@ import (
 	"log/slog"
 	"maps"
 	"net"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,19 +70,13 @@ func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *c
 		return nil, nil, err
 	}
 	data := p.Conn().PgConn().CustomData()
-	prepared, ok := data["prepared"].(map[string]*pgconn.StatementDescription)
+	prepared, ok := data["prepared"].(map[string]*statement)
 	if !ok {
-		prepared = map[string]*pgconn.StatementDescription{}
+		prepared = map[string]*statement{}
 		data["prepared"] = prepared
 	}
 	c := &conn{Conn: p.Conn(), prepared: prepared, ctx: ctx}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementTime)
-	defer cancel()
-	_, err = p.Conn().PgConn().Exec(limited, begin+"; SELECT set_config('robotmem.tenant', '"+strconv.FormatInt(d.tenant, 10)+"', true)").ReadAll()
-	if err != nil {
-		d.release(p)
-		return nil, nil, err
-	}
+	c.begin(begin, d.tenant)
 	return p, c, nil
 }
 
@@ -113,8 +107,11 @@ func (d *database) Read(ctx context.Context, f func(store.SQL) error) error {
 				return err
 			}
 			defer d.release(p)
-			began = true
-			return f(c)
+			err = f(c)
+			if began = c.begun; !began { // also if f did without
+				err = cmp.Or(err, c.failed)
+			}
+			return err
 		}()
 		if err == nil || began || !lost(err) || time.Now().After(until) || ctx.Err() != nil {
 			return d.explained(err)
@@ -261,8 +258,8 @@ func (d *database) try(group []*job) (results []error, xid string, err error) {
 	for i, j := range group {
 		c.wrote = false
 		results[i] = j.run(c)
-		if results[i] != nil && (c.wrote || p.Conn().PgConn().TxStatus() != 'T') {
-			return nil, "", results[i]
+		if c.failed != nil || results[i] != nil && c.wrote {
+			return nil, "", cmp.Or(results[i], c.failed)
 		}
 		c.ctx = context.Background()
 	}
@@ -275,9 +272,7 @@ func (d *database) try(group []*job) (results []error, xid string, err error) {
 			return nil, "", err
 		}
 	}
-	ctx, cancel = context.WithTimeout(context.Background(), statementTime)
-	defer cancel()
-	if _, err := p.Exec(ctx, "COMMIT"); err != nil {
+	if err := c.commit(); err != nil {
 		if told := (*pgconn.PgError)(nil); errors.As(err, &told) && !lost(err) {
 			return nil, "", err // the server has refused it
 		}

@@ -61,6 +61,9 @@ func translated(sql string) string {
 	return numbered(sql)
 }
 
+// wholeTable reports whether a statement reads a table to its end.
+func wholeTable(sql string) bool { return strings.Contains(sql, " WHERE +m.revision > ") }
+
 // numbered writes ? as $1, $2, … and ?1 as $1. Texts in quotes hold no question mark.
 func numbered(sql string) string {
 	var b strings.Builder
