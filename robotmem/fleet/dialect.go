@@ -18,7 +18,7 @@ var (
 var replacements = strings.NewReplacer(
 	"ON CONFLICT(", "ON CONFLICT(tenant, ",
 	" OR pinned)", " OR pinned <> 0)",
-	"json_each(?))", "unnest(translate(?, '[]', '{}')::bigint[]) value)", // planned as ten rows, not a thousand
+	" IN (SELECT value FROM json_each(?))", " = ANY(translate(?, '[]', '{}')::bigint[])", // no join, which may begin with the table
 	"json_each(", "ids_of(",
 	"WHEN m.pinned THEN", "WHEN m.pinned <> 0 THEN",
 	"char(", "chr(",
@@ -53,6 +53,7 @@ func translated(sql string) string {
 	}
 	sql = replacements.Replace(indexHint.ReplaceAllString(sql, ""))
 	if ofModel.MatchString(sql) {
+		sql = strings.Replace(sql, " WHERE seq > ", " WHERE seq > 0 AND seq > ", 1) // of the index
 		sql = strings.Replace(sql, "ON CONFLICT(tenant, ", "ON CONFLICT(tenant, model, ", 1)
 	}
 	if rest, ok := strings.CutPrefix(sql, "INSERT OR IGNORE "); ok {

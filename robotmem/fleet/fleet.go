@@ -123,6 +123,7 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	c.ConnConfig.RuntimeParams["timezone"] = "UTC"
 	// A plan is kept while the tables grow: it must not be that of empty ones.
 	c.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
+	c.ConnConfig.RuntimeParams["jit"] = "off" // it takes longer than any statement here
 	c.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	c.ConnConfig.RuntimeParams["statement_timeout"] = "20s"
 	c.ConnConfig.RuntimeParams["lock_timeout"] = "15s"

@@ -199,7 +199,8 @@ CREATE TABLE robotmem.vectors(
   checksum  bigint,
   PRIMARY KEY (tenant, model, memory_id)
 ) PARTITION BY HASH (tenant);
-CREATE INDEX ON robotmem.vectors(tenant, model, seq);
+-- Not for a lookup by memory_id, for which it would look as good as the key while the table is empty.
+CREATE INDEX ON robotmem.vectors(tenant, model, seq) WHERE seq > 0;
 
 CREATE TABLE robotmem.origins(
   tenant     integer NOT NULL DEFAULT robotmem.tenant(),
