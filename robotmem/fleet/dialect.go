@@ -13,12 +13,12 @@ var (
 	createModel = regexp.MustCompile(`^CREATE TABLE IF NOT EXISTS (vectors_(\d+))\(`)
 	dropModel   = regexp.MustCompile(`^DROP TABLE IF EXISTS vectors_(\d+)`)
 	ofModel     = regexp.MustCompile(`vectors_\d+`)
+	byIDs       = regexp.MustCompile(`^SELECT (.+) FROM (\w+) WHERE (\w+) IN \(SELECT value FROM json_each\(\?\)\)$`)
 )
 
 var replacements = strings.NewReplacer(
 	"ON CONFLICT(", "ON CONFLICT(tenant, ",
 	" OR pinned)", " OR pinned <> 0)",
-	" IN (SELECT value FROM json_each(?))", " = ANY(translate(?, '[]', '{}')::bigint[])", // no join, which may begin with the table
 	"json_each(", "ids_of(",
 	"WHEN m.pinned THEN", "WHEN m.pinned <> 0 THEN",
 	"char(", "chr(",
@@ -51,6 +51,8 @@ func translated(sql string) string {
 	if m := dropModel.FindStringSubmatch(sql); m != nil {
 		return "DELETE FROM vectors WHERE model = " + m[1]
 	}
+	// One lookup for each id: a join or an = ANY of a table that was empty reads all of it.
+	sql = byIDs.ReplaceAllString(sql, "SELECT found.* FROM unnest(translate(?, '[]', '{}')::bigint[]) AS wanted(id), LATERAL (SELECT $1 FROM $2 WHERE $3 = wanted.id OFFSET 0) AS found")
 	sql = replacements.Replace(indexHint.ReplaceAllString(sql, ""))
 	if ofModel.MatchString(sql) {
 		sql = strings.Replace(sql, " WHERE seq > ", " WHERE seq > 0 AND seq > ", 1) // of the index
