@@ -18,6 +18,11 @@ import (
 )
 
 type benchCmd struct {
+	Facts benchFactsCmd `cmd:"" default:"withargs" help:"Facts in a file of its own (default)."`
+	Fleet benchFleetCmd `cmd:"" help:"Simulated robots that share the memory of a PostgreSQL server."`
+}
+
+type benchFactsCmd struct {
 	N    int  `name:"n" default:"100000" help:"How many facts to learn before asking (default ${default})."`
 	JSON bool `name:"json" help:"Print the figures as JSON."`
 }
@@ -27,10 +32,10 @@ type benchReport struct {
 	CPU        string    `json:"cpu"`
 	Cores      int       `json:"cores"`
 	Facts      int       `json:"facts"`
-	Durability string    `json:"durability"`
+	Durability string    `json:"durability,omitempty"`
 	Measures   []measure `json:"measures"`
 	Resident   string    `json:"resident"` // memory of the process, "" where there is no /proc
-	FileBytes  int64     `json:"file_bytes"`
+	FileBytes  int64     `json:"file_bytes,omitempty"`
 }
 
 // measure is one kind of call. The times are of single calls; those of batches are of whole
@@ -40,6 +45,7 @@ type measure struct {
 	Calls     int     `json:"calls"`
 	P50       float64 `json:"p50_ms"`
 	P95       float64 `json:"p95_ms"`
+	P99       float64 `json:"p99_ms"`
 	PerSecond float64 `json:"per_second"`
 }
 
@@ -52,7 +58,7 @@ const (
 )
 
 // Run learns n facts into a new file and measures.
-func (c *benchCmd) Run(ctx context.Context, a *app) error {
+func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 	if c.N < benchLeast || c.N > 10_000_000 {
 		return invalid("n", "must be between %d and 10000000, not %d", benchLeast, c.N)
 	}
@@ -182,10 +188,17 @@ func (b *bench) measure(name string, n, callers, rows int, f func(i int) error) 
 		})
 	}
 	wg.Wait()
-	perSecond := float64(n*rows) / time.Since(start).Seconds()
+	b.report.add(name, took, float64(n*rows)/time.Since(start).Seconds())
+}
+
+// add adds a kind of call.
+func (r *benchReport) add(name string, took []time.Duration, perSecond float64) {
+	if len(took) == 0 {
+		return
+	}
 	slices.Sort(took)
-	quantile := func(q float64) float64 { return float64(took[int(q*float64(n-1))].Microseconds()) / 1000 } // in ms
-	b.report.Measures = append(b.report.Measures, measure{name, n, quantile(0.5), quantile(0.95), perSecond})
+	quantile := func(q float64) float64 { return float64(took[int(q*float64(len(took)-1))].Microseconds()) / 1000 } // in ms
+	r.Measures = append(r.Measures, measure{name, len(took), quantile(0.5), quantile(0.95), quantile(0.99), perSecond})
 }
 
 // procValue is the value of the first "key : value" line of a file of /proc, or the fallback.

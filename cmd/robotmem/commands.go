@@ -72,7 +72,7 @@ type cli struct {
 	Setup   setupCmd   `cmd:"" group:"node" help:"Tell an MCP client of this program: Claude Code, Claude Desktop, Cursor, VS Code, Codex or Gemini CLI."`
 	Retain  retainCmd  `cmd:"" group:"node" help:"Keep perceptions within a budget: list what would be evicted, and with --apply evict it."`
 	Demo    demoCmd    `cmd:"" group:"try" help:"See what it does, on a file of its own."`
-	Bench   benchCmd   `cmd:"" group:"try" help:"Measure this machine, on a file of its own."`
+	Bench   benchCmd   `cmd:"" group:"try" help:"Measure this machine, on a file or a PostgreSQL server of its own."`
 	Eval    evalCmd    `cmd:"" group:"try" help:"Measure retrieval on a data set in the BEIR layout."`
 	OpenAPI openapiCmd `cmd:"" name:"openapi" group:"node" help:"Print the OpenAPI document of the REST API."`
 	Version versionCmd `cmd:"" group:"node" help:"Print the version."`

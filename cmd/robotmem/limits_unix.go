@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"os/exec"
 	"syscall"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -29,4 +30,9 @@ func maxConns() (int, error) {
 		return 0, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the limit of open files is %d (ulimit -n), and a node needs %d", limit.Cur, ownFiles+2*leastConns)}
 	}
 	return min(n, mostConns), nil
+}
+
+// runAs lets root start a program as another user.
+func runAs(cmd *exec.Cmd, uid, gid uint32) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
 }

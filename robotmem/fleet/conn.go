@@ -1,10 +1,12 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,21 +19,41 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// conn runs the statements of a store in one transaction.
+// conn runs the statements of a store in one transaction. A statement whose answer nobody needs
+// waits, and is sent with the next that has one: a round trip takes longer than most statements.
 type conn struct {
 	*pgx.Conn
-	prepared map[string]*pgconn.StatementDescription // of the connection, by statement
-	ctx      context.Context                         // of SetInterrupt
-	caller   context.Context                         // who waits for the transaction; not for one that writes
-	ids      map[string]int64                        // the last ids that were given, by table; nil unless it writes
-	wrote    bool                                    // a statement of this transaction has changed something
+	prepared map[string]*statement // of the connection, by the text of the store
+	ctx      context.Context       // of SetInterrupt
+	caller   context.Context       // who waits for the transaction; not for one that writes
+	ids      map[string]int64      // the last ids that were given, by table; nil unless it writes
+	wrote    bool                  // a statement of this transaction may have changed something
+	failed   error                 // of a statement: the server has ended the transaction
+
+	waiting pgconn.Batch
+	texts   []string // of the waiting statements
+	bytes   int      // of their parameters
+	params  pgx.ExtendedQueryBuilder
+	cursors int
 }
 
 var _ store.SQL = (*conn)(nil)
 
-// statementTime bounds a statement, beside the server's own limit: a server that is gone
-// does not answer at all.
-const statementTime = 30 * time.Second
+const (
+	// statementTime bounds a round trip, beside the server's own limit: a server that is gone
+	// does not answer at all.
+	statementTime = 30 * time.Second
+	// Statements are sent at the latest when so many wait, or with so many bytes.
+	mostWaiting, mostWaitingBytes = 256, 1 << 20
+	// fetchRows is how many rows of a whole table are in memory at a time.
+	fetchRows = 4096
+)
+
+// statement is a prepared statement.
+type statement struct {
+	*pgconn.StatementDescription
+	formats []int16 // of its columns: bytes as bytes, everything else as text
+}
 
 // within returns a context that ends after a time, or with the deadline of ctx. What has begun by then is
 // mostly done in the grace.
@@ -51,8 +73,18 @@ func (c *conn) SetInterrupt(ctx context.Context) context.Context {
 	return old
 }
 
+// wait adds a statement without parameters to the waiting ones.
+func (c *conn) wait(text string) {
+	c.waiting.ExecParams(text, nil, nil, nil, nil)
+	c.texts = append(c.texts, text)
+}
+
 func (c *conn) Exec(sql string, args ...any) error {
-	_, err := c.Changed(sql, args...)
+	c.wrote = true
+	if err := c.add(sql, args); err != nil || len(c.texts) < mostWaiting && c.bytes < mostWaitingBytes {
+		return err
+	}
+	_, err := c.send(nil)
 	return err
 }
 
@@ -77,41 +109,80 @@ func (c *conn) Insert(sql string, args ...any) (int64, error) {
 	return id, err
 }
 
-// Query implements store.SQL. It reads all rows before it calls row, which may run statements.
+// Query implements store.SQL. It reads all rows before it calls row, which may run statements, or
+// those of a whole table in parts.
 func (c *conn) Query(sql string, args []any, row func(sqlite.Row) error) error {
-	var all [][][]byte
+	var rows [][][]byte
 	var fields []pgconn.FieldDescription
-	_, err := c.run(sql, args, func(r pgx.Rows) {
-		if fields == nil {
-			fields = r.FieldDescriptions()
+	keep := func(r *pgconn.ResultReader) {
+		fields = r.FieldDescriptions()
+		for r.NextRow() {
+			rows = append(rows, copied(r.Values()))
 		}
-		raw := r.RawValues()
-		size := 0
-		for _, v := range raw {
-			size += len(v)
+		fields = slices.Clone(fields)
+	}
+	if !wholeTable(sql) {
+		if _, err := c.run(sql, args, keep); err != nil {
+			return err
 		}
-		buf, values := make([]byte, 0, size), make([][]byte, len(raw))
-		for i, v := range raw {
-			if v != nil {
-				start := len(buf)
-				buf = append(buf, v...)
-				values[i] = buf[start:len(buf):len(buf)]
-			}
-		}
-		all = append(all, values)
-	})
+		return visit(fields, rows, row)
+	}
+	s, err := c.bind(sql, args)
 	if err != nil {
 		return err
 	}
-	for i := range all {
-		switch err := row(&rowOf{fields, all[i]}); err {
+	c.cursors++
+	cursor := "rows" + strconv.Itoa(c.cursors)
+	c.waiting.ExecParams("DECLARE "+cursor+" NO SCROLL CURSOR FOR "+s.SQL, c.params.ParamValues, s.ParamOIDs, c.params.ParamFormats, nil)
+	c.texts = append(c.texts, s.SQL)
+	for done := false; !done; {
+		rows = rows[:0]
+		c.waiting.ExecParams("FETCH "+strconv.Itoa(fetchRows)+" FROM "+cursor, nil, nil, nil, s.formats)
+		c.texts = append(c.texts, s.SQL)
+		if _, err := c.send(keep); err != nil {
+			return err
+		}
+		done = len(rows) < fetchRows
+		if err := visit(fields, rows, func(r sqlite.Row) error {
+			err := row(r)
+			done = done || errors.Is(err, io.EOF)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	c.wait("CLOSE " + cursor)
+	return nil
+}
+
+// copied copies a row, whose memory the next one takes.
+func copied(values [][]byte) [][]byte {
+	size := 0
+	for _, v := range values {
+		size += len(v)
+	}
+	buf, out := make([]byte, 0, size), make([][]byte, len(values))
+	for i, v := range values {
+		if v != nil {
+			start := len(buf)
+			buf = append(buf, v...)
+			out[i] = buf[start:len(buf):len(buf)]
+		}
+	}
+	return out
+}
+
+// visit calls row for each row until it fails.
+func visit(fields []pgconn.FieldDescription, rows [][][]byte, row func(sqlite.Row) error) error {
+	for i := range rows {
+		switch err := row(&rowOf{fields, rows[i]}); err {
 		case nil:
 		case io.EOF:
 			return nil
 		default:
 			return err
 		}
-		all[i] = nil
+		rows[i] = nil
 	}
 	return nil
 }
@@ -130,32 +201,42 @@ func (c *conn) Number(sql string, args ...any) (n int64, err error) {
 	return n, err
 }
 
-// run runs a statement and reads its rows.
-func (c *conn) run(sql string, args []any, row func(pgx.Rows)) (tag pgconn.CommandTag, err error) {
-	if err := c.ctx.Err(); err != nil {
+// run runs a statement, after those that wait, and reads its rows.
+func (c *conn) run(sql string, args []any, read func(*pgconn.ResultReader)) (tag pgconn.CommandTag, err error) {
+	if err := c.add(sql, args); err != nil || ignored(sql) {
 		return tag, err
 	}
-	ctx, cancel := within(c.caller, statementTime)
-	defer cancel()
+	return c.send(read)
+}
+
+// add adds a statement to the waiting ones.
+func (c *conn) add(sql string, args []any) error {
 	if ignored(sql) {
-		return tag, nil
+		return nil
 	}
-	s, ok := c.prepared[sql]
-	if !ok {
-		text := translated(sql)
-		if s, err = c.Prepare(ctx, "s"+strconv.Itoa(len(c.prepared)), text); err != nil {
-			return tag, fmt.Errorf("%w: in %s", err, text)
-		}
-		c.prepared[sql] = s
+	s, err := c.bind(sql, args)
+	if err != nil {
+		return err
 	}
-	all := make([]any, 0, len(args)+1)
-	formats := make(pgx.QueryResultFormats, len(s.Fields))
-	for i, f := range s.Fields {
-		if f.DataTypeOID == pgtype.ByteaOID {
-			formats[i] = pgx.BinaryFormatCode
-		}
+	c.waiting.ExecStatement(s.StatementDescription, c.params.ParamValues, c.params.ParamFormats, s.formats)
+	c.texts = append(c.texts, s.SQL)
+	for _, v := range c.params.ParamValues {
+		c.bytes += len(v)
 	}
-	all = append(all, formats)
+	c.wrote = c.wrote || !strings.HasPrefix(s.SQL, "SELECT ")
+	return nil
+}
+
+// bind prepares a statement, and encodes its parameters.
+func (c *conn) bind(sql string, args []any) (*statement, error) {
+	if err := cmp.Or(c.failed, c.ctx.Err()); err != nil {
+		return nil, err
+	}
+	s, err := c.statement(sql)
+	if err != nil {
+		return nil, err
+	}
+	bound := make([]any, len(args))
 	for i, a := range args {
 		if b, ok := a.(bool); ok && i < len(s.ParamOIDs) && s.ParamOIDs[i] != pgtype.BoolOID {
 			a = int64(0)
@@ -166,22 +247,64 @@ func (c *conn) run(sql string, args []any, row func(pgx.Rows)) (tag pgconn.Comma
 		if n, ok := a.(int64); ok && i < len(s.ParamOIDs) && s.ParamOIDs[i] == pgtype.TextOID {
 			a = strconv.FormatInt(n, 10)
 		}
-		all = append(all, a)
+		bound[i] = a
 	}
-	rows, err := c.Conn.Query(ctx, s.Name, all...)
+	if err := c.params.Build(c.TypeMap(), s.StatementDescription, bound); err != nil {
+		return nil, fmt.Errorf("%w: in %s", err, s.SQL)
+	}
+	return s, nil
+}
+
+// statement prepares a statement of a store, once for the connection. Those that wait may make a
+// table that it names.
+func (c *conn) statement(sql string) (*statement, error) {
+	if s := c.prepared[sql]; s != nil {
+		return s, nil
+	}
+	if _, err := c.send(nil); err != nil {
+		return nil, err
+	}
+	ctx, cancel := within(c.caller, statementTime)
+	defer cancel()
+	text := translated(sql)
+	d, err := c.Prepare(ctx, "s"+strconv.Itoa(len(c.prepared)), text)
 	if err != nil {
-		return tag, err
+		c.failed = fmt.Errorf("%w: in %s", err, text)
+		return nil, c.failed
 	}
-	for rows.Next() {
-		if row != nil {
-			row(rows)
+	s := &statement{d, make([]int16, len(d.Fields))}
+	for i, f := range d.Fields {
+		if f.DataTypeOID == pgtype.ByteaOID {
+			s.formats[i] = pgx.BinaryFormatCode
 		}
 	}
-	rows.Close()
-	tag = rows.CommandTag()
-	c.wrote = c.wrote || !tag.Select()
-	if err := rows.Err(); err != nil {
-		return tag, fmt.Errorf("%w: in %s", err, s.SQL)
+	c.prepared[sql] = s
+	return s, nil
+}
+
+// send sends the waiting statements and reads the rows of the last. It returns the tag of the last.
+func (c *conn) send(read func(*pgconn.ResultReader)) (tag pgconn.CommandTag, err error) {
+	if len(c.texts) == 0 || c.failed != nil {
+		return tag, c.failed
+	}
+	ctx, cancel := within(c.caller, statementTime)
+	defer cancel()
+	batch, texts := c.waiting, c.texts
+	c.waiting, c.texts, c.bytes = pgconn.Batch{}, texts[:0], 0
+	results := c.PgConn().ExecBatch(ctx, &batch)
+	done := 0
+	for results.NextResult() && err == nil {
+		r := results.ResultReader()
+		if done == len(texts)-1 && read != nil {
+			read(r)
+		}
+		if tag, err = r.Close(); err == nil {
+			done++
+		}
+	}
+	if err = cmp.Or(err, results.Close()); err != nil {
+		c.failed = fmt.Errorf("%w: in %s", err, texts[min(done, len(texts)-1)])
+		return tag, c.failed
 	}
 	return tag, nil
 }

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -88,9 +89,9 @@ func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *c
 		return nil, nil, err
 	}
 	data := p.Conn().PgConn().CustomData()
-	prepared, ok := data["prepared"].(map[string]*pgconn.StatementDescription)
+	prepared, ok := data["prepared"].(map[string]*statement)
 	if !ok {
-		prepared = map[string]*pgconn.StatementDescription{}
+		prepared = map[string]*statement{}
 		data["prepared"] = prepared
 	}
 	c := &conn{Conn: p.Conn(), prepared: prepared, ctx: ctx, caller: ctx}
@@ -298,8 +299,8 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 	for i, j := range group {
 		c.wrote = false
 		results[i] = j.run(c)
-		if results[i] != nil && (c.wrote || p.Conn().PgConn().TxStatus() != 'T') {
-			return nil, false, results[i]
+		if c.failed != nil || results[i] != nil && c.wrote {
+			return nil, false, cmp.Or(results[i], c.failed)
 		}
 		c.ctx = context.Background()
 	}
@@ -311,6 +312,9 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 		if err := c.Exec("UPDATE robotmem.tenants SET ids = ?::jsonb WHERE id = ?", string(given), d.tenant); err != nil {
 			return nil, false, err
 		}
+	}
+	if _, err := c.send(nil); err != nil { // what waits
+		return nil, false, err
 	}
 	d.number++
 	forget := ""

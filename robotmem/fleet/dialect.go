@@ -13,6 +13,7 @@ var (
 	createModel = regexp.MustCompile(`^CREATE TABLE IF NOT EXISTS (vectors_(\d+))\(`)
 	dropModel   = regexp.MustCompile(`^DROP TABLE IF EXISTS vectors_(\d+)`)
 	ofModel     = regexp.MustCompile(`vectors_\d+`)
+	byIDs       = regexp.MustCompile(`^SELECT (.+) FROM (\w+) WHERE (\w+) IN \(SELECT value FROM json_each\(\?\)\)$`)
 )
 
 var replacements = strings.NewReplacer(
@@ -50,8 +51,11 @@ func translated(sql string) string {
 	if m := dropModel.FindStringSubmatch(sql); m != nil {
 		return "DELETE FROM vectors WHERE model = " + m[1]
 	}
+	// One lookup for each id: a join or an = ANY of a table that was empty reads all of it.
+	sql = byIDs.ReplaceAllString(sql, "SELECT found.* FROM unnest(translate(?, '[]', '{}')::bigint[]) AS wanted(id), LATERAL (SELECT $1 FROM $2 WHERE $3 = wanted.id OFFSET 0) AS found")
 	sql = replacements.Replace(indexHint.ReplaceAllString(sql, ""))
 	if ofModel.MatchString(sql) {
+		sql = strings.Replace(sql, " WHERE seq > ", " WHERE seq > 0 AND seq > ", 1) // of the index
 		sql = strings.Replace(sql, "ON CONFLICT(tenant, ", "ON CONFLICT(tenant, model, ", 1)
 	}
 	if rest, ok := strings.CutPrefix(sql, "INSERT OR IGNORE "); ok {
@@ -59,6 +63,9 @@ func translated(sql string) string {
 	}
 	return numbered(sql)
 }
+
+// wholeTable reports whether a statement reads a table to its end.
+func wholeTable(sql string) bool { return strings.Contains(sql, " WHERE +m.revision > ") }
 
 // numbered writes ? as $1, $2, … and ?1 as $1. Texts in quotes hold no question mark.
 func numbered(sql string) string {

@@ -12,8 +12,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -93,7 +91,7 @@ func (s *Site) node(ctx context.Context, name string, closed func()) (*local.Nod
 	if err != nil {
 		return nil, explained(err)
 	}
-	payloads := filepath.Join(s.options.Payloads, "tenant-"+strconv.FormatInt(tenant, 10))
+	payloads := s.folder(tenant)
 	if err := os.MkdirAll(payloads, 0o700); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "payloads", "the folder of large payloads cannot be made (%v)", err)
 	}
@@ -126,6 +124,10 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	c.ConnConfig.RuntimeParams["search_path"] = "robotmem_tenant"
 	c.ConnConfig.RuntimeParams["application_name"] = "robotmem"
 	c.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	// A plan is kept while the tables grow: it must not be that of empty ones.
+	c.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
+	c.ConnConfig.RuntimeParams["jit"] = "off" // it takes longer than any statement here
+	c.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	c.ConnConfig.RuntimeParams["statement_timeout"] = "20s"
 	c.ConnConfig.RuntimeParams["lock_timeout"] = "15s"
 	c.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"

@@ -43,7 +43,7 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 var (
 	insertMemory = "INSERT INTO memories(" + names(memoryColumns, "") + ", checksum) VALUES (" + placeholders(len(memoryColumns)+1) + ")"
 	updateMemory = "UPDATE memories SET " + assignments(memoryColumns) + ", checksum = ? WHERE id = ?"
-	memoryByID   = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id FROM memories m WHERE m.id = ?"
+	memoryByID   = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id, (SELECT group_concat(tag, char(31)) FROM (" + userTagsOf + " m.id ORDER BY tag) t) FROM memories m WHERE m.id = ?"
 )
 
 // put stores a changed row under its id.
@@ -171,7 +171,10 @@ type loaded struct {
 }
 
 // userTags is the query for the tags that a caller gave to a memory.
-const userTags = "SELECT tag FROM memory_tags WHERE memory_id = ? AND source = 'user' ORDER BY tag"
+const (
+	userTags   = userTagsOf + " ? ORDER BY tag"
+	userTagsOf = "SELECT tag FROM memory_tags WHERE source = 'user' AND memory_id ="
+)
 
 // load reads a memory with its tags; nil if there is none.
 func (c *Conn) load(id int64) (l *loaded, err error) {
@@ -179,11 +182,11 @@ func (c *Conn) load(id int64) (l *loaded, err error) {
 		l = &loaded{}
 		l.sum = read(s, memoryColumns, &l.Row)
 		l.stored, l.MemoryID = s.ColumnBlob(len(memoryColumns), nil), s.ColumnInt64(len(memoryColumns)+1)
+		if tags := s.ColumnText(len(memoryColumns) + 2); tags != "" {
+			l.UserTags = strings.Split(tags, "\x1f")
+		}
 	})
 	if err != nil || !found {
-		return nil, err
-	}
-	if l.UserTags, err = c.Texts(userTags, id); err != nil {
 		return nil, err
 	}
 	l.Tags = l.AllTags()

@@ -175,7 +175,8 @@ type Waiting struct {
 // last change, and the revision up to which it looked. It reads at most rows rows; done
 // is true when there are no more.
 func (c *Conn) NextWaiting(m *Model, rows int) (found []Waiting, upto int64, done bool, err error) {
-	const columns = "m.id, m.revision, m.version, m.type, m.content, m.human_summary, m.status = 'active' AND NOT EXISTS (SELECT 1 FROM %s v WHERE v.memory_id = m.id)"
+	// Not NOT EXISTS, for which PostgreSQL would read all vectors.
+	const columns = "m.id, m.revision, m.version, m.type, m.content, m.human_summary, m.status = 'active' AND (SELECT v.memory_id FROM %s v WHERE v.memory_id = m.id) IS NULL"
 	f, err := c.EachChanged(fmt.Sprintf(columns, m.Table()), "", m.Upto, int64(rows), func(s sqlite.Row) error {
 		if s.ColumnBool(6) {
 			text := s.ColumnText(4)
@@ -201,12 +202,20 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 	if err != nil || m.ID == 0 {
 		return err // dropped by a reembed of another process
 	}
+	ids, versions := make([]int64, len(items)), make(map[int64]int64, len(items))
 	for i, item := range items {
-		version, err := tx.Number("SELECT version FROM memories WHERE id = ?", item.ID)
-		if err != nil {
-			return err
-		}
-		if version != item.version {
+		ids[i] = item.ID
+	}
+	list, _ := json.Marshal(ids) // numbers
+	err = tx.Query("SELECT id, version FROM memories WHERE id IN (SELECT value FROM json_each(?))", []any{string(list)}, func(s sqlite.Row) error {
+		versions[s.ColumnInt64(0)] = s.ColumnInt64(1)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, item := range items {
+		if versions[item.ID] != item.version {
 			continue
 		}
 		m.Seq++
@@ -233,6 +242,15 @@ func (c *Conn) VectorsSince(m *Model, seq, most int64, each func(id, seq int64, 
 // Vectors visits the stored vectors of memories; it skips those without one or with a
 // damaged one. raw is valid until each returns.
 func (c *Conn) Vectors(m *Model, ids []int64, each func(id int64, raw []byte) error) error {
+	if c.File() == nil {
+		list, _ := json.Marshal(ids) // numbers
+		return c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE memory_id IN (SELECT value FROM json_each(?))", []any{string(list)}, func(s sqlite.Row) error {
+			if raw := m.verified(s, s.ColumnInt64(0), 1); raw != nil {
+				return each(s.ColumnInt64(0), raw)
+			}
+			return nil
+		})
+	}
 	sql := "SELECT vector, checksum FROM " + m.Table() + " WHERE memory_id = ?"
 	file := c.File()
 	if file == nil { // a statement for each would be a round trip for each

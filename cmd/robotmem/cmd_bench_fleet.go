@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/eval"
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+type benchFleetCmd struct {
+	Robots   int  `name:"robots" default:"1000" help:"How many robots share the memory (default ${default}): each writes every 10 s, one in ten asks every second."`
+	Memories int  `name:"memories" default:"100000" help:"How many memories they share before (default ${default})."`
+	Seconds  int  `name:"seconds" default:"30" help:"How long they work (default ${default})."`
+	JSON     bool `name:"json" help:"Print the figures as JSON."`
+}
+
+// fleetReport is what was measured with robots.
+type fleetReport struct {
+	benchReport
+	Server         string `json:"server"`
+	Robots         int    `json:"robots"`
+	Seconds        int    `json:"seconds"`
+	Nodes          int    `json:"nodes"`
+	BytesPerMemory int64  `json:"bytes_per_memory"` // in the database, with indexes and vectors
+}
+
+const (
+	fleetNodes   = 2
+	fleetBatch   = 500 // items that a robot's sync sends at once
+	writeEvery   = 10 * time.Second
+	askEvery     = time.Second
+	askers       = 10 // one robot in so many asks
+	fleetDropped = time.Minute
+)
+
+// Run measures on the server of --db, or without one on a server of its own.
+func (c *benchFleetCmd) Run(ctx context.Context, a *app) error {
+	if c.Robots < 1 || c.Robots > 100_000 {
+		return invalid("robots", "must be between 1 and 100000, not %d", c.Robots)
+	}
+	if c.Memories < benchLeast || c.Memories > 10_000_000 {
+		return invalid("memories", "must be between %d and 10000000, not %d", benchLeast, c.Memories)
+	}
+	if c.Seconds < 1 || c.Seconds > 86_400 {
+		return invalid("seconds", "must be between 1 and 86400, not %d", c.Seconds)
+	}
+	r := &fleetReport{
+		benchReport: benchReport{CPU: procValue("/proc/cpuinfo", "model name", "unknown CPU"), Cores: runtime.NumCPU(), Facts: c.Memories},
+		Server:      "of --db", Robots: c.Robots, Seconds: c.Seconds, Nodes: fleetNodes,
+	}
+	b := &fleetBench{bench: bench{a: a, facts: eval.NewFacts(), report: &r.benchReport}, fleetReport: r}
+	var err error
+	if fleet.IsURL(a.Config.DB) {
+		err = b.onServer(ctx, a.Config.DB)
+	} else {
+		r.Server = "of its own"
+		err = withPostgres(ctx, func(url string) error { return b.onServer(ctx, url) })
+	}
+	return a.showResult(c.JSON, r, err)
+}
+
+// fleetBench measures the nodes of one tenant.
+type fleetBench struct {
+	bench
+	*fleetReport
+	mu    sync.Mutex // guards facts
+	nodes []*local.Node
+}
+
+// onServer measures in a new tenant, which it deletes, also after an interrupt.
+func (b *fleetBench) onServer(ctx context.Context, url string) (err error) {
+	o := fleet.Options{Tenant: "bench-" + uuid.NewString()}
+	if o.Options, err = b.a.options(); err != nil {
+		return err
+	}
+	if o.Payloads, err = os.MkdirTemp("", "robotmem-"); err != nil {
+		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(o.Payloads)) }()
+	site, err := fleet.Connect(ctx, url, o)
+	if err != nil {
+		return err
+	}
+	defer site.Close()
+	before, err := site.Bytes(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, b.close())
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), fleetDropped)
+		defer cancel()
+		err = errors.Join(err, site.DropTenant(limited, o.Tenant))
+	}()
+	b.try(func() error { return b.open(ctx, url, o) })
+	b.fill(ctx)
+	o.Embedder = &eval.WordVectors{}
+	b.try(func() error { return b.open(ctx, url, o) })
+	b.measure("vectors of all memories", 1, 1, b.Facts, func(int) error { return b.nodes[0].Reembed(ctx, func(int64, int64) {}) })
+	b.measure("indexes of a node in memory", len(b.nodes), 1, 1, func(i int) error { return b.nodes[i].Warm(ctx) })
+	b.try(func() error {
+		after, err := site.Bytes(ctx)
+		b.BytesPerMemory = (after - before) / int64(b.Facts)
+		return err
+	})
+	b.try(func() error { return b.work(ctx) })
+	b.report.Resident = procValue("/proc/self/status", "VmRSS", "")
+	return b.err
+}
+
+// open opens the nodes, again if they are open.
+func (b *fleetBench) open(ctx context.Context, url string, o fleet.Options) error {
+	if err := b.close(); err != nil {
+		return err
+	}
+	for range fleetNodes {
+		n, err := fleet.Open(ctx, url, o)
+		if err != nil {
+			return err
+		}
+		b.nodes = append(b.nodes, n)
+	}
+	return nil
+}
+
+func (b *fleetBench) close() (err error) {
+	for _, n := range b.nodes {
+		err = errors.Join(err, n.Close())
+	}
+	b.nodes = nil
+	return err
+}
+
+// fact makes a fact of a robot.
+func (b *fleetBench) fact(robot int) *robotmem.LearnRequest {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	req := b.next(1)[0]
+	req.Context["robot"] = map[string]any{"id": fmt.Sprintf("robot-%d", robot)}
+	return &req
+}
+
+// fill learns the shared memories as syncs of robots do, to the nodes in turn.
+func (b *fleetBench) fill(ctx context.Context) {
+	size := min(fleetBatch, b.Facts)
+	b.measure(fmt.Sprintf("sync, batches of %d", size), (b.Facts+size-1)/size, fleetNodes, size, func(i int) error {
+		items := make([]robotmem.LearnRequest, min(size, b.Facts-i*size))
+		for k := range items {
+			items[k] = *b.fact(i % b.Robots)
+		}
+		res, err := b.nodes[i%len(b.nodes)].LearnBatch(ctx, &robotmem.LearnBatchRequest{Items: items, KeepDuplicates: true})
+		if err == nil && res.Results[0].Error != nil {
+			err = errors.New(res.Results[0].Error.Detail)
+		}
+		return err
+	})
+}
+
+// call is one kind of call of a robot.
+type call struct {
+	name  string
+	every time.Duration
+	do    func(ctx context.Context, n *local.Node) error
+
+	mu   sync.Mutex
+	took []time.Duration
+}
+
+// work lets the robots write and ask. The time of a call is from when it was due, so that a call
+// that waits for the one before counts its wait.
+func (b *fleetBench) work(ctx context.Context) error {
+	write := &call{name: "learn", every: writeEvery}
+	hybrid := &call{name: "hybrid recall", every: askEvery, do: func(ctx context.Context, n *local.Node) error {
+		b.mu.Lock()
+		query := b.facts.Query()
+		b.mu.Unlock()
+		res, err := n.Recall(ctx, &robotmem.RecallRequest{Query: query, N: benchTop})
+		if err == nil && len(res.Degraded) > 0 {
+			err = fmt.Errorf("bench: hybrid recall: %s", res.Degraded[0])
+		}
+		return err
+	}}
+	filtered := &call{name: "recall by filter 0.1 %", every: askEvery, do: func(ctx context.Context, n *local.Node) error {
+		_, err := n.Recall(ctx, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"task.trial": "rare"}, N: benchTop})
+		return err
+	}}
+	length := time.Duration(b.Seconds) * time.Second
+	bar := b.a.newProgress("robots at work", "seconds", int64(b.Seconds))
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var wg sync.WaitGroup
+	start := time.Now()
+	repeat := func(c *call, n *local.Node, do func(context.Context, *local.Node) error) {
+		wg.Go(func() {
+			for due := start.Add(rand.N(c.every)); due.Sub(start) < length; due = due.Add(c.every) { //nolint:gosec // a phase
+				select {
+				case <-ctx.Done():
+					return
+				case <-time.After(time.Until(due)):
+				}
+				if err := do(ctx, n); err != nil {
+					stop(fmt.Errorf("bench: %s: %w", c.name, err))
+					return
+				}
+				c.mu.Lock()
+				c.took = append(c.took, time.Since(due))
+				c.mu.Unlock()
+			}
+		})
+	}
+	for robot := range b.Robots {
+		n := b.nodes[robot%len(b.nodes)]
+		repeat(write, n, func(ctx context.Context, n *local.Node) error {
+			_, err := n.Learn(ctx, b.fact(robot))
+			return err
+		})
+		if robot%askers != 0 {
+			continue
+		}
+		ask := hybrid
+		if robot/askers%2 == 1 {
+			ask = filtered
+		}
+		repeat(ask, b.nodes[robot/askers/2%len(b.nodes)], ask.do)
+	}
+	wg.Go(func() {
+		for tick := time.Tick(time.Second); time.Since(start) < length; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick:
+				bar.Add(1)
+			}
+		}
+	})
+	wg.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for _, c := range []*call{write, hybrid, filtered} {
+		b.report.add(c.name, c.took, float64(len(c.took))/time.Since(start).Seconds())
+	}
+	return nil
+}
