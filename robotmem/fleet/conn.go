@@ -135,7 +135,11 @@ func (c *conn) run(sql string, args []any, row func(pgx.Rows)) (tag pgconn.Comma
 	if err := c.ctx.Err(); err != nil {
 		return tag, err
 	}
-	ctx, cancel := within(c.caller, statementTime)
+	waits := c.caller
+	if _, ends := c.ctx.Deadline(); !ends {
+		waits = c.ctx // it is to be completed, whoever waits
+	}
+	ctx, cancel := within(waits, statementTime)
 	defer cancel()
 	if ignored(sql) {
 		return tag, nil
