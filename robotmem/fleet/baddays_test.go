@@ -21,6 +21,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -268,6 +269,36 @@ func TestNetworkHangs(t *testing.T) {
 		t.Errorf("a text that was written twice, once undecided, is stored %d times and was counted %d times", got.rows, got.sightings)
 	}
 	once(t, direct, "the belt is worn", "the belt is back")
+}
+
+// A statement of a read ends with the deadline of the caller, unless it is to be completed, and one of a
+// write is always completed.
+func TestSlowStatement(t *testing.T) {
+	d := openTest(t, newURL(t), Options{}).Store.Database
+	slow := func(c store.SQL) error {
+		return c.Query("SELECT pg_sleep(1)", nil, func(sqlite.Row) error { return nil })
+	}
+	for _, c := range []struct {
+		name  string
+		run   func(context.Context, func(store.SQL) error) error
+		f     func(store.SQL) error
+		whole bool
+	}{
+		{"read", d.Read, slow, false},
+		{"read that is to be completed", d.Read, func(c store.SQL) error {
+			defer c.SetInterrupt(c.SetInterrupt(context.Background()))
+			return slow(c)
+		}, true},
+		{"write", d.Write, slow, true},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		start := time.Now()
+		err := c.run(ctx, c.f)
+		cancel()
+		if whole := time.Since(start) >= time.Second; whole != c.whole || (err == nil) != c.whole {
+			t.Errorf("%s: %v after %v", c.name, err, time.Since(start))
+		}
+	}
 }
 
 // A server of several that does not answer is passed over.

@@ -420,7 +420,7 @@ func commitThatWasCutShort(t *testing.T, c *cluster) {
 			done <- err
 		}()
 		// The commit waits, and after it that of the question what became of it.
-		for _, query := range []string{"INSERT INTO robotmem.commits%", "COMMIT"} {
+		for _, query := range []string{"%INSERT INTO robotmem.commits%", "COMMIT"} {
 			pid := ""
 			for until := time.Now().Add(time.Minute); pid == ""; time.Sleep(5 * time.Millisecond) {
 				select {

@@ -264,7 +264,7 @@ func (c *conn) statement(sql string) (*statement, error) {
 	if _, err := c.send(nil); err != nil {
 		return nil, err
 	}
-	ctx, cancel := within(c.caller, statementTime)
+	ctx, cancel := c.within()
 	defer cancel()
 	text := translated(sql)
 	d, err := c.Prepare(ctx, "s"+strconv.Itoa(len(c.prepared)), text)
@@ -282,12 +282,21 @@ func (c *conn) statement(sql string) (*statement, error) {
 	return s, nil
 }
 
+// within is within for this transaction: what is to be completed is, whoever waits.
+func (c *conn) within() (context.Context, context.CancelFunc) {
+	waits := c.caller
+	if _, ends := c.ctx.Deadline(); !ends {
+		waits = c.ctx
+	}
+	return within(waits, statementTime)
+}
+
 // send sends the waiting statements and reads the rows of the last. It returns the tag of the last.
 func (c *conn) send(read func(*pgconn.ResultReader)) (tag pgconn.CommandTag, err error) {
 	if len(c.texts) == 0 || c.failed != nil {
 		return tag, c.failed
 	}
-	ctx, cancel := within(c.caller, statementTime)
+	ctx, cancel := c.within()
 	defer cancel()
 	batch, texts := c.waiting, c.texts
 	c.waiting, c.texts, c.bytes = pgconn.Batch{}, texts[:0], 0
