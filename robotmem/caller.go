@@ -20,7 +20,25 @@ type Caller struct {
 	// ReadOnly callers may only read. Op.Call refuses them every operation that
 	// is not Hints.ReadOnly, and credits their recalls to no memory and no episode.
 	ReadOnly bool
+	// Tenant is whose memory the call is about, on a site of several. It is empty
+	// where there is one memory.
+	Tenant string
+	// Role is what the caller may do within the tenant: RoleAdmin, RoleOperator or
+	// RoleRobot.
+	Role string
+	// Robot is the robot of a caller with RoleRobot. What it stores carries this name.
+	Robot string
+	// Collections is the set of collections that a caller with RoleRobot reads and
+	// writes; see AllCollections.
+	Collections string
 }
+
+// Values of Caller.Role.
+const (
+	RoleAdmin    = "admin"    // everything, also the tokens of the tenant
+	RoleOperator = "operator" // every operation
+	RoleRobot    = "robot"    // its own memories, in its collections
+)
 
 // Values of Caller.Tool.
 const (
