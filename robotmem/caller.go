@@ -23,13 +23,13 @@ type Caller struct {
 	// Tenant is whose memory the call is about, on a site of several. It is empty
 	// where there is one memory.
 	Tenant string
-	// Role is what the caller may do within the tenant: RoleAdmin, RoleOperator or
-	// RoleRobot.
+	// Role is what the caller may do within the tenant: one of the values
+	// below.
 	Role string
 	// Robot is the robot of a caller with RoleRobot. What it stores carries this name.
 	Robot string
-	// Collections is the set of collections that a caller with RoleRobot reads and
-	// writes; see AllCollections.
+	// Collections is the set of collections that the caller reads and writes, see
+	// AllCollections; empty for all.
 	Collections string
 }
 
@@ -38,6 +38,7 @@ const (
 	RoleAdmin    = "admin"    // everything, also the tokens of the tenant
 	RoleOperator = "operator" // every operation
 	RoleRobot    = "robot"    // its own memories, in its collections
+	RoleReader   = "reader"   // what changes nothing, in its collections
 )
 
 // Values of Caller.Tool.
