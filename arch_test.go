@@ -69,6 +69,7 @@ var banned = []string{"net/http", "os/exec", "database/sql", "github.com/ncruces
 // replaced in one place.
 var owners = map[string][]string{
 	"github.com/labstack/echo/v4":            {"web"},
+	"github.com/coreos/go-oidc/v3":           {"web"},
 	"github.com/tmaxmax/go-sse":              {"robotmem/client"},
 	"github.com/mark3labs/mcp-go":            {"robotmem/mcp", "examples/mcp-client"},
 	"github.com/ncruces/go-sqlite3":          {"robotmem/internal/sqlite", "robotmem/internal/store", "robotmem/internal/vector", "perception/importing", "perception/importing/importingtest", "perception/recording", "robotmem/internal/faultdisk", "robotmem/internal/torture"},

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"io"
 	"io/fs"
@@ -49,6 +50,15 @@ type Options struct {
 	// revoked token is refused at once, and 20 times a second while a request is in progress,
 	// which then ends. From the first token on, every request needs a token.
 	Tokens func() []Token
+	// Lookup returns the caller of the token with a hash, for a node that serves many tenants;
+	// it takes the place of Tokens, and is called as that is. ok is false without such a token.
+	// Every request needs a token then.
+	Lookup func(ctx context.Context, hash [sha256.Size]byte) (c robotmem.Caller, ok bool, err error)
+	// TenantRate returns the requests a second that a tenant may make, 0 for any number. A burst
+	// may have twice as many. It fails for a tenant that does not exist.
+	TenantRate func(ctx context.Context, tenant string) (float64, error)
+	// OIDC accepts the access tokens of an identity provider. Every request needs a token then.
+	OIDC *OIDC
 	// ManageTokens serves /api/tokens. Without it the route does not exist.
 	ManageTokens TokenManager
 	// Backups lists the backups of the memory for /api/backups, after making one if that is
@@ -92,8 +102,10 @@ type server struct {
 
 	required atomic.Bool // requests need a token
 	sessions logins
-	tries    *limits // of wrong tokens
-	rates    *limits // of all requests, nil for no limit
+	tries    *limits   // of wrong tokens
+	rates    *limits   // of all requests, nil for no limit
+	tenants  *limits   // of the requests of each tenant, which has its own rate
+	oidc     *provider // nil without one
 
 	mu       sync.Mutex     // guards staying
 	staying  map[string]int // number of requests that stay open, by client
@@ -154,6 +166,10 @@ func (s *server) routes() http.Handler {
 		e.POST("/api/workers/pause", allowed(&robotmem.Op{Name: "pause_workers"}, s.pause(true)))
 		e.POST("/api/workers/resume", allowed(&robotmem.Op{Name: "resume_workers"}, s.pause(false)))
 	}
+	if s.oidc != nil {
+		get(e, metadataPath, s.metadata(""))
+		get(e, metadataPath+"/mcp", s.metadata("/mcp"))
+	}
 	s.addReference(e)
 	if s.opts.MCP != nil {
 		e.Match([]string{http.MethodGet, http.MethodPost, http.MethodDelete}, "/mcp", s.mcp)
@@ -181,8 +197,10 @@ func allowed(op *robotmem.Op, next echo.HandlerFunc) echo.HandlerFunc {
 func (s *server) ready(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
 	defer cancel()
-	if _, err := s.svc.Changes(ctx, &admin.ChangesRequest{}); err != nil {
-		return err
+	if s.opts.Lookup == nil { // else only a caller with a tenant is answered
+		if _, err := s.svc.Changes(ctx, &admin.ChangesRequest{}); err != nil {
+			return err
+		}
 	}
 	if s.opts.Ready != nil {
 		if err := s.opts.Ready(); err != nil {
@@ -227,6 +245,8 @@ func NewServer(svc robotmem.Node, opts Options) *http.Server {
 		timeout:  cmp.Or(opts.Timeout, bodyTimeout),
 		sessions: newLogins(),
 		tries:    newLimits(1, wrongTokens),
+		tenants:  newLimits(rate.Inf, 0),
+		oidc:     newProvider(opts.OIDC),
 		rooms:    newRooms(cmp.Or(opts.Memory, DefaultMemory)),
 		staying:  map[string]int{},
 	}
