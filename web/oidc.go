@@ -59,6 +59,7 @@ var algorithms = []string{
 // provider verifies the tokens of an identity provider.
 type provider struct {
 	OIDC
+	site     bool // of many tenants
 	requests *providerRequests
 	verified *lru.Cache[[sha256.Size]byte, verifiedToken]
 
@@ -71,11 +72,11 @@ type verifiedToken struct {
 	at time.Time
 }
 
-func newProvider(o *OIDC) *provider {
+func newProvider(o *OIDC, site bool) *provider {
 	if o == nil {
 		return nil
 	}
-	p := &provider{OIDC: *o, requests: &providerRequests{limit: rate.NewLimiter(rate.Every(providerPause), providerBurst)}}
+	p := &provider{OIDC: *o, site: site, requests: &providerRequests{limit: rate.NewLimiter(rate.Every(providerPause), providerBurst)}}
 	if p.Clock == nil {
 		p.Clock = time.Now
 	}
@@ -186,7 +187,7 @@ func (p *provider) rights(claims map[string]any) (t Token, err error) {
 	if t.Role == "" {
 		return t, lacks(p.RoleClaim, "a role: admin, operator, robot or reader")
 	}
-	if t.Tenant = textOf(claimAt(claims, p.TenantClaim)); t.Tenant == "" {
+	if t.Tenant = textOf(claimAt(claims, p.TenantClaim)); t.Tenant == "" && p.site {
 		return t, lacks(p.TenantClaim, "the tenant")
 	}
 	t.ReadOnly, t.Collections = t.Role == robotmem.RoleReader, robotmem.AllCollections
@@ -202,6 +203,9 @@ func (p *provider) rights(claims map[string]any) (t Token, err error) {
 		if t.Robot = textOf(claimAt(claims, p.RobotClaim)); t.Robot == "" {
 			return t, lacks(p.RobotClaim, "the robot")
 		}
+	}
+	if !p.site && (t.Role == robotmem.RoleRobot || t.Collections != robotmem.AllCollections) {
+		return t, &robotmem.Error{Kind: robotmem.Forbidden, Err: errors.New("this node has one memory, for the roles admin, operator and reader in all collections")}
 	}
 	return t, nil
 }

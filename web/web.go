@@ -57,7 +57,9 @@ type Options struct {
 	// TenantRate returns the requests a second that a tenant may make, 0 for any number. A burst
 	// may have twice as many. It fails for a tenant that does not exist.
 	TenantRate func(ctx context.Context, tenant string) (float64, error)
-	// OIDC accepts the access tokens of an identity provider. Every request needs a token then.
+	// OIDC accepts the access tokens of an identity provider. Every request needs a token then. On
+	// a node without Lookup, which has one memory, no tenant is asked for, and the roles that have
+	// only some collections are refused.
 	OIDC *OIDC
 	// ManageTokens serves /api/tokens. Without it the route does not exist.
 	ManageTokens TokenManager
@@ -154,9 +156,9 @@ func (s *server) routes() http.Handler {
 	e.POST("/logout", s.logout)
 	if s.opts.ManageTokens != nil {
 		// They need a token that may write: whoever creates a token has every right.
-		get(e, "/api/tokens", allowed(&robotmem.Op{Name: "tokens"}, s.listTokens))
-		e.POST("/api/tokens", allowed(&robotmem.Op{Name: "create_token"}, s.createToken))
-		e.DELETE("/api/tokens/:name", allowed(&robotmem.Op{Name: "revoke_token"}, s.revokeToken))
+		get(e, "/api/tokens", managed("tokens", s.listTokens))
+		e.POST("/api/tokens", managed("create_token", s.createToken))
+		e.DELETE("/api/tokens/:name", managed("revoke_token", s.revokeToken))
 	}
 	if s.opts.Backups != nil {
 		get(e, "/api/backups", allowed(&robotmem.Op{Name: "backups"}, s.backups(false)))
@@ -246,7 +248,7 @@ func NewServer(svc robotmem.Node, opts Options) *http.Server {
 		sessions: newLogins(),
 		tries:    newLimits(1, wrongTokens),
 		tenants:  newLimits(rate.Inf, 0),
-		oidc:     newProvider(opts.OIDC),
+		oidc:     newProvider(opts.OIDC, opts.Lookup != nil),
 		rooms:    newRooms(cmp.Or(opts.Memory, DefaultMemory)),
 		staying:  map[string]int{},
 	}
