@@ -112,11 +112,16 @@ func newLimits(perSecond rate.Limit, burst int) *limits {
 }
 
 // of returns the limiter of a caller.
-func (l *limits) of(caller string) *rate.Limiter {
-	if have, ok := l.each.Get(caller); ok {
+func (l *limits) of(caller string) *rate.Limiter { return l.at(caller, l.perSecond, l.burst) }
+
+// at returns the limiter of a caller with a rate of its own, a new one if the rate has changed.
+func (l *limits) at(caller string, perSecond rate.Limit, burst int) *rate.Limiter {
+	if have, ok := l.each.Get(caller); ok && have.Limit() == perSecond {
 		return have
+	} else if ok {
+		l.each.Remove(caller)
 	}
-	fresh := rate.NewLimiter(l.perSecond, l.burst)
+	fresh := rate.NewLimiter(perSecond, burst)
 	if have, ok, _ := l.each.PeekOrAdd(caller, fresh); ok { // of a request at the same time
 		return have
 	}

@@ -293,12 +293,7 @@ func (s *server) tenantRate(ctx context.Context, tenant string) error {
 	if err != nil || perSecond <= 0 {
 		return err
 	}
-	limiter := s.tenants.of(tenant)
-	if want := rate.Limit(perSecond); limiter.Limit() != want {
-		limiter.SetLimit(want)
-		limiter.SetBurst(int(math.Ceil(2 * perSecond)))
-	}
-	if !limiter.Allow() {
+	if !s.tenants.at(tenant, rate.Limit(perSecond), int(math.Ceil(2*perSecond))).Allow() {
 		return tooOften(rate.Limit(perSecond), tooManyOfTenant)
 	}
 	return nil
