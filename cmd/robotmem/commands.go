@@ -16,7 +16,7 @@ import (
 
 // globals are the settings that every command takes. nil is not given.
 type globals struct {
-	DB         *string  `name:"db" placeholder:"PATH" help:"The memory's file (ROBOTMEM_DB). Default memory.db in ROBOTMEM_HOME, which is ~/.robotmem unless set." mapstructure:"db,omitempty"`
+	DB         *string  `name:"db" placeholder:"PATH" help:"The memory's file, with fleet the URL of a PostgreSQL server (ROBOTMEM_DB). Default memory.db in ROBOTMEM_HOME, which is ~/.robotmem unless set." mapstructure:"db,omitempty"`
 	Collection *string  `name:"collection" placeholder:"NAME" help:"Namespace to work in; for commands that read, * is all (ROBOTMEM_COLLECTION)." mapstructure:"collection,omitempty"`
 	Embedder   *string  `name:"embedder" placeholder:"NAME" help:"auto, none, ollama:MODEL, openai:MODEL or model2vec:DIR (ROBOTMEM_EMBEDDER). auto takes a local Ollama, if there is one, or else the last pulled model." mapstructure:"embedder,omitempty"`
 	Config     *string  `name:"config" placeholder:"FILE" help:"Settings as YAML (ROBOTMEM_CONFIG). Default config.yaml in ROBOTMEM_HOME." mapstructure:"-"`
@@ -62,6 +62,7 @@ type cli struct {
 	Backup  backupCmd  `cmd:"" group:"data" help:"Make a verified copy of the memory while it works, keep the newest, and restore one."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`
 	Web     webCmd     `cmd:"" group:"node" help:"Serve the dashboard, REST and MCP over HTTP."`
+	Fleet   fleetCmd   `cmd:"" group:"node" help:"Manage a site of many robots on PostgreSQL: its tenants and their tokens. --db is the URL of the server."`
 	Token   tokenCmd   `cmd:"" group:"node" help:"Make, list and revoke the tokens that web asks for."`
 	Model   modelCmd   `cmd:"" group:"node" help:"Pull, list, test and remove models for search by meaning."`
 	Reembed reembedCmd `cmd:"" group:"node" help:"Compute all vectors again with the model of --embedder. Recall uses the old ones until the last is stored; after an interruption the next run continues."`

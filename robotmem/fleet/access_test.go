@@ -481,6 +481,26 @@ func TestReaderAndOperator(t *testing.T) {
 	if err != nil || stats.Total != 3 || stats.Collections != 1 || stats.Sessions != 2 || stats.ByStatus["invalidated"] != 1 || stats.ByType["perception"] != 1 || stats.LastDay != 4 {
 		t.Errorf("got %+v %v", stats, err)
 	}
+	// Counts have no texts: the robot of a has 3 active memories and 4 in all.
+	sum := int64(0)
+	categories, err := c.guard.Categories(c.a, &admin.CategoriesRequest{})
+	for _, category := range categories.Categories {
+		sum += category.Count
+	}
+	if err != nil || sum != 3 {
+		t.Errorf("got %+v %v", categories, err)
+	}
+	facts, recalls := int64(0), int64(0)
+	activity, err := c.guard.Activity(c.a, &admin.ActivityRequest{})
+	for _, day := range activity.Buckets {
+		facts, recalls = facts+day.Facts, recalls+day.Recalls
+	}
+	if err != nil || facts != 3 || recalls != 1 { // the recall of the reader
+		t.Errorf("got %d facts and %d recalls of %+v %v", facts, recalls, activity, err)
+	}
+	if got := mustAsk(t, c.a, c.guard, "aggregate", `{"group_by":["collection"],"collection":"*"}`); strings.Contains(got, `"b"`) {
+		t.Error(got)
+	}
 }
 
 func TestQuotas(t *testing.T) {
