@@ -74,7 +74,7 @@ func TestSeveralCollections(t *testing.T) {
 	if err != nil || len(sums.Groups) != 2 {
 		t.Errorf("aggregate: %+v %v", sums, err)
 	}
-	advice, err := n.Advise(t.Context(), &robotmem.AdviseRequest{Query: "cup", Collection: set})
+	advice, err := n.Advise(t.Context(), &robotmem.AdviseRequest{ContextFilter: robotmem.Object{"task.name": "carry"}, Collection: set})
 	if err != nil || advice.Attempts != 4 {
 		t.Errorf("advise: %+v %v", advice, err)
 	}
