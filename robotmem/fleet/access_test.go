@@ -459,8 +459,50 @@ func TestRobotWritesAsItself(t *testing.T) {
 	}
 	_, err := ask(twin, c.guard, "learn", fmt.Sprintf(`{"insight":"x y z","session_id":%q}`, c.openSession[0]))
 	wantKind(t, err, robotmem.Forbidden, "session_id")
+	mustAsk(t, c.a, c.guard, "start_session", `{"collection":"a","origin":"run-1"}`)
+	if again := mustAsk(t, c.a, c.guard, "start_session", `{"collection":"a","origin":"run-1"}`); !strings.Contains(again, "continued") {
+		t.Error(again)
+	}
+	_, err = ask(twin, c.guard, "start_session", `{"collection":"a","origin":"run-1"}`)
+	wantKind(t, err, robotmem.Forbidden, "origin")
 	_, err = ask(twin, c.guard, "recall", `{"query":"glass"}`)
 	wantKind(t, err, robotmem.Forbidden, "collection", `"default"`, "in a")
+}
+
+// TestIdleTenants closes the memory of a tenant while it is asked.
+func TestIdleTenants(t *testing.T) {
+	s, g := openSite(t, newURL(t))
+	makeTenants(t, s, "north")
+	g.nodes.idle = time.Microsecond
+	ctx := asToken(t, s, "north", robotOf("arm-7", "a"))
+	var group sync.WaitGroup
+	for w := range 4 {
+		group.Go(func() {
+			for n := range 5 {
+				if _, err := ask(ctx, g, "learn", fmt.Sprintf(`{"insight":"fact %d of writer %d","collection":"a"}`, n, w)); err != nil {
+					t.Error(err, causeOf(err))
+				}
+				if w == 0 { // so that there is a time without a call
+					time.Sleep(10 * time.Millisecond)
+				}
+			}
+		})
+	}
+	group.Wait()
+	for until := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		g.nodes.mu.Lock()
+		open := len(g.nodes.open)
+		g.nodes.mu.Unlock()
+		if open == 0 {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatal("the memory stays open")
+		}
+	}
+	if list, err := g.List(ctx, &robotmem.ListRequest{}); err != nil || list.Total != 20 {
+		t.Errorf("got %+v %v", list, err)
+	}
 }
 
 func TestReaderAndOperator(t *testing.T) {

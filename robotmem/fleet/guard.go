@@ -33,7 +33,7 @@ var _ robotmem.Node = (*Guard)(nil)
 // Guard returns the memory of all tenants. It is closed before the site.
 func (s *Site) Guard() *Guard {
 	sessions, _ := lru.New[sessionKey, session](knownSessions) // fails only for a size below 1
-	return &Guard{site: s, nodes: nodes{site: s, open: map[string]*openNode{}}, sessions: sessions}
+	return &Guard{site: s, nodes: nodes{site: s, idle: idleLife, open: map[string]*openNode{}}, sessions: sessions}
 }
 
 // Close closes the memories of all tenants.
@@ -429,7 +429,15 @@ func (g *Guard) Pin(ctx context.Context, r *admin.PinRequest) (*admin.PinRespons
 }
 
 func (g *Guard) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
-	return call(ctx, g, "start_session", r, robotmem.Service.StartSession)
+	return serve(ctx, g, "start_session", r, func(ctx context.Context, a *access, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
+		res, err := a.node.StartSession(ctx, r)
+		if err == nil && a.limited() && r.Origin != "" { // it may be of an episode of another robot
+			if _, err := a.checkSession(ctx, "origin", res.SessionID, true); err != nil {
+				return nil, err
+			}
+		}
+		return res, err
+	})
 }
 
 func (g *Guard) EndSession(ctx context.Context, r *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {

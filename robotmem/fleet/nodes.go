@@ -16,6 +16,7 @@ const idleLife = 10 * time.Minute
 // nodes are the open memories of tenants.
 type nodes struct {
 	site *Site
+	idle time.Duration // idleLife
 
 	mu      sync.Mutex // guards the fields below, and users and idle of each node
 	open    map[string]*openNode
@@ -85,7 +86,7 @@ func (n *nodes) leave(tenant string, o *openNode) {
 	default:
 	}
 	if o.users == 0 && !n.closed {
-		o.idle = time.AfterFunc(idleLife, func() { n.closeIdle(tenant, o) })
+		o.idle = time.AfterFunc(n.idle, func() { n.closeIdle(tenant, o) })
 	}
 }
 
