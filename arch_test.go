@@ -69,6 +69,7 @@ var banned = []string{"net/http", "os/exec", "database/sql", "github.com/ncruces
 // replaced in one place.
 var owners = map[string][]string{
 	"github.com/labstack/echo/v4":            {"web"},
+	"github.com/coreos/go-oidc/v3":           {"web"},
 	"github.com/tmaxmax/go-sse":              {"robotmem/client"},
 	"github.com/mark3labs/mcp-go":            {"robotmem/mcp", "examples/mcp-client"},
 	"github.com/ncruces/go-sqlite3":          {"robotmem/internal/sqlite", "robotmem/internal/store", "robotmem/internal/vector", "perception/importing", "perception/importing/importingtest", "perception/recording", "robotmem/internal/faultdisk", "robotmem/internal/torture"},
@@ -81,7 +82,7 @@ var owners = map[string][]string{
 	"github.com/ollama/ollama":               {"robotmem/embedding"},
 	"github.com/nlpodyssey/safetensors":      {"robotmem/embedding"},
 	"github.com/x448/float16":                {"robotmem/embedding"},
-	"github.com/hashicorp/golang-lru":        {"robotmem/embedding", "robotmem/internal/recall", "web"},
+	"github.com/hashicorp/golang-lru":        {"robotmem/embedding", "robotmem/fleet", "robotmem/internal/recall", "web"},
 	"golang.org/x/sync":                      {"robotmem/archive/sensors", "robotmem/mcp", "web"},
 	"github.com/klauspost/compress":          {"perception/payload", "perception/recording", "robotmem/archive", "robotmem/internal/store", "robotmem/internal/text", "web"},
 	"golang.org/x/time":                      {"web"},

@@ -20,7 +20,26 @@ type Caller struct {
 	// ReadOnly callers may only read. Op.Call refuses them every operation that
 	// is not Hints.ReadOnly, and credits their recalls to no memory and no episode.
 	ReadOnly bool
+	// Tenant is whose memory the call is about, on a site of several. It is empty
+	// where there is one memory.
+	Tenant string
+	// Role is what the caller may do within the tenant: one of the values
+	// below.
+	Role string
+	// Robot is the robot of a caller with RoleRobot. What it stores carries this name.
+	Robot string
+	// Collections is the set of collections that the caller reads and writes, see
+	// AllCollections; empty for all.
+	Collections string
 }
+
+// Values of Caller.Role.
+const (
+	RoleAdmin    = "admin"    // everything, also the tokens of the tenant
+	RoleOperator = "operator" // every operation
+	RoleRobot    = "robot"    // its own memories, in its collections
+	RoleReader   = "reader"   // what changes nothing, in its collections
+)
 
 // Values of Caller.Tool.
 const (

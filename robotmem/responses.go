@@ -385,9 +385,10 @@ type SessionResponse struct {
 // RecalledMemory is a memory that was recalled for an episode.
 type RecalledMemory struct {
 	BriefMemory
-	Status string `json:"status"`
-	Type   string `json:"type"`
-	Used   bool   `json:"used" doc:"end_session listed it in used_memory_ids."`
+	Collection string `json:"-"`
+	Status     string `json:"status"`
+	Type       string `json:"type"`
+	Used       bool   `json:"used" doc:"end_session listed it in used_memory_ids."`
 }
 
 // SavePerceptionResponse describes the stored perception.

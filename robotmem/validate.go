@@ -41,10 +41,8 @@ var validate = sync.OnceValue(func() *validator.Validate {
 			limit, err := strconv.Atoi(f.Param())
 			return err == nil && len(f.Field().String()) <= limit
 		},
-		"collection": func(f validator.FieldLevel) bool { return collectionName.MatchString(f.Field().String()) },
-		"collections": func(f validator.FieldLevel) bool {
-			return f.Field().String() == "*" || collectionName.MatchString(f.Field().String())
-		},
+		"collection":  func(f validator.FieldLevel) bool { return collectionName.MatchString(f.Field().String()) },
+		"collections": func(f validator.FieldLevel) bool { return ValidCollections(f.Field().String()) },
 		"session": func(f validator.FieldLevel) bool {
 			id := f.Field().String()
 			return utf8.ValidString(id) && utf8.RuneCountInString(id) <= maxSessionID && strings.TrimSpace(id) == id &&
@@ -146,7 +144,7 @@ func ruleText(f validator.FieldError, root reflect.Type) string {
 	case "collection":
 		return fmt.Sprintf("must be 1 to 64 of A-Z a-z 0-9 . _ -, not %q", given)
 	case "collections":
-		return fmt.Sprintf("must be 1 to 64 of A-Z a-z 0-9 . _ -, or * for all, not %q", given)
+		return fmt.Sprintf("must be 1 to 64 of A-Z a-z 0-9 . _ -, several of them with commas, or * for all, not %q", given)
 	case "tag":
 		return fmt.Sprintf("must be 1 to 64 letters, digits, . _ or -, not %q", given)
 	case "finite":

@@ -19,7 +19,7 @@ import (
 // caller needs a token. The files of the dashboard need no token.
 // A request that a guard refuses moves no counter of the memory and takes no stream.
 func (s *server) guard(routes http.Handler) http.Handler {
-	h := s.authorized(map[string]bool{"/healthz": true, "/readyz": true, "/login": true}, routes)
+	h := s.authorized(map[string]bool{"/healthz": true, "/readyz": true, "/login": true, metadataPath: s.oidc != nil, metadataPath + "/mcp": s.oidc != nil}, routes)
 	if s.opts.UI != nil {
 		h = s.dashboard(s.opts.UI, h)
 	}
@@ -112,11 +112,16 @@ func newLimits(perSecond rate.Limit, burst int) *limits {
 }
 
 // of returns the limiter of a caller.
-func (l *limits) of(caller string) *rate.Limiter {
-	if have, ok := l.each.Get(caller); ok {
+func (l *limits) of(caller string) *rate.Limiter { return l.at(caller, l.perSecond, l.burst) }
+
+// at returns the limiter of a caller with a rate of its own, a new one if the rate has changed.
+func (l *limits) at(caller string, perSecond rate.Limit, burst int) *rate.Limiter {
+	if have, ok := l.each.Get(caller); ok && have.Limit() == perSecond {
 		return have
+	} else if ok {
+		l.each.Remove(caller)
 	}
-	fresh := rate.NewLimiter(l.perSecond, l.burst)
+	fresh := rate.NewLimiter(perSecond, burst)
 	if have, ok, _ := l.each.PeekOrAdd(caller, fresh); ok { // of a request at the same time
 		return have
 	}

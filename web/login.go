@@ -62,25 +62,33 @@ func cookieName(r *http.Request) string {
 }
 
 func (s *server) setCookie(c echo.Context, value string, life time.Duration) {
-	// A TLS proxy sets X-Forwarded-Proto. A client that forges it affects only its own cookie.
-	secure := c.Request().TLS != nil || c.Request().Header.Get("X-Forwarded-Proto") == "https"
 	c.SetCookie(&http.Cookie{
 		Name: cookieName(c.Request()), Value: value, Path: "/", MaxAge: int(life.Seconds()),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secured(c.Request()),
 	})
 }
 
+// secured reports whether the client sees https. A TLS proxy sets X-Forwarded-Proto. A client that
+// forges it affects only its own cookie and answer.
+func secured(r *http.Request) bool {
+	return r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
+}
+
 type whoami struct {
-	Name     string `json:"name"`
-	ReadOnly bool   `json:"read_only"`
-	Required bool   `json:"required"`
-	Version  string `json:"version,omitempty"`
+	Name        string `json:"name"`
+	ReadOnly    bool   `json:"read_only"`
+	Required    bool   `json:"required"`
+	Version     string `json:"version,omitempty"`
+	Tenant      string `json:"tenant,omitempty"`
+	Role        string `json:"role,omitempty"`
+	Robot       string `json:"robot,omitempty"`
+	Collections string `json:"collections,omitempty"`
 }
 
 func (s *server) answerWho(c echo.Context, t Token) error {
 	_, required := s.tokens()
 	c.Response().Header().Set("Cache-Control", "no-store")
-	return writeJSON(c, whoami{t.Name, t.ReadOnly, required, s.opts.Version})
+	return writeJSON(c, whoami{t.Name, t.ReadOnly, required, s.opts.Version, t.Tenant, t.Role, t.Robot, t.Collections})
 }
 
 // login checks a token and sets the cookie of the dashboard.

@@ -1,6 +1,10 @@
 package web
 
 import (
+	"context"
+	"fmt"
+	"strings"
+
 	"github.com/labstack/echo/v4"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -8,18 +12,30 @@ import (
 
 // TokenManager keeps the tokens that Options.Tokens returns. Its errors are *robotmem.Error.
 type TokenManager interface {
-	// List returns the tokens in the order of their creation.
-	List() ([]Token, error)
-	// Create makes a token and returns its secret, which is not kept.
-	Create(name string, readOnly bool) (secret string, err error)
+	// List returns the tokens in the order of their creation; on a site those of the caller's
+	// tenant, as the other methods do.
+	List(context.Context) ([]Token, error)
+	// Create makes a token with the name and the rights of another, and returns its secret, which
+	// is not kept.
+	Create(context.Context, Token) (secret string, err error)
 	// Revoke removes a token.
-	Revoke(name string) error
+	Revoke(ctx context.Context, name string) error
 	// Used notes that a token was shown now. It must not wait for a disk.
 	Used(Token)
 }
 
+// managed refuses a caller whose role has no tokens to manage.
+func managed(op string, next echo.HandlerFunc) echo.HandlerFunc {
+	return allowed(&robotmem.Op{Name: op}, func(c echo.Context) error {
+		if role := robotmem.CallerOf(c.Request().Context()).Role; role != "" && role != robotmem.RoleAdmin {
+			return &robotmem.Error{Op: op, Kind: robotmem.Forbidden, Err: fmt.Errorf("the token has the role %s, and tokens are for the role admin", role)}
+		}
+		return next(c)
+	})
+}
+
 func (s *server) listTokens(c echo.Context) error {
-	list, err := s.opts.ManageTokens.List()
+	list, err := s.opts.ManageTokens.List(c.Request().Context())
 	if err != nil {
 		return err
 	}
@@ -32,13 +48,17 @@ func (s *server) listTokens(c echo.Context) error {
 // createToken answers the secret, which nobody can read again.
 func (s *server) createToken(c echo.Context) error {
 	var req struct {
-		Name     string `json:"name"`
-		ReadOnly bool   `json:"read_only"`
+		Name        string   `json:"name"`
+		ReadOnly    bool     `json:"read_only"`
+		Role        string   `json:"role"`
+		Robot       string   `json:"robot"`
+		Collections []string `json:"collections"`
 	}
 	if err := tokenBody(c, &robotmem.Op{Name: "create_token"}, "name", &req); err != nil {
 		return err
 	}
-	secret, err := s.opts.ManageTokens.Create(req.Name, req.ReadOnly)
+	t := Token{Name: req.Name, ReadOnly: req.ReadOnly, Role: req.Role, Robot: req.Robot, Collections: strings.Join(req.Collections, ",")}
+	secret, err := s.opts.ManageTokens.Create(c.Request().Context(), t)
 	if err != nil {
 		return err
 	}
@@ -52,7 +72,7 @@ func (s *server) createToken(c echo.Context) error {
 
 // revokeToken answers the tokens that are left.
 func (s *server) revokeToken(c echo.Context) error {
-	if err := s.opts.ManageTokens.Revoke(c.Param("name")); err != nil {
+	if err := s.opts.ManageTokens.Revoke(c.Request().Context(), c.Param("name")); err != nil {
 		return err
 	}
 	return s.listTokens(c)

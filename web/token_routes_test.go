@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,16 +11,16 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-func (l *list) List() ([]web.Token, error) { return l.tokens(), nil }
+func (l *list) List(context.Context) ([]web.Token, error) { return l.tokens(), nil }
 
-func (l *list) Create(name string, readOnly bool) (string, error) {
-	if name == "" {
+func (l *list) Create(_ context.Context, t web.Token) (string, error) {
+	if t.Name == "" {
 		return "", robotmem.Errorf(robotmem.Invalid, "name", "is required")
 	}
-	return l.add(name, readOnly), nil
+	return l.add(t.Name, t.ReadOnly), nil
 }
 
-func (l *list) Revoke(name string) error {
+func (l *list) Revoke(_ context.Context, name string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, t := range l.all {

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -24,12 +26,24 @@ type Token struct {
 	Name string `json:"name"`
 	// ReadOnly forbids every operation that changes something.
 	ReadOnly bool `json:"read_only"`
+	// Tenant, Role, Robot and Collections are those of a robotmem.Caller. They are
+	// empty on a node with one memory.
+	Tenant      string `json:"tenant,omitempty"`
+	Role        string `json:"role,omitempty"`
+	Robot       string `json:"robot,omitempty"`
+	Collections string `json:"collections,omitempty"`
 	// SHA256 is the hash of the secret. A fast hash is enough for a secret of 256
 	// random bits, which cannot be guessed.
 	SHA256 [sha256.Size]byte `json:"-"`
 	// Created and LastUsed are zero if they are not known.
 	Created  time.Time `json:"created,omitzero"`
 	LastUsed time.Time `json:"last_used,omitzero"`
+
+	until time.Time // of a token of an identity provider, when it expires; else zero
+}
+
+func tokenOf(c robotmem.Caller, hash [sha256.Size]byte) Token {
+	return Token{Name: c.Who, ReadOnly: c.ReadOnly, Tenant: c.Tenant, Role: c.Role, Robot: c.Robot, Collections: c.Collections, SHA256: hash}
 }
 
 const (
@@ -62,14 +76,17 @@ func unauthorized(why string) error {
 }
 
 // tooOften returns the error of a caller over the limit.
-func (l *limits) tooOften(why string) error {
-	wait := max(time.Duration(math.Ceil(1/float64(l.perSecond)))*time.Second, time.Second)
+func (l *limits) tooOften(why string) error { return tooOften(l.perSecond, why) }
+
+func tooOften(perSecond rate.Limit, why string) error {
+	wait := max(time.Duration(math.Ceil(1/float64(perSecond)))*time.Second, time.Second)
 	return &robotmem.Error{Kind: robotmem.Unavailable, Err: &refusal{http.StatusTooManyRequests, fmt.Sprintf("%s; try again in %v", why, wait), wait}}
 }
 
 const (
 	tooManyTries    = "too many wrong tokens from this address"
 	tooManyRequests = "too many requests"
+	tooManyOfTenant = "too many requests of the tenant; its quota is max_requests_per_second"
 )
 
 // tokens returns the current tokens, and whether a request needs one. Once requests need a token,
@@ -79,10 +96,20 @@ func (s *server) tokens() ([]Token, bool) {
 	if s.opts.Tokens != nil {
 		list = s.opts.Tokens()
 	}
-	if len(list) > 0 || s.opts.RequireToken {
+	if len(list) > 0 || s.opts.RequireToken || s.opts.Lookup != nil || s.oidc != nil {
 		s.required.Store(true)
 	}
 	return list, s.required.Load()
+}
+
+// byHash returns the token with a hash, of the list or of the site.
+func (s *server) byHash(ctx context.Context, list []Token, hash [sha256.Size]byte) (Token, bool, error) {
+	if s.opts.Lookup == nil {
+		t, ok := find(list, hash)
+		return t, ok, nil
+	}
+	c, ok, err := s.opts.Lookup(ctx, hash)
+	return tokenOf(c, hash), ok, err
 }
 
 // find returns the token with a hash. It compares all tokens in constant time, so its
@@ -110,23 +137,28 @@ func (s *server) authenticate(r *http.Request) (Token, error) {
 	if secret, ok := bearerOf(r); ok {
 		return s.check(r, list, secret)
 	}
-	t, ok := s.loggedIn(r, list)
-	if !ok {
-		return Token{}, errNoToken
+	t, ok, err := s.loggedIn(r, list)
+	if err == nil && !ok {
+		err = errNoToken
 	}
-	return t, nil
+	return t, err
 }
 
 // stillKnown reports whether an accepted request would be accepted now. It does not count
 // as an attempt, so that wrong tokens of others do not end the request.
 func (s *server) stillKnown(r *http.Request) bool {
 	list, required := s.tokens()
-	if _, ok := bearerOf(r); required && !ok {
-		_, ok = s.loggedIn(r, list)
-		return ok
+	token := exchangeOf(r).token
+	if !token.until.IsZero() {
+		return s.oidc.Clock().Before(token.until)
 	}
-	_, ok := find(list, exchangeOf(r).token.SHA256)
-	return ok || !required
+	ok, err := false, error(nil)
+	if _, sent := bearerOf(r); required && !sent {
+		_, ok, err = s.loggedIn(r, list)
+	} else {
+		_, ok, err = s.byHash(r.Context(), list, token.SHA256)
+	}
+	return ok || !required || err != nil // an error says nothing about the token
 }
 
 // tokenPause is the interval at which the token of a request in progress is checked.
@@ -141,7 +173,7 @@ func (s *server) whileKnown(r *http.Request) (ctx context.Context, done func()) 
 	watch.Go(func() {
 		tick := time.NewTicker(tokenPause)
 		defer tick.Stop()
-		for s.opts.Tokens != nil {
+		for s.opts.Tokens != nil || s.opts.Lookup != nil || s.oidc != nil {
 			select {
 			case <-ctx.Done():
 				return
@@ -165,29 +197,42 @@ func bearerOf(r *http.Request) (secret string, ok bool) {
 }
 
 // loggedIn returns the token of the login that the request's cookie names.
-func (s *server) loggedIn(r *http.Request, list []Token) (Token, bool) {
+func (s *server) loggedIn(r *http.Request, list []Token) (Token, bool, error) {
 	c, err := r.Cookie(cookieName(r))
 	if err != nil {
-		return Token{}, false
+		return Token{}, false, nil
 	}
 	hash, ok := s.sessions.hash(c.Value)
 	if !ok {
-		return Token{}, false
+		return Token{}, false, nil
 	}
-	return find(list, hash)
+	if s.oidc != nil {
+		if t, ok := s.oidc.verified.Get(hash); ok { // a person who logged in with an access token
+			return t.Token, s.oidc.Clock().Before(t.until), nil
+		}
+	}
+	return s.byHash(r.Context(), list, hash)
 }
 
 // check finds the token of a secret. A secret that a person chose can be guessed, so
 // an address has few attempts. A secret of NewSecret cannot be guessed and is always
 // compared, so that wrong tokens from the same address do not lock a robot out.
-func (s *server) check(r *http.Request, list []Token, secret string) (Token, error) {
+// So is an access token of an identity provider.
+func (s *server) check(r *http.Request, list []Token, secret string) (t Token, err error) {
 	ours := strings.HasPrefix(secret, secretPrefix) && len(secret) == secretLength
 	tries := s.tries.of(address(r))
+	if s.oidc != nil && isJWT(secret) {
+		t, err := s.oidc.token(r.Context(), secret)
+		if refused := (*refusal)(nil); errors.As(err, &refused) && !tries.Allow() {
+			err = s.tries.tooOften(tooManyTries)
+		}
+		return t, err
+	}
 	if !ours && tries.Tokens() < 1 {
 		return Token{}, s.tries.tooOften(tooManyTries)
 	}
-	if t, ok := find(list, sha256.Sum256([]byte(secret))); ok {
-		return t, nil
+	if t, ok, err := s.byHash(r.Context(), list, sha256.Sum256([]byte(secret))); ok || err != nil {
+		return t, err
 	}
 	if !tries.Allow() {
 		return Token{}, s.tries.tooOften(tooManyTries)
@@ -206,7 +251,10 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 		}
 		caller := address(r)
 		if token.Name != "" {
-			caller = "token " + token.Name
+			caller = "token " + token.Tenant + " " + token.Name
+		}
+		if err == nil && !public[r.URL.Path] {
+			err = s.tenantRate(r.Context(), token.Tenant)
 		}
 		if s.rates != nil && !s.rates.of(caller).Allow() {
 			err = s.rates.tooOften(tooManyRequests)
@@ -225,12 +273,30 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 			ctx, done = s.whileKnown(r)
 		}
 		defer done()
-		ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: token.Name, Tool: robotmem.ToolREST, Client: product(r), ReadOnly: token.ReadOnly})
+		ctx = robotmem.WithCaller(ctx, robotmem.Caller{
+			Who: token.Name, Tool: robotmem.ToolREST, Client: product(r), ReadOnly: token.ReadOnly,
+			Tenant: token.Tenant, Role: token.Role, Robot: token.Robot, Collections: token.Collections,
+		})
 		next.ServeHTTP(w, r.WithContext(ctx))
 		if revoked(ctx) && exchangeOf(r).status == 0 { // MCP answers nothing to a call that was ended
 			s.refuseToken(w, r, errWrongToken)
 		}
 	})
+}
+
+// tenantRate fails over the requests a second of a tenant, or if the tenant is not known.
+func (s *server) tenantRate(ctx context.Context, tenant string) error {
+	if s.opts.TenantRate == nil || tenant == "" {
+		return nil
+	}
+	perSecond, err := s.opts.TenantRate(ctx, tenant)
+	if err != nil || perSecond <= 0 {
+		return err
+	}
+	if !s.tenants.at(tenant, rate.Limit(perSecond), int(math.Ceil(2*perSecond))).Allow() {
+		return tooOften(rate.Limit(perSecond), tooManyOfTenant)
+	}
+	return nil
 }
 
 // product returns the name of the client's program: the first word of its User-Agent.
@@ -244,10 +310,12 @@ func (s *server) refuseToken(w http.ResponseWriter, r *http.Request, err error) 
 	switch {
 	case errors.As(err, &refused) && refused.wait > 0:
 		w.Header().Set("Retry-After", strconv.Itoa(int(refused.wait.Seconds())))
-	case errors.Is(err, errWrongToken):
-		w.Header().Set("WWW-Authenticate", `Bearer realm="robotmem", error="invalid_token"`)
-	default:
-		w.Header().Set("WWW-Authenticate", `Bearer realm="robotmem"`)
+	case errors.Is(err, errNoToken):
+		w.Header().Set("WWW-Authenticate", s.challenge(r, ""))
+	case refused != nil:
+		w.Header().Set("WWW-Authenticate", s.challenge(r, "invalid_token"))
+	case errors.Is(err, robotmem.Forbidden):
+		w.Header().Set("WWW-Authenticate", s.challenge(r, "insufficient_scope"))
 	}
 	s.writeProblem(w, r, s.problemOf(r, err))
 }

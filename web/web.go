@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"io"
 	"io/fs"
@@ -49,6 +50,17 @@ type Options struct {
 	// revoked token is refused at once, and 20 times a second while a request is in progress,
 	// which then ends. From the first token on, every request needs a token.
 	Tokens func() []Token
+	// Lookup returns the caller of the token with a hash, for a node that serves many tenants;
+	// it takes the place of Tokens, and is called as that is. ok is false without such a token.
+	// Every request needs a token then.
+	Lookup func(ctx context.Context, hash [sha256.Size]byte) (c robotmem.Caller, ok bool, err error)
+	// TenantRate returns the requests a second that a tenant may make, 0 for any number. A burst
+	// may have twice as many. It fails for a tenant that does not exist.
+	TenantRate func(ctx context.Context, tenant string) (float64, error)
+	// OIDC accepts the access tokens of an identity provider. Every request needs a token then. On
+	// a node without Lookup, which has one memory, no tenant is asked for, and the roles that have
+	// only some collections are refused.
+	OIDC *OIDC
 	// ManageTokens serves /api/tokens. Without it the route does not exist.
 	ManageTokens TokenManager
 	// Backups lists the backups of the memory for /api/backups, after making one if that is
@@ -94,8 +106,10 @@ type server struct {
 
 	required atomic.Bool // requests need a token
 	sessions logins
-	tries    *limits // of wrong tokens
-	rates    *limits // of all requests, nil for no limit
+	tries    *limits   // of wrong tokens
+	rates    *limits   // of all requests, nil for no limit
+	tenants  *limits   // of the requests of each tenant, which has its own rate
+	oidc     *provider // nil without one
 
 	mu       sync.Mutex     // guards staying
 	staying  map[string]int // number of requests that stay open, by client
@@ -144,9 +158,9 @@ func (s *server) routes() http.Handler {
 	e.POST("/logout", s.logout)
 	if s.opts.ManageTokens != nil {
 		// They need a token that may write: whoever creates a token has every right.
-		get(e, "/api/tokens", allowed(&robotmem.Op{Name: "tokens"}, s.listTokens))
-		e.POST("/api/tokens", allowed(&robotmem.Op{Name: "create_token"}, s.createToken))
-		e.DELETE("/api/tokens/:name", allowed(&robotmem.Op{Name: "revoke_token"}, s.revokeToken))
+		get(e, "/api/tokens", managed("tokens", s.listTokens))
+		e.POST("/api/tokens", managed("create_token", s.createToken))
+		e.DELETE("/api/tokens/:name", managed("revoke_token", s.revokeToken))
 	}
 	if s.opts.Backups != nil {
 		get(e, "/api/backups", allowed(&robotmem.Op{Name: "backups"}, s.backups(false)))
@@ -161,6 +175,10 @@ func (s *server) routes() http.Handler {
 			s.opts.Fleet.ServeHTTP(c.Response(), c.Request())
 			return nil
 		}))
+	}
+	if s.oidc != nil {
+		get(e, metadataPath, s.metadata(""))
+		get(e, metadataPath+"/mcp", s.metadata("/mcp"))
 	}
 	s.addReference(e)
 	if s.opts.MCP != nil {
@@ -189,8 +207,10 @@ func allowed(op *robotmem.Op, next echo.HandlerFunc) echo.HandlerFunc {
 func (s *server) ready(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
 	defer cancel()
-	if _, err := s.svc.Changes(ctx, &admin.ChangesRequest{}); err != nil {
-		return err
+	if s.opts.Lookup == nil { // else only a caller with a tenant is answered
+		if _, err := s.svc.Changes(ctx, &admin.ChangesRequest{}); err != nil {
+			return err
+		}
 	}
 	if s.opts.Ready != nil {
 		if err := s.opts.Ready(); err != nil {
@@ -235,6 +255,8 @@ func NewServer(svc robotmem.Node, opts Options) *http.Server {
 		timeout:  cmp.Or(opts.Timeout, bodyTimeout),
 		sessions: newLogins(),
 		tries:    newLimits(1, wrongTokens),
+		tenants:  newLimits(rate.Inf, 0),
+		oidc:     newProvider(opts.OIDC, opts.Lookup != nil),
 		rooms:    newRooms(cmp.Or(opts.Memory, DefaultMemory)),
 		staying:  map[string]int{},
 	}

@@ -1,8 +1,266 @@
 package main
 
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
+	"github.com/robotmem/robotmem-go/web"
+)
+
 type fleetCmd struct {
 	Join   fleetJoinCmd   `cmd:"" help:"Send what this memory stores to a site, and keep a copy of what other robots learn."`
 	Leave  fleetLeaveCmd  `cmd:"" help:"Forget the site."`
 	Sync   fleetSyncCmd   `cmd:"" help:"Send and fetch now."`
 	Status fleetStatusCmd `cmd:"" help:"Show the site and what waits."`
+	Tenant fleetTenantCmd `cmd:"" help:"Make, list and limit the tenants of a site."`
+	Token  fleetTokenCmd  `cmd:"" help:"Make, list and revoke the tokens of a tenant."`
+}
+
+type fleetTenantCmd struct {
+	Create fleetTenantCreateCmd `cmd:"" help:"Make a tenant, whose memory no other tenant reaches."`
+	List   fleetTenantListCmd   `cmd:"" help:"List the tenants of the site with their limits."`
+	Limit  fleetTenantLimitCmd  `cmd:"" help:"Set or take away limits of a tenant; running nodes follow within two seconds."`
+}
+
+type fleetTenantCreateCmd struct {
+	Name string `arg:"" name:"name" help:"1 to 64 letters, digits, dots, dashes and underscores."`
+}
+
+// Run makes the tenant.
+func (c *fleetTenantCreateCmd) Run(ctx context.Context, a *app) error {
+	return a.atSite(ctx, func(s *fleet.Site) error { return s.CreateTenant(ctx, c.Name) })
+}
+
+type fleetTenantListCmd struct {
+	JSON bool `name:"json" help:"Print it as JSON."`
+}
+
+// Run lists the tenants.
+func (c *fleetTenantListCmd) Run(ctx context.Context, a *app) error {
+	return a.atSite(ctx, func(s *fleet.Site) error {
+		list, err := s.Tenants(ctx)
+		return a.showResult(c.JSON, &struct {
+			Tenants []fleet.Tenant `json:"tenants"`
+		}{append([]fleet.Tenant{}, list...)}, err)
+	})
+}
+
+type fleetTenantLimitCmd struct {
+	Name      string `arg:"" name:"name" help:"The tenant."`
+	Memories  string `name:"memories" placeholder:"N" help:"Most memories of any status; none takes the limit away."`
+	Bytes     string `name:"payload-bytes" placeholder:"SIZE" help:"Most bytes of payloads, such as 200GB; none takes the limit away."`
+	PerSecond string `name:"per-second" placeholder:"N" help:"Most requests a second to each node; none takes the limit away."`
+	JSON      bool   `name:"json" help:"Print it as JSON."`
+}
+
+// Run sets the limits that are given and prints all.
+func (c *fleetTenantLimitCmd) Run(ctx context.Context, a *app) error {
+	var l fleet.Limits
+	var err error
+	count := func(s string) (int64, error) {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if n < 0 {
+			err = strconv.ErrRange
+		}
+		return n, err
+	}
+	if l.Memories, err = limit(c.Memories, -1, count); err != nil {
+		return invalid("memories", "must be a number of memories or none, not %q", c.Memories)
+	}
+	if l.PayloadBytes, err = limit(c.Bytes, -1, parseSize); err != nil {
+		return invalid("payload-bytes", "must be a size such as 200GB or none, not %q", c.Bytes)
+	}
+	rate := func(s string) (float64, error) {
+		n, err := strconv.ParseFloat(s, 64)
+		if !(n > 0 && n <= maxRate) {
+			err = strconv.ErrRange
+		}
+		return n, err
+	}
+	if l.RequestsPerSecond, err = limit(c.PerSecond, -1, rate); err != nil {
+		return invalid("per-second", "must be more than 0 to %d requests or none, not %q", maxRate, c.PerSecond)
+	}
+	return a.atSite(ctx, func(s *fleet.Site) error {
+		t, err := s.Limit(ctx, c.Name, l)
+		return a.showResult(c.JSON, &t, err)
+	})
+}
+
+// limit parses a limit: nil if it is not given, none if it is to be taken away.
+func limit[N int64 | float64](s string, none N, parse func(string) (N, error)) (*N, error) {
+	switch s {
+	case "":
+		return nil, nil
+	case "none":
+		return &none, nil
+	}
+	n, err := parse(s)
+	return &n, err
+}
+
+type fleetTokenCmd struct {
+	Create fleetTokenCreateCmd `cmd:"" help:"Make a token of a tenant and print its secret, which is shown once and not kept."`
+	List   fleetTokenListCmd   `cmd:"" help:"List the tokens of a tenant."`
+	Revoke fleetTokenRevokeCmd `cmd:"" help:"Take a token away; every node of the site refuses it within two seconds, also in a request."`
+}
+
+type fleetTokenCreateCmd struct {
+	Name        string   `arg:"" name:"name" help:"What it is for; 1 to 64 letters, digits, dots, dashes and underscores."`
+	Role        string   `name:"role" placeholder:"ROLE" default:"robot" help:"robot: its own memories, in its collections. operator: every operation. admin: also the tokens of the tenant. reader: what changes nothing."`
+	Robot       string   `name:"robot" placeholder:"NAME" help:"The robot that it is for, which its memories name. Default: the name of the token."`
+	Collections []string `name:"collections" placeholder:"NAME" help:"Collections that a robot or a reader has, with commas or repeated; * is all."`
+}
+
+// Run prints the secret and nothing else on the standard output.
+func (c *fleetTokenCreateCmd) Run(ctx context.Context, a *app, g *globals) error {
+	if g.Collection != nil { // it takes one value: of several, all but the last would be lost
+		return invalid("collection", "is for commands that work in one; name those of the token with --collections, such as --collections %s,shared", *g.Collection)
+	}
+	spec := fleet.TokenSpec{Name: c.Name, Role: c.Role, Robot: c.Robot, Collections: c.Collections}
+	if spec.Role == robotmem.RoleRobot {
+		spec.Robot = cmp.Or(spec.Robot, c.Name)
+	}
+	return a.atSite(ctx, func(s *fleet.Site) error {
+		secret, err := s.CreateToken(ctx, a.tenant(), spec)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Stderr, "robotmem: keep this secret, it is not shown again; send it as Authorization: Bearer, or set ROBOTMEM_TOKEN\n")
+		fmt.Fprintln(a.Stdout, secret)
+		return nil
+	})
+}
+
+type fleetTokenListCmd struct {
+	JSON bool `name:"json" help:"Print it as JSON."`
+}
+
+// Run lists the tokens without their secrets.
+func (c *fleetTokenListCmd) Run(ctx context.Context, a *app) error {
+	return a.atSite(ctx, func(s *fleet.Site) error {
+		list, err := s.Tokens(ctx, a.tenant())
+		return a.showResult(c.JSON, &struct {
+			Tokens []fleet.Token `json:"tokens"`
+		}{append([]fleet.Token{}, list...)}, err)
+	})
+}
+
+type fleetTokenRevokeCmd struct {
+	Name string `arg:"" name:"name" help:"Which, as list shows it."`
+}
+
+// Run takes the token away.
+func (c *fleetTokenRevokeCmd) Run(ctx context.Context, a *app) error {
+	return a.atSite(ctx, func(s *fleet.Site) error { return s.RevokeToken(ctx, a.tenant(), c.Name) })
+}
+
+// openSite connects to the PostgreSQL server of --db.
+func (a *app) openSite(ctx context.Context) (*fleet.Site, error) {
+	if !fleet.IsURL(a.Config.DB) {
+		return nil, invalid("db", "must be the URL of the PostgreSQL server of the site, such as postgres://robotmem@db1,db2/robotmem")
+	}
+	o, err := a.options()
+	if err != nil {
+		return nil, err
+	}
+	if a.serves != "" {
+		if o.Embedder, err = a.embedder(); err != nil {
+			return nil, err
+		}
+	}
+	folder, err := a.Config.payloadFolder()
+	if err != nil {
+		return nil, err
+	}
+	return fleet.Connect(ctx, a.Config.DB, fleet.Options{Options: o, Tenant: a.Config.Tenant, Payloads: folder})
+}
+
+// tenant is that of the settings.
+func (a *app) tenant() string { return cmp.Or(a.Config.Tenant, fleet.DefaultTenant) }
+
+func (a *app) atSite(ctx context.Context, f func(*fleet.Site) error) error {
+	s, err := a.openSite(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return f(s)
+}
+
+// readyTime is how long /readyz waits for the server.
+const readyTime = 5 * time.Second
+
+// admit sets who may use a node that serves a site.
+func admit(o *web.Options, s *fleet.Site) {
+	o.Lookup, o.TenantRate, o.ManageTokens = s.Caller, s.Rate, siteTokens{s}
+	o.Ready = func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), readyTime)
+		defer cancel()
+		return s.Ready(ctx)
+	}
+}
+
+// siteTokens manages the tokens of the caller's tenant. Package web admits its admins alone.
+type siteTokens struct{ *fleet.Site }
+
+var _ web.TokenManager = siteTokens{}
+
+func (s siteTokens) List(ctx context.Context) ([]web.Token, error) {
+	tenant := robotmem.CallerOf(ctx).Tenant
+	known, err := s.Tokens(ctx, tenant)
+	list := make([]web.Token, len(known))
+	for i, t := range known {
+		list[i] = web.Token{
+			Name: t.Name, ReadOnly: t.Role == robotmem.RoleReader, Tenant: tenant, Role: t.Role, Robot: t.Robot,
+			Collections: strings.Join(t.Collections, ","), Created: t.Created, LastUsed: t.LastUsed,
+		}
+	}
+	return list, err
+}
+
+// Create takes read_only without a role, as the dashboard sends it, for the role reader.
+func (s siteTokens) Create(ctx context.Context, t web.Token) (string, error) {
+	spec := fleet.TokenSpec{Name: t.Name, Role: t.Role, Robot: t.Robot}
+	if t.Collections != "" {
+		spec.Collections = strings.Split(t.Collections, ",")
+	}
+	switch {
+	case t.ReadOnly && (t.Role == "" || t.Role == robotmem.RoleReader):
+		spec.Role = robotmem.RoleReader
+	case t.ReadOnly:
+		return "", invalid("read_only", "is for the role reader, not for %q", t.Role)
+	case t.Role == "":
+		spec.Role = robotmem.RoleOperator
+	}
+	return s.CreateToken(ctx, robotmem.CallerOf(ctx).Tenant, spec)
+}
+
+func (s siteTokens) Revoke(ctx context.Context, name string) error {
+	return s.RevokeToken(ctx, robotmem.CallerOf(ctx).Tenant, name)
+}
+
+// Used does nothing: the site notes the use when it looks a token up.
+func (siteTokens) Used(web.Token) {}
+
+// oidc returns the identity provider of the settings, nil without one.
+func (c *config) oidc() (*web.OIDC, error) {
+	if c.OIDCIssuer == "" {
+		return nil, nil
+	}
+	if !strings.HasPrefix(c.OIDCIssuer, "https://") && !strings.HasPrefix(c.OIDCIssuer, "http://") {
+		return nil, invalid("oidc_issuer", "must be the URL of the identity provider, as its tokens name it, not %q", c.OIDCIssuer)
+	}
+	if c.OIDCAudience == "" {
+		return nil, invalid("oidc_audience", "is required with oidc_issuer: what an access token for this node is for")
+	}
+	return &web.OIDC{
+		Issuer: c.OIDCIssuer, Audience: c.OIDCAudience, Resource: c.OIDCResource, TenantClaim: c.OIDCTenantClaim, RoleClaim: c.OIDCRoleClaim,
+		Scopes: strings.Fields(c.OIDCScopes),
+	}, nil
 }

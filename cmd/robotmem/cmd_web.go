@@ -21,7 +21,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
-	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
 	"github.com/robotmem/robotmem-go/ui"
 	"github.com/robotmem/robotmem-go/web"
@@ -52,15 +51,15 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if err := mapstructure.Decode(c, set); err != nil {
 		return err
 	}
-	tokens, err := openTokens(set, func(err error) { a.Log.Error("tokens are as they were", "err", err) })
-	if err != nil {
-		return err
-	}
 	onlyLocal, err := localOnly(set.Addr)
 	if err != nil {
 		return err
 	}
-	if !onlyLocal && len(tokens.Tokens()) == 0 {
+	tokens, err := openTokens(set, func(err error) { a.Log.Error("tokens are as they were", "err", err) })
+	if err != nil {
+		return err
+	}
+	if !set.onServer() && !onlyLocal && len(tokens.Tokens()) == 0 {
 		return &robotmem.Error{Kind: robotmem.Forbidden, Field: "addr", Err: fmt.Errorf("%q can be reached by other machines, and there is no token; make one with `robotmem token create NAME`, or use a loopback address such as 127.0.0.1:7878", set.Addr)}
 	}
 	options, err := webOptions(set, onlyLocal)
@@ -84,6 +83,9 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		ctx = working
 	}
 	a.serves = clientWeb
+	if set.onServer() {
+		return a.serveSite(ctx, &options, onlyLocal, tlsConfig)
+	}
 	m, err := a.OpenDefault(ctx)
 	if err != nil {
 		return err
@@ -104,7 +106,56 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		debug.FreeOSMemory() // what loading has left
 	})()
 	svc := inCollection(a.joined(m), set.Collection)
-	l, err := listen(ctx, set.Addr)
+	options.RequireToken, options.Tokens, options.ManageTokens = !onlyLocal, tokens.Tokens, tokens
+	options.Backups = func(ctx context.Context, make bool) (*web.Backups, error) { return a.backups(ctx, m, make) }
+	options.EpisodeMCAP = func(ctx context.Context, w io.Writer, session string) error {
+		_, err := sensors.ExportMCAP(ctx, svc, w, sensors.ExportOptions{Session: session})
+		return err
+	}
+	options.Ready, options.Pause = m.Ready, m.Pause
+	options.Memory = m.Memory().Part(web.DefaultMemory)
+	return a.serveOver(ctx, svc, &options, onlyLocal, tlsConfig)
+}
+
+// serveSite serves the tenants of a site to those who show a token. Without any token, a node that only
+// this machine reaches serves one tenant to everybody, as the node of a file does.
+func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal bool, tlsConfig *tls.Config) (err error) {
+	provider, err := a.Config.oidc()
+	if err != nil {
+		return err
+	}
+	site, err := a.openSite(ctx)
+	if err != nil {
+		return err
+	}
+	defer site.Close()
+	n, err := site.Node(ctx, a.tenant())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	tokens, err := site.Tokens(ctx, a.tenant())
+	if err != nil {
+		return err
+	}
+	options.Memory = n.Memory().Part(web.DefaultMemory)
+	if onlyLocal && len(tokens) == 0 && provider == nil {
+		options.Ready, options.Pause, options.Fleet = n.Ready, n.Pause, fleet.Handler(fleet.Alone(n))
+		return a.serveOver(ctx, inCollection(n, a.Config.Collection), options, onlyLocal, tlsConfig)
+	}
+	if err := n.Close(); err != nil { // the guard opens the memories of those who ask
+		return err
+	}
+	guard := site.Guard()
+	defer func() { err = errors.Join(err, guard.Close()) }()
+	admit(options, site)
+	options.OIDC, options.RequireToken, options.Fleet = provider, true, fleet.Handler(guard.Robots)
+	return a.serveOver(ctx, guard, options, onlyLocal, tlsConfig)
+}
+
+// serveOver listens and serves until ctx ends.
+func (a *app) serveOver(ctx context.Context, svc robotmem.Node, options *web.Options, onlyLocal bool, tlsConfig *tls.Config) error {
+	l, err := listen(ctx, a.Config.Addr)
 	if err != nil {
 		return err
 	}
@@ -116,19 +167,8 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log, Address: address})
 	options.Logger, options.Version, options.UI = a.Log, a.Version, ui.Files()
-	options.MCP, options.RequireToken = tools.Handler(), !onlyLocal
-	options.Tokens, options.ManageTokens = tokens.Tokens, tokens
-	options.Backups = func(ctx context.Context, make bool) (*web.Backups, error) { return a.backups(ctx, m, make) }
-	options.EpisodeMCAP = func(ctx context.Context, w io.Writer, session string) error {
-		_, err := sensors.ExportMCAP(ctx, svc, w, sensors.ExportOptions{Session: session})
-		return err
-	}
-	options.Ready, options.Pause = m.Ready, m.Pause
-	if set.onServer() {
-		options.Fleet = fleet.Handler(func(context.Context) (*local.Node, error) { return m, nil })
-	}
-	options.Memory = m.Memory().Part(web.DefaultMemory)
-	server := web.NewServer(svc, options)
+	options.MCP = tools.Handler()
+	server := web.NewServer(svc, *options)
 	server.TLSConfig = tlsConfig
 	fmt.Fprintln(a.Stdout, address)
 	return serve(ctx, server, l)

@@ -41,13 +41,20 @@ type config struct {
 	URL        string   `mapstructure:"url"`
 	Token      string   `mapstructure:"token"`
 	Addr       string   `mapstructure:"addr"`
-	OllamaURL  string   `mapstructure:"ollama_url"`
-	OpenAIURL  string   `mapstructure:"openai_url"`
-	OpenAIKey  string   `mapstructure:"openai_key"`
-	TLSCert    string   `mapstructure:"tls_cert"`
-	TLSKey     string   `mapstructure:"tls_key"`
-	AllowHost  []string `mapstructure:"allow_host"`
-	Rate       string   `mapstructure:"rate"` // a number, "" for the default
+	// The identity provider whose access tokens web accepts.
+	OIDCIssuer      string   `mapstructure:"oidc_issuer"`
+	OIDCAudience    string   `mapstructure:"oidc_audience"`
+	OIDCResource    string   `mapstructure:"oidc_resource"` // the URL of the node, "" for that of a request
+	OIDCTenantClaim string   `mapstructure:"oidc_tenant_claim"`
+	OIDCRoleClaim   string   `mapstructure:"oidc_role_claim"`
+	OIDCScopes      string   `mapstructure:"oidc_scopes"` // with spaces
+	OllamaURL       string   `mapstructure:"ollama_url"`
+	OpenAIURL       string   `mapstructure:"openai_url"`
+	OpenAIKey       string   `mapstructure:"openai_key"`
+	TLSCert         string   `mapstructure:"tls_cert"`
+	TLSKey          string   `mapstructure:"tls_key"`
+	AllowHost       []string `mapstructure:"allow_host"`
+	Rate            string   `mapstructure:"rate"` // a number, "" for the default
 	// Retention are rules as --keep of retain takes them, MinFree a size.
 	Retention []string `mapstructure:"retention"`
 	MinFree   string   `mapstructure:"min_free"`
@@ -207,7 +214,7 @@ func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
 		if user, ok := env("HOME"); ofUser && ok {
 			return filepath.Join(user, rest)
 		}
-		if v != "" && !filepath.IsAbs(v) {
+		if v != "" && !filepath.IsAbs(v) && !fleet.IsURL(v) {
 			return filepath.Join(dir, v)
 		}
 	}

@@ -155,8 +155,8 @@ func (l *lines) records(name string, list reflect.Value) {
 	table(l, strings.Join(names, "\t"), rows, func(row reflect.Value) (cells []any) {
 		for i, index := range shown {
 			cell := row.FieldByIndex(index)
-			if strings.HasSuffix(names[i], "BYTES") {
-				cells = append(cells, sizeText(cell.Int()))
+			if strings.HasSuffix(names[i], "BYTES") && reflect.Indirect(cell).IsValid() {
+				cells = append(cells, sizeText(reflect.Indirect(cell).Int()))
 				continue
 			}
 			cells = append(cells, cell.Interface())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -32,12 +33,12 @@ type tokenCreateCmd struct {
 }
 
 // Run prints the secret and nothing else on the standard output.
-func (c *tokenCreateCmd) Run(a *app, g *globals) error {
+func (c *tokenCreateCmd) Run(ctx context.Context, a *app, g *globals) error {
 	f, err := a.ownTokens()
 	if err != nil {
 		return err
 	}
-	secret, err := f.Create(c.Name, g.ReadOnly)
+	secret, err := f.Create(ctx, web.Token{Name: c.Name, ReadOnly: g.ReadOnly})
 	if err != nil {
 		return err
 	}
@@ -52,12 +53,12 @@ type tokenListCmd struct {
 }
 
 // Run lists the tokens without their secrets.
-func (c *tokenListCmd) Run(a *app) error {
+func (c *tokenListCmd) Run(ctx context.Context, a *app) error {
 	f, err := a.ownTokens()
 	if err != nil {
 		return err
 	}
-	list, err := f.List()
+	list, err := f.List(ctx)
 	return a.showResult(c.JSON, &struct {
 		Tokens []web.Token `json:"tokens"`
 	}{append([]web.Token{}, list...)}, err)
@@ -68,12 +69,12 @@ type tokenRevokeCmd struct {
 }
 
 // Run removes the token.
-func (c *tokenRevokeCmd) Run(a *app) error {
+func (c *tokenRevokeCmd) Run(ctx context.Context, a *app) error {
 	f, err := a.ownTokens()
 	if err != nil {
 		return err
 	}
-	if err = f.Revoke(c.Name); err == nil {
+	if err = f.Revoke(ctx, c.Name); err == nil {
 		fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s refuse it from now on\n", f.db)
 	}
 	return err
@@ -189,7 +190,7 @@ func (f *tokenFile) read() ([]web.Token, error) {
 	return slices.Concat(f.always, list), err
 }
 
-func (f *tokenFile) List() ([]web.Token, error) {
+func (f *tokenFile) List(context.Context) ([]web.Token, error) {
 	list, err := readTokens(f.path)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -201,7 +202,11 @@ func (f *tokenFile) List() ([]web.Token, error) {
 	return list, err
 }
 
-func (f *tokenFile) Create(name string, readOnly bool) (secret string, err error) {
+func (f *tokenFile) Create(_ context.Context, spec web.Token) (secret string, err error) {
+	name := spec.Name
+	if spec.Role != "" || spec.Robot != "" || spec.Collections != "" {
+		return "", invalid("role", "tokens of a file have no role, robot or collections; robotmem fleet token create makes such tokens, of a tenant")
+	}
 	if !tokenName.MatchString(name) {
 		return "", invalid("name", "must be 1 to 64 letters, digits, dots, dashes and underscores, not %.100q", name)
 	}
@@ -210,13 +215,13 @@ func (f *tokenFile) Create(name string, readOnly bool) (secret string, err error
 		if slices.ContainsFunc(list, func(t web.Token) bool { return t.Name == name }) {
 			return nil, &robotmem.Error{Kind: robotmem.Conflict, Field: "name", Err: fmt.Errorf("there is a token %q; take another name, or revoke it first", name)}
 		}
-		t := web.NewToken(name, secret, readOnly)
+		t := web.NewToken(name, secret, spec.ReadOnly)
 		t.Created = time.Now().UTC().Truncate(time.Second)
 		return append(list, t), nil
 	})
 }
 
-func (f *tokenFile) Revoke(name string) error {
+func (f *tokenFile) Revoke(_ context.Context, name string) error {
 	return f.change(func(list []web.Token) ([]web.Token, error) {
 		left := slices.DeleteFunc(slices.Clone(list), func(t web.Token) bool { return t.Name == name })
 		if len(left) == len(list) {
@@ -258,7 +263,7 @@ func (f *tokenFile) change(change func([]web.Token) ([]web.Token, error)) error 
 		return refuse(err)
 	}
 	defer func() { _ = lock.Close() }()
-	list, err := f.List()
+	list, err := f.List(context.Background())
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -60,6 +62,8 @@ func IsURL(db string) bool {
 type Site struct {
 	pool    *pgxpool.Pool
 	options Options
+	tokens  *lru.Cache[[sha256.Size]byte, knownToken]
+	limits  *lru.Cache[string, limits] // by tenant
 }
 
 // Connect connects to the server of a URL, and makes the tables if they are absent. It fails with
@@ -75,7 +79,10 @@ func Connect(ctx context.Context, url string, o Options) (*Site, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Site{pool, o}, nil
+	s := &Site{pool: pool, options: o}
+	s.tokens, _ = lru.New[[sha256.Size]byte, knownToken](knownTokens) // fails only for a size below 1
+	s.limits, _ = lru.New[string, limits](knownTenants)
+	return s, nil
 }
 
 // Close closes the connections. The nodes of tenants are closed before.
@@ -184,7 +191,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, leastServer int) error {
 			if version, err = versionOf(ctx, c); err != nil || version >= SchemaVersion {
 				return err // another node was faster
 			}
-			_, err := tx.Conn().PgConn().Exec(ctx, schema).ReadAll()
+			_, err := tx.Conn().PgConn().Exec(ctx, schema+accessTables).ReadAll()
 			return err
 		})
 		if err == nil {

@@ -21,15 +21,24 @@ const (
 	mostHead     = 1 << 20 // of the memory before a payload
 )
 
-// Handler serves the robots of a site below /api/fleet/. node returns the memory of the caller.
-func Handler(node func(context.Context) (*local.Node, error)) http.Handler {
+// Memories returns the memory of the caller in ctx. leave is called after its use.
+type Memories func(ctx context.Context) (n *local.Node, leave func(), err error)
+
+// Alone is the memory of every caller.
+func Alone(n *local.Node) Memories {
+	return func(context.Context) (*local.Node, func(), error) { return n, func() {}, nil }
+}
+
+// Handler serves the robots of a site below /api/fleet/.
+func Handler(node Memories) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /api/fleet/hello", answer(node, Greet))
 	mux.Handle("POST /api/fleet/push", answer(node, Receive))
 	mux.Handle("POST /api/fleet/pull", answer(node, Give))
 	mux.HandleFunc("POST /api/fleet/payload", func(w http.ResponseWriter, r *http.Request) {
-		n, err := node(r.Context())
+		n, leave, err := node(r.Context())
 		if err == nil {
+			defer leave()
 			err = receivePayload(r.Context(), n, r.Body)
 		}
 		reply(w, struct{}{}, err)
@@ -38,13 +47,14 @@ func Handler(node func(context.Context) (*local.Node, error)) http.Handler {
 }
 
 // answer decodes a request of at most 1 MiB, and encodes the answer.
-func answer[Request, Response any](node func(context.Context) (*local.Node, error), f func(context.Context, *local.Node, *Request) (*Response, error)) http.Handler {
+func answer[Request, Response any](node Memories, f func(context.Context, *local.Node, *Request) (*Response, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		res, err := func() (*Response, error) {
-			n, err := node(r.Context())
+			n, leave, err := node(r.Context())
 			if err != nil {
 				return nil, err
 			}
+			defer leave()
 			request := new(Request)
 			if err := decode(http.MaxBytesReader(w, r.Body, pushBytes), r.Header.Get("Content-Encoding"), request); err != nil {
 				return nil, err
@@ -101,7 +111,13 @@ func receivePayload(ctx context.Context, n *local.Node, body io.Reader) error {
 	if err != nil || len(p.Memories) != 1 || p.Memories[0].Payload == nil {
 		return robotmem.Errorf(robotmem.Invalid, "body", "must begin with a line of at most %d bytes that is the push of one memory with a payload", mostHead)
 	}
+	if err := mayBe(ctx, p.Robot); err != nil {
+		return err
+	}
 	m := p.Memories[0]
+	if err := mayHave(ctx, m.Collection); err != nil {
+		return err
+	}
 	a := &arrival{push: p, counters: map[string]int64{m.UID: m.Counter}, ack: &Ack{}}
 	_, err = n.Import(ctx, &listed{[]*archive.Entry{
 		{Memories: []archive.Memory{m.Memory}}, {Payload: &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: in}},

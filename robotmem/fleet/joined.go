@@ -34,8 +34,8 @@ const (
 	awayOfScope = "fleet: %s; this memory alone has answered"
 )
 
-// ask calls f with the time that the site has, unless it is left alone after failures.
-func ask[Response any](j *Joined, ctx context.Context, deadlineMS int, f func(context.Context) (*Response, error)) (*Response, error) {
+// askSite calls f with the time that the site has, unless it is left alone after failures.
+func askSite[Response any](j *Joined, ctx context.Context, deadlineMS int, f func(context.Context) (*Response, error)) (*Response, error) {
 	limit := siteTime
 	if deadlineMS > 0 {
 		limit = time.Duration(siteShare * float64(deadlineMS) * float64(time.Millisecond))
@@ -78,7 +78,7 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	var away error
 	var asking sync.WaitGroup
 	asking.Go(func() {
-		far, away = ask(j, ctx, req.DeadlineMS, func(ctx context.Context) (*robotmem.RecallResponse, error) { return j.Site.Recall(ctx, &atSite) })
+		far, away = askSite(j, ctx, req.DeadlineMS, func(ctx context.Context) (*robotmem.RecallResponse, error) { return j.Site.Recall(ctx, &atSite) })
 	})
 	if req.Scope == robotmem.ScopeFleet {
 		asking.Wait()
@@ -142,7 +142,7 @@ func (j *Joined) Advise(ctx context.Context, req *robotmem.AdviseRequest) (*robo
 	}
 	here := *req
 	here.Scope = ""
-	res, away := ask(j, ctx, 0, func(ctx context.Context) (*robotmem.AdviseResponse, error) { return j.Site.Advise(ctx, &here) })
+	res, away := askSite(j, ctx, 0, func(ctx context.Context) (*robotmem.AdviseResponse, error) { return j.Site.Advise(ctx, &here) })
 	if away == nil {
 		return res, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -68,18 +69,32 @@ func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
 	if p.Replica == "" || p.Robot == "" {
 		return nil, robotmem.Errorf(robotmem.Invalid, "replica", "and robot are required")
 	}
+	if err := mayBe(ctx, p.Robot); err != nil {
+		return nil, err
+	}
 	if err := n.Store.Write(ctx, func(tx *store.Tx) error { return knowReplica(tx, p) }); err != nil {
 		return nil, err
 	}
 	ack := &Ack{Upto: p.Upto}
-	entries := []*archive.Entry{{Sessions: p.Sessions}}
+	sessions, err := ownSessions(ctx, n, p, ack)
+	if err != nil {
+		return nil, err
+	}
+	entries := []*archive.Entry{{Sessions: sessions}}
 	a := &arrival{push: p, counters: map[string]int64{}, ack: ack}
-	memories := make([]archive.Memory, len(p.Memories))
+	memories := make([]archive.Memory, 0, len(p.Memories))
 	for i := range p.Memories {
 		m := &p.Memories[i]
-		m.Extra.Robot = cmp.Or(m.Extra.Robot, p.Robot)
+		if err := mayHave(ctx, m.Collection); err != nil {
+			ack.Refused = append(ack.Refused, SyncNote{m.UID, detailOf(err)})
+			continue
+		}
+		if m.Extra.Robot == "" || robotmem.CallerOf(ctx).Role == robotmem.RoleRobot {
+			m.Extra.Robot = p.Robot
+		}
 		m.Where = m.UID
-		a.counters[m.UID], memories[i] = m.Counter, m.Memory
+		a.counters[m.UID] = m.Counter
+		memories = append(memories, m.Memory)
 	}
 	for part := range slices.Chunk(memories, 500) {
 		entries = append(entries, &archive.Entry{Memories: part})
@@ -100,6 +115,45 @@ func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
 	return ack, n.Store.Write(ctx, func(tx *store.Tx) error {
 		return tx.Exec("UPDATE replicas SET upto = max(upto, ?), seen_at = ? WHERE replica = ?", p.Upto, store.FormatTime(tx.Now), p.Replica)
 	})
+}
+
+// mayBe fails if the token of the caller is of another robot.
+func mayBe(ctx context.Context, robot string) error {
+	if c := robotmem.CallerOf(ctx); c.Role == robotmem.RoleRobot && c.Robot != robot {
+		return robotmem.Errorf(robotmem.Forbidden, "robot", "is %q, and the token is of the robot %s; join with --robot %[2]s, or with a token of %[1]q", robot, c.Robot)
+	}
+	return nil
+}
+
+// mayHave fails if the caller has not the collection.
+func mayHave(ctx context.Context, collection string) error {
+	if set := robotmem.CallerOf(ctx).Collections; set != "" && !robotmem.InCollections(set, collection) {
+		return robotmem.Errorf(robotmem.Forbidden, "collection", "is %q, and the token is for %s", collection, set)
+	}
+	return nil
+}
+
+// ownSessions are the sessions that the caller may store: in its collections, and not another robot's.
+func ownSessions(ctx context.Context, n *local.Node, p *Push, ack *Ack) (own []archive.Session, err error) {
+	err = n.Store.Read(ctx, func(c *store.Conn) error {
+		for _, s := range p.Sessions {
+			err := mayHave(ctx, s.Collection)
+			if known, kerr := c.Session(s.SessionID); kerr == nil && err == nil {
+				if by := record.RobotOf(known.Context); by != "" && by != p.Robot && robotmem.CallerOf(ctx).Role == robotmem.RoleRobot {
+					err = robotmem.Errorf(robotmem.Forbidden, "session_id", "is an episode of the robot %s", by)
+				}
+			} else if kerr != nil && !errors.Is(kerr, robotmem.NotFound) {
+				return kerr
+			}
+			if err != nil {
+				ack.Refused = append(ack.Refused, SyncNote{s.SessionID, detailOf(err)})
+				continue
+			}
+			own = append(own, s)
+		}
+		return nil
+	})
+	return own, err
 }
 
 // knowReplica registers the memory of a robot.
@@ -130,6 +184,9 @@ type Welcome struct {
 
 // Greet returns how much of a robot's memory has arrived.
 func Greet(ctx context.Context, n *local.Node, h *Hello) (w *Welcome, err error) {
+	if err := mayBe(ctx, h.Robot); err != nil {
+		return nil, err
+	}
 	w = &Welcome{}
 	err = n.Store.Write(ctx, func(tx *store.Tx) error {
 		if h.Replace {
@@ -302,7 +359,7 @@ func Give(ctx context.Context, n *local.Node, p *Pull) (*Learnt, error) {
 		err := c.EachArchivedSince(p.After, int64(p.Limit), func(a *store.Archived, revision int64) error {
 			rows++
 			out.Upto = revision
-			if a.Type != "fact" || a.Damaged {
+			if a.Type != "fact" || a.Damaged || mayHave(ctx, a.Collection) != nil {
 				return nil
 			}
 			wanted := false

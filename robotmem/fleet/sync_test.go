@@ -32,7 +32,7 @@ type testSite struct {
 func newSite(t *testing.T) *testSite {
 	t.Helper()
 	s := &testSite{Node: openTest(t, newURL(t), Options{})}
-	handler := Handler(func(context.Context) (*local.Node, error) { return s.Node, nil })
+	handler := Handler(Alone(s.Node))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.away.Load() {
 			panic(http.ErrAbortHandler) // the connection is cut

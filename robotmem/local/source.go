@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -337,15 +338,16 @@ func (s *source) Row(id int64) recall.Row {
 // Hints implements recall.Source. It notes what no memory has, filters that exclude each other,
 // and an empty collection: a controller must be able to distinguish a typing error from an empty
 // result.
-func (s *source) Hints(_ context.Context, q *recall.Query, in recall.Set) (hints []string, err error) {
+func (s *source) Hints(ctx context.Context, q *recall.Query, in recall.Set) (hints []string, err error) {
 	note := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
-	if q.Collection != "*" && s.index.Columns.Active(q.Collection) == 0 {
-		if elsewhere := s.index.Columns.Active("*"); elsewhere > 0 {
+	readable := cmp.Or(robotmem.CallerOf(ctx).Collections, robotmem.AllCollections)
+	if q.Collection != robotmem.AllCollections && s.index.Columns.Active(q.Collection) == 0 {
+		if elsewhere := s.index.Columns.Active(readable); elsewhere > 0 {
 			note("collection: %s is empty, other collections hold %d memories; use * for all", q.Collection, elsewhere)
 		}
 		return hints, nil
 	}
-	all, err := s.index.List(s.c, index.Listing{Scope: index.Scope{Collection: "*"}, Status: "all"})
+	all, err := s.index.List(s.c, index.Listing{Scope: index.Scope{Collection: readable}, Status: "all"})
 	if err != nil {
 		return nil, err
 	}
@@ -363,7 +365,7 @@ func (s *source) Hints(_ context.Context, q *recall.Query, in recall.Set) (hints
 			return nil, err
 		}
 	}
-	if at := q.SpatialSort; at != nil {
+	if at := q.SpatialSort; at != nil && readable == robotmem.AllCollections { // the dimensions are of all
 		switch dims, err := s.index.Columns.Dims(s.c, at.Field); {
 		case err != nil:
 			return nil, err

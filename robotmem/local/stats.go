@@ -212,7 +212,7 @@ func (n *Node) activity(c *store.Conn, collection string, pending map[store.Coll
 	n.index.Columns.Each(func(row *index.Row, text func(uint32) string) {
 		b := at(row.Created)
 		switch {
-		case b == nil || collection != "*" && text(row.Collection) != collection:
+		case b == nil || !robotmem.InCollections(collection, text(row.Collection)):
 		case row.Kind == 1:
 			b.Facts++
 		default:
@@ -236,7 +236,7 @@ func (n *Node) activity(c *store.Conn, collection string, pending map[store.Coll
 		}
 	}
 	for by, sum := range pending {
-		if collection == "*" || by.Collection == collection {
+		if robotmem.InCollections(collection, by.Collection) {
 			recalls(by.Hour, sum)
 		}
 	}

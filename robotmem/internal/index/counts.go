@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -84,7 +85,7 @@ func (r *Columns) Active(collection string) int64 {
 func (r *Columns) Categories(collection string) []admin.CategoryCount {
 	counts := map[string]int64{}
 	r.Each(func(row *Row, text func(uint32) string) {
-		if row.Status == statusActive && (collection == "*" || text(row.Collection) == collection) {
+		if row.Status == statusActive && robotmem.InCollections(collection, text(row.Collection)) {
 			counts[text(row.Category)]++
 		}
 	})

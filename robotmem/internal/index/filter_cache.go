@@ -3,6 +3,7 @@ package index
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
@@ -46,7 +47,7 @@ type Selection struct {
 
 // Scope is the part of a selection that is cached.
 type Scope struct {
-	Collection    string // "*" for all
+	Collection    string // a set
 	Session       string
 	Category      string
 	Kind          string
@@ -201,8 +202,15 @@ func (r *Columns) matcher(who Scope) func(*Row) bool {
 		known = known && ok
 		return id
 	}
-	collection := uint32(every)
-	if who.Collection != "*" {
+	collection, several := uint32(every), []uint32(nil)
+	if strings.Contains(who.Collection, ",") {
+		for name := range strings.SplitSeq(who.Collection, ",") {
+			if id, ok := r.names.ids[name]; ok {
+				several = append(several, id)
+			}
+		}
+		known = len(several) > 0
+	} else if who.Collection != robotmem.AllCollections {
 		collection = wanted(who.Collection)
 	}
 	session, category, perception := wanted(who.Session), wanted(who.Category), wanted(who.Perception)
@@ -212,6 +220,7 @@ func (r *Columns) matcher(who Scope) func(*Row) bool {
 	kind, outcome := kindOf(who.Kind), outcomeOf(who.Outcome)
 	return func(row *Row) bool {
 		return (collection == every || row.Collection == collection) &&
+			(several == nil || slices.Contains(several, row.Collection)) &&
 			(session == every || row.Session == session) &&
 			(category == every || row.Category == category) &&
 			(perception == every || row.Perception == perception) &&
@@ -223,7 +232,7 @@ func (r *Columns) matcher(who Scope) func(*Row) bool {
 // does not hold.
 func (b *Selection) Admits(m *robotmem.Memory) bool {
 	equal := func(want, got string) bool { return want == "" || want == got }
-	return (b.Collection == "*" || b.Collection == m.Collection) && equal(b.Session, m.SessionID) && equal(b.Category, m.Category) &&
+	return robotmem.InCollections(b.Collection, m.Collection) && equal(b.Session, m.SessionID) && equal(b.Category, m.Category) &&
 		equal(b.Kind, m.Type) && equal(b.Perception, m.PerceptionType) && m.Confidence >= b.MinConfidence &&
 		(b.After == nil || !m.ObservedAt.Before(*b.After)) && (b.Before == nil || m.ObservedAt.Before(*b.Before))
 }

@@ -103,17 +103,18 @@ func (x *Index) collection(name string) *collection {
 	return c
 }
 
-// selected are the collection of a name, or all of them.
+// selected are the collections of a name, of several with commas between them, or all.
 func (x *Index) selected(name string) iter.Seq[*collection] {
 	return func(yield func(*collection) bool) {
-		if name != All {
+		several := strings.Split(name, ",")
+		if name != All && len(several) == 1 {
 			if c := x.names[name]; c != nil {
 				yield(c)
 			}
 			return
 		}
 		for _, c := range x.collections {
-			if c != nil && !yield(c) {
+			if c != nil && (name == All || slices.Contains(several, c.name)) && !yield(c) {
 				return
 			}
 		}
@@ -280,10 +281,12 @@ func (x *Index) stats(collection string) Stats {
 	if collection == All {
 		return x.live
 	}
-	if c := x.names[collection]; c != nil {
-		return c.live
+	sum := Stats{}
+	for c := range x.selected(collection) {
+		sum.Rows += c.live.Rows
+		sum.Terms += c.live.Terms
 	}
-	return Stats{}
+	return sum
 }
 
 // Collections returns the names of all collections with documents, sorted.

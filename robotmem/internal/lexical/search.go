@@ -12,7 +12,7 @@ import (
 
 // Query asks for the documents that hold any of the terms.
 type Query struct {
-	Collection string         // or All, with the statistics of all collections
+	Collection string         // or several with commas between them, or All, with the statistics of all of them
 	Terms      []string       // distinct stems; a score is summed in this order
 	Unfinished *Unfinished    // one more term, last in the sum, or nil
 	Within     *bitset.BitSet // identifiers that may be found; nil admits all

@@ -30,7 +30,7 @@ func Present(r *robotmem.RecallRequest, res *robotmem.RecallResponse, now time.T
 		return
 	}
 	whole, w := res.Memories, NewWriter(res.Memories, now)
-	w.collections = r.Collection == "*"
+	w.collections = r.Collection == robotmem.AllCollections || strings.Contains(r.Collection, ",")
 	all := slices.Clone(whole)
 	for i := range all {
 		switch r.Detail {

@@ -39,7 +39,7 @@ func (tx *Tx) auditAs(e admin.AuditEntry) error {
 func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditResponse) error {
 	var match conditions
 	match.add(r.MemoryID > 0, "memory_id = ?", r.MemoryID)
-	match.add(r.Collection != "*", "collection = ?", r.Collection)
+	match.inCollections("collection", r.Collection)
 	match.add(r.Who != "", "who = ?", r.Who)
 	match.add(r.Action != "", "action = ?", r.Action)
 	match.within("at", r.After, r.Before)

@@ -106,6 +106,18 @@ func (cs *conditions) add(given bool, term string, values ...any) {
 	}
 }
 
+// inCollections adds the term of a set of collections.
+func (cs *conditions) inCollections(column, set string) {
+	if set == robotmem.AllCollections {
+		return
+	}
+	names := []any{}
+	for name := range strings.SplitSeq(set, ",") {
+		names = append(names, name)
+	}
+	cs.add(true, column+" IN ("+placeholders(len(names))+")", names...)
+}
+
 // within adds the terms of a period, whose ends may be nil.
 func (cs *conditions) within(column string, after, before *time.Time) {
 	if after != nil {
@@ -126,8 +138,10 @@ func (cs *conditions) String() string {
 
 // EachRecallHour visits the recall totals of each hour since a time.
 func (c *Conn) EachRecallHour(collection string, from time.Time, visit func(time.Time, RecallTotals)) error {
-	return c.Query(`SELECT hour, sum(recalls), sum(zero_hits) FROM recall_hours
-		WHERE hour >= ?1 AND (?2 = '*' OR collection = ?2) GROUP BY hour`, []any{FormatTime(from), collection}, func(s sqlite.Row) error {
+	var match conditions
+	match.add(true, "hour >= ?", FormatTime(from))
+	match.inCollections("collection", collection)
+	return c.Query("SELECT hour, sum(recalls), sum(zero_hits) FROM recall_hours"+match.String()+" GROUP BY hour", match.args, func(s sqlite.Row) error {
 		visit(ParseTime(s.ColumnText(0)), RecallTotals{s.ColumnInt64(1), s.ColumnInt64(2)})
 		return nil
 	})

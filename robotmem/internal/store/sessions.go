@@ -30,7 +30,7 @@ var (
 
 // sessionsMatching returns the conditions of a list of sessions.
 func sessionsMatching(r *robotmem.SessionsRequest) (match conditions) {
-	match.add(true, "(? = '*' OR s.collection = ?)", r.Collection, r.Collection)
+	match.inCollections("s.collection", r.Collection)
 	match.add(true, "(? = '' OR s.status = ?)", r.Status, r.Status)
 	match.add(r.Outcome == robotmem.OutcomeFailure, "s.external_id IN (SELECT session_id FROM session_outcomes WHERE score <= ?) AND "+lastScore+" <= ?", record.FailureScore, record.FailureScore)
 	match.add(r.Outcome == robotmem.OutcomeSuccess, lastScore+" >= ?", record.SuccessScore)
@@ -194,7 +194,7 @@ func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time
 	found, _, err := c.FindAll(ids, now)
 	out := make([]robotmem.RecalledMemory, len(found))
 	for i, brief := range Briefs(found) {
-		out[i] = robotmem.RecalledMemory{BriefMemory: brief, Status: found[i].Status, Type: found[i].Type, Used: useful[brief.MemoryID]}
+		out[i] = robotmem.RecalledMemory{BriefMemory: brief, Collection: found[i].Collection, Status: found[i].Status, Type: found[i].Type, Used: useful[brief.MemoryID]}
 	}
 	return out, err
 }

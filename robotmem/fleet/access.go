@@ -1,0 +1,265 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+)
+
+//go:embed access.sql
+var accessTables string
+
+// TokenSpec says what the holder of a new token may do.
+type TokenSpec struct {
+	Name  string
+	Role  string // robotmem.RoleAdmin, RoleOperator, RoleRobot or RoleReader
+	Robot string // of RoleRobot, the robot that it is
+	// Collections are those that a robot or a reader has. A robot needs one or more, and "*" is
+	// all of the tenant; a reader without any has all. The other roles have all.
+	Collections []string
+}
+
+// Token is a token of a tenant, without its secret.
+type Token struct {
+	Name        string    `json:"name"`
+	Role        string    `json:"role"`
+	Robot       string    `json:"robot,omitempty"`
+	Collections []string  `json:"collections"`
+	Created     time.Time `json:"created"`
+	LastUsed    time.Time `json:"last_used,omitzero"` // to the minute
+}
+
+// Limits are the quotas of a tenant; nil is no limit.
+type Limits struct {
+	Memories     *int64 `json:"max_memories,omitempty"`      // of any status
+	PayloadBytes *int64 `json:"max_payload_bytes,omitempty"` // a payload of several perceptions counts once
+	// RequestsPerSecond is for each node that serves the tenant.
+	RequestsPerSecond *float64 `json:"max_requests_per_second,omitempty"`
+}
+
+// Tenant is a tenant of a site.
+type Tenant struct {
+	Name    string    `json:"name"`
+	Created time.Time `json:"created"`
+	Limits
+}
+
+const (
+	// tokenLife is how long a node trusts what it knows of a token or of the limits of a tenant. A
+	// token that another node has revoked is refused after that.
+	tokenLife    = time.Second
+	knownTokens  = 20_000
+	knownTenants = 10_000
+	secretPrefix = "rmt_" // as web.NewSecret
+	secretBytes  = 32
+)
+
+var accessName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+type knownToken struct {
+	caller robotmem.Caller
+	until  time.Time
+}
+
+func (t *TokenSpec) check() error {
+	roles := []string{robotmem.RoleAdmin, robotmem.RoleOperator, robotmem.RoleRobot, robotmem.RoleReader}
+	switch {
+	case !accessName.MatchString(t.Name):
+		return robotmem.Errorf(robotmem.Invalid, "name", "must be 1 to 64 letters, digits, dots, dashes and underscores, not %.100q", t.Name)
+	case !slices.Contains(roles, t.Role):
+		return robotmem.Errorf(robotmem.Invalid, "role", "must be %s, not %.100q", strings.Join(roles, ", "), t.Role)
+	case t.Role == robotmem.RoleRobot && (t.Robot == "" || record.CleanName(t.Robot, record.MaxRobot) != t.Robot):
+		return robotmem.Errorf(robotmem.Invalid, "robot", "must be the name of the robot, 1 to 64 characters on one line, not %.100q", t.Robot)
+	case t.Role != robotmem.RoleRobot && t.Robot != "":
+		return robotmem.Errorf(robotmem.Invalid, "robot", "is for the role robot, not for %s", t.Role)
+	case t.Role == robotmem.RoleRobot && len(t.Collections) == 0:
+		return robotmem.Errorf(robotmem.Invalid, "collections", "is required for the role robot: the collections that it reads and writes, or * for all")
+	case (t.Role == robotmem.RoleAdmin || t.Role == robotmem.RoleOperator) && len(t.Collections) > 0:
+		return robotmem.Errorf(robotmem.Invalid, "collections", "is for the roles robot and reader; %s has all", t.Role)
+	case len(t.Collections) == 0:
+		t.Collections = []string{robotmem.AllCollections}
+	}
+	t.Collections = slices.Compact(slices.Sorted(slices.Values(t.Collections)))
+	if set := strings.Join(t.Collections, ","); !robotmem.ValidCollections(set) {
+		return robotmem.Errorf(robotmem.Invalid, "collections", "must be names of 1 to 64 of A-Z a-z 0-9 . _ -, or * alone, not %.100q", set)
+	}
+	return nil
+}
+
+// CreateToken makes a token of a tenant and returns its secret, which is not kept. It fails with
+// NotFound without such a tenant, with Conflict if the tenant has a token of that name.
+func (s *Site) CreateToken(ctx context.Context, tenant string, t TokenSpec) (secret string, err error) {
+	if err := t.check(); err != nil {
+		return "", err
+	}
+	random := make([]byte, secretBytes)
+	_, _ = rand.Read(random) // never fails
+	secret = secretPrefix + base64.RawURLEncoding.EncodeToString(random)
+	hash := sha256.Sum256([]byte(secret))
+	made, err := s.pool.Exec(ctx, `INSERT INTO robotmem.tokens(tenant, name, role, robot, collections, sha256)
+		SELECT id, $2, $3, $4, $5, $6 FROM robotmem.tenants WHERE name = $1`, tenant, t.Name, t.Role, t.Robot, t.Collections, hash[:])
+	switch told := (*pgconn.PgError)(nil); {
+	case errors.As(err, &told) && told.Code == "23505":
+		return "", robotmem.Errorf(robotmem.Conflict, "name", "the tenant %s has a token %q; take another name, or revoke it first", tenant, t.Name)
+	case err != nil:
+		return "", explained(err)
+	case made.RowsAffected() == 0:
+		return "", noTenant(tenant)
+	}
+	return secret, nil
+}
+
+// Tokens returns the tokens of a tenant that are not revoked, oldest first.
+func (s *Site) Tokens(ctx context.Context, tenant string) ([]Token, error) {
+	if err := s.known(ctx, tenant); err != nil {
+		return nil, err
+	}
+	rows, err := s.pool.Query(ctx, `SELECT t.name, t.role, t.robot, t.collections, t.created_at, t.last_used
+		FROM robotmem.tokens t JOIN robotmem.tenants n ON n.id = t.tenant WHERE n.name = $1 AND t.revoked_at IS NULL ORDER BY t.id`, tenant)
+	if err != nil {
+		return nil, explained(err)
+	}
+	list, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (t Token, err error) {
+		var used *time.Time
+		err = r.Scan(&t.Name, &t.Role, &t.Robot, &t.Collections, &t.Created, &used)
+		if used != nil {
+			t.LastUsed = used.UTC()
+		}
+		t.Created = t.Created.UTC()
+		return t, err
+	})
+	return list, explained(err)
+}
+
+// RevokeToken takes a token away. This node refuses it at once, every other one within two seconds.
+func (s *Site) RevokeToken(ctx context.Context, tenant, name string) error {
+	var hash []byte
+	err := s.pool.QueryRow(ctx, `UPDATE robotmem.tokens t SET revoked_at = now() FROM robotmem.tenants n
+		WHERE n.id = t.tenant AND n.name = $1 AND t.name = $2 AND t.revoked_at IS NULL RETURNING t.sha256`, tenant, name).Scan(&hash)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return robotmem.Errorf(robotmem.NotFound, "name", "the tenant %.100q has no token %.100q; robotmem fleet token list shows them", tenant, name)
+	}
+	if err == nil {
+		s.tokens.Remove([sha256.Size]byte(hash))
+	}
+	return explained(err)
+}
+
+// Caller returns who the holder of the secret with a hash is; ok is false without such a token, or
+// if it was revoked more than a second ago.
+func (s *Site) Caller(ctx context.Context, hash [sha256.Size]byte) (c robotmem.Caller, ok bool, err error) {
+	asked := time.Now()
+	if have, ok := s.tokens.Get(hash); ok && asked.Before(have.until) {
+		return have.caller, true, nil
+	}
+	var collections []string
+	var used bool // lately
+	err = s.pool.QueryRow(ctx, `SELECT t.name, t.role, t.robot, t.collections, n.name, coalesce(t.last_used > now() - interval '1 minute', false)
+		FROM robotmem.tokens t JOIN robotmem.tenants n ON n.id = t.tenant WHERE t.sha256 = $1 AND t.revoked_at IS NULL`, hash[:]).Scan(
+		&c.Who, &c.Role, &c.Robot, &collections, &c.Tenant, &used)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		s.tokens.Remove(hash)
+		return robotmem.Caller{}, false, nil
+	case err != nil:
+		return robotmem.Caller{}, false, explained(err)
+	}
+	if !used { // a server that takes no writes for now still knows its tokens
+		_, _ = s.pool.Exec(ctx, "UPDATE robotmem.tokens SET last_used = now() WHERE sha256 = $1", hash[:])
+	}
+	c.ReadOnly, c.Collections = c.Role == robotmem.RoleReader, strings.Join(collections, ",")
+	s.tokens.Add(hash, knownToken{c, asked.Add(tokenLife)})
+	return c, true, nil
+}
+
+// CreateTenant makes a tenant. It fails with Conflict if there is one of that name.
+func (s *Site) CreateTenant(ctx context.Context, name string) error {
+	if !accessName.MatchString(name) {
+		return robotmem.Errorf(robotmem.Invalid, "tenant", "must be 1 to 64 letters, digits, dots, dashes and underscores, not %.100q", name)
+	}
+	switch err := s.known(ctx, name); {
+	case err == nil:
+		return robotmem.Errorf(robotmem.Conflict, "tenant", "there is a tenant %q", name)
+	case !errors.Is(err, robotmem.NotFound):
+		return err
+	}
+	_, err := tenantOf(ctx, s.pool, name)
+	return explained(err)
+}
+
+const tenantColumns = "name, created_at, max_memories, max_payload_bytes, max_requests_per_second"
+
+func scanTenant(r pgx.CollectableRow) (t Tenant, err error) {
+	err = r.Scan(&t.Name, &t.Created, &t.Memories, &t.PayloadBytes, &t.RequestsPerSecond)
+	t.Created = t.Created.UTC()
+	return t, err
+}
+
+// Tenants returns all tenants with their limits, by name.
+func (s *Site) Tenants(ctx context.Context) ([]Tenant, error) {
+	rows, err := s.pool.Query(ctx, "SELECT "+tenantColumns+" FROM robotmem.tenants ORDER BY name")
+	if err != nil {
+		return nil, explained(err)
+	}
+	list, err := pgx.CollectRows(rows, scanTenant)
+	return list, explained(err)
+}
+
+// Limit changes limits of a tenant: a nil one stays, a negative one is taken away. Running nodes
+// follow within two seconds. It returns the tenant with its limits.
+func (s *Site) Limit(ctx context.Context, tenant string, l Limits) (Tenant, error) {
+	rows, err := s.pool.Query(ctx, `UPDATE robotmem.tenants SET
+		max_memories = CASE WHEN $2::bigint < 0 THEN NULL ELSE coalesce($2, max_memories) END,
+		max_payload_bytes = CASE WHEN $3::bigint < 0 THEN NULL ELSE coalesce($3, max_payload_bytes) END,
+		max_requests_per_second = CASE WHEN $4::double precision < 0 THEN NULL ELSE coalesce($4, max_requests_per_second) END
+		WHERE name = $1 RETURNING `+tenantColumns, tenant, l.Memories, l.PayloadBytes, l.RequestsPerSecond)
+	if err != nil {
+		return Tenant{}, explained(err)
+	}
+	t, err := pgx.CollectOneRow(rows, scanTenant)
+	switch told := (*pgconn.PgError)(nil); {
+	case errors.Is(err, pgx.ErrNoRows):
+		return Tenant{}, noTenant(tenant)
+	case errors.As(err, &told) && told.Code == "23514":
+		return Tenant{}, robotmem.Errorf(robotmem.Invalid, "requests_per_second", "must be more than 0; a negative number takes the limit away")
+	}
+	s.limits.Remove(tenant)
+	return t, explained(err)
+}
+
+// known fails with NotFound without such a tenant.
+func (s *Site) known(ctx context.Context, tenant string) error {
+	there := false
+	err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM robotmem.tenants WHERE name = $1)", tenant).Scan(&there)
+	if err == nil && !there {
+		return noTenant(tenant)
+	}
+	return explained(err)
+}
+
+func noTenant(name string) error {
+	return robotmem.Errorf(robotmem.NotFound, "tenant", "there is no tenant %.100q; robotmem fleet tenant create makes one", name)
+}
+
+// Ready fails with Unavailable if no server that takes writes is reached.
+func (s *Site) Ready(ctx context.Context) error {
+	standby := false
+	err := s.pool.QueryRow(ctx, "SELECT pg_is_in_recovery()").Scan(&standby)
+	if err == nil && standby {
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the PostgreSQL server is a standby, which is read-only")
+	}
+	return explained(err)
+}

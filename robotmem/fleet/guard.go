@@ -1,0 +1,400 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// Guard is the memory of all tenants of a site: each call is for the tenant of its caller, within
+// what the caller may do and the quotas of the tenant. What is in a collection that the caller has
+// not is NotFound to it, and a request for such a collection Forbidden.
+type Guard struct {
+	site     *Site
+	nodes    nodes
+	sessions *lru.Cache[sessionKey, session]
+}
+
+var _ robotmem.Node = (*Guard)(nil)
+
+// Guard returns the memory of all tenants. It is closed before the site.
+func (s *Site) Guard() *Guard {
+	sessions, _ := lru.New[sessionKey, session](knownSessions) // fails only for a size below 1
+	return &Guard{site: s, nodes: nodes{site: s, idle: idleLife, open: map[string]*openNode{}}, sessions: sessions}
+}
+
+// Close closes the memories of all tenants.
+func (g *Guard) Close() error { return g.nodes.close() }
+
+// LocalNow implements robotmem.Zoned.
+func (g *Guard) LocalNow() time.Time {
+	if at := g.site.options.Location; at != nil {
+		return time.Now().In(at)
+	}
+	return time.Now()
+}
+
+const knownSessions = 10_000
+
+type sessionKey struct{ tenant, id string }
+
+// session has what never changes of an episode.
+type session struct{ collection, robot string }
+
+// access is one call.
+type access struct {
+	guard *Guard
+	robotmem.Caller
+	op   *robotmem.Op
+	open *openNode
+	node *local.Node
+}
+
+// enter checks the caller and takes the memory of its tenant.
+func (g *Guard) enter(ctx context.Context, op string) (a *access, leave func(), err error) {
+	a = &access{guard: g, Caller: robotmem.CallerOf(ctx), op: robotmem.OpByName(op)}
+	if a.Tenant == "" {
+		return nil, nil, robotmem.Errorf(robotmem.Forbidden, "", "the call names no tenant; show a token of one")
+	}
+	if err := a.op.Allowed(ctx); err != nil {
+		return nil, nil, err
+	}
+	switch a.Role {
+	case robotmem.RoleAdmin, robotmem.RoleOperator:
+		a.Collections = robotmem.AllCollections
+	case robotmem.RoleReader, robotmem.RoleRobot:
+		if a.Collections == "" || a.Role == robotmem.RoleRobot && a.Robot == "" || a.Role == robotmem.RoleReader && !a.ReadOnly {
+			return nil, nil, robotmem.Errorf(robotmem.Forbidden, "", "the token names no collections or no robot; make another one")
+		}
+	default:
+		return nil, nil, robotmem.Errorf(robotmem.Forbidden, "", "the token has no role; it must be admin, operator, robot or reader")
+	}
+	if a.open, leave, err = g.nodes.take(ctx, a.Tenant); err != nil {
+		return nil, nil, err
+	}
+	a.node = a.open.node
+	return a, leave, nil
+}
+
+// Robots returns the memory of a robot that syncs, if the quotas of its tenant have room.
+func (g *Guard) Robots(ctx context.Context) (*local.Node, func(), error) {
+	a, leave, err := g.enter(ctx, "learn_batch")
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := a.admit(ctx, 1, 0); err != nil {
+		leave()
+		return nil, nil, err
+	}
+	return a.node, leave, nil
+}
+
+// rights says what the token may do, for a refusal.
+func (a *access) rights() string {
+	of := "for reading"
+	if a.Role == robotmem.RoleRobot {
+		of = "of the robot " + a.Robot
+	}
+	if a.Collections == robotmem.AllCollections {
+		return fmt.Sprintf("the token is %s, in all collections", of)
+	}
+	return fmt.Sprintf("the token is %s, in %s", of, strings.ReplaceAll(a.Collections, ",", ", "))
+}
+
+func (a *access) forbidden(field, format string, args ...any) error {
+	return robotmem.Errorf(robotmem.Forbidden, field, "%s; %s", fmt.Sprintf(format, args...), a.rights())
+}
+
+// limited reports whether the caller has not everything of the tenant.
+func (a *access) limited() bool {
+	return a.Role == robotmem.RoleRobot || a.Collections != robotmem.AllCollections
+}
+
+// call runs an operation with the checks of its request.
+func call[In, Out any](ctx context.Context, g *Guard, op string, r *In, method func(robotmem.Service, context.Context, *In) (*Out, error)) (*Out, error) {
+	return serve(ctx, g, op, r, func(ctx context.Context, a *access, r *In) (*Out, error) { return method(a.node, ctx, r) })
+}
+
+func serve[In, Out any](ctx context.Context, g *Guard, op string, r *In, run func(context.Context, *access, *In) (*Out, error)) (*Out, error) {
+	res, err := func() (*Out, error) {
+		a, leave, err := g.enter(ctx, op)
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+		q := *r // the caller's own is not changed
+		c := a.Caller
+		if c.Collections == robotmem.AllCollections {
+			c.Collections = ""
+		}
+		ctx := robotmem.WithCaller(ctx, c)
+		if err := a.check(ctx, &q); err != nil {
+			return nil, err
+		}
+		return run(ctx, a, &q)
+	}()
+	if e := (*robotmem.Error)(nil); errors.As(err, &e) && e.Op == "" {
+		named := *e
+		named.Op, err = op, &named
+	}
+	return res, err
+}
+
+// tenantWide are the operations whose requests name nothing, and that have their own way to respect
+// the collections.
+var tenantWide = map[string]bool{"stats": true, "collections": true, "changes": true}
+
+// check narrows a request to what the caller has, and refuses what it has not.
+func (a *access) check(ctx context.Context, r any) error {
+	if err := a.within(ctx, r); err != nil || !a.limited() {
+		return err
+	}
+	if batch, ok := r.(*robotmem.LearnBatchRequest); ok {
+		batch.Items = slices.Clone(batch.Items)
+		for i := range batch.Items {
+			if batch.ItemError(i) != nil {
+				continue // it is refused
+			}
+			if err := a.checkFields(ctx, &batch.Items[i]); err != nil {
+				return inItem(i, err)
+			}
+		}
+		return nil
+	}
+	return a.checkFields(ctx, r)
+}
+
+func inItem(i int, err error) error {
+	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
+		named := *e
+		named.Field = strings.TrimSuffix(fmt.Sprintf("items[%d].%s", i, e.Field), ".")
+		return &named
+	}
+	return err
+}
+
+// fields has pointers to what a request names; nil for a field that it does not have.
+type fields struct {
+	collection *string
+	reads      string // the default of a collection that is only read, "" if it is written
+	memory     int64
+	session    string
+	context    *robotmem.Object
+	scoped     bool // it has one of the fields
+}
+
+func fieldsOf(r any) (f fields) {
+	v := reflect.ValueOf(r).Elem()
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag
+		at := v.Field(i)
+		switch name := v.Type().Field(i).Name; name {
+		case "Collection":
+			f.collection = at.Addr().Interface().(*string)
+			if strings.Contains(tag.Get("validate"), "collections") {
+				f.reads = tag.Get("default")
+			}
+		case "MemoryID":
+			f.memory = at.Int()
+		case "SessionID":
+			f.session = at.String()
+		case "Context":
+			f.context = at.Addr().Interface().(*robotmem.Object)
+			continue
+		default:
+			continue
+		}
+		f.scoped = true
+	}
+	return f
+}
+
+func (a *access) checkFields(ctx context.Context, r any) error {
+	f := fieldsOf(r)
+	switch {
+	case !f.scoped && !tenantWide[a.op.Name]:
+		return a.forbidden("", "%s is about the whole tenant, and for operators", a.op.Name)
+	case f.collection != nil && f.reads != "":
+		if err := a.narrow(&f, r); err != nil {
+			return err
+		}
+	case f.memory != 0:
+		if err := a.checkMemory(ctx, "memory_id", f.memory, !a.op.Hints.ReadOnly); err != nil {
+			return err
+		}
+	case f.session != "":
+		known, err := a.checkSession(ctx, "session_id", f.session, !a.op.Hints.ReadOnly)
+		_, starts := r.(*robotmem.StartSessionRequest)
+		switch {
+		case starts && errors.Is(err, robotmem.NotFound) && known:
+			return a.forbidden("session_id", "an episode that is not yours has this id; choose another one")
+		case starts && errors.Is(err, robotmem.NotFound):
+			err = a.mayWrite(f.collection)
+		case err == nil && f.collection != nil && *f.collection != "":
+			err = a.mayWrite(f.collection)
+		}
+		if err != nil {
+			return err
+		}
+	case f.collection != nil:
+		if err := a.mayWrite(f.collection); err != nil {
+			return err
+		}
+	}
+	switch r := r.(type) {
+	case *robotmem.RecallRequest:
+		if r.ForSession != "" {
+			if _, err := a.checkSession(ctx, "for_session", r.ForSession, !a.ReadOnly); err != nil {
+				return err
+			}
+		}
+		if r.Like != nil && r.Like.MemoryID != 0 {
+			return a.checkMemory(ctx, "like.memory_id", r.Like.MemoryID, false)
+		}
+	case *robotmem.EndSessionRequest:
+		return a.checkUsed(ctx, r)
+	case *robotmem.UpdateRequest:
+		if r.Context == nil {
+			return nil
+		}
+	}
+	if f.context != nil && a.Role == robotmem.RoleRobot {
+		return a.sign(f.context)
+	}
+	return nil
+}
+
+// narrow replaces the collections of a request that reads by those of them that the caller has.
+func (a *access) narrow(f *fields, r any) error {
+	if *f.collection == "" {
+		if _, recalls := r.(*robotmem.RecallRequest); f.reads == robotmem.AllCollections || recalls && f.session != "" {
+			*f.collection = robotmem.AllCollections
+		} else {
+			*f.collection = f.reads
+		}
+	}
+	if *f.collection == robotmem.AllCollections {
+		*f.collection = a.Collections
+		return nil
+	}
+	for name := range strings.SplitSeq(*f.collection, ",") {
+		if !robotmem.InCollections(a.Collections, name) {
+			return a.forbidden("collection", "%.100q is not yours to read; name one of yours", name)
+		}
+	}
+	return nil
+}
+
+func (a *access) mayWrite(collection *string) error {
+	name := *collection
+	if name == "" {
+		name = robotmem.DefaultCollection
+	}
+	if !robotmem.InCollections(a.Collections, name) {
+		return a.forbidden("collection", "%.100q is not yours to write; name one of yours", name)
+	}
+	return nil
+}
+
+// checkMemory fails with NotFound if the memory is in a collection that the caller has not, and with
+// Forbidden if the caller is to own it and does not.
+func (a *access) checkMemory(ctx context.Context, field string, id int64, own bool) error {
+	m, err := a.node.Get(ctx, &robotmem.MemoryRequest{MemoryID: id})
+	switch {
+	case err != nil && !errors.Is(err, robotmem.NotFound):
+		return err
+	case err != nil || !robotmem.InCollections(a.Collections, m.Collection):
+		return robotmem.Errorf(robotmem.NotFound, field, "there is no memory %d; ids come from learn, recall and list", id)
+	case own && a.Role == robotmem.RoleRobot && (m.Provenance == nil || m.Provenance.Robot != a.Robot):
+		return a.forbidden(field, "memory %d is not of this robot; learn a fact of your own instead", id)
+	}
+	return nil
+}
+
+// checkSession is checkMemory for an episode. known reports whether there is one with that id.
+func (a *access) checkSession(ctx context.Context, field, id string, own bool) (known bool, err error) {
+	key := sessionKey{a.Tenant, id}
+	s, have := a.guard.sessions.Get(key)
+	if !have {
+		res, err := a.node.Session(ctx, &robotmem.SessionRequest{SessionID: id})
+		switch {
+		case errors.Is(err, robotmem.NotFound):
+			return false, noSession(field, id)
+		case err != nil:
+			return false, err
+		}
+		s = session{res.Collection, record.RobotOf(res.Context)}
+		a.guard.sessions.Add(key, s)
+	}
+	switch {
+	case !robotmem.InCollections(a.Collections, s.collection):
+		return true, noSession(field, id)
+	case own && a.Role == robotmem.RoleRobot && s.robot != a.Robot:
+		return true, a.forbidden(field, "the episode is of another robot; start one of your own")
+	}
+	return true, nil
+}
+
+func noSession(field, id string) error {
+	return robotmem.Errorf(robotmem.NotFound, field, "there is no session %q; start_session returns an id, or takes one of yours", id)
+}
+
+// checkUsed checks the memories that an episode is to credit, which may be of other robots.
+func (a *access) checkUsed(ctx context.Context, r *robotmem.EndSessionRequest) error {
+	for _, id := range r.UsedMemoryIDs {
+		if err := a.checkMemory(ctx, "used_memory_ids", id, false); err != nil {
+			return err
+		}
+	}
+	for key := range r.MemoryScores {
+		if id, err := strconv.ParseInt(key, 10, 64); err == nil { // else it is refused
+			if err := a.checkMemory(ctx, "memory_scores", id, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sign names the robot of the token in a context.
+func (a *access) sign(context *robotmem.Object) error {
+	signed := robotmem.Object{}
+	for key, value := range *context {
+		signed[key] = value
+	}
+	*context = signed
+	switch robot := signed["robot"].(type) {
+	case nil:
+		signed["robot"] = map[string]any{"id": a.Robot}
+		return nil
+	case string:
+		if robot == a.Robot {
+			return nil
+		}
+	case map[string]any:
+		switch record.RobotOf(signed) {
+		case a.Robot:
+			return nil
+		case "":
+			named := map[string]any{}
+			for key, value := range robot {
+				named[key] = value
+			}
+			named["id"] = a.Robot
+			signed["robot"] = named
+			return nil
+		}
+	}
+	return a.forbidden("context.robot", "the context names another robot; leave robot out")
+}

@@ -1,0 +1,124 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// idleLife is how long the memory of a tenant stays open after its last call.
+const idleLife = 10 * time.Minute
+
+// nodes are the open memories of tenants.
+type nodes struct {
+	site *Site
+	idle time.Duration // idleLife
+
+	mu      sync.Mutex // guards the fields below, and users and idle of each node
+	open    map[string]*openNode
+	closed  bool
+	closing sync.WaitGroup // the closes of idle ones
+}
+
+type openNode struct {
+	ready chan struct{} // closed when node or err is set
+	node  *local.Node
+	err   error
+	usage usage
+
+	users int
+	idle  *time.Timer // closes the node; nil while it has users
+}
+
+// take returns the memory of a tenant, which it opens if it is not open. The caller must call leave.
+func (n *nodes) take(ctx context.Context, tenant string) (o *openNode, leave func(), err error) {
+	if _, err := n.site.limitsOf(ctx, tenant); err != nil { // opening makes an absent tenant
+		return nil, nil, err
+	}
+	n.mu.Lock()
+	if n.closed {
+		n.mu.Unlock()
+		return nil, nil, robotmem.Errorf(robotmem.Unavailable, "", "the node is ending; try another one")
+	}
+	o = n.open[tenant]
+	first := o == nil
+	if first {
+		o = &openNode{ready: make(chan struct{})}
+		n.open[tenant] = o
+	}
+	if o.users++; o.idle != nil {
+		o.idle.Stop()
+		o.idle = nil
+	}
+	n.mu.Unlock()
+	leave = sync.OnceFunc(func() { n.leave(tenant, o) })
+	if first {
+		o.node, o.err = n.site.Node(context.WithoutCancel(ctx), tenant) // others wait for it too
+		close(o.ready)
+	}
+	select {
+	case <-o.ready:
+		err = o.err
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		leave()
+		return nil, nil, err
+	}
+	return o, leave, nil
+}
+
+func (n *nodes) leave(tenant string, o *openNode) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	o.users--
+	select {
+	case <-o.ready:
+		if o.err != nil && n.open[tenant] == o {
+			delete(n.open, tenant) // the next call tries again
+			return
+		}
+	default:
+	}
+	if o.users == 0 && !n.closed {
+		o.idle = time.AfterFunc(n.idle, func() { n.closeIdle(tenant, o) })
+	}
+}
+
+func (n *nodes) closeIdle(tenant string, o *openNode) {
+	n.mu.Lock()
+	if o.users > 0 || o.idle == nil || n.closed || n.open[tenant] != o {
+		n.mu.Unlock()
+		return
+	}
+	delete(n.open, tenant)
+	n.closing.Add(1)
+	n.mu.Unlock()
+	defer n.closing.Done()
+	<-o.ready
+	if o.node != nil {
+		_ = o.node.Close() // everything acknowledged is in the database
+	}
+}
+
+// close closes all. Calls that run fail or end first, as those of a node do.
+func (n *nodes) close() error {
+	n.mu.Lock()
+	n.closed = true
+	all := n.open
+	n.open = map[string]*openNode{}
+	n.mu.Unlock()
+	var errs []error
+	for _, o := range all {
+		if <-o.ready; o.node != nil {
+			errs = append(errs, o.node.Close())
+		}
+	}
+	n.closing.Wait()
+	return errors.Join(errs...)
+}
