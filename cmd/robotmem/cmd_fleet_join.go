@@ -32,16 +32,6 @@ type fleetJoinCmd struct {
 	Replace   bool     `name:"replace" help:"This memory takes the place of another that sends under this name."`
 }
 
-// Help is shown below the flags.
-func (*fleetJoinCmd) Help() string {
-	return `Examples:
-  robotmem fleet join https://site.example --token rmt_… --robot cart-3
-  robotmem fleet join http://10.0.0.5:7878 --subscribe navigation --where '{"map": "hall-2"}' --trust other=0.8
-
-From then on robotmem web and robotmem mcp on this memory send every change while they run, and try
-again after an interruption; robotmem fleet sync does it once. Writing never waits for the site.`
-}
-
 // Run asks the site whether it takes this robot, and keeps what was agreed beside the memory.
 func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 	site, err := url.Parse(strings.TrimSuffix(c.Site, "/"))

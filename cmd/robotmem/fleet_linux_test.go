@@ -102,7 +102,7 @@ func TestFleetCommands(t *testing.T) {
 	want(0, "", "tenant", "create", "plant-2")
 	want(1, "there is a tenant", "tenant", "create", "plant-2")
 	want(2, "letters, digits", "tenant", "create", "a b")
-	want(0, `"max_payload_bytes":200000000000`, "tenant", "limit", "plant-2", "--memories", "1000", "--payloads", "200GB", "--per-second", "500", "--json")
+	want(0, `"max_payload_bytes":200000000000`, "tenant", "limit", "plant-2", "--memories", "1000", "--payload-bytes", "200GB", "--per-second", "500", "--json")
 	want(0, "186 GiB", "tenant", "list")
 	want(0, `{"tenants":[{"name":"plant-2",`, "tenant", "list", "--json")
 	if out := want(0, `"max_memories":1000`, "tenant", "limit", "plant-2", "--per-second", "none", "--json"); strings.Contains(out, "per_second") {

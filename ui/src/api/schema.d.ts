@@ -751,7 +751,7 @@ export interface paths {
         put?: never;
         /**
          * Create a token
-         * @description Create a token for all nodes that serve this memory. From the first token on, every request needs one. Needs a token that may write.
+         * @description Create a token for all nodes that serve this memory. From the first token on, every request needs one. Needs a token that may write. On a site, makes a token of the caller's tenant, and needs the role admin, as all routes of tokens do.
          */
         post: operations["create_token"];
         delete?: never;
@@ -4213,6 +4213,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         tokens: {
+                            /** @description The collections that it reads and writes on a site, with commas between them; * is all. */
+                            collections?: string;
                             /** Format: date-time */
                             created?: string;
                             /**
@@ -4223,6 +4225,12 @@ export interface operations {
                             name: string;
                             /** @description The token may change nothing. */
                             read_only: boolean;
+                            /** @description The robot that the token is, with the role robot. */
+                            robot?: string;
+                            /** @description admin, operator, robot or reader, on a site. */
+                            role?: string;
+                            /** @description The tenant, on a site of several. */
+                            tenant?: string;
                         }[];
                     };
                 };
@@ -4243,6 +4251,8 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description With the roles robot and reader, the collections that it reads and writes; ["*"] is all. */
+                    collections?: string[];
                     /** @description What the token is for. */
                     name: string;
                     /**
@@ -4250,6 +4260,13 @@ export interface operations {
                      * @default false
                      */
                     read_only?: boolean;
+                    /** @description With the role robot, the name of the robot, which its memories carry. */
+                    robot?: string;
+                    /**
+                     * @description On a site, what the token may do. robot: its own memories, in its collections. operator: every operation. admin: also the tokens of the tenant. reader: what changes nothing. Leave it out on a node with one memory.
+                     * @enum {string}
+                     */
+                    role?: "admin" | "operator" | "robot" | "reader";
                 };
             };
         };
@@ -4300,6 +4317,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         tokens: {
+                            /** @description The collections that it reads and writes on a site, with commas between them; * is all. */
+                            collections?: string;
                             /** Format: date-time */
                             created?: string;
                             /**
@@ -4310,6 +4329,12 @@ export interface operations {
                             name: string;
                             /** @description The token may change nothing. */
                             read_only: boolean;
+                            /** @description The robot that the token is, with the role robot. */
+                            robot?: string;
+                            /** @description admin, operator, robot or reader, on a site. */
+                            role?: string;
+                            /** @description The tenant, on a site of several. */
+                            tenant?: string;
                         }[];
                     };
                 };
@@ -4337,12 +4362,20 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The collections that it reads and writes on a site, with commas between them; * is all. */
+                        collections?: string;
                         /** @description The token's name, empty without one. */
                         name: string;
                         /** @description The token may change nothing. */
                         read_only: boolean;
                         /** @description This node requires a token. */
                         required: boolean;
+                        /** @description The robot that the token is, with the role robot. */
+                        robot?: string;
+                        /** @description admin, operator, robot or reader, on a site. */
+                        role?: string;
+                        /** @description The tenant, on a site of several. */
+                        tenant?: string;
                         /** @description The version of the node. */
                         version?: string;
                     };
@@ -4428,12 +4461,20 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The collections that it reads and writes on a site, with commas between them; * is all. */
+                        collections?: string;
                         /** @description The token's name, empty without one. */
                         name: string;
                         /** @description The token may change nothing. */
                         read_only: boolean;
                         /** @description This node requires a token. */
                         required: boolean;
+                        /** @description The robot that the token is, with the role robot. */
+                        robot?: string;
+                        /** @description admin, operator, robot or reader, on a site. */
+                        role?: string;
+                        /** @description The tenant, on a site of several. */
+                        tenant?: string;
                         /** @description The version of the node. */
                         version?: string;
                     };
