@@ -21,6 +21,7 @@ import (
 
 type fleetJoinCmd struct {
 	Site      string   `arg:"" name:"site" help:"Address of a node of the site, such as https://site.example."`
+	Token     string   `name:"token" placeholder:"SECRET" help:"Token of the site, kept beside the memory. ROBOTMEM_TOKEN does the same, and no list of processes shows it."`
 	Robot     string   `name:"robot" placeholder:"NAME" help:"Name of this robot at the site. Default the name of this machine."`
 	Model     string   `name:"model" placeholder:"NAME" help:"Kind of robot, as in robot.model of contexts, for --trust same_model."`
 	Subscribe []string `name:"subscribe" sep:"none" placeholder:"COLLECTION" help:"Keep a copy of the facts that other robots learn in this collection, * for all; repeatable."`
@@ -38,7 +39,7 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 	if err != nil || site.Scheme != "http" && site.Scheme != "https" || site.Host == "" {
 		return invalid("site", "must be the address of a node such as https://site.example, not %q", c.Site)
 	}
-	p := fleet.Peer{URL: site.String(), Token: a.Config.Token, Robot: c.Robot, Model: c.Model, Limit: c.Limit, Payloads: c.Payloads}
+	p := fleet.Peer{URL: site.String(), Token: cmp.Or(c.Token, a.Config.Token), Robot: c.Robot, Model: c.Model, Limit: c.Limit, Payloads: c.Payloads}
 	if p.Robot == "" {
 		if p.Robot, err = os.Hostname(); err != nil {
 			return invalid("robot", "is required: the name of this machine is not known")
