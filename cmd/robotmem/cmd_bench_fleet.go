@@ -109,6 +109,8 @@ func (b *fleetBench) onServer(ctx context.Context, url string) (err error) {
 	b.try(func() error { return b.open(ctx, url, o) })
 	b.measure("vectors of all memories", 1, 1, b.Facts, func(int) error { return b.nodes[0].Reembed(ctx, func(int64, int64) {}) })
 	b.measure("indexes of a node in memory", len(b.nodes), 1, 1, func(i int) error { return b.nodes[i].Warm(ctx) })
+	b.measure("first question by a filter", len(b.nodes), 1, 1, func(i int) error { return filtered(ctx, b.nodes[i]) })
+	b.measure("first hybrid question", len(b.nodes), 1, 1, func(i int) error { return b.hybrid(ctx, b.nodes[i]) })
 	b.try(func() error {
 		after, err := site.Bytes(ctx)
 		b.BytesPerMemory = (after - before) / int64(b.Facts)
@@ -167,6 +169,24 @@ func (b *fleetBench) fill(ctx context.Context) {
 	})
 }
 
+// hybrid asks by words and meaning.
+func (b *fleetBench) hybrid(ctx context.Context, n *local.Node) error {
+	b.mu.Lock()
+	query := b.facts.Query()
+	b.mu.Unlock()
+	res, err := n.Recall(ctx, &robotmem.RecallRequest{Query: query, N: benchTop})
+	if err == nil && len(res.Degraded) > 0 {
+		err = fmt.Errorf("bench: hybrid recall: %s", res.Degraded[0])
+	}
+	return err
+}
+
+// filtered asks for what one memory in a thousand has.
+func filtered(ctx context.Context, n *local.Node) error {
+	_, err := n.Recall(ctx, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"task.trial": "rare"}, N: benchTop})
+	return err
+}
+
 // call is one kind of call of a robot.
 type call struct {
 	name  string
@@ -181,20 +201,8 @@ type call struct {
 // that waits for the one before counts its wait.
 func (b *fleetBench) work(ctx context.Context) error {
 	write := &call{name: "learn", every: writeEvery}
-	hybrid := &call{name: "hybrid recall", every: askEvery, do: func(ctx context.Context, n *local.Node) error {
-		b.mu.Lock()
-		query := b.facts.Query()
-		b.mu.Unlock()
-		res, err := n.Recall(ctx, &robotmem.RecallRequest{Query: query, N: benchTop})
-		if err == nil && len(res.Degraded) > 0 {
-			err = fmt.Errorf("bench: hybrid recall: %s", res.Degraded[0])
-		}
-		return err
-	}}
-	filtered := &call{name: "recall by filter 0.1 %", every: askEvery, do: func(ctx context.Context, n *local.Node) error {
-		_, err := n.Recall(ctx, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"task.trial": "rare"}, N: benchTop})
-		return err
-	}}
+	hybrid := &call{name: "hybrid recall", every: askEvery, do: b.hybrid}
+	filtered := &call{name: "recall by filter 0.1 %", every: askEvery, do: filtered}
 	length := time.Duration(b.Seconds) * time.Second
 	bar := b.a.newProgress("robots at work", "seconds", int64(b.Seconds))
 	ctx, stop := context.WithCancelCause(ctx)

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"sync"
 
@@ -16,6 +17,7 @@ type vectors struct {
 	Model  store.Model  // its Seq is that of the codes
 	purges int64        // the purge counter that it has followed
 	Codebook
+	kept keptVectors
 }
 
 // Codebook holds the codes of a model's vectors around their mean.
@@ -35,6 +37,9 @@ func (g *vectors) replace(b Codebook, m store.Model) {
 	g.Mu.Lock()
 	defer g.Mu.Unlock()
 	g.Codebook, g.Model = b, m
+	if m.ID == 0 {
+		g.kept.forget()
+	}
 }
 
 const (
@@ -163,6 +168,7 @@ func (g *vectors) follow(c *store.Conn, m store.Model) (*vector.Index, store.Mod
 		if raw == nil {
 			g.Codes.Remove(id)
 		}
+		g.kept.renew(m.ID, id, raw)
 		return put(id, seq, raw)
 	})
 	if err == nil {
@@ -188,7 +194,77 @@ func eachDecoded(seq *int64, dims int, visit func(id int64, v []float32) error) 
 	}
 }
 
-// Source reads a model's vectors through a connection.
+// Source reads a model's vectors through a connection, those of a server once.
 func (x *Index) Source(c *store.Conn, m *store.Model) vector.Source {
-	return func(ids []int64, each func(int64, []byte) error) error { return c.Vectors(m, ids, each) }
+	if x.Store.InFile() {
+		return func(ids []int64, each func(int64, []byte) error) error { return c.Vectors(m, ids, each) }
+	}
+	return func(ids []int64, each func(int64, []byte) error) error {
+		missing, err := x.Vectors.kept.each(m.ID, ids, each)
+		if err != nil || len(missing) == 0 {
+			return err
+		}
+		return c.Vectors(m, missing, func(id int64, raw []byte) error {
+			x.Vectors.kept.put(m.ID, id, raw, x.Columns.Memory.Part(maxKept))
+			return each(id, raw)
+		})
+	}
+}
+
+// maxKept bounds the stored vectors in memory, in bytes.
+const maxKept = 256 << 20
+
+// keptVectors are stored vectors of one model: each that is read from a server is a row and its way.
+type keptVectors struct {
+	mu    sync.RWMutex // guards what follows
+	model int64
+	of    map[int64][]byte
+	bytes int64
+}
+
+// each visits those that are kept and returns the other ids.
+func (k *keptVectors) each(model int64, ids []int64, each func(int64, []byte) error) (missing []int64, err error) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	for _, id := range ids {
+		raw := k.of[id]
+		if model != k.model || raw == nil {
+			missing = append(missing, id)
+		} else if err := each(id, raw); err != nil {
+			return nil, err
+		}
+	}
+	return missing, nil
+}
+
+// put keeps a vector that was read, unless there is a newer one or no room.
+func (k *keptVectors) put(model, id int64, raw []byte, room int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if model != k.model || k.of == nil {
+		k.model, k.of, k.bytes = model, map[int64][]byte{}, 0
+	}
+	if _, there := k.of[id]; !there && k.bytes+int64(len(raw)) <= room {
+		k.of[id] = bytes.Clone(raw)
+		k.bytes += int64(len(raw))
+	}
+}
+
+// renew takes a vector that was written, nil if it is gone, if any are kept.
+func (k *keptVectors) renew(model, id int64, raw []byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.of == nil || model != k.model {
+		return
+	}
+	k.bytes += int64(len(raw)) - int64(len(k.of[id]))
+	if k.of[id] = bytes.Clone(raw); raw == nil {
+		delete(k.of, id)
+	}
+}
+
+func (k *keptVectors) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.of = nil
 }
