@@ -41,6 +41,7 @@ func replicateUntilKilled(path string) error {
 
 // A robot whose process is killed at random moments of the sync loses and doubles nothing.
 func TestAKilledRobotLosesAndDoublesNothing(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	path := filepath.Join(t.TempDir(), "arm.db")
 	if err := (&Peer{URL: s.url, Robot: "arm", Replica: "0190a000-0000-7000-8000-00000000abcd"}).Save(path); err != nil {
