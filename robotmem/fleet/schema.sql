@@ -368,7 +368,7 @@ CREATE TRIGGER audit_grows BEFORE UPDATE OR DELETE ON robotmem.audit FOR EACH RO
 
 -- The view of the vectors of one model, which a node makes for a new one. Models of all tenants
 -- share it.
-CREATE FUNCTION robotmem.create_model(id bigint) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
+CREATE FUNCTION robotmem.create_model(id bigint) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
 BEGIN
   EXECUTE format('CREATE OR REPLACE VIEW robotmem_tenant.%I WITH (security_invoker = true) AS
     SELECT * FROM robotmem.vectors WHERE tenant = robotmem.tenant() AND model = %s', 'vectors_' || id, id);

@@ -1,0 +1,106 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// A token that is revoked in the middle of a sync ends it after what was acknowledged. With another
+// token the rest follows, and nothing is there twice.
+func TestATokenIsRevokedInTheMiddleOfASync(t *testing.T) {
+	t.Parallel()
+	site, err := Connect(t.Context(), newURL(t), Options{Options: local.Options{Location: time.UTC}, Payloads: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(site.Close)
+	if err := site.CreateTenant(t.Context(), "plant"); err != nil {
+		t.Fatal(err)
+	}
+	guard := site.Guard()
+	t.Cleanup(func() { _ = guard.Close() })
+	token := func(name string) string {
+		t.Helper()
+		secret, err := site.CreateToken(t.Context(), "plant", TokenSpec{Name: name, Role: robotmem.RoleRobot, Robot: "arm", Collections: []string{"default"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return secret
+	}
+	first := token("first")
+	accepts := func(ctx context.Context, secret string) (robotmem.Caller, bool) {
+		c, ok, err := site.Caller(ctx, sha256.Sum256([]byte(secret)))
+		return c, ok && err == nil
+	}
+	handler := Handler(guard.Robots)
+	var pushes atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		secret := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		c, ok := accepts(r.Context(), secret)
+		if !ok {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		handler.ServeHTTP(w, r.WithContext(robotmem.WithCaller(r.Context(), c)))
+		if strings.HasSuffix(r.URL.Path, "/push") && pushes.Add(1) == 1 {
+			if err := site.RevokeToken(r.Context(), "plant", "first"); err != nil {
+				t.Error(err)
+			}
+			for known := true; known; _, known = accepts(r.Context(), secret) {
+				time.Sleep(10 * time.Millisecond) // until the node knows
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	r := newRobot(t, &testSite{url: server.URL}, "arm", func(p *Peer) { p.Token = first }, local.Options{})
+	const facts = 3 * pushMemories
+	req := &robotmem.LearnBatchRequest{KeepDuplicates: true}
+	for i := range facts {
+		req.Items = append(req.Items, robotmem.LearnRequest{Insight: fmt.Sprintf("fact %d of the arm", i)})
+	}
+	if _, err := r.LearnBatch(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Once(t.Context()); !errors.Is(err, robotmem.Forbidden) {
+		t.Fatalf("got %v, want Forbidden", err)
+	}
+	s, err := r.Status(t.Context())
+	if err != nil || s.Waiting == 0 || s.Waiting >= facts || s.Error == "" {
+		t.Errorf("after the revocation: %+v %v", s, err)
+	}
+	r.peer.Token = token("second")
+	if err := r.Once(t.Context()); err != nil {
+		t.Fatal(err, causeOf(err))
+	}
+	open, leave, err := guard.nodes.take(t.Context(), "plant")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leave()
+	got := texts(t, open.node)
+	for i := range facts {
+		if c := got[fmt.Sprintf("fact %d of the arm", i)]; c != 1 {
+			t.Fatalf("fact %d is there %d times", i, c)
+		}
+	}
+	// Another robot's token does not speak for this one.
+	other, err := site.CreateToken(t.Context(), "plant", TokenSpec{Name: "cart", Role: robotmem.RoleRobot, Robot: "cart", Collections: []string{"default"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.peer.Token = other
+	if err := r.Greet(t.Context(), false); !errors.Is(err, robotmem.Forbidden) || !strings.Contains(err.Error(), "cart") {
+		t.Errorf("got %v, want Forbidden", err)
+	}
+}
