@@ -303,6 +303,7 @@ func TestSlowStatement(t *testing.T) {
 
 // A server of several that does not answer is passed over.
 func TestOneServerHangs(t *testing.T) {
+	skipShort(t)
 	_, url, x := atProxy(t)
 	x.hang()
 	at := fmt.Sprintf("127.0.0.1:%d", x.port)

@@ -236,6 +236,7 @@ func robot(ctx context.Context, n *local.Node, name string, stop *atomic.Bool, a
 // Robots that write while primaries are killed and standbys promoted find every memory that was
 // acknowledged exactly once.
 func TestFailover(t *testing.T) {
+	skipShort(t)
 	c := newCluster(t)
 	c.primary.sql(t, "CREATE DATABASE site")
 	nodes := []*local.Node{openTest(t, c.url("site"), Options{}), openTest(t, c.url("site"), Options{})}

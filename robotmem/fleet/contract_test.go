@@ -26,6 +26,7 @@ func openTest(t testing.TB, url string, o Options) *local.Node {
 }
 
 func TestContract(t *testing.T) {
+	skipShort(t)
 	url := newURL(t)
 	robotmemtest.Run(t, func(t *testing.T) robotmem.Service {
 		return openTest(t, url, Options{Tenant: t.Name()})

@@ -85,6 +85,7 @@ func equalQuestion(rng *rand.Rand) *robotmem.RecallRequest {
 // about the same memories, with filters, places, times, tags and outcomes. With vectors, whose search is
 // approximate among many, 0.99 of the first ten are the same.
 func TestFleetAnswersAsAFile(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 19))
 	many := rounds.Of(1_000, 5_000)

@@ -41,6 +41,7 @@ func replicateUntilKilled(path string) error {
 
 // A robot whose process is killed at random moments of the sync loses and doubles nothing.
 func TestAKilledRobotLosesAndDoublesNothing(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	s := newSite(t)
 	path := filepath.Join(t.TempDir(), "arm.db")

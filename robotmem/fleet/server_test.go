@@ -66,6 +66,15 @@ func postgresPrograms() string {
 	return at
 }
 
+// skipShort leaves out what waits for servers and processes, or runs the node of a file, which -race
+// looks at elsewhere.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes long and shares little between goroutines: nothing for -race")
+	}
+}
+
 // needServer skips a test without a server; in CI it fails.
 func needServer(t testing.TB) {
 	t.Helper()

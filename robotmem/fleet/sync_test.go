@@ -126,6 +126,7 @@ func named(t *testing.T, n *local.Node, text string) *robotmem.Memory {
 // Twenty robots write a thousand facts each while the site is away; when it is back all are there,
 // once each.
 func TestRobotsWriteWhileTheSiteIsAway(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	needServer(t)
 	robots, writes := rounds.Of(4, 20), rounds.Of(100, 1000)
