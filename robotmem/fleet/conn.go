@@ -25,7 +25,7 @@ type conn struct {
 	*pgx.Conn
 	prepared map[string]*statement // of the connection, by the text of the store
 	ctx      context.Context       // of SetInterrupt
-	caller   context.Context       // who waits for the transaction; not for one that writes
+	caller   context.Context       // of the caller of Read; none for a transaction that writes
 	ids      map[string]int64      // the last ids that were given, by table; nil unless it writes
 	wrote    bool                  // a statement of this transaction may have changed something
 	failed   error                 // of a statement: the server has ended the transaction
@@ -282,7 +282,8 @@ func (c *conn) statement(sql string) (*statement, error) {
 	return s, nil
 }
 
-// within is within for this transaction: what is to be completed is, whoever waits.
+// within returns the context of a round trip. It has no deadline of the caller if the store has set a
+// context without one, for statements that must be completed.
 func (c *conn) within() (context.Context, context.CancelFunc) {
 	waits := c.caller
 	if _, ends := c.ctx.Deadline(); !ends {

@@ -313,7 +313,7 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 			return nil, false, err
 		}
 	}
-	if _, err := c.send(nil); err != nil { // what waits
+	if _, err := c.send(nil); err != nil { // the queued statements
 		return nil, false, err
 	}
 	d.number++
@@ -464,7 +464,7 @@ func explained(err error) error {
 	case readOnly:
 		text = "the PostgreSQL server is a standby, which is read-only; nothing was stored; name the primary too in --db, or promote the standby"
 	case "42P01", "3F000":
-		text = "the database has no tables of robotmem; start a node with rights to create them, or run robotmem fleet migrate"
+		text = "the database has no tables of robotmem; start a node whose user may create them"
 	case "53300":
 		text = "the PostgreSQL server takes no more connections; raise max_connections or lower pool_max_conns in --db"
 	case "28000", "28P01", "3D000", "42501":

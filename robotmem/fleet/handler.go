@@ -118,7 +118,7 @@ func receivePayload(ctx context.Context, n *local.Node, body io.Reader) error {
 	if err := mayHave(ctx, m.Collection); err != nil {
 		return err
 	}
-	a := &arrival{push: p, counters: map[string]int64{m.UID: m.Counter}, ack: &Ack{}}
+	a := &arrival{caller: robotmem.CallerOf(ctx), push: p, counters: map[string]int64{m.UID: m.Counter}, ack: &Ack{}}
 	_, err = n.Import(ctx, &listed{[]*archive.Entry{
 		{Memories: []archive.Memory{m.Memory}}, {Payload: &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: in}},
 	}}, local.ImportOptions{Sync: a})

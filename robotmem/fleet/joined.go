@@ -30,7 +30,7 @@ const (
 	siteTime    = 2 * time.Second // for the site, without a deadline
 	failedMost  = 3               // requests in a row that fail before the site is left alone
 	leftAlone   = 10 * time.Second
-	fusedDepth  = 60 // the constant of reciprocal rank fusion, as in recall
+	rrfK        = 60 // the constant of reciprocal rank fusion, as in recall
 	awayOfScope = "fleet: %s; this memory alone has answered"
 )
 
@@ -122,7 +122,7 @@ func fused(near, far []robotmem.Memory, n int) []robotmem.Memory {
 			if _, there := score[m.UID]; !there {
 				all = append(all, m)
 			}
-			score[m.UID] += 1 / float64(fusedDepth+rank+1)
+			score[m.UID] += 1 / float64(rrfK+rank+1)
 		}
 	}
 	slices.SortStableFunc(all, func(x, y robotmem.Memory) int { return cmp.Compare(score[y.UID], score[x.UID]) })

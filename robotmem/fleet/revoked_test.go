@@ -94,6 +94,7 @@ func TestATokenIsRevokedInTheMiddleOfASync(t *testing.T) {
 			t.Fatalf("fact %d is there %d times", i, c)
 		}
 	}
+	mine := r.peer.Replica
 	// Another robot's token does not speak for this one.
 	other, err := site.CreateToken(t.Context(), "plant", TokenSpec{Name: "cart", Role: robotmem.RoleRobot, Robot: "cart", Collections: []string{"default"}})
 	if err != nil {
@@ -102,5 +103,24 @@ func TestATokenIsRevokedInTheMiddleOfASync(t *testing.T) {
 	r.peer.Token = other
 	if err := r.Greet(t.Context(), false); !errors.Is(err, robotmem.Forbidden) || !strings.Contains(err.Error(), "cart") {
 		t.Errorf("got %v, want Forbidden", err)
+	}
+	// Neither does it for its replica, or for a memory of it.
+	r.peer.Robot = "cart"
+	if err := r.Greet(t.Context(), false); !errors.Is(err, robotmem.Forbidden) || !strings.Contains(err.Error(), "another robot") {
+		t.Errorf("got %v, want Forbidden", err)
+	}
+	r.peer.Replica = "0190a000-0000-7000-8000-00000000cafe"
+	if _, err := r.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: 1, NewContent: "forged by the cart"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Once(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := r.Status(t.Context()); err != nil || len(s.Refused) != 1 || len(s.Conflicts) != 0 {
+		t.Errorf("a memory of another robot: %+v %v", s, err)
+	}
+	h, err := open.node.History(t.Context(), &robotmem.MemoryRequest{MemoryID: 1})
+	if err != nil || len(h.Versions) != 1 || mine == r.peer.Replica {
+		t.Errorf("%+v %v", h, err)
 	}
 }

@@ -72,7 +72,7 @@ func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
 	if err := mayBe(ctx, p.Robot); err != nil {
 		return nil, err
 	}
-	if err := n.Store.Write(ctx, func(tx *store.Tx) error { return knowReplica(tx, p) }); err != nil {
+	if err := n.Store.Write(ctx, func(tx *store.Tx) error { return knowReplica(tx, robotmem.CallerOf(ctx), p) }); err != nil {
 		return nil, err
 	}
 	ack := &Ack{Upto: p.Upto}
@@ -81,7 +81,7 @@ func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
 		return nil, err
 	}
 	entries := []*archive.Entry{{Sessions: sessions}}
-	a := &arrival{push: p, counters: map[string]int64{}, ack: ack}
+	a := &arrival{caller: robotmem.CallerOf(ctx), push: p, counters: map[string]int64{}, ack: ack}
 	memories := make([]archive.Memory, 0, len(p.Memories))
 	for i := range p.Memories {
 		m := &p.Memories[i]
@@ -156,10 +156,18 @@ func ownSessions(ctx context.Context, n *local.Node, p *Push, ack *Ack) (own []a
 	return own, err
 }
 
-// knowReplica registers the memory of a robot.
-func knowReplica(tx *store.Tx, p *Push) error {
+// knowReplica registers the memory of a robot. A token of a robot does not speak for the memory of another.
+func knowReplica(tx *store.Tx, c robotmem.Caller, p *Push) error {
+	before := p.Robot
+	_, err := tx.One("SELECT robot FROM replicas WHERE replica = ?", []any{p.Replica}, func(r sqlite.Row) { before = r.ColumnText(0) })
+	if err != nil {
+		return err
+	}
+	if c.Role == robotmem.RoleRobot && before != p.Robot {
+		return robotmem.Errorf(robotmem.Forbidden, "replica", "is the memory of another robot; run robotmem fleet leave, then join again")
+	}
 	other := ""
-	_, err := tx.One("SELECT replica FROM replicas WHERE robot = ?", []any{p.Robot}, func(r sqlite.Row) { other = r.ColumnText(0) })
+	_, err = tx.One("SELECT replica FROM replicas WHERE robot = ?", []any{p.Robot}, func(r sqlite.Row) { other = r.ColumnText(0) })
 	if err != nil || other == p.Replica {
 		return err
 	}
@@ -194,7 +202,7 @@ func Greet(ctx context.Context, n *local.Node, h *Hello) (w *Welcome, err error)
 				return err
 			}
 		}
-		if err := knowReplica(tx, &Push{Replica: h.Replica, Robot: h.Robot}); err != nil {
+		if err := knowReplica(tx, robotmem.CallerOf(ctx), &Push{Replica: h.Replica, Robot: h.Robot}); err != nil {
 			return err
 		}
 		w.Upto, err = tx.Number("SELECT upto FROM replicas WHERE replica = ?", h.Replica)
@@ -234,6 +242,7 @@ func (l *listed) Next() (*archive.Entry, error) {
 
 // arrival compares the memories of a push.
 type arrival struct {
+	caller   robotmem.Caller
 	push     *Push
 	counters map[string]int64
 	ack      *Ack
@@ -271,6 +280,10 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 		return store.ImportKeep, nil // an older push that was delayed
 	case found && bytes.Equal(here, last.ours):
 		return store.ImportReplace, nil
+	}
+	if a.caller.Role == robotmem.RoleRobot && known.Extra.Robot != a.push.Robot {
+		a.ack.Refused = append(a.ack.Refused, SyncNote{r.UID, "is not a memory of the robot " + a.push.Robot})
+		return store.ImportKeep, nil
 	}
 	reason := fmt.Sprintf("robot %s changed it while it was changed here; the state here stays, the robot's is in its history", a.push.Robot)
 	a.ack.Conflicts = append(a.ack.Conflicts, SyncNote{r.UID, reason})

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -302,11 +301,6 @@ func TestARestoredMemorySendsAllAgain(t *testing.T) {
 	r := newRobot(t, s, "arm", nil, local.Options{})
 	r.learns(t, "known before the backup", nil)
 	r.sync(t)
-	data, err := os.ReadFile(r.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = data
 	for i := range 5 {
 		r.learns(t, fmt.Sprint("lost on the robot ", i), nil)
 	}
