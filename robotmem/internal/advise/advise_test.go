@@ -453,3 +453,21 @@ func TestSuggestionAtAPlaceIsNotMisledByChance(t *testing.T) {
 		}
 	}
 }
+
+// The mean and the variance of a gamma distribution of scale 1 are its shape.
+func TestGamma(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, shape := range []float64{0.2, 1, 7.5} {
+		xs := make([]float64, 100_000)
+		for i := range xs {
+			xs[i] = gamma(r, shape)
+		}
+		mean, variance := meanVariance(xs, slices.Repeat([]float64{1}, len(xs)))
+		if math.Abs(mean/shape-1) > 0.03 || math.Abs(variance/shape-1) > 0.06 {
+			t.Errorf("shape %v: mean %v, variance %v", shape, mean, variance)
+		}
+	}
+	if gamma(r, 0) != 0 {
+		t.Error("a draw of shape 0 is not 0")
+	}
+}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 const (
@@ -60,7 +60,7 @@ func information(counts [][2]float64) (bits, independence float64) {
 	if groups < 2 {
 		return bits, 1
 	}
-	return bits, distuv.ChiSquared{K: float64(groups - 1)}.Survival(2 * n * math.Ln2 * max(0, bits))
+	return bits, mathext.GammaIncRegComp(float64(groups-1)/2, n*math.Ln2*max(0, bits))
 }
 
 // differences tests which columns separate good attempts from others. P is the share of

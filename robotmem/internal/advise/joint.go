@@ -12,9 +12,6 @@ import (
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 const (
@@ -70,7 +67,9 @@ func newJoint(columns []Column, attempts []Attempt, s *scale, separating []robot
 		if some && !separates(c) {
 			p.width = math.Inf(1)
 		} else if len(xs) > 1 {
-			p.width = stat.StdDev(xs, nil) / 2
+			ones := slices.Repeat([]float64{1}, len(xs))
+			_, variance := meanVariance(xs, ones)
+			p.width = math.Sqrt(variance*float64(len(xs))/float64(len(xs)-1)) / 2 // of a sample
 			dimensions++
 		}
 		j.parameters = append(j.parameters, p)
@@ -124,33 +123,43 @@ func (j *joint) widen() {
 	from := max(0, len(j.attempts)-maxPredicted)
 	n, good := len(j.attempts)-from, j.good[from:]
 	weights := floats.AddTo(make([]float64, n), good, j.bad[from:])
-	kernels, mean := mat.NewSymDense(n, nil), floats.Sum(good)/floats.Sum(weights)
+	kernels, mean := columns(n, n), floats.Sum(good)/floats.Sum(weights)
 	for i := range n {
 		for k, at := 0, j.at(from+i); k < i; k++ {
-			kernels.SetSym(i, k, j.kernel(at, from+k))
+			kernels[i][k] = j.kernel(at, from+k)
+			kernels[k][i] = kernels[i][k]
 		}
 	}
 	var errors [3][]float64 // by width
 	for c := range errors {
-		var successes, attempts mat.VecDense
-		successes.MulVec(kernels, mat.NewVecDense(n, good))
-		attempts.MulVec(kernels, mat.NewVecDense(n, weights))
-		for i := range n {
-			e := j.attempts[from+i].Score - (successes.AtVec(i)+mean)/(attempts.AtVec(i)+1)
+		for i, row := range kernels { // symmetric
+			e := j.attempts[from+i].Score - (floats.Dot(row, good)+mean)/(floats.Dot(row, weights)+1)
 			errors[c] = append(errors[c], e*e)
 		}
-		for i, x := range kernels.RawSymmetric().Data {
-			kernels.RawSymmetric().Data[i] = math.Sqrt(math.Sqrt(x)) // of twice the width
+		for _, row := range kernels {
+			for k, x := range row {
+				row[k] = math.Sqrt(math.Sqrt(x)) // of twice the width
+			}
 		}
 	}
 	best := len(errors) - 1
 	for c := best - 1; c >= 0; c-- {
-		gain, variance := stat.PopMeanVariance(floats.SubTo(make([]float64, n), errors[best], errors[c]), weights)
+		gain, variance := meanVariance(floats.SubTo(make([]float64, n), errors[best], errors[c]), weights)
 		if gain > math.Sqrt(variance*floats.Dot(weights, weights))/floats.Sum(weights) {
 			best = c
 		}
 	}
 	j.wider = math.Exp2(float64(best))
+}
+
+// meanVariance are the mean and the variance of weighted numbers as a whole population.
+func meanVariance(xs, weights []float64) (mean, variance float64) {
+	total := floats.Sum(weights)
+	mean = floats.Dot(xs, weights) / total
+	for i, x := range xs {
+		variance += weights[i] * (x - mean) * (x - mean) / total
+	}
+	return mean, variance
 }
 
 // near sums successes and failures around an assignment.
@@ -210,33 +219,42 @@ func (j *joint) atPlace(at []any) []any {
 		return at
 	}
 	n, d := len(rows), len(j.offsets[j.attempts[rows[0]].ID])
-	places, changes, squares := mat.NewDense(n+d, d+1, nil), mat.NewDense(n+d, len(at), nil), make([]float64, d)
+	places, constant, changes := columns(d, n+d), make([]float64, n+d), columns(len(at), n+d)
 	for r, i := range rows {
-		root := math.Sqrt(weights[r])
-		places.Set(r, 0, root)
+		constant[r] = math.Sqrt(weights[r])
 		for c, x := range j.offsets[j.attempts[i].ID] {
-			places.Set(r, c+1, root*x)
-			squares[c] += weights[r] * x * x
+			places[c][r] = constant[r] * x
 		}
 		for k := range at {
 			x, ok := at[k].(float64)
 			if y, both := j.parameters[k].Values[j.parameters[k].Of[i]].(float64); ok && both {
-				changes.Set(r, k, root*(y-x))
+				changes[k][r] = constant[r] * (y - x)
 			}
 		}
 	}
-	for c, square := range squares {
-		places.Set(n+c, c+1, cmp.Or(math.Sqrt(square/floats.Sum(weights)), 1))
+	for c, place := range places {
+		place[n+c] = cmp.Or(floats.Norm(place, 2)/math.Sqrt(floats.Sum(weights)), 1)
 	}
-	var solved mat.Dense
-	if solved.Solve(places, changes) != nil {
-		return at
+	// Gram-Schmidt, modified. What it leaves of the constant gives the coefficient of the constant.
+	for c, place := range places {
+		for _, later := range append(places[c+1:len(places):len(places)], constant) {
+			floats.AddScaled(later, -floats.Dot(place, later)/floats.Dot(place, place), place)
+		}
 	}
 	out := slices.Clone(at)
 	for k := range at {
-		if x, ok := at[k].(float64); ok && math.Abs(solved.At(0, k)) > 0 { // not NaN, after an overflow
-			out[k] = min(max(round(x+solved.At(0, k), 4), j.parameters[k].low), j.parameters[k].high)
+		change := floats.Dot(constant, changes[k]) / floats.Dot(constant, constant)
+		if x, ok := at[k].(float64); ok && math.Abs(change) > 0 { // not NaN, after an overflow
+			out[k] = min(max(round(x+change, 4), j.parameters[k].low), j.parameters[k].high)
 		}
+	}
+	return out
+}
+
+func columns(n, rows int) [][]float64 {
+	out := make([][]float64, n)
+	for c := range out {
+		out[c] = make([]float64, rows)
 	}
 	return out
 }
@@ -248,17 +266,11 @@ func (j *joint) atPlace(at []any) []any {
 // the draws, vary together (D. B. Rubin, "The Bayesian bootstrap", 1981). The candidates
 // are the assignments that had a success, and one from the kernel around each.
 func (j *joint) sample(r *rand.Rand) *robotmem.Suggestion {
-	gamma := func(shape float64) float64 {
-		if shape <= 0 {
-			return 0
-		}
-		return distuv.Gamma{Alpha: shape, Beta: 1, Src: r}.Rand()
-	}
 	good, bad := make([]float64, len(j.good)), make([]float64, len(j.good))
 	for i := range good {
-		good[i], bad[i] = gamma(j.good[i]), gamma(j.bad[i])
+		good[i], bad[i] = gamma(r, j.good[i]), gamma(r, j.bad[i])
 	}
-	priorGood, priorBad := gamma(1), gamma(1)
+	priorGood, priorBad := gamma(r, 1), gamma(r, 1)
 	var best []any
 	highest, tried := -1.0, true
 	for _, i := range j.candidates() {
@@ -278,6 +290,24 @@ func (j *joint) sample(r *rand.Rand) *robotmem.Suggestion {
 		}
 	}
 	return j.suggest(best, tried)
+}
+
+// gamma draws from a gamma distribution of scale 1: G. Marsaglia and W. W. Tsang, "A simple method
+// for generating gamma variables", ACM TOMS 26 (2000).
+func gamma(r *rand.Rand, shape float64) float64 {
+	switch {
+	case shape <= 0:
+		return 0
+	case shape < 1:
+		return gamma(r, shape+1) * math.Pow(r.Float64(), 1/shape)
+	}
+	for d := shape - 1.0/3; ; {
+		x := r.NormFloat64()
+		v := math.Pow(1+x/math.Sqrt(9*d), 3)
+		if v > 0 && math.Log(1-r.Float64()) < x*x/2+d*(1-v+math.Log(v)) {
+			return d * v
+		}
+	}
 }
 
 // suggest describes an assignment; nil for none.
