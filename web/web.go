@@ -79,8 +79,9 @@ type Options struct {
 	Ready func() error
 	// MCP serves /mcp. Without it the route does not exist.
 	MCP http.Handler
-	// Fleet serves robots below /api/fleet/. Without it the routes do not exist.
-	Fleet http.Handler
+	// Fleet serves robots below /api/fleet/; the server answers its errors. Without it the routes do
+	// not exist.
+	Fleet func(http.ResponseWriter, *http.Request) error
 	// UI holds the dashboard: index.html and the files that it loads. Without it
 	// there is no dashboard.
 	UI fs.FS
@@ -172,8 +173,7 @@ func (s *server) routes() http.Handler {
 	}
 	if s.opts.Fleet != nil {
 		e.POST("/api/fleet/*", allowed(&robotmem.Op{Name: "fleet"}, func(c echo.Context) error {
-			s.opts.Fleet.ServeHTTP(c.Response(), c.Request())
-			return nil
+			return s.opts.Fleet(c.Response(), c.Request())
 		}))
 	}
 	if s.oidc != nil {

@@ -79,7 +79,12 @@ const guard = 4 * time.Second
 // ask returns the status and the body of an answer.
 func ask(t *testing.T, method, url, body string) (int, string) {
 	t.Helper()
-	client := &http.Client{Timeout: guard, Transport: &http.Transport{DisableKeepAlives: true}}
+	return askWithin(t, guard, method, url, body)
+}
+
+func askWithin(t *testing.T, limit time.Duration, method, url, body string) (int, string) {
+	t.Helper()
+	client := &http.Client{Timeout: limit, Transport: &http.Transport{DisableKeepAlives: true}}
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +215,7 @@ func TestMemoryBoundsWhatIsResident(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if code, body := ask(t, "POST", url+"/api/learn/batch", string(data)); code != 200 {
+			if code, body := askWithin(t, time.Minute, "POST", url+"/api/learn/batch", string(data)); code != 200 {
 				t.Fatalf("learn_batch: %d %s", code, body)
 			}
 		}

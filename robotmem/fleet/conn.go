@@ -59,8 +59,8 @@ type statement struct {
 // mostly done in the grace.
 func within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	end := time.Now().Add(d)
-	if at, ok := ctx.Deadline(); ok && at.Add(undecidedGrace).Before(end) {
-		end = at.Add(undecidedGrace)
+	if at, ok := ctx.Deadline(); ok && at.Add(sqlite.UndecidedGrace).Before(end) {
+		end = at.Add(sqlite.UndecidedGrace)
 	}
 	return context.WithDeadline(context.WithoutCancel(ctx), end)
 }

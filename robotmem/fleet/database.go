@@ -10,8 +10,8 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,31 +34,18 @@ type database struct {
 	log      *slog.Logger
 	onClose  func()
 
-	jobs    chan *job
-	done    chan struct{}
+	*sqlite.Queue[store.SQL]
 	commits atomic.Int64
 	name    string // of this writer in the table of commits
 	number  int64  // of its last transaction; only the writer uses it
-
-	closing sync.RWMutex // held for reading by every call, for writing by Close
-	closed  bool
 }
 
 var _ store.Database = (*database)(nil)
 
-type job struct {
-	run     func(store.SQL) error
-	queued  time.Time
-	done    chan error  // buffered, so that the writer never waits for a caller
-	claimed atomic.Bool // by the writer that runs it, or the caller that withdraws it
-}
+type job = sqlite.Job[store.SQL]
 
 const (
-	waitingJobs   = 256 // callers that may wait before further ones block
-	jobsPerCommit = 128 // bounds how long the first caller of a group waits
-	// undecidedGrace is how long a caller waits past the end of its time for a commit that has begun.
-	undecidedGrace = 100 * time.Millisecond
-	retryPause     = 50 * time.Millisecond
+	retryPause = 50 * time.Millisecond
 	// beginTime bounds the begin of a transaction, which waits for nothing but the network.
 	beginTime = 5 * time.Second
 	// commitTime bounds a commit, which waits for a standby. It is asked for after that.
@@ -73,8 +60,8 @@ var errUndecided = &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("
 const beginWrite = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'"
 
 func newDatabase(pool *pgxpool.Pool, tenant int64, payloads string, patience time.Duration, group *store.Store, log *slog.Logger, onClose func()) *database {
-	d := &database{pool: pool, tenant: tenant, group: group, payloads: payloads, patience: patience, log: log, onClose: onClose, name: rand.Text(), jobs: make(chan *job, waitingJobs), done: make(chan struct{})}
-	go d.writer()
+	d := &database{pool: pool, tenant: tenant, group: group, payloads: payloads, patience: patience, log: log, onClose: onClose, name: rand.Text(), Queue: sqlite.NewQueue[store.SQL]()}
+	d.Serve(d.writer)
 	return d
 }
 
@@ -119,11 +106,11 @@ func (d *database) Read(ctx context.Context, f func(store.SQL) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	d.closing.RLock()
-	defer d.closing.RUnlock()
-	if d.closed {
+	release, open := d.Hold()
+	if !open {
 		return sqlite.ErrClosed
 	}
+	defer release()
 	for until := time.Now().Add(d.patience); ; time.Sleep(retryPause) {
 		began := false
 		err := func() error {
@@ -145,71 +132,35 @@ func (d *database) Read(ctx context.Context, f func(store.SQL) error) error {
 }
 
 func (d *database) Write(ctx context.Context, f func(store.SQL) error) error {
-	return d.submit(ctx, f, false)
+	return d.submit(ctx, &job{Run: f})
 }
 
 func (d *database) WriteInTime(ctx context.Context, f func(store.SQL) error) error {
-	return d.submit(ctx, f, true)
+	return d.submit(ctx, &job{Run: f, InTime: true})
 }
 
 func (d *database) WriteAlone(ctx context.Context, f func(store.SQL) error) error {
-	return d.submit(ctx, f, false)
+	return d.submit(ctx, &job{Run: f})
 }
 
-func (d *database) submit(ctx context.Context, f func(store.SQL) error, inTime bool) error {
-	j := &job{run: f, queued: time.Now(), done: make(chan error, 1)}
-	d.closing.RLock()
-	if d.closed {
-		d.closing.RUnlock()
-		return sqlite.ErrClosed
-	}
-	select {
-	case d.jobs <- j:
-	case <-ctx.Done():
-	}
-	d.closing.RUnlock()
-	select {
-	case err := <-j.done:
-		return d.explained(err)
-	case <-ctx.Done():
-	}
-	if j.claimed.CompareAndSwap(false, true) {
-		return ctx.Err() // withdrawn before the writer had begun it
-	}
-	if !inTime {
-		return d.explained(<-j.done)
-	}
-	select {
-	case err := <-j.done:
-		return d.explained(err)
-	case <-time.After(undecidedGrace):
+func (d *database) submit(ctx context.Context, j *job) error {
+	err := d.Submit(ctx, j)
+	if err == sqlite.ErrUndecided {
 		return errUndecided
 	}
+	return d.explained(err)
 }
 
 // writer serves jobs until there are no more.
-func (d *database) writer() {
-	defer close(d.done)
-	for j := range d.jobs {
+func (d *database) writer(jobs <-chan *job) {
+	for j := range jobs {
 		group := []*job{j}
-		for more := true; more && len(group) < jobsPerCommit; {
-			select {
-			case next, ok := <-d.jobs:
-				if more = ok; ok {
-					group = append(group, next)
-				}
-			default:
-				more = false
-			}
+		for len(jobs) > 0 && len(group) < sqlite.JobsPerCommit {
+			group = append(group, <-jobs)
 		}
-		claimed := group[:0]
-		for _, j := range group {
-			if j.claimed.CompareAndSwap(false, true) {
-				claimed = append(claimed, j)
-			}
-		}
-		if len(claimed) > 0 {
-			d.commit(claimed)
+		group = slices.DeleteFunc(group, func(j *job) bool { return !j.Claim() })
+		if len(group) > 0 {
+			d.commit(group)
 		}
 	}
 }
@@ -218,7 +169,7 @@ func (d *database) writer() {
 // A job may run twice, but commits once: after a lost connection the server is asked what became
 // of the transaction.
 func (d *database) commit(group []*job) {
-	until := group[len(group)-1].queued.Add(d.patience)
+	until := group[len(group)-1].Queued.Add(d.patience)
 	if least := time.Now().Add(min(d.patience, beginTime)); until.Before(least) {
 		until = least // those before it were slow
 	}
@@ -248,15 +199,15 @@ func (d *database) commit(group []*job) {
 		case err == nil:
 			d.commits.Add(1)
 			for i, j := range group {
-				j.done <- results[i]
+				j.Answer(results[i])
 			}
 		case err == errUndecided:
 			for _, j := range group {
-				j.done <- err
+				j.Answer(err)
 			}
 		case len(group) == 1 || lost(err):
 			for _, j := range group {
-				j.done <- cause
+				j.Answer(cause)
 			}
 		default:
 			for _, j := range group {
@@ -298,7 +249,7 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 	results = make([]error, len(group))
 	for i, j := range group {
 		c.wrote = false
-		results[i] = j.run(c)
+		results[i] = j.Run(c)
 		if c.failed != nil || results[i] != nil && c.wrote {
 			return nil, false, cmp.Or(results[i], c.failed)
 		}
@@ -381,7 +332,6 @@ func (d *database) ReadOnly() string { return "" }
 func (d *database) Writable() error  { return nil }
 func (d *database) InPlace() error   { return nil }
 func (d *database) Path() string     { return d.payloads }
-func (d *database) Waiting() int     { return len(d.jobs) }
 
 func (d *database) Written() (commits, bytes int64) { return d.commits.Load(), 0 }
 
@@ -389,26 +339,10 @@ func (d *database) DiskFull(field string, cause error) error {
 	return robotmem.Errorf(robotmem.Unavailable, field, "the disk of the payloads is full (%s); nothing was stored; free some space and try again", sqlite.Reason(cause))
 }
 
-func (d *database) Hold() (release func(), ok bool) {
-	d.closing.RLock()
-	if d.closed {
-		d.closing.RUnlock()
-		return nil, false
-	}
-	return d.closing.RUnlock, true
-}
-
 func (d *database) Close() error {
-	d.closing.Lock()
-	if d.closed {
-		d.closing.Unlock()
-		return nil
+	if d.Queue.Close() {
+		d.onClose()
 	}
-	d.closed = true
-	close(d.jobs)
-	d.closing.Unlock()
-	<-d.done
-	d.onClose()
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
@@ -29,40 +30,46 @@ func Alone(n *local.Node) Memories {
 	return func(context.Context) (*local.Node, func(), error) { return n, func() {}, nil }
 }
 
-// Handler serves the robots of a site below /api/fleet/.
-func Handler(node Memories) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("POST /api/fleet/hello", answer(node, Greet))
-	mux.Handle("POST /api/fleet/push", answer(node, Receive))
-	mux.Handle("POST /api/fleet/pull", answer(node, Give))
-	mux.HandleFunc("POST /api/fleet/payload", func(w http.ResponseWriter, r *http.Request) {
-		n, leave, err := node(r.Context())
-		if err == nil {
-			defer leave()
-			err = receivePayload(r.Context(), n, r.Body)
+// Handler serves the robots of a site below /api/fleet/. It returns what it has not answered: an error
+// that web has to answer.
+func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
+	calls := map[string]func(*local.Node, http.ResponseWriter, *http.Request) (any, error){
+		"hello": decoded(Greet),
+		"push":  decoded(Receive),
+		"pull":  decoded(Give),
+		"payload": func(n *local.Node, _ http.ResponseWriter, r *http.Request) (any, error) {
+			return struct{}{}, receivePayload(r.Context(), n, r.Body)
+		},
+	}
+	return func(w http.ResponseWriter, r *http.Request) error {
+		call := calls[strings.TrimPrefix(r.URL.Path, "/api/fleet/")]
+		if call == nil {
+			return robotmem.Errorf(robotmem.NotFound, "", "robots do not call %.60q", r.URL.Path)
 		}
-		reply(w, struct{}{}, err)
-	})
-	return mux
+		n, leave, err := node(r.Context())
+		if err != nil {
+			return sqlite.Explain(err)
+		}
+		defer leave()
+		res, err := call(n, w, r)
+		if err != nil {
+			return sqlite.Explain(err)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(res) // the caller may be gone
+		return nil
+	}
 }
 
-// answer decodes a request of at most 1 MiB, and encodes the answer.
-func answer[Request, Response any](node Memories, f func(context.Context, *local.Node, *Request) (*Response, error)) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		res, err := func() (*Response, error) {
-			n, leave, err := node(r.Context())
-			if err != nil {
-				return nil, err
-			}
-			defer leave()
-			request := new(Request)
-			if err := decode(http.MaxBytesReader(w, r.Body, pushBytes), r.Header.Get("Content-Encoding"), request); err != nil {
-				return nil, err
-			}
-			return f(r.Context(), n, request)
-		}()
-		reply(w, res, err)
-	})
+// decoded decodes a request of at most 1 MiB.
+func decoded[Request, Response any](f func(context.Context, *local.Node, *Request) (*Response, error)) func(*local.Node, http.ResponseWriter, *http.Request) (any, error) {
+	return func(n *local.Node, w http.ResponseWriter, r *http.Request) (any, error) {
+		request := new(Request)
+		if err := decode(http.MaxBytesReader(w, r.Body, pushBytes), r.Header.Get("Content-Encoding"), request); err != nil {
+			return nil, err
+		}
+		return f(r.Context(), n, request)
+	}
 }
 
 func decode(body io.Reader, encoding string, to any) error {
@@ -81,24 +88,6 @@ func decode(body io.Reader, encoding string, to any) error {
 		return robotmem.Errorf(robotmem.Invalid, "body", "is not the JSON of this request: %v", err)
 	}
 	return nil
-}
-
-// reply writes an answer, or an error as a problem document.
-func reply(w http.ResponseWriter, res any, err error) {
-	status := http.StatusOK
-	if err != nil {
-		e := sqlite.Explain(err)
-		status = map[robotmem.Kind]int{
-			robotmem.Invalid: 400, robotmem.Forbidden: 403, robotmem.NotFound: 404, robotmem.Conflict: 409, robotmem.TooLarge: 413, robotmem.Unavailable: 503,
-		}[e.Kind]
-		if status == 0 {
-			status = http.StatusInternalServerError
-		}
-		res = map[string]any{"status": status, "kind": e.Kind, "field": e.Field, "detail": e.Detail()}
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(res) // the caller may be gone
 }
 
 // receivePayload stores the payload of a memory: a push of this memory on one line, then the bytes.

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/web"
 )
 
 // A token that is revoked in the middle of a sync ends it after what was acknowledged. With another
@@ -39,26 +39,17 @@ func TestATokenIsRevokedInTheMiddleOfASync(t *testing.T) {
 		return secret
 	}
 	first := token("first")
-	accepts := func(ctx context.Context, secret string) (robotmem.Caller, bool) {
-		c, ok, err := site.Caller(ctx, sha256.Sum256([]byte(secret)))
-		return c, ok && err == nil
-	}
-	handler := Handler(guard.Robots)
+	handler := web.NewServer(guard, web.Options{Lookup: site.Caller, Fleet: Handler(guard.Robots)}).Handler
 	var pushes atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		secret := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-		c, ok := accepts(r.Context(), secret)
-		if !ok {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		handler.ServeHTTP(w, r.WithContext(robotmem.WithCaller(r.Context(), c)))
+		handler.ServeHTTP(w, r)
 		if strings.HasSuffix(r.URL.Path, "/push") && pushes.Add(1) == 1 {
 			if err := site.RevokeToken(r.Context(), "plant", "first"); err != nil {
 				t.Error(err)
 			}
-			for known := true; known; _, known = accepts(r.Context(), secret) {
-				time.Sleep(10 * time.Millisecond) // until the node knows
+			for known := true; known; time.Sleep(10 * time.Millisecond) { // until the node knows
+				_, ok, err := site.Caller(r.Context(), sha256.Sum256([]byte(first)))
+				known = ok && err == nil
 			}
 		}
 	}))

@@ -19,6 +19,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
+	"github.com/robotmem/robotmem-go/web"
 )
 
 // testSite is a node that serves robots, and can be away.
@@ -31,7 +32,7 @@ type testSite struct {
 func newSite(t *testing.T) *testSite {
 	t.Helper()
 	s := &testSite{Node: openTest(t, newURL(t), Options{})}
-	handler := Handler(Alone(s.Node))
+	handler := web.NewServer(s.Node, web.Options{Fleet: Handler(Alone(s.Node))}).Handler
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.away.Load() {
 			panic(http.ErrAbortHandler) // the connection is cut

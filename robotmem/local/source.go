@@ -322,12 +322,23 @@ func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, lim
 	return items, nil
 }
 
-func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, id int64) (m *robotmem.Memory, err error) {
-	if past, ok := in.Past[id]; ok {
-		return past, nil
+func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, ids []int64) (found map[int64]*robotmem.Memory, damaged map[int64]error, err error) {
+	var current []int64
+	for _, id := range ids {
+		if in.Past[id] == nil {
+			current = append(current, id)
+		}
 	}
 	s.c.SetInterrupt(ctx)
-	return s.c.Find(id, q.Now)
+	if found, damaged, err = s.c.FindEach(current, q.Now); err != nil {
+		return nil, nil, err
+	}
+	for _, id := range ids {
+		if past := in.Past[id]; past != nil {
+			found[id] = past
+		}
+	}
+	return found, damaged, nil
 }
 
 func (s *source) Row(id int64) recall.Row {

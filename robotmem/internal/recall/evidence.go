@@ -304,7 +304,8 @@ func (r *run) warnings(ctx context.Context, hits []hit) (out []string, err error
 		return nil, nil
 	}
 	failed, succeeded, repeated := map[string][]int64{}, map[string]bool{}, false // by attempt
-	for i := range hits[:min(warnPool, len(hits))] {
+	hits = hits[:min(warnPool, len(hits))]
+	for i := range hits {
 		h := &hits[i]
 		if i == warnFirst && !repeated {
 			return nil, nil // without reading the others
@@ -312,7 +313,7 @@ func (r *run) warnings(ctx context.Context, hits []hit) (out []string, err error
 		if h.Outcome == robotmem.OutcomeUnknown {
 			continue
 		}
-		if ok, err := r.load(ctx, h); err != nil {
+		if ok, err := r.loadAhead(ctx, hits, i, warnFirst); err != nil {
 			return nil, err
 		} else if !ok {
 			continue

@@ -157,13 +157,18 @@ func (s *fakeStore) Timeline(_ context.Context, q *recall.Query, in recall.Set, 
 	}), nil
 }
 
-func (s *fakeStore) Load(_ context.Context, _ *recall.Query, _ recall.Set, id int64) (*robotmem.Memory, error) {
-	if s.damaged[id] {
-		return nil, robotmem.Errorf(robotmem.Corrupt, "", "its text does not match its checksum")
+func (s *fakeStore) Load(_ context.Context, _ *recall.Query, _ recall.Set, ids []int64) (found map[int64]*robotmem.Memory, damaged map[int64]error, err error) {
+	found, damaged = map[int64]*robotmem.Memory{}, map[int64]error{}
+	for _, id := range ids {
+		if s.damaged[id] {
+			damaged[id] = robotmem.Errorf(robotmem.Corrupt, "", "its text does not match its checksum")
+			continue
+		}
+		m := s.memories[id-1]
+		s.loads++
+		found[id] = &m
 	}
-	m := s.memories[id-1]
-	s.loads++
-	return &m, nil
+	return found, damaged, nil
 }
 
 func (s *fakeStore) Row(id int64) recall.Row {

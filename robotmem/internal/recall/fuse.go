@@ -140,7 +140,7 @@ func diversify(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 			if pick >= 0 && gain <= top && !r.timeOrder() {
 				break
 			}
-			if ok, err := r.load(ctx, h); err != nil {
+			if ok, err := r.loadAhead(ctx, rest, i, r.N); err != nil {
 				return nil, err
 			} else if !ok {
 				continue

@@ -96,9 +96,9 @@ type Source interface {
 	// Timeline sorts a set by time of observation: oldest first for a query of one
 	// episode, otherwise newest first.
 	Timeline(ctx context.Context, q *Query, in Set, limit int) ([]Ranked, error)
-	// Load reads a memory of a set; nil if it was removed. It fails with Corrupt if
-	// the memory is damaged.
-	Load(ctx context.Context, q *Query, in Set, id int64) (*robotmem.Memory, error)
+	// Load reads memories of a set. Damaged ones have an error in damaged, and those that were
+	// removed are in neither map.
+	Load(ctx context.Context, q *Query, in Set, ids []int64) (found map[int64]*robotmem.Memory, damaged map[int64]error, err error)
 	// Row returns the columns of a memory, which are in memory.
 	Row(id int64) Row
 	// Hints returns reasons for an empty result, such as a path that no memory has; in is what
@@ -175,14 +175,15 @@ type run struct {
 	// stopOnly has the memories that share only stop words with the query.
 	// RealWeight does not apply to them.
 	stopOnly map[int64]bool
-	damaged  map[int64]bool
-	last     time.Time // end of the stage before, for explain
-	stages   []robotmem.Stage
+	// unreadable has the memories that were removed or are damaged.
+	unreadable map[int64]bool
+	last       time.Time // end of the stage before, for explain
+	stages     []robotmem.Stage
 }
 
 // Run executes a query on a source. Errors are *robotmem.Error or those of the source.
 func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.RecallResponse, error) {
-	r := &run{Query: q, Config: config, src: src, vectors: q.Embedded, degraded: slices.Clone(q.notes), damaged: map[int64]bool{}, last: time.Now()}
+	r := &run{Query: q, Config: config, src: src, vectors: q.Embedded, degraded: slices.Clone(q.notes), unreadable: map[int64]bool{}, last: time.Now()}
 	set, notes, err := src.Filter(ctx, q)
 	if err != nil {
 		return nil, err
@@ -364,44 +365,75 @@ func (r *run) lexical(ctx context.Context, within Set) ([]Ranked, error) {
 	return items, nil
 }
 
-// load reads the memory of a hit unless it is already loaded. ok is false if the
+// load reads the memories of hits that are not loaded yet. A hit has none afterwards if its
 // memory was removed or is damaged.
-func (r *run) load(ctx context.Context, h *hit) (ok bool, err error) {
-	if h.memory != nil || r.damaged[h.id] {
-		return h.memory != nil, nil
-	}
-	h.memory, err = r.src.Load(ctx, r.Query, r.set, h.id)
-	if errors.Is(err, robotmem.Corrupt) {
-		r.damaged[h.id] = true
-		r.degraded = append(r.degraded, fmt.Sprintf("memory %d: %s", h.id, record.DetailOf(err)))
-		return false, nil
-	}
-	if err != nil || h.memory == nil {
-		return false, err
-	}
-	if h.cosine == nil && r.vectors {
-		items, _, err := r.src.Nearest(ctx, r.Query, r.set.only([]Ranked{{ID: h.id}}), 1)
-		if err != nil {
-			return false, err
-		}
-		if len(items) > 0 {
-			h.cosine = &items[0].Value
+func (r *run) load(ctx context.Context, hits []hit) error {
+	var ids []int64
+	for i := range hits {
+		if h := &hits[i]; h.memory == nil && !r.unreadable[h.id] {
+			ids = append(ids, h.id)
 		}
 	}
-	return true, nil
+	if len(ids) == 0 {
+		return nil
+	}
+	found, damaged, err := r.src.Load(ctx, r.Query, r.set, ids)
+	if err != nil {
+		return err
+	}
+	var unknown []Ranked // the cosine
+	for i := range hits {
+		h := &hits[i]
+		if h.memory != nil || r.unreadable[h.id] {
+			continue
+		}
+		if h.memory = found[h.id]; h.memory == nil {
+			r.unreadable[h.id] = true
+		}
+		if err := damaged[h.id]; err != nil {
+			r.degraded = append(r.degraded, fmt.Sprintf("memory %d: %s", h.id, record.DetailOf(err)))
+		}
+		if h.memory != nil && h.cosine == nil && r.vectors {
+			unknown = append(unknown, Ranked{ID: h.id})
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	near, _, err := r.src.Nearest(ctx, r.Query, r.set.only(unknown), len(unknown))
+	for i := range hits {
+		at := slices.IndexFunc(near, func(n Ranked) bool { return n.ID == hits[i].id })
+		if at >= 0 && hits[i].cosine == nil {
+			hits[i].cosine = &near[at].Value
+		}
+	}
+	return err
+}
+
+// loadAhead loads a hit with some of those after it, unless it is loaded. ok is false if its
+// memory was removed or is damaged.
+func (r *run) loadAhead(ctx context.Context, hits []hit, i, n int) (ok bool, err error) {
+	if hits[i].memory == nil && !r.unreadable[hits[i].id] {
+		err = r.load(ctx, hits[i:min(i+n, len(hits))])
+	}
+	return hits[i].memory != nil, err
 }
 
 // first loads hits until it has n that exist, are not damaged and are wanted. It returns these and
 // the hits after the last of them.
 func (r *run) first(ctx context.Context, hits []hit, n int, wanted func(*hit) bool) (kept, rest []hit, err error) {
 	kept = make([]hit, 0, min(n, len(hits)))
-	for ; len(kept) < n && len(hits) > 0; hits = hits[1:] {
-		h := hits[0]
-		if ok, err := r.load(ctx, &h); err != nil {
+	for len(kept) < n && len(hits) > 0 {
+		next := hits[:min(n-len(kept), len(hits))]
+		if err := r.load(ctx, next); err != nil {
 			return nil, nil, err
-		} else if ok && wanted(&h) {
-			kept = append(kept, h)
 		}
+		for i := range next {
+			if next[i].memory != nil && wanted(&next[i]) {
+				kept = append(kept, next[i])
+			}
+		}
+		hits = hits[len(next):]
 	}
 	return kept, hits, nil
 }

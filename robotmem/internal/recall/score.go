@@ -138,30 +138,34 @@ func (r *run) addContext(ctx context.Context, answers []robotmem.Memory) error {
 		texts[ids[i]] = "" // it is in the answer
 	}
 	around := r.src.Around(Set{}, ids, r.ContextWindow)
-	read := func(ids []int64) (out []robotmem.Neighbour, err error) {
-		for _, id := range ids {
-			text, known := texts[id]
-			if h := (hit{id: id}); !known {
-				if ok, err := r.load(ctx, &h); err != nil {
-					return nil, err
-				} else if !ok {
-					continue
-				}
-				text = h.memory.Content
+	var others []hit
+	for _, a := range around {
+		for _, id := range slices.Concat(a.Before, a.After) {
+			if _, known := texts[id]; !known {
+				others = append(others, hit{id: id, cosine: new(float64)}) // nobody asks for it
 			}
-			out = append(out, robotmem.Neighbour{MemoryID: id, Text: text})
 		}
-		return out, nil
+	}
+	if err := r.load(ctx, others); err != nil {
+		return err
+	}
+	for _, h := range others {
+		if h.memory != nil {
+			texts[h.id] = h.memory.Content
+		}
+	}
+	shown := func(ids []int64) (out []robotmem.Neighbour) {
+		for _, id := range ids {
+			if text, readable := texts[id]; readable {
+				out = append(out, robotmem.Neighbour{MemoryID: id, Text: text})
+			}
+		}
+		return out
 	}
 	for i := range answers {
 		a := around[ids[i]]
 		slices.Reverse(a.Before)
-		var err, after error
-		answers[i].Before, err = read(a.Before)
-		answers[i].After, after = read(a.After)
-		if err = cmp.Or(err, after); err != nil {
-			return err
-		}
+		answers[i].Before, answers[i].After = shown(a.Before), shown(a.After)
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -55,20 +54,15 @@ type DB struct {
 	immutable fs.FileInfo // of a file that is read without a log, as it was when it was opened
 	open      openFiles
 
-	writer     *Conn      // owned by runWriter
-	queue      writeQueue // owned by runWriter
-	jobs       chan *job
-	lone       *job          // what runWriter runs next, alone
-	callers    int           // how many wrote or waited when the last group ended; owned by runWriter
-	syncTime   time.Duration // of the last commit; owned by runWriter
-	writerDone chan struct{}
-	readers    chan *Conn // nil entries are connections not opened yet
+	writer *Conn      // owned by runWriter
+	queue  writeQueue // owned by runWriter
+	*Queue[*Conn]
+	lone     *job          // what runWriter runs next, alone
+	callers  int           // how many wrote or waited when the last group ended; owned by runWriter
+	syncTime time.Duration // of the last commit; owned by runWriter
+	readers  chan *Conn    // nil entries are connections not opened yet
 
 	commits, logged atomic.Int64 // transactions that were written, and their bytes in the log
-
-	// closing is held for reading by every call, for writing by Close.
-	closing sync.RWMutex
-	closed  bool
 }
 
 // AbsPath returns the absolute path of a memory's file. It fails with Invalid if the path is empty.
@@ -93,7 +87,7 @@ func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
 	}
 	db := &DB{
 		path: realPath(path, o.Beside), o: o,
-		jobs: make(chan *job, writeQueueLength), writerDone: make(chan struct{}), readers: make(chan *Conn, maxReaders),
+		Queue: NewQueue[*Conn](), readers: make(chan *Conn, maxReaders),
 	}
 	for range o.Memory.readers() {
 		db.readers <- nil
@@ -101,11 +95,7 @@ func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
 	if err := db.openFile(ctx); err != nil {
 		return nil, err
 	}
-	if db.readOnly != "" {
-		close(db.writerDone)
-	} else {
-		go db.runWriter()
-	}
+	db.Serve(db.runWriter)
 	return db, nil
 }
 
@@ -264,11 +254,11 @@ func (db *DB) Read(ctx context.Context, f func(*Conn) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	db.closing.RLock()
-	defer db.closing.RUnlock()
-	if db.closed {
+	release, open := db.Hold()
+	if !open {
 		return ErrClosed
 	}
+	defer release()
 	if err := db.unchanged(); err != nil {
 		return err
 	}
@@ -326,15 +316,9 @@ func (db *DB) openReader(ctx context.Context) (c *Conn, err error) {
 // Close waits for the calls in flight and closes the file. Further calls fail with
 // Unavailable. Closing twice is harmless.
 func (db *DB) Close() error {
-	db.closing.Lock()
-	if db.closed {
-		db.closing.Unlock()
+	if !db.Queue.Close() {
 		return nil
 	}
-	db.closed = true
-	close(db.jobs)
-	db.closing.Unlock()
-	<-db.writerDone
 	db.queue.close()
 	if db.open.folder != nil {
 		_ = db.open.folder.Close() // nothing was written
@@ -354,14 +338,4 @@ func (db *DB) closeReaders() (err error) {
 		}
 	}
 	return err
-}
-
-// Hold keeps Close waiting until release is called. ok is false if the file is closed.
-func (db *DB) Hold() (release func(), ok bool) {
-	db.closing.RLock()
-	if db.closed {
-		db.closing.RUnlock()
-		return nil, false
-	}
-	return db.closing.RUnlock, true
 }

@@ -1,10 +1,10 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -31,26 +31,14 @@ type Group interface {
 	Undone()
 }
 
-type job struct {
-	run     func(*Conn) error
-	alone   bool // run is called outside any transaction
-	inTime  bool // its caller does not wait past the end of its context
-	queued  time.Time
-	done    chan error  // buffered, so that the writer never waits for a caller
-	claimed atomic.Bool // by the writer that runs it, or the caller that withdraws it
-}
+type job = Job[*Conn]
 
 const (
-	writeQueueLength = 256 // callers that may wait before further ones block
-	jobsPerCommit    = 128 // bounds how long the first caller of a group waits
 	// lockSlice is how often the writer looks for waiting jobs whose time is over,
 	// while another process has the lock.
 	lockSlice = 50 * time.Millisecond
 	// commitLimit bounds a commit that its caller has given up on.
 	commitLimit = 10 * time.Minute
-	// undecidedGrace is how long a caller waits past the end of its time for a commit
-	// that has begun: nearly all are done by then.
-	undecidedGrace = 100 * time.Millisecond
 )
 
 // ErrUndecided says that a commit had begun when its caller's time was over.
@@ -59,90 +47,40 @@ var ErrUndecided = robotmem.Errorf(robotmem.Unavailable, "", "the disk did not a
 // Write runs f in a transaction and returns once it is durable, or has failed and was rolled
 // back. A ctx that ends while the job waits withdraws it; once it runs it is completed.
 func (db *DB) Write(ctx context.Context, f func(*Conn) error) error {
-	return db.submit(ctx, &job{run: f})
+	return db.submit(ctx, &job{Run: f})
 }
 
 // WriteInTime is Write for a caller that does not wait past the end of ctx for a
 // disk that hangs: it then fails with ErrUndecided, and f may run after that. What
 // f fills in must not be read after an error.
 func (db *DB) WriteInTime(ctx context.Context, f func(*Conn) error) error {
-	return db.submit(ctx, &job{run: f, inTime: true})
+	return db.submit(ctx, &job{Run: f, InTime: true})
 }
 
 // WriteAlone runs f on the writing connection outside any transaction. It is
 // completed once it runs, as Write is.
 func (db *DB) WriteAlone(ctx context.Context, f func(*Conn) error) error {
-	return db.submit(ctx, &job{run: f, alone: true})
+	return db.submit(ctx, &job{Run: f, Alone: true})
 }
-
-// Waiting is how many jobs wait for the writer.
-func (db *DB) Waiting() int { return len(db.jobs) }
 
 // Written returns how many transactions this process has written to the log, and their bytes there.
 func (db *DB) Written() (commits, bytes int64) { return db.commits.Load(), db.logged.Load() }
 
 func (db *DB) submit(ctx context.Context, j *job) error {
-	db.closing.RLock()
-	err := db.enqueue(ctx, j)
-	db.closing.RUnlock()
-	if err != nil {
-		return err
-	}
-	return j.await(ctx)
-}
-
-// await returns the result of a job that was queued.
-func (j *job) await(ctx context.Context) error {
-	select {
-	case err := <-j.done:
-		return err
-	case <-ctx.Done():
-	}
-	if j.claimed.CompareAndSwap(false, true) {
-		return ctx.Err() // withdrawn before the writer had begun it
-	}
-	if !j.inTime {
-		return <-j.done
-	}
-	grace := time.NewTimer(undecidedGrace)
-	defer grace.Stop()
-	select {
-	case err := <-j.done:
-		return err
-	case <-grace.C:
-		return ErrUndecided
-	}
-}
-
-// enqueue gives a job to the writer. The caller holds db.closing.
-func (db *DB) enqueue(ctx context.Context, j *job) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	if db.readOnly != "" {
-		return db.Writable()
+		return cmp.Or(ctx.Err(), db.Writable())
 	}
-	if db.closed {
-		return ErrClosed
-	}
-	j.queued, j.done = time.Now(), make(chan error, 1)
-	select {
-	case db.jobs <- j:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return db.Submit(ctx, j)
 }
 
-// runWriter serves jobs until db.jobs is closed.
-func (db *DB) runWriter() {
-	defer close(db.writerDone)
-	for j := range db.jobs {
-		if j.alone {
+// runWriter serves jobs until there are no more.
+func (db *DB) runWriter(jobs <-chan *job) {
+	for j := range jobs {
+		if j.Alone {
 			db.lone = j
-		} else if group, begun := db.begin([]*job{j}); begun {
+		} else if group, begun := db.begin(jobs, []*job{j}); begun {
 			db.commit(group)
-			db.callers = len(group) + len(db.jobs)
+			db.callers = len(group) + len(jobs)
 		}
 		if j = db.lone; j != nil {
 			db.lone = nil
@@ -153,26 +91,26 @@ func (db *DB) runWriter() {
 
 // runAlone waits for another process's lock in one piece.
 func (db *DB) runAlone(j *job) {
-	if !j.claimed.CompareAndSwap(false, true) {
+	if !j.Claim() {
 		return
 	}
 	err := errors.Join(db.InPlace(), db.writer.BusyTimeout(db.o.BusyTimeout))
 	if err == nil {
-		err = j.run(db.writer)
+		err = j.Run(db.writer)
 	}
-	j.done <- errors.Join(err, db.writer.BusyTimeout(min(lockSlice, db.o.BusyTimeout)))
+	j.Answer(errors.Join(err, db.writer.BusyTimeout(min(lockSlice, db.o.BusyTimeout))))
 }
 
 // begin begins a transaction for a group and for the jobs that join it while it waits for the
 // lock. It returns the jobs to run; with begun false all were answered or withdrawn.
-func (db *DB) begin(group []*job) (claimed []*job, begun bool) {
+func (db *DB) begin(jobs <-chan *job, group []*job) (claimed []*job, begun bool) {
 	defer db.queue.leave()
 	// Callers that were answered together ask again at about the same time. Without this wait
 	// the first of them would have a sync for itself, and the others the next one.
 	company := time.NewTimer(min(db.syncTime/2, lockSlice))
 	defer company.Stop()
 	for since, callers := time.Now(), db.callers; ; callers = 0 {
-		group = db.gather(group, callers, company.C)
+		group = db.gather(jobs, group, callers, company.C)
 		if len(group) == 0 {
 			return nil, false
 		}
@@ -185,16 +123,16 @@ func (db *DB) begin(group []*job) (claimed []*job, begun bool) {
 			break
 		}
 		group = slices.DeleteFunc(group, func(j *job) bool {
-			if errors.Is(err, sqlite3.BUSY) && time.Since(j.queued) < db.o.BusyTimeout {
+			if errors.Is(err, sqlite3.BUSY) && time.Since(j.Queued) < db.o.BusyTimeout {
 				return false
 			}
-			if j.claimed.CompareAndSwap(false, true) {
-				j.done <- err
+			if j.Claim() {
+				j.Answer(err)
 			}
 			return true
 		})
 	}
-	claimed = slices.DeleteFunc(group, func(j *job) bool { return !j.claimed.CompareAndSwap(false, true) })
+	claimed = slices.DeleteFunc(group, func(j *job) bool { return !j.Claim() })
 	if len(claimed) == 0 {
 		_ = db.writer.Exec("ROLLBACK") // of nothing
 	}
@@ -203,15 +141,15 @@ func (db *DB) begin(group []*job) (claimed []*job, begun bool) {
 
 // gather removes the jobs that their callers have withdrawn, and adds queued jobs, up
 // to one that runs alone. It waits until late for a group of least jobs.
-func (db *DB) gather(group []*job, least int, late <-chan time.Time) []*job {
+func (db *DB) gather(jobs <-chan *job, group []*job, least int, late <-chan time.Time) []*job {
 	group = slices.DeleteFunc(group, func(j *job) bool { return j.claimed.Load() })
-	for len(group) < jobsPerCommit && db.lone == nil && (len(group) < least || len(db.jobs) > 0) {
+	for len(group) < JobsPerCommit && db.lone == nil && (len(group) < least || len(jobs) > 0) {
 		select {
-		case next, ok := <-db.jobs:
+		case next, ok := <-jobs:
 			if !ok {
 				return group
 			}
-			if next.alone {
+			if next.Alone {
 				db.lone = next
 			} else if !next.claimed.Load() {
 				group = append(group, next)
@@ -235,9 +173,9 @@ func (db *DB) commit(group []*job) {
 	for i, j := range group {
 		switch {
 		case err == nil:
-			j.done <- results[i]
+			j.Answer(results[i])
 		case len(group) == 1:
-			j.done <- err
+			j.Answer(err)
 		default:
 			db.commitAlone(j, until)
 		}
@@ -254,7 +192,7 @@ func (db *DB) commitAlone(j *job, until time.Time) {
 			return
 		}
 		if !errors.Is(err, sqlite3.BUSY) || time.Now().After(until) {
-			j.done <- err
+			j.Answer(err)
 			return
 		}
 	}
@@ -316,7 +254,7 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 func runJob(c *Conn, j *job) (refused, fatal error) {
 	before := c.TotalChanges()
 	c.inJob = true
-	err := j.run(c)
+	err := j.Run(c)
 	c.inJob = false
 	if err != nil && (c.TotalChanges() != before || c.GetAutocommit()) {
 		return nil, err

@@ -43,7 +43,9 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 var (
 	insertMemory = "INSERT INTO memories(" + names(memoryColumns, "") + ", checksum) VALUES (" + placeholders(len(memoryColumns)+1) + ")"
 	updateMemory = "UPDATE memories SET " + assignments(memoryColumns) + ", checksum = ? WHERE id = ?"
-	memoryByID   = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id, (SELECT group_concat(tag, char(31)) FROM (" + userTagsOf + " m.id ORDER BY tag) t) FROM memories m WHERE m.id = ?"
+	memories     = "SELECT " + names(memoryColumns, "") + ", checksum, id, (SELECT group_concat(tag, char(31)) FROM (" + userTagsOf + " memories.id ORDER BY tag) t) FROM memories"
+	memoryByID   = memories + " WHERE id = ?"
+	memoriesByID = memories + " WHERE id IN (SELECT value FROM json_each(?))"
 )
 
 // put stores a changed row under its id.
@@ -178,19 +180,19 @@ const (
 
 // load reads a memory with its tags; nil if there is none.
 func (c *Conn) load(id int64) (l *loaded, err error) {
-	found, err := c.One(memoryByID, []any{id}, func(s sqlite.Row) {
-		l = &loaded{}
-		l.sum = read(s, memoryColumns, &l.Row)
-		l.stored, l.MemoryID = s.ColumnBlob(len(memoryColumns), nil), s.ColumnInt64(len(memoryColumns)+1)
-		if tags := s.ColumnText(len(memoryColumns) + 2); tags != "" {
-			l.UserTags = strings.Split(tags, "\x1f")
-		}
-	})
-	if err != nil || !found {
-		return nil, err
+	_, err = c.One(memoryByID, []any{id}, func(s sqlite.Row) { l = scanMemory(s) })
+	return l, err
+}
+
+func scanMemory(s sqlite.Row) *loaded {
+	l := &loaded{}
+	l.sum = read(s, memoryColumns, &l.Row)
+	l.stored, l.MemoryID = s.ColumnBlob(len(memoryColumns), nil), s.ColumnInt64(len(memoryColumns)+1)
+	if tags := s.ColumnText(len(memoryColumns) + 2); tags != "" {
+		l.UserTags = strings.Split(tags, "\x1f")
 	}
 	l.Tags = l.AllTags()
-	return l, nil
+	return l
 }
 
 // row loads a memory; nil if there is none. It fails with Corrupt if it does not match
@@ -200,10 +202,14 @@ func (c *Conn) row(id int64) (*record.Row, error) {
 	if err != nil || l == nil {
 		return nil, err
 	}
+	return &l.Row, l.verify()
+}
+
+func (l *loaded) verify() error {
 	if !bytes.Equal(l.sum.sum(l.UserTags), l.stored) {
-		err = errDamagedRow
+		return errDamagedRow
 	}
-	return &l.Row, err
+	return nil
 }
 
 // updateChecksum stores the checksum of a row after single columns or tags were changed.
@@ -349,22 +355,52 @@ func (c *Conn) Find(id int64, now time.Time) (*robotmem.Memory, error) {
 	return shown(row, now), err
 }
 
-// FindAll loads memories in the order of ids. It skips missing and damaged memories and
-// names the damaged ones in degraded.
-func (c *Conn) FindAll(ids []int64, now time.Time) (found []robotmem.Memory, degraded []string, err error) {
-	found = []robotmem.Memory{}
-	for _, id := range ids {
-		m, err := c.Find(id, now)
-		switch {
+// FindEach reads memories with one statement. Damaged ones are in damaged alone, with an error of
+// the kind Corrupt; ids without a memory are in neither.
+func (c *Conn) FindEach(ids []int64, now time.Time) (found map[int64]*robotmem.Memory, damaged map[int64]error, err error) {
+	found, damaged = make(map[int64]*robotmem.Memory, len(ids)), map[int64]error{}
+	list, err := json.Marshal(ids)
+	if err != nil || len(ids) == 0 {
+		return found, damaged, err
+	}
+	err = c.Query(memoriesByID, []any{string(list)}, func(s sqlite.Row) error {
+		l := scanMemory(s)
+		if err := l.verify(); err != nil {
+			damaged[l.MemoryID] = sqlite.Explain(err)
+		} else {
+			found[l.MemoryID] = shown(&l.Row, now)
+		}
+		return nil
+	})
+	if !sqlite.IsCorrupt(err) {
+		return found, damaged, err
+	}
+	for _, id := range ids { // a damaged page affects only the memories on it
+		switch m, err := c.Find(id, now); {
 		case errors.Is(err, robotmem.Corrupt):
-			degraded = append(degraded, fmt.Sprintf("memory %d: %s", id, record.DetailOf(err)))
+			damaged[id] = err
 		case err != nil:
 			return nil, nil, err
 		case m != nil:
-			found = append(found, *m)
+			found[id] = m
 		}
 	}
-	return found, degraded, nil
+	return found, damaged, nil
+}
+
+// FindAll reads memories in the order of ids. It skips missing and damaged memories and
+// names the damaged ones in degraded.
+func (c *Conn) FindAll(ids []int64, now time.Time) (memories []robotmem.Memory, degraded []string, err error) {
+	memories = make([]robotmem.Memory, 0, len(ids))
+	found, damaged, err := c.FindEach(ids, now)
+	for _, id := range ids {
+		if m := found[id]; m != nil {
+			memories = append(memories, *m)
+		} else if err := damaged[id]; err != nil {
+			degraded = append(degraded, fmt.Sprintf("memory %d: %s", id, record.DetailOf(err)))
+		}
+	}
+	return memories, degraded, err
 }
 
 // IDs runs a query and returns its first column.
