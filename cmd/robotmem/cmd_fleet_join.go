@@ -29,6 +29,7 @@ type fleetJoinCmd struct {
 	Limit     int      `name:"limit" default:"10000" help:"How many facts of others are kept, the newest (default ${default})."`
 	Payloads  string   `name:"payloads-sent" enum:"none,failures,all" default:"none" help:"Payloads of perceptions that are sent: none, failures or all (default ${default})."`
 	Bandwidth string   `name:"bandwidth" placeholder:"SIZE" help:"Most bytes of payloads a second, such as 200kB."`
+	Metered   string   `name:"metered" enum:"wait,send" default:"wait" help:"What payloads do while NetworkManager says that the link is metered: wait or send (default ${default})."`
 	Trust     []string `name:"trust" sep:"none" placeholder:"RULE=FACTOR" help:"Factor of the confidence of a fact of another robot: same_model=1, other=0.8, simulation=0.5 or robot:NAME=0; repeatable."`
 	Replace   bool     `name:"replace" help:"This memory takes the place of another that sends under this name."`
 }
@@ -39,7 +40,7 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 	if err != nil || site.Scheme != "http" && site.Scheme != "https" || site.Host == "" {
 		return invalid("site", "must be the address of a node such as https://site.example, not %q", c.Site)
 	}
-	p := fleet.Peer{URL: site.String(), Token: cmp.Or(c.Token, a.Config.Token), Robot: c.Robot, Model: c.Model, Limit: c.Limit, Payloads: c.Payloads}
+	p := fleet.Peer{URL: site.String(), Token: cmp.Or(c.Token, a.Config.Token), Robot: c.Robot, Model: c.Model, Limit: c.Limit, Payloads: c.Payloads, Metered: c.Metered}
 	if p.Robot == "" {
 		if p.Robot, err = os.Hostname(); err != nil {
 			return invalid("robot", "is required: the name of this machine is not known")
@@ -84,10 +85,14 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 		if err := p.Save(m.Store.Path()); err != nil {
 			return err
 		}
-		if before == nil || before.Replica != p.Replica {
-			if err := r.Reset(ctx); err != nil {
-				return err
-			}
+		switch {
+		case before == nil || before.Replica != p.Replica:
+			err = r.Reset(ctx)
+		case p.Payloads != fleet.PayloadsNone:
+			err = r.ResendPayloads(ctx)
+		}
+		if err != nil {
+			return err
 		}
 		fmt.Fprintf(a.Stderr, "robotmem: joined %s as %s; robotmem web or mcp on this memory sends its changes while it runs, robotmem fleet sync does it now\n", p.URL, p.Robot)
 		return nil
@@ -157,6 +162,9 @@ func (a *app) showFleet(ctx context.Context, asJSON bool, r *fleet.Replicator) e
 		w.line("%s changes wait to be sent", humanize.Comma(s.Waiting))
 		if !s.Last.IsZero() {
 			w.line("%s memories sent and %s received now", humanize.Comma(s.Sent), humanize.Comma(s.Received))
+		}
+		if s.Metered {
+			w.line("payloads wait: the link is metered; robotmem fleet join with --metered send sends them all the same")
 		}
 		for _, c := range s.Conflicts {
 			w.line("conflict: %s: %s", c.UID, oneLine(c.Reason))

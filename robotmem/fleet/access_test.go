@@ -572,9 +572,29 @@ func TestQuotas(t *testing.T) {
 		group.Go(func() { _, _ = ask(ctx, g, "learn", fmt.Sprintf(`{"insight":"fact number %d","collection":"a"}`, n)) })
 	}
 	group.Wait()
+	for err = nil; err == nil; {
+		_, err = ask(ctx, g, "learn", fmt.Sprintf(`{"insight":"to the end %s","collection":"a"}`, time.Now()))
+	}
 	all, err := g.List(ctx, &robotmem.ListRequest{Status: "all"})
 	if err != nil || all.Total > 3 {
 		t.Errorf("%d memories with a quota of 3 (%v)", all.Total, err)
+	}
+	// A robot that syncs sends nothing more, but is answered what others have learnt.
+	room := func(memories, bytes int64) error {
+		_, leave, err := g.Robots(ctx, memories, bytes)
+		if err == nil {
+			leave()
+		}
+		return err
+	}
+	if err := room(1, 0); !errors.Is(err, robotmem.TooLarge) || !strings.Contains(err.Error(), "max_memories") {
+		t.Error(err)
+	}
+	if err := room(0, 41); !errors.Is(err, robotmem.TooLarge) || !strings.Contains(err.Error(), "max_payload_bytes") {
+		t.Error(err)
+	}
+	if err := room(0, 0); err != nil {
+		t.Error(err)
 	}
 	for range 5 {
 		mustAsk(t, other, g, "learn", fmt.Sprintf(`{"insight":"of the other tenant %s","collection":"a"}`, time.Now()))

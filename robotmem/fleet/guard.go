@@ -87,13 +87,17 @@ func (g *Guard) enter(ctx context.Context, op string) (a *access, leave func(), 
 	return a, leave, nil
 }
 
-// Robots returns the memory of a robot that syncs, if the quotas of its tenant have room.
-func (g *Guard) Robots(ctx context.Context) (*local.Node, func(), error) {
+// Robots returns the memory of a robot that syncs. It fails with TooLarge if the quotas of its tenant
+// have no room.
+func (g *Guard) Robots(ctx context.Context, memories, bytes int64) (*local.Node, func(), error) {
 	a, leave, err := g.enter(ctx, "learn_batch")
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := a.admit(ctx, 1, 0); err != nil {
+	if memories+bytes > 0 {
+		err = a.admit(ctx, memories, bytes)
+	}
+	if err != nil {
 		leave()
 		return nil, nil, err
 	}

@@ -22,23 +22,24 @@ const (
 	mostHead     = 1 << 20 // of the memory before a payload
 )
 
-// Memories returns the memory of the caller in ctx. leave is called after its use.
-type Memories func(ctx context.Context) (n *local.Node, leave func(), err error)
+// Memories returns the memory of the caller in ctx, if there is room in it for what a request
+// stores: memories, and bytes of payloads. leave is called after its use.
+type Memories func(ctx context.Context, memories, bytes int64) (n *local.Node, leave func(), err error)
 
 // Alone is the memory of every caller.
 func Alone(n *local.Node) Memories {
-	return func(context.Context) (*local.Node, func(), error) { return n, func() {}, nil }
+	return func(context.Context, int64, int64) (*local.Node, func(), error) { return n, func() {}, nil }
 }
 
 // Handler serves the robots of a site below /api/fleet/. It returns what it has not answered: an error
 // that web has to answer.
 func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
-	calls := map[string]func(*local.Node, http.ResponseWriter, *http.Request) (any, error){
-		"hello": decoded(Greet),
-		"push":  decoded(Receive),
-		"pull":  decoded(Give),
-		"payload": func(n *local.Node, _ http.ResponseWriter, r *http.Request) (any, error) {
-			return struct{}{}, receivePayload(r.Context(), n, r.Body)
+	calls := map[string]func(http.ResponseWriter, *http.Request) (any, error){
+		"hello": decoded(node, 0, Greet),
+		"push":  decoded(node, 1, Receive), // that some of it is known already is found later
+		"pull":  decoded(node, 0, Give),
+		"payload": func(_ http.ResponseWriter, r *http.Request) (any, error) {
+			return struct{}{}, receivePayload(r.Context(), node, r.Body)
 		},
 	}
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -46,12 +47,7 @@ func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
 		if call == nil {
 			return robotmem.Errorf(robotmem.NotFound, "", "robots do not call %.60q", r.URL.Path)
 		}
-		n, leave, err := node(r.Context())
-		if err != nil {
-			return sqlite.Explain(err)
-		}
-		defer leave()
-		res, err := call(n, w, r)
+		res, err := call(w, r)
 		if err != nil {
 			return sqlite.Explain(err)
 		}
@@ -61,9 +57,14 @@ func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
 	}
 }
 
-// decoded decodes a request of at most 1 MiB.
-func decoded[Request, Response any](f func(context.Context, *local.Node, *Request) (*Response, error)) func(*local.Node, http.ResponseWriter, *http.Request) (any, error) {
-	return func(n *local.Node, w http.ResponseWriter, r *http.Request) (any, error) {
+// decoded decodes a request of at most 1 MiB, for f.
+func decoded[Request, Response any](node Memories, memories int64, f func(context.Context, *local.Node, *Request) (*Response, error)) func(http.ResponseWriter, *http.Request) (any, error) {
+	return func(w http.ResponseWriter, r *http.Request) (any, error) {
+		n, leave, err := node(r.Context(), memories, 0)
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
 		request := new(Request)
 		if err := decode(http.MaxBytesReader(w, r.Body, pushBytes), r.Header.Get("Content-Encoding"), request); err != nil {
 			return nil, err
@@ -91,13 +92,13 @@ func decode(body io.Reader, encoding string, to any) error {
 }
 
 // receivePayload stores the payload of a memory: a push of this memory on one line, then the bytes.
-func receivePayload(ctx context.Context, n *local.Node, body io.Reader) error {
+func receivePayload(ctx context.Context, node Memories, body io.Reader) error {
 	in, p := bufio.NewReaderSize(body, mostHead), &Push{}
 	head, err := in.ReadSlice('\n')
 	if err == nil {
 		err = json.Unmarshal(head, p)
 	}
-	if err != nil || len(p.Memories) != 1 || p.Memories[0].Payload == nil {
+	if err != nil || len(p.Memories) != 1 || p.Memories[0].Payload == nil || p.Memories[0].Payload.Bytes < 0 {
 		return robotmem.Errorf(robotmem.Invalid, "body", "must begin with a line of at most %d bytes that is the push of one memory with a payload", mostHead)
 	}
 	if err := mayBe(ctx, p.Robot); err != nil {
@@ -107,6 +108,11 @@ func receivePayload(ctx context.Context, n *local.Node, body io.Reader) error {
 	if err := mayHave(ctx, m.Collection); err != nil {
 		return err
 	}
+	n, leave, err := node(ctx, 0, m.Payload.Bytes)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	a := &arrival{caller: robotmem.CallerOf(ctx), push: p, counters: map[string]int64{m.UID: m.Counter}, ack: &Ack{}}
 	_, err = n.Import(ctx, &listed{[]*archive.Entry{
 		{Memories: []archive.Memory{m.Memory}}, {Payload: &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: in}},

@@ -38,6 +38,7 @@ type Peer struct {
 	Limit     int                `json:"limit,omitempty"`     // facts of others that are kept; 10,000 if zero
 	Payloads  string             `json:"payloads,omitempty"`  // none, failures or all
 	Bandwidth int64              `json:"bandwidth,omitempty"` // bytes of payloads a second, 0 for no limit
+	Metered   string             `json:"metered,omitempty"`   // wait or send: what payloads do on a metered link
 	Trust     map[string]float64 `json:"trust,omitempty"`     // factors of the confidence of others' facts; see trusted
 }
 
@@ -86,6 +87,7 @@ func (p *Peer) Save(path string) error {
 // The names of a robot's counters.
 const (
 	sentCounter     = "fleet_sent"     // changes up to this number have arrived at the site
+	payloadCounter  = "fleet_payloads" // and the payloads of those up to this number
 	endedCounter    = "fleet_ended"    // and the ends of sessions up to this entry of the audit log
 	receivedCounter = "fleet_received" // changes of the site up to this number have arrived here
 )
@@ -107,6 +109,7 @@ type Replicator struct {
 	peer Peer
 	http *http.Client
 	log  *slog.Logger
+	link networkLink
 
 	mu     sync.Mutex // guards status
 	status Status
@@ -116,8 +119,9 @@ type Replicator struct {
 type Status struct {
 	Site      string     `json:"site"`
 	Robot     string     `json:"robot"`
-	Waiting   int64      `json:"waiting"` // changes that are not sent yet
-	Sent      int64      `json:"sent"`    // memories, by this process
+	Waiting   int64      `json:"waiting"`           // changes that are not sent yet
+	Metered   bool       `json:"metered,omitempty"` // payloads wait for a link that is not metered
+	Sent      int64      `json:"sent"`              // memories, by this process
 	Received  int64      `json:"received"`
 	Last      time.Time  `json:"last,omitzero"` // when the site answered
 	Error     string     `json:"error,omitempty"`
@@ -134,7 +138,7 @@ func NewReplicator(n *local.Node, p Peer, client *http.Client, log *slog.Logger)
 // Run replicates until ctx ends. Of several processes with the memory one does.
 func (r *Replicator) Run(ctx context.Context) {
 	pause := firstPause
-	greeted, pulled := false, time.Time{}
+	greeted, more, pulled := false, false, time.Time{}
 	for ctx.Err() == nil {
 		err := r.alone(func() (err error) {
 			if !greeted {
@@ -146,9 +150,15 @@ func (r *Replicator) Run(ctx context.Context) {
 			if err = r.Push(ctx); err == nil && time.Since(pulled) >= pullInterval {
 				pulled, err = time.Now(), r.Pull(ctx)
 			}
+			if err == nil {
+				more, err = r.payloads(ctx, 1)
+			}
 			return err
 		})
 		wait := pullInterval
+		if more {
+			wait = 0 // what was stored meanwhile goes first
+		}
 		if err != nil && ctx.Err() == nil {
 			if pause == firstPause {
 				r.log.Warn("the site is not reached; changes wait", "site", r.peer.URL, "err", err)
@@ -182,6 +192,9 @@ func (r *Replicator) Once(ctx context.Context) error {
 		}
 		if err == nil {
 			err = r.Push(ctx) // the copies are not sent, but counted
+		}
+		if err == nil {
+			err = r.Payloads(ctx)
 		}
 		return err
 	})
@@ -249,7 +262,7 @@ func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 // Reset makes the next Push send everything.
 func (r *Replicator) Reset(ctx context.Context) error {
 	return r.node.Store.Write(ctx, func(tx *store.Tx) error {
-		return errors.Join(tx.SetCounter(sentCounter, 0), tx.SetCounter(endedCounter, 0), tx.SetCounter(receivedCounter, 0))
+		return errors.Join(tx.SetCounter(sentCounter, 0), tx.SetCounter(payloadCounter, 0), tx.SetCounter(endedCounter, 0), tx.SetCounter(receivedCounter, 0))
 	})
 }
 
@@ -276,9 +289,6 @@ func (r *Replicator) Push(ctx context.Context) error {
 		}
 		ack := &Ack{}
 		if err := r.send(ctx, "push", body, ack); err != nil {
-			return err
-		}
-		if err := r.sendPayloads(ctx, p, ack.Wanted); err != nil {
 			return err
 		}
 		if err := r.sent(ctx, p.Upto, ended); err != nil {
@@ -379,66 +389,6 @@ func (r *Replicator) changes(ctx context.Context, most int64) (p *Push, ended in
 
 // toolFleet is the tool of a memory that came from the site.
 const toolFleet = "fleet"
-
-// sendPayloads sends the payloads that the site wants and the policy allows.
-func (r *Replicator) sendPayloads(ctx context.Context, p *Push, wanted []string) error {
-	for i := range p.Memories {
-		m := &p.Memories[i]
-		if m.Payload == nil || !slices.Contains(wanted, m.Payload.SHA256) || r.peer.Payloads == PayloadsNone ||
-			r.peer.Payloads == PayloadsFailures && m.Extra.Outcome != robotmem.OutcomeFailure && m.Extra.Outcome != robotmem.OutcomePartial {
-			continue
-		}
-		if err := r.sendPayload(ctx, m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *Replicator) sendPayload(ctx context.Context, m *Counted) error {
-	id := int64(0)
-	err := r.node.Store.Read(ctx, func(c *store.Conn) (err error) { id, err = c.IDOf(m.UID); return err })
-	if err != nil || id == 0 {
-		return err
-	}
-	data, err := r.node.OpenData(ctx, &robotmem.MemoryRequest{MemoryID: id})
-	if err != nil {
-		r.log.Warn("a payload is not sent", "uid", m.UID, "err", err)
-		return nil // evicted or damaged here; the memory itself has arrived
-	}
-	defer data.Close()
-	head, err := json.Marshal(&Push{Replica: r.peer.Replica, Robot: r.peer.Robot, Memories: []Counted{*m}})
-	if err != nil {
-		return err
-	}
-	body := io.MultiReader(bytes.NewReader(append(head, '\n')), &limited{ctx: ctx, r: data, rate: r.peer.Bandwidth})
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.peer.URL+"/api/fleet/payload", body)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/octet-stream")
-	return r.do(req, nil)
-}
-
-// limited reads at most so many bytes a second.
-type limited struct {
-	ctx  context.Context
-	r    io.Reader
-	rate int64
-}
-
-func (l *limited) Read(p []byte) (int, error) {
-	if l.rate <= 0 {
-		return l.r.Read(p)
-	}
-	n, err := l.r.Read(p[:min(int64(len(p)), max(1, l.rate/10))])
-	select {
-	case <-time.After(time.Duration(n) * time.Second / time.Duration(l.rate)):
-	case <-l.ctx.Done():
-		return n, l.ctx.Err()
-	}
-	return n, err
-}
 
 // Pull brings the copy of what others learnt up to date.
 func (r *Replicator) Pull(ctx context.Context) error {

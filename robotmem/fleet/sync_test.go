@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,8 +27,8 @@ import (
 // testSite is a node that serves robots, and can be away.
 type testSite struct {
 	*local.Node
-	url  string
-	away atomic.Bool
+	url            string
+	away, refusing atomic.Bool // refusing payloads
 }
 
 func newSite(t *testing.T) *testSite {
@@ -36,6 +38,10 @@ func newSite(t *testing.T) *testSite {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.away.Load() {
 			panic(http.ErrAbortHandler) // the connection is cut
+		}
+		if s.refusing.Load() && strings.HasSuffix(r.URL.Path, "/payload") {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
 		}
 		handler.ServeHTTP(w, r)
 	}))
@@ -70,7 +76,7 @@ func newRobot(t *testing.T, s *testSite, name string, change func(*Peer), o loca
 
 func (r *testRobot) sync(t *testing.T) {
 	t.Helper()
-	for _, f := range []func(context.Context) error{func(ctx context.Context) error { return r.Greet(ctx, false) }, r.Push, r.Pull} {
+	for _, f := range []func(context.Context) error{func(ctx context.Context) error { return r.Greet(ctx, false) }, r.Push, r.Pull, r.Payloads} {
 		if err := f(t.Context()); err != nil {
 			t.Fatal(err, causeOf(err))
 		}
@@ -395,6 +401,77 @@ func TestPayloadsFollowByPolicy(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %d payloads, want %d", policy, got, want)
 		}
+	}
+}
+
+// On a metered link facts are sent and payloads wait; what the site refuses stops no other payload.
+func TestPayloadsWaitOnAMeteredLink(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a script takes the place of busctl")
+	}
+	bin := t.TempDir()
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	link := func(answer string) {
+		t.Helper()
+		script := "#!/bin/sh\n[ \"$*\" = 'get-property org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager Metered' ] && " + answer + "\n"
+		if err := os.WriteFile(filepath.Join(bin, "busctl"), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newSite(t)
+	r := newRobot(t, s, "arm", func(p *Peer) { p.Payloads = PayloadsAll }, local.Options{})
+	save := func(name, data string) {
+		t.Helper()
+		_, err := r.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: name, PerceptionType: "tactile", DataBase64: []byte(data), MediaType: "application/octet-stream"})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	has := func(name string) bool {
+		t.Helper()
+		m := named(t, s.Node, name)
+		if m == nil {
+			t.Fatalf("%s is not there", name)
+		}
+		d, err := s.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: m.MemoryID})
+		return err == nil && len(d.DataBase64) > 0
+	}
+	for _, at := range []struct {
+		answer, policy string
+		sent           bool
+	}{{"echo u 1", "", false}, {"echo u 3", MeteredWait, false}, {"echo u 3", MeteredSend, true}, {"echo u 4", "", true}, {"exit 1", "", true}} {
+		name := "touch, " + at.answer + at.policy
+		link(at.answer)
+		r.link, r.peer.Metered = networkLink{}, at.policy
+		save(name, name)
+		r.sync(t)
+		if has(name) != at.sent {
+			t.Errorf("%s %s: sent is %v", at.answer, at.policy, !at.sent)
+		}
+		if status, err := r.Status(t.Context()); err != nil || status.Metered != (!at.sent) || status.Waiting != 0 {
+			t.Errorf("%s %s: %+v %v", at.answer, at.policy, status, err)
+		}
+	}
+	if !has("touch, echo u 1") {
+		t.Error("what had waited was not sent later")
+	}
+	s.refusing.Store(true)
+	save("refused", "one")
+	r.sync(t)
+	s.refusing.Store(false)
+	save("taken", "another")
+	r.sync(t)
+	if has("refused") || !has("taken") {
+		t.Error("a payload that was refused stops the next, or is not refused")
+	}
+	if status, err := r.Status(t.Context()); err != nil || len(status.Refused) != 1 {
+		t.Errorf("%+v %v", status, err)
+	}
+	if err := r.ResendPayloads(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r.sync(t); !has("refused") {
+		t.Error("it was not sent again")
 	}
 }
 

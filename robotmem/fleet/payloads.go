@@ -1,0 +1,184 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+// What payloads do on a metered link.
+const (
+	MeteredWait = "wait"
+	MeteredSend = "send"
+)
+
+// Payloads sends what the policy allows of the payloads of the memories that the site has.
+func (r *Replicator) Payloads(ctx context.Context) error {
+	for {
+		if more, err := r.payloads(ctx, payloadsAsked); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// payloadsAsked is about how many memories the site is asked at once if it has their payloads.
+const payloadsAsked = 50
+
+// payloads looks at the next memories, and sends at most most payloads. more is whether others may be left.
+func (r *Replicator) payloads(ctx context.Context, most int) (more bool, err error) {
+	if r.peer.Payloads == PayloadsNone {
+		return false, nil
+	}
+	p, rows := &Push{Replica: r.peer.Replica, Robot: r.peer.Robot}, 0
+	err = r.node.Store.Read(ctx, func(c *store.Conn) error {
+		sent, err := c.Counter(sentCounter)
+		if err != nil {
+			return err
+		}
+		after, err := c.Counter(payloadCounter)
+		if err != nil {
+			return err
+		}
+		return c.EachArchivedSince(after, pushMemories, func(a *store.Archived, revision int64) error {
+			if revision > sent || len(p.Memories) == most {
+				return io.EOF
+			}
+			rows++
+			p.Upto = revision
+			if !a.Damaged && a.Extra.Tool != toolFleet && a.Payload != nil && r.follows(a.Extra.Outcome) {
+				p.Memories = append(p.Memories, Counted{revision, a.Memory})
+			}
+			return nil
+		})
+	})
+	if err != nil || len(p.Memories) == 0 && rows < pushMemories { // a few facts are not worth a commit
+		return false, err
+	}
+	if len(p.Memories) > 0 {
+		metered := r.peer.Metered != MeteredSend && r.link.metered(ctx)
+		r.mu.Lock()
+		r.status.Metered = metered
+		r.mu.Unlock()
+		if metered {
+			return false, nil
+		}
+		if err := r.sendPayloads(ctx, p); err != nil {
+			return false, err
+		}
+	}
+	return true, r.node.Store.Write(ctx, func(tx *store.Tx) error { return tx.SetCounter(payloadCounter, p.Upto) })
+}
+
+// ResendPayloads makes the next Payloads ask for all payloads again, as after a change of the policy
+// or of a quota of the site.
+func (r *Replicator) ResendPayloads(ctx context.Context) error {
+	return r.node.Store.Write(ctx, func(tx *store.Tx) error { return tx.SetCounter(payloadCounter, 0) })
+}
+
+// follows reports whether the policy allows the payload of a memory with an outcome.
+func (r *Replicator) follows(outcome string) bool {
+	return r.peer.Payloads == PayloadsAll || outcome == robotmem.OutcomeFailure || outcome == robotmem.OutcomePartial
+}
+
+// sendPayloads sends those payloads that the site does not have. It asks by sending the memories
+// again, which changes nothing.
+func (r *Replicator) sendPayloads(ctx context.Context, p *Push) error {
+	ack := &Ack{}
+	if err := r.ask(ctx, "push", p, ack); err != nil {
+		return err
+	}
+	for i := range p.Memories {
+		if m := &p.Memories[i]; slices.Contains(ack.Wanted, m.Payload.SHA256) {
+			err := r.sendPayload(ctx, m)
+			if errors.Is(err, robotmem.Invalid) { // it would be refused again, and the others wait behind it
+				r.note(&Push{}, &Ack{Refused: []SyncNote{{m.UID, detailOf(err)}}})
+				err = nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Replicator) sendPayload(ctx context.Context, m *Counted) error {
+	id := int64(0)
+	err := r.node.Store.Read(ctx, func(c *store.Conn) (err error) { id, err = c.IDOf(m.UID); return err })
+	if err != nil || id == 0 {
+		return err
+	}
+	data, err := r.node.OpenData(ctx, &robotmem.MemoryRequest{MemoryID: id})
+	if err != nil {
+		r.log.Warn("a payload is not sent", "uid", m.UID, "err", err)
+		return nil // evicted or damaged here; the memory itself has arrived
+	}
+	defer data.Close()
+	head, err := json.Marshal(&Push{Replica: r.peer.Replica, Robot: r.peer.Robot, Memories: []Counted{*m}})
+	if err != nil {
+		return err
+	}
+	body := io.MultiReader(bytes.NewReader(append(head, '\n')), &limited{ctx: ctx, r: data, rate: r.peer.Bandwidth})
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.peer.URL+"/api/fleet/payload", body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/octet-stream")
+	return r.do(req, nil)
+}
+
+// limited reads at most so many bytes a second.
+type limited struct {
+	ctx  context.Context
+	r    io.Reader
+	rate int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.rate <= 0 {
+		return l.r.Read(p)
+	}
+	n, err := l.r.Read(p[:min(int64(len(p)), max(1, l.rate/10))])
+	select {
+	case <-time.After(time.Duration(n) * time.Second / time.Duration(l.rate)):
+	case <-l.ctx.Done():
+		return n, l.ctx.Err()
+	}
+	return n, err
+}
+
+// networkLink is the link to the network as it was seen last.
+type networkLink struct {
+	at   time.Time
+	paid bool
+}
+
+const (
+	linkTime   = time.Minute // how long what was seen holds
+	linkAnswer = 2 * time.Second
+)
+
+// metered reports whether NetworkManager takes the link for one that is paid by volume, or guesses
+// so. Without NetworkManager no link is. The caller does not run concurrently with itself.
+func (l *networkLink) metered(ctx context.Context) bool {
+	if time.Since(l.at) < linkTime {
+		return l.paid
+	}
+	ctx, cancel := context.WithTimeout(ctx, linkAnswer)
+	defer cancel()
+	const manager = "org.freedesktop.NetworkManager"
+	out, err := exec.CommandContext(ctx, "busctl", "get-property", manager, "/org/freedesktop/NetworkManager", manager, "Metered").Output()
+	answer := strings.TrimSpace(string(out)) // of the type NMMetered
+	l.at, l.paid = time.Now(), err == nil && (answer == "u 1" || answer == "u 3")
+	return l.paid
+}
