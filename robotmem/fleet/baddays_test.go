@@ -498,3 +498,20 @@ func TestTenantsAreApart(t *testing.T) {
 	}
 	once(t, url, "the door of hall north is open", "the door of hall south is open")
 }
+
+// Plans are made again when a connection is twice as old, so that a plan of empty tables is not kept.
+func TestPlansAreMadeAgain(t *testing.T) {
+	p, times := &plans{since: time.Now()}, 0
+	if p.old() {
+		t.Error("the plans of a new connection are old")
+	}
+	for range 2 * 3600 { // two hours
+		p.since = p.since.Add(-time.Second)
+		if p.old() {
+			times++
+		}
+	}
+	if times < 12 || times > 14 {
+		t.Errorf("plans are made again %d times in two hours, want 13", times)
+	}
+}

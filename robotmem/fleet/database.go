@@ -69,6 +69,27 @@ func newDatabase(pool *pgxpool.Pool, tenant int64, payloads string, patience tim
 const forgetWriters = `DELETE FROM robotmem.commits WHERE writer IN
 	(SELECT writer FROM robotmem.commits WHERE at < now() - interval '1 day' FOR UPDATE SKIP LOCKED); `
 
+// plans are what a connection keeps of its statements. The server plans a statement once, by the sizes
+// that its tables have then: for an empty table every index is as good as the right one. So plans are
+// made again when the connection is twice as old as it was then.
+type plans struct {
+	prepared map[string]*statement
+	since    time.Time     // when the connection was opened
+	age      time.Duration // the age of the connection at which plans were discarded last
+}
+
+// firstPlans is the age of a connection at which its plans are discarded for the first time.
+const firstPlans = 500 * time.Millisecond
+
+func (p *plans) old() bool {
+	age := time.Since(p.since)
+	if age < max(firstPlans, 2*p.age) {
+		return false
+	}
+	p.age = age
+	return true
+}
+
 // acquire takes a connection and begins a transaction of the tenant.
 func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *conn, error) {
 	p, err := d.pool.Acquire(ctx)
@@ -76,12 +97,15 @@ func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *c
 		return nil, nil, err
 	}
 	data := p.Conn().PgConn().CustomData()
-	prepared, ok := data["prepared"].(map[string]*statement)
+	kept, ok := data["plans"].(*plans)
 	if !ok {
-		prepared = map[string]*statement{}
-		data["prepared"] = prepared
+		kept = &plans{prepared: map[string]*statement{}, since: time.Now()}
+		data["plans"] = kept
 	}
-	c := &conn{Conn: p.Conn(), prepared: prepared, ctx: ctx, caller: ctx}
+	c := &conn{Conn: p.Conn(), prepared: kept.prepared, ctx: ctx, caller: ctx}
+	if kept.old() {
+		begin += "; DISCARD PLANS"
+	}
 	limited, cancel := within(ctx, beginTime)
 	defer cancel()
 	_, err = p.Conn().PgConn().Exec(limited, begin+"; SELECT set_config('robotmem.tenant', '"+strconv.FormatInt(d.tenant, 10)+"', true)").ReadAll()
