@@ -29,6 +29,7 @@ type conn struct {
 	ids      map[string]int64      // the last ids that were given, by table; nil unless it writes
 	wrote    bool                  // a statement of this transaction may have changed something
 	failed   error                 // of a statement: the server has ended the transaction
+	answers  map[string]*answer    // of statements without parameters, in a transaction that reads one snapshot
 
 	waiting pgconn.Batch
 	texts   []string // of the waiting statements
@@ -112,20 +113,22 @@ func (c *conn) Insert(sql string, args ...any) (int64, error) {
 // Query implements store.SQL. It reads all rows before it calls row, which may run statements, or
 // those of a whole table in parts.
 func (c *conn) Query(sql string, args []any, row func(sqlite.Row) error) error {
-	var rows [][][]byte
-	var fields []pgconn.FieldDescription
-	keep := func(r *pgconn.ResultReader) {
-		fields = r.FieldDescriptions()
-		for r.NextRow() {
-			rows = append(rows, copied(r.Values()))
+	if c.answers != nil && len(args) == 0 && !ignored(sql) {
+		known := c.answers[sql]
+		if known == nil {
+			if err := c.learn(sql); err != nil {
+				return err
+			}
+			known = c.answers[sql]
 		}
-		fields = slices.Clone(fields)
+		return known.visit(row)
 	}
+	var a answer
 	if !wholeTable(sql) {
-		if _, err := c.run(sql, args, keep); err != nil {
+		if _, err := c.run(sql, args, a.read); err != nil {
 			return err
 		}
-		return visit(fields, rows, row)
+		return a.visit(row)
 	}
 	s, err := c.bind(sql, args)
 	if err != nil {
@@ -136,14 +139,14 @@ func (c *conn) Query(sql string, args []any, row func(sqlite.Row) error) error {
 	c.waiting.ExecParams("DECLARE "+cursor+" NO SCROLL CURSOR FOR "+s.SQL, c.params.ParamValues, s.ParamOIDs, c.params.ParamFormats, nil)
 	c.texts = append(c.texts, s.SQL)
 	for done := false; !done; {
-		rows = rows[:0]
+		a.rows = a.rows[:0]
 		c.waiting.ExecParams("FETCH "+strconv.Itoa(fetchRows)+" FROM "+cursor, nil, nil, nil, s.formats)
 		c.texts = append(c.texts, s.SQL)
-		if _, err := c.send(keep); err != nil {
+		if _, err := c.send(a.read); err != nil {
 			return err
 		}
-		done = len(rows) < fetchRows
-		if err := visit(fields, rows, func(r sqlite.Row) error {
+		done = len(a.rows) < fetchRows
+		if err := a.visit(func(r sqlite.Row) error {
 			err := row(r)
 			done = done || errors.Is(err, io.EOF)
 			return err
@@ -153,6 +156,47 @@ func (c *conn) Query(sql string, args []any, row func(sqlite.Row) error) error {
 	}
 	c.wait("CLOSE " + cursor)
 	return nil
+}
+
+// learn asks a statement without parameters. The first time it asks those too that are asked most.
+func (c *conn) learn(sql string) error {
+	texts := []string{sql}
+	if len(c.answers) == 0 {
+		texts = append(slices.DeleteFunc(slices.Clone(store.FirstAsked), func(s string) bool { return s == sql }), sql)
+	}
+	var got []*answer
+	for _, text := range texts { // prepared, which sends what waits
+		if _, err := c.statement(text); err != nil {
+			return err
+		}
+	}
+	for _, text := range texts {
+		if err := c.add(text, nil); err != nil {
+			return err
+		}
+		a := &answer{}
+		c.answers[text], got = a, append(got, a)
+	}
+	_, err := c.sendReading(func(after int, r *pgconn.ResultReader) {
+		if after < len(got) {
+			got[len(got)-1-after].read(r)
+		}
+	})
+	return err
+}
+
+// answer is what a statement answered.
+type answer struct {
+	fields []pgconn.FieldDescription
+	rows   [][][]byte
+}
+
+func (a *answer) read(r *pgconn.ResultReader) {
+	a.fields = r.FieldDescriptions()
+	for r.NextRow() {
+		a.rows = append(a.rows, copied(r.Values()))
+	}
+	a.fields = slices.Clone(a.fields)
 }
 
 // copied copies a row, whose memory the next one takes.
@@ -173,16 +217,15 @@ func copied(values [][]byte) [][]byte {
 }
 
 // visit calls row for each row until it fails.
-func visit(fields []pgconn.FieldDescription, rows [][][]byte, row func(sqlite.Row) error) error {
-	for i := range rows {
-		switch err := row(&rowOf{fields, rows[i]}); err {
+func (a *answer) visit(row func(sqlite.Row) error) error {
+	for _, values := range a.rows {
+		switch err := row(&rowOf{a.fields, values}); err {
 		case nil:
 		case io.EOF:
 			return nil
 		default:
 			return err
 		}
-		rows[i] = nil
 	}
 	return nil
 }
@@ -294,6 +337,15 @@ func (c *conn) within() (context.Context, context.CancelFunc) {
 
 // send sends the waiting statements and reads the rows of the last. It returns the tag of the last.
 func (c *conn) send(read func(*pgconn.ResultReader)) (tag pgconn.CommandTag, err error) {
+	return c.sendReading(func(after int, r *pgconn.ResultReader) {
+		if after == 0 && read != nil {
+			read(r)
+		}
+	})
+}
+
+// sendReading sends the waiting statements and calls read for each, with how many come after it.
+func (c *conn) sendReading(read func(after int, r *pgconn.ResultReader)) (tag pgconn.CommandTag, err error) {
 	if len(c.texts) == 0 || c.failed != nil {
 		return tag, c.failed
 	}
@@ -305,9 +357,7 @@ func (c *conn) send(read func(*pgconn.ResultReader)) (tag pgconn.CommandTag, err
 	done := 0
 	for results.NextResult() && err == nil {
 		r := results.ResultReader()
-		if done == len(texts)-1 && read != nil {
-			read(r)
-		}
+		read(len(texts)-1-done, r)
 		if tag, err = r.Close(); err == nil {
 			done++
 		}

@@ -143,7 +143,7 @@ func (d *database) Read(ctx context.Context, f func(store.SQL) error) error {
 				return err
 			}
 			defer d.release(p)
-			began = true
+			began, c.answers = true, map[string]*answer{}
 			return f(c)
 		}()
 		switch {

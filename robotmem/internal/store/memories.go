@@ -89,6 +89,15 @@ func (tx *Tx) addTags(id int64, tags []string) error {
 // the revision of every memory, so that a learn writes one page less.
 const ChangesSQL = "SELECT max(value, (SELECT coalesce(max(revision), 0) FROM memories)) FROM counters WHERE name = 'changes'"
 
+const (
+	purgesSQL       = "SELECT value FROM counters WHERE name = 'purges'"
+	presentModelSQL = "SELECT " + modelColumns + " FROM models WHERE state = 'present'"
+)
+
+// FirstAsked are statements that most transactions which read ask more than once. They have no
+// parameters.
+var FirstAsked = []string{ChangesSQL, purgesSQL, presentModelSQL}
+
 // Changes returns the change counter. It grows with every change of a memory, and with
 // every session that starts or ends.
 func (c *Conn) Changes() (n int64, err error) {

@@ -12,7 +12,7 @@ import (
 
 // Purges counts the memories that were purged.
 func (c *Conn) Purges() (int64, error) {
-	return c.Number("SELECT value FROM counters WHERE name = 'purges'")
+	return c.Number(purgesSQL)
 }
 
 // Purge deletes a memory and everything derived from it, and logs it. secure_delete

@@ -35,7 +35,7 @@ func scanModel(s sqlite.Row) Model {
 
 // PresentModel returns the model that recall uses; its id is 0 if there is none.
 func (c *Conn) PresentModel() (m Model, err error) {
-	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE state = 'present'", nil, func(s sqlite.Row) { m = scanModel(s) })
+	_, err = c.One(presentModelSQL, nil, func(s sqlite.Row) { m = scanModel(s) })
 	return m, err
 }
 
