@@ -46,6 +46,8 @@ const (
 	statementTime = 30 * time.Second
 	// Statements are sent at the latest when so many wait, or with so many bytes.
 	mostWaiting, mostWaitingBytes = 256, 1 << 20
+	// mostKept is how many rows of an answer are kept for the rest of a transaction.
+	mostKept = 64
 	// fetchRows is how many rows of a whole table are in memory at a time.
 	fetchRows = 4096
 )
@@ -114,12 +116,12 @@ func (c *conn) Insert(sql string, args ...any) (int64, error) {
 // those of a whole table in parts.
 func (c *conn) Query(sql string, args []any, row func(sqlite.Row) error) error {
 	if c.answers != nil && len(args) == 0 && !ignored(sql) {
+		if err := c.askOnce(sql); err != nil {
+			return err
+		}
 		known := c.answers[sql]
-		if known == nil {
-			if err := c.learn(sql); err != nil {
-				return err
-			}
-			known = c.answers[sql]
+		if len(known.rows) > mostKept {
+			delete(c.answers, sql)
 		}
 		return known.visit(row)
 	}
@@ -158,8 +160,12 @@ func (c *conn) Query(sql string, args []any, row func(sqlite.Row) error) error {
 	return nil
 }
 
-// learn asks a statement without parameters. The first time it asks those too that are asked most.
-func (c *conn) learn(sql string) error {
+// askOnce asks a statement without parameters unless its answer is known. The first time it asks
+// those too that are asked most.
+func (c *conn) askOnce(sql string) error {
+	if err := cmp.Or(c.failed, c.ctx.Err()); err != nil || c.answers[sql] != nil {
+		return err
+	}
 	texts := []string{sql}
 	if len(c.answers) == 0 {
 		texts = append(slices.DeleteFunc(slices.Clone(store.FirstAsked), func(s string) bool { return s == sql }), sql)
