@@ -61,17 +61,17 @@ func (r *Replicator) payloads(ctx context.Context, most int) (more bool, err err
 			return nil
 		})
 	})
-	if err != nil || len(p.Memories) == 0 && rows < pushMemories { // a few facts are not worth a commit
+	if err != nil {
 		return false, err
 	}
+	metered := len(p.Memories) > 0 && r.peer.Metered != MeteredSend && r.link.metered(ctx)
+	r.mu.Lock()
+	r.status.Metered = metered
+	r.mu.Unlock()
+	if metered || len(p.Memories) == 0 && rows < pushMemories { // a few facts are not worth a commit
+		return false, nil
+	}
 	if len(p.Memories) > 0 {
-		metered := r.peer.Metered != MeteredSend && r.link.metered(ctx)
-		r.mu.Lock()
-		r.status.Metered = metered
-		r.mu.Unlock()
-		if metered {
-			return false, nil
-		}
 		if err := r.sendPayloads(ctx, p); err != nil {
 			return false, err
 		}
