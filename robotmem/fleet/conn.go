@@ -168,14 +168,14 @@ func (c *conn) askOnce(sql string) error {
 	}
 	texts := []string{sql}
 	if len(c.answers) == 0 {
-		texts = append(slices.DeleteFunc(slices.Clone(store.FirstAsked), func(s string) bool { return s == sql }), sql)
+		texts = append(texts, slices.DeleteFunc(slices.Clone(store.FirstAsked), func(s string) bool { return s == sql })...)
 	}
-	var got []*answer
-	for _, text := range texts { // prepared, which sends what waits
+	for _, text := range texts { // before any of them waits: preparing a statement sends those that wait
 		if _, err := c.statement(text); err != nil {
 			return err
 		}
 	}
+	var got []*answer
 	for _, text := range texts {
 		if err := c.add(text, nil); err != nil {
 			return err

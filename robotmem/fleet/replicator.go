@@ -138,8 +138,9 @@ func NewReplicator(n *local.Node, p Peer, client *http.Client, log *slog.Logger)
 // Run replicates until ctx ends. Of several processes with the memory one does.
 func (r *Replicator) Run(ctx context.Context) {
 	pause := firstPause
-	greeted, more, pulled := false, false, time.Time{}
+	greeted, pulled := false, time.Time{}
 	for ctx.Err() == nil {
+		more := false // payloads
 		err := r.alone(func() (err error) {
 			if !greeted {
 				if err = r.Greet(ctx, false); err != nil {

@@ -66,8 +66,8 @@ func postgresPrograms() string {
 	return at
 }
 
-// skipShort leaves out what waits for servers and processes, or runs the node of a file, which -race
-// looks at elsewhere.
+// skipShort leaves a test out of short runs, such as those with -race: it mostly waits for servers and
+// processes, or runs the node of a file, which has tests of its own.
 func skipShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

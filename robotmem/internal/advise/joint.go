@@ -123,7 +123,7 @@ func (j *joint) widen() {
 	from := max(0, len(j.attempts)-maxPredicted)
 	n, good := len(j.attempts)-from, j.good[from:]
 	weights := floats.AddTo(make([]float64, n), good, j.bad[from:])
-	kernels, mean := columns(n, n), floats.Sum(good)/floats.Sum(weights)
+	kernels, mean := zeros(n, n), floats.Sum(good)/floats.Sum(weights)
 	for i := range n {
 		for k, at := 0, j.at(from+i); k < i; k++ {
 			kernels[i][k] = j.kernel(at, from+k)
@@ -219,7 +219,7 @@ func (j *joint) atPlace(at []any) []any {
 		return at
 	}
 	n, d := len(rows), len(j.offsets[j.attempts[rows[0]].ID])
-	places, constant, changes := columns(d, n+d), make([]float64, n+d), columns(len(at), n+d)
+	places, constant, changes := zeros(d, n+d), make([]float64, n+d), zeros(len(at), n+d)
 	for r, i := range rows {
 		constant[r] = math.Sqrt(weights[r])
 		for c, x := range j.offsets[j.attempts[i].ID] {
@@ -251,8 +251,9 @@ func (j *joint) atPlace(at []any) []any {
 	return out
 }
 
-func columns(n, rows int) [][]float64 {
-	out := make([][]float64, n)
+// zeros returns columns of zeros.
+func zeros(columns, rows int) [][]float64 {
+	out := make([][]float64, columns)
 	for c := range out {
 		out[c] = make([]float64, rows)
 	}
