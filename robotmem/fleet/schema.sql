@@ -408,7 +408,9 @@ BEGIN
     CREATE ROLE robotmem_node NOLOGIN;
   END IF;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN
-  NULL; -- roles are of all databases of a server: a node of another one was faster
+  -- Roles are of all databases of a server: a node of another one was faster. This connection
+  -- remembers that there was none until it locks a table anew.
+  PERFORM FROM pg_roles LIMIT 0;
 END $$;
 GRANT USAGE ON SCHEMA robotmem, robotmem_tenant TO robotmem_node;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA robotmem, robotmem_tenant TO robotmem_node;
