@@ -86,7 +86,7 @@ func (s Scorer) Score(counts []int, length int) (score float64, ok bool) {
 	for i, n := range counts[:min(len(counts), len(s.idf))] {
 		if n > 0 {
 			ok = true
-			score += float64(s.idf[i] * s.curve.value(uint32(n-1), uint32(max(0, length))))
+			score += float64(s.idf[i] * s.curve.value(uint32(n-1), uint32(min(max(0, length), maxLength))))
 		}
 	}
 	return score, ok

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -63,7 +64,7 @@ func (x *Index) Apply(put []Document, remove []int64) {
 		doc := c.add(d, &x.counter)
 		x.locations.set(d.ID, location{c.number, doc})
 		x.live.Rows++
-		x.live.Terms += int64(len(d.Terms))
+		x.live.Terms += int64(c.lengths[doc])
 		touched[c] = true
 	}
 	for c := range touched {
@@ -131,11 +132,15 @@ type collection struct {
 	stems     []string          // by slot
 	lists     []postingList     // by slot
 	ids       []int64           // by document number
-	lengths   []uint32          // by document number, in terms
+	lengths   []uint16          // by document number, in terms, at most maxLength
 	deleted   bitset.BitSet     // document numbers
 	deletions []uint32          // the members of deleted in the order of their deletion
 	live      Stats
 }
+
+// maxLength is the largest length: a longer document counts as so long. Searches read the lengths of
+// most postings, so they are small enough to stay in the processor's cache.
+const maxLength = math.MaxUint16
 
 type termCount struct {
 	slot  uint32
@@ -162,9 +167,9 @@ func (t *termCounter) add(slot uint32) {
 }
 
 func (c *collection) add(d Document, t *termCounter) uint32 {
-	doc, length := uint32(len(c.ids)), uint32(len(d.Terms))
+	doc, length := uint32(len(c.ids)), uint32(min(len(d.Terms), maxLength))
 	c.ids = append(c.ids, d.ID)
-	c.lengths = append(c.lengths, length)
+	c.lengths = append(c.lengths, uint16(length))
 	c.live.Rows++
 	c.live.Terms += int64(length)
 	t.counts = t.counts[:0]
@@ -206,7 +211,7 @@ func (c *collection) compact(locations locationMap) {
 		list := newPostingList()
 		for doc, count := range c.lists[slot].all() {
 			if numbers[doc] != none {
-				list.add(numbers[doc], count, c.lengths[doc])
+				list.add(numbers[doc], count, uint32(c.lengths[doc]))
 			}
 		}
 		if list.length > 0 {

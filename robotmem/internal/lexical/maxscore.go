@@ -186,7 +186,7 @@ func (t *traversal) scanRequired(optional int, to uint32) int {
 		doc = min(doc, c.doc)
 	}
 	for doc < to {
-		score, next, length := 0.0, uint32(none), lengths[doc]
+		score, next, length := 0.0, uint32(none), uint32(lengths[doc])
 		held := 0 // the lists that hold doc, as bits
 		for i, c := range required {
 			if c.doc == doc {
@@ -217,7 +217,7 @@ func (t *traversal) scanRequired(optional int, to uint32) int {
 // complete adds the scores of the optional lists to the score of a document while it
 // can reach the threshold. It reports whether the threshold rose.
 func (t *traversal) complete(doc uint32, score float64, optional int) bool {
-	threshold, length := t.top.threshold, t.collection.lengths[doc]
+	threshold, length := t.top.threshold, uint32(t.collection.lengths[doc])
 	if score+t.prefixBounds[optional] < threshold || t.selective && !t.admits(doc) {
 		return false
 	}
@@ -253,7 +253,7 @@ func (t *traversal) scoreAll() {
 		for _, c := range t.order {
 			for c.seek(from); c.doc < to; c.next() {
 				at := c.doc - from
-				t.totals[at] += float64(c.idf * v.value(c.repeats[c.at], lengths[c.doc]))
+				t.totals[at] += float64(c.idf * v.value(c.repeats[c.at], uint32(lengths[c.doc])))
 				t.touched[at/64] |= 1 << (at % 64)
 			}
 		}
@@ -311,7 +311,7 @@ func (s *scratch) scoreAdmitted(x *Index, places []location) {
 			score := 0.0
 			for _, cur := range s.order {
 				if cur.seek(at.doc); cur.doc == at.doc {
-					score += float64(cur.idf * s.curve.value(cur.repeats[cur.at], c.lengths[at.doc]))
+					score += float64(cur.idf * s.curve.value(cur.repeats[cur.at], uint32(c.lengths[at.doc])))
 				}
 			}
 			if score > 0 {

@@ -265,7 +265,7 @@ func (s *scratch) unionUnfinished(c *collection, u *Unfinished) (l *postingList,
 		}
 		df++
 		if n != wholeWord {
-			all.add(uint32(doc), n, c.lengths[doc])
+			all.add(uint32(doc), n, uint32(c.lengths[doc]))
 		}
 	}
 	if all.length == 0 {

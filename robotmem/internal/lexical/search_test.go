@@ -217,6 +217,29 @@ func TestSearchFindsNothing(t *testing.T) {
 	}
 }
 
+// The length of a document is limited, in whatever way it comes to its score.
+func TestLengthsAreLimited(t *testing.T) {
+	long := func(n int) []string { return slices.Repeat([]string{"grip"}, n) }
+	x := lexical.New(fts5)
+	x.Apply([]lexical.Document{{ID: 1, Collection: "a", Terms: long(70_000)}, {ID: 2, Collection: "a", Terms: long(4)}, {ID: 3, Collection: "a", Terms: []string{"slip"}}}, nil)
+	q := lexical.Query{Collection: "a", Terms: []string{"grip"}}
+	for _, x := range []*lexical.Index{x, thaw(t, x.Freeze(), fts5)} {
+		if got, want := x.Stats("a").Terms, int64(65_535+4+1); got != want {
+			t.Errorf("%d terms, want %d", got, want)
+		}
+		for _, hit := range x.Search(q) {
+			n := map[int64]int{1: 70_000, 2: 4}[hit.ID]
+			if score, _ := x.Scorer(q).Score([]int{n}, n); score != hit.Score {
+				t.Errorf("a text of %d terms is scored %v outside of the index and %v in it", n, score, hit.Score)
+			}
+		}
+		x.Apply(nil, []int64{1})
+		if got := x.Stats("a").Terms; got != 5 {
+			t.Errorf("%d terms are left, want 5", got)
+		}
+	}
+}
+
 func TestCompactionEndsAndFreesMemory(t *testing.T) {
 	x := lexical.New(fts5)
 	x.SetLimit(100)

@@ -186,12 +186,12 @@ func (x *Index) restore(s *stored) {
 func (c *collection) restoreDocuments(s *stored) {
 	ids, lengths, deleted := s.ids, s.lengths, s.deleted
 	// Every length takes at least a byte, which bounds the memory.
-	c.ids, c.lengths = make([]int64, 0, len(lengths)), make([]uint32, 0, len(lengths))
+	c.ids, c.lengths = make([]int64, 0, len(lengths)), make([]uint16, 0, len(lengths))
 	for last := int64(0); len(ids) > 0; {
 		gap := number(&ids)
 		last += int64(gap>>1) ^ -int64(gap&1) // as binary.Varint
 		c.ids = append(c.ids, last)
-		c.lengths = append(c.lengths, uint32(number(&lengths)))
+		c.lengths = append(c.lengths, uint16(min(number(&lengths), maxLength)))
 	}
 	must(len(lengths) == 0, "lengths of no document")
 	before := uint32(none)
@@ -205,7 +205,7 @@ func (c *collection) restoreDocuments(s *stored) {
 }
 
 // restoreList makes a posting list from its bytes and checks every posting.
-func restoreList(data []byte, count uint32, lengths []uint32) postingList {
+func restoreList(data []byte, count uint32, lengths []uint16) postingList {
 	l := newPostingList()
 	l.data, l.length = data, count
 	l.blocks = make([]block, 0, count/blockSize)
@@ -228,12 +228,12 @@ func restoreList(data []byte, count uint32, lengths []uint32) postingList {
 
 // bounds returns the block maximum of the first n postings, whose documents must ascend
 // from before and have a length.
-func (r *decoded) bounds(n int, before uint32, lengths []uint32) blockMax {
+func (r *decoded) bounds(n int, before uint32, lengths []uint16) blockMax {
 	p := emptyMax
 	for i, doc := range r.docs[:n] {
 		must(before == none || doc > before, "the order of postings")
 		before = doc
-		p.add(r.repeats[i]+1, lengths[doc])
+		p.add(r.repeats[i]+1, uint32(lengths[doc]))
 	}
 	return p
 }
