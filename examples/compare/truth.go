@@ -21,12 +21,13 @@ import (
 //	         (Robertson, Zaragoza 2009); k1 = 0.9, b = 0.4, the node's values for
 //	         texts of this length; for the others 1.2 and 0.75, the values of FTS5
 //	meaning  the cosine of the vectors
-//	hybrid   Σ w/(60 + rank), rank from 1, over the first 100 of both lists, w 1
-//	         for words and 0.1 for meaning (Cormack, Clarke, Büttcher 2009)
+//	hybrid   Σ w/(60 + rank), rank from 1, over the first 80 of both lists, w 1
+//	         for words and 0.1 for meaning (Cormack, Clarke, Büttcher 2009);
+//	         rows of equal words share a rank
 const (
 	minIDF        = 1e-6
 	rrfK          = 60
-	fused         = 100 // entries of each list that are fused
+	fused         = 80 // entries of each list that are fused
 	meaningWeight = 0.1
 )
 
@@ -241,8 +242,12 @@ func dot(x, y []float32) float32 {
 
 func fuse(words, meaning []scored) []scored {
 	scores := map[int]float64{}
+	rank := 0
 	for i, s := range words[:min(fused, len(words))] {
-		scores[s.row] += 1 / float64(rrfK+i+1)
+		if s.score != words[max(0, i-1)].score {
+			rank = i
+		}
+		scores[s.row] += 1 / float64(rrfK+rank+1)
 	}
 	for i, s := range meaning[:min(fused, len(meaning))] {
 		scores[s.row] += meaningWeight / float64(rrfK+i+1)

@@ -242,15 +242,6 @@ func (c *Conn) VectorsSince(m *Model, seq, most int64, each func(id, seq int64, 
 // Vectors visits the stored vectors of memories; it skips those without one or with a
 // damaged one. raw is valid until each returns.
 func (c *Conn) Vectors(m *Model, ids []int64, each func(id int64, raw []byte) error) error {
-	if c.File() == nil {
-		list, _ := json.Marshal(ids) // numbers
-		return c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE memory_id IN (SELECT value FROM json_each(?))", []any{string(list)}, func(s sqlite.Row) error {
-			if raw := m.verified(s, s.ColumnInt64(0), 1); raw != nil {
-				return each(s.ColumnInt64(0), raw)
-			}
-			return nil
-		})
-	}
 	sql := "SELECT vector, checksum FROM " + m.Table() + " WHERE memory_id = ?"
 	file := c.File()
 	if file == nil { // a statement for each would be a round trip for each
