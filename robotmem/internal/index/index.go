@@ -4,6 +4,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -71,10 +72,9 @@ func signal(c chan struct{}) {
 
 // Warm loads the indexes now.
 func (x *Index) Warm(ctx context.Context) error {
-	err := x.Store.Read(ctx, x.Columns.Sync)
-	if err == nil {
-		err = x.refresh(ctx)
-	}
+	columns := make(chan error, 1)
+	go func() { columns <- x.Store.Read(ctx, x.Columns.Sync) }()
+	err := cmp.Or(x.refresh(ctx), <-columns)
 	signal(x.Wake)
 	return err
 }
