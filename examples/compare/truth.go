@@ -21,9 +21,8 @@ import (
 //	         (Robertson, Zaragoza 2009); k1 = 0.9, b = 0.4, the node's values for
 //	         texts of this length; for the others 1.2 and 0.75, the values of FTS5
 //	meaning  the cosine of the vectors
-//	hybrid   Σ w/(60 + rank), rank from 1, over the first 80 of both lists, w 1
-//	         for words and 0.1 for meaning (Cormack, Clarke, Büttcher 2009);
-//	         rows of equal words share a rank
+//	hybrid   Σ w/(60 + rank), rank from 1, shared by equal words, over the first 80 of
+//	         both lists, w 1 for words and 0.1 for meaning (Cormack, Clarke, Büttcher 2009)
 const (
 	minIDF        = 1e-6
 	rrfK          = 60
@@ -214,12 +213,8 @@ func (t *truth) meaning(q *question, rare bool) []scored {
 			continue
 		}
 		s := scored{row, cosine(q.vector, t.c.vector(row))}
-		if len(best) == fused && better(s, best[fused-1]) > 0 {
-			continue
-		}
 		at, _ := slices.BinarySearchFunc(best, s, better)
-		best = slices.Insert(best, at, s)
-		best = best[:min(len(best), fused)]
+		best = slices.Insert(best, at, s)[:min(len(best)+1, fused)]
 	}
 	return best
 }
