@@ -70,7 +70,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Warm loads the indexes now.
+// Warm loads the indexes now, the columns beside the others.
 func (x *Index) Warm(ctx context.Context) error {
 	columns := make(chan error, 1)
 	go func() { columns <- x.Store.Read(ctx, x.Columns.Sync) }()

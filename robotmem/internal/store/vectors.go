@@ -242,19 +242,18 @@ func (c *Conn) VectorsSince(m *Model, seq, most int64, each func(id, seq int64, 
 // Vectors visits the stored vectors of memories; it skips those without one or with a
 // damaged one. raw is valid until each returns.
 func (c *Conn) Vectors(m *Model, ids []int64, each func(id int64, raw []byte) error) error {
-	sql := "SELECT vector, checksum FROM " + m.Table() + " WHERE memory_id = ?"
 	file := c.File()
-	if file == nil { // a statement for each would be a round trip for each
+	if file == nil { // a statement for each would be a round trip for each; package fleet knows this form
 		list, _ := json.Marshal(ids) // numbers
-		return c.Query("SELECT vector, checksum, memory_id FROM "+m.Table()+" WHERE memory_id IN (SELECT value FROM json_each(?)) ORDER BY memory_id", []any{string(list)}, func(s sqlite.Row) error {
-			id := s.ColumnInt64(2)
-			if raw := m.verified(s, id, 0); raw != nil {
+		return c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE memory_id IN (SELECT value FROM json_each(?))", []any{string(list)}, func(s sqlite.Row) error {
+			id := s.ColumnInt64(0)
+			if raw := m.verified(s, id, 1); raw != nil {
 				return each(id, raw)
 			}
 			return nil
 		})
 	}
-	s, err := file.Prepared(sql)
+	s, err := file.Prepared("SELECT vector, checksum FROM " + m.Table() + " WHERE memory_id = ?")
 	if err != nil {
 		return err
 	}
