@@ -33,7 +33,7 @@ import (
 
 const (
 	columnsFormat  = "robotmem columns 6\n"
-	codesFormat    = "robotmem codes 4\n"
+	codesFormat    = "robotmem codes 5\n"
 	rowBytes       = 2*8 + 4*4
 	classBytes     = 4*4 + 5
 	laterBytes     = 3 * 8
@@ -241,7 +241,7 @@ func (x *Index) restorePostings(ctx context.Context) *Postings {
 	if err == nil {
 		return stored
 	}
-	x.warnSnapshot(ctx, "postings", err)
+	x.dropSnapshot(ctx, store.PostingsSnapshot, err)
 	return &Postings{Index: lexical.New(lexical.Bm25Params), purges: stored.purges}
 }
 
@@ -260,15 +260,23 @@ func (x *Index) RestoreVectors(ctx context.Context, m store.Model) error {
 		return err
 	})
 	if err != nil {
-		x.warnSnapshot(ctx, "vectors", err)
+		x.dropSnapshot(ctx, store.VectorsSnapshot, err)
 		b, m.Seq = Codebook{Codes: vector.New(m.Dims, nil)}, 0
 	}
 	x.Vectors.replace(b, m)
 	return ctx.Err()
 }
 
-func (x *Index) warnSnapshot(ctx context.Context, index string, err error) {
-	if !errors.Is(err, store.ErrNoSnapshot) && ctx.Err() == nil {
-		x.Log.Warn("a snapshot cannot be read; its index is rebuilt from the tables", "index", index, "err", err)
+// dropSnapshot drops a snapshot that cannot be read, so that the next one is stored whatever has changed since.
+func (x *Index) dropSnapshot(ctx context.Context, name string, err error) {
+	if errors.Is(err, store.ErrNoSnapshot) || ctx.Err() != nil {
+		return
+	}
+	x.Log.Warn("a snapshot cannot be read; its index is rebuilt from the tables", "snapshot", name, "err", err)
+	if x.Store.ReadOnly() != "" {
+		return
+	}
+	if err := x.Store.Write(ctx, func(tx *store.Tx) error { return tx.DropSnapshot(name) }); err != nil {
+		x.Log.Warn("the snapshot cannot be dropped", "snapshot", name, "err", err)
 	}
 }

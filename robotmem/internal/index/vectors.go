@@ -71,8 +71,10 @@ func (x *Index) refreshVectors(ctx context.Context) error {
 		return err
 	}
 	// Codes is nil if a repair has dropped it, or its model is gone.
-	if b, _ := x.Vectors.held(); b.Codes == nil || b.Codes.Len() < max(centredLeast, 4*b.taken) {
+	if b, _ := x.Vectors.held(); b.Codes == nil {
 		return nil
+	} else if b.Codes.Len() < max(centredLeast, 4*b.taken) {
+		return b.Codes.Arrange(ctx)
 	}
 	return x.centre(ctx, m)
 }
@@ -103,9 +105,12 @@ func (x *Index) centre(ctx context.Context, m store.Model) error {
 		return err
 	}
 	b.taken = b.Codes.Len()
+	if err := b.Codes.Arrange(ctx); err != nil {
+		return err
+	}
 	err = x.Store.Read(ctx, func(c *store.Conn) error {
 		tuned, err := b.Codes.Tune(TuneQuestions, x.Source(c, &m))
-		x.Log.Debug("vectors centred and measured", "vectors", b.taken, "recall", tuned.Recall, "reads", tuned.Rescore)
+		x.Log.Debug("vectors centred and measured", "vectors", b.taken, "recall", tuned.Recall, "reads", tuned.Rescore, "parts", tuned.Parts)
 		return err
 	})
 	if err == nil {

@@ -161,6 +161,11 @@ func (r *partReader) Read(p []byte) (n int, err error) {
 // save deletes the parts.
 func (tx *Tx) DropSnapshots() error { return tx.Exec("DELETE FROM snapshot_heads") }
 
+// DropSnapshot drops one.
+func (tx *Tx) DropSnapshot(name string) error {
+	return tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", name)
+}
+
 const (
 	PostingsSnapshot = "words"
 	VectorsSnapshot  = "codes"

@@ -94,7 +94,7 @@ func CreateVectors(table string) string {
 func (tx *Tx) dropModel(m *Model) error {
 	err := tx.Exec("DELETE FROM models WHERE id = ?", m.ID)
 	if m.State == ModelPresent {
-		err = errors.Join(err, tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", VectorsSnapshot))
+		err = errors.Join(err, tx.DropSnapshot(VectorsSnapshot))
 	}
 	return errors.Join(err, tx.Exec("DROP TABLE IF EXISTS "+m.Table()))
 }
@@ -287,6 +287,6 @@ func (tx *Tx) Promote(id int64) error {
 		return err
 	}
 	return errors.Join(
-		tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", VectorsSnapshot),
+		tx.DropSnapshot(VectorsSnapshot),
 		tx.Exec("UPDATE models SET state = 'present' WHERE id = ?", id))
 }

@@ -71,14 +71,16 @@ func TestSavedCodesAnswerTheSame(t *testing.T) {
 	}
 }
 
-func TestUnusedChunksAreEmpty(t *testing.T) {
+func TestASparseSetIsSmall(t *testing.T) {
 	x := vector.New(16, nil)
-	must(t, x.Put(9000, makeSet(16, 1, isotropic(16)).vector(1)))
+	one := makeSet(16, 1, isotropic(16)).vector(1)
+	must(t, x.Put(9000, one))
+	must(t, x.Put(vector.MaxID, one))
 	data := saved(t, x)
-	if want := 150_000; len(data) > want { // a chunk takes 100 KB, and there are three
-		t.Errorf("%d bytes for one vector, want less than %d", len(data), want)
+	if want := 120_000; len(data) > want { // a chunk takes 115 KB
+		t.Errorf("%d bytes for two vectors, want less than %d", len(data), want)
 	}
-	if y, err := read(data); err != nil || !y.Contains(9000) {
+	if y, err := read(data); err != nil || !y.Contains(9000) || !y.Contains(vector.MaxID) {
 		t.Errorf("read: %v", err)
 	}
 }
@@ -110,10 +112,10 @@ func TestDamagedCodes(t *testing.T) {
 		}
 	}
 	body := good[len(format) : len(good)-4]
-	const head = 1 + 400 + 2 + 1 // dims, mean, rescore, chunks
-	length := binary.AppendUvarint(nil, 512+4096*8*5)
+	const head = 1 + 400 + 2 + 1 + 1 + 1 // dims, mean, rescore, parts, no centres, chunks
+	length := binary.AppendUvarint(nil, 4096*(4+8*5))
 	chunk := head + len(length)
-	codes, lows, terms := chunk+512+16, chunk+512+4097*16, chunk+512+4096*32+8 // of memory 1
+	signs, lows, terms := chunk+4096*4, chunk+4096*(4+16), chunk+4096*(4+32) // of memory 1
 	change := func(at int, b ...byte) []byte {
 		data := slices.Clone(body)
 		copy(data[at:], b)
@@ -126,12 +128,14 @@ func TestDamagedCodes(t *testing.T) {
 		"empty":           nil,
 		"dimensions":      change(0, 0),
 		"many chunks":     slices.Concat(body[:head-1], binary.AppendUvarint(nil, 1<<19+1), body[head:]),
+		"centre alone":    slices.Concat(body[:head-2], []byte{40}, make([]byte, 40), body[head-1:head-1], []byte{0}),
+		"cut centre":      slices.Concat(body[:head-2], []byte{39}, make([]byte, 39), body[head-1:]),
 		"short chunk":     slices.Concat(body[:head], []byte{7}, body[chunk:chunk+7]),
 		"cut chunk":       slices.Concat(body[:head], []byte{0x80, 8}, body[chunk:chunk+1024]),
-		"memory 0":        change(chunk, body[chunk]&^2|1),
+		"memory below 0":  change(chunk+3, 0x80),
 		"longer":          slices.Concat(body, []byte{0}),
-		"signs unused":    change(codes+15, 1),
-		"lows unused":     change(lows+15, 1),
+		"signs unused":    change(signs+15, 0x10),
+		"lows unused":     change(lows+15, 0x10),
 		"scale below 0":   change(terms+3, 0xbf),
 		"shift no number": change(terms+4, 0, 0, 0xc0, 0x7f),
 	} {

@@ -114,14 +114,28 @@ const gaussStep = 0.9957
 // encode writes the code of a vector to s.signs and s.lows and returns its terms.
 func (x *Index) encode(s *scratch, unit []float32) (scale, shift float32) {
 	alongMean := x.centre(s, unit)
+	return x.quantize(s), float32(alongMean)
+}
+
+// quantize writes the code of s.centred to s.signs and s.lows and returns its scale.
+func (x *Index) quantize(s *scratch) (scale float32) {
 	packSigns(s.signs, s.centred)
 	size := square(s.centred)
 	threshold := float32(gaussStep * math.Sqrt(size/float64(x.dims)))
-	along := packLows(s.lows, s.centred, threshold)
-	if along > 0 {
+	if along := packLows(s.lows, s.centred, threshold); along > 0 {
 		scale = float32(size / along)
 	}
-	return scale, float32(alongMean)
+	return scale
+}
+
+// addTo adds a multiple of the vector that a code stands for, centred and rotated.
+func (c *codes) addTo(sum []float32, at int, factor float32) {
+	words, step := len(c.signs)/(len(c.terms)/2), factor*c.terms[2*at]
+	values := [4]float32{-3 * step, -step, step, 3 * step}
+	for j := range sum {
+		word := at*words + j/64
+		sum[j] += values[c.signs[word]>>(j%64)&1<<1|c.lows[word]>>(j%64)&1]
+	}
 }
 
 // packLows packs the low bits of the code of v and returns the inner product of v and
@@ -254,16 +268,35 @@ func (p *planes) set(question []float32) {
 // 4*high + 2*low - 3 in each dimension. The conversions keep the compiler from fusing
 // operations, so that candidates are the same on every machine.
 func (p *planes) product(signs, lows []uint64) float64 {
-	ones, sum := 0, 0
-	planes, lows := p.bits, lows[:len(signs)]
+	ones, sum := p.counts(signs, lows[:len(signs)])
+	counted := float64(p.low*float64(ones)) + float64(p.step*float64(sum))
+	return 2*counted - float64(3*p.total)
+}
+
+// counts is the sum of the values of a code plus 3, and that sum weighted with u. The assembly has both in a loop.
+func (p *planes) counts(signs, lows []uint64) (ones, sum int) {
+	if hasPOPCNT {
+		return counts(&signs[0], &lows[0], &p.bits[0], len(signs))
+	}
+	return p.countsInGo(signs, lows)
+}
+
+func (p *planes) countsInGo(signs, lows []uint64) (ones, sum int) {
+	planes := p.bits
 	for i, h := range signs {
 		l, b := lows[i], (*[planeBits]uint64)(planes)
 		ones += 2*bits.OnesCount64(h) + bits.OnesCount64(l)
 		sum += 2*weighted(h, b) + weighted(l, b)
 		planes = planes[planeBits:]
 	}
-	counted := float64(p.low*float64(ones)) + float64(p.step*float64(sum))
-	return 2*counted - float64(3*p.total)
+	return ones, sum
+}
+
+// estimate is the cosine of the query and a code, up to the constant of all.
+func (p *planes) estimate(c *codes, at int) float32 {
+	words := len(p.bits) / planeBits
+	product := p.product(c.signs[at*words:(at+1)*words], c.lows[at*words:])
+	return float32(product*float64(c.terms[2*at])) + c.terms[2*at+1]
 }
 
 // weighted sums u over the dimensions whose bit is set in w.
@@ -274,7 +307,7 @@ func weighted(w uint64, b *[planeBits]uint64) int {
 
 // estimated is a candidate with its estimated cosine, up to a constant for all.
 type estimated struct {
-	id       int32
+	id, slot int32
 	estimate float32
 }
 
@@ -292,13 +325,11 @@ func (x *Index) estimate(s *scratch, candidates []estimated) []estimated {
 		for ; from < to; from += estimateBatch {
 			part := candidates[from:min(from+estimateBatch, to)]
 			for _, g := range part {
-				k, at := x.chunks[g.id>>chunkBits], int(g.id&chunkMask)*x.words
-				s.collectors[w].fetched += k.signs[at] + k.signs[at+x.words-1] + k.lows[at] + k.lows[at+x.words-1] + uint64(k.terms[2*(g.id&chunkMask)])
+				k, at := x.code(g.slot)
+				s.collectors[w].fetched += k.signs[at*x.words] + k.signs[(at+1)*x.words-1] + k.lows[at*x.words] + k.lows[(at+1)*x.words-1] + uint64(k.terms[2*at])
 			}
 			for i, g := range part {
-				k, slot := x.chunks[g.id>>chunkBits], int(g.id&chunkMask)
-				product := s.planes.product(k.signs[slot*x.words:(slot+1)*x.words], k.lows[slot*x.words:])
-				part[i].estimate = float32(product*float64(k.terms[2*slot])) + k.terms[2*slot+1]
+				part[i].estimate = s.planes.estimate(x.code(g.slot))
 			}
 		}
 	})

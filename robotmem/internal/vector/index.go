@@ -20,6 +20,7 @@ const (
 	chunkBits  = 12
 	chunkSlots = 1 << chunkBits
 	chunkMask  = chunkSlots - 1
+	groupSize  = 64 // slots that are scanned together
 
 	// unitSlack is how far the length of a unit vector may be from 1, for float32
 	// rounding and the normalisation of a model.
@@ -36,20 +37,51 @@ type Index struct {
 	rotation rotation
 
 	rescore atomic.Int64
-	scratch sync.Pool // *scratch
+	parts   atomic.Int64 // a search scans the best of so many parts of the groups, see arrange.go
+	scratch sync.Pool    // *scratch
+	large   int          // arrangeLeast, smaller in tests
 
-	mu     sync.RWMutex // guards the fields below
-	chunks []*chunk     // chunks[i] holds ids [i*4096, (i+1)*4096); nil until used
-	count  int
+	arranging sync.Mutex // held by Arrange and Write: elsewhere a vector moves to a later slot only
+
+	mu      sync.RWMutex // guards the fields below
+	pages   []*page      // pages[i] has the slots of ids [i*4096, (i+1)*4096); nil until used
+	count   int
+	chunks  []*chunk // chunks[i] has slots [i*4096, (i+1)*4096)
+	next    int      // the slots from here on have not been used
+	fixed   int      // the slots below keep their vectors: another vector of an id gets another slot
+	centres codes    // of the groups that are arranged
 }
 
-// chunk holds the codes of 4,096 neighbouring ids, addressed by id.
-type chunk struct {
-	present [chunkSlots / 64]uint64
+// page has the slots of 4,096 neighbouring ids.
+type page struct {
+	present [chunkSlots / groupSize]uint64
 	count   int
-	signs   []uint64  // words a slot; bit j is the high bit of dimension j
-	lows    []uint64  // words a slot; bit j is the low bit of dimension j
-	terms   []float32 // two a slot: scale and shift, see code.go
+	slots   [chunkSlots]int32
+}
+
+// chunk holds the codes in 4,096 slots.
+type chunk struct {
+	codes
+	present [chunkSlots / groupSize]uint64
+	ids     [chunkSlots]int32 // 0 in a free slot
+}
+
+// codes are some codes one after another.
+type codes struct {
+	signs []uint64  // words each; bit j is the high bit of dimension j
+	lows  []uint64  // words each; bit j is the low bit of dimension j
+	terms []float32 // two each: scale and shift, see code.go
+}
+
+func makeCodes(n, words int) codes {
+	return codes{make([]uint64, n*words), make([]uint64, n*words), make([]float32, 2*n)}
+}
+
+// set writes the code at a place.
+func (c *codes) set(at int, signs, lows []uint64, scale, shift float32) {
+	copy(c.signs[at*len(signs):], signs)
+	copy(c.lows[at*len(signs):], lows)
+	c.terms[2*at], c.terms[2*at+1] = scale, shift
 }
 
 // New returns an empty index for vectors of dims dimensions, 1 to [MaxDims]. Vectors are centred
@@ -66,8 +98,9 @@ func New(dims int, mean []float32) *Index {
 	if len(mean) != dims {
 		panic(fmt.Sprintf("vector: a mean of %d dimensions for vectors of %d", len(mean), dims))
 	}
-	x := &Index{dims: dims, words: (dims + 63) / 64, mean: append([]float32(nil), mean...), rotation: newRotation(dims)}
+	x := &Index{dims: dims, words: (dims + 63) / 64, mean: append([]float32(nil), mean...), rotation: newRotation(dims), large: arrangeLeast}
 	x.rescore.Store(defaultRescore)
+	x.parts.Store(1)
 	x.scratch.New = func() any { return newScratch(x.dims, x.words) }
 	return x
 }
@@ -90,16 +123,16 @@ func (x *Index) Put(id int64, unit []float32) error {
 
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	c := x.chunkFor(id)
-	slot := int(id & chunkMask)
-	copy(c.signs[slot*x.words:], s.signs)
-	copy(c.lows[slot*x.words:], s.lows)
-	c.terms[2*slot], c.terms[2*slot+1] = scale, shift
-	if word, bit := &c.present[slot/64], uint64(1)<<(slot%64); *word&bit == 0 {
-		*word |= bit
-		c.count++
-		x.count++
+	slot, held := x.slot(id)
+	if held && slot < x.fixed {
+		x.free(slot)
+		held = false
 	}
+	if !held {
+		slot = x.next
+		x.take(slot, id)
+	}
+	x.chunks[slot>>chunkBits].set(slot&chunkMask, s.signs, s.lows, scale, shift)
 	return nil
 }
 
@@ -107,13 +140,9 @@ func (x *Index) Put(id int64, unit []float32) error {
 func (x *Index) Remove(id int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.contains(id) {
-		return
+	if slot, held := x.slot(id); held {
+		x.free(slot)
 	}
-	c, slot := x.chunks[id>>chunkBits], int(id&chunkMask)
-	c.present[slot/64] &^= uint64(1) << (slot % 64)
-	c.count--
-	x.count--
 }
 
 // Len is the number of vectors in the index.
@@ -123,27 +152,54 @@ func (x *Index) Len() int {
 	return x.count
 }
 
-func (x *Index) contains(id int64) bool {
-	if id < 1 || id > MaxID || int(id>>chunkBits) >= len(x.chunks) {
-		return false
+// slot returns the slot of a memory.
+func (x *Index) slot(id int64) (slot int, held bool) {
+	if id < 1 || id > MaxID || int(id>>chunkBits) >= len(x.pages) {
+		return 0, false
 	}
-	c := x.chunks[id>>chunkBits]
-	return c != nil && c.present[id&chunkMask/64]>>(id%64)&1 == 1
+	p, at := x.pages[id>>chunkBits], id&chunkMask
+	if p == nil || p.present[at/groupSize]>>(at%groupSize)&1 == 0 {
+		return 0, false
+	}
+	return int(p.slots[at]), true
 }
 
-func (x *Index) chunkFor(id int64) *chunk {
-	i := int(id >> chunkBits)
-	if i >= len(x.chunks) {
-		x.chunks = append(x.chunks, make([]*chunk, i+1-len(x.chunks))...)
+// code returns where the code in a slot is.
+func (x *Index) code(slot int32) (c *codes, at int) {
+	return &x.chunks[slot>>chunkBits].codes, int(slot & chunkMask)
+}
+
+// take gives a free slot to a memory that has none.
+func (x *Index) take(slot int, id int64) {
+	if i := int(id >> chunkBits); i >= len(x.pages) {
+		x.pages = append(x.pages, make([]*page, i+1-len(x.pages))...)
 	}
-	if x.chunks[i] == nil {
-		x.chunks[i] = &chunk{
-			signs: make([]uint64, chunkSlots*x.words),
-			lows:  make([]uint64, chunkSlots*x.words),
-			terms: make([]float32, 2*chunkSlots),
-		}
+	p, at := x.pages[id>>chunkBits], id&chunkMask
+	if p == nil {
+		p = &page{}
+		x.pages[id>>chunkBits] = p
 	}
-	return x.chunks[i]
+	p.present[at/groupSize] |= 1 << (at % groupSize)
+	p.slots[at] = int32(slot)
+	p.count++
+	x.count++
+	if x.next = max(x.next, slot+1); slot>>chunkBits == len(x.chunks) {
+		x.chunks = append(x.chunks, &chunk{codes: makeCodes(chunkSlots, x.words)})
+	}
+	c, place := x.chunks[slot>>chunkBits], slot&chunkMask
+	c.present[place/groupSize] |= 1 << (place % groupSize)
+	c.ids[place] = int32(id)
+}
+
+// free takes the slot from its memory.
+func (x *Index) free(slot int) {
+	c, at := x.chunks[slot>>chunkBits], slot&chunkMask
+	p, of := x.pages[c.ids[at]>>chunkBits], c.ids[at]&chunkMask
+	p.present[of/groupSize] &^= 1 << (of % groupSize)
+	p.count--
+	x.count--
+	c.present[at/groupSize] &^= 1 << (at % groupSize)
+	c.ids[at] = 0
 }
 
 var errNotFinite = errors.New("a component that is not a finite number")

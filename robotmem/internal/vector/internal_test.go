@@ -123,6 +123,7 @@ func TestEstimateHasNoBias(t *testing.T) {
 			t.Fatal(err)
 		}
 		all[i].id = int32(i + 1)
+		all[i].slot = int32(i)
 	}
 	base := inner(question, mean) - inner(mean, mean)
 	x.centre(s, question)
@@ -147,7 +148,8 @@ func TestEstimateHasNoBias(t *testing.T) {
 	}
 	// Signs lose 1 - 2/pi of the square, which leaves pi/2 - 1 = 0.57, and the query's three values
 	// 0.19, which adds 0.23: sqrt(0.8) = 0.9 across sqrt(dims), less the share of the mean, a third.
-	check("first tier", x.scan(s, nil, members, members), 0.63, 0.03)
+	x.selectGroups(s, nil, members, 1)
+	check("first tier", x.scan(s, members), 0.63, 0.03)
 	// A quantizer that loses D = 0.1188 of the square leaves sqrt(D/(1-D)) = 0.367
 	// across sqrt(dims), less the share of the mean.
 	check("second tier", x.estimate(s, all), 0.38, 0.006)
@@ -178,7 +180,7 @@ func TestBest(t *testing.T) {
 	for range 2000 {
 		all := make([]estimated, r.IntN(200))
 		for i := range all {
-			all[i] = estimated{int32(i), float32(r.IntN(1 + r.IntN(50)))}
+			all[i] = estimated{int32(i), 0, float32(r.IntN(1 + r.IntN(50)))}
 		}
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		n := r.IntN(210)
@@ -208,7 +210,7 @@ func TestCollector(t *testing.T) {
 			c.reset(limit, -1)
 			for id := p * len(estimates) / parts; id < (p+1)*len(estimates)/parts; id++ {
 				if estimates[id] > c.bound {
-					c.add(id, estimates[id])
+					c.add(estimated{id: int32(id), estimate: estimates[id]})
 				}
 			}
 		}
@@ -275,15 +277,17 @@ func TestScan(t *testing.T) {
 			x.listMembers(s, within)
 			want := make([]estimated, len(s.ids))
 			for i, id := range s.ids {
-				k, slot := x.chunks[id>>chunkBits], int(id&chunkMask)
-				want[i] = estimated{int32(id), s.question.glance(k.signs[slot*x.words:], k.terms[2*slot:])}
+				slot, _ := x.slot(id)
+				c, at := x.code(int32(slot))
+				want[i] = estimated{int32(id), int32(slot), s.question.glance(c.signs[at*x.words:], c.terms[2*at:])}
 			}
 			if got := x.countMembers(within); got != len(want) {
 				t.Errorf("%d dimensions: %d members, want %d", dims, got, len(want))
 			}
 			slices.SortFunc(want, order)
 			want = want[:min(300, len(want))]
-			got := x.scan(s, within, len(s.ids), 300)
+			x.selectGroups(s, within, len(s.ids), 1)
+			got := x.scan(s, 300)
 			slices.SortFunc(got, order)
 			if !slices.Equal(got, want) {
 				t.Errorf("%d dimensions, %d members: the scan differs from comparing each", dims, len(s.ids))

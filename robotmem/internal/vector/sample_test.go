@@ -17,20 +17,20 @@ func TestScanAfterSample(t *testing.T) {
 		s.question.set(noise(r, 64))
 		want := make([]estimated, 0, members)
 		for id := int64(1); id <= members; id++ {
-			c, slot := x.chunkFor(id), int(id&chunkMask)
-			c.present[slot/64] |= 1 << (slot % 64)
-			c.count++
-			x.count++
-			c.signs[slot] = r.Uint64()
+			slot := x.next
+			x.take(slot, id)
+			c, at := x.code(int32(slot))
+			c.signs[at] = r.Uint64()
 			if misleading && slot/64%sampleStep == 0 {
-				c.signs[slot] = s.question.signs[0]
+				c.signs[at] = s.question.signs[0]
 			}
-			c.terms[2*slot] = 1
-			want = append(want, estimated{int32(id), s.question.glance(c.signs[slot:], c.terms[2*slot:])})
+			c.terms[2*at] = 1
+			want = append(want, estimated{int32(id), int32(slot), s.question.glance(c.signs[at:], c.terms[2*at:])})
 		}
 		slices.SortFunc(want, order)
 		want = want[:members/8]
-		got := x.scan(s, nil, members, len(want))
+		x.selectGroups(s, nil, members, 1)
+		got := x.scan(s, len(want))
 		if slices.SortFunc(got, order); !slices.Equal(got, want) {
 			t.Errorf("misleading sample %v: the scan differs from comparing each", misleading)
 		}

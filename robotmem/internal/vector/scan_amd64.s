@@ -31,14 +31,16 @@ DATA ones<>+0(SB)/8, $0x0302020102010100
 DATA ones<>+8(SB)/8, $0x0403030203020201
 GLOBL ones<>(SB), RODATA|NOPTR, $16
 
-// func above6(signs *uint64, terms *float32, q *[12]uint64, large int64, factor, bound float32) (mask uint64)
+// func above6(signs *uint64, terms *float32, q *[12]uint64, laterSigns *uint64, laterTerms *float32, large int64, factor, bound float32) (mask uint64)
 // 64 codes of six words and two terms each. Bit i of mask is set if the estimate of code i, as
 // question.glance computes it, is above bound. q has the signs of the query and then the bits of
 // its large components, of which there are so many.
-TEXT ·above6(SB), NOSPLIT, $0-48
+TEXT ·above6(SB), NOSPLIT, $0-64
 	MOVQ           signs+0(FP), SI
 	MOVQ           terms+8(FP), R8
 	MOVQ           q+16(FP), DI
+	MOVQ           laterSigns+24(FP), R9
+	MOVQ           laterTerms+32(FP), R10
 	VMOVDQU        (DI), Y8          // words 0 to 3
 	VBROADCASTI128 (DI), Y9
 	VMOVDQU        32(DI), X10
@@ -66,10 +68,10 @@ four: // codes at a time
 	VEXTRACTI128 $1, Y0, X1
 	VPADDD       X1, X0, X0
 	VPADDD       X0, X0, X0
-	VPBROADCASTD large+24(FP), X1
+	VPBROADCASTD large+40(FP), X1
 	VPSUBD       X0, X1, X0
 	VCVTDQ2PS    X0, X0
-	VBROADCASTSS factor+32(FP), X1
+	VBROADCASTSS factor+48(FP), X1
 	VMULPS       X1, X0, X0
 	VMOVUPS      (R8), X2
 	VMOVUPS      16(R8), X3
@@ -77,19 +79,67 @@ four: // codes at a time
 	VSHUFPS      $0xdd, X3, X2, X2  // shifts
 	VMULPS       X1, X0, X0
 	VADDPS       X2, X0, X0
-	VBROADCASTSS bound+36(FP), X1
+	VBROADCASTSS bound+52(FP), X1
 	VCMPPS       $1, X0, X1, X1     // below
 	VMOVMSKPS    X1, DX
 	SHLQ         $60, DX
 	SHRQ         $4, AX
 	ORQ          DX, AX
-	PREFETCHT0   4096(SI)           // the hardware stops at the end of a page
-	PREFETCHT0   4160(SI)
-	PREFETCHT0   4224(SI)
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	PREFETCHT0   128(R9)
+	PREFETCHT0   (R10)
+	ADDQ         $192, R9
+	ADDQ         $32, R10
 	ADDQ         $192, SI
 	ADDQ         $32, R8
 	DECQ         CX
 	JNZ          four
 	VZEROUPPER
-	MOVQ         AX, mask+40(FP)
+	MOVQ         AX, mask+56(FP)
+	RET
+
+// PLANE adds to BX what one plane of the query has in common with the high bits of a code in R11,
+// counted twice, and with its low bits in R12, times the value of the plane.
+#define PLANE(at, shift) \
+	MOVQ    at(DI), R13      \
+	MOVQ    R13, DX          \
+	ANDQ    R11, R13         \
+	ANDQ    R12, DX          \
+	POPCNTQ R13, R13         \
+	POPCNTQ DX, DX           \
+	LEAQ    (DX)(R13*2), R13 \
+	SHLQ    $shift, R13      \
+	ADDQ    R13, BX
+
+// func counts(signs, lows, planes *uint64, words int) (ones, sum int)
+// Both counts of planes.product.
+TEXT ·counts(SB), NOSPLIT, $0-48
+	MOVQ signs+0(FP), SI
+	MOVQ lows+8(FP), R8
+	MOVQ planes+16(FP), DI
+	MOVQ words+24(FP), CX
+	XORQ AX, AX
+	XORQ BX, BX
+
+word:
+	MOVQ    (SI), R11
+	MOVQ    (R8), R12
+	POPCNTQ R11, R9
+	POPCNTQ R12, R10
+	LEAQ    (R10)(R9*2), R9
+	ADDQ    R9, AX
+	PLANE(0, 0)
+	PLANE(8, 1)
+	PLANE(16, 2)
+	PLANE(24, 3)
+	PLANE(32, 4)
+	PLANE(40, 5)
+	ADDQ    $8, SI
+	ADDQ    $8, R8
+	ADDQ    $48, DI
+	DECQ    CX
+	JNZ     word
+	MOVQ    AX, ones+32(FP)
+	MOVQ    BX, sum+40(FP)
 	RET

@@ -72,6 +72,9 @@ type scratch struct {
 	rest       []estimated
 	ids        []int64
 	wide       []float64
+	members    []uint64 // of each group, those that a filter admits
+	near       []float32
+	groups     []group
 }
 
 func newScratch(dims, words int) *scratch {
@@ -92,10 +95,10 @@ func newScratch(dims, words int) *scratch {
 // vectors tie exactly. The memories to compare are all members of a small set and are estimated
 // for a large one; [Index.Tune] returns how well. A memory that load does not have is skipped.
 func (x *Index) Search(q Query, load Source) ([]Hit, error) {
-	return x.search(q, x.Rescore(), load)
+	return x.search(q, x.Rescore(), int(x.parts.Load()), load)
 }
 
-func (x *Index) search(q Query, rescore int, load Source) ([]Hit, error) {
+func (x *Index) search(q Query, rescore, parts int, load Source) ([]Hit, error) {
 	if err := x.checkUnit(q.Vector); err != nil {
 		return nil, fmt.Errorf("vector: the question: %w", err)
 	}
@@ -104,7 +107,7 @@ func (x *Index) search(q Query, rescore int, load Source) ([]Hit, error) {
 	}
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	x.selectIDs(s, q, rescore)
+	x.selectIDs(s, q, rescore, parts)
 	for i, f := range q.Vector {
 		s.wide[i] = float64(f)
 	}
@@ -126,7 +129,7 @@ func (x *Index) SetRescore(n int) { x.rescore.Store(int64(max(1, min(n, MaxResco
 // selectIDs writes the ids of the vectors to read to s.ids, ascending. The lock is not
 // held while they are read: the source skips vectors that are removed meanwhile, and
 // a replaced vector is scored as the source has it.
-func (x *Index) selectIDs(s *scratch, q Query, rescore int) {
+func (x *Index) selectIDs(s *scratch, q Query, rescore, parts int) {
 	var within []uint64
 	if q.Within != nil {
 		within = q.Within.Words()
@@ -139,6 +142,9 @@ func (x *Index) selectIDs(s *scratch, q Query, rescore int) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	members := x.countMembers(within)
+	if members == x.count {
+		within = nil
+	}
 	if members <= exactFactor*reads {
 		x.listMembers(s, within)
 		return
@@ -146,7 +152,8 @@ func (x *Index) selectIDs(s *scratch, q Query, rescore int) {
 	x.centre(s, q.Vector)
 	s.question.set(s.centred)
 	s.planes.set(s.centred)
-	candidates := x.scan(s, within, members, min(members, max(minScan, reads*scanFactor)))
+	x.selectGroups(s, within, members, parts)
+	candidates := x.scan(s, min(members, max(minScan, reads*scanFactor)))
 	best := selectBest(x.estimate(s, candidates), reads)
 	s.first = selectBest(best, min(reads, max(firstReads, q.N+q.N/extraReads)))
 	s.rest = best[len(s.first):]
@@ -182,14 +189,14 @@ func (x *Index) countMembers(within []uint64) int {
 		return x.count
 	}
 	n := 0
-	for _, word := range x.members(within, 0, len(x.chunks)) {
+	for _, word := range x.members(within) {
 		n += bits.OnesCount64(word)
 	}
 	return n
 }
 
 func (x *Index) listMembers(s *scratch, within []uint64) {
-	for base, word := range x.members(within, 0, len(x.chunks)) {
+	for base, word := range x.members(within) {
 		for ; word != 0; word &= word - 1 {
 			s.ids = append(s.ids, int64(base+bits.TrailingZeros64(word)))
 		}
@@ -197,16 +204,15 @@ func (x *Index) listMembers(s *scratch, within []uint64) {
 }
 
 // members visits the members among 64 neighbouring ids as bits, with the first id, for each 64 that
-// have any, in the chunks from to to-1. Members are those of within unless it is nil.
-func (x *Index) members(within []uint64, from, to int) iter.Seq2[int, uint64] {
+// have any. Members are those of within unless it is nil.
+func (x *Index) members(within []uint64) iter.Seq2[int, uint64] {
 	return func(yield func(base int, word uint64) bool) {
-		for i := from; i < to; i++ {
-			k := x.chunks[i]
-			if k == nil || k.count == 0 {
+		for i, p := range x.pages {
+			if p == nil || p.count == 0 {
 				continue
 			}
-			for w, word := range k.present {
-				if at := i*len(k.present) + w; at < len(within) {
+			for w, word := range p.present {
+				if at := i*len(p.present) + w; at < len(within) {
 					word &= within[at]
 				} else if within != nil {
 					return
@@ -256,13 +262,13 @@ func (x *Index) wrongSize(id int64, raw []byte) error {
 	return fmt.Errorf("memory %d: a vector of %d bytes, want %d", id, len(raw), StoredSize(x.dims))
 }
 
-// The first tier of a search keeps the limit codes that look best by their signs. Codes come in
-// the order of their ids and smaller ids win among equals, so the result does not depend on how the
-// scan is split.
+// The first tier of a search keeps the limit codes that look best by their signs, of equal ones
+// those of smaller ids, so the result does not depend on the order of the codes or on how the scan
+// is split.
 
 type collector struct {
 	limit   int
-	bound   float32     // only codes of a better estimate are added
+	bound   float32     // only codes of a larger estimate are added
 	found   []estimated // fewer than twice the limit
 	fetched uint64      // keeps the compiler from leaving out what estimate reads
 }
@@ -273,23 +279,25 @@ func (c *collector) reset(limit int, bound float32) {
 }
 
 // add adds a code whose estimate is above the bound.
-func (c *collector) add(id int, estimate float32) {
-	c.found = append(c.found, estimated{int32(id), estimate})
+func (c *collector) add(g estimated) {
+	c.found = append(c.found, g)
 	if len(c.found) == 2*c.limit {
 		c.cut()
 	}
 }
 
-// cut keeps the best limit codes and raises the bound to the last of them.
+// cut keeps the best limit codes and raises the bound to just below the last of them: a later code
+// with its estimate may have a smaller id.
 func (c *collector) cut() {
 	if len(c.found) < c.limit {
 		return
 	}
 	c.found = selectBest(c.found, c.limit)
-	c.bound = slices.MinFunc(c.found, func(a, b estimated) int { return cmp.Compare(a.estimate, b.estimate) }).estimate
+	last := slices.MinFunc(c.found, func(a, b estimated) int { return cmp.Compare(a.estimate, b.estimate) })
+	c.bound = math.Nextafter32(last.estimate, float32(math.Inf(-1)))
 }
 
-// merge adds what others have found in larger ids, and keeps the best limit codes.
+// merge adds what others have found, and keeps the best limit codes.
 func (c *collector) merge(others []collector) {
 	for i := range others {
 		c.found = append(c.found, others[i].found...)
@@ -305,15 +313,18 @@ const (
 	sampleStep = 16
 )
 
-// scan returns the best limit codes of the members, in no order. Members are those of within unless
-// it is nil. The caller holds the lock.
-func (x *Index) scan(s *scratch, within []uint64, members, limit int) []estimated {
+// scan returns the best limit codes of the members in s.groups, in no order. The caller holds the lock.
+func (x *Index) scan(s *scratch, limit int) []estimated {
+	members := 0
+	for _, g := range s.groups {
+		members += bits.OnesCount64(g.members)
+	}
 	all, lowest := &s.collectors[0], float32(math.Inf(-1))
 	pass := func(step, limit int, bound float32) {
-		workers := share(len(x.chunks), members/workerShare, func(w, from, to int) {
+		workers := share(len(s.groups), members/workerShare, func(w, from, to int) {
 			c := &s.collectors[w]
 			c.reset(limit, bound)
-			x.scanChunks(c, &s.question, within, step, from, to)
+			x.scanGroups(c, s, step, from, to)
 		})
 		all.merge(s.collectors[1:workers])
 	}
@@ -322,7 +333,7 @@ func (x *Index) scan(s *scratch, within []uint64, members, limit int) []estimate
 		pass(sampleStep, limit/sampleStep*5/4, bound) // a quarter more than in the whole set
 		bound = all.bound
 	}
-	if pass(1, limit, bound); len(all.found) < limit {
+	if pass(1, limit, bound); len(all.found) < min(limit, members) {
 		pass(1, limit, lowest)
 	}
 	return all.found
@@ -341,21 +352,21 @@ func share(n, most int, work func(worker, from, to int)) (workers int) {
 	return workers
 }
 
-// scanChunks scans one of step groups of 64 codes in the chunks from to to-1.
-func (x *Index) scanChunks(c *collector, q *question, within []uint64, step, from, to int) {
-	for base, word := range x.members(within, from, to) {
-		if base/64%step != 0 {
-			continue
-		}
-		k, slot := x.chunks[base>>chunkBits], base&chunkMask
+// scanGroups scans one of step groups in s.groups[from:to].
+func (x *Index) scanGroups(c *collector, s *scratch, step, from, to int) {
+	q := &s.question
+	for i := (from + step - 1) / step * step; i < to; i += step {
+		k, slot, word := x.chunks[s.groups[i].at>>(chunkBits-6)], int(s.groups[i].at<<6&chunkMask), s.groups[i].members
 		signs, terms := k.signs[slot*x.words:(slot+64)*x.words], k.terms[2*slot:2*slot+128]
 		if x.words == 6 && hasAVX2 && bits.OnesCount64(word) >= 8 { // 384 dimensions, the most common size of small models
-			word &= above6(&signs[0], &terms[0], (*[12]uint64)(q.both), int64(q.count), q.factor, c.bound) // few are; the bound rises as they are added
+			ahead := s.groups[min(i+step, to-1)].at
+			later := x.chunks[ahead>>(chunkBits-6)]
+			word &= above6(&signs[0], &terms[0], (*[12]uint64)(q.both), &later.signs[ahead<<6&chunkMask*6], &later.terms[ahead<<6&chunkMask*2], int64(q.count), q.factor, c.bound) // few are; the bound rises as they are added
 		}
 		for ; word != 0; word &= word - 1 {
 			at := bits.TrailingZeros64(word)
 			if estimate := q.glance(signs[at*x.words:], terms[2*at:]); estimate > c.bound {
-				c.add(base+at, estimate)
+				c.add(estimated{k.ids[slot+at], s.groups[i].at<<6 + int32(at), estimate})
 			}
 		}
 	}

@@ -13,6 +13,7 @@ const TunedRecall = 0.99
 type Tuning struct {
 	Recall  float64 // measured, 0 to 1
 	Rescore int     // vectors read for each question
+	Parts   int     // of the groups of vectors that are alike, the nearest of so many parts are searched
 }
 
 // Tune measures the share of the ten nearest neighbours that [Index.Search] finds for so
@@ -28,14 +29,22 @@ func (x *Index) Tune(questions int, load Source) (Tuning, error) {
 	if err != nil {
 		return Tuning{}, err
 	}
+	most := mostParts
+	if x.mu.RLock(); len(x.centres.terms) == 0 {
+		most = 1 // more would change nothing until codes are arranged, and are not measured
+	}
+	x.mu.RUnlock()
 	for rescore := defaultRescore; ; rescore = min(rescore+rescore/2, MaxRescore) {
-		recall, err := x.measure(tests, rescore, load)
-		if err != nil {
-			return Tuning{}, err
-		}
-		if recall >= TunedRecall || rescore >= MaxRescore {
-			x.SetRescore(rescore)
-			return Tuning{Recall: recall, Rescore: rescore}, nil
+		for parts := most; parts >= 1; parts /= 2 {
+			recall, err := x.measure(tests, rescore, parts, load)
+			if err != nil {
+				return Tuning{}, err
+			}
+			if recall >= TunedRecall || rescore >= MaxRescore && parts == 1 {
+				x.SetRescore(rescore)
+				x.parts.Store(int64(parts))
+				return Tuning{Recall: recall, Rescore: rescore, Parts: parts}, nil
+			}
 		}
 	}
 }
@@ -51,8 +60,8 @@ type recallTest struct {
 const measuredHits = 10
 
 // ask answers the query of a test, without the members of which it is made.
-func (x *Index) ask(e *recallTest, rescore int, load Source) ([]Hit, error) {
-	hits, err := x.search(Query{Vector: e.question, N: measuredHits + len(e.members)}, rescore, load)
+func (x *Index) ask(e *recallTest, rescore, parts int, load Source) ([]Hit, error) {
+	hits, err := x.search(Query{Vector: e.question, N: measuredHits + len(e.members)}, rescore, parts, load)
 	hits = slices.DeleteFunc(hits, func(h Hit) bool { return slices.Contains(e.members[:], h.ID) })
 	return hits[:min(measuredHits, len(hits))], err
 }
@@ -96,7 +105,7 @@ func (x *Index) recallTests(count int, load Source) ([]recallTest, error) {
 		tests[i].question = between(drawn[i], drawn[other])
 	}
 	for i := range tests {
-		if tests[i].nearest, err = x.ask(&tests[i], MaxRescore, load); err != nil {
+		if tests[i].nearest, err = x.ask(&tests[i], MaxRescore, 1, load); err != nil {
 			return nil, err
 		}
 	}
@@ -118,11 +127,11 @@ func between(v, w []float32) []float32 {
 	return v
 }
 
-// measure returns the share of the neighbours that searches with a rescore find.
-func (x *Index) measure(tests []recallTest, rescore int, load Source) (float64, error) {
+// measure returns the share of the neighbours that searches with a rescore and parts find.
+func (x *Index) measure(tests []recallTest, rescore, parts int, load Source) (float64, error) {
 	found, wanted := 0, 0
 	for i := range tests {
-		hits, err := x.ask(&tests[i], rescore, load)
+		hits, err := x.ask(&tests[i], rescore, parts, load)
 		if err != nil {
 			return 0, err
 		}

@@ -1,0 +1,265 @@
+package vector
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// A search of a large set reads most of the time signs of codes that are far from the query. So
+// codes that are alike are brought together: [Index.Arrange] halves the set again and again across
+// the axis between two means, down to groups of 64 codes, and keeps a code of the centre of each. A
+// search compares the centres and scans the groups that are nearest, which hold a half or a quarter
+// of its members, if [Index.Tune] finds that these are enough. Vectors that were put since are
+// scanned all.
+
+const (
+	// Below arrangeLeast members a scan of all takes no longer than a comparison with the centres.
+	arrangeLeast = 1 << 18
+	// axisSample members of a part give its axis, in so many rounds.
+	axisSample, axisRounds = 256, 3
+	// mostParts is the most parts of the groups of which the best is scanned.
+	mostParts = 4
+	// moveBatch codes are moved while searches wait.
+	moveBatch = 1024
+)
+
+// Arrange brings the codes of a large set that are alike together, if half as many as did so before
+// have changed. Searches and changes go on meanwhile. An error is that of ctx.
+func (x *Index) Arrange(ctx context.Context) error {
+	x.arranging.Lock()
+	defer x.arranging.Unlock()
+	x.mu.Lock()
+	used, before := x.next, x.fixed
+	if loose := used - before + used - x.count; loose < max(x.large, before/2) { // new ones, and free slots
+		x.mu.Unlock()
+		return nil
+	}
+	x.fixed = used
+	order := make([]estimated, 0, x.count)
+	for i, c := range x.chunks {
+		for at, id := range c.ids {
+			if id != 0 {
+				order = append(order, estimated{id: id, slot: int32(i<<chunkBits + at)})
+			}
+		}
+	}
+	x.mu.Unlock()
+	s := x.scratch.Get().(*scratch)
+	defer x.scratch.Put(s)
+	if err := x.halve(ctx, s, order); err != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.fixed = before
+		return err
+	}
+	centres := x.centresOf(s, x.move(order, used))
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.centres = centres
+	return nil
+}
+
+// halve orders a part so that codes which are alike are together.
+func (x *Index) halve(ctx context.Context, s *scratch, part []estimated) error {
+	if len(part) <= groupSize {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	sample := make([]estimated, min(axisSample, max(groupSize/2, len(part)/8)))
+	for i := range sample {
+		sample[i] = part[i*len(part)/len(sample)]
+	}
+	s.planes.set(x.axis(s, sample))
+	x.project(s, part)
+	half := (len(part)/2 + groupSize - 1) / groupSize * groupSize
+	selectBest(part, half)
+	if err := x.halve(ctx, s, part[:half]); err != nil {
+		return err
+	}
+	return x.halve(ctx, s, part[half:])
+}
+
+// axis returns the difference of the means of the two halves of a sample on both sides of the axis of
+// the round before; the first axis is that from one member to another.
+func (x *Index) axis(s *scratch, sample []estimated) []float32 {
+	for round := range axisRounds {
+		clear(s.centred)
+		x.mu.RLock()
+		for i, g := range sample {
+			if round > 0 || i == 0 || i == len(sample)-1 {
+				c, at := x.code(g.slot)
+				c.addTo(s.centred, at, float32(1-i*2/len(sample)*2))
+			}
+		}
+		x.mu.RUnlock()
+		if round < axisRounds-1 {
+			s.planes.set(s.centred)
+			x.project(s, sample)
+			selectBest(sample, len(sample)/2)
+		}
+	}
+	return s.centred
+}
+
+// project estimates the inner products of s.planes and codes.
+func (x *Index) project(s *scratch, part []estimated) {
+	for batch := range slices.Chunk(part, moveBatch) {
+		x.mu.RLock()
+		for i, g := range batch {
+			c, at := x.code(g.slot)
+			batch[i].estimate = s.planes.estimate(c, at) - c.terms[2*at+1]
+		}
+		x.mu.RUnlock()
+	}
+}
+
+// move brings the codes of an order to the first slots, those that came meanwhile behind them, and
+// returns how many groups are full of the former.
+func (x *Index) move(order []estimated, used int) (groups int) {
+	placed := 0
+	for batch := range slices.Chunk(order, moveBatch) {
+		x.mu.Lock()
+		x.centres = codes{}
+		for _, g := range batch {
+			if slot, held := x.slot(int64(g.id)); held && slot < used {
+				x.exchange(placed, slot)
+				placed++
+			}
+		}
+		x.mu.Unlock()
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	groups = placed / groupSize
+	x.fixed = groups * groupSize
+	to := x.fixed
+	for slot := to; slot < x.next; slot++ {
+		if c := x.chunks[slot>>chunkBits]; c.ids[slot&chunkMask] != 0 {
+			x.exchange(to, slot)
+			to++
+		}
+	}
+	x.next = to
+	chunks := (to + chunkSlots - 1) / chunkSlots
+	clear(x.chunks[chunks:])
+	x.chunks = x.chunks[:chunks]
+	return groups
+}
+
+// exchange swaps what two slots hold.
+func (x *Index) exchange(a, b int) {
+	if a == b {
+		return
+	}
+	c, i := x.chunks[a>>chunkBits], a&chunkMask
+	d, j := x.chunks[b>>chunkBits], b&chunkMask
+	for w := range x.words {
+		v, u := i*x.words+w, j*x.words+w
+		c.signs[v], d.signs[u] = d.signs[u], c.signs[v]
+		c.lows[v], d.lows[u] = d.lows[u], c.lows[v]
+	}
+	for w := range 2 {
+		c.terms[2*i+w], d.terms[2*j+w] = d.terms[2*j+w], c.terms[2*i+w]
+	}
+	idA, idB := int64(c.ids[i]), int64(d.ids[j])
+	for _, slot := range [2]int{a, b} {
+		if x.chunks[slot>>chunkBits].ids[slot&chunkMask] != 0 {
+			x.free(slot)
+		}
+	}
+	if idA != 0 {
+		x.take(b, idA)
+	}
+	if idB != 0 {
+		x.take(a, idB)
+	}
+}
+
+// centresOf returns codes of the means of the first groups. Their slots are fixed.
+func (x *Index) centresOf(s *scratch, groups int) codes {
+	centres := makeCodes(groups, x.words)
+	for g := range groups {
+		clear(s.centred)
+		shift := float32(0)
+		x.mu.RLock()
+		for slot := g * groupSize; slot < (g+1)*groupSize; slot++ {
+			c, at := x.code(int32(slot))
+			c.addTo(s.centred, at, 1./groupSize)
+			shift += c.terms[2*at+1] / groupSize
+		}
+		x.mu.RUnlock()
+		scale := x.quantize(s)
+		centres.set(g, s.signs, s.lows, scale, shift)
+	}
+	return centres
+}
+
+// group is 64 neighbouring slots, of which the members are scanned.
+type group struct {
+	at      int32
+	members uint64
+}
+
+// selectGroups writes the groups of the members to s.groups: those that came after the last
+// arrangement, and of the others the nearest, which have at least one of parts of the members.
+func (x *Index) selectGroups(s *scratch, within []uint64, members, parts int) {
+	all, arranged := (x.next+groupSize-1)/groupSize, len(x.centres.terms)/2
+	if parts == 1 || members < x.large {
+		arranged = 0
+	}
+	s.members = slices.Grow(s.members[:0], all)[:all]
+	if within == nil {
+		for i, c := range x.chunks {
+			copy(s.members[i*len(c.present):], c.present[:])
+		}
+	} else {
+		clear(s.members)
+		for base, word := range x.members(within) {
+			for p := x.pages[base>>chunkBits]; word != 0; word &= word - 1 {
+				slot := p.slots[base&chunkMask+bits.TrailingZeros64(word)]
+				s.members[slot/groupSize] |= 1 << (slot % groupSize)
+			}
+		}
+	}
+	s.near = slices.Grow(s.near[:0], arranged)[:arranged]
+	share(arranged, arranged/4096, func(_, from, to int) {
+		for g := from; g < to; g++ {
+			s.near[g] = s.planes.estimate(&x.centres, g)
+		}
+	})
+	least := nearest(s.near, s.members[:arranged], parts)
+	s.groups = s.groups[:0]
+	for g, word := range s.members {
+		if word != 0 && (g >= arranged || s.near[g] >= least) {
+			s.groups = append(s.groups, group{int32(g), word})
+		}
+	}
+}
+
+// nearest returns the estimate from which on groups hold one of parts of the members, to 1/1024 of
+// the range of the estimates.
+func nearest(estimates []float32, members []uint64, parts int) float32 {
+	low, high := float32(math.Inf(1)), float32(math.Inf(-1))
+	for _, e := range estimates {
+		low, high = min(low, e), max(high, e)
+	}
+	var held [1024]int
+	width, total := (high-low)/float32(len(held)), 0
+	for g, e := range estimates {
+		n := bits.OnesCount64(members[g])
+		held[max(0, min(int((e-low)/width), len(held)-1))] += n
+		total += n
+	}
+	i := len(held)
+	for sum := 0; i > 0 && sum*parts < total; sum += held[i] {
+		i--
+	}
+	if i == 0 {
+		return low
+	}
+	return low + float32(i)*width
+}
