@@ -139,7 +139,7 @@ func (g *vectors) Usual(unit []float32) float64 {
 	return b.Codes.AlongMean(unit)
 }
 
-// At returns the codes as of the snapshot that c reads, or later, and their model,
+// At returns the codes as of the snapshot that c reads, or later, and the model of that snapshot,
 // whose ID is 0 while the file has none.
 func (g *vectors) At(c *store.Conn) (*vector.Index, store.Model, error) {
 	m, err := c.PresentModel()
@@ -148,12 +148,13 @@ func (g *vectors) At(c *store.Conn) (*vector.Index, store.Model, error) {
 	}
 	b, held := g.held()
 	if held.ID == m.ID && held.Seq >= m.Seq {
-		return b.Codes, held, nil
+		return b.Codes, m, nil
 	}
 	if behind := m.Seq - held.Seq; held.ID != m.ID && m.Seq > pageRows || behind > pageRows {
 		return nil, m, robotmem.Errorf(robotmem.Unavailable, "", "the vectors are still being read")
 	}
-	return g.follow(c, m)
+	codes, _, err := g.follow(c, m)
+	return codes, m, err
 }
 
 // follow reads a page of the vectors that a model has gained since.
@@ -202,14 +203,14 @@ func eachDecoded(seq *int64, dims int, visit func(id int64, v []float32) error) 
 // Source reads a model's vectors through a connection, those of a server once.
 func (x *Index) Source(c *store.Conn, m *store.Model) vector.Source {
 	if x.Store.InFile() {
-		return func(ids []int64, each func(int64, []byte) error) error { return c.Vectors(m, ids, each) }
+		return func(ids []int64, each func(int64, []byte) error) error { return x.Store.Vectors(c, m, ids, each) }
 	}
 	return func(ids []int64, each func(int64, []byte) error) error {
 		missing, err := x.Vectors.kept.each(m.ID, ids, each)
 		if err != nil || len(missing) == 0 {
 			return err
 		}
-		return c.Vectors(m, missing, func(id int64, raw []byte) error {
+		return x.Store.Vectors(c, m, missing, func(id int64, raw []byte) error {
 			x.Vectors.kept.put(m.ID, id, raw, x.Columns.Memory.Part(maxKept))
 			return each(id, raw)
 		})

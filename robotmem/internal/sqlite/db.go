@@ -250,7 +250,7 @@ func (db *DB) connOptions(cacheKiB int) ConnOptions {
 func (db *DB) Path() string { return db.path }
 
 // Read runs f on a reading connection inside one snapshot.
-func (db *DB) Read(ctx context.Context, f func(*Conn) error) (err error) {
+func (db *DB) Read(ctx context.Context, f func(*Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -266,6 +266,33 @@ func (db *DB) Read(ctx context.Context, f func(*Conn) error) (err error) {
 	if err != nil {
 		return err
 	}
+	return db.readOn(ctx, c, f)
+}
+
+// TryRead is Read for more connections of a call that is reading: it does nothing if no connection
+// is idle.
+func (db *DB) TryRead(ctx context.Context, f func(*Conn) error) (err error) {
+	release, open := db.Hold()
+	if !open {
+		return ErrClosed
+	}
+	defer release()
+	select {
+	case c := <-db.readers:
+		if c == nil {
+			if c, err = db.openReader(ctx); err != nil {
+				db.readers <- nil
+				return err
+			}
+		}
+		return db.readOn(ctx, c, f)
+	default:
+		return nil
+	}
+}
+
+// readOn runs f on a connection of the pool inside one snapshot and gives the connection back.
+func (db *DB) readOn(ctx context.Context, c *Conn, f func(*Conn) error) (err error) {
 	defer func() { db.readers <- c }()
 	c.SetInterrupt(ctx)
 	defer func() {

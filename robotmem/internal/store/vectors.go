@@ -1,10 +1,13 @@
 package store
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
+	"sync"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
@@ -239,11 +242,15 @@ func (c *Conn) VectorsSince(m *Model, seq, most int64, each func(id, seq int64, 
 	})
 }
 
-// Vectors visits the stored vectors of memories; it skips those without one or with a
-// damaged one. raw is valid until each returns.
-func (c *Conn) Vectors(m *Model, ids []int64, each func(id int64, raw []byte) error) error {
-	file := c.File()
-	if file == nil { // a statement for each would be a round trip for each; package fleet knows this form
+// besideLeast is from how many vectors on two connections read them: fewer take no longer than it takes
+// to begin.
+const besideLeast = 64
+
+// Vectors visits the stored vectors of memories as c reads them, one at a time and in any order; it
+// skips those without one or with a damaged one. raw is valid until each returns. m is as of the
+// snapshot of c, or earlier. Of a file, an idle connection reads a half at the same time.
+func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw []byte) error) error {
+	if !s.InFile() { // a statement for each would be a round trip for each; package fleet knows this form
 		list, _ := json.Marshal(ids) // numbers
 		return c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE memory_id IN (SELECT value FROM json_each(?))", []any{string(list)}, func(s sqlite.Row) error {
 			id := s.ColumnInt64(0)
@@ -253,26 +260,58 @@ func (c *Conn) Vectors(m *Model, ids []int64, each func(id int64, raw []byte) er
 			return nil
 		})
 	}
-	s, err := file.Prepared("SELECT vector, checksum FROM " + m.Table() + " WHERE memory_id = ?")
-	if err != nil {
+	if len(ids) < besideLeast {
+		_, err := c.vectors(m, ids, math.MaxInt64, each)
 		return err
 	}
-	for _, id := range ids {
-		if err := s.BindInt64(1, id); err != nil {
+	var one sync.Mutex
+	inTurn := func(id int64, raw []byte) error {
+		one.Lock()
+		defer one.Unlock()
+		return each(id, raw)
+	}
+	half, left := len(ids)/2, ids[len(ids)/2:]
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		// What it cannot read, or finds newer than c does, is left for c, also after an error.
+		_ = s.Database.(InFile).TryRead(context.Background(), func(other *sqlite.Conn) (err error) {
+			left, err = (&Conn{other}).vectors(m, ids[half:], m.Seq, inTurn)
 			return err
+		})
+	})
+	_, err := c.vectors(m, ids[:half], math.MaxInt64, inTurn)
+	beside.Wait()
+	if err == nil {
+		_, err = c.vectors(m, left, math.MaxInt64, each)
+	}
+	return err
+}
+
+// vectors visits the vectors of memories that were written up to a counter and returns the ids of
+// the rest, after an error all that were not visited.
+func (c *Conn) vectors(m *Model, ids []int64, upto int64, each func(id int64, raw []byte) error) (left []int64, err error) {
+	s, err := c.File().Prepared("SELECT vector, checksum, seq FROM " + m.Table() + " WHERE memory_id = ?")
+	if err != nil {
+		return ids, err
+	}
+	for i, id := range ids {
+		if err = s.BindInt64(1, id); err != nil {
+			return append(left, ids[i:]...), err
 		}
-		if s.Step() {
+		found := s.Step() && s.ColumnInt64(2) <= upto
+		if found {
 			if raw := m.verified(s, id, 0); raw != nil {
-				if err := each(id, raw); err != nil {
-					return errors.Join(err, s.Reset())
-				}
+				err = each(id, raw)
 			}
 		}
-		if err := s.Reset(); err != nil {
-			return err
+		if err = errors.Join(err, s.Reset()); err != nil {
+			return append(left, ids[i:]...), err
+		}
+		if !found {
+			left = append(left, id)
 		}
 	}
-	return nil
+	return left, nil
 }
 
 // Promote makes a model the present one and drops the others.
