@@ -81,6 +81,9 @@ func (x *Index) SaveSnapshots(ctx context.Context) error {
 	book, m, purges := g.Codebook, g.Model, g.purges
 	g.Mu.RUnlock()
 	if book.Codes != nil {
+		if book.Codes.Unsaved() { // to arrange them again takes longer than to store them
+			size = 0
+		}
 		save(store.VectorsSnapshot, purges, CodesRevision(m.ID, 0), CodesRevision(m.ID, m.Seq), size, func(w io.Writer) error { return WriteCodes(w, book, m) })
 	}
 	return errors.Join(errs...)

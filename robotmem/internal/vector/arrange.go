@@ -58,8 +58,12 @@ func (x *Index) Arrange(ctx context.Context) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.centres = centres
+	x.unsaved.Store(true)
 	return nil
 }
+
+// Unsaved reports whether codes were arranged since the last Write.
+func (x *Index) Unsaved() bool { return x.unsaved.Load() }
 
 // halve orders a part so that codes which are alike are together.
 func (x *Index) halve(ctx context.Context, s *scratch, part []estimated) error {
@@ -200,7 +204,7 @@ func (x *Index) centresOf(s *scratch, groups int) codes {
 
 // group is 64 neighbouring slots, of which the members are scanned.
 type group struct {
-	at      int32
+	first   int32 // slot
 	members uint64
 }
 
@@ -235,7 +239,7 @@ func (x *Index) selectGroups(s *scratch, within []uint64, members, parts int) {
 	s.groups = s.groups[:0]
 	for g, word := range s.members {
 		if word != 0 && (g >= arranged || s.near[g] >= least) {
-			s.groups = append(s.groups, group{int32(g), word})
+			s.groups = append(s.groups, group{int32(g * groupSize), word})
 		}
 	}
 }

@@ -186,8 +186,11 @@ func TestArrangeCanBeEnded(t *testing.T) {
 	if !bytes.Equal(saved(t, x), before) {
 		t.Error("an order that was not finished has changed the codes")
 	}
-	if must(t, x.Arrange(t.Context())); bytes.Equal(saved(t, x), before) {
-		t.Error("nothing was arranged")
+	if x.Unsaved() {
+		t.Error("an order that was not finished is to be saved")
+	}
+	if must(t, x.Arrange(t.Context())); !x.Unsaved() || bytes.Equal(saved(t, x), before) || x.Unsaved() {
+		t.Error("nothing was arranged, or saving it is not noticed")
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 func (x *Index) Write(out *stream.Writer) {
 	x.arranging.Lock()
 	defer x.arranging.Unlock()
+	x.unsaved.Store(false)
 	out.Count(x.dims)
 	mean, _ := binary.Append(nil, binary.LittleEndian, x.mean) // fails only for other types
 	out.Bytes(mean)

@@ -124,6 +124,10 @@ func TestDamagedCodes(t *testing.T) {
 	if _, err := read(sealed(t, change(0))); err != nil {
 		t.Fatal(err)
 	}
+	// A memory whose vector was replaced while the snapshot was written is in it twice.
+	if y, err := read(sealed(t, change(chunk+4, 1))); err != nil || y.Len() != 19 || !y.Contains(1) || y.Contains(2) {
+		t.Errorf("a memory in two slots: %v", err)
+	}
 	for name, data := range map[string][]byte{
 		"empty":           nil,
 		"dimensions":      change(0, 0),

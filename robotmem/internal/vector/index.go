@@ -40,6 +40,7 @@ type Index struct {
 	parts   atomic.Int64 // a search scans the best of so many parts of the groups, see arrange.go
 	scratch sync.Pool    // *scratch
 	large   int          // arrangeLeast, smaller in tests
+	unsaved atomic.Bool  // the order is newer than the last Write
 
 	arranging sync.Mutex // held by Arrange and Write: elsewhere a vector moves to a later slot only
 

@@ -193,8 +193,8 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// The collector keeps the codes that sorting by estimate and id would keep, however the
-// ids are split.
+// The collector keeps the codes that sorting by estimate and id would keep, in whatever order they
+// come and however they are split.
 func TestCollector(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 500 {
@@ -203,12 +203,13 @@ func TestCollector(t *testing.T) {
 		for i := range estimates {
 			estimates[i] = float32(r.IntN(values))
 		}
+		order := r.Perm(len(estimates))
 		limit, parts := 1+r.IntN(300), 1+r.IntN(4)
 		collectors := make([]collector, parts)
 		for p := range collectors {
 			c := &collectors[p]
 			c.reset(limit, -1)
-			for id := p * len(estimates) / parts; id < (p+1)*len(estimates)/parts; id++ {
+			for _, id := range order[p*len(estimates)/parts : (p+1)*len(estimates)/parts] {
 				if estimates[id] > c.bound {
 					c.add(estimated{id: int32(id), estimate: estimates[id]})
 				}
@@ -294,5 +295,28 @@ func TestScan(t *testing.T) {
 			}
 			s.ids = s.ids[:0]
 		}
+	}
+}
+
+// A vector that was replaced while codes are arranged stays behind those that are.
+func TestReplacedWhileArranging(t *testing.T) {
+	const members, replaced = 1000, 500
+	r := rand.New(rand.NewPCG(17, 18))
+	x := New(30, nil)
+	var order []estimated
+	for id := int64(1); id <= members; id++ {
+		if err := x.Put(id, unitNear(r, make([]float32, 30))); err != nil {
+			t.Fatal(err)
+		}
+		order = append(order, estimated{id: int32(id), slot: int32(id - 1)})
+	}
+	x.fixed = x.next
+	if err := x.Put(replaced, unitNear(r, make([]float32, 30))); err != nil {
+		t.Fatal(err)
+	}
+	r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	groups := x.move(order, members)
+	if slot, held := x.slot(replaced); !held || slot < groups*groupSize || groups != members/groupSize || x.next != members {
+		t.Errorf("the vector is in slot %d of %d; %d groups", slot, x.next, groups)
 	}
 }

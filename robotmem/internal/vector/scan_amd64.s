@@ -31,16 +31,16 @@ DATA ones<>+0(SB)/8, $0x0302020102010100
 DATA ones<>+8(SB)/8, $0x0403030203020201
 GLOBL ones<>(SB), RODATA|NOPTR, $16
 
-// func above6(signs *uint64, terms *float32, q *[12]uint64, laterSigns *uint64, laterTerms *float32, large int64, factor, bound float32) (mask uint64)
+// func above6(signs *uint64, terms *float32, q *[12]uint64, nextSigns *uint64, nextTerms *float32, large int64, factor, bound float32) (mask uint64)
 // 64 codes of six words and two terms each. Bit i of mask is set if the estimate of code i, as
 // question.glance computes it, is above bound. q has the signs of the query and then the bits of
-// its large components, of which there are so many.
+// its large components, of which there are so many. The codes of the next call are fetched meanwhile.
 TEXT ·above6(SB), NOSPLIT, $0-64
 	MOVQ           signs+0(FP), SI
 	MOVQ           terms+8(FP), R8
 	MOVQ           q+16(FP), DI
-	MOVQ           laterSigns+24(FP), R9
-	MOVQ           laterTerms+32(FP), R10
+	MOVQ           nextSigns+24(FP), R9
+	MOVQ           nextTerms+32(FP), R10
 	VMOVDQU        (DI), Y8          // words 0 to 3
 	VBROADCASTI128 (DI), Y9
 	VMOVDQU        32(DI), X10

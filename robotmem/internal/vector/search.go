@@ -356,18 +356,26 @@ func share(n, most int, work func(worker, from, to int)) (workers int) {
 func (x *Index) scanGroups(c *collector, s *scratch, step, from, to int) {
 	q := &s.question
 	for i := (from + step - 1) / step * step; i < to; i += step {
-		k, slot, word := x.chunks[s.groups[i].at>>(chunkBits-6)], int(s.groups[i].at<<6&chunkMask), s.groups[i].members
-		signs, terms := k.signs[slot*x.words:(slot+64)*x.words], k.terms[2*slot:2*slot+128]
+		slot, word := s.groups[i].first, s.groups[i].members
+		k := x.chunks[slot>>chunkBits]
+		signs, terms := k.group(slot, x.words)
 		if x.words == 6 && hasAVX2 && bits.OnesCount64(word) >= 8 { // 384 dimensions, the most common size of small models
-			ahead := s.groups[min(i+step, to-1)].at
-			later := x.chunks[ahead>>(chunkBits-6)]
-			word &= above6(&signs[0], &terms[0], (*[12]uint64)(q.both), &later.signs[ahead<<6&chunkMask*6], &later.terms[ahead<<6&chunkMask*2], int64(q.count), q.factor, c.bound) // few are; the bound rises as they are added
+			next := s.groups[min(i+step, to-1)].first
+			nextSigns, nextTerms := x.chunks[next>>chunkBits].group(next, x.words)
+			word &= above6(&signs[0], &terms[0], (*[12]uint64)(q.both), &nextSigns[0], &nextTerms[0], int64(q.count), q.factor, c.bound) // few are; the bound rises as they are added
 		}
 		for ; word != 0; word &= word - 1 {
 			at := bits.TrailingZeros64(word)
 			if estimate := q.glance(signs[at*x.words:], terms[2*at:]); estimate > c.bound {
-				c.add(estimated{k.ids[slot+at], s.groups[i].at<<6 + int32(at), estimate})
+				at += int(slot)
+				c.add(estimated{k.ids[at&chunkMask], int32(at), estimate})
 			}
 		}
 	}
+}
+
+// group returns the signs and the terms of a group.
+func (c *codes) group(first int32, words int) (signs []uint64, terms []float32) {
+	at := int(first & chunkMask)
+	return c.signs[at*words : (at+groupSize)*words], c.terms[2*at : 2*(at+groupSize)]
 }
