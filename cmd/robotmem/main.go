@@ -20,7 +20,7 @@ import (
 // gcPercent saves memory for a little time: large indexes have no pointers, so that frequent collections
 // are cheap. A small heap has garbageLeast between two.
 const (
-	gcPercent    = 25
+	gcPercent    = 10
 	garbageLeast = 16 << 20
 )
 
