@@ -91,6 +91,29 @@ func TestArrangedCodesAnswerTheSame(t *testing.T) {
 	}
 }
 
+// The last chunks of a snapshot may be empty.
+func TestLastVectorsAreRemoved(t *testing.T) {
+	oneGoroutine(t)
+	const members, left = 9000, 600
+	s := makeSet(16, members, isotropic(16))
+	x := index(t, s)
+	for id := int64(left + 1); id <= members; id++ {
+		x.Remove(id)
+	}
+	y, err := read(saved(t, x))
+	must(t, err)
+	for _, of := range []*vector.Index{x, y} {
+		hits, err := of.Search(vector.Query{Vector: s.vector(7), N: 3}, s.load)
+		if must(t, err); len(hits) != 3 || hits[0].ID != 7 {
+			t.Errorf("found %v", hits)
+		}
+		must(t, of.Put(members, s.vector(members)))
+		if of.Len() != left+1 || !of.Contains(members) {
+			t.Errorf("%d vectors after another", of.Len())
+		}
+	}
+}
+
 // A half or a quarter of the codes has nearly all of the nearest, also of those that a filter admits,
 // where vectors have topics.
 func TestPartsHoldTheNearest(t *testing.T) {
