@@ -15,7 +15,7 @@ import (
 // scanned all.
 
 const (
-	// Below arrangeLeast members a scan of all takes no longer than a comparison with the centres.
+	// Below arrangeLeast vectors a scan of all takes no longer than a comparison with the centres.
 	arrangeLeast = 1 << 18
 	// axisSample members of a part give its axis, in so many rounds.
 	axisSample, axisRounds = 256, 3
@@ -212,7 +212,7 @@ type group struct {
 // arrangement, and of the others the nearest, which have at least one of parts of the members.
 func (x *Index) selectGroups(s *scratch, within []uint64, members, parts int) {
 	all, arranged := (x.next+groupSize-1)/groupSize, len(x.centres.terms)/2
-	if parts == 1 || members < x.large {
+	if parts == 1 || x.count < x.large || members < all { // to compare so few takes no longer than to compare the centres
 		arranged = 0
 	}
 	s.members = slices.Grow(s.members[:0], all)[:all]

@@ -359,7 +359,7 @@ func (x *Index) scanGroups(c *collector, s *scratch, step, from, to int) {
 		slot, word := s.groups[i].first, s.groups[i].members
 		k := x.chunks[slot>>chunkBits]
 		signs, terms := k.group(slot, x.words)
-		if x.words == 6 && hasAVX2 && bits.OnesCount64(word) >= 8 { // 384 dimensions, the most common size of small models
+		if x.words == 6 && hasAVX2 && bits.OnesCount64(word) >= 4 { // 384 dimensions, the most common size of small models
 			next := s.groups[min(i+step, to-1)].first
 			nextSigns, nextTerms := x.chunks[next>>chunkBits].group(next, x.words)
 			word &= above6(&signs[0], &terms[0], (*[12]uint64)(q.both), &nextSigns[0], &nextTerms[0], int64(q.count), q.factor, c.bound) // few are; the bound rises as they are added
