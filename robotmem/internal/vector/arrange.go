@@ -148,10 +148,15 @@ func (x *Index) move(order []estimated, used int) (groups int) {
 		}
 	}
 	x.next = to
-	chunks := (to + chunkSlots - 1) / chunkSlots
-	clear(x.chunks[chunks:])
-	x.chunks = x.chunks[:chunks]
+	x.dropUnused()
 	return groups
+}
+
+// dropUnused drops the chunks behind the last slot that was used.
+func (x *Index) dropUnused() {
+	used := min(len(x.chunks), (x.next+chunkSlots-1)/chunkSlots)
+	clear(x.chunks[used:])
+	x.chunks = x.chunks[:used]
 }
 
 // exchange swaps what two slots hold.

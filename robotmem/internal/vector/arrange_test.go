@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -229,17 +228,7 @@ func TestArrangeConcurrently(t *testing.T) {
 	var missed atomic.Int64 // of 300, and of 3,000 while nothing changes 11
 	done := make(chan struct{})
 	for w := range 2 {
-		changes.Go(func() {
-			r := rand.New(rand.NewPCG(uint64(w), 4))
-			for range 3000 {
-				id := 1 + kept + r.Int64N(moving-kept)
-				if r.IntN(2) == 0 {
-					x.Remove(id)
-				} else if err := x.Put(id, s.vector(id)); err != nil {
-					t.Error(err)
-				}
-			}
-		})
+		changes.Go(func() { putAndRemove(t, x, s, uint64(w), kept, 3000) })
 		changes.Go(func() {
 			for id := int64(1 + w); id <= kept; id += 20 {
 				hits, err := x.Search(vector.Query{Vector: s.vector(id), N: 3}, s.load)

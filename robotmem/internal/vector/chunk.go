@@ -79,7 +79,7 @@ func Read(in *stream.Reader) (*Index, error) {
 		}
 	}
 	x.next = max(x.next, x.fixed)
-	x.chunks = x.chunks[:min(len(x.chunks), (x.next+chunkSlots-1)/chunkSlots)] // the last vectors may have been removed
+	x.dropUnused() // the last vectors may have been removed
 	return x, in.Err
 }
 

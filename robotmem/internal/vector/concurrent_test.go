@@ -51,17 +51,7 @@ func TestConcurrentUse(t *testing.T) {
 	x.SetRescore(50)
 	var wait sync.WaitGroup
 	for w := range 2 {
-		wait.Go(func() {
-			r := rand.New(rand.NewPCG(uint64(w), 4))
-			for range 2000 {
-				id := 1 + kept + r.Int64N(moving-kept)
-				if r.IntN(2) == 0 {
-					x.Remove(id)
-				} else if err := x.Put(id, s.vector(id)); err != nil {
-					t.Error(err)
-				}
-			}
-		})
+		wait.Go(func() { putAndRemove(t, x, s, uint64(w), kept, 2000) })
 		wait.Go(func() {
 			for id := int64(1); id <= 300; id++ {
 				hits, err := x.Search(vector.Query{Vector: s.vector(id), N: 3}, s.load)
@@ -84,5 +74,18 @@ func TestConcurrentUse(t *testing.T) {
 	wait.Wait()
 	if got, want := x.Len(), int(x.IDs().Count()); got != want {
 		t.Errorf("Len is %d, want %d, the number of IDs", got, want)
+	}
+}
+
+// putAndRemove changes vectors after the first kept of s at random.
+func putAndRemove(t *testing.T, x *vector.Index, s *set, seed uint64, kept int64, changes int) {
+	r := rand.New(rand.NewPCG(seed, 4))
+	for range changes {
+		id := 1 + kept + r.Int64N(int64(s.len())-kept)
+		if r.IntN(2) == 0 {
+			x.Remove(id)
+		} else if err := x.Put(id, s.vector(id)); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -2,8 +2,9 @@
 // query by cosine. The vectors themselves stay in a SQLite table.
 //
 // An [Index] holds a code for each vector, which is two bits for each dimension and two numbers
-// that turn a code into an estimate: 104 bytes for 384 dimensions, and 8 for its place. A [Source] reads stored
-// vectors by memory id, in the form of [Encode], 408 bytes. A [Query] is answered in three tiers:
+// that turn a code into an estimate: 104 bytes for 384 dimensions, and 8 for its place. A [Source]
+// reads stored vectors by memory id, in the form of [Encode], 408 bytes. A [Query] is answered in
+// three tiers:
 // of all codes that its filter admits the signs give an estimate, the best few thousand are sorted
 // by a finer one from both bits, and of the best of those, the rescore, 80 are read from the source
 // and compared exactly, and further ones that may be among the first 12. The result is [Hit]s with

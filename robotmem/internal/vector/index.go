@@ -13,7 +13,7 @@ import (
 const (
 	// MaxDims is the most dimensions that a vector can have.
 	MaxDims = 4096
-	// MaxID is the largest memory id of an index. The table of chunks grows with
+	// MaxID is the largest memory id of an index. The table of pages grows with
 	// the largest id, to at most 4 MB.
 	MaxID = math.MaxInt32
 

@@ -18,7 +18,8 @@ type Tuning struct {
 
 // Tune measures the share of the ten nearest neighbours that [Index.Search] finds for so
 // many queries, at least 1, and increases the rescore from its default by half until that
-// reaches [TunedRecall] or the rescore [MaxRescore]; the returned recall tells which. The
+// reaches [TunedRecall] or the rescore [MaxRescore]; the returned recall tells which. Of each
+// rescore, a quarter of the groups that [Index.Arrange] has made is tried first, then a half and all. The
 // neighbours are those that a search with MaxRescore finds. Every second query is a member,
 // every other lies between two members, as questions do that say less than their answers. The
 // members are spread evenly over the set and do not count as answers of their own queries. A
