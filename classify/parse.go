@@ -59,6 +59,7 @@ type file struct {
 	Scope   []located[scopeEntry]
 	Outcome located[struct {
 		Paths, Success, Failure, Partial []string
+		Failed, Errors, Rates, Rewards   []string
 		Text                             struct{ Success, Failure []located[source] }
 	}]
 }
@@ -285,7 +286,10 @@ func (p *parser) outcome(f *file) {
 			words[word] = list.outcome
 		}
 	}
-	p.rules.outcome = Outcomes{o.Paths, words}
+	p.rules.outcome = Outcomes{
+		Paths: o.Paths, Failed: o.Failed, Errors: o.Errors, Rates: o.Rates, Rewards: o.Rewards,
+		Words: words, all: p.rules,
+	}
 	p.others = append(p.others, stated{"outcome: text: success", o.Text.Success}, stated{"outcome: text: failure", o.Text.Failure})
 }
 

@@ -104,6 +104,7 @@ func TestSeedExample(t *testing.T) {
 		Confidence:    0.85,
 		ScopeFiles:    []string{},
 		ScopeEntities: []string{"grip_force"},
+		Outcome:       classify.Success,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -19,15 +19,16 @@ type AdviseRequest struct {
 
 // AdviseResponse says what worked, as numbers.
 type AdviseResponse struct {
-	Evidence   string            `json:"evidence" doc:"none: fewer than n_min attempts, no suggestion. good: at least 5 attempts near the suggestion, with an interval narrower than 0.5. Else weak."`
-	Attempts   int               `json:"attempts" doc:"Attempts that match and whose result is known."`
-	Unknown    int               `json:"unknown,omitempty" doc:"Memories that match but have no known result; they do not count."`
-	Overall    *Estimate         `json:"overall,omitempty" doc:"Of all these attempts, equally weighted."`
-	Suggestion *Suggestion       `json:"suggestion,omitempty" doc:"Absent if there are too few attempts or none succeeded."`
-	Parameters []ParameterAdvice `json:"parameters"`
-	Differs    []Difference      `json:"differs" doc:"Context paths that separate successes from failures, most information first; p < 0.05, corrected for the number of paths."`
-	Notes      []string          `json:"notes,omitempty" doc:"What was left out or assumed."`
-	QueryMS    float64           `json:"query_ms"`
+	Evidence     string            `json:"evidence" doc:"none: fewer than n_min attempts, no suggestion. good: at least 5 attempts near the suggestion, with an interval narrower than 0.5. Else weak."`
+	Attempts     int               `json:"attempts" doc:"Attempts that match and whose result is known."`
+	FromEpisodes int               `json:"from_episodes,omitempty" doc:"How many of the attempts are whole episodes: one setting of parameters, and an outcome from end_session."`
+	Unknown      int               `json:"unknown,omitempty" doc:"Memories that match but have no known result; they do not count."`
+	Overall      *Estimate         `json:"overall,omitempty" doc:"Of all these attempts, equally weighted."`
+	Suggestion   *Suggestion       `json:"suggestion,omitempty" doc:"Absent if there are too few attempts or none succeeded."`
+	Parameters   []ParameterAdvice `json:"parameters"`
+	Differs      []Difference      `json:"differs" doc:"Context paths that separate successes from failures, most information first; p < 0.05, corrected for the number of paths."`
+	Notes        []string          `json:"notes,omitempty" doc:"What was left out or assumed."`
+	QueryMS      float64           `json:"query_ms"`
 }
 
 // Estimate is a success rate, or the mean of the goal, with its 95 % interval.
@@ -96,11 +97,12 @@ type AggregateResponse struct {
 
 // OutcomeGroup counts the memories with the same values.
 type OutcomeGroup struct {
-	Group     Object    `json:"group" doc:"Value by path; null where a memory has none."`
-	Memories  int       `json:"memories"`
-	Successes int       `json:"successes"`
-	Failures  int       `json:"failures"`
-	Partial   int       `json:"partial"`
-	Unknown   int       `json:"unknown"`
-	Last      time.Time `json:"last" doc:"When the latest was observed."`
+	Group        Object    `json:"group" doc:"Value by path; null where a memory has none."`
+	Memories     int       `json:"memories"`
+	Successes    int       `json:"successes"`
+	Failures     int       `json:"failures"`
+	Partial      int       `json:"partial"`
+	Unknown      int       `json:"unknown"`
+	FromEpisodes int       `json:"from_episodes,omitempty" doc:"Successes, failures and partial successes that are those of whole episodes: one setting of parameters, and an outcome from end_session."`
+	Last         time.Time `json:"last" doc:"When the latest was observed."`
 }

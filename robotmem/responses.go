@@ -24,11 +24,13 @@ type Memory struct {
 	UserTags   []string `json:"user_tags,omitempty" doc:"The tags that a caller gave."`
 	Confidence float64  `json:"confidence" doc:"Current confidence after decay, 0 to 1."`
 
-	Outcome       string   `json:"outcome" doc:"success, failure, partial or unknown."`
-	OutcomeSource string   `json:"outcome_source,omitempty" doc:"Where the outcome comes from: caller, context, text or session."`
-	Record        string   `json:"record,omitempty" doc:"How the episodes went that used it, such as: used 6 times, 5 succeeded."`
-	Reliability   *float64 `json:"reliability,omitempty" doc:"Lower bound of the share of successes at 95 % confidence (Wilson), if it was used."`
-	Tier          string   `json:"tier,omitempty" doc:"new, proven, mixed or suspect, by its record."`
+	Outcome       string `json:"outcome" doc:"success, failure, partial or unknown."`
+	OutcomeSource string `json:"outcome_source,omitempty" doc:"Where the outcome comes from: caller, context or text."`
+	// EpisodeOutcome is what end_session said of the whole episode. It says nothing about the memory.
+	EpisodeOutcome string   `json:"episode_outcome,omitempty" doc:"How its whole episode ended: success, failure or partial. It says nothing about this memory."`
+	Record         string   `json:"record,omitempty" doc:"How the episodes went that used it, such as: used 6 times, 5 succeeded."`
+	Reliability    *float64 `json:"reliability,omitempty" doc:"Lower bound of the share of successes at 95 % confidence (Wilson), if it was used."`
+	Tier           string   `json:"tier,omitempty" doc:"new, proven, mixed or suspect, by its record."`
 
 	Score     *float64    `json:"score,omitempty" doc:"Score relative to the best result, which has 1.0."`
 	Relevance *float64    `json:"relevance,omitempty" doc:"Estimated probability that the memory answers the query, 0 to 1."`

@@ -61,9 +61,11 @@ type advice struct {
 	*robotmem.AdviseRequest
 	c        *store.Conn
 	attempts []advise.Attempt
-	repeats  []int          // by attempt, how often it was made
-	columns  []index.Values // by attempt; the parameters first
+	episodes map[int64]episodeAttempt // attempts that are whole episodes, by memory
+	repeats  []int                    // by attempt, how often it was made
+	columns  []index.Values           // by attempt; the parameters first
 	offsets  map[int64][]float64
+	without  int // memories that state an outcome and no parameter
 	notes    []string
 }
 
@@ -97,8 +99,17 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	if err != nil {
 		return err
 	}
+	if q.Goal == "success" {
+		if q.episodes, err = q.episodeAttempts(q.c, rows); err != nil {
+			return err
+		}
+	}
+
 	n, known := 0, bitset.New(set.Len())
 	for i, row := range rows {
+		if e, whole := q.episodes[row.ID]; whole {
+			scores[i] = scoreOf[e.outcome]
+		}
 		if !math.IsNaN(scores[i]) {
 			rows[n], scores[n] = row, scores[i]
 			n++
@@ -106,6 +117,9 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	}
 	unknown := len(rows) - n
 	for i, times := range q.index.Columns.Sightings(rows[:n]) {
+		if _, whole := q.episodes[rows[i].ID]; whole {
+			times = 1
+		}
 		if times > 0 {
 			known.Set(uint(rows[i].ID))
 			q.attempts = append(q.attempts, advise.Attempt{ID: rows[i].ID, Observed: rows[i].NS, Score: scores[i], Weight: 1})
@@ -116,9 +130,15 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	if err != nil {
 		return err
 	}
+	ids := make([]int64, len(q.attempts))
+	for i := range q.attempts {
+		ids[i] = q.attempts[i].ID
+	}
+	q.columns, parameters = overlay(q.columns, parameters, q.episodes, ids)
 	if err := errors.Join(q.weighWords(words), q.weighPlaces(known)); err != nil {
 		return err
 	}
+	q.dropWithoutParameters(parameters)
 	q.unfold()
 	columns := make([]advise.Column, len(q.columns))
 	for i := range q.columns {
@@ -130,7 +150,34 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	}
 	*res = *advise.Advise(q.attempts, columns, parameters, q.offsets, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
 	res.Unknown, res.Notes = unknown, append(res.Notes, q.notes...)
+	res.FromEpisodes = len(q.episodes)
 	return nil
+}
+
+// scoreOf is what an outcome counts as.
+var scoreOf = map[string]float64{robotmem.OutcomeSuccess: 1, robotmem.OutcomePartial: 0.5, robotmem.OutcomeFailure: 0}
+
+// dropWithoutParameters removes the memories that state no parameter, if others do: an outcome
+// without a setting is no attempt.
+func (q *advice) dropWithoutParameters(parameters int) {
+	if parameters == 0 {
+		return
+	}
+	dropped := 0
+	for i := range q.attempts {
+		if q.attempts[i].Weight == 0 {
+			continue
+		}
+		states := slices.ContainsFunc(q.columns[:parameters], func(v index.Values) bool { return v.Of[i] != 0 })
+		if !states {
+			q.attempts[i].Weight = 0
+			dropped++
+		}
+	}
+	if dropped > 0 {
+		q.without = dropped
+		q.note("%d memories state an outcome and none of the parameters; they are no attempts", dropped)
+	}
 }
 
 // matching returns the active memories of a selection that pass a filter.
@@ -199,8 +246,9 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 // readColumns reads the paths that the attempts have, and returns how many of them are parameters:
 // those that the request names, with or without params before them, else those below params.
 func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
+	outcomes := q.records.Rules.Outcomes().AllPaths()
 	paths, err := q.index.Columns.ContextPaths(q.c, set, false, func(path string) bool {
-		return !slices.Contains(q.records.Rules.Outcomes().Paths, path) && path != strings.TrimPrefix(q.Goal, "-")
+		return !slices.Contains(outcomes, path) && path != strings.TrimPrefix(q.Goal, "-")
 	})
 	if err != nil {
 		return 0, err
@@ -355,14 +403,16 @@ func (q *advice) unfold() {
 	left := 0
 	for i := range q.attempts {
 		if q.attempts[i].Weight <= 0 {
-			q.repeats[i], left = 0, left+1
+			q.repeats[i] = 0
+			left++
+			delete(q.episodes, q.attempts[i].ID)
 		}
 	}
 	for k := range q.columns {
 		q.columns[k].Of = repeated(q.columns[k].Of, q.repeats)
 	}
 	q.attempts = repeated(q.attempts, q.repeats)
-	if left > 0 {
+	if left -= q.without; left > 0 {
 		q.note("%d attempts of other tasks or places were left out", left)
 	}
 }

@@ -24,6 +24,10 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 	rows := n.index.Columns.ObservedTimes(set)
 	outcomes := make([]any, len(rows))
 	n.index.Columns.OwnValues("outcome", rows, outcomes)
+	episodes, err := n.episodeAttempts(c, rows)
+	if err != nil {
+		return err
+	}
 	type key [4]any
 	keys, groups := make([]key, len(rows)), map[key]*robotmem.OutcomeGroup{}
 	for k, path := range r.GroupBy {
@@ -32,6 +36,9 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 			return err
 		}
 		for i, v := range column {
+			if e, whole := episodes[rows[i].ID]; whole && path == "outcome" {
+				v = e.outcome
+			}
 			keys[i][k] = v
 		}
 		if len(rows) > 0 && !slices.ContainsFunc(column, func(v any) bool { return v != nil }) {
@@ -48,6 +55,10 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 			groups[keys[i]] = g
 		}
 		g.Memories++
+		if e, whole := episodes[row.ID]; whole {
+			outcomes[i] = e.outcome
+			g.FromEpisodes++
+		}
 		switch outcomes[i] {
 		case robotmem.OutcomeSuccess:
 			g.Successes++

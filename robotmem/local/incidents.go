@@ -121,10 +121,8 @@ func tells(m *robotmem.Memory) int {
 	switch {
 	case m.Type != "fact":
 		return 0
-	case m.OutcomeSource == record.FromSession:
-		return 1
 	}
-	return 2
+	return 1
 }
 
 // incidentOf makes the incident of a memory, of an episode, or of both.

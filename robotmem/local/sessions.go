@@ -117,11 +117,6 @@ func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessio
 	if err := tx.Credit(r.SessionID, creditOf(r)); err != nil {
 		return nil, err
 	}
-	if r.OutcomeScore != nil {
-		if err := tx.SetSessionOutcomes(r.SessionID, *r.OutcomeScore); err != nil {
-			return nil, err
-		}
-	}
 	m.Step("merging what was said twice", 1, endStages)
 	if err := mergeRepeated(tx, s, res); err != nil {
 		return nil, err

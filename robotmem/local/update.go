@@ -122,7 +122,7 @@ func (n *Node) rewritten(m *robotmem.Memory, r *robotmem.UpdateRequest) (rec *re
 		return nil, err
 	}
 	rec.Collection, rec.SessionID, rec.UserTags = m.Collection, m.SessionID, m.UserTags
-	if rec.OutcomeSource != record.FromContext && (m.OutcomeSource == record.FromCaller || m.OutcomeSource == record.FromSession) {
+	if rec.OutcomeSource != record.FromContext && m.OutcomeSource == record.FromCaller {
 		rec.Outcome, rec.OutcomeSource = m.Outcome, m.OutcomeSource
 		if m.Outcome == robotmem.OutcomeUnknown {
 			rec.Outcome = "" // as the table holds it

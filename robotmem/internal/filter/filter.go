@@ -237,12 +237,16 @@ func (c Condition) positive() Condition {
 	return c.negated()
 }
 
+// EpisodeOutcome is the path of the outcome of a memory's episode; an episode without one has no value there.
+const EpisodeOutcome = "session.outcome"
+
 // ownFields are the fields of the memory.
 var ownFields = map[string]func(*View) any{
 	"category":        func(v *View) any { return v.Category },
 	"perception_type": func(v *View) any { return v.PerceptionType },
 	"session_id":      func(v *View) any { return v.SessionID },
 	"outcome":         func(v *View) any { return v.Outcome },
+	EpisodeOutcome:    func(v *View) any { return v.EpisodeOutcome },
 	"tier":            func(v *View) any { return v.Tier },
 	"confidence":      func(v *View) any { return v.Confidence },
 	"observed_at":     func(v *View) any { return v.ObservedAt },

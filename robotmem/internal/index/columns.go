@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
@@ -22,6 +23,8 @@ import (
 // about a nanosecond each. It follows the change counter: Sync reads the rows that
 // changed since, whichever process changed them.
 type Columns struct {
+	episodeEnds atomic.Pointer[episodeOutcomes]
+
 	Mu         sync.RWMutex // guards the fields below
 	Revision   int64
 	purges     int64 // the purge counter when it was read
@@ -312,7 +315,7 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 	const columns = `m.id, m.revision, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
 		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
 		CASE WHEN instr(context, 'sim_or_real') > 0 AND json_valid(context) THEN json_extract(context, '$.env.sim_or_real') = 'real' END, context,
-		auto_tags, (SELECT group_concat(tag, char(31)) FROM memory_tags t WHERE t.memory_id = m.id), outcome, uses, successes, sightings`
+		auto_tags, (SELECT group_concat(tag, char(31)) FROM memory_tags t WHERE t.memory_id = m.id), ` + store.OwnOutcome + `, uses, successes, sightings`
 	f, err := c.EachChanged(columns, "", after, 0, func(s sqlite.Row) error {
 		id := s.ColumnInt64(0)
 		r.set(id, packedRow{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // episodes has the active memories of each session in the order of their observation. It is
@@ -78,6 +79,76 @@ func (r *Columns) Around(ids []int64, n int, set *bitset.BitSet) map[int64]recal
 			}
 		}
 		out[id] = recall.Around{Before: sides[0], After: sides[1]}
+	}
+	return out
+}
+
+// episodeOutcomes are the outcomes of all episodes at a revision.
+type episodeOutcomes struct {
+	revision int64
+	of       map[string]string // by session_id
+}
+
+// EpisodeOutcomes returns what end_session last said of each episode: success, failure or partial.
+// Episodes without an outcome are missing. The map is shared: do not change it.
+func (r *Columns) EpisodeOutcomes(c *store.Conn) (map[string]string, error) {
+	revision, err := c.Changes()
+	if err != nil {
+		return nil, err
+	}
+	if last := r.episodeEnds.Load(); last != nil && last.revision == revision {
+		return last.of, nil
+	}
+
+	of, err := c.EpisodeOutcomes()
+	if err != nil {
+		return nil, err
+	}
+	r.episodeEnds.Store(&episodeOutcomes{revision, of})
+	return of, nil
+}
+
+// Episode is an episode with its active memories.
+type Episode struct {
+	Members []int64        // in the order of observation
+	Stated  map[int64]bool // those with an outcome of their own
+}
+
+// EpisodesOf returns the episodes of some memories, by session_id: those that have an outcome in ends, of
+// which no memory states another outcome. It examines the episodes of the newest memories, at most so
+// many, and leaves out those with more than size memories.
+func (r *Columns) EpisodesOf(rows []store.TimedID, ends map[string]string, most, size int) map[string]Episode {
+	r.makeEpisodes()
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	out, seen := map[string]Episode{}, map[uint32]bool{}
+	for i := len(rows) - 1; i >= 0 && len(seen) < most; i-- {
+		row := r.row(int(rows[i].ID))
+		if row.Session == 0 || row.Outcome != Unknown || seen[row.Session] {
+			continue
+		}
+		name := r.Text(row.Session)
+		outcome, ended := ends[name]
+		if !ended {
+			continue
+		}
+		seen[row.Session] = true
+
+		members := r.episodes[row.Session]
+		agrees := len(members) <= size && !slices.ContainsFunc(members, func(id int64) bool {
+			own := r.row(int(id)).Outcome
+			return own != Unknown && own.String() != outcome
+		})
+		if !agrees {
+			continue
+		}
+		e := Episode{Members: slices.Clone(members), Stated: map[int64]bool{}}
+		for _, id := range members {
+			if r.row(int(id)).Outcome != Unknown {
+				e.Stated[id] = true
+			}
+		}
+		out[name] = e
 	}
 	return out
 }

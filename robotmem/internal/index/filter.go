@@ -57,10 +57,18 @@ func (x *Index) narrowEach(c *store.Conn, condition *filter.Condition, base *bit
 	out := bitset.New(base.Len())
 	var unitErr error
 	unit := x.Columns.UnitsAt(c, &unitErr)
+	var episodes map[string]string
+	if slices.Contains(condition.Paths(), filter.EpisodeOutcome) {
+		var err error
+		if episodes, err = x.Columns.EpisodeOutcomes(c); err != nil {
+			return nil, err
+		}
+	}
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
 		context := ""
 		found, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s sqlite.Row) { context = s.ColumnText(0) })
 		if m := x.Columns.view(int(id), context, now); found && m != nil {
+			m.EpisodeOutcome = episodes[m.SessionID]
 			out.SetTo(id, condition.Match(&filter.View{Memory: m, Unit: unit}))
 		}
 		if err = cmp.Or(err, unitErr); err != nil {
@@ -122,6 +130,9 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 	if n.Path == "outcome" {
 		return x.Columns.ended(n, base, now), nil
 	}
+	if n.Path == filter.EpisodeOutcome {
+		return x.Columns.ofEpisodes(c, n, base)
+	}
 	if filter.OwnField(n.Path) {
 		return x.Columns.own(n, base, now), nil
 	}
@@ -144,6 +155,26 @@ func (r *Columns) ended(n *filter.Condition, base *bitset.BitSet, now time.Time)
 		}
 	}
 	return out
+}
+
+// ofEpisodes evaluates a condition over the outcome of the memories' episodes.
+func (r *Columns) ofEpisodes(c *store.Conn, n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
+	episodes, err := r.EpisodeOutcomes(c)
+	if err != nil {
+		return nil, err
+	}
+
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	decided := map[uint32]bool{} // by session
+	return r.members(base, func(row *Row) bool {
+		yes, known := decided[row.Session]
+		if !known {
+			yes = n.HoldsOwn(episodes[r.Text(row.Session)])
+			decided[row.Session] = yes
+		}
+		return yes
+	}), nil
 }
 
 // own evaluates a condition over a memory's own field.

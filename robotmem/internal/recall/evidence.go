@@ -89,7 +89,7 @@ func prefers(b, a *hit, asked string) bool {
 	if newer, sure := replaces(b.subject, a.subject); newer != 0 && (missing == 0 || sure) {
 		return newer > 0
 	}
-	if x, y := ownOutcome(a.memory), ownOutcome(b.memory); asked != "" && x != y && (x == asked || y == asked) && more >= missing {
+	if x, y := a.memory.Outcome, b.memory.Outcome; asked != "" && x != y && (x == asked || y == asked) && more >= missing {
 		return y == asked
 	}
 	if missing > 0 {
@@ -100,14 +100,6 @@ func prefers(b, a *hit, asked string) bool {
 	}
 	return reliability(b.memory)-reliability(a.memory) >= betterRecord ||
 		b.memory.Tier != consolidate.TierSuspect && a.memory.Tier == consolidate.TierSuspect
-}
-
-// ownOutcome is the outcome of a memory unless it is that of its whole episode.
-func ownOutcome(m *robotmem.Memory) string {
-	if m.OutcomeSource == record.FromSession {
-		return robotmem.OutcomeUnknown
-	}
-	return m.Outcome
 }
 
 func reliability(m *robotmem.Memory) float64 {

@@ -81,7 +81,7 @@ func (b *Builder) RecordFor(kind, content string, context robotmem.Object) (*Rec
 	r.Category, r.Confidence, r.AutoTags = inferred.Category, inferred.Confidence, inferred.Tags
 	r.ScopeFiles, r.ScopeEntity = inferred.ScopeFiles, inferred.ScopeEntities
 	r.Pinned = consolidate.Protected(r.Category)
-	b.setOutcome(r, inferred.Outcome)
+	b.setOutcome(r, statedIn(inferred))
 	if kind == "fact" {
 		r.Statement = StatementOf(content)
 		r.Signature = SignatureOf(r.Statement)

@@ -144,7 +144,7 @@ func (tx *Tx) completeExtra(m *archive.Memory, r *record.Record) {
 		x.Robot = record.RobotOf(robotmem.ParseObject(string(m.Context)))
 		x.Tool, x.Who = throughTool(tx.caller), tx.caller.Who
 	}
-	if !slices.Contains([]string{robotmem.OutcomeSuccess, robotmem.OutcomeFailure, robotmem.OutcomePartial}, x.Outcome) {
+	if x.OutcomeSource == inherited || !slices.Contains([]string{robotmem.OutcomeSuccess, robotmem.OutcomeFailure, robotmem.OutcomePartial}, x.Outcome) {
 		x.Outcome, x.OutcomeSource = r.Outcome, r.OutcomeSource
 	}
 }

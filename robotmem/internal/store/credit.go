@@ -3,8 +3,9 @@ package store
 import (
 	"errors"
 
+	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // Credit says how an episode went and what memories were worth to it.
@@ -15,13 +16,9 @@ type Credit struct {
 	Unused []int64           // were returned and not used
 }
 
-const (
-	// surfacedShare is the part of a use that a memory is credited with that was returned
-	// to an episode that does not say what it used.
-	surfacedShare = 0.1
-	// maxSessionOutcomes limits the memories of an episode that get its outcome, the newest.
-	maxSessionOutcomes = 1000
-)
+// surfacedShare is the part of a use that a memory is credited with that was returned
+// to an episode that does not say what it used.
+const surfacedShare = 0.1
 
 // Credit adds an episode to the records of memories. It fails with NotFound if one does not exist.
 func (tx *Tx) Credit(session string, c *Credit) error {
@@ -80,14 +77,12 @@ func (tx *Tx) addUse(id int64, share, score float64) error {
 	})
 }
 
-// SetSessionOutcomes gives the outcome of an episode to its memories whose own is unknown and
-// that describe a situation.
-func (tx *Tx) SetSessionOutcomes(session string, score float64) error {
-	ids, err := tx.IDs("SELECT id FROM memories WHERE session_id = ? AND outcome IS NULL AND context <> '{}' ORDER BY id DESC LIMIT ?", session, maxSessionOutcomes)
-	for _, id := range ids {
-		err = errors.Join(err, tx.withChecksum(id, func() error {
-			return tx.Exec("UPDATE memories SET outcome = ?, outcome_source = ?, revision = ? WHERE id = ?", record.OutcomeOfScore(score), record.FromSession, tx.NextRevision(), id)
-		}))
-	}
-	return err
+// EpisodeOutcomes returns the last outcome of each episode that has one, by session_id.
+func (c *Conn) EpisodeOutcomes() (map[string]string, error) {
+	out := map[string]string{}
+	err := c.Query("SELECT session_id, score FROM session_outcomes ORDER BY id", nil, func(s sqlite.Row) error {
+		out[s.ColumnText(0)] = classify.OfScore(s.ColumnFloat(1))
+		return nil
+	})
+	return out, err
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -43,7 +44,8 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 var (
 	insertMemory = "INSERT INTO memories(" + names(memoryColumns, "") + ", checksum) VALUES (" + placeholders(len(memoryColumns)+1) + ")"
 	updateMemory = "UPDATE memories SET " + assignments(memoryColumns) + ", checksum = ? WHERE id = ?"
-	memories     = "SELECT " + names(memoryColumns, "") + ", checksum, id, (SELECT group_concat(tag, char(31)) FROM (" + userTagsOf + " memories.id ORDER BY tag) t) FROM memories"
+	memories     = "SELECT " + names(memoryColumns, "") + ", checksum, id, (SELECT group_concat(tag, char(31)) FROM (" + userTagsOf + " memories.id ORDER BY tag) t), " +
+		"(SELECT score FROM session_outcomes o WHERE o.session_id = memories.session_id ORDER BY o.id DESC LIMIT 1) FROM memories"
 	memoryByID   = memories + " WHERE id = ?"
 	memoriesByID = memories + " WHERE id IN (SELECT value FROM json_each(?))"
 )
@@ -201,6 +203,9 @@ func scanMemory(s sqlite.Row) *loaded {
 		l.UserTags = strings.Split(tags, "\x1f")
 	}
 	l.Tags = l.AllTags()
+	if score := len(memoryColumns) + 3; s.ColumnType(score) != sqlite.Null {
+		l.EpisodeOutcome = classify.OfScore(s.ColumnFloat(score))
+	}
 	return l
 }
 
@@ -309,6 +314,13 @@ func (c *Conn) Damaged() (d Damage, err error) {
 	})
 }
 
+// Earlier versions stored the outcome of an episode as that of its memories, with this source. It says
+// nothing of the memory, and is ignored wherever a row is read: a site or an archive may still hold it.
+const (
+	inherited  = "session"
+	OwnOutcome = "CASE WHEN outcome_source = '" + inherited + "' THEN NULL ELSE outcome END" // of a row, in SQL
+)
+
 // shown returns a row as a response shows it, as of now.
 func shown(r *record.Row, now time.Time) *robotmem.Memory {
 	m := &r.Memory
@@ -320,6 +332,9 @@ func shown(r *record.Row, now time.Time) *robotmem.Memory {
 		m.DataURI = dataURI(m.MemoryID)
 	}
 	m.Confidence = math.Round(Faded(m, m.Confidence, now)*1e6) / 1e6
+	if m.OutcomeSource == inherited {
+		m.Outcome, m.OutcomeSource = "", ""
+	}
 	m.Outcome, m.Tier = cmp.Or(m.Outcome, robotmem.OutcomeUnknown), r.Used.Tier()
 	if m.Record = r.Used.String(); m.Record != "" {
 		m.Reliability = new(math.Round(r.Used.Reliability()*1e3) / 1e3)

@@ -132,6 +132,9 @@ var migrationFills = map[int]func(*Conn, func() *record.Builder) error{
 	},
 	9:  fillOutcomes,
 	10: func(c *Conn, _ func() *record.Builder) error { return c.AddToChecksums("uses") },
+	11: func(c *Conn, records func() *record.Builder) error {
+		return errors.Join(takeBackOutcomes(c, records), rebuildSignatures(c))
+	},
 }
 
 // AddToChecksums computes the checksums again of the memories that have a value in a column
@@ -158,8 +161,27 @@ func (c *Conn) AddToChecksums(column string) error {
 
 // fillOutcomes derives the outcome of every memory from its context and text.
 func fillOutcomes(c *Conn, records func() *record.Builder) error {
+	return deriveOutcomes(c, records, "")
+}
+
+// takeBackOutcomes removes the outcomes that memories inherited from their episode, and derives those
+// of the memories that then have none. An outcome that the caller stated stays, also "unknown".
+func takeBackOutcomes(c *Conn, records func() *record.Builder) error {
+	err := c.Query("SELECT id FROM memories WHERE outcome_source = ?", []any{inherited}, func(s sqlite.Row) error {
+		id := s.ColumnInt64(0)
+		return c.withChecksum(id, func() error {
+			return c.Exec("UPDATE memories SET outcome = NULL, outcome_source = NULL WHERE id = ?", id)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return deriveOutcomes(c, records, " WHERE outcome IS NULL AND outcome_source IS NULL")
+}
+
+func deriveOutcomes(c *Conn, records func() *record.Builder, where string) error {
 	b := records()
-	return c.Query("SELECT id, content, context FROM memories", nil, func(s sqlite.Row) error {
+	return c.Query("SELECT id, content, context FROM memories"+where, nil, func(s sqlite.Row) error {
 		id := s.ColumnInt64(0)
 		outcome, source := b.OutcomeOf(s.ColumnText(1), robotmem.ParseObject(s.ColumnText(2)))
 		if outcome == "" {

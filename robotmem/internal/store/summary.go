@@ -20,7 +20,7 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 	if n, ok := source["seconds"].(json.Number); ok { // of a recording: its own length
 		out.DurationS, _ = n.Float64()
 	}
-	err := c.Query(`SELECT type, category, outcome, count(*)
+	err := c.Query("SELECT type, category, "+OwnOutcome+`, count(*)
 		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st sqlite.Row) error {
 		n := st.ColumnInt(3)
 		if st.ColumnText(0) == "fact" {

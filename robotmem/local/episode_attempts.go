@@ -1,0 +1,200 @@
+package local
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bits-and-blooms/bitset"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
+)
+
+// The outcome of an episode says nothing about one memory of it. But an episode that states exactly
+// one setting of parameters, and in which nothing says the opposite of its outcome, is an attempt with
+// this setting. advise and aggregate count it as one; nothing else does.
+
+const (
+	maxEpisodeMembers = 256  // an episode of more memories is no single attempt
+	maxEpisodesRead   = 2000 // episodes that are examined for one answer, the newest
+	paramsPrefix      = "params."
+)
+
+// episodeAttempt is an episode that counts as one attempt.
+type episodeAttempt struct {
+	memory  int64          // the memory that stands for it: one that states the parameters, else its last
+	outcome string         // of the episode
+	params  map[string]any // by path, if the context of the session states them and not the memory; else nil
+}
+
+// episodeAttempts returns the episodes that count as one attempt, by the memory that stands for each.
+// That is one of the rows, whose own outcome is unknown.
+func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]episodeAttempt, error) {
+	ends, err := n.index.Columns.EpisodeOutcomes(c)
+	if err != nil || len(ends) == 0 {
+		return nil, err
+	}
+	episodes := n.index.Columns.EpisodesOf(rows, ends, maxEpisodesRead, maxEpisodeMembers)
+	if len(episodes) == 0 {
+		return nil, nil
+	}
+
+	var ids []int64
+	members := bitset.New(0)
+	for _, e := range episodes {
+		ids = append(ids, e.Members...)
+		for _, id := range e.Members {
+			members.Set(uint(id))
+		}
+	}
+	paths, err := n.index.Columns.ContextPaths(c, members, false, func(path string) bool { return strings.HasPrefix(path, paramsPrefix) })
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, min(len(paths), maxAdvisePaths))
+	for i := range names {
+		names[i] = paths[i].Path
+	}
+	var columns []index.Values
+	if len(names) > 0 {
+		if columns, err = n.index.Columns.ValuesOf(c, names, ids); err != nil {
+			return nil, err
+		}
+	}
+	started, err := c.SessionContexts(slices.Collect(maps.Keys(episodes)))
+	if err != nil {
+		return nil, err
+	}
+
+	admitted := bitset.New(0)
+	for _, row := range rows {
+		admitted.Set(uint(row.ID))
+	}
+	at := map[int64]int{} // the place of a memory in the columns
+	for i, id := range ids {
+		at[id] = i
+	}
+	out := map[int64]episodeAttempt{}
+	for session, e := range episodes {
+		stating, settings := settingsOf(e.Members, columns, at)
+		start := paramsOf(started[session])
+		attempt := episodeAttempt{outcome: ends[session]}
+		switch {
+		case settings == 1 && slices.ContainsFunc(stating, func(id int64) bool { return e.Stated[id] }):
+			// A memory with these parameters has an outcome of its own: it is the attempt.
+		case settings == 1:
+			attempt.memory = firstAdmitted(stating, admitted)
+		case settings == 0 && len(start) > 0:
+			last := slices.DeleteFunc(slices.Clone(e.Members), func(id int64) bool { return e.Stated[id] })
+			slices.Reverse(last)
+			attempt.memory, attempt.params = firstAdmitted(last, admitted), start
+		}
+		if attempt.memory != 0 {
+			out[attempt.memory] = attempt
+		}
+	}
+	return out, nil
+}
+
+// settingsOf counts the different settings of parameters among memories, and returns those that state
+// the first of them.
+func settingsOf(members []int64, columns []index.Values, at map[int64]int) (stating []int64, settings int) {
+	seen := map[string]bool{}
+	for _, id := range members {
+		var key strings.Builder
+		for k := range columns {
+			if code := columns[k].Of[at[id]]; columns[k].Values[code] != nil {
+				key.WriteString(strconv.Itoa(k) + "=" + strconv.Itoa(int(code)) + " ")
+			}
+		}
+		if key.Len() == 0 {
+			continue
+		}
+		if !seen[key.String()] {
+			seen[key.String()] = true
+			settings++
+		}
+		if settings == 1 {
+			stating = append(stating, id)
+		}
+	}
+	return stating, settings
+}
+
+func firstAdmitted(ids []int64, admitted *bitset.BitSet) int64 {
+	for _, id := range ids {
+		if admitted.Test(uint(id)) {
+			return id
+		}
+	}
+	return 0
+}
+
+// paramsOf returns the parameters of a session's context by path.
+func paramsOf(context robotmem.Object) map[string]any {
+	out := map[string]any{}
+	for _, l := range recall.Leaves("params", context["params"]) {
+		if v, found := context.At(l.Path); found && !l.Point {
+			out[l.Path] = v
+		}
+	}
+	return out
+}
+
+// overlay gives the attempts whose parameters the session states their values in the columns, and adds
+// columns that no memory has. named is the number of parameters, which come first; it returns the new one.
+func overlay(columns []index.Values, named int, attempts map[int64]episodeAttempt, ids []int64) ([]index.Values, int) {
+	for i, id := range ids {
+		params := attempts[id].params
+		for _, path := range slices.Sorted(maps.Keys(params)) {
+			k := slices.IndexFunc(columns, func(v index.Values) bool { return v.Path == path })
+			if k < 0 {
+				k = named
+				column := index.Values{Path: path, Values: []any{nil}, Of: make([]uint32, len(ids))}
+				if q, unit, ok := filter.QuantityOf(params[path]); ok && q.Unit != "" {
+					column.Unit, column.Quoted = unit, true
+				}
+				columns = slices.Insert(columns, k, column)
+				named++
+			}
+
+			value := plainIn(params[path], columns[k].Unit)
+			if value == nil {
+				continue
+			}
+			code := slices.Index(columns[k].Values, value)
+			if code < 0 {
+				code = len(columns[k].Values)
+				columns[k].Values = append(columns[k].Values, value)
+			}
+			columns[k].Of[i] = uint32(code)
+		}
+	}
+	return columns, named
+}
+
+// plainIn returns a JSON value as a number in a unit, a text or a truth value; nil for any other.
+func plainIn(v any, unit string) any {
+	if q, _, ok := filter.QuantityOf(v); ok {
+		zero, _ := units.Of(0, unit)
+		one, _ := units.Of(1, unit)
+		if q.Unit == one.Unit && one.Value != zero.Value {
+			return (q.Value - zero.Value) / (one.Value - zero.Value)
+		}
+	}
+	switch v := v.(type) {
+	case string, bool:
+		return v
+	case json.Number:
+		if x, err := v.Float64(); err == nil {
+			return x
+		}
+	}
+	return nil
+}
