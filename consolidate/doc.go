@@ -3,13 +3,11 @@
 // caller applies the results.
 //
 // Similar words never make two facts one. A duplicate has the same content sequence and the same
-// numbers; a memory is superseded only by one that covers it. The caller gives quantities of one
+// numbers; a memory is superseded only by one that says the same, but for words such as "again". The caller gives quantities of one
 // dimension in one unit.
 //
 // # Caveats
 //
 // Words are compared as the caller segmented them. Sketches are estimates: they exclude pairs quickly,
 // and Jaccard decides.
-//
-// A memory that covers another may narrow it: "hold wet glass" covers "hold glass".
 package consolidate

@@ -19,7 +19,7 @@ type Candidate struct {
 	Statement
 }
 
-// Group is a memory and those that it covers. Keep supersedes the others.
+// Group is a memory and those that it repeats. Keep supersedes the others.
 type Group struct {
 	Keep       int64
 	Supersede  []int64 // ascending
@@ -44,7 +44,7 @@ func Mergeable(c Candidate) bool {
 
 // Plan groups the candidates of one episode and collection. It returns the groups to merge,
 // the one with the smallest kept id first, the ids of memories that are similar but do not
-// cover each other, and the number of candidates that took part.
+// repeat each other, and the number of candidates that took part.
 func Plan(all []Candidate) (groups []Group, similar [][]int64, considered int) {
 	cs := slices.DeleteFunc(slices.Clone(all), func(c Candidate) bool { return !Mergeable(c) })
 	if len(cs) < MinCandidates {
@@ -52,7 +52,7 @@ func Plan(all []Candidate) (groups []Group, similar [][]int64, considered int) {
 	}
 	// The first member of a cluster is kept: the best representative.
 	slices.SortFunc(cs, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(len(b.Sequence), len(a.Sequence)), cmp.Compare(b.Confidence, a.Confidence),
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence),
 			b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
 	buckets := map[string][]Candidate{}
@@ -62,15 +62,13 @@ func Plan(all []Candidate) (groups []Group, similar [][]int64, considered int) {
 	}
 	for _, b := range buckets {
 		var kept []Candidate
-		// A covering memory has every term, so it has the rarest.
-		covered := func(c Candidate, cluster []Candidate) bool { return Covers(cluster[0].Statement, c.Statement) }
-		for _, cluster := range clusters(b, func(terms int) int { return min(terms, 1) }, covered) {
+		for _, cluster := range repeated(b) {
 			if kept = append(kept, cluster[0]); len(cluster) > 1 {
 				groups = append(groups, group(cluster))
 			}
 		}
 		// A similar memory has more than half of the terms, so it has one of the rarest half.
-		for _, cluster := range clusters(kept, func(terms int) int { return (terms + 1) / 2 }, nearAll) {
+		for _, cluster := range clusters(kept) {
 			if ids := ids(cluster); len(ids) > 1 {
 				similar = append(similar, ids)
 			}
@@ -94,18 +92,34 @@ func bucket(c Candidate) string {
 	return b.String()
 }
 
+// repeated puts the memories that repeat each other together, in the order of the first of each.
+func repeated(cs []Candidate) (out [][]Candidate) {
+	at := map[string]int{}
+	for _, c := range cs {
+		core := strings.Join(c.Core, "\x00")
+		i, known := at[core]
+		if known && Repeats(out[i][0].Statement, c.Statement) {
+			out[i] = append(out[i], c)
+			continue
+		}
+		at[core] = len(out)
+		out = append(out, []Candidate{c})
+	}
+	return out
+}
+
 // clusters puts each memory into the first cluster that it fits. Clusters are found by the
-// rarest terms of the memory, so that the cost of a long episode is not that of all pairs.
-func clusters(cs []Candidate, rarest func(terms int) int, fits func(c Candidate, cluster []Candidate) bool) [][]Candidate {
+// rarest half of the terms of the memory, so that the cost of a long episode is not that of all pairs.
+func clusters(cs []Candidate) [][]Candidate {
 	var out [][]Candidate
 	byTerm := map[string][]int{} // clusters whose first member holds the term
 	for _, c := range cs {
 		terms := slices.Clone(c.Terms)
 		slices.SortStableFunc(terms, func(a, b string) int { return cmp.Compare(len(byTerm[a]), len(byTerm[b])) })
 		home := len(out)
-		for _, t := range terms[:rarest(len(terms))] {
+		for _, t := range terms[:(len(terms)+1)/2] {
 			for _, i := range byTerm[t] {
-				if i < home && fits(c, out[i]) {
+				if i < home && nearAll(c, out[i]) {
 					home = i
 				}
 			}

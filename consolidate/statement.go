@@ -15,7 +15,7 @@ type Quantity struct {
 // Statement is a text prepared for comparison.
 type Statement struct {
 	Sequence   []string   // content sequence: words in text order, with numbers and units
-	Relating   []string   // words of Sequence that negate, limit or relate others
+	Core       []string   // Sequence without what says only that it was seen before ("again")
 	Terms      []string   // search terms, stemmed, sorted, distinct, without stop words
 	Words      []string   // Terms without those that hold digits, units or negations
 	Quantities []Quantity // in text order
@@ -64,19 +64,10 @@ func verdict(a, b Statement) Verdict {
 	return Different
 }
 
-// Covers reports whether a, of the same numbers and context as b, says all that b says:
-// b's content sequence is a subsequence of a's, and what a adds relates nothing.
-func Covers(a, b Statement) bool {
-	if len(b.Sequence) == 0 || a.Negated != b.Negated || !slices.Equal(a.Relating, b.Relating) {
-		return false
-	}
-	rest := b.Sequence
-	for _, w := range a.Sequence {
-		if len(rest) > 0 && w == rest[0] {
-			rest = rest[1:]
-		}
-	}
-	return len(rest) == 0
+// Repeats reports whether two statements report the same, but for words such as "again". A narrower or a
+// longer statement repeats nothing: "hold the glass" is not "hold the glass lid".
+func Repeats(a, b Statement) bool {
+	return len(a.Core) > 0 && a.Negated == b.Negated && slices.Equal(a.Core, b.Core)
 }
 
 // remeasures reports whether two texts have one quantity each, without a name, in the same unit

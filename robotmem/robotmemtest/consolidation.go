@@ -16,16 +16,19 @@ func noted(t *testing.T, s robotmem.Service, session, insight string, ctx object
 
 var words = []string{"alpha", "beta", "gamma", "delta"}
 
-const slip = "the rubber gripper slips from the wet glass cup"
+const slip = "as expected, the rubber gripper slips from the wet glass cup again"
 
-// shorter are texts that slip covers, and slip.
-var shorter = []string{"the gripper slips from the wet glass cup", "the rubber gripper slips from the glass cup", "the gripper slips from the glass cup", slip}
+// repeated are texts that report the same as slip, and slip.
+var repeated = []string{
+	"the rubber gripper slips from the wet glass cup", "the rubber gripper slips from the wet glass cup once more",
+	"again the rubber gripper slips from the wet glass cup, like before", slip,
+}
 
 var consolidationCases = []testCase{
-	{"WhatAnotherCoversIsMergedAndStaysReadable", func(t *testing.T, s robotmem.Service) {
+	{"WhatIsReportedAgainIsMergedAndStaysReadable", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
 		var all []int64
-		for _, text := range shorter {
+		for _, text := range repeated {
 			all = append(all, noted(t, s, session, text, nil))
 		}
 		other := noted(t, s, session, "battery warm after climb", nil)
@@ -38,10 +41,10 @@ var consolidationCases = []testCase{
 		for i, id := range all {
 			m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 			if id == all[3] {
-				equal(t, "the longest", m.Status, "active")
+				equal(t, "the newest", m.Status, "active")
 				continue
 			}
-			if m.Status != "superseded" || m.SupersededBy != all[3] || m.Content != shorter[i] {
+			if m.Status != "superseded" || m.SupersededBy != all[3] || m.Content != repeated[i] {
 				t.Errorf("memory %d: got %+v, want it superseded by %d", id, m, all[3])
 			}
 			if h, ok := try(t, s.History, &robotmem.MemoryRequest{MemoryID: id}); ok && (len(h.Versions) != 2 || h.Versions[0].Change != "superseded") {
@@ -63,22 +66,22 @@ var consolidationCases = []testCase{
 	{"NumbersOfTheContextCount", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
 		for f := range 4 {
-			noted(t, s, session, shorter[f], object{"params": object{"grip_force": 10 + f}})
+			noted(t, s, session, repeated[f], object{"params": object{"grip_force": 10 + f}})
 		}
 		keeps(t, s, session, slip, 4)
 	}},
 	{"PlacesCount", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
 		for x := range 4 {
-			noted(t, s, session, shorter[x], object{"spatial": object{"position": []any{x, 0, 0}}})
-			noted(t, s, session, shorter[x], object{"spatial": object{"room": words[x]}})
+			noted(t, s, session, repeated[x], object{"spatial": object{"position": []any{x, 0, 0}}})
+			noted(t, s, session, repeated[x], object{"spatial": object{"room": words[x]}})
 		}
 		keeps(t, s, session, slip, 8)
 	}},
 	{"AnyOtherContextCounts", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
 		for i := range 4 {
-			noted(t, s, session, shorter[i], object{"robot": words[i]})
+			noted(t, s, session, repeated[i], object{"robot": words[i]})
 		}
 		keeps(t, s, session, slip, 4)
 	}},
@@ -115,7 +118,7 @@ var consolidationCases = []testCase{
 	{"OppositeOutcomesNeverMerge", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
 		for _, success := range []bool{true, false} {
-			for _, text := range shorter {
+			for _, text := range repeated {
 				noted(t, s, session, text, object{"task": object{"success": success}})
 			}
 		}
@@ -143,7 +146,7 @@ var consolidationCases = []testCase{
 	}},
 	{"ProtectedOnesStay", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
-		for i, text := range shorter {
+		for i, text := range repeated {
 			// Unpin it, so that only the category protects it.
 			rule := "the arm must never exceed the limit near people" + strings.Repeat(" today", i)
 			created(t, s, &robotmem.LearnRequest{Insight: rule, SessionID: session, Pinned: new(false)})
@@ -155,7 +158,7 @@ var consolidationCases = []testCase{
 	}},
 	{"FewerThanThreeStay", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
-		for _, text := range shorter[2:] {
+		for _, text := range repeated[2:] {
 			noted(t, s, session, text, nil)
 		}
 		keeps(t, s, session, slip, 2)
@@ -163,7 +166,7 @@ var consolidationCases = []testCase{
 	{"OneSessionDoesNotTouchAnother", func(t *testing.T, s robotmem.Service) {
 		first, second := start(t, s, ""), start(t, s, "")
 		for i, session := range []string{first, second} {
-			noted(t, s, session, shorter[2+i], nil)
+			noted(t, s, session, repeated[2+i], nil)
 			noted(t, s, session, "battery warm after climb "+words[i], nil)
 			noted(t, s, session, "camera cold before start "+words[i], nil)
 		}

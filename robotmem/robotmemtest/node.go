@@ -103,7 +103,7 @@ var nodeCases = []testCase{
 	}},
 	{"DoctorIsContent", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
-		for i, text := range shorter {
+		for i, text := range repeated {
 			noted(t, s, session, text, object{"spatial": object{"position": []any{1, 2}}, "even": i%2 == 0})
 		}
 		id := learn(t, s, grip, nil)

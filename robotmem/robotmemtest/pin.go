@@ -38,7 +38,7 @@ var pinCases = []testCase{
 	}},
 	{"PinnedIsNeverMerged", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
-		for _, text := range shorter {
+		for _, text := range repeated {
 			do(t, s.Pin, &admin.PinRequest{MemoryID: noted(t, s, session, text, nil)})
 		}
 		equal(t, "superseded", end(t, s, session).Consolidated.SupersededCount, 0)

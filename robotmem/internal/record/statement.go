@@ -18,7 +18,7 @@ var failing = map[string]bool{
 // the canonical unit.
 func StatementOf(s string) consolidate.Statement {
 	st := consolidate.Statement{Negated: text.Negations(s) > 0}
-	st.Sequence, st.Relating = text.Sequence(s)
+	st.Sequence, st.Core = text.Sequence(s), text.Core(s)
 	var units []string
 	for _, q := range text.Quantities(s) {
 		q = q.Base()

@@ -135,6 +135,19 @@ func (p *scanner) number(i int) int {
 		}
 		return p.word(i)
 	}
+	if p.sequence && (u.name == "" || isName(s[i:num.end])) {
+		// A number without a unit may be a name, such as a version or a part number: it is compared as
+		// it is written. A word of a few letters after it may be a unit that the table does not know,
+		// whose prefix depends on the case: mSv, MSv.
+		p.emit(strings.ReplaceAll(s[i:num.end], ",", ""))
+		next := num.end
+		if next < len(s) && s[next] == ' ' {
+			next++
+		}
+		end := wordEnd(s, next)
+		p.exact = end > next && end-next <= maxPrefixedUnit
+		return num.end
+	}
 	if u.name == "" {
 		p.numeral(s[i:num.end], num.value)
 		return num.end
@@ -166,6 +179,23 @@ func (p *scanner) number(i int) int {
 		p.addOthers(num.value, u.name, slices.Clone(p.out[from:]))
 	}
 	return u.end
+}
+
+// maxPrefixedUnit is the most letters of a unit with a prefix, as in mmolal.
+const maxPrefixedUnit = 6
+
+// wordEnd returns the end of the Latin letters at i.
+func wordEnd(s string, i int) int {
+	for i < len(s) && (s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z') {
+		i++
+	}
+	return i
+}
+
+// isName reports whether a number is written as no quantity is: with leading zeros, as in rack 00A.
+func isName(number string) bool {
+	digits := strings.TrimLeft(number, "+-")
+	return len(digits) > 1 && digits[0] == '0' && isDigit(digits[1])
 }
 
 // numeral emits a number as written, unless that is the canonical decimal, and the

@@ -1,24 +1,21 @@
 package text
 
 import (
-	_ "embed"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Sequence returns the content sequence of s: its words in order, in lower case, without
-// punctuation and articles, with numbers and units in the canonical unit. Two texts with
-// the same sequence say the same. Plural and third person lose their s; other endings
-// stay, because charged and charging, closed and close are different states. Diacritics
-// stay (schon, schön). A script without spaces gives the pairs of its characters, without
-// 的 and 了. Symbols such as → and 🔴 are words.
-//
-// relating holds the words of the sequence that negate, limit or relate others. A text
-// that adds only other words to a sequence says all that the sequence says; one that adds
-// "unless dry", "under" or ない says something else.
-func Sequence(s string) (words, relating []string) {
+// Sequence returns the content sequence of s: its words in order, in lower case, without punctuation
+// and articles. A number with a unit of the table is given in the canonical unit; any other number may
+// be a name (a version, a part number) and stays as it is written, with the case of a short word after
+// it and with the signs of a name such as C++. Two texts with the same sequence say the same. Plural and
+// third person lose their s; other endings stay, because charged and charging, closed and close are
+// different states. Diacritics stay (schon, schön). A script without spaces gives the pairs of its
+// characters, without 的 and 了. Symbols such as → and 🔴 are words.
+func Sequence(s string) (words []string) {
 	p := scanner{s: normalize(s), base: true, sequence: true}
 	p.out = make([]string, 0, len(p.s)/5+4)
 	p.scan()
@@ -51,13 +48,15 @@ func Sequence(s string) (words, relating []string) {
 			words = append(words, singular(w))
 		}
 	}
-	for _, w := range words {
-		if relates(w) {
-			relating = append(relating, w)
-		}
-	}
-	return words, relating
+	return words
 }
+
+// repeating matches phrases that say of a fact only that it was seen before, or that it was expected.
+var repeating = regexp.MustCompile(`(?i)\b(?:once (?:again|more)|yet again|again|as (?:expected|before|usual|always|last time)|like (?:before|last time)|wie (?:erwartet|zuvor|immer)|erneut|nochmals?|wieder)\b|(?:再次|又一次|再一次|和之前一样|和上次一样|跟上次一样|如预期|一如既往)`)
+
+// Core returns the content sequence of s without phrases such as "again" and "as expected": two texts of
+// the same core report the same.
+func Core(s string) []string { return Sequence(repeating.ReplaceAllString(s, " ")) }
 
 var (
 	articles    = wordSet("a the also please")
@@ -66,46 +65,10 @@ var (
 	agreement = map[string]string{"are": "is", "am": "is", "were": "was", "have": "has", "do": "does", "these": "this", "those": "that"}
 )
 
-// relatingWords are conditions, quantifiers, modal and auxiliary verbs, conjunctions,
-// prepositions and verb prefixes, in English and German, and the negations and conditions
-// of other languages. Those of negating and failing belong to them.
-var relatingWords = wordSet(relatingList)
-
-//go:embed relating.txt
-var relatingList string
-
-// relatingHan are the characters that do the same in Chinese and Japanese.
-const relatingHan = "不没沒未无無勿别別莫非否禁止如若当當时時除只仅僅才就都也但在从從到至往向前后後里裡外上下左右内內中间間" +
-	"被把将將给給让讓使叫能可会會应應该該须須必要或和与與及比更最再先"
-
-func relatingWord(w string) bool { return relatingWords[w] || negating[w] || failing[w] }
-
-// relates reports whether a word of a sequence is relating. In scripts without spaces,
-// all but Chinese characters and katakana is grammar.
-func relates(w string) bool {
-	for _, r := range w {
-		switch classOf(r) {
-		case han:
-			if strings.ContainsRune(relatingHan, r) {
-				return true
-			}
-		case unspace:
-			if !unicode.Is(unicode.Katakana, r) && r != 'ー' {
-				return true
-			}
-		case other:
-			return !strings.ContainsRune("./:-_'%*°", r)
-		default:
-			return relatingWord(w)
-		}
-	}
-	return false
-}
-
 // singular removes the s of plural and third person (Harman 1991, "How effective is
 // suffixing?", the S stemmer, which keeps -es after a sibilant).
 func singular(w string) string {
-	if len(w) < 4 || w[len(w)-1] != 's' || relatingWord(w) || strings.ContainsFunc(w, func(r rune) bool { return r < 'a' || r > 'z' }) {
+	if len(w) < 4 || w[len(w)-1] != 's' || negating[w] || failing[w] || strings.ContainsFunc(w, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		return w
 	}
 	switch end := func(s string) bool { return strings.HasSuffix(w, s) }; {
@@ -124,8 +87,10 @@ func singular(w string) string {
 func symbol(s string, i, n int) bool {
 	r, _ := utf8.DecodeRuneInString(s[i:])
 	switch r {
-	case '=', '`':
+	case '`':
 		return false
+	case '=':
+		return i > 0 && strings.IndexByte("<>!", s[i-1]) >= 0 // 9 kg or more is not more than 9 kg
 	case '!':
 		return strings.HasPrefix(s[i+n:], "=")
 	case '&':

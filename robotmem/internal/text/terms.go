@@ -84,6 +84,7 @@ type scanner struct {
 	base     bool // numbers with units are converted
 
 	sequence bool // words for Sequence: with diacritics and symbols, numbers once
+	exact    bool // of Sequence: the next word keeps its case
 
 	others      bool // collect equivalents of numbers with units
 	equivalents []Equivalent
@@ -92,6 +93,8 @@ type scanner struct {
 
 func (p *scanner) emit(w string) {
 	switch {
+	case p.exact:
+		p.exact = false
 	case !p.sequence:
 		w = fold(w)
 	case w != "A" || len(p.out) == 0: // bin A is no article
@@ -156,7 +159,27 @@ func (p *scanner) word(i int) int {
 	} else {
 		p.compound(strings.TrimRight(s[start:i], "_"))
 	}
+	if p.sequence {
+		return p.nameSigns(start, i)
+	}
 	return i
+}
+
+// nameSigns emits the signs after the word from start to i that belong to its name, as in C++, C#, A*
+// and R-, and returns the end of them. Around a word the same signs are markup: *now*.
+func (p *scanner) nameSigns(start, i int) int {
+	end := i
+	for end < len(p.s) && strings.IndexByte("#*+-", p.s[end]) >= 0 {
+		end++
+	}
+	if end == i || start > 0 && p.s[start-1] == p.s[i] {
+		return i
+	}
+	if c, _ := classAt(p.s, end); c == letter || c == digit {
+		return i // between two words: C-rail, a+b
+	}
+	p.emit(p.s[i:end])
+	return end
 }
 
 // joins reports whether the ASCII sign at i joins two parts of a word. A colon does so

@@ -217,7 +217,7 @@ func (b *robot) restore(ctx context.Context) error {
 	})
 }
 
-// session is an episode whose end merges the facts that the last one covers.
+// session is an episode whose end merges the facts that say the same as the last one.
 func (b *robot) session(ctx context.Context) error {
 	session, err := b.node.StartSession(ctx, &robotmem.StartSessionRequest{Context: robotmem.Object{"task": map[string]any{"name": "lift the " + b.pick(subjects)}}})
 	if err != nil {
@@ -225,7 +225,7 @@ func (b *robot) session(ctx context.Context) error {
 	}
 	had, subject, place := len(b.mine), b.pick(subjects), b.pick(places)
 	b.said++
-	for _, end := range []string{"", " smooth", " smooth dry", " smooth dry clean"} {
+	for _, end := range []string{"", " again", " once more", " as expected"} {
 		// Digits would make four different facts: letters tell the sessions apart.
 		word := strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprint(b.said))
 		text := fmt.Sprintf("%sin%s the %s holds the tall glass well on the wet %s%s", b.name, word, subject, place, end)
