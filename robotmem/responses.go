@@ -178,7 +178,8 @@ type RecallResponse struct {
 	Memories []Memory     `json:"memories" schema:"or line"`
 	Total    int          `json:"total" doc:"Number of memories in this response."`
 	Mode     string       `json:"mode" doc:"hybrid, bm25_only, vec_only or structured."`
-	Degraded []string     `json:"degraded" doc:"The signals that failed, and why."`
+	Degraded []string     `json:"degraded" doc:"What is broken: the signals that failed, and why."`
+	Notes    []string     `json:"notes,omitempty" doc:"Remarks: words of the question that no memory has, a time that was not used, what an empty answer has to do with."`
 	QueryMS  float64      `json:"query_ms"`
 	More     int          `json:"more,omitempty" doc:"Number of memories that max_tokens left out."`
 	Stages   []Stage      `json:"stages,omitempty"`

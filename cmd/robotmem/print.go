@@ -214,6 +214,9 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 	for _, p := range r.Times {
 		w.line("%q read as %s", p.Text, spanText(p.After, p.Before))
 	}
+	for _, note := range r.Notes {
+		w.line("note: %s", note)
+	}
 	for _, why := range r.Degraded {
 		w.line("degraded: %s", why)
 	}

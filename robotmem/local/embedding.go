@@ -69,7 +69,7 @@ func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
 	}
 	state := g.embedder.State()
 	if state.Reason != "" {
-		q.Note("vector: " + state.Reason)
+		q.Degrade("vector: " + state.Reason)
 	}
 	if state.Model == "" || state.Reason != "" {
 		return nil

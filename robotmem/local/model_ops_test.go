@@ -73,9 +73,12 @@ func (w *world) episode(t *rapid.T) {
 	words := rapid.SliceOfNDistinct(rapid.SampledFrom(modelWords), 5, 6, rapid.ID).Draw(t, "words")
 	for range rapid.IntRange(3, 5).Draw(t, "facts") {
 		some := slices.Clone(words)
-		for range rapid.IntRange(0, 3).Draw(t, "left out") {
+		for range max(0, rapid.IntRange(-3, 2).Draw(t, "left out")) {
 			left := rapid.IntRange(0, len(some)-1).Draw(t, "which")
 			some = slices.Delete(some, left, left+1)
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "seen before") {
+			some = append(some, "again")
 		}
 		in := situation{task: rapid.SampledFrom([]string{"", "", `"pour"`}).Draw(t, "task"), success: rapid.SampledFrom([]string{"true", "true", "false"}).Draw(t, "success")}
 		w.learnOne(t, &robotmem.LearnRequest{Insight: strings.Join(some, " "), Context: in.object(), SessionID: id})
@@ -253,9 +256,6 @@ func (w *world) update(t *rapid.T) {
 	k.now.tags = res.AutoInferred.Tags
 	if r.Context != nil {
 		k.now.context = in
-	}
-	if in.success != "" && r.Context != nil {
-		k.now.ofSession = ""
 	}
 	k.pinned = k.pinned || slices.Contains(protected, k.now.category) && k.now.category != was
 	k.useful = &now
@@ -471,11 +471,6 @@ func (w *world) ended(t *rapid.T, s *episode, r *robotmem.EndSessionRequest, res
 		t.Fatalf("end_session: %+v, want %d superseded: %v", res.Consolidated, len(by), by)
 	}
 	s.ended, s.score = &now, r.OutcomeScore
-	for _, k := range w.memories {
-		if k.session == s.id && s.score != nil && k.now.outcome() == "" && len(k.now.context.object()) > 0 {
-			k.now.ofSession = map[bool]string{true: "success", false: "failure"}[*s.score > 0.5]
-		}
-	}
 	facts, perceptions := 0, 0
 	for _, k := range w.memories {
 		switch {

@@ -148,7 +148,7 @@ func (w *world) failures(t *rapid.T) {
 	r := &admin.RecentFailuresRequest{Limit: rapid.SampledFrom([]int{1, 50}).Draw(t, "limit"), Days: rapid.SampledFrom([]int{0, 1, 365}).Draw(t, "days")}
 	var all []seen
 	for _, k := range w.memories {
-		if k.now.status == "active" && (k.now.outcome() == "failure" || k.now.category == "postmortem" || k.now.category == "gotcha") &&
+		if k.now.status == "active" && (k.now.context.success == "false" || k.now.category == "postmortem" || k.now.category == "gotcha") &&
 			(r.Days == 0 || !k.observed.Before(w.time().AddDate(0, 0, -r.Days))) {
 			all = append(all, seen{known: k})
 		}

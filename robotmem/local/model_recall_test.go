@@ -3,6 +3,7 @@ package local_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -46,7 +47,7 @@ func (w *world) drawFilter(t *rapid.T, depth int) Condition {
 		return Condition{robotmem.Object{"$not": a.filter}, a.refuses, a.admits}
 	case k <= 3:
 		want := rapid.Bool().Draw(t, "success")
-		return decided(robotmem.Object{"task.success": want}, func(s seen) bool { return s.outcome() == map[bool]string{true: "success", false: "failure"}[want] })
+		return decided(robotmem.Object{"task.success": want}, func(s seen) bool { return s.context.success == fmt.Sprint(want) })
 	case k == 4:
 		return decided(robotmem.Object{"task.name": map[string]any{"$nin": []any{"lift"}}}, func(s seen) bool { return s.context.task != `"lift"` })
 	case k == 5:
@@ -208,6 +209,12 @@ func (w *world) recallWords(t *rapid.T) {
 			want = append(want, s.id)
 		}
 		texts[s.id] = s.content
+	}
+	filtered := r.ContextFilter != nil || r.Type != "" || r.Category != "" || len(r.Tags) > 0 || r.After != nil || r.Before != nil
+	if len(want) == 0 && filtered { // what passes the filters answers
+		for _, s := range admitted {
+			want = append(want, s.id)
+		}
 	}
 	for i, m := range res.Memories {
 		switch {

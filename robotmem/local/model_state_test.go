@@ -39,7 +39,6 @@ type known struct {
 
 // belief is one state of a memory.
 type belief struct {
-	ofSession  string // the outcome of its episode, if it has none of its own
 	content    string
 	context    situation
 	category   string
@@ -106,7 +105,7 @@ func (k *known) at(t time.Time) *belief {
 func (k *known) archive(now time.Time, change, reason string) {
 	old := k.now
 	old.to, old.change, old.reason = now, change, reason
-	old.tags, old.ofSession = slices.Clone(old.tags), ""
+	old.tags = slices.Clone(old.tags)
 	k.past = append(k.past, old)
 	k.now.from, k.updated = now, now
 }
@@ -114,14 +113,6 @@ func (k *known) archive(now time.Time, change, reason string) {
 func (k *known) setStatus(now time.Time, status, change, reason string, by int64) {
 	k.archive(now, change, reason)
 	k.now.status, k.now.by = status, by
-}
-
-// outcome is success, failure or "".
-func (b *belief) outcome() string {
-	if b.context.success != "" {
-		return map[string]string{"true": "success", "false": "failure"}[b.context.success]
-	}
-	return b.ofSession
 }
 
 func (k *known) used(now time.Time) { k.uses++; k.useful = &now }
@@ -137,6 +128,14 @@ func (k *known) answer(now time.Time) robotmem.Memory {
 		MediaType: k.mediaType,
 	}
 	m.Params, m.Spatial, m.Task, m.Env = m.Context["params"], m.Context["spatial"], m.Context["task"], m.Context["env"]
+	return m
+}
+
+// withEpisode sets the outcome of the episode of a memory.
+func (w *world) withEpisode(m robotmem.Memory) robotmem.Memory {
+	if s := w.session(m.SessionID); s != nil && s.score != nil {
+		m.EpisodeOutcome = map[bool]string{true: "success", false: "failure"}[*s.score > 0.5]
+	}
 	return m
 }
 
@@ -164,7 +163,7 @@ func (w *world) compare(t *rapid.T) {
 		got = append(got, plain(m))
 	}
 	for _, k := range slices.Backward(w.memories) {
-		want = append(want, k.answer(w.time()))
+		want = append(want, w.withEpisode(k.answer(w.time())))
 	}
 	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("what is stored (-want +got):\n%s", diff)
@@ -268,8 +267,7 @@ func (w *world) twins(collection, content string, in situation) (ids []int64, me
 	return ids, "sequence"
 }
 
-// merge returns the memories that the end of a session supersedes: those that a longer
-// one covers.
+// merge returns the memories that the end of a session supersedes: those that another one repeats.
 func (w *world) merge(s *episode) (by map[int64]int64) {
 	by = map[int64]int64{}
 	var all []*known
@@ -283,12 +281,11 @@ func (w *world) merge(s *episode) (by map[int64]int64) {
 		return by
 	}
 	slices.SortFunc(all, func(a, b *known) int {
-		return cmp.Or(cmp.Compare(len(meaningOf(b.now.content).words), len(meaningOf(a.now.content).words)),
-			cmp.Compare(b.now.confidence, a.now.confidence), b.created.Compare(a.created), cmp.Compare(b.id, a.id))
+		return cmp.Or(cmp.Compare(b.now.confidence, a.now.confidence), b.created.Compare(a.created), cmp.Compare(b.id, a.id))
 	})
 	var kept []*known
 	for _, k := range all {
-		if i := slices.IndexFunc(kept, func(o *known) bool { return covers(o, k) }); i >= 0 {
+		if i := slices.IndexFunc(kept, func(o *known) bool { return repeats(o, k) }); i >= 0 {
 			by[k.id] = kept[i].id
 			continue
 		}
@@ -297,22 +294,14 @@ func (w *world) merge(s *episode) (by map[int64]int64) {
 	return by
 }
 
-// covers reports whether a has all words of b in the same order, with the same number and
-// in the same context.
-func covers(a, b *known) bool {
-	x, y := meaningOf(a.now.content), meaningOf(b.now.content)
-	number := func(w string) bool { return strings.Contains(w, "=") }
-	i, j := slices.IndexFunc(x.words, number), slices.IndexFunc(y.words, number)
-	if a.now.category != b.now.category || x.negated != y.negated || a.now.context != b.now.context || (i < 0) != (j < 0) || i >= 0 && x.words[i] != y.words[j] {
-		return false
+// repeats reports whether two facts have the same words in the same order, but for "again", in the same
+// context.
+func repeats(a, b *known) bool {
+	core := func(k *known) []string {
+		return slices.DeleteFunc(slices.Clone(meaningOf(k.now.content).words), func(w string) bool { return w == "again" })
 	}
-	rest := y.words
-	for _, w := range x.words {
-		if len(rest) > 0 && w == rest[0] {
-			rest = rest[1:]
-		}
-	}
-	return len(rest) == 0
+	return a.now.category == b.now.category && meaningOf(a.now.content).negated == meaningOf(b.now.content).negated &&
+		a.now.context == b.now.context && slices.Equal(core(a), core(b))
 }
 
 func (w *world) memory(id int64) *known {

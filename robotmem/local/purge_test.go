@@ -279,7 +279,7 @@ func TestPurgeBesideOthers(t *testing.T) {
 	session := must(e.StartSession(t.Context(), &robotmem.StartSessionRequest{}))(t).SessionID
 	for i := range 4 {
 		must(e.Learn(t.Context(), &robotmem.LearnRequest{
-			Insight: "the door of the cupboard sticks when it is wet outside and humid" + strings.Repeat(" today", i), SessionID: session,
+			Insight: "the door of the cupboard sticks when it is wet outside and humid" + strings.Repeat(" again", i), SessionID: session,
 		}))(t)
 	}
 	must(e.EndSession(t.Context(), &robotmem.EndSessionRequest{SessionID: session}))(t)

@@ -58,41 +58,48 @@ func (n *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotm
 	})
 }
 
-// recall answers a query without counting it. If the words beside a time of the query match
-// nothing, the time alone answers. If no memory is of a date that nobody asked to read, it is
-// searched as words.
+// recall answers a query without counting it. If no memory of the time in a query shares a word with it,
+// the answer comes without the time; if none at all does, the memories of the time answer.
 func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	q, err := recall.Parse(req, n.LocalNow())
 	if err != nil {
 		return nil, err
 	}
-	words := q.Query
 	res, err := n.answerQuery(ctx, q)
-	if err != nil || len(res.Memories) > 0 || len(res.Times) == 0 || req.AsYouType {
+	if err != nil || len(res.Memories) > 0 || !q.Narrowed || req.AsYouType {
 		return res, err
 	}
+
 	instead := func(req robotmem.RecallRequest, note string) (*robotmem.RecallResponse, error) {
 		req.ParseTime = new(false)
 		q, err := recall.Parse(&req, n.LocalNow())
 		if err != nil {
 			return nil, err
 		}
-		q.Note(note)
-		return n.answerQuery(ctx, q)
+		other, err := n.answerQuery(ctx, q)
+		if err == nil {
+			other.Notes = append([]string{note}, other.Notes...)
+		}
+		return other, err
 	}
-	if words != "" {
-		timed := *req
-		timed.Query, timed.After, timed.Before = "", q.After, q.Before
-		other, err := instead(timed, fmt.Sprintf("query: no memory of this time has the words %q; these are the memories of the time", words))
+	when := res.Times[0].Text
+	timed := *req
+	timed.Query, timed.After, timed.Before = "", q.After, q.Before
+	if q.Query != "" {
+		other, err := instead(*req, fmt.Sprintf("time: no memory of %q has a word of the question; the answer is from all times", when))
+		if err != nil || len(other.Memories) > 0 {
+			return other, err
+		}
+		other, err = instead(timed, fmt.Sprintf("time: no memory has the words %q; these are the memories of %q", q.Query, when))
 		if err != nil || len(other.Memories) > 0 {
 			if err == nil {
 				other.Times = res.Times
 			}
 			return other, err
 		}
-	}
-	if q.Dated && req.ParseTime == nil {
-		other, err := instead(*req, fmt.Sprintf("query: no memory was observed %q; it was searched as words", res.Times[0].Text))
+	} else if req.ParseTime == nil {
+		// A text may hold the date: "in May 2023".
+		other, err := instead(*req, fmt.Sprintf("time: no memory was observed %q; it was searched as words", when))
 		if err != nil || len(other.Memories) > 0 {
 			return other, err
 		}

@@ -188,6 +188,19 @@ func (o *oracle) answer(t *testing.T, e *Node, req *robotmem.RecallRequest) (ids
 	if q.SpatialSort != nil {
 		lists, weights = append(lists, o.places(q.SpatialSort, admitted)), append(weights, 1)
 	}
+	found := slices.ContainsFunc(lists, func(l []recall.Ranked) bool { return len(l) > 0 })
+	switch {
+	case len(q.Content) > 0 && len(lists[0]) == 0 && !oracleFiltered(q):
+		return ids, 0 // no word is known, and the vectors of random words are not near
+	case !found && oracleFiltered(q): // what passes the filters answers, newest first
+		slices.SortFunc(admitted, func(a, b *robotmem.Memory) int {
+			return cmp.Or(b.ObservedAt.Compare(a.ObservedAt), cmp.Compare(a.MemoryID, b.MemoryID))
+		})
+		for _, m := range admitted[:min(q.N, len(admitted))] {
+			ids = append(ids, m.MemoryID)
+		}
+		return ids, len(admitted)
+	}
 	depth := math.MaxInt
 	if len(lists) > 1 {
 		depth = max(80, int(defaultRealWeight*float64(oracleRRF+q.N))-oracleRRF+20)
@@ -215,6 +228,11 @@ func (o *oracle) answer(t *testing.T, e *Node, req *robotmem.RecallRequest) (ids
 		return cmp.Or(cmp.Compare(score[b], score[a]), byID[b].ObservedAt.Compare(byID[a].ObservedAt), cmp.Compare(a, b))
 	})
 	return ids[:min(q.N, len(ids))], len(admitted)
+}
+
+// oracleFiltered reports whether a filter is answered by what passes it.
+func oracleFiltered(q *recall.Query) bool {
+	return q.Filter != nil || q.SessionID != "" || q.Type != "" || q.Category != "" || len(q.Tags) > 0 || q.After != nil || q.Before != nil
 }
 
 // checkScores compares the order of a hybrid recall with the scores that all admitted

@@ -53,12 +53,25 @@ func (s *source) Lexical(_ context.Context, q *recall.Query, in recall.Set, word
 	if s.words == nil {
 		return nil, s.failed(context.Background(), recall.ListWords, s.wordsErr)
 	}
-	return searchWords(s.words, q.Collection, in, words, limit), nil
+	return searchWords(s.words, q.Collection, in, words, s.contextWeight(), limit), nil
+}
+
+// commonWeight is the weight of a word that occurs in texts of every kind, beside 1 for others.
+const commonWeight = 1
+
+// contextWeight is the weight of a word that stands in the context of a memory, beside 1 for its text.
+const contextWeight = 0.7
+
+func (s *source) contextWeight() float64 {
+	if w, set := s.options.Weights[recall.Context]; set {
+		return w
+	}
+	return contextWeight
 }
 
 // searchWords ranks the admitted memories by BM25. Past states are not in the index:
 // they are scored one by one with its statistics.
-func searchWords(index *lexical.Index, collection string, in recall.Set, words recall.Words, limit int) []recall.Ranked {
+func searchWords(index *lexical.Index, collection string, in recall.Set, words recall.Words, contextWeight float64, limit int) []recall.Ranked {
 	stems := make([]string, 0, len(words.Terms))
 	for _, t := range words.Terms {
 		if stem := text.Stem(t); !slices.Contains(stems, stem) {
@@ -72,7 +85,19 @@ func searchWords(index *lexical.Index, collection string, in recall.Set, words r
 			}
 		}
 	}
-	q := lexical.Query{Collection: collection, Terms: stems, Unfinished: unfinished(words.Typing, index, collection, stems), Within: in.Present, N: max(limit, 0)}
+	plain := stems
+	weights := make([]float64, len(plain), 2*len(plain))
+	for i, stem := range plain {
+		weights[i] = 1
+		if text.Common(stem) {
+			weights[i] = commonWeight
+		}
+	}
+	for i, stem := range plain {
+		stems = append(stems, lexical.InContext(stem))
+		weights = append(weights, contextWeight*weights[i])
+	}
+	q := lexical.Query{Collection: collection, Terms: stems, Weights: weights, Unfinished: unfinished(words.Typing, index, collection, plain), Within: in.Present, N: max(limit, 0)}
 	hits := index.Search(q)
 	items := make([]recall.Ranked, len(hits), len(hits)+len(in.Past))
 	for i, h := range hits {
@@ -84,7 +109,13 @@ func searchWords(index *lexical.Index, collection string, in recall.Set, words r
 	scorer := index.Scorer(q)
 	for id, m := range in.Past {
 		terms := text.Terms(m.Content)
-		if score, ok := scorer.Score(termCounts(words.Typing, terms, &q), len(terms)); ok {
+		counts := termCounts(words.Typing, terms, &q)
+		for _, stem := range record.ContextStems(m.Context) {
+			if i := slices.Index(q.Terms, lexical.InContext(stem)); i >= 0 {
+				counts[i]++
+			}
+		}
+		if score, ok := scorer.Score(counts, len(terms)); ok {
 			items = append(items, recall.Ranked{ID: id, Value: score})
 		}
 	}
@@ -150,6 +181,22 @@ func unfinished(typing *text.Unfinished, index *lexical.Index, collection string
 		}
 	}
 	return u
+}
+
+// Holds implements recall.Source.
+func (s *source) Holds(_ context.Context, q *recall.Query, in recall.Set, term string) (bool, error) {
+	if s.words == nil {
+		return true, nil // unknown is said only if it is known
+	}
+	stem := text.Stem(term)
+	frequency := s.words.DocumentFrequency(q.Collection, stem) + s.words.DocumentFrequency(q.Collection, lexical.InContext(stem))
+	if frequency == 0 && len(in.Past) == 0 {
+		return len(partsOf(s.words, q.Collection, stem)) > 0, nil
+	}
+	if !q.Narrows() {
+		return true, nil
+	}
+	return len(searchWords(s.words, q.Collection, in, recall.Words{Terms: []string{term}}, contextWeight, 1)) > 0, nil
 }
 
 // termCounts returns how often a past state holds each term of a query. Every completion of an

@@ -8,6 +8,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
@@ -32,10 +33,17 @@ func TestTypingFindsWhatBeginsSo(t *testing.T) {
 		u := text.Typing(query)
 		var want []int64
 		for _, m := range memories {
-			if m.Status == "active" && slices.ContainsFunc(text.Terms(m.Content), func(w string) bool {
+			whole := []string{text.Stem(first)}
+			if u != nil {
+				for _, t := range u.Terms {
+					whole = append(whole, text.Stem(t))
+				}
+			}
+			inContext := slices.ContainsFunc(record.ContextStems(m.Context), func(s string) bool { return slices.Contains(whole, s) })
+			if m.Status == "active" && (inContext || slices.ContainsFunc(text.Terms(m.Content), func(w string) bool {
 				stem := text.Stem(w)
 				return stem == text.Stem(first) || u != nil && (u.Begins(stem) || slices.Contains(u.Terms, w))
-			}) {
+			})) {
 				want = append(want, m.MemoryID)
 			}
 		}
@@ -55,7 +63,7 @@ func TestTypingFindsWhatBeginsSo(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, r := range searchWords(index, "*", set, recall.Words{Terms: q.Content, Typing: q.Typing}, -1) {
+			for _, r := range searchWords(index, "*", set, recall.Words{Terms: q.Content, Typing: q.Typing}, contextWeight, -1) {
 				got = append(got, r.ID)
 			}
 			return nil

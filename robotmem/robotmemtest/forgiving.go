@@ -27,8 +27,8 @@ var forgivingCases = []testCase{
 			`{"query":"grip","tags":["dry"]}`: "tags dry: no memory passes", `{"query":"grip","category":"nothing"}`: "category nothing: no memory passes; there are", `{"query":"grip","after":"today"}`: "time: no memory passes",
 		} {
 			found := call(t, s, "recall", request).(*robotmem.RecallResponse)
-			if len(found.Memories) > 0 || !strings.Contains(strings.Join(found.Degraded, "; "), why) {
-				t.Errorf("%s: got %q, want %q", request, found.Degraded, why)
+			if len(found.Memories) > 0 || !strings.Contains(strings.Join(found.Notes, "; "), why) {
+				t.Errorf("%s: got %q, want %q", request, found.Notes, why)
 			}
 		}
 		seen := call(t, s, "save_perception", `{"description":"a trace","modality":"force","data":[[0,1.5],[1,2]]}`).(*robotmem.SavePerceptionResponse)

@@ -20,7 +20,15 @@ type Document struct {
 	ID         int64    // may be negative, but Query.Within admits none below 0
 	Collection string   // any name but All
 	Terms      []string // stems in any order, with repetitions; may be empty
+	Context    []string // stems of a second field, which do not count for the length; see InContext
 }
+
+// contextMark begins the terms of the second field. No stem begins with it.
+const contextMark = "\x1f"
+
+// InContext returns the term that stands for a stem in the second field of documents. A query asks for
+// both fields with a term for each.
+func InContext(stem string) string { return contextMark + stem }
 
 // Index holds the postings of all documents. Its methods are safe for concurrent use.
 type Index struct {
@@ -177,6 +185,14 @@ func (c *collection) add(d Document, t *termCounter) uint32 {
 		slot, ok := c.slots[stem]
 		if !ok {
 			slot = c.slot(strings.Clone(stem)) // it may be part of a large text
+		}
+		t.add(slot)
+	}
+	for _, stem := range d.Context {
+		marked := InContext(stem)
+		slot, ok := c.slots[marked]
+		if !ok {
+			slot = c.slot(marked)
 		}
 		t.add(slot)
 	}

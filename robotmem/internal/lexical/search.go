@@ -17,6 +17,7 @@ type Query struct {
 	Unfinished *Unfinished    // one more term, last in the sum, or nil
 	Within     *bitset.BitSet // identifiers that may be found; nil admits all
 	N          int            // how many of the best; all matches if not positive
+	Weights    []float64      // of the terms, in their order, each above 0; nil means 1
 }
 
 // Unfinished is a word while it is being typed. A document holds it as often as it holds any of
@@ -127,8 +128,12 @@ func (s *scratch) prepare(x *Index, q Query) {
 		s.collections[i].lists = s.lists[i*width:][:width]
 	}
 	s.idf = s.idf[:0]
-	for _, df := range s.df {
-		s.idf = append(s.idf, idf(stats.Rows, df))
+	for i, df := range s.df {
+		weight := idf(stats.Rows, df)
+		if i < len(q.Weights) {
+			weight *= q.Weights[i]
+		}
+		s.idf = append(s.idf, weight)
 	}
 	s.curve.set(x.params(stats.average()), stats.average())
 }

@@ -16,26 +16,28 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// What happened decides between hits of nearly equal relevance, and only between these: a memory
-// moves before a better ranked one if it has every word of the query that the other has, in its text
-// or its context, and
+// A robot's memory has twins: memories that say the same attribute with another value or another outcome,
+// "8 m: blurred" and "12 m: sharp", 22 bar then and 25 bar now. Words cannot order them, so the kind of
+// the question does. Among the best hits, a memory moves before the one above it if
 //
-//   - it has more of them, or
-//   - it is a later observation of the same subject (the charger was moved), or
-//   - it ended as the query asks (what worked, what failed) and the other in the opposite way, or
-//   - the episodes that used it went better.
+//   - it outdates the other (consolidate.Outdates), or
+//   - both report attempts at the same, and it ended as the question asks: as a success, unless the
+//     question is about what went wrong, or
+//   - the question asks for the last time, and it is a later one of nearly equal relevance, or
+//   - it has every word of the question that the other has, in its text or its context, and the
+//     episodes that used it went better.
 //
-// A text above statementBytes is no single statement: that it has one more word of the query says
-// little, so it stays where it is.
+// A text above statementBytes is no single statement, so it stays where it is. Nothing is dropped.
 const (
-	evidencePool   = 5    // at least so many hits are compared
+	evidencePool   = 10   // at least so many hits are compared
 	evidenceMost   = 10   // at most so many: each is compared with each
-	nearShare      = 0.5  // of the score of words of the better ranked one; below it is not nearly equal
-	moreShare      = 0.6  // likewise, for a memory that has more words of the query
+	twinShare      = 0.4  // of the score of words of the better ranked one; a twin below it stays
+	latestShare    = 0.5  // likewise, for the last time that something happened
+	nearShare      = 0.5  // likewise, for a memory with a better record
 	nearCosine     = 0.05 // difference of cosines
+	twinCosine     = 0.10 // likewise, of twins
 	betterRecord   = 0.2  // difference of reliability
-	sameSubject    = 0.3  // share of common words of texts about one subject
-	subjectWords   = 2    // least words that a text shares with a text about a change
+	sameAttempt    = 0.1  // share of common words of texts about attempts at the same
 	statementBytes = 1000
 )
 
@@ -48,6 +50,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	number := strings.ContainsAny(strings.Join(r.Content, " "), digits)
 	scores := make([]float64, len(pool)) // they stay where they are: the best is first
 	for i := range pool {
@@ -59,14 +62,10 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 			h.covered = sync.OnceValue(func() map[string]bool { return covered(has, subject, number) })
 		}
 	}
-	asked := ""
-	if success, failure := text.Asks(r.Query.Query); success {
-		asked = robotmem.OutcomeSuccess
-	} else if failure {
-		asked = robotmem.OutcomeFailure
-	}
+
+	kind := text.KindOf(r.asked)
 	for i := 1; i < len(pool); i++ {
-		for j := i; j > 0 && prefers(&pool[j], &pool[j-1], asked); j-- {
+		for j := i; j > 0 && prefers(&pool[j], &pool[j-1], kind); j-- {
 			pool[j], pool[j-1] = pool[j-1], pool[j]
 		}
 	}
@@ -76,30 +75,93 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	return append(pool, rest...), nil
 }
 
-// prefers reports whether b comes before a, which is ranked before it. asked is the outcome that the
-// query asks for, or "".
-func prefers(b, a *hit, asked string) bool {
-	if a.subject == nil || b.subject == nil || b.words < nearShare*a.words || a.cosine != nil && (b.cosine == nil || *b.cosine < *a.cosine-nearCosine) {
+// prefers reports whether b comes before a, which is ranked before it, for a question of a kind.
+func prefers(b, a *hit, kind text.Kind) bool {
+	if a.subject == nil || b.subject == nil {
 		return false
 	}
-	missing, more := difference(a.covered(), b.covered()), difference(b.covered(), a.covered())
-	if missing > len(a.has)/2 {
+	if asksFor(a, b) || a.verbatim() {
 		return false
 	}
-	if newer, sure := replaces(b.subject, a.subject); newer != 0 && (missing == 0 || sure) {
+	if newer := replaces(b.subject, a.subject); newer != 0 {
 		return newer > 0
 	}
-	if x, y := a.memory.Outcome, b.memory.Outcome; asked != "" && x != y && (x == asked || y == asked) && more >= missing {
-		return y == asked
+
+	if near(b, a, twinShare, twinCosine) && attemptsAtTheSame(a.subject, b.subject) {
+		// A question that asks for neither is answered by relevance, but for opposite outcomes.
+		x, y := worth(a.memory.Outcome, isRule(a.memory), kind), worth(b.memory.Outcome, isRule(b.memory), kind)
+		if x != y && (kind != text.Plain || x*y < 0) {
+			return y > x
+		}
 	}
-	if missing > 0 {
+	if (kind == text.Latest || kind == text.Now) && near(b, a, latestShare, nearCosine) && sameSubject(b, a) {
+		return b.memory.ObservedAt.After(a.memory.ObservedAt)
+	}
+
+	if !near(b, a, nearShare, nearCosine) {
 		return false
 	}
-	if more > 0 && b.words >= moreShare*a.words {
-		return true
+	if difference(a.covered(), b.covered()) > 0 {
+		return false
 	}
 	return reliability(b.memory)-reliability(a.memory) >= betterRecord ||
 		b.memory.Tier != consolidate.TierSuspect && a.memory.Tier == consolidate.TierSuspect
+}
+
+// verbatim reports whether the question is the text of a memory: it is what is looked for.
+func (h *hit) verbatim() bool {
+	return len(h.covered()) == len(h.has) && len(h.subject.stems()) <= len(h.has)
+}
+
+// asksFor reports whether a has a number of the question that b lacks: the question is about this value.
+func asksFor(a, b *hit) bool {
+	x, y := a.covered(), b.covered()
+	for word := range x {
+		if !y[word] && strings.ContainsAny(word, digits) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameSubject reports whether two memories answer a question by the same words: each has half of those
+// that the other has.
+func sameSubject(a, b *hit) bool {
+	x, y := a.covered(), b.covered()
+	both := len(x) - difference(x, y)
+	return both > 0 && 2*both >= max(len(x), len(y))
+}
+
+// near reports whether b is of nearly the same relevance as a, which is ranked before it.
+func near(b, a *hit, share, cosine float64) bool {
+	return b.words >= share*a.words && (a.cosine == nil || b.cosine != nil && *b.cosine >= *a.cosine-cosine)
+}
+
+// worth orders twins for a question of a kind, by their outcome; a rule is what a question about failures
+// asks for.
+func worth(outcome string, rule bool, kind text.Kind) int {
+	order := map[string]int{robotmem.OutcomeSuccess: 2, robotmem.OutcomePartial: 1, robotmem.OutcomeFailure: -1}[outcome]
+	if kind == text.Wrong || kind == text.Counts {
+		order = -order
+		if rule {
+			order = 2
+		}
+	}
+	return order
+}
+
+func isRule(m *robotmem.Memory) bool { return m.Category == "constraint" || m.Pinned }
+
+// attemptsAtTheSame reports whether two memories report attempts, or one of them a rule, at the same.
+func attemptsAtTheSame(a, b *subject) bool {
+	if a.Type != "fact" || b.Type != "fact" || a.Outcome == robotmem.OutcomeUnknown && b.Outcome == robotmem.OutcomeUnknown {
+		return false
+	}
+	_, differ, values := compareLeaves(a.leaves(), b.leaves())
+	if differ > 1 {
+		return false
+	}
+	return values > 0 || consolidate.Jaccard(a.stems(), b.stems()) >= sameAttempt
 }
 
 func reliability(m *robotmem.Memory) float64 {
@@ -139,15 +201,13 @@ const digits = "0123456789"
 
 // What many memories have in common, and what takes most of a recall of long texts.
 var (
-	stemsOf, _    = lru.New[string, []string](1 << 12) // of paths and values of contexts
-	statements, _ = lru.New[string, consolidate.Statement](1 << 9)
-	wordsOfPath   = strings.NewReplacer("_", " ", ".", " ")
+	stemsOf, _  = lru.New[string, []string](1 << 12) // of paths and values of contexts
+	wordsOfPath = strings.NewReplacer("_", " ", ".", " ")
 )
 
 // Forget empties the caches, which may hold texts of a purged memory.
 func Forget() {
 	stemsOf.Purge()
-	statements.Purge()
 }
 
 // kept returns f(key), from the cache if it is there.
@@ -175,59 +235,34 @@ func difference(a, b map[string]bool) (n int) {
 type subject struct {
 	*robotmem.Memory
 	leaves func() map[string]string // of its context
-	states func() bool              // whether the text states a change
 	stems  func() []string
-	stated func() consolidate.Statement
+	claim  func() *consolidate.Claim
 }
 
 func newSubject(m *robotmem.Memory) *subject {
-	return &subject{
+	s := &subject{
 		Memory: m,
 		leaves: sync.OnceValue(func() map[string]string { return leaves(m.Context) }),
-		states: sync.OnceValue(func() bool { return text.StatesChange(m.Content) }),
 		stems:  sync.OnceValue(func() []string { return text.Stems(m.Content) }),
-		stated: sync.OnceValue(func() consolidate.Statement { return kept(statements, m.Content, record.StatementOf) }),
 	}
+	s.claim = sync.OnceValue(func() *consolidate.Claim { return record.ClaimOf(m, s.leaves()) })
+	return s
 }
 
-// replaces returns 1 if b replaces a as the present value of one subject, -1 if a replaces b, otherwise
-// 0. sure means that their contexts name one subject, and not their words alone.
-func replaces(b, a *subject) (newer int, sure bool) {
+// replaces returns 1 if b outdates a, -1 if a outdates b, otherwise 0.
+func replaces(b, a *subject) (newer int) {
 	if a == nil || b == nil || a.Type != "fact" || b.Type != "fact" {
-		return 0, false
+		return 0
 	}
 	newer = b.ObservedAt.Compare(a.ObservedAt)
 	early, late := a, b
 	if newer < 0 {
 		early, late = b, a
 	}
-	attempts := a.Outcome != robotmem.OutcomeUnknown || b.Outcome != robotmem.OutcomeUnknown
-	if attempts && !late.states() {
-		return 0, false
+	if newer == 0 || !consolidate.Outdates(early.claim(), late.claim()) {
+		return 0
 	}
-	same, differ, values := compareLeaves(a.leaves(), b.leaves())
-	if differ > 0 {
-		return 0, false
-	}
-	changed := late.states() && (same > 0 || common(a.stems(), b.stems()) >= subjectWords)
-	if !changed && !attempts { // two attempts are not two values
-		verdict, _ := consolidate.Compare(early.stated(), late.stated())
-		changed = verdict == consolidate.Contradicts || values > 0 && (same > 0 || consolidate.Jaccard(a.stems(), b.stems()) >= sameSubject)
-	}
-	if !changed {
-		newer = 0
-	}
-	return newer, same > 0
-}
-
-// common counts the words that two texts share.
-func common(a, b []string) (n int) {
-	for _, word := range a {
-		if _, shared := slices.BinarySearch(b, word); shared {
-			n++
-		}
-	}
-	return n
+	return newer
 }
 
 // CompareContexts counts the texts and flags that two contexts share and that differ, and the numbers and
@@ -255,6 +290,9 @@ func compareLeaves(x, y map[string]string) (same, differ, values int) {
 // versions are keys whose values change without another subject.
 var versions = []string{"map", "map_id", "firmware", "version", "fw", "status", "result", "outcome"}
 
+// TextLeaves returns the texts, numbers and lists of a context by path, without flags, in lower case.
+func TextLeaves(context robotmem.Object) map[string]string { return leaves(context) }
+
 // leaves returns the texts, numbers and lists of a context by path, without flags.
 func leaves(context robotmem.Object) map[string]string {
 	out := map[string]string{}
@@ -270,7 +308,7 @@ func leaves(context robotmem.Object) map[string]string {
 func noteConflicts(answers []robotmem.Memory, hits []hit) {
 	for i := range hits[:min(len(hits), evidenceMost)] {
 		for j := range i {
-			newer, _ := replaces(hits[i].subject, hits[j].subject)
+			newer := replaces(hits[i].subject, hits[j].subject)
 			if newer == 0 {
 				continue
 			}

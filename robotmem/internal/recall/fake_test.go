@@ -35,6 +35,15 @@ func (s *fakeStore) learn(content string, context robotmem.Object) int64 {
 	return m.MemoryID
 }
 
+func (s *fakeStore) Holds(_ context.Context, _ *recall.Query, in recall.Set, term string) (bool, error) {
+	for id := range in.Present.EachSet() {
+		if slices.ContainsFunc(text.Terms(s.memories[id-1].Content), func(t string) bool { return text.Stem(t) == text.Stem(term) }) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 func (s *fakeStore) Filter(_ context.Context, q *recall.Query) (recall.Set, []string, error) {
 	out := recall.Set{Present: bitset.New(0)}
 	for i := range s.memories {

@@ -62,11 +62,14 @@ func (r *run) fuse() []hit {
 		if cosine, ok := r.cosines[h.id]; ok {
 			h.words, h.cosine = r.scores[h.id], &cosine
 		}
-		if h.Real && !r.stopOnly[h.id] && !r.byDistance() {
+		if h.Real && !r.stopOnly[h.id] && !r.byDistance() && !r.newest {
 			h.score *= r.RealWeight
 		}
+		if len(r.lifts) > 0 && !r.byDistance() && r.lifted(h.Observed) {
+			h.score *= lift
+		}
 	}
-	if !r.timeOrder() {
+	if !r.timeOrder() && !r.newest {
 		slices.SortFunc(hits, func(a, b hit) int {
 			return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.Observed, a.Observed), cmp.Compare(a.id, b.id))
 		})

@@ -8,7 +8,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
-	"github.com/robotmem/robotmem-go/robotmem/internal/timeparse"
 )
 
 // Query is a validated and parsed request. Run does not modify it.
@@ -23,16 +22,18 @@ type Query struct {
 	// Now is the time at which the memory is read: as_of or the current time.
 	Now   time.Time
 	Times []robotmem.TimePhrase
-	// Dated means that Times are parts of a day or dates of the calendar, such as "in May 2023", which memories
-	// may have in their texts, and no words that count from now, such as yesterday.
-	Dated bool
+	// Narrowed means that times of the query became bounds of the request.
+	Narrowed bool
 	// Embedded means that the source has an embedding of the query or computes one.
 	Embedded bool
 	// MapID is the map of the calling episode; "" if it names none.
 	MapID string
 
+	asked       string            // the query as it was asked, with its times
+	lifts       []span            // times of the query that do not narrow it
 	equivalents []text.Equivalent // terms of the query's quantities in other units
-	notes       []string          // remarks for degraded
+	notes       []string          // remarks
+	broken      []string          // reasons for degraded
 }
 
 // Words are the terms of a lexical search.
@@ -61,6 +62,7 @@ func Parse(req *robotmem.RecallRequest, now time.Time) (*Query, error) {
 	} else {
 		q.AsOf = nil // a future time means now
 	}
+	q.asked = q.Query
 	last := lastWord(q.Query)
 	if *q.ParseTime {
 		q.readTimes(q.Now.In(now.Location()))
@@ -77,7 +79,7 @@ func Parse(req *robotmem.RecallRequest, now time.Time) (*Query, error) {
 		q.Content, q.Stop, q.Typing = q.Content[:maxTerms], nil, nil
 		q.Note("query: only its first 256 different words were looked for")
 	}
-	if named := req.Collection != "" && req.Collection != "*"; q.Query == "" && !named && !q.narrows() {
+	if named := req.Collection != "" && req.Collection != "*"; q.Query == "" && !named && !q.Narrows() {
 		return nil, robotmem.Errorf(robotmem.Invalid, "query", "is required unless something else narrows the search, such as collection, session_id, context_filter, spatial_sort, after or tags")
 	}
 	return q, nil
@@ -94,54 +96,25 @@ func Collection(r *robotmem.RecallRequest) string {
 	return robotmem.DefaultCollection
 }
 
-// Note adds a remark for degraded. It must be called before Run.
+// Degrade says what is broken. It must be called before Run.
+func (q *Query) Degrade(reason string) { q.broken = append(q.broken, reason) }
+
+// Note adds a remark. It must be called before Run.
 func (q *Query) Note(remark string) { q.notes = append(q.notes, remark) }
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
-// readTimes converts the time expressions of the query into bounds and removes
-// them from the text. The bounds of the request apply too.
-func (q *Query) readTimes(now time.Time) {
-	reading := timeparse.Parse(q.Query, now)
-	for _, at := range []*time.Time{reading.After, reading.Before} {
-		if at != nil && (at.UTC().Year() < 1678 || at.UTC().Year() > 2261) {
-			return // no memory can be of it; the words may be in a text
-		}
-	}
-	if len(reading.Phrases) > 0 {
-		other := timeparse.Parse(q.Query, now.AddDate(0, 0, -otherDays))
-		q.Dated = sameTime(reading.After, other.After) && sameTime(reading.Before, other.Before)
-	}
-	for _, p := range reading.Phrases {
-		q.Dated = q.Dated || slices.Contains(partsOfDay, strings.ToLower(p.Text))
-	}
-	q.Query = reading.Rest
-	for _, p := range reading.Phrases {
-		q.Times = append(q.Times, robotmem.TimePhrase{Text: p.Text, After: p.After, Before: p.Before})
-	}
-	if reading.Note != "" {
-		q.Note("parse_time: " + reading.Note)
-	}
-	if reading.After != nil && (q.After == nil || reading.After.After(*q.After)) {
-		q.After = reading.After
-	}
-	if reading.Before != nil && (q.Before == nil || reading.Before.Before(*q.Before)) {
-		q.Before = reading.Before
-	}
-}
-
-// partsOfDay alone may be a habit and not a time: 晚上用什么灯.
-var partsOfDay = strings.Fields("morning afternoon evening night 凌晨 早上 上午 中午 下午 傍晚 晚上")
-
-// otherDays is how far back a second reading of a date is, to see that it does not count from now.
-const otherDays = 40
-
-func sameTime(a, b *time.Time) bool { return a == b || a != nil && b != nil && a.Equal(*b) }
-
-// narrows reports whether the request has a condition other than the query and the collection.
-func (q *Query) narrows() bool {
+// Narrows reports whether the request has a condition other than the query and the collection.
+func (q *Query) Narrows() bool {
 	return q.SessionID != "" || q.Filter != nil || q.SpatialSort != nil || q.After != nil || q.Before != nil || q.Like != nil ||
 		q.Type != "" || q.PerceptionType != "" || q.Category != "" || len(q.Tags) > 0 || q.AsOf != nil
+}
+
+// filtered reports whether the request says which memories are meant, so that they answer also if none
+// shares a word with the query.
+func (q *Query) filtered() bool {
+	return !q.Narrowed && (q.Filter != nil || q.SessionID != "" || q.Type != "" || q.PerceptionType != "" || q.Category != "" ||
+		len(q.Tags) > 0 || q.After != nil || q.Before != nil)
 }
 
 // words returns the content terms and the terms of equal quantities in other units.

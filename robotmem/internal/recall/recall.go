@@ -21,6 +21,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // Ranked is one entry of a ranked list. Value is the measure of the list: a BM25
@@ -99,6 +100,8 @@ type Source interface {
 	// Load reads memories of a set. Damaged ones have an error in damaged, and those that were
 	// removed are in neither map.
 	Load(ctx context.Context, q *Query, in Set, ids []int64) (found map[int64]*robotmem.Memory, damaged map[int64]error, err error)
+	// Holds reports whether any memory of a set has a term, in its text or its context.
+	Holds(ctx context.Context, q *Query, in Set, term string) (bool, error)
 	// Row returns the columns of a memory, which are in memory.
 	Row(id int64) Row
 	// Hints returns reasons for an empty result, such as a path that no memory has; in is what
@@ -134,7 +137,9 @@ const (
 	ListText     = "text" // words, vectors and neighbours together, by score
 	// Evidence and Neighbours are weights without a list. At 0, outcomes and episodes do not
 	// change the order.
-	Evidence   = "evidence"
+	Evidence = "evidence"
+	// Context is the weight of words in the context of a memory.
+	Context    = "context"
 	Neighbours = "neighbours"
 )
 
@@ -172,6 +177,8 @@ type run struct {
 	cosines  map[int64]float64
 	vectors  bool // the vector signal is used and has not failed
 	degraded []string
+	newest   bool     // nothing shares a word with the query: what passes the filters answers
+	notes    []string // remarks: what is unknown, what was not used
 	// stopOnly has the memories that share only stop words with the query.
 	// RealWeight does not apply to them.
 	stopOnly map[int64]bool
@@ -183,7 +190,7 @@ type run struct {
 
 // Run executes a query on a source. Errors are *robotmem.Error or those of the source.
 func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.RecallResponse, error) {
-	r := &run{Query: q, Config: config, src: src, vectors: q.Embedded, degraded: slices.Clone(q.notes), unreadable: map[int64]bool{}, last: time.Now()}
+	r := &run{Query: q, Config: config, src: src, vectors: q.Embedded, notes: slices.Clone(q.notes), degraded: slices.Clone(q.broken), unreadable: map[int64]bool{}, last: time.Now()}
 	set, notes, err := src.Filter(ctx, q)
 	if err != nil {
 		return nil, err
@@ -191,6 +198,9 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	r.set, r.degraded = set, append(r.degraded, notes...)
 	r.trace("filter", r.set.Count())
 	if err := r.signals(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.noteUnknown(ctx); err != nil {
 		return nil, err
 	}
 	// After the signals the deadline no longer applies, so that results are returned.
@@ -237,9 +247,9 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 		if err != nil {
 			return nil, err
 		}
-		r.degraded = append(r.degraded, hints...)
+		r.notes = append(r.notes, hints...)
 	}
-	res.Total, res.Degraded, res.Stages = len(res.Memories), r.degraded, r.stages
+	res.Total, res.Degraded, res.Notes, res.Stages = len(res.Memories), r.degraded, r.notes, r.stages
 	if res.Degraded == nil {
 		res.Degraded = []string{}
 	}
@@ -289,10 +299,34 @@ func (r *run) signals(ctx context.Context) error {
 		return err
 	}
 	if !q.timeOrder() {
-		return nil
+		if !r.foundNothing() || !q.filtered() || q.MinRelevance > 0 || r.Typing != nil || r.set.Count() == 0 {
+			return nil
+		}
+		r.newest = true
+		r.notes = append(r.notes, "query: no memory that passes the filters shares a word with it; these pass the filters, newest first")
 	}
-	items, err := r.src.Timeline(ctx, q, r.set, r.depth())
+	kind := text.KindOf(q.asked)
+	byOutcome := q.Narrowed && q.Query == "" && kind != text.Plain
+	limit := r.depth()
+	if byOutcome {
+		limit = max(limit, outcomeDepth)
+	}
+	items, err := r.src.Timeline(ctx, q, r.set, limit)
+	if byOutcome { // what went wrong yesterday: the failures of yesterday first
+		slices.SortStableFunc(items, func(x, y Ranked) int {
+			a, b := worth(r.src.Row(x.ID).Outcome, false, kind), worth(r.src.Row(y.ID).Outcome, false, kind)
+			return cmp.Compare(b, a)
+		})
+	}
 	return r.add(ListTime, items, nil, err)
+}
+
+// outcomeDepth is how many memories of a time are ordered by their outcome, the newest.
+const outcomeDepth = 500
+
+// foundNothing reports whether no signal has found any memory, and none has failed.
+func (r *run) foundNothing() bool {
+	return len(r.lists) > 0 && !slices.ContainsFunc(r.lists, func(l list) bool { return len(l.items) > 0 })
 }
 
 // textSignals ranks by words and by vectors concurrently.

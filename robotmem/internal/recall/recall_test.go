@@ -127,7 +127,7 @@ func TestDegraded(t *testing.T) {
 		t.Errorf("without vectors got %v; a store without an embedder answers %v", got, want)
 	}
 	s.broken[recall.ListWords] = errors.New("out of memory")
-	if res, got := ask(t, s, robotmem.RecallRequest{Query: "wet glass"}, embedded); len(got) != 0 || len(res.Degraded) != 3 {
+	if res, got := ask(t, s, robotmem.RecallRequest{Query: "wet glass"}, embedded); len(got) != 0 || len(res.Degraded) != 2 {
 		t.Errorf("without any list: %v, degraded %v", got, res.Degraded)
 	}
 }

@@ -15,7 +15,14 @@ const (
 	FromText    = "text"
 )
 
-const maxUnread = 40 // characters of a value in a remark
+const (
+	// A score from 0 to 1 up to FailureScore is a failure, one from SuccessScore on a success.
+	FailureScore, SuccessScore = classify.FailureScore, classify.SuccessScore
+	maxUnread                  = 40 // characters of a value in a remark
+)
+
+// OutcomeOfScore returns the outcome that a score from 0 to 1 means.
+func OutcomeOfScore(score float64) string { return classify.OfScore(score) }
 
 // setOutcome derives the outcome from the context, else from the text.
 func (b *Builder) setOutcome(r *Record, inText string) {

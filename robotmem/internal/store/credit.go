@@ -3,8 +3,8 @@ package store
 import (
 	"errors"
 
-	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
@@ -81,7 +81,7 @@ func (tx *Tx) addUse(id int64, share, score float64) error {
 func (c *Conn) EpisodeOutcomes() (map[string]string, error) {
 	out := map[string]string{}
 	err := c.Query("SELECT session_id, score FROM session_outcomes ORDER BY id", nil, func(s sqlite.Row) error {
-		out[s.ColumnText(0)] = classify.OfScore(s.ColumnFloat(1))
+		out[s.ColumnText(0)] = record.OutcomeOfScore(s.ColumnFloat(1))
 		return nil
 	})
 	return out, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -30,7 +31,7 @@ func CreateFTS() string {
 }
 
 // textColumns are the columns that record.Words reads, after the id and the revision.
-const textColumns = "m.id, m.revision, m.status = 'active', m.collection, m.type, m.content, m.human_summary, m.scope_files, m.scope_entities"
+const textColumns = "m.id, m.revision, m.status = 'active', m.collection, m.type, m.content, m.human_summary, m.scope_files, m.scope_entities, m.context"
 
 // words returns the search terms of a row of textColumns, by column of memories_fts.
 func words(s sqlite.Row) [4][]string {
@@ -51,6 +52,7 @@ func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, rem
 				doc.Terms = append(doc.Terms, text.Stem(t))
 			}
 		}
+		doc.Context = record.ContextStems(robotmem.ParseObject(s.ColumnText(9)))
 		put = append(put, doc)
 		return nil
 	})

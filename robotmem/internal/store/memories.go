@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -204,7 +203,7 @@ func scanMemory(s sqlite.Row) *loaded {
 	}
 	l.Tags = l.AllTags()
 	if score := len(memoryColumns) + 3; s.ColumnType(score) != sqlite.Null {
-		l.EpisodeOutcome = classify.OfScore(s.ColumnFloat(score))
+		l.EpisodeOutcome = record.OutcomeOfScore(s.ColumnFloat(score))
 	}
 	return l
 }

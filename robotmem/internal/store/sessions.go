@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -33,9 +32,9 @@ var (
 func sessionsMatching(r *robotmem.SessionsRequest) (match conditions) {
 	match.inCollections("s.collection", r.Collection)
 	match.add(true, "(? = '' OR s.status = ?)", r.Status, r.Status)
-	match.add(r.Outcome == robotmem.OutcomeFailure, "s.external_id IN (SELECT session_id FROM session_outcomes WHERE score <= ?) AND "+lastScore+" <= ?", classify.FailureScore, classify.FailureScore)
-	match.add(r.Outcome == robotmem.OutcomeSuccess, lastScore+" >= ?", classify.SuccessScore)
-	match.add(r.Outcome == robotmem.OutcomePartial, lastScore+" > ? AND "+lastScore+" < ?", classify.FailureScore, classify.SuccessScore)
+	match.add(r.Outcome == robotmem.OutcomeFailure, "s.external_id IN (SELECT session_id FROM session_outcomes WHERE score <= ?) AND "+lastScore+" <= ?", record.FailureScore, record.FailureScore)
+	match.add(r.Outcome == robotmem.OutcomeSuccess, lastScore+" >= ?", record.SuccessScore)
+	match.add(r.Outcome == robotmem.OutcomePartial, lastScore+" > ? AND "+lastScore+" < ?", record.FailureScore, record.SuccessScore)
 	match.add(r.Outcome == robotmem.OutcomeUnknown, lastScore+" IS NULL")
 	match.add(r.Robot != "", sessionRobot+" = ?", r.Robot)
 	match.add(r.Task != "", sessionTask+" = ?", r.Task)
@@ -360,14 +359,14 @@ func (c *Conn) BatchCollection(b *recorder.Batch) (string, error) {
 
 // SessionContexts returns the contexts of sessions, by session_id.
 func (c *Conn) SessionContexts(ids []string) (map[string]robotmem.Object, error) {
-	list, err := robotmem.EncodeJSON(ids)
-	if err != nil {
-		return nil, err
-	}
 	out := map[string]robotmem.Object{}
-	err = c.Query("SELECT external_id, context FROM sessions WHERE external_id IN (SELECT value FROM json_each(?))", []any{string(list)}, func(s sqlite.Row) error {
-		out[s.ColumnText(0)] = robotmem.ParseObject(s.ColumnText(1))
-		return nil
-	})
-	return out, err
+	for _, id := range ids {
+		_, err := c.One("SELECT context FROM sessions WHERE external_id = ?", []any{id}, func(s sqlite.Row) {
+			out[id] = robotmem.ParseObject(s.ColumnText(0))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

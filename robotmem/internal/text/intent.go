@@ -1,59 +1,84 @@
 package text
 
 import (
-	"slices"
+	"regexp"
 	"strings"
+	"sync"
 )
 
-// changes are words of a text that replaces what was known: the charger was moved.
-var changes = phrases(`now|no longer|from now on|as of today|since today|moved|changed|replaced|swapped|instead of|updated|renamed|relocated|new value|switched to|switched from|corrected
-现在|不再|改成|改为|改到|改放|换成|换到|换了|换新|移到|搬到|搬走|调到|调成|更新为|更新了|从今|以后|取消了
-現在|改為|換成|移到|搬到|調到`)
+// Kind is what a question asks for.
+type Kind uint8
 
-// asksSuccess and asksFailure are words of a question about what worked, or what did not.
-var (
-	asksSuccess = phrases(`worked|works|work|succeeded|success|successful|successfully|good way|best|well|hold|holds|held|safe|safely|reliable|reliably|recommended|right way
-成功|有效|顺利|好用|可行|合适|最好|怎样才|怎么才|不会|安全`)
-	asksFailure = phrases(`fail|fails|failed|failure|failures|wrong|avoid|problem|problems|slip|slipped|slips|crash|crashed|broke|break|stuck|lost|destroy|destroys|dropped|drop|trouble|bad|mistake|not work|not open|not hold|jammed|spilled|collided|collision|blocked
-失败|避免|不行|问题|打滑|滑落|掉了|摔|撞|卡住|卡在|打不开|不能|出错|故障|别`)
+// The kinds of questions. A question of no other kind is Plain.
+const (
+	Plain  Kind = iota
+	Works       // which value, setting or way works: "how hard should I grip"
+	Wrong       // what failed, why, or what must not be done
+	Now         // what is so at present: "where is the charger now"
+	Latest      // when something happened the last time
+	Counts      // how often something happened
 )
 
-// phrases splits lists of phrases, Latin ones with a space around each word.
-func phrases(list string) (out []string) {
-	for phrase := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == '|' || r == '\n' }) {
-		if phrase[0] < 0x80 {
-			phrase = " " + phrase + " "
+// failingVerbs are verbs of failure.
+const failingVerbs = `(?:slip|los[et]|break|broke|destroy|crash|drop|fall|fell|jam|spill|collide|fail|damage|ruin|block|obstruct|scratch|tip|topple|crush|crack|burn|leak|clog|stuck|derail|stall|overheat|wreck|deform|drip|bounce|come off|came off)\w*`
+
+// The rules combine a question word with a class of verbs. They are tried in this order; the first that
+// matches decides.
+var kindRules = []struct {
+	kind Kind
+	rule *regexp.Regexp
+}{
+	{Counts, regexp.MustCompile(`\bhow (?:often|many times|frequently)\b|\bhow many (?:\w+ ){0,3}(?:failed|failures|incidents|crashes|times|happened)\b|多少次|几次|幾次|\bwie (?:oft|häufig)\b|\bwieviele? mal\b`)},
+	{Works, regexp.MustCompile(`\bhow (?:to|do i|do we|can i|can we|should i|should we) (?:avoid|prevent|stop|keep)\b|\bwhat (?:finally )?(?:helped|fixed|solved|cured)\b`)},
+	{Wrong, regexp.MustCompile(`\bwhy\b|\bhow come\b|为什么|为何|怎么会|哪里出了问题|什么问题|\b(?:warum|weshalb|wieso)\b`)},
+	{Works, regexp.MustCompile(`\b(?:how|what|which|where)\b.*(?:\b(?:without|prevents?|avoids?|so that|keeps?)\b|n't\b|\b(?:not|never|no longer)\b).*\b` + failingVerbs + `\b|才不|不会|怎么.{0,8}不|怎样.{0,8}不|\b(?:wie|was|womit)\b.*\b(?:ohne|damit)\b`)},
+	{Latest, regexp.MustCompile(`\b(?:when|what time|which day)\b.*\b(?:last|latest|most recent|recently)\b|\b(?:last time|latest|most recent)\b.*\b(?:when|was|did|had)\b|\bwhen did (?:we|it|the|you|they|i)\b.*\blast\b|上次|上一次|最近一次|最后一次|\bwann\b.*\b(?:zuletzt|letzte\w*)\b|\bzuletzt\b|\bletzte\w* mal\b`)},
+	{Works, regexp.MustCompile(`\bwhat (?:\w+ )?(?:worked|works|succeeded|went well)\b|\b(?:succe\w+|geklappt|gelungen|erfolgreich)\b|成功|顺利`)},
+	{Latest, regexp.MustCompile(`\b(?:since )?when (?:was|were|did|has|have|had|is)\b|\b(?:on )?(?:which|what) day\b|什么时候|哪天|哪一天|何时|\b(?:seit )?wann (?:war|waren|wurde|hat|haben|ist)\b`)},
+	{Wrong, regexp.MustCompile(`\b(?:should|must|may|can) (?:i|we|one|you|it|the \w+) (?:not|never)\b|\b(?:anything|something) (?:\w+ )?(?:forbidden|not to|i must not)\b|\bforbidden\b|\bprohibited\b|\bexceptions?\b|\bproblems? (?:with|at|in|on)\b|\bno good\b|\bwrecked\b|\bfalsch\b|\bkeinen fall\b|忌讳|\bwhat (?:went|goes|has gone|was) wrong\b|\bgone? wrong\b|\b(?:what|which|where|who|how)\b.*\b(?:never|must not|mustn't|must n't|may not|should not|shouldn't|can't|cannot|not (?:to|allowed|permitted|enough|work|hold|good|use)|n't work|avoid|forbidden|prohibited|off.?limits|dangerous)\b|\bnot (?:enough|hold|work)\b|\b(?:fail\w*|mistakes?|avoid|incidents?|accidents?|too (?:fast|much|many|high|low|hard|slow|hot|cold|long|short|little|weak|heavy|far|close))\b|\bdid (?:not|n't)\b|\bdidn't\b|\b(?:caused?|broke|crashed|damaged|destroyed|ruined|spilled|slipped|dropped|got stuck|jammed|collided)\b|为什么|为何|怎么会|失败|避免|(?:^|[^能])不能|不该|不要|不许|不行|禁止|出错|出了什么问题|原因|哪里不对|事故|没成功|弄坏|\bwarum\b|\bweshalb\b|\bwieso\b|\bvermeiden\b|\bschief\b|\bschiefgegangen\b|\bnicht (?:darf|dürfen|soll|sollte|gut|funktionier\w*|geklappt)\b|\b(?:darf|sollte?) (?:ich|man|er|sie|der \w+) (?:\w+ ){0,4}nicht\b|\bfehlgeschlagen\b`)},
+	{Wrong, regexp.MustCompile(`\b` + failingVerbs + `\b|打滑|打不开|卡住|卡在|堵|漏|打碎|掉了|翻了|弄坏`)},
+	{Now, regexp.MustCompile(`\b(?:now|currently|current|at present|at the moment|right now|these days|nowadays|as of today|still|already|any ?more|anymore|yet|latest|up to date|present)\b|现在|目前|当前|眼下|还够|够不够|如今|还是|还在|还有|最新|现任|\b(?:jetzt|aktuell\w*|derzeit|gerade|momentan|noch|inzwischen|mittlerweile|heute)\b`)},
+	{Works, regexp.MustCompile(`\bhow (?:hard|fast|slow|slowly|much|high|low|deep|far|close|long|big|large|strong|hot|warm|tight|wide|many|often)?\s*(?:\w+ ){0,4}(?:to|do i|do we|do you|should|shall|can i|can we|must|may|does one|did we|did you|best)\b|\b(?:what|which|where|when|who)\b.*\b(?:should|shall|can i|can we|do i|do we|must i|need|needs|needed|works?|worked|best|right|good|proper|safe|safely|suitable|recommended|use|helped|helps|lets?|allows?|without)\b|\b(?:settings?|parameters?|speed|force|pressure|value|way|method|trick|setup|config\w*|recipe|procedure|approach|height|temperature|angle|rate|mode|program)\b.*\b(?:for|to|that|when|with|on)\b|\bwhat (?:\w+ ){0,3}(?:for|gives?|makes?|keeps?|gets?|holds?)\b|\bhow (?:to|do|should|can)\b|推荐|参数|按什么|什么比|下多少|放多少|怎么|怎样|如何|怎么办|用多少|多少度|多大|多快|多久|什么参数|什么方法|哪种|哪个好|应该|该用|要用|最好|合适|才能|才不|好用|有效|\bwie (?:\w+ )?(?:muss|soll|sollte|kann|mache|macht|bekomm\w*|krieg\w*|lange|schnell|fest|hoch|weit|stark)\b|\b(?:welche\w*|womit|wo kann|was hilft|am besten|geeignet|funktioniert)\b`)},
+	{Now, regexp.MustCompile(`^\s*(?:is|are|does|do|has|have|can|may)\b|\b(?:where|who|whose|which|what)(?:'s| is| are)\b|\bhow (?:long|big|full|high|many|much|old)\b.*\b(?:is|are|has|have)\b|在哪|哪里|谁|是多少|多少$|吗[？?]?$|还能|能不能|是不是|\b(?:wo|wer|ist|sind|hat|kann)\b`)},
+}
+
+// KindOf returns what a question asks for.
+func KindOf(question string) Kind {
+	question = strings.ToLower(question)
+	for _, r := range kindRules {
+		if r.rule.MatchString(question) {
+			return r.kind
 		}
-		out = append(out, phrase)
+	}
+	return Plain
+}
+
+// onlyHow are the words of a question that asks how something ended, and not about what.
+var onlyHow = regexp.MustCompile(`^(?:什么|哪些|哪里|有|出|了|过|的|问题|失败|成功|发生|情况|事情|事|怎么样|怎么|做|干|吗|呢|都|故障|顺利|异常|[\s?？。，,!.;:])*$`)
+
+// AsksOnlyHow reports whether a question has no words but those that ask how something ended: "what went
+// wrong", "which failures were there", "what worked", 出了什么问题.
+func AsksOnlyHow(question string) bool {
+	if onlyHow.MatchString(question) {
+		return true
+	}
+	content, _ := Query(question)
+	for _, t := range content {
+		if stem := Stem(t); !Common(stem) && !outcomeStems()[stem] {
+			return false
+		}
+	}
+	return true
+}
+
+// outcomeStems are the stems of nouns and verbs of outcomes.
+var outcomeStems = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(`fail failed failure failures fault faults error errors incident incidents accident accidents
+		mistake mistakes went wrong success successes succeeded successful mishap mishaps trouble issue issues crash crashes report summary summarize
+		learn learned learnt remember observations fehler fehlschlag probleme problem störung störungen vorfall vorfälle
+		schiefgegangen geklappt gelungen schief erfolg erfolge los`) {
+		out[Stem(fold(w))] = true
 	}
 	return out
-}
-
-// StatesChange reports whether a text replaces what was known before: moved, now, 改成.
-func StatesChange(s string) bool { return holdsAny(spaced(s), changes) }
-
-// Asks returns whether a question is about what worked, or about what failed. A question with words
-// of both asks for neither.
-func Asks(s string) (success, failure bool) {
-	s = spaced(s)
-	success, failure = holdsAny(s, asksSuccess), holdsAny(s, asksFailure)
-	return success && !failure, failure && !success
-}
-
-// spaced returns a text in lower case with a space for each mark and at both ends.
-func spaced(s string) string {
-	var b strings.Builder
-	b.WriteByte(' ')
-	for _, r := range strings.ToLower(s) {
-		if r < 0x80 && !('a' <= r && r <= 'z') && !('0' <= r && r <= '9') && r != '\'' {
-			r = ' '
-		}
-		b.WriteRune(r)
-	}
-	b.WriteByte(' ')
-	return b.String()
-}
-
-func holdsAny(s string, phrases []string) bool {
-	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(s, p) })
-}
+})

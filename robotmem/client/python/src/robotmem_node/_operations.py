@@ -84,6 +84,7 @@ class AdviseResponse(Answer):
     attempts: int
     differs: list[Difference]
     evidence: str
+    from_episodes: int | None
     notes: list[str]
     overall: Estimate | None
     parameters: list[ParameterAdvice]
@@ -442,6 +443,7 @@ class StoredMemory(Answer):
     decay_rate: float | None
     distance: float | None
     env: Any
+    episode_outcome: str | None
     found: list[ListEntry]
     interpreted: list[str]
     last_accessed: str | None
@@ -503,6 +505,7 @@ class Neighbour(Answer):
 
 class OutcomeGroup(Answer):
     failures: int
+    from_episodes: int | None
     group: Object
     last: str
     memories: int
@@ -617,6 +620,7 @@ class RecallResponse(Answer):
     memories: list[StoredMemory]
     mode: str
     more: int | None
+    notes: list[str]
     query_ms: float
     stages: list[Stage]
     times: list[TimePhrase]

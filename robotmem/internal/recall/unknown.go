@@ -1,0 +1,83 @@
+package recall
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+)
+
+// maxUnknown limits the unknown words that a note names.
+const maxUnknown = 8
+
+// nearEnough is the least relevance by its vector of a memory that may answer a question of which no
+// word is known.
+const nearEnough = 0.5
+
+// noteUnknown names the content words of the question that no admitted memory has. If none is known, and
+// no vector is near, the answer is empty: what shares a stop word answers nothing.
+func (r *run) noteUnknown(ctx context.Context) error {
+	if len(r.Content) == 0 || r.Typing != nil || r.named(ListWords) == nil {
+		return nil
+	}
+
+	// A word that occurs in texts of every kind is not worth a remark, unless there is no other.
+	var unknown, common []string
+	known := 0
+	for _, term := range r.Content {
+		found, err := r.knows(ctx, term)
+		switch {
+		case err != nil:
+			return err
+		case found:
+			known++
+		case text.Common(text.Stem(term)):
+			common = append(common, term)
+		case !partOf(term, unknown):
+			unknown = append(unknown, term)
+		}
+	}
+	if len(unknown) == 0 && known == 0 {
+		unknown = common
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+
+	words := strings.Join(unknown[:min(len(unknown), maxUnknown)], ", ")
+	if near := r.named(ListVector); known > 0 || near != nil && len(near.items) > 0 && byCosine.at(adjusted(near.items[0].Value, r.usual)) >= nearEnough {
+		r.notes = append(r.notes, fmt.Sprintf("unknown: no memory has %s; what was found may not answer that", words))
+		return nil
+	}
+	r.notes = append(r.notes, fmt.Sprintf("unknown: no memory has any of the words %s", words))
+	if r.filtered() {
+		return nil // what passes the filters is the answer
+	}
+	for i := range r.lists {
+		if l := &r.lists[i]; l.name == ListWords || l.name == ListVector || l.name == ListText {
+			l.items = nil
+		}
+	}
+	return nil
+}
+
+// knows reports whether an admitted memory has a term of the question, or a quantity that is equal to it.
+func (r *run) knows(ctx context.Context, term string) (bool, error) {
+	found, err := r.src.Holds(ctx, r.Query, r.set, term)
+	for _, e := range r.equivalents {
+		if found || err != nil {
+			break
+		}
+		if slices.Contains(e.Of, term) {
+			found, err = r.src.Holds(ctx, r.Query, r.set, e.Term)
+		}
+	}
+	return found, err
+}
+
+// partOf reports whether a term is a part of a compound that is named already: wt of wt-12.
+func partOf(term string, named []string) bool {
+	return slices.ContainsFunc(named, func(whole string) bool { return strings.Contains(whole, term) })
+}
