@@ -100,7 +100,7 @@ func TestAnswersFitTheirTokens(t *testing.T) {
 		}
 		return res, text
 	}
-	for detail, limit := range map[string]int{"": 60, "compact": 60, "ids": 15} {
+	for detail, limit := range map[string]int{"": 110, "compact": 110, "ids": 15} {
 		args := map[string]any{"n": 100}
 		if detail != "" {
 			args["detail"] = detail
@@ -109,11 +109,16 @@ func TestAnswersFitTheirTokens(t *testing.T) {
 		if len(res.Memories) < 15 || strings.Contains(text, "summary") {
 			t.Fatalf("%q: %d memories: %s", detail, len(res.Memories), text)
 		}
+		all := 0
 		for _, m := range res.Memories {
+			all += tokens(t, string(m))
 			t.Logf("%d %s", tokens(t, string(m)), m)
 			if got := tokens(t, string(m)); got > limit {
 				t.Errorf("%q: %d tokens, want %d: %s", detail, got, limit, m)
 			}
+		}
+		if mean := all / len(res.Memories); mean > 60 {
+			t.Errorf("%q: %d tokens a memory, want 60 at most", detail, mean)
 		}
 		notTwice(t, text)
 	}

@@ -15,10 +15,10 @@ import (
 
 // Tokens of the parts of an answer, as text.Tokens estimates them.
 const (
-	compactTokens = 60 // a memory in compact form, as JSON
-	paramTokens   = 14 // its parameters
-	valueTokens   = 10 // one value
-	leastText     = 12 // its text: facts give way to it
+	compactTokens = 110 // a memory in compact form, as JSON: a longer text is cut
+	paramTokens   = 14  // its parameters
+	valueTokens   = 10  // one value
+	leastText     = 80  // its text: facts give way to it
 
 	neighbourTokens = 30 // the text of a neighbour, beside these
 )
@@ -103,7 +103,7 @@ func NewWriter(ms []robotmem.Memory, now time.Time) *Writer {
 }
 
 func (w *Writer) compact(m *robotmem.Memory) robotmem.Memory {
-	c := short(m)
+	c := robotmem.Memory{MemoryID: m.MemoryID}      // a score says only how it compares with the others
 	c.Line = w.Line(m, compactTokens-TokensOf(c)-3) // 3 for its key
 	c.Before, c.After = clipped(m.Before), clipped(m.After)
 	return c
@@ -137,7 +137,7 @@ func (w *Writer) Line(m *robotmem.Memory, tokens int) string {
 	if head != "" {
 		head += ": "
 	}
-	return head + w.once(m, text.ClipTokens(content, tokens-text.Tokens(head)))
+	return head + w.once(m, text.ClipMiddle(content, tokens-text.Tokens(head)))
 }
 
 // once returns what a line shows of a text, or which line has shown it already.
@@ -186,10 +186,19 @@ func (w *Writer) facts(m *robotmem.Memory) []string {
 		facts = append(facts, fmt.Sprintf("seen %d times", m.Sightings))
 	}
 	facts = append(facts, m.Record, placeOf(m.Context))
+	if m.Outcome == robotmem.OutcomeUnknown && m.EpisodeOutcome != "" {
+		facts = append(facts, episodeWords[m.EpisodeOutcome])
+	}
 	if w.collections {
 		facts = append(facts, m.Collection)
 	}
 	return facts
+}
+
+// episodeWords say how the episode of a memory ended whose own outcome is unknown.
+var episodeWords = map[string]string{
+	robotmem.OutcomeSuccess: "in an episode that succeeded", robotmem.OutcomeFailure: "in an episode that failed",
+	robotmem.OutcomePartial: "in an episode that succeeded in part",
 }
 
 // parameters returns the parameters of a memory that fit a line and that its text does not

@@ -71,3 +71,81 @@ func ClipTokens(s string, n int) string {
 	}
 	return strings.TrimRight(strings.ToValidUTF8(fits, ""), " ") + "…"
 }
+
+// gap stands for what ClipMiddle has cut.
+const gap = " … "
+
+// ClipMiddle cuts s to an estimate of n tokens. It cuts in the middle, clauses without a number first:
+// the beginning of a fact says what it is about, and its end how it ended.
+func ClipMiddle(s string, n int) string {
+	if Tokens(s) <= n {
+		return s
+	}
+
+	clauses := clausesOf(s)
+	for drop := 1; len(clauses) > 2; {
+		// The longest clause without a number, else the one in the middle.
+		drop = -1
+		for i := 1; i < len(clauses)-1; i++ {
+			if strings.ContainsAny(clauses[i], "0123456789") || clauses[i] == gap {
+				continue
+			}
+			if drop < 0 || len(clauses[i]) > len(clauses[drop]) {
+				drop = i
+			}
+		}
+		if drop < 0 {
+			break
+		}
+		clauses[drop] = gap
+		if short := joined(clauses); Tokens(short) <= n {
+			return short
+		}
+	}
+
+	short := joined(clauses)
+	if Tokens(short) <= n {
+		return short
+	}
+	// Half of the tokens are for the beginning, half for the end.
+	runes := []rune(short)
+	head, tail := ClipTokens(short, n/2-1), len(runes)
+	for tail > 0 && Tokens(string(runes[tail-1:])) <= n-n/2-1 {
+		tail--
+	}
+	end := string(runes[tail:])
+	if at := strings.IndexByte(end, ' '); at >= 0 && at < len(end)/4 {
+		end = end[at+1:]
+	}
+	return strings.TrimSuffix(head, "…") + gap + strings.TrimSpace(end)
+}
+
+// clausesOf divides a text after its punctuation. The clauses joined are the text.
+func clausesOf(s string) (out []string) {
+	start := 0
+	for i, r := range s {
+		end := i + len(string(r))
+		switch {
+		case strings.ContainsRune("，。；：！？、", r):
+		case strings.ContainsRune(",;:.!?", r) && end < len(s) && s[end] == ' ':
+		default:
+			continue
+		}
+		out = append(out, s[start:end])
+		start = end
+	}
+	return append(out, s[start:])
+}
+
+// joined returns clauses with one gap for each run of gaps.
+func joined(clauses []string) string {
+	var b strings.Builder
+	last := ""
+	for _, c := range clauses {
+		if c != gap || last != gap {
+			b.WriteString(c)
+		}
+		last = c
+	}
+	return strings.ReplaceAll(b.String(), gap+" ", gap)
+}
