@@ -106,9 +106,36 @@ func noteKind(ctx context.Context, kind robotmem.Kind) {
 func (s *Server) handleMessage(ctx context.Context, m message, to notifier) mcp.JSONRPCMessage {
 	x := &exchange{arguments: m.arguments, notifier: to}
 	answer := s.mcp.HandleMessage(x.in(ctx), m.envelope)
-	if e, ok := answer.(mcp.JSONRPCError); ok && !x.correction.isEmpty() {
-		e.Error.Code = x.correction.code
-		return e
+	id, exact := exactID(m.envelope)
+	switch a := answer.(type) {
+	case mcp.JSONRPCError:
+		if !x.correction.isEmpty() {
+			a.Error.Code = x.correction.code
+		}
+		if exact {
+			a.ID = id
+		}
+		return a
+	case mcp.JSONRPCResponse:
+		if exact {
+			a.ID = id
+		}
+		return a
 	}
 	return answer
+}
+
+// exactDigits is how many digits of a number a float64 keeps.
+const exactDigits = 15
+
+// exactID returns the id of a request as it is written, if it is a number that the library, which reads
+// it as a float64, may have changed.
+func exactID(envelope []byte) (id mcp.RequestId, exact bool) {
+	var head struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(envelope, &head) != nil || len(head.ID) <= exactDigits || head.ID[0] == '"' {
+		return id, false
+	}
+	return mcp.NewRequestId(head.ID), true
 }

@@ -41,7 +41,7 @@ func Export(ctx context.Context, svc robotmem.Service, w io.Writer, collection s
 			line, err := robotmem.EncodeJSON(&robotmem.LearnRequest{ // without a session, which belongs to one memory
 				Insight: fact.Content, Context: fact.Context, Collection: fact.Collection,
 				Tags: fact.UserTags, ObservedAt: &fact.ObservedAt,
-				Pinned: &fact.Pinned, Source: fact.Source,
+				Pinned: &fact.Pinned, Source: fact.Source, Outcome: statedOutcome(&fact),
 			})
 			if err != nil {
 				return err
@@ -55,6 +55,14 @@ func Export(ctx context.Context, svc robotmem.Service, w io.Writer, collection s
 		}
 	}
 	return out.Flush()
+}
+
+// statedOutcome returns the outcome that the caller stated. Any other is read again from the fact.
+func statedOutcome(m *robotmem.Memory) string {
+	if m.OutcomeSource != "caller" {
+		return ""
+	}
+	return m.Outcome
 }
 
 // listPages returns the requests of all pages, the newest facts first, and the id of the last fact of

@@ -10,9 +10,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -328,4 +330,31 @@ func (u unreadablePage) List(ctx context.Context, r *robotmem.ListRequest) (*rob
 		res.Memories = nil
 	}
 	return res, err
+}
+
+// What a caller may give to learn comes back from an export and an import, but for the episode.
+func TestExportKeepsEveryFieldOfLearn(t *testing.T) {
+	m := openNode(t, filepath.Join(t.TempDir(), "memory.db"))
+	at := time.Date(2026, 3, 1, 14, 5, 0, 0, time.UTC)
+	pinned := true
+	given := robotmem.LearnRequest{
+		Insight: "the lid jammed", Context: robotmem.Object{"cell": "A"}, Collection: "arm7", Tags: []string{"lid"},
+		ObservedAt: &at, Pinned: &pinned, Outcome: "failure", Source: "shift report",
+	}
+	v := reflect.ValueOf(given)
+	for i := range v.NumField() {
+		if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "SessionID" && v.Type().Field(i).IsExported() {
+			t.Errorf("the test does not set %s", name)
+		}
+	}
+	_, err := m.Learn(t.Context(), &given)
+	must(t, err)
+
+	var out bytes.Buffer
+	must(t, Export(t.Context(), m, &out, "", nil))
+	var got robotmem.LearnRequest
+	must(t, json.Unmarshal(out.Bytes(), &got))
+	if diff := cmp.Diff(given, got); diff != "" {
+		t.Errorf("exported (-want +got):\n%s", diff)
+	}
 }

@@ -5,10 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
@@ -34,7 +37,7 @@ func attributeValue(v any) any {
 		}
 		return []byte(BlobFalse)
 	case string:
-		return v
+		return norm.NFC.String(v) // one spelling of ü
 	case json.Number:
 		if i, err := strconv.ParseInt(string(v), 10, 64); err == nil {
 			return i
@@ -61,7 +64,10 @@ func Digest(mark string, v any) []byte {
 func QuantityOf(v any) (q units.Quantity, unit string, ok bool) {
 	switch v := v.(type) {
 	case string:
-		return units.ParseWritten(v)
+		if q, unit, ok := units.ParseWritten(v); ok {
+			return q, unit, ok
+		}
+		return units.ParseWritten(plainNumber(v))
 	case map[string]any:
 		unit, isText := v["unit"].(string)
 		number := operands(v["value"])
@@ -71,6 +77,16 @@ func QuantityOf(v any) (q units.Quantity, unit string, ok bool) {
 		}
 	}
 	return units.Quantity{}, "", false
+}
+
+// thousands are the commas of 1,500.
+var thousands = regexp.MustCompile(`^\s*[-+]?\d{1,3}(?:,\d{3})+\b`)
+
+// plainNumber spells full-width digits and letters as ASCII, and leaves out thousands separators.
+func plainNumber(s string) string {
+	s = norm.NFKC.String(s)
+	number := thousands.FindString(s)
+	return strings.ReplaceAll(number, ",", "") + s[len(number):]
 }
 
 // measured returns the value at a key of an object: the object itself for the number of a

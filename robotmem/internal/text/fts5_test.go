@@ -80,18 +80,23 @@ func (f *fts) tokenize(t testing.TB, body string) []string {
 
 func (f *fts) check(t testing.TB, s string) {
 	t.Helper()
-	terms := text.Terms(s)
+	// FTS5 takes pictures for separators: they are found by the posting lists alone.
+	terms := slices.DeleteFunc(text.Terms(s), picture)
 	want := make([]string, len(terms))
 	for i, term := range terms {
 		want[i] = text.Stem(term)
 	}
-	got := f.tokenize(t, strings.Join(terms, " "))
+	got := slices.DeleteFunc(f.tokenize(t, strings.Join(terms, " ")), picture)
 	if slices.Equal(want, got) { // cmp is slow on long slices
 		return
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("FTS5 stored other tokens for %q than Stem of Terms (-ours +FTS5):\n%s", s, diff)
 	}
+}
+
+func picture(term string) bool {
+	return !strings.ContainsFunc(term, func(r rune) bool { return r < 0x2600 || r > 0x27BF && r < 0x1F300 || r > 0x1FAFF })
 }
 
 func TestFTS5StoresEachTermAsOneToken(t *testing.T) {

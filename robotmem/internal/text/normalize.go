@@ -144,14 +144,15 @@ func skipped(r rune) bool {
 // maxTermBytes is the longest term: FTS5 stems nothing longer.
 const maxTermBytes = 64
 
-// fold lower-cases a word of a normalized text and removes the diacritics of Latin
-// letters, as unicode61 does with remove_diacritics 2, so that FTS5 changes nothing.
+// fold lower-cases a word of a normalized text and removes the diacritics of Latin letters, as unicode61
+// does with remove_diacritics 2, so that FTS5 changes nothing. Beyond that ß is ss, a letter with a stroke
+// is the plain one (ø, ł), and Greek accents and the dots of ё go, because keyboards leave them out.
 // The result is cut to maxTermBytes at a rune border.
 func fold(w string) string {
 	if isASCII(w) {
 		w = strings.ToLower(w)
 	} else {
-		w = strings.Map(foldRune, w)
+		w = strings.ReplaceAll(strings.Map(foldRune, w), "ß", "ss")
 	}
 	if len(w) <= maxTermBytes {
 		return w
@@ -170,13 +171,33 @@ func foldRune(r rune) rune {
 		return r
 	case r == 'ς':
 		return 'σ'
+	case r == 'ё':
+		return 'е'
+	case r >= 0x0370 && r <= 0x03FF, r >= 0x1F00 && r <= 0x1FFF:
+		return firstOf(r)
 	case r > 0x24F && r < 0x1E00 || r > 0x1EFF:
 		return r // no Latin letter with a diacritic is in these ranges
+	}
+	if plain, stroked := stroked[r]; stroked {
+		return plain
 	}
 	var buf [utf8.UTFMax]byte
 	d := norm.NFD.Properties(utf8.AppendRune(buf[:0], r)).Decomposition()
 	if len(d) > 0 && d[0] < utf8.RuneSelf {
 		return rune(d[0])
+	}
+	return r
+}
+
+// stroked are Latin letters that have no decomposition.
+var stroked = map[rune]rune{'ø': 'o', 'ł': 'l', 'đ': 'd', 'ħ': 'h', 'ŧ': 't', 'ı': 'i'}
+
+// firstOf returns the first rune of the canonical decomposition of r: the letter without its accents.
+func firstOf(r rune) rune {
+	var buf [utf8.UTFMax]byte
+	d := norm.NFD.Properties(utf8.AppendRune(buf[:0], r)).Decomposition()
+	if first, n := utf8.DecodeRune(d); n > 0 {
+		return first
 	}
 	return r
 }

@@ -122,7 +122,7 @@ func (p *scanner) scan() {
 				i = p.number(i)
 				continue
 			}
-			if p.sequence && symbol(p.s, i, n) {
+			if p.sequence && symbol(p.s, i, n) || !p.sequence && emoji(p.s[i:i+n]) {
 				p.emit(p.s[i : i+n])
 			}
 			i += n
@@ -159,10 +159,16 @@ func (p *scanner) word(i int) int {
 	} else {
 		p.compound(strings.TrimRight(s[start:i], "_"))
 	}
-	if p.sequence {
-		return p.nameSigns(start, i)
-	}
-	return i
+	return p.nameSigns(start, i)
+}
+
+// signNames are how the signs of a name are spelt in a term, which no tokenizer may split: C# is csharp.
+var signNames = map[string]string{"#": "sharp", "++": "plusplus", "*": "star"}
+
+// emoji reports whether a character is a picture, which is searched like a word.
+func emoji(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r >= 0x2600 && r <= 0x27BF || r >= 0x1F300 && r <= 0x1FAFF
 }
 
 // nameSigns emits the signs after the word from start to i that belong to its name, as in C++, C#, A*
@@ -178,8 +184,14 @@ func (p *scanner) nameSigns(start, i int) int {
 	if c, _ := classAt(p.s, end); c == letter || c == digit {
 		return i // between two words: C-rail, a+b
 	}
-	p.emit(p.s[i:end])
-	return end
+	if p.sequence {
+		p.emit(p.s[i:end])
+		return end
+	}
+	if name := signNames[p.s[i:end]]; name != "" && isASCII(p.s[start:i]) {
+		p.emit(p.s[start:i] + name)
+	}
+	return i
 }
 
 // joins reports whether the ASCII sign at i joins two parts of a word. A colon does so
@@ -289,6 +301,9 @@ func (p *scanner) split(w string) {
 	if sep != '-' || strings.ContainsAny(w, "0123456789_") {
 		p.emit(w)
 	}
+	if whole := strings.NewReplacer("-", "", "_", "").Replace(w); !p.sequence && len(whole) < len(w) && identifies(whole) {
+		p.emit(whole) // ax12 of AX-12
+	}
 	if sep == ':' {
 		if last := strings.LastIndexByte(w, ':'); last != strings.IndexByte(w, ':') {
 			p.emit(w[:last]) // 14:05 of 14:05:30
@@ -297,6 +312,12 @@ func (p *scanner) split(w string) {
 	for part := range strings.SplitSeq(w, string(sep)) {
 		p.split(part)
 	}
+}
+
+// identifies reports whether a word is letters and then digits, as names of parts are.
+func identifies(w string) bool {
+	digits := strings.TrimLeft(w, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+	return len(digits) > 0 && len(digits) < len(w) && strings.Trim(digits, "0123456789") == ""
 }
 
 // separator returns the sign at which w is split first, or 0.
