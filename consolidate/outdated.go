@@ -28,6 +28,9 @@ type Claim struct {
 	Event      bool              // it reports what happened, once more or at a time of day
 }
 
+// maxValue is the most words of a value. A longer one is a remark.
+const maxValue = 3
+
 // minAgreement is the least share of the words of the shorter fact that the longer one has.
 const minAgreement = 0.6
 
@@ -105,7 +108,7 @@ func revalued(older, newer *Claim) bool {
 	if renamed(older, newer) || renamed(newer, older) {
 		return true
 	}
-	if len(older.Value) == 0 || len(newer.Value) == 0 {
+	if len(older.Value) == 0 || len(newer.Value) == 0 || len(older.Value) > maxValue || len(newer.Value) > maxValue || len(older.Head) < 2 {
 		return false
 	}
 	if len(shared(older.Value, newer.Value)) > 0 || len(shared(older.Value, newer.Words)) > 0 {

@@ -8,8 +8,11 @@ type AdviseRequest struct {
 	Task          string       `json:"task,omitempty" validate:"utf8,max=256" doc:"Name of the task, as in task.name. If no attempt has this name, its words count like those of query."`
 	Collection    string       `json:"collection,omitempty" validate:"omitempty,collections" default:"default" doc:"Namespace; * for all."`
 	ContextFilter Object       `json:"context_filter,omitempty" doc:"Only attempts that match, as in recall: {\"wet\":true,\"object\":\"glass\"}."`
+	Given         Object       `json:"given,omitempty" doc:"States that you cannot choose, by context path: {\"tool.edges\":450}. Attempts weigh by how near their numbers are; texts and truth values must be equal. Such paths are not advised."`
+	After         *time.Time   `json:"after,omitempty" validate:"omitempty,instant" doc:"Only attempts observed at or after this time (RFC 3339)."`
+	Before        *time.Time   `json:"before,omitempty" validate:"omitempty,instant" doc:"Only attempts observed before this time (RFC 3339)."`
 	SpatialSort   *SpatialSort `json:"spatial_sort,omitempty" doc:"Attempts near this place weigh more; those beyond max_distance do not count."`
-	Parameters    []string     `json:"parameters,omitempty" validate:"max=16,dive,min=1,max=256" doc:"Context paths to advise on, such as params.grip_force. Default: those below params."`
+	Parameters    []string     `json:"parameters,omitempty" validate:"max=16,dive,min=1,max=256" doc:"Context paths to advise on, such as params.grip_force, in any spelling (gripForce). Default: those below params."`
 	Goal          string       `json:"goal,omitempty" validate:"utf8,max=256" default:"success" doc:"success, near (how near spatial_sort an attempt ended, whatever its outcome), or a context path with a number: task.score to maximise it, -task.duration_s to minimise it."`
 	NMin          int          `json:"n_min,omitempty" validate:"min=1,max=1000" default:"3" doc:"Fewest attempts for a suggestion."`
 	Explore       bool         `json:"explore,omitempty" doc:"Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For repeated attempts that may fail."`
@@ -19,12 +22,13 @@ type AdviseRequest struct {
 
 // AdviseResponse says what worked, as numbers.
 type AdviseResponse struct {
-	Evidence     string            `json:"evidence" doc:"none: fewer than n_min attempts, no suggestion. good: at least 5 attempts near the suggestion, with an interval narrower than 0.5. Else weak."`
+	Evidence     string            `json:"evidence" doc:"none: fewer than n_min attempts, no suggestion. good: at least 5 attempts near the suggestion, with an interval narrower than 0.5, of which the last three did not all fail. Else weak."`
 	Attempts     int               `json:"attempts" doc:"Attempts that match and whose result is known."`
 	FromEpisodes int               `json:"from_episodes,omitempty" doc:"How many of the attempts are whole episodes: one setting of parameters, and an outcome from end_session."`
 	Unknown      int               `json:"unknown,omitempty" doc:"Memories that match but have no known result; they do not count."`
 	Overall      *Estimate         `json:"overall,omitempty" doc:"Of all these attempts, equally weighted."`
 	Suggestion   *Suggestion       `json:"suggestion,omitempty" doc:"Absent if there are too few attempts or none succeeded."`
+	Combination  *Combination      `json:"best_combination,omitempty" doc:"Of the exact combinations of all parameters that were tried at least twice and succeeded, the one with the highest lower bound, by the weights of the attempts. Its counts are exact."`
 	Parameters   []ParameterAdvice `json:"parameters"`
 	Differs      []Difference      `json:"differs" doc:"Context paths that separate successes from failures, most information first; p < 0.05, corrected for the number of paths."`
 	Notes        []string          `json:"notes,omitempty" doc:"What was left out or assumed."`
@@ -33,7 +37,7 @@ type AdviseResponse struct {
 
 // Estimate is a success rate, or the mean of the goal, with its 95 % interval.
 type Estimate struct {
-	Attempts  float64  `json:"attempts" doc:"Number of attempts; weighted by distance and relevance in best and suggestion."`
+	Attempts  float64  `json:"attempts" doc:"Number of attempts; weighted by distance, relevance and recency in best and suggestion."`
 	Successes *float64 `json:"successes,omitempty" doc:"Not with another goal than success. A partial success counts half."`
 	Rate      float64  `json:"rate" doc:"Success rate, or the mean of the goal."`
 	Low       float64  `json:"low" doc:"Lower end: of the Wilson interval for a rate, of the normal one for a mean."`
@@ -67,6 +71,13 @@ type Suggestion struct {
 	Tried     bool    `json:"tried" doc:"false: a combination that was not tried, which explore proposes or which is between attempts near the place; its rate is that of its neighbours."`
 	MemoryIDs []int64 `json:"memory_ids" doc:"Attempts that support it, the one with these parameters first."`
 	Text      string  `json:"text"`
+}
+
+// Combination is one exact setting of all parameters, and how the attempts with it went.
+type Combination struct {
+	Parameters Object `json:"parameters" doc:"By path, as in suggestion."`
+	Estimate
+	MemoryIDs []int64 `json:"memory_ids" doc:"The last attempts, at most 3."`
 }
 
 // Difference is a context path whose values go with success or failure.

@@ -19,8 +19,8 @@ import (
 )
 
 // decode decodes one request strictly in its names and leniently in the spelling of values
-// (interpret.go). It refuses unknown fields, other types and bytes after the object. The error
-// names the field.
+// (interpret.go). It reads the foreign fields that the request takes (forgive.go), and refuses other
+// unknown fields, other types and bytes after the object. The error names the field.
 func (r *reading) decode(data []byte, req any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		data = []byte("{}")
@@ -34,12 +34,18 @@ func (r *reading) decode(data []byte, req any) error {
 	}
 	v := reflect.ValueOf(req).Elem()
 	given := map[string]string{} // by field: the name in the request
+	var others map[string]foreign
+	r.score, r.mediaType = nil, ""
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		f, ok := fieldNamed(v.Type(), name)
-		if !ok {
-			return unknownField(name, v.Type())
-		}
+		f, known := fieldNamed(v.Type(), name)
 		field := jsonName(f)
+		if !known {
+			var isForeign bool
+			if field, isForeign = foreignNamed(v.Type(), name); !isForeign {
+				return unknownField(name, v.Type())
+			}
+		}
+
 		switch { // comparisons copy nothing
 		case string(fields[name]) == "null":
 			continue // not given
@@ -51,12 +57,28 @@ func (r *reading) decode(data []byte, req any) error {
 			return Errorf(Invalid, name, "%s and %s are names of the same field; give one", other, name)
 		}
 		given[field] = name
+
+		if !known {
+			value, err := fields[name].any()
+			if err != nil {
+				return namedError(name, err)
+			}
+			if others == nil {
+				others = map[string]foreign{}
+			}
+			others[field] = foreign{name, value, fields[name]}
+			continue
+		}
 		if name != field {
 			r.note(name, "taken as %s", field)
 		}
 		if err := r.field(v.FieldByIndex(f.Index), f, fields[name]); err != nil {
 			return namedError(field, err)
 		}
+	}
+
+	if c, ok := req.(completing); ok {
+		return c.complete(r, others)
 	}
 	return nil
 }
@@ -169,10 +191,14 @@ func (o *Op) Request(values url.Values) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	for name, vs := range values {
 		f, ok := fieldNamed(o.In, name)
+		t := f.Type
 		if !ok {
-			return nil, inOp(o.Name, unknownField(name, o.In))
+			if _, ok = foreignNamed(o.In, name); !ok {
+				return nil, inOp(o.Name, unknownField(name, o.In))
+			}
+			t = reflect.TypeFor[Object]() // any JSON, else a text
 		}
-		raw, err := jsonValue(f.Type, vs)
+		raw, err := jsonValue(t, vs)
 		if err != nil {
 			return nil, &Error{Op: o.Name, Kind: Invalid, Field: name, Err: err}
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,10 @@ type reading struct {
 	service      Service  // nil if unknown
 	within       string   // the fields around the one that is read, each with a dot
 	notes, empty []string // empty: fields given as ""
+
+	// Of the request that is read, for complete.
+	score     *float64 // that outcome was given as
+	mediaType string   // of a data: URL in data_base64
 }
 
 // maxNotes bounds the notes of one response.
@@ -141,7 +146,7 @@ func fieldNamed(t reflect.Type, name string) (f reflect.StructField, ok bool) {
 func unknownField(name string, t reflect.Type) error {
 	known, hint := fieldNames(t), ""
 	least := len(name)/3 + 1
-	for _, k := range known {
+	for _, k := range slices.Concat(known, slices.Sorted(maps.Keys(foreignFields[t]))) {
 		if n := differing(strings.ToLower(name), k); n < least {
 			hint, least = "did you mean "+k+"? ", n
 		}
@@ -165,6 +170,11 @@ func differing(a, b string) int {
 // field decodes a value into a field: as the schema says, or else as it can be read.
 func (r *reading) field(v reflect.Value, f reflect.StructField, raw View) error {
 	name := jsonName(f)
+	if name == "outcome" && strings.Contains(f.Tag.Get("validate"), outcomeRule) {
+		outcome, err := r.outcomeField(name, raw)
+		v.SetString(outcome)
+		return err
+	}
 	if err := r.value(v, name, raw); err != nil {
 		read, shown, ok := r.loosen(f.Type, name, raw)
 		v.SetZero()
@@ -221,11 +231,14 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 		text = strings.TrimSpace(text)
 	}
 	switch {
-	case t == reflect.TypeFor[time.Time]() && isText:
+	case t == reflect.TypeFor[time.Time]() && (isText || raw[0] >= '0' && raw[0] <= '9'):
 		at := r.time(text)
 		read, err := EncodeJSON(at.Format(time.RFC3339Nano))
 		return read, at.Format(time.RFC3339), err == nil && !at.IsZero()
 	case kind == reflect.Int, kind == reflect.Int64, kind == reflect.Float64:
+		if kind == reflect.Int64 { // ids are written #12 too
+			text = strings.TrimPrefix(text, "#")
+		}
 		n, err := strconv.ParseFloat(text, 64)
 		if q, isQuantity := units.Parse(text); isQuantity && name == "max_distance" && q.Unit == "m" {
 			n, err = q.Value, nil
@@ -241,8 +254,19 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 	case name == "target" && raw[0] != '[':
 		place, _ := ParseObject(`{"":` + string(raw) + `}`).At("")
 		xyz, _ := Coordinates(place)
+		if xyz == nil {
+			xyz = floats(spelledPlace(place))
+		}
 		read, err := EncodeJSON(xyz)
 		return read, string(read), xyz != nil && err == nil
+	case name == "data_base64" && isText:
+		kind, payload, isURL, err := dataURL(text)
+		if err != nil || !isURL {
+			return nil, "", false
+		}
+		r.mediaType = kind
+		read, err := EncodeJSON(payload)
+		return read, "bytes of " + kind, err == nil
 	case kind == reflect.Slice && (isText || raw[0] == '[' || raw[0] != '{' && t.Elem().Kind() != reflect.String):
 		return r.list(t, name, text)
 	case name == "data" && (raw[0] == '[' || raw[0] == '{'):
@@ -275,12 +299,18 @@ func (r *reading) list(t reflect.Type, name, text string) (read View, shown stri
 // time reads a date, a time without a zone, and words; zero if it cannot. A day, a week, a month or a
 // year means its first moment.
 func (r *reading) time(text string) (at time.Time) {
-	now := time.Now()
-	if z, ok := r.service.(Zoned); ok {
-		now = z.LocalNow()
+	now := r.now()
+	if epoch, _, ok := epochTime(text); ok {
+		return epoch
+	}
+	if leap, ok := leapSecond(text); ok {
+		return leap
 	}
 	if date, clock, _ := strings.Cut(text, " "); strings.HasSuffix(clock, "Z") {
 		text = date + "T" + clock
+	}
+	if m := lapse.FindStringSubmatch(strings.ToLower(text)); m != nil {
+		text = "last " + m[1] + " " + cmp.Or(lapseUnits[m[2]], m[2])
 	}
 	own, from := timeparse.Parse(text, now), timeparse.Parse("before "+text, now)
 	switch {
@@ -293,6 +323,19 @@ func (r *reading) time(text string) (at time.Time) {
 	}
 	return at
 }
+
+// now is the time in the zone of the service.
+func (r *reading) now() time.Time {
+	if z, ok := r.service.(Zoned); ok {
+		return z.LocalNow()
+	}
+	return time.Now()
+}
+
+// lapse matches a length of time, which counts back from now: "3 days", "24h".
+var lapse = regexp.MustCompile(`^(\d{1,6})\s*(s|sec|min|h|hr|d|w|(?:second|minute|hour|day|week|month|year)s?)$`)
+
+var lapseUnits = map[string]string{"s": "seconds", "sec": "seconds", "min": "minutes", "h": "hours", "hr": "hours", "d": "days", "w": "weeks"}
 
 // word reads a text that is one of a few words: in other letters, in the plural, or a synonym.
 func (r *reading) word(v reflect.Value, f reflect.StructField) {
@@ -338,6 +381,18 @@ func (r *reading) filter(field string, o map[string]any) {
 				inner[operators[word]] = inner[word]
 				delete(inner, word)
 				r.note(field, "%s at %s taken as %s", word, abbreviate(path), operators[word])
+			}
+		}
+
+		if path == "outcome" {
+			o[path] = r.outcomeInFilter(field, path, o[path])
+			continue
+		}
+		if text, isText := o[path].(string); isText && !strings.HasPrefix(path, "$") {
+			if bounds := ranged(text); bounds != nil {
+				o[path] = bounds
+				data, _ := EncodeJSON(bounds)
+				r.note(field, "%q at %s taken as %s", abbreviate(text), abbreviate(path), data)
 			}
 		}
 	}

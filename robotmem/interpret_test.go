@@ -110,7 +110,7 @@ func TestInputThatIsRefused(t *testing.T) {
 		{"recall", `{"query":"x","after":"tomorrow"}`, `recall: after: must be a time such as 2026-03-01T14:05:00Z (RFC 3339), a date, or words such as yesterday`},
 		{"recall", `{"query":"x","after":"11/03"}`, `recall: after: must be a time`},
 		{"recall", `{"query":"x","after":"2026-02-30"}`, `recall: after: must be a time`},
-		{"recall", `{"query":"x","after":1700000000}`, `recall: after: must be a time`},
+		{"recall", `{"query":"x","after":17}`, `recall: after: must be a time`},
 		{"recall", `{"query":"x","after":"the crash"}`, `recall: after: must be a time`},
 		{"recall", `{"spatial_sort":{"field":"p","target":["left",2]}}`, `recall: spatial_sort.target.0: must be a number, not string`},
 		{"recall", `{"spatial_sort":{"field":"p","target":[1,"NaN"]}}`, `recall: spatial_sort.target.1: must be a number, not string`},
@@ -124,7 +124,6 @@ func TestInputThatIsRefused(t *testing.T) {
 		{"learn", `{"insight":"x","tags":[{"a":1}]}`, `learn: tags.0: must be a string, not object`},
 		{"end_session", `{"session_id":"s","outcome_score":"good"}`, `end_session: outcome_score: must be a number, not string "good"`},
 		{"end_session", `{"session_id":"s","outcome_score":"90%"}`, `end_session: outcome_score: must be a number`},
-		{"save_perception", `{"description":"a dot","data_base64":"data:image/png;base64,` + png + `"}`, `save_perception: data_base64: `},
 		{"save_perception", `{"description":"a trace","data_base64":"%%%"}`, `save_perception: data_base64:`},
 		{"save_perception", `{"description":"a trace","data":7}`, `save_perception: data: must be a string, not number 7`},
 	} {

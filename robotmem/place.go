@@ -102,6 +102,10 @@ func (s *SpatialSort) UnmarshalJSON(data []byte) error { return s.read(&reading{
 
 // read reads a place. Its target may be spelt like stored coordinates: [reading.loosen].
 func (s *SpatialSort) read(r *reading, data []byte) error {
+	if place := placeAlone(data); place != nil {
+		r.note("target", "taken from %s", abbreviate(string(data)))
+		data = place
+	}
 	data, err := unquoteObject(data)
 	if err != nil {
 		return err
@@ -121,7 +125,7 @@ func (s *SpatialSort) read(r *reading, data []byte) error {
 			return Errorf(Invalid, "target", "holds null, perhaps for a number that is not finite; give numbers")
 		}
 		var xyz []float64
-		if xyz, earth = Coordinates(v); xyz == nil && !isList && v != nil && v != "" {
+		if xyz, earth = Coordinates(v); xyz == nil && spelledPlace(v) == nil && !isList && v != nil && v != "" {
 			return Errorf(Invalid, "target", "must be numbers, such as [x, y, z], {\"x\":1,\"y\":2} or {\"lat\":48.1,\"lon\":11.5}")
 		}
 	}

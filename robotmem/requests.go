@@ -311,10 +311,36 @@ func (r *SavePerceptionRequest) trim() {
 
 func (r *UpdateRequest) trim() { r.NewContent = strings.TrimSpace(r.NewContent) }
 
-func (r *ForgetRequest) trim() { r.Reason = strings.TrimSpace(r.Reason) }
+// spared are the fields that may be left out although the schema asks for them: with a new context
+// the text may stay.
+func (r *UpdateRequest) spared() []string {
+	if r.NewContent == "" && r.Context != nil {
+		return []string{"NewContent"}
+	}
+	return nil
+}
 
-// trim clears AsYouType if a space follows the last word of the query.
+// noReason is the reason of a call without one. The schema asks for a reason all the same, and what
+// is destroyed for good needs one.
+const noReason = "not given"
+
+func (r *ForgetRequest) trim() {
+	r.Reason = strings.TrimSpace(r.Reason)
+	if r.Reason == "" && !r.Purge {
+		r.Reason = noReason
+	}
+}
+
+// trim clears AsYouType if a space follows the last word of the query, bounds N, and gives a place
+// without a field the usual one.
 func (r *RecallRequest) trim() {
+	r.N = min(r.N, maxRecalled)
+	if s := r.SpatialSort; s != nil && s.Field == "" {
+		place := *s // the caller's stays
+		place.Field = defaultField
+		r.SpatialSort = &place
+	}
+
 	last, _ := utf8.DecodeLastRuneInString(r.Query)
 	r.AsYouType = r.AsYouType && !unicode.IsSpace(last)
 	r.Query = strings.TrimSpace(r.Query)

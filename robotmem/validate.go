@@ -85,7 +85,12 @@ func Validate(opName string, req any) error {
 		t.trim()
 	}
 	setDefaults(reflect.ValueOf(req).Elem())
-	err := validate().Struct(req)
+	var err error
+	if s, ok := req.(interface{ spared() []string }); ok && s.spared() != nil {
+		err = validate().StructExcept(req, s.spared()...)
+	} else {
+		err = validate().Struct(req)
+	}
 	var fields validator.ValidationErrors
 	switch {
 	case err == nil:

@@ -3,18 +3,21 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 type evalCmd struct {
 	Set     evalSetCmd     `cmd:"" default:"withargs" help:"Questions of a folder in the BEIR layout (default)."`
-	Answers evalAnswersCmd `cmd:"" help:"Questions of three robots about what they learnt."`
+	Answers evalAnswersCmd `cmd:"" help:"Questions about what the robots of nine deployments learnt in a week; each deployment is judged by a setting chosen on the others."`
 	Own     evalOwnCmd     `cmd:"" help:"Questions made from your own memories: half of the words of a sentence."`
 }
 
@@ -51,29 +54,83 @@ func (c *evalOwnCmd) Run(ctx context.Context, a *app) error {
 }
 
 type evalAnswersCmd struct {
-	Half string `name:"half" enum:"dev,held,all" default:"dev" help:"Half of the questions: dev, held (to be looked at once) or all."`
-	JSON bool   `name:"json" help:"Print the figures as JSON."`
+	Robots bool   `name:"robots" help:"Ask the older set instead: three robots in four weeks."`
+	Half   string `name:"half" enum:"dev,held,all" default:"dev" help:"With --robots, half of the questions: dev, held (to be looked at once) or all."`
+	Wrong  bool   `name:"wrong" help:"Also list the questions that were not answered well."`
+	JSON   bool   `name:"json" help:"Print the figures as JSON."`
 }
 
-// Run lets three robots learn in temporary files and asks their questions.
+// Run lets robots learn in temporary files and asks their questions.
 func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
-	res, err := eval.AskRobots(ctx, c.Half, func(now func() time.Time) (robotmem.Service, func() error, error) {
-		dir, err := os.MkdirTemp("", "robotmem-")
-		if err != nil {
-			return nil, nil, err
+	open := func(s eval.Setting) eval.OpenAt {
+		return func(now func() time.Time) (robotmem.Service, func() error, error) {
+			dir, err := os.MkdirTemp("", "robotmem-")
+			if err != nil {
+				return nil, nil, err
+			}
+			o, err := a.options()
+			if err != nil {
+				return nil, nil, err
+			}
+			o.Clock, o.Location = now, time.UTC
+			if s.Weights != nil {
+				o.Weights = s.Weights
+			}
+			m, err := local.Open(ctx, filepath.Join(dir, "memory.db"), o)
+			if err != nil {
+				return nil, nil, err
+			}
+			return m, func() error { return errors.Join(m.Close(), os.RemoveAll(dir)) }, nil
 		}
-		o, err := a.options()
-		if err != nil {
-			return nil, nil, err
-		}
-		o.Clock, o.Location = now, time.UTC
-		m, err := local.Open(ctx, filepath.Join(dir, "memory.db"), o)
-		if err != nil {
-			return nil, nil, err
-		}
-		return m, func() error { return errors.Join(m.Close(), os.RemoveAll(dir)) }, nil
+	}
+	if c.Robots {
+		res, err := eval.AskRobots(ctx, c.Half, open(eval.Setting{}))
+		return a.showResult(c.JSON, res, err)
+	}
+
+	m := progress.Of(ctx)
+	res, err := eval.LeaveOneOut(ctx, open, func(done, all int) {
+		m.Set(progress.Report{Done: int64(done), Total: int64(all), Unit: "deployments", Stage: "asking"})
 	})
-	return a.showResult(c.JSON, res, err)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return a.PrintJSON(res)
+	}
+	printDeployments(a, res, c.Wrong)
+	return nil
+}
+
+// printDeployments prints a table of the deployments, as the program answers them and left out.
+func printDeployments(a *app, res *eval.DeploymentResult, wrong bool) {
+	row := func(s *eval.DeploymentScore, note string) {
+		fmt.Fprintf(a.Stdout, "%-11s %9d  %.3f  %.3f  %10.3f  %12.2f  %s\n", s.Deployment, s.Answerable, s.Hit1, s.Hit5, s.TwinFirst, s.Unsaid, note)
+	}
+	fmt.Fprintln(a.Stdout, "DEPLOYMENT  QUESTIONS  HIT@1  HIT@5  TWIN FIRST  UNKNOWN UNSAID")
+	for _, s := range res.Deployments {
+		note := ""
+		if slices.Contains(eval.Untouched, s.Deployment) {
+			note = "untouched: nothing was chosen by it"
+		}
+		row(s, note)
+	}
+	row(res.Mean, "without the untouched")
+	row(res.Untouched, "")
+
+	fmt.Fprintln(a.Stdout, "\nEach left out, by the setting that is best on the others:")
+	for _, s := range res.LeftOut {
+		row(s, res.Chosen[s.Deployment])
+	}
+	row(res.LeftOutMean, "")
+	if !wrong {
+		return
+	}
+	for _, s := range res.Deployments {
+		for _, w := range s.Wrong {
+			fmt.Fprintf(a.Stdout, "\n%s, %s: %s\n  got %v, want %v\n", s.Deployment, w.Kind, w.Query, w.Got, w.Want)
+		}
+	}
 }
 
 type evalSetCmd struct {

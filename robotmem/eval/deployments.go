@@ -226,3 +226,88 @@ func Mean(name string, scores []*DeploymentScore) *DeploymentScore {
 	out.Unsaid /= float64(max(1, out.Unknown))
 	return out
 }
+
+// Setting is a way to rank that is chosen on some deployments and judged on another.
+type Setting struct {
+	Name    string
+	Weights map[string]float64 // of local.Options
+}
+
+// Settings are the grid of LeaveOneOut. The first is that of the program.
+func Settings() []Setting {
+	out := []Setting{{Name: "default"}}
+	for _, context := range []float64{0.35, 0.7, 1} {
+		for _, neighbours := range []float64{0, 0.1, 0.2} {
+			if context != 0.7 || neighbours != 0.1 { // these are the default
+				out = append(out, Setting{
+					Name:    fmt.Sprintf("context %g, neighbours %g", context, neighbours),
+					Weights: map[string]float64{"context": context, "neighbours": neighbours},
+				})
+			}
+		}
+	}
+	return append(out, Setting{Name: "without twins", Weights: map[string]float64{"evidence": 0}})
+}
+
+// DeploymentResult has the figures of all deployments.
+type DeploymentResult struct {
+	Deployments []*DeploymentScore `json:"deployments" doc:"By the program as it is."`
+	Mean        *DeploymentScore   `json:"mean" doc:"Of the deployments by which something was chosen."`
+	// LeftOut has the scores of each deployment by the setting that is best on the others.
+	LeftOut     []*DeploymentScore `json:"left_out"`
+	LeftOutMean *DeploymentScore   `json:"left_out_mean"`
+	Untouched   *DeploymentScore   `json:"untouched" doc:"Mean of those by which nothing was chosen."`
+	Chosen      map[string]string  `json:"chosen" doc:"The setting that was chosen without each deployment."`
+}
+
+// LeaveOneOut plays every deployment in every setting. For each deployment it chooses the setting with the
+// best first answers on the others, and judges it there.
+func LeaveOneOut(ctx context.Context, open func(Setting) OpenAt, progress func(done, all int)) (*DeploymentResult, error) {
+	all, err := Deployments()
+	if err != nil {
+		return nil, err
+	}
+	settings := Settings()
+	scores := make([][]*DeploymentScore, len(settings)) // by setting and deployment
+	for i, setting := range settings {
+		for k := range all {
+			score, err := all[k].Play(ctx, open(setting))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", all[k].Name, err)
+			}
+			scores[i] = append(scores[i], score)
+			progress(i*len(all)+k+1, len(settings)*len(all))
+		}
+	}
+
+	res := &DeploymentResult{Deployments: scores[0], Chosen: map[string]string{}}
+	var touched, untouched []*DeploymentScore
+	for k, d := range all {
+		if slices.Contains(Untouched, d.Name) {
+			untouched = append(untouched, scores[0][k])
+			continue
+		}
+		touched = append(touched, scores[0][k])
+		best := 0
+		for i := range settings {
+			if without(scores[i], k) > without(scores[best], k) {
+				best = i
+			}
+		}
+		res.Chosen[d.Name] = settings[best].Name
+		res.LeftOut = append(res.LeftOut, scores[best][k])
+	}
+	res.Mean, res.LeftOutMean, res.Untouched = Mean("mean", touched), Mean("left out", res.LeftOut), Mean("untouched", untouched)
+	return res, nil
+}
+
+// without is the share of right first answers of the deployments other than one, and than the untouched.
+func without(scores []*DeploymentScore, k int) float64 {
+	var others []*DeploymentScore
+	for i, s := range scores {
+		if i != k && !slices.Contains(Untouched, s.Deployment) {
+			others = append(others, s)
+		}
+	}
+	return Mean("", others).Hit1
+}

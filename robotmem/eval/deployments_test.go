@@ -1,6 +1,8 @@
 package eval_test
 
 import (
+	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,4 +73,67 @@ func TestLinesKeepTheirEnd(t *testing.T) {
 		t.Errorf("%d lines, want at least 500", lines)
 	}
 	t.Logf("%d of %d lines cut at their end", cut, lines)
+}
+
+// A time in a question narrows an answer to what happened then, or lifts it; it never hides the memory that
+// the question is about.
+func TestATimeHidesNothing(t *testing.T) {
+	data, err := os.ReadFile("testdata/times.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set struct {
+		Now      time.Time
+		Memories []struct {
+			ID, Insight string
+			At          time.Time
+			Context     robotmem.Object
+		}
+		Questions []struct {
+			Query string
+			Right []string
+		}
+	}
+	if err := json.Unmarshal(data, &set); err != nil {
+		t.Fatal(err)
+	}
+	m, stop, err := openAt(t)(func() time.Time { return set.Now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	names := map[int64]string{}
+	for _, fact := range set.Memories {
+		res, err := m.Learn(t.Context(), &robotmem.LearnRequest{Insight: fact.Insight, Context: fact.Context, ObservedAt: &fact.At})
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[res.MemoryID] = fact.ID
+	}
+
+	first, plain := 0, 0
+	for _, q := range set.Questions {
+		res, err := m.Recall(t.Context(), &robotmem.RecallRequest{Query: q.Query, N: 100, ParseTime: new(true)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		right := func(m robotmem.Memory) bool { return slices.Contains(q.Right, names[m.MemoryID]) }
+		if !slices.ContainsFunc(res.Memories, right) {
+			t.Errorf("%q: %d memories, none of them right; read as %v, notes %q", q.Query, len(res.Memories), res.Times, res.Notes)
+		}
+		if len(res.Memories) > 0 && right(res.Memories[0]) {
+			first++
+		}
+		words, err := m.Recall(t.Context(), &robotmem.RecallRequest{Query: q.Query, ParseTime: new(false)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(words.Memories) > 0 && right(words.Memories[0]) {
+			plain++
+		}
+	}
+	t.Logf("%d of %d questions have the right memory first, %d without reading times", first, len(set.Questions), plain)
+	if len(set.Questions) < 60 || first < plain {
+		t.Errorf("reading times costs answers: %d first, %d without", first, plain)
+	}
 }

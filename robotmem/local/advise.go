@@ -66,6 +66,7 @@ type advice struct {
 	columns  []index.Values           // by attempt; the parameters first
 	offsets  map[int64][]float64
 	without  int // memories that state an outcome and no parameter
+	stated   adviseStates
 	notes    []string
 }
 
@@ -74,7 +75,7 @@ func (q *advice) note(format string, args ...any) {
 }
 
 func (q *advice) answer(res *robotmem.AdviseResponse) error {
-	set, err := q.matching(q.c, index.Selection{Scope: index.Scope{Collection: q.Collection}}, q.ContextFilter)
+	set, err := q.matching(q.c, index.Selection{Scope: index.Scope{Collection: q.Collection}, After: q.After, Before: q.Before}, q.ContextFilter)
 	if err != nil {
 		return err
 	}
@@ -135,6 +136,7 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 		ids[i] = q.attempts[i].ID
 	}
 	q.columns, parameters = overlay(q.columns, parameters, q.episodes, ids)
+	parameters = q.parametersFirst(parameters)
 	if err := errors.Join(q.weighWords(words), q.weighPlaces(known)); err != nil {
 		return err
 	}
@@ -148,7 +150,11 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	if q.Explore && seed == 0 {
 		seed = rand.Uint64()
 	}
-	*res = *advise.Advise(q.attempts, columns, parameters, q.offsets, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
+	states := q.states()
+	*res = *advise.Advise(q.attempts, columns, parameters, q.offsets, states, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
+	if res.Evidence == "good" && len(states) < q.stated.asked {
+		res.Evidence = "weak" // it is of other states
+	}
 	res.Unknown, res.Notes = unknown, append(res.Notes, q.notes...)
 	res.FromEpisodes = len(q.episodes)
 	return nil
@@ -244,7 +250,8 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 }
 
 // readColumns reads the paths that the attempts have, and returns how many of them are parameters:
-// those that the request names, with or without params before them, else those below params.
+// those that the request names, with or without params before them, else those below params. What is
+// given is no parameter.
 func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 	outcomes := q.records.Rules.Outcomes().AllPaths()
 	paths, err := q.index.Columns.ContextPaths(q.c, set, false, func(path string) bool {
@@ -257,30 +264,32 @@ func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 		return !slices.ContainsFunc(p.Kinds, func(kind string) bool { return kind == "number" || kind == "text" || kind == "bool" })
 	})
 	slices.SortStableFunc(paths, func(a, b admin.ContextPath) int { return cmp.Compare(b.Memories, a.Memories) })
-	var named, others []string
+	var known []string
 	for _, p := range paths {
-		short, below := strings.CutPrefix(p.Path, "params.")
-		if len(q.Parameters) > 0 {
-			below = slices.Contains(q.Parameters, p.Path) || below && slices.Contains(q.Parameters, short)
-		}
-		if below {
-			named = append(named, p.Path)
-		} else {
-			others = append(others, p.Path)
+		known = append(known, p.Path)
+	}
+	if err := q.resolve(known); err != nil {
+		return 0, err
+	}
+	var named, given, others []string
+	for _, path := range known {
+		switch {
+		case q.stated.given[path] != nil:
+			given = append(given, path)
+		case q.isParameter(path):
+			named = append(named, path)
+		default:
+			others = append(others, path)
 		}
 	}
-	for _, name := range q.Parameters {
-		if !slices.Contains(named, name) && !slices.Contains(named, "params."+name) {
-			q.note("parameters: no attempt has a number, text or truth value at %s", name)
-		}
-	}
-	all := slices.Concat(named, others)
+	all := slices.Concat(named, given, others)
 	if len(all) == 0 {
 		return 0, nil
 	}
 	if len(all) > maxAdvisePaths {
 		q.note("only %d of %d context paths were compared, those of most attempts; name others in parameters", maxAdvisePaths, len(all))
-		all = all[:maxAdvisePaths]
+		named = named[:min(len(named), maxAdvisePaths-len(given))]
+		all = slices.Concat(named, given, others)[:maxAdvisePaths]
 	}
 	ids := make([]int64, len(q.attempts))
 	for i := range q.attempts {

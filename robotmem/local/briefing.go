@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,11 +71,13 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 	if err != nil {
 		return err
 	}
-	parts := []briefPart{{title: "Warning", lines: all.Warnings}, {title: "Advice", lines: b.advice(ctx)}, {title: "Rules"}, {title: "Worked"}, {title: "Failed"}, {title: "Current values"}, {title: "Last session", lines: strings.Split(last.Text, "\n")}}
-	const rulesAt = 2
+	parts := []briefPart{{title: "Warning", lines: all.Warnings}, {title: "Advice", lines: b.advice(ctx)}, {title: "Worked"}, {title: "Failed"}, {title: "Rules"}, {title: "Current values"}, {title: "Last session", lines: strings.Split(last.Text, "\n")}}
+	const rulesAt = 4
 	rank := map[int64]int{} // a rule that shares words with the session comes before the others
-	for i, outcomes := range [][]any{{robotmem.OutcomeSuccess}, {robotmem.OutcomeFailure, robotmem.OutcomePartial}, {robotmem.OutcomeUnknown}} {
-		p := &parts[rulesAt+1+i]
+	for at, outcomes := range map[int][]any{
+		rulesAt - 2: {robotmem.OutcomeSuccess}, rulesAt - 1: {robotmem.OutcomeFailure, robotmem.OutcomePartial}, rulesAt + 1: {robotmem.OutcomeUnknown},
+	} {
+		p := &parts[at]
 		if p.memories, err = b.find(ctx, robotmem.Object{"outcome": map[string]any{"$in": outcomes}}); err != nil {
 			return err
 		}
@@ -95,20 +100,115 @@ func (b *briefing) find(ctx context.Context, filter robotmem.Object) ([]robotmem
 	r := b.query
 	r.ContextFilter = filter
 	res, err := b.recall(ctx, &r)
-	if err != nil {
+	if err != nil || recall.SharesNoWord(res) {
 		return nil, err
 	}
 	fit := map[int64]int{}
-	for _, m := range res.Memories {
-		same, differ, _ := recall.CompareContexts(b.context, m.Context)
-		fit[m.MemoryID] = same - differ
+	for i := range res.Memories {
+		fit[res.Memories[i].MemoryID] = b.fit(&res.Memories[i])
 	}
-	res.Memories = slices.DeleteFunc(res.Memories, func(m robotmem.Memory) bool {
-		outdated := slices.ContainsFunc(m.Conflicts, func(c robotmem.ConflictWith) bool { return c.Newer })
-		return outdated || fit[m.MemoryID] < 0
+	res.Memories = slices.DeleteFunc(res.Memories, func(m robotmem.Memory) bool { return fit[m.MemoryID] < 0 })
+
+	// A mark orders and never hides: what is outdated comes after all that is not.
+	outdated := func(m *robotmem.Memory) bool {
+		return slices.ContainsFunc(m.Conflicts, func(c robotmem.ConflictWith) bool { return c.Newer })
+	}
+	slices.SortStableFunc(res.Memories, func(x, y robotmem.Memory) int {
+		if old := outdated(&x); old != outdated(&y) {
+			if old {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(fit[y.MemoryID], fit[x.MemoryID])
 	})
-	slices.SortStableFunc(res.Memories, func(x, y robotmem.Memory) int { return cmp.Compare(fit[y.MemoryID], fit[x.MemoryID]) })
 	return res.Memories, nil
+}
+
+// What a memory has in common with the session counts in this order: the task, the place, the robot.
+const (
+	taskFit  = 100
+	placeFit = 50
+	robotFit = 25
+)
+
+// fit returns how well a memory fits the session, below 0 if it is about another situation.
+func (b *briefing) fit(m *robotmem.Memory) int {
+	same, differ, _ := recall.CompareContexts(b.context, m.Context)
+	fit := same - differ
+	if task := record.TaskOf(m.Context); task != "" && task == record.TaskOf(b.context) {
+		fit += taskFit
+	}
+	if place := record.MapOf(m.Context); place != "" && place == record.MapOf(b.context) {
+		fit += placeFit
+	}
+	if robot := record.RobotOf(m.Context); robot != "" && robot == record.RobotOf(b.context) {
+		fit += robotFit
+	}
+	return fit
+}
+
+// leastAlike is how many memories that differ in their numbers alone become one line.
+const leastAlike = 3
+
+// alike is a line for several memories that differ in their numbers alone.
+type alike struct {
+	memories []robotmem.Memory
+	text     string // "8 alike, 1 to 8 Nm"
+}
+
+// gather joins memories whose texts have the same words and other numbers: eight attempts from 1 to 8 Nm are
+// one line. The first of each group stands for it.
+func gather(all []robotmem.Memory) (kept []robotmem.Memory, of map[int64]alike) {
+	groups, order := map[string][]robotmem.Memory{}, []string{}
+	for _, m := range all {
+		st := record.StatementOf(m.Content)
+		key := strings.Join(st.Words, " ")
+		if len(st.Words) == 0 {
+			key = m.Content
+		}
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], m)
+	}
+
+	of = map[int64]alike{}
+	for _, key := range order {
+		group := groups[key]
+		if len(group) < leastAlike {
+			kept = append(kept, group...)
+			continue
+		}
+		kept = append(kept, group[0])
+		of[group[0].MemoryID] = alike{group, rangeOf(group)}
+	}
+	return kept, of
+}
+
+// rangeOf says how many memories are alike and over which values of the quantity that differs.
+func rangeOf(group []robotmem.Memory) string {
+	count := fmt.Sprintf("%d alike", len(group))
+	low, high, unit := math.Inf(1), math.Inf(-1), ""
+	for i := range group {
+		quantities := text.Quantities(group[i].Content)
+		if len(quantities) == 0 {
+			return count
+		}
+		q := quantities[0]
+		if i > 0 && q.Unit != unit {
+			return count
+		}
+		value, err := strconv.ParseFloat(q.Value, 64)
+		if err != nil {
+			return count
+		}
+		low, high, unit = min(low, value), max(high, value), q.Unit
+	}
+	if low == high {
+		return count
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s, %g to %g %s", count, low, high, unit))
 }
 
 // advice returns what the attempts at the task suggest and what made the difference.
@@ -148,6 +248,12 @@ func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) 
 		all = append(all, p.memories...)
 	}
 	w := recall.NewWriter(all, time.Time{}) // dates without the time of day
+	groups := map[int64]alike{}
+	for i := range parts {
+		var of map[int64]alike
+		parts[i].memories, of = gather(parts[i].memories)
+		maps.Copy(groups, of)
+	}
 	res.Briefing.Text = "Nothing that fits is known yet. Learn what you find."
 	for round := range max(briefCandidates, maxRules) {
 		for i := range parts {
@@ -160,7 +266,11 @@ func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) 
 				if left <= briefLine/2 {
 					continue
 				}
-				line = fmt.Sprintf("[%d] %s", m.MemoryID, w.Line(m, min(briefLine, left-briefLabels)))
+				head := fmt.Sprintf("[%d] ", m.MemoryID)
+				if g, several := groups[m.MemoryID]; several {
+					head += g.text + ", the newest: "
+				}
+				line = head + w.Line(m, min(briefLine, left-briefLabels)-text.Tokens(head)/2)
 				res.Briefing.MemoryIDs = append(before.MemoryIDs, m.MemoryID)
 			}
 			if line == "" {

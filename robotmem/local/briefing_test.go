@@ -66,8 +66,8 @@ func TestBriefingFitsTheSession(t *testing.T) {
 	}
 }
 
-// Of two values of the same thing the briefing shows the one that was observed later,
-// in whatever order they were learnt.
+// Of two values of the same thing the briefing shows the one that was observed later first, in whatever
+// order they were learnt. The mark hides nothing.
 func TestBriefingShowsCurrentValues(t *testing.T) {
 	t.Parallel()
 	e := openNode(t, local.Options{})
@@ -78,7 +78,8 @@ func TestBriefingShowsCurrentValues(t *testing.T) {
 		}
 	}
 	text, _ := startBriefed(t, e, robotmem.Object{"task": "calibrate the camera"})
-	if !strings.Contains(text, "2026-03-20: the camera offset is 15 mm") || strings.Contains(text, "12 mm") {
+	newer, older := strings.Index(text, "2026-03-20: the camera offset is 15 mm"), strings.Index(text, "1 is newer, 2026-03-10: the camera offset is 12 mm")
+	if newer < 0 || older < newer {
 		t.Errorf("got:\n%s", text)
 	}
 }
@@ -94,5 +95,18 @@ func TestBriefingKeepsTextsInTheirLine(t *testing.T) {
 	text, lines := startBriefed(t, e, robotmem.Object{"task": "corridor"})
 	if slices.Contains(lines, "Rules:") || strings.Count(text, "\nWorked:\n") > 1 || !strings.HasPrefix(text, "Warning:\n- corridor Rules: - obey with") || !strings.Contains(text, `blocked Rules: - [99]`) || !strings.Contains(text, `\u{202e}`) {
 		t.Errorf("got %q", text)
+	}
+}
+
+// Eight failures of one kind are one line.
+func TestBriefingGathersWhatIsAlike(t *testing.T) {
+	t.Parallel()
+	e := openNode(t, local.Options{})
+	for i := range 8 {
+		attempt(t, e, fmt.Sprintf("tightened the lid with %d Nm and it slipped", i+1), false, map[string]any{"torque": fmt.Sprint(i+1, " Nm")}, nil)
+	}
+	text, _ := startBriefed(t, e, robotmem.Object{"task": map[string]any{"name": "hold a wet glass"}})
+	if !strings.Contains(text, "8 alike, 1 to 8 N·m, the newest: ") && !strings.Contains(text, "8 alike, 1 to 8 Nm, the newest: ") || strings.Count(text, "slipped") != 1 {
+		t.Errorf("got:\n%s", text)
 	}
 }

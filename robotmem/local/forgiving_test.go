@@ -154,3 +154,87 @@ func TestOwnSessionIDs(t *testing.T) {
 		}
 	}
 }
+
+// callJSON runs an operation with a request in JSON.
+func callJSON[Response any](t *testing.T, e *Node, op, request string) *Response {
+	t.Helper()
+	res, err := robotmem.OpByName(op).Call(t.Context(), e, json.RawMessage(request))
+	if err != nil {
+		t.Fatalf("%s %s: %v", op, request, err)
+	}
+	return res.(*Response)
+}
+
+// What obvious calls store is what obvious questions find.
+func TestForgivingCallsFindEachOther(t *testing.T) {
+	t.Parallel()
+	e := openTest(t, Options{})
+	for i, request := range []string{
+		`{"insight":"glass held by the rim","success":true,"params":{"force":"12 N"},"position":"x=1 y=2","robot":"arm7","category":"grip"}`,
+		`{"insight":"glass fell at the rim","outcome":"掉落","params":{"force":"31 N"},"position":[8,9],"robot":{"name":"arm8"},"task":"pick"}`,
+		`{"insight":"cup in between","outcome":"2/4","params":{"force":"20 N"},"location":{"x":1,"y":3}}`,
+		`{"insight":"a bowl, and nobody looked","outcome":"purple"}`,
+	} {
+		res := callJSON[robotmem.LearnResponse](t, e, "learn", request)
+		if want := []string{robotmem.OutcomeSuccess, robotmem.OutcomeFailure, robotmem.OutcomePartial, robotmem.OutcomeUnknown}[i]; res.AutoInferred.Outcome != want || len(res.Interpreted) == 0 {
+			t.Errorf("%s: got %s %q, want %s and remarks", request, res.AutoInferred.Outcome, res.Interpreted, want)
+		}
+	}
+	callJSON[robotmem.SavePerceptionResponse](t, e, "save_perception", `{"description":"force while it slipped","outcome":"failed","task":"pick","data":"data:text/csv;base64,dCxmegowLDEKMSwyCg=="}`)
+
+	for _, tt := range []struct {
+		request string
+		want    []int64
+	}{
+		{`{"outcome":"worked"}`, []int64{1}},
+		{`{"outcome":["slipped","partial"]}`, []int64{2, 3, 5}},
+		{`{"success":false,"type":"fact"}`, []int64{2}},
+		{`{"outcome":"purple"}`, nil},
+		{`{"query":"rim","robot":"arm7"}`, []int64{1}},
+		{`{"robot":"arm8"}`, []int64{2}},
+		{`{"filter":{"params.force":"<15 N"}}`, []int64{1}},
+		{`{"filter":{"params.force":"12..20 N"}}`, []int64{1, 3}},
+		{`{"near":[1,2],"radius":"1.5 m"}`, []int64{1, 3}},
+		{`{"position":{"x":8,"y":9},"max_distance":1}`, []int64{2}},
+		{`{"tags":"grip","days":1,"n":500,"sort":"newest"}`, []int64{1}},
+		{`{"filter":{"task":"pick"}}`, []int64{2, 5}},
+	} {
+		res := recallJSON(t, e, tt.request)
+		got := idsOf(res.Memories)
+		slices.Sort(got)
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got %v %q %q, want %v", tt.request, got, res.Interpreted, res.Notes, tt.want)
+		}
+	}
+}
+
+func TestForgivingChanges(t *testing.T) {
+	t.Parallel()
+	e := openTest(t, Options{})
+	learnWith(t, e, "grip holds", robotmem.Object{"i": 1})
+
+	updated := callJSON[robotmem.UpdateResponse](t, e, "update", `{"memory_id":"#1","context":{"i":2},"outcome":"slipped"}`)
+	if updated.NewContent != "grip holds" || updated.AutoInferred.Outcome != robotmem.OutcomeFailure {
+		t.Errorf("update: got %+v", updated)
+	}
+	if m := callJSON[robotmem.Memory](t, e, "get", `{"ids":["#1"]}`); m.Content != "grip holds" || m.Version != 2 {
+		t.Errorf("get: got %+v", m)
+	}
+	if _, err := robotmem.OpByName("update").Call(t.Context(), e, json.RawMessage(`{"memory_id":1}`)); err == nil || !strings.Contains(err.Error(), "update: new_content: is required") {
+		t.Errorf("update without a text and a context: got %v", err)
+	}
+
+	episode := callJSON[robotmem.StartSessionResponse](t, e, "start_session", `{"task":"pick","robot_id":"arm7"}`).SessionID
+	ended := callJSON[robotmem.EndSessionResponse](t, e, "end_session", `{"session_id":"`+episode+`","success":true,"summary":"it held"}`)
+	if !named(ended.Interpreted, "summary: not stored") {
+		t.Errorf("end_session: got %q", ended.Interpreted)
+	}
+	found := callJSON[robotmem.SessionsResponse](t, e, "sessions", `{"robot":"arm7","task":"pick","outcome":"worked"}`)
+	if len(found.Sessions) != 1 || *found.Sessions[0].OutcomeScore != 1 {
+		t.Errorf("sessions: got %+v", found.Sessions)
+	}
+
+	if gone := callJSON[robotmem.ForgetResponse](t, e, "forget", `{"id":"#1"}`); gone.Reason != "not given" {
+		t.Errorf("forget: got %+v", gone)
+	}
+}

@@ -30,6 +30,9 @@ func (n *Node) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotmem
 	})
 }
 
+// OutcomeOf implements robotmem.Judging with the words of the taxonomy.
+func (n *Node) OutcomeOf(text string) string { return n.records.Rules.Outcomes().Of(text) }
+
 // learnRecord prepares the record of a valid request.
 func (n *Node) learnRecord(r *robotmem.LearnRequest) (*record.Record, error) {
 	rec, err := n.records.Prepare("fact", r.Insight, r.Context)

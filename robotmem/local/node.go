@@ -225,8 +225,8 @@ func (o *Options) checkWeights() error {
 		return robotmem.Errorf(robotmem.Invalid, "fusion", "must be score or rrf, not %q", o.Fusion)
 	}
 	for _, list := range slices.Sorted(maps.Keys(o.Weights)) {
-		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness, recall.Evidence, recall.Neighbours}, list) || !(w >= 0) || math.IsInf(w, 0) {
-			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place, likeness, evidence and neighbours take a number from 0", list, w)
+		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness, recall.Evidence, recall.Neighbours, recall.Context}, list) || !(w >= 0) || math.IsInf(w, 0) {
+			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place, likeness, evidence, neighbours and context take a number from 0", list, w)
 		}
 	}
 	if !(o.RealWeight > 0) || math.IsInf(o.RealWeight, 0) {

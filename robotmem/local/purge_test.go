@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -362,5 +363,16 @@ func TestPurgeReachesOtherProcesses(t *testing.T) {
 		if strings.HasPrefix(left, "kqkeyqk") || strings.HasPrefix(left, "hqframeqh") || strings.HasPrefix(left, "jqtagqj") || strings.HasPrefix(left, "wvearlier") {
 			t.Error(left)
 		}
+	}
+}
+
+// A purge cannot be undone, so somebody must say why.
+func TestAPurgeNeedsAReason(t *testing.T) {
+	t.Parallel()
+	e := openAt(t, filepath.Join(t.TempDir(), "memory.db"), local.Options{})
+	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the door sticks"}))(t).MemoryID
+	_, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: id, Purge: true})
+	if refused := (*robotmem.Error)(nil); !errors.As(err, &refused) || refused.Field != "reason" {
+		t.Errorf("got %v, want the reason asked for", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -56,8 +57,19 @@ func (s *source) Lexical(_ context.Context, q *recall.Query, in recall.Set, word
 	return searchWords(s.words, q.Collection, in, words, s.contextWeight(), limit), nil
 }
 
-// commonWeight is the weight of a word that occurs in texts of every kind, beside 1 for others.
-const commonWeight = 1
+// A word that occurs in texts of every kind finds little, however rare it is among a few memories. Its
+// weight is commonWeight up to fewRows memories, and grows with the logarithm of their number to 1 at
+// manyRows, where its frequency is known.
+const (
+	commonWeight = 0.3
+	fewRows      = 64
+	manyRows     = 512
+)
+
+func weightOfCommon(rows int) float64 {
+	grown := math.Log(float64(max(rows, 1))/fewRows) / math.Log(manyRows/fewRows)
+	return commonWeight + (1-commonWeight)*min(1, max(0, grown))
+}
 
 // contextWeight is the weight of a word that stands in the context of a memory, beside 1 for its text.
 const contextWeight = 0.7
@@ -87,10 +99,11 @@ func searchWords(index *lexical.Index, collection string, in recall.Set, words r
 	}
 	plain := stems
 	weights := make([]float64, len(plain), 2*len(plain))
+	common := weightOfCommon(index.Stats(collection).Rows)
 	for i, stem := range plain {
 		weights[i] = 1
 		if text.Common(stem) {
-			weights[i] = commonWeight
+			weights[i] = common
 		}
 	}
 	for i, stem := range plain {

@@ -95,6 +95,9 @@ func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotm
 		if m.Status != "active" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is %s; restore it before it is updated", r.MemoryID, m.Status)
 		}
+		if r.NewContent == "" { // only the context is new
+			r.NewContent = m.Content
+		}
 		rec, err := n.rewritten(m, r)
 		if err != nil {
 			return err

@@ -44,12 +44,19 @@ var changeCases = []testCase{
 		refused(t, s.History, &robotmem.MemoryRequest{MemoryID: no}, robotmem.NotFound, "memory_id")
 		refused(t, s.Data, &robotmem.MemoryRequest{MemoryID: no}, robotmem.NotFound, "memory_id")
 	}},
-	{"ForgetNeedsAReason", func(t *testing.T, s robotmem.Service) {
+	{"ForgetTakesAReason", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, nil)
-		refused(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id}, robotmem.Invalid, "reason")
-		refused(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "  "}, robotmem.Invalid, "reason")
 		refused(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: strings.Repeat("x", 1001)}, robotmem.Invalid, "reason")
 		equal(t, "still there", recalled(t, s, &robotmem.RecallRequest{Query: grip}), []int64{id})
+		equal(t, "without one", do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "  "}).Reason, "not given")
+	}},
+	{"ForgivingUpdateOfTheContextAlone", func(t *testing.T, s robotmem.Service) {
+		id := learn(t, s, grip, object{"i": 1})
+		res := do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, Context: robotmem.Object{"i": 2}})
+		equal(t, "the text", res.NewContent+", "+res.OldContent, grip+", "+grip)
+		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
+		equal(t, "the text stays", m.Content, grip)
+		equal(t, "the context is new", any(object(m.Context)), asJSON(t, object{"i": 2}))
 	}},
 	{"UpdateKeepsTheID", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, object{"i": 1})

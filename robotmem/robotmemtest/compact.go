@@ -14,7 +14,7 @@ var compactCases = []testCase{
 		created(t, s, &robotmem.LearnRequest{Insight: strings.Repeat("glass far away ", 90)})
 		for detail, want := range map[string]string{robotmem.DetailIDs: "", robotmem.DetailCompact: "success, speed=0.05, "} {
 			m := recall(t, s, &robotmem.RecallRequest{Query: "wet glass", Detail: detail}).Memories[0]
-			if m.MemoryID != id || *m.Score != 1 || m.Content != "" || m.UID != "" || !strings.HasPrefix(m.Line, want) || (detail == robotmem.DetailCompact) != strings.HasSuffix(m.Line, grip) {
+			if m.MemoryID != id || (m.Score == nil) != (detail == robotmem.DetailCompact) || m.Content != "" || m.UID != "" || !strings.HasPrefix(m.Line, want) || (detail == robotmem.DetailCompact) != strings.HasSuffix(m.Line, grip) {
 				t.Errorf("%s: got %+v", detail, m)
 			}
 		}

@@ -36,4 +36,18 @@ var forgivingCases = []testCase{
 		call(t, s, "end_session", `{"id":"run 7/a","score":"0.5"}`)
 		refused(t, s.StartSession, &robotmem.StartSessionRequest{SessionID: "run 7/a"}, robotmem.Conflict, "session_id", "stays ended")
 	}},
+	{"ObviousCallsAreTaken", func(t *testing.T, s robotmem.Service) {
+		learnt := call(t, s, "learn", `{"insight":"glass held","success":true,"params":{"force":"12 N"},"position":"x=1 y=2","robot":"arm7"}`).(*robotmem.LearnResponse)
+		equal(t, "outcome", learnt.AutoInferred.Outcome, robotmem.OutcomeSuccess)
+		call(t, s, "learn", `{"insight":"glass fell","outcome":"slipped","params":{"force":"31 N"},"position":[8,9],"robot":"arm8"}`)
+
+		for _, request := range []string{
+			`{"outcome":"worked"}`, `{"robot":"arm7"}`, `{"near":[1,2],"radius":1}`, `{"filter":{"params.force":"<15 N"}}`, `{"query":"held","days":2,"n":500,"outcome":true}`,
+		} {
+			found := call(t, s, "recall", request).(*robotmem.RecallResponse)
+			if len(found.Memories) != 1 || found.Memories[0].MemoryID != learnt.MemoryID || len(found.Interpreted) == 0 {
+				t.Errorf("%s: got %d memories, %q", request, len(found.Memories), found.Interpreted)
+			}
+		}
+	}},
 }

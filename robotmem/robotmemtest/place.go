@@ -142,7 +142,6 @@ var placeCases = []testCase{
 			change(spot)
 			refused(t, s.Recall, &robotmem.RecallRequest{SpatialSort: spot}, robotmem.Invalid, field)
 		}
-		bad(func(p *robotmem.SpatialSort) { p.Field = "" }, "spatial_sort.field")
 		bad(func(p *robotmem.SpatialSort) { p.Target = nil }, "spatial_sort.target")
 		bad(func(p *robotmem.SpatialSort) { p.Target = []float64{1} }, "spatial_sort.target")
 		bad(func(p *robotmem.SpatialSort) { p.Target = make([]float64, 33) }, "spatial_sort.target")

@@ -201,8 +201,8 @@ var recallCases = []testCase{
 		equal(t, "five unless told", len(recalled(t, s, &robotmem.RecallRequest{Query: "words"})), 5)
 		equal(t, "one", len(recalled(t, s, &robotmem.RecallRequest{Query: "words", N: 1})), 1)
 		equal(t, "all there are", len(recalled(t, s, &robotmem.RecallRequest{Query: "words", N: 100})), 7)
-		refused(t, s.Recall, &robotmem.RecallRequest{Query: "words", N: 101}, robotmem.Invalid, "n", "between 1 and 100")
-		refused(t, s.Recall, &robotmem.RecallRequest{Query: "words", N: -1}, robotmem.Invalid, "n")
+		equal(t, "the most there can be", len(recalled(t, s, &robotmem.RecallRequest{Query: "words", N: 101})), 7)
+		refused(t, s.Recall, &robotmem.RecallRequest{Query: "words", N: -1}, robotmem.Invalid, "n", "between 1 and 100")
 	}},
 	{"NothingToGoByIsInvalid", func(t *testing.T, s robotmem.Service) {
 		learn(t, s, grip, nil)

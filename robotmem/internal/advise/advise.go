@@ -14,6 +14,7 @@ package advise
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -28,6 +29,8 @@ type Attempt struct {
 	Observed int64   // nanoseconds since 1970
 	Score    float64 // 0 to 1 for success, or the number of the goal
 	Weight   float64 // above 0, at most 1
+
+	forgotten float64 // share of the weight that it lost to later attempts
 }
 
 const (
@@ -42,11 +45,12 @@ const (
 
 // Advise describes the attempts, which are in the order of their ids. The first columns,
 // so many as parameters says, are those to suggest; the others may explain the outcome.
-// Offsets are the places of the attempts by ID, less the one that is asked for, if one is.
-func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[int64][]float64, req *robotmem.AdviseRequest, r *rand.Rand) *robotmem.AdviseResponse {
-	attempts = slices.Clone(attempts)
+// Offsets are the places of the attempts by ID, less the one that is asked for, if one is. States
+// are what is given of the other columns.
+func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[int64][]float64, states []State, req *robotmem.AdviseRequest, r *rand.Rand) *robotmem.AdviseResponse {
+	attempts, columns, notes := inState(slices.Clone(attempts), columns, states)
 	s := scaled(attempts, req.Goal)
-	res := &robotmem.AdviseResponse{Evidence: "none", Attempts: len(attempts), Parameters: []robotmem.ParameterAdvice{}, Differs: []robotmem.Difference{}}
+	res := &robotmem.AdviseResponse{Evidence: "none", Attempts: len(attempts), Parameters: []robotmem.ParameterAdvice{}, Differs: []robotmem.Difference{}, Notes: notes}
 	if len(attempts) == 0 {
 		return res
 	}
@@ -61,11 +65,23 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 		g := newGrouping(&columns[i], attempts, &s)
 		if len(g.levels) > 1 && i < parameters {
 			tried = append(tried, columns[i])
-			res.Parameters = append(res.Parameters, parameterAdvice(&columns[i], attempts, &s))
 		}
 		groups = append(groups, g)
 	}
 	res.Differs = differences(groups, attempts, &s, r)
+	separating := res.Differs
+	if len(offsets) > 0 { // what separates nothing overall may do so at the place
+		separating = nil
+	}
+	if life := forget(tried, attempts, &s, separating); !math.IsInf(life, 1) {
+		separating = nil // or lately
+		res.Notes = append(res.Notes, fmt.Sprintf("recent attempts weigh more: half-life %g attempts", life))
+	}
+	for i := range tried {
+		res.Parameters = append(res.Parameters, parameterAdvice(&tried[i], attempts, &s))
+	}
+	res.Combination = bestCombination(tried, attempts, &s)
+	failing := false
 	switch {
 	case len(attempts) < req.NMin:
 		res.Notes = append(res.Notes, fmt.Sprintf("no suggestion: the results of %d attempts are known, n_min is %d", len(attempts), req.NMin))
@@ -75,10 +91,6 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 	case s.success && total == 0:
 		res.Notes = append(res.Notes, fmt.Sprintf("no suggestion: all %d attempts %s", len(attempts), cmp.Or(map[string]string{GoalNear: "ended beyond max_distance"}[req.Goal], "failed")))
 	default:
-		separating := res.Differs
-		if len(offsets) > 0 { // what separates nothing overall may do so at the place
-			separating = nil
-		}
 		j := newJoint(tried, attempts, &s, separating)
 		j.offsets = offsets
 		if req.Explore {
@@ -89,12 +101,13 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 			}
 			res.Suggestion = j.best()
 		}
+		failing = j.failing
 		if len(attempts) > maxNear {
 			res.Notes = append(res.Notes, fmt.Sprintf("best and suggestion consider the %d latest attempts", maxNear))
 		}
 	}
 	res.Evidence = "weak"
-	if g := res.Suggestion; g != nil && g.Attempts >= goodAttempts && g.High-g.Low < goodInterval*max(s.best-s.worst, s.worst-s.best) {
+	if g := res.Suggestion; g != nil && !failing && g.Attempts >= goodAttempts && g.High-g.Low < goodInterval*max(s.best-s.worst, s.worst-s.best) {
 		res.Evidence = "good"
 	}
 	return res

@@ -63,6 +63,7 @@ type table struct {
 	attempts []Attempt
 	columns  []Column
 	offsets  map[int64][]float64
+	states   []State // of the last columns
 }
 
 func (b *table) add(score float64, values ...any) {
@@ -94,7 +95,7 @@ func (b *table) advise(req robotmem.AdviseRequest, r *rand.Rand) *robotmem.Advis
 		r = rand.New(rand.NewPCG(1, 1))
 	}
 	req.Goal = cmp.Or(req.Goal, "success")
-	return Advise(b.attempts, b.columns, len(b.columns), b.offsets, &req, r)
+	return Advise(b.attempts, b.columns, len(b.columns)-len(b.states), b.offsets, b.states, &req, r)
 }
 
 // p is the p-value of the first column.
@@ -276,8 +277,8 @@ func TestNoSuggestion(t *testing.T) {
 func TestExploreIsAThompsonSample(t *testing.T) {
 	var b table
 	for i := range 10 {
-		b.add(map[bool]float64{true: 1}[i < 8], "a")
-		b.add(map[bool]float64{true: 1}[i < 5], "b")
+		b.add(map[bool]float64{true: 1}[i%5 != 2], "a") // in an order from which nothing is forgotten
+		b.add(map[bool]float64{true: 1}[i%2 == 0], "b")
 	}
 	r, first := rand.New(rand.NewPCG(5, 5)), 0
 	draws := rounds.Of(1500, 3000)

@@ -112,6 +112,21 @@ func (l *level) record() robotmem.ValueRecord {
 	return robotmem.ValueRecord{Value: l.value}
 }
 
+// written is a value as the context of the next attempt may hold it: with its unit if those of the
+// attempts have one.
+func (c *Column) written(v any) any {
+	if x, isNumber := v.(float64); isNumber && c.Quoted {
+		return strconv.FormatFloat(x, 'g', -1, 64) + " " + c.Unit
+	}
+	return v
+}
+
+// shownValue writes one value as a person reads it.
+func (c *Column) shownValue(v any) string {
+	x, _ := v.(float64)
+	return c.shown(&level{value: v, low: x, high: x})
+}
+
 // shown writes a value, or the range of a bin, as a person reads it.
 func (c *Column) shown(l *level) string {
 	if _, ok := l.value.(float64); !ok {

@@ -15,6 +15,7 @@ import (
 // successes and failures with the same mean.
 type scale struct {
 	success     bool
+	outcome     bool // the scores are outcomes, so that an attempt can fail
 	worst, best float64
 	good        float64 // the least score of the successes, or of the better half
 }
@@ -22,7 +23,7 @@ type scale struct {
 // scaled changes the scores to 0 to 1.
 func scaled(attempts []Attempt, goal string) scale {
 	if goal == "success" || goal == GoalNear || len(attempts) == 0 {
-		return scale{success: true, best: 1, good: 0.75}
+		return scale{success: true, outcome: goal == "success", best: 1, good: 0.75}
 	}
 	sorted := slices.SortedFunc(slices.Values(attempts), func(a, b Attempt) int { return cmp.Compare(a.Score, b.Score) })
 	s := scale{worst: sorted[0].Score, best: sorted[len(sorted)-1].Score}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/consolidate"
@@ -27,11 +26,14 @@ const (
 // counts the attempts, so that an assignment at the edge with few attempts nearby has a low bound.
 type joint struct {
 	*scale
+	columns    []Column  // of all attempts
+	all        []Attempt // all attempts
 	parameters []parameter
-	attempts   []Attempt
+	attempts   []Attempt // the latest
 	good, bad  []float64 // weight of the success and of the failure, by attempt
 	offsets    map[int64][]float64
 	wider      float64 // the widths are so many times those of newJoint
+	failing    bool    // the last attempts at what was suggested failed
 }
 
 // parameter is a column with the width of its kernel and the range of its numbers.
@@ -46,7 +48,7 @@ type parameter struct {
 // failures, while others do, get an infinite width, so that they do not divide the attempts.
 func newJoint(columns []Column, attempts []Attempt, s *scale, separating []robotmem.Difference) *joint {
 	from := max(0, len(attempts)-maxNear)
-	j := &joint{scale: s, attempts: attempts[from:], wider: 1}
+	j := &joint{scale: s, columns: columns, all: attempts, attempts: attempts[from:], wider: 1}
 	separates := func(c Column) bool {
 		return slices.ContainsFunc(separating, func(d robotmem.Difference) bool { return d.Path == c.Path })
 	}
@@ -67,21 +69,29 @@ func newJoint(columns []Column, attempts []Attempt, s *scale, separating []robot
 		if some && !separates(c) {
 			p.width = math.Inf(1)
 		} else if len(xs) > 1 {
-			ones := slices.Repeat([]float64{1}, len(xs))
-			_, variance := meanVariance(xs, ones)
-			p.width = math.Sqrt(variance*float64(len(xs))/float64(len(xs)-1)) / 2 // of a sample
+			p.width = halfSpread(xs)
 			dimensions++
 		}
 		j.parameters = append(j.parameters, p)
 	}
 	for k := range j.parameters {
-		j.parameters[k].width *= math.Pow(float64(len(j.attempts)), -1/float64(dimensions+4))
+		j.parameters[k].width *= scott(len(j.attempts), dimensions)
 	}
 	for _, a := range j.attempts {
-		j.good, j.bad = append(j.good, a.Weight*a.Score), append(j.bad, a.Weight*(1-a.Score))
+		weight := a.Weight * (1 - a.forgotten)
+		j.good, j.bad = append(j.good, weight*a.Score), append(j.bad, weight*(1-a.Score))
 	}
 	return j
 }
+
+// halfSpread is half of the standard deviation of a sample of at least two numbers.
+func halfSpread(xs []float64) float64 {
+	_, variance := meanVariance(xs, slices.Repeat([]float64{1}, len(xs)))
+	return math.Sqrt(variance*float64(len(xs))/float64(len(xs)-1)) / 2
+}
+
+// scott is the factor of Scott's rule for n attempts in so many dimensions.
+func scott(n, dimensions int) float64 { return math.Pow(float64(n), -1/float64(dimensions+4)) }
 
 // at returns the assignment of an attempt.
 func (j *joint) at(i int) []any {
@@ -321,13 +331,9 @@ func (j *joint) suggest(at []any, tried bool) *robotmem.Suggestion {
 	var words []string
 	for k, v := range at {
 		p := &j.parameters[k]
-		x, isNumber := v.(float64)
 		if v != nil {
-			words = append(words, strings.TrimPrefix(p.Path, "params.")+" "+p.shown(&level{value: v, low: x, high: x}))
-			s.Parameters[p.Path] = v
-		}
-		if isNumber && p.Quoted {
-			s.Parameters[p.Path] = strconv.FormatFloat(x, 'g', -1, 64) + " " + p.Unit
+			words = append(words, strings.TrimPrefix(p.Path, "params.")+" "+p.shownValue(v))
+			s.Parameters[p.Path] = p.written(v)
 		}
 	}
 	near := j.candidates()
@@ -338,8 +344,13 @@ func (j *joint) suggest(at []any, tried bool) *robotmem.Suggestion {
 		}
 	}
 	s.Text = fmt.Sprintf("%s: expected %.3g (%.3g to %.3g) from %.3g attempts nearby", strings.Join(words, ", "), s.Rate, s.Low, s.High, s.Attempts)
+	if j.failing = j.lastFailed(at); j.failing {
+		s.Text += fmt.Sprintf("; the last %d attempts with it failed", failedInARow)
+	}
 	if !tried {
 		s.Text += "; this combination was not tried"
+	} else {
+		s.Text += j.record(at)
 	}
 	return s
 }

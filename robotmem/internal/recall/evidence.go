@@ -24,8 +24,9 @@ import (
 //   - both report attempts at the same, and it ended as the question asks: as a success, unless the
 //     question is about what went wrong, or
 //   - the question asks for the last time, and it is a later one of nearly equal relevance, or
-//   - it has every word of the question that the other has, in its text or its context, and the
-//     episodes that used it went better.
+//   - it has every word of the question that the other has, in its text or its context, and more of
+//     them, or
+//   - it has every word of the question that the other has, and the episodes that used it went better.
 //
 // A text above statementBytes is no single statement, so it stays where it is. Nothing is dropped.
 const (
@@ -35,9 +36,12 @@ const (
 	latestShare    = 0.5  // likewise, for the last time that something happened
 	nearShare      = 0.5  // likewise, for a memory with a better record
 	nearCosine     = 0.05 // difference of cosines
-	twinCosine     = 0.10 // likewise, of twins
+	twinCosine     = 0.02 // likewise, of twins
 	betterRecord   = 0.2  // difference of reliability
 	sameAttempt    = 0.1  // share of common words of texts about attempts at the same
+	sameStory      = 0.5  // likewise, if both outcomes are read from the texts alone
+	sameValue      = 0.1  // likewise, of texts about one value at two times
+	moreShare      = 0.6  // of the score of words, for a memory that has more words of the query
 	statementBytes = 1000
 )
 
@@ -80,29 +84,36 @@ func prefers(b, a *hit, kind text.Kind) bool {
 	if a.subject == nil || b.subject == nil {
 		return false
 	}
-	if asksFor(a, b) || a.verbatim() {
+	// The memory that the question quotes, or that has its number or most of its words, is what is asked for.
+	if asksFor(a, b) || a.verbatim() || 2*difference(a.covered(), b.covered()) > len(a.has) {
 		return false
 	}
-	if newer := replaces(b.subject, a.subject); newer != 0 {
-		return newer > 0
-	}
 
-	if near(b, a, twinShare, twinCosine) && attemptsAtTheSame(a.subject, b.subject) {
-		// A question that asks for neither is answered by relevance, but for opposite outcomes.
-		x, y := worth(a.memory.Outcome, isRule(a.memory), kind), worth(b.memory.Outcome, isRule(b.memory), kind)
-		if x != y && (kind != text.Plain || x*y < 0) {
-			return y > x
+	if near(b, a, twinShare, twinCosine) {
+		if newer := replaces(b.subject, a.subject); newer != 0 {
+			return newer > 0
+		}
+		if attemptsAtTheSame(a.subject, b.subject) {
+			// A question that asks for neither is answered by relevance, but for opposite outcomes.
+			x, y := worth(a.memory.Outcome, isRule(a.memory), kind), worth(b.memory.Outcome, isRule(b.memory), kind)
+			if x != y && (kind != text.Plain || x*y < 0) {
+				return y > x
+			}
 		}
 	}
-	if (kind == text.Latest || kind == text.Now) && near(b, a, latestShare, nearCosine) && sameSubject(b, a) {
+	if (kind == text.Latest || kind == text.Now) && near(b, a, latestShare, twinCosine) && oneValue(a, b) {
 		return b.memory.ObservedAt.After(a.memory.ObservedAt)
 	}
 
 	if !near(b, a, nearShare, nearCosine) {
 		return false
 	}
-	if difference(a.covered(), b.covered()) > 0 {
+	missing, more := difference(a.covered(), b.covered()), difference(b.covered(), a.covered())
+	if missing > 0 {
 		return false
+	}
+	if more > 0 && b.words >= moreShare*a.words {
+		return true
 	}
 	return reliability(b.memory)-reliability(a.memory) >= betterRecord ||
 		b.memory.Tier != consolidate.TierSuspect && a.memory.Tier == consolidate.TierSuspect
@@ -124,12 +135,15 @@ func asksFor(a, b *hit) bool {
 	return false
 }
 
-// sameSubject reports whether two memories answer a question by the same words: each has half of those
-// that the other has.
-func sameSubject(a, b *hit) bool {
+// oneValue reports whether two memories may state one value at two times: they are alike, and each has two
+// thirds of the words of the question that the other has.
+func oneValue(a, b *hit) bool {
+	if consolidate.Jaccard(a.subject.stems(), b.subject.stems()) < sameValue {
+		return false
+	}
 	x, y := a.covered(), b.covered()
 	both := len(x) - difference(x, y)
-	return both > 0 && 2*both >= max(len(x), len(y))
+	return both > 0 && 3*both >= 2*max(len(x), len(y))
 }
 
 // near reports whether b is of nearly the same relevance as a, which is ranked before it.
@@ -161,7 +175,11 @@ func attemptsAtTheSame(a, b *subject) bool {
 	if differ > 1 {
 		return false
 	}
-	return values > 0 || consolidate.Jaccard(a.stems(), b.stems()) >= sameAttempt
+	least := sameAttempt
+	if a.OutcomeSource == record.FromText && b.OutcomeSource == record.FromText {
+		least = sameStory // talk is full of what worked and what broke
+	}
+	return values > 0 || consolidate.Jaccard(a.stems(), b.stems()) >= least
 }
 
 func reliability(m *robotmem.Memory) float64 {

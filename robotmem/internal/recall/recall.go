@@ -303,7 +303,7 @@ func (r *run) signals(ctx context.Context) error {
 			return nil
 		}
 		r.newest = true
-		r.notes = append(r.notes, "query: no memory that passes the filters shares a word with it; these pass the filters, newest first")
+		r.notes = append(r.notes, noSharedWord)
 	}
 	kind := text.KindOf(q.asked)
 	byOutcome := q.Narrowed && q.Query == "" && kind != text.Plain
@@ -320,6 +320,12 @@ func (r *run) signals(ctx context.Context) error {
 	}
 	return r.add(ListTime, items, nil, err)
 }
+
+const noSharedWord = "query: no memory that passes the filters shares a word with it; these pass the filters, newest first"
+
+// SharesNoWord reports whether an answer is what passes the filters, because nothing shares a word with the
+// query.
+func SharesNoWord(res *robotmem.RecallResponse) bool { return slices.Contains(res.Notes, noSharedWord) }
 
 // outcomeDepth is how many memories of a time are ordered by their outcome, the newest.
 const outcomeDepth = 500

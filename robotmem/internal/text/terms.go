@@ -301,8 +301,8 @@ func (p *scanner) split(w string) {
 	if sep != '-' || strings.ContainsAny(w, "0123456789_") {
 		p.emit(w)
 	}
-	if whole := strings.NewReplacer("-", "", "_", "").Replace(w); !p.sequence && len(whole) < len(w) && identifies(whole) {
-		p.emit(whole) // ax12 of AX-12
+	if whole := strings.NewReplacer("-", "", "_", "").Replace(w); !p.sequence && (!p.question || strings.Contains(w, "_")) && len(whole) < len(w) && identifies(whole) {
+		p.emit(whole) // ax12 of AX-12: a question may spell it so
 	}
 	if sep == ':' {
 		if last := strings.LastIndexByte(w, ':'); last != strings.IndexByte(w, ':') {

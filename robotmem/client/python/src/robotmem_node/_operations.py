@@ -82,6 +82,7 @@ class ActivityResponse(Answer):
 
 class AdviseResponse(Answer):
     attempts: int
+    best_combination: Combination | None
     differs: list[Difference]
     evidence: str
     from_episodes: int | None
@@ -92,8 +93,8 @@ class AdviseResponse(Answer):
     suggestion: Suggestion | None
     unknown: int | None
 
-    _nested: ClassVar[dict[str, str]] = {"differs": "[Difference", "overall": "Estimate", "parameters":
-        "[ParameterAdvice", "suggestion": "Suggestion"}
+    _nested: ClassVar[dict[str, str]] = {"best_combination": "Combination", "differs": "[Difference",
+        "overall": "Estimate", "parameters": "[ParameterAdvice", "suggestion": "Suggestion"}
 
 
 class AggregateResponse(Answer):
@@ -221,6 +222,16 @@ class CollectionsResponse(Answer):
     interpreted: list[str]
 
     _nested: ClassVar[dict[str, str]] = {"collections": "[CollectionCount"}
+
+
+class Combination(Answer):
+    attempts: float
+    high: float
+    low: float
+    memory_ids: list[int]
+    parameters: Object
+    rate: float
+    successes: float | None
 
 
 class ConflictWith(Answer):
@@ -1124,6 +1135,9 @@ class Operations:
         task: str | None = None,
         collection: str | None = None,
         context_filter: Object | None = None,
+        given: Object | None = None,
+        after: Time | None = None,
+        before: Time | None = None,
         spatial_sort: SpatialSort | None = None,
         parameters: Sequence[str] | None = None,
         goal: str | None = None,
@@ -1144,8 +1158,13 @@ class Operations:
                 of query.
             collection: Namespace; * for all.
             context_filter: Only attempts that match, as in recall: {"wet":true,"object":"glass"}.
+            given: States that you cannot choose, by context path: {"tool.edges":450}. Attempts weigh by how
+                near their numbers are; texts and truth values must be equal. Such paths are not advised.
+            after: Only attempts observed at or after this time (RFC 3339).
+            before: Only attempts observed before this time (RFC 3339).
             spatial_sort: Attempts near this place weigh more; those beyond max_distance do not count.
-            parameters: Context paths to advise on, such as params.grip_force. Default: those below params.
+            parameters: Context paths to advise on, such as params.grip_force, in any spelling (gripForce).
+                Default: those below params.
             goal: success, near (how near spatial_sort an attempt ended, whatever its outcome), or a context
                 path with a number: task.score to maximise it, -task.duration_s to minimise it.
             n_min: Fewest attempts for a suggestion.
@@ -1156,8 +1175,9 @@ class Operations:
             seed: Makes explore repeatable. 0: a new sample each time.
         """
         return AdviseResponse(self._call("advise", {"query": query, "task": task, "collection": collection,
-            "context_filter": context_filter, "spatial_sort": spatial_sort, "parameters": parameters, "goal":
-            goal, "n_min": n_min, "explore": explore, "scope": scope, "seed": seed}))
+            "context_filter": context_filter, "given": given, "after": after, "before": before,
+            "spatial_sort": spatial_sort, "parameters": parameters, "goal": goal, "n_min": n_min, "explore":
+            explore, "scope": scope, "seed": seed}))
 
     def aggregate(
         self,
@@ -1961,6 +1981,9 @@ class AsyncOperations:
         task: str | None = None,
         collection: str | None = None,
         context_filter: Object | None = None,
+        given: Object | None = None,
+        after: Time | None = None,
+        before: Time | None = None,
         spatial_sort: SpatialSort | None = None,
         parameters: Sequence[str] | None = None,
         goal: str | None = None,
@@ -1981,8 +2004,13 @@ class AsyncOperations:
                 of query.
             collection: Namespace; * for all.
             context_filter: Only attempts that match, as in recall: {"wet":true,"object":"glass"}.
+            given: States that you cannot choose, by context path: {"tool.edges":450}. Attempts weigh by how
+                near their numbers are; texts and truth values must be equal. Such paths are not advised.
+            after: Only attempts observed at or after this time (RFC 3339).
+            before: Only attempts observed before this time (RFC 3339).
             spatial_sort: Attempts near this place weigh more; those beyond max_distance do not count.
-            parameters: Context paths to advise on, such as params.grip_force. Default: those below params.
+            parameters: Context paths to advise on, such as params.grip_force, in any spelling (gripForce).
+                Default: those below params.
             goal: success, near (how near spatial_sort an attempt ended, whatever its outcome), or a context
                 path with a number: task.score to maximise it, -task.duration_s to minimise it.
             n_min: Fewest attempts for a suggestion.
@@ -1993,8 +2021,9 @@ class AsyncOperations:
             seed: Makes explore repeatable. 0: a new sample each time.
         """
         return AdviseResponse(await self._call("advise", {"query": query, "task": task, "collection":
-            collection, "context_filter": context_filter, "spatial_sort": spatial_sort, "parameters":
-            parameters, "goal": goal, "n_min": n_min, "explore": explore, "scope": scope, "seed": seed}))
+            collection, "context_filter": context_filter, "given": given, "after": after, "before": before,
+            "spatial_sort": spatial_sort, "parameters": parameters, "goal": goal, "n_min": n_min, "explore":
+            explore, "scope": scope, "seed": seed}))
 
     async def aggregate(
         self,
