@@ -175,16 +175,19 @@ type LearnBatchResponse struct {
 // RecallResponse holds the ranked results of a recall.
 type RecallResponse struct {
 	admin.Interpretation
-	Memories []Memory     `json:"memories" schema:"or line"`
-	Total    int          `json:"total" doc:"Number of memories in this response."`
-	Mode     string       `json:"mode" doc:"hybrid, bm25_only, vec_only or structured."`
-	Degraded []string     `json:"degraded" doc:"What is broken: the signals that failed, and why."`
-	Notes    []string     `json:"notes,omitempty" doc:"Remarks: words of the question that no memory has, a time that was not used, what an empty answer has to do with."`
-	QueryMS  float64      `json:"query_ms"`
-	More     int          `json:"more,omitempty" doc:"Number of memories that max_tokens left out."`
-	Stages   []Stage      `json:"stages,omitempty"`
-	Warnings []string     `json:"warnings,omitempty" doc:"Attempts of one task with the same parameters that failed at least 3 times and never succeeded."`
-	Times    []TimePhrase `json:"times,omitempty" doc:"The time words of the query that were read as bounds."`
+	Memories []Memory `json:"memories" schema:"or line"`
+	Total    int      `json:"total" doc:"Number of memories in this response."`
+	// Matching and Counts answer "how often": see docs/answers.md.
+	Matching int            `json:"matching,omitempty" doc:"For a question how often, and without a query: how many memories match in all."`
+	Counts   map[string]int `json:"counts,omitempty" doc:"How many of these ended as success, failure, partial or unknown."`
+	Mode     string         `json:"mode" doc:"hybrid, bm25_only, vec_only or structured."`
+	Degraded []string       `json:"degraded" doc:"What is broken: the signals that failed, and why."`
+	Notes    []string       `json:"notes,omitempty" doc:"Remarks: words of the question that no memory has, a time that was not used, what an empty answer has to do with."`
+	QueryMS  float64        `json:"query_ms"`
+	More     int            `json:"more,omitempty" doc:"Number of memories that max_tokens left out."`
+	Stages   []Stage        `json:"stages,omitempty"`
+	Warnings []string       `json:"warnings,omitempty" doc:"Attempts of one task with the same parameters that failed at least 3 times and never succeeded."`
+	Times    []TimePhrase   `json:"times,omitempty" doc:"The time words of the query that were read as bounds."`
 }
 
 // TimelineResponse holds what happened around a memory.

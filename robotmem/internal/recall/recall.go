@@ -240,6 +240,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	if err := r.addContext(ctx, res.Memories); err != nil {
 		return nil, err
 	}
+	r.matching(ctx, res)
 	r.noteOtherMaps(res.Memories)
 	noteConflicts(res.Memories, hits)
 	if len(res.Memories) == 0 {

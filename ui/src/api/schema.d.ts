@@ -917,6 +917,16 @@ export interface components {
         };
         AdviseRequest: {
             /**
+             * Format: date-time
+             * @description Only attempts observed at or after this time (RFC 3339).
+             */
+            after?: string;
+            /**
+             * Format: date-time
+             * @description Only attempts observed before this time (RFC 3339).
+             */
+            before?: string;
+            /**
              * @description Namespace; * for all.
              * @default default
              */
@@ -927,6 +937,10 @@ export interface components {
             };
             /** @description Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For repeated attempts that may fail. */
             explore?: boolean;
+            /** @description States that you cannot choose, by context path: {"tool.edges":450}. Attempts weigh by how near their numbers are; texts and truth values must be equal. Such paths are not advised. */
+            given?: {
+                [key: string]: unknown;
+            };
             /**
              * @description success, near (how near spatial_sort an attempt ended, whatever its outcome), or a context path with a number: task.score to maximise it, -task.duration_s to minimise it.
              * @default success
@@ -937,7 +951,7 @@ export interface components {
              * @default 3
              */
             n_min?: number;
-            /** @description Context paths to advise on, such as params.grip_force. Default: those below params. */
+            /** @description Context paths to advise on, such as params.grip_force, in any spelling (gripForce). Default: those below params. */
             parameters?: string[];
             /** @description The task in words: "pick wet glass". Attempts weigh by the words that they share with it, in their text or context. */
             query?: string;
@@ -956,10 +970,14 @@ export interface components {
         AdviseResponse: {
             /** @description Attempts that match and whose result is known. */
             attempts: number;
+            /** @description Of the exact combinations of all parameters that were tried at least twice and succeeded, the one with the highest lower bound, by the weights of the attempts. Its counts are exact. */
+            best_combination?: components["schemas"]["Combination"];
             /** @description Context paths that separate successes from failures, most information first; p < 0.05, corrected for the number of paths. */
             differs: components["schemas"]["Difference"][];
-            /** @description none: fewer than n_min attempts, no suggestion. good: at least 5 attempts near the suggestion, with an interval narrower than 0.5. Else weak. */
+            /** @description none: fewer than n_min attempts, no suggestion. good: at least 5 attempts near the suggestion, with an interval narrower than 0.5, of which the last three did not all fail. Else weak. */
             evidence: string;
+            /** @description How many of the attempts are whole episodes: one setting of parameters, and an outcome from end_session. */
+            from_episodes?: number;
             /** @description What was left out or assumed. */
             notes?: string[];
             /** @description Of all these attempts, equally weighted. */
@@ -1128,6 +1146,23 @@ export interface components {
             /** @description What was taken otherwise than given. */
             interpreted?: string[];
         };
+        Combination: {
+            /** @description Number of attempts; weighted by distance, relevance and recency in best and suggestion. */
+            attempts: number;
+            high: number;
+            /** @description Lower end: of the Wilson interval for a rate, of the normal one for a mean. */
+            low: number;
+            /** @description The last attempts, at most 3. */
+            memory_ids: number[];
+            /** @description By path, as in suggestion. */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** @description Success rate, or the mean of the goal. */
+            rate: number;
+            /** @description Not with another goal than success. A partial success counts half. */
+            successes?: number;
+        };
         ConflictWith: {
             memory_id: number;
             /** @description It was observed later. */
@@ -1215,7 +1250,7 @@ export interface components {
             summary: components["schemas"]["SessionSummary"];
         };
         Estimate: {
-            /** @description Number of attempts; weighted by distance and relevance in best and suggestion. */
+            /** @description Number of attempts; weighted by distance, relevance and recency in best and suggestion. */
             attempts: number;
             high: number;
             /** @description Lower end: of the Wilson interval for a rate, of the normal one for a mean. */
@@ -1445,6 +1480,8 @@ export interface components {
             /** @description Distance to the target, in the unit of the coordinates. */
             distance?: number;
             env?: unknown;
+            /** @description How its whole episode ended: success, failure or partial. It says nothing about this memory. */
+            episode_outcome?: string;
             /** @description With explain: its rank in each list. */
             found?: components["schemas"]["ListEntry"][];
             /** @description What was taken otherwise than given. */
@@ -1462,7 +1499,7 @@ export interface components {
             observed_at: string;
             /** @description success, failure, partial or unknown. */
             outcome: string;
-            /** @description Where the outcome comes from: caller, context, text or session. */
+            /** @description Where the outcome comes from: caller, context or text. */
             outcome_source?: string;
             params?: unknown;
             perception_type?: string;
@@ -1517,6 +1554,8 @@ export interface components {
         };
         OutcomeGroup: {
             failures: number;
+            /** @description Successes, failures and partial successes that are those of whole episodes: one setting of parameters, and an outcome from end_session. */
+            from_episodes?: number;
             /** @description Value by path; null where a memory has none. */
             group: {
                 [key: string]: unknown;
@@ -1805,15 +1844,23 @@ export interface components {
             type?: "fact" | "perception";
         };
         RecallResponse: {
-            /** @description The signals that failed, and why. */
+            /** @description How many of these ended as success, failure, partial or unknown. */
+            counts?: {
+                [key: string]: number;
+            };
+            /** @description What is broken: the signals that failed, and why. */
             degraded: string[];
             /** @description What was taken otherwise than given. */
             interpreted?: string[];
+            /** @description For a question how often, and without a query: how many memories match in all. */
+            matching?: number;
             memories: (components["schemas"]["Memory"] | components["schemas"]["MemoryLine"])[];
             /** @description hybrid, bm25_only, vec_only or structured. */
             mode: string;
             /** @description Number of memories that max_tokens left out. */
             more?: number;
+            /** @description Remarks: words of the question that no memory has, a time that was not used, what an empty answer has to do with. */
+            notes?: string[];
             query_ms: number;
             stages?: components["schemas"]["Stage"][];
             /** @description The time words of the query that were read as bounds. */
@@ -2157,7 +2204,7 @@ export interface components {
             stored: number;
         };
         Suggestion: {
-            /** @description Number of attempts; weighted by distance and relevance in best and suggestion. */
+            /** @description Number of attempts; weighted by distance, relevance and recency in best and suggestion. */
             attempts: number;
             high: number;
             /** @description Lower end: of the Wilson interval for a rate, of the normal one for a mean. */
@@ -2210,7 +2257,7 @@ export interface components {
             version: number;
         };
         ValueRecord: {
-            /** @description Number of attempts; weighted by distance and relevance in best and suggestion. */
+            /** @description Number of attempts; weighted by distance, relevance and recency in best and suggestion. */
             attempts: number;
             from?: number;
             high: number;

@@ -108,6 +108,13 @@ function Hits({ q, request }: { q: Question; request: Request<"recall"> }) {
               </ul>
             </div>
           )}
+          {a.notes && (
+            <ul class="notes">
+              {a.notes.map((n) => (
+                <li key={n}>{n}</li>
+              ))}
+            </ul>
+          )}
           {a.memories.length === 0 ? (
             <Empty icon="search" title={t("none")}>
               {t("noneHint")}

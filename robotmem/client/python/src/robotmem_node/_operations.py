@@ -626,8 +626,10 @@ class Purged(Answer):
 
 
 class RecallResponse(Answer):
+    counts: dict[str, int]
     degraded: list[str]
     interpreted: list[str]
+    matching: int | None
     memories: list[StoredMemory]
     mode: str
     more: int | None

@@ -1,0 +1,60 @@
+package recall
+
+import (
+	"context"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+)
+
+const (
+	// matchShare is the share of the best score of words from which a memory counts as a match. Words are
+	// joined by OR, so that most memories share some word with a long question.
+	matchShare = 0.5
+	// maxCounted limits the memories whose outcomes are counted without a query.
+	maxCounted = 100_000
+)
+
+// matching counts the memories that match in all, for a question how often something happened and for one
+// without words, which the filters answer.
+func (r *run) matching(ctx context.Context, res *robotmem.RecallResponse) {
+	var ids []int64
+	switch {
+	case r.Like != nil || r.SpatialSort != nil:
+		return
+
+	case r.timeOrder():
+		res.Matching = r.set.Count()
+		if res.Matching > maxCounted {
+			return
+		}
+		for id := range r.set.Present.EachSet() {
+			ids = append(ids, int64(id))
+		}
+
+	case text.KindOf(r.asked) == text.Counts && len(r.Content) > 0 && !r.newest:
+		items, err := r.src.Lexical(ctx, r.Query, r.set, r.words(), -1)
+		if err != nil {
+			return // the signal has failed, and degraded says so
+		}
+		for _, item := range items {
+			if item.Value < matchShare*items[0].Value {
+				break
+			}
+			ids = append(ids, item.ID)
+		}
+		res.Matching = len(ids)
+
+	default:
+		return
+	}
+
+	res.Counts = map[string]int{}
+	for _, id := range ids {
+		outcome := r.src.Row(id).Outcome
+		if outcome == "" {
+			outcome = robotmem.OutcomeUnknown
+		}
+		res.Counts[outcome]++
+	}
+}
