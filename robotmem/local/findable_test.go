@@ -122,12 +122,3 @@ func textsOf(ms []robotmem.Memory) (out []string) {
 	}
 	return out
 }
-
-func subsequence(part, all []string) bool {
-	for _, w := range all {
-		if len(part) > 0 && w == part[0] {
-			part = part[1:]
-		}
-	}
-	return len(part) == 0
-}

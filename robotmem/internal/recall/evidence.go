@@ -30,7 +30,7 @@ import (
 //
 // A text above statementBytes is no single statement, so it stays where it is. Nothing is dropped.
 const (
-	evidencePool   = 10   // at least so many hits are compared
+	evidencePool   = 5    // at least so many hits are compared
 	evidenceMost   = 10   // at most so many: each is compared with each
 	twinShare      = 0.4  // of the score of words of the better ranked one; a twin below it stays
 	latestShare    = 0.5  // likewise, for the last time that something happened
@@ -50,7 +50,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	if len(r.Content) == 0 || r.timeOrder() || r.SpatialSort != nil || r.Like != nil || r.weightOf(Evidence, 1) == 0 || len(hits) < 2 {
 		return hits, nil
 	}
-	pool, rest, err := r.first(ctx, hits, min(max(r.N, evidencePool), evidenceMost), anyHit)
+	pool, rest, err := r.first(ctx, hits, r.comparable(hits), anyHit)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 		}
 	}
 
-	kind := text.KindOf(r.asked)
+	kind := sync.OnceValue(func() text.Kind { return text.KindOf(r.asked) })
 	for i := 1; i < len(pool); i++ {
 		for j := i; j > 0 && prefers(&pool[j], &pool[j-1], kind); j-- {
 			pool[j], pool[j-1] = pool[j-1], pool[j]
@@ -79,8 +79,18 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	return append(pool, rest...), nil
 }
 
+// comparable returns how many of the best hits are compared: those of the answer, and of the next ones those
+// whose words may make them a twin of the best.
+func (r *run) comparable(hits []hit) int {
+	n := min(max(r.N, evidencePool), evidenceMost, len(hits))
+	for n < min(evidenceMost, len(hits)) && hits[n].words >= twinShare*hits[0].words {
+		n++
+	}
+	return n
+}
+
 // prefers reports whether b comes before a, which is ranked before it, for a question of a kind.
-func prefers(b, a *hit, kind text.Kind) bool {
+func prefers(b, a *hit, kind func() text.Kind) bool {
 	if a.subject == nil || b.subject == nil {
 		return false
 	}
@@ -95,13 +105,13 @@ func prefers(b, a *hit, kind text.Kind) bool {
 		}
 		if attemptsAtTheSame(a.subject, b.subject) {
 			// A question that asks for neither is answered by relevance, but for opposite outcomes.
-			x, y := worth(a.memory.Outcome, isRule(a.memory), kind), worth(b.memory.Outcome, isRule(b.memory), kind)
-			if x != y && (kind != text.Plain || x*y < 0) {
+			x, y := worth(a.memory.Outcome, isRule(a.memory), kind()), worth(b.memory.Outcome, isRule(b.memory), kind())
+			if x != y && (kind() != text.Plain || x*y < 0) {
 				return y > x
 			}
 		}
 	}
-	if (kind == text.Latest || kind == text.Now) && near(b, a, latestShare, twinCosine) && oneValue(a, b) {
+	if near(b, a, latestShare, twinCosine) && oneValue(a, b) && (kind() == text.Latest || kind() == text.Now) {
 		return b.memory.ObservedAt.After(a.memory.ObservedAt)
 	}
 
@@ -219,13 +229,15 @@ const digits = "0123456789"
 
 // What many memories have in common, and what takes most of a recall of long texts.
 var (
-	stemsOf, _  = lru.New[string, []string](1 << 12) // of paths and values of contexts
+	stemsOf, _  = lru.New[string, []string](1 << 12)           // of paths and values of contexts
+	claims, _   = lru.New[string, *consolidate.Claim](1 << 11) // by uid and version
 	wordsOfPath = strings.NewReplacer("_", " ", ".", " ")
 )
 
 // Forget empties the caches, which may hold texts of a purged memory.
 func Forget() {
 	stemsOf.Purge()
+	claims.Purge()
 }
 
 // kept returns f(key), from the cache if it is there.
@@ -263,7 +275,13 @@ func newSubject(m *robotmem.Memory) *subject {
 		leaves: sync.OnceValue(func() map[string]string { return leaves(m.Context) }),
 		stems:  sync.OnceValue(func() []string { return text.Stems(m.Content) }),
 	}
-	s.claim = sync.OnceValue(func() *consolidate.Claim { return record.ClaimOf(m, s.leaves()) })
+	s.claim = sync.OnceValue(func() *consolidate.Claim {
+		key := fmt.Sprint(m.UID, " ", m.Version)
+		if m.UID == "" {
+			return record.ClaimOf(m, s.leaves())
+		}
+		return kept(claims, key, func(string) *consolidate.Claim { return record.ClaimOf(m, s.leaves()) })
+	})
 	return s
 }
 
@@ -272,15 +290,32 @@ func replaces(b, a *subject) (newer int) {
 	if a == nil || b == nil || a.Type != "fact" || b.Type != "fact" {
 		return 0
 	}
-	newer = b.ObservedAt.Compare(a.ObservedAt)
+	if newer = b.ObservedAt.Compare(a.ObservedAt); newer == 0 || !shareWord(a.stems(), b.stems()) {
+		return 0 // facts about one attribute share a word
+	}
 	early, late := a, b
 	if newer < 0 {
 		early, late = b, a
 	}
-	if newer == 0 || !consolidate.Outdates(early.claim(), late.claim()) {
+	if !consolidate.Outdates(early.claim(), late.claim()) {
 		return 0
 	}
 	return newer
+}
+
+// shareWord reports whether two sorted lists have a word in common.
+func shareWord(a, b []string) bool {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch order := strings.Compare(a[i], b[j]); {
+		case order == 0:
+			return true
+		case order < 0:
+			i++
+		default:
+			j++
+		}
+	}
+	return false
 }
 
 // CompareContexts counts the texts and flags that two contexts share and that differ, and the numbers and

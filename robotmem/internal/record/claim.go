@@ -46,6 +46,8 @@ var valuePaths = []string{"success", "outcome", "result", "status", "error", "fi
 type claimReader struct {
 	c      *consolidate.Claim
 	tokens []claimToken
+	rule   bool // a word of a condition or a rule
+	again  bool // a word of repetition
 }
 
 type tokenKind uint8
@@ -75,12 +77,19 @@ var (
 	clockValue = regexp.MustCompile(`^(\d{1,2})(?::(\d{2}))?\s?(?:([ap])\.?m\b\.?)?$`)
 )
 
+// Words and characters that mark rules which the categories do not know, and what happened once more or
+// still holds.
 var (
-	// conditional marks rules that the categories do not know.
-	conditional = regexp.MustCompile(`\b(?:when|if|unless|must|should|always|never|keep|exceeds?|wenn|falls|immer|muss|darf|niemals)\b|必须|不得|禁止|如果`)
-	repeated    = regexp.MustCompile(`\b(?:again|another|once more|erneut|wieder|third|second time|still|weiterhin|nach wie vor|remains?)\b|又|再次|再一次|仍`)
-	past        = regexp.MustCompile(`\b\p{L}{2,}(?:ed|lost|fell|went|hit|broke|ran|saw|came|stuck|fiel|ging)\b|\b(?:lost|fell|went|hit|broke|ran|saw|came|stuck|fiel|ging)\b|了|掉`)
+	conditional    = setOf(`when if unless must should always never keep exceed exceeds wenn falls immer muss darf niemals`)
+	conditionalHan = []string{"必须", "不得", "禁止", "如果"}
+	repeated       = setOf(`again another more erneut wieder third second still weiterhin remain remains`)
+	repeatedHan    = []string{"又", "再次", "再一次", "仍"}
+	past           = regexp.MustCompile(`\p{L}{2}ed\b|\b(?:lost|fell|went|hit|broke|ran|saw|came|stuck|fiel|ging)\b|了|掉`)
 )
+
+func holdsAny(s string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(s, part) })
+}
 
 // changeWords say that something changed, and not what.
 var changeWords = setOf(`now currently moved changed replaced swapped instead updated renamed relocated switched corrected new again still
@@ -133,9 +142,9 @@ func (r *claimReader) read(content string) {
 	lower := strings.ToLower(content)
 	lower, content = r.takeStates(lower, content)
 	r.tokenize(lower, content)
-	r.c.Rule = r.c.Rule || conditional.MatchString(lower)
+	r.c.Rule = r.c.Rule || r.rule || holdsAny(lower, conditionalHan)
 	clocks := slices.ContainsFunc(r.tokens, func(t claimToken) bool { return t.kind == clockToken })
-	r.c.Event = repeated.MatchString(lower) || clocks && past.MatchString(lower)
+	r.c.Event = r.again || holdsAny(lower, repeatedHan) || clocks && past.MatchString(lower)
 	r.assign()
 }
 
@@ -305,6 +314,8 @@ func (r *claimReader) label(word string) {
 
 func (r *claimReader) word(word, written string) {
 	word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
+	r.rule = r.rule || conditional[word]
+	r.again = r.again || repeated[word]
 	switch {
 	case placeVerbs[word] || copulas[word]:
 		r.add(claimToken{kind: verbToken, text: word})

@@ -83,9 +83,8 @@ func ClipMiddle(s string, n int) string {
 	}
 
 	clauses := clausesOf(s)
-	for drop := 1; len(clauses) > 2; {
-		// The longest clause without a number, else the one in the middle.
-		drop = -1
+	for len(clauses) > 2 {
+		drop := -1 // the longest clause without a number
 		for i := 1; i < len(clauses)-1; i++ {
 			if strings.ContainsAny(clauses[i], "0123456789") || clauses[i] == gap {
 				continue
