@@ -31,7 +31,7 @@ import (
 // A text above statementBytes is no single statement, so it stays where it is. Nothing is dropped.
 const (
 	evidencePool   = 5    // at least so many hits are compared
-	evidenceMost   = 10   // at most so many: each is compared with each
+	evidenceMost   = 8    // at most so many: each is compared with each
 	twinShare      = 0.4  // of the score of words of the better ranked one; a twin below it stays
 	latestShare    = 0.5  // likewise, for the last time that something happened
 	nearShare      = 0.5  // likewise, for a memory with a better record
@@ -67,9 +67,8 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 		}
 	}
 
-	kind := sync.OnceValue(func() text.Kind { return text.KindOf(r.asked) })
 	for i := 1; i < len(pool); i++ {
-		for j := i; j > 0 && prefers(&pool[j], &pool[j-1], kind); j-- {
+		for j := i; j > 0 && prefers(&pool[j], &pool[j-1], r.kind); j-- {
 			pool[j], pool[j-1] = pool[j-1], pool[j]
 		}
 	}
@@ -94,6 +93,9 @@ func prefers(b, a *hit, kind func() text.Kind) bool {
 	if a.subject == nil || b.subject == nil {
 		return false
 	}
+	if !near(b, a, min(twinShare, nearShare), nearCosine) {
+		return false
+	}
 	// The memory that the question quotes, or that has its number or most of its words, is what is asked for.
 	if asksFor(a, b) || a.verbatim() || 2*difference(a.covered(), b.covered()) > len(a.has) {
 		return false
@@ -111,7 +113,7 @@ func prefers(b, a *hit, kind func() text.Kind) bool {
 			}
 		}
 	}
-	if near(b, a, latestShare, twinCosine) && oneValue(a, b) && (kind() == text.Latest || kind() == text.Now) {
+	if (kind() == text.Latest || kind() == text.Now) && near(b, a, latestShare, twinCosine) && oneValue(a, b) {
 		return b.memory.ObservedAt.After(a.memory.ObservedAt)
 	}
 

@@ -32,7 +32,7 @@ func (r *run) matching(ctx context.Context, res *robotmem.RecallResponse) {
 			ids = append(ids, int64(id))
 		}
 
-	case text.KindOf(r.asked) == text.Counts && len(r.Content) > 0 && !r.newest:
+	case len(r.Content) > 0 && !r.newest && r.kind() == text.Counts:
 		items, err := r.src.Lexical(ctx, r.Query, r.set, r.words(), -1)
 		if err != nil {
 			return // the signal has failed, and degraded says so

@@ -177,8 +177,9 @@ type run struct {
 	cosines  map[int64]float64
 	vectors  bool // the vector signal is used and has not failed
 	degraded []string
-	newest   bool     // nothing shares a word with the query: what passes the filters answers
-	notes    []string // remarks: what is unknown, what was not used
+	kind     func() text.Kind // of the question
+	newest   bool             // nothing shares a word with the query: what passes the filters answers
+	notes    []string         // remarks: what is unknown, what was not used
 	// stopOnly has the memories that share only stop words with the query.
 	// RealWeight does not apply to them.
 	stopOnly map[int64]bool
@@ -191,6 +192,7 @@ type run struct {
 // Run executes a query on a source. Errors are *robotmem.Error or those of the source.
 func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.RecallResponse, error) {
 	r := &run{Query: q, Config: config, src: src, vectors: q.Embedded, notes: slices.Clone(q.notes), degraded: slices.Clone(q.broken), unreadable: map[int64]bool{}, last: time.Now()}
+	r.kind = sync.OnceValue(func() text.Kind { return text.KindOf(q.asked) })
 	set, notes, err := src.Filter(ctx, q)
 	if err != nil {
 		return nil, err
@@ -306,8 +308,7 @@ func (r *run) signals(ctx context.Context) error {
 		r.newest = true
 		r.notes = append(r.notes, noSharedWord)
 	}
-	kind := text.KindOf(q.asked)
-	byOutcome := q.Narrowed && q.Query == "" && kind != text.Plain
+	byOutcome := q.Narrowed && q.Query == "" && r.kind() != text.Plain
 	limit := r.depth()
 	if byOutcome {
 		limit = max(limit, outcomeDepth)
@@ -315,7 +316,7 @@ func (r *run) signals(ctx context.Context) error {
 	items, err := r.src.Timeline(ctx, q, r.set, limit)
 	if byOutcome { // what went wrong yesterday: the failures of yesterday first
 		slices.SortStableFunc(items, func(x, y Ranked) int {
-			a, b := worth(r.src.Row(x.ID).Outcome, false, kind), worth(r.src.Row(y.ID).Outcome, false, kind)
+			a, b := worth(r.src.Row(x.ID).Outcome, false, r.kind()), worth(r.src.Row(y.ID).Outcome, false, r.kind())
 			return cmp.Compare(b, a)
 		})
 	}

@@ -2,6 +2,7 @@ package text
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -42,9 +43,35 @@ var kindRules = []struct {
 	{Now, regexp.MustCompile(`^\s*(?:is|are|does|do|has|have|can|may)\b|\b(?:where|who|whose|which|what)(?:'s| is| are)\b|\bhow (?:long|big|full|high|many|much|old)\b.*\b(?:is|are|has|have)\b|在哪|哪里|谁|是多少|多少$|吗[？?]?$|还能|能不能|是不是|\b(?:wo|wer|ist|sind|hat|kann)\b`)},
 }
 
+// asking are words without which a question in a script with spaces is of no kind. They are looked for
+// first, because the rules take longer than the rest of a small recall.
+var asking = wordSet(`how what whats which where when who whom whose why is are was were does do did has have had can could may must
+	should shall will would need now currently current present moment days nowadays today still already any anymore yet latest last
+	recent recently avoid never not best good right safe setting settings parameter parameters speed force pressure value way method
+	trick setup config recipe procedure approach height temperature angle rate mode program forbidden prohibited exception exceptions
+	problem problems wrong accident incident mistake mistakes too since anything something worked works helped success successful
+	wie was wann warum weshalb wieso wo wer womit welche welcher welches welchem welchen jetzt aktuell derzeit gerade momentan noch
+	zuletzt falsch schief vermeiden nicht darf geklappt gelungen erfolgreich geeignet funktioniert keinen`)
+
+// asks reports whether a text in lower case has a word that a question of some kind has.
+func asks(question string) bool {
+	if !isASCII(question) {
+		return true
+	}
+	return strings.ContainsFunc(question, func(r rune) bool { return r == '?' }) || slices.ContainsFunc(strings.FieldsFunc(question, func(r rune) bool {
+		return r < 'a' || r > 'z'
+	}), func(w string) bool { return asking[w] || failingStart.MatchString(w) })
+}
+
+// failingStart matches a word that begins with a verb of failure.
+var failingStart = regexp.MustCompile(`^` + failingVerbs)
+
 // KindOf returns what a question asks for.
 func KindOf(question string) Kind {
 	question = strings.ToLower(question)
+	if !asks(question) {
+		return Plain
+	}
 	for _, r := range kindRules {
 		if r.rule.MatchString(question) {
 			return r.kind
