@@ -101,6 +101,9 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	for _, d := range far.Degraded {
 		near.Degraded = append(near.Degraded, "fleet: "+d)
 	}
+	// What is unknown here may be known at the site, and the other way round.
+	near.Notes = slices.DeleteFunc(near.Notes, func(note string) bool { return !slices.Contains(far.Notes, note) })
+	near.Matching, near.Counts = 0, nil // memories may be in both
 	near.Memories = fused(near.Memories, far.Memories, cmp.Or(req.N, 5))
 	near.Total = len(near.Memories)
 	return near, nil

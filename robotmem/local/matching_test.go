@@ -29,3 +29,19 @@ func TestHowOftenCountsAllThatMatch(t *testing.T) {
 		t.Errorf("another question counts %d (%v)", res.Matching, err)
 	}
 }
+
+// Two incidents at two times of day do not contradict each other.
+func TestTwoIncidentsAreNoConflict(t *testing.T) {
+	t.Parallel()
+	e := openTest(t, Options{})
+	learnWith(t, e, "CV-4 jammed at 9:15", nil)
+	res, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "CV-4 jammed at 11:20"})
+	if err != nil || res.Status != "created" || len(res.Conflicts) > 0 {
+		t.Errorf("got %+v (%v), want it created without a conflict", res, err)
+	}
+	learnWith(t, e, "the camera offset is 12 mm", nil)
+	res, err = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the camera offset is 15 mm"})
+	if err != nil || len(res.Conflicts) != 1 {
+		t.Errorf("got %+v (%v), want the other value named", res, err)
+	}
+}

@@ -89,7 +89,7 @@ func (tx *Tx) FindDuplicate(r *record.Record, res *robotmem.LearnResponse) error
 			found(other.MemoryID, other.UID, "sequence", similarity)
 			return nil
 		}
-		if verdict == consolidate.Contradicts && len(res.Conflicts) < maxConflicts {
+		if verdict == consolidate.Contradicts && len(res.Conflicts) < maxConflicts && !twoEvents(other, &r.Memory) {
 			res.Conflicts = append(res.Conflicts, robotmem.ConflictWith{MemoryID: other.MemoryID, Reason: conflictReason(theirs, r, other.Content)})
 		}
 		similar(other.MemoryID, similarity)
@@ -108,6 +108,12 @@ func (tx *Tx) FindDuplicate(r *record.Record, res *robotmem.LearnResponse) error
 	return nil
 }
 
+// twoEvents reports whether two facts tell what happened at two times, which is no contradiction: "jammed at
+// 9:15", "jammed at 11:20".
+func twoEvents(a, b *robotmem.Memory) bool {
+	return record.ClaimOf(a, nil).Event && record.ClaimOf(b, nil).Event
+}
+
 // Conflicts returns the active facts that contradict a stored one.
 func (c *Conn) Conflicts(r *record.Record) ([]robotmem.ConflictWith, error) {
 	mine := r.Signature
@@ -121,7 +127,7 @@ func (c *Conn) Conflicts(r *record.Record) ([]robotmem.ConflictWith, error) {
 	var conflicts []robotmem.ConflictWith
 	for _, m := range others {
 		theirs := record.StatementOf(m.Content)
-		if verdict, _ := consolidate.Compare(theirs, r.Statement); verdict == consolidate.Contradicts && len(conflicts) < maxConflicts {
+		if verdict, _ := consolidate.Compare(theirs, r.Statement); verdict == consolidate.Contradicts && len(conflicts) < maxConflicts && !twoEvents(&m, &r.Memory) {
 			conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: m.MemoryID, Reason: conflictReason(theirs, r, m.Content)})
 		}
 	}
