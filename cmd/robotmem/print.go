@@ -181,11 +181,15 @@ func printLearn(w *lines, r *robotmem.LearnResponse) {
 
 func printRecall(w *lines, r *robotmem.RecallResponse) {
 	for i, m := range r.Memories {
-		score := "    -"
+		score := ""
 		if m.Score != nil {
-			score = fmt.Sprintf("%.3f", *m.Score)
+			score = fmt.Sprintf("%.3f ", *m.Score)
 		}
-		w.line("%2d. %s [%d] %s", i+1, score, m.MemoryID, robotmem.Clip(oneLine(cmp.Or(m.Line, m.Content)), 300))
+		said := m.Line // which is short, and ends with how it ended
+		if said == "" {
+			said = robotmem.Clip(oneLine(m.Content), 300)
+		}
+		w.line("%2d. %s[%d] %s", i+1, score, m.MemoryID, said)
 		if m.Type == "" { // compact, or the id alone
 			continue
 		}
@@ -207,6 +211,13 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 	}
 	if len(r.Memories) == 0 {
 		w.line("nothing found")
+	}
+	if r.Matching > 0 {
+		var counts []string
+		for _, outcome := range slices.Sorted(maps.Keys(r.Counts)) {
+			counts = append(counts, fmt.Sprintf("%s %d", outcome, r.Counts[outcome]))
+		}
+		w.line("%d match in all: %s", r.Matching, strings.Join(counts, ", "))
 	}
 	for _, s := range r.Stages {
 		w.line("stage %s kept %d in %.2f ms", s.Stage, s.Kept, s.MS)

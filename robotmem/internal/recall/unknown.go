@@ -33,6 +33,7 @@ func (r *run) noteUnknown(ctx context.Context) error {
 			return err
 		case found:
 			known++
+		case isClock(term): // a time of day is compared with nothing
 		case text.Common(text.Stem(term)):
 			common = append(common, term)
 		case !partOf(term, unknown):
@@ -46,12 +47,16 @@ func (r *run) noteUnknown(ctx context.Context) error {
 		return nil
 	}
 
+	of := "no memory"
+	if r.Narrows() {
+		of = "no memory that passes the filters"
+	}
 	words := strings.Join(unknown[:min(len(unknown), maxUnknown)], ", ")
 	if near := r.named(ListVector); known > 0 || near != nil && len(near.items) > 0 && byCosine.at(adjusted(near.items[0].Value, r.usual)) >= nearEnough {
-		r.notes = append(r.notes, fmt.Sprintf("unknown: no memory has %s; what was found may not answer that", words))
+		r.notes = append(r.notes, fmt.Sprintf("unknown: %s has %s; what was found may not answer that", of, words))
 		return nil
 	}
-	r.notes = append(r.notes, fmt.Sprintf("unknown: no memory has any of the words %s", words))
+	r.notes = append(r.notes, fmt.Sprintf("unknown: %s has any of the words %s", of, words))
 	if r.filtered() {
 		return nil // what passes the filters is the answer
 	}
@@ -61,6 +66,11 @@ func (r *run) noteUnknown(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// isClock reports whether a term is a time of day.
+func isClock(term string) bool {
+	return strings.Contains(term, ":") && strings.Trim(term, digits+":") == ""
 }
 
 // knows reports whether an admitted memory has a term of the question, or a quantity that is equal to it.
