@@ -102,15 +102,13 @@ func prefers(b, a *hit, kind func() text.Kind) bool {
 	}
 
 	if near(b, a, twinShare, twinCosine) {
-		if newer := replaces(b.subject, a.subject); newer != 0 {
+		if newer := replaces(b, a); newer != 0 {
 			return newer > 0
 		}
-		if attemptsAtTheSame(a.subject, b.subject) {
-			// A question that asks for neither is answered by relevance, but for opposite outcomes.
-			x, y := worth(a.memory.Outcome, isRule(a.memory), kind()), worth(b.memory.Outcome, isRule(b.memory), kind())
-			if x != y && (kind() != text.Plain || x*y < 0) {
-				return y > x
-			}
+		// A question that asks for neither is answered by relevance, but for opposite outcomes.
+		x, y := worth(a.memory.Outcome, isRule(a.memory), kind()), worth(b.memory.Outcome, isRule(b.memory), kind())
+		if x != y && (kind() != text.Plain || x*y < 0) && attemptsAtTheSame(a.subject, b.subject) {
+			return y > x
 		}
 	}
 	if (kind() == text.Latest || kind() == text.Now) && near(b, a, latestShare, twinCosine) && oneValue(a, b) {
@@ -288,33 +286,30 @@ func newSubject(m *robotmem.Memory) *subject {
 }
 
 // replaces returns 1 if b outdates a, -1 if a outdates b, otherwise 0.
-func replaces(b, a *subject) (newer int) {
-	if a == nil || b == nil || a.Type != "fact" || b.Type != "fact" {
+func replaces(b, a *hit) (newer int) {
+	if a.subject == nil || b.subject == nil || a.memory.Type != "fact" || b.memory.Type != "fact" {
 		return 0
 	}
-	if newer = b.ObservedAt.Compare(a.ObservedAt); newer == 0 || !shareWord(a.stems(), b.stems()) {
-		return 0 // facts about one attribute share a word
+	newer = b.memory.ObservedAt.Compare(a.memory.ObservedAt)
+	if newer == 0 || !shareWord(a.has, b.has) {
+		return 0 // facts about one attribute answer a question by a common word
 	}
+
 	early, late := a, b
 	if newer < 0 {
 		early, late = b, a
 	}
-	if !consolidate.Outdates(early.claim(), late.claim()) {
+	if !consolidate.Outdates(early.subject.claim(), late.subject.claim()) {
 		return 0
 	}
 	return newer
 }
 
-// shareWord reports whether two sorted lists have a word in common.
-func shareWord(a, b []string) bool {
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch order := strings.Compare(a[i], b[j]); {
-		case order == 0:
+// shareWord reports whether two memories have a word of the question in common.
+func shareWord(a, b map[string]bool) bool {
+	for word, found := range a {
+		if found && b[word] {
 			return true
-		case order < 0:
-			i++
-		default:
-			j++
 		}
 	}
 	return false
@@ -363,7 +358,7 @@ func leaves(context robotmem.Object) map[string]string {
 func noteConflicts(answers []robotmem.Memory, hits []hit) {
 	for i := range hits[:min(len(hits), evidenceMost)] {
 		for j := range i {
-			newer := replaces(hits[i].subject, hits[j].subject)
+			newer := replaces(&hits[i], &hits[j])
 			if newer == 0 {
 				continue
 			}
