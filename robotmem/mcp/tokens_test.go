@@ -40,7 +40,7 @@ func tokens(t *testing.T, v any) int {
 }
 
 // maxToolTokens is what the list of tools may cost every conversation.
-const maxToolTokens = 3500
+const maxToolTokens = 4000
 
 func TestToolsFitTheirTokens(t *testing.T) {
 	c := connect(t, NewServer(&fake{}, Options{}))
