@@ -54,9 +54,18 @@ func Sequence(s string) (words []string) {
 // repeating matches phrases that say of a fact only that it was seen before, or that it was expected.
 var repeating = regexp.MustCompile(`(?i)\b(?:once (?:again|more)|yet again|again|as (?:expected|before|usual|always|last time)|like (?:before|last time)|wie (?:erwartet|zuvor|immer)|erneut|nochmals?|wieder)\b|(?:再次|又一次|再一次|和之前一样|和上次一样|跟上次一样|如预期|一如既往)`)
 
+// repeatingEnds holds a word of each phrase of repeating, for a text that has none of them.
+var repeatingEnds = strings.Fields("again more expected before usual always time erwartet zuvor immer erneut nochmal wieder 次 一样 如预期 一如既往")
+
 // Core returns the content sequence of s without phrases such as "again" and "as expected": two texts of
 // the same core report the same.
-func Core(s string) []string { return Sequence(repeating.ReplaceAllString(s, " ")) }
+func Core(s string) []string {
+	lower := strings.ToLower(s)
+	if slices.ContainsFunc(repeatingEnds, func(end string) bool { return strings.Contains(lower, end) }) {
+		s = repeating.ReplaceAllString(s, " ")
+	}
+	return Sequence(s)
+}
 
 var (
 	articles    = wordSet("a the also please")
