@@ -341,7 +341,7 @@ func (q *advice) weighPlaces(set *bitset.BitSet) error {
 
 // weighWords weighs each attempt by the share of the words of the query that its text or
 // its context has, of those that the best attempt has, squared. A flag that is true has
-// the words of its name.
+// the words of its name, and an episode those of the texts of all its memories.
 func (q *advice) weighWords(query string) error {
 	content, _ := text.Query(query)
 	stems := text.Stems(strings.Join(content, " "))
@@ -360,7 +360,9 @@ func (q *advice) weighWords(query string) error {
 	for k, stem := range stems {
 		texts := words.Having(q.Collection, stem)
 		for i := range q.attempts {
-			if texts.Test(uint(q.attempts[i].ID)) {
+			id := q.attempts[i].ID
+			said := func(id int64) bool { return texts.Test(uint(id)) }
+			if said(id) || slices.ContainsFunc(q.episodes[id].members, said) {
 				has[i] |= 1 << k
 			}
 		}

@@ -30,6 +30,7 @@ const (
 type episodeAttempt struct {
 	memory  int64          // the memory that stands for it: one that states the parameters, else its last
 	outcome string         // of the episode
+	members []int64        // all memories of the episode: together they say what was attempted
 	params  map[string]any // by path, if the context of the session states them and not the memory; else nil
 }
 
@@ -84,7 +85,7 @@ func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]e
 	for session, e := range episodes {
 		stating, settings := settingsOf(e.Members, columns, at)
 		start := paramsOf(started[session])
-		attempt := episodeAttempt{outcome: ends[session]}
+		attempt := episodeAttempt{outcome: ends[session], members: e.Members}
 		switch {
 		case settings == 1 && slices.ContainsFunc(stating, func(id int64) bool { return e.Stated[id] }):
 			// A memory with these parameters has an outcome of its own: it is the attempt.

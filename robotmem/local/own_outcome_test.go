@@ -131,23 +131,27 @@ func TestAnEpisodeWithOneSettingIsAnAttempt(t *testing.T) {
 	force := func(n string) robotmem.Object {
 		return robotmem.Object{"params": map[string]any{"force": n}}
 	}
-	episode := func(start robotmem.Object, outcome string, facts map[string]robotmem.Object) {
+	type fact struct {
+		insight string
+		context robotmem.Object
+	}
+	episode := func(start robotmem.Object, outcome string, facts ...fact) {
 		s := startIn(t, e, start)
-		for insight, context := range facts {
-			learnIn(t, e, s, insight, context)
+		for _, f := range facts {
+			learnIn(t, e, s, f.insight, f.context)
 		}
 		endWith(t, e, s, outcome)
 	}
 	// Stated in a memory, twice the same, and at the start.
-	episode(nil, "success", map[string]robotmem.Object{"closed the lid of box one": force("9 N")})
-	episode(nil, "failure", map[string]robotmem.Object{"closed the lid of box two": force("5 N"), "the lid of box two is blue": force("5 N")})
-	episode(force("12 N"), "success", map[string]robotmem.Object{"closed the lid of box three": {"box": 3}})
+	episode(nil, "success", fact{"closed the lid of box one", force("9 N")})
+	episode(nil, "failure", fact{"the lid of box two is blue", force("5 N")}, fact{"closed the lid of box two", force("5 N")})
+	episode(force("12 N"), "success", fact{"closed the lid of box three", robotmem.Object{"box": 3}})
 	// No attempts: two settings, the opposite said, an attempt of its own.
-	episode(nil, "success", map[string]robotmem.Object{"closed the lid of box four": force("20 N"), "closed the lid of box five": force("21 N")})
-	episode(nil, "success", map[string]robotmem.Object{"closed the lid of box six": force("30 N"), "the lid of box six slipped": {"box": 6}})
+	episode(nil, "success", fact{"closed the lid of box four", force("20 N")}, fact{"closed the lid of box five", force("21 N")})
+	episode(nil, "success", fact{"closed the lid of box six", force("30 N")}, fact{"the lid of box six slipped", robotmem.Object{"box": 6}})
 	own := force("40 N")
 	own["task"] = map[string]any{"success": true}
-	episode(nil, "success", map[string]robotmem.Object{"closed the lid of box seven": own})
+	episode(nil, "success", fact{"closed the lid of box seven", own})
 
 	res, err := e.Advise(t.Context(), &robotmem.AdviseRequest{Query: "close the lid"})
 	if err != nil {
