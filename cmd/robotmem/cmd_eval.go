@@ -62,6 +62,10 @@ type evalAnswersCmd struct {
 
 // Run lets robots learn in temporary files and asks their questions.
 func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
+	embedder, err := a.embedder()
+	if err != nil {
+		return err
+	}
 	open := func(s eval.Setting) eval.OpenAt {
 		return func(now func() time.Time) (robotmem.Service, func() error, error) {
 			dir, err := os.MkdirTemp("", "robotmem-")
@@ -72,7 +76,7 @@ func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
 			if err != nil {
 				return nil, nil, err
 			}
-			o.Clock, o.Location = now, time.UTC
+			o.Clock, o.Location, o.Embedder = now, time.UTC, embedder
 			if s.Weights != nil {
 				o.Weights = s.Weights
 			}

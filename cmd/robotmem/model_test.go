@@ -43,7 +43,7 @@ func tinyHub(t *testing.T) *httptest.Server {
 	return s
 }
 
-// A user pulls a model, lists and tests it, recalls by meaning with auto, and removes it.
+// A user pulls a model, lists and tests it, changes a memory to it, which auto follows, and removes it.
 func TestModelFromPullToRemoval(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("ROBOTMEM_HOME", home)
@@ -64,10 +64,10 @@ func TestModelFromPullToRemoval(t *testing.T) {
 		{"model list", 0, "robots/tiny", ""},
 		{"model list --json", 0, `"dims":2`, ""},
 		{"model test robots/tiny", 0, "advice: do not use it", ""},
-		{"model test", 0, "model: model2vec:tiny@", ""},
+		{"model test", 0, "model: builtin:multilingual-e5-small@", ""},
 		{"model test --embedder none", 2, "", "embedder: is none"},
 		{"learn the.robot.saw.the.robot.at.the.door", 0, "created 1", ""},
-		{"reembed", 0, "model2vec:tiny@", ""},
+		{"reembed --embedder model2vec:" + filepath.Join(home, "models", "robots", "tiny"), 0, "model2vec:tiny@", ""},
 		{"recall the.robot", 0, "hybrid", ""},
 		{"model test robots/tiny --json", 0, `"works":[]`, ""},
 		{"model remove robots/tiny --json", 0, `{"removed":"robots/tiny"}`, ""},

@@ -51,10 +51,11 @@ type embedder struct {
 	log      *slog.Logger
 	close    func() error
 
-	dim     atomic.Int64 // dimension of all vectors so far, 0 before the first
-	running atomic.Int32 // requests that the backend works on
-	answers atomic.Int32 // requests for vectors that it answered
-	tooSlow atomic.Bool  // many texts took too long, and nothing was answered since
+	dim       atomic.Int64 // dimension of all vectors so far, 0 before the first
+	running   atomic.Int32 // requests that the backend works on
+	questions atomic.Int32 // those of them that are for questions
+	answers   atomic.Int32 // requests for vectors that it answered
+	tooSlow   atomic.Bool  // many texts took too long, and nothing was answered since
 }
 
 var (
@@ -143,6 +144,10 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 	before := e.answers.Load()
 	e.running.Add(1)
 	defer e.running.Add(-1)
+	if purpose == robotmem.ForQuestion {
+		e.questions.Add(1)
+		defer e.questions.Add(-1)
+	}
 	vectors, err := e.backend.embed(limited, texts)
 	if err == nil {
 		err = e.check(vectors, len(texts))

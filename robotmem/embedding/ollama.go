@@ -100,14 +100,17 @@ var preferred = []string{
 	"snowflake-arctic-embed", "embeddinggemma", "qwen3-embedding",
 }
 
-// auto is the embedder of the best embedding model that a local Ollama has, or else of the
-// model that was pulled last. It searches in the background: when it is opened, and when it
-// is used at least searchInterval after the last search.
+// auto is the embedder of the model in the program, unless the memory is bound to another. For such
+// a memory, and in a program without a model, it is that of the best embedding model that a local
+// Ollama has, or else of the model that was pulled last. It searches in the background: when it is
+// opened, and when it is used at least searchInterval after the last search.
 type auto struct {
 	options Options
-	ollama  *ollama // of no model
+	builtin *embedder // nil if the program has none
+	ollama  *ollama   // of no model
 
 	mu       sync.Mutex // guards the fields below except searches
+	bound    bool       // the memory has vectors of another model than builtin
 	found    *embedder
 	stop     context.CancelFunc // ends the current search, nil without one
 	next     time.Time          // when the next search is due
@@ -125,12 +128,23 @@ func openAuto(o Options) (robotmem.Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &auto{options: o, ollama: b}
+	a := &auto{options: o, ollama: b, builtin: openBuiltin(o)}
 	a.model()
-	if o.Models != "" && len((Models{o.Models, o.Runtimes}).List()) > 0 {
+	if a.builtin == nil && o.Models != "" && len((Models{o.Models, o.Runtimes}).List()) > 0 {
 		a.searches.Wait() // a model is there, and the first recall may be the only one
 	}
 	return a, nil
+}
+
+// Bind tells which model has made the vectors of the memory. It must be called before the first use.
+func (a *auto) Bind(model string) {
+	a.mu.Lock()
+	a.bound = model != "" && model != BuiltinModel()
+	a.mu.Unlock()
+	a.model()
+	if a.options.Models != "" && len((Models{a.options.Models, a.options.Runtimes}).List()) > 0 {
+		a.searches.Wait()
+	}
 }
 
 // State implements robotmem.Embedder. It is zero until a model is found, as the
@@ -170,6 +184,9 @@ func (a *auto) Close() error {
 func (a *auto) model() *embedder {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.builtin != nil && !a.bound {
+		return a.builtin
+	}
 	now := a.options.Clock()
 	if a.found == nil && a.stop == nil && !now.Before(a.next) && !a.closed {
 		ctx, stop := context.WithTimeout(context.Background(), searchTimeout)

@@ -71,6 +71,11 @@ func Open(spec string, o Options) (robotmem.Embedder, error) {
 		return nil, nil
 	case (kind == "auto" || kind == "") && !hasName:
 		return openAuto(o)
+	case kind == "builtin" && !hasName:
+		if e := openBuiltin(o); e != nil {
+			return e, nil
+		}
+		return nil, invalid("this program was built without a model (tag nomodel); take one with it, or name another: ollama:<model>, model2vec:<dir>")
 	case kind == "ollama" && named && !strings.ContainsAny(name, " \t\r\n"):
 		return openOllama(name, o)
 	case kind == "openai" && named:
@@ -83,7 +88,7 @@ func Open(spec string, o Options) (robotmem.Embedder, error) {
 			return nil, invalid("%s needs a robotmem that runs ONNX models: build one with `make onnx` in the source code; this one offers model2vec:<dir> and ollama:<model>", spec)
 		}
 	}
-	return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "embedder", Err: fmt.Errorf("%q is not auto, none, ollama:<model>, openai:<model>, model2vec:<dir> or onnx:<dir>", spec)}
+	return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "embedder", Err: fmt.Errorf("%q is not auto, builtin, none, ollama:<model>, openai:<model>, model2vec:<dir> or onnx:<dir>", spec)}
 }
 
 // invalid is the error of a setting or a file that cannot be used.

@@ -53,7 +53,15 @@ func open(t testing.TB, spec string, o embedding.Options) robotmem.Embedder {
 			t.Errorf("close: %v", err)
 		}
 	})
+	bindElsewhere(e)
 	return e
+}
+
+// bindElsewhere makes auto that of a memory with vectors of another model than the one in the program.
+func bindElsewhere(e robotmem.Embedder) {
+	if auto, ok := e.(interface{ Bind(model string) }); ok {
+		auto.Bind("another:model")
+	}
 }
 
 func embed(t testing.TB, e robotmem.Embedder, purpose robotmem.Purpose, texts ...string) [][]float32 {

@@ -23,7 +23,9 @@ func newRaw(t testing.TB, h http.HandlerFunc) string {
 }
 
 func openSpec(spec, url string, now *clock) (robotmem.Embedder, error) {
-	return embedding.Open(spec, embedding.Options{OllamaURL: url, OpenAIURL: url, Clock: now.Now})
+	e, err := embedding.Open(spec, embedding.Options{OllamaURL: url, OpenAIURL: url, Clock: now.Now})
+	bindElsewhere(e)
+	return e, err
 }
 
 func TestOpenRefusesOtherSpecs(t *testing.T) {

@@ -134,6 +134,13 @@ func (d *Deployment) Play(ctx context.Context, open OpenAt) (_ *DeploymentScore,
 		}
 	}
 
+	// A question in a week finds the vectors that are computed in the background.
+	if e, ok := s.(interface{ Embed(context.Context) error }); ok {
+		if err := e.Embed(ctx); err != nil {
+			return nil, err
+		}
+	}
+
 	now = asked
 	score := &DeploymentScore{Deployment: d.Name}
 	for _, q := range d.Questions {
@@ -245,6 +252,9 @@ func Settings() []Setting {
 				})
 			}
 		}
+	}
+	for _, vector := range []float64{0.5, 2} {
+		out = append(out, Setting{Name: fmt.Sprintf("vector %g", vector), Weights: map[string]float64{"vector": vector}})
 	}
 	return append(out, Setting{Name: "without twins", Weights: map[string]float64{"evidence": 0}})
 }

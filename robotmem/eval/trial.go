@@ -2,22 +2,14 @@ package eval
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/languages"
 )
-
-// languagePairs has five pairs of sentences in each of eight languages. The two of a pair say
-// nearly the same and share few words, so that only a model that knows the language finds them.
-//
-//go:embed languages.txt
-var languagePairs string
 
 // Trial is the result of TryEmbedder.
 type Trial struct {
@@ -37,31 +29,19 @@ func TryEmbedder(ctx context.Context, e robotmem.Embedder) (*Trial, error) {
 		return nil, err
 	}
 	t := &Trial{Model: e.State().Model, FoundOf5: map[string]int64{}, Works: []string{}}
-	start, embedded := time.Now(), 0
-	var sentences []string // of a language; 2i and 2i+1 are a pair
-	for lines := range slices.Chunk(strings.Split(strings.TrimSpace(languagePairs), "\n"), 5) {
-		language := ""
-		sentences = nil
-		for _, line := range lines {
-			cells := strings.Split(line, "|")
-			language, sentences = cells[0], append(sentences, cells[1:]...)
-		}
-		vectors, err := e.Embed(ctx, robotmem.ForMemory, sentences)
-		if err != nil && !errors.Is(err, robotmem.Invalid) {
+	start := time.Now()
+	for _, language := range languages.All {
+		found, err := languages.Found(ctx, e, language)
+		if err != nil {
 			return nil, err
 		}
-		embedded += len(vectors)
-		t.FoundOf5[language] = 0
-		for at := 0; at < len(vectors); at += 2 {
-			if nearest(vectors, at) == at+1 && nearest(vectors, at+1) == at {
-				t.FoundOf5[language]++
-			}
-		}
-		if t.FoundOf5[language] >= 3 {
+		t.FoundOf5[language] = int64(found)
+		if found >= languages.Enough {
 			t.Works = append(t.Works, language)
 		}
 	}
-	t.TextsPerSecond = float64(embedded) / time.Since(start).Seconds()
+	t.TextsPerSecond = float64(2*languages.Pairs*len(languages.All)) / time.Since(start).Seconds()
+	sentences := languages.Sentences(languages.All[0])
 	start = time.Now()
 	for _, q := range sentences {
 		if _, err := e.Embed(ctx, robotmem.ForQuestion, []string{q}); err != nil && !errors.Is(err, robotmem.Invalid) {
@@ -74,20 +54,4 @@ func TryEmbedder(ctx context.Context, e robotmem.Embedder) (*Trial, error) {
 		t.Advice = fmt.Sprintf("use it for memories in %s; a recall waits %.3g ms for its query", strings.Join(t.Works, ", "), t.QueryMS)
 	}
 	return t, nil
-}
-
-// nearest returns the other vector that has the largest cosine with vector at.
-func nearest(vectors [][]float32, at int) int {
-	best, most := -1, math.Inf(-1)
-	for i, v := range vectors {
-		var dot, squares float64
-		for d, x := range v {
-			dot += float64(x) * float64(vectors[at][d])
-			squares += float64(x) * float64(x)
-		}
-		if cosine := dot / math.Sqrt(squares); i != at && cosine > most {
-			best, most = i, cosine
-		}
-	}
-	return best
 }

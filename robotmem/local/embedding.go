@@ -6,11 +6,14 @@ import (
 	"errors"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/languages"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -25,10 +28,14 @@ type embeddings struct {
 	log      *slog.Logger
 	embedder robotmem.Embedder // nil: none
 	wake     chan struct{}     // a memory was stored
+	stored   atomic.Bool       // by this node
 	filling  sync.Mutex        // held while texts are embedded, so that each is embedded once
 	batch    int               // texts in the next call of the embedder, 0 before the first; filling guards it
 	asking   sync.WaitGroup    // running query embeddings
 	paused   *maintenance.Pause
+
+	learning sync.Mutex      // guards what follows
+	known    map[string]bool // by language: whether the model knows it
 }
 
 const (
@@ -60,6 +67,48 @@ type queryEmbedding struct {
 	err    error
 }
 
+// binder is an embedder that takes the model whose vectors a memory has, if it can.
+type binder interface{ Bind(model string) }
+
+// bind tells the embedder which model the stored vectors are of.
+func (g *embeddings) bind(ctx context.Context) error {
+	b, ok := g.embedder.(binder)
+	if !ok {
+		return nil
+	}
+	return g.store.Read(ctx, func(c *store.Conn) error {
+		m, err := c.PresentModel()
+		if err == nil {
+			b.Bind(m.Name)
+		}
+		return err
+	})
+}
+
+// EmbedStored is Embed if this node has stored a memory and its model is in this process. It is for a program
+// that stores something and ends: no other may run that would compute the vectors.
+func (n *Node) EmbedStored(ctx context.Context) error {
+	g := &n.embeddings
+	if !g.stored.Load() || g.embedder == nil || !strings.HasPrefix(g.embedder.State().Model, "builtin:") {
+		return nil
+	}
+	return n.Embed(ctx)
+}
+
+// Embed computes the vectors of memories that have none, until all have one or ctx ends.
+func (n *Node) Embed(ctx context.Context) error {
+	if n.embeddings.embedder == nil || n.Store.ReadOnly() != "" {
+		return nil
+	}
+	for more := true; more; {
+		var err error
+		if more, err = n.embeddings.embedSome(ctx); err != nil {
+			return sqlite.Wrap("embed", err)
+		}
+	}
+	return nil
+}
+
 // ask embeds a query. It waits for at most three quarters of the time until the deadline: the
 // search needs the rest. It returns nil when there is no embedder or no text, or when the
 // embedder is not ready; it notes the reason in the query.
@@ -88,6 +137,9 @@ func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
 	g.asking.Go(func() {
 		defer close(e.done)
 		defer cancel()
+		if e.err = g.knows(limited, q.Query, state.Model); e.err != nil {
+			return
+		}
 		vectors, err := g.embed(limited, robotmem.ForQuestion, []string{q.Query}, 0)
 		if e.err = err; err == nil {
 			e.unit = vectors[0]
@@ -100,6 +152,33 @@ func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
 	case <-ctx.Done():
 	}
 	return e
+}
+
+// knows fails if a question is in a language that the model does not know: its vectors would mislead. The model
+// is asked once for each language whose script tells; the one in the program knows them all.
+func (g *embeddings) knows(ctx context.Context, question, model string) error {
+	language := languages.OfScript(question)
+	if language == "" || strings.HasPrefix(model, "builtin:") {
+		return nil
+	}
+	g.learning.Lock()
+	defer g.learning.Unlock()
+	known, asked := g.known[language]
+	if !asked {
+		found, err := languages.Found(ctx, g.embedder, language)
+		if err != nil {
+			return nil // the question itself shows what is wrong
+		}
+		if g.known == nil {
+			g.known = map[string]bool{}
+		}
+		known = found >= languages.Enough
+		g.known[language] = known
+	}
+	if !known {
+		return robotmem.Errorf(robotmem.Unavailable, "", "%s does not know %s", model, language)
+	}
+	return nil
 }
 
 // get returns the embedding, a vector of length 1, or an error if it is not ready.

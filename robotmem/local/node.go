@@ -136,6 +136,7 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 
 	n.Changed = make(chan struct{}, 1)
 	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Changed: func(int64) {
+		n.embeddings.stored.Store(true)
 		maintenance.Wake(n.embeddings.wake)
 		maintenance.Wake(n.Changed)
 	}}
@@ -152,6 +153,9 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 	}
 	n.records = records()
 	n.maintenance.Records = n.records
+	if err := n.embeddings.bind(ctx); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
 	n.background.Go(func() { n.index.Run(background) })
 	if n.Store.ReadOnly() != "" {
 		return n, nil

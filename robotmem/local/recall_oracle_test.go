@@ -113,6 +113,18 @@ func (o *oracle) words(q *recall.Query, admitted []*robotmem.Memory) []recall.Ra
 	return out
 }
 
+// full is the score of words of a memory of usual length that has each word of the question once.
+func (o *oracle) full(q *recall.Query) (sum float64) {
+	figures, seen := o.figures[q.Collection], map[string]bool{}
+	for _, t := range q.Content {
+		if s := text.Stem(t); !seen[s] {
+			seen[s] = true
+			sum += max(1e-6, math.Log((figures.rows-figures.df[s]+0.5)/(figures.df[s]+0.5)))
+		}
+	}
+	return sum
+}
+
 // digits rounds to twelve digits, so that sums in another order are equal.
 func digits(x float64) float64 {
 	if x == 0 {
@@ -251,22 +263,33 @@ func (o *oracle) checkScores(t *testing.T, e *Node, req *robotmem.RecallRequest)
 		}
 	}
 	words := o.words(q, admitted)
-	if len(words) == 0 || len(admitted) > 100 {
+	if len(words) == 0 || len(admitted) >= 80 { // the mean of more cosines is that of a sample
 		return
 	}
 	unit, err := unitVectors([][]float32{o.embedder.vector(q.Query)}, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near, usual := o.meaning(q, unit[0], admitted), e.index.Vectors.Usual(unit[0])
-	lifted := func(cosine float64) float64 { return (cosine - usual) / (1 - usual) }
-	gate := 1 / (1 + math.Exp(10-20*lifted(near[0].Value)))
-	want := map[int64]float64{}
-	for _, r := range words {
-		want[r.ID] = r.Value / words[0].Value
+	near := o.meaning(q, unit[0], admitted)
+	mean, spread := 0.0, 0.0
+	for _, r := range near {
+		mean += r.Value / float64(len(near))
 	}
 	for _, r := range near {
-		want[r.ID] += 1.4 * gate * max(0, lifted(r.Value))
+		spread += (r.Value - mean) * (r.Value - mean) / float64(len(near))
+	}
+	spread = math.Sqrt(spread)
+
+	share := 1.0
+	if full := o.full(q); full > words[0].Value {
+		share = math.Sqrt((words[0].Value + 0.5) / (full + 0.5))
+	}
+	want := map[int64]float64{}
+	for _, r := range words {
+		want[r.ID] = share * r.Value / words[0].Value
+	}
+	for _, r := range near {
+		want[r.ID] += 0.15 * (1 + min(1, 64/float64(len(near)))) * max(0, (r.Value-mean)/max(spread, 1e-4))
 	}
 	_, got := recalled(t, e, req)
 	if len(got) != min(q.N, len(admitted)) {

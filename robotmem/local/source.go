@@ -196,6 +196,49 @@ func unfinished(typing *text.Unfinished, index *lexical.Index, collection string
 	return u
 }
 
+// builtinPairs are the cosines of two texts of one robot by the model in the program, on nine deployments: they
+// stand for those of a memory of which too few are known.
+var builtinPairs = vector.Scale{Mean: 0.83, Spread: 0.025, Of: recall.LeastPairs}
+
+// Vectors implements recall.Source.
+func (s *source) Vectors(ctx context.Context, ids []int64) (map[int64][]float32, error) {
+	_, m, err := s.index.Vectors.At(s.c)
+	if err != nil || m.ID == 0 {
+		return nil, s.failed(ctx, recall.ListVector, err)
+	}
+	out := make(map[int64][]float32, len(ids))
+	err = s.index.Source(s.c, &m)(ids, func(id int64, raw []byte) error {
+		if len(raw) == vector.StoredSize(m.Dims) {
+			out[id] = vector.Decode(raw)
+		}
+		return nil
+	})
+	return out, s.failed(ctx, recall.ListVector, err)
+}
+
+// Full implements recall.Source.
+func (s *source) Full(q *recall.Query, words recall.Words) (score float64) {
+	if s.words == nil {
+		return 0
+	}
+	rows := s.words.Stats(q.Collection).Rows
+	seen := map[string]bool{}
+	for _, t := range words.Terms {
+		stem := text.Stem(t)
+		if seen[stem] {
+			continue
+		}
+		seen[stem] = true
+		weight := 1.0
+		if text.Common(stem) {
+			weight = weightOfCommon(rows)
+		}
+		found := max(s.words.DocumentFrequency(q.Collection, stem), s.words.DocumentFrequency(q.Collection, lexical.InContext(stem)))
+		score += weight * lexical.IDF(rows, found)
+	}
+	return score
+}
+
 // Holds implements recall.Source.
 func (s *source) Holds(_ context.Context, q *recall.Query, in recall.Set, term string) (bool, error) {
 	if s.words == nil {
@@ -232,36 +275,55 @@ func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int
 	return counts
 }
 
-func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, limit int) (items []recall.Ranked, usual float64, err error) {
+func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, limit int) (items []recall.Ranked, scale recall.Scale, err error) {
 	defer func() { err = s.failed(ctx, recall.ListVector, err) }()
 	codes, m, err := s.index.Vectors.At(s.c)
 	if err != nil {
-		return nil, 0, err
+		return nil, scale, err
 	}
 	state := s.embeddings.embedder.State()
 	switch {
 	case m.ID != 0 && m.Name != state.Model:
-		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "the stored vectors are of %s and this node asks %s; run: robotmem reembed", m.Name, state.Model)
+		return nil, scale, robotmem.Errorf(robotmem.Unavailable, "", "the stored vectors are of %s and this node asks %s; run: robotmem reembed", m.Name, state.Model)
 	case codes == nil || codes.Len() == 0:
-		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "no memory has a vector yet; they are computed in the background")
+		return nil, scale, robotmem.Errorf(robotmem.Unavailable, "", "no memory has a vector yet; they are computed in the background")
 	}
 	unit, err := s.embedding.get()
 	if err != nil {
-		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "%s", record.DetailOf(err))
+		return nil, scale, robotmem.Errorf(robotmem.Unavailable, "", "%s", record.DetailOf(err))
 	}
 	if len(unit) != m.Dims {
-		return nil, 0, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
+		return nil, scale, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
 	}
 	s.c.SetInterrupt(ctx)
-	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.Present, N: min(limit, vector.MaxN)}, s.index.Source(s.c, &m))
+	limit = min(limit, vector.MaxN)
+	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.Present, N: limit}, s.index.Source(s.c, &m))
 	if err != nil {
-		return nil, 0, err
+		return nil, scale, err
 	}
 	items = make([]recall.Ranked, len(hits))
 	for i, h := range hits {
 		items[i] = recall.Ranked{ID: h.ID, Value: h.Similarity}
 	}
-	return items, s.index.Vectors.Usual(unit), nil
+
+	// A set that is found as a whole gives the scale itself.
+	sample, err := s.index.Vectors.Sample(codes, m, s.index.Source(s.c, &m))
+	if err != nil {
+		return nil, scale, err
+	}
+	usual, pairs := vector.ScaleOf(hits), sample.Pairs()
+	of := len(hits)
+	if of == limit {
+		of = codes.Len()
+		if in.Present != nil {
+			of = min(of, int(in.Present.Count()))
+		}
+		usual = sample.Scale(unit, in.Present, index.SampleLeast)
+	}
+	if pairs.Of < recall.LeastPairs && strings.HasPrefix(m.Name, "builtin:") {
+		pairs = builtinPairs
+	}
+	return items, recall.Scale{Of: of, Mean: usual.Mean, Spread: usual.Spread, Pairs: pairs.Of, PairMean: pairs.Mean, PairSpread: pairs.Spread}, nil
 }
 
 func (s *source) Around(in recall.Set, ids []int64, n int) map[int64]recall.Around {

@@ -18,6 +18,10 @@ type vectors struct {
 	purges int64        // the purge counter that it has followed
 	Codebook
 	kept keptVectors
+
+	sampling sync.Mutex // guards what follows
+	sample   *vector.Sample
+	sampled  int64 // the model of the sample
 }
 
 // Codebook holds the codes of a model's vectors around their mean.
@@ -130,13 +134,26 @@ func (x *Index) eachVector(ctx context.Context, m *store.Model, visit func(id in
 	})
 }
 
-// Usual is the cosine of a question with an average memory.
-func (g *vectors) Usual(unit []float32) float64 {
-	b, _ := g.held()
-	if b.Codes == nil {
-		return 0
+const (
+	// sampleSize is how many vectors a question is compared with to learn what is near for it.
+	sampleSize = 256
+	// SampleLeast is how many of them must pass the filters, or else all are compared.
+	SampleLeast = 32
+)
+
+// Sample returns some vectors of a model, which are drawn again when their number has changed by a fifth.
+func (g *vectors) Sample(codes *vector.Index, m store.Model, load vector.Source) (*vector.Sample, error) {
+	g.sampling.Lock()
+	defer g.sampling.Unlock()
+	now := codes.Len()
+	if g.sample == nil || g.sampled != m.ID || 5*max(now, g.sample.Of()) > 6*min(now, g.sample.Of()) {
+		sample, err := codes.Draw(sampleSize, load)
+		if err != nil {
+			return nil, err
+		}
+		g.sample, g.sampled = sample, m.ID
 	}
-	return b.Codes.AlongMean(unit)
+	return g.sample, nil
 }
 
 // At returns the codes as of the snapshot that c reads, or later, and the model of that snapshot,

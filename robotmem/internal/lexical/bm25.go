@@ -17,6 +17,10 @@ type Params struct {
 	B  float64 // 0 to 1: how much a text longer than the mean loses, 0.75 in FTS5
 }
 
+// IDF is the weight of a term that found of rows documents hold: the score of a document of usual length that
+// holds it once.
+func IDF(rows, found int) float64 { return idf(rows, found) }
+
 // idf is the weight of a term that df of rows documents hold.
 func idf(rows, df int) float64 {
 	n, d := float64(rows), float64(df)

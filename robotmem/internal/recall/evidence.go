@@ -35,8 +35,8 @@ const (
 	twinShare      = 0.4  // of the score of words of the better ranked one; a twin below it stays
 	latestShare    = 0.5  // likewise, for the last time that something happened
 	nearShare      = 0.5  // likewise, for a memory with a better record
-	nearCosine     = 0.05 // difference of cosines
-	twinCosine     = 0.02 // likewise, of twins
+	hardlyFarther  = 0.15 // difference of two cosines to the question, as Scale.lift
+	twinNearness   = 1.5  // of the vectors of two memories, as Scale.nearness: they are about the same
 	betterRecord   = 0.2  // difference of reliability
 	sameAttempt    = 0.1  // share of common words of texts about attempts at the same
 	sameStory      = 0.5  // likewise, if both outcomes are read from the texts alone
@@ -55,6 +55,11 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 		return nil, err
 	}
 
+	if r.vectors {
+		if err := r.addVectors(ctx, pool); err != nil {
+			return nil, err
+		}
+	}
 	number := strings.ContainsAny(strings.Join(r.Content, " "), digits)
 	scores := make([]float64, len(pool)) // they stay where they are: the best is first
 	for i := range pool {
@@ -68,7 +73,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	}
 
 	for i := 1; i < len(pool); i++ {
-		for j := i; j > 0 && prefers(&pool[j], &pool[j-1], r.kind); j-- {
+		for j := i; j > 0 && r.prefers(&pool[j], &pool[j-1], r.kind); j-- {
 			pool[j], pool[j-1] = pool[j-1], pool[j]
 		}
 	}
@@ -76,6 +81,19 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 		pool[i].score = scores[i]
 	}
 	return append(pool, rest...), nil
+}
+
+// addVectors sets the vectors of loaded hits.
+func (r *run) addVectors(ctx context.Context, hits []hit) error {
+	ids := make([]int64, len(hits))
+	for i := range hits {
+		ids[i] = hits[i].id
+	}
+	stored, err := r.src.Vectors(ctx, ids)
+	for i := range hits {
+		hits[i].vector = stored[hits[i].id]
+	}
+	return err
 }
 
 // comparable returns how many of the best hits are compared: those of the answer, and of the next ones those
@@ -89,11 +107,11 @@ func (r *run) comparable(hits []hit) int {
 }
 
 // prefers reports whether b comes before a, which is ranked before it, for a question of a kind.
-func prefers(b, a *hit, kind func() text.Kind) bool {
+func (r *run) prefers(b, a *hit, kind func() text.Kind) bool {
 	if a.subject == nil || b.subject == nil {
 		return false
 	}
-	if !near(b, a, min(twinShare, nearShare), nearCosine) {
+	if !r.near(b, a, min(twinShare, nearShare)) {
 		return false
 	}
 	// The memory that the question quotes, or that has its number or most of its words, is what is asked for.
@@ -101,28 +119,28 @@ func prefers(b, a *hit, kind func() text.Kind) bool {
 		return false
 	}
 
-	if near(b, a, twinShare, twinCosine) {
+	if r.near(b, a, twinShare) {
 		if newer := replaces(b, a); newer != 0 {
 			return newer > 0
 		}
 		// A question that asks for neither is answered by relevance, but for opposite outcomes.
 		x, y := worth(a.memory.Outcome, isRule(a.memory), kind()), worth(b.memory.Outcome, isRule(b.memory), kind())
-		if x != y && (kind() != text.Plain || x*y < 0) && attemptsAtTheSame(a.subject, b.subject) {
+		if x != y && (kind() != text.Plain || x*y < 0) && (attemptsAtTheSame(a.subject, b.subject) && (r.asNear(b, a) || !fromText(a) && !fromText(b)) || r.outcomesOfOne(a, b)) {
 			return y > x
 		}
 	}
-	if (kind() == text.Latest || kind() == text.Now) && near(b, a, latestShare, twinCosine) && oneValue(a, b) {
+	if (kind() == text.Latest || kind() == text.Now) && r.near(b, a, latestShare) && (oneValue(a, b) && r.asNear(b, a) || kind() == text.Now && r.aboutTheSame(a, b)) {
 		return b.memory.ObservedAt.After(a.memory.ObservedAt)
 	}
 
-	if !near(b, a, nearShare, nearCosine) {
+	if !r.near(b, a, nearShare) {
 		return false
 	}
 	missing, more := difference(a.covered(), b.covered()), difference(b.covered(), a.covered())
 	if missing > 0 {
 		return false
 	}
-	if more > 0 && b.words >= moreShare*a.words {
+	if more > 0 && b.words >= moreShare*a.words && r.asNear(b, a) {
 		return true
 	}
 	return reliability(b.memory)-reliability(a.memory) >= betterRecord ||
@@ -156,9 +174,26 @@ func oneValue(a, b *hit) bool {
 	return both > 0 && 3*both >= 2*max(len(x), len(y))
 }
 
-// near reports whether b is of nearly the same relevance as a, which is ranked before it.
-func near(b, a *hit, share, cosine float64) bool {
-	return b.words >= share*a.words && (a.cosine == nil || b.cosine != nil && *b.cosine >= *a.cosine-cosine)
+// near reports whether b has a share of the score of a, which is ranked before it.
+func (r *run) near(b, a *hit, share float64) bool {
+	return b.words >= share*a.words && r.asNear(b, a) || b.text > 0 && r.aboutTheSame(a, b) && b.text >= share*a.text
+}
+
+// asNear reports whether b is hardly farther from the question than a by its vector.
+func (r *run) asNear(b, a *hit) bool {
+	return a.cosine == nil || b.cosine != nil && r.usual.lift(*b.cosine) >= r.usual.lift(*a.cosine)-hardlyFarther
+}
+
+// aboutTheSame reports whether the vectors of two memories are nearer than those of other memories.
+func (r *run) aboutTheSame(a, b *hit) bool {
+	if a.vector == nil || b.vector == nil {
+		return false
+	}
+	cosine := 0.0
+	for i, f := range a.vector {
+		cosine += float64(f * b.vector[i])
+	}
+	return r.usual.nearness(cosine) >= twinNearness
 }
 
 // worth orders twins for a question of a kind, by their outcome; a rule is what a question about failures
@@ -191,6 +226,18 @@ func attemptsAtTheSame(a, b *subject) bool {
 	}
 	return values > 0 || consolidate.Jaccard(a.stems(), b.stems()) >= least
 }
+
+// outcomesOfOne reports whether two memories of known outcome are about the same.
+func (r *run) outcomesOfOne(a, b *hit) bool {
+	known := func(h *hit) bool { return h.memory.Type == "fact" && h.memory.Outcome != robotmem.OutcomeUnknown }
+	if a.subject.OutcomeSource == record.FromText && b.subject.OutcomeSource == record.FromText {
+		return false // talk is full of what worked and what broke
+	}
+	return known(a) && known(b) && r.aboutTheSame(a, b)
+}
+
+// fromText reports whether the outcome of a memory was read from its text.
+func fromText(h *hit) bool { return h.subject.OutcomeSource == record.FromText }
 
 func reliability(m *robotmem.Memory) float64 {
 	if m.Reliability == nil || m.Tier == consolidate.TierNew {

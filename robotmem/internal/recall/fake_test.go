@@ -100,10 +100,18 @@ func (s *fakeStore) Lexical(_ context.Context, _ *recall.Query, in recall.Set, w
 	}), s.broken[recall.ListWords]
 }
 
-func (s *fakeStore) Nearest(_ context.Context, _ *recall.Query, in recall.Set, limit int) ([]recall.Ranked, float64, error) {
+func (s *fakeStore) Nearest(_ context.Context, _ *recall.Query, in recall.Set, limit int) ([]recall.Ranked, recall.Scale, error) {
 	return s.rank(in, limit, recall.Larger, func(m *robotmem.Memory) (float64, bool) {
 		return s.cosine(m.MemoryID)
-	}), 0, s.broken[recall.ListVector]
+	}), recall.Scale{Of: 4, Mean: 0.3, Spread: 0.2, Pairs: 100, PairMean: 0.7, PairSpread: 0.1}, s.broken[recall.ListVector]
+}
+
+func (s *fakeStore) Vectors(context.Context, []int64) (map[int64][]float32, error) {
+	return s.vectors, nil
+}
+
+func (s *fakeStore) Full(_ *recall.Query, words recall.Words) float64 {
+	return float64(len(words.Terms))
 }
 
 func (s *fakeStore) cosine(id int64) (sum float64, ok bool) {

@@ -60,7 +60,9 @@ func (r *run) fuse() []hit {
 		h := &hits[i]
 		h.Row = r.src.Row(h.id)
 		if cosine, ok := r.cosines[h.id]; ok {
-			h.words, h.cosine = r.scores[h.id], &cosine
+			h.words, h.cosine, h.text = r.scores[h.id], &cosine, r.texts[h.id]
+		} else if h.cosine != nil {
+			h.text = r.usual.share() * max(0, r.usual.lift(*h.cosine))
 		}
 		if h.Real && !r.stopOnly[h.id] && !r.byDistance() && !r.newest {
 			h.score *= r.RealWeight
@@ -80,7 +82,7 @@ func (r *run) fuse() []hit {
 // weight returns the weight of a list.
 func (r *run) weight(l list) float64 {
 	if l.name == ListVector && len(l.items) > 0 {
-		return r.weightOf(ListVector, vectorWeight(adjusted(l.items[0].Value, r.usual)))
+		return r.weightOf(ListVector, vectorWeight(adjusted(l.items[0].Value, r.usual.Mean)))
 	}
 	return r.weightOf(l.name, 1)
 }

@@ -83,8 +83,12 @@ type Source interface {
 	// id. A negative limit means no limit. It may run concurrently with Nearest.
 	Lexical(ctx context.Context, q *Query, in Set, words Words, limit int) ([]Ranked, error)
 	// Nearest returns the memories of a set whose vectors have the largest cosine
-	// with the query embedding, and the cosine of an average memory.
-	Nearest(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, usual float64, err error)
+	// with the query embedding, and the scale of its cosines with the memories of the set.
+	Nearest(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, usual Scale, err error)
+	// Vectors returns the vectors of memories, of length 1, without those that have none.
+	Vectors(ctx context.Context, ids []int64) (map[int64][]float32, error)
+	// Full returns about the score that Lexical gives a memory which has each of the words once.
+	Full(q *Query, words Words) float64
 	// Places returns the memories of a set that are nearest to the place of the query,
 	// nearest first, ties by id, and remarks for degraded.
 	Places(ctx context.Context, at *robotmem.SpatialSort, in Set, limit int) (items []Ranked, notes []string, err error)
@@ -107,6 +111,33 @@ type Source interface {
 	// Hints returns reasons for an empty result, such as a path that no memory has; in is what
 	// passes the filters.
 	Hints(ctx context.Context, q *Query, in Set) ([]string, error)
+}
+
+// Scale says what a cosine means: for the query, whose cosines with memories have a mean and a standard
+// deviation, and for the model, by the cosines of pairs of stored texts.
+type Scale struct {
+	Of                   int // memories with a vector that pass the filters
+	Mean, Spread         float64
+	Pairs                int // that were compared
+	PairMean, PairSpread float64
+}
+
+// leastSpread is about what rounding makes of equal vectors.
+const leastSpread = 1e-4
+
+// LeastPairs are those of eight texts; fewer say nothing.
+const LeastPairs = 28
+
+// lift returns by how many standard deviations a cosine is above the mean of the query.
+func (s Scale) lift(cosine float64) float64 { return (cosine - s.Mean) / max(s.Spread, leastSpread) }
+
+// nearness returns by how many standard deviations a cosine is above that of two stored texts. It is 0 if too
+// few are stored.
+func (s Scale) nearness(cosine float64) float64 {
+	if s.Pairs < LeastPairs {
+		return 0
+	}
+	return (cosine - s.PairMean) / max(s.PairSpread, leastSpread)
 }
 
 // Row is what ranking needs of every hit.
@@ -160,6 +191,8 @@ type hit struct {
 	found    []robotmem.ListEntry
 	memory   *robotmem.Memory       // nil until it is loaded
 	words    float64                // BM25 score
+	text     float64                // of words and vectors together, 0 without vectors
+	vector   []float32              // nil until it is needed, and if there is none
 	has      map[string]bool        // words of the query, by stem: whether the memory holds them; nil until it is needed
 	covered  func() map[string]bool // the words it holds, also those of its context
 	subject  *subject               // nil until it is needed
@@ -172,10 +205,11 @@ type run struct {
 	src      Source
 	set      Set
 	lists    []list
-	usual    float64           // the cosine of an average memory with the query embedding
+	usual    Scale             // of the cosines of the query embedding
 	scores   map[int64]float64 // BM25 scores, if they were combined with cosines
 	cosines  map[int64]float64
-	vectors  bool // the vector signal is used and has not failed
+	texts    map[int64]float64 // scores of words and cosines together
+	vectors  bool              // the vector signal is used and has not failed
 	degraded []string
 	kind     func() text.Kind // of the question
 	newest   bool             // nothing shares a word with the query: what passes the filters answers

@@ -24,8 +24,12 @@ func (l logistic) at(x float64) float64 { return 1 / (1 + math.Exp(-(l.offset + 
 
 var (
 	byCoverage = logistic{-7.03, 8.98} // of the share of the query's words
-	byCosine   = logistic{-5.02, 8.29} // of the adjusted cosine
+	byCosine   = logistic{0.20, 0.68}  // of the nearness of the vectors
 )
+
+// standsOut is what is taken from the lift of a cosine, where stored texts are so alike that none is near to
+// another more than usual: three of four questions about something else have no greater lift.
+const standsOut = 3
 
 // relevance returns the relevance of a loaded hit, 0 to 1. It is 1 if the query has
 // neither words nor an embedding.
@@ -45,7 +49,7 @@ func (r *run) relevance(h *hit) float64 {
 		probability = byCoverage.at(float64(n) / float64(len(h.has)))
 	}
 	if h.cosine != nil {
-		probability = max(probability, byCosine.at(adjusted(*h.cosine, r.usual)))
+		probability = max(probability, byCosine.at(max(r.usual.nearness(*h.cosine), r.usual.lift(*h.cosine)-standsOut)))
 	}
 	return probability
 }

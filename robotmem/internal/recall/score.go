@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 
@@ -12,21 +13,24 @@ import (
 
 // Words and vectors judge the same text, so they become one list, by score:
 //
-//	w₁ bm25/max(bm25) + w₂ vectorShare g max(0, l)
+//	w₁ √f bm25/max(bm25) + w₂ vectorShare (1 + min(1, fewMemories/n)) max(0, z)
 //
-// where l is the cosine lifted above that of the question with an average memory, and g, from 0
-// to 1, says whether the nearest memory is near at all: a model that does not know the language
-// finds nothing near and adds nothing. The weights w are 1 unless the configuration sets them.
+// where f, from 0 to 1, is the share of the words of the question that the best memory has, by their
+// weights: words that find little of what is asked, as those of another language, say little. z is the cosine
+// on the question's own scale: by how many standard deviations it is above the mean of the memories that pass
+// the filters, n of them. So no constant depends on the model. The weights w are 1 unless the configuration sets them.
 //
 // A memory then gets a share of the scores of the memories before and after it in its
 // episode: what was said or done next often answers a question. The parameters were chosen
 // on the evaluation sets by cross-validation, see docs/recall.md.
 const (
-	vectorShare    = 1.4
+	vectorShare    = 0.15
+	fewMemories    = 64 // up to so many, a vector counts twice: a few words tell little of them
 	neighbourShare = 0.1
+	// sureScore is added to a score of words that is compared with the full one: among a handful of memories
+	// a word that half of them have has no weight.
+	sureScore = 0.5
 )
-
-var nearness = logistic{-10, 20} // of the lifted cosine of the nearest memory
 
 // FusionRRF as Config.Fusion keeps words and vectors apart, as lists of ranks.
 const FusionRRF = "rrf"
@@ -62,6 +66,9 @@ func (r *run) byScore(ctx context.Context) error {
 	return nil
 }
 
+// share is the weight of vectors beside words.
+func (s Scale) share() float64 { return vectorShare * (1 + min(1, fewMemories/float64(max(s.Of, 1)))) }
+
 // named returns a list of the run, nil without it.
 func (r *run) named(name string) *list {
 	for i := range r.lists {
@@ -94,14 +101,18 @@ func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]floa
 	maps.Copy(r.scores, byID(scores))
 	maps.Copy(r.cosines, byID(cosines))
 	best := words[0].Value / r.weightOf(ListWords, 1)
-	vectors := r.weightOf(ListVector, 1) * vectorShare * nearness.at(adjusted(near[0].Value, r.usual))
+	if full := r.src.Full(r.Query, Words{Terms: r.Content}); full > words[0].Value && r.Typing == nil {
+		best /= math.Sqrt((words[0].Value + sureScore) / (full + sureScore))
+	}
+	vectors := r.weightOf(ListVector, 1) * r.usual.share()
 	sums := make(map[int64]float64, len(r.scores)+len(r.cosines))
 	for id, score := range r.scores {
 		sums[id] = score / best
 	}
 	for id, cosine := range r.cosines {
-		sums[id] += vectors * max(0, adjusted(cosine, r.usual))
+		sums[id] += vectors * max(0, r.usual.lift(cosine))
 	}
+	r.texts = maps.Clone(sums)
 	return sums, nil
 }
 

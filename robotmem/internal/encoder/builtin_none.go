@@ -1,0 +1,5 @@
+//go:build nomodel
+
+package encoder
+
+func builtinData() []byte { return nil }

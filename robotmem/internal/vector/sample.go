@@ -1,0 +1,111 @@
+package vector
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bits-and-blooms/bitset"
+)
+
+// Sample has some of the stored vectors, evenly spread, so that a question can be compared with usual ones.
+type Sample struct {
+	of    int // members when it was drawn
+	ids   []int64
+	has   [][]float32
+	pairs Scale // of the cosines of two of them
+}
+
+// pairedMost is how many vectors of a sample are compared with each other.
+const pairedMost = 64
+
+// Draw reads about n members, or all if there are fewer.
+func (x *Index) Draw(n int, load Source) (*Sample, error) {
+	var s scratch
+	x.mu.RLock()
+	x.listMembers(&s, nil)
+	x.mu.RUnlock()
+	drawn := &Sample{of: len(s.ids)}
+	n = min(n, len(s.ids))
+	some := make([]int64, n)
+	for i := range some {
+		some[i] = s.ids[i*len(s.ids)/n]
+	}
+	err := load(some, func(id int64, raw []byte) error {
+		if len(raw) != StoredSize(x.dims) {
+			return x.wrongSize(id, raw)
+		}
+		if v := Decode(raw); x.checkUnit(v) == nil {
+			drawn.ids, drawn.has = append(drawn.ids, id), append(drawn.has, v)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("vector: reading stored vectors: %w", err)
+	}
+	var pairs []float64
+	paired := drawn.has[:min(pairedMost, len(drawn.has))]
+	for i, v := range paired {
+		for _, w := range paired[:i] {
+			pairs = append(pairs, product(v, w))
+		}
+	}
+	drawn.pairs = scaleOf(pairs)
+	return drawn, nil
+}
+
+func product(v, w []float32) (sum float64) {
+	for i, f := range v {
+		sum += float64(f * w[i])
+	}
+	return sum
+}
+
+// Of returns the number of members when the sample was drawn.
+func (s *Sample) Of() int { return s.of }
+
+// Scale is the mean and the standard deviation of so many cosines.
+type Scale struct {
+	Mean, Spread float64
+	Of           int
+}
+
+// Pairs returns the scale of the cosines of stored vectors with each other: what is usual for this model and
+// these texts.
+func (s *Sample) Pairs() Scale { return s.pairs }
+
+// Scale compares a question with those of the sample that are in a set, or with all if fewer than least are.
+func (s *Sample) Scale(unit []float32, within *bitset.BitSet, least int) Scale {
+	some, all := make([]float64, 0, len(s.ids)), make([]float64, 0, len(s.ids))
+	for i, v := range s.has {
+		cosine := product(v, unit)
+		all = append(all, cosine)
+		if within == nil || within.Test(uint(s.ids[i])) {
+			some = append(some, cosine)
+		}
+	}
+	if len(some) < least {
+		some = all
+	}
+	return scaleOf(some)
+}
+
+// ScaleOf returns the scale of the similarities of hits.
+func ScaleOf(hits []Hit) Scale {
+	cosines := make([]float64, len(hits))
+	for i, h := range hits {
+		cosines[i] = h.Similarity
+	}
+	return scaleOf(cosines)
+}
+
+func scaleOf(cosines []float64) Scale {
+	s := Scale{Of: len(cosines)}
+	for _, c := range cosines {
+		s.Mean += c / float64(len(cosines))
+	}
+	for _, c := range cosines {
+		s.Spread += (c - s.Mean) * (c - s.Mean) / float64(len(cosines))
+	}
+	s.Spread = math.Sqrt(s.Spread)
+	return s
+}
