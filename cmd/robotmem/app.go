@@ -121,9 +121,9 @@ func (a *app) close() {
 	}
 }
 
-// hasEmbedder reports whether the settings name one; auto may find none.
+// hasEmbedder reports whether the settings name one.
 func (a *app) hasEmbedder() bool {
-	return a.Embedder != nil || a.Config.Embedder != "none" && a.Config.Embedder != "auto"
+	return a.Embedder != nil || a.Config.Embedder != "none" && (a.Config.Embedder != "auto" || embedding.BuiltinModel() != "")
 }
 
 // OpenDefault opens the memory of the settings: --db, or memory.db in the home.

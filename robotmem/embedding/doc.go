@@ -1,13 +1,15 @@
-// Package embedding turns texts into vectors for robotmem's search by meaning: through a local
-// Ollama, through any service with OpenAI's embeddings API, or in this process from a folder of
+// Package embedding turns texts into vectors for robotmem's search by meaning: with the model in
+// the program, through a local Ollama, through any service with OpenAI's embeddings API, or in this process from a folder of
 // files.
 //
 // Its nouns: a spec names an embedder in one string; a backend computes the vectors; a runtime runs
 // the models of one format in this process; a prompt is the text that some models need before a
 // text, by purpose; a cool-down is the time in which a failing service is not called.
 //
-//	auto              a local Ollama that has an embedding model, else the model
-//	                  that was pulled last, else none
+//	auto              the model in the program; for a memory that is bound to
+//	                  another, a local Ollama that has an embedding model, else
+//	                  the model that was pulled last, else none
+//	builtin           the model in the program
 //	none              no embedder
 //	ollama:<model>    ollama:nomic-embed-text
 //	openai:<model>    openai:text-embedding-3-small, at any compatible address
