@@ -21,7 +21,7 @@ import (
 // the question does. Among the best hits, a memory moves before the one above it if
 //
 //   - it outdates the other (consolidate.Outdates), or
-//   - both report attempts at the same, and it ended as the question asks: as a success, unless the
+//   - both report attempts at the same, by their words or by their vectors, and it ended as the question asks: as a success, unless the
 //     question is about what went wrong, or
 //   - the question asks for the last time, and it is a later one of nearly equal relevance, or
 //   - it has every word of the question that the other has, in its text or its context, and more of
@@ -123,13 +123,15 @@ func (r *run) prefers(b, a *hit, kind func() text.Kind) bool {
 		if newer := replaces(b, a); newer != 0 {
 			return newer > 0
 		}
+
 		// A question that asks for neither is answered by relevance, but for opposite outcomes.
 		x, y := worth(a.memory.Outcome, isRule(a.memory), kind()), worth(b.memory.Outcome, isRule(b.memory), kind())
-		if x != y && (kind() != text.Plain || x*y < 0) && (attemptsAtTheSame(a.subject, b.subject) && (r.asNear(b, a) || !fromText(a) && !fromText(b)) || r.outcomesOfOne(a, b)) {
+		asked := kind() != text.Plain || x*y < 0
+		if x != y && asked && (r.attemptsAtTheSame(b, a) || r.outcomesOfOne(b, a)) {
 			return y > x
 		}
 	}
-	if (kind() == text.Latest || kind() == text.Now) && r.near(b, a, latestShare) && (oneValue(a, b) && r.asNear(b, a) || kind() == text.Now && r.aboutTheSame(a, b)) {
+	if r.near(b, a, latestShare) && r.oneValue(b, a, kind()) {
 		return b.memory.ObservedAt.After(a.memory.ObservedAt)
 	}
 
@@ -163,10 +165,17 @@ func asksFor(a, b *hit) bool {
 	return false
 }
 
-// oneValue reports whether two memories may state one value at two times: they are alike, and each has two
-// thirds of the words of the question that the other has.
-func oneValue(a, b *hit) bool {
-	if consolidate.Jaccard(a.subject.stems(), b.subject.stems()) < sameValue {
+// oneValue reports whether two memories may state one value at two times, and the question asks for the later
+// one: they are alike, and each has two thirds of the words of the question that the other has. What is so now
+// is also told by memories about the same in other words.
+func (r *run) oneValue(b, a *hit, kind text.Kind) bool {
+	if kind != text.Latest && kind != text.Now {
+		return false
+	}
+	if kind == text.Now && r.aboutTheSame(a, b) {
+		return true
+	}
+	if consolidate.Jaccard(a.subject.stems(), b.subject.stems()) < sameValue || !r.asNear(b, a) {
 		return false
 	}
 	x, y := a.covered(), b.covered()
@@ -174,9 +183,13 @@ func oneValue(a, b *hit) bool {
 	return both > 0 && 3*both >= 2*max(len(x), len(y))
 }
 
-// near reports whether b has a share of the score of a, which is ranked before it.
+// near reports whether b has a share of the score of a, which is ranked before it: of its words, and is as near
+// by its vector; or of both together, if the two are about the same.
 func (r *run) near(b, a *hit, share float64) bool {
-	return b.words >= share*a.words && r.asNear(b, a) || b.text > 0 && r.aboutTheSame(a, b) && b.text >= share*a.text
+	if b.words >= share*a.words && r.asNear(b, a) {
+		return true
+	}
+	return b.text > 0 && b.text >= share*a.text && r.aboutTheSame(a, b)
 }
 
 // asNear reports whether b is hardly farther from the question than a by its vector.
@@ -212,28 +225,29 @@ func worth(outcome string, rule bool, kind text.Kind) int {
 func isRule(m *robotmem.Memory) bool { return m.Category == "constraint" || m.Pinned }
 
 // attemptsAtTheSame reports whether two memories report attempts, or one of them a rule, at the same.
-func attemptsAtTheSame(a, b *subject) bool {
-	if a.Type != "fact" || b.Type != "fact" || a.Outcome == robotmem.OutcomeUnknown && b.Outcome == robotmem.OutcomeUnknown {
+func (r *run) attemptsAtTheSame(b, a *hit) bool {
+	x, y := a.subject, b.subject
+	if x.Type != "fact" || y.Type != "fact" || x.Outcome == robotmem.OutcomeUnknown && y.Outcome == robotmem.OutcomeUnknown {
 		return false
 	}
-	_, differ, values := compareLeaves(a.leaves(), b.leaves())
+	if (fromText(a) || fromText(b)) && !r.asNear(b, a) {
+		return false
+	}
+	_, differ, values := compareLeaves(x.leaves(), y.leaves())
 	if differ > 1 {
 		return false
 	}
 	least := sameAttempt
-	if a.OutcomeSource == record.FromText && b.OutcomeSource == record.FromText {
+	if fromText(a) && fromText(b) {
 		least = sameStory // talk is full of what worked and what broke
 	}
-	return values > 0 || consolidate.Jaccard(a.stems(), b.stems()) >= least
+	return values > 0 || consolidate.Jaccard(x.stems(), y.stems()) >= least
 }
 
-// outcomesOfOne reports whether two memories of known outcome are about the same.
-func (r *run) outcomesOfOne(a, b *hit) bool {
+// outcomesOfOne reports whether two memories of known outcome are about the same, and not both only talk of it.
+func (r *run) outcomesOfOne(b, a *hit) bool {
 	known := func(h *hit) bool { return h.memory.Type == "fact" && h.memory.Outcome != robotmem.OutcomeUnknown }
-	if a.subject.OutcomeSource == record.FromText && b.subject.OutcomeSource == record.FromText {
-		return false // talk is full of what worked and what broke
-	}
-	return known(a) && known(b) && r.aboutTheSame(a, b)
+	return known(a) && known(b) && !(fromText(a) && fromText(b)) && r.aboutTheSame(a, b)
 }
 
 // fromText reports whether the outcome of a memory was read from its text.
