@@ -51,6 +51,6 @@ must(await node.POST("/api/memory/{memory_id}/restore", { params: { path: { memo
 const { summary } = must(await node.POST("/api/sessions/{session_id}/end", { params: { path: { session_id } }, body: { outcome_score: 1, used_memory_ids: [learnt.memory_id] } }));
 expect(summary.facts === 1 && summary.perceptions === 1 && summary.outcome_score === 1, "the summary counts what was lived");
 
-const refused = await node.POST("/api/recall", { body: { query: "glass", n: 101 } });
-expect(refused.error?.kind === "invalid" && refused.error.field === "n", "a refusal is a problem that names its field");
+const refused = await node.POST("/api/recall", { body: { query: "glass", diversity: 2 } });
+expect(refused.error?.kind === "invalid" && refused.error.field === "diversity", "a refusal is a problem that names its field");
 console.log(`typescript: ${summary.text}`);

@@ -109,7 +109,7 @@ def live(memory):
     # What is refused is refused with its reason.
     for kind, call in (
         ("conflict", lambda: memory.end_session(episode.id)),
-        ("invalid", lambda: memory.recall("glass", n=1000)),
+        ("invalid", lambda: memory.recall("glass", diversity=2)),
         ("not_found", lambda: memory.forget(4711, "never was")),
     ):
         try:
