@@ -118,7 +118,7 @@ func (p *planter) facts() {
 
 	session := do(p, p.m.StartSession, &robotmem.StartSessionRequest{Collection: kitchen, Context: robotmem.Object{"task": map[string]any{"name": "carry a wet cup"}}}).SessionID
 	var ids []int64
-	for _, cup := range []string{"cup", "glass cup", "wet glass cup"} {
+	for _, cup := range []string{"cup", "glass cup", "glass cup again"} {
 		ids = append(ids, do(p, p.m.Learn, &robotmem.LearnRequest{Insight: "the rubber gripper slips from the " + cup, SessionID: session}).MemoryID)
 	}
 	do(p, p.m.EndSession, &robotmem.EndSessionRequest{SessionID: session, OutcomeScore: new(0.2)})
