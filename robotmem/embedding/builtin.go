@@ -13,10 +13,11 @@ import (
 
 // BuiltinModel is the identity of the model in the program, "" in a program without one.
 func BuiltinModel() string {
-	if encoder.BuiltinName == "" {
+	name := encoder.BuiltinName()
+	if name == "" {
 		return ""
 	}
-	return "builtin:" + encoder.BuiltinName
+	return "builtin:" + name
 }
 
 // builtin is the model in the program. It is opened when the first text comes.

@@ -315,7 +315,7 @@ func TestEmbedWithAllKernels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the plain kernels are slow")
 	}
-	if BuiltinName == "" {
+	if BuiltinName() == "" {
 		t.Skip("no model in the program")
 	}
 	m, err := Builtin()

@@ -8,8 +8,8 @@ import (
 )
 
 // BuiltinName is the model in the program, with a part of the hash of its header, which has the checksums
-// of all its parts. It is empty in a program that was built with the tag nomodel.
-var BuiltinName = builtinName(builtinData())
+// of all its parts. It is read when it is first asked for, and empty in a program that was built with the tag nomodel.
+var BuiltinName = sync.OnceValue(func() string { return builtinName(builtinData()) })
 
 func builtinName(data []byte) string {
 	if len(data) < headerBytes+20*sections {
