@@ -55,7 +55,7 @@ func (w *world) look(t *rapid.T) {
 	if !expect(t, "get", err, missing) {
 		return
 	}
-	if diff := gocmp.Diff(k.answer(w.time()), plain(*m), cmpopts.EquateEmpty()); diff != "" {
+	if diff := gocmp.Diff(w.withEpisode(k.answer(w.time())), plain(*m), cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("get (-want +got):\n%s", diff)
 	}
 	none := robotmem.Kind("")
