@@ -67,6 +67,9 @@ type queryEmbedding struct {
 	err    error
 }
 
+// builtin reports whether a model is the one in the program.
+func builtin(model string) bool { return strings.HasPrefix(model, "builtin:") }
+
 // binder is an embedder that takes the model whose vectors a memory has, if it can.
 type binder interface{ Bind(model string) }
 
@@ -89,7 +92,7 @@ func (g *embeddings) bind(ctx context.Context) error {
 // that stores something and ends: no other may run that would compute the vectors.
 func (n *Node) EmbedStored(ctx context.Context) error {
 	g := &n.embeddings
-	if !g.stored.Load() || g.embedder == nil || !strings.HasPrefix(g.embedder.State().Model, "builtin:") {
+	if !g.stored.Load() || g.embedder == nil || !builtin(g.embedder.State().Model) {
 		return nil
 	}
 	return n.Embed(ctx)
@@ -158,7 +161,7 @@ func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
 // is asked once for each language whose script tells; the one in the program knows them all.
 func (g *embeddings) knows(ctx context.Context, question, model string) error {
 	language := languages.OfScript(question)
-	if language == "" || strings.HasPrefix(model, "builtin:") {
+	if language == "" || builtin(model) {
 		return nil
 	}
 	g.learning.Lock()

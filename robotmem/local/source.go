@@ -71,6 +71,25 @@ func weightOfCommon(rows int) float64 {
 	return commonWeight + (1-commonWeight)*min(1, max(0, grown))
 }
 
+// weightOf is the weight of a word among so many memories.
+func weightOf(stem string, rows int) float64 {
+	if text.Common(stem) {
+		return weightOfCommon(rows)
+	}
+	return 1
+}
+
+// distinctStems returns the stems of terms, each once.
+func distinctStems(terms []string) []string {
+	stems := make([]string, 0, len(terms))
+	for _, t := range terms {
+		if stem := text.Stem(t); !slices.Contains(stems, stem) {
+			stems = append(stems, stem)
+		}
+	}
+	return stems
+}
+
 // contextWeight is the weight of a word that stands in the context of a memory, beside 1 for its text.
 const contextWeight = 0.7
 
@@ -84,12 +103,7 @@ func (s *source) contextWeight() float64 {
 // searchWords ranks the admitted memories by BM25. Past states are not in the index:
 // they are scored one by one with its statistics.
 func searchWords(index *lexical.Index, collection string, in recall.Set, words recall.Words, contextWeight float64, limit int) []recall.Ranked {
-	stems := make([]string, 0, len(words.Terms))
-	for _, t := range words.Terms {
-		if stem := text.Stem(t); !slices.Contains(stems, stem) {
-			stems = append(stems, stem)
-		}
-	}
+	stems := distinctStems(words.Terms)
 	for _, stem := range slices.Clone(stems) {
 		for _, part := range partsOf(index, collection, stem) {
 			if !slices.Contains(stems, part) {
@@ -99,12 +113,9 @@ func searchWords(index *lexical.Index, collection string, in recall.Set, words r
 	}
 	plain := stems
 	weights := make([]float64, len(plain), 2*len(plain))
-	common := weightOfCommon(index.Stats(collection).Rows)
+	rows := index.Stats(collection).Rows
 	for i, stem := range plain {
-		weights[i] = 1
-		if text.Common(stem) {
-			weights[i] = common
-		}
+		weights[i] = weightOf(stem, rows)
 	}
 	for i, stem := range plain {
 		stems = append(stems, lexical.InContext(stem))
@@ -206,6 +217,7 @@ func (s *source) Vectors(ctx context.Context, ids []int64) (map[int64][]float32,
 	if err != nil || m.ID == 0 {
 		return nil, s.failed(ctx, recall.ListVector, err)
 	}
+	s.c.SetInterrupt(ctx)
 	out := make(map[int64][]float32, len(ids))
 	err = s.index.Source(s.c, &m)(ids, func(id int64, raw []byte) error {
 		if len(raw) == vector.StoredSize(m.Dims) {
@@ -222,19 +234,9 @@ func (s *source) Full(q *recall.Query, words recall.Words) (score float64) {
 		return 0
 	}
 	rows := s.words.Stats(q.Collection).Rows
-	seen := map[string]bool{}
-	for _, t := range words.Terms {
-		stem := text.Stem(t)
-		if seen[stem] {
-			continue
-		}
-		seen[stem] = true
-		weight := 1.0
-		if text.Common(stem) {
-			weight = weightOfCommon(rows)
-		}
+	for _, stem := range distinctStems(words.Terms) {
 		found := max(s.words.DocumentFrequency(q.Collection, stem), s.words.DocumentFrequency(q.Collection, lexical.InContext(stem)))
-		score += weight * lexical.IDF(rows, found)
+		score += weightOf(stem, rows) * lexical.IDF(rows, found)
 	}
 	return score
 }
@@ -275,55 +277,74 @@ func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int
 	return counts
 }
 
-func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, limit int) (items []recall.Ranked, scale recall.Scale, err error) {
+func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, limit int) (items []recall.Ranked, err error) {
 	defer func() { err = s.failed(ctx, recall.ListVector, err) }()
 	codes, m, err := s.index.Vectors.At(s.c)
 	if err != nil {
-		return nil, scale, err
+		return nil, err
 	}
 	state := s.embeddings.embedder.State()
 	switch {
 	case m.ID != 0 && m.Name != state.Model:
-		return nil, scale, robotmem.Errorf(robotmem.Unavailable, "", "the stored vectors are of %s and this node asks %s; run: robotmem reembed", m.Name, state.Model)
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the stored vectors are of %s and this node asks %s; run: robotmem reembed", m.Name, state.Model)
 	case codes == nil || codes.Len() == 0:
-		return nil, scale, robotmem.Errorf(robotmem.Unavailable, "", "no memory has a vector yet; they are computed in the background")
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "no memory has a vector yet; they are computed in the background")
 	}
 	unit, err := s.embedding.get()
 	if err != nil {
-		return nil, scale, robotmem.Errorf(robotmem.Unavailable, "", "%s", record.DetailOf(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "%s", record.DetailOf(err))
 	}
 	if len(unit) != m.Dims {
-		return nil, scale, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
 	}
 	s.c.SetInterrupt(ctx)
-	limit = min(limit, vector.MaxN)
-	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.Present, N: limit}, s.index.Source(s.c, &m))
+	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.Present, N: min(limit, vector.MaxN)}, s.index.Source(s.c, &m))
 	if err != nil {
-		return nil, scale, err
+		return nil, err
 	}
 	items = make([]recall.Ranked, len(hits))
 	for i, h := range hits {
 		items[i] = recall.Ranked{ID: h.ID, Value: h.Similarity}
 	}
+	return items, nil
+}
 
-	// A set that is found as a whole gives the scale itself.
+// Scale implements recall.Source.
+func (s *source) Scale(ctx context.Context, in recall.Set, found []recall.Ranked, limit int) (scale recall.Scale, err error) {
+	defer func() { err = s.failed(ctx, recall.ListVector, err) }()
+	codes, m, err := s.index.Vectors.At(s.c)
+	if err != nil {
+		return scale, err
+	}
+	unit, err := s.embedding.get()
+	if err != nil {
+		return scale, err
+	}
 	sample, err := s.index.Vectors.Sample(codes, m, s.index.Source(s.c, &m))
 	if err != nil {
-		return nil, scale, err
+		return scale, err
 	}
-	usual, pairs := vector.ScaleOf(hits), sample.Pairs()
-	of := len(hits)
-	if of == limit {
+
+	of, usual := len(found), vector.Scale{}
+	if of < min(limit, vector.MaxN) { // the whole set
+		cosines := make([]float64, of)
+		for i, item := range found {
+			cosines[i] = item.Value
+		}
+		usual = vector.ScaleOf(cosines)
+	} else {
 		of = codes.Len()
 		if in.Present != nil {
 			of = min(of, int(in.Present.Count()))
 		}
 		usual = sample.Scale(unit, in.Present, index.SampleLeast)
 	}
-	if pairs.Of < recall.LeastPairs && strings.HasPrefix(m.Name, "builtin:") {
+
+	pairs := sample.Pairs()
+	if pairs.Of < recall.LeastPairs && builtin(m.Name) {
 		pairs = builtinPairs
 	}
-	return items, recall.Scale{Of: of, Mean: usual.Mean, Spread: usual.Spread, Pairs: pairs.Of, PairMean: pairs.Mean, PairSpread: pairs.Spread}, nil
+	return recall.Scale{Of: of, Mean: usual.Mean, Spread: usual.Spread, Pairs: pairs.Of, PairMean: pairs.Mean, PairSpread: pairs.Spread}, nil
 }
 
 func (s *source) Around(in recall.Set, ids []int64, n int) map[int64]recall.Around {

@@ -21,8 +21,8 @@ import (
 // the question does. Among the best hits, a memory moves before the one above it if
 //
 //   - it outdates the other (consolidate.Outdates), or
-//   - both report attempts at the same, by their words or by their vectors, and it ended as the question asks: as a success, unless the
-//     question is about what went wrong, or
+//   - both report attempts at the same, by their words or by their vectors, and it ended as the question
+//     asks: as a success, unless the question is about what went wrong, or
 //   - the question asks for the last time, and it is a later one of nearly equal relevance, or
 //   - it has every word of the question that the other has, in its text or its context, and more of
 //     them, or
@@ -89,7 +89,7 @@ func (r *run) addVectors(ctx context.Context, hits []hit) error {
 	for i := range hits {
 		ids[i] = hits[i].id
 	}
-	stored, err := r.src.Vectors(ctx, ids)
+	stored, err := r.src.Vectors(context.WithoutCancel(ctx), ids) // the lists are there: a deadline ends nothing now
 	for i := range hits {
 		hits[i].vector = stored[hits[i].id]
 	}

@@ -100,10 +100,14 @@ func (s *fakeStore) Lexical(_ context.Context, _ *recall.Query, in recall.Set, w
 	}), s.broken[recall.ListWords]
 }
 
-func (s *fakeStore) Nearest(_ context.Context, _ *recall.Query, in recall.Set, limit int) ([]recall.Ranked, recall.Scale, error) {
+func (s *fakeStore) Nearest(_ context.Context, _ *recall.Query, in recall.Set, limit int) ([]recall.Ranked, error) {
 	return s.rank(in, limit, recall.Larger, func(m *robotmem.Memory) (float64, bool) {
 		return s.cosine(m.MemoryID)
-	}), recall.Scale{Of: 4, Mean: 0.3, Spread: 0.2, Pairs: 100, PairMean: 0.7, PairSpread: 0.1}, s.broken[recall.ListVector]
+	}), s.broken[recall.ListVector]
+}
+
+func (s *fakeStore) Scale(context.Context, recall.Set, []recall.Ranked, int) (recall.Scale, error) {
+	return recall.Scale{Of: 4, Mean: 0.3, Spread: 0.2, Pairs: 100, PairMean: 0.7, PairSpread: 0.1}, nil
 }
 
 func (s *fakeStore) Vectors(context.Context, []int64) (map[int64][]float32, error) {

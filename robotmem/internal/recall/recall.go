@@ -83,8 +83,11 @@ type Source interface {
 	// id. A negative limit means no limit. It may run concurrently with Nearest.
 	Lexical(ctx context.Context, q *Query, in Set, words Words, limit int) ([]Ranked, error)
 	// Nearest returns the memories of a set whose vectors have the largest cosine
-	// with the query embedding, and the scale of its cosines with the memories of the set.
-	Nearest(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, usual Scale, err error)
+	// with the query embedding.
+	Nearest(ctx context.Context, q *Query, in Set, limit int) ([]Ranked, error)
+	// Scale returns the scale of the cosines of the query embedding with the memories of a set, of which
+	// Nearest has found some: all if they are fewer than its limit.
+	Scale(ctx context.Context, in Set, found []Ranked, limit int) (Scale, error)
 	// Vectors returns the vectors of memories, of length 1, without those that have none.
 	Vectors(ctx context.Context, ids []int64) (map[int64][]float32, error)
 	// Full returns about the score that Lexical gives a memory which has each of the words once.
@@ -385,7 +388,10 @@ func (r *run) textSignals(ctx context.Context, within Set) error {
 		rankWords()
 	}
 	if r.vectors {
-		near.items, r.usual, near.err = r.src.Nearest(ctx, r.Query, r.set, r.listDepth())
+		near.items, near.err = r.src.Nearest(ctx, r.Query, r.set, r.listDepth())
+		if near.err == nil {
+			r.usual, near.err = r.src.Scale(ctx, r.set, near.items, r.listDepth())
+		}
 	}
 	ranking.Wait()
 	r.vectors = r.vectors && near.err == nil // after lexical, which reads it
@@ -476,7 +482,7 @@ func (r *run) load(ctx context.Context, hits []hit) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	near, _, err := r.src.Nearest(ctx, r.Query, r.set.only(unknown), len(unknown))
+	near, err := r.src.Nearest(ctx, r.Query, r.set.only(unknown), len(unknown))
 	for i := range hits {
 		at := slices.IndexFunc(near, func(n Ranked) bool { return n.ID == hits[i].id })
 		if at >= 0 && hits[i].cosine == nil {

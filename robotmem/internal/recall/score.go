@@ -92,7 +92,7 @@ func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]floa
 	var scored, compared error
 	lookup.Go(func() { scores, scored = r.src.Lexical(ctx, r.Query, r.set.only(noWords), r.words(), len(noWords)) })
 	if len(far) > 0 {
-		cosines, _, compared = r.src.Nearest(ctx, r.Query, r.set.only(far), len(far))
+		cosines, compared = r.src.Nearest(ctx, r.Query, r.set.only(far), len(far))
 	}
 	lookup.Wait()
 	if err := cmp.Or(scored, compared); err != nil {

@@ -87,11 +87,11 @@ func (x *Index) centre(s *scratch, unit []float32) float64 {
 		s.centred[i] = unit[i] - m
 	}
 	x.rotation.apply(s.centred, s.block)
-	return x.AlongMean(unit)
+	return x.alongMean(unit)
 }
 
-// AlongMean returns the inner product of a vector and the mean.
-func (x *Index) AlongMean(unit []float32) (sum float64) {
+// alongMean returns the inner product of a vector and the mean.
+func (x *Index) alongMean(unit []float32) (sum float64) {
 	for i, m := range x.mean {
 		sum += float64(unit[i]) * float64(m)
 	}

@@ -20,6 +20,23 @@ const pairedMost = 64
 
 // Draw reads about n members, or all if there are fewer.
 func (x *Index) Draw(n int, load Source) (*Sample, error) {
+	drawn, err := x.spread(n, load)
+	if err != nil {
+		return nil, err
+	}
+	var pairs []float64
+	paired := drawn.has[:min(pairedMost, len(drawn.has))]
+	for i, v := range paired {
+		for _, w := range paired[:i] {
+			pairs = append(pairs, product(v, w))
+		}
+	}
+	drawn.pairs = ScaleOf(pairs)
+	return drawn, nil
+}
+
+// spread reads evenly spread members, without those whose vectors were damaged since.
+func (x *Index) spread(n int, load Source) (*Sample, error) {
 	var s scratch
 	x.mu.RLock()
 	x.listMembers(&s, nil)
@@ -42,14 +59,6 @@ func (x *Index) Draw(n int, load Source) (*Sample, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vector: reading stored vectors: %w", err)
 	}
-	var pairs []float64
-	paired := drawn.has[:min(pairedMost, len(drawn.has))]
-	for i, v := range paired {
-		for _, w := range paired[:i] {
-			pairs = append(pairs, product(v, w))
-		}
-	}
-	drawn.pairs = scaleOf(pairs)
 	return drawn, nil
 }
 
@@ -86,19 +95,11 @@ func (s *Sample) Scale(unit []float32, within *bitset.BitSet, least int) Scale {
 	if len(some) < least {
 		some = all
 	}
-	return scaleOf(some)
+	return ScaleOf(some)
 }
 
-// ScaleOf returns the scale of the similarities of hits.
-func ScaleOf(hits []Hit) Scale {
-	cosines := make([]float64, len(hits))
-	for i, h := range hits {
-		cosines[i] = h.Similarity
-	}
-	return scaleOf(cosines)
-}
-
-func scaleOf(cosines []float64) Scale {
+// ScaleOf returns the scale of cosines.
+func ScaleOf(cosines []float64) Scale {
 	s := Scale{Of: len(cosines)}
 	for _, c := range cosines {
 		s.Mean += c / float64(len(cosines))

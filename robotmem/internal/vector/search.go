@@ -113,7 +113,7 @@ func (x *Index) search(q Query, rescore, parts int, load Source) ([]Hit, error) 
 	}
 	hits, err := x.score(s, nil, load)
 	if err == nil && len(s.rest) > 0 {
-		x.selectRest(s, hits, x.AlongMean(q.Vector), min(q.N, sureHits))
+		x.selectRest(s, hits, x.alongMean(q.Vector), min(q.N, sureHits))
 		hits, err = x.score(s, hits, load)
 	}
 	return hits[:min(q.N, len(hits))], err
@@ -166,7 +166,7 @@ func (x *Index) selectIDs(s *scratch, q Query, rescore, parts int) {
 // selectRest writes the ids of those of s.rest to s.ids that may be among the first n. The hits were
 // read: their estimates are the best, so most are too good and their error is larger than usual.
 func (x *Index) selectRest(s *scratch, hits []Hit, alongMean float64, n int) {
-	offset, square, least := alongMean-x.AlongMean(x.mean), 0.0, math.Inf(-1) // offset: see code.go
+	offset, square, least := alongMean-x.alongMean(x.mean), 0.0, math.Inf(-1) // offset: see code.go
 	for _, h := range hits {
 		at, _ := slices.BinarySearchFunc(s.first, h.ID, func(g estimated, id int64) int { return cmp.Compare(int64(g.id), id) })
 		wrong := float64(s.first[at].estimate) + offset - h.Similarity

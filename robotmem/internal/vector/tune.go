@@ -69,33 +69,17 @@ func (x *Index) ask(e *recallTest, rescore, parts int, load Source) ([]Hit, erro
 
 // recallTests makes count queries of evenly spread members and finds their neighbours.
 func (x *Index) recallTests(count int, load Source) ([]recallTest, error) {
-	var s scratch
-	x.mu.RLock()
-	x.listMembers(&s, nil)
-	x.mu.RUnlock()
-	members := s.ids
-	if len(members) < 2 {
-		return nil, fmt.Errorf("vector: %d vectors are too few to measure recall", len(members))
+	if n := x.Len(); n < 2 {
+		return nil, fmt.Errorf("vector: %d vectors are too few to measure recall", n)
 	}
-	count = min(count, len(members))
-	spread := make([]int64, count)
-	for i := range spread {
-		spread[i] = members[i*len(members)/count]
-	}
-	var tests []recallTest
-	var drawn [][]float32
-	err := load(spread, func(id int64, raw []byte) error {
-		if len(raw) != StoredSize(x.dims) {
-			return x.wrongSize(id, raw)
-		}
-		if v := Decode(raw); x.checkUnit(v) == nil { // a stored vector may have been damaged since
-			drawn = append(drawn, v)
-			tests = append(tests, recallTest{question: v, members: [2]int64{id, id}})
-		}
-		return nil
-	})
+	sample, err := x.spread(count, load)
 	if err != nil {
-		return nil, fmt.Errorf("vector: reading stored vectors: %w", err)
+		return nil, err
+	}
+	drawn := sample.has
+	tests := make([]recallTest, len(drawn))
+	for i, id := range sample.ids {
+		tests[i] = recallTest{question: drawn[i], members: [2]int64{id, id}}
 	}
 	if len(tests) == 0 {
 		return nil, errors.New("vector: none of the members is stored")
