@@ -47,7 +47,7 @@ var arrows = []struct {
 	{"robotmem/internal/lexical", []string{"robotmem/internal/stream"}, "a leaf"},
 	{"robotmem/internal/vector", []string{"robotmem/internal/stream"}, "a leaf"},
 	{"robotmem/internal/encoder", nil, "a leaf"},
-	{"robotmem/internal/languages", []string{"robotmem"}, "asks any embedder"},
+	{"robotmem/internal/languages", nil, "a leaf: who asks the embedder gives the vectors"},
 	{"robotmem/internal/stream", nil, "a leaf"},
 	{"robotmem/internal/text", []string{"robotmem/internal/units"}, "a leaf; a unit has one definition"},
 	{"robotmem/internal/units", nil, "a leaf"},

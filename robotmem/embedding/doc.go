@@ -1,6 +1,6 @@
-// Package embedding turns texts into vectors for robotmem's search by meaning: with the model in
-// the program, through a local Ollama, through any service with OpenAI's embeddings API, or in this process from a folder of
-// files.
+// Package embedding turns texts into vectors for robotmem's search by meaning: with the model in the
+// program, through a local Ollama, through any service with OpenAI's embeddings API, or in this
+// process from a folder of files.
 //
 // Its nouns: a spec names an embedder in one string; a backend computes the vectors; a runtime runs
 // the models of one format in this process; a prompt is the text that some models need before a

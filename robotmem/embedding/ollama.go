@@ -129,22 +129,29 @@ func openAuto(o Options) (robotmem.Embedder, error) {
 		return nil, err
 	}
 	a := &auto{options: o, ollama: b, builtin: openBuiltin(o)}
-	a.model()
-	if a.builtin == nil && o.Models != "" && len((Models{o.Models, o.Runtimes}).List()) > 0 {
-		a.searches.Wait() // a model is there, and the first recall may be the only one
+	if a.builtin == nil {
+		a.begin()
 	}
 	return a, nil
 }
 
+// begin starts the search for another model than the one in the program.
+func (a *auto) begin() {
+	a.model()
+	if o := a.options; o.Models != "" && len((Models{o.Models, o.Runtimes}).List()) > 0 {
+		a.searches.Wait() // a model is there, and the first recall may be the only one
+	}
+}
+
 // Bind tells which model has made the vectors of the memory. It must be called before the first use.
 func (a *auto) Bind(model string) {
-	a.mu.Lock()
-	a.bound = model != "" && model != BuiltinModel()
-	a.mu.Unlock()
-	a.model()
-	if a.options.Models != "" && len((Models{a.options.Models, a.options.Runtimes}).List()) > 0 {
-		a.searches.Wait()
+	if a.builtin == nil || model == "" || model == a.builtin.model {
+		return
 	}
+	a.mu.Lock()
+	a.bound = true
+	a.mu.Unlock()
+	a.begin()
 }
 
 // State implements robotmem.Embedder. It is zero until a model is found, as the

@@ -168,14 +168,14 @@ func (g *embeddings) knows(ctx context.Context, question, model string) error {
 	defer g.learning.Unlock()
 	known, asked := g.known[language]
 	if !asked {
-		found, err := languages.Found(ctx, g.embedder, language)
-		if err != nil {
+		vectors, err := g.embed(ctx, robotmem.ForMemory, languages.Sentences(language), 0)
+		if err != nil && !errors.Is(err, robotmem.Invalid) { // a model that refuses a sentence does not know it
 			return nil // the question itself shows what is wrong
 		}
 		if g.known == nil {
 			g.known = map[string]bool{}
 		}
-		known = found >= languages.Enough
+		known = languages.Found(vectors) >= languages.Enough
 		g.known[language] = known
 	}
 	if !known {

@@ -1,16 +1,12 @@
-// Package languages finds out which languages an embedder knows.
+// Package languages finds out by the vectors of an embedder which languages it knows.
 package languages
 
 import (
-	"context"
 	_ "embed"
-	"errors"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // pairs has five pairs of sentences in each of eight languages. The two of a pair say nearly the same and
@@ -19,22 +15,18 @@ import (
 //go:embed languages.txt
 var pairs string
 
-// Pairs is how many pairs of sentences there are in each language, and Enough how many of them a model finds
-// that knows it.
-const (
-	Pairs  = 5
-	Enough = 3
-)
+// Enough is how many of the five pairs a model finds that knows the language.
+const Enough = 3
 
-// All are the languages with sentences.
-var All = func() (names []string) {
+// All returns the languages with sentences.
+func All() (names []string) {
 	for line := range strings.Lines(pairs) {
 		if name, _, _ := strings.Cut(line, "|"); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
-}()
+}
 
 // Sentences returns the sentences of a language; 2i and 2i+1 are a pair.
 func Sentences(language string) (sentences []string) {
@@ -46,19 +38,15 @@ func Sentences(language string) (sentences []string) {
 	return sentences
 }
 
-// Found returns the pairs of a language of which each sentence is the nearest of the other among all ten. A
-// language with a sentence that the model refuses has none.
-func Found(ctx context.Context, e robotmem.Embedder, language string) (found int, err error) {
-	vectors, err := e.Embed(ctx, robotmem.ForMemory, Sentences(language))
-	if err != nil && !errors.Is(err, robotmem.Invalid) {
-		return 0, err
-	}
+// Found returns of how many pairs each sentence is the nearest of the other among all, by the vectors of the
+// sentences of a language; none without vectors.
+func Found(vectors [][]float32) (found int) {
 	for at := 0; at < len(vectors); at += 2 {
 		if nearest(vectors, at) == at+1 && nearest(vectors, at+1) == at {
 			found++
 		}
 	}
-	return found, nil
+	return found
 }
 
 // OfScript returns the language of the letters of a text if their script tells: Chinese, Japanese, Korean or
