@@ -135,7 +135,7 @@ func (x *Index) eachVector(ctx context.Context, m *store.Model, visit func(id in
 }
 
 const (
-	// sampleSize is how many vectors a question is compared with to learn what is near for it.
+	// sampleSize is the number of vectors that show the usual cosines of a question.
 	sampleSize = 256
 	// SampleLeast is how many of them must pass the filters, or else all are compared.
 	SampleLeast = 32

@@ -128,7 +128,7 @@ type Scale struct {
 // leastSpread is about what rounding makes of equal vectors.
 const leastSpread = 1e-4
 
-// LeastPairs are those of eight texts; fewer say nothing.
+// LeastPairs is the least number of pairs that show what is usual: those of eight texts.
 const LeastPairs = 28
 
 // lift returns by how many standard deviations a cosine is above the mean of the query.

@@ -27,8 +27,8 @@ var (
 	byCosine   = logistic{0.20, 0.68}  // of the nearness of the vectors
 )
 
-// standsOut is what is taken from the lift of a cosine, where stored texts are so alike that none is near to
-// another more than usual: three of four questions about something else have no greater lift.
+// standsOut is the lift above which a cosine counts as near even if the stored texts are so alike that none is
+// nearer to another than usual. Three of four questions about something else have a smaller lift.
 const standsOut = 3
 
 // relevance returns the relevance of a loaded hit, 0 to 1. It is 1 if the query has

@@ -15,9 +15,9 @@ import (
 //
 //	w₁ √f bm25/max(bm25) + w₂ vectorShare (1 + min(1, fewMemories/n)) max(0, z)
 //
-// where f, from 0 to 1, is the share of the words of the question that the best memory has, by their
-// weights: words that find little of what is asked, as those of another language, say little. z is the cosine
-// on the question's own scale: by how many standard deviations it is above the mean of the memories that pass
+// where f, from 0 to 1, is the weighted share of the question's words that the best memory has. A question in
+// another language finds few of its words, so they count less. z is the cosine on the question's own scale:
+// by how many standard deviations it is above the mean of the memories that pass
 // the filters, n of them. So no constant depends on the model. The weights w are 1 unless the configuration sets them.
 //
 // A memory then gets a share of the scores of the memories before and after it in its

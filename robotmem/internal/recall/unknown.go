@@ -13,10 +13,9 @@ import (
 // maxUnknown limits the unknown words that a note names.
 const maxUnknown = 8
 
-// Of a question of which no word is known, what is less near than nearEnough is no answer: on the evaluation
-// sets, one right answer of twenty is farther, and two of five questions about something else find nothing
-// nearer. A memory of nearness sureNear answers whatever the words are: one question of ten about what no
-// memory says finds one.
+// If no memory has a word of the question, one must be at least nearEnough to answer. On the evaluation sets
+// this loses one right answer of twenty, and silences two of five questions about something else. If a memory
+// is sureNear, unknown words are not remarked on: of the questions that no memory answers, one in ten finds one.
 const (
 	nearEnough = -0.8
 	sureNear   = 1
