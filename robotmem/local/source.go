@@ -117,9 +117,11 @@ func searchWords(index *lexical.Index, collection string, in recall.Set, words r
 	for i, stem := range plain {
 		weights[i] = weightOf(stem, rows)
 	}
-	for i, stem := range plain {
-		stems = append(stems, lexical.InContext(stem))
-		weights = append(weights, contextWeight*weights[i])
+	if contextWeight > 0 {
+		for i, stem := range plain {
+			stems = append(stems, lexical.InContext(stem))
+			weights = append(weights, contextWeight*weights[i])
+		}
 	}
 	q := lexical.Query{Collection: collection, Terms: stems, Weights: weights, Unfinished: unfinished(words.Typing, index, collection, plain), Within: in.Present, N: max(limit, 0)}
 	hits := index.Search(q)
