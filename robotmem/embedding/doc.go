@@ -17,6 +17,8 @@
 //	onnx:<dir>        a folder with model.onnx and tokenizer.json; only in a
 //	                  program that has the runtime of package onnx
 //
+// OpenReranker returns a client of a reranking service, which judges the first hits of a recall.
+//
 // # Caveats
 //
 // A text is cut to its first 8 KiB. Models cut much earlier than that, without an error: often after

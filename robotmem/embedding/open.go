@@ -11,7 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// Options configure Open. The zero value works.
+// Options configure Open and OpenReranker. The zero value works.
 type Options struct {
 	// OllamaURL is the address of Ollama, http://127.0.0.1:11434 if empty. It may
 	// have the short forms of OLLAMA_HOST: host, host:port, 0.0.0.0.
@@ -20,6 +20,9 @@ type Options struct {
 	OpenAIURL string
 	// OpenAIKey is sent as a bearer token if it is not empty.
 	OpenAIKey string
+	// RerankerModel is the name of the model for OpenReranker, sent to services with
+	// several. RerankerKey is sent to its service as a bearer token if it is not empty.
+	RerankerModel, RerankerKey string
 
 	// Timeout is the time limit of a request for memories, 30 s if zero.
 	Timeout time.Duration

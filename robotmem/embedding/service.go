@@ -2,6 +2,7 @@ package embedding
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,11 +27,12 @@ const (
 	maxQuoted  = 200
 )
 
-// service is a service over HTTP that computes vectors.
+// service is a service over HTTP that computes vectors or scores.
 type service struct {
 	base *url.URL
 	http *http.Client
 	key  string // sent as a bearer token and replaced in every text, "" without one
+	most int64  // the largest answer in bytes, maxAnswer if zero
 
 	// For the texts of errors.
 	name  string // "Ollama at http://127.0.0.1:11434"
@@ -63,7 +65,7 @@ func (s *service) call(ctx context.Context, path string, request, answer any) er
 	if err := statusOf(res); err != nil {
 		return err
 	}
-	return json.NewDecoder(http.MaxBytesReader(nil, res.Body, maxAnswer)).Decode(answer)
+	return json.NewDecoder(http.MaxBytesReader(nil, res.Body, cmp.Or(s.most, maxAnswer))).Decode(answer)
 }
 
 // numbers are a vector. Encoders write NaN as null, and a decoder would read it as 0.
