@@ -103,9 +103,9 @@ type Provenance struct {
 
 // ListEntry is the rank of a memory in one ranked list.
 type ListEntry struct {
-	List  string  `json:"list" doc:"bm25, vector, place, likeness or time."`
+	List  string  `json:"list" doc:"bm25, vector, text, place, likeness, time or rerank."`
 	Rank  int     `json:"rank" doc:"Rank, from 0."`
-	Value float64 `json:"value" doc:"The measure of the list: a BM25 score, a cosine or a distance."`
+	Value float64 `json:"value" doc:"The measure of the list: a BM25 score, a cosine, a distance or the score of the reranker."`
 }
 
 // Stage reports one stage of a recall: how many memories it kept and how long it took.

@@ -47,6 +47,7 @@ type Options struct {
 	AllowPaths  []string          // folders that save_perception may read files from; none if empty
 	ClientType  string            // stored with sessions; "library" if empty
 	Embedder    robotmem.Embedder // for recall by meaning; none if nil. The node does not close it
+	Reranker    robotmem.Reranker // orders the first hits of a recall; none if nil. The node does not close it
 	// Weights are the weights of the ranked lists in the fusion: "bm25", "vector",
 	// "place" and "likeness", of "evidence" and of "neighbours", each 0 or more. The default
 	// is 1, for neighbours 0.1, and with Fusion "rrf" for vector 0.1 to 1 depending on the
@@ -84,6 +85,7 @@ type Node struct {
 
 	index       *index.Index
 	embeddings  embeddings
+	reranking   reranking
 	counters    accessCounters
 	maintenance *maintenance.Maintainer
 
@@ -141,9 +143,10 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 		maintenance.Wake(n.Changed)
 	}}
 	n.embeddings = embeddings{store: n.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
+	n.reranking = reranking{store: n.Store, log: o.Logger, reranker: o.Reranker}
 	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
 	n.maintenance = &maintenance.Maintainer{
-		Store: n.Store, Index: n.index, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
+		Store: n.Store, Index: n.index, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder, Reranker: o.Reranker,
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
 	}
 	n.embeddings.paused = &n.maintenance.Paused
@@ -281,5 +284,6 @@ func (n *Node) Close() error {
 	last.Wait()
 	err = n.Store.Close()
 	n.embeddings.asking.Wait()
+	n.reranking.asking.Wait()
 	return err
 }

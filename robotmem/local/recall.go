@@ -123,8 +123,8 @@ func (n *Node) withWords(ctx context.Context, needed bool, f func(missing error)
 	return err
 }
 
-// answerQuery answers one query. It holds no connection while it waits for the query embedding
-// or the posting lists.
+// answerQuery answers one query. It holds no connection while it waits for the query embedding,
+// the posting lists or the reranker.
 func (n *Node) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.RecallResponse, error) {
 	start := time.Now()
 	if q.DeadlineMS > 0 {
@@ -137,16 +137,24 @@ func (n *Node) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.Reca
 		defer s.embedding.cancel()
 		q.Embedded = true
 	}
-	var res *robotmem.RecallResponse
-	err := n.withWords(ctx, len(q.Content) > 0, func(missing error) error {
-		s.wordsErr = missing
-		return n.Store.Read(ctx, func(c *store.Conn) (err error) {
-			res, err = s.answer(ctx, c, q)
-			return err
+	s.rerank = n.reranking.begin(q)
+	search := func(ctx context.Context) (res *robotmem.RecallResponse, err error) {
+		err = n.withWords(ctx, len(q.Content) > 0, func(missing error) error {
+			s.wordsErr = missing
+			return n.Store.Read(ctx, func(c *store.Conn) (err error) {
+				res, err = s.answer(ctx, c, q)
+				return err
+			})
 		})
-	})
+		return res, err
+	}
+	searching := time.Now()
+	res, err := search(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if s.rerank != nil && len(s.rerank.Candidates) > 1 {
+		res = n.rerankAnswer(ctx, q, s.rerank, res, time.Since(searching), search)
 	}
 	res.QueryMS = millis(time.Since(start))
 	return res, nil
@@ -169,7 +177,7 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 			return nil, err
 		}
 	}
-	res, err := recall.Run(ctx, s, q, recall.Config{Weights: s.options.Weights, Fusion: s.options.Fusion, RealWeight: s.options.RealWeight})
+	res, err := recall.Run(ctx, s, q, recall.Config{Weights: s.options.Weights, Fusion: s.options.Fusion, RealWeight: s.options.RealWeight, Rerank: s.rerank})
 	if err == nil {
 		res.Interpreted = append(res.Interpreted, s.interpreted...)
 	}

@@ -31,6 +31,7 @@ type source struct {
 	words     *lexical.Index // of the snapshot's revision; nil while it is loaded
 	wordsErr  error          // why it is not loaded
 	embedding *queryEmbedding
+	rerank    *recall.Rerank // nil without a reranker
 	// interpreted says how numbers and places of the question were understood.
 	interpreted []string
 }

@@ -53,6 +53,7 @@ func (mt *Maintainer) Doctor(ctx context.Context, stats *admin.StatsResponse, de
 	if err != nil {
 		return nil, err
 	}
+	mt.examineReranker(ctx, res)
 	concludeChecks(res)
 	return res, nil
 }

@@ -1,12 +1,15 @@
 package maintenance
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -86,6 +89,32 @@ func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) er
 		addCheck(d, "vectors", CheckOK, "every memory has one", "")
 	}
 	return nil
+}
+
+// rerankTime limits the trial of a reranker.
+const rerankTime = 2 * time.Second
+
+// examineReranker says whether the reranker answers, if there is one. Nothing asks it in the background, so
+// it is tried, unless it is paused.
+func (mt *Maintainer) examineReranker(ctx context.Context, d *admin.DoctorResponse) {
+	const name = "reranker"
+	if mt.Reranker == nil {
+		return
+	}
+	state := mt.Reranker.State()
+	reason := state.Reason
+	if reason == "" {
+		limited, cancel := context.WithTimeout(ctx, rerankTime)
+		defer cancel()
+		if _, err := mt.Reranker.Rerank(limited, "robot", []string{"a robot", "a dock"}); err != nil {
+			reason = sqlite.Explain(err).Detail()
+		}
+	}
+	if reason != "" {
+		addCheck(d, name, CheckWarn, reason, "recall keeps its own order meanwhile; "+restartRemedy)
+		return
+	}
+	addCheck(d, name, CheckOK, state.Model+" answers", "")
 }
 
 const restartRemedy = "see that its service runs"

@@ -24,6 +24,7 @@ type Maintainer struct {
 	Log       *slog.Logger
 	Retention Retention
 	Embedder  robotmem.Embedder // nil: none
+	Reranker  robotmem.Reranker // nil: none
 
 	Paused       Pause         // holds RunFeatures and RunRetention
 	WakeScrub    chan struct{} // ends a pause of RunScrub

@@ -142,6 +142,9 @@ func (r *run) prefers(b, a *hit, kind func() text.Kind) bool {
 	if missing > 0 {
 		return false
 	}
+	if r.reranked { // which has judged the texts, but has not seen the contexts
+		more -= newWords(b.has, a.covered())
+	}
 	if more > 0 && b.words >= moreShare*a.words && r.asNear(b, a) {
 		return true
 	}
@@ -315,6 +318,16 @@ func kept[V any](cache *lru.Cache[string, V], key string, f func(string) V) V {
 func difference(a, b map[string]bool) (n int) {
 	for word := range a {
 		if !b[word] {
+			n++
+		}
+	}
+	return n
+}
+
+// newWords counts the words that are found in a text and not among those of another memory.
+func newWords(inText, others map[string]bool) (n int) {
+	for word, found := range inText {
+		if found && !others[word] {
 			n++
 		}
 	}

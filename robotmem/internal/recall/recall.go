@@ -1,7 +1,7 @@
 // Package recall ranks memories. It is independent of the store: a [Source] evaluates filters,
 // ranks by each signal and loads memories, on SQLite, on PostgreSQL or in a test.
 //
-//	parse -> filter -> signals (lexical | vector | place | likeness) -> fuse -> stages -> load
+//	parse -> filter -> signals (lexical | vector | place | likeness) -> fuse -> rerank -> stages -> load
 //
 // [Parse] checks a request and returns an immutable [Query]. [Run] executes the steps in order.
 // The filter comes first and is exact. Every signal ranks the memories that pass the filter,
@@ -159,6 +159,8 @@ type Config struct {
 	Fusion string
 	// RealWeight multiplies the score of memories from the real world.
 	RealWeight float64
+	// Rerank is what a reranker is asked and has answered; nil without one.
+	Rerank *Rerank
 }
 
 // The names of the ranked lists.
@@ -169,6 +171,7 @@ const (
 	ListLikeness = "likeness"
 	ListTime     = "time"
 	ListText     = "text" // words, vectors and neighbours together, by score
+	ListRerank   = "rerank"
 	// Evidence and Neighbours are weights without a list. At 0, outcomes and episodes do not
 	// change the order.
 	Evidence = "evidence"
@@ -216,6 +219,7 @@ type run struct {
 	degraded []string
 	kind     func() text.Kind // of the question
 	newest   bool             // nothing shares a word with the query: what passes the filters answers
+	reranked bool             // the best hits are in the order of a reranker
 	notes    []string         // remarks: what is unknown, what was not used
 	// stopOnly has the memories that share only stop words with the query.
 	// RealWeight does not apply to them.
@@ -251,12 +255,21 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 		if r.Diversity > 0 {
 			enough = max(enough, diversePool)
 		}
+		if r.Rerank != nil {
+			enough = max(enough, rerankPool)
+		}
 		hits, _, err = r.first(ctx, hits, enough, func(h *hit) bool { return r.relevance(h) >= r.MinRelevance })
 		if err != nil {
 			return nil, err
 		}
 	}
 	r.trace("relevant", len(hits))
+	if r.Rerank != nil {
+		if hits, err = r.rerank(ctx, hits); err != nil {
+			return nil, err
+		}
+		r.trace(ListRerank, len(hits))
+	}
 	for _, s := range stages {
 		if hits, err = s.run(ctx, r, hits); err != nil {
 			return nil, err

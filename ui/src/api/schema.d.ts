@@ -1429,11 +1429,11 @@ export interface components {
             };
         };
         ListEntry: {
-            /** @description bm25, vector, place, likeness or time. */
+            /** @description bm25, vector, text, place, likeness, time or rerank. */
             list: string;
             /** @description Rank, from 0. */
             rank: number;
-            /** @description The measure of the list: a BM25 score, a cosine or a distance. */
+            /** @description The measure of the list: a BM25 score, a cosine, a distance or the score of the reranker. */
             value: number;
         };
         ListResponse: {
