@@ -54,7 +54,7 @@ func (a *app) Open(ctx context.Context, path string) (*local.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Embedder, err = a.embedder(); err != nil {
+	if err = a.addModels(&o); err != nil {
 		return nil, err
 	}
 	if !fleet.IsURL(path) {
@@ -67,7 +67,7 @@ func (a *app) Open(ctx context.Context, path string) (*local.Node, error) {
 	return fleet.Open(ctx, path, fleet.Options{Options: o, Tenant: a.Config.Tenant, Payloads: folder})
 }
 
-// options are the settings for a memory, without the embedder.
+// options are the settings for a memory, without the embedder and the reranker.
 func (a *app) options() (o local.Options, err error) {
 	o = local.Options{
 		ReadOnly:   a.Config.ReadOnly,
@@ -98,6 +98,25 @@ func (a *app) options() (o local.Options, err error) {
 	return o, nil
 }
 
+// addModels opens the embedder and the reranker of the settings.
+func (a *app) addModels(o *local.Options) (err error) {
+	if o.Embedder, err = a.embedder(); err != nil {
+		return err
+	}
+	o.Reranker, err = a.reranker()
+	return err
+}
+
+// reranker opens the reranker of the settings.
+func (a *app) reranker() (robotmem.Reranker, error) {
+	c := &a.Config
+	r, err := embedding.OpenReranker(c.Reranker, embedding.Options{RerankerModel: c.RerankerModel, RerankerKey: c.RerankerKey, Logger: a.Log})
+	if closer, ok := r.(io.Closer); ok {
+		a.closers = append(a.closers, closer)
+	}
+	return r, err
+}
+
 // embedder opens the embedder of the settings.
 func (a *app) embedder() (robotmem.Embedder, error) {
 	if a.Embedder != nil {
@@ -111,7 +130,7 @@ func (a *app) embedder() (robotmem.Embedder, error) {
 	return e, err
 }
 
-// close closes the embedders of this run.
+// close closes the embedders and rerankers of this run.
 func (a *app) close() {
 	a.bar.end()
 	for _, c := range a.closers {

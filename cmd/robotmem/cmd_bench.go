@@ -64,7 +64,7 @@ func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 	}
 	r := &benchReport{CPU: procValue("/proc/cpuinfo", "model name", "unknown CPU"), Cores: runtime.NumCPU(), Facts: c.N, Durability: a.Config.Durability}
 	b := &bench{a: a, facts: eval.NewFacts(), calls: min(benchCalls, c.N/10), report: r}
-	a.Config.Embedder = "none"
+	a.Config.Embedder, a.Config.Reranker = "none", ""
 	err := a.inTempMemory(ctx, func(m *local.Node, path string) error {
 		b.m = m
 		b.run(ctx, path)

@@ -66,6 +66,10 @@ func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	reranker, err := a.reranker()
+	if err != nil {
+		return err
+	}
 	open := func(s eval.Setting) eval.OpenAt {
 		return func(now func() time.Time) (robotmem.Service, func() error, error) {
 			dir, err := os.MkdirTemp("", "robotmem-")
@@ -76,7 +80,7 @@ func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
 			if err != nil {
 				return nil, nil, err
 			}
-			o.Clock, o.Location, o.Embedder = now, time.UTC, embedder
+			o.Clock, o.Location, o.Embedder, o.Reranker = now, time.UTC, embedder, reranker
 			if s.Weights != nil {
 				o.Weights = s.Weights
 			}
@@ -161,14 +165,14 @@ func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set) (res *eval.
 		var o eval.Options
 		o.Progress = func(done, total int) { show(int64(done), int64(total)) }
 		var nodes []*local.Node
-		weights := a.Config.Weights
+		weights, reranker := a.Config.Weights, a.Config.Reranker
 		for _, way := range eval.Alone { // other ways to rank, of which words alone needs no embedder
 			if !a.hasEmbedder() && way.Name != "words" {
 				continue
 			}
-			a.Config.Weights = way.Weights
+			a.Config.Weights, a.Config.Reranker = way.Weights, ""
 			n, err := a.Open(ctx, path)
-			a.Config.Weights = weights
+			a.Config.Weights, a.Config.Reranker = weights, reranker
 			if err != nil {
 				return err
 			}

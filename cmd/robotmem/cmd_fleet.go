@@ -170,7 +170,7 @@ func (a *app) openSite(ctx context.Context) (*fleet.Site, error) {
 		return nil, err
 	}
 	if a.serves != "" {
-		if o.Embedder, err = a.embedder(); err != nil {
+		if err = a.addModels(&o); err != nil {
 			return nil, err
 		}
 	}

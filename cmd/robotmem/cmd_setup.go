@@ -120,7 +120,7 @@ func (g *globals) carried(env func(string) (string, bool)) (args []string, err e
 		c.Embedder = "model2vec:" + absolute(model)
 	}
 	for _, setting := range [][2]string{
-		{"config", absolute(file)}, {"db", absolute(c.DB)}, {"collection", c.Collection}, {"embedder", c.Embedder},
+		{"config", absolute(file)}, {"db", absolute(c.DB)}, {"collection", c.Collection}, {"embedder", c.Embedder}, {"reranker", c.Reranker},
 		{"taxonomy", absolute(c.Taxonomy)}, {"durability", c.Durability}, {"url", c.URL}, {"log-level", c.LogLevel},
 	} {
 		if setting[1] != "" {

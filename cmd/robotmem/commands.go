@@ -19,6 +19,7 @@ type globals struct {
 	DB         *string  `name:"db" placeholder:"PATH" help:"The memory's file, or the postgres:// URL of a site (ROBOTMEM_DB). Default memory.db in ROBOTMEM_HOME, which is ~/.robotmem unless set." mapstructure:"db,omitempty"`
 	Collection *string  `name:"collection" placeholder:"NAME" help:"Namespace to work in; for commands that read, * is all (ROBOTMEM_COLLECTION)." mapstructure:"collection,omitempty"`
 	Embedder   *string  `name:"embedder" placeholder:"NAME" help:"auto, none, ollama:MODEL, openai:MODEL or model2vec:DIR (ROBOTMEM_EMBEDDER). auto is the model in the program, unless the memory has vectors of another." mapstructure:"embedder,omitempty"`
+	Reranker   *string  `name:"reranker" placeholder:"URL" help:"Service that orders the first hits of a recall, such as http://127.0.0.1:8080 (ROBOTMEM_RERANKER; the model in ROBOTMEM_RERANKER_MODEL, the key in ROBOTMEM_RERANKER_KEY). Default none." mapstructure:"reranker,omitempty"`
 	Config     *string  `name:"config" placeholder:"FILE" help:"Settings as YAML (ROBOTMEM_CONFIG). Default config.yaml in ROBOTMEM_HOME." mapstructure:"-"`
 	Tenant     *string  `name:"tenant" placeholder:"NAME" help:"Whose memory of a site on PostgreSQL (ROBOTMEM_TENANT). Default default." mapstructure:"tenant,omitempty"`
 	Payloads   *string  `name:"payloads" placeholder:"DIR" help:"Folder of large payloads of a site on PostgreSQL, which all its nodes share (ROBOTMEM_PAYLOADS). Default payloads in ROBOTMEM_HOME." mapstructure:"payloads,omitempty"`

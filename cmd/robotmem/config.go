@@ -32,6 +32,7 @@ type config struct {
 	Tenant     string   `mapstructure:"tenant"`
 	Payloads   string   `mapstructure:"payloads"`
 	Embedder   string   `mapstructure:"embedder"`
+	Reranker   string   `mapstructure:"reranker"` // an address, "" or none for none
 	Taxonomy   string   `mapstructure:"taxonomy"`
 	Durability string   `mapstructure:"durability"`
 	ReadOnly   bool     `mapstructure:"read_only"`
@@ -51,6 +52,8 @@ type config struct {
 	OllamaURL       string   `mapstructure:"ollama_url"`
 	OpenAIURL       string   `mapstructure:"openai_url"`
 	OpenAIKey       string   `mapstructure:"openai_key"`
+	RerankerModel   string   `mapstructure:"reranker_model"`
+	RerankerKey     string   `mapstructure:"reranker_key"`
 	TLSCert         string   `mapstructure:"tls_cert"`
 	TLSKey          string   `mapstructure:"tls_key"`
 	AllowHost       []string `mapstructure:"allow_host"`
