@@ -259,7 +259,7 @@ func TestRerankBeforeTwins(t *testing.T) {
 // No snapshot and no connection is held while the reranker works: what it is asked about may change.
 func TestRerankHoldsNothing(t *testing.T) {
 	t.Parallel()
-	f := newFakeReranker(map[string]float64{"lamp3": 9})
+	f := newFakeReranker(map[string]float64{"lamp2": 5, "lamp3": 9, "lamp4": 6})
 	e := openTest(t, Options{Reranker: f})
 	numbered(t, e, 4)
 	f.during = func(ctx context.Context) {
@@ -280,8 +280,8 @@ func TestRerankHoldsNothing(t *testing.T) {
 		all.Wait()
 	}
 	res, got := recalled(t, e, &robotmem.RecallRequest{Query: "aisle"})
-	if !slices.Equal(got, []int64{5, 2, 4}) || len(res.Degraded) > 0 {
-		t.Errorf("got %v, degraded %v", got, res.Degraded)
+	if !slices.Equal(got, []int64{5, 4, 2}) || len(res.Degraded) > 0 {
+		t.Errorf("got %v, degraded %v, want the new one at its place and the others as the reranker says", got, res.Degraded)
 	}
 }
 
