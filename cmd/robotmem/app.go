@@ -123,7 +123,7 @@ func (a *app) embedder() (robotmem.Embedder, error) {
 		return a.Embedder, nil
 	}
 	c := &a.Config
-	e, err := embedding.Open(c.Embedder, embedding.Options{Models: a.models().Dir, OllamaURL: c.OllamaURL, OpenAIURL: c.OpenAIURL, OpenAIKey: c.OpenAIKey, Runtimes: runtimes(), Logger: a.Log})
+	e, err := embedding.Open(c.Embedder, embedding.Options{Models: a.models().Dir, OllamaURL: c.OllamaURL, OpenAIURL: c.OpenAIURL, OpenAIKey: c.OpenAIKey, CPU: c.EmbedCPU, Runtimes: runtimes(), Logger: a.Log})
 	if closer, ok := e.(io.Closer); ok {
 		a.closers = append(a.closers, closer)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/goccy/go-yaml"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
+	"github.com/robotmem/robotmem-go/robotmem/embedding"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -33,6 +34,7 @@ type config struct {
 	Payloads   string   `mapstructure:"payloads"`
 	Embedder   string   `mapstructure:"embedder"`
 	Reranker   string   `mapstructure:"reranker"` // an address, "" or none for none
+	EmbedCPU   float64  `mapstructure:"embed_cpu"` // cores
 	Taxonomy   string   `mapstructure:"taxonomy"`
 	Durability string   `mapstructure:"durability"`
 	ReadOnly   bool     `mapstructure:"read_only"`
@@ -99,7 +101,7 @@ func splitAt(separators string) func(string) []string {
 
 func defaults() map[string]any {
 	out := map[string]any{}
-	usual := config{Embedder: "auto", Durability: "full", LogLevel: "warn", Addr: "127.0.0.1:7878", Fusion: "score"}
+	usual := config{Embedder: "auto", EmbedCPU: 1, Durability: "full", LogLevel: "warn", Addr: "127.0.0.1:7878", Fusion: "score"}
 	_ = mapstructure.Decode(usual, &out) // it has the fields of config
 	return out
 }
@@ -242,6 +244,9 @@ func (c *config) check() error {
 			return invalid("memory", "must be a size such as 64MiB, not %q", c.Memory)
 		}
 		c.memory = local.Memory(n)
+	}
+	if !(c.EmbedCPU >= embedding.MinCPU && c.EmbedCPU <= embedding.MaxCPU) {
+		return invalid("embed_cpu", "must be a number of cores from %v to %v, such as 0.5, not %v", embedding.MinCPU, embedding.MaxCPU, c.EmbedCPU)
 	}
 	if c.URL != "" && !strings.HasPrefix(c.URL, "http://") && !strings.HasPrefix(c.URL, "https://") {
 		return invalid("url", "must begin with http:// or https://, not %q", c.URL)

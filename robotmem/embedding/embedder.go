@@ -32,7 +32,7 @@ const cachedQueries = 1000
 // backend computes vectors.
 type backend interface {
 	// embed returns a vector for each text. The caller checks the vectors.
-	embed(ctx context.Context, texts []string) ([][]float32, error)
+	embed(ctx context.Context, purpose robotmem.Purpose, texts []string) ([][]float32, error)
 	// explain returns what an error of embed, or of the check of its vectors,
 	// means and what to do next. Invalid means that the model refuses a text.
 	explain(err error) *robotmem.Error
@@ -148,7 +148,7 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 		e.questions.Add(1)
 		defer e.questions.Add(-1)
 	}
-	vectors, err := e.backend.embed(limited, texts)
+	vectors, err := e.backend.embed(limited, purpose, texts)
 	if err == nil {
 		err = e.check(vectors, len(texts))
 	}

@@ -89,7 +89,7 @@ func (l *localModel) read() error {
 
 // embed implements backend. A large model takes longer to read than a query may take.
 // The query is then embedded nevertheless, so that its time is no failure.
-func (l *localModel) embed(ctx context.Context, texts []string) ([][]float32, error) {
+func (l *localModel) embed(ctx context.Context, _ robotmem.Purpose, texts []string) ([][]float32, error) {
 	l.mu.Lock()
 	if l.model == nil {
 		if err := l.read(); err != nil {

@@ -80,7 +80,7 @@ func openOllama(model string, o Options) (robotmem.Embedder, error) {
 	return e, nil
 }
 
-func (b *ollama) embed(ctx context.Context, texts []string) ([][]float32, error) {
+func (b *ollama) embed(ctx context.Context, _ robotmem.Purpose, texts []string) ([][]float32, error) {
 	var answer struct{ Embeddings []numbers }
 	request := &api.EmbedRequest{Model: b.model, Input: texts, KeepAlive: &api.Duration{Duration: keepLoaded}}
 	if err := b.call(ctx, "api/embed", request, &answer); err != nil {

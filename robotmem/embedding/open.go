@@ -31,6 +31,9 @@ type Options struct {
 	QuestionTimeout time.Duration
 	// Batch is the number of texts in one request, 64 if zero.
 	Batch int
+	// CPU is how many cores the model in the program may use for memories, from MinCPU to MaxCPU; 1 if
+	// zero. A share of a core is kept by resting between texts. Questions do not count.
+	CPU float64
 
 	// HTTPClient does the requests, a client of the embedder's own if nil. Its
 	// CheckRedirect is not used.
@@ -43,6 +46,12 @@ type Options struct {
 	Logger   *slog.Logger     // silent if nil
 }
 
+// Limits of Options.CPU, in cores.
+const (
+	MinCPU = 0.01
+	MaxCPU = 64
+)
+
 const (
 	memoryTimeout   = 30 * time.Second // enough for a full batch on the CPU of a small board
 	questionTimeout = 3 * time.Second  // a caller waits, and the search by words is done by then
@@ -53,6 +62,7 @@ func (o Options) withDefaults() Options {
 	o.Timeout = cmp.Or(o.Timeout, memoryTimeout)
 	o.QuestionTimeout = cmp.Or(o.QuestionTimeout, questionTimeout)
 	o.Batch = cmp.Or(max(o.Batch, 0), batchSize)
+	o.CPU = cmp.Or(o.CPU, 1)
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
@@ -64,10 +74,13 @@ func (o Options) withDefaults() Options {
 // network: a service is called in the background or when it is first used, and its failures show in
 // State and Embed. The embedder is an io.Closer; Close ends the background work and waits for it.
 //
-// Open fails with Invalid for a spec or an address of another form and for files that cannot be
-// used, and with NotFound for a folder without the files of a model.
+// Open fails with Invalid for a spec or an address of another form, for a CPU out of range and for
+// files that cannot be used, and with NotFound for a folder without the files of a model.
 func Open(spec string, o Options) (robotmem.Embedder, error) {
 	o = o.withDefaults()
+	if !(o.CPU >= MinCPU && o.CPU <= MaxCPU) {
+		return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "embed_cpu", Err: fmt.Errorf("must be a number of cores from %v to %v, not %v", MinCPU, MaxCPU, o.CPU)}
+	}
 	kind, name, hasName := strings.Cut(strings.TrimSpace(spec), ":")
 	switch named := hasName && name != ""; {
 	case kind == "none" && !hasName:

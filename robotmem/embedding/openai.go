@@ -38,7 +38,7 @@ func openOpenAI(model string, o Options) (robotmem.Embedder, error) {
 
 // embed implements backend. The API numbers the vectors and promises no order;
 // servers without numbers answer in order.
-func (b *openAI) embed(ctx context.Context, texts []string) ([][]float32, error) {
+func (b *openAI) embed(ctx context.Context, _ robotmem.Purpose, texts []string) ([][]float32, error) {
 	var answer struct {
 		Data []struct {
 			Index     *int
