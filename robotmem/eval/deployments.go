@@ -14,14 +14,18 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// deploymentFiles hold what robots of nine deployments learnt in a week, and what was asked afterwards. Each was
-// written without sight of the program and of the others.
+// deploymentFiles hold what robots of eleven deployments learnt in a week, and what was asked afterwards. Each
+// was written without sight of the program and of the others. languages.json has questions about two of them in
+// another language than the memory that answers.
 //
-//go:embed testdata/deployments/*.json
+//go:embed testdata/deployments/*.json testdata/languages.json
 var deploymentFiles embed.FS
 
 // Untouched are the deployments by which nothing was chosen.
-var Untouched = []string{"armcell", "hospital"}
+var Untouched = []string{"armcell", "hospital", "kaigo", Languages}
+
+// Languages is the deployment whose questions are in another language than their answers.
+const Languages = "languages"
 
 // Deployment is a week of one deployment.
 type Deployment struct {
@@ -51,7 +55,7 @@ type DeploymentQuestion struct {
 	WrongTwins []string `json:"wrong_twins"` // failed or outdated counterparts
 }
 
-// Deployments returns all deployments by name.
+// Deployments returns all deployments by name, and Languages last.
 func Deployments() (out []Deployment, err error) {
 	files, err := deploymentFiles.ReadDir("testdata/deployments")
 	if err != nil {
@@ -68,7 +72,31 @@ func Deployments() (out []Deployment, err error) {
 		}
 		out = append(out, d)
 	}
-	return out, nil
+	across, err := acrossLanguages(out)
+	return append(out, across), err
+}
+
+// acrossLanguages is the deployment that has the sessions of two others.
+func acrossLanguages(all []Deployment) (d Deployment, err error) {
+	data, err := deploymentFiles.ReadFile("testdata/languages.json")
+	if err != nil {
+		return d, err
+	}
+	var file struct {
+		Of        []string
+		Now       string
+		Questions []DeploymentQuestion
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		return d, fmt.Errorf("languages.json: %w", err)
+	}
+	d = Deployment{Name: Languages, Language: "several", Now: file.Now, Questions: file.Questions}
+	for _, other := range all {
+		if slices.Contains(file.Of, other.Name) {
+			d.Sessions = append(d.Sessions, other.Sessions...)
+		}
+	}
+	return d, nil
 }
 
 // DeploymentScore counts how questions of a deployment were answered.

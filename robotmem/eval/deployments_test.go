@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/embedding"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -45,6 +46,42 @@ func TestDeploymentsAreAnswered(t *testing.T) {
 	mean := eval.Mean("mean", scores)
 	if mean.Answerable < 350 || mean.Hit1 < 0.42 || mean.Hit5 < 0.70 || mean.TwinFirst > 0.17 || mean.Unsaid > 0.15 {
 		t.Errorf("%d questions: first %.3f, among five %.3f, wrong twin first %.3f, unknown unsaid %.2f", mean.Answerable, mean.Hit1, mean.Hit5, mean.TwinFirst, mean.Unsaid)
+	}
+}
+
+// The model in the program finds memories that are in another language than the question.
+func TestLanguagesAreAnswered(t *testing.T) {
+	if testing.Short() {
+		t.Skip("embeds 200 texts")
+	}
+	e, err := embedding.Open("builtin", embedding.Options{})
+	if err != nil {
+		t.Skip(err) // built without the model
+	}
+	all, err := eval.Deployments()
+	if err != nil {
+		t.Fatal(err)
+	}
+	across := all[len(all)-1]
+	s, err := across.Play(t.Context(), func(now func() time.Time) (robotmem.Service, func() error, error) {
+		m, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{Embedder: e, Clock: now, Location: time.UTC, Durability: local.DurabilityNormal})
+		if err != nil {
+			return nil, nil, err
+		}
+		return m, m.Close, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty := 0
+	for _, w := range s.Wrong {
+		if len(w.Got) == 0 {
+			empty++
+		}
+	}
+	t.Logf("%d questions: first %.3f, among five %.3f, %d empty answers", s.Answerable, s.Hit1, s.Hit5, empty)
+	if across.Name != eval.Languages || s.Answerable != 60 || s.Hit1 < 0.45 || s.Hit5 < 0.70 || empty > 3 {
+		t.Errorf("%s: %d questions: first %.3f, among five %.3f, %d empty answers", across.Name, s.Answerable, s.Hit1, s.Hit5, empty)
 	}
 }
 

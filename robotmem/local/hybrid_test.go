@@ -161,6 +161,34 @@ func TestHybridFindsByMeaning(t *testing.T) {
 	}
 }
 
+// A memory without a payload is like those whose texts mean the same, within the filter.
+func TestLikeAFact(t *testing.T) {
+	t.Parallel()
+	e := openTest(t, Options{Embedder: newWordEmbedder("test:words", 64)})
+	learnAll(t, e, "the gripper holds wet glass", "battery low in aisle four", "wet glass slips from the gripper", "door blocked")
+	like := &robotmem.RecallRequest{Like: &robotmem.Like{MemoryID: 1}, N: 2}
+	if _, err := e.Recall(t.Context(), like); !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "no vector") {
+		// A vector may have come already, in the background.
+		if s, _ := e.Stats(t.Context(), nil); err != nil || s.Backlog != 0 {
+			t.Errorf("before it has a vector: %v", err)
+		}
+	}
+	embedded(t, e)
+	res, ids := recalled(t, e, like)
+	if len(ids) != 2 || ids[0] != 3 || !strings.Contains(strings.Join(res.Interpreted, " "), "meaning of its text") {
+		t.Errorf("like 1: %v, %q", ids, res.Interpreted)
+	}
+	after := res.Memories[0].ObservedAt.Add(time.Nanosecond)
+	if _, ids := recalled(t, e, &robotmem.RecallRequest{Like: &robotmem.Like{MemoryID: 1}, After: &after}); slices.Contains(ids, 1) || slices.Contains(ids, 2) || slices.Contains(ids, 3) {
+		t.Errorf("within a filter: %v", ids)
+	}
+	plain := openTest(t, Options{})
+	learnAll(t, plain, "a fact")
+	if _, err := plain.Recall(t.Context(), like); !errors.Is(err, robotmem.Invalid) {
+		t.Errorf("without a model: %v", err)
+	}
+}
+
 // An update removes the old text's vector before the new one exists.
 func TestUpdatedTextIsNotFoundByItsOldMeaning(t *testing.T) {
 	t.Parallel()

@@ -387,6 +387,10 @@ func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, l
 	if err != nil {
 		return nil, nil, err
 	}
+	if want == nil {
+		items, err = s.likeText(ctx, q.Like.MemoryID, in, limit)
+		return items, nil, err
+	}
 	if err := s.maintenance.NoticeDropped(s.c); err != nil {
 		return nil, nil, err
 	}
@@ -405,7 +409,42 @@ func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, l
 	return items, notes, err
 }
 
-// wantedFeatures returns the features of the memory or the data in like.
+// likeText returns the memories whose texts mean the most similar to that of a memory, with the distance of
+// the vectors, 1 - cosine.
+func (s *source) likeText(ctx context.Context, id int64, in recall.Set, limit int) ([]recall.Ranked, error) {
+	nothing := robotmem.Errorf(robotmem.Invalid, "like.memory_id", "memory %d has nothing to compare by: no image, trace, sound, cloud or trajectory, and its text has no vector (yet)", id)
+	codes, m, err := s.index.Vectors.At(s.c)
+	if err != nil {
+		return nil, err
+	}
+	if m.ID == 0 || codes == nil || codes.Len() == 0 {
+		return nil, nothing
+	}
+	stored, err := s.Vectors(ctx, []int64{id})
+	if err != nil {
+		return nil, err
+	}
+	wanted := stored[id]
+	if wanted == nil {
+		return nil, nothing
+	}
+
+	s.c.SetInterrupt(ctx)
+	hits, err := codes.Search(vector.Query{Vector: wanted, Within: in.Present, N: min(limit+1, vector.MaxN)}, s.index.Source(s.c, &m))
+	if err != nil {
+		return nil, err
+	}
+	s.interpreted = append(s.interpreted, fmt.Sprintf("like: memory %d is compared by the meaning of its text", id))
+	items := make([]recall.Ranked, 0, len(hits))
+	for _, h := range hits {
+		if h.ID != id {
+			items = append(items, recall.Ranked{ID: h.ID, Value: max(0, 1-h.Similarity)})
+		}
+	}
+	return items[:min(limit, len(items))], nil
+}
+
+// wantedFeatures returns the features of the memory or the data in like, nil for a memory without any.
 func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 	l := q.Like
 	if l.MemoryID == 0 {
@@ -446,7 +485,7 @@ func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 		f = record.FeaturesOf(item)
 	}
 	if f == nil || f.Kind == "" {
-		return nil, robotmem.Errorf(robotmem.Invalid, "like.memory_id", "memory %d has nothing to compare by; it must be a perception that holds an image, a trace, a sound, a cloud or a trajectory", l.MemoryID)
+		return nil, nil
 	}
 	f.Self = l.MemoryID
 	return f, nil

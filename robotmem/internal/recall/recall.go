@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -133,6 +134,12 @@ const LeastPairs = 28
 
 // lift returns by how many standard deviations a cosine is above the mean of the query.
 func (s Scale) lift(cosine float64) float64 { return (cosine - s.Mean) / max(s.Spread, leastSpread) }
+
+// surprise compares the lift of the nearest memory with that of the largest of as many normal random numbers,
+// which is about sqrt(2 ln n). It is below 0 for most questions, since cosines are not independent.
+func (s Scale) surprise(nearest float64) float64 {
+	return s.lift(nearest) - math.Sqrt(2*math.Log(float64(max(s.Of, 2))))
+}
 
 // nearness returns by how many standard deviations a cosine is above that of two stored texts. It is 0 if too
 // few are stored.
