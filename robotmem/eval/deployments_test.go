@@ -80,7 +80,7 @@ func TestLanguagesAreAnswered(t *testing.T) {
 		}
 	}
 	t.Logf("%d questions: first %.3f, among five %.3f, %d empty answers", s.Answerable, s.Hit1, s.Hit5, empty)
-	if across.Name != eval.Languages || s.Answerable != 60 || s.Hit1 < 0.45 || s.Hit5 < 0.70 || empty > 3 {
+	if across.Name != eval.Languages || s.Answerable != 60 || s.Hit1 < 0.45 || s.Hit5 < 0.70 || empty > 6 {
 		t.Errorf("%s: %d questions: first %.3f, among five %.3f, %d empty answers", across.Name, s.Answerable, s.Hit1, s.Hit5, empty)
 	}
 }

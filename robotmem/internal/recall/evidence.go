@@ -20,7 +20,8 @@ import (
 // "8 m: blurred" and "12 m: sharp", 22 bar then and 25 bar now. Words cannot order them, so the kind of
 // the question does. Among the best hits, a memory moves before the one above it if
 //
-//   - it outdates the other (consolidate.Outdates), or
+//   - it outdates the other (consolidate.Outdates), or is a later one about the same that says that something has
+//     changed, unless the question is about what went wrong or when, or
 //   - both report attempts at the same, by their words or by their vectors, and it ended as the question
 //     asks: as a success, unless the question is about what went wrong, or
 //   - the question asks for the last time, and it is a later one of nearly equal relevance, or
@@ -131,6 +132,9 @@ func (r *run) prefers(b, a *hit, kind func() text.Kind) bool {
 			return y > x
 		}
 	}
+	if r.changed(b, a, kind()) {
+		return true
+	}
 	if r.near(b, a, latestShare) && r.oneValue(b, a, kind()) {
 		return b.memory.ObservedAt.After(a.memory.ObservedAt)
 	}
@@ -184,6 +188,22 @@ func (r *run) oneValue(b, a *hit, kind text.Kind) bool {
 	x, y := a.covered(), b.covered()
 	both := len(x) - difference(x, y)
 	return both > 0 && 3*both >= 2*max(len(x), len(y))
+}
+
+// changed reports whether a memory says that what an earlier one states has changed: it names a change, shares
+// a word of the question or is about the same, and no part of the context differs.
+func (r *run) changed(b, a *hit, kind text.Kind) bool {
+	if kind == text.Wrong || kind == text.Counts || kind == text.Latest || !b.memory.ObservedAt.After(a.memory.ObservedAt) {
+		return false
+	}
+	if !record.NamesChange(b.memory.Content) || record.NamesChange(a.memory.Content) || isRule(a.memory) {
+		return false
+	}
+	if !shareWord(a.has, b.has) && !r.aboutTheSame(a, b) {
+		return false
+	}
+	_, differ, _ := compareLeaves(a.subject.leaves(), b.subject.leaves())
+	return differ == 0
 }
 
 // near reports whether b has a share of the score of a, which is ranked before it: of its words, and is as near
