@@ -165,7 +165,8 @@ func TestHybridFindsByMeaning(t *testing.T) {
 func TestLikeAFact(t *testing.T) {
 	t.Parallel()
 	e := openTest(t, Options{Embedder: newWordEmbedder("test:words", 64)})
-	learnAll(t, e, "the gripper holds wet glass", "battery low in aisle four", "wet glass slips from the gripper", "door blocked")
+	learnAll(t, e, "the gripper holds wet glass", "battery low in aisle four", "wet glass slips from the gripper", "door blocked",
+		"lidar sees a mirror", "a pallet fell over", "charging took an hour", "the map has a new wall", "camera is dirty", "wheel squeaks")
 	like := &robotmem.RecallRequest{Like: &robotmem.Like{MemoryID: 1}, N: 2}
 	if _, err := e.Recall(t.Context(), like); !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "no vector") {
 		// A vector may have come already, in the background.
@@ -177,6 +178,9 @@ func TestLikeAFact(t *testing.T) {
 	res, ids := recalled(t, e, like)
 	if len(ids) != 2 || ids[0] != 3 || !strings.Contains(strings.Join(res.Interpreted, " "), "meaning of its text") {
 		t.Errorf("like 1: %v, %q", ids, res.Interpreted)
+	}
+	if near, far := *res.Memories[0].Relevance, *res.Memories[1].Relevance; near < far+0.1 {
+		t.Errorf("relevance %.2f and %.2f", near, far)
 	}
 	after := res.Memories[0].ObservedAt.Add(time.Nanosecond)
 	if _, ids := recalled(t, e, &robotmem.RecallRequest{Like: &robotmem.Like{MemoryID: 1}, After: &after}); slices.Contains(ids, 1) || slices.Contains(ids, 2) || slices.Contains(ids, 3) {

@@ -343,10 +343,7 @@ func (s *source) Scale(ctx context.Context, in recall.Set, found []recall.Ranked
 		usual = sample.Scale(unit, in.Present, index.SampleLeast)
 	}
 
-	pairs := sample.Pairs()
-	if pairs.Of < recall.LeastPairs && builtin(m.Name) {
-		pairs = builtinPairs
-	}
+	pairs := pairsOf(sample, &m)
 	return recall.Scale{Of: of, Mean: usual.Mean, Spread: usual.Spread, Pairs: pairs.Of, PairMean: pairs.Mean, PairSpread: pairs.Spread}, nil
 }
 
@@ -381,67 +378,80 @@ func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall
 	return near.Items[:min(limit, len(near.Items))], notes, nil
 }
 
-func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
+func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, limit int) (found recall.Alike, err error) {
 	defer func() { err = s.failed(ctx, recall.ListLikeness, err) }()
 	want, err := s.wantedFeatures(q)
 	if err != nil {
-		return nil, nil, err
+		return found, err
 	}
 	if want == nil {
-		items, err = s.likeText(ctx, q.Like.MemoryID, in, limit)
-		return items, nil, err
+		return s.likeText(ctx, q.Like.MemoryID, in, limit)
 	}
 	if err := s.maintenance.NoticeDropped(s.c); err != nil {
-		return nil, nil, err
+		return found, err
 	}
+
 	err = s.index.Features.Each(s.c, want.Kind, len(want.Vector), func(id int64, vector []float32) {
 		if _, past := in.Past[id]; id != want.Self && (past || in.Present.Test(uint(id))) {
-			items = recall.KeepSmallest(items, recall.Ranked{ID: id, Value: perception.Distance(want.Kind, want.Vector, vector)}, limit)
+			found.Items = recall.KeepSmallest(found.Items, recall.Ranked{ID: id, Value: perception.Distance(want.Kind, want.Vector, vector)}, limit)
 		}
 	})
 	if err != nil || !s.maintenance.Behind.Load() {
-		return items, nil, err
+		return found, err
 	}
 	n, err := s.c.FeatureBacklog()
 	if n > 0 {
-		notes = append(notes, fmt.Sprintf("likeness: %d perceptions wait to be compared and are not among the answers", n))
+		found.Notes = append(found.Notes, fmt.Sprintf("likeness: %d perceptions wait to be compared and are not among the answers", n))
 	}
-	return items, notes, err
+	return found, err
 }
 
 // likeText returns the memories whose texts mean the most similar to that of a memory, with the distance of
 // the vectors, 1 - cosine.
-func (s *source) likeText(ctx context.Context, id int64, in recall.Set, limit int) ([]recall.Ranked, error) {
+func (s *source) likeText(ctx context.Context, id int64, in recall.Set, limit int) (found recall.Alike, err error) {
 	nothing := robotmem.Errorf(robotmem.Invalid, "like.memory_id", "memory %d has nothing to compare by: no image, trace, sound, cloud or trajectory, and its text has no vector (yet)", id)
 	codes, m, err := s.index.Vectors.At(s.c)
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	if m.ID == 0 || codes == nil || codes.Len() == 0 {
-		return nil, nothing
+		return found, nothing
 	}
 	stored, err := s.Vectors(ctx, []int64{id})
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	wanted := stored[id]
 	if wanted == nil {
-		return nil, nothing
+		return found, nothing
 	}
 
 	s.c.SetInterrupt(ctx)
 	hits, err := codes.Search(vector.Query{Vector: wanted, Within: in.Present, N: min(limit+1, vector.MaxN)}, s.index.Source(s.c, &m))
 	if err != nil {
-		return nil, err
+		return found, err
 	}
+	sample, err := s.index.Vectors.Sample(codes, m, s.index.Source(s.c, &m))
+	if err != nil {
+		return found, err
+	}
+	pairs := pairsOf(sample, &m)
+	found.Texts = &recall.Scale{Of: codes.Len(), Mean: pairs.Mean, Spread: pairs.Spread, Pairs: pairs.Of, PairMean: pairs.Mean, PairSpread: pairs.Spread}
 	s.interpreted = append(s.interpreted, fmt.Sprintf("like: memory %d is compared by the meaning of its text", id))
-	items := make([]recall.Ranked, 0, len(hits))
 	for _, h := range hits {
-		if h.ID != id {
-			items = append(items, recall.Ranked{ID: h.ID, Value: max(0, 1-h.Similarity)})
+		if h.ID != id && len(found.Items) < limit {
+			found.Items = append(found.Items, recall.Ranked{ID: h.ID, Value: max(0, 1-h.Similarity)})
 		}
 	}
-	return items[:min(limit, len(items))], nil
+	return found, nil
+}
+
+// pairsOf is the scale of the cosines of two stored texts.
+func pairsOf(sample *vector.Sample, m *store.Model) vector.Scale {
+	if pairs := sample.Pairs(); pairs.Of >= recall.LeastPairs || !builtin(m.Name) {
+		return pairs
+	}
+	return builtinPairs
 }
 
 // wantedFeatures returns the features of the memory or the data in like, nil for a memory without any.

@@ -160,15 +160,16 @@ func (s *fakeStore) Places(_ context.Context, at *robotmem.SpatialSort, in recal
 	}), nil, s.broken[recall.ListPlace]
 }
 
-func (s *fakeStore) Likeness(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, []string, error) {
+func (s *fakeStore) Likeness(_ context.Context, q *recall.Query, in recall.Set, limit int) (recall.Alike, error) {
 	asked, ok := s.shapes[q.Like.MemoryID]
 	if !ok {
-		return nil, nil, robotmem.Errorf(robotmem.NotFound, "like.memory_id", "there is no memory %d", q.Like.MemoryID)
+		return recall.Alike{}, robotmem.Errorf(robotmem.NotFound, "like.memory_id", "there is no memory %d", q.Like.MemoryID)
 	}
-	return s.rank(in, limit, recall.Smaller, func(m *robotmem.Memory) (float64, bool) {
+	items := s.rank(in, limit, recall.Smaller, func(m *robotmem.Memory) (float64, bool) {
 		shape, ok := s.shapes[m.MemoryID]
 		return math.Abs(shape - asked), ok && m.MemoryID != q.Like.MemoryID
-	}), []string{"likeness: 1 perceptions wait to be compared and are not among the answers"}, nil
+	})
+	return recall.Alike{Items: items, Notes: []string{"likeness: 1 perceptions wait to be compared and are not among the answers"}}, nil
 }
 
 func (s *fakeStore) Timeline(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, error) {

@@ -97,8 +97,9 @@ type Source interface {
 	// nearest first, ties by id, and remarks for degraded.
 	Places(ctx context.Context, at *robotmem.SpatialSort, in Set, limit int) (items []Ranked, notes []string, err error)
 	// Likeness returns the perceptions of a set that are most similar to that of
-	// the query, most similar first, and remarks for degraded.
-	Likeness(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, notes []string, err error)
+	// the query, most similar first. For a memory without a payload these are the memories with
+	// similar texts.
+	Likeness(ctx context.Context, q *Query, in Set, limit int) (Alike, error)
 	// Around returns at most n memories on each side of each memory that is in an episode.
 	// They are all members of the set.
 	Around(in Set, ids []int64, n int) map[int64]Around
@@ -148,6 +149,13 @@ func (s Scale) nearness(cosine float64) float64 {
 		return 0
 	}
 	return (cosine - s.PairMean) / max(s.PairSpread, leastSpread)
+}
+
+// Alike are memories that are similar to another one, with their distances, most similar first.
+type Alike struct {
+	Items []Ranked
+	Notes []string // for degraded
+	Texts *Scale   // if texts are compared, whose distance is 1 - cosine
 }
 
 // Row is what ranking needs of every hit.
@@ -347,9 +355,15 @@ func (r *run) signals(ctx context.Context) error {
 		}
 	}
 	if q.Like != nil {
-		items, notes, err := r.src.Likeness(ctx, q, r.set, r.listDepth())
-		if err := r.add(ListLikeness, items, notes, err); err != nil {
+		alike, err := r.src.Likeness(ctx, q, r.set, r.listDepth())
+		if err := r.add(ListLikeness, alike.Items, alike.Notes, err); err != nil {
 			return err
+		}
+		if alike.Texts != nil && q.Query == "" { // the texts tell how relevant they are
+			r.usual, r.cosines = *alike.Texts, make(map[int64]float64, len(alike.Items))
+			for _, item := range alike.Items {
+				r.cosines[item.ID] = 1 - item.Value
+			}
 		}
 	}
 	if err := r.textSignals(ctx, within); err != nil {
