@@ -49,6 +49,7 @@ type StatsResponse struct {
 
 // BackupState is the result of the last backup that a node made on schedule.
 type BackupState struct {
+	FileID       string    `json:"file_id,omitempty" doc:"Id of the file whose backups these are."`
 	To           string    `json:"to" doc:"Folder of the backups."`
 	EverySeconds int64     `json:"every_seconds" doc:"Time between two backups."`
 	LastSuccess  time.Time `json:"last_success,omitzero" doc:"Time of the newest backup; absent if there is none."`

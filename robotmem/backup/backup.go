@@ -39,7 +39,8 @@ type Backup struct {
 	Problem string `json:"problem,omitempty"`
 	// Number orders the backups of a folder, also after the clock was set back.
 	Number    int64     `json:"number"`
-	File      string    `json:"file"` // name of the memory's file in the folder
+	File      string    `json:"file"`              // name of the memory's file in the folder
+	FileID    string    `json:"file_id,omitempty"` // id of the file; absent from backups of version 8 and before
 	CreatedAt time.Time `json:"created_at"`
 	Seconds   float64   `json:"seconds"` // duration of the backup, with its verification
 	Version   string    `json:"version,omitempty"`
@@ -124,10 +125,11 @@ func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) 
 	}
 	b := &job{e: e, dir: dir, past: past, held: map[[sha256.Size]byte]bool{}, started: time.Now()}
 	b.report.File, b.report.Version, b.report.Removed = filepath.Base(e.Store.Path()), o.Version, []string{}
-	err = e.Store.Read(ctx, func(c *store.Conn) (err error) { b.ours, err = b.ofThisMemory(c); return err })
+	err = e.Store.Read(ctx, func(c *store.Conn) (err error) { b.report.FileID, err = c.FileID(); return err })
 	if err != nil {
 		return nil, err
 	}
+	b.ours = b.ofThisMemory()
 	if o.every > 0 {
 		for _, newest := range b.ours[max(0, len(b.ours)-1):] {
 			if e.Now().Sub(newest.CreatedAt).Abs() < o.every { // it is in the future if the clock was set back
@@ -371,20 +373,12 @@ func (b *job) rotate(ctx context.Context, keep int) (removed []string, err error
 	return removed, nil
 }
 
-// ofThisMemory returns the earlier backups of this memory: backups of a file of the same
-// name, with a memory that this file has too, or without memories.
-func (b *job) ofThisMemory(c *store.Conn) (ours []Backup, err error) {
+// ofThisMemory are the earlier backups of this file, oldest first. Those without an id may be of any file.
+func (b *job) ofThisMemory() (ours []Backup) {
 	for _, p := range b.past {
-		if p.Problem != "" || p.File != b.report.File {
-			continue
-		}
-		known, err := c.Number("SELECT count(*) FROM memories WHERE uid IN (?, ?)", p.Held.Oldest, p.Held.Newest)
-		if err != nil {
-			return nil, err
-		}
-		if known > 0 || p.Held.Memories == 0 {
+		if p.Problem == "" && p.FileID != "" && p.FileID == b.report.FileID {
 			ours = append(ours, p)
 		}
 	}
-	return ours, nil
+	return ours
 }

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -52,6 +53,7 @@ func Restore(ctx context.Context, backup, path string, o local.Options) (_ *Rest
 	if path, err = sqlite.AbsPath(path); err != nil {
 		return nil, err
 	}
+	path = sqlite.RealPath(path, store.PayloadsSuffix)
 	r := &restore{path: path, real: path, release: func() {}}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		r.real = real
@@ -75,9 +77,10 @@ func Restore(ctx context.Context, backup, path string, o local.Options) (_ *Rest
 
 // restore is the state of a running restore.
 type restore struct {
-	path, real string // the path as given, and without symbolic links
+	path, real string // the path that a node would open, and without symbolic links
 	source     string // the file of the backup
 	exists     bool   // there is a file at path
+	id         string // of the file at path, which stays that of the restored one; "" for a new one
 	release    func() // releases the lock on it; may be called twice
 	old        [][32]byte
 	report     RestoreReport
@@ -125,6 +128,7 @@ func (r *restore) claim(ctx context.Context) error {
 		return restoreDisk(err)
 	}
 	r.exists, r.release = true, func() { _ = f.Close() }
+	r.id = cmp.Or(fileIDOf(ctx, r.real), r.report.Backup.FileID)
 	err = sqlite.KeepOut(f, r.real, func() error {
 		held, err := foldLog(ctx, r.real)
 		switch {
@@ -139,6 +143,20 @@ func (r *restore) claim(ctx context.Context) error {
 		return ctx.Err()
 	}
 	return inUse(err)
+}
+
+// fileIDOf reads the id of a file, "" if it has none or is damaged.
+func fileIDOf(ctx context.Context, path string) string {
+	c, err := openCopy(ctx, path)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = c.Close() }() // opened for reading only
+	id, err := c.FileID()
+	if err != nil {
+		return "" // it is of an earlier version, or damaged
+	}
+	return id
 }
 
 // inUse explains why the lock failed. On file systems without locks, open files are not detected.
@@ -266,7 +284,12 @@ func (r *restore) open(ctx context.Context, o local.Options) error {
 	if err != nil {
 		return err
 	}
-	err = e.Store.RemoveFiles(ctx, r.old)
+	if r.id != "" && e.Store.ReadOnly() == "" {
+		err = e.Store.Write(ctx, func(tx *store.Tx) error { return tx.KeepFileID(r.id) })
+	}
+	if err == nil {
+		err = e.Store.RemoveFiles(ctx, r.old)
+	}
 	if err == nil {
 		r.report.Doctor, err = e.Doctor(ctx, &admin.DoctorRequest{})
 	}

@@ -99,6 +99,13 @@ func (r *running) make(ctx context.Context) (*Report, error) {
 	if data, err := os.ReadFile(r.file); err == nil { // another node may have written it
 		_ = json.Unmarshal(data, &r.last) // Stats reports an error
 	}
+	id := ""
+	if err := r.n.Store.Read(ctx, func(c *store.Conn) (err error) { id, err = c.FileID(); return err }); err != nil {
+		return nil, err
+	}
+	if r.last.FileID != id { // of the file that this one was copied from
+		r.last = admin.BackupState{FileID: id}
+	}
 	was := r.last
 	r.last.To, r.last.EverySeconds = r.Dir, int64(r.Every/time.Second)
 	if r.last.OwnDisk = r.onOwnDisk(); r.last.OwnDisk && !was.OwnDisk && !was.LastSuccess.IsZero() && was.To == r.Dir {

@@ -154,6 +154,7 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 		quit()
 		return nil, err
 	}
+	n.recognise(ctx)
 	n.records = records()
 	n.maintenance.Records = n.records
 	if err := n.embeddings.bind(ctx); err != nil {
@@ -177,6 +178,22 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 	n.maintenance.Behind.Store(true)
 	n.background.Go(func() { n.maintenance.RunFeatures(background) })
 	return n, nil
+}
+
+// recogniseLimit is how long the start of a node waits to note where its file is.
+const recogniseLimit = 2 * time.Second
+
+// recognise gives a copied file an id of its own. A node starts without it: on a full disk, say.
+func (n *Node) recognise(ctx context.Context) {
+	limited, cancel := context.WithTimeout(ctx, recogniseLimit)
+	defer cancel()
+	isCopy, err := n.Store.Recognise(limited)
+	switch {
+	case err != nil:
+		n.Log.Warn("the place of the file is not noted", "err", err)
+	case isCopy:
+		n.Log.Info("the file is a copy, and has an id of its own now: backups of the other file are not its backups")
+	}
 }
 
 // Complete fills in the defaults and checks the options.

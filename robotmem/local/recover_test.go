@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -146,8 +147,12 @@ var unordered = cmpopts.SortSlices(func(a, b string) bool { return a < b })
 func TestRecoverWhole(t *testing.T) {
 	t.Parallel()
 	path := furnished(t, 300)
+	id := fileID(t, path)
 	want := truth(t, path)
 	r := recovered(t, path)
+	if got := fileID(t, path); got != id {
+		t.Errorf("the file had the id %s and has %s now", id, got)
+	}
 	if !r.Whole || !r.Doctor.Healthy || r.Memories != 304 {
 		t.Errorf("report %+v", r)
 	}
@@ -262,6 +267,20 @@ func copyOf(t *testing.T, path string) string {
 
 // For each damaged page of a table all rows on the other pages are recovered unchanged:
 // a damaged leaf loses its rows, an interior page those below it.
+// fileID opens a file and reads its id.
+func fileID(t *testing.T, path string) (id string) {
+	t.Helper()
+	n, err := local.Open(t.Context(), path, local.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = n.Store.Read(t.Context(), func(c *store.Conn) (err error) { id, err = c.FileID(); return err })
+	if err := errors.Join(err, n.Close()); err != nil || id == "" {
+		t.Fatalf("%q: %v", id, err)
+	}
+	return id
+}
+
 func TestRecoverDamaged(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -18,7 +18,7 @@ import (
 
 func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsResponse, error) {
 	res := &admin.StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Embedder: "none"}
-	pending := n.counters.pending()
+	pending, fileID := n.counters.pending(), ""
 	err := n.Store.Read(ctx, func(c *store.Conn) error {
 		counts, err := pending(c)
 		if err != nil {
@@ -37,6 +37,9 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 				return err
 			}
 		}
+		if fileID, err = c.FileID(); err != nil {
+			return err
+		}
 		return c.Stats(res)
 	})
 	if err != nil {
@@ -47,6 +50,9 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 	}
 	if data, err := os.ReadFile(n.Store.Path() + store.BackupStateSuffix); err == nil && json.Unmarshal(data, &res.Backup) != nil {
 		n.Log.Warn("the state of the backups cannot be read", "file", store.BackupStateSuffix)
+	}
+	if res.Backup != nil && res.Backup.FileID != fileID { // of the file that this one was copied from
+		res.Backup = nil
 	}
 	res.Commits, res.LogBytes = n.Store.Written()
 	counts, _ := os.ReadFile("/proc/self/io") // of Linux

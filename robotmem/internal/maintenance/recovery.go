@@ -58,7 +58,7 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	for _, step := range []func(context.Context) error{r.dropPurged, r.settleCounters, r.setDoubtfulAside, r.reactivate, r.settlePayloads, r.settleNameless, r.countMissing} {
+	for _, step := range []func(context.Context) error{r.dropPurged, r.settleCounters, r.setDoubtfulAside, r.reactivate, r.settlePayloads, r.settleNameless, r.countMissing, r.settleIdentity} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -67,6 +67,15 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 		return err
 	}
 	return r.Exec("COMMIT")
+}
+
+// settleIdentity gives the new file the id of the damaged one, whose place it will take, if that can be read.
+func (r *Recovery) settleIdentity(context.Context) error {
+	id, err := r.Source.FileID()
+	if err != nil || id == "" {
+		return nil //nolint:nilerr // it is damaged, or of an earlier version
+	}
+	return r.SetFileID(id)
 }
 
 // recoveredTable is a table that is copied, with the columns that both files have.

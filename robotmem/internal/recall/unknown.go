@@ -23,6 +23,7 @@ const (
 	nearEnough = -0.8
 	farFrom    = -2.5
 	outstands  = -0.7 // by Scale.surprise
+	fewToStand = 16   // among fewer memories nothing stands out
 	sureNear   = 1
 )
 
@@ -65,7 +66,9 @@ func (r *run) noteUnknown(ctx context.Context) error {
 	nearest, surprise := math.Inf(-1), math.Inf(-1)
 	if near := r.named(ListVector); near != nil && len(near.items) > 0 {
 		best := near.items[0].Value
-		nearest, surprise = r.usual.nearness(best), r.usual.surprise(best)
+		if nearest = r.usual.nearness(best); r.usual.Of >= fewToStand {
+			surprise = r.usual.surprise(best)
+		}
 	}
 	switch {
 	case nearest >= sureNear:

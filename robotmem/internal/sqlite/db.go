@@ -86,7 +86,7 @@ func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{
-		path: realPath(path, o.Beside), o: o,
+		path: RealPath(path, o.Beside), o: o,
 		Queue: NewQueue[*Conn](), readers: make(chan *Conn, maxReaders),
 	}
 	for range o.Memory.readers() {

@@ -134,9 +134,9 @@ func makeFolder(d Disk, path string) error {
 	return d.SyncFolder(above)
 }
 
-// realPath resolves a symbolic link to the file, so that its log and the files beside it are in one
+// RealPath resolves a symbolic link to the file, so that its log and the files beside it are in one
 // place whatever name it is opened by. If only the link has files beside it, it is not resolved.
-func realPath(path, beside string) string {
+func RealPath(path, beside string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return path

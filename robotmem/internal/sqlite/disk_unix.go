@@ -3,7 +3,11 @@
 package sqlite
 
 import (
+	"bytes"
 	"errors"
+	"os"
+	"strconv"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,6 +31,27 @@ func SameDisk(a, b string) (bool, error) {
 	}
 	return err == nil && of[0].Dev == of[1].Dev, err
 }
+
+// Place tells a file from its copies: the id of the machine and the number of the file on its disk, "" if they are
+// not known. The number of the disk does not count, since it changes when a machine starts again.
+func Place(path string) string {
+	var s unix.Stat_t
+	if err := unix.Stat(path, &s); err != nil || s.Ino == 0 {
+		return ""
+	}
+	return machine() + ":" + strconv.FormatUint(s.Ino, 10)
+}
+
+// machine is the id of this machine, "" where it has none, as in most containers: their names change with every
+// start.
+var machine = sync.OnceValue(func() string {
+	for _, path := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
+		if id, err := os.ReadFile(path); err == nil && len(bytes.TrimSpace(id)) == 32 {
+			return string(bytes.TrimSpace(id))
+		}
+	}
+	return ""
+})
 
 // mayGive reports whether files that this process makes can be the owner's of path.
 func mayGive(path string) bool {

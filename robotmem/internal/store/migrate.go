@@ -135,6 +135,7 @@ var migrationFills = map[int]func(*Conn, func() *record.Builder) error{
 	11: func(c *Conn, records func() *record.Builder) error {
 		return errors.Join(takeBackOutcomes(c, records), rebuildSignatures(c))
 	},
+	12: func(c *Conn, _ func() *record.Builder) error { return newIdentity(c) },
 }
 
 // AddToChecksums computes the checksums again of the memories that have a value in a column

@@ -198,6 +198,11 @@ CREATE VIRTUAL TABLE memories_fts USING fts5(
   content, human_summary, scope_files, scope_entities,
   tokenize = "{{tokenize}}", detail = none, columnsize = 0
 );
+CREATE TABLE identity(
+  id      INTEGER PRIMARY KEY CHECK (id = 1),
+  file_id TEXT NOT NULL,
+  place   TEXT NOT NULL
+);
 CREATE INDEX idx_mem_session ON memories(session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX idx_mem_revision ON memories(revision);
 CREATE INDEX idx_mem_rules ON memories(collection, id) WHERE status = 'active' AND (category = 'constraint' OR pinned);

@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// Everything that belongs to a file but is kept elsewhere carries its id: backups, the state of their
+// schedule. A name proves nothing, since robots that were set up alike name their files alike.
+
+// FileID returns the id of the file, "" on another database.
+func (c *Conn) FileID() (id string, err error) {
+	if c.File() == nil {
+		return "", nil
+	}
+	_, err = c.One("SELECT file_id FROM identity", nil, func(r sqlite.Row) { id = r.ColumnText(0) })
+	return id, err
+}
+
+// newIdentity gives a file an id. Its place is set when it is opened.
+func newIdentity(c *Conn) error { return c.SetFileID(newFileID()) }
+
+func newFileID() string { return strings.ToLower(rand.Text()) }
+
+// KeepFileID gives an open file the id of the one that it has replaced.
+func (c *Conn) KeepFileID(id string) error { return c.Exec("UPDATE identity SET file_id = ?", id) }
+
+// SetFileID gives a file an id, and no place: it is no copy wherever it is opened next.
+func (c *Conn) SetFileID(id string) error {
+	return c.Exec("INSERT OR REPLACE INTO identity VALUES (1, ?, '')", id)
+}
+
+// Recognise notes where the file is, and gives a copy an id of its own. It reports whether the file is a copy. A
+// file that is copied as a whole disk, to a machine with the same id, is not noticed.
+func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
+	place := sqlite.Place(s.Path())
+	if !s.InFile() || place == "" || s.ReadOnly() != "" {
+		return false, nil
+	}
+	was := ""
+	err = s.Database.Read(ctx, func(c SQL) error {
+		_, err := c.One("SELECT place FROM identity", nil, func(r sqlite.Row) { was = r.ColumnText(0) })
+		return err
+	})
+	if err != nil || was == place {
+		return false, err
+	}
+	err = s.Database.Write(ctx, func(c SQL) error {
+		// Another process may have been first.
+		if _, err := c.One("SELECT place FROM identity", nil, func(r sqlite.Row) { was = r.ColumnText(0) }); err != nil || was == place {
+			return err
+		}
+		if isCopy = was != ""; isCopy {
+			return c.Exec("UPDATE identity SET file_id = ?, place = ?", newFileID(), place)
+		}
+		return c.Exec("UPDATE identity SET place = ?", place)
+	})
+	return isCopy, err
+}
