@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -251,5 +254,47 @@ func TestColdStartWithDeadlines(t *testing.T) {
 	t.Logf("then %d of 100", again)
 	if ok == 0 {
 		t.Error("a node whose callers all set a deadline never answers")
+	}
+}
+
+// A snapshot that is ahead of the tables, which somebody has put back, would hide what is learnt since.
+func TestASnapshotAheadOfTheTablesIsDropped(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "memory.db")
+	e, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	learnAll(t, e, "the gripper holds wet glass", "battery low in aisle four")
+	if _, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "glass", ContextFilter: robotmem.Object{"a": "b"}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, write := range map[string]func(io.Writer) error{
+		store.PostingsSnapshot: func(w io.Writer) error { return lexical.New(lexical.Bm25Params).Freeze().Write(w) },
+		store.ColumnsSnapshot:  e.index.Columns.Freeze().Write,
+	} {
+		if err := e.Store.SaveSnapshot(t.Context(), name, 1001, 0, write); err != nil {
+			t.Fatal(name, err)
+		}
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, insight := range []string{"door blocked by a pallet", "the crane squeaks"} { // also after a snapshot was stored anew
+		e, err = Open(t.Context(), path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		learnAll(t, e, insight)
+		for _, query := range []string{insight, "the gripper holds wet glass"} {
+			res, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: query, N: 1})
+			if err != nil || res.Total != 1 || res.Memories[0].Content != query {
+				t.Errorf("%q is not found: %v, %v", query, res, err)
+			}
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"hash"
 	"hash/crc32"
 	"io"
@@ -82,8 +83,10 @@ func (w *partWriter) Write(p []byte) (int, error) {
 var ErrSuperseded = errors.New("another process has stored a newer snapshot")
 
 func (w *partWriter) finish(tx *Tx, revision int64) error {
-	// Another process may have stored a newer one, deleted our parts as outdated, or purged.
-	newest, err := tx.Number(`SELECT NOT EXISTS (SELECT 1 FROM snapshot_heads WHERE name = ?1 AND revision >= ?2)
+	// Another process may have stored a newer one, deleted our parts as outdated, or purged. One that is ahead of
+	// the tables, which somebody has put back, is no newer one.
+	newest, err := tx.Number(`SELECT NOT EXISTS (SELECT 1 FROM snapshot_heads WHERE name = ?1 AND revision >= ?2
+			AND (name = '`+VectorsSnapshot+`' OR revision <= (SELECT value FROM counters WHERE name = 'changes')))
 		AND (SELECT count(*) FROM snapshots WHERE name = ?1 AND generation = ?3) = ?4
 		AND (SELECT value FROM counters WHERE name = 'purges') = ?5`, w.name, revision, w.generation, w.parts, w.purges)
 	if err != nil {
@@ -96,9 +99,11 @@ func (w *partWriter) finish(tx *Tx, revision int64) error {
 		w.name, w.generation, revision, w.parts, int64(w.sum.Sum32()))
 }
 
-// SnapshotRevision returns the revision of a stored snapshot, 0 if there is none.
+// SnapshotRevision returns the revision of a stored snapshot, 0 if there is none, or none that is not ahead of the
+// tables.
 func (c *Conn) SnapshotRevision(name string) (int64, error) {
-	return c.Number("SELECT revision FROM snapshot_heads WHERE name = ?", name)
+	return c.Number(`SELECT revision FROM snapshot_heads WHERE name = ?1
+		AND (name = '`+VectorsSnapshot+`' OR revision <= (SELECT value FROM counters WHERE name = 'changes'))`, name)
 }
 
 var ErrNoSnapshot = errors.New("no snapshot is stored")
@@ -116,6 +121,15 @@ func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision i
 	}
 	if !found {
 		return 0, ErrNoSnapshot
+	}
+	if name != VectorsSnapshot { // whose revision counts the vectors of a model
+		now, err := c.Changes()
+		if err != nil {
+			return 0, err
+		}
+		if revision > now { // what was learnt since would never be read
+			return 0, fmt.Errorf("the snapshot is of change %d and the tables are at %d", revision, now)
+		}
 	}
 	in := io.TeeReader(bufio.NewReaderSize(r, snapshotPart), got)
 	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(snapshotPart))
