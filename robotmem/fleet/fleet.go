@@ -82,6 +82,10 @@ func Connect(ctx context.Context, url string, o Options) (*Site, error) {
 	s := &Site{pool: pool, options: o}
 	s.tokens, _ = lru.New[[sha256.Size]byte, knownToken](knownTokens) // fails only for a size below 1
 	s.limits, _ = lru.New[string, limits](knownTenants)
+	if err := s.claimPayloads(ctx); err != nil {
+		pool.Close()
+		return nil, err
+	}
 	return s, nil
 }
 

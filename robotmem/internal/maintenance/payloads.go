@@ -212,8 +212,9 @@ func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
 		return 0, err
 	}
 	removed = len(swept)
+	since := mt.Store.OwnedSince()
 	for _, sum := range orphans {
-		if written, err := mt.Store.Payloads().Modified(sum); err != nil || written.After(before) {
+		if written, err := mt.Store.Payloads().Modified(sum); err != nil || written.After(before) || written.Before(since) {
 			continue
 		}
 		if err := mt.Store.Payloads().Remove(sum); err != nil {

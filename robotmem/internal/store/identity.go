@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
@@ -59,4 +62,21 @@ func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
 		return c.Exec("UPDATE identity SET place = ?", place)
 	})
 	return isCopy, err
+}
+
+// OwnerFile is the name of the file in the folder above the payloads of tenants that says which database they
+// are of.
+const OwnerFile = "database"
+
+// OwnedSince is when the folder of payloads was noted to be of this database, the zero time for a file. What is
+// older may be of another database that shared the folder before.
+func (s *Store) OwnedSince() time.Time {
+	if s.InFile() {
+		return time.Time{}
+	}
+	info, err := os.Stat(filepath.Join(filepath.Dir(s.Path()), OwnerFile))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }

@@ -1,0 +1,59 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+// claimPayloads notes in the folder of large payloads which database they are of. The number of a tenant says
+// nothing: every database has a tenant 1, and a repair or a dropped tenant would remove the payloads of the other
+// one. A clone of a database is another database. It fails with Conflict if the folder is of another database.
+func (s *Site) claimPayloads(ctx context.Context) error {
+	if s.options.Payloads == "" {
+		return nil
+	}
+	id := ""
+	err := s.pool.QueryRow(ctx, `SELECT (SELECT system_identifier FROM pg_control_system())::text || '-' || oid::text
+		FROM pg_database WHERE datname = current_database()`).Scan(&id)
+	if err != nil {
+		return explained(err)
+	}
+	if err := os.MkdirAll(s.options.Payloads, 0o700); err != nil {
+		return robotmem.Errorf(robotmem.Unavailable, "payloads", "the folder of large payloads cannot be made (%v)", err)
+	}
+
+	path := filepath.Join(s.options.Payloads, store.OwnerFile)
+	for range 2 { // another node may write it between the two steps
+		noted, err := os.ReadFile(path)
+		switch owner := strings.TrimSpace(string(noted)); {
+		case err == nil && owner == id:
+			return nil
+		case err == nil:
+			return robotmem.Errorf(robotmem.Conflict, "payloads", "the folder %s has the payloads of another database; name another folder with --payloads (or, if that database was moved here, delete %s)", s.options.Payloads, path)
+		case !errors.Is(err, fs.ErrNotExist):
+			return robotmem.Errorf(robotmem.Unavailable, "payloads", "the owner of the folder of large payloads cannot be read (%v)", err)
+		}
+		if err := writeNew(path, id+"\n"); err != nil && !errors.Is(err, fs.ErrExist) {
+			return robotmem.Errorf(robotmem.Unavailable, "payloads", "the owner of the folder of large payloads cannot be noted (%v)", err)
+		}
+	}
+	return nil
+}
+
+// writeNew writes a file that must not exist.
+func writeNew(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(f, text)
+	return errors.Join(err, f.Sync(), f.Close())
+}
