@@ -42,7 +42,7 @@ var ErrNoSamples = errors.New("there are no numbers to draw")
 type Samples struct {
 	Kind    string `json:"kind" doc:"trace, sound, cloud, trajectory or scan."`
 	Total   int64  `json:"total" doc:"Samples between from and to; of a cloud, a path or a scan the points that have a position."`
-	Missing int64  `json:"missing,omitempty" doc:"Points without a position and rays without a return: they are left out, and no part of total."`
+	Missing int64  `json:"missing,omitempty" doc:"Points without a position, rays without a return, and messages that cannot be decoded: they are left out, and no part of total."`
 	Reduced bool   `json:"reduced" doc:"Not every sample is here: ask for less time, or more points."`
 
 	Time      Numbers   `json:"time,omitzero" doc:"When each entry was, in time_unit since the first sample; of a bucket when it begins."`

@@ -14,6 +14,9 @@ import (
 
 const encapsulation = 4
 
+// zstdMagic begins a message that a recorder compressed by itself. No encapsulation begins so.
+const zstdMagic = "\x28\xb5\x2f\xfd"
+
 // maxValues limits the values of a message. A value takes about a hundred times the memory
 // of the byte that it may come from.
 const maxValues = 1 << 19
@@ -62,6 +65,9 @@ func (d *decoder) list(n int) []Value {
 func newDecoder(data []byte) (*decoder, error) {
 	if len(data) < encapsulation {
 		return nil, fmt.Errorf("a CDR message of %d bytes is too short; the encapsulation takes %d", len(data), encapsulation)
+	}
+	if bytes.HasPrefix(data, []byte(zstdMagic)) {
+		return nil, errors.New("the message is compressed with zstd and damaged")
 	}
 	// DDS-XTypes 1.3, table 60: 0 is plain CDR; the last bit is the byte order.
 	if data[0] != 0 || data[1] > 1 {

@@ -156,8 +156,8 @@ func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]a
 	text := func(m map[string]any, key string) string { s, _ := m[key].(string); return s }
 	prefix, err1 := base64.StdEncoding.DecodeString(text(envelope, "prefix"))
 	suffix, err2 := base64.StdEncoding.DecodeString(text(envelope, "suffix"))
-	logTime, err3 := strconv.ParseUint(text(item.Metadata, "log_time"), 10, 64)
-	publishTime, err4 := strconv.ParseUint(text(item.Metadata, "publish_time"), 10, 64)
+	logTime, err3 := parseTime(text(item.Metadata, "log_time"))
+	publishTime, err4 := parseTime(text(item.Metadata, "publish_time"))
 	if err1 != nil || err2 != nil || err3 != nil || err4 != nil {
 		return false, nil // somebody changed the metadata: the bytes are exported as they are
 	}
@@ -297,4 +297,13 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error 
 		return err
 	}
 	return e.memory(item, at)
+}
+
+// parseTime reads a time of the metadata; one before 1970 is what the same bits are without a sign.
+func parseTime(s string) (uint64, error) {
+	if strings.HasPrefix(s, "-") {
+		ns, err := strconv.ParseInt(s, 10, 64)
+		return uint64(ns), err
+	}
+	return strconv.ParseUint(s, 10, 64)
 }

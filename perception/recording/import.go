@@ -44,9 +44,9 @@ func Import(ctx context.Context, src Source, o Options, sink importing.Sink, pro
 	}
 	imp := &importer{
 		o: o, sink: sink, id: id, name: src.Name(), info: info, progress: progress,
-		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, poses: newPoses(o.MapID),
-		report: &Report{Recording: id},
+		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, clock: clockOf(info), report: &Report{Recording: id},
 	}
+	imp.poses = newPoses(o.MapID, imp.clock)
 	err = imp.run(ctx, src)
 	imp.account()
 	return imp.report, err
@@ -57,6 +57,7 @@ type importer struct {
 	sink     importing.Sink
 	id, name string
 	info     *Info
+	clock    clock
 	progress func(importing.Progress)
 
 	session    string
@@ -99,7 +100,8 @@ type openSegment struct {
 	context  map[string]any
 	frame    string // of the first message, at stamp
 	stamp    uint64
-	observed uint64
+	observed time.Time
+	problem  string // of the log time, "" if it has none
 }
 
 func (imp *importer) run(ctx context.Context, src Source) error {
@@ -134,7 +136,7 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 
 func (imp *importer) start(ctx context.Context) error {
 	about := imp.context(nil, 0)
-	if began := timeOf(imp.info.Start); !began.IsZero() && imp.info.Start > 0 {
+	if began := timeOf(imp.info.Start); imp.clock.problem(imp.info.Start) == "" && imp.info.Start > 0 {
 		maps.Copy(about["source"].(map[string]any), map[string]any{"began": began.Format(time.RFC3339Nano), "seconds": float64(imp.info.End-imp.info.Start) * 1e-9})
 	}
 	session, err := imp.sink.Start(ctx, importing.Session{
@@ -145,11 +147,6 @@ func (imp *importer) start(ctx context.Context) error {
 	}
 	imp.session, imp.report.Session = session, session
 	return imp.add(ctx, imp.manifest())
-}
-
-// timeOf returns the zero time for a time that cannot be stored: see [importing.Clock].
-func timeOf(ns uint64) time.Time {
-	return importing.Clock(time.Unix(int64(ns/1e9), int64(ns%1e9)))
 }
 
 func (imp *importer) channel(c *Channel) *channel {
@@ -180,8 +177,9 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	t.report.Read++
 	imp.report.Messages++
 	var v *message.Value
+	var undecodable error
 	if c.pose != poseNone {
-		if v = c.decode(m); v != nil {
+		if v, undecodable = c.decode(m); v != nil {
 			imp.poses.observe(c.pose, v, m.LogTime)
 			imp.locate(m.LogTime)
 		}
@@ -194,40 +192,50 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 		t.report.Skipped[SkippedRate]++
 		return nil
 	}
-	if v == nil && c.hasPayload {
-		v = c.decode(m)
+
+	// Every stored message is decoded, so that the report counts those that cannot be.
+	if v == nil && undecodable == nil {
+		v, undecodable = c.decode(m)
 	}
+	if undecodable != nil {
+		imp.report.Undecoded++
+		t.note(undecodable.Error())
+	}
+	observed, problem := imp.clock.observed(v, m)
+	imp.mistimed(t, problem)
+
 	t.lastTime, t.stored = m.LogTime, true
-	if c.problem != "" {
-		t.report.Notes[c.problem]++
-	}
 	t.report.Kept++
 	if v != nil && c.hasPayload {
 		if p, ok := unwrap(m, v); ok {
 			t.report.Perceptions++
 			one := imp.payloadPerception(m, v, p, number)
+			one.ObservedAt = observed
+			if problem != "" {
+				one.Metadata["time_problem"] = problem
+			}
 			if one.Data = p.Data; len(p.Data) < batchBytes {
 				one.Data = bytes.Clone(p.Data) // a larger one is saved at once
 			}
 			return imp.add(ctx, one)
 		}
 	}
-	return imp.append(ctx, c, m, number)
+	return imp.append(ctx, c, m, v, number)
 }
 
-// decode returns nil if the message cannot be decoded. It is stored nevertheless.
-func (c *channel) decode(m *Message) *message.Value {
+// decode returns why a message cannot be decoded. It is stored nevertheless.
+func (c *channel) decode(m *Message) (*message.Value, error) {
 	if c.schema == nil {
-		return nil
+		return nil, errors.New(c.problem)
 	}
 	v, err := c.schema.Decode(m.Data) // nil with an error
 	if err != nil {
-		c.topic.report.Notes["undecodable, kept as bytes"]++
+		return nil, fmt.Errorf("not decoded, kept as bytes: %w", err)
 	}
-	return v
+	return v, nil
 }
 
-func (imp *importer) append(ctx context.Context, c *channel, m *Message, number uint64) error {
+func (imp *importer) append(ctx context.Context, c *channel, m *Message, v *message.Value, number uint64) error {
 	if s := c.segment; s != nil {
 		// A step back in time ends a segment, too.
 		back := m.LogTime < s.last || float64(m.LogTime-s.first.LogTime)*1e-9 >= imp.o.SegmentSeconds
@@ -239,7 +247,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 	}
 	if c.segment == nil {
 		w := segment.NewWriter(c.Channel)
-		c.segment = imp.placed(c, &openSegment{Writer: w, head: w.Len(), first: m.Message, from: number})
+		c.segment = imp.placed(&openSegment{Writer: w, head: w.Len(), first: m.Message, from: number}, m, v)
 		c.segment.first.Data = nil
 		imp.open = append(imp.open, c)
 		imp.openBytes += w.Len()
@@ -310,6 +318,10 @@ type Report struct {
 	Perceptions int           `json:"perceptions"` // with the manifest
 	Stored      int           `json:"stored"`      // of them new to the sink
 	Topics      []TopicReport `json:"topics,omitempty"`
+	// Undecoded counts the messages that were stored and could not be decoded, Mistimed those whose log
+	// time cannot be the time of an observation. The notes of their topics give the reasons.
+	Undecoded uint64 `json:"undecoded,omitempty"`
+	Mistimed  uint64 `json:"mistimed,omitempty"`
 	// Broken is the first place where the recording is damaged, "" if there is none.
 	Broken string `json:"broken,omitempty"`
 }
@@ -322,7 +334,8 @@ type TopicReport struct {
 	Kept        uint64            `json:"kept"` // messages within perceptions
 	Perceptions int               `json:"perceptions"`
 	Skipped     map[string]uint64 `json:"skipped,omitempty"` // messages by reason
-	// Notes count stored messages that could not be decoded, by reason.
+	// Notes count stored messages by what is wrong with them: that they could not be decoded, or that
+	// their time cannot be. Of many reasons the first are listed, and the others counted together.
 	Notes map[string]uint64 `json:"notes,omitempty"`
 }
 

@@ -22,8 +22,9 @@ type mcapFile struct {
 	file *os.File
 	size int64
 
-	defined *segment.Definitions
-	inflate inflater
+	defined     *segment.Definitions
+	inflate     inflater
+	messageZstd unpacker
 	// Buffers that are used again: of a record, and of the messages of a chunk.
 	body     []byte
 	messages []mcap.Message
@@ -35,6 +36,7 @@ func (m *mcapFile) Name() string { return m.name }
 
 func (m *mcapFile) Close() error {
 	m.inflate.zstd.Close()
+	m.messageZstd.close()
 	return m.file.Close()
 }
 
@@ -101,7 +103,7 @@ func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 			if !ok {
 				return broken(at, fmt.Errorf("a message names channel %d, which the file does not have", one.ChannelID))
 			}
-			msg = Message{c, segment.Message{Sequence: one.Sequence, LogTime: one.LogTime, PublishTime: one.PublishTime, Data: one.Data}}
+			msg = Message{c, segment.Message{Sequence: one.Sequence, LogTime: one.LogTime, PublishTime: one.PublishTime, Data: m.messageZstd.unpack(c, one.Data)}}
 			last = msg.LogTime
 			return yield(&msg, nil)
 		}

@@ -38,12 +38,9 @@ func (imp *importer) manifest() importing.Perception {
 		Origin: imp.id[:32] + "#manifest", Type: "procedural", MediaType: ManifestType, Data: data,
 		Description: fmt.Sprintf("recording %s: %d messages on %d topics over %s", imp.name, m.Messages, len(m.Channels), duration),
 		Metadata:    map[string]any{"recording": imp.id, "format": m.Format},
-		Context:     imp.context(nil, 0), ObservedAt: timeOf(m.Start),
+		Context:     imp.context(nil, 0), ObservedAt: imp.began(),
 	}
 }
-
-// decimal writes a time in full. A JSON number would lose its last digits.
-func decimal(t uint64) string { return strconv.FormatUint(t, 10) }
 
 // payloadPerception describes the payload that unwrap has found in a message, without its data.
 func (imp *importer) payloadPerception(m *Message, v *message.Value, p importing.Perception, number uint64) importing.Perception {
@@ -58,13 +55,10 @@ func (imp *importer) payloadPerception(m *Message, v *message.Value, p importing
 }
 
 // placed sets when and where the first message of a segment was observed, while that is known.
-func (imp *importer) placed(c *channel, s *openSegment) *openSegment {
-	var v *message.Value
-	if c.schema != nil {
-		// A message that cannot be decoded has neither a frame nor a time stamp.
-		v, _ = c.schema.Decode(s.first.Data)
-	}
-	s.frame, s.stamp, s.observed = frameOf(v), stampOf(v, s.first.LogTime), observed(v, s.first)
+// A message that cannot be decoded, whose v is nil, has neither a frame nor a time stamp.
+func (imp *importer) placed(s *openSegment, m *Message, v *message.Value) *openSegment {
+	s.observed, s.problem = imp.clock.observed(v, m)
+	s.frame, s.stamp = frameOf(v), stampOf(v, s.first.LogTime)
 	s.context = imp.context(v, s.first.LogTime)
 	return s
 }
@@ -89,13 +83,16 @@ func (imp *importer) locate(now uint64) {
 
 func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) importing.Perception {
 	metadata := imp.metadata(c.Channel, s.first, s.count)
-	metadata["last_log_time"] = decimal(s.last)
+	metadata["last_log_time"] = imp.clock.decimal(s.last)
+	if s.problem != "" {
+		metadata["time_problem"] = s.problem
+	}
 	return importing.Perception{
-		Origin:      imp.origin(c.Topic, s.from, s.first.LogTime, "-"+decimal(s.to)+"/"+strconv.Itoa(s.count)),
+		Origin:      imp.origin(c.Topic, s.from, s.first.LogTime, "-"+strconv.FormatUint(s.to, 10)+"/"+strconv.Itoa(s.count)),
 		Type:        perceptionType(c.SchemaName),
 		Description: imp.describe(c.Channel, s.first.LogTime, s.count),
 		MediaType:   media.TypeMCAP, Data: data,
-		Metadata: metadata, Context: s.context, ObservedAt: timeOf(s.observed), Messages: s.count,
+		Metadata: metadata, Context: s.context, ObservedAt: s.observed, Messages: s.count,
 	}
 }
 
@@ -103,7 +100,7 @@ func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) 
 // time. The origin of a segment also has its last message and how many it holds, since a
 // rate limit leaves some out.
 func (imp *importer) origin(topic string, number, logTime uint64, rest string) string {
-	return importing.Origin(imp.id[:32] + topic + "#" + decimal(number) + "@" + decimal(logTime) + rest)
+	return importing.Origin(imp.id[:32] + topic + "#" + strconv.FormatUint(number, 10) + "@" + imp.clock.decimal(logTime) + rest)
 }
 
 const (
@@ -115,7 +112,7 @@ func (imp *importer) metadata(c *Channel, first segment.Message, count int) map[
 	return map[string]any{
 		"recording": imp.id, "topic": importing.Cut(c.Topic, maxName), "schema": importing.Cut(c.SchemaName, maxName),
 		"schema_encoding": importing.Cut(c.SchemaEncoding, maxTopic), "message_encoding": importing.Cut(c.MessageEncoding, maxTopic),
-		"sequence": float64(first.Sequence), "log_time": decimal(first.LogTime), "publish_time": decimal(first.PublishTime), "count": float64(count),
+		"sequence": float64(first.Sequence), "log_time": imp.clock.decimal(first.LogTime), "publish_time": imp.clock.decimal(first.PublishTime), "count": float64(count),
 	}
 }
 
@@ -123,7 +120,7 @@ func (imp *importer) metadata(c *Channel, first segment.Message, count int) map[
 // since the recording began.
 func (imp *importer) describe(c *Channel, logTime uint64, count int) string {
 	name := cmp.Or(c.SchemaName, c.MessageEncoding+" messages")
-	at := (float64(logTime) - float64(imp.info.Start)) * 1e-9
+	at := imp.sinceStart(logTime)
 	s := strings.ToValidUTF8(fmt.Sprintf("%.*s %.*s at %.1f s", maxTopic, c.Topic, maxTopic, name, at), "?")
 	if count > 1 {
 		s += fmt.Sprintf(", %d messages", count)
@@ -155,25 +152,6 @@ func (imp *importer) context(v *message.Value, logTime uint64) map[string]any {
 
 func frameOf(v *message.Value) string {
 	return cmp.Or(v.At("header", "frame_id").Text, v.At("frame_id").Text)
-}
-
-// maxSkew is the most nanoseconds between a header's time stamp and the log time of one
-// clock. The clock of a simulator counts from 0.
-const maxSkew = 24 * 60 * 60 * 1e9
-
-func sameClock(a, b uint64) bool { return max(a, b)-min(a, b) <= maxSkew }
-
-// stampOf returns the time of the header, or the log time if there is none on its clock.
-func stampOf(v *message.Value, logTime uint64) uint64 {
-	stamp := v.At("header", "stamp")
-	fraction := "nanosec"
-	if stamp.Kind != message.Struct {
-		stamp, fraction = v.At("timestamp"), "nsec"
-	}
-	if t, ok := message.Time(stamp, fraction); ok && sameClock(t, logTime) {
-		return t
-	}
-	return logTime
 }
 
 // observed returns the time of the header, or else of the publication, on the clock of the log.

@@ -74,12 +74,15 @@ type link struct {
 type poses struct {
 	links map[string]*link
 	mapID string
+	clock clock
 	base  string // the frame of the robot, "" unknown
 
 	located link // the robot in the map, as localization says
 }
 
-func newPoses(mapID string) *poses { return &poses{links: map[string]*link{}, mapID: mapID} }
+func newPoses(mapID string, c clock) *poses {
+	return &poses{links: map[string]*link{}, mapID: mapID, clock: c}
+}
 
 func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
 	switch kind {
@@ -167,7 +170,7 @@ func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 				"orientation": []any{tr.orientation.Imag, tr.orientation.Jmag, tr.orientation.Kmag, tr.orientation.Real},
 				"frame_id":    root,
 			}
-			if stamp := timeOf(t); !stamp.IsZero() {
+			if stamp := timeOf(t); !stamp.IsZero() && p.clock.problem(t) == "" {
 				out["stamp"] = stamp.Format(time.RFC3339Nano)
 			}
 			if root == "map" && p.mapID != "" {

@@ -15,7 +15,7 @@ func turned(x, y, yaw float64) transform {
 const second = uint64(1e9)
 
 func tree() *poses {
-	p := newPoses("hall")
+	p := newPoses("hall", clock{})
 	p.put("map", "odom", false, sample{10 * second, turned(10, 0, math.Pi/2)})
 	p.put("odom", "base_link", false, sample{10 * second, turned(1, 0, 0)})
 	p.put("odom", "base_link", false, sample{11 * second, turned(3, 0, math.Pi/2)})
@@ -64,7 +64,7 @@ func TestPoseChain(t *testing.T) {
 }
 
 func TestPosesAreBounded(t *testing.T) {
-	p := newPoses("")
+	p := newPoses("", clock{})
 	for i := range uint64(10000) {
 		p.put("map", "base_link", false, sample{i * second / 1000, turned(0, 0, 0)})
 	}

@@ -136,3 +136,50 @@ func (f *inflater) inflate(body []byte) ([]byte, error) {
 	}
 	return buf, nil
 }
+
+// unpacker decompresses messages that a recorder compressed one by one, as rosbag2 does with
+// --compression-mode message. It reuses its decoder and its buffer.
+type unpacker struct {
+	zstd *zstd.Decoder // nil before the first
+	buf  []byte
+}
+
+// maxMessage bounds such a message when it is decompressed, in bytes.
+const maxMessage = 96 << 20
+
+// unpack returns the message itself, which is valid until the next call, if it is in CDR and begins
+// as zstd does, which no CDR message does. A message that is damaged is returned as it is: decoding it
+// says so.
+func (u *unpacker) unpack(c *Channel, data []byte) []byte {
+	if c.MessageEncoding != "cdr" || !bytes.HasPrefix(data, []byte(zstdMagic)) {
+		return data
+	}
+	var head zstd.Header
+	if err := head.Decode(data); err != nil {
+		return data
+	}
+	if limit := min(maxMessage, uint64(len(data))*zstdRatio+ratioSlack); head.HasFCS && head.FrameContentSize > limit {
+		return data
+	}
+	if u.zstd == nil {
+		// The constant options are valid.
+		u.zstd, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxMessage))
+	}
+	out, err := u.zstd.DecodeAll(data, u.buf[:0])
+	if err != nil {
+		return data
+	}
+	if u.buf = out; cap(out) > keptBuffer {
+		u.buf = nil
+	}
+	return out
+}
+
+// keptBuffer is the largest buffer that is kept for the next message, in bytes.
+const keptBuffer = 1 << 20
+
+func (u *unpacker) close() {
+	if u.zstd != nil {
+		u.zstd.Close()
+	}
+}

@@ -40,8 +40,7 @@ var _ Source = (*bag)(nil)
 // bagFile is what is read of a metadata.yaml.
 type bagFile struct {
 	Info struct {
-		Files           []string `yaml:"relative_file_paths"`
-		CompressionMode string   `yaml:"compression_mode"`
+		Files []string `yaml:"relative_file_paths"`
 	} `yaml:"rosbag2_bagfile_information"`
 }
 
@@ -64,9 +63,6 @@ func openBag(ctx context.Context, path string) (_ Source, err error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s of %s: %w", metadata, name, err)
-	}
-	if strings.EqualFold(file.Info.CompressionMode, "message") {
-		return nil, fmt.Errorf("%s is compressed message by message, which is not read; convert it first: ros2 bag convert with compression_mode none", name)
 	}
 	if n := len(file.Info.Files); n == 0 || n > maxFiles {
 		return nil, fmt.Errorf("%s of %s names %d files; 1 to %d are read", metadata, name, n, maxFiles)
@@ -122,7 +118,11 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 			return nil, err
 		}
 		all.Format = one.Format
-		all.span(one.Start, one.End, one.Messages)
+		if one.spanned {
+			all.span(one.Start, one.End, one.Messages)
+		} else {
+			all.Messages += one.Messages
+		}
 		for _, c := range one.Channels {
 			key := channelKey(c.Channel)
 			if i, ok := at[key]; ok {
@@ -156,6 +156,7 @@ type db3File struct {
 	db       *sqlite3.Conn
 	channels map[int64]*Channel
 	maxRows  int64 // that the file can hold
+	unpacker unpacker
 }
 
 var _ Source = (*db3File)(nil)
@@ -257,14 +258,26 @@ func (f *db3File) ID(ctx context.Context) (string, error) {
 	return hashReader(ctx, file)
 }
 
-func (f *db3File) Close() error { return f.db.Close() }
+func (f *db3File) Close() error {
+	f.unpacker.close()
+	return f.db.Close()
+}
+
+// countMessages counts the messages of each topic, and those after 1970 with their span. The last times
+// of 64 bits are too late to be stored.
+const countMessages = `SELECT topic_id, count(*), count(t), min(t), max(t) FROM (SELECT topic_id,
+	CASE WHEN timestamp BETWEEN 0 AND 9200000000000000000 THEN timestamp END AS t FROM messages NOT INDEXED LIMIT `
 
 func (f *db3File) Info(ctx context.Context) (*Info, error) {
-	info := &Info{Format: "rosbag2 sqlite3"}
+	info := &Info{Format: formatDB3}
 	counts := map[int64]uint64{}
-	err := f.query(ctx, "SELECT topic_id, count(*), min(timestamp), max(timestamp) FROM (SELECT topic_id, timestamp FROM messages NOT INDEXED LIMIT "+strconv.FormatInt(f.maxRows, 10)+") GROUP BY topic_id", func(s *sqlite3.Stmt) bool {
-		counts[s.ColumnInt64(0)] = uint64(s.ColumnInt64(1))
-		info.span(uint64(s.ColumnInt64(2)), uint64(s.ColumnInt64(3)), uint64(s.ColumnInt64(1)))
+	err := f.query(ctx, countMessages+strconv.FormatInt(f.maxRows, 10)+") GROUP BY topic_id", func(s *sqlite3.Stmt) bool {
+		all, timed := uint64(s.ColumnInt64(1)), uint64(s.ColumnInt64(2))
+		counts[s.ColumnInt64(0)] = all
+		if timed > 0 {
+			info.span(uint64(s.ColumnInt64(3)), uint64(s.ColumnInt64(4)), timed)
+		}
+		info.Messages += all - timed
 		return true
 	})
 	if ctx.Err() != nil {
@@ -296,7 +309,7 @@ func (f *db3File) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 				return true
 			}
 			last = uint64(s.ColumnInt64(1))
-			stopped = !yield(&Message{c, segment.Message{LogTime: last, PublishTime: last, Data: s.ColumnRawBlob(2)}}, nil)
+			stopped = !yield(&Message{c, segment.Message{LogTime: last, PublishTime: last, Data: f.unpacker.unpack(c, s.ColumnRawBlob(2))}}, nil)
 			return !stopped
 		})
 		switch {

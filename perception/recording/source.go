@@ -36,7 +36,12 @@ type Info struct {
 	End      uint64        `json:"end,string"`   // of the last
 	Messages uint64        `json:"messages"`
 	Channels []ChannelInfo `json:"channels"` // by topic
+
+	spanned bool // Start and End are set
 }
+
+// formatDB3 is the format of a rosbag2 database, whose times are signed.
+const formatDB3 = "rosbag2 sqlite3"
 
 // ChannelInfo is a channel with the number of its messages.
 type ChannelInfo struct {
@@ -51,13 +56,17 @@ func (i *Info) sort() {
 	})
 }
 
-// span extends the time of the recording by messages between two log times.
+// span extends the time of the recording by messages between two log times, if these can be times.
 func (i *Info) span(start, end, messages uint64) {
-	if messages > 0 && (i.Messages == 0 || start < i.Start) {
+	i.Messages += messages
+	if messages == 0 || !possible(start) || !possible(end) {
+		return
+	}
+	if !i.spanned || start < i.Start {
 		i.Start = start
 	}
 	i.End = max(i.End, end)
-	i.Messages += messages
+	i.spanned = true
 }
 
 // Source is an open recording. One goroutine uses it at a time.

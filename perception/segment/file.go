@@ -2,6 +2,8 @@ package segment
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -48,6 +50,9 @@ func (s *Segment) Summary() string {
 	} else if text := s.firstText(); text != "" {
 		line += ": " + text
 	}
+	if s.undecoded > 0 {
+		line += "; " + media.Plural(int64(s.undecoded), "message") + " not decoded: " + media.Clean(s.reason.Error(), media.MaxName)
+	}
 	return line
 }
 
@@ -61,7 +66,7 @@ func (s *Segment) firstText() string {
 	for _, m := range s.Messages {
 		v, err := schema.Decode(m.Data)
 		if err != nil {
-			return ""
+			continue
 		}
 		if text := textOf(v); text != "" {
 			return media.Clean(text[:min(len(text), 4*media.MaxSummary)], maxText)
@@ -100,9 +105,9 @@ func (s *Segment) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if len(s.Messages) == 0 {
 		return nil, errNoNumbers
 	}
-	first, err := schema.Decode(s.Messages[0].Data)
+	first, err := s.firstDecoded(schema)
 	if err != nil {
-		return nil, fmt.Errorf("message 1: %w", err)
+		return nil, err
 	}
 	if !o.Trace && first.At("ranges").Kind == message.Numbers && first.At("angle_min").IsNumber() {
 		return s.scan(schema, o)
@@ -110,14 +115,35 @@ func (s *Segment) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if _, ok := poseOf(first); ok && !o.Trace && len(s.Messages) >= trajectory.MinPoses {
 		if t, err := s.trajectory(); err == nil {
 			t.Metadata = inFrame(s.about, first)
-			return t.Samples(o)
+			return s.withMissing(t.Samples(o))
 		}
 	}
 	trace, err := s.series()
 	if err != nil {
 		return nil, err
 	}
-	return trace.Samples(o)
+	return s.withMissing(trace.Samples(o))
+}
+
+// withMissing adds the messages that could not be decoded to what is missing of the samples.
+func (s *Segment) withMissing(out *media.Samples, err error) (*media.Samples, error) {
+	if err == nil {
+		out.Missing += int64(s.undecoded)
+	}
+	return out, err
+}
+
+// firstDecoded returns the first message that can be decoded, or why the first of all cannot.
+func (s *Segment) firstDecoded(schema *message.Schema) (*message.Value, error) {
+	var first error
+	for i, m := range s.Messages {
+		v, err := schema.Decode(m.Data)
+		if err == nil {
+			return v, nil
+		}
+		first = cmp.Or(first, fmt.Errorf("message %d: %w", i+1, err))
+	}
+	return nil, first
 }
 
 // inFrame returns the metadata with the frame of a message's header.
@@ -128,33 +154,40 @@ func inFrame(m media.Metadata, v *message.Value) media.Metadata {
 	return m
 }
 
-// decodeAll calls f with each message. It returns the seconds of each message since the first: by
-// the stamps of their headers, or by the log times if there are none or if the stamps fall; nil if
-// both fall or no time passes.
-func (s *Segment) decodeAll(f func(i int, v *message.Value) error) ([]float64, error) {
+// decodeAll calls f with each message that can be decoded, and counts the others. It returns the
+// seconds of each decoded message since the first: by the stamps of their headers, or by the log times
+// if there are none or if the stamps fall; nil if both fall or no time passes. It fails if no message
+// can be decoded.
+func (s *Segment) decodeAll(f func(v *message.Value) error) ([]float64, error) {
 	schema, err := s.Schema()
 	if err != nil {
 		return nil, err
 	}
 	stamps := make([]uint64, 0, len(s.Messages))
+	logTimes := make([]uint64, 0, len(s.Messages))
+	s.undecoded, s.reason = 0, nil
 	for i, m := range s.Messages {
 		v, err := schema.Decode(m.Data)
 		if err != nil {
-			return nil, fmt.Errorf("message %d: %w", i+1, err)
+			s.undecoded++
+			s.reason = cmp.Or(s.reason, fmt.Errorf("message %d: %w", i+1, err))
+			continue
 		}
-		if err := f(i, v); err != nil {
+		if err := f(v); err != nil {
 			return nil, err
 		}
 		stamp, ok := message.Time(v.At("header", "stamp"), "nanosec")
 		if !ok {
 			stamp = m.LogTime
 		}
-		stamps = append(stamps, stamp)
+		stamps, logTimes = append(stamps, stamp), append(logTimes, m.LogTime)
 	}
+	if len(stamps) == 0 {
+		return nil, cmp.Or(s.reason, errNoNumbers)
+	}
+
 	if !slices.IsSorted(stamps) {
-		for i, m := range s.Messages {
-			stamps[i] = m.LogTime
-		}
+		stamps = logTimes
 	}
 	if !slices.IsSorted(stamps) || len(stamps) < 2 || stamps[0] == stamps[len(stamps)-1] {
 		return nil, nil
@@ -173,13 +206,14 @@ func poseOf(v *message.Value) (p trajectory.Pose, ok bool) {
 }
 
 func (s *Segment) trajectory() (*trajectory.Trajectory, error) {
-	poses := make([]trajectory.Pose, len(s.Messages))
-	times, err := s.decodeAll(func(i int, v *message.Value) (err error) {
-		var ok bool
-		if poses[i], ok = poseOf(v); !ok {
-			err = fmt.Errorf("message %d holds no pose", i+1)
+	poses := make([]trajectory.Pose, 0, len(s.Messages))
+	times, err := s.decodeAll(func(v *message.Value) error {
+		p, ok := poseOf(v)
+		if !ok {
+			return errors.New("a message holds no pose")
 		}
-		return err
+		poses = append(poses, p)
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -201,6 +235,10 @@ func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.S
 	at, _ := o.Cut(len(s.Messages), time)
 	at = min(at, last)
 	v, err := schema.Decode(s.Messages[at].Data)
+	for err != nil && at < last { // the next one that can be read
+		at++
+		v, err = schema.Decode(s.Messages[at].Data)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("message %d: %w", at+1, err)
 	}
@@ -225,17 +263,18 @@ func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.S
 
 var errNoNumbers = fmt.Errorf("%w in the messages", media.ErrNoSamples)
 
-// series makes a trace of the numbers of the messages. The first message decides its
-// channels; a number that another message lacks is missing.
+// series makes a trace of the numbers of the messages. The first message that can be decoded decides
+// its channels; a number that another message lacks is missing.
 func (s *Segment) series() (*timeseries.Series, error) {
 	out := &timeseries.Series{}
-	times, err := s.decodeAll(func(i int, v *message.Value) error {
+	times, err := s.decodeAll(func(v *message.Value) error {
 		if textOf(v) != "" {
 			return errNoNumbers
 		}
 		row := readingsOf(v)
-		if i == 0 {
+		if out.Channels == nil {
 			out.Width = len(row)
+			out.Channels, out.Units = make([]string, 0, len(row)), make([]string, 0, len(row))
 			for _, r := range row {
 				out.Channels, out.Units = append(out.Channels, r.name), append(out.Units, r.unit)
 			}

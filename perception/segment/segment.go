@@ -66,6 +66,10 @@ type Segment struct {
 	Channel
 	Messages []Message
 	about    media.Metadata // of the payload
+
+	// Of the messages that the last pass could not decode: how many they are, and why the first.
+	undecoded int
+	reason    error
 }
 
 // RecordHead is the bytes of the kind and the length of an MCAP record.

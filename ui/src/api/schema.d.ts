@@ -1934,7 +1934,7 @@ export interface components {
             /** @description trace, sound, cloud, trajectory or scan. */
             kind: string;
             memory_id: number;
-            /** @description Points without a position and rays without a return: they are left out, and no part of total. */
+            /** @description Points without a position, rays without a return, and messages that cannot be decoded: they are left out, and no part of total. */
             missing?: number;
             qw?: (number | null)[];
             /** @description The orientation of each pose as a unit quaternion. */
