@@ -32,7 +32,7 @@ var arrows = []struct {
 	{"robotmem/eval", []string{"robotmem", "robotmem/internal/languages", "robotmem/internal/text"}, "quality is measured through Service"},
 	{"robotmem/archive", nil, "a format, without the memory that it is filled from"},
 	{"robotmem/archive/jsonl", []string{"robotmem"}, "lines are learnt through any Service"},
-	{"robotmem/archive/markdown", []string{"robotmem", "robotmem/archive"}, "a format, and notes that are learnt through any Service"},
+	{"robotmem/archive/markdown", []string{"robotmem", "robotmem/archive", "perception/importing"}, "a format, and notes that are learnt through any Service"},
 	{"robotmem/archive/sensors", []string{"robotmem", "perception"}, "perceptions are stored through any Service"},
 	{"robotmem/archive/python", []string{"robotmem", "robotmem/archive", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/store", "perception", "consolidate"}, "a file of another program is read, without a memory to fill"},
 	{"robotmem/backup", []string{"robotmem", "robotmem/local", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/store", "robotmem/internal/maintenance", "robotmem/internal/text", "perception/payload"}, "a copy of the file, whatever its indexes in memory hold"},

@@ -7,10 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -123,32 +119,4 @@ func Clock(t time.Time) time.Time {
 // Cut shortens s to at most n bytes of valid UTF-8.
 func Cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:min(n, len(s))], "")
-}
-
-// OpenFile opens a file of the folder. It refuses files that could block or never end, such as a
-// pipe. The root refuses a link that leads out of it.
-func OpenFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	info, err := root.Stat(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, errors.New("is not a regular file")
-	}
-	f, err := root.Open(name)
-	return f, info, err
-}
-
-// ReadFile reads a file of the folder of at most limit bytes.
-func ReadFile(root *os.Root, name string, limit int64) ([]byte, error) {
-	f, _, err := OpenFile(root, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("it has more than %d bytes", limit)
-	}
-	return data, err
 }

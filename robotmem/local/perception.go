@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/perception"
+	foreign "github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -191,26 +192,17 @@ func (n *Node) openBelow(folder, rel string) (*incoming, error) {
 		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)", sqlite.Reason(err))
 	}
 	defer root.Close()
-	// Stat first: opening a named pipe blocks until it has a writer.
-	if info, err := root.Stat(rel); err == nil && !info.Mode().IsRegular() {
-		return nil, robotmem.Errorf(robotmem.Invalid, "path", "is not a regular file")
-	}
-	f, err := root.Open(rel)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, robotmem.Errorf(robotmem.NotFound, "path", "there is no such file")
-	}
-	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "cannot be opened below the allowed folder (%s)", sqlite.Reason(err))
-	}
-	info, err := f.Stat()
+	f, info, err := foreign.OpenFile(root, rel)
 	switch {
-	case err != nil || !info.Mode().IsRegular():
-		err = robotmem.Errorf(robotmem.Invalid, "path", "is not a regular file")
+	case errors.Is(err, foreign.ErrNotRegular):
+		return nil, robotmem.Errorf(robotmem.Invalid, "path", "is not a regular file")
+	case errors.Is(err, os.ErrNotExist):
+		return nil, robotmem.Errorf(robotmem.NotFound, "path", "there is no such file")
+	case err != nil:
+		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "cannot be opened below the allowed folder (%s)", sqlite.Reason(err))
 	case info.Size() > n.options.MaxStream:
-		err = robotmem.Errorf(robotmem.TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), n.options.MaxStream)
-	default:
-		return &incoming{reader: f, size: info.Size(), field: "path", limit: n.options.MaxStream, file: f}, nil
+		_ = f.Close() // it was only opened
+		return nil, robotmem.Errorf(robotmem.TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), n.options.MaxStream)
 	}
-	_ = f.Close()
-	return nil, err
+	return &incoming{reader: f, size: info.Size(), field: "path", limit: n.options.MaxStream, file: f}, nil
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/archive/jsonl"
@@ -131,7 +132,7 @@ func (n *Reader) entries(yield func(*archive.Entry, error) bool) {
 		}
 		for _, m := range payloads {
 			name := filepath.Join(filepath.Dir(m.Where), m.Beside)
-			f, err := n.root.Open(name)
+			f, _, err := importing.OpenFile(n.root, name)
 			if err != nil {
 				n.refused(name, err)
 				continue
@@ -148,14 +149,15 @@ func (n *Reader) entries(yield func(*archive.Entry, error) bool) {
 
 // read reads a file: a *sessionNote, a *memoryNote, or nil for a note that a person wrote.
 func (n *Reader) read(name string) (any, error) {
-	info, err := n.root.Stat(name)
+	f, info, err := importing.OpenFile(n.root, name)
 	if err != nil {
 		return nil, err
 	}
+	defer f.Close()
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("has %d bytes; the limit is %d", info.Size(), maxFile)
 	}
-	data, err := n.root.ReadFile(name)
+	data, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
 		return nil, err
 	}

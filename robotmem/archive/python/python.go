@@ -73,6 +73,9 @@ func Open(ctx context.Context, path string, zone *time.Location) (*Python, error
 }
 
 func (p *Python) open(ctx context.Context, path string) error {
+	if err := importing.CheckSQLite(path); err != nil {
+		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", sqlite.Reason(err))
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", sqlite.Reason(err))
@@ -120,6 +123,9 @@ func openGuarded(ctx context.Context, path string, immutable bool) (*store.Conn,
 
 // IsMemory reports whether a file is a memory.db of the Python robotmem. Not a byte of it changes.
 func IsMemory(ctx context.Context, path string) (bool, error) {
+	if err := importing.CheckSQLite(path); err != nil {
+		return false, sqlite.Wrap("import", err)
+	}
 	c, err := openGuarded(ctx, path, true)
 	if err != nil {
 		return false, sqlite.Wrap("import", err)

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package importing
+
+const nonBlocking = 0
