@@ -90,24 +90,17 @@ const (
 )
 
 func sourceOf(ctx context.Context, path string) (importer, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, invalid("file", "%v", err)
-	}
-	if info.IsDir() {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return sourceOfFolder(path)
 	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for its writer
-		return nil, invalid("file", "%s is not a regular file; pass - and redirect it to stdin", path)
+	f, err := openForeign(path)
+	if err != nil {
+		return nil, err
 	}
+	defer f.Close()
 	if markdown.Recognizes(path) {
 		return (*importCmd).markdown, nil
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, invalid("file", "%v", err)
-	}
-	defer f.Close()
 	head := make([]byte, archive.HeadBytes)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
@@ -122,17 +115,27 @@ func sourceOf(ctx context.Context, path string) (importer, error) {
 			return (*importCmd).python, nil
 		}
 	}
-	if archive.Recognizes(head) {
-		return (*importCmd).archive, nil
-	}
-	head = head[:min(len(head), 16)]
 	switch {
-	case recording.Recognizes(head):
+	case recording.Recognizes(path, f): // before archives, which are compressed with zstd, too
 		return (*importCmd).recording, nil
+	case archive.Recognizes(head):
+		return (*importCmd).archive, nil
 	case bytes.IndexByte(head, 0) >= 0:
 		return nil, invalid("file", "%s is neither a recording nor a file of learn requests; save a file of a sensor with robotmem save-perception --file", path)
 	}
 	return (*importCmd).facts, nil
+}
+
+// openForeign opens a file that another program wrote.
+func openForeign(path string) (*os.File, error) {
+	f, _, err := importing.Open(path)
+	if errors.Is(err, importing.ErrNotRegular) {
+		return nil, invalid("file", "%s is not a regular file; pass - and redirect it to stdin", path)
+	}
+	if err != nil {
+		return nil, invalid("file", "%v", err)
+	}
+	return f, nil
 }
 
 func sourceOfFolder(path string) (importer, error) {
@@ -145,6 +148,8 @@ func sourceOfFolder(path string) (importer, error) {
 		return (*importCmd).dataset, nil
 	case markdown.Recognizes(path):
 		return (*importCmd).markdown, nil
+	case recording.RecognizesFolder(path): // of a recorder that was killed before it wrote metadata.yaml
+		return (*importCmd).recording, nil
 	}
 	return nil, invalid("file", "%s is neither a rosbag2 recording, a LeRobot dataset nor notes; save each file with robotmem save-perception --file, and put a backup back with robotmem backup restore", path)
 }
@@ -154,9 +159,9 @@ func (c *importCmd) open(a *app) (in io.ReadCloser, size int64, err error) {
 	if c.File == "-" {
 		return io.NopCloser(a.Stdin), 0, nil
 	}
-	f, err := os.Open(c.File)
+	f, err := openForeign(c.File)
 	if err != nil {
-		return nil, 0, invalid("file", "%v", err)
+		return nil, 0, err
 	}
 	info, err := f.Stat()
 	if err != nil {

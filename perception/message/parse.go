@@ -3,6 +3,7 @@ package message
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -22,9 +23,18 @@ const (
 // or jsonschema, which is not used, since JSON describes itself. For an empty ros2msg text the
 // built-in [Definition] is used. The error shows the line, or wraps [ErrEncoding].
 func Parse(name, encoding string, text []byte) (*Schema, error) {
-	switch encoding {
-	case "ros2msg":
-	case "jsonschema", "json":
+	builtIn := builtInTexts()[ShortName(name)]
+	switch {
+	case encoding == "ros2msg":
+	case encoding == "ros2idl" && builtIn != "":
+		text = []byte(builtIn) // the same type in the other language
+	case encoding == "ros2idl":
+		return nil, fmt.Errorf("the definition of %.80s is written in IDL (ros2idl), which %w", name, ErrEncoding)
+	case encoding == "ros1" || encoding == "ros1msg":
+		return nil, fmt.Errorf("the encoding of ROS 1 (ros1msg) %w", ErrEncoding)
+	case encoding == "" || encoding == "cdr":
+		return nil, fmt.Errorf("the definition of %.80s is missing, so it %w", name, ErrEncoding)
+	case encoding == "jsonschema" || encoding == "json":
 		return &Schema{}, nil
 	default:
 		return nil, fmt.Errorf("schema encoding %.40q %w", encoding, ErrEncoding)
@@ -33,13 +43,17 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 		return nil, fmt.Errorf("the definition of %.80s takes %d bytes; at most %d are read", name, len(text), maxSchemaText)
 	}
 	if len(text) == 0 {
-		text = []byte(builtInTexts()[ShortName(name)])
+		text = []byte(builtIn)
 	}
 	types, err := parse(ShortName(name), string(text))
 	if err != nil {
 		return nil, fmt.Errorf("definition of %.80s: %w", name, err)
 	}
-	return &Schema{Root: types[0]}, nil
+	schema := &Schema{Root: types[0]}
+	for _, t := range types {
+		schema.Fields += len(t.Fields)
+	}
+	return schema, nil
 }
 
 type parser struct {
@@ -61,13 +75,13 @@ func parse(root, text string) ([]*Type, error) {
 		}
 		if i > 0 {
 			head, rest, _ := strings.Cut(strings.TrimSpace(part), "\n")
-			given, ok := strings.CutPrefix(head, "MSG:")
-			if !ok {
+			kind, given, ok := strings.Cut(head, ":")
+			if !ok || kind != "MSG" && kind != "SRV" && kind != "ACTION" {
 				return nil, fmt.Errorf("expected MSG: and the name of a type, got %.60q", head)
 			}
 			name, part = ShortName(strings.TrimSpace(given)), rest
 		}
-		if _, err := p.define(name, part); err != nil {
+		if err := p.defineAll(name, part); err != nil {
 			return nil, err
 		}
 	}
@@ -231,6 +245,7 @@ var builtInTexts = sync.OnceValue(func() map[string]string {
 			texts[name] = text
 		}
 	}
+	maps.Copy(texts, introspection)
 	return texts
 })
 

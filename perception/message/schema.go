@@ -76,7 +76,8 @@ type Field struct {
 
 // Schema is a message definition.
 type Schema struct {
-	Root *Type // nil if messages describe themselves (JSON)
+	Root   *Type // nil if messages describe themselves (JSON)
+	Fields int   // of all its types together
 }
 
 // ErrEncoding means that definitions or messages of an encoding are not read.

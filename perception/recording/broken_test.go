@@ -145,7 +145,7 @@ func TestHostileMCAP(t *testing.T) {
 
 func TestOpenErrors(t *testing.T) {
 	for name, test := range map[string]struct{ data, want string }{
-		"empty.mcap": {"", "is not a recording"},
+		"empty.mcap": {"", "empty.mcap is empty"},
 		"photo.mcap": {"\x89PNG\r\n\x1a\n", "is not a recording"},
 		"old.bag":    {"#ROSBAG V2.0\n", "rosbags-convert --src old.bag"},
 		"x.db3":      {"SQLite format 3\x00" + strings.Repeat("\x00", 4080), "x.db3"},
@@ -164,7 +164,7 @@ func TestFolderErrors(t *testing.T) {
 	const head = "rosbag2_bagfile_information:\n"
 	outside := write(t, "outside.mcap", syntheticBytes(t, 1<<10))
 	for name, test := range map[string]struct{ metadata, want string }{
-		"none":      {"", "has no metadata.yaml"},
+		"none":      {"", "link.mcap: path escapes"},
 		"no yaml":   {"\t:", "metadata.yaml of"},
 		"no files":  {head + "  version: 4\n", "names 0 files"},
 		"elsewhere": {head + "  relative_file_paths: [../../etc/passwd]\n", "path escapes from parent"},

@@ -16,6 +16,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/media"
+	"github.com/robotmem/robotmem-go/perception/message"
 	"github.com/robotmem/robotmem-go/perception/segment"
 	"github.com/robotmem/robotmem-go/perception/timeseries"
 )
@@ -165,8 +166,8 @@ func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]a
 	c := e.known[[3]string{text(item.Metadata, "recording"), topic, name}]
 	if c == nil {
 		c = &Channel{Topic: topic, SchemaName: name, MessageEncoding: text(item.Metadata, "message_encoding")}
-		if c.MessageEncoding == "cdr" {
-			c = builtIn(topic, name, "cdr")
+		if definition, ok := message.Definition(name); ok && c.MessageEncoding == "cdr" {
+			c.SchemaEncoding, c.SchemaData = "ros2msg", []byte(definition)
 		}
 	}
 	data := prefix

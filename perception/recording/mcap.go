@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"slices"
 
 	"github.com/foxglove/mcap/go/mcap"
@@ -19,18 +18,22 @@ import (
 
 type mcapFile struct {
 	name string
-	file *os.File
-	size int64
+	contents
 
+	budget      *segment.Budget
 	defined     *segment.Definitions
 	inflate     inflater
 	messageZstd unpacker
-	// Buffers that are used again: of a record, and of the messages of a chunk.
+	// Buffers that are used again while the file is read: of a record, and of the messages of a chunk.
 	body     []byte
 	messages []mcap.Message
 }
 
 var _ Source = (*mcapFile)(nil)
+
+func newMCAP(name string, c contents, budget *segment.Budget) *mcapFile {
+	return &mcapFile{name: name, contents: c, budget: budget, defined: segment.NewDefinitions(budget), inflate: newInflater()}
+}
 
 func (m *mcapFile) Name() string { return m.name }
 
@@ -40,7 +43,20 @@ func (m *mcapFile) Close() error {
 	return m.file.Close()
 }
 
+// release frees the buffers. Those of many files together would take the memory of each.
+func (m *mcapFile) release() { m.body, m.messages, m.inflate.buf = nil, nil, nil }
+
+// ID is that of the decompressed bytes, so that a recording is the same however it is compressed.
 func (m *mcapFile) ID(ctx context.Context) (string, error) {
+	r, done, err := m.reader()
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	if id, err := hashReader(ctx, r); err == nil || !m.packed || ctx.Err() != nil {
+		return id, err
+	}
+	// A compressed file that is damaged is known by its own bytes.
 	return hashReader(ctx, io.NewSectionReader(m.file, 0, m.size))
 }
 
@@ -90,58 +106,154 @@ func (m *mcapFile) unfold(body []byte) error {
 // Messages reads in the order of the file, the messages of a chunk by log time.
 func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
-		var (
-			msg  Message
-			one  mcap.Message
-			last uint64
-		)
-		broken := func(at int64, err error) bool {
-			return yield(nil, &BreakError{Offset: at, LastLogTime: last, Err: err})
+		r, done, err := m.reader()
+		if err != nil {
+			yield(nil, &BreakError{Offset: -1, Err: err})
+			return
 		}
-		deliver := func(at int64, one *mcap.Message) bool {
-			c, ok := m.defined.Channels[one.ChannelID]
-			if !ok {
-				return broken(at, fmt.Errorf("a message names channel %d, which the file does not have", one.ChannelID))
-			}
-			msg = Message{c, segment.Message{Sequence: one.Sequence, LogTime: one.LogTime, PublishTime: one.PublishTime, Data: m.messageZstd.unpack(c, one.Data)}}
-			last = msg.LogTime
-			return yield(&msg, nil)
+		defer done()
+		records := &records{r: bufio.NewReaderSize(r, 256<<10), end: m.end(), buf: m.body}
+		if err := records.skip(magicSize); err != nil {
+			yield(nil, &BreakError{Offset: 0, Err: err})
+			return
 		}
-		s := &records{r: bufio.NewReaderSize(io.NewSectionReader(m.file, magicSize, m.size-magicSize), 256<<10), at: magicSize, end: m.size, buf: m.body}
-		defer func() { m.body = s.buf }()
-		for {
-			if ctx.Err() != nil {
-				yield(nil, ctx.Err())
-				return
-			}
-			op, body, at, err := s.next()
-			if err == io.EOF {
-				err = errors.New("the file ends without the record that ends its data")
-			}
-			if err != nil {
-				broken(at, err)
-				return
-			}
-			switch op {
-			case mcap.OpFooter, mcap.OpDataEnd: // only the summary can follow
-				return
-			case mcap.OpMessage:
-				if err = one.PopulateFrom(body, false); err == nil && !deliver(at, &one) {
-					return
-				}
-			case mcap.OpChunk:
-				err = m.unfold(body)
-				for i := range m.messages {
-					if !deliver(at, &m.messages[i]) {
-						return
-					}
-				}
-			default:
-				err = m.defined.Add(op, body)
-			}
-			if err != nil && !broken(at, err) {
-				return
-			}
+		defer func() { m.body = records.buf }()
+		pass := &mcapPass{mcapFile: m, records: records, yield: yield}
+		for pass.next(ctx) {
 		}
 	}
+}
+
+// mcapPass is one reading of a file.
+type mcapPass struct {
+	*mcapFile
+	records *records
+	yield   func(*Message, error) bool
+
+	msg    Message
+	last   uint64 // log time of the last message
+	read   uint64 // messages
+	broken bool
+	ended  bool // the data has ended; only the summary follows
+	// Of a chunk that could not be read: where it is, why, and how many messages its index counts.
+	chunkAt   int64
+	chunkErr  error
+	chunkLost uint64
+}
+
+// next reads a record and delivers its messages. It returns false at the end.
+func (p *mcapPass) next(ctx context.Context) bool {
+	if err := ctx.Err(); err != nil {
+		p.yield(nil, err)
+		return false
+	}
+	op, body, at, err := p.records.next()
+	if op == mcap.OpMessageIndex && p.chunkErr != nil && err == nil {
+		p.chunkLost += indexed(body)
+		return true
+	}
+	if !p.endChunk() {
+		return false
+	}
+	if err == io.EOF {
+		err = errors.New("the file ends without the record that ends its data")
+	}
+	if err != nil {
+		if !p.ended {
+			p.report(at, 0, err)
+		}
+		return false
+	}
+
+	switch op {
+	case mcap.OpDataEnd:
+		p.ended = true
+		return p.checkData(at, body)
+	case mcap.OpFooter:
+		return false
+	case mcap.OpStatistics:
+		return p.checkCount(at, body)
+	case mcap.OpMessage:
+		var one mcap.Message
+		if err = one.PopulateFrom(body, false); err == nil {
+			return p.deliver(at, &one)
+		}
+	case mcap.OpChunk:
+		err = p.unfold(body)
+		for i := range p.messages {
+			if !p.deliver(at, &p.messages[i]) {
+				return false
+			}
+		}
+		if err != nil { // its index says how many messages are lost
+			p.chunkAt, p.chunkErr, p.chunkLost = at, err, 0
+			return true
+		}
+	default:
+		if !p.ended {
+			err = p.defined.Add(op, body)
+		}
+	}
+	return err == nil || p.report(at, 0, err)
+}
+
+// endChunk reports a chunk that could not be read, after its index.
+func (p *mcapPass) endChunk() bool {
+	err := p.chunkErr
+	if err == nil {
+		return true
+	}
+	p.chunkErr = nil
+	return p.report(p.chunkAt, p.chunkLost-min(p.chunkLost, uint64(len(p.messages))), err)
+}
+
+func (p *mcapPass) report(at int64, lost uint64, err error) bool {
+	p.broken = true
+	return p.yield(nil, &BreakError{Offset: at, LastLogTime: p.last, Lost: lost, Err: err})
+}
+
+func (p *mcapPass) deliver(at int64, one *mcap.Message) bool {
+	p.read++
+	c, ok := p.defined.Channels[one.ChannelID]
+	if !ok {
+		return p.report(at, 1, fmt.Errorf("a message names channel %d, which the file does not have", one.ChannelID))
+	}
+	p.msg = Message{c, segment.Message{
+		Sequence: one.Sequence, LogTime: one.LogTime, PublishTime: one.PublishTime,
+		Data: p.messageZstd.unpack(c, one.Data),
+	}}
+	p.last = p.msg.LogTime
+	return p.yield(&p.msg, nil)
+}
+
+// checkData compares the checksum of the data, if the file has one. What a record without a chunk
+// holds has no checksum of its own.
+func (p *mcapPass) checkData(at int64, body []byte) bool {
+	end, err := mcap.ParseDataEnd(body)
+	if err != nil {
+		return p.report(at, 0, err)
+	}
+	if sum := p.records.sumBefore; end.DataSectionCRC != 0 && end.DataSectionCRC != sum && !p.broken {
+		return p.report(at, 0, fmt.Errorf("the checksum of the data is %08x; %08x is stored: a message or a definition may be damaged", sum, end.DataSectionCRC))
+	}
+	return true
+}
+
+// checkCount compares the number of messages with the summary, which knows those whose records are no
+// longer recognized.
+func (p *mcapPass) checkCount(at int64, body []byte) bool {
+	stats, err := mcap.ParseStatistics(body)
+	if err != nil || p.broken || stats.MessageCount <= p.read {
+		return true
+	}
+	return p.report(at, stats.MessageCount-p.read, fmt.Errorf("the summary counts %d messages; %d were read", stats.MessageCount, p.read))
+}
+
+// indexed returns how many messages the index of a chunk counts for one channel.
+func indexed(body []byte) uint64 {
+	const head, entry = 2 + 4, 16
+	if len(body) < head {
+		return 0
+	}
+	return uint64(len(body)-head) / entry
 }

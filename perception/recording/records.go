@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
+	"slices"
 
 	"github.com/foxglove/mcap/go/mcap"
 	"github.com/klauspost/compress/zstd"
@@ -32,48 +34,91 @@ const (
 	ratioSlack          = 128 << 10
 )
 
-// records reads the records between two places of a file.
+// records reads the records of a file from a place on.
 type records struct {
-	r       *bufio.Reader
-	at, end int64
-	buf     []byte
+	r   *bufio.Reader
+	at  int64
+	end int64 // -1 is unknown
+	buf []byte
+	sum uint32 // of the bytes so far
+	// sumBefore is that of the bytes before the last record.
+	sumBefore uint32
+}
+
+// skip passes over bytes that are no record.
+func (s *records) skip(n int64) error {
+	copied, err := io.CopyN(sumWriter{&s.sum}, s.r, n)
+	s.at += copied
+	return err
 }
 
 // next returns the kind, the body, which is valid until the next call, and where the record begins.
-// Bodies of attachments, of metadata and of the index are skipped. The error at the end is io.EOF.
+// Bodies of attachments, of metadata and of most of the index are skipped. The error at the end is
+// io.EOF.
 func (s *records) next() (op mcap.OpCode, body []byte, start int64, err error) {
 	start = s.at
-	left := s.end - s.at
-	if left == 0 {
-		return 0, nil, start, io.EOF
-	}
-	if left < recordHead {
-		return 0, nil, start, fmt.Errorf("the head of a record takes %d bytes where %d are left", recordHead, left)
-	}
+	s.sumBefore = s.sum
 	var head [recordHead]byte
-	if _, err := io.ReadFull(s.r, head[:]); err != nil {
+	n, err := io.ReadFull(s.r, head[:])
+	if err == io.ErrUnexpectedEOF {
+		err = fmt.Errorf("the head of a record takes %d bytes where %d are left", recordHead, n)
+	}
+	if err != nil {
 		return 0, nil, start, err
 	}
+	s.sum = crc32.Update(s.sum, crc32.IEEETable, head[:])
+	s.at += recordHead
+
 	op = mcap.OpCode(head[0])
 	length := binary.LittleEndian.Uint64(head[1:])
-	left -= recordHead
-	if length > uint64(left) {
+	if left := s.end - s.at; s.end >= 0 && length > uint64(left) {
 		return op, nil, start, fmt.Errorf("a record takes %d bytes where %d are left", length, left)
 	}
-	s.at += recordHead + int64(length)
-	if op > mcap.OpChunk {
-		_, err := s.r.Discard(int(length))
+	read := op <= mcap.OpChunk || op == mcap.OpMessageIndex || op == mcap.OpStatistics || op == mcap.OpDataEnd
+	if !read {
+		copied, err := io.CopyN(sumWriter{&s.sum}, s.r, int64(min(length, math.MaxInt64)))
+		if err == io.EOF {
+			err = fmt.Errorf("a record takes %d bytes where %d are left", length, copied)
+		}
+		s.at += copied
 		return op, nil, start, err
 	}
 	if length > maxRecord {
 		return op, nil, start, fmt.Errorf("a record takes %d bytes; at most %d are read", length, maxRecord)
 	}
-	if uint64(cap(s.buf)) < length {
+	body, err = s.body(int(length))
+	s.sum = crc32.Update(s.sum, crc32.IEEETable, body)
+	s.at += int64(length)
+	return op, body, start, err
+}
+
+// readStep is how much is read at once of a record whose length cannot be compared with the file's.
+const readStep = 1 << 20
+
+func (s *records) body(length int) ([]byte, error) {
+	if s.end >= 0 && cap(s.buf) < length {
 		s.buf = make([]byte, length+length/4)
 	}
-	body = s.buf[:length]
-	_, err = io.ReadFull(s.r, body)
-	return op, body, start, err
+	s.buf = s.buf[:0]
+	for len(s.buf) < length {
+		had := len(s.buf)
+		s.buf = slices.Grow(s.buf, min(length-had, max(readStep, cap(s.buf)-had)))
+		s.buf = s.buf[:min(length, cap(s.buf))]
+		if n, err := io.ReadFull(s.r, s.buf[had:]); err == io.EOF || err == io.ErrUnexpectedEOF {
+			return nil, fmt.Errorf("a record takes %d bytes where %d are left", length, had+n)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return s.buf, nil
+}
+
+// sumWriter adds what is written to a checksum.
+type sumWriter struct{ sum *uint32 }
+
+func (w sumWriter) Write(data []byte) (int, error) {
+	*w.sum = crc32.Update(*w.sum, crc32.IEEETable, data)
+	return len(data), nil
 }
 
 // inflater decompresses chunks. It reuses its decoders and its buffer.

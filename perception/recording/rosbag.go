@@ -1,38 +1,40 @@
 package recording
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
-	"net/url"
 	"os"
+	"path"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
-	"github.com/ncruces/go-sqlite3"
 
 	"github.com/robotmem/robotmem-go/perception/importing"
-	"github.com/robotmem/robotmem-go/perception/message"
 	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
 const (
+	metadataFile = "metadata.yaml"
 	// maxMetadataFile bounds a metadata.yaml in bytes: one of a thousand topics takes less
 	// than a megabyte.
 	maxMetadataFile = 8 << 20
 	maxFiles        = 4096
-	maxChannels     = 1 << 16 // as in MCAP
 )
 
 // bag is a rosbag2 recording of several files, one after the other.
 type bag struct {
-	name  string
-	files []Source
+	name    string
+	files   []Source
+	counted uint64 // messages, as the metadata.yaml says; 0 is unknown
 }
 
 var _ Source = (*bag)(nil)
@@ -40,50 +42,178 @@ var _ Source = (*bag)(nil)
 // bagFile is what is read of a metadata.yaml.
 type bagFile struct {
 	Info struct {
-		Files []string `yaml:"relative_file_paths"`
+		Files    []string `yaml:"relative_file_paths"`
+		Messages uint64   `yaml:"message_count"`
 	} `yaml:"rosbag2_bagfile_information"`
 }
 
-func openBag(ctx context.Context, path string) (_ Source, err error) {
-	const metadata = "metadata.yaml"
-	name := filepath.Base(path)
+// openBag opens the files that the metadata.yaml of a folder names. A recorder that was killed leaves
+// none; all recordings of the folder are the files then, in the order of their numbers.
+func openBag(ctx context.Context, folder string) (_ Source, err error) {
+	name := filepath.Base(folder)
 	// The root also refuses a link within the folder that leads out of it.
-	root, err := os.OpenRoot(path)
+	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	var file bagFile
-	text, err := importing.ReadFile(root, metadata, maxMetadataFile)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no %s and %w", name, metadata, ErrFormat)
-	}
-	if err == nil {
-		err = yaml.Unmarshal(text, &file)
-	}
+	named, counted, err := filesOf(root, name)
 	if err != nil {
-		return nil, fmt.Errorf("%s of %s: %w", metadata, name, err)
+		return nil, err
 	}
-	if n := len(file.Info.Files); n == 0 || n > maxFiles {
-		return nil, fmt.Errorf("%s of %s names %d files; 1 to %d are read", metadata, name, n, maxFiles)
+	if n := len(named); n == 0 || n > maxFiles {
+		return nil, fmt.Errorf("%s names %d files; 1 to %d are read", name, n, maxFiles)
 	}
-	all := &bag{name: name}
+
+	all := &bag{name: name, counted: counted}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, all.Close())
 		}
 	}()
-	for _, file := range file.Info.Files {
-		if _, err := root.Stat(file); err != nil {
-			return nil, fmt.Errorf("%s of %s names %q: %w", metadata, name, file, err)
-		}
-		src, err := openFile(ctx, filepath.Join(path, file))
+	budget := segment.NewBudget()
+	var refused error
+	for _, file := range named {
+		f, info, err := importing.OpenFile(root, file)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %s: %w", name, file, err)
+		}
+		src, err := openFile(ctx, filepath.Join(folder, file), f, info.Size(), budget)
+		if ctx.Err() != nil {
+			return nil, errors.Join(err, ctx.Err())
+		}
+		if err != nil { // the others may be read
+			refused = cmp.Or(refused, err)
+			src = &unreadable{name: file, err: err}
 		}
 		all.files = append(all.files, src)
 	}
+	if !slices.ContainsFunc(all.files, func(src Source) bool { _, bad := src.(*unreadable); return !bad }) {
+		return nil, refused
+	}
 	return all, nil
+}
+
+// filesOf returns the names of the files of a bag within its folder, and how many messages they have.
+func filesOf(root *os.Root, name string) (names []string, counted uint64, err error) {
+	var file bagFile
+	text, err := importing.ReadFile(root, metadataFile, maxMetadataFile)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(text)) == 0 {
+		if names = recordingsIn(root.FS()); len(names) == 0 {
+			return nil, 0, fmt.Errorf("%s has no %s and no files of recordings; it %w", name, metadataFile, ErrFormat)
+		}
+		return names, 0, nil
+	}
+	if err == nil {
+		err = yaml.Unmarshal(text, &file)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s of %s: %w", metadataFile, name, err)
+	}
+
+	var missing []string
+	for _, given := range file.Info.Files {
+		found, err := find(root, given)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, given)
+		case err != nil:
+			return nil, 0, fmt.Errorf("%s of %s names %q: %w", metadataFile, name, given, err)
+		}
+		names = append(names, found)
+	}
+	if len(missing) > 0 {
+		return nil, 0, fmt.Errorf("%s lacks %q, which its %s names; put it back, or remove %s to import the files that are there", name, missing, metadataFile, metadataFile)
+	}
+	return names, file.Info.Messages, nil
+}
+
+// find returns the name under which a file of a metadata.yaml is in the folder. The first releases of
+// rosbag2 wrote the folder before the name, and files are compressed and unpacked afterwards.
+func find(root *os.Root, name string) (string, error) {
+	base := path.Base(strings.ReplaceAll(name, "\\", "/"))
+	plain := base
+	for _, packing := range packings {
+		plain = strings.TrimSuffix(plain, packing)
+	}
+	tried := []string{name, base, plain}
+	for _, packing := range packings {
+		tried = append(tried, plain+packing)
+	}
+	for _, one := range tried {
+		if _, err := root.Stat(one); !errors.Is(err, fs.ErrNotExist) {
+			return one, err
+		}
+	}
+	return "", fs.ErrNotExist
+}
+
+// recordingsIn lists the files of a folder that have the names of recordings, in the order of their
+// numbers: run_2 before run_10.
+func recordingsIn(folder fs.FS) []string {
+	entries, err := fs.ReadDir(folder, ".")
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && hasExtension(e.Name()) && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	slices.SortFunc(names, compareNumbered)
+	return names
+}
+
+// compareNumbered compares names by their texts and by the values of the numbers in them.
+func compareNumbered(a, b string) int {
+	for a != "" && b != "" {
+		na, restA := leadingNumber(a)
+		nb, restB := leadingNumber(b)
+		if na == "" || nb == "" {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		if c := cmp.Or(cmp.Compare(len(na), len(nb)), cmp.Compare(na, nb)); c != 0 {
+			return c
+		}
+		a, b = restA, restB
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// leadingNumber cuts the digits off a name, without zeros before them.
+func leadingNumber(s string) (number, rest string) {
+	end := 0
+	for end < len(s) && '0' <= s[end] && s[end] <= '9' {
+		end++
+	}
+	if end == 0 {
+		return "", s
+	}
+	return cmp.Or(strings.TrimLeft(s[:end], "0"), "0"), s[end:]
+}
+
+// unreadable stands for a file of a bag that cannot be opened as a recording.
+type unreadable struct {
+	name string
+	err  error
+}
+
+var _ Source = (*unreadable)(nil)
+
+func (u *unreadable) Name() string                        { return u.name }
+func (u *unreadable) ID(context.Context) (string, error)  { return "unreadable " + u.name, nil }
+func (u *unreadable) Info(context.Context) (*Info, error) { return &Info{}, nil }
+func (u *unreadable) Close() error                        { return nil }
+
+func (u *unreadable) Messages(context.Context) iter.Seq2[*Message, error] {
+	return func(yield func(*Message, error) bool) {
+		yield(nil, &BreakError{Offset: -1, Err: u.err})
+	}
 }
 
 func (b *bag) Name() string { return b.name }
@@ -114,10 +244,11 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 	at := map[string]int{}
 	for _, file := range b.files {
 		one, err := file.Info(ctx)
+		release(file)
 		if err != nil {
 			return nil, err
 		}
-		all.Format = one.Format
+		all.Format = cmp.Or(one.Format, all.Format)
 		if one.spanned {
 			all.span(one.Start, one.End, one.Messages)
 		} else {
@@ -137,194 +268,36 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 	return all, nil
 }
 
+// release frees the buffers of a file that was read.
+func release(file Source) {
+	if m, ok := file.(*mcapFile); ok {
+		m.release()
+	}
+}
+
 func (b *bag) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
+		var read, last uint64
+		whole := true
 		for _, file := range b.files {
 			for m, err := range file.Messages(ctx) {
+				if broken := (*BreakError)(nil); errors.As(err, &broken) {
+					whole = false
+					broken.File = file.Name()
+				}
+				if err == nil {
+					read++
+					last = m.LogTime
+				}
 				if !yield(m, err) {
 					return
 				}
 			}
+			release(file)
 		}
-	}
-}
-
-// db3File is a rosbag2 database. It has the tables topics and messages and, since 2023, one of
-// message definitions. It is never written.
-type db3File struct {
-	path     string
-	db       *sqlite3.Conn
-	channels map[int64]*Channel
-	maxRows  int64 // that the file can hold
-	unpacker unpacker
-}
-
-var _ Source = (*db3File)(nil)
-
-func openDB3(ctx context.Context, path string) (Source, error) {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	// The letter of a drive is not the name of a host: file:///C:/run.db3.
-	slashed := "/" + strings.TrimPrefix(filepath.ToSlash(absolute), "/")
-	uri := url.URL{Scheme: "file", Path: slashed, RawQuery: "mode=ro&immutable=1"}
-	// SQLite ignores the write-ahead log of an immutable file, but it may hold messages.
-	if stat, err := os.Stat(path + "-wal"); err == nil && stat.Size() > 0 {
-		uri.RawQuery = "mode=ro"
-	}
-	db, err := sqlite3.OpenFlags(uri.String(), sqlite3.OPEN_READONLY|sqlite3.OPEN_URI)
-	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", filepath.Base(path), err)
-	}
-	f := &db3File{path: path, db: db, channels: map[int64]*Channel{}}
-	for _, part := range []string{path, path + "-wal"} {
-		if stat, err := os.Stat(part); err == nil {
-			f.maxRows += importing.MaxSQLiteRows(stat.Size())
-		}
-	}
-	if err := f.readSchema(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s is not a rosbag2 database: %w", filepath.Base(path), err), db.Close())
-	}
-	return f, nil
-}
-
-func (f *db3File) readSchema(ctx context.Context) error {
-	err := importing.GuardSQLite(ctx, f.db, "topics", "messages", "message_definitions")
-	if err == nil {
-		err = f.db.Exec("PRAGMA cache_size=-8192")
-	}
-	query := func(sql string, row func(*sqlite3.Stmt)) {
-		if err == nil {
-			err = f.query(ctx, sql, func(s *sqlite3.Stmt) bool { row(s); return true })
-		}
-	}
-	limit := strconv.Itoa(maxChannels)
-	tables := map[string]bool{}
-	query("SELECT name FROM sqlite_schema WHERE type = 'table'", func(s *sqlite3.Stmt) { tables[s.ColumnText(0)] = true })
-	if err == nil && (!tables["topics"] || !tables["messages"]) {
-		return errors.New("it has no tables topics and messages")
-	}
-	definitions := map[string][2]string{} // encoding and text by type
-	if tables["message_definitions"] {
-		query("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions LIMIT "+limit, func(s *sqlite3.Stmt) {
-			definitions[s.ColumnText(0)] = [2]string{s.ColumnText(1), s.ColumnText(2)}
-		})
-	}
-	qos := "''"
-	query("SELECT name FROM pragma_table_info('topics') WHERE name = 'offered_qos_profiles'", func(s *sqlite3.Stmt) {
-		qos = s.ColumnText(0)
-	})
-	query("SELECT id, name, type, serialization_format, "+qos+" FROM topics LIMIT "+limit, func(s *sqlite3.Stmt) {
-		c := builtIn(s.ColumnText(1), s.ColumnText(2), s.ColumnText(3))
-		c.Metadata = map[string]string{"offered_qos_profiles": s.ColumnText(4)}
-		if d := definitions[c.SchemaName]; d[1] != "" {
-			c.SchemaEncoding, c.SchemaData = d[0], []byte(d[1])
-		}
-		f.channels[s.ColumnInt64(0)] = c
-	})
-	return err
-}
-
-func builtIn(topic, schema, encoding string) *Channel {
-	c := &Channel{Topic: topic, SchemaName: schema, MessageEncoding: encoding}
-	if text, ok := message.Definition(schema); ok {
-		c.SchemaEncoding, c.SchemaData = "ros2msg", []byte(text)
-	}
-	return c
-}
-
-// query calls row for each row until it returns false. The context interrupts it.
-func (f *db3File) query(ctx context.Context, sql string, row func(*sqlite3.Stmt) bool) error {
-	old := f.db.SetInterrupt(ctx)
-	defer f.db.SetInterrupt(old)
-	s, _, err := f.db.Prepare(sql)
-	if err != nil {
-		return err
-	}
-	for s.Step() && row(s) {
-	}
-	return s.Close() // the error of Step
-}
-
-func (f *db3File) Name() string { return filepath.Base(f.path) }
-
-func (f *db3File) ID(ctx context.Context) (string, error) {
-	file, err := os.Open(f.path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	return hashReader(ctx, file)
-}
-
-func (f *db3File) Close() error {
-	f.unpacker.close()
-	return f.db.Close()
-}
-
-// countMessages counts the messages of each topic, and those after 1970 with their span. The last times
-// of 64 bits are too late to be stored.
-const countMessages = `SELECT topic_id, count(*), count(t), min(t), max(t) FROM (SELECT topic_id,
-	CASE WHEN timestamp BETWEEN 0 AND 9200000000000000000 THEN timestamp END AS t FROM messages NOT INDEXED LIMIT `
-
-func (f *db3File) Info(ctx context.Context) (*Info, error) {
-	info := &Info{Format: formatDB3}
-	counts := map[int64]uint64{}
-	err := f.query(ctx, countMessages+strconv.FormatInt(f.maxRows, 10)+") GROUP BY topic_id", func(s *sqlite3.Stmt) bool {
-		all, timed := uint64(s.ColumnInt64(1)), uint64(s.ColumnInt64(2))
-		counts[s.ColumnInt64(0)] = all
-		if timed > 0 {
-			info.span(uint64(s.ColumnInt64(3)), uint64(s.ColumnInt64(4)), timed)
-		}
-		info.Messages += all - timed
-		return true
-	})
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		// Messages reports a damaged file, after the messages before the damage.
-		info.Messages = 0
-	}
-	for id, c := range f.channels {
-		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: counts[id]})
-	}
-	info.sort()
-	return info, nil
-}
-
-func (f *db3File) Messages(ctx context.Context) iter.Seq2[*Message, error] {
-	return func(yield func(*Message, error) bool) {
-		var last uint64
-		rows, lost, stopped := int64(0), 0, false
-		// The order of another column could ask for sorting.
-		err := f.query(ctx, "SELECT topic_id, timestamp, data FROM messages ORDER BY rowid", func(s *sqlite3.Stmt) bool {
-			if rows++; rows > f.maxRows {
-				return false
-			}
-			c, ok := f.channels[s.ColumnInt64(0)]
-			if !ok {
-				lost++
-				return true
-			}
-			last = uint64(s.ColumnInt64(1))
-			stopped = !yield(&Message{c, segment.Message{LogTime: last, PublishTime: last, Data: f.unpacker.unpack(c, s.ColumnRawBlob(2))}}, nil)
-			return !stopped
-		})
-		switch {
-		case stopped:
-			return
-		case ctx.Err() != nil:
-			yield(nil, ctx.Err())
-			return
-		case rows > f.maxRows:
-			err = fmt.Errorf("there are more messages than a file of its size can hold; its pages are damaged")
-		case err == nil && lost > 0:
-			err = fmt.Errorf("%d messages belong to no topic", lost)
-		}
-		if err != nil {
-			yield(nil, &BreakError{Offset: -1, LastLogTime: last, Err: err})
+		if whole && read < b.counted && ctx.Err() == nil {
+			err := fmt.Errorf("%s counts %d messages; %d were read", metadataFile, b.counted, read)
+			yield(nil, &BreakError{Offset: -1, LastLogTime: last, Lost: b.counted - read, Err: err})
 		}
 	}
 }

@@ -1,17 +1,13 @@
 package recording
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/robotmem/robotmem-go/perception/media"
@@ -85,84 +81,28 @@ type Source interface {
 
 // BreakError says where a recording is damaged or cut.
 type BreakError struct {
+	File        string // of several; "" if the recording is one file
 	Offset      int64  // byte in the file; -1 is unknown
 	LastLogTime uint64 // of the message before, ns; 0 without
+	Lost        uint64 // messages that are known to be there; 0 is unknown
 	Err         error
 }
 
 func (e *BreakError) Error() string {
 	s := "the recording breaks"
+	if e.File != "" {
+		s += " in " + e.File
+	}
 	if e.Offset >= 0 {
 		s += fmt.Sprintf(" at byte %d", e.Offset)
 	}
 	if e.LastLogTime > 0 {
 		s += fmt.Sprintf(", after log time %d.%09d s", e.LastLogTime/1e9, e.LastLogTime%1e9)
 	}
+	if e.Lost > 0 {
+		s += ", " + media.Plural(int64(e.Lost), "message") + " lost"
+	}
 	return s + ": " + e.Err.Error()
-}
-
-// ErrFormat means that a file is not a recording in a format that is read.
-var ErrFormat = errors.New("is not a recording in a known format; give an MCAP file, a rosbag2 .db3 or a rosbag2 folder with its metadata.yaml")
-
-// The first bytes of files.
-const (
-	sqliteMagic = "SQLite format 3\x00"
-	ros1Magic   = "#ROSBAG V"
-	zstdMagic   = "\x28\xb5\x2f\xfd"
-)
-
-// Recognizes reports whether a file that begins so is one that [Open] reads, or refuses
-// with a better error than [ErrFormat]. 16 bytes are enough.
-func Recognizes(head []byte) bool {
-	return slices.ContainsFunc([]string{media.MCAPMagic, sqliteMagic, zstdMagic, ros1Magic}, func(magic string) bool {
-		return bytes.HasPrefix(head, []byte(magic))
-	})
-}
-
-// Open opens a recording: an MCAP file, a rosbag2 database, or a folder with a metadata.yaml. The
-// first bytes decide, not the name.
-func Open(ctx context.Context, path string) (Source, error) {
-	stat, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if stat.IsDir() {
-		return openBag(ctx, path)
-	}
-	return openFile(ctx, path)
-}
-
-func openFile(ctx context.Context, path string) (Source, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	head, err := io.ReadAll(io.LimitReader(f, int64(len(sqliteMagic))))
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	name := filepath.Base(path)
-	var src Source
-	switch {
-	case bytes.HasPrefix(head, []byte(media.MCAPMagic)):
-		stat, err := f.Stat()
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		return &mcapFile{name: name, file: f, size: stat.Size(), defined: segment.NewDefinitions(), inflate: newInflater()}, nil
-	case bytes.HasPrefix(head, []byte(sqliteMagic)):
-		src, err = openDB3(ctx, path)
-	case bytes.HasPrefix(head, []byte(zstdMagic)):
-		err = fmt.Errorf("%s is compressed; unpack it first and import the file that this makes: zstd -d %s", name, name)
-	case bytes.HasPrefix(head, []byte(ros1Magic)):
-		err = fmt.Errorf("%s is a ROS 1 bag; convert it first: pip install rosbags && rosbags-convert --src %s --dst converted", name, name)
-	default:
-		err = fmt.Errorf("%s %w", name, ErrFormat)
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, err
-	}
-	return src, nil
 }
 
 func hashReader(ctx context.Context, r io.Reader) (string, error) {

@@ -7,6 +7,7 @@ package segment
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -33,6 +34,9 @@ type Channel struct {
 
 // Schema parses the schema by which the messages are decoded.
 func (c *Channel) Schema() (*message.Schema, error) {
+	if c.SchemaEncoding == LeftOut {
+		return nil, fmt.Errorf("the definition of %.80s is left out, since those of the recording take more than %d bytes; its messages are kept as bytes", c.SchemaName, maxDefinitions)
+	}
 	encoding := c.SchemaEncoding
 	if c.MessageEncoding != "cdr" {
 		encoding = c.MessageEncoding
@@ -46,7 +50,11 @@ func (c *Channel) Write(w *mcap.Writer, id, schemaID uint16) error {
 		schemaID = 0
 	}
 	if schemaID != 0 {
-		err := w.WriteSchema(&mcap.Schema{ID: schemaID, Name: c.SchemaName, Encoding: c.SchemaEncoding, Data: c.SchemaData})
+		encoding := c.SchemaEncoding
+		if encoding == LeftOut {
+			encoding = "" // a word of this program alone
+		}
+		err := w.WriteSchema(&mcap.Schema{ID: schemaID, Name: c.SchemaName, Encoding: encoding, Data: c.SchemaData})
 		if err != nil {
 			return err
 		}
@@ -82,7 +90,7 @@ func Decode(data []byte) (*Segment, error) {
 	if !bytes.HasPrefix(data, []byte(media.MCAPMagic)) {
 		return nil, errors.New("the data does not begin as MCAP does")
 	}
-	s, defined := &Segment{}, NewDefinitions()
+	s, defined := &Segment{}, NewDefinitions(NewBudget())
 	err := EachRecord(data, len(media.MCAPMagic), func(op mcap.OpCode, body []byte) error {
 		switch {
 		case op == mcap.OpChannel && len(defined.Channels) > 0:
@@ -112,40 +120,129 @@ func Decode(data []byte) (*Segment, error) {
 	return nil, errors.New("the segment has no channel")
 }
 
+// Budget bounds the memory that the definitions of a whole recording take: of its channels and of the
+// types of their messages, in all its files.
+type Budget struct {
+	left  int
+	known map[[sha256.Size]byte]any // definitions that the files of a recording repeat, by their bytes
+}
+
+const (
+	// maxDefinitions is some ten times what the definitions of a large robot take, in bytes.
+	maxDefinitions = 64 << 20
+	// definitionCost is what a definition takes beside its text, and mapCost how much more memory the
+	// metadata of a channel takes than bytes, both at most.
+	definitionCost = 512
+	mapCost        = 16
+)
+
+// LeftOut is the encoding of a schema that is over the budget. Its messages are kept as bytes.
+const LeftOut = "left out"
+
+// NewBudget returns the budget of one recording.
+func NewBudget() *Budget {
+	return &Budget{left: maxDefinitions, known: map[[sha256.Size]byte]any{}}
+}
+
+// Take takes the memory of a definition of n bytes, or fails if too little is left.
+func (b *Budget) Take(n int) error {
+	if n > b.left-definitionCost {
+		return fmt.Errorf("the definitions of topics and types take more than %d bytes", maxDefinitions)
+	}
+	b.left -= n + definitionCost
+	return nil
+}
+
+// intern returns what make makes of the bytes, once for equal bytes.
+func intern[T any](b *Budget, body []byte, make func() (T, error)) (T, error) {
+	key := sha256.Sum256(body)
+	if known, ok := b.known[key].(T); ok {
+		return known, nil
+	}
+	made, err := make()
+	if err == nil {
+		b.known[key] = made
+	}
+	return made, err
+}
+
 // Definitions are the channels of an MCAP file by their numbers, with their schemas.
 type Definitions struct {
 	Channels map[uint16]*Channel
 	schemas  map[uint16]*mcap.Schema
+	budget   *Budget
 }
 
 // NewDefinitions returns definitions without a channel.
-func NewDefinitions() *Definitions {
-	return &Definitions{map[uint16]*Channel{}, map[uint16]*mcap.Schema{0: {}}} // 0 is no schema
+func NewDefinitions(budget *Budget) *Definitions {
+	return &Definitions{map[uint16]*Channel{}, map[uint16]*mcap.Schema{0: {}}, budget} // 0 is no schema
 }
 
 // Add reads a record if it is a schema or a channel. The first of a number counts.
 func (d *Definitions) Add(op mcap.OpCode, body []byte) error {
-	switch op {
-	case mcap.OpSchema:
-		s, err := mcap.ParseSchema(body)
-		if err != nil {
-			return err
+	if op != mcap.OpSchema && op != mcap.OpChannel {
+		return nil
+	}
+	if len(body) < 2 {
+		return errors.New("the record of a definition is cut")
+	}
+	id := binary.LittleEndian.Uint16(body)
+	if op == mcap.OpSchema {
+		if d.schemas[id] != nil {
+			return nil
 		}
-		if _, known := d.schemas[s.ID]; !known {
-			d.schemas[s.ID] = s // with a copy of its data
+		return d.addSchema(id, body)
+	}
+	if d.Channels[id] != nil {
+		return nil
+	}
+	return d.addChannel(id, body)
+}
+
+func (d *Definitions) addSchema(id uint16, body []byte) error {
+	s, err := intern(d.budget, body[2:], func() (*mcap.Schema, error) {
+		if d.budget.Take(len(body)) == nil {
+			return mcap.ParseSchema(body) // with a copy of its data
 		}
-	case mcap.OpChannel:
-		c, err := mcap.ParseChannel(body)
-		if err != nil || d.Channels[c.ID] != nil {
-			return err
+		name, err := schemaName(body)
+		return &mcap.Schema{Name: name, Encoding: LeftOut}, err
+	})
+	if err == nil {
+		d.schemas[id] = s
+	}
+	return err
+}
+
+// schemaName reads the name of a schema whose data is not read.
+func schemaName(body []byte) (string, error) {
+	const maxName = 1 << 10
+	if len(body) < 6 || uint64(binary.LittleEndian.Uint32(body[2:])) > uint64(min(len(body)-6, maxName)) {
+		return "", errors.New("the record of a schema is cut")
+	}
+	return string(body[6:][:binary.LittleEndian.Uint32(body[2:])]), nil
+}
+
+func (d *Definitions) addChannel(id uint16, body []byte) error {
+	if len(body) < 4 {
+		return errors.New("the record of a channel is cut")
+	}
+	c, err := intern(d.budget, body[4:], func() (*mcap.Channel, error) {
+		if err := d.budget.Take(mapCost * len(body)); err != nil {
+			return nil, err
 		}
-		s, ok := d.schemas[c.SchemaID]
-		if !ok {
-			return fmt.Errorf("channel %d (%.80s) names schema %d, which the file does not have", c.ID, c.Topic, c.SchemaID)
-		}
-		d.Channels[c.ID] = &Channel{
-			Topic: c.Topic, SchemaName: s.Name, SchemaEncoding: s.Encoding, SchemaData: s.Data, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata,
-		}
+		return mcap.ParseChannel(body)
+	})
+	if err != nil {
+		return err
+	}
+
+	schemaID := binary.LittleEndian.Uint16(body[2:])
+	s, ok := d.schemas[schemaID]
+	if !ok {
+		return fmt.Errorf("channel %d (%.80s) names schema %d, which the file does not have", id, c.Topic, schemaID)
+	}
+	d.Channels[id] = &Channel{
+		Topic: c.Topic, SchemaName: s.Name, SchemaEncoding: s.Encoding, SchemaData: s.Data, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata,
 	}
 	return nil
 }
