@@ -27,7 +27,7 @@ import (
 )
 
 type importCmd struct {
-	File           string `arg:"" help:"A file of learn requests, one a line (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. The contents decide which it is."`
+	File           string `arg:"" help:"A file of learn requests, one a line or as a JSON array (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. The contents decide which it is."`
 	DryRun         bool   `name:"dry-run" help:"Archives, memory.db, notes: check all of it and print what would be stored; store nothing."`
 	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also lines that repeat a known fact."`
 	JSON           bool   `name:"json" help:"Print the counts as JSON."`
@@ -120,7 +120,7 @@ func sourceOf(ctx context.Context, path string) (importer, error) {
 		return (*importCmd).recording, nil
 	case archive.Recognizes(head):
 		return (*importCmd).archive, nil
-	case bytes.IndexByte(head, 0) >= 0:
+	case bytes.IndexByte(head, 0) >= 0 && !jsonl.Recognizes(head):
 		return nil, invalid("file", "%s is neither a recording nor a file of learn requests; save a file of a sensor with robotmem save-perception --file", path)
 	}
 	return (*importCmd).facts, nil
@@ -195,12 +195,17 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("import", "bytes", size)
 		o.Progress = bar.Add
-		o.Refused = func(line int64, reason string) { a.refused(fmt.Sprintf("line %d", line), errors.New(reason)) }
+		o.Refused = func(unit string, n int64, reason string) {
+			a.refused(fmt.Sprintf("%s %d", unit, n), errors.New(reason))
+		}
 		if o.State != nil && o.State.End > 0 {
 			bar.Add(o.State.Start)
 			fmt.Fprintf(a.Stderr, "robotmem: import: going on after line %d\n", o.State.Counts.Lines)
 		}
 		counts, err := jsonl.Import(ctx, inCollection(m, a.Config.Collection), in, o)
+		if errors.Is(err, jsonl.ErrNoRequests) {
+			return err
+		}
 		if err != nil {
 			next := goOn
 			if c.File == "-" && c.KeepDuplicates {

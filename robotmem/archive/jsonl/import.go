@@ -3,11 +3,13 @@ package jsonl
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -36,8 +38,11 @@ type Options struct {
 	KeepDuplicates bool
 	// State lets an interrupted import continue. Without it the import begins with the first line.
 	State *State
-	// Refused is called for each bad line.
-	Refused func(line int64, reason string)
+	// Refused is called for each bad line, or each bad value of an array. The unit is line or value.
+	Refused func(unit string, number int64, reason string)
+	// Lines says that the text is one request a line of UTF-8, as this program made it, whatever it
+	// looks like.
+	Lines bool
 	// Progress is called with the number of bytes that each batch had.
 	Progress func(bytes int64)
 }
@@ -47,22 +52,32 @@ type Options struct {
 // be an [io.Seeker] if there is a State.
 func Import(ctx context.Context, svc robotmem.Service, in io.Reader, o Options) (counts Counts, err error) {
 	if o.Refused == nil {
-		o.Refused = func(int64, string) {}
+		o.Refused = func(string, int64, string) {}
 	}
 	im := &importer{svc: svc, o: o}
+	l := &layout{text: in, unit: "line", verbatim: true}
+	if !o.Lines {
+		if l, err = layoutOf(in); err != nil {
+			return im.counts, err
+		}
+	}
+	im.unit = l.unit
 	start := int64(0)
 	if s := o.State; s != nil {
 		im.counts, start = s.Counts, s.Start
-		if _, err := in.(io.Seeker).Seek(start, io.SeekStart); err != nil {
+		if err := l.skipTo(in, start); err != nil {
 			return im.counts, fmt.Errorf("seeking to the end of the last import: %w", err)
 		}
 		defer func() {
-			if err != nil {
+			switch {
+			case errors.Is(err, ErrNoRequests):
+				err = errors.Join(err, s.Remove())
+			case err != nil:
 				err = errors.Join(err, s.save())
 			}
 		}()
 	}
-	lines := &lineReader{in: bufio.NewReaderSize(in, 1<<20), offset: start, number: im.counts.Lines}
+	lines := &lineReader{in: bufio.NewReaderSize(l.text, 1<<20), offset: start, number: im.counts.Lines}
 	for {
 		if err := ctx.Err(); err != nil {
 			return im.counts, err
@@ -84,6 +99,24 @@ type importer struct {
 	svc    robotmem.Service
 	o      Options
 	counts Counts
+	unit   string // line or value
+}
+
+// where names a line or a value.
+func (im *importer) where(number int64) string { return fmt.Sprintf("%s %d", im.unit, number) }
+
+// ErrNoRequests means that the first lines of a text are all no learn requests, so that the others
+// are not read.
+var ErrNoRequests = errors.New("is no file of learn requests")
+
+// firstRows are the lines that decide whether a text is one of learn requests.
+const firstRows = 20
+
+// noRequests is the error of a text whose first lines are all bad.
+func (im *importer) noRequests(bad []badLine) error {
+	return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: fmt.Errorf(
+		"it %w: none of its first %d can be learnt (%s: %s); write one request a line, such as {\"insight\": \"the gripper slips below 8 N\"}, and save the file of a sensor with robotmem save-perception --file",
+		ErrNoRequests, len(bad), im.where(bad[0].number), bad[0].reason)}
 }
 
 // batch learns a batch, unless an interrupted import has stored it.
@@ -121,14 +154,11 @@ func (im *importer) batch(ctx context.Context, b *batch) error {
 func (im *importer) learn(ctx context.Context, b *batch) error {
 	counts := im.counts
 	counts.Lines += b.lines
-	for _, bad := range b.bad {
-		im.o.Refused(bad.number, bad.reason)
-	}
-	counts.Bad += int64(len(b.bad))
 	results, err := im.send(ctx, b.items)
 	if err != nil {
 		return err
 	}
+	bad := b.bad
 	for i, item := range results {
 		switch e := item.Error; {
 		case e == nil && item.Status == "created":
@@ -138,15 +168,23 @@ func (im *importer) learn(ctx context.Context, b *batch) error {
 		case e.Kind == robotmem.Unavailable, e.Kind == robotmem.Internal, e.Kind == robotmem.Corrupt:
 			return &robotmem.Error{Op: "import", Kind: e.Kind, Err: errors.New(e.Detail)}
 		default:
-			counts.Bad++
-			im.o.Refused(b.numbers[i], robotmem.Errorf(e.Kind, e.Field, "%s", e.Detail).Error())
+			bad = append(bad, badLine{b.numbers[i], robotmem.Errorf(e.Kind, e.Field, "%s", e.Detail).Error()})
 		}
 	}
+	slices.SortFunc(bad, func(x, y badLine) int { return cmp.Compare(x.number, y.number) })
+
+	// Of another text the first lines are all bad. A short one may be a few requests with a mistake.
+	if !im.o.Lines && b.start == 0 && len(bad) > 0 && len(bad) == len(b.items)+len(b.bad) && (len(bad) >= firstRows || b.foreign()) {
+		return im.noRequests(bad)
+	}
+	for _, one := range bad {
+		im.o.Refused(im.unit, one.number, one.reason)
+	}
+	counts.Bad += int64(len(bad))
 	im.counts = counts
 	return nil
 }
 
-// send learns items as they are written.
 func (im *importer) send(ctx context.Context, items []json.RawMessage) ([]robotmem.BatchResult, error) {
 	if len(items) == 0 {
 		return nil, nil
@@ -169,20 +207,26 @@ type batch struct {
 	items      []json.RawMessage
 	numbers    []int64 // the line of each item
 	bad        []badLine
+	braced     bool // a line begins with a brace
 }
+
+// foreign reports whether no line of a short text begins as a request does.
+func (b *batch) foreign() bool { return !b.braced }
 
 type badLine struct {
 	number int64
 	reason string
 }
 
-var byteOrderMark = []byte("\xef\xbb\xbf")
-
 // readBatch reads the next lines. The same offset gives the same batch. After the last line
 // the batch has no lines.
 func readBatch(r *lineReader) (*batch, error) {
 	b := &batch{start: r.offset, end: r.offset}
-	for len(b.items) < batchRows && b.lines < 4*batchRows && b.end-b.start < batchBytes {
+	rows := batchRows
+	if b.start == 0 {
+		rows = firstRows
+	}
+	for len(b.items)+len(b.bad) < rows && b.lines < 4*batchRows && b.end-b.start < batchBytes {
 		line, long, err := r.next()
 		if err == io.EOF {
 			return b, nil
@@ -195,6 +239,7 @@ func readBatch(r *lineReader) (*batch, error) {
 		if r.number == 1 {
 			line = bytes.TrimPrefix(line, byteOrderMark)
 		}
+		b.braced = b.braced || bytes.HasPrefix(line, []byte("{"))
 		reason := jsonFault(line)
 		if long {
 			reason = fmt.Sprintf("is longer than %d MiB", maxLine>>20)

@@ -269,7 +269,7 @@ func (n *Reader) Facts() int64 { return int64(len(n.where)) }
 
 // Learn learns these facts. refused is called for each fact that is not stored.
 func (n *Reader) Learn(ctx context.Context, svc robotmem.Service, refused func(where string, err error)) (Counts, error) {
-	c, err := jsonl.Import(ctx, svc, &n.lines, jsonl.Options{Refused: func(line int64, reason string) {
+	c, err := jsonl.Import(ctx, svc, &n.lines, jsonl.Options{Lines: true, Refused: func(_ string, line int64, reason string) {
 		refused(n.where[line-1], errors.New(reason))
 	}})
 	return Counts{c.Lines, c.Created, c.Duplicates, c.Bad}, err
