@@ -10,8 +10,10 @@ import (
 	"sync"
 )
 
+// MaxDefinition bounds the text of a definition that is read, in bytes.
+const MaxDefinition = 1 << 20
+
 const (
-	maxSchemaText  = 1 << 20
 	maxTypes       = 1024
 	maxFields      = 16384 // of all types together
 	maxDepth       = 32    // of types within types
@@ -39,8 +41,8 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 	default:
 		return nil, fmt.Errorf("schema encoding %.40q %w", encoding, ErrEncoding)
 	}
-	if len(text) > maxSchemaText {
-		return nil, fmt.Errorf("the definition of %.80s takes %d bytes; at most %d are read", name, len(text), maxSchemaText)
+	if len(text) > MaxDefinition {
+		return nil, fmt.Errorf("the definition of %.80s takes %d bytes; at most %d are read", name, len(text), MaxDefinition)
 	}
 	if len(text) == 0 {
 		text = []byte(builtIn)

@@ -44,7 +44,8 @@ func Import(ctx context.Context, src Source, o Options, sink importing.Sink, pro
 	}
 	imp := &importer{
 		o: o, sink: sink, id: id, name: src.Name(), info: info, progress: progress,
-		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, clock: clockOf(info), report: &Report{Recording: id},
+		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, clock: clockOf(info),
+		schemas: schemas{known: map[definitionKey]parsed{}}, report: &Report{Recording: id},
 	}
 	imp.poses = newPoses(o.MapID, imp.clock)
 	err = imp.run(ctx, src)
@@ -63,6 +64,8 @@ type importer struct {
 	session    string
 	topics     map[string]*topic
 	channels   map[*Channel]*channel
+	schemas    schemas
+	repeated   int        // bytes of the heads of segments
 	open       []*channel // with a segment, in the order of opening
 	openBytes  int
 	poses      *poses
@@ -111,6 +114,7 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 	for m, err := range src.Messages(ctx) {
 		if broken := (*BreakError)(nil); errors.As(err, &broken) {
 			imp.report.Broken = cmp.Or(imp.report.Broken, broken.Error())
+			imp.report.Lost += broken.Lost
 			continue
 		}
 		if err == nil {
@@ -163,7 +167,7 @@ func (imp *importer) channel(c *Channel) *channel {
 	}
 	one := &channel{Channel: c, topic: t, pose: poseKindOf(c), hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName))}
 	var err error
-	if one.schema, err = c.Schema(); err != nil {
+	if one.schema, err = imp.schemas.of(c); err != nil {
 		one.problem = err.Error()
 	}
 	imp.channels[c] = one
@@ -246,7 +250,8 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, v *mess
 		}
 	}
 	if c.segment == nil {
-		w := segment.NewWriter(c.Channel)
+		w := segment.NewWriter(imp.written(c))
+		imp.repeated += w.Len()
 		c.segment = imp.placed(&openSegment{Writer: w, head: w.Len(), first: m.Message, from: number}, m, v)
 		c.segment.first.Data = nil
 		imp.open = append(imp.open, c)
@@ -324,6 +329,9 @@ type Report struct {
 	Mistimed  uint64 `json:"mistimed,omitempty"`
 	// Broken is the first place where the recording is damaged, "" if there is none.
 	Broken string `json:"broken,omitempty"`
+	// Lost counts the messages that are known to be in the recording and could not be read. A damaged
+	// place without an index does not say how many it held.
+	Lost uint64 `json:"lost,omitempty"`
 }
 
 // TopicReport accounts for a topic: Read is Kept plus all of Skipped.

@@ -88,9 +88,11 @@ func (m *mcapFile) unfold(body []byte) error {
 	if err != nil {
 		return err
 	}
+	var undefined error // does not keep the messages of other channels from being read
 	err = segment.EachRecord(data, 0, func(op mcap.OpCode, body []byte) error {
 		if op != mcap.OpMessage {
-			return m.defined.Add(op, body)
+			undefined = cmp.Or(undefined, m.defined.Add(op, body))
+			return nil
 		}
 		var one mcap.Message
 		if err := one.PopulateFrom(body, false); err != nil {
@@ -100,7 +102,7 @@ func (m *mcapFile) unfold(body []byte) error {
 		return nil
 	})
 	slices.SortStableFunc(m.messages, func(a, b mcap.Message) int { return cmp.Compare(a.LogTime, b.LogTime) })
-	return err
+	return cmp.Or(err, undefined)
 }
 
 // Messages reads in the order of the file, the messages of a chunk by log time.

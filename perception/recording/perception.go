@@ -31,7 +31,7 @@ type Manifest struct {
 
 func (imp *importer) manifest() importing.Perception {
 	m := Manifest{Version: 1, Recording: imp.id, Name: imp.name, Info: *imp.info}
-	m.Channels = append([]ChannelInfo{}, m.Channels...)
+	m.Channels = imp.listed()
 	data, _ := json.MarshalIndent(m, "", " ") // of texts and whole numbers
 	duration := time.Duration(min(m.End-m.Start, math.MaxInt64)).Round(100 * time.Millisecond)
 	return importing.Perception{

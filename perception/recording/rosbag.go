@@ -242,6 +242,7 @@ func (b *bag) ID(ctx context.Context) (string, error) {
 func (b *bag) Info(ctx context.Context) (*Info, error) {
 	all := &Info{}
 	at := map[string]int{}
+	sums := map[*byte]string{} // of the definitions, which the files share
 	for _, file := range b.files {
 		one, err := file.Info(ctx)
 		release(file)
@@ -255,7 +256,7 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 			all.Messages += one.Messages
 		}
 		for _, c := range one.Channels {
-			key := channelKey(c.Channel)
+			key := channelKeyOf(c.Channel, sums)
 			if i, ok := at[key]; ok {
 				all.Channels[i].Messages += c.Messages
 				continue

@@ -114,6 +114,17 @@ func hashReader(ctx context.Context, r io.Reader) (string, error) {
 }
 
 // channelKey is equal for channels that do not differ.
-func channelKey(c *Channel) string {
-	return fmt.Sprintf("%q %q %q %x %q %q", c.Topic, c.SchemaName, c.SchemaEncoding, sha256.Sum256(c.SchemaData), c.MessageEncoding, c.Metadata)
+func channelKey(c *Channel) string { return channelKeyOf(c, map[*byte]string{}) }
+
+// channelKeyOf is channelKey with the sums of the definitions that are known.
+func channelKeyOf(c *Channel, sums map[*byte]string) string {
+	sum := ""
+	if len(c.SchemaData) > 0 {
+		first := &c.SchemaData[0]
+		if sums[first] == "" {
+			sums[first] = fmt.Sprintf("%x", sha256.Sum256(c.SchemaData))
+		}
+		sum = sums[first]
+	}
+	return fmt.Sprintf("%q %q %q %s %q %q", c.Topic, c.SchemaName, c.SchemaEncoding, sum, c.MessageEncoding, c.Metadata)
 }
