@@ -142,6 +142,17 @@ func Describe(it Item) (summary, kind string, vector []float32) {
 	return media.Clean(summary, media.MaxSummary), kind, vector
 }
 
+// DecodeBytes returns about how much memory describing an item takes, at most: what a caller that
+// describes several items side by side compares with its own limit.
+func DecodeBytes(it Item) int64 {
+	in := it.Payload()
+	if image.Accepts(in) {
+		return image.DecodeBytes(in)
+	}
+	const perByte = 16 // a reading of float64 from two bytes, its copy, and the values around it
+	return perByte * int64(len(it.Data))
+}
+
 // FeatureRules is the version of the rules that [Features] follows. It grows with
 // every change of them. Vectors of different versions must not be compared.
 const FeatureRules = 6

@@ -1,4 +1,4 @@
-// Package image reads pictures: PNG, JPEG and WebP files with [Open], and the frames of a camera
+// Package image reads pictures: PNG, JPEG, WebP, TIFF and, as still pictures, GIF files with [Open], and the frames of a camera
 // driver with [OpenPixels]. An [Image] makes a summary, features and a preview. A picture has
 // colours, or one value per pixel, such as the distances of a depth camera.
 //
@@ -13,11 +13,13 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	_ "image/jpeg" // the formats that are decoded
+	_ "image/gif" // the formats that are decoded
+	_ "image/jpeg"
 	_ "image/png"
 	"strconv"
 	"sync"
 
+	_ "golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
 
 	"github.com/robotmem/robotmem-go/perception/media"
@@ -38,7 +40,7 @@ const (
 	progressiveFrame = "\xff\xc2"
 )
 
-// Accepts reports whether the payload begins as a PNG, JPEG or WebP file.
+// Accepts reports whether the payload begins as a file of a format that is decoded.
 func Accepts(in media.Payload) bool { return formatOf(in.Data) != "" }
 
 // formatOf returns the format that the first bytes prove, or "".
@@ -50,6 +52,10 @@ func formatOf(data []byte) string {
 		return "jpeg"
 	case len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP":
 		return "webp"
+	case bytes.HasPrefix(data, []byte("GIF87a")), bytes.HasPrefix(data, []byte("GIF89a")):
+		return "gif"
+	case bytes.HasPrefix(data, []byte("II*\x00")), bytes.HasPrefix(data, []byte("MM\x00*")):
+		return "tiff"
 	}
 	return ""
 }
@@ -161,9 +167,7 @@ const (
 )
 
 func decode(data []byte, h header) (p picture, err error) {
-	pixels := int64(h.Width) * int64(h.Height) // neither is above 2^31
-	if pixels > maxPixels || pixels > maxPixelsPerByte*int64(len(data)) ||
-		pixels*bytesPerPixel(data, h) > max(decodeFloor, decodeFactor*int64(len(data))) {
+	if _, ok := decodeBytes(data, h); !ok {
 		return p, fmt.Errorf("a picture of %dx%d pixels from %d bytes is more than is decoded here (at most %d pixels, and %d MiB or %d times the data to hold them)",
 			h.Width, h.Height, len(data), maxPixels, decodeFloor>>20, decodeFactor)
 	}
@@ -182,9 +186,36 @@ func decode(data []byte, h header) (p picture, err error) {
 	return newPicture(colours), nil
 }
 
+// decodeBytes returns about what decoding takes at most. It reports false for a picture that is not
+// decoded.
+func decodeBytes(data []byte, h header) (int64, bool) {
+	pixels := int64(h.Width) * int64(h.Height) // neither is above 2^31
+	if pixels > maxPixels || pixels > maxPixelsPerByte*int64(len(data)) {
+		return 0, false
+	}
+	memory := pixels * bytesPerPixel(data, h)
+	return memory, memory <= max(decodeFloor, decodeFactor*int64(len(data)))
+}
+
+// DecodeBytes returns about how much memory decoding a payload that [Accepts] accepts takes, at most.
+func DecodeBytes(in media.Payload) int64 {
+	h, err := readHeader(in.Data)
+	if err != nil {
+		return 0
+	}
+	memory, ok := decodeBytes(in.Data, h)
+	if !ok {
+		return 0
+	}
+	return memory
+}
+
 // bytesPerPixel is an upper estimate of what the decoders allocate.
 func bytesPerPixel(data []byte, h header) int64 {
 	switch h.format {
+	case "tiff":
+		// Pixels of 16 bits, and a strip as it was decompressed.
+		return 16
 	case "webp":
 		// Lossless pixels, those before a transform, and a plane of alpha.
 		return 12

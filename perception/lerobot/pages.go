@@ -17,6 +17,7 @@ import (
 const (
 	maxFooter     = 4 << 20   // bytes; the library allocates about 150 times as much
 	maxPage       = 512 << 20 // bytes, uncompressed: a page can hold a thousand images
+	maxPages      = 1 << 30   // bytes of the pages of all columns that are read side by side
 	maxPageValues = 16 << 20
 	maxPageHeader = 64 << 10 // bytes; it may hold the least and the largest value
 	maxColumns    = 10_000
@@ -88,8 +89,21 @@ func checkSchema(schema []format.SchemaElement) error {
 }
 
 // checkPages walks the pages of a column chunk. It refuses pages for which the library would
-// allocate more than their bytes can hold.
-func checkPages(r io.ReaderAt, size int64, c *format.ColumnMetaData) error {
+// allocate more than their bytes can hold. It returns what reading the column holds in memory: its
+// dictionary and one other page.
+func checkPages(r io.ReaderAt, size int64, c *format.ColumnMetaData) (memory int64, err error) {
+	dictionary, page := int64(0), int64(0)
+	err = eachPage(r, size, c, func(h *format.PageHeader) {
+		if h.DictionaryPageHeader.Valid {
+			dictionary = max(dictionary, int64(h.UncompressedPageSize))
+		} else {
+			page = max(page, int64(h.UncompressedPageSize))
+		}
+	})
+	return dictionary + page, err
+}
+
+func eachPage(r io.ReaderAt, size int64, c *format.ColumnMetaData, visit func(*format.PageHeader)) error {
 	pos := cmp.Or(c.DictionaryPageOffset, c.DataPageOffset)
 	length := c.TotalCompressedSize
 	if pos < 4 || c.DataPageOffset < pos || length < 0 || pos > size || length > size-pos {
@@ -122,6 +136,7 @@ func checkPages(r io.ReaderAt, size int64, c *format.ColumnMetaData) error {
 		if err != nil {
 			return fmt.Errorf("the page at %d %w", pos, err)
 		}
+		visit(&h)
 		pos = body + int64(h.CompressedPageSize)
 	}
 	return nil

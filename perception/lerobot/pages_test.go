@@ -75,7 +75,10 @@ func TestPagesThatClaimTooMuch(t *testing.T) {
 			if tt.column != nil {
 				tt.column(&c)
 			}
-			err = checkPages(bytes.NewReader(file), int64(len(file)), &c)
+			memory, err := checkPages(bytes.NewReader(file), int64(len(file)), &c)
+			if err == nil && memory != int64(h.UncompressedPageSize) {
+				t.Errorf("the pages take %d bytes, want %d", memory, h.UncompressedPageSize)
+			}
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("error %v, want %q", err, tt.want)
 			}
@@ -164,5 +167,32 @@ func TestMoreRowsThanAreRead(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// The columns of a row group are read side by side, so their pages count together.
+func TestPagesOfColumnsHaveOneBudget(t *testing.T) {
+	data := readSeed(t)
+	table, err := openTable(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := field{column: table.leaf("action")}
+	if f.column == nil {
+		t.Fatal("the file has no such column")
+	}
+	left := int64(maxPages)
+	c, err := table.open(0, f, &left)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.values.Close()
+	taken := maxPages - left
+	if taken <= 0 {
+		t.Fatalf("the pages take %d bytes", taken)
+	}
+	left = taken - 1
+	if _, err := table.open(0, f, &left); err == nil || !strings.Contains(err.Error(), "write smaller pages") {
+		t.Errorf("got %v", err)
 	}
 }

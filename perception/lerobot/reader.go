@@ -15,7 +15,10 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-const maxTrace = 64 << 20 // bytes of one trace
+const (
+	maxTrace  = 64 << 20  // bytes of one trace
+	maxTraces = 512 << 20 // bytes of all traces of an episode together
+)
 
 // indexColumns are the columns of every dataset that say which frame a row is.
 var indexColumns = map[string]bool{"timestamp": true, "frame_index": true, "episode_index": true, "index": true, "task_index": true}
@@ -54,6 +57,7 @@ func (im *importer) newReader(t table, file *dataFile) (*reader, error) {
 	for _, e := range file.episodes {
 		longest = max(longest, e.length)
 	}
+	left := int64(maxTraces)
 	for _, key := range im.in.sortedKeys {
 		f := im.in.Features[key]
 		c := &column{key: key, feature: f}
@@ -66,7 +70,10 @@ func (im *importer) newReader(t table, file *dataFile) (*reader, error) {
 			im.report.Skip(key, "the column is missing in "+file.name, 1)
 		case 8*longest*int64(f.width) > maxTrace:
 			im.report.Skip(key, fmt.Sprintf("an episode of %s has a trace of more than %d bytes", file.name, maxTrace), 1)
+		case 8*longest*int64(f.width) > left:
+			im.report.Skip(key, fmt.Sprintf("the traces of an episode of %s take more than %d bytes together", file.name, maxTraces), 1)
 		default:
+			left -= 8 * longest * int64(f.width)
 			rd.columns, rd.fields = append(rd.columns, c), append(rd.fields, field{leaf, c.set})
 		}
 	}

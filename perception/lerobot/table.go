@@ -71,16 +71,21 @@ type cursor struct {
 	ready  []parquet.Value // the part of buf that was not returned yet
 }
 
-// open checks the pages of a column in a row group and returns a cursor before the first row.
-func (t table) open(group int, f field) (_ *cursor, err error) {
+// open checks the pages of a column in a row group and returns a cursor before the first row. It takes
+// their memory from what is left.
+func (t table) open(group int, f field, left *int64) (_ *cursor, err error) {
 	defer guard(&err)
 	at := f.column.Index()
 	columns := t.Metadata().RowGroups[group].Columns
 	if at >= len(columns) {
 		return nil, fmt.Errorf("row group %d has %d columns; the schema has more", group, len(columns))
 	}
-	if err := checkPages(t, t.Size(), &columns[at].MetaData); err != nil {
+	memory, err := checkPages(t, t.Size(), &columns[at].MetaData)
+	if err != nil {
 		return nil, err
+	}
+	if *left -= memory; *left < 0 {
+		return nil, fmt.Errorf("the pages of the columns up to this one take more than %d bytes; write smaller pages", int64(maxPages))
 	}
 	return &cursor{field: f, values: parquet.NewColumnChunkValueReader(t.RowGroups()[group].ColumnChunks()[at])}, nil
 }
@@ -131,8 +136,9 @@ func (t table) rows(group int, fields []field, next func() error) error {
 			c.values.Close()
 		}
 	}()
+	left := int64(maxPages)
 	for _, f := range fields {
-		c, err := t.open(group, f)
+		c, err := t.open(group, f, &left)
 		if err != nil {
 			return fmt.Errorf("column %s: %w", f.column.Path()[0], err)
 		}

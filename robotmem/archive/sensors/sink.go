@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
+	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -25,6 +27,9 @@ var _ importing.Sink = (*Sink)(nil)
 const (
 	savers    = 8
 	maxSource = 64 // bytes
+	// maxDecoding bounds what describing perceptions side by side takes, in bytes. One that takes more
+	// is described alone.
+	maxDecoding = 512 << 20
 )
 
 func (s *Sink) Start(ctx context.Context, session importing.Session) (string, error) {
@@ -50,6 +55,7 @@ func (s *Sink) Save(ctx context.Context, session string, ps []importing.Percepti
 	}
 	ctx = context.WithoutCancel(ctx)
 	var stored atomic.Int64
+	decoding := semaphore.NewWeighted(maxDecoding)
 	all, failed := errgroup.WithContext(ctx)
 	all.SetLimit(savers)
 	for i := range ps {
@@ -57,6 +63,11 @@ func (s *Sink) Save(ctx context.Context, session string, ps []importing.Percepti
 			if failed.Err() != nil {
 				return nil
 			}
+			cost := min(maxDecoding, perception.DecodeBytes(perception.Item{MediaType: ps[i].MediaType, Data: ps[i].Data}))
+			if err := decoding.Acquire(failed, cost); err != nil {
+				return nil // another one has failed
+			}
+			defer decoding.Release(cost)
 			isNew, err := s.save(ctx, session, &ps[i])
 			if err != nil {
 				return fmt.Errorf("%s: %w", ps[i].Description, err)
