@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -159,5 +160,30 @@ func TestSilentDamageIsNamed(t *testing.T) {
 		if report.Messages != 49 || report.Lost != 1 || report.Broken == "" {
 			t.Errorf("%s: %d read, %d lost: %q", name, report.Messages, report.Lost, report.Broken)
 		}
+	}
+}
+
+// A page of a database that only says that it has fewer rows is found.
+func TestAPageThatHidesARow(t *testing.T) {
+	var times []int64
+	var data [][]byte
+	for i := range 500 {
+		times, data = append(times, 1_700_000_000e9+int64(i)), append(data, vecMessage(float64(i)))
+	}
+	file, err := os.ReadFile(db3Of(t, times, data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page, leaf = 4096, 0x0d
+	hidden := false
+	for at := len(file) - page; at > 0 && !hidden; at -= page {
+		if cells := binary.BigEndian.Uint16(file[at+3:]); file[at] == leaf && cells > 10 {
+			binary.BigEndian.PutUint16(file[at+3:], cells-1)
+			hidden = true
+		}
+	}
+	report := importAll(t, open(t, write(t, "x.db3", file)), recording.Options{}, newStore())
+	if !hidden || report.Messages != 499 || !strings.Contains(report.Broken, "the database is damaged") {
+		t.Errorf("%d were read, hidden %t: %q", report.Messages, hidden, report.Broken)
 	}
 }

@@ -15,6 +15,7 @@ import (
 type clock struct {
 	signed bool   // the file holds signed numbers, as a rosbag2 database does
 	unset  bool   // no time is above 0
+	wall   bool   // the recording ends at a time of a wall clock
 	scale  string // the unit in which the file has its times, though the format has nanoseconds; "" is nanoseconds
 }
 
@@ -28,13 +29,16 @@ const (
 	lastWallClock  = 4_102_444_800 // 2100
 )
 
+// firstWall is firstWallClock in ns.
+const firstWall = firstWallClock * 1e9
+
 // maxGap bounds the mean time between the messages of a recording whose times are not nanoseconds, in
 // ns: no robot records a million messages per second.
 const maxGap = 1000
 
 // clockOf finds the clock of a recording.
 func clockOf(info *Info) clock {
-	c := clock{signed: strings.HasPrefix(info.Format, formatDB3), unset: info.End == 0 && info.Messages > 0}
+	c := clock{signed: strings.HasPrefix(info.Format, formatDB3), unset: info.End == 0 && info.Messages > 0, wall: info.End >= firstWall}
 	for _, unit := range []struct {
 		name     string
 		perTime  uint64 // units in a second
@@ -61,6 +65,8 @@ func (c clock) problem(ns uint64) string {
 		return "the log time is after " + strconv.Itoa(importing.MaxYear)
 	case ns == 0 && c.unset:
 		return "the log time was never set"
+	case c.wall && ns < firstWall:
+		return "the log time is before 2000 in a recording that ends later"
 	case c.scale != "":
 		return "the log time is in " + c.scale + " written as nanoseconds"
 	}

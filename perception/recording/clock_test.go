@@ -106,3 +106,24 @@ func TestSimulatedTimes(t *testing.T) {
 		t.Errorf("observed at %v", got)
 	}
 }
+
+// A clock that is set while it records has times before: these are no times of observation.
+func TestAClockThatIsSetLate(t *testing.T) {
+	var messages []segment.Message
+	for i := range uint64(10) {
+		at := 5_000_000_000 + i*1e7
+		if i >= 5 {
+			at = 1_700_000_000e9 + i*1e7
+		}
+		messages = append(messages, segment.Message{LogTime: at, PublishTime: at, Data: vecMessage(float64(i))})
+	}
+	s := newStore()
+	report := importAll(t, open(t, write(t, "a.mcap", mcapOf(t, vec(), messages))), recording.Options{}, s)
+	all := s.of("/t")
+	if report.Mistimed != 5 || len(all) != 2 {
+		t.Fatalf("%d messages are counted in %d segments", report.Mistimed, len(all))
+	}
+	if !all[0].ObservedAt.IsZero() || !all[1].ObservedAt.Equal(time.Unix(1_700_000_000, 5e7)) || !strings.Contains(all[1].Description, "at 0.0 s") {
+		t.Errorf("observed at %v and %v: %s", all[0].ObservedAt, all[1].ObservedAt, all[1].Description)
+	}
+}

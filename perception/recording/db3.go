@@ -212,7 +212,7 @@ func (f *db3File) Close() error {
 
 // countMessages counts the messages of each topic, and those after 1970 with their span. The last times
 // of 64 bits are too late to be stored.
-const countMessages = `SELECT topic_id, count(*), count(t), min(t), max(t) FROM (SELECT topic_id,
+const countMessages = `SELECT topic_id, count(*), count(t), min(t), max(t), min(CASE WHEN t >= 946684800000000000 THEN t END) FROM (SELECT topic_id,
 	CASE WHEN timestamp BETWEEN 0 AND 9200000000000000000 THEN timestamp END AS t FROM messages NOT INDEXED LIMIT `
 
 func (f *db3File) Info(ctx context.Context) (*Info, error) {
@@ -223,6 +223,7 @@ func (f *db3File) Info(ctx context.Context) (*Info, error) {
 		counts[s.ColumnInt64(0)] = all
 		if timed > 0 {
 			info.span(uint64(s.ColumnInt64(3)), uint64(s.ColumnInt64(4)), timed)
+			info.startWall(uint64(s.ColumnInt64(5))) // 0 without
 		}
 		info.Messages += all - timed
 		return true
@@ -244,7 +245,7 @@ func (f *db3File) Info(ctx context.Context) (*Info, error) {
 func (f *db3File) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
 		var last uint64
-		rows, lost, stopped := int64(0), 0, false
+		rows, lost, stopped := int64(0), uint64(0), false
 		// The order of another column could ask for sorting.
 		err := f.query(ctx, "SELECT topic_id, timestamp, data FROM messages ORDER BY rowid", func(s *sqlite3.Stmt) bool {
 			if rows++; rows > f.maxRows {
@@ -268,10 +269,29 @@ func (f *db3File) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 		case rows > f.maxRows:
 			err = fmt.Errorf("there are more messages than a file of its size can hold; its pages are damaged")
 		case err == nil && lost > 0:
-			err = fmt.Errorf("%d messages belong to no topic", lost)
+			err = errors.New("messages belong to no topic")
+		case err == nil:
+			// A page may be damaged so that it only has fewer messages.
+			if err = f.check(ctx); ctx.Err() != nil {
+				yield(nil, ctx.Err())
+				return
+			}
 		}
 		if err != nil {
-			yield(nil, &BreakError{Offset: -1, LastLogTime: last, Err: err})
+			yield(nil, &BreakError{Offset: -1, LastLogTime: last, Lost: lost, Err: err})
 		}
 	}
+}
+
+// check looks for damaged pages.
+func (f *db3File) check(ctx context.Context) error {
+	said := ""
+	err := f.query(ctx, "PRAGMA quick_check(1)", func(s *sqlite3.Stmt) bool {
+		said = s.ColumnText(0)
+		return false
+	})
+	if err == nil && said != "ok" {
+		err = fmt.Errorf("the database is damaged: %s", strings.Join(strings.Fields(said), " "))
+	}
+	return err
 }

@@ -14,14 +14,17 @@ import (
 )
 
 // rosbag2 is the folder of real recordings beside the repository.
-func rosbag2(t testing.TB) string {
+func rosbag2(t testing.TB) string { return shared(t, "rosbag2") }
+
+// shared is a folder of data beside the repository. Without it the test is skipped, in CI it fails.
+func shared(t testing.TB, name string) string {
 	t.Helper()
-	dir := filepath.Join("..", "..", "..", "shared", "data", "rosbag2")
+	dir := filepath.Join("..", "..", "..", "shared", "data", name)
 	if _, err := os.Stat(dir); err != nil {
 		if os.Getenv("CI") == "true" {
-			t.Fatalf("the recordings of ../shared/data/rosbag2 are not there: %v", err)
+			t.Fatalf("the recordings of ../shared/data/%s are not there: %v", name, err)
 		}
-		t.Skipf("the recordings of ../shared/data/rosbag2 are not there: %v", err)
+		t.Skipf("the recordings of ../shared/data/%s are not there: %v", name, err)
 	}
 	return dir
 }

@@ -47,6 +47,9 @@ func Import(ctx context.Context, src Source, o Options, sink importing.Sink, pro
 		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, clock: clockOf(info),
 		schemas: schemas{known: map[definitionKey]parsed{}}, report: &Report{Recording: id},
 	}
+	if imp.clock.wall {
+		info.Start = max(info.Start, info.wallStart)
+	}
 	imp.poses = newPoses(o.MapID, imp.clock)
 	err = imp.run(ctx, src)
 	imp.account()

@@ -252,6 +252,7 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 		all.Format = cmp.Or(one.Format, all.Format)
 		if one.spanned {
 			all.span(one.Start, one.End, one.Messages)
+			all.startWall(one.wallStart)
 		} else {
 			all.Messages += one.Messages
 		}

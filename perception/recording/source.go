@@ -33,7 +33,8 @@ type Info struct {
 	Messages uint64        `json:"messages"`
 	Channels []ChannelInfo `json:"channels"` // by topic
 
-	spanned bool // Start and End are set
+	spanned   bool   // Start and End are set
+	wallStart uint64 // the first log time of a wall clock; 0 is none
 }
 
 // formatDB3 is the format of a rosbag2 database, whose times are signed.
@@ -63,6 +64,16 @@ func (i *Info) span(start, end, messages uint64) {
 	}
 	i.End = max(i.End, end)
 	i.spanned = true
+	if start >= firstWall {
+		i.startWall(start)
+	}
+}
+
+// startWall notes a log time of a wall clock.
+func (i *Info) startWall(ns uint64) {
+	if ns > 0 && (i.wallStart == 0 || ns < i.wallStart) {
+		i.wallStart = ns
+	}
 }
 
 // Source is an open recording. One goroutine uses it at a time.
