@@ -53,8 +53,8 @@ func TestSummarize(t *testing.T) {
 		{"missing readings", csvItem("a,b\n1,\n,nan\n"), "2-channel trace, 2 samples, 3 readings missing"},
 		{"position", jsonItem("[0.5,0.25,-1.5]"), "1-channel trace, 3 samples, peak -1.5 at sample 3"},
 		{"npy", npyItem("<f4", "(3, 2)", binary.LittleEndian, []float32{0, 0, 0, 12345, 0, 0}), "2-channel trace, 3 samples, channel 2 peak 12345 at sample 2"},
-		{"npy cube", perception.Item{Data: npy("|u1", "(1, 2, 3)", make([]byte, 6))}, "79 bytes of application/x-npy, not read: the .npy array has 3 dimensions; a trace has one or two"},
-		{"npy that lies", perception.Item{Data: npy("|u1", "(9, 2, 3)", make([]byte, 6)), MediaType: "application/x-npy"}, "79 bytes of application/x-npy, not read: the .npy array has 3 dimensions; a trace has one or two"},
+		{"npy cube", perception.Item{Data: npy("|u1", "(1, 2, 3)", make([]byte, 6))}, "79 bytes of application/x-npy, not read: the .npy array has 3 dimensions; a trace has one or two; rows, columns and colours of a picture need metadata kind image"},
+		{"npy that lies", perception.Item{Data: npy("|u1", "(9, 2, 3)", make([]byte, 6)), MediaType: "application/x-npy"}, "79 bytes of application/x-npy, not read: the .npy array has 3 dimensions; a trace has one or two; rows, columns and colours of a picture need metadata kind image"},
 
 		{"png", perception.Item{MediaType: "image/png", Data: pngOf(t, picture(640, 480, color.White, color.Black))}, "image/png image, 640x480, grey, brightness 0.50"},
 		{"depth", perception.Item{Data: pngOf(t, depth)}, "image/png image, 20x10, 16-bit grey, no valid pixel"},

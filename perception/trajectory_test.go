@@ -63,9 +63,9 @@ func TestDecodeTrajectoryRefuses(t *testing.T) {
 		want string
 	}{
 		{"image", perception.Item{MediaType: "image/png", Data: []byte("x")}, "image/png is not read as a trajectory"},
-		{"eight channels", csvItem("1,2,3,4,5,6,7,8\n2,2,3,4,5,6,7,8\n"), "it is not TUM"},
-		{"unit vectors, time that stands", csvItem("1 2 3 4 0 0 0 1\n1 2 3 4 0 0 0 1\n"), "it is not TUM"},
-		{"one line that is no unit", csvItem(strings.Replace(tum, "0.5 0.5 0.5 0.5", "0.5 0.5 0.5 0.6", 1)), "it is not TUM"},
+		{"eight channels", csvItem("1,2,3,4,5,6,7,8\n2,2,3,4,5,6,7,8\n"), "it is neither TUM nor KITTI"},
+		{"unit vectors, time that stands", csvItem("1 2 3 4 0 0 0 1\n1 2 3 4 0 0 0 1\n"), "it is neither TUM nor KITTI"},
+		{"one line that is no unit", csvItem(strings.Replace(tum[strings.LastIndex(tum, "#")+2:][strings.Index(tum[strings.LastIndex(tum, "#")+2:], "\n")+1:], "0.5 0.5 0.5 0.5", "0.5 0.5 0.5 0.6", 1)), "it is neither TUM nor KITTI"},
 		{"forces", csvItem("x (N),y (N)\n1,2\n3,4\n"), `position in "N"`},
 		{"more columns", csvItem("x,y,torque\n1,2,3\n3,4,5\n"), "names more than"},
 		{"another kind", with(csvItem("x,y\n1,2\n3,4\n"), map[string]any{"kind": "imu"}), `kind "imu"`},

@@ -14,6 +14,8 @@ import (
 	"mime"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 // The media types that this tree gives to formats that have no registered one, and
@@ -90,10 +92,22 @@ func (p Payload) Encoding() Encoding {
 	return Opaque
 }
 
+// WholeText returns text without a byte order mark, also of UTF-16.
+func (p Payload) WholeText() []byte {
+	if p.IsHead() || !bytes.HasPrefix(p.Data, []byte("\xff\xfe")) && !bytes.HasPrefix(p.Data, []byte("\xfe\xff")) {
+		return bytes.TrimPrefix(p.Data, []byte("\ufeff"))
+	}
+	text, err := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(p.Data)
+	if err != nil {
+		return p.Data
+	}
+	return text
+}
+
 // WholeLines returns text without a byte order mark and, of the first bytes of a
 // payload, without the last line, which may be cut.
 func (p Payload) WholeLines() []byte {
-	data := bytes.TrimPrefix(p.Data, []byte("\ufeff"))
+	data := p.WholeText()
 	if p.IsHead() {
 		data = data[:bytes.LastIndexByte(data, '\n')+1]
 	}

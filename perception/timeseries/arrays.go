@@ -123,7 +123,11 @@ func readNPY(data []byte) (*Series, error) {
 		return nil, fmt.Errorf("the .npy element type %s is not read as a trace; use %s", h.Descr, npy.Names)
 	}
 	if len(h.Shape) != 1 && len(h.Shape) != 2 {
-		return nil, fmt.Errorf("the .npy array has %d dimensions; a trace has one or two", len(h.Shape))
+		hint := ""
+		if len(h.Shape) == 3 {
+			hint = "; rows, columns and colours of a picture need metadata kind image"
+		}
+		return nil, fmt.Errorf("the .npy array has %d dimensions; a trace has one or two%s", len(h.Shape), hint)
 	}
 	rows, width := h.Shape[0], append(h.Shape, 1)[1]
 	switch count := int64(rows) * int64(width); { // both are below 2^31

@@ -31,6 +31,9 @@ func (s *Series) Summary() string {
 	if missing > 0 {
 		line += ", " + media.Plural(missing, "reading") + " missing"
 	}
+	if s.Skipped > 0 {
+		line += ", " + media.Plural(int64(s.Skipped), "line") + " left out"
+	}
 	return line
 }
 

@@ -34,7 +34,12 @@ type Series struct {
 	// Stamps are the times in seconds since the first sample, never falling; nil if the
 	// data has none or the metadata gives the rate.
 	Stamps []float64
-	kind   string // the kind in the metadata: wrench, joint_state, imu
+	// Skipped counts the rows of a table that did not fit and were left out. Commented says that the
+	// header was a comment.
+	Skipped   int
+	Commented bool
+	stamped   int    // the column of a table that holds dates and times, from 1; 0 is none
+	kind      string // the kind in the metadata: wrench, joint_state, imu
 }
 
 // MakeValues makes room for the readings of this many samples. It fails if they are more than
@@ -93,18 +98,19 @@ func (s *Series) label(c int) string {
 // Decode reads a payload as a trace of at most 16,777,216 readings. It accepts
 //
 //   - text (text/csv, text/tab-separated-values, text/plain): one sample per line, separated by
-//     tabs, semicolons, commas or spaces, with or without a line of names, each of which may have
-//     its unit, "Fx (N)";
+//     tabs, semicolons (both with a point or a comma for decimals), commas or spaces, with or without
+//     a line of names, each of which may have its unit, "Fx (N)"; also as a comment, "#time [ns],Fx [N]";
 //   - JSON: [[...], ...], a flat list (one channel), or an object with samples in
 //     either form beside the keys below;
-//   - NumPy .npy: booleans, integers and floats of at most 64 bits, of either byte order and in C
-//     order, with one dimension (one channel) or two (samples by channels);
+//   - NumPy .npy: booleans, integers and floats of at most 64 bits, of either byte order and in C or
+//     Fortran order, with one dimension (one channel) or two (samples by channels);
 //   - raw samples (application/x-samples, or a media type that says nothing) if metadata has dtype
 //     ("<f4", "<f8", "<i2" or "float32" and the like) or shape, [samples, channels]. Without dtype
 //     they are float32. Without shape there are as many channels as names, or one.
 //
 // A channel named t, time, stamp or timestamp, alone or with its unit (t_ms, "time
-// (s)"), gives the times and the rate. It is not a channel then.
+// (s)"), gives the times and the rate, and so do dates with times as ISO 8601 writes them. It is not a
+// channel then. Without a unit, a time since 1970 is in s, ms, us or ns by its size.
 //
 // The metadata adds to and overrides what the data says: channels, units, and the first that is given
 // of rate_hz, sample_interval_s and duration_s (the number of samples times their interval). A key that
@@ -119,7 +125,7 @@ func Decode(in media.Payload) (s *Series, err error) {
 	case isRaw(in):
 		s, err = readRaw(in)
 	case encoding == media.Table || encoding == media.FreeText:
-		s, err = ReadTable(in.Data)
+		s, err = ReadTable(in.WholeText())
 		if err == nil && encoding == media.FreeText && s.Len() < 2 {
 			err = errors.New("the text holds only one line of numbers, which may be a note; a trace in plain text has at least 2")
 		}

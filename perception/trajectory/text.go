@@ -13,12 +13,16 @@ import (
 )
 
 // TUM is the format of the RGB-D benchmark of the TU München: a time, a position and a quaternion.
+// KITTI is that of the odometry benchmark of KIT and TTI Chicago: the upper three rows of a 4x4 matrix.
 const (
-	typeTUM    = "text/x-tum"
-	tumColumns = 8
+	typeTUM   = "text/x-tum"
+	typeKITTI = "text/x-kitti"
 
-	// unitTolerance is how far the length of a quaternion may be from 1: files hold four digits
-	// or more.
+	tumColumns   = 8
+	kittiColumns = 12
+
+	// unitTolerance is how far the length of a quaternion or of a column of a rotation may be from 1:
+	// files hold four digits or more.
 	unitTolerance = 1e-3
 )
 
@@ -49,17 +53,98 @@ func readPoses(in media.Payload) (table *timeseries.Series, pose func(v []float6
 	if table, err = timeseries.ReadTable(in.WholeLines()); err != nil {
 		return nil, nil, err
 	}
-	if table.Channels != nil {
-		columns, err := namedColumns(table.Channels, in.Metadata)
-		return table, columns.pose, err
-	}
+	width, named := formatOf(in, table), table.Channels != nil
 	switch {
-	case !strings.EqualFold(in.Metadata.Text("format"), "tum") && in.Type != typeTUM && !isTUM(table):
-		return nil, nil, errors.New("the text is not a trajectory: it is not TUM, and no header names x and y")
-	case table.Width != tumColumns:
-		return nil, nil, fmt.Errorf("a line has %d numbers where a pose has %d", table.Width, tumColumns)
+	case width == 0 && named:
+		columns, err := namedColumns(table.Channels, in.Metadata)
+		if err == nil && columns.time >= 0 && columns.secondsPer == 0 && table.Len() > 0 {
+			columns.secondsPer = timeseries.SinceEpoch(table.Row(table.Len() - 1)[columns.time])
+		}
+		return table, columns.pose, err
+	case width == 0:
+		return nil, nil, errors.New("the text is not a trajectory: it is neither TUM nor KITTI, and no header names x and y")
+	case table.Width != width:
+		return nil, nil, fmt.Errorf("a line has %d numbers where a pose has %d", table.Width, width)
+	case width == kittiColumns:
+		return table, kittiPose, nil
 	}
 	return table, func(v []float64) Pose { return Pose{&v[0], [3]float64(v[1:4]), (*[4]float64)(v[4:8])} }, nil
+}
+
+// formatOf returns the columns of the format of a text without a header, or with one in a comment; 0 is
+// none.
+func formatOf(in media.Payload, table *timeseries.Series) int {
+	declared := in.Metadata.Text("format")
+	switch {
+	case table.Channels != nil && !table.Commented:
+		return 0
+	case strings.EqualFold(declared, "tum") || in.Type == typeTUM:
+		return tumColumns
+	case strings.EqualFold(declared, "kitti") || in.Type == typeKITTI:
+		return kittiColumns
+	case isTUM(table):
+		return tumColumns
+	case isKITTI(table):
+		return kittiColumns
+	}
+	return 0
+}
+
+// kittiPose returns the pose of a line: the position is the last column of the matrix.
+func kittiPose(v []float64) Pose {
+	q := quaternionOf(v)
+	return Pose{nil, [3]float64{v[3], v[7], v[11]}, &q}
+}
+
+func dot(a, b [3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
+
+func cross(a, b [3]float64) [3]float64 {
+	return [3]float64{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
+}
+
+func near(v, want, tolerance float64) bool { return math.Abs(v-want) <= tolerance }
+
+// isKITTI checks that the left 3 by 3 of each matrix is a rotation: orthonormal columns and the
+// determinant 1.
+func isKITTI(table *timeseries.Series) bool {
+	if table.Width != kittiColumns || table.Len() < MinPoses {
+		return false
+	}
+	for i := range table.Len() {
+		v := table.Row(i)
+		column := func(i int) [3]float64 { return [3]float64{v[i], v[4+i], v[8+i]} }
+		a, b, c := column(0), column(1), column(2)
+		for _, pair := range [][2][3]float64{{a, b}, {a, c}, {b, c}} {
+			if !near(dot(pair[0], pair[1]), 0, unitTolerance) {
+				return false
+			}
+		}
+		for _, x := range [][3]float64{a, b, c} {
+			if !near(dot(x, x), 1, 2*unitTolerance) {
+				return false
+			}
+		}
+		if dot(cross(a, b), c) <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// quaternionOf converts the rotation of a KITTI line to x, y, z, w by the method of
+// Shepperd (1978), which divides by the largest of the four.
+func quaternionOf(m []float64) [4]float64 {
+	xx, yy, zz := m[0], m[5], m[10]
+	trace := xx + yy + zz
+	switch max(trace, xx, yy, zz) {
+	case trace:
+		return [4]float64{m[9] - m[6], m[2] - m[8], m[4] - m[1], 1 + trace}
+	case xx:
+		return [4]float64{1 + xx - yy - zz, m[1] + m[4], m[2] + m[8], m[9] - m[6]}
+	case yy:
+		return [4]float64{m[1] + m[4], 1 + yy - xx - zz, m[6] + m[9], m[2] - m[8]}
+	}
+	return [4]float64{m[2] + m[8], m[6] + m[9], 1 + zz - xx - yy, m[4] - m[1]}
 }
 
 // isTUM checks that the time never falls, and that the quaternion has the length 1. A time may come
@@ -83,7 +168,7 @@ func isTUM(table *timeseries.Series) bool {
 type columns struct {
 	time, x, y, z, yaw int
 	quaternion         [4]int
-	secondsPer         float64 // seconds in the unit of the time
+	secondsPer         float64 // seconds in the unit of the time; 0 is not named
 }
 
 var errHeader = errors.New("the header names more than, or less than, a position x, y and perhaps z, t, qx qy qz qw or yaw")
@@ -91,9 +176,9 @@ var errHeader = errors.New("the header names more than, or less than, a position
 // namedColumns reads the header of a table of poses. Another column, or a unit that is
 // no length, shows that x and y are something else, such as a force.
 func namedColumns(header []string, metadata media.Metadata) (columns, error) {
-	c := columns{-1, -1, -1, -1, -1, [4]int{-1, -1, -1, -1}, 1}
+	c := columns{-1, -1, -1, -1, -1, [4]int{-1, -1, -1, -1}, 0}
 	places := map[string]*int{
-		"x": &c.x, "y": &c.y, "z": &c.z, "yaw": &c.yaw, "theta": &c.yaw, "heading": &c.yaw,
+		"x": &c.x, "y": &c.y, "z": &c.z, "tx": &c.x, "ty": &c.y, "tz": &c.z, "yaw": &c.yaw, "theta": &c.yaw, "heading": &c.yaw,
 		"qx": &c.quaternion[0], "qy": &c.quaternion[1], "qz": &c.quaternion[2], "qw": &c.quaternion[3],
 		"t": &c.time, "time": &c.time, "timestamp": &c.time, "stamp": &c.time,
 	}
@@ -111,7 +196,7 @@ func namedColumns(header []string, metadata media.Metadata) (columns, error) {
 		*place = i
 		switch place {
 		case &c.time:
-			if c.secondsPer, ok = timeseries.TimeUnits[cmp.Or(unit, "s")]; !ok {
+			if c.secondsPer, ok = timeseries.TimeUnits[unit]; !ok && unit != "" {
 				return c, fmt.Errorf("the header gives the time in %q; use s, ms, us or ns", media.Clean(unit, media.MaxName))
 			}
 		case &c.x, &c.y, &c.z:

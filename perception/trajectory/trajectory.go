@@ -1,4 +1,4 @@
-// Package trajectory reads poses over time: TUM text, tables and JSON. A [Trajectory]
+// Package trajectory reads poses over time: TUM and KITTI text, tables and JSON. A [Trajectory]
 // makes a summary, features and samples; [Decode] reads one.
 //
 // The tests of this package are those of package perception, through its API.
@@ -40,14 +40,15 @@ const MinPoses = 2
 // Decode reads a payload as a trajectory. It accepts
 //
 //   - TUM text, a line per pose: time tx ty tz qx qy qz qw;
+//   - KITTI odometry text, a line per pose: a matrix of 3 rows and 4 columns;
 //   - a table whose header names x, y and perhaps z, t, qx qy qz qw or yaw, in lengths
 //     if it names units, and nothing else;
 //   - JSON: a list of poses, or an object with poses, each with position (a list or x,
 //     y, z), and perhaps orientation and stamp; also a ROS PoseStamped.
 //
-// Text without a header is TUM if metadata format says tum, if the media type is text/x-tum, or if
-// the numbers can hardly be anything else: times that never fall before quaternions of length 1. A
-// pose without a position is left out.
+// Text without a header is TUM or KITTI if metadata format says tum or kitti, if the media type is
+// text/x-tum or text/x-kitti, or if the numbers can hardly be anything else: times that never fall before
+// quaternions of length 1, or rotation matrices. A pose without a position is left out.
 // The error says why the data is not a trajectory.
 func Decode(in media.Payload) (*Trajectory, error) {
 	if err := in.Whole(); err != nil {
@@ -61,7 +62,7 @@ func Decode(in media.Payload) (*Trajectory, error) {
 	case media.JSON:
 		err = t.readJSON(in.Data)
 	default:
-		err = fmt.Errorf("%s is not read as a trajectory; give TUM text, CSV or JSON", media.Clean(in.Type, media.MaxName))
+		err = fmt.Errorf("%s is not read as a trajectory; give TUM or KITTI text, CSV or JSON", media.Clean(in.Type, media.MaxName))
 	}
 	if err == nil {
 		err = t.Finish()

@@ -60,9 +60,6 @@ func Parse(data []byte) (h Header, err error) {
 	if descr == nil || order == nil || shape == nil {
 		return h, errors.New("the .npy header names no plain element type, order and shape")
 	}
-	if string(order[1]) == "True" {
-		return h, errors.New("the .npy array is in Fortran order; save numpy.ascontiguousarray of it")
-	}
 	h.Descr, h.Rest = string(descr[1]), data[start+int(size):]
 	for part := range strings.SplitSeq(string(shape[1]), ",") {
 		if part = strings.TrimSpace(part); part == "" {
@@ -74,7 +71,47 @@ func Parse(data []byte) (h Header, err error) {
 		}
 		h.Shape = append(h.Shape, int(n))
 	}
+	if string(order[1]) == "True" && len(h.Shape) > 1 {
+		return h, h.fromFortran()
+	}
 	return h, nil
+}
+
+// fromFortran puts the elements of an array whose first index varies fastest into the order of C, in
+// which the last one does. A transposed array is saved so.
+func (h *Header) fromFortran() error {
+	typ, ok := Lookup(h.Descr)
+	if !ok {
+		return nil // its elements are not read
+	}
+	count := int64(1)
+	for _, n := range h.Shape {
+		if count *= int64(n); count > int64(len(h.Rest)/typ.Size) {
+			return fmt.Errorf("the .npy array needs more elements of %d bytes than the file has bytes of them (%d)", typ.Size, len(h.Rest))
+		}
+	}
+
+	out := make([]byte, 0, int(count)*typ.Size)
+	strides := make([]int, len(h.Shape)) // in elements, of the order in the file
+	for i, step := 0, 1; i < len(h.Shape); i++ {
+		strides[i] = step
+		step *= h.Shape[i]
+	}
+	index, at := make([]int, len(h.Shape)), 0
+	for range count {
+		out = append(out, h.Rest[at*typ.Size:][:typ.Size]...)
+		for d := len(index) - 1; d >= 0; d-- { // to the next element in the order of C
+			index[d]++
+			at += strides[d]
+			if index[d] < h.Shape[d] {
+				break
+			}
+			at -= index[d] * strides[d]
+			index[d] = 0
+		}
+	}
+	h.Rest = out
+	return nil
 }
 
 // Type is how one number is stored.
