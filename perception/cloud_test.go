@@ -42,7 +42,10 @@ func reference(colored bool) *pointcloud.Cloud {
 }
 
 func TestDecodeCloudOfOtherWriters(t *testing.T) {
-	for _, name := range []string{"ascii.pcd", "binary.pcd"} {
+	for _, name := range []string{
+		"ascii.pcd", "binary.pcd", "binary_compressed.pcd",
+		"ascii.ply", "binary_little_endian.ply", "binary_big_endian.ply", "ascii_lists.ply", "binary_little_endian_lists.ply",
+	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := pointcloud.Decode(cloudFile(t, name).Payload())
 			if err != nil {
@@ -197,6 +200,8 @@ func TestSummarizeClouds(t *testing.T) {
 		item perception.Item
 		want string
 	}{
+		{"pcd, compressed", cloudFile(t, "binary_compressed.pcd"), "point cloud, 40 points, fields x y z rgb intensity ring, binary_compressed, within 4.88 x 9.75 x 2 m, 1 missing"},
+		{"mesh", cloudFile(t, "binary_big_endian.ply"), "mesh, 40 vertices, 2 faces, fields id x y z red green blue intensity, binary_big_endian, within 4.88 x 9.75 x 2 m, 1 missing"},
 		{"pcd", cloudFile(t, "binary.pcd"), "point cloud, 40 points, fields x y z rgb intensity ring, binary, within 4.88 x 9.75 x 2 m, 1 missing"},
 		{"head", head, "point cloud, 40 points, fields x y z rgb intensity ring, binary"},
 		{"PointCloud2", pointCloud2(binary.LittleEndian, 3, 2), "point cloud, 6 points, fields x y z rgb intensity, PointCloud2, within 2 x 1 x 0 m"},

@@ -288,7 +288,7 @@ func summarizeOther(it Item) string {
 // traces, procedural for text, otherwise visual.
 func SenseOf(mediaType, summary string) string {
 	for _, s := range []struct{ has, sense string }{
-		{"image", "visual"}, {"audio/", "auditory"}, {"point cloud", "spatial"}, {"laser scan", "spatial"}, {"trajectory", "spatial"}, {media.TypePCD, "spatial"},
+		{"image", "visual"}, {"audio/", "auditory"}, {"point cloud", "spatial"}, {"laser scan", "spatial"}, {"trajectory", "spatial"}, {media.TypePCD, "spatial"}, {media.TypePLY, "spatial"},
 		{"-axis wrench", "tactile"}, {"-channel", "proprioceptive"}, {"joint", "proprioceptive"}, {"text, ", "procedural"},
 	} {
 		what, _, _ := strings.Cut(summary, ", ")

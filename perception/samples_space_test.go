@@ -63,7 +63,7 @@ func TestSamplesOfSounds(t *testing.T) {
 }
 
 func TestSamplesOfClouds(t *testing.T) {
-	for _, name := range []string{"ascii.pcd", "binary.pcd"} {
+	for _, name := range []string{"ascii.pcd", "binary.pcd", "binary_compressed.pcd", "ascii.ply", "binary_big_endian.ply"} {
 		t.Run(name, func(t *testing.T) {
 			ref := reference(name != "ascii.pcd")
 			want := perception.Samples{Kind: "cloud", Total: 39, Missing: 1, Unit: "m", RGB: ref.Colors}

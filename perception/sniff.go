@@ -61,6 +61,8 @@ func sniff(data []byte) string {
 		return media.TypeMCAP
 	case pointcloud.IsPCD(data):
 		return media.TypePCD
+	case pointcloud.IsPLY(data):
+		return media.TypePLY
 	}
 	t := mimetype.Detect(data).String()
 	// The library looks at the first few kilobytes of text only.

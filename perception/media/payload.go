@@ -24,6 +24,7 @@ const (
 	TypeMCAP        = "application/vnd.mcap"
 	TypeNPY         = "application/x-npy"
 	TypePCD         = "application/x-pcd"
+	TypePLY         = "application/x-ply"
 	TypePointCloud2 = "application/x-pointcloud2" // data of a ROS sensor_msgs/PointCloud2
 	TypeSamples     = "application/x-samples"     // an array of numbers without a header
 	TypePixels      = "image/x-raw"               // pixels without a header

@@ -38,6 +38,14 @@ func Clean(s string, limit int) string {
 	return string(out)
 }
 
+// Count is [Plural] with a plural of its own: "8 vertices".
+func Count(n int64, noun, nouns string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return humanize.Comma(n) + " " + nouns
+}
+
 // Plural returns "1 byte", "1,234 bytes".
 func Plural(n int64, noun string) string {
 	if n == 1 {

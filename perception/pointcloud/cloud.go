@@ -38,7 +38,8 @@ const maxPoints = 4 << 20
 
 // Decode reads a payload as a point cloud. It accepts
 //
-//   - PCD: ascii and binary;
+//   - PCD: ascii, binary and binary_compressed;
+//   - PLY: ascii and binary of either byte order; of a mesh the vertices;
 //   - application/x-pointcloud2: the data of a ROS sensor_msgs/PointCloud2, with the
 //     rest of the message in metadata: fields (a list of name, offset, datatype and
 //     count), point_step, width, height, row_step and is_bigendian;
@@ -95,10 +96,10 @@ func Decode(in media.Payload) (*Cloud, error) {
 	return c, nil
 }
 
-// Accepts reports whether the payload is PCD, a PointCloud2, or an array that
+// Accepts reports whether the payload is PCD, PLY, a PointCloud2, or an array that
 // metadata calls a cloud: three columns of numbers may be anything.
 func Accepts(in media.Payload) bool {
-	return IsPCD(in.Data) || isArray(in) || in.Type == media.TypePointCloud2
+	return IsPCD(in.Data) || IsPLY(in.Data) || isArray(in) || in.Type == media.TypePointCloud2
 }
 
 func isArray(in media.Payload) bool {
@@ -117,18 +118,24 @@ type source struct {
 	width, height int64
 	rowStep       int64 // bytes
 	stride        int64 // bytes from a value of a field to the next point's
+
+	faces  int64                     // of a mesh
+	unpack func() ([]byte, error)    // makes the data; nil if it is there
+	walk   func(func(*values)) error // reads the points; nil if they are lines or records
 }
 
 func open(in media.Payload) (*source, error) {
 	switch {
 	case IsPCD(in.Data):
 		return openPCD(in.Data)
+	case IsPLY(in.Data):
+		return openPLY(in.Data)
 	case isArray(in):
 		return openArray(in)
 	case in.Type == media.TypePointCloud2:
 		return openPointCloud2(in)
 	}
-	return nil, fmt.Errorf("%s is not read as a point cloud; give PCD, %s or a .npy array of kind cloud", media.Clean(in.Type, media.MaxName), media.TypePointCloud2)
+	return nil, fmt.Errorf("%s is not read as a point cloud; give PCD, PLY, %s or a .npy array of kind cloud", media.Clean(in.Type, media.MaxName), media.TypePointCloud2)
 }
 
 // slot is a value of a point that is used.
@@ -152,7 +159,7 @@ var slotNames = map[string]slot{
 	"x": slotX, "y": slotY, "z": slotZ,
 	"rgb": slotColor, "rgba": slotColor,
 	"intensity": slotIntensity, "intensities": slotIntensity, "i": slotIntensity,
-	"reflectivity": slotIntensity,
+	"reflectivity": slotIntensity, "scalar_intensity": slotIntensity,
 }
 
 // assign finds the fields that are used, the first of each name. x and y are needed.
@@ -175,13 +182,16 @@ func assign(fields []field) error {
 type File struct{ media.Payload }
 
 // Summary returns "point cloud, 1,234 points, fields x y z, binary, within 4.2 x 3.1
-// x 1.8 m, 17 missing". Of the first bytes of a payload it says what the header says.
+// x 1.8 m, 17 missing", and of a mesh "mesh, 8 vertices, 12 faces, …". Of the first bytes of a payload it says what the header says.
 func (f File) Summary() string {
 	src, err := open(f.Payload)
 	if err != nil {
 		return ""
 	}
 	s := "point cloud, " + media.Plural(src.points, "point")
+	if src.faces > 0 {
+		s = "mesh, " + media.Count(src.points, "vertex", "vertices") + ", " + media.Plural(src.faces, "face")
+	}
 	var names []string
 	for _, field := range src.fields {
 		names = append(names, field.name)

@@ -16,8 +16,8 @@ import (
 const maxHeader = 8 << 10
 
 // A PCD file of the Point Cloud Library is a header of lines, each a word and its values, of which
-// the last is DATA. Then come the points: a line each (ascii) or as records (binary). Compressed
-// points (binary_compressed) are not read.
+// the last is DATA. Then come the points: a line each (ascii), as records (binary), or field after
+// field in LZF (binary_compressed).
 
 // IsPCD looks at the first line that is not a comment. Files of the library begin with
 // the comment "# .PCD", but other files may not.
@@ -56,8 +56,8 @@ func openPCD(data []byte) (*source, error) {
 		return nil, err
 	}
 	f.points, f.width, f.isText = int64(points), int64(points), f.form == "ascii"
-	if !f.isText && f.form != "binary" {
-		return nil, fmt.Errorf("PCD data %q is not read; use ascii or binary (pcl_convert_pcd_ascii_binary IN OUT 1)", media.Clean(f.form, media.MaxName))
+	if !f.isText && f.form != "binary" && f.form != "binary_compressed" {
+		return nil, fmt.Errorf("PCD data %q is not read; use ascii, binary or binary_compressed", media.Clean(f.form, media.MaxName))
 	}
 	for i := range f.fields {
 		field := &f.fields[i]
@@ -71,6 +71,9 @@ func openPCD(data []byte) (*source, error) {
 		f.stride += int64(field.bytes())
 	}
 	f.need = f.points * f.stride
+	if f.form == "binary_compressed" {
+		f.unpack = f.unpackPoints
+	}
 	return f, nil
 }
 

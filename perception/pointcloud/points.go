@@ -42,8 +42,18 @@ func (f field) bytes() int { return f.typ.Size * f.count }
 // each calls yield with every point in order. The values are valid until yield returns.
 func (s *source) each(yield func(*values)) error {
 	used := slices.DeleteFunc(slices.Clone(s.fields), func(f field) bool { return f.slot == unused })
+	if s.walk != nil {
+		return s.walk(yield)
+	}
 	if s.isText {
 		return s.eachLine(used, yield)
+	}
+	if s.unpack != nil {
+		data, err := s.unpack()
+		if err != nil {
+			return err
+		}
+		s.data, s.unpack, s.width, s.height = data, nil, s.points, 1
 	}
 	if s.need > int64(len(s.data)) {
 		return fmt.Errorf("the %d points need %d bytes; %d are there", s.points, s.need, len(s.data))
