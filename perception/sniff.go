@@ -57,6 +57,8 @@ func sniff(data []byte) string {
 		return media.TypeBytes
 	case bytes.HasPrefix(data, []byte(media.NPYMagic)):
 		return media.TypeNPY
+	case media.IsNPZ(data):
+		return media.TypeNPZ
 	case bytes.HasPrefix(data, []byte(media.MCAPMagic)):
 		return media.TypeMCAP
 	case pointcloud.IsPCD(data):

@@ -23,6 +23,7 @@ import (
 const (
 	TypeMCAP        = "application/vnd.mcap"
 	TypeNPY         = "application/x-npy"
+	TypeNPZ         = "application/x-npz"
 	TypePCD         = "application/x-pcd"
 	TypePLY         = "application/x-ply"
 	TypePointCloud2 = "application/x-pointcloud2" // data of a ROS sensor_msgs/PointCloud2
@@ -75,7 +76,18 @@ const (
 	FreeText                 // any other text
 	JSON
 	NPY
+	NPZ
 )
+
+// IsNPZ reports whether data begins as a .npz file: a zip whose first entry is a .npy file.
+func IsNPZ(data []byte) bool {
+	const header = 30 // of a local file, before its name
+	if !bytes.HasPrefix(data, []byte("PK\x03\x04")) || len(data) < header {
+		return false
+	}
+	name := data[header:][:min(int(binary.LittleEndian.Uint16(data[26:])), len(data)-header)]
+	return bytes.HasSuffix(name, []byte(".npy"))
+}
 
 // Encoding decides by the bytes if they prove a format, and otherwise by the
 // media type, of which several may stand for one format.
@@ -83,6 +95,8 @@ func (p Payload) Encoding() Encoding {
 	switch t := p.Type; {
 	case bytes.HasPrefix(p.Data, []byte(NPYMagic)):
 		return NPY
+	case IsNPZ(p.Data):
+		return NPZ
 	case t == "text/csv" || t == "text/tab-separated-values":
 		return Table
 	case t == "application/json" || t == "text/json" || strings.HasSuffix(t, "+json"):

@@ -1,8 +1,10 @@
 package recording
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -178,10 +180,12 @@ func unwrap(m *Message, v *message.Value) (p importing.Perception, ok bool) {
 	if data.Kind != message.Bytes || len(data.Data) == 0 || len(m.Data)-len(data.Data) > maxEnvelope {
 		return p, false
 	}
+	head := 0 // bytes of the data before the payload
 	switch message.ShortName(m.SchemaName) {
 	case "sensor_msgs/CompressedImage":
-		p.MediaType, _ = perception.Sniff(data.Data, "") // fails only for a declared type
 		p.Metadata = map[string]any{"format": v.At("format").Text}
+		head = compressedDepth(v.At("format").Text, data.Data, p.Metadata)
+		p.MediaType, _ = perception.Sniff(data.Data[head:], "") // fails only for a declared type
 	case "sensor_msgs/Image":
 		p.MediaType = media.TypePixels
 		p.Metadata = numbersOf(v, "width", "height", "step", "is_bigendian")
@@ -198,12 +202,45 @@ func unwrap(m *Message, v *message.Value) (p importing.Perception, ok bool) {
 		}
 		p.Metadata["fields"] = fields
 	}
-	p.Data = data.Data
+	p.Data = data.Data[head:]
 	p.Metadata["envelope"] = map[string]any{
-		"prefix": base64.StdEncoding.EncodeToString(m.Data[:data.Offset]),
+		"prefix": base64.StdEncoding.EncodeToString(m.Data[:data.Offset+head]),
 		"suffix": base64.StdEncoding.EncodeToString(m.Data[data.Offset+len(data.Data):]),
 	}
 	return p, true
+}
+
+// depthHead is the length of the head that compressed_depth_image_transport puts before a PNG: a
+// format of 32 bits and two parameters of the quantization, as float32.
+const depthHead = 12
+
+// compressedDepth returns the bytes before the picture of a message in the format "16UC1;
+// compressedDepth png", and says in the metadata what its pixels are: the distances in millimetres of
+// 16UC1, or the quotients of 32FC1, in which a distance is a/(pixel-b). It returns 0 for any other format.
+func compressedDepth(format string, data []byte, metadata map[string]any) int {
+	if !strings.Contains(format, "compressedDepth") || len(data) <= depthHead || !bytes.HasPrefix(data[depthHead:], []byte("\x89PNG")) {
+		return 0
+	}
+	encoding, _, _ := strings.Cut(format, ";")
+	switch encoding = strings.TrimSpace(encoding); encoding {
+	case "32FC1":
+		var quantization [2]float32
+		if _, err := binary.Decode(data[4:depthHead], binary.LittleEndian, &quantization); err == nil {
+			metadata["inverse_depth"] = map[string]any{"a": decimalOf(quantization[0]), "b": decimalOf(quantization[1])}
+		}
+	default:
+		metadata["kind"], metadata["units"] = "depth", "mm"
+	}
+	metadata["encoding"] = encoding
+	return depthHead
+}
+
+// decimalOf returns a number that JSON can hold; 0 for NaN and infinity.
+func decimalOf(v float32) float64 {
+	if !media.Finite(float64(v)) {
+		return 0
+	}
+	return float64(v)
 }
 
 func numbersOf(v *message.Value, names ...string) map[string]any {

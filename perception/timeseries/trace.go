@@ -104,6 +104,8 @@ func (s *Series) label(c int) string {
 //     either form beside the keys below;
 //   - NumPy .npy: booleans, integers and floats of at most 64 bits, of either byte order and in C or
 //     Fortran order, with one dimension (one channel) or two (samples by channels);
+//   - NumPy .npz: its only such array, or all those that are as long as the longest one, as channels
+//     with their names;
 //   - raw samples (application/x-samples, or a media type that says nothing) if metadata has dtype
 //     ("<f4", "<f8", "<i2" or "float32" and the like) or shape, [samples, channels]. Without dtype
 //     they are float32. Without shape there are as many channels as names, or one.
@@ -136,10 +138,12 @@ func Decode(in media.Payload) (s *Series, err error) {
 		s, err = readJSON(in.Data)
 	case encoding == media.NPY:
 		s, err = readNPY(in.Data)
+	case encoding == media.NPZ:
+		s, err = readNPZ(in.Data)
 	case in.Type == media.TypeSamples:
 		return nil, errors.New("raw samples need metadata: dtype, such as \"<f4\", or shape, [samples, channels]")
 	default:
-		return nil, fmt.Errorf("%s is not read as a trace; give text/csv, application/json or a .npy array", media.Clean(in.Type, media.MaxName))
+		return nil, fmt.Errorf("%s is not read as a trace; give text/csv, application/json or a .npy or .npz file", media.Clean(in.Type, media.MaxName))
 	}
 	if err != nil {
 		return nil, err
