@@ -91,6 +91,7 @@ var owners = map[string][]string{
 	"github.com/parquet-go/parquet-go":       {"perception/lerobot"},
 	"github.com/foxglove/mcap/go/mcap":       {"perception/segment", "perception/recording"},
 	"github.com/prometheus/client_golang":    {"web"},
+	"github.com/mewkiz/flac":                 {"perception/audio"},
 	"gonum.org/v1/gonum":                     {"perception/audio", "perception/recording", "robotmem/internal/advise"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding/onnx"},
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone

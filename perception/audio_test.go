@@ -48,6 +48,9 @@ func TestSoundsOfOtherEncoders(t *testing.T) {
 		{"float.wav", "audio/wav, 100 ms, 8 kHz, mono, 32-bit float" + tone},
 		{"double.wav", "audio/wav, 100 ms, 8 kHz, mono, 64-bit float" + tone},
 		{"extensible.wav", "audio/wav, 100 ms, 8 kHz, stereo, 24-bit" + tone},
+		{"pcm_16.flac", "audio/flac, 500 ms, 8 kHz, mono, 16-bit" + tone},
+		{"pcm_24.flac", "audio/flac, 500 ms, 8 kHz, stereo, 24-bit" + tone},
+		{"pcm_s8.flac", "audio/flac, 500 ms, 8 kHz, mono, 8-bit" + tone},
 	}
 	_, pure, _ := perception.Features(perception.Item{Data: recording(8000, sine(440, 8000, 0.5))})
 	for _, test := range tests {
@@ -87,6 +90,13 @@ func TestBrokenSounds(t *testing.T) {
 	binary.LittleEndian.PutUint32(float[len(float)-8:], math.Float32bits(math.MaxFloat32))
 	adpcm := wav(1, 8000, 400, 800)
 	copy(adpcm[20:], "\x11\x00") // IMA ADPCM: half as many bytes say nothing of the samples
+	flac := file(t, "frames.flac")
+	damaged, beginning := bytes.Clone(flac), bytes.Clone(flac)
+	damaged[len(damaged)-100] ^= 0xff
+	beginning[len(flac)/5] ^= 0xff
+	long, claims := file(t, "long.flac"), bytes.Clone(flac)
+	claims[21] |= 0x0f
+	copy(claims[22:26], "\xff\xff\xff\xff")
 	tests := []struct {
 		name    string
 		item    perception.Item
@@ -101,6 +111,13 @@ func TestBrokenSounds(t *testing.T) {
 		{"one sample", perception.Item{Data: one}, "audio/wav, 0.125 ms, 8 kHz, mono, 16-bit, silent", ""},
 		{"no sample", perception.Item{Data: wav(1, 8000, 0, 0)}, "audio/wav, 8 kHz, mono, 16-bit, not read: the wav recording has no sample", "has no sample"},
 		{"mu-law", perception.Item{Data: file(t, "ulaw.wav")}, "858 bytes of audio/wav, not read: WAV samples of 8 bits in format 7 are not read", "in format 7 are not read"},
+		{"flac that claims 99 days", perception.Item{Data: claims}, "audio/flac, 2.0 s, 8 kHz, mono, 16-bit, truncated: its header claims 8589934.6 s, peak -6.0 dBFS", ""},
+		{"half a flac", perception.Item{Data: flac[:len(flac)/2]}, "audio/flac, 512 ms, 8 kHz, mono, 16-bit, truncated: its header claims 2.0 s, peak -6.0 dBFS", ""},
+		{"damaged flac", perception.Item{Data: damaged}, "audio/flac, 1.5 s, 8 kHz, mono, 16-bit, damaged: its header claims 2.0 s, peak -6.0 dBFS", ""},
+		{"damaged first frame", perception.Item{Data: beginning}, "11,264 bytes of audio/flac, not read: the flac recording has no whole frame", "has no whole frame"},
+		{"a long flac", perception.Item{Data: long}, "audio/flac, 43.7 s, 48 kHz, 8 channels, 16-bit, only its first 43.7 s are read: its header claims 60.0 s, peak", ""},
+		{"flac without frames", perception.Item{Data: flac[:42]}, "42 bytes of audio/flac, not read: the header of the FLAC", "header of the FLAC"},
+		{"beginning of a flac", perception.Item{Data: flac[:1000], Size: int64(len(flac))}, "audio/flac, 2.0 s, 8 kHz, mono, 16-bit", "too large to draw"},
 		{"compressed wav", perception.Item{Data: adpcm}, "856 bytes of audio/wav, not read: WAV samples of 16 bits in format 17", "in format 17 are not read"},
 	}
 	for _, test := range tests {

@@ -217,7 +217,7 @@ func TestSummarizeClouds(t *testing.T) {
 }
 
 func FuzzCloud(f *testing.F) {
-	names, err := filepath.Glob("testdata/spatial/*.pcd")
+	names, err := filepath.Glob("testdata/spatial/*.p[cl][dy]")
 	if err != nil || len(names) == 0 {
 		f.Fatal(names, err)
 	}

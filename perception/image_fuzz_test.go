@@ -82,7 +82,7 @@ func FuzzImage(f *testing.F) {
 
 func FuzzAudio(f *testing.F) {
 	for _, name := range []string{
-		"pcm_u8.wav", "pcm_24.wav", "float.wav", "double.wav", "extensible.wav", "ulaw.wav",
+		"pcm_u8.wav", "pcm_24.wav", "float.wav", "double.wav", "extensible.wav", "ulaw.wav", "frames.flac", "pcm_24.flac",
 	} {
 		data := file(f, name)
 		f.Add(data, uint8(100))

@@ -155,7 +155,7 @@ func DecodeBytes(it Item) int64 {
 
 // FeatureRules is the version of the rules that [Features] follows. It grows with
 // every change of them. Vectors of different versions must not be compared.
-const FeatureRules = 6
+const FeatureRules = 7
 
 // Features returns a vector of fixed length that describes the item, and the kind
 // of the vector. [Distance] compares two vectors of one kind: the smaller the

@@ -59,6 +59,9 @@ func sniff(data []byte) string {
 		return media.TypeNPY
 	case media.IsNPZ(data):
 		return media.TypeNPZ
+	case bytes.HasPrefix(data, []byte("fLaC")):
+		// The library does not recognise a file with only a STREAMINFO block.
+		return "audio/flac"
 	case bytes.HasPrefix(data, []byte(media.MCAPMagic)):
 		return media.TypeMCAP
 	case pointcloud.IsPCD(data):

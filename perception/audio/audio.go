@@ -1,10 +1,11 @@
-// Package audio reads WAV recordings. A [File] makes a summary, features, a spectrogram and samples.
+// Package audio reads WAV and FLAC recordings. A [File] makes a summary, features, a spectrogram and samples.
 //
 // The tests of this package are those of package perception, through its API.
 package audio
 
 import (
-	"errors"
+	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"math"
@@ -15,24 +16,35 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// File is a WAV file.
+// File is a WAV or FLAC file.
 type File struct{ media.Payload }
 
-// Accepts reports whether the payload begins as a WAV file.
-func Accepts(in media.Payload) bool {
+// Accepts reports whether the payload begins as a WAV or FLAC file.
+func Accepts(in media.Payload) bool { return isWAV(in) || isFLAC(in) }
+
+func isFLAC(in media.Payload) bool { return bytes.HasPrefix(in.Data, []byte(flacMagic)) }
+
+func isWAV(in media.Payload) bool {
 	return len(in.Data) >= 12 && string(in.Data[:4]) == "RIFF" && string(in.Data[8:12]) == "WAVE"
 }
 
-var errEmpty = errors.New("the wav recording has no sample")
+func (w *wavFile) errEmpty() error { return fmt.Errorf("the %s recording has no sample", w.kind) }
+
+func (f File) read() (*wavFile, error) {
+	if isFLAC(f.Payload) {
+		return openFLAC(f.Data, f.IsHead())
+	}
+	return openWAV(f.Data)
+}
 
 // open returns a whole recording that has at least one sample.
 func (f File) open() (*wavFile, error) {
 	if err := f.Whole(); err != nil {
 		return nil, err
 	}
-	w, err := openWAV(f.Data)
+	w, err := f.read()
 	if err == nil && w.length == 0 {
-		err = errEmpty
+		err = w.errEmpty()
 	}
 	return w, err
 }
@@ -64,7 +76,7 @@ func audible(v float64) float64 {
 // Summary returns "audio/wav, 2.5 s, 16 kHz, mono, 16-bit, peak -3.1 dBFS at
 // 1.20 s, rms -20.0 dBFS".
 func (f File) Summary() string {
-	w, err := openWAV(f.Data)
+	w, err := f.read()
 	if err != nil {
 		return ""
 	}
@@ -73,7 +85,10 @@ func (f File) Summary() string {
 		return w.String()
 	}
 	if w.length == 0 {
-		return w.String() + ", not read: " + errEmpty.Error()
+		return w.String() + ", not read: " + w.errEmpty().Error()
+	}
+	if w.cut != "" {
+		return w.String() + w.cut + w.words()
 	}
 	if w.claimed > w.length {
 		return w.String() + ", truncated: its header claims " + w.time(w.claimed) + w.words()
@@ -118,7 +133,7 @@ func (w *wavFile) time(samples int64) string {
 
 // String returns "audio/wav, 2.0 s, 16 kHz, mono, 16-bit".
 func (w *wavFile) String() string {
-	s := "audio/wav"
+	s := "audio/" + w.kind
 	if w.length > 0 {
 		s += ", " + w.time(w.length)
 	}

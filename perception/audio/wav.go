@@ -17,8 +17,10 @@ const (
 	codeExtensible = 0xfffe // the code is in a later part of the chunk
 )
 
-// wavFile is the header of a WAV file with the bytes of its samples.
+// wavFile is the header of a WAV file with the bytes of its samples. Of a FLAC file they are unpacked.
 type wavFile struct {
+	kind     string // wav or flac
+	cut      string // what the summary says of an end before the claimed one; "" is said of a WAV file by its lengths
 	code     uint16
 	channels int
 	rate     int // samples per second
@@ -34,7 +36,7 @@ type wavFile struct {
 // openWAV reads the chunks up to the samples. The chunk of the samples may claim more bytes than the
 // file has.
 func openWAV(data []byte) (*wavFile, error) {
-	w := &wavFile{}
+	w := &wavFile{kind: "wav"}
 	for at := 12; len(data)-at >= 8; {
 		name, size := string(data[at:at+4]), int64(binary.LittleEndian.Uint32(data[at+4:]))
 		at += 8
