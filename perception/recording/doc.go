@@ -24,7 +24,8 @@
 //
 // # Memory
 //
-// A recording is never held in memory. Of MCAP one chunk is open. An import holds a batch of 16 MiB,
+// A recording is never held in memory. Of MCAP one chunk is open. The definitions of all files of a
+// recording take at most 64 MiB ([segment.Budget]). An import holds a batch of 16 MiB,
 // 64 MiB of open segments and five seconds of transforms. No length that a file claims is allocated
 // before it is compared with the bytes that are there. A record or a decompressed chunk takes at most
 // 256 MiB. A message that is larger than a segment is copied twice.
@@ -34,8 +35,9 @@
 //   - An MCAP file is read twice, and its messages come in the order of the file, those of a
 //     chunk by log time.
 //   - Attachments and metadata records are not stored.
-//   - ROS 1 bags, files that are compressed as a whole (.zstd) and rosbag2 files that are
-//     compressed message by message are refused. The error names the command that converts them.
+//   - ROS 1 bags are refused. The error names the command that converts them.
+//   - A compressed database (.db3.zst) is unpacked into a temporary file, a compressed MCAP file is
+//     read as it is.
 //   - The pose of a perception is the one that is known when the message comes: later
 //     transforms do not change it.
 //   - Options that leave out other messages make other segments; the stored ones stay.
