@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/png"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/robotmem/robotmem-go/perception"
@@ -30,6 +31,7 @@ func TestCompressedDepth(t *testing.T) {
 		"16UC1; compressedDepth png": {"kind": "depth", "units": "mm", "encoding": "16UC1"},
 		"32FC1; compressedDepth png": {"kind": nil, "encoding": "32FC1"},
 		"png":                        {"kind": nil, "encoding": nil},
+		"16UC1; compressedDepth rvl": nil,
 	} {
 		t.Run(format, func(t *testing.T) {
 			body := picture.Bytes()
@@ -38,6 +40,9 @@ func TestCompressedDepth(t *testing.T) {
 				head = binary.LittleEndian.AppendUint32(head, math.Float32bits(100))
 				head = binary.LittleEndian.AppendUint32(head, math.Float32bits(-2))
 				body = append(head, body...)
+				if strings.HasSuffix(format, "rvl") {
+					body = append(head[:12:12], 0x10, 0, 0, 0, 8, 0, 0, 0, 0xff, 0xfe)
+				}
 			}
 			var w cdrWriter
 			w.header(startTime, "camera")
@@ -47,8 +52,19 @@ func TestCompressedDepth(t *testing.T) {
 			text, _ := message.Definition("sensor_msgs/msg/CompressedImage")
 			c := &segment.Channel{Topic: "/depth", SchemaName: "sensor_msgs/msg/CompressedImage", SchemaEncoding: "ros2msg", SchemaData: []byte(text), MessageEncoding: "cdr"}
 			s := newStore()
-			importAll(t, open(t, write(t, "x.mcap", mcapOf(t, c, []segment.Message{{LogTime: startTime, PublishTime: startTime, Data: data}}))), recording.Options{}, s)
+			report := importAll(t, open(t, write(t, "x.mcap", mcapOf(t, c, []segment.Message{{LogTime: startTime, PublishTime: startTime, Data: data}}))), recording.Options{}, s)
 			p := s.of("/depth")[0]
+			if format == "16UC1; compressedDepth rvl" {
+				for note := range topics(report)["/depth"].Notes {
+					if !strings.Contains(note, "compressedDepth rvl") {
+						t.Errorf("got note %q", note)
+					}
+				}
+				if len(topics(report)["/depth"].Notes) != 1 || len(p.Data) != len(body) {
+					t.Errorf("got %v, %d bytes of %d", topics(report)["/depth"].Notes, len(p.Data), len(body))
+				}
+				return
+			}
 			if p.MediaType != "image/png" || !bytes.Equal(p.Data, picture.Bytes()) {
 				t.Fatalf("got %s of %d bytes", p.MediaType, len(p.Data))
 			}

@@ -216,6 +216,9 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	if v != nil && c.hasPayload {
 		if p, ok := unwrap(m, v); ok {
 			t.report.Perceptions++
+			if note := noPicture(m, &p); note != "" {
+				t.note(note)
+			}
 			one := imp.payloadPerception(m, v, p, number)
 			one.ObservedAt = observed
 			if problem != "" {

@@ -210,6 +210,16 @@ func unwrap(m *Message, v *message.Value) (p importing.Perception, ok bool) {
 	return p, true
 }
 
+// noPicture says that the bytes of a compressed picture are in no format that is recognised, such as
+// the RVL of depth images. They are kept.
+func noPicture(m *Message, p *importing.Perception) string {
+	if message.ShortName(m.SchemaName) != "sensor_msgs/CompressedImage" || strings.HasPrefix(p.MediaType, "image/") {
+		return ""
+	}
+	format, _ := p.Metadata["format"].(string)
+	return fmt.Sprintf("a picture in the format %q is not read; kept as bytes", media.Clean(format, media.MaxName))
+}
+
 // depthHead is the length of the head that compressed_depth_image_transport puts before a PNG: a
 // format of 32 bits and two parameters of the quantization, as float32.
 const depthHead = 12

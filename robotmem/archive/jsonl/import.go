@@ -258,6 +258,9 @@ func readBatch(r *lineReader) (*batch, error) {
 
 // jsonFault says why a line is not JSON, "" if it is. The node checks the object itself.
 func jsonFault(line []byte) string {
+	if reason, ok := bytes.CutPrefix(line, []byte(brokenMark)); ok {
+		return "is not JSON: " + string(reason)
+	}
 	if !utf8.Valid(line) {
 		return "is not UTF-8"
 	}

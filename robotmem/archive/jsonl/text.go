@@ -108,6 +108,7 @@ func isJSONText(head []byte) bool {
 // values converts the elements of an array, or one value after another, to one line each. What cannot
 // be read becomes the last line, as it is, so that it is reported as a bad one.
 type values struct {
+	in      *boundedReader
 	dec     *json.Decoder
 	array   bool
 	pending []byte
@@ -118,12 +119,33 @@ func newValues(text io.Reader, head []byte) *values {
 	if bytes.HasPrefix(head, byteOrderMark) {
 		_, _ = io.CopyN(io.Discard, text, int64(len(byteOrderMark))) // which are there
 	}
-	v := &values{dec: json.NewDecoder(text)}
+	v := &values{in: &boundedReader{r: text, left: maxValue}}
+	v.dec = json.NewDecoder(v.in)
 	v.array = bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n"), []byte("["))
 	if v.array {
 		_, _ = v.dec.Token() // the bracket, which is there
 	}
 	return v
+}
+
+// maxValue bounds what is read for one value: the decoder holds all of it.
+const maxValue = 2 * maxLine
+
+var errLongValue = fmt.Errorf("a value is longer than %d MiB", maxValue>>20)
+
+// boundedReader fails after so many bytes.
+type boundedReader struct {
+	r    io.Reader
+	left int
+}
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, errLongValue
+	}
+	n, err := b.r.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
 }
 
 func (v *values) Read(p []byte) (int, error) {
@@ -142,6 +164,7 @@ func (v *values) Read(p []byte) (int, error) {
 
 // next puts the line of the next value into pending.
 func (v *values) next() error {
+	v.in.left = maxValue
 	if v.array && !v.dec.More() {
 		_, err := v.dec.Token()
 		if err == nil { // the closing bracket
@@ -171,19 +194,22 @@ func (v *values) next() error {
 func (v *values) after() error {
 	var raw json.RawMessage
 	if err := v.dec.Decode(&raw); err != io.EOF {
-		v.pending = []byte("text after the end of the array\n")
+		v.pending = []byte(brokenMark + "text follows the end of the array\n")
 	}
 	return nil
 }
 
+// brokenMark begins a line that says why a text ends. No line of JSON begins so.
+const brokenMark = "\x00"
+
 // broken ends the text with a line that says why it ends.
 func (v *values) broken(err error) error {
 	syntax := (*json.SyntaxError)(nil)
-	if !errors.As(err, &syntax) && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if !errors.As(err, &syntax) && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, errLongValue) {
 		return err // of the file
 	}
 	v.ended = true
 	reason := strings.ReplaceAll(err.Error(), "\n", " ")
-	v.pending = []byte("the JSON ends here: " + reason + "\n")
+	v.pending = []byte(brokenMark + reason + "\n")
 	return nil
 }

@@ -106,7 +106,15 @@ func TestBadLinesAmongOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := openNode(t, filepath.Join(t.TempDir(), "memory.db"))
 			var refused []string
-			counts, err := Import(t.Context(), m, strings.NewReader(test.text), Options{Refused: func(unit string, n int64, _ string) { refused = append(refused, fmt.Sprint(unit, " ", n)) }})
+			counts, err := Import(t.Context(), m, strings.NewReader(test.text), Options{Refused: func(unit string, n int64, reason string) {
+				refused = append(refused, fmt.Sprint(unit, " ", n))
+				if strings.Contains(reason, "\x00") {
+					t.Errorf("got reason %q", reason)
+				}
+				if strings.Contains(name, "after the array") && !strings.Contains(reason, "follows the end") {
+					t.Errorf("got reason %q", reason)
+				}
+			}})
 			must(t, err)
 			if counts.Created != test.created || counts.Bad != 1 || len(refused) != 1 || refused[0] != test.where {
 				t.Errorf("got %+v, refused %v; want %d and %s", counts, refused, test.created, test.where)
@@ -158,4 +166,26 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += n
 	return n, err
+}
+
+// A value that never ends takes no more memory than a long one.
+func TestAnEndlessValue(t *testing.T) {
+	m := openNode(t, filepath.Join(t.TempDir(), "memory.db"))
+	in := &countingReader{r: io.MultiReader(strings.NewReader("[{\"insight\":\"grip at 12 N holds\"},{\"insight\":\""), &endless{})}
+	reason := ""
+	counts, err := Import(t.Context(), m, in, Options{Refused: func(_ string, _ int64, said string) { reason = said }})
+	must(t, err)
+	if counts.Created != 1 || counts.Bad != 1 || !strings.Contains(reason, "longer than 16 MiB") || in.n > 64<<20 {
+		t.Errorf("got %+v after %d bytes: %s", counts, in.n, reason)
+	}
+}
+
+// endless is a text of spaces.
+type endless struct{}
+
+func (*endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
 }
