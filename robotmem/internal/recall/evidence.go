@@ -196,10 +196,10 @@ func (r *run) changed(b, a *hit, kind text.Kind) bool {
 	if kind == text.Wrong || kind == text.Counts || kind == text.Latest || !b.memory.ObservedAt.After(a.memory.ObservedAt) {
 		return false
 	}
-	if !record.NamesChange(b.memory.Content) || record.NamesChange(a.memory.Content) || isRule(a.memory) {
+	if isRule(a.memory) || !shareWord(a.has, b.has) && !r.aboutTheSame(a, b) {
 		return false
 	}
-	if !shareWord(a.has, b.has) && !r.aboutTheSame(a, b) {
+	if !b.subject.change() || a.subject.change() {
 		return false
 	}
 	_, differ, _ := compareLeaves(a.subject.leaves(), b.subject.leaves())
@@ -361,6 +361,7 @@ type subject struct {
 	leaves func() map[string]string // of its context
 	stems  func() []string
 	claim  func() *consolidate.Claim
+	change func() bool // whether it says that something has changed
 }
 
 func newSubject(m *robotmem.Memory) *subject {
@@ -368,6 +369,7 @@ func newSubject(m *robotmem.Memory) *subject {
 		Memory: m,
 		leaves: sync.OnceValue(func() map[string]string { return leaves(m.Context) }),
 		stems:  sync.OnceValue(func() []string { return text.Stems(m.Content) }),
+		change: sync.OnceValue(func() bool { return record.NamesChange(m.Content) }),
 	}
 	s.claim = sync.OnceValue(func() *consolidate.Claim {
 		key := fmt.Sprint(m.UID, " ", m.Version)

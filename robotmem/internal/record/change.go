@@ -1,9 +1,38 @@
 package record
 
-import "regexp"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
-// change is a word that says that something is no longer as it was.
-var change = regexp.MustCompile(`(?i)\b(?:now|no longer|any ?more|moved|relocated|reassigned|replaced|swapped|exchanged|changed|updated|upgraded|renamed|switched|rebuilt|repaired|fixed|cleaned|released|used up|collected|emptied|refilled|as of|from today|since today|new|jetzt|nun|neu\w{0,2}|ab sofort|nicht mehr|verlegt|versetzt|verkürzt|verlängert|erhöht|gesenkt|umgezogen|umgestellt|umgebaut|geändert|ersetzt|ausgetauscht|getauscht|gereinigt|repariert|aktualisiert|hochgezogen|freigegeben)\b|现在|改为|改成|改到|换成|换了|搬到|移到|更新|升级|不再|已经|修好|変更|移動|交換|修理|更新|今は|今日から|から.{1,12}に変|新しい`)
+// Words, pairs of words, and in scripts without spaces parts of a text, that say that something is no longer as it
+// was.
+var (
+	changes = setOf(`now anymore moved relocated reassigned replaced swapped exchanged changed updated upgraded renamed
+		switched rebuilt repaired fixed cleaned released collected emptied refilled new
+		jetzt nun neu neue neuer neues neuen verlegt versetzt verkürzt verlängert erhöht gesenkt umgezogen umgestellt
+		umgebaut geändert ersetzt ausgetauscht getauscht gereinigt repariert aktualisiert hochgezogen freigegeben`)
+	changePairs = setOf(`no:longer any:more as:of from:today since:today used:up ab:sofort nicht:mehr`)
+	changeParts = []string{"现在", "改为", "改成", "改到", "换成", "换了", "搬到", "移到", "更新", "升级", "不再", "已经", "修好", "変更", "移動", "交換", "修理", "今は", "今日から", "新しい"}
+)
 
 // NamesChange reports whether a text says that something has changed.
-func NamesChange(text string) bool { return change.MatchString(text) }
+func NamesChange(text string) bool {
+	before, ascii := "", true
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		ascii = ascii && r < utf8.RuneSelf
+		return !unicode.IsLetter(r)
+	}) {
+		word = strings.ToLower(word)
+		if changes[word] || before != "" && changePairs[before+":"+word] {
+			return true
+		}
+		before = ""
+		switch word {
+		case "no", "any", "as", "from", "since", "used", "ab", "nicht":
+			before = word
+		}
+	}
+	return !ascii && holdsAny(text, changeParts)
+}
