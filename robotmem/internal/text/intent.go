@@ -2,9 +2,10 @@ package text
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Kind is what a question asks for.
@@ -23,25 +24,80 @@ const (
 // failingVerbs are verbs of failure.
 const failingVerbs = `(?:slip|los[et]|break|broke|destroy|crash|drop|fall|fell|jam|spill|collide|fail|damage|ruin|block|obstruct|scratch|tip|topple|crush|crack|burn|leak|clog|stuck|derail|stall|overheat|wreck|deform|drip|bounce|come off|came off)\w*`
 
+// kindRule has an expression for each kind of script: English, German, and scripts without spaces; "" for none.
+// Only those of the script and the words of a question are tried, because they take longer than the rest of a
+// small recall.
+type kindRule struct {
+	kind                   Kind
+	english, german, asian string
+}
+
 // The rules combine a question word with a class of verbs. They are tried in this order; the first that
 // matches decides.
-var kindRules = []struct {
-	kind Kind
-	rule *regexp.Regexp
-}{
-	{Counts, regexp.MustCompile(`\bhow (?:often|many times|frequently)\b|\bhow many (?:\w+ ){0,3}(?:failed|failures|incidents|crashes|times|happened)\b|多少次|几次|幾次|\bwie (?:oft|häufig)\b|\bwieviele? mal\b|何回|何度|回数`)},
-	{Works, regexp.MustCompile(`\bhow (?:to|do i|do we|can i|can we|should i|should we) (?:avoid|prevent|stop|keep)\b|\bwhat (?:finally )?(?:helped|fixed|solved|cured)\b`)},
-	{Wrong, regexp.MustCompile(`\bwhy\b|\bhow come\b|为什么|为何|怎么会|哪里出了问题|什么问题|\b(?:warum|weshalb|wieso)\b|なぜ|どうして|何が原因`)},
-	{Works, regexp.MustCompile(`\b(?:how|what|which|where)\b.*(?:\b(?:without|prevents?|avoids?|so that|keeps?)\b|n't\b|\b(?:not|never|no longer)\b).*\b` + failingVerbs + `\b|才不|不会|怎么.{0,8}不|怎样.{0,8}不|\b(?:wie|was|womit|welche\w*|einstellung\w*|parameter|wert)\b.*\b(?:ohne|damit)\b|(?:ず|ない|なく)(?:に|よう|て済)`)},
-	{Latest, regexp.MustCompile(`\b(?:when|what time|which day)\b.*\b(?:last|latest|most recent|recently)\b|\b(?:last time|latest|most recent)\b.*\b(?:when|was|did|had)\b|\bwhen did (?:we|it|the|you|they|i)\b.*\blast\b|上次|上一次|最近一次|最后一次|\bwann\b.*\b(?:zuletzt|letzte\w*)\b|\bzuletzt\b|\bletzte\w* mal\b|前回|最後に`)},
-	{Works, regexp.MustCompile(`\bwhat (?:\w+ )?(?:worked|works|succeeded|went well)\b|\b(?:succe\w+|geklappt|gelungen|erfolgreich)\b|成功|顺利|うまくい[っきくけ]`)},
-	{Latest, regexp.MustCompile(`\b(?:since )?when (?:was|were|did|has|have|had|is)\b|\b(?:on )?(?:which|what) day\b|什么时候|哪天|哪一天|何时|\b(?:seit )?wann (?:war|waren|wurde|hat|haben|ist)\b|いつ|何時|何日`)},
-	{Wrong, regexp.MustCompile(`\b(?:should|must|may|can) (?:i|we|one|you|it|the \w+) (?:not|never)\b|\b(?:anything|something) (?:\w+ )?(?:forbidden|not to|i must not)\b|\bforbidden\b|\bprohibited\b|\bexceptions?\b|\bproblems? (?:with|at|in|on)\b|\bno good\b|\bwrecked\b|\bfalsch\b|\bkeinen fall\b|忌讳|\bwhat (?:went|goes|has gone|was) wrong\b|\bgone? wrong\b|\b(?:what|which|where|who|how)\b.*\b(?:never|must not|mustn't|must n't|may not|should not|shouldn't|can't|cannot|not (?:to|allowed|permitted|enough|work|hold|good|use)|n't work|avoid|forbidden|prohibited|off.?limits|dangerous)\b|\bnot (?:enough|hold|work)\b|\b(?:fail\w*|mistakes?|avoid|incidents?|accidents?|too (?:fast|much|many|high|low|hard|slow|hot|cold|long|short|little|weak|heavy|far|close))\b|\bdid (?:not|n't)\b|\bdidn't\b|\b(?:caused?|broke|crashed|damaged|destroyed|ruined|spilled|slipped|dropped|got stuck|jammed|collided)\b|为什么|为何|怎么会|失败|避免|(?:^|[^能])不能|不该|不要|不许|不行|禁止|出错|出了什么问题|原因|哪里不对|事故|没成功|弄坏|\bwarum\b|\bweshalb\b|\bwieso\b|\bvermeiden\b|\bschief\b|\bschiefgegangen\b|\bnicht (?:darf|dürfen|soll|sollte|gut|funktionier\w*|geklappt)\b|\b(?:darf|sollte?) (?:ich|man|er|sie|der \w+) (?:\w+ ){0,4}nicht\b|\bfehlgeschlagen\b|\bnicht mehr (?:nehmen|benutzen|verwenden|fahren|machen|tun|einsetzen)\b|\b(?:darf|dürfen|soll|sollte|sollen)\b.*\b(?:nicht|nie|kein\w*)\b|\bzu (?:schwach|stark|schnell|flott|langsam|hoch|niedrig|tief|viel|wenig|heiß|kalt|lang|kurz|nah|weit|schwer|unrecht)\b|うまくいか|だめ|ダメ|駄目|いけない|失敗|禁止|避け|問題|故障|事故`)},
-	{Wrong, regexp.MustCompile(`\b` + failingVerbs + `\b|打滑|打不开|卡住|卡在|堵|漏|打碎|掉了|翻了|弄坏|落とし|落ち|滑っ|滑り|詰ま|壊|倒れ|ぶつか|外れ|\b(?:gefallen|gerissen|verrutscht|verklemmt|verkratzt|zerkratzt|gebrochen|zerbrochen|ausgefallen|abgestürzt|kollidiert|blockiert|geklemmt|überhitzt|kaputt\w*|defekt\w*|ausschuss|störung\w*|fehler\w*)\b`)},
-	{Now, regexp.MustCompile(`\b(?:now|currently|current|at present|at the moment|right now|these days|nowadays|as of today|still|already|any ?more|anymore|yet|latest|up to date|present)\b|现在|目前|当前|眼下|还够|够不够|如今|还是|还在|还有|最新|现任|\b(?:jetzt|aktuell\w*|derzeit|gerade|momentan|noch|inzwischen|mittlerweile|heute)\b|現在|今は|今の|今も|最新|いま`)},
-	{Works, regexp.MustCompile(`\bhow (?:hard|fast|slow|slowly|much|high|low|deep|far|close|long|big|large|strong|hot|warm|tight|wide|many|often)?\s*(?:\w+ ){0,4}(?:to|do i|do we|do you|should|shall|can i|can we|must|may|does one|did we|did you|best)\b|\b(?:what|which|where|when|who)\b.*\b(?:should|shall|can i|can we|do i|do we|must i|need|needs|needed|works?|worked|best|right|good|proper|safe|safely|suitable|recommended|use|helped|helps|lets?|allows?|without)\b|\b(?:settings?|parameters?|speed|force|pressure|value|way|method|trick|setup|config\w*|recipe|procedure|approach|height|temperature|angle|rate|mode|program)\b.*\b(?:for|to|that|when|with|on)\b|\bwhat (?:\w+ ){0,3}(?:for|gives?|makes?|keeps?|gets?|holds?)\b|\bhow (?:to|do|should|can)\b|推荐|参数|按什么|什么比|下多少|放多少|怎么|怎样|如何|怎么办|用多少|多少度|多大|多快|多久|什么参数|什么方法|哪种|哪个好|应该|该用|要用|最好|合适|才能|才不|好用|有效|\bwie (?:\w+ )?(?:muss|soll|sollte|kann|mache|macht|bekomm\w*|krieg\w*|lange|schnell|fest|hoch|weit|stark)\b|\b(?:welche\w*|womit|wo kann|was hilft|am besten|geeignet|funktioniert|einstellung\w*)\b|どうやって|どうすれば|どのくらい|どれくらい|いくつ|何秒|設定|方法|おすすめ|最適|ちょうど|どの`)},
-	{Now, regexp.MustCompile(`^\s*(?:is|are|does|do|has|have|can|may)\b|\b(?:where|who|whose|which|what)(?:'s| is| are)\b|\bhow (?:long|big|full|high|many|much|old)\b.*\b(?:is|are|has|have)\b|在哪|哪里|谁|是多少|多少$|吗[？?]?$|还能|能不能|是不是|\b(?:wo|wer|ist|sind|hat|kann)\b|どこ|誰|いくら`)},
+var kindRules = []kindRule{
+	{Counts,
+		`\bhow (?:often|many times|frequently)\b|\bhow many (?:\w+ ){0,3}(?:failed|failures|incidents|crashes|times|happened)\b`,
+		`\bwie (?:oft|häufig)\b|\bwieviele? mal\b`,
+		`多少次|几次|幾次|何回|何度|回数`},
+	{Works,
+		`\bhow (?:to|do i|do we|can i|can we|should i|should we) (?:avoid|prevent|stop|keep)\b|\bwhat (?:finally )?(?:helped|fixed|solved|cured)\b`,
+		``,
+		``},
+	{Wrong,
+		`\bwhy\b|\bhow come\b`,
+		`\b(?:warum|weshalb|wieso)\b`,
+		`为什么|为何|怎么会|哪里出了问题|什么问题|なぜ|どうして|何が原因`},
+	{Works,
+		`\b(?:how|what|which|where)\b.*(?:\b(?:without|prevents?|avoids?|so that|keeps?)\b|n't\b|\b(?:not|never|no longer)\b).*\b` + failingVerbs + `\b`,
+		`\b(?:wie|was|womit|welche\w*|einstellung\w*|parameter|wert)\b.*\b(?:ohne|damit)\b`,
+		`才不|不会|怎么.{0,8}不|怎样.{0,8}不|(?:ず|ない|なく)(?:に|よう|て済)`},
+	{Latest,
+		`\b(?:when|what time|which day)\b.*\b(?:last|latest|most recent|recently)\b|\b(?:last time|latest|most recent)\b.*\b(?:when|was|did|had)\b|\bwhen did (?:we|it|the|you|they|i)\b.*\blast\b`,
+		`\bwann\b.*\b(?:zuletzt|letzte\w*)\b|\bzuletzt\b|\bletzte\w* mal\b`,
+		`上次|上一次|最近一次|最后一次|前回|最後に`},
+	{Works,
+		`\bwhat (?:\w+ )?(?:worked|works|succeeded|went well)\b|\bsucce\w+\b`,
+		`\b(?:geklappt|gelungen|erfolgreich)\b`,
+		`成功|顺利|うまくい[っきくけ]`},
+	{Latest,
+		`\b(?:since )?when (?:was|were|did|has|have|had|is)\b|\b(?:on )?(?:which|what) day\b`,
+		`\b(?:seit )?wann (?:war|waren|wurde|hat|haben|ist)\b`,
+		`什么时候|哪天|哪一天|何时|いつ|何時|何日`},
+	{Wrong,
+		`\b(?:should|must|may|can) (?:i|we|one|you|it|the \w+) (?:not|never)\b|\b(?:anything|something) (?:\w+ )?(?:forbidden|not to|i must not)\b|\bforbidden\b|\bprohibited\b|\bexceptions?\b|\bproblems? (?:with|at|in|on)\b|\bno good\b|\bwrecked\b|\bwhat (?:went|goes|has gone|was) wrong\b|\bgone? wrong\b|\b(?:what|which|where|who|how)\b.*\b(?:never|must not|mustn't|must n't|may not|should not|shouldn't|can't|cannot|not (?:to|allowed|permitted|enough|work|hold|good|use)|n't work|avoid|forbidden|prohibited|off.?limits|dangerous)\b|\bnot (?:enough|hold|work)\b|\b(?:fail\w*|mistakes?|avoid|incidents?|accidents?|too (?:fast|much|many|high|low|hard|slow|hot|cold|long|short|little|weak|heavy|far|close))\b|\bdid (?:not|n't)\b|\bdidn't\b|\b(?:caused?|broke|crashed|damaged|destroyed|ruined|spilled|slipped|dropped|got stuck|jammed|collided)\b`,
+		`\bfalsch\b|\bkeinen fall\b|\bwarum\b|\bweshalb\b|\bwieso\b|\bvermeiden\b|\bschief\b|\bschiefgegangen\b|\bnicht (?:darf|dürfen|soll|sollte|gut|funktionier\w*|geklappt)\b|\b(?:darf|sollte?) (?:ich|man|er|sie|der \w+) (?:\w+ ){0,4}nicht\b|\bfehlgeschlagen\b|\bnicht mehr (?:nehmen|benutzen|verwenden|fahren|machen|tun|einsetzen)\b|\b(?:darf|dürfen|soll|sollte|sollen)\b.*\b(?:nicht|nie|kein\w*)\b|\bzu (?:schwach|stark|schnell|flott|langsam|hoch|niedrig|tief|viel|wenig|heiß|kalt|lang|kurz|nah|weit|schwer|unrecht)\b`,
+		`忌讳|为什么|为何|怎么会|失败|避免|(?:^|[^能])不能|不该|不要|不许|不行|禁止|出错|出了什么问题|原因|哪里不对|事故|没成功|弄坏|うまくいか|だめ|ダメ|駄目|いけない|失敗|禁止|避け|問題|故障|事故`},
+	{Wrong,
+		`\b` + failingVerbs + `\b`,
+		`\b(?:gefallen|gerissen|verrutscht|verklemmt|verkratzt|zerkratzt|gebrochen|zerbrochen|ausgefallen|abgestürzt|kollidiert|blockiert|geklemmt|überhitzt|kaputt\w*|defekt\w*|ausschuss|störung\w*|fehler\w*)\b`,
+		`打滑|打不开|卡住|卡在|堵|漏|打碎|掉了|翻了|弄坏|落とし|落ち|滑っ|滑り|詰ま|壊|倒れ|ぶつか|外れ`},
+	{Now,
+		`\b(?:now|currently|current|at present|at the moment|right now|these days|nowadays|as of today|still|already|any ?more|anymore|yet|latest|up to date|present)\b`,
+		`\b(?:jetzt|aktuell\w*|derzeit|gerade|momentan|noch|inzwischen|mittlerweile|heute)\b`,
+		`现在|目前|当前|眼下|还够|够不够|如今|还是|还在|还有|最新|现任|現在|今は|今の|今も|最新|いま`},
+	{Works,
+		`\bhow (?:hard|fast|slow|slowly|much|high|low|deep|far|close|long|big|large|strong|hot|warm|tight|wide|many|often)?\s*(?:\w+ ){0,4}(?:to|do i|do we|do you|should|shall|can i|can we|must|may|does one|did we|did you|best)\b|\b(?:what|which|where|when|who)\b.*\b(?:should|shall|can i|can we|do i|do we|must i|need|needs|needed|works?|worked|best|right|good|proper|safe|safely|suitable|recommended|use|helped|helps|lets?|allows?|without)\b|\b(?:settings?|parameters?|speed|force|pressure|value|way|method|trick|setup|config\w*|recipe|procedure|approach|height|temperature|angle|rate|mode|program)\b.*\b(?:for|to|that|when|with|on)\b|\bwhat (?:\w+ ){0,3}(?:for|gives?|makes?|keeps?|gets?|holds?)\b|\bhow (?:to|do|should|can)\b`,
+		`\bwie (?:\w+ )?(?:muss|soll|sollte|kann|mache|macht|bekomm\w*|krieg\w*|lange|schnell|fest|hoch|weit|stark)\b|\b(?:welche\w*|womit|wo kann|was hilft|am besten|geeignet|funktioniert|einstellung\w*)\b`,
+		`推荐|参数|按什么|什么比|下多少|放多少|怎么|怎样|如何|怎么办|用多少|多少度|多大|多快|多久|什么参数|什么方法|哪种|哪个好|应该|该用|要用|最好|合适|才能|才不|好用|有效|どうやって|どうすれば|どのくらい|どれくらい|いくつ|何秒|設定|方法|おすすめ|最適|ちょうど|どの`},
+	{Now,
+		`^\s*(?:is|are|does|do|has|have|can|may)\b|\b(?:where|who|whose|which|what)(?:'s| is| are)\b|\bhow (?:long|big|full|high|many|much|old)\b.*\b(?:is|are|has|have)\b`,
+		`\b(?:wo|wer|ist|sind|hat|kann)\b`,
+		`在哪|哪里|谁|是多少|多少$|吗[？?]?$|还能|能不能|是不是|どこ|誰|いくら`},
 }
+
+// compiledKinds are kindRules with their expressions, nil for none.
+var compiledKinds = sync.OnceValue(func() (out [][3]*regexp.Regexp) {
+	for _, r := range kindRules {
+		var of [3]*regexp.Regexp
+		for i, pattern := range []string{r.english, r.german, r.asian} {
+			if pattern != "" {
+				of[i] = regexp.MustCompile(pattern)
+			}
+		}
+		out = append(out, of)
+	}
+	return out
+})
 
 // asking are words without which a question in a script with spaces is of no kind. They are looked for
 // first, because the rules take longer than the rest of a small recall.
@@ -54,14 +110,36 @@ var asking = wordSet(`how what whats which where when who whom whose why is are 
 	zuletzt falsch schief vermeiden nicht darf soll sollte zu geklappt gelungen erfolgreich geeignet funktioniert keinen einstellung einstellungen
 	gefallen gerissen verrutscht verklemmt verkratzt gebrochen ausgefallen blockiert kaputt defekt ausschuss fehler`)
 
-// asks reports whether a text in lower case has a word that a question of some kind has.
-func asks(question string) bool {
-	if !isASCII(question) {
-		return true
+// german are the words of asking that no English question needs.
+var german = wordSet(`wie wieviel wieviele wann warum weshalb wieso wo wer womit welche welcher welches welchem welchen jetzt aktuell
+	derzeit gerade momentan noch zuletzt falsch schief vermeiden nicht darf soll sollte zu ist sind kann heute damit ohne
+	geklappt gelungen erfolgreich geeignet funktioniert keinen kein keine einstellung einstellungen der das ein eine und mit
+	gefallen gerissen verrutscht verklemmt verkratzt gebrochen ausgefallen blockiert kaputt defekt ausschuss fehler`)
+
+// scriptsOf reports for which of the expressions of a kindRule a question in lower case has words.
+func scriptsOf(question string) (of [3]bool) {
+	if isASCII(question) {
+		asked := strings.ContainsRune(question, '?')
+		for word := range strings.FieldsFuncSeq(question, func(r rune) bool { return r < 'a' || r > 'z' }) {
+			of[0] = of[0] || asked || asking[word] || failingStart.MatchString(word)
+			of[1] = of[1] || german[word]
+		}
+		return of
 	}
-	return strings.ContainsFunc(question, func(r rune) bool { return r == '?' }) || slices.ContainsFunc(strings.FieldsFunc(question, func(r rune) bool {
-		return r < 'a' || r > 'z'
-	}), func(w string) bool { return asking[w] || failingStart.MatchString(w) })
+	for _, r := range question {
+		switch {
+		case r < utf8.RuneSelf:
+			of[0] = of[0] || r >= 'a' && r <= 'z'
+		case r < 0x2E80: // letters of Europe
+			of[1] = true
+		default:
+			of[2] = true
+		}
+	}
+	for word := range strings.FieldsFuncSeq(question, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		of[1] = of[1] || german[word]
+	}
+	return of
 }
 
 // failingStart matches a word that begins with a verb of failure.
@@ -70,12 +148,15 @@ var failingStart = regexp.MustCompile(`^` + failingVerbs)
 // KindOf returns what a question asks for.
 func KindOf(question string) Kind {
 	question = strings.ToLower(question)
-	if !asks(question) {
+	scripts := scriptsOf(question)
+	if scripts == [3]bool{} {
 		return Plain
 	}
-	for _, r := range kindRules {
-		if r.rule.MatchString(question) {
-			return r.kind
+	for i, expressions := range compiledKinds() {
+		for script, expression := range expressions {
+			if scripts[script] && expression != nil && expression.MatchString(question) {
+				return kindRules[i].kind
+			}
 		}
 	}
 	return Plain
