@@ -148,18 +148,6 @@ func TestStreamsOutliveTheGuessesOfOthers(t *testing.T) {
 	}
 }
 
-// A token that exists when the node starts is required even if it is revoked before
-// the first request.
-func TestTokensOfTheStartAreAskedFor(t *testing.T) {
-	known := &list{}
-	known.add("arm-7", false)
-	h := web.NewServer(&stub{}, web.Options{Tokens: known.tokens}).Handler
-	known.clear()
-	if res := do(h, "GET", "/api/stats", ""); res.StatusCode != 401 {
-		t.Errorf("got %s", res.Status)
-	}
-}
-
 // A second login in the same browser ends the first.
 func TestLoginEndsTheOneBefore(t *testing.T) {
 	known := &list{}

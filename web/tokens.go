@@ -89,17 +89,13 @@ const (
 	tooManyOfTenant = "too many requests of the tenant; its quota is max_requests_per_second"
 )
 
-// tokens returns the current tokens, and whether a request needs one. Once requests need a token,
-// they do until the process ends: without the last token, nobody may use the node.
+// tokens returns the current tokens, and whether a request needs one.
 func (s *server) tokens() ([]Token, bool) {
 	var list []Token
 	if s.opts.Tokens != nil {
 		list = s.opts.Tokens()
 	}
-	if len(list) > 0 || s.opts.RequireToken || s.opts.Lookup != nil || s.oidc != nil {
-		s.required.Store(true)
-	}
-	return list, s.required.Load()
+	return list, len(list) > 0 || s.opts.RequireToken || s.opts.Lookup != nil || s.oidc != nil
 }
 
 // byHash returns the token with a hash, of the list or of the site.
@@ -127,15 +123,16 @@ func find(list []Token, hash [sha256.Size]byte) (Token, bool) {
 	return list[at], true
 }
 
-// authenticate returns the token of a request. If tokens are required, a request
-// without one is an error.
+// authenticate returns the token of a request. If tokens are required, a request without one is an
+// error. A token that is sent is checked also where none is required: its sender believes that it
+// was taken.
 func (s *server) authenticate(r *http.Request) (Token, error) {
 	list, required := s.tokens()
-	if !required {
-		return Token{}, nil
-	}
 	if secret, ok := bearerOf(r); ok {
 		return s.check(r, list, secret)
+	}
+	if !required {
+		return Token{}, nil
 	}
 	t, ok, err := s.loggedIn(r, list)
 	if err == nil && !ok {
@@ -152,13 +149,16 @@ func (s *server) stillKnown(r *http.Request) bool {
 	if !token.until.IsZero() {
 		return s.oidc.Clock().Before(token.until)
 	}
-	ok, err := false, error(nil)
-	if _, sent := bearerOf(r); required && !sent {
-		_, ok, err = s.loggedIn(r, list)
-	} else {
-		_, ok, err = s.byHash(r.Context(), list, token.SHA256)
+	if token.SHA256 == ([sha256.Size]byte{}) { // it was accepted without one
+		return !required
 	}
-	return ok || !required || err != nil // an error says nothing about the token
+	ok, err := false, error(nil)
+	if _, sent := bearerOf(r); sent {
+		_, ok, err = s.byHash(r.Context(), list, token.SHA256)
+	} else {
+		_, ok, err = s.loggedIn(r, list)
+	}
+	return ok || err != nil // an error says nothing about the token
 }
 
 // tokenPause is the interval at which the token of a request in progress is checked.

@@ -132,11 +132,11 @@ func TestTokensAreAskedForOnEveryFace(t *testing.T) {
 		t.Errorf("%d memories, want 2: a token for reading wrote", n)
 	}
 
-	// Without the last token, nobody may use the node.
+	// Without the last token the node is open as before the first, and a revoked token is none.
 	known.clear()
-	for _, header := range []string{bearer(full), "X-None: x"} {
-		if res, _ := askBody(t, "GET", url+"/api/stats", "", header); res.StatusCode != 401 {
-			t.Errorf("after all were revoked: %s", res.Status)
+	for header, want := range map[string]int{bearer(full): 401, "X-None: x": 200} {
+		if res, _ := askBody(t, "GET", url+"/api/stats", "", header); res.StatusCode != want {
+			t.Errorf("after all were revoked, %.30s: %s", header, res.Status)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestTokensAreAskedForOnEveryFace(t *testing.T) {
 func TestWithoutTokensALoopbackNodeIsOpen(t *testing.T) {
 	known := &list{}
 	_, url := serveNode(t, web.Options{Tokens: known.tokens})
-	if _, body := askBody(t, "GET", url+"/api/whoami", "", bearer("anything")); body != `{"name":"","read_only":false,"required":false}`+"\n" {
+	if _, body := askBody(t, "GET", url+"/api/whoami", ""); body != `{"name":"","read_only":false,"required":false}`+"\n" {
 		t.Errorf("got %s", body)
 	}
 	secret := known.add("arm-7", false)
@@ -157,6 +157,30 @@ func TestWithoutTokensALoopbackNodeIsOpen(t *testing.T) {
 	_, url = serveNode(t, web.Options{RequireToken: true})
 	if res, _ := askBody(t, "GET", url+"/api/stats", ""); res.StatusCode != 401 {
 		t.Errorf("where one is required and none exists: %s", res.Status)
+	}
+}
+
+// A token that is sent is checked, whether or not one is required.
+func TestAPresentedTokenIsChecked(t *testing.T) {
+	e, url := serveNode(t, web.Options{Tokens: (&list{}).tokens})
+	before := total(t, e)
+	for _, f := range entryPoints {
+		for _, secret := range []string{"garbage", web.NewSecret(), "ey.a.b"} {
+			res, body := askBody(t, f.method, url+f.path, f.body, with(f.headers, bearer(secret))...)
+			want := 401
+			if f.public {
+				want = 200
+			}
+			if res.StatusCode != want && res.StatusCode != 429 {
+				t.Errorf("%s with %.10s: %s %s", f.name, secret, res.Status, body)
+			}
+		}
+	}
+	if n := total(t, e); n != before {
+		t.Errorf("%d memories, want %d", n, before)
+	}
+	if res, body := askBody(t, "POST", url+"/login", `{"token":"`+web.NewSecret()+`"}`, "Content-Type: application/json"); res.StatusCode == 200 || len(res.Cookies()) != 0 {
+		t.Errorf("login: %s %s", res.Status, body)
 	}
 }
 
@@ -214,6 +238,7 @@ func TestLoginSetsACookie(t *testing.T) {
 	}
 	send("POST", "/login", `{"token":"`+secret+`"}`)
 	known.clear()
+	known.add("another", false)
 	if res, _ := send("GET", "/api/whoami", ""); res.StatusCode != 401 {
 		t.Errorf("after the token was revoked: %s", res.Status)
 	}

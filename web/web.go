@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -48,7 +47,8 @@ type Options struct {
 	AllowedHosts []string
 	// Tokens returns the tokens that may use the node. It is called for each request, so that a
 	// revoked token is refused at once, and 20 times a second while a request is in progress,
-	// which then ends. From the first token on, every request needs a token.
+	// which then ends. While there are tokens, every request needs one. A token that is sent is
+	// checked in any case.
 	Tokens func() []Token
 	// Lookup returns the caller of the token with a hash, for a node that serves many tenants;
 	// it takes the place of Tokens, and is called as that is. ok is false without such a token.
@@ -105,7 +105,6 @@ type server struct {
 	timeout time.Duration
 	rooms   rooms
 
-	required atomic.Bool // requests need a token
 	sessions logins
 	tries    *limits   // of wrong tokens
 	rates    *limits   // of all requests, nil for no limit
@@ -264,7 +263,6 @@ func NewServer(svc robotmem.Node, opts Options) *http.Server {
 	if opts.Rate > 0 {
 		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
 	}
-	s.tokens() // a token that exists now is required even if it is revoked before the first request
 	conns := newConnections(max(cmp.Or(opts.MaxConns, maxConns), 1))
 	srv := &http.Server{
 		Handler:           s.guard(s.routes()),

@@ -36,7 +36,7 @@ func TestWhoIsTheTokenAndCannotBeForged(t *testing.T) {
 			robotmem.Caller{Who: "arm-7", Tool: "rest", Client: "nav2/1.4"},
 		},
 		"no token asked for": {
-			nil, []string{"Authorization: Bearer admin", "X-Forwarded-User: admin", "X-Who: admin"},
+			nil, []string{"Authorization: Basic admin", "X-Forwarded-User: admin", "X-Who: admin"},
 			robotmem.Caller{Tool: "rest"},
 		},
 		"a claim beside the token": {

@@ -25,7 +25,7 @@ import (
 type tokenCmd struct {
 	Create tokenCreateCmd `cmd:"" help:"Make a token and print its secret, which is shown once and not kept. It is for all nodes that serve the file of --db."`
 	List   tokenListCmd   `cmd:"" help:"List the tokens of the file."`
-	Revoke tokenRevokeCmd `cmd:"" help:"Take a token away; a running node refuses it at once."`
+	Revoke tokenRevokeCmd `cmd:"" help:"Take a token away; a running node refuses it at once. Without the last token a node on a loopback address is open again."`
 }
 
 type tokenCreateCmd struct {
@@ -74,10 +74,14 @@ func (c *tokenRevokeCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err = f.Revoke(ctx, c.Name); err == nil {
-		fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s refuse it from now on\n", f.db)
+	if err = f.Revoke(ctx, c.Name); err != nil {
+		return err
 	}
-	return err
+	fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s refuse it from now on\n", f.db)
+	if left, err := f.List(ctx); err == nil && len(left) == 0 {
+		fmt.Fprintf(a.Stderr, "robotmem: it was the last token; nodes on a loopback address are open to every program of this machine now, others refuse all; robotmem token create NAME closes them\n")
+	}
+	return nil
 }
 
 // ownTokens are the tokens of a file of this machine.
@@ -165,6 +169,9 @@ func (f *tokenFile) Tokens() []web.Token {
 	}
 	f.seen = info
 	now, err := f.read()
+	if err == nil && info == nil && len(f.now) > len(f.always) {
+		err = invalid("token", "%s is gone; put it back, or revoke its tokens with robotmem token revoke", f.path)
+	}
 	if err == nil {
 		f.now, f.bad = now, ""
 		return now

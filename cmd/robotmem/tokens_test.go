@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/robotmem/robotmem-go/web"
 )
 
 // What kept the file from being read may pass without a trace on the file: it is
@@ -50,4 +52,42 @@ func TestTokensAreReadAgainAfterAFailure(t *testing.T) {
 	if got := names(); len(got) != 1 || got[0] != "second" {
 		t.Errorf("after it was mended: %q", got)
 	}
+}
+
+// A list that is removed under a running node takes no token away and opens nothing. Only the
+// revocation of the last token does.
+func TestARemovedListOpensNothing(t *testing.T) {
+	home := t.TempDir()
+	var told []error
+	f, err := openTokens(&config{Home: home}, func(err error) { told = append(told, err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Create(t.Context(), web.Token{Name: "arm-7"}); err != nil {
+		t.Fatal(err)
+	}
+	count := func(when string, want int) {
+		t.Helper()
+		if got := f.Tokens(); len(got) != want {
+			t.Errorf("%s: %d tokens, want %d", when, len(got), want)
+		}
+	}
+	count("after the first", 1)
+	path := filepath.Join(home, "memory.db.tokens")
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	count("while the list is away", 1)
+	count("while the list is away", 1)
+	if len(told) != 1 {
+		t.Errorf("told %q", told)
+	}
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	count("when it is back", 1)
+	if err := f.Revoke(t.Context(), "arm-7"); err != nil {
+		t.Fatal(err)
+	}
+	count("after the last was revoked", 0)
 }
