@@ -25,7 +25,7 @@ var arrows = []struct {
 	{"robotmem/admin", nil, "the domain knows no implementation and does no I/O"},
 	{"robotmem/progress", nil, "the domain knows no implementation and does no I/O"},
 	{"robotmem/local", []string{"", "robotmem", "robotmem/archive", "robotmem/internal", "perception", "classify", "consolidate"}, "an implementation of Service knows neither transports nor other implementations"},
-	{"robotmem/fleet", []string{"robotmem", "robotmem/local", "robotmem/archive", "robotmem/internal/filter", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/store"}, "the node of a file on another database"},
+	{"robotmem/fleet", []string{"robotmem", "robotmem/local", "robotmem/archive", "robotmem/internal/filter", "robotmem/internal/recall", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/store"}, "the node of a file on another database"},
 	{"robotmem/client", []string{"robotmem"}, "implementations of Service know nothing of each other"},
 	{"robotmem/mcp", []string{"robotmem"}, "a transport takes any Service"},
 	{"robotmem/embedding", []string{"robotmem", "robotmem/internal/encoder"}, "an embedder serves a memory, not its transports"},

@@ -14,12 +14,12 @@ import (
 )
 
 type fleetCmd struct {
-	Join   fleetJoinCmd   `cmd:"" help:"Send what this memory stores to a site, and keep a copy of what other robots learn."`
-	Leave  fleetLeaveCmd  `cmd:"" help:"Forget the site."`
-	Sync   fleetSyncCmd   `cmd:"" help:"Send and fetch now."`
-	Status fleetStatusCmd `cmd:"" help:"Show the site, and how many changes are not sent yet."`
-	Tenant fleetTenantCmd `cmd:"" help:"Make, list and limit the tenants of a site."`
-	Token  fleetTokenCmd  `cmd:"" help:"Make, list and revoke the tokens of a tenant."`
+	Join   fleetJoinCmd   `cmd:"" help:"Experimental: send what this memory stores to a site, and keep a copy of what other robots learn."`
+	Leave  fleetLeaveCmd  `cmd:"" help:"Experimental: forget the site."`
+	Sync   fleetSyncCmd   `cmd:"" help:"Experimental: send and fetch now."`
+	Status fleetStatusCmd `cmd:"" help:"Experimental: show the site, and how many changes are not sent yet."`
+	Tenant fleetTenantCmd `cmd:"" help:"Experimental: make, list and limit the tenants of a site."`
+	Token  fleetTokenCmd  `cmd:"" help:"Experimental: make, list and revoke the tokens of a tenant."`
 }
 
 type fleetTenantCmd struct {

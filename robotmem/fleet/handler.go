@@ -104,8 +104,9 @@ func receivePayload(ctx context.Context, node Memories, body io.Reader) error {
 	if err := mayBe(ctx, p.Robot); err != nil {
 		return err
 	}
-	m := p.Memories[0]
-	if err := mayHave(ctx, m.Collection); err != nil {
+	m := &p.Memories[0]
+	a := &arrival{caller: robotmem.CallerOf(ctx), push: p, counters: map[string]int64{}, ack: &Ack{}}
+	if err := a.admit(ctx, m); err != nil {
 		return err
 	}
 	n, leave, err := node(ctx, 0, m.Payload.Bytes)
@@ -113,7 +114,6 @@ func receivePayload(ctx context.Context, node Memories, body io.Reader) error {
 		return err
 	}
 	defer leave()
-	a := &arrival{caller: robotmem.CallerOf(ctx), push: p, counters: map[string]int64{m.UID: m.Counter}, ack: &Ack{}}
 	_, err = n.Import(ctx, &listed{[]*archive.Entry{
 		{Memories: []archive.Memory{m.Memory}}, {Payload: &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: in}},
 	}}, local.ImportOptions{Sync: a})

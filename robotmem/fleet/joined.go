@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -67,13 +68,16 @@ func askSite[Response any](j *Joined, ctx context.Context, deadlineMS int, f fun
 
 // Recall implements robotmem.Service.
 func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
-	here := *req
-	here.Scope = ""
-	atSite := here
-	atSite.ForSession = "" // of this memory
 	if req.Scope != robotmem.ScopeFleet && req.Scope != robotmem.ScopeBoth {
 		return j.Node.Recall(ctx, req)
 	}
+
+	// Both are asked in full: in the short forms memories have no uid to be told apart by, and each
+	// side would fit its own answer into max_tokens. The answer is presented once.
+	here := *req
+	here.Scope, here.Detail, here.MaxTokens = "", robotmem.DetailFull, 0
+	atSite := here
+	atSite.ForSession = "" // of this memory
 	var far *robotmem.RecallResponse
 	var away error
 	var asking sync.WaitGroup
@@ -86,6 +90,7 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 			return nil, sqlite.Wrap("recall", away)
 		}
 		ofSite(far.Memories)
+		recall.Present(req, far, j.Now())
 		return far, nil
 	}
 	near, err := j.Node.Recall(ctx, &here)
@@ -95,6 +100,7 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	}
 	if away != nil {
 		near.Degraded = append(near.Degraded, fmt.Sprintf(awayOfScope, detailOf(away)))
+		recall.Present(req, near, j.Now())
 		return near, nil
 	}
 	ofSite(far.Memories)
@@ -106,6 +112,7 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	near.Matching, near.Counts = 0, nil // memories may be in both
 	near.Memories = fused(near.Memories, far.Memories, cmp.Or(req.N, 5))
 	near.Total = len(near.Memories)
+	recall.Present(req, near, j.Now())
 	return near, nil
 }
 

@@ -81,10 +81,26 @@ func TestRecallOfBoth(t *testing.T) {
 	if got := contents(ask("both", 0)); len(got) != 3 || got[0] != "corridor B was free in the morning" || got[1] != "corridor B is blocked by a pallet, said another robot" {
 		t.Errorf("both: %q", got)
 	}
+	// The short forms are made once, of the memories of both.
+	for _, detail := range []string{robotmem.DetailCompact, robotmem.DetailIDs, robotmem.DetailFull} {
+		res, err := j.Recall(t.Context(), &robotmem.RecallRequest{Query: "corridor B", Scope: robotmem.ScopeBoth, N: 3, Detail: detail})
+		if err != nil || len(res.Memories) != 3 || res.Total != 3 {
+			t.Fatalf("%s: %+v %v", detail, res, err)
+		}
+		for i, m := range res.Memories {
+			if (detail == robotmem.DetailCompact) != (m.Line != "") || (detail == robotmem.DetailFull) != (m.UID != "") {
+				t.Errorf("%s: memory %d is %+v", detail, i, m)
+			}
+		}
+	}
+	res, err := j.Recall(t.Context(), &robotmem.RecallRequest{Query: "corridor B", Scope: robotmem.ScopeBoth, N: 3, Detail: robotmem.DetailCompact, MaxTokens: 100})
+	if err != nil || len(res.Memories) == 0 || len(res.Memories)+res.More != 3 {
+		t.Errorf("max_tokens: %+v %v", res, err)
+	}
 	// A hanging site takes its share of the deadline and no more.
 	site.hangs = true
 	begun := time.Now()
-	res, err := ask("both", 300)
+	res, err = ask("both", 300)
 	if err != nil || len(res.Memories) != 1 || !slices.ContainsFunc(res.Degraded, func(d string) bool { return strings.Contains(d, "did not answer in 210ms") }) {
 		t.Errorf("%+v %v", res, err)
 	}

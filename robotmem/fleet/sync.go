@@ -85,29 +85,33 @@ func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
 	memories := make([]archive.Memory, 0, len(p.Memories))
 	for i := range p.Memories {
 		m := &p.Memories[i]
-		if err := mayHave(ctx, m.Collection); err != nil {
+		if err := a.admit(ctx, m); err != nil {
 			ack.Refused = append(ack.Refused, SyncNote{m.UID, detailOf(err)})
 			continue
 		}
-		if m.Extra.Robot == "" || robotmem.CallerOf(ctx).Role == robotmem.RoleRobot {
-			m.Extra.Robot = p.Robot
-		}
-		m.Where = m.UID
-		a.counters[m.UID] = m.Counter
 		memories = append(memories, m.Memory)
 	}
 	for part := range slices.Chunk(memories, 500) {
 		entries = append(entries, &archive.Entry{Memories: part})
 	}
-	entries = append(entries, &archive.Entry{Links: p.Links})
-	report, err := n.Import(ctx, &listed{entries}, local.ImportOptions{Sync: a, Refused: func(uid string, err error) {
+	options := local.ImportOptions{Sync: a, Refused: func(uid string, err error) {
 		ack.Refused = append(ack.Refused, SyncNote{uid, err.Error()})
-	}})
+	}}
+	report, err := n.Import(ctx, &listed{entries}, options)
 	if err != nil {
 		return nil, err
 	}
+
+	// Links are of memories that this push may have stored, so their owners are looked up afterwards.
+	links, err := ownLinks(ctx, n, p)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := n.Import(ctx, &listed{[]*archive.Entry{{Links: links}}}, options); err != nil {
+		return nil, err
+	}
 	for _, uid := range p.Purged {
-		if err := purgeOf(ctx, n, p, uid); err != nil {
+		if err := a.purge(ctx, n, uid); err != nil {
 			return nil, err
 		}
 	}
@@ -138,12 +142,11 @@ func ownSessions(ctx context.Context, n *local.Node, p *Push, ack *Ack) (own []a
 	err = n.Store.Read(ctx, func(c *store.Conn) error {
 		for _, s := range p.Sessions {
 			err := mayHave(ctx, s.Collection)
-			if known, kerr := c.Session(s.SessionID); kerr == nil && err == nil {
-				if by := record.RobotOf(known.Context); by != "" && by != p.Robot && robotmem.CallerOf(ctx).Role == robotmem.RoleRobot {
-					err = robotmem.Errorf(robotmem.Forbidden, "session_id", "is an episode of the robot %s", by)
-				}
-			} else if kerr != nil && !errors.Is(kerr, robotmem.NotFound) {
-				return kerr
+			if err == nil {
+				err = maySession(ctx, c, p.Robot, s.SessionID)
+			}
+			if err != nil && !errors.Is(err, robotmem.Forbidden) {
+				return err
 			}
 			if err != nil {
 				ack.Refused = append(ack.Refused, SyncNote{s.SessionID, detailOf(err)})
@@ -154,6 +157,76 @@ func ownSessions(ctx context.Context, n *local.Node, p *Push, ack *Ack) (own []a
 		return nil
 	})
 	return own, err
+}
+
+// maySession fails with Forbidden if an episode is known as one of another robot, or is in a collection
+// that the caller has not.
+func maySession(ctx context.Context, c *store.Conn, robot, id string) error {
+	known, err := c.Session(id)
+	if errors.Is(err, robotmem.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if by := record.RobotOf(known.Context); by != "" && by != robot && robotmem.CallerOf(ctx).Role == robotmem.RoleRobot {
+		return robotmem.Errorf(robotmem.Forbidden, "session_id", "%q is an episode of the robot %s, and the token is of the robot %s", id, by, robot)
+	}
+	return mayHave(ctx, known.Collection)
+}
+
+// mayMemory fails with Forbidden if a stored memory is not the caller's: of another robot than that
+// of its token, or in a collection that it has not. The stored row decides, not what a push says.
+func mayMemory(caller robotmem.Caller, robot, collection string) error {
+	if caller.Role == robotmem.RoleRobot && robot != caller.Robot {
+		return robotmem.Errorf(robotmem.Forbidden, "uid", "is not a memory of the robot %s", caller.Robot)
+	}
+	if set := caller.Collections; set != "" && !robotmem.InCollections(set, collection) {
+		return robotmem.Errorf(robotmem.Forbidden, "uid", "is not a memory of the robot %s: it is in another collection than the token has", caller.Robot)
+	}
+	return nil
+}
+
+// ownLinks are the links between what the caller may change.
+func ownLinks(ctx context.Context, n *local.Node, p *Push) (own []archive.Link, err error) {
+	caller := robotmem.CallerOf(ctx)
+	if caller.Role != robotmem.RoleRobot {
+		return p.Links, nil
+	}
+	err = n.Store.Read(ctx, func(c *store.Conn) error {
+		for _, l := range p.Links {
+			err := error(nil)
+			if l.Memory != "" {
+				_, err = ownerOf(c, caller, l.Memory)
+			}
+			if err == nil && l.SessionID != "" {
+				err = maySession(ctx, c, p.Robot, l.SessionID)
+			}
+			if err == nil && l.Collection != "" {
+				err = mayHave(ctx, l.Collection)
+			}
+			switch {
+			case err == nil:
+				own = append(own, l)
+			case !errors.Is(err, robotmem.Forbidden):
+				return err
+			}
+		}
+		return nil
+	})
+	return own, err
+}
+
+// ownerOf returns the id of a memory, 0 without one, and fails if it is not the caller's.
+func ownerOf(c *store.Conn, caller robotmem.Caller, uid string) (id int64, err error) {
+	robot, collection := "", ""
+	_, err = c.One("SELECT id, robot, collection FROM memories WHERE uid = ?", []any{uid}, func(r sqlite.Row) {
+		id, robot, collection = r.ColumnInt64(0), r.ColumnText(1), r.ColumnText(2)
+	})
+	if err != nil || id == 0 {
+		return 0, err
+	}
+	return id, mayMemory(caller, robot, collection)
 }
 
 // knowReplica registers the memory of a robot. A token of a robot does not speak for the memory of another.
@@ -211,21 +284,57 @@ func Greet(ctx context.Context, n *local.Node, h *Hello) (w *Welcome, err error)
 	return w, err
 }
 
-// purgeOf purges a memory that a robot has purged, if it came from there.
-func purgeOf(ctx context.Context, n *local.Node, p *Push, uid string) error {
+// admit checks a memory of a push by itself, and removes from it what only an operator or this node
+// may say: its source, if that is reserved, who stored it, and that it is pinned.
+func (a *arrival) admit(ctx context.Context, m *Counted) error {
+	if err := mayHave(ctx, m.Collection); err != nil {
+		return err
+	}
+	if m.Extra.Robot == "" || a.caller.Role == robotmem.RoleRobot {
+		m.Extra.Robot = a.push.Robot
+	}
+	if robotmem.ReservedSource(m.Source) {
+		m.Source = ""
+	}
+	m.Pinned, m.Extra.Who = false, a.caller.Who
+	m.Where = m.UID
+	a.counters[m.UID] = m.Counter
+	return nil
+}
+
+// purge purges a memory that a robot has purged, if it came from there and is the caller's.
+func (a *arrival) purge(ctx context.Context, n *local.Node, uid string) error {
 	id := int64(0)
 	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
-		id, err = c.Number("SELECT m.id FROM memories m JOIN arrivals a ON a.uid = m.uid WHERE m.uid = ? AND a.replica = ?", uid, p.Replica)
+		if id, err = ownerOf(c, a.caller, uid); err != nil || id == 0 {
+			return err
+		}
+		sent, err := c.Number("SELECT count(*) FROM arrivals WHERE uid = ? AND replica = ?", uid, a.push.Replica)
+		if sent == 0 {
+			id = 0
+		}
 		return err
 	})
+	if errors.Is(err, robotmem.Forbidden) {
+		a.refuse(uid, err)
+		return nil
+	}
 	if err != nil || id == 0 {
 		return err
 	}
-	_, err = n.Forget(ctx, &robotmem.ForgetRequest{MemoryID: id, Purge: true, Reason: "purged on robot " + p.Robot})
+	_, err = n.Forget(ctx, &robotmem.ForgetRequest{MemoryID: id, Purge: true, Reason: "purged on robot " + a.push.Robot})
 	if errors.Is(err, robotmem.NotFound) {
 		return nil
 	}
 	return err
+}
+
+func (a *arrival) refuse(uid string, why error) {
+	a.ack.Refused = append(a.ack.Refused, SyncNote{uid, detailOf(why)})
+	if a.refused == nil {
+		a.refused = map[string]bool{}
+	}
+	a.refused[uid] = true
 }
 
 // listed is an archive.Source of entries.
@@ -246,6 +355,7 @@ type arrival struct {
 	push     *Push
 	counters map[string]int64
 	ack      *Ack
+	refused  map[string]bool // uids of which nothing is stored
 }
 
 type lastArrival struct {
@@ -262,8 +372,28 @@ func stateOf(m *archive.Memory) []byte {
 
 // Decide implements local.Sync.
 func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archived, v store.Decision) (store.Decision, error) {
-	if v == store.ImportPurged || known == nil {
-		return v, nil // purged here, or new
+	if v == store.ImportPurged {
+		return v, nil // purged here
+	}
+	if known != nil {
+		// Before anything is compared: who may not change the memory learns nothing of it and leaves nothing.
+		if err := mayMemory(a.caller, known.Extra.Robot, known.Collection); err != nil {
+			a.refuse(r.UID, err)
+			return store.ImportKeep, nil
+		}
+	}
+	if r.Session != "" {
+		err := maySession(robotmem.WithCaller(context.Background(), a.caller), tx.Conn, a.push.Robot, r.Session)
+		if errors.Is(err, robotmem.Forbidden) {
+			a.refuse(r.UID, err)
+			return store.ImportKeep, nil
+		}
+		if err != nil {
+			return v, err
+		}
+	}
+	if known == nil {
+		return v, nil
 	}
 	var last lastArrival
 	found, err := tx.One("SELECT counter, theirs, ours FROM arrivals WHERE uid = ? AND replica = ?", []any{r.UID, a.push.Replica}, func(s sqlite.Row) {
@@ -281,10 +411,6 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 	case found && bytes.Equal(here, last.ours):
 		return store.ImportReplace, nil
 	}
-	if a.caller.Role == robotmem.RoleRobot && known.Extra.Robot != a.push.Robot {
-		a.ack.Refused = append(a.ack.Refused, SyncNote{r.UID, "is not a memory of the robot " + a.push.Robot})
-		return store.ImportKeep, nil
-	}
 	reason := fmt.Sprintf("robot %s changed it while it was changed here; the state here stays, the robot's is in its history", a.push.Robot)
 	a.ack.Conflicts = append(a.ack.Conflicts, SyncNote{r.UID, reason})
 	err = errors.Join(
@@ -298,6 +424,9 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 
 // Stored implements local.Sync.
 func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.Decision) error {
+	if a.refused[r.UID] {
+		return nil
+	}
 	said := stateOf(r.Memory)
 	ours := said
 	if v == store.ImportKeep || v == store.ImportSame {

@@ -27,6 +27,7 @@ const (
 var notReached = []string{
 	"backups and copies of the file",
 	"exports that were made of it",
+	"copies that the robots of a fleet keep: they are forgotten at the next sync, and not purged",
 	"snapshots of the file system",
 	"the free blocks of the disk and what a flash drive keeps aside: only an encrypted disk loses those",
 	"what whoever recalled it has written down",

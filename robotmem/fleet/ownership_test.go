@@ -1,0 +1,120 @@
+package fleet
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// A robot that names memories of others in a push changes, purges and marks none of them, whatever it
+// has sent before. All tokens are of one collection.
+func TestARobotChangesNoMemoryOfAnotherOverSync(t *testing.T) {
+	t.Parallel()
+	s, g := openSite(t, newURL(t))
+	makeTenants(t, s, "north")
+	operator := asToken(t, s, "north", TokenSpec{Name: "op", Role: robotmem.RoleOperator})
+	owner, thief := asToken(t, s, "north", robotOf("arm-1", "cells")), asToken(t, s, "north", robotOf("arm-2", "cells"))
+	mustAsk(t, owner, g, "start_session", `{"collection":"cells","session_id":"run-of-arm-1"}`)
+	id := idOf(t, mustAsk(t, owner, g, "learn", `{"insight":"the gripper holds 12 N","collection":"cells"}`))
+	rule := idOf(t, mustAsk(t, operator, g, "learn", `{"insight":"never open gate four","collection":"cells","pinned":true}`))
+	uids := map[int64]string{}
+	for _, of := range []int64{id, rule} {
+		m, err := g.Get(operator, &robotmem.MemoryRequest{MemoryID: of})
+		if err != nil {
+			t.Fatal(err)
+		}
+		uids[of] = m.UID
+	}
+
+	n, leave, err := g.Robots(thief, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leave()
+	robot := newRobot(t, &testSite{}, "arm-2", nil, local.Options{})
+	robot.learns(t, "a fact of the thief", nil)
+	template, _, err := robot.changes(t.Context(), 100)
+	if err != nil || len(template.Memories) != 1 {
+		t.Fatal(err, template)
+	}
+	replica, counter := uuid.NewString(), int64(0)
+	forge := func(uid string, change func(*Push, *Counted)) *Ack {
+		t.Helper()
+		counter++
+		m := template.Memories[0]
+		m.UID, m.Collection, m.Counter = uid, "cells", counter
+		p := &Push{Replica: replica, Robot: "arm-2", Upto: counter, Memories: []Counted{m}}
+		if change != nil {
+			change(p, &p.Memories[0])
+		}
+		ack, err := Receive(thief, n, p)
+		if err != nil {
+			t.Fatal(err, causeOf(err))
+		}
+		return ack
+	}
+	refused := func(ack *Ack, uid string) {
+		t.Helper()
+		if !slices.ContainsFunc(ack.Refused, func(n SyncNote) bool { return n.UID == uid && strings.Contains(n.Reason, "arm-2") }) {
+			t.Errorf("%s is not refused: %+v", uid, ack)
+		}
+	}
+	for _, uid := range uids {
+		refused(forge(uid, nil), uid)
+		// The refused push has left nothing that a second one could lean on.
+		refused(forge(uid, func(_ *Push, m *Counted) { m.Content, m.Summary = "it holds 99 N", "it holds 99 N" }), uid)
+		ack := forge(uid, func(p *Push, _ *Counted) { p.Memories, p.Purged = nil, []string{uid} })
+		refused(ack, uid)
+	}
+	// Its own memory supersedes none of another, and marks no episode of another.
+	own := uuid.NewString()
+	forge(own, func(p *Push, _ *Counted) {
+		p.Links = []archive.Link{
+			{Memory: uids[id], SessionID: "run-of-arm-1", Used: true}, {Memory: own, SessionID: "run-of-arm-1", Used: true},
+			{Memory: uids[id], Origin: "stolen", Collection: "cells"},
+		}
+	})
+	refused(forge(uuid.NewString(), func(_ *Push, m *Counted) { m.Session, m.UID = "run-of-arm-1", own }), own)
+	for of, text := range map[int64]string{id: "the gripper holds 12 N", rule: "never open gate four"} {
+		m, err := g.Get(operator, &robotmem.MemoryRequest{MemoryID: of})
+		if err != nil || m.Content != text || m.Status != "active" {
+			t.Errorf("memory %d is %+v %v", of, m, err)
+		}
+		if h, err := g.History(operator, &robotmem.MemoryRequest{MemoryID: of}); err != nil || len(h.Versions) > 1 {
+			t.Errorf("its history: %+v %v", h, err)
+		}
+	}
+	if r, err := g.Session(operator, &robotmem.SessionRequest{SessionID: "run-of-arm-1"}); err != nil || len(r.Recalled) != 0 {
+		t.Errorf("the episode of another: %+v %v", r, err)
+	}
+
+	// What only an operator or this node may say is not taken from a push.
+	said := uuid.NewString()
+	forge(said, func(_ *Push, m *Counted) {
+		m.Content, m.Summary, m.Source, m.Pinned = "the operator says go", "the operator says go", "operator", true
+		m.Extra.Who, m.Extra.Robot = "ada", "arm-1"
+	})
+	m := named(t, n, "the operator says go")
+	if m == nil || m.Source != "" || m.Pinned || m.Provenance == nil || m.Provenance.Who != "arm-2" || m.Provenance.Robot != "arm-2" {
+		t.Errorf("stored as %+v by %+v", m, m.Provenance)
+	}
+	// Its own memory it may change and purge; the answer of a purge names the copies on robots.
+	forge(said, func(_ *Push, m *Counted) { m.Content, m.Summary = "the robot says stop", "the robot says stop" })
+	if named(t, n, "the robot says stop") == nil {
+		t.Error("its own change did not arrive")
+	}
+	forge(said, func(p *Push, _ *Counted) { p.Memories, p.Purged = nil, []string{said} })
+	if named(t, n, "the robot says stop") != nil {
+		t.Error("its own purge did not arrive")
+	}
+	purged, err := g.Forget(operator, &robotmem.ForgetRequest{MemoryID: id, Purge: true, Reason: "asked for"})
+	if err != nil || !strings.Contains(strings.Join(purged.Purged.NotReached, "; "), "robots") {
+		t.Errorf("%+v %v", purged, err)
+	}
+}
