@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -253,7 +254,8 @@ func (c *config) oidc() (*web.OIDC, error) {
 	if c.OIDCIssuer == "" {
 		return nil, nil
 	}
-	if !strings.HasPrefix(c.OIDCIssuer, "https://") && !strings.HasPrefix(c.OIDCIssuer, "http://") {
+	issuer, err := url.Parse(c.OIDCIssuer)
+	if err != nil || issuer.Scheme != "https" && issuer.Scheme != "http" || issuer.Host == "" {
 		return nil, invalid("oidc_issuer", "must be the URL of the identity provider, as its tokens name it, not %q", c.OIDCIssuer)
 	}
 	if c.OIDCAudience == "" {

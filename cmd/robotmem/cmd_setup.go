@@ -100,7 +100,8 @@ func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.En
 // Paths are absolute: the client starts the program in another folder.
 func (g *globals) carried(env func(string) (string, bool)) (args []string, err error) {
 	var c config
-	given, err := g.given(env)
+	given := map[string]any{}
+	err = g.given(env, given, map[string]layer{})
 	if err == nil {
 		err = mapstructure.WeakDecode(given, &c)
 	}
@@ -119,8 +120,12 @@ func (g *globals) carried(env func(string) (string, bool)) (args []string, err e
 	if model, ok := strings.CutPrefix(c.Embedder, "model2vec:"); ok {
 		c.Embedder = "model2vec:" + absolute(model)
 	}
+	db := c.DB
+	if !c.onServer() {
+		db = absolute(db)
+	}
 	for _, setting := range [][2]string{
-		{"config", absolute(file)}, {"db", absolute(c.DB)}, {"collection", c.Collection}, {"embedder", c.Embedder}, {"reranker", c.Reranker},
+		{"config", absolute(file)}, {"db", db}, {"tenant", c.Tenant}, {"payloads", absolute(c.Payloads)}, {"memory", c.Memory}, {"collection", c.Collection}, {"embedder", c.Embedder}, {"reranker", c.Reranker},
 		{"taxonomy", absolute(c.Taxonomy)}, {"durability", c.Durability}, {"url", c.URL}, {"log-level", c.LogLevel},
 	} {
 		if setting[1] != "" {

@@ -59,13 +59,18 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if !set.onServer() && !onlyLocal && len(tokens.Tokens()) == 0 {
+	provider, err := set.oidc()
+	if err != nil {
+		return err
+	}
+	if !set.onServer() && !onlyLocal && len(tokens.Tokens()) == 0 && provider == nil {
 		return &robotmem.Error{Kind: robotmem.Forbidden, Field: "addr", Err: fmt.Errorf("%q can be reached by other machines, and there is no token; make one with `robotmem token create NAME`, or use a loopback address such as 127.0.0.1:7878", set.Addr)}
 	}
 	options, err := webOptions(set, onlyLocal)
 	if err != nil {
 		return err
 	}
+	options.OIDC = provider
 	if options.MaxConns, err = maxConns(); err != nil {
 		return err
 	}
@@ -120,10 +125,6 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 // serveSite serves the tenants of a site to those who show a token. Without any token, a node that only
 // this machine reaches serves one tenant to everybody, as the node of a file does.
 func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal bool, tlsConfig *tls.Config) (err error) {
-	provider, err := a.Config.oidc()
-	if err != nil {
-		return err
-	}
 	site, err := a.openSite(ctx)
 	if err != nil {
 		return err
@@ -139,7 +140,7 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 		return err
 	}
 	options.Memory = n.Memory().Part(web.DefaultMemory)
-	if onlyLocal && len(tokens) == 0 && provider == nil {
+	if onlyLocal && len(tokens) == 0 && options.OIDC == nil {
 		options.Ready, options.Pause, options.Fleet = n.Ready, n.Pause, fleet.Handler(fleet.Alone(n))
 		return a.serveOver(ctx, inCollection(n, a.Config.Collection), options, onlyLocal, tlsConfig)
 	}
@@ -149,7 +150,7 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 	guard := site.Guard()
 	defer func() { err = errors.Join(err, guard.Close()) }()
 	admit(options, site)
-	options.OIDC, options.RequireToken, options.Fleet = provider, true, fleet.Handler(guard.Robots)
+	options.RequireToken, options.Fleet = true, fleet.Handler(guard.Robots)
 	return a.serveOver(ctx, guard, options, onlyLocal, tlsConfig)
 }
 

@@ -33,12 +33,12 @@ type globals struct {
 	URL        *string  `name:"url" placeholder:"URL" help:"Ask the node at this address, such as http://127.0.0.1:7878, instead of a file (ROBOTMEM_URL)." mapstructure:"url,omitempty"`
 }
 
-// given are the settings of the environment, and over them the flags of the command line, by
-// their names in the file.
-func (g *globals) given(env func(string) (string, bool)) (map[string]any, error) {
-	out := map[string]any{}
+// given puts the settings of the environment, and over them the flags of the command line, into out
+// by their names in the file, and where they come from into from.
+func (g *globals) given(env func(string) (string, bool), out map[string]any, from map[string]layer) error {
 	for key := range defaults() {
 		v, _ := env("ROBOTMEM_" + strings.ToUpper(key))
+		own := v != "" // a variable of other programs is not meant for this one
 		if other := foreignNames[key]; v == "" && other != "" {
 			v, _ = env(other)
 		}
@@ -50,8 +50,18 @@ func (g *globals) given(env func(string) (string, bool)) (map[string]any, error)
 		} else {
 			out[key] = v
 		}
+		if own {
+			from[key] = inEnvironment
+		}
 	}
-	return out, mapstructure.Decode(g, &out)
+	flags := map[string]any{}
+	if err := mapstructure.Decode(g, &flags); err != nil {
+		return err
+	}
+	for key, value := range flags {
+		out[key], from[key] = value, inFlags
+	}
+	return nil
 }
 
 // cli is the grammar: the commands of robotmem.Ops and the commands of this package.
@@ -117,6 +127,9 @@ func (a *app) execute(ctx context.Context, args []string) error {
 		if k.Command() != "version" {
 			return err
 		}
+	}
+	if err := a.Config.checkUsed(k.Selected().Path()); err != nil {
+		return err
 	}
 	a.Log = slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: a.Config.level}))
 	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: local.OSUser(), Tool: robotmem.ToolCLI})

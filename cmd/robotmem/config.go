@@ -33,7 +33,7 @@ type config struct {
 	Tenant     string   `mapstructure:"tenant"`
 	Payloads   string   `mapstructure:"payloads"`
 	Embedder   string   `mapstructure:"embedder"`
-	Reranker   string   `mapstructure:"reranker"` // an address, "" or none for none
+	Reranker   string   `mapstructure:"reranker"`  // an address, "" or none for none
 	EmbedCPU   float64  `mapstructure:"embed_cpu"` // cores
 	Taxonomy   string   `mapstructure:"taxonomy"`
 	Durability string   `mapstructure:"durability"`
@@ -71,7 +71,8 @@ type config struct {
 	Weights map[string]float64 `mapstructure:"weights"`
 	Fusion  string             `mapstructure:"fusion"`
 
-	Create bool `mapstructure:"-"` // only a flag: as a setting it would allow every emptied file
+	Create bool             `mapstructure:"-"` // only a flag: as a setting it would allow every emptied file
+	given  map[string]layer // the settings that were given, and where
 	// collectionGiven: on the command line, not as a default in the environment or the file.
 	collectionGiven bool
 	homeErr         error
@@ -111,16 +112,19 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 	c := config{collectionGiven: g.Collection != nil, Create: g.Create, level: slog.LevelWarn}
 	c.Home, c.homeErr = home(env)
 	settings := defaults()
+	c.given = map[string]layer{}
 	if path, required := configPath(g, env, c.Home); path != "" {
-		if err := loadFile(settings, path, required, env); err != nil {
+		named, err := loadFile(settings, path, required, env)
+		if err != nil {
 			return c, err
 		}
+		for _, name := range named {
+			c.given[name] = inFile
+		}
 	}
-	given, err := g.given(env)
-	if err != nil {
+	if err := g.given(env, settings, c.given); err != nil {
 		return c, err
 	}
-	maps.Copy(settings, given)
 	if _, err := strconv.ParseBool(fmt.Sprint(settings["read_only"])); err != nil {
 		return c, invalid("read_only", "must be true or false, not %q", settings["read_only"])
 	}
@@ -162,23 +166,24 @@ func configPath(g *globals, env func(string) (string, bool), home string) (path 
 
 // loadFile reads the settings of one file. Unknown keys are refused: a misspelt setting would
 // have no effect.
-func loadFile(settings map[string]any, path string, required bool, env func(string) (string, bool)) error {
+// It returns their names.
+func loadFile(settings map[string]any, path string, required bool, env func(string) (string, bool)) (named []string, err error) {
 	data, err := os.ReadFile(path)
 	// A home below a file has no settings either.
 	if err != nil && !required && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
-		return nil
+		return nil, nil
 	}
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return invalid("config", "%s cannot be read: %v", path, p.Err)
+		return nil, invalid("config", "%s cannot be read: %v", path, p.Err)
 	}
 	raw := map[string]any{}
 	if err := yaml.Unmarshal(data, &raw); err != nil {
-		return invalid("config", "%s is not YAML: %s", path, yaml.FormatError(err, false, false))
+		return nil, invalid("config", "%s is not YAML: %s", path, yaml.FormatError(err, false, false))
 	}
 	if value, given := raw["backup"]; given {
 		section, ok := value.(map[string]any)
 		if !ok {
-			return invalid("backup", "%s: must be a section with to, every and keep, such as {to: /mnt/usb/arm-7, every: 6h, keep: 14}", path)
+			return nil, invalid("backup", "%s: must be a section with to, every and keep, such as {to: /mnt/usb/arm-7, every: 6h, keep: 14}", path)
 		}
 		delete(raw, "backup")
 		for key, value := range section {
@@ -187,21 +192,23 @@ func loadFile(settings map[string]any, path string, required bool, env func(stri
 	}
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		if _, known := settings[key]; !known {
-			return invalid("config", "%s has the unknown key %q; known are %s", path, key, strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
+			return nil, invalid("config", "%s has the unknown key %q; known are %s", path, key, strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
 		}
 		_, isList := raw[key].([]any)
 		_, isSection := raw[key].(map[string]any)
 		switch {
 		case raw[key] == nil: // its default
+			continue
 		case isList && listSettings[key] == nil, isSection && key != "weights":
-			return invalid("config", "%s: %s must be one value, not a list or a section", path, key)
+			return nil, invalid("config", "%s: %s must be one value, not a list or a section", path, key)
 		case slices.Contains(pathSettings, key):
 			settings[key] = resolvePaths(raw[key], filepath.Dir(path), env)
 		default:
 			settings[key] = raw[key]
 		}
+		named = append(named, key)
 	}
-	return nil
+	return named, nil
 }
 
 // resolvePaths resolves the paths of a file in dir.
