@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/outgoing"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 	"github.com/tmaxmax/go-sse"
 )
@@ -68,7 +69,35 @@ func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error
 	if err := dec.Decode(out); err != nil {
 		return nil, c.notANode(op, err)
 	}
+	if missing := missingField(reflect.TypeFor[Out](), body); missing != "" {
+		return nil, c.notANode(op, fmt.Errorf("its answer has no %s", missing))
+	}
 	return out, nil
+}
+
+// requiredFields is how many fields of an answer are required. They are the oldest ones, so that a node of
+// another version, which may lack later ones, is still understood.
+const requiredFields = 2
+
+// missingField returns one of the first fields that every answer of a type has, and that a JSON object lacks;
+// "" for none. Another program, or a proxy, may answer {} to anything, which would look like a success.
+func missingField(t reflect.Type, object []byte) string {
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(object, &fields) != nil {
+		return "object"
+	}
+	seen := 0
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || name == "-" || strings.Contains(options, "omit") || seen == requiredFields {
+			continue
+		}
+		seen++
+		if _, there := fields[name]; !there {
+			return name
+		}
+	}
+	return ""
 }
 
 // newRequest returns a request with the headers that all have.
@@ -138,6 +167,9 @@ func text(raw json.RawMessage) string {
 func (c *Client) unreachable(op *robotmem.Op, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("stopped waiting for %s: %w", c.base, err)}
+	}
+	if redirect := (*outgoing.RedirectError)(nil); errors.As(err, &redirect) {
+		return c.notANode(op, redirect)
 	}
 	// The outer error repeats method, address and path.
 	if e := (*url.Error)(nil); errors.As(err, &e) {

@@ -54,11 +54,11 @@ func TestProgressIsFollowed(t *testing.T) {
 // Only long operations ask for events, and a node may still answer JSON.
 func TestProgressIsAHint(t *testing.T) {
 	ctx := progress.With(t.Context(), func(progress.Report) { t.Error("nothing was reported") })
-	n := &node{status: 200, answer: `{"total":3}`}
+	n := &node{status: 200, answer: `{"total":3,"by_status":{}}`}
 	if st, err := serve(t, n).Stats(ctx, &admin.StatsRequest{}); err != nil || st.Total != 3 || n.header.Get("Accept") != "application/json" {
 		t.Errorf("stats: %+v, %v, asked for %q", st, err, n.header.Get("Accept"))
 	}
-	n = &node{status: 200, contentType: "application/json", answer: `{"status":"ok","healthy":true}`}
+	n = &node{status: 200, contentType: "application/json", answer: `{"status":"ok","healthy":true,"checks":[]}`}
 	if d, err := serve(t, n).Doctor(ctx, &admin.DoctorRequest{}); err != nil || !d.Healthy {
 		t.Errorf("doctor: %+v, %v", d, err)
 	}
@@ -66,7 +66,7 @@ func TestProgressIsAHint(t *testing.T) {
 	if _, err := serve(t, n).EndSession(ctx, &robotmem.EndSessionRequest{SessionID: "s"}); !errors.Is(err, robotmem.NotFound) {
 		t.Errorf("end_session: %v", err)
 	}
-	n = &node{status: 200, answer: `{"status":"ok"}`}
+	n = &node{status: 200, answer: whole()}
 	if _, err := serve(t, n).Doctor(t.Context(), &admin.DoctorRequest{}); err != nil || n.header.Get("Accept") != "application/json" {
 		t.Errorf("nobody watches: %v, asked for %q", err, n.header.Get("Accept"))
 	}

@@ -9,11 +9,13 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/outgoing"
 )
 
 // Options configure a Client. The zero value works.
 type Options struct {
-	// HTTP sends the requests, http.DefaultClient if nil.
+	// HTTP sends the requests, a client of its own if nil. Its CheckRedirect is not used: requests, which hold
+	// a token and what is to be stored, are redirected within the address of the node only.
 	HTTP *http.Client
 	// Token is sent as a bearer token if it is not empty.
 	Token string
@@ -34,7 +36,7 @@ var (
 
 // New returns a client of the node at baseURL, such as http://127.0.0.1:7878. It does not connect.
 func New(baseURL string, opts Options) *Client {
-	opts.HTTP = cmp.Or(opts.HTTP, http.DefaultClient)
+	opts.HTTP = outgoing.Client(cmp.Or(opts.HTTP, http.DefaultClient))
 	return &Client{base: strings.TrimRight(baseURL, "/"), opts: opts}
 }
 

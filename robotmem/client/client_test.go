@@ -39,6 +39,62 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, n.answer)
 }
 
+// whole is an object with every field of every answer.
+func whole() string {
+	fields := map[string]any{}
+	for _, op := range robotmem.Ops() {
+		for _, f := range reflect.VisibleFields(op.Out) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			fields[name] = nil
+		}
+	}
+	data, _ := json.Marshal(fields) // names alone
+	return string(data)
+}
+
+// What another program answers to anything is no success.
+func TestAnEmptyAnswerIsNoSuccess(t *testing.T) {
+	for _, answer := range []string{`{}`, `null`, `{"status":"ok"}`, `[]`} {
+		c := serve(t, &node{status: 200, answer: answer})
+		for name, do := range map[string]func() error{
+			"learn": func() error { _, err := c.Learn(t.Context(), &robotmem.LearnRequest{Insight: "x"}); return err },
+			"forget": func() error {
+				_, err := c.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 1, Reason: "x"})
+				return err
+			},
+			"recall": func() error { _, err := c.Recall(t.Context(), &robotmem.RecallRequest{Query: "x"}); return err },
+			"end_session": func() error {
+				_, err := c.EndSession(t.Context(), &robotmem.EndSessionRequest{SessionID: "x"})
+				return err
+			},
+			"perception": func() error {
+				_, err := c.SavePerceptionFrom(t.Context(), &robotmem.SavePerceptionRequest{Description: "a force"}, strings.NewReader("1"))
+				return err
+			},
+		} {
+			if err := do(); !errors.Is(err, robotmem.Unavailable) {
+				t.Errorf("%s answered %s: %v", name, answer, err)
+			}
+		}
+	}
+}
+
+// The token and what is to be stored reach no other address.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	other := &node{status: 200, answer: whole()}
+	away := httptest.NewServer(other)
+	t.Cleanup(away.Close)
+	home := httptest.NewServer(http.RedirectHandler(away.URL, http.StatusTemporaryRedirect))
+	t.Cleanup(home.Close)
+	c := client.New(home.URL, client.Options{Token: "t0k"})
+	if _, err := c.Learn(t.Context(), &robotmem.LearnRequest{Insight: "x"}); !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "redirects to "+away.URL) {
+		t.Errorf("got %v", err)
+	}
+	if other.method != "" {
+		t.Errorf("it was sent on: %s %s with %v", other.method, other.body, other.header)
+	}
+}
+
 func serve(t *testing.T, n *node) *client.Client {
 	t.Helper()
 	ts := httptest.NewServer(n)
@@ -79,7 +135,7 @@ func TestFieldsGoWhereTheRouteWantsThem(t *testing.T) {
 		}, "GET", "/api/sessions/a%2Fb%20%3F/memories", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			n := &node{status: 200, answer: "{}"}
+			n := &node{status: 200, answer: whole()}
 			if err := tt.do(serve(t, n)); err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +153,7 @@ func TestFieldsGoWhereTheRouteWantsThem(t *testing.T) {
 // Every method must call its own operation, whose name is a string.
 func TestEveryMethodHasItsRoute(t *testing.T) {
 	for _, op := range robotmem.Ops() {
-		n := &node{status: 200, answer: "{}"}
+		n := &node{status: 200, answer: whole()}
 		request := `{"memory_id":7,"session_id":"s"}`
 		fields := map[string]any{}
 		for _, name := range op.Fields() {
@@ -164,7 +220,7 @@ func TestNobodyThere(t *testing.T) {
 }
 
 func TestWhatJSONCannotCarryIsRefusedHere(t *testing.T) {
-	n := &node{status: 200, answer: "{}"}
+	n := &node{status: 200, answer: whole()}
 	c := serve(t, n)
 	_, learn := c.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a\xff"})
 	_, batch := c.LearnBatch(t.Context(), &robotmem.LearnBatchRequest{Items: []robotmem.LearnRequest{{Insight: "a"}, {Insight: "\xff"}}})
@@ -182,7 +238,7 @@ func TestWhatJSONCannotCarryIsRefusedHere(t *testing.T) {
 }
 
 func TestNumbersKeepTheirSpelling(t *testing.T) {
-	n := &node{status: 200, answer: `{"context":{"params":{"f":12.50,"i":9007199254740993}},"params":{"f":12.50}}`}
+	n := &node{status: 200, answer: `{"memory_id":7,"uid":"x","context":{"params":{"f":12.50,"i":9007199254740993}},"params":{"f":12.50}}`}
 	m, err := serve(t, n).Get(t.Context(), &robotmem.MemoryRequest{MemoryID: 7})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/ollama/ollama/api"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/outgoing"
 )
 
 const (
@@ -41,8 +42,8 @@ func newOllama(model string, o Options) (*ollama, error) {
 	}
 	b := &ollama{service{
 		base:  base,
-		http:  httpClient(o),
-		name:  "Ollama at " + origin(base),
+		http:  outgoing.Client(o.HTTPClient),
+		name:  "Ollama at " + outgoing.Origin(base),
 		start: "start it with `ollama serve`",
 	}}
 	b.setModel(model)
@@ -213,7 +214,7 @@ func (a *auto) model() *embedder {
 func (a *auto) search(ctx context.Context) (found *embedder) {
 	var list api.ListResponse
 	if err := a.ollama.call(ctx, "api/tags", nil, &list); err != nil {
-		a.options.Logger.Debug("found no Ollama", "address", origin(a.ollama.base))
+		a.options.Logger.Debug("found no Ollama", "address", outgoing.Origin(a.ollama.base))
 	} else if name := choose(list.Models); name != "" {
 		b := &ollama{a.ollama.service}
 		b.setModel(name)

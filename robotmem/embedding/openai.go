@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/outgoing"
 )
 
 const defaultOpenAI = "https://api.openai.com/v1"
@@ -23,9 +24,9 @@ func openOpenAI(model string, o Options) (robotmem.Embedder, error) {
 	}
 	b := &openAI{service{
 		base:  base,
-		http:  httpClient(o),
+		http:  outgoing.Client(o.HTTPClient),
 		key:   o.OpenAIKey,
-		name:  "the embedding service at " + origin(base),
+		name:  "the embedding service at " + outgoing.Origin(base),
 		model: model,
 		start: "check its address and the network",
 		fetch: "check the name of the model",

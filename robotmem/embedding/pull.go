@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/outgoing"
 )
 
 // A hub answers like huggingface.co. GET /api/models/NAME/revision/REVISION?blobs=true
@@ -148,7 +149,7 @@ func (p *pull) install(ctx context.Context, m Models, kind string, out *Pulled) 
 // and other ports.
 func (p *pull) redirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= 10 || p.base.Scheme == "https" && req.URL.Scheme != "https" {
-		return pullError(robotmem.Unavailable, "%s redirects to %s, which is not followed; set HF_ENDPOINT to the hub itself", origin(p.base), origin(req.URL))
+		return pullError(robotmem.Unavailable, "%s redirects to %s, which is not followed; set HF_ENDPOINT to the hub itself", outgoing.Origin(p.base), outgoing.Origin(req.URL))
 	}
 	if req.URL.Host != p.base.Host {
 		req.Header.Del("Authorization")
@@ -168,7 +169,7 @@ func (p *pull) choose(ctx context.Context, m Models, revision string) (kind stri
 	err = p.get(ctx, address, 0, func(res *http.Response) error {
 		data, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 		if err == nil && (json.Unmarshal(data, &model) != nil || !digests.MatchString(model.SHA)) {
-			err = pullError(robotmem.Unavailable, "%s answered %q and not what a hub tells of a model; check HF_ENDPOINT, or log in to the network if it asks for it", origin(p.base), res.Header.Get("Content-Type"))
+			err = pullError(robotmem.Unavailable, "%s answered %q and not what a hub tells of a model; check HF_ENDPOINT, or log in to the network if it asks for it", outgoing.Origin(p.base), res.Header.Get("Content-Type"))
 		}
 		return err
 	})
@@ -195,7 +196,7 @@ func (p *pull) choose(ctx context.Context, m Models, revision string) (kind stri
 				continue
 			}
 			if f.Size <= 0 || !digests.MatchString(f.digest) {
-				return "", nil, pullError(robotmem.Unavailable, "%s states no size and hash of %s, so that it cannot be verified; use another HF_ENDPOINT", origin(p.base), name)
+				return "", nil, pullError(robotmem.Unavailable, "%s states no size and hash of %s, so that it cannot be verified; use another HF_ENDPOINT", outgoing.Origin(p.base), name)
 			}
 			f.local = strings.TrimPrefix(name, l.folder)
 			files, p.total = append(files, f), p.total+f.Size
@@ -294,12 +295,12 @@ func (p *pull) explain(err error) error {
 		return final
 	case !errors.As(err, &status):
 	case status.code == http.StatusUnauthorized, status.code == http.StatusForbidden:
-		kind, next = robotmem.Forbidden, fmt.Sprintf("check the name, and if the model is gated or private, accept its terms at %s/%s and set HF_TOKEN to a valid token of that account", origin(p.base), p.name)
+		kind, next = robotmem.Forbidden, fmt.Sprintf("check the name, and if the model is gated or private, accept its terms at %s/%s and set HF_TOKEN to a valid token of that account", outgoing.Origin(p.base), p.name)
 	case status.code == http.StatusNotFound:
 		kind, next = robotmem.NotFound, "check the name, and the revision behind @"
 	}
 	if errors.As(err, &broken) {
 		err = broken.Err // without the address, which can hold a signature
 	}
-	return pullError(kind, "%s from %s: %w; %s", p.name, origin(p.base), err, next)
+	return pullError(kind, "%s from %s: %w; %s", p.name, outgoing.Origin(p.base), err, next)
 }

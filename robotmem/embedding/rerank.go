@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/outgoing"
 )
 
 // Services for reranking speak one of two protocols:
@@ -79,17 +80,17 @@ func OpenReranker(address string, o Options) (robotmem.Reranker, error) {
 	if strings.HasSuffix(base.Path, "rerank") {
 		forms = []rerankForm{{}, {texts: true}}
 	}
-	shown := origin(base)
+	shown := outgoing.Origin(base)
 	if o.RerankerModel != "" {
 		shown = o.RerankerModel + " at " + shown
 	}
 	return &reranker{
 		service: service{
 			base:  base,
-			http:  httpClient(o),
+			http:  outgoing.Client(o.HTTPClient),
 			key:   o.RerankerKey,
 			most:  maxScores,
-			name:  "the reranking service at " + origin(base),
+			name:  "the reranking service at " + outgoing.Origin(base),
 			model: cmp.Or(o.RerankerModel, "(none was named)"),
 			start: "check its address and the network",
 			fetch: "check the setting reranker_model",

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/outgoing"
 )
 
 const (
@@ -115,26 +116,6 @@ func statusOf(res *http.Response) error {
 	return &statusError{res.StatusCode, res.Status, text}
 }
 
-// httpClient returns a client that follows no redirect to another host. The texts
-// would go there, and the key as well if only the port differs.
-func httpClient(o Options) *http.Client {
-	c := http.Client{Transport: http.DefaultTransport}
-	if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		c.Transport = t.Clone() // Close must not close connections of other clients
-	}
-	if o.HTTPClient != nil {
-		c = *o.HTTPClient
-	}
-	c.CheckRedirect = func(req *http.Request, via []*http.Request) error {
-		from := via[0].URL
-		if req.URL.Host != from.Host || from.Scheme == "https" && req.URL.Scheme != "https" || len(via) >= 5 {
-			return &badAnswer{"redirects to " + origin(req.URL) + ", which is not followed"}
-		}
-		return nil
-	}
-	return &c
-}
-
 // baseURL parses an address. An address without a scheme is http with
 // defaultPort, and the address of all interfaces is this machine.
 func baseURL(raw, defaultPort string) (*url.URL, error) {
@@ -158,14 +139,14 @@ func baseURL(raw, defaultPort string) (*url.URL, error) {
 	return u, nil
 }
 
-// origin is the part of an address that may appear in errors and logs: no
-// credentials, path or query.
-func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
-
 // explain returns what an error of a request means: its kind, what failed, and what to do.
 func (s *service) explain(err error) *robotmem.Error {
 	status, bad, slow := (*statusError)(nil), (*badAnswer)(nil), (*timeoutError)(nil)
 	dial, tooLong, broken := (*net.OpError)(nil), (*http.MaxBytesError)(nil), (*url.Error)(nil)
+	redirect := (*outgoing.RedirectError)(nil)
+	if errors.As(err, &redirect) {
+		err = &badAnswer{redirect.Error()}
+	}
 	switch {
 	case errors.As(err, &status):
 		return s.explainStatus(status)

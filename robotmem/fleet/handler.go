@@ -39,7 +39,7 @@ func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
 		"push":  decoded(node, 1, Receive), // that some of it is known already is found later
 		"pull":  decoded(node, 0, Give),
 		"payload": func(_ http.ResponseWriter, r *http.Request) (any, error) {
-			return struct{}{}, receivePayload(r.Context(), node, r.Body)
+			return map[string]bool{"stored": true}, receivePayload(r.Context(), node, r.Body)
 		},
 	}
 	return func(w http.ResponseWriter, r *http.Request) error {

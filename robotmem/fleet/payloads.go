@@ -134,7 +134,7 @@ func (r *Replicator) sendPayload(ctx context.Context, m *Counted) error {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/octet-stream")
-	return r.do(req, nil)
+	return r.do(req, &struct{}{}, "stored")
 }
 
 // limited reads at most so many bytes a second.

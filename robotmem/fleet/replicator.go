@@ -22,6 +22,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/outgoing"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -132,7 +133,7 @@ type Status struct {
 // NewReplicator returns the replicator of a memory. The peer must be complete.
 func NewReplicator(n *local.Node, p Peer, client *http.Client, log *slog.Logger) *Replicator {
 	p.Limit, p.Payloads = cmp.Or(p.Limit, defaultCopies), cmp.Or(p.Payloads, PayloadsNone)
-	return &Replicator{node: n, peer: p, http: cmp.Or(client, &http.Client{}), log: cmp.Or(log, slog.New(slog.DiscardHandler)), status: Status{Site: p.URL, Robot: p.Robot}}
+	return &Replicator{node: n, peer: p, http: outgoing.Client(client), log: cmp.Or(log, slog.New(slog.DiscardHandler)), status: Status{Site: p.URL, Robot: p.Robot}}
 }
 
 // Run replicates until ctx ends. Of several processes with the memory one does.
@@ -291,6 +292,9 @@ func (r *Replicator) Push(ctx context.Context) error {
 		ack := &Ack{}
 		if err := r.send(ctx, "push", body, ack); err != nil {
 			return err
+		}
+		if ack.Upto != p.Upto {
+			return r.notASite("it acknowledges another push than was sent")
 		}
 		if err := r.sent(ctx, p.Upto, ended); err != nil {
 			return err
@@ -508,6 +512,9 @@ func (r *Replicator) ask(ctx context.Context, what string, request, answer any) 
 	return r.send(ctx, what, body, answer)
 }
 
+// answers are the fields that the answer to each request has.
+var answers = map[string][]string{"hello": {"upto"}, "push": {"upto", "memories"}, "pull": {"upto", "more", "memories"}}
+
 func (r *Replicator) send(ctx context.Context, what string, body []byte, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -517,14 +524,18 @@ func (r *Replicator) send(ctx context.Context, what string, body []byte, answer 
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Content-Encoding", "gzip")
-	return r.do(req, answer)
+	return r.do(req, answer, answers[what]...)
 }
 
-func (r *Replicator) do(req *http.Request, answer any) error {
+// do sends a request and decodes the answer, which must have the required fields.
+func (r *Replicator) do(req *http.Request, answer any, required ...string) error {
 	if r.peer.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+r.peer.Token)
 	}
 	res, err := r.http.Do(req)
+	if redirect := (*outgoing.RedirectError)(nil); errors.As(err, &redirect) {
+		return r.notASite(redirect.Error())
+	}
 	if err != nil {
 		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the site at %s is not reached (%s)", r.peer.URL, sqlite.Reason(err))
 	}
@@ -546,9 +557,26 @@ func (r *Replicator) do(req *http.Request, answer any) error {
 		}
 		return robotmem.Errorf(kind, cmp.Or(problem.Field, "fleet"), "the site answers: %s", problem.Detail)
 	}
-	if answer == nil {
-		_, err = io.Copy(io.Discard, res.Body)
-		return err
+	data, err := io.ReadAll(io.LimitReader(res.Body, mostUnpacked))
+	if err != nil {
+		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the answer of the site at %s ended early (%s)", r.peer.URL, sqlite.Reason(err))
 	}
-	return json.NewDecoder(res.Body).Decode(answer)
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return r.notASite("its answer is no JSON object")
+	}
+	for _, name := range required {
+		if fields[name] == nil {
+			return r.notASite("its answer has no " + name)
+		}
+	}
+	if err := json.Unmarshal(data, answer); err != nil {
+		return r.notASite("its answer cannot be read")
+	}
+	return nil
+}
+
+// notASite is the error of an answer that a site would not give. What was sent counts as not arrived.
+func (r *Replicator) notASite(why string) error {
+	return robotmem.Errorf(robotmem.Unavailable, "fleet", "%s does not answer as a site of robotmem: %s; check the address, and proxies between here and the site", r.peer.URL, why)
 }
