@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -42,7 +43,7 @@ type OIDC struct {
 
 const (
 	clockSkew      = 60 * time.Second // between this node and the provider
-	verifiedLife   = time.Minute      // how long a token counts as verified, even if its key is taken away
+	verifiedLife   = 30 * time.Second // how long a token counts as verified, even if its key is taken away
 	verifiedTokens = 10_000
 	providerTime   = 10 * time.Second // of one request to the provider
 	// Requests to the provider, which tokens of unknown keys cause.
@@ -63,8 +64,7 @@ type provider struct {
 	requests *providerRequests
 	verified *lru.Cache[[sha256.Size]byte, verifiedToken]
 
-	mu       sync.Mutex // guards verifier, and orders attempts to find the provider
-	verifier *oidc.IDTokenVerifier
+	discovered attempts[*oidc.IDTokenVerifier]
 }
 
 type verifiedToken struct {
@@ -80,6 +80,7 @@ func newProvider(o *OIDC, site bool) *provider {
 	if p.Clock == nil {
 		p.Clock = time.Now
 	}
+	p.discovered.clock = p.Clock
 	p.TenantClaim, p.RoleClaim = cmp.Or(p.TenantClaim, "robotmem_tenant"), cmp.Or(p.RoleClaim, "robotmem_role")
 	p.RobotClaim, p.CollectionsClaim = cmp.Or(p.RobotClaim, "robotmem_robot"), cmp.Or(p.CollectionsClaim, "robotmem_collections")
 	if len(p.Scopes) == 0 {
@@ -89,21 +90,17 @@ func newProvider(o *OIDC, site bool) *provider {
 	return p
 }
 
-// providerRequests limits the requests to a provider, and counts those that failed.
-type providerRequests struct {
-	limit  *rate.Limiter
-	failed atomic.Int64
-}
+// providerRequests limits the requests to a provider and its answers.
+type providerRequests struct{ limit *rate.Limiter }
 
 // RoundTrip implements http.RoundTripper.
 func (p *providerRequests) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !p.limit.Allow() {
-		p.failed.Add(1)
 		return nil, errors.New("too many requests to the identity provider")
 	}
 	res, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil || res.StatusCode != http.StatusOK {
-		p.failed.Add(1)
+	if err == nil {
+		res.Body = &limitedBody{res.Body, maxDocument}
 	}
 	return res, err
 }
@@ -120,20 +117,71 @@ func notAccepted(why string) error {
 }
 
 // find returns the verifier of the provider.
-func (p *provider) find() (*oidc.IDTokenVerifier, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.verifier == nil {
-		// The keys are fetched with this context too.
-		ctx := oidc.ClientContext(context.Background(), &http.Client{Transport: p.requests, Timeout: providerTime})
-		found, err := oidc.NewProvider(ctx, p.Issuer)
-		if err != nil {
-			return nil, errNoProvider
-		}
-		// The times are checked with another skew than the library's.
-		p.verifier = found.VerifierContext(ctx, &oidc.Config{ClientID: p.Audience, SupportedSigningAlgs: algorithms, SkipExpiryCheck: true})
+func (p *provider) find(ctx context.Context) (*oidc.IDTokenVerifier, error) {
+	verifier, at := p.discovered.get(ctx, math.MaxInt64, p.discover)
+	if at.IsZero() {
+		return nil, errNoProvider
 	}
-	return p.verifier, nil
+	return verifier, nil
+}
+
+// discover reads the discovery document of the provider.
+func (p *provider) discover() (*oidc.IDTokenVerifier, error) {
+	client := &http.Client{Transport: p.requests, Timeout: providerTime, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return errors.New("the identity provider redirects, which is not followed")
+	}}
+	found, err := oidc.NewProvider(oidc.ClientContext(context.Background(), client), p.Issuer)
+	if err != nil {
+		return nil, err
+	}
+	var document struct {
+		Keys string `json:"jwks_uri"`
+	}
+	if err := found.Claims(&document); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(p.Issuer, "https://") && !strings.HasPrefix(document.Keys, "https://") {
+		return nil, errors.New("the provider names keys that are not sent over https")
+	}
+	keys := &keySet{client: client, url: document.Keys, clock: p.Clock}
+	keys.keys.clock = p.Clock
+	// The times are checked with another skew than the library's.
+	return oidc.NewVerifier(p.Issuer, keys, &oidc.Config{ClientID: p.Audience, SupportedSigningAlgs: algorithms, SkipExpiryCheck: true}), nil
+}
+
+// tokenTypes are the types of a JWT that may be an access token: those of RFC 9068, and what providers
+// write that name none.
+var tokenTypes = []string{"", "jwt", "at+jwt", "application/at+jwt"}
+
+// typeOf returns the type in the head of a JWT.
+func typeOf(raw string) string {
+	head, _, _ := strings.Cut(raw, ".")
+	data, _ := base64.RawURLEncoding.DecodeString(head)
+	var h struct {
+		Type string `json:"typ"`
+	}
+	if json.Unmarshal(data, &h) != nil {
+		return "unreadable"
+	}
+	return strings.ToLower(h.Type)
+}
+
+// checkTimes fails unless a token is valid now. A time of another form than a number is not ignored.
+func checkTimes(claims map[string]any, now time.Time) error {
+	for _, name := range []string{"exp", "nbf", "iat"} {
+		v, given := claims[name]
+		seconds, number := v.(float64)
+		at := time.Unix(int64(seconds), 0)
+		switch {
+		case name == "exp" && (!given || number && (seconds <= 0 || now.After(at.Add(clockSkew)))):
+			return notAccepted("it has expired")
+		case given && !number:
+			return notAccepted("its " + name + " is no number")
+		case name == "nbf" && given && now.Add(clockSkew).Before(at):
+			return notAccepted("it is not valid yet")
+		}
+	}
+	return nil
 }
 
 // token returns the token of a JWT.
@@ -142,14 +190,17 @@ func (p *provider) token(ctx context.Context, raw string) (Token, error) {
 	if have, ok := p.verified.Get(hash); ok && now.Before(have.until) && now.Sub(have.at) < verifiedLife && !now.Before(have.at) {
 		return have.Token, nil
 	}
-	verifier, err := p.find()
+	if !slices.Contains(tokenTypes, typeOf(raw)) {
+		return Token{}, notAccepted("it is no access token, but of the type " + strconv.Quote(robotmem.Clip(typeOf(raw), 40)))
+	}
+	verifier, err := p.find(ctx)
 	if err != nil {
 		return Token{}, err
 	}
-	failed := p.requests.failed.Load()
-	id, err := verifier.Verify(ctx, raw)
+	var away error
+	id, err := verifier.Verify(context.WithValue(ctx, failureKey{}, &away), raw)
 	switch {
-	case err != nil && p.requests.failed.Load() != failed:
+	case away != nil:
 		return Token{}, errNoProvider
 	case err != nil:
 		return Token{}, notAccepted("it is not signed by a key of " + p.Issuer + ", or is for another audience than " + p.Audience)
@@ -158,11 +209,11 @@ func (p *provider) token(ctx context.Context, raw string) (Token, error) {
 	if err := id.Claims(&claims); err != nil {
 		return Token{}, notAccepted("its claims are no JSON object")
 	}
-	if now.After(id.Expiry.Add(clockSkew)) || id.Expiry.Unix() <= 0 {
-		return Token{}, notAccepted("it has expired")
+	if err := checkTimes(claims, now); err != nil {
+		return Token{}, err
 	}
-	if from, ok := claims["nbf"].(float64); ok && now.Add(clockSkew).Before(time.Unix(int64(from), 0)) {
-		return Token{}, notAccepted("it is not valid yet")
+	if claims["events"] != nil {
+		return Token{}, notAccepted("it tells of an event, such as a logout, and gives no access")
 	}
 	t, err := p.rights(claims)
 	if err != nil {

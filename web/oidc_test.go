@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -75,6 +76,11 @@ func (i *issuer) publish(keys ...jose.JSONWebKey) {
 // sign returns a JWT with the usual claims and others over them; nil removes one.
 func (i *issuer) sign(t *testing.T, key jose.JSONWebKey, more map[string]any) string {
 	t.Helper()
+	return i.signAs(t, key, "at+jwt", more)
+}
+
+func (i *issuer) signAs(t *testing.T, key jose.JSONWebKey, typ jose.ContentType, more map[string]any) string {
+	t.Helper()
 	claims := map[string]any{
 		"iss": i.URL, "aud": audience, "sub": "person-1", "preferred_username": "ada", "exp": time.Now().Add(time.Hour).Unix(),
 		"robotmem_role": "operator", "robotmem_tenant": "north",
@@ -88,7 +94,7 @@ func (i *issuer) sign(t *testing.T, key jose.JSONWebKey, more map[string]any) st
 	if err != nil {
 		t.Fatal(err)
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key}, (&jose.SignerOptions{}).WithType("at+jwt"))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key}, (&jose.SignerOptions{}).WithType(typ))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +212,7 @@ func TestAccessTokens(t *testing.T) {
 	for name, c := range map[string]struct {
 		claims map[string]any
 		change func(string) string
-		key    *jose.JSONWebKey
+		typ    jose.ContentType
 		status int
 		who    robotmem.Caller
 		header string // of WWW-Authenticate
@@ -222,6 +228,9 @@ func TestAccessTokens(t *testing.T) {
 		"expired by more":             {claims: map[string]any{"exp": in(-70 * time.Second)}, status: 401, header: `error="invalid_token"`, detail: "has expired"},
 		"no expiry":                   {claims: map[string]any{"exp": nil}, status: 401, header: `error="invalid_token"`, detail: "has expired"},
 		"not yet valid by more":       {claims: map[string]any{"nbf": in(70 * time.Second)}, status: 401, header: `error="invalid_token"`, detail: "not valid yet"},
+		"nbf as a text":               {claims: map[string]any{"nbf": "9999999999"}, status: 401, header: `error="invalid_token"`, detail: "nbf is no number"},
+		"a logout token":              {claims: map[string]any{"events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}}}, status: 401, header: `error="invalid_token"`, detail: "logout"},
+		"a token of another type":     {typ: "logout+jwt", status: 401, header: `error="invalid_token"`, detail: "no access token"},
 		"another audience":            {claims: map[string]any{"aud": "https://other.example"}, status: 401, header: `error="invalid_token"`, detail: "another audience"},
 		"no audience":                 {claims: map[string]any{"aud": nil}, status: 401, header: `error="invalid_token"`},
 		"another issuer":              {claims: map[string]any{"iss": "https://evil.example"}, status: 401, header: `error="invalid_token"`},
@@ -238,7 +247,7 @@ func TestAccessTokens(t *testing.T) {
 		for k, v := range c.claims {
 			claims[k] = v
 		}
-		token := i.sign(t, key, claims)
+		token := i.signAs(t, key, cmp.Or(c.typ, "at+jwt"), claims)
 		if c.change != nil {
 			token = c.change(token)
 		}
@@ -292,6 +301,108 @@ func TestKeysRotate(t *testing.T) {
 		t.Errorf("40 tokens of unknown keys made %d requests to the provider", n)
 	}
 	want(200, i.sign(t, second, map[string]any{"sub": "a fourth"})) // its key is known
+}
+
+// A key that the provider withdraws is refused after a minute, for tokens that were seen and others.
+func TestWithdrawnKeysAreRefused(t *testing.T) {
+	i, first, second := newIssuer(t), newKey(t, "k1"), newKey(t, "k2")
+	i.publish(first, second)
+	var later atomic.Int64
+	clock := func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	_, url := serveAsked(t, web.Options{Lookup: noLookup, OIDC: &web.OIDC{Issuer: i.URL, Audience: audience, Clock: clock}})
+	seen := i.sign(t, first, nil)
+	want := func(status int, token string) {
+		t.Helper()
+		if res, body := get(t, "GET", url+"/api/memories", token); res.StatusCode != status {
+			t.Errorf("got %s %s, want %d", res.Status, body, status)
+		}
+	}
+	want(200, seen)
+	i.publish(second)
+	later.Store(int64(61 * time.Second))
+	want(401, seen)
+	want(401, i.sign(t, first, map[string]any{"sub": "another"}))
+	want(200, i.sign(t, second, nil))
+	// While the provider is away its keys are used on, and not without limit.
+	i.Close()
+	later.Store(int64(5 * time.Minute))
+	want(200, i.sign(t, second, map[string]any{"sub": "a third"}))
+	later.Store(int64(20 * time.Minute))
+	want(503, i.sign(t, second, map[string]any{"sub": "a fourth"}))
+}
+
+// Keys for encryption and documents of any length are not taken.
+func TestUnfitKeysAreRefused(t *testing.T) {
+	i, key := newIssuer(t), newKey(t, "k1")
+	key.Use = "enc"
+	i.publish(key)
+	_, url := serveAsked(t, web.Options{Lookup: noLookup, OIDC: &web.OIDC{Issuer: i.URL, Audience: audience}})
+	if res, body := get(t, "GET", url+"/api/memories", i.sign(t, key, nil)); res.StatusCode != 401 {
+		t.Errorf("a key for encryption: %s %s", res.Status, body)
+	}
+	var sent atomic.Int64
+	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/keys" {
+			_ = json.NewEncoder(w).Encode(map[string]any{"issuer": "http://" + r.Host, "jwks_uri": "http://" + r.Host + "/keys"})
+			return
+		}
+		_, _ = io.WriteString(w, `{"keys":[`)
+		for line := []byte(strings.Repeat(" ", 1<<16)); ; sent.Add(int64(len(line))) {
+			if _, err := w.Write(line); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(endless.Close)
+	i.Server.URL = endless.URL // of the claims
+	_, url = serveAsked(t, web.Options{Lookup: noLookup, OIDC: &web.OIDC{Issuer: endless.URL, Audience: audience}})
+	res, body := get(t, "GET", url+"/api/memories", i.sign(t, key, nil))
+	if res.StatusCode != 503 || sent.Load() > 64<<20 {
+		t.Errorf("%s %s after %d MiB", res.Status, body, sent.Load()>>20)
+	}
+}
+
+// A provider that does not answer holds one request up, and not one after the other.
+func TestSlowDiscoveryQueuesNobody(t *testing.T) {
+	release := make(chan struct{})
+	var asked atomic.Int64
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(slow.Close)
+	t.Cleanup(func() { close(release) })
+	i, key := newIssuer(t), newKey(t, "k1")
+	_, url := serveAsked(t, web.Options{Lookup: noLookup, OIDC: &web.OIDC{Issuer: slow.URL, Audience: audience}})
+	var all sync.WaitGroup
+	began, first := time.Now(), make(chan time.Duration, 8)
+	for n := range 8 {
+		token := i.sign(t, key, map[string]any{"sub": n})
+		all.Go(func() {
+			if res, body := get(t, "GET", url+"/api/memories", token); res.StatusCode != 503 {
+				t.Errorf("got %s %s", res.Status, body)
+			}
+			first <- time.Since(began)
+		})
+	}
+	all.Wait()
+	close(first)
+	late := 0
+	for took := range first {
+		if took > 5*time.Second {
+			late++
+		}
+	}
+	if took := time.Since(began); late > 1 || took > 15*time.Second || asked.Load() != 1 {
+		t.Errorf("%d of 8 requests waited, %v in all, the provider was asked %d times", late, took, asked.Load())
+	}
+	began = time.Now()
+	if res, _ := get(t, "GET", url+"/api/memories", i.sign(t, key, map[string]any{"sub": "later"})); res.StatusCode != 503 || time.Since(began) > 2*time.Second {
+		t.Errorf("after the failure: %s in %v", res.Status, time.Since(began))
+	}
 }
 
 func TestProviderAway(t *testing.T) {
