@@ -19,7 +19,7 @@ import (
 // caller needs a token. The files of the dashboard need no token.
 // A request that a guard refuses moves no counter of the memory and takes no stream.
 func (s *server) guard(routes http.Handler) http.Handler {
-	h := s.authorized(map[string]bool{"/healthz": true, "/readyz": true, "/login": true, metadataPath: s.oidc != nil, metadataPath + "/mcp": s.oidc != nil}, routes)
+	h := s.authorized(map[string]bool{"/healthz": true, "/readyz": true, "/login": true, proofPath: s.opts.Secret != nil, metadataPath: s.oidc != nil, metadataPath + "/mcp": s.oidc != nil}, routes)
 	if s.opts.UI != nil {
 		h = s.dashboard(s.opts.UI, h)
 	}

@@ -61,6 +61,9 @@ type Options struct {
 	// a node without Lookup, which has one memory, no tenant is asked for, and the roles that have
 	// only some collections are refused.
 	OIDC *OIDC
+	// Secret is what the node proves to know at /api/proof, which needs no token. Without it the route does
+	// not exist.
+	Secret []byte
 	// ManageTokens serves /api/tokens. Without it the route does not exist.
 	ManageTokens TokenManager
 	// Backups lists the backups of the memory for /api/backups, after making one if that is
@@ -174,6 +177,9 @@ func (s *server) routes() http.Handler {
 		e.POST("/api/fleet/*", allowed(&robotmem.Op{Name: "fleet"}, func(c echo.Context) error {
 			return s.opts.Fleet(c.Response(), c.Request())
 		}))
+	}
+	if s.opts.Secret != nil {
+		get(e, proofPath, s.proof)
 	}
 	if s.oidc != nil {
 		get(e, metadataPath, s.metadata(""))

@@ -111,6 +111,9 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		debug.FreeOSMemory() // what loading has left
 	})()
 	svc := inCollection(a.joined(m), set.Collection)
+	if options.Secret, err = nodeSecret(tokens.db); err != nil { // as on a read-only disk
+		a.Log.Warn("this node cannot prove to other programs that it serves the file", "err", err)
+	}
 	options.RequireToken, options.Tokens, options.ManageTokens = !onlyLocal, tokens.Tokens, tokens
 	options.Backups = func(ctx context.Context, make bool) (*web.Backups, error) { return a.backups(ctx, m, make) }
 	options.EpisodeMCAP = func(ctx context.Context, w io.Writer, session string) error {

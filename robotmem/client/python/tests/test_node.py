@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import http.server
 import json
 import multiprocessing
 import os
@@ -80,7 +81,7 @@ class Life(unittest.TestCase):
                 self.assertEqual(ep.ended.summary.outcome_score, 1)
                 child = m._child._process
             self.assertEqual(child.returncode, 0)
-            self.assertEqual(sorted(p.name for p in d.iterdir()), ["arm7.db"])
+            self.assertEqual(sorted(p.name for p in d.iterdir()), ["arm7.db", "arm7.db.secret"])
             with Memory(d / "arm7.db", options=OPTIONS) as m:
                 self.assertEqual(m.stats().total, 4)
 
@@ -159,6 +160,63 @@ class Life(unittest.TestCase):
             if hasattr(os, "mkfifo"):
                 os.mkfifo(d / "m.db.node")
                 Memory(d / "m.db", options=OPTIONS).close()
+
+    def test_what_takes_the_port_of_a_node_gets_nothing(self):
+        """A program that answers as a node would on a dead node's port: at the start, and in the middle."""
+        received = []
+
+        class Impostor(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def answer(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                received.append((self.path, self.headers.get("Authorization"), body))
+                text = json.dumps({"required": True, "version": "devel", "status": "created", "memory_id": 1, "proof": "00" * 32}).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            do_GET = do_POST = answer
+
+            def log_message(self, *_):
+                pass
+
+        def impostor(port):
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Impostor)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            self.addCleanup(server.server_close)
+            self.addCleanup(server.shutdown)
+            return server.server_address[1]
+
+        with folder() as d:
+            Memory(d / "m.db", options=OPTIONS).close()
+            address = d / "m.db.node"
+            address.write_text(json.dumps({"url": "http://127.0.0.1:%d" % impostor(0), "token": "of-the-dead-node", "pid": 1}))
+            address.chmod(0o600)
+            with Memory(d / "m.db", options=OPTIONS) as m:
+                m.learn("a fact for the node alone")
+                port = int(m.url.rpartition(":")[2])
+                m._child._process.kill()
+                m._child._process.wait()
+                impostor(port)
+                m.learn("another fact")
+                self.assertEqual(m.stats().total, 2)
+        self.assertTrue(received)
+        for path, authorization, body in received:
+            self.assertEqual((path.partition("?")[0], authorization, body), ("/api/proof", None, b""))
+
+    @unittest.skipIf(os.name == "nt", "modes are of other systems")
+    def test_an_address_that_others_can_write_is_not_used(self):
+        with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
+            self.assertIsNotNone(_node.published(str(d / "m.db")))
+            (d / "m.db.node").chmod(0o666)
+            self.assertIsNone(_node.published(str(d / "m.db")))
+            (d / "m.db.node").chmod(0o600)
+            os.chmod(d / "m.db.secret", 0o644)
+            with self.assertRaises(ConnectionError):
+                _node.read_secret(str(d / "m.db"))
 
     @unittest.skipIf(os.name == "nt", "kill -9 is of other systems")
     def test_a_process_that_is_killed_takes_its_node_along(self):

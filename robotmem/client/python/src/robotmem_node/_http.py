@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import http.client
 import io
 import json
 import os
 import re
+import secrets
 import selectors
 import time
 import urllib.parse
@@ -15,6 +17,7 @@ import uuid
 from typing import Any, BinaryIO, Iterator, NamedTuple
 
 from ._errors import RobotmemError
+from ._node import read_secret
 from ._operations import ROUTES
 from ._version import VERSION
 from ._values import Number, encode, payload
@@ -41,7 +44,10 @@ class Http:
     """Calls of one node over HTTP. Connections are kept for the calls of the next 30 s, one for each
     call at a time, so that threads and forked processes may share it."""
 
-    def __init__(self, url: str, token: str | None, timeout: float, retries: int):
+    def __init__(self, url: str, token: str | None, timeout: float, retries: int, file: str | None = None):
+        """file is the memory that the node must prove to serve, on every connection and before anything
+        is sent; None for a node that was named by its address."""
+        self._file = file
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise ValueError("the address of a node is like http://127.0.0.1:7878, not %r" % url)
@@ -107,6 +113,8 @@ class Http:
         return self._answer(op, self._request(op, method, path, headers, form, self.timeout))
 
     def _connect(self, timeout: float) -> http.client.HTTPConnection:
+        if self._file is not None:
+            return _ProvenConnection(self._address.hostname or "", self._address.port, timeout, self._file)
         kind = http.client.HTTPSConnection if self._address.scheme == "https" else http.client.HTTPConnection
         return kind(self._address.hostname or "", self._address.port, timeout=timeout)
 
@@ -361,6 +369,43 @@ def _form(boundary: str, encoded: dict[str, str], stream: BinaryIO) -> Iterator[
     yield ("\r\n--%s--\r\n" % boundary).encode()
 
 
+class _ProvenConnection(http.client.HTTPConnection):
+    """A connection to a node that has proved that it may read the secret beside its file. Another user's
+    program on the port of a node that has ended cannot, and gets neither the token nor the facts."""
+
+    def __init__(self, host: str, port: int | None, timeout: float, file: str):
+        super().__init__(host, port, timeout=timeout)
+        self._memory_file = file
+
+    def connect(self) -> None:
+        secret = read_secret(self._memory_file)
+        super().connect()
+        try:
+            address = "%s:%d" % self.sock.getpeername()[:2]
+            nonce = secrets.token_hex(32)
+            self.sock.sendall(("GET /api/proof?nonce=%s HTTP/1.1\r\nHost: %s\r\nAccept: application/json\r\n\r\n" % (nonce, address)).encode())
+            response = http.client.HTTPResponse(self.sock, method="GET")
+            response.begin()
+            with response:
+                answer = response.read(4096)
+            if response.status != 200 or response.will_close or not _proves(answer, secret, nonce, address):
+                raise ConnectionRefusedError("what answers there does not serve this file")
+        except BaseException as err:
+            self.close()
+            if isinstance(err, http.client.HTTPException):
+                raise ConnectionRefusedError("what answers there is no robotmem node") from err
+            raise
+
+
+def _proves(answer: bytes, secret: bytes, nonce: str, address: str) -> bool:
+    expected = hmac.new(secret, ("robotmem node proof 1\n%s\n%s" % (nonce, address)).encode(), hashlib.sha256).hexdigest()
+    try:
+        given = json.loads(answer)["proof"]
+    except (ValueError, KeyError, TypeError):
+        return False
+    return isinstance(given, str) and hmac.compare_digest(given.encode(), expected.encode())
+
+
 def _send_chunks(connection: http.client.HTTPConnection, method: str, target: str, headers: dict[str, str], chunks: Iterator[bytes]) -> None:
     """Send a body of unknown length, and stop when the node answers before its end."""
     connection.putrequest(method, target)
@@ -368,7 +413,7 @@ def _send_chunks(connection: http.client.HTTPConnection, method: str, target: st
         connection.putheader(name, value)
     connection.endheaders()
     with selectors.DefaultSelector() as answers:
-        if type(connection) is http.client.HTTPConnection:  # TLS has messages of its own
+        if not isinstance(connection, http.client.HTTPSConnection):  # TLS has messages of its own
             answers.register(connection.sock, selectors.EVENT_READ)
         try:
             for chunk in chunks:

@@ -81,7 +81,7 @@ class Memory(Operations):
         timeout, retries, port, options, start_timeout = self._settings
         running = _node.published(path)
         if running is not None:
-            node = Http(running.url, running.token, 5.0, 0)
+            node = Http(running.url, running.token, 5.0, 0, path)
             try:
                 node.check()
                 node.timeout, node.retries = timeout, retries
@@ -92,7 +92,7 @@ class Memory(Operations):
                 node.close()  # it ended without removing its address
         self._child = _node.Child(path, port, options, start_timeout)
         self._end = weakref.finalize(self, self._child.stop)  # also when Python ends
-        return Http(self._child.address.url, self._child.address.token, timeout, retries)
+        return Http(self._child.address.url, self._child.address.token, timeout, retries, path)
 
     @property
     def url(self) -> str:

@@ -164,14 +164,31 @@ def _address_file(file: str) -> str:
     return file + ".node"
 
 
+def _read_own(path: str) -> str:
+    """The text of a file that this user made and nobody else can read or write. Raises OSError for others."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with open(os.open(path, flags), encoding="utf-8") as source:
+        info = os.fstat(source.fileno())
+        if not stat.S_ISREG(info.st_mode) or hasattr(os, "getuid") and (info.st_uid != os.getuid() or info.st_mode & 0o077):
+            raise PermissionError("%s is not of this user alone" % path)
+        return source.read(1 << 16)
+
+
+def read_secret(file: str) -> bytes:
+    """What the node of a file proves to know. Raises ConnectionError without it."""
+    path = os.path.realpath(file) + ".secret"
+    try:
+        secret = bytes.fromhex(_read_own(path).strip())
+    except (OSError, ValueError) as err:
+        raise ConnectionError("%s cannot be used: %s" % (path, err)) from err
+    if len(secret) != 32:
+        raise ConnectionError("%s holds no secret" % path)
+    return secret
+
+
 def _read_address(path: str) -> Address | None:
     try:
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        with open(os.open(path, flags), encoding="utf-8") as source:
-            info = os.fstat(source.fileno())
-            if not stat.S_ISREG(info.st_mode) or hasattr(os, "getuid") and info.st_uid != os.getuid():
-                return None  # anybody may have made it
-            found: Any = json.load(source)
+        found: Any = json.loads(_read_own(path))
         url = str(found["url"])
         return Address(url, str(found["token"]), int(found["pid"])) if url.startswith("http://127.0.0.1:") else None
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+const (
+	secretSuffix = ".secret" // appended to the name of the real file
+	secretBytes  = 32
+)
+
+// nodeSecret returns the secret of a memory's file, which it makes if there is none: FILE.secret with mode 0600.
+// A node proves with it to clients of the same user that it serves the file. It is of no use to anybody else
+// and gives no access to the node.
+func nodeSecret(db string) ([]byte, error) {
+	path := db + secretSuffix
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := makeSecret(path); err != nil {
+			return nil, err
+		}
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
+	}
+	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return nil, robotmem.Errorf(robotmem.Invalid, "secret", "%s can be read by others, or is no file; remove it, and the node makes another one", path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
+	}
+	secret, err := hex.DecodeString(strings.TrimSpace(string(data)))
+	if err != nil || len(secret) != secretBytes {
+		return nil, robotmem.Errorf(robotmem.Invalid, "secret", "%s holds no secret of %d bytes; remove it, and the node makes another one", path, secretBytes)
+	}
+	return secret, nil
+}
+
+// makeSecret makes the file whole or not at all; of several processes one makes it.
+func makeSecret(path string) error {
+	secret := make([]byte, secretBytes)
+	_, _ = rand.Read(secret) // never fails
+	temporary := path + "." + rand.Text()
+	defer func() { _ = os.Remove(temporary) }()
+	if err := os.WriteFile(temporary, []byte(hex.EncodeToString(secret)+"\n"), 0o600); err != nil {
+		return fmt.Errorf("%s cannot be written: %w", path, err)
+	}
+	if err := os.Link(temporary, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s cannot be written: %w", path, err)
+	}
+	return nil
+}
