@@ -85,7 +85,7 @@ var owners = map[string][]string{
 	"github.com/ollama/ollama":               {"robotmem/embedding"},
 	"github.com/nlpodyssey/safetensors":      {"robotmem/embedding"},
 	"github.com/x448/float16":                {"robotmem/embedding", "robotmem/internal/encoder"},
-	"github.com/hashicorp/golang-lru":        {"robotmem/embedding", "robotmem/fleet", "robotmem/internal/recall", "web"},
+	"github.com/hashicorp/golang-lru":        {"robotmem/embedding", "robotmem/fleet", "robotmem/internal/recall", "robotmem/mcp", "web"},
 	"golang.org/x/sync":                      {"robotmem/archive/sensors", "robotmem/embedding", "robotmem/mcp", "web"},
 	"github.com/klauspost/compress":          {"perception/payload", "perception/recording", "robotmem/archive", "robotmem/internal/store", "robotmem/internal/text", "web"},
 	"golang.org/x/time":                      {"web"},

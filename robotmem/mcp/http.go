@@ -3,7 +3,11 @@ package mcp
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,6 +38,11 @@ func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 	}, more...)...)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
+			if r.Header.Get(server.HeaderKeySessionID) != "" {
+				if r = r.WithContext(r.Context()); !s.owns(w, r) {
+					return
+				}
+			}
 			h.ServeHTTP(w, r)
 			return
 		}
@@ -76,12 +85,41 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, body []byte) 
 		w.WriteHeader(http.StatusAccepted)
 		return false
 	case !modern && head.Method == mcp.MethodInitialize:
-		w.Header().Set(server.HeaderKeySessionID, rand.Text())
+		id := rand.Text()
+		s.opened.Add(id, callerKey(r.Context()))
+		w.Header().Set(server.HeaderKeySessionID, id)
 	case !modern && r.Header.Get(server.HeaderKeySessionID) == "":
 		r.Header = r.Header.Clone()
 		r.Header.Set(server.HeaderKeySessionID, rand.Text())
+	case !modern:
+		return s.owns(w, r)
 	}
 	return true
+}
+
+// knownSessions is how many sessions have a known owner. One that is forgotten, or that another process has
+// opened, is nobody's: whoever names it has a session of that name for itself.
+const knownSessions = 10_000
+
+// owns lets a message into a session of its own caller only, and answers 404 to others, as to a session
+// that does not exist. The library gets a name that depends on the caller too, so that no caller meets the
+// calls of another one in a session without a known owner either.
+func (s *Server) owns(w http.ResponseWriter, r *http.Request) bool {
+	id, key := r.Header.Get(server.HeaderKeySessionID), callerKey(r.Context())
+	if owner, known := s.opened.Get(id); known && subtle.ConstantTimeCompare(owner[:], key[:]) == 0 {
+		http.Error(w, "there is no such session; initialize one", http.StatusNotFound)
+		return false
+	}
+	sum := sha256.Sum256(append(key[:], id...))
+	r.Header = r.Header.Clone()
+	r.Header.Set(server.HeaderKeySessionID, hex.EncodeToString(sum[:]))
+	return true
+}
+
+// callerKey tells callers apart: by the token, or where there is none, not at all.
+func callerKey(ctx context.Context) [sha256.Size]byte {
+	c := robotmem.CallerOf(ctx)
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %t", c.Tenant, c.Who, c.Role, c.Robot, c.Collections, c.ReadOnly))
 }
 
 // body reads the body up to the limit, which the library does not have. It

@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
@@ -41,6 +43,7 @@ type Server struct {
 	maxQueued  int64  // bytes of waiting messages over stdio
 	node       string // address of the web server, "" without one
 	mcp        *server.MCPServer
+	opened     *lru.Cache[string, [sha256.Size]byte] // who has opened a session over HTTP
 }
 
 // instructions tell the model what the tools are for and when to call them.
@@ -65,6 +68,7 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 		maxQueued:  maxQueued,
 		node:       strings.TrimRight(opts.Address, "/"),
 	}
+	s.opened, _ = lru.New[string, [sha256.Size]byte](knownSessions) // fails only for a size below 1
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(s.listRecent)
 	s.mcp = server.NewMCPServer("robotmem", cmp.Or(opts.Version, "dev"), append([]server.ServerOption{
