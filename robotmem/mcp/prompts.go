@@ -142,8 +142,8 @@ func (s *Server) reviewEpisode(ctx context.Context, args map[string]string) (str
 	if err != nil {
 		return "", err
 	}
-	p := newPage("Review this episode with me: what was intended, what happened, why, and what is worth keeping.\n\nEpisode %s (%s) of %s.",
-		e.SessionID, describeSession(&e.Session), e.CreatedAt.UTC().Format(timeToMinute))
+	p := newPage("Review this episode with me: what was intended, what happened, why, and what is worth keeping.\n\nThe episode is of %s.", e.CreatedAt.UTC().Format(timeToMinute))
+	p.line("\nEpisode: %s (%s)", p.data(e.SessionID), describeSession(&e.Session))
 	data, _ := encode(e.Context) // decoded from JSON
 	p.line("Context: %s", p.data(string(data)))
 	var lines []string
@@ -151,7 +151,7 @@ func (s *Server) reviewEpisode(ctx context.Context, args map[string]string) (str
 		lines = append(lines, p.memory(&m))
 	}
 	if more := timeline.Total - int64(len(lines)); more > 0 {
-		lines = append(lines, fmt.Sprintf("- (%d more; recall with session_id %s returns them)", more, e.SessionID))
+		lines = append(lines, fmt.Sprintf("- (%d more; recall with the session_id of this episode returns them)", more))
 	}
 	p.section("Timeline", lines)
 	lines = nil

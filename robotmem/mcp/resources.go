@@ -74,7 +74,11 @@ func (s *Server) readMemory(ctx context.Context, id int64, _ url.Values) (string
 }
 
 func (s *Server) readSession(ctx context.Context, uri *url.URL) (string, []byte, error) {
-	return document(s.svc.Session(ctx, &robotmem.SessionRequest{SessionID: strings.Trim(uri.Path, "/")}))
+	id, err := url.PathUnescape(strings.TrimPrefix(uri.EscapedPath(), "/"))
+	if err != nil {
+		return "", nil, notFound(uri.String())
+	}
+	return document(s.svc.Session(ctx, &robotmem.SessionRequest{SessionID: id}))
 }
 
 // document is a response as a resource.
@@ -142,7 +146,7 @@ func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRe
 		return
 	}
 	for _, e := range sessions.Sessions {
-		res.Resources = append(res.Resources, mcp.NewResource(sessionURI(e.SessionID), "session "+e.SessionID,
+		res.Resources = append(res.Resources, mcp.NewResource(sessionURI(e.SessionID), "session "+oneLine(e.SessionID),
 			mcp.WithResourceTitle("Episode of "+e.CreatedAt.UTC().Format(timeToMinute)),
 			mcp.WithResourceDescription(describeSession(&e)), mcp.WithMIMEType(mediaJSON)))
 	}
@@ -157,7 +161,9 @@ const timeToMinute = "2006-01-02 15:04 UTC"
 
 func memoryURI(id int64) string { return fmt.Sprintf("robotmem://memory/%d", id) }
 
-func sessionURI(id string) string { return "robotmem://session/" + id }
+// sessionURI encodes an id, which may hold any character: %61 is the address of the episode a, and %2561
+// that of an episode whose id is %61.
+func sessionURI(id string) string { return "robotmem://session/" + url.PathEscape(id) }
 
 // describeSession describes an episode in one line.
 func describeSession(e *robotmem.Session) string {

@@ -174,3 +174,26 @@ func complete(t *testing.T, c *client.Client, ref any, arg, value string) mcp.Co
 	}
 	return res.Completion
 }
+
+// The id of an episode is encoded once in its address: %61 is the episode a.
+func TestSessionAddressesAreEncoded(t *testing.T) {
+	e := engine(t, local.Options{})
+	ids := []string{"a", "%61", "a/b", "/a/", "ä? #x", "run 7"}
+	for _, id := range ids {
+		if _, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{SessionID: id, Context: robotmem.Object{"task": id}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := connect(t, NewServer(e, Options{}))
+	for _, id := range ids {
+		var got robotmem.SessionResponse
+		readJSON(t, c, sessionURI(id), &got)
+		if got.SessionID != id {
+			t.Errorf("%s is the episode %q, want %q", sessionURI(id), got.SessionID, id)
+		}
+	}
+	var got robotmem.SessionResponse
+	if readJSON(t, c, "robotmem://session/%61", &got); got.SessionID != "a" {
+		t.Errorf("%%61 is %q", got.SessionID)
+	}
+}

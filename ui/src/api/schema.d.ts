@@ -1798,7 +1798,7 @@ export interface components {
             explain?: boolean;
             /** @description The episode that makes the recall; end_session uses it to credit memories. */
             for_session?: string;
-            /** @description Find perceptions similar to this one: {"memory_id":7} or {"data_base64":"…","media_type":"text/csv"}. */
+            /** @description Find perceptions similar to this one, or facts that mean the same: {"memory_id":7} or {"data_base64":"…","media_type":"text/csv"}. */
             like?: components["schemas"]["Like"];
             /** @description Largest size of the answer in tokens, at least 100; more counts the memories that do not fit. */
             max_tokens?: number;

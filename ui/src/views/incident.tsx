@@ -181,7 +181,7 @@ function Head({ refer, session, failure, said, task, collection, at, told, memor
         )}
         {place && <span>{t("place", { place })}</span>}
         {failure && <a href={`/memory/${failure.memory_id}`}>[{failure.memory_id}]</a>}
-        {session && <a href={`/sessions/${session.session_id}`}>{t("episode")}</a>}
+        {session && <a href={`/sessions/${encodeURIComponent(session.session_id)}`}>{t("episode")}</a>}
       </p>
       {!failure && memories.length > 0 && <p class="dim">{t("notFailed")}</p>}
       <p class="incident-do">
@@ -293,7 +293,7 @@ function Similar({ near, deciding }: { near: Near; deciding?: Memory }) {
         <ol class="incident-similar">
           {near.failures.slice(0, shownSimilar).map((m) => (
             <li key={m.memory_id} data-session={m.session_id}>
-              <a class="row-title" href={m.session_id && outcome(m) === undefined ? `/incident/s/${m.session_id}` : `/incident/m/${m.memory_id}`}>
+              <a class="row-title" href={m.session_id && outcome(m) === undefined ? `/incident/s/${encodeURIComponent(m.session_id)}` : `/incident/m/${m.memory_id}`}>
                 {m.content}
               </a>
               <p class="row-facts">
@@ -356,7 +356,7 @@ function Success({ near, deciding, cursor, view, session, failure }: SuccessProp
     <section class="card">
       <header>
         <h2>{t("success")}</h2>
-        {chosen?.session_id && session && <a href={`/sessions/compare?a=${session.session_id}&b=${chosen.session_id}`}>{t("wholeCompare")}</a>}
+        {chosen?.session_id && session && <a href={`/sessions/compare?a=${encodeURIComponent(session.session_id)}&b=${encodeURIComponent(chosen.session_id)}`}>{t("wholeCompare")}</a>}
       </header>
       {near.failed && !near.successes ? (
         <ErrorBox error={near.failed} />

@@ -136,7 +136,7 @@ function List({ a, filtered }: { a: Answer<"incidents">; filtered: boolean }) {
   );
 }
 
-const linkOf = (i: Incident) => (i.kind === "session" ? `/incident/s/${i.session_id}` : `/incident/m/${i.memory_id}`);
+const linkOf = (i: Incident) => (i.kind === "session" ? `/incident/s/${encodeURIComponent(i.session_id ?? "")}` : `/incident/m/${i.memory_id}`);
 
 const saying = (i: { said?: string; task?: string }) => i.said || (i.task ? t("silentTask", { task: i.task }) : t("silent"));
 

@@ -165,7 +165,7 @@ function Details({ m }: { m: Memory }) {
   ];
   if (m.tags.length > 0) rows.splice(3, 0, [t("tags"), <TagList tags={m.tags} />]);
   if (m.updated_at && m.updated_at !== m.created_at) rows.push([t("updated"), moment(m.updated_at)]);
-  if (m.session_id) rows.push([t("session"), <a class="mono" href={`/sessions/${m.session_id}`}>{m.session_id}</a>]);
+  if (m.session_id) rows.push([t("session"), <a class="mono" href={`/sessions/${encodeURIComponent(m.session_id)}`}>{m.session_id}</a>]);
   if (m.source) rows.push([t("source"), m.source]);
   if (m.provenance?.robot) rows.push([t("robot"), m.provenance.robot]);
   if (m.provenance?.who || m.provenance?.tool) rows.push([t("storedBy"), [m.provenance.who, m.provenance.tool].filter(Boolean).join(", ")]);

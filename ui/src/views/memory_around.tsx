@@ -40,7 +40,7 @@ export function Around({ m }: { m: Memory }) {
     <section class="card">
       <header>
         <h2>{t("around")}</h2>
-        <a href={`/sessions/${m.session_id}`}>{t("wholeSession")}</a>
+        <a href={`/sessions/${encodeURIComponent(m.session_id ?? "")}`}>{t("wholeSession")}</a>
       </header>
       {sensed && <Perception m={sensed} height={plotHeight} bare />}
       {others.map((o) => (

@@ -67,7 +67,7 @@ function Filters({ filter }: { filter: PerceptionFilter }) {
       />
       {filter.session && (
         <span class="chip">
-          <a href={`/sessions/${filter.session}`}>{t("episode", { id: filter.session.slice(-6) })}</a>
+          <a href={`/sessions/${encodeURIComponent(filter.session)}`}>{t("episode", { id: filter.session.slice(-6) })}</a>
           <Button icon="cross" kind="quiet" label={t("dropEpisode")} onClick={() => set({ session: undefined })} />
         </span>
       )}

@@ -54,9 +54,9 @@ export function SessionHead({ s }: { s: Answer<"session"> }) {
         <span>{t("memories", { n: number(s.memory_count) })}</span>
         {s.status === "active" && <span class="chip">{t("active")}</span>}
         <time dateTime={began(s)}>{moment(began(s))}</time>
-        {failed && <a href={`/incident/s/${s.session_id}`}>{t("incident")}</a>}
-        <a href={`/search?session_id=${s.session_id}`}>{t("searchIn")}</a>
-        <a href={`/sessions/compare?a=${s.session_id}`}>{t("compare")}</a>
+        {failed && <a href={`/incident/s/${encodeURIComponent(s.session_id)}`}>{t("incident")}</a>}
+        <a href={`/search?session_id=${encodeURIComponent(s.session_id)}`}>{t("searchIn")}</a>
+        <a href={`/sessions/compare?a=${encodeURIComponent(s.session_id)}`}>{t("compare")}</a>
         <span class="id">{s.session_id}</span>
       </p>
       {s.summary?.text && <p>{summary(s.summary.text)}</p>}

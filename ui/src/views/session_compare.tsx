@@ -26,7 +26,7 @@ export function Compare() {
   const a = query.get("a") ?? "";
   const b = query.get("b") ?? "";
   const sessions = useAsk("sessions", { limit: choices }, { live: 10_000 });
-  const to = (x: string, y: string) => go(`/sessions/compare?a=${x}&b=${y}`, "replace");
+  const to = (x: string, y: string) => go(`/sessions/compare?a=${encodeURIComponent(x)}&b=${encodeURIComponent(y)}`, "replace");
   const options = (sessions.answer?.sessions ?? []).map((s) => [s.session_id, `${about(s)}, ${moment(began(s))}, ${s.outcome_score === undefined ? t("noOutcome") : percent(s.outcome_score)}`] as const);
   const withChosen = (id: string) => [["", t("chooseTwo")] as const, ...(id && !options.some(([x]) => x === id) ? [[id, id] as const] : []), ...options];
   return (

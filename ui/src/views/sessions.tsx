@@ -58,7 +58,7 @@ export function Sessions() {
           ]}
           onChange={set("status")}
         />
-        <Button disabled={chosen.length !== 2} onClick={() => go(`/sessions/compare?a=${chosen[0]}&b=${chosen[1]}`)}>
+        <Button disabled={chosen.length !== 2} onClick={() => go(`/sessions/compare?a=${encodeURIComponent(chosen[0] ?? "")}&b=${encodeURIComponent(chosen[1] ?? "")}`)}>
           {t(chosen.length === 2 ? "compareTwo" : "chooseTwo")}
         </Button>
       </div>
@@ -136,7 +136,7 @@ function Row({ s, chosen, choose }: { s: Session; chosen: boolean; choose: () =>
     <li>
       <input type="checkbox" aria-label={t("choose")} checked={chosen} onChange={choose} />
       <div>
-        <a class="row-title" href={`/sessions/${s.session_id}`}>
+        <a class="row-title" href={`/sessions/${encodeURIComponent(s.session_id)}`}>
           {about(s)}
         </a>
         <p class="row-facts">
