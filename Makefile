@@ -80,7 +80,7 @@ $(GOLANGCI):
 # Other systems than Linux: their types are checked, which takes a tenth of the time of
 # compiling. .ci/arm64 builds for linux/arm64, make release for all.
 cross: $(GOPACKAGES)
-	@for target in darwin/arm64 windows/amd64; do \
+	@for target in darwin/arm64 windows/amd64 linux/arm; do \
 		echo "check $$target"; \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GOPACKAGES) -mode=allsyntax -deps ./... >bin/cross || exit 1; \
 		! grep -E '\.go:[0-9]+:[0-9]+: ' bin/cross || exit 1; \

@@ -72,8 +72,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	defer stop()
+	return runUntil(ctx, args, stdin, stdout, stderr)
+}
 
-	a := &app{Version: version(), Stdin: stdin, Stdout: stdout, Stderr: stderr, env: os.LookupEnv}
+// runUntil runs the program until ctx ends, which interrupts it.
+func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{Version: version(), Stdin: &interruptible{ctx: ctx, in: stdin}, Stdout: stdout, Stderr: stderr, env: os.LookupEnv}
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}

@@ -68,7 +68,7 @@ func (w *wordModel) readWordPiece(c *wordModelConfig) error {
 	}
 	w.continues = map[string]int{}
 	for text, id := range w.tokens {
-		if id < 0 || id > 1<<31 {
+		if id < 0 || int64(id) > math.MaxInt32 {
 			return fmt.Errorf("the token %q has the number %d", text, id)
 		}
 		if piece, ok := strings.CutPrefix(text, prefix); ok {

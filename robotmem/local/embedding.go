@@ -420,6 +420,9 @@ var errReplaced = robotmem.Errorf(robotmem.Conflict, "embedder", "another reembe
 // total. It fails with Invalid without an embedder, with Conflict when the reembed of
 // another process ends first, and with the errors of Embedder.Embed.
 func (n *Node) Reembed(ctx context.Context, progress func(done, total int64)) error {
+	if progress == nil {
+		progress = func(int64, int64) {}
+	}
 	return sqlite.Wrap("reembed", n.embeddings.reembed(ctx, progress))
 }
 

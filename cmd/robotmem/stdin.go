@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// interruptible is a reader of which a wait ends with ctx. A read of a terminal or a pipe cannot be cancelled,
+// so the signal that ends ctx would be swallowed until more input comes. The goroutine of such a read is
+// left behind: it holds nothing but its buffer, and the process is about to end.
+type interruptible struct {
+	ctx   context.Context
+	in    io.Reader
+	reads chan readResult // of the read in progress, nil without one
+	rest  []byte          // what was read and not yet returned
+	err   error           // after rest
+}
+
+type readResult struct {
+	data []byte
+	err  error
+}
+
+// Read implements io.Reader.
+func (r *interruptible) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 && r.err == nil {
+		if r.reads == nil {
+			r.reads = make(chan readResult, 1)
+			go func(to chan<- readResult) {
+				buffer := make([]byte, max(1, min(len(p), 64<<10)))
+				n, err := r.in.Read(buffer)
+				to <- readResult{buffer[:n], err}
+			}(r.reads)
+		}
+		select {
+		case got := <-r.reads:
+			r.reads, r.rest, r.err = nil, got.data, got.err
+		case <-r.ctx.Done():
+			return 0, &robotmem.Error{Kind: robotmem.Unavailable, Err: context.Cause(r.ctx)}
+		}
+	}
+	n := copy(p, r.rest)
+	if r.rest = r.rest[n:]; len(r.rest) > 0 {
+		return n, nil
+	}
+	return n, r.err
+}
