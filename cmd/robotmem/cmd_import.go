@@ -247,6 +247,11 @@ func (a *app) refused(where string, err error) {
 	fmt.Fprintf(a.Stderr, "robotmem: import: %s: %s\n", oneLine(where), oneLine(err.Error()))
 }
 
+// payloadMissing names a payload that the archive does not have.
+func (a *app) payloadMissing(uid, sha256 string) {
+	a.refused("payload "+sha256, fmt.Errorf("is missing in the archive, and memory %s has lost it; import a whole archive to bring it back", uid))
+}
+
 // useFile is UseFile. A dry run makes no memory where there is none: an empty one in a
 // temporary folder answers instead.
 func (c *importCmd) useFile(ctx context.Context, a *app, f func(*local.Node) error) error {
@@ -270,8 +275,19 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		}
 		defer func() { _ = src.Close() }() // it was only read
-		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun})
-		return c.arrived(a, importAnswer{ImportReport: report}, err)
+		lost := 0
+		missing := func(uid, sha256 string) {
+			if src.Payloads() > 0 && !c.DryRun { // without any it was exported so, and a dry run reads none
+				lost++
+				a.payloadMissing(uid, sha256)
+			}
+		}
+		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Missing: missing})
+		err = c.arrived(a, importAnswer{ImportReport: report}, err)
+		if err == nil && lost > 0 {
+			err = exitCodes[robotmem.Invalid]
+		}
+		return err
 	})
 }
 

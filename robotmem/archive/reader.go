@@ -88,6 +88,15 @@ func (a *Reader) Close() error {
 	return nil
 }
 
+// Payloads returns how many payloads the manifest names, 0 before it is read. An archive that was written
+// without payloads names none.
+func (a *Reader) Payloads() int64 {
+	if a.manifest == nil {
+		return 0
+	}
+	return a.manifest.Payloads
+}
+
 // Next implements Source. No call may follow an error.
 func (a *Reader) Next() (*Entry, error) {
 	if err := a.finishPayload(); err != nil {

@@ -23,6 +23,9 @@ type ImportOptions struct {
 	// Memories that the node has already keep their collection.
 	Collection string
 	DryRun     bool // check and count, store nothing
+	// Missing is told each payload that the source names and does not have, and that this node lacks too; nil
+	// if nobody asks. The report counts them.
+	Missing func(uid, sha256 string)
 	// Sync decides instead of the times of the last change; nil for an archive. The import is not
 	// logged then, and cannot be a dry run.
 	Sync Sync
@@ -162,6 +165,16 @@ func (in *importing) refuse(where string, count *store.ImportCount, err error) e
 	return nil
 }
 
+// importedSource keeps a reserved source as what an archive says, and no more: anybody may have written it.
+func importedSource(source string) string {
+	for _, reserved := range []string{"operator", "verified"} {
+		if strings.Contains(strings.ToLower(source), reserved) {
+			return "imported/" + reserved
+		}
+	}
+	return "imported" // a spelling with characters in between
+}
+
 // begin checks the memories of a part, on all cores, and determines which of their
 // payloads the node needs.
 func (in *importing) begin(ctx context.Context, memories []archive.Memory) error {
@@ -171,6 +184,9 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 		m := &memories[i]
 		if in.o.Collection != "" {
 			m.Collection = in.o.Collection
+		}
+		if in.o.Sync == nil && robotmem.ReservedSource(m.Source) {
+			m.Source = importedSource(m.Source)
 		}
 		found[i], errs[i] = in.node.checkRecord(m)
 	})
@@ -247,6 +263,11 @@ func (in *importing) flush(ctx context.Context) error {
 		}
 	}
 	in.report.Payloads.Missing += int64(len(p.missing))
+	for _, a := range p.records {
+		if in.o.Missing != nil && a.Payload != nil && p.missing[a.Payload.SHA256] {
+			in.o.Missing(a.UID, a.Payload.SHA256)
+		}
+	}
 	progress.Of(ctx).Add(int64(len(p.records)))
 	return nil
 }
