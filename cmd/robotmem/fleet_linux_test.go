@@ -83,6 +83,7 @@ func startPostgres(t *testing.T) string {
 }
 
 func TestFleetCommands(t *testing.T) {
+	t.Setenv("ROBOTMEM_DURABILITY", "") // the tests set it, and a site does not use it
 	url := startPostgres(t)
 	t.Setenv("ROBOTMEM_HOME", t.TempDir())
 	want := func(code int, part string, args ...string) string {

@@ -106,7 +106,7 @@ func TestAFileHonoursItsIdentityProvider(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for secret, want := range map[string]int{"": 401, "garbage": 401, "ey.a.b": 503} { // the provider is not reached
+	for secret, want := range map[string]int{"": 401, "garbage": 401, "ey.a.b": 401, "eyJhbGciOiJFUzI1NiJ9.e30.AAAA": 503} { // the provider is not reached
 		req, err := http.NewRequestWithContext(t.Context(), "POST", strings.TrimSpace(url)+"/api/learn", strings.NewReader(`{"insight":"no"}`))
 		if err != nil {
 			t.Fatal(err)
