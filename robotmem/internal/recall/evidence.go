@@ -190,13 +190,13 @@ func (r *run) oneValue(b, a *hit, kind text.Kind) bool {
 	return both > 0 && 3*both >= 2*max(len(x), len(y))
 }
 
-// changed reports whether a memory says that what an earlier one states has changed: it names a change, shares
-// a word of the question or is about the same, and no part of the context differs.
+// changed reports whether a memory says that what an earlier one states has changed: it names a change, has
+// every word of the question that the other has or is about the same, and no part of the context differs.
 func (r *run) changed(b, a *hit, kind text.Kind) bool {
 	if kind == text.Wrong || kind == text.Counts || kind == text.Latest || !b.memory.ObservedAt.After(a.memory.ObservedAt) {
 		return false
 	}
-	if isRule(a.memory) || !shareWord(a.has, b.has) && !r.aboutTheSame(a, b) {
+	if isRule(a.memory) || difference(a.covered(), b.covered()) > 0 && !r.aboutTheSame(a, b) {
 		return false
 	}
 	if !b.subject.change() || a.subject.change() {

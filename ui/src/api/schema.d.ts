@@ -1034,6 +1034,8 @@ export interface components {
             failure?: string;
             /** @description Number of failed attempts. */
             failures: number;
+            /** @description Id of the file whose backups these are. */
+            file_id?: string;
             /** Format: date-time */
             last_failure?: string;
             /**
