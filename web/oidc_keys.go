@@ -51,7 +51,7 @@ func (a *attempts[T]) get(ctx context.Context, life time.Duration, attempt func(
 		defer a.mu.Unlock()
 		return a.value, a.at
 	}
-	running, patience := a.running, time.Duration(othersWait)
+	running, patience := a.running, othersWait
 	if running == nil {
 		running, patience = make(chan struct{}), providerTime
 		a.running = running
@@ -97,7 +97,7 @@ var (
 
 // VerifySignature implements oidc.KeySet.
 func (k *keySet) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
-	signed, err := jose.ParseSigned(jwt, signatureAlgorithms())
+	signed, err := jose.ParseSignedCompact(jwt, signatureAlgorithms())
 	if err != nil || len(signed.Signatures) != 1 {
 		return nil, errSignature
 	}
@@ -139,7 +139,11 @@ func signatureAlgorithms() (all []jose.SignatureAlgorithm) {
 
 // fetch asks the provider for its keys.
 func (k *keySet) fetch() ([]jose.JSONWebKey, error) {
-	res, err := k.client.Get(k.url)
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, k.url, http.NoBody) // the client has a limit
+	if err != nil {
+		return nil, err
+	}
+	res, err := k.client.Do(req)
 	if err != nil {
 		return nil, err
 	}
