@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -266,8 +268,18 @@ func wholeFile(name, field string, write func(*os.File) error) error {
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(temp, name)
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp))
+	if err == nil {
+		return nil
 	}
-	return nil
+	err = errors.Join(err, os.Remove(temp))
+	if diskFull(err) {
+		return &robotmem.Error{Kind: robotmem.Unavailable, Field: field, Err: fmt.Errorf("the disk of %s is full (%w); nothing was changed; free some space and try again", name, err)}
+	}
+	return err
+}
+
+// diskFull reports whether the system refused to write more.
+func diskFull(err error) bool {
+	const onWindows = syscall.Errno(112) // ERROR_DISK_FULL
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || runtime.GOOS == "windows" && errors.Is(err, onWindows)
 }

@@ -286,10 +286,33 @@ func (f *tokenFile) change(change func([]web.Token) ([]web.Token, error)) error 
 		return err
 	}
 	real, _ := filepath.EvalSymlinks(f.path) // a link stays one
-	return wholeFile(cmp.Or(real, f.path), "token", func(w *os.File) error {
+	real = cmp.Or(real, f.path)
+	err = wholeFile(real, "token", func(w *os.File) error {
 		_, err := w.Write(data)
 		return err
 	})
+	if diskFull(err) && overwrite(real, data) {
+		return nil
+	}
+	return err
+}
+
+// overwrite replaces what a file holds in the space that it has: a token can be revoked on a full disk. If the
+// machine stops meanwhile, the list cannot be read, and the node accepts no token until it is corrected.
+func overwrite(path string, data []byte) bool {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() < int64(len(data)) {
+		return false
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return false
+	}
+	_, err = f.WriteAt(data, 0)
+	if err == nil {
+		err = f.Truncate(int64(len(data)))
+	}
+	return errors.Join(err, f.Sync(), f.Close()) == nil
 }
 
 // tokenEntries is the form of the file.

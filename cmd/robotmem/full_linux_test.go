@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/web"
+)
+
+// A token can be revoked on a full disk, and what cannot be written says that the disk is full.
+func TestTokensOnAFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", dir).Run() != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("a small disk needs the right to mount")
+		}
+		t.Skip("a small disk needs the right to mount: run as root")
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", dir).Run() })
+	f := &tokenFile{db: filepath.Join(dir, "memory.db"), path: filepath.Join(dir, "memory.db.tokens")}
+	for _, name := range []string{"arm", "dock"} {
+		if _, err := f.Create(t.Context(), web.Token{Name: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill, err := os.Create(filepath.Join(dir, "fill"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = fill.Write(make([]byte, 4096))
+	}
+	if err := fill.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := f.Create(context.Background(), web.Token{Name: "third"}); !errors.Is(err, robotmem.Unavailable) {
+		t.Errorf("create: %v", err)
+	}
+	if err := f.Revoke(context.Background(), "arm"); err != nil {
+		t.Errorf("revoke: %v", err)
+	}
+	list, err := f.List(context.Background())
+	if err != nil || len(list) != 1 || list[0].Name != "dock" {
+		t.Errorf("%v, %v", list, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*.part")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	err = wholeFile(filepath.Join(dir, "archive.tar"), "out", func(w *os.File) error {
+		_, err := w.Write(make([]byte, 8192))
+		return err
+	})
+	if !errors.Is(err, robotmem.Unavailable) {
+		t.Errorf("an export: %v", err)
+	}
+}
