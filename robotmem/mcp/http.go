@@ -27,6 +27,7 @@ import (
 // session id, so that its cancellations reach only its own calls.
 func (s *Server) Handler() http.Handler { return s.handler() }
 
+// handler takes further options, with which the library may keep sessions that it names itself.
 func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 	h := server.NewStreamableHTTPServer(s.mcp, append([]server.StreamableHTTPOption{
 		server.WithStateLess(true),
@@ -38,7 +39,7 @@ func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 	}, more...)...)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
-			if r.Header.Get(server.HeaderKeySessionID) != "" {
+			if len(more) == 0 && r.Header.Get(server.HeaderKeySessionID) != "" {
 				if r = r.WithContext(r.Context()); !s.owns(w, r) {
 					return
 				}
@@ -56,7 +57,7 @@ func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 			return
 		}
 		r = r.WithContext(r.Context()) // a copy, because inSession changes the header
-		if !s.inSession(w, r, m.envelope) {
+		if len(more) == 0 && !s.inSession(w, r, m.envelope) {
 			return
 		}
 		x := &exchange{arguments: m.arguments}
