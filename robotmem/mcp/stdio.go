@@ -69,6 +69,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	case err = <-read:
 	case <-ctx.Done():
 	}
+	if ctx.Err() != nil {
+		err = nil // the reader may end with ctx too
+	}
 	if err == nil {
 		err = w.failure()
 	}

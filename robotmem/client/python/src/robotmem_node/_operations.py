@@ -134,6 +134,7 @@ class BackupState(Answer):
     every_seconds: int
     failure: str | None
     failures: int
+    file_id: str | None
     last_failure: str | None
     last_success: str | None
     own_disk: bool | None
@@ -1084,7 +1085,7 @@ class Operations:
             perception_type: Only perceptions of this type.
             category: Only this category.
             tags: Only memories with all of these tags.
-            like: Find perceptions similar to this one: {"memory_id":7} or
+            like: Find perceptions similar to this one, or facts that mean the same: {"memory_id":7} or
                 {"data_base64":"…","media_type":"text/csv"}.
             diversity: 0 ranks by score only; larger values avoid similar results; at most 1.
             min_relevance: Lowest relevance on the absolute scale, 0 to 1.
@@ -1930,7 +1931,7 @@ class AsyncOperations:
             perception_type: Only perceptions of this type.
             category: Only this category.
             tags: Only memories with all of these tags.
-            like: Find perceptions similar to this one: {"memory_id":7} or
+            like: Find perceptions similar to this one, or facts that mean the same: {"memory_id":7} or
                 {"data_base64":"…","media_type":"text/csv"}.
             diversity: 0 ranks by score only; larger values avoid similar results; at most 1.
             min_relevance: Lowest relevance on the absolute scale, 0 to 1.
