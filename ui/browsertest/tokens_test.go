@@ -55,7 +55,12 @@ func (w *world) manageTokens(t *testing.T) {
 	p.click(".tokens .button", "Revoke arm-7")
 	p.see("dialog p", "It is the last one")
 	p.click("dialog footer .button", "Revoke")
-	p.see("h1", "This node asks for a token")
+	p.gone(".tokens th", "arm-7")
+	for secret, want := range map[string]int{"": 200, "Bearer " + first: 401} { // it is on a loopback address
+		if res, body := n.get(t, "/api/stats", "Authorization", secret); res.StatusCode != want {
+			t.Errorf("after the last token, with %q: %s %s", secret, res.Status, body)
+		}
+	}
 }
 
 // createToken makes a token and returns its secret.
