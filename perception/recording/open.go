@@ -205,11 +205,16 @@ func (c contents) reader() (io.Reader, func(), error) {
 	if !c.packed {
 		return plain, func() {}, nil
 	}
-	r, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	r, err := unpacked(plain)
 	if err != nil {
 		return nil, nil, err
 	}
 	return r, r.Close, nil
+}
+
+// unpacked decompresses a file on the goroutine of its reader.
+func unpacked(file io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 }
 
 // end returns the number of bytes, -1 if it is unknown.
@@ -222,7 +227,7 @@ func (c contents) end() int64 {
 
 // packedHead returns the first bytes of what a file holds, nil if it cannot be decompressed.
 func packedHead(packed io.Reader) []byte {
-	r, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	r, err := unpacked(packed)
 	if err != nil {
 		return nil
 	}
