@@ -248,42 +248,41 @@ func (r *plyReader) skip(e *plyElement) error {
 	if len(e.fields) == 0 {
 		return nil
 	}
+	pass := func(i int) error { return r.pass(1, e.fields[i].typ) }
 	for n := range e.count {
-		for i := range e.fields {
-			f := &e.fields[i]
-			var err error
-			if f.isList {
-				err = r.list(f)
-			} else {
-				err = r.pass(1, f.typ)
-			}
-			if err != nil {
-				return e.within(n, err)
-			}
+		if err := r.row(e, n, pass); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (e *plyElement) within(n int64, err error) error {
-	return fmt.Errorf("%w within element %q %d of %d", err, media.Clean(e.name, media.MaxName), n+1, e.count)
+// row passes over the lists of number n of an element, and calls read for each other field.
+func (r *plyReader) row(e *plyElement, n int64, read func(i int) error) error {
+	for i := range e.fields {
+		var err error
+		if f := &e.fields[i]; f.isList {
+			err = r.list(f)
+		} else {
+			err = read(i)
+		}
+		if err != nil {
+			return fmt.Errorf("%w within element %q %d of %d", err, media.Clean(e.name, media.MaxName), n+1, e.count)
+		}
+	}
+	return nil
 }
 
 // points calls yield with each vertex. The fields are those of the element.
 func (r *plyReader) points(e *plyElement, fields []field, colours [3]int, yield func(*values)) error {
 	row := make([]float64, len(fields))
+	number := func(i int) (err error) {
+		row[i], err = r.number(e.fields[i].typ)
+		return err
+	}
 	for n := range e.count {
-		for i := range e.fields {
-			f := &e.fields[i]
-			var err error
-			if f.isList {
-				err = r.list(f)
-			} else {
-				row[i], err = r.number(f.typ)
-			}
-			if err != nil {
-				return e.within(n, err)
-			}
+		if err := r.row(e, n, number); err != nil {
+			return err
 		}
 
 		var v values
