@@ -100,7 +100,7 @@ func (p *providerRequests) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	res, err := http.DefaultTransport.RoundTrip(r)
 	if err == nil {
-		res.Body = &limitedBody{res.Body, maxDocument}
+		res.Body = http.MaxBytesReader(nil, res.Body, maxDocument)
 	}
 	return res, err
 }

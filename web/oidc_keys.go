@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"sync"
@@ -176,19 +175,4 @@ func (k *keySet) fetch() ([]jose.JSONWebKey, error) {
 		keys = append(keys, key)
 	}
 	return keys, nil
-}
-
-// limitedBody fails beyond maxDocument bytes.
-type limitedBody struct {
-	io.ReadCloser
-	left int64
-}
-
-func (b *limitedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errors.New("the answer of the identity provider is too long")
-	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
 }
