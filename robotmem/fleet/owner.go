@@ -2,8 +2,8 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -48,12 +48,15 @@ func (s *Site) claimPayloads(ctx context.Context) error {
 	return nil
 }
 
-// writeNew writes a file that must not exist.
+// writeNew writes a file that must not exist, whole or not at all: another node may read it at once.
 func writeNew(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	aside := path + ".new-" + rand.Text()
+	defer func() { _ = os.Remove(aside) }() // fails if it was renamed
+	if err := os.WriteFile(aside, []byte(text), 0o600); err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(f, text)
-	return errors.Join(err, f.Sync(), f.Close())
+	if err := os.Link(aside, path); err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return os.Rename(aside, path) // a file system without hard links
 }
