@@ -40,7 +40,7 @@ type Backup struct {
 	// Number orders the backups of a folder, also after the clock was set back.
 	Number    int64     `json:"number"`
 	File      string    `json:"file"`              // name of the memory's file in the folder
-	FileID    string    `json:"file_id,omitempty"` // id of the file; absent from backups of version 8 and before
+	FileID    string    `json:"file_id,omitempty"` // id of the file; absent from backups made before schema version 12
 	CreatedAt time.Time `json:"created_at"`
 	Seconds   float64   `json:"seconds"` // duration of the backup, with its verification
 	Version   string    `json:"version,omitempty"`
