@@ -99,30 +99,30 @@ var compiledKinds = sync.OnceValue(func() (out [][3]*regexp.Regexp) {
 	return out
 })
 
-// asking are words without which a question in a script with spaces is of no kind. They are looked for
-// first, because the rules take longer than the rest of a small recall.
-var asking = wordSet(`how what whats which where when who whom whose why is are was were does do did has have had can could may must
-	should shall will would need now currently current present moment days nowadays today still already any anymore yet latest last
-	recent recently avoid never not best good right safe setting settings parameter parameters speed force pressure value way method
-	trick setup config recipe procedure approach height temperature angle rate mode program forbidden prohibited exception exceptions
-	problem problems wrong accident incident mistake mistakes too since anything something worked works helped success successful
-	wie was wann warum weshalb wieso wo wer womit welche welcher welches welchem welchen jetzt aktuell derzeit gerade momentan noch
-	zuletzt falsch schief vermeiden nicht darf soll sollte zu geklappt gelungen erfolgreich geeignet funktioniert keinen einstellung einstellungen
-	gefallen gerissen verrutscht verklemmt verkratzt gebrochen ausgefallen blockiert kaputt defekt ausschuss fehler`)
-
-// german are the words of asking that no English question needs.
-var german = wordSet(`wie wieviel wieviele wann warum weshalb wieso wo wer womit welche welcher welches welchem welchen jetzt aktuell
-	derzeit gerade momentan noch zuletzt falsch schief vermeiden nicht darf soll sollte zu ist sind kann heute damit ohne
-	geklappt gelungen erfolgreich geeignet funktioniert keinen kein keine einstellung einstellungen der das ein eine und mit
-	gefallen gerissen verrutscht verklemmt verkratzt gebrochen ausgefallen blockiert kaputt defekt ausschuss fehler`)
+// asking are words without which an English question is of no kind, and askingGerman those of a German one that
+// no English question needs. They are looked for first, because the rules take longer than the rest of a
+// small recall. german are further words by which a question is German.
+var (
+	asking = wordSet(`how what whats which where when who whom whose why is are was were does do did has have had can could may must should
+		shall will would need now currently current present moment days nowadays today still already any anymore yet latest
+		last recent recently avoid never not best good right safe setting settings parameter parameters speed force pressure
+		value way method trick setup config recipe procedure approach height temperature angle rate mode program forbidden
+		prohibited exception exceptions problem problems wrong accident incident mistake mistakes too since anything
+		something worked works helped success successful`)
+	askingGerman = wordSet(`wie wann warum weshalb wieso wo wer womit welche welcher welches welchem welchen jetzt aktuell derzeit gerade
+		momentan noch zuletzt falsch schief vermeiden nicht darf soll sollte zu geklappt gelungen erfolgreich geeignet
+		funktioniert keinen einstellung einstellungen gefallen gerissen verrutscht verklemmt verkratzt gebrochen ausgefallen
+		blockiert kaputt defekt ausschuss fehler`)
+	german = wordSet(`wieviel wieviele ist sind kann heute damit ohne kein keine der das ein eine und mit`)
+)
 
 // scriptsOf reports for which of the expressions of a kindRule a question in lower case has words.
 func scriptsOf(question string) (of [3]bool) {
 	if isASCII(question) {
 		asked := strings.ContainsRune(question, '?')
 		for word := range strings.FieldsFuncSeq(question, func(r rune) bool { return r < 'a' || r > 'z' }) {
-			of[0] = of[0] || asked || asking[word] || failingStart.MatchString(word)
-			of[1] = of[1] || german[word]
+			of[0] = of[0] || asked || asking[word] || askingGerman[word] || failingStart.MatchString(word)
+			of[1] = of[1] || askingGerman[word] || german[word]
 		}
 		return of
 	}
@@ -137,7 +137,7 @@ func scriptsOf(question string) (of [3]bool) {
 		}
 	}
 	for word := range strings.FieldsFuncSeq(question, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		of[1] = of[1] || german[word]
+		of[1] = of[1] || askingGerman[word] || german[word]
 	}
 	return of
 }
