@@ -132,7 +132,7 @@ func (r *run) prefers(b, a *hit, kind func() text.Kind) bool {
 			return y > x
 		}
 	}
-	if r.changed(b, a, kind()) {
+	if r.changed(b, a, kind) {
 		return true
 	}
 	if r.near(b, a, latestShare) && r.oneValue(b, a, kind()) {
@@ -192,18 +192,17 @@ func (r *run) oneValue(b, a *hit, kind text.Kind) bool {
 
 // changed reports whether a memory says that what an earlier one states has changed: it names a change, has
 // every word of the question that the other has or is about the same, and no part of the context differs.
-func (r *run) changed(b, a *hit, kind text.Kind) bool {
-	if kind == text.Wrong || kind == text.Counts || kind == text.Latest || !b.memory.ObservedAt.After(a.memory.ObservedAt) {
+func (r *run) changed(b, a *hit, kind func() text.Kind) bool {
+	if isRule(a.memory) || !b.memory.ObservedAt.After(a.memory.ObservedAt) || !b.subject.change() || a.subject.change() {
 		return false
 	}
-	if isRule(a.memory) || difference(a.covered(), b.covered()) > 0 && !r.aboutTheSame(a, b) {
+	if difference(a.covered(), b.covered()) > 0 && !r.aboutTheSame(a, b) {
 		return false
 	}
-	if !b.subject.change() || a.subject.change() {
+	if _, differ, _ := compareLeaves(a.subject.leaves(), b.subject.leaves()); differ > 0 {
 		return false
 	}
-	_, differ, _ := compareLeaves(a.subject.leaves(), b.subject.leaves())
-	return differ == 0
+	return kind() == text.Plain || kind() == text.Works || kind() == text.Now
 }
 
 // near reports whether b has a share of the score of a, which is ranked before it: of its words, and is as near
