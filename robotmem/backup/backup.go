@@ -125,8 +125,7 @@ func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) 
 	}
 	b := &job{e: e, dir: dir, past: past, held: map[[sha256.Size]byte]bool{}, started: time.Now()}
 	b.report.File, b.report.Version, b.report.Removed = filepath.Base(e.Store.Path()), o.Version, []string{}
-	err = e.Store.Read(ctx, func(c *store.Conn) (err error) { b.report.FileID, err = c.FileID(); return err })
-	if err != nil {
+	if b.report.FileID, err = e.Store.FileID(ctx); err != nil {
 		return nil, err
 	}
 	b.ours = b.ofThisMemory()

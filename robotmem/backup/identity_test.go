@@ -16,7 +16,8 @@ import (
 
 func fileID(t *testing.T, n *local.Node) (id string) {
 	t.Helper()
-	if err := n.Store.Read(t.Context(), func(c *store.Conn) (err error) { id, err = c.FileID(); return err }); err != nil || len(id) != 26 {
+	id, err := n.Store.FileID(t.Context())
+	if err != nil || len(id) != 26 {
 		t.Fatal(id, err)
 	}
 	return id

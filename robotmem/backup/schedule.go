@@ -99,8 +99,8 @@ func (r *running) make(ctx context.Context) (*Report, error) {
 	if data, err := os.ReadFile(r.file); err == nil { // another node may have written it
 		_ = json.Unmarshal(data, &r.last) // Stats reports an error
 	}
-	id := ""
-	if err := r.n.Store.Read(ctx, func(c *store.Conn) (err error) { id, err = c.FileID(); return err }); err != nil {
+	id, err := r.n.Store.FileID(ctx)
+	if err != nil {
 		return nil, err
 	}
 	if r.last.FileID != id { // of the file that this one was copied from

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
-	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -274,7 +273,7 @@ func fileID(t *testing.T, path string) (id string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = n.Store.Read(t.Context(), func(c *store.Conn) (err error) { id, err = c.FileID(); return err })
+	id, err = n.Store.FileID(t.Context())
 	if err := errors.Join(err, n.Close()); err != nil || id == "" {
 		t.Fatalf("%q: %v", id, err)
 	}

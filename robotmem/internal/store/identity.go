@@ -23,6 +23,12 @@ func (c *Conn) FileID() (id string, err error) {
 	return id, err
 }
 
+// FileID is [Conn.FileID] in a snapshot of its own.
+func (s *Store) FileID(ctx context.Context) (id string, err error) {
+	err = s.Read(ctx, func(c *Conn) (err error) { id, err = c.FileID(); return err })
+	return id, err
+}
+
 // newIdentity gives a file an id. Its place is set when it is opened.
 func newIdentity(c *Conn) error { return c.SetFileID(newFileID()) }
 
@@ -44,16 +50,17 @@ func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
 		return false, nil
 	}
 	was := ""
-	err = s.Database.Read(ctx, func(c SQL) error {
+	look := func(c SQL) error {
 		_, err := c.One("SELECT place FROM identity", nil, func(r sqlite.Row) { was = r.ColumnText(0) })
 		return err
-	})
+	}
+	err = s.Database.Read(ctx, look)
 	if err != nil || was == place {
 		return false, err
 	}
 	err = s.Database.Write(ctx, func(c SQL) error {
 		// Another process may have been first.
-		if _, err := c.One("SELECT place FROM identity", nil, func(r sqlite.Row) { was = r.ColumnText(0) }); err != nil || was == place {
+		if err := look(c); err != nil || was == place {
 			return err
 		}
 		if isCopy = was != ""; isCopy {

@@ -86,7 +86,7 @@ func (w *partWriter) finish(tx *Tx, revision int64) error {
 	// Another process may have stored a newer one, deleted our parts as outdated, or purged. One that is ahead of
 	// the tables, which somebody has put back, is no newer one.
 	newest, err := tx.Number(`SELECT NOT EXISTS (SELECT 1 FROM snapshot_heads WHERE name = ?1 AND revision >= ?2
-			AND (name = '`+VectorsSnapshot+`' OR revision <= (SELECT value FROM counters WHERE name = 'changes')))
+			AND `+notAhead+`)
 		AND (SELECT count(*) FROM snapshots WHERE name = ?1 AND generation = ?3) = ?4
 		AND (SELECT value FROM counters WHERE name = 'purges') = ?5`, w.name, revision, w.generation, w.parts, w.purges)
 	if err != nil {
@@ -99,11 +99,14 @@ func (w *partWriter) finish(tx *Tx, revision int64) error {
 		w.name, w.generation, revision, w.parts, int64(w.sum.Sum32()))
 }
 
+// notAhead is true for a head whose revision the tables have reached. That of vectors counts those of a model.
+const notAhead = "(name = '" + VectorsSnapshot + "' OR revision <= (SELECT value FROM counters WHERE name = 'changes'))"
+
 // SnapshotRevision returns the revision of a stored snapshot, 0 if there is none, or none that is not ahead of the
 // tables.
 func (c *Conn) SnapshotRevision(name string) (int64, error) {
 	return c.Number(`SELECT revision FROM snapshot_heads WHERE name = ?1
-		AND (name = '`+VectorsSnapshot+`' OR revision <= (SELECT value FROM counters WHERE name = 'changes'))`, name)
+		AND `+notAhead, name)
 }
 
 var ErrNoSnapshot = errors.New("no snapshot is stored")
