@@ -102,8 +102,7 @@ func (w *partWriter) finish(tx *Tx, revision int64) error {
 // notAhead is true for a head whose revision the tables have reached. That of vectors counts those of a model.
 const notAhead = "(name = '" + VectorsSnapshot + "' OR revision <= (SELECT value FROM counters WHERE name = 'changes'))"
 
-// SnapshotRevision returns the revision of a stored snapshot, 0 if there is none, or none that is not ahead of the
-// tables.
+// SnapshotRevision returns the revision of a stored snapshot; 0 if there is none, or if it is ahead of the tables.
 func (c *Conn) SnapshotRevision(name string) (int64, error) {
 	return c.Number(`SELECT revision FROM snapshot_heads WHERE name = ?1
 		AND `+notAhead, name)

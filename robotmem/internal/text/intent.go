@@ -99,9 +99,9 @@ var compiledKinds = sync.OnceValue(func() (out [][3]*regexp.Regexp) {
 	return out
 })
 
-// asking are words without which an English question is of no kind, and askingGerman those of a German one that
-// no English question needs. They are looked for first, because the rules take longer than the rest of a
-// small recall. german are further words by which a question is German.
+// asking are words without which an English question is of no kind, and askingGerman those of a German one
+// that are not English too. They are looked for first, because the rules take longer than the rest of a small
+// recall. By the words of german, too, a question is known to be German.
 var (
 	asking = wordSet(`how what whats which where when who whom whose why is are was were does do did has have had can could may must should
 		shall will would need now currently current present moment days nowadays today still already any anymore yet latest
