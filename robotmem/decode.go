@@ -183,6 +183,12 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
+// Has reports whether the request of the operation has a field of this name.
+func (o *Op) Has(name string) bool {
+	_, has := fieldNamed(o.In, name)
+	return has
+}
+
 // Request turns text values, such as those of a query string, into the JSON
 // request of the operation. A string field takes the text, a list field takes all
 // values, and any other field parses the text as JSON; text that is no JSON stays a string, which

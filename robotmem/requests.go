@@ -23,6 +23,7 @@ type LearnRequest struct {
 	Pinned     *bool      `json:"pinned,omitempty" doc:"A pinned memory does not decay and is not merged. Default: depends on the category."`
 	Outcome    string     `json:"outcome,omitempty" validate:"omitempty,oneof=success failure partial unknown" doc:"How it went: success, failure, partial or unknown. Default: read from the context (task.success, result, status, …), else from the text."`
 	Source     string     `json:"source,omitempty" validate:"utf8,max=64,source" doc:"Who or what reported the fact, up to 64 characters. The names operator and verified are reserved."`
+	RequestID  string     `json:"request_id,omitempty" validate:"omitempty,session" tool:"rare" doc:"A name of this call, up to 128 characters, such as a UUID. A call that is repeated with it, because its answer was lost, gets the same answer and stores nothing again. The last 100,000 of the last 7 days are known."`
 }
 
 // LearnBatchRequest records many facts.
@@ -171,6 +172,7 @@ type SavePerceptionRequest struct {
 	ObservedAt     *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"Time of the measurement, by the sensor's clock (RFC 3339). Default: now."`
 	Source         string     `json:"source,omitempty" validate:"utf8,max=64,source" tool:"rare" doc:"The sensor or topic, up to 64 characters. The names operator and verified are reserved."`
 	Origin         string     `json:"origin,omitempty" validate:"utf8,max=256" tool:"rare" doc:"Identifier of the perception in its source, up to 256 characters. It is unique in a collection: saving the same origin again returns the existing memory."`
+	RequestID      string     `json:"request_id,omitempty" validate:"omitempty,session" tool:"rare" doc:"A name of this call, up to 128 characters, such as a UUID. A call that is repeated with it, because its answer was lost, gets the same answer and stores nothing again. The last 100,000 of the last 7 days are known."`
 }
 
 // ForgetRequest removes one memory from recall.

@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"mime/multipart"
+	"net/http"
 	"net/textproto"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -127,5 +130,58 @@ func TestDataThatCouldRunIsAttached(t *testing.T) {
 		if got := res.Header.Get("Content-Type"); got != want || !strings.HasPrefix(res.Header.Get("Content-Disposition"), "attachment") || res.Header.Get("Set-Cookie") != "" {
 			t.Errorf("%q: %v", mediaType, res.Header)
 		}
+	}
+}
+
+// The header Idempotency-Key names a call, as its field request_id does.
+func TestIdempotencyKey(t *testing.T) {
+	memory, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "m.db"), local.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer memory.Close()
+	h, n := web.NewServer(memory, web.Options{}).Handler, 0
+	learnt := func(text string, headers ...string) (status int, id int64) {
+		n++
+		res := do(h, "POST", "/api/learn", fmt.Sprintf(`{"insight":%q}`, text), headers...)
+		var got robotmem.LearnResponse
+		if body := bodyOf(t, res); res.StatusCode == 200 {
+			if err := json.Unmarshal([]byte(body), &got); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got.Status == "duplicate" {
+			t.Errorf("call %d was a sighting", n)
+		}
+		return res.StatusCode, got.MemoryID
+	}
+	_, first := learnt("the door opens inwards", "Idempotency-Key: 7f")
+	if _, again := learnt("the door opens inwards", "Idempotency-Key: 7f"); again != first {
+		t.Errorf("the same key: memory %d, want %d", again, first)
+	}
+	// As a string of structured fields (RFC 8941).
+	if _, again := learnt("the door opens inwards", `Idempotency-Key: "7f"`); again != first {
+		t.Errorf("the same key in quotes: memory %d, want %d", again, first)
+	}
+	if status, _ := learnt("the door opens outwards", "Idempotency-Key: 7f"); status != 409 {
+		t.Errorf("another call with the key: status %d, want 409", status)
+	}
+	// Operations that need no name ignore the header.
+	if res := do(h, "POST", "/api/recall", `{"query":"door"}`, "Idempotency-Key: 7f"); res.StatusCode != 200 {
+		t.Errorf("recall with a key: status %d", res.StatusCode)
+	}
+
+	// The same in a form, whose payload is a part of the call.
+	save := func(text string) (*http.Response, string) {
+		body, contentType := form(t, "data", "text/csv", "description=a trace", []byte(text))
+		res := do(h, "POST", "/api/perceptions", body, "Content-Type: "+contentType, "Idempotency-Key: 8f")
+		return res, bodyOf(t, res)
+	}
+	_, one := save("t,fx\n1,2\n")
+	if _, two := save("t,fx\n1,2\n"); two != one {
+		t.Errorf("the same form: %s, want %s", two, one)
+	}
+	if res, problem := save("t,fx\n1,3\n"); res.StatusCode != 409 {
+		t.Errorf("another payload: %s", problem)
 	}
 }

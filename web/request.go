@@ -9,12 +9,17 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
+
+// idempotencyKey is the header that names a call, as request_id does; its text may be in quotes. HTTP
+// clients know it: net/http of Go sends a request again by itself only if it has one.
+const idempotencyKey = "Idempotency-Key"
 
 // errMediaType means that the route does not read the media type of the body.
 var errMediaType = &refusal{status: http.StatusUnsupportedMediaType, why: "unsupported media type"}
@@ -48,7 +53,7 @@ func invalid(op *robotmem.Op, field string, err error) error {
 	return &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: field, Err: err}
 }
 
-// textValues returns the values of the query, overlaid by those of the path.
+// textValues returns the values of the query, overlaid by those of the path and of the header.
 func textValues(c echo.Context, op *robotmem.Op) (url.Values, error) {
 	values, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
@@ -62,6 +67,9 @@ func textValues(c echo.Context, op *robotmem.Op) (url.Values, error) {
 			}
 		}
 		values[name] = []string{v}
+	}
+	if key := c.Request().Header.Get(idempotencyKey); key != "" && op.Has("request_id") {
+		values["request_id"] = []string{strings.Trim(key, `"`)}
 	}
 	for name, texts := range values { // JSON would replace invalid bytes
 		if slices.ContainsFunc(texts, func(v string) bool { return !utf8.ValidString(v) }) {

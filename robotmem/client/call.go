@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -149,8 +150,16 @@ func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Re
 	req, err := c.newRequest(ctx, op, path, body, "application/json")
 	if err == nil && body != nil {
 		req.Header.Set("Content-Type", "application/json")
+		nameCall(req, fields)
 	}
 	return req, err
+}
+
+// nameCall tells net/http that a call with a name may be sent again when its connection breaks.
+func nameCall(req *http.Request, fields map[string]json.RawMessage) {
+	if id := text(fields["request_id"]); id != "" && !strings.ContainsFunc(id, unicode.IsControl) {
+		req.Header.Set("Idempotency-Key", id)
+	}
 }
 
 // text returns a JSON value as a query or path value: a string without its quotes, any

@@ -2,6 +2,8 @@ package client_test
 
 import (
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -69,5 +71,38 @@ func TestProgressIsAHint(t *testing.T) {
 	n = &node{status: 200, answer: whole()}
 	if _, err := serve(t, n).Doctor(t.Context(), &admin.DoctorRequest{}); err != nil || n.header.Get("Accept") != "application/json" {
 		t.Errorf("nobody watches: %v, asked for %q", err, n.header.Get("Accept"))
+	}
+}
+
+// A call that has a name is sent again when its connection breaks before the answer.
+func TestNamedCallsAreSentAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name, id string
+		sent     int
+	}{{"with a name", "7f", 3}, {"without", "", 2}} {
+		t.Run(tt.name, func(t *testing.T) {
+			sent, keys := 0, []string{}
+			h := func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				keys = append(keys, r.Header.Get("Idempotency-Key"))
+				// The first answer makes the connection one that is kept.
+				if sent++; sent == 2 {
+					panic(http.ErrAbortHandler)
+				}
+				_, _ = io.WriteString(w, whole())
+			}
+			c := serveFunc(t, h)
+			req := &robotmem.LearnRequest{Insight: "x", RequestID: tt.id}
+			if _, err := c.Learn(t.Context(), req); err != nil {
+				t.Fatal(err)
+			}
+			_, err := c.Learn(t.Context(), req)
+			if lost := tt.id == ""; lost != (err != nil) {
+				t.Errorf("got %v", err)
+			}
+			if sent != tt.sent || keys[0] != tt.id {
+				t.Errorf("%d requests with keys %q, want %d", sent, keys, tt.sent)
+			}
+		})
 	}
 }

@@ -8,10 +8,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -48,7 +49,35 @@ const (
 var schema string
 
 // SchemaVersion is the version of the tables that this program makes and reads.
-const SchemaVersion = 1
+const SchemaVersion = 2
+
+// later holds the scripts that bring the tables from each version to the next, in order: those of
+// version 1 to 2 come first. Their version is entered behind each.
+//
+//go:embed migrations/*.sql
+var later embed.FS
+
+// scriptsAfter returns what brings the tables from a version, 0 for none, to SchemaVersion.
+func scriptsAfter(version int) (string, error) {
+	var scripts strings.Builder
+	if version == 0 {
+		scripts.WriteString(schema + accessTables)
+		version = 1
+	}
+	for v := version + 1; v <= SchemaVersion; v++ {
+		names, err := fs.Glob(later, fmt.Sprintf("migrations/%04d_*.sql", v))
+		if err != nil || len(names) != 1 {
+			return "", fmt.Errorf("migration to version %d: %d scripts (%w)", v, len(names), err)
+		}
+		script, err := later.ReadFile(names[0])
+		if err != nil {
+			return "", err
+		}
+		scripts.Write(script)
+		fmt.Fprintf(&scripts, "INSERT INTO robotmem.schema_versions VALUES (%d);\n", v)
+	}
+	return scripts.String(), nil
+}
 
 // LeastServer is the oldest version of PostgreSQL, as server_version_num has it.
 const LeastServer = 150000
@@ -195,7 +224,12 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, leastServer int) error {
 			if version, err = versionOf(ctx, c); err != nil || version >= SchemaVersion {
 				return err // another node was faster
 			}
-			_, err := tx.Conn().PgConn().Exec(ctx, schema+accessTables).ReadAll()
+			scripts, err := scriptsAfter(version)
+			if err != nil {
+				return err
+			}
+			// A superuser acts as a node once there are tables, and a node may not make any.
+			_, err = tx.Conn().PgConn().Exec(ctx, "SET LOCAL ROLE NONE; "+scripts).ReadAll()
 			return err
 		})
 		if err == nil {

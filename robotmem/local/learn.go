@@ -44,6 +44,13 @@ func (n *Node) learnRecord(r *robotmem.LearnRequest) (*record.Record, error) {
 	}
 	rec.Collection, rec.SessionID, rec.Source = r.Collection, r.SessionID, r.Source
 	rec.UserTags = record.Distinct(slices.Clone(r.Tags))
+
+	named := *r
+	named.RequestID = ""
+	if rec.Call, err = record.CallOf("learn", r.RequestID, &named); err != nil {
+		return nil, err
+	}
+
 	if r.ObservedAt != nil {
 		rec.ObservedAt = *r.ObservedAt
 	}
@@ -53,8 +60,20 @@ func (n *Node) learnRecord(r *robotmem.LearnRequest) (*record.Record, error) {
 	return rec, nil
 }
 
-// learn stores a prepared fact, or counts a sighting of a known one.
-func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool, res *robotmem.LearnResponse) (err error) {
+// learn stores a prepared fact, or counts a sighting of a known one. A call that was answered before is
+// answered again.
+func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool, res *robotmem.LearnResponse) error {
+	answered, err := tx.Answered(r.Call, res)
+	if err != nil || answered {
+		return err
+	}
+	if err := n.learnNew(tx, r, keepDuplicates, res); err != nil {
+		return err
+	}
+	return tx.KeepAnswer(r.Call, res.MemoryID, res)
+}
+
+func (n *Node) learnNew(tx *store.Tx, r *record.Record, keepDuplicates bool, res *robotmem.LearnResponse) (err error) {
 	if err := tx.JoinSession(r); err != nil {
 		return err
 	}

@@ -61,10 +61,16 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 		}
 	}
 	rec.PerceptionType = cmp.Or(rec.PerceptionType, "visual") // nothing but a description
-	res := &robotmem.SavePerceptionResponse{}
-	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) error { return n.insertPerception(tx, rec, res) })
+	rec.Call = rec.Call.With(rec.SHA256)
+	res, answered := &robotmem.SavePerceptionResponse{}, false
+	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
+		if answered, err = tx.Answered(rec.Call, res); err != nil || answered {
+			return err
+		}
+		return n.insertPerception(tx, rec, res)
+	})
 	// The commit of an undecided write may still succeed and refer to the file.
-	if !errors.Is(err, sqlite.ErrUndecided) && (err != nil || res.Status == "duplicate") {
+	if !errors.Is(err, sqlite.ErrUndecided) && (err != nil || answered || res.Status == "duplicate") {
 		n.dropUnused(ctx, rec.Perception.Stored)
 	}
 	return res, err
@@ -88,6 +94,14 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 	if r.ObservedAt != nil {
 		rec.ObservedAt = *r.ObservedAt
 	}
+
+	// The payload joins the call when it has been read.
+	named := *r
+	named.RequestID, named.Data, named.DataBase64 = "", "", nil
+	if rec.Call, err = record.CallOf("save_perception", r.RequestID, &named); err != nil {
+		return nil, err
+	}
+
 	if rec.Metadata = metadata; len(metadata) > 0 {
 		rec.RawMetadata = raw
 	}
@@ -104,7 +118,7 @@ func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.
 	}
 	if known != nil {
 		*res = *known
-		return nil
+		return tx.KeepAnswer(rec.Call, known.MemoryID, known)
 	}
 	if err := tx.InsertPayload(p); err != nil {
 		return err
@@ -120,7 +134,7 @@ func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.
 	if p.Stored != nil {
 		res.Bytes, res.SHA256 = p.Stored.Size, settled.SHA256
 	}
-	return errors.Join(tx.InsertOrigin(settled.Collection, p.Origin, id), tx.InsertFeatures(id, p.Features))
+	return errors.Join(tx.InsertOrigin(settled.Collection, p.Origin, id), tx.InsertFeatures(id, p.Features), tx.KeepAnswer(rec.Call, id, res))
 }
 
 // incoming is the payload of a request that is being read.

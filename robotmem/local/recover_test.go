@@ -50,7 +50,8 @@ func fill(t *testing.T, e *local.Node, n int) {
 		for i := at; i < min(n, at+1000); i++ {
 			req.Items = append(req.Items, robotmem.LearnRequest{
 				Insight: fmt.Sprintf("grasp %d of the wet glass held at %d.%d N", i, 5+i%9, i), Tags: []string{fmt.Sprint("tag", i%7)},
-				Context: robotmem.Object{"params": map[string]any{"i": i}, "spatial": map[string]any{"position": []any{i, 1, 0}}},
+				Context:   robotmem.Object{"params": map[string]any{"i": i}, "spatial": map[string]any{"position": []any{i, 1, 0}}},
+				RequestID: fmt.Sprint("grasp ", i),
 			})
 		}
 		if _, err := e.LearnBatch(t.Context(), req); err != nil {
@@ -108,7 +109,7 @@ func truth(t *testing.T, path string) map[string][]string {
 			t.Fatal(sql, err)
 		}
 	}
-	for _, table := range []string{"memories", "payloads", "versions", "sessions", "session_outcomes", "session_recalls", "memory_tags", "origins", "session_origins", "streams", "evictions", "recall_hours", "sqlite_sequence", "counters"} {
+	for _, table := range []string{"memories", "payloads", "versions", "sessions", "session_outcomes", "session_recalls", "memory_tags", "origins", "session_origins", "streams", "evictions", "recall_hours", "requests", "sqlite_sequence", "counters"} {
 		sql := "SELECT * FROM " + table
 		switch table {
 		case "memory_tags":

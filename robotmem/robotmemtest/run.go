@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 		{"Forgiving", forgivingCases},
 		{"Learn", learnCases},
 		{"Batch", batchCases},
+		{"Repeated", repeatedCases},
 		{"Recall", recallCases},
 		{"Advise", adviseCases},
 		{"Typing", typingCases},

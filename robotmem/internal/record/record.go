@@ -43,6 +43,7 @@ type Record struct {
 	Signature  Signature         // only of a fact
 	Unread     []string          // values at paths of outcomes that cannot be read
 	Perception *PerceptionRecord // nil for a fact
+	Call       Call              // that stores it
 
 	contradiction error // two paths of the context state opposite outcomes
 }

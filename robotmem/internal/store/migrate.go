@@ -96,11 +96,13 @@ func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
 // whole rows, with the columns of the present version.
 func runMigrations(c *Conn, version int, records func() *record.Builder) error {
 	scripts := migrations()
-	todo := scripts[version:]
 	if version == 0 {
-		todo, version = []string{script("schema.sql")}, len(scripts)-1
+		if err := errors.Join(c.Exec(script("schema.sql")), newIdentity(c)); err != nil {
+			return fmt.Errorf("making the tables: %w", err)
+		}
+		return c.setVersion(len(scripts))
 	}
-	for i, script := range todo {
+	for i, script := range scripts[version:] {
 		if err := c.Exec(script); err != nil {
 			return fmt.Errorf("migration to version %d: %w", version+i+1, err)
 		}
@@ -121,7 +123,11 @@ func runMigrations(c *Conn, version int, records func() *record.Builder) error {
 	if err != nil {
 		return err
 	}
-	return c.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, len(scripts)))
+	return c.setVersion(len(scripts))
+}
+
+func (c *Conn) setVersion(version int) error {
+	return c.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, version))
 }
 
 // migrationFills are the parts of migrations that SQL cannot express.

@@ -67,11 +67,12 @@ func (tx *Tx) purgeRows(id int64) error {
 		"DELETE FROM versions WHERE memory_id = ?",
 		"DELETE FROM session_recalls WHERE memory_id = ?",
 		"DELETE FROM origins WHERE memory_id = ?",
+		"DELETE FROM requests WHERE memory_id = ?",
 		"UPDATE versions SET superseded_by = NULL WHERE superseded_by = ?",
 		"UPDATE memories SET superseded_by = NULL WHERE superseded_by = ?",
 		"UPDATE audit SET reason = NULL, before = NULL, after = NULL WHERE memory_id = ?",
 		"DELETE FROM memories WHERE id = ?",
-	), tx.Exec("DELETE FROM snapshot_heads"), tx.Exec("DELETE FROM snapshots"), tx.BeginFeatureEpoch(), tx.purgeVectors(id))
+	), tx.Exec("DELETE FROM snapshot_heads"), tx.Exec("DELETE FROM snapshots"), tx.BeginFeatureEpoch(), tx.forgetAnswers(id), tx.purgeVectors(id))
 }
 
 // purgeVectors sets the vectors of a memory to NULL under a new sequence number, so that

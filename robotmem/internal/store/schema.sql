@@ -203,6 +203,14 @@ CREATE TABLE identity(
   file_id TEXT NOT NULL,
   place   TEXT NOT NULL
 );
+CREATE TABLE requests(
+  id         INTEGER PRIMARY KEY,
+  request_id TEXT NOT NULL UNIQUE,
+  digest     BLOB NOT NULL,
+  memory_id  INTEGER NOT NULL,
+  answer     TEXT NOT NULL,
+  created_at TEXT NOT NULL
+);
 CREATE INDEX idx_mem_session ON memories(session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX idx_mem_revision ON memories(revision);
 CREATE INDEX idx_mem_rules ON memories(collection, id) WHERE status = 'active' AND (category = 'constraint' OR pinned);

@@ -1393,6 +1393,8 @@ export interface components {
             outcome?: "success" | "failure" | "partial" | "unknown";
             /** @description A pinned memory does not decay and is not merged. Default: depends on the category. */
             pinned?: boolean;
+            /** @description A name of this call, up to 128 characters, such as a UUID. A call that is repeated with it, because its answer was lost, gets the same answer and stores nothing again. The last 100,000 of the last 7 days are known. */
+            request_id?: string;
             /** @description The episode of the memory, from start_session. */
             session_id?: string;
             /** @description Who or what reported the fact, up to 64 characters. The names operator and verified are reserved. */
@@ -1631,6 +1633,8 @@ export interface components {
              * @enum {string}
              */
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
+            /** @description A name of this call, up to 128 characters, such as a UUID. A call that is repeated with it, because its answer was lost, gets the same answer and stores nothing again. The last 100,000 of the last 7 days are known. */
+            request_id?: string;
             /** @description The episode of the memory, from start_session. */
             session_id?: string;
             /** @description The sensor or topic, up to 64 characters. The names operator and verified are reserved. */
@@ -1995,6 +1999,8 @@ export interface components {
              * @enum {string}
              */
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
+            /** @description A name of this call, up to 128 characters, such as a UUID. A call that is repeated with it, because its answer was lost, gets the same answer and stores nothing again. The last 100,000 of the last 7 days are known. */
+            request_id?: string;
             /** @description The episode of the memory, from start_session. */
             session_id?: string;
             /** @description The sensor or topic, up to 64 characters. The names operator and verified are reserved. */

@@ -36,6 +36,7 @@ class LearnRequest(_LearnRequest, total=False):
     observed_at: Time
     outcome: Literal["success", "failure", "partial", "unknown"]
     pinned: bool
+    request_id: str
     session_id: str
     source: str
     tags: Sequence[str]
@@ -986,6 +987,7 @@ class Operations:
         pinned: bool | None = None,
         outcome: Literal["success", "failure", "partial", "unknown"] | None = None,
         source: str | None = None,
+        request_id: str | None = None,
     ) -> LearnResponse:
         """Store one fact learnt from experience, with its numbers, place, parameters and outcome. Call it
         after every attempt that taught something, also a failed one. A fact that differs in a word, a number
@@ -1008,10 +1010,13 @@ class Operations:
                 (task.success, result, status, …), else from the text.
             source: Who or what reported the fact, up to 64 characters. The names operator and verified are
                 reserved.
+            request_id: A name of this call, up to 128 characters, such as a UUID. A call that is repeated
+                with it, because its answer was lost, gets the same answer and stores nothing again. The last
+                100,000 of the last 7 days are known.
         """
         return LearnResponse(self._call("learn", {"insight": insight, "context": context, "collection":
             collection, "session_id": session_id, "tags": tags, "observed_at": observed_at, "pinned": pinned,
-            "outcome": outcome, "source": source}))
+            "outcome": outcome, "source": source, "request_id": request_id}))
 
     def learn_batch(
         self,
@@ -1222,6 +1227,7 @@ class Operations:
         observed_at: Time | None = None,
         source: str | None = None,
         origin: str | None = None,
+        request_id: str | None = None,
     ) -> SavePerceptionResponse:
         """Store sensor data (image, force trace, point cloud, sound) byte for byte, with a description in
         words. Call it when the data explains the result of an attempt. Returns the memory_id, media type,
@@ -1243,11 +1249,15 @@ class Operations:
             source: The sensor or topic, up to 64 characters. The names operator and verified are reserved.
             origin: Identifier of the perception in its source, up to 256 characters. It is unique in a
                 collection: saving the same origin again returns the existing memory.
+            request_id: A name of this call, up to 128 characters, such as a UUID. A call that is repeated
+                with it, because its answer was lost, gets the same answer and stores nothing again. The last
+                100,000 of the last 7 days are known.
         """
         return SavePerceptionResponse(self._call("save_perception", {"description": description,
             "perception_type": perception_type, "data": data, "data_base64": data_base64, "path": path,
             "media_type": media_type, "metadata": metadata, "context": context, "collection": collection,
-            "session_id": session_id, "observed_at": observed_at, "source": source, "origin": origin}))
+            "session_id": session_id, "observed_at": observed_at, "source": source, "origin": origin,
+            "request_id": request_id}))
 
     def save_perception_from(
         self,
@@ -1266,6 +1276,7 @@ class Operations:
         observed_at: Time | None = None,
         source: str | None = None,
         origin: str | None = None,
+        request_id: str | None = None,
     ) -> SavePerceptionResponse:
         """Store what a sensor gave, as a stream: it is never whole in memory, here or on the node.
 
@@ -1286,11 +1297,15 @@ class Operations:
             source: The sensor or topic, up to 64 characters. The names operator and verified are reserved.
             origin: Identifier of the perception in its source, up to 256 characters. It is unique in a
                 collection: saving the same origin again returns the existing memory.
+            request_id: A name of this call, up to 128 characters, such as a UUID. A call that is repeated
+                with it, because its answer was lost, gets the same answer and stores nothing again. The last
+                100,000 of the last 7 days are known.
         """
         return SavePerceptionResponse(self._upload("save_perception", payload, {"description": description,
             "perception_type": perception_type, "data": data, "data_base64": data_base64, "path": path,
             "media_type": media_type, "metadata": metadata, "context": context, "collection": collection,
-            "session_id": session_id, "observed_at": observed_at, "source": source, "origin": origin}))
+            "session_id": session_id, "observed_at": observed_at, "source": source, "origin": origin,
+            "request_id": request_id}))
 
     def forget(self, memory_id: int, reason: str, *, purge: bool | None = None) -> ForgetResponse:
         """Remove a misleading memory from recall when update cannot correct it. The history keeps it, and
@@ -1832,6 +1847,7 @@ class AsyncOperations:
         pinned: bool | None = None,
         outcome: Literal["success", "failure", "partial", "unknown"] | None = None,
         source: str | None = None,
+        request_id: str | None = None,
     ) -> LearnResponse:
         """Store one fact learnt from experience, with its numbers, place, parameters and outcome. Call it
         after every attempt that taught something, also a failed one. A fact that differs in a word, a number
@@ -1854,10 +1870,13 @@ class AsyncOperations:
                 (task.success, result, status, …), else from the text.
             source: Who or what reported the fact, up to 64 characters. The names operator and verified are
                 reserved.
+            request_id: A name of this call, up to 128 characters, such as a UUID. A call that is repeated
+                with it, because its answer was lost, gets the same answer and stores nothing again. The last
+                100,000 of the last 7 days are known.
         """
         return LearnResponse(await self._call("learn", {"insight": insight, "context": context, "collection":
             collection, "session_id": session_id, "tags": tags, "observed_at": observed_at, "pinned": pinned,
-            "outcome": outcome, "source": source}))
+            "outcome": outcome, "source": source, "request_id": request_id}))
 
     async def learn_batch(
         self,
@@ -2068,6 +2087,7 @@ class AsyncOperations:
         observed_at: Time | None = None,
         source: str | None = None,
         origin: str | None = None,
+        request_id: str | None = None,
     ) -> SavePerceptionResponse:
         """Store sensor data (image, force trace, point cloud, sound) byte for byte, with a description in
         words. Call it when the data explains the result of an attempt. Returns the memory_id, media type,
@@ -2089,11 +2109,15 @@ class AsyncOperations:
             source: The sensor or topic, up to 64 characters. The names operator and verified are reserved.
             origin: Identifier of the perception in its source, up to 256 characters. It is unique in a
                 collection: saving the same origin again returns the existing memory.
+            request_id: A name of this call, up to 128 characters, such as a UUID. A call that is repeated
+                with it, because its answer was lost, gets the same answer and stores nothing again. The last
+                100,000 of the last 7 days are known.
         """
         return SavePerceptionResponse(await self._call("save_perception", {"description": description,
             "perception_type": perception_type, "data": data, "data_base64": data_base64, "path": path,
             "media_type": media_type, "metadata": metadata, "context": context, "collection": collection,
-            "session_id": session_id, "observed_at": observed_at, "source": source, "origin": origin}))
+            "session_id": session_id, "observed_at": observed_at, "source": source, "origin": origin,
+            "request_id": request_id}))
 
     async def save_perception_from(
         self,
@@ -2112,6 +2136,7 @@ class AsyncOperations:
         observed_at: Time | None = None,
         source: str | None = None,
         origin: str | None = None,
+        request_id: str | None = None,
     ) -> SavePerceptionResponse:
         """Store what a sensor gave, as a stream: it is never whole in memory, here or on the node.
 
@@ -2132,12 +2157,15 @@ class AsyncOperations:
             source: The sensor or topic, up to 64 characters. The names operator and verified are reserved.
             origin: Identifier of the perception in its source, up to 256 characters. It is unique in a
                 collection: saving the same origin again returns the existing memory.
+            request_id: A name of this call, up to 128 characters, such as a UUID. A call that is repeated
+                with it, because its answer was lost, gets the same answer and stores nothing again. The last
+                100,000 of the last 7 days are known.
         """
         return SavePerceptionResponse(await self._upload("save_perception", payload, {"description":
             description, "perception_type": perception_type, "data": data, "data_base64": data_base64, "path":
             path, "media_type": media_type, "metadata": metadata, "context": context, "collection":
             collection, "session_id": session_id, "observed_at": observed_at, "source": source, "origin":
-            origin}))
+            origin, "request_id": request_id}))
 
     async def forget(self, memory_id: int, reason: str, *, purge: bool | None = None) -> ForgetResponse:
         """Remove a misleading memory from recall when update cannot correct it. The history keeps it, and

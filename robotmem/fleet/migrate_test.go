@@ -1,0 +1,46 @@
+package fleet
+
+import (
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// Tables of an earlier version are brought to this one, with what they hold.
+func TestTablesOfVersion1(t *testing.T) {
+	url := newURL(t)
+	query(t, url, schema+accessTables)
+	if v := query(t, url, "SELECT max(version) FROM robotmem.schema_versions"); v != "1" {
+		t.Fatalf("the scripts of version 1 make version %s", v)
+	}
+
+	// What a node of version 1 has stored: this one stores the same, but for names of calls.
+	n := openTest(t, url, Options{})
+	learnt(t, n, "the gate sticks in the cold")
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if v := query(t, url, "SELECT string_agg(version::text, ' ' ORDER BY version) FROM robotmem.schema_versions"); v != "1 2" {
+		t.Errorf("versions %q, want 1 and 2", v)
+	}
+
+	// The new table has the fence of the others.
+	const fenced = "SELECT string_agg(relname || relrowsecurity || relforcerowsecurity, ' ') FROM pg_class WHERE oid = 'robotmem.requests'::regclass"
+	if got := query(t, url, fenced); got != "requeststruetrue" {
+		t.Errorf("row security of the new table: %q", got)
+	}
+
+	req := &robotmem.LearnRequest{Insight: "the gate sticks in the wet", RequestID: "7"}
+	one, other := openTest(t, url, Options{}), openTest(t, url, Options{Tenant: "other"})
+	first, err := one.Learn(t.Context(), req)
+	if err != nil {
+		t.Fatal(err, causeOf(err))
+	}
+	if again, err := one.Learn(t.Context(), req); err != nil || again.MemoryID != first.MemoryID || again.Status != "created" {
+		t.Errorf("repeated: %+v, %v, want %+v", again, err, first)
+	}
+	// Another tenant gives the same name to its own call.
+	if theirs, err := other.Learn(t.Context(), req); err != nil || theirs.UID == first.UID {
+		t.Errorf("another tenant: %+v, %v", theirs, err)
+	}
+}

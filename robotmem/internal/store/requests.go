@@ -1,0 +1,66 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// An answer is kept for this long, and until so many calls have come after it. A robot that was switched
+// off over a weekend may repeat its last call; the answers of a busy one take some 20 MB.
+const (
+	answersKept = 100_000
+	answersAge  = 7 * 24 * time.Hour
+)
+
+// Answered fills res with the answer that a call got before. It reports false if the call is new, and
+// refuses another call of the same name.
+func (c *Conn) Answered(call record.Call, res any) (bool, error) {
+	if call.ID == "" {
+		return false, nil
+	}
+	var digest, answer []byte
+	known, err := c.One("SELECT digest, answer FROM requests WHERE request_id = ?", []any{call.ID}, func(s sqlite.Row) {
+		digest, answer = bytes.Clone(s.ColumnRawBlob(0)), []byte(s.ColumnText(1))
+	})
+	if err != nil || !known {
+		return false, err
+	}
+	if !bytes.Equal(digest, call.Digest) {
+		return false, robotmem.Errorf(robotmem.Conflict, "request_id", "%q was the name of another call; a repeated call must be the same in all fields, and a new one needs a new name", robotmem.Clip(call.ID, 40))
+	}
+	return true, json.Unmarshal(answer, res)
+}
+
+// KeepAnswer keeps the answer of a call that has stored, or found, a memory. It drops two that have
+// become too old, so that the table does not grow by more than that.
+func (tx *Tx) KeepAnswer(call record.Call, memoryID int64, res any) error {
+	if call.ID == "" {
+		return nil
+	}
+	answer, err := json.Marshal(res)
+	if err != nil {
+		return err
+	}
+	id, err := tx.Number("SELECT coalesce(max(id), 0) + 1 FROM requests")
+	if err != nil {
+		return err
+	}
+	err = tx.Exec("INSERT INTO requests(id, request_id, digest, memory_id, answer, created_at) VALUES (?,?,?,?,?,?)",
+		id, call.ID, call.Digest, memoryID, string(answer), FormatTime(tx.Now))
+	if err != nil {
+		return err
+	}
+	return tx.Exec("DELETE FROM requests WHERE id IN (SELECT id FROM requests ORDER BY id LIMIT 2) AND (id <= ? OR created_at < ?)",
+		id-answersKept, FormatTime(tx.Now.Add(-answersAge)))
+}
+
+// forgetAnswers deletes the answers that name a memory: the reason of a conflict holds a part of its text.
+func (tx *Tx) forgetAnswers(id int64) error {
+	return tx.Exec("DELETE FROM requests WHERE instr(answer, ?) > 0", `"memory_id":`+strconv.FormatInt(id, 10)+",")
+}
