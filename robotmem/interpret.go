@@ -66,6 +66,7 @@ var aliases = func() map[string][]string {
 		"query q":        "query q question search",
 		"memory_id":      "memory",
 		"session_id":     "session episode episodeid",
+		"request_id":     "idempotencykey callid",
 		"collection":     "namespace",
 		"tags":           "tag",
 		"context_filter": "filter filters where",

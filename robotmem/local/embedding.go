@@ -388,8 +388,11 @@ func (g *embeddings) reembed(ctx context.Context, progress func(done, total int6
 		if done, n, err = g.fill(ctx, &m, nil); err != nil {
 			return err
 		}
-		sum += int64(n)
-		progress(min(sum, total), total)
+		// The worker in the background may have embedded the others.
+		if sum = min(sum+int64(n), total); done {
+			sum = total
+		}
+		progress(sum, total)
 	}
 	return g.store.Write(ctx, func(tx *store.Tx) error {
 		now, err := tx.Model(m.ID)
@@ -416,8 +419,8 @@ var errReplaced = robotmem.Errorf(robotmem.Conflict, "embedder", "another reembe
 
 // Reembed embeds every memory with the model of this node's embedder and then switches
 // recall to that model. Recall uses the old vectors until all new ones are stored. The
-// vectors of an interrupted call are kept for the next one. progress is called with the number of memories done and the
-// total. It fails with Invalid without an embedder, with Conflict when the reembed of
+// vectors of an interrupted call are kept for the next one. progress is called with the number of
+// memories done and the total. It fails with Invalid without an embedder, with Conflict when the reembed of
 // another process ends first, and with the errors of Embedder.Embed.
 func (n *Node) Reembed(ctx context.Context, progress func(done, total int64)) error {
 	if progress == nil {

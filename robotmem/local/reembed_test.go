@@ -1,6 +1,7 @@
 package local
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -55,5 +56,37 @@ func TestInterruptedFirstReembedIsTakenUpByTheWorker(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatalf("still %s %v", res.Mode, res.Degraded)
 		}
+	}
+}
+
+// What the worker embeds beside a reembed counts as done.
+func TestReembedCountsWhatTheWorkerDid(t *testing.T) {
+	path := t.TempDir() + "/m.db"
+	a, err := Open(t.Context(), path, Options{BusyTimeout: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := make([]robotmem.LearnRequest, 3000)
+	for i := range items {
+		items[i].Insight = fmt.Sprintf("grasp %d of the wet glass", i)
+	}
+	if _, err := a.LearnBatch(t.Context(), &robotmem.LearnBatchRequest{Items: items}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	b, err := Open(t.Context(), path, Options{BusyTimeout: patience, Embedder: newWordEmbedder("test:words", 64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	var last, all int64
+	if err := b.Reembed(t.Context(), func(done, total int64) { last, all = done, total }); err != nil {
+		t.Fatal(err)
+	}
+	if last != all {
+		t.Errorf("%d of %d are said to be embedded", last, all)
 	}
 }
