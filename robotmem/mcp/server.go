@@ -173,6 +173,8 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 			data, err = shorten(r)
 		case *robotmem.Memory:
 			data, err = encode(shortenMemory(r))
+		case *robotmem.StartSessionResponse:
+			data, err = encode(fenced(r))
 		case *admin.PreviewResponse:
 			return s.picture(r), nil
 		default:

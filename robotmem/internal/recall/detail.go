@@ -6,8 +6,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
@@ -78,6 +80,7 @@ func short(m *robotmem.Memory) robotmem.Memory {
 type Writer struct {
 	now         time.Time
 	collections bool           // name the collection of each memory
+	authors     bool           // name who stored each memory: not all are by one
 	values      map[string]int // how many each parameter has in the answer
 	written     []written
 }
@@ -92,6 +95,7 @@ type written struct {
 func NewWriter(ms []robotmem.Memory, now time.Time) *Writer {
 	w, seen := &Writer{now: now, values: map[string]int{}}, map[Leaf]bool{}
 	for i := range ms {
+		w.authors = w.authors || authorOf(&ms[i]) != authorOf(&ms[0])
 		for _, p := range parameters(ms[i].Context) {
 			if !seen[p] {
 				seen[p] = true
@@ -178,7 +182,7 @@ func (w *Writer) facts(m *robotmem.Memory) []string {
 	if age := w.now.Sub(m.ObservedAt); age >= 0 && age < 48*time.Hour {
 		when = "2006-01-02 15:04 UTC"
 	}
-	facts = append(facts, m.ObservedAt.UTC().Format(when))
+	facts = append(facts, m.ObservedAt.UTC().Format(when), w.origin(m))
 	if m.Distance != nil {
 		facts = append(facts, fmt.Sprintf("%.3g away", *m.Distance))
 	}
@@ -193,6 +197,40 @@ func (w *Writer) facts(m *robotmem.Memory) []string {
 		facts = append(facts, m.Collection)
 	}
 	return facts
+}
+
+// origin returns where a memory comes from: the source that its writer named, and who the writer was if the
+// answer has several.
+func (w *Writer) origin(m *robotmem.Memory) string {
+	origin := ""
+	if m.Source != "" {
+		origin = "from " + named(m.Source)
+	}
+	if author := authorOf(m); w.authors && author != "" {
+		origin += " by " + named(author)
+	}
+	return strings.TrimSpace(origin)
+}
+
+func authorOf(m *robotmem.Memory) string {
+	if m.Provenance == nil {
+		return ""
+	}
+	return m.Provenance.Who
+}
+
+const maxName = 32 // characters of a source or an author in a line
+
+// named returns a name that a caller chose. One that could be taken for another part of a line is quoted.
+func named(name string) string {
+	name = robotmem.Clip(robotmem.Visible(name), maxName)
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-/@+…", r)
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // episodeWords say how the episode of a memory ended whose own outcome is unknown.
