@@ -108,7 +108,10 @@ compare-test:
 
 # What is published, into artifacts/release: archives, MCP bundles, their sums
 # and the registry's entry. VERSION is the latest tag's unless it is set.
+# One with a version is for users: its libraries are looked up in the database of known holes first, and a
+# database that is not reached ends it.
 release:
+	$(if $(VERSION),.ci/vuln)
 	$(GO) run ./.ci/release $(if $(VERSION),-version $(VERSION))
 
 # Wheels of the Python package for every system of the release, beside its archives.
