@@ -1,4 +1,4 @@
-# make check is what CI runs.
+# make check is for a developer before a commit; .ci/run is CI.
 GO ?= go
 TOOLS := $(CURDIR)/bin
 GOLANGCI := $(TOOLS)/golangci-lint
@@ -14,7 +14,8 @@ OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSIO
 
 .PHONY: small onnx onnx-test tidy torture torture-short schemathesis ui browser-test browser-short fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test wheels python-test mcpb
 
-check: test browser-short race vet lint cross examples
+check:
+	.ci/check
 
 # Modules in folders of this one, so that go.mod lists what the program needs.
 MODULES := robotmem/embedding/onnx ui/browsertest
@@ -64,7 +65,7 @@ vet:
 # In one workspace, so that what the modules share is read once.
 lint: $(GOLANGCI)
 	export GOWORK=$(TOOLS)/lint.work GOGC=400 && rm -f $$GOWORK && $(GO) work init . $(MODULES) && \
-		$(GOLANGCI) run ./... $(MODULES:%=./%/...)
+		$(GOLANGCI) run --allow-parallel-runners ./... $(MODULES:%=./%/...)
 
 # After a change of what the root module requires, which the others build on.
 tidy:
