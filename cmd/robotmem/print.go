@@ -86,6 +86,9 @@ func printAnswer(w *lines, answer any) {
 	}
 }
 
+// maxRows is how many rows of a table are printed. A recording may have 65,535 topics.
+const maxRows = 1000
+
 // fields writes a line for each field that is set, and a table for a list of structs.
 func (l *lines) fields(v reflect.Value, above string) {
 	for _, f := range reflect.VisibleFields(v.Type()) {
@@ -125,7 +128,10 @@ func (l *lines) fields(v reflect.Value, above string) {
 		case strings.HasSuffix(name, "bytes"):
 			l.detail(name, sizeText(value.Int()))
 		case value.Kind() == reflect.Slice && value.Type().Elem().Kind() == reflect.Struct:
-			l.records(name, value)
+			l.records(name, value.Slice(0, min(value.Len(), maxRows)))
+			if more := value.Len() - maxRows; more > 0 {
+				l.line("… and %d more; --json prints all", more)
+			}
 		case value.Kind() == reflect.Struct && value.FieldByName("Text").IsValid():
 			l.block(value.FieldByName("Text").String())
 		case value.Kind() == reflect.Struct:
