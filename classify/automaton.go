@@ -17,6 +17,7 @@ type automaton struct {
 // newAutomaton compiles literals, which are normal, not empty and unique. Their ids are indices.
 func newAutomaton(literals []string) *automaton {
 	a := &automaton{width: 1}
+
 	for _, l := range literals {
 		for i := range len(l) {
 			if a.class[l[i]] == 0 {
@@ -26,6 +27,7 @@ func newAutomaton(literals []string) *automaton {
 		}
 	}
 	a.blank = a.class[' ']
+
 	for c := range 256 {
 		if blankByte(byte(c)) {
 			a.class[c] = a.blank
@@ -33,6 +35,7 @@ func newAutomaton(literals []string) *automaton {
 	}
 	// A trie first: a cell is the state that follows, 0 for none.
 	a.next, a.ends = make([]int32, a.width), make([][]int32, 1)
+
 	for id, l := range literals {
 		s := int32(0)
 		for i := range len(l) {
@@ -47,6 +50,7 @@ func newAutomaton(literals []string) *automaton {
 	}
 	a.next = slices.Clone(a.next) // without the room for more states
 	a.link()
+
 	return a
 }
 
@@ -56,6 +60,7 @@ func (a *automaton) link() {
 	fail := make([]int32, len(a.ends))
 	for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
 		s := queue[0]
+
 		suffix := a.next[fail[s]*a.width:]
 		for c := range a.width {
 			cell := &a.next[s*a.width+c]
@@ -80,6 +85,7 @@ func (a *automaton) link() {
 // scan calls hit for each occurrence of a literal, by its end. A run of white space is one space.
 func (a *automaton) scan(text []byte, hit func(id int32, end int)) {
 	cell, inBlank := int32(0), false
+
 	for i, b := range text {
 		c := a.class[b]
 		blank := blankByte(b)
@@ -103,9 +109,11 @@ func startOf(text []byte, end int, literal string) int {
 			end--
 			continue
 		}
+
 		for end > 0 && blankByte(text[end-1]) {
 			end--
 		}
 	}
+
 	return end
 }

@@ -61,6 +61,7 @@ func (r *Rules) Classify(content string, contextLen int) Result {
 	m.start(content)
 	m.findScope()
 	m.match()
+
 	res := Result{
 		Category:      r.category(m.proved),
 		Tags:          r.tagsOf(m.proved),
@@ -78,6 +79,7 @@ func (r *Rules) Classify(content string, contextLen int) Result {
 		m.content = ""
 		r.runs.Put(m)
 	}
+
 	return res
 }
 
@@ -101,21 +103,25 @@ func (r *Rules) category(proved []bool) string {
 
 func (r *Rules) tagsOf(proved []bool) []string {
 	out := []string{}
+
 	for i, name := range r.named {
 		if proved[i] && name != "" {
 			out = append(out, name)
 		}
 	}
 	slices.Sort(out)
+
 	return slices.Compact(out)
 }
 
 func (c confidence) of(signals ...bool) float64 {
 	sum := c.base
+
 	for _, s := range signals {
 		if s {
 			sum += c.step
 		}
 	}
+
 	return float64(min(sum, c.limit)) / 100
 }

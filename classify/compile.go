@@ -65,7 +65,9 @@ func (c compiler) add(target int32, names bool, s source) error {
 	if err != nil {
 		return err
 	}
+
 	var except []string
+
 	for _, e := range s.Except {
 		spelt, err := spellings(e)
 		if err != nil {
@@ -77,12 +79,14 @@ func (c compiler) add(target int32, names bool, s source) error {
 	p.parts, p.first = int32(len(parts)), c.progress
 	c.progress += p.parts
 	c.patterns = append(c.patterns, p)
+
 	for i, part := range parts {
 		for _, literal := range part {
 			l := c.id(literal)
 			c.uses[l] = append(c.uses[l], use{pattern: id, part: int32(i), guards: guardsOf(literal, except)})
 		}
 	}
+
 	return nil
 }
 
@@ -95,6 +99,7 @@ func (s source) compile(p *pattern) ([][]string, error) {
 			return nil, fmt.Errorf("phrase %q: %w", s.Phrase, err)
 		}
 		p.starts = starts
+
 		return parts, nil
 	}
 	re, err := regexp.Compile("(?i)" + s.Regex)
@@ -102,7 +107,9 @@ func (s source) compile(p *pattern) ([][]string, error) {
 		return nil, fmt.Errorf("regex %q: %s", s.Regex, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	p.re = re
+
 	var literals []string
+
 	for _, l := range s.Literals {
 		spelt, err := spellings(l)
 		if err != nil {
@@ -113,6 +120,7 @@ func (s source) compile(p *pattern) ([][]string, error) {
 	if len(literals) == 0 {
 		return nil, fmt.Errorf("regex %q: no literal: name in \"literals\" what every match contains", s.Regex)
 	}
+
 	return [][]string{literals}, nil
 }
 
@@ -124,6 +132,7 @@ func (c compiler) id(literal string) int32 {
 		c.literals = append(c.literals, literal)
 		c.uses = append(c.uses, nil)
 	}
+
 	return id
 }
 
@@ -136,16 +145,19 @@ func (c compiler) build() error {
 	if size*128 > maxCells {
 		return fmt.Errorf("%d bytes of literals, at most %d", size, maxCells/128)
 	}
+
 	c.auto = sync.OnceValue(func() *automaton { return newAutomaton(texts) })
 	for _, uses := range c.uses {
 		// A later part first, so that one hit cannot serve as two parts.
 		slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(b.part, a.part) })
 	}
+
 	return nil
 }
 
 func guardsOf(literal string, except []string) []guard {
 	var out []guard
+
 	for _, e := range except {
 		for i := range len(e) - len(literal) + 1 {
 			if strings.HasPrefix(e[i:], literal) {
@@ -153,6 +165,7 @@ func guardsOf(literal string, except []string) []guard {
 			}
 		}
 	}
+
 	return out
 }
 
@@ -174,6 +187,7 @@ func phraseParts(s string) (parts [][]string, err error) {
 	if len(sections) > maxParts {
 		return nil, fmt.Errorf("more than %d parts", maxParts)
 	}
+
 	for _, section := range sections {
 		part, err := spellings(section)
 		if err != nil {
@@ -184,17 +198,20 @@ func phraseParts(s string) (parts [][]string, err error) {
 	if !slices.ContainsFunc(slices.Concat(parts...), func(l string) bool { return !slices.Contains(markTexts, l) }) {
 		return nil, errors.New("no literal")
 	}
+
 	return parts, nil
 }
 
 // spellings expands "found|notic{e,ed}" to found, notice, noticed.
 func spellings(section string) ([]string, error) {
 	var out []string
+
 	for alternative := range strings.SplitSeq(section, "|") {
 		expanded, err := expand(alternative)
 		if err != nil {
 			return nil, err
 		}
+
 		for _, e := range expanded {
 			l := normal(e)
 			switch {
@@ -211,6 +228,7 @@ func spellings(section string) ([]string, error) {
 	if len(out) > maxSpell {
 		return nil, fmt.Errorf("%d spellings, at most %d", len(out), maxSpell)
 	}
+
 	return out, nil
 }
 
@@ -228,7 +246,9 @@ func expand(s string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var out []string
+
 	for choice := range strings.SplitSeq(inside, ",") {
 		for _, tail := range tails {
 			out = append(out, before+choice+tail)
@@ -237,5 +257,6 @@ func expand(s string) ([]string, error) {
 			return nil, fmt.Errorf("more than %d spellings", maxSpell)
 		}
 	}
+
 	return out, nil
 }

@@ -29,6 +29,7 @@ func fold(dst []byte, s string) []byte {
 			i += n
 		}
 	}
+
 	return dst
 }
 
@@ -72,6 +73,7 @@ func edgeBefore(text []byte, i int) edge {
 	if r, _ := utf8.DecodeLastRune(text[:i]); wordRune(r) {
 		return edgeInner
 	}
+
 	return edgeOpen
 }
 
@@ -80,6 +82,7 @@ func edgeAfter(text []byte, i int) edge {
 		return edgeOpen
 	}
 	beside := edgeInner
+
 	switch text[i] {
 	case '_':
 		return edgeName
@@ -91,16 +94,19 @@ func edgeAfter(text []byte, i int) edge {
 	if r, _ := utf8.DecodeRune(text[i:]); wordRune(r) {
 		return beside
 	}
+
 	return edgeOpen
 }
 
 // sentences writes the ends of the sentences of text over dst. The last one is len(text).
 func sentences(dst []int32, text []byte) []int32 {
 	dst = dst[:0]
+
 	for i, c := range text {
 		if !mayEnd[c] {
 			continue
 		}
+
 		switch c {
 		case '\n', ';':
 			dst = append(dst, int32(i+1))
@@ -117,6 +123,7 @@ func sentences(dst []int32, text []byte) []int32 {
 			}
 		}
 	}
+
 	return append(dst, int32(len(text)))
 }
 
@@ -131,5 +138,6 @@ func lead(text []byte, from, to int) int {
 		}
 		from += n
 	}
+
 	return from
 }

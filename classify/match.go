@@ -57,6 +57,7 @@ func (m *run) match() {
 		}
 		m.hit(id+int32(len(markTexts)), end)
 	})
+
 	for ; next < len(m.marks); next++ {
 		m.markHit(m.marks[next])
 	}
@@ -64,6 +65,7 @@ func (m *run) match() {
 
 func (m *run) markHit(k mark) {
 	m.seek(k.end)
+
 	for _, u := range m.uses[k.literal] {
 		m.advance(&m.patterns[u.pattern], u.part, k.start, k.end)
 	}
@@ -72,7 +74,9 @@ func (m *run) markHit(k mark) {
 // hit handles an occurrence of a literal that ends at end.
 func (m *run) hit(literal int32, end int) {
 	start := -1
+
 	var before, after edge
+
 	for i := range m.uses[literal] {
 		u := &m.uses[literal][i]
 		p := &m.patterns[u.pattern]
@@ -107,6 +111,7 @@ func (m *run) edges(literal int32, start, end int) (before, after edge) {
 	if edgeBefore([]byte(l), len(l)) == edgeInner {
 		after = edgeAfter(m.text, end)
 	}
+
 	return before, after
 }
 
@@ -129,6 +134,7 @@ func (m *run) guarded(guards []guard, start int) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -166,6 +172,7 @@ func (m *run) seek(end int) {
 	if end <= int(m.ends[m.sentence]) {
 		return
 	}
+
 	for end > int(m.ends[m.sentence]) {
 		m.from = int(m.ends[m.sentence])
 		m.sentence++

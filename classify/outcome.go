@@ -50,6 +50,7 @@ func OfScore(score float64) string {
 	case score >= SuccessScore:
 		return Success
 	}
+
 	return Partial
 }
 
@@ -69,6 +70,7 @@ func (o *Outcomes) At(path string, v any) (outcome string, unread bool) {
 		case Failure:
 			return Success, false
 		}
+
 		return "", true
 
 	case slices.Contains(o.Errors, path):
@@ -83,6 +85,7 @@ func (o *Outcomes) At(path string, v any) (outcome string, unread bool) {
 			return Failure, false
 		}
 	}
+
 	return "", false
 }
 
@@ -111,6 +114,7 @@ func (o *Outcomes) ofValue(v any, most float64) string {
 	case ok && x > 1 && x <= most:
 		return OfScore(x / 100)
 	}
+
 	return ""
 }
 
@@ -138,6 +142,7 @@ func (o *Outcomes) Of(text string) string {
 	if more && len(first) > len("yes") {
 		return o.Words[first]
 	}
+
 	return ""
 }
 
@@ -167,11 +172,13 @@ func ofError(v any) string {
 	if code, ok := number(v); ok && code != 0 {
 		return Failure
 	}
+
 	return ""
 }
 
 func number(v any) (float64, bool) {
 	var text string
+
 	switch v := v.(type) {
 	case json.Number:
 		text = string(v)
@@ -183,6 +190,7 @@ func number(v any) (float64, bool) {
 		return 0, false
 	}
 	x, err := strconv.ParseFloat(text, 64)
+
 	return x, err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)
 }
 
@@ -202,5 +210,6 @@ func share(text string) (float64, bool) {
 	}
 	some, _ := strconv.ParseFloat(m[1], 64)
 	all, _ := strconv.ParseFloat(m[2], 64)
+
 	return some / all, all > 0 && some <= all
 }

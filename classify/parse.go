@@ -86,12 +86,14 @@ func (l *located[T]) UnmarshalYAML(n ast.Node) error {
 // UnmarshalYAML implements yaml.NodeUnmarshaler. Text is a phrase.
 func (s *source) UnmarshalYAML(n ast.Node) error {
 	type mapping source
+
 	switch n := n.(type) {
 	case *ast.StringNode, *ast.LiteralNode:
 		return yaml.NodeToValue(n, &s.Phrase)
 	case *ast.MappingNode:
 		return yaml.NodeToValue(n, (*mapping)(s), yaml.Strict())
 	}
+
 	return errorAt(n.GetToken(), "a pattern is neither text nor a mapping")
 }
 
@@ -113,6 +115,7 @@ func Parse(data []byte) (*Rules, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
+
 	return p.rules, nil
 }
 
@@ -131,11 +134,13 @@ func decode(data []byte) (f *file, err error) {
 		if located, ok := errors.AsType[yaml.Error](err); ok {
 			return nil, errorAt(located.GetToken(), "bad YAML: %s", located.GetMessage())
 		}
+
 		return nil, errorAt(nil, "bad YAML: %v", err)
 	}
 	if err := decoder.Decode(new(any)); err != io.EOF {
 		return nil, errorAt(nil, "a second document; a taxonomy is one")
 	}
+
 	return f, nil
 }
 
@@ -171,12 +176,14 @@ func (p *parser) name(kind, name string, seen map[string]int, at *token.Token) (
 	_, twice := seen[name]
 	p.check(!twice, at, "%s is a duplicate", what)
 	seen[name] = len(seen)
+
 	return what
 }
 
 func (p *parser) read(f *file) {
 	p.tags(f)
 	p.check(len(f.Categories) > 0, nil, "no categories")
+
 	seen := map[string]int{}
 	for _, c := range f.Categories {
 		what := p.name("category", c.value.Category, seen, c.at)
@@ -186,6 +193,7 @@ func (p *parser) read(f *file) {
 	}
 	p.confidence(f)
 	p.check(len(f.Scope) > 0, nil, "no scope")
+
 	seen = map[string]int{}
 	for _, s := range f.Scope {
 		p.rules.scope = append(p.rules.scope, p.scopeRule(p.name("scope", s.value.Name, seen, s.at), &s.value, s.at))
@@ -204,16 +212,20 @@ func (p *parser) tags(f *file) {
 	}
 	p.check(len(f.Tags) > 0, nil, "no tags")
 	index := map[string]int{}
+
 	var all []item
+
 	for _, t := range f.Tags {
 		what := p.name("tag", t.value.Tag, index, t.at)
 		p.check(t.value.DisplayName != "", t.at, "%s: no display_name", what)
 		all = append(all, item{Tag: Tag{t.value.Tag, t.value.Parent, t.value.DisplayName}, stated: stated{what, t.value.Match}})
 	}
+
 	for i, t := range f.Tags {
 		_, known := index[t.value.Parent]
 		p.check(known || t.value.Parent == "", t.at, "%s: unknown parent %q", all[i].what, t.value.Parent)
 	}
+
 	for i := range all {
 		for up := all[i].Parent; up != "" && p.err == nil; up = all[index[up]].Parent {
 			all[i].depth++
@@ -221,6 +233,7 @@ func (p *parser) tags(f *file) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b item) int { return cmp.Compare(a.depth, b.depth) })
+
 	for _, t := range all {
 		p.rules.tags, p.tagged = append(p.rules.tags, t.Tag), append(p.tagged, t.stated)
 	}
@@ -248,6 +261,7 @@ func (p *parser) confidence(f *file) {
 
 func (p *parser) scopeRule(what string, s *scopeEntry, at *token.Token) (rule scopeRule) {
 	p.check(s.Kind == "file" || s.Kind == "entity", at, "%s: kind is neither file nor entity", what)
+
 	rule.file = s.Kind == "file"
 	for _, c := range s.Needs {
 		p.check(shapeOf[c] != 0, at, "%s: needs %q is none of _ / . A ( `", what, c)
@@ -263,6 +277,7 @@ func (p *parser) scopeRule(what string, s *scopeEntry, at *token.Token) (rule sc
 	}
 	p.check(err == nil, at, "%s: regex %q: %v", what, s.Regex, err)
 	rule.endings, rule.except = lowerSet(s.Endings), lowerSet(s.Except)
+
 	return rule
 }
 
@@ -277,6 +292,7 @@ func lowerSet(texts []string) map[string]bool {
 func (p *parser) outcome(f *file) {
 	o, at, words := &f.Outcome.value, f.Outcome.at, map[string]string{}
 	p.check(len(o.Paths) > 0, at, "outcome: no paths")
+
 	for _, list := range []struct {
 		outcome string
 		words   []string
@@ -302,18 +318,22 @@ func (p *parser) compile() {
 		}
 		r.named = append(r.named, c)
 	}
+
 	for _, t := range r.tags {
 		r.named = append(r.named, t.Name)
 	}
 	r.causal = int32(len(r.named))
+
 	c := compiler{r, map[string]int32{}}
 	for _, mark := range markTexts {
 		c.id(mark)
 	}
+
 	for i, owner := range slices.Concat(p.ranked, p.tagged, p.others) {
 		target := int32(i)
 		names := i >= len(p.ranked) && target < r.causal
 		seen := map[string]bool{}
+
 		for _, s := range owner.patterns {
 			key := s.value.Phrase + "\x00" + s.value.Regex
 			p.check(!seen[key], s.at, "%s: pattern %q is a duplicate", owner.what, s.value.Phrase+s.value.Regex)

@@ -88,6 +88,7 @@ func (m *run) findScope() {
 // word tries the word that starts at i and returns where the text goes on.
 func (m *run) word(i int) int {
 	s, from := m.content, i
+
 	var looks shape
 	for ; i < len(s) && wordByte[s[i]].in; i++ {
 		looks |= wordByte[s[i]].shape
@@ -95,6 +96,7 @@ func (m *run) word(i int) int {
 			looks |= shapeCapital
 		}
 	}
+
 	end := i
 	for end > from && strings.IndexByte(".-/+@~", s[end-1]) >= 0 {
 		end--
@@ -114,6 +116,7 @@ func (m *run) word(i int) int {
 	if !m.try(from, end, after, looks) && looks&(shapeUnderscore|shapeCapital) != 0 {
 		m.pieces(from, end)
 	}
+
 	return i
 }
 
@@ -122,6 +125,7 @@ func trimFront(s string, from, end int) int {
 	for from < end && strings.IndexByte("-+@", s[from]) >= 0 {
 		from++
 	}
+
 	dots := from
 	for dots < end && s[dots] == '.' {
 		dots++
@@ -129,6 +133,7 @@ func trimFront(s string, from, end int) int {
 	if n := dots - from; n > 2 || n == 2 && (dots == end || s[dots] != '/') {
 		from = dots
 	}
+
 	return from
 }
 
@@ -159,6 +164,7 @@ func (m *run) lookup(from, end, after int, looks shape) (*scopeRule, string) {
 	if end-from > maxWord || m.tries == maxTries {
 		return nil, ""
 	}
+
 	m.tries++
 	for i := range m.scope {
 		rule := &m.scope[i]
@@ -173,6 +179,7 @@ func (m *run) lookup(from, end, after int, looks shape) (*scopeRule, string) {
 			return rule, value
 		}
 	}
+
 	return nil, ""
 }
 
@@ -187,16 +194,19 @@ func (r *scopeRule) match(word string) (string, bool) {
 	if r.re.NumSubexp() == 0 {
 		return word, true
 	}
+
 	for _, group := range r.re.FindStringSubmatch(word)[1:] {
 		if group != "" {
 			return group, true
 		}
 	}
+
 	return "", true
 }
 
 func (m *run) found(rule *scopeRule, value string, from, end int) {
 	m.matches++
+
 	switch {
 	case value == "":
 	case rule.file:
@@ -239,6 +249,7 @@ func (m *run) span(i int) int {
 		}
 		m.found(rule, value, open, end)
 	}
+
 	return end
 }
 
@@ -252,5 +263,6 @@ func (m *run) words(from, to int) bool {
 			from++
 		}
 	}
+
 	return m.matches > before
 }

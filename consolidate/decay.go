@@ -28,6 +28,7 @@ func Now(stored, rate float64, since time.Duration) float64 {
 	if rate >= 1 {
 		return 0
 	}
+
 	return stored * math.Pow(1-rate, since.Hours()/24)
 }
 
@@ -43,6 +44,7 @@ func AtLeast(stored, rate float64, since time.Duration, floor float64) bool {
 	if days := max(1, float64(since)/float64(day)); stored*(1-rate*days) >= floor {
 		return true
 	}
+
 	return Now(stored, rate, since) >= floor
 }
 

@@ -59,6 +59,7 @@ func differ(a, b map[string]string) bool { return !agree(a, b) }
 // statesOpposite is true for "the gate is open" and "the gate is locked".
 func statesOpposite(older, newer *Claim) bool {
 	opposite := false
+
 	for dimension, pole := range older.States {
 		if other, both := newer.States[dimension]; both {
 			if pole == other {
@@ -67,6 +68,7 @@ func statesOpposite(older, newer *Claim) bool {
 			opposite = true
 		}
 	}
+
 	return opposite && sameHead(older.StateWords, newer.StateWords)
 }
 
@@ -84,8 +86,10 @@ func remeasured(older, newer *Claim) bool {
 		return false
 	}
 	changed := false
+
 	for _, q := range older.Quantities {
 		units, same := 0, false
+
 		for _, r := range newer.Quantities {
 			if q.Unit == r.Unit {
 				units++
@@ -97,6 +101,7 @@ func remeasured(older, newer *Claim) bool {
 		}
 		changed = changed || units > 0
 	}
+
 	return changed && sameSubjects(older, newer) && sameAttribute(older.Words, newer.Words, older, newer)
 }
 
@@ -143,6 +148,7 @@ func sameAttribute(x, y []string, a, b *Claim) bool {
 	if least == 0 { // nothing but the subject and the value
 		return named && len(x)+len(y) <= 2
 	}
+
 	return both > 0 && float64(both) >= minAgreement*float64(least)
 }
 

@@ -56,10 +56,12 @@ func Plan(all []Candidate) (groups []Group, similar [][]int64, considered int) {
 			b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
 	buckets := map[string][]Candidate{}
+
 	for _, c := range cs {
 		k := bucket(c)
 		buckets[k] = append(buckets[k], c)
 	}
+
 	for _, b := range buckets {
 		var kept []Candidate
 		for _, cluster := range repeated(b) {
@@ -76,6 +78,7 @@ func Plan(all []Candidate) (groups []Group, similar [][]int64, considered int) {
 	}
 	slices.SortFunc(groups, func(a, b Group) int { return cmp.Compare(a.Keep, b.Keep) })
 	slices.SortFunc(similar, slices.Compare)
+
 	return groups, similar[:min(len(similar), maxSimilarGroups)], len(cs)
 }
 
@@ -86,15 +89,18 @@ func bucket(c Candidate) string {
 	if c.Negated {
 		b.WriteByte('-')
 	}
+
 	for _, q := range ByName(c.Quantities) {
 		b.WriteString(q.Name + " " + q.Value + " " + q.Unit + "\x00")
 	}
+
 	return b.String()
 }
 
 // repeated puts the memories that repeat each other together, in the order of the first of each.
 func repeated(cs []Candidate) (out [][]Candidate) {
 	at := map[string]int{}
+
 	for _, c := range cs {
 		core := strings.Join(c.Core, "\x00")
 		i, known := at[core]
@@ -105,6 +111,7 @@ func repeated(cs []Candidate) (out [][]Candidate) {
 		at[core] = len(out)
 		out = append(out, []Candidate{c})
 	}
+
 	return out
 }
 
@@ -113,9 +120,11 @@ func repeated(cs []Candidate) (out [][]Candidate) {
 func clusters(cs []Candidate) [][]Candidate {
 	var out [][]Candidate
 	byTerm := map[string][]int{} // clusters whose first member holds the term
+
 	for _, c := range cs {
 		terms := slices.Clone(c.Terms)
 		slices.SortStableFunc(terms, func(a, b string) int { return cmp.Compare(len(byTerm[a]), len(byTerm[b])) })
+
 		home := len(out)
 		for _, t := range terms[:(len(terms)+1)/2] {
 			for _, i := range byTerm[t] {
@@ -128,11 +137,13 @@ func clusters(cs []Candidate) [][]Candidate {
 			out[home] = append(out[home], c)
 			continue
 		}
+
 		for _, t := range c.Terms {
 			byTerm[t] = append(byTerm[t], len(out))
 		}
 		out = append(out, []Candidate{c})
 	}
+
 	return out
 }
 

@@ -42,6 +42,7 @@ func (r Record) String() string {
 	if uses == 1 {
 		times = "time"
 	}
+
 	return fmt.Sprintf("used %.0f %s, %.0f succeeded", uses, times, min(uses, math.Round(r.Successes)))
 }
 
@@ -55,6 +56,7 @@ func (r Record) Tier() string {
 	case r.Successes < r.Uses/2:
 		return TierSuspect
 	}
+
 	return TierMixed
 }
 
@@ -64,9 +66,11 @@ func Wilson(successes, trials float64) (low, high float64) {
 	if trials <= 0 {
 		return 0, 1
 	}
+
 	const z = 1.959964 // of the normal distribution, two-sided 95 %
 	p, zz := successes/trials, z*z/trials
 	middle := (p + zz/2) / (1 + zz)
 	half := z / (1 + zz) * math.Sqrt(p*(1-p)/trials+zz/(4*trials))
+
 	return max(0, middle-half), min(1, middle+half)
 }

@@ -24,6 +24,7 @@ func NewSketch(terms []string) Sketch {
 	for i := range least {
 		least[i] = ^uint64(0)
 	}
+
 	for _, t := range terms {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(t)) // never fails
@@ -33,11 +34,14 @@ func NewSketch(terms []string) Sketch {
 			least[i] = min4(least[i], mix(x^uint64(4*i+1)*0x9e3779b97f4a7c15))
 		}
 	}
+
 	var s Sketch
+
 	for i, m := range least {
 		four := m&1 | m>>15&2 | m>>30&4 | m>>45&8
 		s[i/16] |= four << (i % 16 * 4)
 	}
+
 	return s
 }
 

@@ -61,6 +61,7 @@ func verdict(a, b Statement) Verdict {
 		Reassigns(a.Quantities, b.Quantities) && (Jaccard(a.Words, b.Words) >= subjectJaccard || len(a.Words) == 0 && len(b.Words) == 0):
 		return Contradicts
 	}
+
 	return Different
 }
 
@@ -91,6 +92,7 @@ func Reassigns(a, b []Quantity) bool {
 	for _, q := range a {
 		x[q.Name] = q
 	}
+
 	for _, q := range b {
 		y[q.Name] = q
 	}
@@ -100,6 +102,7 @@ func Reassigns(a, b []Quantity) bool {
 		return false
 	}
 	differs := false
+
 	for name, p := range x {
 		q, ok := y[name]
 		if !ok || p.Unit != q.Unit {
@@ -107,12 +110,14 @@ func Reassigns(a, b []Quantity) bool {
 		}
 		differs = differs || p.Value != q.Value
 	}
+
 	return differs
 }
 
 // Jaccard is |a ∩ b| / |a ∪ b| of two sorted sets without repetitions, 0 if both are empty.
 func Jaccard(a, b []string) float64 {
 	both := 0
+
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch cmp.Compare(a[i], b[j]) {
 		case 0:
@@ -128,5 +133,6 @@ func Jaccard(a, b []string) float64 {
 	if all := len(a) + len(b) - both; all > 0 {
 		return float64(both) / float64(all)
 	}
+
 	return 0
 }

@@ -115,6 +115,7 @@ func Summarize(it Item) string {
 	if len(it.Data) == 0 {
 		return ""
 	}
+
 	in := it.Payload()
 	for v, err := range views(in) {
 		if err != nil {
@@ -124,6 +125,7 @@ func Summarize(it Item) string {
 			return media.Clean(s, media.MaxSummary)
 		}
 	}
+
 	return media.Clean(summarizeOther(it), media.MaxSummary)
 }
 
@@ -139,6 +141,7 @@ func Describe(it Item) (summary, kind string, vector []float32) {
 	if summary == "" || kind == "" || !allFinite(vector) {
 		return Summarize(it), "", nil
 	}
+
 	return media.Clean(summary, media.MaxSummary), kind, vector
 }
 
@@ -149,6 +152,7 @@ func DecodeBytes(it Item) int64 {
 	if image.Accepts(in) {
 		return image.DecodeBytes(in)
 	}
+
 	const perByte = 16 // a reading of float64 from two bytes, its copy, and the values around it
 	return perByte * int64(len(it.Data))
 }
@@ -182,6 +186,7 @@ func Features(it Item) (kind string, vector []float32, ok bool) {
 	if len(it.Data) == 0 || in.IsHead() {
 		return "", nil, false
 	}
+
 	for v, err := range views(in) {
 		if err != nil {
 			continue
@@ -190,6 +195,7 @@ func Features(it Item) (kind string, vector []float32, ok bool) {
 			return kind, vector, true
 		}
 	}
+
 	return "", nil, false
 }
 
@@ -210,10 +216,12 @@ func Distance(kind string, a, b []float32) float64 {
 		return math.Inf(1)
 	}
 	sum := 0.0
+
 	for i := range a {
 		d := float64(a[i]) - float64(b[i])
 		sum += d * d
 	}
+
 	return math.Sqrt(sum)
 }
 
@@ -232,6 +240,7 @@ func MakePreview(it Item, o PreviewOptions) (*Preview, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		return draw.Samples(s, o.Normal())
 	})
 }
@@ -243,7 +252,9 @@ func firstOf[T any](it Item, verb string, none error, do func(view) (*T, error))
 	if in.IsHead() {
 		return nil, fmt.Errorf("the payload of %d bytes is too large to %s; only its first %d are read", it.Size, verb, len(it.Data))
 	}
+
 	var first error
+
 	for v, err := range views(in) {
 		if err == nil {
 			var made *T
@@ -256,6 +267,7 @@ func firstOf[T any](it Item, verb string, none error, do func(view) (*T, error))
 			break
 		}
 	}
+
 	return nil, cmp.Or(first, none)
 }
 
@@ -280,6 +292,7 @@ func summarizeOther(it Item) string {
 	if _, err := MakePreview(it, PreviewOptions{}); err != nil && !errors.Is(err, ErrNoPreview) {
 		s += ", not read: " + err.Error()
 	}
+
 	return s
 }
 
@@ -296,6 +309,7 @@ func SenseOf(mediaType, summary string) string {
 			return s.sense
 		}
 	}
+
 	return "visual"
 }
 
@@ -314,5 +328,6 @@ func summarizeText(in media.Payload) string {
 		return "text, beginning: " + begin
 	}
 	lines := bytes.Count(bytes.TrimSpace(data), []byte("\n")) + 1
+
 	return "text, " + media.Plural(int64(lines), "line") + ": " + begin
 }

@@ -34,6 +34,7 @@ func Sniff(data []byte, declared string) (string, error) {
 	if t == media.TypeBytes || strings.HasPrefix(t, media.TypeBytes+";") {
 		return sniff(data), nil
 	}
+
 	return t, nil
 }
 
@@ -48,6 +49,7 @@ func canonicalType(declared string) (string, error) {
 	if err != nil || kind == "" || sub == "" || strings.Contains(base, "*") || t == "" {
 		return "", fmt.Errorf("%q %w", declared, errMediaType)
 	}
+
 	return t, nil
 }
 
@@ -77,5 +79,6 @@ func sniff(data []byte) string {
 	if t == "text/plain" {
 		return "text/plain; charset=utf-8"
 	}
+
 	return t
 }

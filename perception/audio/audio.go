@@ -46,6 +46,7 @@ func (f File) open() (*wavFile, error) {
 	if err == nil && w.length == 0 {
 		err = w.errEmpty()
 	}
+
 	return w, err
 }
 
@@ -61,6 +62,7 @@ func (w *wavFile) window(start int64, n int) []float32 {
 		}
 		samples = append(samples, float32(sum/float64(len(readings))))
 	})
+
 	return samples
 }
 
@@ -93,13 +95,16 @@ func (f File) Summary() string {
 	if w.claimed > w.length {
 		return w.String() + ", truncated: its header claims " + w.time(w.claimed) + w.words()
 	}
+
 	return w.String() + w.words()
 }
 
 // words returns the peak and the mean power over all channels.
 func (w *wavFile) words() string {
-	var peak, energy float64
-	var at, count int64
+	var (
+		peak, energy float64
+		at, count    int64
+	)
 	w.each(0, w.length, func(readings []float64) {
 		for _, v := range readings {
 			v = audible(v)
@@ -114,6 +119,7 @@ func (w *wavFile) words() string {
 		return ", silent"
 	}
 	rms := math.Sqrt(energy / float64(count*int64(w.channels)))
+
 	return ", peak " + decibels(peak) + " at " + w.time(at) + ", rms " + decibels(rms)
 }
 
@@ -150,6 +156,7 @@ func (w *wavFile) String() string {
 	if w.code == codeFloat {
 		s += " float"
 	}
+
 	return s
 }
 
@@ -175,8 +182,10 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 		case 2:
 			return [2]string{"left", "right"}[c], "1"
 		}
+
 		return "channel " + strconv.Itoa(c+1), "1"
 	})
+
 	return out, nil
 }
 
@@ -198,6 +207,7 @@ func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return draw.Sound(wave, w.spectrogram, o)
 }
 
@@ -205,6 +215,7 @@ func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
 func (w *wavFile) spectrogram(columns int) image.Image {
 	columns = min(columns, maxSpectrogramColumns)
 	spec := newSpectrum(w.rate, spectrogramRows, 0, float64(w.rate)/2)
+
 	power := make([]float64, columns*spectrogramRows)
 	for x := range columns {
 		middle := (2*int64(x) + 1) * w.length / int64(2*columns)
@@ -212,9 +223,11 @@ func (w *wavFile) spectrogram(columns int) image.Image {
 	}
 	loudest := max(slices.Max(power), math.SmallestNonzeroFloat64)
 	img := image.NewGray(image.Rect(0, 0, columns, spectrogramRows))
+
 	for i, p := range power {
 		level := 1 + 10*math.Log10(max(p/loudest, 1e-12))/quietest
 		img.SetGray(i/spectrogramRows, spectrogramRows-1-i%spectrogramRows, color.Gray{uint8(255 * max(level, 0))})
 	}
+
 	return img
 }

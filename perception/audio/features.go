@@ -32,16 +32,20 @@ func (f File) Features() (kind string, vector []float32, ok bool) {
 		return "", nil, false
 	}
 	spec := newSpectrum(w.rate, soundBands, soundLow, soundHigh)
+
 	var cells [soundTimes * soundBands]float64
 	loudest := 0.0
+
 	for t := range soundTimes {
 		from, to := int64(t)*w.length/soundTimes, int64(t+1)*w.length/soundTimes
 		// Windows overlap by half if there are few.
 		n := min(max(int(2*(to-from)/int64(spec.size())), 1), soundWindows)
+
 		bands := cells[t*soundBands : (t+1)*soundBands]
 		for i := range n {
 			spec.add(w.window(from+int64(i)*(to-from)/int64(n), spec.size()), bands)
 		}
+
 		for b := range bands {
 			bands[b] /= float64(n)
 			loudest = max(loudest, bands[b])
@@ -51,14 +55,17 @@ func (f File) Features() (kind string, vector []float32, ok bool) {
 		return "", nil, false
 	}
 	mean := 0.0
+
 	for i, power := range cells {
 		cells[i] = max(math.Log10(power/loudest), -soundFloor)
 		mean += cells[i] / float64(len(cells))
 	}
+
 	vector = make([]float32, len(cells))
 	for i, v := range cells {
 		vector[i] = float32((v - mean) / soundFloor)
 	}
+
 	return soundKind, vector, true
 }
 
@@ -85,6 +92,7 @@ const windowSeconds = 0.032
 func newSpectrum(rate, count int, low, high float64) *spectrum {
 	const shortest, longest = 6, 12 // powers of two
 	size := 1 << min(max(bits.Len(uint(windowSeconds*float64(rate))), shortest), longest)
+
 	s := &spectrum{
 		fft: fourier.NewFFT(size), result: make([]complex128, size/2+1),
 		window: make([]float64, size), windowed: make([]float64, size), place: make([]float64, size/2),
@@ -92,11 +100,13 @@ func newSpectrum(rate, count int, low, high float64) *spectrum {
 	for i := range s.window {
 		s.window[i] = 0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/float64(size))
 	}
+
 	bottom, width := mel(low), (mel(high)-mel(low))/float64(count)
 	for k := range s.place {
 		s.place[k] = (mel(float64(k)*float64(rate)/float64(size))-bottom)/width - 0.5
 	}
 	s.place[0] = math.Inf(-1) // the mean is no tone
+
 	return s
 }
 
@@ -105,10 +115,12 @@ func (s *spectrum) size() int { return len(s.window) }
 // add adds the power of the samples to the bands. There may be fewer samples than a window has.
 func (s *spectrum) add(samples []float32, bands []float64) {
 	clear(s.windowed)
+
 	for i, v := range samples[:min(len(samples), len(s.window))] {
 		s.windowed[i] = float64(v) * s.window[i]
 	}
 	s.fft.Coefficients(s.result, s.windowed)
+
 	for k, place := range s.place {
 		re, im := real(s.result[k]), imag(s.result[k])
 		power, lower := re*re+im*im, math.Floor(place)

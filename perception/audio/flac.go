@@ -44,6 +44,7 @@ func openFLAC(data []byte, isHead bool) (*wavFile, error) {
 		return nil, fmt.Errorf("the header of the FLAC file: %w", err)
 	}
 	err := w.unpack(bytes.NewReader(data[metadataEnd(data):]))
+
 	w.length = int64(len(w.body) / (w.size * w.channels))
 	switch {
 	case w.length == 0 && errors.Is(err, io.EOF):
@@ -61,6 +62,7 @@ func openFLAC(data []byte, isHead bool) (*wavFile, error) {
 	if w.claimed > w.length {
 		w.cut += ": its header claims " + w.time(w.claimed)
 	}
+
 	return w, nil
 }
 
@@ -76,6 +78,7 @@ func (w *wavFile) unpack(r io.Reader) (err error) {
 			err = fmt.Errorf("a frame is damaged: %v", p)
 		}
 	}()
+
 	for {
 		f, err := frame.New(r)
 		if err != nil {
@@ -93,6 +96,7 @@ func (w *wavFile) unpack(r io.Reader) (err error) {
 		if len(f.Subframes) != w.channels || int(f.BitsPerSample) > w.bits {
 			return fmt.Errorf("a frame has %d channels of %d and %d bits of %d", len(f.Subframes), w.channels, f.BitsPerSample, w.bits)
 		}
+
 		shift := w.bits - int(f.BitsPerSample)
 		for i := range f.Subframes[0].Samples {
 			for _, channel := range f.Subframes {

@@ -37,10 +37,12 @@ type wavFile struct {
 // file has.
 func openWAV(data []byte) (*wavFile, error) {
 	w := &wavFile{kind: "wav"}
+
 	for at := 12; len(data)-at >= 8; {
 		name, size := string(data[at:at+4]), int64(binary.LittleEndian.Uint32(data[at+4:]))
 		at += 8
 		body := data[at:min(int64(at)+size, int64(len(data)))]
+
 		switch {
 		case name == "fmt ":
 			if err := w.format(body); err != nil {
@@ -52,6 +54,7 @@ func openWAV(data []byte) (*wavFile, error) {
 		}
 		at = int(min(int64(at)+size+size%2, int64(len(data))))
 	}
+
 	return nil, errors.New("the WAV file has no fmt and data chunk, in this order")
 }
 
@@ -66,6 +69,7 @@ func (w *wavFile) format(body []byte) error {
 	if w.code == codeExtensible && len(body) >= 26 {
 		w.code = le.Uint16(body[24:])
 	}
+
 	const maxRate = 10_000_000 // more than any converter of sound or vibration
 	if w.channels == 0 || w.rate == 0 || w.rate > maxRate {
 		return fmt.Errorf("the WAV file has %d channels at %d Hz; 1 channel or more at 1 to %d Hz are read", w.channels, w.rate, maxRate)
@@ -82,6 +86,7 @@ func (w *wavFile) format(body []byte) error {
 	if w.sample = read[[2]int{int(w.code), 8 * w.size}]; w.sample == nil {
 		return fmt.Errorf("WAV samples of %d bits in format %d are not read; known are PCM (1) of 8, 16, 24 and 32 bits and floating point (3) of 32 and 64", w.bits, w.code)
 	}
+
 	return nil
 }
 

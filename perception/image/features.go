@@ -58,10 +58,12 @@ func normalise(coefficients []float64) []float64 {
 	for _, w := range coefficients {
 		sum += w * w
 	}
+
 	length := max(math.Sqrt(sum), faintLuma)
 	for i := range coefficients {
 		coefficients[i] /= length
 	}
+
 	return coefficients
 }
 
@@ -75,6 +77,7 @@ func appendWeighted(to []float32, coefficients []float64, weight float64) []floa
 func gridOf(img image.RGBA64Image) *grid {
 	g := new(grid)
 	r := img.Bounds()
+
 	for y := range gridCells {
 		for x := range gridCells {
 			x0, x1 := media.Part(x, gridCells, r.Dx())
@@ -87,6 +90,7 @@ func gridOf(img image.RGBA64Image) *grid {
 			g.red[i] = 0.713 * (c[0] - g.luma[i])
 		}
 	}
+
 	return g
 }
 
@@ -103,6 +107,7 @@ func (g *grid) words() string {
 	if high-low < level {
 		s += ", blank"
 	}
+
 	return s
 }
 
@@ -114,6 +119,7 @@ func (g *grid) grey() bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -128,16 +134,20 @@ func (g *grid) lumaRange() (low, high, mean float64) {
 // cellMean returns the mean red, green and blue of a cell, 0 to 1. Transparent pixels are black.
 func cellMean(img image.RGBA64Image, cell image.Rectangle) (mean [3]float64) {
 	dx, dy := stride(cell.Dx()), stride(cell.Dy())
+
 	var red, green, blue, n uint64
+
 	for y := cell.Min.Y; y < cell.Max.Y; y += dy {
 		for x := cell.Min.X; x < cell.Max.X; x += dx {
 			c := img.RGBA64At(x, y)
 			red, green, blue, n = red+uint64(c.R), green+uint64(c.G), blue+uint64(c.B), n+1
 		}
 	}
+
 	for i, sum := range []uint64{red, green, blue} {
 		mean[i] = float64(sum) / (float64(n) * math.MaxUint16)
 	}
+
 	return mean
 }
 
@@ -151,6 +161,7 @@ func stride(side int) int { return max(1, (side+maxCellSide-1)/maxCellSide) }
 // order of JPEG, scaled so that the first is the mean.
 func dct(c *cells, n int) []float64 {
 	out := make([]float64, 0, n)
+
 	for sum := 0; ; sum++ {
 		for i := range sum + 1 {
 			u, v := i, sum-i
@@ -171,6 +182,7 @@ func coefficient(c *cells, u, v int) float64 {
 		across[x] = math.Cos(math.Pi / gridCells * (float64(x) + 0.5) * float64(u))
 	}
 	sum := 0.0
+
 	for y := range gridCells {
 		down := math.Cos(math.Pi / gridCells * (float64(y) + 0.5) * float64(v))
 		for x := range gridCells {
@@ -184,6 +196,7 @@ func coefficient(c *cells, u, v int) float64 {
 	if v > 0 {
 		scale *= math.Sqrt2
 	}
+
 	return scale * sum / (gridCells * gridCells)
 }
 
@@ -200,7 +213,9 @@ type values struct {
 func newValues(width, height int, at func(x, y int) float64) *values {
 	const sampled, leastRange = 128, 1e-2
 	m := &values{width: width, height: height, at: at}
+
 	var all []float64
+
 	for y := 0; y < height; y += max(height/sampled, 1) {
 		for x := 0; x < width; x += max(width/sampled, 1) {
 			if v := at(x, y); !math.IsNaN(v) {
@@ -213,6 +228,7 @@ func newValues(width, height int, at func(x, y int) float64) *values {
 		m.low, m.high = all[n/100], all[n-1-n/100]
 	}
 	m.high = max(m.high, m.low+max(leastRange*math.Abs(m.low), math.SmallestNonzeroFloat64))
+
 	return m
 }
 
@@ -237,6 +253,7 @@ type stats struct {
 
 func (m *values) stats() stats {
 	s := stats{low: math.Inf(1), high: math.Inf(-1)}
+
 	for y := range m.height {
 		for x := range m.width {
 			v := m.at(x, y)
@@ -248,6 +265,7 @@ func (m *values) stats() stats {
 			s.count++
 		}
 	}
+
 	return s
 }
 
@@ -262,6 +280,7 @@ func (s stats) words(unit string) string {
 	} else {
 		out = ", " + out + " " + unit
 	}
+
 	switch share := 100 * float64(s.missing) / float64(s.missing+s.count); {
 	case share == 0:
 		return out

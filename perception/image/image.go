@@ -57,6 +57,7 @@ func formatOf(data []byte) string {
 	case bytes.HasPrefix(data, []byte("II*\x00")), bytes.HasPrefix(data, []byte("MM\x00*")):
 		return "tiff"
 	}
+
 	return ""
 }
 
@@ -74,6 +75,7 @@ func readHeader(data []byte) (h header, err error) {
 	if err != nil {
 		return h, fmt.Errorf("the header of the %s image is damaged: %w", h.format, err)
 	}
+
 	return h, nil
 }
 
@@ -103,6 +105,7 @@ func Open(in media.Payload) *Image {
 		}
 		return decode(in.Data, h)
 	})
+
 	return i
 }
 
@@ -113,6 +116,7 @@ func (h header) summary(depth bool) string {
 	}
 	// Depth cameras deliver 16-bit grey. Only the caller knows that it is depth.
 	kind := map[bool]string{false: " image", true: " depth image"}[depth]
+
 	return "image/" + h.format + kind + size + ", 16-bit grey"
 }
 
@@ -125,6 +129,7 @@ func (i *Image) Summary() string {
 	if i.header == "" || i.isHead {
 		return i.header
 	}
+
 	p, err := i.decode()
 	switch {
 	case err != nil:
@@ -132,6 +137,7 @@ func (i *Image) Summary() string {
 	case p.values != nil:
 		return i.header + p.values.stats().words(i.unit)
 	}
+
 	return i.header + p.grid().words()
 }
 
@@ -183,6 +189,7 @@ func decode(data []byte, h header) (p picture, err error) {
 	if !ok || img.Bounds().Empty() {
 		return p, fmt.Errorf("the %s image has pixels of type %T, which are not read", h.format, img)
 	}
+
 	return newPicture(colours), nil
 }
 
@@ -207,6 +214,7 @@ func DecodeBytes(in media.Payload) int64 {
 	if !ok {
 		return 0
 	}
+
 	return memory
 }
 
@@ -235,5 +243,6 @@ func bytesPerPixel(data []byte, h header) int64 {
 	if len(data) > interlace && data[interlace] != 0 {
 		size *= 2
 	}
+
 	return size
 }

@@ -44,6 +44,7 @@ type frame struct {
 // likewise; its header replaces the metadata. The data has exactly the size that they claim.
 func OpenPixels(in media.Payload) *Image {
 	f, err := frameOf(in)
+
 	i := &Image{isHead: in.IsHead()}
 	switch want := int64(f.step) * int64(f.height); {
 	case err != nil && isArray(in): // another format may be able to read it
@@ -71,6 +72,7 @@ func OpenPixels(in media.Payload) *Image {
 		}
 		return f.picture(), nil
 	})
+
 	return i
 }
 
@@ -107,6 +109,7 @@ func frameOf(in media.Payload) (f frame, err error) {
 		}
 		f.step = int(step)
 	}
+
 	return f, nil
 }
 
@@ -146,6 +149,7 @@ func arrayFrame(data []byte) (f frame, err error) {
 	}
 	f.layout, err = layoutOf(encoding)
 	f.step = f.width * f.layout.bytes
+
 	return f, err
 }
 
@@ -179,6 +183,7 @@ func layoutOf(encoding string) (layout, error) {
 		known := slices.Sorted(maps.Keys(layouts))
 		return l, fmt.Errorf("pixels of encoding %q are not read; known are %s", media.Clean(encoding, media.MaxName), strings.Join(known, ", "))
 	}
+
 	return l, nil
 }
 
@@ -197,6 +202,7 @@ func (f frame) picture() picture {
 		}
 		return math.NaN()
 	}
+
 	return newPicture(newValues(f.width, f.height, at))
 }
 

@@ -34,6 +34,7 @@ func (i *Image) Preview(o media.PreviewOptions) (*media.Preview, error) {
 		colour(small)
 	}
 	out := &media.Preview{MediaType: "image/png", Width: small.Rect.Dx(), Height: small.Rect.Dy()}
+
 	var b bytes.Buffer
 	if p.values == nil && small.Opaque() && size.X*size.Y > fewPixels {
 		out.MediaType = "image/jpeg"
@@ -45,6 +46,7 @@ func (i *Image) Preview(o media.PreviewOptions) (*media.Preview, error) {
 		return nil, fmt.Errorf("encode the preview: %w", err)
 	}
 	out.Data = b.Bytes()
+
 	return out, nil
 }
 
@@ -67,6 +69,7 @@ func shrink(img image.RGBA64Image, w, h int) *image.NRGBA {
 	}
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))
 	xdraw.CatmullRom.Scale(out, out.Rect, from, from.Bounds(), xdraw.Src, nil)
+
 	return out
 }
 

@@ -36,6 +36,7 @@ func open(name string, stat func(string) (fs.FileInfo, error), openFile func(str
 	if err = regular(f.Name(), info, err); err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
+
 	return f, info, nil
 }
 
@@ -58,6 +59,7 @@ func ReadFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	if err == nil && int64(len(data)) > limit {
 		err = fmt.Errorf("it has more than %d bytes", limit)
 	}
+
 	return data, err
 }
 
@@ -76,5 +78,6 @@ func CheckSQLite(path string) error {
 			return err
 		}
 	}
+
 	return nil
 }

@@ -27,6 +27,7 @@ func MaxSQLiteRows(size int64) int64 { return size/minSQLiteRow + 1 }
 func GuardSQLite(ctx context.Context, db *sqlite3.Conn, tables ...string) error {
 	db.SetInterrupt(ctx)
 	db.Limit(sqlite3.LIMIT_LENGTH, MaxSQLiteValue)
+
 	for option, on := range map[sqlite3.DBConfig]bool{
 		sqlite3.DBCONFIG_DEFENSIVE: true, sqlite3.DBCONFIG_TRUSTED_SCHEMA: false,
 		sqlite3.DBCONFIG_ENABLE_VIEW: false, sqlite3.DBCONFIG_ENABLE_TRIGGER: false,
@@ -46,6 +47,7 @@ func GuardSQLite(ctx context.Context, db *sqlite3.Conn, tables ...string) error 
 		return err
 	}
 	defer func() { _ = s.Close() }() // reports the error of its last run
+
 	for _, table := range tables {
 		if err := s.BindText(1, table); err != nil {
 			return err
@@ -57,5 +59,6 @@ func GuardSQLite(ctx context.Context, db *sqlite3.Conn, tables ...string) error 
 			return err
 		}
 	}
+
 	return nil
 }

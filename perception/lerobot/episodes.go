@@ -33,6 +33,7 @@ func (e *episode) check() error {
 	case e.from < 0 || e.to > maxIndex || e.to-e.from != e.length:
 		return fmt.Errorf("dataset_from_index %d to dataset_to_index %d are not its %d frames", e.from, e.to, e.length)
 	}
+
 	return nil
 }
 
@@ -40,6 +41,7 @@ func (e *episode) check() error {
 // It leaves out wrong rows and damaged files and reports them.
 func (im *importer) readEpisodes() ([]episode, error) {
 	seen := map[int64]bool{}
+
 	var out []episode
 	add := func(e episode) error {
 		err := e.check()
@@ -55,19 +57,23 @@ func (im *importer) readEpisodes() ([]episode, error) {
 		}
 		seen[e.index] = true
 		out = append(out, e)
+
 		return nil
 	}
+
 	const folder = "meta/episodes"
 	names, err := fs.Glob(im.root.FS(), folder+"/*/*.parquet") // in order
 	if err == nil && len(names) == 0 {
 		err = errors.New(folder + " holds no chunk-000/file-000.parquet")
 	}
+
 	for _, name := range names {
 		if err := im.episodeTable(name, add); err != nil {
 			im.report.Break(name, err, 1) // the others are read nevertheless
 		}
 	}
 	slices.SortFunc(out, func(a, b episode) int { return int(a.index - b.index) })
+
 	return out, err
 }
 
@@ -77,9 +83,12 @@ func (im *importer) episodeTable(name string, add func(episode) error) error {
 		return err
 	}
 	defer f.Close()
-	var e episode
-	var fields []field
-	var missing []string
+
+	var (
+		e       episode
+		fields  []field
+		missing []string
+	)
 	column := func(name string, set func(parquet.Value) error) {
 		if c := t.leaf(name); c != nil {
 			fields = append(fields, field{c, set})
@@ -102,6 +111,7 @@ func (im *importer) episodeTable(name string, add func(episode) error) error {
 	if len(missing) > 0 {
 		return fmt.Errorf("the column %.200s is missing", strings.Join(missing, ", "))
 	}
+
 	for g := range t.Metadata().RowGroups {
 		err := t.rows(g, fields, func() error {
 			err := add(e)
@@ -112,6 +122,7 @@ func (im *importer) episodeTable(name string, add func(episode) error) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -126,6 +137,7 @@ func whole(into *int64) func(parquet.Value) error {
 		default: // null has a kind of its own
 			return errors.New("has a value that is not a whole number")
 		}
+
 		return nil
 	}
 }

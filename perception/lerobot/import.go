@@ -66,6 +66,7 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 		return nil, fmt.Errorf("meta/episodes: %w", err)
 	}
 	im.checkTotals(episodes)
+
 	for _, f := range im.files(episodes) {
 		if im.failed = cmp.Or(im.failed, ctx.Err()); im.failed != nil {
 			break
@@ -74,6 +75,7 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 			im.report.Break(f.name, err, f.frames)
 		}
 	}
+
 	return im.report, im.failed
 }
 
@@ -83,6 +85,7 @@ func readInfo(root *os.Root) (*info, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s is missing; the folder is not a LeRobot dataset: %w", name, err)
 	}
+
 	var in *info
 	if err == nil {
 		in, err = parseInfo(data)
@@ -90,6 +93,7 @@ func readInfo(root *os.Root) (*info, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+
 	return in, nil
 }
 
@@ -116,7 +120,9 @@ type dataFile struct {
 // files returns the data files with wanted episodes, in order of their first episode.
 func (im *importer) files(episodes []episode) []*dataFile {
 	byName := map[string]*dataFile{}
+
 	var out []*dataFile
+
 	for _, e := range episodes {
 		name := fmt.Sprintf("data/chunk-%03d/file-%03d.parquet", e.chunk, e.file)
 		f := byName[name]
@@ -130,6 +136,7 @@ func (im *importer) files(episodes []episode) []*dataFile {
 			f.frames += e.length
 		}
 	}
+
 	return slices.DeleteFunc(out, func(f *dataFile) bool { return f.frames == 0 })
 }
 
@@ -144,6 +151,7 @@ func (im *importer) importFile(f *dataFile) error {
 	if err != nil {
 		return err
 	}
+
 	for g := range t.Metadata().RowGroups {
 		err := t.rows(g, rd.fields, rd.row)
 		if im.failed != nil {
@@ -157,9 +165,11 @@ func (im *importer) importFile(f *dataFile) error {
 	if im.failed = rd.end(); im.failed != nil {
 		return nil
 	}
+
 	for _, index := range slices.Sorted(maps.Keys(f.episodes)) {
 		im.disagree(f.episodes[index], f, 0)
 	}
+
 	return nil
 }
 

@@ -47,6 +47,7 @@ func parseInfo(data []byte) (*info, error) {
 	if err := json.Unmarshal(data, in); err != nil {
 		return nil, err
 	}
+
 	switch {
 	case !strings.HasPrefix(in.Version, "v3."):
 		return nil, fmt.Errorf("the dataset has the format %.20q; v3 is read: convert it with LeRobot's python -m lerobot.datasets.v30.convert_dataset_v21_to_v30 --repo-id=NAME --root=FOLDER --push-to-hub=false, which reads v2.1", in.Version)
@@ -57,6 +58,7 @@ func parseInfo(data []byte) (*info, error) {
 	case len(in.Features) == 0 || len(in.Features) > maxFeatures:
 		return nil, fmt.Errorf("there are %d features; 1 to %d are read", len(in.Features), maxFeatures)
 	}
+
 	in.sortedKeys = slices.Sorted(maps.Keys(in.Features))
 	for _, key := range in.sortedKeys {
 		f := in.Features[key]
@@ -68,6 +70,7 @@ func parseInfo(data []byte) (*info, error) {
 		}
 		in.Features[key] = f
 	}
+
 	return in, nil
 }
 
@@ -84,6 +87,7 @@ func (f *feature) check() error {
 			return fmt.Errorf("shape %v is more than %d numbers a frame", f.Shape, maxWidth)
 		}
 	}
+
 	return nil
 }
 
@@ -98,9 +102,11 @@ var numericTypes = map[string]bool{
 // channels returns the names of the numbers. In the file they are a list, or an object of lists
 // ({"motors": [...]}) or of positions ({"delta_x": 0, ...}). It returns nil if they do not fit.
 func (f *feature) channels() []string {
-	var list []string
-	var groups map[string][]string
-	var places map[string]int
+	var (
+		list   []string
+		groups map[string][]string
+		places map[string]int
+	)
 	switch {
 	case json.Unmarshal(f.Names, &list) == nil:
 	case json.Unmarshal(f.Names, &groups) == nil && len(groups) == 1:
@@ -118,5 +124,6 @@ func (f *feature) channels() []string {
 	if len(list) != f.width || slices.Contains(list, "") {
 		return nil
 	}
+
 	return list
 }

@@ -30,6 +30,7 @@ const (
 // readFooter reads and checks the file's metadata before the library, which trusts it.
 func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
 	const magic = "PAR1"
+
 	var tail [8]byte
 	if size < int64(2*len(magic)+4) {
 		return nil, fmt.Errorf("a file of %d bytes is too short for parquet", size)
@@ -51,16 +52,19 @@ func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
 	if _, err := thriftSize(footer); err != nil {
 		return nil, err
 	}
+
 	var meta format.FileMetaData
 	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, &meta); err != nil {
 		return nil, fmt.Errorf("parquet footer: %s", err)
 	}
+
 	rows := int64(0)
 	for _, g := range meta.RowGroups {
 		if rows += g.NumRows; g.NumRows < 0 || g.NumRows > maxRows || rows > maxRows {
 			return nil, fmt.Errorf("the parquet file claims %d rows or more; the limit of one file is %d; write the dataset with more files", max(rows, meta.NumRows), maxRows)
 		}
 	}
+
 	return &meta, checkSchema(meta.Schema)
 }
 
@@ -69,6 +73,7 @@ func checkSchema(schema []format.SchemaElement) error {
 	if len(schema) == 0 || len(schema) > maxColumns {
 		return fmt.Errorf("the parquet schema has %d elements; 1 to %d are read", len(schema), maxColumns)
 	}
+
 	var left []int32 // children that follow, by depth
 	for _, e := range schema {
 		for len(left) > 0 && left[len(left)-1] == 0 {
@@ -85,6 +90,7 @@ func checkSchema(schema []format.SchemaElement) error {
 			left = append(left, children)
 		}
 	}
+
 	return nil
 }
 
@@ -100,6 +106,7 @@ func checkPages(r io.ReaderAt, size int64, c *format.ColumnMetaData) (memory int
 			page = max(page, int64(h.UncompressedPageSize))
 		}
 	})
+
 	return dictionary + page, err
 }
 
@@ -112,6 +119,7 @@ func eachPage(r io.ReaderAt, size int64, c *format.ColumnMetaData, visit func(*f
 	if c.Codec != format.Snappy && c.Codec != format.Uncompressed {
 		return fmt.Errorf("compression %s is not read; write the file with snappy, as LeRobot does", c.Codec)
 	}
+
 	head := make([]byte, maxPageHeader)
 	for end := pos + length; pos < end; {
 		b := head[:min(maxPageHeader, end-pos)]
@@ -122,6 +130,7 @@ func eachPage(r io.ReaderAt, size int64, c *format.ColumnMetaData, visit func(*f
 		if err != nil {
 			return fmt.Errorf("page header at %d: %w", pos, err)
 		}
+
 		var h format.PageHeader
 		if err := thrift.Unmarshal(new(thrift.CompactProtocol), b[:n], &h); err != nil {
 			return fmt.Errorf("page header at %d: %s", pos, err)
@@ -139,6 +148,7 @@ func eachPage(r io.ReaderAt, size int64, c *format.ColumnMetaData, visit func(*f
 		visit(&h)
 		pos = body + int64(h.CompressedPageSize)
 	}
+
 	return nil
 }
 
@@ -152,6 +162,7 @@ func checkPage(h *format.PageHeader, codec format.CompressionCodec) error {
 		return fmt.Errorf("claims to unpack to %d bytes from %d; the limit is %d and %d-fold", plain, packed, int64(maxPage), ratio)
 	}
 	values, encoding := int32(0), format.Plain
+
 	switch {
 	case h.DataPageHeaderV2.Valid:
 		return errors.New("is of version 2, which is not read; write the file with pyarrow's defaults")
@@ -166,10 +177,12 @@ func checkPage(h *format.PageHeader, codec format.CompressionCodec) error {
 	if values < 0 || values > maxPageValues {
 		return fmt.Errorf("claims %d values; the limit is %d", values, maxPageValues)
 	}
+
 	switch encoding {
 	case format.Plain, plainDictionary, format.RLEDictionary, format.RLE:
 		return nil
 	}
+
 	return fmt.Errorf("has the encoding %s, which is not read; write the file with pyarrow's defaults", encoding)
 }
 
@@ -189,6 +202,7 @@ func checkSnappy(r io.ReaderAt, body int64, h *format.PageHeader, codec format.C
 	if n, size := binary.Uvarint(b); size <= 0 || n > uint64(h.UncompressedPageSize) {
 		return fmt.Errorf("holds a Snappy block of %d bytes; its header says %d", n, h.UncompressedPageSize)
 	}
+
 	return nil
 }
 
@@ -224,6 +238,7 @@ func (w thriftWalker) skip(kind thrift.Type, depth int) (err error) {
 	if depth > maxThriftDepth {
 		return errThrift
 	}
+
 	switch kind {
 	case thrift.TRUE, thrift.FALSE, thrift.I8:
 		_, err = w.ReadInt8()
@@ -247,6 +262,7 @@ func (w thriftWalker) skip(kind thrift.Type, depth int) (err error) {
 		if err != nil || int(list.Size) > w.left.Len()/least {
 			return errThrift
 		}
+
 		for range list.Size {
 			if err := w.skip(list.Type, depth+1); err != nil {
 				return err
@@ -269,5 +285,6 @@ func (w thriftWalker) skip(kind thrift.Type, depth int) (err error) {
 	default: // parquet.thrift has no maps
 		return errThrift
 	}
+
 	return err
 }

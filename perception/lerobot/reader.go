@@ -53,14 +53,17 @@ func (im *importer) newReader(t table, file *dataFile) (*reader, error) {
 		return nil, errors.New("there is no column episode_index")
 	}
 	rd.fields = []field{{index, whole(&rd.index)}}
+
 	longest := int64(0) // frames
 	for _, e := range file.episodes {
 		longest = max(longest, e.length)
 	}
 	left := int64(maxTraces)
+
 	for _, key := range im.in.sortedKeys {
 		f := im.in.Features[key]
 		c := &column{key: key, feature: f}
+
 		leaf := t.leaf(key)
 		switch {
 		case f.isCamera() || indexColumns[key]:
@@ -77,6 +80,7 @@ func (im *importer) newReader(t table, file *dataFile) (*reader, error) {
 			rd.columns, rd.fields = append(rd.columns, c), append(rd.fields, field{leaf, c.set})
 		}
 	}
+
 	return rd, nil
 }
 
@@ -90,6 +94,7 @@ func (c *column) set(v parquet.Value) error {
 		n = math.NaN()
 	}
 	c.values = append(c.values, n)
+
 	return nil
 }
 
@@ -117,6 +122,7 @@ func (rd *reader) row() error {
 		}
 	}
 	rd.rows++
+
 	return nil
 }
 
@@ -141,6 +147,7 @@ func (rd *reader) begin() {
 	if rd.in.Robot != nil {
 		rd.context["robot"] = map[string]any{"type": importing.Cut(*rd.in.Robot, maxKey)}
 	}
+
 	for _, c := range rd.columns {
 		c.samples = c.samples[:0]
 	}
@@ -154,6 +161,7 @@ func (rd *reader) origin(e episode, part string) string {
 // end saves the episode, unless it does not agree with the metadata.
 func (rd *reader) end() error {
 	e, rows := rd.current, rd.rows
+
 	rd.rows = 0
 	switch {
 	case rows == 0: // there was none
@@ -174,6 +182,7 @@ func (rd *reader) end() error {
 	if rd.o.Progress != nil {
 		rd.o.Progress(importing.Progress{Done: rd.done, Total: rd.total})
 	}
+
 	return nil
 }
 
@@ -188,6 +197,7 @@ func (rd *reader) save(e episode) error {
 	if err != nil {
 		return err
 	}
+
 	var traces []importing.Perception
 	for _, c := range rd.columns {
 		traces = append(traces, rd.trace(e, c))
@@ -203,6 +213,7 @@ func (rd *reader) save(e episode) error {
 	rd.report.Stored += stored
 	rd.report.Sessions++
 	rd.report.Messages += e.length
+
 	return nil
 }
 
@@ -217,6 +228,7 @@ func (rd *reader) trace(e episode, c *column) importing.Perception {
 	if size := len(strings.Join(channels, "")); channels != nil && size < maxNames {
 		meta["channels"] = channels
 	}
+
 	return importing.Perception{
 		Origin: rd.origin(e, "/"+c.key), Type: perceptionType(c.key), MediaType: media.TypeSamples,
 		Description: rd.describe(e, fmt.Sprintf("%s, %d samples of %s at %.6g Hz", words(c.key), e.length, media.Plural(int64(c.feature.width), "channel"), rd.in.RateHz)),
@@ -227,6 +239,7 @@ func (rd *reader) trace(e episode, c *column) importing.Perception {
 // perceptionType returns the type by the name of the feature.
 func perceptionType(key string) string {
 	lower := strings.ToLower(key)
+
 	contains := func(word string) bool { return strings.Contains(lower, word) }
 	switch {
 	case slices.ContainsFunc([]string{"force", "torque", "wrench", "tactile", "touch"}, contains):
@@ -234,16 +247,19 @@ func perceptionType(key string) string {
 	case lower == "action" || strings.HasPrefix(lower, "action."):
 		return "procedural"
 	}
+
 	return "proprioceptive"
 }
 
 // outcome returns nil if it is unknown: see the package documentation.
 func (rd *reader) outcome() *float64 {
 	var success, reward *float64
+
 	for _, c := range rd.columns {
 		if c.feature.width != 1 || len(c.samples) == 0 {
 			continue
 		}
+
 		switch c.key {
 		case "next.success":
 			success = new(0.0)
@@ -256,6 +272,7 @@ func (rd *reader) outcome() *float64 {
 			}
 		}
 	}
+
 	return cmp.Or(success, reward)
 }
 
@@ -268,6 +285,7 @@ func (rd *reader) describe(e episode, what string) string {
 	if rd.task != "" {
 		line = strings.TrimRight(rd.task, ".") + ": " + line
 	}
+
 	return importing.Cut(line, importing.MaxDescription)
 }
 

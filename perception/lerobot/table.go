@@ -40,6 +40,7 @@ func openFile(root *os.Root, name string) (t table, f *os.File, err error) {
 	if t, err = openTable(f, info.Size()); err != nil {
 		return t, nil, errors.Join(err, f.Close())
 	}
+
 	return t, f, nil
 }
 
@@ -54,6 +55,7 @@ func (t table) leaf(name string) *parquet.Column {
 		}
 		c = c.Columns()[0]
 	}
+
 	return c
 }
 
@@ -87,6 +89,7 @@ func (t table) open(group int, f field, left *int64) (_ *cursor, err error) {
 	if *left -= memory; *left < 0 {
 		return nil, fmt.Errorf("the pages of the columns up to this one take more than %d bytes; write smaller pages", int64(maxPages))
 	}
+
 	return &cursor{field: f, values: parquet.NewColumnChunkValueReader(t.RowGroups()[group].ColumnChunks()[at])}, nil
 }
 
@@ -105,6 +108,7 @@ func (c *cursor) fill() error {
 // list. The bytes of a value that is not in a list are valid until the next row.
 func (c *cursor) row() (err error) {
 	defer guard(&err)
+
 	for first := true; first || c.column.MaxRepetitionLevel() > 0; first = false {
 		err := c.fill()
 		switch {
@@ -124,6 +128,7 @@ func (c *cursor) row() (err error) {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -136,6 +141,7 @@ func (t table) rows(group int, fields []field, next func() error) error {
 			c.values.Close()
 		}
 	}()
+
 	left := int64(maxPages)
 	for _, f := range fields {
 		c, err := t.open(group, f, &left)
@@ -144,6 +150,7 @@ func (t table) rows(group int, fields []field, next func() error) error {
 		}
 		cursors = append(cursors, c)
 	}
+
 	for range t.Metadata().RowGroups[group].NumRows {
 		for _, c := range cursors {
 			if err := c.row(); err != nil {
@@ -154,6 +161,7 @@ func (t table) rows(group int, fields []field, next func() error) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -173,5 +181,6 @@ func number(v parquet.Value) (float64, bool) {
 	case parquet.Double:
 		return v.Double(), true
 	}
+
 	return 0, false
 }

@@ -104,6 +104,7 @@ func (p Payload) Encoding() Encoding {
 	case strings.HasPrefix(t, "text/"):
 		return FreeText
 	}
+
 	return Opaque
 }
 
@@ -116,6 +117,7 @@ func (p Payload) WholeText() []byte {
 	if err != nil {
 		return p.Data
 	}
+
 	return text
 }
 
@@ -167,6 +169,7 @@ func Number(v any) (float64, bool) {
 	case int64:
 		return float64(v), true
 	}
+
 	return 0, false
 }
 
@@ -193,7 +196,9 @@ func Texts(v any) ([]string, bool) {
 			}
 			out[i] = s
 		}
+
 		return out, true
 	}
+
 	return nil, false
 }

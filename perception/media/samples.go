@@ -85,6 +85,7 @@ func (n Numbers) MarshalJSON() ([]byte, error) {
 			list[i] = &n[i]
 		}
 	}
+
 	return json.Marshal(list)
 }
 
@@ -93,6 +94,7 @@ func (n *Numbers) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &list); err != nil {
 		return err
 	}
+
 	*n = slices.Grow((*n)[:0], len(list))
 	for _, v := range list {
 		if v == nil {
@@ -100,6 +102,7 @@ func (n *Numbers) UnmarshalJSON(data []byte) error {
 		}
 		*n = append(*n, *v)
 	}
+
 	return nil
 }
 
@@ -142,6 +145,7 @@ func (o SamplesOptions) Cut(n int, time func(i int) float64) (lo, hi int) {
 	if o.To != nil {
 		hi = sort.Search(n, func(i int) bool { return time(i) > *o.To })
 	}
+
 	return lo, max(lo, hi)
 }
 
@@ -178,11 +182,13 @@ func NewEnvelope(channels int, samples int64, o SamplesOptions) (*Envelope, erro
 		return nil, fmt.Errorf("there are %d channels; at most %d are drawn", channels, maxChannels)
 	}
 	limit := int64(min(o.points(tracePoints), maxReadings/channels))
+
 	e := &Envelope{width: max((samples+limit-1)/limit, 1), low: make([]Numbers, channels), high: make([]Numbers, channels)}
 	for c := range channels {
 		e.low[c] = make(Numbers, 0, min(samples, limit))
 		e.high[c] = make(Numbers, 0, min(samples, limit))
 	}
+
 	return e, nil
 }
 
@@ -190,6 +196,7 @@ func NewEnvelope(channels int, samples int64, o SamplesOptions) (*Envelope, erro
 func (e *Envelope) Add(readings []float64) {
 	bucket := int(e.count / e.width)
 	e.count++
+
 	for c, v := range readings {
 		if !Finite(v) {
 			v = math.NaN()
@@ -212,10 +219,12 @@ func (e *Envelope) Add(readings []float64) {
 // sample start. name returns the name and the unit of a channel.
 func (e *Envelope) Fill(out *Samples, start int, time func(i int) float64, name func(c int) (name, unit string)) {
 	out.Total, out.Reduced = e.count, int64(len(e.low[0])) < e.count
+
 	out.Time = make(Numbers, len(e.low[0]))
 	for b := range out.Time {
 		out.Time[b] = time(start + b*int(e.width))
 	}
+
 	out.Channels = make([]Channel, len(e.low))
 	for c := range out.Channels {
 		channel := &out.Channels[c]

@@ -23,6 +23,7 @@ const (
 func Clean(s string, limit int) string {
 	var out []rune
 	gap := false
+
 	for _, r := range s {
 		if unicode.IsSpace(r) || !unicode.IsPrint(r) || r == utf8.RuneError {
 			gap = len(out) > 0
@@ -35,6 +36,7 @@ func Clean(s string, limit int) string {
 			return strings.TrimRight(string(out[:limit-1]), " ") + "…"
 		}
 	}
+
 	return string(out)
 }
 
@@ -92,6 +94,7 @@ func NewClock(seconds float64) Clock {
 	case seconds < 100:
 		return Clock{"s", 1, 2}
 	}
+
 	return Clock{"s", 1, 0}
 }
 

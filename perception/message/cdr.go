@@ -35,6 +35,7 @@ func (s *Schema) Decode(data []byte) (*Value, error) {
 	if d.structure(v, s.Root, 0); d.err != nil {
 		return nil, d.err
 	}
+
 	return v, nil
 }
 
@@ -77,6 +78,7 @@ func newDecoder(data []byte) (*decoder, error) {
 	if data[1] == 0 {
 		d.order = binary.BigEndian
 	}
+
 	return d, nil
 }
 
@@ -93,6 +95,7 @@ func (d *decoder) structure(v *Value, t *Type, depth int) {
 		d.take(1, 1)
 		return
 	}
+
 	v.List = d.list(len(t.Fields))
 	for i := range v.List {
 		if d.field(&v.List[i], &t.Fields[i], depth); d.err != nil {
@@ -119,6 +122,7 @@ func (d *decoder) field(v *Value, f *Field, depth int) {
 	if d.err != nil {
 		return
 	}
+
 	switch size := f.Kind.size(); {
 	case size == 1:
 		v.Kind, v.Data = Bytes, d.take(count, 1)
@@ -173,6 +177,7 @@ func (d *decoder) primitive(raw []byte, k Kind) float64 {
 	case Float32:
 		return float64(math.Float32frombits(d.order.Uint32(raw)))
 	}
+
 	return math.Float64frombits(d.order.Uint64(raw))
 }
 
@@ -184,6 +189,7 @@ func (d *decoder) numbers(v *Value, k Kind, count int) {
 	if raw == nil {
 		return
 	}
+
 	v.Numbers = make([]float64, count)
 	for i := range v.Numbers {
 		v.Numbers[i] = d.primitive(raw[i*size:], k)
@@ -207,6 +213,7 @@ func (d *decoder) count(elementSize int) int {
 		d.fail("a length of %d where %d bytes are left: %w", n, left, errShort)
 		return 0
 	}
+
 	return int(n)
 }
 
@@ -221,5 +228,6 @@ func (d *decoder) take(n, align int) []byte {
 		return nil
 	}
 	d.at = at + n
+
 	return d.data[at:d.at:d.at]
 }

@@ -65,11 +65,13 @@ func EventOf(name string) (of string, ok bool) {
 // that of a service or an action.
 func (p *parser) defineAll(name, text string) error {
 	parts := dashes.Split(text, -1)
+
 	for _, d := range derived {
 		of, ok := strings.CutSuffix(name, d.suffix)
 		if !ok || len(parts) != d.parts {
 			continue
 		}
+
 		for _, t := range d.types {
 			if t.text == "" {
 				continue // it is one of the parts
@@ -78,9 +80,11 @@ func (p *parser) defineAll(name, text string) error {
 				return err
 			}
 		}
+
 		return p.defineParts(of, name, parts)
 	}
 	_, err := p.define(name, text)
+
 	return err
 }
 
@@ -96,5 +100,6 @@ func (p *parser) defineParts(of, root string, parts []string) error {
 			}
 		}
 	}
+
 	return nil
 }

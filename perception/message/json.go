@@ -24,6 +24,7 @@ func decodeJSON(data []byte) (*Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("JSON message at byte %d: %w", dec.InputOffset(), err)
 	}
+
 	return v, nil
 }
 
@@ -48,6 +49,7 @@ func (v *Value) readJSON(dec *jsontext.Decoder, values *int, depth int) error {
 	if err != nil {
 		return err
 	}
+
 	switch token.Kind() {
 	case 'n':
 		v.Kind = Null
@@ -62,6 +64,7 @@ func (v *Value) readJSON(dec *jsontext.Decoder, values *int, depth int) error {
 		v.Kind, v.Text = String, token.String()
 	case '{':
 		v.Kind, v.Names, v.List = Struct, make([]string, 0, 4), make([]Value, 0, 4)
+
 		for dec.PeekKind() != '}' {
 			if token, err = dec.ReadToken(); err != nil {
 				return err
@@ -81,6 +84,7 @@ func (v *Value) readJSON(dec *jsontext.Decoder, values *int, depth int) error {
 		_, err = dec.ReadToken()
 		v.joinNumbers()
 	}
+
 	return err
 }
 

@@ -51,10 +51,12 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("definition of %.80s: %w", name, err)
 	}
+
 	schema := &Schema{Root: types[0]}
 	for _, t := range types {
 		schema.Fields += len(t.Fields)
 	}
+
 	return schema, nil
 }
 
@@ -70,6 +72,7 @@ var separator = regexp.MustCompile(`(?m)^[ \t]*={8,}[ \t\r]*$`)
 // parse returns the types in their order, the root first.
 func parse(root, text string) ([]*Type, error) {
 	p := &parser{types: map[string]*Type{}}
+
 	for i, part := range separator.Split(text, -1) {
 		name := root
 		if i > 0 && strings.TrimSpace(part) == "" {
@@ -87,6 +90,7 @@ func parse(root, text string) ([]*Type, error) {
 			return nil, err
 		}
 	}
+
 	return p.order, p.link()
 }
 
@@ -100,12 +104,14 @@ func (p *parser) define(name, text string) (*Type, error) {
 	if _, ok := p.types[name]; !ok {
 		p.types[name] = t
 	}
+
 	p.order = append(p.order, t)
 	for line := range strings.Lines(text) {
 		if err := p.line(t, strings.TrimSpace(line)); err != nil {
 			return nil, err
 		}
 	}
+
 	return t, nil
 }
 
@@ -136,6 +142,7 @@ func (p *parser) line(t *Type, line string) error {
 	}
 	t.Fields = append(t.Fields, f)
 	t.names = append(t.names, f.Name)
+
 	return nil
 }
 
@@ -170,6 +177,7 @@ func parseType(s string) (f Field, err error) {
 		return f, fmt.Errorf("%.60q is not a type", whole)
 	}
 	f.Kind, f.ref = Struct, ShortName(s)
+
 	return f, nil
 }
 
@@ -192,12 +200,14 @@ func (p *parser) link() error {
 			if f.Kind != Struct {
 				continue
 			}
+
 			var err error
 			if f.Type, err = p.find(t, f.ref); err != nil {
 				return err
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -207,16 +217,19 @@ func (p *parser) find(in *Type, ref string) (*Type, error) {
 	if ref == "Header" {
 		names = append(names, "std_msgs/Header")
 	}
+
 	for _, name := range names {
 		if t, ok := p.types[name]; ok {
 			return t, nil
 		}
 	}
+
 	for _, name := range names {
 		if text, ok := builtInTexts()[name]; ok {
 			return p.define(name, text)
 		}
 	}
+
 	return nil, fmt.Errorf("type %.80s is not defined", ref)
 }
 
@@ -229,6 +242,7 @@ func (f *Field) elementSize() int {
 	case Struct:
 		return 1
 	}
+
 	return f.Kind.size()
 }
 
@@ -242,12 +256,14 @@ var definitionText string
 // builtInTexts maps a type to its fields, without the types of these.
 var builtInTexts = sync.OnceValue(func() map[string]string {
 	texts := map[string]string{}
+
 	for block := range strings.SplitSeq(definitionText, "= ") {
 		if name, text, ok := strings.Cut(block, "\n"); ok {
 			texts[name] = text
 		}
 	}
 	maps.Copy(texts, introspection)
+
 	return texts
 })
 
@@ -259,11 +275,14 @@ func Definition(name string) (string, bool) {
 	if !ok {
 		return "", false
 	}
+
 	var b strings.Builder
 	b.WriteString(text)
+
 	types, _ := parse(root, text) // the built-in texts are valid
 	for _, t := range types[1:] {
 		b.WriteString(strings.Repeat("=", 80) + "\nMSG: " + t.Name + "\n" + builtInTexts()[t.Name])
 	}
+
 	return b.String(), true
 }

@@ -104,11 +104,13 @@ func (v *Value) Field(name string) *Value {
 	if v == nil || v.Kind != Struct {
 		return nil
 	}
+
 	for i, n := range v.Names {
 		if n == name && i < len(v.List) {
 			return &v.List[i]
 		}
 	}
+
 	return nil
 }
 
@@ -120,6 +122,7 @@ func (v *Value) At(names ...string) *Value {
 	if v == nil {
 		return &Value{}
 	}
+
 	return v
 }
 

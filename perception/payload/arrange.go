@@ -22,6 +22,7 @@ func (l layout) strides(rows int) strides {
 	case l.shuffle:
 		return strides{l.columns, 1, rows * l.columns}
 	}
+
 	return strides{l.row(), l.element, 1}
 }
 
@@ -37,6 +38,7 @@ func (l layout) table(dst, src []byte) (rows int, d, s []byte) {
 	end := l.offset + rows*l.row()
 	copy(dst[:l.offset], src)
 	copy(dst[end:], src[end:])
+
 	return rows, dst[l.offset:end], src[l.offset:end]
 }
 
@@ -47,8 +49,10 @@ func (l layout) move(dst, src []byte, back bool) {
 	if back {
 		from, to = to, from
 	}
+
 	for c := range l.columns {
 		above := uint64(0)
+
 		at, put := c*from.column, c*to.column
 		for range rows {
 			v := l.gather(src[at:], from.byte)

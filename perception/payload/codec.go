@@ -80,6 +80,7 @@ func (c Codec) parse() (layout, error) {
 	}
 	steps := m[1]
 	l := layout{codec: c, delta: strings.Contains(steps, "delta"), planar: strings.Contains(steps, "planar"), shuffle: strings.Contains(steps, "shuffle")}
+
 	l.bigEndian = m[2] == "be"
 	for i, into := range []*int{&l.element, &l.columns, &l.offset} {
 		*into, _ = strconv.Atoi(m[3+i]) // 0 if it is missing
@@ -87,6 +88,7 @@ func (c Codec) parse() (layout, error) {
 	if l.columns > maxColumns || l.offset > 0 && l.offset >= l.row() {
 		return unknown()
 	}
+
 	return l, nil
 }
 
@@ -105,6 +107,7 @@ func (c Codec) Encode(raw []byte) ([]byte, error) {
 	}
 	w := borrow()
 	defer w.release()
+
 	return w.encode(l, nil, raw), nil
 }
 
@@ -135,6 +138,7 @@ func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 	if err := w.decode(l, raw, stored); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
+
 	return raw, nil
 }
 
@@ -161,13 +165,16 @@ func Choose(sample []byte) Codec {
 	if !bytes.HasPrefix(sample, []byte(media.MCAPMagic)) { // messages are read often, which zstd alone is fastest for
 		codecs = append(codecs, arraysOf(rowOf(sample))...)
 	}
+
 	var stored []byte
+
 	for _, c := range codecs {
 		l, _ := c.parse() // it is known
 		if stored = w.encode(l, stored[:0], sample); len(stored) < least {
 			best, least = c, len(stored)
 		}
 	}
+
 	return best
 }
 
@@ -182,8 +189,10 @@ func rowOf(sample []byte) int {
 	)
 	sample = sample[max(0, len(sample)-rowSize):]
 	row, most := 0, rarely
+
 	for length := 1; length <= min(longestRow, len(sample)/2); length++ {
 		same := 0
+
 		for i, b := range sample[length:] {
 			if b == sample[i] {
 				same++
@@ -193,20 +202,24 @@ func rowOf(sample []byte) int {
 			row, most = length, often
 		}
 	}
+
 	return row
 }
 
 // arraysOf returns codecs of arrays whose rows have that many bytes.
 func arraysOf(row int) []Codec {
 	var all []Codec
+
 	for _, element := range []int{4, 2, 1} {
 		if row == 0 || row%element != 0 {
 			continue
 		}
+
 		for _, steps := range []string{"delta.planar", "planar.shuffle", "delta.planar.shuffle"} {
 			all = append(all, Codec(fmt.Sprintf("%s.zstd:le%dx%d", steps, element, row/element)))
 		}
 	}
+
 	return all
 }
 

@@ -67,7 +67,9 @@ func writeContainer(dst io.Writer, src io.Reader, l layout, block int, sum func(
 	}
 	length, size := int64(len(head)), int64(0)
 	raw, stored := make([]byte, block), []byte(nil)
+
 	var index []byte
+
 	for {
 		n, err := io.ReadFull(src, raw)
 		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -94,6 +96,7 @@ func writeContainer(dst io.Writer, src io.Reader, l layout, block int, sum func(
 	check := crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, tail)
 	tail = append(binary.LittleEndian.AppendUint32(tail, check), tailMagic...)
 	_, err := dst.Write(tail)
+
 	return length + int64(len(tail)), err
 }
 
@@ -139,6 +142,7 @@ func openContainer(file io.ReaderAt, length int64) (*container, error) {
 	if crc32.Update(check, castagnoli, trailer[:40]) != binary.LittleEndian.Uint32(trailer[40:]) {
 		return nil, errors.New("the checksum of its index does not match")
 	}
+
 	return c, c.readIndex(index, int64(len(head)), room-int64(len(index)))
 }
 
@@ -162,6 +166,7 @@ func (c *container) readHeader(length int64) ([]byte, error) {
 	if len(head) < end+4 {
 		return nil, errors.New("it ends within its header")
 	}
+
 	var err error
 	if c.layout, err = Codec(head[fixed:end]).parse(); err != nil {
 		return nil, err
@@ -171,6 +176,7 @@ func (c *container) readHeader(length int64) ([]byte, error) {
 		return nil, fmt.Errorf("its blocks have %d bytes; 1 to %d are allowed", block, blockSize)
 	}
 	c.block = int(block)
+
 	return head[:end+4], nil
 }
 
@@ -189,6 +195,7 @@ func (c *container) readIndex(index []byte, at, room int64) error {
 	if room != 0 {
 		return fmt.Errorf("%d bytes belong to no block", room)
 	}
+
 	return nil
 }
 
@@ -223,6 +230,7 @@ func (c *container) load(i int) error {
 		return fmt.Errorf("the checksum of block %d does not match", i)
 	}
 	c.loaded = i
+
 	return nil
 }
 

@@ -70,6 +70,7 @@ func (f Folder) Describe(ctx context.Context, sum [32]byte) (*Written, error) {
 			err = r.verify(ctx, nil)
 			_ = r.Close()
 		}
+
 		switch {
 		case err == nil:
 			w := &Written{Sum: sum, Size: r.size, Stored: r.length, Codec: Raw}
@@ -83,6 +84,7 @@ func (f Folder) Describe(ctx context.Context, sum [32]byte) (*Written, error) {
 			return nil, err
 		}
 	}
+
 	return nil, none
 }
 
@@ -97,6 +99,7 @@ func (f Folder) place(temp string, sum [32]byte, c Codec) error {
 	if err == nil {
 		_ = f.disk().Remove(both[1]) // usually it does not exist
 	}
+
 	return onDisk(err)
 }
 
@@ -114,6 +117,7 @@ func (f Folder) syncNames(folder string) error {
 // can be repeated.
 func (f Folder) Remove(sum [32]byte) error {
 	removed := ""
+
 	for _, path := range f.locations(sum, Raw) {
 		err := f.disk().Remove(path)
 		if err == nil {
@@ -125,6 +129,7 @@ func (f Folder) Remove(sum [32]byte) error {
 	if removed == "" {
 		return nil
 	}
+
 	return onDisk(f.disk().SyncFolder(filepath.Dir(removed)))
 }
 
@@ -136,6 +141,7 @@ func (f Folder) List() (sums [][32]byte, stray []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+
 	for _, folder := range folders {
 		if !folder.IsDir() || len(folder.Name()) != 2 {
 			stray = append(stray, folder.Name())
@@ -145,6 +151,7 @@ func (f Folder) List() (sums [][32]byte, stray []string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
+
 		for _, entry := range entries {
 			sum, ok := payloadSum(folder.Name(), entry)
 			if !ok {
@@ -154,6 +161,7 @@ func (f Folder) List() (sums [][32]byte, stray []string, err error) {
 			}
 		}
 	}
+
 	return sums, stray, nil
 }
 
@@ -182,6 +190,7 @@ func (f Folder) SweepStrays(before time.Time) (removed []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for _, name := range stray {
 		if !strings.HasPrefix(name[strings.LastIndexByte(name, '/')+1:], tempPrefix) {
 			continue
@@ -203,6 +212,7 @@ func (f Folder) SweepStrays(before time.Time) (removed []string, err error) {
 		removed = append(removed, name)
 	}
 	slices.Sort(removed)
+
 	return removed, nil
 }
 
@@ -217,6 +227,7 @@ func (f Folder) Modified(sum [32]byte) (time.Time, error) {
 			return time.Time{}, onDisk(err)
 		}
 	}
+
 	return time.Time{}, missing(sum)
 }
 
@@ -232,12 +243,14 @@ func (f Folder) Share(ctx context.Context, sum [32]byte, c Codec, to Folder) (li
 			break
 		}
 	}
+
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return false, ctx.Err()
 	case errors.Is(err, fs.ErrNotExist):
 		return false, missing(sum)
 	}
+
 	return linked, onDisk(err)
 }
 
@@ -279,6 +292,7 @@ func (f Folder) copyFile(ctx context.Context, path, target string) error {
 	if err != nil {
 		_ = f.disk().Remove(temp) // err is the first error
 	}
+
 	return err
 }
 
@@ -304,6 +318,7 @@ func (f Folder) Settle() error {
 	if err != nil || folders == nil {
 		return err
 	}
+
 	for _, folder := range folders {
 		if folder.IsDir() {
 			if err := f.disk().SyncFolder(filepath.Join(f.Dir, folder.Name())); err != nil {
@@ -311,6 +326,7 @@ func (f Folder) Settle() error {
 			}
 		}
 	}
+
 	return f.syncNames(filepath.Clean(f.Dir))
 }
 
@@ -364,5 +380,6 @@ func (OS) SyncFolder(path string) error {
 	if err != nil {
 		return err
 	}
+
 	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -39,12 +39,14 @@ func (f Folder) Open(sum [32]byte, c Codec, size int64) (*Reader, error) {
 	if _, err := c.parse(); err != nil {
 		return nil, err
 	}
+
 	for _, path := range f.locations(sum, c) {
 		r, err := openFile(path, sum, &size)
 		if !errors.Is(err, ErrMissing) {
 			return r, err
 		}
 	}
+
 	return nil, missing(sum)
 }
 
@@ -63,6 +65,7 @@ func openFile(path string, sum [32]byte, size *int64) (*Reader, error) {
 		return nil, err
 	}
 	r.SectionReader = io.NewSectionReader(damageReader{r}, 0, r.size)
+
 	return r, nil
 }
 
@@ -87,6 +90,7 @@ func (r *Reader) check(coded bool, size *int64) error {
 	if size != nil && r.size != *size {
 		return r.damaged(fmt.Errorf("it has %d bytes and should have %d", r.size, *size))
 	}
+
 	return nil
 }
 
@@ -120,6 +124,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 			return 0, r.err
 		}
 	}
+
 	return n, err
 }
 
@@ -135,6 +140,7 @@ func (r damageReader) ReadAt(p []byte, at int64) (n int, err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	for n < len(p) {
 		from := at + int64(n)
 		if err := r.coded.load(int(from / int64(r.coded.block))); err != nil {
@@ -142,6 +148,7 @@ func (r damageReader) ReadAt(p []byte, at int64) (n int, err error) {
 		}
 		n += copy(p[n:], r.coded.raw[from%int64(r.coded.block):])
 	}
+
 	return n, nil
 }
 
@@ -163,6 +170,7 @@ func (r *Reader) verify(ctx context.Context, count func(int)) error {
 		return r.damaged(errors.New("its sum does not match"))
 	}
 	chunk := make([]byte, min(r.size+1, sampleSize))
+
 	for {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("verifying a payload: %w", context.Cause(ctx))

@@ -80,6 +80,7 @@ func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, er
 		return nil, err
 	}
 	w.Sum, w.Size, w.Head = src.sum(), src.size, src.head
+
 	return w, nil
 }
 
@@ -111,6 +112,7 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 	}
 	sum := src.sum()
 	subfolder := filepath.Dir(f.locations(sum, Raw)[0])
+
 	known, err := f.Describe(ctx, sum)
 	switch {
 	case err == nil:
@@ -127,6 +129,7 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 		return err
 	}
 	w.New = true
+
 	return f.syncNames(subfolder)
 }
 
@@ -165,6 +168,7 @@ func (s *source) Read(p []byte) (int, error) {
 	s.hash.Write(p[:n])
 	s.head = append(s.head, p[:min(int64(n), s.options.HeadLimit-int64(len(s.head)))]...)
 	s.err = s.check(err)
+
 	return n, s.err
 }
 
@@ -181,5 +185,6 @@ func (s *source) check(err error) error {
 	case err != nil && err != io.EOF:
 		return fmt.Errorf("reading the payload: %w", err)
 	}
+
 	return err
 }

@@ -32,6 +32,7 @@ var workspaces = sync.Pool{New: func() any {
 	if err != nil {
 		panic(err)
 	}
+
 	return &workspace{encoder: encoder, decoder: decoder}
 }}
 
@@ -79,6 +80,7 @@ func (w *workspace) decode(l layout, raw, stored []byte) error {
 	} else if len(raw) > 0 && &got[0] != &raw[0] {
 		copy(raw, got)
 	}
+
 	return nil
 }
 
@@ -98,5 +100,6 @@ func checkFrame(stored []byte, size int64) error {
 	if size > int64(len(stored))*maxRatio {
 		return fmt.Errorf("the frame claims %d bytes in %d", size, len(stored))
 	}
+
 	return nil
 }

@@ -54,7 +54,9 @@ func Decode(in media.Payload) (*Cloud, error) {
 	if err := in.Whole(); err != nil {
 		return nil, err
 	}
+
 	var has [slots]bool
+
 	for _, field := range f.fields {
 		if field.slot != unused {
 			has[field.slot] = true
@@ -66,6 +68,7 @@ func Decode(in media.Payload) (*Cloud, error) {
 	c := &Cloud{}
 	err = f.each(func(v *values) {
 		c.Total++
+
 		p := [3]float32{float32(v[slotX]), float32(v[slotY]), float32(v[slotZ])}
 		for _, v := range p {
 			if !media.Finite(float64(v)) {
@@ -76,6 +79,7 @@ func Decode(in media.Payload) (*Cloud, error) {
 		if c.Total-c.Missing == 1 {
 			c.Min, c.Max = p, p
 		}
+
 		for i := range p {
 			c.Min[i], c.Max[i] = min(c.Min[i], p[i]), max(c.Max[i], p[i])
 		}
@@ -93,6 +97,7 @@ func Decode(in media.Payload) (*Cloud, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return c, nil
 }
 
@@ -135,6 +140,7 @@ func open(in media.Payload) (*source, error) {
 	case in.Type == media.TypePointCloud2:
 		return openPointCloud2(in)
 	}
+
 	return nil, fmt.Errorf("%s is not read as a point cloud; give PCD, PLY, %s or a .npy array of kind cloud", media.Clean(in.Type, media.MaxName), media.TypePointCloud2)
 }
 
@@ -165,6 +171,7 @@ var slotNames = map[string]slot{
 // assign finds the fields that are used, the first of each name. x and y are needed.
 func assign(fields []field) error {
 	var taken [slots]bool
+
 	for i := range fields {
 		f := &fields[i]
 		f.slot = unused
@@ -175,6 +182,7 @@ func assign(fields []field) error {
 	if !taken[slotX] || !taken[slotY] {
 		return fmt.Errorf("the point cloud has no fields x and y among %d", len(fields))
 	}
+
 	return nil
 }
 
@@ -192,6 +200,7 @@ func (f File) Summary() string {
 	if src.faces > 0 {
 		s = "mesh, " + media.Count(src.points, "vertex", "vertices") + ", " + media.Plural(src.faces, "face")
 	}
+
 	var names []string
 	for _, field := range src.fields {
 		names = append(names, field.name)
@@ -208,6 +217,7 @@ func (f File) Summary() string {
 	if c.Missing > 0 {
 		s += ", " + humanize.Comma(int64(c.Missing)) + " missing"
 	}
+
 	return s
 }
 
@@ -221,6 +231,7 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	shown := min(o.SpacePoints(), kept)
 	out := media.NewSpace("cloud", f.Metadata, c.Total-c.Missing, shown)
 	out.Missing = int64(c.Missing)
+
 	for j := range shown {
 		i := media.Spread(j, shown, kept)
 		p := c.Positions[3*i:]
@@ -232,6 +243,7 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 			out.RGB = append(out.RGB, c.Colors[i])
 		}
 	}
+
 	return out, nil
 }
 

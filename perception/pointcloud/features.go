@@ -44,12 +44,14 @@ func (f File) Features() (kind string, vector []float32, ok bool) {
 		return "", nil, false
 	}
 	vector = pairHistogram(points)
+
 	heights, radii := make(shape.Histogram, heightBins), make(shape.Histogram, radiusBins)
 	for _, p := range points {
 		heights.Add(((p[2]-mean[2])/radius + 2) / 4)
 		radii.Add(math.Hypot(p[0]-mean[0], p[1]-mean[1]) / (2.5 * radius))
 	}
 	vector = append(append(vector, heights.Roots()...), radii.Roots()...)
+
 	return cloudKind, append(vector, float32(shape.SizeWeight*math.Log(radius))), true
 }
 
@@ -61,10 +63,12 @@ func gyration(points [][3]float64) (mean [3]float64, radius float64) {
 			mean[i] += p[i] / n
 		}
 	}
+
 	for _, p := range points {
 		d := shape.Distance(p, mean)
 		radius += d * d / n
 	}
+
 	return mean, math.Sqrt(radius)
 }
 
@@ -74,30 +78,36 @@ func thin(c *Cloud) (out [][3]float64) {
 	for i := range c.Min {
 		side = max(side, float64(c.Max[i])-float64(c.Min[i]))
 	}
+
 	const cellsOfAxis = gridCells + 1 // the last is that of the farthest point
 	sums := make([][3]float64, cellsOfAxis*cellsOfAxis*cellsOfAxis)
 	counts := make([]float64, len(sums))
+
 	for p := range slices.Chunk(c.Positions, 3) {
 		cell := 0
 		for axis, v := range p {
 			cell = cell*cellsOfAxis + int((float64(v)-float64(c.Min[axis]))/side*gridCells)
 		}
+
 		for axis, v := range p {
 			sums[cell][axis] += float64(v)
 		}
 		counts[cell]++
 	}
+
 	for cell, n := range counts {
 		if s := sums[cell]; n > 0 {
 			out = append(out, [3]float64{s[0] / n, s[1] / n, s[2] / n})
 		}
 	}
+
 	return out
 }
 
 // pairHistogram chooses the same pairs for equal numbers of points.
 func pairHistogram(points [][3]float64) []float32 {
 	random := rand.New(rand.NewPCG(1, 2))
+
 	distances := make([]float64, pairs)
 	for i := range distances {
 		distances[i] = shape.Distance(points[random.IntN(len(points))], points[random.IntN(len(points))])

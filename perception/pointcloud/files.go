@@ -30,6 +30,7 @@ func IsPCD(data []byte) bool {
 		}
 		return bytes.HasPrefix(line, []byte("VERSION ")) && bytes.Contains(head, []byte("\nFIELDS "))
 	}
+
 	return false
 }
 
@@ -59,6 +60,7 @@ func openPCD(data []byte) (*source, error) {
 	if !f.isText && f.form != "binary" && f.form != "binary_compressed" {
 		return nil, fmt.Errorf("PCD data %q is not read; use ascii, binary or binary_compressed", media.Clean(f.form, media.MaxName))
 	}
+
 	for i := range f.fields {
 		field := &f.fields[i]
 		if f.isText {
@@ -74,6 +76,7 @@ func openPCD(data []byte) (*source, error) {
 	if f.form == "binary_compressed" {
 		f.unpack = f.unpackPoints
 	}
+
 	return f, nil
 }
 
@@ -85,6 +88,7 @@ func pcdFields(words map[string][]string) ([]field, error) {
 	if len(sizes) != len(names) || len(types) != len(names) || counts != nil && len(counts) != len(names) {
 		return nil, fmt.Errorf("the PCD header names %d fields with %d sizes, %d types and %d counts", len(names), len(sizes), len(types), len(counts))
 	}
+
 	fields := make([]field, len(names))
 	for i, name := range names {
 		if !slices.Contains([]string{"I1", "I2", "I4", "I8", "U1", "U2", "U4", "U8", "F4", "F8"}, types[i]+sizes[i]) {
@@ -99,5 +103,6 @@ func pcdFields(words map[string][]string) ([]field, error) {
 			fields[i].count = int(n)
 		}
 	}
+
 	return fields, assign(fields)
 }

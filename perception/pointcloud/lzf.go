@@ -43,6 +43,7 @@ func (s *source) unpackPoints() ([]byte, error) {
 
 	rows := make([]byte, len(columns))
 	from := columns
+
 	for _, f := range s.fields {
 		width := f.bytes()
 		for i := range int(s.points) {
@@ -50,6 +51,7 @@ func (s *source) unpackPoints() ([]byte, error) {
 		}
 		from = from[int(s.points)*width:]
 	}
+
 	return rows, nil
 }
 
@@ -78,6 +80,7 @@ func unpackLZF(in []byte, size int64) ([]byte, error) {
 		}
 		return true
 	})
+
 	return out, nil
 }
 
@@ -104,5 +107,6 @@ func lzfPieces(in []byte, f func(literal []byte, back, n int) bool) bool {
 		}
 		in = in[1:]
 	}
+
 	return true
 }

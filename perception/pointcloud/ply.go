@@ -58,11 +58,13 @@ func openPLY(data []byte) (*source, error) {
 	if vertex < 0 {
 		return nil, errors.New("the PLY header names no element vertex")
 	}
+
 	for _, e := range elements {
 		if e.name == "face" {
 			f.faces = e.count
 		}
 	}
+
 	f.points = elements[vertex].count
 	for _, property := range elements[vertex].fields {
 		one := property.field
@@ -86,8 +88,10 @@ func openPLY(data []byte) (*source, error) {
 				return err
 			}
 		}
+
 		return r.points(&elements[vertex], f.fields, colours, yield)
 	}
+
 	return f, nil
 }
 
@@ -100,6 +104,7 @@ func plyHeader(data []byte, f *source) (elements []plyElement, body []byte, err 
 		if len(words) == 0 {
 			continue
 		}
+
 		switch words[0] {
 		case "end_header":
 			return elements, data[at:], nil
@@ -125,6 +130,7 @@ func plyHeader(data []byte, f *source) (elements []plyElement, body []byte, err 
 			}
 		}
 	}
+
 	return nil, nil, fmt.Errorf("the PLY header has no end_header within %d bytes", maxHeader)
 }
 
@@ -150,12 +156,14 @@ func (e *plyElement) add(words []string) error {
 		one.length = newField("", length, nil).typ
 	}
 	e.fields = append(e.fields, one)
+
 	return nil
 }
 
 // joinColours returns the places of red, green and blue, -1 if not all three are there.
 func joinColours(fields []field) [3]int {
 	places := [3]int{-1, -1, -1}
+
 	for i, f := range fields {
 		name := strings.TrimPrefix(strings.ToLower(f.name), "diffuse_")
 		for c, colour := range []string{"red", "green", "blue"} {
@@ -167,6 +175,7 @@ func joinColours(fields []field) [3]int {
 	if slices.Min(places[:]) < 0 {
 		return [3]int{-1, -1, -1}
 	}
+
 	return places
 }
 
@@ -186,6 +195,7 @@ func (r *plyReader) number(t npy.Type) (float64, error) {
 		t.Order = r.order
 		v := t.Float(r.data)
 		r.data = r.data[t.Size:]
+
 		return v, nil
 	}
 	word, err := r.word()
@@ -196,6 +206,7 @@ func (r *plyReader) number(t npy.Type) (float64, error) {
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0, fmt.Errorf("%q is not a number", media.Clean(string(word), media.MaxName))
 	}
+
 	return v, nil
 }
 
@@ -210,6 +221,7 @@ func (r *plyReader) word() ([]byte, error) {
 	}
 	word := r.data[:end]
 	r.data = r.data[end:]
+
 	return word, nil
 }
 
@@ -222,11 +234,13 @@ func (r *plyReader) pass(n int64, t npy.Type) error {
 		r.data = r.data[n*int64(t.Size):]
 		return nil
 	}
+
 	for range n {
 		if _, err := r.word(); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -239,6 +253,7 @@ func (r *plyReader) list(f *plyField) error {
 	if !(n >= 0 && n <= math.MaxInt32) {
 		return errors.New("a list has less than no numbers")
 	}
+
 	return r.pass(int64(n), f.typ)
 }
 
@@ -248,12 +263,14 @@ func (r *plyReader) skip(e *plyElement) error {
 	if len(e.fields) == 0 {
 		return nil
 	}
+
 	pass := func(i int) error { return r.pass(1, e.fields[i].typ) }
 	for n := range e.count {
 		if err := r.row(e, n, pass); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -270,12 +287,14 @@ func (r *plyReader) row(e *plyElement, n int64, read func(i int) error) error {
 			return fmt.Errorf("%w within element %q %d of %d", err, media.Clean(e.name, media.MaxName), n+1, e.count)
 		}
 	}
+
 	return nil
 }
 
 // points calls yield with each vertex. The fields are those of the element.
 func (r *plyReader) points(e *plyElement, fields []field, colours [3]int, yield func(*values)) error {
 	row := make([]float64, len(fields))
+
 	number := func(i int) (err error) {
 		row[i], err = r.number(e.fields[i].typ)
 		return err
@@ -286,6 +305,7 @@ func (r *plyReader) points(e *plyElement, fields []field, colours [3]int, yield 
 		}
 
 		var v values
+
 		for i, f := range fields {
 			if f.slot != unused {
 				v[f.slot] = row[i]
@@ -296,5 +316,6 @@ func (r *plyReader) points(e *plyElement, fields []field, colours [3]int, yield 
 		}
 		yield(&v)
 	}
+
 	return nil
 }

@@ -58,13 +58,16 @@ func (s *source) each(yield func(*values)) error {
 	if s.need > int64(len(s.data)) {
 		return fmt.Errorf("the %d points need %d bytes; %d are there", s.points, s.need, len(s.data))
 	}
+
 	for i, f := range used {
 		// A packed colour is the bits of a float, which need not be a number.
 		if f.slot == slotColor && f.typ.Size == 4 {
 			used[i].typ = newField("", "u4", f.typ.Order).typ
 		}
 	}
+
 	var v values
+
 	for row := range s.height {
 		for column := range s.width {
 			for i := range used {
@@ -74,6 +77,7 @@ func (s *source) each(yield func(*values)) error {
 			yield(&v)
 		}
 	}
+
 	return nil
 }
 
@@ -96,6 +100,7 @@ func (s *source) eachLine(used []field, yield func(*values)) error {
 	if n < s.points {
 		return fmt.Errorf("the data ends within point %d of %d", n+1, s.points)
 	}
+
 	return nil
 }
 
@@ -115,6 +120,7 @@ func readLine(line []byte, used []field, words int64, v *values) error {
 	if at < words {
 		return errors.New("the line has fewer values than fields")
 	}
+
 	return nil
 }
 
@@ -122,6 +128,7 @@ func readLine(line []byte, used []field, words int64, v *values) error {
 // of the message under the message's own names.
 func openPointCloud2(in media.Payload) (*source, error) {
 	sizes := map[string]int64{"height": 1}
+
 	for _, key := range []string{"point_step", "width", "height", "row_step"} {
 		if key == "row_step" {
 			sizes[key] = sizes["width"] * sizes["point_step"]
@@ -149,8 +156,10 @@ func openPointCloud2(in media.Payload) (*source, error) {
 	if f.points > 0 { // the last row may end with its last point; both terms are below 2^62
 		f.need = (f.height-1)*f.rowStep + f.width*f.stride
 	}
+
 	var err error
 	f.fields, err = pointFields(in.Metadata["fields"], f.stride, in.Metadata.Order())
+
 	return f, err
 }
 
@@ -162,6 +171,7 @@ func pointFields(given any, step int64, order binary.ByteOrder) ([]field, error)
 	if !ok || len(list) > maxFields {
 		return nil, fmt.Errorf("the metadata of a PointCloud2 needs fields, a list of at most %d objects", maxFields)
 	}
+
 	fields := make([]field, len(list))
 	for i, e := range list {
 		o, _ := e.(map[string]any)
@@ -181,6 +191,7 @@ func pointFields(given any, step int64, order binary.ByteOrder) ([]field, error)
 			return nil, fmt.Errorf("PointCloud2 field %q ends beyond the point of %d bytes", media.Clean(name, media.MaxName), step)
 		}
 	}
+
 	return fields, assign(fields)
 }
 
@@ -199,9 +210,11 @@ func openArray(in media.Payload) (*source, error) {
 	rows, columns := h.Shape[0], h.Shape[1]
 	f := &source{form: "array of " + media.Clean(h.Descr, media.MaxName), points: int64(rows), data: h.Rest, width: int64(rows), height: 1}
 	f.stride = int64(columns * typ.Size)
+
 	f.need = f.points * f.stride
 	for i, name := range []string{"x", "y", "z", "intensity"}[:columns] {
 		f.fields = append(f.fields, field{name: name, typ: typ, count: 1, offset: i * typ.Size})
 	}
+
 	return f, assign(f.fields)
 }

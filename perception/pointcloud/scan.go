@@ -43,6 +43,7 @@ func NewScan(get func(key string) (float64, bool), ranges, intensities []float64
 		return nil, errors.New("a laser scan needs angle_min and one of angle_increment and angle_max")
 	}
 	s.start = start
+
 	switch {
 	case hasIncrement && increment != 0:
 		s.increment = increment
@@ -59,6 +60,7 @@ func NewScan(get func(key string) (float64, bool), ranges, intensities []float64
 	if len(intensities) == len(ranges) {
 		s.intensities = intensities
 	}
+
 	return s, nil
 }
 
@@ -73,6 +75,7 @@ func (s *Scan) angle(i int) float64 { return s.start + float64(i)*s.increment }
 // Samples returns where the rays with a return end, in the order of their angles.
 func (s *Scan) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	var hits []int
+
 	for i := range s.ranges {
 		if s.returned(i) {
 			hits = append(hits, i)
@@ -84,6 +87,7 @@ func (s *Scan) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if s.intensities != nil {
 		out.Intensity = make(media.Numbers, shown)
 	}
+
 	for j := range shown {
 		i := hits[media.Spread(j, shown, len(hits))]
 		sin, cos := math.Sincos(s.angle(i))
@@ -92,6 +96,7 @@ func (s *Scan) Samples(o media.SamplesOptions) (*media.Samples, error) {
 			out.Intensity[j] = s.intensities[i]
 		}
 	}
+
 	return out, nil
 }
 
@@ -113,6 +118,7 @@ func DecodeScan(in media.Payload) (*Scan, error) {
 	if !json.Valid(data) {
 		data = nonFinite.ReplaceAll(data, []byte("null"))
 	}
+
 	var o map[string]json.RawMessage
 	if err := json.Unmarshal(data, &o); err != nil {
 		return nil, fmt.Errorf("the JSON object is no laser scan: %w", err)
@@ -127,6 +133,7 @@ func DecodeScan(in media.Payload) (*Scan, error) {
 	if ranges.Width != 1 {
 		return nil, errors.New("the ranges are no flat list")
 	}
+
 	var intensities []float64
 	if series, err := timeseries.ParseMatrix(o["intensities"]); err == nil {
 		intensities = series.Values
@@ -137,6 +144,7 @@ func DecodeScan(in media.Payload) (*Scan, error) {
 	if err == nil {
 		s.Metadata = in.Metadata
 	}
+
 	return s, err
 }
 
@@ -144,6 +152,7 @@ func DecodeScan(in media.Payload) (*Scan, error) {
 func (s *Scan) Summary() string {
 	line := "laser scan, " + media.Plural(int64(len(s.ranges)), "ray") + " over " + degrees(math.Abs(s.increment)*float64(len(s.ranges)-1))
 	nearest, missing := -1, int64(0)
+
 	for i, r := range s.ranges {
 		switch {
 		case !s.returned(i):
@@ -158,6 +167,7 @@ func (s *Scan) Summary() string {
 	if missing > 0 {
 		line += ", " + media.Plural(missing, "ray") + " without return"
 	}
+
 	return line
 }
 
@@ -183,6 +193,7 @@ const (
 func (s *Scan) Features() (kind string, vector []float32, ok bool) {
 	var sum, n [sectors]float64
 	returns := 0
+
 	for i, r := range s.ranges {
 		if !s.returned(i) {
 			continue
@@ -196,10 +207,12 @@ func (s *Scan) Features() (kind string, vector []float32, ok bool) {
 	if returns < minReturns {
 		return "", nil, false
 	}
+
 	vector = make([]float32, sectors)
 	for i := range vector {
 		vector[i] = float32(sum[i] / max(n[i], 1))
 	}
+
 	return scanKind, vector, true
 }
 
@@ -209,8 +222,10 @@ func ScanDistance(a, b []float32) float64 {
 	if len(a) != len(b) {
 		return best
 	}
+
 	for shift := range a {
 		sum := 0.0
+
 		for i := range a {
 			j := i + shift
 			if j >= len(b) {
@@ -223,5 +238,6 @@ func ScanDistance(a, b []float32) float64 {
 		}
 		best = min(best, sum)
 	}
+
 	return math.Sqrt(best)
 }

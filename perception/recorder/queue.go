@@ -49,9 +49,11 @@ func (q *ring) next(end uint64) (header, bool) {
 	if tail == end {
 		return header{}, false
 	}
+
 	var b [headerBytes]byte
 	n := copy(b[:], q.buf[tail%uint64(len(q.buf)):])
 	copy(b[n:], q.buf)
+
 	return header{
 		seq:  binary.LittleEndian.Uint64(b[0:]),
 		at:   int64(binary.LittleEndian.Uint64(b[8:])),
@@ -67,6 +69,7 @@ func (q *ring) take(dst []byte, h header) []byte {
 	dst = append(dst, q.buf[from:from+first]...)
 	dst = append(dst, q.buf[:uint64(h.size)-first]...)
 	q.tail.Store(pos + uint64(h.size))
+
 	return dst
 }
 
@@ -127,6 +130,7 @@ func (c *chunk) describe(source map[string]any) map[string]any {
 		m["rate_hz"] = rate
 		c.describeTimes(m, 1/rate)
 	}
+
 	return m
 }
 
@@ -152,6 +156,7 @@ type gap struct {
 func (c *chunk) describeTimes(m map[string]any, period float64) {
 	var gaps []gap
 	total, jitter := 0, 0.0
+
 	for i := 1; i < c.len(); i++ {
 		interval := c.seconds(i-1, i)
 		if interval <= gapAbove*period {

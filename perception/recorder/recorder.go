@@ -137,14 +137,17 @@ func New(sink Sink, o Options) *Recorder {
 		wake: make(chan struct{}, 1), flushes: make(chan chan struct{}),
 		closing: make(chan struct{}), done: make(chan struct{}),
 	}
+
 	w := &worker{Recorder: r}
 	go w.run(ctx)
+
 	return r
 }
 
 // Counts returns the totals of each source, in the order in which they were added.
 func (r *Recorder) Counts() []SourceCount {
 	sources := r.all()
+
 	counts := make([]SourceCount, len(sources))
 	for i, s := range sources {
 		counts[i] = s.counts.read(s.name)
@@ -157,6 +160,7 @@ func (r *Recorder) Counts() []SourceCount {
 // error includes the last error of the sink.
 func (r *Recorder) Flush(ctx context.Context) error {
 	flushed := make(chan struct{})
+
 	for offer := r.flushes; ; {
 		select {
 		case offer <- flushed:
@@ -192,12 +196,14 @@ func (r *Recorder) Close(ctx context.Context) error {
 		close(r.closing)
 	}
 	r.mu.Unlock()
+
 	select {
 	case <-r.done:
 	case <-ctx.Done():
 		r.cancel(ctx.Err())
 		<-r.done
 	}
+
 	return r.err
 }
 

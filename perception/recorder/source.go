@@ -95,6 +95,7 @@ func (r *Recorder) add(name string, bytes int, item Recorded, c *chunk) (*source
 	s.queue.buf = make([]byte, bytes)
 	s.reported.Source = name
 	r.sources = append(r.sources, s)
+
 	return s, nil
 }
 
@@ -136,6 +137,7 @@ func (s *source) push(seq uint64, at time.Time, size int, valid bool, write func
 		default:
 		}
 	}
+
 	return kept
 }
 
@@ -228,6 +230,7 @@ func (r *Recorder) Trace(name string, o TraceOptions) (*TraceSource, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return &TraceSource{s: s, width: width}, nil
 }
 
@@ -242,6 +245,7 @@ func (o *TraceOptions) queueBytes() (int, error) {
 	case o.QueueBytes < sample:
 		return 0, errors.New("QueueBytes has no room for one sample")
 	}
+
 	return o.QueueBytes, nil
 }
 
@@ -287,6 +291,7 @@ func (r *Recorder) Frames(name string, o FrameOptions) (*FrameSource, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return &FrameSource{s}, nil
 }
 

@@ -42,6 +42,7 @@ func (w *worker) run(ctx context.Context) {
 	defer w.cancel(nil)
 	tick := time.NewTicker(w.o.BatchEvery)
 	defer tick.Stop()
+
 	for {
 		select {
 		case <-tick.C:
@@ -65,12 +66,15 @@ func (w *worker) run(ctx context.Context) {
 // the chunks that may still grow and sends all counts.
 func (w *worker) drain(ctx context.Context, everything bool) {
 	sources := w.all()
+
 	ends := make([]uint64, len(sources))
 	for i, s := range sources {
 		ends[i] = s.queue.head.Load()
 	}
+
 	for more := true; more; {
 		more = false
+
 		for i, s := range sources {
 			if !w.gather(s, ends[i], len(sources)) {
 				more = true
@@ -94,6 +98,7 @@ func (w *worker) drain(ctx context.Context, everything bool) {
 // It reports whether it came to the end.
 func (w *worker) gather(s *source, end uint64, shares int) bool {
 	now := time.Now()
+
 	bytes, items := len(w.data)+maxBatch/shares, len(w.items)+max(1, maxItems/shares)
 	for len(w.data) < bytes && len(w.items) < items {
 		h, ok := s.queue.next(end)
@@ -113,6 +118,7 @@ func (w *worker) gather(s *source, end uint64, shares int) bool {
 		}
 		s.chunk.add(&s.queue, h, now)
 	}
+
 	return s.queue.tail.Load() == end
 }
 
@@ -135,6 +141,7 @@ func (w *worker) offer(ctx context.Context) {
 	if err == nil {
 		return
 	}
+
 	for i := range w.items {
 		err := err
 		if len(w.items) > 1 && errors.Is(err, ErrRefused) {
@@ -156,6 +163,7 @@ func (w *worker) offer(ctx context.Context) {
 // keep offers items until they are stored or refused, or ctx ends.
 func (w *worker) keep(ctx context.Context, items []Recorded, from []origin) error {
 	hurry := w.closing
+
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		err := ctx.Err()
 		if err == nil {
@@ -176,6 +184,7 @@ func (w *worker) keep(ctx context.Context, items []Recorded, from []origin) erro
 			w.failing = true
 			w.o.Log.Warn("the sink fails; recording goes on while the queues have room", "error", err)
 		}
+
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -189,6 +198,7 @@ func (w *worker) keep(ctx context.Context, items []Recorded, from []origin) erro
 func (w *worker) keepOnce(ctx context.Context, items []Recorded, from []origin) error {
 	sources := w.all()
 	b := Batch{SessionID: w.o.SessionID, Collection: w.o.Collection, Items: items}
+
 	now := make([]SourceCount, len(sources))
 	for i, s := range sources {
 		now[i] = s.counts.read(s.name)
@@ -205,11 +215,13 @@ func (w *worker) keepOnce(ctx context.Context, items []Recorded, from []origin) 
 	if err := w.sink.Keep(ctx, b); err != nil {
 		return err
 	}
+
 	for i, s := range sources {
 		s.counts.stored.Store(now[i].Stored)
 		s.counts.bytes.Store(now[i].Bytes)
 		s.reported = now[i]
 	}
+
 	return nil
 }
 

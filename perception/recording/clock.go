@@ -50,6 +50,7 @@ func clockOf(info *Info) clock {
 			c.scale = unit.name
 		}
 	}
+
 	return c
 }
 
@@ -70,6 +71,7 @@ func (c clock) problem(ns uint64) string {
 	case c.scale != "":
 		return "the log time is in " + c.scale + " written as nanoseconds"
 	}
+
 	return ""
 }
 
@@ -99,6 +101,7 @@ func (c clock) observed(v *message.Value, m *Message) (at time.Time, problem str
 			return timeOf(other.ns), problem + "; the time " + other.name + " counts"
 		}
 	}
+
 	return time.Time{}, problem + "; the time of the import counts"
 }
 
@@ -115,6 +118,7 @@ func headerStamp(v *message.Value) uint64 {
 		stamp, fraction = v.At("timestamp"), "nsec"
 	}
 	t, _ := message.Time(stamp, fraction)
+
 	return t
 }
 

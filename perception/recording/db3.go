@@ -74,6 +74,7 @@ func openDB3(ctx context.Context, name, path string, file *os.File, size int64, 
 	if err := f.readSchema(ctx, budget); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s is not a rosbag2 database: %w", name, err), f.db.Close(), f.forget())
 	}
+
 	return f, nil
 }
 
@@ -126,12 +127,14 @@ func (f *db3File) readSchema(ctx context.Context, budget *segment.Budget) error 
 			Metadata: map[string]string{"offered_qos_profiles": s.ColumnText(4)},
 		}
 	})
+
 	err = cmp.Or(err, tooMuch)
 	for _, c := range f.channels {
 		if err == nil {
 			c.SchemaEncoding, c.SchemaData, err = definitions.of(ctx, f, c.SchemaName)
 		}
 	}
+
 	return err
 }
 
@@ -164,6 +167,7 @@ func (d *definitions) of(ctx context.Context, f *db3File, name string) (encoding
 			stored = service
 		}
 	}
+
 	one, ok := d.found[stored]
 	switch {
 	case !ok:
@@ -183,6 +187,7 @@ func (d *definitions) of(ctx context.Context, f *db3File, name string) (encoding
 	if one.refused {
 		return segment.LeftOut, nil, err
 	}
+
 	return one.encoding, one.text, err
 }
 
@@ -194,8 +199,10 @@ func (f *db3File) query(ctx context.Context, sql string, row func(*sqlite3.Stmt)
 	if err != nil {
 		return err
 	}
+
 	for s.Step() && row(s) {
 	}
+
 	return s.Close() // the error of Step
 }
 
@@ -226,6 +233,7 @@ func (f *db3File) Info(ctx context.Context) (*Info, error) {
 			info.startWall(uint64(s.ColumnInt64(5))) // 0 without
 		}
 		info.Messages += all - timed
+
 		return true
 	})
 	if ctx.Err() != nil {
@@ -235,10 +243,12 @@ func (f *db3File) Info(ctx context.Context) (*Info, error) {
 		// Messages reports a damaged file, after the messages before the damage.
 		info.Messages = 0
 	}
+
 	for id, c := range f.channels {
 		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: counts[id]})
 	}
 	info.sort()
+
 	return info, nil
 }
 
@@ -258,6 +268,7 @@ func (f *db3File) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 			}
 			last = uint64(s.ColumnInt64(1))
 			stopped = !yield(&Message{c, segment.Message{LogTime: last, PublishTime: last, Data: f.unpacker.unpack(c, s.ColumnRawBlob(2))}}, nil)
+
 			return !stopped
 		})
 		switch {
@@ -293,5 +304,6 @@ func (f *db3File) check(ctx context.Context) error {
 	if err == nil && said != "ok" {
 		err = fmt.Errorf("the database is damaged: %s", strings.Join(strings.Fields(said), " "))
 	}
+
 	return err
 }

@@ -55,6 +55,7 @@ func (s *schemas) of(c *Channel) (*message.Schema, error) {
 		}
 	}
 	s.known[key] = p
+
 	return p.schema, p.err
 }
 
@@ -80,6 +81,7 @@ var errLongManifest = errors.New("the definition is too long for the manifest; a
 // leaves out.
 func (imp *importer) listed() []ChannelInfo {
 	out := make([]ChannelInfo, 0, len(imp.info.Channels))
+
 	left := maxManifest
 	for _, c := range imp.info.Channels {
 		if len(c.SchemaData) > min(left, message.MaxDefinition) {
@@ -89,5 +91,6 @@ func (imp *importer) listed() []ChannelInfo {
 		left -= len(c.SchemaData)
 		out = append(out, c)
 	}
+
 	return out
 }

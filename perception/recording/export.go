@@ -62,6 +62,7 @@ func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) 
 	}
 	e := &exporter{out: out, ids: map[string]uint16{}, known: map[[3]string]*Channel{}, topics: map[string]bool{},
 		report: &ExportReport{Skipped: map[string]uint64{}}}
+
 	for item, err := range items {
 		if err == nil {
 			err = ctx.Err()
@@ -74,6 +75,7 @@ func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) 
 		}
 	}
 	e.report.Topics = len(e.topics)
+
 	return e.report, e.out.Close()
 }
 
@@ -93,6 +95,7 @@ func (e *exporter) item(item *Exported) error {
 	if err == nil && !known {
 		err = e.asJSON(item)
 	}
+
 	return err
 }
 
@@ -102,6 +105,7 @@ func (e *exporter) add(c *Channel, messages []segment.Message, original bool) er
 	if err != nil {
 		return err
 	}
+
 	for _, m := range messages {
 		err := e.out.WriteMessage(&mcap.Message{ChannelID: id, Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data})
 		if err != nil {
@@ -112,6 +116,7 @@ func (e *exporter) add(c *Channel, messages []segment.Message, original bool) er
 			e.report.Originals++
 		}
 	}
+
 	return nil
 }
 
@@ -123,6 +128,7 @@ func (e *exporter) manifest(data []byte) error {
 		e.report.Skipped["manifest that is not JSON"]++
 		return nil
 	}
+
 	for _, c := range m.Channels {
 		if c.Channel == nil {
 			continue
@@ -132,6 +138,7 @@ func (e *exporter) manifest(data []byte) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -149,6 +156,7 @@ func (e *exporter) original(item *Exported) (known bool, err error) {
 	if err != nil {
 		return false, nil // another MCAP file that somebody saved
 	}
+
 	return true, e.add(&s.Channel, s.Messages, true)
 }
 
@@ -179,6 +187,7 @@ func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]a
 	data = append(data, suffix...)
 	sequence, _ := media.Integer(item.Metadata["sequence"], math.MaxUint32)
 	m := segment.Message{Sequence: uint32(sequence), LogTime: logTime, PublishTime: publishTime, Data: data}
+
 	return true, e.add(c, []segment.Message{m}, true)
 }
 
@@ -188,6 +197,7 @@ func (e *exporter) channel(c *Channel) (uint16, error) {
 	if id, ok := e.ids[key]; ok {
 		return id, nil
 	}
+
 	const most = 1<<16 - 1
 	if len(e.ids) >= most {
 		return 0, fmt.Errorf("more than %d channels do not fit into one MCAP file", most)
@@ -195,6 +205,7 @@ func (e *exporter) channel(c *Channel) (uint16, error) {
 	id := uint16(len(e.ids))
 	e.ids[key] = id
 	e.topics[c.Topic] = true
+
 	return id, c.Write(e.out, id, id+1)
 }
 
@@ -237,6 +248,7 @@ func (e *exporter) asJSON(item *Exported) error {
 	if err == nil && trace.RateHz > 0 && len(item.Data) > 0 {
 		return e.trace(item, trace, at)
 	}
+
 	return e.memory(item, at)
 }
 
@@ -263,6 +275,7 @@ func jsonChannel(topic, name, schema string) *Channel {
 func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error {
 	names := make([]string, t.Width)
 	properties := object{}
+
 	for c := range names {
 		if c < len(t.Channels) {
 			names[c] = t.Channels[c]
@@ -277,9 +290,11 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error 
 	if err != nil {
 		return err
 	}
+
 	messages := make([]segment.Message, 0, t.Len())
 	for i := range t.Len() {
 		when := at + uint64(math.Round(float64(i)/t.RateHz*1e9))
+
 		sample := object{}
 		for c, v := range t.Row(i) {
 			sample[names[c]] = nil
@@ -297,6 +312,7 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error 
 	if err := e.add(jsonChannel("/robotmem/traces/"+item.UID, "robotmem.Trace", string(schema)), messages, false); err != nil {
 		return err
 	}
+
 	return e.memory(item, at)
 }
 

@@ -53,6 +53,7 @@ func Import(ctx context.Context, src Source, o Options, sink importing.Sink, pro
 	imp.poses = newPoses(o.MapID, imp.clock)
 	err = imp.run(ctx, src)
 	imp.account()
+
 	return imp.report, err
 }
 
@@ -114,6 +115,7 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 	if err := imp.start(ctx); err != nil {
 		return err
 	}
+
 	for m, err := range src.Messages(ctx) {
 		if broken := (*BreakError)(nil); errors.As(err, &broken) {
 			imp.report.Broken = cmp.Or(imp.report.Broken, broken.Error())
@@ -130,6 +132,7 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 			return err
 		}
 	}
+
 	for len(imp.open) > 0 {
 		if err := imp.closeSegment(ctx, imp.open[0]); err != nil {
 			return err
@@ -138,6 +141,7 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 	if err := imp.flush(ctx); err != nil {
 		return err
 	}
+
 	return imp.sink.End(ctx, imp.session, nil)
 }
 
@@ -153,6 +157,7 @@ func (imp *importer) start(ctx context.Context) error {
 		return fmt.Errorf("starting the session: %w", err)
 	}
 	imp.session, imp.report.Session = session, session
+
 	return imp.add(ctx, imp.manifest())
 }
 
@@ -169,11 +174,13 @@ func (imp *importer) channel(c *Channel) *channel {
 		imp.topics[c.Topic] = t
 	}
 	one := &channel{Channel: c, topic: t, pose: poseKindOf(c), hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName))}
+
 	var err error
 	if one.schema, err = imp.schemas.of(c); err != nil {
 		one.problem = err.Error()
 	}
 	imp.channels[c] = one
+
 	return one
 }
 
@@ -183,14 +190,18 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	number := t.report.Read
 	t.report.Read++
 	imp.report.Messages++
-	var v *message.Value
-	var undecodable error
+
+	var (
+		v           *message.Value
+		undecodable error
+	)
 	if c.pose != poseNone {
 		if v, undecodable = c.decode(m); v != nil {
 			imp.poses.observe(c.pose, v, m.LogTime)
 			imp.locate(m.LogTime)
 		}
 	}
+
 	switch {
 	case !t.included:
 		t.report.Skipped[SkippedTopic]++
@@ -227,9 +238,11 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 			if one.Data = p.Data; len(p.Data) < batchBytes {
 				one.Data = bytes.Clone(p.Data) // a larger one is saved at once
 			}
+
 			return imp.add(ctx, one)
 		}
 	}
+
 	return imp.append(ctx, c, m, v, number)
 }
 
@@ -242,6 +255,7 @@ func (c *channel) decode(m *Message) (*message.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not decoded, kept as bytes: %w", err)
 	}
+
 	return v, nil
 }
 
@@ -272,6 +286,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, v *mess
 	if imp.openBytes > maxOpenSegments {
 		return imp.closeSegment(ctx, imp.open[0])
 	}
+
 	return nil
 }
 
@@ -291,6 +306,7 @@ func (imp *importer) add(ctx context.Context, p importing.Perception) error {
 	if len(imp.batch) < batchCount && imp.batchBytes < batchBytes {
 		return nil
 	}
+
 	return imp.flush(ctx)
 }
 
@@ -308,6 +324,7 @@ func (imp *importer) flush(ctx context.Context) error {
 	if imp.progress != nil {
 		imp.progress(importing.Progress{Done: int64(imp.report.Messages), Total: int64(imp.info.Messages)})
 	}
+
 	return nil
 }
 
@@ -316,6 +333,7 @@ func (imp *importer) account() {
 	for _, c := range imp.info.Channels {
 		imp.channel(c.Channel)
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(imp.topics)) {
 		imp.report.Topics = append(imp.report.Topics, imp.topics[name].report)
 	}

@@ -63,6 +63,7 @@ func (m *mcapFile) ID(ctx context.Context) (string, error) {
 // Info counts the messages. [mcapFile.Messages] reports where the file breaks.
 func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
 	info, counts := &Info{Format: "mcap"}, map[*Channel]uint64{}
+
 	for msg, err := range m.Messages(ctx) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -72,10 +73,12 @@ func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
 			counts[msg.Channel]++
 		}
 	}
+
 	for _, c := range m.defined.Channels {
 		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: counts[c]})
 	}
 	info.sort()
+
 	return info, nil
 }
 
@@ -88,20 +91,24 @@ func (m *mcapFile) unfold(body []byte) error {
 	if err != nil {
 		return err
 	}
+
 	var undefined error // does not keep the messages of other channels from being read
 	err = segment.EachRecord(data, 0, func(op mcap.OpCode, body []byte) error {
 		if op != mcap.OpMessage {
 			undefined = cmp.Or(undefined, m.defined.Add(op, body))
 			return nil
 		}
+
 		var one mcap.Message
 		if err := one.PopulateFrom(body, false); err != nil {
 			return err
 		}
 		m.messages = append(m.messages, one)
+
 		return nil
 	})
 	slices.SortStableFunc(m.messages, func(a, b mcap.Message) int { return cmp.Compare(a.LogTime, b.LogTime) })
+
 	return cmp.Or(err, undefined)
 }
 
@@ -120,6 +127,7 @@ func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 			return
 		}
 		defer func() { m.body = records.buf }()
+
 		pass := &mcapPass{mcapFile: m, records: records, yield: yield}
 		for pass.next(ctx) {
 		}
@@ -196,6 +204,7 @@ func (p *mcapPass) next(ctx context.Context) bool {
 			err = p.defined.Add(op, body)
 		}
 	}
+
 	return err == nil || p.report(at, 0, err)
 }
 
@@ -225,6 +234,7 @@ func (p *mcapPass) deliver(at int64, one *mcap.Message) bool {
 		Data: p.messageZstd.unpack(c, one.Data),
 	}}
 	p.last = p.msg.LogTime
+
 	return p.yield(&p.msg, nil)
 }
 
@@ -238,6 +248,7 @@ func (p *mcapPass) checkData(at int64, body []byte) bool {
 	if sum := p.records.sumBefore; end.DataSectionCRC != 0 && end.DataSectionCRC != sum && !p.broken {
 		return p.report(at, 0, fmt.Errorf("the checksum of the data is %08x; %08x is stored: a message or a definition may be damaged", sum, end.DataSectionCRC))
 	}
+
 	return true
 }
 

@@ -58,6 +58,7 @@ func Recognizes(name string, f io.ReaderAt) bool {
 	if format == formatZstd {
 		format = formatOf(packedHead(io.NewSectionReader(f, 0, math.MaxInt64)))
 	}
+
 	return hasExtension(name) || format != formatNone
 }
 
@@ -104,6 +105,7 @@ func Open(ctx context.Context, path string) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return openFile(ctx, path, f, info.Size(), segment.NewBudget())
 }
 
@@ -121,6 +123,7 @@ func openFile(ctx context.Context, path string, f *os.File, size int64, budget *
 	}
 
 	name := filepath.Base(path)
+
 	switch formatOf(head[:n]) {
 	case formatMCAP:
 		return newMCAP(name, contents{file: f, size: size}, budget), nil
@@ -134,6 +137,7 @@ func openFile(ctx context.Context, path string, f *os.File, size int64, budget *
 	if size == 0 {
 		return nil, fmt.Errorf("%s is empty: nothing was recorded", name)
 	}
+
 	return nil, fmt.Errorf("%s %w", name, ErrFormat)
 }
 
@@ -147,6 +151,7 @@ func openPacked(ctx context.Context, name string, f *os.File, size int64, budget
 	case formatSQLite:
 		return openPackedDB3(ctx, name, packed, budget)
 	}
+
 	return nil, fmt.Errorf("%s holds no recording that can be read; unpack it and look at it: zstd -d %s", name, name)
 }
 
@@ -184,6 +189,7 @@ func openPackedDB3(ctx context.Context, name string, packed contents, budget *se
 	if size > limit {
 		return nil, fmt.Errorf("%s unpacks to more than %d bytes; unpack it first: zstd -d %s", name, limit, name)
 	}
+
 	return openDB3(ctx, name, "", plain, size, budget, func() error {
 		return errors.Join(drop(), packed.file.Close())
 	})
@@ -209,6 +215,7 @@ func (c contents) reader() (io.Reader, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
+
 	return r, r.Close, nil
 }
 
@@ -234,5 +241,6 @@ func packedHead(packed io.Reader) []byte {
 	defer r.Close()
 	head := make([]byte, len(sqliteMagic))
 	n, _ := io.ReadFull(r, head) // what is there decides
+
 	return head[:n]
 }

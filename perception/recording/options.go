@@ -44,11 +44,13 @@ func (o Options) normal() (Options, error) {
 			return o, fmt.Errorf("topic glob %q: %w", glob, err)
 		}
 	}
+
 	for glob, hz := range o.RateHz {
 		if !(hz >= 0) {
 			return o, fmt.Errorf("the rate of %q is %g Hz; give 0 or more", glob, hz)
 		}
 	}
+
 	return o, nil
 }
 
@@ -62,6 +64,7 @@ func (o Options) hash() string {
 	// It does not fail, since normal has checked that all numbers are finite.
 	text, _ := json.Marshal([]any{o.Topics, o.Exclude, o.RateHz, nil, o.SegmentSeconds, segmentBytes, segmentMessages})
 	sum := sha256.Sum256(text)
+
 	return "#" + hex.EncodeToString(sum[:8])
 }
 
@@ -90,6 +93,7 @@ func limit(limits map[string]float64, topic string) float64 {
 			best, value = glob, v
 		}
 	}
+
 	return value
 }
 

@@ -36,6 +36,7 @@ func (imp *importer) manifest() importing.Perception {
 	m.Channels = imp.listed()
 	data, _ := json.MarshalIndent(m, "", " ") // of texts and whole numbers
 	duration := time.Duration(min(m.End-m.Start, math.MaxInt64)).Round(100 * time.Millisecond)
+
 	return importing.Perception{
 		Origin: imp.id[:32] + "#manifest", Type: "procedural", MediaType: ManifestType, Data: data,
 		Description: fmt.Sprintf("recording %s: %d messages on %d topics over %s", imp.name, m.Messages, len(m.Channels), duration),
@@ -48,6 +49,7 @@ func (imp *importer) manifest() importing.Perception {
 func (imp *importer) payloadPerception(m *Message, v *message.Value, p importing.Perception, number uint64) importing.Perception {
 	metadata := imp.metadata(m.Channel, m.Message, 1)
 	maps.Copy(metadata, p.Metadata)
+
 	return importing.Perception{
 		Origin: imp.origin(m.Topic, number, m.LogTime, ""), Type: perceptionType(m.SchemaName),
 		Description: imp.describe(m.Channel, m.LogTime, 1),
@@ -89,6 +91,7 @@ func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) 
 	if s.problem != "" {
 		metadata["time_problem"] = s.problem
 	}
+
 	return importing.Perception{
 		Origin:      imp.origin(c.Topic, s.from, s.first.LogTime, "-"+strconv.FormatUint(s.to, 10)+"/"+strconv.Itoa(s.count)),
 		Type:        perceptionType(c.SchemaName),
@@ -127,6 +130,7 @@ func (imp *importer) describe(c *Channel, logTime uint64, count int) string {
 	if count > 1 {
 		s += fmt.Sprintf(", %d messages", count)
 	}
+
 	return s + " of " + imp.name
 }
 
@@ -149,6 +153,7 @@ func (imp *importer) context(v *message.Value, logTime uint64) map[string]any {
 	if len(spatial) > 0 {
 		c["spatial"] = spatial
 	}
+
 	return c
 }
 
@@ -181,6 +186,7 @@ func unwrap(m *Message, v *message.Value) (p importing.Perception, ok bool) {
 		return p, false
 	}
 	head := 0 // bytes of the data before the payload
+
 	switch message.ShortName(m.SchemaName) {
 	case "sensor_msgs/CompressedImage":
 		p.Metadata = map[string]any{"format": v.At("format").Text}
@@ -194,6 +200,7 @@ func unwrap(m *Message, v *message.Value) (p importing.Perception, ok bool) {
 		p.MediaType = media.TypePointCloud2
 		p.Metadata = numbersOf(v, "width", "height", "point_step", "row_step", "is_bigendian")
 		fields := []any{}
+
 		for i := range v.At("fields").List {
 			f := &v.At("fields").List[i]
 			one := numbersOf(f, "offset", "datatype", "count")
@@ -207,6 +214,7 @@ func unwrap(m *Message, v *message.Value) (p importing.Perception, ok bool) {
 		"prefix": base64.StdEncoding.EncodeToString(m.Data[:data.Offset+head]),
 		"suffix": base64.StdEncoding.EncodeToString(m.Data[data.Offset+len(data.Data):]),
 	}
+
 	return p, true
 }
 
@@ -231,6 +239,7 @@ func compressedDepth(format string, data []byte, metadata map[string]any) int {
 	if !strings.Contains(format, "compressedDepth") || len(data) <= depthHead || !bytes.HasPrefix(data[depthHead:], []byte("\x89PNG")) {
 		return 0
 	}
+
 	encoding, _, _ := strings.Cut(format, ";")
 	switch encoding = strings.TrimSpace(encoding); encoding {
 	case "32FC1":
@@ -242,6 +251,7 @@ func compressedDepth(format string, data []byte, metadata map[string]any) int {
 		metadata["kind"], metadata["units"] = "depth", "mm"
 	}
 	metadata["encoding"] = encoding
+
 	return depthHead
 }
 
@@ -283,5 +293,6 @@ func perceptionType(schema string) string {
 			return t.perceptionType
 		}
 	}
+
 	return "proprioceptive"
 }

@@ -39,6 +39,7 @@ func poseKindOf(c *Channel) poseKind {
 			return poseStamped
 		}
 	}
+
 	return poseNone
 }
 
@@ -152,6 +153,7 @@ func (l *link) add(s sample) {
 	}
 	l.samples[at] = s
 	old := 0
+
 	newest := l.samples[len(l.samples)-1].time
 	for newest-l.samples[old].time > poseSeconds*1e9 || len(l.samples)-old > maxSamples {
 		old++
@@ -176,9 +178,11 @@ func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 			if root == "map" && p.mapID != "" {
 				out["map_id"] = p.mapID
 			}
+
 			return out, true
 		}
 	}
+
 	return nil, false
 }
 
@@ -187,6 +191,7 @@ func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok bool) {
 	tr.orientation.Real = 1
 	passed := map[string]transform{}
+
 	for range maxChain {
 		if frame == "map" {
 			return tr, "map", true
@@ -207,6 +212,7 @@ func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok boo
 		return step.times(atRobot), "map", true
 	}
 	tr, ok = passed["odom"]
+
 	return tr, "odom", ok
 }
 
@@ -221,6 +227,7 @@ func (l *link) at(t uint64) (transform, bool) {
 		i--
 	}
 	s := l.samples[i]
+
 	return s.transform, l.static || max(s.time, t)-min(s.time, t) <= poseStale*1e9
 }
 

@@ -58,6 +58,7 @@ func (s *records) skip(n int64) error {
 func (s *records) next() (op mcap.OpCode, body []byte, start int64, err error) {
 	start = s.at
 	s.sumBefore = s.sum
+
 	var head [recordHead]byte
 	n, err := io.ReadFull(s.r, head[:])
 	if err == io.ErrUnexpectedEOF {
@@ -89,6 +90,7 @@ func (s *records) next() (op mcap.OpCode, body []byte, start int64, err error) {
 	body, err = s.body(int(length))
 	s.sum = crc32.Update(s.sum, crc32.IEEETable, body)
 	s.at += int64(length)
+
 	return op, body, start, err
 }
 
@@ -99,6 +101,7 @@ func (s *records) body(length int) ([]byte, error) {
 	if s.end >= 0 && cap(s.buf) < length {
 		s.buf = make([]byte, length+length/4)
 	}
+
 	s.buf = s.buf[:0]
 	for len(s.buf) < length {
 		had := len(s.buf)
@@ -110,6 +113,7 @@ func (s *records) body(length int) ([]byte, error) {
 			return nil, err
 		}
 	}
+
 	return s.buf, nil
 }
 
@@ -157,7 +161,9 @@ func (f *inflater) inflate(body []byte) ([]byte, error) {
 	if compression != "" && uint64(cap(f.buf)) < head.Size {
 		f.buf = make([]byte, head.Size)
 	}
+
 	var buf []byte
+
 	switch compression {
 	case "":
 		buf = packed
@@ -179,6 +185,7 @@ func (f *inflater) inflate(body []byte) ([]byte, error) {
 	if sum := crc32.ChecksumIEEE(buf); head.CRC != 0 && sum != head.CRC {
 		return nil, fmt.Errorf("the checksum of a chunk is %08x; %08x is stored", sum, head.CRC)
 	}
+
 	return buf, nil
 }
 
@@ -199,6 +206,7 @@ func (u *unpacker) unpack(c *Channel, data []byte) []byte {
 	if c.MessageEncoding != "cdr" || !bytes.HasPrefix(data, []byte(zstdMagic)) {
 		return data
 	}
+
 	var head zstd.Header
 	if err := head.Decode(data); err != nil {
 		return data
@@ -217,6 +225,7 @@ func (u *unpacker) unpack(c *Channel, data []byte) []byte {
 	if u.buf = out; cap(out) > keptBuffer {
 		u.buf = nil
 	}
+
 	return out
 }
 

@@ -72,7 +72,9 @@ func openBag(ctx context.Context, folder string) (_ Source, err error) {
 		}
 	}()
 	budget := segment.NewBudget()
+
 	var refused error
+
 	for _, file := range named {
 		f, info, err := importing.OpenFile(root, file)
 		if err != nil {
@@ -91,6 +93,7 @@ func openBag(ctx context.Context, folder string) (_ Source, err error) {
 	if !slices.ContainsFunc(all.files, func(src Source) bool { _, bad := src.(*unreadable); return !bad }) {
 		return nil, refused
 	}
+
 	return all, nil
 }
 
@@ -112,6 +115,7 @@ func filesOf(root *os.Root, name string) (names []string, counted uint64, err er
 	}
 
 	var missing []string
+
 	for _, given := range file.Info.Files {
 		found, err := find(root, given)
 		switch {
@@ -125,6 +129,7 @@ func filesOf(root *os.Root, name string) (names []string, counted uint64, err er
 	if len(missing) > 0 {
 		return nil, 0, fmt.Errorf("%s lacks %q, which its %s names; put it back, or remove %s to import the files that are there", name, missing, metadataFile, metadataFile)
 	}
+
 	return names, file.Info.Messages, nil
 }
 
@@ -132,19 +137,23 @@ func filesOf(root *os.Root, name string) (names []string, counted uint64, err er
 // rosbag2 wrote the folder before the name, and files are compressed and unpacked afterwards.
 func find(root *os.Root, name string) (string, error) {
 	base := path.Base(strings.ReplaceAll(name, "\\", "/"))
+
 	plain := base
 	for _, packing := range packings {
 		plain = strings.TrimSuffix(plain, packing)
 	}
+
 	tried := []string{name, base, plain}
 	for _, packing := range packings {
 		tried = append(tried, plain+packing)
 	}
+
 	for _, one := range tried {
 		if _, err := root.Stat(one); !errors.Is(err, fs.ErrNotExist) {
 			return one, err
 		}
 	}
+
 	return "", fs.ErrNotExist
 }
 
@@ -155,13 +164,16 @@ func recordingsIn(folder fs.FS) []string {
 	if err != nil {
 		return nil
 	}
+
 	var names []string
+
 	for _, e := range entries {
 		if !e.IsDir() && hasExtension(e.Name()) && !strings.HasPrefix(e.Name(), ".") {
 			names = append(names, e.Name())
 		}
 	}
 	slices.SortFunc(names, compareNumbered)
+
 	return names
 }
 
@@ -182,6 +194,7 @@ func compareNumbered(a, b string) int {
 		}
 		a, b = restA, restB
 	}
+
 	return cmp.Compare(len(a), len(b))
 }
 
@@ -194,6 +207,7 @@ func leadingNumber(s string) (number, rest string) {
 	if end == 0 {
 		return "", s
 	}
+
 	return cmp.Or(strings.TrimLeft(s[:end], "0"), "0"), s[end:]
 }
 
@@ -228,6 +242,7 @@ func (b *bag) Close() error {
 
 func (b *bag) ID(ctx context.Context) (string, error) {
 	h := sha256.New()
+
 	for _, file := range b.files {
 		id, err := file.ID(ctx)
 		if err != nil {
@@ -235,6 +250,7 @@ func (b *bag) ID(ctx context.Context) (string, error) {
 		}
 		h.Write([]byte(id))
 	}
+
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
@@ -243,6 +259,7 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 	all := &Info{}
 	at := map[string]int{}
 	sums := map[*byte]string{} // of the definitions, which the files share
+
 	for _, file := range b.files {
 		one, err := file.Info(ctx)
 		release(file)
@@ -256,6 +273,7 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 		} else {
 			all.Messages += one.Messages
 		}
+
 		for _, c := range one.Channels {
 			key := channelKeyOf(c.Channel, sums)
 			if i, ok := at[key]; ok {
@@ -267,6 +285,7 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 		}
 	}
 	all.sort()
+
 	return all, nil
 }
 
@@ -281,6 +300,7 @@ func (b *bag) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
 		var read, last uint64
 		whole := true
+
 		for _, file := range b.files {
 			for m, err := range file.Messages(ctx) {
 				if broken := (*BreakError)(nil); errors.As(err, &broken) {

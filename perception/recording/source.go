@@ -113,6 +113,7 @@ func (e *BreakError) Error() string {
 	if e.Lost > 0 {
 		s += ", " + media.Plural(int64(e.Lost), "message") + " lost"
 	}
+
 	return s + ": " + e.Err.Error()
 }
 
@@ -137,5 +138,6 @@ func channelKeyOf(c *Channel, sums map[*byte]string) string {
 		}
 		sum = sums[first]
 	}
+
 	return fmt.Sprintf("%q %q %q %s %q %q", c.Topic, c.SchemaName, c.SchemaEncoding, sum, c.MessageEncoding, c.Metadata)
 }

@@ -53,6 +53,7 @@ func (s *Segment) Summary() string {
 	if s.undecoded > 0 {
 		line += "; " + media.Plural(int64(s.undecoded), "message") + " not decoded: " + media.Clean(s.reason.Error(), media.MaxName)
 	}
+
 	return line
 }
 
@@ -62,7 +63,9 @@ func (s *Segment) firstText() string {
 	if err != nil {
 		return ""
 	}
+
 	const maxText = 200 // characters
+
 	for _, m := range s.Messages {
 		v, err := schema.Decode(m.Data)
 		if err != nil {
@@ -72,6 +75,7 @@ func (s *Segment) firstText() string {
 			return media.Clean(text[:min(len(text), 4*media.MaxSummary)], maxText)
 		}
 	}
+
 	return ""
 }
 
@@ -122,6 +126,7 @@ func (s *Segment) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return s.withMissing(trace.Samples(o))
 }
 
@@ -136,6 +141,7 @@ func (s *Segment) withMissing(out *media.Samples, err error) (*media.Samples, er
 // firstDecoded returns the first message that can be decoded, or why the first of all cannot.
 func (s *Segment) firstDecoded(schema *message.Schema) (*message.Value, error) {
 	var first error
+
 	for i, m := range s.Messages {
 		v, err := schema.Decode(m.Data)
 		if err == nil {
@@ -143,6 +149,7 @@ func (s *Segment) firstDecoded(schema *message.Schema) (*message.Value, error) {
 		}
 		first = cmp.Or(first, fmt.Errorf("message %d: %w", i+1, err))
 	}
+
 	return nil, first
 }
 
@@ -165,6 +172,7 @@ func (s *Segment) decodeAll(f func(v *message.Value) error) ([]float64, error) {
 	}
 	stamps := make([]uint64, 0, len(s.Messages))
 	logTimes := make([]uint64, 0, len(s.Messages))
+
 	s.undecoded, s.reason = 0, nil
 	for i, m := range s.Messages {
 		v, err := schema.Decode(m.Data)
@@ -192,10 +200,12 @@ func (s *Segment) decodeAll(f func(v *message.Value) error) ([]float64, error) {
 	if !slices.IsSorted(stamps) || len(stamps) < 2 || stamps[0] == stamps[len(stamps)-1] {
 		return nil, nil
 	}
+
 	times := make([]float64, len(stamps))
 	for i, t := range stamps {
 		times[i] = float64(t-stamps[0]) * 1e-9
 	}
+
 	return times, nil
 }
 
@@ -219,12 +229,14 @@ func (s *Segment) trajectory() (*trajectory.Trajectory, error) {
 		return nil, err
 	}
 	t := &trajectory.Trajectory{}
+
 	for i, p := range poses {
 		if times != nil {
 			p.Time = &times[i]
 		}
 		t.Add(p)
 	}
+
 	return t, t.Finish()
 }
 
@@ -234,6 +246,7 @@ func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.S
 	last := len(s.Messages) - 1
 	at, _ := o.Cut(len(s.Messages), time)
 	at = min(at, last)
+
 	v, err := schema.Decode(s.Messages[at].Data)
 	for err != nil && at < last { // the next one that can be read
 		at++
@@ -258,6 +271,7 @@ func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.S
 	if d := time(last); d > 0 {
 		out.DurationS, out.RateHz = d, float64(last)/d
 	}
+
 	return out, nil
 }
 
@@ -274,6 +288,7 @@ func (s *Segment) series() (*timeseries.Series, error) {
 		row := readingsOf(v)
 		if out.Channels == nil {
 			out.Width = len(row)
+
 			out.Channels, out.Units = make([]string, 0, len(row)), make([]string, 0, len(row))
 			for _, r := range row {
 				out.Channels, out.Units = append(out.Channels, r.name), append(out.Units, r.unit)
@@ -283,6 +298,7 @@ func (s *Segment) series() (*timeseries.Series, error) {
 			}
 		}
 		out.Values = row.appendTo(out.Values, out.Channels)
+
 		return nil
 	})
 	if err != nil {
@@ -295,6 +311,7 @@ func (s *Segment) series() (*timeseries.Series, error) {
 		last := len(times) - 1
 		out.SetRate(float64(last) / times[last])
 	}
+
 	return out, nil
 }
 
@@ -318,6 +335,7 @@ func (r readings) appendTo(values []float64, names []string) []float64 {
 		}
 		values = append(values, value)
 	}
+
 	return values
 }
 
@@ -346,6 +364,7 @@ func readingsOf(v *message.Value) (out readings) {
 		}
 	}
 	out.walk(v, make([]string, 0, 16))
+
 	return out
 }
 
@@ -359,6 +378,7 @@ func (r *readings) walk(v *message.Value, path []string) {
 			continue
 		}
 		at := append(path, name) // its parent has used what this overwrites
+
 		switch {
 		case child.Kind == message.Struct:
 			r.walk(child, at)
@@ -380,9 +400,11 @@ func channelName(path []string) string {
 	if n := len(path); n > 1 && len(path[n-1]) == 1 && (path[n-2] == "force" || path[n-2] == "torque") {
 		return strings.ToUpper(path[n-2][:1]) + path[n-1]
 	}
+
 	for len(path) > 1 && (path[0] == "pose" || path[0] == "twist" || path[0] == "transform" || path[0] == "accel") {
 		path = path[1:]
 	}
+
 	return strings.Join(path, ".")
 }
 
@@ -406,5 +428,6 @@ func channelUnit(path []string) string {
 			return unit
 		}
 	}
+
 	return ""
 }

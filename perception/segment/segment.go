@@ -41,6 +41,7 @@ func (c *Channel) Schema() (*message.Schema, error) {
 	if c.MessageEncoding != "cdr" {
 		encoding = c.MessageEncoding
 	}
+
 	return message.Parse(c.SchemaName, encoding, c.SchemaData)
 }
 
@@ -59,6 +60,7 @@ func (c *Channel) Write(w *mcap.Writer, id, schemaID uint16) error {
 			return err
 		}
 	}
+
 	return w.WriteChannel(&mcap.Channel{ID: id, SchemaID: schemaID, Topic: c.Topic, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata})
 }
 
@@ -108,15 +110,18 @@ func Decode(data []byte) (*Segment, error) {
 		case op == mcap.OpDataEnd || op == mcap.OpFooter:
 			return errEnd
 		}
+
 		return defined.Add(op, body)
 	})
 	if err != nil && !errors.Is(err, errEnd) {
 		return nil, err
 	}
+
 	for _, c := range defined.Channels {
 		s.Channel = *c
 		return s, nil
 	}
+
 	return nil, errors.New("the segment has no channel")
 }
 
@@ -163,6 +168,7 @@ func intern[T any](b *Budget, body []byte, make func() (T, error)) (T, error) {
 	if err == nil {
 		b.known[key] = made
 	}
+
 	return made, err
 }
 
@@ -196,6 +202,7 @@ func (d *Definitions) Add(op mcap.OpCode, body []byte) error {
 	if d.Channels[id] != nil {
 		return nil
 	}
+
 	return d.addChannel(id, body)
 }
 
@@ -210,6 +217,7 @@ func (d *Definitions) addSchema(id uint16, body []byte) error {
 	if err == nil {
 		d.schemas[id] = s
 	}
+
 	return err
 }
 
@@ -244,6 +252,7 @@ func (d *Definitions) addChannel(id uint16, body []byte) error {
 	d.Channels[id] = &Channel{
 		Topic: c.Topic, SchemaName: s.Name, SchemaEncoding: s.Encoding, SchemaData: s.Data, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata,
 	}
+
 	return nil
 }
 
@@ -266,6 +275,7 @@ func EachRecord(data []byte, from int, visit func(op mcap.OpCode, body []byte) e
 		}
 		at += RecordHead + int(length)
 	}
+
 	return nil
 }
 
@@ -290,6 +300,7 @@ func NewWriter(c *Channel) *Writer {
 	}
 	must(w.WriteHeader(header))
 	must(c.Write(w, 1, 1))
+
 	return s
 }
 

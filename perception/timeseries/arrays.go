@@ -27,6 +27,7 @@ func readJSON(data []byte) (*Series, error) {
 	if data[0] != '{' {
 		return ParseMatrix(data)
 	}
+
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(data, &object); err != nil {
 		return nil, fmt.Errorf("the JSON object is not a trace: %w", err)
@@ -39,14 +40,17 @@ func readJSON(data []byte) (*Series, error) {
 		return nil, err
 	}
 	own := media.Metadata{}
+
 	for _, key := range []string{"kind", "channels", "units", "rate_hz", "sample_interval_s", "duration_s"} {
 		raw := object[key]
+
 		var v any
 		if len(raw) > 0 && len(raw) <= maxJSONHeader && json.Unmarshal(raw, &v) == nil {
 			own[key] = v
 		}
 	}
 	s.describe(own)
+
 	return s, nil
 }
 
@@ -58,6 +62,7 @@ var errMixed = errors.New("the JSON is neither a list of numbers nor a list of l
 func ParseMatrix(data []byte) (*Series, error) {
 	s := &Series{Values: make([]float64, 0, min(bytes.Count(data, []byte(","))+1, len(data)/2+1, maxReadings))}
 	depth, row := 0, 0
+
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',':
@@ -86,6 +91,7 @@ func ParseMatrix(data []byte) (*Series, error) {
 			if depth == 0 || depth == 1 && s.Width != 0 {
 				return nil, errMixed
 			}
+
 			end := i + 1
 			for end < len(data) && data[end] > ' ' && data[end] != ',' && data[end] != ']' {
 				end++
@@ -110,6 +116,7 @@ func ParseMatrix(data []byte) (*Series, error) {
 		return nil, errEmpty
 	}
 	s.Width = max(s.Width, 1)
+
 	return s, nil
 }
 
@@ -129,6 +136,7 @@ func readNPY(data []byte) (*Series, error) {
 		}
 		return nil, fmt.Errorf("the .npy array has %d dimensions; a trace has one or two%s", len(h.Shape), hint)
 	}
+
 	rows, width := h.Shape[0], append(h.Shape, 1)[1]
 	switch count := int64(rows) * int64(width); { // both are below 2^31
 	case count == 0:
@@ -138,6 +146,7 @@ func readNPY(data []byte) (*Series, error) {
 	case count > maxReadings:
 		return nil, errTooLong
 	}
+
 	return &Series{Width: width, Values: e.Floats(h.Rest, rows*width)}, nil
 }
 
@@ -170,6 +179,7 @@ func readRaw(in media.Payload) (*Series, error) {
 	if names, ok := media.Texts(in.Metadata["channels"]); ok && len(names) > 0 {
 		width = len(names)
 	}
+
 	switch {
 	case count == 0:
 		return nil, errEmpty
@@ -190,6 +200,7 @@ func readRaw(in media.Payload) (*Series, error) {
 	if count%width != 0 {
 		return nil, fmt.Errorf("%d readings are not a whole number of samples of %d channels", count, width)
 	}
+
 	return &Series{Width: width, Values: e.Floats(in.Data, count)}, nil
 }
 
@@ -202,6 +213,7 @@ func rawShape(given any) (rows, columns int64, err error) {
 		}
 	}
 	dims := [2]int64{1: 1}
+
 	ok := len(list) == 1 || len(list) == 2
 	for i := 0; ok && i < len(list); i++ {
 		dims[i], ok = media.Integer(list[i], maxReadings)
@@ -210,5 +222,6 @@ func rawShape(given any) (rows, columns int64, err error) {
 	if !ok {
 		return 0, 0, fmt.Errorf("metadata shape must be [samples, channels], whole numbers of 1 to %d", maxReadings)
 	}
+
 	return dims[0], dims[1], nil
 }

@@ -38,6 +38,7 @@ func (s *Series) Features() (kind string, vector []float32, ok bool) {
 		return "", nil, false
 	}
 	vector = make([]float32, 0, s.Width*2*traceSteps)
+
 	readings := make([]float32, s.Len())
 	for c := range s.Width {
 		for i := range readings {
@@ -54,9 +55,11 @@ func (s *Series) Features() (kind string, vector []float32, ok bool) {
 		slices.Sort(readings)
 		vector = interpolate(vector, readings, nil)
 	}
+
 	for i, v := range vector {
 		vector[i] = float32(math.Copysign(math.Sqrt(math.Abs(float64(v))), float64(v)))
 	}
+
 	return Kind + strconv.Itoa(s.Width), vector, true
 }
 
@@ -79,6 +82,7 @@ func interpolate(vector, readings []float32, stamps []float64) []float32 {
 		}
 		vector = append(vector, between(readings, stamps, from, t))
 	}
+
 	return vector
 }
 
@@ -87,6 +91,7 @@ func interpolate(vector, readings []float32, stamps []float64) []float32 {
 func average(vector, readings []float32, stamps []float64) []float32 {
 	last, from := len(readings)-1, 0
 	end := when(stamps, last)
+
 	for step := range traceSteps {
 		to := from
 		for to <= last && (when(stamps, to) <= end*float64(step+1)/traceSteps || step == traceSteps-1) {
@@ -100,6 +105,7 @@ func average(vector, readings []float32, stamps []float64) []float32 {
 			vector = append(vector, between(readings, stamps, from-1, middle))
 		}
 	}
+
 	return vector
 }
 
@@ -111,6 +117,7 @@ func between(readings []float32, stamps []float64, i int, t float64) float32 {
 		return readings[next]
 	}
 	share := min((t-when(stamps, i))/gap, 1)
+
 	return float32(float64(readings[i])*(1-share) + float64(readings[next])*share)
 }
 
@@ -130,10 +137,12 @@ func Distance(kind string, a, b []float32) float64 {
 		return math.Inf(1)
 	}
 	total := 0.0
+
 	for at := 0; at < len(a); at += stride {
 		x, y := a[at:at+stride:at+stride], b[at:at+stride:at+stride]
 		// Two sums of each, since an addition waits for the one before it.
 		var apart, apart2, magnitude, magnitude2 float64
+
 		for i := 0; i < stride; i += 2 {
 			v, w := float64(x[i]), float64(y[i])
 			apart += (v - w) * (v - w)
@@ -147,5 +156,6 @@ func Distance(kind string, a, b []float32) float64 {
 			total += math.Sqrt(apart / magnitude)
 		}
 	}
+
 	return total / float64(len(a)/stride)
 }

@@ -30,10 +30,13 @@ func readNPZ(data []byte) (*Series, error) {
 		return nil, fmt.Errorf("the .npz file has %d arrays; at most %d are read", len(file.File), maxArrays)
 	}
 
-	var arrays []*Series
-	var names []string
-	var first error
+	var (
+		arrays []*Series
+		names  []string
+		first  error
+	)
 	left := int64(maxUnpacked)
+
 	for _, f := range file.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {
@@ -51,6 +54,7 @@ func readNPZ(data []byte) (*Series, error) {
 		}
 		arrays, names = append(arrays, one), append(names, name)
 	}
+
 	switch {
 	case len(arrays) == 0 && first != nil:
 		return nil, first
@@ -59,6 +63,7 @@ func readNPZ(data []byte) (*Series, error) {
 	case len(arrays) == 1:
 		return arrays[0], nil
 	}
+
 	return joinArrays(arrays, names)
 }
 
@@ -82,6 +87,7 @@ func readEntry(f *zip.File, left *int64) (*Series, error) {
 	if h, err := npy.Parse(data); err == nil && len(h.Shape) == 0 {
 		return nil, errors.New("it is one number")
 	}
+
 	return readNPY(data)
 }
 
@@ -92,10 +98,12 @@ func joinArrays(arrays []*Series, names []string) (*Series, error) {
 		rows = max(rows, a.Len())
 	}
 	out := &Series{}
+
 	for i, a := range arrays {
 		if a.Len() != rows {
 			continue
 		}
+
 		width += a.Width
 		for c := range a.Width {
 			name := names[i]
@@ -109,6 +117,7 @@ func joinArrays(arrays []*Series, names []string) (*Series, error) {
 	if err := out.MakeValues(rows); err != nil {
 		return nil, err
 	}
+
 	for i := range rows {
 		for _, a := range arrays {
 			if a.Len() == rows {
@@ -117,5 +126,6 @@ func joinArrays(arrays []*Series, names []string) (*Series, error) {
 		}
 	}
 	out.nameChannels()
+
 	return out, nil
 }

@@ -23,6 +23,7 @@ func (s *Series) Summary() string {
 		line += ", " + peak
 	}
 	missing := int64(0)
+
 	for _, v := range s.Values {
 		if math.IsNaN(v) {
 			missing++
@@ -34,6 +35,7 @@ func (s *Series) Summary() string {
 	if s.Skipped > 0 {
 		line += ", " + media.Plural(int64(s.Skipped), "line") + " left out"
 	}
+
 	return line
 }
 
@@ -43,6 +45,7 @@ func (s *Series) Summary() string {
 func (s *Series) Peak() string {
 	_, channels := s.classify()
 	farthest, channel, sample := 0.0, 0, -1
+
 	for c := range channels {
 		rest := s.rest(c)
 		for i := range s.Len() {
@@ -59,6 +62,7 @@ func (s *Series) Peak() string {
 	if clock := media.NewClock(s.seconds()); clock.Unit != "" {
 		return text + " at " + clock.At(s.stamp(sample))
 	}
+
 	return text + " at sample " + strconv.Itoa(sample+1)
 }
 
@@ -69,12 +73,14 @@ func (s *Series) rest(c int) float64 {
 	for first < last && !media.Finite(s.at(first, c)) {
 		first++
 	}
+
 	for first < last && !media.Finite(s.at(last, c)) {
 		last--
 	}
 	if math.Abs(s.at(last, c)) < math.Abs(s.at(first, c)) {
 		return s.at(last, c)
 	}
+
 	return s.at(first, c)
 }
 

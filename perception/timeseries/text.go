@@ -23,7 +23,9 @@ import (
 func ReadTable(data []byte) (*Series, error) {
 	s, t, line := &Series{}, table{}, 0
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+
 	var unfit error // the first row that does not fit
+
 	for text := range textLines(data) {
 		line++
 		text = bytes.TrimSpace(text)
@@ -60,6 +62,7 @@ func ReadTable(data []byte) (*Series, error) {
 	if len(s.Values) == 0 {
 		return nil, errEmpty
 	}
+
 	return s, nil
 }
 
@@ -104,9 +107,11 @@ func (t *table) split(line []byte) [][]byte {
 	} else {
 		t.fields = slices.AppendSeq(t.fields, bytes.SplitSeq(line, []byte{t.separator}))
 	}
+
 	for i, field := range t.fields {
 		t.fields[i] = bytes.Trim(bytes.TrimSpace(field), `"`)
 	}
+
 	return t.fields
 }
 
@@ -122,6 +127,7 @@ func (s *Series) addRow(t *table, fields [][]byte) error {
 	if before+len(fields) > maxReadings {
 		return errTooLong
 	}
+
 	for i, field := range fields {
 		v, ok := t.reading(field)
 		if !ok {
@@ -140,6 +146,7 @@ func (s *Series) addRow(t *table, fields [][]byte) error {
 	if isFirst {
 		s.nameByComment(t)
 	}
+
 	return nil
 }
 
@@ -162,6 +169,7 @@ func (s *Series) nameByComment(t *table) {
 	if len(names) != s.Width || t.separator == ' ' && !slices.Contains(timeNames, strings.ToLower(names[0])) {
 		return
 	}
+
 	for _, name := range names {
 		if _, ok := t.reading([]byte(name)); ok {
 			return // a row that is commented out
@@ -175,6 +183,7 @@ func (s *Series) stamp1970(t *table, column int, field []byte) (float64, bool) {
 	if s.stamped > 0 && s.stamped != column+1 || len(field) < len("2006-01-02T15:04") || len(field) > 40 {
 		return 0, false
 	}
+
 	for _, layout := range stampLayouts {
 		at, err := time.Parse(layout, string(field))
 		if err != nil {
@@ -183,8 +192,10 @@ func (s *Series) stamp1970(t *table, column int, field []byte) (float64, bool) {
 		if s.stamped == 0 {
 			s.stamped, t.first = column+1, at
 		}
+
 		return at.Sub(t.first).Seconds(), true
 	}
+
 	return 0, false
 }
 
@@ -203,6 +214,7 @@ func (t *table) reading(field []byte) (float64, bool) {
 	if t.separator != ';' && t.separator != '\t' || bytes.Count(field, []byte(",")) != 1 || bytes.IndexByte(field, '.') >= 0 {
 		return 0, false
 	}
+
 	return parseReading(bytes.Replace(field, []byte(","), []byte("."), 1))
 }
 
@@ -229,6 +241,7 @@ func (s *Series) nameChannels() {
 		return
 	}
 	s.splitUnits()
+
 	for c := range s.Channels {
 		if seconds, ok := s.timeScale(c); ok && s.Width > 1 {
 			s.takeTime(c, seconds)
@@ -254,6 +267,7 @@ func SplitUnit(name string) (string, string) {
 			return strings.TrimSpace(name[:open]), strings.TrimSpace(name[open+1 : len(name)-1])
 		}
 	}
+
 	return name, ""
 }
 
@@ -293,6 +307,7 @@ func (s *Series) timeScale(c int) (float64, bool) {
 	}
 	// Any other word makes it another quantity, such as t_motor.
 	seconds, ok := TimeUnits[cmp.Or(unit, "s")]
+
 	return seconds, ok
 }
 
@@ -315,6 +330,7 @@ func (s *Series) takeTime(c int, seconds float64) {
 		return
 	}
 	s.SetRate(float64(n-1) / span)
+
 	s.Stamps = make([]float64, n)
 	for i := range s.Stamps {
 		s.Stamps[i] = (s.at(i, c) - start) * seconds

@@ -123,6 +123,7 @@ func Decode(in media.Payload) (s *Series, err error) {
 	if err := in.Whole(); err != nil {
 		return nil, err
 	}
+
 	switch encoding := in.Encoding(); {
 	case isRaw(in):
 		s, err = readRaw(in)
@@ -149,6 +150,7 @@ func Decode(in media.Payload) (s *Series, err error) {
 		return nil, err
 	}
 	s.describe(in.Metadata)
+
 	return s, nil
 }
 
@@ -164,6 +166,7 @@ func (s *Series) describe(m media.Metadata) {
 		s.Channels = slices.Clone(wrenchAxes)
 	}
 	s.describeUnits(m["units"])
+
 	for i, key := range []string{"rate_hz", "sample_interval_s", "duration_s"} {
 		if v, ok := media.Number(m[key]); ok && v > 0 && !math.IsInf(v, 1) {
 			s.SetRate([]float64{v, 1 / v, float64(s.Len()) / v}[i])
@@ -175,6 +178,7 @@ func (s *Series) describe(m media.Metadata) {
 
 func (s *Series) describeUnits(given any) {
 	var units []string
+
 	switch given := given.(type) {
 	case string:
 		units = slices.Repeat([]string{given}, s.Width)
@@ -182,6 +186,7 @@ func (s *Series) describeUnits(given any) {
 		if len(s.Channels) != s.Width {
 			return
 		}
+
 		for c, name := range s.Channels {
 			unit, ok := given[name].(string)
 			if !ok && s.isWrench() && c < wrenchForces {
@@ -221,6 +226,7 @@ func (s *Series) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for i := lo; i < hi; i++ {
 		e.Add(s.Row(i))
 	}
@@ -230,6 +236,7 @@ func (s *Series) Samples(o media.SamplesOptions) (*media.Samples, error) {
 		}
 		return name, s.unit(c)
 	})
+
 	return out, nil
 }
 
@@ -242,5 +249,6 @@ func (s *Series) stamp(i int) float64 {
 	case s.RateHz > 0:
 		return float64(i) / s.RateHz
 	}
+
 	return float64(i)
 }

@@ -36,6 +36,7 @@ func (t *Trajectory) Features() (kind string, vector []float32, ok bool) {
 	}
 	points := evenly(coarse(t.Positions, grain*extent), pathPoints)
 	vector = append(pairHistogram(points), turnHistogram(points)...)
+
 	return pathKind, append(vector, float32(shape.SizeWeight*math.Log(length(points)))), true
 }
 
@@ -54,6 +55,7 @@ func coarse(points [][3]float64, grain float64) [][3]float64 {
 	if len(out) == 1 {
 		out = append(out, out[0])
 	}
+
 	return out
 }
 
@@ -62,8 +64,10 @@ func evenly(path [][3]float64, n int) [][3]float64 {
 	total := length(path)
 	out := make([][3]float64, n)
 	segment, walked := 1, 0.0
+
 	for i := range out {
 		want := total * float64(i) / float64(n-1)
+
 		length := shape.Distance(path[segment-1], path[segment])
 		for segment < len(path)-1 && walked+length < want {
 			walked += length
@@ -74,11 +78,13 @@ func evenly(path [][3]float64, n int) [][3]float64 {
 		if length > 0 {
 			f = min(max((want-walked)/length, 0), 1)
 		}
+
 		for axis := range 3 {
 			a, b := path[segment-1][axis], path[segment][axis]
 			out[i][axis] = a + f*(b-a)
 		}
 	}
+
 	return out
 }
 
@@ -89,6 +95,7 @@ func pairHistogram(points [][3]float64) []float32 {
 			distances = append(distances, shape.Distance(p, q))
 		}
 	}
+
 	return shape.DistanceRoots(distances, pairBins)
 }
 
@@ -108,6 +115,7 @@ func bend(a, b [3]float64) float64 {
 
 func turnHistogram(points [][3]float64) []float32 {
 	const between = pathPoints / 8
+
 	h := make(shape.Histogram, turnBins)
 	for i := 0; i+between+lag < len(points); i++ {
 		h.Add(bend(direction(points, i), direction(points, i+between)) / math.Pi)

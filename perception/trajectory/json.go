@@ -27,9 +27,11 @@ func PoseOf(v *message.Value) (p Pose, ok bool) {
 			if len(orientation) == 4 {
 				p.Orientation = (*[4]float64)(orientation)
 			}
+
 			return p, true
 		}
 	}
+
 	return p, false
 }
 
@@ -38,7 +40,9 @@ func vector(v *message.Value) []float64 {
 	if v.Kind == message.Numbers {
 		return v.Numbers
 	}
+
 	var out []float64
+
 	for _, axis := range []string{"x", "y", "z", "w"} {
 		f := v.Field(axis)
 		if !f.IsNumber() {
@@ -46,6 +50,7 @@ func vector(v *message.Value) []float64 {
 		}
 		out = append(out, f.Float)
 	}
+
 	return out
 }
 
@@ -60,6 +65,7 @@ func stampOf(v *message.Value) *float64 {
 			return new(seconds + (stamp.At("nanosec").Float+stamp.At("nsec").Float+stamp.At("nsecs").Float)*1e-9)
 		}
 	}
+
 	return nil
 }
 
@@ -80,6 +86,7 @@ func (t *Trajectory) readJSON(data []byte) error {
 	if open, err := dec.ReadToken(); err != nil || open.Kind() != '[' {
 		return errors.New("the poses are not a list")
 	}
+
 	for n := 1; dec.PeekKind() != ']'; n++ {
 		v, err := message.ReadJSON(dec)
 		if err != nil {
@@ -92,5 +99,6 @@ func (t *Trajectory) readJSON(data []byte) error {
 		pose.Time = stampOf(v)
 		t.Add(pose)
 	}
+
 	return nil
 }

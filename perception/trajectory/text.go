@@ -32,9 +32,11 @@ func (t *Trajectory) readText(in media.Payload) error {
 	if err != nil {
 		return err
 	}
+
 	for i := range table.Len() {
 		t.Add(pose(table.Row(i)))
 	}
+
 	return nil
 }
 
@@ -53,6 +55,7 @@ func readPoses(in media.Payload) (table *timeseries.Series, pose func(v []float6
 	if table, err = timeseries.ReadTable(in.WholeLines()); err != nil {
 		return nil, nil, err
 	}
+
 	width, named := formatOf(in, table), table.Channels != nil
 	switch {
 	case width == 0 && named:
@@ -68,6 +71,7 @@ func readPoses(in media.Payload) (table *timeseries.Series, pose func(v []float6
 	case width == kittiColumns:
 		return table, kittiPose, nil
 	}
+
 	return table, func(v []float64) Pose { return Pose{&v[0], [3]float64(v[1:4]), (*[4]float64)(v[4:8])} }, nil
 }
 
@@ -87,6 +91,7 @@ func formatOf(in media.Payload, table *timeseries.Series) int {
 	case isKITTI(table):
 		return kittiColumns
 	}
+
 	return 0
 }
 
@@ -110,15 +115,18 @@ func isKITTI(table *timeseries.Series) bool {
 	if table.Width != kittiColumns || table.Len() < MinPoses {
 		return false
 	}
+
 	for i := range table.Len() {
 		v := table.Row(i)
 		column := func(i int) [3]float64 { return [3]float64{v[i], v[4+i], v[8+i]} }
+
 		a, b, c := column(0), column(1), column(2)
 		for _, pair := range [][2][3]float64{{a, b}, {a, c}, {b, c}} {
 			if !near(dot(pair[0], pair[1]), 0, unitTolerance) {
 				return false
 			}
 		}
+
 		for _, x := range [][3]float64{a, b, c} {
 			if !near(dot(x, x), 1, 2*unitTolerance) {
 				return false
@@ -128,6 +136,7 @@ func isKITTI(table *timeseries.Series) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -135,6 +144,7 @@ func isKITTI(table *timeseries.Series) bool {
 // Shepperd (1978), which divides by the largest of the four.
 func quaternionOf(m []float64) [4]float64 {
 	xx, yy, zz := m[0], m[5], m[10]
+
 	trace := xx + yy + zz
 	switch max(trace, xx, yy, zz) {
 	case trace:
@@ -144,6 +154,7 @@ func quaternionOf(m []float64) [4]float64 {
 	case yy:
 		return [4]float64{m[1] + m[4], 1 + yy - xx - zz, m[6] + m[9], m[2] - m[8]}
 	}
+
 	return [4]float64{m[2] + m[8], m[6] + m[9], 1 + zz - xx - yy, m[4] - m[1]}
 }
 
@@ -154,6 +165,7 @@ func isTUM(table *timeseries.Series) bool {
 	if table.Width != tumColumns || table.Row(last)[0] <= table.Row(0)[0] {
 		return false
 	}
+
 	for i := range table.Len() {
 		v, before := table.Row(i), table.Row(max(i-1, 0))
 		q := v[4:8]
@@ -161,6 +173,7 @@ func isTUM(table *timeseries.Series) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -185,6 +198,7 @@ func namedColumns(header []string, metadata media.Metadata) (columns, error) {
 	if _, ok := metadata["kind"].(string); ok && !metadata.IsKind("trajectory") {
 		return c, fmt.Errorf("the metadata says that this is of kind %q", media.Clean(metadata.Text("kind"), media.MaxName))
 	}
+
 	for i, field := range header {
 		name, unit := timeseries.SplitUnit(field)
 		name, suffix, _ := strings.Cut(strings.ToLower(name), "_")
@@ -193,6 +207,7 @@ func namedColumns(header []string, metadata media.Metadata) (columns, error) {
 		if !ok || *place >= 0 {
 			return c, errHeader
 		}
+
 		*place = i
 		switch place {
 		case &c.time:
@@ -208,6 +223,7 @@ func namedColumns(header []string, metadata media.Metadata) (columns, error) {
 	if c.x < 0 || c.y < 0 {
 		return c, errHeader
 	}
+
 	return c, nil
 }
 
@@ -220,11 +236,13 @@ func (c columns) pose(v []float64) Pose {
 	if c.time >= 0 {
 		p.Time = new(v[c.time] * c.secondsPer)
 	}
+
 	switch q := c.quaternion; {
 	case slices.Min(q[:]) >= 0:
 		p.Orientation = &[4]float64{v[q[0]], v[q[1]], v[q[2]], v[q[3]]}
 	case c.yaw >= 0 && media.Finite(v[c.yaw]):
 		p.Orientation = &[4]float64{2: math.Sin(v[c.yaw] / 2), 3: math.Cos(v[c.yaw] / 2)}
 	}
+
 	return p
 }

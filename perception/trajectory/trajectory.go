@@ -55,7 +55,9 @@ func Decode(in media.Payload) (*Trajectory, error) {
 		return nil, err
 	}
 	t := &Trajectory{Metadata: in.Metadata}
+
 	var err error
+
 	switch in.Encoding() {
 	case media.Table, media.FreeText:
 		err = t.readText(in)
@@ -67,6 +69,7 @@ func Decode(in media.Payload) (*Trajectory, error) {
 	if err == nil {
 		err = t.Finish()
 	}
+
 	return t, err
 }
 
@@ -78,6 +81,7 @@ func Accepts(in media.Payload) bool {
 	case media.JSON:
 		return bytes.Contains(in.Data, []byte(`"position"`))
 	}
+
 	return false
 }
 
@@ -112,6 +116,7 @@ func (t *Trajectory) Finish() error {
 	if len(t.Orientations) != len(t.Positions) {
 		t.Orientations = nil
 	}
+
 	return nil
 }
 
@@ -138,6 +143,7 @@ func (t *Trajectory) bounds() (low, high [3]float64) {
 			low[i], high[i] = min(low[i], p[i]), max(high[i], p[i])
 		}
 	}
+
 	return low, high
 }
 
@@ -160,6 +166,7 @@ func (t *Trajectory) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if t.Orientations != nil {
 		out.QX, out.QY, out.QZ, out.QW = make(media.Numbers, shown), make(media.Numbers, shown), make(media.Numbers, shown), make(media.Numbers, shown)
 	}
+
 	for j := range shown {
 		i := lo + media.Spread(j, shown, hi-lo)
 		p := t.Positions[i]
@@ -169,6 +176,7 @@ func (t *Trajectory) Samples(o media.SamplesOptions) (*media.Samples, error) {
 			out.QX[j], out.QY[j], out.QZ[j], out.QW[j] = q[0], q[1], q[2], q[3]
 		}
 	}
+
 	return out, nil
 }
 
@@ -184,5 +192,6 @@ func (t *Trajectory) Summary() string {
 	end := shape.Distance(t.Positions[0], t.Positions[len(t.Positions)-1])
 	s += ", ends " + media.Figure(end) + " " + unit + " from its start"
 	low, high := t.bounds()
+
 	return s + ", within " + media.Sides(low, high) + " " + unit
 }

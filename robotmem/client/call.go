@@ -43,6 +43,7 @@ func call[Out any](ctx context.Context, c *Client, name string, in any) (*Out, e
 	if op.Hints.Progress && progress.Of(ctx) != nil {
 		req.Header.Set("Accept", eventStream)
 	}
+
 	return answer[Out](c, op, req)
 }
 
@@ -53,6 +54,7 @@ func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error
 		return nil, c.unreachable(op, err)
 	}
 	defer res.Body.Close()
+
 	var body []byte
 	if mediaType(res) == eventStream {
 		if body, err = c.follow(op, res, progress.Of(req.Context()).Set); err != nil {
@@ -73,6 +75,7 @@ func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error
 	if missing := missingField(reflect.TypeFor[Out](), body); missing != "" {
 		return nil, c.notANode(op, fmt.Errorf("its answer has no %s", missing))
 	}
+
 	return out, nil
 }
 
@@ -88,6 +91,7 @@ func missingField(t reflect.Type, object []byte) string {
 		return "object"
 	}
 	seen := 0
+
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "" || name == "-" || strings.Contains(options, "omit") || seen == requiredFields {
@@ -98,6 +102,7 @@ func missingField(t reflect.Type, object []byte) string {
 			return name
 		}
 	}
+
 	return ""
 }
 
@@ -111,6 +116,7 @@ func (c *Client) newRequest(ctx context.Context, op *robotmem.Op, path string, b
 	if c.opts.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.opts.Token)
 	}
+
 	return req, nil
 }
 
@@ -122,6 +128,7 @@ func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Re
 		return nil, err
 	}
 	path := op.Path()
+
 	for name, raw := range fields {
 		wildcard := "{" + name + "}"
 		if !strings.Contains(path, wildcard) {
@@ -134,6 +141,7 @@ func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Re
 		path = strings.ReplaceAll(path, wildcard, url.PathEscape(value))
 		delete(fields, name)
 	}
+
 	var body io.Reader
 	if m := op.Method(); m == http.MethodGet || m == http.MethodDelete {
 		query := url.Values{}
@@ -152,6 +160,7 @@ func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Re
 		req.Header.Set("Content-Type", "application/json")
 		nameCall(req, fields)
 	}
+
 	return req, err
 }
 
@@ -184,6 +193,7 @@ func (c *Client) unreachable(op *robotmem.Op, err error) error {
 	if e := (*url.Error)(nil); errors.As(err, &e) {
 		err = e.Err
 	}
+
 	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("no answer from %s: %w; is `robotmem web` running there?", c.base, err)}
 }
 
@@ -213,6 +223,7 @@ func problem(op *robotmem.Op, document []byte) error {
 	if json.Unmarshal(document, &p) != nil || p.Kind == "" {
 		return nil
 	}
+
 	return &robotmem.Error{Op: cmp.Or(p.Op, op.Name), Kind: p.Kind, Field: p.Field, Err: errors.New(p.Detail)}
 }
 
@@ -246,6 +257,7 @@ func (c *Client) follow(op *robotmem.Op, res *http.Response, tell func(progress.
 			tell(p)
 		}
 	}
+
 	return nil, c.incomplete(op, io.ErrUnexpectedEOF)
 }
 
@@ -264,6 +276,7 @@ func fieldsOf(op *robotmem.Op, in any) (map[string]json.RawMessage, error) {
 		return nil, invalid(op, in, err)
 	}
 	fields := map[string]json.RawMessage{}
+
 	return fields, json.Unmarshal(data, &fields) // it is an object
 }
 
@@ -271,6 +284,7 @@ func fieldsOf(op *robotmem.Op, in any) (map[string]json.RawMessage, error) {
 // It names the field.
 func invalid(op *robotmem.Op, in any, err error) error {
 	e := &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: fmt.Errorf("must be JSON, which has no NaN and no infinite numbers; leave them out: %s", strings.TrimPrefix(err.Error(), "json: "))}
+
 	v := reflect.ValueOf(in).Elem()
 	for i := range v.NumField() {
 		if !v.Type().Field(i).IsExported() {
@@ -280,6 +294,7 @@ func invalid(op *robotmem.Op, in any, err error) error {
 			e.Field = jsonName(v.Type().Field(i))
 		}
 	}
+
 	return e
 }
 
@@ -300,6 +315,7 @@ func notUTF8(v reflect.Value) string {
 			}
 		}
 	}
+
 	return ""
 }
 

@@ -57,6 +57,7 @@ func (c *Client) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robo
 		_ = d.Close() // the bytes are of no use
 		return nil, err
 	}
+
 	return d, nil
 }
 
@@ -70,6 +71,7 @@ func (c *Client) fetch(op *robotmem.Op, body io.Reader, d *robotmem.DataReader, 
 	if err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}
+
 	switch {
 	case errors.As(err, new(*fs.PathError)): // of the file; an answer has no path
 		return unwritten(op, err)
@@ -78,6 +80,7 @@ func (c *Client) fetch(op *robotmem.Op, body io.Reader, d *robotmem.DataReader, 
 	case err != nil:
 		return c.unreachable(op, err)
 	}
+
 	return nil
 }
 
@@ -97,6 +100,7 @@ func (c *Client) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePercept
 		return nil, err
 	}
 	out, in := io.Pipe()
+
 	form := multipart.NewWriter(in)
 	go func() { in.CloseWithError(writeForm(form, fields, data)) }()
 	defer out.Close() // ends the goroutine if the node answers before the end
@@ -109,6 +113,7 @@ func (c *Client) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePercept
 	if unread := (*unreadError)(nil); errors.As(err, &unread) {
 		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "data", Err: fmt.Errorf("could not be read to its end (%w); nothing was stored", unread.error)}
 	}
+
 	return res, err
 }
 
@@ -134,5 +139,6 @@ func writeForm(form *multipart.Writer, fields map[string]json.RawMessage, data i
 	} else if err != nil {
 		return &unreadError{err}
 	}
+
 	return form.Close()
 }

@@ -45,6 +45,7 @@ func openBuiltin(o Options) *embedder {
 	}
 	b := &builtin{cpu: min(o.CPU, float64(runtime.NumCPU()))}
 	b.embedder = newEmbedder(name, name, b, o, func() error { return nil })
+
 	return b.embedder
 }
 
@@ -64,8 +65,10 @@ func (b *builtin) embed(ctx context.Context, purpose robotmem.Purpose, texts []s
 				return nil, err
 			}
 		}
+
 		return vectors, nil
 	}
+
 	return vectors, b.inBackground(ctx, model, texts, vectors)
 }
 
@@ -75,6 +78,7 @@ func (b *builtin) inBackground(ctx context.Context, model *encoder.Model, texts 
 	threads := math.Ceil(b.cpu)
 	rest := threads/b.cpu - 1 // of the time that a text takes
 	asked := b.embedder.questions.Load()
+
 	var next atomic.Int64
 
 	group, ctx := errgroup.WithContext(ctx)
@@ -98,6 +102,7 @@ func (b *builtin) inBackground(ctx context.Context, model *encoder.Model, texts 
 			})
 		})
 	}
+
 	return group.Wait()
 }
 
@@ -106,6 +111,7 @@ func (b *builtin) pause(ctx context.Context, asked int32) error {
 	b.mu.Lock()
 	rest := time.Until(b.until)
 	b.mu.Unlock()
+
 	for waited := 0; ; waited++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -116,6 +122,7 @@ func (b *builtin) pause(ctx context.Context, asked int32) error {
 			}
 			rest = questionPause
 		}
+
 		select {
 		case <-time.After(rest):
 		case <-ctx.Done():
@@ -149,6 +156,7 @@ func safely(model *encoder.Model, text string) (vector []float32, err error) {
 			vector, err = nil, fmt.Errorf("%w: %v", encoder.ErrDamaged, p)
 		}
 	}(debug.SetPanicOnFault(true))
+
 	return model.Embed(text), nil
 }
 
@@ -159,5 +167,6 @@ func (b *builtin) explain(err error) *robotmem.Error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &robotmem.Error{Kind: robotmem.Unavailable, Err: errors.New("the model in the program ran out of time; the processor is busy")}
 	}
+
 	return &robotmem.Error{Kind: robotmem.Internal, Err: err}
 }

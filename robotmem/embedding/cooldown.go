@@ -56,6 +56,7 @@ func (c *cooldown) failed(reason string) time.Duration {
 	wait := min(firstCooldown<<min(c.failures, 3), longestCooldown)
 	c.failures++
 	c.reason, c.until = reason, c.now().Add(wait)
+
 	return wait
 }
 

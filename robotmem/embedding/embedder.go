@@ -67,6 +67,7 @@ var (
 // of prompts, model is the identity, and Close calls stop.
 func newEmbedder(model, name string, b backend, o Options, stop func() error) *embedder {
 	cache, _ := lru.New[string, []float32](cachedQueries) // fails only for a size below 1
+
 	return &embedder{
 		model:    model,
 		prompts:  promptsOf(name),
@@ -94,7 +95,9 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 	}
 	prompted := make([]string, len(texts))
 	vectors := make([][]float32, len(texts))
+
 	var missing []int
+
 	for i, text := range texts {
 		if strings.TrimSpace(text) == "" {
 			return nil, robotmem.Errorf(robotmem.Invalid, "texts", "one is blank and has no meaning; leave it out")
@@ -109,6 +112,7 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 		}
 		missing = append(missing, i)
 	}
+
 	for batch := range slices.Chunk(missing, e.batch) {
 		input := make([]string, len(batch))
 		for k, i := range batch {
@@ -118,6 +122,7 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 		if err != nil {
 			return nil, err
 		}
+
 		for k, i := range batch {
 			vectors[i] = output[k]
 			if purpose == robotmem.ForQuestion {
@@ -125,6 +130,7 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 			}
 		}
 	}
+
 	return vectors, nil
 }
 
@@ -176,6 +182,7 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 	}
 	wait := e.cooldown.failed(failure.Detail())
 	e.log.Warn("the embedder failed", "error", failure.Detail(), "cooldown", wait)
+
 	return nil, failure
 }
 
@@ -199,12 +206,14 @@ func (e *embedder) check(vectors [][]float32, n int) error {
 	if n == 0 {
 		return nil
 	}
+
 	dim := len(vectors[0])
 	for i, v := range vectors {
 		if len(v) == 0 || len(v) != dim {
 			return &badAnswer{fmt.Sprintf("answered vectors of %d and %d numbers at once", dim, len(v))}
 		}
 		zero := true
+
 		for _, x := range v {
 			if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
 				return &badAnswer{fmt.Sprintf("answered a number that is not finite for text %d of %d", i+1, n)}
@@ -219,6 +228,7 @@ func (e *embedder) check(vectors [][]float32, n int) error {
 	if before := e.dim.Load(); before != int64(dim) {
 		return &badAnswer{fmt.Sprintf("answered vectors of %d numbers, but of %d before", dim, before)}
 	}
+
 	return nil
 }
 
@@ -263,5 +273,6 @@ func promptsOf(model string) prompts {
 			return prompts{p.memory, p.query}
 		}
 	}
+
 	return prompts{}
 }

@@ -84,6 +84,7 @@ func (l *localModel) read() error {
 		return invalid("%w", errors.Join(err, model.Close()))
 	}
 	l.model, l.identity = model, identity
+
 	return nil
 }
 
@@ -99,6 +100,7 @@ func (l *localModel) embed(ctx context.Context, _ robotmem.Purpose, texts []stri
 		ctx = context.WithoutCancel(ctx)
 	}
 	l.mu.Unlock()
+
 	return l.model.Embed(ctx, texts)
 }
 
@@ -113,6 +115,7 @@ func (l *localModel) close() error {
 
 func hashFiles(dir string, names []string) ([]byte, error) {
 	hash := sha256.New()
+
 	for _, name := range names {
 		f, err := os.Open(filepath.Join(dir, name))
 		if err != nil {
@@ -124,6 +127,7 @@ func hashFiles(dir string, names []string) ([]byte, error) {
 			return nil, err
 		}
 	}
+
 	return hash.Sum(nil), nil
 }
 
@@ -142,5 +146,6 @@ func (l *localModel) explain(err error) *robotmem.Error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &robotmem.Error{Kind: robotmem.Unavailable, Err: errors.New("the model ran out of time; ask for fewer texts at once, or choose a smaller model")}
 	}
+
 	return &robotmem.Error{Kind: robotmem.Internal, Err: fmt.Errorf("the model %w; its files are damaged, download them again", err)}
 }

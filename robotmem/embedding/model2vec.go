@@ -64,6 +64,7 @@ func openModel2Vec(dir string) (Model, error) {
 	if m.tokenizer, err = readTokenizer(words); err != nil {
 		return nil, fmt.Errorf("tokenizer.json: %w", err)
 	}
+
 	return m, m.validate()
 }
 
@@ -87,6 +88,7 @@ func (m *model2Vec) readWeights(data []byte) error {
 		return errors.New("there is no matrix named embeddings: it is not a Model2Vec model")
 	}
 	m.weights, err = newTensor(file, "weights")
+
 	return err
 }
 
@@ -99,6 +101,7 @@ func (m *model2Vec) validate() error {
 	if m.vectors.rows < tokens {
 		return fmt.Errorf("%d tokens, but %d vectors", tokens, m.vectors.rows)
 	}
+
 	return nil
 }
 
@@ -114,6 +117,7 @@ func (m *model2Vec) Embed(ctx context.Context, texts []string) ([][]float32, err
 			return nil, robotmem.Errorf(robotmem.Invalid, "texts", "one has no word that the model knows; its language or script may not be the model's")
 		}
 	}
+
 	return vectors, nil
 }
 
@@ -124,6 +128,7 @@ func (m *model2Vec) vector(text string) []float32 {
 	tokens = tokens[:min(len(tokens), m.maxTokens)]
 	mean := make([]float32, m.vectors.cols)
 	known := 0
+
 	for _, token := range tokens {
 		if token == m.tokenizer.words.unknown {
 			continue // but it counts towards maxTokens, as in the original
@@ -135,7 +140,9 @@ func (m *model2Vec) vector(text string) []float32 {
 		}
 		m.vectors.addRow(mean, token, weight)
 	}
+
 	var squares float64
+
 	for i := range mean {
 		mean[i] /= float32(max(known, 1))
 		squares += float64(mean[i]) * float64(mean[i])
@@ -148,6 +155,7 @@ func (m *model2Vec) vector(text string) []float32 {
 			mean[i] = float32(float64(mean[i]) / math.Sqrt(squares))
 		}
 	}
+
 	return mean
 }
 

@@ -49,6 +49,7 @@ func (m Models) staging(name string) string {
 // List returns the models, the last pulled first.
 func (m Models) List() []Pulled {
 	all, dir := []Pulled{}, os.DirFS(m.Dir)
+
 	installed, _ := fs.Glob(dir, "*/*/"+manifestFile) // only a wrong pattern is an error
 	for _, manifest := range installed {
 		if p, err := m.Get(strings.TrimSuffix(manifest, "/"+manifestFile)); err == nil {
@@ -56,6 +57,7 @@ func (m Models) List() []Pulled {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Pulled) int { return b.PulledAt.Compare(a.PulledAt) })
+
 	return all
 }
 
@@ -68,6 +70,7 @@ func (m Models) Get(name string) (*Pulled, error) {
 	}
 	kind, _, _ := strings.Cut(p.Identity, ":")
 	p.Name, p.Embedder = name, kind+":"+m.folder(name)
+
 	return p, nil
 }
 
@@ -81,6 +84,7 @@ func (m Models) Remove(name string) error {
 	_ = os.Remove(filepath.Join(m.folder(name), manifestFile)) // an interrupted call leaves no model
 	err = errors.Join(os.RemoveAll(m.folder(name)), os.RemoveAll(m.staging(name)))
 	_, _ = os.Remove(filepath.Dir(m.folder(name))), os.Remove(filepath.Dir(m.staging(name))) // if they are empty
+
 	return err
 }
 
@@ -102,5 +106,6 @@ func (m Models) newest(o Options) *embedder {
 			return (&localModel{runtime: r, kind: kind, dir: dir, identity: p.Identity}).embedder(o)
 		}
 	}
+
 	return nil
 }

@@ -19,6 +19,7 @@ func readNormalizer(c *component) (normalizer, error) {
 	if c == nil {
 		return normalizers(nil)
 	}
+
 	switch c.Type {
 	case "Sequence":
 		return normalizers(c.Normalizers)
@@ -42,6 +43,7 @@ func readNormalizer(c *component) (normalizer, error) {
 			if c.StripRight {
 				s = strings.TrimRightFunc(s, unicode.IsSpace)
 			}
+
 			return s
 		}, nil
 	case "Replace":
@@ -49,12 +51,14 @@ func readNormalizer(c *component) (normalizer, error) {
 	case "Precompiled":
 		return nmtNFKC, nil
 	}
+
 	return nil, fmt.Errorf("the normalizer %q is not supported", c.Type)
 }
 
 // normalizers returns the normalizer that does all of a list in order.
 func normalizers(list []component) (normalizer, error) {
 	all := func(s string) string { return s }
+
 	for i := range list {
 		step, err := readNormalizer(&list[i])
 		if err != nil {
@@ -63,6 +67,7 @@ func normalizers(list []component) (normalizer, error) {
 		before := all
 		all = func(s string) string { return step(before(s)) }
 	}
+
 	return all, nil
 }
 
@@ -77,6 +82,7 @@ func replaceNormalizer(c *component) (normalizer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the pattern of a normalizer: %w", err)
 	}
+
 	return func(s string) string { return re.ReplaceAllLiteralString(s, c.Content) }, nil
 }
 
@@ -94,9 +100,11 @@ func bertNormalizer(c *component) normalizer {
 	if c.StripAccents != nil {
 		stripAccents = *c.StripAccents
 	}
+
 	return func(s string) string {
 		var b strings.Builder
 		b.Grow(len(s))
+
 		ascii := true
 		for _, r := range s {
 			ascii = ascii && r < utf8.RuneSelf
@@ -119,6 +127,7 @@ func bertNormalizer(c *component) normalizer {
 		if c.Lowercase {
 			s = lower(s)
 		}
+
 		return s
 	}
 }
@@ -143,6 +152,7 @@ func nmtNFKC(s string) string {
 		case unicode.IsControl(r):
 			return -1
 		}
+
 		return r
 	}, s))
 }

@@ -47,6 +47,7 @@ func newOllama(model string, o Options) (*ollama, error) {
 		start: "start it with `ollama serve`",
 	}}
 	b.setModel(model)
+
 	return b, nil
 }
 
@@ -67,6 +68,7 @@ func openOllama(model string, o Options) (robotmem.Embedder, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
+
 	var background sync.WaitGroup
 	e := b.embedder(o, func() error {
 		cancel()
@@ -78,6 +80,7 @@ func openOllama(model string, o Options) (robotmem.Embedder, error) {
 		// Without texts. A failure shows in State and in the next call of Embed.
 		_, _ = e.request(ctx, robotmem.ForMemory, loadTimeout, []string{})
 	})
+
 	return e, nil
 }
 
@@ -87,10 +90,12 @@ func (b *ollama) embed(ctx context.Context, _ robotmem.Purpose, texts []string) 
 	if err := b.call(ctx, "api/embed", request, &answer); err != nil {
 		return nil, err
 	}
+
 	vectors := make([][]float32, len(answer.Embeddings))
 	for i, v := range answer.Embeddings {
 		vectors[i] = v
 	}
+
 	return vectors, nil
 }
 
@@ -133,6 +138,7 @@ func openAuto(o Options) (robotmem.Embedder, error) {
 	if a.builtin == nil {
 		a.begin()
 	}
+
 	return a, nil
 }
 
@@ -184,6 +190,7 @@ func (a *auto) Close() error {
 	if a.found != nil {
 		return a.found.Close()
 	}
+
 	return nil
 }
 
@@ -207,6 +214,7 @@ func (a *auto) model() *embedder {
 			a.mu.Unlock()
 		})
 	}
+
 	return a.found
 }
 
@@ -226,6 +234,7 @@ func (a *auto) search(ctx context.Context) (found *embedder) {
 	if found != nil {
 		a.options.Logger.Info("found an embedding model", "embedder", found.model)
 	}
+
 	return found
 }
 
@@ -238,6 +247,7 @@ func choose(models []api.ListModelResponse) string {
 			}
 		}
 	}
+
 	for _, m := range models {
 		bert := slices.ContainsFunc(append(m.Details.Families, m.Details.Family), func(family string) bool {
 			return family == "bert" || family == "nomic-bert"
@@ -246,5 +256,6 @@ func choose(models []api.ListModelResponse) string {
 			return m.Name
 		}
 	}
+
 	return ""
 }

@@ -67,6 +67,7 @@ func (o Options) withDefaults() Options {
 		o.Clock = time.Now
 	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+
 	return o
 }
 
@@ -81,6 +82,7 @@ func Open(spec string, o Options) (robotmem.Embedder, error) {
 	if !(o.CPU >= MinCPU && o.CPU <= MaxCPU) {
 		return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "embed_cpu", Err: fmt.Errorf("must be a number of cores from %v to %v, not %v", MinCPU, MaxCPU, o.CPU)}
 	}
+
 	kind, name, hasName := strings.Cut(strings.TrimSpace(spec), ":")
 	switch named := hasName && name != ""; {
 	case kind == "none" && !hasName:
@@ -104,6 +106,7 @@ func Open(spec string, o Options) (robotmem.Embedder, error) {
 			return nil, invalid("%s needs a robotmem that runs ONNX models: build one with `make onnx` in the source code; this one offers model2vec:<dir> and ollama:<model>", spec)
 		}
 	}
+
 	return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "embedder", Err: fmt.Errorf("%q is not auto, builtin, none, ollama:<model>, openai:<model>, model2vec:<dir> or onnx:<dir>", spec)}
 }
 

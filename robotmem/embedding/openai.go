@@ -31,6 +31,7 @@ func openOpenAI(model string, o Options) (robotmem.Embedder, error) {
 		start: "check its address and the network",
 		fetch: "check the name of the model",
 	}}
+
 	return newEmbedder("openai:"+model, model, b, o, func() error {
 		b.http.CloseIdleConnections()
 		return nil
@@ -50,6 +51,7 @@ func (b *openAI) embed(ctx context.Context, _ robotmem.Purpose, texts []string) 
 	if err := b.call(ctx, "embeddings", request, &answer); err != nil {
 		return nil, err
 	}
+
 	vectors := make([][]float32, len(answer.Data))
 	for i, d := range answer.Data {
 		if d.Index != nil {
@@ -60,5 +62,6 @@ func (b *openAI) embed(ctx context.Context, _ robotmem.Purpose, texts []string) 
 		}
 		vectors[i] = d.Embedding
 	}
+
 	return vectors, nil
 }

@@ -16,6 +16,7 @@ func readPreTokenizer(c *component) (preTokenizer, error) {
 	if c == nil {
 		return preTokenizers(nil)
 	}
+
 	switch c.Type {
 	case "Sequence":
 		return preTokenizers(c.PreTokenizers)
@@ -26,12 +27,14 @@ func readPreTokenizer(c *component) (preTokenizer, error) {
 	case "Metaspace":
 		return metaspace(c)
 	}
+
 	return nil, fmt.Errorf("the pre-tokenizer %q is not supported", c.Type)
 }
 
 // preTokenizers returns the pre-tokenizer that splits the words of each by the next.
 func preTokenizers(list []component) (preTokenizer, error) {
 	all := func(text string) []string { return []string{text} }
+
 	for i := range list {
 		step, err := readPreTokenizer(&list[i])
 		if err != nil {
@@ -45,6 +48,7 @@ func preTokenizers(list []component) (preTokenizer, error) {
 			return words
 		}
 	}
+
 	return all, nil
 }
 
@@ -52,6 +56,7 @@ func preTokenizers(list []component) (preTokenizer, error) {
 func bertWords(text string) []string {
 	var words []string
 	begin := 0
+
 	for i, r := range text {
 		space, sign := unicode.IsSpace(r), isPunctuation(r)
 		if !space && !sign {
@@ -68,6 +73,7 @@ func bertWords(text string) []string {
 	if begin < len(text) {
 		words = append(words, text[begin:])
 	}
+
 	return words
 }
 
@@ -78,6 +84,7 @@ func metaspace(c *component) (preTokenizer, error) {
 		return nil, fmt.Errorf("the pre-tokenizer %q is supported only with the prepend_scheme always", c.Type)
 	}
 	whole := c.Split != nil && !*c.Split
+
 	return func(text string) []string {
 		text = strings.ReplaceAll(text, " ", sign)
 		if text != "" && !strings.HasPrefix(text, sign) {
@@ -86,7 +93,9 @@ func metaspace(c *component) (preTokenizer, error) {
 		if whole {
 			return []string{text}
 		}
+
 		var words []string
+
 		for text != "" {
 			_, n := utf8.DecodeRuneInString(text) // skip a sign at the beginning
 			end := strings.Index(text[n:], sign)
@@ -96,6 +105,7 @@ func metaspace(c *component) (preTokenizer, error) {
 			words = append(words, text[:n+end])
 			text = text[n+end:]
 		}
+
 		return words
 	}, nil
 }

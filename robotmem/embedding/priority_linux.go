@@ -15,10 +15,12 @@ const nice = 10
 // ends with f: a goroutine that is locked to its thread takes it along.
 func atLowPriority(f func() error) error {
 	done := make(chan error)
+
 	go func() {
 		runtime.LockOSThread()
 		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, nice) // else at the usual priority
 		done <- f()
 	}()
+
 	return <-done
 }

@@ -98,6 +98,7 @@ func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error)
 	if err == nil && kind == "" { // it is installed
 		return m.Get(name)
 	}
+
 	for i := 0; err == nil && i < len(files); i++ {
 		err = p.fetch(ctx, &files[i])
 	}
@@ -112,6 +113,7 @@ func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error)
 		err = errors.Join(err, os.RemoveAll(m.staging(name)))
 		_ = os.Remove(filepath.Dir(m.staging(name))) // if no other pull was interrupted
 	}
+
 	return out, err
 }
 
@@ -122,6 +124,7 @@ func pullError(kind robotmem.Kind, format string, args ...any) *robotmem.Error {
 // install tries the model that was gathered and moves it to its place.
 func (p *pull) install(ctx context.Context, m Models, kind string, out *Pulled) error {
 	r, _ := m.runtime(kind)
+
 	var vectors [][]float32
 	e, err := openLocal(kind, p.dir, r, Options{}.withDefaults())
 	if err == nil {
@@ -142,6 +145,7 @@ func (p *pull) install(ctx context.Context, m Models, kind string, out *Pulled) 
 	if err != nil {
 		return err
 	}
+
 	return os.Rename(p.dir, to)
 }
 
@@ -154,6 +158,7 @@ func (p *pull) redirect(req *http.Request, via []*http.Request) error {
 	if req.URL.Host != p.base.Host {
 		req.Header.Del("Authorization")
 	}
+
 	return nil
 }
 
@@ -177,6 +182,7 @@ func (p *pull) choose(ctx context.Context, m Models, revision string) (kind stri
 		return "", nil, err
 	}
 	p.commit, p.dir = model.SHA, filepath.Join(m.staging(p.name), model.SHA, filepath.Base(p.name))
+
 	there := map[string]hubFile{}
 	for _, f := range model.Siblings {
 		there[f.Name] = f
@@ -190,6 +196,7 @@ func (p *pull) choose(ctx context.Context, m Models, revision string) (kind stri
 		if _, runs := m.runtime(l.kind); !runs {
 			return "", nil, pullError(robotmem.Invalid, "%s is an ONNX model, which this robotmem cannot run; build one that can with `make onnx` in the source code, or pull a static model such as "+example, p.name)
 		}
+
 		for _, name := range l.files {
 			f := there[name]
 			if f.digest = cmp.Or(f.LFS.SHA256, f.BlobID); f.Name == "" {
@@ -201,8 +208,10 @@ func (p *pull) choose(ctx context.Context, m Models, revision string) (kind stri
 			f.local = strings.TrimPrefix(name, l.folder)
 			files, p.total = append(files, f), p.total+f.Size
 		}
+
 		return l.kind, files, nil
 	}
+
 	return "", nil, pullError(robotmem.Invalid, "%s is no model that robotmem runs: neither a static one (model.safetensors and tokenizer.json of Model2Vec) nor an ONNX one (onnx/model.onnx). Python pickles such as pytorch_model.bin are not read, as they can run any program. Choose another, such as "+example, p.name)
 }
 
@@ -227,6 +236,7 @@ func (p *pull) fetch(ctx context.Context, f *hubFile) error {
 			return err
 		})
 	}
+
 	var sum hash.Hash = sha256.New()
 	if len(f.digest) == 2*sha1.Size {
 		sum = sha1.New()
@@ -238,6 +248,7 @@ func (p *pull) fetch(ctx context.Context, f *hubFile) error {
 	if got := hex.EncodeToString(sum.Sum(nil)); err == nil && got != f.digest {
 		err = cmp.Or[error](part.Truncate(0), pullError(robotmem.Unavailable, "%s of %s has the hash %s where the hub states %s; pull again, log in to the network if it asks for it, or use another HF_ENDPOINT", f.Name, p.name, got, f.digest))
 	}
+
 	return errors.Join(err, part.Sync())
 }
 
@@ -281,6 +292,7 @@ func (p *pull) get(ctx context.Context, path string, from int64, read func(*http
 	if stalled := context.Cause(within); err != nil && stalled != nil {
 		err = stalled
 	}
+
 	return p.explain(err)
 }
 
@@ -288,6 +300,7 @@ func (p *pull) get(ctx context.Context, path string, from int64, read func(*http
 func (p *pull) explain(err error) error {
 	final, disk, broken, status := (*robotmem.Error)(nil), (*fs.PathError)(nil), (*url.Error)(nil), (*statusError)(nil)
 	kind, next := robotmem.Unavailable, "check the network and HF_ENDPOINT, then pull again: what was fetched is kept"
+
 	switch {
 	case err == nil, errors.As(err, &disk):
 		return err
@@ -302,5 +315,6 @@ func (p *pull) explain(err error) error {
 	if errors.As(err, &broken) {
 		err = broken.Err // without the address, which can hold a signature
 	}
+
 	return pullError(kind, "%s from %s: %w; %s", p.name, outgoing.Origin(p.base), err, next)
 }

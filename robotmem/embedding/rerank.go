@@ -84,6 +84,7 @@ func OpenReranker(address string, o Options) (robotmem.Reranker, error) {
 	if o.RerankerModel != "" {
 		shown = o.RerankerModel + " at " + shown
 	}
+
 	return &reranker{
 		service: service{
 			base:  base,
@@ -122,6 +123,7 @@ func (r *reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 	if err := r.cooldown.begin(); err != nil {
 		return nil, err
 	}
+
 	passages := make([]string, len(texts))
 	for i, text := range texts {
 		passages[i] = clipBytes(text, maxPassage)
@@ -155,6 +157,7 @@ func (r *reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 	failure := r.explain(err)
 	wait := r.cooldown.failed(failure.Detail())
 	r.log.Warn("the reranker failed", "error", failure.Detail(), "cooldown", wait)
+
 	return nil, failure
 }
 
@@ -172,8 +175,10 @@ func (r *reranker) ask(ctx context.Context, query string, texts []string) ([]flo
 	if known := r.form.Load(); known != nil {
 		forms = []rerankForm{*known}
 	}
+
 	var failed error // of the first request that found the page, or else the last
 	found := false
+
 	for _, form := range forms {
 		scores, err := r.askIn(ctx, form, query, texts)
 		if err == nil {
@@ -189,6 +194,7 @@ func (r *reranker) ask(ctx context.Context, query string, texts []string) ([]flo
 		}
 	}
 	r.form.Store(nil) // another service may have taken the address
+
 	return nil, failed
 }
 
@@ -215,6 +221,7 @@ func (r *reranker) explain(err error) *robotmem.Error {
 	case errors.As(err, &status) && !status.noPage() && status.asksOtherForm():
 		return r.fail(robotmem.Invalid, "refused the request (%s); set reranker_model if it needs the name of a model, or see the log of the service", status)
 	}
+
 	return r.service.explain(err)
 }
 
@@ -229,10 +236,12 @@ func (r *reranker) askIn(ctx context.Context, form rerankForm, query string, tex
 			request["model"] = r.model
 		}
 	}
+
 	var answer rankings
 	if err := r.call(ctx, form.path, request, &answer); err != nil {
 		return nil, err
 	}
+
 	return answer.scores(len(texts))
 }
 
@@ -248,11 +257,13 @@ func (r *rankings) UnmarshalJSON(data []byte) error {
 	if bytes.HasPrefix(data, []byte("[")) {
 		return json.Unmarshal(data, (*list)(r))
 	}
+
 	var answer struct {
 		Results list `json:"results"`
 	}
 	err := json.Unmarshal(data, &answer)
 	*r = rankings(answer.Results)
+
 	return err
 }
 
@@ -261,10 +272,12 @@ func (r rankings) scores(n int) ([]float64, error) {
 	if len(r) == 0 {
 		return nil, &badAnswer{fmt.Sprintf("answered no scores for %d texts", n)}
 	}
+
 	scores := make([]float64, n)
 	for i := range scores {
 		scores[i] = math.Inf(-1)
 	}
+
 	for _, one := range r {
 		score := cmp.Or(one.Relevance, one.Score)
 		switch {
@@ -277,5 +290,6 @@ func (r rankings) scores(n int) ([]float64, error) {
 		}
 		scores[*one.Index] = *score
 	}
+
 	return scores, nil
 }

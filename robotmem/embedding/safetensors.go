@@ -43,6 +43,7 @@ func newTensor(file safetensors.SafeTensors, name string) (*tensor, error) {
 		return nil, fmt.Errorf("the tensor %q has numbers of type %v in %d dimensions; F64, F32, F16 and I8 in 1 or 2 are supported", name, t.dtype, len(shape))
 	}
 	t.rows = int(shape[0])
+
 	return t, nil
 }
 
@@ -55,6 +56,7 @@ func (t *tensor) addRow(sum []float32, i int, weight float32) {
 		}
 		return
 	}
+
 	for k := range sum {
 		sum[k] += weight * float32(t.at(i*t.cols+k))
 	}

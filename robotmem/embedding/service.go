@@ -66,6 +66,7 @@ func (s *service) call(ctx context.Context, path string, request, answer any) er
 	if err := statusOf(res); err != nil {
 		return err
 	}
+
 	return json.NewDecoder(http.MaxBytesReader(nil, res.Body, cmp.Or(s.most, maxAnswer))).Decode(answer)
 }
 
@@ -113,6 +114,7 @@ func statusOf(res *http.Response) error {
 	if len(text) > maxQuoted {
 		text = strings.ToValidUTF8(text[:maxQuoted], "") + "…"
 	}
+
 	return &statusError{res.StatusCode, res.Status, text}
 }
 
@@ -136,6 +138,7 @@ func baseURL(raw, defaultPort string) (*url.URL, error) {
 	}
 	u.Host = strings.TrimSuffix(net.JoinHostPort(host, port), ":") // without a port
 	u.RawQuery, u.Fragment = "", ""
+
 	return u, nil
 }
 
@@ -147,6 +150,7 @@ func (s *service) explain(err error) *robotmem.Error {
 	if errors.As(err, &redirect) {
 		err = &badAnswer{redirect.Error()}
 	}
+
 	switch {
 	case errors.As(err, &status):
 		return s.explainStatus(status)
@@ -163,6 +167,7 @@ func (s *service) explain(err error) *robotmem.Error {
 	case errors.As(err, &broken):
 		return s.fail(robotmem.Unavailable, "broke the connection: %s; %s", broken.Err, s.start)
 	}
+
 	return s.fail(robotmem.Unavailable, "gave an answer that cannot be read (%s); check the address", err)
 }
 
@@ -180,6 +185,7 @@ func (s *service) explainStatus(e *statusError) *robotmem.Error {
 	case e.code == http.StatusBadRequest, e.code == http.StatusRequestEntityTooLarge, e.code == http.StatusUnprocessableEntity:
 		return s.fail(robotmem.Invalid, "refused a text (%s); shorten it", e)
 	}
+
 	return s.fail(robotmem.Unavailable, "answered %s; see the log of the service", e)
 }
 

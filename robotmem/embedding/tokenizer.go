@@ -63,6 +63,7 @@ func readTokenizer(data []byte) (*tokenizer, error) {
 		return nil, err
 	}
 	t := &tokenizer{}
+
 	var err error
 	if t.normalize, err = readNormalizer(file.Normalizer); err != nil {
 		return nil, err
@@ -73,14 +74,17 @@ func readTokenizer(data []byte) (*tokenizer, error) {
 	if t.words, err = readWordModel(&file.Model); err != nil {
 		return nil, err
 	}
+
 	for _, id := range t.words.tokens {
 		t.size = max(t.size, id+1)
 	}
+
 	for _, a := range file.AddedTokens {
 		if _, known := t.words.tokens[a.Content]; !known && !a.Special {
 			return nil, fmt.Errorf("the added token %q is not in the vocabulary, which is not supported", a.Content)
 		}
 	}
+
 	return t, nil
 }
 

@@ -36,7 +36,9 @@ type wordModelConfig struct {
 
 func readWordModel(c *wordModelConfig) (*wordModel, error) {
 	w := &wordModel{unknown: -1}
+
 	var err error
+
 	switch c.Type {
 	case "Unigram":
 		err = w.readUnigram(c)
@@ -48,9 +50,11 @@ func readWordModel(c *wordModelConfig) (*wordModel, error) {
 	if err == nil && len(w.tokens) == 0 {
 		err = errors.New("the vocabulary is empty")
 	}
+
 	for text := range w.tokens {
 		w.longest = max(w.longest, len(text))
 	}
+
 	return w, err
 }
 
@@ -66,6 +70,7 @@ func (w *wordModel) readWordPiece(c *wordModelConfig) error {
 	if c.MaxRunes != nil {
 		w.maxRunes = *c.MaxRunes
 	}
+
 	w.continues = map[string]int{}
 	for text, id := range w.tokens {
 		if id < 0 || int64(id) > math.MaxInt32 {
@@ -78,6 +83,7 @@ func (w *wordModel) readWordPiece(c *wordModelConfig) error {
 	if id, ok := w.tokens[c.UnknownToken]; ok {
 		w.unknown = id
 	}
+
 	return nil
 }
 
@@ -90,6 +96,7 @@ func (w *wordModel) readUnigram(c *wordModelConfig) error {
 	if err := json.Unmarshal(c.Vocab, &list); err != nil {
 		return fmt.Errorf("the vocabulary: %w", err)
 	}
+
 	w.tokens, w.scores, w.penalty = make(map[string]int, len(list)), make([]float64, len(list)), math.Inf(1)
 	for id, entry := range list {
 		var text string
@@ -104,6 +111,7 @@ func (w *wordModel) readUnigram(c *wordModelConfig) error {
 			return fmt.Errorf("the unknown token has the number %d of %d", w.unknown, len(list))
 		}
 	}
+
 	return nil
 }
 
@@ -116,6 +124,7 @@ func (w *wordModel) lookUp(tokens []int, word string) []int {
 	}
 	before := len(tokens)
 	known := len(word) <= w.maxRunes || utf8.RuneCountInString(word) <= w.maxRunes
+
 	pieces := w.tokens
 	for known && word != "" {
 		n, id := w.piece(pieces, word)
@@ -130,6 +139,7 @@ func (w *wordModel) lookUp(tokens []int, word string) []int {
 	if w.unknown >= 0 {
 		tokens = append(tokens, w.unknown)
 	}
+
 	return tokens
 }
 
@@ -144,6 +154,7 @@ func (w *wordModel) piece(pieces map[string]int, word string) (n, id int) {
 			return n, id
 		}
 	}
+
 	return 0, 0
 }
 
@@ -162,9 +173,11 @@ func (w *wordModel) likeliest(tokens []int, word string) []int {
 		best[i].from = -1
 	}
 	best[0].from = 0
+
 	for i := 0; i < len(word); {
 		_, size := utf8.DecodeRuneInString(word[i:])
 		single := false // a piece is this rune alone
+
 		for n := 1; n <= min(w.longest, len(word)-i); n++ {
 			if i+n < len(word) && !utf8.RuneStart(word[i+n]) {
 				continue
@@ -179,6 +192,7 @@ func (w *wordModel) likeliest(tokens []int, word string) []int {
 		}
 		i += size
 	}
+
 	return w.appendPath(tokens, best)
 }
 
@@ -196,6 +210,7 @@ func (w *wordModel) appendPath(tokens []int, best []path) []int {
 		ends = append(ends, end)
 	}
 	wasUnknown := false
+
 	for k := len(ends) - 1; k >= 0; k-- {
 		p := best[ends[k]]
 		switch {
@@ -206,5 +221,6 @@ func (w *wordModel) appendPath(tokens []int, best []path) []int {
 		}
 		wasUnknown = p.id < 0 || p.id == w.unknown
 	}
+
 	return tokens
 }

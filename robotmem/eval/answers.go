@@ -71,6 +71,7 @@ func AskRobots(ctx context.Context, half string, open OpenAt) (*Answers, error) 
 	if err != nil {
 		return nil, err
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(byDeployment)) {
 		if err := askRobot(ctx, name, byDeployment[name], open, res); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -78,6 +79,7 @@ func AskRobots(ctx context.Context, half string, open OpenAt) (*Answers, error) 
 	}
 	res.Hit1 /= float64(max(1, res.Questions))
 	res.Hit5 /= float64(max(1, res.Questions))
+
 	return res, nil
 }
 
@@ -106,6 +108,7 @@ func askRobot(ctx context.Context, name string, questions []question, open OpenA
 		if err != nil {
 			res.Refused = append(res.Refused, fmt.Sprintf("%s %s: %v", name, c.Key, err))
 		}
+
 		switch r := out.(type) {
 		case *robotmem.StartSessionResponse:
 			sessions[c.Session] = r.SessionID
@@ -114,11 +117,13 @@ func askRobot(ctx context.Context, name string, questions []question, open OpenA
 		case *robotmem.SavePerceptionResponse:
 			ids[c.Key], keys[r.MemoryID] = r.MemoryID, c.Key
 		}
+
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+
 	for _, q := range questions {
 		now = q.Now
 		got := []string{}
@@ -141,6 +146,7 @@ func askRobot(ctx context.Context, name string, questions []question, open OpenA
 			res.Missed = append(res.Missed, MissedOne{q.ID, q.Kind, q.Ask, q.Answers, got, within})
 		}
 	}
+
 	return nil
 }
 

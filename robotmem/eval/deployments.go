@@ -61,6 +61,7 @@ func Deployments() (out []Deployment, err error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for _, f := range files {
 		data, err := deploymentFiles.ReadFile("testdata/deployments/" + f.Name())
 		if err != nil {
@@ -73,6 +74,7 @@ func Deployments() (out []Deployment, err error) {
 		out = append(out, d)
 	}
 	across, err := acrossLanguages(out)
+
 	return append(out, across), err
 }
 
@@ -82,6 +84,7 @@ func acrossLanguages(all []Deployment) (d Deployment, err error) {
 	if err != nil {
 		return d, err
 	}
+
 	var file struct {
 		Of        []string
 		Now       string
@@ -90,12 +93,14 @@ func acrossLanguages(all []Deployment) (d Deployment, err error) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		return d, fmt.Errorf("languages.json: %w", err)
 	}
+
 	d = Deployment{Name: Languages, Language: "several", Now: file.Now, Questions: file.Questions}
 	for _, other := range all {
 		if slices.Contains(file.Of, other.Name) {
 			d.Sessions = append(d.Sessions, other.Sessions...)
 		}
 	}
+
 	return d, nil
 }
 
@@ -137,8 +142,10 @@ func (d *Deployment) Play(ctx context.Context, open OpenAt) (_ *DeploymentScore,
 	defer func() { err = cmp.Or(err, stop()) }()
 
 	names := map[int64]string{}
+
 	for i := range d.Sessions {
 		e := &d.Sessions[i]
+
 		var hour, minute int
 		if _, err := fmt.Sscanf(e.Starts, "%d:%d", &hour, &minute); err != nil {
 			return nil, fmt.Errorf("starts %q: %w", e.Starts, err)
@@ -149,6 +156,7 @@ func (d *Deployment) Play(ctx context.Context, open OpenAt) (_ *DeploymentScore,
 		if err != nil {
 			return nil, err
 		}
+
 		for _, m := range e.Memories {
 			now = now.Add(minutesBetween * time.Minute)
 			res, err := s.Learn(ctx, &robotmem.LearnRequest{Insight: m.Insight, Context: m.Context, SessionID: session.SessionID})
@@ -170,16 +178,19 @@ func (d *Deployment) Play(ctx context.Context, open OpenAt) (_ *DeploymentScore,
 	}
 
 	now = asked
+
 	score := &DeploymentScore{Deployment: d.Name}
 	for _, q := range d.Questions {
 		if err := q.ask(ctx, s, names, score); err != nil {
 			return nil, fmt.Errorf("%q: %w", q.Query, err)
 		}
 	}
+
 	for _, share := range []*float64{&score.Hit1, &score.Hit5, &score.TwinFirst} {
 		*share /= float64(max(1, score.Answerable))
 	}
 	score.Unsaid /= float64(max(1, score.Unknown))
+
 	return score, nil
 }
 
@@ -193,6 +204,7 @@ func (q *DeploymentQuestion) ask(ctx context.Context, s robotmem.Service, names 
 		return err
 	}
 	res := out.(*robotmem.RecallResponse)
+
 	got := []string{}
 	for _, m := range res.Memories[:min(5, len(res.Memories))] {
 		got = append(got, names[m.MemoryID])
@@ -219,6 +231,7 @@ func (q *DeploymentQuestion) ask(ctx context.Context, s robotmem.Service, names 
 		score.TwinFirst++
 	}
 	score.Wrong = append(score.Wrong, WrongOne{q.Kind, q.Query, got, q.Right, twin})
+
 	return nil
 }
 
@@ -234,18 +247,21 @@ func (d *Deployment) askedAt() (time.Time, error) {
 	if err != nil {
 		return at, fmt.Errorf("now %q: %w", d.Now, err)
 	}
+
 	for day := 23; day < 30; day++ {
 		t := time.Date(2026, time.November, day, at.Hour(), at.Minute(), 0, 0, time.UTC)
 		if t.Weekday().String() == weekday {
 			return t, nil
 		}
 	}
+
 	return at, fmt.Errorf("now %q: %q is no weekday", d.Now, weekday)
 }
 
 // Mean returns the mean of scores over questions, as the score of one deployment.
 func Mean(name string, scores []*DeploymentScore) *DeploymentScore {
 	out := &DeploymentScore{Deployment: name}
+
 	for _, s := range scores {
 		n := float64(s.Answerable)
 		out.Answerable += s.Answerable
@@ -255,10 +271,12 @@ func Mean(name string, scores []*DeploymentScore) *DeploymentScore {
 		out.TwinFirst += n * s.TwinFirst
 		out.Unsaid += float64(s.Unknown) * s.Unsaid
 	}
+
 	for _, share := range []*float64{&out.Hit1, &out.Hit5, &out.TwinFirst} {
 		*share /= float64(max(1, out.Answerable))
 	}
 	out.Unsaid /= float64(max(1, out.Unknown))
+
 	return out
 }
 
@@ -271,6 +289,7 @@ type Setting struct {
 // Settings are the grid of LeaveOneOut. The first is that of the program.
 func Settings() []Setting {
 	out := []Setting{{Name: "default"}}
+
 	for _, context := range []float64{0.35, 0.7, 1} {
 		for _, neighbours := range []float64{0, 0.1, 0.2} {
 			if context != 0.7 || neighbours != 0.1 { // these are the default
@@ -281,9 +300,11 @@ func Settings() []Setting {
 			}
 		}
 	}
+
 	for _, vector := range []float64{0.5, 2} {
 		out = append(out, Setting{Name: fmt.Sprintf("vector %g", vector), Weights: map[string]float64{"vector": vector}})
 	}
+
 	return append(out, Setting{Name: "without twins", Weights: map[string]float64{"evidence": 0}})
 }
 
@@ -306,6 +327,7 @@ func LeaveOneOut(ctx context.Context, open func(Setting) OpenAt, progress func(d
 		return nil, err
 	}
 	settings := Settings()
+
 	scores := make([][]*DeploymentScore, len(settings)) // by setting and deployment
 	for i, setting := range settings {
 		for k := range all {
@@ -319,13 +341,16 @@ func LeaveOneOut(ctx context.Context, open func(Setting) OpenAt, progress func(d
 	}
 
 	res := &DeploymentResult{Deployments: scores[0], Chosen: map[string]string{}}
+
 	var touched, untouched []*DeploymentScore
+
 	for k, d := range all {
 		if slices.Contains(Untouched, d.Name) {
 			untouched = append(untouched, scores[0][k])
 			continue
 		}
 		touched = append(touched, scores[0][k])
+
 		best := 0
 		for i := range settings {
 			if without(scores[i], k) > without(scores[best], k) {
@@ -336,16 +361,19 @@ func LeaveOneOut(ctx context.Context, open func(Setting) OpenAt, progress func(d
 		res.LeftOut = append(res.LeftOut, scores[best][k])
 	}
 	res.Mean, res.LeftOutMean, res.Untouched = Mean("mean", touched), Mean("left out", res.LeftOut), Mean("untouched", untouched)
+
 	return res, nil
 }
 
 // without is the share of right first answers of the deployments other than one, and than the untouched.
 func without(scores []*DeploymentScore, k int) float64 {
 	var others []*DeploymentScore
+
 	for i, s := range scores {
 		if i != k && !slices.Contains(Untouched, s.Deployment) {
 			others = append(others, s)
 		}
 	}
+
 	return Mean("", others).Hit1
 }

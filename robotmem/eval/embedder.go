@@ -28,9 +28,11 @@ func (b *WordVectors) State() robotmem.EmbedderState {
 func (b *WordVectors) Embed(_ context.Context, _ robotmem.Purpose, texts []string) ([][]float32, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	out := make([][]float32, len(texts))
 	for i, text := range texts {
 		v := make([]float32, wordDims)
+
 		for _, word := range strings.Fields(text) {
 			for d, x := range b.word(word) {
 				v[d] += x
@@ -38,6 +40,7 @@ func (b *WordVectors) Embed(_ context.Context, _ robotmem.Purpose, texts []strin
 		}
 		out[i] = v
 	}
+
 	return out, nil
 }
 
@@ -49,6 +52,7 @@ func (b *WordVectors) word(word string) []float32 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(word)) // never fails
 	rng := rand.New(rand.NewPCG(factsSeed, h.Sum64()))
+
 	v := make([]float32, wordDims)
 	for d := range v {
 		v[d] = float32(rng.NormFloat64())
@@ -59,5 +63,6 @@ func (b *WordVectors) word(word string) []float32 {
 		}
 		b.words[word] = v
 	}
+
 	return v
 }

@@ -32,9 +32,11 @@ func NewFacts() *Facts {
 	for kind, words := range kinds {
 		f.words[kind] = strings.Fields(words)
 	}
+
 	for range 4000 {
 		f.words["name"] = append(f.words["name"], f.word())
 	}
+
 	return f
 }
 
@@ -87,6 +89,7 @@ func (f *Facts) sentence(template string) string {
 		if strings.HasSuffix(format, "d") {
 			return fmt.Sprintf(format, int(lo)+f.rng.IntN(int(hi-lo)+1))
 		}
+
 		return fmt.Sprintf(format, f.num(lo, hi))
 	})
 }
@@ -107,6 +110,7 @@ func (f *Facts) Fact(i int) robotmem.LearnRequest {
 	if f.rng.IntN(3) == 0 {
 		env = "real"
 	}
+
 	return robotmem.LearnRequest{
 		Insight: f.sentence(templates[f.rng.IntN(len(templates))]),
 		Context: robotmem.Object{
@@ -135,9 +139,11 @@ func round(x float64) float64 { return math.Round(x*1000) / 1000 }
 func (f *Facts) Query() string {
 	kinds := []string{"object", "surface", "name", "action", "place", "fault"}
 	f.rng.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
+
 	var words []string
 	for _, kind := range kinds[:3+f.rng.IntN(4)] {
 		words = append(words, f.draw(kind))
 	}
+
 	return strings.Join(words, " ")
 }

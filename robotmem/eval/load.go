@@ -33,6 +33,7 @@ type Item struct {
 func Load(dir string) (*Set, error) {
 	s := &Set{Name: filepath.Base(filepath.Clean(dir)), Judged: map[string]Judged{}}
 	files := os.DirFS(dir)
+
 	var err error
 	if s.Docs, err = readItems(files, "corpus.jsonl"); err != nil {
 		return nil, err
@@ -53,6 +54,7 @@ func Load(dir string) (*Set, error) {
 		}
 		return nil // a header holds no number
 	})
+
 	return s, err
 }
 
@@ -70,6 +72,7 @@ func (s *Set) judge(line string) error {
 		s.Judged[cells[0]] = Judged{}
 	}
 	s.Judged[cells[0]][cells[1]] = grade
+
 	return nil
 }
 
@@ -86,8 +89,10 @@ func readItems(files fs.FS, path string) (all []Item, err error) {
 			return errors.New("_id is missing")
 		}
 		all = append(all, item)
+
 		return nil
 	})
+
 	return all, err
 }
 
@@ -98,9 +103,11 @@ func readLines(files fs.FS, path string, f func([]byte) error) error {
 		return err
 	}
 	defer func() { _ = file.Close() }()
+
 	const maxLine = 64 << 20
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
+
 	for n := 1; lines.Scan(); n++ {
 		line := bytes.TrimSpace(lines.Bytes())
 		if len(line) == 0 {
@@ -113,6 +120,7 @@ func readLines(files fs.FS, path string, f func([]byte) error) error {
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+
 	return nil
 }
 

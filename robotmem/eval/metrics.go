@@ -13,11 +13,13 @@ type Judged map[string]int
 
 func (j Judged) relevant() int {
 	n := 0
+
 	for _, grade := range j {
 		if grade > 0 {
 			n++
 		}
 	}
+
 	return n
 }
 
@@ -36,11 +38,13 @@ func Recall(ranked []string, j Judged, k int) float64 {
 		return 0
 	}
 	found := 0
+
 	for _, id := range ranked[:min(k, len(ranked))] {
 		if j[id] > 0 {
 			found++
 		}
 	}
+
 	return float64(found) / float64(relevant)
 }
 
@@ -66,10 +70,12 @@ func NDCG(ranked []string, j Judged, k int) float64 {
 	if ideal == 0 {
 		return 0
 	}
+
 	got := make([]int, 0, len(ranked))
 	for _, id := range ranked {
 		got = append(got, max(j[id], 0))
 	}
+
 	return dcg(got, k) / ideal
 }
 

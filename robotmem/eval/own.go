@@ -20,13 +20,16 @@ const (
 // sentence, without about half of its words. The same seed makes the same questions.
 func OwnSet(memories []robotmem.Memory, seed uint64) *Set {
 	s := &Set{Name: "own memories", Judged: map[string]Judged{}}
+
 	for i := range memories {
 		m := &memories[i]
 		id, meta := fmt.Sprint(m.MemoryID), map[string]any{"conv": m.Collection, "session": m.SessionID}
 		s.Docs = append(s.Docs, Item{ID: id, Text: m.Content, Meta: meta})
 		words, spaces := ownWords(m.Content)
 		rng := rand.New(rand.NewPCG(seed, uint64(m.MemoryID)))
+
 		var kept []string
+
 		for _, w := range words {
 			if rng.Float64() < ownKept {
 				kept = append(kept, w)
@@ -37,6 +40,7 @@ func OwnSet(memories []robotmem.Memory, seed uint64) *Set {
 			s.Judged[id] = Judged{id: 1}
 		}
 	}
+
 	return s
 }
 
@@ -47,9 +51,11 @@ func ownWords(text string) (words []string, spaces string) {
 	if words = strings.Fields(longest); len(words) > 1 {
 		return words, " "
 	}
+
 	words = nil
 	for group := range slices.Chunk([]rune(longest), ownRunes) {
 		words = append(words, string(group))
 	}
+
 	return words, ""
 }

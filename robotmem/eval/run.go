@@ -76,7 +76,9 @@ func Run(ctx context.Context, m robotmem.Service, s *Set, o Options) (*Result, e
 	if r.progress == nil {
 		r.progress = func(int, int) {}
 	}
+
 	var asked []Item
+
 	for _, q := range s.Queries {
 		if s.Judged[q.ID].relevant() > 0 {
 			asked = append(asked, q)
@@ -84,6 +86,7 @@ func Run(ctx context.Context, m robotmem.Service, s *Set, o Options) (*Result, e
 			r.res.Unjudged++
 		}
 	}
+
 	r.total = len(s.Docs) + len(asked)
 	for docs := range slices.Chunk(s.Docs, batch) {
 		if err := r.learn(ctx, docs); err != nil {
@@ -95,10 +98,12 @@ func Run(ctx context.Context, m robotmem.Service, s *Set, o Options) (*Result, e
 			return nil, err
 		}
 	}
+
 	for _, q := range asked {
 		if err := r.ask(ctx, m, q, s.Judged[q.ID], &r.res.Figures); err != nil {
 			return nil, err
 		}
+
 		for i, l := range o.Lists {
 			r.res.Lists[i].Name = l.Name
 			if err := r.ask(ctx, l.Service, q, s.Judged[q.ID], &r.res.Lists[i].Figures); err != nil {
@@ -110,9 +115,11 @@ func Run(ctx context.Context, m robotmem.Service, s *Set, o Options) (*Result, e
 		r.progress(r.done, r.total)
 	}
 	r.res.mean(r.res.Queries)
+
 	for i := range r.res.Lists {
 		r.res.Lists[i].mean(r.res.Queries)
 	}
+
 	return r.res, nil
 }
 
@@ -147,11 +154,13 @@ func (r *runner) session(ctx context.Context, meta map[string]any) (string, erro
 		return "", err
 	}
 	r.sessions[key] = res.SessionID
+
 	return res.SessionID, nil
 }
 
 func (r *runner) learn(ctx context.Context, docs []Item) error {
 	req := &robotmem.LearnBatchRequest{KeepDuplicates: true}
+
 	for _, d := range docs {
 		text := d.Text
 		if d.Title != "" {
@@ -172,6 +181,7 @@ func (r *runner) learn(ctx context.Context, docs []Item) error {
 	if err != nil {
 		return err
 	}
+
 	r.res.LearnS += time.Since(start).Seconds()
 	for i, item := range res.Results {
 		if item.Error != nil {
@@ -183,6 +193,7 @@ func (r *runner) learn(ctx context.Context, docs []Item) error {
 	}
 	r.done += len(docs)
 	r.progress(r.done, r.total)
+
 	return nil
 }
 
@@ -195,11 +206,13 @@ func (r *runner) ask(ctx context.Context, m robotmem.Service, q Item, j Judged, 
 		return fmt.Errorf("query %s: %w", q.ID, err)
 	}
 	f.QueryMS += float64(time.Since(start).Microseconds()) / 1000
+
 	var ranked []string
 	for _, m := range res.Memories {
 		ranked = append(ranked, r.docs[m.MemoryID])
 	}
 	f.add(ranked, j)
+
 	return nil
 }
 

@@ -30,6 +30,7 @@ func TryEmbedder(ctx context.Context, e robotmem.Embedder) (*Trial, error) {
 	}
 	t := &Trial{Model: e.State().Model, FoundOf5: map[string]int64{}, Works: []string{}}
 	start, embedded := time.Now(), 0
+
 	for _, language := range languages.All() {
 		vectors, err := e.Embed(ctx, robotmem.ForMemory, languages.Sentences(language))
 		if err != nil && !errors.Is(err, robotmem.Invalid) {
@@ -46,6 +47,7 @@ func TryEmbedder(ctx context.Context, e robotmem.Embedder) (*Trial, error) {
 	all := languages.All()
 	sentences := languages.Sentences(all[len(all)-1])
 	start = time.Now()
+
 	for _, q := range sentences {
 		if _, err := e.Embed(ctx, robotmem.ForQuestion, []string{q}); err != nil && !errors.Is(err, robotmem.Invalid) {
 			return nil, err
@@ -56,5 +58,6 @@ func TryEmbedder(ctx context.Context, e robotmem.Embedder) (*Trial, error) {
 	if len(t.Works) > 0 {
 		t.Advice = fmt.Sprintf("use it for memories in %s; a recall waits %.3g ms for its query", strings.Join(t.Works, ", "), t.QueryMS)
 	}
+
 	return t, nil
 }

@@ -52,6 +52,7 @@ func (m *Memory) Start(_ context.Context, s importing.Session) (string, error) {
 		return s.Origin, nil
 	}
 	m.Sessions[s.Origin] = &Session{Session: s}
+
 	return s.Origin, nil
 }
 
@@ -63,6 +64,7 @@ func (m *Memory) Save(_ context.Context, session string, ps []importing.Percepti
 		m.T.Errorf("saved in session %q, which is not open", session)
 	}
 	stored := 0
+
 	for _, p := range ps {
 		m.check(p)
 		if _, known := m.Saved[p.Origin]; known {
@@ -72,6 +74,7 @@ func (m *Memory) Save(_ context.Context, session string, ps []importing.Percepti
 		m.Order = append(m.Order, p.Origin)
 		stored++
 	}
+
 	return stored, nil
 }
 
@@ -90,6 +93,7 @@ func (m *Memory) check(p importing.Perception) {
 	if n := utf8.RuneCountInString(p.Description); n < importing.MinDescription || len(p.Description) > importing.MaxDescription || !utf8.ValidString(p.Description) {
 		m.T.Errorf("%s: description %.100q breaks the limits", p.Origin, p.Description)
 	}
+
 	switch p.Type {
 	case "visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial":
 	default:

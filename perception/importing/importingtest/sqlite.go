@@ -33,10 +33,12 @@ func EndlessTable(t testing.TB, path, table string) {
 		t.Fatal(err)
 	}
 	page := func(n int64) []byte { return data[(n-1)*size : n*size] }
+
 	const depth = 9
 	fanout := (int(size) - 12) / 7 // entries of a page that is full
 	leaf := pages                  // a page of the padding
 	copy(page(leaf), page(root))
+
 	for i := range int64(depth) {
 		at, child := root, pages-i-1
 		if i > 0 {
@@ -52,6 +54,7 @@ func EndlessTable(t testing.TB, path, table string) {
 		start := int(size) - 5*fanout
 		binary.BigEndian.PutUint16(p[5:], uint16(start))
 		binary.BigEndian.PutUint32(p[8:], uint32(child))
+
 		for j := range fanout {
 			binary.BigEndian.PutUint16(p[12+2*j:], uint16(start+5*j))
 			binary.BigEndian.PutUint32(p[start+5*j:], uint32(child))

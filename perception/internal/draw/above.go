@@ -26,6 +26,7 @@ func (c *canvas) above(s *media.Samples) error {
 	}
 	x0, x1 := extent(s.X, sensor)
 	y0, y1 := extent(s.Y, sensor)
+
 	const border, least = 1.08, 1e-3
 	far := max(math.Abs(x0), math.Abs(x1), math.Abs(y0), math.Abs(y1))
 	half := max((x1-x0)/plot.box.width(), (y1-y0)/plot.box.height(), max(least, 1e-6*far)/plot.box.width()) * border / 2
@@ -41,6 +42,7 @@ func (c *canvas) above(s *media.Samples) error {
 	if s.Kind == "scan" {
 		plot.circle(0, 0, "ring", 6)
 	}
+
 	return nil
 }
 
@@ -51,6 +53,7 @@ func (c chart) circle(x, y float64, class string, radius float64) {
 
 func (c chart) path(s *media.Samples) {
 	fmt.Fprintf(c, `<path class="line" stroke="%s" d="M%s`, lineColours[0], c.point(s.X[0], s.Y[0]))
+
 	for i := range s.X {
 		c.WriteString("L" + c.point(s.X[i], s.Y[i]))
 	}
@@ -69,7 +72,9 @@ func (c chart) path(s *media.Samples) {
 func (c chart) dots(s *media.Samples) {
 	z := slices.Sorted(slices.Values(s.Z))
 	low, high := z[len(z)/100], z[len(z)-1-len(z)/100]
+
 	var paths [colours]bytes.Buffer
+
 	for i := range s.X {
 		level := 0.0
 		if high > low {
@@ -77,6 +82,7 @@ func (c chart) dots(s *media.Samples) {
 		}
 		fmt.Fprintf(&paths[int(level*(colours-1))], "M%sh0", c.point(s.X[i], s.Y[i]))
 	}
+
 	for i := range paths {
 		if paths[i].Len() > 0 {
 			colour := Colour(float64(i) / (colours - 1))

@@ -41,6 +41,7 @@ func Samples(s *media.Samples, o media.PreviewOptions) (*media.Preview, error) {
 	} else if err := c.above(s); err != nil {
 		return nil, err
 	}
+
 	return c.done(), nil
 }
 
@@ -114,6 +115,7 @@ func (c chart) axes(nameX, nameY string) {
 			c.text(x, c.bottom+13, "middle", label(v))
 		}
 	}
+
 	for _, v := range ticks(c.y, c.box.height()/tickHeight) {
 		_, y := c.at(0, v)
 		fmt.Fprintf(c, `<path class="grid" d="M%s %sH%s"/>`, coord(c.left), coord(y), coord(c.right))
@@ -127,6 +129,7 @@ func (c chart) axes(nameX, nameY string) {
 // ticks returns about most numbers along an axis, multiples of 1, 2 or 5 times a power of ten.
 func ticks(axis [2]float64, most float64) (out []float64) {
 	least := (axis[1] - axis[0]) / max(most, 2)
+
 	step := math.Pow(10, math.Ceil(math.Log10(least)))
 	for _, part := range []float64{5, 2} {
 		if step/part >= least {
@@ -134,10 +137,12 @@ func ticks(axis [2]float64, most float64) (out []float64) {
 			break
 		}
 	}
+
 	const enough = 100 // also where the next multiple is the same number
 	for i := math.Ceil(axis[0] / step); i*step <= axis[1] && len(out) < enough; i++ {
 		out = append(out, i*step+0) // not -0
 	}
+
 	return out
 }
 
@@ -147,6 +152,7 @@ func label(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
 // extent returns the smallest and the largest number; low is above high if there is none.
 func extent(lists ...[]float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
+
 	for _, list := range lists {
 		for _, v := range list {
 			if media.Finite(v) {
@@ -154,6 +160,7 @@ func extent(lists ...[]float64) (low, high float64) {
 			}
 		}
 	}
+
 	return low, high
 }
 

@@ -41,6 +41,7 @@ func panels(channels []media.Channel) (out [][]media.Channel) {
 		}
 		out[i] = append(out[i], c)
 	}
+
 	return out
 }
 
@@ -48,6 +49,7 @@ func (c *canvas) trace(s *media.Samples) {
 	all, area := panels(s.Channels), c.area()
 	time, unit := clock(s)
 	shown := all[:min(len(all), maxPanels, max(c.height/minPanelHeight, 1))]
+
 	lines := 0
 	for _, panel := range shown {
 		lines += len(panel)
@@ -55,6 +57,7 @@ func (c *canvas) trace(s *media.Samples) {
 	if left := int64(len(s.Channels) - lines); left > 0 {
 		c.text(area.right, area.bottom+28, "end", "and "+media.Plural(left, "more channel"))
 	}
+
 	height := (area.height() + topEdge) / float64(len(shown))
 	for i, panel := range shown {
 		part := area
@@ -77,10 +80,12 @@ func clock(s *media.Samples) (times media.Numbers, name string) {
 	if span := s.Time[len(s.Time)-1] - s.Time[0]; span > 0 && media.Finite(span) && s.TimeUnit == "s" {
 		return s.Time, "time in s"
 	}
+
 	times = make(media.Numbers, len(s.Time))
 	for i := range times {
 		times[i] = float64(i)
 	}
+
 	return times, "sample"
 }
 
@@ -88,6 +93,7 @@ func clock(s *media.Samples) (times media.Numbers, name string) {
 // time axis is that of [chart.axes].
 func (c *canvas) panel(area box, channels []media.Channel, times media.Numbers, name string, most int) {
 	low, high := math.Inf(1), math.Inf(-1)
+
 	for _, channel := range channels {
 		bottom, top := extent(channel.Values, channel.Min, channel.Max)
 		low, high = min(low, bottom), max(high, top)
@@ -95,7 +101,9 @@ func (c *canvas) panel(area box, channels []media.Channel, times media.Numbers, 
 	plot := chart{canvas: c, box: area, y: withMargin(low, high)}
 	plot.x = [2]float64{times[0], max(times[len(times)-1], math.Nextafter(times[0], math.Inf(1)))}
 	plot.axes(name, ending(channels[0].Unit, 8))
+
 	const swatch, letter, unitWidth = 16, 6.5, 56
+
 	cell := (area.width() - unitWidth) / float64(len(channels))
 	for i, channel := range channels {
 		fmt.Fprintf(c, `<path class="line" stroke="%s" d="%s"/>`, lineColours[i], plot.line(times, channel, most))
@@ -127,6 +135,7 @@ func withMargin(low, high float64) [2]float64 {
 		return [2]float64{low - half, high + half}
 	}
 	margin := (high - low) / 25
+
 	return [2]float64{low - margin, high + margin}
 }
 
@@ -137,7 +146,9 @@ func (c chart) line(times media.Numbers, channel media.Channel, most int) []byte
 	if channel.Values != nil {
 		low, high = channel.Values, channel.Values
 	}
+
 	var path bytes.Buffer
+
 	step, isOpen := (len(times)+most-1)/most, false
 	for i := 0; i < len(times); i += step {
 		end := min(i+step, len(times))
@@ -157,6 +168,7 @@ func (c chart) line(times media.Numbers, channel media.Channel, most int) []byte
 			path.WriteString("V" + coord(y))
 		}
 	}
+
 	return path.Bytes()
 }
 
@@ -171,6 +183,7 @@ func Sound(s *media.Samples, picture func(columns int) image.Image, o media.Prev
 	if c.labelled {
 		lower.top += topEdge
 	}
+
 	var data bytes.Buffer
 	if err := png.Encode(&data, picture(max(int(upper.width()), 1))); err != nil {
 		return nil, fmt.Errorf("encode the preview: %w", err)
@@ -182,5 +195,6 @@ func Sound(s *media.Samples, picture func(columns int) image.Image, o media.Prev
 	times, name := clock(s)
 	channels := s.Channels[:min(len(s.Channels), maxPanelLines)]
 	c.panel(lower, channels, times, name, maxPlotted/len(channels))
+
 	return c.done(), nil
 }

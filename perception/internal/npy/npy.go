@@ -61,6 +61,7 @@ func Parse(data []byte) (h Header, err error) {
 		return h, errors.New("the .npy header names no plain element type, order and shape")
 	}
 	h.Descr, h.Rest = string(descr[1]), data[start+int(size):]
+
 	for part := range strings.SplitSeq(string(shape[1]), ",") {
 		if part = strings.TrimSpace(part); part == "" {
 			continue
@@ -74,6 +75,7 @@ func Parse(data []byte) (h Header, err error) {
 	if string(order[1]) == "True" && len(h.Shape) > 1 {
 		return h, h.fromFortran()
 	}
+
 	return h, nil
 }
 
@@ -84,6 +86,7 @@ func (h *Header) fromFortran() error {
 	if !ok {
 		return nil // its elements are not read
 	}
+
 	count := int64(1)
 	for _, n := range h.Shape {
 		if count *= int64(n); count > int64(len(h.Rest)/typ.Size) {
@@ -92,14 +95,17 @@ func (h *Header) fromFortran() error {
 	}
 
 	out := make([]byte, 0, int(count)*typ.Size)
+
 	strides := make([]int, len(h.Shape)) // in elements, of the order in the file
 	for i, step := 0, 1; i < len(h.Shape); i++ {
 		strides[i] = step
 		step *= h.Shape[i]
 	}
+
 	index, at := make([]int, len(h.Shape)), 0
 	for range count {
 		out = append(out, h.Rest[at*typ.Size:][:typ.Size]...)
+
 		for d := len(index) - 1; d >= 0; d-- { // to the next element in the order of C
 			index[d]++
 			at += strides[d]
@@ -111,6 +117,7 @@ func (h *Header) fromFortran() error {
 		}
 	}
 	h.Rest = out
+
 	return nil
 }
 
@@ -161,6 +168,7 @@ func Lookup(name string) (t Type, ok bool) {
 	if t.read, ok = readers[t.Code]; ok {
 		t.Size = int(t.Code[1] - '0')
 	}
+
 	return t, ok
 }
 
@@ -187,5 +195,6 @@ func float16(bits uint16) float64 {
 	case v > 1<<16:
 		return math.NaN()
 	}
+
 	return math.Copysign(v, float64(int16(bits)))
 }

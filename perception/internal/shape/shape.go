@@ -28,10 +28,12 @@ func (h Histogram) Roots() []float32 {
 	for _, n := range h {
 		sum += n
 	}
+
 	out := make([]float32, len(h))
 	for i, n := range h {
 		out[i] = float32(math.Sqrt(n / max(sum, 1)))
 	}
+
 	return out
 }
 
@@ -41,9 +43,11 @@ func DistanceRoots(distances []float64, bins int) []float32 {
 	for _, d := range distances {
 		sum += d
 	}
+
 	sum = max(sum, math.SmallestNonzeroFloat64)
 	for _, d := range distances {
 		h.Add(d / sum * float64(len(distances)) / 3)
 	}
+
 	return h.Roots()
 }

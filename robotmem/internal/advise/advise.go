@@ -54,13 +54,18 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 	if len(attempts) == 0 {
 		return res
 	}
+
 	total := 0.0
 	for i := range attempts {
 		total += attempts[i].Score
 	}
 	res.Overall = new(s.estimate(total, float64(len(attempts))-total))
-	var groups []*grouping
-	var tried []Column
+
+	var (
+		groups []*grouping
+		tried  []Column
+	)
+
 	for i := range columns {
 		g := newGrouping(&columns[i], attempts, &s)
 		if len(g.levels) > 1 && i < parameters {
@@ -77,11 +82,13 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 		separating = nil // or lately
 		res.Notes = append(res.Notes, fmt.Sprintf("recent attempts weigh more: half-life %g attempts", life))
 	}
+
 	for i := range tried {
 		res.Parameters = append(res.Parameters, parameterAdvice(&tried[i], attempts, &s))
 	}
 	res.Combination = bestCombination(tried, attempts, &s)
 	failing := false
+
 	switch {
 	case len(attempts) < req.NMin:
 		res.Notes = append(res.Notes, fmt.Sprintf("no suggestion: the results of %d attempts are known, n_min is %d", len(attempts), req.NMin))
@@ -110,6 +117,7 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 	if g := res.Suggestion; g != nil && !failing && g.Attempts >= goodAttempts && g.High-g.Low < goodInterval*max(s.best-s.worst, s.worst-s.best) {
 		res.Evidence = "good"
 	}
+
 	return res
 }
 
@@ -117,6 +125,7 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 // highest lower bound and, of numbers, the neighbours whose rate is not below this bound.
 func parameterAdvice(c *Column, attempts []Attempt, s *scale) robotmem.ParameterAdvice {
 	out := robotmem.ParameterAdvice{Path: c.Path, Unit: c.Unit, Values: []robotmem.ValueRecord{}}
+
 	rows, _ := c.levels(attempts, s, maxRows, numberBins)
 	for i := range rows[1:] {
 		l := &rows[i+1]
@@ -127,6 +136,7 @@ func parameterAdvice(c *Column, attempts []Attempt, s *scale) robotmem.Parameter
 	j := newJoint([]Column{*c}, attempts, s, nil)
 	steps, _ := c.levels(attempts, s, regionSteps, regionSteps)
 	steps = steps[1:]
+
 	rates, best, bound := make([]float64, len(steps)), -1, 0.0
 	for i := range steps {
 		l := &steps[i]
@@ -142,9 +152,11 @@ func parameterAdvice(c *Column, attempts []Attempt, s *scale) robotmem.Parameter
 	region, middle := steps[best], steps[best].middle()
 	if _, numeric := middle.(float64); numeric {
 		out.Kernel, out.Bandwidth = "Gaussian, half of Scott's bandwidth", round(j.parameters[0].width, 4)
+
 		for i := best - 1; i >= 0 && rates[i] >= bound; i-- {
 			region.low = steps[i].low
 		}
+
 		for i := best + 1; i < len(steps) && rates[i] >= bound; i++ {
 			region.high = steps[i].high
 		}
@@ -152,5 +164,6 @@ func parameterAdvice(c *Column, attempts []Attempt, s *scale) robotmem.Parameter
 	out.Best = new(region.record())
 	out.Best.Value = middle
 	out.Best.Estimate = s.estimate(j.near([]any{middle}, j.good, j.bad))
+
 	return out
 }

@@ -37,6 +37,7 @@ func (c *Column) levels(attempts []Attempt, s *scale, most, bins int) (levels []
 	for _, code := range c.Of {
 		counts[code]++
 	}
+
 	isNumber := func(code int) bool { _, ok := c.Values[code].(float64); return ok }
 	for code, n := range counts {
 		if isNumber(code) {
@@ -44,7 +45,9 @@ func (c *Column) levels(attempts []Attempt, s *scale, most, bins int) (levels []
 		}
 	}
 	numeric := 2*numbers > len(c.Of)-counts[0]
+
 	var codes []int
+
 	for code, n := range counts {
 		if code > 0 && n > 0 && c.Values[code] != nil && isNumber(code) == numeric {
 			codes = append(codes, code)
@@ -56,6 +59,7 @@ func (c *Column) levels(attempts []Attempt, s *scale, most, bins int) (levels []
 		}
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(fmt.Sprint(c.Values[a]), fmt.Sprint(c.Values[b])))
 	})
+
 	same := func(a, b int) bool { return c.Values[a] == c.Values[b] }
 	switch {
 	case !numeric:
@@ -64,6 +68,7 @@ func (c *Column) levels(attempts []Attempt, s *scale, most, bins int) (levels []
 		bins = numbers
 	}
 	levels = []level{{high: math.NaN()}}
+
 	to, seen := make([]uint32, len(c.Values)), 0
 	for _, code := range codes {
 		last, x := &levels[len(levels)-1], 0.0
@@ -78,11 +83,13 @@ func (c *Column) levels(attempts []Attempt, s *scale, most, bins int) (levels []
 		seen += counts[code]
 		to[code] = uint32(len(levels) - 1)
 	}
+
 	of = make([]uint32, len(c.Of))
 	for i := len(attempts) - 1; i >= 0; i-- {
 		of[i] = to[c.Of[i]]
 		levels[of[i]].add(&attempts[i], s)
 	}
+
 	return levels, of
 }
 
@@ -139,5 +146,6 @@ func (c *Column) shown(l *level) string {
 	if c.Unit != "" {
 		s += " " + c.Unit
 	}
+
 	return s
 }

@@ -24,11 +24,14 @@ func bestCombination(columns []Column, attempts []Attempt, s *scale) *robotmem.C
 		return nil
 	}
 	number := map[any]uint32{} // of a value: 12.5 N and 0.0125 kN are one
+
 	var found []*combination
 	of := map[string]int{}
+
 	for i := len(attempts) - 1; i >= 0; i-- {
 		var key []byte
 		stated := false
+
 		for k := range columns {
 			v := columns[k].Values[columns[k].Of[i]]
 			if _, known := number[v]; !known {
@@ -52,6 +55,7 @@ func bestCombination(columns []Column, attempts []Attempt, s *scale) *robotmem.C
 	}
 
 	var best *combination
+
 	bound := 0.0
 	for _, f := range found {
 		if low, _ := consolidate.Wilson(f.good, f.weight); f.n > 1 && f.good > 0 && low > bound {
@@ -63,11 +67,13 @@ func bestCombination(columns []Column, attempts []Attempt, s *scale) *robotmem.C
 	}
 	counts := s.estimate(best.score, float64(best.n)-best.score)
 	out := &robotmem.Combination{Parameters: robotmem.Object{}, Estimate: counts, MemoryIDs: best.ids}
+
 	for k := range columns {
 		c := &columns[k]
 		if v := c.Values[c.Of[best.latest]]; v != nil {
 			out.Parameters[c.Path] = c.written(v)
 		}
 	}
+
 	return out
 }

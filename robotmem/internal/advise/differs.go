@@ -50,6 +50,7 @@ func information(counts [][2]float64) (bits, independence float64) {
 			groups++
 		}
 	}
+
 	for _, c := range counts {
 		for _, cell := range [][2]float64{{c[1], good}, {c[0] - c[1], n - good}} {
 			if cell[0] > 0 {
@@ -60,6 +61,7 @@ func information(counts [][2]float64) (bits, independence float64) {
 	if groups < 2 {
 		return bits, 1
 	}
+
 	return bits, mathext.GammaIncRegComp(float64(groups-1)/2, n*math.Ln2*max(0, bits))
 }
 
@@ -70,6 +72,7 @@ func information(counts [][2]float64) (bits, independence float64) {
 func differences(groups []*grouping, attempts []Attempt, s *scale, r *rand.Rand) []robotmem.Difference {
 	sample := r.Perm(len(attempts))
 	sample = sample[:min(len(sample), maxPermuted)]
+
 	good := make([]float64, len(sample))
 	for k, i := range sample {
 		if attempts[i].Score >= s.good {
@@ -83,19 +86,25 @@ func differences(groups []*grouping, attempts []Attempt, s *scale, r *rand.Rand)
 			c[0], c[1] = c[0]+1, c[1]+good[k]
 		}
 		_, p := information(counts[g.first:])
+
 		return p
 	}
+
 	const roundOff = 1 + 1e-9
+
 	extreme := make([]int, len(groups))
 	for _, g := range groups {
 		g.p = independence(g) * roundOff
 	}
+
 	for range permutations {
 		r.Shuffle(len(good), func(i, j int) { good[i], good[j] = good[j], good[i] })
+
 		least := 1.0
 		for _, g := range groups {
 			least = min(least, independence(g))
 		}
+
 		for k, g := range groups {
 			if least <= g.p {
 				extreme[k]++
@@ -103,18 +112,21 @@ func differences(groups []*grouping, attempts []Attempt, s *scale, r *rand.Rand)
 		}
 	}
 	out := []robotmem.Difference{}
+
 	for k, g := range groups {
 		if g.p = float64(extreme[k]+1) / (permutations + 1); g.p < significance {
 			out = append(out, g.difference())
 		}
 	}
 	slices.SortStableFunc(out, func(a, b robotmem.Difference) int { return cmp.Compare(b.Bits, a.Bits) })
+
 	return out
 }
 
 // difference describes the groups among all attempts.
 func (g *grouping) difference() robotmem.Difference {
 	counts := make([][2]float64, len(g.levels))
+
 	parts := make([]string, len(g.levels))
 	for i := range g.levels {
 		l := &g.levels[i]
@@ -126,5 +138,6 @@ func (g *grouping) difference() robotmem.Difference {
 	}
 	bits, _ := information(counts[g.first:])
 	text := strings.TrimPrefix(g.Path, "params.") + " " + strings.Join(parts[g.first:], "; ")
+
 	return robotmem.Difference{Path: g.Path, Bits: round(bits, 3), P: round(g.p, 2), Text: text}
 }

@@ -30,11 +30,13 @@ func scaled(attempts []Attempt, goal string) scale {
 	if goal[0] == '-' {
 		s.worst, s.best = s.best, s.worst
 	}
+
 	width := cmp.Or(s.best-s.worst, 1)
 	for i := range attempts {
 		attempts[i].Score = (attempts[i].Score - s.worst) / width
 	}
 	s.good = (sorted[len(sorted)/2].Score - s.worst) / width
+
 	return s
 }
 
@@ -51,6 +53,7 @@ func (s *scale) estimate(successes, failures float64) robotmem.Estimate {
 		e.Rate = back(successes / n)
 	}
 	e.Low, e.High = min(back(low), back(high)), max(back(low), back(high))
+
 	return e
 }
 

@@ -47,12 +47,14 @@ func forget(columns []Column, attempts []Attempt, s *scale, separating []robotme
 	}
 
 	order := j.order()
+
 	latest := j.attempts[order[len(order)-1]].Observed
 	for later, i := range backwards(order) {
 		a := &j.attempts[i]
 		age := (1 + math.Exp2(-float64(latest-a.Observed)/float64(halfAge))) / 2
 		a.forgotten = 1 - age*math.Exp2(-float64(later)/life)
 	}
+
 	return life
 }
 
@@ -87,6 +89,7 @@ func backwards(order []int) func(yield func(later, i int) bool) {
 func (j *joint) halfLife() float64 {
 	order := j.order()
 	n := len(order)
+
 	keeps := make([][]float64, len(halfLives)) // by half-life and number of attempts since then
 	for c, life := range halfLives {
 		for since := range n {
@@ -95,22 +98,27 @@ func (j *joint) halfLife() float64 {
 	}
 
 	losses := make([][]float64, len(halfLives))
+
 	var weights []float64
+
 	for t := max(1, n-maxForecast); t < n; t++ {
 		now := order[t]
 		at, score := j.at(now), j.attempts[now].Score
 		good, bad := slices.Repeat([]float64{1}, len(halfLives)), slices.Repeat([]float64{1}, len(halfLives))
+
 		for since := range t {
 			before := order[t-1-since]
 			near := j.kernel(at, before)
 			if near == 0 {
 				continue
 			}
+
 			for c := range halfLives {
 				good[c] += near * keeps[c][since] * j.good[before]
 				bad[c] += near * keeps[c][since] * j.bad[before]
 			}
 		}
+
 		for c := range halfLives {
 			rate := good[c] / (good[c] + bad[c])
 			losses[c] = append(losses[c], -score*math.Log(rate)-(1-score)*math.Log(1-rate))
@@ -130,12 +138,14 @@ func (j *joint) halfLife() float64 {
 			best = c
 		}
 	}
+
 	return halfLives[best]
 }
 
 // lastFailed reports whether the last attempts within a bandwidth of an assignment failed.
 func (j *joint) lastFailed(at []any) bool {
 	failed := 0
+
 	for _, i := range backwards(j.order()) {
 		a := &j.attempts[i]
 		switch {
@@ -148,6 +158,7 @@ func (j *joint) lastFailed(at []any) bool {
 		}
 		failed++
 	}
+
 	return failed == failedInARow
 }
 
@@ -157,11 +168,14 @@ func (j *joint) record(at []any) string {
 	if !j.outcome {
 		return ""
 	}
+
 	var same []Attempt
+
 	latest := int64(math.MinInt64)
 	for i, a := range j.all {
 		latest = max(latest, a.Observed)
 		equal := true
+
 		for k := range j.columns {
 			c := &j.columns[k]
 			equal = equal && c.Values[c.Of[i]] == at[k]
@@ -173,6 +187,7 @@ func (j *joint) record(at []any) string {
 	slices.SortStableFunc(same, func(a, b Attempt) int { return cmp.Compare(a.Observed, b.Observed) })
 
 	worked, inARow, failed := 0, 0, int64(0)
+
 	for _, a := range same {
 		if a.Score >= j.scale.good {
 			worked, inARow = worked+1, inARow+1
@@ -192,5 +207,6 @@ func (j *joint) record(at []any) string {
 	if day.Year() != time.Unix(0, latest).UTC().Year() {
 		layout = "2 Jan 2006"
 	}
+
 	return text + ", last failure " + day.Format(layout)
 }

@@ -54,10 +54,13 @@ func newJoint(columns []Column, attempts []Attempt, s *scale, separating []robot
 	}
 	some := slices.ContainsFunc(columns, separates)
 	dimensions := 0
+
 	for _, c := range columns {
 		p := parameter{Column: c}
 		p.Of = c.Of[from:]
+
 		var xs []float64
+
 		for _, code := range p.Of {
 			if x, ok := p.Values[code].(float64); ok {
 				xs = append(xs, x)
@@ -74,13 +77,16 @@ func newJoint(columns []Column, attempts []Attempt, s *scale, separating []robot
 		}
 		j.parameters = append(j.parameters, p)
 	}
+
 	for k := range j.parameters {
 		j.parameters[k].width *= scott(len(j.attempts), dimensions)
 	}
+
 	for _, a := range j.attempts {
 		weight := a.Weight * (1 - a.forgotten)
 		j.good, j.bad = append(j.good, weight*a.Score), append(j.bad, weight*(1-a.Score))
 	}
+
 	return j
 }
 
@@ -106,6 +112,7 @@ func (j *joint) at(i int) []any {
 // kernel is the weight of an attempt for an assignment, at most 1.
 func (j *joint) kernel(at []any, i int) float64 {
 	squares := 0.0 // of the distances in widths
+
 	for k := range j.parameters {
 		p := &j.parameters[k]
 		v := p.Values[p.Of[i]]
@@ -122,6 +129,7 @@ func (j *joint) kernel(at []any, i int) float64 {
 	if squares == 0 {
 		return 1
 	}
+
 	return math.Exp(-squares / (2 * j.wider * j.wider))
 }
 
@@ -133,6 +141,7 @@ func (j *joint) widen() {
 	from := max(0, len(j.attempts)-maxPredicted)
 	n, good := len(j.attempts)-from, j.good[from:]
 	weights := floats.AddTo(make([]float64, n), good, j.bad[from:])
+
 	kernels, mean := zeros(n, n), floats.Sum(good)/floats.Sum(weights)
 	for i := range n {
 		for k, at := 0, j.at(from+i); k < i; k++ {
@@ -140,18 +149,21 @@ func (j *joint) widen() {
 			kernels[k][i] = kernels[i][k]
 		}
 	}
+
 	var errors [3][]float64 // by width
 	for c := range errors {
 		for i, row := range kernels { // symmetric
 			e := j.attempts[from+i].Score - (floats.Dot(row, good)+mean)/(floats.Dot(row, weights)+1)
 			errors[c] = append(errors[c], e*e)
 		}
+
 		for _, row := range kernels {
 			for k, x := range row {
 				row[k] = math.Sqrt(math.Sqrt(x)) // of twice the width
 			}
 		}
 	}
+
 	best := len(errors) - 1
 	for c := best - 1; c >= 0; c-- {
 		gain, variance := meanVariance(floats.SubTo(make([]float64, n), errors[best], errors[c]), weights)
@@ -165,6 +177,7 @@ func (j *joint) widen() {
 // meanVariance are the mean and the variance of weighted numbers as a whole population.
 func meanVariance(xs, weights []float64) (mean, variance float64) {
 	total := floats.Sum(weights)
+
 	mean = floats.Dot(xs, weights) / total
 	for i, x := range xs {
 		variance += weights[i] * (x - mean) * (x - mean) / total
@@ -188,9 +201,11 @@ func (j *joint) candidates() (out []int) {
 			out = append(out, i)
 		}
 	}
+
 	for step, i := len(out)/maxCandidates+1, 0; step > 1 && i*step < len(out); i++ {
 		out[i] = out[i*step]
 	}
+
 	return out[:min(len(out), maxCandidates)]
 }
 
@@ -199,6 +214,7 @@ func (j *joint) candidates() (out []int) {
 func (j *joint) best() *robotmem.Suggestion {
 	var best []any
 	highest := -1.0
+
 	for _, i := range j.candidates() {
 		successes, failures := j.near(j.at(i), j.good, j.bad)
 		if bound, _ := consolidate.Wilson(successes, successes+failures); bound > highest {
@@ -209,6 +225,7 @@ func (j *joint) best() *robotmem.Suggestion {
 		return nil
 	}
 	at := j.atPlace(best)
+
 	return j.suggest(at, slices.Equal(at, best))
 }
 
@@ -218,8 +235,11 @@ func (j *joint) best() *robotmem.Suggestion {
 // bandwidth of Scott's rule. The slopes are shrunk as by one attempt without any (ridge
 // regression). The values stay within the range of what was tried.
 func (j *joint) atPlace(at []any) []any {
-	var rows []int
-	var weights []float64
+	var (
+		rows    []int
+		weights []float64
+	)
+
 	for i := range j.attempts {
 		if w := j.good[i] * math.Pow(j.kernel(at, i), j.wider*j.wider/4); w > 0 && j.offsets[j.attempts[i].ID] != nil {
 			rows, weights = append(rows, i), append(weights, w)
@@ -229,12 +249,14 @@ func (j *joint) atPlace(at []any) []any {
 		return at
 	}
 	n, d := len(rows), len(j.offsets[j.attempts[rows[0]].ID])
+
 	places, constant, changes := zeros(d, n+d), make([]float64, n+d), zeros(len(at), n+d)
 	for r, i := range rows {
 		constant[r] = math.Sqrt(weights[r])
 		for c, x := range j.offsets[j.attempts[i].ID] {
 			places[c][r] = constant[r] * x
 		}
+
 		for k := range at {
 			x, ok := at[k].(float64)
 			if y, both := j.parameters[k].Values[j.parameters[k].Of[i]].(float64); ok && both {
@@ -242,6 +264,7 @@ func (j *joint) atPlace(at []any) []any {
 			}
 		}
 	}
+
 	for c, place := range places {
 		place[n+c] = cmp.Or(floats.Norm(place, 2)/math.Sqrt(floats.Sum(weights)), 1)
 	}
@@ -251,6 +274,7 @@ func (j *joint) atPlace(at []any) []any {
 			floats.AddScaled(later, -floats.Dot(place, later)/floats.Dot(place, place), place)
 		}
 	}
+
 	out := slices.Clone(at)
 	for k := range at {
 		change := floats.Dot(constant, changes[k]) / floats.Dot(constant, constant)
@@ -258,6 +282,7 @@ func (j *joint) atPlace(at []any) []any {
 			out[k] = min(max(round(x+change, 4), j.parameters[k].low), j.parameters[k].high)
 		}
 	}
+
 	return out
 }
 
@@ -282,8 +307,10 @@ func (j *joint) sample(r *rand.Rand) *robotmem.Suggestion {
 		good[i], bad[i] = gamma(r, j.good[i]), gamma(r, j.bad[i])
 	}
 	priorGood, priorBad := gamma(r, 1), gamma(r, 1)
+
 	var best []any
 	highest, tried := -1.0, true
+
 	for _, i := range j.candidates() {
 		for _, same := range []bool{true, false} {
 			at := j.at(i)
@@ -300,6 +327,7 @@ func (j *joint) sample(r *rand.Rand) *robotmem.Suggestion {
 			}
 		}
 	}
+
 	return j.suggest(best, tried)
 }
 
@@ -312,6 +340,7 @@ func gamma(r *rand.Rand, shape float64) float64 {
 	case shape < 1:
 		return gamma(r, shape+1) * math.Pow(r.Float64(), 1/shape)
 	}
+
 	for d := shape - 1.0/3; ; {
 		x := r.NormFloat64()
 		v := math.Pow(1+x/math.Sqrt(9*d), 3)
@@ -328,7 +357,9 @@ func (j *joint) suggest(at []any, tried bool) *robotmem.Suggestion {
 	}
 	s := &robotmem.Suggestion{Parameters: robotmem.Object{}, Tried: tried, MemoryIDs: []int64{}}
 	s.Estimate = j.estimate(j.near(at, j.good, j.bad))
+
 	var words []string
+
 	for k, v := range at {
 		p := &j.parameters[k]
 		if v != nil {
@@ -338,6 +369,7 @@ func (j *joint) suggest(at []any, tried bool) *robotmem.Suggestion {
 	}
 	near := j.candidates()
 	slices.SortStableFunc(near, func(a, b int) int { return cmp.Compare(j.kernel(at, b), j.kernel(at, a)) })
+
 	for _, i := range near {
 		if id := j.attempts[i].ID; len(s.MemoryIDs) < maxExamples && j.kernel(at, i) > 0 && !slices.Contains(s.MemoryIDs, id) {
 			s.MemoryIDs = append(s.MemoryIDs, id)
@@ -352,5 +384,6 @@ func (j *joint) suggest(at []any, tried bool) *robotmem.Suggestion {
 	} else {
 		s.Text += j.record(at)
 	}
+
 	return s
 }

@@ -22,14 +22,17 @@ func inState(attempts []Attempt, columns []Column, states []State) (near []Attem
 		return attempts, columns, nil
 	}
 	dimensions := 0
+
 	for _, s := range states {
 		if _, isNumber := s.Value.(float64); isNumber {
 			dimensions++
 		}
 	}
 	squares := make([]float64, len(attempts)) // of the distances in bandwidths
+
 	for _, s := range states {
 		c := &columns[s.Column]
+
 		distances, least := c.distances(s.Value, scott(len(attempts), dimensions)), math.Inf(1)
 		for i, code := range c.Of {
 			squares[i] += distances[code] * distances[code]
@@ -42,6 +45,7 @@ func inState(attempts []Attempt, columns []Column, states []State) (near []Attem
 	}
 
 	var kept []int
+
 	for i, square := range squares {
 		if square <= nearState*nearState {
 			kept = append(kept, i)
@@ -49,6 +53,7 @@ func inState(attempts []Attempt, columns []Column, states []State) (near []Attem
 			near = append(near, attempts[i])
 		}
 	}
+
 	of = make([]Column, len(columns))
 	for k, c := range columns {
 		codes := make([]uint32, len(kept))
@@ -58,12 +63,14 @@ func inState(attempts []Attempt, columns []Column, states []State) (near []Attem
 		c.Of = codes
 		of[k] = c
 	}
+
 	switch left := len(attempts) - len(near); {
 	case len(near) == 0 && len(notes) == 0:
 		notes = append(notes, "given: no attempt is near all of these states together")
 	case len(near) > 0 && left > 0:
 		notes = append(notes, fmt.Sprintf("given: %d attempts in other states were left out", left))
 	}
+
 	return near, of, notes
 }
 
@@ -71,6 +78,7 @@ func inState(attempts []Attempt, columns []Column, states []State) (near []Attem
 // and not both numbers.
 func (c *Column) distances(from any, rule float64) []float64 {
 	var xs []float64
+
 	for _, code := range c.Of {
 		if x, isNumber := c.Values[code].(float64); isNumber {
 			xs = append(xs, x)
@@ -80,9 +88,11 @@ func (c *Column) distances(from any, rule float64) []float64 {
 	if len(xs) > 1 {
 		width = halfSpread(xs) * rule
 	}
+
 	out := make([]float64, len(c.Values))
 	for code, v := range c.Values {
 		x, isNumber := from.(float64)
+
 		y, both := v.(float64)
 		switch {
 		case v == from:
@@ -92,6 +102,7 @@ func (c *Column) distances(from any, rule float64) []float64 {
 			out[code] = math.Inf(1)
 		}
 	}
+
 	return out
 }
 
@@ -99,6 +110,7 @@ func (c *Column) distances(from any, rule float64) []float64 {
 func (c *Column) summary(attempts []Attempt) string {
 	const most = 4
 	levels, _ := c.levels(attempts, &scale{}, most, 1)
+
 	var parts []string
 	for i := range levels[1:] {
 		parts = append(parts, c.shown(&levels[i+1]))
@@ -106,5 +118,6 @@ func (c *Column) summary(attempts []Attempt) string {
 	if len(parts) == 0 {
 		return "no value there"
 	}
+
 	return strings.Join(parts, ", ")
 }

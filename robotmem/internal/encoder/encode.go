@@ -9,6 +9,7 @@ func (m *Model) Embed(text string) []float32 { return m.embedWith(fastest, text)
 
 func (m *Model) embedWith(k *kernels, text string) []float32 {
 	content := m.tokens.split(text)
+
 	sum, window := make([]float32, m.hidden), make([]int32, 0, min(len(content)+2, m.positions))
 	for len(content) > 0 {
 		part := content[:min(len(content), m.positions-2)]
@@ -21,9 +22,11 @@ func (m *Model) embedWith(k *kernels, text string) []float32 {
 	for _, v := range sum {
 		square += float64(v) * float64(v)
 	}
+
 	scale := float32(1 / math.Sqrt(max(square, 1e-24)))
 	for i := range sum {
 		sum[i] *= scale
 	}
+
 	return sum
 }

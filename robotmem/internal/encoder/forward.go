@@ -33,6 +33,7 @@ func (m *Model) workspace(tokens int) *workspace {
 		return w
 	}
 	n := padded(max(tokens, 32))
+
 	return &workspace{
 		tokens: n,
 		x:      make([]float32, n*m.hidden),
@@ -58,9 +59,11 @@ func (m *Model) encode(k *kernels, tokens []int32, weight float32, sum []float32
 		m.embed(x, int(token), i)
 		k.addNorm(x, nil, m.normWeight, m.normBias, m.epsilon)
 	}
+
 	for i := range m.layers {
 		m.pass(k, &m.layers[i], w, n)
 	}
+
 	for i := range tokens {
 		for j, x := range w.x[i*m.hidden:][:m.hidden] {
 			sum[j] += weight / float32(n) * x
@@ -72,12 +75,14 @@ func (m *Model) encode(k *kernels, tokens []int32, weight float32, sum []float32
 func (m *Model) pass(k *kernels, l *layer, w *workspace, n int) {
 	m.quantize(k, w, w.x, m.hidden, n)
 	multiply(k, l.query, w, w.query, n)
+
 	for head := range m.heads {
 		m.attend(k, w, head, n)
 	}
 
 	m.quantize(k, w, w.mixed, m.hidden, n)
 	multiply(k, l.out, w, w.out, n)
+
 	for i := range n {
 		k.addNorm(w.x[i*m.hidden:][:m.hidden], w.out[i*m.hidden:], l.attendWeight, l.attendBias, m.epsilon)
 	}
@@ -87,6 +92,7 @@ func (m *Model) pass(k *kernels, l *layer, w *workspace, n int) {
 	k.gelu(w.inner[:n*m.inner])
 	m.quantize(k, w, w.inner, m.inner, n)
 	multiply(k, l.shrink, w, w.out, n)
+
 	for i := range n {
 		k.addNorm(w.x[i*m.hidden:][:m.hidden], w.out[i*m.hidden:], l.finalWeight, l.finalBias, m.epsilon)
 	}
@@ -120,6 +126,7 @@ func multiply(k *kernels, a matrix, w *workspace, out []float32, n int) {
 	for g := range a.outputs / groupSize {
 		weights := a.weights[g*groupBytes:][:groupBytes]
 		bias := a.bias[g*groupSize:][:groupSize]
+
 		for t := 0; t < n; t += tileTokens {
 			tile := w.quantized[t/tileTokens*tileBytes:][:tileBytes]
 			k.multiply(out[t*a.outputs+g*groupSize:], a.outputs, weights, tile, bias)
@@ -130,15 +137,18 @@ func multiply(k *kernels, a matrix, w *workspace, out []float32, n int) {
 // attend writes the mix of values that one head makes for each of the first n tokens.
 func (m *Model) attend(k *kernels, w *workspace, head, n int) {
 	stride, wide := 3*m.hidden, padded(n)
+
 	at := head * headWidth
 	for i := range n {
 		for j, x := range w.query[i*stride+m.hidden+at:][:headWidth] {
 			w.keys[j*wide+i] = x
 		}
 	}
+
 	for j := range headWidth {
 		clear(w.keys[j*wide+n : (j+1)*wide])
 	}
+
 	scale := float32(1 / math.Sqrt(headWidth))
 	for i := range n {
 		k.scores(w.weights[:wide], w.query[i*stride+at:][:headWidth], w.keys)

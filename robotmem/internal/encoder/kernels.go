@@ -33,6 +33,7 @@ var fastest = available()[0]
 func quantizeGo(tile []byte, row []float32, lane int) {
 	for b := range len(row) / blockSize {
 		values, block := row[b*blockSize:][:blockSize], tile[b*tileBlock:][:tileBlock]
+
 		largest := float32(0)
 		for _, v := range values {
 			largest = max(largest, float32(math.Abs(float64(v))))
@@ -43,6 +44,7 @@ func quantizeGo(tile []byte, row []float32, lane int) {
 		}
 
 		sum := int32(0)
+
 		for i, v := range values {
 			q := int32(math.RoundToEven(float64(v * inverse)))
 			block[lane*blockSize+i] = byte(q)
@@ -57,6 +59,7 @@ func multiplyGo(out []float32, stride int, weights, tile []byte, bias []float32)
 	for t := range tileTokens {
 		copy(out[t*stride:][:groupSize], bias)
 	}
+
 	for ; len(weights) > 0; weights, tile = weights[groupBlock:], tile[tileBlock:] {
 		var unpacked [groupSize][blockSize]int32
 		for m := range 4 {
@@ -65,6 +68,7 @@ func multiplyGo(out []float32, stride int, weights, tile []byte, bias []float32)
 				unpacked[j/4][blockSize/2+4*m+j%4] = int32(q >> 4)
 			}
 		}
+
 		for t := range tileTokens {
 			scale := math.Float32frombits(binary.LittleEndian.Uint32(tile[tileTokens*blockSize+4*t:]))
 			if scale == 0 {
@@ -72,6 +76,7 @@ func multiplyGo(out []float32, stride int, weights, tile []byte, bias []float32)
 			}
 			sum8 := int32(binary.LittleEndian.Uint32(tile[tileTokens*(blockSize+4)+4*t:]))
 			activations := tile[t*blockSize:][:blockSize]
+
 			for r := range groupSize {
 				product := -sum8 // weights are 8 too large
 				for i, w := range &unpacked[r] {
@@ -85,6 +90,7 @@ func multiplyGo(out []float32, stride int, weights, tile []byte, bias []float32)
 
 func addNormGo(x, y, weight, bias []float32, epsilon float32) {
 	mean := float32(0)
+
 	for i := range x {
 		if y != nil {
 			x[i] += y[i]
@@ -92,10 +98,12 @@ func addNormGo(x, y, weight, bias []float32, epsilon float32) {
 		mean += x[i]
 	}
 	mean /= float32(len(x))
+
 	variance := float32(0)
 	for _, v := range x {
 		variance += (v - mean) * (v - mean)
 	}
+
 	inverse := 1 / float32(math.Sqrt(float64(variance/float32(len(x))+epsilon)))
 	for i, v := range x {
 		x[i] = (v-mean)*inverse*weight[i] + bias[i]
@@ -110,6 +118,7 @@ func geluGo(x []float32) {
 
 func scoresGo(out, query, keys []float32) {
 	clear(out)
+
 	for j, q := range query {
 		for s, k := range keys[j*len(out):][:len(out)] {
 			out[s] += q * k
@@ -123,10 +132,12 @@ func softmaxGo(x []float32, n int, scale float32) {
 		largest = max(largest, v)
 	}
 	sum := float32(0)
+
 	for i, v := range x[:n] {
 		x[i] = float32(math.Exp(float64(scale * (v - largest))))
 		sum += x[i]
 	}
+
 	for i := range x[:n] {
 		x[i] /= sum
 	}
@@ -134,6 +145,7 @@ func softmaxGo(x []float32, n int, scale float32) {
 
 func mixGo(out, weights, values []float32, stride int) {
 	clear(out)
+
 	for s, w := range weights {
 		for j, v := range values[s*stride:][:len(out)] {
 			out[j] += w * v

@@ -39,10 +39,12 @@ func softmaxAsm(x []float32, n int, scale float32) {
 		largest = max(largest, v)
 	}
 	expRow(&x[0], len(x), scale, largest)
+
 	sum := float32(0)
 	for _, v := range x[:n] {
 		sum += v
 	}
+
 	inverse := 1 / sum
 	for i := range x[:n] {
 		x[i] *= inverse

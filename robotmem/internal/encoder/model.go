@@ -97,10 +97,12 @@ func Open(data []byte) (*Model, error) {
 		return nil, fmt.Errorf("%w: its tables do not fit", ErrDamaged)
 	}
 	m.table, m.positionRows = parts[secTable], parts[secPositions]
+
 	var err error
 	if m.tokens, err = newTokens(parts[:secSmall], pieces, characters, f32(40)); err != nil {
 		return nil, err
 	}
+
 	return m, m.readLayers(layers, parts[secSmall], parts[secMatrices])
 }
 
@@ -112,6 +114,7 @@ func (m *Model) readLayers(layers int, small, weights []byte) error {
 	if len(small) != 4*(2*m.hidden+layers*perLayer) || len(weights) != blocks*groupBlock {
 		return fmt.Errorf("%w: its weights do not fit", ErrDamaged)
 	}
+
 	values := make([]float32, len(small)/4) // of their own, so that they are aligned
 	for i := range values {
 		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(small[4*i:]))
@@ -129,6 +132,7 @@ func (m *Model) readLayers(layers int, small, weights []byte) error {
 	}
 
 	m.normWeight, m.normBias = take(m.hidden), take(m.hidden)
+
 	m.layers = make([]layer, layers)
 	for i := range m.layers {
 		l := &m.layers[i]
@@ -139,6 +143,7 @@ func (m *Model) readLayers(layers int, small, weights []byte) error {
 		l.grow.bias, l.shrink.bias = take(m.inner), take(m.hidden)
 		l.finalWeight, l.finalBias = take(m.hidden), take(m.hidden)
 	}
+
 	return nil
 }
 
@@ -158,6 +163,7 @@ func (m *Model) embed(out []float32, token, position int) {
 		}
 		row = row[tableBlock:]
 	}
+
 	at := m.positionRows[2*position*m.hidden:]
 	for i := range out {
 		out[i] += half(at[2*i:])

@@ -28,5 +28,6 @@ var Builtin = sync.OnceValues(func() (m *Model, err error) {
 			m, err = nil, fmt.Errorf("%w: %v", ErrDamaged, p)
 		}
 	}(debug.SetPanicOnFault(true))
+
 	return Open(builtinData())
 })

@@ -36,6 +36,7 @@ func newTokens(parts [][]byte, pieces, characters int, unknown float32) (tokens,
 	if len(t.offsets) != 4*(pieces+1) || len(t.scores) != 4*pieces {
 		return t, fmt.Errorf("%w: its pieces do not fit", ErrDamaged)
 	}
+
 	for i, at := 0, 0; i < pieces; i++ {
 		end := t.offset(i + 1)
 		if end <= at || end > len(t.blob) {
@@ -45,11 +46,13 @@ func newTokens(parts [][]byte, pieces, characters int, unknown float32) (tokens,
 		t.first[int(t.blob[at])+1] = int32(i + 1)
 		at = end
 	}
+
 	for b := range t.first[1:] {
 		t.first[b+1] = max(t.first[b+1], t.first[b])
 	}
 
 	t.characters = make(map[rune][]rune, characters)
+
 	for rest := parts[secCharacters]; len(rest) > 0; {
 		if len(rest) < 8 {
 			return t, fmt.Errorf("%w: its characters do not fit", ErrDamaged)
@@ -58,12 +61,14 @@ func newTokens(parts [][]byte, pieces, characters int, unknown float32) (tokens,
 		if rest = rest[8:]; n > len(rest)/4 {
 			return t, fmt.Errorf("%w: its characters do not fit", ErrDamaged)
 		}
+
 		to := make([]rune, n)
 		for i := range to {
 			to[i] = rune(binary.LittleEndian.Uint32(rest[4*i:]))
 		}
 		t.characters[from], rest = to, rest[4*n:]
 	}
+
 	return t, nil
 }
 
@@ -79,6 +84,7 @@ func (t *tokens) piece(i int) []byte { return t.blob[t.offset(i):t.offset(i+1)] 
 func (t *tokens) normalize(text string) []byte {
 	out := make([]byte, 0, len(text)+16)
 	last := rune(0)
+
 	add := func(r rune) {
 		if r == ' ' {
 			if last == ' ' {
@@ -98,6 +104,7 @@ func (t *tokens) normalize(text string) []byte {
 			add(r)
 			continue
 		}
+
 		for _, r := range to {
 			add(r)
 		}
@@ -105,17 +112,20 @@ func (t *tokens) normalize(text string) []byte {
 	if len(out) == 0 {
 		out = utf8.AppendRune(out, space)
 	}
+
 	return out
 }
 
 // split returns the tokens of a text, without those of its start and end.
 func (t *tokens) split(text string) []int32 {
 	s := t.normalize(text)
+
 	type step struct {
 		score float32 // of the best division that ends here
 		from  int32   // where its last piece begins
 		token int32
 	}
+
 	steps := make([]step, len(s)+1)
 	for i := range steps {
 		steps[i].score = float32(math.Inf(-1))
@@ -126,6 +136,7 @@ func (t *tokens) split(text string) []int32 {
 			steps[at] = step{score, int32(from), token}
 		}
 	}
+
 	for i := 0; i < len(s); {
 		_, n := utf8.DecodeRune(s[i:])
 		t.prefixes(s[i:], func(length, piece int) { reach(i+length, i, int32(specials+piece), t.score(piece)) })
@@ -138,6 +149,7 @@ func (t *tokens) split(text string) []int32 {
 		out = append(out, steps[at].token)
 	}
 	slices.Reverse(out)
+
 	return out
 }
 
@@ -169,8 +181,10 @@ func (t *tokens) narrow(low, high, n int, c byte) (int, int) {
 				to = mid
 			}
 		}
+
 		return from
 	}
 	low = bound(low, int(c))
+
 	return low, bound(low, int(c)+1)
 }

@@ -46,10 +46,12 @@ func attributeValue(v any) any {
 		if err != nil {
 			return string(v) // refused before it got here
 		}
+
 		return f
 	case map[string]any:
 		return Digest(BlobObject, v)
 	}
+
 	return Digest(BlobList, v)
 }
 
@@ -76,6 +78,7 @@ func QuantityOf(v any) (q units.Quantity, unit string, ok bool) {
 			return q, unit, ok
 		}
 	}
+
 	return units.Quantity{}, "", false
 }
 
@@ -111,6 +114,7 @@ func speltNumber(v any) (Spelt, bool) {
 	}
 	number := attributeValue(json.Number(s))
 	_, outside := number.(string)
+
 	return Spelt{number}, !outside
 }
 
@@ -149,6 +153,7 @@ func frameOf(m map[string]any, frame, mapID string) (string, string) {
 			mapID = s
 		}
 	}
+
 	return frame, mapID
 }
 
@@ -161,6 +166,7 @@ func ValuesIn(context, path string) (values string, ok bool) {
 		var values []any
 		collect(robotmem.ParseObject(context), path, &values)
 		all = nil
+
 		for _, v := range values {
 			data, _ := robotmem.EncodeJSON(v)
 			all = append(all, string(data))
@@ -169,6 +175,7 @@ func ValuesIn(context, path string) (values string, ok bool) {
 	all = slices.DeleteFunc(all, func(v string) bool {
 		return len(v) > 2 && v[0] == '{' && !strings.Contains(v, `\`) && !(strings.Contains(v, `"unit"`) && strings.Contains(v, `"value"`))
 	})
+
 	return strings.Join(all, ","), ok
 }
 
@@ -184,6 +191,7 @@ func DecodeValues(values string) (out Values) {
 	if values != "" && values[0] <= '9' && values[0] != '"' && !strings.Contains(values, ",") { // a number
 		return Values{All: operands(json.Number(values)), Bare: true}
 	}
+
 	list, _ := robotmem.ParseObject(`{"v":[` + values + `]}`)["v"].([]any)
 	for _, v := range list {
 		all := operands(v)
@@ -194,6 +202,7 @@ func DecodeValues(values string) (out Values) {
 			out.Unit = unit
 		}
 	}
+
 	return out
 }
 
@@ -207,6 +216,7 @@ func Number(v any) (f float64, ok bool) {
 	case Spelt:
 		return Number(n.number)
 	}
+
 	return 0, false
 }
 
@@ -242,6 +252,7 @@ func compareValues(a, b any, unit func() string) (order int, ok bool) {
 			return cmp.Compare(a.Value, b.Value), true
 		}
 	}
+
 	return 0, false
 }
 
@@ -266,6 +277,7 @@ func inUnit(v, other any, unit func() string) any {
 	if s, ok := v.(Spelt); ok {
 		return s.number
 	}
+
 	return v
 }
 
@@ -280,5 +292,6 @@ func equalValues(a, b any, unit func() string) bool {
 		}
 	}
 	order, ok := compareValues(a, b, unit)
+
 	return ok && order == 0
 }

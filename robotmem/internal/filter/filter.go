@@ -42,6 +42,7 @@ func Parse(filter robotmem.Object) (*Condition, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return &c, nil
 }
 
@@ -66,6 +67,7 @@ func every(m map[string]any, depth int, parse func(key string) (Condition, error
 	if depth > maxFilterDepth {
 		return all, badFilter("is nested deeper than %d; flatten it", maxFilterDepth)
 	}
+
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		c, err := parse(key)
 		if err != nil {
@@ -73,6 +75,7 @@ func every(m map[string]any, depth int, parse func(key string) (Condition, error
 		}
 		all.Kids = append(all.Kids, c)
 	}
+
 	return all, nil
 }
 
@@ -84,6 +87,7 @@ func (p *parser) combine(op string, v any, depth int) (Condition, error) {
 		if !ok || len(list) == 0 {
 			return c, badFilter("%s takes a list of conditions, such as {\"%s\":[{\"a\":1},{\"b\":2}]}", op, op)
 		}
+
 		for _, item := range list {
 			m, ok := item.(map[string]any)
 			if !ok {
@@ -95,6 +99,7 @@ func (p *parser) combine(op string, v any, depth int) (Condition, error) {
 			}
 			c.Kids = append(c.Kids, kid)
 		}
+
 		return c, nil
 	case "$not":
 		m, ok := v.(map[string]any)
@@ -104,6 +109,7 @@ func (p *parser) combine(op string, v any, depth int) (Condition, error) {
 		kid, err := p.object(m, depth+1)
 		return kid.negated(), err
 	}
+
 	return c, badFilter("unknown operator %q; over conditions there are $and, $or and $not", robotmem.Clip(op, 40))
 }
 
@@ -112,6 +118,7 @@ func (p *parser) field(path string, v any, depth int) (Condition, error) {
 	if !ok || !slices.ContainsFunc(slices.Collect(maps.Keys(m)), func(k string) bool { return strings.HasPrefix(k, "$") }) {
 		return p.leaf("$eq", path, v)
 	}
+
 	return every(m, depth+1, func(op string) (Condition, error) {
 		if op != "$not" {
 			return p.leaf(op, path, m[op])
@@ -128,6 +135,7 @@ func (p *parser) leaf(op, path string, v any) (Condition, error) {
 	}
 	path, v = derived(op, path, v)
 	c.Path = path
+
 	switch op {
 	case "$eq", "$ne":
 		c.Values = operands(v)
@@ -140,6 +148,7 @@ func (p *parser) leaf(op, path string, v any) (Condition, error) {
 		if !ok {
 			return c, badFilter("%s at %s takes a list", op, path)
 		}
+
 		for _, item := range list {
 			c.Values = append(c.Values, operands(item)...)
 		}
@@ -159,6 +168,7 @@ func (p *parser) leaf(op, path string, v any) (Condition, error) {
 			}
 		}
 	}
+
 	return c.positive(), nil
 }
 
@@ -172,6 +182,7 @@ func derived(op, path string, v any) (string, any) {
 	if !isList {
 		list = []any{v}
 	}
+
 	out := make([]any, len(list))
 	for i := range list {
 		switch flag, isFlag := list[i].(bool); {
@@ -188,6 +199,7 @@ func derived(op, path string, v any) (string, any) {
 	if isList {
 		return "outcome", out
 	}
+
 	return "outcome", out[0]
 }
 
@@ -200,6 +212,7 @@ func operands(v any) []any {
 	} else if n, ok := speltNumber(v); ok {
 		out = append(out, n)
 	}
+
 	return out
 }
 
@@ -219,6 +232,7 @@ func (c Condition) negated() Condition {
 		return c
 	}
 	c.possible = c.Op[1] == 'l' || c.Op[1] == 'g' // values of different kinds have no order, but they are unequal
+
 	return Condition{Op: "$not", Kids: []Condition{c}}
 }
 
@@ -234,6 +248,7 @@ func (c Condition) positive() Condition {
 	default:
 		return c
 	}
+
 	return c.negated()
 }
 
@@ -282,6 +297,7 @@ func (c *Condition) Match(v *View) bool {
 	if len(values) == 0 {
 		return c.possible && pathExists(v.Context, c.Path)
 	}
+
 	return c.Holds(values, func() string {
 		if v.Unit == nil {
 			return ""
@@ -313,6 +329,7 @@ func (c *Condition) HoldsOwn(value any) bool {
 func valuesAt(context robotmem.Object, path string) (out []any) {
 	var all []any
 	collect(context, path, &all)
+
 	for _, v := range all {
 		out = append(out, operands(v)...)
 	}
@@ -324,6 +341,7 @@ func collect(m map[string]any, path string, out *[]any) {
 	if v, ok := measured(m, path); ok {
 		*out = append(*out, v)
 	}
+
 	for i := range len(path) {
 		if path[i] == '.' {
 			if sub, ok := m[path[:i]].(map[string]any); ok {
@@ -344,6 +362,7 @@ func (c *Condition) Holds(values []any, unit func() string) bool {
 		})
 	}
 	decided := false
+
 	for _, v := range values {
 		order, ok := compareValues(v, c.Values[0], unit)
 		if ok && orderHolds(c.Op, order) {
@@ -351,6 +370,7 @@ func (c *Condition) Holds(values []any, unit func() string) bool {
 		}
 		decided = decided || ok
 	}
+
 	return c.possible && !decided
 }
 
@@ -366,6 +386,7 @@ func orderHolds(op string, order int) bool {
 	case "$gte":
 		return order >= 0
 	}
+
 	return false
 }
 

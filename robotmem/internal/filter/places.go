@@ -30,6 +30,7 @@ func Places(context robotmem.Object, wanted func(path string, v any) bool) (plac
 		}
 	})
 	slices.SortFunc(places, func(a, b Place) int { return strings.Compare(a.Path, b.Path) })
+
 	return places
 }
 
@@ -74,6 +75,7 @@ func DistanceTo(s *robotmem.SpatialSort, xyz []float64, frame string) (d float64
 	if math.IsInf(d, 0) {
 		d = math.MaxFloat64 // JSON has no infinity
 	}
+
 	return d, s.MaxDistance == nil || d <= *s.MaxDistance
 }
 
@@ -91,5 +93,6 @@ func onEarth(a, b []float64) float64 {
 	if len(a) == 3 && len(b) == 3 {
 		d = math.Hypot(d, a[2]-b[2])
 	}
+
 	return d
 }

@@ -53,6 +53,7 @@ func Found(vectors [][]float32) (found int) {
 // Russian; otherwise "".
 func OfScript(text string) string {
 	language := ""
+
 	for _, r := range text {
 		switch {
 		case unicode.In(r, unicode.Hiragana, unicode.Katakana):
@@ -65,12 +66,14 @@ func OfScript(text string) string {
 			language = "Russian"
 		}
 	}
+
 	return language
 }
 
 // nearest returns the other vector that has the largest cosine with vector at.
 func nearest(vectors [][]float32, at int) int {
 	best, most := -1, math.Inf(-1)
+
 	for i, v := range vectors {
 		var dot, squares float64
 		for d, x := range v {
@@ -81,5 +84,6 @@ func nearest(vectors [][]float32, at int) int {
 			best, most = i, cosine
 		}
 	}
+
 	return best
 }

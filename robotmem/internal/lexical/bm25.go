@@ -47,6 +47,7 @@ func (c *saturation) set(p Params, average float64) {
 		return
 	}
 	c.Params, c.average = p, average
+
 	for more := range tableCounts {
 		for length := range tableLengths {
 			c.table[more*tableLengths+length] = c.compute(uint32(more+1), uint32(length))
@@ -93,6 +94,7 @@ func (s Scorer) Score(counts []int, length int) (score float64, ok bool) {
 			score += float64(s.idf[i] * s.curve.value(uint32(n-1), uint32(min(max(0, length), maxLength))))
 		}
 	}
+
 	return score, ok
 }
 

@@ -62,10 +62,12 @@ func New(params func(averageLength float64) Params) *Index {
 func (x *Index) Apply(put []Document, remove []int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+
 	touched := map[*collection]bool{}
 	for _, id := range remove {
 		x.remove(id, touched)
 	}
+
 	for _, d := range put {
 		x.remove(d.ID, touched)
 		c := x.collection(d.Collection)
@@ -75,6 +77,7 @@ func (x *Index) Apply(put []Document, remove []int64) {
 		x.live.Terms += int64(c.lengths[doc])
 		touched[c] = true
 	}
+
 	for c := range touched {
 		if c.live.Rows == 0 {
 			delete(x.names, c.name)
@@ -109,6 +112,7 @@ func (x *Index) collection(name string) *collection {
 	x.collections = append(x.collections, nil)
 	c = &collection{name: name, number: uint32(len(x.collections)), slots: map[string]uint32{}}
 	x.collections[c.number-1], x.names[name] = c, c
+
 	return c
 }
 
@@ -122,6 +126,7 @@ func (x *Index) selected(name string) iter.Seq[*collection] {
 			}
 			return
 		}
+
 		for _, c := range x.collections {
 			if c != nil && (name == All || slices.Contains(several, c.name)) && !yield(c) {
 				return
@@ -181,6 +186,7 @@ func (c *collection) add(d Document, t *termCounter) uint32 {
 	c.live.Rows++
 	c.live.Terms += int64(length)
 	t.counts = t.counts[:0]
+
 	for _, stem := range d.Terms {
 		slot, ok := c.slots[stem]
 		if !ok {
@@ -188,6 +194,7 @@ func (c *collection) add(d Document, t *termCounter) uint32 {
 		}
 		t.add(slot)
 	}
+
 	for _, stem := range d.Context {
 		marked := InContext(stem)
 		slot, ok := c.slots[marked]
@@ -196,9 +203,11 @@ func (c *collection) add(d Document, t *termCounter) uint32 {
 		}
 		t.add(slot)
 	}
+
 	for _, o := range t.counts {
 		c.lists[o.slot].add(doc, o.count, length)
 	}
+
 	return doc
 }
 
@@ -213,6 +222,7 @@ func (c *collection) slot(stem string) uint32 {
 // time. It takes some tenths of a second for a million documents.
 func (c *collection) compact(locations locationMap) {
 	kept := collection{name: c.name, number: c.number, slots: map[string]uint32{}, live: c.live}
+
 	numbers := make([]uint32, len(c.ids)) // new ones; none of a deleted document
 	for doc, id := range c.ids {
 		if numbers[doc] = none; c.deleted.Test(uint(doc)) {
@@ -223,8 +233,10 @@ func (c *collection) compact(locations locationMap) {
 		kept.ids = append(kept.ids, id)
 		kept.lengths = append(kept.lengths, c.lengths[doc])
 	}
+
 	for slot, stem := range c.stems {
 		list := newPostingList()
+
 		for doc, count := range c.lists[slot].all() {
 			if numbers[doc] != none {
 				list.add(numbers[doc], count, uint32(c.lengths[doc]))
@@ -248,6 +260,7 @@ func (c *collection) postings(stem string) (*postingList, int) {
 	if n := l.live(&c.deleted, c.deletions); n > 0 {
 		return l, n
 	}
+
 	return nil, 0
 }
 
@@ -302,11 +315,13 @@ func (x *Index) stats(collection string) Stats {
 	if collection == All {
 		return x.live
 	}
+
 	sum := Stats{}
 	for c := range x.selected(collection) {
 		sum.Rows += c.live.Rows
 		sum.Terms += c.live.Terms
 	}
+
 	return sum
 }
 
@@ -321,9 +336,11 @@ func (x *Index) Collections() []string {
 func (x *Index) DocumentFrequency(collection, stem string) (n int) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+
 	for c := range x.selected(collection) {
 		_, df := c.postings(stem)
 		n += df
 	}
+
 	return n
 }

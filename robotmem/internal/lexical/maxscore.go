@@ -67,6 +67,7 @@ func (c *cursor) seekInBlock(doc uint32) {
 	for at+16 < c.n && c.docs[at+16] < doc {
 		at += 16
 	}
+
 	for c.docs[at] < doc {
 		at++
 	}
@@ -81,6 +82,7 @@ func (c *cursor) windowBound(from, to uint32, v *saturation) float64 {
 	}
 	l := c.list
 	c.boundBlock = l.find(c.boundBlock, from)
+
 	top, before := 0.0, from
 	for i := c.boundBlock; before < to && i < len(l.blocks); i++ {
 		b := &l.blocks[i]
@@ -90,6 +92,7 @@ func (c *cursor) windowBound(from, to uint32, v *saturation) float64 {
 	if before < to && c.boundBlock < l.blockCount() && l.length%blockSize != 0 {
 		top = max(top, l.tailMax.upperBound(v))
 	}
+
 	return top * c.idf
 }
 
@@ -141,10 +144,12 @@ func (t *traversal) maxScore() {
 		if t.order = t.boundWindow(from, to); t.prefixBounds[len(t.order)] < t.top.threshold {
 			continue
 		}
+
 		optional := t.optional(0)
 		for _, c := range t.order[optional:] {
 			c.seek(from)
 		}
+
 		for optional < len(t.order) {
 			optional = t.scanRequired(optional, to)
 		}
@@ -156,15 +161,18 @@ func (t *traversal) boundWindow(from, to uint32) []*cursor {
 	for _, c := range t.order {
 		c.upperBound = c.windowBound(from, to, &t.curve)
 	}
+
 	for i, c := range t.order { // insertion sort: nearly sorted already
 		for ; i > 0 && t.order[i-1].upperBound > c.upperBound; i-- {
 			t.order[i] = t.order[i-1]
 		}
 		t.order[i] = c
 	}
+
 	for i, c := range t.order {
 		t.prefixBounds[i+1] = t.prefixBounds[i] + c.upperBound
 	}
+
 	return t.order
 }
 
@@ -181,13 +189,16 @@ func (t *traversal) optional(from int) int {
 func (t *traversal) scanRequired(optional int, to uint32) int {
 	required, rest := t.order[optional:], t.prefixBounds[optional]
 	lengths, v := t.collection.lengths, &t.curve
+
 	doc := uint32(none)
 	for _, c := range required {
 		doc = min(doc, c.doc)
 	}
+
 	for doc < to {
 		score, next, length := 0.0, uint32(none), uint32(lengths[doc])
 		held := 0 // the lists that hold doc, as bits
+
 		for i, c := range required {
 			if c.doc == doc {
 				held |= 1 << i
@@ -211,6 +222,7 @@ func (t *traversal) scanRequired(optional int, to uint32) int {
 		}
 		doc = next
 	}
+
 	return len(t.order)
 }
 
@@ -221,6 +233,7 @@ func (t *traversal) complete(doc uint32, score float64, optional int) bool {
 	if score+t.prefixBounds[optional] < threshold || t.selective && !t.admits(doc) {
 		return false
 	}
+
 	for i := optional - 1; i >= 0; i-- {
 		c := t.order[i]
 		if score+t.prefixBounds[i+1] < threshold {
@@ -235,10 +248,12 @@ func (t *traversal) complete(doc uint32, score float64, optional int) bool {
 	if score < threshold || !t.selective && !t.admits(doc) {
 		return false
 	}
+
 	total := 0.0
 	for _, part := range t.termScores {
 		total += part
 	}
+
 	return t.top.add(Hit{t.collection.ids[doc], total})
 }
 
@@ -247,6 +262,7 @@ func (t *traversal) scoreAll() {
 		t.totals, t.touched = make([]float64, window), make([]uint64, window/64)
 	}
 	lengths, v := t.collection.lengths, &t.curve
+
 	docs := uint32(len(lengths))
 	for from := uint32(0); from < docs; from += window {
 		to := min(from+window, docs)
@@ -288,12 +304,14 @@ func (s *scratch) admittedDocuments(x *Index, q Query) ([]location, bool) {
 		return nil, false
 	}
 	places := make([]location, 0, s.admitted)
+
 	for id := range q.Within.EachSet() {
 		if at, ok := x.locations.get(int64(id)); ok {
 			places = append(places, at)
 		}
 	}
 	slices.SortFunc(places, location.compare)
+
 	return places, true
 }
 
@@ -304,11 +322,13 @@ func (s *scratch) scoreAdmitted(x *Index, places []location) {
 		c := p.collection
 		first, _ := slices.BinarySearchFunc(places, location{collection: c.number}, location.compare)
 		s.openCursors(p)
+
 		for _, at := range places[first:] {
 			if at.collection != c.number {
 				break
 			}
 			score := 0.0
+
 			for _, cur := range s.order {
 				if cur.seek(at.doc); cur.doc == at.doc {
 					score += float64(cur.idf * s.curve.value(cur.repeats[cur.at], uint32(c.lengths[at.doc])))

@@ -46,6 +46,7 @@ func appendPosting(data []byte, gap, count uint32) []byte {
 	if number |= 1; number < 0x80 {
 		return append(data, byte(number))
 	}
+
 	return binary.AppendUvarint(data, number)
 }
 
@@ -53,6 +54,7 @@ func appendPosting(data []byte, gap, count uint32) []byte {
 // it panics if data ends early.
 func (r *decoded) decodeTail(data []byte, before uint32, n int) (rest []byte) {
 	clear(r.repeats[:])
+
 	used := 0
 	for i := range n {
 		number := uint64(data[used])
@@ -70,6 +72,7 @@ func (r *decoded) decodeTail(data []byte, before uint32, n int) (rest []byte) {
 			used += size
 		}
 	}
+
 	return data[used:]
 }
 
@@ -84,9 +87,12 @@ func uvarint(data []byte) (n uint64, size int) {
 // encodeBlock appends to data the block of the postings in r, of which tail is the
 // encoding as a tail. tail may directly follow data in the same memory.
 func (r *decoded) encodeBlock(data, tail []byte, before uint32) []byte {
-	var gaps [blockSize]uint32
-	var repeats [2]uint64
+	var (
+		gaps    [blockSize]uint32
+		repeats [2]uint64
+	)
 	all := uint32(0)
+
 	for i, doc := range r.docs {
 		gaps[i] = doc - before - 1
 		all |= gaps[i]
@@ -103,6 +109,7 @@ func (r *decoded) encodeBlock(data, tail []byte, before uint32) []byte {
 		block = binary.LittleEndian.AppendUint64(block, repeats[0])
 		block = binary.LittleEndian.AppendUint64(block, repeats[1])
 	}
+
 	word, filled := uint64(0), 0
 	for _, gap := range gaps {
 		word |= uint64(gap) << filled
@@ -112,6 +119,7 @@ func (r *decoded) encodeBlock(data, tail []byte, before uint32) []byte {
 			word = uint64(gap) >> (width - filled)
 		}
 	}
+
 	for _, more := range r.repeats {
 		if more > 0 {
 			block = binary.AppendUvarint(block, uint64(more-1))
@@ -120,6 +128,7 @@ func (r *decoded) encodeBlock(data, tail []byte, before uint32) []byte {
 	if len(block) > 1+len(tail) {
 		block = append(append(block[:0], plainTail), tail...)
 	}
+
 	return append(data, block...)
 }
 
@@ -131,6 +140,7 @@ func (r *decoded) decodeBlock(data []byte, before uint32) (rest []byte) {
 		return r.decodeTail(data, before, blockSize)
 	}
 	clear(r.repeats[:])
+
 	var repeats [2]uint64
 	if first&withRepeats != 0 {
 		repeats[0], repeats[1] = binary.LittleEndian.Uint64(data), binary.LittleEndian.Uint64(data[8:])
@@ -140,6 +150,7 @@ func (r *decoded) decodeBlock(data []byte, before uint32) (rest []byte) {
 	size := blockSize / 8 * width
 	r.decodeGaps(data[:size], width, before)
 	rest = data[size:]
+
 	for half, word := range repeats {
 		for ; word != 0; word &= word - 1 {
 			count, size := uvarint(rest)
@@ -147,6 +158,7 @@ func (r *decoded) decodeBlock(data []byte, before uint32) (rest []byte) {
 			rest = rest[size:]
 		}
 	}
+
 	return rest
 }
 
@@ -156,6 +168,7 @@ func (r *decoded) decodeBlock(data []byte, before uint32) (rest []byte) {
 func (r *decoded) decodeGaps(data []byte, width int, before uint32) {
 	var room [maxWidth + 8]byte
 	mask := uint64(1)<<width - 1
+
 	shift := uint(width) & 63 // lets the compiler omit a check
 	for i := 0; i < blockSize; i += 8 {
 		group := data[i/8*width:]
@@ -173,6 +186,7 @@ func (r *decoded) decodeGaps(data []byte, width int, before uint32) {
 			}
 			continue
 		}
+
 		for j := range docs {
 			word := binary.LittleEndian.Uint64(group[j*width/8:]) >> (j * width % 8)
 			before += uint32(word&mask) + 1
@@ -219,6 +233,7 @@ func (l *postingList) add(doc, count, length uint32) {
 	l.tailMax.add(count, length)
 	if l.length%blockSize == 0 {
 		start, before := l.start(len(l.blocks))
+
 		var r decoded
 		r.decodeTail(l.data[start:], before, blockSize)
 		l.data = r.encodeBlock(l.data[:start], l.data[start:], before)
@@ -237,6 +252,7 @@ func (l *postingList) decode(i int, r *decoded) int {
 	}
 	n := int(l.length % blockSize)
 	r.decodeTail(l.data[start:], before, n)
+
 	return n
 }
 
@@ -259,6 +275,7 @@ func (l *postingList) find(i int, doc uint32) int {
 		i += step
 		step *= 2
 	}
+
 	for end := min(i+step+1, len(l.blocks)); i < end; {
 		if mid := int(uint(i+end) / 2); l.blocks[mid].last < doc {
 			i = mid + 1
@@ -269,6 +286,7 @@ func (l *postingList) find(i int, doc uint32) int {
 	if i == len(l.blocks) && (l.length%blockSize == 0 || l.last < doc) {
 		return l.blockCount()
 	}
+
 	return i
 }
 
@@ -277,11 +295,13 @@ func (l *postingList) count(doc uint32) uint32 {
 	if i == l.blockCount() {
 		return 0
 	}
+
 	var r decoded
 	n := l.decode(i, &r)
 	if at, ok := slices.BinarySearch(r.docs[:n], doc); ok {
 		return r.repeats[at] + 1
 	}
+
 	return 0
 }
 
@@ -334,6 +354,7 @@ func (l *postingList) live(all *bitset.BitSet, deletions []uint32) int {
 			}
 		} else {
 			gone = 0
+
 			for doc := range l.all() {
 				if all.Test(uint(doc)) {
 					gone++
@@ -342,6 +363,7 @@ func (l *postingList) live(all *bitset.BitSet, deletions []uint32) int {
 		}
 		atomic.StoreUint64(&l.deleted, uint64(len(deletions))<<32|uint64(gone))
 	}
+
 	return int(l.length - gone)
 }
 

@@ -51,6 +51,7 @@ func (x *Index) Search(q Query) []Hit {
 	} else {
 		s.searchCollections(x, q)
 	}
+
 	return s.top.sorted()
 }
 
@@ -63,6 +64,7 @@ func (x *Index) Scorer(q Query) Scorer {
 	defer x.release(s)
 	s.prepare(x, q)
 	c := s.curve
+
 	return Scorer{idf: slices.Clone(s.idf), curve: &c}
 }
 
@@ -118,6 +120,7 @@ func (x *Index) release(s *scratch) {
 func (s *scratch) prepare(x *Index, q Query) {
 	width := q.width()
 	s.df = append(s.df[:0], make([]int, width)...)
+
 	s.lists, s.collections, s.postings, s.matches = s.lists[:0], s.collections[:0], 0, 0
 	for c := range x.selected(q.Collection) {
 		s.addCollection(c, q)
@@ -127,6 +130,7 @@ func (s *scratch) prepare(x *Index, q Query) {
 	for i := range s.collections {
 		s.collections[i].lists = s.lists[i*width:][:width]
 	}
+
 	s.idf = s.idf[:0]
 	for i, df := range s.df {
 		weight := idf(stats.Rows, df)
@@ -148,6 +152,7 @@ func (q *Query) width() int {
 
 func (s *scratch) addCollection(c *collection, q Query) {
 	postings, had := 0, len(s.lists)
+
 	for i := range q.width() {
 		var l *postingList
 		df := 0
@@ -183,6 +188,7 @@ func (s *scratch) searchCollections(x *Index, q Query) {
 		}
 	}
 	slices.SortFunc(s.collections, func(a, b matchedCollection) int { return cmp.Compare(b.upperBound, a.upperBound) })
+
 	for i := range s.collections {
 		p := &s.collections[i]
 		if p.upperBound < s.top.threshold {
@@ -204,6 +210,7 @@ func (s *scratch) openCursors(p *matchedCollection) {
 		s.cursors = append(s.cursors, cursor{})
 	}
 	s.order = s.order[:0]
+
 	for t, l := range p.lists {
 		if l != nil {
 			c := &s.cursors[len(s.order)]
@@ -224,6 +231,7 @@ func (x *Index) Frequent(collection string, n int, wanted func(stem string) bool
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	counts := map[string]int{}
+
 	for c := range x.selected(collection) {
 		for slot, stem := range c.stems {
 			if count := c.lists[slot].length; count > 0 && wanted(stem) {
@@ -235,6 +243,7 @@ func (x *Index) Frequent(collection string, n int, wanted func(stem string) bool
 	slices.SortFunc(stems, func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 	})
+
 	return stems[:min(len(stems), max(n, 0))]
 }
 
@@ -260,6 +269,7 @@ func (s *scratch) unionUnfinished(c *collection, u *Unfinished) (l *postingList,
 	visit(u.Longer, func(doc, count uint32) { counts[doc] += count })
 	visit(u.Whole, func(doc, _ uint32) { counts[doc] = wholeWord })
 	all := newPostingList()
+
 	for doc, n := range counts {
 		if n == 0 {
 			continue
@@ -276,6 +286,7 @@ func (s *scratch) unionUnfinished(c *collection, u *Unfinished) (l *postingList,
 	if all.length == 0 {
 		return nil, df
 	}
+
 	return &all, df
 }
 
@@ -284,16 +295,19 @@ func (x *Index) Having(collection, stem string) *bitset.BitSet {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	out := bitset.New(0)
+
 	for c := range x.selected(collection) {
 		l, _ := c.postings(stem)
 		if l == nil {
 			continue
 		}
+
 		for doc := range l.all() {
 			if !c.deleted.Test(uint(doc)) {
 				out.Set(uint(c.ids[doc]))
 			}
 		}
 	}
+
 	return out
 }

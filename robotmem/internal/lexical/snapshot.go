@@ -51,11 +51,13 @@ func (x *Index) Freeze() *Frozen {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	f := &Frozen{}
+
 	for _, c := range x.collections {
 		if c != nil {
 			f.collections = append(f.collections, c.freeze())
 		}
 	}
+
 	return f
 }
 
@@ -67,17 +69,20 @@ func (c *collection) freeze() stored {
 		dictionary: make([]byte, 0, 16*len(c.stems)),
 		postings:   make([][]byte, 0, 2*len(c.lists)),
 	}
+
 	last := int64(0)
 	for doc, id := range c.ids {
 		s.ids = binary.AppendVarint(s.ids, id-last)
 		s.lengths = binary.AppendUvarint(s.lengths, uint64(c.lengths[doc]))
 		last = id
 	}
+
 	before := uint32(none)
 	for doc := range c.deleted.EachSet() {
 		s.deleted = binary.AppendUvarint(s.deleted, uint64(uint32(doc)-before-1))
 		before = uint32(doc)
 	}
+
 	tails := make([]byte, 0, 64*len(c.lists)) // one slice, because a list has only some bytes
 	for slot, stem := range c.stems {
 		l := &c.lists[slot]
@@ -90,6 +95,7 @@ func (c *collection) freeze() stored {
 		tails = append(tails, l.data[start:]...)
 		s.postings = append(s.postings, l.data[:start:start], tails[had:])
 	}
+
 	return s
 }
 
@@ -97,16 +103,19 @@ func (c *collection) freeze() stored {
 func (f *Frozen) Write(w io.Writer) error {
 	out := stream.NewWriter(w, format)
 	out.Count(len(f.collections))
+
 	for i := range f.collections {
 		s := &f.collections[i]
 		for _, part := range s.sections() {
 			out.Section(*part)
 		}
+
 		size := 0
 		for _, part := range s.postings {
 			size += len(part)
 		}
 		out.Count(size)
+
 		for _, part := range s.postings {
 			out.Bytes(part)
 		}
@@ -114,6 +123,7 @@ func (f *Frozen) Write(w io.Writer) error {
 	if err := out.Close(); err != nil {
 		return fmt.Errorf("write lexical snapshot: %w", err)
 	}
+
 	return nil
 }
 
@@ -125,7 +135,9 @@ func (f *Frozen) Write(w io.Writer) error {
 // search can fail on an index that was built from a snapshot.
 func Read(r io.Reader, params func(averageLength float64) Params) (x *Index, err error) {
 	in := stream.NewReader(r, format)
+
 	var all []stored
+
 	for n := in.Count(); n > 0 && in.Err == nil; n-- {
 		var s stored
 		for _, part := range s.sections() {
@@ -143,10 +155,12 @@ func Read(r io.Reader, params func(averageLength float64) Params) (x *Index, err
 			x, err = nil, fmt.Errorf("read lexical snapshot: not sound: %v", problem)
 		}
 	}()
+
 	x = New(params)
 	for i := range all {
 		x.restore(&all[i])
 	}
+
 	return x, nil
 }
 
@@ -156,6 +170,7 @@ func (x *Index) restore(s *stored) {
 	must(!taken, "a collection comes twice")
 	c := x.collection(string(s.name))
 	c.restoreDocuments(s)
+
 	for doc, id := range c.ids {
 		if c.deleted.Test(uint(doc)) {
 			continue
@@ -169,6 +184,7 @@ func (x *Index) restore(s *stored) {
 	must(c.live.Rows > 0, "a collection has no document")
 	x.live.Rows += c.live.Rows
 	x.live.Terms += c.live.Terms
+
 	postings := s.postings[0]
 	for dictionary := s.dictionary; len(dictionary) > 0; {
 		size := number(&dictionary)
@@ -195,6 +211,7 @@ func (c *collection) restoreDocuments(s *stored) {
 	}
 	must(len(lengths) == 0, "lengths of no document")
 	before := uint32(none)
+
 	for len(deleted) > 0 {
 		gap := number(&deleted)
 		must(gap < uint64(len(c.ids))-uint64(before+1), "a deleted document")
@@ -209,6 +226,7 @@ func restoreList(data []byte, count uint32, lengths []uint16) postingList {
 	l := newPostingList()
 	l.data, l.length = data, count
 	l.blocks = make([]block, 0, count/blockSize)
+
 	var r decoded
 	for range count / blockSize {
 		data = r.decodeBlock(data, l.last)
@@ -223,6 +241,7 @@ func restoreList(data []byte, count uint32, lengths []uint16) postingList {
 		l.last = r.docs[n-1]
 	}
 	must(len(data) == 0, "more bytes than postings")
+
 	return l
 }
 
@@ -230,11 +249,13 @@ func restoreList(data []byte, count uint32, lengths []uint16) postingList {
 // from before and have a length.
 func (r *decoded) bounds(n int, before uint32, lengths []uint16) blockMax {
 	p := emptyMax
+
 	for i, doc := range r.docs[:n] {
 		must(before == none || doc > before, "the order of postings")
 		before = doc
 		p.add(r.repeats[i]+1, uint32(lengths[doc]))
 	}
+
 	return p
 }
 

@@ -45,6 +45,7 @@ func (b *topK) add(h Hit) bool {
 	threshold := b.hits[0].Score * (1 - scoreSlack)
 	rose := threshold > b.threshold
 	b.threshold = threshold
+
 	return rose
 }
 
@@ -80,6 +81,7 @@ func (b *topK) sorted() []Hit {
 		return nil
 	}
 	out := make([]Hit, n)
+
 	top, bottom := b.hits[0].Score, b.hits[0].Score
 	for _, h := range b.hits {
 		top, bottom = max(top, h.Score), min(bottom, h.Score)
@@ -88,22 +90,27 @@ func (b *topK) sorted() []Hit {
 	scale := float64(buckets-1) / max(top-bottom, top*scoreSlack)
 	// Subtraction, multiplication and truncation keep the order.
 	bucket := func(h Hit) int { return int((top - h.Score) * scale) }
+
 	ends := make([]int, buckets+1)
 	for _, h := range b.hits {
 		ends[bucket(h)+1]++
 	}
+
 	for i := range buckets {
 		ends[i+1] += ends[i]
 	}
+
 	for _, h := range b.hits {
 		i := bucket(h)
 		out[ends[i]] = h
 		ends[i]++
 	}
+
 	start := 0
 	for _, end := range ends[:buckets] {
 		slices.SortFunc(out[start:end], compareHits)
 		start = end
 	}
+
 	return out
 }

@@ -33,6 +33,7 @@ func Present(r *robotmem.RecallRequest, res *robotmem.RecallResponse, now time.T
 	}
 	whole, w := res.Memories, NewWriter(res.Memories, now)
 	w.collections = r.Collection == robotmem.AllCollections || strings.Contains(r.Collection, ",")
+
 	all := slices.Clone(whole)
 	for i := range all {
 		switch r.Detail {
@@ -46,6 +47,7 @@ func Present(r *robotmem.RecallRequest, res *robotmem.RecallResponse, now time.T
 		return
 	}
 	res.Memories, res.More = all[:0], len(all)
+
 	left := r.MaxTokens - TokensOf(res)
 	for i := range all {
 		if left -= TokensOf(all[i]); left < 0 && i == 0 { // the best one is not dropped
@@ -103,6 +105,7 @@ func NewWriter(ms []robotmem.Memory, now time.Time) *Writer {
 			}
 		}
 	}
+
 	return w
 }
 
@@ -128,8 +131,10 @@ func (w *Writer) Line(m *robotmem.Memory, tokens int) string {
 	if m.Type == "perception" && m.Summary != "" && m.Summary != m.Content {
 		content = text.ClipTokens(content, tokens/3) + " | " + OneLine(m.Summary)
 	}
+
 	var facts []string
 	left := tokens - min(text.Tokens(content), leastText)
+
 	for _, fact := range w.facts(m) {
 		fact = OneLine(fact)
 		if n := text.Tokens(fact) + 1; fact != "" && n <= left {
@@ -141,6 +146,7 @@ func (w *Writer) Line(m *robotmem.Memory, tokens int) string {
 	if head != "" {
 		head += ": "
 	}
+
 	return head + w.once(m, text.ClipMiddle(content, tokens-text.Tokens(head)))
 }
 
@@ -150,6 +156,7 @@ func (w *Writer) once(m *robotmem.Memory, shown string) string {
 		cut, isCut := strings.CutSuffix(short, "…")
 		return long == short || isCut && strings.HasPrefix(long, cut)
 	}
+
 	for _, b := range w.written {
 		switch {
 		case b.Content == m.Content:
@@ -159,6 +166,7 @@ func (w *Writer) once(m *robotmem.Memory, shown string) string {
 		}
 	}
 	w.written = append(w.written, written{m, shown})
+
 	return shown
 }
 
@@ -196,6 +204,7 @@ func (w *Writer) facts(m *robotmem.Memory) []string {
 	if w.collections {
 		facts = append(facts, m.Collection)
 	}
+
 	return facts
 }
 
@@ -209,6 +218,7 @@ func (w *Writer) origin(m *robotmem.Memory) string {
 	if author := authorOf(m); w.authors && author != "" {
 		origin += " by " + named(author)
 	}
+
 	return strings.TrimSpace(origin)
 }
 
@@ -230,6 +240,7 @@ func named(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
 		return strconv.Quote(name)
 	}
+
 	return name
 }
 
@@ -244,8 +255,10 @@ var episodeWords = map[string]string{
 func (w *Writer) parameters(m *robotmem.Memory) string {
 	ps := parameters(m.Context)
 	slices.SortStableFunc(ps, func(x, y Leaf) int { return cmp.Compare(w.values[y.Path], w.values[x.Path]) })
+
 	var out []string
 	left := paramTokens
+
 	for _, p := range ps {
 		s := p.Path + "=" + p.Value
 		if n := text.Tokens(s) + 1; n <= left && !says(m.Content, p) {
@@ -253,6 +266,7 @@ func (w *Writer) parameters(m *robotmem.Memory) string {
 			out = append(out, s)
 		}
 	}
+
 	return strings.Join(out, " ")
 }
 
@@ -270,6 +284,7 @@ func parameters(context robotmem.Object) []Leaf {
 	if !ok {
 		params = map[string]any(context)
 	}
+
 	return slices.DeleteFunc(append(Leaves("", params), Leaves("", context["env"])...), func(p Leaf) bool {
 		top, _, _ := strings.Cut(p.Path, ".")
 		return p.Path == "" || slices.Contains(sections, top) || text.Tokens(p.Value) > valueTokens
@@ -279,6 +294,7 @@ func parameters(context robotmem.Object) []Leaf {
 // placeOf returns where a memory was made: the first coordinates and the first name.
 func placeOf(context robotmem.Object) string {
 	at, name := "", ""
+
 	for _, section := range placeSections {
 		for _, l := range Leaves("", context[section]) {
 			switch {
@@ -292,6 +308,7 @@ func placeOf(context robotmem.Object) string {
 	if at+name == "" {
 		return ""
 	}
+
 	return strings.Join(strings.Fields("at "+at+" "+name), " ")
 }
 
@@ -317,9 +334,11 @@ func Leaves(path string, v any) (out []Leaf) {
 		if earth {
 			digits = 1e5 // about a metre
 		}
+
 		for i := range xyz {
 			xyz[i] = math.Round(xyz[i]*digits) / digits
 		}
+
 		return []Leaf{{path, strings.ReplaceAll(strings.Trim(fmt.Sprint(xyz), "[]"), " ", ","), true}}
 	}
 	if unit, ok := m["unit"].(string); ok && m["value"] != nil {
@@ -333,6 +352,7 @@ func Leaves(path string, v any) (out []Leaf) {
 	if !isObject && v != nil && v != "" {
 		out = append(out, Leaf{path, strings.TrimSuffix(fmt.Sprint(v), ".0"), false})
 	}
+
 	return out
 }
 

@@ -62,6 +62,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 		}
 	}
 	number := strings.ContainsAny(strings.Join(r.Content, " "), digits)
+
 	scores := make([]float64, len(pool)) // they stay where they are: the best is first
 	for i := range pool {
 		h := &pool[i]
@@ -78,9 +79,11 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 			pool[j], pool[j-1] = pool[j-1], pool[j]
 		}
 	}
+
 	for i := range pool {
 		pool[i].score = scores[i]
 	}
+
 	return append(pool, rest...), nil
 }
 
@@ -90,10 +93,12 @@ func (r *run) addVectors(ctx context.Context, hits []hit) error {
 	for i := range hits {
 		ids[i] = hits[i].id
 	}
+
 	stored, err := r.src.Vectors(context.WithoutCancel(ctx), ids) // the lists are there: a deadline ends nothing now
 	for i := range hits {
 		hits[i].vector = stored[hits[i].id]
 	}
+
 	return err
 }
 
@@ -152,6 +157,7 @@ func (r *run) prefers(b, a *hit, kind func() text.Kind) bool {
 	if more > 0 && b.words >= moreShare*a.words && r.asNear(b, a) {
 		return true
 	}
+
 	return reliability(b.memory)-reliability(a.memory) >= betterRecord ||
 		b.memory.Tier != consolidate.TierSuspect && a.memory.Tier == consolidate.TierSuspect
 }
@@ -169,6 +175,7 @@ func asksFor(a, b *hit) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -187,6 +194,7 @@ func (r *run) oneValue(b, a *hit, kind text.Kind) bool {
 	}
 	x, y := a.covered(), b.covered()
 	both := len(x) - difference(x, y)
+
 	return both > 0 && 3*both >= 2*max(len(x), len(y))
 }
 
@@ -202,6 +210,7 @@ func (r *run) changed(b, a *hit, kind func() text.Kind) bool {
 	if _, differ, _ := compareLeaves(a.subject.leaves(), b.subject.leaves()); differ > 0 {
 		return false
 	}
+
 	return kind() == text.Plain || kind() == text.Works || kind() == text.Now
 }
 
@@ -224,10 +233,12 @@ func (r *run) aboutTheSame(a, b *hit) bool {
 	if a.vector == nil || b.vector == nil {
 		return false
 	}
+
 	cosine := 0.0
 	for i, f := range a.vector {
 		cosine += float64(f * b.vector[i])
 	}
+
 	return r.usual.nearness(cosine) >= twinNearness
 }
 
@@ -241,6 +252,7 @@ func worth(outcome string, rule bool, kind text.Kind) int {
 			order = 2
 		}
 	}
+
 	return order
 }
 
@@ -263,6 +275,7 @@ func (r *run) attemptsAtTheSame(b, a *hit) bool {
 	if fromText(a) && fromText(b) {
 		least = sameStory // talk is full of what worked and what broke
 	}
+
 	return values > 0 || consolidate.Jaccard(x.stems(), y.stems()) >= least
 }
 
@@ -290,6 +303,7 @@ func covered(inText map[string]bool, s *subject, number bool) map[string]bool {
 	if len(out) == len(inText) {
 		return out
 	}
+
 	for path, v := range s.leaves() {
 		for _, part := range []string{wordsOfPath.Replace(path), strings.ReplaceAll(v, "_", " ")} {
 			var stems []string
@@ -298,6 +312,7 @@ func covered(inText map[string]bool, s *subject, number bool) map[string]bool {
 			} else if number || strings.Trim(part, digits+"+-., ") != "" {
 				stems = text.Stems(part)
 			}
+
 			for _, word := range stems {
 				if _, asked := inText[word]; asked {
 					out[word] = true
@@ -305,6 +320,7 @@ func covered(inText map[string]bool, s *subject, number bool) map[string]bool {
 			}
 		}
 	}
+
 	return out
 }
 
@@ -377,6 +393,7 @@ func newSubject(m *robotmem.Memory) *subject {
 		}
 		return kept(claims, key, func(string) *consolidate.Claim { return record.ClaimOf(m, s.leaves()) })
 	})
+
 	return s
 }
 
@@ -397,6 +414,7 @@ func replaces(b, a *hit) (newer int) {
 	if !consolidate.Outdates(early.subject.claim(), late.subject.claim()) {
 		return 0
 	}
+
 	return newer
 }
 
@@ -429,6 +447,7 @@ func compareLeaves(x, y map[string]string) (same, differ, values int) {
 			values++
 		}
 	}
+
 	return same, differ, values
 }
 
@@ -441,11 +460,13 @@ func TextLeaves(context robotmem.Object) map[string]string { return leaves(conte
 // leaves returns the texts, numbers and lists of a context by path, without flags.
 func leaves(context robotmem.Object) map[string]string {
 	out := map[string]string{}
+
 	for _, l := range Leaves("", map[string]any(context)) {
 		if l.Value != "true" && l.Value != "false" {
 			out[l.Path] = strings.ToLower(l.Value)
 		}
 	}
+
 	return out
 }
 
@@ -479,6 +500,7 @@ func (r *run) warnings(ctx context.Context, hits []hit) (out []string, err error
 		return nil, nil
 	}
 	failed, succeeded, repeated := map[string][]int64{}, map[string]bool{}, false // by attempt
+
 	hits = hits[:min(warnPool, len(hits))]
 	for i := range hits {
 		h := &hits[i]
@@ -502,11 +524,13 @@ func (r *run) warnings(ctx context.Context, hits []hit) (out []string, err error
 			succeeded[what] = true
 		}
 	}
+
 	for _, what := range slices.Sorted(maps.Keys(failed)) {
 		if ids := failed[what]; len(ids) >= warnLeast && !succeeded[what] {
 			out = append(out, fmt.Sprintf("%s failed %d times and never succeeded: memories %s", what, len(ids), strings.Trim(fmt.Sprint(ids), "[]")))
 		}
 	}
+
 	return out, nil
 }
 

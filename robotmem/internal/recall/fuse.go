@@ -32,6 +32,7 @@ func (r *run) fuse() []hit {
 			continue
 		}
 		rank := 0
+
 		for n, item := range l.items {
 			if n == 0 || l.name != ListWords && l.name != ListText || item.Value == 0 || item.Value != l.items[n-1].Value {
 				rank = n // equal scores of words share a rank
@@ -43,6 +44,7 @@ func (r *run) fuse() []hit {
 				hits = append(hits, hit{id: item.ID})
 			}
 			hits[i].score += weight / float64(rrfK+rank+1)
+
 			switch l.name {
 			case ListPlace:
 				hits[i].distance = &item.Value
@@ -56,6 +58,7 @@ func (r *run) fuse() []hit {
 			}
 		}
 	}
+
 	for i := range hits {
 		h := &hits[i]
 		h.Row = r.src.Row(h.id)
@@ -76,6 +79,7 @@ func (r *run) fuse() []hit {
 			return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.Observed, a.Observed), cmp.Compare(a.id, b.id))
 		})
 	}
+
 	return hits
 }
 
@@ -137,8 +141,10 @@ func diversify(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	best, rest, chosen := hits[0].score, slices.Clone(hits[:min(diversePool, len(hits))]), []hit{}
 	// By memory id; a similarity is that to the first of the chosen ones, as many as compared says.
 	terms, compared, similarity := map[int64][]string{}, map[int64]int{}, map[int64]float64{}
+
 	for len(chosen) < r.N {
 		pick, top := -1, 0.0
+
 		for i := range rest {
 			h := &rest[i]
 			gain := (1 - r.Diversity) * h.score / best
@@ -153,6 +159,7 @@ func diversify(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 			if terms[h.id] == nil {
 				terms[h.id] = text.Stems(h.memory.Content)
 			}
+
 			for ; compared[h.id] < len(chosen); compared[h.id]++ {
 				similarity[h.id] = max(similarity[h.id], consolidate.Jaccard(terms[chosen[compared[h.id]].id], terms[h.id]))
 			}
@@ -165,6 +172,7 @@ func diversify(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 		}
 		chosen, rest = append(chosen, rest[pick]), slices.Delete(rest, pick, pick+1)
 	}
+
 	return chosen, nil
 }
 
@@ -174,6 +182,7 @@ func normalizeScores(hits []hit) {
 	for _, h := range hits {
 		best = max(best, h.score)
 	}
+
 	for i := range hits {
 		if best > 0 {
 			hits[i].score /= best

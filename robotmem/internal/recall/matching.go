@@ -19,6 +19,7 @@ const (
 // without words, which the filters answer.
 func (r *run) matching(ctx context.Context, res *robotmem.RecallResponse) {
 	var ids []int64
+
 	switch {
 	case r.Like != nil || r.SpatialSort != nil:
 		return
@@ -28,6 +29,7 @@ func (r *run) matching(ctx context.Context, res *robotmem.RecallResponse) {
 		if res.Matching > maxCounted {
 			return
 		}
+
 		for id := range r.set.Present.EachSet() {
 			ids = append(ids, int64(id))
 		}
@@ -37,6 +39,7 @@ func (r *run) matching(ctx context.Context, res *robotmem.RecallResponse) {
 		if err != nil {
 			return // the signal has failed, and degraded says so
 		}
+
 		for _, item := range items {
 			if item.Value < matchShare*items[0].Value {
 				break
@@ -50,6 +53,7 @@ func (r *run) matching(ctx context.Context, res *robotmem.RecallResponse) {
 	}
 
 	res.Counts = map[string]int{}
+
 	for _, id := range ids {
 		outcome := r.src.Row(id).Outcome
 		if outcome == "" {

@@ -53,6 +53,7 @@ func Parse(req *robotmem.RecallRequest, now time.Time) (*Query, error) {
 	if err := robotmem.Validate("recall", &q.RecallRequest); err != nil {
 		return nil, err
 	}
+
 	var err error
 	if q.Filter, err = filter.Parse(q.ContextFilter); err != nil {
 		return nil, err
@@ -82,6 +83,7 @@ func Parse(req *robotmem.RecallRequest, now time.Time) (*Query, error) {
 	if named := req.Collection != "" && req.Collection != "*"; q.Query == "" && !named && !q.Narrows() {
 		return nil, robotmem.Errorf(robotmem.Invalid, "query", "is required unless something else narrows the search, such as collection, session_id, context_filter, spatial_sort, after or tags")
 	}
+
 	return q, nil
 }
 
@@ -93,6 +95,7 @@ func Collection(r *robotmem.RecallRequest) string {
 	case r.SessionID != "":
 		return "*" // the session id determines the collection
 	}
+
 	return robotmem.DefaultCollection
 }
 
@@ -143,11 +146,13 @@ func (q *Query) timeOrder() bool { return q.Query == "" && q.SpatialSort == nil 
 // fused reports whether several lists are merged.
 func (r *run) fused() bool {
 	n := 0
+
 	for _, asked := range []bool{len(r.Content) > 0, r.vectors, r.SpatialSort != nil, r.Like != nil} {
 		if asked {
 			n++
 		}
 	}
+
 	return n > 1 && !r.Strict()
 }
 

@@ -68,6 +68,7 @@ func (s Set) only(items []Ranked) Set {
 			out.Present.Set(uint(item.ID))
 		}
 	}
+
 	return out
 }
 
@@ -285,6 +286,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 		}
 		r.trace(ListRerank, len(hits))
 	}
+
 	for _, s := range stages {
 		if hits, err = s.run(ctx, r, hits); err != nil {
 			return nil, err
@@ -300,6 +302,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	}
 	r.trace("load", len(hits))
 	normalizeScores(hits)
+
 	res := &robotmem.RecallResponse{Warnings: warnings, Memories: make([]robotmem.Memory, 0, len(hits)), Times: q.Times, Mode: r.mode()}
 	for i := range hits {
 		res.Memories = append(res.Memories, r.result(&hits[i]))
@@ -321,6 +324,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	if res.Degraded == nil {
 		res.Degraded = []string{}
 	}
+
 	return res, nil
 }
 
@@ -335,6 +339,7 @@ func (r *run) add(name string, items []Ranked, notes []string, err error) error 
 	}
 	r.lists, r.degraded = append(r.lists, list{name: name, items: items}), append(r.degraded, notes...)
 	r.trace(name, len(items))
+
 	return nil
 }
 
@@ -391,6 +396,7 @@ func (r *run) signals(ctx context.Context) error {
 			return cmp.Compare(b, a)
 		})
 	}
+
 	return r.add(ListTime, items, nil, err)
 }
 
@@ -410,11 +416,13 @@ func (r *run) foundNothing() bool {
 
 // textSignals ranks by words and by vectors concurrently.
 func (r *run) textSignals(ctx context.Context, within Set) error {
-	var words, near struct {
-		items []Ranked
-		err   error
-	}
-	var ranking sync.WaitGroup
+	var (
+		words, near struct {
+			items []Ranked
+			err   error
+		}
+		ranking sync.WaitGroup
+	)
 	rankWords := func() { words.items, words.err = r.lexical(ctx, within) }
 	if len(r.Content) > 0 && r.vectors {
 		ranking.Go(rankWords)
@@ -442,6 +450,7 @@ func (r *run) textSignals(ctx context.Context, within Set) error {
 	if !r.Embedded {
 		return nil
 	}
+
 	return r.add(ListVector, near.items, nil, near.err)
 }
 
@@ -467,17 +476,20 @@ func (r *run) lexical(ctx context.Context, within Set) ([]Ranked, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	have := make(map[int64]bool, len(items))
 	for _, item := range items {
 		have[item.ID] = true
 	}
 	r.stopOnly = map[int64]bool{}
+
 	for _, item := range more {
 		if !have[item.ID] {
 			items = append(items, Ranked{item.ID, 0})
 			r.stopOnly[item.ID] = true
 		}
 	}
+
 	return items, nil
 }
 
@@ -485,6 +497,7 @@ func (r *run) lexical(ctx context.Context, within Set) ([]Ranked, error) {
 // memory was removed or is damaged.
 func (r *run) load(ctx context.Context, hits []hit) error {
 	var ids []int64
+
 	for i := range hits {
 		if h := &hits[i]; h.memory == nil && !r.unreadable[h.id] {
 			ids = append(ids, h.id)
@@ -497,7 +510,9 @@ func (r *run) load(ctx context.Context, hits []hit) error {
 	if err != nil {
 		return err
 	}
+
 	var unknown []Ranked // the cosine
+
 	for i := range hits {
 		h := &hits[i]
 		if h.memory != nil || r.unreadable[h.id] {
@@ -516,6 +531,7 @@ func (r *run) load(ctx context.Context, hits []hit) error {
 	if len(unknown) == 0 {
 		return nil
 	}
+
 	near, err := r.src.Nearest(ctx, r.Query, r.set.only(unknown), len(unknown))
 	for i := range hits {
 		at := slices.IndexFunc(near, func(n Ranked) bool { return n.ID == hits[i].id })
@@ -523,6 +539,7 @@ func (r *run) load(ctx context.Context, hits []hit) error {
 			hits[i].cosine = &near[at].Value
 		}
 	}
+
 	return err
 }
 
@@ -544,6 +561,7 @@ func (r *run) first(ctx context.Context, hits []hit, n int, wanted func(*hit) bo
 		if err := r.load(ctx, next); err != nil {
 			return nil, nil, err
 		}
+
 		for i := range next {
 			if next[i].memory != nil && wanted(&next[i]) {
 				kept = append(kept, next[i])
@@ -551,6 +569,7 @@ func (r *run) first(ctx context.Context, hits []hit, n int, wanted func(*hit) bo
 		}
 		hits = hits[len(next):]
 	}
+
 	return kept, hits, nil
 }
 
@@ -568,6 +587,7 @@ func (r *run) result(h *hit) robotmem.Memory {
 		m.Sightings = 0
 	}
 	m.LastAccessed, m.UpdatedAt, m.ScopeFiles, m.ScopeEntity, m.SupersededBy, m.UserTags = nil, nil, nil, nil, 0, nil
+
 	return m
 }
 
@@ -582,6 +602,7 @@ func (r *run) mode() string {
 	case vector:
 		return "vec_only"
 	}
+
 	return "bm25_only"
 }
 

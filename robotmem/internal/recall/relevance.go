@@ -41,6 +41,7 @@ func (r *run) relevance(h *hit) float64 {
 	if len(r.Content) > 0 {
 		r.findWords(h)
 		n := 0
+
 		for _, found := range h.has {
 			if found {
 				n++
@@ -51,6 +52,7 @@ func (r *run) relevance(h *hit) float64 {
 	if h.cosine != nil {
 		probability = max(probability, byCosine.at(max(r.usual.nearness(*h.cosine), r.usual.lift(*h.cosine)-standsOut)))
 	}
+
 	return probability
 }
 
@@ -64,12 +66,15 @@ func (r *run) findWords(h *hit) {
 		return
 	}
 	wanted := make(map[string]bool, len(r.Content)) // by stem: whether it was found
-	var initial [256]bool                           // stemming does not change the first letter
+
+	var initial [256]bool // stemming does not change the first letter
+
 	for _, t := range r.Content {
 		wanted[text.Stem(t)] = false
 		initial[t[0]] = true
 	}
 	other := map[string][]string{} // by stem of a quantity in another unit
+
 	for _, e := range r.equivalents {
 		stem := text.Stem(e.Term)
 		other[stem] = append(other[stem], e.Of...)
@@ -83,11 +88,13 @@ func (r *run) findWords(h *hit) {
 		}
 		return asked
 	}
+
 	for _, t := range text.Terms(h.memory.Content + "\n" + h.memory.Summary) {
 		if !initial[t[0]] && r.Typing == nil {
 			continue
 		}
 		stem := text.Stem(t)
+
 		asked := hold(stem)
 		for _, of := range other[stem] {
 			hold(text.Stem(of))
@@ -111,6 +118,7 @@ func (r *run) noteOtherMaps(answers []robotmem.Memory) {
 		return
 	}
 	n, others := 0, map[string]bool{}
+
 	for i := range answers {
 		places := filter.PlacesFor(r.SpatialSort, answers[i].Context)
 		if answers[i].Distance != nil && len(places) > 0 && places[0].MapID != "" && places[0].MapID != r.MapID {

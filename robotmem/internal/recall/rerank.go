@@ -53,6 +53,7 @@ func (r *run) rerank(ctx context.Context, hits []hit) ([]hit, error) {
 	// A hit that is new since the first Run keeps its place, and every place keeps its score: the
 	// reranker's scores have no scale.
 	judged, places := make([]hit, 0, len(pool)), make([]int, 0, len(pool))
+
 	scores := make([]float64, len(pool))
 	for i := range pool {
 		scores[i] = pool[i].score
@@ -63,6 +64,7 @@ func (r *run) rerank(ctx context.Context, hits []hit) ([]hit, error) {
 	slices.SortStableFunc(judged, func(a, b hit) int {
 		return cmp.Compare(r.Rerank.Scores[b.id], r.Rerank.Scores[a.id])
 	})
+
 	for rank, at := range places {
 		h := &judged[rank]
 		if score := r.Rerank.Scores[h.id]; r.Explain && !math.IsInf(score, 0) {
@@ -70,6 +72,7 @@ func (r *run) rerank(ctx context.Context, hits []hit) ([]hit, error) {
 		}
 		pool[at] = *h
 	}
+
 	for i := range pool {
 		pool[i].score = scores[i]
 	}
@@ -78,5 +81,6 @@ func (r *run) rerank(ctx context.Context, hits []hit) ([]hit, error) {
 	if r.reranked {
 		r.notes = append(r.notes, fmt.Sprintf("rerank: the first %d hits were reranked by %s", len(judged), r.Rerank.By))
 	}
+
 	return append(pool, rest...), nil
 }

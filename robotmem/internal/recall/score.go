@@ -52,6 +52,7 @@ func (r *run) byScore(ctx context.Context) error {
 	if share := r.weightOf(Neighbours, neighbourShare); !(share > 0 && r.lend(scores, share)) && !combined {
 		return nil // words alone
 	}
+
 	text := list{name: ListText, items: make([]Ranked, 0, len(scores))}
 	for id, score := range scores {
 		text.items = append(text.items, Ranked{id, score})
@@ -63,6 +64,7 @@ func (r *run) byScore(ctx context.Context) error {
 	}
 	r.lists = slices.Insert(r.lists, 0, text)
 	r.trace(ListText, len(text.items))
+
 	return nil
 }
 
@@ -87,9 +89,12 @@ func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]floa
 		return slices.DeleteFunc(slices.Clone(items), func(item Ranked) bool { _, ok := have[item.ID]; return ok })
 	}
 	noWords, far := without(near, r.scores), without(words, r.cosines)
-	var lookup sync.WaitGroup
-	var scores, cosines []Ranked
-	var scored, compared error
+
+	var (
+		lookup           sync.WaitGroup
+		scores, cosines  []Ranked
+		scored, compared error
+	)
 	lookup.Go(func() { scores, scored = r.src.Lexical(ctx, r.Query, r.set.only(noWords), r.words(), len(noWords)) })
 	if len(far) > 0 {
 		cosines, compared = r.src.Nearest(ctx, r.Query, r.set.only(far), len(far))
@@ -105,14 +110,17 @@ func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]floa
 		best /= math.Sqrt((words[0].Value + sureScore) / (full + sureScore))
 	}
 	vectors := r.weightOf(ListVector, 1) * r.usual.share()
+
 	sums := make(map[int64]float64, len(r.scores)+len(r.cosines))
 	for id, score := range r.scores {
 		sums[id] = score / best
 	}
+
 	for id, cosine := range r.cosines {
 		sums[id] += vectors * max(0, r.usual.lift(cosine))
 	}
 	r.texts = maps.Clone(sums)
+
 	return sums, nil
 }
 
@@ -135,6 +143,7 @@ func (r *run) lend(scores map[int64]float64, share float64) bool {
 			}
 		}
 	}
+
 	return len(around) > 0
 }
 
@@ -143,13 +152,16 @@ func (r *run) addContext(ctx context.Context, answers []robotmem.Memory) error {
 	if r.ContextWindow == 0 {
 		return nil
 	}
+
 	texts, ids := map[int64]string{}, make([]int64, len(answers))
 	for i := range answers {
 		ids[i] = answers[i].MemoryID
 		texts[ids[i]] = "" // it is in the answer
 	}
 	around := r.src.Around(Set{}, ids, r.ContextWindow)
+
 	var others []hit
+
 	for _, a := range around {
 		for _, id := range slices.Concat(a.Before, a.After) {
 			if _, known := texts[id]; !known {
@@ -160,11 +172,13 @@ func (r *run) addContext(ctx context.Context, answers []robotmem.Memory) error {
 	if err := r.load(ctx, others); err != nil {
 		return err
 	}
+
 	for _, h := range others {
 		if h.memory != nil {
 			texts[h.id] = h.memory.Content
 		}
 	}
+
 	shown := func(ids []int64) (out []robotmem.Neighbour) {
 		for _, id := range ids {
 			if text, readable := texts[id]; readable {
@@ -178,5 +192,6 @@ func (r *run) addContext(ctx context.Context, answers []robotmem.Memory) error {
 		slices.Reverse(a.Before)
 		answers[i].Before, answers[i].After = shown(a.Before), shown(a.After)
 	}
+
 	return nil
 }

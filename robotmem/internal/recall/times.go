@@ -44,6 +44,7 @@ func (q *Query) readTimes(now time.Time) {
 	}
 
 	past := 0
+
 	for _, p := range reading.Phrases {
 		switch {
 		case p.After == nil && p.Before == nil:
@@ -65,6 +66,7 @@ func (q *Query) readTimes(now time.Time) {
 	}
 
 	q.lifts, q.Narrowed = nil, true
+
 	q.Query = reading.Rest
 	for _, p := range reading.Phrases {
 		q.Times = append(q.Times, robotmem.TimePhrase{Text: p.Text, After: p.After, Before: p.Before})
@@ -100,6 +102,7 @@ func spanOf(p timeparse.Phrase) (s span) {
 	if p.Before != nil {
 		s.before = *p.Before
 	}
+
 	return s
 }
 
@@ -111,12 +114,14 @@ func onlyPast(q *Query, reading timeparse.Reading, now time.Time) timeparse.Read
 			copy(hidden[p.Start:p.End], strings.Repeat(" ", p.End-p.Start))
 		}
 	}
+
 	again := timeparse.Parse(string(hidden), now)
 	for _, p := range reading.Phrases {
 		if !q.ofThePast(p, now) {
 			again.Rest += " " + p.Text
 		}
 	}
+
 	return again
 }
 
@@ -128,6 +133,7 @@ func untilNow(r timeparse.Reading, now time.Time) *time.Time {
 			return nil
 		}
 	}
+
 	return r.Before
 }
 

@@ -37,6 +37,7 @@ func (r *run) noteUnknown(ctx context.Context) error {
 	// A word that occurs in texts of every kind is not worth a remark, unless there is no other.
 	var unknown, common []string
 	known := 0
+
 	for _, term := range r.Content {
 		found, err := r.knows(ctx, term)
 		switch {
@@ -70,6 +71,7 @@ func (r *run) noteUnknown(ctx context.Context) error {
 			surprise = r.usual.surprise(best)
 		}
 	}
+
 	switch {
 	case nearest >= sureNear:
 		return nil
@@ -84,11 +86,13 @@ func (r *run) noteUnknown(ctx context.Context) error {
 	if r.filtered() {
 		return nil // what passes the filters is the answer
 	}
+
 	for i := range r.lists {
 		if l := &r.lists[i]; l.name == ListWords || l.name == ListVector || l.name == ListText {
 			l.items = nil
 		}
 	}
+
 	return nil
 }
 
@@ -108,6 +112,7 @@ func (r *run) knows(ctx context.Context, term string) (bool, error) {
 			found, err = r.src.Holds(ctx, r.Query, r.set, e.Term)
 		}
 	}
+
 	return found, err
 }
 

@@ -21,6 +21,7 @@ func CallOf(op, id string, request any) (Call, error) {
 		return Call{}, err
 	}
 	digest := sha256.Sum256(append([]byte(op+" "), body...))
+
 	return Call{ID: id, Digest: digest[:]}, nil
 }
 

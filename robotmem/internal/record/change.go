@@ -20,6 +20,7 @@ var (
 // NamesChange reports whether a text says that something has changed.
 func NamesChange(text string) bool {
 	before, ascii := "", true
+
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
 		ascii = ascii && r < utf8.RuneSelf
 		return !unicode.IsLetter(r)
@@ -29,10 +30,12 @@ func NamesChange(text string) bool {
 			return true
 		}
 		before = ""
+
 		switch word {
 		case "no", "any", "as", "from", "since", "used", "ab", "nicht":
 			before = word
 		}
 	}
+
 	return !ascii && holdsAny(text, changeParts)
 }

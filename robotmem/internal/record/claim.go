@@ -25,6 +25,7 @@ func ClaimOf(m *robotmem.Memory, context map[string]string) *consolidate.Claim {
 		Rule:    m.Pinned || m.Category == "constraint",
 		Attempt: m.Outcome == robotmem.OutcomeSuccess || m.Outcome == robotmem.OutcomeFailure,
 	}}
+
 	for path, value := range context {
 		top, _, _ := strings.Cut(path, ".")
 		switch {
@@ -36,6 +37,7 @@ func ClaimOf(m *robotmem.Memory, context map[string]string) *consolidate.Claim {
 		}
 	}
 	r.read(m.Content)
+
 	return r.c
 }
 
@@ -130,11 +132,13 @@ var statePhrases = sync.OnceValue(func() (out []statePhrase) {
 		if len(fields) < 3 || fields[0] == "#" {
 			continue
 		}
+
 		for phrase := range strings.SplitSeq(fields[2], "|") {
 			out = append(out, statePhrase{phrase, fields[0], fields[1] == "+"})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b statePhrase) int { return len(b.phrase) - len(a.phrase) })
+
 	return out
 })
 
@@ -165,6 +169,7 @@ func (r *claimReader) takeStates(lower, content string) (string, string) {
 			}
 
 			pole := p.pole
+
 			before := strings.TrimRight(lower[:at], " ")
 			for _, not := range []string{"not", "no longer", "never", "nicht", "nicht mehr", "kein", "不", "没"} {
 				if strings.HasSuffix(before, not) && bounded(before, len(before)-len(not), len(before)) {
@@ -185,6 +190,7 @@ func (r *claimReader) takeStates(lower, content string) (string, string) {
 	if len(content) != len(lower) {
 		content = lower
 	}
+
 	return lower, content
 }
 
@@ -202,6 +208,7 @@ func bounded(s string, at, end int) bool {
 	letter := func(r rune) bool {
 		return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-')
 	}
+
 	return !letter(before) && !letter(after)
 }
 
@@ -214,6 +221,7 @@ func (r *claimReader) tokenize(lower, content string) {
 		if len(content) == len(lower) {
 			written = content[spans[i][0]:spans[i][1]]
 		}
+
 		switch {
 		case word == stateMark:
 			r.add(claimToken{kind: stateToken})
@@ -281,6 +289,7 @@ func (r *claimReader) number(word, next string) (unit bool) {
 		return false
 	}
 	r.count(word)
+
 	return false
 }
 
@@ -299,6 +308,7 @@ func (r *claimReader) quantity(number, unit string) bool {
 	}
 	value := strconv.FormatFloat(q.Value, 'g', 12, 64)
 	r.add(claimToken{kind: quantityToken, value: consolidate.Quantity{Value: value, Unit: q.Unit}})
+
 	return true
 }
 
@@ -315,6 +325,7 @@ func (r *claimReader) label(word string) {
 func (r *claimReader) word(word, written string) {
 	word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
 	r.rule = r.rule || conditional[word]
+
 	r.again = r.again || repeated[word]
 	switch {
 	case placeVerbs[word] || copulas[word]:
@@ -351,6 +362,7 @@ func (r *claimReader) han(run string) {
 			return
 		}
 	}
+
 	for _, verb := range []string{"改为", "改成", "换成", "是", "为"} {
 		if head, rest, found := strings.Cut(run, verb); found {
 			r.pairs(head)
@@ -366,6 +378,7 @@ func (r *claimReader) pairs(run string) {
 	for _, filler := range []string{"现在", "已经", "以后", "之后", "目前", "的", "了", "又", "再", "只剩", "还有", "有"} {
 		run = strings.ReplaceAll(run, filler, "")
 	}
+
 	runes := []rune(run)
 	for i := 0; i+1 < len(runes); i++ {
 		r.add(claimToken{kind: wordToken, text: string(runes[i : i+2])})
@@ -392,6 +405,7 @@ func (r *claimReader) hanNumber(number, run string) int {
 		return len("号")
 	}
 	r.count(number)
+
 	return 0
 }
 
@@ -414,6 +428,7 @@ func clockOf(word string) string {
 	if minute == "" {
 		minute = "00"
 	}
+
 	return hour + ":" + minute
 }
 
@@ -421,6 +436,7 @@ func clockOf(word string) string {
 func (r *claimReader) assign() {
 	c := r.c
 	verb, prep0 := -1, -1
+
 	for i, t := range r.tokens {
 		switch {
 		case (t.kind == verbToken && t.text != "" || t.kind == colonToken) && verb < 0 && (i > 0 || placeVerbs[t.text]):
@@ -428,6 +444,7 @@ func (r *claimReader) assign() {
 		case t.kind == prepToken && prep0 < 0:
 			prep0 = i
 		}
+
 		switch t.kind {
 		case subjectToken:
 			c.Subjects = append(c.Subjects, t.text)
@@ -437,6 +454,7 @@ func (r *claimReader) assign() {
 			c.Quantities = append(c.Quantities, t.value)
 		}
 	}
+
 	switch {
 	case verb >= 0:
 		r.assignAround(verb)
@@ -446,6 +464,7 @@ func (r *claimReader) assign() {
 		c.Place = stemsOf(r.clause(prep0 + 1))
 		c.Elliptic = true
 	}
+
 	for i, t := range r.tokens {
 		if t.name && i > 0 {
 			c.Names = append(c.Names, t.text)
@@ -454,6 +473,7 @@ func (r *claimReader) assign() {
 	if len(r.tokens) > 1 && r.tokens[0].name && r.tokens[1].name {
 		c.Names = append(c.Names, r.tokens[0].text)
 	}
+
 	c.StateWords = stemsOf(r.clauseOfState())
 	for _, list := range []*[]string{&c.Names, &c.StateWords, &c.Subjects, &c.Words, &c.Head, &c.Place, &c.Value} {
 		*list = Distinct(*list)
@@ -496,6 +516,7 @@ func (r *claimReader) assignAround(verb int) {
 // clauseOfState returns the tokens of the clause that states the first state.
 func (r *claimReader) clauseOfState() []claimToken {
 	start := 0
+
 	for i, t := range r.tokens {
 		switch t.kind {
 		case breakToken:
@@ -508,9 +529,11 @@ func (r *claimReader) clauseOfState() []claimToken {
 			if len(stemsOf(clause)) == 0 { // "it's available"
 				clause = r.tokens
 			}
+
 			return clause
 		}
 	}
+
 	return nil
 }
 

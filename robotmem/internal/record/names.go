@@ -26,9 +26,11 @@ func CleanName(s string, limit int) string {
 		case r == unicode.ReplacementChar || !unicode.IsPrint(r):
 			return -1
 		}
+
 		return r
 	}, s)
 	runes := []rune(strings.Join(strings.Fields(s), " "))
+
 	return string(runes[:min(limit, len(runes))])
 }
 
@@ -43,6 +45,7 @@ func TaskOf(context robotmem.Object) string {
 			return name
 		}
 	}
+
 	return ""
 }
 
@@ -58,5 +61,6 @@ func RobotOf(context robotmem.Object) string {
 			}
 		}
 	}
+
 	return ""
 }

@@ -27,7 +27,9 @@ func OutcomeOfScore(score float64) string { return classify.OfScore(score) }
 // setOutcome derives the outcome from the context, else from the text.
 func (b *Builder) setOutcome(r *Record, inText string) {
 	rules, from := b.Rules.Outcomes(), ""
+
 	var unread []string
+
 	for _, path := range rules.AllPaths() {
 		v, ok := r.Context.At(path)
 		if !ok {
@@ -69,6 +71,7 @@ func (b *Builder) OutcomeOf(content string, context robotmem.Object) (outcome, s
 	if r.Outcome == "" {
 		b.setOutcome(r, statedIn(b.Rules.Classify(content, 0)))
 	}
+
 	return r.Outcome, r.OutcomeSource
 }
 
@@ -98,5 +101,6 @@ func (r *Record) State(outcome string) error {
 	if outcome == robotmem.OutcomeUnknown {
 		r.Outcome = ""
 	}
+
 	return nil
 }

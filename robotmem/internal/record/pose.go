@@ -22,6 +22,7 @@ func checkPose(context robotmem.Object) error {
 	if !ok {
 		return nil
 	}
+
 	const field = "context.spatial.pose"
 	v, isList := pose["position"].([]any)
 	if xyz, _ := robotmem.Coordinates(v); isList && (xyz == nil || len(xyz) > 3) {
@@ -29,6 +30,7 @@ func checkPose(context robotmem.Object) error {
 	}
 	if v, ok := pose["orientation"].([]any); ok {
 		q, _ := robotmem.Coordinates(v)
+
 		squares := 0.0
 		for _, x := range q {
 			squares += x * x
@@ -37,6 +39,7 @@ func checkPose(context robotmem.Object) error {
 			return robotmem.Errorf(robotmem.Invalid, field+".orientation", "must be a unit quaternion [x, y, z, w]; leave it out if it is unknown")
 		}
 	}
+
 	for _, name := range []string{"frame_id", "map_id"} {
 		if v, given := pose[name]; given {
 			if _, ok := v.(string); !ok {
@@ -49,6 +52,7 @@ func checkPose(context robotmem.Object) error {
 			return robotmem.Errorf(robotmem.Invalid, field+".stamp", "must be a time such as 2026-03-01T14:05:00Z (RFC 3339), or seconds as a number")
 		}
 	}
+
 	return nil
 }
 
@@ -62,6 +66,7 @@ func Object(o robotmem.Object, path ...string) (map[string]any, bool) {
 		}
 		m = inner
 	}
+
 	return m, true
 }
 
@@ -73,5 +78,6 @@ func MapOf(context robotmem.Object) string {
 			return id
 		}
 	}
+
 	return ""
 }

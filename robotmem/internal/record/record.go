@@ -63,6 +63,7 @@ func (b *Builder) Prepare(kind, content string, context robotmem.Object) (*Recor
 	if r.contradiction != nil {
 		return nil, r.contradiction
 	}
+
 	return r, checkPose(r.Context)
 }
 
@@ -71,6 +72,7 @@ func (b *Builder) RecordFor(kind, content string, context robotmem.Object) (*Rec
 	r := &Record{}
 	r.Type, r.Content, r.Summary = kind, content, Summarize(content)
 	r.Status, r.Version, r.Sightings = "active", 1, 1
+
 	var err error
 	if r.Context, r.RawContext, err = context.Normalize("context", robotmem.MaxContext); err != nil {
 		return nil, err
@@ -87,6 +89,7 @@ func (b *Builder) RecordFor(kind, content string, context robotmem.Object) (*Rec
 		r.Statement = StatementOf(content)
 		r.Signature = SignatureOf(r.Statement)
 	}
+
 	return r, nil
 }
 
@@ -100,6 +103,7 @@ func (b *Builder) RecordOf(m *robotmem.Memory) (*Record, error) {
 	if HasOwnSummary(m) {
 		rec.Summary = m.Summary
 	}
+
 	return rec, nil
 }
 
@@ -130,12 +134,14 @@ func Summarize(s string) string {
 // ContentHash is equal for two records if type, collection, context and text are equal.
 func (r *Record) ContentHash() []byte {
 	h := sha256.New()
+
 	for _, s := range []string{r.Type, r.Collection, r.Canonical, r.Content} {
 		var n [8]byte
 		binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
 		h.Write(n[:])
 		h.Write([]byte(s))
 	}
+
 	return h.Sum(nil)[:16]
 }
 

@@ -19,7 +19,9 @@ var failing = map[string]bool{
 func StatementOf(s string) consolidate.Statement {
 	st := consolidate.Statement{Negated: text.Negations(s) > 0}
 	st.Sequence, st.Core = text.Sequence(s), text.Core(s)
+
 	var units []string
+
 	for _, q := range text.Quantities(s) {
 		q = q.Base()
 		st.Quantities = append(st.Quantities, consolidate.Quantity{Name: q.Name, Value: q.Value, Unit: q.Unit})
@@ -28,6 +30,7 @@ func StatementOf(s string) consolidate.Statement {
 		}
 	}
 	terms := text.BaseTerms(s)
+
 	st.Terms, st.Words = make([]string, 0, len(terms)), make([]string, 0, len(terms))
 	for _, t := range terms {
 		if text.Stop(t) {
@@ -41,6 +44,7 @@ func StatementOf(s string) consolidate.Statement {
 		}
 	}
 	st.Terms, st.Words = Distinct(st.Terms), Distinct(st.Words)
+
 	return st
 }
 
@@ -74,6 +78,7 @@ func SignatureOf(st consolidate.Statement) Signature {
 	if len(skeleton) == 0 {
 		skeleton = st.Words
 	}
+
 	return Signature{
 		Sequence: Hash64(st.Sequence...), Terms: int64(len(st.Terms)), Numbers: Hash64(numbers...), Skeleton: Hash64(skeleton...),
 		Sketch: consolidate.NewSketch(st.Terms),

@@ -25,11 +25,13 @@ func ContextStems(context robotmem.Object) []string {
 			}
 		}
 	}
+
 	var walk func(key string, v any)
 	walk = func(key string, v any) {
 		if len(out) >= 4*maxContextStems {
 			return
 		}
+
 		switch v := v.(type) {
 		case string:
 			if len(v) <= maxContextText {
@@ -51,6 +53,7 @@ func ContextStems(context robotmem.Object) []string {
 	}
 	walk("", map[string]any(context)) // at most 32 deep
 	out = Distinct(out)
+
 	return out[:min(len(out), maxContextStems)]
 }
 

@@ -72,12 +72,14 @@ const readSize = 1 << 20
 // arrived.
 func (r *Reader) Bytes(n int) []byte {
 	var chunks [][]byte
+
 	for ; n > 0 && r.Err == nil; n -= min(n, readSize) {
 		b := make([]byte, min(n, readSize))
 		_, r.Err = io.ReadFull(r.r, b)
 		r.crc = crc32.Update(r.crc, castagnoli, b)
 		chunks = append(chunks, b)
 	}
+
 	switch {
 	case errors.Is(r.Err, io.EOF), errors.Is(r.Err, io.ErrUnexpectedEOF):
 		r.Err = errors.New("the stream is cut off")
@@ -86,6 +88,7 @@ func (r *Reader) Bytes(n int) []byte {
 	case r.Err == nil:
 		return slices.Concat(chunks...)
 	}
+
 	return nil
 }
 
@@ -106,6 +109,7 @@ func (r *Reader) Count() int {
 	if r.Err != nil {
 		return 0
 	}
+
 	return int(n)
 }
 
@@ -123,5 +127,6 @@ func (r *Reader) Close() error {
 			r.Err = errors.New("there is more behind the end")
 		}
 	}
+
 	return r.Err
 }

@@ -12,14 +12,17 @@ var commonList string
 // commonStems are the stems of the words of common.txt.
 var commonStems = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
+
 	for line := range strings.Lines(commonList) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
+
 		for _, w := range strings.Fields(line) {
 			out[Stem(fold(w))] = true
 		}
 	}
+
 	return out
 })
 

@@ -89,6 +89,7 @@ var kindRules = []kindRule{
 var compiledKinds = sync.OnceValue(func() (out [][3]*regexp.Regexp) {
 	for _, r := range kindRules {
 		var of [3]*regexp.Regexp
+
 		for i, pattern := range []string{r.english, r.german, r.asian} {
 			if pattern != "" {
 				of[i] = regexp.MustCompile(pattern)
@@ -96,6 +97,7 @@ var compiledKinds = sync.OnceValue(func() (out [][3]*regexp.Regexp) {
 		}
 		out = append(out, of)
 	}
+
 	return out
 })
 
@@ -126,6 +128,7 @@ func scriptsOf(question string) (of [3]bool) {
 		}
 		return of
 	}
+
 	for _, r := range question {
 		switch {
 		case r < utf8.RuneSelf:
@@ -136,9 +139,11 @@ func scriptsOf(question string) (of [3]bool) {
 			of[2] = true
 		}
 	}
+
 	for word := range strings.FieldsFuncSeq(question, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		of[1] = of[1] || askingGerman[word] || german[word]
 	}
+
 	return of
 }
 
@@ -152,6 +157,7 @@ func KindOf(question string) Kind {
 	if scripts == [3]bool{} {
 		return Plain
 	}
+
 	for i, expressions := range compiledKinds() {
 		for script, expression := range expressions {
 			if scripts[script] && expression != nil && expression.MatchString(question) {
@@ -159,6 +165,7 @@ func KindOf(question string) Kind {
 			}
 		}
 	}
+
 	return Plain
 }
 
@@ -171,12 +178,14 @@ func AsksOnlyHow(question string) bool {
 	if onlyHow.MatchString(question) {
 		return true
 	}
+
 	content, _ := Query(question)
 	for _, t := range content {
 		if stem := Stem(t); !Common(stem) && !outcomeStems()[stem] {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -189,5 +198,6 @@ var outcomeStems = sync.OnceValue(func() map[string]bool {
 		schiefgegangen geklappt gelungen schief erfolg erfolge los`) {
 		out[Stem(fold(w))] = true
 	}
+
 	return out
 })

@@ -28,6 +28,7 @@ var ascii = func() (t [utf8.RuneSelf]runeClass) {
 			t[c] = letter
 		}
 	}
+
 	return t
 }()
 
@@ -40,6 +41,7 @@ func classAt(s string, i int) (runeClass, int) {
 		return ascii[c], 1
 	}
 	r, n := utf8.DecodeRuneInString(s[i:])
+
 	return classOf(r), n
 }
 
@@ -61,6 +63,7 @@ func classOf(r rune) runeClass {
 		r >= 0x1000 && r <= 0x109F, r >= 0x1780 && r <= 0x17FF: // Burmese, Khmer
 		return unspace
 	}
+
 	return letter
 }
 
@@ -72,10 +75,12 @@ func normalize(s string) string {
 		return s
 	}
 	b := norm.NFKC.Append(make([]byte, 0, len(s)+16), detach(s)...)
+
 	out := b[:0] // a rune never grows here, so the text is rewritten in place
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])
 		i += n
+
 		switch {
 		case r < utf8.RuneSelf:
 			out = append(out, byte(r))
@@ -92,6 +97,7 @@ func normalize(s string) string {
 			out = utf8.AppendRune(out, r)
 		}
 	}
+
 	return string(out)
 }
 
@@ -124,6 +130,7 @@ func detach(s string) []byte {
 		}
 		b = utf8.AppendRune(b, r)
 	}
+
 	return b
 }
 
@@ -138,6 +145,7 @@ func skipped(r rune) bool {
 	case r >= 0xFE00 && r <= 0xFE0F: // variation selectors
 		return true
 	}
+
 	return false
 }
 
@@ -157,10 +165,12 @@ func fold(w string) string {
 	if len(w) <= maxTermBytes {
 		return w
 	}
+
 	end := maxTermBytes
 	for !utf8.RuneStart(w[end]) {
 		end--
 	}
+
 	return w[:end]
 }
 
@@ -181,11 +191,13 @@ func foldRune(r rune) rune {
 	if plain, stroked := stroked[r]; stroked {
 		return plain
 	}
+
 	var buf [utf8.UTFMax]byte
 	d := norm.NFD.Properties(utf8.AppendRune(buf[:0], r)).Decomposition()
 	if len(d) > 0 && d[0] < utf8.RuneSelf {
 		return rune(d[0])
 	}
+
 	return r
 }
 

@@ -32,6 +32,7 @@ func startsNumber(s string, i int) bool {
 		}
 		j++
 	}
+
 	return j > i && j < len(s) && isDigit(s[j])
 }
 
@@ -68,6 +69,7 @@ func scanNumber(s string, i int) decimalNumber {
 			}
 		}
 	}
+
 	return decimalNumber{canonical(neg, whole, fraction, exponent), i}
 }
 
@@ -92,7 +94,9 @@ func canonical(neg bool, whole, fraction string, exponent int) string {
 	if trimmed == "" {
 		return "0"
 	}
+
 	var out string
+
 	switch n := len(trimmed); {
 	case point > n+maxPlainExponent && exponent != 0, point < -maxPlainExponent && exponent != 0:
 		out = trimmed[:1]
@@ -110,6 +114,7 @@ func canonical(neg bool, whole, fraction string, exponent int) string {
 	if neg {
 		return "-" + out
 	}
+
 	return out
 }
 
@@ -146,6 +151,7 @@ func (p *scanner) number(i int) int {
 		}
 		end := wordEnd(s, next)
 		p.exact = end > next && end-next <= maxPrefixedUnit
+
 		return num.end
 	}
 	if u.name == "" {
@@ -158,13 +164,16 @@ func (p *scanner) number(i int) int {
 			p.out = append(p.out, value+unit) // 5MHz is not 5mHz
 			return u.end
 		}
+
 		for _, term := range []string{value, unit, value + unit} {
 			p.emit(term)
 		}
+
 		return u.end
 	}
 	from := len(p.out)
 	p.numeral(s[i:num.end], num.value)
+
 	name := u.term()
 	switch {
 	case u.han: // its characters are indexed as pairs
@@ -178,6 +187,7 @@ func (p *scanner) number(i int) int {
 	if p.others {
 		p.addOthers(num.value, u.name, slices.Clone(p.out[from:]))
 	}
+
 	return u.end
 }
 
@@ -265,6 +275,7 @@ func scanUnit(s string, i int) unit {
 			return unit{}
 		}
 	}
+
 	for range maxFactors - 1 { // N·m, m/s^2, kg*m2/s
 		op, n := operatorAt(s, end)
 		if n == 0 {
@@ -280,6 +291,7 @@ func scanUnit(s string, i int) unit {
 		}
 		end = stop
 	}
+
 	return unit{name: name, start: start, end: end}
 }
 
@@ -295,6 +307,7 @@ func operatorAt(s string, i int) (op string, n int) {
 	case strings.HasPrefix(s[i:], "·"):
 		return "*", len("·")
 	}
+
 	return "", 0
 }
 
@@ -336,6 +349,7 @@ func scanFactor(s string, i int) (name string, end int) {
 	if c, _ := classAt(s, end); c == letter || c == digit {
 		return "", i
 	}
+
 	return name, end
 }
 
@@ -354,12 +368,14 @@ func scanWordUnit(s string, i int) unit {
 	if c, _ := classAt(s, end); !ok || c == letter || c == digit {
 		return unit{}
 	}
+
 	return unit{name: name, start: i, end: end, word: true}
 }
 
 // scanHanUnit reads the longest Chinese unit at i.
 func scanHanUnit(s string, i int) unit {
 	var found unit
+
 	end := i
 	for range maxHanUnitRunes {
 		if end >= len(s) {
@@ -371,5 +387,6 @@ func scanHanUnit(s string, i int) unit {
 			found = unit{name: name, start: i, end: end, han: true}
 		}
 	}
+
 	return found
 }

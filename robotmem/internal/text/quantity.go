@@ -43,11 +43,13 @@ type Equivalent struct {
 func Equivalents(s string) []Equivalent {
 	p := scanner{s: normalize(s), others: true}
 	p.scan()
+
 	for _, t := range p.out {
 		if other := otherCode(t); other != "" && len(p.equivalents) < maxEquivalents {
 			p.equivalents = append(p.equivalents, Equivalent{other, []string{t}})
 		}
 	}
+
 	return p.equivalents
 }
 
@@ -63,6 +65,7 @@ func otherCode(t string) string {
 	if prefixed {
 		return digits
 	}
+
 	return "0x" + digits
 }
 
@@ -83,7 +86,9 @@ func (p *scanner) addOthers(value, symbol string, of []string) {
 // of them makes two texts different. English number words count too.
 func Quantities(s string) []Quantity {
 	s = normalize(s)
+
 	var out []Quantity
+
 	for i := 0; i < len(s); {
 		c, n := classAt(s, i)
 		switch {
@@ -95,6 +100,7 @@ func Quantities(s string) []Quantity {
 			i += n
 		}
 	}
+
 	return out
 }
 
@@ -115,6 +121,7 @@ func appendQuantity(out []Quantity, s string, i int) ([]Quantity, int) {
 	}
 	num := scanNumber(s, i)
 	u := scanUnit(s, num.end)
+
 	return append(out, Quantity{Value: num.value, Unit: u.name, Name: nameBefore(s, i)}), max(num.end, u.end)
 }
 
@@ -143,6 +150,7 @@ func numbersInWord(out []Quantity, s string, i int) ([]Quantity, int) {
 		return out, i
 	}
 	u := scanUnit(s, i)
+
 	return append(out, Quantity{Value: value, Unit: u.name, Name: nameBefore(s, start)}), max(i, u.end)
 }
 
@@ -152,10 +160,12 @@ var numberWords = func() map[string]string {
 		thirteen fourteen fifteen sixteen seventeen eighteen nineteen`) {
 		m[w] = strconv.Itoa(i)
 	}
+
 	for i, w := range strings.Fields("twenty thirty forty fifty sixty seventy eighty ninety hundred") { // hundred follows ninety
 		m[w] = strconv.Itoa(20 + 10*i)
 	}
 	m["thousand"] = "1000"
+
 	return m
 }()
 
@@ -164,6 +174,7 @@ func hexEnd(s string, i int) int {
 	if i+2 >= len(s) || s[i] != '0' || s[i+1]|0x20 != 'x' {
 		return i
 	}
+
 	j := i + 2
 	for j < len(s) && (isDigit(s[j]) || s[j]|0x20 >= 'a' && s[j]|0x20 <= 'f') {
 		j++
@@ -171,6 +182,7 @@ func hexEnd(s string, i int) int {
 	if c, _ := classAt(s, j); j == i+2 || c == letter {
 		return i
 	}
+
 	return j
 }
 
@@ -189,6 +201,7 @@ func dottedEnd(s string, i int) int {
 	if groups < 3 {
 		return i
 	}
+
 	return j
 }
 
@@ -240,6 +253,7 @@ func nameBefore(s string, i int) string {
 	if !binders[fold(s[start:i])] {
 		return ""
 	}
+
 	return nameWords(s, skipBack(s, start, " \t"))
 }
 
@@ -269,6 +283,7 @@ func nameWords(s string, i int) string {
 	if c, _ := classAt(first, 0); c != letter || Stop(first) || skippedVerbs[first] {
 		return name
 	}
+
 	return first + "_" + name
 }
 
@@ -282,12 +297,14 @@ func hanName(s string, i int) string {
 		}
 		start -= n
 	}
+
 	name := s[start:i]
 	for _, lead := range []string{"把", "将", "將", "的"} {
 		if at := strings.LastIndex(name, lead); at >= 0 && at+len(lead) < len(name) {
 			name = name[at+len(lead):]
 		}
 	}
+
 	return name
 }
 
@@ -302,6 +319,7 @@ func wordStart(s string, i int) int {
 		}
 		i -= n
 	}
+
 	return i
 }
 
@@ -319,6 +337,7 @@ func skipSigns(s string, i int) int {
 		}
 		i -= n
 	}
+
 	return i
 }
 
@@ -335,6 +354,7 @@ func trimHan(s string, i int, endings []string) int {
 // snake spells an identifier in lower snake case.
 func snake(w string) string {
 	var b strings.Builder
+
 	prev := rune('_')
 	for _, r := range w {
 		if unicode.IsUpper(r) && unicode.IsLower(prev) {
@@ -343,5 +363,6 @@ func snake(w string) string {
 		b.WriteRune(foldRune(r))
 		prev = r
 	}
+
 	return b.String()
 }

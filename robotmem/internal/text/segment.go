@@ -47,6 +47,7 @@ func loadDictionary() {
 // segment returns the words of a Chinese text: the most probable ones.
 func segment(s string) (words []string) {
 	loadSegmenter.Do(loadDictionary)
+
 	for _, w := range segmenter.Segment([]byte(s)) {
 		words = append(words, w.Token().Text())
 	}

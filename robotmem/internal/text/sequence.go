@@ -22,6 +22,7 @@ func Sequence(s string) (words []string) {
 	words = make([]string, 0, len(p.out))
 	german := slices.ContainsFunc(p.out, func(w string) bool { return germanWords[w] })
 	last, pairs := "", 0 // the character before in a script without spaces, and the pairs since the run began
+
 	for _, w := range p.out {
 		if c, _ := classAt(w, 0); c == han || c == unspace {
 			switch {
@@ -38,6 +39,7 @@ func Sequence(s string) (words []string) {
 			continue
 		}
 		last = ""
+
 		switch {
 		case articles[w] || w == "an" && !german: // the German an is a verb prefix
 		case w == "cannot":
@@ -48,6 +50,7 @@ func Sequence(s string) (words []string) {
 			words = append(words, singular(w))
 		}
 	}
+
 	return words
 }
 
@@ -80,6 +83,7 @@ func singular(w string) string {
 	if len(w) < 4 || w[len(w)-1] != 's' || negating[w] || failing[w] || strings.ContainsFunc(w, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		return w
 	}
+
 	switch end := func(s string) bool { return strings.HasSuffix(w, s) }; {
 	case end("us"), end("ss"), end("is"):
 		return w
@@ -88,6 +92,7 @@ func singular(w string) string {
 	case end("sses"), end("shes"), end("ches"), end("xes"), end("zzes"):
 		return w[:len(w)-len("es")]
 	}
+
 	return w[:len(w)-1]
 }
 
@@ -110,5 +115,6 @@ func symbol(s string, i, n int) bool {
 		joined := classOf(before) != other && classOf(after) != other
 		return joined || before == ' ' && after == ' '
 	}
+
 	return unicode.IsSymbol(r)
 }

@@ -65,6 +65,7 @@ func Stem(term string) string {
 		known = &stemmed{term, stemOf(term)}
 		place.Store(known)
 	}
+
 	return known.stem
 }
 
@@ -92,6 +93,7 @@ func stemOf(term string) string {
 	if string(w) == term {
 		return term
 	}
+
 	return string(w)
 }
 
@@ -114,6 +116,7 @@ func pastAndGerund(w []byte) []byte {
 	if ends(w, "at") || ends(w, "bl") || ends(w, "iz") {
 		return append(w, 'e')
 	}
+
 	n = len(w)
 	switch c := w[n-1]; {
 	case !vowel(c, false) && c != 'l' && c != 's' && c != 'z' && n > 1 && c == w[n-2]:
@@ -121,6 +124,7 @@ func pastAndGerund(w []byte) []byte {
 	case measure(w) == 1 && shortEnd(w):
 		return append(w, 'e')
 	}
+
 	return w
 }
 
@@ -130,6 +134,7 @@ func rewrite(w []byte, rules []suffix, m int) []byte {
 	if len(w) < 2 {
 		return w
 	}
+
 	for _, r := range rules {
 		if !ends(w, r.end) {
 			continue
@@ -141,8 +146,10 @@ func rewrite(w []byte, rules []suffix, m int) []byte {
 		if measure(left) >= m {
 			return append(left, r.to...)
 		}
+
 		return w
 	}
+
 	return w
 }
 
@@ -160,6 +167,7 @@ func vowel(c byte, afterConsonant bool) bool {
 	case 'y':
 		return afterConsonant
 	}
+
 	return false
 }
 
@@ -187,6 +195,7 @@ func measure(w []byte) int {
 			seen = false
 		}
 	}
+
 	return m
 }
 
@@ -196,11 +205,14 @@ func shortEnd(w []byte) bool {
 	if n < 3 || w[n-1] == 'w' || w[n-1] == 'x' || w[n-1] == 'y' {
 		return false
 	}
+
 	var last [3]bool
+
 	cons := false
 	for _, c := range w {
 		cons = !vowel(c, cons)
 		last = [3]bool{last[1], last[2], cons}
 	}
+
 	return last == [3]bool{true, false, true}
 }

@@ -45,6 +45,7 @@ func Negations(s string) int {
 	s = normalize(s)
 	count := 0
 	failed := false // the word before is in failing
+
 	for i := 0; i < len(s); {
 		c, n := classAt(s, i)
 		switch {
@@ -73,6 +74,7 @@ func Negations(s string) int {
 			failed = failed && s[i-n] == ' '
 		}
 	}
+
 	return count
 }
 
@@ -86,6 +88,7 @@ func negates(w, rest string) bool {
 		next := strings.TrimLeft(rest[1:min(len(rest), 4)], " ")
 		return next == "" || !isDigit(next[0])
 	}
+
 	return negating[w]
 }
 

@@ -27,12 +27,14 @@ func Terms(s string) []string {
 // Stems returns the stems of BaseTerms, other than stop words, sorted and each once.
 func Stems(s string) []string {
 	var stems []string
+
 	for _, t := range BaseTerms(s) {
 		if !Stop(t) {
 			stems = append(stems, Stem(t))
 		}
 	}
 	slices.Sort(stems)
+
 	return slices.Compact(stems)
 }
 
@@ -52,6 +54,7 @@ func Query(s string) (content, stop []string) {
 	p.chinese = !strings.ContainsFunc(p.s, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) })
 	p.scan()
 	seen := make(map[string]bool, len(p.out)+len(p.stop))
+
 	fresh := func(t string) bool {
 		stem := Stem(t)
 		known := seen[stem]
@@ -67,11 +70,13 @@ func Query(s string) (content, stop []string) {
 			content = append(content, t)
 		}
 	}
+
 	for _, t := range p.stop {
 		if fresh(t) {
 			stop = append(stop, t)
 		}
 	}
+
 	return content, stop
 }
 
@@ -135,6 +140,7 @@ func (p *scanner) scan() {
 func (p *scanner) word(i int) int {
 	s, start := p.s, i
 	plain := true // lower-case letters, except that the first may be a capital
+
 	for i < len(s) {
 		c, n := classAt(s, i)
 		switch {
@@ -159,6 +165,7 @@ func (p *scanner) word(i int) int {
 	} else {
 		p.compound(strings.TrimRight(s[start:i], "_"))
 	}
+
 	return p.nameSigns(start, i)
 }
 
@@ -191,6 +198,7 @@ func (p *scanner) nameSigns(start, i int) int {
 	if name := signNames[p.s[i:end]]; name != "" && isASCII(p.s[start:i]) {
 		p.emit(p.s[start:i] + name)
 	}
+
 	return i
 }
 
@@ -207,6 +215,7 @@ func joins(s string, i int) bool {
 		return false
 	}
 	c, _ := classAt(s, i+1)
+
 	return c == letter || c == digit
 }
 
@@ -235,6 +244,7 @@ func (p *scanner) apostrophe(w string, at int) {
 	if next := strings.IndexAny(tail, "'-/."); next >= 0 {
 		tail, rest = tail[:next], tail[next+1:]
 	}
+
 	switch fold(tail) {
 	case "s", "re", "ll", "ve", "d", "m":
 		p.split(head)
@@ -252,6 +262,7 @@ func (p *scanner) apostrophe(w string, at int) {
 		p.split(head)
 		p.split(tail)
 	}
+
 	for piece := range strings.SplitSeq(rest, "'") { // rare: rock'n'roll, mother's-in-law
 		p.split(piece)
 	}
@@ -270,6 +281,7 @@ func negated(head string) (string, bool) {
 	if n := len(head); n > 2 && head[n-1]|0x20 == 'n' {
 		return head[:n-1], true
 	}
+
 	return "", false
 }
 
@@ -309,6 +321,7 @@ func (p *scanner) split(w string) {
 			p.emit(w[:last]) // 14:05 of 14:05:30
 		}
 	}
+
 	for part := range strings.SplitSeq(w, string(sep)) {
 		p.split(part)
 	}
@@ -329,8 +342,10 @@ func separator(w string) byte {
 		if sep == '.' && strings.Trim(w, "0123456789") == "." { // a decimal
 			return 0
 		}
+
 		return sep
 	}
+
 	return 0
 }
 
@@ -345,9 +360,12 @@ func (p *scanner) camelCase(w string) {
 		return
 	}
 	start := 0
+
 	var before, prev rune
+
 	for i, r := range w {
 		cut := -1
+
 		switch {
 		case unicode.IsUpper(r) && (unicode.IsLower(prev) || unicode.IsDigit(prev) && i+1 < len(w)):
 			cut = i
@@ -378,6 +396,7 @@ func numbered(w string) int {
 	for i < len(w) && ascii[w[i]&0x7f] == letter && w[i] < utf8.RuneSelf {
 		i++
 	}
+
 	j := i
 	for j < len(w) && isDigit(w[j]) {
 		j++
@@ -385,6 +404,7 @@ func numbered(w string) int {
 	if i < 2 || j == i || len(w)-j > 1 {
 		return 0
 	}
+
 	return i
 }
 
@@ -412,6 +432,7 @@ func (p *scanner) unspaced(i int, c runeClass) int {
 		}
 		i += n
 	}
+
 	run := p.s[start:i]
 	switch {
 	case p.sequence:
@@ -426,6 +447,7 @@ func (p *scanner) unspaced(i int, c runeClass) int {
 			p.out = p.out[:from+len(pairs)]
 		}
 	}
+
 	return i
 }
 
@@ -451,6 +473,7 @@ func (p *scanner) queryRun(run string) {
 			cut++
 		}
 		words := segment(run[:cut])
+
 		start := 0
 		for i, w := range words {
 			end := start + len(w)

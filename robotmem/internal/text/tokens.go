@@ -11,6 +11,7 @@ import (
 // for which a test compares them. A model's tokenizer needs megabytes of tables.
 func Tokens(s string) int {
 	eighths, run, last := 0, 0, kind{}
+
 	for _, r := range s {
 		k := kindOf(r)
 		switch run++; {
@@ -18,6 +19,7 @@ func Tokens(s string) int {
 			eighths += k.next
 		default:
 			run = 1
+
 			eighths += k.first
 			switch {
 			case last.name == ' ' && k.name == '0': // a space before a number is a token
@@ -28,6 +30,7 @@ func Tokens(s string) int {
 		}
 		last = k
 	}
+
 	return (eighths + 7) / 8
 }
 
@@ -57,6 +60,7 @@ func kindOf(r rune) kind {
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
 		return kind{'u', 13, 13}
 	}
+
 	return kind{'u', 8 * len(string(r)) / 2, 8 * len(string(r)) / 2}
 }
 
@@ -69,6 +73,7 @@ func ClipTokens(s string, n int) string {
 	if at := strings.LastIndexByte(fits, ' '); at > len(fits)*3/4 {
 		fits = fits[:at]
 	}
+
 	return strings.TrimRight(strings.ToValidUTF8(fits, ""), " ") + "…"
 }
 
@@ -85,6 +90,7 @@ func ClipMiddle(s string, n int) string {
 	clauses := clausesOf(s)
 	for len(clauses) > 2 {
 		drop := -1 // the longest clause without a number
+
 		for i := 1; i < len(clauses)-1; i++ {
 			if strings.ContainsAny(clauses[i], "0123456789") || clauses[i] == gap {
 				continue
@@ -108,6 +114,7 @@ func ClipMiddle(s string, n int) string {
 	}
 	// Half of the tokens are for the beginning, half for the end.
 	runes := []rune(short)
+
 	head, tail := ClipTokens(short, n/2-1), len(runes)
 	for tail > 0 && Tokens(string(runes[tail-1:])) <= n-n/2-1 {
 		tail--
@@ -116,12 +123,14 @@ func ClipMiddle(s string, n int) string {
 	if at := strings.IndexByte(end, ' '); at >= 0 && at < len(end)/4 {
 		end = end[at+1:]
 	}
+
 	return strings.TrimSuffix(head, "…") + gap + strings.TrimSpace(end)
 }
 
 // clausesOf divides a text after its punctuation. The clauses joined are the text.
 func clausesOf(s string) (out []string) {
 	start := 0
+
 	for i, r := range s {
 		end := i + len(string(r))
 		switch {
@@ -133,12 +142,14 @@ func clausesOf(s string) (out []string) {
 		out = append(out, s[start:end])
 		start = end
 	}
+
 	return append(out, s[start:])
 }
 
 // joined returns clauses with one gap for each run of gaps.
 func joined(clauses []string) string {
 	var b strings.Builder
+
 	last := ""
 	for _, c := range clauses {
 		if c != gap || last != gap {
@@ -146,5 +157,6 @@ func joined(clauses []string) string {
 		}
 		last = c
 	}
+
 	return strings.ReplaceAll(b.String(), gap+" ", gap)
 }

@@ -27,6 +27,7 @@ func Typing(s string) *Unfinished {
 	if word == "" {
 		return nil
 	}
+
 	u := &Unfinished{prefixes: []string{word}, stems: map[string]bool{}, excluded: map[string]bool{}}
 	for _, t := range p.out {
 		if !strings.HasSuffix(word, t) || slices.Contains(u.Terms, t) {
@@ -40,14 +41,17 @@ func Typing(s string) *Unfinished {
 	if u.Stands = u.Terms; len(u.Stands) == 0 {
 		u.Stands = slices.Clone(p.out)
 	}
+
 	for _, b := range u.prefixes {
 		u.complete(b)
+
 		for stop := range stopWords {
 			if strings.HasPrefix(stop, b) {
 				u.excluded[Stem(stop)] = true
 			}
 		}
 	}
+
 	return u
 }
 
@@ -55,10 +59,12 @@ func Typing(s string) *Unfinished {
 // may continue a name, and leaves its terms in p.out. It returns "" if there is none.
 func (p *scanner) last() string {
 	start, end := 0, 0
+
 	for i := 0; i < len(p.s); {
 		c, n := classAt(p.s, i)
 		from := i
 		before := p.out
+
 		p.out = p.out[:0]
 		switch {
 		case c == digit, c == other && startsNumber(p.s, i):
@@ -78,6 +84,7 @@ func (p *scanner) last() string {
 		}
 		start, end = from, i
 	}
+
 	return fold(p.s[start:end])
 }
 
@@ -103,6 +110,7 @@ func (u *Unfinished) complete(begin string) {
 	if !isASCII(begin) {
 		return
 	}
+
 	for _, e := range endings {
 		for have := 0; have <= min(len(e), len(begin)-1); have++ {
 			if strings.HasSuffix(begin, e[:have]) {

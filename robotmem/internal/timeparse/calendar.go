@@ -59,12 +59,14 @@ func (a anchor) merge(b anchor) (anchor, bool) {
 	if b.part.to > 0 {
 		a.part = b.part
 	}
+
 	for of := a.clock; a.timed() && of < a.part.to; of += noon {
 		if of >= a.part.from && (a.half || (of-a.clock)%(2*noon) == 0) {
 			a.clock, a.half, a.part.to = of, false, 0
 		}
 	}
 	a.bare = a.bare && b.bare
+
 	return a, true
 }
 
@@ -95,6 +97,7 @@ func (c calendar) at(base time.Time, n int, of time.Duration) time.Time {
 // around is the day, week, month or year that now is in, moved by n of them.
 func (c calendar) around(u unit, n int) anchor {
 	y, m, d := c.now.Date()
+
 	switch u {
 	case week:
 		d += 7*n - int(c.now.Weekday()+6)%7
@@ -105,6 +108,7 @@ func (c calendar) around(u unit, n int) anchor {
 	case year:
 		return c.on(y+n, 0, 0)
 	}
+
 	return anchor{date: c.dayOf(c.now, n), grain: day}
 }
 
@@ -137,6 +141,7 @@ func (c calendar) on(y, m, d int) anchor {
 	case d == 0:
 		return anchor{date: span{c.midnight(y, m, 1), c.midnight(y, m+1, 1)}, grain: month}
 	}
+
 	return anchor{date: span{c.midnight(y, m, d), c.midnight(y, m, d+1)}, grain: day}
 }
 
@@ -196,5 +201,6 @@ func (c calendar) resolve(a anchor, in span) place {
 	} else if p.to.IsZero() {
 		p.hi = c.now
 	}
+
 	return p
 }

@@ -61,12 +61,14 @@ func partOf(from, to time.Duration) (a anchor) {
 // values numbers lists of words.
 func values[T ~int](lists ...string) map[string]T {
 	m := map[string]T{}
+
 	for i, words := range lists {
 		for w := range strings.SplitSeq(words, "|") {
 			m[w] = T(i)
 		}
 	}
 	delete(m, "")
+
 	return m
 }
 
@@ -118,9 +120,11 @@ var grammar = sync.OnceValues(func() (named map[string]*regexp.Regexp, ofRules [
 	for name, pattern := range patterns {
 		named[name] = expression(pattern)
 	}
+
 	for _, r := range rules {
 		ofRules = append(ofRules, expression(r.pattern))
 	}
+
 	return named, ofRules
 })
 
@@ -142,12 +146,14 @@ func mask(s string, named map[string]*regexp.Regexp) string {
 			copy(b[i:], simplified[at:at+utf8.RuneLen(r)])
 		}
 	}
+
 	for _, loc := range named["chunk"].FindAllIndex(b, -1) {
 		text := strings.TrimRight(string(b[loc[0]:loc[1]]), ".:-/")
 		if text != "" && !named["timed"].MatchString(text) {
 			copy(b[loc[0]:], strings.Repeat(masked, len(text)))
 		}
 	}
+
 	return string(b)
 }
 
@@ -246,6 +252,7 @@ var rules = []rule{
 		} else if m[1] != "" && w == p.now.Weekday() {
 			a = p.around(day, -7)
 		}
+
 		return a, (m[1] != "" || strings.HasSuffix(m[2], "day") || p.follows(placing)) && !p.common(m[0], m[2])
 	}},
 	{`(?:(上上|上|这|本)一?个?)?(?:周|星期|礼拜){w}`, "以 之 每 每个 下 下个 一 两 二 三 四 几 半 0 1 2 3 4 5 6 7 8 9", "", func(p *parser, m []string) (anchor, bool) {
@@ -315,6 +322,7 @@ func hanCount(s string) (n int) {
 			n += max(at, 0)
 		}
 	}
+
 	return n
 }
 
@@ -325,12 +333,14 @@ func (p *parser) dated(year, name, date string) (a anchor, ok bool) {
 	if m == 0 {
 		m = hanCount(name)
 	}
+
 	switch {
 	case m > 12 || (m == 0) != (name == "") || (d == 0) != (date == "") || year != "" && (y < 1970 || y >= 2100):
 		return anchor{}, false
 	case year != "":
 		return p.on(y, m, d), d <= daysIn(y, m)
 	}
+
 	return p.onLast(m, d), d <= daysIn(2024, m)
 }
 
@@ -342,6 +352,7 @@ func (p *parser) stamp(text string) (anchor, bool) {
 			return anchor{date: span{t, t.Add(lengths[grain])}, grain: grain, point: t}, true
 		}
 	}
+
 	return anchor{}, false
 }
 
@@ -360,5 +371,6 @@ func clockOf(h, m, s, half string) (a anchor, ok bool) {
 			a.clock += noon
 		}
 	}
+
 	return a, hours <= 24 && minutes < 60 && seconds < 60
 }

@@ -37,6 +37,7 @@ func Parse(question string, now time.Time) Reading {
 	if unread != "" {
 		return Reading{Rest: strings.ToValidUTF8(question, ""), Note: `"` + unread + `" was not read, so no time words were used.`}
 	}
+
 	return p.read(items)
 }
 
@@ -44,7 +45,9 @@ func Parse(question string, now time.Time) Reading {
 func (p *parser) read(items []item) Reading {
 	r := Reading{Rest: strings.ToValidUTF8(p.question, "")}
 	in := p.commonDay(items)
+
 	var used []string
+
 	for _, it := range items {
 		ph := p.phrase(it, in)
 		r.Phrases = append(r.Phrases, ph)
@@ -58,6 +61,7 @@ func (p *parser) read(items []item) Reading {
 			used = append(used, `"`+ph.Text+`"`)
 		}
 	}
+
 	switch {
 	case r.After != nil && r.Before != nil && !r.After.Before(*r.Before):
 		r.After, r.Before = nil, nil
@@ -65,6 +69,7 @@ func (p *parser) read(items []item) Reading {
 	case len(used) > 0:
 		r.Rest = p.rest(items, r.Phrases)
 	}
+
 	return r
 }
 
@@ -81,6 +86,7 @@ func (p *parser) commonDay(items []item) (in span) {
 		a.clockGrain = 0
 		in = p.resolve(a, span{}).span
 	}
+
 	return in
 }
 
@@ -100,6 +106,7 @@ func (p *parser) phrase(it item, in span) Phrase {
 	if !hi.IsZero() {
 		ph.Before = &hi
 	}
+
 	return ph
 }
 
@@ -118,6 +125,7 @@ func (it *item) bounds(at place) (lo, hi time.Time) {
 		wide := max(30*time.Minute, at.hi.Sub(at.from))
 		return at.lo.Add(-wide), at.hi.Add(wide)
 	}
+
 	return at.from, at.to
 }
 
@@ -128,6 +136,7 @@ func (p *parser) rangeOf(it item, in span) (lo, hi time.Time) {
 	if a.dayless() && b.date.set() && b.grain <= day && b.point.IsZero() {
 		in = b.date
 	}
+
 	first, last := p.resolve(a, in), p.resolve(b, span{})
 	switch {
 	case b.dayless():
@@ -148,6 +157,7 @@ func (p *parser) rangeOf(it item, in span) (lo, hi time.Time) {
 	if it.prep == after {
 		return first.hi, last.hi
 	}
+
 	return first.lo, last.hi
 }
 
@@ -157,13 +167,16 @@ const closing = ",.;:?!)]}、。，；：？！）"
 // rest is the question without the phrases that have bounds.
 func (p *parser) rest(items []item, phrases []Phrase) string {
 	b := []byte(p.question)
+
 	for i, it := range items {
 		if phrases[i].After != nil || phrases[i].Before != nil {
 			copy(b[it.start:it.event.start], strings.Repeat(" ", len(b)))
 			copy(b[it.event.end:it.end], strings.Repeat(" ", len(b)))
 		}
 	}
+
 	var rest strings.Builder
+
 	for word := range strings.FieldsSeq(strings.ToValidUTF8(string(b), "")) {
 		r, _ := utf8.DecodeRuneInString(word)
 		if rest.Len() > 0 && !strings.ContainsRune(closing, r) {
@@ -176,6 +189,7 @@ func (p *parser) rest(items []item, phrases []Phrase) string {
 	if strings.ContainsFunc(rest.String(), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return rest.String()
 	}
+
 	return ""
 }
 
@@ -270,6 +284,7 @@ func (p *parser) items() (found []item, unread string) {
 			break
 		}
 	}
+
 	return found, ""
 }
 
@@ -278,6 +293,7 @@ func (p *parser) item(it *item) bool {
 	if m := p.take(p.named["preposition"]); m != nil {
 		it.prep = prepositions[strings.Join(strings.Fields(m[0]), " ")]
 	}
+
 	lead := it.prep
 	switch {
 	case !p.anchor(&it.a):
@@ -290,6 +306,7 @@ func (p *parser) item(it *item) bool {
 	case lead == between:
 		return false
 	}
+
 	return it.licensed(lead)
 }
 
@@ -304,6 +321,7 @@ func (it *item) licensed(lead preposition) bool {
 	case it.prep == until:
 		return it.a.timed() || it.a.part.to == 0 // "by night" is a habit
 	}
+
 	return it.prep.bounds() || lead == from || lead == at || lead == in && !timeOfDay
 }
 
@@ -312,6 +330,7 @@ func (p *parser) anchor(a *anchor) (ok bool) {
 	if *a, ok = p.atom(); !ok {
 		return false
 	}
+
 	for p.try(func() bool {
 		p.has("link")
 		next, ok := p.atom()
@@ -321,10 +340,12 @@ func (p *parser) anchor(a *anchor) (ok bool) {
 		if ok {
 			*a = next
 		}
+
 		return ok
 	}) {
 	}
 	p.owned = p.has("possessive")
+
 	return true
 }
 
@@ -333,6 +354,7 @@ func (p *parser) atom() (a anchor, ok bool) {
 	if first := p.next(); !isDigit(first) && !slices.Contains(openers, first) {
 		return a, false
 	}
+
 	for i, re := range p.rules {
 		start := p.i
 		if m := p.take(re); m != nil {
@@ -342,6 +364,7 @@ func (p *parser) atom() (a anchor, ok bool) {
 		}
 		p.i = start
 	}
+
 	return anchor{}, false
 }
 
@@ -355,8 +378,10 @@ func (p *parser) upper(it *item) bool {
 		if m[2]+m[3] != "" && it.a.date.set() != it.b.date.set() && it.a.timed() != it.b.timed() {
 			return false
 		}
+
 		return p.has("end of range") || m[3] == ""
 	})
+
 	return it.ranged
 }
 
@@ -376,6 +401,7 @@ func (p *parser) event(it *item) bool {
 		}
 	}
 	it.a = anchor{}
+
 	return false
 }
 
@@ -385,6 +411,7 @@ func (p *parser) suffix(it *item) {
 		return
 	}
 	start := p.i
+
 	m := p.take(p.named["postposition"])
 	switch {
 	case m == nil, m[1] != "" && !it.a.timed():

@@ -50,6 +50,7 @@ func ParseWritten(s string) (q Quantity, unit string, ok bool) {
 		return Quantity{}, "", false
 	}
 	q, ok = quantity(d, unit, apart)
+
 	return q, unit, ok
 }
 
@@ -67,6 +68,7 @@ func Of(value float64, unit string) (Quantity, bool) {
 	if !ok {
 		return Quantity{}, false
 	}
+
 	return quantity(d, unit, true)
 }
 
@@ -82,6 +84,7 @@ func quantity(d decimal, name string, unknownToo bool) (Quantity, bool) {
 	if !ok {
 		return Quantity{}, false
 	}
+
 	return Quantity{Value: value, Unit: u.canonical}, true
 }
 
@@ -103,6 +106,7 @@ func identifier(s string, n int) bool {
 // digits may state more than one quantity.
 func plainWord(s string) bool {
 	joined := false // by an operator, behind which a letter must come
+
 	for _, r := range s {
 		switch {
 		case unitRune(r):
@@ -113,6 +117,7 @@ func plainWord(s string) bool {
 			joined = r != '²' && r != '³'
 		}
 	}
+
 	return !joined && s != ""
 }
 
@@ -177,6 +182,7 @@ func scan(s string) (d decimal, n int, ok bool) {
 			n = end
 		}
 	}
+
 	return d, n, true
 }
 
@@ -213,6 +219,7 @@ func (d decimal) in(u unit) (float64, bool) {
 		n.Mul(n, u.factor.ratio)
 	}
 	f := new(big.Float).SetPrec(exactBits).SetRat(n)
+
 	for range max(u.factor.pi, -u.factor.pi) {
 		if u.factor.pi < 0 {
 			f.Quo(f, pi)
@@ -221,6 +228,7 @@ func (d decimal) in(u unit) (float64, bool) {
 		}
 	}
 	v, err := strconv.ParseFloat(f.Text('e', 14), 64)
+
 	return v, err == nil && (v != 0 || n.Sign() == 0) && (u.zero == nil || math.Abs(v) < maxTemp)
 }
 
@@ -240,6 +248,7 @@ func parseFactor(s string) (f factor) {
 	}
 	f.ratio = parseRatio(above)
 	f.ratio.Quo(f.ratio, parseRatio(below))
+
 	return f
 }
 
@@ -266,5 +275,6 @@ func (f factor) times(g factor) factor {
 	case g.ratio != nil:
 		f.ratio = new(big.Rat).Mul(f.ratio, g.ratio)
 	}
+
 	return factor{f.ratio, f.exp + g.exp, f.pi + g.pi}
 }

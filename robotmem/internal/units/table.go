@@ -48,10 +48,12 @@ func index() (symbols, names vocabulary) {
 		return vocabulary{units: map[string]*unit{}, prefixes: map[string]*prefix{}}
 	}
 	symbols, names = empty(), empty()
+
 	for row := range strings.Lines(rows) {
 		if row == "\n" || row[0] == '#' {
 			continue
 		}
+
 		cells := strings.Split(row+"||", "|")
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
@@ -61,24 +63,29 @@ func index() (symbols, names vocabulary) {
 		if cells[5] != "" {
 			u.zero = parseRatio(cells[5])
 		}
+
 		for s := range strings.FieldsSeq(cells[0]) {
 			symbols.units[s] = u
 		}
+
 		for s := range strings.FieldsSeq(cells[1]) {
 			names.units[s] = u
 			names.units[strings.ReplaceAll(s, "-", " ")] = u
 		}
 	}
+
 	for s, u := range maps.Clone(names.units) {
 		if _, own := names.units[s+"s"]; !own && len(s) > 2 {
 			names.units[s+"s"] = u // the plural
 		}
 	}
+
 	for i := range prefixes {
 		p := &prefixes[i]
 		symbols.addPrefix(p, p.symbols)
 		names.addPrefix(p, p.names)
 	}
+
 	return symbols, names
 }
 
@@ -94,6 +101,7 @@ func (v *vocabulary) lookup(s string) (unit, bool) {
 	if u, ok := v.units[s]; ok {
 		return *u, true
 	}
+
 	for n := 1; n <= v.longest && n < len(s); n++ {
 		p, ok := v.prefixes[s[:n]]
 		if !ok {
@@ -105,5 +113,6 @@ func (v *vocabulary) lookup(s string) (unit, bool) {
 			return u, true
 		}
 	}
+
 	return unit{}, false
 }

@@ -24,12 +24,14 @@ var textUnits, bySymbol, byWord = textIndex()
 
 func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
 	lists := map[string][]string{}
+
 	for line := range strings.Lines(textLists) {
 		name, list, _ := strings.Cut(line, ":")
 		lists[name] = append(lists[name], strings.Fields(list)...)
 	}
 	bySymbol, byWord = map[string]string{}, map[string]string{}
 	same := map[Quantity]string{} // the first symbol of a unit, by 1 of it
+
 	for _, s := range lists["symbols"] {
 		bySymbol[s] = s
 		if u, ok := ofSymbol(s); ok {
@@ -52,6 +54,7 @@ func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
 	}
 	add(bySymbol, lists["spellings"])
 	add(byWord, lists["words"])
+
 	return known, bySymbol, byWord
 }
 
@@ -94,6 +97,7 @@ func Base(value, symbol string) (string, string) {
 	if !ok {
 		return value, symbol
 	}
+
 	return strconv.FormatFloat(f, 'g', -1, 64), u.canonical
 }
 
@@ -112,6 +116,7 @@ func Others(value, symbol string) (others []string) {
 		return nil
 	}
 	one, _ := decimal{mantissa: "1"}.in(u)
+
 	for i := range textUnits {
 		v := &textUnits[i]
 		if v.unit.dims != u.dims || v.unit.zero != nil || v.one == one {
@@ -125,5 +130,6 @@ func Others(value, symbol string) (others []string) {
 			others = append(others, other+v.symbol)
 		}
 	}
+
 	return others
 }

@@ -40,6 +40,7 @@ var derived = map[dims]string{
 // parseDims reads a product of base kinds with powers up to 3: "V·s/m²".
 func parseDims(s string) (d dims) {
 	sign := int8(1)
+
 	for part := range strings.SplitSeq(s, "/") {
 		for word := range strings.SplitSeq(part, "·") {
 			power := sign
@@ -52,6 +53,7 @@ func parseDims(s string) (d dims) {
 		}
 		sign = -1
 	}
+
 	return d
 }
 
@@ -60,7 +62,9 @@ func (d dims) String() string {
 	if name, ok := derived[d]; ok {
 		return name
 	}
+
 	var above, below []byte
+
 	for i, p := range d {
 		switch {
 		case p > 0 && len(above) > 0:
@@ -74,11 +78,13 @@ func (d dims) String() string {
 	if len(above) == 0 {
 		above = []byte{'1'}
 	}
+
 	return string(append(above, below...))
 }
 
 func appendPower(text []byte, kind int, power int8) []byte {
 	text = append(text, kinds[kind]...)
+
 	switch {
 	case power == 2:
 		text = append(text, "²"...)
@@ -87,6 +93,7 @@ func appendPower(text []byte, kind int, power int8) []byte {
 	case power > 3:
 		text = strconv.AppendInt(append(text, '^'), int64(power), 10)
 	}
+
 	return text
 }
 
@@ -101,6 +108,7 @@ func resolve(s string) (unit, bool) {
 	if u, ok := names.units[lower(s)]; ok { // degrees Celsius
 		return *u, true
 	}
+
 	return compound(s)
 }
 
@@ -135,6 +143,7 @@ func compound(s string) (unit, bool) {
 	if rest, ok := strings.CutPrefix(s, "1/"); ok {
 		s, sign = rest, -1
 	}
+
 	for {
 		if rest, ok := strings.CutPrefix(s, "("); ok && outer == 0 {
 			s, outer, sign = rest, sign, 1
@@ -189,6 +198,7 @@ func oneFactor(s string) (u unit, power int, rest string, ok bool) {
 	if raised != 1 && power != 1 {
 		return unit{}, 0, "", false
 	}
+
 	return u, power * raised, rest, true
 }
 
@@ -215,6 +225,7 @@ func readPower(s string) (power int, rest string) {
 	if rest == "" || !isDigit(rest[0]) || rest[0] == '0' {
 		return 1, s
 	}
+
 	return power * int(rest[0]-'0'), rest[1:]
 }
 
@@ -223,6 +234,7 @@ func operator(s string) (sign int, rest string, ok bool) {
 	rest = strings.TrimLeft(s, " ")
 	spaced := len(rest) < len(s)
 	sign = 1
+
 	switch r, n := utf8.DecodeRuneInString(rest); r {
 	case '/', '每':
 		sign, rest = -1, rest[n:]
@@ -235,6 +247,7 @@ func operator(s string) (sign int, rest string, ok bool) {
 		}
 		return sign, rest, spaced
 	}
+
 	return sign, strings.TrimLeft(rest, " "), true
 }
 
@@ -267,8 +280,10 @@ func (u unit) times(v unit, power int) (unit, bool) {
 	if power < 0 {
 		f = f.inverse()
 	}
+
 	for range max(power, -power) {
 		u.factor = u.factor.times(f)
 	}
+
 	return u, true
 }

@@ -37,6 +37,7 @@ func (x *Index) Arrange(ctx context.Context) error {
 		return nil
 	}
 	x.fixed = used
+
 	order := make([]estimated, 0, x.count)
 	for i, c := range x.chunks {
 		for at, id := range c.ids {
@@ -59,6 +60,7 @@ func (x *Index) Arrange(ctx context.Context) error {
 	defer x.mu.Unlock()
 	x.centres = centres
 	x.unsaved.Store(true)
+
 	return nil
 }
 
@@ -73,6 +75,7 @@ func (x *Index) halve(ctx context.Context, s *scratch, part []estimated) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+
 	sample := make([]estimated, min(axisSample, max(groupSize/2, len(part)/8)))
 	for i := range sample {
 		sample[i] = part[i*len(part)/len(sample)]
@@ -84,6 +87,7 @@ func (x *Index) halve(ctx context.Context, s *scratch, part []estimated) error {
 	if err := x.halve(ctx, s, part[:half]); err != nil {
 		return err
 	}
+
 	return x.halve(ctx, s, part[half:])
 }
 
@@ -93,6 +97,7 @@ func (x *Index) axis(s *scratch, sample []estimated) []float32 {
 	for round := range axisRounds {
 		clear(s.centred)
 		x.mu.RLock()
+
 		for i, g := range sample {
 			if round > 0 || i == 0 || i == len(sample)-1 {
 				c, at := x.code(g.slot)
@@ -106,6 +111,7 @@ func (x *Index) axis(s *scratch, sample []estimated) []float32 {
 			selectBest(sample, len(sample)/2)
 		}
 	}
+
 	return s.centred
 }
 
@@ -113,6 +119,7 @@ func (x *Index) axis(s *scratch, sample []estimated) []float32 {
 func (x *Index) project(s *scratch, part []estimated) {
 	for batch := range slices.Chunk(part, moveBatch) {
 		x.mu.RLock()
+
 		for i, g := range batch {
 			c, at := x.code(g.slot)
 			batch[i].estimate = s.planes.estimate(c, at) - c.terms[2*at+1]
@@ -125,8 +132,10 @@ func (x *Index) project(s *scratch, part []estimated) {
 // returns how many groups are full of the former.
 func (x *Index) move(order []estimated, used int) (groups int) {
 	placed := 0
+
 	for batch := range slices.Chunk(order, moveBatch) {
 		x.mu.Lock()
+
 		x.centres = codes{}
 		for _, g := range batch {
 			if slot, held := x.slot(int64(g.id)); held && slot < used {
@@ -140,6 +149,7 @@ func (x *Index) move(order []estimated, used int) (groups int) {
 	defer x.mu.Unlock()
 	groups = placed / groupSize
 	x.fixed = groups * groupSize
+
 	to := x.fixed
 	for slot := to; slot < x.next; slot++ {
 		if c := x.chunks[slot>>chunkBits]; c.ids[slot&chunkMask] != 0 {
@@ -149,6 +159,7 @@ func (x *Index) move(order []estimated, used int) (groups int) {
 	}
 	x.next = to
 	x.dropUnused()
+
 	return groups
 }
 
@@ -165,15 +176,18 @@ func (x *Index) exchange(a, b int) {
 		return
 	}
 	c, i := x.chunks[a>>chunkBits], a&chunkMask
+
 	d, j := x.chunks[b>>chunkBits], b&chunkMask
 	for w := range x.words {
 		v, u := i*x.words+w, j*x.words+w
 		c.signs[v], d.signs[u] = d.signs[u], c.signs[v]
 		c.lows[v], d.lows[u] = d.lows[u], c.lows[v]
 	}
+
 	for w := range 2 {
 		c.terms[2*i+w], d.terms[2*j+w] = d.terms[2*j+w], c.terms[2*i+w]
 	}
+
 	idA, idB := int64(c.ids[i]), int64(d.ids[j])
 	for _, slot := range [2]int{a, b} {
 		if x.chunks[slot>>chunkBits].ids[slot&chunkMask] != 0 {
@@ -195,6 +209,7 @@ func (x *Index) centresOf(s *scratch, groups int) codes {
 		clear(s.centred)
 		shift := float32(0)
 		x.mu.RLock()
+
 		for slot := g * groupSize; slot < (g+1)*groupSize; slot++ {
 			c, at := x.code(int32(slot))
 			c.addTo(s.centred, at, 1./groupSize)
@@ -204,6 +219,7 @@ func (x *Index) centresOf(s *scratch, groups int) codes {
 		scale := x.quantize(s)
 		centres.set(g, s.signs, s.lows, scale, shift)
 	}
+
 	return centres
 }
 
@@ -227,6 +243,7 @@ func (x *Index) selectGroups(s *scratch, within []uint64, members, parts int) {
 		}
 	} else {
 		clear(s.members)
+
 		for base, word := range x.members(within) {
 			for p := x.pages[base>>chunkBits]; word != 0; word &= word - 1 {
 				slot := p.slots[base&chunkMask+bits.TrailingZeros64(word)]
@@ -241,6 +258,7 @@ func (x *Index) selectGroups(s *scratch, within []uint64, members, parts int) {
 		}
 	})
 	least := nearest(s.near, s.members[:arranged], parts)
+
 	s.groups = s.groups[:0]
 	for g, word := range s.members {
 		if word != 0 && (g >= arranged || s.near[g] >= least) {
@@ -256,13 +274,16 @@ func nearest(estimates []float32, members []uint64, parts int) float32 {
 	for _, e := range estimates {
 		low, high = min(low, e), max(high, e)
 	}
+
 	var held [1024]int
 	width, total := (high-low)/float32(len(held)), 0
+
 	for g, e := range estimates {
 		n := bits.OnesCount64(members[g])
 		held[max(0, min(int((e-low)/width), len(held)-1))] += n
 		total += n
 	}
+
 	i := len(held)
 	for sum := 0; i > 0 && sum*parts < total; sum += held[i] {
 		i--
@@ -270,5 +291,6 @@ func nearest(estimates []float32, members []uint64, parts int) float32 {
 	if i == 0 {
 		return low
 	}
+
 	return low + float32(i)*width
 }

@@ -29,6 +29,7 @@ func (x *Index) Write(out *stream.Writer) {
 	x.mu.RUnlock()
 	out.Section(x.centres.append(nil))
 	out.Count(n)
+
 	for i := range n {
 		out.Section(x.marshalChunk(i))
 	}
@@ -73,6 +74,7 @@ func Read(in *stream.Reader) (*Index, error) {
 	if n > MaxID>>chunkBits+1 || n*chunkSlots < x.fixed {
 		return nil, errors.Join(errUnsound, in.Err)
 	}
+
 	for i := 0; i < n && in.Err == nil; i++ {
 		if data := in.Section(); in.Err == nil && !x.readChunk(data) {
 			return nil, errUnsound
@@ -80,6 +82,7 @@ func Read(in *stream.Reader) (*Index, error) {
 	}
 	x.next = max(x.next, x.fixed)
 	x.dropUnused() // the last vectors may have been removed
+
 	return x, in.Err
 }
 
@@ -92,6 +95,7 @@ func (x *Index) readChunk(data []byte) (sound bool) {
 		return false
 	}
 	x.chunks = append(x.chunks, c)
+
 	for i, id := range ids {
 		if id == 0 {
 			continue
@@ -101,6 +105,7 @@ func (x *Index) readChunk(data []byte) (sound bool) {
 		}
 		x.take(base+i, int64(id))
 	}
+
 	return true
 }
 
@@ -114,11 +119,13 @@ func (x *Index) readCodes(c codes, data []byte) (sound bool) {
 		data = data[n:]
 	}
 	sound = len(data) == 0
+
 	unused := ^uint64(0) << ((x.dims-1)%64 + 1)
 	for at := range len(c.terms) / 2 {
 		last := (at+1)*x.words - 1
 		scale, shift := c.terms[2*at], c.terms[2*at+1]
 		sound = sound && (c.signs[last]|c.lows[last])&unused == 0 && scale >= 0 && scale <= math.MaxFloat32 && math.Abs(float64(shift)) <= math.MaxFloat32
 	}
+
 	return sound
 }

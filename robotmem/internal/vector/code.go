@@ -35,6 +35,7 @@ func newRotation(dims int) rotation {
 	r := rotation{scale: float32(1 / math.Sqrt(float64(block)))}
 	// splitmix64 (Steele, Lea, Flood 2014): saved codes need the same flips in every later build.
 	state := uint64(0)
+
 	for range rotationStarts {
 		flips := make([]float32, block)
 		for i := range flips {
@@ -46,6 +47,7 @@ func newRotation(dims int) rotation {
 		}
 		r.flips = append(r.flips, flips)
 	}
+
 	return r
 }
 
@@ -56,6 +58,7 @@ func (r *rotation) apply(v, buffer []float32) {
 		block := buffer[:len(flips)]
 		n := copy(block, v[start:])
 		copy(block[n:], v)
+
 		for i, f := range flips {
 			block[i] *= f
 		}
@@ -75,6 +78,7 @@ func (r *rotation) hadamard(v []float32) {
 			}
 		}
 	}
+
 	for i := range v {
 		v[i] *= r.scale
 	}
@@ -101,6 +105,7 @@ func (x *Index) alongMean(unit []float32) (sum float64) {
 // packSigns packs the signs of v, one bit each, 1 for positive. The rest of the last word is zero.
 func packSigns(into []uint64, v []float32) {
 	clear(into)
+
 	for i, f := range v {
 		if f > 0 {
 			into[i/64] |= 1 << (i % 64)
@@ -125,6 +130,7 @@ func (x *Index) quantize(s *scratch) (scale float32) {
 	if along := packLows(s.lows, s.centred, threshold); along > 0 {
 		scale = float32(size / along)
 	}
+
 	return scale
 }
 
@@ -132,6 +138,7 @@ func (x *Index) quantize(s *scratch) (scale float32) {
 func (c *codes) addTo(sum []float32, at int, factor float32) {
 	words, step := len(c.signs)/(len(c.terms)/2), factor*c.terms[2*at]
 	values := [4]float32{-3 * step, -step, step, 3 * step}
+
 	for j := range sum {
 		word := at*words + j/64
 		sum[j] += values[c.signs[word]>>(j%64)&1<<1|c.lows[word]>>(j%64)&1]
@@ -143,6 +150,7 @@ func (c *codes) addTo(sum []float32, at int, factor float32) {
 // −threshold is 0, and between them it is 2 or 1.
 func packLows(into []uint64, v []float32, threshold float32) (along float64) {
 	clear(into)
+
 	for i, f := range v {
 		size := math.Abs(float64(f))
 		large := size > float64(threshold)
@@ -154,6 +162,7 @@ func packLows(into []uint64, v []float32, threshold float32) (along float64) {
 		}
 		along += size
 	}
+
 	return along
 }
 
@@ -195,6 +204,7 @@ func (q *question) set(centred []float32) {
 	size, along := square(centred), 0.0
 	threshold := ternaryThreshold * math.Sqrt(size/float64(len(centred)))
 	q.count, q.factor = 0, 0
+
 	for i, f := range centred {
 		if size := math.Abs(float64(f)); size > threshold {
 			q.large[i/64] |= 1 << (i % 64)
@@ -222,9 +232,11 @@ func (q *question) differing(code []uint64) (n int) {
 		n += bits.OnesCount64((a[0]^b[0])&m[0]) + bits.OnesCount64((a[1]^b[1])&m[1]) + bits.OnesCount64((a[2]^b[2])&m[2]) +
 			bits.OnesCount64((a[3]^b[3])&m[3]) + bits.OnesCount64((a[4]^b[4])&m[4]) + bits.OnesCount64((a[5]^b[5])&m[5])
 	}
+
 	for i, w := range signs {
 		n += bits.OnesCount64((w ^ code[i]) & large[i])
 	}
+
 	return n
 }
 
@@ -244,18 +256,22 @@ type planes struct {
 
 func (p *planes) set(question []float32) {
 	clear(p.bits)
+
 	var high float32
 	for _, f := range question {
 		high = max(high, f, -f)
 	}
+
 	const top = 1<<planeBits - 1
 	p.low, p.step = -float64(high), 2*float64(high)/top
 	sum := 0
+
 	for j, f := range question {
 		u := 0
 		if p.step > 0 {
 			u = int(math.Round(float64(float64(f)-p.low) / p.step))
 		}
+
 		sum += u
 		for b := range planeBits {
 			p.bits[j/64*planeBits+b] |= uint64(u>>b&1) << (j % 64)
@@ -289,6 +305,7 @@ func (p *planes) countsInGo(signs, lows []uint64) (ones, sum int) {
 		sum += 2*weighted(h, b) + weighted(l, b)
 		planes = planes[planeBits:]
 	}
+
 	return ones, sum
 }
 
@@ -328,11 +345,13 @@ func (x *Index) estimate(s *scratch, candidates []estimated) []estimated {
 				k, at := x.code(g.slot)
 				s.collectors[w].fetched += k.signs[at*x.words] + k.signs[(at+1)*x.words-1] + k.lows[at*x.words] + k.lows[(at+1)*x.words-1] + uint64(k.terms[2*at])
 			}
+
 			for i, g := range part {
 				part[i].estimate = s.planes.estimate(x.code(g.slot))
 			}
 		}
 	})
+
 	return candidates
 }
 
@@ -341,14 +360,17 @@ func selectBest(g []estimated, n int) []estimated {
 	if n >= len(g) {
 		return g
 	}
+
 	low, high := 0, len(g)-1
 	for low < high {
 		pivot := g[(low+high)/2]
+
 		i, j := low, high
 		for i <= j {
 			for g[i].before(pivot) {
 				i++
 			}
+
 			for pivot.before(g[j]) {
 				j--
 			}
@@ -358,6 +380,7 @@ func selectBest(g []estimated, n int) []estimated {
 				j--
 			}
 		}
+
 		switch {
 		case n-1 <= j:
 			high = j
@@ -367,5 +390,6 @@ func selectBest(g []estimated, n int) []estimated {
 			return g[:n]
 		}
 	}
+
 	return g[:n]
 }

@@ -103,6 +103,7 @@ func New(dims int, mean []float32) *Index {
 	x.rescore.Store(defaultRescore)
 	x.parts.Store(1)
 	x.scratch.New = func() any { return newScratch(x.dims, x.words) }
+
 	return x
 }
 
@@ -134,6 +135,7 @@ func (x *Index) Put(id int64, unit []float32) error {
 		x.take(slot, id)
 	}
 	x.chunks[slot>>chunkBits].set(slot&chunkMask, s.signs, s.lows, scale, shift)
+
 	return nil
 }
 
@@ -162,6 +164,7 @@ func (x *Index) slot(id int64) (slot int, held bool) {
 	if p == nil || p.present[at/groupSize]>>(at%groupSize)&1 == 0 {
 		return 0, false
 	}
+
 	return int(p.slots[at]), true
 }
 
@@ -210,12 +213,14 @@ func (x *Index) checkUnit(unit []float32) error {
 	if len(unit) != x.dims {
 		return fmt.Errorf("a vector of %d dimensions, want %d", len(unit), x.dims)
 	}
+
 	switch length := math.Sqrt(square(unit)); {
 	case math.IsNaN(length) || math.IsInf(length, 0):
 		return errNotFinite
 	case math.Abs(length-1) > unitSlack:
 		return fmt.Errorf("a vector of length %.4g, want 1", length)
 	}
+
 	return nil
 }
 
@@ -234,10 +239,12 @@ func Unit(v []float32) []float32 {
 	if !(length > 0) || math.IsInf(length, 0) {
 		return nil
 	}
+
 	out := make([]float32, len(v))
 	for i, f := range v {
 		out[i] = float32(float64(f) / length)
 	}
+
 	return out
 }
 
@@ -256,10 +263,12 @@ func (b *MeanBuilder) Add(vector []float32) error {
 	if len(vector) != len(b.sum) {
 		return fmt.Errorf("vector: a vector of %d dimensions in a mean of %d", len(vector), len(b.sum))
 	}
+
 	for i, f := range vector {
 		b.sum[i] += float64(f)
 	}
 	b.count++
+
 	return nil
 }
 
@@ -268,10 +277,12 @@ func (b *MeanBuilder) Mean() []float32 {
 	if b.count == 0 {
 		return nil
 	}
+
 	mean := make([]float32, len(b.sum))
 	for i, f := range b.sum {
 		mean[i] = float32(f / float64(b.count))
 	}
+
 	return mean
 }
 
@@ -294,12 +305,14 @@ func StoredSize(dims int) int { return dims + (dims+blockDims-1)/blockDims*scale
 func Encode(vector []float32) []byte {
 	raw := make([]byte, StoredSize(len(vector)))
 	rest := raw
+
 	for block := range slices.Chunk(vector, blockDims) {
 		var largest, square, levels float64
 		for _, f := range block {
 			largest = max(largest, math.Abs(float64(f)))
 			square += float64(f) * float64(f)
 		}
+
 		for i, f := range block {
 			level := math.Round(float64(f) * maxLevel / max(largest, math.SmallestNonzeroFloat32))
 			rest[scaleSize+i] = byte(int8(level))
@@ -308,6 +321,7 @@ func Encode(vector []float32) []byte {
 		binary.LittleEndian.PutUint32(rest, math.Float32bits(float32(math.Sqrt(square/max(levels, 1)))))
 		rest = rest[scaleSize+len(block):]
 	}
+
 	return raw
 }
 
@@ -342,6 +356,7 @@ func dot(question []float64, raw []byte) (sum float64) {
 		n := min(blockDims, len(question))
 		q, levels, scale := question[:n], raw[scaleSize:scaleSize+n], float64(component(raw))
 		question, raw = question[n:], raw[scaleSize+n:]
+
 		for len(q) >= 4 && len(levels) >= 4 {
 			s0 += q[0] * float64(int8(levels[0]))
 			s1 += q[1] * float64(int8(levels[1]))
@@ -349,10 +364,12 @@ func dot(question []float64, raw []byte) (sum float64) {
 			s3 += q[3] * float64(int8(levels[3]))
 			q, levels = q[4:], levels[4:]
 		}
+
 		for i, f := range q {
 			s0 += f * float64(int8(levels[i]))
 		}
 		sum += float64(((s0 + s1) + (s2 + s3)) * scale)
 	}
+
 	return sum
 }

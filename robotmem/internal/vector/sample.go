@@ -24,7 +24,9 @@ func (x *Index) Draw(n int, load Source) (*Sample, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var pairs []float64
+
 	paired := drawn.has[:min(pairedMost, len(drawn.has))]
 	for i, v := range paired {
 		for _, w := range paired[:i] {
@@ -32,6 +34,7 @@ func (x *Index) Draw(n int, load Source) (*Sample, error) {
 		}
 	}
 	drawn.pairs = ScaleOf(pairs)
+
 	return drawn, nil
 }
 
@@ -43,6 +46,7 @@ func (x *Index) spread(n int, load Source) (*Sample, error) {
 	x.mu.RUnlock()
 	drawn := &Sample{of: len(s.ids)}
 	n = min(n, len(s.ids))
+
 	some := make([]int64, n)
 	for i := range some {
 		some[i] = s.ids[i*len(s.ids)/n]
@@ -54,11 +58,13 @@ func (x *Index) spread(n int, load Source) (*Sample, error) {
 		if v := Decode(raw); x.checkUnit(v) == nil {
 			drawn.ids, drawn.has = append(drawn.ids, id), append(drawn.has, v)
 		}
+
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("vector: reading stored vectors: %w", err)
 	}
+
 	return drawn, nil
 }
 
@@ -95,6 +101,7 @@ func (s *Sample) Scale(unit []float32, within *bitset.BitSet, least int) Scale {
 	if len(some) < least {
 		some = all
 	}
+
 	return ScaleOf(some)
 }
 
@@ -104,9 +111,11 @@ func ScaleOf(cosines []float64) Scale {
 	for _, c := range cosines {
 		s.Mean += c / float64(len(cosines))
 	}
+
 	for _, c := range cosines {
 		s.Spread += (c - s.Mean) * (c - s.Mean) / float64(len(cosines))
 	}
 	s.Spread = math.Sqrt(s.Spread)
+
 	return s
 }

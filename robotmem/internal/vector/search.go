@@ -87,6 +87,7 @@ func newScratch(dims, words int) *scratch {
 		wide:     make([]float64, dims),
 	}
 	s.planes.bits = make([]uint64, words*planeBits)
+
 	return s
 }
 
@@ -108,6 +109,7 @@ func (x *Index) search(q Query, rescore, parts int, load Source) ([]Hit, error) 
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
 	x.selectIDs(s, q, rescore, parts)
+
 	for i, f := range q.Vector {
 		s.wide[i] = float64(f)
 	}
@@ -116,6 +118,7 @@ func (x *Index) search(q Query, rescore, parts int, load Source) ([]Hit, error) 
 		x.selectRest(s, hits, x.alongMean(q.Vector), min(q.N, sureHits))
 		hits, err = x.score(s, hits, load)
 	}
+
 	return hits[:min(q.N, len(hits))], err
 }
 
@@ -158,6 +161,7 @@ func (x *Index) selectIDs(s *scratch, q Query, rescore, parts int) {
 	s.first = selectBest(best, min(reads, max(firstReads, q.N+q.N/extraReads)))
 	s.rest = best[len(s.first):]
 	slices.SortFunc(s.first, func(a, b estimated) int { return cmp.Compare(a.id, b.id) })
+
 	for _, g := range s.first {
 		s.ids = append(s.ids, int64(g.id))
 	}
@@ -167,6 +171,7 @@ func (x *Index) selectIDs(s *scratch, q Query, rescore, parts int) {
 // read: their estimates are the best, so most are too good and their error is larger than usual.
 func (x *Index) selectRest(s *scratch, hits []Hit, alongMean float64, n int) {
 	offset, square, least := alongMean-x.alongMean(x.mean), 0.0, math.Inf(-1) // offset: see code.go
+
 	for _, h := range hits {
 		at, _ := slices.BinarySearchFunc(s.first, h.ID, func(g estimated, id int64) int { return cmp.Compare(int64(g.id), id) })
 		wrong := float64(s.first[at].estimate) + offset - h.Similarity
@@ -175,6 +180,7 @@ func (x *Index) selectRest(s *scratch, hits []Hit, alongMean float64, n int) {
 	if len(hits) >= n {
 		least = hits[n-1].Similarity - offset - doubt*math.Sqrt(square/float64(len(hits)))
 	}
+
 	s.ids = s.ids[:0]
 	for _, g := range s.rest {
 		if float64(g.estimate) >= least {
@@ -188,10 +194,12 @@ func (x *Index) countMembers(within []uint64) int {
 	if within == nil {
 		return x.count
 	}
+
 	n := 0
 	for _, word := range x.members(within) {
 		n += bits.OnesCount64(word)
 	}
+
 	return n
 }
 
@@ -211,6 +219,7 @@ func (x *Index) members(within []uint64) iter.Seq2[int, uint64] {
 			if p == nil || p.count == 0 {
 				continue
 			}
+
 			for w, word := range p.present {
 				if at := i*len(p.present) + w; at < len(within) {
 					word &= within[at]
@@ -244,6 +253,7 @@ func (x *Index) score(s *scratch, hits []Hit, load Source) ([]Hit, error) {
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.ID, b.ID))
 	})
+
 	return hits, nil
 }
 
@@ -255,6 +265,7 @@ func (x *Index) similarity(question []float64, id int64, raw []byte) (float64, e
 	if math.IsNaN(similarity) || math.IsInf(similarity, 0) {
 		return 0, fmt.Errorf("memory %d: %w", id, errNotFinite)
 	}
+
 	return similarity, nil
 }
 
@@ -336,6 +347,7 @@ func (x *Index) scan(s *scratch, limit int) []estimated {
 	if pass(1, limit, bound); len(all.found) < min(limit, members) {
 		pass(1, limit, lowest)
 	}
+
 	return all.found
 }
 
@@ -343,12 +355,14 @@ func (x *Index) scan(s *scratch, limit int) []estimated {
 // cores, which other work uses too.
 func share(n, most int, work func(worker, from, to int)) (workers int) {
 	workers = max(1, min(2*runtime.GOMAXPROCS(0)-1, maxWorkers, most))
+
 	var wait sync.WaitGroup
 	for w := 1; w < workers; w++ {
 		wait.Go(func() { work(w, w*n/workers, (w+1)*n/workers) })
 	}
 	work(0, 0, n/workers)
 	wait.Wait()
+
 	return workers
 }
 
@@ -364,6 +378,7 @@ func (x *Index) scanGroups(c *collector, s *scratch, step, from, to int) {
 			nextSigns, nextTerms := x.chunks[next>>chunkBits].group(next, x.words)
 			word &= above6(&signs[0], &terms[0], (*[12]uint64)(q.both), &nextSigns[0], &nextTerms[0], int64(q.count), q.factor, c.bound) // few are; the bound rises as they are added
 		}
+
 		for ; word != 0; word &= word - 1 {
 			at := bits.TrailingZeros64(word)
 			if estimate := q.glance(signs[at*x.words:], terms[2*at:]); estimate > c.bound {

@@ -15,6 +15,7 @@ func Register(c *sqlite3.Conn) error {
 	if err := vec1.Register(c); err != nil {
 		return err
 	}
+
 	return c.CreateFunction("vector_float32", 1, sqlite3.DETERMINISTIC|sqlite3.INNOCUOUS, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
 		raw, _ := binary.Append(nil, binary.LittleEndian, Decode(arg[0].RawBlob()))
 		ctx.ResultBlob(raw)

@@ -35,6 +35,7 @@ func (x *Index) Tune(questions int, load Source) (Tuning, error) {
 		most = 1 // more would change nothing until codes are arranged, and are not measured
 	}
 	x.mu.RUnlock()
+
 	for rescore := defaultRescore; ; rescore = min(rescore+rescore/2, MaxRescore) {
 		for parts := most; parts >= 1; parts /= 2 {
 			recall, err := x.measure(tests, rescore, parts, load)
@@ -77,6 +78,7 @@ func (x *Index) recallTests(count int, load Source) ([]recallTest, error) {
 		return nil, err
 	}
 	drawn := sample.has
+
 	tests := make([]recallTest, len(drawn))
 	for i, id := range sample.ids {
 		tests[i] = recallTest{question: drawn[i], members: [2]int64{id, id}}
@@ -84,16 +86,19 @@ func (x *Index) recallTests(count int, load Source) ([]recallTest, error) {
 	if len(tests) == 0 {
 		return nil, errors.New("vector: none of the members is stored")
 	}
+
 	for i := 1; i < len(tests); i += 2 {
 		other := (i + len(tests)/2) % len(tests)
 		tests[i].members[1] = tests[other].members[0]
 		tests[i].question = between(drawn[i], drawn[other])
 	}
+
 	for i := range tests {
 		if tests[i].nearest, err = x.ask(&tests[i], MaxRescore, 1, load); err != nil {
 			return nil, err
 		}
 	}
+
 	return tests, nil
 }
 
@@ -109,17 +114,20 @@ func between(v, w []float32) []float32 {
 	if unit := Unit(sum); unit != nil {
 		return unit
 	}
+
 	return v
 }
 
 // measure returns the share of the neighbours that searches with a rescore and parts find.
 func (x *Index) measure(tests []recallTest, rescore, parts int, load Source) (float64, error) {
 	found, wanted := 0, 0
+
 	for i := range tests {
 		hits, err := x.ask(&tests[i], rescore, parts, load)
 		if err != nil {
 			return 0, err
 		}
+
 		nearest := tests[i].nearest
 		for _, h := range hits[:min(len(nearest), len(hits))] {
 			if h.Similarity >= nearest[len(nearest)-1].Similarity {
@@ -131,5 +139,6 @@ func (x *Index) measure(tests []recallTest, rescore, parts int, load Source) (fl
 	if wanted == 0 {
 		return 0, errors.New("vector: the questions have no stored neighbours")
 	}
+
 	return float64(found) / float64(wanted), nil
 }
