@@ -1,13 +1,16 @@
 package taxonomy_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -25,7 +28,7 @@ var arrows = []struct {
 	{"robotmem/admin", nil, "the domain knows no implementation and does no I/O"},
 	{"robotmem/progress", nil, "the domain knows no implementation and does no I/O"},
 	{"robotmem/local", []string{"", "robotmem", "robotmem/archive", "robotmem/internal", "perception", "classify", "consolidate"}, "an implementation of Service knows neither transports nor other implementations"},
-	{"robotmem/fleet", []string{"robotmem", "robotmem/local", "robotmem/archive", "robotmem/internal/filter", "robotmem/internal/outgoing", "robotmem/internal/recall", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/store"}, "the node of a file on another database"},
+	{"robotmem/fleet", []string{"robotmem", "robotmem/local", "robotmem/archive", "robotmem/internal/files", "robotmem/internal/filter", "robotmem/internal/outgoing", "robotmem/internal/recall", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/store"}, "the node of a file on another database"},
 	{"robotmem/client", []string{"robotmem", "robotmem/internal/outgoing"}, "implementations of Service know nothing of each other"},
 	{"robotmem/mcp", []string{"robotmem"}, "a transport takes any Service"},
 	{"robotmem/embedding", []string{"robotmem", "robotmem/internal/encoder", "robotmem/internal/outgoing"}, "an embedder serves a memory, not its transports"},
@@ -34,11 +37,12 @@ var arrows = []struct {
 	{"robotmem/archive/jsonl", []string{"robotmem"}, "lines are learnt through any Service"},
 	{"robotmem/archive/markdown", []string{"robotmem", "robotmem/archive", "perception/importing"}, "a format, and notes that are learnt through any Service"},
 	{"robotmem/archive/sensors", []string{"robotmem", "perception"}, "perceptions are stored through any Service"},
-	{"robotmem/archive/python", []string{"robotmem", "robotmem/archive", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/store", "perception", "consolidate"}, "a file of another program is read, without a memory to fill"},
-	{"robotmem/backup", []string{"robotmem", "robotmem/local", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/store", "robotmem/internal/maintenance", "robotmem/internal/text", "perception/payload"}, "a copy of the file, whatever its indexes in memory hold"},
-	{"robotmem/internal/sqlite", []string{"robotmem", "perception/payload"}, "files and connections, without tables"},
+	{"robotmem/archive/python", []string{"robotmem", "robotmem/archive", "robotmem/internal/files", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/store", "perception", "consolidate"}, "a file of another program is read, without a memory to fill"},
+	{"robotmem/backup", []string{"robotmem", "robotmem/local", "robotmem/internal/files", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/store", "robotmem/internal/maintenance", "robotmem/internal/text", "perception/payload"}, "a copy of the file, whatever its indexes in memory hold"},
+	{"robotmem/internal/files", []string{"robotmem"}, "names of files; nothing is opened"},
+	{"robotmem/internal/sqlite", []string{"robotmem", "robotmem/internal/files", "perception/payload"}, "files and connections, without tables"},
 	{"robotmem/internal/record", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/text", "robotmem/internal/units", "perception", "classify", "consolidate"}, "prepares records before a transaction; no SQL"},
-	{"robotmem/internal/store", []string{"robotmem", "robotmem/archive", "robotmem/internal/filter", "robotmem/internal/lexical", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "perception", "consolidate"}, "tables alone; package index keeps the structures in memory"},
+	{"robotmem/internal/store", []string{"robotmem", "robotmem/archive", "robotmem/internal/files", "robotmem/internal/filter", "robotmem/internal/lexical", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "perception", "consolidate"}, "tables alone; package index keeps the structures in memory"},
 	{"robotmem/internal/index", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/lexical", "robotmem/internal/recall", "robotmem/internal/sqlite", "robotmem/internal/store", "robotmem/internal/stream", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "consolidate"}, "what follows the tables in memory knows no service"},
 	{"robotmem/internal/maintenance", []string{"robotmem", "robotmem/internal", "perception", "consolidate"}, "examines tables and indexes, below any service"},
 	{"robotmem/internal/filter", []string{"robotmem", "robotmem/internal/text", "robotmem/internal/units"}, "a filter is read the same over any store"},
@@ -101,6 +105,23 @@ var owners = map[string][]string{
 	module + "robotmem/internal/faultdisk":   {"robotmem/internal/torture"}, // and tests: no node keeps its memory on it
 }
 
+// memorySuffixes begin the names of what belongs to a memory, after the name of its file. Package
+// robotmem/internal/files appends them, and nothing else.
+var memorySuffixes = []string{
+	"-wal", "-shm", "-journal", ".payloads", ".tokens", ".secret", ".backups.json", ".fleet", ".node", ".lock",
+	".before-restore", ".damaged", ".recover", ".tmp", ".new-", ".part",
+}
+
+// otherSuffixes are the files that append one of them to the name of something else.
+var otherSuffixes = map[string]string{
+	"robotmem/backup/backup.go":         "the lock of a folder of backups",
+	"robotmem/mcp/clients/file.go":      "settings of an MCP client",
+	"cmd/robotmem/app.go":               "a file that a command writes for its user",
+	"perception/importing/file.go":      "a database of another program",
+	"robotmem/internal/torture/kill.go": "what a killed restore left, looked for from outside",
+	"perception/recording/db3.go":       "a database of another program",
+}
+
 // topLevel is fixed by the customer, plus the usual files.
 var topLevel = []string{"cmd", "robotmem", "perception", "classify", "consolidate", "web", "ui", "examples", "docs"}
 
@@ -109,21 +130,12 @@ var topLevel = []string{"cmd", "robotmem", "perception", "classify", "consolidat
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
-	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && p != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules") {
-			return filepath.SkipDir
-		}
-		if d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
-			return nil
-		}
+	err := goFiles(func(p string) error {
 		f, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ImportsOnly)
 		if err != nil {
 			return err
 		}
-		dir := path.Dir(filepath.ToSlash(p))
+		dir := path.Dir(p)
 		for _, i := range f.Imports {
 			found[dir] = append(found[dir], strings.Trim(i.Path.Value, `"`))
 		}
@@ -136,6 +148,22 @@ func imports(t *testing.T) map[string][]string {
 		t.Fatalf("only %d packages found: the test looks in the wrong place", len(found))
 	}
 	return found
+}
+
+// goFiles calls f with the path of each Go file of the program, with slashes.
+func goFiles(f func(p string) error) error {
+	return filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && p != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+			return nil
+		}
+		return f(filepath.ToSlash(p))
+	})
 }
 
 func within(dir, folder string) bool {
@@ -207,6 +235,63 @@ func TestTopLevel(t *testing.T) {
 	for _, e := range entries {
 		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(topLevel, e.Name()) && e.Name() != "bin" && e.Name() != "artifacts" {
 			t.Errorf("%s/ is not in the tree of the architecture: %s", e.Name(), strings.Join(topLevel, " "))
+		}
+	}
+}
+
+// A link, a copy or a restored memory has its payloads, log and tokens where one package says.
+func TestOnePackageNamesTheFilesOfAMemory(t *testing.T) {
+	const owner = "robotmem/internal/files"
+	seen := 0
+	err := goFiles(func(p string) error {
+		f, err := parser.ParseFile(token.NewFileSet(), p, nil, 0)
+		if err != nil {
+			return err
+		}
+		if otherSuffixes[p] != "" {
+			return nil
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(lit.Value)
+			if err != nil || !appended.MatchString(text) {
+				return true
+			}
+			if seen++; path.Dir(p) != owner {
+				t.Errorf("%s has %s: the paths of a memory come from %s alone", p, lit.Value, owner)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < len(memorySuffixes)-2 {
+		t.Errorf("%s has only %d of the suffixes: the test looks for the wrong ones", owner, seen)
+	}
+}
+
+// appended finds a literal that is a suffix, or a format that puts one after a name. Prose about "the log
+// (-wal)" is neither.
+var appended = func() *regexp.Regexp {
+	var quoted []string
+	for _, suffix := range memorySuffixes {
+		quoted = append(quoted, regexp.QuoteMeta(suffix))
+	}
+	return regexp.MustCompile(`(^|%(\[\d+\])?[sqv])(` + strings.Join(quoted, "|") + ")")
+}()
+
+func TestSuffixesAreFound(t *testing.T) {
+	for text, want := range map[string]bool{
+		"-wal": true, ".payloads": true, ".before-restore-": true, "%s.tokens": true, "cp %[1]s %[2]s.tokens": true, "mv %q-wal x": true, ".fleet.lock": true,
+		"": false, "the log (-wal) of the file": false, "payloads": false, ".json": false, "a.tokens of": false,
+	} {
+		if got := appended.MatchString(text); got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	return a.onFile(ctx, "site", func(m *local.Node) error {
-		before, err := fleet.PeerOf(m.Store.Path())
+		before, err := fleet.PeerOf(m)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 		if err := r.Greet(ctx, c.Replace); err != nil {
 			return err
 		}
-		if err := p.Save(m.Store.Path()); err != nil {
+		if err := p.Save(m); err != nil {
 			return err
 		}
 		switch {
@@ -118,7 +118,7 @@ type fleetLeaveCmd struct{}
 // Run forgets the site. What was sent stays there, and the copies stay here.
 func (c *fleetLeaveCmd) Run(ctx context.Context, a *app) error {
 	return a.withPeer(ctx, func(m *local.Node, p *fleet.Peer) error {
-		if err := os.Remove(m.Store.Path() + fleet.PeerSuffix); err != nil {
+		if err := fleet.Leave(m); err != nil {
 			return invalid("site", "%v", err)
 		}
 		fmt.Fprintf(a.Stderr, "robotmem: left %s; what was sent stays there, and the facts of other robots stay here\n", p.URL)
@@ -190,7 +190,7 @@ func (a *app) withPeer(ctx context.Context, f func(*local.Node, *fleet.Peer) err
 		return err
 	}
 	return a.onFile(ctx, "fleet", func(m *local.Node) error {
-		p, err := fleet.PeerOf(m.Store.Path())
+		p, err := fleet.PeerOf(m)
 		if err == nil && p == nil {
 			err = notFound("fleet", "this memory has joined no site; run robotmem fleet join URL")
 		}
@@ -207,7 +207,7 @@ func (a *app) joined(m robotmem.Node) robotmem.Node {
 	if !ok || a.Config.onServer() {
 		return m
 	}
-	if p, err := fleet.PeerOf(n.Store.Path()); err == nil && p != nil {
+	if p, err := fleet.PeerOf(n); err == nil && p != nil {
 		return &fleet.Joined{Node: n, Site: client.New(p.URL, client.Options{Token: p.Token})}
 	}
 	return m
@@ -219,7 +219,7 @@ func (a *app) replicate(ctx context.Context, m robotmem.Node) {
 	if !ok || a.Config.onServer() || n.Store.ReadOnly() != "" {
 		return
 	}
-	p, err := fleet.PeerOf(n.Store.Path())
+	p, err := fleet.PeerOf(n)
 	if err != nil {
 		a.Log.Error("nothing is sent to the site", "err", err)
 	}

@@ -141,7 +141,7 @@ func openForeign(path string) (*os.File, error) {
 func sourceOfFolder(path string) (importer, error) {
 	switch {
 	case exists(filepath.Join(path, "backup.json")):
-		return nil, invalid("file", "%s is a backup of a memory of this program; run robotmem backup restore %s to put it back, or robotmem --db %s export --archive - | robotmem import - to add its memories to another", path, path, filepath.Join(path, "memory.db"))
+		return nil, invalid("file", "%s is a backup of a memory of this program; run robotmem backup restore %s to put it back, or robotmem --db %s export --archive - | robotmem import - to add its memories to another", path, shellQuote(path), shellQuote(filepath.Join(path, "memory.db")))
 	case exists(filepath.Join(path, "metadata.yaml")):
 		return (*importCmd).recording, nil
 	case exists(filepath.Join(path, "meta", "info.json")):

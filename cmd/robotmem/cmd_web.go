@@ -111,7 +111,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		debug.FreeOSMemory() // what loading has left
 	})()
 	svc := inCollection(a.joined(m), set.Collection)
-	if options.Secret, err = nodeSecret(tokens.db); err != nil { // as on a read-only disk
+	if options.Secret, err = nodeSecret(tokens.files.Secret()); err != nil { // as on a read-only disk
 		a.Log.Warn("this node cannot prove to other programs that it serves the file", "err", err)
 	}
 	options.RequireToken, options.Tokens, options.ManageTokens = !onlyLocal, tokens.Tokens, tokens

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -22,7 +23,11 @@ func TestTokensOnAFullDisk(t *testing.T) {
 		t.Skip("a small disk needs the right to mount: run as root")
 	}
 	t.Cleanup(func() { _ = exec.Command("umount", "-l", dir).Run() })
-	f := &tokenFile{db: filepath.Join(dir, "memory.db"), path: filepath.Join(dir, "memory.db.tokens")}
+	place, err := local.FilesOf(filepath.Join(dir, "memory.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &tokenFile{files: place, path: place.Tokens()}
 	for _, name := range []string{"arm", "dock"} {
 		if _, err := f.Create(t.Context(), web.Token{Name: name}); err != nil {
 			t.Fatal(err)

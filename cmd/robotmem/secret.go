@@ -7,22 +7,19 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-const (
-	secretSuffix = ".secret" // appended to the name of the real file
-	secretBytes  = 32
-)
+const secretBytes = 32
 
-// nodeSecret returns the secret of a memory's file, which it makes if there is none: FILE.secret with mode 0600.
+// nodeSecret returns the secret of a memory, which it makes if there is none, with mode 0600.
 // A node proves with it to clients of the same user that it serves the file. It is of no use to anybody else
 // and gives no access to the node.
-func nodeSecret(db string) ([]byte, error) {
-	path := db + secretSuffix
+func nodeSecret(path string) ([]byte, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := makeSecret(path); err != nil {
 			return nil, err
@@ -49,10 +46,15 @@ func nodeSecret(db string) ([]byte, error) {
 // makeSecret makes the file whole or not at all; of several processes one makes it.
 func makeSecret(path string) error {
 	secret := make([]byte, secretBytes)
-	_, _ = rand.Read(secret) // never fails
-	temporary := path + "." + rand.Text()
+	_, _ = rand.Read(secret)                                              // never fails
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // with mode 0600
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", path, err)
+	}
+	temporary := f.Name()
 	defer func() { _ = os.Remove(temporary) }()
-	if err := os.WriteFile(temporary, []byte(hex.EncodeToString(secret)+"\n"), 0o600); err != nil {
+	_, err = f.WriteString(hex.EncodeToString(secret) + "\n")
+	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}
 	if err := os.Link(temporary, path); err != nil && !errors.Is(err, fs.ErrExist) {

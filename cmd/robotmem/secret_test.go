@@ -9,13 +9,13 @@ import (
 )
 
 func TestOneSecretOfAFile(t *testing.T) {
-	db := filepath.Join(t.TempDir(), "m.db")
+	path := filepath.Join(t.TempDir(), "m.db.secret")
 	secrets := make([][]byte, 8)
 	var all sync.WaitGroup
 	for i := range secrets {
 		all.Go(func() {
 			var err error
-			if secrets[i], err = nodeSecret(db); err != nil {
+			if secrets[i], err = nodeSecret(path); err != nil {
 				t.Error(err)
 			}
 		})
@@ -26,26 +26,26 @@ func TestOneSecretOfAFile(t *testing.T) {
 			t.Errorf("got %x and %x", s, secrets[0])
 		}
 	}
-	if info, err := os.Stat(db + secretSuffix); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
-	if left, _ := filepath.Glob(db + ".secret.*"); len(left) != 0 {
+	if left, _ := filepath.Glob(path + ".*"); len(left) != 0 {
 		t.Errorf("left over: %q", left)
 	}
 	// What others may have read or placed proves nothing.
-	if err := os.Chmod(db+secretSuffix, 0o644); err != nil {
+	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := nodeSecret(db); err == nil {
+	if _, err := nodeSecret(path); err == nil {
 		t.Error("a secret that others can read is used")
 	}
-	if err := os.Remove(db + secretSuffix); err != nil {
+	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("/dev/null", db+secretSuffix); err != nil {
+	if err := os.Symlink("/dev/null", path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := nodeSecret(db); err == nil {
+	if _, err := nodeSecret(path); err == nil {
 		t.Error("a link is used")
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -42,7 +43,7 @@ func (c *tokenCreateCmd) Run(ctx context.Context, a *app, g *globals) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s require a token from now on, also running ones\n", f.db)
+	fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s require a token from now on, also running ones\n", f.files.DB())
 	fmt.Fprintf(a.Stderr, "robotmem: keep this secret, it is not shown again; send it as Authorization: Bearer, or set ROBOTMEM_TOKEN\n")
 	fmt.Fprintln(a.Stdout, secret)
 	return nil
@@ -77,7 +78,7 @@ func (c *tokenRevokeCmd) Run(ctx context.Context, a *app) error {
 	if err = f.Revoke(ctx, c.Name); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s refuse it from now on\n", f.db)
+	fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s refuse it from now on\n", f.files.DB())
 	if left, err := f.List(ctx); err == nil && len(left) == 0 {
 		fmt.Fprintf(a.Stderr, "robotmem: it was the last token; nodes on a loopback address are open to every program of this machine now, others refuse all; robotmem token create NAME closes them\n")
 	}
@@ -96,8 +97,8 @@ func (a *app) ownTokens() (*tokenFile, error) {
 // that all names of a file have the same tokens. It holds the hashes of the secrets: reading
 // it gives no access to the node, writing it does. A running node follows it.
 type tokenFile struct {
-	db     string
-	path   string
+	files  local.Files // of the memory
+	path   string      // of the list
 	always []web.Token // beside those of the file
 	failed func(error) // told once of each reason why the file cannot be read
 
@@ -125,17 +126,16 @@ func (c *config) tokens() (*tokenFile, error) {
 	}
 	if c.onServer() {
 		db = filepath.Join(c.Home, "fleet")
-	} else if db, err = filepath.Abs(db); err != nil {
-		return nil, invalid("db", "%v", err)
 	}
-	if real, err := filepath.EvalSymlinks(db); err == nil {
-		db = real
+	place, err := local.FilesOf(db)
+	if err != nil {
+		return nil, err
 	}
-	f := &tokenFile{db: db, path: db + ".tokens", used: map[[sha256.Size]byte]time.Time{}}
+	f := &tokenFile{files: place, path: place.Tokens(), used: map[[sha256.Size]byte]time.Time{}}
 	old := filepath.Join(c.Home, "tokens.yaml")
 	_, err = os.Lstat(f.path)
 	if _, oldErr := os.Lstat(old); c.homeErr == nil && oldErr == nil && errors.Is(err, fs.ErrNotExist) {
-		return nil, invalid("token", "%s protected all files in earlier versions, and %s has no tokens of its own; cp %[1]s %[2]s.tokens, and when each file has its own, rm %[1]s", shellQuote(old), shellQuote(db))
+		return nil, invalid("token", "%s protected all files in earlier versions, and %s has no tokens of its own; cp %[1]s %[3]s, and when each file has its own, rm %[1]s", shellQuote(old), shellQuote(place.DB()), shellQuote(f.path))
 	}
 	return f, nil
 }
@@ -265,7 +265,7 @@ func (f *tokenFile) change(change func([]web.Token) ([]web.Token, error)) error 
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return refuse(err)
 	}
-	lock, err := lockedfile.OpenFile(f.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := lockedfile.OpenFile(f.files.TokensLock(), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return refuse(err)
 	}

@@ -275,7 +275,7 @@ func (b *job) finish() error {
 // backupDir creates the folder of backups. It fails for a folder that cannot hold backups.
 func backupDir(e *local.Node, dir string) (string, error) {
 	if dir == "" {
-		dir = filepath.Join(filepath.Dir(e.Store.Path()), "backups")
+		dir = e.Store.Files().Backups()
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -536,7 +536,7 @@ func TestOpeningDuringARestore(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r := &restore{path: path, real: path}
+	r := &restore{at: e.Store.Files()}
 	if err := r.from(t.Context(), b.Path); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -141,7 +140,7 @@ func TestTheStateOfAScheduleIsOfOneFile(t *testing.T) {
 	}
 	n := openTest(t, local.Options{})
 	learn(t, n, "a fact")
-	r := &running{Schedule: Schedule{Options: Options{Dir: t.TempDir()}, Every: time.Hour}, n: n, file: n.Store.Path() + store.BackupStateSuffix}
+	r := &running{Schedule: Schedule{Options: Options{Dir: t.TempDir()}, Every: time.Hour}, n: n, file: n.Store.Files().BackupState()}
 	r.step(t.Context())
 	stateOf := func(n *local.Node) *admin.BackupState {
 		s, err := n.Stats(t.Context(), &admin.StatsRequest{})
@@ -158,7 +157,7 @@ func TestTheStateOfAScheduleIsOfOneFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := filepath.Join(t.TempDir(), "memory.db")
-	for _, suffix := range []string{"", store.BackupStateSuffix} {
+	for _, suffix := range []string{"", ".backups.json"} {
 		data, err := os.ReadFile(path + suffix)
 		if err == nil {
 			err = os.WriteFile(other+suffix, data, 0o600)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -112,7 +113,7 @@ func (b *Backup) examine(ctx context.Context) error {
 	case size != b.Bytes || sum != b.SHA256:
 		return robotmem.Errorf(robotmem.Corrupt, "", "its file is not as it was made")
 	}
-	return verifyCopy(ctx, file, b.Held)
+	return verifyCopy(ctx, files.At(file), b.Held)
 }
 
 // advise adds the location and the next step to a description of damage.
@@ -124,8 +125,8 @@ func advise(err error, where, next string) error {
 }
 
 // verifyCopy checks a file that no program writes, and its payloads.
-func verifyCopy(ctx context.Context, path string, held Figures) (err error) {
-	c, err := openCopy(ctx, path)
+func verifyCopy(ctx context.Context, place files.Memory, held Figures) (err error) {
+	c, err := openCopy(ctx, place.DB())
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func verifyCopy(ctx context.Context, path string, held Figures) (err error) {
 	}
 	m := progress.Of(ctx)
 	m.Stage("reading payloads", "bytes", held.PayloadBytes)
-	folder := payload.Folder{Dir: path + store.PayloadsSuffix}
+	folder := payload.Folder{Dir: place.Payloads()}
 	return keptPayloads(c, false, func(p keptPayload) error {
 		return examinePayload(ctx, c, folder, p, func(n int) { m.Add(int64(n)) })
 	})

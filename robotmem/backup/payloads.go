@@ -9,6 +9,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -104,7 +105,7 @@ func isLost(err error) bool {
 	return errors.Is(err, payload.ErrMissing) || errors.Is(err, payload.ErrDamaged)
 }
 
-func (b *job) payloads() payload.Folder { return payload.Folder{Dir: b.file() + store.PayloadsSuffix} }
+func (b *job) payloads() payload.Folder { return payload.Folder{Dir: files.At(b.file()).Payloads()} }
 
 // lostPayload returns the error for a payload that is missing or damaged, with the
 // memories that it belongs to.
@@ -114,7 +115,7 @@ func lostPayload(c *store.Conn, p keptPayload, what string) error {
 }
 
 func (b *Backup) payloads() payload.Folder {
-	return payload.Folder{Dir: filepath.Join(b.Path, b.File) + store.PayloadsSuffix}
+	return payload.Folder{Dir: files.At(filepath.Join(b.Path, b.File)).Payloads()}
 }
 
 // keptPayload is a row of payloads; it states whether an active memory refers to it.

@@ -3,9 +3,7 @@ package backup
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -50,14 +49,11 @@ func Restore(ctx context.Context, backup, path string, o local.Options) (_ *Rest
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
-	if path, err = sqlite.AbsPath(path); err != nil {
+	place, err := files.Resolve(path)
+	if err != nil {
 		return nil, err
 	}
-	path = sqlite.RealPath(path, store.PayloadsSuffix)
-	r := &restore{path: path, real: path, release: func() {}}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		r.real = real
-	}
+	r := &restore{at: place, release: func() {}}
 	if err := r.from(ctx, backup); err != nil {
 		return nil, err
 	}
@@ -77,13 +73,13 @@ func Restore(ctx context.Context, backup, path string, o local.Options) (_ *Rest
 
 // restore is the state of a running restore.
 type restore struct {
-	path, real string // the path that a node would open, and without symbolic links
-	source     string // the file of the backup
-	exists     bool   // there is a file at path
-	id         string // of the file at path, which stays that of the restored one; "" for a new one
-	release    func() // releases the lock on it; may be called twice
-	old        [][32]byte
-	report     RestoreReport
+	at      files.Memory // the memory that is replaced
+	source  files.Memory // the file of the backup
+	exists  bool         // there is a file to replace
+	id      string       // of that file, which stays that of the restored one; "" for a new one
+	release func()       // releases the lock on it; may be called twice
+	old     [][32]byte
+	report  RestoreReport
 }
 
 // from finds and verifies the backup.
@@ -94,18 +90,18 @@ func (r *restore) from(ctx context.Context, backup string) error {
 		if err != nil {
 			return err
 		}
-		r.report.Backup, r.source = *b, filepath.Join(b.Path, b.File)
+		r.report.Backup, r.source = *b, files.At(filepath.Join(b.Path, b.File))
 		return b.verify(ctx)
 	}
-	if r.source, err = filepath.Abs(backup); err != nil {
+	if r.source, err = files.Resolve(backup); err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "", "is not a path")
 	}
-	if at, err := os.Stat(r.real); err == nil && os.SameFile(at, info) {
+	if at, err := os.Stat(r.at.DB()); err == nil && os.SameFile(at, info) {
 		return robotmem.Errorf(robotmem.Invalid, "", "is the memory itself")
 	}
-	r.report.Backup = Backup{Path: filepath.Dir(r.source), Name: filepath.Base(r.source), File: filepath.Base(r.source), CreatedAt: info.ModTime()}
+	r.report.Backup = Backup{Path: r.source.Folder(), Name: r.source.Base(), File: r.source.Base(), CreatedAt: info.ModTime()}
 	// The checkpoint of its log also shows whether it is in use.
-	r.report.Backup.Held, err = foldLog(ctx, r.source)
+	r.report.Backup.Held, err = foldLog(ctx, r.source.DB())
 	if sqlite.IsBusy(err) {
 		return robotmem.Errorf(robotmem.Unavailable, "", "another program has this file open; stop it, or make a backup of the file")
 	}
@@ -117,10 +113,10 @@ func (r *restore) from(ctx context.Context, backup string) error {
 
 // claim locks the file until release. It fails while another program has the file open.
 func (r *restore) claim(ctx context.Context) error {
-	if err := os.MkdirAll(filepath.Dir(r.real), 0o700); err != nil {
+	if err := os.MkdirAll(r.at.Folder(), 0o700); err != nil {
 		return restoreDisk(err)
 	}
-	f, err := os.OpenFile(r.real, os.O_RDWR, 0)
+	f, err := os.OpenFile(r.at.DB(), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -128,9 +124,9 @@ func (r *restore) claim(ctx context.Context) error {
 		return restoreDisk(err)
 	}
 	r.exists, r.release = true, func() { _ = f.Close() }
-	r.id = cmp.Or(fileIDOf(ctx, r.real), r.report.Backup.FileID)
-	err = sqlite.KeepOut(f, r.real, func() error {
-		held, err := foldLog(ctx, r.real)
+	r.id = cmp.Or(fileIDOf(ctx, r.at.DB()), r.report.Backup.FileID)
+	err = sqlite.KeepOut(f, r.at.DB(), func() error {
+		held, err := foldLog(ctx, r.at.DB())
 		switch {
 		case sqlite.IsBusy(err):
 			return sqlite.ErrLocked
@@ -169,9 +165,9 @@ func inUse(err error) error {
 
 // swap prepares all files beside path and then renames the new file to path.
 func (r *restore) swap(ctx context.Context) error {
-	staged := r.real + ".tmp-" + rand.Text()[:8]
-	defer func() { _ = os.Remove(staged) }()                        // fails if it was renamed
-	if err := sqlite.CopyWhole(ctx, r.source, staged); err != nil { // it has no log
+	staged := r.at.Staged().DB()
+	defer func() { _ = os.Remove(staged) }()                             // fails if it was renamed
+	if err := sqlite.CopyWhole(ctx, r.source.DB(), staged); err != nil { // it has no log
 		return err
 	}
 	r.report.After = r.report.Backup.Held
@@ -188,41 +184,38 @@ func (r *restore) swap(ctx context.Context) error {
 		r.release()
 	}
 	// The logs of a damaged file were kept with it. SQLite would apply them to the new file.
-	for _, suffix := range logSuffixes {
-		if err := os.Remove(r.real + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, log := range r.at.Logs() {
+		if err := os.Remove(log); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	if err := r.place(staged); err != nil {
 		return err
 	}
-	return sqlite.SyncPath(filepath.Dir(r.real))
+	return sqlite.SyncPath(r.at.Folder())
 }
 
 // place renames the staged file to path. If path did not exist, it does not replace a
 // file that another program has created meanwhile.
 func (r *restore) place(staged string) error {
 	if !r.exists {
-		if err := os.Link(staged, r.real); err == nil {
+		if err := os.Link(staged, r.at.DB()); err == nil {
 			return nil
 		} else if errors.Is(err, fs.ErrExist) {
 			return inUse(sqlite.ErrLocked)
 		}
 	}
-	return os.Rename(staged, r.real)
+	return os.Rename(staged, r.at.DB())
 }
-
-// logSuffixes are the suffixes of SQLite's files beside an open database.
-var logSuffixes = []string{"-wal", "-journal", "-shm"}
 
 // setAside gives the file and its payloads a second name, the file last, so that its second name
 // shows that all have one. A log may lie there without its file, which was moved.
 func (r *restore) setAside(ctx context.Context) (err error) {
-	if _, err := os.Lstat(r.real + logSuffixes[0]); !r.exists && err != nil {
+	if _, err := os.Lstat(r.at.Log()); !r.exists && err != nil {
 		return nil //nolint:nilerr // nothing is there
 	}
-	aside := fmt.Sprintf("%s.before-restore-%s", r.path, time.Now().UTC().Format(backupTime))
-	from, to := payload.Folder{Dir: r.path + store.PayloadsSuffix}, payload.Folder{Dir: aside + store.PayloadsSuffix}
+	aside := r.at.BeforeRestore(time.Now())
+	from, to := payload.Folder{Dir: r.at.Payloads()}, payload.Folder{Dir: aside.Payloads()}
 	if r.old, _, err = from.List(); err != nil {
 		return err
 	}
@@ -234,14 +227,18 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 	if err := to.Settle(); err != nil {
 		return err
 	}
-	for _, suffix := range append(logSuffixes[:2:2], "") {
-		err := sqlite.LinkOrCopy(ctx, r.real+suffix, aside+suffix)
-		if err != nil && (suffix == "" && r.exists || !errors.Is(err, fs.ErrNotExist)) {
+	for _, f := range [][2]string{
+		{r.at.Log(), aside.Log()},
+		{r.at.Journal(), aside.Journal()},
+		{r.at.DB(), aside.DB()},
+	} {
+		err := sqlite.LinkOrCopy(ctx, f[0], f[1])
+		if err != nil && (f[0] == r.at.DB() && r.exists || !errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}
 	}
-	r.report.Aside = aside
-	return sqlite.SyncPath(filepath.Dir(aside))
+	r.report.Aside = aside.DB()
+	return sqlite.SyncPath(aside.Folder())
 }
 
 // bringPayloads adds the backup's payloads to the folder. Names are checksums, so equal
@@ -252,7 +249,7 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	from, to := payload.Folder{Dir: r.source + store.PayloadsSuffix}, payload.Folder{Dir: r.path + store.PayloadsSuffix}
+	from, to := payload.Folder{Dir: r.source.Payloads()}, payload.Folder{Dir: r.at.Payloads()}
 	m := progress.Of(ctx)
 	m.Stage("bringing payloads back", "bytes", r.report.After.PayloadBytes)
 	err = keptPayloads(c, false, func(p keptPayload) error {
@@ -279,8 +276,8 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 // open runs Doctor on the restored memory and removes the payloads that only the
 // replaced memory refers to, which are kept with it.
 func (r *restore) open(ctx context.Context, o local.Options) error {
-	r.report.Path = r.path
-	e, err := local.Open(ctx, r.path, o)
+	r.report.Path = r.at.Name()
+	e, err := local.Open(ctx, r.at.Name(), o)
 	if err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
-	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -42,7 +42,7 @@ func (s Schedule) Run(ctx context.Context, n *local.Node) {
 		n.Log.Warn("no backups are made: the memory is served read-only", "reason", why)
 		return
 	}
-	r := &running{Schedule: s, n: n, file: n.Store.Path() + store.BackupStateSuffix}
+	r := &running{Schedule: s, n: n, file: n.Store.Files().BackupState()}
 	for wait := scheduleDelay; ; wait = r.step(ctx) {
 		select {
 		case <-ctx.Done():
@@ -86,9 +86,9 @@ func (r *running) step(ctx context.Context) time.Duration {
 	}
 	data, err := json.Marshal(r.last)
 	if err == nil {
-		err = os.WriteFile(r.file+".tmp", data, 0o600)
+		err = os.WriteFile(files.Part(r.file), data, 0o600)
 	}
-	if err = errors.Join(err, os.Rename(r.file+".tmp", r.file)); err != nil {
+	if err = errors.Join(err, os.Rename(files.Part(r.file), r.file)); err != nil {
 		r.n.Log.Warn("the result of a backup is not recorded", "err", err)
 	}
 	return min(r.next.Sub(now), scheduleTick)

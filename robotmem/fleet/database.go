@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -352,10 +353,11 @@ func (d *database) settled(until time.Time) (committed, known bool) {
 	}
 }
 
-func (d *database) ReadOnly() string { return "" }
-func (d *database) Writable() error  { return nil }
-func (d *database) InPlace() error   { return nil }
-func (d *database) Path() string     { return d.payloads }
+func (d *database) ReadOnly() string    { return "" }
+func (d *database) Writable() error     { return nil }
+func (d *database) InPlace() error      { return nil }
+func (d *database) Path() string        { return d.payloads }
+func (d *database) Files() files.Memory { return files.At(d.payloads) }
 
 func (d *database) Written() (commits, bytes int64) { return d.commits.Load(), 0 }
 

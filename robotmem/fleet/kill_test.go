@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -25,7 +26,7 @@ func replicateUntilKilled(path string) error {
 	if err != nil {
 		return err
 	}
-	p, err := PeerOf(path)
+	p, err := PeerOf(n)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,12 @@ func TestAKilledRobotLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	path := filepath.Join(t.TempDir(), "arm.db")
-	if err := (&Peer{URL: s.url, Robot: "arm", Replica: "0190a000-0000-7000-8000-00000000abcd"}).Save(path); err != nil {
+	n, err := local.Open(t.Context(), path, local.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Peer{URL: s.url, Robot: "arm", Replica: "0190a000-0000-7000-8000-00000000abcd"}
+	if err := errors.Join(p.Save(n), n.Close()); err != nil {
 		t.Fatal(err)
 	}
 	kills, facts := rounds.Of(10, 100), 0

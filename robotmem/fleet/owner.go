@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -50,7 +50,7 @@ func (s *Site) claimPayloads(ctx context.Context) error {
 
 // writeNew writes a file that must not exist, whole or not at all: another node may read it at once.
 func writeNew(path, text string) error {
-	aside := path + ".new-" + rand.Text()
+	aside := files.Aside(path)
 	defer func() { _ = os.Remove(aside) }() // fails if it was renamed
 	if err := os.WriteFile(aside, []byte(text), 0o600); err != nil {
 		return err

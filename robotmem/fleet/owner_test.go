@@ -10,6 +10,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -38,7 +39,7 @@ func TestPayloadsAreOfOneDatabase(t *testing.T) {
 	}
 
 	// As if an earlier version had let both use it: the file is older than the note, and no row names it.
-	folder := store.PayloadFolder(filepath.Join(dir, "tenant-1"), nil)
+	folder := store.PayloadFolder(files.At(filepath.Join(dir, "tenant-1")), nil)
 	sums, _, err := folder.List()
 	if err != nil || len(sums) != 1 {
 		t.Fatalf("%d payloads, %v", len(sums), err)

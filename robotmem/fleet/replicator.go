@@ -22,6 +22,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/outgoing"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -43,9 +44,6 @@ type Peer struct {
 	Trust     map[string]float64 `json:"trust,omitempty"`     // factors of the confidence of others' facts; see trusted
 }
 
-// PeerSuffix is appended to the file's name to name the file of its site.
-const PeerSuffix = ".fleet"
-
 // Payload policies.
 const (
 	PayloadsNone     = "none"
@@ -53,9 +51,10 @@ const (
 	PayloadsAll      = "all"
 )
 
-// PeerOf returns the site of the memory at path, nil if it has joined none.
-func PeerOf(path string) (*Peer, error) {
-	data, err := os.ReadFile(path + PeerSuffix)
+// PeerOf returns the site that a memory has joined, nil if it has joined none.
+func PeerOf(n *local.Node) (*Peer, error) {
+	path := n.Store.Files().Site()
+	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -64,26 +63,30 @@ func PeerOf(path string) (*Peer, error) {
 		err = json.Unmarshal(data, p)
 	}
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "fleet", "%s cannot be read (%v); run robotmem fleet join again", filepath.Base(path+PeerSuffix), err)
+		return nil, robotmem.Errorf(robotmem.Unavailable, "fleet", "%s cannot be read (%v); run robotmem fleet join again", filepath.Base(path), err)
 	}
 	return p, nil
 }
 
-// Save stores the site of the memory at path. The file holds the token.
-func (p *Peer) Save(path string) error {
+// Save stores the site of a memory. The file holds the token.
+func (p *Peer) Save(n *local.Node) error {
 	data, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return err
 	}
-	part := path + PeerSuffix + ".part"
+	path := n.Store.Files().Site()
+	part := files.Part(path)
 	if err = os.WriteFile(part, append(data, '\n'), 0o600); err == nil {
-		err = os.Rename(part, path+PeerSuffix)
+		err = os.Rename(part, path)
 	}
 	if err != nil {
 		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the file of the site cannot be written (%s)", sqlite.Reason(err))
 	}
 	return nil
 }
+
+// Leave forgets the site of a memory.
+func Leave(n *local.Node) error { return os.Remove(n.Store.Files().Site()) }
 
 // The names of a robot's counters.
 const (
@@ -204,7 +207,7 @@ func (r *Replicator) Once(ctx context.Context) error {
 
 // alone runs f unless another process replicates this memory.
 func (r *Replicator) alone(f func() error) error {
-	unlock, err := sqlite.LockFile(r.node.Store.Path() + PeerSuffix + ".lock")
+	unlock, err := sqlite.LockFile(r.node.Store.Files().SiteLock())
 	if errors.Is(err, sqlite.ErrLocked) {
 		return nil
 	}
@@ -252,7 +255,7 @@ func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 	}
 	r.log.Warn("this memory is older than what it has sent, as after the restore of a backup: all is compared again", "changes", last, "sent", w.Upto)
 	r.peer.Replica = uuid.NewString()
-	if err := r.peer.Save(r.node.Store.Path()); err != nil {
+	if err := r.peer.Save(r.node); err != nil {
 		return err
 	}
 	if err := r.Reset(ctx); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 )
 
 // folder is the folder of the large payloads of a tenant.
@@ -49,5 +49,5 @@ func (s *Site) DropTenant(ctx context.Context, name string) error {
 	if err != nil {
 		return explained(err)
 	}
-	return errors.Join(os.RemoveAll(s.folder(id)), os.RemoveAll(s.folder(id)+store.PayloadsSuffix))
+	return errors.Join(os.RemoveAll(s.folder(id)), os.RemoveAll(files.At(s.folder(id)).Payloads()))
 }

@@ -107,7 +107,7 @@ var (
 func Open(ctx context.Context, path string, o Options) (*Node, error) {
 	return OpenOn(ctx, o, func(s *store.Store, o *Options, records func() *record.Builder) (store.Database, error) {
 		db, err := sqlite.OpenDB(ctx, path, sqlite.Options{
-			ReadOnly: o.ReadOnly, Create: o.Create, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
+			ReadOnly: o.ReadOnly, Create: o.Create, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Disk: o.Disk, Log: o.Logger,
 			SetUp: func(c *sqlite.Conn) error { return vector.Register(c.Conn) },
 			Check: store.RefuseForeign, Migrate: store.Migrate(records), Version: store.SchemaVersion(), Group: s.Group(),
 		})

@@ -7,17 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// RecoverInPlace replaces the damaged file X in these steps, so that a crash at any
-// point loses neither file:
+// The recovery of a damaged file X takes these steps, so that a crash at any point loses neither file:
 //
 //  1. write the new file as X.recovering-STAMP, and rename it to X.recovered-STAMP once
 //     it is complete and checked;
@@ -28,7 +28,6 @@ import (
 // X exists at all times. After a crash between 1 and 4 the next repair refuses and names
 // X.recovered-STAMP: after 3 the log of X is gone, so that reading X again would lose rows.
 // Payloads stay in X.payloads.
-const stampFormat = "20060102T150405.000Z"
 
 // RecoverInPlace copies the readable rows of the damaged file at path, with its log, to a
 // new file, which takes its place. It copies table by table through SQLite: a damaged page
@@ -45,16 +44,17 @@ const stampFormat = "20060102T150405.000Z"
 // file when it fails before the exchange.
 func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance.RecoverReport, err error) {
 	defer func() { err = sqlite.Wrap("recover", err) }()
-	if path, err = sqlite.AbsPath(path); err != nil {
+	place, err := files.Resolve(path)
+	if err != nil {
 		return nil, err
 	}
-	if path, err = filepath.EvalSymlinks(path); err != nil {
+	if _, err := os.Stat(place.DB()); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "there is no file (%s)", sqlite.Reason(err))
 	}
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
-	source, err := sqlite.OpenDamaged(ctx, path, sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB}, func(c *sqlite.Conn) error {
+	source, err := sqlite.OpenDamaged(ctx, place.DB(), sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB}, func(c *sqlite.Conn) error {
 		version, err := store.RefuseForeign(c)
 		if err == nil && version == 0 {
 			err = robotmem.Errorf(robotmem.Corrupt, "db", "the file holds no memory; bring it back from a backup")
@@ -65,40 +65,40 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 		return nil, err
 	}
 	defer func() { _ = source.Close() }() // opened for reading only
-	if err := refuseInterrupted(path); err != nil {
+	if err := refuseInterrupted(place); err != nil {
 		return nil, err
 	}
-	stamp := o.Clock().UTC().Format(stampFormat)
-	recovering := path + ".recovering-" + stamp
-	if _, err := os.Lstat(recovering); err == nil {
-		return nil, robotmem.Errorf(robotmem.Conflict, "db", "an interrupted repair left %s; remove it", filepath.Base(recovering))
+	now := o.Clock()
+	recovering := place.Recovering(now)
+	if _, err := os.Lstat(recovering.DB()); err == nil {
+		return nil, robotmem.Errorf(robotmem.Conflict, "db", "an interrupted repair left %s; remove it", recovering.Base())
 	}
-	report, err := writeRecovered(ctx, source, path, recovering, o)
+	report, err := writeRecovered(ctx, source, place, recovering, o)
 	if err != nil {
-		for _, suffix := range []string{"", "-wal", "-shm", store.PayloadsSuffix} {
-			err = errors.Join(err, os.RemoveAll(recovering+suffix))
+		for _, name := range recovering.All() {
+			err = errors.Join(err, os.RemoveAll(name))
 		}
 		return nil, err
 	}
-	if err := exchange(ctx, path, recovering, stamp, source.Close); err != nil {
+	if err := exchange(ctx, place, recovering, now, source.Close); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the recovered file could not be put in place (%s); nothing is lost: see the files named damaged and recovered beside it", sqlite.Reason(err))
 	}
-	report.File, report.Damaged = path, path+".damaged-"+stamp
+	report.File, report.Damaged = place.DB(), place.Damaged(now).DB()
 	return report, nil
 }
 
 // writeRecovered copies the damaged file to a new one, whose payloads are linked into the
 // folder beside it, or copied where the disk has no links.
-func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string, o Options) (*maintenance.RecoverReport, error) {
+func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.Memory, o Options) (*maintenance.RecoverReport, error) {
 	records, err := o.records()
 	if err != nil {
 		return nil, err
 	}
 	co := sqlite.ConnOptions{Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, VFS: o.Disk.VFS(), CacheKiB: sqlite.ReaderCacheKiB}
-	if err := sqlite.Create(ctx, o.Disk, to, co); err != nil {
+	if err := sqlite.Create(ctx, o.Disk, to.DB(), co); err != nil {
 		return nil, err
 	}
-	c, err := sqlite.OpenWriter(ctx, to, co, &sqlite.Options{Disk: o.Disk, Migrate: store.Migrate(records)})
+	c, err := sqlite.OpenWriter(ctx, to.DB(), co, &sqlite.Options{Disk: o.Disk, Migrate: store.Migrate(records)})
 	if err != nil {
 		return nil, err
 	}
@@ -113,20 +113,20 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 	if err := finishRecovered(ctx, from, to, o, r.Report); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(sqlite.SyncPath(to), sqlite.SyncPath(filepath.Dir(to))); err != nil {
+	if err := errors.Join(sqlite.SyncPath(to.DB()), sqlite.SyncPath(to.Folder())); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", sqlite.Reason(err))
 	}
 	return r.Report, nil
 }
 
 // finishRecovered opens a recovered file, rebuilds its indexes and runs doctor.
-func finishRecovered(ctx context.Context, from, path string, o Options, report *maintenance.RecoverReport) error {
+func finishRecovered(ctx context.Context, from, to files.Memory, o Options, report *maintenance.RecoverReport) error {
 	o.Embedder, o.Retention = nil, maintenance.Retention{}
-	n, err := Open(ctx, path, o)
+	n, err := Open(ctx, to.DB(), o)
 	if err != nil {
 		return err
 	}
-	if _, err = n.maintenance.Repair(ctx, "recovered from "+filepath.Base(from)); err == nil {
+	if _, err = n.maintenance.Repair(ctx, "recovered from "+from.Base()); err == nil {
 		var d *admin.DoctorResponse
 		if d, err = n.Doctor(ctx, &admin.DoctorRequest{Deep: true}); err == nil {
 			report.Doctor = *d
@@ -137,52 +137,56 @@ func finishRecovered(ctx context.Context, from, path string, o Options, report *
 }
 
 // refuseInterrupted fails if a crash interrupted the exchange of an earlier repair.
-func refuseInterrupted(path string) error {
-	entries, _ := os.ReadDir(filepath.Dir(path))
-	base := filepath.Base(path)
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), base+".recovered-") {
-			return robotmem.Errorf(robotmem.Conflict, "db", "an earlier repair recovered everything and was then interrupted: it is in %s; move %s and its log (%[2]s-wal, %[2]s-shm) aside, and rename the recovered file to %[2]s", e.Name(), base)
-		}
+func refuseInterrupted(place files.Memory) error {
+	left, ok := place.Interrupted()
+	if !ok {
+		return nil
 	}
-	return nil
+	return robotmem.Errorf(robotmem.Conflict, "db", "an earlier repair recovered everything and was then interrupted: it is in %s; move %s and its log (%s, %s) aside, and rename the recovered file to %[2]s",
+		left.Base(), place.Base(), filepath.Base(place.Log()), filepath.Base(place.LogIndex()))
 }
 
-// exchange replaces the damaged file at path by the recovered one, which is fresh. letGo
+// exchange replaces the damaged file of a memory by the recovered one, which is fresh. letGo
 // releases the lock of the damaged file.
-func exchange(ctx context.Context, path, fresh, stamp string, letGo func() error) error {
+func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, letGo func() error) error {
 	// The payloads stay in place, so the links to them are not needed.
-	if err := os.RemoveAll(fresh + store.PayloadsSuffix); err != nil {
+	if err := os.RemoveAll(fresh.Payloads()); err != nil {
 		return err
 	}
-	recovered, damaged := path+".recovered-"+stamp, path+".damaged-"+stamp
-	if err := os.Rename(fresh, recovered); err != nil {
+	recovered, damaged := place.Recovered(now).DB(), place.Damaged(now)
+	if err := os.Rename(fresh.DB(), recovered); err != nil {
 		return err
 	}
-	for _, suffix := range []string{"-wal", "-shm", ""} {
-		err := sqlite.LinkOrCopy(ctx, path+suffix, damaged+suffix)
+	for _, f := range [][2]string{
+		{place.Log(), damaged.Log()},
+		{place.LogIndex(), damaged.LogIndex()},
+		{place.DB(), damaged.DB()},
+	} {
+		err := sqlite.LinkOrCopy(ctx, f[0], f[1])
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	if err := sqlite.SyncPath(filepath.Dir(path)); err != nil {
+	if err := sqlite.SyncPath(place.Folder()); err != nil {
 		return err
 	}
-	for _, suffix := range []string{"-wal", "-shm"} {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+
+	for _, log := range []string{place.Log(), place.LogIndex()} {
+		if err := os.Remove(log); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	if err := sqlite.SyncPath(filepath.Dir(path)); err != nil {
+	if err := sqlite.SyncPath(place.Folder()); err != nil {
 		return err
 	}
+
 	if runtime.GOOS == "windows" { // Windows cannot rename over an open file
 		if err := letGo(); err != nil {
 			return err
 		}
 	}
-	if err := os.Rename(recovered, path); err != nil {
+	if err := os.Rename(recovered, place.DB()); err != nil {
 		return err
 	}
-	return sqlite.SyncPath(filepath.Dir(path))
+	return sqlite.SyncPath(place.Folder())
 }

@@ -48,8 +48,8 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 	if res.DiskFreeBytes, err = n.options.Disk.FreeBytes(n.Store.Path()); err != nil {
 		n.Log.Warn("free space of the disk not read", "err", err)
 	}
-	if data, err := os.ReadFile(n.Store.Path() + store.BackupStateSuffix); err == nil && json.Unmarshal(data, &res.Backup) != nil {
-		n.Log.Warn("the state of the backups cannot be read", "file", store.BackupStateSuffix)
+	if data, err := os.ReadFile(n.Store.Files().BackupState()); err == nil && json.Unmarshal(data, &res.Backup) != nil {
+		n.Log.Warn("the state of the backups cannot be read", "file", n.Store.Files().BackupState())
 	}
 	if res.Backup != nil && res.Backup.FileID != fileID { // of the file that this one was copied from
 		res.Backup = nil

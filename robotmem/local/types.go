@@ -1,6 +1,7 @@
 package local
 
 import (
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -8,6 +9,8 @@ import (
 
 // Types of internal packages in the API of Node.
 type (
+	// Files names everything that belongs to a memory in a file.
+	Files = files.Memory
 	// Disk is the interface that a node changes files through.
 	Disk = sqlite.Disk
 	// SystemDisk is the disk of the computer.
@@ -23,6 +26,12 @@ type (
 	// ImportCount counts the records of one kind by their result.
 	ImportCount = store.ImportCount
 )
+
+// FilesOf returns the files of the memory at path, which need not exist. It follows symbolic links.
+func FilesOf(path string) (Files, error) {
+	m, err := files.Resolve(path)
+	return m, sqlite.Wrap("open", err)
+}
 
 // AddressSpace returns the limit of the address space in bytes, 0 without one, and how much
 // a node needs.

@@ -19,6 +19,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -81,7 +82,7 @@ func (p *Python) open(ctx context.Context, path string) error {
 		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", sqlite.Reason(err))
 	}
 	p.mtime, p.size = info.ModTime(), info.Size()
-	log, err := os.Stat(path + "-wal")
+	log, err := os.Stat(files.At(path).Log())
 	hasLog := err == nil && log.Size() > 0
 	if hasLog {
 		p.size += log.Size()

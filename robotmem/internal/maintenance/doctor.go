@@ -13,6 +13,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
@@ -100,7 +101,7 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 		m.Stage("checking the file", "", 0)
 		damage, err := c.Integrity(deep)
 		mt.addDamage(d, "file", "it cannot be checked", "every page reads as it should", damage, err)
-		examineModes(mt.Store.Path(), mt.Store.Payloads().Dir, d)
+		examineModes(mt.Store.Files(), d)
 		mt.examineWriting(d)
 	}
 	checks, err := mt.Store.Examine(c)
@@ -131,7 +132,7 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 	} else {
 		addCheck(d, "likeness", CheckOK, "every perception with a payload was looked at", "")
 	}
-	examineBackups(stats.Backup, mt.Store.Now(), d)
+	examineBackups(stats.Backup, mt.Store.Files(), mt.Store.Now(), d)
 	zeroHits(stats, d)
 	addCheck(d, "size", CheckOK, fmt.Sprintf("%d active memories, %s in the file, %s of payloads", stats.Total, sqlite.BytesText(stats.DBBytes), sqlite.BytesText(stats.PayloadBytes)), "")
 	return mt.examineEmbedder(c, d)
@@ -139,12 +140,12 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 
 // examineModes warns of files that other users of this machine can read. They are created for their
 // owner alone, but a copy or a restored backup may be readable for others, on purpose or not.
-func examineModes(path, payloads string, d *admin.DoctorResponse) {
+func examineModes(place files.Memory, d *admin.DoctorResponse) {
 	if runtime.GOOS == "windows" { // which has access control lists instead
 		return
 	}
 	var reached, remedy []string
-	for _, name := range []string{path, path + "-wal", path + "-shm", path + ".tokens", payloads} {
+	for _, name := range place.All() {
 		info, err := os.Stat(name)
 		if err != nil || info.Mode().Perm()&0o077 == 0 {
 			continue
@@ -179,7 +180,7 @@ func (mt *Maintainer) examineWriting(d *admin.DoctorResponse) {
 }
 
 // examineBackups judges the schedule of backups, if there is one.
-func examineBackups(b *admin.BackupState, now time.Time, d *admin.DoctorResponse) {
+func examineBackups(b *admin.BackupState, place files.Memory, now time.Time, d *admin.DoctorResponse) {
 	if b == nil {
 		return
 	}
@@ -193,7 +194,7 @@ func examineBackups(b *admin.BackupState, now time.Time, d *admin.DoctorResponse
 			fmt.Sprintf("remove the cause; robotmem backup %q tries it at once, and a running node within an hour", b.To))
 	case now.Sub(b.LastSuccess) > 2*every:
 		addCheck(d, "backup", CheckWarn, fmt.Sprintf("%s, and one is due every %s", last, every),
-			"start robotmem web or robotmem mcp with the setting backup: backups are made while one runs; if none are wanted, delete the memory's file "+store.BackupStateSuffix)
+			"start robotmem web or robotmem mcp with the setting backup: backups are made while one runs; if none are wanted, delete "+filepath.Base(place.BackupState())+" beside the memory")
 	case b.OwnDisk:
 		addCheck(d, "backup", CheckWarn, fmt.Sprintf("%s, and the folder %s is on the disk of the memory", last, b.To), "mount the disk for the backups, or name a folder on another disk as backup.to")
 	default:

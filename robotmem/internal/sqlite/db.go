@@ -15,6 +15,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 )
 
 // Options say how a file is opened. Disk, Log, Check, Migrate and Group are required.
@@ -25,7 +26,6 @@ type Options struct {
 	Memory      Memory        // bounds the page caches and the number of readers
 	Disk        Disk
 	Log         *slog.Logger
-	Beside      string            // suffix of the name of the folder that belongs to the file
 	Create      bool              // begin a new memory in a file of no bytes
 	SetUp       func(*Conn) error // of each connection; may be nil
 	// Check returns the schema version of a file, 0 of an empty one. It fails
@@ -47,8 +47,9 @@ const (
 // DB is one file that this process has open: a writing connection and a pool of
 // reading ones. Its methods may be called by several goroutines.
 type DB struct {
-	path string
-	o    Options
+	files files.Memory
+	path  string // of the database
+	o     Options
 
 	readOnly  string      // why nothing is written, "" if it is
 	immutable fs.FileInfo // of a file that is read without a log, as it was when it was opened
@@ -65,28 +66,16 @@ type DB struct {
 	commits, logged atomic.Int64 // transactions that were written, and their bytes in the log
 }
 
-// AbsPath returns the absolute path of a memory's file. It fails with Invalid if the path is empty.
-func AbsPath(path string) (string, error) {
-	if path == "" {
-		return "", robotmem.Errorf(robotmem.Invalid, "db", "is required: the path of the memory's file")
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
-	}
-	return path, nil
-}
-
 // OpenDB opens the file at path and creates it if it is absent. It fails with
 // Corrupt if the file is damaged, empty or another program's, Conflict if a newer program
 // wrote it, Unavailable if it cannot be opened.
 func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
-	path, err := AbsPath(path)
+	place, err := files.Resolve(path)
 	if err != nil {
 		return nil, err
 	}
 	db := &DB{
-		path: RealPath(path, o.Beside), o: o,
+		files: place, path: place.DB(), o: o,
 		Queue: NewQueue[*Conn](), readers: make(chan *Conn, maxReaders),
 	}
 	for range o.Memory.readers() {
@@ -110,7 +99,7 @@ func (db *DB) openFile(ctx context.Context) error {
 	case db.o.ReadOnly:
 		db.readOnly = AskedReadOnly
 	case db.readOnly == "":
-		if err := refuseEmptied(db.path, &db.o); err != nil {
+		if err := refuseEmptied(db.files, &db.o); err != nil {
 			return err
 		}
 		err := db.openWritable(ctx)
@@ -248,6 +237,9 @@ func (db *DB) connOptions(cacheKiB int) ConnOptions {
 
 // Path is the file's, absolute, without symbolic links.
 func (db *DB) Path() string { return db.path }
+
+// Files is the place of the memory.
+func (db *DB) Files() files.Memory { return db.files }
 
 // Read runs f on a reading connection inside one snapshot.
 func (db *DB) Read(ctx context.Context, f func(*Conn) error) error {

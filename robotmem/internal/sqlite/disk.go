@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 )
 
 // Disk makes all changes of files: the database, its log, and payloads. Test programs
@@ -70,7 +70,7 @@ func Create(ctx context.Context, d Disk, path string, o ConnOptions) error {
 // its own. Otherwise a loss of power could leave half of its first page: the driver
 // does not sync the name of the journal that undoes that.
 func makeFile(ctx context.Context, d Disk, path string, o ConnOptions) error {
-	aside := path + ".new-" + rand.Text()
+	aside := files.Aside(path)
 	if err := makeEmpty(d, aside); err != nil {
 		return err
 	}
@@ -134,32 +134,18 @@ func makeFolder(d Disk, path string) error {
 	return d.SyncFolder(above)
 }
 
-// RealPath resolves a symbolic link to the file, so that its log and the files beside it are in one
-// place whatever name it is opened by. If only the link has files beside it, it is not resolved.
-func RealPath(path, beside string) string {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return path
-	}
-	_, there := os.Stat(real + beside)
-	if _, here := os.Stat(path + beside); here == nil && there != nil {
-		return path
-	}
-	return real
-}
-
 // refuseEmptied fails for a file that has lost its bytes, or its name: its log, which
 // SQLite would delete or apply to the new file, or payloads lie beside it. It fails for
 // any file of no bytes unless o.Create begins a memory in it.
-func refuseEmptied(path string, o *Options) error {
+func refuseEmptied(place files.Memory, o *Options) error {
 	found := "" // looked for before the file, which another process may be creating
-	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+	if info, err := os.Stat(place.Log()); err == nil && info.Size() > 0 {
 		found = "its log lies"
 	}
-	if entries, err := os.ReadDir(path + o.Beside); err == nil && len(entries) > 0 {
+	if entries, err := os.ReadDir(place.Payloads()); err == nil && len(entries) > 0 {
 		found = "payloads lie"
 	}
-	info, err := os.Stat(path)
+	info, err := os.Stat(place.DB())
 	if err == nil && info.Size() > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -179,9 +165,10 @@ func refuseEmptied(path string, o *Options) error {
 // MakePrivate gives the log and its index, which SQLite creates, mode 0600 and the
 // owner of the file. File systems without modes ignore it.
 func MakePrivate(path string) {
-	for _, suffix := range []string{"-wal", "-shm"} {
-		_ = os.Chmod(path+suffix, 0o600)
-		giveToOwner(path, path+suffix)
+	place := files.At(path)
+	for _, name := range []string{place.Log(), place.LogIndex()} {
+		_ = os.Chmod(name, 0o600)
+		giveToOwner(path, name)
 	}
 }
 
@@ -233,7 +220,7 @@ func CopyWhole(ctx context.Context, path, to string) error {
 	if _, err := os.Lstat(to); err == nil {
 		return &fs.PathError{Op: "copy", Path: to, Err: fs.ErrExist}
 	}
-	part := to + ".part"
+	part := files.Part(to)
 	out, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

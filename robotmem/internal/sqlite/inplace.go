@@ -44,8 +44,8 @@ var (
 func (db *DB) noteFiles() {
 	for _, f := range []openFile{
 		{path: db.path, what: "the memory's file", remedy: remedyPutBack},
-		{path: db.path + "-wal", what: "the log of the memory's file (-wal)", remedy: remedyEnd},
-		{path: db.path + "-shm", what: "the index of the file's log (-shm)", remedy: remedyEnd},
+		{path: db.files.Log(), what: "the log of the memory's file (-wal)", remedy: remedyEnd},
+		{path: db.files.LogIndex(), what: "the index of the file's log (-shm)", remedy: remedyEnd},
 	} {
 		f.look = os.Lstat
 		var err error
@@ -62,7 +62,7 @@ func (db *DB) InPlace() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.folder == nil { // it is made when it is first needed
-		path := db.path + db.o.Beside
+		path := db.files.Payloads()
 		if f, err := os.Open(path); err == nil {
 			info, _ := f.Stat() // it is open
 			o.folder = f

@@ -11,6 +11,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 )
 
 // Locks on ranges of a file tell whether it is in use; they end with the process. While a program
@@ -68,7 +69,7 @@ func enter(ctx context.Context, path string, wait time.Duration) (leave func(), 
 // logThere fails with errLogGone while a program uses the file and there is no log, as
 // is so for a moment when it opens or closes the file.
 func logThere(path string) error {
-	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(files.At(path).Log()); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -12,6 +12,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 )
 
 // A file is served read-only when Options.ReadOnly asks for it, or when the file
@@ -101,7 +102,7 @@ var errNotShared = errors.New("the log's index would be another user's")
 // creates the log and its index, which must be the file owner's: the owner could not
 // write to those of another user.
 func (db *DB) openShared(ctx context.Context) (*Conn, error) {
-	_, err := os.Lstat(db.path + "-shm")
+	_, err := os.Lstat(db.files.LogIndex())
 	makesIndex := errors.Is(err, fs.ErrNotExist)
 	if makesIndex && !mayGive(db.path) {
 		return nil, errNotShared
@@ -115,7 +116,7 @@ func (db *DB) openShared(ctx context.Context) (*Conn, error) {
 
 // logSize is the size of a file's log, 0 if there is none.
 func logSize(path string) int64 {
-	info, err := os.Stat(path + "-wal")
+	info, err := os.Stat(files.At(path).Log())
 	if err != nil {
 		return 0
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
@@ -43,6 +44,7 @@ type Database interface {
 	Writable() error
 	InPlace() error // why what is written would be lost
 	Path() string
+	Files() files.Memory
 	Waiting() int
 	Written() (commits, bytes int64)
 	DiskFull(field string, cause error) error
@@ -201,19 +203,12 @@ func (s *Store) WriteAlone(ctx context.Context, f func(*Conn) error) error {
 }
 
 // Payloads returns the folder of large payloads, beside the file.
-func (s *Store) Payloads() payload.Folder { return PayloadFolder(s.Path(), s.Disk) }
+func (s *Store) Payloads() payload.Folder { return PayloadFolder(s.Files(), s.Disk) }
 
-// PayloadFolder returns the folder of large payloads of the file at path.
-func PayloadFolder(path string, d sqlite.Disk) payload.Folder {
-	return payload.Folder{Dir: path + PayloadsSuffix, Disk: d}
+// PayloadFolder returns the folder of large payloads of a memory.
+func PayloadFolder(m files.Memory, d sqlite.Disk) payload.Folder {
+	return payload.Folder{Dir: m.Payloads(), Disk: d}
 }
-
-// PayloadsSuffix is appended to the file's name to name the folder of payloads.
-const PayloadsSuffix = ".payloads"
-
-// BackupStateSuffix is appended to the file's name to name the file with the state of its
-// schedule of backups.
-const BackupStateSuffix = ".backups.json"
 
 // OpenStoreConn opens a connection to a file without a Store.
 func OpenStoreConn(ctx context.Context, path string, o sqlite.ConnOptions) (*Conn, error) {

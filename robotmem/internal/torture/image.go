@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"io/fs"
 	"math/rand/v2"
@@ -21,8 +22,12 @@ import (
 // image is a memory as it lies on a disk: its files by name.
 type image map[string][]byte
 
+// ofImage names the files of an image.
+var ofImage = files.At(memoryFile)
+
+var logFile = ofImage.Log()
+
 const (
-	logFile   = memoryFile + "-wal"
 	pageSize  = sqlite.PageSize
 	frameHead = 24 // bytes, before each page of a log
 	logHead   = 32
@@ -51,7 +56,7 @@ func openImage(ctx context.Context, dir string, o local.Options) (*local.Node, e
 func readImage(dir string) (image, error) {
 	im := image{}
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && !strings.HasSuffix(name, "-shm") {
+		if err == nil && !d.IsDir() && name != ofImage.LogIndex() {
 			im[name], err = os.ReadFile(filepath.Join(dir, name))
 		}
 		return err
@@ -164,7 +169,7 @@ func (im image) drawLog(r *rand.Rand) damage {
 func (im image) draw(r *rand.Rand) damage {
 	var payloads []string
 	for name := range im {
-		if strings.Contains(name, ".payloads") {
+		if strings.HasPrefix(name, ofImage.Payloads()) {
 			payloads = append(payloads, name)
 		}
 	}
