@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,13 +78,17 @@ func (a *app) backups(ctx context.Context, m *local.Node, make bool) (_ *web.Bac
 		return nil, err
 	}
 	all, err := backup.List(o.Dir)
-	path, serr := filepath.Abs(m.Store.Path())
 	out := &web.Backups{Dir: o.Dir, Backups: []web.Backup{}}
 	for _, x := range slices.Backward(all) {
 		out.Backups = append(out.Backups, web.Backup{Name: x.Name, CreatedAt: x.CreatedAt, Bytes: x.Bytes, Problem: x.Problem,
-			Restore: fmt.Sprintf("robotmem backup restore %q --to %q", x.Path, path)})
+			Restore: restoreCommand(x.Path, m.Store.Files().Name())})
 	}
-	return out, errors.Join(err, serr)
+	return out, err
+}
+
+// restoreCommand is the command that restores a backup, for a shell.
+func restoreCommand(backup, to string) string {
+	return "robotmem backup restore " + shellQuote(backup) + " --to " + shellQuote(to)
 }
 
 // backupSource is the memory's file. That of another node is on its machine.
@@ -105,7 +108,11 @@ func (a *app) backupDir(given string) (string, error) {
 		return given, nil
 	}
 	path, err := a.backupSource()
-	return filepath.Join(filepath.Dir(path), "backups"), err
+	if err != nil {
+		return "", err
+	}
+	place, err := local.FilesOf(path)
+	return place.Backups(), err
 }
 
 type backupListCmd struct {
@@ -194,7 +201,11 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	from := c.Backup
-	if named := filepath.Join(filepath.Dir(path), "backups", filepath.Base(from)); !exists(from) && exists(named) {
+	folder, err := a.backupDir("")
+	if err != nil {
+		return err
+	}
+	if named := filepath.Join(folder, filepath.Base(from)); !exists(from) && exists(named) {
 		from = named
 	}
 	if c.To != "" {
@@ -208,7 +219,7 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	err = a.show(c.JSON, res, func(w *lines) {
 		printAnswer(w, res)
 		if res.Aside != "" && res.Before != nil {
-			w.detail("undo", fmt.Sprintf("robotmem backup restore %q --to %q", res.Aside, res.Path))
+			w.detail("undo", restoreCommand(res.Aside, res.Path))
 		}
 	})
 	if err == nil && !res.Doctor.Healthy {
