@@ -128,7 +128,7 @@ type DoctorRequest struct {
 type DoctorResponse struct {
 	Interpretation
 	Healthy bool    `json:"healthy" doc:"false if data is lost or corrupt, or if an index differs from its table. Warnings are healthy."`
-	Status  string  `json:"status" doc:"The worst status of the checks: ok, warn or fail."`
+	Status  string  `json:"status" doc:"The worst status of the checks: ok, skipped, warn or fail."`
 	Checks  []Check `json:"checks"`
 
 	Lost []LostPayload `json:"lost,omitempty" doc:"At most 20 active memories whose payload is missing or damaged."`
@@ -137,7 +137,7 @@ type DoctorResponse struct {
 // Check is the result of one check, with a remedy if it is not ok.
 type Check struct {
 	Name   string `json:"name"`
-	Status string `json:"status" doc:"ok, warn or fail."`
+	Status string `json:"status" doc:"ok, warn, fail, or skipped: the check could not be made, and the remedy says how."`
 	Detail string `json:"detail"`
 	Remedy string `json:"remedy,omitempty"`
 }

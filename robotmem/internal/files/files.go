@@ -107,8 +107,8 @@ func (m Memory) Address() string { return m.db + ".node" }
 // Locks, and copies that a restore or a repair left, are not among them.
 func (m Memory) All() []string {
 	return []string{
-		m.DB(), m.Log(), m.LogIndex(), m.Journal(), m.Payloads(),
-		m.Tokens(), m.Secret(), m.Site(), m.BackupState(), m.Address(),
+		m.DB(), m.Log(), m.LogIndex(), m.Journal(),
+		m.Tokens(), m.Secret(), m.Site(), m.BackupState(), m.Address(), m.Payloads(),
 	}
 }
 

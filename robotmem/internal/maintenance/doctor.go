@@ -24,6 +24,8 @@ const (
 	CheckOK   = "ok"
 	CheckWarn = "warn"
 	CheckFail = "fail"
+	// CheckSkipped is the status of a check that could not be made. The remedy says how to make it.
+	CheckSkipped = "skipped"
 )
 
 // A node whose questions mostly find nothing is asked in other words than those it
@@ -48,12 +50,14 @@ func (mt *Maintainer) Doctor(ctx context.Context, stats *admin.StatsResponse, de
 		mt.Log.Warn("doctor: the full-text index is not brought up to date", "err", err)
 	}
 	cancel()
+	mt.examineLog(ctx, res) // before a snapshot of this process is one more reader of it
 	err := mt.Store.Read(ctx, func(c *store.Conn) error {
 		return errors.Join(mt.examine(ctx, c, stats, res, deep), mt.examineCodes(c, res))
 	})
 	if err != nil {
 		return nil, err
 	}
+	mt.addFault(res, postingsCheck, "it cannot be compared", repairRemedy, mt.examinePostings(ctx, res))
 	mt.examineReranker(ctx, res)
 	concludeChecks(res)
 	return res, nil
@@ -87,7 +91,7 @@ func (mt *Maintainer) addDamage(d *admin.DoctorResponse, name, unreadable, whole
 }
 
 func concludeChecks(d *admin.DoctorResponse) {
-	for _, d.Status = range []string{CheckFail, CheckWarn, CheckOK} { // the worst of the checks
+	for _, d.Status = range []string{CheckFail, CheckWarn, CheckSkipped, CheckOK} { // the worst of the checks
 		if slices.ContainsFunc(d.Checks, func(c admin.Check) bool { return c.Status == d.Status }) {
 			break
 		}
@@ -121,7 +125,6 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 		mt.addFault(d, check.name, "it cannot be read", repairRemedy, check.run(c, d))
 	}
 	mt.addFault(d, "index contents", "they cannot be read", repairRemedy, mt.examineContents(ctx, c, d, deep))
-	mt.addFault(d, "index of words in memory", "it cannot be compared", repairRemedy, mt.ExaminePostings(c, d))
 	err = mt.examinePayloads(ctx, c, d, deep)
 	backlog, berr := c.FeatureBacklog()
 	if err := errors.Join(err, berr); err != nil {
@@ -134,7 +137,7 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 	}
 	examineBackups(stats.Backup, mt.Store.Files(), mt.Store.Now(), d)
 	zeroHits(stats, d)
-	addCheck(d, "size", CheckOK, fmt.Sprintf("%d active memories, %s in the file, %s of payloads", stats.Total, sqlite.BytesText(stats.DBBytes), sqlite.BytesText(stats.PayloadBytes)), "")
+	examineSize(stats, d)
 	return mt.examineEmbedder(c, d)
 }
 
@@ -199,6 +202,46 @@ func examineBackups(b *admin.BackupState, place files.Memory, now time.Time, d *
 		addCheck(d, "backup", CheckWarn, fmt.Sprintf("%s, and the folder %s is on the disk of the memory", last, b.To), "mount the disk for the backups, or name a folder on another disk as backup.to")
 	default:
 		addCheck(d, "backup", CheckOK, last+", in "+b.To, "")
+	}
+}
+
+// leastFree is the free space below which a disk is nearly full, whatever the size of the file.
+const leastFree = 64 << 20
+
+// examineSize warns while there is still space to do something about it: a purge, a repair and a migration
+// write the file once more beside itself.
+func examineSize(s *admin.StatsResponse, d *admin.DoctorResponse) {
+	detail := fmt.Sprintf("%d active memories, %s in the file, %s of payloads", s.Total, sqlite.BytesText(s.DBBytes), sqlite.BytesText(s.PayloadBytes))
+	if s.DiskFreeBytes > 0 && s.DiskFreeBytes < max(leastFree, s.DBBytes) {
+		addCheck(d, "size", CheckWarn, detail+"; the disk has "+sqlite.BytesText(s.DiskFreeBytes)+" left",
+			"free some space, or bound what is kept: robotmem retain, or the setting retention; a purge and a repair need as much free space as the file has")
+		return
+	}
+	addCheck(d, "size", CheckOK, detail, "")
+}
+
+// examineLog says whether another program keeps the log from being brought into the file.
+func (mt *Maintainer) examineLog(ctx context.Context, d *admin.DoctorResponse) {
+	const name = "log"
+	file, ok := mt.Store.Database.(interface {
+		Pinned(context.Context) (*sqlite.PinnedLog, error)
+	})
+	if !ok || mt.Store.ReadOnly() != "" {
+		return
+	}
+	pinned, err := file.Pinned(ctx)
+	switch {
+	case err != nil:
+		mt.addFault(d, name, "it cannot be brought into the file", "look at the other checks", err)
+	case pinned == nil:
+		addCheck(d, name, CheckOK, "all of it can be brought into the file", "")
+	default:
+		holders := "this system does not show which"
+		if len(pinned.Holders) > 0 {
+			holders = "it is open in " + strings.Join(pinned.Holders, ", ")
+		}
+		addCheck(d, name, CheckWarn, fmt.Sprintf("another program has been reading an old state of the file and keeps %s in the log, which grows with every write; %s", sqlite.BytesText(pinned.Bytes), holders),
+			"end its transaction (a sqlite3 shell after BEGIN, a query that was not read to its end, a backup or an export that hangs), or end that program; the next commits bring the log into the file")
 	}
 }
 

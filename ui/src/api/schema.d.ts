@@ -1134,7 +1134,7 @@ export interface components {
             detail: string;
             name: string;
             remedy?: string;
-            /** @description ok, warn or fail. */
+            /** @description ok, warn, fail, or skipped: the check could not be made, and the remedy says how. */
             status: string;
         };
         CollectionCount: {
@@ -1219,7 +1219,7 @@ export interface components {
             interpreted?: string[];
             /** @description At most 20 active memories whose payload is missing or damaged. */
             lost?: components["schemas"]["LostPayload"][];
-            /** @description The worst status of the checks: ok, warn or fail. */
+            /** @description The worst status of the checks: ok, skipped, warn or fail. */
             status: string;
         };
         EndSessionRequest: {
