@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -71,7 +72,7 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 	}
 	return a.onFile(ctx, "site", func(m *local.Node) error {
 		before, err := fleet.PeerOf(m)
-		if err != nil {
+		if err != nil && !errors.Is(err, robotmem.Conflict) { // that of another file is replaced
 			return err
 		}
 		p.Replica = uuid.NewString()
@@ -222,6 +223,11 @@ func (a *app) replicate(ctx context.Context, m robotmem.Node) {
 	p, err := fleet.PeerOf(n)
 	if err != nil {
 		a.Log.Error("nothing is sent to the site", "err", err)
+	}
+	if p != nil && p.FileID == "" { // an earlier version joined: from now on a copy of the file is noticed
+		if err := p.Save(n); err != nil {
+			a.Log.Warn("the file of the site is not noted to be of this memory", "err", err)
+		}
 	}
 	if p != nil {
 		fleet.NewReplicator(n, *p, nil, a.Log).Run(ctx)

@@ -110,6 +110,13 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		}
 		debug.FreeOSMemory() // what loading has left
 	})()
+	id, err := m.Store.FileID(ctx)
+	if err != nil {
+		return err
+	}
+	if err := tokens.belongTo(id); err != nil {
+		return err
+	}
 	svc := inCollection(a.joined(m), set.Collection)
 	if options.Secret, err = nodeSecret(tokens.files.Secret()); err != nil { // as on a read-only disk
 		a.Log.Warn("this node cannot prove to other programs that it serves the file", "err", err)

@@ -26,6 +26,7 @@ import (
 type tokenCmd struct {
 	Create tokenCreateCmd `cmd:"" help:"Make a token and print its secret, which is shown once and not kept. It is for all nodes that serve the file of --db."`
 	List   tokenListCmd   `cmd:"" help:"List the tokens of the file."`
+	Adopt  tokenAdoptCmd  `cmd:"" help:"Keep the tokens that were copied here together with the file. Those who hold them can then read this copy too."`
 	Revoke tokenRevokeCmd `cmd:"" help:"Take a token away; a running node refuses it at once. Without the last token a node on a loopback address is open again."`
 }
 
@@ -35,7 +36,7 @@ type tokenCreateCmd struct {
 
 // Run prints the secret and nothing else on the standard output.
 func (c *tokenCreateCmd) Run(ctx context.Context, a *app, g *globals) error {
-	f, err := a.ownTokens()
+	f, err := a.ownTokens(ctx)
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ type tokenListCmd struct {
 
 // Run lists the tokens without their secrets.
 func (c *tokenListCmd) Run(ctx context.Context, a *app) error {
-	f, err := a.ownTokens()
+	f, err := a.ownTokens(ctx)
 	if err != nil {
 		return err
 	}
@@ -65,13 +66,28 @@ func (c *tokenListCmd) Run(ctx context.Context, a *app) error {
 	}{append([]web.Token{}, list...)}, err)
 }
 
+type tokenAdoptCmd struct{}
+
+// Run makes the tokens of another file those of this one.
+func (c *tokenAdoptCmd) Run(ctx context.Context, a *app) error {
+	f, err := a.ownTokens(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := f.adopt()
+	if err == nil {
+		fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s accept the %d tokens of %s from now on\n", f.files.DB(), n, f.path)
+	}
+	return err
+}
+
 type tokenRevokeCmd struct {
 	Name string `arg:"" name:"name" help:"Which, as list shows it."`
 }
 
 // Run removes the token.
 func (c *tokenRevokeCmd) Run(ctx context.Context, a *app) error {
-	f, err := a.ownTokens()
+	f, err := a.ownTokens(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,11 +102,15 @@ func (c *tokenRevokeCmd) Run(ctx context.Context, a *app) error {
 }
 
 // ownTokens are the tokens of a file of this machine.
-func (a *app) ownTokens() (*tokenFile, error) {
+func (a *app) ownTokens(ctx context.Context) (*tokenFile, error) {
 	if a.Config.URL != "" {
 		return nil, invalid("url", "tokens are kept on the machine of the node; leave out --url and ROBOTMEM_URL, or run this there")
 	}
-	return a.Config.tokens()
+	f, err := a.Config.tokens()
+	if err == nil && !a.Config.onServer() {
+		f.id = local.FileID(ctx, f.files)
+	}
+	return f, err
 }
 
 // tokenFile is the list of the tokens of one memory: FILE.tokens beside the real file, so
@@ -98,6 +118,7 @@ func (a *app) ownTokens() (*tokenFile, error) {
 // it gives no access to the node, writing it does. A running node follows it.
 type tokenFile struct {
 	files  local.Files // of the memory
+	id     string      // of the memory's file, "" if it has none yet
 	path   string      // of the list
 	always []web.Token // beside those of the file
 	failed func(error) // told once of each reason why the file cannot be read
@@ -192,13 +213,30 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
+// belongTo refuses the tokens of another file than the one with the id, which the node has opened.
+func (f *tokenFile) belongTo(id string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.id = id
+	now, err := f.read()
+	if err == nil {
+		f.now = now
+	}
+	return err
+}
+
 func (f *tokenFile) read() ([]web.Token, error) {
-	list, err := readTokens(f.path)
+	list, err := readTokens(f.path, f.id)
 	return slices.Concat(f.always, list), err
 }
 
 func (f *tokenFile) List(context.Context) ([]web.Token, error) {
-	list, err := readTokens(f.path)
+	return f.list(f.id)
+}
+
+// list returns the tokens, if they are of the file with the id.
+func (f *tokenFile) list(id string) ([]web.Token, error) {
+	list, err := readTokens(f.path, id)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, t := range list {
@@ -261,6 +299,20 @@ func (f *tokenFile) writeUses() {
 // change changes the file. A lock orders concurrent changes: without it the second would
 // write back what the first removed.
 func (f *tokenFile) change(change func([]web.Token) ([]web.Token, error)) error {
+	return f.changeOf(f.id, change)
+}
+
+// adopt makes the tokens those of this file, whatever file they were of, and returns how many there are.
+func (f *tokenFile) adopt() (n int, err error) {
+	err = f.changeOf("", func(list []web.Token) ([]web.Token, error) {
+		n = len(list)
+		return list, nil
+	})
+	return n, err
+}
+
+// changeOf changes the tokens if they are of the file with the id.
+func (f *tokenFile) changeOf(id string, change func([]web.Token) ([]web.Token, error)) error {
 	refuse := func(err error) error { return invalid("token", "%s cannot be written: %v", f.path, err) }
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return refuse(err)
@@ -270,14 +322,14 @@ func (f *tokenFile) change(change func([]web.Token) ([]web.Token, error)) error 
 		return refuse(err)
 	}
 	defer func() { _ = lock.Close() }()
-	list, err := f.List(context.Background())
+	list, err := f.list(id)
 	if err != nil {
 		return err
 	}
 	if list, err = change(list); err != nil {
 		return err
 	}
-	entries := tokenEntries{Tokens: []tokenEntry{}}
+	entries := tokenEntries{FileID: f.id, Tokens: []tokenEntry{}}
 	for _, t := range list {
 		entries.Tokens = append(entries.Tokens, tokenEntry{t.Name, t.ReadOnly, hex.EncodeToString(t.SHA256[:]), t.Created, t.LastUsed})
 	}
@@ -317,6 +369,8 @@ func overwrite(path string, data []byte) bool {
 
 // tokenEntries is the form of the file.
 type tokenEntries struct {
+	// FileID is the id of the memory's file, absent if it had none yet or an earlier version wrote the list.
+	FileID string       `yaml:"file_id,omitempty"`
 	Tokens []tokenEntry `yaml:"tokens"`
 }
 
@@ -329,8 +383,9 @@ type tokenEntry struct {
 }
 
 // readTokens reads a file; none is an empty list. A link to nothing is an error: what it
-// protects must not be open because a disk is missing.
-func readTokens(path string) ([]web.Token, error) {
+// protects must not be open because a disk is missing. So is the list of another file than the one with the id:
+// robots that were set up from one image would accept each other's tokens.
+func readTokens(path, id string) ([]web.Token, error) {
 	data, err := os.ReadFile(path)
 	if _, link := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && link != nil {
 		return nil, nil
@@ -341,6 +396,9 @@ func readTokens(path string) ([]web.Token, error) {
 	var entries tokenEntries
 	if err := yaml.UnmarshalWithOptions(data, &entries, yaml.Strict()); err != nil {
 		return nil, invalid("token", "%s is not a list of tokens: %s; correct it, or remove it and create the tokens again", path, yaml.FormatError(err, false, false))
+	}
+	if id != "" && entries.FileID != "" && entries.FileID != id {
+		return nil, invalid("token", "%s has the tokens of another file, from which this memory was copied or which it has replaced; to accept them here too, run robotmem token adopt; if not, remove %[1]s and create tokens", path)
 	}
 	var list []web.Token
 	for _, e := range entries.Tokens {

@@ -31,6 +31,7 @@ import (
 
 // Peer is the site that a robot's memory belongs to, kept in a file beside the memory.
 type Peer struct {
+	FileID    string             `json:"file_id,omitempty"` // of the memory's file; absent if an earlier version joined
 	URL       string             `json:"url"`
 	Token     string             `json:"token,omitempty"`
 	Robot     string             `json:"robot"`
@@ -51,7 +52,8 @@ const (
 	PayloadsAll      = "all"
 )
 
-// PeerOf returns the site that a memory has joined, nil if it has joined none.
+// PeerOf returns the site that a memory has joined, nil if it has joined none. It fails with Conflict if the
+// site was joined by another file, of which this one is a copy: two robots must not be one replica.
 func PeerOf(n *local.Node) (*Peer, error) {
 	path := n.Store.Files().Site()
 	data, err := os.ReadFile(path)
@@ -65,11 +67,21 @@ func PeerOf(n *local.Node) (*Peer, error) {
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "fleet", "%s cannot be read (%v); run robotmem fleet join again", filepath.Base(path), err)
 	}
+	id, err := n.Store.FileID(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	if p.FileID != "" && p.FileID != id {
+		return nil, robotmem.Errorf(robotmem.Conflict, "fleet", "%s is of another file, from which this memory was copied or which it has replaced; nothing is sent or fetched; run robotmem fleet join %s to join as a robot of its own, or remove that file", filepath.Base(path), p.URL)
+	}
 	return p, nil
 }
 
 // Save stores the site of a memory. The file holds the token.
-func (p *Peer) Save(n *local.Node) error {
+func (p *Peer) Save(n *local.Node) (err error) {
+	if p.FileID, err = n.Store.FileID(context.Background()); err != nil {
+		return err
+	}
 	data, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return err

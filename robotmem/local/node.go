@@ -192,7 +192,7 @@ func (n *Node) recognise(ctx context.Context) {
 	case err != nil:
 		n.Log.Warn("the place of the file is not noted", "err", err)
 	case isCopy:
-		n.Log.Info("the file is a copy, and has an id of its own now: backups of the other file are not its backups")
+		n.Log.Info("the file is a copy, and has an id of its own now: the backups, the tokens and the site of the other file are not its own")
 	}
 }
 

@@ -1,6 +1,8 @@
 package local
 
 import (
+	"context"
+
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -32,6 +34,9 @@ func FilesOf(path string) (Files, error) {
 	m, err := files.Resolve(path)
 	return m, sqlite.Wrap("open", err)
 }
+
+// FileID is the id of a file that need not be open, "" if it has none yet.
+func FileID(ctx context.Context, m Files) string { return store.OwnID(ctx, m.DB()) }
 
 // AddressSpace returns the limit of the address space in bytes, 0 without one, and how much
 // a node needs.

@@ -12,7 +12,8 @@ import (
 )
 
 // Everything that belongs to a file but is kept elsewhere carries its id: backups, the state of their
-// schedule. A name proves nothing, since robots that were set up alike name their files alike.
+// schedule, the tokens, the site that it has joined. A name proves nothing, since robots that were set up alike
+// name their files alike.
 
 // FileID returns the id of the file, "" on another database.
 func (c *Conn) FileID() (id string, err error) {
@@ -69,6 +70,25 @@ func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
 		return c.Exec("UPDATE identity SET place = ?", place)
 	})
 	return isCopy, err
+}
+
+// OwnID reads the id of a file that this process has not opened, without a lock or a file beside it. It is "" if
+// the file is missing, has none yet, or is a copy that gets its own when it is opened.
+func OwnID(ctx context.Context, path string) (id string) {
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	c, err := OpenStoreConn(ctx, path, sqlite.ConnOptions{ReadOnly: true, Immutable: true, BusyTimeout: time.Second, CacheKiB: sqlite.ReaderCacheKiB})
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = c.Close() }() // nothing was written
+	place := ""
+	_, err = c.One("SELECT file_id, place FROM identity", nil, func(r sqlite.Row) { id, place = r.ColumnText(0), r.ColumnText(1) })
+	if now := sqlite.Place(path); err != nil || place != "" && now != "" && place != now {
+		return ""
+	}
+	return id
 }
 
 // OwnerFile is the name of the file in the folder above the payloads of tenants that says which database they
