@@ -254,9 +254,9 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 // given is no parameter.
 func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 	outcomes := q.records.Rules.Outcomes().AllPaths()
-	paths, err := q.index.Columns.ContextPaths(q.c, set, false, func(path string) bool {
+	paths, _, err := q.index.Columns.ContextPaths(q.c, set, index.PathsAsked{Wanted: func(path string) bool {
 		return !slices.Contains(outcomes, path) && path != strings.TrimPrefix(q.Goal, "-")
-	})
+	}})
 	if err != nil {
 		return 0, err
 	}

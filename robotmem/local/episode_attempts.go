@@ -54,11 +54,11 @@ func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]e
 			members.Set(uint(id))
 		}
 	}
-	paths, err := n.index.Columns.ContextPaths(c, members, false, func(path string) bool { return strings.HasPrefix(path, paramsPrefix) })
+	paths, _, err := n.index.Columns.ContextPaths(c, members, index.PathsAsked{Prefix: paramsPrefix, Limit: maxAdvisePaths})
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, min(len(paths), maxAdvisePaths))
+	names := make([]string, len(paths))
 	for i := range names {
 		names[i] = paths[i].Path
 	}

@@ -18,14 +18,19 @@ func (n *Node) paths(c *store.Conn, r *admin.PathsRequest, res *admin.PathsRespo
 	if err != nil {
 		return err
 	}
-	paths, err := n.index.Columns.ContextPaths(c, set, true, func(path string) bool {
-		return (r.Path == "" || path == r.Path) && strings.HasPrefix(path, r.Prefix)
-	})
+	asked := index.PathsAsked{Prefix: r.Prefix, Limit: index.MaxPaths, Ranges: true}
+	if r.Path != "" {
+		if !strings.HasPrefix(r.Path, r.Prefix) {
+			res.Paths = []admin.ContextPath{}
+			return nil
+		}
+		asked.Prefix, asked.Wanted = r.Path, func(path string) bool { return path == r.Path }
+	}
+	paths, total, err := n.index.Columns.ContextPaths(c, set, asked)
 	if err != nil {
 		return err
 	}
-	res.Total = len(paths)
-	res.Paths = append([]admin.ContextPath{}, paths[:min(index.MaxPaths, len(paths))]...)
+	res.Total, res.Paths = total, append([]admin.ContextPath{}, paths...)
 	if r.Path != "" && len(paths) > 0 {
 		res.Paths[0].Values, err = n.index.Columns.PathValues(c, &paths[0], set)
 	}

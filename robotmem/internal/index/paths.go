@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/bits-and-blooms/bitset"
@@ -58,6 +59,9 @@ type pathShapes struct {
 	of      []uint32         // numbers of shapes, by memory id
 	numbers [][]float64      // for each field of the shape, in order
 	size    int
+
+	ordering sync.Mutex // guards order
+	order    []uint32   // numbers of fields, in the order of the fields; a new list for new fields
 }
 
 // pathField is a path with a kind of value.
@@ -114,7 +118,7 @@ func (s *pathShapes) put(id int64, kept any) {
 
 func (s *pathShapes) bytes() int {
 	const each = 200 // a shape or a field
-	return s.size + 28*cap(s.of) + each*(len(s.shapes.Values)+len(s.fields.Values))
+	return s.size + 28*cap(s.of) + 4*len(s.fields.Values) + each*(len(s.shapes.Values)+len(s.fields.Values))
 }
 
 // span counts memories with their range of numbers.
@@ -123,49 +127,124 @@ type span struct {
 	min, max float64
 }
 
-// ContextPaths describes the paths that are wanted and that members of a set have, in order: with
-// the range of the numbers or, if more memories have one, of the quantities in the unit that most
-// of them have. Without ranges, the least and the greatest number are left out, which is faster.
-func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, ranges bool, wanted func(path string) bool) (out []admin.ContextPath, err error) {
+// PathsAsked says which paths are described, and how. The zero value asks for all.
+type PathsAsked struct {
+	Prefix string            // of the paths
+	Wanted func(string) bool // leaves paths out, unless it is nil
+	Limit  int               // the number of paths that are described, 0 for all
+	Ranges bool              // the least and the greatest number too, which takes longer
+}
+
+// ContextPaths describes the paths that are asked for and that members of a set have, in order: with the range
+// of the numbers or, if more memories have one, of the quantities in the unit that most of them have. It also
+// returns how many paths there are, of which the first are described.
+func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, asked PathsAsked) (out []admin.ContextPath, total int, err error) {
 	err = withColumn(r, c, pathsColumn, func(s *pathShapes) {
 		spans := s.count(set)
-		if ranges {
+		if asked.Ranges {
 			s.measure(set, spans)
 		}
-		var numbers []int // of fields, in order
-		for number, f := range s.fields.Values {
-			if spans[number].memories > 0 && wanted(f.path) {
-				numbers = append(numbers, number)
-			}
-		}
-		slices.SortFunc(numbers, func(a, b int) int { return s.fields.Values[a].compare(s.fields.Values[b]) })
-		var most int64 // memories with one unit at the path
-		var units map[string]*span
-		for _, number := range numbers {
-			f, n := s.fields.Values[number], &spans[number]
-			if len(out) == 0 || out[len(out)-1].Path != f.path {
-				out, most, units = append(out, admin.ContextPath{Path: f.path}), 0, map[string]*span{}
-			}
-			p := &out[len(out)-1]
-			p.Memories += n.memories
-			if kind := kindNames[f.kind]; !slices.Contains(p.Kinds, kind) {
-				p.Kinds = append(p.Kinds, kind)
-			}
-			if f.kind != kindNumber && f.unit == "" {
+		last := "" // the path that was counted last
+		var described pathBuilder
+		for _, number := range s.inOrder(asked.Prefix) {
+			f, n := &s.fields.Values[number], &spans[number]
+			if n.memories == 0 || asked.Wanted != nil && !asked.Wanted(f.path) {
 				continue
 			}
-			u := units[f.unit] // of texts and of objects
-			if u == nil {
-				u = &span{min: n.min, max: n.max}
-				units[f.unit] = u
+			if isNew := total == 0 || f.path != last; isNew {
+				if total++; asked.Limit == 0 || total <= asked.Limit {
+					described.begin(f.path)
+				}
+				last = f.path
 			}
-			u.memories, u.min, u.max = u.memories+n.memories, min(u.min, n.min), max(u.max, n.max)
-			if u.memories > most {
-				most, p.Unit, p.Min, p.Max = u.memories, f.unit, &u.min, &u.max
+			if asked.Limit == 0 || total <= asked.Limit {
+				described.add(f, n)
 			}
 		}
+		out = described.paths
 	})
-	return out, err
+	return out, total, err
+}
+
+// pathBuilder describes paths, one after the other.
+type pathBuilder struct {
+	paths []admin.ContextPath
+	most  int64      // memories with one unit at the last path
+	units []unitSpan // of the last path
+}
+
+type unitSpan struct {
+	unit string
+	*span
+}
+
+func (b *pathBuilder) begin(path string) {
+	b.paths = append(b.paths, admin.ContextPath{Path: path})
+	b.most, b.units = 0, b.units[:0]
+}
+
+// add adds a field of the last path, which n members of the set have.
+func (b *pathBuilder) add(f *pathField, n *span) {
+	p := &b.paths[len(b.paths)-1]
+	p.Memories += n.memories
+	if kind := kindNames[f.kind]; !slices.Contains(p.Kinds, kind) {
+		p.Kinds = append(p.Kinds, kind)
+	}
+	if f.kind != kindNumber && f.unit == "" {
+		return
+	}
+
+	i := slices.IndexFunc(b.units, func(u unitSpan) bool { return u.unit == f.unit }) // of texts and of objects
+	if i < 0 {
+		i, b.units = len(b.units), append(b.units, unitSpan{f.unit, &span{min: n.min, max: n.max}})
+	}
+	u := b.units[i]
+	u.memories, u.min, u.max = u.memories+n.memories, min(u.min, n.min), max(u.max, n.max)
+	if u.memories > b.most {
+		b.most, p.Unit, p.Min, p.Max = u.memories, f.unit, &u.min, &u.max
+	}
+}
+
+// inOrder returns the numbers of the fields whose path has a prefix, in the order of the fields. The order of
+// all is kept between calls, and new fields are merged into it: to sort the paths of a robot whose keys hold
+// ids takes longer than everything else. The caller holds the lock of the columns for reading.
+func (s *pathShapes) inOrder(prefix string) []uint32 {
+	s.ordering.Lock()
+	defer s.ordering.Unlock()
+	compare := func(a, b uint32) int { return s.fields.Values[a].compare(s.fields.Values[b]) }
+	if known := len(s.order); known < len(s.fields.Values) {
+		fresh := make([]uint32, 0, len(s.fields.Values)-known)
+		for number := known; number < len(s.fields.Values); number++ {
+			fresh = append(fresh, uint32(number))
+		}
+		slices.SortFunc(fresh, compare)
+		s.order = merged(s.order, fresh, compare)
+	}
+
+	from, _ := slices.BinarySearchFunc(s.order, prefix, func(number uint32, prefix string) int {
+		return strings.Compare(s.fields.Values[number].path, prefix)
+	})
+	rest := s.order[from:]
+	n, _ := slices.BinarySearchFunc(rest, prefix, func(number uint32, prefix string) int {
+		if strings.HasPrefix(s.fields.Values[number].path, prefix) {
+			return -1
+		}
+		return 1
+	})
+	return rest[:n]
+}
+
+// merged returns the numbers of two ordered lists in one, which is new: others may read the first.
+func merged(a, b []uint32, compare func(a, b uint32) int) []uint32 {
+	out := make([]uint32, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if compare(a[0], b[0]) <= 0 {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }
 
 // count returns the members of a set that have each field.
