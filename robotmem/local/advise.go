@@ -22,6 +22,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 const (
@@ -244,9 +245,22 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 		out[i], example = math.NaN(), cmp.Or(values[0].Values[code], example)
 	}
 	if numbers == 0 && len(rows) > 0 {
-		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "needs numbers, and no memory that matches has a number at %s (one has %#v); name a path with numbers, see paths, or success", path, example)
+		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "needs numbers, and no memory that matches has a number at %s%s; name a path with numbers, see paths, or success", path, exampleText(example))
 	}
 	return out, nil
+}
+
+// exampleText shows a value that stands where numbers were asked for, nothing if no memory has one.
+func exampleText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return fmt.Sprintf(" (one has %.100q)", v)
+	case units.Quantity:
+		return fmt.Sprintf(" (one has the quantity %v %s)", v.Value, v.Unit)
+	}
+	return " (one has a truth value, a list or an object)"
 }
 
 // readColumns reads the paths that the attempts have, and returns how many of them are parameters:
