@@ -277,7 +277,7 @@ func (r *reading) situate(context *Object, given map[string]foreign) error {
 
 		value, taken := f.value, ""
 		if text, isText := value.(string); isText {
-			if fields := ParseObject(text); fields != nil { // an object in a string
+			if fields := ParseObject(text); fields != nil && surrogateError([]byte(text)) == nil { // an object in a string
 				value = map[string]any(fields)
 			}
 		}

@@ -49,7 +49,7 @@ func unquoteObject(data []byte) ([]byte, error) {
 	if strings.TrimSpace(text) == "" {
 		return []byte("{}"), nil
 	}
-	return []byte(text), nil
+	return []byte(text), surrogateError([]byte(text))
 }
 
 // EncodeJSON returns the JSON of v as the node stores and sends it: with sorted

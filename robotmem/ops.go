@@ -153,6 +153,9 @@ func op[In, Out any](name, route, cli string, hints Hints, title, doc string, me
 // fields. It returns notes on what it took otherwise than given, for the response. s may be nil;
 // its clock and collections decide what "yesterday" and "all" mean. Errors are *Error.
 func (o *Op) Decode(ctx context.Context, s Service, request json.RawMessage, req any) (interpreted []string, err error) {
+	if err := o.refuseSurrogate(request); err != nil {
+		return nil, err
+	}
 	r := &reading{ctx: ctx, service: s}
 	if own, ok := req.(selfReading); ok {
 		err = own.read(r, request)

@@ -192,6 +192,7 @@ func TestErrorsAreProblems(t *testing.T) {
 		{"no object under a query", "POST", "/api/learn?insight=x", `[1]`, nil, 400, robotmem.Invalid, "", "learn", "one JSON object"},
 		{"two values", "POST", "/api/learn", `{"insight":"x"} {}`, nil, 400, robotmem.Invalid, "", "learn", "more after it"},
 		{"text that is not UTF-8", "POST", "/api/learn?insight=caf%e9", "", nil, 400, robotmem.Invalid, "insight", "learn", "UTF-8"},
+		{"half of a surrogate pair", "POST", "/api/learn", `{"insight":"x","context":{"a":"\ud800"}}`, nil, 400, robotmem.Invalid, "context", "learn", `/context/a holds \ud800, half of a surrogate pair`},
 		{"bad escape", "GET", "/api/memories?collection=%zz", "", nil, 400, robotmem.Invalid, "", "list", "query string"},
 		{"unknown route", "GET", "/api/nope", "", nil, 404, robotmem.NotFound, "", "", "/api/reference"},
 		{"wrong method", "PATCH", "/api/learn", `{}`, nil, 405, robotmem.Invalid, "", "", "PATCH"},

@@ -268,6 +268,9 @@ func jsonFault(line []byte) string {
 	if err := json.Unmarshal(line, &raw); err != nil {
 		return "is not JSON: " + strings.TrimPrefix(err.Error(), "json: ")
 	}
+	if half := robotmem.LoneSurrogate(line); half != "" {
+		return "holds " + half + ", half of a surrogate pair, which is no character"
+	}
 	return ""
 }
 
