@@ -95,7 +95,8 @@ func (s *server) tokens() ([]Token, bool) {
 	if s.opts.Tokens != nil {
 		list = s.opts.Tokens()
 	}
-	return list, len(list) > 0 || s.opts.RequireToken || s.opts.Lookup != nil || s.oidc != nil
+	closed := s.opts.Lookup != nil && (s.opts.Open == nil || !s.opts.Open())
+	return list, len(list) > 0 || s.opts.RequireToken || closed || s.oidc != nil
 }
 
 // byHash returns the token with a hash, of the list or of the site.
@@ -132,7 +133,7 @@ func (s *server) authenticate(r *http.Request) (Token, error) {
 		return s.check(r, list, secret)
 	}
 	if !required {
-		return Token{}, nil
+		return tokenOf(s.opts.OpenAs, [sha256.Size]byte{}), nil
 	}
 	t, ok, err := s.loggedIn(r, list)
 	if err == nil && !ok {

@@ -54,6 +54,10 @@ type Options struct {
 	// it takes the place of Tokens, and is called as that is. ok is false without such a token.
 	// Every request needs a token then.
 	Lookup func(ctx context.Context, hash [sha256.Size]byte) (c robotmem.Caller, ok bool, err error)
+	// Open reports whether a request needs no token now, for a node with Lookup that only this machine
+	// reaches; it is asked at each request. A request without one is made as OpenAs then.
+	Open   func() bool
+	OpenAs robotmem.Caller
 	// TenantRate returns the requests a second that a tenant may make, 0 for any number. A burst
 	// may have twice as many. It fails for a tenant that does not exist.
 	TenantRate func(ctx context.Context, tenant string) (float64, error)

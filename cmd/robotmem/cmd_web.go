@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -144,24 +145,49 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, n.Close()) }()
-	tokens, err := site.Tokens(ctx, a.tenant())
-	if err != nil {
-		return err
-	}
 	options.Memory = n.Memory().Part(web.DefaultMemory)
-	if onlyLocal && len(tokens) == 0 && options.OIDC == nil {
-		options.Ready, options.Pause, options.Fleet = n.Ready, n.Pause, fleet.Handler(fleet.Alone(n))
-		return a.serveOver(ctx, inCollection(n, a.Config.Collection), options, onlyLocal, tlsConfig)
-	}
 	if err := n.Close(); err != nil { // the guard opens the memories of those who ask
 		return err
 	}
+	hasTokens, err := site.HasTokens(ctx, a.tenant())
+	if err != nil {
+		return err
+	}
+
 	guard := site.Guard()
 	defer func() { err = errors.Join(err, guard.Close()) }()
 	admit(options, site)
-	options.RequireToken, options.Fleet = true, fleet.Handler(guard.Robots)
-	return a.serveOver(ctx, guard, options, onlyLocal, tlsConfig)
+	options.Fleet = fleet.Handler(guard.Robots)
+	if !onlyLocal || hasTokens || options.OIDC != nil {
+		options.RequireToken = true
+		return a.serveOver(ctx, guard, options, onlyLocal, tlsConfig)
+	}
+	options.Open, options.OpenAs = a.openSiteUntil(ctx, site), robotmem.Caller{Tenant: a.tenant(), Role: robotmem.RoleAdmin}
+	return a.serveOver(ctx, inCollection(guard, a.Config.Collection), options, onlyLocal, tlsConfig)
+}
+
+// openSiteUntil reports whether the tenant still has no token. From the first one on, which any node or command
+// may have made, or while the database cannot be asked, every request needs a token. Revoking the last one does
+// not open the node again: other tenants may have theirs.
+func (a *app) openSiteUntil(ctx context.Context, site *fleet.Site) func() bool {
+	var closed atomic.Bool
+	return func() bool {
+		if closed.Load() {
+			return false
+		}
+		limited, cancel := context.WithTimeout(ctx, readyTime)
+		defer cancel()
+		found, err := site.HasTokens(limited, a.tenant())
+		if err != nil {
+			a.Log.Error("whether the tenant has tokens is not known; requests without one are refused", "err", err)
+			return false
+		}
+		if found {
+			closed.Store(true)
+			a.Log.Info("the tenant has a token: every request needs one now")
+		}
+		return !found
+	}
 }
 
 // serveOver listens and serves until ctx ends.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -187,5 +188,88 @@ func TestOIDCSettings(t *testing.T) {
 		if got := fmt.Sprint(err); (err == nil) != (c.field == "") || err != nil && !strings.Contains(got, c.field) || (o != nil) != (issuer != "" && err == nil) {
 			t.Errorf("%q: %+v %v", issuer, o, err)
 		}
+	}
+}
+
+// A node of a tenant without tokens is open to this machine. It requires a token as soon as one was made elsewhere,
+// with the rights of that token.
+func TestANodeOfASiteNoticesTheFirstToken(t *testing.T) {
+	t.Setenv("ROBOTMEM_DURABILITY", "")
+	url := startPostgres(t)
+	t.Setenv("ROBOTMEM_HOME", t.TempDir())
+	t.Setenv("ROBOTMEM_EMBEDDER", "none")
+	t.Setenv("ROBOTMEM_DB", url)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	_ = l.Close()
+	in, end := io.Pipe()
+	ended := make(chan string, 1)
+	go func() {
+		var out, errs bytes.Buffer
+		code := run([]string{"web", "--addr", addr, "--until-stdin-ends"}, in, &out, &errs)
+		ended <- fmt.Sprintf("%d %s%s", code, out.String(), errs.String())
+	}()
+	defer func() {
+		_ = end.Close()
+		if got := <-ended; !strings.HasPrefix(got, "0 ") {
+			t.Errorf("the node ended with %s", got)
+		}
+	}()
+	ask := func(secret, method, path, body string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, "http://"+addr+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		if secret != "" {
+			r.Header.Set("Authorization", "Bearer "+secret)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer res.Body.Close()
+		text, _ := io.ReadAll(res.Body)
+		return res.StatusCode, string(text)
+	}
+	for until := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		if status, text := ask("", "GET", "/readyz", ""); status == http.StatusOK {
+			break
+		} else if time.Now().After(until) {
+			t.Fatal(status, text)
+		}
+	}
+	learn := func(secret string) (int, string) {
+		t.Helper()
+		return ask(secret, "POST", "/api/learn", `{"insight":"the cup slips below 8 N"}`)
+	}
+	if status, text := learn(""); status != http.StatusOK {
+		t.Errorf("without any token: %d %s", status, text)
+	}
+
+	code, out, errs := runArgs(t, "fleet", "token", "create", "wall", "--role", "reader", "--collections", "*")
+	if code != 0 {
+		t.Fatal(out, errs)
+	}
+	secret := strings.TrimSpace(out)
+	if status, text := learn(""); status != http.StatusUnauthorized {
+		t.Errorf("after the first token, without one: %d %s", status, text)
+	}
+	if status, text := ask(secret, "GET", "/api/search?q=cup", ""); status != http.StatusOK || !strings.Contains(text, "slips below") {
+		t.Errorf("with the token: %d %s", status, text)
+	}
+	if status, text := learn(secret); status != http.StatusForbidden {
+		t.Errorf("a token for reading: %d %s", status, text)
+	}
+
+	if code, out, errs := runArgs(t, "fleet", "token", "revoke", "wall"); code != 0 {
+		t.Fatal(out, errs)
+	}
+	if status, text := learn(""); status != http.StatusUnauthorized {
+		t.Errorf("after the last token was revoked: %d %s", status, text)
 	}
 }

@@ -144,6 +144,13 @@ func (s *Site) Tokens(ctx context.Context, tenant string) ([]Token, error) {
 	return list, explained(err)
 }
 
+// HasTokens reports whether a tenant has a token.
+func (s *Site) HasTokens(ctx context.Context, tenant string) (found bool, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT EXISTS(SELECT FROM robotmem.tokens t JOIN robotmem.tenants n ON n.id = t.tenant
+		WHERE n.name = $1 AND t.revoked_at IS NULL)`, tenant).Scan(&found)
+	return found, explained(err)
+}
+
 // RevokeToken takes a token away. This node refuses it at once, every other one within two seconds.
 func (s *Site) RevokeToken(ctx context.Context, tenant, name string) error {
 	var hash []byte
