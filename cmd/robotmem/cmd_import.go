@@ -277,7 +277,8 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 		defer func() { _ = src.Close() }() // it was only read
 		lost := 0
 		missing := func(uid, sha256 string) {
-			if src.Payloads() > 0 && !c.DryRun { // without any it was exported so, and a dry run reads none
+			// A dry run reads no payload. An archive whose manifest names none cannot have any.
+			if !c.DryRun || src.Payloads() == 0 {
 				lost++
 				a.payloadMissing(uid, sha256)
 			}

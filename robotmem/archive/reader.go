@@ -88,8 +88,7 @@ func (a *Reader) Close() error {
 	return nil
 }
 
-// Payloads returns how many payloads the manifest names, 0 before it is read. An archive that was written
-// without payloads names none.
+// Payloads returns how many payloads the manifest names, 0 before it is read. Its memories may name more.
 func (a *Reader) Payloads() int64 {
 	if a.manifest == nil {
 		return 0
