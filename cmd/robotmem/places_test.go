@@ -280,7 +280,7 @@ func (m placed) whole() {
 // strays are the names beside the memory that are of no known kind.
 func strays(t *testing.T, m placed) (left []string) {
 	t.Helper()
-	known := regexp.MustCompile(`^(\.(payloads|tokens|tokens\.lock|secret|backups\.json)|(\.before-restore-[0-9TZ.]+|\.damaged-[0-9TZ.]+)?(-wal|\.payloads)?)$`)
+	known := regexp.MustCompile(`^(\.(payloads|payloads\.owner|tokens|tokens\.lock|secret|backups\.json)|(\.before-restore-[0-9TZ.]+|\.damaged-[0-9TZ.]+)?(-wal|\.payloads|\.payloads\.owner)?)$`)
 	for _, path := range []string{m.real, m.name} {
 		all, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*"))
 		if err != nil {

@@ -283,6 +283,9 @@ func (r *restore) open(ctx context.Context, o local.Options) error {
 	}
 	if r.id != "" && e.Store.ReadOnly() == "" {
 		err = e.Store.Write(ctx, func(tx *store.Tx) error { return tx.KeepFileID(r.id) })
+		if err == nil { // otherwise a later repair removes less
+			err = e.Store.ClaimFolder(ctx, true)
+		}
 	}
 	if err == nil {
 		err = e.Store.RemoveFiles(ctx, r.old)

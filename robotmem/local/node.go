@@ -155,6 +155,9 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 		return nil, err
 	}
 	n.recognise(ctx)
+	if err := n.Store.ClaimFolder(ctx, false); err != nil {
+		n.Log.Warn("the folder of payloads is not noted to be of this file", "err", err)
+	}
 	n.records = records()
 	n.maintenance.Records = n.records
 	if err := n.embeddings.bind(ctx); err != nil {

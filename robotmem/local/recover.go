@@ -150,7 +150,7 @@ func refuseInterrupted(place files.Memory) error {
 // releases the lock of the damaged file.
 func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, letGo func() error) error {
 	// The payloads stay in place, so the links to them are not needed.
-	if err := os.RemoveAll(fresh.Payloads()); err != nil {
+	if err := errors.Join(os.RemoveAll(fresh.Payloads()), os.RemoveAll(fresh.PayloadsOwner())); err != nil {
 		return err
 	}
 	recovered, damaged := place.Recovered(now).DB(), place.Damaged(now)

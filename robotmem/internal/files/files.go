@@ -79,6 +79,9 @@ func (m Memory) Logs() [3]string { return [3]string{m.Log(), m.Journal(), m.LogI
 // Payloads is the path of the folder of large payloads.
 func (m Memory) Payloads() string { return m.name + ".payloads" }
 
+// PayloadsOwner is the path of the note that says which file the folder of payloads is of.
+func (m Memory) PayloadsOwner() string { return m.Payloads() + ".owner" }
+
 // Site is the path of the file that names the site which the memory has joined.
 func (m Memory) Site() string { return m.name + ".fleet" }
 
@@ -108,7 +111,7 @@ func (m Memory) Address() string { return m.db + ".node" }
 func (m Memory) All() []string {
 	return []string{
 		m.DB(), m.Log(), m.LogIndex(), m.Journal(),
-		m.Tokens(), m.Secret(), m.Site(), m.BackupState(), m.Address(), m.Payloads(),
+		m.Tokens(), m.Secret(), m.Site(), m.BackupState(), m.Address(), m.PayloadsOwner(), m.Payloads(),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -136,6 +137,10 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 	if len(lost) > 0 {
 		known = fmt.Sprintf("%d are lost or damaged: %s", len(lost), LostText(d.Lost))
 	}
+	foreign, err := mt.Store.ForeignFolder(c)
+	if err != nil {
+		return err
+	}
 	switch orphans, stray, err := mt.Orphans(c); {
 	case errors.Is(err, robotmem.Unavailable):
 		addCheck(d, "payloads", CheckFail, err.Error()+"; "+known, "make the folder beside the file readable for this user, or "+backup)
@@ -143,6 +148,9 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 		return err
 	case len(lost) > 0:
 		addCheck(d, "payloads", CheckFail, known, backup)
+	case foreign:
+		addCheck(d, "payloads", CheckWarn, fmt.Sprintf("the folder is noted to be of another file, and nothing is removed from it; %d files in it belong to no memory; %s", len(orphans)+len(stray), read),
+			"if no other memory uses the folder, delete "+filepath.Base(mt.Store.Files().PayloadsOwner())+" beside the memory")
 	case len(orphans)+len(stray) > 0:
 		addCheck(d, "payloads", CheckWarn, fmt.Sprintf("%d files in the folder belong to no memory; %s", len(orphans)+len(stray), read), "they take space and harm nothing; robotmem doctor --repair removes those that are an hour old")
 	default:
@@ -202,6 +210,9 @@ func (mt *Maintainer) Orphans(c *store.Conn) (orphans [][sha256.Size]byte, stray
 // sweepFolder removes old files that nothing names. It holds the writer's lock, under
 // which InsertPayload looks for its file.
 func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
+	if foreign, err := mt.Store.ForeignFolder(tx.Conn); err != nil || foreign {
+		return 0, err
+	}
 	before := time.Now().Add(-OrphanAge) // the clock of the disk, not Store.Clock
 	swept, err := mt.Store.Payloads().SweepStrays(before)
 	if err != nil {

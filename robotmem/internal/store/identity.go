@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
@@ -89,6 +90,47 @@ func OwnID(ctx context.Context, path string) (id string) {
 		return ""
 	}
 	return id
+}
+
+// ForeignFolder reports whether the folder of payloads beside the file was noted to be of another file. Then this
+// file was put beside it, and what no row names may be of the other one. A folder that was copied is of the copy.
+func (s *Store) ForeignFolder(c *Conn) (bool, error) {
+	place := sqlite.Place(s.Files().Payloads())
+	noted, err := os.ReadFile(s.Files().PayloadsOwner())
+	if !s.InFile() || place == "" || err != nil { // no folder, or none that an earlier version noted
+		return false, nil
+	}
+	id, err := c.FileID()
+	owner, at, _ := strings.Cut(strings.TrimSpace(string(noted)), " ")
+	return id != "" && owner != "" && owner != id && at == place, err
+}
+
+// ClaimFolder notes that the folder of payloads, if there is one, is of this file. Unless taken over, it leaves
+// the note of another file.
+func (s *Store) ClaimFolder(ctx context.Context, takeOver bool) error {
+	place := sqlite.Place(s.Files().Payloads())
+	if !s.InFile() || place == "" || s.ReadOnly() != "" {
+		return nil
+	}
+	id, foreign := "", false
+	err := s.Read(ctx, func(c *Conn) (err error) {
+		if foreign, err = s.ForeignFolder(c); err == nil {
+			id, err = c.FileID()
+		}
+		return err
+	})
+	if err != nil || id == "" || foreign && !takeOver {
+		return err
+	}
+	path, note := s.Files().PayloadsOwner(), id+" "+place+"\n"
+	if noted, err := os.ReadFile(path); err == nil && string(noted) == note {
+		return nil
+	}
+	part := files.Part(path)
+	if err := os.WriteFile(part, []byte(note), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(part, path)
 }
 
 // OwnerFile is the name of the file in the folder above the payloads of tenants that says which database they

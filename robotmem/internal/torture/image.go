@@ -169,7 +169,7 @@ func (im image) drawLog(r *rand.Rand) damage {
 func (im image) draw(r *rand.Rand) damage {
 	var payloads []string
 	for name := range im {
-		if strings.HasPrefix(name, ofImage.Payloads()) {
+		if strings.HasPrefix(name, ofImage.Payloads()+"/") {
 			payloads = append(payloads, name)
 		}
 	}
