@@ -26,11 +26,6 @@ const (
 // stores: memories, and bytes of payloads. leave is called after its use.
 type Memories func(ctx context.Context, memories, bytes int64) (n *local.Node, leave func(), err error)
 
-// Alone is the memory of every caller.
-func Alone(n *local.Node) Memories {
-	return func(context.Context, int64, int64) (*local.Node, func(), error) { return n, func() {}, nil }
-}
-
 // Handler serves the robots of a site below /api/fleet/. It returns what it has not answered: an error
 // that web has to answer.
 func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {

@@ -34,7 +34,7 @@ type testSite struct {
 func newSite(t *testing.T) *testSite {
 	t.Helper()
 	s := &testSite{Node: openTest(t, newURL(t), Options{})}
-	handler := web.NewServer(s.Node, web.Options{Fleet: Handler(Alone(s.Node))}).Handler
+	handler := web.NewServer(s.Node, web.Options{Fleet: Handler(alone(s.Node))}).Handler
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.away.Load() {
 			panic(http.ErrAbortHandler) // the connection is cut
@@ -520,4 +520,9 @@ func TestEpisodesArrive(t *testing.T) {
 	if err != nil || len(there.Memories) != len(want.Memories) {
 		t.Errorf("%d superseded, want %d, %v", len(there.Memories), len(want.Memories), err)
 	}
+}
+
+// alone is the memory of every caller.
+func alone(n *local.Node) Memories {
+	return func(context.Context, int64, int64) (*local.Node, func(), error) { return n, func() {}, nil }
 }
