@@ -36,6 +36,7 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 		}
 		add("server", remedy, "PostgreSQL %s, tables of version %d, as %s", r.ColumnText(0), r.ColumnInt64(3), r.ColumnText(1))
 	})
+	waitsFor := "" // the standbys that a commit waits for
 	one("SELECT pg_is_in_recovery(), current_setting('synchronous_standby_names'), current_setting('synchronous_commit')", func(r sqlite.Row) {
 		names, commit := r.ColumnText(1), r.ColumnText(2)
 		switch {
@@ -46,6 +47,7 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 		case names == "":
 			add("writing", "for a fleet set synchronous_standby_names = 'ANY 1 (…)'; on one server this may be as wanted", "no synchronous standby: writes are lost with the disk of the server")
 		default:
+			waitsFor = names
 			add("writing", "", "a commit waits for %s", names)
 		}
 	})
@@ -62,8 +64,10 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case len(standbys) == 0 && waitsFor != "":
+		add("replication", "start the standby, or take it out of synchronous_standby_names", "no standby is connected, while commits wait for %s", waitsFor)
 	case len(standbys) == 0:
-		add("replication", "", "no standby is connected, or the role may not see them")
+		add("replication", "", "no standby is connected")
 	case behind > lagWarn:
 		add("replication", "look at the network and the disk of the standby", "%s", strings.Join(standbys, "; "))
 	default:
