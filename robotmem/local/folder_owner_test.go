@@ -3,6 +3,7 @@
 package local_test
 
 import (
+	"crypto/sha256"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,7 +62,14 @@ func TestRepairLeavesThePayloadsOfAnotherFile(t *testing.T) {
 	n = openAt(t, path, local.Options{})
 	must(n.Repair(t.Context(), nil))(t)
 	if len(payloads()) != 1 {
-		t.Errorf("the payload of the other file is gone")
+		t.Errorf("a repair has removed the payload of the other file")
+	}
+	// What eviction does for a payload that no row of this file names any more.
+	if err := n.Store.RemoveFiles(t.Context(), [][sha256.Size]byte{sha256.Sum256([]byte(payloadText() + path))}); err != nil {
+		t.Fatal(err)
+	}
+	if len(payloads()) != 1 {
+		t.Errorf("an eviction has removed the payload of the other file")
 	}
 	said := func() string {
 		t.Helper()

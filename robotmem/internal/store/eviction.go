@@ -148,9 +148,15 @@ func (tx *Tx) insertEviction(id int64, collection string, e archive.Eviction) er
 }
 
 // RemoveFiles removes payload files that no row refers to. The rows are deleted in an
-// earlier commit: a crash between the two leaves orphan files and loses nothing.
+// earlier commit: a crash between the two leaves orphan files and loses nothing. In a folder that was noted to
+// be of another file it removes nothing, since that one may refer to the same bytes.
 func (s *Store) RemoveFiles(ctx context.Context, sums [][sha256.Size]byte) error {
 	return s.Write(ctx, func(tx *Tx) error {
+		foreign, err := s.ForeignFolder(tx.Conn)
+		if err != nil || foreign {
+			return err
+		}
+
 		for _, sum := range sums {
 			n, err := tx.Number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
 			if err != nil {
