@@ -13,6 +13,7 @@ func TestDashboard(t *testing.T) {
 		t.Run("tokens made and revoked", w.manageTokens)
 		return
 	}
+	w.newMonthNode(t)
 	t.Run("figures", w.figures) // alone, before the machine is busy
 	t.Run("figures of an incident", w.incidentFigures)
 	t.Run("all", func(t *testing.T) {
@@ -34,6 +35,7 @@ func TestDashboard(t *testing.T) {
 			"odd episodes":                    w.oddEpisodes,
 			"a recording as it was":           w.recording,
 			"incidents":                       w.incidents,
+			"one advice":                      w.oneAdvice,
 			"two fingers on a plot":           w.twoFingers,
 			"deep check and repair":           w.deepCheckAndRepair,
 			"backups and cleanup":             w.backupsAndCleanup,

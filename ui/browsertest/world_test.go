@@ -31,6 +31,8 @@ type world struct {
 	browser   context.Context
 	node      *node
 	seed      *seed
+	month     *month
+	monthNode *node // serves the month
 }
 
 func newWorld(t *testing.T) *world {

@@ -91,7 +91,7 @@ function Incident({ refer, session, collection, memories, failure, done, total }
   const said = failure?.content ?? session?.summary?.text ?? t("incident");
   const task = taskOf(failure?.context) ?? taskOf(session?.context);
   const near = useNear(collection, session?.session_id, deciding, at, failure);
-  const advice = useAdvice(collection, task, said);
+  const advice = useAdvice(collection, task, said, failure?.context ?? session?.context);
   const words = verbs(said, near.said);
   const told = verdict(advice.answer, words, failure?.context);
   useTitle(`${said}, ${moment(new Date(at * 1000))}`);
@@ -102,7 +102,7 @@ function Incident({ refer, session, collection, memories, failure, done, total }
       {done && total > memories.length && <p class="notice card">{t("truncated", { n: number(memories.length), all: number(total) })}</p>}
       <div class="incident-columns">
         <div class="stack incident-side">
-          <AnswerCard advice={advice} task={task} said={said} verbs={words} failed={failure} />
+          <AnswerCard advice={advice} said={said} verbs={words} failed={failure} />
           <Similar near={near} deciding={deciding} />
         </div>
         <div class="stack">

@@ -21,12 +21,36 @@ export function taskOf(context: unknown): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
-export function useAdvice(collection: string | undefined, task: string | undefined, said: string): Asked<Advice> {
-  return useAsk("advise", collection ? { collection, ...(task ? { task } : { query: said }) } : undefined, { live: 5000 });
+const objectPaths = ["object", "object.name", "object.type", "object.class", "task.object", "task.object.name", "task.object.type"];
+
+/** What an attempt was about, and the path of its context that tells it. */
+export function objectOf(context: unknown): { path: string; name: string } | undefined {
+  for (const path of objectPaths) {
+    const name = at(context, path);
+    if (typeof name === "string" && name) return { path, name };
+  }
+  return undefined;
+}
+
+/** What other attempts advise, and of which attempts it is. */
+export interface AskedAdvice extends Asked<Advice> {
+  task?: string;
+  object?: string;
+}
+
+/** Asks about the attempts of the task with the same object; if these are too few, about those of the task. */
+export function useAdvice(collection: string | undefined, task: string | undefined, said: string, context: unknown): AskedAdvice {
+  const request = collection ? { collection, ...(task ? { task } : { query: said }) } : undefined;
+  const object = task ? objectOf(context) : undefined;
+  const narrow = useAsk("advise", request && object ? { ...request, context_filter: { [object.path]: object.name } } : undefined, { live: 5000 });
+  const few = !!object && narrow.answer?.evidence === "none";
+  const wide = useAsk("advise", !object || few ? request : undefined, { live: 5000 });
+  return object && !few ? { ...narrow, task, object: object.name } : { ...wide, task };
 }
 
 export interface Verdict {
   path: string;
+  /** The value to try, in words. */
   good?: string;
   bad?: string;
   /** The value to try. */
@@ -63,8 +87,7 @@ function valueText(p: Parameter, r: Record): string {
 
 const round = (n: number) => Math.round(n * 10) / 10;
 
-function sentence(p: Parameter, r: Record, v: Verbs): string {
-  const good = r.rate >= 0.5;
+function sentence(p: Parameter, r: Record, v: Verbs, good = r.rate >= 0.5): string {
   const worked = r.successes ?? 0;
   return t("of", { value: valueText(p, r), verb: good ? v.worked : v.failed, n: round(good ? worked : r.attempts - worked), all: round(r.attempts) });
 }
@@ -78,32 +101,36 @@ function ordered(a: Advice): Parameter[] {
   return a.parameters.filter((p) => p.values.length > 1).sort((x, y) => place(x) - place(y));
 }
 
-/** The best value in words, and that of this failure, or the worst where this one did not fail by it. */
+/**
+ * The suggestion of advise in words, with what came of the values beside it, and the value of this
+ * failure, or the worst where this one did not fail by it. Nothing but advise recommends a value.
+ */
 export function verdict(a: Advice | undefined, v: Verbs, context?: unknown): Verdict | undefined {
   const p = a && ordered(a)[0];
   if (!p) return undefined;
-  const by = [...p.values].sort((x, y) => y.low - x.low || y.rate - x.rate);
   const worst = [...p.values].sort((x, y) => x.high - y.high || x.rate - y.rate)[0]!;
-  const best = by[0]!;
   const mine = p.values.find((r) => r.rate < 0.5 && holds(r, at(context, p.path))) ?? worst;
-  return {
-    path: p.path,
-    good: best.rate >= 0.5 ? sentence(p, best, v) : undefined,
-    bad: mine.rate < 0.5 ? sentence(p, mine, v) : undefined,
-    value: a.suggestion?.parameters[p.path] ?? best.value,
-  };
+  const value = a.suggestion?.parameters[p.path];
+  return { path: p.path, good: suggested(p, value, v), bad: mine.rate < 0.5 ? sentence(p, mine, v) : undefined, value };
+}
+
+function suggested(p: Parameter, value: unknown, v: Verbs): string | undefined {
+  if (value === undefined) return undefined;
+  const record = p.values.find((r) => holds(r, value));
+  if (record?.value !== undefined) return sentence(p, record, v, true);
+  const words = typeof value === "number" ? significant(value) : String(value);
+  return record ? t("try", { value: words, evidence: sentence(p, record, v, true) }) : t("tryAlone", { value: words });
 }
 
 interface AnswerCardProps {
-  advice: Asked<Advice>;
-  task?: string;
+  advice: AskedAdvice;
   said: string;
   verbs: Verbs;
   failed?: Memory;
 }
 
-export function AnswerCard({ advice, task, said, verbs: v, failed }: AnswerCardProps) {
-  const a = advice.answer;
+export function AnswerCard({ advice, said, verbs: v, failed }: AnswerCardProps) {
+  const { answer: a, task, object } = advice;
   if (!a) return <section class="card incident-answer">{advice.error ? <ErrorBox error={advice.error} again={advice.again} /> : <Loading lines={4} />}</section>;
   const told = verdict(a, v, failed?.context);
   const parameters = ordered(a).slice(0, mostParameters);
@@ -135,7 +162,7 @@ export function AnswerCard({ advice, task, said, verbs: v, failed }: AnswerCardP
             {d.text}
           </p>
         ))}
-      <p class="dim">{t("asked", { n: a.attempts, what: task ? t("task", { task }) : t("like", { said }) })}</p>
+      <p class="dim">{t("asked", { n: a.attempts, what: !task ? t("like", { said }) : object ? t("taskWith", { task, object }) : t("task", { task }) })}</p>
     </section>
   );
 }

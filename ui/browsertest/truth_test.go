@@ -1,0 +1,69 @@
+package browsertest
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// forces are the numbers before "N" in a text.
+var forces = regexp.MustCompile(`(\d+(?:\.\d+)?)(?: … (\d+(?:\.\d+)?))? N\b`)
+
+func forcesIn(t *testing.T, text string) []float64 {
+	t.Helper()
+	var out []float64
+	for _, m := range forces.FindAllStringSubmatch(text, -1) {
+		for _, s := range m[1:] {
+			if s == "" {
+				continue
+			}
+			f, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// oneAdvice: the page of a slip recommends one force, that of advise, in its headline, its bars
+// and the lesson that it proposes; and the force is one that held.
+func (w *world) oneAdvice(t *testing.T) {
+	p := w.open(t, w.monthNode, wide)
+	p.goTo("/incident/s/" + w.month.slips[lastSlips-1])
+	p.see(".incident-verdict .bad", "slipped")
+	headline := p.text(".incident-verdict .good", "held") // the word of a success, which comes later
+	marked := p.text(".incident-bars li:has(.mark.good) .number", " N ")
+	keep(t, "month-incident", w.picture(p))
+
+	tried := forcesIn(t, strings.Split(headline, ":")[0])
+	if len(tried) != 1 {
+		t.Fatalf("the headline is %q, want one force to try", headline)
+	}
+	for _, f := range forcesIn(t, headline) {
+		if f < leastHold || f > mostHold {
+			t.Errorf("the headline %q names %g N, want %g to %g N", headline, f, leastHold, mostHold)
+		}
+	}
+	if bar := forcesIn(t, marked); len(bar) == 0 || tried[0] < bar[0] || tried[0] > bar[len(bar)-1] {
+		t.Errorf("the headline suggests %g N, and the bar %q is marked", tried[0], marked)
+	}
+	if _, bar, _ := strings.Cut(headline, ": "); bar != marked {
+		t.Errorf("the headline counts %q, the marked bar %q", bar, marked)
+	}
+	if marks := p.count(".incident-bars:has(figcaption) .mark.good"); marks != 2 { // grip_force and approach_speed
+		t.Errorf("%d values are marked, want one for each parameter", marks)
+	}
+
+	p.click(".incident-do .button", "Write the lesson")
+	lesson := eval[string](p, `document.querySelector("dialog textarea").value`)
+	if !strings.Contains(lesson, headline) {
+		t.Errorf("the lesson is %q, want the advice %q", lesson, headline)
+	}
+	if context := eval[string](p, `[...document.querySelectorAll("dialog textarea")].at(-1).value`); !strings.Contains(context, fmt.Sprintf("%g N", tried[0])) {
+		t.Errorf("the context of the lesson is %s, want %g N", context, tried[0])
+	}
+}
