@@ -36,6 +36,7 @@ func TestDashboard(t *testing.T) {
 			"a recording as it was":           w.recording,
 			"incidents":                       w.incidents,
 			"one advice":                      w.oneAdvice,
+			"the nearest success":             w.nearestSuccess,
 			"two fingers on a plot":           w.twoFingers,
 			"deep check and repair":           w.deepCheckAndRepair,
 			"backups and cleanup":             w.backupsAndCleanup,

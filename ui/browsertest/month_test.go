@@ -22,7 +22,8 @@ const (
 	mostHold      = 13.6
 
 	shop       = "shop"
-	pickSlipAt = 1.5 // seconds after a trace begins
+	gripAt     = 2.0 // seconds after a trace begins
+	pickSlipAt = 2.7
 )
 
 // month is a file of 208 episodes of two arms over 30 days. Last night arm-7 let the wet glass
@@ -115,7 +116,7 @@ func (p *planter) pick(random *rand.Rand, a attempt, began time.Time) string {
 	p.save(session, "tactile", "wrench of the wrist while gripping", pickCSV(random, a), "text/csv", "/wrist/ft", began,
 		robotmem.Object{"kind": "wrench", "units": map[string]any{"force": "N", "torque": "Nm"}, "duration_s": 3})
 
-	p.learnIn(session, a.said(), began.Add(2*time.Second), robotmem.Object{
+	p.learnIn(session, a.said(), began.Add(2800*time.Millisecond), robotmem.Object{
 		"params": map[string]any{"grip_force": fmt.Sprintf("%.1f N", a.force), "approach_speed": fmt.Sprintf("0.%d m/s", 1+random.IntN(3))},
 		"task":   map[string]any{"name": a.task, "success": a.held},
 		"object": a.object,
@@ -134,14 +135,17 @@ func (p *planter) pick(random *rand.Rand, a attempt, began time.Time) string {
 
 func round3(x float64) float64 { return math.Round(x*1000) / 1000 }
 
-// pickCSV is three seconds of a wrench at 100 Hz. Fz rises to the grip force and drops to a third
-// where the object slips. Tx, Ty and Tz are noise of 0.01 Nm around an offset of the mounting.
+// pickCSV is three seconds of a wrench at 100 Hz. Fz rises to the grip force at gripAt and drops to a
+// third where the object slips. Tx, Ty and Tz are noise of 0.01 Nm around an offset of the mounting.
 func pickCSV(random *rand.Rand, a attempt) []byte {
 	var b strings.Builder
 	b.WriteString("t,Fx,Fy,Fz,Tx,Ty,Tz\n")
 	for i := range 300 {
 		t := float64(i) / 100
-		f := a.force * (1 - math.Exp(-6*t))
+		f := 0.0
+		if t > gripAt {
+			f = a.force * (1 - math.Exp(-20*(t-gripAt)))
+		}
 		if !a.held && t > pickSlipAt {
 			f *= 0.3
 		}

@@ -67,3 +67,42 @@ func (w *world) oneAdvice(t *testing.T) {
 		t.Errorf("the context of the lesson is %s, want %g N", context, tried[0])
 	}
 }
+
+// nearestSuccess: a slip is compared with a success of the same task and object, although a mug
+// that is held by the same force has the nearer trace. The channel that shows the slip stands
+// before those of noise, and the force, which the facts tell, before other differences.
+func (w *world) nearestSuccess(t *testing.T) {
+	p := w.open(t, w.monthNode, wide)
+	p.goTo("/incident/s/" + w.month.slips[lastSlips-1])
+	p.see(".incident-overlay", "")
+	if chosen := eval[string](p, `document.querySelector("main .select select").selectedOptions[0].textContent`); !strings.Contains(chosen, "held the wet glass") {
+		t.Errorf("the slip of the wet glass is compared with %q", chosen)
+	}
+	if first := eval[string](p, `document.querySelector(".incident-overlay .trace-legend b").textContent`); first != "Fz, N" {
+		t.Errorf("the first channel is %s, want Fz, N", first)
+	}
+	p.see(".incident-differs tr", "params.grip_force")
+	keep(t, "month-nearest", w.picture(p))
+	rows := eval[[][]string](p, `[...document.querySelectorAll(".incident-differs tbody tr")].map((r) => [...r.children].map((c) => c.textContent))`)
+	if !strings.HasPrefix(rows[0][0], "params.") {
+		t.Errorf("the first difference is %v, want a parameter", rows[0])
+	}
+	for _, r := range rows {
+		if r[0] == "object" {
+			t.Errorf("the success is of another object: %v", r)
+		}
+		if r[0] == "params.grip_force" && (r[1] != "9.0 N" || forcesIn(t, r[2])[0] < leastHold) {
+			t.Errorf("the forces are %v, want 9.0 N and one that held", r)
+		}
+	}
+
+	// The page that compares both episodes reads what their facts say, too.
+	p.click("main a", "Both episodes")
+	p.see("h1", english["compare"])
+	p.see("tbody th", "params.grip_force")
+	keep(t, "month-compare", w.picture(p))
+	force := eval[[]string](p, `[...[...document.querySelectorAll("tbody tr")].find((r) => r.firstChild.textContent === "params.grip_force").children].map((c) => c.textContent)`)
+	if force[1] != "9.0 N" || forcesIn(t, force[2])[0] < leastHold {
+		t.Errorf("the page of both says %v, want 9.0 N and a force that held", force)
+	}
+}

@@ -6,6 +6,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import type { Answer, Memory } from "../api/client";
 import { go, route, withQuery } from "../app/address";
 import { useAsk } from "../app/ask";
+import { differences, lived, merged, taskOf } from "../app/context";
 import { useEpisode } from "../app/episode";
 import { useMoment } from "../app/moment";
 import { ago, day, moment, number } from "../app/text";
@@ -14,23 +15,21 @@ import { who } from "../app/who";
 import { Button, copy, Select } from "../parts/controls";
 import { drawable } from "../parts/drawable";
 import { Icon } from "../parts/icons";
-import { byLikeness, likeness } from "../parts/likeness";
+import { likeness } from "../parts/likeness";
 import { MemoryRow, Outcome, outcome, Thumb, When } from "../parts/memory_row";
 import { comparable } from "../parts/perception_facts";
 import type { Stretch } from "../parts/perception_samples";
 import { Await, ErrorBox, Loading } from "../parts/states";
-import { AnswerCard, taskOf, useAdvice, verbs, verdict, type Verdict } from "./incident_answer";
+import { AnswerCard, useAdvice, verbs, verdict, type Verdict } from "./incident_answer";
 import { Overlay } from "./incident_overlay";
 import { StreamList } from "./streams_list";
 import { arranged, failing, gap, rank, shotAt, streams, type Stream } from "./streams";
 import { t } from "./incident.text";
 import { Write } from "./incident_write";
-import { contextRows } from "./session_compare";
+import { shownSimilar, succeeding, useNear, type Near, type Success } from "./incident_near";
 import { Timeline } from "./session_timeline";
 
-const compared = 100; // perceptions that are ordered by distance
-const shownSimilar = 5;
-const choices = 200; // episodes whose outcome is known
+const choices = 200; // memories of another episode that are read
 const mostDifferences = 14;
 const roomAround = 0.1; // share of the covering streams that is shown beside them
 
@@ -89,9 +88,10 @@ function Incident({ refer, session, collection, memories, failure, done, total }
   const first = order[0] && shotAt(order[0], at);
   const deciding = first && gap(first, at) === 0 && rank(first.m) < 9 ? first.m : undefined;
   const said = failure?.content ?? session?.summary?.text ?? t("incident");
-  const task = taskOf(failure?.context) ?? taskOf(session?.context);
-  const near = useNear(collection, session?.session_id, deciding, at, failure);
-  const advice = useAdvice(collection, task, said, failure?.context ?? session?.context);
+  const context = useMemo(() => merged(session?.context, failure?.context), [session, failure]);
+  const task = taskOf(context);
+  const near = useNear({ collection, session: session?.session_id, deciding, at, failure, context });
+  const advice = useAdvice(collection, task, said, context);
   const words = verbs(said, near.said);
   const told = verdict(advice.answer, words, failure?.context);
   useTitle(`${said}, ${moment(new Date(at * 1000))}`);
@@ -107,7 +107,7 @@ function Incident({ refer, session, collection, memories, failure, done, total }
         </div>
         <div class="stack">
           <Streams order={order} collection={collection} cursor={cursor} view={view} at={at} memories={memories} />
-          <Success near={near} deciding={deciding} cursor={cursor} view={view} session={session} failure={failure} />
+          <NearestSuccess near={near} deciding={deciding} cursor={cursor} view={view} session={session} failure={failure} />
         </div>
       </div>
     </article>
@@ -223,58 +223,6 @@ function placeOf(context: Record<string, unknown>): string {
   return "";
 }
 
-interface Near {
-  /** Earlier failures of other episodes, nearest first. */
-  failures?: Memory[];
-  /** Successes of other episodes, nearest first. */
-  successes?: Memory[];
-  /** How many were compared. */
-  of: number;
-  /** What the nearest success said. */
-  said?: string;
-  failed?: Parameters<typeof ErrorBox>[0]["error"];
-}
-
-/** What is like a perception, by distance and by how it went. Without a perception, by the words of the failure. */
-function useNear(collection: string, session: string | undefined, deciding: Memory | undefined, at: number, failure: Memory | undefined): Near {
-  const like = deciding && comparable(deciding) ? deciding.memory_id : undefined;
-  const common = { collection, min_confidence: 0, explain: true, as_you_type: true } as const;
-  const alike = useAsk("recall", like === undefined ? undefined : { ...common, like: { memory_id: like }, n: compared }, { live: 0 });
-  const byWords = useAsk("recall", like === undefined && failure ? { ...common, query: failure.content, context_filter: { "task.success": false }, n: shownSimilar + 1 } : undefined, { live: 0 });
-  const ended = useAsk("sessions", like === undefined ? undefined : { collection, limit: choices }, { live: 0 });
-  const found = alike.answer && !(ended.asking && !ended.answer) ? alike.answer.memories : undefined;
-  const near = useMemo(() => {
-    if (!found) return undefined;
-    const scores = new Map(ended.answer?.sessions.map((s) => [s.session_id, s.outcome_score]));
-    const went = (m: Memory): boolean | undefined => {
-      const own = outcome(m);
-      const score = m.session_id ? scores.get(m.session_id) : undefined;
-      return own ?? (score === undefined ? undefined : score >= 0.67 ? true : score <= 0.33 ? false : undefined);
-    };
-    // What says itself how it went is an attempt of its own; of an episode, which says it for all, the nearest counts.
-    const seen = new Set<string>();
-    const once = (m: Memory) => {
-      if (outcome(m) !== undefined || !m.session_id) return true;
-      if (m.session_id === session || seen.has(m.session_id)) return false;
-      seen.add(m.session_id);
-      return true;
-    };
-    const others = byLikeness(found).filter(once);
-    return {
-      failures: others.filter((m) => went(m) === false && Date.parse(m.observed_at) / 1000 < at),
-      successes: others.filter((m) => went(m) === true),
-    };
-  }, [found, ended.answer, session, at]);
-  const nearest = near?.successes[0];
-  const lived = useAsk("session_memories", nearest?.session_id ? { session_id: nearest.session_id, limit: 200 } : undefined, { live: 0 });
-  const said = (nearest && outcome(nearest) === undefined && succeeding(lived.answer?.memories)?.content) || nearest?.content;
-  const worded = byWords.answer?.memories.filter((m) => m.memory_id !== failure?.memory_id && (!session || m.session_id !== session)).slice(0, shownSimilar);
-  return { failures: near?.failures ?? worded, successes: near?.successes, of: found?.length ?? 0, said, failed: alike.error ?? byWords.error };
-}
-
-/** The fact that tells the success of an episode. */
-const succeeding = (memories: Memory[] | undefined) => memories?.findLast((m) => m.type === "fact" && m.outcome === "success");
-
 function Similar({ near, deciding }: { near: Near; deciding?: Memory }) {
   const by = deciding && comparable(deciding);
   return (
@@ -348,15 +296,15 @@ interface SuccessProps {
   failure?: Memory;
 }
 
-function Success({ near, deciding, cursor, view, session, failure }: SuccessProps) {
+function NearestSuccess({ near, deciding, cursor, view, session, failure }: SuccessProps) {
   const asked = route.value.query.get("with");
-  const chosen = near.successes?.find((m) => String(m.memory_id) === asked) ?? near.successes?.[0];
+  const chosen = near.successes?.find(({ m }) => String(m.memory_id) === asked) ?? near.successes?.[0];
   if (!deciding || !comparable(deciding)) return null;
   return (
     <section class="card">
       <header>
         <h2>{t("success")}</h2>
-        {chosen?.session_id && session && <a href={`/sessions/compare?a=${encodeURIComponent(session.session_id)}&b=${encodeURIComponent(chosen.session_id)}`}>{t("wholeCompare")}</a>}
+        {chosen?.m.session_id && session && <a href={`/sessions/compare?a=${encodeURIComponent(session.session_id)}&b=${encodeURIComponent(chosen.m.session_id)}`}>{t("wholeCompare")}</a>}
       </header>
       {near.failed && !near.successes ? (
         <ErrorBox error={near.failed} />
@@ -369,12 +317,12 @@ function Success({ near, deciding, cursor, view, session, failure }: SuccessProp
           <p class="dim">{t("successHint", { what: deciding.source || deciding.content })}</p>
           <Select
             label={t("choose")}
-            value={String(chosen.memory_id)}
-            options={near.successes.slice(0, 20).map((m) => [String(m.memory_id), `${m.content}, ${moment(m.observed_at)}, ${t("distance", { d: number(likeness(m) ?? 0, 3) })}`] as const)}
+            value={String(chosen.m.memory_id)}
+            options={near.successes.slice(0, 20).map(({ m, fact }) => [String(m.memory_id), `${(fact ?? m).content}, ${moment(m.observed_at)}, ${t("distance", { d: number(likeness(m) ?? 0, 3) })}`] as const)}
             onChange={(v) => go(withQuery({ with: v }))}
           />
-          <Overlay key={chosen.memory_id} failure={deciding} success={chosen} cursor={cursor} view={view} />
-          <Differs key={`d${chosen.memory_id}`} session={session} failure={failure ?? deciding} success={chosen} />
+          <Overlay key={chosen.m.memory_id} failure={deciding} success={chosen.m} cursor={cursor} view={view} />
+          <Differs key={`d${chosen.m.memory_id}`} session={session} failure={failure ?? deciding} success={chosen} />
         </>
       )}
     </section>
@@ -382,13 +330,15 @@ function Success({ near, deciding, cursor, view, session, failure }: SuccessProp
 }
 
 /** Context values that are not the same in the failure and in the success. */
-function Differs({ session, failure, success }: { session?: Answer<"session">; failure: Memory; success: Memory }) {
+function Differs({ session, failure, success: { m: success, fact: known } }: { session?: Answer<"session">; failure: Memory; success: Success }) {
   const other = useAsk("session", success.session_id ? { session_id: success.session_id } : undefined, { live: 0 });
-  const lived = useAsk("session_memories", success.session_id ? { session_id: success.session_id, limit: 200 } : undefined, { live: 0 });
+  const episode = useAsk("session_memories", success.session_id ? { session_id: success.session_id, limit: choices } : undefined, { live: 0 });
   const all = useSignal(false);
-  if (success.session_id && !(other.answer && lived.answer)) return other.error ? <ErrorBox error={other.error} again={other.again} /> : <Loading lines={3} />;
-  const fact = outcome(success) === undefined ? succeeding(lived.answer?.memories) : undefined;
-  const rows = contextRows({ ...session?.context, ...failure.context }, { ...other.answer?.context, ...success.context, ...fact?.context }).filter(([path]) => !path.startsWith("resolves") && path !== "task.success");
+  if (success.session_id && !(other.answer && episode.answer)) return other.error ? <ErrorBox error={other.error} again={other.again} /> : <Loading lines={3} />;
+  const fact = known ?? (outcome(success) === undefined ? succeeding(episode.answer?.memories) : undefined);
+  const mine = lived(merged(session?.context, failure.context), []);
+  const theirs = lived(merged(merged(other.answer?.context, success.context), fact?.context), []);
+  const rows = differences(mine, theirs).filter(([path]) => !path.startsWith("resolves") && path !== "task.success");
   return (
     <>
       <h3>{t("differs")}</h3>

@@ -2,6 +2,7 @@
 
 import type { Answer, Memory } from "../api/client";
 import { useAsk, type Asked } from "../app/ask";
+import { at, objectOf } from "../app/context";
 import { lang, significant } from "../app/text";
 import { ErrorBox, Loading } from "../parts/states";
 import { t } from "./incident.text";
@@ -12,25 +13,6 @@ type Record = Parameter["values"][number];
 
 const mostParameters = 3;
 const mostValues = 8;
-
-/** The name of the task that a context tells. */
-export function taskOf(context: unknown): string | undefined {
-  const task = (context as { task?: unknown } | undefined)?.task;
-  if (typeof task === "string") return task;
-  const name = (task as { name?: unknown } | undefined)?.name;
-  return typeof name === "string" ? name : undefined;
-}
-
-const objectPaths = ["object", "object.name", "object.type", "object.class", "task.object", "task.object.name", "task.object.type"];
-
-/** What an attempt was about, and the path of its context that tells it. */
-export function objectOf(context: unknown): { path: string; name: string } | undefined {
-  for (const path of objectPaths) {
-    const name = at(context, path);
-    if (typeof name === "string" && name) return { path, name };
-  }
-  return undefined;
-}
 
 /** What other attempts advise, and of which attempts it is. */
 export interface AskedAdvice extends Asked<Advice> {
@@ -165,11 +147,6 @@ export function AnswerCard({ advice, said, verbs: v, failed }: AnswerCardProps) 
       <p class="dim">{t("asked", { n: a.attempts, what: !task ? t("like", { said }) : object ? t("taskWith", { task, object }) : t("task", { task }) })}</p>
     </section>
   );
-}
-
-/** The value at a path of a context. */
-function at(context: unknown, path: string): unknown {
-  return path.split(".").reduce<unknown>((v, key) => (typeof v === "object" && v !== null ? (v as { [k: string]: unknown })[key] : undefined), context);
 }
 
 const numberOf = (v: unknown) => (typeof v === "number" ? v : parseFloat(String(v)));

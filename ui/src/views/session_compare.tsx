@@ -5,7 +5,8 @@ import { effect, useSignal, type Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Answer } from "../api/client";
 import { useAsk } from "../app/ask";
-import { useEpisode } from "../app/episode";
+import { differences, lived } from "../app/context";
+import { useEpisode, type Episode } from "../app/episode";
 import { go, route } from "../app/address";
 import { useMoment } from "../app/moment";
 import { moment, number, percent } from "../app/text";
@@ -47,22 +48,22 @@ export function Compare() {
 function Both({ a, b }: { a: string; b: string }) {
   const first = useAsk("session", { session_id: a }, { live: 2000 });
   const second = useAsk("session", { session_id: b }, { live: 2000 });
+  const [one, other] = [useEpisode(a), useEpisode(b)];
   const { cursor: ago, view } = useMoment(); // seconds from the beginning of each
   useTitle(t("compareTitle"));
   return (
     <div class="stack compare">
-      <Await of={first}>{(x) => <Await of={second}>{(y) => <Differences a={x} b={y} />}</Await>}</Await>
+      <Await of={first}>{(x) => <Await of={second}>{(y) => <Differences a={x} b={y} first={one} second={other} />}</Await>}</Await>
       <div class="compare-two">
-        <Side id={a} ago={ago} shared={view} />
-        <Side id={b} ago={ago} shared={view} />
+        <Side episode={one} ago={ago} shared={view} />
+        <Side episode={other} ago={ago} shared={view} />
       </div>
     </div>
   );
 }
 
 /** One timeline; its cursor and the shared one follow each other. */
-function Side({ id, ago, shared }: { id: string; ago: Signal<number | undefined>; shared: Signal<Stretch | undefined> }) {
-  const episode = useEpisode(id);
+function Side({ episode, ago, shared }: { episode: Episode; ago: Signal<number | undefined>; shared: Signal<Stretch | undefined> }) {
   const cursor = useSignal<number | undefined>(undefined);
   const view = useSignal<Stretch | undefined>(undefined);
   const begin = episode.memories.length > 0 ? span(timed(episode.memories))[0] : undefined;
@@ -103,7 +104,8 @@ function Side({ id, ago, shared }: { id: string; ago: Signal<number | undefined>
 
 type Whole = Answer<"session">;
 
-function Differences({ a, b }: { a: Whole; b: Whole }) {
+/** What was counted, and the contexts of the episodes with those of their facts, parameters first. */
+function Differences({ a, b, first, second }: { a: Whole; b: Whole; first: Episode; second: Episode }) {
   const rows: [string, string, string][] = [
     [t("outcome"), share(a.outcome_score), share(b.outcome_score)],
     [t("started"), moment(began(a)), moment(began(b))],
@@ -112,7 +114,7 @@ function Differences({ a, b }: { a: Whole; b: Whole }) {
     [t("worked"), count(a.summary?.successes), count(b.summary?.successes)],
     [t("failed"), count(a.summary?.failures), count(b.summary?.failures)],
     [t("recalled"), number(a.recalled.length), number(b.recalled.length)],
-    ...contextRows(a.context, b.context),
+    ...differences(lived(a.context, first.memories), lived(b.context, second.memories)),
   ];
   return (
     <section class="card">
@@ -145,15 +147,3 @@ function Differences({ a, b }: { a: Whole; b: Whole }) {
 
 const share = (n?: number) => (n === undefined ? t("noOutcome") : percent(n));
 const count = (n?: number) => (n === undefined ? "" : number(n));
-
-/** The paths at which two contexts differ, with both values. */
-export function contextRows(a: unknown, b: unknown, path = ""): [string, string, string][] {
-  const object = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null && !Array.isArray(v);
-  if (object(a ?? {}) && object(b ?? {}) && (object(a) || object(b))) {
-    const x = (a ?? {}) as Record<string, unknown>;
-    const y = (b ?? {}) as Record<string, unknown>;
-    return [...new Set([...Object.keys(x), ...Object.keys(y)])].sort().flatMap((key) => contextRows(x[key], y[key], path ? `${path}.${key}` : key));
-  }
-  const text = (v: unknown) => (v === undefined ? "" : typeof v === "string" ? v : JSON.stringify(v));
-  return !path || text(a) === text(b) ? [] : [[path, text(a), text(b)]];
-}
