@@ -36,6 +36,7 @@ func TestDashboard(t *testing.T) {
 			"a recording as it was":           w.recording,
 			"incidents":                       w.incidents,
 			"one advice":                      w.oneAdvice,
+			"a map of two kinds":              w.mapOfKinds,
 			"the nearest success":             w.nearestSuccess,
 			"two fingers on a plot":           w.twoFingers,
 			"deep check and repair":           w.deepCheckAndRepair,

@@ -11,6 +11,7 @@ export const t = texts(
     failed: "failed",
     unknown: "no outcome",
     cell: "{n} here, {failed} of {known} failed",
+    outline: "An outline is one memory.",
     cellUnknown: "{n} here, none with an outcome",
   },
   {
@@ -23,6 +24,7 @@ export const t = texts(
     failed: "失败",
     unknown: "无结果",
     cell: "此处 {n} 条，{known} 条有结果，其中 {failed} 条失败",
+    outline: "空心框为单条记忆。",
     cellUnknown: "此处 {n} 条，均无结果",
   },
 );

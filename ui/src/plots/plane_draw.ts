@@ -49,10 +49,13 @@ export function failed(c: PlaneCell): number | undefined {
 /** How strong a count is shown, 0 to 1: by its root, so that single memories are seen beside a crowd. */
 export const strength = (n: number, most: number) => 0.12 + 0.78 * Math.sqrt(n / Math.max(most, 1));
 
+/** A cell of one memory is drawn as an outline: it tells of that memory, not of the place. */
+const single = (c: PlaneCell, kind: Heat["kind"]) => (kind === "count" ? c.memories : c.successes + c.failures) === 1;
+
 export function drawHeat(g: CanvasRenderingContext2D, heat: Heat, view: View, frame: Frame): void {
   const most = Math.max(...heat.cells.map((c) => c.memories), 1);
   const [cool, hot, many, ink] = [colour("c1"), colour("c2"), colour("accent"), colour("ink")];
-  const px = Math.max(heat.side * view.scale, 2);
+  const px = Math.max(heat.side * view.scale, 4);
   g.font = `12px ${colour("sans")}`;
   g.textAlign = "center";
   g.textBaseline = "middle";
@@ -60,20 +63,21 @@ export function drawHeat(g: CanvasRenderingContext2D, heat: Heat, view: View, fr
     const [x, y] = [toX(view, frame, c.u), toY(view, frame, c.v) - px];
     if (x > frame.left + frame.width || x + px < frame.left || y > frame.top + frame.height || y + px < frame.top) continue;
     const share = failed(c);
+    const cell = (outline: boolean) => (outline ? g.strokeRect(x + 1, y + 1, px - 2, px - 2) : g.fillRect(x, y, px, px));
     if (heat.kind === "count") {
       g.globalAlpha = strength(c.memories, most);
-      g.fillStyle = many;
-      g.fillRect(x, y, px, px);
+      g.fillStyle = g.strokeStyle = many;
+      cell(single(c, heat.kind));
     } else if (share !== undefined) {
       g.globalAlpha = 0.62;
-      g.fillStyle = `color-mix(in oklab, ${hot} ${Math.round(share * 100)}%, ${cool})`;
-      g.fillRect(x, y, px, px);
+      g.fillStyle = g.strokeStyle = `color-mix(in oklab, ${hot} ${Math.round(share * 100)}%, ${cool})`;
+      cell(single(c, heat.kind));
     } else {
       g.globalAlpha = 0.35;
       g.strokeStyle = ink;
       g.strokeRect(x + 0.5, y + 0.5, px - 1, px - 1);
     }
-    if (px < cellWithText) continue;
+    if (px < cellWithText || single(c, heat.kind)) continue;
     g.globalAlpha = 1;
     g.fillStyle = ink;
     const text = heat.kind === "count" ? number(c.memories) : share === undefined ? "–" : percent(share);
@@ -139,24 +143,29 @@ function stamp(good: boolean | undefined, dense: number): ImageBitmap {
 
 const dot = 1; // half a faint point, in pixels of the screen
 
-/** Points in their order, whatever their outcome: where they crowd, marks show the outcomes in their true share. */
+/** Failures lie on top, also where marks are drawn once for many points: what went wrong is not to be hidden by what worked. */
 export function drawPoints(g: CanvasRenderingContext2D, points: PlanePoint[], view: View, frame: Frame, faint: boolean): void {
-  const seen = new Set<number>();
+  const first = new Map<number, { p: PlanePoint; x: number; y: number }>();
+  for (const p of points) {
+    const [x, y] = [toX(view, frame, p.u), toY(view, frame, p.v)];
+    if (x < frame.left - size || y < frame.top - size || x > frame.left + frame.width + size || y > frame.top + frame.height + size) continue;
+    const at = pixel(x, y, thinning);
+    const known = first.get(at);
+    if (!known || (p.good === false && known.p.good !== false)) first.set(at, { p, x, y });
+  }
   const dense = g.getTransform().a;
   g.save();
   g.resetTransform(); // whole pixels, which are copied without smoothing
   g.fillStyle = colour("ink");
   g.globalAlpha = faint ? 0.55 : 1;
   const stamps = new Map([undefined, true, false].map((good) => [good, stamp(good, dense)]));
-  for (const p of points) {
-    const [x, y] = [toX(view, frame, p.u), toY(view, frame, p.v)];
-    if (x < frame.left - size || y < frame.top - size || x > frame.left + frame.width + size || y > frame.top + frame.height + size) continue;
-    const cell = pixel(x, y, thinning);
-    if (seen.has(cell)) continue;
-    seen.add(cell);
-    const image = stamps.get(p.good)!;
-    if (faint) g.fillRect(Math.round(x * dense - dot), Math.round(y * dense - dot), 2 * dot, 2 * dot);
-    else g.drawImage(image, Math.round(x * dense - image.width / 2), Math.round(y * dense - image.height / 2));
+  for (const failures of [false, true]) {
+    for (const { p, x, y } of first.values()) {
+      if ((p.good === false) !== failures) continue;
+      const image = stamps.get(p.good)!;
+      if (faint) g.fillRect(Math.round(x * dense - dot), Math.round(y * dense - dot), 2 * dot, 2 * dot);
+      else g.drawImage(image, Math.round(x * dense - image.width / 2), Math.round(y * dense - image.height / 2));
+    }
   }
   for (const image of stamps.values()) image.close();
   g.restore();

@@ -151,7 +151,7 @@ export function Legend({ heat }: { heat?: Heat }) {
   if (heat.kind === "failures") {
     return (
       <p class="plane-legend number">
-        {t("failed")} 0 % <span class="plane-ramp failures" aria-hidden="true" /> 100 %
+        {t("failed")} 0 % <span class="plane-ramp failures" aria-hidden="true" /> 100 % <span class="dim">{t("outline")}</span>
       </p>
     );
   }

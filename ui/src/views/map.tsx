@@ -6,15 +6,17 @@ import { useAsk } from "../app/ask";
 import { go, route } from "../app/address";
 import { number } from "../app/text";
 import { Segments, Select } from "../parts/controls";
-import { Await, Empty } from "../parts/states";
+import { Await, Empty, Loading } from "../parts/states";
 import { AxesChoice, SpaceChoice, SpacePlane } from "./map_space";
 import { Near } from "./map_near";
-import { address, choose, key, read, type HeatKind, type MapState, type Space } from "./map_query";
+import { address, choose, key, read, spacesOf, type HeatKind, type MapState, type Space } from "./map_query";
 import { t } from "./map.text";
 
 export function MapView() {
   const s = read(route.value.query);
-  const asked = useAsk("places", {}, { live: 3000 });
+  const asked = useAsk("places", { collection: s.collection }, { live: 3000 });
+  // A collection without places is shown on the coordinates of the others.
+  const every = useAsk("places", s.collection && asked.answer?.fields.length === 0 ? {} : undefined, { live: 3000 });
   return (
     <>
       <div class="head">
@@ -22,8 +24,10 @@ export function MapView() {
       </div>
       <Await of={asked} lines={8}>
         {(a) => {
-          const space = choose(a.fields, s.space);
-          return space ? <Chosen s={s} space={space} spaces={a.fields} /> : <NoPlaces />;
+          const spaces = spacesOf(a.fields.length > 0 ? a.fields : (every.answer?.fields ?? []));
+          const space = choose(spaces, s.space);
+          if (!space && every.asking) return <Loading lines={8} />;
+          return space ? <Chosen s={s} space={space} spaces={spaces} /> : <NoPlaces />;
         }}
       </Await>
     </>
@@ -76,7 +80,7 @@ function Controls({ s, space, spaces, set }: { s: MapState; space: Space; spaces
         label={t("collection")}
         value={s.collection ?? ""}
         options={[["", t("all")], ...(collections.answer?.collections ?? []).map((c) => [c.collection, `${c.collection} (${number(c.active)})`] as const)]}
-        onChange={(v) => set({ collection: v || undefined })}
+        onChange={(v) => go(address({ ...s, collection: v || undefined, view: undefined }), "replace")}
       />
       <Choice
         label={t("outcome")}

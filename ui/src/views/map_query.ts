@@ -77,14 +77,28 @@ export function address(s: MapState): string {
   return text ? "/map?" + text : "/map";
 }
 
-/** The space that is asked for; the fullest if there is no such. */
-export function choose(spaces: Space[], asked: MapState["space"]): Space | undefined {
-  return spaces.find((f) => asked && same(f, asked)) ?? spaces[0];
+/** Coordinates of one field, frame and map are one space, whether or not all of them have a height. */
+export function spacesOf(fields: Space[]): Space[] {
+  const by = new Map<string, Space>();
+  for (const f of fields) {
+    const known = by.get(key(f));
+    by.set(key(f), known ? both(known, f) : f);
+  }
+  return [...by.values()].sort((a, b) => b.memories - a.memories);
 }
 
-const same = (a: Required<MapState>["space"], b: Required<MapState>["space"]) => a.field === b.field && (a.frame_id ?? "") === (b.frame_id ?? "") && (a.map_id ?? "") === (b.map_id ?? "") && a.dims === b.dims;
+function both(a: Space, b: Space): Space {
+  const [flat, high] = a.dims < b.dims ? [a, b] : [b, a];
+  const fold = (of: "min" | "max") => high[of].map((n, i) => (i < flat[of].length ? Math[of](n, flat[of][i]!) : n));
+  return { ...high, memories: a.memories + b.memories, min: fold("min"), max: fold("max") };
+}
 
-export const key = (f: Required<MapState>["space"]) => JSON.stringify([f.field, f.frame_id ?? "", f.map_id ?? "", f.dims]);
+/** The space that is asked for; the fullest if there is no such. */
+export function choose(spaces: Space[], asked: MapState["space"]): Space | undefined {
+  return spaces.find((f) => asked && key(f) === key(asked)) ?? spaces[0];
+}
+
+export const key = (f: Required<MapState>["space"]) => JSON.stringify([f.field, f.frame_id ?? "", f.map_id ?? ""]);
 
 /** Coordinates that name no frame or map are asked for by the absence of the name, in every object around them. */
 function unnamed(space: Space, spaces: Space[]): Condition[] {
@@ -126,10 +140,11 @@ export function extent(space: Space, axes: Axes): Box {
   return { min: [space.min[u]!, space.min[v]!], max: [space.max[u]!, space.max[v]!] };
 }
 
-export function onPlane(a: Answer<"places">, space: Space, axes: Axes): PlanePoint[] {
+/** The points that a plane can show: what has no height is seen from above only. */
+export function onPlane(a: Answer<"places">, axes: Axes): PlanePoint[] {
   const [u, v, w] = order[axes];
   return a.points
-    .filter((p) => (p.z === undefined ? 2 : 3) === space.dims)
+    .filter((p) => axes === "xy" || p.z !== undefined)
     .map((p) => {
       const xyz = [p.x, p.y, p.z];
       return { id: p.memory_id, u: xyz[u]!, v: xyz[v]!, depth: xyz[w], good: p.success, text: p.summary };

@@ -65,14 +65,13 @@ export function SpacePlane({ s, space, spaces, found, over, onPick }: SpaceProps
   const [part, setPart] = useState<Box>();
   const asked = useAsk("places", request(s, space, spaces, axes === "xy" ? part : undefined), { live: 2000, settle: part ? 200 : 0 });
   const a = asked.answer;
-  const all = useMemo(() => (a ? onPlane(a, space, axes) : []), [a, axes]);
+  const all = useMemo(() => (a ? onPlane(a, axes) : []), [a, axes]);
   const whole = useMemo(() => extent(space, axes), [space.min.join(), space.max.join(), axes]);
-  const mixed = spaces.some((f) => f.field === space.field && f.frame_id === space.frame_id && f.map_id === space.map_id && f.dims !== space.dims);
   const heat = useMemo<Heat | undefined>(() => {
     if (!a || !s.heat) return undefined;
-    if (axes !== "xy" || mixed) return { kind: s.heat, ...count(all, part ?? whole) };
+    if (axes !== "xy") return { kind: s.heat, ...count(all, part ?? whole) };
     return { kind: s.heat, side: a.cell ?? 0, cells: a.cells.map((c) => ({ ...c, u: c.x, v: c.y })) };
-  }, [a, s.heat, all, mixed]);
+  }, [a, s.heat, all]);
   const timer = useRef(0);
   const moved = useRef(0);
 
@@ -85,6 +84,7 @@ export function SpacePlane({ s, space, spaces, found, over, onPick }: SpaceProps
     if (space.dims === 3) at[iw] = point?.depth ?? depth(all, u, v) ?? s.at?.[iw] ?? 0;
     onPick(at, s.radius ?? usual(space));
   };
+  const flat = a.points.length - all.length;
   const tally = (good?: boolean) => number(all.filter((p) => p.good === good).length);
   const names = [letters[iu]!, letters[iv]!, space.dims === 3 ? letters[iw] : undefined] as const;
   const label = t("words", {
@@ -131,6 +131,7 @@ export function SpacePlane({ s, space, spaces, found, over, onPick }: SpaceProps
         <Legend heat={heat} />
         <p class="dim number" role="status">
           {a.total === 0 ? t(part ? "noneInSight" : "noneFits") : a.sampled ? t("sampled", { n: number(all.length), total: number(a.total) }) : t("shown", { n: number(all.length) })}
+          {flat > 0 && ` ${t("flat", { n: number(flat) })}`}
         </p>
       </figcaption>
     </figure>

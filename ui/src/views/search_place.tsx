@@ -6,7 +6,7 @@ import { Button, Dialog } from "../parts/controls";
 import { Await, Empty } from "../parts/states";
 import { AxesChoice, SpaceChoice, SpacePlane } from "./map_space";
 import { Coordinates } from "./map_near";
-import { choose, key, place, type MapState, type Space } from "./map_query";
+import { choose, key, place, spacesOf, type MapState, type Space } from "./map_query";
 import type { Place, Question } from "./search_query";
 import { t } from "./map.text";
 
@@ -60,7 +60,8 @@ function Picker({ q, use, cancel }: PickerProps) {
   return (
     <Await of={asked} lines={8}>
       {(a) => {
-        const space = choose(a.fields, s.space);
+        const spaces = spacesOf(a.fields);
+        const space = choose(spaces, s.space);
         if (!space) {
           return (
             <Empty icon="map" title={t("empty")}>
@@ -68,7 +69,7 @@ function Picker({ q, use, cancel }: PickerProps) {
             </Empty>
           );
         }
-        return <Picking s={s} set={set} space={space} spaces={a.fields} use={use} cancel={cancel} />;
+        return <Picking s={s} set={set} space={space} spaces={spaces} use={use} cancel={cancel} />;
       }}
     </Await>
   );
