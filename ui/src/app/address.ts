@@ -11,14 +11,58 @@ export const route = computed(() => {
   return { path: url.pathname, parts: url.pathname.split("/").filter(Boolean).map(decodeURIComponent), query: url.searchParams };
 });
 
+// The place of a page is kept with its entry of the history: what it lists comes after the browser
+// would go there by itself.
+history.scrollRestoration = "manual";
+
+const patience = 4000; // milliseconds for a list to be as long as it was
+const steady = 500; // milliseconds without a change of its height
+
+function keepPlace(): void {
+  history.replaceState({ ...history.state, y: scrollY }, "");
+}
+
+let placing = 0;
+
+/**
+ * Scrolls to where the page was, as soon as it is long enough, and holds the place while what loads
+ * above it still moves it, unless the user scrolls first.
+ */
+function findPlace(): void {
+  const y = typeof history.state?.y === "number" ? (history.state.y as number) : 0;
+  const turn = ++placing;
+  const until = performance.now() + patience;
+  let [height, grown] = [0, performance.now()];
+  const step = () => {
+    const now = performance.now();
+    if (turn !== placing) return;
+    if (document.documentElement.scrollHeight !== height) [height, grown] = [document.documentElement.scrollHeight, now];
+    const reached = y <= height - innerHeight;
+    if (reached || now > until) scrollTo(0, y);
+    if (y > 0 && now < until && !(reached && now - grown > steady)) requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}
+
+for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) addEventListener(name, () => placing++, { passive: true });
+
+let resting = 0;
+addEventListener("scroll", () => {
+  clearTimeout(resting);
+  resting = window.setTimeout(keepPlace, 150);
+}, { passive: true });
+
 /** Goes to another address of the dashboard. */
 export function go(to: string, how: "push" | "replace" = "push"): void {
   if (to === address.peek()) return;
   if (how === "push") {
+    keepPlace();
+    clearTimeout(resting);
+    placing++;
     history.pushState(null, "", to);
     scrollTo(0, 0);
   } else {
-    history.replaceState(null, "", to);
+    history.replaceState(history.state, "", to);
   }
   address.value = to;
 }
@@ -35,7 +79,12 @@ export function withQuery(values: Record<string, string | undefined>): string {
   return q ? `${path}?${q}` : path;
 }
 
-addEventListener("popstate", () => (address.value = location.pathname + location.search));
+addEventListener("popstate", () => {
+  clearTimeout(resting); // it was of the page that is left
+  address.value = location.pathname + location.search;
+  findPlace();
+});
+findPlace(); // of a page that is loaded again
 
 // Links stay links: they can be opened in a tab, copied and read by a screen reader.
 document.addEventListener("click", (e) => {

@@ -16,6 +16,15 @@ export function typing(e: KeyboardEvent): boolean {
   return !!el && (el.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(el.tagName));
 }
 
+/** Goes to the next title of the lists of a page, or to the one before. */
+export function walk(step: number): void {
+  const titles = [...document.querySelectorAll<HTMLElement>("#main a.row-title, #main .incident-groups a")].filter((e) => e.checkVisibility());
+  const at = titles.indexOf(document.activeElement as HTMLElement);
+  const next = titles[Math.min(Math.max(at + step, 0), titles.length - 1)];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+
 let awaited = false; // the search field is asked for, but its view is still being fetched
 
 /** Puts the cursor into the search field, at once or when its view is there. */
@@ -41,9 +50,15 @@ document.addEventListener("keydown", (e) => {
     focusSearch();
   } else if (e.key === "?") {
     keysShown.value = true;
+  } else if ((e.key === "j" || e.key === "k") && prefix !== "g" && ![...own].some((keys) => keys[e.key])) {
+    e.preventDefault();
+    walk(e.key === "j" ? 1 : -1);
   }
   prefix = e.key === "g" && prefix !== "g" ? "g" : "";
 });
+
+/** Keys of the views that are shown. */
+const own = new Set<Record<string, () => void>>();
 
 /** Keys of a view: name of the key -> what it does. They rest while something is typed. They hold as soon as the view is shown. */
 export function useKeys(keys: Record<string, () => void>): void {
@@ -56,6 +71,10 @@ export function useKeys(keys: Record<string, () => void>): void {
       f();
     };
     document.addEventListener("keydown", press);
-    return () => document.removeEventListener("keydown", press);
+    own.add(keys);
+    return () => {
+      document.removeEventListener("keydown", press);
+      own.delete(keys);
+    };
   });
 }

@@ -86,8 +86,11 @@ export function Why({ m }: { m: Memory }) {
   );
 }
 
-/** The one number that the bar and the words tell: how relevant it is, else how near to the best result; where distance orders, neither. */
+const tells = 0.5; // a smaller probability tells nothing of a result that stands where it stands
+
+/** The one number that the bar and the words tell: how relevant it is, if it likely is; where that is unknown, how near to the best result; where distance orders, neither. */
 function measured(m: Memory): { value: number; text: string; means: string } | undefined {
+  if (m.relevance && m.relevance < tells) return undefined;
   if (m.relevance) return { value: m.relevance, text: t("relevance", { share: percent(m.relevance) }), means: t("relevanceMeans", { share: percent(m.relevance) }) };
   if (m.distance !== undefined || m.score === undefined || likeness(m) !== undefined) return undefined;
   return { value: m.score, text: t("score", { share: percent(m.score) }), means: t("scoreMeans") };

@@ -133,7 +133,7 @@ export function Text({ id, size, json }: { id: number; size: number; json: boole
   const value = json && size <= textShown ? parsed(text) : undefined;
   const shown = value !== undefined && tree;
   return (
-    <div class="text">
+    <div class="text-view">
       {value !== undefined && (
         <div class="trace-tools">
           <Button pressed={tree} onClick={() => setTree(!tree)}>

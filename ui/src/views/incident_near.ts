@@ -53,8 +53,9 @@ export function useNear({ collection, session, deciding, at, failure, context }:
   const episodes = useMemo(() => [...new Set(same.facts?.map((m) => m.session_id))].filter((id) => id && id !== session).slice(0, compared), [same.facts, session]);
   const ofTheirs = useAsk("recall", like === undefined || episodes.length === 0 ? undefined : { ...common, like: { memory_id: like }, context_filter: { session_id: { $in: episodes } }, n: compared }, { live: 0 });
 
-  const waits = (a: Asked<unknown>) => a.asking && !a.answer;
-  const found = alike.answer && !waits(ended) && !same.asking && !waits(ofTheirs) ? alike.answer.memories : undefined;
+  // Nothing is shown of a part of the answers: the choice would change with each that comes.
+  const waits = (a: Asked<unknown>) => !a.answer && !a.error;
+  const found = alike.answer && !waits(ended) && !same.asking && !(episodes.length > 0 && waits(ofTheirs)) ? alike.answer.memories : undefined;
   const near = useMemo(() => {
     if (!found) return undefined;
     const known = { sessions: new Map(ended.answer?.sessions.map((s) => [s.session_id, s])), facts: new Map(same.facts?.map((m) => [m.session_id, m])) };

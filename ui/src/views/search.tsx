@@ -2,9 +2,9 @@
 // whole question.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Answer, Memory, Request } from "../api/client";
+import type { Memory, Request } from "../api/client";
 import { useAsk } from "../app/ask";
-import { searchShown, useKeys } from "../app/keys";
+import { searchShown, useKeys, walk } from "../app/keys";
 import { go, route } from "../app/address";
 import { minute, number } from "../app/text";
 import { useTitle } from "../app/title";
@@ -18,13 +18,15 @@ import { Given } from "./search_given";
 import { address, asCurl, asGo, asMCP, read, recall, type Question } from "./search_query";
 import { t } from "./search.text";
 
-const answers = 50; // hits asked for
+const answers = 50; // hits asked for at first
+const mostAnswers = 100; // of one recall
 const pageOfNewest = 30;
+const mostOfNewest = 990; // of one list
 
 export function Search() {
   const q = read(route.value.query);
   useTitle(q.query ? `${t("title")}: ${q.query}` : undefined);
-  const set = (next: Question) => go(address(next), "replace");
+  const set = (next: Question) => go(address({ ...next, rows: undefined }), "replace");
   const [filters, setFilters] = useState(false);
   useEffect(searchShown, []);
   return (
@@ -83,18 +85,19 @@ function SearchField({ q, set }: { q: Question; set: (q: Question) => void }) {
 
 function Found({ q }: { q: Question }) {
   const request = recall(q, minute.value);
-  return request ? <Hits q={q} request={request} /> : <Newest />;
+  return request ? <Hits q={q} request={request} /> : <Newest q={q} />;
 }
 
 function Hits({ q, request }: { q: Question; request: Request<"recall"> }) {
-  const asked = useAsk("recall", { ...request, n: answers, explain: true, as_you_type: true }, { live: 2000 });
+  const n = Math.min(Math.max(q.rows ?? 0, answers), mostAnswers);
+  const asked = useAsk("recall", { ...request, n, explain: true, as_you_type: true }, { live: 2000 });
   return (
     <Await of={asked} lines={8}>
       {(a) => (
         <div class={asked.asking ? "older" : ""}>
           <div class="search-head">
             <p role="status">
-              {t(a.total === answers ? "foundMore" : "found", { n: number(a.total), ms: number(a.query_ms, 1), mode: mode(a.mode) })}
+              {t(a.total >= n ? "foundMore" : "found", { n: number(a.total), ms: number(a.query_ms, 1), mode: mode(a.mode) })}
             </p>
             <CopyAs request={request} />
           </div>
@@ -122,6 +125,8 @@ function Hits({ q, request }: { q: Question; request: Request<"recall"> }) {
           ) : (
             <Rows memories={a.memories} words={q.query} />
           )}
+          {a.total >= n && n < mostAnswers && <More q={q} rows={mostAnswers} asking={asked.asking} />}
+          {a.total >= mostAnswers && <p class="dim more">{t("best", { n: number(mostAnswers) })}</p>}
           <Stages of={a} />
         </div>
       )}
@@ -147,17 +152,11 @@ function CopyAs({ request }: { request: Request<"recall"> }) {
   );
 }
 
-/** Rows that j and k walk through. */
+/** Rows that the arrows walk through, as j and k do in every list. */
 function Rows({ memories, words = "" }: { memories: Memory[]; words?: string }) {
-  const ref = useRef<HTMLDivElement>(null);
-  const walk = (step: number) => {
-    const titles = [...(ref.current?.querySelectorAll<HTMLElement>(".row-title") ?? [])];
-    const at = titles.indexOf(document.activeElement as HTMLElement);
-    titles[Math.min(Math.max(at + step, 0), titles.length - 1)]?.focus();
-  };
-  useKeys({ j: () => walk(1), k: () => walk(-1), ArrowDown: () => walk(1), ArrowUp: () => walk(-1) });
+  useKeys({ ArrowDown: () => walk(1), ArrowUp: () => walk(-1) });
   return (
-    <div class="card rows" ref={ref}>
+    <div class="card rows">
       {memories.map((m) => (
         <MemoryRow key={m.memory_id} m={m} words={words}>
           <Why m={m} />
@@ -167,38 +166,36 @@ function Rows({ memories, words = "" }: { memories: Memory[]; words?: string }) 
   );
 }
 
-function Newest() {
-  const [pages, setPages] = useState<Answer<"list">[]>([]);
-  const first = useAsk("list", { limit: pageOfNewest }, { live: 2000 });
-  const [cursor, setCursor] = useState<string>();
-  const next = useAsk("list", cursor ? { limit: pageOfNewest, cursor } : undefined, { live: 0 });
-  useEffect(() => {
-    if (next.answer) setPages((p) => [...p, next.answer!]);
-  }, [next.answer]);
+/** More rows of the same question. Their number stands in the address, so that the way back leads to them. */
+function More({ q, rows, asking }: { q: Question; rows: number; asking: boolean }) {
   return (
-    <Await of={first} lines={8}>
-      {(a) => {
-        const last = pages.at(-1) ?? a;
-        const seen = new Set<number>();
-        const memories = [a, ...pages].flatMap((p) => p.memories).filter((m) => !seen.has(m.memory_id) && seen.add(m.memory_id));
-        if (memories.length === 0) return <Empty icon="fact" title={t("nothingYet")} />;
-        return (
+    <p class="more">
+      <Button disabled={asking} onClick={() => go(address({ ...q, rows }), "replace")}>
+        {t("more")}
+      </Button>
+    </p>
+  );
+}
+
+function Newest({ q }: { q: Question }) {
+  const limit = Math.min(Math.max(q.rows ?? 0, pageOfNewest), mostOfNewest);
+  const asked = useAsk("list", { limit }, { live: 2000 });
+  return (
+    <Await of={asked} lines={8}>
+      {(a) =>
+        a.memories.length === 0 ? (
+          <Empty icon="fact" title={t("nothingYet")} />
+        ) : (
           <>
             <div class="search-head">
               <h2>{t("newest")}</h2>
               <p class="dim">{t("total", { n: number(a.total) })}</p>
             </div>
-            <Rows memories={memories} />
-            {last.next && (
-              <p class="more">
-                <Button disabled={next.asking} onClick={() => setCursor(last.next)}>
-                  {t("more")}
-                </Button>
-              </p>
-            )}
+            <Rows memories={a.memories} />
+            {a.next && limit < mostOfNewest && <More q={q} rows={limit + pageOfNewest} asking={asked.asking} />}
           </>
-        );
-      }}
+        )
+      }
     </Await>
   );
 }

@@ -31,6 +31,8 @@ export interface Question {
   confidence: number;
   conditions: Condition[];
   place?: Place;
+  /** How many rows are asked for, if more than at first. */
+  rows?: number;
 }
 
 export function read(query: URLSearchParams): Question {
@@ -50,6 +52,7 @@ export function read(query: URLSearchParams): Question {
     confidence: Number(query.get("confidence") ?? 0) || 0,
     conditions: parse<Condition[]>(query.get("where")) ?? [],
     place: parse<Place>(query.get("place")),
+    rows: Math.floor(Number(query.get("rows"))) || undefined,
   };
 }
 
@@ -73,6 +76,7 @@ export function address(q: Question): string {
   if (q.confidence > 0) out.set("confidence", String(q.confidence));
   if (q.conditions.length > 0) out.set("where", JSON.stringify(q.conditions));
   if (q.place) out.set("place", JSON.stringify(q.place));
+  if (q.rows) out.set("rows", String(q.rows));
   const text = out.toString();
   return text ? "/search?" + text : "/search";
 }

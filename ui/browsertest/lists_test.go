@@ -1,0 +1,75 @@
+package browsertest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// longLists: a search says where its best answers stand without a low number as a verdict, gives
+// more than the first fifty, and the way back leads to where a list was left.
+func (w *world) longLists(t *testing.T) {
+	n := w.serve(t, w.month.db, "--embedder", "builtin")
+	p := w.open(t, n, wide)
+	p.goTo("/search?q=grip+the+wet+glass&collection=shop&type=fact")
+	p.see(".why-list.text", "text #1")
+	if tall := eval[[]string](p, `[...document.querySelectorAll(".why-list")].filter((e) => e.getBoundingClientRect().height > 28).map((e) => e.outerHTML)`); len(tall) > 0 {
+		t.Errorf("%d chips take two lines: %s", len(tall), tall[0])
+	}
+	if low := eval[[]string](p, `[...document.querySelectorAll(".why-score")].map((e) => e.innerText).filter((s) => s.includes("relevant") && parseFloat(s) < 50)`); len(low) > 0 {
+		t.Errorf("%d answers say %q, a low number as if it were a verdict", len(low), strings.TrimSpace(low[0]))
+	}
+	p.until(`document.querySelectorAll(%s).length === 50`, titles)
+	p.click(".more .button", "More")
+	p.until(`document.querySelectorAll(%s).length === 100`, titles)
+	p.see(".more", "the best 100")
+	keep(t, "month-search", p.shot())
+
+	for _, list := range []struct{ path, row string }{
+		{"/search?q=the+wet+glass&collection=shop&rows=100", titles},
+		{"/incidents", "[data-incident] .row-title"},
+	} {
+		p.goTo(list.path)
+		p.until(`document.querySelectorAll(%s).length >= 15`, list.row)
+		p.until(`(scrollTo(0, 700), scrollY === 700)`)
+		p.until(`history.state?.y === 700`)
+		p.until(`((e) => (e.click(), true))([...document.querySelectorAll(%s)].find((e) => e.getBoundingClientRect().top > 200))`, list.row)
+		p.see(".memory, .incident", "")
+		p.until(`scrollY === 0`)
+		p.until(`(history.back(), true)`)
+		p.until(`document.querySelectorAll(%s).length >= 15 && Math.abs(scrollY - 700) < 2`, list.row)
+	}
+}
+
+// keysInLists: j and k walk through every list.
+func (w *world) keysInLists(t *testing.T) {
+	p := w.open(t, w.monthNode, wide)
+	slip := w.month.slips[lastSlips-1]
+	for _, path := range []string{"/", "/incidents", "/sessions", "/search", "/sessions/" + slip, "/incident/s/" + slip, "/map?at=0.4,0.1,0.8&radius=0.5"} {
+		p.goTo(path)
+		p.see("#main a.row-title", "")
+		p.until(`document.querySelectorAll("#main a.row-title, #main .incident-groups a").length > 0 && (document.activeElement?.blur(), true)`)
+		p.key("jj")
+		p.until(`document.activeElement.matches("#main a.row-title, #main .incident-groups a")`)
+		p.until(`((now) => (window.wasAt = now, now !== undefined))(document.activeElement)`)
+		p.key("k")
+		if p.count("#main a.row-title") > 1 {
+			p.until(`document.activeElement !== window.wasAt && document.activeElement.matches("#main a.row-title, #main .incident-groups a")`)
+		}
+	}
+}
+
+// covered: the page of a failed fact draws the trace that covers its moment, though it began before.
+func (w *world) covered(t *testing.T) {
+	p := w.open(t, w.monthNode, wide)
+	p.goTo("/incident/s/" + w.month.slips[0])
+	fact := eval[string](p, fmt.Sprintf(`(async () => {
+		const res = await fetch("/api/sessions/%s/memories");
+		return String((await res.json()).memories.find((m) => m.type === "fact").memory_id);
+	})()`, w.month.slips[0]))
+	p.goTo("/memory/" + fact)
+	p.see("h1", "slipped")
+	p.see("main .trace-panel", "Force")
+	p.until(inked(".trace-panel canvas"))
+	p.see("main .row-title", "wrench of the wrist")
+}
