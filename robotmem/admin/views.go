@@ -141,6 +141,17 @@ type IncidentGroup struct {
 	LastAt     time.Time `json:"last_at"`
 }
 
+// IncidentLine counts the incidents of one robot and task.
+type IncidentLine struct {
+	Collection string   `json:"collection"`
+	Robot      string   `json:"robot,omitempty"`
+	Task       string   `json:"task,omitempty"`
+	Episodes   int      `json:"episodes" doc:"Failed episodes."`
+	Facts      int      `json:"facts" doc:"Failed memories of no episode, or of one that did not fail."`
+	Open       int      `json:"open" doc:"How many are not resolved."`
+	Last       Incident `json:"last" doc:"The newest of them: of the episodes, if there is one, else of the memories."`
+}
+
 // IncidentsRequest selects incidents.
 type IncidentsRequest struct {
 	Collection string     `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace. Default: all."`
@@ -153,7 +164,7 @@ type IncidentsRequest struct {
 	Resolved   *bool      `json:"resolved,omitempty" doc:"Only resolved or only open ones. Default: both."`
 	After      *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only those at this time or later, RFC 3339."`
 	Before     *time.Time `json:"before,omitempty" validate:"omitempty,instant" doc:"Only those before this time, RFC 3339."`
-	Sort       string     `json:"sort,omitempty" validate:"oneof=time repeats robot task place" default:"time" doc:"time (newest first), repeats (most first), robot, task or place."`
+	Sort       string     `json:"sort,omitempty" validate:"oneof=time episodes repeats robot task place" default:"time" doc:"time (newest first), episodes (failed episodes first, newest first), repeats (most first), robot, task or place."`
 	Page       int        `json:"page,omitempty" validate:"min=1,max=1000000" default:"1" doc:"Page number, from 1."`
 	Limit      int        `json:"limit,omitempty" validate:"min=1,max=200" default:"50" doc:"Incidents per page, 1 to 200."`
 }
@@ -166,6 +177,7 @@ type IncidentsResponse struct {
 	Page      int             `json:"page"`
 	Limit     int             `json:"limit"`
 	Groups    []IncidentGroup `json:"groups" doc:"What happened at least twice among all that match, most often first; at most 20."`
+	Lines     []IncidentLine  `json:"lines" doc:"One for each collection, robot and task among all that match: those with failed episodes first, newest first; at most 20."`
 	Robots    []string        `json:"robots" doc:"The robots of all incidents of the collection; at most 200."`
 	Tasks     []string        `json:"tasks" doc:"The tasks of all incidents of the collection; at most 200."`
 	Degraded  []string        `json:"degraded,omitempty" doc:"What is missing, and why."`

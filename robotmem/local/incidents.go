@@ -23,6 +23,7 @@ import (
 const (
 	maxIncidents  = 5000 // failed memories, and failed episodes, that are read: the newest
 	maxGroups     = 20
+	maxLines      = 20
 	maxNames      = 200
 	sameIncident  = 0.5 // share of common words of texts about the same failure
 	maxCandidates = 200 // groups of one task that a text is compared with, the newest
@@ -38,7 +39,7 @@ func (n *Node) Incidents(ctx context.Context, req *admin.IncidentsRequest) (*adm
 		res.Robots = namesOf(all, func(i *admin.Incident) string { return i.Robot })
 		res.Tasks = namesOf(all, func(i *admin.Incident) string { return i.Task })
 		all = slices.DeleteFunc(all, func(i admin.Incident) bool { return !selects(r, &i) })
-		res.Total, res.Groups = len(all), groupsOf(all)
+		res.Total, res.Groups, res.Lines = len(all), groupsOf(all), linesOf(all)
 		slices.SortStableFunc(all, func(a, b admin.Incident) int {
 			if r.Sort == "repeats" {
 				return cmp.Compare(b.Repeats, a.Repeats)
@@ -52,6 +53,11 @@ func (n *Node) Incidents(ctx context.Context, req *admin.IncidentsRequest) (*adm
 				return err
 			}
 		}
+		for i := range res.Lines {
+			if err := c.ShownBy(&res.Lines[i].Last); err != nil {
+				return err
+			}
+		}
 		return nil
 	})
 }
@@ -59,6 +65,9 @@ func (n *Node) Incidents(ctx context.Context, req *admin.IncidentsRequest) (*adm
 // sortKey is what a list is sorted by; what is without it comes last.
 func sortKey(by string, i *admin.Incident) string {
 	key := map[string]string{"robot": i.Robot, "task": i.Task}[by]
+	if by == "episodes" && i.Kind == "session" {
+		key = i.Kind
+	}
 	if by == "place" && i.Place != nil {
 		key = fmt.Sprint(i.Place)
 	}
@@ -260,6 +269,42 @@ func groupsOf(all []admin.Incident) []admin.IncidentGroup {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), b.LastAt.Compare(a.LastAt), strings.Compare(a.Group, b.Group))
 	})
 	return out[:min(len(out), maxGroups)]
+}
+
+// linesOf counts the incidents of each robot and task. all is newest first.
+func linesOf(all []admin.Incident) []admin.IncidentLine {
+	by := map[[3]string]*admin.IncidentLine{}
+	for k := range all {
+		i := &all[k]
+		key := [3]string{i.Collection, i.Robot, i.Task}
+		l := by[key]
+		if l == nil {
+			l = &admin.IncidentLine{Collection: i.Collection, Robot: i.Robot, Task: i.Task, Last: *i}
+			by[key] = l
+		}
+
+		if i.Kind == "session" {
+			if l.Episodes == 0 {
+				l.Last = *i
+			}
+			l.Episodes++
+		} else {
+			l.Facts++
+		}
+		if i.Resolved == nil {
+			l.Open++
+		}
+	}
+
+	out := []admin.IncidentLine{}
+	for _, l := range by {
+		out = append(out, *l)
+	}
+	slices.SortFunc(out, func(a, b admin.IncidentLine) int {
+		return cmp.Or(cmp.Compare(min(b.Episodes, 1), min(a.Episodes, 1)), b.Last.At.Compare(a.Last.At),
+			strings.Compare(a.Collection+"\n"+a.Robot+"\n"+a.Task, b.Collection+"\n"+b.Robot+"\n"+b.Task))
+	})
+	return out[:min(len(out), maxLines)]
 }
 
 func namesOf(all []admin.Incident, name func(*admin.Incident) string) []string {

@@ -36,6 +36,7 @@ func TestDashboard(t *testing.T) {
 			"a recording as it was":           w.recording,
 			"incidents":                       w.incidents,
 			"one advice":                      w.oneAdvice,
+			"few lines":                       w.fewLines,
 			"long lists":                      w.longLists,
 			"keys in lists":                   w.keysInLists,
 			"what covers a fact":              w.covered,

@@ -2,10 +2,14 @@ package browsertest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // forces are the numbers before "N" in a text.
@@ -104,5 +108,42 @@ func (w *world) nearestSuccess(t *testing.T) {
 	force := eval[[]string](p, `[...[...document.querySelectorAll("tbody tr")].find((r) => r.firstChild.textContent === "params.grip_force").children].map((c) => c.textContent)`)
 	if force[1] != "9.0 N" || forcesIn(t, force[2])[0] < leastHold {
 		t.Errorf("the page of both says %v, want 9.0 N and a force that held", force)
+	}
+}
+
+// fewLines: Home has one line for each robot and task, those of failed episodes first, and what
+// happened repeatedly is named without the numbers in which it differs.
+func (w *world) fewLines(t *testing.T) {
+	n := w.serve(t, w.plant(t, func(p *planter) {
+		for i, a := range []attempt{
+			{robot: "arm-7", task: "pick", object: "wet glass", force: 9}, {robot: "arm-7", task: "pick", object: "wet glass", force: 9.5},
+			{robot: "arm-3", task: "wipe", object: "table", force: 4},
+		} {
+			p.pick(rand.New(rand.NewPCG(1, 1)), a, time.Now().Add(-time.Duration(9-i)*time.Hour))
+		}
+		for i := range 40 { // newer, and outside of episodes
+			at := time.Now().Add(-time.Duration(i+1) * time.Minute)
+			do(p, p.m.Learn, &robotmem.LearnRequest{Insight: fmt.Sprintf("belt 3 jammed at %d parts", i), Collection: shop, ObservedAt: &at, Context: robotmem.Object{
+				"robot": map[string]any{"id": "arm-9"}, "task": map[string]any{"name": "feed", "success": false},
+			}})
+		}
+	}))
+	p := w.open(t, n, wide)
+	p.goTo("/")
+	p.see(".latest .row-title", "")
+	lines := eval[[]string](p, `[...document.querySelectorAll(".latest [data-incident]")].map((e) => e.innerText.replace(/\s+/g, " "))`)
+	if len(lines) != 3 || !strings.Contains(lines[0], "arm-3") || !strings.Contains(lines[1], "failed episodes: 2") || !strings.Contains(lines[2], "failed facts: 40") {
+		t.Errorf("the lines are %q, want arm-3, arm-7 with 2 episodes, arm-9 with 40 facts", lines)
+	}
+	if groups := p.text(".latest .incident-groups b", "jammed"); groups != "belt … jammed at … parts" {
+		t.Errorf("the group is %q, want it without numbers", groups)
+	}
+	keep(t, "home-lines", w.picture(p))
+	p.click(".latest .chip", "failed facts: 40")
+	p.see(".list-total", "40 incidents")
+	p.goTo("/incidents")
+	p.see("[data-incident]", "")
+	if first := eval[string](p, `document.querySelector("[data-incident]").innerText`); strings.Contains(first, "jammed") {
+		t.Errorf("the first incident is %q, want a failed episode", first)
 	}
 }

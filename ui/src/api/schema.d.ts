@@ -1336,6 +1336,19 @@ export interface components {
             said: string;
             task?: string;
         };
+        IncidentLine: {
+            collection: string;
+            /** @description Failed episodes. */
+            episodes: number;
+            /** @description Failed memories of no episode, or of one that did not fail. */
+            facts: number;
+            /** @description The newest of them: of the episodes, if there is one, else of the memories. */
+            last: components["schemas"]["Incident"];
+            /** @description How many are not resolved. */
+            open: number;
+            robot?: string;
+            task?: string;
+        };
         IncidentsResponse: {
             /** @description What is missing, and why. */
             degraded?: string[];
@@ -1345,6 +1358,8 @@ export interface components {
             /** @description What was taken otherwise than given. */
             interpreted?: string[];
             limit: number;
+            /** @description One for each collection, robot and task among all that match: those with failed episodes first, newest first; at most 20. */
+            lines: components["schemas"]["IncidentLine"][];
             page: number;
             /** @description The robots of all incidents of the collection; at most 200. */
             robots: string[];
@@ -2850,8 +2865,8 @@ export interface operations {
                 after?: string;
                 /** @description Only those before this time, RFC 3339. */
                 before?: string;
-                /** @description time (newest first), repeats (most first), robot, task or place. */
-                sort?: "time" | "repeats" | "robot" | "task" | "place";
+                /** @description time (newest first), episodes (failed episodes first, newest first), repeats (most first), robot, task or place. */
+                sort?: "time" | "episodes" | "repeats" | "robot" | "task" | "place";
                 /** @description Page number, from 1. */
                 page?: number;
                 /** @description Incidents per page, 1 to 200. */

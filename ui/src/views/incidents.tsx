@@ -16,20 +16,21 @@ import { TimeFilter, between } from "../parts/time_filter";
 import { t } from "./incidents.text";
 
 const page = 50;
-const newest = 6; // incidents on Home
+const mostLines = 6; // of robots and tasks on Home
 const repeated = 3; // groups of them
 
 type Incident = Answer<"incidents">["incidents"][number];
 type Group = Answer<"incidents">["groups"][number];
+type Line = Answer<"incidents">["lines"][number];
 type State = "" | "open" | "resolved";
-const orders = ["time", "repeats", "robot", "task", "place"] as const;
+const orders = ["episodes", "time", "repeats", "robot", "task", "place"] as const;
 type Order = (typeof orders)[number];
 
 export function Incidents() {
   const { query } = route.value;
   const has = (name: string) => query.get(name) || undefined;
   const state = (has("state") ?? "") as State;
-  const sort = (orders as readonly string[]).includes(has("sort") ?? "") ? (has("sort") as Order) : "time";
+  const sort = (orders as readonly string[]).includes(has("sort") ?? "") ? (has("sort") as Order) : "episodes";
   const request: Request<"incidents"> = {
     limit: page,
     sort,
@@ -76,7 +77,7 @@ export function Incidents() {
           <input type="search" value={has("words") ?? ""} onInput={(e) => set("words")(e.currentTarget.value)} autocomplete="off" />
         </label>
         <TimeFilter after={has("after")} before={has("before")} set={(after, before) => go(withQuery({ after, before, page: undefined }), "replace")} />
-        <Select<Order> label={t("sort")} value={sort} options={orders.map((o) => [o, t(o)] as const)} onChange={(v) => set("sort")(v === "time" ? "" : v)} />
+        <Select<Order> label={t("sort")} value={sort} options={orders.map((o) => [o, t(o)] as const)} onChange={(v) => set("sort")(v === "episodes" ? "" : v)} />
       </div>
       <Await of={first} lines={8}>
         {(a) => (
@@ -92,7 +93,7 @@ export function Incidents() {
             {request.group && (
               <p>
                 <a class="chip" href={withQuery({ group: undefined })}>
-                  {t("only", { said: a.incidents[0] ? saying(a.incidents[0]) : request.group })} <Icon name="cross" size={13} />
+                  {t("only", { said: a.incidents[0] ? unnumbered(saying(a.incidents[0])) : request.group })} <Icon name="cross" size={13} />
                 </a>
               </p>
             )}
@@ -140,13 +141,16 @@ const linkOf = (i: Incident) => (i.kind === "session" ? `/incident/s/${encodeURI
 
 const saying = (i: { said?: string; task?: string }) => i.said || (i.task ? t("silentTask", { task: i.task }) : t("silent"));
 
+/** A text for many that differ in their numbers. A number within a name, such as arm-7, stays. */
+const unnumbered = (text: string) => text.replace(/(?<![\p{L}\p{N}_.])(?<!\p{L}-)[−+-]?\d+(?:[.,]\d+)*/gu, "…");
+
 /** "3rd time in 6 days" */
 function again(i: Incident): string {
   const time = span((Date.parse(i.at) - Date.parse(i.first_at)) / 1000);
   return t(time ? "nth" : "nthNow", { nth: ordinal(i.repeats), span: time });
 }
 
-function Row({ i }: { i: Incident }) {
+function Row({ i, line }: { i: Incident; line?: Line }) {
   const [gone, setGone] = useState(false);
   const where = placeOf(i.place);
   return (
@@ -160,7 +164,12 @@ function Row({ i }: { i: Incident }) {
         </a>
         {i.resolved && <p class="row-summary">{i.resolved.lesson}</p>}
         <p class="row-facts">
-          {i.repeats > 1 && (
+          {line && line.episodes + line.facts > 1 && (
+            <a class="chip" href={listOf(line)}>
+              {counted(line)}
+            </a>
+          )}
+          {!line && i.repeats > 1 && (
             <a class="chip" href={`/incidents?group=${i.group}`} title={moment(i.first_at)}>
               {again(i)}
             </a>
@@ -178,6 +187,14 @@ function Row({ i }: { i: Incident }) {
   );
 }
 
+/** The list of the incidents of a robot and task. What has no name cannot be asked for. */
+function listOf(l: Line): string {
+  const query = new URLSearchParams({ state: "open", collection: l.collection, ...(l.robot ? { robot: l.robot } : {}), ...(l.task ? { task: l.task } : {}) });
+  return `/incidents?${query}`;
+}
+
+const counted = (l: Line) => [l.episodes > 0 && t("lineEpisodes", { n: number(l.episodes) }), l.facts > 0 && t("lineFacts", { n: number(l.facts) })].filter(Boolean).join(", ");
+
 function Groups({ of: groups }: { of: Group[] }) {
   if (groups.length === 0) return null;
   return (
@@ -187,7 +204,7 @@ function Groups({ of: groups }: { of: Group[] }) {
         return (
           <li key={g.group}>
             <a href={`/incidents?group=${g.group}`}>
-              <b>{saying(g)}</b>
+              <b>{unnumbered(saying(g))}</b>
               <span class="row-facts">
                 <span>{t(time ? "group" : "groupNow", { n: number(g.count), span: time })}</span>
                 <span class={`mark ${g.open ? "bad" : "good"}`}>{g.open ? t("groupOpen", { n: number(g.open) }) : t("groupDone")}</span>
@@ -200,9 +217,9 @@ function Groups({ of: groups }: { of: Group[] }) {
   );
 }
 
-/** What Home opens with: what is repeated and not resolved, and the newest open incidents. */
+/** What Home opens with: what is repeated and not resolved, and a line for each robot and task with open incidents. */
 export function LatestIncidents() {
-  const latest = useAsk("incidents", { limit: newest, resolved: false }, { live: 3000 });
+  const latest = useAsk("incidents", { limit: 1, resolved: false }, { live: 3000 });
   return (
     <section class="card latest">
       <header>
@@ -218,8 +235,8 @@ export function LatestIncidents() {
           ) : (
             <>
               <Groups of={a.groups.slice(0, repeated)} />
-              {a.incidents.map((i) => (
-                <Row key={linkOf(i)} i={i} />
+              {a.lines.slice(0, mostLines).map((l) => (
+                <Row key={`${l.collection}\n${l.robot}\n${l.task}`} i={l.last} line={l} />
               ))}
             </>
           )

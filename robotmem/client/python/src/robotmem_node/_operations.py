@@ -370,18 +370,32 @@ class IncidentGroup(Answer):
     task: str | None
 
 
+class IncidentLine(Answer):
+    collection: str
+    episodes: int
+    facts: int
+    last: Incident
+    open: int
+    robot: str | None
+    task: str | None
+
+    _nested: ClassVar[dict[str, str]] = {"last": "Incident"}
+
+
 class IncidentsResponse(Answer):
     degraded: list[str]
     groups: list[IncidentGroup]
     incidents: list[Incident]
     interpreted: list[str]
     limit: int
+    lines: list[IncidentLine]
     page: int
     robots: list[str]
     tasks: list[str]
     total: int
 
-    _nested: ClassVar[dict[str, str]] = {"groups": "[IncidentGroup", "incidents": "[Incident"}
+    _nested: ClassVar[dict[str, str]] = {"groups": "[IncidentGroup", "incidents": "[Incident", "lines":
+        "[IncidentLine"}
 
 
 class Inferred(Answer):
@@ -1701,7 +1715,7 @@ class Operations:
         resolved: bool | None = None,
         after: Time | None = None,
         before: Time | None = None,
-        sort: Literal["time", "repeats", "robot", "task", "place"] | None = None,
+        sort: Literal["time", "episodes", "repeats", "robot", "task", "place"] | None = None,
         page: int | None = None,
         limit: int | None = None,
     ) -> IncidentsResponse:
@@ -1721,7 +1735,8 @@ class Operations:
             resolved: Only resolved or only open ones. Default: both.
             after: Only those at this time or later, RFC 3339.
             before: Only those before this time, RFC 3339.
-            sort: time (newest first), repeats (most first), robot, task or place.
+            sort: time (newest first), episodes (failed episodes first, newest first), repeats (most first),
+                robot, task or place.
             page: Page number, from 1.
             limit: Incidents per page, 1 to 200.
         """
@@ -2568,7 +2583,7 @@ class AsyncOperations:
         resolved: bool | None = None,
         after: Time | None = None,
         before: Time | None = None,
-        sort: Literal["time", "repeats", "robot", "task", "place"] | None = None,
+        sort: Literal["time", "episodes", "repeats", "robot", "task", "place"] | None = None,
         page: int | None = None,
         limit: int | None = None,
     ) -> IncidentsResponse:
@@ -2588,7 +2603,8 @@ class AsyncOperations:
             resolved: Only resolved or only open ones. Default: both.
             after: Only those at this time or later, RFC 3339.
             before: Only those before this time, RFC 3339.
-            sort: time (newest first), repeats (most first), robot, task or place.
+            sort: time (newest first), episodes (failed episodes first, newest first), repeats (most first),
+                robot, task or place.
             page: Page number, from 1.
             limit: Incidents per page, 1 to 200.
         """
