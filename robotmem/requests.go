@@ -195,6 +195,8 @@ type StartSessionRequest struct {
 	Context    Object `json:"context,omitempty" doc:"Robot, task and environment of the episode; at most 64 KiB. The briefing is selected for this context."`
 	SessionID  string `json:"session_id,omitempty" validate:"omitempty,session" doc:"An id of your own, 1 to 128 characters. If an open episode has it, that one continues. Default: a new id."`
 	Origin     string `json:"origin,omitempty" validate:"utf8,max=256" tool:"rare" doc:"Identifier of the episode in its source, up to 256 characters. It is unique in a collection: starting the same origin again returns the existing session."`
+
+	StartedAt *time.Time `json:"started_at,omitempty" validate:"omitempty,instant" tool:"rare" doc:"When it began, for an episode that is stored later. Default: now; if all of its memories were observed earlier, end_session takes the time of the first."`
 }
 
 // EndSessionRequest closes an episode.
@@ -204,6 +206,8 @@ type EndSessionRequest struct {
 	Outcome       string   `json:"outcome,omitempty" validate:"omitempty,oneof=success failure partial unknown" doc:"How the episode went: success, failure, partial or unknown. Instead of outcome_score."`
 	UsedMemoryIDs []int64  `json:"used_memory_ids,omitempty" validate:"max=1000,dive,min=1" doc:"Memories that were used. Their decay restarts from today, and the outcome counts in their record."`
 	MemoryScores  Object   `json:"memory_scores,omitempty" doc:"What memories were worth, by memory_id: {\"12\":\"helped\",\"15\":\"misled\"}. helped, partly, misled or unused."`
+
+	EndedAt *time.Time `json:"ended_at,omitempty" validate:"omitempty,instant" tool:"rare" doc:"When it ended, for an episode that is stored later; not before it began. Default: now; if all of its memories were observed before it was started, the time of the last."`
 }
 
 // sessionScores are the scores of the outcomes of an episode.

@@ -361,7 +361,7 @@ type Session struct {
 	Collection   string     `json:"collection"`
 	Status       string     `json:"status"`
 	Context      Object     `json:"context,omitempty"`
-	CreatedAt    time.Time  `json:"created_at"`
+	CreatedAt    time.Time  `json:"created_at" doc:"When it began: the started_at of start_session, if one was given."`
 	EndedAt      *time.Time `json:"ended_at,omitempty"`
 	MemoryCount  int64      `json:"memory_count"`
 	OutcomeScore *float64   `json:"outcome_score,omitempty"`

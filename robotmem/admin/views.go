@@ -115,6 +115,7 @@ type Incident struct {
 	PerceptionID   int64     `json:"perception_id,omitempty" doc:"The perception that shows it: the last trace or sound that began before the failure, else picture or cloud."`
 	PerceptionType string    `json:"perception_type,omitempty"`
 	MediaType      string    `json:"media_type,omitempty"`
+	Summary        string    `json:"summary,omitempty" doc:"What the node read in the perception that shows it."`
 	Group          string    `json:"group" doc:"Equal for incidents of one collection and task with similar words."`
 	Repeats        int       `json:"repeats" doc:"How many of the group there were until this one, this one included."`
 	FirstAt        time.Time `json:"first_at" doc:"The first of the group."`

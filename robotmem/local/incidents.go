@@ -141,7 +141,7 @@ func incidentOf(m *robotmem.Memory, s *robotmem.Session) admin.Incident {
 		i.MemoryID, i.SessionID, i.Collection, i.At, i.Said = m.MemoryID, m.SessionID, m.Collection, m.ObservedAt, m.Content
 		i.Robot, i.Task, i.Place = record.RobotOf(m.Context), record.TaskOf(m.Context), m.Spatial
 		if m.Type == "perception" {
-			i.PerceptionID, i.PerceptionType, i.MediaType = m.MemoryID, m.PerceptionType, m.MediaType
+			i.PerceptionID, i.PerceptionType, i.MediaType, i.Summary = m.MemoryID, m.PerceptionType, m.MediaType, m.Summary
 		}
 	}
 	if s != nil {

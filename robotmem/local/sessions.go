@@ -43,7 +43,11 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 			res.Status, res.SessionID, res.Collection = "started", cmp.Or(r.SessionID, id.String()), r.Collection
 			known, err := tx.Known(r)
 			if err != nil || known == "" {
-				return errors.Join(err, tx.InsertSession(robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: n.options.ClientType}), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
+				began := tx.Now
+				if r.StartedAt != nil {
+					began = *r.StartedAt
+				}
+				return errors.Join(err, tx.InsertSession(robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: n.options.ClientType, CreatedAt: began}), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
 			}
 			s, err := tx.OpenSession(known)
 			if err != nil {
@@ -125,13 +129,17 @@ func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessio
 	if res.Summary, err = tx.SummarizeSession(&s.Session, tx.Now, r.OutcomeScore, res.Consolidated.SupersededCount); err != nil {
 		return nil, err
 	}
-	res.Summary.EndedAt = new(tx.Now)
+	began, ended, err := tx.SpanOfSession(&s.Session, r.EndedAt)
+	if err != nil {
+		return nil, err
+	}
+	res.Summary.EndedAt = &ended
 	summary, err := robotmem.EncodeJSON(res.Summary)
 	if err != nil {
 		return nil, err
 	}
-	ended := admin.AuditEntry{Action: store.ActionEnded, SessionID: r.SessionID, Collection: s.Collection}
-	return s, errors.Join(tx.Audit(ended), tx.FinishSession(r.SessionID, string(summary), r.OutcomeScore))
+	entry := admin.AuditEntry{Action: store.ActionEnded, SessionID: r.SessionID, Collection: s.Collection}
+	return s, errors.Join(tx.Audit(entry), tx.FinishSession(r.SessionID, string(summary), r.OutcomeScore, began, ended))
 }
 
 // worth is what the words of memory_scores count as.

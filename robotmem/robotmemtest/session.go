@@ -33,6 +33,7 @@ func end(t *testing.T, s robotmem.Service, session string) *robotmem.EndSessionR
 }
 
 var sessionCases = []testCase{
+	{"StoredLater", storedLater},
 	{"Life", func(t *testing.T, s robotmem.Service) {
 		learn(t, s, "known before", nil)
 		rule := created(t, s, &robotmem.LearnRequest{Insight: "the arm must never exceed 20 N", Collection: "lab"})
@@ -168,4 +169,37 @@ var sessionCases = []testCase{
 		}
 		refused(t, s.StartSession, &robotmem.StartSessionRequest{Origin: strings.Repeat("x", 257)}, robotmem.Invalid, "origin")
 	}},
+}
+
+// storedLater: an episode stands at the time that it is given, else, if all of its memories are
+// older than it, at theirs; and lists have it there.
+func storedLater(t *testing.T, s robotmem.Service) {
+	day := time.Date(2025, 4, 1, 22, 0, 0, 0, time.UTC)
+	now := start(t, s, "later")
+	given := do(t, s.StartSession, &robotmem.StartSessionRequest{Collection: "later", StartedAt: new(day)}).SessionID
+	refused(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: given, EndedAt: new(day.Add(-time.Minute))}, robotmem.Invalid, "ended_at")
+	do(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: given, EndedAt: new(day.Add(time.Minute))})
+
+	told := start(t, s, "later")
+	for i := range 3 {
+		created(t, s, &robotmem.LearnRequest{Insight: fmt.Sprintf("door %d sticks", i), SessionID: told, ObservedAt: new(day.Add(time.Duration(i+1) * time.Hour))})
+	}
+	end(t, s, told)
+
+	res := do(t, s.Sessions, &robotmem.SessionsRequest{Collection: "later", Limit: 2})
+	next := do(t, s.Sessions, &robotmem.SessionsRequest{Collection: "later", Limit: 2, Cursor: res.Next})
+	var got []string
+	for _, e := range append(res.Sessions, next.Sessions...) {
+		at := e.SessionID + " " + e.CreatedAt.UTC().Format(time.RFC3339)
+		if e.SessionID == now {
+			at = now
+		} else if e.EndedAt != nil {
+			at += " " + e.EndedAt.UTC().Format(time.RFC3339)
+		}
+		got = append(got, at)
+	}
+	want := []string{now, told + " 2025-04-01T23:00:00Z 2025-04-02T01:00:00Z", given + " 2025-04-01T22:00:00Z 2025-04-01T22:01:00Z"}
+	if !slices.Equal(got, want) {
+		t.Errorf("episodes %q, want %q", got, want)
+	}
 }

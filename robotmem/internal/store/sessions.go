@@ -25,7 +25,7 @@ var (
 	sessionRobot = fmt.Sprintf(ofContext, "s.context ->> '$.robot.id', s.context ->> '$.robot.name', s.context ->> '$.robot'")
 	sessionTask  = fmt.Sprintf(ofContext, "s.context ->> '$.task.name', s.context ->> '$.task.type', s.context ->> '$.task.goal', s.context ->> '$.task'")
 	sessionPlace = fmt.Sprintf(ofContext, "s.context ->> '$.spatial', NULL")
-	sessionOrder = map[string]string{"time": "", "outcome": lastScore + orderNext, "robot": sessionRobot + orderNext, "task": sessionTask + orderNext, "place": sessionPlace + orderNext}
+	sessionOrder = map[string]string{"time": "s.created_at DESC, ", "outcome": lastScore + orderNext, "robot": sessionRobot + orderNext, "task": sessionTask + orderNext, "place": sessionPlace + orderNext}
 )
 
 // sessionsMatching returns the conditions of a list of sessions.
@@ -50,7 +50,7 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 		return err
 	}
 	if from != nil {
-		match.add(true, "s.id < ?", from.ID)
+		match.add(true, "(s.created_at, s.id) < (?, ?)", from.At, from.ID)
 	}
 	page, ids := []robotmem.Session{}, []int64{}
 	err = c.Query(selectSession+", s.id FROM sessions s"+match.String()+" ORDER BY "+sessionOrder[r.Sort]+"s.id DESC LIMIT ? OFFSET ?", append(match.args, r.Limit+1, (r.Page-1)*r.Limit), func(s sqlite.Row) error {
@@ -64,7 +64,7 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 	})
 	var more bool
 	if res.Sessions, more = Cut(page, r.Limit); more && r.Sort == "time" {
-		res.Next = After("sessions", r, ids[r.Limit-1], "")
+		res.Next = After("sessions", r, ids[r.Limit-1], FormatTime(page[r.Limit-1].CreatedAt))
 	}
 	return err
 }
@@ -74,11 +74,11 @@ func (c *Conn) ShownBy(i *admin.Incident) error {
 	if i.SessionID == "" || i.PerceptionID != 0 {
 		return nil
 	}
-	const best = `SELECT id, perception_type, media_type FROM memories WHERE session_id = ? AND type = 'perception' AND status = 'active'
-		ORDER BY perception_type NOT IN ('tactile', 'proprioceptive', 'auditory'), observed_at > ?, abs(julianday(observed_at) - julianday(?)) LIMIT 1`
+	const best = `SELECT id, perception_type, media_type, human_summary FROM memories WHERE session_id = ? AND type = 'perception' AND status = 'active'
+		ORDER BY perception_data IS NULL, perception_type NOT IN ('tactile', 'proprioceptive', 'auditory'), observed_at > ?, abs(julianday(observed_at) - julianday(?)) LIMIT 1`
 	at := FormatTime(i.At)
 	_, err := c.One(best, []any{i.SessionID, at, at}, func(s sqlite.Row) {
-		i.PerceptionID, i.PerceptionType, i.MediaType = s.ColumnInt64(0), s.ColumnText(1), s.ColumnText(2)
+		i.PerceptionID, i.PerceptionType, i.MediaType, i.Summary = s.ColumnInt64(0), s.ColumnText(1), s.ColumnText(2), s.ColumnText(3)
 	})
 	return err
 }
@@ -204,10 +204,10 @@ var (
 	updateSession = "UPDATE sessions SET " + assignments(sessionColumns) + " WHERE external_id = ?"
 )
 
-// InsertSession stores a session that starts now.
+// InsertSession stores a session that started at its CreatedAt.
 func (tx *Tx) InsertSession(s robotmem.Session) error {
 	tx.NextRevision()
-	s.Status, s.CreatedAt = "active", tx.Now
+	s.Status = "active"
 	args, sum := values(sessionColumns, &SessionRow{Session: s, Count: 1, UpdatedAt: tx.Now})
 	_, err := tx.SQL.Insert(insertSession, append(args, sum.sum(nil))...)
 	return err
@@ -239,13 +239,35 @@ func (tx *Tx) InsertSessionOrigin(collection, origin, id string) error {
 	return tx.Exec("INSERT INTO session_origins(collection, origin, session_id) VALUES (?,?,?)", collection, origin, id)
 }
 
+// SpanOfSession returns when a session that ends began and ended. Without a time of its end it ends
+// now, unless all of its memories were observed before it was started: it was stored later then,
+// and the times of the first and the last are its own.
+func (tx *Tx) SpanOfSession(s *robotmem.Session, given *time.Time) (began, ended time.Time, err error) {
+	began, ended = s.CreatedAt, tx.Now
+	var first, last string
+	_, err = tx.One("SELECT min(observed_at), max(observed_at) FROM memories WHERE session_id = ?", []any{s.SessionID}, func(r sqlite.Row) {
+		first, last = r.ColumnText(0), r.ColumnText(1)
+	})
+	if later := ParseTime(last); last != "" && later.Before(s.CreatedAt) {
+		began, ended = ParseTime(first), later
+	}
+
+	if given != nil {
+		if ended = given.UTC(); ended.Before(began) {
+			err = errors.Join(err, robotmem.Errorf(robotmem.Invalid, "ended_at", "%s lies before the beginning of the episode, %s", FormatTime(ended), FormatTime(began)))
+		}
+	}
+	return began, ended, err
+}
+
 // FinishSession marks a session as ended.
-func (tx *Tx) FinishSession(id, summary string, score *float64) error {
+func (tx *Tx) FinishSession(id, summary string, score *float64, began, ended time.Time) error {
 	row, err := tx.Session(id)
 	if err != nil {
 		return err
 	}
-	row.Status, row.Summary, row.EndedAt, row.UpdatedAt = "ended", summary, &tx.Now, tx.Now
+	row.Status, row.Summary, row.EndedAt, row.UpdatedAt = "ended", summary, &ended, tx.Now
+	row.CreatedAt = began
 	tx.NextRevision()
 	args, _ := values(sessionColumns, row)
 	if err := tx.Exec(updateSession, append(args, id)...); err != nil {

@@ -1223,6 +1223,11 @@ export interface components {
             status: string;
         };
         EndSessionRequest: {
+            /**
+             * Format: date-time
+             * @description When it ended, for an episode that is stored later; not before it began. Default: now; if all of its memories were observed before it was started, the time of the last.
+             */
+            ended_at?: string;
             /** @description What memories were worth, by memory_id: {"12":"helped","15":"misled"}. helped, partly, misled or unused. */
             memory_scores?: {
                 [key: string]: unknown;
@@ -1320,6 +1325,8 @@ export interface components {
             /** @description The text of the memory. */
             said?: string;
             session_id?: string;
+            /** @description What the node read in the perception that shows it. */
+            summary?: string;
             task?: string;
         };
         IncidentGroup: {
@@ -2042,7 +2049,10 @@ export interface components {
             context?: {
                 [key: string]: unknown;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it began: the started_at of start_session, if one was given.
+             */
             created_at: string;
             /** Format: date-time */
             ended_at?: string;
@@ -2057,7 +2067,10 @@ export interface components {
             context?: {
                 [key: string]: unknown;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it began: the started_at of start_session, if one was given.
+             */
             created_at: string;
             /** Format: date-time */
             ended_at?: string;
@@ -2153,6 +2166,11 @@ export interface components {
             origin?: string;
             /** @description An id of your own, 1 to 128 characters. If an open episode has it, that one continues. Default: a new id. */
             session_id?: string;
+            /**
+             * Format: date-time
+             * @description When it began, for an episode that is stored later. Default: now; if all of its memories were observed earlier, end_session takes the time of the first.
+             */
+            started_at?: string;
         };
         StartSessionResponse: {
             active_memories_count: number;

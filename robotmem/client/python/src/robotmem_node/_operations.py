@@ -354,6 +354,7 @@ class Incident(Answer):
     robot: str | None
     said: str | None
     session_id: str | None
+    summary: str | None
     task: str | None
 
     _nested: ClassVar[dict[str, str]] = {"resolved": "Resolved"}
@@ -1373,6 +1374,7 @@ class Operations:
         context: Object | None = None,
         session_id: str | None = None,
         origin: str | None = None,
+        started_at: Time | None = None,
     ) -> StartSessionResponse:
         """Open an episode before a task. Returns the session_id for learn and save_perception, and a briefing
         for the context: warnings, rules, what worked, what failed, current values. Example:
@@ -1386,9 +1388,11 @@ class Operations:
                 Default: a new id.
             origin: Identifier of the episode in its source, up to 256 characters. It is unique in a
                 collection: starting the same origin again returns the existing session.
+            started_at: When it began, for an episode that is stored later. Default: now; if all of its
+                memories were observed earlier, end_session takes the time of the first.
         """
         return StartSessionResponse(self._call("start_session", {"collection": collection, "context": context,
-            "session_id": session_id, "origin": origin}))
+            "session_id": session_id, "origin": origin, "started_at": started_at}))
 
     def end_session(
         self,
@@ -1398,6 +1402,7 @@ class Operations:
         outcome: Literal["success", "failure", "partial", "unknown"] | None = None,
         used_memory_ids: Sequence[int] | None = None,
         memory_scores: Object | None = None,
+        ended_at: Time | None = None,
     ) -> EndSessionResponse:
         """Close an episode with its outcome and the memories that helped. Call it once, when the task is
         over, also when it failed. A fact that a longer one of the episode says completely is superseded by
@@ -1412,10 +1417,12 @@ class Operations:
                 in their record.
             memory_scores: What memories were worth, by memory_id: {"12":"helped","15":"misled"}. helped,
                 partly, misled or unused.
+            ended_at: When it ended, for an episode that is stored later; not before it began. Default: now;
+                if all of its memories were observed before it was started, the time of the last.
         """
         return EndSessionResponse(self._call("end_session", {"session_id": session_id, "outcome_score":
             outcome_score, "outcome": outcome, "used_memory_ids": used_memory_ids, "memory_scores":
-            memory_scores}))
+            memory_scores, "ended_at": ended_at}))
 
     def get(self, memory_id: int) -> StoredMemory:
         """Return one complete memory of any status: text, context, tags, confidence, provenance. Example:
@@ -2240,6 +2247,7 @@ class AsyncOperations:
         context: Object | None = None,
         session_id: str | None = None,
         origin: str | None = None,
+        started_at: Time | None = None,
     ) -> StartSessionResponse:
         """Open an episode before a task. Returns the session_id for learn and save_perception, and a briefing
         for the context: warnings, rules, what worked, what failed, current values. Example:
@@ -2253,9 +2261,11 @@ class AsyncOperations:
                 Default: a new id.
             origin: Identifier of the episode in its source, up to 256 characters. It is unique in a
                 collection: starting the same origin again returns the existing session.
+            started_at: When it began, for an episode that is stored later. Default: now; if all of its
+                memories were observed earlier, end_session takes the time of the first.
         """
         return StartSessionResponse(await self._call("start_session", {"collection": collection, "context":
-            context, "session_id": session_id, "origin": origin}))
+            context, "session_id": session_id, "origin": origin, "started_at": started_at}))
 
     async def end_session(
         self,
@@ -2265,6 +2275,7 @@ class AsyncOperations:
         outcome: Literal["success", "failure", "partial", "unknown"] | None = None,
         used_memory_ids: Sequence[int] | None = None,
         memory_scores: Object | None = None,
+        ended_at: Time | None = None,
     ) -> EndSessionResponse:
         """Close an episode with its outcome and the memories that helped. Call it once, when the task is
         over, also when it failed. A fact that a longer one of the episode says completely is superseded by
@@ -2279,10 +2290,12 @@ class AsyncOperations:
                 in their record.
             memory_scores: What memories were worth, by memory_id: {"12":"helped","15":"misled"}. helped,
                 partly, misled or unused.
+            ended_at: When it ended, for an episode that is stored later; not before it began. Default: now;
+                if all of its memories were observed before it was started, the time of the last.
         """
         return EndSessionResponse(await self._call("end_session", {"session_id": session_id, "outcome_score":
             outcome_score, "outcome": outcome, "used_memory_ids": used_memory_ids, "memory_scores":
-            memory_scores}))
+            memory_scores, "ended_at": ended_at}))
 
     async def get(self, memory_id: int) -> StoredMemory:
         """Return one complete memory of any status: text, context, tags, confidence, provenance. Example:
