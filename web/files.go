@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"path"
@@ -40,31 +41,61 @@ type page struct {
 // pages are files by their path. Each is read once, when it is first requested.
 type pages map[string]func() page
 
-func newPages(files fs.FS) (pages, error) {
+func newPages(files fs.FS, base string) (pages, error) {
 	all := pages{}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			all["/"+name] = sync.OnceValue(func() page { return readPage(files, name) })
+			all["/"+name] = sync.OnceValue(func() page { return readPage(files, name, base) })
 		}
 		return err
 	})
 	return all, err
 }
 
-func readPage(files fs.FS, name string) page {
+func readPage(files fs.FS, name, base string) page {
 	data, err := fs.ReadFile(files, name)
 	if err != nil {
 		panic(err) // the file is a part of the program
 	}
+	if base != "" && path.Ext(name) == ".html" {
+		data = rebased(data, base)
+	}
 	sum := sha256.Sum256(data)
 	return page{cmp.Or(mediaTypes[path.Ext(name)], "application/octet-stream"), hex.EncodeToString(sum[:16]), data}
+}
+
+// rebased returns a page whose files lie below a path, and which tells its scripts so.
+func rebased(html []byte, base string) []byte {
+	for _, attribute := range []string{`href="/`, `src="/`} {
+		html = bytes.ReplaceAll(html, []byte(attribute), []byte(strings.TrimSuffix(attribute, "/")+base+"/"))
+	}
+	return bytes.Replace(html, []byte("<head>"), fmt.Appendf(nil, "<head>\n<meta name=\"robotmem-base\" content=\"%s\">", base), 1)
+}
+
+// below removes the base path from requests that have it.
+func (s *server) below(next http.Handler) http.Handler {
+	base := s.opts.BasePath
+	if base == "" {
+		return next
+	}
+	stripped := http.StripPrefix(base, next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == base:
+			http.Redirect(w, r, base+"/", http.StatusPermanentRedirect)
+		case strings.HasPrefix(r.URL.Path, base+"/"):
+			stripped.ServeHTTP(w, r)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
 }
 
 // dashboard serves the files of the dashboard, and passes all other requests on. The
 // app evaluates the path itself, so a browser gets index.html for any path without a
 // dot that is not a route of the node.
 func (s *server) dashboard(files fs.FS, next http.Handler) http.Handler {
-	all, err := newPages(files)
+	all, err := newPages(files, s.opts.BasePath)
 	if err != nil {
 		s.log.Error("reading the dashboard", "err", err)
 	}
@@ -113,7 +144,7 @@ func (p page) serve(w http.ResponseWriter, r *http.Request) {
 // addReference serves the API reference: Swagger UI, which shows /api/openapi.json. All of its
 // files come from the program, so it works without a network.
 func (s *server) addReference(e *echo.Echo) {
-	files, err := newPages(ui.Reference())
+	files, err := newPages(ui.Reference(), s.opts.BasePath)
 	if err != nil {
 		s.log.Error("reading the API reference", "err", err)
 	}

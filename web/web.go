@@ -92,6 +92,9 @@ type Options struct {
 	// UI holds the dashboard: index.html and the files that it loads. Without it
 	// there is no dashboard.
 	UI fs.FS
+	// BasePath is the path below which a proxy serves the node, such as /robotmem; "" is the root.
+	// Requests are taken with it and without it, because proxies keep or remove it.
+	BasePath string
 	// Version is the version in the OpenAPI document.
 	Version string
 }
@@ -275,7 +278,7 @@ func NewServer(svc robotmem.Node, opts Options) *http.Server {
 	}
 	conns := newConnections(max(cmp.Or(opts.MaxConns, maxConns), 1))
 	srv := &http.Server{
-		Handler:           s.guard(s.routes()),
+		Handler:           s.below(s.guard(s.routes())),
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,

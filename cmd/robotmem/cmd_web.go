@@ -10,8 +10,10 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -33,6 +35,7 @@ type webCmd struct {
 	TLSKey     *string  `name:"tls-key" placeholder:"FILE" help:"Its private key as PEM (ROBOTMEM_TLS_KEY)." mapstructure:"tls_key,omitempty"`
 	AllowHost  []string `name:"allow-host" sep:"none" placeholder:"NAME" help:"Name that callers may know this node by, beside localhost and its address; repeatable (ROBOTMEM_ALLOW_HOST)." mapstructure:"allow_host,omitempty"`
 	UntilStdin bool     `name:"until-stdin-ends" help:"End when standard input does, as when the program that started the node has ended." mapstructure:"-"`
+	BasePath   *string  `name:"base-path" placeholder:"PATH" help:"Path below which a proxy serves this node, such as /robotmem (ROBOTMEM_BASE_PATH). Requests may come with it and without it." mapstructure:"base_path,omitempty"`
 	Rate       *string  `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0." mapstructure:"rate,omitempty"`
 }
 
@@ -212,6 +215,8 @@ func (a *app) serveOver(ctx context.Context, svc robotmem.Node, options *web.Opt
 }
 
 // webOptions are the limits of a node, which are less strict if only this machine reaches it.
+var basePaths = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
+
 func webOptions(s *config, local bool) (o web.Options, err error) {
 	if !local {
 		o.Rate = defaultRate
@@ -225,6 +230,9 @@ func webOptions(s *config, local bool) (o web.Options, err error) {
 		if _, _, err := net.SplitHostPort(host); err == nil || host == "" {
 			return o, invalid("allow-host", "must be a name without a port, such as arm-7.local, not %q", host)
 		}
+	}
+	if o.BasePath = strings.TrimSuffix(s.BasePath, "/"); o.BasePath != "" && !basePaths.MatchString(o.BasePath) {
+		return o, invalid("base-path", "must be a path such as /robotmem, of letters, digits and . _ - ~ between slashes, not %q", s.BasePath)
 	}
 	o.AllowedHosts = s.AllowHost
 	if host, _, _ := net.SplitHostPort(s.Addr); host != "" {

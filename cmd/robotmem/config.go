@@ -59,7 +59,8 @@ type config struct {
 	TLSCert         string   `mapstructure:"tls_cert"`
 	TLSKey          string   `mapstructure:"tls_key"`
 	AllowHost       []string `mapstructure:"allow_host"`
-	Rate            string   `mapstructure:"rate"` // a number, "" for the default
+	BasePath        string   `mapstructure:"base_path"` // such as /robotmem, "" for the root
+	Rate            string   `mapstructure:"rate"`      // a number, "" for the default
 	// Retention are rules as --keep of retain takes them, MinFree a size.
 	Retention []string `mapstructure:"retention"`
 	MinFree   string   `mapstructure:"min_free"`

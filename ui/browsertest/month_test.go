@@ -111,7 +111,7 @@ func pickOf(i int, random *rand.Rand) attempt {
 // parameters and its outcome. The episode itself knows only its robot.
 func (p *planter) pick(random *rand.Rand, a attempt, began time.Time) string {
 	session := do(p, p.m.StartSession, &robotmem.StartSessionRequest{
-		Collection: shop, Context: robotmem.Object{"robot": map[string]any{"id": a.robot}},
+		Collection: shop, Context: robotmem.Object{"robot": map[string]any{"id": a.robot}}, StartedAt: &began,
 	}).SessionID
 	p.save(session, "tactile", "wrench of the wrist while gripping", pickCSV(random, a), "text/csv", "/wrist/ft", began,
 		robotmem.Object{"kind": "wrench", "units": map[string]any{"force": "N", "torque": "Nm"}, "duration_s": 3})
@@ -129,7 +129,7 @@ func (p *planter) pick(random *rand.Rand, a attempt, began time.Time) string {
 	if !a.held {
 		outcome = "failure"
 	}
-	do(p, p.m.EndSession, &robotmem.EndSessionRequest{SessionID: session, Outcome: outcome})
+	do(p, p.m.EndSession, &robotmem.EndSessionRequest{SessionID: session, Outcome: outcome, EndedAt: new(began.Add(3 * time.Second))})
 	return session
 }
 

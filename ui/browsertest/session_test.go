@@ -14,7 +14,8 @@ func (w *world) episodeByKeys(t *testing.T) {
 	p.see(".sessions .row-title", "fill the dishwasher")
 	p.goTo("/sessions/" + w.seed.sessions[0])
 	p.see(".timeline svg .item", "")
-	p.until(cursorAt + ` > 170`)
+	p.until(cursorAt + ` === 95`) // where plate 9 failed
+	p.see(".at-cursor .row-title", "plate 9")
 	p.until(`(document.querySelector(".timeline [role=slider]").focus(), true)`)
 	p.key(kb.Home)
 	p.until(cursorAt + ` === 0`)

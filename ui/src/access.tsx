@@ -4,6 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Problem } from "./api/client";
+import { ask, outside } from "./app/base";
 import { texts } from "./app/text";
 import { meet, who } from "./app/who";
 import { Button } from "./parts/controls";
@@ -42,8 +43,8 @@ export function Leave() {
       <Button
         kind="quiet"
         onClick={async () => {
-          await fetch("/logout", { method: "POST" });
-          location.assign("/");
+          await ask("/logout", { method: "POST" });
+          location.assign(outside("/"));
         }}
       >
         {t("leave")}
@@ -64,7 +65,7 @@ function Login({ onDone }: { onDone: () => void }) {
           e.preventDefault();
           const token = new FormData(e.currentTarget).get("token");
           try {
-            const res = await fetch("/login", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token }) });
+            const res = await ask("/login", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token }) });
             if (!res.ok) throw await Problem.of(res);
             if (await meet()) onDone();
           } catch (e) {

@@ -1,5 +1,6 @@
 // Shows /api/openapi.json with Swagger UI, in the theme of the dashboard.
 
+const base = document.querySelector('meta[name="robotmem-base"]')?.content ?? "";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 function showTheme() {
@@ -18,7 +19,7 @@ showTheme();
 
 SwaggerUIBundle({
   dom_id: "#reference",
-  url: "/api/openapi.json",
+  url: base + "/api/openapi.json",
   deepLinking: true, // /api/reference#/Recalling/recall opens an operation
   displayRequestDuration: true,
   filter: true,

@@ -1,6 +1,7 @@
 // The node's API, typed by its OpenAPI document.
 
 import type { operations } from "./schema";
+import { ask } from "../app/base";
 import { routes } from "./routes";
 
 export type Op = keyof typeof routes & keyof operations;
@@ -72,7 +73,7 @@ async function send(op: Op, request: object, accept: string, signal?: AbortSigna
     init.headers = { ...init.headers, "Content-Type": "application/json" };
   }
   try {
-    return await fetch(url, init);
+    return await ask(url, init);
   } catch (e) {
     throw Problem.from(e);
   }

@@ -2,8 +2,11 @@
 // with its filters can be sent to a colleague.
 
 import { computed, signal } from "@preact/signals";
+import { inside, outside } from "./base";
 
-const address = signal(location.pathname + location.search);
+const here = () => (inside(location.pathname) ?? "/") + location.search;
+
+const address = signal(here());
 
 /** Path and query of the present address. */
 export const route = computed(() => {
@@ -59,10 +62,10 @@ export function go(to: string, how: "push" | "replace" = "push"): void {
     keepPlace();
     clearTimeout(resting);
     placing++;
-    history.pushState(null, "", to);
+    history.pushState(null, "", outside(to));
     scrollTo(0, 0);
   } else {
-    history.replaceState(history.state, "", to);
+    history.replaceState(history.state, "", outside(to));
   }
   address.value = to;
 }
@@ -81,7 +84,7 @@ export function withQuery(values: Record<string, string | undefined>): string {
 
 addEventListener("popstate", () => {
   clearTimeout(resting); // it was of the page that is left
-  address.value = location.pathname + location.search;
+  address.value = here();
   findPlace();
 });
 findPlace(); // of a page that is loaded again
@@ -90,8 +93,9 @@ findPlace(); // of a page that is loaded again
 document.addEventListener("click", (e) => {
   if (e.defaultPrevented || e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
   const a = (e.target as Element | null)?.closest("a");
-  const to = a?.getAttribute("href");
-  if (!a || !to?.startsWith("/") || a.target || a.hasAttribute("download") || to.startsWith("/api/")) return;
+  const href = a?.getAttribute("href");
+  const to = href?.startsWith("/") ? inside(href) : undefined;
+  if (!a || to === undefined || a.target || a.hasAttribute("download") || to.startsWith("/api/")) return;
   e.preventDefault();
   go(to);
 });

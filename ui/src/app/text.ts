@@ -61,21 +61,33 @@ export function bytes(n: number): string {
   return `${number(n, i === 0 || n >= 100 ? 0 : 1)} ${units[i]}`;
 }
 
+/** Whether a time is of a clock that began at 0, such as that of a simulation: no date then. */
+export const simulated = (time: string | Date): boolean => Math.abs(new Date(time).getTime()) < firstDate;
+
+const firstDate = Date.UTC(1980, 0);
+
+/** A time of a simulation: seconds since it began. */
+const ofSimulation = (time: string | Date): string => `${number(new Date(time).getTime() / 1000, 3)} s`;
+
 /** Date and time of the viewer's own zone, to the second. */
 export function moment(time: string | Date): string {
+  if (simulated(time)) return ofSimulation(time);
   return dateFormat({ dateStyle: "medium", timeStyle: "medium" }).format(new Date(time));
 }
 
 export function date(time: string | Date): string {
+  if (simulated(time)) return ofSimulation(time);
   return dateFormat({ dateStyle: "medium" }).format(new Date(time));
 }
 
 export function day(time: string | Date): string {
+  if (simulated(time)) return ofSimulation(time);
   return dateFormat({ month: "short", day: "numeric" }).format(new Date(time));
 }
 
 /** How long ago, in the largest unit that fits. */
 export function ago(time: string | Date): string {
+  if (simulated(time)) return ofSimulation(time);
   const seconds = (new Date(time).getTime() - minute.value) / 1000;
   const steps: [Intl.RelativeTimeFormatUnit, number][] = [["year", 31557600], ["month", 2629800], ["day", 86400], ["hour", 3600], ["minute", 60]];
   const format = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });

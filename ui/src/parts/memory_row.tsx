@@ -101,7 +101,7 @@ export function MemoryRow({ m, words = "", children }: { m: Memory; words?: stri
         <Icon name={kindIcon(m)} />
       </span>
       <div class="row-body">
-        <a class="row-title" href={`/memory/${m.memory_id}`}>
+        <a class="row-title" dir="auto" href={`/memory/${m.memory_id}`}>
           <Marked text={m.content} words={words} />
         </a>
         {m.type === "perception" && m.summary && m.summary !== m.content && <p class="row-summary">{summary(m.summary)}</p>}

@@ -1,6 +1,7 @@
 // Bytes as they are: in hexadecimal a page at a time, or as text from the
 // beginning. Only what is shown is fetched.
 
+import { ask } from "../app/base";
 import { useEffect, useState } from "preact/hooks";
 import { dataURL, Problem } from "../api/client";
 import { bytes, number, texts } from "../app/text";
@@ -47,7 +48,7 @@ const textShown = 64 << 10;
 export async function range(id: number, from: number, n: number, signal?: AbortSignal): Promise<Uint8Array> {
   let res: Response;
   try {
-    res = await fetch(dataURL(id), { headers: { Range: `bytes=${from}-${from + n - 1}`, Accept: "*/*" }, signal });
+    res = await ask(dataURL(id), { headers: { Range: `bytes=${from}-${from + n - 1}`, Accept: "*/*" }, signal });
     if (!res.ok) throw await Problem.of(res);
     const got = new Uint8Array(await res.arrayBuffer());
     return res.status === 206 ? got : got.slice(from, from + n);

@@ -2,6 +2,7 @@
 // words; the picture from above where the browser cannot draw in three
 // dimensions.
 
+import { outside } from "../app/base";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useSignalEffect } from "@preact/signals";
 import { previewURL } from "../api/client";
@@ -114,7 +115,7 @@ export function SpaceView({ id, of, cursor, height = 460, bare }: { id: number; 
       return;
     }
     // The cast keeps the compiler from looking for the address on the disk.
-    (import("/view3d.js" as string) as Promise<typeof import("../plots/view3d")>).then(
+    (import(outside("/view3d.js")) as Promise<typeof import("../plots/view3d")>).then(
       (chunk) => {
         if (over || !el.current) return;
         try {

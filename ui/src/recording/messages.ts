@@ -1,6 +1,7 @@
 // The messages of a recorded topic, decoded in the browser: an MCAP segment of one
 // channel, of ROS 2 messages or JSON.
 
+import { ask } from "../app/base";
 import { parse } from "@foxglove/rosmsg";
 import { MessageReader } from "@foxglove/rosmsg2-serialization";
 import { McapStreamReader } from "@mcap/core";
@@ -76,7 +77,7 @@ export function read(id: number): Promise<Recorded> {
   const reading = (async () => {
     let res: Response;
     try {
-      res = await fetch(dataURL(id));
+      res = await ask(dataURL(id));
     } catch (e) {
       throw Problem.from(e);
     }

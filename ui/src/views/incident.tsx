@@ -161,7 +161,7 @@ function Head({ refer, session, failure, said, task, collection, at, told, memor
   };
   return (
     <header class="incident-head">
-      <h1>{said}</h1>
+      <h1 dir="auto">{said}</h1>
       <p class="row-facts">
         <Outcome of={failure ? outcome(failure) : undefined} />
         {settled && (
@@ -241,7 +241,7 @@ function Similar({ near, deciding }: { near: Near; deciding?: Memory }) {
         <ol class="incident-similar">
           {near.failures.slice(0, shownSimilar).map((m) => (
             <li key={m.memory_id} data-session={m.session_id}>
-              <a class="row-title" href={m.session_id && outcome(m) === undefined ? `/incident/s/${encodeURIComponent(m.session_id)}` : `/incident/m/${m.memory_id}`}>
+              <a class="row-title" dir="auto" href={m.session_id && outcome(m) === undefined ? `/incident/s/${encodeURIComponent(m.session_id)}` : `/incident/m/${m.memory_id}`}>
                 {m.content}
               </a>
               <p class="row-facts">

@@ -141,7 +141,7 @@ export function AnswerCard({ advice, said, verbs: v, failed }: AnswerCardProps) 
         .filter((d) => !parameters.some((p) => p.path === d.path))
         .map((d) => (
           <p key={d.path} class="dim">
-            {d.text}
+            {lang.value === "zh" ? t("separates", { path: d.path }) : d.text}
           </p>
         ))}
       <p class="dim">{t("asked", { n: a.attempts, what: !task ? t("like", { said }) : object ? t("taskWith", { task, object }) : t("task", { task }) })}</p>

@@ -8,6 +8,7 @@ import { go, route, withQuery } from "../app/address";
 import { moment, number, ordinal, span } from "../app/text";
 import { useTitle } from "../app/title";
 import { Segments, Select } from "../parts/controls";
+import { drawable } from "../parts/drawable";
 import { Icon } from "../parts/icons";
 import { When, placeOf } from "../parts/memory_row";
 import { Pager } from "../parts/pager";
@@ -159,10 +160,10 @@ function Row({ i, line }: { i: Incident; line?: Line }) {
         <Icon name={i.resolved ? "check" : "cross"} />
       </span>
       <div class="row-body">
-        <a class="row-title" href={linkOf(i)}>
+        <a class="row-title" dir="auto" href={linkOf(i)}>
           {saying(i)}
         </a>
-        {i.resolved && <p class="row-summary">{i.resolved.lesson}</p>}
+        {i.resolved && <p class="row-summary" dir="auto">{i.resolved.lesson}</p>}
         <p class="row-facts">
           {line && line.episodes + line.facts > 1 && (
             <a class="chip" href={listOf(line)}>
@@ -182,7 +183,7 @@ function Row({ i, line }: { i: Incident; line?: Line }) {
           <When time={i.at} />
         </p>
       </div>
-      {i.perception_id && !gone ? <img class="row-thumb" src={previewURL(i.perception_id, 264, 148)} alt="" loading="lazy" decoding="async" onError={() => setGone(true)} /> : null}
+      {i.perception_id && !gone && i.media_type && drawable({ sha256: "there", status: "active", summary: i.summary ?? "", metadata: undefined }) ? <img class="row-thumb" src={previewURL(i.perception_id, 264, 148)} alt="" loading="lazy" decoding="async" onError={() => setGone(true)} /> : null}
     </article>
   );
 }
@@ -204,7 +205,7 @@ function Groups({ of: groups }: { of: Group[] }) {
         return (
           <li key={g.group}>
             <a href={`/incidents?group=${g.group}`}>
-              <b>{unnumbered(saying(g))}</b>
+              <b dir="auto">{unnumbered(saying(g))}</b>
               <span class="row-facts">
                 <span>{t(time ? "group" : "groupNow", { n: number(g.count), span: time })}</span>
                 <span class={`mark ${g.open ? "bad" : "good"}`}>{g.open ? t("groupOpen", { n: number(g.open) }) : t("groupDone")}</span>

@@ -62,7 +62,7 @@ export function Near({ s, space, spaces, at, radius, set, onFound, onOver }: Nea
                       {number(m.distance ?? 0, 3)}
                     </span>
                     <div>
-                      <a class="row-title" href={`/memory/${m.memory_id}`}>
+                      <a class="row-title" dir="auto" href={`/memory/${m.memory_id}`}>
                         {m.summary || m.content}
                       </a>
                       <p class="row-facts">

@@ -1,7 +1,7 @@
 // One space of coordinates on a plane: asked for, drawn, a place picked in it.
 
 import { useMemo, useRef, useState } from "preact/hooks";
-import { go, withQuery } from "../app/address";
+import { go, route, withQuery } from "../app/address";
 import { useAsk } from "../app/ask";
 import { number } from "../app/text";
 import { Segments, Select } from "../parts/controls";
@@ -107,7 +107,7 @@ export function SpacePlane({ s, space, spaces, found, over, onPick }: SpaceProps
         start={s.view}
         onMoved={(view) => {
           clearTimeout(moved.current);
-          moved.current = window.setTimeout(() => location.pathname === "/map" && go(withQuery({ view: view?.map((n) => Number(n.toPrecision(7))).join(",") }), "replace"), settled);
+          moved.current = window.setTimeout(() => route.peek().path === "/map" && go(withQuery({ view: view?.map((n) => Number(n.toPrecision(7))).join(",") }), "replace"), settled);
         }}
         key={axes}
         label={label}

@@ -52,7 +52,7 @@ function Whole({ m, again }: { m: Memory; again: () => void }) {
       <header class="memory-head">
         <Icon name={kindIcon(m)} size={24} />
         <div>
-          <h1>{m.content}</h1>
+          <h1 dir="auto">{m.content}</h1>
           <p class="row-facts">
             <Outcome of={outcome(m)} />
             <Category of={m.category} />

@@ -232,7 +232,7 @@ function Card({ m, selected, wide }: { m: Memory; selected?: boolean; wide?: boo
         <Thumbnail m={m} />
       </a>
       <div class="gallery-text">
-        <a class="gallery-title" href={`/memory/${m.memory_id}`}>
+        <a class="gallery-title" dir="auto" href={`/memory/${m.memory_id}`}>
           {m.content}
         </a>
         {m.summary && m.summary !== m.content && <p class="gallery-summary">{summary(m.summary)}</p>}

@@ -1,6 +1,7 @@
 // The question that an address asks, and the same question for other callers.
 
 import type { Request } from "../api/client";
+import { outside } from "../app/base";
 
 /** One condition on a path of the context. */
 export interface Condition {
@@ -113,7 +114,7 @@ function instant(text: string, now: number): string {
 
 export const asMCP = (r: object) => JSON.stringify({ method: "tools/call", params: { name: "recall", arguments: r } }, null, 2);
 
-export const asCurl = (r: object) => `curl -sS ${location.origin}/api/recall -H 'Content-Type: application/json' -d '${JSON.stringify(r).replaceAll("'", "'\\''")}'`;
+export const asCurl = (r: object) => `curl -sS ${location.origin}${outside("/api/recall")} -H 'Content-Type: application/json' -d '${JSON.stringify(r).replaceAll("'", "'\\''")}'`;
 
 const goNames: Record<string, string> = { session_id: "SessionID", max_distance: "MaxDistance", frame_id: "FrameID", map_id: "MapID" };
 

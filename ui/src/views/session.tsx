@@ -16,6 +16,7 @@ import { Tree } from "../parts/tree";
 import { AtCursor } from "./session_cursor";
 import { Timeline } from "./session_timeline";
 import { about, began, robotOf } from "./sessions";
+import { failing } from "./streams";
 import { t } from "./session.text";
 
 export { Compare } from "./session_compare";
@@ -47,7 +48,7 @@ export function SessionHead({ s }: { s: Answer<"session"> }) {
   useTitle(`${name}, ${moment(began(s))}`);
   return (
     <header>
-      <h1>{name}</h1>
+      <h1 dir="auto">{name}</h1>
       <p class="row-facts session-facts">
         <Score of={s.outcome_score} />
         <a href={`/search?collection=${encodeURIComponent(s.collection)}`}>{s.collection}</a>
@@ -67,6 +68,11 @@ export function SessionHead({ s }: { s: Answer<"session"> }) {
 function Lived({ id }: { id: string }) {
   const episode = useEpisode(id);
   const { cursor, view } = useMoment();
+  // It opens at its failure, unless the address names another moment.
+  if (episode.done && cursor.peek() === undefined) {
+    const failure = failing(episode.memories);
+    if (failure) cursor.value = Date.parse(failure.observed_at) / 1000;
+  }
   if (episode.error && episode.memories.length === 0) return <ErrorBox error={episode.error} />;
   if (!episode.done && episode.memories.length === 0) return <Loading lines={6} />;
   if (episode.memories.length === 0) {
@@ -84,7 +90,7 @@ function Lived({ id }: { id: string }) {
           <span class="dim">{episode.done ? t("timelineHint") : t("reading", { n: number(episode.memories.length) })}</span>
         </header>
         {episode.done && episode.total > episode.memories.length && <p class="dim">{t("truncated", { n: number(episode.memories.length), all: number(episode.total) })}</p>}
-        <Timeline memories={episode.memories} cursor={cursor} view={view} />
+        {episode.done && <Timeline memories={episode.memories} cursor={cursor} view={view} />}
       </section>
       <AtCursor memories={episode.memories} cursor={cursor} view={view} />
     </>
@@ -107,7 +113,7 @@ function Recalled({ s }: { s: Answer<"session"> }) {
             {recalled.map((m) => (
               <li key={m.memory_id}>
                 <Icon name={kindIcon(m)} size={16} />
-                <a class="row-title" href={`/memory/${m.memory_id}`}>
+                <a class="row-title" dir="auto" href={`/memory/${m.memory_id}`}>
                   {m.summary}
                 </a>
                 <span class="row-facts">

@@ -136,7 +136,7 @@ function Row({ s, chosen, choose }: { s: Session; chosen: boolean; choose: () =>
     <li>
       <input type="checkbox" aria-label={t("choose")} checked={chosen} onChange={choose} />
       <div>
-        <a class="row-title" href={`/sessions/${encodeURIComponent(s.session_id)}`}>
+        <a class="row-title" dir="auto" href={`/sessions/${encodeURIComponent(s.session_id)}`}>
           {about(s)}
         </a>
         <p class="row-facts">

@@ -1,5 +1,6 @@
 // The streams of an episode around one cursor, in the reader's choice and order.
 
+import { outside } from "../app/base";
 import { useComputed, useSignal, type Signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { dataURL } from "../api/client";
@@ -157,7 +158,7 @@ function Frames({ id, alt }: { id: number; alt: string }) {
       const next = wanted.current;
       loading.current = true;
       const image = new Image();
-      image.src = dataURL(next);
+      image.src = outside(dataURL(next));
       image
         .decode()
         .then(
