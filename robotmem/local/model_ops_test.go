@@ -471,6 +471,18 @@ func (w *world) ended(t *rapid.T, s *episode, r *robotmem.EndSessionRequest, res
 		t.Fatalf("end_session: %+v, want %d superseded: %v", res.Consolidated, len(by), by)
 	}
 	s.ended, s.score = &now, r.OutcomeScore
+
+	// An episode of which all memories are older than it was stored later: it has their times.
+	var own []time.Time
+	for _, k := range w.memories {
+		if k.session == s.id {
+			own = append(own, k.observed)
+		}
+	}
+	slices.SortFunc(own, time.Time.Compare)
+	if len(own) > 0 && own[len(own)-1].Before(s.started) {
+		s.started, s.ended = own[0], &own[len(own)-1]
+	}
 	facts, perceptions := 0, 0
 	for _, k := range w.memories {
 		switch {

@@ -180,6 +180,7 @@ func (w *world) compare(t *rapid.T) {
 	for _, s := range slices.Backward(w.sessions) {
 		wantSessions = append(wantSessions, w.sessionOf(s))
 	}
+	slices.SortStableFunc(wantSessions, func(a, b robotmem.Session) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	if diff := gocmp.Diff(wantSessions, gotSessions); diff != "" {
 		t.Fatalf("sessions (-want +got):\n%s", diff)
 	}
