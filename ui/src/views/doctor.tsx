@@ -86,12 +86,12 @@ export function Doctor() {
   );
 }
 
-const marks = { ok: ["good", "check"], warn: ["warn", "warn"], fail: ["bad", "cross"] } as const;
-const states = { ok: "good", warn: "warning", fail: "fault" } as const;
+const marks = { ok: ["good", "check"], warn: ["warn", "warn"], fail: ["bad", "cross"], skipped: ["", "info"] } as const;
+const states = { ok: "good", warn: "warning", fail: "fault", skipped: "skipped" } as const;
 const verdicts = { good: "well", warn: "warned", bad: "ill" } as const;
 
 function Checks({ d }: { d: Answer<"doctor"> }) {
-  const worst = d.status === "ok" ? "good" : d.healthy ? "warn" : "bad";
+  const worst = d.status === "ok" || d.status === "skipped" ? "good" : d.healthy ? "warn" : "bad";
   return (
     <section class="card">
       <p class={`verdict mark ${worst}`}>
