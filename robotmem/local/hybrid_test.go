@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/embeddings"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -262,7 +263,7 @@ func TestDeadlineNamesTheVector(t *testing.T) {
 	w.set(func() { w.hang = hang })
 	start := time.Now()
 	res, ids := recalled(t, e, &robotmem.RecallRequest{Query: "wet glass", DeadlineMS: 700})
-	if took := time.Since(start); took > queryLimit/2 {
+	if took := time.Since(start); took > embeddings.QueryLimit/2 {
 		t.Errorf("it took %v", took)
 	}
 	if res.Mode != "bm25_only" || !slices.Equal(ids, []int64{1}) || !slices.Equal(res.Degraded, []string{"vector: the embedder did not answer before the deadline"}) {
@@ -399,7 +400,7 @@ func TestWaitingForAVectorBlocksNobody(t *testing.T) {
 	if _, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: 1}); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(start); took > queryLimit/4 {
+	if took := time.Since(start); took > embeddings.QueryLimit/4 {
 		t.Errorf("a get took %v beside recalls that wait", took)
 	}
 	close(hang)
@@ -423,7 +424,7 @@ func TestAPauseHoldsTheBackgroundWork(t *testing.T) {
 	e.Pause(true) // twice is once
 	before := w.texts
 	learn("the bowl holds at 11 N")
-	time.Sleep(5 * embedGather)
+	time.Sleep(5 * embeddings.Gather)
 	s, err := e.Stats(t.Context(), nil)
 	if err != nil || s.Backlog != 1 || s.Workers[0].Status != "paused" || s.Workers[1].Status != "paused" || s.Workers[2].Status != "off" {
 		t.Errorf("while paused: %d wait, %+v, %v", s.Backlog, s.Workers, err)

@@ -15,10 +15,12 @@ import (
 	taxonomy "github.com/robotmem/robotmem-go"
 	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/embeddings"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/reranking"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
@@ -84,8 +86,8 @@ type Node struct {
 	Log     *slog.Logger
 
 	index       *index.Index
-	embeddings  embeddings
-	reranking   reranking
+	embeddings  *embeddings.Worker
+	reranking   *reranking.Caller
 	counters    accessCounters
 	maintenance *maintenance.Maintainer
 
@@ -128,58 +130,65 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
+
 	records, err := o.records()
 	if err != nil {
 		return nil, err
 	}
+
 	n := &Node{options: o, Log: o.Logger, counters: accessCounters{wake: make(chan struct{}, 1)}}
 	background, quit := context.WithCancel(context.Background())
 	n.quit, n.Quitting = quit, background.Done()
 
 	n.Changed = make(chan struct{}, 1)
 	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Changed: func(int64) {
-		n.embeddings.stored.Store(true)
-		maintenance.Wake(n.embeddings.wake)
+		n.embeddings.Stored()
 		maintenance.Wake(n.Changed)
 	}}
-	n.embeddings = embeddings{store: n.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
-	n.reranking = reranking{store: n.Store, log: o.Logger, reranker: o.Reranker}
+	n.embeddings = embeddings.New(n.Store, o.Logger, o.Embedder)
+	n.reranking = reranking.New(n.Store, o.Logger, o.Reranker)
 	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
 	n.maintenance = &maintenance.Maintainer{
 		Store: n.Store, Index: n.index, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder, Reranker: o.Reranker,
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
 	}
-	n.embeddings.paused = &n.maintenance.Paused
+	n.embeddings.Paused = &n.maintenance.Paused
 	if n.Store.Database, err = open(n.Store, &o, records); err != nil {
 		quit()
 		return nil, err
 	}
+
 	n.recognise(ctx)
 	if err := n.Store.ClaimFolder(ctx, false); err != nil {
 		n.Log.Warn("the folder of payloads is not noted to be of this file", "err", err)
 	}
+
 	n.records = records()
 	n.maintenance.Records = n.records
-	if err := n.embeddings.bind(ctx); err != nil {
+	if err := n.embeddings.Bind(ctx); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
+
 	n.background.Go(func() { n.index.Run(background) })
 	if n.Store.ReadOnly() != "" {
 		return n, nil
 	}
+
 	n.background.Go(func() { n.counters.run(background, n) })
 	if !o.Retention.None() {
 		n.background.Go(func() { n.maintenance.RunRetention(background) })
 	}
 	if o.Embedder != nil {
-		n.background.Go(func() { n.embeddings.run(background) })
+		n.background.Go(func() { n.embeddings.Run(background) })
 	}
 	if err := n.dropOldFeatures(ctx); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
+
 	n.background.Go(func() { n.maintenance.RunScrub(background) })
 	n.maintenance.Behind.Store(true)
 	n.background.Go(func() { n.maintenance.RunFeatures(background) })
+
 	return n, nil
 }
 
@@ -190,6 +199,7 @@ const recogniseLimit = 2 * time.Second
 func (n *Node) recognise(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, recogniseLimit)
 	defer cancel()
+
 	isCopy, err := n.Store.Recognise(limited)
 	switch {
 	case err != nil:
@@ -211,6 +221,7 @@ func (o *Options) Complete() error {
 	if o.Memory < sqlite.LeastMemory {
 		return robotmem.Errorf(robotmem.Invalid, "memory", "must be at least %s, not %s", sqlite.BytesText(sqlite.LeastMemory), sqlite.BytesText(int64(o.Memory)))
 	}
+
 	o.BusyTimeout, o.RealWeight = cmp.Or(o.BusyTimeout, DefaultBusyTimeout), cmp.Or(o.RealWeight, defaultRealWeight)
 	o.MaxPayload, o.MaxStream = cmp.Or(o.MaxPayload, defaultMaxPayload), cmp.Or(o.MaxStream, defaultMaxStream)
 	o.ClientType, o.Location = cmp.Or(o.ClientType, "library"), cmp.Or(o.Location, time.Local)
@@ -220,10 +231,12 @@ func (o *Options) Complete() error {
 	if err := o.checkWeights(); err != nil {
 		return err
 	}
+
 	o.Disk, o.Logger = cmp.Or[Disk](o.Disk, sqlite.SystemDisk{}), cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
+
 	return nil
 }
 
@@ -244,6 +257,7 @@ func (o *Options) records() (wait func() *record.Builder, err error) {
 	if err != nil {
 		err = robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
 	}
+
 	return func() *record.Builder { return &record.Builder{Rules: rules} }, err
 }
 
@@ -251,6 +265,7 @@ func (o *Options) checkWeights() error {
 	if !slices.Contains([]string{"", "score", recall.FusionRRF}, o.Fusion) {
 		return robotmem.Errorf(robotmem.Invalid, "fusion", "must be score or rrf, not %q", o.Fusion)
 	}
+
 	for _, list := range slices.Sorted(maps.Keys(o.Weights)) {
 		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness, recall.Evidence, recall.Neighbours, recall.Context}, list) || !(w >= 0) || math.IsInf(w, 0) {
 			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place, likeness, evidence, neighbours and context take a number from 0", list, w)
@@ -259,6 +274,7 @@ func (o *Options) checkWeights() error {
 	if !(o.RealWeight > 0) || math.IsInf(o.RealWeight, 0) {
 		return robotmem.Errorf(robotmem.Invalid, "real_weight", "must be a number above 0, not %v", o.RealWeight)
 	}
+
 	return nil
 }
 
@@ -303,7 +319,8 @@ func (n *Node) Close() error {
 	}
 	last.Wait()
 	err = n.Store.Close()
-	n.embeddings.asking.Wait()
-	n.reranking.asking.Wait()
+	n.embeddings.Wait()
+	n.reranking.Wait()
+
 	return err
 }

@@ -20,23 +20,31 @@ func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	if err := n.isAsked(req.Scope); err != nil {
 		return nil, sqlite.Wrap("recall", err)
 	}
+
 	res, err := n.recall(ctx, req)
 	if err != nil {
 		return nil, sqlite.Wrap("recall", err)
 	}
+
 	recall.Present(req, res, n.Now())
 	if req.AsYouType {
-		return res, nil // typing one query causes many recalls, which are not counted
+		// Typing one query causes many recalls, which are not counted.
+		return res, nil
 	}
+
 	collection := recall.Collection(req)
 	if !n.index.Columns.Knows(collection) {
 		collection = ""
 	}
+
 	one := store.OneRecall(collection, len(res.Memories), n.Now())
-	if !robotmem.CallerOf(ctx).ReadOnly { // read-only callers do not change what retention keeps or a session lists
+	// read-only callers do not change what retention keeps or a session lists.
+	if !robotmem.CallerOf(ctx).ReadOnly {
 		one.Give(res.Memories, req.ForSession)
 	}
+
 	n.counters.count(one)
+
 	return res, nil
 }
 
@@ -65,6 +73,7 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	if err != nil {
 		return nil, err
 	}
+
 	res, err := n.answerQuery(ctx, q)
 	if err != nil || len(res.Memories) > 0 || !q.Narrowed || req.AsYouType {
 		return res, err
@@ -80,6 +89,7 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 		if err == nil {
 			other.Notes = append([]string{note}, other.Notes...)
 		}
+
 		return other, err
 	}
 	when := res.Times[0].Text
@@ -104,6 +114,7 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 			return other, err
 		}
 	}
+
 	return res, nil
 }
 
@@ -120,6 +131,7 @@ func (n *Node) withWords(ctx context.Context, needed bool, f func(missing error)
 		}
 		err = f(missing)
 	}
+
 	return err
 }
 
@@ -132,12 +144,14 @@ func (n *Node) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.Reca
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(q.DeadlineMS)*time.Millisecond)
 		defer cancel()
 	}
+
 	s := &source{Node: n}
-	if s.embedding = n.embeddings.ask(ctx, q); s.embedding != nil {
-		defer s.embedding.cancel()
+	if s.embedding = n.embeddings.Ask(ctx, q); s.embedding != nil {
+		defer s.embedding.Cancel()
 		q.Embedded = true
 	}
-	s.rerank = n.reranking.begin(q)
+
+	s.rerank = n.reranking.Begin(q)
 	search := func(ctx context.Context) (res *robotmem.RecallResponse, err error) {
 		err = n.withWords(ctx, len(q.Content) > 0, func(missing error) error {
 			s.wordsErr = missing
@@ -146,6 +160,7 @@ func (n *Node) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.Reca
 				return err
 			})
 		})
+
 		return res, err
 	}
 	searching := time.Now()
@@ -156,7 +171,9 @@ func (n *Node) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.Reca
 	if s.rerank != nil && len(s.rerank.Candidates) > 1 {
 		res = n.rerankAnswer(ctx, q, s.rerank, res, time.Since(searching), search)
 	}
+
 	res.QueryMS = millis(time.Since(start))
+
 	return res, nil
 }
 
@@ -168,6 +185,7 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 	if q.MapID, err = s.checkSessions(q); err != nil {
 		return nil, err
 	}
+
 	if len(q.Content) > 0 {
 		s.words, err = s.index.Postings.At(c)
 		if err == nil && s.words == nil && s.wordsErr == nil {
@@ -177,10 +195,12 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 			return nil, err
 		}
 	}
+
 	res, err := recall.Run(ctx, s, q, recall.Config{Weights: s.options.Weights, Fusion: s.options.Fusion, RealWeight: s.options.RealWeight, Rerank: s.rerank})
 	if err == nil {
 		res.Interpreted = append(res.Interpreted, s.interpreted...)
 	}
+
 	return res, err
 }
 
@@ -202,6 +222,7 @@ func (s *source) checkSessions(q *recall.Query) (mapID string, err error) {
 			mapID = record.MapOf(session.Context)
 		}
 	}
+
 	return mapID, nil
 }
 
@@ -212,21 +233,26 @@ func (s *source) Filter(_ context.Context, q *recall.Query) (in recall.Set, note
 	if unread := s.index.Columns.Unread(); unread != "" {
 		notes = append(notes, unread)
 	}
+
 	b := basicOf(q)
 	set, err := s.index.Admit(s.c, b)
 	if err != nil {
 		return in, nil, err
 	}
+
 	in.Present, err = s.index.Narrow(s.c, q.Filter, s.index.Columns.Tagged(q.Tags, set), q.Now)
 	if err != nil {
 		return in, nil, err
 	}
+
 	if q.AsOf != nil {
 		var damaged []string
 		in.Past, damaged, err = s.pastStates(q, b)
 		notes = append(notes, damaged...)
 	}
+
 	s.interpreted = s.index.Columns.UnitsTaken(q.Filter)
+
 	return in, notes, err
 }
 
@@ -244,9 +270,11 @@ func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*
 	if err != nil {
 		return nil, nil, err
 	}
+
 	var unitErr error
 	unit := s.index.Columns.UnitsAt(s.c, &unitErr)
 	out = map[int64]*robotmem.Memory{}
+
 	for id, past := range states {
 		rec, err := s.records.RecordFor(past.Type, past.Content, past.Context)
 		if err != nil {
@@ -258,6 +286,7 @@ func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*
 			out[id] = past
 		}
 	}
+
 	return out, notes, unitErr
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/embeddings"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
@@ -63,7 +64,7 @@ func newOracle(t *testing.T, e *Node, memories []robotmem.Memory, w *wordEmbedde
 			}
 		}
 		if w != nil {
-			v, err := unitVectors([][]float32{w.vector(m.Content)}, 1, 0)
+			v, err := embeddings.UnitVectors([][]float32{w.vector(m.Content)}, 1, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +192,7 @@ func (o *oracle) answer(t *testing.T, e *Node, req *robotmem.RecallRequest) (ids
 		lists, weights = append(lists, o.words(q, admitted)), append(weights, 1)
 	}
 	if o.embedder != nil {
-		v, err := unitVectors([][]float32{o.embedder.vector(q.Query)}, 1, 0)
+		v, err := embeddings.UnitVectors([][]float32{o.embedder.vector(q.Query)}, 1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +267,7 @@ func (o *oracle) checkScores(t *testing.T, e *Node, req *robotmem.RecallRequest)
 	if len(words) == 0 || len(admitted) >= 80 { // the mean of more cosines is that of a sample
 		return
 	}
-	unit, err := unitVectors([][]float32{o.embedder.vector(q.Query)}, 1, 0)
+	unit, err := embeddings.UnitVectors([][]float32{o.embedder.vector(q.Query)}, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

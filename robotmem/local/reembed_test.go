@@ -36,8 +36,8 @@ func TestInterruptedFirstReembedIsTakenUpByTheWorker(t *testing.T) {
 	}
 	learnAll(t, a, "the gripper holds wet glass", "battery low in aisle four")
 	// The state after the first page of a reembed, when the process is killed.
-	a.embeddings.embedder = newWordEmbedder("test:words", 64)
-	if _, err := a.embeddings.bindModel(t.Context(), "test:words", store.ModelFilling); err != nil {
+	a.embeddings.Embedder = newWordEmbedder("test:words", 64)
+	if _, err := a.embeddings.BindModel(t.Context(), "test:words", store.ModelFilling); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Close(); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/reranking"
 )
 
 // fakeReranker gives texts the score of the first of its words that they hold, or 0.
@@ -189,7 +190,7 @@ func TestRerankFailures(t *testing.T) {
 		{"it panics", func() { f.during = func(context.Context) { panic("no") } }, 0, "rerank: the reranker panicked; see the node's log"},
 		{"it is late", func() { f.during = hangFor(300 * time.Millisecond) }, 400, "rerank: the reranker did not answer in time"},
 		{"it does not look at the time", func() { f.during = stubborn }, 400, "rerank: the reranker did not answer in time"},
-		{"it hangs", func() { f.during = hangFor(rerankLimit) }, 0, "rerank: the reranker did not answer in time"},
+		{"it hangs", func() { f.during = hangFor(reranking.Limit) }, 0, "rerank: the reranker did not answer in time"},
 		{"there is no time", func() { f.during = hangFor(time.Millisecond) }, 1, ""},
 	} {
 		f.mu.Lock()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/embeddings"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
@@ -30,7 +31,7 @@ type source struct {
 	c         *store.Conn
 	words     *lexical.Index // of the snapshot's revision; nil while it is loaded
 	wordsErr  error          // why it is not loaded
-	embedding *queryEmbedding
+	embedding *embeddings.Query
 	rerank    *recall.Rerank // nil without a reranker
 	// interpreted says how numbers and places of the question were understood.
 	interpreted []string
@@ -48,6 +49,7 @@ func (s *source) failed(ctx context.Context, signal string, err error) error {
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
+
 	return sqlite.Explain(err)
 }
 
@@ -88,6 +90,7 @@ func distinctStems(terms []string) []string {
 			stems = append(stems, stem)
 		}
 	}
+
 	return stems
 }
 
@@ -112,30 +115,39 @@ func searchWords(index *lexical.Index, collection string, in recall.Set, words r
 			}
 		}
 	}
+
 	plain := stems
 	weights := make([]float64, len(plain), 2*len(plain))
+
 	rows := index.Stats(collection).Rows
 	for i, stem := range plain {
 		weights[i] = weightOf(stem, rows)
 	}
+
 	if contextWeight > 0 {
 		for i, stem := range plain {
 			stems = append(stems, lexical.InContext(stem))
 			weights = append(weights, contextWeight*weights[i])
 		}
 	}
+
 	q := lexical.Query{Collection: collection, Terms: stems, Weights: weights, Unfinished: unfinished(words.Typing, index, collection, plain), Within: in.Present, N: max(limit, 0)}
 	hits := index.Search(q)
+
 	items := make([]recall.Ranked, len(hits), len(hits)+len(in.Past))
 	for i, h := range hits {
 		items[i] = recall.Ranked{ID: h.ID, Value: h.Score}
 	}
+
 	if len(in.Past) == 0 {
 		return items
 	}
+
 	scorer := index.Scorer(q)
+
 	for id, m := range in.Past {
 		terms := text.Terms(m.Content)
+
 		counts := termCounts(words.Typing, terms, &q)
 		for _, stem := range record.ContextStems(m.Context) {
 			if i := slices.Index(q.Terms, lexical.InContext(stem)); i >= 0 {
@@ -146,10 +158,12 @@ func searchWords(index *lexical.Index, collection string, in recall.Set, words r
 			items = append(items, recall.Ranked{ID: id, Value: score})
 		}
 	}
+
 	slices.SortFunc(items, recall.Larger)
 	if limit >= 0 {
 		items = items[:min(limit, len(items))]
 	}
+
 	return items
 }
 
@@ -170,12 +184,15 @@ func partsOf(index *lexical.Index, collection, stem string) (parts []string) {
 		index.DocumentFrequency(collection, stem)*wholeRare > index.Stats(collection).Rows {
 		return nil
 	}
+
 	best := 0
+
 	for i := partLeast; i <= len(stem)-partLeast; i++ {
 		tail := index.DocumentFrequency(collection, stem[i:])
 		if tail == 0 {
 			continue
 		}
+
 		for _, letters := range linking {
 			head, linked := strings.CutSuffix(stem[:i], letters)
 			if !linked || len(head) < partLeast {
@@ -186,6 +203,7 @@ func partsOf(index *lexical.Index, collection, stem string) (parts []string) {
 			}
 		}
 	}
+
 	return parts
 }
 
@@ -199,6 +217,7 @@ func unfinished(typing *text.Unfinished, index *lexical.Index, collection string
 		return nil
 	}
 	u := &lexical.Unfinished{}
+
 	u.Longer = index.Frequent(collection, maxLonger, func(stem string) bool {
 		return typing.Begins(stem) && !slices.Contains(asked, stem)
 	})
@@ -207,6 +226,7 @@ func unfinished(typing *text.Unfinished, index *lexical.Index, collection string
 			u.Whole = append(u.Whole, stem)
 		}
 	}
+
 	return u
 }
 
@@ -228,6 +248,7 @@ func (s *source) Vectors(ctx context.Context, ids []int64) (map[int64][]float32,
 		}
 		return nil
 	})
+
 	return out, s.failed(ctx, recall.ListVector, err)
 }
 
@@ -236,18 +257,21 @@ func (s *source) Full(q *recall.Query, words recall.Words) (score float64) {
 	if s.words == nil {
 		return 0
 	}
+
 	rows := s.words.Stats(q.Collection).Rows
 	for _, stem := range distinctStems(words.Terms) {
 		found := max(s.words.DocumentFrequency(q.Collection, stem), s.words.DocumentFrequency(q.Collection, lexical.InContext(stem)))
 		score += weightOf(stem, rows) * lexical.IDF(rows, found)
 	}
+
 	return score
 }
 
 // Holds implements recall.Source.
 func (s *source) Holds(_ context.Context, q *recall.Query, in recall.Set, term string) (bool, error) {
 	if s.words == nil {
-		return true, nil // unknown is said only if it is known
+		// Unknown is said only if it is known.
+		return true, nil
 	}
 	stem := text.Stem(term)
 	frequency := s.words.DocumentFrequency(q.Collection, stem) + s.words.DocumentFrequency(q.Collection, lexical.InContext(stem))
@@ -257,6 +281,7 @@ func (s *source) Holds(_ context.Context, q *recall.Query, in recall.Set, term s
 	if !q.Narrows() {
 		return true, nil
 	}
+
 	return len(searchWords(s.words, q.Collection, in, recall.Words{Terms: []string{term}}, contextWeight, 1)) > 0, nil
 }
 
@@ -265,6 +290,7 @@ func (s *source) Holds(_ context.Context, q *recall.Query, in recall.Set, term s
 func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int {
 	counts := make([]int, len(q.Terms)+1)
 	longer, whole := 0, false
+
 	for _, word := range terms {
 		stem := text.Stem(word)
 		if i := slices.Index(q.Terms, stem); i >= 0 {
@@ -277,6 +303,7 @@ func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int
 	if !whole {
 		counts[len(q.Terms)] = longer
 	}
+
 	return counts
 }
 
@@ -286,29 +313,34 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 	if err != nil {
 		return nil, err
 	}
-	state := s.embeddings.embedder.State()
+
+	state := s.embeddings.Embedder.State()
 	switch {
 	case m.ID != 0 && m.Name != state.Model:
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the stored vectors are of %s and this node asks %s; run: robotmem reembed", m.Name, state.Model)
 	case codes == nil || codes.Len() == 0:
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "no memory has a vector yet; they are computed in the background")
 	}
-	unit, err := s.embedding.get()
+
+	unit, err := s.embedding.Get()
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "%s", record.DetailOf(err))
 	}
 	if len(unit) != m.Dims {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
 	}
+
 	s.c.SetInterrupt(ctx)
 	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.Present, N: min(limit, vector.MaxN)}, s.index.Source(s.c, &m))
 	if err != nil {
 		return nil, err
 	}
+
 	items = make([]recall.Ranked, len(hits))
 	for i, h := range hits {
 		items[i] = recall.Ranked{ID: h.ID, Value: h.Similarity}
 	}
+
 	return items, nil
 }
 
@@ -319,17 +351,20 @@ func (s *source) Scale(ctx context.Context, in recall.Set, found []recall.Ranked
 	if err != nil {
 		return scale, err
 	}
-	unit, err := s.embedding.get()
+
+	unit, err := s.embedding.Get()
 	if err != nil {
 		return scale, err
 	}
+
 	sample, err := s.index.Vectors.Sample(codes, m, s.index.Source(s.c, &m))
 	if err != nil {
 		return scale, err
 	}
 
 	of, usual := len(found), vector.Scale{}
-	if of < min(limit, vector.MaxN) { // the whole set
+	// The whole set.
+	if of < min(limit, vector.MaxN) {
 		cosines := make([]float64, of)
 		for i, item := range found {
 			cosines[i] = item.Value
@@ -344,6 +379,7 @@ func (s *source) Scale(ctx context.Context, in recall.Set, found []recall.Ranked
 	}
 
 	pairs := pairsOf(sample, &m)
+
 	return recall.Scale{Of: of, Mean: usual.Mean, Spread: usual.Spread, Pairs: pairs.Of, PairMean: pairs.Mean, PairSpread: pairs.Spread}, nil
 }
 
@@ -357,6 +393,7 @@ func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall
 	if err != nil {
 		return nil, nil, s.failed(ctx, recall.ListPlace, err)
 	}
+
 	for id, m := range in.Past {
 		for _, p := range filter.PlacesFor(at, m.Context) {
 			near.Frames[p.Frame+"\x00"+p.MapID] = true
@@ -366,15 +403,19 @@ func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall
 			}
 		}
 	}
+
 	if len(near.Frames) > 1 {
 		notes = append(notes, fmt.Sprintf("place: coordinates of %d different frames or maps were compared; name one with frame_id or map_id", len(near.Frames)))
 	}
 	if near.Flat {
 		s.interpreted = append(s.interpreted, fmt.Sprintf("spatial_sort: the target has 2 numbers, so x and y of the 3-D coordinates at %s are compared", at.Field))
 	}
+
 	slices.SortFunc(near.Items, recall.Smaller)
-	seen := map[int64]bool{} // the nearest coordinates of a memory count
+	// The nearest coordinates of a memory count.
+	seen := map[int64]bool{}
 	near.Items = slices.DeleteFunc(near.Items, func(r recall.Ranked) bool { again := seen[r.ID]; seen[r.ID] = true; return again })
+
 	return near.Items[:min(limit, len(near.Items))], notes, nil
 }
 
@@ -399,10 +440,12 @@ func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, l
 	if err != nil || !s.maintenance.Behind.Load() {
 		return found, err
 	}
+
 	n, err := s.c.FeatureBacklog()
 	if n > 0 {
 		found.Notes = append(found.Notes, fmt.Sprintf("likeness: %d perceptions wait to be compared and are not among the answers", n))
 	}
+
 	return found, err
 }
 
@@ -417,10 +460,12 @@ func (s *source) likeText(ctx context.Context, id int64, in recall.Set, limit in
 	if m.ID == 0 || codes == nil || codes.Len() == 0 {
 		return found, nothing
 	}
+
 	stored, err := s.Vectors(ctx, []int64{id})
 	if err != nil {
 		return found, err
 	}
+
 	wanted := stored[id]
 	if wanted == nil {
 		return found, nothing
@@ -431,24 +476,28 @@ func (s *source) likeText(ctx context.Context, id int64, in recall.Set, limit in
 	if err != nil {
 		return found, err
 	}
+
 	sample, err := s.index.Vectors.Sample(codes, m, s.index.Source(s.c, &m))
 	if err != nil {
 		return found, err
 	}
+
 	pairs := pairsOf(sample, &m)
 	found.Texts = &recall.Scale{Of: codes.Len(), Mean: pairs.Mean, Spread: pairs.Spread, Pairs: pairs.Of, PairMean: pairs.Mean, PairSpread: pairs.Spread}
+
 	s.interpreted = append(s.interpreted, fmt.Sprintf("like: memory %d is compared by the meaning of its text", id))
 	for _, h := range hits {
 		if h.ID != id && len(found.Items) < limit {
 			found.Items = append(found.Items, recall.Ranked{ID: h.ID, Value: max(0, 1-h.Similarity)})
 		}
 	}
+
 	return found, nil
 }
 
 // pairsOf is the scale of the cosines of two stored texts.
 func pairsOf(sample *vector.Sample, m *store.Model) vector.Scale {
-	if pairs := sample.Pairs(); pairs.Of >= recall.LeastPairs || !builtin(m.Name) {
+	if pairs := sample.Pairs(); pairs.Of >= recall.LeastPairs || !embeddings.Builtin(m.Name) {
 		return pairs
 	}
 	return builtinPairs
@@ -474,8 +523,10 @@ func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 		if f.Kind == "" {
 			return nil, robotmem.Errorf(robotmem.Invalid, field, "is %s, which cannot be compared; give an image, a trace, a sound, a cloud or a trajectory", mediaType)
 		}
+
 		return f, nil
 	}
+
 	m, err := s.c.Memory(l.MemoryID, q.Now)
 	if errors.Is(err, robotmem.NotFound) {
 		return nil, robotmem.Errorf(robotmem.NotFound, "like.memory_id", "there is no memory %d", l.MemoryID)
@@ -483,21 +534,27 @@ func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	f, err := s.c.Features(l.MemoryID)
 	if err != nil {
 		return nil, err
 	}
-	if f == nil && m.SHA256 != "" { // not computed yet
+
+	// Not computed yet.
+	if f == nil && m.SHA256 != "" {
 		item, err := s.Store.Item(s.c, m)
 		if err != nil {
 			return nil, err
 		}
 		f = record.FeaturesOf(item)
 	}
+
 	if f == nil || f.Kind == "" {
 		return nil, nil
 	}
+
 	f.Self = l.MemoryID
+
 	return f, nil
 }
 
@@ -510,29 +567,35 @@ func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, lim
 	if q.SessionID == "" {
 		slices.Reverse(moments)
 	}
+
 	items := make([]recall.Ranked, min(len(moments), limit))
 	for i := range items {
 		items[i] = recall.Ranked{ID: moments[i].ID, Value: float64(moments[i].NS) / 1e9}
 	}
+
 	return items, nil
 }
 
 func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, ids []int64) (found map[int64]*robotmem.Memory, damaged map[int64]error, err error) {
 	var current []int64
+
 	for _, id := range ids {
 		if in.Past[id] == nil {
 			current = append(current, id)
 		}
 	}
+
 	s.c.SetInterrupt(ctx)
 	if found, damaged, err = s.c.FindEach(current, q.Now); err != nil {
 		return nil, nil, err
 	}
+
 	for _, id := range ids {
 		if past := in.Past[id]; past != nil {
 			found[id] = past
 		}
 	}
+
 	return found, damaged, nil
 }
 
@@ -553,10 +616,12 @@ func (s *source) Hints(ctx context.Context, q *recall.Query, in recall.Set) (hin
 		}
 		return hints, nil
 	}
+
 	all, err := s.index.List(s.c, index.Listing{Scope: index.Scope{Collection: readable}, Status: "all"})
 	if err != nil {
 		return nil, err
 	}
+
 	for _, path := range slices.DeleteFunc(q.Filter.Paths(), filter.OwnField) {
 		having, err := s.index.Columns.Having(s.c, &filter.Condition{Op: "$exists", Path: path}, all)
 		if err != nil {
@@ -566,12 +631,15 @@ func (s *source) Hints(ctx context.Context, q *recall.Query, in recall.Set) (hin
 			note("context_filter: no memory has %s", path)
 		}
 	}
+
 	if q.AsOf == nil && len(hints) == 0 {
 		if err := s.excluding(q, in.Count(), note); err != nil {
 			return nil, err
 		}
 	}
-	if at := q.SpatialSort; at != nil && readable == robotmem.AllCollections { // the dimensions are of all
+
+	// The dimensions are of all.
+	if at := q.SpatialSort; at != nil && readable == robotmem.AllCollections {
 		switch dims, err := s.index.Columns.Dims(s.c, at.Field); {
 		case err != nil:
 			return nil, err
@@ -581,6 +649,7 @@ func (s *source) Hints(ctx context.Context, q *recall.Query, in recall.Set) (hin
 			note("spatial_sort: coordinates at %s have %d dimensions, the target has %d", at.Field, dims[0], len(at.Target))
 		}
 	}
+
 	return hints, nil
 }
 
@@ -588,10 +657,12 @@ func (s *source) Hints(ctx context.Context, q *recall.Query, in recall.Set) (hin
 // passed is the number of memories that do.
 func (s *source) excluding(q *recall.Query, passed int, note func(string, ...any)) error {
 	total, counts, none := int(s.index.Columns.Active(q.Collection)), []string{}, false
+
 	var known []string
 	for _, c := range s.index.Columns.Categories(q.Collection) {
 		known = append(known, c.Category)
 	}
+
 	for _, one := range []struct {
 		what, hint string
 		index.Selection
@@ -615,6 +686,7 @@ func (s *source) excluding(q *recall.Query, passed int, note func(string, ...any
 		if err != nil {
 			return err
 		}
+
 		switch n := int(set.Count()); {
 		case n == total: // not given, or excludes nothing
 		case n == 0:
@@ -624,6 +696,7 @@ func (s *source) excluding(q *recall.Query, passed int, note func(string, ...any
 			counts = append(counts, fmt.Sprintf("%s %d", one.what, n))
 		}
 	}
+
 	switch {
 	case none || len(counts) == 0:
 	case passed == 0:
@@ -631,5 +704,6 @@ func (s *source) excluding(q *recall.Query, passed int, note func(string, ...any
 	case len(q.Content) > 0 && q.SpatialSort == nil && q.MinRelevance == 0:
 		note("query: %d memories pass the filters, and none of them has a word of the query", passed)
 	}
+
 	return nil
 }

@@ -24,22 +24,28 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 		if err != nil {
 			return err
 		}
+
 		res.Recalls, res.ZeroHits = counts.Recalls, counts.ZeroHits
 		if err := n.index.Columns.Sync(c); err != nil {
 			return err
 		}
+
 		n.index.Columns.Tally(res, n.Now())
-		if err := n.embeddings.stats(c, res); err != nil {
+		if err := n.embeddings.Stats(c, res); err != nil {
 			return err
 		}
-		if n.maintenance.Behind.Load() { // counting scans all perceptions
+
+		// Counting scans all perceptions.
+		if n.maintenance.Behind.Load() {
 			if res.ToCompare, err = c.FeatureBacklog(); err != nil {
 				return err
 			}
 		}
+
 		if fileID, err = c.FileID(); err != nil {
 			return err
 		}
+
 		return c.Stats(res)
 	})
 	if err != nil {
@@ -51,14 +57,17 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 	if data, err := os.ReadFile(n.Store.Files().BackupState()); err == nil && json.Unmarshal(data, &res.Backup) != nil {
 		n.Log.Warn("the state of the backups cannot be read", "file", n.Store.Files().BackupState())
 	}
-	if res.Backup != nil && res.Backup.FileID != fileID { // of the file that this one was copied from
+	// Of the file that this one was copied from.
+	if res.Backup != nil && res.Backup.FileID != fileID {
 		res.Backup = nil
 	}
+
 	res.Commits, res.LogBytes = n.Store.Written()
 	counts, _ := os.ReadFile("/proc/self/io") // of Linux
 	_, written, _ := strings.Cut(string(counts), "\nwrite_bytes:")
 	_, _ = fmt.Sscan(written, &res.WrittenBytes)
 	res.Workers = n.workers(res)
+
 	return res, nil
 }
 
@@ -86,6 +95,7 @@ func (n *Node) Repair(ctx context.Context, _ *admin.RepairRequest) (*admin.Repai
 	if err != nil {
 		return nil, err
 	}
+
 	return &admin.RepairResponse{Repaired: repaired, Doctor: *d}, nil
 }
 
@@ -103,6 +113,7 @@ func (n *Node) Retain(ctx context.Context, req *admin.RetainRequest) (*admin.Ret
 		if limits.None() {
 			return nil, robotmem.Errorf(robotmem.Invalid, "budgets", "are neither given nor set for the node; pass budgets or min_free_bytes")
 		}
+
 		return n.maintenance.Retain(ctx, limits, !r.Apply)
 	})
 }
@@ -125,34 +136,40 @@ func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
 	}
 	vectors := behind("vectors", s.Backlog, fmt.Sprintf("%d memories have no vector of %s yet", s.Backlog, s.Embedder), "every memory has its vector of "+s.Embedder)
 	reason := ""
-	if n.embeddings.embedder != nil {
-		reason = n.embeddings.embedder.State().Reason
+	if n.embeddings.Embedder != nil {
+		reason = n.embeddings.Embedder.State().Reason
 	}
+
 	if reason != "" {
 		vectors.Status, vectors.Detail = workerWaiting, reason
 	} else if s.Embedder == "none" {
 		vectors.Status, vectors.Detail = workerOff, "no embedder: recall works by words, place, time and structure"
 	}
+
 	likeness := behind("likeness", s.ToCompare, fmt.Sprintf("the features of %d perceptions are not computed yet", s.ToCompare), "the features of all perceptions are computed")
 	retention := admin.Worker{Name: "retention", Status: workerIdle, Detail: fmt.Sprintf("%d payloads were evicted, %s", s.Evicted, sqlite.BytesText(s.EvictedBytes))}
 	if n.options.Retention.None() {
 		retention.Status, retention.Detail = workerOff, "no budget: payloads stay until the disk is full"
 	}
+
 	all := []admin.Worker{vectors, likeness, retention}
 	for i := range all {
 		if n.maintenance.Paused.On() && all[i].Status != workerOff {
 			all[i].Status = workerPaused
 		}
 	}
+
 	indexes := admin.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "loaded and up to date"}
 	if !n.index.Postings.Loaded() {
 		indexes.Status, indexes.Detail = workerWaiting, "not loaded yet; the first recall loads them"
 	}
+
 	queued := int64(n.Store.Waiting())
 	writer := behind("writer", queued, fmt.Sprintf("%d writes are queued", queued), "no write is queued")
 	if n.Store.ReadOnly() != "" {
 		writer.Status, writer.Detail = workerOff, "the memory is served read-only: "+n.Store.ReadOnly()
 	}
+
 	return append(all, indexes, writer, admin.Worker{Name: "memory", Status: workerIdle, Detail: fmt.Sprintf(
 		"the budget is %s, of which %s are for the page caches of SQLite", sqlite.BytesText(int64(n.options.Memory)), sqlite.BytesText(n.options.Memory.PageCaches()))})
 }
@@ -169,6 +186,7 @@ const (
 
 func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin.ActivityResponse, error) {
 	pending := n.counters.pending()
+
 	return read(ctx, n, "activity", req, func(c *store.Conn, r *admin.ActivityRequest, res *admin.ActivityResponse) error {
 		if r.Bucket == "" {
 			r.Bucket = "day"
@@ -184,6 +202,7 @@ func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin
 		if err != nil {
 			return err
 		}
+
 		return n.activity(c, r.Collection, counts.Hours, res)
 	})
 }
@@ -195,11 +214,14 @@ func newActivity(bucket string, days int, now time.Time) admin.ActivityResponse 
 	if bucket == "hour" {
 		step, n = time.Hour, 24*days
 	}
-	to := now.UTC().Truncate(step).Add(step) // every day has 24 hours in UTC
+	// Every day has 24 hours in UTC.
+	to := now.UTC().Truncate(step).Add(step)
+
 	res := admin.ActivityResponse{From: to.Add(-time.Duration(n) * step), To: to, Bucket: bucket, Buckets: make([]admin.ActivityBucket, n)}
 	for i := range res.Buckets {
 		res.Buckets[i].From = res.From.Add(time.Duration(i) * step)
 	}
+
 	return res
 }
 
@@ -208,6 +230,7 @@ func (n *Node) activity(c *store.Conn, collection string, pending map[store.Coll
 	if err := n.index.Columns.Sync(c); err != nil {
 		return err
 	}
+
 	from, step := res.From.UnixNano(), int64(res.To.Sub(res.From))/int64(len(res.Buckets))
 	at := func(ns int64) *admin.ActivityBucket { // nil outside the period
 		if i := (ns - from) / step; ns >= from && i < int64(len(res.Buckets)) {
@@ -229,12 +252,14 @@ func (n *Node) activity(c *store.Conn, collection string, pending map[store.Coll
 	if err != nil {
 		return err
 	}
+
 	for id := range failures.EachSet() {
 		row, _ := n.index.Columns.Row(int64(id))
 		if b := at(row.Created); b != nil {
 			b.Failures++
 		}
 	}
+
 	recalls := func(hour time.Time, sum store.RecallTotals) {
 		if b := at(hour.UnixNano()); b != nil {
 			b.Recalls += sum.Recalls
@@ -246,5 +271,6 @@ func (n *Node) activity(c *store.Conn, collection string, pending map[store.Coll
 			recalls(by.Hour, sum)
 		}
 	}
+
 	return c.EachRecallHour(collection, res.From, recalls)
 }
