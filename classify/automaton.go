@@ -26,6 +26,7 @@ func newAutomaton(literals []string) *automaton {
 			}
 		}
 	}
+
 	a.blank = a.class[' ']
 
 	for c := range 256 {
@@ -33,6 +34,7 @@ func newAutomaton(literals []string) *automaton {
 			a.class[c] = a.blank
 		}
 	}
+
 	// A trie first: a cell is the state that follows, 0 for none.
 	a.next, a.ends = make([]int32, a.width), make([][]int32, 1)
 
@@ -48,7 +50,9 @@ func newAutomaton(literals []string) *automaton {
 		}
 		a.ends[s] = append(a.ends[s], int32(id))
 	}
-	a.next = slices.Clone(a.next) // without the room for more states
+
+	// Without the room for more states.
+	a.next = slices.Clone(a.next)
 	a.link()
 
 	return a

@@ -58,6 +58,7 @@ func (r *Rules) Classify(content string, contextLen int) Result {
 	if m == nil {
 		m = &run{Rules: r, proved: make([]bool, len(r.named)+3), progress: make([]step, r.progress)}
 	}
+
 	m.start(content)
 	m.findScope()
 	m.match()
@@ -75,6 +76,7 @@ func (r *Rules) Classify(content string, contextLen int) Result {
 	case failed && !succeeded:
 		res.Outcome = Failure
 	}
+
 	if cap(m.text) <= maxKept {
 		m.content = ""
 		r.runs.Put(m)

@@ -58,9 +58,11 @@ func (c compiler) add(target int32, names bool, s source) error {
 		}
 		p.gap = int32(*s.Gap)
 	}
+
 	if (s.Phrase == "") == (s.Regex == "") {
 		return errors.New("a pattern is either a phrase or a regex")
 	}
+
 	parts, err := s.compile(&p)
 	if err != nil {
 		return err
@@ -75,6 +77,7 @@ func (c compiler) add(target int32, names bool, s source) error {
 		}
 		except = append(except, spelt...)
 	}
+
 	id := int32(len(c.patterns))
 	p.parts, p.first = int32(len(parts)), c.progress
 	c.progress += p.parts
@@ -102,10 +105,12 @@ func (s source) compile(p *pattern) ([][]string, error) {
 
 		return parts, nil
 	}
+
 	re, err := regexp.Compile("(?i)" + s.Regex)
 	if err != nil {
 		return nil, fmt.Errorf("regex %q: %s", s.Regex, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
+
 	p.re = re
 
 	var literals []string
@@ -117,6 +122,7 @@ func (s source) compile(p *pattern) ([][]string, error) {
 		}
 		literals = append(literals, spelt...)
 	}
+
 	if len(literals) == 0 {
 		return nil, fmt.Errorf("regex %q: no literal: name in \"literals\" what every match contains", s.Regex)
 	}
@@ -225,6 +231,7 @@ func spellings(section string) ([]string, error) {
 			out = append(out, l)
 		}
 	}
+
 	if len(out) > maxSpell {
 		return nil, fmt.Errorf("%d spellings, at most %d", len(out), maxSpell)
 	}
@@ -238,10 +245,12 @@ func expand(s string) ([]string, error) {
 	if !found {
 		return []string{s}, nil
 	}
+
 	inside, after, found := strings.Cut(rest, "}")
 	if !found {
 		return nil, errors.New("a brace is not closed")
 	}
+
 	tails, err := expand(after)
 	if err != nil {
 		return nil, err

@@ -110,7 +110,8 @@ func sentences(dst []int32, text []byte) []int32 {
 		switch c {
 		case '\n', ';':
 			dst = append(dst, int32(i+1))
-		case '.', '!', '?': // not in 12.5 or in main.go
+		case '.', '!', '?':
+			// Not in 12.5 or in main.go.
 			if i+1 < len(text) && blankByte(text[i+1]) {
 				dst = append(dst, int32(i+1))
 			}

@@ -126,11 +126,13 @@ func (o *Outcomes) Of(text string) string {
 	if found, ok := o.Words[text]; ok {
 		return found
 	}
+
 	if end := strings.IndexAny(text, ":;,(（：，；"); end > 0 {
 		if found := o.Words[strings.TrimSpace(text[:end])]; found != "" {
 			return found
 		}
 	}
+
 	if o.all != nil {
 		if found := o.all.Classify(text, 0).Outcome; found != "" {
 			return found
@@ -169,6 +171,7 @@ func ofError(v any) string {
 			return Failure
 		}
 	}
+
 	if code, ok := number(v); ok && code != 0 {
 		return Failure
 	}

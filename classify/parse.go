@@ -78,7 +78,8 @@ type located[T any] struct {
 func (l *located[T]) UnmarshalYAML(n ast.Node) error {
 	l.at = n.GetToken()
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
-		l.at = m.Values[0].Key.GetToken() // the token of a mapping is its first colon
+		// The token of a mapping is its first colon.
+		l.at = m.Values[0].Key.GetToken()
 	}
 	return yaml.NodeToValue(n, &l.value, yaml.Strict())
 }
@@ -120,7 +121,8 @@ func Parse(data []byte) (*Rules, error) {
 }
 
 func decode(data []byte) (f *file, err error) {
-	defer func() { // the library panics on some bad files
+	// The library panics on some bad files.
+	defer func() {
 		if problem := recover(); problem != nil {
 			err = errorAt(nil, "bad YAML: %v", problem)
 		}
@@ -137,6 +139,7 @@ func decode(data []byte) (f *file, err error) {
 
 		return nil, errorAt(nil, "bad YAML: %v", err)
 	}
+
 	if err := decoder.Decode(new(any)); err != io.EOF {
 		return nil, errorAt(nil, "a second document; a taxonomy is one")
 	}
@@ -191,6 +194,7 @@ func (p *parser) read(f *file) {
 		p.rules.categories = append(p.rules.categories, c.value.Category)
 		p.ranked = append(p.ranked, stated{what, c.value.Match})
 	}
+
 	p.confidence(f)
 	p.check(len(f.Scope) > 0, nil, "no scope")
 
@@ -198,6 +202,7 @@ func (p *parser) read(f *file) {
 	for _, s := range f.Scope {
 		p.rules.scope = append(p.rules.scope, p.scopeRule(p.name("scope", s.value.Name, seen, s.at), &s.value, s.at))
 	}
+
 	p.name("fallback", f.Fallback.value, map[string]int{}, f.Fallback.at)
 	p.outcome(f)
 }
@@ -232,6 +237,7 @@ func (p *parser) tags(f *file) {
 			p.check(all[i].depth <= len(all), f.Tags[i].at, "%s: its parents form a cycle", all[i].what)
 		}
 	}
+
 	slices.SortStableFunc(all, func(a, b item) int { return cmp.Compare(a.depth, b.depth) })
 
 	for _, t := range all {
@@ -267,14 +273,17 @@ func (p *parser) scopeRule(what string, s *scopeEntry, at *token.Token) (rule sc
 		p.check(shapeOf[c] != 0, at, "%s: needs %q is none of _ / . A ( `", what, c)
 		rule.needs |= shapeOf[c]
 	}
+
 	p.check(rule.needs != 0, at, "%s: no needs: some of _ / . A ( `", what)
 	rule.mark = int32(slices.Index(markTexts, "<"+s.Signal+">"))
 	p.check(rule.mark >= 0 || s.Signal == "", at, "%s: signal is neither file nor code", what)
 	p.check(s.Regex != "", at, "%s: no regex", what)
-	_, err := regexp.Compile(s.Regex) // alone, so that the error shows what the file says
+	// Alone, so that the error shows what the file says.
+	_, err := regexp.Compile(s.Regex)
 	if err == nil {
 		rule.re, err = regexp.Compile(`\A(?:` + s.Regex + `)\z`)
 	}
+
 	p.check(err == nil, at, "%s: regex %q: %v", what, s.Regex, err)
 	rule.endings, rule.except = lowerSet(s.Endings), lowerSet(s.Except)
 
@@ -314,7 +323,8 @@ func (p *parser) compile() {
 	r := p.rules
 	for _, c := range r.categories {
 		if !slices.ContainsFunc(r.tags, func(t Tag) bool { return t.Name == c }) {
-			c = "" // a category that is no tag only ranks
+			// A category that is no tag only ranks.
+			c = ""
 		}
 		r.named = append(r.named, c)
 	}
@@ -322,6 +332,7 @@ func (p *parser) compile() {
 	for _, t := range r.tags {
 		r.named = append(r.named, t.Name)
 	}
+
 	r.causal = int32(len(r.named))
 
 	c := compiler{r, map[string]int32{}}
@@ -342,6 +353,7 @@ func (p *parser) compile() {
 			p.check(err == nil, s.at, "%s: %v", owner.what, err)
 		}
 	}
+
 	err := c.build()
 	p.check(err == nil, nil, "%v", err)
 }

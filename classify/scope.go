@@ -58,7 +58,8 @@ type names []string
 
 func (n *names) add(s string) {
 	if len(*n) < maxScope && !slices.Contains(*n, s) {
-		*n = append(*n, strings.Clone(s)) // do not hold on to the whole text
+		// Do not hold on to the whole text.
+		*n = append(*n, strings.Clone(s))
 	}
 }
 
@@ -81,6 +82,7 @@ func (m *run) findScope() {
 			i++
 		}
 	}
+
 	// A span comes before the words inside it, but ends after them.
 	slices.SortStableFunc(m.marks, func(a, b mark) int { return cmp.Compare(a.end, b.end) })
 }
@@ -101,6 +103,7 @@ func (m *run) word(i int) int {
 	for end > from && strings.IndexByte(".-/+@~", s[end-1]) >= 0 {
 		end--
 	}
+
 	from = trimFront(s, from, end)
 	after := end
 	if end == i && i < len(s) && s[i] == '(' {
@@ -110,6 +113,7 @@ func (m *run) word(i int) int {
 			after++
 		}
 	}
+
 	if looks == 0 || from == end {
 		return i
 	}
@@ -227,21 +231,26 @@ func (m *run) span(i int) int {
 	for i < len(s) && s[i] == '`' {
 		i++
 	}
-	if i-open > 1 { // a fence, or an empty span
+
+	// A fence, or an empty span.
+	if i-open > 1 {
 		m.try(open, i, i, shapeSpan)
 		return i
 	}
+
 	window := s[i:min(len(s), i+maxSpan)]
 	n := strings.IndexAny(window, "`\n")
 	if n < 1 || window[n] != '`' {
 		return i
 	}
+
 	end := i + n + 1
 	if strings.ContainsAny(strings.TrimSpace(window[:n]), " \t") {
 		m.try(open, end, end, shapeSpan)
 		m.words(i, end-1)
 		return end
 	}
+
 	known := m.words(i, end-1)
 	if rule, value := m.lookup(open, end, end, shapeSpan); rule != nil {
 		if known {

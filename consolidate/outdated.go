@@ -85,6 +85,7 @@ func remeasured(older, newer *Claim) bool {
 	if older.Attempt || newer.Attempt || newer.Event || len(older.Quantities) == 0 || len(newer.Quantities) == 0 {
 		return false
 	}
+
 	changed := false
 
 	for _, q := range older.Quantities {
@@ -97,7 +98,8 @@ func remeasured(older, newer *Claim) bool {
 			}
 		}
 		if same {
-			return false // a part of it still holds: unsure
+			// A part of it still holds: unsure.
+			return false
 		}
 		changed = changed || units > 0
 	}
@@ -145,7 +147,8 @@ func sameAttribute(x, y []string, a, b *Claim) bool {
 	both := len(shared(x, y))
 	least := min(len(x), len(y))
 	named := len(a.Subjects) > 0
-	if least == 0 { // nothing but the subject and the value
+	// Nothing but the subject and the value.
+	if least == 0 {
 		return named && len(x)+len(y) <= 2
 	}
 

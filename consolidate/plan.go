@@ -50,6 +50,7 @@ func Plan(all []Candidate) (groups []Group, similar [][]int64, considered int) {
 	if len(cs) < MinCandidates {
 		return nil, nil, len(cs)
 	}
+
 	// The first member of a cluster is kept: the best representative.
 	slices.SortFunc(cs, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence),
@@ -76,6 +77,7 @@ func Plan(all []Candidate) (groups []Group, similar [][]int64, considered int) {
 			}
 		}
 	}
+
 	slices.SortFunc(groups, func(a, b Group) int { return cmp.Compare(a.Keep, b.Keep) })
 	slices.SortFunc(similar, slices.Compare)
 
@@ -119,7 +121,8 @@ func repeated(cs []Candidate) (out [][]Candidate) {
 // rarest half of the terms of the memory, so that the cost of a long episode is not that of all pairs.
 func clusters(cs []Candidate) [][]Candidate {
 	var out [][]Candidate
-	byTerm := map[string][]int{} // clusters whose first member holds the term
+	// Clusters whose first member holds the term.
+	byTerm := map[string][]int{}
 
 	for _, c := range cs {
 		terms := slices.Clone(c.Terms)

@@ -67,7 +67,8 @@ func Wilson(successes, trials float64) (low, high float64) {
 		return 0, 1
 	}
 
-	const z = 1.959964 // of the normal distribution, two-sided 95 %
+	// Of the normal distribution, two-sided 95 %.
+	const z = 1.959964
 	p, zz := successes/trials, z*z/trials
 	middle := (p + zz/2) / (1 + zz)
 	half := z / (1 + zz) * math.Sqrt(p*(1-p)/trials+zz/(4*trials))

@@ -27,7 +27,8 @@ func NewSketch(terms []string) Sketch {
 
 	for _, t := range terms {
 		h := fnv.New64a()
-		_, _ = h.Write([]byte(t)) // never fails
+		// Never fails.
+		_, _ = h.Write([]byte(t))
 		x := h.Sum64()
 		// A mixed word is four hashes of 16 bits, which is enough for the terms of one text.
 		for i := range least {
@@ -49,7 +50,8 @@ func NewSketch(terms []string) Sketch {
 // highest bit keeps in its number, compares the lower 15.
 func min4(a, b uint64) uint64 {
 	const high = 0x8000_8000_8000_8000
-	lower := (a | high) - b&^high // its high bits: a is not below b, or the highest bits decide
+	// Its high bits: a is not below b, or the highest bits decide.
+	lower := (a | high) - b&^high
 	larger := (a&^b | ^(a^b)&lower) & high >> 15 * 0xffff
 	return b&larger | a&^larger
 }

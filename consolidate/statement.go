@@ -49,7 +49,8 @@ func verdict(a, b Statement) Verdict {
 	// The numbers are the same if names have the same numbers and units, and those without a name are
 	// in the same order: "from 10 N to 20 N" is not "from 20 N to 10 N".
 	switch sameNumbers := slices.Equal(ByName(a.Quantities), ByName(b.Quantities)); {
-	case a.Negated != b.Negated: // One statement negates the other: all words must agree.
+	case a.Negated != b.Negated:
+		// One statement negates the other: all words must agree.
 		if sameNumbers && sameWords {
 			return Contradicts
 		}
@@ -96,11 +97,13 @@ func Reassigns(a, b []Quantity) bool {
 	for _, q := range b {
 		y[q.Name] = q
 	}
+
 	delete(x, "")
 	delete(y, "")
 	if len(x) == 0 || len(x) != len(y) || len(a) != len(b) {
 		return false
 	}
+
 	differs := false
 
 	for name, p := range x {
@@ -130,6 +133,7 @@ func Jaccard(a, b []string) float64 {
 			j++
 		}
 	}
+
 	if all := len(a) + len(b) - both; all > 0 {
 		return float64(both) / float64(all)
 	}

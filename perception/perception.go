@@ -153,7 +153,9 @@ func DecodeBytes(it Item) int64 {
 		return image.DecodeBytes(in)
 	}
 
-	const perByte = 16 // a reading of float64 from two bytes, its copy, and the values around it
+	// A reading of float64 from two bytes, its copy, and the values around it.
+	const perByte = 16
+
 	return perByte * int64(len(it.Data))
 }
 
@@ -287,7 +289,8 @@ func summarizeOther(it Item) string {
 	}
 	s := media.Plural(max(in.Size, int64(len(in.Data))), "byte") + " of " + media.Clean(in.Type, maxMediaType)
 	if in.IsHead() {
-		return s // its beginning alone is not all that a format needs
+		// Its beginning alone is not all that a format needs.
+		return s
 	}
 	if _, err := MakePreview(it, PreviewOptions{}); err != nil && !errors.Is(err, ErrNoPreview) {
 		s += ", not read: " + err.Error()

@@ -71,6 +71,7 @@ func sniff(data []byte) string {
 	case pointcloud.IsPLY(data):
 		return media.TypePLY
 	}
+
 	t := mimetype.Detect(data).String()
 	// The library looks at the first few kilobytes of text only.
 	if t == "text/plain; charset=utf-8" && !utf8.Valid(data) {

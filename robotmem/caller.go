@@ -79,11 +79,13 @@ func (o *Op) offered(ctx context.Context, req any) error {
 	if CallerOf(ctx).Tool != ToolMCP {
 		return nil
 	}
+
 	v := reflect.ValueOf(req).Elem()
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.Tag.Get("tool") == "-" && !v.Field(i).IsZero() {
 			return inOp(o.Name, Errorf(Invalid, jsonName(f), "is not offered to models; a person does it with `robotmem forget %s` or over REST", "--"+jsonName(f)))
 		}
 	}
+
 	return nil
 }

@@ -14,11 +14,13 @@ func InCollections(set, name string) bool {
 	if set == AllCollections || set == name {
 		return true
 	}
+
 	for one := range strings.SplitSeq(set, ",") {
 		if one == name {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -28,10 +30,12 @@ func ValidCollections(set string) bool {
 	if set == AllCollections {
 		return true
 	}
+
 	for _, name := range names {
 		if !collectionName.MatchString(name) {
 			return false
 		}
 	}
+
 	return len(names) <= maxCollectionSet
 }

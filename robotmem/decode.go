@@ -28,14 +28,19 @@ func (r *reading) decode(data []byte, req any) error {
 	if !utf8.Valid(data) {
 		return Errorf(Invalid, "", "the request is not UTF-8")
 	}
+
 	var fields map[string]View
 	if err := jsonv2.Unmarshal(data, &fields, lenient); err != nil {
 		return Errorf(Invalid, "", "the request must be one JSON object: %s", jsonReason(err))
 	}
+
 	v := reflect.ValueOf(req).Elem()
-	given := map[string]string{} // by field: the name in the request
+	// By field: the name in the request.
+	given := map[string]string{}
+
 	var others map[string]foreign
 	r.score, r.mediaType = nil, ""
+
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		f, known := fieldNamed(v.Type(), name)
 		field := jsonName(f)
@@ -46,9 +51,11 @@ func (r *reading) decode(data []byte, req any) error {
 			}
 		}
 
-		switch { // comparisons copy nothing
+		// Comparisons copy nothing.
+		switch {
 		case string(fields[name]) == "null":
-			continue // not given
+			// Not given.
+			continue
 		case string(fields[name]) == `""` && field != "data_base64" && field != "query": // a payload of no bytes; any memory
 			r.empty = append(r.empty, r.within+name)
 			continue
@@ -80,6 +87,7 @@ func (r *reading) decode(data []byte, req any) error {
 	if c, ok := req.(completing); ok {
 		return c.complete(r, others)
 	}
+
 	return nil
 }
 
@@ -111,6 +119,7 @@ func namedError(name string, err error) error {
 	if e := (*jsonv2.SemanticError)(nil); errors.As(err, &e) && (e.Err == nil || e.JSONValue != nil) {
 		return Errorf(Invalid, name+strings.ReplaceAll(string(e.JSONPointer), "/", "."), "must be %s, not %s", wireType(e.GoType), kindName(e))
 	}
+
 	return Errorf(Invalid, name, "%s", jsonReason(err))
 }
 
@@ -132,6 +141,7 @@ func jsonReason(err error) string {
 	if strings.HasPrefix(s, "parsing time") || strings.HasPrefix(s, "Time.UnmarshalJSON") {
 		return "must be " + wireType(reflect.TypeFor[time.Time]())
 	}
+
 	return s
 }
 
@@ -145,6 +155,7 @@ func kindName(e *jsonv2.SemanticError) string {
 	case jsontext.KindBeginObject:
 		return "object"
 	}
+
 	return strings.TrimSpace(e.JSONKind.String() + " " + abbreviate(string(e.JSONValue)))
 }
 
@@ -156,6 +167,7 @@ func wireType(t reflect.Type) string {
 	if t == reflect.TypeFor[time.Time]() {
 		return "a time such as 2026-03-01T14:05:00Z (RFC 3339), a date, or words such as yesterday"
 	}
+
 	switch t.Kind() {
 	case reflect.String:
 		return "a string"
@@ -168,6 +180,7 @@ func wireType(t reflect.Type) string {
 	case reflect.Slice, reflect.Array:
 		return "a list"
 	}
+
 	return "an object"
 }
 
@@ -180,6 +193,7 @@ func jsonName(f reflect.StructField) string {
 	if name == "-" {
 		return ""
 	}
+
 	return name
 }
 
@@ -195,6 +209,7 @@ func (o *Op) Has(name string) bool {
 // Decode reads leniently or refuses. Unknown fields are refused.
 func (o *Op) Request(values url.Values) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
+
 	for name, vs := range values {
 		f, ok := fieldNamed(o.In, name)
 		t := f.Type
@@ -202,7 +217,8 @@ func (o *Op) Request(values url.Values) (json.RawMessage, error) {
 			if _, ok = foreignNamed(o.In, name); !ok {
 				return nil, inOp(o.Name, unknownField(name, o.In))
 			}
-			t = reflect.TypeFor[Object]() // any JSON, else a text
+			// Any JSON, else a text.
+			t = reflect.TypeFor[Object]()
 		}
 		raw, err := jsonValue(t, vs)
 		if err != nil {
@@ -210,6 +226,7 @@ func (o *Op) Request(values url.Values) (json.RawMessage, error) {
 		}
 		fields[name] = raw
 	}
+
 	return json.Marshal(fields)
 }
 
@@ -217,11 +234,13 @@ func jsonValue(t reflect.Type, vs []string) (json.RawMessage, error) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+
 	if t.Kind() == reflect.Slice && t != reflect.TypeFor[[]byte]() {
 		if len(vs) == 1 && strings.HasPrefix(strings.TrimSpace(vs[0]), "[") {
 			return jsonLiteral(vs[0])
 		}
 		items := []json.RawMessage{}
+
 		for _, v := range vs {
 			for part := range strings.SplitSeq(v, ",") {
 				raw, err := jsonValue(t.Elem(), []string{strings.TrimSpace(part)})
@@ -231,16 +250,21 @@ func jsonValue(t reflect.Type, vs []string) (json.RawMessage, error) {
 				items = append(items, raw)
 			}
 		}
+
 		return json.Marshal(items)
 	}
+
 	v := vs[len(vs)-1]
+
 	_, custom := reflect.New(t).Interface().(json.Unmarshaler)
 	switch {
 	case t.Kind() == reflect.String, t.Kind() == reflect.Slice, custom && t.Kind() == reflect.Struct && !strings.HasPrefix(strings.TrimSpace(v), "{"):
 		return EncodeJSON(v)
 	case t.Kind() == reflect.Bool && v == "":
-		return json.RawMessage("true"), nil // ?explain, as in --explain
+		// ?explain, as in --explain.
+		return json.RawMessage("true"), nil
 	}
+
 	return jsonLiteral(v)
 }
 

@@ -21,6 +21,7 @@ func epochTime(text string) (at time.Time, unit string, ok bool) {
 	if err != nil || strings.Trim(fraction, "0123456789") != "" {
 		return at, "", false
 	}
+
 	// The digits of the fraction are nanoseconds, without the error of a float64.
 	digits := (fraction + "000000000")[:9]
 	nanoseconds, _ := strconv.ParseInt(digits, 10, 64)
@@ -35,6 +36,7 @@ func epochTime(text string) (at time.Time, unit string, ok bool) {
 	case n >= leastSeconds*1e9:
 		return time.Unix(0, n).UTC(), "ns", true
 	}
+
 	return at, "", false
 }
 

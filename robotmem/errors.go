@@ -71,5 +71,6 @@ func inOp(op string, err error) error {
 		}
 		return &named
 	}
+
 	return err
 }

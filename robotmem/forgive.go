@@ -34,12 +34,14 @@ const situation = "params parameters,position pose location,task,robot,robot_id,
 // foreignNames maps each name to the first of its group.
 func foreignNames(groups ...string) map[string]string {
 	all := map[string]string{}
+
 	for _, group := range strings.Split(strings.Join(groups, ","), ",") {
 		own, _, _ := strings.Cut(group, " ")
 		for name := range strings.FieldsSeq(group) {
 			all[name] = own
 		}
 	}
+
 	return all
 }
 
@@ -51,6 +53,7 @@ func foreignNamed(t reflect.Type, name string) (own string, ok bool) {
 			return own, true
 		}
 	}
+
 	return "", false
 }
 
@@ -92,6 +95,7 @@ func (q *LearnRequest) complete(r *reading, given map[string]foreign) error {
 
 	if f, ok := given["type"]; ok {
 		word, _ := f.value.(string)
+
 		outcome, _ := r.outcomeOf(f.value)
 		switch {
 		case slices.Contains([]string{"fact", "memory", "lesson"}, strings.ToLower(word)):
@@ -120,6 +124,7 @@ func (q *LearnRequest) complete(r *reading, given map[string]foreign) error {
 		}
 		r.note(f.name, "stored as the tag %s; the category is read from the text", abbreviate(tag))
 	}
+
 	return nil
 }
 
@@ -139,9 +144,11 @@ func (q *SavePerceptionRequest) complete(r *reading, given map[string]foreign) e
 		mediaType, q.Data, q.DataBase64 = kind, "", payload
 		r.note("data", "a data: URL, taken as bytes of %s", kind)
 	}
+
 	if q.MediaType == "" {
 		q.MediaType = mediaType
 	}
+
 	return nil
 }
 
@@ -159,6 +166,7 @@ func (q *UpdateRequest) complete(r *reading, given map[string]foreign) error {
 	if q.NewContent == "" && q.Context != nil {
 		r.note("new_content", "not given, the text stays")
 	}
+
 	return nil
 }
 
@@ -191,6 +199,7 @@ func (q *EndSessionRequest) complete(r *reading, given map[string]foreign) error
 			r.note("memory_scores", "%s taken as %s", abbreviate(key), abbreviate(id))
 		}
 	}
+
 	return r.succeeded(&q.Outcome, given)
 }
 
@@ -215,7 +224,9 @@ func (q *MemoryRequest) complete(r *reading, given map[string]foreign) error {
 	if err := r.value(reflect.ValueOf(&q.MemoryID).Elem(), "memory_id", View(text)); err != nil {
 		return Errorf(Invalid, f.name, "must be the number of a memory, not %s", f.shown())
 	}
+
 	r.note(f.name, "taken as memory_id %d", q.MemoryID)
+
 	return nil
 }
 
@@ -240,6 +251,7 @@ func (r *reading) state(outcome *string, f foreign) error {
 
 	*outcome = says
 	r.note(f.name, "%s taken as outcome %s", f.shown(), says)
+
 	return nil
 }
 
@@ -261,6 +273,7 @@ func (r *reading) judge(context *Object, given map[string]foreign) error {
 		}
 		r.note(f.name, "%s stored at context.outcome as %s", f.shown(), says)
 	}
+
 	return nil
 }
 
@@ -277,13 +290,15 @@ func (r *reading) situate(context *Object, given map[string]foreign) error {
 
 		value, taken := f.value, ""
 		if text, isText := value.(string); isText {
-			if fields := ParseObject(text); fields != nil && surrogateError([]byte(text)) == nil { // an object in a string
+			// An object in a string.
+			if fields := ParseObject(text); fields != nil && surrogateError([]byte(text)) == nil {
 				value = map[string]any(fields)
 			}
 		}
 
 		path := []string{part}
 		_, isText := value.(string)
+
 		switch part {
 		case "position":
 			if path, value, taken = placeIn(value); path == nil {
@@ -316,6 +331,7 @@ func (r *reading) situate(context *Object, given map[string]foreign) error {
 		}
 		r.note(f.name, "%sstored at context.%s", taken, strings.Join(path, "."))
 	}
+
 	return nil
 }
 
@@ -342,6 +358,7 @@ func placeIn(v any) (path []string, stored any, read string) {
 	if pose["position"] != nil || pose["pose"] != nil {
 		return []string{"spatial", "pose"}, v, ""
 	}
+
 	return nil, v, ""
 }
 
@@ -366,7 +383,8 @@ func put(context *Object, f foreign, value any, path ...string) error {
 		*context = Object{}
 	}
 	if old, ok := context.At(strings.Join(path, ".")); ok && sameValue(old, value) {
-		return nil // also under a key with dots
+		// Also under a key with dots.
+		return nil
 	}
 
 	for i := len(path) - 1; i > 0; i-- {
@@ -377,6 +395,7 @@ func put(context *Object, f foreign, value any, path ...string) error {
 		return nil
 	}
 	data, _ := EncodeJSON(old)
+
 	return Errorf(Invalid, f.name, "is %s, but context.%s is %s; leave one out", f.shown(), at, abbreviate(string(data)))
 }
 
@@ -403,6 +422,7 @@ func merge(into map[string]any, key string, value any) (at string, old any) {
 			return key + "." + at, old
 		}
 	}
+
 	return "", nil
 }
 
@@ -417,9 +437,11 @@ var urlHeader = regexp.MustCompile(`^data:([\w.+-]+/[\w.+-]+)(?:;[\w-]+=[^,;\s]*
 
 // dataURL returns the media type and the bytes of a data: URL. ok is false for any other text.
 func dataURL(text string) (mediaType string, payload []byte, ok bool, err error) {
-	if !strings.HasPrefix(text, "data:") { // most payloads, which may be long
+	// Most payloads, which may be long.
+	if !strings.HasPrefix(text, "data:") {
 		return "", nil, false, nil
 	}
+
 	header := urlHeader.FindStringSubmatch(text[:min(len(text), maxURLHeader)])
 	if header == nil {
 		return "", nil, false, nil
@@ -433,10 +455,13 @@ func dataURL(text string) (mediaType string, payload []byte, ok bool, err error)
 		}
 		return header[1], payload, true, err
 	}
+
 	plain, err := url.PathUnescape(text)
-	if err != nil { // a text with % in it
+	// A text with % in it.
+	if err != nil {
 		return "", nil, false, nil
 	}
+
 	return header[1], []byte(plain), true, nil
 }
 

@@ -39,6 +39,7 @@ func (q *RecallRequest) complete(r *reading, given map[string]foreign) error {
 	if f, ok := given["sort"]; ok {
 		r.note(f.name, "%s", q.order(f))
 	}
+
 	return nil
 }
 
@@ -54,6 +55,7 @@ func (q *RecallRequest) readOutcome(r *reading, given map[string]foreign) error 
 		if !isList {
 			list = []any{f.value}
 		}
+
 		read := len(list) > 0
 		for i := range list {
 			list[i], ok = r.asked(f.name, list[i])
@@ -72,6 +74,7 @@ func (q *RecallRequest) readOutcome(r *reading, given map[string]foreign) error 
 		data, _ := EncodeJSON(map[string]any{"outcome": condition})
 		r.note(f.name, "%s taken as context_filter %s", f.shown(), data)
 	}
+
 	return nil
 }
 
@@ -85,6 +88,7 @@ func (r *reading) asked(name string, v any) (any, bool) {
 	if isText {
 		r.noteNoOutcome(name, text)
 	}
+
 	return v, isText
 }
 
@@ -108,6 +112,7 @@ func (q *RecallRequest) readRobot(r *reading, given map[string]foreign) error {
 		q.filterBy("$or", []any{map[string]any{"robot.id": v}, map[string]any{"robot.name": v}, map[string]any{"robot": v}})
 		r.note(f.name, "%s taken as context_filter on robot.id, robot.name or robot", f.shown())
 	}
+
 	return nil
 }
 
@@ -134,16 +139,19 @@ func (q *RecallRequest) readDays(r *reading, given map[string]foreign) error {
 	}
 
 	number := strings.TrimSpace(fmt.Sprint(f.value))
-	for _, unit := range []string{"days", "day", "d"} { // "3 days"
+	// "3 days".
+	for _, unit := range []string{"days", "day", "d"} {
 		number = strings.TrimSpace(strings.TrimSuffix(number, unit))
 	}
+
 	days, err := strconv.ParseFloat(number, 64)
 	switch {
 	case err != nil || !(days >= 0 && days <= maxDays):
 		return Errorf(Invalid, f.name, "must be between 0 and %d, not %s; or give after", maxDays, f.shown())
 	case q.After != nil:
 		return Errorf(Invalid, f.name, "%s and after both bound the time; give one", f.name)
-	case days == 0: // as in list
+	case days == 0:
+		// As in list.
 		r.note(f.name, "0 taken as all times")
 		return nil
 	}
@@ -152,6 +160,7 @@ func (q *RecallRequest) readDays(r *reading, given map[string]foreign) error {
 	after := r.now().AddDate(0, 0, -whole).Add(-time.Duration((days - float64(whole)) * 24 * float64(time.Hour)))
 	q.After = &after
 	r.note(f.name, "%s taken as after %s", f.shown(), after.Format(time.RFC3339))
+
 	return nil
 }
 
@@ -170,6 +179,7 @@ func (q *RecallRequest) readTimeRange(r *reading, given map[string]foreign) erro
 
 	var ends [2]any
 	read := true
+
 	switch v := f.value.(type) {
 	case []any:
 		if read = len(v) == 2; read {
@@ -198,7 +208,8 @@ func (q *RecallRequest) readTimeRange(r *reading, given map[string]foreign) erro
 
 	for i, into := range []**time.Time{&q.After, &q.Before} {
 		if ends[i] == nil || ends[i] == "" {
-			continue // open
+			// Open.
+			continue
 		}
 		at := r.time(strings.TrimSpace(fmt.Sprint(ends[i])))
 		read = read && !at.IsZero()
@@ -206,12 +217,15 @@ func (q *RecallRequest) readTimeRange(r *reading, given map[string]foreign) erro
 	}
 
 	var said []string
+
 	for name, bound := range map[string]*time.Time{"after": q.After, "before": q.Before} {
 		if bound != nil {
 			said = append(said, name+" "+bound.Format(time.RFC3339))
 		}
 	}
+
 	slices.Sort(said)
+
 	switch {
 	case !read || said == nil:
 		return Errorf(Invalid, f.name, `must be ["2026-03-01","2026-03-02"], {"from":"yesterday","to":"today"} `+
@@ -219,7 +233,9 @@ func (q *RecallRequest) readTimeRange(r *reading, given map[string]foreign) erro
 	case q.After != nil && q.Before != nil && !q.After.Before(*q.Before):
 		return Errorf(Invalid, f.name, "must end later than it begins: %s", strings.Join(said, ", "))
 	}
+
 	r.note(f.name, "taken as %s", strings.Join(said, ", "))
+
 	return nil
 }
 
@@ -255,11 +271,13 @@ func (q *RecallRequest) readPlace(r *reading, given map[string]foreign) error {
 	if q.SpatialSort == nil || q.SpatialSort.Field != "" {
 		return nil
 	}
+
 	field, err := r.placeField(cmp.Or(q.Collection, DefaultCollection))
 	if err == nil {
 		q.SpatialSort.Field = field
 		r.note("spatial_sort.field", "not given, taken as %s", field)
 	}
+
 	return err
 }
 
@@ -269,6 +287,7 @@ func (r *reading) placeField(collection string) (string, error) {
 	if r.service == nil {
 		return defaultField, nil
 	}
+
 	known, err := r.service.Places(r.ctx, &PlacesRequest{Collection: collection})
 	if err != nil {
 		return defaultField, nil //nolint:nilerr // recall itself reports what is wrong with the node
@@ -276,23 +295,28 @@ func (r *reading) placeField(collection string) (string, error) {
 
 	var paths []string
 	for _, f := range known.Fields {
-		if !slices.Contains(paths, f.Field) { // a path is there for each frame
+		// A path is there for each frame.
+		if !slices.Contains(paths, f.Field) {
 			paths = append(paths, f.Field)
 		}
 	}
+
 	switch {
 	case len(paths) == 0 || slices.Contains(paths, defaultField):
 		return defaultField, nil
 	case len(paths) == 1:
 		return paths[0], nil
 	}
+
 	shown := strings.Join(paths[:min(len(paths), 10)], ", ")
+
 	return "", Errorf(Invalid, "spatial_sort.field", "is required: there are coordinates at %s", shown)
 }
 
 // order says how the results are ordered, because recall has no order to choose.
 func (q *RecallRequest) order(f foreign) string {
 	word := strings.ToLower(strings.Trim(string(f.raw), `"`))
+
 	newest := slices.Contains(strings.Fields("newest newest_first recent latest recency time date desc observed_at"), word)
 	switch {
 	case q.SpatialSort != nil && q.SpatialSort.Mode != "fused":
@@ -304,6 +328,7 @@ func (q *RecallRequest) order(f foreign) string {
 	case q.Query == "":
 		return "not used, without a query the newest are first"
 	}
+
 	return "not used, results are ordered by relevance; leave query out to get the newest first"
 }
 
@@ -327,14 +352,18 @@ func ranged(text string) map[string]any {
 	if m == nil {
 		return nil
 	}
+
 	least, most := measure(m[1]), measure(m[2])
-	if _, isQuantity := most.(string); isQuantity && least != nil { // the unit is that of both ends
+	// The unit is that of both ends.
+	if _, isQuantity := most.(string); isQuantity && least != nil {
 		number := m[2][:len(m[2])-len(strings.TrimLeft(m[2], "+-.0123456789"))]
 		least = measure(m[1] + " " + strings.TrimSpace(m[2][len(number):]))
 	}
+
 	if least == nil || most == nil {
 		return nil
 	}
+
 	return map[string]any{"$gte": least, "$lte": most}
 }
 
@@ -347,6 +376,7 @@ func measure(text string) any {
 	if _, ok := units.Parse(text); ok {
 		return text
 	}
+
 	return nil
 }
 
@@ -381,6 +411,7 @@ func spelledPlace(v any) (xyz []any) {
 	if floats(xyz) == nil || slices.ContainsFunc(xyz, func(n any) bool { return !json.Valid([]byte(n.(json.Number))) }) {
 		return nil
 	}
+
 	return xyz
 }
 
@@ -393,13 +424,15 @@ func placeAlone(data View) View {
 	}
 
 	fields := map[string]any{}
+
 	switch v := v.(type) {
 	case []any:
 		fields["target"] = v
 	case string:
 		xyz := spelledPlace(v)
 		if xyz == nil {
-			return nil // perhaps an object in a string
+			// Perhaps an object in a string.
+			return nil
 		}
 		fields["target"] = xyz
 	case map[string]any:
@@ -408,6 +441,7 @@ func placeAlone(data View) View {
 		}
 		axes := slices.Concat(slices.Concat(planeNames[:]...), slices.Concat(earthNames[:]...))
 		target := map[string]any{}
+
 		for key, value := range v {
 			if slices.Contains(axes, key) {
 				target[key] = value
@@ -424,5 +458,6 @@ func placeAlone(data View) View {
 	if err != nil {
 		return nil
 	}
+
 	return read
 }

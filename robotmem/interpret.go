@@ -59,6 +59,7 @@ func (r *reading) note(field, format string, args ...any) {
 // request has counts.
 var aliases = func() map[string][]string {
 	all := map[string][]string{}
+
 	for fields, names := range map[string]string{
 		"n top_k limit":  "n topk limit k count",
 		"insight":        "fact lesson",
@@ -81,6 +82,7 @@ var aliases = func() map[string][]string {
 			all[name] = append(all[name], strings.Fields(fields)...)
 		}
 	}
+
 	return all
 }()
 
@@ -110,12 +112,14 @@ func fieldsOf(t reflect.Type) map[string]reflect.StructField {
 		return known.(map[string]reflect.StructField)
 	}
 	fields := map[string]reflect.StructField{}
+
 	for i := range t.NumField() {
 		if name := jsonName(t.Field(i)); name != "" {
 			fields[name] = t.Field(i)
 		}
 	}
 	structFields.Store(t, fields)
+
 	return fields
 }
 
@@ -128,17 +132,20 @@ func fieldNamed(t reflect.Type, name string) (f reflect.StructField, ok bool) {
 	if f, ok = fields[name]; ok {
 		return f, true
 	}
+
 	plain := strings.ToLower(separators.Replace(name))
 	for own, f := range fields {
 		if separators.Replace(own) == plain {
 			return f, true
 		}
 	}
+
 	for _, own := range aliases[plain] {
 		if f, ok = fields[own]; ok {
 			return f, true
 		}
 	}
+
 	return f, false
 }
 
@@ -146,25 +153,30 @@ func fieldNamed(t reflect.Type, name string) (f reflect.StructField, ok bool) {
 // most a third of the letters differ.
 func unknownField(name string, t reflect.Type) error {
 	known, hint := fieldNames(t), ""
+
 	least := len(name)/3 + 1
 	for _, k := range slices.Concat(known, slices.Sorted(maps.Keys(foreignFields[t]))) {
 		if n := differing(strings.ToLower(name), k); n < least {
 			hint, least = "did you mean "+k+"? ", n
 		}
 	}
+
 	return Errorf(Invalid, abbreviate(name), "unknown field; %sknown are %s", hint, strings.Join(known, ", "))
 }
 
 // differing counts the bytes of the longer text between the beginning and the end that two texts share.
 func differing(a, b string) int {
 	longer, shorter := max(len(a), len(b)), min(len(a), len(b))
+
 	same, end := 0, 0
 	for same < shorter && a[same] == b[same] {
 		same++
 	}
+
 	for end < shorter-same && a[len(a)-1-end] == b[len(b)-1-end] {
 		end++
 	}
+
 	return longer - same - end
 }
 
@@ -176,6 +188,7 @@ func (r *reading) field(v reflect.Value, f reflect.StructField, raw View) error 
 		v.SetString(outcome)
 		return err
 	}
+
 	if err := r.value(v, name, raw); err != nil {
 		read, shown, ok := r.loosen(f.Type, name, raw)
 		v.SetZero()
@@ -184,6 +197,7 @@ func (r *reading) field(v reflect.Value, f reflect.StructField, raw View) error 
 		}
 		r.note(name, "%s taken as %s", abbreviate(string(raw)), shown)
 	}
+
 	switch {
 	case v.Kind() == reflect.String:
 		r.word(v, f)
@@ -191,6 +205,7 @@ func (r *reading) field(v reflect.Value, f reflect.StructField, raw View) error 
 		o, _ := v.Interface().(Object)
 		r.filter(name, o)
 	}
+
 	return nil
 }
 
@@ -200,6 +215,7 @@ func (r *reading) value(v reflect.Value, name string, raw View) error {
 	if v.Kind() == reflect.Pointer {
 		into = reflect.New(v.Type().Elem()).Interface()
 	}
+
 	if own, ok := into.(selfReading); ok {
 		outer := r.within
 		r.within += name + "."
@@ -208,12 +224,16 @@ func (r *reading) value(v reflect.Value, name string, raw View) error {
 		if err == nil && v.Kind() == reflect.Pointer {
 			v.Set(reflect.ValueOf(into))
 		}
+
 		return err
 	}
+
 	err := jsonv2.Unmarshal(raw, v.Addr().Interface(), lenient, jsonv2.RejectUnknownMembers(true))
 	if e := (*jsonv2.SemanticError)(nil); errors.As(err, &e) && e.JSONPointer == "" && e.Err == nil {
-		e.JSONValue = jsontext.Value(raw) // for the text of the error
+		// For the text of the error.
+		e.JSONValue = jsontext.Value(raw)
 	}
+
 	return err
 }
 
@@ -222,22 +242,26 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+
 	kind := t.Kind()
 	if kind == reflect.Map || kind == reflect.Struct && t != reflect.TypeFor[time.Time]() {
 		return nil, "", false
 	}
+
 	text, isText := string(raw), raw[0] == '"'
 	if isText {
 		isText = jsonv2.Unmarshal(raw, &text, lenient) == nil
 		text = strings.TrimSpace(text)
 	}
+
 	switch {
 	case t == reflect.TypeFor[time.Time]() && (isText || raw[0] >= '0' && raw[0] <= '9'):
 		at := r.time(text)
 		read, err := EncodeJSON(at.Format(time.RFC3339Nano))
 		return read, at.Format(time.RFC3339), err == nil && !at.IsZero()
 	case kind == reflect.Int, kind == reflect.Int64, kind == reflect.Float64:
-		if kind == reflect.Int64 { // ids are written #12 too
+		// Ids are written #12 too.
+		if kind == reflect.Int64 {
 			text = strings.TrimPrefix(text, "#")
 		}
 		n, err := strconv.ParseFloat(text, 64)
@@ -246,6 +270,7 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 		}
 		text = strconv.FormatFloat(n, 'f', -1, 64)
 		whole := kind == reflect.Float64 || n == float64(int64(n)) && n < 1<<53 && n > -1<<53
+
 		return View(text), text, err == nil && whole && json.Valid([]byte(text))
 	case kind == reflect.Bool:
 		is := strings.ToLower(text)
@@ -259,6 +284,7 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 			xyz = floats(spelledPlace(place))
 		}
 		read, err := EncodeJSON(xyz)
+
 		return read, string(read), xyz != nil && err == nil
 	case name == "data_base64" && isText:
 		kind, payload, isURL, err := dataURL(text)
@@ -267,6 +293,7 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 		}
 		r.mediaType = kind
 		read, err := EncodeJSON(payload)
+
 		return read, "bytes of " + kind, err == nil
 	case kind == reflect.Slice && (isText || raw[0] == '[' || raw[0] != '{' && t.Elem().Kind() != reflect.String):
 		return r.list(t, name, text)
@@ -274,6 +301,7 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 		read, err := EncodeJSON(text)
 		return read, "text", err == nil
 	}
+
 	return nil, "", false
 }
 
@@ -284,6 +312,7 @@ func (r *reading) list(t reflect.Type, name, text string) (read View, shown stri
 	if err != nil || json.Unmarshal(whole, &items) != nil {
 		return nil, "", false
 	}
+
 	for i := range items {
 		if jsonv2.Unmarshal(items[i], reflect.New(t.Elem()).Interface(), lenient) != nil {
 			read, _, ok := r.loosen(t.Elem(), name, View(items[i]))
@@ -294,6 +323,7 @@ func (r *reading) list(t reflect.Type, name, text string) (read View, shown stri
 		}
 	}
 	read, err = json.Marshal(items)
+
 	return read, abbreviate(string(read)), err == nil
 }
 
@@ -313,15 +343,18 @@ func (r *reading) time(text string) (at time.Time) {
 	if m := lapse.FindStringSubmatch(strings.ToLower(text)); m != nil {
 		text = "last " + m[1] + " " + cmp.Or(lapseUnits[m[2]], m[2])
 	}
+
 	own, from := timeparse.Parse(text, now), timeparse.Parse("before "+text, now)
 	switch {
 	case strings.EqualFold(text, "now"):
 		at = now
 	case from.Rest == "" && from.Before != nil && from.After == nil:
-		at = *from.Before // what "before" counts from
+		// What "before" counts from.
+		at = *from.Before
 	case own.Rest == "" && own.After != nil:
 		at = *own.After
 	}
+
 	return at
 }
 
@@ -345,6 +378,7 @@ func (r *reading) word(v reflect.Value, f reflect.StructField) {
 	if _, list, ok := strings.Cut(rules, "oneof="); ok {
 		list, _, _ = strings.Cut(list, ",")
 		word := strings.ToLower(strings.TrimSpace(given))
+
 		word = cmp.Or(words[word], word)
 		for o := range strings.FieldsSeq(list) {
 			if word == o || word == o+"s" {
@@ -357,6 +391,7 @@ func (r *reading) word(v reflect.Value, f reflect.StructField) {
 			taken = "*"
 		}
 	}
+
 	if taken != "" && taken != given {
 		v.SetString(taken)
 		r.note(jsonName(f), "%q taken as %s", abbreviate(given), taken)
@@ -368,6 +403,7 @@ func (r *reading) word(v reflect.Value, f reflect.StructField) {
 func (r *reading) filter(field string, o map[string]any) {
 	for _, path := range slices.Sorted(maps.Keys(o)) {
 		inner, _ := o[path].(map[string]any)
+
 		kids, _ := o[path].([]any)
 		switch {
 		case path == "$not":
@@ -408,5 +444,6 @@ func areOperators(m map[string]any) bool {
 			return false
 		}
 	}
+
 	return len(m) > 0
 }

@@ -33,6 +33,7 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 		return errors.New("must be a JSON object, such as {\"task\":{\"success\":true}}: " + jsonReason(err))
 	}
 	*o = fields
+
 	return err
 }
 
@@ -42,6 +43,7 @@ func unquoteObject(data []byte) ([]byte, error) {
 	if len(data) == 0 || data[0] != '"' {
 		return data, nil
 	}
+
 	var text string
 	if err := jsonv2.Unmarshal(data, &text, lenient); err != nil {
 		return nil, err
@@ -49,6 +51,7 @@ func unquoteObject(data []byte) ([]byte, error) {
 	if strings.TrimSpace(text) == "" {
 		return []byte("{}"), nil
 	}
+
 	return []byte(text), surrogateError([]byte(text))
 }
 
@@ -61,6 +64,7 @@ func EncodeJSON(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
+
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
@@ -85,11 +89,13 @@ func decodeObject(data []byte, values int) (fields map[string]any, err error) {
 	}
 	fields, isObject := value.(map[string]any)
 	if !isObject {
-		return nil, jsonv2.Unmarshal(data, &fields) // the error, unless it is null
+		// The error, unless it is null.
+		return nil, jsonv2.Unmarshal(data, &fields)
 	}
 	if _, err := d.ReadToken(); err != io.EOF {
 		return nil, errors.New("there is more after it")
 	}
+
 	return fields, nil
 }
 
@@ -125,6 +131,7 @@ func (d *decoder) value() (any, error) {
 	if d.left--; d.left < 0 {
 		return nil, Errorf(TooLarge, "", "holds more than %d values; store arrays of data with save_perception", maxValues)
 	}
+
 	switch token.Kind() {
 	case jsontext.KindTrue, jsontext.KindFalse:
 		return token.Bool(), nil
@@ -134,6 +141,7 @@ func (d *decoder) value() (any, error) {
 		return json.Number(token.String()), nil
 	case jsontext.KindBeginArray:
 		list := []any{}
+
 		for d.PeekKind() != jsontext.KindEndArray {
 			item, err := d.value()
 			if err != nil {
@@ -142,9 +150,11 @@ func (d *decoder) value() (any, error) {
 			list = append(list, item)
 		}
 		_, err = d.ReadToken()
+
 		return list, err
 	case jsontext.KindBeginObject:
 		fields := map[string]any{}
+
 		for d.PeekKind() != jsontext.KindEndObject {
 			token, err := d.ReadToken()
 			if err != nil {
@@ -156,9 +166,12 @@ func (d *decoder) value() (any, error) {
 			}
 		}
 		_, err = d.ReadToken()
+
 		return fields, err
 	}
-	return nil, nil // null
+
+	// Null.
+	return nil, nil
 }
 
 // CanonicalJSON returns the JSON of v with canonical numbers, so that 12.50 and 12.5
@@ -178,6 +191,7 @@ func (o Object) Canonical(raw string) (string, error) {
 		return raw, nil
 	}
 	data, err := CanonicalJSON(map[string]any(o))
+
 	return string(data), err
 }
 
@@ -198,6 +212,7 @@ func canonical(v any) any {
 		}
 		return out
 	}
+
 	return v
 }
 
@@ -215,6 +230,7 @@ func walk(v any, visit func(any) bool) bool {
 			more = more && walk(v[k], visit)
 		}
 	}
+
 	return more
 }
 
@@ -227,6 +243,7 @@ func canonicalNumber(s string) string {
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return strconv.FormatInt(i, 10)
 	}
+
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
 		return s
@@ -234,9 +251,12 @@ func canonicalNumber(s string) string {
 	if f == float64(int64(f)) && f > -1e15 && f < 1e15 {
 		return strconv.FormatInt(int64(f), 10)
 	}
+
 	if !strings.ContainsAny(s, ".eE") {
-		return s // JSON has one spelling of it
+		// JSON has one spelling of it.
+		return s
 	}
+
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
@@ -257,7 +277,9 @@ func plainNumber(s string) bool {
 		return len(whole) <= 15 && s != "-0"
 	}
 	n := len(fraction)
-	return len(whole) <= 6 && n > 0 && n <= 9 && fraction[n-1] != '0' && !strings.HasPrefix(fraction, "0000") // others have an exponent
+
+	// Others have an exponent.
+	return len(whole) <= 6 && n > 0 && n <= 9 && fraction[n-1] != '0' && !strings.HasPrefix(fraction, "0000")
 }
 
 // DefaultCollection is the collection of a request that names none.
@@ -279,11 +301,13 @@ func (o Object) Normalize(field string, limit int) (Object, string, error) {
 	if len(o) == 0 {
 		return nil, "{}", nil
 	}
+
 	var n normalizer
 	if v, ok := n.value(map[string]any(o), 0); ok && len(n.out) <= limit {
 		fields, _ := v.(map[string]any)
 		return fields, string(n.out), nil
 	}
+
 	data, err := EncodeJSON(map[string]any(o))
 	if err != nil {
 		return nil, "", Errorf(Invalid, field, "must be JSON; NaN and infinite numbers have no JSON form, leave them out: %s", jsonReason(err))
@@ -291,14 +315,18 @@ func (o Object) Normalize(field string, limit int) (Object, string, error) {
 	if len(data) > limit {
 		return nil, "", Errorf(TooLarge, field, "is %d bytes of JSON; the limit is %d; store large data with save_perception", len(data), limit)
 	}
-	out, err := decodeObject(data, math.MaxInt) // checkValue has the limit of a context
+
+	// checkValue has the limit of a context.
+	out, err := decodeObject(data, math.MaxInt)
 	if err != nil {
 		return nil, "", Errorf(Invalid, field, "%v", err)
 	}
+
 	leaves := 0
 	if err := checkValue(field, out, 0, &leaves); err != nil {
 		return nil, "", err
 	}
+
 	return out, string(data), nil
 }
 
@@ -313,6 +341,7 @@ func (n *normalizer) value(v any, depth int) (any, bool) {
 	if n.leaves++; depth > maxDepth || n.leaves > maxLeaves {
 		return nil, false
 	}
+
 	switch v := v.(type) {
 	case nil:
 		n.out = append(n.out, "null"...)
@@ -321,7 +350,8 @@ func (n *normalizer) value(v any, depth int) (any, bool) {
 	case int:
 		return n.number(strconv.AppendInt(n.out, int64(v), 10))
 	case float64:
-		if size := math.Abs(v); v == 0 || size >= 1e-6 && size < 1e21 { // others have an exponent
+		// Others have an exponent.
+		if size := math.Abs(v); v == 0 || size >= 1e-6 && size < 1e21 {
 			return n.number(strconv.AppendFloat(n.out, v, 'f', -1, 64))
 		}
 		return nil, false
@@ -336,12 +366,14 @@ func (n *normalizer) value(v any, depth int) (any, bool) {
 		list := make([]any, len(v))
 		for i := range v {
 			n.out = append(n.out, "[,"[min(i, 1)])
+
 			var ok bool
 			if list[i], ok = n.value(v[i], depth+1); !ok {
 				return nil, false
 			}
 		}
 		n.out = append(n.out, ']')
+
 		return list, len(v) > 0
 	case map[string]any:
 		fields := make(map[string]any, len(v))
@@ -349,16 +381,19 @@ func (n *normalizer) value(v any, depth int) (any, bool) {
 			n.out = append(n.out, "{,"[min(i, 1)])
 			named := n.text(k)
 			n.out = append(n.out, ':')
+
 			var ok bool
 			if fields[k], ok = n.value(v[k], depth+1); !ok || !named {
 				return nil, false
 			}
 		}
 		n.out = append(n.out, '}')
+
 		return fields, len(v) > 0
 	default:
 		return nil, false
 	}
+
 	return v, true
 }
 
@@ -373,10 +408,12 @@ func (n *normalizer) number(out []byte) (any, bool) {
 func (n *normalizer) text(s string) bool {
 	n.out = append(append(append(n.out, '"'), s...), '"')
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c == 0xe2 { // the first byte of U+2028, which is escaped
+		// The first byte of U+2028, which is escaped.
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c == 0xe2 {
 			return false
 		}
 	}
+
 	return utf8.ValidString(s)
 }
 
@@ -387,6 +424,7 @@ func checkValue(path string, v any, depth int, leaves *int) error {
 	if *leaves++; *leaves > maxLeaves {
 		return Errorf(TooLarge, path, "holds more than %d values; store arrays of data with save_perception", maxLeaves)
 	}
+
 	switch v := v.(type) {
 	case json.Number:
 		if _, err := strconv.ParseFloat(string(v), 64); err != nil {
@@ -405,6 +443,7 @@ func checkValue(path string, v any, depth int, leaves *int) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -416,6 +455,7 @@ func (o Object) At(path string) (any, bool) {
 	if v, ok := o[path]; ok {
 		return v, true
 	}
+
 	for i := range len(path) {
 		if path[i] != '.' {
 			continue
@@ -426,6 +466,7 @@ func (o Object) At(path string) (any, bool) {
 			}
 		}
 	}
+
 	return nil, false
 }
 
@@ -435,13 +476,16 @@ func (o Object) At(path string) (any, bool) {
 func ValuesAt(data, path string) (values []string, found bool) {
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	if !strings.Contains(data, last) && !strings.Contains(data, `\`) && utf8.ValidString(data) {
-		return nil, false // no key is spelt so
+		// No key is spelt so.
+		return nil, false
 	}
+
 	d := newDecoder([]byte(data))
 	defer d.release()
 	if d.PeekKind() != jsontext.KindBeginObject {
 		return nil, false
 	}
+
 	values, found, err := d.valuesAt(path, data)
 	if err == nil {
 		_, err = d.ReadToken()
@@ -449,6 +493,7 @@ func ValuesAt(data, path string) (values []string, found bool) {
 	if err != io.EOF {
 		return nil, false
 	}
+
 	return values, found
 }
 
@@ -458,6 +503,7 @@ func (d *decoder) valuesAt(path, data string) (values []string, found bool, err 
 		name   string
 		values []string
 	}
+
 	var hits []hit
 	next := func() string { // JSON of the next value
 		var raw []byte
@@ -465,6 +511,7 @@ func (d *decoder) valuesAt(path, data string) (values []string, found bool, err 
 		end := int(d.InputOffset())
 		return data[end-len(raw) : end]
 	}
+
 	_, err = d.ReadToken()
 	for err == nil && d.PeekKind() != jsontext.KindEndObject {
 		name := plainText(next())
@@ -475,7 +522,9 @@ func (d *decoder) valuesAt(path, data string) (values []string, found bool, err 
 			err = cmp.Or(err, d.SkipValue())
 			continue
 		}
-		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.name == name }) // the last counts
+		// The last counts.
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.name == name })
+
 		switch {
 		case within && rest == "":
 			hits = append(hits, hit{name, []string{next()}})
@@ -490,12 +539,15 @@ func (d *decoder) valuesAt(path, data string) (values []string, found bool, err 
 			}
 		}
 	}
+
 	if err == nil {
 		_, err = d.ReadToken()
 	}
+
 	for _, h := range hits {
 		values = append(values, h.values...)
 	}
+
 	return values, len(hits) > 0, err
 }
 
@@ -504,6 +556,7 @@ func plainText(s string) string {
 	if len(s) > 1 && !strings.Contains(s, `\`) && utf8.ValidString(s) {
 		return s[1 : len(s)-1]
 	}
-	text, _ := jsontext.AppendUnquote(nil, s) // replaces bytes that are not UTF-8
+	// Replaces bytes that are not UTF-8.
+	text, _ := jsontext.AppendUnquote(nil, s)
 	return string(text)
 }

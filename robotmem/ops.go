@@ -165,6 +165,7 @@ func (o *Op) Decode(ctx context.Context, s Service, request json.RawMessage, req
 	if len(r.empty) > 0 {
 		r.notes = append(r.notes, strings.Join(r.empty[:min(len(r.empty), maxNotes)], ", ")+": empty, taken as not given")
 	}
+
 	return r.notes, inOp(o.Name, err)
 }
 
@@ -178,6 +179,7 @@ func (o *Op) Call(ctx context.Context, s Service, request json.RawMessage) (any,
 	if err := o.scan(request); err != nil {
 		return nil, err
 	}
+
 	req := reflect.New(o.In).Interface()
 	notes, err := o.Decode(ctx, s, request, req)
 	if err != nil {
@@ -186,10 +188,12 @@ func (o *Op) Call(ctx context.Context, s Service, request json.RawMessage) (any,
 	if err := o.offered(ctx, req); err != nil {
 		return nil, err
 	}
+
 	res, err := o.call(ctx, s, req)
 	if i, ok := res.(interface{ HowRead() *[]string }); ok && len(notes) > 0 {
 		*i.HowRead() = append(notes, *i.HowRead()...)
 	}
+
 	return res, err
 }
 
@@ -206,10 +210,12 @@ func (o *Op) Fields() []string {
 
 func fieldNames(t reflect.Type) []string {
 	var names []string
+
 	for i := range t.NumField() {
 		if n := jsonName(t.Field(i)); n != "" {
 			names = append(names, n)
 		}
 	}
+
 	return names
 }

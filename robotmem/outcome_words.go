@@ -27,6 +27,7 @@ const outcomeChoice = "success, failure, partial or unknown"
 // outcomeWords are the most frequent words of the taxonomy, for callers that do not reach it.
 var outcomeWords = func() map[string]string {
 	all := map[string]string{}
+
 	for outcome, list := range map[string]string{
 		OutcomeSuccess: "succeeded successful ok okay yes true pass passed done complete completed worked works held " +
 			"solved fixed good",
@@ -39,6 +40,7 @@ var outcomeWords = func() map[string]string {
 			all[word] = outcome
 		}
 	}
+
 	return all
 }()
 
@@ -74,8 +76,10 @@ func (r *reading) outcomeOf(v any) (outcome string, score *float64) {
 				return outcome, nil
 			}
 		}
+
 		return outcomeWords[word], nil
 	}
+
 	return "", nil
 }
 
@@ -93,13 +97,15 @@ func outcomeOfScore(text string) (outcome string, score *float64) {
 	}
 
 	switch {
-	case err != nil || !(x >= 0 && x <= 1): // also NaN
+	case err != nil || !(x >= 0 && x <= 1):
+		// Also NaN.
 		return "", nil
 	case x <= failureScore:
 		return OutcomeFailure, &x
 	case x >= successScore:
 		return OutcomeSuccess, &x
 	}
+
 	return OutcomePartial, &x
 }
 
@@ -125,6 +131,7 @@ func (r *reading) outcomeField(name string, raw View) (string, error) {
 	case isText:
 		return text, nil
 	}
+
 	return string(raw), nil
 }
 
@@ -149,6 +156,7 @@ func (r *reading) outcomeInFilter(field, path string, v any) any {
 			return v
 		}
 		r.note(field, "%q at %s taken as %s", abbreviate(v), path, outcome)
+
 		return outcome
 
 	case []any:
@@ -166,5 +174,6 @@ func (r *reading) outcomeInFilter(field, path string, v any) any {
 			v["$not"] = r.outcomeInFilter(field, path, inner)
 		}
 	}
+
 	return v
 }

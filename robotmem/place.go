@@ -45,8 +45,10 @@ func Coordinates(v any) (xyz []float64, earth bool) {
 		if xyz == nil || math.Abs(xyz[0]) > 90 || math.Abs(xyz[1]) > 360 {
 			return nil, false
 		}
+
 		return xyz, true
 	}
+
 	return nil, false
 }
 
@@ -56,8 +58,10 @@ var planeNames, earthNames = [3][]string{{"x"}, {"y"}, {"z"}}, [3][]string{{"lat
 func members(m map[string]any, names [3][]string) (list []any) {
 	for i, spellings := range names {
 		if i > len(list) {
-			return nil // most objects are no place
+			// Most objects are no place.
+			return nil
 		}
+
 		for _, name := range spellings {
 			if v, ok := m[name]; ok {
 				list = append(list, v)
@@ -65,6 +69,7 @@ func members(m map[string]any, names [3][]string) (list []any) {
 			}
 		}
 	}
+
 	return list
 }
 
@@ -74,9 +79,11 @@ func listed(s string) (list []any) {
 	if len(s) > longest || s == "" || s[0] > '9' && s[0] != '[' {
 		return nil
 	}
+
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(" ,;[]()", r) }) {
 		list = append(list, json.Number(part))
 	}
+
 	return list
 }
 
@@ -85,6 +92,7 @@ func floats(list []any) []float64 {
 	if len(list) < 2 || len(list) > MaxDimensions {
 		return nil
 	}
+
 	out := make([]float64, len(list))
 	for i, v := range list {
 		n, isNumber := v.(json.Number)
@@ -94,6 +102,7 @@ func floats(list []any) []float64 {
 		}
 		out[i] = f
 	}
+
 	return out
 }
 
@@ -106,31 +115,40 @@ func (s *SpatialSort) read(r *reading, data []byte) error {
 		r.note("target", "taken from %s", abbreviate(string(data)))
 		data = place
 	}
+
 	data, err := unquoteObject(data)
 	if err != nil {
 		return err
 	}
+
 	type plain SpatialSort
 	fields, err := decodeObject(data, maxValues)
 	if err != nil {
-		return r.decode(data, (*plain)(s)) // the error
+		// The error.
+		return r.decode(data, (*plain)(s))
 	}
+
 	earth := false
+
 	for name, v := range fields {
 		if f, ok := fieldNamed(reflect.TypeFor[plain](), name); !ok || jsonName(f) != "target" {
 			continue
 		}
 		list, isList := v.([]any)
-		if slices.Contains(list, nil) { // NaN of many encoders; 0 would be a wrong position
+		// NaN of many encoders; 0 would be a wrong position.
+		if slices.Contains(list, nil) {
 			return Errorf(Invalid, "target", "holds null, perhaps for a number that is not finite; give numbers")
 		}
+
 		var xyz []float64
 		if xyz, earth = Coordinates(v); xyz == nil && spelledPlace(v) == nil && !isList && v != nil && v != "" {
 			return Errorf(Invalid, "target", "must be numbers, such as [x, y, z], {\"x\":1,\"y\":2} or {\"lat\":48.1,\"lon\":11.5}")
 		}
 	}
+
 	if err = r.decode(data, (*plain)(s)); err == nil && earth && s.FrameID == "" {
 		s.FrameID = WGS84
 	}
+
 	return err
 }

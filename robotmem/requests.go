@@ -48,6 +48,7 @@ func (r LearnBatchRequest) MarshalJSON() ([]byte, error) {
 			wire.Items[i] = raw
 		}
 	}
+
 	return json.Marshal(wire)
 }
 
@@ -66,8 +67,11 @@ func (r *LearnBatchRequest) read(in *reading, data []byte) error {
 	if err := in.decode(data, &wire); err != nil {
 		return err
 	}
+
 	*r = LearnBatchRequest{KeepDuplicates: wire.KeepDuplicates, itemErrs: map[int]error{}, itemRaw: map[int]json.RawMessage{}}
-	left := maxBatchValues // of contexts, also of those in strings
+	// Of contexts, also of those in strings.
+	left := maxBatchValues
+
 	for i, raw := range wire.Items {
 		var item LearnRequest
 		in.within = fmt.Sprintf("items[%d].", i)
@@ -79,7 +83,9 @@ func (r *LearnBatchRequest) read(in *reading, data []byte) error {
 		}
 		r.Items = append(r.Items, item)
 	}
+
 	in.within = ""
+
 	return nil
 }
 
@@ -224,6 +230,7 @@ func (r *EndSessionRequest) check() error {
 			return Errorf(Invalid, "memory_scores."+key, "must be one of helped, partly, misled, unused")
 		}
 	}
+
 	score, known := sessionScores[r.Outcome]
 	switch {
 	case !known:
@@ -232,6 +239,7 @@ func (r *EndSessionRequest) check() error {
 	case math.Abs(*r.OutcomeScore-score) > 0.5:
 		return Errorf(Invalid, "outcome", "is %s, but outcome_score is %v; leave one out", r.Outcome, *r.OutcomeScore)
 	}
+
 	return nil
 }
 
@@ -357,6 +365,7 @@ func (r *RecallRequest) check() error {
 		return nil
 	}
 	given := 0
+
 	for _, has := range []bool{r.Like.MemoryID != 0, r.Like.Data != "", len(r.Like.DataBase64) > 0} {
 		if has {
 			given++
@@ -365,6 +374,7 @@ func (r *RecallRequest) check() error {
 	if given != 1 {
 		return Errorf(Invalid, "like", "takes exactly one of memory_id, data and data_base64")
 	}
+
 	return nil
 }
 

@@ -36,14 +36,19 @@ func (o *Op) scan(request []byte) error {
 	if batch {
 		most = maxBatchValues
 	}
+
 	var names [3]string  // JSON of the names that enclose the value, for the first levels
 	values, free := 0, 0 // free: bytes up to here that do not count
+
 	for {
 		level := d.StackDepth()
 		in, n := d.StackIndex(level)
 		isName := in == jsontext.KindBeginObject && n%2 == 0
-		var raw []byte
-		var err error
+
+		var (
+			raw []byte
+			err error
+		)
 		kind := d.PeekKind()
 		isArray := kind == jsontext.KindBeginArray && o.isPayload(names, level) // of numbers, read as text
 		if kind == jsontext.KindString || kind == jsontext.KindNumber || isArray {
@@ -55,20 +60,25 @@ func (o *Op) scan(request []byte) error {
 			return nil
 		}
 		end := int(d.InputOffset())
+
 		item := batch && level == 2 && in == jsontext.KindBeginArray
 		switch {
-		case d.StackDepth() < level: // the end of an object or a list
+		case d.StackDepth() < level:
+			// The end of an object or a list.
 			continue
 		case isName && level < len(names):
-			names[level] = string(raw[:min(len(raw), 16)]) // longer ones do not matter
+			// Longer ones do not matter.
+			names[level] = string(raw[:min(len(raw), 16)])
 		case !isName:
 			values++
 		}
 		if item {
-			free = end // each item has a limit of its own
+			// Each item has a limit of its own.
+			free = end
 		} else if !isName && o.isPayload(names, level) {
 			free += len(raw)
 		}
+
 		switch {
 		case values > most:
 			return o.exceeded(d, TooLarge, "is one value more than the %d that a request may hold; send less, or store arrays of data with save_perception", most)

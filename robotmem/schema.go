@@ -34,6 +34,7 @@ func (d *Definitions) Define(name string, schema map[string]any) map[string]any 
 
 func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 	props, required := map[string]any{}, []string{}
+
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name := jsonName(f)
@@ -51,13 +52,16 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 		}
 		props[name] = p
 	}
+
 	s := map[string]any{"type": "object", "properties": props}
-	if d != nil { // a tool accepts other names of its fields too
+	// A tool accepts other names of its fields too.
+	if d != nil {
 		s["additionalProperties"] = false
 	}
 	if len(required) > 0 {
 		s["required"] = required
 	}
+
 	return s
 }
 
@@ -68,15 +72,19 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+
 	s := d.Scalar(t)
 	lo, hi := "minimum", "maximum"
+
 	switch {
 	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[[]byte]():
-		if d == nil { // a tool accepts words too
+		// A tool accepts words too.
+		if d == nil {
 			delete(s, "format")
 		}
 		return s
-	case t == reflect.TypeFor[Object](), t.Kind() == reflect.Struct && d == nil: // the description has an example
+	case t == reflect.TypeFor[Object](), t.Kind() == reflect.Struct && d == nil:
+		// The description has an example.
 		if d == nil {
 			return map[string]any{"anyOf": []any{map[string]any{"type": "object"}, map[string]any{"type": "string"}}}
 		}
@@ -89,20 +97,25 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	case t.Kind() == reflect.String:
 		lo, hi = "minLength", "maxLength"
 	}
+
 	if v, ok := rules["oneof"]; ok {
 		s["enum"] = strings.Fields(v)
 	}
-	if d == nil { // descriptions of fields state the limits
+	// Descriptions of fields state the limits.
+	if d == nil {
 		return s
 	}
+
 	for rule, key := range map[string]string{"min": lo, "max": hi} {
 		if n, err := strconv.ParseFloat(rules[rule], 64); err == nil {
 			s[key] = n
 		}
 	}
+
 	if _, ok := rules["required"]; ok && s["type"] == "string" && s["minLength"] == nil {
 		s["minLength"] = 1
 	}
+
 	return s
 }
 
@@ -114,6 +127,7 @@ func (d *Definitions) Scalar(t reflect.Type) map[string]any {
 	case t == reflect.TypeFor[[]byte]():
 		return map[string]any{"type": "string", "contentEncoding": "base64"}
 	}
+
 	switch t.Kind() {
 	case reflect.String:
 		return map[string]any{"type": "string"}
@@ -124,5 +138,6 @@ func (d *Definitions) Scalar(t reflect.Type) map[string]any {
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		return map[string]any{"type": "integer"}
 	}
+
 	return nil
 }

@@ -30,10 +30,12 @@ func loneSurrogate(data []byte) int {
 			return -1
 		}
 		at += next
+
 		unit := codeUnit(data[at:])
 		switch {
 		case unit < 0:
-			at = min(at+2, len(data)) // another escape, such as of a backslash
+			// Another escape, such as of a backslash.
+			at = min(at+2, len(data))
 		case !utf16.IsSurrogate(unit):
 			at += escapeLength
 		case utf16.DecodeRune(unit, codeUnit(data[at+escapeLength:])) == '\uFFFD':
@@ -53,6 +55,7 @@ func codeUnit(data []byte) rune {
 	if err != nil {
 		return -1
 	}
+
 	return rune(n)
 }
 
@@ -66,11 +69,13 @@ func (o *Op) refuseSurrogate(request []byte) error {
 	}
 	d := newDecoder(request)
 	defer d.release()
+
 	for int(d.InputOffset()) <= at {
 		if _, err := d.ReadToken(); err != nil {
 			break
 		}
 	}
+
 	return o.exceeded(d, Invalid, surrogateFault, request[at:at+escapeLength])
 }
 

@@ -62,11 +62,13 @@ var validate = sync.OnceValue(func() *validator.Validate {
 		},
 	}
 	v.RegisterAlias("uid", "uuid")
+
 	for name, fn := range rules {
 		if err := v.RegisterValidation(name, fn); err != nil {
 			panic(err)
 		}
 	}
+
 	return v
 })
 
@@ -84,13 +86,16 @@ func Validate(opName string, req any) error {
 	if t, ok := req.(interface{ trim() }); ok {
 		t.trim()
 	}
+
 	setDefaults(reflect.ValueOf(req).Elem())
+
 	var err error
 	if s, ok := req.(interface{ spared() []string }); ok && s.spared() != nil {
 		err = validate().StructExcept(req, s.spared()...)
 	} else {
 		err = validate().Struct(req)
 	}
+
 	var fields validator.ValidationErrors
 	switch {
 	case err == nil:
@@ -101,12 +106,14 @@ func Validate(opName string, req any) error {
 	case !errors.As(err, &fields):
 		return &Error{Op: opName, Kind: Internal, Err: err}
 	}
+
 	f := fields[0]
 	_, name, _ := strings.Cut(f.Namespace(), ".")
 	kind := Invalid
 	if f.Tag() == "maxbytes" {
 		kind = TooLarge
 	}
+
 	return &Error{Op: opName, Kind: kind, Field: name, Err: errors.New(ruleText(f, reflect.TypeOf(req).Elem()))}
 }
 
@@ -171,23 +178,27 @@ func ruleText(f validator.FieldError, root reflect.Type) string {
 		}
 		return limitText(f, given, rules["min"], rules["max"])
 	}
+
 	return "breaks the rule " + f.Tag()
 }
 
 func limitText(f validator.FieldError, given, least, most string) string {
 	unit := ""
+
 	switch f.Kind() {
 	case reflect.String:
 		unit, given = " characters", strconv.Itoa(utf8.RuneCountInString(fmt.Sprint(f.Value())))
 	case reflect.Slice:
 		unit, given = " items", strconv.Itoa(reflect.ValueOf(f.Value()).Len())
 	}
+
 	switch {
 	case least != "" && most != "":
 		return fmt.Sprintf("must be between %s and %s%s, not %s", least, most, unit, given)
 	case least != "":
 		return fmt.Sprintf("must be at least %s%s, not %s", least, unit, given)
 	}
+
 	return fmt.Sprintf("must be at most %s%s, not %s", most, unit, given)
 }
 
@@ -195,6 +206,7 @@ func limitText(f validator.FieldError, given, least, most string) string {
 func rulesOf(tag string) (field, items map[string]string) {
 	field, items = map[string]string{}, map[string]string{}
 	into := field
+
 	for r := range strings.SplitSeq(tag, ",") {
 		if r == "dive" {
 			into = items
@@ -205,6 +217,7 @@ func rulesOf(tag string) (field, items map[string]string) {
 			into[k] = v
 		}
 	}
+
 	return field, items
 }
 
@@ -212,11 +225,13 @@ func rulesOf(tag string) (field, items map[string]string) {
 func fieldAt(t reflect.Type, namespace string) (f reflect.StructField) {
 	for _, part := range strings.Split(namespace, ".")[1:] {
 		name, _, _ := strings.Cut(part, "[")
+
 		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 			t = t.Elem()
 		}
 		f, _ = t.FieldByName(name)
 		t = f.Type
 	}
+
 	return f
 }

@@ -30,8 +30,10 @@ func escapeHidden(s string, escape func(*strings.Builder, rune)) string {
 	if !strings.ContainsFunc(s, mayHide) {
 		return s
 	}
+
 	var b strings.Builder
 	before := ' '
+
 	for i, r := range s {
 		after, _ := utf8.DecodeRuneInString(s[min(i+utf8.RuneLen(r), len(s)):])
 		if mayHide(r) && !belongs(before, r, after) {
@@ -41,16 +43,20 @@ func escapeHidden(s string, escape func(*strings.Builder, rune)) string {
 		}
 		before = r
 	}
+
 	return b.String()
 }
 
 func mayHide(r rune) bool {
 	switch {
-	case r >= ' ' && r < 0x7f, r == '\t', r == '\n', r == '\r', r > 0x3164 && r < 0xfe00: // most text
+	case r >= ' ' && r < 0x7f, r == '\t', r == '\n', r == '\r', r > 0x3164 && r < 0xfe00:
+		// Most text.
 		return false
-	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // has a glyph
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+		// Has a glyph.
 		return false
 	}
+
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
@@ -61,13 +67,15 @@ func belongs(before, r, after rune) bool {
 		return r != utf8.RuneError && !mayHide(r) && unicode.In(r, unicode.L, unicode.M, unicode.So, unicode.Sk, unicode.Sm)
 	}
 	switch {
-	case r == 0x200c, r == 0x200d: // ZWNJ, ZWJ
+	case r == 0x200c, r == 0x200d:
+		// ZWNJ, ZWJ.
 		return (joined(before) || before == 0xfe0f) && joined(after)
 	case r >= 0xe0100:
 		return r <= 0xe01ef && unicode.Is(unicode.Han, before)
 	case unicode.Is(unicode.Variation_Selector, r):
 		return !mayHide(before) && !unicode.Is(unicode.Latin, before) && unicode.In(before, unicode.L, unicode.M, unicode.S, unicode.N, unicode.P)
 	}
+
 	return false
 }
 

@@ -21,7 +21,8 @@ func Reference() fs.FS { return sub(reference, "dist/reference") }
 
 func sub(files fs.FS, folder string) fs.FS {
 	inside, err := fs.Sub(files, folder)
-	if err != nil { // cannot happen: the folder is embedded above
+	// Cannot happen: the folder is embedded above.
+	if err != nil {
 		panic(err)
 	}
 	return inside

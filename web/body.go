@@ -46,14 +46,17 @@ func newRooms(size int64) rooms {
 // hold reserves memory until the end of the request.
 func (s *server) hold(r *http.Request, in room, n int64) error {
 	x := exchangeOf(r)
-	n = min(n, in.size) // a larger request runs alone
+	// A larger request runs alone.
+	n = min(n, in.size)
 	ctx, cancel := context.WithTimeout(r.Context(), min(roomWait, s.timeout))
 	defer cancel()
 	if in.Acquire(ctx, n) != nil {
-		x.Header().Set("Retry-After", "2") // seconds
+		// Seconds.
+		x.Header().Set("Retry-After", "2")
 		return &robotmem.Error{Kind: robotmem.Unavailable, Err: errors.New("other requests take all the memory for requests; try again in 2 s, or send smaller requests")}
 	}
 	x.held = append(x.held, func() { in.Release(n) })
+
 	return nil
 }
 
@@ -67,21 +70,26 @@ func (s *server) readBody(r *http.Request, op *robotmem.Op) ([]byte, error) {
 			limit = min(limit, robotmem.MaxRequest)
 		}
 	}
+
 	if r.ContentLength > limit {
 		return nil, tooLarge(name, limit)
 	}
+
 	size := r.ContentLength
 	if size < 0 {
 		size = limit
 	}
+
 	x := exchangeOf(r)
 	in := http.MaxBytesReader(x, r.Body, limit)
 	held := int64(smallBody)
+
 	body := make([]byte, 0, min(size, smallBody)+bytes.MinRead)
 	for {
 		if cap(body)-len(body) < bytes.MinRead {
 			grown := 2 * int64(cap(body))
-			if 4*grown > size { // the client has shown that it sends such a body
+			// The client has shown that it sends such a body.
+			if 4*grown > size {
 				grown = size + 2*bytes.MinRead
 			}
 			if more := min(grown, s.rooms.read.size) - held; more > 0 {
@@ -95,6 +103,7 @@ func (s *server) readBody(r *http.Request, op *robotmem.Op) ([]byte, error) {
 		}
 		n, err := in.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
+
 		switch {
 		case errors.As(err, new(*http.MaxBytesError)):
 			return nil, tooLarge(name, limit)
@@ -115,6 +124,7 @@ func (s *server) holdValues(r *http.Request, size int64, items bool) error {
 	if size <= smallBody {
 		in = s.rooms.decodeSmall
 	}
+
 	return s.hold(r, in, values+textCost*size)
 }
 
@@ -133,6 +143,7 @@ func (s *server) mcp(c echo.Context) error {
 		r.Body, r.ContentLength = heldBody{bytes.NewReader(body), body}, int64(len(body))
 	}
 	s.opts.MCP.ServeHTTP(c.Response(), r)
+
 	return nil
 }
 

@@ -20,28 +20,35 @@ import (
 // Accept header names application/json.
 func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 	asJSON := s.operation(op)
+
 	return func(c echo.Context) error {
 		if accepts(c.Request(), "application/json") {
 			return asJSON(c)
 		}
+
 		raw, err := s.request(c, op)
 		if err != nil {
 			return err
 		}
+
 		req := &robotmem.MemoryRequest{}
 		if _, err := op.Decode(c.Request().Context(), nil, raw, req); err != nil {
 			return err
 		}
+
 		payload, err := s.svc.OpenData(c.Request().Context(), req)
 		if err != nil {
 			return err
 		}
+
 		defer payload.Close()
 		mediaType := payloadHeaders(c, payload.MediaType, payload.SHA256)
 		if !shownInline(mediaType) {
 			c.Response().Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="memory-%d"`, payload.MemoryID))
 		}
+
 		s.content(c, watched{payload, s.log}, payload.Bytes)
+
 		return nil
 	}
 }
@@ -50,16 +57,19 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 // problem document.
 func (s *server) content(c echo.Context, body io.ReadSeeker, size int64) {
 	r := c.Request()
-	if size == 0 { // no range is within it
+	// No range is within it.
+	if size == 0 {
 		r.Header.Del("Range")
 	} else if r.Header.Get("Range") == "bytes=-0" { // ServeContent answers an invalid Content-Range
 		r.Header.Set("Range", fmt.Sprintf("bytes=%d-", size))
 	}
+
 	w := &ranged{ResponseWriter: c.Response()}
 	http.ServeContent(w, r, "", time.Time{}, body)
 	if w.refused == 0 {
 		return
 	}
+
 	p := newProblem(w.refused, robotmem.Internal, internalDetail)
 	switch w.refused {
 	case http.StatusRequestedRangeNotSatisfiable:
@@ -70,6 +80,7 @@ func (s *server) content(c echo.Context, body io.ReadSeeker, size int64) {
 		p = newProblem(w.refused, robotmem.Conflict, "If-Match names other bytes; the ETag header has the current tag")
 		p.Field = "If-Match"
 	}
+
 	w.Header().Del("Content-Disposition")
 	s.writeProblem(c.Response(), r, p)
 }
@@ -119,23 +130,29 @@ func (s *server) preview(op *robotmem.Op) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
+
 		res, err := op.Call(c.Request().Context(), s.svc, request)
 		if err != nil {
 			return err
 		}
+
 		picture, ok := res.(*admin.PreviewResponse)
 		if !ok || accepts(c.Request(), "application/json") {
 			return writeJSON(c, res)
 		}
+
 		payloadHeaders(c, picture.MediaType, fmt.Sprintf("%s-%dx%d", picture.SHA256, picture.Width, picture.Height))
 		if picture.MediaType == "image/svg+xml" {
-			c.Response().Header().Set("ETag", "W/"+c.Response().Header().Get("ETag")) // weak: the same for both encodings
+			// Weak: the same for both encodings.
+			c.Response().Header().Set("ETag", "W/"+c.Response().Header().Get("ETag"))
 			compressed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(picture.DataBase64))
 			})).ServeHTTP(c.Response(), c.Request())
 			return nil
 		}
+
 		s.content(c, bytes.NewReader(picture.DataBase64), int64(len(picture.DataBase64)))
+
 		return nil
 	}
 }
@@ -154,6 +171,7 @@ func payloadHeaders(c echo.Context, declared, etag string) string {
 	h.Set("Vary", "Accept")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox")
+
 	return mediaType
 }
 
@@ -165,5 +183,6 @@ func shownInline(mediaType string) bool {
 	case mediaType == "text/plain":
 		return true
 	}
+
 	return strings.HasPrefix(mediaType, "image/") || strings.HasPrefix(mediaType, "audio/") || strings.HasPrefix(mediaType, "video/")
 }

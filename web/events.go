@@ -41,9 +41,11 @@ func (s *server) stay(r *http.Request, op string) (ctx context.Context, leave fu
 	if s.staying[client] >= maxEvents {
 		return nil, nil, &robotmem.Error{Op: op, Kind: robotmem.Unavailable, Err: fmt.Errorf("this client has %d streams of events and waits for a change open, which is the limit; close one, or try again later", maxEvents)}
 	}
+
 	s.staying[client]++
 	ctx, cancel := context.WithCancel(r.Context())
 	stop := context.AfterFunc(s.stopping, cancel)
+
 	return ctx, func() {
 		stop()
 		cancel()
@@ -69,6 +71,7 @@ func clientOf(r *http.Request) string {
 	if r.Header.Get("Sec-Fetch-Site") != "" {
 		return "browser " + address(r)
 	}
+
 	return "program " + address(r)
 }
 
@@ -81,8 +84,10 @@ func (s *server) open(c echo.Context, op string) (out *stream, ctx context.Conte
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Accel-Buffering", "no") // tells proxies not to buffer the answer
+	// Tells proxies not to buffer the answer.
+	h.Set("X-Accel-Buffering", "no")
 	c.Response().WriteHeader(http.StatusOK)
+
 	return &stream{c.Response(), http.NewResponseController(c.Response())}, ctx, closing, nil
 }
 
@@ -95,6 +100,7 @@ func (s *stream) send(name, id string, v any) error {
 	if id != "" {
 		id = "id: " + id + "\n"
 	}
+
 	return s.write("%sevent: %s\ndata: %s\n", id, name, data)
 }
 
@@ -126,6 +132,7 @@ func (s *server) waiting(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		defer leave()
 		c.SetRequest(r.WithContext(ctx))
+
 		return next(c)
 	}
 }
@@ -140,19 +147,24 @@ func (s *server) changed(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+
 	now := first.Change
 	out, ctx, closing, err := s.open(c, "events")
 	if err != nil {
 		return err
 	}
+
 	defer closing()
 	name := "ready"
 	if last := c.Request().Header.Get("Last-Event-ID"); last != "" && last != count(now) {
 		name = "change"
 	}
+
 	if err := out.send(name, count(now), map[string]int64{"change": now}); err != nil {
-		return nil // the client is gone
+		// The client is gone.
+		return nil
 	}
+
 	for {
 		next, err := s.svc.Changes(ctx, &admin.ChangesRequest{Since: &now, WaitMS: int(heartbeat.Milliseconds())})
 		switch {
@@ -173,6 +185,7 @@ func (s *server) changed(c echo.Context) error {
 		if err != nil {
 			return nil
 		}
+
 		select {
 		case <-ctx.Done():
 		case <-time.After(eventPause):
@@ -187,20 +200,24 @@ func (s *server) streamed(c echo.Context, op *robotmem.Op, request json.RawMessa
 	if err != nil {
 		return err
 	}
+
 	defer closing()
 	ctx, cancel := context.WithCancel(ctx)
+
 	var (
 		latest = make(chan progress.Report, 1)
 		done   = make(chan struct{})
 		res    any
 	)
 	ctx = progress.With(ctx, func(p progress.Report) {
-		select { // replace a report that is not sent yet
+		// Replace a report that is not sent yet.
+		select {
 		case <-latest:
 		default:
 		}
 		latest <- p
 	})
+
 	go func() {
 		defer close(done)
 		defer func() {
@@ -213,11 +230,13 @@ func (s *server) streamed(c echo.Context, op *robotmem.Op, request json.RawMessa
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	defer func() { cancel(); <-done }()
+
 	for {
 		select {
 		case p := <-latest:
 			if out.send("progress", "", p) != nil {
-				return nil // the deferred cancel ends the work
+				// The deferred cancel ends the work.
+				return nil
 			}
 		case <-beat.C:
 			if out.beat() != nil {
@@ -231,7 +250,9 @@ func (s *server) streamed(c echo.Context, op *robotmem.Op, request json.RawMessa
 				_ = s.sendProblem(out, c, err)
 				return nil
 			}
-			_ = out.send("result", "", res) // fails only if the client is gone
+			// Fails only if the client is gone.
+			_ = out.send("result", "", res)
+
 			return nil
 		}
 	}

@@ -52,7 +52,9 @@ func (s *server) observe(next http.Handler) http.Handler {
 		if !x.body.none() {
 			r.Body = x.body
 		}
-		x.setWriteTimeout(0) // the previous request of the connection may have left one
+
+		// The previous request of the connection may have left one.
+		x.setWriteTimeout(0)
 		defer func() {
 			for _, release := range x.held {
 				release()
@@ -85,11 +87,13 @@ func (s *server) recoverPanic(x *exchange, r *http.Request) {
 		return
 	}
 	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-		panic(v) // tells net/http to close the connection
+		// Tells net/http to close the connection.
+		panic(v)
 	}
 	err := s.panicked(r, v)
 	if x.status != 0 {
-		panic(http.ErrAbortHandler) // a part of an answer must not look complete
+		// A part of an answer must not look complete.
+		panic(http.ErrAbortHandler)
 	}
 	s.writeProblem(x, r, s.problemOf(r, err))
 }
@@ -121,6 +125,7 @@ func (x *exchange) Write(p []byte) (int, error) {
 	}
 	defer x.setWriteTimeout(0)
 	written := 0
+
 	for {
 		x.setWriteTimeout(x.timeout)
 		n, err := x.ResponseWriter.Write(p[written:min(written+chunkSize, len(p))])
@@ -146,7 +151,8 @@ func (x *exchange) setWriteTimeout(d time.Duration) {
 	if d > 0 {
 		deadline = time.Now().Add(d)
 	}
-	_ = x.control.SetWriteDeadline(deadline) // a recorder in tests has none
+	// A recorder in tests has none.
+	_ = x.control.SetWriteDeadline(deadline)
 }
 
 const (
@@ -182,7 +188,8 @@ func (p *paced) none() bool { return p.ReadCloser == nil || p.ReadCloser == http
 func (p *paced) trust(timeout time.Duration) {
 	p.timeout = timeout
 	if !p.none() {
-		_ = p.control.SetReadDeadline(time.Now().Add(timeout)) // a recorder in tests has none
+		// A recorder in tests has none.
+		_ = p.control.SetReadDeadline(time.Now().Add(timeout))
 	}
 }
 
@@ -201,5 +208,6 @@ func (p *paced) Read(b []byte) (int, error) {
 		err = fmt.Errorf("%w; send at least %d bytes a second, without a pause of %v", errSlowBody, p.rate, p.timeout)
 		p.err = &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
+
 	return n, err
 }

@@ -49,18 +49,21 @@ func newPages(files fs.FS, base string) (pages, error) {
 		}
 		return err
 	})
+
 	return all, err
 }
 
 func readPage(files fs.FS, name, base string) page {
 	data, err := fs.ReadFile(files, name)
 	if err != nil {
-		panic(err) // the file is a part of the program
+		// The file is a part of the program.
+		panic(err)
 	}
 	if base != "" && path.Ext(name) == ".html" {
 		data = rebased(data, base)
 	}
 	sum := sha256.Sum256(data)
+
 	return page{cmp.Or(mediaTypes[path.Ext(name)], "application/octet-stream"), hex.EncodeToString(sum[:16]), data}
 }
 
@@ -79,6 +82,7 @@ func (s *server) below(next http.Handler) http.Handler {
 		return next
 	}
 	stripped := http.StripPrefix(base, next)
+
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == base:
@@ -99,6 +103,7 @@ func (s *server) dashboard(files fs.FS, next http.Handler) http.Handler {
 	if err != nil {
 		s.log.Error("reading the dashboard", "err", err)
 	}
+
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.URL.Path
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -129,7 +134,8 @@ var ownPaths = []string{"api", "mcp", "healthz", "readyz", "metrics"}
 func (p page) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", p.mediaType)
-	h.Set("ETag", `W/"`+p.tag+`"`) // weak: the same for both encodings
+	// Weak: the same for both encodings.
+	h.Set("ETag", `W/"`+p.tag+`"`)
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "Accept")
 	h.Set("Content-Security-Policy", filesPolicy)
@@ -148,6 +154,7 @@ func (s *server) addReference(e *echo.Echo) {
 	if err != nil {
 		s.log.Error("reading the API reference", "err", err)
 	}
+
 	for name, read := range files {
 		path := "/api/reference" + name
 		if name == "/index.html" {

@@ -25,6 +25,7 @@ func (s *server) guard(routes http.Handler) http.Handler {
 	}
 	h = s.origins(h)
 	h = s.hosts(h)
+
 	return s.observe(h)
 }
 
@@ -33,6 +34,7 @@ func (s *server) hosts(next http.Handler) http.Handler {
 	for _, h := range s.opts.AllowedHosts {
 		names[strings.ToLower(strings.Trim(h, "[]"))] = true
 	}
+
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if host := hostname(r.Host); !loopback(host) && !names[host] && !ownAddress(r, host) {
 			s.refuse(w, r, "Host", fmt.Errorf("%.100q is not a name of this node; use localhost, or have its operator allow the name with --allow-host", r.Host))
@@ -47,9 +49,11 @@ func (s *server) hosts(next http.Handler) http.Handler {
 // may open the dashboard.
 func (s *server) origins(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
+
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		probe := *r
-		probe.Method = http.MethodPost // Check admits GET from everywhere
+		// Check admits GET from everywhere.
+		probe.Method = http.MethodPost
 		if protection.Check(&probe) != nil && !followsLink(r) {
 			s.refuse(w, r, "Origin", errors.New("a page of another origin may not use this node; open the dashboard instead"))
 			return
@@ -107,7 +111,8 @@ type limits struct {
 }
 
 func newLimits(perSecond rate.Limit, burst int) *limits {
-	each, _ := lru.New[string, *rate.Limiter](maxClients) // fails only for a size below 1
+	// Fails only for a size below 1.
+	each, _ := lru.New[string, *rate.Limiter](maxClients)
 	return &limits{perSecond, burst, each}
 }
 
@@ -122,9 +127,11 @@ func (l *limits) at(caller string, perSecond rate.Limit, burst int) *rate.Limite
 		l.each.Remove(caller)
 	}
 	fresh := rate.NewLimiter(perSecond, burst)
-	if have, ok, _ := l.each.PeekOrAdd(caller, fresh); ok { // of a request at the same time
+	// Of a request at the same time.
+	if have, ok, _ := l.each.PeekOrAdd(caller, fresh); ok {
 		return have
 	}
+
 	return fresh
 }
 
@@ -137,8 +144,10 @@ func address(r *http.Request) string {
 	}
 	ip := from.Addr().Unmap()
 	if ip.Is6() && !ip.IsLoopback() {
-		network, _ := ip.WithZone("").Prefix(64) // every address of IPv6 has it
+		// Every address of IPv6 has it.
+		network, _ := ip.WithZone("").Prefix(64)
 		return network.String()
 	}
+
 	return ip.String()
 }

@@ -35,7 +35,8 @@ type login struct {
 }
 
 func newLogins() logins {
-	cache, _ := lru.New[[sha256.Size]byte, login](maxSessions) // fails only for a size below 1
+	// Fails only for a size below 1.
+	cache, _ := lru.New[[sha256.Size]byte, login](maxSessions)
 	return logins{cache}
 }
 
@@ -94,6 +95,7 @@ func (s *server) answerWho(c echo.Context, t Token) error {
 // login checks a token and sets the cookie of the dashboard.
 func (s *server) login(c echo.Context) error {
 	r := c.Request()
+
 	var req struct {
 		Token string `json:"token"`
 	}
@@ -104,15 +106,18 @@ func (s *server) login(c echo.Context) error {
 	if req.Token == "" {
 		return invalid(op, "token", errors.New(`is required; send {"token":"…"}`))
 	}
+
 	list, _ := s.tokens()
 	token, err := s.check(r, list, req.Token)
 	if err != nil {
 		s.refuseToken(c.Response(), r, err)
 		return nil
 	}
+
 	exchangeOf(r).token = token
 	s.endLogin(r)
 	s.setCookie(c, s.sessions.add(token.SHA256), sessionLife)
+
 	return s.answerWho(c, token)
 }
 
@@ -129,9 +134,11 @@ func tokenBody(c echo.Context, op *robotmem.Op, field string, into any) error {
 		return invalid(op, "", err)
 	}
 	notes, err := op.Decode(c.Request().Context(), nil, body, into)
-	if err == nil && len(notes) > 0 { // what gives access is not guessed
+	// What gives access is not guessed.
+	if err == nil && len(notes) > 0 {
 		err = invalid(op, "", errors.New(notes[0]+"; spell it so"))
 	}
+
 	return err
 }
 

@@ -22,6 +22,7 @@ const otherSources = "other"
 func (s *server) metrics() echo.HandlerFunc {
 	process := prometheus.NewRegistry()
 	process.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+
 	return func(c echo.Context) error {
 		stats, err := s.svc.Stats(c.Request().Context(), &admin.StatsRequest{})
 		if err != nil {
@@ -30,6 +31,7 @@ func (s *server) metrics() echo.HandlerFunc {
 		memory := prometheus.NewRegistry()
 		memory.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { collect(stats, out) }))
 		promhttp.HandlerFor(prometheus.Gatherers{process, memory}, promhttp.HandlerOpts{}).ServeHTTP(c.Response(), c.Request())
+
 		return nil
 	}
 }
@@ -44,6 +46,7 @@ func collect(stats *admin.StatsResponse, out chan<- prometheus.Metric) {
 	for _, status := range statuses {
 		emit(out, gauge, "memories", "Memories of all collections.", stats.ByStatus[status], prometheus.Labels{"status": status})
 	}
+
 	emit(out, counter, "recalls_total", "Recalls.", stats.Recalls, nil)
 	emit(out, counter, "zero_hits_total", "Recalls that found nothing.", stats.ZeroHits, nil)
 	emit(out, gauge, "payload_bytes", "Bytes of the payloads of all perceptions, each payload once.", stats.PayloadBytes, nil)
@@ -61,6 +64,7 @@ func collect(stats *admin.StatsResponse, out chan<- prometheus.Metric) {
 		emit(out, gauge, "backup_duration_seconds", "Duration of the newest backup, with its verification.", b.Seconds, nil)
 		emit(out, counter, "backup_failures_total", "Backups on schedule that failed.", b.Failures, nil)
 	}
+
 	for source, n := range bySource(stats.Streams) {
 		for result, samples := range map[string]int64{"stored": n.Stored, "dropped": n.Dropped} {
 			emit(out, counter, "stream_samples_total", "Samples that a recorder received, by result.", samples, prometheus.Labels{"source": source, "result": result})
@@ -78,6 +82,7 @@ func emit[N int64 | float64](out chan<- prometheus.Metric, kind prometheus.Value
 // own label, so a label keeps its meaning until there are new sources.
 func bySource(streams []admin.StreamCount) map[string]admin.StreamCount {
 	sums := map[string]admin.StreamCount{}
+
 	for _, n := range streams {
 		label := strings.ToValidUTF8(n.Source, "\uFFFD") // a label must be UTF-8
 		if _, known := sums[label]; !known && len(sums) >= maxSources {
@@ -89,5 +94,6 @@ func bySource(streams []admin.StreamCount) map[string]admin.StreamCount {
 		sum.Missed += n.Missed
 		sums[label] = sum
 	}
+
 	return sums
 }

@@ -86,7 +86,9 @@ func newProvider(o *OIDC, site bool) *provider {
 	if len(p.Scopes) == 0 {
 		p.Scopes = []string{oidc.ScopeOpenID}
 	}
-	p.verified, _ = lru.New[[sha256.Size]byte, verifiedToken](verifiedTokens) // fails only for a size below 1
+	// Fails only for a size below 1.
+	p.verified, _ = lru.New[[sha256.Size]byte, verifiedToken](verifiedTokens)
+
 	return p
 }
 
@@ -102,6 +104,7 @@ func (p *providerRequests) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err == nil {
 		res.Body = http.MaxBytesReader(nil, res.Body, maxDocument)
 	}
+
 	return res, err
 }
 
@@ -134,6 +137,7 @@ func (p *provider) discover() (*oidc.IDTokenVerifier, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var document struct {
 		Keys string `json:"jwks_uri"`
 	}
@@ -143,6 +147,7 @@ func (p *provider) discover() (*oidc.IDTokenVerifier, error) {
 	if strings.HasPrefix(p.Issuer, "https://") && !strings.HasPrefix(document.Keys, "https://") {
 		return nil, errors.New("the provider names keys that are not sent over https")
 	}
+
 	keys := &keySet{client: client, url: document.Keys, clock: p.Clock}
 	keys.keys.clock = p.Clock
 	// The times are checked with another skew than the library's.
@@ -157,12 +162,14 @@ var tokenTypes = []string{"", "jwt", "at+jwt", "application/at+jwt"}
 func typeOf(raw string) string {
 	head, _, _ := strings.Cut(raw, ".")
 	data, _ := base64.RawURLEncoding.DecodeString(head)
+
 	var h struct {
 		Type string `json:"typ"`
 	}
 	if json.Unmarshal(data, &h) != nil {
 		return "unreadable"
 	}
+
 	return strings.ToLower(h.Type)
 }
 
@@ -171,6 +178,7 @@ func checkTimes(claims map[string]any, now time.Time) error {
 	for _, name := range []string{"exp", "nbf", "iat"} {
 		v, given := claims[name]
 		seconds, number := v.(float64)
+
 		at := time.Unix(int64(seconds), 0)
 		switch {
 		case name == "exp" && (!given || number && (seconds <= 0 || now.After(at.Add(clockSkew)))):
@@ -181,6 +189,7 @@ func checkTimes(claims map[string]any, now time.Time) error {
 			return notAccepted("it is not valid yet")
 		}
 	}
+
 	return nil
 }
 
@@ -193,11 +202,14 @@ func (p *provider) token(ctx context.Context, raw string) (Token, error) {
 	if !slices.Contains(tokenTypes, typeOf(raw)) {
 		return Token{}, notAccepted("it is no access token, but of the type " + strconv.Quote(robotmem.Clip(typeOf(raw), 40)))
 	}
+
 	verifier, err := p.find(ctx)
 	if err != nil {
 		return Token{}, err
 	}
+
 	var away error
+
 	id, err := verifier.Verify(context.WithValue(ctx, failureKey{}, &away), raw)
 	switch {
 	case away != nil:
@@ -205,6 +217,7 @@ func (p *provider) token(ctx context.Context, raw string) (Token, error) {
 	case err != nil:
 		return Token{}, notAccepted("it is not signed by a key of " + p.Issuer + ", or is for another audience than " + p.Audience)
 	}
+
 	var claims map[string]any
 	if err := id.Claims(&claims); err != nil {
 		return Token{}, notAccepted("its claims are no JSON object")
@@ -215,13 +228,16 @@ func (p *provider) token(ctx context.Context, raw string) (Token, error) {
 	if claims["events"] != nil {
 		return Token{}, notAccepted("it tells of an event, such as a logout, and gives no access")
 	}
+
 	t, err := p.rights(claims)
 	if err != nil {
 		return Token{}, err
 	}
+
 	t.Name = cmp.Or(textOf(claims["preferred_username"]), textOf(claims["email"]), id.Subject, "oidc")
 	t.SHA256, t.until = hash, id.Expiry.Add(clockSkew)
 	p.verified.Add(hash, verifiedToken{t, now})
+
 	return t, nil
 }
 
@@ -230,34 +246,41 @@ func (p *provider) rights(claims map[string]any) (t Token, err error) {
 	lacks := func(claim, what string) error {
 		return &robotmem.Error{Kind: robotmem.Forbidden, Err: fmt.Errorf("the access token has no claim %s, which must name %s; have the identity provider add it", claim, what)}
 	}
+
 	for _, role := range []string{robotmem.RoleAdmin, robotmem.RoleOperator, robotmem.RoleRobot, robotmem.RoleReader} {
 		if t.Role == "" && slices.Contains(listOf(claimAt(claims, p.RoleClaim)), role) {
 			t.Role = role
 		}
 	}
+
 	if t.Role == "" {
 		return t, lacks(p.RoleClaim, "a role: admin, operator, robot or reader")
 	}
 	if t.Tenant = textOf(claimAt(claims, p.TenantClaim)); t.Tenant == "" && p.site {
 		return t, lacks(p.TenantClaim, "the tenant")
 	}
+
 	t.ReadOnly, t.Collections = t.Role == robotmem.RoleReader, robotmem.AllCollections
 	if named := listOf(claimAt(claims, p.CollectionsClaim)); len(named) > 0 {
 		t.Collections = strings.Join(named, ",")
 	} else if t.Role == robotmem.RoleRobot {
 		return t, lacks(p.CollectionsClaim, "the collections of the robot")
 	}
+
 	if !robotmem.ValidCollections(t.Collections) {
 		return t, lacks(p.CollectionsClaim, "collections, or * for all")
 	}
+
 	if t.Role == robotmem.RoleRobot {
 		if t.Robot = textOf(claimAt(claims, p.RobotClaim)); t.Robot == "" {
 			return t, lacks(p.RobotClaim, "the robot")
 		}
 	}
+
 	if !p.site && (t.Role == robotmem.RoleRobot || t.Collections != robotmem.AllCollections) {
 		return t, &robotmem.Error{Kind: robotmem.Forbidden, Err: errors.New("this node has one memory, for the roles admin, operator and reader in all collections")}
 	}
+
 	return t, nil
 }
 
@@ -270,6 +293,7 @@ func claimAt(claims map[string]any, name string) any {
 	if inner, ok := claims[first].(map[string]any); ok && nested {
 		return claimAt(inner, rest)
 	}
+
 	return nil
 }
 
@@ -283,12 +307,14 @@ func listOf(v any) (texts []string) {
 	if s, ok := v.(string); ok {
 		return strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' })
 	}
+
 	list, _ := v.([]any)
 	for _, one := range list {
 		if s, ok := one.(string); ok {
 			texts = append(texts, s)
 		}
 	}
+
 	return texts
 }
 
@@ -300,6 +326,7 @@ func (p *provider) base(r *http.Request) string {
 	if secured(r) {
 		return "https://" + r.Host
 	}
+
 	return "http://" + r.Host
 }
 
@@ -314,7 +341,9 @@ func (p *provider) metadataURL(r *http.Request) string {
 // metadata serves the metadata of a protected resource, by its path.
 func (s *server) metadata(path string) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		c.Response().Header().Set("Cache-Control", "no-store") // it may name the host of the request
+		// It may name the host of the request.
+		c.Response().Header().Set("Cache-Control", "no-store")
+
 		return writeJSON(c, struct {
 			Resource  string   `json:"resource"`
 			Name      string   `json:"resource_name"`
@@ -333,8 +362,10 @@ func (s *server) challenge(r *http.Request, failure string) string {
 		h += `, error="` + failure + `"`
 	}
 	if s.oidc != nil {
-		quoted, _ := json.Marshal(s.oidc.metadataURL(r)) // a Host header has no control characters
+		// A Host header has no control characters.
+		quoted, _ := json.Marshal(s.oidc.metadataURL(r))
 		h += `, resource_metadata=` + string(quoted)
 	}
+
 	return h
 }

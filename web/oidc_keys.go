@@ -50,11 +50,14 @@ func (a *attempts[T]) get(ctx context.Context, life time.Duration, attempt func(
 		defer a.mu.Unlock()
 		return a.value, a.at
 	}
+
 	running, patience := a.running, othersWait
 	if running == nil {
 		running, patience = make(chan struct{}), providerTime
 		a.running = running
-		go func() { // a caller who leaves does not end it
+
+		// A caller who leaves does not end it.
+		go func() {
 			value, err := attempt()
 			a.mu.Lock()
 			defer a.mu.Unlock()
@@ -65,16 +68,20 @@ func (a *attempts[T]) get(ctx context.Context, life time.Duration, attempt func(
 			close(running)
 		}()
 	}
+
 	a.mu.Unlock()
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
+
 	select {
 	case <-running:
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+
 	a.mu.Lock()
 	defer a.mu.Unlock()
+
 	return a.value, a.at
 }
 
@@ -100,13 +107,16 @@ func (k *keySet) VerifySignature(ctx context.Context, jwt string) ([]byte, error
 	if err != nil || len(signed.Signatures) != 1 {
 		return nil, errSignature
 	}
-	for _, life := range []time.Duration{keysLife, 0} { // once more for a key that may be new; providerRequests limits that
+
+	// Once more for a key that may be new; providerRequests limits that.
+	for _, life := range []time.Duration{keysLife, 0} {
 		keys, at := k.keys.get(ctx, life, k.fetch)
 		if at.IsZero() || k.clock().Sub(at) > keysAway {
 			k.tell(ctx, errNoKeys)
 			return nil, errNoKeys
 		}
 		head := signed.Signatures[0].Header
+
 		for i := range keys {
 			key := &keys[i]
 			if head.KeyID != "" && head.KeyID != key.KeyID || key.Algorithm != "" && key.Algorithm != head.Algorithm {
@@ -117,6 +127,7 @@ func (k *keySet) VerifySignature(ctx context.Context, jwt string) ([]byte, error
 			}
 		}
 	}
+
 	return nil, errSignature
 }
 
@@ -142,14 +153,17 @@ func (k *keySet) fetch() ([]jose.JSONWebKey, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	res, err := k.client.Do(req)
 	if err != nil {
 		return nil, err
 	}
+
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the provider answered %s", res.Status)
 	}
+
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
@@ -159,20 +173,26 @@ func (k *keySet) fetch() ([]jose.JSONWebKey, error) {
 	if len(set.Keys) > maxKeys {
 		return nil, fmt.Errorf("the provider has more than %d keys", maxKeys)
 	}
+
 	keys := []jose.JSONWebKey{}
+
 	for _, raw := range set.Keys {
 		var key jose.JSONWebKey
 		if json.Unmarshal(raw, &key) != nil {
-			continue // of a type that is not known here
+			// Of a type that is not known here.
+			continue
 		}
+
 		var more struct {
 			Ops []string `json:"key_ops"`
 		}
-		_ = json.Unmarshal(raw, &more) // else it names no operations
+		// Else it names no operations.
+		_ = json.Unmarshal(raw, &more)
 		if key.Use != "" && key.Use != "sig" || more.Ops != nil && !slices.Contains(more.Ops, "verify") || !key.Valid() || !key.IsPublic() {
 			continue
 		}
 		keys = append(keys, key)
 	}
+
 	return keys, nil
 }

@@ -16,10 +16,12 @@ var openAPI []byte
 func OpenAPI(version string) any {
 	var document map[string]any
 	if err := json.Unmarshal(openAPI, &document); err != nil {
-		panic(err) // the file is a part of the program
+		// The file is a part of the program.
+		panic(err)
 	}
 	if version != "" {
 		document["info"].(map[string]any)["version"] = version
 	}
+
 	return document
 }

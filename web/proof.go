@@ -43,6 +43,7 @@ func (s *server) proof(c echo.Context) error {
 		return &robotmem.Error{Op: "proof", Kind: robotmem.Unavailable, Err: errors.New("the connection has no address")}
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
+
 	return writeJSON(c, struct {
 		Proof string `json:"proof"`
 	}{hex.EncodeToString(Proof(s.opts.Secret, nonce, local.AddrPort().String()))})

@@ -43,6 +43,7 @@ func (s *server) request(c echo.Context, op *robotmem.Op) (json.RawMessage, erro
 	if err != nil {
 		return nil, err
 	}
+
 	return merge(body, overlay, len(values) > 0), nil
 }
 
@@ -59,23 +60,29 @@ func textValues(c echo.Context, op *robotmem.Op) (url.Values, error) {
 	if err != nil {
 		return nil, invalid(op, "", fmt.Errorf("the query string cannot be read: %s", err))
 	}
+
 	for _, name := range c.ParamNames() {
 		v := c.Param(name)
-		if c.Request().URL.RawPath != "" { // otherwise net/http has unescaped it
+		// Otherwise net/http has unescaped it.
+		if c.Request().URL.RawPath != "" {
 			if v, err = url.PathUnescape(v); err != nil {
 				return nil, invalid(op, name, errors.New("has a bad % escape"))
 			}
 		}
 		values[name] = []string{v}
 	}
+
 	if key := c.Request().Header.Get(idempotencyKey); key != "" && op.Has("request_id") {
 		values["request_id"] = []string{strings.Trim(key, `"`)}
 	}
-	for name, texts := range values { // JSON would replace invalid bytes
+
+	// JSON would replace invalid bytes.
+	for name, texts := range values {
 		if slices.ContainsFunc(texts, func(v string) bool { return !utf8.ValidString(v) }) {
 			return nil, invalid(op, name, errors.New("is not valid UTF-8"))
 		}
 	}
+
 	return values, nil
 }
 
@@ -88,6 +95,7 @@ func jsonBody(r *http.Request, op *robotmem.Op) error {
 	if mediaType, _, err := mime.ParseMediaType(declared); err == nil && mediaType == "application/json" {
 		return nil
 	}
+
 	return &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "Content-Type", Err: fmt.Errorf("%w %q; send application/json, or multipart/form-data to save_perception", errMediaType, declared)}
 }
 
@@ -105,5 +113,6 @@ func merge(body, overlay json.RawMessage, overlaid bool) json.RawMessage {
 	if len(fields) == 0 {
 		return overlay
 	}
+
 	return slices.Concat([]byte("{"), fields, []byte(","), overlay[1:])
 }

@@ -69,12 +69,14 @@ func (s *server) problemOf(r *http.Request, err error) problem {
 	if routing := (*echo.HTTPError)(nil); errors.As(err, &routing) {
 		return routingProblem(r, routing.Code)
 	}
+
 	e := &robotmem.Error{Kind: robotmem.Internal, Err: err}
 	errors.As(err, &e)
 	code := cmp.Or(status[e.Kind], http.StatusInternalServerError)
 	if refused := (*refusal)(nil); errors.As(err, &refused) {
 		code = refused.status
 	}
+
 	p := newProblem(code, e.Kind, e.Detail())
 	p.Field, p.Op = e.Field, e.Op
 	if status[e.Kind] == 0 || e.Kind == robotmem.Internal {
@@ -83,6 +85,7 @@ func (s *server) problemOf(r *http.Request, err error) problem {
 	if code == http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "op", e.Op, "kind", e.Kind, "err", err)
 	}
+
 	return p
 }
 
@@ -94,6 +97,7 @@ func routingProblem(r *http.Request, code int) problem {
 	case http.StatusMethodNotAllowed:
 		return newProblem(code, robotmem.Invalid, fmt.Sprintf("this route does not accept %.20s; the Allow header lists the methods", r.Method))
 	}
+
 	return newProblem(code, robotmem.Internal, internalDetail)
 }
 
@@ -103,12 +107,14 @@ func newProblem(code int, kind robotmem.Kind, detail string) problem {
 
 func (s *server) writeProblem(w http.ResponseWriter, r *http.Request, p problem) {
 	p.ID = w.Header().Get("X-Request-Id")
-	data, _ := encode(p) // every field is text or a number
+	// Every field is text or a number.
+	data, _ := encode(p)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(p.Status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(data) // fails only if the client is gone
+		// Fails only if the client is gone.
+		_, _ = w.Write(data)
 	}
 }
 
@@ -130,8 +136,10 @@ func writeJSON(c echo.Context, v any) error {
 	c.Response().Header().Set("X-Content-Type-Options", "nosniff")
 	c.Response().Header().Set("Content-Type", "application/json")
 	compressed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write(data) // fails only if the client is gone
+		// Fails only if the client is gone.
+		_, _ = w.Write(data)
 	})).ServeHTTP(c.Response(), c.Request())
+
 	return nil
 }
 
@@ -162,5 +170,6 @@ func accepts(r *http.Request, mediaType string) bool {
 			return true
 		}
 	}
+
 	return false
 }

@@ -16,25 +16,31 @@ var safeName = regexp.MustCompile(`[^a-zA-Z0-9._-]`)
 func (s *server) sessionMCAP(c echo.Context) error {
 	ctx, id := c.Request().Context(), c.Param("session_id")
 	if _, err := s.svc.Session(ctx, &robotmem.SessionRequest{SessionID: id}); err != nil {
-		return err // before the answer begins
+		// Before the answer begins.
+		return err
 	}
+
 	h := c.Response().Header()
 	h.Set(echo.HeaderContentType, "application/x-mcap")
 	h.Set(echo.HeaderContentDisposition, `attachment; filename="episode-`+safeName.ReplaceAllString(id, "_")+`.mcap"`)
 	if c.Request().Method == http.MethodHead {
 		return nil
 	}
+
 	out := bufio.NewWriterSize(c.Response(), 1<<20)
 	err := s.opts.EpisodeMCAP(ctx, out, id)
 	if err == nil {
 		err = out.Flush()
 	}
+
 	if err != nil {
 		if !c.Response().Committed {
 			return err
 		}
 		s.log.Error("episode sent incompletely", "session_id", id, "err", err)
-		panic(http.ErrAbortHandler) // a part of a file must not look complete
+		// A part of a file must not look complete.
+		panic(http.ErrAbortHandler)
 	}
+
 	return nil
 }

@@ -40,6 +40,7 @@ func (s *server) listTokens(c echo.Context) error {
 		return err
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
+
 	return writeJSON(c, struct {
 		Tokens []Token `json:"tokens"`
 	}{append([]Token{}, list...)})
@@ -57,12 +58,15 @@ func (s *server) createToken(c echo.Context) error {
 	if err := tokenBody(c, &robotmem.Op{Name: "create_token"}, "name", &req); err != nil {
 		return err
 	}
+
 	t := Token{Name: req.Name, ReadOnly: req.ReadOnly, Role: req.Role, Robot: req.Robot, Collections: strings.Join(req.Collections, ",")}
 	secret, err := s.opts.ManageTokens.Create(c.Request().Context(), t)
 	if err != nil {
 		return err
 	}
+
 	c.Response().Header().Set("Cache-Control", "no-store")
+
 	return writeJSON(c, struct {
 		Name     string `json:"name"`
 		ReadOnly bool   `json:"read_only"`

@@ -57,7 +57,8 @@ var secretLength = len(secretPrefix) + base64.RawURLEncoding.EncodedLen(secretBy
 // NewSecret returns the secret of a new token: 256 random bits.
 func NewSecret() string {
 	b := make([]byte, secretBytes)
-	_, _ = rand.Read(b) // never fails
+	// Never fails.
+	_, _ = rand.Read(b)
 	return secretPrefix + base64.RawURLEncoding.EncodeToString(b)
 }
 
@@ -113,6 +114,7 @@ func (s *server) byHash(ctx context.Context, list []Token, hash [sha256.Size]byt
 // duration tells nothing of a hash or of the place of a token in the list.
 func find(list []Token, hash [sha256.Size]byte) (Token, bool) {
 	found, at := 0, 0
+
 	for i, t := range list {
 		same := subtle.ConstantTimeCompare(t.SHA256[:], hash[:])
 		found |= same
@@ -121,6 +123,7 @@ func find(list []Token, hash [sha256.Size]byte) (Token, bool) {
 	if found == 0 {
 		return Token{}, false
 	}
+
 	return list[at], true
 }
 
@@ -139,6 +142,7 @@ func (s *server) authenticate(r *http.Request) (Token, error) {
 	if err == nil && !ok {
 		err = errNoToken
 	}
+
 	return t, err
 }
 
@@ -150,7 +154,8 @@ func (s *server) stillKnown(r *http.Request) bool {
 	if !token.until.IsZero() {
 		return s.oidc.Clock().Before(token.until)
 	}
-	if token.SHA256 == ([sha256.Size]byte{}) { // it was accepted without one
+	// It was accepted without one.
+	if token.SHA256 == ([sha256.Size]byte{}) {
 		return !required
 	}
 	ok, err := false, error(nil)
@@ -159,7 +164,9 @@ func (s *server) stillKnown(r *http.Request) bool {
 	} else {
 		_, ok, err = s.loggedIn(r, list)
 	}
-	return ok || err != nil // an error says nothing about the token
+
+	// An error says nothing about the token.
+	return ok || err != nil
 }
 
 // tokenPause is the interval at which the token of a request in progress is checked.
@@ -170,10 +177,12 @@ const tokenPause = 50 * time.Millisecond
 // the request does not have. The caller must call done.
 func (s *server) whileKnown(r *http.Request) (ctx context.Context, done func()) {
 	ctx, end := context.WithCancelCause(r.Context())
+
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		tick := time.NewTicker(tokenPause)
 		defer tick.Stop()
+
 		for s.opts.Tokens != nil || s.opts.Lookup != nil || s.oidc != nil {
 			select {
 			case <-ctx.Done():
@@ -186,6 +195,7 @@ func (s *server) whileKnown(r *http.Request) (ctx context.Context, done func()) 
 			}
 		}
 	})
+
 	return ctx, func() { end(nil); watch.Wait() }
 }
 
@@ -208,10 +218,12 @@ func (s *server) loggedIn(r *http.Request, list []Token) (Token, bool, error) {
 		return Token{}, false, nil
 	}
 	if s.oidc != nil {
-		if t, ok := s.oidc.verified.Get(hash); ok { // a person who logged in with an access token
+		// A person who logged in with an access token.
+		if t, ok := s.oidc.verified.Get(hash); ok {
 			return t.Token, s.oidc.Clock().Before(t.until), nil
 		}
 	}
+
 	return s.byHash(r.Context(), list, hash)
 }
 
@@ -229,6 +241,7 @@ func (s *server) check(r *http.Request, list []Token, secret string) (t Token, e
 		}
 		return t, err
 	}
+
 	if !ours && tries.Tokens() < 1 {
 		return Token{}, s.tries.tooOften(tooManyTries)
 	}
@@ -238,6 +251,7 @@ func (s *server) check(r *http.Request, list []Token, secret string) (t Token, e
 	if !tries.Allow() {
 		return Token{}, s.tries.tooOften(tooManyTries)
 	}
+
 	return Token{}, errWrongToken
 }
 
@@ -250,6 +264,7 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 		if err == nil {
 			exchangeOf(r).body.trust(s.timeout)
 		}
+
 		caller := address(r)
 		if token.Name != "" {
 			caller = "token " + token.Tenant + " " + token.Name
@@ -257,29 +272,35 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 		if err == nil && !public[r.URL.Path] {
 			err = s.tenantRate(r.Context(), token.Tenant)
 		}
+
 		if s.rates != nil && !s.rates.of(caller).Allow() {
 			err = s.rates.tooOften(tooManyRequests)
 		} else if public[r.URL.Path] {
 			err = nil
 		}
+
 		if err != nil {
 			s.refuseToken(w, r, err)
 			return
 		}
+
 		if token.Name != "" && s.opts.ManageTokens != nil {
 			s.opts.ManageTokens.Used(token)
 		}
+
 		ctx, done := r.Context(), func() {}
 		if !public[r.URL.Path] {
 			ctx, done = s.whileKnown(r)
 		}
+
 		defer done()
 		ctx = robotmem.WithCaller(ctx, robotmem.Caller{
 			Who: token.Name, Tool: robotmem.ToolREST, Client: product(r), ReadOnly: token.ReadOnly,
 			Tenant: token.Tenant, Role: token.Role, Robot: token.Robot, Collections: token.Collections,
 		})
 		next.ServeHTTP(w, r.WithContext(ctx))
-		if revoked(ctx) && exchangeOf(r).status == 0 { // MCP answers nothing to a call that was ended
+		// MCP answers nothing to a call that was ended.
+		if revoked(ctx) && exchangeOf(r).status == 0 {
 			s.refuseToken(w, r, errWrongToken)
 		}
 	})
@@ -297,6 +318,7 @@ func (s *server) tenantRate(ctx context.Context, tenant string) error {
 	if !s.tenants.at(tenant, rate.Limit(perSecond), int(math.Ceil(2*perSecond))).Allow() {
 		return tooOften(rate.Limit(perSecond), tooManyOfTenant)
 	}
+
 	return nil
 }
 

@@ -29,6 +29,7 @@ const (
 // save serves save_perception, from JSON or from a form.
 func (s *server) save(op *robotmem.Op) echo.HandlerFunc {
 	plain := s.operation(op)
+
 	return func(c echo.Context) error {
 		mediaType, params, err := mime.ParseMediaType(c.Request().Header.Get("Content-Type"))
 		if err != nil || mediaType != "multipart/form-data" {
@@ -43,6 +44,7 @@ func (s *server) save(op *robotmem.Op) echo.HandlerFunc {
 		}
 		u := &upload{op: op, form: multipart.NewReader(c.Request().Body, params["boundary"]), values: overlay, room: maxFields}
 		res, err := u.save(c.Request().Context(), s.svc)
+
 		return answer(c, res, err)
 	}
 }
@@ -64,15 +66,19 @@ func (u *upload) save(ctx context.Context, to robotmem.Node) (*robotmem.SavePerc
 	case payload == nil:
 		return u.send(ctx, to, nil)
 	case u.values["description"] == nil:
-		if _, err := u.op.Request(u.values); err != nil { // such as a misspelt name
+		// Such as a misspelt name.
+		if _, err := u.op.Request(u.values); err != nil {
 			return nil, err
 		}
 		name := "description"
-		if payload.FormName() == "data" { // perhaps meant as a text beside the payload
+		// Perhaps meant as a text beside the payload.
+		if payload.FormName() == "data" {
 			name = "data"
 		}
+
 		return nil, invalid(u.op, name, errors.New("the description is required before the payload; send all fields first"))
 	}
+
 	return u.send(ctx, to, &lastPart{u, payload})
 }
 
@@ -81,20 +87,24 @@ func (u *upload) send(ctx context.Context, to robotmem.Node, payload io.Reader) 
 	if err != nil {
 		return nil, err
 	}
+
 	req := &robotmem.SavePerceptionRequest{}
 	notes, err := u.op.Decode(ctx, to, raw, req)
 	if err != nil {
 		return nil, err
 	}
+
 	var res *robotmem.SavePerceptionResponse
 	if payload == nil {
 		res, err = to.SavePerception(ctx, req)
 	} else {
 		res, err = to.SavePerceptionFrom(ctx, req, payload)
 	}
+
 	if err == nil {
 		*res.HowRead() = notes
 	}
+
 	return res, err
 }
 
@@ -139,6 +149,7 @@ func (u *upload) field(part *multipart.Part) error {
 		return invalid(u.op, name, errors.New("is not valid UTF-8; send bytes as the part data or file"))
 	}
 	u.values[name] = append(u.values[name], string(text))
+
 	return nil
 }
 
@@ -166,6 +177,7 @@ func (l *lastPart) Read(p []byte) (int, error) {
 	if err != io.EOF {
 		return n, err
 	}
+
 	switch next, err := l.u.form.NextRawPart(); {
 	case err == io.EOF:
 		return n, io.EOF

@@ -131,8 +131,10 @@ type server struct {
 func (s *server) routes() http.Handler {
 	e := echo.New()
 	e.HTTPErrorHandler = s.fail
+
 	for _, op := range robotmem.Ops() {
 		path := strings.NewReplacer("{", ":", "}", "").Replace(op.Path())
+
 		handle := s.operation(op)
 		switch op.Name {
 		case "data":
@@ -151,6 +153,7 @@ func (s *server) routes() http.Handler {
 			e.Add(op.Method(), path, handle)
 		}
 	}
+
 	doc := OpenAPI(s.opts.Version)
 	get(e, "/api/openapi.json", func(c echo.Context) error { return writeJSON(c, doc) })
 	get(e, "/api/whoami", s.whoami)
@@ -163,6 +166,7 @@ func (s *server) routes() http.Handler {
 	if s.opts.EpisodeMCAP != nil {
 		get(e, "/api/sessions/:session_id/mcap", s.sessionMCAP)
 	}
+
 	e.GET("/api/events", s.changed)
 	e.POST("/login", s.login)
 	e.POST("/logout", s.logout)
@@ -172,30 +176,37 @@ func (s *server) routes() http.Handler {
 		e.POST("/api/tokens", managed("create_token", s.createToken))
 		e.DELETE("/api/tokens/:name", managed("revoke_token", s.revokeToken))
 	}
+
 	if s.opts.Backups != nil {
 		get(e, "/api/backups", allowed(&robotmem.Op{Name: "backups"}, s.backups(false)))
 		e.POST("/api/backups", allowed(&robotmem.Op{Name: "make_backup"}, s.backups(true)))
 	}
+
 	if s.opts.Pause != nil {
 		e.POST("/api/workers/pause", allowed(&robotmem.Op{Name: "pause_workers"}, s.pause(true)))
 		e.POST("/api/workers/resume", allowed(&robotmem.Op{Name: "resume_workers"}, s.pause(false)))
 	}
+
 	if s.opts.Fleet != nil {
 		e.POST("/api/fleet/*", allowed(&robotmem.Op{Name: "fleet"}, func(c echo.Context) error {
 			return s.opts.Fleet(c.Response(), c.Request())
 		}))
 	}
+
 	if s.opts.Secret != nil {
 		get(e, proofPath, s.proof)
 	}
+
 	if s.oidc != nil {
 		get(e, metadataPath, s.metadata(""))
 		get(e, metadataPath+"/mcp", s.metadata("/mcp"))
 	}
+
 	s.addReference(e)
 	if s.opts.MCP != nil {
 		e.Match([]string{http.MethodGet, http.MethodPost, http.MethodDelete}, "/mcp", s.mcp)
 	}
+
 	return e
 }
 
@@ -219,7 +230,8 @@ func allowed(op *robotmem.Op, next echo.HandlerFunc) echo.HandlerFunc {
 func (s *server) ready(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
 	defer cancel()
-	if s.opts.Lookup == nil { // else only a caller with a tenant is answered
+	// Else only a caller with a tenant is answered.
+	if s.opts.Lookup == nil {
 		if _, err := s.svc.Changes(ctx, &admin.ChangesRequest{}); err != nil {
 			return err
 		}
@@ -229,6 +241,7 @@ func (s *server) ready(c echo.Context) error {
 			return err
 		}
 	}
+
 	return writeJSON(c, map[string]string{"status": "ready"})
 }
 
@@ -243,6 +256,7 @@ func (s *server) operation(op *robotmem.Op) echo.HandlerFunc {
 			return s.streamed(c, op, request)
 		}
 		res, err := op.Call(c.Request().Context(), s.svc, request)
+
 		return answer(c, res, err)
 	}
 }
@@ -276,6 +290,7 @@ func NewServer(svc robotmem.Node, opts Options) *http.Server {
 	if opts.Rate > 0 {
 		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
 	}
+
 	conns := newConnections(max(cmp.Or(opts.MaxConns, maxConns), 1))
 	srv := &http.Server{
 		Handler:           s.below(s.guard(s.routes())),
@@ -287,6 +302,7 @@ func NewServer(svc robotmem.Node, opts Options) *http.Server {
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter, PingTimeout: pingAfter, WriteByteTimeout: s.timeout},
 	}
 	srv.RegisterOnShutdown(s.stop)
+
 	return srv
 }
 
@@ -311,7 +327,8 @@ func newConnections(limit int) *connections {
 func (c *connections) state(conn net.Conn, state http.ConnState) {
 	if surplus := c.follow(conn, state); surplus != nil {
 		if t, ok := surplus.(*tls.Conn); ok {
-			surplus = t.NetConn() // tls.Conn.Close may wait for the client
+			// tls.Conn.Close may wait for the client.
+			surplus = t.NetConn()
 		}
 		_ = surplus.Close()
 	}
@@ -323,6 +340,7 @@ func (c *connections) follow(conn net.Conn, state http.ConnState) (surplus net.C
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.idle.Remove(conn)
+
 	switch state {
 	case http.StateNew:
 		c.open++
@@ -339,5 +357,6 @@ func (c *connections) follow(conn net.Conn, state http.ConnState) (surplus net.C
 	case http.StateClosed, http.StateHijacked:
 		c.open--
 	}
+
 	return surplus
 }

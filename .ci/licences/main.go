@@ -56,14 +56,17 @@ func run(check bool, texts string) error {
 	if err != nil {
 		return err
 	}
+
 	packages, err := bundled(filepath.Join(root, "ui"))
 	if err != nil {
 		return err
 	}
+
 	c, err := assets.DefaultClassifier()
 	if err != nil {
 		return err
 	}
+
 	parts = append(parts, packages...)
 	parts = append(parts, part{name: "Chinese dictionary of jieba, by gse", version: "v0.80.3", dir: filepath.Join(root, "robotmem/internal/text/chinese")})
 	var bad []error
@@ -72,23 +75,28 @@ func run(check bool, texts string) error {
 			bad = append(bad, err)
 		}
 	}
+
 	if err := errors.Join(bad...); err != nil {
 		return err
 	}
+
 	if texts != "" {
 		if err := os.WriteFile(texts, whole(parts), 0o644); err != nil {
 			return err
 		}
 	}
+
 	page := table(parts)
 	path := filepath.Join(root, "docs", "licences.md")
 	if !check {
 		return os.WriteFile(path, page, 0o644)
 	}
+
 	have, err := os.ReadFile(path)
 	if err == nil && !bytes.Equal(have, page) {
 		err = errors.New("docs/licences.md is not what is built; run .ci/licences/run")
 	}
+
 	return err
 }
 
@@ -120,10 +128,12 @@ func modules(root string) ([]part, error) {
 			}
 		}
 	}
+
 	out := []part{{name: "Go's standard library", version: "", dir: goroot()}}
 	for _, p := range found {
 		out = append(out, p)
 	}
+
 	slices.SortFunc(out[1:], func(a, b part) int { return strings.Compare(a.name, b.name) })
 	return out, nil
 }
@@ -142,14 +152,17 @@ func bundled(ui string) ([]part, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var pkg struct{ Dependencies map[string]string }
 	if err := json.Unmarshal(data, &pkg); err != nil {
 		return nil, err
 	}
+
 	names := []string{"@preact/signals-core"}
 	for name := range pkg.Dependencies {
 		names = append(names, name)
 	}
+
 	slices.Sort(names)
 	var out []part
 	for _, name := range names {
@@ -164,6 +177,7 @@ func bundled(ui string) ([]part, error) {
 		}
 		out = append(out, part{name: name + " (npm)", version: has.Version, dir: dir})
 	}
+
 	return out, nil
 }
 
@@ -172,10 +186,12 @@ func (p *part) read(c *classifier.Classifier) error {
 	if p.dir == "" {
 		return fmt.Errorf("%s is not fetched; run go mod download", p.name)
 	}
+
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
 		return err
 	}
+
 	for _, e := range entries {
 		name := strings.ToUpper(e.Name())
 		// A bundle has the licences of its packages beside it: bundle.js.LICENSE.txt.
@@ -193,18 +209,22 @@ func (p *part) read(c *classifier.Classifier) error {
 			}
 		}
 	}
+
 	if name := stated[p.name]; name != "" && len(p.licences) == 0 {
 		p.licences = []string{name}
 	}
+
 	slices.Sort(p.licences)
 	if len(p.licences) == 0 {
 		return fmt.Errorf("%s %s: its licence is unknown", p.name, p.version)
 	}
+
 	for _, l := range p.licences {
 		if !slices.Contains(allowed, l) {
 			return fmt.Errorf("%s %s is under %s, which is not allowed", p.name, p.version, l)
 		}
 	}
+
 	return nil
 }
 

@@ -40,6 +40,7 @@ func (r *release) archive(t target, binary []byte) error {
 		}
 		files = append(files, packed{name + "/" + f, data, false})
 	}
+
 	if t.goos == "windows" {
 		data, err := zipped(files, r.when)
 		if err != nil {
@@ -47,10 +48,12 @@ func (r *release) archive(t target, binary []byte) error {
 		}
 		return r.write(name+".zip", data)
 	}
+
 	data, err := tarred(files, r.when)
 	if err != nil {
 		return err
 	}
+
 	return r.write(name+".tar.gz", data)
 }
 

@@ -107,14 +107,17 @@ func (r *release) manifest(t target) *manifest {
 		},
 	}
 	if t.goos == "windows" {
-		m.Compatibility.Platforms[0] = "win32" // as Node names it
+		// As Node names it.
+		m.Compatibility.Platforms[0] = "win32"
 	}
+
 	for _, op := range robotmem.Ops() {
 		if op.Hints.Tool {
 			first, _, _ := strings.Cut(op.Doc, ". ")
 			m.Tools = append(m.Tools, manifestTool{op.Name, strings.TrimSuffix(first, ".") + "."})
 		}
 	}
+
 	return m
 }
 

@@ -75,6 +75,7 @@ func (r *release) run(ctx context.Context) error {
 			return err
 		}
 	}
+
 	r.version = strings.TrimPrefix(r.version, "v")
 	if !semantic.MatchString(r.version) {
 		return fmt.Errorf("version must be like 1.2.3 or 1.2.3-rc.1, not %q", r.version)
@@ -88,6 +89,7 @@ func (r *release) run(ctx context.Context) error {
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return err
 	}
+
 	var bundles []bundleFile
 	for _, t := range r.targets {
 		binary, err := r.build(ctx, t)
@@ -103,9 +105,11 @@ func (r *release) run(ctx context.Context) error {
 		}
 		bundles = append(bundles, b)
 	}
+
 	if err := r.registryEntry(bundles); err != nil {
 		return err
 	}
+
 	return r.sums()
 }
 
@@ -136,7 +140,8 @@ func (r *release) describe(ctx context.Context) (string, error) {
 	if v, ok := strings.CutPrefix(name, "v"); ok {
 		return v, nil
 	}
-	return "0.0.0-g" + name, nil // no tag yet
+	// No tag yet.
+	return "0.0.0-g" + name, nil
 }
 
 // commitTime dates all files in archives. SOURCE_DATE_EPOCH, in seconds since

@@ -55,9 +55,11 @@ func (r *release) registryEntry(bundles []bundleFile) error {
 			},
 		})
 	}
+
 	data, err := encode(s)
 	if err != nil {
 		return err
 	}
+
 	return r.write("server.json", data)
 }

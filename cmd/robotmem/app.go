@@ -66,6 +66,7 @@ func (a *app) Open(ctx context.Context, path string) (*local.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return fleet.Open(ctx, path, fleet.Options{Options: o, Tenant: a.Config.Tenant, Payloads: folder})
 }
 
@@ -83,13 +84,16 @@ func (a *app) options() (o local.Options, err error) {
 		Memory:     a.Config.memory,
 	}
 	limitHeap(o.Memory)
-	if a.serves != "" { // only long-running processes and the command retain evict
+	// Only long-running processes and the command retain evict.
+	if a.serves != "" {
 		o.Retention = a.Config.retention
 	}
+
 	if real, ok := o.Weights["real"]; ok {
 		o.RealWeight = real
 		delete(o.Weights, "real")
 	}
+
 	if a.Config.Taxonomy != "" {
 		rules, err := os.ReadFile(a.Config.Taxonomy)
 		if err != nil {
@@ -97,6 +101,7 @@ func (a *app) options() (o local.Options, err error) {
 		}
 		o.Taxonomy = rules
 	}
+
 	return o, nil
 }
 
@@ -129,12 +134,14 @@ func (a *app) embedder() (robotmem.Embedder, error) {
 	if closer, ok := e.(io.Closer); ok {
 		a.closers = append(a.closers, closer)
 	}
+
 	return e, err
 }
 
 // close closes the embedders and rerankers of this run.
 func (a *app) close() {
 	a.bar.end()
+
 	for _, c := range a.closers {
 		if err := c.Close(); err != nil {
 			a.Log.Warn("closing", "err", err)
@@ -159,6 +166,7 @@ func (a *app) OpenDefault(ctx context.Context) (*local.Node, error) {
 		// A mistyped --db must not look like an empty memory.
 		fmt.Fprintf(a.Stderr, "robotmem: new memory %s\n", path)
 	}
+
 	return m, err
 }
 
@@ -175,6 +183,7 @@ func (a *app) existing() error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return notFound("db", "there is no memory at %s; pass --db", path)
 	}
+
 	return nil
 }
 
@@ -208,7 +217,8 @@ func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) erro
 	if a.Config.URL != "" {
 		return invalid(flag, "works on the memory's file, not through a node: leave --url out and run it where the file is; a running node need not stop for it")
 	}
-	return a.Use(ctx, func(m robotmem.Node) error { return f(m.(*local.Node)) }) // without --url it is one
+	// Without --url it is one.
+	return a.Use(ctx, func(m robotmem.Node) error { return f(m.(*local.Node)) })
 }
 
 // show ends the progress bar and prints an answer, as JSON or as text.
@@ -222,6 +232,7 @@ func (a *app) show(asJSON bool, answer any, text func(*lines)) error {
 		text = func(w *lines) { printAnswer(w, answer) }
 	}
 	text(w)
+
 	return w.err
 }
 
@@ -261,6 +272,7 @@ func wholeFile(name, field string, write func(*os.File) error) error {
 	if err != nil {
 		return invalid(field, "%v", err)
 	}
+
 	err = write(f)
 	if err == nil {
 		err = f.Sync()
@@ -271,10 +283,12 @@ func wholeFile(name, field string, write func(*os.File) error) error {
 	if err == nil {
 		return nil
 	}
+
 	err = errors.Join(err, os.Remove(temp))
 	if diskFull(err) {
 		return &robotmem.Error{Kind: robotmem.Unavailable, Field: field, Err: fmt.Errorf("the disk of %s is full (%w); nothing was changed; free some space and try again", name, err)}
 	}
+
 	return err
 }
 

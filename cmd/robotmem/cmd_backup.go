@@ -39,13 +39,16 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	if !exists(path) {
 		return notFound("db", "there is no memory at %s to make a backup of; pass --db", path)
 	}
+
 	a.Config.Embedder = "none"
 	ctx = a.watched(ctx)
 	m, err := a.Open(ctx, path)
 	if err != nil {
 		return err
 	}
+
 	res, err := backup.Make(ctx, m, backup.Options{Dir: c.Dir, Keep: c.Keep, Version: a.Version})
+
 	return a.showResult(c.JSON, res, errors.Join(err, m.Close()))
 }
 
@@ -77,12 +80,15 @@ func (a *app) backups(ctx context.Context, m *local.Node, make bool) (_ *web.Bac
 	if err != nil {
 		return nil, err
 	}
+
 	all, err := backup.List(o.Dir)
+
 	out := &web.Backups{Dir: o.Dir, Backups: []web.Backup{}}
 	for _, x := range slices.Backward(all) {
 		out.Backups = append(out.Backups, web.Backup{Name: x.Name, CreatedAt: x.CreatedAt, Bytes: x.Bytes, Problem: x.Problem,
 			Restore: restoreCommand(x.Path, m.Store.Files().Name())})
 	}
+
 	return out, err
 }
 
@@ -99,6 +105,7 @@ func (a *app) backupSource() (string, error) {
 	if a.Config.onServer() {
 		return "", invalid("db", "is on a PostgreSQL server, whose own tools make its backups: pg_basebackup and an archive of the log; docs/fleet.md shows how")
 	}
+
 	return a.Config.dbPath()
 }
 
@@ -112,6 +119,7 @@ func (a *app) backupDir(given string) (string, error) {
 		return "", err
 	}
 	place, err := local.FilesOf(path)
+
 	return place.Backups(), err
 }
 
@@ -129,6 +137,7 @@ func (c *backupListCmd) Run(a *app) error {
 		return noFolder(dir)
 	}
 	all, err := backup.List(dir)
+
 	return a.showResult(c.JSON, &struct {
 		Dir     string          `json:"dir"`
 		Backups []backup.Backup `json:"backups"`
@@ -158,19 +167,25 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+
 	all, err := backup.List(dir)
 	if err != nil {
 		return err
 	}
-	one := len(all) == 0 // the path is of a backup itself
+
+	// The path is of a backup itself.
+	one := len(all) == 0
 	if one && !exists(dir) {
 		return noFolder(dir)
 	} else if one {
 		all = []backup.Backup{{Path: dir}}
 	}
+
 	ctx = a.watched(ctx)
 	verdicts := []verdict{}
+
 	var damaged error
+
 	for _, b := range all {
 		v := verdict{Path: b.Path, Healthy: true}
 		_, err := backup.Verify(ctx, b.Path)
@@ -178,14 +193,17 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 		if err != nil && (ctx.Err() != nil || !errors.As(err, &told) || one && told.Kind != robotmem.Corrupt) {
 			return err
 		}
-		if told != nil { // the other backups are read nevertheless
+		// The other backups are read nevertheless.
+		if told != nil {
 			v.Healthy, v.Problem, damaged = false, told.Detail(), exitUnhealthy
 		}
 		verdicts = append(verdicts, v)
 	}
+
 	err = a.showResult(c.JSON, &struct {
 		Backups []verdict `json:"backups"`
 	}{verdicts}, nil)
+
 	return cmp.Or(err, damaged)
 }
 
@@ -200,6 +218,7 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+
 	from := c.Backup
 	folder, err := a.backupDir("")
 	if err != nil {
@@ -211,11 +230,13 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	if c.To != "" {
 		path = c.To
 	}
+
 	ctx = a.watched(ctx)
 	res, err := backup.Restore(ctx, from, path, local.Options{ClientType: clientCLI, Logger: a.Log})
 	if err != nil {
 		return err
 	}
+
 	err = a.show(c.JSON, res, func(w *lines) {
 		printAnswer(w, res)
 		if res.Aside != "" && res.Before != nil {
@@ -225,6 +246,7 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	if err == nil && !res.Doctor.Healthy {
 		err = exitUnhealthy
 	}
+
 	return err
 }
 

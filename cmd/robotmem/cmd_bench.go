@@ -70,6 +70,7 @@ func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 		b.run(ctx, path)
 		return errors.Join(b.err, b.m.Close())
 	})
+
 	return a.showResult(c.JSON, r, err)
 }
 
@@ -110,6 +111,7 @@ func (b *bench) run(ctx context.Context, path string) {
 		}
 		return err
 	})
+
 	for _, callers := range []int{1, benchCallers} {
 		singles := b.next(b.calls * callers)
 		b.measure(fmt.Sprintf("learn, callers %d", callers), len(singles), callers, 1, func(i int) error {
@@ -117,6 +119,7 @@ func (b *bench) run(ctx context.Context, path string) {
 			return err
 		})
 	}
+
 	b.ask(ctx, "recall by words", func() robotmem.RecallRequest { return robotmem.RecallRequest{Query: b.facts.Query()} })
 	b.try(func() error { return b.open(ctx, path) })
 	b.measure("vectors of all facts", 1, 1, 1, func(int) error { return b.m.Reembed(ctx, func(int64, int64) {}) })
@@ -146,12 +149,14 @@ func (b *bench) open(ctx context.Context, path string) error {
 	if err == nil {
 		b.m = m
 	}
+
 	return err
 }
 
 // ask measures a kind of recall, after its indexes are in memory.
 func (b *bench) ask(ctx context.Context, name string, request func() robotmem.RecallRequest) {
 	b.try(func() error { return b.m.Warm(ctx) })
+
 	requests := make([]robotmem.RecallRequest, b.calls)
 	for i := range requests {
 		requests[i] = request()
@@ -168,12 +173,17 @@ func (b *bench) measure(name string, n, callers, rows int, f func(i int) error) 
 	if b.err != nil {
 		return
 	}
+
 	bar := b.a.newProgress(name, "calls", int64(n))
 	took := make([]time.Duration, n)
-	var next atomic.Int64
-	var once sync.Once
-	var wg sync.WaitGroup
+
+	var (
+		next atomic.Int64
+		once sync.Once
+		wg   sync.WaitGroup
+	)
 	start := time.Now()
+
 	for range callers {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
@@ -187,6 +197,7 @@ func (b *bench) measure(name string, n, callers, rows int, f func(i int) error) 
 			}
 		})
 	}
+
 	wg.Wait()
 	b.report.add(name, took, float64(n*rows)/time.Since(start).Seconds())
 }
@@ -209,5 +220,6 @@ func procValue(path, key, fallback string) string {
 			return strings.TrimSpace(value)
 		}
 	}
+
 	return fallback
 }

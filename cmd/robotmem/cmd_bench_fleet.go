@@ -55,11 +55,13 @@ func (c *benchFleetCmd) Run(ctx context.Context, a *app) error {
 	if c.Seconds < 1 || c.Seconds > 86_400 {
 		return invalid("seconds", "must be between 1 and 86400, not %d", c.Seconds)
 	}
+
 	r := &fleetReport{
 		benchReport: benchReport{CPU: procValue("/proc/cpuinfo", "model name", "unknown CPU"), Cores: runtime.NumCPU(), Facts: c.Memories},
 		Server:      "of --db", Robots: c.Robots, Seconds: c.Seconds, Nodes: fleetNodes,
 	}
 	b := &fleetBench{bench: bench{a: a, facts: eval.NewFacts(), report: &r.benchReport}, fleetReport: r}
+
 	var err error
 	if fleet.IsURL(a.Config.DB) {
 		err = b.onServer(ctx, a.Config.DB)
@@ -67,6 +69,7 @@ func (c *benchFleetCmd) Run(ctx context.Context, a *app) error {
 		r.Server = "of its own"
 		err = withPostgres(ctx, func(url string) error { return b.onServer(ctx, url) })
 	}
+
 	return a.showResult(c.JSON, r, err)
 }
 
@@ -87,16 +90,19 @@ func (b *fleetBench) onServer(ctx context.Context, url string) (err error) {
 	if o.Payloads, err = os.MkdirTemp("", "robotmem-"); err != nil {
 		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
+
 	defer func() { err = errors.Join(err, os.RemoveAll(o.Payloads)) }()
 	site, err := fleet.Connect(ctx, url, o)
 	if err != nil {
 		return err
 	}
+
 	defer site.Close()
 	before, err := site.Bytes(ctx)
 	if err != nil {
 		return err
 	}
+
 	defer func() {
 		err = errors.Join(err, b.close())
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), fleetDropped)
@@ -118,6 +124,7 @@ func (b *fleetBench) onServer(ctx context.Context, url string) (err error) {
 	})
 	b.try(func() error { return b.work(ctx) })
 	b.report.Resident = procValue("/proc/self/status", "VmRSS", "")
+
 	return b.err
 }
 
@@ -126,6 +133,7 @@ func (b *fleetBench) open(ctx context.Context, url string, o fleet.Options) erro
 	if err := b.close(); err != nil {
 		return err
 	}
+
 	for range fleetNodes {
 		n, err := fleet.Open(ctx, url, o)
 		if err != nil {
@@ -133,6 +141,7 @@ func (b *fleetBench) open(ctx context.Context, url string, o fleet.Options) erro
 		}
 		b.nodes = append(b.nodes, n)
 	}
+
 	return nil
 }
 
@@ -165,6 +174,7 @@ func (b *fleetBench) fill(ctx context.Context) {
 		if err == nil && res.Results[0].Error != nil {
 			err = errors.New(res.Results[0].Error.Detail)
 		}
+
 		return err
 	})
 }
@@ -178,6 +188,7 @@ func (b *fleetBench) hybrid(ctx context.Context, n *local.Node) error {
 	if err == nil && len(res.Degraded) > 0 {
 		err = fmt.Errorf("bench: hybrid recall: %s", res.Degraded[0])
 	}
+
 	return err
 }
 
@@ -207,8 +218,10 @@ func (b *fleetBench) work(ctx context.Context) error {
 	bar := b.a.newProgress("robots at work", "seconds", int64(b.Seconds))
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+
 	var wg sync.WaitGroup
 	start := time.Now()
+
 	repeat := func(c *call, n *local.Node, do func(context.Context, *local.Node) error) {
 		wg.Go(func() {
 			for due := start.Add(rand.N(c.every)); due.Sub(start) < length; due = due.Add(c.every) { //nolint:gosec // a phase
@@ -242,6 +255,7 @@ func (b *fleetBench) work(ctx context.Context) error {
 		}
 		repeat(ask, b.nodes[robot/askers/2%len(b.nodes)], ask.do)
 	}
+
 	wg.Go(func() {
 		for tick := time.Tick(time.Second); time.Since(start) < length; {
 			select {
@@ -256,8 +270,10 @@ func (b *fleetBench) work(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+
 	for _, c := range []*call{write, hybrid, filtered} {
 		b.report.add(c.name, c.took, float64(len(c.took))/time.Since(start).Seconds())
 	}
+
 	return nil
 }

@@ -67,6 +67,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return invalid("dir", "is not writable: %v", err)
 	}
+
 	r := &demoReport{DB: filepath.Join(dir, "memory.db")}
 	if err := r.run(ctx, a); err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
@@ -74,9 +75,11 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 	if err := a.show(c.JSON, r, r.print); err != nil || !c.Web {
 		return err
 	}
+
 	// Other settings of the user, such as tokens, are of another file.
 	a.Config.DB, a.Config.URL, a.Config.Collection = r.DB, "", ""
 	a.Config.Home, a.Config.Token = dir, ""
+
 	return (&webCmd{Addr: c.Addr}).Run(ctx, a)
 }
 
@@ -89,6 +92,7 @@ func (r *demoReport) run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	r.at = time.Now().Add(-demoPace * time.Duration(len(failures)))
+
 	return errors.Join(r.store(ctx, failures), r.m.Close())
 }
 
@@ -102,6 +106,7 @@ func (r *demoReport) store(ctx context.Context, failures []robotfailures.Failure
 			}
 		}
 	}
+
 	return r.ask(ctx)
 }
 
@@ -112,6 +117,7 @@ func (r *demoReport) episode(ctx context.Context, part []robotfailures.Failure) 
 	if err != nil {
 		return err
 	}
+
 	for _, f := range part {
 		if err := r.remember(ctx, s.SessionID, f); err != nil {
 			return err
@@ -119,6 +125,7 @@ func (r *demoReport) episode(ctx context.Context, part []robotfailures.Failure) 
 	}
 	r.Sessions++
 	_, err = r.m.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: s.SessionID})
+
 	return err
 }
 
@@ -127,7 +134,8 @@ func (r *demoReport) remember(ctx context.Context, session string, f robotfailur
 	about, observed := demoContext(f.Task), r.at
 	peak, trend := torque(f)
 	about["params"] = map[string]any{"peak_torque": peak, "torque_trend": trend}
-	succeeded := f.Class == "normal" || f.Class == "ok" // the sets hold motions without a failure too
+	// The sets hold motions without a failure too.
+	succeeded := f.Class == "normal" || f.Class == "ok"
 	about["task"] = map[string]any{"name": f.Task, "success": succeeded, "class": f.Label()}
 	saved, err := r.m.SavePerception(ctx, &robotmem.SavePerceptionRequest{
 		Description:    fmt.Sprintf("wrench at the wrist during %s, %s: torque %s", f.Task, f.Label(), trend),
@@ -138,6 +146,7 @@ func (r *demoReport) remember(ctx context.Context, session string, f robotfailur
 	if err != nil {
 		return err
 	}
+
 	learnt, err := r.m.Learn(ctx, &robotmem.LearnRequest{
 		Insight: fmt.Sprintf("observed that %s %s with %s: torque %s, peak torque %.0f", f.Task, map[bool]string{true: "succeeded", false: "failed"}[succeeded], f.Label(), trend, peak),
 		Context: about, SessionID: session, ObservedAt: &observed, Source: fmt.Sprintf("Robot Execution Failures (UCI), %s recording %d", f.Set, f.Index+1),
@@ -151,8 +160,10 @@ func (r *demoReport) remember(ctx context.Context, session string, f robotfailur
 	if f.Label() == demoClass {
 		r.Probe, r.probed = saved.MemoryID, demoCollection(f.Task)
 	}
+
 	r.Recordings++
 	r.at = r.at.Add(demoPace)
+
 	return nil
 }
 
@@ -166,17 +177,21 @@ func demoContext(task string) robotmem.Object {
 // as the first five, or the reverse.
 func torque(f robotfailures.Failure) (peak float64, trend string) {
 	var sums [robotfailures.SampleCount / 5]float64
+
 	for i, s := range f.Samples {
 		magnitude := math.Hypot(math.Hypot(s[3], s[4]), s[5])
-		peak = max(peak, math.Round(magnitude)) // the readings are whole numbers
+		// The readings are whole numbers.
+		peak = max(peak, math.Round(magnitude))
 		sums[i/5] += magnitude
 	}
+
 	switch begin, end := sums[0], sums[len(sums)-1]; {
 	case end > 1.5*begin:
 		return peak, "rising"
 	case begin > 1.5*end:
 		return peak, "falling"
 	}
+
 	return peak, "steady"
 }
 
@@ -195,20 +210,24 @@ func (r *demoReport) ask(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+
 		answer := demoQuestion{Question: fmt.Sprintf("%s (%.1f ms)", q.text, res.QueryMS)}
 		for _, m := range res.Memories {
 			answer.Lines = append(answer.Lines, fmt.Sprintf("[%d] %s", m.MemoryID, m.Content))
 		}
 		r.Questions = append(r.Questions, answer)
 	}
+
 	return nil
 }
 
 func (r *demoReport) print(w *lines) {
 	w.line("Robot Execution Failures (L. Seabra Lopes, L. Camarinha-Matos, 1999), UCI, CC BY 4.0:")
 	w.line("%d recordings of a robot arm, stored as %d sessions with %d facts", r.Recordings, r.Sessions, r.Facts)
+
 	for i, q := range r.Questions {
 		w.line("\n%d. %s", i+1, q.Question)
+
 		for _, text := range q.Lines {
 			w.line("   %s", robotmem.Clip(oneLine(text), demoWidth-4))
 		}

@@ -25,16 +25,20 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	if err := a.existing(); err != nil {
 		return err
 	}
+
 	ctx = a.watched(ctx)
 	if c.Repair && a.Config.URL == "" && !a.Config.onServer() {
 		if done, err := c.recover(ctx, a); done || err != nil {
 			return err
 		}
 	}
+
 	return a.Use(ctx, func(m robotmem.Node) error {
-		var answer any
-		var rebuilt []string
-		var checkup *admin.DoctorResponse
+		var (
+			answer  any
+			rebuilt []string
+			checkup *admin.DoctorResponse
+		)
 		if c.Repair {
 			r, err := m.Repair(ctx, &admin.RepairRequest{})
 			if err != nil {
@@ -48,6 +52,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 			}
 			answer, checkup = r, r
 		}
+
 		err := a.show(c.JSON, answer, func(w *lines) {
 			if c.Repair {
 				w.line("rebuilt: %s", strings.Join(rebuilt, ", "))
@@ -57,6 +62,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		if err == nil && !checkup.Healthy {
 			err = exitUnhealthy
 		}
+
 		return err
 	})
 }
@@ -66,12 +72,14 @@ func printCheckup(w *lines, d *admin.DoctorResponse) {
 	for _, check := range d.Checks {
 		width = max(width, len(check.Name))
 	}
+
 	for _, check := range d.Checks {
 		w.line("%s  %-*s  %s", marks[check.Status], width, check.Name, oneLine(check.Detail))
 		if check.Remedy != "" {
 			w.line("      %*s  remedy: %s", width, "", oneLine(check.Remedy))
 		}
 	}
+
 	switch {
 	case !d.Healthy:
 		w.line("NOT healthy")
@@ -91,22 +99,28 @@ func (c *doctorCmd) recover(ctx context.Context, a *app) (done bool, err error) 
 	if err != nil {
 		return false, err
 	}
+
 	damage, err := damageOf(ctx, a, path)
-	if damage == "" { // otherwise an error is of closing the damaged file
+	// Otherwise an error is of closing the damaged file.
+	if damage == "" {
 		return false, err
 	}
+
 	o, err := a.options()
 	if err != nil {
 		return false, err
 	}
+
 	report, err := local.RecoverInPlace(ctx, path, o)
 	if err != nil {
 		return false, err
 	}
+
 	err = a.show(c.JSON, report, func(w *lines) { printRecovered(w, report, damage) })
 	if err == nil && !report.Whole {
 		err = exitUnhealthy
 	}
+
 	return true, err
 }
 
@@ -121,6 +135,7 @@ func damageOf(ctx context.Context, a *app, path string) (string, error) {
 		return "", err
 	}
 	damage, err := m.Damage(ctx)
+
 	return damage, errors.Join(err, m.Close())
 }
 

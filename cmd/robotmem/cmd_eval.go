@@ -32,8 +32,10 @@ func (c *evalOwnCmd) Run(ctx context.Context, a *app) error {
 	if err := a.existing(); err != nil {
 		return err
 	}
+
 	embedder := a.Config.Embedder
-	a.Config.Embedder = "none" // to read the facts
+	// To read the facts.
+	a.Config.Embedder = "none"
 	set := &eval.Set{}
 	err := a.Use(ctx, func(m robotmem.Node) error {
 		res, err := m.List(ctx, &robotmem.ListRequest{Type: "fact", Collection: a.Config.Collection, Limit: c.N})
@@ -49,7 +51,9 @@ func (c *evalOwnCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+
 	res, err := (&evalSetCmd{}).run(ctx, a, set)
+
 	return a.showResult(c.JSON, res, err)
 }
 
@@ -66,10 +70,12 @@ func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+
 	reranker, err := a.reranker()
 	if err != nil {
 		return err
 	}
+
 	open := func(s eval.Setting) eval.OpenAt {
 		return func(now func() time.Time) (robotmem.Service, func() error, error) {
 			dir, err := os.MkdirTemp("", "robotmem-")
@@ -88,6 +94,7 @@ func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
 			if err != nil {
 				return nil, nil, err
 			}
+
 			return m, func() error { return errors.Join(m.Close(), os.RemoveAll(dir)) }, nil
 		}
 	}
@@ -106,7 +113,9 @@ func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
 	if c.JSON {
 		return a.PrintJSON(res)
 	}
+
 	printDeployments(a, res, c.Wrong)
+
 	return nil
 }
 
@@ -116,6 +125,7 @@ func printDeployments(a *app, res *eval.DeploymentResult, wrong bool) {
 		fmt.Fprintf(a.Stdout, "%-11s %9d  %.3f  %.3f  %10.3f  %12.2f  %s\n", s.Deployment, s.Answerable, s.Hit1, s.Hit5, s.TwinFirst, s.Unsaid, note)
 	}
 	fmt.Fprintln(a.Stdout, "DEPLOYMENT  QUESTIONS  HIT@1  HIT@5  TWIN FIRST  UNKNOWN UNSAID")
+
 	for _, s := range res.Deployments {
 		note := ""
 		if slices.Contains(eval.Untouched, s.Deployment) {
@@ -123,17 +133,21 @@ func printDeployments(a *app, res *eval.DeploymentResult, wrong bool) {
 		}
 		row(s, note)
 	}
+
 	row(res.Mean, "without the untouched")
 	row(res.Untouched, "")
 
 	fmt.Fprintln(a.Stdout, "\nEach left out, by the setting that is best on the others:")
+
 	for _, s := range res.LeftOut {
 		row(s, res.Chosen[s.Deployment])
 	}
+
 	row(res.LeftOutMean, "")
 	if !wrong {
 		return
 	}
+
 	for _, s := range res.Deployments {
 		for _, w := range s.Wrong {
 			fmt.Fprintf(a.Stdout, "\n%s, %s: %s\n  got %v, want %v\n", s.Deployment, w.Kind, w.Query, w.Got, w.Want)
@@ -156,17 +170,22 @@ func (c *evalSetCmd) Run(ctx context.Context, a *app) error {
 	if err == nil && res.Queries == 0 {
 		err = invalid("dir", "has %d documents, but no judged query", res.Docs)
 	}
+
 	return a.showResult(c.JSON, res, err)
 }
 
 func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set) (res *eval.Result, err error) {
 	err = a.inTempMemory(ctx, func(m *local.Node, path string) (err error) {
 		show := a.newProgressOf("eval "+set.Name, "texts")
+
 		var o eval.Options
 		o.Progress = func(done, total int) { show(int64(done), int64(total)) }
+
 		var nodes []*local.Node
+
 		weights, reranker := a.Config.Weights, a.Config.Reranker
-		for _, way := range eval.Alone { // other ways to rank, of which words alone needs no embedder
+		// Other ways to rank, of which words alone needs no embedder.
+		for _, way := range eval.Alone {
 			if !a.hasEmbedder() && way.Name != "words" {
 				continue
 			}
@@ -180,22 +199,27 @@ func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set) (res *eval.
 			o.Lists = append(o.Lists, eval.List{Name: way.Name, Service: n})
 			nodes = append(nodes, n)
 		}
+
 		o.Learnt = func(ctx context.Context) error {
 			if a.hasEmbedder() {
 				if err := m.Reembed(ctx, show); err != nil {
 					return err
 				}
 			}
+
 			for _, n := range append(nodes, m) {
 				if err := n.Warm(ctx); err != nil {
 					return err
 				}
 			}
+
 			return nil
 		}
 		res, err = eval.Run(ctx, m, set, o)
+
 		return err
 	})
+
 	return res, err
 }
 
@@ -211,5 +235,6 @@ func (a *app) inTempMemory(ctx context.Context, f func(m *local.Node, path strin
 	if err != nil {
 		return err
 	}
+
 	return errors.Join(f(m, path), m.Close())
 }

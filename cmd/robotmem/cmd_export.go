@@ -35,6 +35,7 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 	if err := a.existing(); err != nil {
 		return err
 	}
+
 	switch {
 	case c.MCAP != "":
 		return a.Use(ctx, func(m robotmem.Node) error { return c.mcap(ctx, a, m) })
@@ -43,6 +44,7 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 	case c.Archive != "":
 		return a.UseFile(ctx, "archive", func(m *local.Node) error { return c.whole(ctx, a, m) })
 	}
+
 	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("export", "facts", 0)
 		return jsonl.Export(ctx, m, a.Stdout, a.Config.Collection, func(facts int) { bar.Add(int64(facts)) })
@@ -59,6 +61,7 @@ func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
 		}
 		return out.Flush()
 	})
+
 	return a.showResult(c.JSON, &struct {
 		File string `json:"file"`
 		*recording.ExportReport
@@ -70,8 +73,11 @@ func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
 	ctx = a.watched(ctx)
 	o := local.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Generator: "robotmem " + a.Version}
 	name := cmp.Or(c.Archive, c.Markdown)
-	var report *local.ExportReport
-	var err error
+
+	var (
+		report *local.ExportReport
+		err    error
+	)
 	if c.Markdown != "" {
 		err = markdown.Write(name, func(sink archive.Sink) (err error) {
 			report, err = m.Export(ctx, sink, o)
@@ -80,12 +86,15 @@ func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
 	} else {
 		report, err = c.writeArchive(ctx, a, m, o)
 	}
+
 	if err != nil {
 		return err
 	}
-	if name == "-" { // the archive is on stdout
+	// The archive is on stdout.
+	if name == "-" {
 		a.Stdout = a.Stderr
 	}
+
 	return a.show(c.JSON, report, func(w *lines) {
 		w.line("wrote %s", name)
 		w.fields(reflect.ValueOf(*report), "")
@@ -110,5 +119,6 @@ func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o l
 		return nil, invalid("archive", "%s is there already; name a new file", c.Archive)
 	}
 	err = wholeFile(c.Archive, "archive", func(f *os.File) error { return write(f) })
+
 	return report, err
 }

@@ -62,8 +62,10 @@ type fleetTenantLimitCmd struct {
 
 // Run sets the limits that are given and prints all.
 func (c *fleetTenantLimitCmd) Run(ctx context.Context, a *app) error {
-	var l fleet.Limits
-	var err error
+	var (
+		l   fleet.Limits
+		err error
+	)
 	count := func(s string) (int64, error) {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if n < 0 {
@@ -77,6 +79,7 @@ func (c *fleetTenantLimitCmd) Run(ctx context.Context, a *app) error {
 	if l.PayloadBytes, err = limit(c.Bytes, -1, parseSize); err != nil {
 		return invalid("payload-bytes", "must be a size such as 200GB or none, not %q", c.Bytes)
 	}
+
 	rate := func(s string) (float64, error) {
 		n, err := strconv.ParseFloat(s, 64)
 		if !(n > 0 && n <= maxRate) {
@@ -87,6 +90,7 @@ func (c *fleetTenantLimitCmd) Run(ctx context.Context, a *app) error {
 	if l.RequestsPerSecond, err = limit(c.PerSecond, -1, rate); err != nil {
 		return invalid("per-second", "must be more than 0 to %d requests or none, not %q", maxRate, c.PerSecond)
 	}
+
 	return a.atSite(ctx, func(s *fleet.Site) error {
 		t, err := s.Limit(ctx, c.Name, l)
 		return a.showResult(c.JSON, &t, err)
@@ -102,6 +106,7 @@ func limit[N int64 | float64](s string, none N, parse func(string) (N, error)) (
 		return &none, nil
 	}
 	n, err := parse(s)
+
 	return &n, err
 }
 
@@ -120,13 +125,16 @@ type fleetTokenCreateCmd struct {
 
 // Run prints the secret and nothing else on the standard output.
 func (c *fleetTokenCreateCmd) Run(ctx context.Context, a *app, g *globals) error {
-	if g.Collection != nil { // it takes one value: of several, all but the last would be lost
+	// It takes one value: of several, all but the last would be lost.
+	if g.Collection != nil {
 		return invalid("collection", "is for commands that work in one; name those of the token with --collections, such as --collections %s,shared", *g.Collection)
 	}
+
 	spec := fleet.TokenSpec{Name: c.Name, Role: c.Role, Robot: c.Robot, Collections: c.Collections}
 	if spec.Role == robotmem.RoleRobot {
 		spec.Robot = cmp.Or(spec.Robot, c.Name)
 	}
+
 	return a.atSite(ctx, func(s *fleet.Site) error {
 		secret, err := s.CreateToken(ctx, a.tenant(), spec)
 		if err != nil {
@@ -134,6 +142,7 @@ func (c *fleetTokenCreateCmd) Run(ctx context.Context, a *app, g *globals) error
 		}
 		fmt.Fprintf(a.Stderr, "robotmem: keep this secret, it is not shown again; send it as Authorization: Bearer, or set ROBOTMEM_TOKEN\n")
 		fmt.Fprintln(a.Stdout, secret)
+
 		return nil
 	})
 }
@@ -179,6 +188,7 @@ func (a *app) openSite(ctx context.Context) (*fleet.Site, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return fleet.Connect(ctx, a.Config.DB, fleet.Options{Options: o, Tenant: a.Config.Tenant, Payloads: folder})
 }
 
@@ -215,6 +225,7 @@ var _ web.TokenManager = siteTokens{}
 func (s siteTokens) List(ctx context.Context) ([]web.Token, error) {
 	tenant := robotmem.CallerOf(ctx).Tenant
 	known, err := s.Tokens(ctx, tenant)
+
 	list := make([]web.Token, len(known))
 	for i, t := range known {
 		list[i] = web.Token{
@@ -222,6 +233,7 @@ func (s siteTokens) List(ctx context.Context) ([]web.Token, error) {
 			Collections: strings.Join(t.Collections, ","), Created: t.Created, LastUsed: t.LastUsed,
 		}
 	}
+
 	return list, err
 }
 
@@ -231,6 +243,7 @@ func (s siteTokens) Create(ctx context.Context, t web.Token) (string, error) {
 	if t.Collections != "" {
 		spec.Collections = strings.Split(t.Collections, ",")
 	}
+
 	switch {
 	case t.ReadOnly && (t.Role == "" || t.Role == robotmem.RoleReader):
 		spec.Role = robotmem.RoleReader
@@ -239,6 +252,7 @@ func (s siteTokens) Create(ctx context.Context, t web.Token) (string, error) {
 	case t.Role == "":
 		spec.Role = robotmem.RoleOperator
 	}
+
 	return s.CreateToken(ctx, robotmem.CallerOf(ctx).Tenant, spec)
 }
 
@@ -261,6 +275,7 @@ func (c *config) oidc() (*web.OIDC, error) {
 	if c.OIDCAudience == "" {
 		return nil, invalid("oidc_audience", "is required with oidc_issuer: what an access token for this node is for")
 	}
+
 	return &web.OIDC{
 		Issuer: c.OIDCIssuer, Audience: c.OIDCAudience, Resource: c.OIDCResource, TenantClaim: c.OIDCTenantClaim, RoleClaim: c.OIDCRoleClaim,
 		Scopes: strings.Fields(c.OIDCScopes),

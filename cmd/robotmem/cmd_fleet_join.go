@@ -41,20 +41,24 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 	if err != nil || site.Scheme != "http" && site.Scheme != "https" || site.Host == "" {
 		return invalid("site", "must be the address of a node such as https://site.example, not %q", c.Site)
 	}
+
 	p := fleet.Peer{URL: site.String(), Token: cmp.Or(c.Token, a.Config.Token), Robot: c.Robot, Model: c.Model, Limit: c.Limit, Payloads: c.Payloads, Metered: c.Metered}
 	if p.Robot == "" {
 		if p.Robot, err = os.Hostname(); err != nil {
 			return invalid("robot", "is required: the name of this machine is not known")
 		}
 	}
+
 	if c.Limit < 1 {
 		return invalid("limit", "must be 1 or more, not %d", c.Limit)
 	}
+
 	if c.Bandwidth != "" {
 		if p.Bandwidth, err = parseSize(c.Bandwidth); err != nil {
 			return invalid("bandwidth", "must be a size such as 200kB, not %q", c.Bandwidth)
 		}
 	}
+
 	var where robotmem.Object
 	if c.Where != "" {
 		if err := json.Unmarshal([]byte(c.Where), &where); err != nil {
@@ -64,21 +68,26 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 			return invalid("where", "narrows a subscription; add --subscribe COLLECTION, or --subscribe '*'")
 		}
 	}
+
 	for _, collection := range c.Subscribe {
 		p.Subscribe = append(p.Subscribe, fleet.Subscription{Collection: collection, Where: where})
 	}
+
 	if p.Trust, err = parseTrust(c.Trust); err != nil {
 		return err
 	}
+
 	return a.onFile(ctx, "site", func(m *local.Node) error {
 		before, err := fleet.PeerOf(m)
 		if err != nil && !errors.Is(err, robotmem.Conflict) { // that of another file is replaced
 			return err
 		}
+
 		p.Replica = uuid.NewString()
 		if again := before != nil && before.URL == p.URL; again {
 			p.Replica, p.Token = before.Replica, cmp.Or(p.Token, before.Token)
 		}
+
 		r := fleet.NewReplicator(m, p, nil, a.Log)
 		if err := r.Greet(ctx, c.Replace); err != nil {
 			return err
@@ -86,22 +95,27 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 		if err := p.Save(m); err != nil {
 			return err
 		}
+
 		switch {
 		case before == nil || before.Replica != p.Replica:
 			err = r.Reset(ctx)
 		case p.Payloads != fleet.PayloadsNone:
 			err = r.ResendPayloads(ctx)
 		}
+
 		if err != nil {
 			return err
 		}
+
 		fmt.Fprintf(a.Stderr, "robotmem: joined %s as %s; robotmem web or mcp on this memory sends its changes while it runs, robotmem fleet sync does it now\n", p.URL, p.Robot)
+
 		return nil
 	})
 }
 
 func parseTrust(rules []string) (map[string]float64, error) {
 	out := map[string]float64{}
+
 	for _, rule := range rules {
 		name, text, ok := strings.Cut(rule, "=")
 		factor, err := strconv.ParseFloat(text, 64)
@@ -111,6 +125,7 @@ func parseTrust(rules []string) (map[string]float64, error) {
 		}
 		out[name] = factor
 	}
+
 	return out, nil
 }
 
@@ -158,6 +173,7 @@ func (a *app) showFleet(ctx context.Context, asJSON bool, r *fleet.Replicator) e
 	if err != nil {
 		return err
 	}
+
 	return a.show(asJSON, s, func(w *lines) {
 		w.line("%s, as %s", s.Site, s.Robot)
 		w.line("%s changes wait to be sent", humanize.Comma(s.Waiting))
@@ -167,9 +183,11 @@ func (a *app) showFleet(ctx context.Context, asJSON bool, r *fleet.Replicator) e
 		if s.Metered {
 			w.line("payloads wait: the link is metered; robotmem fleet join with --metered send sends them all the same")
 		}
+
 		for _, c := range s.Conflicts {
 			w.line("conflict: %s: %s", c.UID, oneLine(c.Reason))
 		}
+
 		for _, c := range s.Refused {
 			w.line("refused: %s: %s", c.UID, oneLine(c.Reason))
 		}
@@ -190,6 +208,7 @@ func (a *app) withPeer(ctx context.Context, f func(*local.Node, *fleet.Peer) err
 	if err := a.existing(); err != nil {
 		return err
 	}
+
 	return a.onFile(ctx, "fleet", func(m *local.Node) error {
 		p, err := fleet.PeerOf(m)
 		if err == nil && p == nil {
@@ -198,6 +217,7 @@ func (a *app) withPeer(ctx context.Context, f func(*local.Node, *fleet.Peer) err
 		if err != nil {
 			return err
 		}
+
 		return f(m, p)
 	})
 }
@@ -211,6 +231,7 @@ func (a *app) joined(m robotmem.Node) robotmem.Node {
 	if p, err := fleet.PeerOf(n); err == nil && p != nil {
 		return &fleet.Joined{Node: n, Site: client.New(p.URL, client.Options{Token: p.Token})}
 	}
+
 	return m
 }
 
@@ -224,7 +245,8 @@ func (a *app) replicate(ctx context.Context, m robotmem.Node) {
 	if err != nil {
 		a.Log.Error("nothing is sent to the site", "err", err)
 	}
-	if p != nil && p.FileID == "" { // an earlier version joined: from now on a copy of the file is noticed
+	// An earlier version joined: from now on a copy of the file is noticed.
+	if p != nil && p.FileID == "" {
 		if err := p.Save(n); err != nil {
 			a.Log.Warn("the file of the site is not noted to be of this memory", "err", err)
 		}

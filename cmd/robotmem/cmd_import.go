@@ -79,6 +79,7 @@ func (a *app) source(ctx context.Context, path string) (importer, error) {
 	if archive.Recognizes(head) {
 		return (*importCmd).archive, nil
 	}
+
 	return (*importCmd).facts, nil
 }
 
@@ -93,19 +94,23 @@ func sourceOf(ctx context.Context, path string) (importer, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return sourceOfFolder(path)
 	}
+
 	f, err := openForeign(path)
 	if err != nil {
 		return nil, err
 	}
+
 	defer f.Close()
 	if markdown.Recognizes(path) {
 		return (*importCmd).markdown, nil
 	}
+
 	head := make([]byte, archive.HeadBytes)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
 		return nil, invalid("file", "%v", err)
 	}
+
 	head = head[:n]
 	if bytes.HasPrefix(head, []byte(sqliteMagic)) {
 		if len(head) >= memoryOffset && bytes.HasPrefix(head[memoryOffset:], []byte(memoryMagic)) {
@@ -115,14 +120,17 @@ func sourceOf(ctx context.Context, path string) (importer, error) {
 			return (*importCmd).python, nil
 		}
 	}
+
 	switch {
-	case recording.Recognizes(path, f): // before archives, which are compressed with zstd, too
+	case recording.Recognizes(path, f):
+		// Before archives, which are compressed with zstd, too.
 		return (*importCmd).recording, nil
 	case archive.Recognizes(head):
 		return (*importCmd).archive, nil
 	case bytes.IndexByte(head, 0) >= 0 && !jsonl.Recognizes(head):
 		return nil, invalid("file", "%s is neither a recording nor a file of learn requests; save a file of a sensor with robotmem save-perception --file", path)
 	}
+
 	return (*importCmd).facts, nil
 }
 
@@ -135,6 +143,7 @@ func openForeign(path string) (*os.File, error) {
 	if err != nil {
 		return nil, invalid("file", "%v", err)
 	}
+
 	return f, nil
 }
 
@@ -148,9 +157,11 @@ func sourceOfFolder(path string) (importer, error) {
 		return (*importCmd).dataset, nil
 	case markdown.Recognizes(path):
 		return (*importCmd).markdown, nil
-	case recording.RecognizesFolder(path): // of a recorder that was killed before it wrote metadata.yaml
+	case recording.RecognizesFolder(path):
+		// Of a recorder that was killed before it wrote metadata.yaml.
 		return (*importCmd).recording, nil
 	}
+
 	return nil, invalid("file", "%s is neither a rosbag2 recording, a LeRobot dataset nor notes; save each file with robotmem save-perception --file, and put a backup back with robotmem backup restore", path)
 }
 
@@ -167,6 +178,7 @@ func (c *importCmd) open(a *app) (in io.ReadCloser, size int64, err error) {
 	if err != nil {
 		return nil, 0, errors.Join(invalid("file", "%v", err), f.Close())
 	}
+
 	return f, info.Size(), nil
 }
 
@@ -175,10 +187,12 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 	if err := c.noDryRun(); err != nil {
 		return err
 	}
+
 	in, size, err := c.open(a)
 	if err != nil {
 		return err
 	}
+
 	defer in.Close()
 	o := jsonl.Options{KeepDuplicates: c.KeepDuplicates}
 	if f, ok := in.(*os.File); ok {
@@ -192,6 +206,7 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 			return err
 		}
 	}
+
 	return a.Use(ctx, func(m robotmem.Node) error {
 		bar := a.newProgress("import", "bytes", size)
 		o.Progress = bar.Add
@@ -202,10 +217,12 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 			bar.Add(o.State.Start)
 			fmt.Fprintf(a.Stderr, "robotmem: import: going on after line %d\n", o.State.Counts.Lines)
 		}
+
 		counts, err := jsonl.Import(ctx, inCollection(m, a.Config.Collection), in, o)
 		if errors.Is(err, jsonl.ErrNoRequests) {
 			return err
 		}
+
 		if err != nil {
 			next := goOn
 			if c.File == "-" && c.KeepDuplicates {
@@ -213,6 +230,7 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 			}
 			return importFailed(fmt.Sprintf(" after line %d", counts.Lines), next, err)
 		}
+
 		err = a.show(c.JSON, counts, func(w *lines) {
 			w.line("imported %d lines: %d created, %d duplicates, %d bad", counts.Lines, counts.Created, counts.Duplicates, counts.Bad)
 		})
@@ -223,6 +241,7 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		if err == nil && counts.Bad > 0 {
 			err = exitCodes[robotmem.Invalid]
 		}
+
 		return err
 	})
 }
@@ -236,8 +255,10 @@ func importFailed(after, next string, err error) error {
 	}
 	prefix := "import: "
 	if e := (*robotmem.Error)(nil); errors.As(err, &e) && e.Op == "import" {
-		prefix = "" // it has one
+		// It has one.
+		prefix = ""
 	}
+
 	return fmt.Errorf("%s%w%s; what came before is stored; %s", prefix, err, after, next)
 }
 
@@ -267,14 +288,18 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+
 	defer in.Close()
+
 	return c.useFile(ctx, a, func(m *local.Node) error {
 		bar := a.newProgress("import", "bytes", size)
 		src, err := archive.NewReader(io.TeeReader(in, counter{bar}))
 		if err != nil {
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		}
-		defer func() { _ = src.Close() }() // it was only read
+
+		// It was only read.
+		defer func() { _ = src.Close() }()
 		lost := 0
 		missing := func(uid, sha256 string) {
 			// A dry run reads no payload. An archive whose manifest names none cannot have any.
@@ -288,6 +313,7 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 		if err == nil && lost > 0 {
 			err = exitCodes[robotmem.Invalid]
 		}
+
 		return err
 	})
 }
@@ -298,18 +324,22 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 	if err != nil {
 		return invalid("time-zone", "%q is no zone; one is UTC, Local or as in Europe/Berlin", c.TimeZone)
 	}
+
 	return c.useFile(ctx, a, func(m *local.Node) error {
 		src, err := python.Open(ctx, c.File, zone)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = src.Close() }() // it was only read
+		// It was only read.
+		defer func() { _ = src.Close() }()
 		ctx = a.watched(ctx)
 		report, err := m.Import(ctx, src, local.ImportOptions{
 			Collection: a.Config.Collection, DryRun: c.DryRun,
 			Refused: a.refused,
 		})
-		notes := src.Report() // what was read with an assumption
+		// What was read with an assumption.
+		notes := src.Report()
+
 		return c.arrived(a, importAnswer{ImportReport: report, File: &notes}, err)
 	})
 }
@@ -326,7 +356,9 @@ func (c *importCmd) markdown(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = src.Close() }() // it was only read
+
+		// It was only read.
+		defer func() { _ = src.Close() }()
 		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Refused: a.refused})
 		learnt := markdown.Counts{Read: src.Facts()}
 		if err == nil && !c.DryRun {
@@ -335,6 +367,7 @@ func (c *importCmd) markdown(ctx context.Context, a *app) error {
 		if report != nil {
 			report.Memories.Refused += bad
 		}
+
 		return c.arrived(a, importAnswer{ImportReport: report, Learnt: &learnt}, err)
 	})
 }
@@ -351,10 +384,12 @@ func (c *importCmd) arrived(a *app, answer importAnswer, failed error) error {
 	if answer.ImportReport == nil {
 		return failed
 	}
+
 	refused := answer.Memories.Refused + answer.Sessions.Refused
 	if answer.Learnt != nil {
 		refused += answer.Learnt.Bad
 	}
+
 	err := a.show(c.JSON, answer, func(w *lines) {
 		w.line("%s", map[bool]string{true: "would import:", false: "imported:"}[c.DryRun])
 		w.fields(reflect.ValueOf(answer), "")
@@ -368,6 +403,7 @@ func (c *importCmd) arrived(a *app, answer importAnswer, failed error) error {
 	} else if failed == nil && refused > 0 {
 		failed = exitCodes[robotmem.Invalid]
 	}
+
 	return errors.Join(failed, err)
 }
 
@@ -377,25 +413,30 @@ func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to import
 	if err := c.noDryRun(); err != nil {
 		return err
 	}
+
 	return a.Use(ctx, func(m robotmem.Node) error {
 		show := a.newProgressOf("import", "")
 		account, broken, err := read(&sensors.Sink{Node: m, Collection: a.Config.Collection}, func(at importing.Progress) { show(at.Done, at.Total) })
 		if errors.Is(err, importing.ErrEnded) {
 			return a.show(c.JSON, map[string]bool{"known": true}, func(w *lines) { w.line("it was imported before, to its end; nothing was read") })
 		}
+
 		if account != nil {
 			if perr := a.show(c.JSON, account, nil); perr != nil {
 				return errors.Join(err, perr)
 			}
 		}
+
 		switch {
 		case errors.Is(err, context.Canceled), errors.As(err, new(*robotmem.Error)):
 			return importFailed("", goOn, err)
-		case err != nil: // an importer mostly fails because of its source
+		case err != nil:
+			// An importer mostly fails because of its source.
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		case broken:
 			return exitCodes[robotmem.Invalid]
 		}
+
 		return nil
 	})
 }
@@ -414,6 +455,7 @@ func (c *importCmd) dataset(ctx context.Context, a *app) error {
 		if err == nil && report.Broken == "" && report.Perceptions+report.Sessions+report.Ended == 0 {
 			err = invalid("file", "nothing in %s can be imported", c.File)
 		}
+
 		return report, report.Broken != "", err
 	})
 }
@@ -431,6 +473,7 @@ func (c *importCmd) recording(ctx context.Context, a *app) error {
 		if report == nil {
 			return nil, false, err
 		}
+
 		return report, report.Broken != "", err
 	})
 }
@@ -438,6 +481,7 @@ func (c *importCmd) recording(ctx context.Context, a *app) error {
 // parseRanges reads "0", "5-9".
 func parseRanges(texts []string) ([]lerobot.Range, error) {
 	var out []lerobot.Range
+
 	for _, text := range texts {
 		first, last, isRange := strings.Cut(strings.TrimSpace(text), "-")
 		if !isRange {
@@ -450,5 +494,6 @@ func parseRanges(texts []string) ([]lerobot.Range, error) {
 		}
 		out = append(out, lerobot.Range{First: a, Last: b})
 	}
+
 	return out, nil
 }

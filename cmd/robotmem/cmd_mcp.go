@@ -14,6 +14,7 @@ type mcpCmd struct{}
 // stored before the file is closed.
 func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 	a.serves = clientMCP
+
 	return a.Use(ctx, func(m robotmem.Node) error {
 		defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
 		defer inBackground(ctx, func(ctx context.Context) { a.replicate(ctx, m) })()

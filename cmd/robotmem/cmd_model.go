@@ -50,6 +50,7 @@ func (c *modelPullCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+
 	return a.show(c.JSON, p, func(w *lines) {
 		printAnswer(w, p)
 		w.line("Measure it: robotmem model test %s", p.Name)
@@ -82,6 +83,7 @@ func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
 		}
 		a.Config.Embedder = p.Embedder
 	}
+
 	e, err := a.embedder()
 	if err == nil && e == nil {
 		err = invalid("embedder", "is none; name one, such as robotmem model test --embedder ollama:nomic-embed-text")
@@ -89,12 +91,16 @@ func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+
 	for start := time.Now(); e.State() == (robotmem.EmbedderState{}) && time.Since(start) < time.Second; {
-		time.Sleep(10 * time.Millisecond) // auto looks for one
+		// Auto looks for one.
+		time.Sleep(10 * time.Millisecond)
 	}
+
 	t, err := eval.TryEmbedder(ctx, e)
 	if err != nil {
 		return err
 	}
+
 	return a.showResult(c.JSON, t, err)
 }

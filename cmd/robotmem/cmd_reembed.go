@@ -23,6 +23,7 @@ func (c *reembedCmd) Run(ctx context.Context, a *app) error {
 
 func (c *reembedCmd) run(ctx context.Context, a *app, m *local.Node) error {
 	show := a.newProgressOf("reembed", "memories")
+
 	var r struct {
 		Embedder string `json:"embedder"`
 		Embedded int64  `json:"embedded"`
@@ -37,10 +38,13 @@ func (c *reembedCmd) run(ctx context.Context, a *app, m *local.Node) error {
 	if err != nil {
 		return err
 	}
+
 	s, err := m.Stats(ctx, &admin.StatsRequest{})
 	if err != nil {
 		return err
 	}
+
 	r.Embedder = s.Embedder
+
 	return a.show(c.JSON, r, func(w *lines) { w.line("%d memories embedded with %s", r.Embedded, r.Embedder) })
 }

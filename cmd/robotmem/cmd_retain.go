@@ -32,6 +32,7 @@ func (c *retainCmd) Run(ctx context.Context, a *app) error {
 		return invalid("keep", "no budget is given, nor set as retention or min_free; name one, such as --keep \"visual 10GB 30d\" or --min-free 2GB")
 	}
 	ctx = a.watched(ctx)
+
 	return a.Use(ctx, func(m robotmem.Node) error {
 		res, err := m.Retain(ctx, &admin.RetainRequest{Budgets: limits.Budgets, MinFreeBytes: limits.MinFreeBytes, Apply: c.Apply})
 		return a.showResult(c.JSON, res, err)
@@ -52,6 +53,7 @@ func parseRetention(rules []string, free string) (out local.Retention, err error
 			return out, invalid("min-free", "must be a size such as 2GB, not %q", free)
 		}
 	}
+
 	return out, nil
 }
 
@@ -61,6 +63,7 @@ func parseBudget(rule string) (b admin.Budget, err error) {
 	if len(words) < 2 {
 		return b, bad
 	}
+
 	b.PerceptionType = words[0]
 	if collection, kind, ok := strings.Cut(words[0], "/"); ok {
 		b.Collection, b.PerceptionType = collection, kind
@@ -68,6 +71,7 @@ func parseBudget(rule string) (b admin.Budget, err error) {
 	if b.PerceptionType == "*" {
 		b.PerceptionType = ""
 	}
+
 	for _, word := range words[1:] {
 		if days, ok := strings.CutSuffix(word, "d"); ok {
 			if b.MaxAgeDays, err = strconv.ParseFloat(days, 64); err != nil || !(b.MaxAgeDays > 0) {
@@ -77,6 +81,7 @@ func parseBudget(rule string) (b admin.Budget, err error) {
 			return b, bad
 		}
 	}
+
 	return b, nil
 }
 

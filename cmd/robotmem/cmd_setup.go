@@ -37,16 +37,19 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 	if err != nil {
 		return err
 	}
+
 	path, err := client.File(a.env)
 	if err != nil {
 		return err
 	}
+
 	var entry clients.Entry // nil removes it
 	if !c.Undo {
 		if entry, err = c.entry(a, g, client); err != nil {
 			return err
 		}
 	}
+
 	if c.Print && !c.Undo {
 		text, err := client.Snippet(entry)
 		if err == nil {
@@ -54,15 +57,18 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 		}
 		return err
 	}
+
 	change, err := client.Set(path, entry)
 	if err != nil {
 		return err
 	}
+
 	if !c.DryRun {
 		if err := change.Apply(); err != nil {
 			return err
 		}
 	}
+
 	r := &setupReport{Client: client.Name, File: path, Change: change, DryRun: c.DryRun}
 	if r.Action == "created" || r.Action == "changed" {
 		r.Next = "start the client again, and look for robotmem among its MCP servers"
@@ -70,6 +76,7 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 			r.Undo = "robotmem setup " + client.Name + " --undo"
 		}
 	}
+
 	return a.show(c.JSON, r, nil)
 }
 
@@ -82,10 +89,12 @@ func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.En
 			return nil, err
 		}
 	}
+
 	args, err := g.carried(a.env)
 	if err != nil {
 		return nil, err
 	}
+
 	env := map[string]any{} // settings that have no flag
 	if v, ok := a.env("ROBOTMEM_HOME"); ok && v != "" {
 		env["ROBOTMEM_HOME"] = a.Config.Home
@@ -93,6 +102,7 @@ func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.En
 	if a.Config.URL != "" && a.Config.Token != "" {
 		env[clients.TokenVariable] = a.Config.Token
 	}
+
 	return client.Local(command, append([]string{"mcp"}, args...), env), nil
 }
 
@@ -108,6 +118,7 @@ func (g *globals) carried(env func(string) (string, bool)) (args []string, err e
 	if err != nil {
 		return nil, err
 	}
+
 	file, _ := configPath(g, env, "")
 	absolute := func(path string) string {
 		if path == "" {
@@ -120,10 +131,12 @@ func (g *globals) carried(env func(string) (string, bool)) (args []string, err e
 	if model, ok := strings.CutPrefix(c.Embedder, "model2vec:"); ok {
 		c.Embedder = "model2vec:" + absolute(model)
 	}
+
 	db := c.DB
 	if !c.onServer() {
 		db = absolute(db)
 	}
+
 	for _, setting := range [][2]string{
 		{"config", absolute(file)}, {"db", db}, {"tenant", c.Tenant}, {"payloads", absolute(c.Payloads)}, {"memory", c.Memory}, {"collection", c.Collection}, {"embedder", c.Embedder}, {"reranker", c.Reranker},
 		{"taxonomy", absolute(c.Taxonomy)}, {"durability", c.Durability}, {"url", c.URL}, {"log-level", c.LogLevel},
@@ -132,12 +145,15 @@ func (g *globals) carried(env func(string) (string, bool)) (args []string, err e
 			args = append(args, "--"+setting[0], setting[1])
 		}
 	}
+
 	if c.ReadOnly {
 		args = append(args, "--read-only")
 	}
+
 	for _, dir := range c.AllowPath {
 		args = append(args, "--allow-path", absolute(dir))
 	}
+
 	return args, err
 }
 
@@ -150,5 +166,6 @@ func thisProgram() (string, error) {
 	if strings.Contains(filepath.ToSlash(path), "/go-build") {
 		return "", invalid("command", "this program is a temporary one of go run; go install ./cmd/robotmem and run setup with that, or name a program with --command")
 	}
+
 	return path, nil
 }

@@ -32,5 +32,6 @@ func version() string {
 	case ok && info.Main.Version != "" && info.Main.Version != "(devel)":
 		return info.Main.Version
 	}
+
 	return "devel"
 }

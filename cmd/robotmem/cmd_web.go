@@ -55,14 +55,17 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if err := mapstructure.Decode(c, set); err != nil {
 		return err
 	}
+
 	onlyLocal, err := localOnly(set.Addr)
 	if err != nil {
 		return err
 	}
+
 	tokens, err := openTokens(set, func(err error) { a.Log.Error("tokens are as they were", "err", err) })
 	if err != nil {
 		return err
 	}
+
 	provider, err := set.oidc()
 	if err != nil {
 		return err
@@ -70,31 +73,38 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if !set.onServer() && !onlyLocal && len(tokens.Tokens()) == 0 && provider == nil {
 		return &robotmem.Error{Kind: robotmem.Forbidden, Field: "addr", Err: fmt.Errorf("%q can be reached by other machines, and there is no token; make one with `robotmem token create NAME`, or use a loopback address such as 127.0.0.1:7878", set.Addr)}
 	}
+
 	options, err := webOptions(set, onlyLocal)
 	if err != nil {
 		return err
 	}
+
 	options.OIDC = provider
 	if options.MaxConns, err = maxConns(); err != nil {
 		return err
 	}
+
 	tlsConfig, err := loadTLS(set.TLSCert, set.TLSKey)
 	if err != nil {
 		return err
 	}
+
 	if c.UntilStdin {
 		working, stop := context.WithCancel(ctx)
 		defer stop()
+
 		go func() {
 			_, _ = io.Copy(io.Discard, a.Stdin)
 			stop()
 		}()
 		ctx = working
 	}
+
 	a.serves = clientWeb
 	if set.onServer() {
 		return a.serveSite(ctx, &options, onlyLocal, tlsConfig)
 	}
+
 	m, err := a.OpenDefault(ctx)
 	if err != nil {
 		return err
@@ -105,14 +115,17 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if !set.ReadOnly {
 		defer tokens.writeUses()
 	}
+
 	defer func() { err = errors.Join(err, m.Close()) }()
 	defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
 	defer inBackground(ctx, func(ctx context.Context) { a.replicate(ctx, m) })()
-	defer inBackground(ctx, func(ctx context.Context) { // so that the first question need not wait
+	// So that the first question need not wait.
+	defer inBackground(ctx, func(ctx context.Context) {
 		if err := m.Warm(ctx); err != nil && ctx.Err() == nil {
 			a.Log.Warn("the indexes are not in memory yet", "err", err)
 		}
-		debug.FreeOSMemory() // what loading has left
+		// What loading has left.
+		debug.FreeOSMemory()
 	})()
 	id, err := m.Store.FileID(ctx)
 	if err != nil {
@@ -121,10 +134,13 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if err := tokens.belongTo(id); err != nil {
 		return err
 	}
+
 	svc := inCollection(a.joined(m), set.Collection)
-	if options.Secret, err = nodeSecret(tokens.files.Secret()); err != nil { // as on a read-only disk
+	// As on a read-only disk.
+	if options.Secret, err = nodeSecret(tokens.files.Secret()); err != nil {
 		a.Log.Warn("this node cannot prove to other programs that it serves the file", "err", err)
 	}
+
 	options.RequireToken, options.Tokens, options.ManageTokens = !onlyLocal, tokens.Tokens, tokens
 	options.Backups = func(ctx context.Context, make bool) (*web.Backups, error) { return a.backups(ctx, m, make) }
 	options.EpisodeMCAP = func(ctx context.Context, w io.Writer, session string) error {
@@ -133,6 +149,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	options.Ready, options.Pause = m.Ready, m.Pause
 	options.Memory = m.Memory().Part(web.DefaultMemory)
+
 	return a.serveOver(ctx, svc, &options, onlyLocal, tlsConfig)
 }
 
@@ -143,15 +160,19 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 	if err != nil {
 		return err
 	}
+
 	defer site.Close()
 	n, err := site.Node(ctx, a.tenant())
 	if err != nil {
 		return err
 	}
+
 	options.Memory = n.Memory().Part(web.DefaultMemory)
-	if err := n.Close(); err != nil { // the guard opens the memories of those who ask
+	// The guard opens the memories of those who ask.
+	if err := n.Close(); err != nil {
 		return err
 	}
+
 	hasTokens, err := site.HasTokens(ctx, a.tenant())
 	if err != nil {
 		return err
@@ -165,7 +186,9 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 		options.RequireToken = true
 		return a.serveOver(ctx, guard, options, onlyLocal, tlsConfig)
 	}
+
 	options.Open, options.OpenAs = a.openSiteUntil(ctx, site), robotmem.Caller{Tenant: a.tenant(), Role: robotmem.RoleAdmin}
+
 	return a.serveOver(ctx, inCollection(guard, a.Config.Collection), options, onlyLocal, tlsConfig)
 }
 
@@ -174,6 +197,7 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 // not open the node again: other tenants may have theirs.
 func (a *app) openSiteUntil(ctx context.Context, site *fleet.Site) func() bool {
 	var closed atomic.Bool
+
 	return func() bool {
 		if closed.Load() {
 			return false
@@ -189,6 +213,7 @@ func (a *app) openSiteUntil(ctx context.Context, site *fleet.Site) func() bool {
 			closed.Store(true)
 			a.Log.Info("the tenant has a token: every request needs one now")
 		}
+
 		return !found
 	}
 }
@@ -211,6 +236,7 @@ func (a *app) serveOver(ctx context.Context, svc robotmem.Node, options *web.Opt
 	server := web.NewServer(svc, *options)
 	server.TLSConfig = tlsConfig
 	fmt.Fprintln(a.Stdout, address)
+
 	return serve(ctx, server, l)
 }
 
@@ -221,23 +247,28 @@ func webOptions(s *config, local bool) (o web.Options, err error) {
 	if !local {
 		o.Rate = defaultRate
 	}
+
 	if s.Rate != "" {
 		if o.Rate, err = strconv.ParseFloat(s.Rate, 64); err != nil || !(o.Rate >= 0 && o.Rate <= maxRate) {
 			return o, invalid("rate", "must be 0 to %d requests a second, not %q", maxRate, s.Rate)
 		}
 	}
+
 	for _, host := range s.AllowHost {
 		if _, _, err := net.SplitHostPort(host); err == nil || host == "" {
 			return o, invalid("allow-host", "must be a name without a port, such as arm-7.local, not %q", host)
 		}
 	}
+
 	if o.BasePath = strings.TrimSuffix(s.BasePath, "/"); o.BasePath != "" && !basePaths.MatchString(o.BasePath) {
 		return o, invalid("base-path", "must be a path such as /robotmem, of letters, digits and . _ - ~ between slashes, not %q", s.BasePath)
 	}
+
 	o.AllowedHosts = s.AllowHost
 	if host, _, _ := net.SplitHostPort(s.Addr); host != "" {
 		o.AllowedHosts = append(o.AllowedHosts[:len(s.AllowHost):len(s.AllowHost)], host)
 	}
+
 	return o, nil
 }
 
@@ -250,6 +281,7 @@ func loadTLS(cert, key string) (*tls.Config, error) {
 	if err != nil {
 		return nil, invalid("tls-cert", "%q and --tls-key %q are not a certificate and its key: %v", cert, key, err)
 	}
+
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
@@ -266,8 +298,10 @@ func localOnly(addr string) (bool, error) {
 // inBackground runs f until the returned func is called, which waits for it.
 func inBackground(ctx context.Context, f func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
+
 	var running sync.WaitGroup
 	running.Go(func() { f(ctx) })
+
 	return func() {
 		cancel()
 		running.Wait()
@@ -282,12 +316,14 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	if err != nil {
 		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("cannot listen: %w", err)}
 	}
+
 	return l, nil
 }
 
 // serve runs until ctx ends, then lets requests in flight finish.
 func serve(ctx context.Context, s *http.Server, l net.Listener) error {
 	ended := make(chan error, 1)
+
 	go func() {
 		if s.TLSConfig != nil {
 			ended <- s.ServeTLS(l, "", "")
@@ -295,19 +331,24 @@ func serve(ctx context.Context, s *http.Server, l net.Listener) error {
 		}
 		ended <- s.Serve(l)
 	}()
+
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serving: %w", err)
 	case <-ctx.Done():
 	}
+
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	err := s.Shutdown(grace)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = s.Close() // requests that hang are cut off
+		// Requests that hang are cut off.
+		err = s.Close()
 	}
+
 	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
 	}
+
 	return err
 }

@@ -20,7 +20,8 @@ func inCollection(m robotmem.Node, name string) robotmem.Node {
 	if name == "" {
 		return m
 	}
-	return &collected{m, m.(robotmem.Zoned), name} // a file and a client both are
+	// A file and a client both are.
+	return &collected{m, m.(robotmem.Zoned), name}
 }
 
 // set sets the collection of a copy of a request. A request with a session belongs to the
@@ -39,10 +40,12 @@ func (c *collected) Learn(ctx context.Context, req *robotmem.LearnRequest) (*rob
 
 func (c *collected) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
 	r := *req
+
 	r.Items = append([]robotmem.LearnRequest(nil), req.Items...)
 	for i := range r.Items {
 		c.set(&r.Items[i].Collection, r.Items[i].SessionID)
 	}
+
 	return c.Node.LearnBatch(ctx, &r)
 }
 

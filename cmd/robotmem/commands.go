@@ -38,7 +38,8 @@ type globals struct {
 func (g *globals) given(env func(string) (string, bool), out map[string]any, from map[string]layer) error {
 	for key := range defaults() {
 		v, _ := env("ROBOTMEM_" + strings.ToUpper(key))
-		own := v != "" // a variable of other programs is not meant for this one
+		// A variable of other programs is not meant for this one.
+		own := v != ""
 		if other := foreignNames[key]; v == "" && other != "" {
 			v, _ = env(other)
 		}
@@ -54,13 +55,16 @@ func (g *globals) given(env func(string) (string, bool), out map[string]any, fro
 			from[key] = inEnvironment
 		}
 	}
+
 	flags := map[string]any{}
 	if err := mapstructure.Decode(g, &flags); err != nil {
 		return err
 	}
+
 	for key, value := range flags {
 		out[key], from[key] = value, inFlags
 	}
+
 	return nil
 }
 
@@ -115,29 +119,36 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("the command line's grammar: %w", err)
 	}
+
 	ops.describe(parser.Model.Node)
 	k, err := parser.Parse(args)
-	if ended >= 0 { // help was printed
+	// Help was printed.
+	if ended >= 0 {
 		return exitCode(ended)
 	}
 	if err != nil {
 		return usage(err)
 	}
+
 	if a.Config, err = loadConfig(&grammar.globals, a.env); err != nil {
 		if k.Command() != "version" {
 			return err
 		}
 	}
+
 	if err := a.Config.checkUsed(k.Selected().Path()); err != nil {
 		return err
 	}
+
 	a.Log = slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: a.Config.level}))
 	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: local.OSUser(), Tool: robotmem.ToolCLI})
 	if c := ops[k.Selected().Path()]; c != nil {
 		return c.run(ctx, a)
 	}
+
 	k.BindTo(ctx, (*context.Context)(nil))
 	k.Bind(&grammar.globals)
+
 	return k.Run(a)
 }
 
@@ -149,6 +160,7 @@ func usage(err error) error {
 		help = "robotmem " + name + " --help"
 		err = fmt.Errorf("%s: %w", name, err)
 	}
+
 	return invalid("", "%w; see %s", err, help)
 }
 
@@ -188,6 +200,7 @@ func (a *app) fail(err error) int {
 			a.Log.Log(context.Background(), level, "cause", "kind", robotmem.KindOf(err), "err", cause)
 		}
 	}
+
 	return int(code)
 }
 

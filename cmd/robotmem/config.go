@@ -104,7 +104,8 @@ func splitAt(separators string) func(string) []string {
 func defaults() map[string]any {
 	out := map[string]any{}
 	usual := config{Embedder: "auto", EmbedCPU: 1, Durability: "full", LogLevel: "warn", Addr: "127.0.0.1:7878", Fusion: "score"}
-	_ = mapstructure.Decode(usual, &out) // it has the fields of config
+	// It has the fields of config.
+	_ = mapstructure.Decode(usual, &out)
 	return out
 }
 
@@ -119,19 +120,23 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 		if err != nil {
 			return c, err
 		}
+
 		for _, name := range named {
 			c.given[name] = inFile
 		}
 	}
+
 	if err := g.given(env, settings, c.given); err != nil {
 		return c, err
 	}
 	if _, err := strconv.ParseBool(fmt.Sprint(settings["read_only"])); err != nil {
 		return c, invalid("read_only", "must be true or false, not %q", settings["read_only"])
 	}
-	if err := mapstructure.WeakDecode(settings, &c); err != nil { // variables are texts
+	// Variables are texts.
+	if err := mapstructure.WeakDecode(settings, &c); err != nil {
 		return c, invalid("config", "%v", err)
 	}
+
 	return c, c.check()
 }
 
@@ -143,11 +148,13 @@ func home(env func(string) (string, bool)) (string, error) {
 	if h, ok := env("ROBOTMEM_HOME"); ok && h != "" {
 		return filepath.Abs(h)
 	}
+
 	for _, variable := range []string{"HOME", "USERPROFILE"} {
 		if user, _ := env(variable); user != "" {
 			return filepath.Join(user, ".robotmem"), nil
 		}
 	}
+
 	return "", errors.New("there is no home folder (HOME is not set); pass --db, or set ROBOTMEM_HOME")
 }
 
@@ -162,6 +169,7 @@ func configPath(g *globals, env func(string) (string, bool), home string) (path 
 	if home == "" {
 		return "", false
 	}
+
 	return filepath.Join(home, "config.yaml"), false
 }
 
@@ -177,28 +185,34 @@ func loadFile(settings map[string]any, path string, required bool, env func(stri
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return nil, invalid("config", "%s cannot be read: %v", path, p.Err)
 	}
+
 	raw := map[string]any{}
 	if err := yaml.Unmarshal(data, &raw); err != nil {
 		return nil, invalid("config", "%s is not YAML: %s", path, yaml.FormatError(err, false, false))
 	}
+
 	if value, given := raw["backup"]; given {
 		section, ok := value.(map[string]any)
 		if !ok {
 			return nil, invalid("backup", "%s: must be a section with to, every and keep, such as {to: /mnt/usb/arm-7, every: 6h, keep: 14}", path)
 		}
 		delete(raw, "backup")
+
 		for key, value := range section {
 			raw["backup_"+key] = value
 		}
 	}
+
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		if _, known := settings[key]; !known {
 			return nil, invalid("config", "%s has the unknown key %q; known are %s", path, key, strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
 		}
 		_, isList := raw[key].([]any)
+
 		_, isSection := raw[key].(map[string]any)
 		switch {
-		case raw[key] == nil: // its default
+		case raw[key] == nil:
+			// Its default.
 			continue
 		case isList && listSettings[key] == nil, isSection && key != "weights":
 			return nil, invalid("config", "%s: %s must be one value, not a list or a section", path, key)
@@ -209,6 +223,7 @@ func loadFile(settings map[string]any, path string, required bool, env func(stri
 		}
 		named = append(named, key)
 	}
+
 	return named, nil
 }
 
@@ -231,6 +246,7 @@ func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
 			return filepath.Join(dir, v)
 		}
 	}
+
 	return value
 }
 
@@ -239,6 +255,7 @@ func (c *config) check() error {
 	if err := c.level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return invalid("log-level", "must be debug, info, warn or error, not %q", c.LogLevel)
 	}
+
 	var err error
 	if c.retention, err = parseRetention(c.Retention, c.MinFree); err != nil {
 		return err
@@ -246,6 +263,7 @@ func (c *config) check() error {
 	if c.backups, err = c.schedule(); err != nil {
 		return err
 	}
+
 	if c.Memory != "" {
 		n, err := parseSize(c.Memory)
 		if err != nil {
@@ -253,12 +271,14 @@ func (c *config) check() error {
 		}
 		c.memory = local.Memory(n)
 	}
+
 	if !(c.EmbedCPU >= embedding.MinCPU && c.EmbedCPU <= embedding.MaxCPU) {
 		return invalid("embed_cpu", "must be a number of cores from %v to %v, such as 0.5, not %v", embedding.MinCPU, embedding.MaxCPU, c.EmbedCPU)
 	}
 	if c.URL != "" && !strings.HasPrefix(c.URL, "http://") && !strings.HasPrefix(c.URL, "https://") {
 		return invalid("url", "must begin with http:// or https://, not %q", c.URL)
 	}
+
 	return nil
 }
 
@@ -267,6 +287,7 @@ func (c *config) schedule() (*backup.Schedule, error) {
 	if c.BackupTo == "" && c.BackupEvery == "" && c.BackupKeep == "" {
 		return nil, nil
 	}
+
 	s := &backup.Schedule{}
 	info, err := os.Stat(c.BackupTo)
 	if c.BackupTo == "" || err == nil && !info.IsDir() {
@@ -284,6 +305,7 @@ func (c *config) schedule() (*backup.Schedule, error) {
 	if s.Keep, err = strconv.Atoi(c.BackupKeep); err != nil || s.Keep < 1 || s.Keep > backup.MaxKeep {
 		return nil, invalid("backup.keep", "must be 1 to %d backups, not %q", backup.MaxKeep, c.BackupKeep)
 	}
+
 	return s, nil
 }
 
@@ -298,6 +320,7 @@ func (c *config) payloadFolder() (string, error) {
 	if c.homeErr != nil {
 		return "", invalid("payloads", "%v", c.homeErr)
 	}
+
 	return filepath.Join(c.Home, "payloads"), nil
 }
 
@@ -312,5 +335,6 @@ func (c *config) dbPath() (string, error) {
 	if info, err := os.Stat(c.Home); err == nil && !info.IsDir() {
 		return "", invalid("db", "%s is not a folder; set ROBOTMEM_HOME to one, or pass --db", c.Home)
 	}
+
 	return filepath.Join(c.Home, "memory.db"), nil
 }

@@ -29,6 +29,7 @@ func maxConns() (int, error) {
 	if n < leastConns {
 		return 0, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the limit of open files is %d (ulimit -n), and a node needs %d", limit.Cur, ownFiles+2*leastConns)}
 	}
+
 	return min(n, mostConns), nil
 }
 

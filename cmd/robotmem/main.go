@@ -46,7 +46,8 @@ func returnHeap(live int64) { debug.SetMemoryLimit(max(300<<20, live*3/2)) }
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400) // a short command ends before its first collection, at 16 MiB
+		// A short command ends before its first collection, at 16 MiB.
+		debug.SetGCPercent(400)
 		percent := func(live int64) {
 			debug.SetGCPercent(max(gcPercent, int(min(garbageLeast, debug.SetMemoryLimit(-1)/8)*100/max(live, 4<<20))))
 		}
@@ -88,5 +89,6 @@ func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 	if err := a.execute(ctx, args); err != nil {
 		return a.fail(err)
 	}
+
 	return 0
 }

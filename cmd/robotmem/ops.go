@@ -46,7 +46,9 @@ var extras = map[string]reflect.Type{
 // plugin with one field a command, and for "session start" one in the struct of "session".
 func newOpCommands() (commands opCommands, grammar any) {
 	commands = opCommands{}
+
 	var top, sessions []reflect.StructField
+
 	for _, op := range robotmem.Ops() {
 		if op.CLI == "" {
 			continue
@@ -62,16 +64,19 @@ func newOpCommands() (commands opCommands, grammar any) {
 			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q group:%q`, name, group)),
 		})
 	}
+
 	top = append(top, reflect.StructField{
 		Name: "Session", Type: reflect.StructOf(sessions),
 		Tag: `cmd:"" name:"session" group:"sessions" help:"Open, close, list and replay episodes."`,
 	})
+
 	return commands, reflect.New(reflect.StructOf(top)).Interface()
 }
 
 // build makes the struct that holds the command's values as text.
 func (c *opCommand) build() reflect.Type {
 	var out []reflect.StructField
+
 	for i := range c.op.In.NumField() {
 		f := c.op.In.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -82,9 +87,11 @@ func (c *opCommand) build() reflect.Type {
 		c.fields = append(c.fields, opField{name, f})
 		out = append(out, reflect.StructField{Name: fmt.Sprintf("F%d", len(out)), Type: textType(f.Type), Tag: c.fieldTag(name, f)})
 	}
+
 	if extra := extras[c.op.CLI]; extra != nil {
 		out = append(out, extra.Field(0))
 	}
+
 	return reflect.StructOf(append(out, reflect.StructField{
 		Name: "JSON", Type: reflect.TypeFor[bool](), Tag: `name:"json" help:"Print the answer as JSON, as REST gives it."`,
 	}))
@@ -95,12 +102,14 @@ func textType(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+
 	switch {
 	case t.Kind() == reflect.Bool:
 		return reflect.TypeFor[*bool]()
 	case t.Kind() == reflect.Slice && !isBytes(t):
 		return reflect.TypeFor[[]string]()
 	}
+
 	return reflect.TypeFor[*string]()
 }
 
@@ -111,6 +120,7 @@ func (c *opCommand) fieldTag(name string, f reflect.StructField) reflect.StructT
 	if d := f.Tag.Get("default"); d != "" {
 		help = strings.TrimSuffix(help, ".") + " (default " + d + ")."
 	}
+
 	required := slices.Contains(strings.Split(f.Tag.Get("validate"), ","), "required")
 	if f.Tag.Get("cli") == "arg" {
 		if c.op.In.Field(0).Type.Kind() == reflect.String {
@@ -120,18 +130,23 @@ func (c *opCommand) fieldTag(name string, f reflect.StructField) reflect.StructT
 		if !required {
 			tag += ` optional:""`
 		}
+
 		return reflect.StructTag(tag)
 	}
+
 	if required {
 		help += " Required."
 	}
+
 	tag := fmt.Sprintf(`name:%q help:%q`, flag, help)
+
 	switch t := f.Type; {
 	case t == reflect.TypeFor[*bool]():
 		tag += ` negatable:""`
 	case t.Kind() == reflect.Slice && !isBytes(t):
 		tag += ` sep:"none"`
 	}
+
 	return reflect.StructTag(tag)
 }
 
@@ -145,7 +160,8 @@ func (o opCommands) describe(root *kong.Node) {
 		}
 		c.target = n.Target
 		doc, _, _ := strings.Cut(c.op.Doc, " Example: ")
-		first, rest, _ := strings.Cut(doc, ". ") // lists of commands show the first sentence
+		// Lists of commands show the first sentence.
+		first, rest, _ := strings.Cut(doc, ". ")
 		n.Help = strings.TrimSuffix(first, ".") + "."
 		if rest != "" {
 			n.Detail = rest + "\n\n" + n.Detail

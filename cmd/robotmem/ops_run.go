@@ -26,14 +26,19 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 	if err := c.confirm(request); err != nil {
 		return err
 	}
-	if c.op.Hints.ReadOnly && (a.Config.DB != "" || c.op.Name == "audit") { // not for the first look at the default
+
+	// Not for the first look at the default.
+	if c.op.Hints.ReadOnly && (a.Config.DB != "" || c.op.Name == "audit") {
 		if err := a.existing(); err != nil {
 			return err
 		}
 	}
+
 	asJSON := c.target.FieldByName("JSON").Bool()
+
 	return a.Use(ctx, func(m robotmem.Node) error {
 		m = a.joined(m)
+
 		switch {
 		case c.op.Name == "data" && !asJSON:
 			return c.streamData(ctx, a, m, request)
@@ -48,6 +53,7 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 			_, err := a.Stdout.Write(p.DataBase64)
 			return err
 		}
+
 		return a.answer(asJSON, res)
 	})
 }
@@ -57,11 +63,13 @@ func (c *opCommand) confirm(request json.RawMessage) error {
 	if c.op.Name != "forget" || c.given("Yes") {
 		return nil
 	}
+
 	var req robotmem.ForgetRequest
 	_, err := c.op.Decode(context.Background(), nil, request, &req)
 	if err == nil && req.Purge {
 		err = c.invalid("purge", "destroys memory %d for good, and nothing brings it back; pass --yes to do it", req.MemoryID)
 	}
+
 	return err
 }
 
@@ -88,20 +96,25 @@ func (c *opCommand) streamFile(ctx context.Context, a *app, m robotmem.Node, req
 	if err != nil {
 		return err
 	}
+
 	name := c.target.FieldByName("File").Elem().String()
 	f, err := os.Open(name)
 	if err != nil {
 		return c.invalid("file", "%v", err)
 	}
+
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return c.invalid("file", "%s is a folder; save each file", name)
 	}
+
 	res, err := m.SavePerceptionFrom(ctx, &req, f)
 	if err != nil {
 		return err
 	}
+
 	*res.HowRead() = notes
+
 	return a.answer(asJSON, res)
 }
 
@@ -117,12 +130,14 @@ func (c *opCommand) streamData(ctx context.Context, a *app, m robotmem.Streams, 
 	}
 	defer data.Close()
 	_, err = io.Copy(a.Stdout, data)
+
 	return err
 }
 
 // request is the operation's JSON request, made from the command line.
 func (c *opCommand) request(a *app) (json.RawMessage, error) {
 	values := url.Values{}
+
 	for i, f := range c.fields {
 		texts := textsOf(c.target.Field(i))
 		if texts == nil {
@@ -137,9 +152,11 @@ func (c *opCommand) request(a *app) (json.RawMessage, error) {
 		}
 		values[f.name] = texts
 	}
+
 	if collection, ok := c.collection(a, values); ok {
 		values["collection"] = []string{collection}
 	}
+
 	return c.op.Request(values)
 }
 
@@ -159,6 +176,7 @@ func (c *opCommand) collection(a *app, values url.Values) (string, bool) {
 	if values["session_id"] != nil && f.Tag.Get("default") == "" && !a.Config.collectionGiven {
 		return "", false
 	}
+
 	return a.Config.Collection, true
 }
 
@@ -178,5 +196,6 @@ func textsOf(v reflect.Value) []string {
 			return v
 		}
 	}
+
 	return nil
 }

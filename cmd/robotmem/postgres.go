@@ -26,20 +26,26 @@ func postgresPrograms() (string, error) {
 		n, _ := strconv.Atoi(strings.TrimPrefix(filepath.Base(filepath.Dir(dir)), "pgsql-"))
 		return n
 	}
+
 	var found []string
+
 	for _, pattern := range postgresFolders {
 		dirs, _ := filepath.Glob(pattern)
 		found = append(found, dirs...)
 	}
+
 	slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })
+
 	for _, dir := range found {
 		if version(dir) >= fleet.LeastServer/10000 && exists(filepath.Join(dir, "initdb")) {
 			return dir, nil
 		}
 	}
+
 	if program, err := exec.LookPath("initdb"); err == nil {
 		return filepath.Dir(program), nil
 	}
+
 	return "", invalid("db", "name a PostgreSQL server, such as --db postgres://robotmem@db1/robotmem, or install one, which is then started for the time of the bench; on Debian: apt-get install postgresql")
 }
 
@@ -50,17 +56,21 @@ func withPostgres(ctx context.Context, f func(url string) error) (err error) {
 	if err != nil {
 		return err
 	}
+
 	dir, err := os.MkdirTemp("", "robotmem-")
 	if err != nil {
 		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
+
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	as := func(*exec.Cmd) {}
-	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
+	// PostgreSQL refuses to run as root.
+	if os.Getuid() == 0 {
 		if as, err = asOther(dir); err != nil {
 			return err
 		}
 	}
+
 	data, log := filepath.Join(dir, "data"), filepath.Join(dir, "log")
 	run := func(name string, args ...string) error {
 		cmd := exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(bin, name), args...)
@@ -70,6 +80,7 @@ func withPostgres(ctx context.Context, f func(url string) error) (err error) {
 			text, _ := os.ReadFile(log)
 			return robotmem.Errorf(robotmem.Unavailable, "db", "%s of PostgreSQL: %v: %s", name, err, robotmem.Clip(oneLine(string(append(out, text...))), 500))
 		}
+
 		return nil
 	}
 	if err := run("initdb", "-D", data, "-U", "robotmem", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"); err != nil {
@@ -78,7 +89,9 @@ func withPostgres(ctx context.Context, f func(url string) error) (err error) {
 	if err := run("pg_ctl", "start", "-w", "-s", "-D", data, "-l", log, "-o", "-c listen_addresses='' -k "+shellQuote(dir)); err != nil {
 		return err
 	}
+
 	defer func() { err = errors.Join(err, run("pg_ctl", "stop", "-w", "-s", "-m", "immediate", "-D", data)) }()
+
 	return f("postgres:///postgres?" + url.Values{"host": {dir}, "user": {"robotmem"}}.Encode())
 }
 
@@ -91,7 +104,9 @@ func asOther(dir string) (func(*exec.Cmd), error) {
 		}
 		uid, _ := strconv.ParseUint(u.Uid, 10, 32)
 		gid, _ := strconv.ParseUint(u.Gid, 10, 32)
+
 		return func(cmd *exec.Cmd) { runAs(cmd, uint32(uid), uint32(gid)) }, os.Chown(dir, int(uid), int(gid))
 	}
+
 	return nil, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("PostgreSQL refuses to run as root, and there is no user postgres or nobody; run this as another user")}
 }

@@ -47,26 +47,32 @@ func printAnswer(w *lines, answer any) {
 	case *robotmem.RecallResponse:
 		printRecall(w, r)
 		return
-	case *robotmem.StartSessionResponse: // the id alone in the first line, for scripts
+	case *robotmem.StartSessionResponse:
+		// The id alone in the first line, for scripts.
 		w.line("%s", r.SessionID)
 		w.detail("collection", fmt.Sprintf("%s, %d active memories", r.Collection, r.ActiveMemoriesCount))
 		w.block(r.Briefing.Text)
 		return
 	case *robotmem.TimelineResponse:
 		w.line("%s", r.Of)
+
 		for _, m := range r.Memories {
 			w.line("%d  %s", m.MemoryID, m.Line)
 		}
 		return
-	case *admin.ActivityResponse: // without the times of no activity
+	case *admin.ActivityResponse:
+		// Without the times of no activity.
 		r.Buckets = slices.DeleteFunc(r.Buckets, func(b admin.ActivityBucket) bool { return b.Facts+b.Perceptions+b.Recalls == 0 })
 	}
+
 	v := reflect.ValueOf(answer)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
 		w.line("%s", jsonText(answer))
 		return
 	}
+
 	w.fields(v.Elem(), "")
+
 	switch r := answer.(type) {
 	case *robotmem.ForgetResponse:
 		if r.Purged == nil {
@@ -76,6 +82,7 @@ func printAnswer(w *lines, answer any) {
 		for _, p := range r.Parameters {
 			w.records(strings.TrimSpace(p.Path+" "+p.Unit), reflect.ValueOf(p.Values))
 		}
+
 		for _, d := range r.Differs {
 			w.line("%s", oneLine(d.Text))
 		}
@@ -94,13 +101,15 @@ func (l *lines) fields(v reflect.Value, above string) {
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		value := v.FieldByIndex(f.Index)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous || name == "" || name == "-" || value.IsZero() || value.Kind() == reflect.Interface || value.Kind() == reflect.Slice && value.Len() == 0 { // the context has the sections
+		// The context has the sections.
+		if f.Anonymous || name == "" || name == "-" || value.IsZero() || value.Kind() == reflect.Interface || value.Kind() == reflect.Slice && value.Len() == 0 {
 			continue
 		}
 		name = above + strings.ReplaceAll(name, "_", " ")
 		if value.Kind() == reflect.Pointer {
 			value = value.Elem()
 		}
+
 		switch one := value.Interface().(type) {
 		case string:
 			if strings.Contains(one, "\n") {
@@ -118,12 +127,14 @@ func (l *lines) fields(v reflect.Value, above string) {
 		case map[string]int64:
 			l.detail(name, countsText(one))
 			continue
-		case map[string]map[string]int64: // of the parts of a dataset
+		case map[string]map[string]int64:
+			// Of the parts of a dataset.
 			for _, part := range slices.Sorted(maps.Keys(one)) {
 				l.detail(name+" "+part, countsText(one[part]))
 			}
 			continue
 		}
+
 		switch {
 		case strings.HasSuffix(name, "bytes"):
 			l.detail(name, sizeText(value.Int()))
@@ -145,18 +156,24 @@ func (l *lines) fields(v reflect.Value, above string) {
 // records writes a list of structs as a table, under the names of their fields.
 func (l *lines) records(name string, list reflect.Value) {
 	t := list.Type().Elem()
-	var names []string
-	var shown [][]int
+
+	var (
+		names []string
+		shown [][]int
+	)
+
 	for _, f := range reflect.VisibleFields(t) {
 		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if wanted := columns[t]; !f.Anonymous && tag != "" && tag != "-" && (wanted == "" || slices.Contains(strings.Fields(wanted), tag)) {
 			names, shown = append(names, strings.ToUpper(strings.ReplaceAll(tag, "_", " "))), append(shown, f.Index)
 		}
 	}
+
 	rows := make([]reflect.Value, list.Len())
 	for i := range rows {
 		rows[i] = list.Index(i)
 	}
+
 	l.line("%s:", name)
 	table(l, strings.Join(names, "\t"), rows, func(row reflect.Value) (cells []any) {
 		for i, index := range shown {
@@ -167,6 +184,7 @@ func (l *lines) records(name string, list reflect.Value) {
 			}
 			cells = append(cells, cell.Interface())
 		}
+
 		return cells
 	})
 }
@@ -177,9 +195,11 @@ func printLearn(w *lines, r *robotmem.LearnResponse) {
 		return
 	}
 	w.line("%s %d (%s, %.2f)%s", r.Status, r.MemoryID, r.AutoInferred.Category, r.AutoInferred.Confidence, tagText(r.AutoInferred.Tags))
+
 	for _, c := range r.Conflicts {
 		w.line("  conflict with %d: %s; settle it with update or forget", c.MemoryID, c.Reason)
 	}
+
 	for _, s := range r.Similar {
 		w.line("  similar to %d (%s %.2f)", s.MemoryID, s.Method, s.Similarity)
 	}
@@ -196,9 +216,11 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 			said = robotmem.Clip(oneLine(m.Content), 300)
 		}
 		w.line("%2d. %s[%d] %s", i+1, score, m.MemoryID, said)
-		if m.Type == "" { // compact, or the id alone
+		// Compact, or the id alone.
+		if m.Type == "" {
 			continue
 		}
+
 		var why []string
 		if m.Distance != nil {
 			why = append(why, fmt.Sprintf("%.3g away", *m.Distance))
@@ -206,6 +228,7 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 		if m.Relevance != nil {
 			why = append(why, fmt.Sprintf("relevance %.2f", *m.Relevance))
 		}
+
 		why = append(why, m.Category, fmt.Sprintf("confidence %.2f", m.Confidence), timeText(m.ObservedAt))
 		for _, f := range m.Found {
 			why = append(why, fmt.Sprintf("%s rank %d (%.3g)", f.List, f.Rank+1, f.Value))
@@ -215,9 +238,11 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 			w.line("      %s", robotmem.Clip(oneLine(jsonText(m.Context)), 500))
 		}
 	}
+
 	if len(r.Memories) == 0 {
 		w.line("nothing found")
 	}
+
 	if r.Matching > 0 {
 		var counts []string
 		for _, outcome := range slices.Sorted(maps.Keys(r.Counts)) {
@@ -225,21 +250,27 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 		}
 		w.line("%d match in all: %s", r.Matching, strings.Join(counts, ", "))
 	}
+
 	for _, s := range r.Stages {
 		w.line("stage %s kept %d in %.2f ms", s.Stage, s.Kept, s.MS)
 	}
+
 	for _, p := range r.Times {
 		w.line("%q read as %s", p.Text, spanText(p.After, p.Before))
 	}
+
 	for _, note := range r.Notes {
 		w.line("note: %s", note)
 	}
+
 	for _, why := range r.Degraded {
 		w.line("degraded: %s", why)
 	}
+
 	if r.More > 0 {
 		w.line("%d more do not fit --max-tokens", r.More)
 	}
+
 	w.line("%d found, %s, %.1f ms", r.Total, r.Mode, r.QueryMS)
 }
 
@@ -253,6 +284,7 @@ func spanText(after, before *time.Time) string {
 	case after == nil:
 		return "before " + timeText(*before)
 	}
+
 	return timeText(*after) + " to " + timeText(*before)
 }
 
@@ -285,6 +317,7 @@ func table[T any](l *lines, header string, items []T, row func(T) []any) {
 	t := tabwriter.NewWriter(l.w, 0, 0, 2, ' ', 0)
 	inner := &lines{w: t}
 	inner.line("%s", header)
+
 	for _, item := range items {
 		var cells []string
 		for _, value := range row(item) {
@@ -316,6 +349,7 @@ func cellText(value any) string {
 	case int, int64, bool:
 		return fmt.Sprint(v)
 	}
+
 	v := reflect.ValueOf(value)
 	switch {
 	case !v.IsValid() || v.IsZero():
@@ -323,6 +357,7 @@ func cellText(value any) string {
 	case v.Kind() == reflect.Pointer:
 		return cellText(v.Elem().Interface())
 	}
+
 	return robotmem.Clip(oneLine(jsonText(value)), maxCell)
 }
 

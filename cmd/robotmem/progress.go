@@ -32,6 +32,7 @@ func (a *app) watched(ctx context.Context) context.Context {
 		return ctx
 	}
 	a.bar = &progressBar{w: f}
+
 	return progress.With(ctx, a.bar.draw)
 }
 
@@ -64,10 +65,12 @@ func (p *progressBar) draw(now progress.Report) {
 	if p.w == nil {
 		return
 	}
+
 	text := func(n int64) string { return fmt.Sprint(n) }
 	if now.Unit == "bytes" {
 		text = sizeText
 	}
+
 	amount := "…"
 	if now.Total > 0 {
 		done := min(now.Done, now.Total)
@@ -76,6 +79,7 @@ func (p *progressBar) draw(now progress.Report) {
 	} else if now.Done > 0 {
 		amount = text(now.Done)
 	}
+
 	fmt.Fprintf(p.w, "\r\x1b[K%s %s", now.Stage, amount)
 	p.drawn = true
 }

@@ -25,6 +25,7 @@ func nodeSecret(path string) ([]byte, error) {
 			return nil, err
 		}
 	}
+
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
@@ -32,14 +33,17 @@ func nodeSecret(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return nil, robotmem.Errorf(robotmem.Invalid, "secret", "%s can be read by others, or is no file; remove it, and the node makes another one", path)
 	}
+
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
 	}
+
 	secret, err := hex.DecodeString(strings.TrimSpace(string(data)))
 	if err != nil || len(secret) != secretBytes {
 		return nil, robotmem.Errorf(robotmem.Invalid, "secret", "%s holds no secret of %d bytes; remove it, and the node makes another one", path, secretBytes)
 	}
+
 	return secret, nil
 }
 
@@ -60,5 +64,6 @@ func makeSecret(path string) error {
 	if err := os.Link(temporary, path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}
+
 	return nil
 }

@@ -34,6 +34,7 @@ func (r *interruptible) Read(p []byte) (int, error) {
 				to <- readResult{buffer[:n], err}
 			}(r.reads)
 		}
+
 		select {
 		case got := <-r.reads:
 			r.reads, r.rest, r.err = nil, got.data, got.err
@@ -41,9 +42,11 @@ func (r *interruptible) Read(p []byte) (int, error) {
 			return 0, &robotmem.Error{Kind: robotmem.Unavailable, Err: context.Cause(r.ctx)}
 		}
 	}
+
 	n := copy(p, r.rest)
 	if r.rest = r.rest[n:]; len(r.rest) > 0 {
 		return n, nil
 	}
+
 	return n, r.err
 }

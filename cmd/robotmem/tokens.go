@@ -47,6 +47,7 @@ func (c *tokenCreateCmd) Run(ctx context.Context, a *app, g *globals) error {
 	fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s require a token from now on, also running ones\n", f.files.DB())
 	fmt.Fprintf(a.Stderr, "robotmem: keep this secret, it is not shown again; send it as Authorization: Bearer, or set ROBOTMEM_TOKEN\n")
 	fmt.Fprintln(a.Stdout, secret)
+
 	return nil
 }
 
@@ -61,6 +62,7 @@ func (c *tokenListCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	list, err := f.List(ctx)
+
 	return a.showResult(c.JSON, &struct {
 		Tokens []web.Token `json:"tokens"`
 	}{append([]web.Token{}, list...)}, err)
@@ -78,6 +80,7 @@ func (c *tokenAdoptCmd) Run(ctx context.Context, a *app) error {
 	if err == nil {
 		fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s accept the %d tokens of %s from now on\n", f.files.DB(), n, f.path)
 	}
+
 	return err
 }
 
@@ -98,6 +101,7 @@ func (c *tokenRevokeCmd) Run(ctx context.Context, a *app) error {
 	if left, err := f.List(ctx); err == nil && len(left) == 0 {
 		fmt.Fprintf(a.Stderr, "robotmem: it was the last token; nodes on a loopback address are open to every program of this machine now, others refuse all; robotmem token create NAME closes them\n")
 	}
+
 	return nil
 }
 
@@ -110,6 +114,7 @@ func (a *app) ownTokens(ctx context.Context) (*tokenFile, error) {
 	if err == nil && !a.Config.onServer() {
 		f.id = local.FileID(ctx, f.files)
 	}
+
 	return f, err
 }
 
@@ -148,16 +153,19 @@ func (c *config) tokens() (*tokenFile, error) {
 	if c.onServer() {
 		db = filepath.Join(c.Home, "fleet")
 	}
+
 	place, err := local.FilesOf(db)
 	if err != nil {
 		return nil, err
 	}
+
 	f := &tokenFile{files: place, path: place.Tokens(), used: map[[sha256.Size]byte]time.Time{}}
 	old := filepath.Join(c.Home, "tokens.yaml")
 	_, err = os.Lstat(f.path)
 	if _, oldErr := os.Lstat(old); c.homeErr == nil && oldErr == nil && errors.Is(err, fs.ErrNotExist) {
 		return nil, invalid("token", "%s protected all files in earlier versions, and %s has no tokens of its own; cp %[1]s %[3]s, and when each file has its own, rm %[1]s", shellQuote(old), shellQuote(place.DB()), shellQuote(f.path))
 	}
+
 	return f, nil
 }
 
@@ -177,6 +185,7 @@ func openTokens(c *config, failed func(error)) (*tokenFile, error) {
 	}
 	f.seen, _ = os.Stat(f.path)
 	f.now, err = f.read()
+
 	return f, err
 }
 
@@ -188,21 +197,25 @@ func (f *tokenFile) Tokens() []web.Token {
 	if f.bad == "" && sameFile(info, f.seen) {
 		return f.now
 	}
+
 	f.seen = info
 	now, err := f.read()
 	if err == nil && info == nil && len(f.now) > len(f.always) {
 		err = invalid("token", "%s is gone; put it back, or revoke its tokens with robotmem token revoke", f.path)
 	}
+
 	if err == nil {
 		f.now, f.bad = now, ""
 		return now
 	}
+
 	// The cause, such as too many open files, may end without a change of the file. The file
 	// is therefore read at each call until it can be.
 	if err.Error() != f.bad {
 		f.bad = err.Error()
 		f.failed(err)
 	}
+
 	return f.now
 }
 
@@ -222,6 +235,7 @@ func (f *tokenFile) belongTo(id string) error {
 	if err == nil {
 		f.now = now
 	}
+
 	return err
 }
 
@@ -239,11 +253,13 @@ func (f *tokenFile) list(id string) ([]web.Token, error) {
 	list, err := readTokens(f.path, id)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
 	for i, t := range list {
 		if at := f.used[t.SHA256]; at.After(t.LastUsed) {
 			list[i].LastUsed = at
 		}
 	}
+
 	return list, err
 }
 
@@ -256,6 +272,7 @@ func (f *tokenFile) Create(_ context.Context, spec web.Token) (secret string, er
 		return "", invalid("name", "must be 1 to 64 letters, digits, dots, dashes and underscores, not %.100q", name)
 	}
 	secret = web.NewSecret()
+
 	return secret, f.change(func(list []web.Token) ([]web.Token, error) {
 		if slices.ContainsFunc(list, func(t web.Token) bool { return t.Name == name }) {
 			return nil, &robotmem.Error{Kind: robotmem.Conflict, Field: "name", Err: fmt.Errorf("there is a token %q; take another name, or revoke it first", name)}
@@ -292,7 +309,8 @@ func (f *tokenFile) writeUses() {
 	used := len(f.used) > 0
 	f.mu.Unlock()
 	if used {
-		_ = f.change(func(list []web.Token) ([]web.Token, error) { return list, nil }) // List has the times
+		// List has the times.
+		_ = f.change(func(list []web.Token) ([]web.Token, error) { return list, nil })
 	}
 }
 
@@ -317,10 +335,12 @@ func (f *tokenFile) changeOf(id string, change func([]web.Token) ([]web.Token, e
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return refuse(err)
 	}
+
 	lock, err := lockedfile.OpenFile(f.files.TokensLock(), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return refuse(err)
 	}
+
 	defer func() { _ = lock.Close() }()
 	list, err := f.list(id)
 	if err != nil {
@@ -329,14 +349,17 @@ func (f *tokenFile) changeOf(id string, change func([]web.Token) ([]web.Token, e
 	if list, err = change(list); err != nil {
 		return err
 	}
+
 	entries := tokenEntries{FileID: f.id, Tokens: []tokenEntry{}}
 	for _, t := range list {
 		entries.Tokens = append(entries.Tokens, tokenEntry{t.Name, t.ReadOnly, hex.EncodeToString(t.SHA256[:]), t.Created, t.LastUsed})
 	}
+
 	data, err := yaml.Marshal(entries)
 	if err != nil {
 		return err
 	}
+
 	real, _ := filepath.EvalSymlinks(f.path) // a link stays one
 	real = cmp.Or(real, f.path)
 	err = wholeFile(real, "token", func(w *os.File) error {
@@ -346,6 +369,7 @@ func (f *tokenFile) changeOf(id string, change func([]web.Token) ([]web.Token, e
 	if diskFull(err) && overwrite(real, data) {
 		return nil
 	}
+
 	return err
 }
 
@@ -364,6 +388,7 @@ func overwrite(path string, data []byte) bool {
 	if err == nil {
 		err = f.Truncate(int64(len(data)))
 	}
+
 	return errors.Join(err, f.Sync(), f.Close()) == nil
 }
 
@@ -393,6 +418,7 @@ func readTokens(path, id string) ([]web.Token, error) {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return nil, invalid("token", "%s cannot be read: %v", path, p.Err)
 	}
+
 	var entries tokenEntries
 	if err := yaml.UnmarshalWithOptions(data, &entries, yaml.Strict()); err != nil {
 		return nil, invalid("token", "%s is not a list of tokens: %s; correct it, or remove it and create the tokens again", path, yaml.FormatError(err, false, false))
@@ -400,7 +426,9 @@ func readTokens(path, id string) ([]web.Token, error) {
 	if id != "" && entries.FileID != "" && entries.FileID != id {
 		return nil, invalid("token", "%s has the tokens of another file, from which this memory was copied or which it has replaced; to accept them here too, run robotmem token adopt; if not, remove %[1]s and create tokens", path)
 	}
+
 	var list []web.Token
+
 	for _, e := range entries.Tokens {
 		t := web.Token{Name: e.Name, ReadOnly: e.ReadOnly, Created: e.Created, LastUsed: e.LastUsed}
 		hash, err := hex.DecodeString(e.SHA256)
@@ -410,5 +438,6 @@ func readTokens(path, id string) ([]web.Token, error) {
 		copy(t.SHA256[:], hash)
 		list = append(list, t)
 	}
+
 	return list, nil
 }

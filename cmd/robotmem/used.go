@@ -104,6 +104,7 @@ func (c *config) target() target {
 	case c.onServer():
 		return onSite
 	}
+
 	return onFile
 }
 
@@ -124,6 +125,7 @@ func (l layer) spelling(name string) string {
 	case inEnvironment:
 		return "ROBOTMEM_" + strings.ToUpper(name)
 	}
+
 	return name + " in the file of settings"
 }
 
@@ -132,6 +134,7 @@ func (c *config) checkUsed(command string) error {
 	first, _, _ := strings.Cut(command, " ")
 	own, special := ownFlags[first]
 	at := c.target()
+
 	chosen := (c.given["db"] == inFlags || c.given["url"] == inFlags) && !slices.Contains(serving, first)
 	for _, name := range slices.Sorted(maps.Keys(c.given)) {
 		from, use := c.given[name], usages[name]
@@ -147,23 +150,28 @@ func (c *config) checkUsed(command string) error {
 		if use.by != nil && !slices.Contains(use.by, first) || from != inFlags && (chosen || at == onNode) {
 			continue
 		}
+
 		switch {
 		case use.on&at == 0:
 			return refuse("it is for %s, and robotmem %s works on %s", use.kinds(), first, targetNames[at])
-		case use.needs != "" && c.given[use.needs] == 0 && slices.Contains(serving, first): // other commands name it with a flag
+		case use.needs != "" && c.given[use.needs] == 0 && slices.Contains(serving, first):
+			// Other commands name it with a flag.
 			return refuse("it needs %s", use.needs)
 		}
 	}
+
 	return nil
 }
 
 // kinds names the kinds of memory that a setting is for.
 func (u useOf) kinds() string {
 	var out []string
+
 	for _, t := range []target{onFile, onSite, onNode} {
 		if u.on&t != 0 {
 			out = append(out, targetNames[t])
 		}
 	}
+
 	return strings.Join(out, " or ")
 }

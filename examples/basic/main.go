@@ -43,6 +43,7 @@ func run(ctx context.Context) (err error) {
 
 	// Facts with different numbers are different facts. Store the failed attempt too.
 	var held int64
+
 	for _, try := range []struct {
 		insight  string
 		force    float64
@@ -97,6 +98,7 @@ func run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+
 	for _, memory := range found.Memories {
 		fmt.Printf("recalled %d, %.3f m away: %s\n", memory.MemoryID, *memory.Distance, memory.Content)
 	}
@@ -109,5 +111,6 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	fmt.Println("ended:", ended.Summary.Text)
+
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 // and the one that is most similar to it.
 func ask(ctx context.Context, m robotmem.Service, recordings []robotfailures.Failure, out string) error {
 	var blow robotfailures.Failure
+
 	for _, f := range recordings {
 		if f.Class == "fr_collision" {
 			blow = f
@@ -23,7 +24,9 @@ func ask(ctx context.Context, m robotmem.Service, recordings []robotfailures.Fai
 	}
 	fmt.Printf("in question: %s %d, %s\n", blow.Set, blow.Index, blow.Label())
 	like := &robotmem.Like{DataBase64: blow.CSV(), MediaType: "text/csv"}
+
 	var alike []robotmem.Memory
+
 	for _, question := range []struct {
 		name string
 		req  robotmem.RecallRequest
@@ -40,6 +43,7 @@ func ask(ctx context.Context, m robotmem.Service, recordings []robotfailures.Fai
 			return err
 		}
 		fmt.Printf("\n%s (%.1f ms)\n", question.name, found.QueryMS)
+
 		for i := range found.Memories {
 			answer := &found.Memories[i]
 			fmt.Printf("  %4d %s %-4v %-16s %s\n", answer.MemoryID, answer.Context["set"], answer.Context["index"], classOf(answer), answer.Summary)
@@ -54,6 +58,7 @@ func ask(ctx context.Context, m robotmem.Service, recordings []robotfailures.Fai
 	if out == "" {
 		return nil
 	}
+
 	return draw(ctx, m, out, alike[:2])
 }
 
@@ -63,6 +68,7 @@ func draw(ctx context.Context, m robotmem.Service, folder string, recordings []r
 		return err
 	}
 	fmt.Println()
+
 	for _, r := range recordings {
 		plot, err := m.Preview(ctx, &admin.PreviewRequest{MemoryID: r.MemoryID})
 		if err != nil {
@@ -74,5 +80,6 @@ func draw(ctx context.Context, m robotmem.Service, folder string, recordings []r
 		}
 		fmt.Println("drawn:", path)
 	}
+
 	return nil
 }

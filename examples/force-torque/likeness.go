@@ -22,7 +22,9 @@ type score struct {
 // names a set in which the memory was worse.
 func compare(ctx context.Context, m robotmem.Service, recordings []robotfailures.Failure) error {
 	begun := time.Now()
+
 	var scores []*score
+
 	for i, f := range recordings {
 		if i == 0 || f.Set != recordings[i-1].Set {
 			scores = append(scores, &score{set: f.Set})
@@ -45,6 +47,7 @@ func compare(ctx context.Context, m robotmem.Service, recordings []robotfailures
 	var worse []string
 	fmt.Println("class named by the nearest other of the set, rightly:")
 	fmt.Printf("%-5s %10s %10s %14s\n", "set", "recordings", "likeness", "raw readings")
+
 	for _, s := range scores {
 		likeness, plain := float64(s.likeness)/float64(s.n), float64(s.plain)/float64(s.n)
 		fmt.Printf("%-5s %10d %10.3f %14.3f\n", s.set, s.n, likeness, plain)
@@ -56,6 +59,7 @@ func compare(ctx context.Context, m robotmem.Service, recordings []robotfailures
 	if worse != nil {
 		return fmt.Errorf("likeness is right less often than raw readings in %s", strings.Join(worse, ", "))
 	}
+
 	return nil
 }
 
@@ -70,6 +74,7 @@ func nearestClass(ctx context.Context, m robotmem.Service, f robotfailures.Failu
 	if err != nil || len(found.Memories) == 0 {
 		return "", err
 	}
+
 	return classOf(&found.Memories[0]), nil
 }
 
@@ -84,11 +89,13 @@ func classOf(m *robotmem.Memory) string {
 // distance of the 90 readings, the first one of a tie.
 func plainNearest(f robotfailures.Failure, recordings []robotfailures.Failure) (nearest robotfailures.Failure) {
 	best := math.Inf(1)
+
 	for _, other := range recordings {
 		if other.Set != f.Set || other.Index == f.Index {
 			continue
 		}
 		sum := 0.0
+
 		for i, sample := range f.Samples {
 			for c, v := range sample {
 				d := v - other.Samples[i][c]
@@ -99,5 +106,6 @@ func plainNearest(f robotfailures.Failure, recordings []robotfailures.Failure) (
 			best, nearest = sum, other
 		}
 	}
+
 	return nearest
 }

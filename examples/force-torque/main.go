@@ -53,6 +53,7 @@ func run(ctx context.Context, out string) (err error) {
 	if err := compare(ctx, m, recordings); err != nil {
 		return err
 	}
+
 	return ask(ctx, m, recordings, out)
 }
 
@@ -72,5 +73,6 @@ func store(ctx context.Context, m robotmem.Service, recordings []robotfailures.F
 			return err
 		}
 	}
+
 	return nil
 }

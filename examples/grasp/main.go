@@ -25,6 +25,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+
 	for _, r := range results {
 		mean, deviation := r.mean(0, 200)
 		late, lateDeviation := r.mean(150, 200)
@@ -67,6 +68,7 @@ func compare(ctx context.Context, episodes, seeds int) ([]result, error) {
 		return nil, err
 	}
 	defer func() { _ = m.Close() }()
+
 	results := []result{{name: "without memory"}, {name: "recall", choose: withRecall}, {name: "advise", choose: withAdvise},
 		{name: "advise, 10 % wrong", choose: withAdvise, wrong: 0.1}, {name: "best possible"}}
 	for i := range results {
@@ -76,6 +78,7 @@ func compare(ctx context.Context, episodes, seeds int) ([]result, error) {
 			}
 		}
 	}
+
 	return results, nil
 }
 
@@ -86,6 +89,7 @@ func withRecall(ctx context.Context, m arm, s situation) (force float64, err err
 		return 0, err
 	}
 	_, err = fmt.Sscan(fmt.Sprint(found.Memories[0].Params.(map[string]any)["grip_force"]), &force)
+
 	return force, err
 }
 
@@ -101,6 +105,7 @@ func withAdvise(ctx context.Context, m arm, s situation) (float64, error) {
 // live runs one life of the arm. The gripper is inexact, and one grasp in twenty fails anyway.
 func (p *result) live(ctx context.Context, node *local.Node, episodes, seed int) (err error) {
 	r, run := rand.New(rand.NewPCG(uint64(seed), 1)), make([]float64, episodes)
+
 	m := arm{node, fmt.Sprintf("%x-%d", p.name, seed), r}
 	for episode := range run {
 		s, force := situations[r.IntN(len(situations))], 0.0
@@ -128,6 +133,7 @@ func (p *result) live(ctx context.Context, node *local.Node, episodes, seed int)
 		}
 	}
 	p.runs = append(p.runs, run)
+
 	return nil
 }
 
@@ -141,6 +147,7 @@ func (p *result) mean(from, to int) (mean, deviation float64) {
 		}
 		mean, squares = mean+rate/n, squares+rate*rate/n
 	}
+
 	return mean, math.Sqrt(max(0, squares-mean*mean))
 }
 
@@ -148,6 +155,7 @@ func (p *result) mean(from, to int) (mean, deviation float64) {
 func draw(results []result) string {
 	var b strings.Builder
 	fmt.Fprint(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -10 800 320" font-size="13"><path d="M0 0V300H600" fill="none" stroke="#888"/>`)
+
 	for i, colour := range []string{"#888", "#d95f02", "#1b6ca8", "#7a4fb3", "#2b8a3e"} {
 		points, episodes := "", len(results[i].runs[0])
 		for from := 0; from+10 <= episodes; from += 10 {
@@ -156,5 +164,6 @@ func draw(results []result) string {
 		}
 		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s"/><text x="610" y="%d" fill="%s">%s</text>`, points, colour, 40+i*30, colour, results[i].name)
 	}
+
 	return b.String() + "</svg>"
 }

@@ -32,7 +32,9 @@ func insertPeg(ctx context.Context, m *memory) (attempts int, err error) {
 	if err != nil {
 		return 0, err
 	}
+
 	var used []int64
+
 	for _, best := range known.Memories {
 		force, err := pushForce(best)
 		if err != nil {
@@ -46,8 +48,12 @@ func insertPeg(ctx context.Context, m *memory) (attempts int, err error) {
 	}
 
 	hole := peg{seatsAt: 7.5}
-	var last attempt
-	var learnt int64
+
+	var (
+		last   attempt
+		learnt int64
+	)
+
 	for _, force := range forces {
 		last = hole.push(force)
 		attempts++
@@ -76,6 +82,7 @@ func insertPeg(ctx context.Context, m *memory) (attempts int, err error) {
 	if !last.ok {
 		return attempts, errors.New("the peg was not seated")
 	}
+
 	return attempts, nil
 }
 
@@ -91,6 +98,7 @@ func pushForce(m robotmem.Memory) (float64, error) {
 	if err := json.Unmarshal(data, &params); err != nil || params.PushForce == 0 {
 		return 0, fmt.Errorf("memory %d has no params.push_force", m.MemoryID)
 	}
+
 	return params.PushForce, nil
 }
 
@@ -123,6 +131,7 @@ func record(ctx context.Context, m *memory, session string, a attempt) (int64, e
 		return 0, err
 	}
 	fmt.Printf("  save_perception: [%d] %s, %d bytes\n", p.MemoryID, p.MediaType, p.Bytes)
+
 	return res.MemoryID, nil
 }
 
@@ -150,5 +159,6 @@ func tidy(ctx context.Context, m *memory, session string, seated int64, a attemp
 		return err
 	}
 	fmt.Printf("  forget: [%d] %s: %s\n", f.MemoryID, f.Content, f.Reason)
+
 	return nil
 }

@@ -43,6 +43,7 @@ func run(ctx context.Context, robotmemPath string) (err error) {
 		}
 	}
 	db := filepath.Join(dir, "memory.db")
+
 	var attempts [2]int
 	for i := range attempts {
 		fmt.Printf("episode %d\n", i+1)
@@ -55,6 +56,7 @@ func run(ctx context.Context, robotmemPath string) (err error) {
 	if attempts[1] != 1 {
 		return errors.New("the memory did not help: the second episode should need one attempt")
 	}
+
 	return nil
 }
 
@@ -68,6 +70,7 @@ func build(ctx context.Context, dir string) (string, error) {
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("building robotmem: %w; pass a binary with -robotmem", err)
 	}
+
 	return out, nil
 }
 
@@ -82,5 +85,6 @@ func withMemory(ctx context.Context, robotmemPath, db string, live func(context.
 		return 0, err
 	}
 	fmt.Println("  tools:", strings.Join(tools, " "))
+
 	return live(ctx, m)
 }

@@ -27,6 +27,7 @@ func start(ctx context.Context, robotmemPath, db string) (*memory, error) {
 	if _, err := c.Initialize(ctx, hello); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
+
 	return &memory{c}, nil
 }
 
@@ -40,10 +41,12 @@ func (m *memory) tools(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var names []string
 	for _, t := range list.Tools {
 		names = append(names, t.Name)
 	}
+
 	return names, nil
 }
 
@@ -64,6 +67,7 @@ func call[Out any](ctx context.Context, m *memory, tool string, in any) (*Out, e
 	if err := json.Unmarshal([]byte(text(res)), out); err != nil {
 		return nil, fmt.Errorf("%s: the answer is not its JSON: %w", tool, err)
 	}
+
 	return out, nil
 }
 

@@ -29,8 +29,10 @@ func (p peg) push(force float64) attempt {
 	if !a.ok {
 		a.depth = math.Round(10*holeDepth*force/p.seatsAt/2) / 10
 	}
+
 	var csv strings.Builder
 	csv.WriteString("t,Fz\n")
+
 	for i := range samples {
 		f := force * float64(i+1) / samples
 		if a.ok && i > samples/2 {
@@ -39,5 +41,6 @@ func (p peg) push(force float64) attempt {
 		fmt.Fprintf(&csv, "%.2f,%.2f\n", float64(i)*sampleS, f)
 	}
 	a.trace = csv.String()
+
 	return a
 }

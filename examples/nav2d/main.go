@@ -57,6 +57,7 @@ func compare(ctx context.Context, seeds int, db string) (err error) {
 	for i := range trips {
 		trips[i].shortest = newWorld(uint64(i + 1)).shortest()
 	}
+
 	for _, session := range []func(*trip) *drive{
 		func(t *trip) *drive { return &t.first },
 		func(t *trip) *drive { return &t.second },
@@ -73,6 +74,7 @@ func compare(ctx context.Context, seeds int, db string) (err error) {
 	if total.second.steps >= total.first.steps || total.second.bumps >= total.first.bumps {
 		return errors.New("the second session is not better than the first")
 	}
+
 	return nil
 }
 
@@ -84,6 +86,7 @@ func driveAll(ctx context.Context, db string, trips []trip, session func(*trip) 
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
+
 	for i := range trips {
 		seed := i + 1
 		d, err := liveOne(ctx, m, collectionOf(seed), newWorld(uint64(seed)))
@@ -92,6 +95,7 @@ func driveAll(ctx context.Context, db string, trips []trip, session func(*trip) 
 		}
 		*session(&trips[i]) = d
 	}
+
 	return nil
 }
 
@@ -108,6 +112,7 @@ func liveOne(ctx context.Context, m *local.Node, collection string, w *world) (d
 	if err != nil {
 		return drive{}, err
 	}
+
 	return d, e.end(ctx, d)
 }
 
@@ -115,7 +120,9 @@ func report(trips []trip) trip {
 	const row = "%5v  %9v %11v  %9v %11v  %9v\n"
 	fmt.Printf(row, "", "session 1", "", "session 2", "", "shortest")
 	fmt.Printf(row, "seed", "steps", "collisions", "steps", "collisions", "way")
+
 	var sum trip
+
 	for i, t := range trips {
 		fmt.Printf(row, i+1, t.first.steps, t.first.bumps, t.second.steps, t.second.bumps, t.shortest)
 		sum.first.steps += t.first.steps
@@ -125,6 +132,7 @@ func report(trips []trip) trip {
 		sum.shortest += t.shortest
 	}
 	fmt.Printf(row, "total", sum.first.steps, sum.first.bumps, sum.second.steps, sum.second.bumps, sum.shortest)
+
 	return sum
 }
 
@@ -145,9 +153,11 @@ func reportMemory(ctx context.Context, db string) (err error) {
 	if err != nil {
 		return err
 	}
+
 	for _, memory := range trips.Memories {
 		fmt.Println("  ", memory.Content)
 	}
+
 	return nil
 }
 

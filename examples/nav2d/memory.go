@@ -39,6 +39,7 @@ func startEpisode(ctx context.Context, m *local.Node, collection string, w *worl
 	if err != nil {
 		return nil, err
 	}
+
 	return &episode{m: m, collection: collection, id: s.SessionID}, nil
 }
 
@@ -69,6 +70,7 @@ func (e *episode) learn(ctx context.Context, f fact) error {
 		about["params"] = f.params
 	}
 	_, err := e.m.Learn(ctx, &robotmem.LearnRequest{Insight: f.insight, SessionID: e.id, Context: about})
+
 	return err
 }
 
@@ -83,6 +85,7 @@ func (e *episode) bumped(ctx context.Context, at cell, heading int) error {
 
 func (e *episode) drove(ctx context.Context, from, to cell) error {
 	middle := []float64{float64(from.x+to.x) / 2, float64(from.y+to.y) / 2}
+
 	return e.learn(ctx, fact{
 		kind:    kindCorridor,
 		insight: fmt.Sprintf("corridor from (%d, %d) to (%d, %d) is free", from.x, from.y, to.x, to.y),
@@ -110,6 +113,7 @@ const tile = 6
 // second session gets no other data from the first.
 func (e *episode) remember(ctx context.Context) (belief, error) {
 	known := belief{}
+
 	for x := tile / 2; x < width+tile/2; x += tile {
 		for y := tile / 2; y < height+tile/2; y += tile {
 			center := []float64{float64(x), float64(y)}
@@ -121,6 +125,7 @@ func (e *episode) remember(ctx context.Context) (belief, error) {
 				if err != nil {
 					return nil, err
 				}
+
 				for _, m := range found {
 					if err := known.add(kind, m); err != nil {
 						return nil, err
@@ -132,6 +137,7 @@ func (e *episode) remember(ctx context.Context) (belief, error) {
 			}
 		}
 	}
+
 	return known, nil
 }
 
@@ -147,6 +153,7 @@ func (e *episode) around(ctx context.Context, center []float64, radius float64, 
 	if err != nil {
 		return nil, err
 	}
+
 	return res.Memories, nil
 }
 
@@ -180,6 +187,7 @@ func (b belief) add(kind string, m robotmem.Memory) error {
 		return nil
 	}
 	b.line(toCell(where.From), toCell(where.To))
+
 	return nil
 }
 

@@ -14,6 +14,7 @@ func plan(from, to cell, cost func(cell) (price int, ok bool)) []int {
 	}
 	paid := map[cell]int{from: 0}
 	came := map[cell]step{}
+
 	open := &frontier{{from, 0}}
 	for open.Len() > 0 {
 		at := heap.Pop(open).(reached)
@@ -23,6 +24,7 @@ func plan(from, to cell, cost func(cell) (price int, ok bool)) []int {
 		if at.paid > paid[at.cell] {
 			continue // a cheaper path to this cell was found
 		}
+
 		for h := range headings {
 			c := at.next(h)
 			price, ok := cost(c)
@@ -39,11 +41,13 @@ func plan(from, to cell, cost func(cell) (price int, ok bool)) []int {
 	if _, ok := came[to]; !ok {
 		return nil
 	}
+
 	var route []int
 	for c := to; c != from; c = came[c].from {
 		route = append(route, came[c].heading)
 	}
 	slices.Reverse(route)
+
 	return route
 }
 
@@ -68,6 +72,7 @@ func (f frontier) Less(i, j int) bool {
 	if a.x != b.x {
 		return a.x < b.x
 	}
+
 	return a.y < b.y
 }
 

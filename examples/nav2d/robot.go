@@ -21,6 +21,7 @@ func run(ctx context.Context, e *episode, w *world, known belief) (drive, error)
 	var d drive
 	at, corridor := w.start, w.start
 	known[at] = free
+
 	price := func(c cell) (int, bool) {
 		switch known[c] {
 		case free:
@@ -28,6 +29,7 @@ func run(ctx context.Context, e *episode, w *world, known belief) (drive, error)
 		case blocked:
 			return 0, false
 		}
+
 		return unknownPrice, true
 	}
 	for heading := -1; at != w.goal; {
@@ -35,6 +37,7 @@ func run(ctx context.Context, e *episode, w *world, known belief) (drive, error)
 		if route == nil {
 			return d, errors.New("there is no way to the goal")
 		}
+
 		for _, h := range route {
 			if h != heading && corridor != at {
 				if err := e.drove(ctx, corridor, at); err != nil {
@@ -59,5 +62,6 @@ func run(ctx context.Context, e *episode, w *world, known belief) (drive, error)
 	if err := e.drove(ctx, corridor, at); err != nil {
 		return d, err
 	}
+
 	return d, e.arrived(ctx, w, d)
 }

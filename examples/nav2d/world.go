@@ -35,11 +35,13 @@ func newWorld(seed uint64) *world {
 		w := &world{start: cell{0, rng.IntN(height)}, goal: cell{width - 1, rng.IntN(height)}}
 		for i := range walls {
 			x := (i+1)*width/(walls+1) + rng.IntN(3) - 1
+
 			gap := rng.IntN(height)
 			for y := range height {
 				w.blocked[x][y] = y != gap
 			}
 		}
+
 		for x := range width {
 			for y := range height {
 				w.blocked[x][y] = w.blocked[x][y] || rng.Float64() < clutter

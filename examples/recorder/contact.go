@@ -35,10 +35,12 @@ func contactAt(t time.Duration) contact {
 func (c contact) wrench(cycle uint64) [6]float64 {
 	fz := -stiffness * max(c.depth, 0)
 	fx := math.Copysign(friction*fz, c.slide)
+
 	w := [6]float64{fx, 0, fz, 0, -lever * fx, 0}
 	for axis := range 3 {
 		w[axis] += noise * math.Sin(float64(cycle)*(1.7+0.61*float64(axis)))
 	}
+
 	return w
 }
 
@@ -47,9 +49,11 @@ func (c contact) picture() []byte {
 	const width, height, surface = 96, 72, 48
 	img := image.NewGray(image.Rect(0, 0, width, height))
 	tip := surface + int(c.depth*3000)
+
 	for y := range height {
 		for x := range width {
 			shade := uint8(40)
+
 			switch {
 			case x > width/2-8 && x < width/2+8 && y < min(tip, surface):
 				shade = 200
@@ -61,9 +65,11 @@ func (c contact) picture() []byte {
 			img.SetGray(x, y, color.Gray{Y: shade})
 		}
 	}
+
 	var b bytes.Buffer
 	if err := jpeg.Encode(&b, img, nil); err != nil {
 		panic(err) // a buffer takes everything
 	}
+
 	return b.Bytes()
 }

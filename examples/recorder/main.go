@@ -81,6 +81,7 @@ func run(recording context.Context, out string) (err error) {
 		return err
 	}
 	fmt.Println("ended:", ended.Summary.Text)
+
 	return nil
 }
 
@@ -108,10 +109,12 @@ func record(ctx context.Context, r *recorder.Recorder) (pushes []time.Duration, 
 		return nil, err
 	}
 	begun := time.Now()
+
 	var filming sync.WaitGroup
 	filming.Go(func() { film(ctx, camera, begun) })
 	pushes = control(ctx, wrist, begun)
 	filming.Wait()
+
 	return pushes, nil
 }
 
@@ -132,6 +135,7 @@ func control(ctx context.Context, wrist *recorder.TraceSource, begun time.Time) 
 		wrist.Push(cycle, at, wrench[:])
 		pushes = append(pushes, time.Since(before))
 	}
+
 	return pushes
 }
 
@@ -139,6 +143,7 @@ func control(ctx context.Context, wrist *recorder.TraceSource, begun time.Time) 
 func film(ctx context.Context, camera *recorder.FrameSource, begun time.Time) {
 	tick := time.NewTicker(time.Second / 30)
 	defer tick.Stop()
+
 	for seq := uint64(0); ; seq++ {
 		select {
 		case at := <-tick.C:
@@ -151,6 +156,7 @@ func film(ctx context.Context, camera *recorder.FrameSource, begun time.Time) {
 
 func account(counts []recorder.SourceCount, pushes []time.Duration) {
 	fmt.Printf("%-14s %9s %9s %9s %9s %10s\n", "source", "received", "stored", "dropped", "missed", "bytes")
+
 	for _, c := range counts {
 		fmt.Printf("%-14s %9d %9d %9d %9d %10d\n", c.Source, c.Received, c.Stored, c.Dropped, c.Missed, c.Bytes)
 	}

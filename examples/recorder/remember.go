@@ -43,6 +43,7 @@ func remember(ctx context.Context, m *local.Node, session, out string) error {
 	if out == "" {
 		return nil
 	}
+
 	return draw(ctx, m, chunk.MemoryID, out)
 }
 
@@ -54,11 +55,13 @@ const compareLimit = 30 * time.Second
 func compared(ctx context.Context, m *local.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, compareLimit)
 	defer cancel()
+
 	for {
 		stats, err := m.Stats(ctx, &admin.StatsRequest{})
 		if err != nil || stats.ToCompare == 0 {
 			return err
 		}
+
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
@@ -77,6 +80,7 @@ func press() (data []byte, shape []int) {
 			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
 		}
 	}
+
 	return data, []int{samples, 6}
 }
 
@@ -90,6 +94,7 @@ func readForce(ctx context.Context, m *local.Node, chunk *robotmem.Memory) error
 	if _, err := binary.Decode(data.DataBase64, binary.LittleEndian, readings); err != nil {
 		return err
 	}
+
 	peak := 0.0
 	for i := 2; i < len(readings); i += 6 {
 		if math.Abs(readings[i]) > math.Abs(peak) {
@@ -97,6 +102,7 @@ func readForce(ctx context.Context, m *local.Node, chunk *robotmem.Memory) error
 		}
 	}
 	fmt.Printf("its bytes: %d samples from %s, Fz peak %.1f N\n", len(readings)/6, chunk.ObservedAt.Format("15:04:05.000"), peak)
+
 	return nil
 }
 
@@ -114,5 +120,6 @@ func draw(ctx context.Context, m *local.Node, id int64, folder string) error {
 		return err
 	}
 	fmt.Println("drawn:", path)
+
 	return nil
 }

@@ -64,6 +64,7 @@ func (f Failure) Label() string {
 // CSV returns the recording as text/csv, with the names of the channels in the first line.
 func (f Failure) CSV() []byte {
 	b := []byte(strings.Join(Channels[:], ",") + "\n")
+
 	for _, sample := range f.Samples {
 		for c, v := range sample {
 			if c > 0 {
@@ -73,6 +74,7 @@ func (f Failure) CSV() []byte {
 		}
 		b = append(b, '\n')
 	}
+
 	return b
 }
 
@@ -80,6 +82,7 @@ func (f Failure) CSV() []byte {
 // if a file was changed.
 func Load() ([]Failure, error) {
 	var all []Failure
+
 	for _, set := range sets {
 		text, err := data.ReadFile(set.file)
 		if err != nil {
@@ -89,11 +92,13 @@ func Load() ([]Failure, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", set.file, err)
 		}
+
 		for i := range failures {
 			failures[i].Set, failures[i].Task, failures[i].Index = set.name, set.task, i
 		}
 		all = append(all, failures...)
 	}
+
 	return all, nil
 }
 
@@ -103,9 +108,11 @@ func parse(r io.Reader) ([]Failure, error) {
 	var out []Failure
 	samples := SampleCount // of the current recording
 	lines := bufio.NewScanner(r)
+
 	number := 0
 	for lines.Scan() {
 		number++
+
 		fields := strings.Fields(lines.Text())
 		switch {
 		case len(fields) == 0:
@@ -120,6 +127,7 @@ func parse(r io.Reader) ([]Failure, error) {
 		case len(fields) != len(Channels) || samples == SampleCount:
 			return nil, fmt.Errorf("line %d: %d readings are no sample of %d", number, len(fields), len(Channels))
 		}
+
 		for c, field := range fields {
 			v, err := strconv.ParseFloat(field, 64)
 			if err != nil {
@@ -135,5 +143,6 @@ func parse(r io.Reader) ([]Failure, error) {
 	if samples != SampleCount {
 		return nil, fmt.Errorf("the last recording ends after %d of %d samples", samples, SampleCount)
 	}
+
 	return out, nil
 }

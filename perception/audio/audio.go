@@ -82,10 +82,12 @@ func (f File) Summary() string {
 	if err != nil {
 		return ""
 	}
+
 	if f.IsHead() {
 		w.length = w.claimed
 		return w.String()
 	}
+
 	if w.length == 0 {
 		return w.String() + ", not read: " + w.errEmpty().Error()
 	}
@@ -118,6 +120,7 @@ func (w *wavFile) words() string {
 	if peak == 0 {
 		return ", silent"
 	}
+
 	rms := math.Sqrt(energy / float64(count*int64(w.channels)))
 
 	return ", peak " + decibels(peak) + " at " + w.time(at) + ", rms " + decibels(rms)
@@ -143,14 +146,17 @@ func (w *wavFile) String() string {
 	if w.length > 0 {
 		s += ", " + w.time(w.length)
 	}
+
 	rate := ", " + strconv.Itoa(w.rate) + " Hz"
 	if w.rate >= 1000 {
 		rate = ", " + strconv.FormatFloat(float64(w.rate)/1000, 'f', -1, 64) + " kHz"
 	}
+
 	channels, named := map[int]string{1: ", mono", 2: ", stereo"}[w.channels]
 	if !named {
 		channels = ", " + strconv.Itoa(w.channels) + " channels"
 	}
+
 	s += rate + channels
 	s += ", " + strconv.Itoa(w.bits) + "-bit"
 	if w.code == codeFloat {
@@ -167,12 +173,14 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	time := func(i int) float64 { return float64(i) / float64(w.rate) }
 	lo, hi := o.Cut(int(w.length), time)
 	e, err := media.NewEnvelope(w.channels, int64(hi-lo), o)
 	if err != nil {
 		return nil, err
 	}
+
 	w.each(int64(lo), int64(hi), e.Add)
 	out := &media.Samples{Kind: "sound", TimeUnit: "s", RateHz: float64(w.rate), DurationS: time(int(w.length))}
 	e.Fill(out, lo, time, func(c int) (name, unit string) {

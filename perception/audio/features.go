@@ -31,6 +31,7 @@ func (f File) Features() (kind string, vector []float32, ok bool) {
 	if err != nil {
 		return "", nil, false
 	}
+
 	spec := newSpectrum(w.rate, soundBands, soundLow, soundHigh)
 
 	var cells [soundTimes * soundBands]float64
@@ -51,9 +52,11 @@ func (f File) Features() (kind string, vector []float32, ok bool) {
 			loudest = max(loudest, bands[b])
 		}
 	}
+
 	if loudest == 0 {
 		return "", nil, false
 	}
+
 	mean := 0.0
 
 	for i, power := range cells {
@@ -105,7 +108,9 @@ func newSpectrum(rate, count int, low, high float64) *spectrum {
 	for k := range s.place {
 		s.place[k] = (mel(float64(k)*float64(rate)/float64(size))-bottom)/width - 0.5
 	}
-	s.place[0] = math.Inf(-1) // the mean is no tone
+
+	// The mean is no tone.
+	s.place[0] = math.Inf(-1)
 
 	return s
 }

@@ -21,10 +21,12 @@ const maxUnpacked = 16 << 20
 // openFLAC unpacks a FLAC file to samples as a WAV file has them. Of the first bytes of a file only the
 // stream information is read, which is always the first block.
 func openFLAC(data []byte, isHead bool) (*wavFile, error) {
-	const info = 8 // after the magic and the block's header
+	// After the magic and the block's header.
+	const info = 8
 	if len(data) < info+34 || data[4]&0x7f != 0 {
 		return nil, errors.New("the FLAC file does not begin with its stream information")
 	}
+
 	// From byte 10 on: 20 bits rate, 3 channels-1, 5 bits-1, 36 samples.
 	packed := binary.BigEndian.Uint64(data[info+10:])
 	w := &wavFile{
@@ -34,6 +36,7 @@ func openFLAC(data []byte, isHead bool) (*wavFile, error) {
 	if w.rate == 0 {
 		return nil, errors.New("the FLAC file gives no sampling rate")
 	}
+
 	full := float64(int64(1) << (w.bits - 1))
 	w.sample = func(b []byte) float64 { return float64(int32(binary.LittleEndian.Uint32(b))) / full }
 	if isHead {
@@ -43,12 +46,14 @@ func openFLAC(data []byte, isHead bool) (*wavFile, error) {
 	if _, err := flac.New(bytes.NewReader(data)); err != nil {
 		return nil, fmt.Errorf("the header of the FLAC file: %w", err)
 	}
+
 	err := w.unpack(bytes.NewReader(data[metadataEnd(data):]))
 
 	w.length = int64(len(w.body) / (w.size * w.channels))
 	switch {
 	case w.length == 0 && errors.Is(err, io.EOF):
-		return w, nil // it has no sample
+		// It has no sample.
+		return w, nil
 	case w.length == 0:
 		return nil, fmt.Errorf("the flac recording has no whole frame: %w", err)
 	case errors.Is(err, errMoreSound):
@@ -56,6 +61,7 @@ func openFLAC(data []byte, isHead bool) (*wavFile, error) {
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		w.cut = ", damaged"
 	}
+
 	if w.claimed > w.length && w.cut == "" {
 		w.cut = ", truncated"
 	}

@@ -62,6 +62,7 @@ func (w *wavFile) format(body []byte) error {
 	if len(body) < 16 {
 		return fmt.Errorf("the fmt chunk of the WAV file has %d bytes of 16", len(body))
 	}
+
 	le := binary.LittleEndian
 	w.code, w.channels, w.rate, w.bits = le.Uint16(body), int(le.Uint16(body[2:])), int(le.Uint32(body[4:])), int(le.Uint16(body[14:]))
 	w.size = (w.bits + 7) / 8
@@ -70,12 +71,15 @@ func (w *wavFile) format(body []byte) error {
 		w.code = le.Uint16(body[24:])
 	}
 
-	const maxRate = 10_000_000 // more than any converter of sound or vibration
+	// More than any converter of sound or vibration.
+	const maxRate = 10_000_000
 	if w.channels == 0 || w.rate == 0 || w.rate > maxRate {
 		return fmt.Errorf("the WAV file has %d channels at %d Hz; 1 channel or more at 1 to %d Hz are read", w.channels, w.rate, maxRate)
 	}
+
 	read := map[[2]int]func(b []byte) float64{
-		{codePCM, 8}:    func(b []byte) float64 { return (float64(b[0]) - 128) / 128 }, // the only size without a sign
+		// The only size without a sign.
+		{codePCM, 8}:    func(b []byte) float64 { return (float64(b[0]) - 128) / 128 },
 		{codePCM, 16}:   func(b []byte) float64 { return float64(int16(le.Uint16(b))) / (1 << 15) },
 		{codePCM, 24}:   func(b []byte) float64 { return float64(int32(le.Uint16(b))<<8|int32(b[2])<<24) / (1 << 31) },
 		{codePCM, 32}:   func(b []byte) float64 { return float64(int32(le.Uint32(b))) / (1 << 31) },

@@ -181,6 +181,7 @@ func coefficient(c *cells, u, v int) float64 {
 	for x := range across {
 		across[x] = math.Cos(math.Pi / gridCells * (float64(x) + 0.5) * float64(u))
 	}
+
 	sum := 0.0
 
 	for y := range gridCells {
@@ -189,6 +190,7 @@ func coefficient(c *cells, u, v int) float64 {
 			sum += c[y*gridCells+x] * across[x] * down
 		}
 	}
+
 	scale := 1.0
 	if u > 0 {
 		scale *= math.Sqrt2
@@ -223,10 +225,12 @@ func newValues(width, height int, at func(x, y int) float64) *values {
 			}
 		}
 	}
+
 	if n := len(all); n > 0 {
 		slices.Sort(all)
 		m.low, m.high = all[n/100], all[n-1-n/100]
 	}
+
 	m.high = max(m.high, m.low+max(leastRange*math.Abs(m.low), math.SmallestNonzeroFloat64))
 
 	return m

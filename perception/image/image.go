@@ -177,14 +177,18 @@ func decode(data []byte, h header) (p picture, err error) {
 		return p, fmt.Errorf("a picture of %dx%d pixels from %d bytes is more than is decoded here (at most %d pixels, and %d MiB or %d times the data to hold them)",
 			h.Width, h.Height, len(data), maxPixels, decodeFloor>>20, decodeFactor)
 	}
+
 	img, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		return p, fmt.Errorf("the picture is cut, damaged or animated: %w", err)
 	}
-	if grey, ok := img.(*image.Gray16); ok { // 0 is a missing value, as depth cameras write it
+
+	// 0 is a missing value, as depth cameras write it.
+	if grey, ok := img.(*image.Gray16); ok {
 		mono16, _ := layoutOf("mono16")
 		return frame{grey.Rect.Dx(), grey.Rect.Dy(), "", mono16, grey.Stride, binary.BigEndian, grey.Pix}.picture(), nil
 	}
+
 	colours, ok := img.(image.RGBA64Image)
 	if !ok || img.Bounds().Empty() {
 		return p, fmt.Errorf("the %s image has pixels of type %T, which are not read", h.format, img)
@@ -234,10 +238,12 @@ func bytesPerPixel(data []byte, h header) int64 {
 		}
 		return 8
 	}
+
 	size := int64(4)
 	if h.ColorModel == color.RGBA64Model || h.ColorModel == color.NRGBA64Model {
 		size = 8
 	}
+
 	// An interlaced PNG holds each pass beside the whole.
 	const interlace = len(pngMagic) + 20
 	if len(data) > interlace && data[interlace] != 0 {

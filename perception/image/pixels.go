@@ -66,6 +66,7 @@ func OpenPixels(in media.Payload) *Image {
 				f.width, f.height, f.encoding, f.step, want, len(f.data))
 		}
 	}
+
 	i.decode = sync.OnceValues(func() (picture, error) {
 		if err != nil {
 			return picture{}, err
@@ -87,6 +88,7 @@ func frameOf(in media.Payload) (f frame, err error) {
 	if isArray(in) {
 		return arrayFrame(in.Data)
 	}
+
 	f.data, f.order = in.Data, in.Metadata.Order()
 	if f.encoding = in.Metadata.Text("encoding"); f.encoding == "" {
 		return f, errors.New("metadata names no encoding of the pixels, such as rgb8 or 32FC1")
@@ -100,6 +102,7 @@ func frameOf(in media.Payload) (f frame, err error) {
 	if err != nil {
 		return f, err
 	}
+
 	row := f.width * f.layout.bytes
 	f.step = row
 	if given, ok := in.Metadata["step"]; ok {
@@ -128,10 +131,12 @@ func arrayFrame(data []byte) (f frame, err error) {
 	if err != nil {
 		return f, err
 	}
+
 	channels := 1
 	if len(h.Shape) == 3 {
 		channels = h.Shape[2]
 	}
+
 	encodings := map[int]map[string]string{
 		1: {"f4": "32FC1", "u2": "16UC1", "u1": "mono8"},
 		3: {"u1": "rgb8"},
@@ -143,10 +148,12 @@ func arrayFrame(data []byte) (f frame, err error) {
 		return f, fmt.Errorf("the .npy array of shape %v and elements %s is not read as an image; "+
 			"give float32, uint16 or uint8 by rows and columns, or uint8 with 3 or 4 channels", h.Shape, h.Descr)
 	}
+
 	f = frame{width: h.Shape[1], height: h.Shape[0], encoding: encoding, order: typ.Order, data: h.Rest}
 	if slices.Min(h.Shape) < 1 || max(f.width, f.height) > maxSide {
 		return f, fmt.Errorf("the .npy image has %dx%d pixels; a side has 1 to %d", f.width, f.height, maxSide)
 	}
+
 	f.layout, err = layoutOf(encoding)
 	f.step = f.width * f.layout.bytes
 
@@ -178,6 +185,7 @@ func layoutOf(encoding string) (layout, error) {
 		"bayer_rggb8": "mono8", "bayer_bggr8": "mono8", "bayer_gbrg8": "mono8", "bayer_grbg8": "mono8"} {
 		layouts[alias] = layouts[name]
 	}
+
 	l, ok := layouts[encoding]
 	if !ok {
 		known := slices.Sorted(maps.Keys(layouts))

@@ -27,12 +27,14 @@ func (i *Image) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	size := p.Bounds().Size()
 	w, h := fit(size.X, size.Y, o)
 	small := shrink(p.RGBA64Image, w, h)
 	if p.values != nil {
 		colour(small)
 	}
+
 	out := &media.Preview{MediaType: "image/png", Width: small.Rect.Dx(), Height: small.Rect.Dy()}
 
 	var b bytes.Buffer
@@ -42,9 +44,11 @@ func (i *Image) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	} else {
 		err = png.Encode(&b, small)
 	}
+
 	if err != nil {
 		return nil, fmt.Errorf("encode the preview: %w", err)
 	}
+
 	out.Data = b.Bytes()
 
 	return out, nil

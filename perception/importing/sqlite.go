@@ -36,9 +36,11 @@ func GuardSQLite(ctx context.Context, db *sqlite3.Conn, tables ...string) error 
 			return err
 		}
 	}
+
 	if err := db.Exec("PRAGMA cell_size_check=ON"); err != nil {
 		return err
 	}
+
 	// SQLite itself refuses a schema whose SQL is of another type or name than its row says.
 	s, _, err := db.Prepare(`SELECT CASE WHEN type <> 'table' THEN type WHEN sql NOT LIKE 'CREATE TABLE %' THEN 'virtual table'
 		WHEN EXISTS (SELECT 1 FROM pragma_table_xinfo(?1) WHERE hidden > 1) THEN 'table with computed columns' ELSE '' END
@@ -46,7 +48,9 @@ func GuardSQLite(ctx context.Context, db *sqlite3.Conn, tables ...string) error 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.Close() }() // reports the error of its last run
+
+	// Reports the error of its last run.
+	defer func() { _ = s.Close() }()
 
 	for _, table := range tables {
 		if err := s.BindText(1, table); err != nil {

@@ -69,9 +69,11 @@ func (im *importer) readEpisodes() ([]episode, error) {
 
 	for _, name := range names {
 		if err := im.episodeTable(name, add); err != nil {
-			im.report.Break(name, err, 1) // the others are read nevertheless
+			// The others are read nevertheless.
+			im.report.Break(name, err, 1)
 		}
 	}
+
 	slices.SortFunc(out, func(a, b episode) int { return int(a.index - b.index) })
 
 	return out, err
@@ -82,6 +84,7 @@ func (im *importer) episodeTable(name string, add func(episode) error) error {
 	if err != nil {
 		return err
 	}
+
 	defer f.Close()
 
 	var (
@@ -134,7 +137,8 @@ func whole(into *int64) func(parquet.Value) error {
 			*into = v.Int64()
 		case parquet.Int32:
 			*into = int64(v.Int32())
-		default: // null has a kind of its own
+		default:
+			// Null has a kind of its own.
 			return errors.New("has a value that is not a whole number")
 		}
 

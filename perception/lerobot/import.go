@@ -51,20 +51,24 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 	if err != nil {
 		return nil, err
 	}
+
 	o.Name = cmp.Or(o.Name, filepath.Base(full))
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
 	}
+
 	defer root.Close()
 	im := &importer{ctx: ctx, root: root, sink: sink, o: o, report: new(importing.Report)}
 	if im.in, err = readInfo(root); err != nil {
 		return nil, err
 	}
+
 	episodes, err := im.readEpisodes()
 	if err != nil {
 		return nil, fmt.Errorf("meta/episodes: %w", err)
 	}
+
 	im.checkTotals(episodes)
 
 	for _, f := range im.files(episodes) {
@@ -146,6 +150,7 @@ func (im *importer) importFile(f *dataFile) error {
 	if err != nil {
 		return err
 	}
+
 	defer file.Close()
 	rd, err := im.newReader(t, f)
 	if err != nil {
@@ -157,11 +162,13 @@ func (im *importer) importFile(f *dataFile) error {
 		if im.failed != nil {
 			return nil
 		}
-		if err != nil { // other row groups may be undamaged
+		// Other row groups may be undamaged.
+		if err != nil {
 			im.report.Break(f.name, fmt.Errorf("row group %d: %w", g, err), 1)
 			rd.leaveOut()
 		}
 	}
+
 	if im.failed = rd.end(); im.failed != nil {
 		return nil
 	}

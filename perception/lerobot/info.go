@@ -121,6 +121,7 @@ func (f *feature) channels() []string {
 	default:
 		return nil
 	}
+
 	if len(list) != f.width || slices.Contains(list, "") {
 		return nil
 	}

@@ -41,10 +41,12 @@ func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
 	if string(tail[4:]) != magic {
 		return nil, errors.New("the file does not end as a parquet file (PAR1); it was cut short")
 	}
+
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > min(maxFooter, size-12) {
 		return nil, fmt.Errorf("the parquet footer claims %d bytes; the file has %d and the limit is %d", n, size-12, maxFooter)
 	}
+
 	footer := make([]byte, n)
 	if _, err := r.ReadAt(footer, size-8-n); err != nil {
 		return nil, err
@@ -161,6 +163,7 @@ func checkPage(h *format.PageHeader, codec format.CompressionCodec) error {
 	if plain < 0 || plain > maxPage || plain > packed*ratio {
 		return fmt.Errorf("claims to unpack to %d bytes from %d; the limit is %d and %d-fold", plain, packed, int64(maxPage), ratio)
 	}
+
 	values, encoding := int32(0), format.Plain
 
 	switch {
@@ -174,6 +177,7 @@ func checkPage(h *format.PageHeader, codec format.CompressionCodec) error {
 			return fmt.Errorf("claims a dictionary of %d values in %d bytes", values, plain)
 		}
 	}
+
 	if values < 0 || values > maxPageValues {
 		return fmt.Errorf("claims %d values; the limit is %d", values, maxPageValues)
 	}
@@ -282,7 +286,8 @@ func (w thriftWalker) skip(kind thrift.Type, depth int) (err error) {
 				return err
 			}
 		}
-	default: // parquet.thrift has no maps
+	default:
+		// parquet.thrift has no maps.
 		return errThrift
 	}
 

@@ -52,12 +52,14 @@ func (im *importer) newReader(t table, file *dataFile) (*reader, error) {
 	if index == nil {
 		return nil, errors.New("there is no column episode_index")
 	}
+
 	rd.fields = []field{{index, whole(&rd.index)}}
 
 	longest := int64(0) // frames
 	for _, e := range file.episodes {
 		longest = max(longest, e.length)
 	}
+
 	left := int64(maxTraces)
 
 	for _, key := range im.in.sortedKeys {
@@ -164,7 +166,8 @@ func (rd *reader) end() error {
 
 	rd.rows = 0
 	switch {
-	case rows == 0: // there was none
+	case rows == 0:
+		// There was none.
 		return nil
 	case !rd.listed:
 		rd.report.Skip(rd.file.name, "frames of an episode that meta/episodes does not list for this file", rows)
@@ -175,9 +178,11 @@ func (rd *reader) end() error {
 		rd.disagree(e, rd.file, rows)
 		return nil
 	}
+
 	if err := rd.save(e); err != nil {
 		return err
 	}
+
 	rd.done += e.length
 	if rd.o.Progress != nil {
 		rd.o.Progress(importing.Progress{Done: rd.done, Total: rd.total})
@@ -194,6 +199,7 @@ func (rd *reader) save(e episode) error {
 		rd.report.Skip(fmt.Sprintf("episode %d", e.index), "imported before", e.length)
 		return nil
 	}
+
 	if err != nil {
 		return err
 	}
@@ -202,6 +208,7 @@ func (rd *reader) save(e episode) error {
 	for _, c := range rd.columns {
 		traces = append(traces, rd.trace(e, c))
 	}
+
 	stored, err := rd.sink.Save(rd.ctx, session, traces)
 	if err == nil {
 		err = rd.sink.End(rd.ctx, session, rd.outcome())
@@ -209,6 +216,7 @@ func (rd *reader) save(e episode) error {
 	if err != nil {
 		return err
 	}
+
 	rd.report.Perceptions += len(traces)
 	rd.report.Stored += stored
 	rd.report.Sessions++

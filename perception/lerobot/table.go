@@ -166,7 +166,8 @@ func (t table) rows(group int, fields []field, next func() error) error {
 }
 
 func number(v parquet.Value) (float64, bool) {
-	switch v.Kind() { // null has a kind of its own
+	// Null has a kind of its own.
+	switch v.Kind() {
 	case parquet.Boolean:
 		if v.Boolean() {
 			return 1, true

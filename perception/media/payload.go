@@ -81,7 +81,8 @@ const (
 
 // IsNPZ reports whether data begins as a .npz file: a zip whose first entry is a .npy file.
 func IsNPZ(data []byte) bool {
-	const header = 30 // of a local file, before its name
+	// Of a local file, before its name.
+	const header = 30
 	if !bytes.HasPrefix(data, []byte("PK\x03\x04")) || len(data) < header {
 		return false
 	}

@@ -110,12 +110,14 @@ func (d *decoder) field(v *Value, f *Field, depth int) {
 		d.one(v, f, depth)
 		return
 	}
+
 	count := f.Len
 	if f.Array == Sequence {
 		if count = d.count(f.elementSize()); f.Len > 0 && count > f.Len {
 			d.fail("%d elements; at most %d are allowed", count, f.Len)
 		}
 	}
+
 	if left := len(d.data) - d.at; count > left/f.elementSize() {
 		d.fail("%d elements in %d bytes: %w", count, left, errShort)
 	}

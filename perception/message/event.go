@@ -74,7 +74,8 @@ func (p *parser) defineAll(name, text string) error {
 
 		for _, t := range d.types {
 			if t.text == "" {
-				continue // it is one of the parts
+				// It is one of the parts.
+				continue
 			}
 			if _, err := p.define(strings.ReplaceAll(t.name, "#", of), strings.ReplaceAll(t.text, "#", of)); err != nil {
 				return err
@@ -83,6 +84,7 @@ func (p *parser) defineAll(name, text string) error {
 
 		return p.defineParts(of, name, parts)
 	}
+
 	_, err := p.define(name, text)
 
 	return err

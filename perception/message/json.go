@@ -45,6 +45,7 @@ func (v *Value) readJSON(dec *jsontext.Decoder, values *int, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("nested more than %d deep", maxDepth)
 	}
+
 	token, err := dec.ReadToken()
 	if err != nil {
 		return err

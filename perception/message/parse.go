@@ -29,7 +29,8 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 	switch {
 	case encoding == "ros2msg":
 	case encoding == "ros2idl" && builtIn != "":
-		text = []byte(builtIn) // the same type in the other language
+		// The same type in the other language.
+		text = []byte(builtIn)
 	case encoding == "ros2idl":
 		return nil, fmt.Errorf("the definition of %.80s is written in IDL (ros2idl), which %w", name, ErrEncoding)
 	case encoding == "ros1" || encoding == "ros1msg":
@@ -41,12 +42,14 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 	default:
 		return nil, fmt.Errorf("schema encoding %.40q %w", encoding, ErrEncoding)
 	}
+
 	if len(text) > MaxDefinition {
 		return nil, fmt.Errorf("the definition of %.80s takes %d bytes; at most %d are read", name, len(text), MaxDefinition)
 	}
 	if len(text) == 0 {
 		text = []byte(builtIn)
 	}
+
 	types, err := parse(ShortName(name), string(text))
 	if err != nil {
 		return nil, fmt.Errorf("definition of %.80s: %w", name, err)
@@ -120,16 +123,19 @@ func (p *parser) line(t *Type, line string) error {
 	if line == "" || line[0] == '#' {
 		return nil
 	}
+
 	typ, rest, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
 	rest = strings.TrimSpace(rest)
 	f, err := parseType(typ)
 	if err != nil {
 		return err
 	}
+
 	end := strings.IndexFunc(rest, func(r rune) bool { return !isNameRune(r) })
 	if end < 0 {
 		end = len(rest)
 	}
+
 	f.Name, rest = rest[:end], strings.TrimSpace(rest[end:])
 	if f.Name == "" {
 		return fmt.Errorf("%.60q has no field name", line)
@@ -137,9 +143,12 @@ func (p *parser) line(t *Type, line string) error {
 	if p.fields++; p.fields > maxFields {
 		return fmt.Errorf("there are more than %d fields", maxFields)
 	}
+
 	if strings.HasPrefix(rest, "=") && f.Array == Single && f.ref == "" {
-		return nil // a constant
+		// A constant.
+		return nil
 	}
+
 	t.Fields = append(t.Fields, f)
 	t.names = append(t.names, f.Name)
 
@@ -168,14 +177,18 @@ func parseType(s string) (f Field, err error) {
 			}
 		}
 	}
-	s, _, _ = strings.Cut(s, "<=") // the bound of a string
+
+	// The bound of a string.
+	s, _, _ = strings.Cut(s, "<=")
 	if k, ok := primitives[s]; ok {
 		f.Kind = k
 		return f, nil
 	}
+
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r != '/' && !isNameRune(r) }) {
 		return f, fmt.Errorf("%.60q is not a type", whole)
 	}
+
 	f.Kind, f.ref = Struct, ShortName(s)
 
 	return f, nil

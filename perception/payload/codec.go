@@ -71,6 +71,7 @@ func (c Codec) parse() (layout, error) {
 	if c == Raw {
 		return layout{codec: Raw}, nil
 	}
+
 	unknown := func() (layout, error) {
 		return layout{}, fmt.Errorf("the codec %.*q is unknown; known are raw, zstd, and steps with an array such as delta.planar.zstd:le4x6", maxCodec, string(c))
 	}
@@ -78,13 +79,16 @@ func (c Codec) parse() (layout, error) {
 	if m == nil || m[1] == "" && c != Zstd {
 		return unknown()
 	}
+
 	steps := m[1]
 	l := layout{codec: c, delta: strings.Contains(steps, "delta"), planar: strings.Contains(steps, "planar"), shuffle: strings.Contains(steps, "shuffle")}
 
 	l.bigEndian = m[2] == "be"
 	for i, into := range []*int{&l.element, &l.columns, &l.offset} {
-		*into, _ = strconv.Atoi(m[3+i]) // 0 if it is missing
+		// 0 if it is missing.
+		*into, _ = strconv.Atoi(m[3+i])
 	}
+
 	if l.columns > maxColumns || l.offset > 0 && l.offset >= l.row() {
 		return unknown()
 	}
@@ -120,18 +124,21 @@ func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if c == Raw {
 		if int64(len(stored)) != size {
 			return nil, fmt.Errorf("%w: it has %d bytes and should have %d", ErrDamaged, len(stored), size)
 		}
 		return stored, nil
 	}
+
 	if size < 0 || size > MaxWhole {
 		return nil, fmt.Errorf("%w: %d bytes are too many to decode in memory; the limit is %d", ErrDamaged, size, MaxWhole)
 	}
 	if err := checkFrame(stored, size); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
+
 	w := borrow()
 	defer w.release()
 	raw := make([]byte, size)
@@ -162,7 +169,8 @@ func Choose(sample []byte) Codec {
 	defer w.release()
 	best, least := Raw, len(sample)-len(sample)/10
 	codecs := []Codec{Zstd}
-	if !bytes.HasPrefix(sample, []byte(media.MCAPMagic)) { // messages are read often, which zstd alone is fastest for
+	// Messages are read often, which zstd alone is fastest for.
+	if !bytes.HasPrefix(sample, []byte(media.MCAPMagic)) {
 		codecs = append(codecs, arraysOf(rowOf(sample))...)
 	}
 

@@ -65,6 +65,7 @@ func writeContainer(dst io.Writer, src io.Reader, l layout, block int, sum func(
 	if _, err := dst.Write(head); err != nil {
 		return 0, err
 	}
+
 	length, size := int64(len(head)), int64(0)
 	raw, stored := make([]byte, block), []byte(nil)
 
@@ -91,6 +92,7 @@ func writeContainer(dst io.Writer, src io.Reader, l layout, block int, sum func(
 		index = binary.LittleEndian.AppendUint32(index, check)
 		size, length = size+int64(n), length+int64(len(out))
 	}
+
 	total := sum()
 	tail := binary.LittleEndian.AppendUint64(append(index, total[:]...), uint64(size))
 	check := crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, tail)
@@ -118,26 +120,31 @@ func openContainer(file io.ReaderAt, length int64) (*container, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	trailer := make([]byte, trailerSize)
 	if _, err := file.ReadAt(trailer, length-trailerSize); err != nil {
 		return nil, cut(err)
 	}
+
 	c.sum = [32]byte(trailer)
 	size := binary.LittleEndian.Uint64(trailer[32:])
 	if string(trailer[44:]) != tailMagic {
 		return nil, errors.New("the mark at its end is missing")
 	}
+
 	// The bytes between header and trailer limit the number of blocks.
 	room := length - trailerSize - int64(len(head))
 	count := size/uint64(c.block) + min(size%uint64(c.block), 1)
 	if count > uint64(room/entrySize) {
 		return nil, fmt.Errorf("it claims %d blocks in %d bytes", count, room)
 	}
+
 	c.size = int64(size)
 	index := make([]byte, int(count)*entrySize)
 	if _, err := file.ReadAt(index, length-trailerSize-int64(len(index))); err != nil {
 		return nil, cut(err)
 	}
+
 	check := crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, index)
 	if crc32.Update(check, castagnoli, trailer[:40]) != binary.LittleEndian.Uint32(trailer[40:]) {
 		return nil, errors.New("the checksum of its index does not match")
@@ -162,6 +169,7 @@ func (c *container) readHeader(length int64) ([]byte, error) {
 	if head[fixed-2] != version {
 		return nil, fmt.Errorf("its version is %d; known is %d", head[fixed-2], version)
 	}
+
 	end := fixed + int(head[fixed-1])
 	if len(head) < end+4 {
 		return nil, errors.New("it ends within its header")
@@ -171,10 +179,12 @@ func (c *container) readHeader(length int64) ([]byte, error) {
 	if c.layout, err = Codec(head[fixed:end]).parse(); err != nil {
 		return nil, err
 	}
+
 	block := binary.LittleEndian.Uint32(head[end:])
 	if block < 1 || block > blockSize {
 		return nil, fmt.Errorf("its blocks have %d bytes; 1 to %d are allowed", block, blockSize)
 	}
+
 	c.block = int(block)
 
 	return head[:end+4], nil
@@ -204,11 +214,14 @@ func (c *container) load(i int) error {
 	if i == c.loaded {
 		return nil
 	}
+
 	c.loaded = -1
-	size := int(min(int64(c.block), c.size-int64(i)*int64(c.block))) // all blocks but the last are full
+	// All blocks but the last are full.
+	size := int(min(int64(c.block), c.size-int64(i)*int64(c.block)))
 	if cap(c.raw) < size {
 		c.raw = make([]byte, size)
 	}
+
 	c.raw = c.raw[:size]
 	b, stored := c.blocks[i], c.raw
 	if !b.raw {
@@ -216,9 +229,11 @@ func (c *container) load(i int) error {
 	} else if b.stored != size {
 		return fmt.Errorf("block %d has %d bytes and should have %d", i, b.stored, size)
 	}
+
 	if _, err := c.file.ReadAt(stored, b.at); err != nil {
 		return cut(err)
 	}
+
 	if !b.raw {
 		w := borrow()
 		defer w.release()
@@ -226,9 +241,11 @@ func (c *container) load(i int) error {
 			return fmt.Errorf("block %d: %w", i, err)
 		}
 	}
+
 	if crc32.Checksum(c.raw, castagnoli) != b.check {
 		return fmt.Errorf("the checksum of block %d does not match", i)
 	}
+
 	c.loaded = i
 
 	return nil

@@ -97,7 +97,8 @@ func (f Folder) place(temp string, sum [32]byte, c Codec) error {
 		err = f.disk().Rename(temp, both[0])
 	}
 	if err == nil {
-		_ = f.disk().Remove(both[1]) // usually it does not exist
+		// Usually it does not exist.
+		_ = f.disk().Remove(both[1])
 	}
 
 	return onDisk(err)
@@ -204,13 +205,15 @@ func (f Folder) SweepStrays(before time.Time) (removed []string, err error) {
 			err = f.disk().Remove(path)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // its writer has just finished
+			// Its writer has just finished.
+			continue
 		}
 		if err != nil {
 			return removed, onDisk(err)
 		}
 		removed = append(removed, name)
 	}
+
 	slices.Sort(removed)
 
 	return removed, nil
@@ -276,12 +279,14 @@ func (f Folder) copyFile(ctx context.Context, path, target string) error {
 	if err != nil {
 		return err
 	}
+
 	defer in.Close()
 	temp := filepath.Join(f.Dir, tempPrefix+rand.Text())
 	out, err := f.disk().Create(temp, fileMode)
 	if err != nil {
 		return err
 	}
+
 	_, err = io.CopyBuffer(struct{ io.Writer }{out}, ReaderWith(ctx, in), make([]byte, sampleSize))
 	if err == nil {
 		err = out.Sync()
@@ -289,8 +294,10 @@ func (f Folder) copyFile(ctx context.Context, path, target string) error {
 	if err = errors.Join(err, out.Close()); err == nil {
 		err = f.disk().Rename(temp, target)
 	}
+
 	if err != nil {
-		_ = f.disk().Remove(temp) // err is the first error
+		// Err is the first error.
+		_ = f.disk().Remove(temp)
 	}
 
 	return err
@@ -365,7 +372,8 @@ func (OS) Remove(path string) error { return os.Remove(path) }
 func (OS) Create(path string, mode fs.FileMode) (File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return nil, err // a nil *os.File is not a nil File
+		// A nil *os.File is not a nil File.
+		return nil, err
 	}
 	return f, nil
 }

@@ -78,6 +78,7 @@ func (r *Reader) check(coded bool, size *int64) error {
 	if !info.Mode().IsRegular() {
 		return r.damaged(errors.New("it is not a regular file"))
 	}
+
 	r.length, r.size = info.Size(), info.Size()
 	if coded {
 		if r.coded, err = openContainer(r.file, r.length); err != nil {
@@ -87,6 +88,7 @@ func (r *Reader) check(coded bool, size *int64) error {
 			return r.damaged(fmt.Errorf("its file holds the payload %x", r.coded.sum))
 		}
 	}
+
 	if size != nil && r.size != *size {
 		return r.damaged(fmt.Errorf("it has %d bytes and should have %d", r.size, *size))
 	}
@@ -107,15 +109,18 @@ func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 || r.err != nil {
 		return 0, r.err
 	}
+
 	pos, _ := r.Seek(0, io.SeekCurrent) // never fails
 	n, err := r.SectionReader.Read(p)
 	if n == 0 {
 		return 0, err
 	}
+
 	if pos == 0 {
 		r.hash.Reset()
 		r.hashed = 0
 	}
+
 	if pos == r.hashed {
 		r.hash.Write(p[:n])
 		r.hashed += int64(n)
@@ -169,6 +174,7 @@ func (r *Reader) verify(ctx context.Context, count func(int)) error {
 	if r.size == 0 && sha256.Sum256(nil) != r.sum {
 		return r.damaged(errors.New("its sum does not match"))
 	}
+
 	chunk := make([]byte, min(r.size+1, sampleSize))
 
 	for {

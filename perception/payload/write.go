@@ -59,19 +59,23 @@ func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, er
 	if o.Expect > o.Limit {
 		return nil, fmt.Errorf("%w: %d bytes are declared; the limit is %d", ErrTooLarge, o.Expect, o.Limit)
 	}
+
 	src := &source{ctx: ctx, r: r, options: o, hash: sha256.New()}
 	room := max(o.Inline+1, sampleSize)
 	if o.Expect > 0 {
 		room = min(room, o.Expect+1)
 	}
+
 	start := make([]byte, room)
 	n, err := io.ReadFull(src, start)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, err
 	}
+
 	start = start[:n:n]
 	w := &Written{Codec: Choose(start)}
-	if int64(n) <= o.Inline { // r is at its end
+	// R is at its end.
+	if int64(n) <= o.Inline {
 		if w.Inline, err = w.Codec.Encode(start); err != nil {
 			return nil, err
 		}
@@ -79,6 +83,7 @@ func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, er
 	} else if err := f.writeFile(ctx, io.MultiReader(bytes.NewReader(start), src), src, w); err != nil {
 		return nil, err
 	}
+
 	w.Sum, w.Size, w.Head = src.sum(), src.size, src.head
 
 	return w, nil
@@ -89,11 +94,13 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 	if err := f.disk().MkdirAll(f.Dir, folderMode); err != nil {
 		return onDisk(err)
 	}
+
 	name := filepath.Join(f.Dir, tempPrefix+rand.Text())
 	temp, err := f.disk().Create(name, fileMode)
 	if err != nil {
 		return onDisk(err)
 	}
+
 	defer func() {
 		if !w.New {
 			// These errors matter less than that of the write.
@@ -107,9 +114,11 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 		l, _ := w.Codec.parse() // Choose has made it
 		w.Stored, err = writeContainer(diskWriter{temp}, r, l, l.blockOf(blockSize), src.sum)
 	}
+
 	if err != nil {
 		return err
 	}
+
 	sum := src.sum()
 	subfolder := filepath.Dir(f.locations(sum, Raw)[0])
 
@@ -122,12 +131,14 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 	case !errors.Is(err, ErrMissing) && !errors.Is(err, ErrDamaged):
 		return err
 	}
+
 	if err := errors.Join(temp.Sync(), temp.Close()); err != nil {
 		return onDisk(err)
 	}
 	if err := f.place(name, sum, w.Codec); err != nil {
 		return err
 	}
+
 	w.New = true
 
 	return f.syncNames(subfolder)

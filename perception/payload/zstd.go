@@ -40,7 +40,8 @@ func borrow() *workspace { return workspaces.Get().(*workspace) }
 
 func (w *workspace) release() {
 	if cap(w.scratch) > blockSize {
-		w.scratch = nil // large payloads are rare
+		// Large payloads are rare.
+		w.scratch = nil
 	}
 	workspaces.Put(w)
 }

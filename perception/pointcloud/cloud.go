@@ -62,9 +62,11 @@ func Decode(in media.Payload) (*Cloud, error) {
 			has[field.slot] = true
 		}
 	}
+
 	if f.points > maxPoints {
 		return nil, fmt.Errorf("the point cloud has %d points; at most %d are read; save it in parts", f.points, maxPoints)
 	}
+
 	c := &Cloud{}
 	err = f.each(func(v *values) {
 		c.Total++
@@ -76,6 +78,7 @@ func Decode(in media.Payload) (*Cloud, error) {
 				return
 			}
 		}
+
 		if c.Total-c.Missing == 1 {
 			c.Min, c.Max = p, p
 		}
@@ -83,6 +86,7 @@ func Decode(in media.Payload) (*Cloud, error) {
 		for i := range p {
 			c.Min[i], c.Max[i] = min(c.Min[i], p[i]), max(c.Max[i], p[i])
 		}
+
 		c.Positions = append(c.Positions, p[:]...)
 		if has[slotColor] {
 			c.Colors = append(c.Colors, uint32(int64(v[slotColor]))&0xffffff)
@@ -196,6 +200,7 @@ func (f File) Summary() string {
 	if err != nil {
 		return ""
 	}
+
 	s := "point cloud, " + media.Plural(src.points, "point")
 	if src.faces > 0 {
 		s = "mesh, " + media.Count(src.points, "vertex", "vertices") + ", " + media.Plural(src.faces, "face")
@@ -205,14 +210,17 @@ func (f File) Summary() string {
 	for _, field := range src.fields {
 		names = append(names, field.name)
 	}
+
 	s += ", fields " + media.Clean(strings.Join(names, " "), media.MaxSummary/2) + ", " + src.form
 	if f.IsHead() {
 		return s
 	}
+
 	c, err := Decode(f.Payload)
 	if err != nil {
 		return ""
 	}
+
 	s += ", within " + media.Sides(c.Min, c.Max) + " " + f.Metadata.Unit("m")
 	if c.Missing > 0 {
 		s += ", " + humanize.Comma(int64(c.Missing)) + " missing"
@@ -227,6 +235,7 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	kept := len(c.Positions) / 3
 	shown := min(o.SpacePoints(), kept)
 	out := media.NewSpace("cloud", f.Metadata, c.Total-c.Missing, shown)

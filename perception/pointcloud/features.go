@@ -38,11 +38,13 @@ func (f File) Features() (kind string, vector []float32, ok bool) {
 	if err != nil || len(c.Positions) < 3*minFeaturePoints {
 		return "", nil, false
 	}
+
 	points := thin(c)
 	mean, radius := gyration(points)
 	if !(radius > 0) || len(points) < minFeaturePoints {
 		return "", nil, false
 	}
+
 	vector = pairHistogram(points)
 
 	heights, radii := make(shape.Histogram, heightBins), make(shape.Histogram, radiusBins)
@@ -50,6 +52,7 @@ func (f File) Features() (kind string, vector []float32, ok bool) {
 		heights.Add(((p[2]-mean[2])/radius + 2) / 4)
 		radii.Add(math.Hypot(p[0]-mean[0], p[1]-mean[1]) / (2.5 * radius))
 	}
+
 	vector = append(append(vector, heights.Roots()...), radii.Roots()...)
 
 	return cloudKind, append(vector, float32(shape.SizeWeight*math.Log(radius))), true
@@ -79,7 +82,8 @@ func thin(c *Cloud) (out [][3]float64) {
 		side = max(side, float64(c.Max[i])-float64(c.Min[i]))
 	}
 
-	const cellsOfAxis = gridCells + 1 // the last is that of the farthest point
+	// The last is that of the farthest point.
+	const cellsOfAxis = gridCells + 1
 	sums := make([][3]float64, cellsOfAxis*cellsOfAxis*cellsOfAxis)
 	counts := make([]float64, len(sums))
 
@@ -112,5 +116,6 @@ func pairHistogram(points [][3]float64) []float32 {
 	for i := range distances {
 		distances[i] = shape.Distance(points[random.IntN(len(points))], points[random.IntN(len(points))])
 	}
+
 	return shape.DistanceRoots(distances, pairBins)
 }

@@ -45,9 +45,11 @@ func openPCD(data []byte) (*source, error) {
 			break
 		}
 	}
+
 	if len(words["DATA"]) != 1 {
 		return nil, fmt.Errorf("the PCD header has no line DATA within %d bytes", maxHeader)
 	}
+
 	f := &source{form: words["DATA"][0], data: data[at:], height: 1}
 	points, err := strconv.ParseUint(strings.Join(words["POINTS"], " "), 10, 31)
 	if err != nil {
@@ -56,6 +58,7 @@ func openPCD(data []byte) (*source, error) {
 	if f.fields, err = pcdFields(words); err != nil {
 		return nil, err
 	}
+
 	f.points, f.width, f.isText = int64(points), int64(points), f.form == "ascii"
 	if !f.isText && f.form != "binary" && f.form != "binary_compressed" {
 		return nil, fmt.Errorf("PCD data %q is not read; use ascii, binary or binary_compressed", media.Clean(f.form, media.MaxName))
@@ -64,14 +67,17 @@ func openPCD(data []byte) (*source, error) {
 	for i := range f.fields {
 		field := &f.fields[i]
 		if f.isText {
-			field.typ.Size = 1 // word
+			// Word.
+			field.typ.Size = 1
 			if field.slot == slotColor && field.typ.Code == "f4" {
-				field.slot = unused // the bits of a colour do not survive as decimals
+				// The bits of a colour do not survive as decimals.
+				field.slot = unused
 			}
 		}
 		field.offset = int(f.stride)
 		f.stride += int64(field.bytes())
 	}
+
 	f.need = f.points * f.stride
 	if f.form == "binary_compressed" {
 		f.unpack = f.unpackPoints

@@ -28,6 +28,7 @@ func (s *source) unpackPoints() ([]byte, error) {
 	if len(body) < 8 {
 		return nil, errors.New("the compressed points end before their size")
 	}
+
 	packed, size := binary.LittleEndian.Uint32(body), int64(binary.LittleEndian.Uint32(body[4:]))
 	body = body[8:]
 	if int64(packed) > int64(len(body)) {
@@ -36,6 +37,7 @@ func (s *source) unpackPoints() ([]byte, error) {
 	if need := s.points * s.stride; size != need {
 		return nil, fmt.Errorf("the compressed points hold %d bytes; the %d points need %d", size, s.points, need)
 	}
+
 	columns, err := unpackLZF(body[:packed], size)
 	if err != nil {
 		return nil, err
@@ -64,6 +66,7 @@ func unpackLZF(in []byte, size int64) ([]byte, error) {
 	if size > lzfRatio*int64(len(in)) {
 		return nil, fmt.Errorf("the compressed points claim %d bytes; %d compressed ones cannot hold that", size, len(in))
 	}
+
 	total := int64(0)
 	whole := lzfPieces(in, func(literal []byte, back, n int) bool {
 		total += int64(len(literal) + n)
@@ -72,6 +75,7 @@ func unpackLZF(in []byte, size int64) ([]byte, error) {
 	if !whole || total != size {
 		return nil, errors.New("the compressed points are damaged")
 	}
+
 	out := make([]byte, 0, size)
 	lzfPieces(in, func(literal []byte, back, n int) bool {
 		out = append(out, literal...)

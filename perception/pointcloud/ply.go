@@ -50,10 +50,12 @@ func openPLY(data []byte) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	order, ok := plyOrders[f.form]
 	if !ok {
 		return nil, fmt.Errorf("PLY format %q is not known; use ascii, binary_little_endian or binary_big_endian", media.Clean(f.form, media.MaxName))
 	}
+
 	vertex := slices.IndexFunc(elements, func(e plyElement) bool { return e.name == "vertex" })
 	if vertex < 0 {
 		return nil, errors.New("the PLY header names no element vertex")
@@ -69,10 +71,12 @@ func openPLY(data []byte) (*source, error) {
 	for _, property := range elements[vertex].fields {
 		one := property.field
 		if property.isList {
-			one.count = 0 // it is no value of a point
+			// It is no value of a point.
+			one.count = 0
 		}
 		f.fields = append(f.fields, one)
 	}
+
 	colours := joinColours(f.fields)
 	if err := assign(f.fields); err != nil {
 		return nil, err
@@ -142,11 +146,13 @@ func (e *plyElement) add(words []string) error {
 	case !isList && len(words) != 3:
 		return errors.New("a PLY property has a type and a name")
 	}
+
 	name, typ := words[len(words)-1], words[len(words)-2]
 	code, ok := plyTypes[typ]
 	if !ok {
 		return fmt.Errorf("PLY property %q is of the unknown type %q", media.Clean(name, media.MaxName), media.Clean(typ, media.MaxName))
 	}
+
 	one := plyField{field: newField(name, code, nil), isList: isList}
 	if isList {
 		length := plyTypes[words[2]]
@@ -155,6 +161,7 @@ func (e *plyElement) add(words []string) error {
 		}
 		one.length = newField("", length, nil).typ
 	}
+
 	e.fields = append(e.fields, one)
 
 	return nil
@@ -198,10 +205,12 @@ func (r *plyReader) number(t npy.Type) (float64, error) {
 
 		return v, nil
 	}
+
 	word, err := r.word()
 	if err != nil {
 		return 0, err
 	}
+
 	v, err := strconv.ParseFloat(string(word), 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0, fmt.Errorf("%q is not a number", media.Clean(string(word), media.MaxName))

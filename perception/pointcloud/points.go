@@ -48,6 +48,7 @@ func (s *source) each(yield func(*values)) error {
 	if s.isText {
 		return s.eachLine(used, yield)
 	}
+
 	if s.unpack != nil {
 		data, err := s.unpack()
 		if err != nil {
@@ -55,6 +56,7 @@ func (s *source) each(yield func(*values)) error {
 		}
 		s.data, s.unpack, s.width, s.height = data, nil, s.points, 1
 	}
+
 	if s.need > int64(len(s.data)) {
 		return fmt.Errorf("the %d points need %d bytes; %d are there", s.points, s.need, len(s.data))
 	}
@@ -97,6 +99,7 @@ func (s *source) eachLine(used []field, yield func(*values)) error {
 		}
 		yield(&v)
 	}
+
 	if n < s.points {
 		return fmt.Errorf("the data ends within point %d of %d", n+1, s.points)
 	}
@@ -143,6 +146,7 @@ func openPointCloud2(in media.Payload) (*source, error) {
 		}
 		sizes[key] = n
 	}
+
 	f := &source{
 		form: "PointCloud2", data: in.Data,
 		width: sizes["width"], height: sizes["height"], rowStep: sizes["row_step"], stride: sizes["point_step"],
@@ -153,7 +157,8 @@ func openPointCloud2(in media.Payload) (*source, error) {
 	if f.rowStep < f.width*f.stride {
 		return nil, fmt.Errorf("row_step %d is less than %d points of %d bytes", f.rowStep, f.width, f.stride)
 	}
-	if f.points > 0 { // the last row may end with its last point; both terms are below 2^62
+	// The last row may end with its last point; both terms are below 2^62.
+	if f.points > 0 {
 		f.need = (f.height-1)*f.rowStep + f.width*f.stride
 	}
 
@@ -200,6 +205,7 @@ func openArray(in media.Payload) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	typ, ok := npy.Lookup(h.Descr)
 	if !ok || typ.Code == "b1" || typ.Code == "f2" {
 		return nil, fmt.Errorf("the .npy element type %s is not read as a coordinate", media.Clean(h.Descr, media.MaxName))
@@ -207,6 +213,7 @@ func openArray(in media.Payload) (*source, error) {
 	if len(h.Shape) != 2 || h.Shape[1] != 3 && h.Shape[1] != 4 {
 		return nil, errors.New("a point cloud as a .npy array is N by 3 (x y z) or N by 4 (x y z intensity)")
 	}
+
 	rows, columns := h.Shape[0], h.Shape[1]
 	f := &source{form: "array of " + media.Clean(h.Descr, media.MaxName), points: int64(rows), data: h.Rest, width: int64(rows), height: 1}
 	f.stride = int64(columns * typ.Size)

@@ -42,6 +42,7 @@ func NewScan(get func(key string) (float64, bool), ranges, intensities []float64
 	if !hasStart || !hasIncrement && !hasEnd {
 		return nil, errors.New("a laser scan needs angle_min and one of angle_increment and angle_max")
 	}
+
 	s.start = start
 
 	switch {
@@ -50,9 +51,11 @@ func NewScan(get func(key string) (float64, bool), ranges, intensities []float64
 	case hasEnd && len(ranges) > 1:
 		s.increment = (end - start) / float64(len(ranges)-1)
 	}
+
 	if !media.Finite(s.increment) || math.Abs(s.start) > maxTurn || math.Abs(s.increment)*float64(len(ranges)-1) > maxTurn {
 		return nil, fmt.Errorf("the angles of %d rays go beyond one turn; they must be in radians", len(ranges))
 	}
+
 	s.near, _ = get("range_min")
 	if far, _ := get("range_max"); far > 0 {
 		s.far = far
@@ -81,6 +84,7 @@ func (s *Scan) Samples(o media.SamplesOptions) (*media.Samples, error) {
 			hits = append(hits, i)
 		}
 	}
+
 	shown := min(o.SpacePoints(), len(hits))
 	out := media.NewSpace("scan", s.Metadata, len(hits), shown)
 	out.Missing = int64(len(s.ranges) - len(hits))
@@ -114,6 +118,7 @@ func DecodeScan(in media.Payload) (*Scan, error) {
 	if err := in.Whole(); err != nil {
 		return nil, err
 	}
+
 	data := in.Data
 	if !json.Valid(data) {
 		data = nonFinite.ReplaceAll(data, []byte("null"))
@@ -126,6 +131,7 @@ func DecodeScan(in media.Payload) (*Scan, error) {
 	if len(o["ranges"]) == 0 {
 		return nil, errors.New("the JSON object has no ranges")
 	}
+
 	ranges, err := timeseries.ParseMatrix(o["ranges"])
 	if err != nil {
 		return nil, err
@@ -138,6 +144,7 @@ func DecodeScan(in media.Payload) (*Scan, error) {
 	if series, err := timeseries.ParseMatrix(o["intensities"]); err == nil {
 		intensities = series.Values
 	}
+
 	s, err := NewScan(func(key string) (v float64, ok bool) {
 		return v, bytes.IndexAny(o[key], "-0123456789") == 0 && json.Unmarshal(o[key], &v) == nil
 	}, ranges.Values, intensities)
@@ -161,6 +168,7 @@ func (s *Scan) Summary() string {
 			nearest = i
 		}
 	}
+
 	if nearest >= 0 {
 		line += ", nearest " + media.Figure(s.ranges[nearest]) + " " + s.Metadata.Unit("m") + " at " + degrees(math.Remainder(s.angle(nearest), 2*math.Pi))
 	}
@@ -204,6 +212,7 @@ func (s *Scan) Features() (kind string, vector []float32, ok bool) {
 		n[sector%sectors]++
 		returns++
 	}
+
 	if returns < minReturns {
 		return "", nil, false
 	}

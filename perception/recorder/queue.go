@@ -118,7 +118,8 @@ func (c *chunk) describe(source map[string]any) map[string]any {
 	m := maps.Clone(source)
 	n := c.len()
 	m["dtype"] = "<f8"
-	m["shape"] = []any{n, c.width} // as JSON would give it
+	// As JSON would give it.
+	m["shape"] = []any{n, c.width}
 	m["first_seq"], m["last_seq"] = c.first, c.last
 	m["start"] = time.Unix(0, c.stamps[0]).UTC().Format(time.RFC3339Nano)
 	m["end"] = time.Unix(0, c.stamps[n-1]).UTC().Format(time.RFC3339Nano)
@@ -167,9 +168,11 @@ func (c *chunk) describeTimes(m map[string]any, period float64) {
 			gaps = append(gaps, gap{i - 1, interval})
 		}
 	}
+
 	if total == 0 && jitter <= maxJitter*period {
 		return
 	}
+
 	if c.len() <= maxTimes {
 		times := make([]float64, c.len())
 		for i := range times {
@@ -178,5 +181,6 @@ func (c *chunk) describeTimes(m map[string]any, period float64) {
 		m["times_s"] = times
 		return
 	}
+
 	m["gaps"], m["gaps_total"], m["jitter_s"] = gaps, total, jitter
 }

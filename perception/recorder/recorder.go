@@ -152,6 +152,7 @@ func (r *Recorder) Counts() []SourceCount {
 	for i, s := range sources {
 		counts[i] = s.counts.read(s.name)
 	}
+
 	return counts
 }
 
@@ -164,7 +165,8 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	for offer := r.flushes; ; {
 		select {
 		case offer <- flushed:
-			offer = nil // it is taken
+			// It is taken.
+			offer = nil
 		case <-flushed:
 			return nil
 		case <-r.done:

@@ -76,6 +76,7 @@ func (r *Recorder) add(name string, bytes int, item Recorded, c *chunk) (*source
 	if name == "" || len(name) > maxSourceName || !utf8.ValidString(name) {
 		return nil, fmt.Errorf("the name of a source is 1 to %d bytes of UTF-8, such as wrist/wrench", maxSourceName)
 	}
+
 	item.Source, item.Description = name, cmp.Or(item.Description, "recording of "+name)
 	item.Context, item.Metadata = maps.Clone(item.Context), extended(item.Metadata)
 	item.Metadata["source"] = name
@@ -90,6 +91,7 @@ func (r *Recorder) add(name string, bytes int, item Recorded, c *chunk) (*source
 	if bytes > r.free {
 		return nil, fmt.Errorf("source %q asks for a queue of %d bytes, and %d of the recorder's %d are left; give the recorder or the source another QueueBytes", name, bytes, r.free, r.o.QueueBytes)
 	}
+
 	r.free -= bytes
 	s := &source{name: name, item: item, chunk: c, wake: r.wake}
 	s.queue.buf = make([]byte, bytes)
@@ -116,9 +118,11 @@ func (s *source) push(seq uint64, at time.Time, size int, valid bool, write func
 		s.counts.dropped.Add(1)
 		return false
 	}
+
 	if s.hasLast && follows(seq, s.last) {
 		s.counts.missed.Add(seq - s.last - 1)
 	}
+
 	s.last, s.hasLast = seq, true
 	kept := valid && canStore(at) && s.queue.room(headerBytes+size)
 	if kept {
@@ -130,6 +134,7 @@ func (s *source) push(seq uint64, at time.Time, size int, valid bool, write func
 	} else {
 		s.counts.dropped.Add(1)
 	}
+
 	s.state.Store(idle)
 	if q := &s.queue; q.head.Load()-q.tail.Load() > uint64(len(q.buf)/2) {
 		select {
@@ -208,14 +213,17 @@ func (r *Recorder) Trace(name string, o TraceOptions) (*TraceSource, error) {
 	case !(o.RateHz >= 0 && o.RateHz <= maxRateHz):
 		return nil, fmt.Errorf("source %q has a rate of %g Hz; give a rate above 0 and at most %g, or 0 if it is unknown", name, o.RateHz, maxRateHz)
 	}
+
 	if o.Type == "" && o.Kind == "wrench" {
 		o.Type = "tactile"
 	}
+
 	o.Type = cmp.Or(o.Type, "proprioceptive")
 	bytes, err := o.queueBytes()
 	if err != nil {
 		return nil, fmt.Errorf("source %q: %w", name, err)
 	}
+
 	metadata := extended(o.Metadata)
 	metadata["channels"] = slices.Clone(o.Channels)
 	if len(o.Units) > 0 {
@@ -224,6 +232,7 @@ func (r *Recorder) Trace(name string, o TraceOptions) (*TraceSource, error) {
 	if o.Kind != "" {
 		metadata["kind"] = o.Kind
 	}
+
 	item := perception.Item{Type: o.Type, MediaType: media.TypeSamples, Metadata: metadata}
 	s, err := r.add(name, bytes, Recorded{Item: item, Description: o.Description, Context: o.Context},
 		&chunk{width: width, rate: o.RateHz, limit: r.o.Chunk})

@@ -88,8 +88,10 @@ func (w *worker) drain(ctx context.Context, everything bool) {
 		clear(w.items)
 		w.items, w.from, w.data = w.items[:0], w.from[:0], w.data[:0]
 	}
+
 	changed := func(s *source) bool { return s.counts.read(s.name) != s.reported }
-	if everything && slices.ContainsFunc(w.all(), changed) { // including what was dropped just now
+	// Including what was dropped just now.
+	if everything && slices.ContainsFunc(w.all(), changed) {
 		w.offer(ctx)
 	}
 }
@@ -174,7 +176,8 @@ func (w *worker) keep(ctx context.Context, items []Recorded, from []origin) erro
 			}
 		}
 		if ctx.Err() != nil {
-			return ctx.Err() // the sink's earlier error says more than this one
+			// The sink's earlier error says more than this one.
+			return ctx.Err()
 		}
 		w.lastErr.Store(&err)
 		if errors.Is(err, ErrRefused) {
@@ -212,6 +215,7 @@ func (w *worker) keepOnce(ctx context.Context, items []Recorded, from []origin) 
 			b.Counts = append(b.Counts, now[i].since(s.reported))
 		}
 	}
+
 	if err := w.sink.Keep(ctx, b); err != nil {
 		return err
 	}

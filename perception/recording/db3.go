@@ -91,6 +91,7 @@ func (f *db3File) readSchema(ctx context.Context, budget *segment.Budget) error 
 	if err == nil {
 		err = f.db.Exec("PRAGMA cache_size=-8192")
 	}
+
 	query := func(sql string, row func(*sqlite3.Stmt)) {
 		if err == nil {
 			err = f.query(ctx, sql, func(s *sqlite3.Stmt) bool { row(s); return true })
@@ -102,6 +103,7 @@ func (f *db3File) readSchema(ctx context.Context, budget *segment.Budget) error 
 	if err == nil && (!tables["topics"] || !tables["messages"]) {
 		return errors.New("it has no tables topics and messages")
 	}
+
 	definitions := &definitions{budget: budget, found: map[string]definition{}}
 	if tables["message_definitions"] {
 		// The length is asked first, since a row that is read takes its memory.
@@ -109,6 +111,7 @@ func (f *db3File) readSchema(ctx context.Context, budget *segment.Budget) error 
 			definitions.list(s.ColumnText(0), s.ColumnText(1), s.ColumnInt64(2), s.ColumnInt64(3))
 		})
 	}
+
 	qos, tooMuch := "''", error(nil)
 	query("SELECT name FROM pragma_table_info('topics') WHERE name = 'offered_qos_profiles'", func(s *sqlite3.Stmt) {
 		qos = s.ColumnText(0)
@@ -183,6 +186,7 @@ func (d *definitions) of(ctx context.Context, f *db3File, name string) (encoding
 			return true
 		})
 	}
+
 	d.found[stored] = one
 	if one.refused {
 		return segment.LeftOut, nil, err
@@ -203,7 +207,8 @@ func (f *db3File) query(ctx context.Context, sql string, row func(*sqlite3.Stmt)
 	for s.Step() && row(s) {
 	}
 
-	return s.Close() // the error of Step
+	// The error of Step.
+	return s.Close()
 }
 
 func (f *db3File) Name() string { return f.name }
@@ -230,7 +235,8 @@ func (f *db3File) Info(ctx context.Context) (*Info, error) {
 		counts[s.ColumnInt64(0)] = all
 		if timed > 0 {
 			info.span(uint64(s.ColumnInt64(3)), uint64(s.ColumnInt64(4)), timed)
-			info.startWall(uint64(s.ColumnInt64(5))) // 0 without
+			// 0 without.
+			info.startWall(uint64(s.ColumnInt64(5)))
 		}
 		info.Messages += all - timed
 
@@ -239,6 +245,7 @@ func (f *db3File) Info(ctx context.Context) (*Info, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+
 	if err != nil {
 		// Messages reports a damaged file, after the messages before the damage.
 		info.Messages = 0
@@ -247,6 +254,7 @@ func (f *db3File) Info(ctx context.Context) (*Info, error) {
 	for id, c := range f.channels {
 		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: counts[id]})
 	}
+
 	info.sort()
 
 	return info, nil
@@ -288,6 +296,7 @@ func (f *db3File) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 				return
 			}
 		}
+
 		if err != nil {
 			yield(nil, &BreakError{Offset: -1, LastLogTime: last, Lost: lost, Err: err})
 		}

@@ -57,9 +57,11 @@ func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) 
 		// The profile ros2 would promise that all messages are CDR; tools read the encoding of each channel.
 		err = out.WriteHeader(&mcap.Header{Library: segment.Library})
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	e := &exporter{out: out, ids: map[string]uint16{}, known: map[[3]string]*Channel{}, topics: map[string]bool{},
 		report: &ExportReport{Skipped: map[string]uint64{}}}
 
@@ -74,6 +76,7 @@ func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) 
 			return e.report, err
 		}
 	}
+
 	e.report.Topics = len(e.topics)
 
 	return e.report, e.out.Close()
@@ -154,7 +157,8 @@ func (e *exporter) original(item *Exported) (known bool, err error) {
 	}
 	s, err := segment.Decode(item.Data)
 	if err != nil {
-		return false, nil // another MCAP file that somebody saved
+		// Another MCAP file that somebody saved.
+		return false, nil
 	}
 
 	return true, e.add(&s.Channel, s.Messages, true)
@@ -168,8 +172,10 @@ func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]a
 	logTime, err3 := parseTime(text(item.Metadata, "log_time"))
 	publishTime, err4 := parseTime(text(item.Metadata, "publish_time"))
 	if err1 != nil || err2 != nil || err3 != nil || err4 != nil {
-		return false, nil // somebody changed the metadata: the bytes are exported as they are
+		// Somebody changed the metadata: the bytes are exported as they are.
+		return false, nil
 	}
+
 	name := text(item.Metadata, "schema")
 	c := e.known[[3]string{text(item.Metadata, "recording"), topic, name}]
 	if c == nil {
@@ -178,12 +184,14 @@ func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]a
 			c.SchemaEncoding, c.SchemaData = "ros2msg", []byte(definition)
 		}
 	}
+
 	data := prefix
 	if envelope["payload"] == "base64" {
 		data = base64.StdEncoding.AppendEncode(data, item.Data)
 	} else {
 		data = append(data, item.Data...)
 	}
+
 	data = append(data, suffix...)
 	sequence, _ := media.Integer(item.Metadata["sequence"], math.MaxUint32)
 	m := segment.Message{Sequence: uint32(sequence), LogTime: logTime, PublishTime: publishTime, Data: data}
@@ -285,6 +293,7 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error 
 		}
 		properties[names[c]] = object{"type": "number"}
 	}
+
 	properties["timestamp"] = json.RawMessage(timeSchema)
 	schema, err := json.Marshal(object{"title": "robotmem.Trace", "type": "object", "properties": properties})
 	if err != nil {
@@ -309,6 +318,7 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error 
 		}
 		messages = append(messages, segment.Message{Sequence: uint32(i), LogTime: when, PublishTime: when, Data: data})
 	}
+
 	if err := e.add(jsonChannel("/robotmem/traces/"+item.UID, "robotmem.Trace", string(schema)), messages, false); err != nil {
 		return err
 	}

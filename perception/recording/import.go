@@ -34,14 +34,17 @@ func Import(ctx context.Context, src Source, o Options, sink importing.Sink, pro
 	if err != nil {
 		return nil, err
 	}
+
 	id, err := src.ID(ctx)
 	if err != nil {
 		return nil, err
 	}
+
 	info, err := src.Info(ctx)
 	if err != nil {
 		return nil, err
 	}
+
 	imp := &importer{
 		o: o, sink: sink, id: id, name: src.Name(), info: info, progress: progress,
 		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, clock: clockOf(info),
@@ -50,6 +53,7 @@ func Import(ctx context.Context, src Source, o Options, sink importing.Sink, pro
 	if imp.clock.wall {
 		info.Start = max(info.Start, info.wallStart)
 	}
+
 	imp.poses = newPoses(o.MapID, imp.clock)
 	err = imp.run(ctx, src)
 	imp.account()
@@ -138,6 +142,7 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 			return err
 		}
 	}
+
 	if err := imp.flush(ctx); err != nil {
 		return err
 	}
@@ -165,6 +170,7 @@ func (imp *importer) channel(c *Channel) *channel {
 	if known, ok := imp.channels[c]; ok {
 		return known
 	}
+
 	t, ok := imp.topics[c.Topic]
 	if !ok {
 		t = &topic{
@@ -173,12 +179,14 @@ func (imp *importer) channel(c *Channel) *channel {
 		}
 		imp.topics[c.Topic] = t
 	}
+
 	one := &channel{Channel: c, topic: t, pose: poseKindOf(c), hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName))}
 
 	var err error
 	if one.schema, err = imp.schemas.of(c); err != nil {
 		one.problem = err.Error()
 	}
+
 	imp.channels[c] = one
 
 	return one
@@ -215,10 +223,12 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	if v == nil && undecodable == nil {
 		v, undecodable = c.decode(m)
 	}
+
 	if undecodable != nil {
 		imp.report.Undecoded++
 		t.note(undecodable.Error())
 	}
+
 	observed, problem := imp.clock.observed(v, m)
 	imp.mistimed(t, problem)
 
@@ -236,7 +246,8 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 				one.Metadata["time_problem"] = problem
 			}
 			if one.Data = p.Data; len(p.Data) < batchBytes {
-				one.Data = bytes.Clone(p.Data) // a larger one is saved at once
+				// A larger one is saved at once.
+				one.Data = bytes.Clone(p.Data)
 			}
 
 			return imp.add(ctx, one)
@@ -269,6 +280,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, v *mess
 			}
 		}
 	}
+
 	if c.segment == nil {
 		w := segment.NewWriter(imp.written(c))
 		imp.repeated += w.Len()
@@ -277,6 +289,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, v *mess
 		imp.open = append(imp.open, c)
 		imp.openBytes += w.Len()
 	}
+
 	s := c.segment
 	before := s.Len()
 	s.count++

@@ -92,7 +92,8 @@ func (m *mcapFile) unfold(body []byte) error {
 		return err
 	}
 
-	var undefined error // does not keep the messages of other channels from being read
+	// Does not keep the messages of other channels from being read.
+	var undefined error
 	err = segment.EachRecord(data, 0, func(op mcap.OpCode, body []byte) error {
 		if op != mcap.OpMessage {
 			undefined = cmp.Or(undefined, m.defined.Add(op, body))
@@ -157,17 +158,20 @@ func (p *mcapPass) next(ctx context.Context) bool {
 		p.yield(nil, err)
 		return false
 	}
+
 	op, body, at, err := p.records.next()
 	if op == mcap.OpMessageIndex && p.chunkErr != nil && err == nil {
 		p.chunkLost += indexed(body)
 		return true
 	}
+
 	if !p.endChunk() {
 		return false
 	}
 	if err == io.EOF {
 		err = errors.New("the file ends without the record that ends its data")
 	}
+
 	if err != nil {
 		if !p.ended {
 			p.report(at, 0, err)
@@ -195,7 +199,8 @@ func (p *mcapPass) next(ctx context.Context) bool {
 				return false
 			}
 		}
-		if err != nil { // its index says how many messages are lost
+		// Its index says how many messages are lost.
+		if err != nil {
 			p.chunkAt, p.chunkErr, p.chunkLost = at, err, 0
 			return true
 		}

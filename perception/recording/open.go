@@ -134,6 +134,7 @@ func openFile(ctx context.Context, path string, f *os.File, size int64, budget *
 	case formatZstd:
 		return openPacked(ctx, name, f, size, budget)
 	}
+
 	if size == 0 {
 		return nil, fmt.Errorf("%s is empty: nothing was recorded", name)
 	}
@@ -167,6 +168,7 @@ func openPackedDB3(ctx context.Context, name string, packed contents, budget *se
 	if err != nil {
 		return nil, fmt.Errorf("unpacking %s: %w", name, err)
 	}
+
 	drop := func() error {
 		return errors.Join(plain.Close(), os.Remove(plain.Name()))
 	}
@@ -180,6 +182,7 @@ func openPackedDB3(ctx context.Context, name string, packed contents, budget *se
 	if err != nil {
 		return nil, err
 	}
+
 	defer done()
 	limit := max(unpackBytes, packed.size*unpackRatio)
 	size, err := io.Copy(plain, io.LimitReader(payload.ReaderWith(ctx, r), limit+1))

@@ -143,6 +143,7 @@ func (imp *importer) context(v *message.Value, logTime uint64) map[string]any {
 	if logTime == 0 {
 		return c
 	}
+
 	spatial := map[string]any{}
 	if pose, ok := imp.poses.of(frameOf(v), stampOf(v, logTime)); ok {
 		spatial["pose"] = pose
@@ -185,13 +186,16 @@ func unwrap(m *Message, v *message.Value) (p importing.Perception, ok bool) {
 	if data.Kind != message.Bytes || len(data.Data) == 0 || len(m.Data)-len(data.Data) > maxEnvelope {
 		return p, false
 	}
-	head := 0 // bytes of the data before the payload
+
+	// Bytes of the data before the payload.
+	head := 0
 
 	switch message.ShortName(m.SchemaName) {
 	case "sensor_msgs/CompressedImage":
 		p.Metadata = map[string]any{"format": v.At("format").Text}
 		head = compressedDepth(v.At("format").Text, data.Data, p.Metadata)
-		p.MediaType, _ = perception.Sniff(data.Data[head:], "") // fails only for a declared type
+		// Fails only for a declared type.
+		p.MediaType, _ = perception.Sniff(data.Data[head:], "")
 	case "sensor_msgs/Image":
 		p.MediaType = media.TypePixels
 		p.Metadata = numbersOf(v, "width", "height", "step", "is_bigendian")
@@ -209,6 +213,7 @@ func unwrap(m *Message, v *message.Value) (p importing.Perception, ok bool) {
 		}
 		p.Metadata["fields"] = fields
 	}
+
 	p.Data = data.Data[head:]
 	p.Metadata["envelope"] = map[string]any{
 		"prefix": base64.StdEncoding.EncodeToString(m.Data[:data.Offset+head]),

@@ -207,10 +207,12 @@ func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok boo
 		}
 		tr, frame = step.times(tr), l.parent
 	}
+
 	atRobot, robot := passed[p.robotFrame()]
 	if step, known := p.located.at(t); robot && known {
 		return step.times(atRobot), "map", true
 	}
+
 	tr, ok = passed["odom"]
 
 	return tr, "odom", ok

@@ -67,6 +67,7 @@ func (s *records) next() (op mcap.OpCode, body []byte, start int64, err error) {
 	if err != nil {
 		return 0, nil, start, err
 	}
+
 	s.sum = crc32.Update(s.sum, crc32.IEEETable, head[:])
 	s.at += recordHead
 
@@ -75,6 +76,7 @@ func (s *records) next() (op mcap.OpCode, body []byte, start int64, err error) {
 	if left := s.end - s.at; s.end >= 0 && length > uint64(left) {
 		return op, nil, start, fmt.Errorf("a record takes %d bytes where %d are left", length, left)
 	}
+
 	read := op <= mcap.OpChunk || op == mcap.OpMessageIndex || op == mcap.OpStatistics || op == mcap.OpDataEnd
 	if !read {
 		copied, err := io.CopyN(sumWriter{&s.sum}, s.r, int64(min(length, math.MaxInt64)))
@@ -84,9 +86,11 @@ func (s *records) next() (op mcap.OpCode, body []byte, start int64, err error) {
 		s.at += copied
 		return op, nil, start, err
 	}
+
 	if length > maxRecord {
 		return op, nil, start, fmt.Errorf("a record takes %d bytes; at most %d are read", length, maxRecord)
 	}
+
 	body, err = s.body(int(length))
 	s.sum = crc32.Update(s.sum, crc32.IEEETable, body)
 	s.at += int64(length)
@@ -150,6 +154,7 @@ func (f *inflater) inflate(body []byte) ([]byte, error) {
 	if err != nil || uint64(head.NameBytes)+8 > uint64(len(body)-n) {
 		return nil, errors.New("the head of the chunk is cut")
 	}
+
 	compression, rest := string(body[n:][:head.NameBytes]), body[n:][head.NameBytes:]
 	length, packed := binary.LittleEndian.Uint64(rest), rest[8:]
 	if length != uint64(len(packed)) {
@@ -176,6 +181,7 @@ func (f *inflater) inflate(body []byte) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("the chunk compression %.20q is unknown; zstd and lz4 are read", compression)
 	}
+
 	if err == nil && uint64(len(buf)) != head.Size {
 		err = fmt.Errorf("it has %d bytes where its head claims %d", len(buf), head.Size)
 	}
@@ -214,10 +220,12 @@ func (u *unpacker) unpack(c *Channel, data []byte) []byte {
 	if limit := min(maxMessage, uint64(len(data))*zstdRatio+ratioSlack); head.HasFCS && head.FrameContentSize > limit {
 		return data
 	}
+
 	if u.zstd == nil {
 		// The constant options are valid.
 		u.zstd, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxMessage))
 	}
+
 	out, err := u.zstd.DecodeAll(data, u.buf[:0])
 	if err != nil {
 		return data

@@ -56,6 +56,7 @@ func openBag(ctx context.Context, folder string) (_ Source, err error) {
 	if err != nil {
 		return nil, err
 	}
+
 	defer root.Close()
 	named, counted, err := filesOf(root, name)
 	if err != nil {
@@ -84,12 +85,14 @@ func openBag(ctx context.Context, folder string) (_ Source, err error) {
 		if ctx.Err() != nil {
 			return nil, errors.Join(err, ctx.Err())
 		}
-		if err != nil { // the others may be read
+		// The others may be read.
+		if err != nil {
 			refused = cmp.Or(refused, err)
 			src = &unreadable{name: file, err: err}
 		}
 		all.files = append(all.files, src)
 	}
+
 	if !slices.ContainsFunc(all.files, func(src Source) bool { _, bad := src.(*unreadable); return !bad }) {
 		return nil, refused
 	}
@@ -107,6 +110,7 @@ func filesOf(root *os.Root, name string) (names []string, counted uint64, err er
 		}
 		return names, 0, nil
 	}
+
 	if err == nil {
 		err = yaml.Unmarshal(text, &file)
 	}
@@ -126,6 +130,7 @@ func filesOf(root *os.Root, name string) (names []string, counted uint64, err er
 		}
 		names = append(names, found)
 	}
+
 	if len(missing) > 0 {
 		return nil, 0, fmt.Errorf("%s lacks %q, which its %s names; put it back, or remove %s to import the files that are there", name, missing, metadataFile, metadataFile)
 	}
@@ -258,7 +263,8 @@ func (b *bag) ID(ctx context.Context) (string, error) {
 func (b *bag) Info(ctx context.Context) (*Info, error) {
 	all := &Info{}
 	at := map[string]int{}
-	sums := map[*byte]string{} // of the definitions, which the files share
+	// Of the definitions, which the files share.
+	sums := map[*byte]string{}
 
 	for _, file := range b.files {
 		one, err := file.Info(ctx)
@@ -284,6 +290,7 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 			all.Channels = append(all.Channels, c)
 		}
 	}
+
 	all.sort()
 
 	return all, nil
@@ -317,6 +324,7 @@ func (b *bag) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 			}
 			release(file)
 		}
+
 		if whole && read < b.counted && ctx.Err() == nil {
 			err := fmt.Errorf("%s counts %d messages; %d were read", metadataFile, b.counted, read)
 			yield(nil, &BreakError{Offset: -1, LastLogTime: last, Lost: b.counted - read, Err: err})

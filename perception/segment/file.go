@@ -36,6 +36,7 @@ func (s *Segment) Summary() string {
 	if s.SchemaName != "" {
 		line += " of " + media.Clean(s.SchemaName, 2*media.MaxName)
 	}
+
 	line += " on " + media.Clean(s.Topic, 2*media.MaxName)
 	if n := len(s.Messages); n > 1 {
 		duration := float64(int64(s.Messages[n-1].LogTime-s.Messages[0].LogTime)) * 1e-9
@@ -43,6 +44,7 @@ func (s *Segment) Summary() string {
 			line += " over " + c.At(duration)
 		}
 	}
+
 	if trace, err := s.series(); err == nil {
 		if peak := trace.Peak(); peak != "" {
 			line += "; " + peak
@@ -50,6 +52,7 @@ func (s *Segment) Summary() string {
 	} else if text := s.firstText(); text != "" {
 		line += ": " + text
 	}
+
 	if s.undecoded > 0 {
 		line += "; " + media.Plural(int64(s.undecoded), "message") + " not decoded: " + media.Clean(s.reason.Error(), media.MaxName)
 	}
@@ -109,6 +112,7 @@ func (s *Segment) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if len(s.Messages) == 0 {
 		return nil, errNoNumbers
 	}
+
 	first, err := s.firstDecoded(schema)
 	if err != nil {
 		return nil, err
@@ -116,12 +120,14 @@ func (s *Segment) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if !o.Trace && first.At("ranges").Kind == message.Numbers && first.At("angle_min").IsNumber() {
 		return s.scan(schema, o)
 	}
+
 	if _, ok := poseOf(first); ok && !o.Trace && len(s.Messages) >= trajectory.MinPoses {
 		if t, err := s.trajectory(); err == nil {
 			t.Metadata = inFrame(s.about, first)
 			return s.withMissing(t.Samples(o))
 		}
 	}
+
 	trace, err := s.series()
 	if err != nil {
 		return nil, err
@@ -170,6 +176,7 @@ func (s *Segment) decodeAll(f func(v *message.Value) error) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	stamps := make([]uint64, 0, len(s.Messages))
 	logTimes := make([]uint64, 0, len(s.Messages))
 
@@ -190,6 +197,7 @@ func (s *Segment) decodeAll(f func(v *message.Value) error) ([]float64, error) {
 		}
 		stamps, logTimes = append(stamps, stamp), append(logTimes, m.LogTime)
 	}
+
 	if len(stamps) == 0 {
 		return nil, cmp.Or(s.reason, errNoNumbers)
 	}
@@ -228,6 +236,7 @@ func (s *Segment) trajectory() (*trajectory.Trajectory, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	t := &trajectory.Trajectory{}
 
 	for i, p := range poses {
@@ -248,13 +257,16 @@ func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.S
 	at = min(at, last)
 
 	v, err := schema.Decode(s.Messages[at].Data)
-	for err != nil && at < last { // the next one that can be read
+	// The next one that can be read.
+	for err != nil && at < last {
 		at++
 		v, err = schema.Decode(s.Messages[at].Data)
 	}
+
 	if err != nil {
 		return nil, fmt.Errorf("message %d: %w", at+1, err)
 	}
+
 	scan, err := pointcloud.NewScan(func(key string) (float64, bool) {
 		f := v.At(key)
 		return f.Float, f.IsNumber()
@@ -262,11 +274,13 @@ func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.S
 	if err != nil {
 		return nil, fmt.Errorf("message %d: %w", at+1, err)
 	}
+
 	scan.Metadata = inFrame(s.about, v)
 	out, err := scan.Samples(o)
 	if err != nil {
 		return nil, err
 	}
+
 	out.Time, out.TimeUnit = media.Numbers{time(at)}, "s"
 	if d := time(last); d > 0 {
 		out.DurationS, out.RateHz = d, float64(last)/d
@@ -307,6 +321,7 @@ func (s *Segment) series() (*timeseries.Series, error) {
 	if out.Width == 0 {
 		return nil, errNoNumbers
 	}
+
 	if out.Stamps = times; times != nil {
 		last := len(times) - 1
 		out.SetRate(float64(last) / times[last])
@@ -377,7 +392,8 @@ func (r *readings) walk(v *message.Value, path []string) {
 		if name == "header" || name == "stamp" || name == "timestamp" || strings.HasSuffix(name, "covariance") {
 			continue
 		}
-		at := append(path, name) // its parent has used what this overwrites
+		// Its parent has used what this overwrites.
+		at := append(path, name)
 
 		switch {
 		case child.Kind == message.Struct:

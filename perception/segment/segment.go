@@ -53,7 +53,8 @@ func (c *Channel) Write(w *mcap.Writer, id, schemaID uint16) error {
 	if schemaID != 0 {
 		encoding := c.SchemaEncoding
 		if encoding == LeftOut {
-			encoding = "" // a word of this program alone
+			// A word of this program alone.
+			encoding = ""
 		}
 		err := w.WriteSchema(&mcap.Schema{ID: schemaID, Name: c.SchemaName, Encoding: encoding, Data: c.SchemaData})
 		if err != nil {
@@ -92,6 +93,7 @@ func Decode(data []byte) (*Segment, error) {
 	if !bytes.HasPrefix(data, []byte(media.MCAPMagic)) {
 		return nil, errors.New("the data does not begin as MCAP does")
 	}
+
 	s, defined := &Segment{}, NewDefinitions(NewBudget())
 	err := EachRecord(data, len(media.MCAPMagic), func(op mcap.OpCode, body []byte) error {
 		switch {
@@ -181,7 +183,8 @@ type Definitions struct {
 
 // NewDefinitions returns definitions without a channel.
 func NewDefinitions(budget *Budget) *Definitions {
-	return &Definitions{map[uint16]*Channel{}, map[uint16]*mcap.Schema{0: {}}, budget} // 0 is no schema
+	// 0 is no schema.
+	return &Definitions{map[uint16]*Channel{}, map[uint16]*mcap.Schema{0: {}}, budget}
 }
 
 // Add reads a record if it is a schema or a channel. The first of a number counts.
@@ -209,7 +212,8 @@ func (d *Definitions) Add(op mcap.OpCode, body []byte) error {
 func (d *Definitions) addSchema(id uint16, body []byte) error {
 	s, err := intern(d.budget, body[2:], func() (*mcap.Schema, error) {
 		if d.budget.Take(len(body)) == nil {
-			return mcap.ParseSchema(body) // with a copy of its data
+			// With a copy of its data.
+			return mcap.ParseSchema(body)
 		}
 		name, err := schemaName(body)
 		return &mcap.Schema{Name: name, Encoding: LeftOut}, err
@@ -234,6 +238,7 @@ func (d *Definitions) addChannel(id uint16, body []byte) error {
 	if len(body) < 4 {
 		return errors.New("the record of a channel is cut")
 	}
+
 	c, err := intern(d.budget, body[4:], func() (*mcap.Channel, error) {
 		if err := d.budget.Take(mapCost * len(body)); err != nil {
 			return nil, err
@@ -249,6 +254,7 @@ func (d *Definitions) addChannel(id uint16, body []byte) error {
 	if !ok {
 		return fmt.Errorf("channel %d (%.80s) names schema %d, which the file does not have", id, c.Topic, schemaID)
 	}
+
 	d.Channels[id] = &Channel{
 		Topic: c.Topic, SchemaName: s.Name, SchemaEncoding: s.Encoding, SchemaData: s.Data, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata,
 	}

@@ -35,10 +35,12 @@ func readJSON(data []byte) (*Series, error) {
 	if object["samples"] == nil {
 		return nil, errors.New("the JSON object has no samples")
 	}
+
 	s, err := ParseMatrix(object["samples"])
 	if err != nil {
 		return nil, err
 	}
+
 	own := media.Metadata{}
 
 	for _, key := range []string{"kind", "channels", "units", "rate_hz", "sample_interval_s", "duration_s"} {
@@ -49,6 +51,7 @@ func readJSON(data []byte) (*Series, error) {
 			own[key] = v
 		}
 	}
+
 	s.describe(own)
 
 	return s, nil
@@ -112,9 +115,11 @@ func ParseMatrix(data []byte) (*Series, error) {
 			return nil, errors.New("the JSON holds more than lists of numbers")
 		}
 	}
+
 	if len(s.Values) == 0 {
 		return nil, errEmpty
 	}
+
 	s.Width = max(s.Width, 1)
 
 	return s, nil
@@ -125,10 +130,12 @@ func readNPY(data []byte) (*Series, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	e, ok := npy.Lookup(h.Descr)
 	if !ok {
 		return nil, fmt.Errorf("the .npy element type %s is not read as a trace; use %s", h.Descr, npy.Names)
 	}
+
 	if len(h.Shape) != 1 && len(h.Shape) != 2 {
 		hint := ""
 		if len(h.Shape) == 3 {
@@ -138,7 +145,8 @@ func readNPY(data []byte) (*Series, error) {
 	}
 
 	rows, width := h.Shape[0], append(h.Shape, 1)[1]
-	switch count := int64(rows) * int64(width); { // both are below 2^31
+	// Both are below 2^31.
+	switch count := int64(rows) * int64(width); {
 	case count == 0:
 		return nil, errEmpty
 	case count > int64(len(h.Rest)/e.Size):
@@ -168,6 +176,7 @@ func readRaw(in media.Payload) (*Series, error) {
 	if in.Metadata["dtype"] != nil {
 		descr = in.Metadata.Text("dtype")
 	}
+
 	e, ok := npy.Lookup(descr)
 	if !ok {
 		return nil, fmt.Errorf("metadata dtype %q is not read; use %s", media.Clean(descr, media.MaxName), npy.Names)
@@ -175,6 +184,7 @@ func readRaw(in media.Payload) (*Series, error) {
 	if len(in.Data)%e.Size != 0 {
 		return nil, fmt.Errorf("%d bytes are not a whole number of %s elements, which take %d each", len(in.Data), descr, e.Size)
 	}
+
 	count, width := len(in.Data)/e.Size, 1
 	if names, ok := media.Texts(in.Metadata["channels"]); ok && len(names) > 0 {
 		width = len(names)
@@ -186,6 +196,7 @@ func readRaw(in media.Payload) (*Series, error) {
 	case count > maxReadings:
 		return nil, errTooLong
 	}
+
 	if given := in.Metadata["shape"]; given != nil {
 		rows, columns, err := rawShape(given)
 		if err != nil {
@@ -197,6 +208,7 @@ func readRaw(in media.Payload) (*Series, error) {
 		}
 		width = int(columns)
 	}
+
 	if count%width != 0 {
 		return nil, fmt.Errorf("%d readings are not a whole number of samples of %d channels", count, width)
 	}
@@ -207,11 +219,13 @@ func readRaw(in media.Payload) (*Series, error) {
 // rawShape reads [samples, channels], or [samples] of one channel.
 func rawShape(given any) (rows, columns int64, err error) {
 	list, _ := given.([]any)
-	if whole, ok := given.([]int); ok { // from a caller in Go and not from JSON
+	// From a caller in Go and not from JSON.
+	if whole, ok := given.([]int); ok {
 		for _, n := range whole {
 			list = append(list, n)
 		}
 	}
+
 	dims := [2]int64{1: 1}
 
 	ok := len(list) == 1 || len(list) == 2
@@ -219,6 +233,7 @@ func rawShape(given any) (rows, columns int64, err error) {
 		dims[i], ok = media.Integer(list[i], maxReadings)
 		ok = ok && dims[i] > 0
 	}
+
 	if !ok {
 		return 0, 0, fmt.Errorf("metadata shape must be [samples, channels], whole numbers of 1 to %d", maxReadings)
 	}

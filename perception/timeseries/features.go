@@ -37,6 +37,7 @@ func (s *Series) Features() (kind string, vector []float32, ok bool) {
 	if s.Width > maxFeatureChannels {
 		return "", nil, false
 	}
+
 	vector = make([]float32, 0, s.Width*2*traceSteps)
 
 	readings := make([]float32, s.Len())
@@ -136,6 +137,7 @@ func Distance(kind string, a, b []float32) float64 {
 	if len(a) != len(b) || len(a) == 0 || len(a)%stride != 0 || strings.TrimPrefix(kind, Kind) != strconv.Itoa(len(a)/stride) {
 		return math.Inf(1)
 	}
+
 	total := 0.0
 
 	for at := 0; at < len(a); at += stride {

@@ -46,7 +46,8 @@ func readNPZ(data []byte) (*Series, error) {
 		if errors.Is(err, errTooLong) {
 			return nil, err
 		}
-		if err != nil { // a text, a scalar, an image: the others may be a trace
+		// A text, a scalar, an image: the others may be a trace.
+		if err != nil {
 			if first == nil {
 				first = fmt.Errorf("array %s: %w", media.Clean(name, media.MaxName), err)
 			}
@@ -72,6 +73,7 @@ func readEntry(f *zip.File, left *int64) (*Series, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	defer r.Close()
 	// What the directory claims is not trusted.
 	data, err := io.ReadAll(io.LimitReader(r, *left+1))
@@ -97,6 +99,7 @@ func joinArrays(arrays []*Series, names []string) (*Series, error) {
 	for _, a := range arrays {
 		rows = max(rows, a.Len())
 	}
+
 	out := &Series{}
 
 	for i, a := range arrays {
@@ -113,6 +116,7 @@ func joinArrays(arrays []*Series, names []string) (*Series, error) {
 			out.Channels = append(out.Channels, name)
 		}
 	}
+
 	out.Width = width
 	if err := out.MakeValues(rows); err != nil {
 		return nil, err
@@ -125,6 +129,7 @@ func joinArrays(arrays []*Series, names []string) (*Series, error) {
 			}
 		}
 	}
+
 	out.nameChannels()
 
 	return out, nil

@@ -22,6 +22,7 @@ func (s *Series) Summary() string {
 	if peak := s.Peak(); peak != "" {
 		line += ", " + peak
 	}
+
 	missing := int64(0)
 
 	for _, v := range s.Values {
@@ -29,6 +30,7 @@ func (s *Series) Summary() string {
 			missing++
 		}
 	}
+
 	if missing > 0 {
 		line += ", " + media.Plural(missing, "reading") + " missing"
 	}
@@ -55,9 +57,11 @@ func (s *Series) Peak() string {
 			}
 		}
 	}
+
 	if sample < 0 {
 		return ""
 	}
+
 	text := strings.TrimSpace(s.label(channel) + " peak " + media.Figure(s.at(sample, channel)) + " " + s.unit(channel))
 	if clock := media.NewClock(s.seconds()); clock.Unit != "" {
 		return text + " at " + clock.At(s.stamp(sample))

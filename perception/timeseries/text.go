@@ -24,7 +24,8 @@ func ReadTable(data []byte) (*Series, error) {
 	s, t, line := &Series{}, table{}, 0
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 
-	var unfit error // the first row that does not fit
+	// The first row that does not fit.
+	var unfit error
 
 	for text := range textLines(data) {
 		line++
@@ -143,6 +144,7 @@ func (s *Series) addRow(t *table, fields [][]byte) error {
 		}
 		s.Values = append(s.Values, v)
 	}
+
 	if isFirst {
 		s.nameByComment(t)
 	}
@@ -172,7 +174,8 @@ func (s *Series) nameByComment(t *table) {
 
 	for _, name := range names {
 		if _, ok := t.reading([]byte(name)); ok {
-			return // a row that is commented out
+			// A row that is commented out.
+			return
 		}
 	}
 	s.Channels, s.Commented = names, true

@@ -146,9 +146,11 @@ func Decode(in media.Payload) (s *Series, err error) {
 	default:
 		return nil, fmt.Errorf("%s is not read as a trace; give text/csv, application/json or a .npy or .npz file", media.Clean(in.Type, media.MaxName))
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	s.describe(in.Metadata)
 
 	return s, nil
@@ -199,6 +201,7 @@ func (s *Series) describeUnits(given any) {
 	default:
 		units, _ = media.Texts(given)
 	}
+
 	s.setUnits(units)
 }
 
@@ -221,6 +224,7 @@ func (s *Series) Samples(o media.SamplesOptions) (*media.Samples, error) {
 			out.DurationS = d
 		}
 	}
+
 	lo, hi := o.Cut(s.Len(), s.stamp)
 	e, err := media.NewEnvelope(s.Width, int64(hi-lo), o)
 	if err != nil {
@@ -230,6 +234,7 @@ func (s *Series) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	for i := lo; i < hi; i++ {
 		e.Add(s.Row(i))
 	}
+
 	e.Fill(out, lo, s.stamp, func(c int) (name, unit string) {
 		if name = s.name(c, 2*media.MaxName); name == "" {
 			name = "channel " + strconv.Itoa(c+1)

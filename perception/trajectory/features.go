@@ -120,5 +120,6 @@ func turnHistogram(points [][3]float64) []float32 {
 	for i := 0; i+between+lag < len(points); i++ {
 		h.Add(bend(direction(points, i), direction(points, i+between)) / math.Pi)
 	}
+
 	return h.Roots()
 }

@@ -82,6 +82,7 @@ func (t *Trajectory) readJSON(data []byte) error {
 			return errors.New("the JSON object has no poses")
 		}
 	}
+
 	dec := message.NewJSONDecoder(data)
 	if open, err := dec.ReadToken(); err != nil || open.Kind() != '[' {
 		return errors.New("the poses are not a list")

@@ -220,6 +220,7 @@ func namedColumns(header []string, metadata media.Metadata) (columns, error) {
 			}
 		}
 	}
+
 	if c.x < 0 || c.y < 0 {
 		return c, errHeader
 	}

@@ -54,6 +54,7 @@ func Decode(in media.Payload) (*Trajectory, error) {
 	if err := in.Whole(); err != nil {
 		return nil, err
 	}
+
 	t := &Trajectory{Metadata: in.Metadata}
 
 	var err error
@@ -66,6 +67,7 @@ func Decode(in media.Payload) (*Trajectory, error) {
 	default:
 		err = fmt.Errorf("%s is not read as a trajectory; give TUM or KITTI text, CSV or JSON", media.Clean(in.Type, media.MaxName))
 	}
+
 	if err == nil {
 		err = t.Finish()
 	}
@@ -153,6 +155,7 @@ func (t *Trajectory) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if t.Times != nil {
 		time = func(i int) float64 { return t.Times[i] - t.Times[0] }
 	}
+
 	lo, hi := o.Cut(len(t.Positions), time)
 	shown := min(o.SpacePoints(), hi-lo)
 	out := media.NewSpace("trajectory", t.Metadata, hi-lo, shown)
@@ -163,6 +166,7 @@ func (t *Trajectory) Samples(o media.SamplesOptions) (*media.Samples, error) {
 			out.DurationS, out.RateHz = d, float64(len(t.Times)-1)/d
 		}
 	}
+
 	if t.Orientations != nil {
 		out.QX, out.QY, out.QZ, out.QW = make(media.Numbers, shown), make(media.Numbers, shown), make(media.Numbers, shown), make(media.Numbers, shown)
 	}

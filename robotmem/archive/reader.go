@@ -77,6 +77,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 		}
 		a.tar = tar.NewReader(a.zip)
 	}
+
 	return a, nil
 }
 
@@ -101,6 +102,7 @@ func (a *Reader) Next() (*Entry, error) {
 	if err := a.finishPayload(); err != nil {
 		return nil, err
 	}
+
 	h, err := a.tar.Next()
 	switch {
 	case err == io.EOF && a.ended:
@@ -117,9 +119,11 @@ func (a *Reader) Next() (*Entry, error) {
 		return nil, fmt.Errorf("%w: there is more after its SHA256SUMS", ErrFormat)
 	case h.Typeflag != tar.TypeReg:
 		return nil, fmt.Errorf("%w: %.120q is a link, a folder or a device; only files are taken", ErrFormat, h.Name)
-	case h.PAXRecords["GNU.sparse.major"]+h.PAXRecords["GNU.sparse.map"] != "": // no bytes of the file stand for its size
+	case h.PAXRecords["GNU.sparse.major"]+h.PAXRecords["GNU.sparse.map"] != "":
+		// No bytes of the file stand for its size.
 		return nil, fmt.Errorf("%w: %.120q has holes; only files that are there in full are taken", ErrFormat, h.Name)
 	}
+
 	return a.entry(h)
 }
 
@@ -133,11 +137,14 @@ func (a *Reader) entry(h *tar.Header) (*Entry, error) {
 	if m := partPattern.FindStringSubmatch(h.Name); m != nil {
 		return a.readPart(h, m[1], m[2], m[3])
 	}
+
 	m := payloadPattern.FindStringSubmatch(h.Name)
 	if m == nil || m[2][:2] != m[1] {
 		return nil, fmt.Errorf("%w: %.120q is no name of a part or a payload", ErrFormat, h.Name)
 	}
+
 	a.seen.Payloads++
+
 	a.seen.PayloadBytes += h.Size
 	switch {
 	case h.Size > maxPayload:
@@ -145,7 +152,9 @@ func (a *Reader) entry(h *tar.Header) (*Entry, error) {
 	case a.seen.Payloads > a.manifest.Payloads || a.seen.PayloadBytes > a.manifest.PayloadBytes:
 		return nil, fmt.Errorf("%w: there are more payloads than its manifest says", ErrFormat)
 	}
+
 	a.open = &payloadReader{a: a, sum: m[2], name: h.Name, hash: sha256.New()}
+
 	return &Entry{Payload: &Data{SHA256: m[2], Bytes: h.Size, Reader: a.open}}, nil
 }
 
@@ -153,10 +162,12 @@ func (a *Reader) readManifest(h *tar.Header) (*Entry, error) {
 	if h.Name != manifestName {
 		return nil, fmt.Errorf("%w: it begins with %.120q, not with %s", ErrFormat, h.Name, manifestName)
 	}
+
 	data, err := a.readAll(h, maxManifest)
 	if err != nil {
 		return nil, err
 	}
+
 	m := &Manifest{}
 	if err := json.Unmarshal(data, m); err != nil || m.Format != Format {
 		return nil, fmt.Errorf("%w: its manifest is of something else", ErrFormat)
@@ -164,9 +175,11 @@ func (a *Reader) readManifest(h *tar.Header) (*Entry, error) {
 	if m.Version > version {
 		return nil, fmt.Errorf("%w: format %d, this program reads up to %d; install a newer robotmem", ErrNewer, m.Version, version)
 	}
+
 	a.manifest = m
 	sum := sha256.Sum256(data)
 	a.noteSum(hex.EncodeToString(sum[:]), h.Name)
+
 	return &Entry{Manifest: m}, nil
 }
 
@@ -180,6 +193,7 @@ func (a *Reader) readAll(h *tar.Header, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, a.broken(err)
 	}
+
 	return data, nil
 }
 
@@ -191,6 +205,7 @@ func (a *Reader) broken(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%w: it ends in the middle; the rest was cut off", ErrDamaged)
 	}
+
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
@@ -205,6 +220,7 @@ func (a *Reader) readPart(h *tar.Header, kind, number, sum string) (*Entry, erro
 	if n, err := strconv.Atoi(number); err != nil || n != a.number {
 		return nil, fmt.Errorf("%w: part %d is missing before %.120q", ErrDamaged, a.number, h.Name)
 	}
+
 	data, err := a.readAll(h, maxPartBytes)
 	if err != nil {
 		return nil, err
@@ -212,8 +228,10 @@ func (a *Reader) readPart(h *tar.Header, kind, number, sum string) (*Entry, erro
 	if got := sha256.Sum256(data); hex.EncodeToString(got[:]) != sum {
 		return nil, fmt.Errorf("%w: %.120q is not what was written", ErrDamaged, h.Name)
 	}
+
 	a.noteSum(sum, h.Name)
 	entry := &Entry{}
+
 	switch kind {
 	case "sessions":
 		entry.Sessions, err = readLines[Session](data, h.Name)
@@ -225,18 +243,22 @@ func (a *Reader) readPart(h *tar.Header, kind, number, sum string) (*Entry, erro
 		entry.Links, err = readLines[Link](data, h.Name)
 		a.seen.Links += int64(len(entry.Links))
 	}
+
 	if err != nil {
 		return nil, err
 	}
 	if a.seen.Sessions > a.manifest.Sessions || a.seen.Memories > a.manifest.Memories || a.seen.Links > a.manifest.Links {
 		return nil, fmt.Errorf("%w: there are more %s than its manifest says", ErrFormat, kind)
 	}
+
 	for i := range entry.Sessions {
 		entry.Sessions[i].Where = where(h.Name, i)
 	}
+
 	for i := range entry.Memories {
 		entry.Memories[i].Where = where(h.Name, i)
 	}
+
 	return entry, nil
 }
 
@@ -249,12 +271,14 @@ func where(name string, i int) string {
 // readLines reads records, one a line.
 func readLines[T any](data []byte, name string) ([]T, error) {
 	var out []T
+
 	for len(data) > 0 {
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
 		data = rest
 		if len(out) == maxPartLines {
 			return nil, fmt.Errorf("%w: %.120q has more than %d lines", ErrLimit, name, maxPartLines)
 		}
+
 		var record T
 		dec := json.NewDecoder(bytes.NewReader(line))
 		dec.UseNumber()
@@ -263,6 +287,7 @@ func readLines[T any](data []byte, name string) ([]T, error) {
 		}
 		out = append(out, record)
 	}
+
 	return out, nil
 }
 
@@ -281,6 +306,7 @@ func (a *Reader) readSums(h *tar.Header) error {
 	}
 	a.ended = true
 	_, err = a.Next()
+
 	return err
 }
 
@@ -295,6 +321,7 @@ func (a *Reader) finishPayload() error {
 	}
 	a.open = nil
 	a.noteSum(p.sum, p.name)
+
 	return nil
 }
 
@@ -312,6 +339,7 @@ func (p *payloadReader) Read(b []byte) (int, error) {
 	}
 	n, err := p.a.tar.Read(b)
 	p.hash.Write(b[:n])
+
 	switch {
 	case err == io.EOF && hex.EncodeToString(p.hash.Sum(nil)) != p.sum:
 		err = fmt.Errorf("%w: payload %s is not what was written", ErrDamaged, p.sum)
@@ -319,5 +347,6 @@ func (p *payloadReader) Read(b []byte) (int, error) {
 		err = p.a.broken(err)
 	}
 	p.err = err
+
 	return n, err
 }

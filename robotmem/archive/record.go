@@ -192,11 +192,13 @@ func contentHash(v any) (string, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.UseNumber()
+
 	var plain any
 	if err = dec.Decode(&plain); err == nil {
 		line, err = encode(plain)
 	}
 	sum := sha256.Sum256(line)
+
 	return hex.EncodeToString(sum[:]), err
 }
 
@@ -208,6 +210,7 @@ func encode(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
+
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 

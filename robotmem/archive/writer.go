@@ -59,11 +59,13 @@ func NewWriter(w io.Writer, compress bool) *Writer {
 		w = a.zip
 	}
 	a.tar = tar.NewWriter(w)
+
 	return a
 }
 
 func (a *Writer) Begin(m *Manifest) error {
 	m.Format, m.Version = Format, version
+
 	var err error
 	if a.at, err = time.Parse(time.RFC3339Nano, m.CreatedAt); err != nil {
 		return err
@@ -72,6 +74,7 @@ func (a *Writer) Begin(m *Manifest) error {
 	if err != nil {
 		return err
 	}
+
 	return a.file(manifestName, int64(len(line)+1), bytes.NewReader(append(line, '\n')), "")
 }
 
@@ -90,6 +93,7 @@ func (a *Writer) Memory(m *Memory, b *Bytes) error {
 	if a.pending >= partPayloads {
 		return a.flush()
 	}
+
 	return nil
 }
 
@@ -110,6 +114,7 @@ func (a *Writer) line(kind string, v any) error {
 	a.count++
 	a.lines.Write(data)
 	a.lines.WriteByte('\n')
+
 	return nil
 }
 
@@ -118,19 +123,23 @@ func (a *Writer) flush() error {
 	if a.count == 0 {
 		return nil
 	}
+
 	a.number++
 	sum := sha256.Sum256(a.lines.Bytes())
 	name := fmt.Sprintf("%s/%06d-%x.jsonl", a.kind, a.number, sum)
 	if err := a.file(name, int64(a.lines.Len()), bytes.NewReader(a.lines.Bytes()), ""); err != nil {
 		return err
 	}
+
 	for _, p := range a.payloads {
 		if err := a.payload(p); err != nil {
 			return err
 		}
 	}
+
 	a.lines.Reset()
 	a.payloads, a.count, a.pending = nil, 0, 0
+
 	return nil
 }
 
@@ -159,6 +168,7 @@ func (a *Writer) file(name string, size int64, data io.Reader, want string) erro
 		return fmt.Errorf("payload %s has changed while it was read", want)
 	}
 	fmt.Fprintf(&a.sums, "%s  %s\n", sum, name)
+
 	return nil
 }
 
@@ -178,6 +188,7 @@ func (a *Writer) Close() error {
 	if err == nil {
 		err = a.tar.Close()
 	}
+
 	if a.zip != nil {
 		// A broken archive must not get an end that looks complete.
 		if err == nil {
@@ -186,5 +197,6 @@ func (a *Writer) Close() error {
 			a.zip.Reset(io.Discard)
 		}
 	}
+
 	return err
 }

@@ -107,14 +107,17 @@ func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) 
 	if o.Keep = cmp.Or(o.Keep, defaultKeep); o.Keep < 1 || o.Keep > MaxKeep {
 		return nil, robotmem.Errorf(robotmem.Invalid, "keep", "must be 1 to %d, not %d", MaxKeep, o.Keep)
 	}
+
 	dir, err := backupDir(e, o.Dir)
 	if err != nil {
 		return nil, err
 	}
+
 	unlock, err := lockBackups(dir)
 	if err != nil {
 		return nil, err
 	}
+
 	defer unlock()
 	past, err := List(dir)
 	if err == nil {
@@ -123,28 +126,35 @@ func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) 
 	if err != nil {
 		return nil, err
 	}
+
 	b := &job{e: e, dir: dir, past: past, held: map[[sha256.Size]byte]bool{}, started: time.Now()}
 	b.report.File, b.report.Version, b.report.Removed = filepath.Base(e.Store.Path()), o.Version, []string{}
 	if b.report.FileID, err = e.Store.FileID(ctx); err != nil {
 		return nil, err
 	}
+
 	b.ours = b.ofThisMemory()
 	if o.every > 0 {
 		for _, newest := range b.ours[max(0, len(b.ours)-1):] {
-			if e.Now().Sub(newest.CreatedAt).Abs() < o.every { // it is in the future if the clock was set back
+			// It is in the future if the clock was set back.
+			if e.Now().Sub(newest.CreatedAt).Abs() < o.every {
 				return &Report{Backup: newest}, nil
 			}
 		}
 	}
+
 	b.number()
 	if err := b.make(ctx); err != nil {
 		err = advise(sqlite.Wrap("backup", err), "", "; no backup was made, earlier ones are kept; run robotmem doctor --deep, which names the remedy")
 		return nil, errors.Join(err, os.RemoveAll(b.temp()))
 	}
+
 	b.report.Removed, err = b.rotate(ctx, o.Keep)
-	if err != nil { // the backup itself has succeeded
+	// The backup itself has succeeded.
+	if err != nil {
 		e.Log.Warn("older backups stay", "err", err)
 	}
+
 	return &b.report, nil
 }
 
@@ -169,6 +179,7 @@ func (b *job) number() {
 	for _, p := range b.past {
 		b.report.Number = max(b.report.Number, p.Number+1)
 	}
+
 	stem := strings.TrimSuffix(b.report.File, filepath.Ext(b.report.File))
 	for at := b.e.Now(); ; at = at.Add(time.Millisecond) {
 		b.report.CreatedAt = at.Truncate(time.Millisecond)
@@ -188,18 +199,22 @@ func (b *job) make(ctx context.Context) (err error) {
 	if err := os.Mkdir(b.temp(), 0o700); err != nil {
 		return backupDisk(err)
 	}
+
 	source, err := openCopy(ctx, b.e.Store.Path())
 	if err != nil {
 		return err
 	}
+
 	defer func() { err = errors.Join(err, source.Close()) }()
 	source.SetInterrupt(ctx)
+
 	whole := false
 	for round := 0; !whole && err == nil && round < copyRounds; round++ {
 		if err = b.copyFile(ctx, source); err == nil {
 			whole, err = b.complete(ctx, source)
 		}
 	}
+
 	if err != nil {
 		return err
 	}
@@ -209,6 +224,7 @@ func (b *job) make(ctx context.Context) (err error) {
 	if b.report.Bytes, b.report.SHA256, err = sqlite.SumFile(ctx, b.file()); err != nil {
 		return backupDisk(err)
 	}
+
 	return b.finish()
 }
 
@@ -220,10 +236,12 @@ func (b *job) copyFile(ctx context.Context, source *store.Conn) (err error) {
 	if err := source.Exec("BEGIN"); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, source.Exec("ROLLBACK")) }() // releases the log
+	// Releases the log.
+	defer func() { err = errors.Join(err, source.Exec("ROLLBACK")) }()
 	if b.report.Held, err = figures(source); err != nil {
 		return err
 	}
+
 	return backupDisk(copyDatabase(source, ctx, b.file(), progress.Of(ctx)))
 }
 
@@ -239,6 +257,7 @@ func (b *job) complete(ctx context.Context, source *store.Conn) (whole bool, err
 	if whole, err = b.bringPayloads(ctx, source, c); err != nil || !whole {
 		return false, err
 	}
+
 	return true, verifyFile(ctx, c, b.report.Held)
 }
 
@@ -246,7 +265,8 @@ func (b *job) complete(ctx context.Context, source *store.Conn) (whole bool, err
 func roomFor(dir string, needed int64) error {
 	free, err := sqlite.SystemDisk{}.FreeBytes(dir)
 	if err != nil || free >= needed {
-		return nil // try to copy if the free space is unknown
+		// Try to copy if the free space is unknown.
+		return nil
 	}
 	return robotmem.Errorf(robotmem.Unavailable, "dir", "the disk is full: %s are needed and %s are free; earlier backups are kept; free some space, or name a folder on another disk", sqlite.BytesText(needed), sqlite.BytesText(free))
 }
@@ -257,6 +277,7 @@ func (b *job) finish() error {
 	manifest, _ := json.MarshalIndent(b.report.Backup, "", "  ") // of texts and finite numbers
 	path := filepath.Join(b.temp(), backupManifest)
 	final := filepath.Join(b.dir, b.report.Name)
+
 	for _, step := range []func() error{
 		func() error { return os.WriteFile(path, append(manifest, '\n'), 0o600) },
 		func() error { return sqlite.SyncPath(path) },
@@ -268,7 +289,9 @@ func (b *job) finish() error {
 			return backupDisk(err)
 		}
 	}
+
 	b.report.Path = final
+
 	return nil
 }
 
@@ -277,6 +300,7 @@ func backupDir(e *local.Node, dir string) (string, error) {
 	if dir == "" {
 		dir = e.Store.Files().Backups()
 	}
+
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", robotmem.Errorf(robotmem.Invalid, "dir", "is not a path")
@@ -287,14 +311,17 @@ func backupDir(e *local.Node, dir string) (string, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return "", backupDisk(err)
 	}
+
 	if payloads, err := filepath.EvalSymlinks(e.Store.Payloads().Dir); err == nil {
 		if rel, err := filepath.Rel(payloads, dir); err == nil && filepath.IsLocal(rel) {
 			return "", robotmem.Errorf(robotmem.Invalid, "dir", "is inside the folder of payloads, which must hold payloads only; name another")
 		}
 	}
+
 	if _, err := os.Lstat(filepath.Join(dir, backupManifest)); err == nil {
 		return "", robotmem.Errorf(robotmem.Invalid, "dir", "is a backup itself; name its parent folder")
 	}
+
 	return dir, nil
 }
 
@@ -304,6 +331,7 @@ func sweepBackups(dir string) error {
 	if err != nil {
 		return backupDisk(err)
 	}
+
 	for _, entry := range entries {
 		if name, ok := strings.CutPrefix(entry.Name(), backupTemp); ok && entry.IsDir() && isBackupName(name) {
 			if err := os.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
@@ -311,6 +339,7 @@ func sweepBackups(dir string) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -322,8 +351,10 @@ func backupDisk(err error) error {
 
 // diskError explains an I/O error to callers; format takes the reason.
 func diskError(err error, field, format string) error {
-	var path *fs.PathError
-	var link *os.LinkError
+	var (
+		path *fs.PathError
+		link *os.LinkError
+	)
 	switch {
 	case errors.As(err, &path):
 		err = path.Err
@@ -332,6 +363,7 @@ func diskError(err error, field, format string) error {
 	default:
 		return err
 	}
+
 	return robotmem.Errorf(robotmem.Unavailable, field, format, err)
 }
 
@@ -356,9 +388,12 @@ const (
 // before the removal, so that no incomplete backup is ever listed.
 func (b *job) rotate(ctx context.Context, keep int) (removed []string, err error) {
 	removed = []string{}
-	for _, p := range b.ours[:max(0, len(b.ours)+1-keep)] { // the new one is not in ours
+
+	// The new one is not in ours.
+	for _, p := range b.ours[:max(0, len(b.ours)+1-keep)] {
 		if ctx.Err() != nil {
-			return removed, nil // the next backup removes it
+			// The next backup removes it.
+			return removed, nil
 		}
 		temp := filepath.Join(b.dir, backupTemp+p.Name)
 		if err := errors.Join(os.Rename(p.Path, temp), sqlite.SyncPath(b.dir)); err != nil {
@@ -369,6 +404,7 @@ func (b *job) rotate(ctx context.Context, keep int) (removed []string, err error
 		}
 		removed = append(removed, p.Name)
 	}
+
 	return removed, nil
 }
 

@@ -35,6 +35,7 @@ func copyDatabase(c *store.Conn, ctx context.Context, to string, m *progress.Met
 	if err != nil {
 		return err
 	}
+
 	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -45,6 +46,7 @@ func copyDatabase(c *store.Conn, ctx context.Context, to string, m *progress.Met
 	if err := copyPages(c, ctx, to, m); err != nil {
 		return err
 	}
+
 	// The header of the source sets WAL mode. Without WAL mode the copy can be opened on
 	// a read-only medium and leaves no log files.
 	d, err := sqlite.OpenPlain(to)
@@ -54,6 +56,7 @@ func copyDatabase(c *store.Conn, ctx context.Context, to string, m *progress.Met
 	if err := errors.Join(d.Exec("PRAGMA journal_mode=DELETE"), d.Close()); err != nil {
 		return err
 	}
+
 	return sqlite.SyncPath(to)
 }
 
@@ -62,7 +65,9 @@ func copyPages(c *store.Conn, ctx context.Context, to string, m *progress.Meter)
 	if err != nil {
 		return err
 	}
+
 	defer func() { err = errors.Join(err, b.Close()) }()
+
 	for done, begun := false, false; !done; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -77,6 +82,7 @@ func copyPages(c *store.Conn, ctx context.Context, to string, m *progress.Meter)
 		}
 		m.Add(int64(before - b.Remaining()))
 	}
+
 	return nil
 }
 
@@ -96,6 +102,7 @@ func figures(c *store.Conn) (f Figures, err error) {
 		}
 		f.Oldest, f.Newest = s.ColumnText(7), s.ColumnText(8)
 	})
+
 	return f, err
 }
 
@@ -128,5 +135,6 @@ func foldLog(ctx context.Context, path string) (held Figures, err error) {
 	if c, err = store.OpenStoreConn(ctx, path, o); err != nil {
 		return held, err
 	}
+
 	return held, errors.Join(c.Exec("PRAGMA journal_mode=DELETE"), c.Close())
 }

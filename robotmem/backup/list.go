@@ -40,12 +40,14 @@ func List(dir string) ([]Backup, error) {
 		return nil, sqlite.Wrap("backup", robotmem.Errorf(robotmem.Unavailable, "dir", "cannot be read (%s)", sqlite.Reason(err)))
 	}
 	all := []Backup{}
+
 	for _, entry := range entries {
 		if entry.IsDir() && isBackupName(entry.Name()) {
 			all = append(all, readBackup(filepath.Join(dir, entry.Name())))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Backup) int { return cmp.Compare(a.Number, b.Number) })
+
 	return all, nil
 }
 
@@ -69,6 +71,7 @@ func readBackup(path string) (b Backup) {
 		b = Backup{Problem: fmt.Sprintf("its %s cannot be read (%s)", backupManifest, sqlite.Reason(err))}
 	}
 	b.Path, b.Name = path, filepath.Base(path)
+
 	return b
 }
 
@@ -92,6 +95,7 @@ func findBackup(path string) (*Backup, error) {
 		return nil, robotmem.Errorf(robotmem.NotFound, "", "there is no backup at this path (%s); robotmem backup list names them", sqlite.Reason(err))
 	}
 	b := readBackup(path)
+
 	return &b, nil
 }
 
@@ -104,6 +108,7 @@ func (b *Backup) examine(ctx context.Context) error {
 		return robotmem.Errorf(robotmem.Corrupt, "", "%s", b.Problem)
 	}
 	file := filepath.Join(b.Path, b.File)
+
 	size, sum, err := sqlite.SumFile(ctx, file)
 	switch {
 	case ctx.Err() != nil:
@@ -113,6 +118,7 @@ func (b *Backup) examine(ctx context.Context) error {
 	case size != b.Bytes || sum != b.SHA256:
 		return robotmem.Errorf(robotmem.Corrupt, "", "its file is not as it was made")
 	}
+
 	return verifyCopy(ctx, files.At(file), b.Held)
 }
 
@@ -138,6 +144,7 @@ func verifyCopy(ctx context.Context, place files.Memory, held Figures) (err erro
 	m := progress.Of(ctx)
 	m.Stage("reading payloads", "bytes", held.PayloadBytes)
 	folder := payload.Folder{Dir: place.Payloads()}
+
 	return keptPayloads(c, false, func(p keptPayload) error {
 		return examinePayload(ctx, c, folder, p, func(n int) { m.Add(int64(n)) })
 	})
@@ -149,17 +156,20 @@ func verifyFile(ctx context.Context, c *store.Conn, held Figures) error {
 	if _, err := store.RefuseForeign(c.File()); err != nil {
 		return err
 	}
+
 	damage, err := c.Integrity(true)
 	if err == nil && damage == "" && held.SchemaVersion >= store.ChecksumVersion {
 		rows, rerr := c.Damaged()
 		damage, err = rows.Text(), rerr
 	}
+
 	if err != nil {
 		return err
 	}
 	if damage != "" {
 		return robotmem.Errorf(robotmem.Corrupt, "", "the file is damaged (%s)", damage)
 	}
+
 	got, err := figures(c)
 	if err != nil {
 		return err
@@ -167,6 +177,7 @@ func verifyFile(ctx context.Context, c *store.Conn, held Figures) error {
 	if got != held {
 		return robotmem.Errorf(robotmem.Corrupt, "", "the copy holds %d memories and %d payloads as of change %d; it should hold %d and %d as of change %d", got.Memories, got.Payloads, got.Changes, held.Memories, held.Payloads, held.Changes)
 	}
+
 	unnamed, err := unnamedPayloads(c, held.SchemaVersion)
 	if err != nil {
 		return err
@@ -174,6 +185,7 @@ func verifyFile(ctx context.Context, c *store.Conn, held Figures) error {
 	if unnamed > 0 {
 		return robotmem.Errorf(robotmem.Corrupt, "", "a payload is lost: %d memories refer to payloads without a row", unnamed)
 	}
+
 	return keptPayloads(c, true, func(p keptPayload) error { return examinePayload(ctx, c, payload.Folder{}, p, nil) })
 }
 

@@ -29,6 +29,7 @@ func (b *job) bringPayloads(ctx context.Context, source, c *store.Conn) (whole b
 		if named[p.Sum] = true; b.held[p.Sum] {
 			return nil
 		}
+
 		err := b.bring(ctx, p)
 		switch {
 		case err == nil:
@@ -36,7 +37,8 @@ func (b *job) bringPayloads(ctx context.Context, source, c *store.Conn) (whole b
 		case errors.Is(err, payload.ErrDisk):
 			return backupDisk(err)
 		case isLost(err) && !p.wanted:
-			return nil // no readable memory refers to it
+			// No readable memory refers to it.
+			return nil
 		case errors.Is(err, payload.ErrMissing):
 			rows, err := source.Number("SELECT count(*) FROM payloads WHERE sha256 = ?", p.Sum[:])
 			if err != nil || rows > 0 {
@@ -47,12 +49,15 @@ func (b *job) bringPayloads(ctx context.Context, source, c *store.Conn) (whole b
 		case errors.Is(err, payload.ErrDamaged):
 			return lostPayload(c, p, "its bytes are not those that were saved")
 		}
+
 		return err
 	})
 	if err != nil {
 		return false, err
 	}
-	for sum := range b.held { // those that were evicted since an earlier copy
+
+	// Those that were evicted since an earlier copy.
+	for sum := range b.held {
 		if !named[sum] {
 			if err := b.payloads().Remove(sum); err != nil {
 				return false, backupDisk(err)
@@ -60,6 +65,7 @@ func (b *job) bringPayloads(ctx context.Context, source, c *store.Conn) (whole b
 			delete(b.held, sum)
 		}
 	}
+
 	return whole, backupDisk(b.payloads().Settle())
 }
 
@@ -67,23 +73,27 @@ func (b *job) bringPayloads(ctx context.Context, source, c *store.Conn) (whole b
 // else links or copies it from the memory's folder.
 func (b *job) bring(ctx context.Context, p keptPayload) error {
 	var linked bool
+
 	err := payload.ErrMissing
 	for i := len(b.past) - 1; i >= 0 && err != nil && ctx.Err() == nil; i-- {
 		if past := &b.past[i]; past.Problem == "" {
 			linked, err = fetch(ctx, p, past.payloads(), b.payloads())
 		}
 	}
+
 	if err != nil && ctx.Err() == nil {
 		linked, err = fetch(ctx, p, b.e.Store.Payloads(), b.payloads())
 	}
 	if err != nil {
 		return err
 	}
+
 	if linked {
 		b.report.Linked++
 	} else {
 		b.report.Copied++
 	}
+
 	return nil
 }
 
@@ -97,6 +107,7 @@ func fetch(ctx context.Context, p keptPayload, from, to payload.Folder) (linked 
 	if err != nil {
 		err = errors.Join(err, to.Remove(p.Sum))
 	}
+
 	return linked, err
 }
 
@@ -131,6 +142,7 @@ func keptPayloads(c *store.Conn, inline bool, f func(keptPayload) error) error {
 	if inline {
 		where = "p.data IS NOT NULL"
 	}
+
 	return c.Query(`SELECT p.sha256, p.bytes, p.codec, p.data,
 			EXISTS (SELECT 1 FROM memories m WHERE m.perception_data = p.sha256 AND m.status = 'active')
 		FROM payloads p WHERE `+where, nil, func(s sqlite.Row) error {
@@ -143,6 +155,7 @@ func keptPayloads(c *store.Conn, inline bool, f func(keptPayload) error) error {
 			data = s.ColumnBlob(3, data[:0])
 			p.Inline = data
 		}
+
 		return f(p)
 	})
 }

@@ -49,18 +49,22 @@ func Restore(ctx context.Context, backup, path string, o local.Options) (_ *Rest
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
+
 	place, err := files.Resolve(path)
 	if err != nil {
 		return nil, err
 	}
+
 	r := &restore{at: place, release: func() {}}
 	if err := r.from(ctx, backup); err != nil {
 		return nil, err
 	}
+
 	err = r.claim(ctx)
 	if err == nil {
 		err = restoreDisk(r.swap(ctx))
 	}
+
 	r.release()
 	if err != nil {
 		return nil, err
@@ -68,6 +72,7 @@ func Restore(ctx context.Context, backup, path string, o local.Options) (_ *Rest
 	if err := r.open(ctx, o); err != nil {
 		return nil, err
 	}
+
 	return &r.report, nil
 }
 
@@ -93,12 +98,14 @@ func (r *restore) from(ctx context.Context, backup string) error {
 		r.report.Backup, r.source = *b, files.At(filepath.Join(b.Path, b.File))
 		return b.verify(ctx)
 	}
+
 	if r.source, err = files.Resolve(backup); err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "", "is not a path")
 	}
 	if at, err := os.Stat(r.at.DB()); err == nil && os.SameFile(at, info) {
 		return robotmem.Errorf(robotmem.Invalid, "", "is the memory itself")
 	}
+
 	r.report.Backup = Backup{Path: r.source.Folder(), Name: r.source.Base(), File: r.source.Base(), CreatedAt: info.ModTime()}
 	// The checkpoint of its log also shows whether it is in use.
 	r.report.Backup.Held, err = foldLog(ctx, r.source.DB())
@@ -108,6 +115,7 @@ func (r *restore) from(ctx context.Context, backup string) error {
 	if err != nil {
 		return err
 	}
+
 	return verifyCopy(ctx, r.source, r.report.Backup.Held)
 }
 
@@ -116,6 +124,7 @@ func (r *restore) claim(ctx context.Context) error {
 	if err := os.MkdirAll(r.at.Folder(), 0o700); err != nil {
 		return restoreDisk(err)
 	}
+
 	f, err := os.OpenFile(r.at.DB(), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -123,6 +132,7 @@ func (r *restore) claim(ctx context.Context) error {
 	if err != nil {
 		return restoreDisk(err)
 	}
+
 	r.exists, r.release = true, func() { _ = f.Close() }
 	r.id = cmp.Or(fileIDOf(ctx, r.at.DB()), r.report.Backup.FileID)
 	err = sqlite.KeepOut(f, r.at.DB(), func() error {
@@ -133,11 +143,14 @@ func (r *restore) claim(ctx context.Context) error {
 		case err == nil:
 			r.report.Before = &held
 		}
-		return nil // a damaged or foreign file is kept with its log
+
+		// A damaged or foreign file is kept with its log.
+		return nil
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+
 	return inUse(err)
 }
 
@@ -147,11 +160,14 @@ func fileIDOf(ctx context.Context, path string) string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = c.Close() }() // opened for reading only
+	// Opened for reading only.
+	defer func() { _ = c.Close() }()
 	id, err := c.FileID()
 	if err != nil {
-		return "" // it is of an earlier version, or damaged
+		// It is of an earlier version, or damaged.
+		return ""
 	}
+
 	return id
 }
 
@@ -170,6 +186,7 @@ func (r *restore) swap(ctx context.Context) error {
 	if err := sqlite.CopyWhole(ctx, r.source.DB(), staged); err != nil { // it has no log
 		return err
 	}
+
 	r.report.After = r.report.Backup.Held
 	if err := r.setAside(ctx); err != nil {
 		return err
@@ -180,18 +197,22 @@ func (r *restore) swap(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if runtime.GOOS == "windows" { // Windows cannot rename over an open file
+	// Windows cannot rename over an open file.
+	if runtime.GOOS == "windows" {
 		r.release()
 	}
+
 	// The logs of a damaged file were kept with it. SQLite would apply them to the new file.
 	for _, log := range r.at.Logs() {
 		if err := os.Remove(log); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
+
 	if err := r.place(staged); err != nil {
 		return err
 	}
+
 	return sqlite.SyncPath(r.at.Folder())
 }
 
@@ -205,6 +226,7 @@ func (r *restore) place(staged string) error {
 			return inUse(sqlite.ErrLocked)
 		}
 	}
+
 	return os.Rename(staged, r.at.DB())
 }
 
@@ -214,19 +236,23 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 	if _, err := os.Lstat(r.at.Log()); !r.exists && err != nil {
 		return nil //nolint:nilerr // nothing is there
 	}
+
 	aside := r.at.BeforeRestore(time.Now())
 	from, to := payload.Folder{Dir: r.at.Payloads()}, payload.Folder{Dir: aside.Payloads()}
 	if r.old, _, err = from.List(); err != nil {
 		return err
 	}
+
 	for _, sum := range r.old {
 		if _, err := from.Share(ctx, sum, payload.Raw, to); err != nil && !errors.Is(err, payload.ErrMissing) {
 			return err
 		}
 	}
+
 	if err := to.Settle(); err != nil {
 		return err
 	}
+
 	for _, f := range [][2]string{
 		{r.at.Log(), aside.Log()},
 		{r.at.Journal(), aside.Journal()},
@@ -237,7 +263,9 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 			return err
 		}
 	}
+
 	r.report.Aside = aside.DB()
+
 	return sqlite.SyncPath(aside.Folder())
 }
 
@@ -248,6 +276,7 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 	if err != nil {
 		return err
 	}
+
 	defer func() { err = errors.Join(err, c.Close()) }()
 	from, to := payload.Folder{Dir: r.source.Payloads()}, payload.Folder{Dir: r.at.Payloads()}
 	m := progress.Of(ctx)
@@ -265,11 +294,13 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 		if !p.wanted && isLost(err) {
 			return nil
 		}
+
 		return err
 	})
 	if err != nil {
 		return err
 	}
+
 	return to.Settle()
 }
 
@@ -281,18 +312,22 @@ func (r *restore) open(ctx context.Context, o local.Options) error {
 	if err != nil {
 		return err
 	}
+
 	if r.id != "" && e.Store.ReadOnly() == "" {
 		err = e.Store.Write(ctx, func(tx *store.Tx) error { return tx.KeepFileID(r.id) })
-		if err == nil { // otherwise a later repair removes less
+		// Otherwise a later repair removes less.
+		if err == nil {
 			err = e.Store.ClaimFolder(ctx, true)
 		}
 	}
+
 	if err == nil {
 		err = e.Store.RemoveFiles(ctx, r.old)
 	}
 	if err == nil {
 		r.report.Doctor, err = e.Doctor(ctx, &admin.DoctorRequest{})
 	}
+
 	if err == nil && e.Store.ReadOnly() == "" {
 		// The restore has succeeded, so an error of the audit entry is ignored.
 		row := admin.AuditEntry{Action: store.ActionRestored, Reason: "the whole memory, from the backup " + r.report.Backup.Name}
@@ -300,6 +335,7 @@ func (r *restore) open(ctx context.Context, o local.Options) error {
 			e.Log.Warn("the restore is not in the audit log", "err", err)
 		}
 	}
+
 	return errors.Join(err, e.Close())
 }
 

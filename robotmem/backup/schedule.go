@@ -42,6 +42,7 @@ func (s Schedule) Run(ctx context.Context, n *local.Node) {
 		n.Log.Warn("no backups are made: the memory is served read-only", "reason", why)
 		return
 	}
+
 	r := &running{Schedule: s, n: n, file: n.Store.Files().BackupState()}
 	for wait := scheduleDelay; ; wait = r.step(ctx) {
 		select {
@@ -65,9 +66,11 @@ type running struct {
 // step makes a backup if it is time, and returns the pause until the next step.
 func (r *running) step(ctx context.Context) time.Duration {
 	now := r.n.Now()
-	if wait := r.next.Sub(now); wait > 0 && wait < 2*r.Every { // otherwise the clock was set back
+	// Otherwise the clock was set back.
+	if wait := r.next.Sub(now); wait > 0 && wait < 2*r.Every {
 		return min(wait, scheduleTick)
 	}
+
 	b, err := r.make(ctx)
 	switch {
 	case ctx.Err() != nil:
@@ -84,6 +87,7 @@ func (r *running) step(ctx context.Context) time.Duration {
 		r.retry, r.next = 0, b.CreatedAt.Add(r.Every)
 		r.last.LastSuccess, r.last.Seconds, r.last.Failure = b.CreatedAt, b.Seconds, ""
 	}
+
 	data, err := json.Marshal(r.last)
 	if err == nil {
 		err = os.WriteFile(files.Part(r.file), data, 0o600)
@@ -91,6 +95,7 @@ func (r *running) step(ctx context.Context) time.Duration {
 	if err = errors.Join(err, os.Rename(files.Part(r.file), r.file)); err != nil {
 		r.n.Log.Warn("the result of a backup is not recorded", "err", err)
 	}
+
 	return min(r.next.Sub(now), scheduleTick)
 }
 
@@ -99,21 +104,26 @@ func (r *running) make(ctx context.Context) (*Report, error) {
 	if data, err := os.ReadFile(r.file); err == nil { // another node may have written it
 		_ = json.Unmarshal(data, &r.last) // Stats reports an error
 	}
+
 	id, err := r.n.Store.FileID(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if r.last.FileID != id { // of the file that this one was copied from
+	// Of the file that this one was copied from.
+	if r.last.FileID != id {
 		r.last = admin.BackupState{FileID: id}
 	}
+
 	was := r.last
 	r.last.To, r.last.EverySeconds = r.Dir, int64(r.Every/time.Second)
 	if r.last.OwnDisk = r.onOwnDisk(); r.last.OwnDisk && !was.OwnDisk && !was.LastSuccess.IsZero() && was.To == r.Dir {
 		r.last.OwnDisk = false
 		return nil, robotmem.Errorf(robotmem.Unavailable, "backup.to", "the folder was on another disk and is now on that of the memory; mount that disk, or name another folder")
 	}
+
 	o := r.Options
 	o.every = r.Every
+
 	return Make(ctx, r.n, o)
 }
 
@@ -124,10 +134,12 @@ func (r *running) onOwnDisk() bool {
 	if rel, err := filepath.Rel(filepath.Dir(path), dir); err == nil && filepath.IsLocal(rel) {
 		return false
 	}
+
 	same, err := sqlite.SameDisk(dir, path)
 	for errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
 		same, err = sqlite.SameDisk(dir, path)
 	}
+
 	return same
 }

@@ -53,6 +53,7 @@ func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error
 	if err != nil {
 		return nil, c.unreachable(op, err)
 	}
+
 	defer res.Body.Close()
 
 	var body []byte
@@ -63,12 +64,15 @@ func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error
 	} else if body, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer)); err != nil {
 		return nil, c.unreachable(op, err)
 	}
+
 	if res.StatusCode != http.StatusOK {
 		return nil, c.failure(op, res, body)
 	}
+
 	out := new(Out)
 	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber() // numbers in a context keep their spelling
+	// Numbers in a context keep their spelling.
+	dec.UseNumber()
 	if err := dec.Decode(out); err != nil {
 		return nil, c.notANode(op, err)
 	}
@@ -127,6 +131,7 @@ func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Re
 	if err != nil {
 		return nil, err
 	}
+
 	path := op.Path()
 
 	for name, raw := range fields {
@@ -155,6 +160,7 @@ func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Re
 		data, _ := json.Marshal(fields) // they were JSON
 		body = bytes.NewReader(data)
 	}
+
 	req, err := c.newRequest(ctx, op, path, body, "application/json")
 	if err == nil && body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -277,7 +283,8 @@ func fieldsOf(op *robotmem.Op, in any) (map[string]json.RawMessage, error) {
 	}
 	fields := map[string]json.RawMessage{}
 
-	return fields, json.Unmarshal(data, &fields) // it is an object
+	// It is an object.
+	return fields, json.Unmarshal(data, &fields)
 }
 
 // invalid is the error of a request without a JSON form, such as a context with NaN.

@@ -30,11 +30,14 @@ func (c *Client) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robo
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept-Encoding", "identity") // the length must be that of the payload
+
+	// The length must be that of the payload.
+	req.Header.Set("Accept-Encoding", "identity")
 	res, err := c.opts.HTTP.Do(req)
 	if err != nil {
 		return nil, c.unreachable(op, err)
 	}
+
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		problem, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))
@@ -43,18 +46,22 @@ func (c *Client) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robo
 		}
 		return nil, c.failure(op, res, problem)
 	}
+
 	d := &robotmem.DataReader{MemoryID: r.MemoryID, MediaType: res.Header.Get("Content-Type"), Bytes: res.ContentLength}
 	d.SHA256 = strings.Trim(strings.TrimPrefix(res.Header.Get("ETag"), "W/"), `"`)
 	if sum, err := hex.DecodeString(d.SHA256); err != nil || len(sum) != sha256.Size || d.Bytes < 0 {
 		return nil, c.notANode(op, errors.New("the answer has no checksum or no length"))
 	}
+
 	file, err := os.CreateTemp("", "robotmem-payload-*")
 	if err != nil {
 		return nil, unwritten(op, err)
 	}
+
 	d.ReadSeekCloser = download{file}
 	if err := c.fetch(op, res.Body, d, file); err != nil {
-		_ = d.Close() // the bytes are of no use
+		// The bytes are of no use.
+		_ = d.Close()
 		return nil, err
 	}
 
@@ -73,7 +80,8 @@ func (c *Client) fetch(op *robotmem.Op, body io.Reader, d *robotmem.DataReader, 
 	}
 
 	switch {
-	case errors.As(err, new(*fs.PathError)): // of the file; an answer has no path
+	case errors.As(err, new(*fs.PathError)):
+		// Of the file; an answer has no path.
 		return unwritten(op, err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("the answer of %s ended after %d of %d bytes: %w; run robotmem doctor on the node to check the payload", c.base, n, d.Bytes, err)}
@@ -99,15 +107,18 @@ func (c *Client) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePercept
 	if err != nil {
 		return nil, err
 	}
+
 	out, in := io.Pipe()
 
 	form := multipart.NewWriter(in)
 	go func() { in.CloseWithError(writeForm(form, fields, data)) }()
-	defer out.Close() // ends the goroutine if the node answers before the end
+	// Ends the goroutine if the node answers before the end.
+	defer out.Close()
 	req, err := c.newRequest(ctx, op, op.Path(), out, "application/json")
 	if err != nil {
 		return nil, err
 	}
+
 	req.Header.Set("Content-Type", form.FormDataContentType())
 	res, err := answer[robotmem.SavePerceptionResponse](c, op, req)
 	if unread := (*unreadError)(nil); errors.As(err, &unread) {
@@ -127,6 +138,7 @@ func writeForm(form *multipart.Writer, fields map[string]json.RawMessage, data i
 			return err
 		}
 	}
+
 	part, err := form.CreatePart(textproto.MIMEHeader{
 		"Content-Disposition": {`form-data; name="data"; filename="data"`},
 		"Content-Type":        {"application/octet-stream"},
@@ -134,8 +146,10 @@ func writeForm(form *multipart.Writer, fields map[string]json.RawMessage, data i
 	if err != nil {
 		return err
 	}
+
 	if _, err := io.Copy(part, data); errors.Is(err, io.ErrClosedPipe) {
-		return err // of the request, which the node has answered, or of data
+		// Of the request, which the node has answered, or of data.
+		return err
 	} else if err != nil {
 		return &unreadError{err}
 	}

@@ -55,6 +55,7 @@ func (b *builtin) embed(ctx context.Context, purpose robotmem.Purpose, texts []s
 	if err != nil {
 		return nil, err
 	}
+
 	vectors := make([][]float32, len(texts))
 	if purpose == robotmem.ForQuestion {
 		for i, text := range texts {
@@ -76,7 +77,8 @@ func (b *builtin) embed(ctx context.Context, purpose robotmem.Purpose, texts []s
 // of one. They wait while a question is answered, but not for ever.
 func (b *builtin) inBackground(ctx context.Context, model *encoder.Model, texts []string, vectors [][]float32) error {
 	threads := math.Ceil(b.cpu)
-	rest := threads/b.cpu - 1 // of the time that a text takes
+	// Of the time that a text takes.
+	rest := threads/b.cpu - 1
 	asked := b.embedder.questions.Load()
 
 	var next atomic.Int64

@@ -66,7 +66,8 @@ var (
 // newEmbedder returns the embedder that calls b. name is looked up in the table
 // of prompts, model is the identity, and Close calls stop.
 func newEmbedder(model, name string, b backend, o Options, stop func() error) *embedder {
-	cache, _ := lru.New[string, []float32](cachedQueries) // fails only for a size below 1
+	// Fails only for a size below 1.
+	cache, _ := lru.New[string, []float32](cachedQueries)
 
 	return &embedder{
 		model:    model,
@@ -93,6 +94,7 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 	if int(purpose) >= len(e.timeouts) {
 		return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "purpose", Err: fmt.Errorf("%d is not a purpose", purpose)}
 	}
+
 	prompted := make([]string, len(texts))
 	vectors := make([][]float32, len(texts))
 
@@ -141,10 +143,12 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 	if err := e.cooldown.begin(); err != nil {
 		return nil, err
 	}
+
 	short := false
 	if deadline, ok := ctx.Deadline(); ok {
 		short = time.Until(deadline) < minTimeout
 	}
+
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	before := e.answers.Load()
@@ -154,32 +158,40 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 		e.questions.Add(1)
 		defer e.questions.Add(-1)
 	}
+
 	vectors, err := e.backend.embed(limited, purpose, texts)
 	if err == nil {
 		err = e.check(vectors, len(texts))
 	}
+
 	if err == nil {
 		e.answers.Add(int32(min(len(texts), 1)))
 		e.tooSlow.Store(false)
-		if len(texts) > 0 && e.cooldown.succeeded() { // a model that is loaded need not answer
+		// A model that is loaded need not answer.
+		if len(texts) > 0 && e.cooldown.succeeded() {
 			e.log.Info("the embedder answers again")
 		}
+
 		return vectors, nil
 	}
+
 	busy := purpose == robotmem.ForQuestion && (e.running.Load() > 1 || e.answers.Load() != before)
 	if gaveUp := limited.Err(); errors.Is(gaveUp, context.Canceled) || gaveUp != nil && (busy || short && ctx.Err() != nil) {
 		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the caller stopped waiting for %s: %w", e.model, gaveUp)}
 	}
+
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = &timeoutError{timeout}
 		if len(texts) > 1 && !e.tooSlow.Swap(true) {
 			return nil, &robotmem.Error{Kind: robotmem.TooLarge, Err: fmt.Errorf("%s gave %w for %d texts; send fewer at once", e.model, err, len(texts))}
 		}
 	}
+
 	failure := e.backend.explain(err)
 	if failure.Kind == robotmem.Invalid {
 		return nil, failure
 	}
+
 	wait := e.cooldown.failed(failure.Detail())
 	e.log.Warn("the embedder failed", "error", failure.Detail(), "cooldown", wait)
 
@@ -224,6 +236,7 @@ func (e *embedder) check(vectors [][]float32, n int) error {
 			return &badAnswer{fmt.Sprintf("answered only zeros for text %d of %d", i+1, n)}
 		}
 	}
+
 	e.dim.CompareAndSwap(0, int64(dim))
 	if before := e.dim.Load(); before != int64(dim) {
 		return &badAnswer{fmt.Sprintf("answered vectors of %d numbers, but of %d before", dim, before)}

@@ -71,11 +71,14 @@ func (l *localModel) read() error {
 	if err != nil {
 		return fileError(l.dir, err)
 	}
+
 	hash, err := hashFiles(l.dir, l.runtime.Files)
 	if err != nil {
 		return fileError(l.dir, errors.Join(err, model.Close()))
 	}
-	absolute, err := filepath.Abs(l.dir) // dir may be "." or end in a slash
+
+	// dir may be "." or end in a slash.
+	absolute, err := filepath.Abs(l.dir)
 	identity := fmt.Sprintf("%s:%s@%x", l.kind, filepath.Base(absolute), hash[:4])
 	if err == nil && l.identity != "" && l.identity != identity {
 		err = fmt.Errorf("the files in %s are not those that were pulled; pull the model again", l.dir)
@@ -83,6 +86,7 @@ func (l *localModel) read() error {
 	if err != nil {
 		return invalid("%w", errors.Join(err, model.Close()))
 	}
+
 	l.model, l.identity = model, identity
 
 	return nil

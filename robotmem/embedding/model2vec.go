@@ -39,18 +39,22 @@ func openModel2Vec(dir string) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	words, err := os.ReadFile(filepath.Join(dir, "tokenizer.json"))
 	if err != nil {
 		return nil, err
 	}
+
 	config, err := os.ReadFile(filepath.Join(dir, "config.json"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+
 	m := &model2Vec{}
 	if err := m.readWeights(weights); err != nil {
 		return nil, fmt.Errorf("model.safetensors: %w", err)
 	}
+
 	settings := struct {
 		Normalize bool `json:"normalize"`
 		MaxLength int  `json:"max_length"`
@@ -60,6 +64,7 @@ func openModel2Vec(dir string) (Model, error) {
 			return nil, fmt.Errorf("config.json: %w", err)
 		}
 	}
+
 	m.normalize, m.maxTokens = settings.Normalize, cmp.Or(max(settings.MaxLength, 0), maxTokens)
 	if m.tokenizer, err = readTokenizer(words); err != nil {
 		return nil, fmt.Errorf("tokenizer.json: %w", err)
@@ -77,8 +82,10 @@ func (m *model2Vec) readWeights(data []byte) error {
 	if _, mapped := file.Tensor("mapping"); mapped {
 		return errors.New("models with a quantized vocabulary (a tensor named mapping) are not supported")
 	}
+
 	m.vectors, err = newTensor(file, "embeddings")
-	if m.vectors == nil && err == nil { // the name in files of sentence-transformers
+	// The name in files of sentence-transformers.
+	if m.vectors == nil && err == nil {
 		m.vectors, err = newTensor(file, "embedding.weight")
 	}
 	if err != nil {
@@ -87,6 +94,7 @@ func (m *model2Vec) readWeights(data []byte) error {
 	if m.vectors == nil || m.vectors.cols < 2 {
 		return errors.New("there is no matrix named embeddings: it is not a Model2Vec model")
 	}
+
 	m.weights, err = newTensor(file, "weights")
 
 	return err
@@ -131,7 +139,8 @@ func (m *model2Vec) vector(text string) []float32 {
 
 	for _, token := range tokens {
 		if token == m.tokenizer.words.unknown {
-			continue // but it counts towards maxTokens, as in the original
+			// But it counts towards maxTokens, as in the original.
+			continue
 		}
 		known++
 		weight := float32(1)
@@ -147,9 +156,11 @@ func (m *model2Vec) vector(text string) []float32 {
 		mean[i] /= float32(max(known, 1))
 		squares += float64(mean[i]) * float64(mean[i])
 	}
+
 	if squares == 0 {
 		return nil
 	}
+
 	if m.normalize {
 		for i := range mean {
 			mean[i] = float32(float64(mean[i]) / math.Sqrt(squares))

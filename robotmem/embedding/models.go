@@ -50,7 +50,8 @@ func (m Models) staging(name string) string {
 func (m Models) List() []Pulled {
 	all, dir := []Pulled{}, os.DirFS(m.Dir)
 
-	installed, _ := fs.Glob(dir, "*/*/"+manifestFile) // only a wrong pattern is an error
+	// Only a wrong pattern is an error.
+	installed, _ := fs.Glob(dir, "*/*/"+manifestFile)
 	for _, manifest := range installed {
 		if p, err := m.Get(strings.TrimSuffix(manifest, "/"+manifestFile)); err == nil {
 			all = append(all, *p)
@@ -81,9 +82,11 @@ func (m Models) Remove(name string) error {
 	if _, missing := os.Stat(m.staging(name)); err != nil && (missing != nil || !modelName.MatchString(name)) {
 		return err
 	}
-	_ = os.Remove(filepath.Join(m.folder(name), manifestFile)) // an interrupted call leaves no model
+	// An interrupted call leaves no model.
+	_ = os.Remove(filepath.Join(m.folder(name), manifestFile))
 	err = errors.Join(os.RemoveAll(m.folder(name)), os.RemoveAll(m.staging(name)))
-	_, _ = os.Remove(filepath.Dir(m.folder(name))), os.Remove(filepath.Dir(m.staging(name))) // if they are empty
+	// If they are empty.
+	_, _ = os.Remove(filepath.Dir(m.folder(name))), os.Remove(filepath.Dir(m.staging(name)))
 
 	return err
 }

@@ -120,6 +120,7 @@ func bertNormalizer(c *component) normalizer {
 				b.WriteRune(r)
 			}
 		}
+
 		s = b.String()
 		if stripAccents && !ascii {
 			s = runes.Remove(runes.In(unicode.Mn)).String(norm.NFD.String(s))

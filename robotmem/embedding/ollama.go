@@ -52,7 +52,8 @@ func newOllama(model string, o Options) (*ollama, error) {
 }
 
 func (b *ollama) setModel(model string) {
-	b.model = strings.TrimSuffix(model, ":latest") // the default tag
+	// The default tag.
+	b.model = strings.TrimSuffix(model, ":latest")
 	b.fetch = "fetch it with `ollama pull " + b.model + "`"
 }
 
@@ -67,6 +68,7 @@ func openOllama(model string, o Options) (robotmem.Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	ctx, cancel := context.WithCancel(context.Background())
 
 	var background sync.WaitGroup
@@ -146,7 +148,8 @@ func openAuto(o Options) (robotmem.Embedder, error) {
 func (a *auto) begin() {
 	a.model()
 	if o := a.options; o.Models != "" && len((Models{o.Models, o.Runtimes}).List()) > 0 {
-		a.searches.Wait() // a model is there, and the first recall may be the only one
+		// a model is there, and the first recall may be the only one.
+		a.searches.Wait()
 	}
 }
 
@@ -202,6 +205,7 @@ func (a *auto) model() *embedder {
 	if a.builtin != nil && !a.bound {
 		return a.builtin
 	}
+
 	now := a.options.Clock()
 	if a.found == nil && a.stop == nil && !now.Before(a.next) && !a.closed {
 		ctx, stop := context.WithTimeout(context.Background(), searchTimeout)

@@ -70,6 +70,7 @@ func bertWords(text string) []string {
 			words = append(words, text[i:begin])
 		}
 	}
+
 	if begin < len(text) {
 		words = append(words, text[begin:])
 	}
@@ -83,6 +84,7 @@ func metaspace(c *component) (preTokenizer, error) {
 	if cmp.Or(c.PrependScheme, "always") != "always" || c.AddPrefixSpace != nil && !*c.AddPrefixSpace {
 		return nil, fmt.Errorf("the pre-tokenizer %q is supported only with the prepend_scheme always", c.Type)
 	}
+
 	whole := c.Split != nil && !*c.Split
 
 	return func(text string) []string {
@@ -97,7 +99,8 @@ func metaspace(c *component) (preTokenizer, error) {
 		var words []string
 
 		for text != "" {
-			_, n := utf8.DecodeRuneInString(text) // skip a sign at the beginning
+			// Skip a sign at the beginning.
+			_, n := utf8.DecodeRuneInString(text)
 			end := strings.Index(text[n:], sign)
 			if end < 0 {
 				return append(words, text)

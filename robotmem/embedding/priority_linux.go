@@ -18,7 +18,8 @@ func atLowPriority(f func() error) error {
 
 	go func() {
 		runtime.LockOSThread()
-		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, nice) // else at the usual priority
+		// Else at the usual priority.
+		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, nice)
 		done <- f()
 	}()
 

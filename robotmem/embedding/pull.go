@@ -87,21 +87,25 @@ func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error)
 	if !modelName.MatchString(name) || m.Dir == "" {
 		return nil, pullError(robotmem.Invalid, "%q is not OWNER/NAME, such as "+example+", or ROBOTMEM_HOME and HOME are not set", name)
 	}
+
 	base, err := baseURL(cmp.Or(hub.URL, "https://huggingface.co"), "80")
 	if err != nil {
 		return nil, pullError(robotmem.Invalid, "the address of the hub, HF_ENDPOINT, is not an http:// or https:// URL")
 	}
+
 	p := &pull{Hub: hub, base: base, name: name}
 	p.Timeout = cmp.Or(hub.Timeout, time.Minute)
 	p.http.CheckRedirect = p.redirect
 	kind, files, err := p.choose(ctx, m, cmp.Or(revision, "main"))
-	if err == nil && kind == "" { // it is installed
+	// It is installed.
+	if err == nil && kind == "" {
 		return m.Get(name)
 	}
 
 	for i := 0; err == nil && i < len(files); i++ {
 		err = p.fetch(ctx, &files[i])
 	}
+
 	out := &Pulled{Name: name, Embedder: kind + ":" + m.folder(name), Bytes: p.total, Revision: p.commit, PulledAt: time.Now().UTC()}
 	if err == nil {
 		err = p.install(ctx, m, kind, out)
@@ -109,9 +113,11 @@ func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error)
 	if e := (*robotmem.Error)(nil); err != nil && !errors.As(err, &e) {
 		err = pullError(robotmem.Unavailable, "%w; make room on the disk, or set ROBOTMEM_HOME to a folder on another", err)
 	}
+
 	if err == nil || robotmem.KindOf(err) == robotmem.Invalid {
 		err = errors.Join(err, os.RemoveAll(m.staging(name)))
-		_ = os.Remove(filepath.Dir(m.staging(name))) // if no other pull was interrupted
+		// If no other pull was interrupted.
+		_ = os.Remove(filepath.Dir(m.staging(name)))
 	}
 
 	return out, err
@@ -131,10 +137,12 @@ func (p *pull) install(ctx context.Context, m Models, kind string, out *Pulled) 
 		vectors, err = e.Embed(context.WithoutCancel(ctx), robotmem.ForMemory, []string{trial})
 		err = errors.Join(err, e.(io.Closer).Close())
 	}
+
 	if err != nil {
 		reason := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "embedder: "), "the model in "+p.dir+": ")
 		return pullError(robotmem.Invalid, "%s cannot be used: %s; choose another, such as "+example, p.name, reason)
 	}
+
 	out.Identity, out.Dims = e.State().Model, len(vectors[0])
 	manifest, err := json.MarshalIndent(out, "", "  ")
 	to := m.folder(p.name)
@@ -181,12 +189,14 @@ func (p *pull) choose(ctx context.Context, m Models, revision string) (kind stri
 	if old, missing := m.Get(p.name); err != nil || missing == nil && old.Revision == model.SHA {
 		return "", nil, err
 	}
+
 	p.commit, p.dir = model.SHA, filepath.Join(m.staging(p.name), model.SHA, filepath.Base(p.name))
 
 	there := map[string]hubFile{}
 	for _, f := range model.Siblings {
 		there[f.Name] = f
 	}
+
 	// The weights of transformers have the same name as those of static models.
 	static := model.Config["model_type"] == nil || model.Config["model_type"] == "model2vec"
 	for _, l := range layouts {
@@ -218,17 +228,20 @@ func (p *pull) choose(ctx context.Context, m Models, revision string) (kind stri
 // fetch downloads the rest of a file and verifies it.
 func (p *pull) fetch(ctx context.Context, f *hubFile) error {
 	name := filepath.Join(p.dir, filepath.FromSlash(f.local))
-	_ = os.MkdirAll(filepath.Dir(name), 0o700) // if it fails, so does the next line
+	// If it fails, so does the next line.
+	_ = os.MkdirAll(filepath.Dir(name), 0o700)
 	part, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
+
 	defer part.Close()
 	have, err := part.Seek(0, io.SeekEnd)
 	p.done += have
 	if err == nil && have < f.Size {
 		err = p.get(ctx, "/"+p.name+"/resolve/"+p.commit+"/"+f.Name, have, func(res *http.Response) error {
-			if res.StatusCode != http.StatusPartialContent { // it is all of the file
+			// It is all of the file.
+			if res.StatusCode != http.StatusPartialContent {
 				p.done -= have
 				have = 0
 			}
@@ -242,6 +255,7 @@ func (p *pull) fetch(ctx context.Context, f *hubFile) error {
 		sum = sha1.New()
 		fmt.Fprintf(sum, "blob %d\x00", f.Size)
 	}
+
 	if err == nil {
 		_, err = io.Copy(sum, io.NewSectionReader(part, 0, f.Size+1))
 	}
@@ -272,13 +286,16 @@ func (p *pull) get(ctx context.Context, path string, from int64, read func(*http
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Accept-Encoding", "identity") // sizes and ranges are those of the file
+
+	// Sizes and ranges are those of the file.
+	req.Header.Set("Accept-Encoding", "identity")
 	if p.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+p.Token)
 	}
 	if from > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
 	}
+
 	res, err := p.http.Do(req)
 	if err == nil {
 		defer res.Body.Close()
@@ -286,6 +303,7 @@ func (p *pull) get(ctx context.Context, path string, from int64, read func(*http
 			err = read(res)
 		}
 	}
+
 	if err != nil && ctx.Err() != nil {
 		return pullError(robotmem.Unavailable, "interrupted; what was fetched is kept, pull again to go on")
 	}
@@ -312,8 +330,10 @@ func (p *pull) explain(err error) error {
 	case status.code == http.StatusNotFound:
 		kind, next = robotmem.NotFound, "check the name, and the revision behind @"
 	}
+
 	if errors.As(err, &broken) {
-		err = broken.Err // without the address, which can hold a signature
+		// Without the address, which can hold a signature.
+		err = broken.Err
 	}
 
 	return pullError(kind, "%s from %s: %w; %s", p.name, outgoing.Origin(p.base), err, next)

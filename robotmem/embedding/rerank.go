@@ -70,6 +70,7 @@ func OpenReranker(address string, o Options) (robotmem.Reranker, error) {
 	if address == "" || address == "none" {
 		return nil, nil
 	}
+
 	base, err := baseURL(address, "80")
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "reranker", "must be none or the address of a reranking service, such as http://127.0.0.1:8080")
@@ -80,6 +81,7 @@ func OpenReranker(address string, o Options) (robotmem.Reranker, error) {
 	if strings.HasSuffix(base.Path, "rerank") {
 		forms = []rerankForm{{}, {texts: true}}
 	}
+
 	shown := outgoing.Origin(base)
 	if o.RerankerModel != "" {
 		shown = o.RerankerModel + " at " + shown
@@ -133,6 +135,7 @@ func (r *reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 	if deadline, ok := ctx.Deadline(); ok {
 		short = time.Until(deadline) < minTimeout
 	}
+
 	limited, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	before := r.answers.Load()
@@ -154,6 +157,7 @@ func (r *reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = &timeoutError{r.timeout}
 	}
+
 	failure := r.explain(err)
 	wait := r.cooldown.failed(failure.Detail())
 	r.log.Warn("the reranker failed", "error", failure.Detail(), "cooldown", wait)
@@ -176,7 +180,8 @@ func (r *reranker) ask(ctx context.Context, query string, texts []string) ([]flo
 		forms = []rerankForm{*known}
 	}
 
-	var failed error // of the first request that found the page, or else the last
+	// Of the first request that found the page, or else the last.
+	var failed error
 	found := false
 
 	for _, form := range forms {
@@ -193,7 +198,9 @@ func (r *reranker) ask(ctx context.Context, query string, texts []string) ([]flo
 			failed, found = err, !status.noPage()
 		}
 	}
-	r.form.Store(nil) // another service may have taken the address
+
+	// Another service may have taken the address.
+	r.form.Store(nil)
 
 	return nil, failed
 }

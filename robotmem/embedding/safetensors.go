@@ -49,7 +49,8 @@ func newTensor(file safetensors.SafeTensors, name string) (*tensor, error) {
 
 // addRow adds weight times row i to sum. sum has t.cols numbers.
 func (t *tensor) addRow(sum []float32, i int, weight float32) {
-	if t.dtype == safetensors.F32 { // the type of nearly every model
+	// The type of nearly every model.
+	if t.dtype == safetensors.F32 {
 		row := t.data[4*i*t.cols:][:4*len(sum)]
 		for k := range sum {
 			sum[k] += weight * math.Float32frombits(le.Uint32(row[4*k:]))

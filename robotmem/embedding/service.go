@@ -47,21 +47,26 @@ func (s *service) call(ctx context.Context, path string, request, answer any) er
 	method, body := http.MethodGet, []byte(nil)
 	if request != nil {
 		method = http.MethodPost
-		body, _ = json.Marshal(request) // texts and numbers
+		// Texts and numbers.
+		body, _ = json.Marshal(request)
 	}
+
 	req, err := http.NewRequestWithContext(ctx, method, s.base.JoinPath(path).String(), bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
+
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
 	if s.key != "" {
 		req.Header.Set("Authorization", "Bearer "+s.key)
 	}
+
 	res, err := s.http.Do(req)
 	if err != nil {
 		return err
 	}
+
 	defer res.Body.Close()
 	if err := statusOf(res); err != nil {
 		return err
@@ -108,7 +113,8 @@ func statusOf(res *http.Response) error {
 	}
 	text := string(body)
 	if m := errorMessage.FindSubmatch(body); m != nil {
-		_ = json.Unmarshal(m[1], &text) // else the body is shown
+		// Else the body is shown.
+		_ = json.Unmarshal(m[1], &text)
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > maxQuoted {
@@ -125,10 +131,12 @@ func baseURL(raw, defaultPort string) (*url.URL, error) {
 	if bare {
 		raw = "http://" + raw
 	}
+
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, invalid("the address of the embedding service is not an http:// or https:// URL")
 	}
+
 	host, port := u.Hostname(), u.Port()
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
@@ -136,7 +144,9 @@ func baseURL(raw, defaultPort string) (*url.URL, error) {
 	if bare && port == "" {
 		port = defaultPort
 	}
-	u.Host = strings.TrimSuffix(net.JoinHostPort(host, port), ":") // without a port
+
+	// Without a port.
+	u.Host = strings.TrimSuffix(net.JoinHostPort(host, port), ":")
 	u.RawQuery, u.Fragment = "", ""
 
 	return u, nil

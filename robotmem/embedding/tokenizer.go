@@ -62,6 +62,7 @@ func readTokenizer(data []byte) (*tokenizer, error) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, err
 	}
+
 	t := &tokenizer{}
 
 	var err error

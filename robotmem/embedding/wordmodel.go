@@ -47,6 +47,7 @@ func readWordModel(c *wordModelConfig) (*wordModel, error) {
 	default:
 		err = fmt.Errorf("models of type %q are not supported, only WordPiece and Unigram", c.Type)
 	}
+
 	if err == nil && len(w.tokens) == 0 {
 		err = errors.New("the vocabulary is empty")
 	}
@@ -62,7 +63,9 @@ func (w *wordModel) readWordPiece(c *wordModelConfig) error {
 	if err := json.Unmarshal(c.Vocab, &w.tokens); err != nil {
 		return fmt.Errorf("the vocabulary: %w", err)
 	}
-	prefix := "##" // and 100 runes are the defaults of the format
+
+	// And 100 runes are the defaults of the format.
+	prefix := "##"
 	w.maxRunes = 100
 	if c.Prefix != nil {
 		prefix = *c.Prefix
@@ -80,6 +83,7 @@ func (w *wordModel) readWordPiece(c *wordModelConfig) error {
 			w.continues[piece] = id
 		}
 	}
+
 	if id, ok := w.tokens[c.UnknownToken]; ok {
 		w.unknown = id
 	}
@@ -106,6 +110,7 @@ func (w *wordModel) readUnigram(c *wordModelConfig) error {
 		w.tokens[text] = id
 		w.penalty = min(w.penalty, w.scores[id]-unknownPenalty)
 	}
+
 	if c.UnknownID != nil && len(list) > 0 {
 		if w.unknown = *c.UnknownID; w.unknown < 0 || w.unknown >= len(list) {
 			return fmt.Errorf("the unknown token has the number %d of %d", w.unknown, len(list))
@@ -122,6 +127,7 @@ func (w *wordModel) lookUp(tokens []int, word string) []int {
 	if w.scores != nil {
 		return w.likeliest(tokens, word)
 	}
+
 	before := len(tokens)
 	known := len(word) <= w.maxRunes || utf8.RuneCountInString(word) <= w.maxRunes
 
@@ -132,9 +138,11 @@ func (w *wordModel) lookUp(tokens []int, word string) []int {
 		tokens = append(tokens, id)
 		word, pieces = word[n:], w.continues
 	}
+
 	if known {
 		return tokens
 	}
+
 	tokens = tokens[:before]
 	if w.unknown >= 0 {
 		tokens = append(tokens, w.unknown)
@@ -168,15 +176,18 @@ type path struct {
 // likeliest splits a word into the pieces with the highest joint probability,
 // which it finds with the Viterbi algorithm. https://arxiv.org/abs/1804.10959
 func (w *wordModel) likeliest(tokens []int, word string) []int {
-	best := make([]path, len(word)+1) // by the position where the path ends
+	// By the position where the path ends.
+	best := make([]path, len(word)+1)
 	for i := range best {
 		best[i].from = -1
 	}
+
 	best[0].from = 0
 
 	for i := 0; i < len(word); {
 		_, size := utf8.DecodeRuneInString(word[i:])
-		single := false // a piece is this rune alone
+		// A piece is this rune alone.
+		single := false
 
 		for n := 1; n <= min(w.longest, len(word)-i); n++ {
 			if i+n < len(word) && !utf8.RuneStart(word[i+n]) {

@@ -77,6 +77,7 @@ func AskRobots(ctx context.Context, half string, open OpenAt) (*Answers, error) 
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
+
 	res.Hit1 /= float64(max(1, res.Questions))
 	res.Hit5 /= float64(max(1, res.Questions))
 
@@ -89,6 +90,7 @@ func askRobot(ctx context.Context, name string, questions []question, open OpenA
 	if err != nil {
 		return err
 	}
+
 	defer func() { err = cmp.Or(err, stop()) }()
 	ids, keys, sessions := map[string]int64{}, map[int64]string{}, map[string]string{}
 	err = lines(name+".calls.jsonl", func(c call) error {
@@ -99,11 +101,13 @@ func askRobot(ctx context.Context, name string, questions []question, open OpenA
 		if c.Op == "update" || c.Op == "forget" {
 			c.Args["memory_id"] = ids[c.Key]
 		}
+
 		if used, ok := c.Args["used_memory_ids"].([]any); ok {
 			for i := range used {
 				used[i] = ids[fmt.Sprint(used[i])]
 			}
 		}
+
 		out, err := ask(ctx, s, c.Op, c.Args)
 		if err != nil {
 			res.Refused = append(res.Refused, fmt.Sprintf("%s %s: %v", name, c.Key, err))

@@ -73,6 +73,7 @@ func Deployments() (out []Deployment, err error) {
 		}
 		out = append(out, d)
 	}
+
 	across, err := acrossLanguages(out)
 
 	return append(out, across), err
@@ -134,11 +135,13 @@ func (d *Deployment) Play(ctx context.Context, open OpenAt) (_ *DeploymentScore,
 	if err != nil {
 		return nil, err
 	}
+
 	now := asked
 	s, stop, err := open(func() time.Time { return now })
 	if err != nil {
 		return nil, err
 	}
+
 	defer func() { err = cmp.Or(err, stop()) }()
 
 	names := map[int64]string{}
@@ -189,6 +192,7 @@ func (d *Deployment) Play(ctx context.Context, open OpenAt) (_ *DeploymentScore,
 	for _, share := range []*float64{&score.Hit1, &score.Hit5, &score.TwinFirst} {
 		*share /= float64(max(1, score.Answerable))
 	}
+
 	score.Unsaid /= float64(max(1, score.Unknown))
 
 	return score, nil
@@ -199,10 +203,12 @@ func (q *DeploymentQuestion) ask(ctx context.Context, s robotmem.Service, names 
 	for k, v := range q.Arguments {
 		args[k] = v
 	}
+
 	out, err := ask(ctx, s, "recall", args)
 	if err != nil {
 		return err
 	}
+
 	res := out.(*robotmem.RecallResponse)
 
 	got := []string{}
@@ -218,18 +224,22 @@ func (q *DeploymentQuestion) ask(ctx context.Context, s robotmem.Service, names 
 		}
 		return nil
 	}
+
 	score.Answerable++
 	if slices.ContainsFunc(got, func(id string) bool { return slices.Contains(q.Right, id) }) {
 		score.Hit5++
 	}
+
 	if len(got) > 0 && slices.Contains(q.Right, got[0]) {
 		score.Hit1++
 		return nil
 	}
+
 	twin := len(got) > 0 && slices.Contains(q.WrongTwins, got[0])
 	if twin {
 		score.TwinFirst++
 	}
+
 	score.Wrong = append(score.Wrong, WrongOne{q.Kind, q.Query, got, q.Right, twin})
 
 	return nil
@@ -292,7 +302,8 @@ func Settings() []Setting {
 
 	for _, context := range []float64{0.35, 0.7, 1} {
 		for _, neighbours := range []float64{0, 0.1, 0.2} {
-			if context != 0.7 || neighbours != 0.1 { // these are the default
+			// These are the default.
+			if context != 0.7 || neighbours != 0.1 {
 				out = append(out, Setting{
 					Name:    fmt.Sprintf("context %g, neighbours %g", context, neighbours),
 					Weights: map[string]float64{"context": context, "neighbours": neighbours},
@@ -326,6 +337,7 @@ func LeaveOneOut(ctx context.Context, open func(Setting) OpenAt, progress func(d
 	if err != nil {
 		return nil, err
 	}
+
 	settings := Settings()
 
 	scores := make([][]*DeploymentScore, len(settings)) // by setting and deployment
@@ -360,6 +372,7 @@ func LeaveOneOut(ctx context.Context, open func(Setting) OpenAt, progress func(d
 		res.Chosen[d.Name] = settings[best].Name
 		res.LeftOut = append(res.LeftOut, scores[best][k])
 	}
+
 	res.Mean, res.LeftOutMean, res.Untouched = Mean("mean", touched), Mean("left out", res.LeftOut), Mean("untouched", untouched)
 
 	return res, nil

@@ -49,14 +49,17 @@ func (b *WordVectors) word(word string) []float32 {
 	if v, ok := b.words[word]; ok {
 		return v
 	}
+
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(word)) // never fails
+	// Never fails.
+	_, _ = h.Write([]byte(word))
 	rng := rand.New(rand.NewPCG(factsSeed, h.Sum64()))
 
 	v := make([]float32, wordDims)
 	for d := range v {
 		v[d] = float32(rng.NormFloat64())
 	}
+
 	if !strings.ContainsAny(word, "0123456789") {
 		if b.words == nil {
 			b.words = map[string][]float32{}

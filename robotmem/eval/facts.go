@@ -106,6 +106,7 @@ func (f *Facts) Fact(i int) robotmem.LearnRequest {
 	if i%1000 == 7 {
 		trial = "rare"
 	}
+
 	env := "sim"
 	if f.rng.IntN(3) == 0 {
 		env = "real"

@@ -41,10 +41,12 @@ func Load(dir string) (*Set, error) {
 	if s.Queries, err = readItems(files, "queries.jsonl"); err != nil {
 		return nil, err
 	}
+
 	qrels := "qrels.tsv"
 	if _, err := fs.Stat(files, qrels); errors.Is(err, fs.ErrNotExist) {
 		qrels = "qrels/test.tsv"
 	}
+
 	first := true
 	err = readLines(files, qrels, func(line []byte) error {
 		header := first
@@ -52,7 +54,8 @@ func Load(dir string) (*Set, error) {
 		if err := s.judge(string(line)); !header {
 			return err
 		}
-		return nil // a header holds no number
+		// A header holds no number.
+		return nil
 	})
 
 	return s, err
@@ -81,7 +84,8 @@ func readItems(files fs.FS, path string) (all []Item, err error) {
 	err = readLines(files, path, func(line []byte) error {
 		var item Item
 		dec := json.NewDecoder(bytes.NewReader(line))
-		dec.UseNumber() // so that meta reads as it is written
+		// So that meta reads as it is written.
+		dec.UseNumber()
 		if err := dec.Decode(&item); err != nil {
 			return err
 		}
@@ -102,6 +106,7 @@ func readLines(files fs.FS, path string, f func([]byte) error) error {
 	if err != nil {
 		return err
 	}
+
 	defer func() { _ = file.Close() }()
 
 	const maxLine = 64 << 20
@@ -117,6 +122,7 @@ func readLines(files fs.FS, path string, f func([]byte) error) error {
 			return fmt.Errorf("%s line %d: %w", path, n, err)
 		}
 	}
+
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

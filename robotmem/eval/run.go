@@ -93,6 +93,7 @@ func Run(ctx context.Context, m robotmem.Service, s *Set, o Options) (*Result, e
 			return nil, err
 		}
 	}
+
 	if o.Learnt != nil {
 		if err := o.Learnt(ctx); err != nil {
 			return nil, err
@@ -114,6 +115,7 @@ func Run(ctx context.Context, m robotmem.Service, s *Set, o Options) (*Result, e
 		r.done++
 		r.progress(r.done, r.total)
 	}
+
 	r.res.mean(r.res.Queries)
 
 	for i := range r.res.Lists {
@@ -176,6 +178,7 @@ func (r *runner) learn(ctx context.Context, docs []Item) error {
 		}
 		req.Items = append(req.Items, robotmem.LearnRequest{Insight: short, Collection: r.collection(conv(d.Meta)), SessionID: session})
 	}
+
 	start := time.Now()
 	res, err := r.m.LearnBatch(ctx, req)
 	if err != nil {
@@ -191,6 +194,7 @@ func (r *runner) learn(ctx context.Context, docs []Item) error {
 		r.docs[item.MemoryID] = docs[i].ID
 		r.res.Docs++
 	}
+
 	r.done += len(docs)
 	r.progress(r.done, r.total)
 

@@ -25,9 +25,11 @@ type Trial struct {
 // TryEmbedder measures the speed of an embedder and which languages it knows. A language with a
 // sentence that the model refuses does not work. It fails with the other errors of Embed.
 func TryEmbedder(ctx context.Context, e robotmem.Embedder) (*Trial, error) {
-	if _, err := e.Embed(ctx, robotmem.ForMemory, []string{"robot"}); err != nil { // some load the model now
+	// Some load the model now.
+	if _, err := e.Embed(ctx, robotmem.ForMemory, []string{"robot"}); err != nil {
 		return nil, err
 	}
+
 	t := &Trial{Model: e.State().Model, FoundOf5: map[string]int64{}, Works: []string{}}
 	start, embedded := time.Now(), 0
 
@@ -43,6 +45,7 @@ func TryEmbedder(ctx context.Context, e robotmem.Embedder) (*Trial, error) {
 			t.Works = append(t.Works, language)
 		}
 	}
+
 	t.TextsPerSecond = float64(embedded) / time.Since(start).Seconds()
 	all := languages.All()
 	sentences := languages.Sentences(all[len(all)-1])
@@ -53,6 +56,7 @@ func TryEmbedder(ctx context.Context, e robotmem.Embedder) (*Trial, error) {
 			return nil, err
 		}
 	}
+
 	t.QueryMS = time.Since(start).Seconds() * 1000 / float64(len(sentences))
 	t.Advice = "do not use it: it knows none of these languages"
 	if len(t.Works) > 0 {

@@ -92,10 +92,12 @@ func (t *TokenSpec) check() error {
 	case len(t.Collections) == 0:
 		t.Collections = []string{robotmem.AllCollections}
 	}
+
 	t.Collections = slices.Compact(slices.Sorted(slices.Values(t.Collections)))
 	if set := strings.Join(t.Collections, ","); !robotmem.ValidCollections(set) {
 		return robotmem.Errorf(robotmem.Invalid, "collections", "must be names of 1 to 64 of A-Z a-z 0-9 . _ -, or * alone, not %.100q", set)
 	}
+
 	return nil
 }
 
@@ -105,10 +107,13 @@ func (s *Site) CreateToken(ctx context.Context, tenant string, t TokenSpec) (sec
 	if err := t.check(); err != nil {
 		return "", err
 	}
+
 	random := make([]byte, secretBytes)
-	_, _ = rand.Read(random) // never fails
+	// Never fails.
+	_, _ = rand.Read(random)
 	secret = secretPrefix + base64.RawURLEncoding.EncodeToString(random)
 	hash := sha256.Sum256([]byte(secret))
+
 	made, err := s.pool.Exec(ctx, `INSERT INTO robotmem.tokens(tenant, name, role, robot, collections, sha256)
 		SELECT id, $2, $3, $4, $5, $6 FROM robotmem.tenants WHERE name = $1`, tenant, t.Name, t.Role, t.Robot, t.Collections, hash[:])
 	switch told := (*pgconn.PgError)(nil); {
@@ -119,6 +124,7 @@ func (s *Site) CreateToken(ctx context.Context, tenant string, t TokenSpec) (sec
 	case made.RowsAffected() == 0:
 		return "", noTenant(tenant)
 	}
+
 	return secret, nil
 }
 
@@ -127,11 +133,13 @@ func (s *Site) Tokens(ctx context.Context, tenant string) ([]Token, error) {
 	if err := s.known(ctx, tenant); err != nil {
 		return nil, err
 	}
+
 	rows, err := s.pool.Query(ctx, `SELECT t.name, t.role, t.robot, t.collections, t.created_at, t.last_used
 		FROM robotmem.tokens t JOIN robotmem.tenants n ON n.id = t.tenant WHERE n.name = $1 AND t.revoked_at IS NULL ORDER BY t.id`, tenant)
 	if err != nil {
 		return nil, explained(err)
 	}
+
 	list, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (t Token, err error) {
 		var used *time.Time
 		err = r.Scan(&t.Name, &t.Role, &t.Robot, &t.Collections, &t.Created, &used)
@@ -139,8 +147,10 @@ func (s *Site) Tokens(ctx context.Context, tenant string) ([]Token, error) {
 			t.LastUsed = used.UTC()
 		}
 		t.Created = t.Created.UTC()
+
 		return t, err
 	})
+
 	return list, explained(err)
 }
 
@@ -162,6 +172,7 @@ func (s *Site) RevokeToken(ctx context.Context, tenant, name string) error {
 	if err == nil {
 		s.tokens.Remove([sha256.Size]byte(hash))
 	}
+
 	return explained(err)
 }
 
@@ -172,8 +183,11 @@ func (s *Site) Caller(ctx context.Context, hash [sha256.Size]byte) (c robotmem.C
 	if have, ok := s.tokens.Get(hash); ok && asked.Before(have.until) {
 		return have.caller, true, nil
 	}
+
 	var collections []string
+
 	var used bool // lately
+
 	err = s.pool.QueryRow(ctx, `SELECT t.name, t.role, t.robot, t.collections, n.name, coalesce(t.last_used > now() - interval '1 minute', false)
 		FROM robotmem.tokens t JOIN robotmem.tenants n ON n.id = t.tenant WHERE t.sha256 = $1 AND t.revoked_at IS NULL`, hash[:]).Scan(
 		&c.Who, &c.Role, &c.Robot, &collections, &c.Tenant, &used)
@@ -184,11 +198,15 @@ func (s *Site) Caller(ctx context.Context, hash [sha256.Size]byte) (c robotmem.C
 	case err != nil:
 		return robotmem.Caller{}, false, explained(err)
 	}
-	if !used { // a server that takes no writes for now still knows its tokens
+
+	// A server that takes no writes for now still knows its tokens.
+	if !used {
 		_, _ = s.pool.Exec(ctx, "UPDATE robotmem.tokens SET last_used = now() WHERE sha256 = $1", hash[:])
 	}
+
 	c.ReadOnly, c.Collections = c.Role == robotmem.RoleReader, strings.Join(collections, ",")
 	s.tokens.Add(hash, knownToken{c, asked.Add(tokenLife)})
+
 	return c, true, nil
 }
 
@@ -197,6 +215,7 @@ func (s *Site) CreateTenant(ctx context.Context, name string) error {
 	if !accessName.MatchString(name) {
 		return robotmem.Errorf(robotmem.Invalid, "tenant", "must be 1 to 64 letters, digits, dots, dashes and underscores, not %.100q", name)
 	}
+
 	switch err := s.known(ctx, name); {
 	case err == nil:
 		return robotmem.Errorf(robotmem.Conflict, "tenant", "there is a tenant %q", name)
@@ -204,6 +223,7 @@ func (s *Site) CreateTenant(ctx context.Context, name string) error {
 		return err
 	}
 	_, err := tenantOf(ctx, s.pool, name)
+
 	return explained(err)
 }
 
@@ -236,6 +256,7 @@ func (s *Site) Limit(ctx context.Context, tenant string, l Limits) (Tenant, erro
 	if err != nil {
 		return Tenant{}, explained(err)
 	}
+
 	t, err := pgx.CollectOneRow(rows, scanTenant)
 	switch told := (*pgconn.PgError)(nil); {
 	case errors.Is(err, pgx.ErrNoRows):
@@ -243,7 +264,9 @@ func (s *Site) Limit(ctx context.Context, tenant string, l Limits) (Tenant, erro
 	case errors.As(err, &told) && told.Code == "23514":
 		return Tenant{}, robotmem.Errorf(robotmem.Invalid, "requests_per_second", "must be more than 0; a negative number takes the limit away")
 	}
+
 	s.limits.Remove(tenant)
+
 	return t, explained(err)
 }
 

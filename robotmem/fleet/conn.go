@@ -109,6 +109,7 @@ func (c *conn) Insert(sql string, args ...any) (int64, error) {
 	if err == nil {
 		c.ids[table] = id
 	}
+
 	return id, err
 }
 
@@ -123,8 +124,10 @@ func (c *conn) Query(sql string, args []any, row func(sqlite.Row) error) error {
 		if len(known.rows) > mostKept {
 			delete(c.answers, sql)
 		}
+
 		return known.visit(row)
 	}
+
 	var a answer
 	if !wholeTable(sql) {
 		if _, err := c.run(sql, args, a.read); err != nil {
@@ -132,14 +135,17 @@ func (c *conn) Query(sql string, args []any, row func(sqlite.Row) error) error {
 		}
 		return a.visit(row)
 	}
+
 	s, err := c.bind(sql, args)
 	if err != nil {
 		return err
 	}
+
 	c.cursors++
 	cursor := "rows" + strconv.Itoa(c.cursors)
 	c.waiting.ExecParams("DECLARE "+cursor+" NO SCROLL CURSOR FOR "+s.SQL, c.params.ParamValues, s.ParamOIDs, c.params.ParamFormats, nil)
 	c.texts = append(c.texts, s.SQL)
+
 	for done := false; !done; {
 		a.rows = a.rows[:0]
 		c.waiting.ExecParams("FETCH "+strconv.Itoa(fetchRows)+" FROM "+cursor, nil, nil, nil, s.formats)
@@ -156,7 +162,9 @@ func (c *conn) Query(sql string, args []any, row func(sqlite.Row) error) error {
 			return err
 		}
 	}
+
 	c.wait("CLOSE " + cursor)
+
 	return nil
 }
 
@@ -166,16 +174,21 @@ func (c *conn) askOnce(sql string) error {
 	if err := cmp.Or(c.failed, c.ctx.Err()); err != nil || c.answers[sql] != nil {
 		return err
 	}
+
 	texts := []string{sql}
 	if len(c.answers) == 0 {
 		texts = append(texts, slices.DeleteFunc(slices.Clone(store.FirstAsked), func(s string) bool { return s == sql })...)
 	}
-	for _, text := range texts { // before any of them waits: preparing a statement sends those that wait
+
+	// Before any of them waits: preparing a statement sends those that wait.
+	for _, text := range texts {
 		if _, err := c.statement(text); err != nil {
 			return err
 		}
 	}
+
 	var got []*answer
+
 	for _, text := range texts {
 		if err := c.add(text, nil); err != nil {
 			return err
@@ -183,11 +196,13 @@ func (c *conn) askOnce(sql string) error {
 		a := &answer{}
 		c.answers[text], got = a, append(got, a)
 	}
+
 	_, err := c.sendReading(func(after int, r *pgconn.ResultReader) {
 		if after < len(got) {
 			got[len(got)-1-after].read(r)
 		}
 	})
+
 	return err
 }
 
@@ -211,6 +226,7 @@ func copied(values [][]byte) [][]byte {
 	for _, v := range values {
 		size += len(v)
 	}
+
 	buf, out := make([]byte, 0, size), make([][]byte, len(values))
 	for i, v := range values {
 		if v != nil {
@@ -219,6 +235,7 @@ func copied(values [][]byte) [][]byte {
 			out[i] = buf[start:len(buf):len(buf)]
 		}
 	}
+
 	return out
 }
 
@@ -233,6 +250,7 @@ func (a *answer) visit(row func(sqlite.Row) error) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -268,11 +286,13 @@ func (c *conn) add(sql string, args []any) error {
 		return err
 	}
 	c.waiting.ExecStatement(s.StatementDescription, c.params.ParamValues, c.params.ParamFormats, s.formats)
+
 	c.texts = append(c.texts, s.SQL)
 	for _, v := range c.params.ParamValues {
 		c.bytes += len(v)
 	}
 	c.wrote = c.wrote || !strings.HasPrefix(s.SQL, "SELECT ")
+
 	return nil
 }
 
@@ -281,10 +301,12 @@ func (c *conn) bind(sql string, args []any) (*statement, error) {
 	if err := cmp.Or(c.failed, c.ctx.Err()); err != nil {
 		return nil, err
 	}
+
 	s, err := c.statement(sql)
 	if err != nil {
 		return nil, err
 	}
+
 	bound := make([]any, len(args))
 	for i, a := range args {
 		if b, ok := a.(bool); ok && i < len(s.ParamOIDs) && s.ParamOIDs[i] != pgtype.BoolOID {
@@ -298,9 +320,11 @@ func (c *conn) bind(sql string, args []any) (*statement, error) {
 		}
 		bound[i] = a
 	}
+
 	if err := c.params.Build(c.TypeMap(), s.StatementDescription, bound); err != nil {
 		return nil, fmt.Errorf("%w: in %s", err, s.SQL)
 	}
+
 	return s, nil
 }
 
@@ -313,6 +337,7 @@ func (c *conn) statement(sql string) (*statement, error) {
 	if _, err := c.send(nil); err != nil {
 		return nil, err
 	}
+
 	ctx, cancel := c.within()
 	defer cancel()
 	text := translated(sql)
@@ -321,13 +346,16 @@ func (c *conn) statement(sql string) (*statement, error) {
 		c.failed = fmt.Errorf("%w: in %s", err, text)
 		return nil, c.failed
 	}
+
 	s := &statement{d, make([]int16, len(d.Fields))}
 	for i, f := range d.Fields {
 		if f.DataTypeOID == pgtype.ByteaOID {
 			s.formats[i] = pgx.BinaryFormatCode
 		}
 	}
+
 	c.prepared[sql] = s
+
 	return s, nil
 }
 
@@ -355,12 +383,14 @@ func (c *conn) sendReading(read func(after int, r *pgconn.ResultReader)) (tag pg
 	if len(c.texts) == 0 || c.failed != nil {
 		return tag, c.failed
 	}
+
 	ctx, cancel := c.within()
 	defer cancel()
 	batch, texts := c.waiting, c.texts
 	c.waiting, c.texts, c.bytes = pgconn.Batch{}, texts[:0], 0
 	results := c.PgConn().ExecBatch(ctx, &batch)
 	done := 0
+
 	for results.NextResult() && err == nil {
 		r := results.ResultReader()
 		read(len(texts)-1-done, r)
@@ -368,10 +398,12 @@ func (c *conn) sendReading(read func(after int, r *pgconn.ResultReader)) (tag pg
 			done++
 		}
 	}
+
 	if err = cmp.Or(err, results.Close()); err != nil {
 		c.failed = fmt.Errorf("%w: in %s", err, texts[min(done, len(texts)-1)])
 		return tag, c.failed
 	}
+
 	return tag, nil
 }
 
@@ -390,12 +422,14 @@ func (r *rowOf) ColumnType(i int) sqlite.Type {
 	case r.fields[i].DataTypeOID == pgtype.ByteaOID:
 		return sqlite.Blob
 	}
+
 	switch r.fields[i].DataTypeOID {
 	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.BoolOID, pgtype.NumericOID:
 		return sqlite.Integer
 	case pgtype.Float4OID, pgtype.Float8OID:
 		return sqlite.Float
 	}
+
 	return sqlite.Text
 }
 
@@ -411,6 +445,7 @@ func (r *rowOf) ColumnInt64(i int) int64 {
 		return n
 	}
 	f, _ := strconv.ParseFloat(text, 64)
+
 	return int64(f)
 }
 

@@ -97,16 +97,19 @@ func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *c
 	if err != nil {
 		return nil, nil, err
 	}
+
 	data := p.Conn().PgConn().CustomData()
 	kept, ok := data["plans"].(*plans)
 	if !ok {
 		kept = &plans{prepared: map[string]*statement{}, since: time.Now()}
 		data["plans"] = kept
 	}
+
 	c := &conn{Conn: p.Conn(), prepared: kept.prepared, ctx: ctx, caller: ctx}
 	if kept.old() {
 		begin += "; DISCARD PLANS"
 	}
+
 	limited, cancel := within(ctx, beginTime)
 	defer cancel()
 	_, err = p.Conn().PgConn().Exec(limited, begin+"; SELECT set_config('robotmem.tenant', '"+strconv.FormatInt(d.tenant, 10)+"', true)").ReadAll()
@@ -114,6 +117,7 @@ func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *c
 		d.release(p)
 		return nil, nil, err
 	}
+
 	return p, c, nil
 }
 
@@ -122,7 +126,8 @@ func (d *database) release(p *pgxpool.Conn) {
 	if p.Conn().PgConn().TxStatus() != 'I' {
 		ctx, cancel := context.WithTimeout(context.Background(), statementTime)
 		defer cancel()
-		_, _ = p.Exec(ctx, "ROLLBACK") // the pool closes a connection in a transaction
+		// The pool closes a connection in a transaction.
+		_, _ = p.Exec(ctx, "ROLLBACK")
 	}
 	p.Release()
 }
@@ -131,13 +136,17 @@ func (d *database) Read(ctx context.Context, f func(store.SQL) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+
 	release, open := d.Hold()
 	if !open {
 		return sqlite.ErrClosed
 	}
+
 	defer release()
+
 	for until := time.Now().Add(d.patience); ; time.Sleep(retryPause) {
 		began := false
+
 		err := func() error {
 			p, c, err := d.acquire(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 			if err != nil {
@@ -145,6 +154,7 @@ func (d *database) Read(ctx context.Context, f func(store.SQL) error) error {
 			}
 			defer d.release(p)
 			began, c.answers = true, map[string]*answer{}
+
 			return f(c)
 		}()
 		switch {
@@ -196,9 +206,13 @@ func (d *database) writer(jobs <-chan *job) {
 func (d *database) commit(group []*job) {
 	until := group[len(group)-1].Queued.Add(d.patience)
 	if least := time.Now().Add(min(d.patience, beginTime)); until.Before(least) {
-		until = least // those before it were slow
+		// Those before it were slow.
+		until = least
 	}
-	var cause error // of the last try that was not cut short by the end of the patience
+
+	// Of the last try that was not cut short by the end of the patience.
+	var cause error
+
 	for {
 		results, unknown, err := d.try(group, until)
 		if err != nil {
@@ -220,9 +234,11 @@ func (d *database) commit(group []*job) {
 			time.Sleep(retryPause)
 			continue
 		}
+
 		switch {
 		case err == nil:
 			d.commits.Add(1)
+
 			for i, j := range group {
 				j.Answer(results[i])
 			}
@@ -239,6 +255,7 @@ func (d *database) commit(group []*job) {
 				d.commit([]*job{j})
 			}
 		}
+
 		return
 	}
 }
@@ -262,15 +279,18 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 	if err != nil {
 		return nil, false, err
 	}
+
 	defer d.release(p)
 	c.ctx, c.caller = context.Background(), context.Background()
 	if c.ids, err = d.lock(c); err != nil {
 		return nil, false, err
 	}
+
 	before := maps.Clone(c.ids)
 	if err := d.group.Begin(c); err != nil {
 		return nil, false, err
 	}
+
 	results = make([]error, len(group))
 	for i, j := range group {
 		c.wrote = false
@@ -280,29 +300,37 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 		}
 		c.ctx = context.Background()
 	}
+
 	if err := d.group.Commit(c); err != nil {
 		return nil, false, err
 	}
+
 	if !maps.Equal(before, c.ids) {
 		given, _ := json.Marshal(c.ids) // numbers
 		if err := c.Exec("UPDATE robotmem.tenants SET ids = ?::jsonb WHERE id = ?", string(given), d.tenant); err != nil {
 			return nil, false, err
 		}
 	}
-	if _, err := c.send(nil); err != nil { // the queued statements
+
+	// The queued statements.
+	if _, err := c.send(nil); err != nil {
 		return nil, false, err
 	}
+
 	d.number++
 	forget := ""
 	if d.number == 1 {
 		forget = forgetWriters
 	}
+
 	err = d.end(p, forget+fmt.Sprintf(`INSERT INTO robotmem.commits(writer, number) VALUES ('%s', %d)
 		ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = excluded.at; COMMIT`, d.name, d.number))
 	if err == nil {
 		d.group.Committed()
 	}
+
 	told := (*pgconn.PgError)(nil)
+
 	return results, err != nil && (lost(err) || !errors.As(err, &told)), err
 }
 
@@ -316,6 +344,7 @@ func (d *database) end(p *pgxpool.Conn, sql string) error {
 	if text := p.Conn().PgConn().CustomData()[warned]; err == nil && text != nil {
 		return fmt.Errorf("fleet: commit: %w: %v", net.ErrClosed, text)
 	}
+
 	return err
 }
 
@@ -341,6 +370,7 @@ func (d *database) settled(until time.Time) (committed, known bool) {
 			if last, err = c.Number("SELECT number FROM robotmem.commits WHERE writer = ?", d.name); err != nil {
 				return err
 			}
+
 			return d.end(p, "COMMIT")
 		}()
 		if err == nil {
@@ -386,9 +416,12 @@ func lost(err error) bool {
 			"08000", "08003", "08006", "08001", "08004":
 			return true
 		}
+
 		return false
 	}
+
 	var network net.Error
+
 	return errors.As(err, &network) || errors.Is(err, net.ErrClosed) || errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) ||
 		errors.As(err, new(*pgconn.ConnectError)) || isEOF(err)
 }
@@ -408,14 +441,18 @@ func explained(err error) error {
 	if known := (*robotmem.Error)(nil); err == nil || errors.As(err, &known) || !errors.As(err, &told) && !lost(err) {
 		return err
 	}
+
 	code := ""
+
 	switch {
 	case errors.Is(err, pgconn.ErrReadOnlyConnection):
 		code = readOnly
 	case told != nil:
 		code = told.Code
 	}
+
 	kind, text := robotmem.Unavailable, ""
+
 	switch code {
 	case "53100":
 		text = "the disk of the PostgreSQL server is full; nothing was stored; free some space and try again"
@@ -434,6 +471,7 @@ func explained(err error) error {
 			kind, text = robotmem.Internal, "an internal error; see the node's log"
 		}
 	}
+
 	return &robotmem.Error{Kind: kind, Err: fmt.Errorf("%s%w", text, hidden{err})}
 }
 

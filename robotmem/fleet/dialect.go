@@ -51,16 +51,20 @@ func translated(sql string) string {
 	if m := dropModel.FindStringSubmatch(sql); m != nil {
 		return "DELETE FROM vectors WHERE model = " + m[1]
 	}
+
 	// One lookup for each id: a join or an = ANY of a table that was empty reads all of it.
 	sql = byIDs.ReplaceAllString(sql, "SELECT found.* FROM unnest(translate(?, '[]', '{}')::bigint[]) AS wanted(id), LATERAL (SELECT $1 FROM $2 WHERE $3 = wanted.id OFFSET 0) AS found")
 	sql = replacements.Replace(indexHint.ReplaceAllString(sql, ""))
 	if ofModel.MatchString(sql) {
-		sql = strings.Replace(sql, " WHERE seq > ", " WHERE seq > 0 AND seq > ", 1) // of the index
+		// Of the index.
+		sql = strings.Replace(sql, " WHERE seq > ", " WHERE seq > 0 AND seq > ", 1)
 		sql = strings.Replace(sql, "ON CONFLICT(tenant, ", "ON CONFLICT(tenant, model, ", 1)
 	}
+
 	if rest, ok := strings.CutPrefix(sql, "INSERT OR IGNORE "); ok {
 		sql = "INSERT " + rest + " ON CONFLICT DO NOTHING"
 	}
+
 	return numbered(sql)
 }
 
@@ -71,11 +75,13 @@ func wholeTable(sql string) bool { return strings.Contains(sql, " WHERE +m.revis
 func numbered(sql string) string {
 	var b strings.Builder
 	n := 0
+
 	for i := 0; i < len(sql); i++ {
 		if sql[i] != '?' {
 			b.WriteByte(sql[i])
 			continue
 		}
+
 		end := i + 1
 		for end < len(sql) && sql[end] >= '0' && sql[end] <= '9' {
 			end++
@@ -89,5 +95,6 @@ func numbered(sql string) string {
 		}
 		i = end - 1
 	}
+
 	return b.String()
 }

@@ -36,7 +36,8 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 		}
 		add("server", remedy, "PostgreSQL %s, tables of version %d, as %s", r.ColumnText(0), r.ColumnInt64(3), r.ColumnText(1))
 	})
-	waitsFor := "" // the standbys that a commit waits for
+	// The standbys that a commit waits for.
+	waitsFor := ""
 	one("SELECT pg_is_in_recovery(), current_setting('synchronous_standby_names'), current_setting('synchronous_commit')", func(r sqlite.Row) {
 		names, commit := r.ColumnText(1), r.ColumnText(2)
 		switch {
@@ -54,8 +55,10 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var standbys []string
 	behind := int64(0)
+
 	err = c.Query("SELECT application_name, coalesce(state, ''), coalesce(sync_state, ''), coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn), 0)::bigint FROM pg_stat_replication WHERE NOT pg_is_in_recovery() ORDER BY 1", nil, func(r sqlite.Row) error {
 		standbys = append(standbys, fmt.Sprintf("%s %s, %s, %s behind", r.ColumnText(0), r.ColumnText(1), r.ColumnText(2), sqlite.BytesText(r.ColumnInt64(3))))
 		behind = max(behind, r.ColumnInt64(3))
@@ -73,6 +76,7 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 	default:
 		add("replication", "", "%s", strings.Join(standbys, "; "))
 	}
+
 	var bloated []string
 	err = c.Query("SELECT relname, n_dead_tup, n_live_tup FROM pg_stat_user_tables WHERE schemaname = 'robotmem' AND n_dead_tup > ? ORDER BY n_dead_tup DESC", []any{int64(deadLeast)}, func(r sqlite.Row) error {
 		if dead, live := r.ColumnInt64(1), r.ColumnInt64(2); float64(dead) > deadWarn*float64(live) {
@@ -85,5 +89,6 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 	} else {
 		add("dead rows", "", "autovacuum keeps up")
 	}
+
 	return checks, err
 }

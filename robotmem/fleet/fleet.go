@@ -64,6 +64,7 @@ func scriptsAfter(version int) (string, error) {
 		scripts.WriteString(schema + accessTables)
 		version = 1
 	}
+
 	for v := version + 1; v <= SchemaVersion; v++ {
 		names, err := fs.Glob(later, fmt.Sprintf("migrations/%04d_*.sql", v))
 		if err != nil || len(names) != 1 {
@@ -76,6 +77,7 @@ func scriptsAfter(version int) (string, error) {
 		scripts.Write(script)
 		fmt.Fprintf(&scripts, "INSERT INTO robotmem.schema_versions VALUES (%d);\n", v)
 	}
+
 	return scripts.String(), nil
 }
 
@@ -104,17 +106,21 @@ func Connect(ctx context.Context, url string, o Options) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if err := migrate(ctx, pool, LeastServer); err != nil {
 		pool.Close()
 		return nil, err
 	}
+
 	s := &Site{pool: pool, options: o}
-	s.tokens, _ = lru.New[[sha256.Size]byte, knownToken](knownTokens) // fails only for a size below 1
+	// Fails only for a size below 1.
+	s.tokens, _ = lru.New[[sha256.Size]byte, knownToken](knownTokens)
 	s.limits, _ = lru.New[string, limits](knownTenants)
 	if err := s.claimPayloads(ctx); err != nil {
 		pool.Close()
 		return nil, err
 	}
+
 	return s, nil
 }
 
@@ -135,6 +141,7 @@ func (s *Site) node(ctx context.Context, name string, closed func()) (*local.Nod
 	if err := os.MkdirAll(payloads, 0o700); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "payloads", "the folder of large payloads cannot be made (%v)", err)
 	}
+
 	return local.OpenOn(ctx, s.options.Options, func(group *store.Store, o *local.Options, _ func() *record.Builder) (store.Database, error) {
 		return newDatabase(s.pool, tenant, payloads, s.options.Patience, group, o.Logger, closed), nil
 	})
@@ -151,6 +158,7 @@ func Open(ctx context.Context, url string, o Options) (*local.Node, error) {
 	if err != nil {
 		s.Close()
 	}
+
 	return n, err
 }
 
@@ -160,13 +168,15 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not the URL of a PostgreSQL server, such as postgres://robotmem@db1,db2/robotmem?sslmode=verify-full")
 	}
+
 	c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	c.ConnConfig.RuntimeParams["search_path"] = "robotmem_tenant"
 	c.ConnConfig.RuntimeParams["application_name"] = "robotmem"
 	c.ConnConfig.RuntimeParams["timezone"] = "UTC"
 	// A plan is kept while the tables grow: it must not be that of empty ones.
 	c.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
-	c.ConnConfig.RuntimeParams["jit"] = "off" // it takes longer than any statement here
+	// It takes longer than any statement here.
+	c.ConnConfig.RuntimeParams["jit"] = "off"
 	c.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	c.ConnConfig.RuntimeParams["statement_timeout"] = "20s"
 	c.ConnConfig.RuntimeParams["lock_timeout"] = "15s"
@@ -184,6 +194,7 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, explained(err)
 	}
+
 	return pool, nil
 }
 
@@ -195,6 +206,7 @@ func actAsNode(ctx context.Context, c *pgx.Conn) error {
 	if err == nil && above {
 		_, err = c.Exec(ctx, "SET ROLE robotmem_node")
 	}
+
 	return err
 }
 
@@ -207,6 +219,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, leastServer int) error {
 	if err != nil {
 		return explained(err)
 	}
+
 	defer c.Release()
 	server := 0
 	if err := c.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&server); err != nil {
@@ -215,6 +228,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, leastServer int) error {
 	if server < leastServer {
 		return robotmem.Errorf(robotmem.Unavailable, "db", "the server is PostgreSQL %d; robotmem needs %d or later", server/10000, leastServer/10000)
 	}
+
 	version, err := versionOf(ctx, c)
 	if err == nil && version < SchemaVersion {
 		err = pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
@@ -222,7 +236,8 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, leastServer int) error {
 				return err
 			}
 			if version, err = versionOf(ctx, c); err != nil || version >= SchemaVersion {
-				return err // another node was faster
+				// Another node was faster.
+				return err
 			}
 			scripts, err := scriptsAfter(version)
 			if err != nil {
@@ -230,18 +245,21 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, leastServer int) error {
 			}
 			// A superuser acts as a node once there are tables, and a node may not make any.
 			_, err = tx.Conn().PgConn().Exec(ctx, "SET LOCAL ROLE NONE; "+scripts).ReadAll()
+
 			return err
 		})
 		if err == nil {
 			err = actAsNode(ctx, c.Conn())
 		}
 	}
+
 	if err != nil {
 		return explained(err)
 	}
 	if version > SchemaVersion {
 		return robotmem.Errorf(robotmem.Conflict, "db", "the database has schema version %d, this program knows up to %d; it was left as it is; install a newer robotmem", version, SchemaVersion)
 	}
+
 	return nil
 }
 
@@ -269,8 +287,10 @@ func tenantOf(ctx context.Context, pool *pgxpool.Pool, name string) (id int64, e
 		_, err = tx.Conn().PgConn().Exec(ctx, fmt.Sprintf(`SELECT set_config('robotmem.tenant', '%d', true);
 			INSERT INTO counters(name, value) VALUES ('changes', 0), ('feature_rules', 0), ('full_text', 0), ('purges', 0), ('recalls', 0), ('scrub', 0), ('zero_hits', 0)
 			ON CONFLICT DO NOTHING`, id)).ReadAll()
+
 		return err
 	})
+
 	return id, err
 }
 

@@ -30,7 +30,8 @@ var _ robotmem.Node = (*Guard)(nil)
 
 // Guard returns the memory of all tenants. It is closed before the site.
 func (s *Site) Guard() *Guard {
-	sessions, _ := lru.New[sessionKey, session](knownSessions) // fails only for a size below 1
+	// Fails only for a size below 1.
+	sessions, _ := lru.New[sessionKey, session](knownSessions)
 	return &Guard{site: s, nodes: nodes{site: s, idle: idleLife, open: map[string]*openNode{}}, sessions: sessions}
 }
 
@@ -70,6 +71,7 @@ func (g *Guard) enter(ctx context.Context, op string) (a *access, leave func(), 
 	if err := a.op.Allowed(ctx); err != nil {
 		return nil, nil, err
 	}
+
 	switch a.Role {
 	case robotmem.RoleAdmin, robotmem.RoleOperator:
 		a.Collections = robotmem.AllCollections
@@ -80,10 +82,13 @@ func (g *Guard) enter(ctx context.Context, op string) (a *access, leave func(), 
 	default:
 		return nil, nil, robotmem.Errorf(robotmem.Forbidden, "", "the token has no role; it must be admin, operator, robot or reader")
 	}
+
 	if a.open, leave, err = g.nodes.take(ctx, a.Tenant); err != nil {
 		return nil, nil, err
 	}
+
 	a.node = a.open.node
+
 	return a, leave, nil
 }
 
@@ -101,6 +106,7 @@ func (g *Guard) Robots(ctx context.Context, memories, bytes int64) (*local.Node,
 		leave()
 		return nil, nil, err
 	}
+
 	return a.node, leave, nil
 }
 
@@ -113,6 +119,7 @@ func (a *access) rights() string {
 	if a.Collections == robotmem.AllCollections {
 		return fmt.Sprintf("the token is %s, in all collections", of)
 	}
+
 	return fmt.Sprintf("the token is %s, in %s", of, strings.ReplaceAll(a.Collections, ",", ", "))
 }
 
@@ -137,7 +144,8 @@ func serve[In, Out any](ctx context.Context, g *Guard, op string, r *In, run fun
 			return nil, err
 		}
 		defer leave()
-		q := *r // the caller's own is not changed
+		// The caller's own is not changed.
+		q := *r
 		c := a.Caller
 		if c.Collections == robotmem.AllCollections {
 			c.Collections = ""
@@ -146,12 +154,14 @@ func serve[In, Out any](ctx context.Context, g *Guard, op string, r *In, run fun
 		if err := a.check(ctx, &q); err != nil {
 			return nil, err
 		}
+
 		return run(ctx, a, &q)
 	}()
 	if e := (*robotmem.Error)(nil); errors.As(err, &e) && e.Op == "" {
 		named := *e
 		named.Op, err = op, &named
 	}
+
 	return res, err
 }
 
@@ -164,18 +174,22 @@ func (a *access) check(ctx context.Context, r any) error {
 	if err := a.within(ctx, r); err != nil || !a.limited() {
 		return err
 	}
+
 	if batch, ok := r.(*robotmem.LearnBatchRequest); ok {
 		batch.Items = slices.Clone(batch.Items)
 		for i := range batch.Items {
 			if batch.ItemError(i) != nil {
-				continue // it is refused
+				// It is refused.
+				continue
 			}
 			if err := a.checkFields(ctx, &batch.Items[i]); err != nil {
 				return inItem(i, err)
 			}
 		}
+
 		return nil
 	}
+
 	return a.checkFields(ctx, r)
 }
 
@@ -202,6 +216,7 @@ func fieldsOf(r any) (f fields) {
 	v := reflect.ValueOf(r).Elem()
 	for i := range v.NumField() {
 		tag := v.Type().Field(i).Tag
+
 		at := v.Field(i)
 		switch name := v.Type().Field(i).Name; name {
 		case "Collection":
@@ -221,6 +236,7 @@ func fieldsOf(r any) (f fields) {
 		}
 		f.scoped = true
 	}
+
 	return f
 }
 
@@ -239,6 +255,7 @@ func (a *access) checkFields(ctx context.Context, r any) error {
 		}
 	case f.session != "":
 		known, err := a.checkSession(ctx, "session_id", f.session, !a.op.Hints.ReadOnly)
+
 		_, starts := r.(*robotmem.StartSessionRequest)
 		switch {
 		case starts && errors.Is(err, robotmem.NotFound) && known:
@@ -256,6 +273,7 @@ func (a *access) checkFields(ctx context.Context, r any) error {
 			return err
 		}
 	}
+
 	switch r := r.(type) {
 	case *robotmem.RecallRequest:
 		if r.ForSession != "" {
@@ -273,9 +291,11 @@ func (a *access) checkFields(ctx context.Context, r any) error {
 			return nil
 		}
 	}
+
 	if f.context != nil && a.Role == robotmem.RoleRobot {
 		return a.sign(f.context)
 	}
+
 	return nil
 }
 
@@ -288,15 +308,18 @@ func (a *access) narrow(f *fields, r any) error {
 			*f.collection = f.reads
 		}
 	}
+
 	if *f.collection == robotmem.AllCollections {
 		*f.collection = a.Collections
 		return nil
 	}
+
 	for name := range strings.SplitSeq(*f.collection, ",") {
 		if !robotmem.InCollections(a.Collections, name) {
 			return a.forbidden("collection", "%.100q is not yours to read; name one of yours", name)
 		}
 	}
+
 	return nil
 }
 
@@ -308,6 +331,7 @@ func (a *access) mayWrite(collection *string) error {
 	if !robotmem.InCollections(a.Collections, name) {
 		return a.forbidden("collection", "%.100q is not yours to write; name one of yours", name)
 	}
+
 	return nil
 }
 
@@ -323,6 +347,7 @@ func (a *access) checkMemory(ctx context.Context, field string, id int64, own bo
 	case own && a.Role == robotmem.RoleRobot && (m.Provenance == nil || m.Provenance.Robot != a.Robot):
 		return a.forbidden(field, "memory %d is not of this robot; learn a fact of your own instead", id)
 	}
+
 	return nil
 }
 
@@ -341,12 +366,14 @@ func (a *access) checkSession(ctx context.Context, field, id string, own bool) (
 		s = session{res.Collection, record.RobotOf(res.Context)}
 		a.guard.sessions.Add(key, s)
 	}
+
 	switch {
 	case !robotmem.InCollections(a.Collections, s.collection):
 		return true, noSession(field, id)
 	case own && a.Role == robotmem.RoleRobot && s.robot != a.Robot:
 		return true, a.forbidden(field, "the episode is of another robot; start one of your own")
 	}
+
 	return true, nil
 }
 
@@ -361,13 +388,16 @@ func (a *access) checkUsed(ctx context.Context, r *robotmem.EndSessionRequest) e
 			return err
 		}
 	}
+
 	for key := range r.MemoryScores {
-		if id, err := strconv.ParseInt(key, 10, 64); err == nil { // else it is refused
+		// Else it is refused.
+		if id, err := strconv.ParseInt(key, 10, 64); err == nil {
 			if err := a.checkMemory(ctx, "memory_scores", id, false); err != nil {
 				return err
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -377,6 +407,7 @@ func (a *access) sign(context *robotmem.Object) error {
 	for key, value := range *context {
 		signed[key] = value
 	}
+
 	*context = signed
 	switch robot := signed["robot"].(type) {
 	case nil:
@@ -397,8 +428,10 @@ func (a *access) sign(context *robotmem.Object) error {
 			}
 			named["id"] = a.Robot
 			signed["robot"] = named
+
 			return nil
 		}
 	}
+
 	return a.forbidden("context.robot", "the context names another robot; leave robot out")
 }

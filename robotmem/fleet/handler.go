@@ -37,6 +37,7 @@ func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
 			return map[string]bool{"stored": true}, receivePayload(r.Context(), node, r.Body)
 		},
 	}
+
 	return func(w http.ResponseWriter, r *http.Request) error {
 		call := calls[strings.TrimPrefix(r.URL.Path, "/api/fleet/")]
 		if call == nil {
@@ -47,7 +48,9 @@ func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
 			return sqlite.Explain(err)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(res) // the caller may be gone
+		// The caller may be gone.
+		_ = json.NewEncoder(w).Encode(res)
+
 		return nil
 	}
 }
@@ -64,6 +67,7 @@ func decoded[Request, Response any](node Memories, memories int64, f func(contex
 		if err := decode(http.MaxBytesReader(w, r.Body, pushBytes), r.Header.Get("Content-Encoding"), request); err != nil {
 			return nil, err
 		}
+
 		return f(r.Context(), n, request)
 	}
 }
@@ -83,6 +87,7 @@ func decode(body io.Reader, encoding string, to any) error {
 	if err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "body", "is not the JSON of this request: %v", err)
 	}
+
 	return nil
 }
 
@@ -99,18 +104,22 @@ func receivePayload(ctx context.Context, node Memories, body io.Reader) error {
 	if err := mayBe(ctx, p.Robot); err != nil {
 		return err
 	}
+
 	m := &p.Memories[0]
 	a := &arrival{caller: robotmem.CallerOf(ctx), push: p, counters: map[string]int64{}, ack: &Ack{}}
 	if err := a.admit(ctx, m); err != nil {
 		return err
 	}
+
 	n, leave, err := node(ctx, 0, m.Payload.Bytes)
 	if err != nil {
 		return err
 	}
+
 	defer leave()
 	_, err = n.Import(ctx, &listed{[]*archive.Entry{
 		{Memories: []archive.Memory{m.Memory}}, {Payload: &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: in}},
 	}}, local.ImportOptions{Sync: a})
+
 	return err
 }

@@ -41,12 +41,14 @@ func askSite[Response any](j *Joined, ctx context.Context, deadlineMS int, f fun
 	if deadlineMS > 0 {
 		limit = time.Duration(siteShare * float64(deadlineMS) * float64(time.Millisecond))
 	}
+
 	j.mu.Lock()
 	wait := time.Until(j.until)
 	j.mu.Unlock()
 	if wait > 0 {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "scope", "the site did not answer %d times and is asked again in %v", failedMost, wait.Round(time.Second))
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	res, err := f(ctx)
@@ -57,12 +59,14 @@ func askSite[Response any](j *Joined, ctx context.Context, deadlineMS int, f fun
 		j.failed = 0
 		return res, err
 	}
+
 	if j.failed++; j.failed >= failedMost {
 		j.failed, j.until = 0, time.Now().Add(leftAlone)
 	}
 	if ctx.Err() != nil {
 		err = robotmem.Errorf(robotmem.Unavailable, "scope", "the site did not answer in %v", limit.Round(time.Millisecond))
 	}
+
 	return nil, err
 }
 
@@ -77,10 +81,14 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	here := *req
 	here.Scope, here.Detail, here.MaxTokens = "", robotmem.DetailFull, 0
 	atSite := here
-	atSite.ForSession = "" // of this memory
-	var far *robotmem.RecallResponse
-	var away error
-	var asking sync.WaitGroup
+	// Of this memory.
+	atSite.ForSession = ""
+
+	var (
+		far    *robotmem.RecallResponse
+		away   error
+		asking sync.WaitGroup
+	)
 	asking.Go(func() {
 		far, away = askSite(j, ctx, req.DeadlineMS, func(ctx context.Context) (*robotmem.RecallResponse, error) { return j.Site.Recall(ctx, &atSite) })
 	})
@@ -91,28 +99,36 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 		}
 		ofSite(far.Memories)
 		recall.Present(req, far, j.Now())
+
 		return far, nil
 	}
+
 	near, err := j.Node.Recall(ctx, &here)
 	asking.Wait()
 	if err != nil {
 		return nil, err
 	}
+
 	if away != nil {
 		near.Degraded = append(near.Degraded, fmt.Sprintf(awayOfScope, detailOf(away)))
 		recall.Present(req, near, j.Now())
 		return near, nil
 	}
+
 	ofSite(far.Memories)
+
 	for _, d := range far.Degraded {
 		near.Degraded = append(near.Degraded, "fleet: "+d)
 	}
+
 	// What is unknown here may be known at the site, and the other way round.
 	near.Notes = slices.DeleteFunc(near.Notes, func(note string) bool { return !slices.Contains(far.Notes, note) })
-	near.Matching, near.Counts = 0, nil // memories may be in both
+	// Memories may be in both.
+	near.Matching, near.Counts = 0, nil
 	near.Memories = fused(near.Memories, far.Memories, cmp.Or(req.N, 5))
 	near.Total = len(near.Memories)
 	recall.Present(req, near, j.Now())
+
 	return near, nil
 }
 
@@ -126,7 +142,9 @@ func ofSite(memories []robotmem.Memory) {
 // fused is the reciprocal rank fusion of two answers. A memory that both have is this memory's.
 func fused(near, far []robotmem.Memory, n int) []robotmem.Memory {
 	score := map[string]float64{}
+
 	var all []robotmem.Memory
+
 	for _, list := range [][]robotmem.Memory{near, far} {
 		for rank, m := range list {
 			if _, there := score[m.UID]; !there {
@@ -135,12 +153,15 @@ func fused(near, far []robotmem.Memory, n int) []robotmem.Memory {
 			score[m.UID] += 1 / float64(rrfK+rank+1)
 		}
 	}
+
 	slices.SortStableFunc(all, func(x, y robotmem.Memory) int { return cmp.Compare(score[y.UID], score[x.UID]) })
+
 	all = all[:min(n, len(all))]
 	for i := range all {
 		s := score[all[i].UID] / score[all[0].UID]
 		all[i].Score = &s
 	}
+
 	return all
 }
 
@@ -163,6 +184,7 @@ func (j *Joined) Advise(ctx context.Context, req *robotmem.AdviseRequest) (*robo
 	if err == nil {
 		res.Notes = append(res.Notes, fmt.Sprintf(awayOfScope, detailOf(away)))
 	}
+
 	return res, err
 }
 

@@ -36,51 +36,62 @@ type openNode struct {
 
 // take returns the memory of a tenant, which it opens if it is not open. The caller must call leave.
 func (n *nodes) take(ctx context.Context, tenant string) (o *openNode, leave func(), err error) {
-	if _, err := n.site.limitsOf(ctx, tenant); err != nil { // opening makes an absent tenant
+	// Opening makes an absent tenant.
+	if _, err := n.site.limitsOf(ctx, tenant); err != nil {
 		return nil, nil, err
 	}
+
 	n.mu.Lock()
 	if n.closed {
 		n.mu.Unlock()
 		return nil, nil, robotmem.Errorf(robotmem.Unavailable, "", "the node is ending; try another one")
 	}
+
 	o = n.open[tenant]
 	first := o == nil
 	if first {
 		o = &openNode{ready: make(chan struct{})}
 		n.open[tenant] = o
 	}
+
 	if o.users++; o.idle != nil {
 		o.idle.Stop()
 		o.idle = nil
 	}
+
 	n.mu.Unlock()
 	leave = sync.OnceFunc(func() { n.leave(tenant, o) })
 	if first {
-		o.node, o.err = n.site.Node(context.WithoutCancel(ctx), tenant) // others wait for it too
+		// Others wait for it too.
+		o.node, o.err = n.site.Node(context.WithoutCancel(ctx), tenant)
 		close(o.ready)
 	}
+
 	select {
 	case <-o.ready:
 		err = o.err
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
+
 	if err != nil {
 		leave()
 		return nil, nil, err
 	}
+
 	return o, leave, nil
 }
 
 func (n *nodes) leave(tenant string, o *openNode) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+
 	o.users--
 	select {
 	case <-o.ready:
 		if o.err != nil && n.open[tenant] == o {
-			delete(n.open, tenant) // the next call tries again
+			// The next call tries again.
+			delete(n.open, tenant)
 			return
 		}
 	default:
@@ -102,7 +113,8 @@ func (n *nodes) closeIdle(tenant string, o *openNode) {
 	defer n.closing.Done()
 	<-o.ready
 	if o.node != nil {
-		_ = o.node.Close() // everything acknowledged is in the database
+		// Everything acknowledged is in the database.
+		_ = o.node.Close()
 	}
 }
 
@@ -113,12 +125,15 @@ func (n *nodes) close() error {
 	all := n.open
 	n.open = map[string]*openNode{}
 	n.mu.Unlock()
+
 	var errs []error
+
 	for _, o := range all {
 		if <-o.ready; o.node != nil {
 			errs = append(errs, o.node.Close())
 		}
 	}
 	n.closing.Wait()
+
 	return errors.Join(errs...)
 }

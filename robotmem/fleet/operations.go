@@ -56,11 +56,13 @@ func (g *Guard) Pin(ctx context.Context, r *admin.PinRequest) (*admin.PinRespons
 func (g *Guard) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	return serve(ctx, g, "start_session", r, func(ctx context.Context, a *access, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 		res, err := a.node.StartSession(ctx, r)
-		if err == nil && a.limited() && r.Origin != "" { // it may be of an episode of another robot
+		// It may be of an episode of another robot.
+		if err == nil && a.limited() && r.Origin != "" {
 			if _, err := a.checkSession(ctx, "origin", res.SessionID, true); err != nil {
 				return nil, err
 			}
 		}
+
 		return res, err
 	})
 }
@@ -164,6 +166,7 @@ func (a *access) stats(ctx context.Context) (*admin.StatsResponse, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for _, c := range all.Collections {
 		if robotmem.InCollections(a.Collections, c.Collection) {
 			res.Collections++
@@ -171,13 +174,16 @@ func (a *access) stats(ctx context.Context) (*admin.StatsResponse, error) {
 			res.Sessions += c.Sessions
 		}
 	}
+
 	categories, err := a.node.Categories(ctx, &admin.CategoriesRequest{Collection: a.Collections})
 	if err != nil {
 		return nil, err
 	}
+
 	for _, c := range categories.Categories {
 		res.ByCategory[c.Category] = c.Count
 	}
+
 	count := func(into *int64, r robotmem.ListRequest) {
 		if err == nil {
 			var page *robotmem.ListResponse
@@ -187,17 +193,21 @@ func (a *access) stats(ctx context.Context) (*admin.StatsResponse, error) {
 			}
 		}
 	}
+
 	for _, status := range []string{"active", "superseded", "invalidated"} {
 		n := int64(0)
 		count(&n, robotmem.ListRequest{Status: status})
 		res.ByStatus[status] = n
 	}
+
 	for _, kind := range []string{"fact", "perception"} {
 		n := int64(0)
 		count(&n, robotmem.ListRequest{Type: kind})
 		res.ByType[kind] = n
 	}
+
 	count(&res.LastDay, robotmem.ListRequest{Status: "all", Days: 1})
+
 	return res, err
 }
 
@@ -239,6 +249,7 @@ func (g *Guard) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePercepti
 		if m, ok := data.(*metered); ok && m.over != nil {
 			return nil, m.over
 		}
+
 		return res, err
 	})
 }
@@ -256,6 +267,7 @@ func (g *Guard) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robot
 			return nil, err
 		}
 		data.ReadSeekCloser = &leaving{data.ReadSeekCloser, leave}
+
 		return data, nil
 	})
 }

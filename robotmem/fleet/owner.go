@@ -20,6 +20,7 @@ func (s *Site) claimPayloads(ctx context.Context) error {
 	if s.options.Payloads == "" {
 		return nil
 	}
+
 	id := ""
 	err := s.pool.QueryRow(ctx, `SELECT (SELECT system_identifier FROM pg_control_system())::text || '-' || oid::text
 		FROM pg_database WHERE datname = current_database()`).Scan(&id)
@@ -31,7 +32,8 @@ func (s *Site) claimPayloads(ctx context.Context) error {
 	}
 
 	path := filepath.Join(s.options.Payloads, store.OwnerFile)
-	for range 2 { // another node may write it between the two steps
+	// Another node may write it between the two steps.
+	for range 2 {
 		noted, err := os.ReadFile(path)
 		switch owner := strings.TrimSpace(string(noted)); {
 		case err == nil && owner == id:
@@ -45,18 +47,22 @@ func (s *Site) claimPayloads(ctx context.Context) error {
 			return robotmem.Errorf(robotmem.Unavailable, "payloads", "the owner of the folder of large payloads cannot be noted (%v)", err)
 		}
 	}
+
 	return nil
 }
 
 // writeNew writes a file that must not exist, whole or not at all: another node may read it at once.
 func writeNew(path, text string) error {
 	aside := files.Aside(path)
-	defer func() { _ = os.Remove(aside) }() // fails if it was renamed
+	// Fails if it was renamed.
+	defer func() { _ = os.Remove(aside) }()
 	if err := os.WriteFile(aside, []byte(text), 0o600); err != nil {
 		return err
 	}
 	if err := os.Link(aside, path); err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return os.Rename(aside, path) // a file system without hard links
+
+	// A file system without hard links.
+	return os.Rename(aside, path)
 }

@@ -39,16 +39,19 @@ func (r *Replicator) payloads(ctx context.Context, most int) (more bool, err err
 	if r.peer.Payloads == PayloadsNone {
 		return false, nil
 	}
+
 	p, rows := &Push{Replica: r.peer.Replica, Robot: r.peer.Robot}, 0
 	err = r.node.Store.Read(ctx, func(c *store.Conn) error {
 		sent, err := c.Counter(sentCounter)
 		if err != nil {
 			return err
 		}
+
 		after, err := c.Counter(payloadCounter)
 		if err != nil {
 			return err
 		}
+
 		return c.EachArchivedSince(after, pushMemories, func(a *store.Archived, revision int64) error {
 			if revision > sent || len(p.Memories) == most {
 				return io.EOF
@@ -58,24 +61,29 @@ func (r *Replicator) payloads(ctx context.Context, most int) (more bool, err err
 			if !a.Damaged && a.Extra.Tool != toolFleet && a.Payload != nil && r.follows(a.Extra.Outcome) {
 				p.Memories = append(p.Memories, Counted{revision, a.Memory})
 			}
+
 			return nil
 		})
 	})
 	if err != nil {
 		return false, err
 	}
+
 	metered := len(p.Memories) > 0 && r.peer.Metered != MeteredSend && r.link.metered(ctx)
 	r.mu.Lock()
 	r.status.Metered = metered
 	r.mu.Unlock()
-	if metered || len(p.Memories) == 0 && rows < pushMemories { // a few facts are not worth a commit
+	// A few facts are not worth a commit.
+	if metered || len(p.Memories) == 0 && rows < pushMemories {
 		return false, nil
 	}
+
 	if len(p.Memories) > 0 {
 		if err := r.sendPayloads(ctx, p); err != nil {
 			return false, err
 		}
 	}
+
 	return true, r.node.Store.Write(ctx, func(tx *store.Tx) error { return tx.SetCounter(payloadCounter, p.Upto) })
 }
 
@@ -97,10 +105,12 @@ func (r *Replicator) sendPayloads(ctx context.Context, p *Push) error {
 	if err := r.ask(ctx, "push", p, ack); err != nil {
 		return err
 	}
+
 	for i := range p.Memories {
 		if m := &p.Memories[i]; slices.Contains(ack.Wanted, m.Payload.SHA256) {
 			err := r.sendPayload(ctx, m)
-			if errors.Is(err, robotmem.Invalid) { // it would be refused again, and the others wait behind it
+			// It would be refused again, and the others wait behind it.
+			if errors.Is(err, robotmem.Invalid) {
 				r.note(&Push{}, &Ack{Refused: []SyncNote{{m.UID, detailOf(err)}}})
 				err = nil
 			}
@@ -109,6 +119,7 @@ func (r *Replicator) sendPayloads(ctx context.Context, p *Push) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -118,22 +129,28 @@ func (r *Replicator) sendPayload(ctx context.Context, m *Counted) error {
 	if err != nil || id == 0 {
 		return err
 	}
+
 	data, err := r.node.OpenData(ctx, &robotmem.MemoryRequest{MemoryID: id})
 	if err != nil {
 		r.log.Warn("a payload is not sent", "uid", m.UID, "err", err)
-		return nil // evicted or damaged here; the memory itself has arrived
+		// Evicted or damaged here; the memory itself has arrived.
+		return nil
 	}
+
 	defer data.Close()
 	head, err := json.Marshal(&Push{Replica: r.peer.Replica, Robot: r.peer.Robot, Memories: []Counted{*m}})
 	if err != nil {
 		return err
 	}
+
 	body := io.MultiReader(bytes.NewReader(append(head, '\n')), &limited{ctx: ctx, r: data, rate: r.peer.Bandwidth})
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.peer.URL+"/api/fleet/payload", body)
 	if err != nil {
 		return err
 	}
+
 	req.Header.Set("Content-Type", "application/octet-stream")
+
 	return r.do(req, &struct{}{}, "stored")
 }
 
@@ -148,12 +165,14 @@ func (l *limited) Read(p []byte) (int, error) {
 	if l.rate <= 0 {
 		return l.r.Read(p)
 	}
+
 	n, err := l.r.Read(p[:min(int64(len(p)), max(1, l.rate/10))])
 	select {
 	case <-time.After(time.Duration(n) * time.Second / time.Duration(l.rate)):
 	case <-l.ctx.Done():
 		return n, l.ctx.Err()
 	}
+
 	return n, err
 }
 
@@ -176,9 +195,11 @@ func (l *networkLink) metered(ctx context.Context) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, linkAnswer)
 	defer cancel()
+
 	const manager = "org.freedesktop.NetworkManager"
 	out, err := exec.CommandContext(ctx, "busctl", "get-property", manager, "/org/freedesktop/NetworkManager", manager, "Metered").Output()
 	answer := strings.TrimSpace(string(out)) // of the type NMMetered
 	l.at, l.paid = time.Now(), err == nil && (answer == "u 1" || answer == "u 3")
+
 	return l.paid
 }

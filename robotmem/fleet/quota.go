@@ -36,6 +36,7 @@ func (s *Site) limitsOf(ctx context.Context, tenant string) (l limits, err error
 	}
 	l.until = now.Add(tokenLife)
 	s.limits.Add(tenant, l)
+
 	return l, nil
 }
 
@@ -77,6 +78,7 @@ func (u *usage) current(ctx context.Context, s *Site, tenant int64) error {
 		return explained(err)
 	}
 	u.until = began.Add(max(tokenLife, countShare*time.Since(began)))
+
 	return nil
 }
 
@@ -92,6 +94,7 @@ func (a *access) room(ctx context.Context, memories, bytes int64) (left int64, e
 	if err != nil || l.Memories == nil && l.PayloadBytes == nil {
 		return -1, err
 	}
+
 	u := &a.open.usage
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -101,6 +104,7 @@ func (a *access) room(ctx context.Context, memories, bytes int64) (left int64, e
 	if l.Memories != nil && u.memories+memories > *l.Memories {
 		return 0, robotmem.Errorf(robotmem.TooLarge, "", "the tenant %s holds %d memories, and its quota max_memories is %d; purge some, or have the operator of the site raise it", a.Tenant, u.memories, *l.Memories)
 	}
+
 	left = -1
 	if l.PayloadBytes != nil {
 		if left = *l.PayloadBytes - u.bytes; bytes > left {
@@ -108,7 +112,9 @@ func (a *access) room(ctx context.Context, memories, bytes int64) (left int64, e
 		}
 		left -= bytes
 	}
+
 	u.memories, u.bytes = u.memories+memories, u.bytes+bytes
+
 	return left, nil
 }
 
@@ -129,6 +135,7 @@ func (a *access) within(ctx context.Context, r any) error {
 		}
 		return a.admit(ctx, 1, int64(len(r.Data)+len(r.DataBase64)))
 	}
+
 	return nil
 }
 
@@ -163,5 +170,6 @@ func (m *metered) Read(p []byte) (int, error) {
 		u.bytes += int64(n)
 		u.mu.Unlock()
 	}
+
 	return n, err
 }

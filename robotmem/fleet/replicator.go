@@ -60,6 +60,7 @@ func PeerOf(n *local.Node) (*Peer, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
+
 	p := &Peer{}
 	if err == nil {
 		err = json.Unmarshal(data, p)
@@ -67,6 +68,7 @@ func PeerOf(n *local.Node) (*Peer, error) {
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "fleet", "%s cannot be read (%v); run robotmem fleet join again", filepath.Base(path), err)
 	}
+
 	id, err := n.Store.FileID(context.Background())
 	if err != nil {
 		return nil, err
@@ -74,6 +76,7 @@ func PeerOf(n *local.Node) (*Peer, error) {
 	if p.FileID != "" && p.FileID != id {
 		return nil, robotmem.Errorf(robotmem.Conflict, "fleet", "%s is of another file, from which this memory was copied or which it has replaced; nothing is sent or fetched; run robotmem fleet join %s to join as a robot of its own, or remove that file", filepath.Base(path), p.URL)
 	}
+
 	return p, nil
 }
 
@@ -94,6 +97,7 @@ func (p *Peer) Save(n *local.Node) (err error) {
 	if err != nil {
 		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the file of the site cannot be written (%s)", sqlite.Reason(err))
 	}
+
 	return nil
 }
 
@@ -155,6 +159,7 @@ func NewReplicator(n *local.Node, p Peer, client *http.Client, log *slog.Logger)
 func (r *Replicator) Run(ctx context.Context) {
 	pause := firstPause
 	greeted, pulled := false, time.Time{}
+
 	for ctx.Err() == nil {
 		more := false // payloads
 		err := r.alone(func() (err error) {
@@ -170,11 +175,13 @@ func (r *Replicator) Run(ctx context.Context) {
 			if err == nil {
 				more, err = r.payloads(ctx, 1)
 			}
+
 			return err
 		})
 		wait := pullInterval
 		if more {
-			wait = 0 // what was stored meanwhile goes first
+			// What was stored meanwhile goes first.
+			wait = 0
 		}
 		if err != nil && ctx.Err() == nil {
 			if pause == firstPause {
@@ -187,8 +194,10 @@ func (r *Replicator) Run(ctx context.Context) {
 		}
 		changed := r.node.Changed
 		if err != nil {
-			changed = nil // a write does not make the site come back
+			// A write does not make the site come back.
+			changed = nil
 		}
+
 		select {
 		case <-ctx.Done():
 		case <-changed:
@@ -208,11 +217,13 @@ func (r *Replicator) Once(ctx context.Context) error {
 			err = r.Pull(ctx)
 		}
 		if err == nil {
-			err = r.Push(ctx) // the copies are not sent, but counted
+			// The copies are not sent, but counted.
+			err = r.Push(ctx)
 		}
 		if err == nil {
 			err = r.Payloads(ctx)
 		}
+
 		return err
 	})
 }
@@ -235,6 +246,7 @@ func (r *Replicator) alone(f func() error) error {
 	} else {
 		r.status.Last = time.Now()
 	}
+
 	return err
 }
 
@@ -250,6 +262,7 @@ func (r *Replicator) Status(ctx context.Context) (Status, error) {
 		s.Waiting = max(0, last-sent)
 		return errors.Join(err, serr)
 	})
+
 	return s, err
 }
 
@@ -260,11 +273,13 @@ func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 	if err := r.ask(ctx, "hello", &Hello{r.peer.Replica, r.peer.Robot, replace}, w); err != nil {
 		return err
 	}
+
 	last := int64(0)
 	err := r.node.Store.Read(ctx, func(c *store.Conn) (err error) { last, err = c.Changes(); return err })
 	if err != nil || last >= w.Upto {
 		return err
 	}
+
 	r.log.Warn("this memory is older than what it has sent, as after the restore of a backup: all is compared again", "changes", last, "sent", w.Upto)
 	r.peer.Replica = uuid.NewString()
 	if err := r.peer.Save(r.node); err != nil {
@@ -273,6 +288,7 @@ func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 	if err := r.Reset(ctx); err != nil {
 		return err
 	}
+
 	return r.ask(ctx, "hello", &Hello{r.peer.Replica, r.peer.Robot, true}, w)
 }
 
@@ -290,7 +306,8 @@ func (r *Replicator) Push(ctx context.Context) error {
 		if err != nil || p == nil {
 			return err
 		}
-		if p.empty() { // copies of what came from the site
+		// Copies of what came from the site.
+		if p.empty() {
 			if err := r.sent(ctx, p.Upto, ended); err != nil {
 				return err
 			}
@@ -330,6 +347,7 @@ func (r *Replicator) note(p *Push, ack *Ack) {
 	for _, c := range ack.Conflicts {
 		r.log.Warn("conflict with the site", "uid", c.UID, "reason", c.Reason)
 	}
+
 	for _, c := range ack.Refused {
 		r.log.Warn("refused by the site", "uid", c.UID, "reason", c.Reason)
 	}
@@ -350,10 +368,12 @@ func (r *Replicator) changes(ctx context.Context, most int64) (p *Push, ended in
 		if err != nil {
 			return err
 		}
+
 		last, err := c.Changes()
 		if err != nil {
 			return err
 		}
+
 		done, err := c.Counter(endedCounter)
 		if err != nil {
 			return err
@@ -361,6 +381,7 @@ func (r *Replicator) changes(ctx context.Context, most int64) (p *Push, ended in
 		if empty = last <= after; empty {
 			return nil
 		}
+
 		rows, sessions := int64(0), []string{}
 		err = c.EachArchivedSince(after, most, func(a *store.Archived, revision int64) error {
 			rows++
@@ -372,38 +393,48 @@ func (r *Replicator) changes(ctx context.Context, most int64) (p *Push, ended in
 				sessions = append(sessions, a.Session)
 			}
 			p.Memories = append(p.Memories, Counted{revision, a.Memory})
+
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if rows < most { // all
+		// All.
+		if rows < most {
 			p.Upto = max(p.Upto, last)
 		}
+
 		finished, upto, err := c.EndedSince(done)
 		if err != nil {
 			return err
 		}
+
 		ended = upto
+
 		for _, id := range finished {
 			if !slices.Contains(sessions, id) {
 				sessions = append(sessions, id)
 			}
 		}
+
 		for _, id := range sessions {
 			if err := c.EachArchivedSession("", id, func(s *archive.Session) error { p.Sessions = append(p.Sessions, *s); return nil }); err != nil {
 				return err
 			}
 		}
+
 		if p.Links, err = c.SupersededBetween(after, p.Upto); err != nil {
 			return err
 		}
+
 		p.Purged, err = c.PurgedBetween(after, p.Upto)
+
 		return err
 	})
 	if err != nil || empty {
 		return nil, 0, err
 	}
+
 	return p, ended, nil
 }
 
@@ -415,6 +446,7 @@ func (r *Replicator) Pull(ctx context.Context) error {
 	if len(r.peer.Subscribe) == 0 {
 		return nil
 	}
+
 	for {
 		after := int64(0)
 		if err := r.node.Store.Read(ctx, func(c *store.Conn) (err error) { after, err = c.Counter(receivedCounter); return err }); err != nil {
@@ -424,6 +456,7 @@ func (r *Replicator) Pull(ctx context.Context) error {
 		if err := r.ask(ctx, "pull", &Pull{Replica: r.peer.Replica, After: after, Subscribe: r.peer.Subscribe}, l); err != nil {
 			return err
 		}
+
 		for i := range l.Memories {
 			m := &l.Memories[i]
 			m.Confidence *= r.peer.trusted(m)
@@ -467,6 +500,7 @@ func (p *Peer) trusted(m *archive.Memory) float64 {
 	apply("other", !same)
 	apply("simulation", kind == "sim")
 	apply("robot:"+m.Extra.Robot, true)
+
 	return min(1, max(0, factor))
 }
 
@@ -479,11 +513,13 @@ func (copies) Decide(_ *store.Tx, r *store.ImportRecord, known *store.Archived, 
 		return store.ImportPurged, nil
 	case known == nil:
 		return v, nil
-	case known.Extra.Tool != toolFleet: // its own
+	case known.Extra.Tool != toolFleet:
+		// Its own.
 		return store.ImportKeep, nil
 	case bytes.Equal(stateOf(r.Memory), stateOf(&known.Memory)):
 		return store.ImportSame, nil
 	}
+
 	return store.ImportReplace, nil
 }
 
@@ -501,6 +537,7 @@ func (r *Replicator) bound(ctx context.Context) error {
 	if err != nil || len(ids) == 0 {
 		return err
 	}
+
 	return r.node.Store.Write(ctx, func(tx *store.Tx) error {
 		for _, id := range ids {
 			if err := tx.SetStatus(id, "invalidated", 0, "forgotten", "older than the facts of other robots that are kept"); err != nil {
@@ -539,6 +576,7 @@ func (r *Replicator) send(ctx context.Context, what string, body []byte, answer 
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Content-Encoding", "gzip")
+
 	return r.do(req, answer, answers[what]...)
 }
 
@@ -547,6 +585,7 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 	if r.peer.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+r.peer.Token)
 	}
+
 	res, err := r.http.Do(req)
 	if redirect := (*outgoing.RedirectError)(nil); errors.As(err, &redirect) {
 		return r.notASite(redirect.Error())
@@ -554,6 +593,7 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 	if err != nil {
 		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the site at %s is not reached (%s)", r.peer.URL, sqlite.Reason(err))
 	}
+
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		var problem struct{ Kind, Field, Detail string }
@@ -562,6 +602,7 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 			problem.Detail = strings.TrimSpace(res.Status)
 		}
 		kind := robotmem.Unavailable
+
 		switch {
 		case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
 			kind = robotmem.Forbidden
@@ -570,24 +611,30 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 		case res.StatusCode >= 400 && res.StatusCode < 500 && res.StatusCode != http.StatusTooManyRequests:
 			kind = robotmem.Invalid
 		}
+
 		return robotmem.Errorf(kind, cmp.Or(problem.Field, "fleet"), "the site answers: %s", problem.Detail)
 	}
+
 	data, err := io.ReadAll(io.LimitReader(res.Body, mostUnpacked))
 	if err != nil {
 		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the answer of the site at %s ended early (%s)", r.peer.URL, sqlite.Reason(err))
 	}
+
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return r.notASite("its answer is no JSON object")
 	}
+
 	for _, name := range required {
 		if fields[name] == nil {
 			return r.notASite("its answer has no " + name)
 		}
 	}
+
 	if err := json.Unmarshal(data, answer); err != nil {
 		return r.notASite("its answer cannot be read")
 	}
+
 	return nil
 }
 

@@ -75,13 +75,16 @@ func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
 	if err := n.Store.Write(ctx, func(tx *store.Tx) error { return knowReplica(tx, robotmem.CallerOf(ctx), p) }); err != nil {
 		return nil, err
 	}
+
 	ack := &Ack{Upto: p.Upto}
 	sessions, err := ownSessions(ctx, n, p, ack)
 	if err != nil {
 		return nil, err
 	}
+
 	entries := []*archive.Entry{{Sessions: sessions}}
 	a := &arrival{caller: robotmem.CallerOf(ctx), push: p, counters: map[string]int64{}, ack: ack}
+
 	memories := make([]archive.Memory, 0, len(p.Memories))
 	for i := range p.Memories {
 		m := &p.Memories[i]
@@ -91,9 +94,11 @@ func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
 		}
 		memories = append(memories, m.Memory)
 	}
+
 	for part := range slices.Chunk(memories, 500) {
 		entries = append(entries, &archive.Entry{Memories: part})
 	}
+
 	options := local.ImportOptions{Sync: a, Refused: func(uid string, err error) {
 		ack.Refused = append(ack.Refused, SyncNote{uid, err.Error()})
 	}}
@@ -110,12 +115,15 @@ func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
 	if _, err := n.Import(ctx, &listed{[]*archive.Entry{{Links: links}}}, options); err != nil {
 		return nil, err
 	}
+
 	for _, uid := range p.Purged {
 		if err := a.purge(ctx, n, uid); err != nil {
 			return nil, err
 		}
 	}
+
 	ack.Memories = report.Memories
+
 	return ack, n.Store.Write(ctx, func(tx *store.Tx) error {
 		return tx.Exec("UPDATE replicas SET upto = max(upto, ?), seen_at = ? WHERE replica = ?", p.Upto, store.FormatTime(tx.Now), p.Replica)
 	})
@@ -154,8 +162,10 @@ func ownSessions(ctx context.Context, n *local.Node, p *Push, ack *Ack) (own []a
 			}
 			own = append(own, s)
 		}
+
 		return nil
 	})
+
 	return own, err
 }
 
@@ -172,6 +182,7 @@ func maySession(ctx context.Context, c *store.Conn, robot, id string) error {
 	if by := record.RobotOf(known.Context); by != "" && by != robot && robotmem.CallerOf(ctx).Role == robotmem.RoleRobot {
 		return robotmem.Errorf(robotmem.Forbidden, "session_id", "%q is an episode of the robot %s, and the token is of the robot %s", id, by, robot)
 	}
+
 	return mayHave(ctx, known.Collection)
 }
 
@@ -184,6 +195,7 @@ func mayMemory(caller robotmem.Caller, robot, collection string) error {
 	if set := caller.Collections; set != "" && !robotmem.InCollections(set, collection) {
 		return robotmem.Errorf(robotmem.Forbidden, "uid", "is not a memory of the robot %s: it is in another collection than the token has", caller.Robot)
 	}
+
 	return nil
 }
 
@@ -193,6 +205,7 @@ func ownLinks(ctx context.Context, n *local.Node, p *Push) (own []archive.Link, 
 	if caller.Role != robotmem.RoleRobot {
 		return p.Links, nil
 	}
+
 	err = n.Store.Read(ctx, func(c *store.Conn) error {
 		for _, l := range p.Links {
 			err := error(nil)
@@ -205,6 +218,7 @@ func ownLinks(ctx context.Context, n *local.Node, p *Push) (own []archive.Link, 
 			if err == nil && l.Collection != "" {
 				err = mayHave(ctx, l.Collection)
 			}
+
 			switch {
 			case err == nil:
 				own = append(own, l)
@@ -212,8 +226,10 @@ func ownLinks(ctx context.Context, n *local.Node, p *Push) (own []archive.Link, 
 				return err
 			}
 		}
+
 		return nil
 	})
+
 	return own, err
 }
 
@@ -226,6 +242,7 @@ func ownerOf(c *store.Conn, caller robotmem.Caller, uid string) (id int64, err e
 	if err != nil || id == 0 {
 		return 0, err
 	}
+
 	return id, mayMemory(caller, robot, collection)
 }
 
@@ -239,6 +256,7 @@ func knowReplica(tx *store.Tx, c robotmem.Caller, p *Push) error {
 	if c.Role == robotmem.RoleRobot && before != p.Robot {
 		return robotmem.Errorf(robotmem.Forbidden, "replica", "is the memory of another robot; run robotmem fleet leave, then join again")
 	}
+
 	other := ""
 	_, err = tx.One("SELECT replica FROM replicas WHERE robot = ?", []any{p.Robot}, func(r sqlite.Row) { other = r.ColumnText(0) })
 	if err != nil || other == p.Replica {
@@ -247,7 +265,9 @@ func knowReplica(tx *store.Tx, c robotmem.Caller, p *Push) error {
 	if other != "" {
 		return robotmem.Errorf(robotmem.Conflict, "robot", "another memory sends as %q to this site; give this robot another name with --robot, or, if this memory takes the place of that one, join with --replace", p.Robot)
 	}
+
 	now := store.FormatTime(tx.Now)
+
 	return tx.Exec("INSERT INTO replicas(replica, robot, joined_at, seen_at, upto) VALUES (?,?,?,?,0) ON CONFLICT(replica) DO UPDATE SET robot = excluded.robot", p.Replica, p.Robot, now, now)
 }
 
@@ -268,6 +288,7 @@ func Greet(ctx context.Context, n *local.Node, h *Hello) (w *Welcome, err error)
 	if err := mayBe(ctx, h.Robot); err != nil {
 		return nil, err
 	}
+
 	w = &Welcome{}
 	err = n.Store.Write(ctx, func(tx *store.Tx) error {
 		if h.Replace {
@@ -279,8 +300,10 @@ func Greet(ctx context.Context, n *local.Node, h *Hello) (w *Welcome, err error)
 			return err
 		}
 		w.Upto, err = tx.Number("SELECT upto FROM replicas WHERE replica = ?", h.Replica)
+
 		return err
 	})
+
 	return w, err
 }
 
@@ -299,6 +322,7 @@ func (a *arrival) admit(ctx context.Context, m *Counted) error {
 	m.Pinned, m.Extra.Who = false, a.caller.Who
 	m.Where = m.UID
 	a.counters[m.UID] = m.Counter
+
 	return nil
 }
 
@@ -313,19 +337,23 @@ func (a *arrival) purge(ctx context.Context, n *local.Node, uid string) error {
 		if sent == 0 {
 			id = 0
 		}
+
 		return err
 	})
 	if errors.Is(err, robotmem.Forbidden) {
 		a.refuse(uid, err)
 		return nil
 	}
+
 	if err != nil || id == 0 {
 		return err
 	}
+
 	_, err = n.Forget(ctx, &robotmem.ForgetRequest{MemoryID: id, Purge: true, Reason: "purged on robot " + a.push.Robot})
 	if errors.Is(err, robotmem.NotFound) {
 		return nil
 	}
+
 	return err
 }
 
@@ -373,8 +401,10 @@ func stateOf(m *archive.Memory) []byte {
 // Decide implements local.Sync.
 func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archived, v store.Decision) (store.Decision, error) {
 	if v == store.ImportPurged {
-		return v, nil // purged here
+		// Purged here.
+		return v, nil
 	}
+
 	if known != nil {
 		// Before anything is compared: who may not change the memory learns nothing of it and leaves nothing.
 		if err := mayMemory(a.caller, known.Extra.Robot, known.Collection); err != nil {
@@ -382,6 +412,7 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 			return store.ImportKeep, nil
 		}
 	}
+
 	if r.Session != "" {
 		err := maySession(robotmem.WithCaller(context.Background(), a.caller), tx.Conn, a.push.Robot, r.Session)
 		if errors.Is(err, robotmem.Forbidden) {
@@ -392,9 +423,11 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 			return v, err
 		}
 	}
+
 	if known == nil {
 		return v, nil
 	}
+
 	var last lastArrival
 	found, err := tx.One("SELECT counter, theirs, ours FROM arrivals WHERE uid = ? AND replica = ?", []any{r.UID, a.push.Replica}, func(s sqlite.Row) {
 		last = lastArrival{s.ColumnInt64(0), s.ColumnBlob(1, nil), s.ColumnBlob(2, nil)}
@@ -402,15 +435,18 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 	if err != nil {
 		return v, err
 	}
+
 	said, here := stateOf(r.Memory), stateOf(&known.Memory)
 	switch {
 	case bytes.Equal(said, here) || found && bytes.Equal(said, last.theirs):
 		return store.ImportSame, nil
 	case found && a.counters[r.UID] < last.counter:
-		return store.ImportKeep, nil // an older push that was delayed
+		// An older push that was delayed.
+		return store.ImportKeep, nil
 	case found && bytes.Equal(here, last.ours):
 		return store.ImportReplace, nil
 	}
+
 	reason := fmt.Sprintf("robot %s changed it while it was changed here; the state here stays, the robot's is in its history", a.push.Robot)
 	a.ack.Conflicts = append(a.ack.Conflicts, SyncNote{r.UID, reason})
 	err = errors.Join(
@@ -419,6 +455,7 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 			Category: r.Category, Confidence: r.Confidence, Status: r.Status, Change: "conflict", Reason: reason,
 		}),
 		tx.Audit(admin.AuditEntry{Action: store.ActionImported, MemoryID: known.ID, UID: r.UID, Collection: known.Collection, Reason: "conflict: " + reason}))
+
 	return store.ImportKeep, err
 }
 
@@ -427,6 +464,7 @@ func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.
 	if a.refused[r.UID] {
 		return nil
 	}
+
 	said := stateOf(r.Memory)
 	ours := said
 	if v == store.ImportKeep || v == store.ImportSame {
@@ -436,9 +474,11 @@ func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.
 			return err
 		}
 	}
+
 	if id == 0 {
 		return nil
 	}
+
 	if r.Payload != nil && !r.Payload.Lost {
 		p, err := tx.Payload(r.Payload.SHA256)
 		if err != nil {
@@ -448,6 +488,7 @@ func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.
 			a.ack.Wanted = append(a.ack.Wanted, r.Payload.SHA256)
 		}
 	}
+
 	return tx.Exec(`INSERT INTO arrivals(uid, replica, counter, theirs, ours) VALUES (?,?,?,?,?)
 		ON CONFLICT(uid, replica) DO UPDATE SET counter = excluded.counter, theirs = excluded.theirs, ours = excluded.ours
 		WHERE arrivals.counter <= excluded.counter`,
@@ -488,6 +529,7 @@ func Give(ctx context.Context, n *local.Node, p *Pull) (*Learnt, error) {
 	if p.Limit < 1 || p.Limit > pullMost {
 		return nil, robotmem.Errorf(robotmem.Invalid, "limit", "must be 1 to %d, not %d", pullMost, p.Limit)
 	}
+
 	wheres := make([]*filter.Condition, len(p.Subscribe))
 	for i, s := range p.Subscribe {
 		var err error
@@ -495,6 +537,7 @@ func Give(ctx context.Context, n *local.Node, p *Pull) (*Learnt, error) {
 			return nil, err
 		}
 	}
+
 	out := &Learnt{Upto: p.After, Memories: []archive.Memory{}}
 	err := n.Store.Read(ctx, func(c *store.Conn) error {
 		rows := 0
@@ -504,28 +547,35 @@ func Give(ctx context.Context, n *local.Node, p *Pull) (*Learnt, error) {
 			if a.Type != "fact" || a.Damaged || mayHave(ctx, a.Collection) != nil {
 				return nil
 			}
+
 			wanted := false
 			for i, s := range p.Subscribe {
 				wanted = wanted || (s.Collection == "*" || s.Collection == a.Collection) && (wheres[i] == nil || a.Status != "active" || wheres[i].Match(viewOf(&a.Memory)))
 			}
+
 			if !wanted {
 				return nil
 			}
+
 			own, err := c.Number("SELECT count(*) FROM arrivals WHERE uid = ? AND replica = ?", a.UID, p.Replica)
 			if err != nil || own > 0 {
 				return err
 			}
+
 			m := a.Memory
 			m.Versions, m.Evictions, m.Session, m.SupersededBy = nil, nil, "", ""
 			out.Memories = append(out.Memories, m)
+
 			return nil
 		})
 		out.More = rows == p.Limit
+
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	return out, nil
 }
 

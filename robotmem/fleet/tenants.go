@@ -41,6 +41,7 @@ func (s *Site) DropTenant(ctx context.Context, name string) error {
 					EXECUTE format('DELETE FROM robotmem.%%I WHERE tenant = %[1]d', name);
 				END LOOP;
 			END $$`, id)).ReadAll()
+
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -49,5 +50,6 @@ func (s *Site) DropTenant(ctx context.Context, name string) error {
 	if err != nil {
 		return explained(err)
 	}
+
 	return errors.Join(os.RemoveAll(s.folder(id)), os.RemoveAll(files.At(s.folder(id)).Payloads()))
 }

@@ -39,6 +39,7 @@ func (n *Node) Advise(ctx context.Context, req *robotmem.AdviseRequest) (res *ro
 	if err := n.isAsked(req.Scope); err != nil {
 		return nil, sqlite.Wrap("advise", err)
 	}
+
 	err = n.withWords(ctx, req.Query+req.Task != "", func(missing error) error {
 		if missing != nil {
 			return missing
@@ -47,12 +48,15 @@ func (n *Node) Advise(ctx context.Context, req *robotmem.AdviseRequest) (res *ro
 			q := &advice{Node: n, c: c, AdviseRequest: r}
 			return q.answer(res)
 		})
+
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	res.QueryMS = millis(time.Since(start))
+
 	return res, nil
 }
 
@@ -80,6 +84,7 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	if err != nil {
 		return err
 	}
+
 	words := q.Query
 	if q.Task != "" {
 		named := make([]any, len(record.TaskPaths))
@@ -96,11 +101,13 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 			words += " " + q.Task
 		}
 	}
+
 	rows := q.index.Columns.ObservedTimes(set)
 	scores, err := q.scores(rows)
 	if err != nil {
 		return err
 	}
+
 	if q.Goal == "success" {
 		if q.episodes, err = q.episodeAttempts(q.c, rows); err != nil {
 			return err
@@ -108,6 +115,7 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	}
 
 	n, known := 0, bitset.New(set.Len())
+
 	for i, row := range rows {
 		if e, whole := q.episodes[row.ID]; whole {
 			scores[i] = scoreOf[e.outcome]
@@ -117,6 +125,7 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 			n++
 		}
 	}
+
 	unknown := len(rows) - n
 	for i, times := range q.index.Columns.Sightings(rows[:n]) {
 		if _, whole := q.episodes[rows[i].ID]; whole {
@@ -128,36 +137,46 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 			q.repeats = append(q.repeats, times)
 		}
 	}
+
 	parameters, err := q.readColumns(known)
 	if err != nil {
 		return err
 	}
+
 	ids := make([]int64, len(q.attempts))
 	for i := range q.attempts {
 		ids[i] = q.attempts[i].ID
 	}
+
 	q.columns, parameters = overlay(q.columns, parameters, q.episodes, ids)
 	parameters = q.parametersFirst(parameters)
 	if err := errors.Join(q.weighWords(words), q.weighPlaces(known)); err != nil {
 		return err
 	}
+
 	q.dropWithoutParameters(parameters)
 	q.unfold()
+
 	columns := make([]advise.Column, len(q.columns))
 	for i := range q.columns {
 		columns[i] = advise.Column(q.columns[i])
 	}
+
 	seed := uint64(q.Seed)
 	if q.Explore && seed == 0 {
 		seed = rand.Uint64()
 	}
+
 	states := q.states()
 	*res = *advise.Advise(q.attempts, columns, parameters, q.offsets, states, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
 	if res.Evidence == "good" && len(states) < q.stated.asked {
-		res.Evidence = "weak" // it is of other states
+		// It is of other states.
+		res.Evidence = "weak"
 	}
+
 	res.Unknown, res.Notes = unknown, append(res.Notes, q.notes...)
 	res.FromEpisodes = len(q.episodes)
+
 	return nil
 }
 
@@ -170,7 +189,9 @@ func (q *advice) dropWithoutParameters(parameters int) {
 	if parameters == 0 {
 		return
 	}
+
 	dropped := 0
+
 	for i := range q.attempts {
 		if q.attempts[i].Weight == 0 {
 			continue
@@ -181,6 +202,7 @@ func (q *advice) dropWithoutParameters(parameters int) {
 			dropped++
 		}
 	}
+
 	if dropped > 0 {
 		q.without = dropped
 		q.note("%d memories state an outcome and none of the parameters; they are no attempts", dropped)
@@ -197,6 +219,7 @@ func (n *Node) matching(c *store.Conn, from index.Selection, object robotmem.Obj
 	if err != nil {
 		return nil, err
 	}
+
 	return n.narrowed(c, set, object)
 }
 
@@ -225,17 +248,22 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 	case q.Goal == advise.GoalNear && q.SpatialSort == nil:
 		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "near needs spatial_sort: the field where attempts hold the place that they reached, the place asked for as target, and max_distance")
 	case q.Goal == advise.GoalNear:
-		return slices.Repeat([]float64{1}, len(rows)), nil // weighPlaces sets them
+		// weighPlaces sets them.
+		return slices.Repeat([]float64{1}, len(rows)), nil
 	}
+
 	path := strings.TrimPrefix(q.Goal, "-")
 	if filter.OwnField(path) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "must be success or a context path that holds numbers, such as -task.duration_s, not %q", path)
 	}
+
 	values, err := q.index.Columns.ValuesOf(q.c, []string{path}, rowIDs(rows))
 	if err != nil {
 		return nil, err
 	}
+
 	out, numbers, example := make([]float64, len(rows)), 0, any(nil)
+
 	for i, code := range values[0].Of {
 		x, ok := values[0].Values[code].(float64)
 		if out[i] = x; ok {
@@ -244,9 +272,11 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 		}
 		out[i], example = math.NaN(), cmp.Or(values[0].Values[code], example)
 	}
+
 	if numbers == 0 && len(rows) > 0 {
 		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "needs numbers, and no memory that matches has a number at %s%s; name a path with numbers, see paths, or success", path, exampleText(example))
 	}
+
 	return out, nil
 }
 
@@ -260,6 +290,7 @@ func exampleText(v any) string {
 	case units.Quantity:
 		return fmt.Sprintf(" (one has the quantity %v %s)", v.Value, v.Unit)
 	}
+
 	return " (one has a truth value, a list or an object)"
 }
 
@@ -274,18 +305,23 @@ func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 	if err != nil {
 		return 0, err
 	}
+
 	paths = slices.DeleteFunc(paths, func(p admin.ContextPath) bool {
 		return !slices.ContainsFunc(p.Kinds, func(kind string) bool { return kind == "number" || kind == "text" || kind == "bool" })
 	})
 	slices.SortStableFunc(paths, func(a, b admin.ContextPath) int { return cmp.Compare(b.Memories, a.Memories) })
+
 	var known []string
 	for _, p := range paths {
 		known = append(known, p.Path)
 	}
+
 	if err := q.resolve(known); err != nil {
 		return 0, err
 	}
+
 	var named, given, others []string
+
 	for _, path := range known {
 		switch {
 		case q.stated.given[path] != nil:
@@ -296,20 +332,25 @@ func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 			others = append(others, path)
 		}
 	}
+
 	all := slices.Concat(named, given, others)
 	if len(all) == 0 {
 		return 0, nil
 	}
+
 	if len(all) > maxAdvisePaths {
 		q.note("only %d of %d context paths were compared, those of most attempts; name others in parameters", maxAdvisePaths, len(all))
 		named = named[:min(len(named), maxAdvisePaths-len(given))]
 		all = slices.Concat(named, given, others)[:maxAdvisePaths]
 	}
+
 	ids := make([]int64, len(q.attempts))
 	for i := range q.attempts {
 		ids[i] = q.attempts[i].ID
 	}
+
 	q.columns, err = q.index.Columns.ValuesOf(q.c, all, ids)
+
 	return min(len(named), len(all)), err
 }
 
@@ -320,10 +361,12 @@ func (q *advice) weighPlaces(set *bitset.BitSet) error {
 	if q.SpatialSort == nil {
 		return nil
 	}
+
 	target, most := q.SpatialSort.Target, math.Inf(1)
 	if q.SpatialSort.MaxDistance != nil {
 		most = *q.SpatialSort.MaxDistance
 	}
+
 	q.offsets = map[int64][]float64{}
 	distances, sorted := slices.Repeat([]float64{math.NaN()}, len(q.attempts)), []float64{0}
 	err := q.index.Columns.EachPlace(q.c, q.SpatialSort, set, func(id int64, xyz []float64, d float64) {
@@ -340,6 +383,7 @@ func (q *advice) weighPlaces(set *bitset.BitSet) error {
 	if q.SpatialSort.MaxDistance == nil {
 		width = sorted[len(sorted)/2]
 	}
+
 	for i, d := range distances {
 		a, weight := &q.attempts[i], 0.0
 		if d <= most {
@@ -350,6 +394,7 @@ func (q *advice) weighPlaces(set *bitset.BitSet) error {
 		}
 		a.Weight *= weight
 	}
+
 	return err
 }
 
@@ -363,6 +408,7 @@ func (q *advice) weighWords(query string) error {
 	if len(stems) == 0 || len(q.attempts) == 0 {
 		return nil
 	}
+
 	words, err := q.index.Postings.At(q.c)
 	if err != nil {
 		return err
@@ -370,6 +416,7 @@ func (q *advice) weighWords(query string) error {
 	if words == nil {
 		return errDropped
 	}
+
 	has := make([]uint64, len(q.attempts)) // a bit for each word
 	for k, stem := range stems {
 		texts := words.Having(q.Collection, stem)
@@ -381,6 +428,7 @@ func (q *advice) weighWords(query string) error {
 			}
 		}
 	}
+
 	for _, v := range q.columns {
 		named := make([]uint64, len(v.Values))
 		for code, value := range v.Values {
@@ -391,41 +439,49 @@ func (q *advice) weighWords(query string) error {
 			if name == "" {
 				continue
 			}
+
 			for _, stem := range text.Stems(strings.ReplaceAll(name, "_", " ")) {
 				if k := slices.Index(stems, stem); k >= 0 {
 					named[code] |= 1 << k
 				}
 			}
 		}
+
 		for i, code := range v.Of {
 			has[i] |= named[code]
 		}
 	}
+
 	best, same := 0, 0
 	for _, words := range has {
 		best = max(best, bits.OnesCount64(words))
 	}
+
 	shares := make([]float64, len(has))
 	for i, words := range has {
 		if shares[i] = float64(bits.OnesCount64(words)) / float64(max(best, 1)); shares[i] >= sameTask {
 			same++
 		}
 	}
+
 	least := similarTask
 	if same >= enoughOfTask {
 		least = sameTask
 	}
+
 	for i, share := range shares {
 		if q.attempts[i].Weight *= share * share; share < least {
 			q.attempts[i].Weight = 0
 		}
 	}
+
 	return nil
 }
 
 // unfold removes the attempts of weight 0, and repeats those that were made more than once.
 func (q *advice) unfold() {
 	left := 0
+
 	for i := range q.attempts {
 		if q.attempts[i].Weight <= 0 {
 			q.repeats[i] = 0
@@ -433,6 +489,7 @@ func (q *advice) unfold() {
 			delete(q.episodes, q.attempts[i].ID)
 		}
 	}
+
 	for k := range q.columns {
 		q.columns[k].Of = repeated(q.columns[k].Of, q.repeats)
 	}
@@ -450,5 +507,6 @@ func repeated[T any](values []T, counts []int) []T {
 			out = append(out, v)
 		}
 	}
+
 	return out
 }

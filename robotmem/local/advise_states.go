@@ -26,11 +26,13 @@ type adviseStates struct {
 // frequent first, and those in the contexts of sessions.
 func (q *advice) resolve(known []string) error {
 	ofSessions := map[string]bool{}
+
 	for _, e := range q.episodes {
 		for path := range e.params {
 			ofSessions[path] = !slices.Contains(known, path)
 		}
 	}
+
 	for _, path := range slices.Sorted(maps.Keys(ofSessions)) {
 		if ofSessions[path] {
 			known = append(known, path)
@@ -43,6 +45,7 @@ func (q *advice) resolve(known []string) error {
 		if len(paths) == 0 {
 			q.note("parameters: no attempt has a number, text or truth value at %s", name)
 		}
+
 		for _, path := range paths {
 			q.stated.parameters[path] = true
 		}
@@ -52,6 +55,7 @@ func (q *advice) resolve(known []string) error {
 	if err != nil {
 		return err
 	}
+
 	q.stated.asked, q.stated.given = len(given), map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		paths := q.spelt("given", name, known)
@@ -61,17 +65,22 @@ func (q *advice) resolve(known []string) error {
 			q.stated.given[paths[0]] = given[name]
 		}
 	}
+
 	return nil
 }
 
 // givenStates returns the states of a request by path. A quantity is one state.
 func givenStates(given robotmem.Object) (map[string]any, error) {
-	data, err := robotmem.EncodeJSON(given) // numbers of any type become json.Number
+	// Numbers of any type become json.Number.
+	data, err := robotmem.EncodeJSON(given)
 	if err != nil {
 		return nil, err
 	}
+
 	out := map[string]any{}
+
 	var add func(path string, v any)
+
 	add = func(path string, v any) {
 		m, isObject := v.(map[string]any)
 		if _, unit, isQuantity := filter.QuantityOf(v); isObject && isQuantity {
@@ -81,6 +90,7 @@ func givenStates(given robotmem.Object) (map[string]any, error) {
 			out[path] = v
 			return
 		}
+
 		for key, below := range m {
 			add(path+"."+key, below)
 		}
@@ -92,11 +102,13 @@ func givenStates(given robotmem.Object) (map[string]any, error) {
 	if len(out) > maxGiven {
 		return nil, robotmem.Errorf(robotmem.Invalid, "given", "has %d states; give at most %d", len(out), maxGiven)
 	}
+
 	for path, v := range out {
 		if plainIn(v, "") == nil {
 			return nil, robotmem.Errorf(robotmem.Invalid, "given", "needs a number, a quantity, a text or a truth value at %s", path)
 		}
 	}
+
 	return out, nil
 }
 
@@ -109,7 +121,9 @@ func (q *advice) spelt(field, name string, paths []string) (out []string) {
 			out = append(out, path)
 		}
 	}
+
 	var others []string
+
 	for _, path := range paths {
 		loose := looseSpelling(path)
 		if loose != looseSpelling(name) && loose != paramsPrefix+looseSpelling(name) || slices.Contains(out, path) {
@@ -122,9 +136,11 @@ func (q *advice) spelt(field, name string, paths []string) (out []string) {
 			others = append(others, path)
 		}
 	}
+
 	if len(others) > 0 {
 		q.note("%s: %s is also spelt %s, which does not count", field, out[0], strings.Join(others, ", "))
 	}
+
 	return out
 }
 
@@ -141,6 +157,7 @@ func (q *advice) isParameter(path string) bool {
 	case len(q.Parameters) > 0:
 		return q.stated.parameters[path]
 	}
+
 	return strings.HasPrefix(path, paramsPrefix)
 }
 
@@ -148,6 +165,7 @@ func (q *advice) isParameter(path string) bool {
 // are, and returns how many are.
 func (q *advice) parametersFirst(parameters int) int {
 	var first, after []index.Values
+
 	for i, c := range q.columns {
 		if i < parameters && q.isParameter(c.Path) {
 			first = append(first, c)
@@ -156,6 +174,7 @@ func (q *advice) parametersFirst(parameters int) int {
 		}
 	}
 	q.columns = slices.Concat(first, after)
+
 	return len(first)
 }
 
@@ -172,5 +191,6 @@ func (q *advice) states() (out []advise.State) {
 		}
 		out = append(out, advise.State{Column: i, Value: plainIn(v, c.Unit)})
 	}
+
 	return out
 }

@@ -21,6 +21,7 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 	if err != nil {
 		return err
 	}
+
 	rows := n.index.Columns.ObservedTimes(set)
 	outcomes := make([]any, len(rows))
 	n.index.Columns.OwnValues("outcome", rows, outcomes)
@@ -28,13 +29,16 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 	if err != nil {
 		return err
 	}
+
 	type key [4]any
+
 	keys, groups := make([]key, len(rows)), map[key]*robotmem.OutcomeGroup{}
 	for k, path := range r.GroupBy {
 		column, err := n.groupColumn(c, path, rows)
 		if err != nil {
 			return err
 		}
+
 		for i, v := range column {
 			if e, whole := episodes[rows[i].ID]; whole && path == "outcome" {
 				v = e.outcome
@@ -45,6 +49,7 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 			res.Notes = append(res.Notes, "group_by: no memory that matches has "+path)
 		}
 	}
+
 	for i, row := range rows {
 		g := groups[keys[i]]
 		if g == nil {
@@ -59,6 +64,7 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 			outcomes[i] = e.outcome
 			g.FromEpisodes++
 		}
+
 		switch outcomes[i] {
 		case robotmem.OutcomeSuccess:
 			g.Successes++
@@ -73,10 +79,12 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 			g.Last = at
 		}
 	}
+
 	res.Groups = []robotmem.OutcomeGroup{}
 	for _, g := range groups {
 		res.Groups = append(res.Groups, *g)
 	}
+
 	slices.SortFunc(res.Groups, func(a, b robotmem.OutcomeGroup) int {
 		return cmp.Or(cmp.Compare(b.Memories, a.Memories), b.Last.Compare(a.Last), cmp.Compare(fmt.Sprint(a.Group), fmt.Sprint(b.Group)))
 	})
@@ -84,12 +92,14 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 	if res.Groups = res.Groups[:len(res.Groups)-res.More]; res.More > 0 {
 		res.Notes = append(res.Notes, fmt.Sprintf("%d smaller groups are left out; raise limit, or narrow with context_filter", res.More))
 	}
+
 	return nil
 }
 
 // groupColumn returns the value that each memory is grouped by; nil for none.
 func (n *Node) groupColumn(c *store.Conn, path string, rows []store.TimedID) ([]any, error) {
 	out := make([]any, len(rows))
+
 	switch path {
 	case "confidence", "observed_at":
 		return nil, robotmem.Errorf(robotmem.Invalid, "group_by", "%s differs for each memory; group by day, or narrow with context_filter, after and before", path)
@@ -104,6 +114,7 @@ func (n *Node) groupColumn(c *store.Conn, path string, rows []store.TimedID) ([]
 		if err != nil {
 			return nil, err
 		}
+
 		for i, code := range values[0].Of {
 			out[i] = values[0].Values[code]
 			if x, ok := out[i].(float64); ok && values[0].Unit != "" {
@@ -111,5 +122,6 @@ func (n *Node) groupColumn(c *store.Conn, path string, rows []store.TimedID) ([]
 			}
 		}
 	}
+
 	return out, nil
 }

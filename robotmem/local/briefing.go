@@ -48,8 +48,11 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 	b := &briefing{Node: n, context: object, query: robotmem.RecallRequest{
 		Query: contextWords(object), Collection: res.Collection, N: briefCandidates, SpatialSort: placeOf(object), ParseTime: new(false),
 	}}
-	var rules []robotmem.Memory
-	var last robotmem.SessionSummary
+
+	var (
+		rules []robotmem.Memory
+		last  robotmem.SessionSummary
+	)
 	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
 		if err := n.index.Columns.Sync(c); err != nil {
 			return err
@@ -62,18 +65,24 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 		if err != nil || summary == "" {
 			return err
 		}
+
 		return json.Unmarshal([]byte(summary), &last)
 	})
 	if err != nil {
 		return err
 	}
+
 	all, err := b.recall(ctx, &b.query)
 	if err != nil {
 		return err
 	}
+
 	parts := []briefPart{{title: "Warning", lines: all.Warnings}, {title: "Advice", lines: b.advice(ctx)}, {title: "Worked"}, {title: "Failed"}, {title: "Rules"}, {title: "Current values"}, {title: "Last session", lines: strings.Split(last.Text, "\n")}}
+
 	const rulesAt = 4
-	rank := map[int64]int{} // a rule that shares words with the session comes before the others
+	// A rule that shares words with the session comes before the others.
+	rank := map[int64]int{}
+
 	for at, outcomes := range map[int][]any{
 		rulesAt - 2: {robotmem.OutcomeSuccess}, rulesAt - 1: {robotmem.OutcomeFailure, robotmem.OutcomePartial}, rulesAt + 1: {robotmem.OutcomeUnknown},
 	} {
@@ -81,16 +90,19 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 		if p.memories, err = b.find(ctx, robotmem.Object{"outcome": map[string]any{"$in": outcomes}}); err != nil {
 			return err
 		}
+
 		for at, m := range p.memories {
 			rank[m.MemoryID] = at - briefCandidates
 		}
 	}
+
 	slices.SortStableFunc(rules, func(x, y robotmem.Memory) int { return cmp.Compare(rank[x.MemoryID], rank[y.MemoryID]) })
 	parts[rulesAt].memories = slices.DeleteFunc(rules, func(m robotmem.Memory) bool {
 		robot, own := record.RobotOf(m.Context), record.RobotOf(object)
 		return robot != "" && own != "" && robot != own
 	})
 	b.write(res, parts)
+
 	return nil
 }
 
@@ -103,10 +115,12 @@ func (b *briefing) find(ctx context.Context, filter robotmem.Object) ([]robotmem
 	if err != nil || recall.SharesNoWord(res) {
 		return nil, err
 	}
+
 	fit := map[int64]int{}
 	for i := range res.Memories {
 		fit[res.Memories[i].MemoryID] = b.fit(&res.Memories[i])
 	}
+
 	res.Memories = slices.DeleteFunc(res.Memories, func(m robotmem.Memory) bool { return fit[m.MemoryID] < 0 })
 
 	// A mark orders and never hides: what is outdated comes after all that is not.
@@ -120,8 +134,10 @@ func (b *briefing) find(ctx context.Context, filter robotmem.Object) ([]robotmem
 			}
 			return -1
 		}
+
 		return cmp.Compare(fit[y.MemoryID], fit[x.MemoryID])
 	})
+
 	return res.Memories, nil
 }
 
@@ -145,6 +161,7 @@ func (b *briefing) fit(m *robotmem.Memory) int {
 	if robot := record.RobotOf(m.Context); robot != "" && robot == record.RobotOf(b.context) {
 		fit += robotFit
 	}
+
 	return fit
 }
 
@@ -161,6 +178,7 @@ type alike struct {
 // one line. The first of each group stands for it.
 func gather(all []robotmem.Memory) (kept []robotmem.Memory, of map[int64]alike) {
 	groups, order := map[string][]robotmem.Memory{}, []string{}
+
 	for _, m := range all {
 		st := record.StatementOf(m.Content)
 		key := strings.Join(st.Words, " ")
@@ -174,6 +192,7 @@ func gather(all []robotmem.Memory) (kept []robotmem.Memory, of map[int64]alike) 
 	}
 
 	of = map[int64]alike{}
+
 	for _, key := range order {
 		group := groups[key]
 		if len(group) < leastAlike {
@@ -183,6 +202,7 @@ func gather(all []robotmem.Memory) (kept []robotmem.Memory, of map[int64]alike) 
 		kept = append(kept, group[0])
 		of[group[0].MemoryID] = alike{group, rangeOf(group)}
 	}
+
 	return kept, of
 }
 
@@ -190,6 +210,7 @@ func gather(all []robotmem.Memory) (kept []robotmem.Memory, of map[int64]alike) 
 func rangeOf(group []robotmem.Memory) string {
 	count := fmt.Sprintf("%d alike", len(group))
 	low, high, unit := math.Inf(1), math.Inf(-1), ""
+
 	for i := range group {
 		quantities := text.Quantities(group[i].Content)
 		if len(quantities) == 0 {
@@ -205,9 +226,11 @@ func rangeOf(group []robotmem.Memory) string {
 		}
 		low, high, unit = min(low, value), max(high, value), q.Unit
 	}
+
 	if low == high {
 		return count
 	}
+
 	return strings.TrimSpace(fmt.Sprintf("%s, %g to %g %s", count, low, high, unit))
 }
 
@@ -224,9 +247,11 @@ func (b *briefing) advice(ctx context.Context) (lines []string) {
 	if res.Suggestion != nil {
 		lines = append(lines, res.Suggestion.Text)
 	}
+
 	for _, d := range res.Differs {
 		lines = append(lines, d.Text)
 	}
+
 	return lines
 }
 
@@ -238,6 +263,7 @@ func placeOf(context robotmem.Object) *robotmem.SpatialSort {
 			return &robotmem.SpatialSort{Field: field, Target: at, Mode: "fused"}
 		}
 	}
+
 	return nil
 }
 
@@ -247,14 +273,19 @@ func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) 
 	for _, p := range parts {
 		all = append(all, p.memories...)
 	}
-	w := recall.NewWriter(all, time.Time{}) // dates without the time of day
+
+	// Dates without the time of day.
+	w := recall.NewWriter(all, time.Time{})
 	groups := map[int64]alike{}
+
 	for i := range parts {
 		var of map[int64]alike
 		parts[i].memories, of = gather(parts[i].memories)
 		maps.Copy(groups, of)
 	}
+
 	res.Briefing.Text = "Nothing that fits is known yet. Learn what you find."
+
 	for round := range max(briefCandidates, maxRules) {
 		for i := range parts {
 			p, line, before := &parts[i], "", res.Briefing
@@ -286,10 +317,12 @@ func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) 
 
 func briefText(parts []briefPart) string {
 	var s strings.Builder
+
 	for _, p := range parts {
 		if len(p.taken) > 0 {
 			fmt.Fprintf(&s, "%s:\n- %s\n", p.title, strings.Join(p.taken, "\n- "))
 		}
 	}
+
 	return strings.TrimRight(s.String(), "\n")
 }

@@ -17,6 +17,7 @@ const watchInterval = 150 * time.Millisecond
 func (n *Node) Changes(ctx context.Context, req *admin.ChangesRequest) (*admin.ChangesResponse, error) {
 	return serve("changes", req, func(r *admin.ChangesRequest) (*admin.ChangesResponse, error) {
 		over, tick := time.After(time.Duration(r.WaitMS)*time.Millisecond), time.Tick(watchInterval)
+
 		for {
 			res := &admin.ChangesResponse{Time: n.LocalNow()}
 			err := n.Store.Read(ctx, func(c *store.Conn) (err error) { res.Change, err = c.Changes(); return err })
@@ -24,6 +25,7 @@ func (n *Node) Changes(ctx context.Context, req *admin.ChangesRequest) (*admin.C
 			if err != nil || res.Changed || r.Since == nil || r.WaitMS == 0 {
 				return res, err
 			}
+
 			select {
 			case <-tick:
 			case <-over:

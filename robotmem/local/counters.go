@@ -58,15 +58,18 @@ func (t *accessCounters) pending() func(*store.Conn) (store.RecallCounts, error)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	unstored := slices.Clone(t.unstored)
+
 	return func(c *store.Conn) (sum store.RecallCounts, err error) {
 		total, err := c.Recalls()
 		t.mu.Lock()
 		defer t.mu.Unlock()
+
 		for _, b := range unstored {
 			if at := b.stored.Load(); at == 0 || at > total {
 				sum.Add(b.RecallCounts)
 			}
 		}
+
 		return sum, err
 	}
 }

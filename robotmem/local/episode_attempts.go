@@ -41,6 +41,7 @@ func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]e
 	if err != nil || len(ends) == 0 {
 		return nil, err
 	}
+
 	episodes := n.index.Columns.EpisodesOf(rows, ends, maxEpisodesRead, maxEpisodeMembers)
 	if len(episodes) == 0 {
 		return nil, nil
@@ -48,26 +49,31 @@ func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]e
 
 	var ids []int64
 	members := bitset.New(0)
+
 	for _, e := range episodes {
 		ids = append(ids, e.Members...)
 		for _, id := range e.Members {
 			members.Set(uint(id))
 		}
 	}
+
 	paths, _, err := n.index.Columns.ContextPaths(c, members, index.PathsAsked{Prefix: paramsPrefix, Limit: maxAdvisePaths})
 	if err != nil {
 		return nil, err
 	}
+
 	names := make([]string, len(paths))
 	for i := range names {
 		names[i] = paths[i].Path
 	}
+
 	var columns []index.Values
 	if len(names) > 0 {
 		if columns, err = n.index.Columns.ValuesOf(c, names, ids); err != nil {
 			return nil, err
 		}
 	}
+
 	started, err := c.SessionContexts(slices.Collect(maps.Keys(episodes)))
 	if err != nil {
 		return nil, err
@@ -77,15 +83,20 @@ func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]e
 	for _, row := range rows {
 		admitted.Set(uint(row.ID))
 	}
-	at := map[int64]int{} // the place of a memory in the columns
+
+	// The place of a memory in the columns.
+	at := map[int64]int{}
 	for i, id := range ids {
 		at[id] = i
 	}
+
 	out := map[int64]episodeAttempt{}
+
 	for session, e := range episodes {
 		stating, settings := settingsOf(e.Members, columns, at)
 		start := paramsOf(started[session])
 		attempt := episodeAttempt{outcome: ends[session], members: e.Members}
+
 		switch {
 		case settings == 1 && slices.ContainsFunc(stating, func(id int64) bool { return e.Stated[id] }):
 			// A memory with these parameters has an outcome of its own: it is the attempt.
@@ -100,6 +111,7 @@ func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]e
 			out[attempt.memory] = attempt
 		}
 	}
+
 	return out, nil
 }
 
@@ -107,8 +119,10 @@ func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]e
 // the first of them.
 func settingsOf(members []int64, columns []index.Values, at map[int64]int) (stating []int64, settings int) {
 	seen := map[string]bool{}
+
 	for _, id := range members {
 		var key strings.Builder
+
 		for k := range columns {
 			if code := columns[k].Of[at[id]]; columns[k].Values[code] != nil {
 				key.WriteString(strconv.Itoa(k) + "=" + strconv.Itoa(int(code)) + " ")
@@ -125,6 +139,7 @@ func settingsOf(members []int64, columns []index.Values, at map[int64]int) (stat
 			stating = append(stating, id)
 		}
 	}
+
 	return stating, settings
 }
 
@@ -140,11 +155,13 @@ func firstAdmitted(ids []int64, admitted *bitset.BitSet) int64 {
 // paramsOf returns the parameters of a session's context by path.
 func paramsOf(context robotmem.Object) map[string]any {
 	out := map[string]any{}
+
 	for _, l := range recall.Leaves("params", context["params"]) {
 		if v, found := context.At(l.Path); found && !l.Point {
 			out[l.Path] = v
 		}
 	}
+
 	return out
 }
 
@@ -177,6 +194,7 @@ func overlay(columns []index.Values, named int, attempts map[int64]episodeAttemp
 			columns[k].Of[i] = uint32(code)
 		}
 	}
+
 	return columns, named
 }
 
@@ -189,6 +207,7 @@ func plainIn(v any, unit string) any {
 			return (q.Value - zero.Value) / (one.Value - zero.Value)
 		}
 	}
+
 	switch v := v.(type) {
 	case string, bool:
 		return v
@@ -197,5 +216,6 @@ func plainIn(v any, unit string) any {
 			return x
 		}
 	}
+
 	return nil
 }

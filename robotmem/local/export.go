@@ -50,6 +50,7 @@ func (n *Node) Export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 	if err != nil {
 		return nil, sqlite.Wrap("export", err)
 	}
+
 	return e.report, nil
 }
 
@@ -68,16 +69,19 @@ func (e *exporting) run(ctx context.Context, sink archive.Sink) error {
 			return err
 		}
 	}
+
 	schema, err := e.c.Number("PRAGMA user_version")
 	if err != nil {
 		return err
 	}
+
 	m := progress.Of(ctx)
 	m.Stage("reading", "memories", 0)
 	counted := &counter{}
 	if err := e.records(ctx, counted, false); err != nil {
 		return err
 	}
+
 	e.report.Counts = counted.Counts
 	m.Stage("writing", "memories", counted.Memories)
 	narrowed := ""
@@ -86,6 +90,7 @@ func (e *exporting) run(ctx context.Context, sink archive.Sink) error {
 	} else if e.o.Collection != "" {
 		narrowed = "collection " + e.o.Collection
 	}
+
 	err = sink.Begin(&archive.Manifest{
 		CreatedAt: store.FormatTime(e.node.Now()), Schema: int(schema), Narrowed: narrowed, Generator: e.o.Generator, Counts: counted.Counts,
 	})
@@ -95,6 +100,7 @@ func (e *exporting) run(ctx context.Context, sink archive.Sink) error {
 	if err == nil {
 		err = sink.Close()
 	}
+
 	return sinkError(err)
 }
 
@@ -104,18 +110,22 @@ func (e *exporting) records(ctx context.Context, sink archive.Sink, verify bool)
 	if err := e.c.EachArchivedSession(e.o.Collection, e.o.Session, sink.Session); err != nil {
 		return err
 	}
+
 	e.report.Damaged, e.report.Lost, e.report.Evicted = nil, 0, 0
-	named := map[string]bool{} // payloads that a memory before names
+	// Payloads that a memory before names.
+	named := map[string]bool{}
 	err := e.c.EachArchived(e.o.Collection, e.o.Session, func(a *store.Archived) (err error) {
 		progress.Of(ctx).Add(1)
 		if a.Damaged {
 			e.report.Damaged = append(e.report.Damaged, a.ID)
 			return nil
 		}
+
 		p := a.Payload
 		if p == nil {
 			return sink.Memory(&a.Memory, nil)
 		}
+
 		first := !named[p.SHA256]
 		named[p.SHA256] = true
 		if verify && !p.Lost {
@@ -123,18 +133,22 @@ func (e *exporting) records(ctx context.Context, sink archive.Sink, verify bool)
 				return err
 			}
 		}
+
 		if !p.Lost {
 			return sink.Memory(&a.Memory, &archive.Bytes{First: first, Open: func() (io.ReadCloser, error) { return e.open(p.SHA256) }})
 		}
+
 		e.report.Lost++
 		if len(a.Evictions) > 0 {
 			e.report.Evicted++
 		}
+
 		return sink.Memory(&a.Memory, nil)
 	})
 	if err != nil {
 		return err
 	}
+
 	return e.c.EachArchivedLink(e.o.Collection, e.o.Session, sink.Link)
 }
 
@@ -176,7 +190,9 @@ func (e *exporting) lost(ctx context.Context, sum string) (bool, error) {
 		return false, err
 	}
 	defer r.Close()
-	_, err = io.Copy(io.Discard, payload.ReaderWith(ctx, r)) // compares the sum
+	// Compares the sum.
+	_, err = io.Copy(io.Discard, payload.ReaderWith(ctx, r))
+
 	return err != nil, ctx.Err()
 }
 
@@ -189,5 +205,6 @@ func (e *exporting) open(sum string) (io.ReadCloser, error) {
 	if p == nil {
 		return nil, robotmem.Errorf(robotmem.NotFound, "", "payload %s is not stored", sum)
 	}
+
 	return e.node.Store.OpenPayload(p)
 }

@@ -63,6 +63,7 @@ func (n *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) 
 	if err != nil {
 		return in.report, sqlite.Wrap("import", sourceError(err))
 	}
+
 	return in.report, nil
 }
 
@@ -118,6 +119,7 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 			in.dropPart(ctx)
 		}
 	}()
+
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -131,6 +133,7 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 				return err
 			}
 		}
+
 		switch {
 		case err == io.EOF:
 			return nil
@@ -162,6 +165,7 @@ func (in *importing) refuse(where string, count *store.ImportCount, err error) e
 	}
 	count.Refused++
 	in.o.Refused(where, err)
+
 	return nil
 }
 
@@ -172,7 +176,8 @@ func importedSource(source string) string {
 			return "imported/" + reserved
 		}
 	}
-	return "imported" // a spelling with characters in between
+	// A spelling with characters in between.
+	return "imported"
 }
 
 // begin checks the memories of a part, on all cores, and determines which of their
@@ -192,6 +197,7 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 	})
 	p := &importPart{named: map[string]*store.ImportRecord{}, payloads: map[string]*payload.Written{}, known: map[string]bool{}, missing: map[string]bool{}}
 	uids := map[string]bool{}
+
 	for i, a := range found {
 		err := errs[i]
 		if err == nil && uids[memories[i].UID] {
@@ -206,7 +212,9 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 		uids[a.UID] = true
 		p.records = append(p.records, a)
 	}
+
 	in.part = p
+
 	return in.node.Store.Read(ctx, func(c *store.Conn) error { return in.want(c) })
 }
 
@@ -234,6 +242,7 @@ func (in *importing) want(c *store.Conn) error {
 			p.named[a.Payload.SHA256] = a
 		}
 	}
+
 	return nil
 }
 
@@ -246,8 +255,10 @@ func (in *importing) flush(ctx context.Context) error {
 	if err := in.apply(ctx, in.storePart); err != nil {
 		return err
 	}
+
 	in.part = nil
 	in.node.dropUnused(ctx, p.unnamed...)
+
 	for sum, w := range p.payloads {
 		delete(p.named, sum)
 		if slices.Contains(p.unnamed, w) {
@@ -256,19 +267,23 @@ func (in *importing) flush(ctx context.Context) error {
 		in.report.Payloads.Stored++
 		in.report.Payloads.Bytes += w.Size
 	}
+
 	in.report.Payloads.Known += int64(len(p.known))
 	for sum, a := range p.named {
 		if !a.Payload.Lost {
 			p.missing[sum] = true
 		}
 	}
+
 	in.report.Payloads.Missing += int64(len(p.missing))
 	for _, a := range p.records {
 		if in.o.Missing != nil && a.Payload != nil && p.missing[a.Payload.SHA256] {
 			in.o.Missing(a.UID, a.Payload.SHA256)
 		}
 	}
+
 	progress.Of(ctx).Add(int64(len(p.records)))
+
 	return nil
 }
 
@@ -284,11 +299,13 @@ func (in *importing) apply(ctx context.Context, f func(c *store.Conn, tx *store.
 	if err == nil {
 		*in.report = r
 	}
+
 	return err
 }
 
 func (in *importing) sessions(ctx context.Context, sessions []archive.Session) error {
 	var good []*archive.Session
+
 	for i := range sessions {
 		s := &sessions[i]
 		if in.o.Collection != "" {
@@ -302,6 +319,7 @@ func (in *importing) sessions(ctx context.Context, sessions []archive.Session) e
 		}
 		good = append(good, s)
 	}
+
 	return in.apply(ctx, func(c *store.Conn, tx *store.Tx, r *store.ImportReport) error {
 		for _, s := range good {
 			v, known, err := c.DecideSession(s)
@@ -313,6 +331,7 @@ func (in *importing) sessions(ctx context.Context, sessions []archive.Session) e
 				return err
 			}
 		}
+
 		return nil
 	})
 }
@@ -327,9 +346,11 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 			return robotmem.Errorf(robotmem.Invalid, "links", "an origin is out of range")
 		}
 	}
+
 	if in.o.DryRun {
 		return nil
 	}
+
 	return in.apply(ctx, func(_ *store.Conn, tx *store.Tx, r *store.ImportReport) error {
 		for i := range links {
 			if err := tx.StoreLink(&links[i], &r.Links); err != nil {
@@ -346,8 +367,10 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportRepor
 	n, p := in.node, in.part
 	stored := map[int64]*store.ImportRecord{}
 	if tx != nil {
-		n.Store.Groups.Reset() // the cached signatures may change
+		// The cached signatures may change.
+		n.Store.Groups.Reset()
 	}
+
 	for _, a := range p.records {
 		v, known, err := c.Decide(a)
 		if err == nil && in.o.Sync != nil {
@@ -357,7 +380,9 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportRepor
 			return err
 		}
 		r.Memories.Count(v)
+
 		var id int64
+
 		switch {
 		case tx == nil:
 			written := v == store.ImportCreate || v == store.ImportReplace
@@ -385,9 +410,11 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportRepor
 			stored[id] = a
 		}
 	}
+
 	if tx == nil {
 		return nil
 	}
+
 	return n.storePayloads(tx, p, stored)
 }
 
@@ -398,6 +425,7 @@ const broughtNewer = "an import brought a newer state"
 // becomes a past one, unless the archive has it among its past states or it is damaged.
 func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store.Archived) error {
 	here, after := slices.Clone(known.Versions), store.TextHash(a.Content)
+
 	var ch admin.AuditEntry
 	if known.Damaged {
 		if err := tx.UnindexDamaged(known.ID); err != nil {
@@ -421,16 +449,19 @@ func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store
 		ch = store.AuditOf(store.ActionUpdated, stored)
 		ch.Reason, ch.Before, ch.After = broughtNewer, store.TextHash(known.Content), after
 	}
+
 	merged := *a.Memory
 	for _, v := range here {
 		if !slices.ContainsFunc(merged.Versions, func(w archive.Version) bool { return store.SameState(&v, &w) }) {
 			merged.Versions = append(merged.Versions, v)
 		}
 	}
+
 	slices.SortStableFunc(merged.Versions, func(v, w archive.Version) int { return strings.Compare(v.ValidTo, w.ValidTo) })
 	if !known.Damaged {
 		merged.Version = max(merged.Version, known.Version)
 	}
+
 	err := errors.Join(
 		tx.Exec("DELETE FROM memory_tags WHERE memory_id = ?", known.ID),
 		tx.Exec("DELETE FROM versions WHERE memory_id = ?", known.ID),
@@ -438,6 +469,8 @@ func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store
 	if err != nil {
 		return err
 	}
+
 	_, err = tx.WriteImported(known.ID, &store.ImportRecord{Memory: &merged, Rec: a.Rec})
+
 	return err
 }

@@ -17,6 +17,7 @@ func (n *Node) checkRecord(m *archive.Memory) (*store.ImportRecord, error) {
 	if err := checkArchived(m); err != nil {
 		return nil, err
 	}
+
 	context, err := normalizeArchived("context", &m.Context, robotmem.MaxContext)
 	if err != nil {
 		return nil, err
@@ -24,6 +25,7 @@ func (n *Node) checkRecord(m *archive.Memory) (*store.ImportRecord, error) {
 	if _, err = normalizeArchived("metadata", &m.Metadata, record.MaxMetadata); err != nil {
 		return nil, err
 	}
+
 	m.Summary = cmp.Or(m.Summary, record.Summarize(m.Content))
 	rec, err := n.records.RecordOf(&robotmem.Memory{
 		Type: m.Type, Content: m.Content, Summary: m.Summary, Context: context, Collection: m.Collection,
@@ -32,7 +34,9 @@ func (n *Node) checkRecord(m *archive.Memory) (*store.ImportRecord, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	rec.AutoTags = m.Tags
+
 	return &store.ImportRecord{Memory: m, Rec: rec}, nil
 }
 
@@ -45,6 +49,7 @@ func normalizeArchived(field string, archived *json.RawMessage, limit int) (o ro
 	}
 	o, raw, err := o.Normalize(field, limit)
 	*archived = store.ArchivedObject(raw)
+
 	return o, err
 }
 
@@ -55,11 +60,13 @@ func checkArchived(m *archive.Memory) error {
 	if strings.TrimSpace(m.Content) == "" {
 		return robotmem.Errorf(robotmem.Invalid, "content", "is empty")
 	}
+
 	m.Tags, m.UserTags = record.Distinct(m.Tags), record.Distinct(m.UserTags)
 	times := []*string{&m.ValidFrom, &m.ObservedAt, &m.CreatedAt, &m.UpdatedAt}
 	if m.LastAccessed != "" {
 		times = append(times, &m.LastAccessed)
 	}
+
 	for i := range m.Versions {
 		v := &m.Versions[i]
 		if _, err := normalizeArchived("versions", &v.Context, robotmem.MaxContext); err != nil {
@@ -67,9 +74,11 @@ func checkArchived(m *archive.Memory) error {
 		}
 		times = append(times, &v.ValidFrom, &v.ValidTo)
 	}
+
 	for i := range m.Evictions {
 		times = append(times, &m.Evictions[i].EvictedAt)
 	}
+
 	return storedTimes(times...)
 }
 
@@ -87,6 +96,7 @@ func storedTimes(times ...*string) error {
 		}
 		*t = store.FormatTime(at)
 	}
+
 	return nil
 }
 
@@ -95,20 +105,25 @@ func checkSession(s *archive.Session) error {
 	if err := robotmem.Validate("", s); err != nil {
 		return err
 	}
+
 	times := []*string{&s.CreatedAt, &s.UpdatedAt}
 	if s.EndedAt != "" {
 		times = append(times, &s.EndedAt)
 	}
+
 	for i := range s.Outcomes {
 		times = append(times, &s.Outcomes[i].CreatedAt)
 	}
+
 	for i := range s.Streams {
 		times = append(times, &s.Streams[i].UpdatedAt)
 	}
+
 	for _, part := range []*json.RawMessage{&s.Context, &s.Summary} {
 		if _, err := normalizeArchived("context", part, maxSessionContext); err != nil {
 			return err
 		}
 	}
+
 	return storedTimes(times...)
 }

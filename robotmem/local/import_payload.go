@@ -20,6 +20,7 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 	if in.part == nil {
 		return fmt.Errorf("%w: payload %s comes before any memory", archive.ErrFormat, d.SHA256)
 	}
+
 	a := in.part.named[d.SHA256]
 	switch {
 	case a == nil || in.part.payloads[d.SHA256] != nil:
@@ -30,11 +31,14 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 		in.part.payloads[d.SHA256] = &payload.Written{Size: d.Bytes}
 		return nil
 	}
+
 	w, err := in.node.takePayload(ctx, d)
 	if err != nil {
 		return err
 	}
+
 	in.part.payloads[d.SHA256] = w
+
 	return nil
 }
 
@@ -43,6 +47,7 @@ func (n *Node) takePayload(ctx context.Context, d *archive.Data) (*payload.Writt
 	if err := n.Store.Writable(); err != nil {
 		return nil, err
 	}
+
 	w, err := n.Store.Payloads().Write(ctx, d.Reader, payload.Options{
 		Limit: n.options.MaxStream, Inline: record.InlinePayload, Expect: d.Bytes,
 	})
@@ -52,11 +57,13 @@ func (n *Node) takePayload(ctx context.Context, d *archive.Data) (*payload.Writt
 	if err != nil {
 		return nil, err
 	}
+
 	w.Head = nil
 	if hex.EncodeToString(w.Sum[:]) != d.SHA256 {
 		n.dropUnused(ctx, w)
 		return nil, fmt.Errorf("%w: payload %s is not what was written", archive.ErrDamaged, d.SHA256)
 	}
+
 	return w, nil
 }
 
@@ -73,13 +80,16 @@ func (in *importing) dropPart(ctx context.Context) {
 // the stored memories whose payload is missing that it is lost. A memory may have been
 // purged, or a payload evicted, while the source was read.
 func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*store.ImportRecord) error {
-	p.missing, p.unnamed = map[string]bool{}, nil // the function may run twice
+	// The function may run twice.
+	p.missing, p.unnamed = map[string]bool{}, nil
 	named := map[string]bool{}
+
 	for _, a := range stored {
 		if a.Payload != nil {
 			named[a.Payload.SHA256] = true
 		}
 	}
+
 	for sum, w := range p.payloads {
 		n, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id FROM evictions WHERE NOT "+store.LostEviction+")", w.Sum[:])
 		if err != nil {
@@ -93,17 +103,20 @@ func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*stor
 			return err
 		}
 	}
+
 	for id, a := range stored {
 		if a.Payload == nil {
 			continue
 		}
 		there, err := tx.Payload(a.Payload.SHA256)
+
 		gone, gerr := tx.Evicted(id)
 		switch err = errors.Join(err, gerr); {
 		case err != nil:
 		case there != nil:
 			err = tx.FoundAgain(there.Sum[:])
-		case !gone: // else the archive holds the eviction
+		case !gone:
+			// Else the archive holds the eviction.
 			p.missing[a.Payload.SHA256] = true
 			err = tx.Lose(id, a)
 		}
@@ -111,5 +124,6 @@ func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*stor
 			return err
 		}
 	}
+
 	return nil
 }

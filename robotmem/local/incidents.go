@@ -35,6 +35,7 @@ func (n *Node) Incidents(ctx context.Context, req *admin.IncidentsRequest) (*adm
 		if err != nil {
 			return err
 		}
+
 		res.Page, res.Limit, res.Degraded = r.Page, r.Limit, degraded
 		res.Robots = namesOf(all, func(i *admin.Incident) string { return i.Robot })
 		res.Tasks = namesOf(all, func(i *admin.Incident) string { return i.Task })
@@ -47,17 +48,20 @@ func (n *Node) Incidents(ctx context.Context, req *admin.IncidentsRequest) (*adm
 			return cmp.Compare(sortKey(r.Sort, &a), sortKey(r.Sort, &b))
 		})
 		from := min((r.Page-1)*r.Limit, len(all))
+
 		res.Incidents = append([]admin.Incident{}, all[from:min(from+r.Limit, len(all))]...)
 		for i := range res.Incidents {
 			if err := c.ShownBy(&res.Incidents[i]); err != nil {
 				return err
 			}
 		}
+
 		for i := range res.Lines {
 			if err := c.ShownBy(&res.Lines[i].Last); err != nil {
 				return err
 			}
 		}
+
 		return nil
 	})
 }
@@ -71,6 +75,7 @@ func sortKey(by string, i *admin.Incident) string {
 	if by == "place" && i.Place != nil {
 		key = fmt.Sprint(i.Place)
 	}
+
 	return cmp.Or(key, string(unicode.MaxRune))
 }
 
@@ -80,48 +85,60 @@ func (n *Node) incidents(c *store.Conn, collection string) ([]admin.Incident, []
 	if err != nil {
 		return nil, nil, err
 	}
+
 	memories, degraded, err := c.Newest(n.index.Columns.ObservedTimes(set), maxIncidents, n.Now())
 	if err != nil {
 		return nil, nil, err
 	}
+
 	var sessions robotmem.SessionsResponse
 	if err := c.Sessions(&robotmem.SessionsRequest{Collection: collection, Outcome: robotmem.OutcomeFailure, Page: 1, Limit: maxIncidents}, nil, &sessions); err != nil {
 		return nil, nil, err
 	}
+
 	degraded = append(degraded, sessions.Degraded...)
 	if set.Count() > maxIncidents || sessions.Total > maxIncidents {
 		degraded = append(degraded, fmt.Sprintf("only the newest %d failed memories and episodes are listed", maxIncidents))
 	}
+
 	episodes := map[string]*robotmem.Session{}
 	for i := range sessions.Sessions {
 		episodes[sessions.Sessions[i].SessionID] = &sessions.Sessions[i]
 	}
+
 	out := []admin.Incident{}
 	teller := map[string]*robotmem.Memory{} // by episode
-	told := map[string]bool{}               // episodes with a failed fact
+
+	told := map[string]bool{} // episodes with a failed fact
 	for i := range memories {
 		told[memories[i].SessionID] = told[memories[i].SessionID] || memories[i].SessionID != "" && memories[i].Type == "fact"
 	}
+
 	for i := range memories {
 		m := &memories[i]
 		if _, lesson := m.Context["resolves"]; lesson {
-			continue // it tells what failed
+			// It tells what failed.
+			continue
 		}
 		if episodes[m.SessionID] == nil {
-			if m.Type == "fact" || !told[m.SessionID] { // else a fact tells of it
+			// Else a fact tells of it.
+			if m.Type == "fact" || !told[m.SessionID] {
 				out = append(out, incidentOf(m, nil))
 			}
 		} else if best := teller[m.SessionID]; best == nil || tells(m) > tells(best) {
 			teller[m.SessionID] = m
 		}
 	}
+
 	for id, s := range episodes {
 		out = append(out, incidentOf(teller[id], s))
 	}
+
 	slices.SortFunc(out, func(a, b admin.Incident) int {
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.MemoryID, a.MemoryID), strings.Compare(a.SessionID, b.SessionID))
 	})
 	group(out)
+
 	return out, degraded, n.resolve(c, collection, out)
 }
 
@@ -144,6 +161,7 @@ func incidentOf(m *robotmem.Memory, s *robotmem.Session) admin.Incident {
 			i.PerceptionID, i.PerceptionType, i.MediaType, i.Summary = m.MemoryID, m.PerceptionType, m.MediaType, m.Summary
 		}
 	}
+
 	if s != nil {
 		i.Kind, i.SessionID, i.Collection = "session", s.SessionID, s.Collection
 		i.Robot, i.Task = cmp.Or(i.Robot, record.RobotOf(s.Context)), cmp.Or(i.Task, record.TaskOf(s.Context))
@@ -156,6 +174,7 @@ func incidentOf(m *robotmem.Memory, s *robotmem.Session) admin.Incident {
 			}
 		}
 	}
+
 	return i
 }
 
@@ -169,13 +188,16 @@ func group(all []admin.Incident) {
 		first time.Time
 	}
 	byTask := map[[2]string][]*known{}
+
 	for k := len(all) - 1; k >= 0; k-- {
 		i := &all[k]
 		task := [2]string{i.Collection, i.Task}
 		words := slices.DeleteFunc(text.Stems(i.Said), func(w string) bool {
 			return !strings.ContainsFunc(w, unicode.IsLetter) || strings.ContainsAny(w, "0123456789")
 		})
+
 		var g *known
+
 		for _, old := range byTask[task][max(0, len(byTask[task])-maxCandidates):] {
 			if len(words)+len(i.Task) > 0 && slices.Equal(words, old.words) || consolidate.Jaccard(words, old.words) >= sameIncident {
 				g = old
@@ -185,7 +207,8 @@ func group(all []admin.Incident) {
 		if g == nil {
 			h := fnv.New64a()
 			if fmt.Fprintf(h, "%q%q", task, words); len(words)+len(i.Task) == 0 {
-				fmt.Fprint(h, i.SessionID, i.MemoryID) // nothing says that it is the same
+				// Nothing says that it is the same.
+				fmt.Fprint(h, i.SessionID, i.MemoryID)
 			}
 			g = &known{key: fmt.Sprintf("%016x", h.Sum64()), words: words, first: i.At}
 			byTask[task] = append(byTask[task], g)
@@ -204,11 +227,14 @@ func (n *Node) resolve(c *store.Conn, collection string, all []admin.Incident) e
 	if err != nil {
 		return err
 	}
+
 	lessons, _, err := c.Newest(n.index.Columns.ObservedTimes(set), maxIncidents, n.Now())
 	if err != nil {
 		return err
 	}
+
 	by := map[string]*robotmem.Memory{}
+
 	for i := range lessons {
 		what, _ := lessons[i].Context["resolves"].(map[string]any)
 		for key, value := range what {
@@ -217,6 +243,7 @@ func (n *Node) resolve(c *store.Conn, collection string, all []admin.Incident) e
 			}
 		}
 	}
+
 	for i := range all {
 		in := &all[i]
 		m := by[fmt.Sprint("memory_id ", in.MemoryID)]
@@ -230,6 +257,7 @@ func (n *Node) resolve(c *store.Conn, collection string, all []admin.Incident) e
 			in.Resolved = &admin.Resolved{MemoryID: m.MemoryID, At: m.ObservedAt, Lesson: m.Content}
 		}
 	}
+
 	return nil
 }
 
@@ -244,6 +272,7 @@ func selects(r *admin.IncidentsRequest, i *admin.Incident) bool {
 // groupsOf returns what happened at least twice. all is newest first.
 func groupsOf(all []admin.Incident) []admin.IncidentGroup {
 	by := map[string]*admin.IncidentGroup{}
+
 	for k := range all {
 		i := &all[k]
 		g := by[i.Group]
@@ -259,21 +288,26 @@ func groupsOf(all []admin.Incident) []admin.IncidentGroup {
 			g.Said = i.Said
 		}
 	}
+
 	out := []admin.IncidentGroup{}
+
 	for g := range maps.Values(by) {
 		if g.Count > 1 {
 			out = append(out, *g)
 		}
 	}
+
 	slices.SortFunc(out, func(a, b admin.IncidentGroup) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), b.LastAt.Compare(a.LastAt), strings.Compare(a.Group, b.Group))
 	})
+
 	return out[:min(len(out), maxGroups)]
 }
 
 // linesOf counts the incidents of each robot and task. all is newest first.
 func linesOf(all []admin.Incident) []admin.IncidentLine {
 	by := map[[3]string]*admin.IncidentLine{}
+
 	for k := range all {
 		i := &all[k]
 		key := [3]string{i.Collection, i.Robot, i.Task}
@@ -300,20 +334,24 @@ func linesOf(all []admin.Incident) []admin.IncidentLine {
 	for _, l := range by {
 		out = append(out, *l)
 	}
+
 	slices.SortFunc(out, func(a, b admin.IncidentLine) int {
 		return cmp.Or(cmp.Compare(min(b.Episodes, 1), min(a.Episodes, 1)), b.Last.At.Compare(a.Last.At),
 			strings.Compare(a.Collection+"\n"+a.Robot+"\n"+a.Task, b.Collection+"\n"+b.Robot+"\n"+b.Task))
 	})
+
 	return out[:min(len(out), maxLines)]
 }
 
 func namesOf(all []admin.Incident, name func(*admin.Incident) string) []string {
 	set := map[string]bool{}
+
 	for i := range all {
 		if n := name(&all[i]); n != "" {
 			set[n] = true
 		}
 	}
 	out := append([]string{}, slices.Sorted(maps.Keys(set))...)
+
 	return out[:min(len(out), maxNames)]
 }

@@ -42,6 +42,7 @@ func (n *Node) learnRecord(r *robotmem.LearnRequest) (*record.Record, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	rec.Collection, rec.SessionID, rec.Source = r.Collection, r.SessionID, r.Source
 	rec.UserTags = record.Distinct(slices.Clone(r.Tags))
 
@@ -57,6 +58,7 @@ func (n *Node) learnRecord(r *robotmem.LearnRequest) (*record.Record, error) {
 	if r.Pinned != nil {
 		rec.Pinned, rec.PinAsked = *r.Pinned, true
 	}
+
 	return rec, nil
 }
 
@@ -70,6 +72,7 @@ func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool, res *r
 	if err := n.learnNew(tx, r, keepDuplicates, res); err != nil {
 		return err
 	}
+
 	return tx.KeepAnswer(r.Call, res.MemoryID, res)
 }
 
@@ -88,6 +91,7 @@ func (n *Node) learnNew(tx *store.Tx, r *record.Record, keepDuplicates bool, res
 		}
 	}
 	res.MemoryID, res.UID, err = tx.Insert(r)
+
 	return err
 }
 
@@ -100,16 +104,20 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 		prepared := make(chan []*record.Record, 1)
 		go func() {
 			defer close(prepared)
+
 			for start := 0; start < len(r.Items); start += batchChunk {
 				end := min(start+batchChunk, len(r.Items))
 				prepared <- n.prepareChunk(ctx, r, start, end, res.Results)
 			}
 		}()
+
 		var failed error
+
 		start := 0
 		for records := range prepared {
 			results := res.Results[start : start+len(records)]
-			mine := slices.Clone(results) // an abandoned write may still fill it
+			// An abandoned write may still fill it.
+			mine := slices.Clone(results)
 			if failed == nil {
 				failed = n.Store.WriteInTime(ctx, func(tx *store.Tx) error {
 					return n.learnChunk(tx, records, r.KeepDuplicates, mine)
@@ -118,7 +126,9 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 			if failed == nil {
 				copy(results, mine)
 			}
-			for i := range results { // those of committed chunks stay
+
+			// Those of committed chunks stay.
+			for i := range results {
 				if failed != nil && results[i].Error == nil {
 					results[i] = robotmem.BatchResult{Error: batchError(failed)}
 				}
@@ -126,9 +136,11 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 			start += len(records)
 			m.Add(int64(len(records)))
 		}
+
 		if failed != nil && !slices.ContainsFunc(res.Results, func(b robotmem.BatchResult) bool { return b.Error == nil }) {
 			return nil, failed
 		}
+
 		return res, nil
 	})
 }
@@ -151,6 +163,7 @@ func (n *Node) learnChunk(tx *store.Tx, records []*record.Record, keepDuplicates
 		}
 		results[i] = robotmem.BatchResult{LearnResponse: got}
 	}
+
 	return nil
 }
 
@@ -160,7 +173,8 @@ func (n *Node) prepareChunk(ctx context.Context, r *robotmem.LearnBatchRequest, 
 	records := make([]*record.Record, end-start)
 	parallel(len(records), func(i int) {
 		err := r.ItemError(start + i)
-		if ctx.Err() != nil { // the caller has left
+		// The caller has left.
+		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
 		item := r.Items[start+i]
@@ -174,6 +188,7 @@ func (n *Node) prepareChunk(ctx context.Context, r *robotmem.LearnBatchRequest, 
 			results[start+i] = robotmem.BatchResult{Error: batchError(err)}
 		}
 	})
+
 	return records
 }
 
@@ -184,8 +199,10 @@ func batchError(err error) *robotmem.BatchError {
 
 // parallel calls f for 0 to n-1 on all cores and returns after the last call.
 func parallel(n int, f func(i int)) {
-	var next atomic.Int64
-	var wg sync.WaitGroup
+	var (
+		next atomic.Int64
+		wg   sync.WaitGroup
+	)
 	for range min(n, runtime.NumCPU()) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {

@@ -38,6 +38,7 @@ func (n *Node) Get(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.
 			}
 		}
 		*res = *m
+
 		return err
 	})
 }
@@ -48,7 +49,9 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 		if err != nil {
 			return err
 		}
+
 		var same robotmem.Object
+
 		switch robot := record.RobotOf(m.Context); {
 		case m.SessionID != "":
 			res.Of, same = "session "+m.SessionID, robotmem.Object{"session_id": m.SessionID}
@@ -58,17 +61,21 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 		default:
 			res.Of = "collection " + m.Collection
 		}
+
 		set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: m.Collection}}, same)
 		if err != nil {
 			return err
 		}
-		set = set.Clone().Set(uint(m.MemoryID)) // whatever its status
+
+		// Whatever its status.
+		set = set.Clone().Set(uint(m.MemoryID))
 		moments := n.index.Columns.ObservedTimes(set)
 		slices.SortFunc(moments, store.TimedID.Compare)
 		at := slices.IndexFunc(moments, func(t store.TimedID) bool { return t.ID == m.MemoryID })
 		around := moments[max(0, at-*r.Before):min(len(moments), at+*r.After+1)]
 		found, degraded, err := c.FindAll(rowIDs(around), n.Now())
 		res.Memories, res.Degraded = recall.Lines(found, n.Now()), degraded
+
 		return err
 	})
 }
@@ -79,11 +86,13 @@ func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.L
 		if err != nil {
 			return err
 		}
+
 		if r.SessionID != "" {
 			if _, err := c.Session(r.SessionID); err != nil {
 				return err
 			}
 		}
+
 		l := index.Listing{
 			Scope:  index.Scope{Collection: r.Collection, Session: r.SessionID, Category: r.Category, Kind: r.Type, Perception: r.PerceptionType},
 			Status: r.Status, Tags: r.Tags, MinConfidence: r.ConfidenceMin, MaxConfidence: r.ConfidenceMax,
@@ -91,15 +100,18 @@ func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.L
 		if r.Days > 0 {
 			l.Created = n.Now().AddDate(0, 0, -r.Days)
 		}
+
 		set, err := n.index.List(c, l)
 		if err != nil {
 			return err
 		}
+
 		ids := newestFirst(set, r.BeforeID)
 		p := page{ids, r.Page, r.Limit, (r.Page - 1) * r.Limit}
 		if from != nil {
 			p.number, p.from = 0, sort.Search(len(ids), func(i int) bool { return ids[i] < from.ID })
 		}
+
 		return n.fill(c, res, p, func(last store.TimedID) string {
 			return store.After("list", r, last.ID, "")
 		})
@@ -138,11 +150,14 @@ func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func
 	if len(ids) == len(rest) {
 		return nil
 	}
+
 	last := store.TimedID{ID: ids[len(ids)-1]}
 	if row, ok := n.index.Columns.Row(last.ID); ok {
 		last.NS = row.Observed
 	}
+
 	res.Next = next(last)
+
 	return nil
 }
 
@@ -155,6 +170,7 @@ func (n *Node) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*ro
 		if res.Limit = r.Limit; from == nil {
 			res.Page = r.Page
 		}
+
 		return c.Sessions(r, from, res)
 	})
 }
@@ -168,10 +184,12 @@ func (n *Node) SessionMemories(ctx context.Context, req *admin.SessionMemoriesRe
 		if _, err := c.Session(r.SessionID); err != nil {
 			return err
 		}
+
 		set, err := n.index.List(c, index.Listing{Scope: index.Scope{Collection: "*", Session: r.SessionID}, Status: "all"})
 		if err != nil {
 			return err
 		}
+
 		moments := n.index.Columns.ObservedTimes(set)
 		slices.SortFunc(moments, store.TimedID.Compare)
 		p := page{rowIDs(moments), r.Page, r.Limit, (r.Page - 1) * r.Limit}
@@ -179,6 +197,7 @@ func (n *Node) SessionMemories(ctx context.Context, req *admin.SessionMemoriesRe
 			last := store.TimedID{ID: from.ID, NS: store.ParseTime(from.At).UnixNano()}
 			p.number, p.from = 0, sort.Search(len(moments), func(i int) bool { return moments[i].Compare(last) > 0 })
 		}
+
 		return n.fill(c, res, p, func(last store.TimedID) string {
 			return store.After("session_memories", r, last.ID, store.FormatTime(time.Unix(0, last.NS)))
 		})
@@ -220,6 +239,7 @@ func (n *Node) recentFailures(c *store.Conn, r *admin.RecentFailuresRequest, res
 	}
 	res.Page, res.Limit, res.Total = 1, r.Limit, int64(set.Count())
 	res.Memories, res.Degraded, err = c.Newest(n.index.Columns.ObservedTimes(set), r.Limit, n.Now())
+
 	return err
 }
 

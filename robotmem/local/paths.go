@@ -18,6 +18,7 @@ func (n *Node) paths(c *store.Conn, r *admin.PathsRequest, res *admin.PathsRespo
 	if err != nil {
 		return err
 	}
+
 	asked := index.PathsAsked{Prefix: r.Prefix, Limit: index.MaxPaths, Ranges: true}
 	if r.Path != "" {
 		if !strings.HasPrefix(r.Path, r.Prefix) {
@@ -26,13 +27,16 @@ func (n *Node) paths(c *store.Conn, r *admin.PathsRequest, res *admin.PathsRespo
 		}
 		asked.Prefix, asked.Wanted = r.Path, func(path string) bool { return path == r.Path }
 	}
+
 	paths, total, err := n.index.Columns.ContextPaths(c, set, asked)
 	if err != nil {
 		return err
 	}
+
 	res.Total, res.Paths = total, append([]admin.ContextPath{}, paths...)
 	if r.Path != "" && len(paths) > 0 {
 		res.Paths[0].Values, err = n.index.Columns.PathValues(c, &paths[0], set)
 	}
+
 	return err
 }

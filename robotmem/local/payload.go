@@ -20,6 +20,7 @@ import (
 // summary and features.
 func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming) error {
 	p := rec.Perception
+
 	w, err := n.Store.Payloads().Write(ctx, in.reader, payload.Options{
 		Limit: in.limit, Inline: record.InlinePayload, Expect: in.size, HeadLimit: record.DecodeLimit,
 	})
@@ -29,18 +30,22 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 	case errors.Is(err, payload.ErrSize):
 		return robotmem.Errorf(robotmem.Invalid, in.field, "changed while it was read: %d bytes were expected; nothing was stored", in.size)
 	}
+
 	if failed := n.notKept(ctx, in.field, err); failed != nil {
 		return failed
 	}
 	if err != nil {
 		return robotmem.Errorf(robotmem.Invalid, in.field, "could not be read to its end (%s); nothing was stored", sqlite.Reason(err))
 	}
+
 	p.Stored, rec.SHA256 = w, hex.EncodeToString(w.Sum[:])
 	if rec.MediaType, err = perception.Sniff(w.Head, p.Declared); err != nil {
 		n.dropUnused(ctx, w)
 		return robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 	}
+
 	n.describePayload(rec)
+
 	return nil
 }
 
@@ -53,11 +58,13 @@ func (n *Node) notKept(ctx context.Context, field string, err error) error {
 	case !errors.Is(err, payload.ErrDisk):
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return store.ErrPayloadGone // an eviction removed the known file meanwhile
+		// An eviction removed the known file meanwhile.
+		return store.ErrPayloadGone
 	case sqlite.NoSpace(err):
 		return n.Store.DiskFull(field, err)
 	}
 	n.Log.Error("payload not stored", "err", err)
+
 	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", sqlite.Reason(err))
 }
 
@@ -65,6 +72,7 @@ func (n *Node) notKept(ctx context.Context, field string, err error) error {
 // memory refers to them. If it fails, a harmless orphan file remains.
 func (n *Node) dropUnused(ctx context.Context, written ...*payload.Written) {
 	var files [][sha256.Size]byte
+
 	for _, w := range written {
 		if w != nil && w.New {
 			files = append(files, w.Sum)
@@ -89,6 +97,7 @@ func (n *Node) describePayload(rec *record.Record) {
 	if rec.PerceptionType == "" {
 		rec.PerceptionType = perception.SenseOf(rec.MediaType, summary)
 	}
+
 	p.Stored.Head = nil
 	switch {
 	case kind != "":
@@ -109,8 +118,10 @@ func (n *Node) OpenData(ctx context.Context, req *robotmem.MemoryRequest) (*robo
 		}
 		err = n.Store.Read(ctx, find)
 		if errors.Is(err, robotmem.Corrupt) {
-			err = n.Store.Read(ctx, find) // an eviction may have removed it after the snapshot
+			// An eviction may have removed it after the snapshot.
+			err = n.Store.Read(ctx, find)
 		}
+
 		return res, err
 	})
 }
@@ -127,6 +138,7 @@ func (n *Node) Data(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem
 		} else {
 			res.DataBase64, err = store.ReadAll(d, d.Bytes)
 		}
+
 		return res, errors.Join(err, d.Close())
 	})
 }
@@ -139,6 +151,7 @@ func (n *Node) item(ctx context.Context, id int64) (m *robotmem.Memory, item per
 		}
 		return err
 	})
+
 	return m, item, err
 }
 
@@ -152,6 +165,7 @@ func (n *Node) Preview(ctx context.Context, req *admin.PreviewRequest) (*admin.P
 		if err != nil {
 			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "no picture can be made of memory %d: %v; data returns its bytes", r.MemoryID, err)
 		}
+
 		return &admin.PreviewResponse{
 			MemoryID: r.MemoryID, Summary: m.Summary, SHA256: m.SHA256,
 			MediaType: p.MediaType, Width: p.Width, Height: p.Height, DataBase64: p.Data,
@@ -172,6 +186,7 @@ func (n *Node) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*robo
 		if err != nil {
 			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err)
 		}
+
 		return &robotmem.SamplesResponse{MemoryID: r.MemoryID, Samples: *s}, nil
 	})
 }

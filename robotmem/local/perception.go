@@ -31,6 +31,7 @@ func (n *Node) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePercept
 		if in.file != nil {
 			defer in.file.Close()
 		}
+
 		return n.keepPerception(ctx, r, in)
 	})
 }
@@ -39,10 +40,12 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 	if err := n.Store.Writable(); err != nil {
 		return nil, err
 	}
+
 	rec, err := n.describePerception(r)
 	if err != nil {
 		return nil, err
 	}
+
 	if in.reader != nil {
 		if in.size < 0 || in.size > record.InlinePayload {
 			// Check the session and the origin before a large payload is written.
@@ -60,7 +63,9 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 			return nil, err
 		}
 	}
-	rec.PerceptionType = cmp.Or(rec.PerceptionType, "visual") // nothing but a description
+
+	// Nothing but a description.
+	rec.PerceptionType = cmp.Or(rec.PerceptionType, "visual")
 	rec.Call = rec.Call.With(rec.SHA256)
 	res, answered := &robotmem.SavePerceptionResponse{}, false
 	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
@@ -73,6 +78,7 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 	if !errors.Is(err, sqlite.ErrUndecided) && (err != nil || answered || res.Status == "duplicate") {
 		n.dropUnused(ctx, rec.Perception.Stored)
 	}
+
 	return res, err
 }
 
@@ -85,10 +91,12 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 	if _, err := perception.Sniff(nil, r.MediaType); err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 	}
+
 	rec, err := n.records.Prepare("perception", r.Description, r.Context)
 	if err != nil {
 		return nil, err
 	}
+
 	rec.Perception = &record.PerceptionRecord{Declared: r.MediaType, Origin: r.Origin}
 	rec.Collection, rec.SessionID, rec.Source, rec.PerceptionType = r.Collection, r.SessionID, r.Source, r.PerceptionType
 	if r.ObservedAt != nil {
@@ -105,28 +113,34 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 	if rec.Metadata = metadata; len(metadata) > 0 {
 		rec.RawMetadata = raw
 	}
+
 	return rec, nil
 }
 
 // insertPerception stores a perception and fills the response.
 func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.SavePerceptionResponse) error {
 	p := rec.Perception
-	settled := *rec // a copy: the function may run twice and sets the session's collection
+	// A copy: the function may run twice and sets the session's collection.
+	settled := *rec
 	known, err := tx.KnownOrigin(&settled, tx.Now)
 	if err != nil {
 		return err
 	}
+
 	if known != nil {
 		*res = *known
 		return tx.KeepAnswer(rec.Call, known.MemoryID, known)
 	}
+
 	if err := tx.InsertPayload(p); err != nil {
 		return err
 	}
+
 	id, uid, err := tx.Insert(&settled)
 	if err != nil {
 		return err
 	}
+
 	*res = robotmem.SavePerceptionResponse{
 		Status: "created", MemoryID: id, UID: uid, Collection: settled.Collection,
 		PerceptionType: settled.PerceptionType, MediaType: settled.MediaType, Summary: settled.Summary,
@@ -134,6 +148,7 @@ func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.
 	if p.Stored != nil {
 		res.Bytes, res.SHA256 = p.Stored.Size, settled.SHA256
 	}
+
 	return errors.Join(tx.InsertOrigin(settled.Collection, p.Origin, id), tx.InsertFeatures(id, p.Features), tx.KeepAnswer(rec.Call, id, res))
 }
 
@@ -149,17 +164,20 @@ type incoming struct {
 // incoming returns the payload of a request, which may have one source only.
 func (n *Node) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (*incoming, error) {
 	sources := 0
+
 	for _, has := range []bool{r.Data != "", r.DataBase64 != nil, r.Path != "", stream != nil} {
 		if has {
 			sources++
 		}
 	}
+
 	inline := func(field string, data []byte) (*incoming, error) {
 		if int64(len(data)) > n.options.MaxPayload {
 			return nil, robotmem.Errorf(robotmem.TooLarge, field, "is %d bytes; the limit of one payload in a request is %d; send it as a stream (multipart/form-data, or --file on the command line)", len(data), n.options.MaxPayload)
 		}
 		return &incoming{reader: bytes.NewReader(data), size: int64(len(data)), field: field, limit: n.options.MaxPayload}, nil
 	}
+
 	switch {
 	case sources > 1:
 		return nil, robotmem.Errorf(robotmem.Invalid, "data", "give at most one of data, data_base64 and path")
@@ -174,6 +192,7 @@ func (n *Node) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (*i
 	case r.Data != "":
 		return inline("data", []byte(r.Data))
 	}
+
 	return &incoming{}, nil
 }
 
@@ -183,10 +202,12 @@ func (n *Node) openAllowed(path string) (*incoming, error) {
 	if len(n.options.AllowPaths) == 0 {
 		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "no folder is allowed; start the node with --allow-path FOLDER, or pass the bytes as data_base64 (--file on the command line)")
 	}
+
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "path", "is not a path")
 	}
+
 	for _, folder := range n.options.AllowPaths {
 		rel := ""
 		base, err := filepath.Abs(folder)
@@ -197,6 +218,7 @@ func (n *Node) openAllowed(path string) (*incoming, error) {
 			return n.openBelow(base, rel)
 		}
 	}
+
 	return nil, robotmem.Errorf(robotmem.Forbidden, "path", "is outside the folders that are allowed; the operator adds one with --allow-path")
 }
 
@@ -205,7 +227,9 @@ func (n *Node) openBelow(folder, rel string) (*incoming, error) {
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)", sqlite.Reason(err))
 	}
+
 	defer root.Close()
+
 	f, info, err := foreign.OpenFile(root, rel)
 	switch {
 	case errors.Is(err, foreign.ErrNotRegular):
@@ -215,8 +239,10 @@ func (n *Node) openBelow(folder, rel string) (*incoming, error) {
 	case err != nil:
 		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "cannot be opened below the allowed folder (%s)", sqlite.Reason(err))
 	case info.Size() > n.options.MaxStream:
-		_ = f.Close() // it was only opened
+		// It was only opened.
+		_ = f.Close()
 		return nil, robotmem.Errorf(robotmem.TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), n.options.MaxStream)
 	}
+
 	return &incoming{reader: f, size: info.Size(), field: "path", limit: n.options.MaxStream, file: f}, nil
 }

@@ -19,11 +19,13 @@ func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, res *admin.Place
 	if len(r.Min) > 0 && len(r.Max) > 0 && (r.Max[0] < r.Min[0] || r.Max[1] < r.Min[1]) {
 		return robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y")
 	}
+
 	if r.SessionID != "" {
 		if _, err := c.Session(r.SessionID); err != nil {
 			return err
 		}
 	}
+
 	scope := index.Scope{Collection: r.Collection, Session: r.SessionID, Category: r.Category, Kind: r.Type}
 	set, err := n.matching(c, index.Selection{Scope: scope, After: r.After, Before: r.Before}, r.ContextFilter)
 	if err != nil {
@@ -32,17 +34,21 @@ func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, res *admin.Place
 	if res.Fields, err = n.index.Columns.PlaceFields(c, set); err != nil || r.Field == "" {
 		return err
 	}
+
 	points, err := n.index.Columns.Within(c, r, set)
 	if err != nil {
 		return err
 	}
+
 	res.Total = len(points)
 	if r.Grid > 0 && len(points) > 0 {
 		g := index.NewGrid(r, points)
 		res.Cell, res.Cells = g.Side, g.Count(points, &n.index.Columns)
 	}
+
 	res.Sampled = len(points) > r.Limit
 	res.Points, err = n.placePoints(c, points, min(len(points), r.Limit))
+
 	return err
 }
 
@@ -71,5 +77,6 @@ func (n *Node) placePoints(c *store.Conn, points []index.Point, many int) ([]adm
 			out = append(out, at)
 		}
 	}
+
 	return out, nil
 }

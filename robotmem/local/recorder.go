@@ -35,12 +35,14 @@ func (n *Node) Keep(ctx context.Context, b recorder.Batch) error {
 		n.maintenance.NotifyFeatures()
 		return nil
 	}
+
 	err = sqlite.Wrap("record", err)
 	for _, final := range []robotmem.Kind{robotmem.Invalid, robotmem.Forbidden, robotmem.NotFound, robotmem.Conflict, robotmem.TooLarge} {
 		if errors.Is(err, final) {
 			return fmt.Errorf("%w: %w", recorder.ErrRefused, err)
 		}
 	}
+
 	return err
 }
 
@@ -49,8 +51,12 @@ func (n *Node) keep(ctx context.Context, b recorder.Batch) error {
 	if err := n.Store.Read(ctx, func(c *store.Conn) error { _, err := c.BatchCollection(&b); return err }); err != nil {
 		return err
 	}
-	var records []*record.Record
-	var written []*payload.Written
+
+	var (
+		records []*record.Record
+		written []*payload.Written
+	)
+
 	for i := range b.Items {
 		rec, err := n.recorded(ctx, &b, &b.Items[i])
 		if err != nil {
@@ -59,26 +65,31 @@ func (n *Node) keep(ctx context.Context, b recorder.Batch) error {
 		}
 		records, written = append(records, rec), append(written, rec.Perception.Stored)
 	}
+
 	err := n.Store.Write(ctx, func(tx *store.Tx) error {
 		collection, err := tx.BatchCollection(&b)
 		if err != nil {
 			return err
 		}
+
 		for _, rec := range records {
 			if err := n.insertPerception(tx, rec, &robotmem.SavePerceptionResponse{}); err != nil {
 				return err
 			}
 		}
+
 		for _, n := range b.Counts {
 			if err := tx.CountStream(b.SessionID, collection, n); err != nil {
 				return err
 			}
 		}
+
 		return nil
 	})
 	if err != nil {
 		n.dropUnused(ctx, written...)
 	}
+
 	return err
 }
 
@@ -98,5 +109,6 @@ func (n *Node) recorded(ctx context.Context, b *recorder.Batch, it *recorder.Rec
 	}
 	rec.Perception.Later = true
 	size := int64(len(it.Data))
+
 	return rec, n.readPayload(ctx, rec, &incoming{reader: bytes.NewReader(it.Data), size: size, field: "data", limit: n.options.MaxPayload})
 }

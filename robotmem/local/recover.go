@@ -54,6 +54,7 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
+
 	source, err := sqlite.OpenDamaged(ctx, place.DB(), sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB}, func(c *sqlite.Conn) error {
 		version, err := store.RefuseForeign(c)
 		if err == nil && version == 0 {
@@ -64,15 +65,19 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = source.Close() }() // opened for reading only
+
+	// Opened for reading only.
+	defer func() { _ = source.Close() }()
 	if err := refuseInterrupted(place); err != nil {
 		return nil, err
 	}
+
 	now := o.Clock()
 	recovering := place.Recovering(now)
 	if _, err := os.Lstat(recovering.DB()); err == nil {
 		return nil, robotmem.Errorf(robotmem.Conflict, "db", "an interrupted repair left %s; remove it", recovering.Base())
 	}
+
 	report, err := writeRecovered(ctx, source, place, recovering, o)
 	if err != nil {
 		for _, name := range recovering.All() {
@@ -80,10 +85,13 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 		}
 		return nil, err
 	}
+
 	if err := exchange(ctx, place, recovering, now, source.Close); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the recovered file could not be put in place (%s); nothing is lost: see the files named damaged and recovered beside it", sqlite.Reason(err))
 	}
+
 	report.File, report.Damaged = place.DB(), place.Damaged(now).DB()
+
 	return report, nil
 }
 
@@ -94,14 +102,17 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.
 	if err != nil {
 		return nil, err
 	}
+
 	co := sqlite.ConnOptions{Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, VFS: o.Disk.VFS(), CacheKiB: sqlite.ReaderCacheKiB}
 	if err := sqlite.Create(ctx, o.Disk, to.DB(), co); err != nil {
 		return nil, err
 	}
+
 	c, err := sqlite.OpenWriter(ctx, to.DB(), co, &sqlite.Options{Disk: o.Disk, Migrate: store.Migrate(records)})
 	if err != nil {
 		return nil, err
 	}
+
 	r := &maintenance.Recovery{
 		Tx:     &store.Tx{Conn: &store.Conn{SQL: c}, Now: o.Clock().UTC()},
 		Source: &store.Conn{SQL: source.Conn}, Report: &maintenance.RecoverReport{Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
@@ -116,6 +127,7 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.
 	if err := errors.Join(sqlite.SyncPath(to.DB()), sqlite.SyncPath(to.Folder())); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", sqlite.Reason(err))
 	}
+
 	return r.Report, nil
 }
 
@@ -133,6 +145,7 @@ func finishRecovered(ctx context.Context, from, to files.Memory, o Options, repo
 			report.Conclude()
 		}
 	}
+
 	return errors.Join(err, n.Close())
 }
 
@@ -153,10 +166,12 @@ func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, let
 	if err := errors.Join(os.RemoveAll(fresh.Payloads()), os.RemoveAll(fresh.PayloadsOwner())); err != nil {
 		return err
 	}
+
 	recovered, damaged := place.Recovered(now).DB(), place.Damaged(now)
 	if err := os.Rename(fresh.DB(), recovered); err != nil {
 		return err
 	}
+
 	for _, f := range [][2]string{
 		{place.Log(), damaged.Log()},
 		{place.LogIndex(), damaged.LogIndex()},
@@ -167,6 +182,7 @@ func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, let
 			return err
 		}
 	}
+
 	if err := sqlite.SyncPath(place.Folder()); err != nil {
 		return err
 	}
@@ -176,17 +192,21 @@ func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, let
 			return err
 		}
 	}
+
 	if err := sqlite.SyncPath(place.Folder()); err != nil {
 		return err
 	}
 
-	if runtime.GOOS == "windows" { // Windows cannot rename over an open file
+	// Windows cannot rename over an open file.
+	if runtime.GOOS == "windows" {
 		if err := letGo(); err != nil {
 			return err
 		}
 	}
+
 	if err := os.Rename(recovered, place.DB()); err != nil {
 		return err
 	}
+
 	return sqlite.SyncPath(place.Folder())
 }

@@ -37,6 +37,7 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 		if err != nil {
 			return nil, err
 		}
+
 		id := uuid.Must(uuid.NewV7())
 		res := &robotmem.StartSessionResponse{}
 		err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
@@ -49,6 +50,7 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 				}
 				return errors.Join(err, tx.InsertSession(robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: n.options.ClientType, CreatedAt: began}), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
 			}
+
 			s, err := tx.OpenSession(known)
 			if err != nil {
 				return err
@@ -56,18 +58,23 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 			if req.Collection != "" && req.Collection != s.Collection {
 				return robotmem.Errorf(robotmem.Conflict, "collection", "is %q, but the session %q is open in %q; leave collection out, or choose another session_id", req.Collection, known, s.Collection)
 			}
+
 			res.Status, res.SessionID, res.Collection = "continued", known, s.Collection
+
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
+
 		// The session is started; a failure of the briefing must not fail the call.
 		if err := n.brief(ctx, res, object); err != nil {
 			n.Log.Warn("no briefing", "session", res.SessionID, "err", err)
 			res.Briefing.Text = "The briefing could not be made; robotmem doctor may say why."
 		}
+
 		res.Briefing.MemoryIDs = record.OrEmpty(res.Briefing.MemoryIDs)
+
 		return res, nil
 	})
 }
@@ -75,6 +82,7 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 // contextWords returns the texts in a context and the keys of true flags as a query.
 func contextWords(context robotmem.Object) string {
 	var words []string
+
 	for _, l := range recall.Leaves("", map[string]any(context)) {
 		_, err := strconv.ParseFloat(l.Value, 64)
 		switch {
@@ -84,6 +92,7 @@ func contextWords(context robotmem.Object) string {
 			words = append(words, l.Value)
 		}
 	}
+
 	return robotmem.Clip(strings.Join(words, " "), maxProactive)
 }
 
@@ -93,6 +102,7 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 		m.Step("counting recalls", 0, endStages)
 		recalls := n.counters.take()
 		res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{}}
+
 		var session *store.SessionRow
 		err := n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
 			session, err = n.endSession(tx, m, r, recalls, res)
@@ -102,10 +112,12 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 		if err != nil {
 			return nil, err
 		}
+
 		m.Step("looking for related memories", 3, endStages)
 		if err := n.relatedMemories(ctx, session, res); err != nil {
 			n.Log.Warn("no related memories", "session", r.SessionID, "err", err)
 		}
+
 		return res, nil
 	})
 }
@@ -121,24 +133,30 @@ func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessio
 	if err := tx.Credit(r.SessionID, creditOf(r)); err != nil {
 		return nil, err
 	}
+
 	m.Step("merging what was said twice", 1, endStages)
 	if err := mergeRepeated(tx, s, res); err != nil {
 		return nil, err
 	}
+
 	m.Step("summing up", 2, endStages)
 	if res.Summary, err = tx.SummarizeSession(&s.Session, tx.Now, r.OutcomeScore, res.Consolidated.SupersededCount); err != nil {
 		return nil, err
 	}
+
 	began, ended, err := tx.SpanOfSession(&s.Session, r.EndedAt)
 	if err != nil {
 		return nil, err
 	}
+
 	res.Summary.EndedAt = &ended
 	summary, err := robotmem.EncodeJSON(res.Summary)
 	if err != nil {
 		return nil, err
 	}
+
 	entry := admin.AuditEntry{Action: store.ActionEnded, SessionID: r.SessionID, Collection: s.Collection}
+
 	return s, errors.Join(tx.Audit(entry), tx.FinishSession(r.SessionID, string(summary), r.OutcomeScore, began, ended))
 }
 
@@ -155,6 +173,7 @@ func creditOf(r *robotmem.EndSessionRequest) *store.Credit {
 			c.Unused = append(c.Unused, id)
 		}
 	}
+
 	return c
 }
 
@@ -164,8 +183,11 @@ func mergeRepeated(tx *store.Tx, s *store.SessionRow, res *robotmem.EndSessionRe
 	if err != nil {
 		return err
 	}
+
 	groups, similar, considered := consolidate.Plan(candidates)
+
 	var out robotmem.Consolidated
+
 	for _, g := range groups {
 		for _, id := range g.Supersede {
 			if err := tx.Supersede(id, g.Keep); err != nil {
@@ -176,11 +198,14 @@ func mergeRepeated(tx *store.Tx, s *store.SessionRow, res *robotmem.EndSessionRe
 		out.SupersededCount += len(g.Supersede)
 		out.AvgSimilarity += g.Similarity
 	}
+
 	if out.MergedGroups > 0 {
 		out.AvgSimilarity /= float64(out.MergedGroups)
 		out.CompressionRatio = float64(out.SupersededCount) / float64(considered)
 	}
+
 	res.Consolidated, res.SimilarGroups = out, similar
+
 	return nil
 }
 
@@ -199,10 +224,12 @@ func (n *Node) relatedMemories(ctx context.Context, s *store.SessionRow, res *ro
 	if err != nil {
 		return err
 	}
+
 	words = strings.TrimSpace(robotmem.Clip(contextWords(s.Context)+" "+words, maxProactive))
 	if words == "" {
 		return nil
 	}
+
 	found, err := n.recall(ctx, &robotmem.RecallRequest{
 		Query: words, Collection: s.Collection, N: relatedLength, Diversity: proactiveDiversity, ParseTime: new(false),
 		ContextFilter: robotmem.Object{"session_id": map[string]any{"$ne": s.SessionID}},
@@ -210,7 +237,9 @@ func (n *Node) relatedMemories(ctx context.Context, s *store.SessionRow, res *ro
 	if err != nil {
 		return err
 	}
+
 	res.RelatedMemories = store.Briefs(found.Memories)
+
 	return nil
 }
 
@@ -219,6 +248,7 @@ const maxRecalled = 1000
 
 func (n *Node) Session(ctx context.Context, req *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
 	pending := n.counters.pending()
+
 	return read(ctx, n, "session", req, func(c *store.Conn, r *robotmem.SessionRequest, res *robotmem.SessionResponse) error {
 		counts, err := pending(c)
 		if err != nil {
@@ -233,6 +263,7 @@ func (n *Node) readSession(c *store.Conn, id string, pending []int64, res *robot
 	if err != nil {
 		return err
 	}
+
 	res.Session = s.Session
 	if res.Recalled, err = c.RecalledFor(id, pending, maxRecalled, n.Now()); err != nil {
 		return err
@@ -240,21 +271,26 @@ func (n *Node) readSession(c *store.Conn, id string, pending []int64, res *robot
 	if res.Streams, err = c.Streams(id); err != nil {
 		return err
 	}
+
 	if s.Summary != "" {
 		res.Summary = &robotmem.SessionSummary{}
 		return json.Unmarshal([]byte(s.Summary), res.Summary)
 	}
+
 	until := n.Now()
 	if s.EndedAt != nil {
 		until = *s.EndedAt
 	}
+
 	sum, err := c.SummarizeSession(&s.Session, until, s.OutcomeScore, 0)
 	if err != nil {
 		return err
 	}
+
 	sum.EndedAt, sum.Recalled = s.EndedAt, max(sum.Recalled, len(res.Recalled))
 	if s.Status == "ended" || sum.Facts+sum.Perceptions+sum.Recalled+len(sum.Streams) > 0 {
 		res.Summary = &sum
 	}
+
 	return nil
 }

@@ -22,6 +22,7 @@ func serve[Request, Response any](op string, req *Request, f func(*Request) (*Re
 			return res, nil
 		}
 	}
+
 	return nil, sqlite.Wrap(op, err)
 }
 
@@ -48,6 +49,7 @@ func (n *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotm
 	if req.Purge {
 		return serve("forget", req, func(r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) { return n.maintenance.Purge(ctx, r) })
 	}
+
 	return write(ctx, n, "forget", req, func(tx *store.Tx, r *robotmem.ForgetRequest, res *robotmem.ForgetResponse) error {
 		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil {
@@ -59,6 +61,7 @@ func (n *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotm
 		*res = robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason, Content: robotmem.Clip(m.Content, maxEcho)}
 		entry := store.AuditOf(store.ActionForgotten, m)
 		entry.Reason, entry.Before = r.Reason, store.TextHash(m.Content)
+
 		return errors.Join(tx.Audit(entry), tx.SetStatus(m.MemoryID, "invalidated", 0, "forgotten", r.Reason))
 	})
 }
@@ -72,6 +75,7 @@ func (n *Node) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robot
 		if m.Status == "active" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
 		}
+
 		*res = robotmem.RestoreResponse{Status: "restored", MemoryID: r.MemoryID, Content: robotmem.Clip(m.Content, maxEcho)}
 		entry := store.AuditOf(store.ActionRestored, m)
 		entry.After = store.TextHash(m.Content)
@@ -82,6 +86,7 @@ func (n *Node) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robot
 		if by != 0 {
 			return tx.SetStatus(m.MemoryID, "superseded", by, "restored", "")
 		}
+
 		return tx.SetStatus(m.MemoryID, "active", 0, "restored", "")
 	})
 }
@@ -95,21 +100,27 @@ func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotm
 		if m.Status != "active" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is %s; restore it before it is updated", r.MemoryID, m.Status)
 		}
-		if r.NewContent == "" { // only the context is new
+		// Only the context is new.
+		if r.NewContent == "" {
 			r.NewContent = m.Content
 		}
+
 		rec, err := n.rewritten(m, r)
 		if err != nil {
 			return err
 		}
+
 		entry := store.AuditOf(store.ActionUpdated, m)
 		entry.Before, entry.After = store.TextHash(m.Content), store.TextHash(r.NewContent)
 		if err := tx.Audit(entry); err != nil {
 			return err
 		}
-		n.Store.Groups.Reset() // the old signature may be in it
+
+		// The old signature may be in it.
+		n.Store.Groups.Reset()
 		*res = robotmem.UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent, OldContent: m.Content, AutoInferred: rec.Inferred()}
 		res.Version, err = tx.Rewrite(m.MemoryID, rec)
+
 		return err
 	})
 }
@@ -121,21 +132,26 @@ func (n *Node) rewritten(m *robotmem.Memory, r *robotmem.UpdateRequest) (rec *re
 	} else {
 		rec, err = n.records.RecordFor(m.Type, r.NewContent, m.Context)
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	rec.Collection, rec.SessionID, rec.UserTags = m.Collection, m.SessionID, m.UserTags
 	if rec.OutcomeSource != record.FromContext && m.OutcomeSource == record.FromCaller {
 		rec.Outcome, rec.OutcomeSource = m.Outcome, m.OutcomeSource
 		if m.Outcome == robotmem.OutcomeUnknown {
-			rec.Outcome = "" // as the table holds it
+			// As the table holds it.
+			rec.Outcome = ""
 		}
 	}
+
 	// A memory that was unpinned by hand is pinned again only by a new category.
 	rec.Pinned = m.Pinned || rec.Pinned && rec.Category != m.Category
 	if record.HasOwnSummary(m) {
 		rec.Summary = m.Summary
 	}
+
 	return rec, nil
 }
 
@@ -150,6 +166,7 @@ func (n *Node) Pin(ctx context.Context, req *admin.PinRequest) (*admin.PinRespon
 		if err != nil || m.Pinned == *r.Pinned {
 			return err
 		}
+
 		return errors.Join(tx.Audit(store.AuditOf(action, m)), tx.SetPinned(m.MemoryID, *r.Pinned))
 	})
 }
@@ -162,6 +179,7 @@ func (n *Node) Audit(ctx context.Context, req *admin.AuditRequest) (*admin.Audit
 		if err != nil {
 			return err
 		}
+
 		return c.Audit(r, from, res)
 	})
 }

@@ -45,6 +45,7 @@ func (s *Server) logged(op string, err error) *robotmem.Error {
 	if shown.Kind == robotmem.Internal {
 		return &robotmem.Error{Op: op, Kind: robotmem.Internal, Err: errInternal}
 	}
+
 	return shown
 }
 
@@ -83,6 +84,7 @@ func (c *correction) applyTo(answer []byte) []byte {
 	if corrected, err := robotmem.EncodeJSON(e); err == nil {
 		return corrected
 	}
+
 	return answer
 }
 
@@ -90,6 +92,7 @@ func (c *correction) applyTo(answer []byte) []byte {
 // 2026-07-28 the protocol has no own code for "not found".
 func noteKind(ctx context.Context, kind robotmem.Kind) {
 	c := &exchangeOf(ctx).correction
+
 	modern := mcp.IsModernProtocol(server.RequestProtocolVersion(ctx))
 	switch {
 	case kind == robotmem.NotFound && !modern:
@@ -107,6 +110,7 @@ func (s *Server) handleMessage(ctx context.Context, m message, to notifier) mcp.
 	x := &exchange{arguments: m.arguments, notifier: to}
 	answer := s.mcp.HandleMessage(x.in(ctx), m.envelope)
 	id, exact := exactID(m.envelope)
+
 	switch a := answer.(type) {
 	case mcp.JSONRPCError:
 		if !x.correction.isEmpty() {
@@ -115,6 +119,7 @@ func (s *Server) handleMessage(ctx context.Context, m message, to notifier) mcp.
 		if exact {
 			a.ID = id
 		}
+
 		return a
 	case mcp.JSONRPCResponse:
 		if exact {
@@ -122,6 +127,7 @@ func (s *Server) handleMessage(ctx context.Context, m message, to notifier) mcp.
 		}
 		return a
 	}
+
 	return answer
 }
 
@@ -137,5 +143,6 @@ func exactID(envelope []byte) (id mcp.RequestId, exact bool) {
 	if json.Unmarshal(envelope, &head) != nil || len(head.ID) <= exactDigits || head.ID[0] == '"' {
 		return id, false
 	}
+
 	return mcp.NewRequestId(head.ID), true
 }

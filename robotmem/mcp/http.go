@@ -37,6 +37,7 @@ func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 		server.WithDisableLocalhostProtection(true),
 		server.WithStreamableHTTPLogger(s.log),
 	}, more...)...)
+
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			if len(more) == 0 && r.Header.Get(server.HeaderKeySessionID) != "" {
@@ -45,21 +46,27 @@ func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 				}
 			}
 			h.ServeHTTP(w, r)
+
 			return
 		}
+
 		body, ok := s.body(w, r)
 		if !ok {
 			return
 		}
+
 		m, ok := openMessage(body)
 		if !ok {
 			refuse(w, s.tooWide(nil))
 			return
 		}
-		r = r.WithContext(r.Context()) // a copy, because inSession changes the header
+
+		// A copy, because inSession changes the header.
+		r = r.WithContext(r.Context())
 		if len(more) == 0 && !s.inSession(w, r, m.envelope) {
 			return
 		}
+
 		x := &exchange{arguments: m.arguments}
 		out := &reply{ResponseWriter: w, correction: &x.correction, streams: strings.Contains(r.Header.Get("Accept"), eventStream)}
 		defer out.close()
@@ -78,7 +85,9 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, body []byte) 
 	var head struct {
 		Method mcp.MCPMethod `json:"method"`
 	}
-	_ = json.Unmarshal(body, &head) // the library refuses a body of another form
+	// The library refuses a body of another form.
+	_ = json.Unmarshal(body, &head)
+
 	modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
 	switch {
 	case modern && head.Method == mcp.MethodNotificationCancelled:
@@ -95,6 +104,7 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, body []byte) 
 	case !modern:
 		return s.owns(w, r)
 	}
+
 	return true
 }
 
@@ -114,6 +124,7 @@ func (s *Server) owns(w http.ResponseWriter, r *http.Request) bool {
 	sum := sha256.Sum256(append(key[:], id...))
 	r.Header = r.Header.Clone()
 	r.Header.Set(server.HeaderKeySessionID, hex.EncodeToString(sum[:]))
+
 	return true
 }
 
@@ -128,12 +139,14 @@ func callerKey(ctx context.Context) [sha256.Size]byte {
 func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	limit := int64(s.maxMessage)
 	if held, ok := r.Body.(interface{ Bytes() []byte }); ok && r.ContentLength <= limit {
-		return held.Bytes(), true // package web has read it
+		// Package web has read it.
+		return held.Bytes(), true
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if errors.As(err, new(*http.MaxBytesError)) {
 		refuse(w, s.tooLong())
 	}
+
 	return body, err == nil
 }
 
@@ -142,7 +155,8 @@ func refuse(w http.ResponseWriter, answer mcp.JSONRPCError) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusRequestEntityTooLarge)
 	if data, err := robotmem.EncodeJSON(answer); err == nil {
-		_, _ = w.Write(data) // fails only if the client is gone
+		// Fails only if the client is gone.
+		_, _ = w.Write(data)
 	}
 }
 
@@ -209,6 +223,7 @@ func (r *reply) Write(p []byte) (int, error) {
 		r.begun = true
 		return r.ResponseWriter.Write(p)
 	}
+
 	return r.held.Write(p)
 }
 

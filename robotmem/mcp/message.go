@@ -30,6 +30,7 @@ type message struct {
 // whether the rest has an allowed size. The library refuses data that is no message.
 func openMessage(data []byte) (m message, ok bool) {
 	m.envelope = data
+
 	var call struct {
 		Method string `json:"method"`
 		Params struct {
@@ -47,6 +48,7 @@ func openMessage(data []byte) (m message, ok bool) {
 			m = message{envelope, json.RawMessage(arguments)}
 		}
 	}
+
 	return m, len(m.envelope) <= maxEnvelope
 }
 

@@ -20,9 +20,11 @@ func withProgress(ctx context.Context, meta *mcp.Meta) (_ context.Context, done 
 	if meta == nil || meta.ProgressToken == nil {
 		return ctx, func() {}
 	}
+
 	unsent, sent := make(chan map[string]any, maxUnsent), make(chan struct{})
 	go func() {
 		defer close(sent)
+
 		for params := <-unsent; params != nil; params = <-unsent {
 			notify(ctx, mcp.MethodNotificationProgress, params)
 		}
@@ -35,7 +37,9 @@ func withProgress(ctx context.Context, meta *mcp.Meta) (_ context.Context, done 
 		default:
 		}
 	}
-	return progress.With(ctx, report), func() { unsent <- nil; <-sent } // a later report stays unsent
+
+	// A later report stays unsent.
+	return progress.With(ctx, report), func() { unsent <- nil; <-sent }
 }
 
 // describe returns a report in words: "rebuilding: 120 of 3000 memories".
@@ -50,6 +54,7 @@ func describe(r progress.Report) string {
 	if r.Stage != "" {
 		text = r.Stage + ": " + text
 	}
+
 	return text
 }
 

@@ -36,6 +36,7 @@ func (s *Server) addPrompts() {
 func (s *Server) addPrompt(p mcp.Prompt, text func(ctx context.Context, args map[string]string) (string, error)) {
 	s.mcp.AddPrompt(p, func(ctx context.Context, req mcp.GetPromptRequest) (_ *mcp.GetPromptResult, err error) {
 		defer s.recovered(ctx, &err)
+
 		args := map[string]string{}
 		for _, a := range p.Arguments {
 			args[a.Name] = strings.TrimSpace(req.Params.Arguments[a.Name])
@@ -47,6 +48,7 @@ func (s *Server) addPrompt(p mcp.Prompt, text func(ctx context.Context, args map
 		if err != nil {
 			return nil, s.shown(ctx, err)
 		}
+
 		return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(t))}), nil
 	})
 }
@@ -70,11 +72,13 @@ func newPage(format string, args ...any) *page {
 // as attributes; empty ones are left out.
 func (p *page) data(text string, attributes ...string) string {
 	head := "<" + p.fence
+
 	for i := 0; i < len(attributes); i += 2 {
 		if value := robotmem.Clip(oneLine(attributes[i+1]), maxAttribute); value != "" {
 			head += " " + attributes[i] + "=" + strconv.Quote(value)
 		}
 	}
+
 	return head + ">" + robotmem.Clip(oneLine(text), lineText) + "</" + p.fence + ">"
 }
 
@@ -107,6 +111,7 @@ func (s *Server) briefMe(ctx context.Context, args map[string]string) (string, e
 	p := newPage("I am about to do this: %s", robotmem.Clip(oneLine(args["task"]), lineText))
 	p.line("\nThis is what the memory of this robot knows about it. Say in a few lines what follows from it: which values to use, what to avoid, what is not known yet. After each attempt, also a failed one, call learn with its numbers and task.success.")
 	seen := map[int64]bool{}
+
 	for _, section := range []struct {
 		title, query string
 		filter       robotmem.Object
@@ -120,7 +125,9 @@ func (s *Server) briefMe(ctx context.Context, args map[string]string) (string, e
 		if err != nil {
 			return "", err
 		}
+
 		var lines []string
+
 		for _, m := range res.Memories {
 			if !seen[m.MemoryID] {
 				lines = append(lines, p.memory(&m))
@@ -129,6 +136,7 @@ func (s *Server) briefMe(ctx context.Context, args map[string]string) (string, e
 		}
 		p.section(section.title, lines)
 	}
+
 	return p.String(), nil
 }
 
@@ -138,32 +146,40 @@ func (s *Server) reviewEpisode(ctx context.Context, args map[string]string) (str
 	if err != nil {
 		return "", err
 	}
+
 	timeline, err := s.svc.SessionMemories(ctx, &admin.SessionMemoriesRequest{SessionID: e.SessionID, Limit: maxTimeline})
 	if err != nil {
 		return "", err
 	}
+
 	p := newPage("Review this episode with me: what was intended, what happened, why, and what is worth keeping.\n\nThe episode is of %s.", e.CreatedAt.UTC().Format(timeToMinute))
 	p.line("\nEpisode: %s (%s)", p.data(e.SessionID), describeSession(&e.Session))
 	data, _ := encode(e.Context) // decoded from JSON
 	p.line("Context: %s", p.data(string(data)))
+
 	var lines []string
 	for _, m := range timeline.Memories {
 		lines = append(lines, p.memory(&m))
 	}
+
 	if more := timeline.Total - int64(len(lines)); more > 0 {
 		lines = append(lines, fmt.Sprintf("- (%d more; recall with the session_id of this episode returns them)", more))
 	}
+
 	p.section("Timeline", lines)
 	lines = nil
+
 	for _, m := range e.Recalled[:min(len(e.Recalled), maxRecalled)] {
 		helped := map[bool]string{true: "helped", false: "not said to have helped"}[m.Used]
 		lines = append(lines, fmt.Sprintf("- [%d] %s (%s)", m.MemoryID, p.data(m.Summary, "kind", m.Category), helped))
 	}
+
 	p.section("What was recalled for it", lines)
 	p.line("\nName the moment that decided the episode. Correct a misleading memory with update or forget. Store each lesson with learn in collection %s, with its numbers and task.success.", e.Collection)
 	if e.Status == "active" {
 		p.line("Then close the episode with end_session: its outcome_score from 0 to 1, and in used_memory_ids the memories that helped.")
 	}
+
 	return p.String(), nil
 }
 
@@ -187,13 +203,16 @@ func (c completer) CompleteResourceArgument(ctx context.Context, uri string, arg
 // complete returns the candidates that begin with what was typed. Those of episodes are the newest.
 func (c completer) complete(ctx context.Context, what, typed string) (_ *mcp.Completion, err error) {
 	defer c.recovered(ctx, &err)
+
 	var values []string
+
 	switch what {
 	case "collection":
 		res, err := c.svc.Collections(ctx, &admin.CollectionsRequest{})
 		if err != nil {
 			return nil, c.shown(ctx, err)
 		}
+
 		for _, col := range res.Collections {
 			values = append(values, col.Collection)
 		}
@@ -202,10 +221,13 @@ func (c completer) complete(ctx context.Context, what, typed string) (_ *mcp.Com
 		if err != nil {
 			return nil, c.shown(ctx, err)
 		}
+
 		for _, e := range res.Sessions {
 			values = append(values, e.SessionID)
 		}
 	}
+
 	values = slices.DeleteFunc(values, func(v string) bool { return !strings.HasPrefix(v, typed) })
+
 	return &mcp.Completion{Values: values[:min(len(values), maxCompletions)], HasMore: len(values) > maxCompletions}, nil
 }

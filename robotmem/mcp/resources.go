@@ -53,6 +53,7 @@ func (s *Server) addResource(template, mediaType, name, title, doc string, read 
 			if err != nil {
 				return nil, s.shown(ctx, err)
 			}
+
 			return []mcp.ResourceContents{contents(req.Params.URI, mediaType, data)}, nil
 		})
 }
@@ -110,6 +111,7 @@ func (s *Server) readPreview(ctx context.Context, id int64, query url.Values) (s
 		return "", nil, err
 	}
 	p := out.(*admin.PreviewResponse)
+
 	return p.MediaType, p.DataBase64, nil
 }
 
@@ -135,8 +137,10 @@ const maxListed = 20
 // leaves entries out, because the templates reach everything.
 func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRequest, res *mcp.ListResourcesResult) {
 	if req.Params.Cursor != "" {
-		return // the first page has them
+		// The first page has them.
+		return
 	}
+
 	var err error
 	defer s.recovered(ctx, &err)
 	sessions, serr := s.svc.Sessions(ctx, &robotmem.SessionsRequest{Limit: maxListed})
@@ -145,11 +149,13 @@ func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRe
 		s.log.Error("listing episodes and memories", "err", err)
 		return
 	}
+
 	for _, e := range sessions.Sessions {
 		res.Resources = append(res.Resources, mcp.NewResource(sessionURI(e.SessionID), "session "+oneLine(e.SessionID),
 			mcp.WithResourceTitle("Episode of "+e.CreatedAt.UTC().Format(timeToMinute)),
 			mcp.WithResourceDescription(describeSession(&e)), mcp.WithMIMEType(mediaJSON)))
 	}
+
 	for _, m := range memories.Memories {
 		res.Resources = append(res.Resources, mcp.NewResource(memoryURI(m.MemoryID), fmt.Sprintf("memory %d", m.MemoryID),
 			mcp.WithResourceTitle(robotmem.Clip(oneLine(m.Summary), 80)),

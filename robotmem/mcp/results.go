@@ -25,20 +25,25 @@ const (
 // than their share lose detail. No memory is dropped.
 func shorten(r *robotmem.RecallResponse) (data []byte, err error) {
 	short := *r
+
 	short.Memories = make([]robotmem.Memory, len(r.Memories))
 	for i, m := range r.Memories {
 		short.Memories[i] = once(m)
 	}
+
 	if data, err = encode(short); err != nil || len(data) <= maxAnswer {
 		return data, err
 	}
+
 	share := maxAnswer / len(short.Memories)
 	for i := range short.Memories {
 		m := &short.Memories[i]
 		if size(m) <= share {
 			continue
 		}
-		const perCharacter = 6 // bytes, with room for the rest of a memory
+
+		// Bytes, with room for the rest of a memory.
+		const perCharacter = 6
 		m.Content = shortText(m.Content, min(share/perCharacter, maxContent), m.MemoryID)
 		m.Summary, m.ScopeFiles, m.ScopeEntity, m.Metadata, m.Found = "", nil, nil, nil, nil
 		m.Tags = m.Tags[:min(len(m.Tags), 4)]
@@ -46,6 +51,7 @@ func shorten(r *robotmem.RecallResponse) (data []byte, err error) {
 			m.Context = robotmem.Object{"shortened": "read it with " + getCall(m.MemoryID)}
 		}
 	}
+
 	return encode(short)
 }
 
@@ -59,6 +65,7 @@ func once(m robotmem.Memory) robotmem.Memory {
 	if m.UpdatedAt != nil && m.UpdatedAt.Equal(m.CreatedAt) {
 		m.UpdatedAt = nil
 	}
+
 	return m
 }
 
@@ -82,8 +89,10 @@ func shortenMemory(m *robotmem.Memory) *robotmem.Memory {
 	short.Context = shortObject(m.Context, m.MemoryID)
 	short.Metadata = shortObject(m.Metadata, m.MemoryID)
 	if size(short) > maxAnswer {
-		short.ScopeFiles, short.ScopeEntity = nil, nil // the text holds them
+		// The text holds them.
+		short.ScopeFiles, short.ScopeEntity = nil, nil
 	}
+
 	return &short
 }
 
@@ -113,7 +122,8 @@ func getCall(id int64) string { return fmt.Sprintf(`get {"memory_id":%d}`, id) }
 
 // size is the length of v as JSON.
 func size(v any) int {
-	data, _ := encode(v) // nothing if it has no JSON
+	// Nothing if it has no JSON.
+	data, _ := encode(v)
 	return len(data)
 }
 
@@ -139,6 +149,7 @@ func (s *Server) picture(p *admin.PreviewResponse) *mcp.CallToolResult {
 	}
 	part := fmt.Sprintf("preview?width=%d&height=%d", p.Width, p.Height)
 	text += s.address("The picture", p.MemoryID, part)
+
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text), link(p.MemoryID, part, p.MediaType, int64(len(p.DataBase64)))}}
 }
 
@@ -161,6 +172,7 @@ func (s *Server) address(what string, id int64, part string) string {
 // programs, so they get a URL as well.
 func (s *Server) links(out any) (links []mcp.Content) {
 	var m robotmem.Memory
+
 	switch r := out.(type) {
 	case *robotmem.Memory:
 		m = *r
@@ -173,5 +185,6 @@ func (s *Server) links(out any) (links []mcp.Content) {
 	if where := s.address("The bytes", m.MemoryID, "data"); where != "" && m.Bytes > maxInlinePicture {
 		links = append(links, mcp.NewTextContent(strings.TrimSpace(where)))
 	}
+
 	return append(links, link(m.MemoryID, "data", m.MediaType, m.Bytes))
 }

@@ -68,7 +68,8 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 		maxQueued:  maxQueued,
 		node:       strings.TrimRight(opts.Address, "/"),
 	}
-	s.opened, _ = lru.New[string, [sha256.Size]byte](knownSessions) // fails only for a size below 1
+	// Fails only for a size below 1.
+	s.opened, _ = lru.New[string, [sha256.Size]byte](knownSessions)
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(s.listRecent)
 	s.mcp = server.NewMCPServer("robotmem", cmp.Or(opts.Version, "dev"), append([]server.ServerOption{
@@ -82,13 +83,16 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 		server.WithResourceCompletionProvider(completer{s}),
 		server.WithHooks(hooks),
 	}, more...)...)
+
 	for _, op := range robotmem.Ops() {
 		if op.Hints.Tool {
 			s.mcp.AddTool(tool(op), s.handle(op))
 		}
 	}
+
 	s.addResources()
 	s.addPrompts()
+
 	return s
 }
 
@@ -97,6 +101,7 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 // which takes more tokens than all else and tells a model nothing that the answer does not.
 func tool(op *robotmem.Op) mcp.Tool {
 	openWorld := false
+
 	return mcp.Tool{
 		Name: op.Name, Title: op.Title, Description: op.Doc,
 		RawInputSchema: schema(op.InputSchema()),
@@ -114,6 +119,7 @@ func tool(op *robotmem.Op) mcp.Tool {
 func withCaller(ctx context.Context, meta *mcp.Meta) context.Context {
 	caller := robotmem.CallerOf(ctx)
 	caller.Tool = robotmem.ToolMCP
+
 	var client mcp.Implementation
 	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
 		client = session.GetClientInfo()
@@ -124,6 +130,7 @@ func withCaller(ctx context.Context, meta *mcp.Meta) context.Context {
 	if client.Name != "" {
 		caller.Client = strings.TrimSuffix(client.Name+"/"+client.Version, "/")
 	}
+
 	return robotmem.WithCaller(ctx, caller)
 }
 
@@ -163,11 +170,14 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		if arguments == nil {
 			arguments = req.Params.RawArguments
 		}
+
 		out, err := op.Call(withCaller(ctx, req.Params.Meta), compactly{s.svc}, arguments)
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}
+
 		var data []byte
+
 		switch r := out.(type) {
 		case *robotmem.RecallResponse:
 			data, err = shorten(r)
@@ -180,9 +190,11 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		default:
 			data, err = encode(out)
 		}
+
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}
+
 		return &mcp.CallToolResult{
 			Content:              append([]mcp.Content{mcp.NewTextContent(string(data))}, s.links(out)...),
 			RawStructuredContent: data,

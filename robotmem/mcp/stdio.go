@@ -59,25 +59,31 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		room: semaphore.NewWeighted(s.maxQueued),
 	}
 	read := make(chan error, 1)
+
 	go func() {
 		lines := &lineReader{in: bufio.NewReaderSize(in, 64<<10), limit: s.maxMessage}
 		read <- c.readMessages(ctx, work, lines)
 	}()
 	c.runCalls(ctx)
+
 	var err error
 	select {
 	case err = <-read:
 	case <-ctx.Done():
 	}
+
 	if ctx.Err() != nil {
-		err = nil // the reader may end with ctx too
+		// The reader may end with ctx too.
+		err = nil
 	}
+
 	if err == nil {
 		err = w.failure()
 	}
 	if err != nil {
 		return fmt.Errorf("mcp over stdio: %w", err)
 	}
+
 	return nil
 }
 
@@ -105,6 +111,7 @@ var queued = map[mcp.MCPMethod]bool{
 // call, and a cancellation reaches the running call. work is the context of the calls.
 func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) error {
 	defer close(c.calls)
+
 	for {
 		line, err := lines.next()
 		if err == io.EOF {
@@ -117,6 +124,7 @@ func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) 
 		if err != nil {
 			return err
 		}
+
 		var head struct {
 			Method mcp.MCPMethod   `json:"method"`
 			ID     json.RawMessage `json:"id"`
@@ -125,13 +133,15 @@ func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) 
 			} `json:"params"`
 		}
 		m, ok := openMessage(line)
+
 		err = json.Unmarshal(m.envelope, &head)
 		switch {
 		case !ok:
 			c.writer.write(c.server.tooWide(head.ID))
 		case err == nil && queued[head.Method] && len(head.ID) > 0:
 			if c.queue(ctx, work, string(head.ID), m) != nil {
-				return nil // ctx is done
+				// Ctx is done.
+				return nil
 			}
 		case err == nil && head.Method == mcp.MethodNotificationCancelled:
 			c.withdraw(string(head.Params.RequestID))
@@ -143,12 +153,15 @@ func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) 
 
 // queue waits until there is room for a call. It fails if ctx is done before.
 func (c *connection) queue(ctx, work context.Context, id string, m message) error {
-	size := min(int64(len(m.envelope)+len(m.arguments)), c.server.maxQueued) // a larger call waits for an empty queue
+	// A larger call waits for an empty queue.
+	size := min(int64(len(m.envelope)+len(m.arguments)), c.server.maxQueued)
 	if err := c.room.Acquire(ctx, size); err != nil {
 		return err
 	}
+
 	work, cancel := context.WithCancelCause(work)
 	c.cancels.Store(id, cancel)
+
 	call := func() {
 		c.room.Release(size)
 		defer cancel(nil)
@@ -208,6 +221,7 @@ type messageWriter struct {
 func (w *messageWriter) write(answer mcp.JSONRPCMessage) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
 	for len(w.notifications) > 0 {
 		w.writeLine(<-w.notifications)
 	}
@@ -270,13 +284,15 @@ func (r *lineReader) next() ([]byte, error) {
 
 func (r *lineReader) line() ([]byte, error) {
 	var line []byte
+
 	for {
 		part, err := r.in.ReadSlice('\n')
 		if len(line)+len(bytes.TrimRight(part, "\r\n")) > r.limit {
 			return nil, r.skip(err)
 		}
 		if len(line)+len(part) > cap(line) {
-			line = slices.Grow(line, cap(line)+len(part)) // append alone copies a long line five times
+			// Append alone copies a long line five times.
+			line = slices.Grow(line, cap(line)+len(part))
 		}
 		line = append(line, part...)
 		if err != bufio.ErrBufferFull {
@@ -293,5 +309,6 @@ func (r *lineReader) skip(err error) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
+
 	return errTooLong
 }

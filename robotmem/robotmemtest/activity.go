@@ -11,6 +11,7 @@ import (
 // sums adds up the buckets, and checks their order and that there are no gaps.
 func sums(t *testing.T, a *admin.ActivityResponse, step time.Duration) (n admin.ActivityBucket) {
 	t.Helper()
+
 	for i, b := range a.Buckets {
 		if want := a.From.Add(time.Duration(i) * step); !b.From.Equal(want) {
 			t.Errorf("bucket %d begins %v, want %v", i, b.From, want)
@@ -24,6 +25,7 @@ func sums(t *testing.T, a *admin.ActivityResponse, step time.Duration) (n admin.
 	if end := a.From.Add(time.Duration(len(a.Buckets)) * step); !a.To.Equal(end) || !end.After(time.Now()) || a.From.Location() != time.UTC {
 		t.Errorf("from %v to %v, %d buckets of %v", a.From, a.To, len(a.Buckets), step)
 	}
+
 	return n
 }
 
@@ -39,6 +41,7 @@ var activityCases = []testCase{
 		recall(t, s, &robotmem.RecallRequest{Query: grip})
 		recall(t, s, &robotmem.RecallRequest{Query: "zebra quartz", Collection: "lab"})
 		recall(t, s, &robotmem.RecallRequest{Query: "zebra quartz", Collection: "*"})
+
 		for _, tt := range []struct {
 			r      admin.ActivityRequest
 			bucket string
@@ -61,6 +64,7 @@ var activityCases = []testCase{
 			}
 			equal(t, "sums", sums(t, res, step), tt.want)
 		}
+
 		refused(t, s.Activity, &admin.ActivityRequest{Days: 3651}, robotmem.Invalid, "days")
 		refused(t, s.Activity, &admin.ActivityRequest{Days: -1}, robotmem.Invalid, "days")
 		refused(t, s.Activity, &admin.ActivityRequest{Bucket: "week"}, robotmem.Invalid, "bucket")
@@ -74,13 +78,16 @@ var waitCases = []testCase{
 		if first.Changed {
 			t.Errorf("without since: %+v", first)
 		}
+
 		learn(t, s, grip, nil)
 		res := do(t, s.Changes, &admin.ChangesRequest{Since: &first.Change, WaitMS: 60000})
 		if !res.Changed || res.Change <= first.Change {
 			t.Errorf("%+v after %+v", res, first)
 		}
+
 		equal(t, "nothing more", do(t, s.Changes, &admin.ChangesRequest{Since: &res.Change}).Change, res.Change)
 		equal(t, "nothing more in a while", do(t, s.Changes, &admin.ChangesRequest{Since: &res.Change, WaitMS: 50}).Changed, false)
+
 		for _, step := range []func(){
 			func() { do(t, s.Pin, &admin.PinRequest{MemoryID: 1}) },
 			func() { end(t, s, start(t, s, "")) },
@@ -92,15 +99,18 @@ var waitCases = []testCase{
 				t.Errorf("change %d was not noticed", before)
 			}
 		}
+
 		refused(t, s.Changes, &admin.ChangesRequest{WaitMS: 60001}, robotmem.Invalid, "wait_ms")
 		refused(t, s.Changes, &admin.ChangesRequest{Since: new(int64(-1))}, robotmem.Invalid, "since")
 	}},
 	{"WaitsForAWrite", func(t *testing.T, s robotmem.Service) {
 		at := do(t, s.Changes, &admin.ChangesRequest{}).Change
+
 		type answer struct {
 			res *admin.ChangesResponse
 			err error
 		}
+
 		got := make(chan answer, 20) // more than the number of connections
 		for range cap(got) {
 			go func() {
@@ -108,8 +118,10 @@ var waitCases = []testCase{
 				got <- answer{res, err}
 			}()
 		}
+
 		time.Sleep(tick) // lets most of them start to wait; the results do not depend on it
 		learn(t, s, grip, nil)
+
 		for range cap(got) {
 			if a := <-got; a.err != nil || !a.res.Changed || a.res.Change <= at {
 				t.Errorf("got %+v, %v", a.res, a.err)

@@ -19,10 +19,12 @@ var auditCases = []testCase{
 		do(t, s.Pin, &admin.PinRequest{MemoryID: id}) // changes nothing
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "measured wrongly"})
 		do(t, s.Restore, &robotmem.MemoryRequest{MemoryID: id})
+
 		var got []string
 		for _, e := range do(t, s.Audit, &admin.AuditRequest{MemoryID: id}).Entries {
 			got = append(got, fmt.Sprintf("%s %s %.4s %.4s", e.Action, e.Reason, e.Before, e.After))
 		}
+
 		was, is := hashOf(grip), hashOf(slip)
 		equal(t, "audit", got, []string{
 			"restored   " + is, "forgotten measured wrongly " + is + " ", "pinned   ", "updated  " + was + " " + is,
@@ -30,6 +32,7 @@ var auditCases = []testCase{
 		if log := do(t, s.Audit, &admin.AuditRequest{Action: "pinned"}); len(log.Entries) != 1 || log.Entries[0].MemoryID != id {
 			t.Errorf("pinned: %+v", log.Entries)
 		}
+
 		refused(t, s.Audit, &admin.AuditRequest{Action: "stolen"}, robotmem.Invalid, "action")
 	}},
 	{"AuditPages", func(t *testing.T, s robotmem.Service) {
@@ -37,7 +40,9 @@ var auditCases = []testCase{
 			id := learn(t, s, fmt.Sprintf("shelf %d is empty", i), nil)
 			do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "filled"})
 		}
+
 		var got []int64
+
 		for r := (admin.AuditRequest{Limit: 2}); ; {
 			page := do(t, s.Audit, &r)
 			for _, e := range page.Entries {
@@ -53,6 +58,7 @@ var auditCases = []testCase{
 	{"MemoriesSayWhereTheyAreFrom", func(t *testing.T, s robotmem.Service) {
 		session := do(t, s.StartSession, &robotmem.StartSessionRequest{Context: robotmem.Object{"robot": object{"id": "arm-7"}}}).SessionID
 		own := learn(t, s, grip, robotmem.Object{"robot": object{"name": "arm-8\u202e\n"}})
+
 		theirs := do(t, s.Learn, &robotmem.LearnRequest{Insight: slip, SessionID: session}).MemoryID
 		for id, robot := range map[int64]string{own: "arm-8", theirs: "arm-7"} {
 			m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
@@ -70,14 +76,17 @@ var auditCases = []testCase{
 		if err != nil || res.Status != "purged" || res.Purged == nil || res.Content != "" {
 			t.Fatalf("got %+v, %v", res, err)
 		}
+
 		refused(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}, robotmem.NotFound, "memory_id", "purged at")
 		refused(t, s.Restore, &robotmem.MemoryRequest{MemoryID: id}, robotmem.NotFound, "memory_id")
 		refused(t, s.History, &robotmem.MemoryRequest{MemoryID: id}, robotmem.NotFound, "memory_id")
+
 		for _, m := range do(t, s.Recall, &robotmem.RecallRequest{Query: grip + " " + slip}).Memories {
 			if m.MemoryID != other {
 				t.Errorf("recall finds %d", m.MemoryID)
 			}
 		}
+
 		if next := learn(t, s, grip, nil); next <= other {
 			t.Errorf("id %d was given again", next)
 		}

@@ -20,12 +20,15 @@ var changeCases = []testCase{
 		if res.Status != "forgotten" || res.MemoryID != id || res.Reason != "measured wrongly" || !strings.HasPrefix(res.Content, string([]rune(text)[:99])) || len([]rune(res.Content)) > 101 {
 			t.Errorf("got %+v", res)
 		}
+
 		for name, r := range map[string]*robotmem.RecallRequest{"words": {Query: "glass"}, "filter": {ContextFilter: robotmem.Object{"i": 1}}, "everywhere": {Query: "glass", Collection: "*"}} {
 			equal(t, "after forget, by "+name, recalled(t, s, r), []int64{})
 		}
+
 		if m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}); m.Status != "invalidated" || m.Content != text {
 			t.Errorf("got %+v", m)
 		}
+
 		refused(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "again"}, robotmem.Conflict, "memory_id")
 		if res, ok := try(t, s.Restore, &robotmem.MemoryRequest{MemoryID: id}); ok {
 			if res.Status != "restored" || res.MemoryID != id {
@@ -92,6 +95,7 @@ var changeCases = []testCase{
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "no longer so"})
 		do(t, s.Restore, &robotmem.MemoryRequest{MemoryID: id})
 		res := do(t, s.History, &robotmem.MemoryRequest{MemoryID: id})
+
 		got := ""
 		for i, v := range res.Versions {
 			got += fmt.Sprintf("%s %s %s %s; ", v.Content, v.Status, v.Change, v.Reason)
@@ -118,6 +122,7 @@ var changeCases = []testCase{
 		first := moment()
 		do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "the door opens outwards", Context: robotmem.Object{"i": 3}})
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: gone, Reason: "mended"})
+
 		second := moment()
 		for name, tt := range map[string]struct {
 			r    robotmem.RecallRequest
@@ -137,6 +142,7 @@ var changeCases = []testCase{
 		} {
 			equal(t, name, recalled(t, s, &tt.r), tt.want)
 		}
+
 		res := recall(t, s, &robotmem.RecallRequest{Query: "inwards", AsOf: first})
 		if len(res.Memories) == 1 && res.Memories[0].Content != "the door opens inwards" {
 			t.Errorf("content %q, want what was believed then", res.Memories[0].Content)

@@ -12,6 +12,7 @@ var compactCases = []testCase{
 	{"CompactSaysWhatMatters", func(t *testing.T, s robotmem.Service) {
 		id := created(t, s, &robotmem.LearnRequest{Insight: grip, Context: robotmem.Object{"params": object{"speed": 0.05}, "task": object{"success": true}, "spatial": object{"position": []any{1, 2.5}}}})
 		created(t, s, &robotmem.LearnRequest{Insight: strings.Repeat("glass far away ", 90)})
+
 		for detail, want := range map[string]string{robotmem.DetailIDs: "", robotmem.DetailCompact: "success, speed=0.05, "} {
 			m := recall(t, s, &robotmem.RecallRequest{Query: "wet glass", Detail: detail}).Memories[0]
 			if m.MemoryID != id || (m.Score == nil) != (detail == robotmem.DetailCompact) || m.Content != "" || m.UID != "" || !strings.HasPrefix(m.Line, want) || (detail == robotmem.DetailCompact) != strings.HasSuffix(m.Line, grip) {
@@ -27,6 +28,7 @@ var compactCases = []testCase{
 	}},
 	{"TimelineIsWhatHappenedAround", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "lab")
+
 		var ids []int64
 		for i, in := range []string{session, "", session, session, session} {
 			ids = append(ids, created(t, s, &robotmem.LearnRequest{Insight: "step " + string(rune('a'+i)), Collection: "lab", SessionID: in, ObservedAt: at(time.Duration(i) * time.Minute)}))

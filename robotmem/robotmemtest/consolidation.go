@@ -27,17 +27,21 @@ var repeated = []string{
 var consolidationCases = []testCase{
 	{"WhatIsReportedAgainIsMergedAndStaysReadable", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
+
 		var all []int64
 		for _, text := range repeated {
 			all = append(all, noted(t, s, session, text, nil))
 		}
+
 		other := noted(t, s, session, "battery warm after climb", nil)
 		res := end(t, s, session)
 		c := res.Consolidated
 		if c.MergedGroups != 1 || c.SupersededCount != 3 || c.CompressionRatio <= 0 || c.CompressionRatio > 1 || c.AvgSimilarity <= 0.5 || c.AvgSimilarity > 1 {
 			t.Errorf("got %+v, want one group with three superseded", c)
 		}
+
 		equal(t, "left", recalled(t, s, &robotmem.RecallRequest{Query: slip, N: 10}), all[3:])
+
 		for i, id := range all {
 			m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 			if id == all[3] {
@@ -54,6 +58,7 @@ var consolidationCases = []testCase{
 				equal(t, "restored", do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Status, "active")
 			}
 		}
+
 		equal(t, "what is not like them", do(t, s.Get, &robotmem.MemoryRequest{MemoryID: other}).Status, "active")
 	}},
 	{"FourGripForcesStayFour", func(t *testing.T, s robotmem.Service) {
@@ -117,6 +122,7 @@ var consolidationCases = []testCase{
 	}},
 	{"OppositeOutcomesNeverMerge", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
+
 		for _, success := range []bool{true, false} {
 			for _, text := range repeated {
 				noted(t, s, session, text, object{"task": object{"success": success}})
@@ -124,6 +130,7 @@ var consolidationCases = []testCase{
 		}
 		res := end(t, s, session)
 		equal(t, "superseded", res.Consolidated.SupersededCount, 6)
+
 		for _, success := range []bool{true, false} {
 			equal(t, fmt.Sprint("success ", success), len(recalled(t, s, &robotmem.RecallRequest{Query: slip, ContextFilter: robotmem.Object{"task.success": success}})), 1)
 		}
@@ -136,6 +143,7 @@ var consolidationCases = []testCase{
 		}
 		end(t, s, session)
 		yes := recall(t, s, &robotmem.RecallRequest{Query: "rubber gripper wet glass", N: 10})
+
 		texts := map[string]bool{}
 		for _, m := range yes.Memories {
 			texts[m.Content] = true
@@ -146,6 +154,7 @@ var consolidationCases = []testCase{
 	}},
 	{"ProtectedOnesStay", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
+
 		for i, text := range repeated {
 			// Unpin it, so that only the category protects it.
 			rule := "the arm must never exceed the limit near people" + strings.Repeat(" today", i)

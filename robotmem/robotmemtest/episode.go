@@ -16,6 +16,7 @@ var episodeCases = []testCase{
 		if res.SessionID != session || res.Status != "active" || res.Collection != "lab" || res.Summary != nil || res.Recalled == nil || len(res.Recalled) > 0 {
 			t.Errorf("at its beginning: %+v", res)
 		}
+
 		created(t, s, &robotmem.LearnRequest{Insight: "it broke", SessionID: session, Context: robotmem.Object{"task": object{"success": false}}})
 		recall(t, s, &robotmem.RecallRequest{Query: "wet glass", Collection: "lab", ForSession: session})
 		recall(t, s, &robotmem.RecallRequest{Query: "camera", Collection: "lab", ForSession: session})
@@ -23,17 +24,21 @@ var episodeCases = []testCase{
 		if res.MemoryCount != 1 || res.Summary == nil || res.Summary.Facts != 1 || res.Summary.Failures != 1 || res.Summary.Recalled != 2 || res.Summary.EndedAt != nil {
 			t.Errorf("while it runs: %+v, summary %+v", res, res.Summary)
 		}
+
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: other, Reason: "no longer so"})
 		ended := do(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: session, OutcomeScore: new(0.25), UsedMemoryIDs: []int64{known}})
 		res = do(t, s.Session, &robotmem.SessionRequest{SessionID: session})
 		if res.Status != "ended" || res.EndedAt == nil || res.OutcomeScore == nil || *res.OutcomeScore != 0.25 || res.MemoryCount != 1 {
 			t.Errorf("after its end: %+v", res)
 		}
+
 		equal(t, "summary", *res.Summary, ended.Summary)
+
 		var got []string
 		for _, m := range res.Recalled {
 			got = append(got, fmt.Sprint(m.MemoryID, m.Status, m.Type, m.Used, m.Summary != "", m.Category != "", m.Confidence > 0))
 		}
+
 		equal(t, "recalled, the useful first", got, []string{fmt.Sprint(known, "active", "fact", true, true, true, true), fmt.Sprint(other, "invalidated", "fact", false, true, true, true)})
 		refused(t, s.Session, &robotmem.SessionRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
 		refused(t, s.Session, &robotmem.SessionRequest{SessionID: " first"}, robotmem.Invalid, "session_id")

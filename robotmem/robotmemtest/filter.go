@@ -67,6 +67,7 @@ var filterCases = []testCase{
 	}},
 	{"MissingPathsAndOtherTypesDoNotMatch", func(t *testing.T, s robotmem.Service) {
 		id := learnFiltered(t, s)
+
 		all := []int{0, 1, 2, 3, 4, 5}
 		for _, tt := range []struct {
 			filter string
@@ -99,6 +100,7 @@ var filterCases = []testCase{
 		for _, force := range []any{"12.5 N", "0.015 kN", object{"value": 9, "unit": "N"}, "3 lbf", 12.5, "12.5 Nm", "firm"} {
 			id = append(id, learn(t, s, fmt.Sprintf("filtered fact %v", force), object{"params": object{"force": force}}))
 		}
+
 		for _, tt := range []struct {
 			filter string
 			want   []int
@@ -121,6 +123,7 @@ var filterCases = []testCase{
 		} {
 			checkFilter(t, s, id, tt.filter, tt.want)
 		}
+
 		res := recall(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"params.force": 12.5}})
 		equal(t, "interpreted", res.Interpreted, []string{"context_filter: a number without a unit at params.force is taken in N, as most quantities there"})
 	}},
@@ -149,13 +152,16 @@ var filterCases = []testCase{
 	}},
 	{"BadFiltersAreInvalid", func(t *testing.T, s robotmem.Service) {
 		learnFiltered(t, s)
+
 		many, deep := robotmem.Object{}, robotmem.Object{"i": 1}
 		for i := range 33 {
 			many[fmt.Sprint("c", i)] = i
 		}
+
 		for range 20 {
 			deep = robotmem.Object{"$not": map[string]any(deep)}
 		}
+
 		for _, tt := range []struct {
 			filter robotmem.Object
 			words  []string
@@ -172,6 +178,7 @@ var filterCases = []testCase{
 			_, err := s.Recall(t.Context(), &robotmem.RecallRequest{ContextFilter: tt.filter})
 			t.Run(fmt.Sprintf("%.40v", tt.filter), func(t *testing.T) { checkFilterRefused(t, err, tt.words) })
 		}
+
 		delete(many, "c32")
 		recall(t, s, &robotmem.RecallRequest{ContextFilter: many})
 		recall(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"$not": object{"$and": []any{object{"$not": object{"i": 1}}}}}})
@@ -186,24 +193,29 @@ var filterCases = []testCase{
 
 func learnFiltered(t *testing.T, s robotmem.Service) []int64 {
 	t.Helper()
+
 	var id []int64
 	for i, ctx := range filtered {
 		id = append(id, created(t, s, &robotmem.LearnRequest{Insight: "filtered fact", Context: ctx, ObservedAt: at(time.Duration(i) * time.Hour)}))
 	}
+
 	return id
 }
 
 // checkFilter tests a filter without and with a query. Both must give the same memories.
 func checkFilter(t *testing.T, s robotmem.Service, id []int64, filter string, want []int) {
 	t.Helper()
+
 	var f robotmem.Object
 	if err := json.Unmarshal([]byte(filter), &f); err != nil {
 		t.Fatal(err)
 	}
+
 	wantIDs := []int64{}
 	for _, i := range want {
 		wantIDs = append(wantIDs, id[i])
 	}
+
 	for _, query := range []string{"", "fact"} {
 		got := sortedIDs(recalled(t, s, &robotmem.RecallRequest{Query: query, ContextFilter: f, N: 100}))
 		equal(t, fmt.Sprintf("%s with %q", filter, query), got, wantIDs)
@@ -213,6 +225,7 @@ func checkFilter(t *testing.T, s robotmem.Service, id []int64, filter string, wa
 // checkFilterRefused accepts context_filter or a field inside it as the field of the error.
 func checkFilterRefused(t *testing.T, err error, words []string) {
 	t.Helper()
+
 	var e *robotmem.Error
 	if !errors.As(err, &e) || !strings.HasPrefix(e.Field, "context_filter") {
 		t.Errorf("got %v, want context_filter to be invalid", err)

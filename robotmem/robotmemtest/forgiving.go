@@ -15,6 +15,7 @@ var forgivingCases = []testCase{
 		if len(learnt.Interpreted) != 5 {
 			t.Errorf("learn: got notes %q, want 5", learnt.Interpreted)
 		}
+
 		for _, request := range []string{
 			`{"query":"grip","limit":"5","tags":"wet","after":"2 days ago","before":"today"}`, `{"query":"grip","collection":"all"}`, `{"query":"grip","filter":{"f":{"gt":10}}}`,
 			`{"spatial_sort":{"field":"p","target":"1, 2","max_distance":"3 m"}}`, `{"session_id":"run 7/a"}`, `{"query":"what gripped yesterday?"}`, `{"query":"who knows yesterday?"}`,
@@ -23,6 +24,7 @@ var forgivingCases = []testCase{
 				t.Errorf("%s: got %d memories, %q, %q", request, len(found.Memories), found.Degraded, found.Interpreted)
 			}
 		}
+
 		for request, why := range map[string]string{
 			`{"query":"grip","tags":["dry"]}`: "tags dry: no memory passes", `{"query":"grip","category":"nothing"}`: "category nothing: no memory passes; there are", `{"query":"grip","after":"today"}`: "time: no memory passes",
 		} {
@@ -31,6 +33,7 @@ var forgivingCases = []testCase{
 				t.Errorf("%s: got %q, want %q", request, found.Notes, why)
 			}
 		}
+
 		seen := call(t, s, "save_perception", `{"description":"a trace","modality":"force","data":[[0,1.5],[1,2]]}`).(*robotmem.SavePerceptionResponse)
 		equal(t, "a list as data", seen.PerceptionType+" "+seen.MediaType, "tactile application/json")
 		call(t, s, "end_session", `{"id":"run 7/a","score":"0.5"}`)

@@ -26,6 +26,7 @@ var learnCases = []testCase{
 		if len(res.Conflicts) != 0 {
 			t.Errorf("conflicts %+v", res.Conflicts)
 		}
+
 		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: res.MemoryID})
 		if m.Content != grip || m.UID != res.UID || m.Type != "fact" || m.Status != "active" || m.Collection != "lab" || m.Source != "test" || !m.ObservedAt.Equal(day) {
 			t.Errorf("got %+v", m)
@@ -33,12 +34,14 @@ var learnCases = []testCase{
 		if time.Since(m.CreatedAt).Abs() > time.Hour {
 			t.Errorf("created at %v", m.CreatedAt)
 		}
+
 		equal(t, "context", any(object(m.Context)), asJSON(t, ctx))
 		equal(t, "params", m.Params, asJSON(t, ctx["params"]))
 		equal(t, "robot", m.Robot, any("arm-1"))
 	}},
 	{"SameTextAndContextIsADuplicate", func(t *testing.T, s robotmem.Service) {
 		ctx := object{"params": object{"a": json.Number("12.50"), "b": "x"}}
+
 		id := learn(t, s, grip, ctx)
 		for name, r := range map[string]*robotmem.LearnRequest{
 			"the same":               {Insight: grip, Context: ctx},
@@ -107,6 +110,7 @@ var learnCases = []testCase{
 		if res.LearnResponse == nil || res.Status != "created" || len(res.Similar) != 4 || res.Similar[0].MemoryID != ids[1] {
 			t.Fatalf("got %+v, want the four of %v, first the one of the beta side", res.LearnResponse, ids)
 		}
+
 		for i, m := range res.Similar {
 			if !slices.Contains(ids, m.MemoryID) || m.Method != "jaccard" || m.Similarity < 0.7 || m.Similarity > 1 || i > 0 && m.Similarity > res.Similar[i-1].Similarity {
 				t.Errorf("similar %d: got %+v", i, m)
@@ -223,6 +227,7 @@ var learnCases = []testCase{
 				t.Errorf("got %.80q, want %.80q", m.Content, text)
 			}
 		}
+
 		id := learn(t, s, " \n around \t", nil)
 		if m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}); m.Content != "around" {
 			t.Errorf("got %q, want it trimmed", m.Content)
@@ -244,27 +249,34 @@ var learnCases = []testCase{
 		refused(t, s.Learn, &robotmem.LearnRequest{Insight: strings.Repeat("é", 8192) + "x"}, robotmem.TooLarge, "insight", "16384")
 		refused(t, s.Learn, &robotmem.LearnRequest{Insight: " \n\t "}, robotmem.Invalid, "insight")
 		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "a\xffb"}, robotmem.Invalid, "insight", "UTF-8")
+
 		for _, name := range []string{"a b", "ä", "a/b", "*", strings.Repeat("x", 65)} {
 			refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Collection: name}, robotmem.Invalid, "collection", name[:1])
 		}
+
 		created(t, s, &robotmem.LearnRequest{Insight: "x", Collection: strings.Repeat("x", 62) + ".-"})
+
 		for _, name := range []string{"operator", "verified", " Operator ", "VERIFIED", "oper\u200bator", "[verified]"} {
 			refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Source: name}, robotmem.Invalid, "source", "reserved", "a sensor, a program or a robot")
 			refused(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a cup", Data: "x", Source: name}, robotmem.Invalid, "source", "reserved")
 		}
+
 		created(t, s, &robotmem.LearnRequest{Insight: "y is another", Source: "operator panel 2"})
 		created(t, s, &robotmem.LearnRequest{Insight: "z is a third", Source: "/operator"})
 		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Tags: []string{"ok", "not ok"}}, robotmem.Invalid, "tags[1]")
 		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Tags: []string{strings.Repeat("玻", 65)}}, robotmem.Invalid, "tags[0]")
 		created(t, s, &robotmem.LearnRequest{Insight: "x with a long tag", Tags: []string{strings.Repeat("玻", 64)}})
+
 		deep := any(1)
 		for range 40 {
 			deep = object{"x": deep}
 		}
+
 		_, err := s.Learn(t.Context(), &robotmem.LearnRequest{Insight: "x", Context: object{"deep": deep}})
 		if robotmem.KindOf(err) != robotmem.Invalid {
 			t.Errorf("40 deep: %v, want invalid", err)
 		}
+
 		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Context: object{"x": strings.Repeat("x", 1<<20)}}, robotmem.TooLarge, "context")
 	}},
 	{"TimeZeroIsATime", func(t *testing.T, s robotmem.Service) {
@@ -301,6 +313,7 @@ var learnCases = []testCase{
 			if res.Status != "created" || len(res.Conflicts) != 1 || res.Conflicts[0].MemoryID != first || res.Conflicts[0].Reason == "" {
 				t.Errorf("%q after %q: got %+v, want a conflict with %d", pair[1], pair[0], res, first)
 			}
+
 			for id, other := range map[int64]int64{first: res.MemoryID, res.MemoryID: first} {
 				m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 				if m.Status != "active" || len(m.Conflicts) != 1 || m.Conflicts[0].MemoryID != other {
@@ -340,7 +353,9 @@ var batchCases = []testCase{
 		if len(res.Results) != 7 {
 			t.Fatalf("%d results, want 7", len(res.Results))
 		}
+
 		got := ""
+
 		for _, r := range res.Results {
 			if r.Error != nil {
 				got += fmt.Sprintf("%s:%s ", r.Error.Kind, r.Error.Field)
@@ -348,10 +363,12 @@ var batchCases = []testCase{
 			}
 			got += r.Status + " "
 		}
+
 		equal(t, "results", got, "created invalid:insight created invalid:collection duplicate not_found:session_id created ")
 		if first, dup := res.Results[0], res.Results[4]; dup.LearnResponse != nil && first.LearnResponse != nil && dup.ExistingID != first.MemoryID {
 			t.Errorf("duplicate of %d, want %d", dup.ExistingID, first.MemoryID)
 		}
+
 		equal(t, "stored", len(recalled(t, s, &robotmem.RecallRequest{Query: "holds trace last", N: 10})), 3)
 	}},
 	{"AnItemThatCannotBeReadKeepsItsPlace", func(t *testing.T, s robotmem.Service) {
@@ -359,6 +376,7 @@ var batchCases = []testCase{
 		if !ok || len(res.Results) != 5 {
 			t.Fatalf("got %+v", res)
 		}
+
 		for i, r := range res.Results {
 			if bad := i >= 1 && i <= 3; (r.Error != nil) != bad {
 				t.Errorf("item %d: got %+v", i, r)

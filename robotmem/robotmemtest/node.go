@@ -15,7 +15,9 @@ var nodeCases = []testCase{
 		for i := range 7 {
 			all = append([]int64{created(t, s, &robotmem.LearnRequest{Insight: "listed fact", Context: robotmem.Object{"i": i}, Collection: fmt.Sprint("c", i%2)})}, all...)
 		}
+
 		var got []int64
+
 		for page := 1; page <= 4; page++ {
 			res := do(t, s.List, &robotmem.ListRequest{Page: page, Limit: 3})
 			if res.Total != 7 || res.Page != page || res.Limit != 3 {
@@ -33,6 +35,7 @@ var nodeCases = []testCase{
 		gone := learn(t, s, "soon forgotten", nil)
 		seen := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "seen there", PerceptionType: "auditory"}).MemoryID
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: gone, Reason: "x"})
+
 		category := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: fact}).Category
 		for name, tt := range map[string]struct {
 			r    robotmem.ListRequest
@@ -51,6 +54,7 @@ var nodeCases = []testCase{
 		} {
 			equal(t, name, ids(do(t, s.List, &tt.r).Memories), tt.want)
 		}
+
 		refused(t, s.List, &robotmem.ListRequest{Status: "gone"}, robotmem.Invalid, "status")
 	}},
 	{"Counts", func(t *testing.T, s robotmem.Service) {
@@ -70,23 +74,30 @@ var nodeCases = []testCase{
 		equal(t, "payload bytes", st.PayloadBytes > 0, true)
 		equal(t, "a backlog without an embedder", st.Backlog, int64(0))
 		equal(t, "free bytes of the disk", st.DiskFreeBytes > 0, true)
+
 		for _, w := range st.Workers {
 			if w.Name == "" || w.Detail == "" || !slices.Contains([]string{"idle", "working", "waiting", "off"}, w.Status) {
 				t.Errorf("worker %+v", w)
 			}
 		}
+
 		equal(t, "workers", len(st.Workers) >= 4, true)
+
 		cols := map[string]admin.CollectionCount{}
 		for _, c := range do(t, s.Collections, &admin.CollectionsRequest{}).Collections {
 			cols[c.Collection] = c
 		}
+
 		equal(t, "a", cols["a"], admin.CollectionCount{Collection: "a", Active: 1, Total: 1})
 		equal(t, "b", cols["b"], admin.CollectionCount{Collection: "b", Active: 2, Total: 3, Sessions: 1})
+
 		cats := map[string]int64{}
 		for _, c := range do(t, s.Categories, &admin.CategoriesRequest{}).Categories {
 			cats[c.Category] = c.Count
 		}
+
 		equal(t, "constraints by categories", cats["constraint"], int64(1))
+
 		for _, c := range do(t, s.Categories, &admin.CategoriesRequest{Collection: "a"}).Categories {
 			if c.Category == "constraint" {
 				t.Error("a category of b is counted for a")
@@ -106,6 +117,7 @@ var nodeCases = []testCase{
 		for i, text := range repeated {
 			noted(t, s, session, text, object{"spatial": object{"position": []any{1, 2}}, "even": i%2 == 0})
 		}
+
 		id := learn(t, s, grip, nil)
 		do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "grip_force=13 N holds wet glass"})
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: learn(t, s, "soon gone", nil), Reason: "x"})
@@ -116,6 +128,7 @@ var nodeCases = []testCase{
 			if !d.Healthy || d.Status == "fail" || len(d.Checks) == 0 {
 				t.Errorf("got %+v", d)
 			}
+
 			for _, c := range d.Checks {
 				if c.Name == "" || c.Detail == "" || c.Status != "ok" && c.Remedy == "" {
 					t.Errorf("check %+v: a part is missing", c)
@@ -130,6 +143,7 @@ var nodeCases = []testCase{
 		if len(res.Repaired) == 0 {
 			t.Error("repair names nothing")
 		}
+
 		healthy(res.Doctor)
 		equal(t, "recall after repair", recalled(t, s, ask), before)
 		equal(t, "place after repair", recalled(t, s, place), beforeByPlace)

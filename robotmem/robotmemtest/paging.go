@@ -15,7 +15,9 @@ var pagingCases = []testCase{
 		for i := range 7 {
 			want = append([]int64{learn(t, s, "listed fact", object{"i": i})}, want...)
 		}
+
 		var got []int64
+
 		r := &robotmem.ListRequest{Limit: 2}
 		for {
 			res := do(t, s.List, r)
@@ -29,6 +31,7 @@ var pagingCases = []testCase{
 			learn(t, s, "learnt meanwhile", object{"i": len(got)})
 			r.Cursor = res.Next
 		}
+
 		equal(t, "all that were there, each once", got, want)
 		equal(t, "next of a last page that is full", do(t, s.List, &robotmem.ListRequest{Limit: 10}).Next, "")
 	}},
@@ -37,7 +40,9 @@ var pagingCases = []testCase{
 		for range 5 {
 			want = append([]string{start(t, s, "lab")}, want...)
 		}
+
 		start(t, s, "elsewhere")
+
 		r := &robotmem.SessionsRequest{Limit: 2, Collection: "lab"}
 		for {
 			res := do(t, s.Sessions, r)
@@ -50,16 +55,21 @@ var pagingCases = []testCase{
 			start(t, s, "lab")
 			r.Cursor = res.Next
 		}
+
 		equal(t, "sessions", got, want)
 	}},
 	{"AnEpisodeGoesOnInTheOrderItWasLived", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
+
 		var want, got []int64
+
 		for i := range 6 { // two at each time, the later ones with an earlier time
 			id := created(t, s, &robotmem.LearnRequest{Insight: "step", Context: robotmem.Object{"i": i}, SessionID: session, ObservedAt: at(-time.Duration(i/2) * time.Hour)})
 			want = append(want, id)
 		}
+
 		want = []int64{want[4], want[5], want[2], want[3], want[0], want[1]}
+
 		r := &admin.SessionMemoriesRequest{SessionID: session, Limit: 3}
 		for {
 			res := do(t, s.SessionMemories, r)
@@ -70,25 +80,30 @@ var pagingCases = []testCase{
 			created(t, s, &robotmem.LearnRequest{Insight: "earlier than all", Context: robotmem.Object{"n": len(got)}, SessionID: session, ObservedAt: at(-24 * time.Hour)})
 			r.Cursor = res.Next
 		}
+
 		equal(t, "replay", got, want)
 	}},
 	{"ACursorOfAnotherListIsRefused", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
 		start(t, s, "")
+
 		for i := range 3 {
 			created(t, s, &robotmem.LearnRequest{Insight: "step", Context: robotmem.Object{"i": i}, SessionID: session})
 		}
+
 		listed := do(t, s.List, &robotmem.ListRequest{Limit: 1}).Next
 		sessions := do(t, s.Sessions, &robotmem.SessionsRequest{Limit: 1}).Next
 		replay := do(t, s.SessionMemories, &admin.SessionMemoriesRequest{SessionID: session, Limit: 1}).Next
 		if listed == "" || sessions == "" || replay == "" {
 			t.Fatalf("next is %q, %q, %q; want one of each", listed, sessions, replay)
 		}
+
 		for name, cursor := range map[string]string{"of sessions": sessions, "of an episode": replay, "no cursor": "x", "with a tail": listed + "A", "cut off": listed[:len(listed)-2], "padded": listed + "="} {
 			t.Run(name, func(t *testing.T) {
 				refused(t, s.List, &robotmem.ListRequest{Cursor: cursor}, robotmem.Invalid, "cursor", "leave")
 			})
 		}
+
 		refused(t, s.Sessions, &robotmem.SessionsRequest{Cursor: listed}, robotmem.Invalid, "cursor", "list")
 		refused(t, s.SessionMemories, &admin.SessionMemoriesRequest{SessionID: session, Cursor: listed}, robotmem.Invalid, "cursor", "list")
 		refused(t, s.List, &robotmem.ListRequest{Cursor: listed, Type: "fact"}, robotmem.Invalid, "cursor", "other filters")
@@ -101,6 +116,7 @@ var pagingCases = []testCase{
 		tagged := func(i int, session string, tags ...string) int64 {
 			return created(t, s, &robotmem.LearnRequest{Insight: fmt.Sprint("fact number ", i), SessionID: session, Tags: tags})
 		}
+
 		a, b, c := tagged(1, session, "wet"), tagged(2, session, "wet", "cold"), tagged(3, "", "wet", "cold")
 		for name, tt := range map[string]struct {
 			r    robotmem.ListRequest
@@ -116,6 +132,7 @@ var pagingCases = []testCase{
 			equal(t, name, ids(res.Memories), tt.want)
 			equal(t, name+": total", res.Total, int64(len(tt.want)))
 		}
+
 		refused(t, s.List, &robotmem.ListRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
 		refused(t, s.List, &robotmem.ListRequest{SessionID: " first"}, robotmem.Invalid, "session_id")
 		refused(t, s.List, &robotmem.ListRequest{Tags: []string{"not a tag"}}, robotmem.Invalid, "tags[0]")

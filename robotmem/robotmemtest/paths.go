@@ -19,12 +19,14 @@ func pathsOf(t *testing.T, s robotmem.Service, r *admin.PathsRequest) map[string
 		t.Errorf("total %d of %d paths", res.Total, len(res.Paths))
 	}
 	out := map[string]admin.ContextPath{}
+
 	for i, p := range res.Paths {
 		if i > 0 && res.Paths[i-1].Path >= p.Path {
 			t.Errorf("%q comes after %q", p.Path, res.Paths[i-1].Path)
 		}
 		out[p.Path] = p
 	}
+
 	return out
 }
 
@@ -72,6 +74,7 @@ var pathCases = []testCase{
 	}},
 	{"Prefix", func(t *testing.T, s robotmem.Service) {
 		learn(t, s, "a grip", object{"params": object{"force": 1, "speed": 2}, "paramset": 3, "task": 4})
+
 		for prefix, want := range map[string]int{"": 4, "param": 3, "params.": 2, "params.f": 1, "force": 0} {
 			equal(t, "begin with "+prefix, len(pathsOf(t, s, &admin.PathsRequest{Prefix: prefix})), want)
 		}
@@ -85,6 +88,7 @@ var pathCases = []testCase{
 		for i, v := range []any{"cup", "bolt", "cup", 7, 7.5, true, nil, []any{1}, "cup", 7.0} {
 			learn(t, s, "seen in trial "+string(rune('a'+i)), object{"seen": v, "trial": i, "weight": object{"value": 500, "unit": "g"}})
 		}
+
 		values := func(path string) []admin.PathValue {
 			t.Helper()
 			return pathsOf(t, s, &admin.PathsRequest{Path: path})[path].Values
@@ -102,6 +106,7 @@ var pathCases = []testCase{
 		if p := pathsOf(t, s, &admin.PathsRequest{})["seen"]; p.Values != nil {
 			t.Errorf("the list of all paths has values: %+v", p.Values)
 		}
+
 		for _, v := range values("weight") { // a filter must find each of the returned values
 			got := recalled(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"weight": v.Value}, N: 100})
 			equal(t, "found by the filter", len(got), int(v.Memories))
@@ -159,6 +164,7 @@ var mapCases = []testCase{
 		won := mapped(t, s, "at the sink", true, 1, 2, 0)
 		lost := mapped(t, s, "at the door", false, 3, 4)
 		open := mapped(t, s, "at the window", "perhaps", 5, 6, 7)
+
 		res := do(t, s.Places, &robotmem.PlacesRequest{Field: position})
 		for i := range res.Points {
 			if p := &res.Points[i]; p.Category == "" || p.Summary == "" {
@@ -167,6 +173,7 @@ var mapCases = []testCase{
 				p.Category, p.Summary = "", ""
 			}
 		}
+
 		equal(t, "points", res.Points, []admin.PlacePoint{
 			{MemoryID: won, X: 1, Y: 2, Z: new(0.0), Type: "fact", Success: new(true), ObservedAt: day},
 			{MemoryID: lost, X: 3, Y: 4, Type: "fact", Success: new(false), ObservedAt: day},
@@ -184,6 +191,7 @@ var mapCases = []testCase{
 		a := created(t, s, &robotmem.LearnRequest{Insight: "seen in the hall", Context: in("map", "hall"), ObservedAt: at(0)})
 		b := created(t, s, &robotmem.LearnRequest{Insight: "you must never enter the lab", Context: in("map", "lab"), ObservedAt: at(time.Hour), SessionID: session})
 		c := created(t, s, &robotmem.LearnRequest{Insight: "elsewhere", Collection: "other", Context: in("odom", "lab"), ObservedAt: at(2 * time.Hour)})
+
 		p := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a look at it", Context: object{"spatial": object{"position": []any{2, 2}}}, ObservedAt: at(3 * time.Hour)}).MemoryID
 		for name, tt := range map[string]struct {
 			r    robotmem.PlacesRequest
@@ -217,23 +225,30 @@ var mapCases = []testCase{
 			r.Items = append(r.Items, robotmem.LearnRequest{Insight: "seen here",
 				Context: object{"spatial": object{"position": []any{i % 10, i / 10}}, "task": object{"success": i%4 == 0}}})
 		}
+
 		var ids []int64
 		for _, res := range do(t, s.LearnBatch, &r).Results {
 			ids = append(ids, res.MemoryID)
 		}
+
 		res := do(t, s.Places, &robotmem.PlacesRequest{Field: position, Limit: 20, Grid: 2, Min: []float64{0, 0}, Max: []float64{9, 9}})
+
 		var want []int64
 		for i := 0; i < 100; i += 5 {
 			want = append(want, ids[i])
 		}
+
 		equal(t, "sample", pointIDs(res.Points), want)
 		if res.Total != 100 || !res.Sampled || res.Cell != 4.5 {
 			t.Errorf("total %d, sampled %v, side %v; want 100, true, 4.5", res.Total, res.Sampled, res.Cell)
 		}
+
 		var cells []admin.PlaceCell
+
 		for _, y := range []float64{0, 4.5} {
 			for _, x := range []float64{0, 4.5} {
 				c := admin.PlaceCell{X: x, Y: y}
+
 				for i := range 100 {
 					px, py := float64(i%10), float64(i/10)
 					if (px >= 4.5) == (x > 0) && (py >= 4.5) == (y > 0) {
@@ -248,6 +263,7 @@ var mapCases = []testCase{
 				cells = append(cells, c)
 			}
 		}
+
 		equal(t, "cells", res.Cells, cells)
 		equal(t, "again", do(t, s.Places, &robotmem.PlacesRequest{Field: position, Limit: 20}).Points, res.Points)
 	}},

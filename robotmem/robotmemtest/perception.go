@@ -94,6 +94,7 @@ var perceptionCases = []testCase{
 		if len(res.Memories) != 1 {
 			t.Fatalf("got %+v", res)
 		}
+
 		m := res.Memories[0]
 		if m.MemoryID != saved.MemoryID || m.Type != "perception" || m.Content != "depth image of a wet glass" || m.PerceptionType != "visual" || m.MediaType != "application/x-raw" || m.DataURI == "" || !m.ObservedAt.Equal(day) {
 			t.Errorf("got %+v", m)
@@ -101,6 +102,7 @@ var perceptionCases = []testCase{
 		if data, err := json.Marshal(res); err != nil || bytes.Contains(data, []byte("SECRETBYTES")) {
 			t.Errorf("the payload is in the answer (%v)", err)
 		}
+
 		equal(t, "bytes are not searched", recalled(t, s, &robotmem.RecallRequest{Query: "SECRETBYTES", Collection: "lab"}), []int64{})
 		whole := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: saved.MemoryID})
 		equal(t, "metadata", whole.Metadata, robotmem.Object{"rate_hz": json.Number("100.0")})
@@ -136,6 +138,7 @@ var perceptionCases = []testCase{
 			tt.change(&r)
 			t.Run(name, func(t *testing.T) { refused(t, s.SavePerception, &r, tt.kind, tt.field) })
 		}
+
 		for _, r := range []robotmem.SavePerceptionRequest{
 			{Data: "x", DataBase64: []byte("x")},
 			{Data: "x", Path: "/tmp/x"},
@@ -146,6 +149,7 @@ var perceptionCases = []testCase{
 				t.Errorf("got %v, want it invalid", err)
 			}
 		}
+
 		equal(t, "nothing was stored", recalled(t, s, &robotmem.RecallRequest{Type: "perception"}), []int64{})
 	}},
 	{"InlineLimit", func(t *testing.T, s robotmem.Service) {
@@ -172,11 +176,13 @@ var perceptionCases = []testCase{
 		if len(got) == 0 || got[0] != twin {
 			t.Errorf("like %d: got %v, want %d first", first, got, twin)
 		}
+
 		for _, id := range got {
 			if id == first {
 				t.Error("it is like itself")
 			}
 		}
+
 		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{}}, robotmem.Invalid, "like", "exactly one")
 		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{MemoryID: 1, DataBase64: []byte("x")}}, robotmem.Invalid, "like")
 	}}, {"LikeData", func(t *testing.T, s robotmem.Service) {
@@ -185,10 +191,12 @@ var perceptionCases = []testCase{
 			fmt.Fprintf(&near, "%.3f\n", math.Sin(float64(i)/10))
 			fmt.Fprintf(&far, "%.3f\n", math.Sin(float64(i)))
 		}
+
 		save := func(r *robotmem.SavePerceptionRequest) int64 { return do(t, s.SavePerception, r).MemoryID }
 		same := save(&robotmem.SavePerceptionRequest{Description: "a slow swing", PerceptionType: "tactile", Data: near.String(), MediaType: "text/csv"})
 		other := save(&robotmem.SavePerceptionRequest{Description: "a quick swing", PerceptionType: "tactile", Data: far.String(), MediaType: "text/csv"})
 		save(&robotmem.SavePerceptionRequest{Description: "an image of it", DataBase64: grey(20, 20)})
+
 		for name, like := range map[string]robotmem.Like{
 			"text":            {Data: near.String(), MediaType: "text/csv"},
 			"bytes":           {DataBase64: []byte(near.String()), MediaType: "text/csv"},
@@ -196,6 +204,7 @@ var perceptionCases = []testCase{
 		} {
 			equal(t, name, recalled(t, s, &robotmem.RecallRequest{Like: &like}), []int64{same, other})
 		}
+
 		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{Data: "no numbers at all"}}, robotmem.Invalid, "like.data", "compared")
 		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{Data: near.String(), MediaType: "nonsense"}}, robotmem.Invalid, "like.media_type")
 		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{MemoryID: 999}}, robotmem.NotFound, "like.memory_id")
@@ -211,6 +220,7 @@ var perceptionCases = []testCase{
 		want.Status = "duplicate"
 		equal(t, "the same origin", *again, want)
 		equal(t, "description", do(t, s.Get, &robotmem.MemoryRequest{MemoryID: first.MemoryID}).Content, r.Description)
+
 		for name, change := range map[string]func(*robotmem.SavePerceptionRequest){
 			"another collection": func(r *robotmem.SavePerceptionRequest) { r.Collection = "field" },
 			"another origin":     func(r *robotmem.SavePerceptionRequest) { r.Origin = "bag/camera/8" },
@@ -222,6 +232,7 @@ var perceptionCases = []testCase{
 				t.Errorf("%s: got %+v, want a new one", name, res)
 			}
 		}
+
 		long := r
 		long.Origin = strings.Repeat("x", 257)
 		refused(t, s.SavePerception, &long, robotmem.Invalid, "origin")

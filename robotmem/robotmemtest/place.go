@@ -29,6 +29,7 @@ var placeCases = []testCase{
 		learn(t, s, "seen somewhere", object{"spatial": object{"position": "kitchen"}})
 		learn(t, s, "seen in four dimensions", placed(0, 0, 0, 0))
 		learn(t, s, "seen badly", placed(0, nil, 0))
+
 		for name, tt := range map[string]struct {
 			r    robotmem.RecallRequest
 			want []int64
@@ -46,35 +47,43 @@ var placeCases = []testCase{
 		} {
 			equal(t, name, recalled(t, s, &tt.r), tt.want)
 		}
+
 		res := recall(t, s, &robotmem.RecallRequest{SpatialSort: near(0, 0, 0)})
 		for i, want := range []float64{0, 1, 1, 2, 10} {
 			if d := res.Memories[i].Distance; d == nil || *d != want {
 				t.Errorf("distance %v, want %v", d, want)
 			}
 		}
+
 		equal(t, "mode", res.Mode, "structured")
 	}},
 	{"ExactUnderAFilter", func(t *testing.T, s robotmem.Service) {
 		rng := rand.New(rand.NewPCG(1, 2))
+
 		type point struct {
 			id   int64
 			d    float64
 			even bool
 		}
+
 		var points []point
+
 		for i := range 200 {
 			x, y, z := rng.Float64()*4, rng.Float64()*4, rng.Float64()*4
 			ctx := placed(x, y, z)
 			ctx["even"] = i%2 == 0
 			points = append(points, point{learn(t, s, fmt.Sprintf("point number %d", i), ctx), math.Sqrt((x-2)*(x-2) + (y-2)*(y-2) + (z-2)*(z-2)), i%2 == 0})
 		}
+
 		slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.d, b.d) })
+
 		var want []int64
 		for _, p := range points {
 			if p.even && len(want) < 10 {
 				want = append(want, p.id)
 			}
 		}
+
 		equal(t, "ten nearest", recalled(t, s, &robotmem.RecallRequest{SpatialSort: near(2, 2, 2), ContextFilter: robotmem.Object{"even": true}, N: 10}), want)
 	}},
 	{"FusedIsOneMoreList", func(t *testing.T, s robotmem.Service) {
@@ -95,6 +104,7 @@ var placeCases = []testCase{
 		}
 		world := learn(t, s, "in the world frame", in("world", "floor-1", 0, 0))
 		odom := learn(t, s, "in the odometry frame", in("odom", "floor-1", 1, 0))
+
 		upstairs := learn(t, s, "in the world frame upstairs", in("world", "floor-2", 2, 0))
 		for _, tt := range []struct {
 			frame, m string

@@ -22,10 +22,13 @@ func grey(width, height int) []byte {
 			m.SetGray(x, y, color.Gray{Y: uint8(255 * x / width)})
 		}
 	}
+
 	var b bytes.Buffer
 	if err := imagepng.Encode(&b, m); err != nil {
-		panic(err) // writing to a buffer never fails
+		// Writing to a buffer never fails.
+		panic(err)
 	}
+
 	return b.Bytes()
 }
 
@@ -33,9 +36,11 @@ func grey(width, height int) []byte {
 func forces(samples int) string {
 	var b strings.Builder
 	b.WriteString("t,Fx,Fy,Fz,Tx,Ty,Tz\n")
+
 	for i := range samples {
 		fmt.Fprintf(&b, "%.3f,%d,%d,%d,0.1,0.2,0.3\n", float64(i)/100, i%7, i%5, -i%62)
 	}
+
 	return b.String()
 }
 
@@ -68,10 +73,12 @@ var previewCases = []testCase{
 	{"OfWhatHasNone", func(t *testing.T, s robotmem.Service) {
 		fact := learn(t, s, grip, nil)
 		words := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "only told"}).MemoryID
+
 		opaque := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "bytes of no format", DataBase64: []byte{0, 1, 2, 250}}).MemoryID
 		for _, id := range []int64{fact, words, opaque, 999} {
 			refused(t, s.Preview, &admin.PreviewRequest{MemoryID: id}, robotmem.NotFound, "memory_id")
 		}
+
 		for _, r := range []admin.PreviewRequest{{MemoryID: opaque, Width: 15}, {MemoryID: opaque, Width: 4097}, {MemoryID: opaque, Width: -1}} {
 			refused(t, s.Preview, &r, robotmem.Invalid, "width")
 		}

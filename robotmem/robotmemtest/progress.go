@@ -28,6 +28,7 @@ func (r *reports) check(t *testing.T) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	for i, p := range r.all {
 		if p.Stage == "" || p.Done < 0 || p.Total < 0 || p.Total > 0 && p.Done > p.Total {
 			t.Errorf("report %+v", p)
@@ -41,26 +42,31 @@ func (r *reports) check(t *testing.T) {
 // watched is do with progress reports.
 func watched[In, Out any](t *testing.T, method func(context.Context, *In) (*Out, error), req *In) *Out {
 	t.Helper()
+
 	var r reports
 	out := do(t, func(ctx context.Context, req *In) (*Out, error) {
 		return method(progress.With(ctx, r.add), req)
 	}, req)
 	r.check(t)
+
 	return out
 }
 
 var progressCases = []testCase{
 	{"ChangesNoAnswer", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
+
 		var items []robotmem.LearnRequest
 		for i := range 600 {
 			items = append(items, robotmem.LearnRequest{Insight: fmt.Sprint("fact number ", i), SessionID: session})
 		}
+
 		items[7].Insight = ""
 		res := watched(t, s.LearnBatch, &robotmem.LearnBatchRequest{Items: items})
 		if len(res.Results) != 600 || res.Results[7].Error == nil || res.Results[8].LearnResponse == nil {
 			t.Errorf("%d results, the eighth %+v", len(res.Results), res.Results[7])
 		}
+
 		do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a large view", DataBase64: everyByte(2048)})
 		if d := watched(t, s.Doctor, &admin.DoctorRequest{Deep: true}); !d.Healthy {
 			t.Errorf("got %+v", d)

@@ -16,6 +16,7 @@ var recallCases = []testCase{
 		for _, r := range asked {
 			equal(t, "of an empty memory", recalled(t, s, &r), []int64{})
 		}
+
 		id := learn(t, s, grip, nil)
 		for _, r := range asked {
 			equal(t, fmt.Sprintf("%+v", r), recalled(t, s, &r), []int64{id})
@@ -33,6 +34,7 @@ var recallCases = []testCase{
 	{"ChineseWords", func(t *testing.T, s robotmem.Service) {
 		slip := learn(t, s, "夹爪在湿玻璃上打滑", nil)
 		learn(t, s, "电池在空闲时可用四小时", nil)
+
 		for _, query := range []string{"打滑", "玻璃", "夹爪打滑怎么办"} {
 			equal(t, query, recalled(t, s, &robotmem.RecallRequest{Query: query}), []int64{slip})
 		}
@@ -41,6 +43,7 @@ var recallCases = []testCase{
 		spaced := learn(t, s, "grip at 12.5 N was firm", nil)
 		glued := learn(t, s, "grip at 17.5N was firm", nil)
 		learn(t, s, "grip at 125 N was firm", nil)
+
 		for query, want := range map[string]int64{"12.5N": spaced, "12.5 N": spaced, "17.5 N": glued, "17.5N": glued} {
 			if got := recalled(t, s, &robotmem.RecallRequest{Query: query}); len(got) == 0 || got[0] != want {
 				t.Errorf("%q: got %v, want %d first", query, got, want)
@@ -53,6 +56,7 @@ var recallCases = []testCase{
 		pause := learn(t, s, "a pause of 90 s cools the motor", nil)
 		box := learn(t, s, "箱子重2千克", nil)
 		learn(t, s, "a gap of 3 mm stays open", nil)
+
 		for query, want := range map[string]int64{"1 m": shelf, "100cm": shelf, "wide 1001 mm": table, "1.5 minutes": pause, "1.5 min": pause, "2000g": box, "2公斤": box} {
 			if got := recalled(t, s, &robotmem.RecallRequest{Query: query}); len(got) == 0 || got[0] != want {
 				t.Errorf("%q: got %v, want %d first", query, got, want)
@@ -68,6 +72,7 @@ var recallCases = []testCase{
 		joint := learn(t, s, "joint_3 drifts by two counts an hour", nil)
 		file := learn(t, s, "planner.py retries without a pause", nil)
 		learn(t, s, "joint_4 is steady", nil)
+
 		for query, want := range map[string]int64{"MX-64AT": servo, "mx-64at": servo, "joint_3": joint, "planner.py": file} {
 			if got := recalled(t, s, &robotmem.RecallRequest{Query: query}); len(got) == 0 || got[0] != want {
 				t.Errorf("%q: got %v, want %d first", query, got, want)
@@ -78,12 +83,14 @@ var recallCases = []testCase{
 		for i := range 8 {
 			learn(t, s, strings.Repeat("filler ", i)+"wet glass slips", object{"i": i})
 		}
+
 		for _, r := range []*robotmem.RecallRequest{
 			{Query: "wet glass", N: 8},
 			{Query: "wet glass", N: 3},
 			{ContextFilter: robotmem.Object{"i": object{"$gte": 0}}, N: 8},
 		} {
 			res := recall(t, s, r)
+
 			last := 1.0
 			for i, m := range res.Memories {
 				if m.Score == nil || *m.Score > last || i == 0 && *m.Score != 1 {
@@ -111,6 +118,7 @@ var recallCases = []testCase{
 			t.Fatalf("%d failures stored, want 300", n)
 		}
 		want := []int64{learn(t, s, "a long story about many things that happened before the drawer finally was pushed open", object{"task": object{"success": true}})}
+
 		filter := robotmem.Object{"task.success": true}
 		for name, r := range map[string]*robotmem.RecallRequest{
 			"words, one":    {Query: "push the drawer", ContextFilter: filter, N: 1},
@@ -122,6 +130,7 @@ var recallCases = []testCase{
 	}},
 	{"MinConfidence", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, nil)
+
 		sure := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Confidence
 		for _, tt := range []struct {
 			min  float64
@@ -137,6 +146,7 @@ var recallCases = []testCase{
 		for i := range 5 {
 			id = append(id, created(t, s, &robotmem.LearnRequest{Insight: "hourly reading", Context: robotmem.Object{"i": i}, ObservedAt: at(time.Duration(i) * time.Hour)}))
 		}
+
 		for name, tt := range map[string]struct {
 			after, before *time.Time
 			want          []int64
@@ -156,6 +166,7 @@ var recallCases = []testCase{
 	{"Collections", func(t *testing.T, s robotmem.Service) {
 		a := created(t, s, &robotmem.LearnRequest{Insight: grip, Collection: "a"})
 		b := created(t, s, &robotmem.LearnRequest{Insight: grip, Collection: "b"})
+
 		d := created(t, s, &robotmem.LearnRequest{Insight: grip})
 		for name, want := range map[string][]int64{"a": {a}, "b": {b}, "": {d}, "default": {d}, "*": {d, b, a}, "none": {}} {
 			equal(t, "collection "+name, recalled(t, s, &robotmem.RecallRequest{Query: grip, Collection: name}), want)
@@ -172,6 +183,7 @@ var recallCases = []testCase{
 		plain := created(t, s, &robotmem.LearnRequest{Insight: "glass seen on the table", Tags: []string{"one"}})
 		image := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "glass on a tray", Data: "x"}).MemoryID
 		trace := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "glass under force", PerceptionType: "tactile", Data: "x"}).MemoryID
+
 		category := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: fact}).Category
 		for name, tt := range map[string]struct {
 			r    robotmem.RecallRequest
@@ -191,6 +203,7 @@ var recallCases = []testCase{
 				equal(t, name+" "+query, sortedIDs(recalled(t, s, &r)), tt.want)
 			}
 		}
+
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", Type: "idea"}, robotmem.Invalid, "type", "fact, perception")
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", PerceptionType: "smell"}, robotmem.Invalid, "perception_type")
 	}},
@@ -206,17 +219,20 @@ var recallCases = []testCase{
 	}},
 	{"NothingToGoByIsInvalid", func(t *testing.T, s robotmem.Service) {
 		learn(t, s, grip, nil)
+
 		for _, r := range []*robotmem.RecallRequest{{}, {Query: " \t"}, {N: 5, Explain: true}, {ContextFilter: robotmem.Object{}}} {
 			refused(t, s.Recall, r, robotmem.Invalid, "query")
 		}
 	}},
 	{"WithoutWordsNewestFirst", func(t *testing.T, s robotmem.Service) {
 		var want []int64
+
 		for i, hour := range []int{3, 1, 4, 2} {
 			created(t, s, &robotmem.LearnRequest{Insight: "reading", Context: robotmem.Object{"i": i, "kind": "r"}, ObservedAt: at(time.Duration(hour) * time.Hour)})
 		}
 		res := recall(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"kind": "r"}})
 		equal(t, "mode", res.Mode, "structured")
+
 		for _, m := range res.Memories {
 			want = append(want, m.ObservedAt.Unix())
 		}
@@ -234,6 +250,7 @@ var recallCases = []testCase{
 		if len(res.Stages) == 0 || len(res.Memories) != 1 || len(res.Memories[0].Found) == 0 {
 			t.Fatalf("got %+v", res)
 		}
+
 		for _, st := range res.Stages {
 			if st.Stage == "" || st.Kept < 0 || st.MS < 0 {
 				t.Errorf("stage %+v", st)
@@ -265,6 +282,7 @@ var recallCases = []testCase{
 			t.Errorf("got %+v", m)
 		}
 		equal(t, "context", any(object(m.Context)), asJSON(t, ctx))
+
 		for name, pair := range map[string][2]any{"params": {m.Params, ctx["params"]}, "spatial": {m.Spatial, ctx["spatial"]}, "robot": {m.Robot, ctx["robot"]}, "task": {m.Task, ctx["task"]}, "env": {m.Env, "lab"}} {
 			equal(t, name, pair[0], asJSON(t, pair[1]))
 		}
@@ -287,10 +305,12 @@ var recallCases = []testCase{
 // failures stores failed attempts at the same task and returns their number.
 func failures(t *testing.T, s robotmem.Service, n int) int {
 	t.Helper()
+
 	items := make([]robotmem.LearnRequest, n)
 	for i := range items {
 		items[i] = robotmem.LearnRequest{Insight: "push the drawer", Context: robotmem.Object{"task": object{"success": false}, "i": i}}
 	}
+
 	stored := 0
 	if res, ok := try(t, s.LearnBatch, &robotmem.LearnBatchRequest{Items: items}); ok {
 		for _, r := range res.Results {
@@ -300,9 +320,11 @@ func failures(t *testing.T, s robotmem.Service, n int) int {
 		}
 		return stored
 	}
+
 	for i := range items {
 		created(t, s, &items[i])
 		stored++
 	}
+
 	return stored
 }

@@ -17,6 +17,7 @@ var retentionCases = []testCase{
 		fact := learn(t, s, grip, nil)
 		r := admin.RetainRequest{Budgets: []admin.Budget{{PerceptionType: "visual", MaxBytes: 350_000}}}
 		plan := do(t, s.Retain, &r)
+
 		var going []int64
 		for _, e := range plan.Evictions {
 			going = append(going, e.MemoryID)
@@ -24,10 +25,12 @@ var retentionCases = []testCase{
 				t.Errorf("eviction %+v", e)
 			}
 		}
+
 		equal(t, "least valuable first", going, []int64{oldest, middle})
 		if !plan.DryRun || plan.Count != 2 || plan.FreedBytes < 600_000 || plan.HeldBytes < 900_000 {
 			t.Errorf("plan %+v", plan)
 		}
+
 		equal(t, "nothing has gone", do(t, s.Get, &robotmem.MemoryRequest{MemoryID: oldest}).Status, "active")
 		r.Apply = true
 		done := do(t, s.Retain, &r)
@@ -42,6 +45,7 @@ var retentionCases = []testCase{
 		if st, ok := try(t, s.Stats, &admin.StatsRequest{}); ok && (st.Evicted != 2 || st.EvictedBytes < 600_000) {
 			t.Errorf("evicted %d, %d bytes", st.Evicted, st.EvictedBytes)
 		}
+
 		again := do(t, s.Retain, &r)
 		if again.Count != 0 || len(again.Evictions) != 0 {
 			t.Errorf("again: %+v, want nothing to do", again)

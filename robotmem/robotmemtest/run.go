@@ -58,6 +58,7 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()
+
 			for _, c := range group.cases {
 				t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })
 			}
@@ -85,6 +86,7 @@ func do[In, Out any](t *testing.T, method func(context.Context, *In) (*Out, erro
 	if err != nil {
 		t.Fatalf("%T: %v", r, err)
 	}
+
 	return out
 }
 
@@ -99,6 +101,7 @@ func try[In, Out any](t *testing.T, method func(context.Context, *In) (*Out, err
 	if err != nil {
 		t.Fatalf("%T: %v", r, err)
 	}
+
 	return out, true
 }
 
@@ -116,14 +119,17 @@ func checkRefused(t *testing.T, err error, kind robotmem.Kind, field string, wor
 		t.Log("left out:", err)
 		return
 	}
+
 	var e *robotmem.Error
 	if !errors.As(err, &e) || e.Kind != kind || e.Field != field {
 		t.Errorf("got %#v (%v), want %s of field %q", err, err, kind, field)
 		return
 	}
+
 	if e.Op == "" || e.Detail() == "" {
 		t.Errorf("operation %q, detail %q: one is missing", e.Op, e.Detail())
 	}
+
 	for _, w := range words {
 		if !strings.Contains(e.Error(), w) {
 			t.Errorf("%q does not say %q", e.Error(), w)
@@ -152,6 +158,7 @@ func recall(t *testing.T, s robotmem.Service, r *robotmem.RecallRequest) *robotm
 	if res.Total != len(res.Memories) {
 		t.Errorf("total %d of %d memories", res.Total, len(res.Memories))
 	}
+
 	for i, m := range res.Memories {
 		if m.Score != nil && (*m.Score > 1 || *m.Score < 0) {
 			t.Errorf("memory %d: score %v is outside 0..1", m.MemoryID, *m.Score)
@@ -163,6 +170,7 @@ func recall(t *testing.T, s robotmem.Service, r *robotmem.RecallRequest) *robotm
 			t.Errorf("memory %d is in the answer twice", m.MemoryID)
 		}
 	}
+
 	return res
 }
 
@@ -207,9 +215,11 @@ func asJSON(t *testing.T, v any) any {
 	}
 	dec := json.NewDecoder(strings.NewReader(string(data)))
 	dec.UseNumber()
+
 	var out any
 	if err := dec.Decode(&out); err != nil {
 		t.Fatal(err)
 	}
+
 	return out
 }

@@ -25,6 +25,7 @@ var samplesCases = []testCase{
 		if got.Kind != "trace" || got.Total != 300 || got.Reduced || got.TimeUnit != "s" || math.Abs(got.RateHz-100) > 1e-6 || math.Abs(got.DurationS-3) > 1e-9 || len(got.Time) != 300 || len(got.Channels) != 6 {
 			t.Fatalf("got %s, total %d, reduced %v, %v Hz, %v %s, %d times, %d channels", got.Kind, got.Total, got.Reduced, got.RateHz, got.DurationS, got.TimeUnit, len(got.Time), len(got.Channels))
 		}
+
 		fz := got.Channels[2]
 		if fz.Name != "Fz" || fz.Unit != "N" || got.Channels[5].Unit != "Nm" || fz.Values[61] != -61 || math.Abs(got.Time[61]-0.61) > 1e-12 || fz.Min != nil {
 			t.Errorf("got %s in %s, %v at %v", fz.Name, fz.Unit, fz.Values[61], got.Time[61])
@@ -36,10 +37,12 @@ var samplesCases = []testCase{
 		if !got.Reduced || got.Total != 300 || len(got.Time) > 32 || len(fz.Min) != len(got.Time) || len(fz.Max) != len(got.Time) || fz.Values != nil {
 			t.Fatalf("got reduced %v, total %d, %d times, %d and %d values", got.Reduced, got.Total, len(got.Time), len(fz.Min), len(fz.Max))
 		}
+
 		low, high := 0.0, -100.0
 		for i := range fz.Min {
 			low, high = min(low, fz.Min[i]), max(high, fz.Max[i])
 		}
+
 		equal(t, "extent of Fz", [2]float64{low, high}, [2]float64{-61, 0})
 
 		r.From, r.To = new(0.6), new(0.62)
@@ -67,6 +70,7 @@ var samplesCases = []testCase{
 	{"OfACloud", func(t *testing.T, s robotmem.Service) {
 		var b strings.Builder
 		b.WriteString("# .PCD v0.7\nVERSION 0.7\nFIELDS x y z intensity\nSIZE 4 4 4 4\nTYPE F F F F\nCOUNT 1 1 1 1\nWIDTH 101\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 101\nDATA ascii\n")
+
 		for i := range 100 {
 			fmt.Fprintf(&b, "%d.1 0 1 %d\n", i, i)
 		}
@@ -95,12 +99,14 @@ var samplesCases = []testCase{
 	{"OfWhatHasNone", func(t *testing.T, s robotmem.Service) {
 		fact := learn(t, s, grip, nil)
 		words := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "only told"}).MemoryID
+
 		opaque := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "bytes of no format", DataBase64: []byte{0, 1, 2, 250}}).MemoryID
 		for _, id := range []int64{fact, words, opaque, 999} {
 			refused(t, s.Samples, &robotmem.SamplesRequest{MemoryID: id}, robotmem.NotFound, "memory_id")
 		}
 		picture := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a grey ramp", DataBase64: grey(80, 20)}).MemoryID
 		refused(t, s.Samples, &robotmem.SamplesRequest{MemoryID: picture}, robotmem.NotFound, "memory_id", "picture", "preview")
+
 		for _, points := range []int{15, 200_001, -1} {
 			refused(t, s.Samples, &robotmem.SamplesRequest{MemoryID: opaque, Points: points}, robotmem.Invalid, "points")
 		}

@@ -14,12 +14,14 @@ func ResponseSchema(d *robotmem.Definitions, t reflect.Type) map[string]any {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+
 	if t == reflect.TypeFor[perception.Numbers]() {
 		return object{"type": "array", "items": object{"anyOf": []any{object{"type": "number"}, object{"type": "null"}}}}
 	}
 	if s := d.Scalar(t); s != nil {
 		return s
 	}
+
 	switch t.Kind() {
 	case reflect.Interface:
 		return object{}
@@ -33,11 +35,13 @@ func ResponseSchema(d *robotmem.Definitions, t reflect.Type) map[string]any {
 	case reflect.Struct:
 		return d.Define(t.Name(), structSchema(d, t))
 	}
+
 	return object{"type": "integer"}
 }
 
 func structSchema(d *robotmem.Definitions, t reflect.Type) object {
 	props, required := object{}, []string{}
+
 	for _, f := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous || name == "" || name == "-" {
@@ -47,7 +51,8 @@ func structSchema(d *robotmem.Definitions, t reflect.Type) object {
 		if doc := f.Tag.Get("doc"); doc != "" {
 			p["description"] = doc
 		}
-		if f.Tag.Get("schema") == "or line" { // the compact form
+		// The compact form.
+		if f.Tag.Get("schema") == "or line" {
 			p["items"] = object{"anyOf": []any{p["items"], ResponseSchema(d, reflect.TypeFor[robotmem.MemoryLine]())}}
 		}
 		props[name] = p
@@ -56,9 +61,11 @@ func structSchema(d *robotmem.Definitions, t reflect.Type) object {
 			required = append(required, name)
 		}
 	}
+
 	s := object{"type": "object", "properties": props}
 	if len(required) > 0 {
 		s["required"] = required
 	}
+
 	return s
 }

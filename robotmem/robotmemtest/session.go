@@ -44,6 +44,7 @@ var sessionCases = []testCase{
 		if b := res.Briefing; !slices.Equal(b.MemoryIDs, []int64{rule}) || !strings.HasPrefix(b.Text, fmt.Sprintf("Rules:\n- [%d] ", rule)) {
 			t.Errorf("briefing %+v, want the rule of the collection", b)
 		}
+
 		in := created(t, s, &robotmem.LearnRequest{Insight: "learnt within", SessionID: res.SessionID})
 		seen := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "seen within", SessionID: res.SessionID})
 		equal(t, "collection of a perception", seen.Collection, "lab")
@@ -51,6 +52,7 @@ var sessionCases = []testCase{
 		if m.Collection != "lab" || m.SessionID != res.SessionID {
 			t.Errorf("got %+v, want the session's collection", m)
 		}
+
 		done := do(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: res.SessionID, OutcomeScore: new(0.0), UsedMemoryIDs: []int64{rule}})
 		sum := done.Summary
 		if done.Status != "ended" || sum.SessionID != res.SessionID || sum.Facts != 1 || sum.Perceptions != 1 || sum.Used != 1 || sum.Text == "" {
@@ -63,6 +65,7 @@ var sessionCases = []testCase{
 	{"ASessionIsCheckedWhereverItIsNamed", func(t *testing.T, s robotmem.Service) {
 		open, ended := start(t, s, "lab"), start(t, s, "lab")
 		end(t, s, ended)
+
 		for name, tt := range map[string]struct {
 			session, collection string
 			kind                robotmem.Kind
@@ -81,6 +84,7 @@ var sessionCases = []testCase{
 				}
 			})
 		}
+
 		created(t, s, &robotmem.LearnRequest{Insight: "named as it is", SessionID: open, Collection: "lab"})
 		refused(t, s.Recall, &robotmem.RecallRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
 		refused(t, s.SessionMemories, &admin.SessionMemoriesRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
@@ -95,6 +99,7 @@ var sessionCases = []testCase{
 	}},
 	{"ReplayInTheOrderItWasLived", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
+
 		hour := map[int]int64{}
 		for i, h := range []int{2, 0, 3, 1} {
 			hour[h] = created(t, s, &robotmem.LearnRequest{Insight: "step", Context: robotmem.Object{"i": i}, SessionID: session, ObservedAt: at(time.Duration(h) * time.Hour)})
@@ -118,10 +123,12 @@ var sessionCases = []testCase{
 		end(t, s, first)
 		list := func(r *robotmem.SessionsRequest) []string {
 			t.Helper()
+
 			out := []string{}
 			for _, e := range do(t, s.Sessions, r).Sessions {
 				out = append(out, e.SessionID+" "+e.Status)
 			}
+
 			return out
 		}
 		equal(t, "all, newest first", list(&robotmem.SessionsRequest{}), []string{second + " active", first + " ended"})
@@ -134,6 +141,7 @@ var sessionCases = []testCase{
 	}},
 	{"EndingSessionsFadesNothing", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, nil)
+
 		before := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Confidence
 		for range 60 {
 			if res := end(t, s, start(t, s, "")); res.DecayedCount != 0 {
@@ -184,11 +192,14 @@ func storedLater(t *testing.T, s robotmem.Service) {
 	for i := range 3 {
 		created(t, s, &robotmem.LearnRequest{Insight: fmt.Sprintf("door %d sticks", i), SessionID: told, ObservedAt: new(day.Add(time.Duration(i+1) * time.Hour))})
 	}
+
 	end(t, s, told)
 
 	res := do(t, s.Sessions, &robotmem.SessionsRequest{Collection: "later", Limit: 2})
 	next := do(t, s.Sessions, &robotmem.SessionsRequest{Collection: "later", Limit: 2, Cursor: res.Next})
+
 	var got []string
+
 	for _, e := range append(res.Sessions, next.Sessions...) {
 		at := e.SessionID + " " + e.CreatedAt.UTC().Format(time.RFC3339)
 		if e.SessionID == now {
@@ -198,6 +209,7 @@ func storedLater(t *testing.T, s robotmem.Service) {
 		}
 		got = append(got, at)
 	}
+
 	want := []string{now, told + " 2025-04-01T23:00:00Z 2025-04-02T01:00:00Z", given + " 2025-04-01T22:00:00Z 2025-04-01T22:01:00Z"}
 	if !slices.Equal(got, want) {
 		t.Errorf("episodes %q, want %q", got, want)

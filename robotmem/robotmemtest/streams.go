@@ -33,7 +33,8 @@ func streaming(run func(t *testing.T, s streamer)) func(*testing.T, robotmem.Ser
 // noise returns n incompressible bytes.
 func noise(n int) []byte {
 	out := make([]byte, n)
-	_, _ = rand.NewChaCha8([32]byte{7}).Read(out) // never fails
+	// Never fails.
+	_, _ = rand.NewChaCha8([32]byte{7}).Read(out)
 	return out
 }
 
@@ -57,6 +58,7 @@ func openData(t *testing.T, s streamer, id int64) *robotmem.DataReader {
 			t.Error(err)
 		}
 	})
+
 	return d
 }
 
@@ -167,6 +169,7 @@ var streamCases = []testCase{
 	{"CancelledStreamStoresNothing", streaming(func(t *testing.T, s streamer) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
+
 		out, in := io.Pipe()
 		go func() {
 			_, _ = in.Write(noise(1 << 20)) // ends with out

@@ -19,6 +19,7 @@ func typed(query string) *robotmem.RecallRequest {
 // that not all words with the prefix are found.
 func settled(t *testing.T, s robotmem.Service) {
 	t.Helper()
+
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		if r := do(t, s.Recall, typed("settled")); len(r.Degraded) == 0 {
 			return
@@ -34,6 +35,7 @@ var typingCases = []testCase{
 		slip := learn(t, s, "the wet glass slipped while gripping it", nil)
 		battery := learn(t, s, "batteries run low in the cold store", object{"params": object{"grip_force": 1}})
 		force := learn(t, s, "grip_force=12.5 N is enough", nil)
+
 		han := learn(t, s, "夹爪的力太小", nil)
 		for query, want := range map[string][]int64{
 			"s": {slip, battery}, "sl": {slip}, "slippe": {slip}, "SLIPPED": {slip},
@@ -42,9 +44,11 @@ var typingCases = []testCase{
 		} {
 			equal(t, query, sortedIDs(recalled(t, s, typed(query))), want)
 		}
+
 		for _, query := range []string{"sli ", "sli!", "slx", "lip"} {
 			equal(t, query, recalled(t, s, typed(query)), []int64{})
 		}
+
 		r := typed("sli")
 		r.AsYouType = false
 		equal(t, "a finished word", recalled(t, s, r), []int64{})
@@ -58,6 +62,7 @@ var typingCases = []testCase{
 		if len(res.Memories) != 3 || res.Memories[0].MemoryID != five || *res.Memories[1].Score >= 1 {
 			t.Errorf("got %v, want all three and %d first", ids(res.Memories), five)
 		}
+
 		for _, m := range res.Memories {
 			if *m.Relevance < 0.5 {
 				t.Errorf("%q: relevance %v, though it has both words", m.Content, *m.Relevance)
@@ -67,6 +72,7 @@ var typingCases = []testCase{
 	{"ManyWordsDoNotDrownOne", func(t *testing.T, s robotmem.Service) {
 		settled(t, s)
 		wet := learn(t, s, "wet glass on the table", nil)
+
 		all := "the robot has seen"
 		for i := range 40 {
 			all += fmt.Sprintf(" part%c%c", 'a'+i%26, 'a'+i/26)
@@ -77,6 +83,7 @@ var typingCases = []testCase{
 	}},
 	{"AsTheFinishedWord", func(t *testing.T, s robotmem.Service) {
 		settled(t, s)
+
 		for i := range 30 {
 			learn(t, s, fmt.Sprintf("wet glass slips at %d N on shelf %d", i%7, i%3), object{"i": i})
 			learn(t, s, fmt.Sprintf("the torque is %d Nm", i), object{"i": i})
@@ -85,12 +92,14 @@ var typingCases = []testCase{
 		finished.AsYouType = false
 		got, want := recall(t, s, typed("shelf torque slips")), recall(t, s, finished)
 		equal(t, "ids", ids(got.Memories), ids(want.Memories))
+
 		for i := range want.Memories {
 			equal(t, "score", *got.Memories[i].Score, *want.Memories[i].Score)
 		}
 	}},
 	{"WithinFilters", func(t *testing.T, s robotmem.Service) {
 		var even []int64
+
 		for i := range 40 {
 			id := created(t, s, &robotmem.LearnRequest{Insight: fmt.Sprintf("slippery floor in aisle %d", i), Context: object{"even": i%2 == 0}, ObservedAt: at(time.Duration(i) * time.Hour)})
 			if i%2 == 0 && i >= 10 {
@@ -113,6 +122,7 @@ var typingCases = []testCase{
 	}},
 	{"IsNotCounted", func(t *testing.T, s robotmem.Service) {
 		learn(t, s, "the floor is slippery", nil)
+
 		for _, query := range []string{"s", "sl", "slippery ", "nothing"} {
 			recall(t, s, typed(query))
 		}

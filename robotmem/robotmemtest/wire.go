@@ -15,6 +15,7 @@ var wireCases = []testCase{
 		for _, op := range robotmem.Ops() {
 			required, _ := op.InputSchema()["required"].([]string)
 			field := ""
+
 			switch {
 			case op.Name == "recall":
 				field = "query"
@@ -23,6 +24,7 @@ var wireCases = []testCase{
 			case len(required) > 0:
 				field = required[0]
 			}
+
 			res, err := op.Call(t.Context(), s, json.RawMessage(`{}`))
 			switch {
 			case field != "":
@@ -72,6 +74,7 @@ var wireCases = []testCase{
 	{"JSONValuedFieldsMayBeStrings", func(t *testing.T, s robotmem.Service) {
 		call(t, s, "learn", `{"insight":"grip at the sink","context":"{\"i\":1,\"spatial\":{\"position\":[1,2]}}"}`)
 		call(t, s, "save_perception", `{"description":"trace of the grip","metadata":"{\"rate_hz\":100}","context":"{\"i\":2}"}`)
+
 		for _, request := range []string{
 			`{"context_filter":"{\"i\":1}"}`,
 			`{"context_filter":{"i":1}}`,
@@ -82,10 +85,12 @@ var wireCases = []testCase{
 				t.Errorf("%s: got %+v", request, res)
 			}
 		}
+
 		res, ok := call(t, s, "recall", `{"context_filter":"{\"i\":2}"}`).(*robotmem.RecallResponse)
 		if !ok || len(res.Memories) != 1 {
 			t.Fatalf("got %+v", res)
 		}
+
 		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: res.Memories[0].MemoryID})
 		equal(t, "metadata", m.Metadata, robotmem.Object{"rate_hz": json.Number("100")})
 	}},
@@ -138,6 +143,7 @@ func call(t *testing.T, s robotmem.Service, op, request string) any {
 	if err != nil {
 		t.Fatalf("%s %s: %v", op, request, err)
 	}
+
 	return res
 }
 
@@ -147,6 +153,7 @@ func fitsSchema(t *testing.T, op *robotmem.Op, res any) {
 	t.Helper()
 	defined := robotmem.Definitions{Prefix: "#/$defs/"}
 	root := asObject(t, ResponseSchema(&defined, op.Out))
+
 	root["$defs"] = asObject(t, defined.Schemas)
 	for _, schema := range root["$defs"].(object) {
 		schema.(object)["additionalProperties"] = false
@@ -166,9 +173,11 @@ func asObject(t *testing.T, v any) object {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var out object
 	if err := json.Unmarshal(data, &out); err != nil {
 		t.Fatal(err)
 	}
+
 	return out
 }

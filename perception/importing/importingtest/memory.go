@@ -63,6 +63,7 @@ func (m *Memory) Save(_ context.Context, session string, ps []importing.Percepti
 	if s := m.Sessions[session]; session != "" && (s == nil || s.Ended) {
 		m.T.Errorf("saved in session %q, which is not open", session)
 	}
+
 	stored := 0
 
 	for _, p := range ps {
@@ -99,6 +100,7 @@ func (m *Memory) check(p importing.Perception) {
 	default:
 		m.T.Errorf("%s: type is %q", p.Origin, p.Type)
 	}
+
 	if text, err := json.Marshal(p.Metadata); err != nil || len(text) > importing.MaxMetadata {
 		m.T.Errorf("%s: metadata of %d bytes, %v", p.Origin, len(text), err)
 	}

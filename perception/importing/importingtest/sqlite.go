@@ -20,18 +20,22 @@ func EndlessTable(t testing.TB, path, table string) {
 	if err := db.Exec("PRAGMA journal_mode=DELETE; CREATE TABLE padding(x); INSERT INTO padding SELECT zeroblob(60000)"); err != nil {
 		t.Fatal(err)
 	}
+
 	s, _, err := db.Prepare("SELECT rootpage, page_count, page_size FROM sqlite_schema, pragma_page_count, pragma_page_size WHERE name = '" + table + "'")
 	if err != nil || !s.Step() {
 		t.Fatal("the database does not say where its table begins: ", err)
 	}
+
 	root, pages, size := s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnInt64(2)
 	if err := errors.Join(s.Close(), db.Close()); err != nil {
 		t.Fatal(err)
 	}
+
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	page := func(n int64) []byte { return data[(n-1)*size : n*size] }
 
 	const depth = 9
@@ -49,7 +53,8 @@ func EndlessTable(t testing.TB, path, table string) {
 		}
 		p := page(at)
 		clear(p)
-		p[0] = 5 // an interior page of a table
+		// An interior page of a table.
+		p[0] = 5
 		binary.BigEndian.PutUint16(p[3:], uint16(fanout))
 		start := int(size) - 5*fanout
 		binary.BigEndian.PutUint16(p[5:], uint16(start))
@@ -58,9 +63,11 @@ func EndlessTable(t testing.TB, path, table string) {
 		for j := range fanout {
 			binary.BigEndian.PutUint16(p[12+2*j:], uint16(start+5*j))
 			binary.BigEndian.PutUint32(p[start+5*j:], uint32(child))
-			p[start+5*j+4] = 5 // a rowid
+			// A rowid.
+			p[start+5*j+4] = 5
 		}
 	}
+
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}

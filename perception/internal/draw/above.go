@@ -19,11 +19,13 @@ func (c *canvas) above(s *media.Samples) error {
 	if len(s.X) == 0 {
 		return errors.New("there is no point with a position to draw")
 	}
+
 	plot := chart{canvas: c, box: c.area()}
 	sensor := []float64{}
 	if s.Kind == "scan" {
 		sensor = append(sensor, 0)
 	}
+
 	x0, x1 := extent(s.X, sensor)
 	y0, y1 := extent(s.Y, sensor)
 
@@ -38,6 +40,7 @@ func (c *canvas) above(s *media.Samples) error {
 		plot.path(s)
 		return nil
 	}
+
 	plot.dots(s)
 	if s.Kind == "scan" {
 		plot.circle(0, 0, "ring", 6)
@@ -89,6 +92,7 @@ func (c chart) dots(s *media.Samples) {
 			fmt.Fprintf(c, `<path class="dots" stroke="#%02x%02x%02x" d="%s"/>`, colour.R, colour.G, colour.B, paths[i].Bytes())
 		}
 	}
+
 	if high > low {
 		c.text(c.right, c.top-6, "end", "z from "+media.Figure(low)+" (blue) to "+media.Figure(high)+" "+s.Unit+" (red)")
 	}

@@ -138,9 +138,11 @@ func ticks(axis [2]float64, most float64) (out []float64) {
 		}
 	}
 
-	const enough = 100 // also where the next multiple is the same number
+	// Also where the next multiple is the same number.
+	const enough = 100
 	for i := math.Ceil(axis[0] / step); i*step <= axis[1] && len(out) < enough; i++ {
-		out = append(out, i*step+0) // not -0
+		// Not -0.
+		out = append(out, i*step+0)
 	}
 
 	return out
@@ -166,7 +168,8 @@ func extent(lists ...[]float64) (low, high float64) {
 
 // Colour returns the colour of a level: from blue for 0 over green to red for 1.
 func Colour(level float64) color.NRGBA {
-	level = 0.1 + 0.8*level // the ends of the scale are too dark
+	// The ends of the scale are too dark.
+	level = 0.1 + 0.8*level
 	part := func(centre float64) uint8 { return uint8(255 * min(max(1.5-math.Abs(4*level-centre), 0), 1)) }
 	return color.NRGBA{part(3), part(2), part(1), 255}
 }

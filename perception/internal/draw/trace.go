@@ -32,7 +32,8 @@ var lineColours = [maxPanelLines]string{"#0072b2", "#d55e00", "#009e73", "#cc79a
 
 // panels groups channels by their unit.
 func panels(channels []media.Channel) (out [][]media.Channel) {
-	last := map[string]int{} // the latest panel of each unit
+	// The latest panel of each unit.
+	last := map[string]int{}
 	for _, c := range channels {
 		i, ok := last[c.Unit]
 		if !ok || len(out[i]) == maxPanelLines {
@@ -54,6 +55,7 @@ func (c *canvas) trace(s *media.Samples) {
 	for _, panel := range shown {
 		lines += len(panel)
 	}
+
 	if left := int64(len(s.Channels) - lines); left > 0 {
 		c.text(area.right, area.bottom+28, "end", "and "+media.Plural(left, "more channel"))
 	}
@@ -98,6 +100,7 @@ func (c *canvas) panel(area box, channels []media.Channel, times media.Numbers, 
 		bottom, top := extent(channel.Values, channel.Min, channel.Max)
 		low, high = min(low, bottom), max(high, top)
 	}
+
 	plot := chart{canvas: c, box: area, y: withMargin(low, high)}
 	plot.x = [2]float64{times[0], max(times[len(times)-1], math.Nextafter(times[0], math.Inf(1)))}
 	plot.axes(name, ending(channels[0].Unit, 8))
@@ -161,7 +164,8 @@ func (c chart) line(times media.Numbers, channel media.Channel, most int) []byte
 		if isOpen {
 			path.WriteString("L" + c.point(times[i], bottom))
 		} else {
-			path.WriteString("M" + c.point(times[i], bottom) + "h0") // a single point is a dot
+			// A single point is a dot.
+			path.WriteString("M" + c.point(times[i], bottom) + "h0")
 		}
 		isOpen = true
 		if _, y := c.at(0, top); top > bottom {
@@ -188,6 +192,7 @@ func Sound(s *media.Samples, picture func(columns int) image.Image, o media.Prev
 	if err := png.Encode(&data, picture(max(int(upper.width()), 1))); err != nil {
 		return nil, fmt.Errorf("encode the preview: %w", err)
 	}
+
 	fmt.Fprintf(c, `<image x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" href="data:image/png;base64,%s"/>`,
 		coord(upper.left), coord(upper.top), coord(upper.width()), coord(upper.height()), base64.StdEncoding.EncodeToString(data.Bytes()))
 	c.text(upper.left-6, upper.top+8, "end", label(s.RateHz/2000)+" kHz")

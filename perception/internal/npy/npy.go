@@ -46,20 +46,24 @@ func Parse(data []byte) (h Header, err error) {
 	if len(data) < prefix+4 {
 		return h, errors.New("the .npy file ends within its header")
 	}
+
 	size, start := int64(binary.LittleEndian.Uint16(data[prefix:])), prefix+2
 	if version := data[len(media.NPYMagic)]; version == 2 || version == 3 {
 		size, start = int64(binary.LittleEndian.Uint32(data[prefix:])), prefix+4
 	} else if version != 1 {
 		return h, fmt.Errorf(".npy version %d is not known", version)
 	}
+
 	if size > maxHeader || size > int64(len(data)-start) {
 		return h, fmt.Errorf("the .npy header of %d bytes is longer than the file or the limit of %d", size, maxHeader)
 	}
+
 	dict := data[start:][:size]
 	descr, order, shape := descrKey.FindSubmatch(dict), fortranKey.FindSubmatch(dict), shapeKey.FindSubmatch(dict)
 	if descr == nil || order == nil || shape == nil {
 		return h, errors.New("the .npy header names no plain element type, order and shape")
 	}
+
 	h.Descr, h.Rest = string(descr[1]), data[start+int(size):]
 
 	for part := range strings.SplitSeq(string(shape[1]), ",") {
@@ -72,6 +76,7 @@ func Parse(data []byte) (h Header, err error) {
 		}
 		h.Shape = append(h.Shape, int(n))
 	}
+
 	if string(order[1]) == "True" && len(h.Shape) > 1 {
 		return h, h.fromFortran()
 	}
@@ -84,7 +89,8 @@ func Parse(data []byte) (h Header, err error) {
 func (h *Header) fromFortran() error {
 	typ, ok := Lookup(h.Descr)
 	if !ok {
-		return nil // its elements are not read
+		// Its elements are not read.
+		return nil
 	}
 
 	count := int64(1)
@@ -96,7 +102,8 @@ func (h *Header) fromFortran() error {
 
 	out := make([]byte, 0, int(count)*typ.Size)
 
-	strides := make([]int, len(h.Shape)) // in elements, of the order in the file
+	// In elements, of the order in the file.
+	strides := make([]int, len(h.Shape))
 	for i, step := 0, 1; i < len(h.Shape); i++ {
 		strides[i] = step
 		step *= h.Shape[i]
@@ -106,7 +113,8 @@ func (h *Header) fromFortran() error {
 	for range count {
 		out = append(out, h.Rest[at*typ.Size:][:typ.Size]...)
 
-		for d := len(index) - 1; d >= 0; d-- { // to the next element in the order of C
+		// To the next element in the order of C.
+		for d := len(index) - 1; d >= 0; d-- {
 			index[d]++
 			at += strides[d]
 			if index[d] < h.Shape[d] {
@@ -116,6 +124,7 @@ func (h *Header) fromFortran() error {
 			index[d] = 0
 		}
 	}
+
 	h.Rest = out
 
 	return nil
@@ -189,7 +198,8 @@ func (t *Type) Floats(data []byte, count int) []float64 {
 // float32 its exponent is 112 too small.
 func float16(bits uint16) float64 {
 	v := float64(math.Float32frombits(uint32(bits&0x7fff)<<13)) * (1 << 112)
-	switch { // the largest exponent stands for infinity and NaN
+	// The largest exponent stands for infinity and NaN.
+	switch {
 	case v == 1<<16:
 		v = math.Inf(1)
 	case v > 1<<16:

@@ -19,10 +19,13 @@ func Export(ctx context.Context, svc robotmem.Service, w io.Writer, collection s
 	if err != nil {
 		return err
 	}
+
 	out := bufio.NewWriterSize(w, 1<<20)
 	written := int64(0) // the largest id
+
 	for i, page := range slices.Backward(pages) {
 		var facts []robotmem.Memory
+
 		for more := true; more; {
 			res, err := svc.List(ctx, &page)
 			if err != nil {
@@ -33,12 +36,15 @@ func Export(ctx context.Context, svc robotmem.Service, w io.Writer, collection s
 			more = res.Next != "" && len(facts) > 0 && facts[len(facts)-1].MemoryID > lasts[i]
 			page = robotmem.ListRequest{Limit: listPage, Collection: collection, Type: "fact", Cursor: res.Next}
 		}
+
 		for _, fact := range slices.Backward(facts) {
-			if fact.MemoryID <= written { // a page reaches into the next one if a fact was forgotten meanwhile
+			// A page reaches into the next one if a fact was forgotten meanwhile.
+			if fact.MemoryID <= written {
 				continue
 			}
 			written = fact.MemoryID
-			line, err := robotmem.EncodeJSON(&robotmem.LearnRequest{ // without a session, which belongs to one memory
+			// Without a session, which belongs to one memory.
+			line, err := robotmem.EncodeJSON(&robotmem.LearnRequest{
 				Insight: fact.Content, Context: fact.Context, Collection: fact.Collection,
 				Tags: fact.UserTags, ObservedAt: &fact.ObservedAt,
 				Pinned: &fact.Pinned, Source: fact.Source, Outcome: statedOutcome(&fact),
@@ -54,6 +60,7 @@ func Export(ctx context.Context, svc robotmem.Service, w io.Writer, collection s
 			progress(len(facts))
 		}
 	}
+
 	return out.Flush()
 }
 
@@ -73,14 +80,17 @@ func listPages(ctx context.Context, svc robotmem.Service, collection string) (pa
 	if err != nil {
 		return nil, nil, err
 	}
+
 	page = robotmem.ListRequest{Limit: listPage, Collection: collection, Type: "fact"}
 	if len(res.Memories) > 0 {
 		page.BeforeID = res.Memories[0].MemoryID + 1
 	}
+
 	last := page.BeforeID
 	for {
 		res, err := svc.List(ctx, &page)
-		if err == nil && len(res.Memories) > 0 { // a page of unreadable facts alone is empty
+		// A page of unreadable facts alone is empty.
+		if err == nil && len(res.Memories) > 0 {
 			last = res.Memories[len(res.Memories)-1].MemoryID
 		}
 		pages, lasts = append(pages, page), append(lasts, last)

@@ -54,6 +54,7 @@ func Import(ctx context.Context, svc robotmem.Service, in io.Reader, o Options) 
 	if o.Refused == nil {
 		o.Refused = func(string, int64, string) {}
 	}
+
 	im := &importer{svc: svc, o: o}
 	l := &layout{text: in, unit: "line", verbatim: true}
 	if !o.Lines {
@@ -61,6 +62,7 @@ func Import(ctx context.Context, svc robotmem.Service, in io.Reader, o Options) 
 			return im.counts, err
 		}
 	}
+
 	im.unit = l.unit
 	start := int64(0)
 	if s := o.State; s != nil {
@@ -77,7 +79,9 @@ func Import(ctx context.Context, svc robotmem.Service, in io.Reader, o Options) 
 			}
 		}()
 	}
+
 	lines := &lineReader{in: bufio.NewReaderSize(l.text, 1<<20), offset: start, number: im.counts.Lines}
+
 	for {
 		if err := ctx.Err(); err != nil {
 			return im.counts, err
@@ -125,6 +129,7 @@ func (im *importer) batch(ctx context.Context, b *batch) error {
 	if s == nil {
 		return im.learn(ctx, b)
 	}
+
 	stored := int64(0)
 	// An interrupted import had begun this batch. Without KeepDuplicates the memory
 	// recognizes lines that are sent again.
@@ -134,6 +139,7 @@ func (im *importer) batch(ctx context.Context, b *batch) error {
 			return err
 		}
 	}
+
 	if stored > 0 {
 		im.counts.Lines += b.lines
 		im.counts.Created += stored
@@ -146,7 +152,9 @@ func (im *importer) batch(ctx context.Context, b *batch) error {
 			return err
 		}
 	}
+
 	s.Start, s.End, s.Counts = b.end, b.end, im.counts
+
 	return nil
 }
 
@@ -158,7 +166,9 @@ func (im *importer) learn(ctx context.Context, b *batch) error {
 	if err != nil {
 		return err
 	}
+
 	bad := b.bad
+
 	for i, item := range results {
 		switch e := item.Error; {
 		case e == nil && item.Status == "created":
@@ -171,17 +181,21 @@ func (im *importer) learn(ctx context.Context, b *batch) error {
 			bad = append(bad, badLine{b.numbers[i], robotmem.Errorf(e.Kind, e.Field, "%s", e.Detail).Error()})
 		}
 	}
+
 	slices.SortFunc(bad, func(x, y badLine) int { return cmp.Compare(x.number, y.number) })
 
 	// Of another text the first lines are all bad. A short one may be a few requests with a mistake.
 	if !im.o.Lines && b.start == 0 && len(bad) > 0 && len(bad) == len(b.items)+len(b.bad) && (len(bad) >= firstRows || b.foreign()) {
 		return im.noRequests(bad)
 	}
+
 	for _, one := range bad {
 		im.o.Refused(im.unit, one.number, one.reason)
 	}
+
 	counts.Bad += int64(len(bad))
 	im.counts = counts
+
 	return nil
 }
 
@@ -197,6 +211,7 @@ func (im *importer) send(ctx context.Context, items []json.RawMessage) ([]robotm
 	if err != nil {
 		return nil, err
 	}
+
 	return answer.(*robotmem.LearnBatchResponse).Results, nil
 }
 
@@ -226,6 +241,7 @@ func readBatch(r *lineReader) (*batch, error) {
 	if b.start == 0 {
 		rows = firstRows
 	}
+
 	for len(b.items)+len(b.bad) < rows && b.lines < 4*batchRows && b.end-b.start < batchBytes {
 		line, long, err := r.next()
 		if err == io.EOF {
@@ -244,6 +260,7 @@ func readBatch(r *lineReader) (*batch, error) {
 		if long {
 			reason = fmt.Sprintf("is longer than %d MiB", maxLine>>20)
 		}
+
 		switch {
 		case len(line) == 0 && !long:
 		case reason != "":
@@ -253,6 +270,7 @@ func readBatch(r *lineReader) (*batch, error) {
 			b.numbers = append(b.numbers, r.number)
 		}
 	}
+
 	return b, nil
 }
 
@@ -264,6 +282,7 @@ func jsonFault(line []byte) string {
 	if !utf8.Valid(line) {
 		return "is not UTF-8"
 	}
+
 	var raw json.RawMessage
 	if err := json.Unmarshal(line, &raw); err != nil {
 		return "is not JSON: " + strings.TrimPrefix(err.Error(), "json: ")
@@ -271,6 +290,7 @@ func jsonFault(line []byte) string {
 	if half := robotmem.LoneSurrogate(line); half != "" {
 		return "holds " + half + ", half of a surrogate pair, which is no character"
 	}
+
 	return ""
 }
 
@@ -301,6 +321,7 @@ func (r *lineReader) next() (line []byte, long bool, err error) {
 		if err == nil {
 			r.number++
 		}
+
 		return bytes.TrimSpace(line), long, err
 	}
 }

@@ -44,15 +44,18 @@ func OpenState(f *os.File, base, settings string) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
+
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%d\n%s\n", path, info.Size(), settings)
 	if _, err := io.Copy(h, io.NewSectionReader(f, 0, headBytes)); err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "file", "%v", err)
 	}
+
 	s := &State{path: fmt.Sprintf("%s.import-%x", base, h.Sum(nil)[:8])}
 	data, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,6 +67,7 @@ func OpenState(f *os.File, base, settings string) (*State, error) {
 	if err := json.Unmarshal(data, s); err != nil || s.Start < 0 || s.Start > s.End || s.End > info.Size() {
 		return nil, robotmem.Errorf(robotmem.Invalid, "file", "%s, the state of an interrupted import, cannot be read; remove it to import from the first line again", s.path)
 	}
+
 	return s, nil
 }
 
@@ -79,23 +83,27 @@ func (s *State) begin(ctx context.Context, svc robotmem.Service, b *batch, count
 			s.After = newest.Memories[0].MemoryID
 		}
 	}
+
 	return s.save()
 }
 
 // stored counts the lines of the batch under way that the memory holds.
 func (s *State) stored(ctx context.Context, svc robotmem.Service, b *batch) (n int64, err error) {
 	texts := map[string]bool{}
+
 	for _, line := range b.items {
 		var item robotmem.LearnRequest
 		if json.Unmarshal(line, &item) == nil {
 			texts[strings.TrimSpace(item.Insight)] = true
 		}
 	}
+
 	for cursor := ""; ; {
 		res, err := svc.List(ctx, &robotmem.ListRequest{Cursor: cursor, Limit: listPage, Status: "all", Type: "fact"})
 		if err != nil {
 			return 0, err
 		}
+
 		for _, known := range res.Memories {
 			if known.MemoryID <= s.After {
 				return n, nil
@@ -124,6 +132,7 @@ func (s *State) save() error {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
+
 	return nil
 }
 

@@ -35,18 +35,22 @@ func layoutOf(in io.Reader) (*layout, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if utf16 := wideEncoding(head); utf16 != nil {
 		l.verbatim = false
 		if head, r, err = peek(utf16.NewDecoder().Reader(r)); err != nil {
 			return nil, err
 		}
 	}
+
 	if isJSONText(bytes.TrimPrefix(head, byteOrderMark)) {
 		l.verbatim, l.unit = false, "value"
 		l.text = newValues(r, head)
 		return l, nil
 	}
+
 	l.text = r
+
 	return l, nil
 }
 
@@ -58,6 +62,7 @@ func (l *layout) skipTo(in io.Reader, start int64) error {
 	}
 	_, err := in.(io.Seeker).Seek(start, io.SeekStart)
 	l.text = in
+
 	return err
 }
 
@@ -80,6 +85,7 @@ func wideEncoding(head []byte) encoding.Encoding {
 	case bytes.HasPrefix(head, []byte("\xfe\xff")), bytes.HasPrefix(head, []byte("\x00{")), bytes.HasPrefix(head, []byte("\x00[")):
 		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
 	}
+
 	return nil
 }
 
@@ -102,6 +108,7 @@ func isJSONText(head []byte) bool {
 	// The first line alone is none: is what follows a whole object, or the beginning of one?
 	var first json.RawMessage
 	err := json.NewDecoder(bytes.NewReader(head)).Decode(&first)
+
 	return err == nil || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
@@ -123,8 +130,10 @@ func newValues(text io.Reader, head []byte) *values {
 	v.dec = json.NewDecoder(v.in)
 	v.array = bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n"), []byte("["))
 	if v.array {
-		_, _ = v.dec.Token() // the bracket, which is there
+		// The bracket, which is there.
+		_, _ = v.dec.Token()
 	}
+
 	return v
 }
 
@@ -159,6 +168,7 @@ func (v *values) Read(p []byte) (int, error) {
 	}
 	n := copy(p, v.pending)
 	v.pending = v.pending[n:]
+
 	return n, nil
 }
 
@@ -167,26 +177,33 @@ func (v *values) next() error {
 	v.in.left = maxValue
 	if v.array && !v.dec.More() {
 		_, err := v.dec.Token()
-		if err == nil { // the closing bracket
+		// The closing bracket.
+		if err == nil {
 			v.array, v.ended = false, true
 			return v.after()
 		}
+
 		return v.broken(err)
 	}
+
 	var raw json.RawMessage
 	err := v.dec.Decode(&raw)
 	if err == io.EOF && !v.array {
 		v.ended = true
 		return nil
 	}
+
 	if err != nil {
 		return v.broken(err)
 	}
+
 	line := &bytes.Buffer{}
 	if err := json.Compact(line, raw); err != nil {
 		return v.broken(err)
 	}
+
 	v.pending = append(line.Bytes(), '\n')
+
 	return nil
 }
 
@@ -206,10 +223,12 @@ const brokenMark = "\x00"
 func (v *values) broken(err error) error {
 	syntax := (*json.SyntaxError)(nil)
 	if !errors.As(err, &syntax) && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, errLongValue) {
-		return err // of the file
+		// Of the file.
+		return err
 	}
 	v.ended = true
 	reason := strings.ReplaceAll(err.Error(), "\n", " ")
 	v.pending = []byte(brokenMark + reason + "\n")
+
 	return nil
 }

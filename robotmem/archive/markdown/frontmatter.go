@@ -38,14 +38,17 @@ func writeFrontMatter(out *bytes.Buffer, record any) error {
 		return err
 	}
 	out.WriteString(fence)
+
 	dec := json.NewDecoder(bytes.NewReader(data))
 	for _, err = dec.Token(); err == nil && dec.More(); {
 		name, _ := dec.Token() // encoded above
+
 		var value json.RawMessage
 		err = dec.Decode(&value)
 		fmt.Fprintf(out, "%s: %s\n", name, value)
 	}
 	out.WriteString(fence)
+
 	return err
 }
 
@@ -55,6 +58,7 @@ var frontMatter = regexp.MustCompile(`(?ms)\A---\r?\n(?:(.*?)^---\r*$\n?)?`)
 // cutFrontMatter divides a file. Without front matter fields is nil and body is the whole file.
 func cutFrontMatter(data []byte) (fields map[string]json.RawMessage, body []byte, err error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+
 	at := frontMatter.FindSubmatchIndex(data)
 	switch {
 	case !utf8.Valid(data):
@@ -65,6 +69,7 @@ func cutFrontMatter(data []byte) (fields map[string]json.RawMessage, body []byte
 		return nil, nil, fmt.Errorf("line %d: the front matter has no end; a line of --- ends it", 1+bytes.Count(data, []byte("\n")))
 	}
 	fields, err = readFields(string(data[at[2]:at[3]]))
+
 	return fields, data[at[1]:], err
 }
 
@@ -88,6 +93,7 @@ func decode(fields map[string]json.RawMessage, record any) error {
 	if err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
+
 	return nil
 }
 
@@ -97,11 +103,13 @@ func decode(fields map[string]json.RawMessage, record any) error {
 func readFields(data string) (map[string]json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	lists := map[string][]json.RawMessage{}
+
 	number, last := 1, ""
 	for line := range strings.Lines(data) {
 		number++
 		line = strings.TrimRight(line, "\r\n")
 		name, text, isField := strings.Cut(line, ":")
+
 		item, isItem := strings.CutPrefix(strings.TrimSpace(line), "- ")
 		switch {
 		case strings.TrimSpace(line) == "":
@@ -117,6 +125,7 @@ func readFields(data string) (map[string]json.RawMessage, error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
+
 		switch {
 		case isItem && name == last:
 			lists[name] = append(lists[name], value)
@@ -128,9 +137,12 @@ func readFields(data string) (map[string]json.RawMessage, error) {
 		}
 		fields[name] = value
 	}
+
 	for name, list := range lists {
-		fields[name], _ = json.Marshal(list) // of JSON
+		// Of JSON.
+		fields[name], _ = json.Marshal(list)
 	}
+
 	return fields, nil
 }
 
@@ -144,5 +156,6 @@ func readValue(text string) (json.RawMessage, error) {
 	case strings.ContainsRune("\"'[{&*!|>", rune(text[0])):
 		return nil, fmt.Errorf("%.40q is neither JSON in one line nor plain text; write [\"lid\"] or {\"x\":1}", text)
 	}
+
 	return robotmem.EncodeJSON(text)
 }

@@ -57,8 +57,10 @@ func list(fsys fs.FS, start string) (notes []string, others int, err error) {
 				others++
 			}
 		}
+
 		return nil
 	})
+
 	return notes, others, err
 }
 
@@ -83,6 +85,7 @@ func Open(path string, refused func(where string, err error)) (*Reader, error) {
 		path, start = filepath.Dir(path), filepath.Base(path)
 	}
 	n := &Reader{refused: refused}
+
 	var err error
 	if n.root, err = os.OpenRoot(path); err == nil {
 		n.files, _, err = list(n.root.FS(), start)
@@ -91,6 +94,7 @@ func Open(path string, refused func(where string, err error)) (*Reader, error) {
 		return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "file", Err: err}
 	}
 	n.next, n.stop = iter.Pull2(n.entries)
+
 	return n, nil
 }
 
@@ -110,13 +114,16 @@ func (n *Reader) Next() (*archive.Entry, error) {
 func (n *Reader) entries(yield func(*archive.Entry, error) bool) {
 	for files := range slices.Chunk(n.files, batchFiles) {
 		sessions, memories := &archive.Entry{}, &archive.Entry{}
+
 		var payloads []*memoryNote
+
 		for _, name := range files {
 			note, err := n.read(name)
 			if err != nil {
 				n.refused(name, err)
 				continue
 			}
+
 			switch note := note.(type) {
 			case *sessionNote:
 				sessions.Sessions = append(sessions.Sessions, note.Session)
@@ -130,6 +137,7 @@ func (n *Reader) entries(yield func(*archive.Entry, error) bool) {
 		if !yield(sessions, nil) || !yield(memories, nil) {
 			return
 		}
+
 		for _, m := range payloads {
 			name := filepath.Join(filepath.Dir(m.Where), m.Beside)
 			f, _, err := importing.OpenFile(n.root, name)
@@ -138,12 +146,14 @@ func (n *Reader) entries(yield func(*archive.Entry, error) bool) {
 				continue
 			}
 			more := yield(&archive.Entry{Payload: &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: f}}, nil)
-			_ = f.Close() // it was only read
+			// It was only read.
+			_ = f.Close()
 			if !more {
 				return
 			}
 		}
 	}
+
 	yield(n.links(), nil)
 }
 
@@ -153,19 +163,24 @@ func (n *Reader) read(name string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	defer f.Close()
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("has %d bytes; the limit is %d", info.Size(), maxFile)
 	}
+
 	data, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
 		return nil, err
 	}
+
 	fields, body, err := cutFrontMatter(data)
 	if err != nil {
 		return nil, err
 	}
+
 	s, m := &sessionNote{}, &memoryNote{}
+
 	switch {
 	case string(fields["robotmem"]) == `"session"`:
 		if err = decode(fields, s); err == nil {
@@ -177,6 +192,7 @@ func (n *Reader) read(name string) (any, error) {
 		n.learn(name, fields, string(body))
 		return nil, nil
 	}
+
 	err = decode(fields, m)
 	if err == nil && m.Beside != "" && (m.Beside != filepath.Base(m.Beside) || !filepath.IsLocal(m.Beside)) {
 		err = errors.New("payload_file: must be the name of a file in the same folder")
@@ -184,15 +200,18 @@ func (n *Reader) read(name string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	m.Where, m.Memory.Content = name, noteText(body)
 	changed, err := edited(m, m.Sum, &m.UpdatedAt, info.ModTime())
 	if changed {
 		m.ValidFrom = m.UpdatedAt
 		m.Version++
 	}
+
 	if changed && m.Type == "fact" {
 		m.Summary = ""
 	}
+
 	return m, err
 }
 
@@ -207,6 +226,7 @@ func edited(record interface{ Hash() (string, error) }, sum string, updated *str
 		return false, errors.New("was edited, but the file's time is not after its updated_at; touch it to say that this is the newer state")
 	}
 	*updated = changed.UTC().Format(time.RFC3339Nano)
+
 	return true, nil
 }
 
@@ -217,6 +237,7 @@ func (n *Reader) links() *archive.Entry {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		n.refused(linksFile, err)
 	}
+
 	for i, line := range slices.Collect(bytes.Lines(data)) {
 		var l archive.Link
 		if err := json.Unmarshal(line, &l); err != nil {
@@ -225,6 +246,7 @@ func (n *Reader) links() *archive.Entry {
 		}
 		entry.Links = append(entry.Links, l)
 	}
+
 	return entry
 }
 
@@ -234,6 +256,7 @@ func (n *Reader) learn(name string, fields map[string]json.RawMessage, body stri
 	if fields == nil {
 		fields = map[string]json.RawMessage{}
 	}
+
 	for _, text := range points(strings.TrimSpace(body)) {
 		fields["insight"], _ = json.Marshal(text) // a text is always JSON
 		line, _ := json.Marshal(fields)           // and so were the fields
@@ -253,6 +276,7 @@ func points(text string) (out []string) {
 			return []string{text}
 		}
 	}
+
 	return out
 }
 

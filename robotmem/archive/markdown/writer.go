@@ -30,7 +30,8 @@ type writer struct {
 // Write calls export with a sink that writes to the folder dir, which must be new or empty.
 func Write(dir string, export func(archive.Sink) error) error {
 	err := os.MkdirAll(dir, 0o700)
-	if found, _ := os.ReadDir(dir); len(found) > 0 { // OpenRoot fails where ReadDir does
+	// OpenRoot fails where ReadDir does.
+	if found, _ := os.ReadDir(dir); len(found) > 0 {
 		err = cmp.Or(err, fmt.Errorf("%s is not empty; name a new folder", dir))
 	}
 	s := &writer{}
@@ -43,6 +44,7 @@ func Write(dir string, export func(archive.Sink) error) error {
 	if s.links, err = s.open(linksFile); err == nil {
 		err = errors.Join(export(s), s.links.Close())
 	}
+
 	return errors.Join(err, s.root.Close())
 }
 
@@ -74,6 +76,7 @@ func (s *writer) Memory(m *archive.Memory, b *archive.Bytes) error {
 			return err
 		}
 	}
+
 	return errors.Join(err, s.note(name+".md", note, "\n"+m.Content+"\n"))
 }
 

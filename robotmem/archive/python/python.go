@@ -77,21 +77,25 @@ func (p *Python) open(ctx context.Context, path string) error {
 	if err := importing.CheckSQLite(path); err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", sqlite.Reason(err))
 	}
+
 	info, err := os.Stat(path)
 	if err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", sqlite.Reason(err))
 	}
+
 	p.mtime, p.size = info.ModTime(), info.Size()
 	log, err := os.Stat(files.At(path).Log())
 	hasLog := err == nil && log.Size() > 0
 	if hasLog {
 		p.size += log.Size()
 	}
+
 	if p.c, err = openGuarded(ctx, path, !hasLog); err != nil && hasLog {
 		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read with its log (%s): import a copy of the file and of its -wal in a folder that can be written", sqlite.Reason(err))
 	} else if err != nil {
 		return err
 	}
+
 	is, err := isPython(p.c)
 	if err != nil {
 		return err
@@ -102,6 +106,7 @@ func (p *Python) open(ctx context.Context, path string) error {
 	if err := importing.GuardSQLite(ctx, p.c.File().Conn, knownTables...); err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "file", "is not read: %v", err)
 	}
+
 	return p.readSchema()
 }
 
@@ -119,6 +124,7 @@ func openGuarded(ctx context.Context, path string, immutable bool) (*store.Conn,
 	if err := importing.GuardSQLite(ctx, c.File().Conn); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
+
 	return c, nil
 }
 
@@ -132,6 +138,7 @@ func IsMemory(ctx context.Context, path string) (bool, error) {
 		return false, sqlite.Wrap("import", err)
 	}
 	is, err := isPython(c)
+
 	return is, sqlite.Wrap("import", errors.Join(err, c.Close()))
 }
 
@@ -150,18 +157,22 @@ func (p *Python) readSchema() error {
 	if err != nil {
 		return err
 	}
+
 	for _, t := range tables {
 		name := t.text("name")
+
 		p.tables[name] = true
 		switch {
 		case slices.Contains(knownTables, name):
 			if _, err := p.count(name); err != nil {
 				return err
 			}
-		case !strings.HasPrefix(name, "memories_fts") && !strings.HasPrefix(name, "memories_vec"): // the indexes
+		case !strings.HasPrefix(name, "memories_fts") && !strings.HasPrefix(name, "memories_vec"):
+			// The indexes.
 			p.report.Notes["no place for table "+importing.Cut(name, 255)]++
 		}
 	}
+
 	columns, err := p.rows("SELECT name FROM pragma_table_info('memories')")
 	for _, r := range columns {
 		name := r.text("name")
@@ -170,6 +181,7 @@ func (p *Python) readSchema() error {
 			p.report.Notes["no place for column "+importing.Cut(name, 255)]++
 		}
 	}
+
 	return err
 }
 
@@ -194,6 +206,7 @@ func (p *Python) Next() (*archive.Entry, error) {
 		data, err := p.payload(next.id)
 		return &archive.Entry{Payload: &archive.Data{SHA256: next.SHA256, Bytes: next.Bytes, Reader: bytes.NewReader(data)}}, err
 	}
+
 	stages := []func(*archive.Entry) (more bool, err error){p.manifest, p.sessions, p.lostSessions, p.memories, p.successors}
 	for ; p.stage < len(stages); p.stage, p.after = p.stage+1, 0 {
 		entry := &archive.Entry{}
@@ -201,5 +214,6 @@ func (p *Python) Next() (*archive.Entry, error) {
 			return entry, err
 		}
 	}
+
 	return nil, io.EOF
 }

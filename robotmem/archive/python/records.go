@@ -39,16 +39,20 @@ func (p *Python) query(sql string, args []any, row func(sqlite.Row) error) error
 	defer cancel()
 	defer p.c.SetInterrupt(p.c.SetInterrupt(ctx))
 	bytes := 0
+
 	err := p.c.Query(sql, args, func(s sqlite.Row) error {
 		bytes += rowBytes
+
 		for i := range s.ColumnCount() {
 			if t := s.ColumnType(i); t == sqlite.Text || t == sqlite.Blob {
 				bytes += len(s.ColumnRawBlob(i))
 			}
 		}
 		if bytes > maxBytes {
-			return robotmem.Errorf(robotmem.TooLarge, "", "") // see below
+			// See below.
+			return robotmem.Errorf(robotmem.TooLarge, "", "")
 		}
+
 		return row(s)
 	})
 	switch {
@@ -59,6 +63,7 @@ func (p *Python) query(sql string, args []any, row func(sqlite.Row) error) error
 	case robotmem.KindOf(sqlite.Wrap("", err)) == robotmem.TooLarge:
 		return robotmem.Errorf(robotmem.TooLarge, "file", "has a row, or rows that are read at once, of more than %d bytes (%.80s)", maxBytes, sql)
 	}
+
 	return err
 }
 
@@ -69,12 +74,15 @@ func (p *Python) rows(sql string, args ...any) (out []row, err error) {
 		if err := s.Columns(values...); err != nil {
 			return err
 		}
+
 		for i, v := range values {
 			r[s.ColumnName(i)] = v
 		}
 		out = append(out, r)
+
 		return nil
 	})
+
 	return out, err
 }
 
@@ -88,6 +96,7 @@ func (p *Python) count(table string) (n int64, err error) {
 	if err == nil && n > most {
 		err = robotmem.Errorf(robotmem.Corrupt, "file", "claims more rows than a file of %d bytes can hold (table %.80s)", p.size, table)
 	}
+
 	return n, err
 }
 
@@ -100,6 +109,7 @@ func (p *Python) page(sql string) ([]row, error) {
 		}
 		p.after = r.number("id")
 	}
+
 	return rows, err
 }
 
@@ -136,6 +146,7 @@ func (r row) float(name string, other float64) float64 {
 	case int64:
 		return float64(v)
 	}
+
 	return other
 }
 
@@ -149,6 +160,7 @@ func (p *Python) manifest(e *archive.Entry) (bool, error) {
 		sessions, err = p.count("sessions")
 	}
 	e.Manifest = &archive.Manifest{Generator: "Python robotmem", Counts: archive.Counts{Memories: memories, Sessions: sessions}}
+
 	return true, err
 }
 
@@ -156,11 +168,13 @@ func (p *Python) manifest(e *archive.Entry) (bool, error) {
 // at all: the file does not say which model made them.
 func (p *Python) memories(e *archive.Entry) (bool, error) {
 	var names []string
+
 	for _, name := range slices.Sorted(maps.Keys(p.columns)) {
 		if name != "perception_data" && name != "embedding" {
 			names = append(names, quoted(name))
 		}
 	}
+
 	rows, err := p.page("SELECT " + strings.Join(names, ", ") + " FROM memories WHERE id > ?")
 	for _, r := range rows {
 		m, err := p.memory(r)
@@ -169,6 +183,7 @@ func (p *Python) memories(e *archive.Entry) (bool, error) {
 		}
 		e.Memories = append(e.Memories, *m)
 	}
+
 	return len(rows) > 0, err
 }
 
@@ -194,6 +209,7 @@ func (p *Python) memory(r row) (*archive.Memory, error) {
 	if err := p.addPayload(m, r.number("id")); err != nil {
 		return nil, err
 	}
+
 	return m, p.addTags(m, r.number("id"))
 }
 
@@ -206,6 +222,7 @@ func (p *Python) addPayload(m *archive.Memory, id int64) error {
 	m.Payload = &archive.Payload{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(data))}
 	p.payloads = append(p.payloads, pendingPayload{id, *m.Payload})
 	m.MediaType, err = perception.Sniff(data, "")
+
 	return err
 }
 
@@ -229,6 +246,7 @@ func (p *Python) addTags(m *archive.Memory, id int64) error {
 			m.Tags = append(m.Tags, tag)
 		}
 	}
+
 	return err
 }
 
@@ -240,6 +258,7 @@ func (p *Python) sessions(e *archive.Entry) (bool, error) {
 	if err == nil {
 		err = p.addSessions(e, rows)
 	}
+
 	return len(rows) > 0, err
 }
 
@@ -261,11 +280,13 @@ func (p *Python) addSessions(e *archive.Entry, rows []row) error {
 		if err != nil {
 			return err
 		}
+
 		for _, o := range outcomes {
 			s.Outcomes = append(s.Outcomes, archive.Outcome{Score: o.float("score", 0), CreatedAt: p.at(o.text("created_at"), s.UpdatedAt)})
 		}
 		e.Sessions = append(e.Sessions, s)
 	}
+
 	return nil
 }
 
@@ -284,6 +305,7 @@ func (p *Python) lostSessions(e *archive.Entry) (bool, error) {
 		return false, err
 	}
 	p.report.Notes["sessions that only memories name, made anew"] += int64(len(rows))
+
 	return true, p.addSessions(e, rows)
 }
 
@@ -291,6 +313,7 @@ func (p *Python) lostSessions(e *archive.Entry) (bool, error) {
 func (p *Python) successors(e *archive.Entry) (bool, error) {
 	rows, err := p.page("SELECT id, superseded_by FROM memories WHERE superseded_by IS NOT NULL AND id > ?")
 	e.Links = []archive.Link{}
+
 	for _, r := range rows {
 		pair, err := p.rows("SELECT id, collection, session_id, created_at FROM memories WHERE id IN (?1, ?2) ORDER BY id <> ?1", r.number("id"), r.number("superseded_by"))
 		switch {
@@ -303,6 +326,7 @@ func (p *Python) successors(e *archive.Entry) (bool, error) {
 			e.Links = append(e.Links, archive.Link{Memory: p.uid(pair[0]), SupersededBy: p.uid(pair[len(pair)-1])})
 		}
 	}
+
 	return len(rows) > 0, err
 }
 
@@ -315,12 +339,14 @@ func (p *Python) at(text, other string) string {
 	if t, err := time.Parse(time.RFC3339Nano, strings.Replace(text, " ", "T", 1)); err == nil {
 		return store.FormatTime(t)
 	}
+
 	for _, layout := range []string{"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02"} {
 		if t, err := time.ParseInLocation(layout, text, p.zone); err == nil {
 			return store.FormatTime(t)
 		}
 	}
 	p.report.Notes["times that cannot be read"]++
+
 	return other
 }
 
@@ -329,12 +355,14 @@ func (p *Python) object(text, key string) json.RawMessage {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
+
 	var o robotmem.Object
 	if o.UnmarshalJSON([]byte(text)) == nil {
 		return json.RawMessage(text)
 	}
 	p.report.Notes[key+" that is no JSON object, kept as text under "+key]++
 	data, _ := robotmem.EncodeJSON(map[string]string{key: text}) // a text is always JSON
+
 	return data
 }
 
@@ -354,6 +382,7 @@ func sessionUID(id string) string {
 	if id == "" {
 		return ""
 	}
+
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("robotmem session "+id)).String()
 }
 
@@ -361,10 +390,12 @@ func sessionUID(id string) string {
 func (p *Python) uid(r row) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "robotmem memory %d %q %q %q", r.number("id"), r.text("collection"), r.text("session_id"), r.text("created_at")))
 	u := uuid.UUID(sum[:16])
+
 	ms := store.ParseTime(p.at(r.text("created_at"), store.FormatTime(p.mtime))).UnixMilli()
 	for i := range 6 {
 		u[i] = byte(ms >> (40 - 8*i))
 	}
 	u[6], u[8] = 0x70|u[6]&0x0f, 0x80|u[8]&0x3f
+
 	return u.String()
 }

@@ -41,9 +41,11 @@ func ExportMCAP(ctx context.Context, m robotmem.Node, w io.Writer, o ExportOptio
 	if err != nil {
 		return nil, fmt.Errorf("export: %w", err)
 	}
+
 	for reason, n := range skipped {
 		report.Skipped[reason] += n
 	}
+
 	return report, nil
 }
 
@@ -57,9 +59,12 @@ type entry struct {
 // list lists the memories in the order of the file.
 func list(ctx context.Context, m robotmem.Node, o ExportOptions) ([]entry, error) {
 	var out []entry
+
 	for cursor := ""; ; {
-		var res *robotmem.ListResponse
-		var err error
+		var (
+			res *robotmem.ListResponse
+			err error
+		)
 		if o.Session != "" {
 			res, err = m.SessionMemories(ctx, &admin.SessionMemoriesRequest{SessionID: o.Session, Limit: listPage, Cursor: cursor})
 		} else {
@@ -68,6 +73,7 @@ func list(ctx context.Context, m robotmem.Node, o ExportOptions) ([]entry, error
 		if err != nil {
 			return nil, err
 		}
+
 		for _, memory := range res.Memories {
 			e := entry{1, memory.ObservedAt, memory.MemoryID}
 			if memory.MediaType == recording.ManifestType {
@@ -79,9 +85,11 @@ func list(ctx context.Context, m robotmem.Node, o ExportOptions) ([]entry, error
 			break
 		}
 	}
+
 	slices.SortFunc(out, func(x, y entry) int {
 		return cmp.Or(cmp.Compare(x.rank, y.rank), x.observed.Compare(y.observed), cmp.Compare(x.id, y.id))
 	})
+
 	return out, nil
 }
 
@@ -113,6 +121,7 @@ func read(ctx context.Context, m robotmem.Node, id int64) (item recording.Export
 	if mem.Status != "active" && mem.Status != "" {
 		return item, mem.Status, nil
 	}
+
 	item = recording.Exported{UID: mem.UID, Fact: mem.Type == "fact", Category: mem.Category, Perception: importing.Perception{
 		Type: mem.PerceptionType, Description: mem.Content, MediaType: mem.MediaType, Metadata: mem.Metadata, Context: mem.Context, ObservedAt: mem.ObservedAt,
 	}}
@@ -122,6 +131,7 @@ func read(ctx context.Context, m robotmem.Node, id int64) (item recording.Export
 	case mem.Bytes > maxPayload:
 		return item, fmt.Sprintf("over %d.0 MiB", maxPayload>>20), nil
 	}
+
 	const damaged = "its payload is lost or damaged"
 	data, err := m.OpenData(ctx, &robotmem.MemoryRequest{MemoryID: id})
 	if errors.Is(err, robotmem.Corrupt) {
@@ -130,9 +140,11 @@ func read(ctx context.Context, m robotmem.Node, id int64) (item recording.Export
 	if err != nil {
 		return item, "", err
 	}
+
 	item.Data, err = io.ReadAll(data)
 	if errors.Join(err, data.Close()) != nil {
 		return item, damaged, nil
 	}
+
 	return item, "", nil
 }

@@ -40,6 +40,7 @@ func (s *Sink) Start(ctx context.Context, session importing.Session) (string, er
 	if err != nil {
 		return "", err
 	}
+
 	return res.SessionID, nil
 }
 
@@ -53,11 +54,14 @@ func (s *Sink) Save(ctx context.Context, session string, ps []importing.Percepti
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
+
 	ctx = context.WithoutCancel(ctx)
+
 	var stored atomic.Int64
 	decoding := semaphore.NewWeighted(maxDecoding)
 	all, failed := errgroup.WithContext(ctx)
 	all.SetLimit(savers)
+
 	for i := range ps {
 		all.Go(func() error {
 			if failed.Err() != nil {
@@ -65,7 +69,8 @@ func (s *Sink) Save(ctx context.Context, session string, ps []importing.Percepti
 			}
 			cost := min(maxDecoding, perception.DecodeBytes(perception.Item{MediaType: ps[i].MediaType, Data: ps[i].Data}))
 			if err := decoding.Acquire(failed, cost); err != nil {
-				return nil // another one has failed
+				// Another one has failed.
+				return nil
 			}
 			defer decoding.Release(cost)
 			isNew, err := s.save(ctx, session, &ps[i])
@@ -75,10 +80,13 @@ func (s *Sink) Save(ctx context.Context, session string, ps []importing.Percepti
 			if isNew {
 				stored.Add(1)
 			}
+
 			return nil
 		})
 	}
+
 	err := all.Wait()
+
 	return int(stored.Load()), err
 }
 
@@ -93,15 +101,18 @@ func (s *Sink) save(ctx context.Context, session string, p *importing.Perception
 	if !p.ObservedAt.IsZero() {
 		req.ObservedAt = &p.ObservedAt
 	}
+
 	if topic, ok := p.Metadata["topic"].(string); ok {
 		if robotmem.ReservedSource(topic) {
 			topic = "topic /" + topic
 		}
 		req.Source = importing.Cut(topic, maxSource)
 	}
+
 	res, err := s.Node.SavePerceptionFrom(ctx, req, bytes.NewReader(p.Data))
 	if err != nil {
 		return false, err
 	}
+
 	return res.Status == "created", nil
 }

@@ -54,20 +54,24 @@ func open(dir string) (embedding.Model, error) {
 			return nil, err
 		}
 	}
+
 	session, err := hugot.NewGoSession()
 	if err != nil {
 		return nil, fmt.Errorf("the runtime: %w", err)
 	}
+
 	m := &model{idle: make(chan struct{}, 1)}
 	m.idle <- struct{}{}
 	m.close = sync.OnceValue(func() error {
-		<-m.idle // not put back: no call starts again
+		// Not put back: no call starts again.
+		<-m.idle
 		defer close(m.idle)
 		return session.Destroy()
 	})
 	if m.pipeline, err = newPipeline(session, dir); err != nil {
 		return nil, errors.Join(err, session.Destroy())
 	}
+
 	return m, nil
 }
 
@@ -85,6 +89,7 @@ func newPipeline(session *hugot.Session, dir string) (p *pipelines.FeatureExtrac
 	if p, err = hugot.NewPipeline(session, config); err == nil {
 		return p, nil
 	}
+
 	var pooling struct {
 		First bool `json:"pooling_mode_cls_token"`
 		Mean  bool `json:"pooling_mode_mean_tokens"`
@@ -94,13 +99,16 @@ func newPipeline(session *hugot.Session, dir string) (p *pipelines.FeatureExtrac
 			return nil, fmt.Errorf("it wants the first token's vector, and only means are made: use an export with the output %s", sentenceOutput)
 		}
 	}
+
 	config.Name, config.Options = "mean", nil
+
 	return hugot.NewPipeline(session, config)
 }
 
 // Embed implements embedding.Model. It checks the context between texts.
 func (m *model) Embed(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 	defer recovered(&err)
+
 	select {
 	case _, open := <-m.idle:
 		if !open {
@@ -109,7 +117,9 @@ func (m *model) Embed(ctx context.Context, texts []string) (vectors [][]float32,
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+
 	defer func() { m.idle <- struct{}{} }()
+
 	for _, text := range texts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -120,6 +130,7 @@ func (m *model) Embed(ctx context.Context, texts []string) (vectors [][]float32,
 		}
 		vectors = append(vectors, out.Embeddings...)
 	}
+
 	return vectors, nil
 }
 

@@ -59,6 +59,7 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 	for i := range attempts {
 		total += attempts[i].Score
 	}
+
 	res.Overall = new(s.estimate(total, float64(len(attempts))-total))
 
 	var (
@@ -73,19 +74,24 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 		}
 		groups = append(groups, g)
 	}
+
 	res.Differs = differences(groups, attempts, &s, r)
 	separating := res.Differs
-	if len(offsets) > 0 { // what separates nothing overall may do so at the place
+	// What separates nothing overall may do so at the place.
+	if len(offsets) > 0 {
 		separating = nil
 	}
+
 	if life := forget(tried, attempts, &s, separating); !math.IsInf(life, 1) {
-		separating = nil // or lately
+		// Or lately.
+		separating = nil
 		res.Notes = append(res.Notes, fmt.Sprintf("recent attempts weigh more: half-life %g attempts", life))
 	}
 
 	for i := range tried {
 		res.Parameters = append(res.Parameters, parameterAdvice(&tried[i], attempts, &s))
 	}
+
 	res.Combination = bestCombination(tried, attempts, &s)
 	failing := false
 
@@ -103,7 +109,8 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 		if req.Explore {
 			res.Suggestion = j.sample(r)
 		} else {
-			if len(offsets) > 0 && req.Goal != GoalNear { // how near an attempt ended is hardly chance
+			// How near an attempt ended is hardly chance.
+			if len(offsets) > 0 && req.Goal != GoalNear {
 				j.widen()
 			}
 			res.Suggestion = j.best()
@@ -113,6 +120,7 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 			res.Notes = append(res.Notes, fmt.Sprintf("best and suggestion consider the %d latest attempts", maxNear))
 		}
 	}
+
 	res.Evidence = "weak"
 	if g := res.Suggestion; g != nil && !failing && g.Attempts >= goodAttempts && g.High-g.Low < goodInterval*max(s.best-s.worst, s.worst-s.best) {
 		res.Evidence = "good"
@@ -133,6 +141,7 @@ func parameterAdvice(c *Column, attempts []Attempt, s *scale) robotmem.Parameter
 		v.Estimate, v.LastTried, v.MemoryIDs = s.estimate(l.score, float64(l.n)-l.score), new(time.Unix(0, l.last).UTC()), l.ids
 		out.Values = append(out.Values, v)
 	}
+
 	j := newJoint([]Column{*c}, attempts, s, nil)
 	steps, _ := c.levels(attempts, s, regionSteps, regionSteps)
 	steps = steps[1:]
@@ -146,9 +155,11 @@ func parameterAdvice(c *Column, attempts []Attempt, s *scale) robotmem.Parameter
 			best, bound = i, low
 		}
 	}
+
 	if best < 0 {
 		return out
 	}
+
 	region, middle := steps[best], steps[best].middle()
 	if _, numeric := middle.(float64); numeric {
 		out.Kernel, out.Bandwidth = "Gaussian, half of Scott's bandwidth", round(j.parameters[0].width, 4)
@@ -161,6 +172,7 @@ func parameterAdvice(c *Column, attempts []Attempt, s *scale) robotmem.Parameter
 			region.high = steps[i].high
 		}
 	}
+
 	out.Best = new(region.record())
 	out.Best.Value = middle
 	out.Best.Estimate = s.estimate(j.near([]any{middle}, j.good, j.bad))

@@ -44,6 +44,7 @@ func (c *Column) levels(attempts []Attempt, s *scale, most, bins int) (levels []
 			numbers += n
 		}
 	}
+
 	numeric := 2*numbers > len(c.Of)-counts[0]
 
 	var codes []int
@@ -53,6 +54,7 @@ func (c *Column) levels(attempts []Attempt, s *scale, most, bins int) (levels []
 			codes = append(codes, code)
 		}
 	}
+
 	slices.SortFunc(codes, func(a, b int) int {
 		if numeric {
 			return cmp.Compare(c.Values[a].(float64), c.Values[b].(float64))
@@ -67,6 +69,7 @@ func (c *Column) levels(attempts []Attempt, s *scale, most, bins int) (levels []
 	case len(slices.CompactFunc(slices.Clone(codes), same)) <= most:
 		bins = numbers
 	}
+
 	levels = []level{{high: math.NaN()}}
 
 	to, seen := make([]uint32, len(c.Values)), 0

@@ -23,7 +23,9 @@ func bestCombination(columns []Column, attempts []Attempt, s *scale) *robotmem.C
 	if len(columns) == 0 {
 		return nil
 	}
-	number := map[any]uint32{} // of a value: 12.5 N and 0.0125 kN are one
+
+	// Of a value: 12.5 N and 0.0125 kN are one.
+	number := map[any]uint32{}
 
 	var found []*combination
 	of := map[string]int{}
@@ -62,9 +64,11 @@ func bestCombination(columns []Column, attempts []Attempt, s *scale) *robotmem.C
 			best, bound = f, low
 		}
 	}
+
 	if best == nil {
 		return nil
 	}
+
 	counts := s.estimate(best.score, float64(best.n)-best.score)
 	out := &robotmem.Combination{Parameters: robotmem.Object{}, Estimate: counts, MemoryIDs: best.ids}
 

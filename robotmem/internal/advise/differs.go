@@ -33,9 +33,11 @@ type grouping struct {
 func newGrouping(c *Column, attempts []Attempt, s *scale) *grouping {
 	g := &grouping{Column: c, first: 1}
 	g.levels, g.of = c.levels(attempts, s, maxGroups, groupBins)
-	if len(g.levels) == 2 && g.levels[1].value == true { // {"wet":true} where it holds, and nothing where not
+	// {"wet":true} where it holds, and nothing where not.
+	if len(g.levels) == 2 && g.levels[1].value == true {
 		g.levels[0].value, g.first = "not given", 0
 	}
+
 	return g
 }
 
@@ -58,6 +60,7 @@ func information(counts [][2]float64) (bits, independence float64) {
 			}
 		}
 	}
+
 	if groups < 2 {
 		return bits, 1
 	}
@@ -79,6 +82,7 @@ func differences(groups []*grouping, attempts []Attempt, s *scale, r *rand.Rand)
 			good[k] = 1
 		}
 	}
+
 	independence := func(g *grouping) float64 {
 		counts := make([][2]float64, len(g.levels))
 		for k, i := range sample {
@@ -111,6 +115,7 @@ func differences(groups []*grouping, attempts []Attempt, s *scale, r *rand.Rand)
 			}
 		}
 	}
+
 	out := []robotmem.Difference{}
 
 	for k, g := range groups {
@@ -118,6 +123,7 @@ func differences(groups []*grouping, attempts []Attempt, s *scale, r *rand.Rand)
 			out = append(out, g.difference())
 		}
 	}
+
 	slices.SortStableFunc(out, func(a, b robotmem.Difference) int { return cmp.Compare(b.Bits, a.Bits) })
 
 	return out

@@ -37,6 +37,7 @@ func forget(columns []Column, attempts []Attempt, s *scale, separating []robotme
 	if len(columns) == 0 || len(attempts) < leastForecast {
 		return life
 	}
+
 	j := newJoint(columns, attempts, s, separating)
 	ignores := slices.ContainsFunc(j.parameters, func(p parameter) bool { return math.IsInf(p.width, 1) })
 	if life = j.halfLife(); math.IsInf(life, 1) && ignores {
@@ -90,7 +91,8 @@ func (j *joint) halfLife() float64 {
 	order := j.order()
 	n := len(order)
 
-	keeps := make([][]float64, len(halfLives)) // by half-life and number of attempts since then
+	// By half-life and number of attempts since then.
+	keeps := make([][]float64, len(halfLives))
 	for c, life := range halfLives {
 		for since := range n {
 			keeps[c] = append(keeps[c], math.Exp2(-float64(since)/life))
@@ -184,6 +186,7 @@ func (j *joint) record(at []any) string {
 			same = append(same, a)
 		}
 	}
+
 	slices.SortStableFunc(same, func(a, b Attempt) int { return cmp.Compare(a.Observed, b.Observed) })
 
 	worked, inARow, failed := 0, 0, int64(0)
@@ -195,6 +198,7 @@ func (j *joint) record(at []any) string {
 			inARow, failed = 0, a.Observed
 		}
 	}
+
 	text := fmt.Sprintf("; worked %d of %d", worked, len(same))
 	if worked == len(same) {
 		return text
@@ -202,6 +206,7 @@ func (j *joint) record(at []any) string {
 	if inARow > 1 {
 		text += fmt.Sprintf(", the last %d in a row", inARow)
 	}
+
 	day := time.Unix(0, failed).UTC()
 	layout := "2 Jan"
 	if day.Year() != time.Unix(0, latest).UTC().Year() {

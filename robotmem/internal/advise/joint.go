@@ -126,6 +126,7 @@ func (j *joint) kernel(at []any, i int) float64 {
 		}
 		squares += (x - y) * (x - y) / (p.width * p.width)
 	}
+
 	if squares == 0 {
 		return 1
 	}
@@ -152,14 +153,16 @@ func (j *joint) widen() {
 
 	var errors [3][]float64 // by width
 	for c := range errors {
-		for i, row := range kernels { // symmetric
+		// Symmetric.
+		for i, row := range kernels {
 			e := j.attempts[from+i].Score - (floats.Dot(row, good)+mean)/(floats.Dot(row, weights)+1)
 			errors[c] = append(errors[c], e*e)
 		}
 
 		for _, row := range kernels {
 			for k, x := range row {
-				row[k] = math.Sqrt(math.Sqrt(x)) // of twice the width
+				// Of twice the width.
+				row[k] = math.Sqrt(math.Sqrt(x))
 			}
 		}
 	}
@@ -171,6 +174,7 @@ func (j *joint) widen() {
 			best = c
 		}
 	}
+
 	j.wider = math.Exp2(float64(best))
 }
 
@@ -182,6 +186,7 @@ func meanVariance(xs, weights []float64) (mean, variance float64) {
 	for i, x := range xs {
 		variance += weights[i] * (x - mean) * (x - mean) / total
 	}
+
 	return mean, variance
 }
 
@@ -245,9 +250,11 @@ func (j *joint) atPlace(at []any) []any {
 			rows, weights = append(rows, i), append(weights, w)
 		}
 	}
+
 	if len(rows) == 0 {
 		return at
 	}
+
 	n, d := len(rows), len(j.offsets[j.attempts[rows[0]].ID])
 
 	places, constant, changes := zeros(d, n+d), make([]float64, n+d), zeros(len(at), n+d)
@@ -268,6 +275,7 @@ func (j *joint) atPlace(at []any) []any {
 	for c, place := range places {
 		place[n+c] = cmp.Or(floats.Norm(place, 2)/math.Sqrt(floats.Sum(weights)), 1)
 	}
+
 	// Gram-Schmidt, modified. What it leaves of the constant gives the coefficient of the constant.
 	for c, place := range places {
 		for _, later := range append(places[c+1:len(places):len(places)], constant) {
@@ -278,7 +286,8 @@ func (j *joint) atPlace(at []any) []any {
 	out := slices.Clone(at)
 	for k := range at {
 		change := floats.Dot(constant, changes[k]) / floats.Dot(constant, constant)
-		if x, ok := at[k].(float64); ok && math.Abs(change) > 0 { // not NaN, after an overflow
+		// Not NaN, after an overflow.
+		if x, ok := at[k].(float64); ok && math.Abs(change) > 0 {
 			out[k] = min(max(round(x+change, 4), j.parameters[k].low), j.parameters[k].high)
 		}
 	}
@@ -306,6 +315,7 @@ func (j *joint) sample(r *rand.Rand) *robotmem.Suggestion {
 	for i := range good {
 		good[i], bad[i] = gamma(r, j.good[i]), gamma(r, j.bad[i])
 	}
+
 	priorGood, priorBad := gamma(r, 1), gamma(r, 1)
 
 	var best []any
@@ -355,6 +365,7 @@ func (j *joint) suggest(at []any, tried bool) *robotmem.Suggestion {
 	if at == nil {
 		return nil
 	}
+
 	s := &robotmem.Suggestion{Parameters: robotmem.Object{}, Tried: tried, MemoryIDs: []int64{}}
 	s.Estimate = j.estimate(j.near(at, j.good, j.bad))
 
@@ -367,6 +378,7 @@ func (j *joint) suggest(at []any, tried bool) *robotmem.Suggestion {
 			s.Parameters[p.Path] = p.written(v)
 		}
 	}
+
 	near := j.candidates()
 	slices.SortStableFunc(near, func(a, b int) int { return cmp.Compare(j.kernel(at, b), j.kernel(at, a)) })
 
@@ -375,10 +387,12 @@ func (j *joint) suggest(at []any, tried bool) *robotmem.Suggestion {
 			s.MemoryIDs = append(s.MemoryIDs, id)
 		}
 	}
+
 	s.Text = fmt.Sprintf("%s: expected %.3g (%.3g to %.3g) from %.3g attempts nearby", strings.Join(words, ", "), s.Rate, s.Low, s.High, s.Attempts)
 	if j.failing = j.lastFailed(at); j.failing {
 		s.Text += fmt.Sprintf("; the last %d attempts with it failed", failedInARow)
 	}
+
 	if !tried {
 		s.Text += "; this combination was not tried"
 	} else {

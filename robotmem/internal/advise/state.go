@@ -21,6 +21,7 @@ func inState(attempts []Attempt, columns []Column, states []State) (near []Attem
 	if len(states) == 0 || len(attempts) == 0 {
 		return attempts, columns, nil
 	}
+
 	dimensions := 0
 
 	for _, s := range states {
@@ -28,6 +29,7 @@ func inState(attempts []Attempt, columns []Column, states []State) (near []Attem
 			dimensions++
 		}
 	}
+
 	squares := make([]float64, len(attempts)) // of the distances in bandwidths
 
 	for _, s := range states {
@@ -84,6 +86,7 @@ func (c *Column) distances(from any, rule float64) []float64 {
 			xs = append(xs, x)
 		}
 	}
+
 	width := 0.0
 	if len(xs) > 1 {
 		width = halfSpread(xs) * rule

@@ -97,6 +97,7 @@ func addNormGo(x, y, weight, bias []float32, epsilon float32) {
 		}
 		mean += x[i]
 	}
+
 	mean /= float32(len(x))
 
 	variance := float32(0)

@@ -73,6 +73,7 @@ func Open(data []byte) (*Model, error) {
 	if len(data) < directory || string(data[:len(magic)]) != magic {
 		return nil, fmt.Errorf("%w: it does not begin as one", ErrDamaged)
 	}
+
 	u32 := func(at int) int { return int(binary.LittleEndian.Uint32(data[at:])) }
 	f32 := func(at int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(data[at:])) }
 	m := &Model{hidden: u32(8), heads: u32(16), inner: u32(20), positions: u32(24), epsilon: f32(36)}
@@ -93,9 +94,11 @@ func Open(data []byte) (*Model, error) {
 			return nil, fmt.Errorf("%w: part %d of %d has another checksum", ErrDamaged, i+1, sections)
 		}
 	}
+
 	if len(parts[secTable]) != (specials+pieces)*m.rowBytes() || len(parts[secPositions]) != 2*m.positions*m.hidden {
 		return nil, fmt.Errorf("%w: its tables do not fit", ErrDamaged)
 	}
+
 	m.table, m.positionRows = parts[secTable], parts[secPositions]
 
 	var err error
@@ -108,17 +111,20 @@ func Open(data []byte) (*Model, error) {
 
 // readLayers divides the small tensors and the weights among the layers.
 func (m *Model) readLayers(layers int, small, weights []byte) error {
-	const norms = 6 // weights and biases of the norms, the biases of attention and of the output
+	// Weights and biases of the norms, the biases of attention and of the output.
+	const norms = 6
 	perLayer := 3*m.hidden + norms*m.hidden + m.inner
 	blocks := layers * (4*m.hidden*m.hidden + 2*m.hidden*m.inner) / (groupSize * blockSize)
 	if len(small) != 4*(2*m.hidden+layers*perLayer) || len(weights) != blocks*groupBlock {
 		return fmt.Errorf("%w: its weights do not fit", ErrDamaged)
 	}
 
-	values := make([]float32, len(small)/4) // of their own, so that they are aligned
+	// Of their own, so that they are aligned.
+	values := make([]float32, len(small)/4)
 	for i := range values {
 		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(small[4*i:]))
 	}
+
 	take := func(n int) []float32 {
 		out := values[:n:n]
 		values = values[n:]

@@ -109,6 +109,7 @@ func (t *tokens) normalize(text string) []byte {
 			add(r)
 		}
 	}
+
 	if len(out) == 0 {
 		out = utf8.AppendRune(out, space)
 	}
@@ -130,6 +131,7 @@ func (t *tokens) split(text string) []int32 {
 	for i := range steps {
 		steps[i].score = float32(math.Inf(-1))
 	}
+
 	steps[0].score = 0
 	reach := func(at, from int, token int32, score float32) {
 		if score += steps[from].score; score > steps[at].score {
@@ -148,6 +150,7 @@ func (t *tokens) split(text string) []int32 {
 	for at := len(s); at > 0; at = int(steps[at].from) {
 		out = append(out, steps[at].token)
 	}
+
 	slices.Reverse(out)
 
 	return out

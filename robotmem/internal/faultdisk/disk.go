@@ -53,6 +53,7 @@ func New(dir string) (*Disk, error) {
 		return nil, errors.Join(errors.New("faultdisk: the folder is not empty"), err)
 	}
 	d.silent = false
+
 	return d, nil
 }
 
@@ -61,13 +62,15 @@ func New(dir string) (*Disk, error) {
 func Over(dir string) (*Disk, error) {
 	root, err := filepath.Abs(dir)
 	if err == nil {
-		root, err = filepath.EvalSymlinks(root) // SQLite asks for files by their real paths
+		// SQLite asks for files by their real paths.
+		root, err = filepath.EvalSymlinks(root)
 	}
 	if err != nil {
 		return nil, err
 	}
 	d := &Disk{root: root, name: "faultdisk-" + strings.ToLower(rand.Text()), silent: true, inodes: map[string]int{}, sizes: map[int]int64{}, free: unlimited}
 	vfs.Register(d.name, &system{VFS: vfs.Find(""), disk: d})
+
 	return d, nil
 }
 
@@ -114,6 +117,7 @@ func (d *Disk) FreeBytes(path string) (int64, error) {
 	if free != unlimited {
 		return free, nil
 	}
+
 	return sqlite.SystemDisk{}.FreeBytes(path)
 }
 
@@ -136,6 +140,7 @@ func (d *Disk) stall(from kind) (release func()) {
 	d.mu.Lock()
 	d.stalled, d.stalls = stalled, from
 	d.mu.Unlock()
+
 	return sync.OnceFunc(func() {
 		d.mu.Lock()
 		d.stalled = nil
@@ -215,6 +220,7 @@ func (d *Disk) created(rel string) int {
 		d.sizes[d.next] = info.Size()
 	}
 	d.append(op{kind: create, inode: d.next, path: rel})
+
 	return d.next
 }
 
@@ -228,11 +234,13 @@ func (d *Disk) MkdirAll(path string, mode fs.FileMode) error {
 	}
 	err := os.Mkdir(path, mode)
 	if errors.Is(err, fs.ErrExist) {
-		return os.MkdirAll(path, mode) // fails if it is a file
+		// Fails if it is a file.
+		return os.MkdirAll(path, mode)
 	}
 	if err == nil {
 		d.record(op{kind: mkdir, path: rel})
 	}
+
 	return err
 }
 
@@ -248,6 +256,7 @@ func (d *Disk) Create(path string, mode fs.FileMode) (payload.File, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return &stream{File: f, node: node{disk: d, inode: d.created(rel)}}, nil
 }
 
@@ -274,11 +283,13 @@ func (d *Disk) link(from, to string, kind kind, do func(from, to string) error) 
 	if err := do(from, to); err != nil {
 		return err
 	}
+
 	a, okA := d.below(from)
 	b, okB := d.below(to)
 	if !okA || !okB {
 		return nil
 	}
+
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	o := op{kind: kind, inode: d.inodes[a], path: b}
@@ -287,8 +298,10 @@ func (d *Disk) link(from, to string, kind kind, do func(from, to string) error) 
 		delete(d.inodes, a)
 		o.path, o.to = a, b
 	}
+
 	d.inodes[b] = o.inode
 	d.append(o)
+
 	return nil
 }
 
@@ -309,7 +322,8 @@ func (d *Disk) removed(path string) {
 	defer d.mu.Unlock()
 	inode, ok := d.inodes[rel]
 	if !ok {
-		return // a folder, or the index of the log
+		// A folder, or the index of the log.
+		return
 	}
 	d.forget(rel)
 	d.append(op{kind: remove, inode: inode, path: rel})
@@ -319,6 +333,7 @@ func (d *Disk) removed(path string) {
 func (d *Disk) forget(rel string) {
 	inode, ok := d.inodes[rel]
 	delete(d.inodes, rel)
+
 	for _, other := range d.inodes {
 		ok = ok && other != inode
 	}
@@ -342,6 +357,7 @@ func (d *Disk) SyncFolder(path string) error {
 	if rel, ok := d.below(path); ok {
 		d.record(op{kind: syncFolder, path: rel})
 	}
+
 	return nil
 }
 
@@ -373,6 +389,7 @@ func (n node) grow(size int64) error {
 	}
 	d.give(-more)
 	d.sizes[n.inode] = size
+
 	return nil
 }
 
@@ -407,6 +424,7 @@ func (s *stream) Write(p []byte) (int, error) {
 	n, err := s.File.Write(p)
 	s.wrote(s.size, p[:n])
 	s.size += int64(n)
+
 	return n, err
 }
 

@@ -54,11 +54,13 @@ func (l *Log) Marks(at int) (n int) {
 // that is not a write. The set of possible losses changes most there.
 func (l *Log) Turns() []int {
 	var at []int
+
 	for i := range l.ops {
 		if l.ops[i].kind != write {
 			at = append(at, i, i+1)
 		}
 	}
+
 	return slices.Compact(at)
 }
 
@@ -127,6 +129,7 @@ func (r *Replay) file(inode int) *content {
 // settle syncs the names of a folder.
 func (r *Replay) settle(folder string) {
 	var settled []op
+
 	r.naming = slices.DeleteFunc(r.naming, func(o op) bool {
 		here := o.folder() == folder
 		if here {
@@ -155,6 +158,7 @@ func (o op) folder() string {
 	if dir := filepath.Dir(path); dir != "." {
 		return dir
 	}
+
 	return ""
 }
 
@@ -201,6 +205,7 @@ func resize(data []byte, size int64) []byte {
 	}
 	data = slices.Grow(data, int(size-had))[:size]
 	clear(data[had:])
+
 	return data
 }
 
@@ -228,6 +233,7 @@ var profiles = []chances{
 // sectors, sizes and changes of names were lost: a cut that loses nothing tests nothing.
 func (r *Replay) Cut(rnd *rand.Rand, sector int, dir string) (lost int, err error) {
 	p := profiles[rnd.IntN(len(profiles))]
+
 	names := maps.Clone(r.names)
 	for _, o := range r.naming {
 		if rnd.Float64() < p.names {
@@ -236,8 +242,11 @@ func (r *Replay) Cut(rnd *rand.Rand, sector int, dir string) (lost int, err erro
 			lost++
 		}
 	}
-	there := map[string]bool{"": true}                     // folders
-	for _, path := range slices.Sorted(maps.Keys(names)) { // a folder before its files
+
+	there := map[string]bool{"": true} // folders
+
+	// A folder before its files.
+	for _, path := range slices.Sorted(maps.Keys(names)) {
 		at, e := filepath.Join(dir, path), names[path]
 		if !there[(op{path: path}).folder()] {
 			continue
@@ -252,6 +261,7 @@ func (r *Replay) Cut(rnd *rand.Rand, sector int, dir string) (lost int, err erro
 			return lost, err
 		}
 	}
+
 	return lost, nil
 }
 
@@ -260,9 +270,11 @@ func (f *content) cut(rnd *rand.Rand, p chances, sector int64, lost *int) []byte
 	if len(f.pending) == 0 {
 		return f.synced
 	}
+
 	// All sizes since the sync, and the operations that touched each sector.
 	sizes := []int64{int64(len(f.synced))}
 	touched := map[int64][]int{}
+
 	for i, o := range f.pending {
 		before := sizes[i]
 		sizes = append(sizes, o.sizeAfter(before))
@@ -270,17 +282,21 @@ func (f *content) cut(rnd *rand.Rand, p chances, sector int64, lost *int) []byte
 		if o.kind == truncate {
 			to = max(before, o.off)
 		}
+
 		for s := from / sector; s*sector < to; s++ {
 			touched[s] = append(touched[s], i)
 		}
 	}
+
 	full := slices.Max(sizes)
 	final := sizes[len(sizes)-1]
 	data := resize(slices.Clone(f.synced), full)
+
 	for _, s := range slices.Sorted(maps.Keys(touched)) {
 		from := s * sector
 		f.tear(rnd, p, data[from:min(from+sector, full)], from, touched[s], lost)
 	}
+
 	size := final
 	if rnd.Float64() >= p.sizes {
 		size = sizes[rnd.IntN(len(sizes))]
@@ -288,6 +304,7 @@ func (f *content) cut(rnd *rand.Rand, p chances, sector int64, lost *int) []byte
 	if size != final {
 		*lost++
 	}
+
 	return data[:size]
 }
 
@@ -297,19 +314,23 @@ func (f *content) tear(rnd *rand.Rand, p chances, bytesOf []byte, from int64, to
 	for _, i := range touched {
 		f.pending[i].within(last, from)
 	}
+
 	if rnd.Float64() < p.sectors {
 		copy(bytesOf, last)
 		return
 	}
+
 	for _, i := range touched[:rnd.IntN(len(touched))] {
 		f.pending[i].within(bytesOf, from)
 	}
+
 	if o := f.pending[touched[len(touched)-1]]; o.kind == write && rnd.Float64() < p.garbage {
 		a, b := max(o.off-from, 0), min(o.off+int64(len(o.data))-from, int64(len(bytesOf)))
 		for i := a; i < b; i++ {
 			bytesOf[i] = byte(rnd.Uint32())
 		}
 	}
+
 	if !bytes.Equal(bytesOf, last) {
 		*lost++
 	}

@@ -17,7 +17,8 @@ type system struct {
 var _ vfs.VFSFilename = (*system)(nil)
 
 func (s *system) Open(name string, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
-	return vfsutil.WrapOpen(s.VFS, name, flags) // a temporary file
+	// A temporary file.
+	return vfsutil.WrapOpen(s.VFS, name, flags)
 }
 
 func (s *system) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
@@ -37,6 +38,7 @@ func (s *system) Delete(path string, syncDir bool) error {
 	if syncDir && s.disk.SyncFolder(filepath.Dir(path)) != nil {
 		return sqlite3.IOERR_DIR_FSYNC
 	}
+
 	return nil
 }
 
@@ -67,6 +69,7 @@ func (f *file) Truncate(size int64) error {
 	}
 	f.shrink(size)
 	f.disk.record(op{kind: truncate, inode: f.inode, off: size})
+
 	return nil
 }
 
@@ -95,6 +98,7 @@ func (f *file) SizeHint(size int64) error {
 		return err
 	}
 	f.disk.record(op{kind: truncate, inode: f.inode, off: size})
+
 	return nil
 }
 

@@ -30,14 +30,18 @@ func Resolve(path string) (Memory, error) {
 	if path == "" {
 		return Memory{}, robotmem.Errorf(robotmem.Invalid, "db", "is required: the path of the memory's file")
 	}
+
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return Memory{}, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
 	}
+
 	real, err := filepath.EvalSymlinks(path)
-	if err != nil { // it does not exist yet
+	// It does not exist yet.
+	if err != nil {
 		return At(path), nil
 	}
+
 	m := At(real)
 	if _, err := os.Stat(m.Payloads()); err == nil {
 		return m, nil
@@ -45,6 +49,7 @@ func Resolve(path string) (Memory, error) {
 	if _, err := os.Stat(At(path).Payloads()); err == nil {
 		m.name = path
 	}
+
 	return m, nil
 }
 
@@ -136,12 +141,14 @@ func (m Memory) Recovered(at time.Time) Memory { return At(m.db + recovered + st
 
 // Interrupted is the place of the file that an interrupted repair has left; ok is false if there is none.
 func (m Memory) Interrupted() (left Memory, ok bool) {
-	entries, _ := os.ReadDir(m.Folder()) // without a folder there is none
+	// Without a folder there is none.
+	entries, _ := os.ReadDir(m.Folder())
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), m.Base()+recovered) {
 			return At(filepath.Join(m.Folder(), e.Name())), true
 		}
 	}
+
 	return Memory{}, false
 }
 

@@ -37,14 +37,16 @@ func attributeValue(v any) any {
 		}
 		return []byte(BlobFalse)
 	case string:
-		return norm.NFC.String(v) // one spelling of ü
+		// One spelling of ü.
+		return norm.NFC.String(v)
 	case json.Number:
 		if i, err := strconv.ParseInt(string(v), 10, 64); err == nil {
 			return i
 		}
 		f, err := strconv.ParseFloat(string(v), 64)
 		if err != nil {
-			return string(v) // refused before it got here
+			// Refused before it got here.
+			return string(v)
 		}
 
 		return f
@@ -56,7 +58,8 @@ func attributeValue(v any) any {
 }
 
 func Digest(mark string, v any) []byte {
-	data, _ := robotmem.CanonicalJSON(v) // it came from JSON, so it has a JSON form
+	// It came from JSON, so it has a JSON form.
+	data, _ := robotmem.CanonicalJSON(v)
 	sum := sha256.Sum256(data)
 	return append([]byte(mark), sum[:16]...)
 }
@@ -162,7 +165,8 @@ func frameOf(m map[string]any, frame, mapID string) (string, string) {
 // left out unless they may be quantities: only [Condition.NamesObject] compares them.
 func ValuesIn(context, path string) (values string, ok bool) {
 	all, ok := robotmem.ValuesAt(context, path)
-	if strings.HasSuffix("."+path, ".value") && strings.Contains(context, "unit") { // of quantities: the whole object
+	// Of quantities: the whole object.
+	if strings.HasSuffix("."+path, ".value") && strings.Contains(context, "unit") {
 		var values []any
 		collect(robotmem.ParseObject(context), path, &values)
 		all = nil
@@ -188,7 +192,8 @@ type Values struct {
 
 // DecodeValues reads the values of ValuesIn.
 func DecodeValues(values string) (out Values) {
-	if values != "" && values[0] <= '9' && values[0] != '"' && !strings.Contains(values, ",") { // a number
+	// A number.
+	if values != "" && values[0] <= '9' && values[0] != '"' && !strings.Contains(values, ",") {
 		return Values{All: operands(json.Number(values)), Bare: true}
 	}
 

@@ -133,6 +133,7 @@ func (p *parser) leaf(op, path string, v any) (Condition, error) {
 	if p.conditions++; p.conditions > maxConditions {
 		return c, badFilter("has more than %d conditions", maxConditions)
 	}
+
 	path, v = derived(op, path, v)
 	c.Path = path
 
@@ -160,6 +161,7 @@ func (p *parser) leaf(op, path string, v any) (Condition, error) {
 	default:
 		return c, badFilter("unknown operator %q at %s; there are $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not", robotmem.Clip(op, 40), path)
 	}
+
 	if path == "observed_at" {
 		for i := range c.Values {
 			text, _ := c.Values[i].(string)
@@ -178,6 +180,7 @@ func derived(op, path string, v any) (string, any) {
 	if op == "$exists" || path != "outcome" && path != "task.success" && path != "success" {
 		return path, v
 	}
+
 	list, isList := v.([]any)
 	if !isList {
 		list = []any{v}
@@ -196,6 +199,7 @@ func derived(op, path string, v any) (string, any) {
 			out[i] = list[i]
 		}
 	}
+
 	if isList {
 		return "outcome", out
 	}
@@ -231,7 +235,8 @@ func (c Condition) negated() Condition {
 		c.possible = false
 		return c
 	}
-	c.possible = c.Op[1] == 'l' || c.Op[1] == 'g' // values of different kinds have no order, but they are unequal
+	// Values of different kinds have no order, but they are unequal.
+	c.possible = c.Op[1] == 'l' || c.Op[1] == 'g'
 
 	return Condition{Op: "$not", Kids: []Condition{c}}
 }
@@ -287,12 +292,14 @@ func (c *Condition) Match(v *View) bool {
 	case "$not":
 		return !c.Kids[0].Match(v)
 	}
+
 	if own := ownFields[c.Path]; own != nil {
 		return c.HoldsOwn(own(v))
 	}
 	if c.Op == "$exists" {
 		return pathExists(v.Context, c.Path)
 	}
+
 	values := valuesAt(v.Context, c.Path)
 	if len(values) == 0 {
 		return c.possible && pathExists(v.Context, c.Path)
@@ -333,6 +340,7 @@ func valuesAt(context robotmem.Object, path string) (out []any) {
 	for _, v := range all {
 		out = append(out, operands(v)...)
 	}
+
 	return out
 }
 
@@ -361,6 +369,7 @@ func (c *Condition) Holds(values []any, unit func() string) bool {
 			return slices.ContainsFunc(c.Values, func(w any) bool { return equalValues(v, w, unit) })
 		})
 	}
+
 	decided := false
 
 	for _, v := range values {

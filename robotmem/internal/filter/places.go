@@ -73,7 +73,8 @@ func DistanceTo(s *robotmem.SpatialSort, xyz []float64, frame string) (d float64
 		d = math.Sqrt(sum)
 	}
 	if math.IsInf(d, 0) {
-		d = math.MaxFloat64 // JSON has no infinity
+		// JSON has no infinity.
+		d = math.MaxFloat64
 	}
 
 	return d, s.MaxDistance == nil || d <= *s.MaxDistance

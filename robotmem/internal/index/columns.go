@@ -180,6 +180,7 @@ func (in *interner[T]) id(v T) uint32 {
 	id := uint32(len(in.Values))
 	in.Values = append(in.Values, v)
 	in.ids[v] = id
+
 	return id
 }
 
@@ -201,17 +202,20 @@ func (r *Columns) Sync(c *store.Conn) error {
 	if err != nil {
 		return err
 	}
+
 	r.Mu.RLock()
 	fresh := r.loaded && r.Revision >= revision
 	r.Mu.RUnlock()
 	if fresh {
 		return nil
 	}
+
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	if r.loaded && r.Revision >= revision {
 		return nil
 	}
+
 	// A deadline must not end this: what was read so far would be lost, and a node
 	// whose callers all have short deadlines would never answer.
 	interrupt := c.SetInterrupt(context.Background())
@@ -220,17 +224,22 @@ func (r *Columns) Sync(c *store.Conn) error {
 	if err != nil {
 		return err
 	}
-	if purges > r.purges { // the names, values and texts of a purged memory go too
+
+	// The names, values and texts of a purged memory go too.
+	if purges > r.purges {
 		r.forget()
 		recall.Forget()
 	}
+
 	if !r.loaded {
 		r.Restore(c)
 	}
 	if err := r.load(c, r.Revision); err != nil {
 		return err
 	}
+
 	r.Revision, r.purges, r.loaded = revision, purges, true
+
 	return nil
 }
 
@@ -258,10 +267,12 @@ func (r *Columns) forget() {
 func (r *Columns) ObservedTimes(set *bitset.BitSet) []store.TimedID {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
+
 	out := make([]store.TimedID, 0, set.Count())
 	for id, ok := set.NextSet(0); ok && int(id) < len(r.Rows); id, ok = set.NextSet(id + 1) {
 		out = append(out, store.TimedID{ID: int64(id), NS: r.Rows[id].Observed})
 	}
+
 	return out
 }
 
@@ -270,6 +281,7 @@ func (r *Columns) ObservedTimes(set *bitset.BitSet) []store.TimedID {
 func (r *Columns) Sightings(memories []store.TimedID) []int {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
+
 	out, told := make([]int, len(memories)), map[uint32]bool{} // told: by session
 	for i, m := range memories {
 		row := r.row(int(m.ID))
@@ -278,11 +290,13 @@ func (r *Columns) Sightings(memories []store.TimedID) []int {
 			told[row.Session] = true
 		}
 	}
+
 	for i, m := range memories {
 		if row := r.row(int(m.ID)); row.Perception != 0 && told[row.Session] {
 			out[i] = 0
 		}
 	}
+
 	return out
 }
 
@@ -311,7 +325,9 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 	r.names.id("")
 	r.Records.id(consolidate.Record{})
 	r.classes.id(class{})
+
 	var changed []int64
+
 	const columns = `m.id, m.revision, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
 		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
 		CASE WHEN instr(context, 'sim_or_real') > 0 AND json_valid(context) THEN json_extract(context, '$.env.sim_or_real') = 'real' END, context,
@@ -327,17 +343,21 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 			Status: statusOf(s.ColumnText(7)), Belief: r.Beliefs.id(belief{s.ColumnFloat(8), s.ColumnFloat(9)}),
 			Outcome: outcomeOf(s.ColumnText(18)), Seen: seen(s.ColumnInt64(21), s.ColumnBool(14)),
 		}, moments{Useful: store.ParseNano(s.ColumnRawText(11)), ValidFrom: store.ParseNano(s.ColumnRawText(13))})
-		if after > 0 || r.loaded { // the caches hold answers from before, even of an empty memory
+		// The caches hold answers from before, even of an empty memory.
+		if after > 0 || r.loaded {
 			changed = append(changed, id)
 			r.ChangeContexts(id, s.ColumnText(15))
 		}
+
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+
 	r.unread = append(r.unread, f.Unread...)
 	r.follow(changed)
+
 	return nil
 }
 
@@ -346,18 +366,21 @@ func (r *Columns) set(id int64, row packedRow, of class, at moments) {
 	for int64(len(r.Rows)) <= id {
 		r.Rows = append(r.Rows, packedRow{})
 	}
+
 	if r.row(int(id)).Status == statusActive {
 		r.Actives--
 	}
 	if of.Status == statusActive {
 		r.Actives++
 	}
+
 	if delete(r.later, id); at.Useful != row.Created || at.ValidFrom != row.Created {
 		if r.later == nil {
 			r.later = map[int64]moments{}
 		}
 		r.later[id], of.Later = at, 1
 	}
+
 	row.Class = r.classes.id(of)
 	r.moveEpisode(id, false)
 	r.Rows[id] = row

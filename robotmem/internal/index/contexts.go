@@ -67,6 +67,7 @@ func withColumn[T contextColumn](r *Columns, c *store.Conn, name string, f func(
 		defer r.Mu.RUnlock()
 		f(column)
 	}
+
 	return err
 }
 
@@ -76,27 +77,34 @@ func (r *Columns) contexts(c *store.Conn, names ...string) ([]*contextSet, error
 	if sets, missing := r.contextSets(names, -1); len(missing) == 0 {
 		return sets, nil
 	}
+
 	r.making.Lock()
 	defer r.making.Unlock()
 	revision, err := c.Changes()
 	if err != nil {
 		return nil, err
 	}
+
 	sets, missing := r.contextSets(names, revision)
 	if len(missing) == 0 {
 		return sets, nil
 	}
-	interrupt := c.SetInterrupt(context.Background()) // as for Sync: a deadline must not end this
+
+	// As for Sync: a deadline must not end this.
+	interrupt := c.SetInterrupt(context.Background())
 	defer c.SetInterrupt(interrupt)
 	err = scanContexts(c, missing, &r.Mu)
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
+
 	for _, m := range missing {
 		m.changed = nil
 	}
+
 	if err != nil {
 		r.Contexts = slices.DeleteFunc(r.Contexts, func(s *contextSet) bool { return slices.Contains(missing, s) })
 	}
+
 	return sets, err
 }
 
@@ -106,8 +114,10 @@ func (r *Columns) contexts(c *store.Conn, names ...string) ([]*contextSet, error
 func (r *Columns) contextSets(names []string, revision int64) (sets, missing []*contextSet) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
+
 	for _, name := range names {
 		at := slices.IndexFunc(r.Contexts, func(s *contextSet) bool { return s.name == name && s.changed == nil })
+
 		var s *contextSet
 		if at >= 0 {
 			s = r.Contexts[at]
@@ -120,18 +130,22 @@ func (r *Columns) contextSets(names []string, revision int64) (sets, missing []*
 		}
 		sets = append(sets, s)
 	}
+
 	total := 0
-	for i := len(r.Contexts) - 1; i >= 0; i-- { // the most recently used first
+	// The most recently used first.
+	for i := len(r.Contexts) - 1; i >= 0; i-- {
 		if total += r.Contexts[i].bytes(); total > int(r.Memory.Part(maxContextBytes)) && i < len(r.Contexts)-len(names) {
 			r.Contexts = slices.Delete(r.Contexts, 0, i+1)
 			break
 		}
 	}
+
 	return sets, missing
 }
 
 func newContextSet(name string) *contextSet {
 	s := &contextSet{name: name, changed: map[int64]bool{}}
+
 	field, joints := strings.CutPrefix(name, jointsColumn)
 	switch {
 	case joints:
@@ -143,6 +157,7 @@ func newContextSet(name string) *contextSet {
 	default:
 		s.contextColumn = &valueColumn{path: name[len(valuesColumn):], distinct: []distinctValue{{}}, units: map[units.Quantity]*unitCount{}}
 	}
+
 	return s
 }
 
@@ -160,10 +175,14 @@ func (r *Columns) ChangeContexts(id int64, context string) {
 // the columns.
 func scanContexts(c *store.Conn, sets []*contextSet, mu sync.Locker) error {
 	const most = 4096 // memories at a time
-	var ids []int64
-	var texts []string
+
+	var (
+		ids   []int64
+		texts []string
+	)
 	put := func() {
 		kept, workers := make([]any, len(ids)*len(sets)), runtime.GOMAXPROCS(0)
+
 		var wg sync.WaitGroup
 		for first := range workers {
 			wg.Go(func() {
@@ -174,9 +193,11 @@ func scanContexts(c *store.Conn, sets []*contextSet, mu sync.Locker) error {
 				}
 			})
 		}
+
 		wg.Wait()
 		mu.Lock()
 		defer mu.Unlock()
+
 		for i, id := range ids {
 			for j, s := range sets {
 				if !s.changed[id] {
@@ -184,6 +205,7 @@ func scanContexts(c *store.Conn, sets []*contextSet, mu sync.Locker) error {
 				}
 			}
 		}
+
 		ids, texts = ids[:0], texts[:0]
 	}
 	_, err := c.EachChanged("m.id, m.revision, m.context", "", 0, 0, func(s sqlite.Row) error {
@@ -193,6 +215,7 @@ func scanContexts(c *store.Conn, sets []*contextSet, mu sync.Locker) error {
 		return nil
 	})
 	put()
+
 	return err
 }
 
@@ -237,6 +260,7 @@ func (v *valueColumn) count(d *distinctValue, n int) {
 	if d.unit == nil {
 		return
 	}
+
 	before := v.usual
 	if d.unit.memories += n; n > 0 && d.unit.more(v.usual) {
 		v.usual = d.unit
@@ -248,6 +272,7 @@ func (v *valueColumn) count(d *distinctValue, n int) {
 			}
 		}
 	}
+
 	if v.usual != before {
 		v.filters = nil
 	}
@@ -263,7 +288,8 @@ func (v *valueColumn) unit() string {
 
 func (v *valueColumn) read(context string) any {
 	if values, ok := filter.ValuesIn(context, v.path); ok {
-		return strings.Clone(values) // not the whole context
+		// Not the whole context.
+		return strings.Clone(values)
 	}
 	return nil
 }
@@ -282,6 +308,7 @@ func (v *valueColumn) put(id int64, kept any) {
 		v.count(&v.distinct[number], 1)
 		v.count(&v.distinct[v.of[id]], -1)
 	}
+
 	v.of[id] = number
 	for _, f := range v.filters {
 		f.follow(v, id, number)
@@ -296,11 +323,13 @@ func (v *valueColumn) decode(values string) distinctValue {
 			v.units[one] = d.unit
 		}
 	}
+
 	return d
 }
 
 func (v *valueColumn) bytes() int {
-	const each = 180 // an entry of numbers and of distinct
+	// An entry of numbers and of distinct.
+	const each = 180
 	return (4+len(v.filters)/8)*cap(v.of) + v.texts + each*len(v.distinct)
 }
 
@@ -342,6 +371,7 @@ func (f *cachedFilter) follow(v *valueColumn, id int64, number uint32) {
 // there, "" if there is none. The function stores its error in failed.
 func (r *Columns) UnitsAt(c *store.Conn, failed *error) func(path string) string {
 	known := map[string]string{}
+
 	return func(path string) string {
 		unit, ok := known[path]
 		if !ok {
@@ -352,6 +382,7 @@ func (r *Columns) UnitsAt(c *store.Conn, failed *error) func(path string) string
 			}
 			known[path] = unit
 		}
+
 		return unit
 	}
 }
@@ -361,15 +392,18 @@ func (r *Columns) UnitsAt(c *store.Conn, failed *error) func(path string) string
 func (r *Columns) UnitsTaken(n *filter.Condition) (taken []string) {
 	n.Leaves(func(leaf *filter.Condition) {
 		bare, quantity := false, false
+
 		for _, v := range leaf.Values {
 			_, isBare := filter.Number(v)
 			_, isQuantity := v.(units.Quantity)
 			bare, quantity = bare || isBare, quantity || isQuantity
 		}
+
 		sets, missing := r.contextSets([]string{valuesColumn + leaf.Path}, -1)
 		if len(missing) > 0 || filter.OwnField(leaf.Path) {
 			return
 		}
+
 		r.Mu.RLock()
 		defer r.Mu.RUnlock()
 		if v, ok := sets[0].contextColumn.(*valueColumn); ok && v.usual != nil && (bare || quantity && v.bare > 0) {
@@ -379,6 +413,7 @@ func (r *Columns) UnitsTaken(n *filter.Condition) (taken []string) {
 			}
 		}
 	})
+
 	return taken
 }
 
@@ -388,9 +423,11 @@ func (r *Columns) Having(c *store.Conn, n *filter.Condition, base *bitset.BitSet
 	if err != nil {
 		return nil, err
 	}
+
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	at := slices.IndexFunc(v.filters, func(f *cachedFilter) bool { return reflect.DeepEqual(&f.condition, n) })
+
 	var f *cachedFilter
 	if at >= 0 {
 		f = v.filters[at]
@@ -400,6 +437,8 @@ func (r *Columns) Having(c *store.Conn, n *filter.Condition, base *bitset.BitSet
 			f.follow(v, int64(id), number)
 		}
 	}
+
 	v.filters.use(at, f, int(r.Memory.Part(maxCachedFilters)))
+
 	return base.Intersection(f.set), nil
 }

@@ -56,11 +56,13 @@ func Collections(c *store.Conn, r *Columns) ([]admin.CollectionCount, error) {
 		return nil
 	})
 	out := []admin.CollectionCount{}
+
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		n := counts[name]
 		n.Collection = name
 		out = append(out, n)
 	}
+
 	return out, err
 }
 
@@ -68,6 +70,7 @@ func Collections(c *store.Conn, r *Columns) ([]admin.CollectionCount, error) {
 func (r *Columns) Each(visit func(row *Row, text func(uint32) string)) {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
+
 	text := r.Text // once: making it allocates
 	for i := range r.Rows {
 		if row := r.row(i); row.Kind != 0 {
@@ -89,6 +92,7 @@ func (r *Columns) Categories(collection string) []admin.CategoryCount {
 			counts[text(row.Category)]++
 		}
 	})
+
 	out := []admin.CategoryCount{}
 	for c, n := range counts {
 		out = append(out, admin.CategoryCount{Category: c, Count: n})
@@ -96,6 +100,7 @@ func (r *Columns) Categories(collection string) []admin.CategoryCount {
 	slices.SortFunc(out, func(a, b admin.CategoryCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Category, b.Category))
 	})
+
 	return out
 }
 
@@ -117,15 +122,18 @@ func (x *Index) List(c *store.Conn, l Listing) (*bitset.BitSet, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return x.Columns.Tagged(l.Tags, set), nil
 }
 
 func (r *Columns) list(l Listing) *bitset.BitSet {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
+
 	admits, set := r.matcher(l.Scope), bitset.New(uint(len(r.Rows)))
 	for id := range r.Rows {
 		row := r.row(id)
+
 		confidence := r.Beliefs.Values[row.Belief].confidence
 		switch {
 		case row.Kind == 0 || !admits(&row):
@@ -137,5 +145,6 @@ func (r *Columns) list(l Listing) *bitset.BitSet {
 			set.Set(uint(id))
 		}
 	}
+
 	return set
 }

@@ -24,6 +24,7 @@ func (r *Columns) moveEpisode(id int64, insert bool) {
 	if r.episodes == nil || row.Session == 0 || row.Status != statusActive {
 		return
 	}
+
 	at, found := slices.BinarySearchFunc(r.episodes[row.Session], id, r.inEpisode)
 	switch {
 	case insert && !found:
@@ -38,20 +39,24 @@ func (r *Columns) makeEpisodes() {
 	r.Mu.RLock()
 	made := r.episodes != nil
 	r.Mu.RUnlock()
-	if made { // recalls do not wait for each other
+	// Recalls do not wait for each other.
+	if made {
 		return
 	}
+
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	if r.episodes != nil {
 		return
 	}
+
 	r.episodes = episodes{}
 	for id := range r.Rows {
 		if row := r.row(id); row.Session != 0 && row.Status == statusActive {
 			r.episodes[row.Session] = append(r.episodes[row.Session], int64(id))
 		}
 	}
+
 	for _, list := range r.episodes {
 		slices.SortFunc(list, r.inEpisode)
 	}
@@ -64,12 +69,14 @@ func (r *Columns) Around(ids []int64, n int, set *bitset.BitSet) map[int64]recal
 	r.makeEpisodes()
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
+
 	for _, id := range ids {
 		if id >= int64(len(r.Rows)) || r.Rows[id].Session == 0 || r.row(int(id)).Status != statusActive {
 			continue
 		}
 		list := r.episodes[r.Rows[id].Session]
 		at, _ := slices.BinarySearchFunc(list, id, r.inEpisode)
+
 		var sides [2][]int64
 		for side, step := range []int{-1, 1} {
 			for i := at + step; i >= 0 && i < len(list) && len(sides[side]) < n; i += step {
@@ -80,6 +87,7 @@ func (r *Columns) Around(ids []int64, n int, set *bitset.BitSet) map[int64]recal
 		}
 		out[id] = recall.Around{Before: sides[0], After: sides[1]}
 	}
+
 	return out
 }
 
@@ -105,6 +113,7 @@ func (r *Columns) EpisodeOutcomes(c *store.Conn) (map[string]string, error) {
 		return nil, err
 	}
 	r.episodeEnds.Store(&episodeOutcomes{revision, of})
+
 	return of, nil
 }
 
@@ -121,6 +130,7 @@ func (r *Columns) EpisodesOf(rows []store.TimedID, ends map[string]string, most,
 	r.makeEpisodes()
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
+
 	out, seen := map[string]Episode{}, map[uint32]bool{}
 	for i := len(rows) - 1; i >= 0 && len(seen) < most; i-- {
 		row := r.row(int(rows[i].ID))
@@ -142,6 +152,7 @@ func (r *Columns) EpisodesOf(rows []store.TimedID, ends map[string]string, most,
 		if !agrees {
 			continue
 		}
+
 		e := Episode{Members: slices.Clone(members), Stated: map[int64]bool{}}
 		for _, id := range members {
 			if r.row(int(id)).Outcome != Unknown {
@@ -150,5 +161,6 @@ func (r *Columns) EpisodesOf(rows []store.TimedID, ends map[string]string, most,
 		}
 		out[name] = e
 	}
+
 	return out
 }

@@ -39,9 +39,11 @@ func (k *featureCache) Each(c *store.Conn, kind string, length int, visit func(i
 	}
 	k.mu.RLock()
 	defer k.mu.RUnlock()
+
 	for i, id := range kept.ids {
 		visit(id, kept.numbers[i*length:(i+1)*length])
 	}
+
 	return nil
 }
 
@@ -52,6 +54,7 @@ func (k *featureCache) Follow(c *store.Conn, kind string, length int) (*kindVect
 	if err != nil {
 		return nil, err
 	}
+
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if epoch < k.epoch {
@@ -60,6 +63,7 @@ func (k *featureCache) Follow(c *store.Conn, kind string, length int) (*kindVect
 	if epoch > k.epoch || k.Kinds == nil {
 		k.forget(epoch)
 	}
+
 	kept, known := k.Kinds[kind]
 	switch {
 	case !known:
@@ -67,6 +71,7 @@ func (k *featureCache) Follow(c *store.Conn, kind string, length int) (*kindVect
 	case kept == nil || kept.last >= last:
 		return kept, nil
 	}
+
 	size, room := int64(8+4*length), true
 	err = c.EachFeatures(kind, kept.last, length, func(id int64, vector []float32) {
 		if room = room && k.Bytes+size <= MaxKeptFeatures; room {
@@ -75,15 +80,20 @@ func (k *featureCache) Follow(c *store.Conn, kind string, length int) (*kindVect
 		}
 	})
 	if err != nil {
-		k.forget(epoch) // some may be there and others not
+		// Some may be there and others not.
+		k.forget(epoch)
 		return nil, err
 	}
+
 	kept.last = last
 	if !room {
 		k.Bytes -= size * int64(len(kept.ids))
-		kept = nil // others may be reading what was there
+		// Others may be reading what was there.
+		kept = nil
 	}
+
 	k.Kinds[kind] = kept
+
 	return kept, nil
 }
 

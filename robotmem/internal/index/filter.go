@@ -32,10 +32,12 @@ func withinSnapshot(c *store.Conn, set *bitset.BitSet) (*bitset.BitSet, error) {
 	if _, later := set.NextSet(uint(last) + 1); !later {
 		return set, nil
 	}
+
 	set = set.Clone()
 	for id, ok := set.NextSet(uint(last) + 1); ok; id, ok = set.NextSet(id + 1) {
 		set.Clear(id)
 	}
+
 	return set, nil
 }
 
@@ -47,16 +49,20 @@ func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.Bit
 	if base.Count() <= FewMemories {
 		return x.narrowEach(c, filter, base, now)
 	}
-	if _, err := x.Columns.contexts(c, valueColumns(filter.Paths())...); err != nil { // all in one scan
+	// All in one scan.
+	if _, err := x.Columns.contexts(c, valueColumns(filter.Paths())...); err != nil {
 		return nil, err
 	}
+
 	return x.answer(c, filter, base, now)
 }
 
 func (x *Index) narrowEach(c *store.Conn, condition *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	out := bitset.New(base.Len())
+
 	var unitErr error
 	unit := x.Columns.UnitsAt(c, &unitErr)
+
 	var episodes map[string]string
 	if slices.Contains(condition.Paths(), filter.EpisodeOutcome) {
 		var err error
@@ -64,6 +70,7 @@ func (x *Index) narrowEach(c *store.Conn, condition *filter.Condition, base *bit
 			return nil, err
 		}
 	}
+
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
 		context := ""
 		found, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s sqlite.Row) { context = s.ColumnText(0) })
@@ -75,6 +82,7 @@ func (x *Index) narrowEach(c *store.Conn, condition *filter.Condition, base *bit
 			return nil, err
 		}
 	}
+
 	return out, nil
 }
 
@@ -86,6 +94,7 @@ func (r *Columns) view(id int, context string, now time.Time) *robotmem.Memory {
 		return nil
 	}
 	row := r.row(id)
+
 	return &robotmem.Memory{
 		Context:        robotmem.ParseObject(context),
 		Category:       r.Text(row.Category),
@@ -103,12 +112,14 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 	switch n.Op {
 	case "$and":
 		set := base
+
 		for i := range n.Kids {
 			var err error
 			if set, err = x.Narrow(c, &n.Kids[i], set, now); err != nil {
 				return nil, err
 			}
 		}
+
 		return set, nil
 	case "$or":
 		out := bitset.New(base.Len())
@@ -119,6 +130,7 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 			}
 			out.InPlaceUnion(set)
 		}
+
 		return out, nil
 	case "$not":
 		set, err := x.answer(c, &n.Kids[0], base, now)
@@ -127,6 +139,7 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 		}
 		return base.Difference(set), nil
 	}
+
 	if n.Path == "outcome" {
 		return x.Columns.ended(n, base, now), nil
 	}
@@ -136,6 +149,7 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 	if filter.OwnField(n.Path) {
 		return x.Columns.own(n, base, now), nil
 	}
+
 	if n.NamesObject() {
 		set, err := x.Columns.Having(c, &filter.Condition{Op: "$exists", Path: n.Path}, base)
 		if err != nil {
@@ -143,17 +157,20 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 		}
 		return x.narrowEach(c, n, set, now)
 	}
+
 	return x.Columns.Having(c, n, base)
 }
 
 // ended evaluates a condition over the outcome, which robots ask for most.
 func (r *Columns) ended(n *filter.Condition, base *bitset.BitSet, now time.Time) *bitset.BitSet {
 	out := bitset.New(base.Len())
+
 	for _, outcome := range outcomes {
 		if n.HoldsOwn(outcome) {
 			out.InPlaceUnion(base.Intersection(r.Admit(Selection{Scope: Scope{Collection: "*", Outcome: outcome}, Now: now})))
 		}
 	}
+
 	return out
 }
 
@@ -167,6 +184,7 @@ func (r *Columns) ofEpisodes(c *store.Conn, n *filter.Condition, base *bitset.Bi
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	decided := map[uint32]bool{} // by session
+
 	return r.members(base, func(row *Row) bool {
 		yes, known := decided[row.Session]
 		if !known {
@@ -182,8 +200,10 @@ func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	decided := map[uint32]bool{} // cached result for each text
+
 	return r.members(base, func(row *Row) bool {
 		id := row.Category
+
 		switch n.Path {
 		case "observed_at":
 			return n.HoldsOwn(time.Unix(0, row.Observed))
@@ -196,11 +216,13 @@ func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *
 		case "session_id":
 			id = row.Session
 		}
+
 		yes, known := decided[id]
 		if !known {
 			yes = n.HoldsOwn(r.Text(id))
 			decided[id] = yes
 		}
+
 		return yes
 	})
 }
@@ -212,7 +234,9 @@ func (r *Columns) Tagged(tags []string, base *bitset.BitSet) *bitset.BitSet {
 	}
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	decided := map[uint32]bool{} // cached result for each list of tags
+	// Cached result for each list of tags.
+	decided := map[uint32]bool{}
+
 	return r.members(base, func(row *Row) bool {
 		yes, known := decided[row.Tags]
 		if !known {
@@ -220,6 +244,7 @@ func (r *Columns) Tagged(tags []string, base *bitset.BitSet) *bitset.BitSet {
 			yes = !slices.ContainsFunc(tags, func(tag string) bool { return !slices.Contains(have, tag) })
 			decided[row.Tags] = yes
 		}
+
 		return yes
 	})
 }

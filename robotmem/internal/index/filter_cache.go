@@ -71,6 +71,7 @@ type cachedScope struct {
 func (r *Columns) Admit(b Selection) *bitset.BitSet {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
+
 	switch {
 	case b.AsOf != nil:
 		a := r.Evaluate(b.Scope, b.Now.UnixNano())
@@ -79,6 +80,7 @@ func (r *Columns) Admit(b Selection) *bitset.BitSet {
 	case b.After != nil || b.Before != nil:
 		return r.members(r.cachedScopeOf(b).Set, func(row *Row) bool { return within(row, b) })
 	}
+
 	return r.cachedScopeOf(b).Set
 }
 
@@ -94,6 +96,7 @@ func (r *Columns) members(set *bitset.BitSet, pass func(*Row) bool) *bitset.BitS
 			out.Set(id)
 		}
 	}
+
 	return out
 }
 
@@ -105,6 +108,7 @@ func (r *Columns) Evaluate(who Scope, now int64) *cachedScope {
 			a.Set.Set(uint(id))
 		}
 	}
+
 	return a
 }
 
@@ -118,6 +122,7 @@ func (a *cachedScope) changes(id, at int64) {
 // advance evaluates the rows that may have changed by now.
 func (r *Columns) advance(a *cachedScope, now int64) {
 	again := a.fading
+
 	a.Set, a.from, a.until, a.fading = a.Set.Clone(), now, a.horizon, nil
 	for _, id := range again {
 		a.Set.SetTo(uint(id), r.admits(a, id))
@@ -131,13 +136,16 @@ func (r *Columns) admits(a *cachedScope, id int64) bool {
 	if row.Kind == 0 || row.Status != statusActive || !a.static(&row) {
 		return false
 	}
+
 	b := r.Beliefs.Values[row.Belief]
-	if useful := r.Moments(&row).Useful; useful > a.from && a.MinConfidence > 0 { // the time of the row is ahead of our clock
+	// The time of the row is ahead of our clock.
+	if useful := r.Moments(&row).Useful; useful > a.from && a.MinConfidence > 0 {
 		a.changes(id, useful)
 	}
 	if !consolidate.AtLeast(b.confidence, b.decay, r.idle(&row, a.from), a.MinConfidence) {
 		return false
 	}
+
 	if b.decay > 0 && a.MinConfidence > 0 {
 		const day, slack = float64(24 * time.Hour), float64(time.Second)
 		stays := day * math.Log(a.MinConfidence/b.confidence) / math.Log1p(-b.decay)
@@ -145,6 +153,7 @@ func (r *Columns) admits(a *cachedScope, id int64) bool {
 			a.changes(id, int64(fades))
 		}
 	}
+
 	return true
 }
 
@@ -152,6 +161,7 @@ func (r *Columns) admits(a *cachedScope, id int64) bool {
 func (r *Columns) cachedScopeOf(b Selection) *cachedScope {
 	now := b.Now.UnixNano()
 	at := slices.IndexFunc(r.ScopeCache, func(a *cachedScope) bool { return a.Scope == b.Scope })
+
 	var a *cachedScope
 	if at >= 0 && r.ScopeCache[at].holds(now) {
 		if a = r.ScopeCache[at]; a.MinConfidence > 0 && now >= a.until {
@@ -161,6 +171,7 @@ func (r *Columns) cachedScopeOf(b Selection) *cachedScope {
 		a = r.Evaluate(b.Scope, now)
 	}
 	r.ScopeCache.use(at, a, int(r.Memory.Part(maxCachedScopes)))
+
 	return a
 }
 
@@ -174,9 +185,11 @@ func (r *Columns) follow(changed []int64) {
 	if len(changed) == 0 {
 		return
 	}
+
 	for _, a := range r.ScopeCache {
 		a.Set = a.Set.Clone()
-		a.static = r.matcher(a.Scope) // a new name may have got a number
+		// a new name may have got a number.
+		a.static = r.matcher(a.Scope)
 		// Decay is computed from the last use on, because no query is for an earlier time.
 		for _, id := range changed {
 			row := r.row(int(id))
@@ -184,6 +197,7 @@ func (r *Columns) follow(changed []int64) {
 				a.from = useful
 			}
 		}
+
 		for _, id := range changed {
 			a.Set.SetTo(uint(id), r.admits(a, id))
 		}
@@ -213,11 +227,14 @@ func (r *Columns) matcher(who Scope) func(*Row) bool {
 	} else if who.Collection != robotmem.AllCollections {
 		collection = wanted(who.Collection)
 	}
+
 	session, category, perception := wanted(who.Session), wanted(who.Category), wanted(who.Perception)
 	if !known {
 		return func(*Row) bool { return false }
 	}
+
 	kind, outcome := kindOf(who.Kind), outcomeOf(who.Outcome)
+
 	return func(row *Row) bool {
 		return (collection == every || row.Collection == collection) &&
 			(several == nil || slices.Contains(several, row.Collection)) &&

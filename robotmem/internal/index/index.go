@@ -46,6 +46,7 @@ func (x *Index) Run(ctx context.Context) {
 		return
 	case <-x.Wake:
 	}
+
 	for ctx.Err() == nil {
 		err := errors.Join(x.refresh(ctx), x.SaveSnapshots(ctx))
 		begun, pause := time.Now(), maintenancePause
@@ -55,6 +56,7 @@ func (x *Index) Run(ctx context.Context) {
 		} else if !filled {
 			pause = fillRest * time.Since(begun)
 		}
+
 		select {
 		case <-ctx.Done():
 		case <-x.Wake:
@@ -93,6 +95,7 @@ func (x *Index) inPages(ctx context.Context, step func(*store.Conn) (done bool, 
 			return err
 		}
 	}
+
 	return nil
 }
 

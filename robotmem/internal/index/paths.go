@@ -48,6 +48,7 @@ func kindOfValue(v any) valueKind {
 	case []any:
 		return kindList
 	}
+
 	return kindObject
 }
 
@@ -95,7 +96,8 @@ func (s *pathShapes) read(context string) any {
 		if isQuantity && object != nil {
 			f.kind = kindNumber
 		}
-		if !filter.OwnField(path) && (len(object) == 0 || isQuantity) { // others are reached by the paths below
+		// Others are reached by the paths below.
+		if !filter.OwnField(path) && (len(object) == 0 || isQuantity) {
 			all = append(all, f)
 		}
 	})
@@ -106,7 +108,9 @@ func (s *pathShapes) read(context string) any {
 
 func (s *pathShapes) put(id int64, kept any) {
 	all, _ := kept.([]fieldNumber)
-	s.shapes.id("") // number 0 is for no memory
+	// Number 0 is for no memory.
+	s.shapes.id("")
+
 	shape, numbers := make([]byte, 0, 4*len(all)), make([]float64, len(all))
 	for i, f := range all {
 		shape, numbers[i] = binary.LittleEndian.AppendUint32(shape, s.fields.id(f.pathField)), f.number
@@ -144,8 +148,12 @@ func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, asked PathsAsk
 		if asked.Ranges {
 			s.measure(set, spans)
 		}
-		last := "" // the path that was counted last
+
+		// The path that was counted last.
+		last := ""
+
 		var described pathBuilder
+
 		for _, number := range s.inOrder(asked.Prefix) {
 			f, n := &s.fields.Values[number], &spans[number]
 			if n.memories == 0 || asked.Wanted != nil && !asked.Wanted(f.path) {
@@ -161,8 +169,10 @@ func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, asked PathsAsk
 				described.add(f, n)
 			}
 		}
+
 		out = described.paths
 	})
+
 	return out, total, err
 }
 
@@ -231,6 +241,7 @@ func (s *pathShapes) inOrder(prefix string) []uint32 {
 		}
 		return 1
 	})
+
 	return rest[:n]
 }
 
@@ -244,6 +255,7 @@ func merged(a, b []uint32, compare func(a, b uint32) int) []uint32 {
 			out, b = append(out, b[0]), b[1:]
 		}
 	}
+
 	return append(append(out, a...), b...)
 }
 
@@ -253,11 +265,13 @@ func (s *pathShapes) count(set *bitset.BitSet) []span {
 	for id, ok := set.NextSet(0); ok && int(id) < len(s.of); id, ok = set.NextSet(id + 1) {
 		shapes[s.of[id]]++
 	}
+
 	for shape, n := range shapes {
 		for fields := []byte(s.shapes.Values[shape]); n > 0 && len(fields) > 0; fields = fields[4:] {
 			spans[uint32At(fields, 0)].memories += n
 		}
 	}
+
 	return spans
 }
 
@@ -266,6 +280,7 @@ func (s *pathShapes) measure(set *bitset.BitSet, spans []span) {
 	for i := range spans {
 		spans[i].min, spans[i].max = math.Inf(1), math.Inf(-1)
 	}
+
 	var shape []byte
 	for id, ok := set.NextSet(0); ok && int(id) < len(s.of); id, ok = set.NextSet(id + 1) {
 		shape = append(shape[:0], s.shapes.Values[s.of[id]]...)
@@ -294,7 +309,9 @@ func (r *Columns) PathValues(c *store.Conn, p *admin.ContextPath, set *bitset.Bi
 		for id, ok := set.NextSet(0); ok && int(id) < len(v.of); id, ok = set.NextSet(id + 1) {
 			members[v.of[id]]++
 		}
+
 		counts := [2]map[any]*countedValue{{}, {}} // plain ones and quantities
+
 		for number, n := range members {
 			for _, value := range v.distinct[number].All {
 				q, measured := value.(units.Quantity)
@@ -309,15 +326,18 @@ func (r *Columns) PathValues(c *store.Conn, p *admin.ContextPath, set *bitset.Bi
 				if of[counted.Value] == nil {
 					of[counted.Value] = &counted
 				}
-				if first := of[counted.Value]; first.last != number { // a memory counts once
+				// A memory counts once.
+				if first := of[counted.Value]; first.last != number {
 					first.last, first.Memories = number, first.Memories+n
 				}
 			}
 		}
+
 		of := counts[0]
 		if len(of) == 0 && slices.Equal(p.Kinds, []string{kindNames[kindNumber]}) {
 			of = counts[1]
 		}
+
 		values := slices.SortedFunc(maps.Values(of), func(a, b *countedValue) int {
 			return cmp.Or(cmp.Compare(b.Memories, a.Memories), cmp.Compare(a.kind, b.kind), cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
 		})
@@ -325,6 +345,7 @@ func (r *Columns) PathValues(c *store.Conn, p *admin.ContextPath, set *bitset.Bi
 			out = append(out, v.PathValue)
 		}
 	})
+
 	return out, err
 }
 
@@ -341,7 +362,8 @@ func shown(v any) (c countedValue, ok bool) {
 	case units.Quantity:
 		c.number, c.Value = v.Value, fmt.Sprint(v.Value, " ", v.Unit)
 	case filter.Spelt:
-		return c, false // its text is shown
+		// Its text is shown.
+		return c, false
 	case string:
 		c.kind, c.text, c.Value = kindText, v, v
 		return c, utf8.RuneCountInString(v) <= maxValueLength
@@ -351,6 +373,7 @@ func shown(v any) (c countedValue, ok bool) {
 		}
 		return c, len(v) == 1
 	}
+
 	return c, true
 }
 

@@ -60,13 +60,16 @@ func (pc *placeColumns) put(id int64, kept any) {
 			points[at].Space = 0
 		}
 	}
+
 	pc.spaces.id(space{})
+
 	places, _ := kept.([]filter.Place)
 	for _, place := range places {
 		points := pc.points[place.Path]
 		at, found := findPoint(points, id)
 		if !found {
-			if n := len(points); n == cap(points) { // append would keep room for a quarter more
+			// Append would keep room for a quarter more.
+			if n := len(points); n == cap(points) {
 				points = append(make([]point, 0, n+n/16+16), points...)
 			}
 			points = slices.Insert(points, at, point{ID: uint32(id)})
@@ -114,7 +117,9 @@ func (pc *placeColumns) numbers(p *point, dims uint8, buffer []float64) []float6
 // frames and maps occurred, true for those that were visited.
 func (pc *placeColumns) each(path string, s *robotmem.SpatialSort, set *bitset.BitSet, visit func(*point, *space)) map[string]bool {
 	const skipped, elsewhere, wanted = 1, 2, 3
-	kinds, met := make([]uint8, len(pc.spaces.Values)), map[string]bool{} // kinds: 0 for a space that has not occurred
+	// kinds: 0 for a space that has not occurred.
+	kinds, met := make([]uint8, len(pc.spaces.Values)), map[string]bool{}
+
 	points := pc.points[path]
 	for i := range points {
 		p := &points[i]
@@ -135,6 +140,7 @@ func (pc *placeColumns) each(path string, s *robotmem.SpatialSort, set *bitset.B
 			visit(p, in)
 		}
 	}
+
 	return met
 }
 
@@ -150,6 +156,7 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 	err = withColumn(r, c, columnOfPlaces(s.Field, len(s.Target)), func(pc *placeColumns) {
 		buffer := make([]float64, 0, 3)
 		n.Frames = map[string]bool{}
+
 		for _, path := range filter.PlacePaths(s.Field) {
 			var items []recall.Ranked
 			met := pc.each(path, s, set, func(p *point, in *space) {
@@ -159,6 +166,7 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 				}
 			})
 			n.Items = append(n.Items, items...)
+
 			for where, yes := range met {
 				if yes {
 					n.Frames[where] = true
@@ -166,6 +174,7 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 			}
 		}
 	})
+
 	return n, err
 }
 
@@ -173,6 +182,7 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 func (r *Columns) EachPlace(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, visit func(id int64, xyz []float64, distance float64)) error {
 	return withColumn(r, c, columnOfPlaces(s.Field, len(s.Target)), func(pc *placeColumns) {
 		buffer := make([]float64, 0, 3)
+
 		for _, path := range filter.PlacePaths(s.Field) {
 			pc.each(path, s, set, func(p *point, in *space) {
 				xyz := pc.numbers(p, in.dims, buffer)
@@ -198,6 +208,7 @@ func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]admin.PlaceF
 	err := withColumn(r, c, placesColumn, func(pc *placeColumns) {
 		for path, points := range pc.points {
 			fields := map[uint32]*admin.PlaceField{}
+
 			for i := range points {
 				p := &points[i]
 				if p.Space == 0 || !set.Test(uint(p.ID)) {
@@ -210,11 +221,13 @@ func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]admin.PlaceF
 					f = &admin.PlaceField{Field: path, FrameID: in.frame, MapID: in.mapID, Dims: int(in.dims), Min: slices.Clone(xyz[:in.dims]), Max: slices.Clone(xyz[:in.dims])}
 					fields[p.Space] = f
 				}
+
 				f.Memories++
 				for k := range f.Min {
 					f.Min[k], f.Max[k] = min(f.Min[k], xyz[k]), max(f.Max[k], xyz[k])
 				}
 			}
+
 			for _, f := range fields {
 				out = append(out, *f)
 			}
@@ -224,6 +237,7 @@ func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]admin.PlaceF
 		return cmp.Or(cmp.Compare(b.Memories, a.Memories), strings.Compare(a.Field, b.Field),
 			strings.Compare(a.FrameID, b.FrameID), strings.Compare(a.MapID, b.MapID), cmp.Compare(a.Dims, b.Dims))
 	})
+
 	return out[:min(len(out), maxPlaceFields)], err
 }
 
@@ -233,8 +247,10 @@ func (r *Columns) Dims(c *store.Conn, field string) (dims []int, err error) {
 	if err != nil {
 		return nil, err
 	}
+
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
+
 	for _, s := range sets {
 		pc, _ := s.contextColumn.(*placeColumns)
 		for _, path := range filter.PlacePaths(field) {
@@ -245,6 +261,7 @@ func (r *Columns) Dims(c *store.Conn, field string) (dims []int, err error) {
 			}
 		}
 	}
+
 	return dims, nil
 }
 
@@ -260,6 +277,7 @@ func (r *Columns) Within(c *store.Conn, ask *robotmem.PlacesRequest, set *bitset
 			}
 		})
 	})
+
 	return out, err
 }
 
@@ -284,12 +302,15 @@ func NewGrid(r *robotmem.PlacesRequest, points []Point) grid {
 	}
 	n := float64(r.Grid)
 	side := max(high[0]/n-low[0]/n, high[1]/n-low[1]/n)
-	return grid{x: low[0], y: low[1], cells: n, Side: min(side, math.MaxFloat64)} // JSON has no infinity
+
+	// JSON has no infinity.
+	return grid{x: low[0], y: low[1], cells: n, Side: min(side, math.MaxFloat64)}
 }
 
 // at is the cell of a point. A point on the far edge belongs to the last one.
 func (g *grid) at(x, y float64) [2]int {
-	half := g.Side / 2 // halves do not overflow when they are subtracted
+	// Halves do not overflow when they are subtracted.
+	half := g.Side / 2
 	if half == 0 {
 		return [2]int{}
 	}
@@ -301,11 +322,13 @@ func (g *grid) at(x, y float64) [2]int {
 func (g *grid) Count(points []Point, of *Columns) []admin.PlaceCell {
 	cells := map[[2]int]admin.PlaceCell{}
 	corner := func(low float64, i int) float64 { return 2 * (low/2 + float64(i)*(g.Side/2)) } // halves, as in at
+
 	for _, p := range points {
 		at := g.at(p.X, p.Y)
 		c := cells[at]
 		c.X, c.Y = corner(g.x, at[0]), corner(g.y, at[1])
 		c.Memories++
+
 		switch row, _ := of.Row(p.MemoryID); row.Outcome {
 		case Success:
 			c.Successes++
@@ -314,6 +337,7 @@ func (g *grid) Count(points []Point, of *Columns) []admin.PlaceCell {
 		}
 		cells[at] = c
 	}
+
 	return slices.SortedFunc(maps.Values(cells), func(a, b admin.PlaceCell) int {
 		return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X))
 	})

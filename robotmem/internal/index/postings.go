@@ -53,9 +53,11 @@ func (x *Index) AwaitPostings(ctx context.Context) error {
 		w.Mu.Unlock()
 		return nil
 	}
+
 	if w.loading == nil {
 		w.loading = &loading{done: make(chan struct{})}
 	}
+
 	l := w.loading
 	w.Mu.Unlock()
 	signal(x.Wake)
@@ -64,6 +66,7 @@ func (x *Index) AwaitPostings(ctx context.Context) error {
 		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)*3/4)
 		defer cancel()
 	}
+
 	select {
 	case <-l.done:
 		return l.err
@@ -87,6 +90,7 @@ func (x *Index) refreshPostings(ctx context.Context) (err error) {
 		w.Index, w.revision, w.purges = fresh.Index, fresh.revision, fresh.purges
 		w.Mu.Unlock()
 	}
+
 	return x.catchUp(ctx, w)
 }
 
@@ -120,12 +124,15 @@ func (w *Postings) At(c *store.Conn) (*lexical.Index, error) {
 	if index == nil || held >= revision {
 		return index, nil
 	}
+
 	for done := false; !done; {
 		if done, err = w.Follow(c, revision); err != nil {
 			return nil, err
 		}
 	}
-	index, _, _ = w.held() // nil if a repair has dropped it
+	// Nil if a repair has dropped it.
+	index, _, _ = w.held()
+
 	return index, nil
 }
 
@@ -144,23 +151,28 @@ func (w *Postings) Follow(c *store.Conn, revision int64) (done bool, err error) 
 	if w.Index == nil || w.revision >= revision {
 		return true, nil
 	}
+
 	interrupt := c.SetInterrupt(context.Background())
 	defer c.SetInterrupt(interrupt)
 	purges, err := c.Purges()
 	if err != nil {
 		return false, err
 	}
-	if purges > w.purges { // the index may hold words of a purged memory
+	// The index may hold words of a purged memory.
+	if purges > w.purges {
 		w.Index, w.revision, w.purges = lexical.New(lexical.Bm25Params), 0, purges
 	}
+
 	put, remove, upto, done, err := c.DocumentsSince(w.revision, pageRows)
 	if err != nil {
 		return false, err
 	}
+
 	w.Index.Apply(put, remove)
 	w.revision = upto
 	if done {
 		w.revision = max(upto, revision)
 	}
+
 	return w.revision >= revision, nil
 }

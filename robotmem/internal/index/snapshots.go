@@ -53,12 +53,14 @@ func (x *Index) SaveSnapshots(ctx context.Context) error {
 	if x.Store.ReadOnly() != "" {
 		return nil
 	}
+
 	var errs []error
 	// Revisions are counted from first.
 	save := func(name string, purges, first, revision, size int64, write func(io.Writer) error) {
 		if revision == first || ctx.Err() != nil {
 			return
 		}
+
 		var stored int64
 		err := x.Store.Read(ctx, func(c *store.Conn) (err error) { stored, err = c.SnapshotRevision(name); return err })
 		if err == nil && revision-max(first, stored) >= max(SnapshotLeast, size/snapshotShare) {
@@ -76,16 +78,19 @@ func (x *Index) SaveSnapshots(ctx context.Context) error {
 	if index, revision, purges := x.Postings.held(); index != nil {
 		save(store.PostingsSnapshot, purges, 0, revision, size, func(w io.Writer) error { return index.Freeze().Write(w) })
 	}
+
 	g := &x.Vectors
 	g.Mu.RLock()
 	book, m, purges := g.Codebook, g.Model, g.purges
 	g.Mu.RUnlock()
 	if book.Codes != nil {
-		if book.Codes.Unsaved() { // to arrange them again takes longer than to store them
+		// To arrange them again takes longer than to store them.
+		if book.Codes.Unsaved() {
 			size = 0
 		}
 		save(store.VectorsSnapshot, purges, CodesRevision(m.ID, 0), CodesRevision(m.ID, m.Seq), size, func(w io.Writer) error { return WriteCodes(w, book, m) })
 	}
+
 	return errors.Join(errs...)
 }
 
@@ -103,35 +108,44 @@ func (r *Columns) Freeze() *Columns {
 func (r *Columns) Write(out io.Writer) error {
 	w, le := stream.NewWriter(out, columnsFormat), binary.LittleEndian
 	w.Count(len(r.names.Values))
+
 	for _, name := range r.names.Values {
 		w.Section([]byte(name))
 	}
+
 	var beliefs, records []byte
 	for _, b := range r.Beliefs.Values {
 		beliefs, _ = binary.Append(beliefs, le, []float64{b.confidence, b.decay})
 	}
+
 	for _, used := range r.Records.Values {
 		records, _ = binary.Append(records, le, []float64{used.Uses, used.Successes})
 	}
+
 	w.Section(beliefs)
 	w.Section(records)
 	classes, _ := binary.Append(nil, le, r.classes.Values)
 	w.Section(classes)
 	w.Count(len(r.Rows))
+
 	buf := make([]byte, 0, rowsPerSection*rowBytes)
 	for rows := range slices.Chunk(r.Rows, rowsPerSection) {
 		buf, _ = binary.Append(buf[:0], le, rows)
 		w.Section(buf)
 	}
+
 	w.Count(len(r.later))
+
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(r.later)), rowsPerSection) {
 		buf = buf[:0]
+
 		for _, id := range ids {
 			at := r.later[id]
 			buf, _ = binary.Append(buf, le, []int64{id, at.Useful, at.ValidFrom})
 		}
 		w.Section(buf)
 	}
+
 	return w.Close()
 }
 
@@ -141,15 +155,19 @@ func readColumns(in io.Reader) (*Columns, error) {
 	for n := d.Count(); n > 0 && d.Err == nil; n-- {
 		r.names.id(string(d.Section()))
 	}
+
 	for b := d.Section(); len(b) >= 16; b = b[16:] {
 		r.Beliefs.id(belief{float64At(b, 0), float64At(b, 8)})
 	}
+
 	for b := d.Section(); len(b) >= 16; b = b[16:] {
 		r.Records.id(consolidate.Record{Uses: float64At(b, 0), Successes: float64At(b, 8)})
 	}
+
 	names, beliefs, records := uint32(len(r.names.Values)), uint32(len(r.Beliefs.Values)), uint32(len(r.Records.Values))
 	stored := d.Section()
 	classes := make([]class, len(stored)/classBytes)
+
 	_, _ = binary.Decode(stored, binary.LittleEndian, classes)
 	for i, of := range classes {
 		if max(of.Collection, of.Category, of.Perception) >= names || i == 0 && of != (class{}) || of.Belief >= beliefs && i > 0 ||
@@ -158,13 +176,16 @@ func readColumns(in io.Reader) (*Columns, error) {
 		}
 		r.classes.id(of)
 	}
+
 	n := d.Count()
+
 	r.Rows = make([]packedRow, 0, min(n, 1<<20))
 	for len(r.Rows) < n && d.Err == nil {
 		section := d.Section()
 		if len(section) != min(rowsPerSection, n-len(r.Rows))*rowBytes {
 			return nil, errors.Join(errBadSnapshot, d.Err)
 		}
+
 		for b := range slices.Chunk(section, rowBytes) {
 			row := packedRow{int64At(b, 0), int64At(b, 8), uint32At(b, 16), uint32At(b, 20), uint32At(b, 24), uint32At(b, 28)}
 			if max(row.Session, row.Tags) >= names || int(row.Class) >= len(r.classes.Values) || row.Used >= records && row.Class > 0 {
@@ -176,17 +197,21 @@ func readColumns(in io.Reader) (*Columns, error) {
 			r.Rows = append(r.Rows, row)
 		}
 	}
+
 	n = d.Count()
+
 	r.later = make(map[int64]moments, min(n, 1<<20))
 	for len(r.later) < n && d.Err == nil {
 		section := d.Section()
 		if len(section) != min(rowsPerSection, n-len(r.later))*laterBytes {
 			return nil, errors.Join(errBadSnapshot, d.Err)
 		}
+
 		for b := range slices.Chunk(section, laterBytes) {
 			r.later[int64At(b, 0)] = moments{int64At(b, 8), int64At(b, 16)}
 		}
 	}
+
 	return r, d.Close()
 }
 
@@ -225,6 +250,7 @@ func readCodes(in io.Reader, m store.Model) (b Codebook, err error) {
 	if err != nil {
 		return Codebook{}, err
 	}
+
 	return b, d.Close()
 }
 
@@ -239,12 +265,14 @@ func (x *Index) restorePostings(ctx context.Context) *Postings {
 			stored.Index, err = lexical.Read(in, lexical.Bm25Params)
 			return err
 		})
+
 		return err
 	})
 	if err == nil {
 		return stored
 	}
 	x.dropSnapshot(ctx, store.PostingsSnapshot, err)
+
 	return &Postings{Index: lexical.New(lexical.Bm25Params), purges: stored.purges}
 }
 
@@ -260,13 +288,16 @@ func (x *Index) RestoreVectors(ctx context.Context, m store.Model) error {
 		if err == nil && (m.Seq < 0 || m.Seq >= 1<<codesSeqBits) {
 			err = errBadSnapshot
 		}
+
 		return err
 	})
 	if err != nil {
 		x.dropSnapshot(ctx, store.VectorsSnapshot, err)
 		b, m.Seq = Codebook{Codes: vector.New(m.Dims, nil)}, 0
 	}
+
 	x.Vectors.replace(b, m)
+
 	return ctx.Err()
 }
 

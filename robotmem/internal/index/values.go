@@ -29,24 +29,29 @@ func (r *Columns) ValuesOf(c *store.Conn, paths []string, ids []int64) ([]Values
 	}
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
+
 	out := make([]Values, 0, len(sets))
 	for _, s := range sets {
 		if v, ok := s.contextColumn.(*valueColumn); ok {
 			out = append(out, v.values(ids))
 		}
 	}
+
 	return out, nil
 }
 
 func (v *valueColumn) values(ids []int64) Values {
 	out := Values{Path: v.path, Unit: v.unit(), Values: make([]any, len(v.distinct)), Of: make([]uint32, len(ids))}
+
 	quantities := 0
 	for _, u := range v.units {
 		quantities += u.memories
 	}
+
 	out.Quoted = quantities > v.bare
 	zero, _ := units.Of(0, out.Unit)
 	one, _ := units.Of(1, out.Unit)
+
 	for i, id := range ids {
 		if id >= int64(len(v.of)) {
 			continue
@@ -56,6 +61,7 @@ func (v *valueColumn) values(ids []int64) Values {
 			out.Values[number] = plain(v.distinct[number].All, zero, one)
 		}
 	}
+
 	return out
 }
 
@@ -65,14 +71,17 @@ func plain(all []any, zero, one units.Quantity) any {
 	if len(all) == 0 {
 		return nil
 	}
+
 	switch x := all[len(all)-1].(type) {
 	case units.Quantity:
 		if x.Unit == one.Unit {
 			converted := strconv.FormatFloat((x.Value-zero.Value)/(one.Value-zero.Value), 'g', 12, 64)
-			number, _ := strconv.ParseFloat(converted, 64) // without the error of the conversion, in the last of 15 digits
+			// Without the error of the conversion, in the last of 15 digits.
+			number, _ := strconv.ParseFloat(converted, 64)
 			return number
 		}
-		if s, ok := all[0].(string); ok { // of another kind than most
+		// Of another kind than most.
+		if s, ok := all[0].(string); ok {
 			return s
 		}
 	case string:
@@ -88,6 +97,7 @@ func plain(all []any, zero, one units.Quantity) any {
 			return number
 		}
 	}
+
 	return nil
 }
 
@@ -95,9 +105,11 @@ func plain(all []any, zero, one units.Quantity) any {
 func (r *Columns) OwnValues(field string, rows []store.TimedID, out []any) {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
+
 	for i := range rows {
 		row := r.row(int(rows[i].ID))
 		number := row.Collection
+
 		switch field {
 		case "type":
 			out[i] = kinds[row.Kind]
@@ -124,9 +136,11 @@ func (r *Columns) Scores(rows []store.TimedID) []float64 {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	of := [...]float64{Unknown: math.NaN(), Success: 1, Failure: 0, Partial: 0.5}
+
 	out := make([]float64, len(rows))
 	for i := range rows {
 		out[i] = of[r.row(int(rows[i].ID)).Outcome]
 	}
+
 	return out
 }

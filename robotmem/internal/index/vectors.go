@@ -62,24 +62,29 @@ func (x *Index) refreshVectors(ctx context.Context) error {
 	if !x.WithVectors {
 		return nil
 	}
+
 	var m store.Model
 	if err := x.Store.Read(ctx, func(c *store.Conn) (err error) { m, err = c.PresentModel(); return err }); err != nil || m.ID == 0 {
 		return err
 	}
+
 	if _, held := x.Vectors.held(); held.ID != m.ID {
 		if err := x.RestoreVectors(ctx, m); err != nil {
 			return err
 		}
 	}
+
 	if err := x.FollowVectors(ctx, m.ID); err != nil {
 		return err
 	}
+
 	// Codes is nil if a repair has dropped it, or its model is gone.
 	if b, _ := x.Vectors.held(); b.Codes == nil {
 		return nil
 	} else if b.Codes.Len() < max(centredLeast, 4*b.taken) {
 		return b.Codes.Arrange(ctx)
 	}
+
 	return x.centre(ctx, m)
 }
 
@@ -104,14 +109,17 @@ func (x *Index) centre(ctx context.Context, m store.Model) error {
 	if err != nil {
 		return err
 	}
+
 	b := Codebook{Codes: vector.New(m.Dims, mean.Mean())}
 	if err := x.eachVector(ctx, &m, b.Codes.Put); err != nil {
 		return err
 	}
+
 	b.taken = b.Codes.Len()
 	if err := b.Codes.Arrange(ctx); err != nil {
 		return err
 	}
+
 	err = x.Store.Read(ctx, func(c *store.Conn) error {
 		tuned, err := b.Codes.Tune(TuneQuestions, x.Source(c, &m))
 		x.Log.Debug("vectors centred and measured", "vectors", b.taken, "recall", tuned.Recall, "reads", tuned.Rescore, "parts", tuned.Parts)
@@ -120,6 +128,7 @@ func (x *Index) centre(ctx context.Context, m store.Model) error {
 	if err == nil {
 		x.Vectors.replace(b, m)
 	}
+
 	return err
 }
 
@@ -127,6 +136,7 @@ func (x *Index) centre(ctx context.Context, m store.Model) error {
 func (x *Index) eachVector(ctx context.Context, m *store.Model, visit func(id int64, v []float32) error) error {
 	from := *m
 	m.Seq = 0
+
 	return x.inPages(ctx, func(c *store.Conn) (bool, error) {
 		before := m.Seq
 		err := c.VectorsSince(&from, m.Seq, pageRows, eachDecoded(&m.Seq, m.Dims, visit))
@@ -153,6 +163,7 @@ func (g *vectors) Sample(codes *vector.Index, m store.Model, load vector.Source)
 		}
 		g.sample, g.sampled = sample, m.ID
 	}
+
 	return g.sample, nil
 }
 
@@ -171,6 +182,7 @@ func (g *vectors) At(c *store.Conn) (*vector.Index, store.Model, error) {
 		return nil, m, robotmem.Errorf(robotmem.Unavailable, "", "the vectors are still being read")
 	}
 	codes, _, err := g.follow(c, m)
+
 	return codes, m, err
 }
 
@@ -182,6 +194,7 @@ func (g *vectors) follow(c *store.Conn, m store.Model) (*vector.Index, store.Mod
 		g.Model, g.Codebook = m, Codebook{Codes: vector.New(m.Dims, nil)}
 		g.Model.Seq = 0
 	}
+
 	// As in Columns.Sync, a deadline must not end this.
 	interrupt := c.SetInterrupt(context.Background())
 	defer c.SetInterrupt(interrupt)
@@ -197,9 +210,12 @@ func (g *vectors) follow(c *store.Conn, m store.Model) (*vector.Index, store.Mod
 	if err == nil {
 		g.purges, err = c.Purges()
 	}
+
 	if err == nil && read < pageRows {
-		g.Model.Seq = max(g.Model.Seq, m.Seq) // an update may have dropped the last vectors
+		// An update may have dropped the last vectors.
+		g.Model.Seq = max(g.Model.Seq, m.Seq)
 	}
+
 	return g.Codes, g.Model, err
 }
 
@@ -207,12 +223,15 @@ func (g *vectors) follow(c *store.Conn, m store.Model) (*vector.Index, store.Mod
 // vector is valid until visit returns.
 func eachDecoded(seq *int64, dims int, visit func(id int64, v []float32) error) func(id, at int64, raw []byte) error {
 	v := make([]float32, dims)
+
 	return func(id, at int64, raw []byte) error {
 		*seq = at
 		if id < 1 || id > vector.MaxID || raw == nil {
-			return nil // Doctor names a damaged one, and a repair drops it
+			// Doctor names a damaged one, and a repair drops it.
+			return nil
 		}
 		vector.DecodeInto(v, raw)
+
 		return visit(id, v)
 	}
 }
@@ -222,11 +241,13 @@ func (x *Index) Source(c *store.Conn, m *store.Model) vector.Source {
 	if x.Store.InFile() {
 		return func(ids []int64, each func(int64, []byte) error) error { return x.Store.Vectors(c, m, ids, each) }
 	}
+
 	return func(ids []int64, each func(int64, []byte) error) error {
 		missing, err := x.Vectors.kept.each(m.ID, ids, each)
 		if err != nil || len(missing) == 0 {
 			return err
 		}
+
 		return x.Store.Vectors(c, m, missing, func(id int64, raw []byte) error {
 			x.Vectors.kept.put(m.ID, id, raw, x.Columns.Memory.Part(maxKept))
 			return each(id, raw)
@@ -249,6 +270,7 @@ type keptVectors struct {
 func (k *keptVectors) each(model int64, ids []int64, each func(int64, []byte) error) (missing []int64, err error) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
+
 	for _, id := range ids {
 		raw := k.of[id]
 		if model != k.model || raw == nil {
@@ -257,6 +279,7 @@ func (k *keptVectors) each(model int64, ids []int64, each func(int64, []byte) er
 			return nil, err
 		}
 	}
+
 	return missing, nil
 }
 

@@ -190,7 +190,8 @@ func (c *collection) add(d Document, t *termCounter) uint32 {
 	for _, stem := range d.Terms {
 		slot, ok := c.slots[stem]
 		if !ok {
-			slot = c.slot(strings.Clone(stem)) // it may be part of a large text
+			// It may be part of a large text.
+			slot = c.slot(strings.Clone(stem))
 		}
 		t.add(slot)
 	}
@@ -223,7 +224,8 @@ func (c *collection) slot(stem string) uint32 {
 func (c *collection) compact(locations locationMap) {
 	kept := collection{name: c.name, number: c.number, slots: map[string]uint32{}, live: c.live}
 
-	numbers := make([]uint32, len(c.ids)) // new ones; none of a deleted document
+	// New ones; none of a deleted document.
+	numbers := make([]uint32, len(c.ids))
 	for doc, id := range c.ids {
 		if numbers[doc] = none; c.deleted.Test(uint(doc)) {
 			continue
@@ -246,6 +248,7 @@ func (c *collection) compact(locations locationMap) {
 			kept.lists[kept.slot(stem)] = list
 		}
 	}
+
 	*c = kept
 }
 

@@ -130,7 +130,8 @@ func (t *traversal) admits(doc uint32) bool {
 	if t.collection.deleted.Test(uint(doc)) {
 		return false
 	}
-	return t.within == nil || t.within.Test(uint(t.collection.ids[doc])) // a negative one is above all members
+	// A negative one is above all members.
+	return t.within == nil || t.within.Test(uint(t.collection.ids[doc]))
 }
 
 // maxScore adds the documents that may be among the best. In each window the lists are ordered by
@@ -162,7 +163,8 @@ func (t *traversal) boundWindow(from, to uint32) []*cursor {
 		c.upperBound = c.windowBound(from, to, &t.curve)
 	}
 
-	for i, c := range t.order { // insertion sort: nearly sorted already
+	// Insertion sort: nearly sorted already.
+	for i, c := range t.order {
 		for ; i > 0 && t.order[i-1].upperBound > c.upperBound; i-- {
 			t.order[i] = t.order[i-1]
 		}
@@ -197,7 +199,8 @@ func (t *traversal) scanRequired(optional int, to uint32) int {
 
 	for doc < to {
 		score, next, length := 0.0, uint32(none), uint32(lengths[doc])
-		held := 0 // the lists that hold doc, as bits
+		// The lists that hold doc, as bits.
+		held := 0
 
 		for i, c := range required {
 			if c.doc == doc {
@@ -245,6 +248,7 @@ func (t *traversal) complete(doc uint32, score float64, optional int) bool {
 			score += t.termScores[c.term]
 		}
 	}
+
 	if score < threshold || !t.selective && !t.admits(doc) {
 		return false
 	}

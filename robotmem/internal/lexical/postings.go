@@ -101,6 +101,7 @@ func (r *decoded) encodeBlock(data, tail []byte, before uint32) []byte {
 			repeats[i>>6] |= 1 << (i & 63)
 		}
 	}
+
 	width := bits.Len32(all)
 	block := make([]byte, 1, 2+len(tail)+bitmapSize)
 	block[0] = byte(width)
@@ -125,6 +126,7 @@ func (r *decoded) encodeBlock(data, tail []byte, before uint32) []byte {
 			block = binary.AppendUvarint(block, uint64(more-1))
 		}
 	}
+
 	if len(block) > 1+len(tail) {
 		block = append(append(block[:0], plainTail), tail...)
 	}
@@ -139,6 +141,7 @@ func (r *decoded) decodeBlock(data []byte, before uint32) (rest []byte) {
 	if first == plainTail {
 		return r.decodeTail(data, before, blockSize)
 	}
+
 	clear(r.repeats[:])
 
 	var repeats [2]uint64
@@ -146,6 +149,7 @@ func (r *decoded) decodeBlock(data []byte, before uint32) (rest []byte) {
 		repeats[0], repeats[1] = binary.LittleEndian.Uint64(data), binary.LittleEndian.Uint64(data[8:])
 		data = data[bitmapSize:]
 	}
+
 	width := int(first &^ withRepeats)
 	size := blockSize / 8 * width
 	r.decodeGaps(data[:size], width, before)
@@ -169,7 +173,8 @@ func (r *decoded) decodeGaps(data []byte, width int, before uint32) {
 	var room [maxWidth + 8]byte
 	mask := uint64(1)<<width - 1
 
-	shift := uint(width) & 63 // lets the compiler omit a check
+	// Lets the compiler omit a check.
+	shift := uint(width) & 63
 	for i := 0; i < blockSize; i += 8 {
 		group := data[i/8*width:]
 		if len(group) < len(room) {
@@ -227,7 +232,8 @@ func newPostingList() postingList {
 
 // add appends a posting of a document of length terms. doc must be above all before.
 func (l *postingList) add(doc, count, length uint32) {
-	l.data = appendPosting(l.data, doc-l.last, count) // none + 1 is 0
+	// None + 1 is 0.
+	l.data = appendPosting(l.data, doc-l.last, count)
 	l.last = doc
 	l.length++
 	l.tailMax.add(count, length)

@@ -125,6 +125,7 @@ func (s *scratch) prepare(x *Index, q Query) {
 	for c := range x.selected(q.Collection) {
 		s.addCollection(c, q)
 	}
+
 	stats := x.stats(q.Collection)
 	// The slice of lists may have been reallocated while it grew.
 	for i := range s.collections {
@@ -139,6 +140,7 @@ func (s *scratch) prepare(x *Index, q Query) {
 		}
 		s.idf = append(s.idf, weight)
 	}
+
 	s.curve.set(x.params(stats.average()), stats.average())
 }
 
@@ -167,10 +169,12 @@ func (s *scratch) addCollection(c *collection, q Query) {
 			postings += int(l.length)
 		}
 	}
+
 	if postings == 0 {
 		s.lists = s.lists[:had]
 		return
 	}
+
 	s.collections = append(s.collections, matchedCollection{collection: c, postings: postings})
 	s.postings += postings
 	s.matches += min(postings, len(c.ids))
@@ -187,6 +191,7 @@ func (s *scratch) searchCollections(x *Index, q Query) {
 			}
 		}
 	}
+
 	slices.SortFunc(s.collections, func(a, b matchedCollection) int { return cmp.Compare(b.upperBound, a.upperBound) })
 
 	for i := range s.collections {
@@ -256,6 +261,7 @@ func (s *scratch) unionUnfinished(c *collection, u *Unfinished) (l *postingList,
 	if len(s.counts) < len(c.ids) {
 		s.counts = make([]uint32, len(c.ids))
 	}
+
 	counts := s.counts[:len(c.ids)]
 	visit := func(stems []string, put func(doc, count uint32)) {
 		for _, stem := range stems {
@@ -283,6 +289,7 @@ func (s *scratch) unionUnfinished(c *collection, u *Unfinished) (l *postingList,
 			all.add(uint32(doc), n, uint32(c.lengths[doc]))
 		}
 	}
+
 	if all.length == 0 {
 		return nil, df
 	}

@@ -83,7 +83,8 @@ func (c *collection) freeze() stored {
 		before = uint32(doc)
 	}
 
-	tails := make([]byte, 0, 64*len(c.lists)) // one slice, because a list has only some bytes
+	// One slice, because a list has only some bytes.
+	tails := make([]byte, 0, 64*len(c.lists))
 	for slot, stem := range c.stems {
 		l := &c.lists[slot]
 		s.dictionary = binary.AppendUvarint(s.dictionary, uint64(len(stem)))
@@ -120,6 +121,7 @@ func (f *Frozen) Write(w io.Writer) error {
 			out.Bytes(part)
 		}
 	}
+
 	if err := out.Close(); err != nil {
 		return fmt.Errorf("write lexical snapshot: %w", err)
 	}
@@ -146,9 +148,11 @@ func Read(r io.Reader, params func(averageLength float64) Params) (x *Index, err
 		s.postings = [][]byte{in.Section()}
 		all = append(all, s)
 	}
+
 	if err := in.Close(); err != nil {
 		return nil, fmt.Errorf("read lexical snapshot: %w", err)
 	}
+
 	defer func() {
 		// Numbers and postings that end early panic.
 		if problem := recover(); problem != nil {
@@ -181,6 +185,7 @@ func (x *Index) restore(s *stored) {
 		c.live.Rows++
 		c.live.Terms += int64(c.lengths[doc])
 	}
+
 	must(c.live.Rows > 0, "a collection has no document")
 	x.live.Rows += c.live.Rows
 	x.live.Terms += c.live.Terms
@@ -196,6 +201,7 @@ func (x *Index) restore(s *stored) {
 		c.lists[c.slot(stem)] = restoreList(postings[:length:length], uint32(count), c.lengths)
 		postings = postings[length:]
 	}
+
 	must(len(postings) == 0, "postings of no stem")
 }
 
@@ -205,10 +211,12 @@ func (c *collection) restoreDocuments(s *stored) {
 	c.ids, c.lengths = make([]int64, 0, len(lengths)), make([]uint16, 0, len(lengths))
 	for last := int64(0); len(ids) > 0; {
 		gap := number(&ids)
-		last += int64(gap>>1) ^ -int64(gap&1) // as binary.Varint
+		// As binary.Varint.
+		last += int64(gap>>1) ^ -int64(gap&1)
 		c.ids = append(c.ids, last)
 		c.lengths = append(c.lengths, uint16(min(number(&lengths), maxLength)))
 	}
+
 	must(len(lengths) == 0, "lengths of no document")
 	before := uint32(none)
 
@@ -235,11 +243,13 @@ func restoreList(data []byte, count uint32, lengths []uint16) postingList {
 		l.blocks = append(l.blocks, block{last: l.last, end: uint32(len(l.data) - len(data)), max: bounds})
 		l.packedMax.merge(bounds)
 	}
+
 	if n := int(count % blockSize); n > 0 {
 		data = r.decodeTail(data, l.last, n)
 		l.tailMax = r.bounds(n, l.last, lengths)
 		l.last = r.docs[n-1]
 	}
+
 	must(len(data) == 0, "more bytes than postings")
 
 	return l

@@ -42,6 +42,7 @@ func (b *topK) add(h Hit) bool {
 		b.hits[0] = h
 		b.sink(0)
 	}
+
 	threshold := b.hits[0].Score * (1 - scoreSlack)
 	rose := threshold > b.threshold
 	b.threshold = threshold
@@ -80,12 +81,14 @@ func (b *topK) sorted() []Hit {
 	if n == 0 {
 		return nil
 	}
+
 	out := make([]Hit, n)
 
 	top, bottom := b.hits[0].Score, b.hits[0].Score
 	for _, h := range b.hits {
 		top, bottom = max(top, h.Score), min(bottom, h.Score)
 	}
+
 	buckets := n/bucketHits + 1
 	scale := float64(buckets-1) / max(top-bottom, top*scoreSlack)
 	// Subtraction, multiplication and truncation keep the order.

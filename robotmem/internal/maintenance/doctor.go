@@ -49,17 +49,21 @@ func (mt *Maintainer) Doctor(ctx context.Context, stats *admin.StatsResponse, de
 	if err := mt.Store.FillFullText(fill); err != nil && fill.Err() == nil {
 		mt.Log.Warn("doctor: the full-text index is not brought up to date", "err", err)
 	}
+
 	cancel()
-	mt.examineLog(ctx, res) // before a snapshot of this process is one more reader of it
+	// Before a snapshot of this process is one more reader of it.
+	mt.examineLog(ctx, res)
 	err := mt.Store.Read(ctx, func(c *store.Conn) error {
 		return errors.Join(mt.examine(ctx, c, stats, res, deep), mt.examineCodes(c, res))
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	mt.addFault(res, postingsCheck, "it cannot be compared", repairRemedy, mt.examinePostings(ctx, res))
 	mt.examineReranker(ctx, res)
 	concludeChecks(res)
+
 	return res, nil
 }
 
@@ -91,7 +95,8 @@ func (mt *Maintainer) addDamage(d *admin.DoctorResponse, name, unreadable, whole
 }
 
 func concludeChecks(d *admin.DoctorResponse) {
-	for _, d.Status = range []string{CheckFail, CheckWarn, CheckSkipped, CheckOK} { // the worst of the checks
+	// The worst of the checks.
+	for _, d.Status = range []string{CheckFail, CheckWarn, CheckSkipped, CheckOK} {
 		if slices.ContainsFunc(d.Checks, func(c admin.Check) bool { return c.Status == d.Status }) {
 			break
 		}
@@ -108,36 +113,45 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 		examineModes(mt.Store.Files(), d)
 		mt.examineWriting(d)
 	}
+
 	checks, err := mt.Store.Examine(c)
 	if err != nil {
 		return err
 	}
+
 	d.Checks = append(d.Checks, checks...)
-	if deep { // compares every memory, past state and episode with its checksum
+	// Compares every memory, past state and episode with its checksum.
+	if deep {
 		damage, err := c.Damaged()
 		mt.addDamage(d, "texts", "they cannot be read", "every memory matches its checksum", damage.Text(), err)
 	}
+
 	m.Stage("comparing the indexes", "", 0)
+
 	for _, check := range indexChecks {
 		if check.ofFile && !mt.Store.InFile() {
 			continue
 		}
 		mt.addFault(d, check.name, "it cannot be read", repairRemedy, check.run(c, d))
 	}
+
 	mt.addFault(d, "index contents", "they cannot be read", repairRemedy, mt.examineContents(ctx, c, d, deep))
 	err = mt.examinePayloads(ctx, c, d, deep)
 	backlog, berr := c.FeatureBacklog()
 	if err := errors.Join(err, berr); err != nil {
 		return err
 	}
+
 	if backlog > 0 {
 		addCheck(d, "likeness", CheckWarn, fmt.Sprintf("%d perceptions wait to be comparable", backlog), "they are worked out in the background while a node runs")
 	} else {
 		addCheck(d, "likeness", CheckOK, "every perception with a payload was looked at", "")
 	}
+
 	examineBackups(stats.Backup, mt.Store.Files(), mt.Store.Now(), d)
 	zeroHits(stats, d)
 	examineSize(stats, d)
+
 	return mt.examineEmbedder(c, d)
 }
 
@@ -147,7 +161,9 @@ func examineModes(place files.Memory, d *admin.DoctorResponse) {
 	if runtime.GOOS == "windows" { // which has access control lists instead
 		return
 	}
+
 	var reached, remedy []string
+
 	for _, name := range place.All() {
 		info, err := os.Stat(name)
 		if err != nil || info.Mode().Perm()&0o077 == 0 {
@@ -160,10 +176,12 @@ func examineModes(place files.Memory, d *admin.DoctorResponse) {
 		reached = append(reached, filepath.Base(name))
 		remedy = append(remedy, "chmod "+mode+" "+filepath.Base(name))
 	}
+
 	if len(reached) == 0 {
 		addCheck(d, "permissions", CheckOK, "only their owner can read the file and its payloads", "")
 		return
 	}
+
 	addCheck(d, "permissions", CheckWarn, "other users of this machine can reach "+strings.Join(reached, ", "), "in the folder of the file run: "+strings.Join(remedy, " && "))
 }
 
@@ -173,6 +191,7 @@ func (mt *Maintainer) examineWriting(d *admin.DoctorResponse) {
 	if err := mt.Store.InPlace(); err != nil {
 		addCheck(d, "writing", CheckFail, sqlite.Explain(err).Detail()+": "+sqlite.Cause(err), "put the named files back, or copy the open ones from /proc while this process runs; then run robotmem doctor again")
 	}
+
 	switch why := mt.Store.ReadOnly(); why {
 	case "":
 	case sqlite.AskedReadOnly:
@@ -187,10 +206,12 @@ func examineBackups(b *admin.BackupState, place files.Memory, now time.Time, d *
 	if b == nil {
 		return
 	}
+
 	every, last := time.Duration(b.EverySeconds)*time.Second, "there is none yet"
 	if !b.LastSuccess.IsZero() {
 		last = "the last one is of " + b.LastSuccess.Format(time.RFC3339)
 	}
+
 	switch {
 	case b.Failure != "":
 		addCheck(d, "backup", CheckWarn, fmt.Sprintf("the backup of %s failed: %s; %s", b.LastFailure.Format(time.RFC3339), b.Failure, last),
@@ -229,6 +250,7 @@ func (mt *Maintainer) examineLog(ctx context.Context, d *admin.DoctorResponse) {
 	if !ok || mt.Store.ReadOnly() != "" {
 		return
 	}
+
 	pinned, err := file.Pinned(ctx)
 	switch {
 	case err != nil:
@@ -275,6 +297,7 @@ func (mt *Maintainer) Damage(ctx context.Context) (found string, err error) {
 	if errors.Is(sqlite.Wrap("doctor", err), robotmem.Corrupt) {
 		return sqlite.Explain(err).Detail(), nil
 	}
+
 	return found, sqlite.Wrap("doctor", err)
 }
 
@@ -289,6 +312,7 @@ func (mt *Maintainer) Repair(ctx context.Context, reason string) (repaired []str
 		return nil, err
 	}
 	mt.Index.Drop()
+
 	return repaired, mt.refillFeatures(ctx, m)
 }
 
@@ -299,6 +323,7 @@ func (mt *Maintainer) refillFeatures(ctx context.Context, m *progress.Meter) err
 		return err
 	}
 	m.Stage("making perceptions comparable", "memories", waiting)
+
 	for after, n := int64(0), 1; n > 0; {
 		var err error
 		if n, err = mt.FillFeatures(ctx, &after, nil); err != nil {
@@ -306,5 +331,6 @@ func (mt *Maintainer) refillFeatures(ctx context.Context, m *progress.Meter) err
 		}
 		m.Add(int64(n))
 	}
+
 	return nil
 }

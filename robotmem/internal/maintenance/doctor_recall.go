@@ -43,12 +43,15 @@ func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) er
 	if err != nil {
 		return err
 	}
+
 	if index == nil {
 		addCheck(d, postingsCheck, CheckSkipped, "not compared: it is still being read", compareRemedy)
 		return nil
 	}
+
 	rows, err := c.Number("SELECT count(*) FROM memories WHERE status = 'active'")
 	have := index.Stats(lexical.All).Rows
+
 	moved, merr := mt.Index.Postings.MovedOn(c)
 	switch err := errors.Join(err, merr); {
 	case err != nil:
@@ -60,6 +63,7 @@ func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) er
 	default:
 		addCheck(d, postingsCheck, CheckOK, fmt.Sprintf("it holds %d texts, as the tables", have), "")
 	}
+
 	return nil
 }
 
@@ -72,10 +76,12 @@ func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) er
 	if err != nil {
 		return err
 	}
+
 	var state robotmem.EmbedderState
 	if mt.Embedder != nil {
 		state = mt.Embedder.State()
 	}
+
 	switch {
 	case state.Reason != "":
 		addCheck(d, name, CheckWarn, state.Reason, "recall works by words meanwhile; "+restartRemedy)
@@ -88,15 +94,18 @@ func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) er
 	default:
 		addCheck(d, name, CheckOK, state.Model, "")
 	}
+
 	if m.ID == 0 {
 		return nil
 	}
+
 	refused, err := c.Number("SELECT count(*) FROM " + m.Table() + " WHERE vector IS NULL")
 	damaged, derr := c.DamagedVectors(&m)
 	backlog, berr := c.Backlog(&m)
 	if err := errors.Join(err, derr, berr); err != nil {
 		return err
 	}
+
 	switch {
 	case len(damaged) > 0:
 		addCheck(d, "vectors", CheckFail, fmt.Sprintf("%d are damaged", len(damaged)), repairRemedy)
@@ -107,6 +116,7 @@ func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) er
 	default:
 		addCheck(d, "vectors", CheckOK, "every memory has one", "")
 	}
+
 	return nil
 }
 
@@ -146,17 +156,22 @@ func (mt *Maintainer) examineCodes(c *store.Conn, d *admin.DoctorResponse) error
 		addCheck(d, name, CheckSkipped, "not compared: "+sqlite.Explain(err).Detail(), compareRemedy)
 		return nil
 	}
+
 	if codes == nil || codes.Len() < 2 {
 		return nil
 	}
+
 	stored, err := c.Number("SELECT count(*) FROM " + m.Table() + " WHERE vector IS NOT NULL")
 	if err != nil {
 		return err
 	}
+
 	if int64(codes.Len()) < stored {
 		addCheck(d, name, CheckFail, fmt.Sprintf("it holds %d of %d vectors", codes.Len(), stored), repairRemedy)
 		return nil
 	}
+
 	addCheck(d, name, CheckOK, fmt.Sprintf("it holds %d vectors, reading %d a question", codes.Len(), codes.Rescore()), "")
+
 	return nil
 }

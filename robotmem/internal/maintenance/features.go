@@ -31,7 +31,8 @@ func (mt *Maintainer) RunFeatures(ctx context.Context) {
 		if err == nil && n > 0 {
 			return 0
 		}
-		after = 0 // those of any perception may be dropped before the next step
+		// Those of any perception may be dropped before the next step.
+		after = 0
 		if err == nil {
 			mt.Behind.Store(false)
 			return Forever
@@ -39,6 +40,7 @@ func (mt *Maintainer) RunFeatures(ctx context.Context) {
 		if ctx.Err() == nil {
 			mt.Log.Warn("features not stored", "err", err)
 		}
+
 		return featurePause
 	})
 }
@@ -54,6 +56,7 @@ func (mt *Maintainer) FillFeatures(ctx context.Context, after *int64, p *Pause) 
 	if err != nil {
 		return 0, err
 	}
+
 	for batch := range slices.Chunk(ids, FeatureBatch) {
 		if p.On() {
 			break
@@ -63,6 +66,7 @@ func (mt *Maintainer) FillFeatures(ctx context.Context, after *int64, p *Pause) 
 		}
 		*after = batch[len(batch)-1]
 	}
+
 	return len(ids), nil
 }
 
@@ -77,7 +81,8 @@ func (mt *Maintainer) fillBatch(ctx context.Context, ids []int64) error {
 			}
 			item, err := mt.Store.Item(c, m)
 			if lost := (*robotmem.Error)(nil); errors.As(err, &lost) {
-				found[i] = &record.Features{} // a lost payload has its own check
+				// A lost payload has its own check.
+				found[i] = &record.Features{}
 				continue
 			}
 			if err != nil {
@@ -85,11 +90,13 @@ func (mt *Maintainer) fillBatch(ctx context.Context, ids []int64) error {
 			}
 			found[i] = record.FeaturesOf(item)
 		}
+
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+
 	return mt.Store.Write(ctx, func(tx *store.Tx) error {
 		for i, id := range ids {
 			if err := tx.InsertFeatures(id, found[i]); err != nil {

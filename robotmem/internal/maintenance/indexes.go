@@ -49,6 +49,7 @@ func (ic indexCheck) run(c *store.Conn, d *admin.DoctorResponse) error {
 		return nil
 	}
 	addCheck(d, ic.name, CheckFail, fmt.Sprintf("%d memories are missing from it, %d entries belong to none", missing, extra), repairRemedy)
+
 	return nil
 }
 
@@ -59,9 +60,11 @@ func (mt *Maintainer) rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 		m.Stage("rebuilding the indexes", "memories", int64(len(ids)))
 		err = emptyIndexes(tx)
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	for _, id := range ids {
 		memory, err := tx.AsStored(id, tx.Now)
 		if err == nil && memory != nil {
@@ -72,25 +75,30 @@ func (mt *Maintainer) rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 		}
 		m.Add(1)
 	}
+
 	for done := false; !done; {
 		if done, err = tx.FillFullText(); err != nil {
 			return nil, err
 		}
 	}
+
 	mt.Store.Groups.Reset()
 	if err := errors.Join(tx.DropDamagedVectors(), tx.DropSnapshots()); err != nil {
 		return nil, err
 	}
+
 	repaired := []string{"full-text index", "duplicate signatures", "tags", "likeness", "indexes in memory"}
 	removed, err := mt.sweepFolder(tx)
 	if removed > 0 {
 		repaired = append(repaired, fmt.Sprintf("%d files of the payload folder that belonged to no memory", removed))
 	}
+
 	if errors.Is(err, robotmem.Unavailable) {
 		// The indexes are repaired all the same; the check that follows names the rest.
 		mt.Log.Warn("the folder of payloads is left as it is", "err", err)
 		err = nil
 	}
+
 	return repaired, err
 }
 
@@ -105,6 +113,7 @@ func emptyIndexes(tx *store.Tx) error {
 			return err
 		}
 	}
+
 	return tx.DropFeatures()
 }
 
@@ -117,6 +126,7 @@ func (mt *Maintainer) reindex(tx *store.Tx, m *robotmem.Memory) error {
 	if err := tx.Retag(m.MemoryID, rec.AutoTags, revision); err != nil {
 		return err
 	}
+
 	return tx.Index(m.MemoryID, rec, revision)
 }
 
@@ -130,13 +140,16 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 	if err != nil {
 		return err
 	}
+
 	step, wrong, compared := max(1, len(ids)/sampleSize), int64(0), 0
 	if deep {
 		step = 1
 	}
+
 	var damaged []int64
 	m := progress.Of(ctx)
 	m.Stage("comparing the contents of the indexes", "memories", int64(len(ids)/step))
+
 	for i := 0; i < len(ids); i += step {
 		memory, err := c.Find(ids[i], mt.Store.Now())
 		if errors.Is(err, robotmem.Corrupt) {
@@ -144,7 +157,8 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 			continue
 		}
 		if err == nil && memory == nil {
-			continue // another process has purged it
+			// Another process has purged it.
+			continue
 		}
 		if err != nil {
 			return err
@@ -158,14 +172,19 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 		}
 		m.Add(1)
 	}
-	if n := len(damaged); n > 0 && !deep { // a deep check names all of them
+
+	// A deep check names all of them.
+	if n := len(damaged); n > 0 && !deep {
 		addCheck(d, "texts", CheckFail, fmt.Sprintf("%d of the memories looked at do not match their checksum, memory %d the first; doctor --deep names all", n, damaged[0]), recoverRemedy)
 	}
+
 	if wrong > 0 {
 		addCheck(d, "index contents", CheckFail, fmt.Sprintf("of %d memories looked at, %d are indexed wrongly", compared, wrong), repairRemedy)
 		return nil
 	}
+
 	addCheck(d, "index contents", CheckOK, fmt.Sprintf("%d memories looked at, all as they should be", compared), "")
+
 	return nil
 }
 
@@ -176,6 +195,7 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 	if err != nil {
 		return false, err
 	}
+
 	if mt.Store.InFile() {
 		words := record.Words(m.Type, m.Content, m.Summary, nil, nil)
 		found, err := c.Number("SELECT (SELECT revision FROM memories WHERE id = ?1) > "+fullTextUpto+
@@ -185,6 +205,7 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 			return false, err
 		}
 	}
+
 	if m.Type == "fact" {
 		sig := rec.Signature
 		n, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND memory_id = ? AND sequence = ? AND numbers = ? AND skeleton = ? AND sketch_a = ? AND sketch_b = ?",
@@ -193,19 +214,26 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 			return false, err
 		}
 	}
+
 	if m.SHA256 == "" {
 		return true, nil
 	}
+
 	current, err1 := c.FeaturesAreCurrent()
 	f, err2 := c.Features(m.MemoryID)
 	gone, err3 := c.Evicted(m.MemoryID)
 	if err := errors.Join(err1, err2, err3); err != nil || !current || f == nil || gone && f.Kind == "" {
-		return err == nil, err // it waits for its features, or another perception has brought the bytes again
+		// It waits for its features, or another perception has brought the bytes again.
+		return err == nil, err
 	}
+
 	item, err := mt.Store.Item(c, m)
 	if lost := (*robotmem.Error)(nil); errors.As(err, &lost) {
-		return true, nil // its own check names it
+		// Its own check names it.
+		return true, nil
 	}
+
 	should := record.FeaturesOf(item)
+
 	return f.Kind == should.Kind && slices.Equal(f.Vector, should.Vector), err
 }

@@ -79,6 +79,7 @@ func Repeat(ctx context.Context, wake <-chan struct{}, gather time.Duration, ste
 		if pause == 0 {
 			continue
 		}
+
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):

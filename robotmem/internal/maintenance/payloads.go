@@ -46,6 +46,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 	if err != nil {
 		return nil, 0, err
 	}
+
 	m := progress.Of(ctx)
 	if m != nil {
 		total, err := c.Number("SELECT coalesce(sum(p.bytes), 0) FROM (" + wantedPayloads + ") p")
@@ -54,19 +55,24 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 		}
 		m.Stage("reading payloads", "bytes", min(total, budget))
 	}
-	inline := []byte{} // never nil: a payload of no bytes is in the file too
+
+	// Never nil: a payload of no bytes is in the file too.
+	inline := []byte{}
 	err = c.Query(wantedPayloads, nil, func(s sqlite.Row) error {
 		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2))}
 		if copy(p.Sum[:], s.ColumnRawBlob(0)) != len(p.Sum) {
 			lost[hex.EncodeToString(s.ColumnRawBlob(0))] = "its name is not a SHA-256"
 			return nil
 		}
+
 		toRead := p.Size
 		if s.ColumnType(3) != sqlite.Null {
 			inline = s.ColumnBlob(3, inline[:0])
 			p.Inline = inline
-			toRead = int64(len(inline)) // whatever size the row claims
+			// Whatever size the row claims.
+			toRead = int64(len(inline))
 		}
+
 		whole := verified+toRead <= budget
 		what, err := ExaminePayload(ctx, mt.Store.Payloads(), &p, whole, func(n int) { m.Add(int64(n)) })
 		if what != "" {
@@ -74,8 +80,10 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 		} else if whole {
 			verified += p.Size
 		}
+
 		return err
 	})
+
 	return lost, verified, err
 }
 
@@ -91,6 +99,7 @@ func ExaminePayload(ctx context.Context, folder payload.Folder, p *store.StoredP
 		}
 		return "", nil
 	}
+
 	var err error
 	if whole {
 		err = folder.Verify(ctx, p.Sum, p.Codec, p.Size, count)
@@ -100,6 +109,7 @@ func ExaminePayload(ctx context.Context, folder payload.Folder, p *store.StoredP
 			err = r.Close()
 		}
 	}
+
 	switch {
 	case err == nil:
 		return "", nil
@@ -110,6 +120,7 @@ func ExaminePayload(ctx context.Context, folder payload.Folder, p *store.StoredP
 	case errors.Is(err, payload.ErrDamaged):
 		return damaged, nil
 	}
+
 	return "its file cannot be read (" + sqlite.Reason(err) + ")", nil
 }
 
@@ -120,27 +131,33 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 	if deep {
 		budget = 1 << 62
 	}
+
 	lost, verified, err := mt.lostPayloads(ctx, c, budget)
 	if err == nil {
 		d.Lost, err = NamesOf(c, lost)
 	}
+
 	total, terr := c.Number("SELECT coalesce(sum(bytes), 0) FROM payloads")
 	if err := errors.Join(err, terr); err != nil {
 		return err
 	}
+
 	read := "all of them read and compared"
 	if verified < total {
 		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", sqlite.BytesText(verified), sqlite.BytesText(total))
 	}
+
 	const backup = "bring the folder beside the file back from a backup, or forget these memories"
 	known := "none is known to be lost"
 	if len(lost) > 0 {
 		known = fmt.Sprintf("%d are lost or damaged: %s", len(lost), LostText(d.Lost))
 	}
+
 	foreign, err := mt.Store.ForeignFolder(c)
 	if err != nil {
 		return err
 	}
+
 	switch orphans, stray, err := mt.Orphans(c); {
 	case errors.Is(err, robotmem.Unavailable):
 		addCheck(d, "payloads", CheckFail, err.Error()+"; "+known, "make the folder beside the file readable for this user, or "+backup)
@@ -156,6 +173,7 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 	default:
 		addCheck(d, "payloads", CheckOK, "all in their place, "+read, "")
 	}
+
 	return nil
 }
 
@@ -169,22 +187,26 @@ func LostText(lost []admin.LostPayload) string {
 			break
 		}
 	}
+
 	return strings.Join(parts, ", ")
 }
 
 // NamesOf lists the active memories that name payloads.
 func NamesOf(c *store.Conn, lost map[string]string) ([]admin.LostPayload, error) {
 	var out []admin.LostPayload
+
 	for _, sum := range slices.Sorted(maps.Keys(lost)) {
 		blob, _ := hex.DecodeString(sum) // lost has names in hex
 		ids, err := c.IDs("SELECT id FROM memories WHERE perception_data = ? AND status = 'active' ORDER BY id LIMIT ?", blob, namedLost-len(out))
 		if err != nil {
 			return nil, err
 		}
+
 		for _, id := range ids {
 			out = append(out, admin.LostPayload{MemoryID: id, SHA256: sum, Reason: lost[sum]})
 		}
 	}
+
 	return out, nil
 }
 
@@ -195,6 +217,7 @@ func (mt *Maintainer) Orphans(c *store.Conn) (orphans [][sha256.Size]byte, stray
 	if err != nil {
 		return nil, nil, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be read (%s)", sqlite.Reason(err))
 	}
+
 	for _, sum := range sums {
 		n, err := c.Number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
 		if err != nil {
@@ -204,6 +227,7 @@ func (mt *Maintainer) Orphans(c *store.Conn) (orphans [][sha256.Size]byte, stray
 			orphans = append(orphans, sum)
 		}
 	}
+
 	return orphans, stray, nil
 }
 
@@ -213,16 +237,21 @@ func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
 	if foreign, err := mt.Store.ForeignFolder(tx.Conn); err != nil || foreign {
 		return 0, err
 	}
-	before := time.Now().Add(-OrphanAge) // the clock of the disk, not Store.Clock
+
+	// The clock of the disk, not Store.Clock.
+	before := time.Now().Add(-OrphanAge)
 	swept, err := mt.Store.Payloads().SweepStrays(before)
 	if err != nil {
 		return 0, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be swept (%s)", sqlite.Reason(err))
 	}
+
 	orphans, _, err := mt.Orphans(tx.Conn)
 	if err != nil {
 		return 0, err
 	}
+
 	removed = len(swept)
+
 	since := mt.Store.OwnedSince()
 	for _, sum := range orphans {
 		if written, err := mt.Store.Payloads().Modified(sum); err != nil || written.After(before) || written.Before(since) {
@@ -233,5 +262,6 @@ func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
 		}
 		removed++
 	}
+
 	return removed, nil
 }

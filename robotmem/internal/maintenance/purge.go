@@ -43,21 +43,26 @@ func (mt *Maintainer) Purge(ctx context.Context, r *robotmem.ForgetRequest) (*ro
 		}
 		mt.Store.Groups.Reset()
 		res.Purged, err = tx.Purge(m, r.Reason)
+
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	res.Purged.NotReached = slices.Clone(notReached)
 	if res.Purged.OldPages = "rewritten"; !mt.Store.InFile() {
 		res.Purged.OldPages = "left to VACUUM on the server, and to the end of its logs"
 	}
+
 	// It is purged; if the scrub fails now, RunScrub retries it.
 	if err := mt.Scrub(ctx); err != nil {
 		mt.Log.Warn("a purge is not finished", "memory", r.MemoryID, "err", err)
 		res.Purged.OldPages = "pending: " + record.DetailOf(sqlite.Wrap("forget", err))
-		Wake(mt.WakeScrub) // a reader has delayed it
+		// A reader has delayed it.
+		Wake(mt.WakeScrub)
 	}
+
 	return res, nil
 }
 
@@ -74,6 +79,7 @@ func (mt *Maintainer) Scrub(ctx context.Context) error {
 	if err := mt.Store.WriteAlone(ctx, func(c *store.Conn) error { return mt.RewriteAlone(ctx, c, upto) }); err != nil {
 		return err
 	}
+
 	return mt.Store.Write(ctx, func(tx *store.Tx) error { return tx.Scrubbed(upto) })
 }
 
@@ -83,11 +89,13 @@ func (mt *Maintainer) removePurgedFiles(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+
 		for _, sum := range sums {
 			if err := mt.Store.Payloads().Remove(sum); err != nil {
 				return robotmem.Errorf(robotmem.Unavailable, "", "the payload's file cannot be removed (%s)", sqlite.Reason(err))
 			}
 		}
+
 		return tx.DropPurgedFiles()
 	})
 }
@@ -99,7 +107,8 @@ func (mt *Maintainer) RewriteAlone(ctx context.Context, c *store.Conn, upto int6
 	c.SetInterrupt(ctx)
 	defer c.SetInterrupt(context.Background())
 	if left, err := c.ToScrub(); err != nil || left == 0 || !mt.Store.InFile() {
-		return err // another process was faster
+		// Another process was faster.
+		return err
 	}
 	if err := emptyLogSoon(c); err != nil {
 		return err
@@ -110,6 +119,7 @@ func (mt *Maintainer) RewriteAlone(ctx context.Context, c *store.Conn, upto int6
 		}
 		mt.Store.Rewritten = upto
 	}
+
 	return emptyLogSoon(c)
 }
 
@@ -123,6 +133,7 @@ func emptyLogSoon(c *store.Conn) error {
 	if err == nil && !done {
 		err = robotmem.Errorf(robotmem.Unavailable, "", "another program reads from the file's log, which cannot be emptied before it ends")
 	}
+
 	return err
 }
 

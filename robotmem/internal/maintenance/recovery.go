@@ -39,15 +39,18 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 	if err := r.Exec("BEGIN"); err != nil {
 		return err
 	}
+
 	defer func() {
 		if err != nil && !r.File().GetAutocommit() {
-			_ = r.Exec("ROLLBACK") // the caller removes the new file
+			// The caller removes the new file.
+			_ = r.Exec("ROLLBACK")
 		}
 	}()
 	tables, err := r.tables()
 	if err != nil {
 		return err
 	}
+
 	m := progress.Of(ctx)
 	for _, t := range tables {
 		m.Stage("copying "+t.name, "rows", 0)
@@ -58,14 +61,17 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 			return err
 		}
 	}
+
 	for _, step := range []func(context.Context) error{r.dropPurged, r.settleCounters, r.setDoubtfulAside, r.reactivate, r.settlePayloads, r.settleNameless, r.countMissing, r.settleIdentity} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
+
 	if err := r.SetChanges(r.Revision); err != nil {
 		return err
 	}
+
 	return r.Exec("COMMIT")
 }
 
@@ -92,15 +98,19 @@ func (r *Recovery) tables() (out []recoveredTable, err error) {
 	if err != nil && !sqlite.IsDamage(err) {
 		return nil, err
 	}
-	for i := range models { // one that cannot be read is made again
+
+	// One that cannot be read is made again.
+	for i := range models {
 		if err := r.Exec(store.CreateVectors(models[i].Table())); err != nil {
 			return nil, err
 		}
 	}
+
 	all, err := r.Conn.Texts("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
 	if err != nil {
 		return nil, err
 	}
+
 	for _, name := range all {
 		if slices.Contains(derived, name) {
 			continue
@@ -113,10 +123,12 @@ func (r *Recovery) tables() (out []recoveredTable, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(t.columns) > 0 { // none in a table that the damaged file's version does not have
+		// None in a table that the damaged file's version does not have.
+		if len(t.columns) > 0 {
 			out = append(out, t)
 		}
 	}
+
 	return out, nil
 }
 
@@ -143,29 +155,35 @@ func quoted(names ...string) string {
 func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.Meter) error {
 	conflict := "IGNORE"
 	if t.name == "counters" {
-		conflict = "REPLACE" // the new file has them at zero
+		// The new file has them at zero.
+		conflict = "REPLACE"
 	}
+
 	insert := fmt.Sprintf("INSERT OR %s INTO %s(%s) VALUES (?%s)", conflict, quoted(t.name), quoted(t.columns...), strings.Repeat(",?", len(t.columns)-1))
 	pending := 0
 	put := func(s sqlite.Row) error {
-		values := slices.Repeat([]any{[]byte{}}, s.ColumnCount()) // Columns leaves an empty blob as it is
+		// Columns leaves an empty blob as it is.
+		values := slices.Repeat([]any{[]byte{}}, s.ColumnCount())
 		if err := s.Columns(values...); err != nil {
 			return err
 		}
 		err := r.Exec(insert, values[:len(t.columns)]...)
 		if sqlite.IsConstraint(err) {
-			r.Report.Unreadable++ // a row of another table, or with a value that none can have
+			// A row of another table, or with a value that none can have.
+			r.Report.Unreadable++
 			return nil
 		}
 		m.Add(1)
 		if pending++; err == nil && pending%store.RowsPerRecovered == 0 {
 			err = r.Exec("COMMIT; BEGIN")
 		}
+
 		return err
 	}
 	if t.key != nil {
 		return r.copyByKey(t, put)
 	}
+
 	return r.copyByID(ctx, t, put)
 }
 
@@ -173,6 +191,7 @@ func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.
 // backwards if that stops early.
 func (r *Recovery) copyByKey(t recoveredTable, put func(sqlite.Row) error) error {
 	sql := "SELECT " + quoted(t.columns...) + " FROM " + quoted(t.name) + " ORDER BY "
+
 	for _, order := range []string{" ASC", " DESC"} {
 		var failed error
 		err := r.Source.Query(sql+strings.ReplaceAll(quoted(t.key...), ",", order+",")+order, nil, func(s sqlite.Row) error {
@@ -189,6 +208,7 @@ func (r *Recovery) copyByKey(t recoveredTable, put func(sqlite.Row) error) error
 			r.Report.Torn = append(r.Report.Torn, t.name)
 		}
 	}
+
 	return nil
 }
 
@@ -200,6 +220,7 @@ const maxTried = 10_000_000
 func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(sqlite.Row) error) error {
 	name, last := quoted(t.name), int64(0)
 	read := "SELECT " + quoted(t.columns...) + ", rowid FROM " + name
+
 	var failed error
 	visit := func(s sqlite.Row) error {
 		last, failed = s.ColumnInt64(len(t.columns)), put(s)
@@ -209,10 +230,13 @@ func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(sqli
 	if failed != nil || !sqlite.IsDamage(err) {
 		return err
 	}
-	if t.name != "memories" { // the lost memories are counted by their ids
+	// The lost memories are counted by their ids.
+	if t.name != "memories" {
 		r.Report.Torn = append(r.Report.Torn, t.name)
 	}
+
 	largest := last + 1
+
 	for _, sql := range []string{"SELECT max(rowid) FROM " + name, "SELECT max(seq) FROM sqlite_sequence"} {
 		n, err := r.Source.Number(sql)
 		if err != nil && !sqlite.IsDamage(err) {
@@ -220,6 +244,7 @@ func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(sqli
 		}
 		largest = max(largest, n)
 	}
+
 	for id, end := last+1, min(largest, last+maxTried); id <= end; id++ {
 		err := r.Source.Query(read+" WHERE rowid = ?", []any{id}, visit)
 		if failed != nil || err != nil && !sqlite.IsDamage(err) {
@@ -229,6 +254,7 @@ func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(sqli
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -246,6 +272,7 @@ func (r *Recovery) dropPurged(context.Context) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -259,6 +286,7 @@ func (r *Recovery) settleCounters(context.Context) error {
 	if err != nil && !sqlite.IsDamage(err) {
 		return err
 	}
+
 	for name, seq := range given {
 		err := errors.Join(
 			r.Exec("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", seq, name),
@@ -267,8 +295,10 @@ func (r *Recovery) settleCounters(context.Context) error {
 			return err
 		}
 	}
+
 	r.Revision, err = r.Number(`SELECT max((SELECT coalesce(max(value), 0) FROM counters WHERE name IN ('changes', 'full_text')), (SELECT coalesce(max(revision), 0) FROM memories),
 		(SELECT coalesce(max(revision), 0) FROM purged), (SELECT coalesce(max(upto), 0) FROM models))`)
+
 	return err
 }
 
@@ -279,16 +309,19 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(theirs, "checksum") { // a version without: the rows count as they are
+	// A version without: the rows count as they are.
+	if !slices.Contains(theirs, "checksum") {
 		return r.UpdateChecksums()
 	}
 	if err := r.AddToChecksums("uses"); err != nil {
 		return err
 	}
+
 	doubtful, err := r.Damaged()
 	if err != nil {
 		return err
 	}
+
 	for _, id := range doubtful.Memories {
 		if r.Report.DoubtfulCount++; len(r.Report.Doubtful) < maxNamedIDs {
 			r.Report.Doubtful = append(r.Report.Doubtful, id)
@@ -298,17 +331,20 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 			return err
 		}
 	}
+
 	for _, row := range doubtful.Versions {
 		if err := r.Exec("DELETE FROM versions WHERE rowid = ?", row); err != nil {
 			return err
 		}
 	}
+
 	if n := len(doubtful.Versions); n > 0 {
 		r.Report.Notes = append(r.Report.Notes, fmt.Sprintf("%d past states of memories did not match their checksum and were left out", n))
 	}
 	if n := len(doubtful.Sessions); n > 0 {
 		r.Report.Notes = append(r.Report.Notes, fmt.Sprintf("%d episodes did not match their checksum and were kept as they are, %s the first", n, doubtful.Sessions[0]))
 	}
+
 	return r.UpdateSessionChecksums()
 }
 
@@ -318,12 +354,14 @@ func (r *Recovery) reactivate(context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	for _, id := range ids {
 		if err := r.SetStatus(id, "active", 0, store.ChangeRecovered, store.ReasonUnmerged); err != nil {
 			return err
 		}
 	}
 	r.Report.Reactivated = int64(len(ids))
+
 	return nil
 }
 
@@ -342,20 +380,24 @@ func (r *Recovery) settlePayloads(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	for _, sum := range damaged {
 		if err := r.Exec("DELETE FROM payloads WHERE sha256 = ?", sum[:]); err != nil {
 			return err
 		}
 	}
+
 	outside, err := r.sums("SELECT sha256 FROM payloads WHERE data IS NULL")
 	if err != nil {
 		return err
 	}
+
 	for _, sum := range outside {
 		if err := r.linkPayload(ctx, sum); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -367,6 +409,7 @@ func (r *Recovery) sums(sql string) (sums [][sha256.Size]byte, err error) {
 		sums = append(sums, sum)
 		return nil
 	})
+
 	return sums, err
 }
 
@@ -378,6 +421,7 @@ func (r *Recovery) settleNameless(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	for _, sum := range sums {
 		w, err := r.From.Describe(ctx, sum)
 		switch {
@@ -395,6 +439,7 @@ func (r *Recovery) settleNameless(ctx context.Context) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -404,7 +449,8 @@ func (r *Recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error
 	if err != nil && !errors.Is(err, payload.ErrMissing) {
 		return robotmem.Errorf(robotmem.Unavailable, "", "a payload could not be linked or copied (%s): %s…; check the disk's space", strings.ToLower(sqlite.Reason(err)), hex.EncodeToString(sum[:4]))
 	}
-	return nil // Doctor names a missing one
+	// Doctor names a missing one.
+	return nil
 }
 
 // countMissing counts and names the ids up to the largest that was given which are
@@ -416,6 +462,7 @@ func (r *Recovery) countMissing(context.Context) error {
 	memories, merr := r.Number("SELECT count(*) FROM memories")
 	missing, ierr := r.IDs("WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?1) SELECT id FROM ids WHERE id <= ?1 AND id NOT IN "+known+" LIMIT ?2", min(given, there+maxNamedIDs), maxNamedIDs)
 	r.Report.Memories, r.Report.Missing, r.Report.MissingIDs = memories, given-there, missing
+
 	return errors.Join(err, terr, merr, ierr)
 }
 

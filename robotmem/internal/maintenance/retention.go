@@ -43,6 +43,7 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 			return nil, err
 		}
 	}
+
 	var plan []store.Evicted
 	res := &admin.RetainResponse{DryRun: dryRun, Evictions: []admin.Eviction{}}
 	err := mt.Store.Read(ctx, func(c *store.Conn) error {
@@ -50,6 +51,7 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 		if err != nil {
 			return err
 		}
+
 		for i := range held {
 			res.HeldBytes += held[i].Bytes
 		}
@@ -60,15 +62,18 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 			}
 		}
 		plan = PlanEvictions(held, limits, free, mt.Store.Now())
+
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	m := progress.Of(ctx)
 	if !dryRun {
 		m.Stage("removing payloads", "payloads", int64(len(plan)))
 	}
+
 	for part := range slices.Chunk(plan, evictionsPerCommit) {
 		if n := len(part); !dryRun {
 			if part, err = mt.Store.Evict(ctx, part); err != nil {
@@ -76,6 +81,7 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 			}
 			m.Add(int64(n))
 		}
+
 		for _, p := range part {
 			res.Count++
 			res.FreedBytes += p.Freed
@@ -86,6 +92,7 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 			}
 		}
 	}
+
 	return res, nil
 }
 
@@ -96,10 +103,12 @@ func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.
 	for i := range held {
 		p.stays[held[i].Sum]++
 	}
+
 	thin(held)
 	slices.SortFunc(held, func(a, b store.Holding) int {
 		return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Observed, b.Observed), cmp.Compare(a.ID, b.ID))
 	})
+
 	for _, b := range limits.Budgets {
 		if b.MaxAgeDays > 0 {
 			before := store.FormatTime(now.Add(-time.Duration(b.MaxAgeDays * 24 * float64(time.Hour))))
@@ -113,9 +122,11 @@ func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.
 			p.shrink(func(h *store.Holding) bool { return budgetHolds(&b, h) }, func(int64) int64 { return b.MaxBytes }, "over the budget of "+sqlite.BytesText(b.MaxBytes))
 		}
 	}
+
 	if short := limits.MinFreeBytes - free - p.freedInFolder(); free >= 0 && short > 0 {
 		p.shrink(func(h *store.Holding) bool { return h.InFolder }, func(size int64) int64 { return max(0, size-short) }, "less than "+sqlite.BytesText(limits.MinFreeBytes)+" free on the disk")
 	}
+
 	return p.plan
 }
 
@@ -145,14 +156,18 @@ func (p *planner) freedInFolder() (n int64) {
 // that names it is evicted, also if perceptions outside the budget name it.
 func (p *planner) shrink(in func(*store.Holding) bool, limitOf func(size int64) int64, reason string) {
 	size, named := int64(0), map[string]int{}
+
 	for i := range p.held {
 		if h := &p.held[i]; in(h) && !p.going[h.ID] {
-			if named[h.Sum]++; named[h.Sum] == 1 { // each payload counts once
+			// Each payload counts once.
+			if named[h.Sum]++; named[h.Sum] == 1 {
 				size += h.Bytes
 			}
 		}
 	}
+
 	limit := limitOf(size)
+
 	for i := range p.held {
 		h := &p.held[i]
 		if size <= limit {
@@ -178,6 +193,7 @@ func (p *planner) take(h *store.Holding, reason string) bool {
 		v.Freed = h.Bytes
 	}
 	p.plan = append(p.plan, v)
+
 	return true
 }
 
@@ -185,11 +201,13 @@ func (p *planner) take(h *store.Holding, reason string) bool {
 // and the last of a recording are never marked.
 func thin(held []store.Holding) {
 	recordings := map[string][]*store.Holding{}
+
 	for i := range held {
 		if h := &held[i]; h.Recording != "" && h.Tier == store.TierPlain {
 			recordings[h.Recording] = append(recordings[h.Recording], h)
 		}
 	}
+
 	for _, members := range recordings {
 		if len(members) < longRecording {
 			continue
@@ -197,6 +215,7 @@ func thin(held []store.Holding) {
 		slices.SortFunc(members, func(a, b *store.Holding) int {
 			return cmp.Or(cmp.Compare(a.Observed, b.Observed), cmp.Compare(a.ID, b.ID))
 		})
+
 		for i := 1; i < len(members)-1; i += 2 {
 			members[i].Tier = store.TierThinned
 		}
@@ -221,6 +240,7 @@ func (mt *Maintainer) RunRetention(ctx context.Context) {
 func (mt *Maintainer) EnforceBudgets(ctx context.Context, seen *int64) error {
 	limits := mt.Retention
 	aging := limits.MinFreeBytes > 0 || slices.ContainsFunc(limits.Budgets, func(b admin.Budget) bool { return b.MaxAgeDays > 0 })
+
 	var revision int64
 	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { revision, err = c.Changes(); return err })
 	if err != nil || revision == *seen && !aging {
@@ -234,5 +254,6 @@ func (mt *Maintainer) EnforceBudgets(ctx context.Context, seen *int64) error {
 		mt.Log.Info("retention", "evicted", res.Count, "freed_bytes", res.FreedBytes)
 	}
 	*seen = revision
+
 	return nil
 }

@@ -24,7 +24,8 @@ func (e *RedirectError) Error() string { return "redirects to " + e.To + ", whic
 func Client(c *http.Client) *http.Client {
 	own := http.Client{Transport: http.DefaultTransport}
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		own.Transport = t.Clone() // closing idle connections does not close those of other clients
+		// Closing idle connections does not close those of other clients.
+		own.Transport = t.Clone()
 	}
 	if c != nil {
 		own = *c
@@ -36,6 +37,7 @@ func Client(c *http.Client) *http.Client {
 		}
 		return nil
 	}
+
 	return &own
 }
 

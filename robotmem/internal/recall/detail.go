@@ -31,6 +31,7 @@ func Present(r *robotmem.RecallRequest, res *robotmem.RecallResponse, now time.T
 	if r.MaxTokens == 0 && r.Detail != robotmem.DetailCompact && r.Detail != robotmem.DetailIDs {
 		return
 	}
+
 	whole, w := res.Memories, NewWriter(res.Memories, now)
 	w.collections = r.Collection == robotmem.AllCollections || strings.Contains(r.Collection, ",")
 
@@ -43,20 +44,24 @@ func Present(r *robotmem.RecallRequest, res *robotmem.RecallResponse, now time.T
 			all[i] = short(&whole[i])
 		}
 	}
+
 	if res.Memories = all; r.MaxTokens == 0 {
 		return
 	}
+
 	res.Memories, res.More = all[:0], len(all)
 
 	left := r.MaxTokens - TokensOf(res)
 	for i := range all {
-		if left -= TokensOf(all[i]); left < 0 && i == 0 { // the best one is not dropped
+		// The best one is not dropped.
+		if left -= TokensOf(all[i]); left < 0 && i == 0 {
 			all[0], left = w.compact(&whole[0]), 0
 		} else if left < 0 {
 			break
 		}
 		res.Memories = all[:i+1]
 	}
+
 	res.More, res.Total = len(all)-len(res.Memories), len(res.Memories)
 }
 
@@ -142,6 +147,7 @@ func (w *Writer) Line(m *robotmem.Memory, tokens int) string {
 			facts = append(facts, fact)
 		}
 	}
+
 	head := strings.Join(facts, ", ")
 	if head != "" {
 		head += ": "
@@ -182,14 +188,17 @@ func (w *Writer) facts(m *robotmem.Memory) []string {
 	if m.Outcome != robotmem.OutcomeUnknown {
 		facts = append(facts, m.Outcome)
 	}
+
 	facts = append(facts, w.parameters(m))
 	if i := slices.IndexFunc(m.Conflicts, func(c robotmem.ConflictWith) bool { return c.Newer }); i >= 0 {
 		facts = append(facts, fmt.Sprintf("%d is newer", m.Conflicts[i].MemoryID))
 	}
+
 	when := time.DateOnly
 	if age := w.now.Sub(m.ObservedAt); age >= 0 && age < 48*time.Hour {
 		when = "2006-01-02 15:04 UTC"
 	}
+
 	facts = append(facts, m.ObservedAt.UTC().Format(when), w.origin(m))
 	if m.Distance != nil {
 		facts = append(facts, fmt.Sprintf("%.3g away", *m.Distance))
@@ -197,6 +206,7 @@ func (w *Writer) facts(m *robotmem.Memory) []string {
 	if m.Sightings > 1 {
 		facts = append(facts, fmt.Sprintf("seen %d times", m.Sightings))
 	}
+
 	facts = append(facts, m.Record, placeOf(m.Context))
 	if m.Outcome == robotmem.OutcomeUnknown && m.EpisodeOutcome != "" {
 		facts = append(facts, episodeWords[m.EpisodeOutcome])
@@ -332,7 +342,8 @@ func Leaves(path string, v any) (out []Leaf) {
 	if xyz, earth := robotmem.Coordinates(v); xyz != nil && !isText {
 		digits := 100.0 // a centimetre
 		if earth {
-			digits = 1e5 // about a metre
+			// About a metre.
+			digits = 1e5
 		}
 
 		for i := range xyz {
@@ -341,14 +352,17 @@ func Leaves(path string, v any) (out []Leaf) {
 
 		return []Leaf{{path, strings.ReplaceAll(strings.Trim(fmt.Sprint(xyz), "[]"), " ", ","), true}}
 	}
+
 	if unit, ok := m["unit"].(string); ok && m["value"] != nil {
 		v, isObject = fmt.Sprint(m["value"], " ", unit), false
 	}
+
 	if isObject {
 		for _, key := range slices.Sorted(maps.Keys(m)) {
 			out = append(out, Leaves(strings.TrimPrefix(path+"."+key, "."), m[key])...)
 		}
 	}
+
 	if !isObject && v != nil && v != "" {
 		out = append(out, Leaf{path, strings.TrimSuffix(fmt.Sprint(v), ".0"), false})
 	}

@@ -51,6 +51,7 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	if len(r.Content) == 0 || r.timeOrder() || r.SpatialSort != nil || r.Like != nil || r.weightOf(Evidence, 1) == 0 || len(hits) < 2 {
 		return hits, nil
 	}
+
 	pool, rest, err := r.first(ctx, hits, r.comparable(hits), anyHit)
 	if err != nil {
 		return nil, err
@@ -61,9 +62,11 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 			return nil, err
 		}
 	}
+
 	number := strings.ContainsAny(strings.Join(r.Content, " "), digits)
 
-	scores := make([]float64, len(pool)) // they stay where they are: the best is first
+	// They stay where they are: the best is first.
+	scores := make([]float64, len(pool))
 	for i := range pool {
 		h := &pool[i]
 		if scores[i] = h.score; len(h.memory.Content) <= statementBytes {
@@ -94,7 +97,8 @@ func (r *run) addVectors(ctx context.Context, hits []hit) error {
 		ids[i] = hits[i].id
 	}
 
-	stored, err := r.src.Vectors(context.WithoutCancel(ctx), ids) // the lists are there: a deadline ends nothing now
+	// The lists are there: a deadline ends nothing now.
+	stored, err := r.src.Vectors(context.WithoutCancel(ctx), ids)
 	for i := range hits {
 		hits[i].vector = stored[hits[i].id]
 	}
@@ -137,6 +141,7 @@ func (r *run) prefers(b, a *hit, kind func() text.Kind) bool {
 			return y > x
 		}
 	}
+
 	if r.changed(b, a, kind) {
 		return true
 	}
@@ -147,6 +152,7 @@ func (r *run) prefers(b, a *hit, kind func() text.Kind) bool {
 	if !r.near(b, a, nearShare) {
 		return false
 	}
+
 	missing, more := difference(a.covered(), b.covered()), difference(b.covered(), a.covered())
 	if missing > 0 {
 		return false
@@ -273,7 +279,8 @@ func (r *run) attemptsAtTheSame(b, a *hit) bool {
 	}
 	least := sameAttempt
 	if fromText(a) && fromText(b) {
-		least = sameStory // talk is full of what worked and what broke
+		// Talk is full of what worked and what broke.
+		least = sameStory
 	}
 
 	return values > 0 || consolidate.Jaccard(x.stems(), y.stems()) >= least
@@ -307,7 +314,8 @@ func covered(inText map[string]bool, s *subject, number bool) map[string]bool {
 	for path, v := range s.leaves() {
 		for _, part := range []string{wordsOfPath.Replace(path), strings.ReplaceAll(v, "_", " ")} {
 			var stems []string
-			if len(part) <= 64 && IsText(part) { // numbers differ
+			// Numbers differ.
+			if len(part) <= 64 && IsText(part) {
 				stems = kept(stemsOf, part, text.Stems)
 			} else if number || strings.Trim(part, digits+"+-., ") != "" {
 				stems = text.Stems(part)
@@ -404,7 +412,8 @@ func replaces(b, a *hit) (newer int) {
 	}
 	newer = b.memory.ObservedAt.Compare(a.memory.ObservedAt)
 	if newer == 0 || !shareWord(a.has, b.has) {
-		return 0 // facts about one attribute answer a question by a common word
+		// Facts about one attribute answer a question by a common word.
+		return 0
 	}
 
 	early, late := a, b
@@ -499,13 +508,15 @@ func (r *run) warnings(ctx context.Context, hits []hit) (out []string, err error
 	if len(r.Content) == 0 {
 		return nil, nil
 	}
+
 	failed, succeeded, repeated := map[string][]int64{}, map[string]bool{}, false // by attempt
 
 	hits = hits[:min(warnPool, len(hits))]
 	for i := range hits {
 		h := &hits[i]
 		if i == warnFirst && !repeated {
-			return nil, nil // without reading the others
+			// Without reading the others.
+			return nil, nil
 		}
 		if h.Outcome == robotmem.OutcomeUnknown {
 			continue

@@ -28,14 +28,16 @@ func (r *run) fuse() []hit {
 			weight = 0
 		case !weighted:
 			weight = 1
-		case weight == 0 && !(r.Strict() && l.name == ListPlace): // nearestFirst needs its distances
+		case weight == 0 && !(r.Strict() && l.name == ListPlace):
+			// nearestFirst needs its distances.
 			continue
 		}
 		rank := 0
 
 		for n, item := range l.items {
 			if n == 0 || l.name != ListWords && l.name != ListText || item.Value == 0 || item.Value != l.items[n-1].Value {
-				rank = n // equal scores of words share a rank
+				// Equal scores of words share a rank.
+				rank = n
 			}
 			i, ok := at[item.ID]
 			if !ok {
@@ -74,6 +76,7 @@ func (r *run) fuse() []hit {
 			h.score *= lift
 		}
 	}
+
 	if !r.timeOrder() && !r.newest {
 		slices.SortFunc(hits, func(a, b hit) int {
 			return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.Observed, a.Observed), cmp.Compare(a.id, b.id))
@@ -138,6 +141,7 @@ func diversify(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	if r.Diversity == 0 || r.Strict() || len(hits) < 2 {
 		return hits, nil
 	}
+
 	best, rest, chosen := hits[0].score, slices.Clone(hits[:min(diversePool, len(hits))]), []hit{}
 	// By memory id; a similarity is that to the first of the chosen ones, as many as compared says.
 	terms, compared, similarity := map[int64][]string{}, map[int64]int{}, map[int64]float64{}

@@ -37,7 +37,8 @@ func (r *run) matching(ctx context.Context, res *robotmem.RecallResponse) {
 	case len(r.Content) > 0 && !r.newest && r.kind() == text.Counts:
 		items, err := r.src.Lexical(ctx, r.Query, r.set, r.words(), -1)
 		if err != nil {
-			return // the signal has failed, and degraded says so
+			// The signal has failed, and degraded says so.
+			return
 		}
 
 		for _, item := range items {

@@ -58,28 +58,35 @@ func Parse(req *robotmem.RecallRequest, now time.Time) (*Query, error) {
 	if q.Filter, err = filter.Parse(q.ContextFilter); err != nil {
 		return nil, err
 	}
+
 	if q.AsOf != nil && q.AsOf.Before(now) {
 		q.Now = q.AsOf.UTC()
 	} else {
-		q.AsOf = nil // a future time means now
+		// A future time means now.
+		q.AsOf = nil
 	}
+
 	q.asked = q.Query
 	last := lastWord(q.Query)
 	if *q.ParseTime {
 		q.readTimes(q.Now.In(now.Location()))
 	}
-	if q.AsYouType && lastWord(q.Query) == last { // else the last word was a time expression
+	// Else the last word was a time expression.
+	if q.AsYouType && lastWord(q.Query) == last {
 		q.Typing = text.Typing(q.Query)
 	}
+
 	q.Content, q.Stop = text.Query(q.Query)
 	q.equivalents = text.Equivalents(q.Query)
 	if len(q.Content) == 0 {
 		q.Content, q.Stop = q.Stop, nil
 	}
+
 	if len(q.Content) > maxTerms {
 		q.Content, q.Stop, q.Typing = q.Content[:maxTerms], nil, nil
 		q.Note("query: only its first 256 different words were looked for")
 	}
+
 	if named := req.Collection != "" && req.Collection != "*"; q.Query == "" && !named && !q.Narrows() {
 		return nil, robotmem.Errorf(robotmem.Invalid, "query", "is required unless something else narrows the search, such as collection, session_id, context_filter, spatial_sort, after or tags")
 	}
@@ -93,7 +100,8 @@ func Collection(r *robotmem.RecallRequest) string {
 	case r.Collection != "":
 		return r.Collection
 	case r.SessionID != "":
-		return "*" // the session id determines the collection
+		// The session id determines the collection.
+		return "*"
 	}
 
 	return robotmem.DefaultCollection

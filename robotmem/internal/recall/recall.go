@@ -254,6 +254,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	if err != nil {
 		return nil, err
 	}
+
 	r.set, r.degraded = set, append(r.degraded, notes...)
 	r.trace("filter", r.set.Count())
 	if err := r.signals(ctx); err != nil {
@@ -262,11 +263,13 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	if err := r.noteUnknown(ctx); err != nil {
 		return nil, err
 	}
+
 	// After the signals the deadline no longer applies, so that results are returned.
 	ctx = context.WithoutCancel(ctx)
 	hits := r.fuse()
 	r.trace("fuse", len(hits))
-	if r.MinRelevance > 0 { // load hits until enough of them are relevant
+	// Load hits until enough of them are relevant.
+	if r.MinRelevance > 0 {
 		enough := r.N
 		if r.Diversity > 0 {
 			enough = max(enough, diversePool)
@@ -279,6 +282,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 			return nil, err
 		}
 	}
+
 	r.trace("relevant", len(hits))
 	if r.Rerank != nil {
 		if hits, err = r.rerank(ctx, hits); err != nil {
@@ -293,6 +297,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 		}
 		r.trace(s.name, len(hits))
 	}
+
 	warnings, err := r.warnings(ctx, hits)
 	if err != nil {
 		return nil, err
@@ -300,6 +305,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	if hits, _, err = r.first(ctx, hits, r.N, anyHit); err != nil {
 		return nil, err
 	}
+
 	r.trace("load", len(hits))
 	normalizeScores(hits)
 
@@ -307,9 +313,11 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	for i := range hits {
 		res.Memories = append(res.Memories, r.result(&hits[i]))
 	}
+
 	if err := r.addContext(ctx, res.Memories); err != nil {
 		return nil, err
 	}
+
 	r.matching(ctx, res)
 	r.noteOtherMaps(res.Memories)
 	noteConflicts(res.Memories, hits)
@@ -320,6 +328,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 		}
 		r.notes = append(r.notes, hints...)
 	}
+
 	res.Total, res.Degraded, res.Notes, res.Stages = len(res.Memories), r.degraded, r.notes, r.stages
 	if res.Degraded == nil {
 		res.Degraded = []string{}
@@ -359,24 +368,28 @@ func (r *run) signals(ctx context.Context) error {
 			within = r.set.only(items)
 		}
 	}
+
 	if q.Like != nil {
 		alike, err := r.src.Likeness(ctx, q, r.set, r.listDepth())
 		if err := r.add(ListLikeness, alike.Items, alike.Notes, err); err != nil {
 			return err
 		}
-		if alike.Texts != nil && q.Query == "" { // the texts tell how relevant they are
+		// The texts tell how relevant they are.
+		if alike.Texts != nil && q.Query == "" {
 			r.usual, r.cosines = *alike.Texts, make(map[int64]float64, len(alike.Items))
 			for _, item := range alike.Items {
 				r.cosines[item.ID] = 1 - item.Value
 			}
 		}
 	}
+
 	if err := r.textSignals(ctx, within); err != nil {
 		return err
 	}
 	if err := r.byScore(ctx); err != nil {
 		return err
 	}
+
 	if !q.timeOrder() {
 		if !r.foundNothing() || !q.filtered() || q.MinRelevance > 0 || r.Typing != nil || r.set.Count() == 0 {
 			return nil
@@ -384,13 +397,16 @@ func (r *run) signals(ctx context.Context) error {
 		r.newest = true
 		r.notes = append(r.notes, noSharedWord)
 	}
+
 	byOutcome := q.Narrowed && q.Query == "" && r.kind() != text.Plain
 	limit := r.depth()
 	if byOutcome {
 		limit = max(limit, outcomeDepth)
 	}
+
 	items, err := r.src.Timeline(ctx, q, r.set, limit)
-	if byOutcome { // what went wrong yesterday: the failures of yesterday first
+	// What went wrong yesterday: the failures of yesterday first.
+	if byOutcome {
 		slices.SortStableFunc(items, func(x, y Ranked) int {
 			a, b := worth(r.src.Row(x.ID).Outcome, false, r.kind()), worth(r.src.Row(y.ID).Outcome, false, r.kind())
 			return cmp.Compare(b, a)
@@ -429,14 +445,17 @@ func (r *run) textSignals(ctx context.Context, within Set) error {
 	} else if len(r.Content) > 0 {
 		rankWords()
 	}
+
 	if r.vectors {
 		near.items, near.err = r.src.Nearest(ctx, r.Query, r.set, r.listDepth())
 		if near.err == nil {
 			r.usual, near.err = r.src.Scale(ctx, r.set, near.items, r.listDepth())
 		}
 	}
+
 	ranking.Wait()
-	r.vectors = r.vectors && near.err == nil // after lexical, which reads it
+	// After lexical, which reads it.
+	r.vectors = r.vectors && near.err == nil
 	if len(r.Content) > 0 {
 		// With vectors, lexical omits memories that share only stop words, and has a
 		// shorter limit. If the vectors failed, rank again as without an embedder.
@@ -447,6 +466,7 @@ func (r *run) textSignals(ctx context.Context, within Set) error {
 			return err
 		}
 	}
+
 	if !r.Embedded {
 		return nil
 	}
@@ -465,13 +485,16 @@ func (r *run) lexical(ctx context.Context, within Set) ([]Ranked, error) {
 	case r.MinRelevance > 0:
 		limit = -1
 	}
+
 	items, err := r.src.Lexical(ctx, r.Query, within, r.words(), limit)
-	if n := len(items); n == limit && n < diversePool && items[n-1].Value == items[min(n, r.N)-1].Value { // more have this score
+	// More have this score.
+	if n := len(items); n == limit && n < diversePool && items[n-1].Value == items[min(n, r.N)-1].Value {
 		items, err = r.src.Lexical(ctx, r.Query, within, r.words(), diversePool)
 	}
 	if err != nil || len(items) >= r.N || len(r.Stop) == 0 || r.vectors {
 		return items, err
 	}
+
 	more, err := r.src.Lexical(ctx, r.Query, within, Words{Terms: r.Stop}, limit)
 	if err != nil {
 		return nil, err
@@ -481,6 +504,7 @@ func (r *run) lexical(ctx context.Context, within Set) ([]Ranked, error) {
 	for _, item := range items {
 		have[item.ID] = true
 	}
+
 	r.stopOnly = map[int64]bool{}
 
 	for _, item := range more {
@@ -503,9 +527,11 @@ func (r *run) load(ctx context.Context, hits []hit) error {
 			ids = append(ids, h.id)
 		}
 	}
+
 	if len(ids) == 0 {
 		return nil
 	}
+
 	found, damaged, err := r.src.Load(ctx, r.Query, r.set, ids)
 	if err != nil {
 		return err
@@ -528,6 +554,7 @@ func (r *run) load(ctx context.Context, hits []hit) error {
 			unknown = append(unknown, Ranked{ID: h.id})
 		}
 	}
+
 	if len(unknown) == 0 {
 		return nil
 	}

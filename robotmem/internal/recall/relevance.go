@@ -37,6 +37,7 @@ func (r *run) relevance(h *hit) float64 {
 	if len(r.Content) == 0 && h.cosine == nil {
 		return 1
 	}
+
 	probability := 0.0
 	if len(r.Content) > 0 {
 		r.findWords(h)
@@ -49,6 +50,7 @@ func (r *run) relevance(h *hit) float64 {
 		}
 		probability = byCoverage.at(float64(n) / float64(len(h.has)))
 	}
+
 	if h.cosine != nil {
 		probability = max(probability, byCosine.at(max(r.usual.nearness(*h.cosine), r.usual.lift(*h.cosine)-standsOut)))
 	}
@@ -65,21 +67,27 @@ func (r *run) findWords(h *hit) {
 	if h.has != nil {
 		return
 	}
-	wanted := make(map[string]bool, len(r.Content)) // by stem: whether it was found
 
-	var initial [256]bool // stemming does not change the first letter
+	// By stem: whether it was found.
+	wanted := make(map[string]bool, len(r.Content))
+
+	// Stemming does not change the first letter.
+	var initial [256]bool
 
 	for _, t := range r.Content {
 		wanted[text.Stem(t)] = false
 		initial[t[0]] = true
 	}
-	other := map[string][]string{} // by stem of a quantity in another unit
+
+	// By stem of a quantity in another unit.
+	other := map[string][]string{}
 
 	for _, e := range r.equivalents {
 		stem := text.Stem(e.Term)
 		other[stem] = append(other[stem], e.Of...)
 		initial[e.Term[0]] = true
 	}
+
 	longer := false
 	hold := func(stem string) (asked bool) {
 		found, asked := wanted[stem]
@@ -103,11 +111,14 @@ func (r *run) findWords(h *hit) {
 			longer = true
 		}
 	}
-	if longer { // a word with this prefix counts as the typed word
+
+	// A word with this prefix counts as the typed word.
+	if longer {
 		for _, t := range r.Typing.Stands {
 			hold(text.Stem(t))
 		}
 	}
+
 	h.has = wanted
 }
 

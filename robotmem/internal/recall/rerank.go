@@ -39,10 +39,12 @@ func (r *run) rerank(ctx context.Context, hits []hit) ([]hit, error) {
 	if !r.ByRelevance() || r.newest || len(hits) < 2 {
 		return hits, nil
 	}
+
 	pool, rest, err := r.first(ctx, hits, rerankPool, anyHit)
 	if err != nil {
 		return nil, err
 	}
+
 	if r.Rerank.Scores == nil {
 		for i := range pool {
 			r.Rerank.Candidates = append(r.Rerank.Candidates, Candidate{pool[i].id, pool[i].memory.Content})
@@ -61,6 +63,7 @@ func (r *run) rerank(ctx context.Context, hits []hit) ([]hit, error) {
 			judged, places = append(judged, pool[i]), append(places, i)
 		}
 	}
+
 	slices.SortStableFunc(judged, func(a, b hit) int {
 		return cmp.Compare(r.Rerank.Scores[b.id], r.Rerank.Scores[a.id])
 	})

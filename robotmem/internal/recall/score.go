@@ -42,26 +42,32 @@ func (r *run) byScore(ctx context.Context) error {
 	if r.Fusion == FusionRRF || words == nil || len(words.items) == 0 || r.stopOnly != nil || r.weight(*words) == 0 {
 		return nil
 	}
+
 	scores, combined := byID(words.items), near != nil && len(near.items) > 0 && r.weight(*near) > 0
 	if combined {
-		var err error // without the deadline: both lists are there
+		// Without the deadline: both lists are there.
+		var err error
 		if scores, err = r.combine(context.WithoutCancel(ctx), words.items, near.items); err != nil {
 			return err
 		}
 	}
+
 	if share := r.weightOf(Neighbours, neighbourShare); !(share > 0 && r.lend(scores, share)) && !combined {
-		return nil // words alone
+		// Words alone.
+		return nil
 	}
 
 	text := list{name: ListText, items: make([]Ranked, 0, len(scores))}
 	for id, score := range scores {
 		text.items = append(text.items, Ranked{id, score})
 	}
+
 	slices.SortFunc(text.items, Larger)
 	words.part = true
 	if near != nil {
 		near.part = true
 	}
+
 	r.lists = slices.Insert(r.lists, 0, text)
 	r.trace(ListText, len(text.items))
 
@@ -99,16 +105,19 @@ func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]floa
 	if len(far) > 0 {
 		cosines, compared = r.src.Nearest(ctx, r.Query, r.set.only(far), len(far))
 	}
+
 	lookup.Wait()
 	if err := cmp.Or(scored, compared); err != nil {
 		return nil, err
 	}
+
 	maps.Copy(r.scores, byID(scores))
 	maps.Copy(r.cosines, byID(cosines))
 	best := words[0].Value / r.weightOf(ListWords, 1)
 	if full := r.src.Full(r.Query, Words{Terms: r.Content}); full > words[0].Value && r.Typing == nil {
 		best /= math.Sqrt((words[0].Value + sureScore) / (full + sureScore))
 	}
+
 	vectors := r.weightOf(ListVector, 1) * r.usual.share()
 
 	sums := make(map[int64]float64, len(r.scores)+len(r.cosines))
@@ -119,6 +128,7 @@ func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]floa
 	for id, cosine := range r.cosines {
 		sums[id] += vectors * max(0, r.usual.lift(cosine))
 	}
+
 	r.texts = maps.Clone(sums)
 
 	return sums, nil
@@ -136,7 +146,8 @@ func byID(items []Ranked) map[int64]float64 {
 // episode. It reports whether any memory is in an episode.
 func (r *run) lend(scores map[int64]float64, share float64) bool {
 	around, own := r.src.Around(r.set, slices.Collect(maps.Keys(scores)), 1), maps.Clone(scores)
-	for _, id := range slices.Sorted(maps.Keys(around)) { // sums depend on the order
+	// Sums depend on the order.
+	for _, id := range slices.Sorted(maps.Keys(around)) {
 		for _, other := range slices.Concat(around[id].Before, around[id].After) {
 			if _, found := own[other]; found {
 				scores[other] += share * own[id]
@@ -156,8 +167,10 @@ func (r *run) addContext(ctx context.Context, answers []robotmem.Memory) error {
 	texts, ids := map[int64]string{}, make([]int64, len(answers))
 	for i := range answers {
 		ids[i] = answers[i].MemoryID
-		texts[ids[i]] = "" // it is in the answer
+		// It is in the answer.
+		texts[ids[i]] = ""
 	}
+
 	around := r.src.Around(Set{}, ids, r.ContextWindow)
 
 	var others []hit
@@ -165,10 +178,12 @@ func (r *run) addContext(ctx context.Context, answers []robotmem.Memory) error {
 	for _, a := range around {
 		for _, id := range slices.Concat(a.Before, a.After) {
 			if _, known := texts[id]; !known {
-				others = append(others, hit{id: id, cosine: new(float64)}) // nobody asks for it
+				// Nobody asks for it.
+				others = append(others, hit{id: id, cosine: new(float64)})
 			}
 		}
 	}
+
 	if err := r.load(ctx, others); err != nil {
 		return err
 	}

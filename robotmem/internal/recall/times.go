@@ -39,7 +39,8 @@ func (q *Query) readTimes(now time.Time) {
 	reading := timeparse.Parse(q.Query, now)
 	for _, at := range []*time.Time{reading.After, reading.Before} {
 		if at != nil && (at.UTC().Year() < 1678 || at.UTC().Year() > 2261) {
-			return // no memory can be of it; the words may be in a text
+			// No memory can be of it; the words may be in a text.
+			return
 		}
 	}
 
@@ -54,12 +55,14 @@ func (q *Query) readTimes(now time.Time) {
 			q.lifts = append(q.lifts, spanOf(p))
 		}
 	}
+
 	if reading.Note != "" {
 		q.Note("parse_time: " + reading.Note)
 	}
 	if past == 0 {
 		return
 	}
+
 	if len(q.lifts) > 0 {
 		// "yesterday at 14:05" is one phrase; two phrases of which only one is past: the other one's words stay.
 		reading = onlyPast(q, reading, now)
@@ -71,13 +74,15 @@ func (q *Query) readTimes(now time.Time) {
 	for _, p := range reading.Phrases {
 		q.Times = append(q.Times, robotmem.TimePhrase{Text: p.Text, After: p.After, Before: p.Before})
 	}
+
 	if reading.After != nil && (q.After == nil || reading.After.After(*q.After)) {
 		q.After = reading.After
 	}
 	if before := untilNow(reading, now); before != nil && (q.Before == nil || before.Before(*q.Before)) {
 		q.Before = before
 	}
-	if text.AsksOnlyHow(q.Query) { // what went wrong, what worked: the memories of the time, by their outcome
+	// What went wrong, what worked: the memories of the time, by their outcome.
+	if text.AsksOnlyHow(q.Query) {
 		q.Query = ""
 	}
 }

@@ -52,6 +52,7 @@ func (r *run) noteUnknown(ctx context.Context) error {
 			unknown = append(unknown, term)
 		}
 	}
+
 	if len(unknown) == 0 && known == 0 {
 		unknown = common
 	}
@@ -63,6 +64,7 @@ func (r *run) noteUnknown(ctx context.Context) error {
 	if r.Narrows() {
 		of = "no memory that passes the filters"
 	}
+
 	words := strings.Join(unknown[:min(len(unknown), maxUnknown)], ", ")
 	nearest, surprise := math.Inf(-1), math.Inf(-1)
 	if near := r.named(ListVector); near != nil && len(near.items) > 0 {
@@ -82,9 +84,11 @@ func (r *run) noteUnknown(ctx context.Context) error {
 		r.notes = append(r.notes, fmt.Sprintf("unknown: %s has any of the words %s; what was found is near in meaning and may not answer that", of, words))
 		return nil
 	}
+
 	r.notes = append(r.notes, fmt.Sprintf("unknown: %s has any of the words %s", of, words))
 	if r.filtered() {
-		return nil // what passes the filters is the answer
+		// What passes the filters is the answer.
+		return nil
 	}
 
 	for i := range r.lists {

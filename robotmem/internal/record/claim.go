@@ -36,6 +36,7 @@ func ClaimOf(m *robotmem.Memory, context map[string]string) *consolidate.Claim {
 			r.c.Context[path] = value
 		}
 	}
+
 	r.read(m.Content)
 
 	return r.c
@@ -187,6 +188,7 @@ func (r *claimReader) takeStates(lower, content string) (string, string) {
 			from = end
 		}
 	}
+
 	if len(content) != len(lower) {
 		content = lower
 	}
@@ -240,7 +242,8 @@ func (r *claimReader) tokenize(lower, content string) {
 				}
 			}
 			if hasHan(next) {
-				if n := r.hanNumber(word, next); n > 0 { // the rest of the run follows
+				// The rest of the run follows.
+				if n := r.hanNumber(word, next); n > 0 {
 					spans[i+1][0] += n
 					if spans[i+1][0] == spans[i+1][1] {
 						i++
@@ -276,7 +279,8 @@ func (r *claimReader) add(t claimToken) { r.tokens = append(r.tokens, t) }
 // number reads a number with the word after it. It reports whether that word is its unit.
 func (r *claimReader) number(word, next string) (unit bool) {
 	digits := strings.TrimRightFunc(word, func(c rune) bool { return !unicode.IsDigit(c) })
-	if symbol := word[len(digits):]; symbol != "" { // 5mm
+	// 5mm.
+	if symbol := word[len(digits):]; symbol != "" {
 		r.quantity(digits, symbol)
 		return false
 	}
@@ -371,6 +375,7 @@ func (r *claimReader) han(run string) {
 			return
 		}
 	}
+
 	r.pairs(run)
 }
 
@@ -415,16 +420,19 @@ func clockOf(word string) string {
 	if m == nil {
 		return word
 	}
+
 	hour, minute := m[1], m[2]
 	if len(hour) == 1 {
 		hour = "0" + hour
 	}
+
 	if m[3] == "p" && hour < "12" {
 		hour = string([]byte{hour[0] + 1, hour[1] + 2})
 		if hour[1] > '9' {
 			hour = string([]byte{hour[0] + 1, hour[1] - 10})
 		}
 	}
+
 	if minute == "" {
 		minute = "00"
 	}
@@ -470,6 +478,7 @@ func (r *claimReader) assign() {
 			c.Names = append(c.Names, t.text)
 		}
 	}
+
 	if len(r.tokens) > 1 && r.tokens[0].name && r.tokens[1].name {
 		c.Names = append(c.Names, r.tokens[0].text)
 	}
@@ -500,14 +509,17 @@ func (r *claimReader) assignAround(verb int) {
 	copula := copulas[r.tokens[verb].text]
 
 	switch {
-	case prep >= 0 && verb == 0: // moved pallet B7 to aisle 4
+	case prep >= 0 && verb == 0:
+		// Moved pallet B7 to aisle 4.
 		c.Head = stemsOf(rest[:prep])
 		c.Place = stemsOf(rest[prep+1:])
 	case prep >= 0 && placeVerbs[r.tokens[verb].text] && len(stemsOf(rest[:prep])) == 0:
 		c.Place = stemsOf(rest[prep+1:])
-	case prep >= 0 && copula: // car key: blue bowl in the kitchen
+	case prep >= 0 && copula:
+		// Car key: blue bowl in the kitchen.
 		c.Place = stemsOf(rest)
 	}
+
 	if copula {
 		c.Value = stemsOf(rest)
 	}
@@ -526,7 +538,8 @@ func (r *claimReader) clauseOfState() []claimToken {
 			if by := slices.IndexFunc(clause, func(t claimToken) bool { return t.kind == prepToken && t.text == "by" }); by > 0 {
 				clause = clause[:by] // who did it
 			}
-			if len(stemsOf(clause)) == 0 { // "it's available"
+			// "it's available".
+			if len(stemsOf(clause)) == 0 {
 				clause = r.tokens
 			}
 

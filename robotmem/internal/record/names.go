@@ -16,7 +16,8 @@ const (
 // CleanName makes an untrusted text safe to display: it returns at most limit characters on one
 // line, without invisible characters and marks that change the writing direction.
 func CleanName(s string, limit int) string {
-	if len(s) > 8*limit { // bounds the work
+	// Bounds the work.
+	if len(s) > 8*limit {
 		s = s[:8*limit]
 	}
 	s = strings.Map(func(r rune) rune {

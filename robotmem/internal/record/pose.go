@@ -28,6 +28,7 @@ func checkPose(context robotmem.Object) error {
 	if xyz, _ := robotmem.Coordinates(v); isList && (xyz == nil || len(xyz) > 3) {
 		return robotmem.Errorf(robotmem.Invalid, field+".position", "must be [x, y] or [x, y, z], in metres")
 	}
+
 	if v, ok := pose["orientation"].([]any); ok {
 		q, _ := robotmem.Coordinates(v)
 
@@ -47,6 +48,7 @@ func checkPose(context robotmem.Object) error {
 			}
 		}
 	}
+
 	if s, ok := pose["stamp"].(string); ok {
 		if _, err := time.Parse(time.RFC3339Nano, s); err != nil {
 			return robotmem.Errorf(robotmem.Invalid, field+".stamp", "must be a time such as 2026-03-01T14:05:00Z (RFC 3339), or seconds as a number")

@@ -80,6 +80,7 @@ func (b *Builder) RecordFor(kind, content string, context robotmem.Object) (*Rec
 	if r.Canonical, err = r.Context.Canonical(r.RawContext); err != nil {
 		return nil, err
 	}
+
 	inferred := b.Rules.Classify(content, len(r.RawContext))
 	r.Category, r.Confidence, r.AutoTags = inferred.Category, inferred.Confidence, inferred.Tags
 	r.ScopeFiles, r.ScopeEntity = inferred.ScopeFiles, inferred.ScopeEntities
@@ -159,9 +160,11 @@ func (r *Row) GroupKey() (int64, error) {
 func Hash64(parts ...string) int64 {
 	h := fnv.New64a()
 	for _, p := range parts {
-		_, _ = h.Write([]byte(p)) // never fails
+		// Never fails.
+		_, _ = h.Write([]byte(p))
 		_, _ = h.Write([]byte{0})
 	}
+
 	return int64(h.Sum64())
 }
 

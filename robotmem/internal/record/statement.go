@@ -29,6 +29,7 @@ func StatementOf(s string) consolidate.Statement {
 			units = append(units, strings.ToLower(q.Unit))
 		}
 	}
+
 	terms := text.BaseTerms(s)
 
 	st.Terms, st.Words = make([]string, 0, len(terms)), make([]string, 0, len(terms))
@@ -43,6 +44,7 @@ func StatementOf(s string) consolidate.Statement {
 			st.Words = append(st.Words, stem)
 		}
 	}
+
 	st.Terms, st.Words = Distinct(st.Terms), Distinct(st.Words)
 
 	return st
@@ -71,9 +73,11 @@ func SignatureOf(st consolidate.Statement) Signature {
 			names = append(names, q.Name+" "+q.Unit)
 		}
 	}
+
 	if st.Negated {
 		numbers = append(numbers, "-")
 	}
+
 	skeleton := Distinct(names)
 	if len(skeleton) == 0 {
 		skeleton = st.Words

@@ -51,7 +51,8 @@ func ContextStems(context robotmem.Object) []string {
 			}
 		}
 	}
-	walk("", map[string]any(context)) // at most 32 deep
+	// At most 32 deep.
+	walk("", map[string]any(context))
 	out = Distinct(out)
 
 	return out[:min(len(out), maxContextStems)]

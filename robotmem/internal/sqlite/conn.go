@@ -102,6 +102,7 @@ func openOnce(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
 	if err := c.setUp(ctx, o); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
+
 	return c, nil
 }
 
@@ -117,7 +118,8 @@ func openDriver(uri string) (*sqlite3.Conn, error) {
 }
 
 func (c *Conn) setUp(ctx context.Context, o ConnOptions) error {
-	if o.Exclusive { // before anything reads the file
+	// Before anything reads the file.
+	if o.Exclusive {
 		if _, err := c.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, true); err != nil {
 			return err
 		}
@@ -125,6 +127,7 @@ func (c *Conn) setUp(ctx context.Context, o ConnOptions) error {
 			return err
 		}
 	}
+
 	err := errors.Join(fts5.Register(c.Conn), c.BusyTimeout(o.BusyTimeout))
 	if err == nil && o.SetUp != nil {
 		err = o.SetUp(c)
@@ -132,25 +135,30 @@ func (c *Conn) setUp(ctx context.Context, o ConnOptions) error {
 	if err != nil {
 		return err
 	}
+
 	sync := "FULL"
 	if o.Normal {
 		sync = "NORMAL"
 	}
+
 	// checksum_verification=OFF: pages of files of older versions may end in checksums,
 	// which other SQLite programs do not update.
 	pragmas := fmt.Sprintf("PRAGMA synchronous=%s; PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY; PRAGMA foreign_keys=OFF; PRAGMA trusted_schema=OFF; PRAGMA checksum_verification=OFF;", sync, o.CacheKiB)
 	if !o.ReadOnly && !o.Exclusive {
 		pragmas += fmt.Sprintf("PRAGMA page_size=%d; ", PageSize) + "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864; PRAGMA wal_autocheckpoint=8000;"
 	}
+
 	c.SetInterrupt(ctx)
 	defer c.SetInterrupt(context.Background())
+
 	return c.Exec(pragmas)
 }
 
 // Close closes the connection and its statements.
 func (c *Conn) Close() error {
 	for _, s := range c.stmts {
-		_ = s.Close() // reports the error of its last run, which was handled
+		// Reports the error of its last run, which was handled.
+		_ = s.Close()
 	}
 	return c.Conn.Close()
 }
@@ -169,6 +177,7 @@ func (c *Conn) Prepared(sql string) (*sqlite3.Stmt, error) {
 		return nil, fmt.Errorf("%w: in %s", err, sql)
 	}
 	c.stmts[sql] = s
+
 	return s, nil
 }
 
@@ -178,6 +187,7 @@ func (c *Conn) Statements() []string { return slices.Sorted(maps.Keys(c.stmts)) 
 func bind(s *sqlite3.Stmt, args []any) error {
 	for i, a := range args {
 		var err error
+
 		switch a := a.(type) {
 		case nil:
 			err = s.BindNull(i + 1)
@@ -204,6 +214,7 @@ func bind(s *sqlite3.Stmt, args []any) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -215,6 +226,7 @@ func (c *Conn) Exec(sql string, args ...any) error {
 		}
 		return c.Conn.Exec(sql)
 	}
+
 	return c.Query(sql, args, func(Row) error { return nil })
 }
 
@@ -228,6 +240,7 @@ func (c *Conn) Query(sql string, args []any, row func(Row) error) error {
 	if err := bind(s, args); err != nil {
 		return errors.Join(err, s.Reset())
 	}
+
 	for s.Step() {
 		if err := row(s); err != nil {
 			_ = s.Reset()
@@ -237,6 +250,7 @@ func (c *Conn) Query(sql string, args []any, row func(Row) error) error {
 			return err
 		}
 	}
+
 	return cmp.Or(s.Err(), s.Reset())
 }
 
@@ -248,6 +262,7 @@ func (c *Conn) One(sql string, args []any, row func(Row)) (bool, error) {
 		row(s)
 		return io.EOF
 	})
+
 	return found, err
 }
 

@@ -74,6 +74,7 @@ func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	db := &DB{
 		files: place, path: place.DB(), o: o,
 		Queue: NewQueue[*Conn](), readers: make(chan *Conn, maxReaders),
@@ -85,6 +86,7 @@ func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
 		return nil, err
 	}
 	db.Serve(db.runWriter)
+
 	return db, nil
 }
 
@@ -107,12 +109,14 @@ func (db *DB) openFile(ctx context.Context) error {
 			return err
 		}
 	}
+
 	if !db.o.ReadOnly {
 		db.o.Log.Warn("the memory is served read-only", "reason", db.readOnly)
 	}
 	if err := db.openReadOnly(ctx); err != nil {
 		return errors.Join(err, db.closeReaders())
 	}
+
 	return nil
 }
 
@@ -121,10 +125,12 @@ func (db *DB) openWritable(ctx context.Context) error {
 	if err := Create(ctx, db.o.Disk, db.path, db.connOptions(int(db.o.Memory.Part(writerCacheKiB)))); err != nil {
 		return db.notOpened(err)
 	}
+
 	leave, err := db.enterToWrite(ctx)
 	if err != nil {
 		return db.notOpened(err)
 	}
+
 	defer leave()
 	if db.writer, err = OpenWriter(ctx, db.path, db.connOptions(int(db.o.Memory.Part(writerCacheKiB))), &db.o); err != nil {
 		return db.notOpened(err)
@@ -132,13 +138,16 @@ func (db *DB) openWritable(ctx context.Context) error {
 	if err := db.writer.BusyTimeout(min(lockSlice, db.o.BusyTimeout)); err != nil {
 		return errors.Join(err, db.writer.Close())
 	}
+
 	db.queue = openWriteQueue(db.path)
 	c, err := db.openReader(ctx)
 	if err != nil {
 		db.queue.close()
 		return errors.Join(err, db.writer.Close())
 	}
+
 	db.firstReader(c)
+
 	return nil
 }
 
@@ -173,7 +182,8 @@ func (db *DB) enterToWrite(ctx context.Context) (leave func(), err error) {
 		}
 		err = KeepOut(f, db.path, nil)
 		if err == nil || errors.Is(err, errors.ErrUnsupported) {
-			unlockPart(f, sharedRange) // for SQLite; the lock of enterRange stays
+			// For SQLite; the lock of enterRange stays.
+			unlockPart(f, sharedRange)
 			return func() { _ = f.Close() }, nil
 		}
 		_ = f.Close()
@@ -202,6 +212,7 @@ func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*
 		return nil, errors.Join(err, c.Close())
 	}
 	MakePrivate(path)
+
 	return c, nil
 }
 
@@ -209,7 +220,8 @@ func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*
 // file with a hot journal cannot be read before a writer rolls it back: then the writer checks it.
 func (db *DB) lookAt(ctx context.Context) (version int, err error) {
 	if info, err := os.Stat(db.path); err != nil || info.Size() == 0 {
-		return 0, nil // OpenWriter fails with the reason
+		// OpenWriter fails with the reason.
+		return 0, nil
 	}
 	co := db.connOptions(int(db.o.Memory.Part(writerCacheKiB)))
 	co.ReadOnly = true
@@ -221,6 +233,7 @@ func (db *DB) lookAt(ctx context.Context) (version int, err error) {
 	if errors.Is(err, sqlite3.READONLY_ROLLBACK) {
 		return 0, nil
 	}
+
 	return version, err
 }
 
@@ -258,6 +271,7 @@ func (db *DB) Read(ctx context.Context, f func(*Conn) error) error {
 	if err != nil {
 		return err
 	}
+
 	return db.readOn(ctx, c, f)
 }
 
@@ -268,7 +282,9 @@ func (db *DB) TryRead(ctx context.Context, f func(*Conn) error) (err error) {
 	if !open {
 		return ErrClosed
 	}
+
 	defer release()
+
 	select {
 	case c := <-db.readers:
 		if c == nil {
@@ -277,6 +293,7 @@ func (db *DB) TryRead(ctx context.Context, f func(*Conn) error) (err error) {
 				return err
 			}
 		}
+
 		return db.readOn(ctx, c, f)
 	default:
 		return nil
@@ -296,6 +313,7 @@ func (db *DB) readOn(ctx context.Context, c *Conn, f func(*Conn) error) (err err
 	if err := c.Exec("BEGIN"); err != nil {
 		return err
 	}
+
 	return f(c)
 }
 
@@ -315,6 +333,7 @@ func (db *DB) reader(ctx context.Context) (*Conn, error) {
 		if db.InPlace() != nil {
 			return db.reader(ctx)
 		}
+
 		return nil, err
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -329,6 +348,7 @@ func (db *DB) openReader(ctx context.Context) (c *Conn, err error) {
 	if away := db.InPlace(); err == nil && away != nil {
 		return nil, errors.Join(away, c.Close())
 	}
+
 	return c, err
 }
 
@@ -340,12 +360,14 @@ func (db *DB) Close() error {
 	}
 	db.queue.close()
 	if db.open.folder != nil {
-		_ = db.open.folder.Close() // nothing was written
+		// Nothing was written.
+		_ = db.open.folder.Close()
 	}
 	err := db.closeReaders()
 	if db.writer != nil {
 		err = errors.Join(err, db.writer.Close())
 	}
+
 	return err
 }
 

@@ -63,6 +63,7 @@ func Create(ctx context.Context, d Disk, path string, o ConnOptions) error {
 	if code := sqlite3.ErrorCode(0); err != nil && !NoSpace(err) && !errors.As(err, &code) {
 		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be opened for writing (%s); %s", Reason(err), hint)
 	}
+
 	return err
 }
 
@@ -74,6 +75,7 @@ func makeFile(ctx context.Context, d Disk, path string, o ConnOptions) error {
 	if err := makeEmpty(d, aside); err != nil {
 		return err
 	}
+
 	c, err := Open(ctx, aside, o)
 	if err == nil {
 		err = c.Close()
@@ -81,6 +83,7 @@ func makeFile(ctx context.Context, d Disk, path string, o ConnOptions) error {
 	if err == nil {
 		err = d.Link(aside, path)
 	}
+
 	if err := errors.Join(err, d.Remove(aside)); err != nil && !errors.Is(err, fs.ErrExist) {
 		if code := sqlite3.ErrorCode(0); errors.As(err, &code) {
 			return err
@@ -90,7 +93,9 @@ func makeFile(ctx context.Context, d Disk, path string, o ConnOptions) error {
 			return err
 		}
 	}
-	return d.SyncFolder(filepath.Dir(path)) // also if another process was faster
+
+	// Also if another process was faster.
+	return d.SyncFolder(filepath.Dir(path))
 }
 
 func makeEmpty(d Disk, path string) error {
@@ -111,6 +116,7 @@ func usable(path string) error {
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("not a regular file")
 	}
+
 	return errors.Join(err, f.Close())
 }
 
@@ -131,6 +137,7 @@ func makeFolder(d Disk, path string) error {
 	if err := d.MkdirAll(path, 0o700); err != nil {
 		return err
 	}
+
 	return d.SyncFolder(above)
 }
 
@@ -138,27 +145,32 @@ func makeFolder(d Disk, path string) error {
 // SQLite would delete or apply to the new file, or payloads lie beside it. It fails for
 // any file of no bytes unless o.Create begins a memory in it.
 func refuseEmptied(place files.Memory, o *Options) error {
-	found := "" // looked for before the file, which another process may be creating
+	// Looked for before the file, which another process may be creating.
+	found := ""
 	if info, err := os.Stat(place.Log()); err == nil && info.Size() > 0 {
 		found = "its log lies"
 	}
 	if entries, err := os.ReadDir(place.Payloads()); err == nil && len(entries) > 0 {
 		found = "payloads lie"
 	}
+
 	info, err := os.Stat(place.DB())
 	if err == nil && info.Size() > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+
 	state := "empty"
 	if err != nil {
 		state = "missing"
 	}
+
 	switch {
 	case found != "":
 		return robotmem.Errorf(robotmem.Corrupt, "db", "the file is %s, and yet %s beside it: another program emptied or moved it; put the file back or restore a backup; to begin with an empty memory, move the log and the payloads away", state, found)
 	case err == nil && !o.Create:
 		return robotmem.Errorf(robotmem.Corrupt, "db", "the file is empty (0 bytes), as no memory is; bring it back from a backup, or, if it was made empty (touch, mktemp), begin a memory in it with --create")
 	}
+
 	return nil
 }
 
@@ -180,12 +192,14 @@ func SyncPath(path string) error {
 	}
 	mode := os.O_RDONLY
 	if !info.IsDir() {
-		mode = os.O_RDWR // Windows requires it
+		// Windows requires it.
+		mode = os.O_RDWR
 	}
 	f, err := os.OpenFile(path, mode, 0)
 	if err != nil {
 		return err
 	}
+
 	return errors.Join(f.Sync(), f.Close())
 }
 
@@ -198,6 +212,7 @@ func SumFile(ctx context.Context, path string) (size int64, sum string, err erro
 	defer f.Close()
 	hash := sha256.New()
 	size, err = io.Copy(hash, payload.ReaderWith(ctx, f))
+
 	return size, hex.EncodeToString(hash.Sum(nil)), err
 }
 
@@ -216,15 +231,18 @@ func CopyWhole(ctx context.Context, path, to string) error {
 	if err != nil {
 		return err
 	}
+
 	defer in.Close()
 	if _, err := os.Lstat(to); err == nil {
 		return &fs.PathError{Op: "copy", Path: to, Err: fs.ErrExist}
 	}
+
 	part := files.Part(to)
 	out, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
+
 	_, err = out.ReadFrom(payload.ReaderWith(ctx, in))
 	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
 		err = os.Rename(part, to)
@@ -232,5 +250,6 @@ func CopyWhole(ctx context.Context, path, to string) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(part))
 	}
+
 	return nil
 }

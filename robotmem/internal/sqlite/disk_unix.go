@@ -63,7 +63,8 @@ func mayGive(path string) bool {
 func giveToOwner(path, file string) {
 	var s unix.Stat_t
 	if unix.Geteuid() == 0 && unix.Stat(path, &s) == nil {
-		_ = unix.Lchown(file, int(s.Uid), int(s.Gid)) // it may not be there
+		// It may not be there.
+		_ = unix.Lchown(file, int(s.Uid), int(s.Gid))
 	}
 }
 

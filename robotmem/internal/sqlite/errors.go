@@ -43,18 +43,22 @@ func Explain(err error) *robotmem.Error {
 	if errors.Is(err, context.Canceled) {
 		return robotmem.Errorf(robotmem.Unavailable, "", "cancelled by the caller before it was done")
 	}
+
 	var code sqlite3.ErrorCode
 	if !errors.As(err, &code) {
 		return &robotmem.Error{Kind: robotmem.Internal, Err: &hidden{"an internal error; see the node's log", err}}
 	}
+
 	damaged := func(text string) bool { return strings.Contains(err.Error(), text) }
 	if IsCorrupt(err) || errors.Is(err, sqlite3.ERROR) && slices.ContainsFunc(schemaTexts, damaged) {
 		code = sqlite3.CORRUPT
 	}
+
 	text, kind := "an internal error; see the node's log", robotmem.Internal
 	if NoSpace(err) {
 		code = sqlite3.FULL
 	}
+
 	switch code {
 	case sqlite3.BUSY, sqlite3.LOCKED, sqlite3.PROTOCOL:
 		kind, text = robotmem.Unavailable, "another program holds the file's lock; nothing was stored; try again, or stop the other program"
@@ -65,7 +69,8 @@ func Explain(err error) *robotmem.Error {
 		if errors.Is(err, syscall.EROFS) {
 			text = "the disk can only be read, as one is after a fault; nothing was stored; recall goes on; check its health and mount it for writing"
 		}
-		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EBADF) { // EBADF: it was opened for reading alone
+		// EBADF: it was opened for reading alone.
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EBADF) {
 			text = "the system does not allow this program to read or write the file or its log; nothing was stored; check who owns and may write the file, its -wal and -shm and their folder"
 		}
 	case sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.AUTH:
@@ -84,6 +89,7 @@ func Explain(err error) *robotmem.Error {
 	case sqlite3.NOMEM:
 		kind, text = robotmem.Unavailable, "out of memory; nothing was stored"
 	}
+
 	return &robotmem.Error{Kind: kind, Err: &hidden{text, err}}
 }
 
@@ -142,9 +148,11 @@ func Reason(err error) string {
 	if l := (*os.LinkError)(nil); errors.As(err, &l) {
 		return l.Err.Error()
 	}
+
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
 		err = next
 	}
+
 	return err.Error()
 }
 
@@ -171,6 +179,7 @@ func (db *DB) fullDisk(err error, needed int64) error {
 	if free, ferr := db.o.Disk.FreeBytes(filepath.Dir(db.path)); ferr != nil || free >= max(needed, frameBytes) {
 		return err
 	}
+
 	return db.DiskFull("", err)
 }
 

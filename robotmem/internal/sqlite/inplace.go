@@ -48,8 +48,10 @@ func (db *DB) noteFiles() {
 		{path: db.files.LogIndex(), what: "the index of the file's log (-shm)", remedy: remedyEnd},
 	} {
 		f.look = os.Lstat
+
 		var err error
-		if f.info, err = os.Lstat(f.path); err == nil && os.SameFile(f.info, f.info) { // on Windows this reads the file's id
+		// On Windows this reads the file's id.
+		if f.info, err = os.Lstat(f.path); err == nil && os.SameFile(f.info, f.info) {
 			db.open.files = append(db.open.files, f)
 		}
 	}
@@ -61,7 +63,8 @@ func (db *DB) InPlace() error {
 	o := &db.open
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.folder == nil { // it is made when it is first needed
+	// It is made when it is first needed.
+	if o.folder == nil {
 		path := db.files.Payloads()
 		if f, err := os.Open(path); err == nil {
 			info, _ := f.Stat() // it is open
@@ -69,6 +72,7 @@ func (db *DB) InPlace() error {
 			o.files = append(o.files, openFile{path, "the folder of the memory's payloads", remedyPutBack + "; or start the node again without it", os.Stat, info})
 		}
 	}
+
 	err := o.away()
 	switch logged := o.logged; {
 	case err != nil && !logged:
@@ -76,13 +80,16 @@ func (db *DB) InPlace() error {
 	case err == nil && logged:
 		db.o.Log.Warn("every file is in place again; writing goes on")
 	}
+
 	o.logged = err != nil
+
 	return err
 }
 
 // away returns the error of the files that are not in place. Its text is about the first.
 func (o *openFiles) away() error {
 	text, cause := "", errNotInPlace
+
 	for _, f := range o.files {
 		now, err := f.look(f.path)
 		if err == nil && os.SameFile(f.info, now) {
@@ -100,9 +107,11 @@ func (o *openFiles) away() error {
 		}
 		cause = fmt.Errorf("%w; %s was %s, open is %s", cause, f.path, found, whereOpen(f.info))
 	}
+
 	if text == "" {
 		return nil
 	}
+
 	return &robotmem.Error{Kind: robotmem.Unavailable, Err: &hidden{text, cause}}
 }
 
@@ -116,5 +125,6 @@ func whereOpen(info fs.FileInfo) string {
 			return fmt.Sprintf("/proc/%d/fd/%s (%s)", os.Getpid(), filepath.Base(d), name)
 		}
 	}
+
 	return fmt.Sprintf("held by process %d", os.Getpid())
 }

@@ -50,7 +50,8 @@ func enter(ctx context.Context, path string, wait time.Duration) (leave func(), 
 		if err == nil {
 			err = logThere(path)
 		}
-		if !errors.Is(err, ErrLocked) && !errors.Is(err, errLogGone) { // where locks do not work SQLite says so
+		// Where locks do not work SQLite says so.
+		if !errors.Is(err, ErrLocked) && !errors.Is(err, errLogGone) {
 			return func() { _ = f.Close() }, nil
 		}
 		_ = f.Close()
@@ -80,6 +81,7 @@ func logThere(path string) error {
 	if errors.Is(lockPart(f, sharedRange, true), ErrLocked) {
 		return errLogGone
 	}
+
 	return nil
 }
 
@@ -92,19 +94,24 @@ func KeepOut(f *os.File, path string, once func() error) error {
 	if unsupported != nil && !errors.Is(unsupported, errors.ErrUnsupported) {
 		return unsupported
 	}
+
 	if once != nil {
 		if err := once(); err != nil {
 			return err
 		}
 	}
+
 	if unsupported == nil {
 		if err := lockPart(f, sharedRange, true); err != nil {
 			return err
 		}
 	}
-	if !isAt(f, path) { // another was faster
+
+	// Another was faster.
+	if !isAt(f, path) {
 		return ErrLocked
 	}
+
 	return unsupported
 }
 
@@ -129,6 +136,7 @@ func LockFile(path string) (unlock func(), err error) {
 		_ = f.Close()
 		return nil, err
 	}
+
 	return func() { _ = f.Close() }, nil
 }
 
@@ -153,17 +161,21 @@ func OpenDamaged(ctx context.Context, path string, o ConnOptions, check func(*Co
 	if err := lockPart(f, enterRange, true); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return nil, errors.Join(inUse(err), f.Close())
 	}
+
 	d := &Damaged{lock: f}
 	o.Exclusive = true
 	if d.Conn, err = Open(ctx, path, o); err == nil {
-		err = check(d.Conn) // the first read takes SQLite's lock, and keeps it
+		// The first read takes SQLite's lock, and keeps it.
+		err = check(d.Conn)
 	}
+
 	if errors.Is(err, sqlite3.BUSY) {
 		err = inUse(err)
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
+
 	return d, nil
 }
 
@@ -172,12 +184,14 @@ func (d *Damaged) Close() error {
 	if d.lock == nil {
 		return nil
 	}
+
 	var err error
 	if d.Conn != nil {
 		err = d.Conn.Close()
 	}
 	err = errors.Join(err, d.lock.Close())
 	d.Conn, d.lock = nil, nil
+
 	return err
 }
 
@@ -204,7 +218,8 @@ const (
 )
 
 func openWriteQueue(path string) writeQueue {
-	f, _ := os.OpenFile(path, os.O_RDWR, 0) // nil if it cannot be opened
+	// Nil if it cannot be opened.
+	f, _ := os.OpenFile(path, os.O_RDWR, 0)
 	return writeQueue{file: f}
 }
 
@@ -214,6 +229,7 @@ func (q *writeQueue) take(since time.Time) bool {
 	if q.file == nil || q.front {
 		return true
 	}
+
 	err := lockPart(q.file, queueRange, true)
 	switch {
 	case err == nil:
@@ -224,6 +240,7 @@ func (q *writeQueue) take(since time.Time) bool {
 	default:
 		q.ignored = true
 	}
+
 	return true
 }
 
@@ -240,7 +257,8 @@ func (q *writeQueue) leave() {
 
 func (q *writeQueue) close() {
 	if q.file != nil {
-		_ = q.file.Close() // nothing was written; its lock goes with it
+		// Nothing was written; its lock goes with it.
+		_ = q.file.Close()
 		q.file = nil
 	}
 }

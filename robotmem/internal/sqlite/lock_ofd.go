@@ -21,6 +21,7 @@ func lockPart(f *os.File, r lockRange, exclusive bool) error {
 	if exclusive {
 		lock.Type = unix.F_WRLCK
 	}
+
 	for {
 		err := unix.FcntlFlock(f.Fd(), setLockOFD, &lock)
 		switch {
@@ -29,6 +30,7 @@ func lockPart(f *os.File, r lockRange, exclusive bool) error {
 		case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EACCES):
 			return ErrLocked
 		}
+
 		return err
 	}
 }

@@ -39,11 +39,13 @@ const (
 // address space allow, or GOMEMLIMIT if that is less.
 func DefaultMemory() Memory {
 	least := int64(math.MaxInt64)
+
 	for _, n := range []int64{systemNumber("/proc/meminfo", "MemTotal:") << 10, cgroupLimit(), addressLimit()} {
 		if n > 0 {
 			least = min(least, n)
 		}
 	}
+
 	return Memory(max(LeastMemory, min(least/4, debug.SetMemoryLimit(-1))))
 }
 
@@ -91,7 +93,8 @@ var reserved = sync.OnceValue(func() int64 {
 
 // systemNumber returns the first word after a text in a file, as a number, 0 if it is none.
 func systemNumber(path, after string) int64 {
-	data, _ := os.ReadFile(path) // absent on other systems than Linux
+	// Absent on other systems than Linux.
+	data, _ := os.ReadFile(path)
 	_, rest, _ := strings.Cut(string(data), after)
 	word, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	n, _ := strconv.ParseInt(word, 10, 64)

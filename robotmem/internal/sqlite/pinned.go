@@ -34,34 +34,42 @@ type PinnedLog struct {
 // going on for half a second.
 func (db *DB) Pinned(ctx context.Context) (*PinnedLog, error) {
 	if db.readOnly != "" {
-		return nil, nil // it must not write to the file
+		// It must not write to the file.
+		return nil, nil
 	}
+
 	release, open := db.Hold()
 	if !open {
 		return nil, ErrClosed
 	}
+
 	defer release()
 	c, err := db.reader(ctx)
 	if err != nil {
 		return nil, err
 	}
+
 	defer func() { db.readers <- c }()
 
 	var before [2]int
+
 	for started := time.Now(); ; {
 		all, done, err := c.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
 		if err != nil && !errors.Is(err, sqlite3.BUSY) && !errors.Is(err, sqlite3.LOCKED) {
 			return nil, err
 		}
+
 		now := [2]int{done, max(0, all-done)}
 		switch {
 		case err == nil && all == done:
 			return nil, nil
 		case now[0] != before[0]:
-			started, before = time.Now(), now // it goes on, or another process has begun the log anew
+			// It goes on, or another process has begun the log anew.
+			started, before = time.Now(), now
 		case time.Since(started) >= pinnedTime:
 			return &PinnedLog{Bytes: int64(now[1]) * frameBytes, Holders: holders(db.files.LogIndex())}, nil
 		}
+
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -76,15 +84,18 @@ func holders(path string) (found []string) {
 	if err != nil {
 		return nil
 	}
+
 	processes, _ := os.ReadDir("/proc") // elsewhere there is none
 	for _, p := range processes {
 		pid, err := strconv.Atoi(p.Name())
 		if err != nil || pid == os.Getpid() || !hasOpen(pid, want) {
 			continue
 		}
-		name, _ := os.ReadFile(filepath.Join("/proc", p.Name(), "comm")) // "" for one that has ended
+		// "" for one that has ended.
+		name, _ := os.ReadFile(filepath.Join("/proc", p.Name(), "comm"))
 		found = append(found, strings.TrimSpace(fmt.Sprintf("process %d %s", pid, strings.TrimSpace(string(name)))))
 	}
+
 	return found
 }
 

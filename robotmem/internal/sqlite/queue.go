@@ -62,19 +62,25 @@ func (q *Queue[C]) Submit(ctx context.Context, j *Job[C]) error {
 	if err := q.enqueue(ctx, j); err != nil {
 		return err
 	}
+
 	select {
 	case err := <-j.done:
 		return err
 	case <-ctx.Done():
 	}
+
 	if j.Claim() {
-		return ctx.Err() // the writer had not begun it
+		// The writer had not begun it.
+		return ctx.Err()
 	}
+
 	if !j.InTime {
 		return <-j.done
 	}
+
 	grace := time.NewTimer(UndecidedGrace)
 	defer grace.Stop()
+
 	select {
 	case err := <-j.done:
 		return err
@@ -92,6 +98,7 @@ func (q *Queue[C]) enqueue(ctx context.Context, j *Job[C]) error {
 		return ErrClosed
 	}
 	defer release()
+
 	j.Queued, j.done = time.Now(), make(chan error, 1)
 	select {
 	case q.jobs <- j:
@@ -125,5 +132,6 @@ func (q *Queue[C]) Close() bool {
 	}
 	q.closing.Unlock()
 	<-q.served
+
 	return open
 }

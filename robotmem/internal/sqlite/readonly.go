@@ -44,6 +44,7 @@ func cannotWrite(path string) string {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return "its file cannot be written: " + Reason(err)
 	}
+
 	return ""
 }
 
@@ -56,6 +57,7 @@ func folderRefuses(path string, err error) string {
 	if isAny(err, sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM) {
 		return "its folder cannot be written"
 	}
+
 	return ""
 }
 
@@ -68,10 +70,12 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 	case !info.Mode().IsRegular() || info.Size() == 0:
 		return robotmem.Errorf(robotmem.Unavailable, "db", "the file is empty or not a regular file, and a read-only node writes nothing to it; check --db")
 	}
+
 	leave, err := enter(ctx, db.path, db.o.BusyTimeout)
 	if err != nil {
 		return err
 	}
+
 	defer leave()
 	c, err := db.openShared(ctx)
 	if errors.Is(err, errNotShared) || folderRefuses(db.path, err) != "" {
@@ -83,10 +87,13 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 			return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be read; check that this user may")
 		}
 	}
+
 	if err != nil {
 		return err
 	}
+
 	db.firstReader(c)
+
 	return db.Read(ctx, func(c *Conn) error {
 		version, err := db.o.Check(c)
 		if err == nil && version < db.o.Version {
@@ -111,6 +118,7 @@ func (db *DB) openShared(ctx context.Context) (*Conn, error) {
 	if err == nil && makesIndex {
 		MakePrivate(db.path)
 	}
+
 	return c, err
 }
 
@@ -133,6 +141,7 @@ func (db *DB) unchanged() error {
 	if err == nil && info.Size() == db.immutable.Size() && info.ModTime().Equal(db.immutable.ModTime()) && logSize(db.path) == 0 {
 		return nil
 	}
+
 	return robotmem.Errorf(robotmem.Unavailable, "db", "another program writes the file, whose log this user cannot share; open it again when that has ended, as the file's owner, or ask the node that writes")
 }
 
@@ -145,6 +154,7 @@ func fileURI(path string, o ConnOptions) string {
 	if o.Immutable {
 		query.Set("immutable", "1")
 	}
+
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: uriPath(path), RawQuery: query.Encode(), ForceQuery: true}).String()
 }
 

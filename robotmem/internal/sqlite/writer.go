@@ -109,6 +109,7 @@ func (db *DB) begin(jobs <-chan *job, group []*job) (claimed []*job, begun bool)
 	// the first of them would have a sync for itself, and the others the next one.
 	company := time.NewTimer(min(db.syncTime/2, lockSlice))
 	defer company.Stop()
+
 	for since, callers := time.Now(), db.callers; ; callers = 0 {
 		group = db.gather(jobs, group, callers, company.C)
 		if len(group) == 0 {
@@ -129,13 +130,17 @@ func (db *DB) begin(jobs <-chan *job, group []*job) (claimed []*job, begun bool)
 			if j.Claim() {
 				j.Answer(err)
 			}
+
 			return true
 		})
 	}
+
 	claimed = slices.DeleteFunc(group, func(j *job) bool { return !j.Claim() })
 	if len(claimed) == 0 {
-		_ = db.writer.Exec("ROLLBACK") // of nothing
+		// Of nothing.
+		_ = db.writer.Exec("ROLLBACK")
 	}
+
 	return claimed, len(claimed) > 0
 }
 
@@ -158,6 +163,7 @@ func (db *DB) gather(jobs <-chan *job, group []*job, least int, late <-chan time
 			least = 0
 		}
 	}
+
 	return group
 }
 
@@ -170,6 +176,7 @@ func (db *DB) commit(group []*job) {
 		db.o.Group.Undone()
 	}
 	until := time.Now().Add(db.o.BusyTimeout)
+
 	for i, j := range group {
 		switch {
 		case err == nil:
@@ -210,7 +217,8 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 		if err != nil {
 			err = db.fullDisk(err, db.writer.pagesWritten()*frameBytes)
 		}
-		c.SetInterrupt(context.Background()) // a limit that has passed must not keep the lock
+		// A limit that has passed must not keep the lock.
+		c.SetInterrupt(context.Background())
 		if err != nil && !c.GetAutocommit() {
 			err = errors.Join(err, c.Exec("ROLLBACK"))
 		}
@@ -218,33 +226,41 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 			_ = c.Exec("PRAGMA wal_checkpoint(PASSIVE)") // Close tries again
 		}
 	}()
-	if err := db.InPlace(); err != nil { // before a job removes files of payloads
+	// Before a job removes files of payloads.
+	if err := db.InPlace(); err != nil {
 		return nil, err
 	}
 	if err := db.o.Group.Begin(c); err != nil {
 		return nil, err
 	}
+
 	results = make([]error, len(group))
 	for i, j := range group {
 		if results[i], err = runJob(c, j); err != nil {
 			return nil, err
 		}
 	}
+
 	if err := db.o.Group.Commit(c); err != nil {
 		return nil, err
 	}
 	if err := db.InPlace(); err != nil {
 		return nil, err
 	}
+
 	before := time.Now()
-	if err := c.Query("COMMIT", nil, nil); err != nil { // prepared once, as BEGIN is
+	// Prepared once, as BEGIN is.
+	if err := c.Query("COMMIT", nil, nil); err != nil {
 		return nil, err
 	}
+
 	db.syncTime = time.Since(before)
 	pages := c.pagesWritten()
-	db.commits.Add(min(pages, 1)) // a transaction without changes is not synced
+	// A transaction without changes is not synced.
+	db.commits.Add(min(pages, 1))
 	db.logged.Add(pages * frameBytes)
 	db.o.Group.Committed()
+
 	return results, nil
 }
 
@@ -259,5 +275,6 @@ func runJob(c *Conn, j *job) (refused, fatal error) {
 	if err != nil && (c.TotalChanges() != before || c.GetAutocommit()) {
 		return nil, err
 	}
+
 	return err, nil
 }

@@ -50,6 +50,7 @@ func (c *Conn) scanArchived(s sqlite.Row) (*Archived, error) {
 	}
 	err := c.addArchivedRows(m)
 	m.Damaged = !bytes.Equal(sum.sum(m.UserTags), s.ColumnRawBlob(at))
+
 	return m, err
 }
 
@@ -64,24 +65,29 @@ func ArchivedObject(text string) json.RawMessage {
 
 func (c *Conn) addArchivedRows(m *Archived) error {
 	id := []any{m.ID}
+
 	var err error
 	if m.UserTags, err = c.Texts(userTags, m.ID); err != nil {
 		return err
 	}
+
 	err = c.Query("SELECT "+names(versionColumns, "v.")+`, (SELECT uid FROM memories o WHERE o.id = v.superseded_by), v.checksum, v.memory_id
 		FROM versions v WHERE v.memory_id = ? ORDER BY v.valid_to, v.version, v.rowid`, id, func(s sqlite.Row) error {
 		v, at := archive.Version{}, len(versionColumns)
 		sum := readArchived(s, versionColumns, &v)
 		v.SupersededBy = s.ColumnText(at)
 		sum.add("memory_id", s.ColumnInt64(at+2))
-		if bytes.Equal(sum.sum(nil), s.ColumnRawBlob(at+1)) { // doctor reports a damaged one
+		// Doctor reports a damaged one.
+		if bytes.Equal(sum.sum(nil), s.ColumnRawBlob(at+1)) {
 			m.Versions = append(m.Versions, v)
 		}
+
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+
 	return c.Query("SELECT perception_type, bytes, reason, evicted_at FROM evictions WHERE memory_id = ? ORDER BY evicted_at, id", id, func(s sqlite.Row) error {
 		m.Evictions = append(m.Evictions, archive.Eviction{PerceptionType: s.ColumnText(0), Bytes: s.ColumnInt64(1), Reason: s.ColumnText(2), EvictedAt: s.ColumnText(3)})
 		return nil
@@ -101,6 +107,7 @@ func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Se
 		if err != nil {
 			return err
 		}
+
 		err = c.Query(`SELECT collection, source, received, stored, dropped, missed, bytes, updated_at
 			FROM streams WHERE session_id = ? ORDER BY collection, source`, id, func(s sqlite.Row) error {
 			out.Streams = append(out.Streams, archive.Stream{
@@ -112,6 +119,7 @@ func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Se
 		if err != nil {
 			return err
 		}
+
 		return visit(out)
 	})
 }
@@ -143,5 +151,6 @@ func (c *Conn) EachArchivedLink(collection, session string, visit func(*archive.
 			return err
 		}
 	}
+
 	return nil
 }

@@ -45,12 +45,15 @@ func (c *ImportCount) Count(v Decision) {
 
 // Decide decides what an import does with a memory, and returns the stored memory if there is one.
 func (c *Conn) Decide(a *ImportRecord) (Decision, *Archived, error) {
-	var known *Archived
-	var failed error
+	var (
+		known  *Archived
+		failed error
+	)
 	_, err := c.One(selectArchived+" FROM memories m WHERE m.uid = ?", []any{a.UID}, func(s sqlite.Row) { known, failed = c.scanArchived(s) })
 	if err = cmp.Or(err, failed); err != nil {
 		return ImportCreate, nil, err
 	}
+
 	if known == nil {
 		purged, err := c.Number("SELECT count(*) FROM purged WHERE uid = ?", a.UID)
 		if purged > 0 {
@@ -58,9 +61,11 @@ func (c *Conn) Decide(a *ImportRecord) (Decision, *Archived, error) {
 		}
 		return ImportCreate, nil, err
 	}
+
 	if known.Damaged {
 		return ImportReplace, known, nil
 	}
+
 	return decideBy(a.UpdatedAt, known.UpdatedAt), known, nil
 }
 
@@ -72,6 +77,7 @@ func decideBy(archived, stored string) Decision {
 	case archived > stored:
 		return ImportReplace
 	}
+
 	return ImportKeep
 }
 
@@ -87,8 +93,10 @@ func (tx *Tx) WriteImported(id int64, a *ImportRecord) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+
 	a.Rec.Collection, a.Rec.SessionID = a.Collection, a.Session
-	row, revision := *a.Memory, tx.NextRevision() // a copy: the function may run twice
+	// a copy: the function may run twice.
+	row, revision := *a.Memory, tx.NextRevision()
 	tx.completeExtra(&row, a.Rec)
 	args, sum := archivedValues(memoryColumns, &row, func(name string) any {
 		switch name {
@@ -97,7 +105,9 @@ func (tx *Tx) WriteImported(id int64, a *ImportRecord) (int64, error) {
 		case "revision":
 			return revision
 		}
-		return bind(&successor, nullable) // superseded_by
+
+		// superseded_by.
+		return bind(&successor, nullable)
 	})
 	args = append(args, sum.sum(a.UserTags))
 	if id == 0 {
@@ -105,12 +115,14 @@ func (tx *Tx) WriteImported(id int64, a *ImportRecord) (int64, error) {
 	} else {
 		err = tx.Exec(updateMemory, append(args, id)...)
 	}
+
 	if err != nil {
 		return 0, err
 	}
 	if err := tx.Index(id, a.Rec, revision); err != nil {
 		return 0, err
 	}
+
 	return id, tx.writeImportedRows(id, a)
 }
 
@@ -126,11 +138,13 @@ func (tx *Tx) writeImportedRows(id int64, a *ImportRecord) error {
 			return err
 		}
 	}
+
 	for _, g := range a.Evictions {
 		if err := tx.insertEviction(id, a.Collection, g); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -164,6 +178,7 @@ func (tx *Tx) MergeUses(a *ImportRecord, known *Archived) error {
 	if !more && len(tags) == 0 {
 		return nil
 	}
+
 	return tx.withChecksum(known.ID, func() error {
 		return errors.Join(tx.addTags(known.ID, tags), tx.Exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
 			last_accessed = nullif(max(coalesce(last_accessed, ''), ?), ''), revision = ? WHERE id = ?`,
@@ -190,6 +205,7 @@ func (c *Conn) WantsPayload(a *ImportRecord) (bool, error) {
 		return true, nil
 	}
 	taken, err := c.Number("SELECT count(*) FROM evictions WHERE memory_id = ? AND NOT "+LostEviction, known.ID)
+
 	return taken == 0, err
 }
 
@@ -229,6 +245,7 @@ func (tx *Tx) unevict(condition string, ids ...int64) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -276,6 +293,7 @@ func CheckNames(collection string, tags ...string) error {
 	if collection == "" && len(tags) == 0 {
 		return robotmem.Errorf(robotmem.Invalid, "collection", "is required")
 	}
+
 	return robotmem.Validate("", &names)
 }
 
@@ -294,20 +312,24 @@ func (tx *Tx) StoreSession(s *archive.Session, v Decision, known *archive.Sessio
 	if v == ImportSame || v == ImportKeep {
 		return nil
 	}
+
 	tx.NextRevision()
 	row := *s
 	if known != nil {
 		row.Collection, row.CreatedAt = known.Collection, known.CreatedAt
 	}
+
 	args, _ := archivedValues(sessionColumns, &row, nil) // all are archived
 	if known == nil {
 		_, err = tx.SQL.Insert(insertSession, append(args, nil)...)
 	} else {
 		err = tx.Exec(updateSession, append(args, row.SessionID)...)
 	}
+
 	if err != nil {
 		return err
 	}
+
 	for _, o := range s.Outcomes {
 		err := tx.Exec(`INSERT INTO session_outcomes(session_id, score, created_at) SELECT ?1, ?2, ?3
 			WHERE NOT EXISTS (SELECT 1 FROM session_outcomes WHERE session_id = ?1 AND score = ?2 AND created_at = ?3)`, s.SessionID, o.Score, o.CreatedAt)
@@ -315,6 +337,7 @@ func (tx *Tx) StoreSession(s *archive.Session, v Decision, known *archive.Sessio
 			return err
 		}
 	}
+
 	for _, n := range s.Streams {
 		err := tx.Exec(`INSERT INTO streams(session_id, collection, source, received, stored, dropped, missed, bytes, updated_at)
 			VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT(session_id, collection, source) DO UPDATE SET received = excluded.received, stored = excluded.stored,
@@ -323,6 +346,7 @@ func (tx *Tx) StoreSession(s *archive.Session, v Decision, known *archive.Sessio
 			return err
 		}
 	}
+
 	return tx.updateSessionChecksum(s.SessionID)
 }
 
@@ -332,22 +356,27 @@ func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
 	if err != nil {
 		return err
 	}
+
 	successor, err := tx.IDOf(l.SupersededBy)
 	if err != nil {
 		return err
 	}
+
 	session := int64(0)
 	if l.SessionID != "" {
 		if session, err = tx.Number("SELECT id FROM sessions WHERE external_id = ?", l.SessionID); err != nil {
 			return err
 		}
 	}
+
 	dangling := l.Memory != "" && memory == 0 || l.SupersededBy != "" && successor == 0 || l.SessionID != "" && session == 0
 	if dangling {
 		counts.Dangling++
 		return nil
 	}
+
 	counts.Set++
+
 	switch {
 	case memory != 0 && successor != 0 && l.ValidTo != "":
 		return tx.Exec("UPDATE versions SET superseded_by = ? WHERE memory_id = ? AND version = ? AND valid_to = ? AND status = 'superseded' AND superseded_by IS NULL", successor, memory, l.Version, l.ValidTo)
@@ -360,6 +389,7 @@ func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
 	case session != 0 && l.Origin != "":
 		return tx.Exec("INSERT OR IGNORE INTO session_origins(collection, origin, session_id) VALUES (?,?,?)", l.Collection, l.Origin, l.SessionID)
 	}
+
 	return nil
 }
 

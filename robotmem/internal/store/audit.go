@@ -46,6 +46,7 @@ func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditRespon
 	if from != nil {
 		match.add(true, "id < ?", from.ID)
 	}
+
 	err := c.Query("SELECT "+names(auditColumns, "")+", id FROM audit"+match.String()+" ORDER BY id DESC LIMIT ?", append(match.args, r.Limit+1), func(s sqlite.Row) error {
 		e := admin.AuditEntry{ID: s.ColumnInt64(len(auditColumns))}
 		read(s, auditColumns, &e)
@@ -55,10 +56,12 @@ func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditRespon
 	if err != nil {
 		return err
 	}
+
 	var more bool
 	if res.Entries, more = Cut(res.Entries, r.Limit); more {
 		res.Next = After("audit", r, res.Entries[r.Limit-1].ID, "")
 	}
+
 	return nil
 }
 

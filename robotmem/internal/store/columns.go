@@ -142,12 +142,14 @@ type object robotmem.Object
 // names lists columns for a statement, each with a prefix.
 func names[R, A any](columns []column[R, A], prefix string) string {
 	var b strings.Builder
+
 	for i := range columns {
 		if i > 0 {
 			b.WriteString(", ")
 		}
 		b.WriteString(prefix + columns[i].name)
 	}
+
 	return b.String()
 }
 
@@ -162,6 +164,7 @@ func placeholders(n int) string { return strings.Repeat(",?", n)[1:] }
 // bind converts a field to the value that a statement stores.
 func bind(field any, kind columnKind) any {
 	null := kind&nullable != 0
+
 	switch f := field.(type) {
 	case *string:
 		if null && *f == "" {
@@ -209,6 +212,7 @@ func bind(field any, kind columnKind) any {
 		if null {
 			return nil
 		}
+
 		return "{}"
 	case *hexSum:
 		return sumBytes(string(*f))
@@ -218,6 +222,7 @@ func bind(field any, kind columnKind) any {
 		}
 		return sumBytes((*f).SHA256)
 	}
+
 	panic(fmt.Sprintf("no column holds a %T", field))
 }
 
@@ -329,10 +334,12 @@ func (c *checksum) sum(tags []string) []byte {
 		c.add("tag", tag)
 	}
 	sum := sha256.Sum256(c.data)
-	if data := c.data; cap(data) <= 1<<16 { // larger ones are rare
+	// Larger ones are rare.
+	if data := c.data; cap(data) <= 1<<16 {
 		checksumBuffers.Put(&data)
 	}
 	c.data = nil
+
 	return sum[:checksumSize]
 }
 
@@ -340,10 +347,12 @@ func (c *checksum) sum(tags []string) []byte {
 // their checksum.
 func read[R, A any](s sqlite.Row, columns []column[R, A], row *R) (c checksum) {
 	c = newChecksum()
+
 	for i := range columns {
 		col := &columns[i]
 		kind := s.ColumnType(i)
-		if kind == sqlite.Null { // the field has its zero value
+		// The field has its zero value.
+		if kind == sqlite.Null {
 			continue
 		}
 		if kind != sqlite.Text {
@@ -363,6 +372,7 @@ func read[R, A any](s sqlite.Row, columns []column[R, A], row *R) (c checksum) {
 			scan(s, i, col.field(row))
 		}
 	}
+
 	return c
 }
 
@@ -377,6 +387,7 @@ func readArchived[R, A any](s sqlite.Row, columns []column[R, A], to *A) (c chec
 			c.addColumn(s, i, col.name)
 		}
 	}
+
 	return c
 }
 
@@ -404,6 +415,7 @@ func valuesBy[R, A any](columns []column[R, A], value func(*column[R, A]) any) (
 			c.add(columns[i].name, args[i])
 		}
 	}
+
 	return args, c
 }
 

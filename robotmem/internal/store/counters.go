@@ -59,11 +59,13 @@ func (c *RecallCounts) Add(o RecallCounts) {
 		*c = RecallCounts{returned: map[int64]int64{}, Credit: map[Credited]bool{}, Hours: map[CollectionHour]RecallTotals{}}
 	}
 	c.Recalls += o.Recalls
+
 	c.ZeroHits += o.ZeroHits
 	for id, n := range o.returned {
 		c.returned[id] += n
 	}
 	maps.Copy(c.Credit, o.Credit)
+
 	for at, n := range o.Hours {
 		sum := c.Hours[at]
 		c.Hours[at] = RecallTotals{sum.Recalls + n.Recalls, sum.ZeroHits + n.ZeroHits}

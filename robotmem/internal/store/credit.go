@@ -30,18 +30,22 @@ func (tx *Tx) Credit(session string, c *Credit) error {
 			return err
 		}
 	}
+
 	for id, score := range c.Scores {
 		if err := tx.used(session, "memory_scores", id, &score, score > 0); err != nil {
 			return err
 		}
 	}
+
 	if c.Score == nil || len(c.Used)+len(c.Scores)+len(c.Unused) > 0 {
 		return nil
 	}
+
 	surfaced, err := tx.IDs("SELECT memory_id FROM session_recalls WHERE session_id = ? AND used = 0 ORDER BY memory_id", session)
 	for _, id := range surfaced {
 		err = errors.Join(err, tx.addUse(id, surfacedShare, *c.Score))
 	}
+
 	return err
 }
 
@@ -54,19 +58,23 @@ func (tx *Tx) used(session, field string, id int64, score *float64, helped bool)
 	if ok == 0 {
 		return robotmem.Errorf(robotmem.NotFound, field, "there is no memory %d; nothing was stored, the session is still open", id)
 	}
+
 	var value any
 	if score != nil {
 		value = *score
 	}
+
 	err = tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used, helped) VALUES (?,?,?,?) ON CONFLICT(session_id, memory_id) DO UPDATE SET used = excluded.used, helped = excluded.helped", session, id, helped, value)
 	if err == nil && helped {
 		err = tx.withChecksum(id, func() error {
 			return tx.Exec("UPDATE memories SET access_count = access_count + 1, last_accessed = ?, revision = ? WHERE id = ?", FormatTime(tx.Now), tx.NextRevision(), id)
 		})
 	}
+
 	if err == nil && score != nil {
 		err = tx.addUse(id, 1, *score)
 	}
+
 	return err
 }
 

@@ -35,6 +35,7 @@ func (g *groupCache) signatures(c *Conn, key int64) ([]record.Signature, error) 
 	if len(cached) > 0 {
 		last = cached[len(cached)-1].Seq
 	}
+
 	err := c.Query(`SELECT seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b, sequence
 		FROM signatures WHERE group_key = ? AND seq > ? ORDER BY seq`, []any{key, last}, func(s sqlite.Row) error {
 		cached = append(cached, record.Signature{
@@ -46,12 +47,14 @@ func (g *groupCache) signatures(c *Conn, key int64) ([]record.Signature, error) 
 	if err != nil {
 		return nil, err
 	}
+
 	if len(cached) > smallGroup {
 		if g.groups == nil || len(g.groups) >= maxCachedGroups {
 			g.groups = map[int64][]record.Signature{}
 		}
 		g.groups[key] = cached
 	}
+
 	return cached, nil
 }
 
@@ -65,11 +68,13 @@ func (tx *Tx) FindDuplicate(r *record.Record, res *robotmem.LearnResponse) error
 	if err != nil {
 		return err
 	}
+
 	similar := func(id int64, similarity float64) {
 		if similarity >= consolidate.SimilarJaccard {
 			res.Similar = append(res.Similar, robotmem.SimilarMemory{MemoryID: id, Similarity: similarity, Method: "jaccard"})
 		}
 	}
+
 	compare, alike := candidates(group, r.Signature)
 	for _, s := range compare {
 		other, err := tx.activeFact(r.GroupKey(), s)
@@ -94,6 +99,7 @@ func (tx *Tx) FindDuplicate(r *record.Record, res *robotmem.LearnResponse) error
 		}
 		similar(other.MemoryID, similarity)
 	}
+
 	for _, s := range alike {
 		other, err := tx.activeFact(r.GroupKey(), s)
 		if err != nil {
@@ -103,8 +109,10 @@ func (tx *Tx) FindDuplicate(r *record.Record, res *robotmem.LearnResponse) error
 			similar(other.MemoryID, consolidate.Jaccard(text.Stems(other.Content), r.Statement.Terms))
 		}
 	}
+
 	slices.SortStableFunc(res.Similar, func(a, b robotmem.SimilarMemory) int { return cmp.Compare(b.Similarity, a.Similarity) })
 	res.Similar = res.Similar[:min(len(res.Similar), maxSimilar)]
+
 	return nil
 }
 
@@ -123,14 +131,18 @@ func (c *Conn) Conflicts(r *record.Record) ([]robotmem.ConflictWith, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	others, _, err := c.FindAll(ids, time.Time{})
+
 	var conflicts []robotmem.ConflictWith
+
 	for _, m := range others {
 		theirs := record.StatementOf(m.Content)
 		if verdict, _ := consolidate.Compare(theirs, r.Statement); verdict == consolidate.Contradicts && len(conflicts) < maxConflicts && !twoEvents(&m, &r.Memory) {
 			conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: m.MemoryID, Reason: conflictReason(theirs, r, m.Content)})
 		}
 	}
+
 	return conflicts, err
 }
 
@@ -139,6 +151,7 @@ func (c *Conn) Conflicts(r *record.Record) ([]robotmem.ConflictWith, error) {
 // the most similar by sketch.
 func candidates(group []record.Signature, mine record.Signature) (compare, alike []*record.Signature) {
 	var repeat, oppose []*record.Signature
+
 	distance := func(s *record.Signature) int { return s.Sketch.Distance(mine.Sketch) }
 	for i := len(group) - 1; i >= 0; i-- {
 		s := &group[i]
@@ -156,6 +169,7 @@ func candidates(group []record.Signature, mine record.Signature) (compare, alike
 			alike = alike[:min(len(alike), maxSimilar)]
 		}
 	}
+
 	return append(repeat, oppose...), alike
 }
 
@@ -166,6 +180,7 @@ func (c *Conn) activeFact(group int64, sig *record.Signature) (m *robotmem.Memor
 	if err != nil || owner == 0 {
 		return nil, err
 	}
+
 	row, err := c.row(sig.MemoryID)
 	switch {
 	case err == errDamagedRow:
@@ -173,6 +188,7 @@ func (c *Conn) activeFact(group int64, sig *record.Signature) (m *robotmem.Memor
 	case err != nil || row == nil || row.Status != "active" || row.Type != "fact":
 		return nil, err
 	}
+
 	return &row.Memory, nil
 }
 
@@ -182,6 +198,7 @@ func conflictReason(theirs consolidate.Statement, mine *record.Record, content s
 	if theirs.Negated != mine.Statement.Negated {
 		return "says the opposite: " + about
 	}
+
 	for _, q := range text.Quantities(content) {
 		for _, p := range text.Quantities(mine.Content) {
 			if q.Name != "" && q.Name == p.Name && q.Base() != p.Base() {
@@ -189,6 +206,7 @@ func conflictReason(theirs consolidate.Statement, mine *record.Record, content s
 			}
 		}
 	}
+
 	return "says otherwise: " + about
 }
 
@@ -208,6 +226,7 @@ func (tx *Tx) Sighted(id int64, r *record.Record) error {
 				return err
 			}
 		}
+
 		return tx.Exec(`UPDATE memories SET sightings = sightings + 1, access_count = access_count + 1,
 			last_accessed = ?, revision = ? WHERE id = ?`, FormatTime(tx.Now), tx.NextRevision(), id)
 	})

@@ -42,6 +42,7 @@ func (c *Conn) Holdings() (held []Holding, err error) {
 		})
 		return nil
 	})
+
 	return held, err
 }
 
@@ -51,9 +52,12 @@ func (s *Store) Evict(ctx context.Context, plan []Evicted) (gone []Evicted, err 
 	if err := s.mayRemove(plan); err != nil {
 		return nil, err
 	}
+
 	var files [][sha256.Size]byte
 	err = s.Write(ctx, func(tx *Tx) error {
-		gone, files = nil, nil // the function may run twice
+		// The function may run twice.
+		gone, files = nil, nil
+
 		for _, p := range plan {
 			m, err := tx.Memory(p.ID, tx.Now)
 			if err != nil {
@@ -74,11 +78,13 @@ func (s *Store) Evict(ctx context.Context, plan []Evicted) (gone []Evicted, err 
 			}
 			gone = append(gone, p)
 		}
+
 		return nil
 	})
 	if err != nil || len(files) == 0 {
 		return gone, err
 	}
+
 	return gone, s.RemoveFiles(ctx, files)
 }
 
@@ -88,16 +94,19 @@ func (s *Store) mayRemove(plan []Evicted) error {
 	if !slices.ContainsFunc(plan, func(p Evicted) bool { return p.InFolder }) {
 		return nil
 	}
-	name := filepath.Join(s.Payloads().Dir, "tmp-"+rand.Text()) // a name that the cleanup removes
+	// A name that the cleanup removes.
+	name := filepath.Join(s.Payloads().Dir, "tmp-"+rand.Text())
 	probe, err := s.Disk.Create(name, 0o600)
 	if err == nil {
 		err = errors.Join(probe.Close(), s.Disk.Remove(name))
 	}
+
 	for _, final := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR} {
 		if errors.Is(err, final) {
 			return robotmem.Errorf(robotmem.Unavailable, "", "files cannot be removed from the folder of payloads (%s); nothing was evicted", sqlite.Reason(err))
 		}
 	}
+
 	return nil
 }
 
@@ -124,18 +133,22 @@ func (tx *Tx) evict(m *robotmem.Memory, p *Evicted) error {
 			return err
 		}
 	}
+
 	named, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id <> ? AND id NOT IN (SELECT memory_id FROM evictions)", []byte(p.Sum), m.MemoryID)
 	if err != nil {
 		return err
 	}
+
 	if p.Freed = 0; named == 0 {
 		p.Freed = p.Bytes
 		if err := tx.Exec("DELETE FROM payloads WHERE sha256 = ?", []byte(p.Sum)); err != nil {
 			return err
 		}
 	}
+
 	ch := AuditOf(actionEvicted, m)
 	ch.Reason = p.Reason
+
 	return errors.Join(tx.Audit(ch), tx.insertEviction(m.MemoryID, p.Collection,
 		archive.Eviction{PerceptionType: p.PerceptionType, Bytes: p.Freed, Reason: p.Reason, EvictedAt: FormatTime(tx.Now)}))
 }
@@ -163,12 +176,14 @@ func (s *Store) RemoveFiles(ctx context.Context, sums [][sha256.Size]byte) error
 				return err
 			}
 			if n > 0 {
-				continue // the payload was saved again meanwhile
+				// The payload was saved again meanwhile.
+				continue
 			}
 			if err := s.Payloads().Remove(sum); err != nil {
 				return robotmem.Errorf(robotmem.Unavailable, "", "a payload's file cannot be removed (%s)", sqlite.Reason(err))
 			}
 		}
+
 		return nil
 	})
 }

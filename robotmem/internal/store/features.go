@@ -24,6 +24,7 @@ func (tx *Tx) InsertFeatures(id int64, f *record.Features) error {
 	if err != nil {
 		return err
 	}
+
 	return tx.Exec("INSERT INTO features(memory_id, kind, vector) VALUES (?,?,?) ON CONFLICT(memory_id) DO UPDATE SET kind = excluded.kind, vector = excluded.vector", id, f.Kind, blob)
 }
 
@@ -47,7 +48,8 @@ func (tx *Tx) DropFeatures() error {
 
 func DecodeVector(blob []byte) []float32 {
 	out := make([]float32, len(blob)/4)
-	_, _ = binary.Decode(blob, binary.LittleEndian, out) // it is as long as out
+	// It is as long as out.
+	_, _ = binary.Decode(blob, binary.LittleEndian, out)
 	return out
 }
 

@@ -46,6 +46,7 @@ func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, rem
 			remove = append(remove, s.ColumnInt64(0))
 			return nil
 		}
+
 		doc := lexical.Document{ID: s.ColumnInt64(0), Collection: s.ColumnText(3)}
 		for _, terms := range words(s) {
 			for _, t := range terms {
@@ -54,8 +55,10 @@ func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, rem
 		}
 		doc.Context = record.ContextStems(robotmem.ParseObject(s.ColumnText(9)))
 		put = append(put, doc)
+
 		return nil
 	})
+
 	return put, remove, f.Upto, f.Rows < int(most), err
 }
 
@@ -93,6 +96,7 @@ func (s *Store) FillFullTextPart(ctx context.Context, least int64) (done bool, e
 		return true, err
 	}
 	err = s.Write(ctx, func(tx *Tx) (err error) { done, err = tx.FillFullText(); return err })
+
 	return done, err
 }
 
@@ -102,11 +106,13 @@ func (tx *Tx) FillFullText() (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
+
 	type entry struct {
 		id     int64
 		active bool
 		words  [4]string
 	}
+
 	var entries []entry
 	f, err := tx.EachChanged(textColumns, "", upto, fullTextChunk, func(s sqlite.Row) error {
 		e := entry{id: s.ColumnInt64(0), active: s.ColumnBool(2)}
@@ -116,11 +122,13 @@ func (tx *Tx) FillFullText() (done bool, err error) {
 			}
 		}
 		entries = append(entries, e)
+
 		return nil
 	})
 	if err != nil {
 		return false, err
 	}
+
 	for _, e := range entries {
 		if err := tx.Exec("DELETE FROM memories_fts WHERE rowid = ?", e.id); err != nil {
 			return false, err
@@ -134,8 +142,10 @@ func (tx *Tx) FillFullText() (done bool, err error) {
 			return false, err
 		}
 	}
+
 	if done = f.Rows < fullTextChunk; done {
 		f.Upto = max(f.Upto, tx.Revision)
 	}
+
 	return done, tx.Exec("INSERT INTO counters(name, value) VALUES ('full_text', ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value", f.Upto)
 }

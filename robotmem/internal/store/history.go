@@ -23,6 +23,7 @@ func (tx *Tx) change(row *record.Row, what, why string, edit func(*record.Row)) 
 	}
 	row.ValidFrom, row.UpdatedAt = tx.Now, &tx.Now
 	edit(row)
+
 	return tx.put(row)
 }
 
@@ -51,6 +52,7 @@ func (tx *Tx) SetStatus(id int64, to string, by int64, what, why string) error {
 	if err != nil {
 		return err
 	}
+
 	return tx.change(row, what, why, func(r *record.Row) { r.Status, r.SupersededBy = to, by })
 }
 
@@ -65,6 +67,7 @@ func (tx *Tx) Supersede(id, by int64) error {
 	if err := tx.Audit(ch); err != nil {
 		return err
 	}
+
 	return tx.change(row, "superseded", "", func(r *record.Row) { r.Status, r.SupersededBy = "superseded", by })
 }
 
@@ -79,6 +82,7 @@ func (tx *Tx) SetPinned(id int64, pinned bool) error {
 	if !pinned {
 		row.LastAccessed = &tx.Now
 	}
+
 	return tx.put(row)
 }
 
@@ -96,10 +100,12 @@ func (tx *Tx) Rewrite(id int64, r *record.Record) (version int, err error) {
 	if err := tx.Unindex(id); err != nil {
 		return 0, err
 	}
+
 	row, err := tx.row(id)
 	if err != nil || row == nil {
 		return 0, err
 	}
+
 	err = tx.change(row, "updated", "", func(row *record.Row) {
 		row.Content, row.Summary, row.RawContext = r.Content, r.Summary, r.RawContext
 		row.Category, row.Confidence, row.ScopeFiles, row.ScopeEntity = r.Category, r.Confidence, r.ScopeFiles, r.ScopeEntity
@@ -111,6 +117,7 @@ func (tx *Tx) Rewrite(id int64, r *record.Record) (version int, err error) {
 	if err != nil {
 		return 0, err
 	}
+
 	return row.Version, tx.Index(id, r, row.Revision)
 }
 
@@ -126,6 +133,7 @@ func scanVersion(s sqlite.Row) (memory int64, v *versionRow, err error) {
 	if !bytes.Equal(sum.sum(nil), s.ColumnRawBlob(at)) {
 		err = errDamagedRow
 	}
+
 	return memory, v, err
 }
 
@@ -139,6 +147,7 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 	if err != nil {
 		return "", nil, err
 	}
+
 	err = c.Query(selectVersion+" FROM versions v WHERE v.memory_id = ? ORDER BY v.rowid", []any{id}, func(s sqlite.Row) error {
 		_, v, damage := scanVersion(s)
 		out = append(out, v.Version)
@@ -147,10 +156,12 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 	if err != nil {
 		return "", nil, err
 	}
+
 	from := row.CreatedAt
 	if n := len(out); n > 0 {
 		from = *out[n-1].To
 	}
+
 	return row.UID, append(out, stateOf(row, from)), nil
 }
 
@@ -160,18 +171,22 @@ func (c *Conn) PastStates(asOf time.Time) (out map[int64]*robotmem.Memory, damag
 	out = map[int64]*robotmem.Memory{}
 	err = c.Query(selectVersion+" FROM versions v WHERE v.valid_to > ?1 AND v.valid_from <= ?1 AND v.status = 'active'", []any{FormatTime(asOf)}, func(s sqlite.Row) error {
 		id, v, damage := scanVersion(s)
+
 		m, err := c.Find(id, asOf)
 		switch err = cmp.Or(damage, err); {
 		case err != nil:
 			damaged = append(damaged, fmt.Sprintf("memory %d: %s", id, record.DetailOf(err)))
-		case m != nil: // else the file is damaged; doctor reports it
+		case m != nil:
+			// Else the file is damaged; doctor reports it.
 			m.Content, m.Summary, m.Context = v.Content, v.Summary, v.Context
 			m.Category, m.Version = v.Category, v.Version.Version
 			m.Confidence = Faded(m, v.Confidence, asOf)
 			liftSections(m)
 			out[id] = m
 		}
+
 		return nil
 	})
+
 	return out, damaged, err
 }

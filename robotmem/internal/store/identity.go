@@ -51,6 +51,7 @@ func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
 	if !s.InFile() || place == "" || s.ReadOnly() != "" {
 		return false, nil
 	}
+
 	was := ""
 	look := func(c SQL) error {
 		_, err := c.One("SELECT place FROM identity", nil, func(r sqlite.Row) { was = r.ColumnText(0) })
@@ -60,6 +61,7 @@ func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
 	if err != nil || was == place {
 		return false, err
 	}
+
 	err = s.Database.Write(ctx, func(c SQL) error {
 		// Another process may have been first.
 		if err := look(c); err != nil || was == place {
@@ -68,8 +70,10 @@ func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
 		if isCopy = was != ""; isCopy {
 			return c.Exec("UPDATE identity SET file_id = ?, place = ?", newFileID(), place)
 		}
+
 		return c.Exec("UPDATE identity SET place = ?", place)
 	})
+
 	return isCopy, err
 }
 
@@ -83,12 +87,14 @@ func OwnID(ctx context.Context, path string) (id string) {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = c.Close() }() // nothing was written
+	// Nothing was written.
+	defer func() { _ = c.Close() }()
 	place := ""
 	_, err = c.One("SELECT file_id, place FROM identity", nil, func(r sqlite.Row) { id, place = r.ColumnText(0), r.ColumnText(1) })
 	if now := sqlite.Place(path); err != nil || place != "" && now != "" && place != now {
 		return ""
 	}
+
 	return id
 }
 
@@ -97,11 +103,13 @@ func OwnID(ctx context.Context, path string) (id string) {
 func (s *Store) ForeignFolder(c *Conn) (bool, error) {
 	place := sqlite.Place(s.Files().Payloads())
 	noted, err := os.ReadFile(s.Files().PayloadsOwner())
-	if !s.InFile() || place == "" || err != nil { // no folder, or none that an earlier version noted
+	// No folder, or none that an earlier version noted.
+	if !s.InFile() || place == "" || err != nil {
 		return false, nil
 	}
 	id, err := c.FileID()
 	owner, at, _ := strings.Cut(strings.TrimSpace(string(noted)), " ")
+
 	return id != "" && owner != "" && owner != id && at == place, err
 }
 
@@ -112,6 +120,7 @@ func (s *Store) ClaimFolder(ctx context.Context, takeOver bool) error {
 	if !s.InFile() || place == "" || s.ReadOnly() != "" {
 		return nil
 	}
+
 	id, foreign := "", false
 	err := s.Read(ctx, func(c *Conn) (err error) {
 		if foreign, err = s.ForeignFolder(c); err == nil {
@@ -122,14 +131,17 @@ func (s *Store) ClaimFolder(ctx context.Context, takeOver bool) error {
 	if err != nil || id == "" || foreign && !takeOver {
 		return err
 	}
+
 	path, note := s.Files().PayloadsOwner(), id+" "+place+"\n"
 	if noted, err := os.ReadFile(path); err == nil && string(noted) == note {
 		return nil
 	}
+
 	part := files.Part(path)
 	if err := os.WriteFile(part, []byte(note), 0o600); err != nil {
 		return err
 	}
+
 	return os.Rename(part, path)
 }
 
@@ -147,5 +159,6 @@ func (s *Store) OwnedSince() time.Time {
 	if err != nil {
 		return time.Time{}
 	}
+
 	return info.ModTime()
 }

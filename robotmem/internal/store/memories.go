@@ -25,11 +25,14 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 	if err != nil {
 		return 0, "", err
 	}
-	row := r.Row // a copy: the function may run twice
+
+	// A copy: the function may run twice.
+	row := r.Row
 	row.UID, row.CreatedAt, row.ValidFrom, row.UpdatedAt = u.String(), tx.Now, tx.Now, &tx.Now
 	if row.ObservedAt.IsZero() {
 		row.ObservedAt = tx.Now
 	}
+
 	row.DecayRate, row.Hash = consolidate.Rate(row.Category, row.Pinned), r.ContentHash()
 	row.By.Tool, row.By.Who = throughTool(tx.caller), tx.caller.Who
 	row.Revision = tx.NextRevision()
@@ -37,6 +40,7 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 	if id, err = tx.SQL.Insert(insertMemory, append(args, sum.sum(r.UserTags))...); err != nil {
 		return 0, "", err
 	}
+
 	return id, row.UID, tx.Index(id, r, row.Revision)
 }
 
@@ -65,6 +69,7 @@ func (tx *Tx) Index(id int64, r *record.Record, revision int64) error {
 		return nil
 	}
 	s := r.Signature
+
 	return tx.Exec(`INSERT INTO signatures(group_key, seq, memory_id, sequence, terms, numbers, skeleton, sketch_a, sketch_b)
 		VALUES (?,?,?,?,?,?,?,?,?)`, r.GroupKey(), revision, id, s.Sequence, s.Terms, s.Numbers, s.Skeleton, int64(s.Sketch[0]), int64(s.Sketch[1]))
 }
@@ -103,7 +108,8 @@ var FirstAsked = []string{ChangesSQL, purgesSQL, presentModelSQL}
 // every session that starts or ends.
 func (c *Conn) Changes() (n int64, err error) {
 	found, err := c.One(ChangesSQL, nil, func(s sqlite.Row) { n = s.ColumnInt64(0) })
-	if err == nil && !found { // in-memory indexes would count as current
+	// in-memory indexes would count as current.
+	if err == nil && !found {
 		err = robotmem.Errorf(robotmem.Corrupt, "", "the change counter is missing; stop every robotmem that uses the file, then run robotmem doctor --repair")
 	}
 	return n, err
@@ -129,6 +135,7 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 	if most > 0 {
 		where, page = where+" ORDER BY m.revision LIMIT ?", append(page, most)
 	}
+
 	note := func(s sqlite.Row) error {
 		f.Rows++
 		f.Upto = s.ColumnInt64(1)
@@ -136,18 +143,23 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 	}
 	f.Upto = after
 	if after == 0 && most == 0 {
-		where = " WHERE +m.revision > ?" // all rows, in their order: without the index
+		// All rows, in their order: without the index.
+		where = " WHERE +m.revision > ?"
 	}
+
 	from := "SELECT " + columns + " FROM memories m " + joins
 	err = c.Query(from+where, page, note)
 	if !sqlite.IsCorrupt(err) {
 		return f, err
 	}
-	if most > 0 { // the rows before the damage were visited in order
+
+	// The rows before the damage were visited in order.
+	if most > 0 {
 		page = []any{f.Upto, most - int64(f.Rows)}
 	} else {
 		f = Followed{Upto: after}
 	}
+
 	err = c.Query("SELECT m.id, m.revision FROM memories m INDEXED BY idx_mem_revision"+where, page, func(s sqlite.Row) error {
 		id := s.ColumnInt64(0)
 		err := c.Query(from+" WHERE m.id = ?", []any{id}, visit)
@@ -157,8 +169,10 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 		}
 		f.Rows++
 		f.Upto = s.ColumnInt64(1)
+
 		return err
 	})
+
 	return f, err
 }
 
@@ -172,6 +186,7 @@ func (tx *Tx) Unindex(id int64) error {
 	if err != nil {
 		return err
 	}
+
 	return errors.Join(tx.unindexVectors(id), tx.Exec("DELETE FROM signatures WHERE group_key = ? AND memory_id = ?", group, id))
 }
 
@@ -205,6 +220,7 @@ func scanMemory(s sqlite.Row) *loaded {
 	if score := len(memoryColumns) + 3; s.ColumnType(score) != sqlite.Null {
 		l.EpisodeOutcome = record.OutcomeOfScore(s.ColumnFloat(score))
 	}
+
 	return l
 }
 
@@ -245,6 +261,7 @@ func (c *Conn) withChecksum(id int64, f func() error) error {
 	if err := f(); err != nil || damaged {
 		return err
 	}
+
 	return c.updateChecksum(id)
 }
 
@@ -279,6 +296,7 @@ func (d *Damage) Text() string {
 	if n := len(d.Sessions); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d episodes do not match their checksum, %s the first", n, d.Sessions[0]))
 	}
+
 	return strings.Join(parts, "; ")
 }
 
@@ -288,6 +306,7 @@ func (c *Conn) Damaged() (d Damage, err error) {
 	if err != nil {
 		return d, err
 	}
+
 	for _, id := range ids {
 		switch _, err := c.row(id); {
 		case err == errDamagedRow:
@@ -296,6 +315,7 @@ func (c *Conn) Damaged() (d Damage, err error) {
 			return d, err
 		}
 	}
+
 	err = c.Query(selectVersion+", v.rowid FROM versions v ORDER BY v.rowid", nil, func(s sqlite.Row) error {
 		if _, _, damage := scanVersion(s); damage != nil {
 			d.Versions = append(d.Versions, s.ColumnInt64(len(versionColumns)+2))
@@ -305,6 +325,7 @@ func (c *Conn) Damaged() (d Damage, err error) {
 	if err != nil {
 		return d, err
 	}
+
 	return d, c.Query(selectSession+" FROM sessions s ORDER BY s.id", nil, func(s sqlite.Row) error {
 		if row, damage := scanSession(s); damage != nil {
 			d.Sessions = append(d.Sessions, row.SessionID)
@@ -330,15 +351,19 @@ func shown(r *record.Row, now time.Time) *robotmem.Memory {
 	if m.SHA256 != "" {
 		m.DataURI = dataURI(m.MemoryID)
 	}
+
 	m.Confidence = math.Round(Faded(m, m.Confidence, now)*1e6) / 1e6
 	if m.OutcomeSource == inherited {
 		m.Outcome, m.OutcomeSource = "", ""
 	}
+
 	m.Outcome, m.Tier = cmp.Or(m.Outcome, robotmem.OutcomeUnknown), r.Used.Tier()
 	if m.Record = r.Used.String(); m.Record != "" {
 		m.Reliability = new(math.Round(r.Used.Reliability()*1e3) / 1e3)
 	}
+
 	liftSections(m)
+
 	return m
 }
 
@@ -375,6 +400,7 @@ func (c *Conn) Find(id int64, now time.Time) (*robotmem.Memory, error) {
 	if row == nil {
 		return nil, err
 	}
+
 	return shown(row, now), err
 }
 
@@ -386,6 +412,7 @@ func (c *Conn) FindEach(ids []int64, now time.Time) (found map[int64]*robotmem.M
 	if err != nil || len(ids) == 0 {
 		return found, damaged, err
 	}
+
 	err = c.Query(memoriesByID, []any{string(list)}, func(s sqlite.Row) error {
 		l := scanMemory(s)
 		if err := l.verify(); err != nil {
@@ -393,12 +420,15 @@ func (c *Conn) FindEach(ids []int64, now time.Time) (found map[int64]*robotmem.M
 		} else {
 			found[l.MemoryID] = shown(&l.Row, now)
 		}
+
 		return nil
 	})
 	if !sqlite.IsCorrupt(err) {
 		return found, damaged, err
 	}
-	for _, id := range ids { // a damaged page affects only the memories on it
+
+	// A damaged page affects only the memories on it.
+	for _, id := range ids {
 		switch m, err := c.Find(id, now); {
 		case errors.Is(err, robotmem.Corrupt):
 			damaged[id] = err
@@ -408,6 +438,7 @@ func (c *Conn) FindEach(ids []int64, now time.Time) (found map[int64]*robotmem.M
 			found[id] = m
 		}
 	}
+
 	return found, damaged, nil
 }
 
@@ -415,6 +446,7 @@ func (c *Conn) FindEach(ids []int64, now time.Time) (found map[int64]*robotmem.M
 // names the damaged ones in degraded.
 func (c *Conn) FindAll(ids []int64, now time.Time) (memories []robotmem.Memory, degraded []string, err error) {
 	memories = make([]robotmem.Memory, 0, len(ids))
+
 	found, damaged, err := c.FindEach(ids, now)
 	for _, id := range ids {
 		if m := found[id]; m != nil {
@@ -423,6 +455,7 @@ func (c *Conn) FindAll(ids []int64, now time.Time) (memories []robotmem.Memory, 
 			degraded = append(degraded, fmt.Sprintf("memory %d: %s", id, record.DetailOf(err)))
 		}
 	}
+
 	return memories, degraded, err
 }
 
@@ -452,6 +485,7 @@ func (c *Conn) noMemory(id int64) error {
 	if err != nil {
 		return err
 	}
+
 	return missing
 }
 
@@ -485,5 +519,6 @@ func (c *Conn) Describe(p *admin.PlacePoint) (found bool, err error) {
 		return false, err
 	}
 	p.Type, p.Category, p.Summary = row.Type, row.Category, row.Summary
+
 	return true, nil
 }

@@ -52,18 +52,21 @@ func RefuseForeign(c *sqlite.Conn) (version int, err error) {
 	if tables == 0 && (app == 0 || app == applicationID) {
 		return 0, nil
 	}
+
 	if app != applicationID {
 		if memories > 0 {
 			return 0, robotmem.Errorf(robotmem.Corrupt, "db", "this is a memory file of another program (the Python robotmem, perhaps), not of this one; it was left as it is; pass another --db, and take its memories in with robotmem import FILE")
 		}
 		return 0, robotmem.Errorf(robotmem.Corrupt, "db", "this is a database of another program; it was left as it is; pass another --db")
 	}
+
 	if v < 0 {
 		return 0, robotmem.Errorf(robotmem.Corrupt, "db", "the file's header is damaged: its schema version is %d; run robotmem doctor --repair, or bring it back from a backup", v)
 	}
 	if int(v) > SchemaVersion() {
 		return 0, robotmem.Errorf(robotmem.Conflict, "db", "the file has schema version %d, this program knows up to %d; it was left as it is; install a newer robotmem", v, SchemaVersion())
 	}
+
 	return int(v), nil
 }
 
@@ -74,7 +77,8 @@ func SchemaVersion() int { return len(migrations()) }
 // that until its commit a program of the older version can use the file. Another process may do
 // the same at the same time. records prepares memories for what is derived anew.
 func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
-	return func(c *sqlite.Conn) (err error) { // named, because the deferred commit sets it
+	// Named, because the deferred commit sets it.
+	return func(c *sqlite.Conn) (err error) {
 		version, err := RefuseForeign(c)
 		if err != nil || version == SchemaVersion() {
 			return err
@@ -85,9 +89,11 @@ func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
 		}
 		defer tx.End(&err)
 		version, err = RefuseForeign(c)
-		if err == nil && version < SchemaVersion() { // otherwise another process was faster
+		// Otherwise another process was faster.
+		if err == nil && version < SchemaVersion() {
 			err = runMigrations(&Conn{c}, version, records)
 		}
+
 		return err
 	}
 }
@@ -102,11 +108,13 @@ func runMigrations(c *Conn, version int, records func() *record.Builder) error {
 		}
 		return c.setVersion(len(scripts))
 	}
+
 	for i, script := range scripts[version:] {
 		if err := c.Exec(script); err != nil {
 			return fmt.Errorf("migration to version %d: %w", version+i+1, err)
 		}
 	}
+
 	for to := version + 1; to <= len(scripts); to++ {
 		if fill := migrationFills[to]; fill != nil {
 			if err := fill(c, records); err != nil {
@@ -114,6 +122,7 @@ func runMigrations(c *Conn, version int, records func() *record.Builder) error {
 			}
 		}
 	}
+
 	// Version 6 adds the columns of the checksums but cannot compute them, because later
 	// versions add columns that are included.
 	unsealed, err := c.Number("SELECT count(*) FROM counters WHERE name = 'unsealed'")
@@ -123,6 +132,7 @@ func runMigrations(c *Conn, version int, records func() *record.Builder) error {
 	if err != nil {
 		return err
 	}
+
 	return c.setVersion(len(scripts))
 }
 
@@ -148,6 +158,7 @@ var migrationFills = map[int]func(*Conn, func() *record.Builder) error{
 // and match without it and the columns after it, as in a file of an earlier version.
 func (c *Conn) AddToChecksums(column string) error {
 	before := memoryColumns[:columnNamed(memoryColumns, column)]
+
 	return c.Query("SELECT id FROM memories WHERE "+column+" IS NOT NULL ORDER BY id", nil, func(s sqlite.Row) error {
 		id := s.ColumnInt64(0)
 		tags, err := c.Texts(userTags, id)
@@ -162,6 +173,7 @@ func (c *Conn) AddToChecksums(column string) error {
 		if err == nil && intact {
 			err = c.updateChecksum(id)
 		}
+
 		return err
 	})
 }
@@ -183,17 +195,20 @@ func takeBackOutcomes(c *Conn, records func() *record.Builder) error {
 	if err != nil {
 		return err
 	}
+
 	return deriveOutcomes(c, records, " WHERE outcome IS NULL AND outcome_source IS NULL")
 }
 
 func deriveOutcomes(c *Conn, records func() *record.Builder, where string) error {
 	b := records()
+
 	return c.Query("SELECT id, content, context FROM memories"+where, nil, func(s sqlite.Row) error {
 		id := s.ColumnInt64(0)
 		outcome, source := b.OutcomeOf(s.ColumnText(1), robotmem.ParseObject(s.ColumnText(2)))
 		if outcome == "" {
 			return nil
 		}
+
 		return c.withChecksum(id, func() error {
 			return c.Exec("UPDATE memories SET outcome = ?, outcome_source = ? WHERE id = ?", outcome, source, id)
 		})
@@ -214,6 +229,7 @@ func (c *Conn) UpdateChecksums() error {
 	if err != nil {
 		return err
 	}
+
 	return c.UpdateSessionChecksums()
 }
 

@@ -25,7 +25,8 @@ type cursor struct {
 func (c cursor) String() string {
 	data, err := json.Marshal(c)
 	if err != nil {
-		panic(err) // not possible for numbers and strings
+		// Not possible for numbers and strings.
+		panic(err)
 	}
 	return base64.RawURLEncoding.EncodeToString(data)
 }
@@ -48,6 +49,7 @@ func Resume(op string, p Paging, request any) (*cursor, error) {
 	if p.BeforeID > 0 {
 		return nil, robotmem.Errorf(robotmem.Invalid, "before_id", "cannot be combined with cursor; pass one of the two")
 	}
+
 	var c cursor
 	data, err := base64.RawURLEncoding.DecodeString(p.Cursor)
 	if err == nil {
@@ -57,6 +59,7 @@ func Resume(op string, p Paging, request any) (*cursor, error) {
 	if err != nil || c.String() != p.Cursor || c.ID < 1 || c.List != hashOf(op, request) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "is not next of a page of this list, or belongs to other filters; pass next of the previous page and the same filters, or leave cursor out to start from the first page")
 	}
+
 	return &c, nil
 }
 
@@ -69,19 +72,27 @@ func After(op string, request any, id int64, at string) string {
 // hashOf returns a hash of an operation and its request without the paging.
 func hashOf(op string, request any) uint32 {
 	data, err := json.Marshal(request)
+
 	var filters map[string]any
 	if err == nil {
 		err = json.Unmarshal(data, &filters)
 	}
+
 	if err != nil {
-		panic(err) // not possible for strings and finite numbers
+		// Not possible for strings and finite numbers.
+		panic(err)
 	}
+
 	for _, name := range []string{"page", "limit", "before_id", "cursor"} {
 		delete(filters, name)
 	}
-	data, _ = json.Marshal(filters) // as before
+
+	// As before.
+	data, _ = json.Marshal(filters)
 	h := fnv.New32a()
-	_, _ = h.Write(append(data, op...)) // never fails
+	// Never fails.
+	_, _ = h.Write(append(data, op...))
+
 	return h.Sum32()
 }
 
@@ -111,6 +122,7 @@ func (cs *conditions) inCollections(column, set string) {
 	if set == robotmem.AllCollections {
 		return
 	}
+
 	names := []any{}
 	for name := range strings.SplitSeq(set, ",") {
 		names = append(names, name)
@@ -141,6 +153,7 @@ func (c *Conn) EachRecallHour(collection string, from time.Time, visit func(time
 	var match conditions
 	match.add(true, "hour >= ?", FormatTime(from))
 	match.inCollections("collection", collection)
+
 	return c.Query("SELECT hour, sum(recalls), sum(zero_hits) FROM recall_hours"+match.String()+" GROUP BY hour", match.args, func(s sqlite.Row) error {
 		visit(ParseTime(s.ColumnText(0)), RecallTotals{s.ColumnInt64(1), s.ColumnInt64(2)})
 		return nil
@@ -150,10 +163,12 @@ func (c *Conn) EachRecallHour(collection string, from time.Time, visit func(time
 // Newest loads the n most recent memories.
 func (c *Conn) Newest(moments []TimedID, n int, now time.Time) ([]robotmem.Memory, []string, error) {
 	slices.SortFunc(moments, func(a, b TimedID) int { return b.Compare(a) })
+
 	ids := make([]int64, min(n, len(moments)))
 	for i := range ids {
 		ids[i] = moments[i].ID
 	}
+
 	return c.FindAll(ids, now)
 }
 

@@ -42,6 +42,7 @@ func (tx *Tx) InsertPayload(p *record.PerceptionRecord) error {
 	if w == nil {
 		return nil
 	}
+
 	known, err := tx.Payload(hex.EncodeToString(w.Sum[:]))
 	if err != nil {
 		return err
@@ -49,10 +50,12 @@ func (tx *Tx) InsertPayload(p *record.PerceptionRecord) error {
 	if known != nil && tx.Store.HasPayload(known) {
 		return nil
 	}
+
 	if w.Inline == nil && !tx.Store.HasPayload(&StoredPayload{Sum: w.Sum, Size: w.Size, Codec: w.Codec}) {
 		// Files without a row are removed under the same lock as this one.
 		return ErrPayloadGone
 	}
+
 	return tx.Exec(`INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored) VALUES (?,?,?,?,?,?)
 		ON CONFLICT(sha256) DO UPDATE SET bytes = excluded.bytes, codec = excluded.codec, data = excluded.data, stored = excluded.stored`,
 		w.Sum[:], w.Size, string(w.Codec), FormatTime(tx.Now), w.Inline, w.Stored)
@@ -80,6 +83,7 @@ func (c *Conn) Payload(hexSum string) (*StoredPayload, error) {
 	if err != nil || !found {
 		return nil, err
 	}
+
 	return p, nil
 }
 
@@ -109,6 +113,7 @@ func (s *Store) OpenPayload(p *StoredPayload) (io.ReadSeekCloser, error) {
 		}
 		return robotmem.NewDataReader(&robotmem.DataResponse{DataBase64: data}), nil
 	}
+
 	r, err := s.Payloads().Open(p.Sum, p.Codec, p.Size)
 	switch {
 	case errors.Is(err, payload.ErrMissing):
@@ -116,6 +121,7 @@ func (s *Store) OpenPayload(p *StoredPayload) (io.ReadSeekCloser, error) {
 	case err != nil:
 		return nil, damagedPayload(err)
 	}
+
 	return checked{r}, nil
 }
 
@@ -136,14 +142,17 @@ func (c *Conn) KnownOrigin(r *record.Record, now time.Time) (*robotmem.SavePerce
 	if err := c.JoinSession(r); err != nil || r.Perception.Origin == "" {
 		return nil, err
 	}
+
 	id, err := c.Number("SELECT memory_id FROM origins WHERE collection = ? AND origin = ?", r.Collection, r.Perception.Origin)
 	if err != nil || id == 0 {
 		return nil, err
 	}
+
 	m, err := c.Memory(id, now)
 	if err != nil {
 		return nil, err
 	}
+
 	res := &robotmem.SavePerceptionResponse{
 		Status: "duplicate", MemoryID: id, UID: m.UID, PerceptionType: m.PerceptionType, Collection: m.Collection,
 		MediaType: m.MediaType, SHA256: m.SHA256, Summary: m.Summary,
@@ -151,6 +160,7 @@ func (c *Conn) KnownOrigin(r *record.Record, now time.Time) (*robotmem.SavePerce
 	if m.SHA256 != "" {
 		res.Bytes, err = c.PayloadSize(m.SHA256)
 	}
+
 	return res, err
 }
 
@@ -176,6 +186,7 @@ func (s *Store) OpenData(c *Conn, m *robotmem.Memory) (*robotmem.DataReader, err
 	if err != nil {
 		return nil, err
 	}
+
 	return &robotmem.DataReader{ReadSeekCloser: body, MemoryID: m.MemoryID, MediaType: m.MediaType, Bytes: p.Size, SHA256: m.SHA256}, nil
 }
 
@@ -185,6 +196,7 @@ func (s *Store) Item(c *Conn, m *robotmem.Memory) (perception.Item, error) {
 	if err != nil {
 		return perception.Item{}, err
 	}
+
 	var data []byte
 	if d.Bytes <= record.DecodeLimit {
 		data, err = ReadAll(d, d.Bytes)
@@ -194,6 +206,7 @@ func (s *Store) Item(c *Conn, m *robotmem.Memory) (perception.Item, error) {
 			err = damagedPayload(err)
 		}
 	}
+
 	return record.ItemOf(m.PerceptionType, m.MediaType, m.Metadata, data, d.Bytes), errors.Join(err, d.Close())
 }
 
@@ -206,6 +219,7 @@ func ReadAll(r io.Reader, size int64) ([]byte, error) {
 	if _, err := r.Read(make([]byte, 1)); err != io.EOF {
 		return nil, damagedPayload(err)
 	}
+
 	return data, nil
 }
 
@@ -216,5 +230,6 @@ func damagedPayload(err error) error {
 	if err == nil || errors.Is(err, payload.ErrDamaged) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return robotmem.Errorf(robotmem.Corrupt, "", "the payload is damaged; run robotmem doctor")
 	}
+
 	return robotmem.Errorf(robotmem.Unavailable, "", "the payload cannot be read (%s)", sqlite.Reason(err))
 }

@@ -32,6 +32,7 @@ func (tx *Tx) Purge(m *robotmem.Memory, reason string) (out *robotmem.Purged, er
 	if out.StoodFor, err = tx.IDs("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id", m.MemoryID); err != nil {
 		return nil, err
 	}
+
 	return out, errors.Join(tx.purgeRows(m.MemoryID), tx.purgePayload(m, out), tx.markPurged(m, reason))
 }
 
@@ -90,18 +91,22 @@ func (tx *Tx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error {
 	if m.SHA256 == "" {
 		return nil
 	}
+
 	sum, err := hex.DecodeString(m.SHA256)
 	if err != nil || len(sum) != sha256.Size {
 		return fmt.Errorf("payload of memory %d: its name is not a SHA-256", m.MemoryID)
 	}
+
 	named, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id FROM evictions)", sum)
 	if err != nil {
 		return err
 	}
+
 	if named > 0 {
 		out.Payload = "kept: another memory has the same bytes"
 		return nil
 	}
+
 	out.Payload = "gone before"
 	inFile := false
 	found, err := tx.One("SELECT bytes, data IS NOT NULL FROM payloads WHERE sha256 = ?", []any{sum}, func(s sqlite.Row) {
@@ -113,6 +118,7 @@ func (tx *Tx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error {
 	if err := tx.Exec("DELETE FROM payloads WHERE sha256 = ?", sum); err != nil || inFile {
 		return err
 	}
+
 	return tx.Exec("INSERT OR IGNORE INTO purged_files(sha256) VALUES (?)", sum)
 }
 
@@ -126,6 +132,7 @@ func (tx *Tx) markPurged(m *robotmem.Memory, reason string) error {
 	if err != nil {
 		return err
 	}
+
 	if p := m.Provenance; p != nil {
 		created := AuditOf(actionCreated, m)
 		created.At, created.Who, created.Tool = m.CreatedAt, p.Who, p.Tool
@@ -133,8 +140,10 @@ func (tx *Tx) markPurged(m *robotmem.Memory, reason string) error {
 			return err
 		}
 	}
+
 	ch := AuditOf(actionPurged, m)
 	ch.Reason = reason
+
 	return tx.Audit(ch)
 }
 
@@ -156,6 +165,7 @@ func (c *Conn) PurgedFiles() (sums [][sha256.Size]byte, err error) {
 		}
 		return nil
 	})
+
 	return sums, err
 }
 
@@ -173,6 +183,7 @@ func (c *Conn) RewriteFile() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Exec("PRAGMA temp_store=MEMORY")) }()
+
 	return c.Exec("VACUUM")
 }
 

@@ -24,6 +24,7 @@ func (c *Conn) Answered(call record.Call, res any) (bool, error) {
 	if call.ID == "" {
 		return false, nil
 	}
+
 	var digest, answer []byte
 	known, err := c.One("SELECT digest, answer FROM requests WHERE request_id = ?", []any{call.ID}, func(s sqlite.Row) {
 		digest, answer = bytes.Clone(s.ColumnRawBlob(0)), []byte(s.ColumnText(1))
@@ -34,6 +35,7 @@ func (c *Conn) Answered(call record.Call, res any) (bool, error) {
 	if !bytes.Equal(digest, call.Digest) {
 		return false, robotmem.Errorf(robotmem.Conflict, "request_id", "%q was the name of another call; a repeated call must be the same in all fields, and a new one needs a new name", robotmem.Clip(call.ID, 40))
 	}
+
 	return true, json.Unmarshal(answer, res)
 }
 
@@ -43,19 +45,23 @@ func (tx *Tx) KeepAnswer(call record.Call, memoryID int64, res any) error {
 	if call.ID == "" {
 		return nil
 	}
+
 	answer, err := json.Marshal(res)
 	if err != nil {
 		return err
 	}
+
 	id, err := tx.Number("SELECT coalesce(max(id), 0) + 1 FROM requests")
 	if err != nil {
 		return err
 	}
+
 	err = tx.Exec("INSERT INTO requests(id, request_id, digest, memory_id, answer, created_at) VALUES (?,?,?,?,?,?)",
 		id, call.ID, call.Digest, memoryID, string(answer), FormatTime(tx.Now))
 	if err != nil {
 		return err
 	}
+
 	return tx.Exec("DELETE FROM requests WHERE id IN (SELECT id FROM requests ORDER BY id LIMIT 2) AND (id <= ? OR created_at < ?)",
 		id-answersKept, FormatTime(tx.Now.Add(-answersAge)))
 }

@@ -40,6 +40,7 @@ func sessionsMatching(r *robotmem.SessionsRequest) (match conditions) {
 	match.add(r.Task != "", sessionTask+" = ?", r.Task)
 	match.add(r.Words != "", "instr(lower(s.context), lower(?)) > 0", r.Words)
 	match.within("s.created_at", r.After, r.Before)
+
 	return match
 }
 
@@ -52,6 +53,7 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 	if from != nil {
 		match.add(true, "(s.created_at, s.id) < (?, ?)", from.At, from.ID)
 	}
+
 	page, ids := []robotmem.Session{}, []int64{}
 	err = c.Query(selectSession+", s.id FROM sessions s"+match.String()+" ORDER BY "+sessionOrder[r.Sort]+"s.id DESC LIMIT ? OFFSET ?", append(match.args, r.Limit+1, (r.Page-1)*r.Limit), func(s sqlite.Row) error {
 		row, damage := scanSession(s)
@@ -60,12 +62,15 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 			row.Context, row.OutcomeScore = nil, nil
 		}
 		page = append(page, row.Session)
+
 		return nil
 	})
+
 	var more bool
 	if res.Sessions, more = Cut(page, r.Limit); more && r.Sort == "time" {
 		res.Next = After("sessions", r, ids[r.Limit-1], FormatTime(page[r.Limit-1].CreatedAt))
 	}
+
 	return err
 }
 
@@ -74,12 +79,14 @@ func (c *Conn) ShownBy(i *admin.Incident) error {
 	if i.SessionID == "" || i.PerceptionID != 0 {
 		return nil
 	}
+
 	const best = `SELECT id, perception_type, media_type, human_summary FROM memories WHERE session_id = ? AND type = 'perception' AND status = 'active'
 		ORDER BY perception_data IS NULL, perception_type NOT IN ('tactile', 'proprioceptive', 'auditory'), observed_at > ?, abs(julianday(observed_at) - julianday(?)) LIMIT 1`
 	at := FormatTime(i.At)
 	_, err := c.One(best, []any{i.SessionID, at, at}, func(s sqlite.Row) {
 		i.PerceptionID, i.PerceptionType, i.MediaType, i.Summary = s.ColumnInt64(0), s.ColumnText(1), s.ColumnText(2), s.ColumnText(3)
 	})
+
 	return err
 }
 
@@ -101,6 +108,7 @@ func (c *Conn) JoinSession(r *record.Record) error {
 	if r.Collection != s.Collection {
 		return robotmem.Errorf(robotmem.Invalid, "collection", "is %q, but the session belongs to %q; leave collection out, or start a session in it", r.Collection, s.Collection)
 	}
+
 	return nil
 }
 
@@ -133,6 +141,7 @@ func scanSession(s sqlite.Row) (row SessionRow, err error) {
 	if s.ColumnType(at+2) != sqlite.Null {
 		row.OutcomeScore = new(s.ColumnFloat(at + 2))
 	}
+
 	return row, err
 }
 
@@ -162,12 +171,15 @@ func (c *Conn) Session(id string) (*SessionRow, error) {
 }
 
 func (c *Conn) findSession(id string) (*SessionRow, error) {
-	var row SessionRow
-	var damage error
+	var (
+		row    SessionRow
+		damage error
+	)
 	found, err := c.One(selectSession+" FROM sessions s WHERE s.external_id = ?", []any{id}, func(s sqlite.Row) { row, damage = scanSession(s) })
 	if err != nil || !found {
 		return nil, err
 	}
+
 	return &row, damage
 }
 
@@ -178,7 +190,9 @@ func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time
 	if err != nil {
 		return nil, err
 	}
+
 	useful := map[int64]bool{}
+
 	var ids []int64
 	err = c.Query(`SELECT m.id, coalesce(r.used, 0) AS helped
 		FROM memories m LEFT JOIN session_recalls r ON r.session_id = ?1 AND r.memory_id = m.id
@@ -191,11 +205,14 @@ func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time
 	if err != nil {
 		return nil, err
 	}
+
 	found, _, err := c.FindAll(ids, now)
+
 	out := make([]robotmem.RecalledMemory, len(found))
 	for i, brief := range Briefs(found) {
 		out[i] = robotmem.RecalledMemory{BriefMemory: brief, Collection: found[i].Collection, Status: found[i].Status, Type: found[i].Type, Used: useful[brief.MemoryID]}
 	}
+
 	return out, err
 }
 
@@ -229,6 +246,7 @@ func (c *Conn) Known(r *robotmem.StartSessionRequest) (id string, err error) {
 	if row != nil {
 		id = r.SessionID
 	}
+
 	return id, err
 }
 
@@ -244,6 +262,7 @@ func (tx *Tx) InsertSessionOrigin(collection, origin, id string) error {
 // and the times of the first and the last are its own.
 func (tx *Tx) SpanOfSession(s *robotmem.Session, given *time.Time) (began, ended time.Time, err error) {
 	began, ended = s.CreatedAt, tx.Now
+
 	var first, last string
 	_, err = tx.One("SELECT min(observed_at), max(observed_at) FROM memories WHERE session_id = ?", []any{s.SessionID}, func(r sqlite.Row) {
 		first, last = r.ColumnText(0), r.ColumnText(1)
@@ -257,6 +276,7 @@ func (tx *Tx) SpanOfSession(s *robotmem.Session, given *time.Time) (began, ended
 			err = errors.Join(err, robotmem.Errorf(robotmem.Invalid, "ended_at", "%s lies before the beginning of the episode, %s", FormatTime(ended), FormatTime(began)))
 		}
 	}
+
 	return began, ended, err
 }
 
@@ -266,6 +286,7 @@ func (tx *Tx) FinishSession(id, summary string, score *float64, began, ended tim
 	if err != nil {
 		return err
 	}
+
 	row.Status, row.Summary, row.EndedAt, row.UpdatedAt = "ended", summary, &ended, tx.Now
 	row.CreatedAt = began
 	tx.NextRevision()
@@ -273,12 +294,14 @@ func (tx *Tx) FinishSession(id, summary string, score *float64, began, ended tim
 	if err := tx.Exec(updateSession, append(args, id)...); err != nil {
 		return err
 	}
+
 	if score != nil {
 		err := tx.Exec("INSERT INTO session_outcomes(session_id, score, created_at) VALUES (?,?,?)", id, *score, FormatTime(tx.Now))
 		if err != nil {
 			return err
 		}
 	}
+
 	return tx.updateSessionChecksum(id)
 }
 
@@ -296,17 +319,21 @@ func (tx *Tx) StoreRecallCounts(c *RecallCounts) (total int64, err error) {
 			return 0, err
 		}
 	}
+
 	for id, n := range c.returned {
 		if err := tx.Exec("UPDATE memories SET return_count = return_count + ? WHERE id = ?", n, id); err != nil {
 			return 0, err
 		}
 	}
+
 	for to := range c.Credit {
 		err := tx.Exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) SELECT ?1, id FROM memories WHERE id = ?2", to.Session, to.MemoryID)
-		if err != nil { // it was purged since
+		// It was purged since.
+		if err != nil {
 			return 0, err
 		}
 	}
+
 	for at, n := range c.Hours {
 		err := tx.Exec(`INSERT INTO recall_hours(hour, collection, recalls, zero_hits) VALUES (?,?,?,?)
 			ON CONFLICT(hour, collection) DO UPDATE SET recalls = recall_hours.recalls + excluded.recalls, zero_hits = recall_hours.zero_hits + excluded.zero_hits`,
@@ -315,6 +342,7 @@ func (tx *Tx) StoreRecallCounts(c *RecallCounts) (total int64, err error) {
 			return 0, err
 		}
 	}
+
 	return tx.Recalls()
 }
 
@@ -332,14 +360,17 @@ func (c *Conn) Candidates(session, collection string) ([]consolidate.Candidate, 
 			ID: s.ColumnInt64(0), Category: s.ColumnText(1), Confidence: s.ColumnFloat(2),
 			CreatedAt: ParseTime(s.ColumnText(3)), Pinned: s.ColumnBool(4), Perception: s.ColumnText(5) == "perception",
 		}
+
 		var err error
 		if consolidate.Mergeable(cand) {
 			cand.Statement = record.StatementOf(s.ColumnText(6))
 			cand.Context, err = robotmem.ParseObject(s.ColumnText(7)).Canonical(s.ColumnText(7))
 		}
 		out = append(out, cand)
+
 		return err
 	})
+
 	return out, err
 }
 
@@ -376,12 +407,14 @@ func (c *Conn) BatchCollection(b *recorder.Batch) (string, error) {
 	probe := record.Record{}
 	probe.Collection, probe.SessionID = b.Collection, b.SessionID
 	err := c.JoinSession(&probe)
+
 	return probe.Collection, err
 }
 
 // SessionContexts returns the contexts of sessions, by session_id.
 func (c *Conn) SessionContexts(ids []string) (map[string]robotmem.Object, error) {
 	out := map[string]robotmem.Object{}
+
 	for _, id := range ids {
 		_, err := c.One("SELECT context FROM sessions WHERE external_id = ?", []any{id}, func(s sqlite.Row) {
 			out[id] = robotmem.ParseObject(s.ColumnText(0))
@@ -390,5 +423,6 @@ func (c *Conn) SessionContexts(ids []string) (map[string]robotmem.Object, error)
 			return nil, err
 		}
 	}
+
 	return out, nil
 }

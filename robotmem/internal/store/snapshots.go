@@ -39,6 +39,7 @@ func (s *Store) SaveSnapshot(ctx context.Context, name string, revision, purges 
 	if err == nil {
 		err = s.Write(ctx, func(tx *Tx) error { return w.finish(tx, revision) })
 	}
+
 	// Parts without a head are of the snapshot before, or of one that was not finished. Between two of
 	// them others can write.
 	for more := true; more; {
@@ -50,6 +51,7 @@ func (s *Store) SaveSnapshot(ctx context.Context, name string, revision, purges 
 		})
 		err, more = errors.Join(err, e), more && e == nil
 	}
+
 	return err
 }
 
@@ -65,18 +67,22 @@ type partWriter struct {
 }
 
 func (w *partWriter) Write(p []byte) (int, error) {
-	_, _ = w.sum.Write(p) // never fails
+	// Never fails.
+	_, _ = w.sum.Write(p)
 	err := w.s.Write(w.ctx, func(tx *Tx) error {
 		purges, err := tx.Purges()
-		if err == nil && purges != w.purges { // the index may still hold a purged memory
+		// The index may still hold a purged memory.
+		if err == nil && purges != w.purges {
 			err = ErrSuperseded
 		}
 		if err != nil {
 			return err
 		}
+
 		return tx.Exec("INSERT INTO snapshots(name, generation, part, data) VALUES (?,?,?,?)", w.name, w.generation, w.parts, p)
 	})
 	w.parts++
+
 	return len(p), err
 }
 
@@ -95,6 +101,7 @@ func (w *partWriter) finish(tx *Tx, revision int64) error {
 	if newest == 0 {
 		return ErrSuperseded
 	}
+
 	return tx.Exec("INSERT INTO snapshot_heads(name, generation, revision, parts, checksum) VALUES (?,?,?,?,?) ON CONFLICT(name) DO UPDATE SET generation = excluded.generation, revision = excluded.revision, parts = excluded.parts, checksum = excluded.checksum",
 		w.name, w.generation, revision, w.parts, int64(w.sum.Sum32()))
 }
@@ -114,6 +121,7 @@ var ErrNoSnapshot = errors.New("no snapshot is stored")
 // returns its revision. The data is valid only if LoadSnapshot returns no error.
 func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision int64, err error) {
 	r, got := &partReader{c: c, name: name}, crc32.New(castagnoli)
+
 	var sum uint32
 	found, err := c.One("SELECT generation, revision, parts, checksum FROM snapshot_heads WHERE name = ?", []any{name}, func(s sqlite.Row) {
 		r.generation, revision, r.parts, sum = s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnInt(2), uint32(s.ColumnInt64(3))
@@ -124,20 +132,25 @@ func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision i
 	if !found {
 		return 0, ErrNoSnapshot
 	}
-	if name != VectorsSnapshot { // whose revision counts the vectors of a model
+
+	// Whose revision counts the vectors of a model.
+	if name != VectorsSnapshot {
 		now, err := c.Changes()
 		if err != nil {
 			return 0, err
 		}
-		if revision > now { // what was learnt since would never be read
+		// What was learnt since would never be read.
+		if revision > now {
 			return 0, fmt.Errorf("the snapshot is of change %d and the tables are at %d", revision, now)
 		}
 	}
+
 	in := io.TeeReader(bufio.NewReaderSize(r, snapshotPart), got)
 	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(snapshotPart))
 	if err != nil {
 		return 0, err
 	}
+
 	defer z.Close()
 	if err := read(z); err != nil {
 		return 0, err
@@ -148,6 +161,7 @@ func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision i
 	if got.Sum32() != sum {
 		return 0, errors.New("the snapshot is damaged")
 	}
+
 	return revision, nil
 }
 
@@ -170,6 +184,7 @@ func (r *partReader) Read(p []byte) (n int, err error) {
 		err = io.ErrUnexpectedEOF
 	}
 	r.part++
+
 	return n, err
 }
 

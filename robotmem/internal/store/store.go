@@ -147,6 +147,7 @@ func (s *Store) Begin(c SQL) (err error) {
 		s.purges = purges
 		s.Groups.Reset()
 	}
+
 	return err
 }
 
@@ -157,6 +158,7 @@ func (s *Store) Commit(SQL) error {
 	if n, err := s.tx.Changes(); err != nil || n == s.tx.Revision {
 		return err
 	}
+
 	return s.tx.SetChanges(s.tx.Revision)
 }
 
@@ -176,8 +178,10 @@ func (s *Store) job(caller robotmem.Caller, f func(*Tx) error) func(SQL) error {
 		tx.caller = caller
 		err := f(tx)
 		if err != nil {
-			tx.Revision = revision // the changes are rolled back
+			// The changes are rolled back.
+			tx.Revision = revision
 		}
+
 		return err
 	}
 }
@@ -240,10 +244,12 @@ func (c *Conn) Stats(res *admin.StatsResponse) (err error) {
 			return err
 		}
 	}
+
 	res.SchemaVersion = int(version)
 	if res.Streams, err = c.Streams(""); err != nil {
 		return err
 	}
+
 	return c.Query("SELECT name, value FROM counters WHERE name IN ('recalls', 'zero_hits')", nil, func(s sqlite.Row) error {
 		if s.ColumnText(0) == "recalls" {
 			res.Recalls += s.ColumnInt64(1)
@@ -266,6 +272,7 @@ func (c *Conn) Integrity(deep bool) (string, error) {
 	if deep {
 		check = "PRAGMA integrity_check(10)"
 	}
+
 	return c.errorsOf(check, func(line string) bool { return line != "ok" })
 }
 

@@ -17,9 +17,11 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 	out := robotmem.SessionSummary{SessionID: s.SessionID, Categories: map[string]int{}, OutcomeScore: score}
 	out.DurationS = until.Sub(s.CreatedAt).Seconds()
 	source, _ := s.Context["source"].(map[string]any)
-	if n, ok := source["seconds"].(json.Number); ok { // of a recording: its own length
+	// Of a recording: its own length.
+	if n, ok := source["seconds"].(json.Number); ok {
 		out.DurationS, _ = n.Float64()
 	}
+
 	err := c.Query("SELECT type, category, "+OwnOutcome+`, count(*)
 		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st sqlite.Row) error {
 		n := st.ColumnInt(3)
@@ -28,6 +30,7 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 		} else {
 			out.Perceptions += n
 		}
+
 		out.Categories[st.ColumnText(1)] += n
 		switch st.ColumnText(2) {
 		case robotmem.OutcomeSuccess:
@@ -35,18 +38,22 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 		case robotmem.OutcomeFailure:
 			out.Failures += n
 		}
+
 		return nil
 	})
 	if err != nil {
 		return out, err
 	}
+
 	_, err = c.One("SELECT count(*), coalesce(sum(used), 0) FROM session_recalls WHERE session_id = ?", []any{s.SessionID}, func(st sqlite.Row) {
 		out.Recalled, out.Used = st.ColumnInt(0), st.ColumnInt(1)
 	})
 	if err == nil {
 		out.Streams, err = c.Streams(s.SessionID)
 	}
+
 	out.Text = summaryText(&out, superseded)
+
 	return out, err
 }
 
@@ -55,6 +62,7 @@ func summaryText(s *robotmem.SessionSummary, superseded int) string {
 	if took >= time.Second {
 		unit = time.Second
 	}
+
 	parts := []string{fmt.Sprintf("%d %s and %d %s in %s", s.Facts, english.PluralWord(s.Facts, "fact", ""),
 		s.Perceptions, english.PluralWord(s.Perceptions, "perception", ""), took.Round(unit))}
 	if s.Successes+s.Failures > 0 {
@@ -66,13 +74,16 @@ func summaryText(s *robotmem.SessionSummary, superseded int) string {
 	if s.OutcomeScore != nil {
 		parts = append(parts, fmt.Sprintf("outcome %.2f", *s.OutcomeScore))
 	}
+
 	var dropped, missed int64
 	for _, n := range s.Streams {
 		dropped, missed = dropped+n.Dropped, missed+n.Missed
 	}
+
 	if dropped+missed > 0 {
 		parts = append(parts, fmt.Sprintf("streams dropped %d and missed %d samples", dropped, missed))
 	}
+
 	return strings.Join(parts, ", ") + "."
 }
 
@@ -90,6 +101,7 @@ func (c *Conn) Rules(collection string, n int, now time.Time) ([]robotmem.Memory
 		return nil, err
 	}
 	found, _, err := c.FindAll(ids, now)
+
 	return found, err
 }
 

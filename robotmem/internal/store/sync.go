@@ -12,6 +12,7 @@ import (
 // their last change.
 func (c *Conn) EachArchivedSince(after, most int64, visit func(a *Archived, revision int64) error) error {
 	at := len(memoryColumns) + 4
+
 	return c.Query(selectArchived+", m.revision FROM memories m WHERE m.revision > ? ORDER BY m.revision LIMIT ?", []any{after, most}, func(s sqlite.Row) error {
 		revision := s.ColumnInt64(at)
 		m, err := c.scanArchived(s)
@@ -49,6 +50,7 @@ func (c *Conn) EndedSince(entry int64) (sessions []string, last int64, err error
 		sessions = append(sessions, s.ColumnText(1))
 		return nil
 	})
+
 	return sessions, last, err
 }
 

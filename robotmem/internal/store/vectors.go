@@ -68,6 +68,7 @@ func (tx *Tx) CreateModel(name string, dims int, state string) (Model, error) {
 	if found && m.State == ModelPresent {
 		state = ModelPresent
 	}
+
 	switch {
 	case found && m.Dims != dims:
 		if err := tx.dropModel(&m); err != nil {
@@ -79,11 +80,14 @@ func (tx *Tx) CreateModel(name string, dims int, state string) (Model, error) {
 	case found:
 		return m, nil
 	}
+
 	id, err := tx.SQL.Insert("INSERT INTO models(name, dims, state) VALUES (?,?,?)", name, dims, state)
 	if err != nil {
 		return m, err
 	}
+
 	m = Model{ID: id, Name: name, Dims: dims, State: state}
+
 	return m, tx.Exec(CreateVectors(m.Table()))
 }
 
@@ -131,6 +135,7 @@ func (c *Conn) DamagedVectors(m *Model) (ids []int64, err error) {
 		}
 		return nil
 	})
+
 	return ids, err
 }
 
@@ -188,8 +193,10 @@ func (c *Conn) NextWaiting(m *Model, rows int) (found []Waiting, upto int64, don
 			}
 			found = append(found, Waiting{s.ColumnInt64(0), s.ColumnInt64(2), text})
 		}
+
 		return nil
 	})
+
 	return found, f.Upto, f.Rows < rows, err
 }
 
@@ -203,12 +210,15 @@ func (c *Conn) Backlog(m *Model) (int64, error) {
 func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto int64) error {
 	m, err := tx.Model(id)
 	if err != nil || m.ID == 0 {
-		return err // dropped by a reembed of another process
+		// Dropped by a reembed of another process.
+		return err
 	}
+
 	ids, versions := make([]int64, len(items)), make(map[int64]int64, len(items))
 	for i, item := range items {
 		ids[i] = item.ID
 	}
+
 	list, _ := json.Marshal(ids) // numbers
 	err = tx.Query("SELECT id, version FROM memories WHERE id IN (SELECT value FROM json_each(?))", []any{string(list)}, func(s sqlite.Row) error {
 		versions[s.ColumnInt64(0)] = s.ColumnInt64(1)
@@ -217,11 +227,13 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 	if err != nil {
 		return err
 	}
+
 	for i, item := range items {
 		if versions[item.ID] != item.version {
 			continue
 		}
 		m.Seq++
+
 		var blob []byte
 		if vectors[i] != nil {
 			blob = vector.Encode(vectors[i])
@@ -230,6 +242,7 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 			return err
 		}
 	}
+
 	return tx.Exec("UPDATE models SET seq = ?, upto = max(upto, ?) WHERE id = ?", m.Seq, upto, m.ID)
 }
 
@@ -252,6 +265,7 @@ const besideLeast = 64
 func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw []byte) error) error {
 	if !s.InFile() { // a statement for each would be a round trip for each; package fleet knows this form
 		list, _ := json.Marshal(ids) // numbers
+
 		return c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE memory_id IN (SELECT value FROM json_each(?))", []any{string(list)}, func(s sqlite.Row) error {
 			id := s.ColumnInt64(0)
 			if raw := m.verified(s, id, 1); raw != nil {
@@ -260,10 +274,12 @@ func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw 
 			return nil
 		})
 	}
+
 	if len(ids) < besideLeast {
 		_, err := c.vectors(m, ids, math.MaxInt64, each)
 		return err
 	}
+
 	var one sync.Mutex
 	inTurn := func(id int64, raw []byte) error {
 		one.Lock()
@@ -271,6 +287,7 @@ func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw 
 		return each(id, raw)
 	}
 	half, left := len(ids)/2, ids[len(ids)/2:]
+
 	var beside sync.WaitGroup
 	beside.Go(func() {
 		// What it cannot read, or finds newer than c does, is left for c, also after an error.
@@ -284,6 +301,7 @@ func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw 
 	if err == nil {
 		_, err = c.vectors(m, left, math.MaxInt64, each)
 	}
+
 	return err
 }
 
@@ -294,6 +312,7 @@ func (c *Conn) vectors(m *Model, ids []int64, upto int64, each func(id int64, ra
 	if err != nil {
 		return ids, err
 	}
+
 	for i, id := range ids {
 		if err = s.BindInt64(1, id); err != nil {
 			return append(left, ids[i:]...), err
@@ -311,6 +330,7 @@ func (c *Conn) vectors(m *Model, ids []int64, upto int64, each func(id int64, ra
 			left = append(left, id)
 		}
 	}
+
 	return left, nil
 }
 
@@ -325,6 +345,7 @@ func (tx *Tx) Promote(id int64) error {
 	if err != nil {
 		return err
 	}
+
 	return errors.Join(
 		tx.DropSnapshot(VectorsSnapshot),
 		tx.Exec("UPDATE models SET state = 'present' WHERE id = ?", id))

@@ -74,9 +74,11 @@ func normalize(s string) string {
 	if isASCII(s) {
 		return s
 	}
+
 	b := norm.NFKC.Append(make([]byte, 0, len(s)+16), detach(s)...)
 
-	out := b[:0] // a rune never grows here, so the text is rewritten in place
+	// A rune never grows here, so the text is rewritten in place.
+	out := b[:0]
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])
 		i += n
@@ -142,7 +144,8 @@ func skipped(r rune) bool {
 		return true
 	case r == 0x0670, r == 0x0640, r == 0x00AD, r == 0x200C, r == 0x200D, r == 0x2060, r == 0xFEFF:
 		return true
-	case r >= 0xFE00 && r <= 0xFE0F: // variation selectors
+	case r >= 0xFE00 && r <= 0xFE0F:
+		// Variation selectors.
 		return true
 	}
 
@@ -186,8 +189,10 @@ func foldRune(r rune) rune {
 	case r >= 0x0370 && r <= 0x03FF, r >= 0x1F00 && r <= 0x1FFF:
 		return firstOf(r)
 	case r > 0x24F && r < 0x1E00 || r > 0x1EFF:
-		return r // no Latin letter with a diacritic is in these ranges
+		// No Latin letter with a diacritic is in these ranges.
+		return r
 	}
+
 	if plain, stroked := stroked[r]; stroked {
 		return plain
 	}

@@ -42,6 +42,7 @@ func scanNumber(s string, i int) decimalNumber {
 	if neg || s[i] == '+' {
 		i++
 	}
+
 	start := i
 	i = skipDigits(s, i)
 	whole := s[start:i]
@@ -51,11 +52,13 @@ func scanNumber(s string, i int) decimalNumber {
 		}
 		whole = strings.ReplaceAll(s[start:i], ",", "")
 	}
+
 	fraction := ""
 	if i+1 < len(s) && s[i] == '.' && isDigit(s[i+1]) {
 		end := skipDigits(s, i+1)
 		fraction, i = s[i+1:end], end
 	}
+
 	exponent := 0
 	if i+1 < len(s) && s[i]|0x20 == 'e' {
 		j := i + 1
@@ -87,7 +90,8 @@ const maxPlainExponent = 24
 // it is short. Digits are moved and never computed, so nothing is rounded.
 func canonical(neg bool, whole, fraction string, exponent int) string {
 	digits := whole + fraction
-	point := len(whole) + exponent // position of the point in digits
+	// Position of the point in digits.
+	point := len(whole) + exponent
 	trimmed := strings.TrimLeft(digits, "0")
 	point -= len(digits) - len(trimmed)
 	trimmed = strings.TrimRight(trimmed, "0")
@@ -111,6 +115,7 @@ func canonical(neg bool, whole, fraction string, exponent int) string {
 	default:
 		out = trimmed[:point] + "." + trimmed[point:]
 	}
+
 	if neg {
 		return "-" + out
 	}
@@ -140,6 +145,7 @@ func (p *scanner) number(i int) int {
 		}
 		return p.word(i)
 	}
+
 	if p.sequence && (u.name == "" || isName(s[i:num.end])) {
 		// A number without a unit may be a name, such as a version or a part number: it is compared as
 		// it is written. A word of a few letters after it may be a unit that the table does not know,
@@ -154,14 +160,17 @@ func (p *scanner) number(i int) int {
 
 		return num.end
 	}
+
 	if u.name == "" {
 		p.numeral(s[i:num.end], num.value)
 		return num.end
 	}
+
 	if p.base {
 		value, unit := units.Base(num.value, u.name)
 		if p.sequence {
-			p.out = append(p.out, value+unit) // 5MHz is not 5mHz
+			// 5MHz is not 5mHz.
+			p.out = append(p.out, value+unit)
 			return u.end
 		}
 
@@ -171,18 +180,21 @@ func (p *scanner) number(i int) int {
 
 		return u.end
 	}
+
 	from := len(p.out)
 	p.numeral(s[i:num.end], num.value)
 
 	name := u.term()
 	switch {
-	case u.han: // its characters are indexed as pairs
+	case u.han:
+		// Its characters are indexed as pairs.
 		u.end = num.end
 	case u.word:
 		p.emit(s[u.start:u.end])
 	default:
 		p.emit(name)
 	}
+
 	p.emit(num.value + name)
 	if p.others {
 		p.addOthers(num.value, u.name, slices.Clone(p.out[from:]))
@@ -212,7 +224,8 @@ func isName(number string) bool {
 // canonical decimal.
 func (p *scanner) numeral(written, value string) {
 	if written = unsigned(written); written != value && !p.sequence {
-		p.emit(written) // 1e-3 beside 0.001
+		// 1e-3 beside 0.001.
+		p.emit(written)
 	}
 	p.emit(value)
 }
@@ -266,17 +279,20 @@ func scanUnit(s string, i int) unit {
 	if u := scanWordUnit(s, start); u.name != "" {
 		return u
 	}
+
 	name, end := scanFactor(s, start)
 	if name == "" {
 		return unit{}
 	}
+
 	if start > i {
 		if glued[s[start:end]] && !(end < len(s) && (s[end] == '/' || s[end] == '*')) && s[start] >= 'a' {
 			return unit{}
 		}
 	}
 
-	for range maxFactors - 1 { // N·m, m/s^2, kg*m2/s
+	// N·m, m/s^2, kg*m2/s.
+	for range maxFactors - 1 {
 		op, n := operatorAt(s, end)
 		if n == 0 {
 			break
@@ -330,22 +346,27 @@ func scanFactor(s string, i int) (name string, end int) {
 		}
 		end += n
 	}
+
 	name = s[i:end]
 	if strings.HasPrefix(name, "μ") {
 		name = "u" + name[len("μ"):]
 	}
+
 	name, ok := units.Symbol(name)
 	if !ok {
 		return "", i
 	}
+
 	power := end
 	if power < len(s) && s[power] == '^' {
 		power++
 	}
+
 	if power < len(s) && name != "%" && (s[power] == '2' || s[power] == '3') {
 		name += s[power : power+1]
 		end = power + 1
 	}
+
 	if c, _ := classAt(s, end); c == letter || c == digit {
 		return "", i
 	}

@@ -142,13 +142,16 @@ func numbersInWord(out []Quantity, s string, i int) ([]Quantity, int) {
 		}
 		i += n
 	}
+
 	if digits || i-start > len("seventeen") {
 		return out, i
 	}
+
 	value, ok := numberWords[fold(s[start:i])]
 	if !ok {
 		return out, i
 	}
+
 	u := scanUnit(s, i)
 
 	return append(out, Quantity{Value: value, Unit: u.name, Name: nameBefore(s, start)}), max(i, u.end)
@@ -239,6 +242,7 @@ func nameBefore(s string, i int) string {
 		}
 		i = skipBack(s, start, " \t")
 	}
+
 	i = trimHan(s, i, hanHedges)
 	if i == 0 {
 		return ""
@@ -249,6 +253,7 @@ func nameBefore(s string, i int) string {
 	if at := trimHan(s, i, hanBinders); at < i {
 		return nameWords(s, skipBack(s, at, " \t"))
 	}
+
 	start := wordStart(s, i)
 	if !binders[fold(s[start:i])] {
 		return ""
@@ -267,17 +272,21 @@ func nameWords(s string, i int) string {
 		i = skipBack(s, start, " \t")
 		start = wordStart(s, i)
 	}
+
 	if start == i {
 		return hanName(s, i)
 	}
+
 	last := strings.TrimRight(s[start:i], "_")
 	if c, _ := classAt(last, 0); c != letter || Stop(fold(last)) {
 		return ""
 	}
+
 	name := snake(last)
 	if strings.Contains(name, "_") || start == 0 || s[start-1] != ' ' {
 		return name
 	}
+
 	before := wordStart(s, start-1)
 	first := fold(s[before : start-1])
 	if c, _ := classAt(first, 0); c != letter || Stop(first) || skippedVerbs[first] {

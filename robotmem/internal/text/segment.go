@@ -32,7 +32,8 @@ func loadDictionary() {
 	segmenter = gse.Segmenter{NotLoadHMM: true, SkipLog: true}
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
-		panic(err) // no option is wrong
+		// No option is wrong.
+		panic(err)
 	}
 	defer z.Close()
 	words, err := z.DecodeAll(chineseWords, nil)
@@ -40,7 +41,8 @@ func loadDictionary() {
 		err = segmenter.LoadDictStr(string(words))
 	}
 	if err != nil {
-		panic(err) // the dictionary is part of the program
+		// The dictionary is part of the program.
+		panic(err)
 	}
 }
 

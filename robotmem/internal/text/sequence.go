@@ -21,7 +21,8 @@ func Sequence(s string) (words []string) {
 	p.scan()
 	words = make([]string, 0, len(p.out))
 	german := slices.ContainsFunc(p.out, func(w string) bool { return germanWords[w] })
-	last, pairs := "", 0 // the character before in a script without spaces, and the pairs since the run began
+	// The character before in a script without spaces, and the pairs since the run began.
+	last, pairs := "", 0
 
 	for _, w := range p.out {
 		if c, _ := classAt(w, 0); c == han || c == unspace {
@@ -104,7 +105,8 @@ func symbol(s string, i, n int) bool {
 	case '`':
 		return false
 	case '=':
-		return i > 0 && strings.IndexByte("<>!", s[i-1]) >= 0 // 9 kg or more is not more than 9 kg
+		// 9 kg or more is not more than 9 kg.
+		return i > 0 && strings.IndexByte("<>!", s[i-1]) >= 0
 	case '!':
 		return strings.HasPrefix(s[i+n:], "=")
 	case '&':

@@ -61,7 +61,8 @@ func Stem(term string) string {
 	place := &stemCache[maphash.String(stemSeed, term)%uint64(len(stemCache))]
 	known := place.Load()
 	if known == nil || known.term != term {
-		term = strings.Clone(term) // of a text that need not stay in memory
+		// Of a text that need not stay in memory.
+		term = strings.Clone(term)
 		known = &stemmed{term, stemOf(term)}
 		place.Store(known)
 	}
@@ -70,15 +71,18 @@ func Stem(term string) string {
 }
 
 func stemOf(term string) string {
-	var buf [maxStemBytes + 8]byte // "e" may be put back, nothing else grows
+	// "e" may be put back, nothing else grows.
+	var buf [maxStemBytes + 8]byte
 	w := append(buf[:0], term...)
 	if w[len(w)-1] == 's' {
 		w = rewrite(w, step1a, 0)
 	}
+
 	w = pastAndGerund(w)
 	if n := len(w); w[n-1] == 'y' && hasVowel(w[:n-1]) {
 		w[n-1] = 'i'
 	}
+
 	w = rewrite(w, step2, 1)
 	w = rewrite(w, step3, 1)
 	w = rewrite(w, step4, 2)
@@ -87,6 +91,7 @@ func stemOf(term string) string {
 			w = w[:n-1]
 		}
 	}
+
 	if n := len(w); n > 1 && w[n-1] == 'l' && w[n-2] == 'l' && measure(w[:n-1]) > 1 {
 		w = w[:n-1]
 	}
@@ -113,6 +118,7 @@ func pastAndGerund(w []byte) []byte {
 	default:
 		return w
 	}
+
 	if ends(w, "at") || ends(w, "bl") || ends(w, "iz") {
 		return append(w, 'e')
 	}

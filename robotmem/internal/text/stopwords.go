@@ -44,7 +44,8 @@ const hanFirst = "不绝決从從没沒无無禁严嚴切未勿别別莫特分�
 func Negations(s string) int {
 	s = normalize(s)
 	count := 0
-	failed := false // the word before is in failing
+	// The word before is in failing.
+	failed := false
 
 	for i := 0; i < len(s); {
 		c, n := classAt(s, i)

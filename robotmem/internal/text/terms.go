@@ -102,7 +102,8 @@ func (p *scanner) emit(w string) {
 		p.exact = false
 	case !p.sequence:
 		w = fold(w)
-	case w != "A" || len(p.out) == 0: // bin A is no article
+	case w != "A" || len(p.out) == 0:
+		// Bin A is no article.
 		w = strings.ToLower(w)
 	}
 	p.out = append(p.out, w)
@@ -139,7 +140,8 @@ func (p *scanner) scan() {
 // digit at i and returns its end.
 func (p *scanner) word(i int) int {
 	s, start := p.s, i
-	plain := true // lower-case letters, except that the first may be a capital
+	// lower-case letters, except that the first may be a capital.
+	plain := true
 
 	for i < len(s) {
 		c, n := classAt(s, i)
@@ -160,6 +162,7 @@ func (p *scanner) word(i int) int {
 		}
 		i += n
 	}
+
 	if plain {
 		p.emit(s[start:i])
 	} else {
@@ -185,16 +188,21 @@ func (p *scanner) nameSigns(start, i int) int {
 	for end < len(p.s) && strings.IndexByte("#*+-", p.s[end]) >= 0 {
 		end++
 	}
+
 	if end == i || start > 0 && p.s[start-1] == p.s[i] {
 		return i
 	}
+
 	if c, _ := classAt(p.s, end); c == letter || c == digit {
-		return i // between two words: C-rail, a+b
+		// Between two words: C-rail, a+b.
+		return i
 	}
+
 	if p.sequence {
 		p.emit(p.s[i:end])
 		return end
 	}
+
 	if name := signNames[p.s[i:end]]; name != "" && isASCII(p.s[start:i]) {
 		p.emit(p.s[start:i] + name)
 	}
@@ -248,7 +256,8 @@ func (p *scanner) apostrophe(w string, at int) {
 	switch fold(tail) {
 	case "s", "re", "ll", "ve", "d", "m":
 		p.split(head)
-		if p.sequence { // it'll is not it'd
+		// it'll is not it'd.
+		if p.sequence {
 			p.emit(tail)
 		}
 	case "t":
@@ -263,7 +272,8 @@ func (p *scanner) apostrophe(w string, at int) {
 		p.split(tail)
 	}
 
-	for piece := range strings.SplitSeq(rest, "'") { // rare: rock'n'roll, mother's-in-law
+	// Rare: rock'n'roll, mother's-in-law.
+	for piece := range strings.SplitSeq(rest, "'") {
 		p.split(piece)
 	}
 }
@@ -304,21 +314,27 @@ func (p *scanner) split(w string) {
 	if w == "" {
 		return
 	}
+
 	sep := separator(w)
 	if sep == 0 {
 		p.emit(w)
 		p.camelCase(w)
 		return
 	}
+
 	if sep != '-' || strings.ContainsAny(w, "0123456789_") {
 		p.emit(w)
 	}
+
 	if whole := strings.NewReplacer("-", "", "_", "").Replace(w); !p.sequence && (!p.question || strings.Contains(w, "_")) && len(whole) < len(w) && identifies(whole) {
-		p.emit(whole) // ax12 of AX-12: a question may spell it so
+		// ax12 of AX-12: a question may spell it so.
+		p.emit(whole)
 	}
+
 	if sep == ':' {
 		if last := strings.LastIndexByte(w, ':'); last != strings.IndexByte(w, ':') {
-			p.emit(w[:last]) // 14:05 of 14:05:30
+			// 14:05 of 14:05:30.
+			p.emit(w[:last])
 		}
 	}
 
@@ -339,7 +355,8 @@ func separator(w string) byte {
 		if strings.IndexByte(w, sep) < 0 {
 			continue
 		}
-		if sep == '.' && strings.Trim(w, "0123456789") == "." { // a decimal
+		// A decimal.
+		if sep == '.' && strings.Trim(w, "0123456789") == "." {
 			return 0
 		}
 
@@ -359,6 +376,7 @@ func (p *scanner) camelCase(w string) {
 		p.emit(w[at:])
 		return
 	}
+
 	start := 0
 
 	var before, prev rune
@@ -370,7 +388,8 @@ func (p *scanner) camelCase(w string) {
 		case unicode.IsUpper(r) && (unicode.IsLower(prev) || unicode.IsDigit(prev) && i+1 < len(w)):
 			cut = i
 		case unicode.IsLower(r) && unicode.IsUpper(prev) && unicode.IsUpper(before) && w[i:] != "s":
-			cut = i - utf8.RuneLen(prev) // the capital before r starts a word
+			// The capital before r starts a word.
+			cut = i - utf8.RuneLen(prev)
 		}
 		if cut > start {
 			p.emitPart(w[start:cut])
@@ -378,6 +397,7 @@ func (p *scanner) camelCase(w string) {
 		}
 		before, prev = prev, r
 	}
+
 	if start > 0 {
 		p.emitPart(w[start:])
 	}

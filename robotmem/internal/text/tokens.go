@@ -15,16 +15,19 @@ func Tokens(s string) int {
 	for _, r := range s {
 		k := kindOf(r)
 		switch run++; {
-		case k == last, last.name == 'A' && k.name == 'a' && run == 2: // a capital letter begins a word
+		case k == last, last.name == 'A' && k.name == 'a' && run == 2:
+			// a capital letter begins a word.
 			eighths += k.next
 		default:
 			run = 1
 
 			eighths += k.first
 			switch {
-			case last.name == ' ' && k.name == '0': // a space before a number is a token
+			case last.name == ' ' && k.name == '0':
+				// A space before a number is a token.
 				eighths += k.first
-			case last.name == 'a' && k.name == 'A': // an identifier, base64
+			case last.name == 'a' && k.name == 'A':
+				// An identifier, base64.
 				eighths += k.first / 2
 			}
 		}
@@ -43,7 +46,8 @@ type kind struct {
 
 func kindOf(r rune) kind {
 	switch {
-	case r == ' ': // one belongs to the word that follows
+	case r == ' ':
+		// One belongs to the word that follows.
 		return kind{' ', 0, 8}
 	case 'a' <= r && r <= 'z':
 		return kind{'a', 8, 1}
@@ -89,7 +93,8 @@ func ClipMiddle(s string, n int) string {
 
 	clauses := clausesOf(s)
 	for len(clauses) > 2 {
-		drop := -1 // the longest clause without a number
+		// The longest clause without a number.
+		drop := -1
 
 		for i := 1; i < len(clauses)-1; i++ {
 			if strings.ContainsAny(clauses[i], "0123456789") || clauses[i] == gap {
@@ -112,6 +117,7 @@ func ClipMiddle(s string, n int) string {
 	if Tokens(short) <= n {
 		return short
 	}
+
 	// Half of the tokens are for the beginning, half for the end.
 	runes := []rune(short)
 
@@ -119,6 +125,7 @@ func ClipMiddle(s string, n int) string {
 	for tail > 0 && Tokens(string(runes[tail-1:])) <= n-n/2-1 {
 		tail--
 	}
+
 	end := string(runes[tail:])
 	if at := strings.IndexByte(end, ' '); at >= 0 && at < len(end)/4 {
 		end = end[at+1:]

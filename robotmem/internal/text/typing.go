@@ -38,6 +38,7 @@ func Typing(s string) *Unfinished {
 			u.prefixes = append(u.prefixes, t)
 		}
 	}
+
 	if u.Stands = u.Terms; len(u.Stands) == 0 {
 		u.Stands = slices.Clone(p.out)
 	}
@@ -73,7 +74,8 @@ func (p *scanner) last() string {
 			i = p.word(i)
 		case c == han, c == unspace:
 			i = p.unspaced(i, c)
-			from = i // not part of a word
+			// Not part of a word.
+			from = i
 		default:
 			i += n
 			if i == len(p.s) && from == end && end > start && strings.IndexByte("./:-", p.s[from]) >= 0 {

@@ -49,10 +49,12 @@ func (a anchor) merge(b anchor) (anchor, bool) {
 	if b.date.set() {
 		a, b = b, a
 	}
+
 	if b.date.set() || a.timed() && b.timed() || a.part.to > 0 && b.part.to > 0 || !a.point.IsZero() ||
 		a.date.set() && (a.grain != day || a.date.to.IsZero()) {
 		return a, false
 	}
+
 	if b.timed() {
 		a.clock, a.clockGrain, a.half = b.clock, b.clockGrain, b.half
 	}
@@ -65,6 +67,7 @@ func (a anchor) merge(b anchor) (anchor, bool) {
 			a.clock, a.half, a.part.to = of, false, 0
 		}
 	}
+
 	a.bare = a.bare && b.bare
 
 	return a, true
@@ -185,16 +188,20 @@ func (c calendar) resolve(a anchor, in span) place {
 		}
 		in = c.dayOf(c.now, -1)
 	}
+
 	if a.timed() {
 		t := c.at(in.from, 0, a.clock)
 		if next := c.at(in.from, 1, a.clock); t.Before(in.from) && next.Before(in.to) {
-			t = next // of a night
+			// Of a night.
+			t = next
 		}
 		return place{span{t, t.Add(lengths[a.clockGrain])}, t, t}
 	}
+
 	if a.part.to > 0 {
 		in = span{c.at(in.from, 0, a.part.from), c.at(in.from, 0, a.part.to)}
 	}
+
 	p := place{in, in.from, in.to}
 	if !a.point.IsZero() {
 		p.lo, p.hi = a.point, a.point

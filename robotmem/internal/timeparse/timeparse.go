@@ -121,7 +121,8 @@ func (it *item) bounds(at place) (lo, hi time.Time) {
 		return at.lo, hi
 	case after:
 		return at.hi, hi
-	case around: // half an hour or a unit to both sides
+	case around:
+		// Half an hour or a unit to both sides.
 		wide := max(30*time.Minute, at.hi.Sub(at.from))
 		return at.lo.Add(-wide), at.hi.Add(wide)
 	}
@@ -154,6 +155,7 @@ func (p *parser) rangeOf(it item, in span) (lo, hi time.Time) {
 	case !first.lo.Before(last.hi):
 		first, last = last, first
 	}
+
 	if it.prep == after {
 		return first.hi, last.hi
 	}
@@ -186,6 +188,7 @@ func (p *parser) rest(items []item, phrases []Phrase) string {
 		}
 		rest.WriteString(word)
 	}
+
 	if strings.ContainsFunc(rest.String(), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return rest.String()
 	}
@@ -319,7 +322,8 @@ func (it *item) licensed(lead preposition) bool {
 	case it.ranged:
 		return it.a.timed() && it.b.timed() || lead != plain
 	case it.prep == until:
-		return it.a.timed() || it.a.part.to == 0 // "by night" is a habit
+		// "by night" is a habit.
+		return it.a.timed() || it.a.part.to == 0
 	}
 
 	return it.prep.bounds() || lead == from || lead == at || lead == in && !timeOfDay
@@ -344,6 +348,7 @@ func (p *parser) anchor(a *anchor) (ok bool) {
 		return ok
 	}) {
 	}
+
 	p.owned = p.has("possessive")
 
 	return true
@@ -407,9 +412,11 @@ func (p *parser) event(it *item) bool {
 
 // suffix reads a Chinese postposition, also after an event: 14:05崩溃之前.
 func (p *parser) suffix(it *item) {
-	if strings.HasSuffix(p.s[:p.i], "一点") && it.a.bare { // 慢一点后: a little
+	// 慢一点后: a little.
+	if strings.HasSuffix(p.s[:p.i], "一点") && it.a.bare {
 		return
 	}
+
 	start := p.i
 
 	m := p.take(p.named["postposition"])
@@ -426,5 +433,6 @@ func (p *parser) suffix(it *item) {
 			return
 		}
 	}
+
 	p.has("within")
 }

@@ -23,13 +23,16 @@ const (
 
 func backups(ctx context.Context, r *rig) error {
 	path, folder := filepath.Join(r.dir, memoryFile), filepath.Join(r.dir, "backups")
+
 	var mu sync.Mutex
+
 	var calls []call // of all writers
 	told := func() []call {
 		mu.Lock()
 		defer mu.Unlock()
 		return slices.Clone(calls)
 	}
+
 	var writers []*process
 	defer func() {
 		for _, w := range writers {
@@ -38,6 +41,7 @@ func backups(ctx context.Context, r *rig) error {
 		all := told()
 		r.acknowledge(ledgerAt(all, len(all), false).take())
 	}()
+
 	for i := range backupWriters {
 		p := plan{Path: path, Name: fmt.Sprint("w", i), Visits: 1, Robots: 1, Mix: append(slices.Repeat([]string{"learn"}, 19), "large"), Pause: writerPause}
 		w, err := r.startRobots(ctx, p, func(c call) {
@@ -51,9 +55,12 @@ func backups(ctx context.Context, r *rig) error {
 		writers = append(writers, w)
 		w.reach("open", 1)
 	}
+
 	var took durations
+
 	for n := 0; r.faults < r.times && ctx.Err() == nil; n++ {
 		began := len(told())
+
 		var b struct {
 			Path    string
 			Seconds float64
@@ -62,7 +69,8 @@ func backups(ctx context.Context, r *rig) error {
 			return err
 		}
 		took = append(took, time.Duration(b.Seconds*float64(time.Second)))
-		if len(told()) > began { // the memory changed while it was made
+		// The memory changed while it was made.
+		if len(told()) > began {
 			r.fault()
 		}
 		if err := r.command(ctx, nil, "backup", "verify", folder); err != nil {
@@ -74,7 +82,8 @@ func backups(ctx context.Context, r *rig) error {
 			continue
 		}
 		l := ledgerAt(told(), began, true)
-		l.take() // counted at the end
+		// Counted at the end.
+		l.take()
 		if err := r.reopened(ctx, to, l, fmt.Sprintf("backup %d, restored", n)); err != nil {
 			return err
 		}
@@ -82,6 +91,8 @@ func backups(ctx context.Context, r *rig) error {
 			return err
 		}
 	}
+
 	r.note("a backup took %v", took)
+
 	return ctx.Err()
 }

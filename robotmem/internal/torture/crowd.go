@@ -51,13 +51,17 @@ func crowd(ctx context.Context, r *rig) error {
 			return err
 		}
 	}
+
 	c.note("%d times %d processes made, migrated and closed one new file at the same moment", meetings, openers)
 	if err := c.opened(ctx, c.path, local.Options{}, "making the file", func(*local.Node) {}); err != nil {
 		return err
 	}
+
 	working, stop := context.WithTimeout(ctx, r.time)
 	defer stop()
+
 	var all sync.WaitGroup
+
 	run := func(what string, f func(context.Context) error) {
 		all.Go(func() {
 			if err := f(working); err != nil {
@@ -68,12 +72,14 @@ func crowd(ctx context.Context, r *rig) error {
 	for i := range crowdEngines {
 		run("engine", func(ctx context.Context) error { return c.engines(ctx, i) })
 	}
+
 	run("import", c.imports)
 	run("holder", c.hold)
 	all.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+
 	c.note("recall: %v; while the lock is held: %v", c.recalls, c.heldRecalls)
 	if p := c.recalls.quantile(0.99); p > readLimit {
 		c.broken("p99 of a recall is %v, over %v", p, readLimit)
@@ -84,16 +90,20 @@ func crowd(ctx context.Context, r *rig) error {
 	if err := c.reopened(ctx, c.path, c.ledger, "at the end"); err != nil {
 		return err
 	}
+
 	merged := 0
+
 	for _, s := range c.ledger.kept {
 		if s.Status == "superseded" {
 			merged++
 		}
 	}
+
 	c.note("%d kills; %d memories, %d of them merged at the ends of sessions", c.kills.Load(), len(c.ledger.kept), merged)
 	if c.kills.Load() == 0 || len(c.heldRecalls) == 0 || merged == 0 {
 		return errors.New("no process was killed, nobody asked while the lock was held, or nothing was merged")
 	}
+
 	return nil
 }
 
@@ -101,7 +111,9 @@ func crowd(ctx context.Context, r *rig) error {
 func (c *crowdRun) meet(ctx context.Context, name string) error {
 	l := newLedger()
 	p := plan{Path: filepath.Join(c.dir, name, memoryFile), Visits: 1, Robots: 1, Steps: 3, Mix: everyday, Wait: true}
+
 	var started []*process
+
 	for range openers {
 		one, err := c.startRobots(ctx, p, l.tell, nil)
 		if err != nil {
@@ -109,17 +121,21 @@ func (c *crowdRun) meet(ctx context.Context, name string) error {
 		}
 		started = append(started, one)
 	}
+
 	for _, one := range started {
 		one.reach("ready", 1)
 	}
+
 	for _, one := range started {
 		_ = one.stdin.Close()
 	}
+
 	for _, one := range started {
 		if err := one.end(); err != nil {
 			c.broken("%s: %v", name, err)
 		}
 	}
+
 	return c.reopened(ctx, p.Path, l, name)
 }
 
@@ -154,6 +170,7 @@ func (c *crowdRun) engines(ctx context.Context, i int) error {
 			c.fault()
 		}
 	}
+
 	return nil
 }
 
@@ -176,6 +193,7 @@ func (c *crowdRun) imports(ctx context.Context) error {
 		c.ledger.tell(stored)
 		sleep(ctx, 5*time.Second)
 	}
+
 	return nil
 }
 
@@ -186,7 +204,10 @@ func (c *crowdRun) hold(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = db.Close() }() // nothing was written
+
+	// Nothing was written.
+	defer func() { _ = db.Close() }()
+
 	for err == nil && ctx.Err() == nil {
 		var tx *sql.Tx
 		if tx, err = db.BeginTx(context.WithoutCancel(ctx), nil); err != nil {
@@ -200,6 +221,7 @@ func (c *crowdRun) hold(ctx context.Context) error {
 		err = tx.Rollback()
 		sleep(ctx, 2*crowdHold)
 	}
+
 	return err
 }
 

@@ -64,13 +64,17 @@ type flipTried struct {
 // flips damages the files of a closed memory, or the log of a killed node.
 func flips(ctx context.Context, r *rig) error {
 	dir, log := r.dir, r.name == "log"
-	if memory, err := os.MkdirTemp("/dev/shm", "torture-"); err == nil { // faster than a disk
+	// Faster than a disk.
+	if memory, err := os.MkdirTemp("/dev/shm", "torture-"); err == nil {
 		dir = memory
 		defer func() { _ = os.RemoveAll(memory) }()
 	}
+
 	outcomes := map[string]int{flipWrong: 0, flipShown: 0} // printed in any case
 	errs := make([]error, runtime.GOMAXPROCS(0))
+
 	var all sync.WaitGroup
+
 	for i := range errs {
 		p := flipPlan{Dir: filepath.Join(dir, fmt.Sprint(i)), Keep: r.dir, Seed: r.rand.Uint64(), Log: log}
 		all.Go(func() {
@@ -79,12 +83,15 @@ func flips(ctx context.Context, r *rig) error {
 			}
 		})
 	}
+
 	all.Wait()
+
 	for _, name := range flipRanks {
 		if n, ok := outcomes[name]; ok {
 			r.note("%d %s", n, name)
 		}
 	}
+
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
@@ -98,13 +105,16 @@ func (r *rig) superviseFlips(ctx context.Context, plan flipPlan, outcomes map[st
 	if err != nil {
 		return err
 	}
+
 	go func() {
 		p.heard.Wait()
 		close(said)
 	}()
+
 	doing, hang := "", time.AfterFunc(flipLimit, func() { p.kill() })
 	for l := range said {
 		hang.Reset(flipLimit)
+
 		switch {
 		case l.Failed != "":
 			err = errors.New(l.Failed)
@@ -125,15 +135,18 @@ func (r *rig) superviseFlips(ctx context.Context, plan flipPlan, outcomes map[st
 			_ = p.stdin.Close()
 		}
 	}
+
 	hang.Stop()
 	<-p.gone
 	if !p.cmd.ProcessState.Success() && err == nil && ctx.Err() == nil {
 		r.broken("%s: no answer within %v, or it died: %s: %s", doing, flipLimit, p.cmd.ProcessState, &p.stderr)
+
 		var damaged image
 		if damaged, err = readImage(plan.Dir); err == nil {
 			err = damaged.write(filepath.Join(plan.Keep, fmt.Sprint("died-", plan.Seed)))
 		}
 	}
+
 	return err
 }
 
@@ -181,6 +194,7 @@ func ask(ctx context.Context, e *local.Node, q question, right answer) (a answer
 	}
 	a.err = errors.Join(err, json.Unmarshal(data, &a.value))
 	a.read(a.value)
+
 	return a
 }
 
@@ -196,6 +210,7 @@ func (a *answer) read(v any) {
 		for _, name := range volatile {
 			delete(v, name)
 		}
+
 		for name, field := range v {
 			text, isText := field.(string)
 			switch {
@@ -220,6 +235,7 @@ func flipFiles(ctx context.Context, arg []byte, out *output) error {
 	if err := json.Unmarshal(arg, &f.flipPlan); err != nil {
 		return err
 	}
+
 	var err error
 	if f.image, err = makeImage(context.Background(), f.Dir, f.Log); err == nil {
 		err = f.learnTruth(context.Background())
@@ -227,8 +243,10 @@ func flipFiles(ctx context.Context, arg []byte, out *output) error {
 	if err != nil {
 		return fmt.Errorf("the undamaged memory: %w", err)
 	}
+
 	random := rand.New(rand.NewPCG(f.Seed, 1))
 	kept := 0
+
 	for n := 0; ctx.Err() == nil; n++ {
 		d, readOnly := f.image.draw(random), random.IntN(4) == 0
 		if f.Log {
@@ -251,6 +269,7 @@ func flipFiles(ctx context.Context, arg []byte, out *output) error {
 		}
 		out.say(line{Flip: &tried})
 	}
+
 	return os.RemoveAll(f.Dir)
 }
 
@@ -259,15 +278,19 @@ func (f *flipper) learnTruth(ctx context.Context) error {
 	if err := f.image.write(f.Dir); err != nil {
 		return err
 	}
+
 	e, err := openImage(ctx, f.Dir, imageOptions())
 	if err != nil {
 		return err
 	}
+
 	list, err := e.List(ctx, &robotmem.ListRequest{Status: "all", Limit: 1000})
 	sessions, serr := e.Sessions(ctx, &robotmem.SessionsRequest{})
-	if err := errors.Join(err, serr, e.Warm(ctx)); err != nil { // as in try: the mean of all vectors counts in recall
+	// As in try: the mean of all vectors counts in recall.
+	if err := errors.Join(err, serr, e.Warm(ctx)); err != nil {
 		return err
 	}
+
 	f.asked = []question{
 		{"list", `{"status":"all","limit":1000}`}, {"sessions", `{}`}, {"collections", `{}`}, {"categories", `{}`},
 		{"paths", `{}`}, {"places", `{"field":"spatial.position"}`},
@@ -276,10 +299,12 @@ func (f *flipper) learnTruth(ctx context.Context) error {
 		{"recall", `{"n":40,"spatial_sort":{"field":"spatial.position","target":[3,4],"frame_id":"map"}}`},
 		{"recall", `{"n":40,"type":"perception"}`},
 	}
+
 	for i, m := range list.Memories {
 		one := fmt.Sprintf(`{"memory_id":%d}`, m.MemoryID)
 		f.asked = append(f.asked, question{"history", one})
-		if i%6 == 0 { // list answers the same fields of all
+		// List answers the same fields of all.
+		if i%6 == 0 {
 			f.asked = append(f.asked, question{"get", one})
 		}
 		if m.SHA256 != "" && m.Status == "active" {
@@ -289,25 +314,30 @@ func (f *flipper) learnTruth(ctx context.Context) error {
 			f.asked = append(f.asked, question{"recall", `{"n":40,"like":` + one + `}`})
 		}
 	}
+
 	for _, s := range sessions.Sessions {
 		one := fmt.Sprintf(`{"session_id":%q}`, s.SessionID)
 		f.asked = append(f.asked, question{"session", one}, question{"session_memories", one})
 	}
+
 	f.stored = map[string]bool{}
 	for _, q := range f.asked {
 		a := ask(ctx, e, q, answer{})
 		if a.err != nil || a.degraded {
 			err = errors.Join(err, fmt.Errorf("%s: %w", q, a.err))
 		}
+
 		f.truth = append(f.truth, a)
 		for _, shown := range a.shown {
 			f.stored[shown] = true
 		}
 	}
+
 	d, derr := e.Doctor(ctx, &admin.DoctorRequest{Deep: true})
 	if derr == nil && !d.Healthy {
 		derr = fmt.Errorf("the doctor says %+v", d.Checks)
 	}
+
 	return errors.Join(err, derr, e.Close())
 }
 
@@ -317,6 +347,7 @@ func (f *flipper) try(ctx context.Context, damaged image, readOnly bool) (t flip
 	if err := damaged.write(f.Dir); err != nil {
 		return t, err
 	}
+
 	t.Outcome = flipEqual
 	// A worse outcome takes the place of a better one.
 	worse := func(outcome, why string) {
@@ -331,7 +362,8 @@ func (f *flipper) try(ctx context.Context, damaged image, readOnly bool) (t flip
 		default:
 			cause := err
 			for inner := err; inner != nil; inner = errors.Unwrap(inner) {
-				cause = inner // of an internal error, which the answer does not show
+				// Of an internal error, which the answer does not show.
+				cause = inner
 			}
 			worse(flipUnclear, fmt.Sprintf("%s fails as %s: %v (%v)", doing, kind, err, cause))
 		}
@@ -343,10 +375,13 @@ func (f *flipper) try(ctx context.Context, damaged image, readOnly bool) (t flip
 		fails("opening", err, flipRefused)
 		return t, nil
 	}
+
 	if err := e.Warm(ctx); err != nil {
 		fails("loading the indexes", err, flipNamed)
 	}
+
 	differs := ""
+
 	for i, q := range f.asked {
 		a, want := ask(ctx, e, q, f.truth[i]), f.truth[i]
 		for _, shown := range a.shown {
@@ -354,6 +389,7 @@ func (f *flipper) try(ctx context.Context, damaged image, readOnly bool) (t flip
 				worse(flipShown, fmt.Sprintf("%s: %.300q", q, shown))
 			}
 		}
+
 		switch {
 		case a.err != nil && !errors.Is(a.err, robotmem.NotFound):
 			fails(fmt.Sprint(q), a.err, flipNamed)
@@ -363,6 +399,7 @@ func (f *flipper) try(ctx context.Context, damaged image, readOnly bool) (t flip
 			differs = q.String() + ": " + difference(a, want)
 		}
 	}
+
 	if differs != "" && f.Log {
 		worse(flipOlder, "")
 	} else if differs != "" {
@@ -376,9 +413,11 @@ func (f *flipper) try(ctx context.Context, damaged image, readOnly bool) (t flip
 			worse(flipNamed, "")
 		}
 	}
+
 	if err := e.Close(); err != nil {
 		fails("closing", err, flipNamed)
 	}
+
 	return t, nil
 }
 
@@ -388,10 +427,12 @@ func (q question) String() string { return q.op + " " + q.request }
 func difference(got, want answer) string {
 	a, _ := json.Marshal(got.value) // of what was unmarshaled
 	b, _ := json.Marshal(want.value)
+
 	at := 0
 	for at < min(len(a), len(b)) && a[at] == b[at] {
 		at++
 	}
 	at = max(0, at-60)
+
 	return fmt.Sprintf("got …%.150s (%v), want …%.150s", a[at:], got.err, b[at:])
 }

@@ -45,6 +45,7 @@ func (r *rig) newDisk(ctx context.Context, round int) (*disk, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
+
 	size := tmpfsBytes
 	mount := func(more string) error {
 		return exec.CommandContext(ctx, "mount", "-t", "tmpfs", "-o", fmt.Sprint(more, "size=", size), "tmpfs", dir).Run()
@@ -58,10 +59,12 @@ func (r *rig) newDisk(ctx context.Context, round int) (*disk, error) {
 			return errors.Join(err, mount("remount,"))
 		}, exec.Command("umount", "-l", dir).Run}, nil //nolint:noctx // also when ctx has ended
 	}
+
 	d, err := faultdisk.Over(dir)
 	if err != nil {
 		return nil, err
 	}
+
 	return &disk{d.Root(), local.Options{Disk: d}, func(free int64) error { d.Limit(free); return nil }, func() error { d.Close(); return nil }}, nil
 }
 
@@ -76,6 +79,7 @@ func (r *rig) onDisks(ctx context.Context, enough func() bool, f func(round int,
 			return err
 		}
 	}
+
 	return ctx.Err()
 }
 
@@ -91,6 +95,7 @@ func (r *rig) fillDisk(ctx context.Context, d *disk) error {
 	if err != nil {
 		return err
 	}
+
 	l := newLedger()
 	b := newRobot("full", e, r.rand.Uint64(), l.tell)
 	stored := func(err error) bool {
@@ -105,6 +110,7 @@ func (r *rig) fillDisk(ctx context.Context, d *disk) error {
 	if err := d.limit(100_000 + r.rand.Int64N(2_000_000)); err != nil {
 		return errors.Join(err, e.Close())
 	}
+
 	for refusals := 0; refusals < refusalsARound && ctx.Err() == nil; {
 		if !stored(b.step(ctx, everyday)) {
 			refusals++
@@ -112,23 +118,27 @@ func (r *rig) fillDisk(ctx context.Context, d *disk) error {
 			r.check(ctx, e, l, where+", full")
 		}
 	}
+
 	err = r.opened(ctx, path, o, where+", full, opened by another", func(other *local.Node) {
 		r.check(ctx, other, l, where+", full, opened by another")
 	})
 	if err := errors.Join(err, e.Close()); err != nil {
 		r.broken("%s: closing on the full disk: %v", where, err)
 	}
+
 	return r.opened(ctx, path, o, where+", full, opened again", func(e *local.Node) {
 		r.check(ctx, e, l, where+", full, opened again")
 		if err := d.limit(-1); err != nil {
 			r.broken("%s: making space: %v", where, err)
 		}
+
 		b.node = e
 		for _, action := range []string{"learn", "batch", "update", "session", "small", "large"} {
 			if !stored(actions[action](b, ctx)) {
 				r.broken("%s: %s is refused though there is space", where, action)
 			}
 		}
+
 		r.check(ctx, e, l, where+", with space again")
 		err := filepath.WalkDir(filepath.Dir(path), func(path string, _ fs.DirEntry, err error) error {
 			if strings.HasPrefix(filepath.Base(path), "tmp-") {
@@ -160,14 +170,18 @@ func small(ctx context.Context, r *rig) error {
 		if err != nil {
 			return err
 		}
+
 		then, err := moments[at](r, ctx, d, path, l)
 		if err = errors.Join(err, d.limit(-1)); err != nil {
 			return err
 		}
+
 		counts[at] += r.faults - before
+
 		return r.opened(ctx, path, d.options, "with space again", func(e *local.Node) { then(e, fmt.Sprintf("round %d, with space again", round)) })
 	})
 	r.note("%d openings, %d migrations and %d purges met a full disk", counts[0], counts[1], counts[2])
+
 	return err
 }
 
@@ -179,6 +193,7 @@ func (r *rig) refusedOrDone(what string, err error) bool {
 		}
 		r.fault()
 	}
+
 	return err == nil
 }
 
@@ -192,6 +207,7 @@ func (r *rig) openOn(ctx context.Context, d *disk, path string, free int64, what
 		return nil
 	}
 	f(e, what+" with little space")
+
 	return e.Close()
 }
 
@@ -222,5 +238,6 @@ func (r *rig) purgeSmall(ctx context.Context, d *disk, path string, l *ledger) (
 			r.fault()
 		}
 	})
+
 	return func(e *local.Node, where string) { r.purged(ctx, e, l, s, where) }, err
 }

@@ -32,10 +32,13 @@ func hostile(ctx context.Context, r *rig) error {
 	if err != nil {
 		return err
 	}
+
 	defer p.kill()
 	facts := newRobot("hostile", nil, 1, nil)
 	learnt := map[int64]string{}
+
 	var files, memory int
+
 	start := time.Now()
 	for n := 0; time.Since(start) < r.time && ctx.Err() == nil; n++ {
 		id, fact := fmt.Sprint(n), ""
@@ -51,11 +54,13 @@ func hostile(ctx context.Context, r *rig) error {
 			return fmt.Errorf("%.200q: %w", text, err)
 		}
 		hang := time.AfterFunc(endsWithin, func() { _ = p.cmd.Process.Kill() })
+
 		for answered {
 			answer, err := p.stdout.ReadBytes('\n')
 			if err != nil {
 				return fmt.Errorf("no answer to %.200q: %w", text, err)
 			}
+
 			a, wrong := readAnswer(answer)
 			switch {
 			case wrong:
@@ -69,6 +74,7 @@ func hostile(ctx context.Context, r *rig) error {
 		}
 		hang.Stop()
 	}
+
 	nowFiles, nowMemory := p.needs()
 	r.note("at rest: %d descriptors, then %d; %d MiB, then %d MiB", files, nowFiles, memory>>20, nowMemory>>20)
 	if memory == 0 || nowFiles > files+moreFiles || nowMemory > memory+moreMemory {
@@ -77,6 +83,7 @@ func hostile(ctx context.Context, r *rig) error {
 	if err := errors.Join(ctx.Err(), p.end()); err != nil {
 		return err
 	}
+
 	r.acknowledge(len(learnt))
 	// Hostile messages may have stored facts too.
 	return r.opened(ctx, path, local.Options{}, "at the end", func(e *local.Node) {
@@ -101,6 +108,7 @@ func (p *process) needs() (files, memory int) {
 		}
 		files, memory = min(files, len(open)), min(memory, resident)
 	}
+
 	return files, memory
 }
 
@@ -131,11 +139,15 @@ func message(r *rand.Rand, id string) (text []byte, answered bool) {
 		}
 		m["method"], m["params"] = "tools/call", map[string]any{"name": op.Name, "arguments": arguments}
 	}
+
 	odd := r.IntN(10)
 	if odd == 0 {
 		m["id"] = oneOf[any](r, nil, 1.5, []any{}, true, strings.Repeat("i", 10_000))
 	}
-	text, _ = json.Marshal(m) // of values that can be
+
+	// Of values that can be.
+	text, _ = json.Marshal(m)
+
 	switch odd {
 	case 1:
 		text = text[:r.IntN(len(text))]
@@ -144,6 +156,7 @@ func message(r *rand.Rand, id string) (text []byte, answered bool) {
 	case 3:
 		text = []byte(oneOf(r, "null", "[]", "{}", "\xff\xfe", strings.Repeat("[", 100_000), `{"id":1}`, "["+string(text)+"]"))
 	}
+
 	return text, odd > 3
 }
 

@@ -61,6 +61,7 @@ func readImage(dir string) (image, error) {
 		}
 		return err
 	})
+
 	return im, err
 }
 
@@ -69,12 +70,14 @@ func (im image) write(dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
+
 	for name, data := range im {
 		path := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -83,13 +86,16 @@ func (im image) write(dir string) error {
 // payloads in the file and in the folder, raw and coded, vectors, snapshots of the
 // indexes, and free pages. With a log it is the memory of a node that was killed.
 func makeImage(ctx context.Context, dir string, log bool) (image, error) {
-	if err := os.RemoveAll(dir); err != nil { // of a child that has died
+	// Of a child that has died.
+	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
+
 	e, err := openImage(ctx, dir, imageOptions())
 	if err != nil {
 		return nil, err
 	}
+
 	b := newRobot("image", e, 1, func(call) {})
 	b.items = 12
 	do := func(times int, mix string) {
@@ -100,6 +106,7 @@ func makeImage(ctx context.Context, dir string, log bool) (image, error) {
 		}
 	}
 	do(2, "large small large retain")
+
 	for _, rows := range []int{200, 16_000} {
 		trace := []byte("t,fx,fy\n")
 		for i := range rows {
@@ -108,19 +115,24 @@ func makeImage(ctx context.Context, dir string, log bool) (image, error) {
 		_, serr := e.SavePerception(ctx, &robotmem.SavePerceptionRequest{Description: "a trace of force", PerceptionType: "tactile", MediaType: "text/csv", DataBase64: trace})
 		err = errors.Join(err, serr)
 	}
+
 	do(3, "batch learn learn session update update forget restore forget small")
 	do(1, "repair") // which works out what is otherwise done in the background
 	if err := errors.Join(err, untilIdle(ctx, e), e.Warm(ctx), e.Close()); err != nil || !log {
 		im, rerr := readImage(dir)
 		return im, errors.Join(err, rerr)
 	}
+
 	if e, err = openImage(ctx, dir, imageOptions()); err != nil {
 		return nil, err
 	}
+
 	b.node = e
 	do(4, "learn learn update forget small")
-	time.Sleep(300 * time.Millisecond) // for the work in the background
+	// For the work in the background.
+	time.Sleep(300 * time.Millisecond)
 	im, rerr := readImage(dir)
+
 	return im, errors.Join(err, rerr, e.Close())
 }
 
@@ -149,6 +161,7 @@ func (im image) cutFile(r *rand.Rand, file string) damage {
 // drawLog damages the log.
 func (im image) drawLog(r *rand.Rand) damage {
 	frames := (len(im[logFile]) - logHead) / frameSize
+
 	at := logHead + r.IntN(frames)*frameSize
 	switch r.IntN(8) {
 	case 0:
@@ -162,20 +175,24 @@ func (im image) drawLog(r *rand.Rand) damage {
 		clear(data[at+frameHead : at+frameSize])
 		return damage{file: logFile, what: fmt.Sprintf("a frame of zeros at %d", at), data: data}
 	}
+
 	return im.flipBit(r, logFile, "page of a frame", at+frameHead, at+frameSize)
 }
 
 // draw damages the database or a payload: most times it flips a bit.
 func (im image) draw(r *rand.Rand) damage {
 	var payloads []string
+
 	for name := range im {
 		if strings.HasPrefix(name, ofImage.Payloads()+"/") {
 			payloads = append(payloads, name)
 		}
 	}
+
 	slices.Sort(payloads)
 	file := oneOf(r, payloads...)
 	end := len(im[file])
+
 	switch n := r.IntN(20); {
 	case n == 0:
 		return im.flipBit(r, file, "head of a payload", 0, min(64, end))
@@ -195,10 +212,12 @@ func (im image) draw(r *rand.Rand) damage {
 	case n == 17:
 		return im.cutFile(r, memoryFile)
 	}
+
 	db := bytes.Clone(im[memoryFile])
 	a, b := r.IntN(len(db)/pageSize), r.IntN(len(db)/pageSize)
 	pageA, pageB := db[a*pageSize:][:pageSize], db[b*pageSize:][:pageSize]
 	what := ""
+
 	switch r.IntN(6) {
 	case 0:
 		what = fmt.Sprintf("page %d of zeros", a+1)
@@ -208,6 +227,7 @@ func (im image) draw(r *rand.Rand) damage {
 		clear(pageA[r.IntN(pageSize/512)*512:][:512])
 	case 2:
 		what = fmt.Sprintf("page %d of noise", a+1)
+
 		for i := range pageA {
 			pageA[i] = byte(r.Uint32())
 		}
@@ -223,5 +243,6 @@ func (im image) draw(r *rand.Rand) damage {
 		what = "another program's bytes"
 		db = bytes.Repeat([]byte("PK\x03\x04 not a memory\n"), 1+r.IntN(1000))
 	}
+
 	return damage{file: memoryFile, what: what, data: db}
 }

@@ -66,6 +66,7 @@ var (
 
 func kill(ctx context.Context, r *rig) error {
 	k := &killing{rig: r}
+
 	counts := make([]int, len(ways))
 	for r.faults < r.times && ctx.Err() == nil {
 		if k.ledger == nil || len(k.ledger.kept) > fullFile {
@@ -88,13 +89,16 @@ func kill(ctx context.Context, r *rig) error {
 			return err
 		}
 	}
+
 	for i, w := range ways {
 		r.note("%d killed while %s", counts[i], w.name)
 		if counts[i] == 0 {
 			r.failed = fmt.Errorf("no process was killed while %s", w.name)
 		}
 	}
+
 	r.note("%d migrations of older files were killed before their commit", k.midway)
+
 	return errors.Join(ctx.Err(), r.failed)
 }
 
@@ -113,6 +117,7 @@ func (k *killing) die(ctx context.Context, w way) (bool, error) {
 	}
 	there := p.reach(w.phase, times)
 	time.Sleep(k.between(0, w.most))
+
 	return p.kill() && there, nil
 }
 
@@ -142,6 +147,7 @@ func (k *killing) oneOfTwo(ctx context.Context) (bool, error) {
 	if err := stays.end(); err != nil {
 		k.broken("the process beside a killed one: %v", err)
 	}
+
 	return killed, err
 }
 
@@ -154,6 +160,7 @@ func (k *killing) program(ctx context.Context, most time.Duration, args ...strin
 	time.Sleep(k.between(0, most))
 	killed = p.kill()
 	text, err := io.ReadAll(p.stdout)
+
 	return killed, string(text), err
 }
 
@@ -174,20 +181,26 @@ func (k *killing) importing(ctx context.Context) (bool, error) {
 		err = k.command(ctx, nil, append(args, "--db", k.path)...)
 	}
 	k.ledger.tell(c)
+
 	return killed, err
 }
 
 // importFile writes learn requests to a file, and returns them as an acknowledged call.
 func (r *rig) importFile(name string, n int) (path string, c call, err error) {
 	b := newRobot(name, nil, 1, nil)
-	var out strings.Builder
-	var all []state
+
+	var (
+		out strings.Builder
+		all []state
+	)
+
 	for range n {
 		s := state{Text: b.text(), Status: "active"}
 		all = append(all, s)
 		fmt.Fprintf(&out, `{"insight":%q,"context":{"note":%q}}`+"\n", s.Text, name)
 	}
 	path = filepath.Join(r.dir, name+".jsonl")
+
 	return path, call{Robot: name, Parts: chunks(all), Outcome: acknowledged}, os.WriteFile(path, []byte(out.String()), 0o600)
 }
 
@@ -195,10 +208,12 @@ func (r *rig) importFile(name string, n int) (path string, c call, err error) {
 func (k *killing) backup(ctx context.Context) (killed bool, err error) {
 	folder := filepath.Join(filepath.Dir(k.path), "backups")
 	if _, err := os.Stat(k.path); err != nil {
-		return false, nil // no file yet
+		// No file yet.
+		return false, nil
 	}
 	start := time.Now()
 	err = k.command(ctx, nil, "backup", folder, "--db", k.path)
+
 	most := time.Since(start)
 	for try := 0; try < 4 && err == nil; try++ {
 		died, _, failed := k.program(ctx, most, "backup", folder)
@@ -207,6 +222,7 @@ func (k *killing) backup(ctx context.Context) (killed bool, err error) {
 			k.broken("after kill %d, making a backup: %v", k.n, err)
 		}
 	}
+
 	return killed, err
 }
 
@@ -214,13 +230,16 @@ func (k *killing) backup(ctx context.Context) (killed bool, err error) {
 // or the other.
 func (k *killing) restoring(ctx context.Context) (killed bool, err error) {
 	if _, err := os.Stat(k.path); err != nil {
-		return false, nil // no file yet
+		// No file yet.
+		return false, nil
 	}
+
 	var b struct{ Path string }
 	start, inBackup := time.Now(), maps.Clone(k.ledger.kept)
 	if err := k.command(ctx, &b, "backup", "--db", k.path, "--json"); err != nil {
 		return false, err
 	}
+
 	most := time.Since(start) * 3 / 2
 	p, err := k.child(ctx, plan{Visits: 1, Robots: 1, Steps: 15, Mix: everyday})
 	if err == nil {
@@ -235,6 +254,7 @@ func (k *killing) restoring(ctx context.Context) (killed bool, err error) {
 	if err != nil {
 		return killed, err
 	}
+
 	where := fmt.Sprintf("after kill %d, restoring", k.n)
 	err = k.opened(ctx, k.path, local.Options{}, where, func(e *local.Node) {
 		if found, err := listAll(ctx, e); err == nil && maps.Equal(found, inBackup) {
@@ -242,10 +262,12 @@ func (k *killing) restoring(ctx context.Context) (killed bool, err error) {
 		}
 		k.check(ctx, e, k.ledger, where)
 	})
+
 	aside, _ := filepath.Glob(k.path + ".before-restore-*")
 	for _, name := range aside {
 		err = errors.Join(err, os.RemoveAll(name))
 	}
+
 	return killed, err
 }
 
@@ -256,6 +278,7 @@ func (k *killing) purging(ctx context.Context) (killed bool, err error) {
 	data := []byte(strings.Repeat(s.Text, 300_000/len(s.Text)))
 	s.Data = sumOf(data)
 	file := filepath.Join(k.dir, "frame")
+
 	var saved struct {
 		ID int64 `json:"memory_id"`
 	}
@@ -267,11 +290,13 @@ func (k *killing) purging(ctx context.Context) (killed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+
 	s.ID = saved.ID
 	killed, _, err = k.program(ctx, time.Since(start), "forget", fmt.Sprint(s.ID), "--purge", "--reason", "to see it gone")
 	if err != nil {
 		return killed, err
 	}
+
 	return killed, k.opened(ctx, k.path, local.Options{}, "after a purge", func(e *local.Node) {
 		k.purged(ctx, e, k.ledger, s, fmt.Sprintf("after kill %d, purging", k.n))
 	})
@@ -285,7 +310,9 @@ func (r *rig) purged(ctx context.Context, e *local.Node, l *ledger, s state, whe
 	if !gone {
 		l.tell(call{Robot: s.Text, Parts: only(s), Outcome: acknowledged})
 	}
+
 	r.check(ctx, e, l, where)
+
 	left := int64(1)
 	for start := time.Now(); gone && left > 0 && ctx.Err() == nil; time.Sleep(time.Millisecond) {
 		if err := e.Store.Read(ctx, func(c *store.Conn) (err error) { left, err = c.ToScrub(); return err }); err != nil || time.Since(start) > endsWithin {
@@ -293,6 +320,7 @@ func (r *rig) purged(ctx context.Context, e *local.Node, l *ledger, s state, whe
 			return
 		}
 	}
+
 	mark, _, _ := strings.Cut(s.Text, " ")
 	_ = filepath.WalkDir(filepath.Dir(e.Store.Path()), func(name string, d fs.DirEntry, err error) error {
 		if data, rerr := os.ReadFile(name); gone && (rerr == nil && bytes.Contains(data, []byte(mark)) || s.Data != "" && strings.Contains(name, s.Data)) {
@@ -309,15 +337,19 @@ func (k *killing) migratingOlder(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+
 	where := fmt.Sprintf("after kill %d, migrating a file of version %d", k.n, version)
 	killed, _, err := (&killing{rig: k.rig, path: path}).program(ctx, time.Second, "stats")
 	if err != nil {
 		return killed, err
 	}
-	c, err := store.OpenStoreConn(ctx, path, sqlite.ConnOptions{BusyTimeout: time.Second}) // not read-only: a journal may have to be rolled back
+
+	// Not read-only: a journal may have to be rolled back.
+	c, err := store.OpenStoreConn(ctx, path, sqlite.ConnOptions{BusyTimeout: time.Second})
 	if err != nil {
 		return killed, err
 	}
+
 	at, err := c.Number("SELECT user_version FROM pragma_user_version")
 	switch {
 	case killed && int(at) == version:
@@ -325,5 +357,6 @@ func (k *killing) migratingOlder(ctx context.Context) (bool, error) {
 	case int(at) != version && int(at) != store.SchemaVersion():
 		k.broken("%s: it has version %d", where, at)
 	}
+
 	return killed, errors.Join(err, c.Close(), k.opened(ctx, path, local.Options{}, where, func(e *local.Node) { check(e, where) }), os.RemoveAll(filepath.Dir(path)))
 }

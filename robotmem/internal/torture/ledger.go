@@ -62,12 +62,15 @@ func ledgerAt(calls []call, n int, later bool) *ledger {
 	for _, c := range calls[:n] {
 		l.tell(c)
 	}
+
 	for _, c := range calls[n:] {
 		if _, open := l.open[c.id()]; open || later {
 			c.Loose = false
-			l.open[c.id()] = c // with what it led to
+			// With what it led to.
+			l.open[c.id()] = c
 		}
 	}
+
 	return l
 }
 
@@ -78,10 +81,12 @@ func (l *ledger) tell(c call) {
 		l.open[c.id()] = c
 		return
 	}
+
 	delete(l.open, c.id())
 	if c.Outcome == refused {
 		return
 	}
+
 	for _, part := range c.Parts {
 		l.writes += len(part)
 		for _, s := range part {
@@ -108,10 +113,12 @@ func (l *ledger) take() int {
 func (l *ledger) compare(found map[int64]state) (lost, wrong []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	ids := map[string]int64{}
 	for id, s := range found {
 		ids[s.Text] = id
 	}
+
 	expected := maps.Clone(l.kept)
 	for text, s := range l.byText {
 		if s.ID = ids[text]; s.ID == 0 {
@@ -119,12 +126,16 @@ func (l *ledger) compare(found map[int64]state) (lost, wrong []string) {
 		}
 		expected[s.ID] = s
 	}
-	missing := map[string]bool{} // robots of which a later acknowledged call is missing
+
+	// Robots of which a later acknowledged call is missing.
+	missing := map[string]bool{}
+
 	calls := slices.SortedFunc(maps.Values(l.open), func(a, b call) int { return a.N - b.N })
 	for _, c := range calls {
 		absent := missing[c.Robot]
 		for _, part := range c.Parts {
 			var there []state
+
 			for _, s := range part {
 				if s.ID == 0 {
 					s.ID = ids[s.Text]
@@ -141,7 +152,9 @@ func (l *ledger) compare(found map[int64]state) (lost, wrong []string) {
 		}
 		missing[c.Robot] = missing[c.Robot] || absent && c.Outcome == acknowledged
 	}
+
 	delete(expected, 0)
+
 	for id, want := range expected {
 		if got, ok := found[id]; !ok {
 			lost = append(lost, want.String())
@@ -149,13 +162,16 @@ func (l *ledger) compare(found map[int64]state) (lost, wrong []string) {
 			lost = append(lost, fmt.Sprintf("%s, want %s", got, want))
 		}
 	}
+
 	for id, got := range found {
 		if _, ok := expected[id]; !ok {
 			wrong = append(wrong, fmt.Sprintf("%s: nobody wrote it", got))
 		}
 	}
+
 	clear(l.open)
 	clear(l.byText)
 	l.kept = maps.Clone(found)
+
 	return lost, wrong
 }

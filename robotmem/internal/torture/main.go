@@ -83,10 +83,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+
 	work, err := os.MkdirTemp("", "torture-")
 	if err != nil {
 		return err
 	}
+
 	if *program == "" {
 		*program = filepath.Join(work, "robotmem")
 		build := exec.CommandContext(ctx, "go", "build", "-o", *program, "github.com/robotmem/robotmem-go/cmd/robotmem")
@@ -95,9 +97,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return fmt.Errorf("building the program under test: %w", err)
 		}
 	}
+
 	fmt.Fprintf(stderr, "seed %d\n", *seed)
+
 	var rows []*rig
 	failed := false
+
 	for i, s := range scenarios {
 		if *only != "" && !slices.Contains(strings.Split(*only, ","), s.name) || *short && s.short == (amount{}) {
 			continue
@@ -110,10 +115,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		failed = failed || r.failed != nil || r.wrongs() > 0
 		rows = append(rows, r)
 	}
+
 	err = report(stdout, rows)
 	if ctx.Err() != nil || !failed && len(rows) > 0 {
 		return errors.Join(err, ctx.Err(), os.RemoveAll(work))
 	}
+
 	return errors.Join(err, errors.New("a scenario failed, broke a promise, or none was run; repeat it with -seed and -only"))
 }
 
@@ -139,12 +146,15 @@ func (r *rig) runScenario(ctx context.Context) {
 func report(out io.Writer, rows []*rig) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "what\thow often\tfaults\tacknowledged\tlost\tbroken\tseconds\t")
+
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.0f\t\n", r.what, r.amount, r.faults, r.acknowledged, r.lostWrites, r.brokenPromises, r.took.Seconds())
 	}
+
 	if err := w.Flush(); err != nil {
 		return err
 	}
+
 	for _, r := range rows {
 		if r.failed != nil {
 			fmt.Fprintf(out, "%s FAILED: %v\n", r.name, r.failed)
@@ -152,9 +162,11 @@ func report(out io.Writer, rows []*rig) error {
 		if more := r.wrongs() - len(r.findings); more > 0 {
 			r.findings = append(r.findings, fmt.Sprintf("and %d more", more))
 		}
+
 		for _, text := range append(r.findings, r.notes...) {
 			fmt.Fprintf(out, "%s: %s\n", r.name, text)
 		}
 	}
+
 	return nil
 }

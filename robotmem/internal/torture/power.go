@@ -50,7 +50,9 @@ const (
 func power(ctx context.Context, r *rig) error {
 	for round := 0; r.faults < r.times && ctx.Err() == nil; round++ {
 		share := min(cutsPerRecording, (r.times-r.faults)/len(workloads)+1)
+
 		var all sync.WaitGroup
+
 		errs := make([]error, len(workloads))
 		for i, w := range workloads {
 			rnd := rand.New(rand.NewPCG(r.rand.Uint64(), 0))
@@ -61,6 +63,7 @@ func power(ctx context.Context, r *rig) error {
 			return err
 		}
 	}
+
 	return ctx.Err()
 }
 
@@ -70,12 +73,14 @@ func record(ctx context.Context, w workload, dir string, rnd *rand.Rand) (log *f
 	if err != nil {
 		return nil, nil, err
 	}
+
 	defer d.Close()
 	path, o := filepath.Join(d.Root(), memoryFile), local.Options{Disk: d}
 	e, err := local.Open(ctx, path, o)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	var mu sync.Mutex
 	tell := func(c call) {
 		mu.Lock()
@@ -83,7 +88,9 @@ func record(ctx context.Context, w workload, dir string, rnd *rand.Rand) (log *f
 		calls = append(calls, c)
 		d.Mark()
 	}
+
 	var working sync.WaitGroup
+
 	errs := make([]error, w.robots)
 	for i := range w.robots {
 		b := newRobot(fmt.Sprint("power", i), e, rnd.Uint64(), tell)
@@ -105,8 +112,11 @@ func record(ctx context.Context, w workload, dir string, rnd *rand.Rand) (log *f
 			}
 		})
 	}
+
 	working.Wait()
-	log = d.Log() // before closing, which syncs everything
+	// Before closing, which syncs everything.
+	log = d.Log()
+
 	return log, calls, errors.Join(append(errs, e.Close())...)
 }
 
@@ -117,6 +127,7 @@ func (r *rig) recordAndCut(ctx context.Context, w workload, rnd *rand.Rand, shar
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
+
 	log, calls, err := record(ctx, w, dir, rnd)
 	if err != nil {
 		return fmt.Errorf("recording %s: %w", w.name, err)
@@ -124,8 +135,10 @@ func (r *rig) recordAndCut(ctx context.Context, w workload, rnd *rand.Rand, shar
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
+
 	r.acknowledge(ledgerAt(calls, len(calls), false).take())
 	turns := log.Turns()
+
 	done := 0
 	for tries := 0; done < share && tries < 20 && ctx.Err() == nil; tries++ {
 		var points []int
@@ -136,11 +149,13 @@ func (r *rig) recordAndCut(ctx context.Context, w workload, rnd *rand.Rand, shar
 			}
 		}
 		slices.Sort(points)
+
 		replay := log.Replay()
 		for _, at := range points {
 			replay.Advance(at)
 			l := ledgerAt(calls, log.Marks(at), false)
-			l.take() // counted once for the recording
+			// Counted once for the recording.
+			l.take()
 			hit, err := r.cutPower(ctx, replay, l, rnd, fmt.Sprintf("%s-at-%d-", dir, at))
 			if err != nil {
 				return err
@@ -150,6 +165,7 @@ func (r *rig) recordAndCut(ctx context.Context, w workload, rnd *rand.Rand, shar
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -159,6 +175,7 @@ func (r *rig) cutPower(ctx context.Context, replay *faultdisk.Replay, l *ledger,
 	if err != nil {
 		return false, err
 	}
+
 	sector := []int{512, 4096}[rnd.IntN(2)]
 	lost, err := replay.Cut(rnd, sector, dir)
 	if err != nil {
@@ -167,11 +184,13 @@ func (r *rig) cutPower(ctx context.Context, replay *faultdisk.Replay, l *ledger,
 	if lost == 0 {
 		return false, os.RemoveAll(dir)
 	}
+
 	r.fault()
 	d, err := faultdisk.Over(dir)
 	if err != nil {
 		return true, err
 	}
+
 	defer d.Close()
 	before := r.wrongs()
 	where := fmt.Sprintf("%s by sectors of %d", filepath.Base(dir), sector)
@@ -181,8 +200,10 @@ func (r *rig) cutPower(ctx context.Context, replay *faultdisk.Replay, l *ledger,
 			r.broken("%s: writing after it: %v", where, err)
 		}
 	})
-	if err != nil || r.wrongs() > before { // other cuts may have caused it
+	// Other cuts may have caused it.
+	if err != nil || r.wrongs() > before {
 		return true, err
 	}
+
 	return true, os.RemoveAll(dir)
 }

@@ -56,17 +56,22 @@ func (r *rig) spawn(cmd *exec.Cmd, env ...string) (*process, error) {
 	if p.stdin, err = cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
+
 	p.stdout = bufio.NewReaderSize(out, 1<<20)
 	cmd.Env = r.environment(env...)
 	cmd.Stdout, cmd.Stderr = in, &p.stderr
 	cmd.WaitDelay = time.Second
+
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
+
 	go func() {
-		_ = cmd.Wait() // ProcessState says how it ended
+		// ProcessState says how it ended.
+		_ = cmd.Wait()
 		close(p.gone)
 	}()
+
 	return p, in.Close()
 }
 
@@ -80,6 +85,7 @@ func (p *process) kill() bool {
 		p.rig.broken("%v", err)
 	}
 	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
@@ -96,6 +102,7 @@ func (p *process) end() error {
 	if !p.cmd.ProcessState.Success() {
 		return fmt.Errorf("%v: %s: %s", p.cmd.Args[1:], p.cmd.ProcessState, &p.stderr)
 	}
+
 	return p.panicked()
 }
 
@@ -115,6 +122,7 @@ func (p *process) reach(phase string, times int) bool {
 			}
 		}
 	}
+
 	return false
 }
 
@@ -129,6 +137,7 @@ var roles = map[string]func(ctx context.Context, arg []byte, out *output) error{
 
 func runChild(role string) int {
 	ctx, stop := context.WithCancel(context.Background())
+
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		stop()
@@ -138,6 +147,7 @@ func runChild(role string) int {
 		out.say(line{Failed: err.Error()})
 		return 1
 	}
+
 	return 0
 }
 
@@ -160,7 +170,8 @@ type output struct {
 func (o *output) say(l line) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	_ = o.Encode(l) // the reader may be gone
+	// The reader may be gone.
+	_ = o.Encode(l)
 }
 
 // startRole starts this program in a role. hear gets the lines that are no phases,
@@ -171,18 +182,24 @@ func (r *rig) startRole(ctx context.Context, role string, arg any, hear func(lin
 	if err := errors.Join(err, jerr); err != nil {
 		return nil, err
 	}
+
 	p, err := r.spawn(exec.CommandContext(ctx, self, string(text)), childRole+"="+role)
 	if err != nil {
 		return nil, err
 	}
-	p.phases = make(chan string, 10_000) // more than any role reaches
+
+	// More than any role reaches.
+	p.phases = make(chan string, 10_000)
 	p.heard.Go(func() {
 		defer close(p.phases)
+
 		for {
 			text, err := p.stdout.ReadBytes('\n')
+
 			var l line
 			if err != nil || json.Unmarshal(text, &l) != nil {
-				return // half a line was not said
+				// Half a line was not said.
+				return
 			}
 			if l.Phase != "" {
 				p.phases <- l.Phase
@@ -191,6 +208,7 @@ func (r *rig) startRole(ctx context.Context, role string, arg any, hear func(lin
 			}
 		}
 	})
+
 	return p, nil
 }
 
@@ -211,6 +229,7 @@ type plan struct {
 func (r *rig) startRobots(ctx context.Context, p plan, tell func(call), recalled func(time.Duration)) (*process, error) {
 	p.Seed = uint64(r.between(0, 1<<62))
 	p.Name += fmt.Sprintf("x%x", p.Seed&0xfffff)
+
 	return r.startRole(ctx, "robots", p, func(l line) {
 		switch {
 		case l.Call != nil:
@@ -228,10 +247,12 @@ func robots(ctx context.Context, arg []byte, out *output) error {
 	if err := json.Unmarshal(arg, &p); err != nil {
 		return err
 	}
+
 	if p.Wait {
 		out.say(line{Phase: "ready"})
 		<-ctx.Done()
 	}
+
 	for visit := 0; p.Visits > 0 && visit < p.Visits || p.Visits == 0 && ctx.Err() == nil; visit++ {
 		out.say(line{Phase: "opening"})
 		e, err := local.Open(context.Background(), p.Path, local.Options{})
@@ -239,7 +260,9 @@ func robots(ctx context.Context, arg []byte, out *output) error {
 			return err
 		}
 		out.say(line{Phase: "open"})
+
 		var working sync.WaitGroup
+
 		for i := range p.Robots {
 			name := fmt.Sprintf("%sv%dr%d", p.Name, visit, i)
 			b := newRobot(name, e, p.Seed+uint64(visit*p.Robots+i), func(c call) { out.say(line{Call: &c}) })
@@ -261,6 +284,7 @@ func robots(ctx context.Context, arg []byte, out *output) error {
 		}
 		out.say(line{Phase: "closed"})
 	}
+
 	return nil
 }
 
@@ -276,5 +300,6 @@ func (r *rig) command(ctx context.Context, out any, args ...string) error {
 	if err == nil && out != nil {
 		err = json.Unmarshal(said, out)
 	}
+
 	return err
 }

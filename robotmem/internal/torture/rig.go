@@ -107,6 +107,7 @@ func (r *rig) opened(ctx context.Context, path string, o local.Options, where st
 	if err := e.Close(); err != nil {
 		r.broken("%s: closing: %v", where, err)
 	}
+
 	return ctx.Err()
 }
 
@@ -122,18 +123,23 @@ func (r *rig) check(ctx context.Context, e *local.Node, l *ledger, where string)
 	if ctx.Err() != nil {
 		return
 	}
+
 	if err != nil {
 		r.broken("%s: list: %v", where, err)
 		return
 	}
+
 	r.acknowledge(l.take())
+
 	lost, wrong := l.compare(found)
 	for _, text := range lost {
 		r.lost("%s: memory %s", where, text)
 	}
+
 	for _, text := range wrong {
 		r.broken("%s: memory %s", where, text)
 	}
+
 	for id, s := range found {
 		if s.Data == "" || s.Status != "active" {
 			continue
@@ -143,6 +149,7 @@ func (r *rig) check(ctx context.Context, e *local.Node, l *ledger, where string)
 			r.lost("%s: the payload of memory %d is another one, or is not there: %v", where, id, err)
 		}
 	}
+
 	r.recallOne(ctx, e, found, where)
 	if d, err := e.Doctor(ctx, &admin.DoctorRequest{Deep: true}); ctx.Err() == nil && (err != nil || !d.Healthy) {
 		r.broken("%s: doctor: %+v, %v", where, d, err)
@@ -151,7 +158,8 @@ func (r *rig) check(ctx context.Context, e *local.Node, l *ledger, where string)
 
 // recallOne asks for one fact by a word that no other has.
 func (r *rig) recallOne(ctx context.Context, e *local.Node, found map[int64]state, where string) {
-	for id, s := range found { // in random order
+	// In random order.
+	for id, s := range found {
 		if s.Status != "active" || s.Data != "" {
 			continue
 		}
@@ -163,6 +171,7 @@ func (r *rig) recallOne(ctx context.Context, e *local.Node, found map[int64]stat
 		if err != nil && ctx.Err() == nil {
 			r.broken("%s: recall of %q, memory %d: %v", where, word, id, err)
 		}
+
 		return
 	}
 }
@@ -170,12 +179,14 @@ func (r *rig) recallOne(ctx context.Context, e *local.Node, found map[int64]stat
 // listAll returns every memory of a node.
 func listAll(ctx context.Context, s robotmem.Service) (map[int64]state, error) {
 	all := map[int64]state{}
+
 	req := &robotmem.ListRequest{Limit: 1000, Status: "all"}
 	for {
 		res, err := s.List(ctx, req)
 		if err != nil {
 			return nil, err
 		}
+
 		for i := range res.Memories {
 			all[res.Memories[i].MemoryID] = stateOf(&res.Memories[i])
 		}

@@ -96,6 +96,7 @@ func (b *robot) do(c call, ask func(*call) error) error {
 	b.calls++
 	c.Robot, c.N = b.name, b.calls
 	b.tell(c)
+
 	err := ask(&c)
 	switch {
 	case err == nil:
@@ -103,9 +104,11 @@ func (b *robot) do(c call, ask func(*call) error) error {
 	case strings.Contains(err.Error(), "nothing was stored"):
 		c.Outcome = refused
 	default:
-		return err // it may be stored
+		// It may be stored.
+		return err
 	}
 	b.tell(c)
+
 	return err
 }
 
@@ -117,6 +120,7 @@ func (b *robot) learn(ctx context.Context) error {
 
 func (b *robot) fact(ctx context.Context, text string, about robotmem.Object, session string) error {
 	s := state{Text: text, Status: "active"}
+
 	return b.do(call{Parts: only(s)}, func(c *call) error {
 		res, err := b.node.Learn(ctx, &robotmem.LearnRequest{Insight: text, SessionID: session, Context: about})
 		if err != nil {
@@ -128,6 +132,7 @@ func (b *robot) fact(ctx context.Context, text string, about robotmem.Object, se
 		s.ID = res.MemoryID
 		b.mine = append(b.mine, s)
 		c.Parts = only(s)
+
 		return nil
 	})
 }
@@ -142,6 +147,7 @@ func chunks(all []state) (parts [][]state) {
 		}
 		parts[i/batchChunk] = append(parts[i/batchChunk], s)
 	}
+
 	return parts
 }
 
@@ -150,19 +156,25 @@ func (b *robot) batch(ctx context.Context) error {
 	if n == 0 {
 		n = 5 + b.rand.IntN(60)
 	}
+
 	req := &robotmem.LearnBatchRequest{}
+
 	var asked []state
+
 	for range n {
 		req.Items = append(req.Items, robotmem.LearnRequest{Insight: b.text(), Context: b.context()})
 		asked = append(asked, state{Text: req.Items[len(asked)].Insight, Status: "active"})
 	}
+
 	var some error // of single items
 	err := b.do(call{Parts: chunks(asked)}, func(c *call) error {
 		res, err := b.node.LearnBatch(ctx, req)
 		if err != nil {
 			return err
 		}
+
 		var stored []state
+
 		for i, item := range res.Results {
 			if item.Error != nil {
 				some = &robotmem.Error{Op: "learn_batch", Kind: item.Error.Kind, Err: errors.New(item.Error.Detail)}
@@ -171,10 +183,13 @@ func (b *robot) batch(ctx context.Context) error {
 			asked[i].ID = item.MemoryID
 			stored = append(stored, asked[i])
 		}
+
 		b.mine = append(b.mine, stored...)
 		c.Parts = chunks(stored)
+
 		return nil
 	})
+
 	return errors.Join(err, some)
 }
 
@@ -187,6 +202,7 @@ func (b *robot) change(from, to *[]state, alter func(*state), ask func(state) er
 	s := (*from)[at]
 	*from = slices.Delete(*from, at, at+1)
 	alter(&s)
+
 	return b.do(call{Parts: only(s)}, func(*call) error {
 		err := ask(s)
 		if err == nil {
@@ -223,7 +239,9 @@ func (b *robot) session(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	had, subject, place := len(b.mine), b.pick(subjects), b.pick(places)
+
 	b.said++
 	for _, end := range []string{"", " again", " once more", " as expected"} {
 		// Digits would make four different facts: letters tell the sessions apart.
@@ -233,13 +251,17 @@ func (b *robot) session(ctx context.Context) error {
 			return err
 		}
 	}
+
 	learnt := b.mine[had:]
-	b.mine = b.mine[:had] // the others are never changed again
+	// The others are never changed again.
+	b.mine = b.mine[:had]
 	c := call{Parts: [][]state{nil}, Loose: true}
+
 	for _, s := range learnt {
 		s.Status = "superseded"
 		c.Parts[0] = append(c.Parts[0], s)
 	}
+
 	return b.do(c, func(c *call) error {
 		score := b.rand.Float64()
 		_, err := b.node.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: session.SessionID, OutcomeScore: &score, UsedMemoryIDs: []int64{learnt[0].ID}})
@@ -253,6 +275,7 @@ func (b *robot) session(ctx context.Context) error {
 // observe sets a call's parts to what it has changed of some memories.
 func (b *robot) observe(ctx context.Context, c *call, before []state) error {
 	c.Parts = [][]state{nil}
+
 	for _, s := range before {
 		m, err := b.node.Get(ctx, &robotmem.MemoryRequest{MemoryID: s.ID})
 		if err != nil {
@@ -262,6 +285,7 @@ func (b *robot) observe(ctx context.Context, c *call, before []state) error {
 			c.Parts[0] = append(c.Parts[0], now)
 		}
 	}
+
 	return nil
 }
 
@@ -279,11 +303,15 @@ func (b *robot) save(ctx context.Context, data []byte) error {
 	if data == nil {
 		return nil
 	}
+
 	req := &robotmem.SavePerceptionRequest{Description: b.text(), PerceptionType: "tactile", MediaType: "application/octet-stream"}
 	s := state{Text: req.Description, Status: "active", Data: sumOf(data)}
+
 	return b.do(call{Parts: only(s)}, func(c *call) error {
-		var res *robotmem.SavePerceptionResponse
-		var err error
+		var (
+			res *robotmem.SavePerceptionResponse
+			err error
+		)
 		if b.rand.IntN(2) == 0 {
 			res, err = b.node.SavePerceptionFrom(ctx, req, bytes.NewReader(data))
 		} else {
@@ -295,6 +323,7 @@ func (b *robot) save(ctx context.Context, data []byte) error {
 		}
 		s.ID = res.MemoryID
 		c.Parts = only(s)
+
 		return nil
 	})
 }
@@ -313,10 +342,12 @@ func (b *robot) retain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+
 		var evicted []state
 		for _, e := range res.Evictions {
 			evicted = append(evicted, state{ID: e.MemoryID})
 		}
+
 		return b.observe(ctx, c, evicted)
 	})
 }

@@ -52,15 +52,19 @@ func soak(ctx context.Context, r *rig) error {
 	if err != nil {
 		return err
 	}
+
 	defer p.kill()
 	address, err := p.stdout.ReadString('\n')
 	if err != nil {
 		return fmt.Errorf("no address: %w: %s", err, &p.stderr)
 	}
+
 	s := &soakRun{rig: r, url: strings.TrimSpace(address), learnt: map[int64]string{}, statuses: map[int]int{}}
-	if err := s.honest(ctx, newRobot("first", nil, 1, nil), 50); err != nil { // opens and loads what the first calls need
+	// Opens and loads what the first calls need.
+	if err := s.honest(ctx, newRobot("first", nil, 1, nil), 50); err != nil {
 		return err
 	}
+
 	s.took = nil
 	files, goroutines := s.atRest(ctx, p)
 	s.run(ctx, r.time/5, "quiet", nil)
@@ -72,6 +76,7 @@ func soak(ctx context.Context, r *rig) error {
 			random := rand.New(rand.NewPCG(r.rand.Uint64(), uint64(i)))
 			all.Go(func() { s.hostile(working, random) })
 		}
+
 		for range slowClients {
 			all.Go(func() { s.trickle(working) })
 		}
@@ -89,13 +94,16 @@ func soak(ctx context.Context, r *rig) error {
 	if s.peak == 0 || s.peak > soakMemory {
 		r.broken("%d MiB are resident, over %d, or it cannot be read", s.peak>>20, soakMemory>>20)
 	}
+
 	nowFiles, nowGoroutines := 0, 0
-	for range 20 { // connections end within their timeouts
+	// Connections end within their timeouts.
+	for range 20 {
 		if nowFiles, nowGoroutines = s.atRest(ctx, p); nowFiles <= files && nowGoroutines <= goroutines {
 			break
 		}
 		sleep(ctx, 2*time.Second)
 	}
+
 	r.note("at rest: %d descriptors, then %d; %d goroutines, then %d", files, nowFiles, goroutines, nowGoroutines)
 	if nowFiles > files || nowGoroutines > goroutines {
 		r.broken("descriptors or goroutines are left over")
@@ -103,7 +111,9 @@ func soak(ctx context.Context, r *rig) error {
 	if err := errors.Join(ctx.Err(), p.cmd.Process.Signal(os.Interrupt), p.end()); err != nil {
 		return err
 	}
+
 	r.acknowledge(len(s.learnt))
+
 	return r.opened(ctx, path, local.Options{}, "at the end", func(e *local.Node) {
 		found, err := listAll(ctx, e)
 		for id, text := range s.learnt {
@@ -118,6 +128,7 @@ func soak(ctx context.Context, r *rig) error {
 func (s *soakRun) run(ctx context.Context, d time.Duration, name string, beside func(context.Context, *sync.WaitGroup)) {
 	working, stop := context.WithTimeout(ctx, d)
 	defer stop()
+
 	var all sync.WaitGroup
 	for i := range honestCallers {
 		all.Go(func() {
@@ -137,6 +148,7 @@ func (s *soakRun) honest(ctx context.Context, facts *robot, calls int) error {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	c := client.New(s.url, client.Options{HTTP: &http.Client{Transport: transport}})
+
 	for n := 0; ctx.Err() == nil && (calls == 0 || n < calls); n++ {
 		text := facts.text()
 		began := time.Now()
@@ -157,6 +169,7 @@ func (s *soakRun) honest(ctx context.Context, facts *robot, calls int) error {
 		s.mu.Unlock()
 		sleep(ctx, 50*time.Millisecond)
 	}
+
 	return nil
 }
 
@@ -164,6 +177,7 @@ func (s *soakRun) honest(ctx context.Context, facts *robot, calls int) error {
 func (s *soakRun) hostile(ctx context.Context, r *rand.Rand) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
+
 	for ctx.Err() == nil {
 		shape := oneOf(r, shapes.Shapes()...)
 		size := oneOf(r, 30<<10, 1<<20, 1<<20, largeBody)
@@ -171,6 +185,7 @@ func (s *soakRun) hostile(ctx context.Context, r *rand.Rand) {
 		if shape.Op != "" && r.IntN(2) == 0 {
 			path, body = robotmem.OpByName(shape.Op).Path(), shape.Body(size)
 		}
+
 		in, out := io.Pipe() // whose reader the transport closes
 		go func() {
 			_, err := body.WriteTo(out)
@@ -184,7 +199,8 @@ func (s *soakRun) hostile(ctx context.Context, r *rand.Rand) {
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Accept", "application/json, text/event-stream")
 		res, err := transport.RoundTrip(req)
-		if err != nil { // a body that is too large may be cut off
+		// A body that is too large may be cut off.
+		if err != nil {
 			continue
 		}
 		_, _ = io.Copy(io.Discard, res.Body)
@@ -208,6 +224,7 @@ func (s *soakRun) trickle(ctx context.Context) {
 			continue
 		}
 		fmt.Fprintf(conn, "POST /api/learn HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{\"insight\":\"%0100000d", 0)
+
 		for ctx.Err() == nil {
 			if _, err := conn.Write([]byte("x")); err != nil {
 				break
@@ -236,5 +253,6 @@ func (s *soakRun) atRest(ctx context.Context, p *process) (files, goroutines int
 		line, _, _ := strings.Cut(after, "\n")
 		goroutines, _ = strconv.Atoi(line)
 	}
+
 	return files, goroutines
 }

@@ -57,6 +57,7 @@ func stall(ctx context.Context, r *rig) error {
 	if s.engine, err = local.Open(ctx, filepath.Join(d.Root(), memoryFile), local.Options{Disk: d, Embedder: s.embedder}); err != nil {
 		return err
 	}
+
 	return errors.Join(s.run(ctx), s.engine.Close())
 }
 
@@ -64,6 +65,7 @@ func (s *stallRun) run(ctx context.Context) error {
 	if err := s.robot("first").learn(ctx); err != nil {
 		return err
 	}
+
 	rec := s.engine.Recorder(recorder.Options{Collection: "arm"})
 	trace, err := rec.Trace("wrist/wrench", recorder.TraceOptions{
 		Channels: []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}, RateHz: 1000, Kind: "wrench", QueueBytes: stallQueue,
@@ -71,10 +73,14 @@ func (s *stallRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	working, stop := context.WithTimeout(ctx, s.time)
 	defer stop()
-	var pushes, idle durations
-	var others sync.WaitGroup
+
+	var (
+		pushes, idle durations
+		others       sync.WaitGroup
+	)
 	values := make([]float64, 6)
 	others.Go(func() {
 		pushes = controlLoop(working, func(seq uint64, at time.Time) { trace.Push(seq, at, values) })
@@ -89,7 +95,9 @@ func (s *stallRun) run(ctx context.Context) error {
 	if err := errors.Join(rec.Close(closing), ctx.Err()); err != nil {
 		return err
 	}
+
 	s.judgeLoops(pushes, idle)
+
 	return errors.Join(s.judgeSamples(closing, rec.Counts()[0], len(pushes)), s.judgeBacklog(ctx))
 }
 
@@ -100,6 +108,7 @@ func (s *stallRun) robot(name string) *robot {
 // stalls stalls the disk again and again, with pauses in which everything must recover.
 func (s *stallRun) stalls(ctx context.Context) {
 	whole := context.WithoutCancel(ctx)
+
 	waiting, limited, after := s.robot("waiting"), s.robot("limited"), s.robot("after")
 	for i := 0; ctx.Err() == nil; i++ {
 		hold, held := s.disk.StallSyncs, s.disk.Held()
@@ -107,9 +116,12 @@ func (s *stallRun) stalls(ctx context.Context) {
 			hold = s.disk.Stall
 		}
 		release, answer := hold(), s.embedder.block()
+
 		patient := make(chan error, 1)
 		go func() { patient <- waiting.learn(whole) }()
+
 		var err error
+
 		until := time.Now().Add(s.between(stallLeast, stallMost))
 		for time.Now().Before(until) && ctx.Err() == nil && !errors.Is(err, errHangs) {
 			err = inTime(func() error {
@@ -143,6 +155,7 @@ var errHangs = fmt.Errorf("it hangs: no answer within %v", patience)
 func inTime(do func() error) error {
 	answer := make(chan error, 1)
 	go func() { answer <- do() }()
+
 	select {
 	case err := <-answer:
 		return err
@@ -167,6 +180,7 @@ func (s *stallRun) recallOn(ctx context.Context) {
 func controlLoop(ctx context.Context, f func(seq uint64, at time.Time)) (took durations) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+
 	next := time.Now()
 	for seq := uint64(1); ctx.Err() == nil; seq++ {
 		time.Sleep(time.Until(next))
@@ -174,9 +188,11 @@ func controlLoop(ctx context.Context, f func(seq uint64, at time.Time)) (took du
 		f(seq, start)
 		took = append(took, time.Since(start))
 		if next = next.Add(loopPeriod); time.Since(next) > 20*loopPeriod {
-			next = time.Now() // samples that are so late are never offered
+			// Samples that are so late are never offered.
+			next = time.Now()
 		}
 	}
+
 	return took
 }
 
@@ -199,7 +215,9 @@ func (s *stallRun) judgeSamples(ctx context.Context, n recorder.SourceCount, off
 	if err != nil {
 		return err
 	}
+
 	stored := uint64(0)
+
 	for id, m := range all {
 		if m.Data == "" {
 			continue
@@ -210,8 +228,10 @@ func (s *stallRun) judgeSamples(ctx context.Context, n recorder.SourceCount, off
 			continue
 		}
 		stored += uint64(data.Bytes) / sampleSize
-		s.ledger.tell(call{Parts: only(m), Outcome: acknowledged}) // judged by its count
+		// Judged by its count.
+		s.ledger.tell(call{Parts: only(m), Outcome: acknowledged})
 	}
+
 	s.check(ctx, s.engine, s.ledger, "after the stalls")
 	s.acknowledge(int(n.Stored))
 	s.note("%d samples were offered, %d stored, %d dropped and counted", offered, stored, n.Dropped)
@@ -224,6 +244,7 @@ func (s *stallRun) judgeSamples(ctx context.Context, n recorder.SourceCount, off
 	if least := int(0.9 * s.time.Seconds() * float64(time.Second/loopPeriod)); offered < least {
 		err = errors.Join(err, fmt.Errorf("the loop offered %d samples, and %d make it one of 1 kHz: the machine was too busy", offered, least))
 	}
+
 	return err
 }
 
@@ -238,6 +259,7 @@ func (s *stallRun) judgeBacklog(ctx context.Context) error {
 	if s.embedder.hung == 0 {
 		return errors.New("nobody asked the embedder while it hung")
 	}
+
 	return ctx.Err()
 }
 
@@ -267,6 +289,7 @@ func (f *fakeEmbedder) block() (release func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.blocked = blocked
+
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -285,10 +308,12 @@ func (f *fakeEmbedder) Embed(_ context.Context, _ robotmem.Purpose, texts []stri
 	if blocked != nil {
 		f.hung++
 	}
+
 	f.mu.Unlock()
 	if blocked != nil {
 		<-blocked
 	}
+
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
 		vectors[i] = make([]float32, 64)
@@ -296,5 +321,6 @@ func (f *fakeEmbedder) Embed(_ context.Context, _ robotmem.Purpose, texts []stri
 			vectors[i][(int(text[j])*7+j%3)%64]++
 		}
 	}
+
 	return vectors, nil
 }

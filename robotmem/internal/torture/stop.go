@@ -33,6 +33,7 @@ const (
 func stop(ctx context.Context, r *rig) error {
 	for n := range r.times {
 		path, l := filepath.Join(r.dir, fmt.Sprint("stop-", n), memoryFile), newLedger()
+
 		var failed error
 		err := r.opened(ctx, path, local.Options{}, "before", func(near *local.Node) { failed = r.stopAtWork(ctx, path, l, near) })
 		if err := errors.Join(err, failed); err != nil {
@@ -42,6 +43,7 @@ func stop(ctx context.Context, r *rig) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -54,20 +56,25 @@ func (r *rig) stopAtWork(ctx context.Context, path string, l *ledger, near *loca
 			return err
 		}
 	}
+
 	p, err := r.startRobots(ctx, plan{Path: path, Name: "stopped", Visits: 1, Robots: 1, Mix: everyday}, l.tell, nil)
 	if err != nil {
 		return err
 	}
+
 	defer p.kill()
 	if err := r.stopWithLock(ctx, path, p); err != nil {
 		return err
 	}
+
 	r.fault()
 	r.askMeanwhile(path, near)
 	if err := p.signal("CONT"); err != nil {
 		return err
 	}
+
 	r.takes("a learn once it goes on", stillWrites, before.learn)
+
 	return p.end()
 }
 
@@ -81,14 +88,19 @@ func (r *rig) stopWithLock(ctx context.Context, path string, p *process) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = db.Close() }() // nothing was written
+
+	// Nothing was written.
+	defer func() { _ = db.Close() }()
+
 	for range 500 {
 		time.Sleep(r.between(0, 30*time.Millisecond))
 		if err := p.signal("STOP"); err != nil {
 			return err
 		}
+
 		held := true
-		for try := 0; held && try < 3; try++ { // others hold it for moments
+		// Others hold it for moments.
+		for try := 0; held && try < 3; try++ {
 			time.Sleep(10 * time.Millisecond)
 			tx, err := db.BeginTx(ctx, nil)
 			if held = errors.Is(err, sqlite3.BUSY); !held {
@@ -104,6 +116,7 @@ func (r *rig) stopWithLock(ctx context.Context, path string, p *process) error {
 			return nil
 		}
 	}
+
 	return errors.New("it was never stopped with the lock")
 }
 
@@ -132,6 +145,7 @@ func (r *rig) askMeanwhile(path string, near *local.Node) {
 		}
 		return fmt.Errorf("answered %w, want that the file is locked", err)
 	}
+
 	var all sync.WaitGroup
 	do := func(what string, most time.Duration, ask func(context.Context) error) {
 		all.Go(func() { r.takes(what, most, ask) })

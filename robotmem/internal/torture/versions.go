@@ -33,6 +33,7 @@ func versions(ctx context.Context, r *rig) error {
 	if err != nil {
 		return err
 	}
+
 	old := &rig{program: r.previous, dir: r.dir, rand: r.rand, log: r.log}
 	if old.program == "" {
 		old.program = filepath.Join(r.dir, "previous")
@@ -42,6 +43,7 @@ func versions(ctx context.Context, r *rig) error {
 			return fmt.Errorf("building the previous release, commit %s (name its program with -previous): %w", previousRelease, err)
 		}
 	}
+
 	refused := func(by *rig, path, want string) {
 		before, berr := os.ReadFile(path)
 		err := by.command(ctx, nil, "learn", "what cannot be stored", "--db", path)
@@ -53,7 +55,8 @@ func versions(ctx context.Context, r *rig) error {
 	}
 	for n := 0; r.faults < r.times && ctx.Err() == nil; n++ {
 		path, l := filepath.Join(r.dir, fmt.Sprint("file-", n), memoryFile), newLedger()
-		for i, by := range []*rig{old, r} { // holds the file open while both learn
+		// Holds the file open while both learn.
+		for i, by := range []*rig{old, r} {
 			holder, err := by.start(ctx, path, "web", "--addr", "127.0.0.1:0")
 			if err != nil {
 				return err
@@ -80,6 +83,7 @@ func versions(ctx context.Context, r *rig) error {
 			return err
 		}
 	}
+
 	return errors.Join(ctx.Err(), old.failed)
 }
 
@@ -91,15 +95,18 @@ func (r *rig) oldFile(ctx context.Context, dir string, version, states int) (pat
 	if err != nil {
 		return "", nil, err
 	}
+
 	in, err := os.Open(filepath.Join(root, fmt.Sprintf("robotmem/local/testdata/v%d.db.gz", version)))
 	if err != nil {
 		return "", nil, err
 	}
+
 	defer in.Close()
 	z, err := gzip.NewReader(in)
 	if err != nil {
 		return "", nil, err
 	}
+
 	data, err := io.ReadAll(z)
 	path, reference := filepath.Join(dir, memoryFile), filepath.Join(r.dir, fmt.Sprint("reference-", version))
 	if _, there := os.Stat(reference); there != nil {
@@ -108,24 +115,29 @@ func (r *rig) oldFile(ctx context.Context, dir string, version, states int) (pat
 	if err = errors.Join(err, os.MkdirAll(dir, 0o700), os.WriteFile(path, data, 0o600)); err != nil {
 		return "", nil, err
 	}
+
 	c, err := store.OpenStoreConn(ctx, path, sqlite.ConnOptions{BusyTimeout: local.DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
 	if err != nil {
 		return "", nil, err
 	}
+
 	err = c.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO versions SELECT v.* FROM versions v, n WHERE v.memory_id = 2`, states)
 	rows, rerr := c.Number("SELECT count(*) FROM versions")
 	if err = errors.Join(err, rerr, c.Close()); err != nil {
 		return "", nil, err
 	}
+
 	l := newLedger()
 	e, err := local.Open(ctx, reference, local.Options{})
 	if err == nil {
 		l.kept, err = listAll(ctx, e)
 		err = errors.Join(err, e.Close())
 	}
+
 	return path, func(e *local.Node, where string) {
 		r.check(ctx, e, l, where)
+
 		var got int64
 		err := e.Store.Read(ctx, func(c *store.Conn) (err error) { got, err = c.Number("SELECT count(*) FROM versions"); return err })
 		if ctx.Err() == nil && (err != nil || got != rows) {

@@ -34,21 +34,25 @@ func ParseWritten(s string) (q Quantity, unit string, ok bool) {
 	if len(s) > maxText {
 		return Quantity{}, "", false
 	}
+
 	s = strings.TrimSpace(s)
 	d, n, ok := scan(s)
 	if !ok {
 		return Quantity{}, "", false
 	}
+
 	// Printers put a no-break, thin or narrow space between number and unit.
 	unit = strings.TrimLeft(s[n:], " \t\u00a0\u2009\u202f")
 	clock := strings.EqualFold(unit, "pm") || strings.EqualFold(unit, "am")
 	if !startsUnit(unit) || clock {
 		return Quantity{}, "", false
 	}
+
 	apart := len(unit) < len(s)-n
 	if !apart && identifier(s, n) {
 		return Quantity{}, "", false
 	}
+
 	q, ok = quantity(d, unit, apart)
 
 	return q, unit, ok
@@ -64,7 +68,8 @@ func Of(value float64, unit string) (Quantity, bool) {
 	if !startsUnit(unit) {
 		return Quantity{}, false
 	}
-	d, _, ok := scan(strconv.FormatFloat(value, 'e', -1, 64)) // NaN and Inf are no number there
+	// NaN and Inf are no number there.
+	d, _, ok := scan(strconv.FormatFloat(value, 'e', -1, 64))
 	if !ok {
 		return Quantity{}, false
 	}
@@ -105,7 +110,8 @@ func identifier(s string, n int) bool {
 // plainWord reports whether s can be an unknown unit: "blips", "counts/rev", "个". A text with
 // digits may state more than one quantity.
 func plainWord(s string) bool {
-	joined := false // by an operator, behind which a letter must come
+	// By an operator, behind which a letter must come.
+	joined := false
 
 	for _, r := range s {
 		switch {
@@ -159,6 +165,7 @@ func scan(s string) (d decimal, n int, ok bool) {
 	if sign, size := utf8.DecodeRuneInString(s); sign == '-' || sign == '−' || sign == '+' {
 		negative, n = sign != '+', size
 	}
+
 	start := n
 	n = skipDigits(s, n)
 	if n+1 < len(s) && s[n] == '.' && isDigit(s[n+1]) {
@@ -167,17 +174,20 @@ func scan(s string) (d decimal, n int, ok bool) {
 	if n == start {
 		return decimal{}, 0, false
 	}
+
 	d.mantissa = s[start:n]
 	if negative {
 		d.mantissa = "-" + d.mantissa
 	}
+
 	if n < len(s) && (s[n] == 'e' || s[n] == 'E') {
 		digits := n + 1
 		if digits < len(s) && (s[digits] == '-' || s[digits] == '+') {
 			digits++
 		}
 		if end := skipDigits(s, digits); end > digits {
-			exp, _ := strconv.Atoi(s[n+1 : end]) // the largest int if it is beyond
+			// The largest int if it is beyond.
+			exp, _ := strconv.Atoi(s[n+1 : end])
 			d.exp = min(max(exp, -maxExponent), maxExponent)
 			n = end
 		}
@@ -206,11 +216,13 @@ func (d decimal) in(u unit) (float64, bool) {
 	case max(d.exp, -d.exp) > maxPlaces:
 		return 0, false
 	}
+
 	number := d.mantissa + "e" + strconv.Itoa(d.exp+u.factor.exp)
 	if u.zero == nil && u.factor.ratio == nil && u.factor.pi == 0 && len(d.mantissa) <= exactDigits {
 		v, err := strconv.ParseFloat(number, 64)
 		return v, err == nil && v != 0
 	}
+
 	n, _ := new(big.Rat).SetString(number)
 	if u.zero != nil {
 		n.Add(n, u.zero)
@@ -218,6 +230,7 @@ func (d decimal) in(u unit) (float64, bool) {
 	if u.factor.ratio != nil {
 		n.Mul(n, u.factor.ratio)
 	}
+
 	f := new(big.Float).SetPrec(exactBits).SetRat(n)
 
 	for range max(u.factor.pi, -u.factor.pi) {
@@ -227,6 +240,7 @@ func (d decimal) in(u unit) (float64, bool) {
 			f.Mul(f, pi)
 		}
 	}
+
 	v, err := strconv.ParseFloat(f.Text('e', 14), 64)
 
 	return v, err == nil && (v != 0 || n.Sign() == 0) && (u.zero == nil || math.Abs(v) < maxTemp)

@@ -76,7 +76,8 @@ func index() (symbols, names vocabulary) {
 
 	for s, u := range maps.Clone(names.units) {
 		if _, own := names.units[s+"s"]; !own && len(s) > 2 {
-			names.units[s+"s"] = u // the plural
+			// The plural.
+			names.units[s+"s"] = u
 		}
 	}
 

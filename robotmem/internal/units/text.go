@@ -29,8 +29,10 @@ func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
 		name, list, _ := strings.Cut(line, ":")
 		lists[name] = append(lists[name], strings.Fields(list)...)
 	}
+
 	bySymbol, byWord = map[string]string{}, map[string]string{}
-	same := map[Quantity]string{} // the first symbol of a unit, by 1 of it
+	// The first symbol of a unit, by 1 of it.
+	same := map[Quantity]string{}
 
 	for _, s := range lists["symbols"] {
 		bySymbol[s] = s
@@ -42,6 +44,7 @@ func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
 			}
 		}
 	}
+
 	add := func(to map[string]string, spellings []string) {
 		for _, s := range spellings {
 			s, symbol, _ := strings.Cut(s, "=")
@@ -115,6 +118,7 @@ func Others(value, symbol string) (others []string) {
 	if !known || err != nil || number == 0 || u.zero != nil {
 		return nil
 	}
+
 	one, _ := decimal{mantissa: "1"}.in(u)
 
 	for i := range textUnits {

@@ -75,6 +75,7 @@ func (d dims) String() string {
 			below = appendPower(append(below, '/'), i, -p)
 		}
 	}
+
 	if len(above) == 0 {
 		above = []byte{'1'}
 	}
@@ -102,10 +103,12 @@ func resolve(s string) (unit, bool) {
 	if wordEnd(s) == len(s) {
 		return lookup(s)
 	}
-	if u, ok := symbols.units[s]; ok { // ft-lb, r/min
+	// ft-lb, r/min.
+	if u, ok := symbols.units[s]; ok {
 		return *u, true
 	}
-	if u, ok := names.units[lower(s)]; ok { // degrees Celsius
+	// Degrees Celsius.
+	if u, ok := names.units[lower(s)]; ok {
 		return *u, true
 	}
 
@@ -139,7 +142,8 @@ func lower(s string) string {
 // A division takes the one factor behind it: J/kg/K is J/(kg·K).
 func compound(s string) (unit, bool) {
 	product := unit{}
-	sign, outer := 1, 0 // outer is the sign before the open bracket, 0 without one
+	// outer is the sign before the open bracket, 0 without one.
+	sign, outer := 1, 0
 	if rest, ok := strings.CutPrefix(s, "1/"); ok {
 		s, sign = rest, -1
 	}
@@ -179,21 +183,26 @@ func oneFactor(s string) (u unit, power int, rest string, ok bool) {
 	} else if after, ok := strings.CutPrefix(s, "cubic "); ok {
 		s, power = after, 3
 	}
+
 	end := wordEnd(s)
 	if end == 0 {
 		return unit{}, 0, "", false
 	}
-	if strings.HasPrefix(s[end:], "-") { // pound-force
+
+	// pound-force.
+	if strings.HasPrefix(s[end:], "-") {
 		longer := end + 1 + wordEnd(s[end+1:])
 		if named, found := names.units[lower(s[:longer])]; found {
 			u, ok, end = *named, true, longer
 		}
 	}
+
 	if !ok {
 		if u, ok = lookup(s[:end]); !ok {
 			return unit{}, 0, "", false
 		}
 	}
+
 	raised, rest := readPower(s[end:])
 	if raised != 1 && power != 1 {
 		return unit{}, 0, "", false

@@ -32,10 +32,12 @@ func (x *Index) Arrange(ctx context.Context) error {
 	defer x.arranging.Unlock()
 	x.mu.Lock()
 	used, before := x.next, x.fixed
-	if loose := used - before + used - x.count; loose < max(x.large, before/2) { // new ones, and free slots
+	// New ones, and free slots.
+	if loose := used - before + used - x.count; loose < max(x.large, before/2) {
 		x.mu.Unlock()
 		return nil
 	}
+
 	x.fixed = used
 
 	order := make([]estimated, 0, x.count)
@@ -46,6 +48,7 @@ func (x *Index) Arrange(ctx context.Context) error {
 			}
 		}
 	}
+
 	x.mu.Unlock()
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
@@ -55,6 +58,7 @@ func (x *Index) Arrange(ctx context.Context) error {
 		x.fixed = before
 		return err
 	}
+
 	centres := x.centresOf(s, x.move(order, used))
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -80,6 +84,7 @@ func (x *Index) halve(ctx context.Context, s *scratch, part []estimated) error {
 	for i := range sample {
 		sample[i] = part[i*len(part)/len(sample)]
 	}
+
 	s.planes.set(x.axis(s, sample))
 	x.project(s, part)
 	half := (len(part)/2 + groupSize - 1) / groupSize * groupSize
@@ -145,6 +150,7 @@ func (x *Index) move(order []estimated, used int) (groups int) {
 		}
 		x.mu.Unlock()
 	}
+
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	groups = placed / groupSize
@@ -157,6 +163,7 @@ func (x *Index) move(order []estimated, used int) (groups int) {
 			to++
 		}
 	}
+
 	x.next = to
 	x.dropUnused()
 
@@ -175,6 +182,7 @@ func (x *Index) exchange(a, b int) {
 	if a == b {
 		return
 	}
+
 	c, i := x.chunks[a>>chunkBits], a&chunkMask
 
 	d, j := x.chunks[b>>chunkBits], b&chunkMask
@@ -194,6 +202,7 @@ func (x *Index) exchange(a, b int) {
 			x.free(slot)
 		}
 	}
+
 	if idA != 0 {
 		x.take(b, idA)
 	}
@@ -233,9 +242,11 @@ type group struct {
 // arrangement, and of the others the nearest, which have at least one of parts of the members.
 func (x *Index) selectGroups(s *scratch, within []uint64, members, parts int) {
 	all, arranged := (x.next+groupSize-1)/groupSize, len(x.centres.terms)/2
-	if parts == 1 || x.count < x.large || members < all { // to compare so few takes no longer than to compare the centres
+	// To compare so few takes no longer than to compare the centres.
+	if parts == 1 || x.count < x.large || members < all {
 		arranged = 0
 	}
+
 	s.members = slices.Grow(s.members[:0], all)[:all]
 	if within == nil {
 		for i, c := range x.chunks {
@@ -251,6 +262,7 @@ func (x *Index) selectGroups(s *scratch, within []uint64, members, parts int) {
 			}
 		}
 	}
+
 	s.near = slices.Grow(s.near[:0], arranged)[:arranged]
 	share(arranged, arranged/4096, func(_, from, to int) {
 		for g := from; g < to; g++ {
@@ -288,6 +300,7 @@ func nearest(estimates []float32, members []uint64, parts int) float32 {
 	for sum := 0; i > 0 && sum*parts < total; sum += held[i] {
 		i--
 	}
+
 	if i == 0 {
 		return low
 	}

@@ -59,6 +59,7 @@ func Read(in *stream.Reader) (*Index, error) {
 	if dims < 1 || dims > MaxDims {
 		return nil, errors.Join(errUnsound, in.Err)
 	}
+
 	mean := make([]float32, dims)
 	_, _ = binary.Decode(in.Bytes(4*dims), binary.LittleEndian, mean)
 	x := New(dims, mean)
@@ -69,6 +70,7 @@ func Read(in *stream.Reader) (*Index, error) {
 	if x.centres = makeCodes(groups, x.words); !x.readCodes(x.centres, data) {
 		return nil, errors.Join(errUnsound, in.Err)
 	}
+
 	x.fixed = groups * groupSize
 	n := in.Count()
 	if n > MaxID>>chunkBits+1 || n*chunkSlots < x.fixed {
@@ -80,8 +82,10 @@ func Read(in *stream.Reader) (*Index, error) {
 			return nil, errUnsound
 		}
 	}
+
 	x.next = max(x.next, x.fixed)
-	x.dropUnused() // the last vectors may have been removed
+	// The last vectors may have been removed.
+	x.dropUnused()
 
 	return x, in.Err
 }
@@ -94,13 +98,15 @@ func (x *Index) readChunk(data []byte) (sound bool) {
 	if err != nil || slices.Min(ids) < 0 || !x.readCodes(c.codes, data[n:]) {
 		return false
 	}
+
 	x.chunks = append(x.chunks, c)
 
 	for i, id := range ids {
 		if id == 0 {
 			continue
 		}
-		if slot, held := x.slot(int64(id)); held { // the vector was replaced while the snapshot was written
+		// The vector was replaced while the snapshot was written.
+		if slot, held := x.slot(int64(id)); held {
 			x.free(slot)
 		}
 		x.take(base+i, int64(id))

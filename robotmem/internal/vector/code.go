@@ -277,6 +277,7 @@ func (p *planes) set(question []float32) {
 			p.bits[j/64*planeBits+b] |= uint64(u>>b&1) << (j % 64)
 		}
 	}
+
 	p.total = float64(p.low*float64(len(question))) + float64(p.step*float64(sum))
 }
 
@@ -338,7 +339,8 @@ const estimateBatch = 256
 
 // estimate replaces the estimates of candidates by those of the second tier. The caller holds the lock.
 func (x *Index) estimate(s *scratch, candidates []estimated) []estimated {
-	share(len(candidates), len(candidates)/2048, func(w, from, to int) { // with fewer, another goroutine does not pay off
+	// With fewer, another goroutine does not pay off.
+	share(len(candidates), len(candidates)/2048, func(w, from, to int) {
 		for ; from < to; from += estimateBatch {
 			part := candidates[from:min(from+estimateBatch, to)]
 			for _, g := range part {

@@ -119,6 +119,7 @@ func (x *Index) Put(id int64, unit []float32) error {
 	if err := x.checkUnit(unit); err != nil {
 		return fmt.Errorf("vector: memory %d: %w", id, err)
 	}
+
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
 	scale, shift := x.encode(s, unit)
@@ -130,10 +131,12 @@ func (x *Index) Put(id int64, unit []float32) error {
 		x.free(slot)
 		held = false
 	}
+
 	if !held {
 		slot = x.next
 		x.take(slot, id)
 	}
+
 	x.chunks[slot>>chunkBits].set(slot&chunkMask, s.signs, s.lows, scale, shift)
 
 	return nil

@@ -51,6 +51,7 @@ func (x *Index) spread(n int, load Source) (*Sample, error) {
 	for i := range some {
 		some[i] = s.ids[i*len(s.ids)/n]
 	}
+
 	err := load(some, func(id int64, raw []byte) error {
 		if len(raw) != StoredSize(x.dims) {
 			return x.wrongSize(id, raw)

@@ -106,6 +106,7 @@ func (x *Index) search(q Query, rescore, parts int, load Source) ([]Hit, error) 
 	if q.N < 1 || q.N > MaxN {
 		return nil, fmt.Errorf("vector: %d hits asked for, want 1 to %d", q.N, MaxN)
 	}
+
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
 	x.selectIDs(s, q, rescore, parts)
@@ -113,6 +114,7 @@ func (x *Index) search(q Query, rescore, parts int, load Source) ([]Hit, error) 
 	for i, f := range q.Vector {
 		s.wide[i] = float64(f)
 	}
+
 	hits, err := x.score(s, nil, load)
 	if err == nil && len(s.rest) > 0 {
 		x.selectRest(s, hits, x.alongMean(q.Vector), min(q.N, sureHits))
@@ -140,6 +142,7 @@ func (x *Index) selectIDs(s *scratch, q Query, rescore, parts int) {
 			within = []uint64{}
 		}
 	}
+
 	reads := max(rescore, q.N+q.N/extraReads)
 	s.ids, s.rest = s.ids[:0], nil
 	x.mu.RLock()
@@ -148,10 +151,12 @@ func (x *Index) selectIDs(s *scratch, q Query, rescore, parts int) {
 	if members == x.count {
 		within = nil
 	}
+
 	if members <= exactFactor*reads {
 		x.listMembers(s, within)
 		return
 	}
+
 	x.centre(s, q.Vector)
 	s.question.set(s.centred)
 	s.planes.set(s.centred)
@@ -239,6 +244,7 @@ func (x *Index) score(s *scratch, hits []Hit, load Source) ([]Hit, error) {
 	if len(s.ids) == 0 {
 		return hits, nil
 	}
+
 	hits = slices.Grow(hits, len(s.ids))
 	err := load(s.ids, func(id int64, raw []byte) error {
 		similarity, err := x.similarity(s.wide, id, raw)
@@ -250,6 +256,7 @@ func (x *Index) score(s *scratch, hits []Hit, load Source) ([]Hit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vector: reading stored vectors: %w", err)
 	}
+
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.ID, b.ID))
 	})
@@ -330,6 +337,7 @@ func (x *Index) scan(s *scratch, limit int) []estimated {
 	for _, g := range s.groups {
 		members += bits.OnesCount64(g.members)
 	}
+
 	all, lowest := &s.collectors[0], float32(math.Inf(-1))
 	pass := func(step, limit int, bound float32) {
 		workers := share(len(s.groups), members/workerShare, func(w, from, to int) {
@@ -341,9 +349,11 @@ func (x *Index) scan(s *scratch, limit int) []estimated {
 	}
 	bound := lowest
 	if members >= 4*limit {
-		pass(sampleStep, limit/sampleStep*5/4, bound) // a quarter more than in the whole set
+		// A quarter more than in the whole set.
+		pass(sampleStep, limit/sampleStep*5/4, bound)
 		bound = all.bound
 	}
+
 	if pass(1, limit, bound); len(all.found) < min(limit, members) {
 		pass(1, limit, lowest)
 	}
@@ -373,10 +383,12 @@ func (x *Index) scanGroups(c *collector, s *scratch, step, from, to int) {
 		slot, word := s.groups[i].first, s.groups[i].members
 		k := x.chunks[slot>>chunkBits]
 		signs, terms := k.group(slot, x.words)
-		if x.words == 6 && hasAVX2 && bits.OnesCount64(word) >= 4 { // 384 dimensions, the most common size of small models
+		// 384 dimensions, the most common size of small models.
+		if x.words == 6 && hasAVX2 && bits.OnesCount64(word) >= 4 {
 			next := s.groups[min(i+step, to-1)].first
 			nextSigns, nextTerms := x.chunks[next>>chunkBits].group(next, x.words)
-			word &= above6(&signs[0], &terms[0], (*[12]uint64)(q.both), &nextSigns[0], &nextTerms[0], int64(q.count), q.factor, c.bound) // few are; the bound rises as they are added
+			// Few are; the bound rises as they are added.
+			word &= above6(&signs[0], &terms[0], (*[12]uint64)(q.both), &nextSigns[0], &nextTerms[0], int64(q.count), q.factor, c.bound)
 		}
 
 		for ; word != 0; word &= word - 1 {

@@ -30,10 +30,13 @@ func (x *Index) Tune(questions int, load Source) (Tuning, error) {
 	if err != nil {
 		return Tuning{}, err
 	}
+
 	most := mostParts
 	if x.mu.RLock(); len(x.centres.terms) == 0 {
-		most = 1 // more would change nothing until codes are arranged, and are not measured
+		// More would change nothing until codes are arranged, and are not measured.
+		most = 1
 	}
+
 	x.mu.RUnlock()
 
 	for rescore := defaultRescore; ; rescore = min(rescore+rescore/2, MaxRescore) {
@@ -73,16 +76,19 @@ func (x *Index) recallTests(count int, load Source) ([]recallTest, error) {
 	if n := x.Len(); n < 2 {
 		return nil, fmt.Errorf("vector: %d vectors are too few to measure recall", n)
 	}
+
 	sample, err := x.spread(count, load)
 	if err != nil {
 		return nil, err
 	}
+
 	drawn := sample.has
 
 	tests := make([]recallTest, len(drawn))
 	for i, id := range sample.ids {
 		tests[i] = recallTest{question: drawn[i], members: [2]int64{id, id}}
 	}
+
 	if len(tests) == 0 {
 		return nil, errors.New("vector: none of the members is stored")
 	}
@@ -136,6 +142,7 @@ func (x *Index) measure(tests []recallTest, rescore, parts int, load Source) (fl
 		}
 		wanted += len(nearest)
 	}
+
 	if wanted == 0 {
 		return 0, errors.New("vector: the questions have no stored neighbours")
 	}

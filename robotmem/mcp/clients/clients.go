@@ -55,12 +55,14 @@ var All = []Client{
 // ByName returns the client of that name. The error names all clients.
 func ByName(name string) (*Client, error) {
 	var names []string
+
 	for i := range All {
 		if All[i].Name == name {
 			return &All[i], nil
 		}
 		names = append(names, All[i].Name)
 	}
+
 	return nil, invalid("client", "must be one of %s, not %q", strings.Join(names, ", "), name)
 }
 
@@ -75,5 +77,6 @@ func (c *Client) File(env func(string) (string, bool)) (string, error) {
 	if v, ok := env(c.variable); ok && v != "" {
 		folder = v
 	}
+
 	return filepath.Join(folder, filepath.FromSlash(c.file)), nil
 }

@@ -31,28 +31,34 @@ func (c *Client) Local(command string, args []string, env map[string]any) Entry 
 	if c.typed {
 		e["type"] = "stdio"
 	}
+
 	return e
 }
 
 // merged is the entry with the keys and variables of the present one that setup does not write.
 func (e Entry) merged(present Entry) Entry {
 	out := maps.Clone(e)
+
 	for key, value := range present {
 		if !slices.Contains(entryKeys, key) {
 			out[key] = value
 		}
 	}
+
 	env := map[string]any{}
 	old, _ := present["env"].(map[string]any)
 	own, _ := e["env"].(map[string]any)
 	maps.Copy(env, old)
+
 	for _, name := range []string{"ROBOTMEM_HOME", TokenVariable} {
 		delete(env, name)
 	}
+
 	maps.Copy(env, own)
 	if len(env) > 0 {
 		out["env"] = env
 	}
+
 	return out
 }
 

@@ -47,14 +47,17 @@ func (f configFormat) parts(data []byte) (entry Entry, others map[string]any, er
 	if others, err = f.decode(data); err != nil {
 		return nil, nil, err
 	}
-	if servers, ok := others[f.section].(map[string]any); ok { // an edit refuses anything else
+	// An edit refuses anything else.
+	if servers, ok := others[f.section].(map[string]any); ok {
 		if entry, ok = servers[setupName].(map[string]any); !ok && servers[setupName] != nil {
 			return nil, nil, fmt.Errorf("%s must be an object", setupName)
 		}
 		if delete(servers, setupName); len(servers) == 0 {
-			delete(others, f.section) // a section without entries equals no section
+			// A section without entries equals no section.
+			delete(others, f.section)
 		}
 	}
+
 	return entry, others, nil
 }
 
@@ -75,6 +78,7 @@ func (f configFormat) set(data []byte, e Entry) ([]byte, error) {
 	if got, others, err := f.parts(after); err != nil || !reflect.DeepEqual(others, want) || !got.equal(e) {
 		return nil, fmt.Errorf("%s is written in a form that cannot be edited safely", f.section)
 	}
+
 	return after, nil
 }
 
@@ -107,28 +111,36 @@ func (c *Client) Set(path string, e Entry) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	present, _, err := c.format.parts(change.before)
 	if err != nil {
 		return nil, unparsed(path, err)
 	}
+
 	from := path
+
 	switch {
 	case e == nil:
 		change.Action = "removed"
 	case change.before == nil:
 		change.Action, from = "created", os.DevNull
 	}
+
 	if e != nil {
 		e = e.merged(present)
 	}
+
 	if e.equal(present) {
 		change.Action = "unchanged"
 		return change, nil
 	}
+
 	if change.after, err = c.format.set(change.before, e); err != nil {
 		return nil, unparsed(path, err)
 	}
+
 	change.Diff = string(diff.Diff(from, change.before, path, change.after))
+
 	return change, nil
 }
 
@@ -147,6 +159,7 @@ func readSettings(path string) (*Change, error) {
 		}
 		return c, nil
 	}
+
 	info, serr := os.Stat(path)
 	switch err := cmp.Or(err, serr); {
 	case err != nil:
@@ -154,10 +167,12 @@ func readSettings(path string) (*Change, error) {
 	case !info.Mode().IsRegular():
 		return nil, invalid("client", "%s is not a file", path)
 	}
+
 	c.real, c.mode = target, info.Mode().Perm()
 	if c.before, err = os.ReadFile(c.real); err != nil {
 		return nil, forbidden(err)
 	}
+
 	return c, nil
 }
 
@@ -170,27 +185,32 @@ func (c *Change) Apply() error {
 	if err := os.MkdirAll(filepath.Dir(c.real), 0o700); err != nil {
 		return forbidden(err)
 	}
+
 	stem := c.real + ".robotmem-" + time.Now().UTC().Format(backupTime)
 	temp := stem + ".part"
 	if err := writeNew(temp, c.mode, c.after); err != nil {
 		return err
 	}
+
 	now, err := os.ReadFile(c.real)
 	if (c.before != nil) != (err == nil) || !bytes.Equal(now, c.before) {
 		err = &robotmem.Error{Kind: robotmem.Conflict, Field: "client", Err: fmt.Errorf("%s was changed by another program just now; run it again", c.real)}
 		return errors.Join(err, os.Remove(temp))
 	}
+
 	err = nil
 	if c.before != nil {
 		c.Backup = stem + ".bak"
 		err = writeNew(c.Backup, newFileMode, c.before)
 	}
+
 	if err == nil {
 		err = os.Rename(temp, c.real)
 	}
 	if err != nil {
 		return errors.Join(forbidden(err), os.Remove(temp))
 	}
+
 	return nil
 }
 
@@ -207,6 +227,7 @@ func writeNew(name string, mode fs.FileMode, data []byte) error {
 	if err = errors.Join(err, werr, f.Sync(), f.Close()); err != nil {
 		return errors.Join(forbidden(err), os.Remove(name))
 	}
+
 	return nil
 }
 

@@ -25,6 +25,7 @@ func parseJSON(data []byte) (*hujson.Object, *hujson.Value, error) {
 	if !ok {
 		return nil, nil, errors.New("must be an object in braces")
 	}
+
 	return object, &root, nil
 }
 
@@ -37,6 +38,7 @@ func decodeJSON(data []byte) (map[string]any, error) {
 	dec := json.NewDecoder(bytes.NewReader(root.Pack()))
 	dec.UseNumber()
 	all := map[string]any{}
+
 	return all, dec.Decode(&all)
 }
 
@@ -45,18 +47,22 @@ func editJSON(section string, data []byte, e Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if e == nil {
 		err := file.Patch([]byte(`[{"op": "remove", "path": "/` + section + `/` + setupName + `"}]`))
 		return file.Pack(), err
 	}
+
 	servers := member(root, section, "")
 	if servers.Value == nil {
 		servers.Value = &hujson.Object{}
 	}
+
 	object, ok := servers.Value.(*hujson.Object)
 	if !ok {
 		return nil, fmt.Errorf("%q must be an object in braces", section)
 	}
+
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
@@ -64,8 +70,10 @@ func editJSON(section string, data []byte, e Entry) ([]byte, error) {
 	if err := enc.Encode(e); err != nil {
 		return nil, err
 	}
+
 	value, err := hujson.Parse(text.Bytes())
 	member(object, setupName, unit).Value = value.Value
+
 	return file.Pack(), err
 }
 
@@ -78,7 +86,8 @@ func member(object *hujson.Object, name, indent string) *hujson.Value {
 		}
 	}
 	m := hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(name)}, Value: hujson.Value{BeforeExtra: hujson.Extra(" ")}}
-	if n := len(object.Members); n > 0 { // a comma at the end stays one
+	// A comma at the end stays one.
+	if n := len(object.Members); n > 0 {
 		last := &object.Members[n-1].Value
 		m.Value.AfterExtra, last.AfterExtra = last.AfterExtra, nil
 	}
@@ -86,5 +95,6 @@ func member(object *hujson.Object, name, indent string) *hujson.Value {
 	m.Name.BeforeExtra = append(bytes.Clone(comments), "\n"+indent+unit...)
 	object.AfterExtra = hujson.Extra("\n" + indent)
 	object.Members = append(object.Members, m)
+
 	return &object.Members[len(object.Members)-1].Value
 }

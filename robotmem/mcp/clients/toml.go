@@ -20,6 +20,7 @@ func decodeTOML(data []byte) (map[string]any, error) {
 		row, column := d.Position()
 		return nil, fmt.Errorf("line %d, column %d: %s", row, column, strings.TrimPrefix(d.Error(), "toml: "))
 	}
+
 	return all, err
 }
 
@@ -32,9 +33,12 @@ func editTOML(section string, data []byte, e Entry) ([]byte, error) {
 		}
 		table = append([]byte("["+section+"."+setupName+"]\n"), b.Bytes()...)
 	}
+
 	own := section + "." + setupName
+
 	var out []byte
 	inside, found := false, false // of a table of ours
+
 	for line := range bytes.Lines(data) {
 		text := bytes.TrimSpace(line)
 		if header, ok := bytes.CutPrefix(text, []byte("[")); ok {
@@ -45,13 +49,16 @@ func editTOML(section string, data []byte, e Entry) ([]byte, error) {
 				found = true
 			}
 		}
-		if !inside || len(text) == 0 || text[0] == '#' { // comments and empty lines may belong to the next table
+		// Comments and empty lines may belong to the next table.
+		if !inside || len(text) == 0 || text[0] == '#' {
 			out = append(out, line...)
 		}
 	}
+
 	switch {
 	case e == nil && inside:
-		out = bytes.TrimSuffix(out, []byte("\n")) // the empty line before a table that was the last one
+		// The empty line before a table that was the last one.
+		out = bytes.TrimSuffix(out, []byte("\n"))
 	case e != nil && !found:
 		if len(out) > 0 && !bytes.HasSuffix(out, []byte("\n")) {
 			out = append(out, '\n')
@@ -61,5 +68,6 @@ func editTOML(section string, data []byte, e Entry) ([]byte, error) {
 		}
 		out = append(out, table...)
 	}
+
 	return out, nil
 }

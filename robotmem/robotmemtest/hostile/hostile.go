@@ -46,6 +46,7 @@ func (b Body) WriteTo(w io.Writer) (n int64, err error) {
 			}
 		}
 	}
+
 	return n, nil
 }
 
