@@ -41,7 +41,8 @@ var sessionCases = []testCase{
 		if res.Collection != "lab" || res.ActiveMemoriesCount != 1 || res.Briefing.Text == "" {
 			t.Errorf("got %+v", res)
 		}
-		if b := res.Briefing; !slices.Equal(b.MemoryIDs, []int64{rule}) || !strings.HasPrefix(b.Text, fmt.Sprintf("Rules:\n- [%d] ", rule)) {
+		// A tool has a fence around it.
+		if b := res.Briefing; !slices.Equal(b.MemoryIDs, []int64{rule}) || !strings.Contains("\n"+b.Text, fmt.Sprintf("\nRules:\n- [%d] ", rule)) {
 			t.Errorf("briefing %+v, want the rule of the collection", b)
 		}
 
