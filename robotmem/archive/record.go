@@ -148,6 +148,7 @@ type Link struct {
 	ValidTo      string `json:"valid_to,omitempty"`
 	SessionID    string `json:"session_id,omitempty"`
 	Used         bool   `json:"used,omitempty"`
+	Seen         string `json:"seen,omitempty"` // when the episode has seen the memory again
 	Collection   string `json:"collection,omitempty"`
 	Origin       string `json:"origin,omitempty" validate:"utf8,maxbytes=1024"`
 }

@@ -49,7 +49,7 @@ const (
 var schema string
 
 // SchemaVersion is the version of the tables that this program makes and reads.
-const SchemaVersion = 2
+const SchemaVersion = 3
 
 // later holds the scripts that bring the tables from each version to the next, in order: those of
 // version 1 to 2 come first. Their version is entered behind each.

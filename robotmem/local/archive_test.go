@@ -59,6 +59,10 @@ func lived(t *testing.T) *Node {
 	must(err)
 	open, err := e.StartSession(ctx, &robotmem.StartSessionRequest{Collection: "lab"})
 	must(err)
+	for _, session := range []string{"", open.SessionID} {
+		_, err = e.Learn(ctx, &robotmem.LearnRequest{Insight: "the hinge squeaks", Collection: "lab", SessionID: session})
+		must(err)
+	}
 	_, err = e.Recall(ctx, &robotmem.RecallRequest{Query: "drawer", Collection: "lab", ForSession: open.SessionID})
 	must(err)
 	_, err = e.Restore(ctx, &robotmem.MemoryRequest{MemoryID: worth["forgotten"]})
@@ -163,7 +167,7 @@ func TestArchiveLosesNothing(t *testing.T) {
 		}
 	}
 	data := exported(t, a, ExportOptions{})
-	for _, state := range []string{`"status":"superseded"`, `"status":"invalidated"`, `"evictions":[`, `"versions":[`, `"user_tags":[`, `"streams":[`, `"origin":"run 7"`, `"origin":"topic/1"`, `12345678901234567890`, `"torque":3.50`, `"used":true`, `"sightings":2`} {
+	for _, state := range []string{`"status":"superseded"`, `"status":"invalidated"`, `"evictions":[`, `"versions":[`, `"user_tags":[`, `"streams":[`, `"origin":"run 7"`, `"origin":"topic/1"`, `12345678901234567890`, `"torque":3.50`, `"used":true`, `"sightings":2`, `"seen":"`} {
 		if !bytes.Contains(data, []byte(state)) {
 			t.Errorf("the archive holds no %s", state)
 		}

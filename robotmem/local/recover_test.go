@@ -109,7 +109,7 @@ func truth(t *testing.T, path string) map[string][]string {
 			t.Fatal(sql, err)
 		}
 	}
-	for _, table := range []string{"memories", "payloads", "versions", "sessions", "session_outcomes", "session_recalls", "memory_tags", "origins", "session_origins", "streams", "evictions", "recall_hours", "requests", "sqlite_sequence", "counters"} {
+	for _, table := range []string{"memories", "payloads", "versions", "sessions", "session_outcomes", "session_recalls", "memory_tags", "origins", "session_origins", "streams", "evictions", "recall_hours", "requests", "sightings", "sqlite_sequence", "counters"} {
 		sql := "SELECT * FROM " + table
 		switch table {
 		case "memory_tags":

@@ -34,6 +34,7 @@ func end(t *testing.T, s robotmem.Service, session string) *robotmem.EndSessionR
 
 var sessionCases = []testCase{
 	{"StoredLater", storedLater},
+	{"SeenAgain", seenAgain},
 	{"Life", func(t *testing.T, s robotmem.Service) {
 		learn(t, s, "known before", nil)
 		rule := created(t, s, &robotmem.LearnRequest{Insight: "the arm must never exceed 20 N", Collection: "lab"})
@@ -215,4 +216,36 @@ func storedLater(t *testing.T, s robotmem.Service) {
 	if !slices.Equal(got, want) {
 		t.Errorf("episodes %q, want %q", got, want)
 	}
+}
+
+// A fact that an episode learns again is a sighting of the known one, and the episode lists it.
+func seenAgain(t *testing.T, s robotmem.Service) {
+	before := learn(t, s, "the tray sticks", nil)
+	first, second := start(t, s, "default"), start(t, s, "default")
+	in := func(session, text string, want string) int64 {
+		t.Helper()
+		res := do(t, s.Learn, &robotmem.LearnRequest{Insight: text, SessionID: session})
+		equal(t, "status of "+text, res.Status, want)
+		return res.MemoryID
+	}
+	stuck := in(first, "the lid jammed at 9 N", "created")
+	for range 2 {
+		equal(t, "the lid again", in(second, "the lid jammed at 9 N", "duplicate"), stuck)
+	}
+	equal(t, "the tray again", in(second, "the tray sticks", "duplicate"), before)
+	own := in(second, "the lid opens at 12 N", "created")
+	equal(t, "its own fact again", in(second, "the lid opens at 12 N", "duplicate"), own)
+
+	lists := func(session string, r robotmem.RecallRequest) []int64 {
+		t.Helper()
+		r.SessionID, r.N = session, 9
+		return sortedIDs(recalled(t, s, &r))
+	}
+	equal(t, "the first episode", lists(first, robotmem.RecallRequest{}), []int64{stuck})
+	equal(t, "the second episode", lists(second, robotmem.RecallRequest{}), []int64{before, stuck, own})
+	equal(t, "the second episode, by words", lists(second, robotmem.RecallRequest{Query: "lid"}), []int64{stuck, own})
+	equal(t, "the second episode, failures", lists(second, robotmem.RecallRequest{ContextFilter: robotmem.Object{"outcome": "failure"}}), []int64{stuck})
+
+	do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: before, Reason: "it was another tray"})
+	equal(t, "the second episode without what is forgotten", lists(second, robotmem.RecallRequest{}), []int64{stuck, own})
 }

@@ -18,9 +18,39 @@ import (
 const FewMemories = 64
 
 // Admit returns the memories that the selection admits and the snapshot contains: the
-// column cache may reflect a later commit than the one that c reads.
+// column cache may reflect a later commit than the one that c reads. An episode has the memories that it
+// stored and those that it has seen again.
 func (x *Index) Admit(c *store.Conn, b Selection) (*bitset.BitSet, error) {
-	return withinSnapshot(c, x.Columns.Admit(b))
+	set := x.Columns.Admit(b)
+	if b.Session != "" && b.AsOf == nil {
+		var err error
+		if set, err = x.withSightings(c, set, b); err != nil {
+			return nil, err
+		}
+	}
+
+	return withinSnapshot(c, set)
+}
+
+// withSightings adds to the memories of an episode those that it has seen again and that pass the rest of the
+// selection.
+func (x *Index) withSightings(c *store.Conn, set *bitset.BitSet, b Selection) (*bitset.BitSet, error) {
+	seen, err := c.Sightings(b.Session)
+	if err != nil || len(seen) == 0 {
+		return set, err
+	}
+
+	b.Session = ""
+	rest := x.Columns.Admit(b)
+	set = set.Clone() // it is shared
+
+	for _, id := range seen {
+		if rest.Test(uint(id)) {
+			set.Set(uint(id))
+		}
+	}
+
+	return set, nil
 }
 
 // withinSnapshot removes the memories from a set that are newer than the snapshot of c.

@@ -265,6 +265,7 @@ func (r *Recovery) dropPurged(context.Context) error {
 		"versions WHERE memory_id IN (SELECT memory_id FROM purged)",
 		// Rows that name a lost memory would prevent storing it again.
 		"origins WHERE memory_id NOT IN (SELECT id FROM memories)",
+		"sightings WHERE memory_id NOT IN (SELECT id FROM memories)",
 		"requests WHERE memory_id NOT IN (SELECT id FROM memories)",
 		"memory_tags WHERE memory_id NOT IN (SELECT id FROM memories)",
 	} {

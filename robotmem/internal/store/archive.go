@@ -126,15 +126,17 @@ func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Se
 
 // archivedLinks are the queries for each kind of link, with the columns of archive.Link.
 var archivedLinks = []string{
-	`SELECT m.uid, o.uid, 0, '', '', 0, '', '' FROM memories m JOIN memories o ON o.id = m.superseded_by
+	`SELECT m.uid, o.uid, 0, '', '', 0, '', '', '' FROM memories m JOIN memories o ON o.id = m.superseded_by
 		WHERE m.superseded_by IS NOT NULL AND ` + memoryInScope + ` ORDER BY m.uid`,
-	`SELECT m.uid, o.uid, v.version, v.valid_to, '', 0, '', '' FROM versions v JOIN memories m ON m.id = v.memory_id JOIN memories o ON o.id = v.superseded_by
+	`SELECT m.uid, o.uid, v.version, v.valid_to, '', 0, '', '', '' FROM versions v JOIN memories m ON m.id = v.memory_id JOIN memories o ON o.id = v.superseded_by
 		WHERE v.superseded_by IS NOT NULL AND ` + memoryInScope + ` ORDER BY m.uid, v.valid_to, v.version`,
-	`SELECT m.uid, '', 0, '', r.session_id, r.used, '', '' FROM session_recalls r JOIN memories m ON m.id = r.memory_id JOIN sessions s ON s.external_id = r.session_id
+	`SELECT m.uid, '', 0, '', r.session_id, r.used, '', '', '' FROM session_recalls r JOIN memories m ON m.id = r.memory_id JOIN sessions s ON s.external_id = r.session_id
 		WHERE ` + sessionInScope + ` ORDER BY r.session_id, m.uid`,
-	`SELECT m.uid, '', 0, '', '', 0, o.collection, o.origin FROM origins o JOIN memories m ON m.id = o.memory_id
+	`SELECT m.uid, '', 0, '', g.session_id, 0, '', '', g.seen_at FROM sightings g JOIN memories m ON m.id = g.memory_id JOIN sessions s ON s.external_id = g.session_id
+		WHERE ` + sessionInScope + ` ORDER BY g.session_id, m.uid`,
+	`SELECT m.uid, '', 0, '', '', 0, o.collection, o.origin, '' FROM origins o JOIN memories m ON m.id = o.memory_id
 		WHERE ` + memoryInScope + ` ORDER BY o.collection, o.origin`,
-	`SELECT '', '', 0, '', o.session_id, 0, o.collection, o.origin FROM session_origins o JOIN sessions s ON s.external_id = o.session_id
+	`SELECT '', '', 0, '', o.session_id, 0, o.collection, o.origin, '' FROM session_origins o JOIN sessions s ON s.external_id = o.session_id
 		WHERE ` + sessionInScope + ` ORDER BY o.collection, o.origin`,
 }
 
@@ -145,6 +147,7 @@ func (c *Conn) EachArchivedLink(collection, session string, visit func(*archive.
 			return visit(&archive.Link{
 				Memory: s.ColumnText(0), SupersededBy: s.ColumnText(1), Version: s.ColumnInt64(2), ValidTo: s.ColumnText(3),
 				SessionID: s.ColumnText(4), Used: s.ColumnBool(5), Collection: s.ColumnText(6), Origin: s.ColumnText(7),
+				Seen: s.ColumnText(8),
 			})
 		})
 		if err != nil {

@@ -382,6 +382,8 @@ func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
 		return tx.Exec("UPDATE versions SET superseded_by = ? WHERE memory_id = ? AND version = ? AND valid_to = ? AND status = 'superseded' AND superseded_by IS NULL", successor, memory, l.Version, l.ValidTo)
 	case memory != 0 && successor != 0:
 		return tx.setSuccessor(memory, successor)
+	case memory != 0 && session != 0 && l.Seen != "":
+		return tx.Exec("INSERT OR IGNORE INTO sightings(session_id, memory_id, seen_at) VALUES (?,?,?)", l.SessionID, memory, l.Seen)
 	case memory != 0 && session != 0:
 		return tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used) VALUES (?,?,?) ON CONFLICT(session_id, memory_id) DO UPDATE SET used = max(session_recalls.used, excluded.used)", l.SessionID, memory, l.Used)
 	case memory != 0 && l.Origin != "":

@@ -214,8 +214,20 @@ func joinUnit(q text.Quantity) string { return strings.TrimSuffix(q.Value+" "+q.
 
 // Sighted counts another sighting of a memory, which is evidence for it. It adds the
 // tags of the request, and pins the memory if requested. A category does not pin a
-// memory again that was unpinned by hand.
+// memory again that was unpinned by hand. The sighting belongs to the episode of r, if it has one.
 func (tx *Tx) Sighted(id int64, r *record.Record) error {
+	if r.SessionID != "" {
+		at := r.ObservedAt
+		if at.IsZero() {
+			at = tx.Now
+		}
+		err := tx.Exec("INSERT OR IGNORE INTO sightings(session_id, memory_id, seen_at) SELECT ?1, id, ?2 FROM memories WHERE id = ?3 AND coalesce(session_id, '') <> ?1",
+			r.SessionID, FormatTime(at), id)
+		if err != nil {
+			return err
+		}
+	}
+
 	return tx.withChecksum(id, func() error {
 		if err := tx.addTags(id, r.UserTags); err != nil {
 			return err
@@ -230,4 +242,9 @@ func (tx *Tx) Sighted(id int64, r *record.Record) error {
 		return tx.Exec(`UPDATE memories SET sightings = sightings + 1, access_count = access_count + 1,
 			last_accessed = ?, revision = ? WHERE id = ?`, FormatTime(tx.Now), tx.NextRevision(), id)
 	})
+}
+
+// Sightings returns the memories of other episodes, and of none, that an episode has seen again.
+func (c *Conn) Sightings(session string) ([]int64, error) {
+	return c.IDs("SELECT memory_id FROM sightings WHERE session_id = ? ORDER BY memory_id", session)
 }

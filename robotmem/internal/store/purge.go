@@ -69,6 +69,7 @@ func (tx *Tx) purgeRows(id int64) error {
 		"DELETE FROM session_recalls WHERE memory_id = ?",
 		"DELETE FROM origins WHERE memory_id = ?",
 		"DELETE FROM requests WHERE memory_id = ?",
+		"DELETE FROM sightings WHERE memory_id = ?",
 		"UPDATE versions SET superseded_by = NULL WHERE superseded_by = ?",
 		"UPDATE memories SET superseded_by = NULL WHERE superseded_by = ?",
 		"UPDATE audit SET reason = NULL, before = NULL, after = NULL WHERE memory_id = ?",

@@ -211,6 +211,12 @@ CREATE TABLE requests(
   answer     TEXT NOT NULL,
   created_at TEXT NOT NULL
 );
+CREATE TABLE sightings(
+  session_id TEXT NOT NULL,
+  memory_id  INTEGER NOT NULL REFERENCES memories(id),
+  seen_at    TEXT NOT NULL,
+  PRIMARY KEY (session_id, memory_id)
+) WITHOUT ROWID;
 CREATE INDEX idx_mem_session ON memories(session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX idx_mem_revision ON memories(revision);
 CREATE INDEX idx_mem_rules ON memories(collection, id) WHERE status = 'active' AND (category = 'constraint' OR pinned);
@@ -230,6 +236,7 @@ WHEN NEW.id IS NOT OLD.id OR NEW.at IS NOT OLD.at OR NEW.action IS NOT OLD.actio
   OR NEW.reason IS NOT NULL OR NEW.before IS NOT NULL OR NEW.after IS NOT NULL
 BEGIN SELECT RAISE(ABORT, 'the audit log only grows'); END;
 CREATE INDEX idx_purged_revision ON purged(revision);
+CREATE INDEX idx_sessions_created ON sessions(created_at, id);
 INSERT INTO counters VALUES ('changes', 0);
 INSERT INTO counters VALUES ('feature_rules', 0);
 INSERT INTO counters VALUES ('full_text', 0);
