@@ -220,6 +220,11 @@ func (o *Op) Request(values url.Values) (json.RawMessage, error) {
 			// Any JSON, else a text.
 			t = reflect.TypeFor[Object]()
 		}
+		// JSON would replace the invalid bytes.
+		if slices.ContainsFunc(vs, func(v string) bool { return !utf8.ValidString(v) }) {
+			return nil, &Error{Op: o.Name, Kind: Invalid, Field: name, Err: errors.New("is not valid UTF-8; convert the text, or store bytes with save_perception")}
+		}
+
 		raw, err := jsonValue(t, vs)
 		if err != nil {
 			return nil, &Error{Op: o.Name, Kind: Invalid, Field: name, Err: err}

@@ -291,7 +291,7 @@ func (r *reading) situate(context *Object, given map[string]foreign) error {
 		value, taken := f.value, ""
 		if text, isText := value.(string); isText {
 			// An object in a string.
-			if fields := ParseObject(text); fields != nil && surrogateError([]byte(text)) == nil {
+			if fields := ParseObject(text); fields != nil && (!strings.Contains(text, `\u`) || surrogateError([]byte(text)) == nil) {
 				value = map[string]any(fields)
 			}
 		}

@@ -52,7 +52,9 @@ func unquoteObject(data []byte) ([]byte, error) {
 		return []byte("{}"), nil
 	}
 
-	return []byte(text), surrogateError([]byte(text))
+	object := []byte(text) // text may be large: it is copied once
+
+	return object, surrogateError(object)
 }
 
 // EncodeJSON returns the JSON of v as the node stores and sends it: with sorted

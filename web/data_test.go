@@ -166,7 +166,12 @@ func TestIdempotencyKey(t *testing.T) {
 	if status, _ := learnt("the door opens outwards", "Idempotency-Key: 7f"); status != 409 {
 		t.Errorf("another call with the key: status %d, want 409", status)
 	}
-	// Operations that need no name ignore the header.
+	// Where it would have no effect it is refused, and operations that need no name ignore it.
+	for target, body := range map[string]string{"/api/learn/batch": `{"items":[{"insight":"x"}]}`, "/api/sessions": `{}`} {
+		if res := do(h, "POST", target, body, "Idempotency-Key: 9f"); res.StatusCode != 400 {
+			t.Errorf("%s with a key: status %d, want 400", target, res.StatusCode)
+		}
+	}
 	if res := do(h, "POST", "/api/recall", `{"query":"door"}`, "Idempotency-Key: 7f"); res.StatusCode != 200 {
 		t.Errorf("recall with a key: status %d", res.StatusCode)
 	}

@@ -42,7 +42,12 @@ func (s *server) stay(r *http.Request, op string) (ctx context.Context, leave fu
 		return nil, nil, &robotmem.Error{Op: op, Kind: robotmem.Unavailable, Err: fmt.Errorf("this client has %d streams of events and waits for a change open, which is the limit; close one, or try again later", maxEvents)}
 	}
 
+	if s.stayingAll >= s.maxStaying {
+		return nil, nil, &robotmem.Error{Op: op, Kind: robotmem.Unavailable, Err: fmt.Errorf("%d streams of events and waits for a change are open at this node, which is the limit; try again later", s.maxStaying)}
+	}
+
 	s.staying[client]++
+	s.stayingAll++
 	ctx, cancel := context.WithCancel(r.Context())
 	stop := context.AfterFunc(s.stopping, cancel)
 
@@ -51,22 +56,23 @@ func (s *server) stay(r *http.Request, op string) (ctx context.Context, leave fu
 		cancel()
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		s.stayingAll--
 		if s.staying[client]--; s.staying[client] == 0 {
 			delete(s.staying, client)
 		}
 	}, nil
 }
 
-// clientOf names the client of a request that stays open: a program by its token, a
-// browser by its login. Without tokens, the browsers of an address count as one client and
-// its programs as another, so that programs do not keep the dashboard out.
+// clientOf names the client of a request that stays open: the programs of a token, or the browsers that have
+// logged in with it. Without tokens, the browsers of an address count as one client and its programs as
+// another, so that programs do not keep the dashboard out.
 func clientOf(r *http.Request) string {
-	token := exchangeOf(r).token.Name
-	if _, ok := bearerOf(r); token != "" && ok {
-		return "token " + token
-	}
-	if cookie, err := r.Cookie(cookieName(r)); token != "" && err == nil {
-		return "login " + cookie.Value
+	if token := exchangeOf(r).token; token.Name != "" {
+		kind := "browsers"
+		if _, ok := bearerOf(r); ok {
+			kind = "programs"
+		}
+		return kind + " of " + token.Tenant + " " + token.Name
 	}
 	if r.Header.Get("Sec-Fetch-Site") != "" {
 		return "browser " + address(r)

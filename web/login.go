@@ -17,7 +17,8 @@ import (
 
 const (
 	sessionLife = 24 * time.Hour
-	maxSessions = 1000    // a new login ends the oldest one
+	maxSessions = 10_000  // a new login ends the oldest one
+	maxOfToken  = 100     // logins of one token, of which a new one ends the oldest
 	maxLogin    = 4 << 10 // bytes of a request
 )
 
@@ -41,8 +42,22 @@ func newLogins() logins {
 }
 
 func (l logins) add(token [sha256.Size]byte) string {
+	var own [][sha256.Size]byte // the oldest first
+
+	for _, cookie := range l.Keys() {
+		if have, ok := l.Peek(cookie); ok && have.token == token {
+			own = append(own, cookie)
+		}
+	}
+
+	for len(own) >= maxOfToken {
+		l.Remove(own[0])
+		own = own[1:]
+	}
+
 	value := rand.Text() + rand.Text()
 	l.Add(sha256.Sum256([]byte(value)), login{token, time.Now().Add(sessionLife)})
+
 	return value
 }
 
@@ -115,6 +130,10 @@ func (s *server) login(c echo.Context) error {
 	}
 
 	exchangeOf(r).token = token
+	if err := s.tenantRate(r.Context(), token.Tenant); err != nil {
+		return err
+	}
+
 	s.endLogin(r)
 	s.setCookie(c, s.sessions.add(token.SHA256), sessionLife)
 

@@ -72,8 +72,12 @@ func textValues(c echo.Context, op *robotmem.Op) (url.Values, error) {
 		values[name] = []string{v}
 	}
 
-	if key := c.Request().Header.Get(idempotencyKey); key != "" && op.Has("request_id") {
+	switch key := c.Request().Header.Get(idempotencyKey); {
+	case key == "":
+	case op.Has("request_id"):
 		values["request_id"] = []string{strings.Trim(key, `"`)}
+	case !op.Hints.ReadOnly && !op.Hints.Idempotent:
+		return nil, invalid(op, idempotencyKey, errors.New("has no effect on this operation, which may do its work twice; items of a batch take a request_id, start_session takes a session_id of yours"))
 	}
 
 	// JSON would replace invalid bytes.

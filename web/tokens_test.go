@@ -368,3 +368,89 @@ func TestRequestsAreLogged(t *testing.T) {
 		t.Errorf("the id of a request is %q", id)
 	}
 }
+
+// What the logins of one token hold is bounded together, so that it keeps nobody else out.
+func TestLoginsOfOneTokenAreOneClient(t *testing.T) {
+	known := &list{}
+	reader, other := known.add("viewer", true), known.add("arm-7", false)
+	_, url := serveNode(t, web.Options{Tokens: known.tokens})
+	login := func(secret string) string {
+		t.Helper()
+		res, err := http.Post(url+"/login", "application/json", strings.NewReader(`{"token":"`+secret+`"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if res.StatusCode != 200 || len(res.Cookies()) != 1 {
+			t.Fatalf("login: %s %s", res.Status, bodyOf(t, res))
+		}
+		return "Cookie: " + res.Cookies()[0].Name + "=" + res.Cookies()[0].Value
+	}
+	whoami := func(cookie string) int {
+		t.Helper()
+		res, _ := askBody(t, "GET", url+"/api/whoami", "", cookie)
+		return res.StatusCode
+	}
+
+	theirs, first := login(other), login(reader)
+	for range 64 {
+		_, next := follow(t, "GET", url+"/api/events", "", login(reader))
+		if got, _ := next(); got.name != "ready" {
+			t.Fatalf("got %+v", got)
+		}
+	}
+	if res, body := askBody(t, "GET", url+"/api/events", "", login(reader)); res.StatusCode != 503 || !strings.Contains(body, "64") {
+		t.Errorf("one stream more, of another login: %s %s", res.Status, body)
+	}
+	_, next := follow(t, "GET", url+"/api/events", "", theirs)
+	if got, _ := next(); got.name != "ready" {
+		t.Errorf("a stream of another token: %+v", got)
+	}
+
+	for range 100 {
+		login(reader)
+	}
+	if got := whoami(first); got != 401 {
+		t.Errorf("the first of more than 100 logins of a token: status %d, want 401", got)
+	}
+	if got := whoami(theirs); got != 200 {
+		t.Errorf("the login of another token: status %d, want 200", got)
+	}
+}
+
+// All streams together leave half of the connections to requests.
+func TestStreamsLeaveConnections(t *testing.T) {
+	known := &list{}
+	var secrets []string
+	for i := range 4 {
+		secrets = append(secrets, known.add(fmt.Sprint("arm-", i), false))
+	}
+	_, url := serveNode(t, web.Options{Tokens: known.tokens, MaxConns: 40})
+	open := 0
+	for _, secret := range secrets {
+		for range 10 {
+			if res := mustFollow(t, url+"/api/events", bearer(secret)); res.StatusCode == 200 {
+				open++
+			}
+		}
+	}
+	if open != 20 {
+		t.Errorf("%d streams are open at a node of 40 connections, want 20", open)
+	}
+}
+
+func mustFollow(t *testing.T, url, header string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, value, _ := strings.Cut(header, ": ")
+	req.Header.Set(name, value)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	return res
+}

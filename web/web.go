@@ -121,10 +121,12 @@ type server struct {
 	tenants  *limits   // of the requests of each tenant, which has its own rate
 	oidc     *provider // nil without one
 
-	mu       sync.Mutex     // guards staying
-	staying  map[string]int // number of requests that stay open, by client
-	stopping context.Context
-	stop     context.CancelFunc // ends the requests that stay open
+	mu         sync.Mutex     // guards staying
+	staying    map[string]int // number of requests that stay open, by client
+	stayingAll int            // requests that stay open, of all clients; mu guards it
+	maxStaying int
+	stopping   context.Context
+	stop       context.CancelFunc // ends the requests that stay open
 }
 
 // routes returns the handler of all routes, without the guards.
@@ -291,7 +293,9 @@ func NewServer(svc robotmem.Node, opts Options) *http.Server {
 		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
 	}
 
-	conns := newConnections(max(cmp.Or(opts.MaxConns, maxConns), 1))
+	most := max(cmp.Or(opts.MaxConns, maxConns), 1)
+	conns := newConnections(most)
+	s.maxStaying = max(most/2, 1) // the other half answers requests
 	srv := &http.Server{
 		Handler:           s.below(s.guard(s.routes())),
 		ReadHeaderTimeout: readHeaderTimeout,

@@ -52,6 +52,10 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 }
 
 func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
+	if err := isNew(c.MCAP, "mcap"); err != nil {
+		return err
+	}
+
 	var report *recording.ExportReport
 	err := wholeFile(c.MCAP, "mcap", func(f *os.File) (err error) {
 		out := bufio.NewWriterSize(f, 1<<20)
@@ -101,6 +105,18 @@ func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
 	})
 }
 
+// isNew refuses the name of a file that exists: it may be a memory, or belong to one.
+func isNew(name, field string) error {
+	if name == "-" {
+		return invalid(field, "- is no name of a file; write to one, then print it")
+	}
+	if _, err := os.Lstat(name); err == nil {
+		return invalid(field, "%s is there already; name a new file", name)
+	}
+
+	return nil
+}
+
 // writeArchive writes to a new file or to stdout.
 func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o local.ExportOptions) (report *local.ExportReport, err error) {
 	write := func(w io.Writer) error {
@@ -115,8 +131,8 @@ func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o l
 		err = write(a.Stdout)
 		return report, err
 	}
-	if _, err := os.Lstat(c.Archive); err == nil {
-		return nil, invalid("archive", "%s is there already; name a new file", c.Archive)
+	if err := isNew(c.Archive, "archive"); err != nil {
+		return nil, err
 	}
 	err = wholeFile(c.Archive, "archive", func(f *os.File) error { return write(f) })
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -275,12 +276,18 @@ func (c *config) check() error {
 	if !(c.EmbedCPU >= embedding.MinCPU && c.EmbedCPU <= embedding.MaxCPU) {
 		return invalid("embed_cpu", "must be a number of cores from %v to %v, such as 0.5, not %v", embedding.MinCPU, embedding.MaxCPU, c.EmbedCPU)
 	}
+	if isNoFile.MatchString(c.DB) && !fleet.IsURL(c.DB) {
+		return invalid("db", "is a file, or a site such as postgres://robotmem@db1/robotmem, not %q; a node over HTTP is named by --url http://…; ./NAME names a file that looks like an address", c.DB)
+	}
 	if c.URL != "" && !strings.HasPrefix(c.URL, "http://") && !strings.HasPrefix(c.URL, "https://") {
 		return invalid("url", "must begin with http:// or https://, not %q", c.URL)
 	}
 
 	return nil
 }
+
+// isNoFile matches what is meant as an address, or as a name that SQLite knows, and would become a file here.
+var isNoFile = regexp.MustCompile(`(?i)^(?:[a-z][a-z0-9+.-]+:/|(?:file|sqlite3?|mysql|postgres(?:ql)?):|:memory:$)`)
 
 // schedule is the schedule of backups, nil if none is set.
 func (c *config) schedule() (*backup.Schedule, error) {

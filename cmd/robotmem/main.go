@@ -10,8 +10,10 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -66,6 +68,23 @@ func checkLimits() error {
 	return &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the address space is limited to %d MiB (ulimit -v), and the program reserves %d MiB, of which it uses little; raise that limit, and limit the memory in use instead: --memory, MemoryMax= of systemd, memory.max of a cgroup, or GOMEMLIMIT", limit>>20, need>>20+1)}
 }
 
+// checkText refuses an argument that is not UTF-8, whose bytes would be replaced. A file may have such a name.
+func checkText(args []string) error {
+	for i, arg := range args {
+		if utf8.ValidString(arg) {
+			continue
+		}
+		_, value, _ := strings.Cut(arg, "=")
+		if exists(arg) || exists(value) {
+			continue
+		}
+
+		return invalid("", "argument %d is not valid UTF-8 (%q); convert it, for example with iconv", i+1, arg)
+	}
+
+	return nil
+}
+
 // run runs the program and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// The first signal ends ctx, and the command completes what it has begun. The handler is
@@ -84,6 +103,9 @@ func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 	}
 	defer a.close()
 	if err := checkLimits(); err != nil {
+		return a.fail(err)
+	}
+	if err := checkText(args); err != nil {
 		return a.fail(err)
 	}
 	if err := a.execute(ctx, args); err != nil {

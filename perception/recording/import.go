@@ -48,7 +48,7 @@ func Import(ctx context.Context, src Source, o Options, sink importing.Sink, pro
 	imp := &importer{
 		o: o, sink: sink, id: id, name: src.Name(), info: info, progress: progress,
 		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, clock: clockOf(info),
-		schemas: schemas{known: map[definitionKey]parsed{}}, report: &Report{Recording: id},
+		schemas: schemas{known: map[definitionKey]parsed{}}, report: &Report{Recording: id, AttachmentsSkipped: info.Attachments, MetadataSkipped: info.MetadataRecords},
 	}
 	if imp.clock.wall {
 		info.Start = max(info.Start, info.wallStart)
@@ -364,6 +364,10 @@ type Report struct {
 	// time cannot be the time of an observation. The notes of their topics give the reasons.
 	Undecoded uint64 `json:"undecoded,omitempty"`
 	Mistimed  uint64 `json:"mistimed,omitempty"`
+	// AttachmentsSkipped and MetadataSkipped count the attachments and the metadata records of MCAP, which are not
+	// imported.
+	AttachmentsSkipped uint64 `json:"attachments_skipped,omitempty"`
+	MetadataSkipped    uint64 `json:"metadata_records_skipped,omitempty"`
 	// Broken is the first place where the recording is damaged, "" if there is none.
 	Broken string `json:"broken,omitempty"`
 	// Lost counts the messages that are known to be in the recording and could not be read. A damaged

@@ -24,6 +24,8 @@ type mcapFile struct {
 	defined     *segment.Definitions
 	inflate     inflater
 	messageZstd unpacker
+	// Of the last pass over the file.
+	attachments, metadata uint64
 	// Buffers that are used again while the file is read: of a record, and of the messages of a chunk.
 	body     []byte
 	messages []mcap.Message
@@ -63,6 +65,7 @@ func (m *mcapFile) ID(ctx context.Context) (string, error) {
 // Info counts the messages. [mcapFile.Messages] reports where the file breaks.
 func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
 	info, counts := &Info{Format: "mcap"}, map[*Channel]uint64{}
+	m.attachments, m.metadata = 0, 0
 
 	for msg, err := range m.Messages(ctx) {
 		if ctx.Err() != nil {
@@ -78,6 +81,7 @@ func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
 		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: counts[c]})
 	}
 	info.sort()
+	info.Attachments, info.MetadataRecords = m.attachments, m.metadata
 
 	return info, nil
 }
@@ -204,6 +208,10 @@ func (p *mcapPass) next(ctx context.Context) bool {
 			p.chunkAt, p.chunkErr, p.chunkLost = at, err, 0
 			return true
 		}
+	case mcap.OpAttachment:
+		p.attachments++
+	case mcap.OpMetadata:
+		p.metadata++
 	default:
 		if !p.ended {
 			err = p.defined.Add(op, body)

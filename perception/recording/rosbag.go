@@ -273,6 +273,8 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 			return nil, err
 		}
 		all.Format = cmp.Or(one.Format, all.Format)
+		all.Attachments += one.Attachments
+		all.MetadataRecords += one.MetadataRecords
 		if one.spanned {
 			all.span(one.Start, one.End, one.Messages)
 			all.startWall(one.wallStart)

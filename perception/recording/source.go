@@ -32,6 +32,9 @@ type Info struct {
 	End      uint64        `json:"end,string"`   // of the last
 	Messages uint64        `json:"messages"`
 	Channels []ChannelInfo `json:"channels"` // by topic
+	// Attachments and metadata records of MCAP, which are not imported.
+	Attachments     uint64 `json:"attachments,omitempty"`
+	MetadataRecords uint64 `json:"metadata_records,omitempty"`
 
 	spanned   bool   // Start and End are set
 	wallStart uint64 // the first log time of a wall clock; 0 is none

@@ -84,7 +84,9 @@ const (
 	backupManifest = "backup.json"
 	backupTime     = "20060102T150405.000Z"
 	backupTemp     = "tmp-"
-	backupLock     = ".lock"
+	// backupOwner is the file in a temporary folder that says whose backup it becomes.
+	backupOwner = "of"
+	backupLock  = ".lock"
 )
 
 // Make makes a backup of the memory, which remains usable. The backup contains all writes
@@ -121,7 +123,7 @@ func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) 
 	defer unlock()
 	past, err := List(dir)
 	if err == nil {
-		err = sweepBackups(dir)
+		err = sweepBackups(ctx, e, dir)
 	}
 	if err != nil {
 		return nil, err
@@ -199,6 +201,9 @@ func (b *job) make(ctx context.Context) (err error) {
 	if err := os.Mkdir(b.temp(), 0o700); err != nil {
 		return backupDisk(err)
 	}
+	// Without the note an interrupted backup would stay. A disk that does not take it does not take the copy
+	// either, which says how much space is needed.
+	_ = os.WriteFile(filepath.Join(b.temp(), backupOwner), []byte(b.report.FileID+"\n"), 0o600)
 
 	source, err := openCopy(ctx, b.e.Store.Path())
 	if err != nil {
@@ -281,6 +286,7 @@ func (b *job) finish() error {
 	for _, step := range []func() error{
 		func() error { return os.WriteFile(path, append(manifest, '\n'), 0o600) },
 		func() error { return sqlite.SyncPath(path) },
+		func() error { return os.RemoveAll(filepath.Join(b.temp(), backupOwner)) },
 		func() error { return sqlite.SyncPath(b.temp()) },
 		func() error { return os.Rename(b.temp(), final) },
 		func() error { return sqlite.SyncPath(b.dir) },
@@ -325,22 +331,40 @@ func backupDir(e *local.Node, dir string) (string, error) {
 	return dir, nil
 }
 
-// sweepBackups removes the files of interrupted backups. The caller holds the folder's lock.
-func sweepBackups(dir string) error {
+// sweepBackups removes what interrupted backups of this memory left, and nothing else. The caller holds the
+// folder's lock.
+func sweepBackups(ctx context.Context, e *local.Node, dir string) error {
+	id, err := e.Store.FileID(ctx)
+	if err != nil {
+		return err
+	}
+
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return backupDisk(err)
 	}
 
 	for _, entry := range entries {
-		if name, ok := strings.CutPrefix(entry.Name(), backupTemp); ok && entry.IsDir() && isBackupName(name) {
-			if err := os.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
-				return backupDisk(err)
-			}
+		name, ok := strings.CutPrefix(entry.Name(), backupTemp)
+		path := filepath.Join(dir, entry.Name())
+		if !ok || !entry.IsDir() || !isBackupName(name) || id == "" || tempOwner(path) != id {
+			continue
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return backupDisk(err)
 		}
 	}
 
 	return nil
+}
+
+// tempOwner returns the id of the file whose backup a temporary folder was, "" if it does not say so.
+func tempOwner(path string) string {
+	if note, err := os.ReadFile(filepath.Join(path, backupOwner)); err == nil {
+		return strings.TrimSpace(string(note))
+	}
+	// A backup that was about to be removed has its manifest.
+	return readBackup(path).FileID
 }
 
 // backupDisk explains an I/O error of the backup folder to callers. It returns other

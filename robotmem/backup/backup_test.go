@@ -417,12 +417,30 @@ func TestOneBackupAtATime(t *testing.T) {
 		t.Errorf("a second backup answers %v, want unavailable", err)
 	}
 	unlock()
-	if err := os.MkdirAll(filepath.Join(dir, "tmp-memory-20260101T000000.000Z", "x"), 0o700); err != nil {
+	id, err := e.Store.FileID(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
+
+	// What an interrupted backup of this memory left is removed. A folder of another memory, or of nobody, stays.
+	const own, other, nobody = "tmp-memory-20260101T000000.000Z", "tmp-memory-20260102T000000.000Z", "tmp-thesis-20200101T000000.000Z"
+	for name, owner := range map[string]string{own: id, other: "another", nobody: ""} {
+		if err := os.MkdirAll(filepath.Join(dir, name, "x"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if owner == "" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "of"), []byte(owner+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	r := backUp(t, e, Options{Dir: dir})
-	if got := names(t, dir); !slices.Equal(got, []string{r.Name}) {
-		t.Errorf("there are %v, want %s alone: what was interrupted is removed", got, r.Name)
+	if got := names(t, dir); !slices.Equal(got, []string{r.Name, other, nobody}) {
+		t.Errorf("there are %v, want %s and the folders that are not of this memory", got, r.Name)
+	}
+	if entries, err := os.ReadDir(filepath.Join(dir, r.Name)); err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == "of" }) {
+		t.Errorf("the backup holds %v, %v", entries, err)
 	}
 }
 

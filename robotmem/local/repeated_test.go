@@ -1,7 +1,9 @@
 package local_test
 
 import (
+	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,7 +80,18 @@ func TestPurgeForgetsAnswers(t *testing.T) {
 	}
 	learnNamed("the door opens inwards")
 	must(n.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: id, Reason: "asked for", Purge: true}))(t)
-	if kept := answersKept(t, n); kept != 1 {
-		t.Errorf("%d answers are kept, want that about the door", kept)
+	var answers []string
+	err := n.Store.Read(t.Context(), func(c *store.Conn) (err error) {
+		answers, err = c.Texts("SELECT answer FROM requests ORDER BY id")
+		return err
+	})
+	if err != nil || len(answers) != 2 || answers[0] != "" || !strings.Contains(answers[1], `"memory_id":3,`) {
+		t.Errorf("answers %q, %v, want an empty one and that about the door", answers, err)
+	}
+
+	// A late repetition of the call does not bring the memory back.
+	_, err = n.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the arm holds 3 kg", RequestID: "the arm holds 3 kg"})
+	if !errors.Is(err, robotmem.Conflict) || !strings.Contains(err.Error(), "purged") {
+		t.Errorf("repeated after the purge: %v", err)
 	}
 }

@@ -228,6 +228,7 @@ func seenAgain(t *testing.T, s robotmem.Service) {
 		equal(t, "status of "+text, res.Status, want)
 		return res.MemoryID
 	}
+
 	stuck := in(first, "the lid jammed at 9 N", "created")
 	for range 2 {
 		equal(t, "the lid again", in(second, "the lid jammed at 9 N", "duplicate"), stuck)

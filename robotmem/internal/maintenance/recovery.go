@@ -266,7 +266,7 @@ func (r *Recovery) dropPurged(context.Context) error {
 		// Rows that name a lost memory would prevent storing it again.
 		"origins WHERE memory_id NOT IN (SELECT id FROM memories)",
 		"sightings WHERE memory_id NOT IN (SELECT id FROM memories)",
-		"requests WHERE memory_id NOT IN (SELECT id FROM memories)",
+		"requests WHERE answer <> '' AND memory_id NOT IN (SELECT id FROM memories)", // the others are of purged ones
 		"memory_tags WHERE memory_id NOT IN (SELECT id FROM memories)",
 	} {
 		if err := r.Exec("DELETE FROM " + rows); err != nil {

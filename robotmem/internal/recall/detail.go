@@ -140,9 +140,19 @@ func (w *Writer) Line(m *robotmem.Memory, tokens int) string {
 	var facts []string
 	left := tokens - min(text.Tokens(content), leastText)
 
+	// A text chooses its own length, so its origin does not give way to it.
+	origin := OneLine(w.origin(m))
+	if origin != "" {
+		left -= text.Tokens(origin) + 1
+	}
+
 	for _, fact := range w.facts(m) {
 		fact = OneLine(fact)
-		if n := text.Tokens(fact) + 1; fact != "" && n <= left {
+		switch n := text.Tokens(fact) + 1; {
+		case fact == "":
+		case fact == origin:
+			facts = append(facts, fact)
+		case n <= left:
 			left -= n
 			facts = append(facts, fact)
 		}
@@ -270,7 +280,7 @@ func (w *Writer) parameters(m *robotmem.Memory) string {
 	left := paramTokens
 
 	for _, p := range ps {
-		s := p.Path + "=" + p.Value
+		s := unlike(p.Path, " ,:=") + "=" + unlike(p.Value, ",:")
 		if n := text.Tokens(s) + 1; n <= left && !says(m.Content, p) {
 			left -= n
 			out = append(out, s)
@@ -278,6 +288,14 @@ func (w *Writer) parameters(m *robotmem.Memory) string {
 	}
 
 	return strings.Join(out, " ")
+}
+
+// unlike quotes a text of a caller that holds one of the characters which separate the parts of a line.
+func unlike(s, separators string) string {
+	if strings.ContainsAny(s, separators+"\"\n\r") {
+		return strconv.Quote(s)
+	}
+	return s
 }
 
 // says reports whether a text states a parameter under its name, as in "force=12.5 N".
@@ -311,7 +329,7 @@ func placeOf(context robotmem.Object) string {
 			case l.Point:
 				at = cmp.Or(at, l.Value)
 			case l.Path != "frame_id":
-				name = cmp.Or(name, l.Value)
+				name = cmp.Or(name, unlike(l.Value, ",:"))
 			}
 		}
 	}

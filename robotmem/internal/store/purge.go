@@ -68,7 +68,6 @@ func (tx *Tx) purgeRows(id int64) error {
 		"DELETE FROM versions WHERE memory_id = ?",
 		"DELETE FROM session_recalls WHERE memory_id = ?",
 		"DELETE FROM origins WHERE memory_id = ?",
-		"DELETE FROM requests WHERE memory_id = ?",
 		"DELETE FROM sightings WHERE memory_id = ?",
 		"UPDATE versions SET superseded_by = NULL WHERE superseded_by = ?",
 		"UPDATE memories SET superseded_by = NULL WHERE superseded_by = ?",

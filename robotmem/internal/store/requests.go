@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"time"
 
@@ -31,6 +32,9 @@ func (c *Conn) Answered(call record.Call, res any) (bool, error) {
 	})
 	if err != nil || !known {
 		return false, err
+	}
+	if len(answer) == 0 {
+		return false, robotmem.Errorf(robotmem.Conflict, "request_id", "the memory of the call %q was purged, and is not stored again", robotmem.Clip(call.ID, 40))
 	}
 	if !bytes.Equal(digest, call.Digest) {
 		return false, robotmem.Errorf(robotmem.Conflict, "request_id", "%q was the name of another call; a repeated call must be the same in all fields, and a new one needs a new name", robotmem.Clip(call.ID, 40))
@@ -66,7 +70,10 @@ func (tx *Tx) KeepAnswer(call record.Call, memoryID int64, res any) error {
 		id-answersKept, FormatTime(tx.Now.Add(-answersAge)))
 }
 
-// forgetAnswers deletes the answers that name a memory: the reason of a conflict holds a part of its text.
+// forgetAnswers empties the answers about a memory: a call that is repeated later must not bring it back. It
+// deletes those of other calls that name it, because the reason of a conflict holds a part of its text.
 func (tx *Tx) forgetAnswers(id int64) error {
-	return tx.Exec("DELETE FROM requests WHERE instr(answer, ?) > 0", `"memory_id":`+strconv.FormatInt(id, 10)+",")
+	return errors.Join(
+		tx.Exec("UPDATE requests SET digest = ?, answer = '' WHERE memory_id = ?", []byte{0}, id),
+		tx.Exec("DELETE FROM requests WHERE instr(answer, ?) > 0", `"memory_id":`+strconv.FormatInt(id, 10)+","))
 }
