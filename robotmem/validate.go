@@ -16,6 +16,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-playground/validator/v10"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Requests carry their rules in struct tags, so that validation, the MCP schema,
@@ -72,10 +73,19 @@ var validate = sync.OnceValue(func() *validator.Validate {
 	return v
 })
 
+// lookalikes are the lower-case letters of Cyrillic and Greek that look like those of the reserved sources.
+var lookalikes = strings.NewReplacer(
+	"о", "o", "ο", "o", "р", "p", "ρ", "p", "е", "e", "г", "r", "а", "a", "α", "a", "т", "t", "τ", "t",
+	"ѵ", "v", "ν", "v", "і", "i", "ι", "i", "ӏ", "i", "ԁ", "d",
+)
+
 // ReservedSource reports whether a source names the operator or verification, which no caller can
-// claim. Letter case and all but letters and slashes make no difference.
+// claim. Letter case, the width of letters, letters of other scripts that look the same, and all but letters and
+// slashes make no difference.
 func ReservedSource(name string) bool {
+	name = lookalikes.Replace(strings.ToLower(norm.NFKC.String(name)))
 	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r != '/' && !unicode.IsLetter(r) }), "")
+
 	return strings.EqualFold(name, "operator") || strings.EqualFold(name, "verified")
 }
 

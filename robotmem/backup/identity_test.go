@@ -300,3 +300,36 @@ func readsWhole(t *testing.T, path string, id int64) {
 		t.Fatal(err)
 	}
 }
+
+// A restore over another memory says so; over an earlier state of its own, or beside it, it says nothing.
+func TestRestoreOfAnotherMemoryIsNoted(t *testing.T) {
+	dir := t.TempDir()
+	var paths, made []string
+	for _, name := range []string{"a", "b"} {
+		path := filepath.Join(dir, name, "memory.db")
+		n := openAt(t, path)
+		if _, err := n.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the door of " + name}); err != nil {
+			t.Fatal(err)
+		}
+		paths, made = append(paths, path), append(made, makeN(t, n, Options{Dir: filepath.Join(dir, "shared-"+name)}, 1).Path)
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		name, from, to string
+		noted          bool
+	}{
+		{"its own", made[0], paths[0], false},
+		{"another memory's", made[1], paths[0], true},
+		{"into a new file", made[1], filepath.Join(dir, "c", "memory.db"), false},
+	} {
+		res, err := Restore(t.Context(), tt.from, tt.to, local.Options{})
+		if err != nil {
+			t.Fatal(tt.name, err)
+		}
+		if noted := res.Note != ""; noted != tt.noted {
+			t.Errorf("%s: the note is %q", tt.name, res.Note)
+		}
+	}
+}

@@ -29,7 +29,9 @@ type RestoreReport struct {
 	Before *Figures `json:"before,omitempty"`
 	After  Figures  `json:"after"`
 	// Aside is the new path of the replaced file, with its payloads.
-	Aside  string                `json:"aside,omitempty"`
+	Aside string `json:"aside,omitempty"`
+	// Note says that the backup is of another memory than the one that it has replaced.
+	Note   string                `json:"note,omitempty"`
 	Doctor *admin.DoctorResponse `json:"doctor"`
 }
 
@@ -134,7 +136,11 @@ func (r *restore) claim(ctx context.Context) error {
 	}
 
 	r.exists, r.release = true, func() { _ = f.Close() }
-	r.id = cmp.Or(fileIDOf(ctx, r.at.DB()), r.report.Backup.FileID)
+	was := fileIDOf(ctx, r.at.DB())
+	if was != "" && r.report.Backup.FileID != "" && was != r.report.Backup.FileID {
+		r.report.Note = "the backup is of another memory than the one that was here; if that was not meant, undo it before the next backup, which counts the earlier backups of this place as its own"
+	}
+	r.id = cmp.Or(was, r.report.Backup.FileID)
 	err = sqlite.KeepOut(f, r.at.DB(), func() error {
 		held, err := foldLog(ctx, r.at.DB())
 		switch {

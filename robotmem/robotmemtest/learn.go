@@ -256,7 +256,7 @@ var learnCases = []testCase{
 
 		created(t, s, &robotmem.LearnRequest{Insight: "x", Collection: strings.Repeat("x", 62) + ".-"})
 
-		for _, name := range []string{"operator", "verified", " Operator ", "VERIFIED", "oper\u200bator", "[verified]"} {
+		for _, name := range []string{"operator", "verified", " Operator ", "VERIFIED", "oper\u200bator", "[verified]", "\uff4f\uff50\uff45\uff52\uff41\uff54\uff4f\uff52", "\u043eperator", "v\u0435rified"} {
 			refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Source: name}, robotmem.Invalid, "source", "reserved", "a sensor, a program or a robot")
 			refused(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a cup", Data: "x", Source: name}, robotmem.Invalid, "source", "reserved")
 		}
