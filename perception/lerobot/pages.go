@@ -113,6 +113,11 @@ func checkPages(r io.ReaderAt, size int64, c *format.ColumnMetaData) (memory int
 }
 
 func eachPage(r io.ReaderAt, size int64, c *format.ColumnMetaData, visit func(*format.PageHeader)) error {
+	// A column without rows has no data page, and its offset is 0.
+	if c.NumValues == 0 && c.DataPageOffset == 0 {
+		return nil
+	}
+
 	pos := cmp.Or(c.DictionaryPageOffset, c.DataPageOffset)
 	length := c.TotalCompressedSize
 	if pos < 4 || c.DataPageOffset < pos || length < 0 || pos > size || length > size-pos {

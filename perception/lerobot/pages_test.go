@@ -196,3 +196,11 @@ func TestPagesOfColumnsHaveOneBudget(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// pyarrow writes a dictionary for a column without rows, and no data page.
+func TestAColumnWithoutRowsIsEmpty(t *testing.T) {
+	memory, err := checkPages(bytes.NewReader(nil), 1720, &format.ColumnMetaData{DictionaryPageOffset: 4, TotalCompressedSize: 15})
+	if err != nil || memory != 0 {
+		t.Errorf("%d bytes, %v", memory, err)
+	}
+}
