@@ -95,9 +95,9 @@ func (a *app) options() (o local.Options, err error) {
 	}
 
 	if a.Config.Taxonomy != "" {
-		rules, err := os.ReadFile(a.Config.Taxonomy)
+		rules, err := readSettings(a.Config.Taxonomy)
 		if err != nil {
-			return o, invalid("taxonomy", "cannot be read: %v", err)
+			return o, invalid("taxonomy", "%s cannot be read: %s", a.Config.Taxonomy, reasonOf(err))
 		}
 		o.Taxonomy = rules
 	}

@@ -40,3 +40,18 @@ func TestImportRefusesAPipe(t *testing.T) {
 		})
 	}
 }
+
+// A pipe in the place of a file of settings is refused; it would keep the program waiting.
+func TestSettingsAreNoPipes(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip("no pipes here:", err)
+	}
+	for _, setting := range []string{"config", "taxonomy"} {
+		var out, errs strings.Builder
+		code := run([]string{"stats", "--" + setting, pipe, "--db", filepath.Join(t.TempDir(), "m.db")}, strings.NewReader(""), &out, &errs)
+		if code != 2 || !strings.Contains(errs.String(), setting+": "+pipe+" cannot be read: is not a regular file") {
+			t.Errorf("--%s: code %d: %s", setting, code, errs.String())
+		}
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/goccy/go-yaml"
+	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
@@ -174,17 +176,36 @@ func configPath(g *globals, env func(string) (string, bool), home string) (path 
 	return filepath.Join(home, "config.yaml"), false
 }
 
+// readSettings reads a file that a setting names. A pipe in its place would keep the program waiting.
+func readSettings(path string) ([]byte, error) {
+	f, _, err := importing.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+
+	return io.ReadAll(f)
+}
+
+// reasonOf is what an error of a file says, without the path.
+func reasonOf(err error) string {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		err = p.Err
+	}
+	return err.Error()
+}
+
 // loadFile reads the settings of one file. Unknown keys are refused: a misspelt setting would
 // have no effect.
 // It returns their names.
 func loadFile(settings map[string]any, path string, required bool, env func(string) (string, bool)) (named []string, err error) {
-	data, err := os.ReadFile(path)
+	data, err := readSettings(path)
 	// A home below a file has no settings either.
 	if err != nil && !required && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 		return nil, nil
 	}
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return nil, invalid("config", "%s cannot be read: %v", path, p.Err)
+	if err != nil {
+		return nil, invalid("config", "%s cannot be read: %s", path, reasonOf(err))
 	}
 
 	raw := map[string]any{}
