@@ -49,7 +49,7 @@ func TestSettingsAreNoPipes(t *testing.T) {
 	}
 	for _, setting := range []string{"config", "taxonomy"} {
 		var out, errs strings.Builder
-		code := run([]string{"stats", "--" + setting, pipe, "--db", filepath.Join(t.TempDir(), "m.db")}, strings.NewReader(""), &out, &errs)
+		code := run([]string{"learn", "a fact", "--" + setting, pipe, "--db", filepath.Join(t.TempDir(), "m.db")}, strings.NewReader(""), &out, &errs)
 		if code != 2 || !strings.Contains(errs.String(), setting+": "+pipe+" cannot be read: is not a regular file") {
 			t.Errorf("--%s: code %d: %s", setting, code, errs.String())
 		}
