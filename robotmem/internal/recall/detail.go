@@ -32,7 +32,8 @@ func Present(r *robotmem.RecallRequest, res *robotmem.RecallResponse, now time.T
 		return
 	}
 
-	whole, w := res.Memories, NewWriter(res.Memories, now)
+	whole := res.Memories
+	w := NewWriter(whole, now)
 	w.collections = r.Collection == robotmem.AllCollections || strings.Contains(r.Collection, ",")
 
 	all := slices.Clone(whole)
@@ -45,16 +46,21 @@ func Present(r *robotmem.RecallRequest, res *robotmem.RecallResponse, now time.T
 		}
 	}
 
-	if res.Memories = all; r.MaxTokens == 0 {
+	res.Memories = all
+	if r.MaxTokens == 0 {
 		return
 	}
 
+	// Measure the response without memories first. More is set because its digits count too.
 	res.Memories, res.More = all[:0], len(all)
 
 	left := r.MaxTokens - TokensOf(res)
 	for i := range all {
-		// The best one is not dropped.
-		if left -= TokensOf(all[i]); left < 0 && i == 0 {
+		left -= TokensOf(all[i])
+
+		// The first memory is always returned, in compact form if it does not fit, because an empty answer would
+		// read as if nothing was found.
+		if left < 0 && i == 0 {
 			all[0], left = w.compact(&whole[0]), 0
 		} else if left < 0 {
 			break
@@ -88,11 +94,11 @@ type Writer struct {
 	now         time.Time
 	collections bool           // name the collection of each memory
 	authors     bool           // name who stored each memory: not all are by one
-	values      map[string]int // how many each parameter has in the answer
+	values      map[string]int // by parameter: the number of different values in the answer
 	written     []written
 }
 
-// written is a memory with the text that its line shows.
+// written is a memory and the text that its line shows.
 type written struct {
 	*robotmem.Memory
 	shown string
@@ -100,7 +106,9 @@ type written struct {
 
 // NewWriter returns a Writer for an answer with these memories.
 func NewWriter(ms []robotmem.Memory, now time.Time) *Writer {
-	w, seen := &Writer{now: now, values: map[string]int{}}, map[Leaf]bool{}
+	w := &Writer{now: now, values: map[string]int{}}
+	seen := map[Leaf]bool{}
+
 	for i := range ms {
 		w.authors = w.authors || authorOf(&ms[i]) != authorOf(&ms[0])
 		for _, p := range parameters(ms[i].Context) {
@@ -115,15 +123,17 @@ func NewWriter(ms []robotmem.Memory, now time.Time) *Writer {
 }
 
 func (w *Writer) compact(m *robotmem.Memory) robotmem.Memory {
-	c := robotmem.Memory{MemoryID: m.MemoryID}      // a score says only how it compares with the others
-	c.Line = w.Line(m, compactTokens-TokensOf(c)-3) // 3 for its key
+	// The score is left out, because it only compares a memory with the others and the order shows that.
+	c := robotmem.Memory{MemoryID: m.MemoryID}
+	c.Line = w.Line(m, compactTokens-TokensOf(c)-3) // 3 for the key "line"
 	c.Before, c.After = clipped(m.Before), clipped(m.After)
 	return c
 }
 
 func clipped(all []robotmem.Neighbour) (out []robotmem.Neighbour) {
 	for _, n := range all {
-		out = append(out, robotmem.Neighbour{MemoryID: n.MemoryID, Text: text.ClipTokens(OneLine(n.Text), neighbourTokens)})
+		shown := text.ClipTokens(OneLine(n.Text), neighbourTokens)
+		out = append(out, robotmem.Neighbour{MemoryID: n.MemoryID, Text: shown})
 	}
 	return out
 }
@@ -137,6 +147,8 @@ func (w *Writer) Line(m *robotmem.Memory, tokens int) string {
 		content = text.ClipTokens(content, tokens/3) + " | " + OneLine(m.Summary)
 	}
 
+	// Facts use only the tokens that the first leastText tokens of the text leave. A fact that does not fit is
+	// skipped, because a shorter one after it may fit.
 	var facts []string
 	left := tokens - min(text.Tokens(content), leastText)
 
@@ -166,7 +178,7 @@ func (w *Writer) Line(m *robotmem.Memory, tokens int) string {
 	return head + w.once(m, text.ClipMiddle(content, tokens-text.Tokens(head)))
 }
 
-// once returns what a line shows of a text, or which line has shown it already.
+// once returns the shown text of a memory, or a reference to the line that has shown the same text already.
 func (w *Writer) once(m *robotmem.Memory, shown string) string {
 	begins := func(long, short string) bool {
 		cut, isCut := strings.CutSuffix(short, "…")
@@ -189,7 +201,7 @@ func (w *Writer) once(m *robotmem.Memory, shown string) string {
 // OneLine replaces line breaks by spaces and shows hidden characters.
 func OneLine(s string) string { return robotmem.Visible(strings.Join(strings.Fields(s), " ")) }
 
-// facts returns what a line says of a memory before its text, the most important first.
+// facts returns the facts that a line states before the text of a memory, the most important first.
 func (w *Writer) facts(m *robotmem.Memory) []string {
 	var facts []string
 	if m.Type == "perception" {
@@ -204,6 +216,7 @@ func (w *Writer) facts(m *robotmem.Memory) []string {
 		facts = append(facts, fmt.Sprintf("%d is newer", m.Conflicts[i].MemoryID))
 	}
 
+	// The time of day matters only for recent memories.
 	when := time.DateOnly
 	if age := w.now.Sub(m.ObservedAt); age >= 0 && age < 48*time.Hour {
 		when = "2006-01-02 15:04 UTC"
@@ -218,6 +231,7 @@ func (w *Writer) facts(m *robotmem.Memory) []string {
 	}
 
 	facts = append(facts, m.Record, placeOf(m.Context))
+	// The outcome of the episode is less certain than that of the memory, so it is shown only without the latter.
 	if m.Outcome == robotmem.OutcomeUnknown && m.EpisodeOutcome != "" {
 		facts = append(facts, episodeWords[m.EpisodeOutcome])
 	}
@@ -251,7 +265,8 @@ func authorOf(m *robotmem.Memory) string {
 
 const maxName = 32 // characters of a source or an author in a line
 
-// named returns a name that a caller chose. One that could be taken for another part of a line is quoted.
+// named returns a name that a caller chose, for a line. A name with other characters than those of usual names is
+// quoted, so that it cannot be read as another part of the line.
 func named(name string) string {
 	name = robotmem.Clip(robotmem.Visible(name), maxName)
 	plain := func(r rune) bool {
@@ -264,7 +279,7 @@ func named(name string) string {
 	return name
 }
 
-// episodeWords say how the episode of a memory ended whose own outcome is unknown.
+// episodeWords describe the outcome of an episode, for a memory whose own outcome is unknown.
 var episodeWords = map[string]string{
 	robotmem.OutcomeSuccess: "in an episode that succeeded", robotmem.OutcomeFailure: "in an episode that failed",
 	robotmem.OutcomePartial: "in an episode that succeeded in part",
@@ -340,11 +355,13 @@ func placeOf(context robotmem.Object) string {
 	return strings.Join(strings.Fields("at "+at+" "+name), " ")
 }
 
-// placeSections are the sections of a context that say where.
+// placeSections are the sections of a context that describe a place.
 var placeSections = []string{"spatial", "place", "location", "room"}
 
 // sections are the keys of a context that are no parameters.
-var sections = append([]string{"params", "env", "robot", "task", "success", "outcome", "result", "status"}, placeSections...)
+var sections = append([]string{
+	"params", "env", "robot", "task", "success", "outcome", "result", "status",
+}, placeSections...)
 
 // Leaf is a value of a context with its path.
 type Leaf struct {
@@ -358,9 +375,9 @@ func Leaves(path string, v any) (out []Leaf) {
 	m, isObject := v.(map[string]any)
 	_, isText := v.(string)
 	if xyz, earth := robotmem.Coordinates(v); xyz != nil && !isText {
-		digits := 100.0 // a centimetre
+		// Coordinates are rounded to a centimetre, and latitude and longitude to about a metre.
+		digits := 100.0
 		if earth {
-			// About a metre.
 			digits = 1e5
 		}
 

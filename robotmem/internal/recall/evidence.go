@@ -16,9 +16,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// A robot's memory has twins: memories that say the same attribute with another value or another outcome,
-// "8 m: blurred" and "12 m: sharp", 22 bar then and 25 bar now. Words cannot order them, so the kind of
-// the question does. Among the best hits, a memory moves before the one above it if
+// Twins are memories that state the same attribute with another value or another outcome: "8 m: blurred" and
+// "12 m: sharp", or 22 bar at first and 25 bar later. Their words do not tell which of them answers a question,
+// so they are ordered by the kind of the question. Among the best hits, a memory moves before the one above it if
 //
 //   - it outdates the other (consolidate.Outdates), or is a later one about the same that says that something has
 //     changed, unless the question is about what went wrong or when, or
@@ -48,7 +48,8 @@ const (
 
 // byEvidence orders the best hits.
 func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
-	if len(r.Content) == 0 || r.timeOrder() || r.SpatialSort != nil || r.Like != nil || r.weightOf(Evidence, 1) == 0 || len(hits) < 2 {
+	otherOrder := r.timeOrder() || r.SpatialSort != nil || r.Like != nil
+	if len(r.Content) == 0 || otherOrder || r.weightOf(Evidence, 1) == 0 || len(hits) < 2 {
 		return hits, nil
 	}
 
@@ -65,18 +66,24 @@ func byEvidence(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 
 	number := strings.ContainsAny(strings.Join(r.Content, " "), digits)
 
-	// They stay where they are: the best is first.
+	// Each score stays at its rank, so that the scores of the answer fall although the hits are reordered.
 	scores := make([]float64, len(pool))
 	for i := range pool {
 		h := &pool[i]
-		if scores[i] = h.score; len(h.memory.Content) <= statementBytes {
+		scores[i] = h.score
+
+		if len(h.memory.Content) <= statementBytes {
 			r.findWords(h)
 			h.subject = newSubject(h.memory)
-			has, subject := h.has, h.subject // h moves
-			h.covered = sync.OnceValue(func() map[string]bool { return covered(has, subject, number) })
+
+			// The closure must not read h, because the sort below moves other hits to its place.
+			has, subject := h.has, h.subject
+			h.matchedWords = sync.OnceValue(func() map[string]bool { return matchedWords(has, subject, number) })
 		}
 	}
 
+	// A hit rises only past neighbours over which it is preferred. prefers is no total order, so a general sort
+	// cannot be used.
 	for i := 1; i < len(pool); i++ {
 		for j := i; j > 0 && r.prefers(&pool[j], &pool[j-1], r.kind); j-- {
 			pool[j], pool[j-1] = pool[j-1], pool[j]
@@ -97,7 +104,7 @@ func (r *run) addVectors(ctx context.Context, hits []hit) error {
 		ids[i] = hits[i].id
 	}
 
-	// The lists are there: a deadline ends nothing now.
+	// The deadline limits only the signals. They are complete, and the rest of the recall is short.
 	stored, err := r.src.Vectors(context.WithoutCancel(ctx), ids)
 	for i := range hits {
 		hits[i].vector = stored[hits[i].id]
@@ -106,8 +113,8 @@ func (r *run) addVectors(ctx context.Context, hits []hit) error {
 	return err
 }
 
-// comparable returns how many of the best hits are compared: those of the answer, and of the next ones those
-// whose words may make them a twin of the best.
+// comparable returns the number of best hits that are compared: those of the answer, and the next ones as long as
+// their scores of words are high enough for a twin of the best.
 func (r *run) comparable(hits []hit) int {
 	n := min(max(r.N, evidencePool), evidenceMost, len(hits))
 	for n < min(evidenceMost, len(hits)) && hits[n].words >= twinShare*hits[0].words {
@@ -124,18 +131,22 @@ func (r *run) prefers(b, a *hit, kind func() text.Kind) bool {
 	if !r.near(b, a, min(twinShare, nearShare)) {
 		return false
 	}
-	// The memory that the question quotes, or that has its number or most of its words, is what is asked for.
-	if asksFor(a, b) || a.verbatim() || 2*difference(a.covered(), b.covered()) > len(a.has) {
+	// The question asks for a if it quotes a, names a number that only a has, or has more than half of its words
+	// only in a.
+	missing := difference(a.matchedWords(), b.matchedWords())
+	if hasAskedNumber(a, b) || a.verbatim() || 2*missing > len(a.has) {
 		return false
 	}
 
+	// A later value of the same attribute decides before the outcomes do.
 	if r.near(b, a, twinShare) {
 		if newer := replaces(b, a); newer != 0 {
 			return newer > 0
 		}
 
-		// A question that asks for neither is answered by relevance, but for opposite outcomes.
-		x, y := worth(a.memory.Outcome, isRule(a.memory), kind()), worth(b.memory.Outcome, isRule(b.memory), kind())
+		// If the question asks for no outcome, only opposite outcomes change the order by relevance.
+		x := outcomeOrder(a.memory.Outcome, isRule(a.memory), kind())
+		y := outcomeOrder(b.memory.Outcome, isRule(b.memory), kind())
 		asked := kind() != text.Plain || x*y < 0
 		if x != y && asked && (r.attemptsAtTheSame(b, a) || r.outcomesOfOne(b, a)) {
 			return y > x
@@ -153,12 +164,15 @@ func (r *run) prefers(b, a *hit, kind func() text.Kind) bool {
 		return false
 	}
 
-	missing, more := difference(a.covered(), b.covered()), difference(b.covered(), a.covered())
+	// The remaining reasons apply only to a memory that has every word of the question that the other has.
 	if missing > 0 {
 		return false
 	}
-	if r.reranked { // which has judged the texts, but has not seen the contexts
-		more -= newWords(b.has, a.covered())
+
+	// A reranker has judged the texts but has not seen the contexts, so only words of the context count after it.
+	more := difference(b.matchedWords(), a.matchedWords())
+	if r.reranked {
+		more -= newWords(b.has, a.matchedWords())
 	}
 	if more > 0 && b.words >= moreShare*a.words && r.asNear(b, a) {
 		return true
@@ -168,14 +182,15 @@ func (r *run) prefers(b, a *hit, kind func() text.Kind) bool {
 		b.memory.Tier != consolidate.TierSuspect && a.memory.Tier == consolidate.TierSuspect
 }
 
-// verbatim reports whether the question is the text of a memory: it is what is looked for.
+// verbatim reports whether the question is the text of the memory.
 func (h *hit) verbatim() bool {
-	return len(h.covered()) == len(h.has) && len(h.subject.stems()) <= len(h.has)
+	return len(h.matchedWords()) == len(h.has) && len(h.subject.stems()) <= len(h.has)
 }
 
-// asksFor reports whether a has a number of the question that b lacks: the question is about this value.
-func asksFor(a, b *hit) bool {
-	x, y := a.covered(), b.covered()
+// hasAskedNumber reports whether a has a number of the question that b lacks. The question then asks for the value
+// of a.
+func hasAskedNumber(a, b *hit) bool {
+	x, y := a.matchedWords(), b.matchedWords()
 	for word := range x {
 		if !y[word] && strings.ContainsAny(word, digits) {
 			return true
@@ -186,8 +201,8 @@ func asksFor(a, b *hit) bool {
 }
 
 // oneValue reports whether two memories may state one value at two times, and the question asks for the later
-// one: they are alike, and each has two thirds of the words of the question that the other has. What is so now
-// is also told by memories about the same in other words.
+// one: their texts are similar, and each has two thirds of the words of the question that the other has. A
+// question about the present state also accepts memories about the same in other words.
 func (r *run) oneValue(b, a *hit, kind text.Kind) bool {
 	if kind != text.Latest && kind != text.Now {
 		return false
@@ -198,7 +213,7 @@ func (r *run) oneValue(b, a *hit, kind text.Kind) bool {
 	if consolidate.Jaccard(a.subject.stems(), b.subject.stems()) < sameValue || !r.asNear(b, a) {
 		return false
 	}
-	x, y := a.covered(), b.covered()
+	x, y := a.matchedWords(), b.matchedWords()
 	both := len(x) - difference(x, y)
 
 	return both > 0 && 3*both >= 2*max(len(x), len(y))
@@ -207,10 +222,11 @@ func (r *run) oneValue(b, a *hit, kind text.Kind) bool {
 // changed reports whether a memory says that what an earlier one states has changed: it names a change, has
 // every word of the question that the other has or is about the same, and no part of the context differs.
 func (r *run) changed(b, a *hit, kind func() text.Kind) bool {
-	if isRule(a.memory) || !b.memory.ObservedAt.After(a.memory.ObservedAt) || !b.subject.change() || a.subject.change() {
+	later := b.memory.ObservedAt.After(a.memory.ObservedAt)
+	if isRule(a.memory) || !later || !b.subject.change() || a.subject.change() {
 		return false
 	}
-	if difference(a.covered(), b.covered()) > 0 && !r.aboutTheSame(a, b) {
+	if difference(a.matchedWords(), b.matchedWords()) > 0 && !r.aboutTheSame(a, b) {
 		return false
 	}
 	if _, differ, _ := compareLeaves(a.subject.leaves(), b.subject.leaves()); differ > 0 {
@@ -220,8 +236,9 @@ func (r *run) changed(b, a *hit, kind func() text.Kind) bool {
 	return kind() == text.Plain || kind() == text.Works || kind() == text.Now
 }
 
-// near reports whether b has a share of the score of a, which is ranked before it: of its words, and is as near
-// by its vector; or of both together, if the two are about the same.
+// near reports whether the score of b is at least a share of the score of a, which is ranked before it. The scores
+// are those of words if b is as near to the question by its vector, or those of words and vectors together if the
+// two memories are about the same.
 func (r *run) near(b, a *hit, share float64) bool {
 	if b.words >= share*a.words && r.asNear(b, a) {
 		return true
@@ -248,10 +265,14 @@ func (r *run) aboutTheSame(a, b *hit) bool {
 	return r.usual.nearness(cosine) >= twinNearness
 }
 
-// worth orders twins for a question of a kind, by their outcome; a rule is what a question about failures
-// asks for.
-func worth(outcome string, rule bool, kind text.Kind) int {
-	order := map[string]int{robotmem.OutcomeSuccess: 2, robotmem.OutcomePartial: 1, robotmem.OutcomeFailure: -1}[outcome]
+// outcomeOrder orders twins by their outcome, for a question of a kind. For a question about failures, rules come
+// first and failures come before successes.
+func outcomeOrder(outcome string, rule bool, kind text.Kind) int {
+	order := map[string]int{
+		robotmem.OutcomeSuccess: 2,
+		robotmem.OutcomePartial: 1,
+		robotmem.OutcomeFailure: -1,
+	}[outcome]
 	if kind == text.Wrong || kind == text.Counts {
 		order = -order
 		if rule {
@@ -267,26 +288,32 @@ func isRule(m *robotmem.Memory) bool { return m.Category == "constraint" || m.Pi
 // attemptsAtTheSame reports whether two memories report attempts, or one of them a rule, at the same.
 func (r *run) attemptsAtTheSame(b, a *hit) bool {
 	x, y := a.subject, b.subject
-	if x.Type != "fact" || y.Type != "fact" || x.Outcome == robotmem.OutcomeUnknown && y.Outcome == robotmem.OutcomeUnknown {
+	bothUnknown := x.Outcome == robotmem.OutcomeUnknown && y.Outcome == robotmem.OutcomeUnknown
+	if x.Type != "fact" || y.Type != "fact" || bothUnknown {
 		return false
 	}
 	if (fromText(a) || fromText(b)) && !r.asNear(b, a) {
 		return false
 	}
+
+	// Attempts at the same may differ in one text of the context, such as the tool, and in any number of values.
 	_, differ, values := compareLeaves(x.leaves(), y.leaves())
 	if differ > 1 {
 		return false
 	}
+
+	// Conversations often mention success and failure, so outcomes that were read from texts alone need more
+	// common words.
 	least := sameAttempt
 	if fromText(a) && fromText(b) {
-		// Talk is full of what worked and what broke.
 		least = sameStory
 	}
 
 	return values > 0 || consolidate.Jaccard(x.stems(), y.stems()) >= least
 }
 
-// outcomesOfOne reports whether two memories of known outcome are about the same, and not both only talk of it.
+// outcomesOfOne reports whether two memories of known outcome are about the same, and at least one of the outcomes
+// was stated and not read from a text.
 func (r *run) outcomesOfOne(b, a *hit) bool {
 	known := func(h *hit) bool { return h.memory.Type == "fact" && h.memory.Outcome != robotmem.OutcomeUnknown }
 	return known(a) && known(b) && !(fromText(a) && fromText(b)) && r.aboutTheSame(a, b)
@@ -302,9 +329,9 @@ func reliability(m *robotmem.Memory) float64 {
 	return *m.Reliability
 }
 
-// covered returns the words of the query that a memory has, in its text or its context. Without a
-// number in the query no number of the context is one.
-func covered(inText map[string]bool, s *subject, number bool) map[string]bool {
+// matchedWords returns the words of the query that a memory has, in its text or its context. Numbers of the context
+// are compared only if the query has a number.
+func matchedWords(inText map[string]bool, s *subject, number bool) map[string]bool {
 	out := maps.Clone(inText)
 	maps.DeleteFunc(out, func(_ string, found bool) bool { return !found })
 	if len(out) == len(inText) {
@@ -313,10 +340,10 @@ func covered(inText map[string]bool, s *subject, number bool) map[string]bool {
 
 	for path, v := range s.leaves() {
 		for _, part := range []string{wordsOfPath.Replace(path), strings.ReplaceAll(v, "_", " ")} {
+			// Only short texts are cached: they recur in many memories, while numbers rarely do.
 			var stems []string
-			// Numbers differ.
 			if len(part) <= 64 && IsText(part) {
-				stems = kept(stemsOf, part, text.Stems)
+				stems = cached(stemsOf, part, text.Stems)
 			} else if number || strings.Trim(part, digits+"+-., ") != "" {
 				stems = text.Stems(part)
 			}
@@ -334,7 +361,8 @@ func covered(inText map[string]bool, s *subject, number bool) map[string]bool {
 
 const digits = "0123456789"
 
-// What many memories have in common, and what takes most of a recall of long texts.
+// The caches hold stems that many memories share, and claims, whose computation takes most of a recall of long
+// texts.
 var (
 	stemsOf, _  = lru.New[string, []string](1 << 12)           // of paths and values of contexts
 	claims, _   = lru.New[string, *consolidate.Claim](1 << 11) // by uid and version
@@ -347,8 +375,8 @@ func Forget() {
 	claims.Purge()
 }
 
-// kept returns f(key), from the cache if it is there.
-func kept[V any](cache *lru.Cache[string, V], key string, f func(string) V) V {
+// cached returns f(key), from the cache if it is there.
+func cached[V any](cache *lru.Cache[string, V], key string, f func(string) V) V {
 	v, known := cache.Get(key)
 	if !known {
 		v = f(key)
@@ -357,7 +385,7 @@ func kept[V any](cache *lru.Cache[string, V], key string, f func(string) V) V {
 	return v
 }
 
-// difference counts the words that a has and b has not.
+// difference counts the words that a has and b does not have.
 func difference(a, b map[string]bool) (n int) {
 	for word := range a {
 		if !b[word] {
@@ -367,7 +395,7 @@ func difference(a, b map[string]bool) (n int) {
 	return n
 }
 
-// newWords counts the words that are found in a text and not among those of another memory.
+// newWords counts the words that were found in a text and that another memory does not have.
 func newWords(inText, others map[string]bool) (n int) {
 	for word, found := range inText {
 		if found && !others[word] {
@@ -377,8 +405,8 @@ func newWords(inText, others map[string]bool) (n int) {
 	return n
 }
 
-// subject is what a memory is compared by. What it takes time to compute is computed once,
-// when it is needed.
+// subject has the features by which memories are compared. Each is computed once, when it is needed, because it
+// takes time.
 type subject struct {
 	*robotmem.Memory
 	leaves func() map[string]string // of its context
@@ -399,7 +427,7 @@ func newSubject(m *robotmem.Memory) *subject {
 		if m.UID == "" {
 			return record.ClaimOf(m, s.leaves())
 		}
-		return kept(claims, key, func(string) *consolidate.Claim { return record.ClaimOf(m, s.leaves()) })
+		return cached(claims, key, func(string) *consolidate.Claim { return record.ClaimOf(m, s.leaves()) })
 	})
 
 	return s
@@ -410,9 +438,11 @@ func replaces(b, a *hit) (newer int) {
 	if a.subject == nil || b.subject == nil || a.memory.Type != "fact" || b.memory.Type != "fact" {
 		return 0
 	}
+
+	// Two facts about one attribute that answer a question share a word of it. This check is cheap, and claims are
+	// not.
 	newer = b.memory.ObservedAt.Compare(a.memory.ObservedAt)
 	if newer == 0 || !shareWord(a.has, b.has) {
-		// Facts about one attribute answer a question by a common word.
 		return 0
 	}
 
@@ -460,7 +490,7 @@ func compareLeaves(x, y map[string]string) (same, differ, values int) {
 	return same, differ, values
 }
 
-// versions are keys whose values change without another subject.
+// versions are keys whose values may change while the memories are still about the same subject.
 var versions = []string{"map", "map_id", "firmware", "version", "fw", "status", "result", "outcome"}
 
 // TextLeaves returns the texts, numbers and lists of a context by path, without flags, in lower case.
@@ -479,7 +509,7 @@ func leaves(context robotmem.Object) map[string]string {
 	return out
 }
 
-// noteConflicts names, for each of the first answers, those that it replaces or that replace it.
+// noteConflicts adds to each of the first answers the answers that it replaces or that replace it.
 func noteConflicts(answers []robotmem.Memory, hits []hit) {
 	for i := range hits[:min(len(hits), evidenceMost)] {
 		for j := range i {
@@ -491,16 +521,24 @@ func noteConflicts(answers []robotmem.Memory, hits []hit) {
 			if newer < 0 {
 				late, early = early, late
 			}
-			early.Conflicts = append(early.Conflicts, robotmem.ConflictWith{MemoryID: late.MemoryID, Reason: "a later value of the same", Newer: true})
-			late.Conflicts = append(late.Conflicts, robotmem.ConflictWith{MemoryID: early.MemoryID, Reason: "an earlier value of the same"})
+
+			early.Conflicts = append(early.Conflicts, robotmem.ConflictWith{
+				MemoryID: late.MemoryID,
+				Reason:   "a later value of the same",
+				Newer:    true,
+			})
+			late.Conflicts = append(late.Conflicts, robotmem.ConflictWith{
+				MemoryID: early.MemoryID,
+				Reason:   "an earlier value of the same",
+			})
 		}
 	}
 }
 
 const (
-	warnFirst = 5  // best hits of which two are the same failed attempt, if there is something to warn of
+	warnFirst = 5  // best hits; unless two of them are the same failed attempt, no others are read
 	warnPool  = 20 // best hits among which attempts are counted
-	warnLeast = 3  // failed attempts that are worth a warning
+	warnLeast = 3  // least number of failed attempts for a warning
 )
 
 // warnings names attempts of the same task and parameters that all failed.
@@ -509,13 +547,16 @@ func (r *run) warnings(ctx context.Context, hits []hit) (out []string, err error
 		return nil, nil
 	}
 
-	failed, succeeded, repeated := map[string][]int64{}, map[string]bool{}, false // by attempt
+	// By attempt, as attemptOf describes it.
+	failed := map[string][]int64{}
+	succeeded := map[string]bool{}
+	repeated := false
 
 	hits = hits[:min(warnPool, len(hits))]
 	for i := range hits {
 		h := &hits[i]
+		// Most recalls have nothing to warn of, so the other memories are not loaded for them.
 		if i == warnFirst && !repeated {
-			// Without reading the others.
 			return nil, nil
 		}
 		if h.Outcome == robotmem.OutcomeUnknown {
@@ -538,7 +579,8 @@ func (r *run) warnings(ctx context.Context, hits []hit) (out []string, err error
 
 	for _, what := range slices.Sorted(maps.Keys(failed)) {
 		if ids := failed[what]; len(ids) >= warnLeast && !succeeded[what] {
-			out = append(out, fmt.Sprintf("%s failed %d times and never succeeded: memories %s", what, len(ids), strings.Trim(fmt.Sprint(ids), "[]")))
+			out = append(out, fmt.Sprintf("%s failed %d times and never succeeded: memories %s",
+				what, len(ids), strings.Trim(fmt.Sprint(ids), "[]")))
 		}
 	}
 

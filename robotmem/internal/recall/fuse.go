@@ -18,9 +18,13 @@ const rrfK = 60
 // the weight w of each list, times RealWeight for memories from the real world. The
 // result is sorted best first, ties by time of observation, newest first, then by id.
 func (r *run) fuse() []hit {
-	at, hits := make(map[int64]int, r.listDepth()), make([]hit, 0, r.listDepth())
+	at := make(map[int64]int, r.listDepth()) // index in hits by memory id
+	hits := make([]hit, 0, r.listDepth())
+
 	// If only lists of weight 0 have results, they count with weight 1.
-	weighted := slices.ContainsFunc(r.lists, func(l list) bool { return len(l.items) > 0 && r.weight(l) > 0 && !l.part })
+	weighted := slices.ContainsFunc(r.lists, func(l list) bool {
+		return len(l.items) > 0 && r.weight(l) > 0 && !l.part
+	})
 	for _, l := range r.lists {
 		weight := r.weight(l)
 		switch {
@@ -29,14 +33,16 @@ func (r *run) fuse() []hit {
 		case !weighted:
 			weight = 1
 		case weight == 0 && !(r.Strict() && l.name == ListPlace):
-			// nearestFirst needs its distances.
+			// A list of weight 0 is skipped, except that nearestFirst needs the distances of places.
 			continue
 		}
+
+		// Equal scores of words share a rank.
+		sharesRanks := l.name == ListWords || l.name == ListText
 		rank := 0
 
 		for n, item := range l.items {
-			if n == 0 || l.name != ListWords && l.name != ListText || item.Value == 0 || item.Value != l.items[n-1].Value {
-				// Equal scores of words share a rank.
+			if n == 0 || !sharesRanks || item.Value == 0 || item.Value != l.items[n-1].Value {
 				rank = n
 			}
 			i, ok := at[item.ID]
@@ -64,19 +70,25 @@ func (r *run) fuse() []hit {
 	for i := range hits {
 		h := &hits[i]
 		h.Row = r.src.Row(h.id)
+
+		// combine has looked up the scores of every hit in both lists. Without it, a hit has those of the lists
+		// that hold it.
 		if cosine, ok := r.cosines[h.id]; ok {
 			h.words, h.cosine, h.text = r.scores[h.id], &cosine, r.texts[h.id]
 		} else if h.cosine != nil {
 			h.text = r.usual.share() * max(0, r.usual.lift(*h.cosine))
 		}
+
+		// No weight changes an order by distance or by time.
 		if h.Real && !r.stopOnly[h.id] && !r.byDistance() && !r.newest {
 			h.score *= r.RealWeight
 		}
 		if len(r.lifts) > 0 && !r.byDistance() && r.lifted(h.Observed) {
-			h.score *= lift
+			h.score *= timeBoost
 		}
 	}
 
+	// The only list of an order by time is sorted already, also among equal times.
 	if !r.timeOrder() && !r.newest {
 		slices.SortFunc(hits, func(a, b hit) int {
 			return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.Observed, a.Observed), cmp.Compare(a.id, b.id))
@@ -126,7 +138,10 @@ func nearestFirst(_ context.Context, r *run, hits []hit) ([]hit, error) {
 		return hits, nil
 	}
 	hits = slices.DeleteFunc(hits, func(h hit) bool { return h.distance == nil })
-	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(*a.distance, *b.distance), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(*a.distance, *b.distance), cmp.Compare(a.id, b.id))
+	})
+
 	return hits, nil
 }
 
@@ -142,9 +157,15 @@ func diversify(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 		return hits, nil
 	}
 
-	best, rest, chosen := hits[0].score, slices.Clone(hits[:min(diversePool, len(hits))]), []hit{}
-	// By memory id; a similarity is that to the first of the chosen ones, as many as compared says.
-	terms, compared, similarity := map[int64][]string{}, map[int64]int{}, map[int64]float64{}
+	best := hits[0].score
+	rest := slices.Clone(hits[:min(diversePool, len(hits))])
+	chosen := []hit{}
+
+	// By memory id. similarity is the largest one to the first compared memories of chosen, so that each pair is
+	// compared once.
+	terms := map[int64][]string{}
+	compared := map[int64]int{}
+	similarity := map[int64]float64{}
 
 	for len(chosen) < r.N {
 		pick, top := -1, 0.0
@@ -152,6 +173,9 @@ func diversify(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 		for i := range rest {
 			h := &rest[i]
 			gain := (1 - r.Diversity) * h.score / best
+
+			// Without its similarity this is the most that the hit can gain, and the next hits gain no more because
+			// scores fall. In an order by time they need not fall.
 			if pick >= 0 && gain <= top && !r.timeOrder() {
 				break
 			}
@@ -165,7 +189,8 @@ func diversify(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 			}
 
 			for ; compared[h.id] < len(chosen); compared[h.id]++ {
-				similarity[h.id] = max(similarity[h.id], consolidate.Jaccard(terms[chosen[compared[h.id]].id], terms[h.id]))
+				other := chosen[compared[h.id]].id
+				similarity[h.id] = max(similarity[h.id], consolidate.Jaccard(terms[other], terms[h.id]))
 			}
 			if gain -= r.Diversity * similarity[h.id]; pick < 0 || gain > top {
 				pick, top = i, gain
@@ -174,13 +199,14 @@ func diversify(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 		if pick < 0 {
 			break
 		}
-		chosen, rest = append(chosen, rest[pick]), slices.Delete(rest, pick, pick+1)
+		chosen = append(chosen, rest[pick])
+		rest = slices.Delete(rest, pick, pick+1)
 	}
 
 	return chosen, nil
 }
 
-// normalizeScores divides all scores by the largest. The first hit need not have the largest score.
+// normalizeScores divides all scores by the largest, which is not always that of the first hit.
 func normalizeScores(hits []hit) {
 	best := 0.0
 	for _, h := range hits {

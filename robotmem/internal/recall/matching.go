@@ -15,8 +15,8 @@ const (
 	maxCounted = 100_000
 )
 
-// matching counts the memories that match in all, for a question how often something happened and for one
-// without words, which the filters answer.
+// matching counts all memories that match, not only those of the answer. It counts for a question how often
+// something happened, and for one without words, which the filters answer.
 func (r *run) matching(ctx context.Context, res *robotmem.RecallResponse) {
 	var ids []int64
 
@@ -37,7 +37,7 @@ func (r *run) matching(ctx context.Context, res *robotmem.RecallResponse) {
 	case len(r.Content) > 0 && !r.newest && r.kind() == text.Counts:
 		items, err := r.src.Lexical(ctx, r.Query, r.set, r.words(), -1)
 		if err != nil {
-			// The signal has failed, and degraded says so.
+			// The count is left out. The lexical signal has failed too, and degraded names it.
 			return
 		}
 

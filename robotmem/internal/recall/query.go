@@ -20,7 +20,8 @@ type Query struct {
 	// Typing is the unfinished last word of an as_you_type query, or nil.
 	Typing *text.Unfinished
 	// Now is the time at which the memory is read: as_of or the current time.
-	Now   time.Time
+	Now time.Time
+	// Times are the time expressions of the query that became bounds.
 	Times []robotmem.TimePhrase
 	// Narrowed means that times of the query became bounds of the request.
 	Narrowed bool
@@ -59,10 +60,10 @@ func Parse(req *robotmem.RecallRequest, now time.Time) (*Query, error) {
 		return nil, err
 	}
 
+	// A future as_of means the current time.
 	if q.AsOf != nil && q.AsOf.Before(now) {
 		q.Now = q.AsOf.UTC()
 	} else {
-		// A future time means now.
 		q.AsOf = nil
 	}
 
@@ -71,7 +72,7 @@ func Parse(req *robotmem.RecallRequest, now time.Time) (*Query, error) {
 	if *q.ParseTime {
 		q.readTimes(q.Now.In(now.Location()))
 	}
-	// Else the last word was a time expression.
+	// If the last word has changed, it was part of a time expression, and the word that is last now is finished.
 	if q.AsYouType && lastWord(q.Query) == last {
 		q.Typing = text.Typing(q.Query)
 	}
@@ -87,8 +88,10 @@ func Parse(req *robotmem.RecallRequest, now time.Time) (*Query, error) {
 		q.Note("query: only its first 256 different words were looked for")
 	}
 
+	// Without any condition the answer would be the newest memories of everything, which is rarely meant.
 	if named := req.Collection != "" && req.Collection != "*"; q.Query == "" && !named && !q.Narrows() {
-		return nil, robotmem.Errorf(robotmem.Invalid, "query", "is required unless something else narrows the search, such as collection, session_id, context_filter, spatial_sort, after or tags")
+		return nil, robotmem.Errorf(robotmem.Invalid, "query", "is required unless something else narrows the search, "+
+			"such as collection, session_id, context_filter, spatial_sort, after or tags")
 	}
 
 	return q, nil
@@ -107,7 +110,7 @@ func Collection(r *robotmem.RecallRequest) string {
 	return robotmem.DefaultCollection
 }
 
-// Degrade says what is broken. It must be called before Run.
+// Degrade adds a reason to degraded. It must be called before Run.
 func (q *Query) Degrade(reason string) { q.broken = append(q.broken, reason) }
 
 // Note adds a remark. It must be called before Run.
@@ -117,15 +120,15 @@ func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
 // Narrows reports whether the request has a condition other than the query and the collection.
 func (q *Query) Narrows() bool {
-	return q.SessionID != "" || q.Filter != nil || q.SpatialSort != nil || q.After != nil || q.Before != nil || q.Like != nil ||
-		q.Type != "" || q.PerceptionType != "" || q.Category != "" || len(q.Tags) > 0 || q.AsOf != nil
+	return q.SessionID != "" || q.Filter != nil || q.SpatialSort != nil || q.After != nil || q.Before != nil ||
+		q.Like != nil || q.Type != "" || q.PerceptionType != "" || q.Category != "" || len(q.Tags) > 0 || q.AsOf != nil
 }
 
-// filtered reports whether the request says which memories are meant, so that they answer also if none
-// shares a word with the query.
+// filtered reports whether the request itself, and not a time in the query, says which memories are meant. They are
+// then an answer even if none shares a word with the query.
 func (q *Query) filtered() bool {
-	return !q.Narrowed && (q.Filter != nil || q.SessionID != "" || q.Type != "" || q.PerceptionType != "" || q.Category != "" ||
-		len(q.Tags) > 0 || q.After != nil || q.Before != nil)
+	return !q.Narrowed && (q.Filter != nil || q.SessionID != "" || q.Type != "" || q.PerceptionType != "" ||
+		q.Category != "" || len(q.Tags) > 0 || q.After != nil || q.Before != nil)
 }
 
 // words returns the content terms and the terms of equal quantities in other units.
@@ -165,7 +168,8 @@ func (r *run) fused() bool {
 }
 
 // depth is the number of entries of a single list that can reach the first n: with the factor w for
-// the real world, rank r can do so while w/(k+r+1) > 1/(k+n). Some more are compared, or damaged.
+// the real world, rank r can do so while w/(k+r+1) > 1/(k+n). It adds warnPool entries, because later stages compare
+// more than n hits and some memories may be damaged.
 func (r *run) depth() int {
 	d := int(min(100, max(r.RealWeight, 1/r.RealWeight))*float64(rrfK+r.N)) - rrfK + warnPool
 	if r.Diversity > 0 {

@@ -109,7 +109,8 @@ type Source interface {
 	Timeline(ctx context.Context, q *Query, in Set, limit int) ([]Ranked, error)
 	// Load reads memories of a set. Damaged ones have an error in damaged, and those that were
 	// removed are in neither map.
-	Load(ctx context.Context, q *Query, in Set, ids []int64) (found map[int64]*robotmem.Memory, damaged map[int64]error, err error)
+	Load(ctx context.Context, q *Query, in Set, ids []int64) (
+		found map[int64]*robotmem.Memory, damaged map[int64]error, err error)
 	// Holds reports whether any memory of a set has a term, in its text or its context.
 	Holds(ctx context.Context, q *Query, in Set, term string) (bool, error)
 	// Row returns the columns of a memory, which are in memory.
@@ -128,10 +129,10 @@ type Scale struct {
 	PairMean, PairSpread float64
 }
 
-// leastSpread is about what rounding makes of equal vectors.
+// leastSpread is about the standard deviation that rounding causes among the cosines of equal vectors.
 const leastSpread = 1e-4
 
-// LeastPairs is the least number of pairs that show what is usual: those of eight texts.
+// LeastPairs is the least number of pairs whose cosines show a usual value: eight texts have 28.
 const LeastPairs = 28
 
 // lift returns by how many standard deviations a cosine is above the mean of the query.
@@ -159,7 +160,7 @@ type Alike struct {
 	Texts *Scale   // if texts are compared, whose distance is 1 - cosine
 }
 
-// Row is what ranking needs of every hit.
+// Row has the columns of a memory that ranking reads for every hit, also before it is loaded.
 type Row struct {
 	Observed int64  // nanoseconds since 1970
 	Real     bool   // sensed in the real world
@@ -175,7 +176,7 @@ type Config struct {
 	Fusion string
 	// RealWeight multiplies the score of memories from the real world.
 	RealWeight float64
-	// Rerank is what a reranker is asked and has answered; nil without one.
+	// Rerank has the question to a reranker and its answer; nil without a reranker.
 	Rerank *Rerank
 }
 
@@ -211,13 +212,14 @@ type hit struct {
 	distance *float64
 	cosine   *float64 // to the query embedding, nil if not computed
 	found    []robotmem.ListEntry
-	memory   *robotmem.Memory       // nil until it is loaded
-	words    float64                // BM25 score
-	text     float64                // of words and vectors together, 0 without vectors
-	vector   []float32              // nil until it is needed, and if there is none
-	has      map[string]bool        // words of the query, by stem: whether the memory holds them; nil until it is needed
-	covered  func() map[string]bool // the words it holds, also those of its context
-	subject  *subject               // nil until it is needed
+	memory   *robotmem.Memory // nil until it is loaded
+	words    float64          // BM25 score
+	text     float64          // of words and vectors together, 0 without vectors
+	vector   []float32        // nil until it is needed, and if there is none
+	has      map[string]bool  // by stem of a query word: whether the text has it; nil until it is needed
+	subject  *subject         // nil until it is needed
+	// matchedWords returns the words of the query that the memory has, in its text or its context.
+	matchedWords func() map[string]bool
 }
 
 // run is the state of one recall.
@@ -234,7 +236,7 @@ type run struct {
 	vectors  bool              // the vector signal is used and has not failed
 	degraded []string
 	kind     func() text.Kind // of the question
-	newest   bool             // nothing shares a word with the query: what passes the filters answers
+	newest   bool             // no memory shares a word with the query, so the answer is what passes the filters
 	reranked bool             // the best hits are in the order of a reranker
 	notes    []string         // remarks: what is unknown, what was not used
 	// stopOnly has the memories that share only stop words with the query.
@@ -248,8 +250,20 @@ type run struct {
 
 // Run executes a query on a source. Errors are *robotmem.Error or those of the source.
 func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.RecallResponse, error) {
-	r := &run{Query: q, Config: config, src: src, vectors: q.Embedded, notes: slices.Clone(q.notes), degraded: slices.Clone(q.broken), unreadable: map[int64]bool{}, last: time.Now()}
+	// Run does not modify the query, so the run appends to copies of its slices.
+	r := &run{
+		Query:      q,
+		Config:     config,
+		src:        src,
+		vectors:    q.Embedded,
+		notes:      slices.Clone(q.notes),
+		degraded:   slices.Clone(q.broken),
+		unreadable: map[int64]bool{},
+		last:       time.Now(),
+	}
+	// The kind is that of the whole question, because its time expressions, which q.Query lacks, belong to it.
 	r.kind = sync.OnceValue(func() text.Kind { return text.KindOf(q.asked) })
+
 	set, notes, err := src.Filter(ctx, q)
 	if err != nil {
 		return nil, err
@@ -268,7 +282,8 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	ctx = context.WithoutCancel(ctx)
 	hits := r.fuse()
 	r.trace("fuse", len(hits))
-	// Load hits until enough of them are relevant.
+
+	// Relevance needs the text of a memory, so hits are loaded until the next stages have enough relevant ones.
 	if r.MinRelevance > 0 {
 		enough := r.N
 		if r.Diversity > 0 {
@@ -298,6 +313,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 		r.trace(s.name, len(hits))
 	}
 
+	// Warnings count attempts among more hits than the answer has.
 	warnings, err := r.warnings(ctx, hits)
 	if err != nil {
 		return nil, err
@@ -309,7 +325,12 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	r.trace("load", len(hits))
 	normalizeScores(hits)
 
-	res := &robotmem.RecallResponse{Warnings: warnings, Memories: make([]robotmem.Memory, 0, len(hits)), Times: q.Times, Mode: r.mode()}
+	res := &robotmem.RecallResponse{
+		Warnings: warnings,
+		Memories: make([]robotmem.Memory, 0, len(hits)),
+		Times:    q.Times,
+		Mode:     r.mode(),
+	}
 	for i := range hits {
 		res.Memories = append(res.Memories, r.result(&hits[i]))
 	}
@@ -329,7 +350,11 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 		r.notes = append(r.notes, hints...)
 	}
 
-	res.Total, res.Degraded, res.Notes, res.Stages = len(res.Memories), r.degraded, r.notes, r.stages
+	res.Total = len(res.Memories)
+	res.Degraded = r.degraded
+	res.Notes = r.notes
+	res.Stages = r.stages
+	// In JSON an answer that is not degraded has an empty list, not null.
 	if res.Degraded == nil {
 		res.Degraded = []string{}
 	}
@@ -346,7 +371,8 @@ func (r *run) add(name string, items []Ranked, notes []string, err error) error 
 		r.degraded = append(r.degraded, name+": "+record.DetailOf(err))
 		return nil
 	}
-	r.lists, r.degraded = append(r.lists, list{name: name, items: items}), append(r.degraded, notes...)
+	r.lists = append(r.lists, list{name: name, items: items})
+	r.degraded = append(r.degraded, notes...)
 	r.trace(name, len(items))
 
 	return nil
@@ -364,6 +390,8 @@ func (r *run) signals(ctx context.Context) error {
 		if err := r.add(ListPlace, items, notes, err); err != nil {
 			return err
 		}
+
+		// A strict order has only the nearest n memories, so words need to rank only these.
 		if q.Strict() && err == nil {
 			within = r.set.only(items)
 		}
@@ -374,7 +402,8 @@ func (r *run) signals(ctx context.Context) error {
 		if err := r.add(ListLikeness, alike.Items, alike.Notes, err); err != nil {
 			return err
 		}
-		// The texts tell how relevant they are.
+
+		// Without a query, relevance is computed from the cosines of the compared texts.
 		if alike.Texts != nil && q.Query == "" {
 			r.usual, r.cosines = *alike.Texts, make(map[int64]float64, len(alike.Items))
 			for _, item := range alike.Items {
@@ -390,6 +419,8 @@ func (r *run) signals(ctx context.Context) error {
 		return err
 	}
 
+	// The timeline ranks a request without query, place or likeness. It also replaces an empty answer if the
+	// filters say which memories are meant.
 	if !q.timeOrder() {
 		if !r.foundNothing() || !q.filtered() || q.MinRelevance > 0 || r.Typing != nil || r.set.Count() == 0 {
 			return nil
@@ -398,6 +429,8 @@ func (r *run) signals(ctx context.Context) error {
 		r.notes = append(r.notes, noSharedWord)
 	}
 
+	// A question such as "what went wrong yesterday" has no words left beside its time. The failures come first,
+	// and the order is by time among equal outcomes.
 	byOutcome := q.Narrowed && q.Query == "" && r.kind() != text.Plain
 	limit := r.depth()
 	if byOutcome {
@@ -405,24 +438,22 @@ func (r *run) signals(ctx context.Context) error {
 	}
 
 	items, err := r.src.Timeline(ctx, q, r.set, limit)
-	// What went wrong yesterday: the failures of yesterday first.
 	if byOutcome {
-		slices.SortStableFunc(items, func(x, y Ranked) int {
-			a, b := worth(r.src.Row(x.ID).Outcome, false, r.kind()), worth(r.src.Row(y.ID).Outcome, false, r.kind())
-			return cmp.Compare(b, a)
-		})
+		order := func(item Ranked) int { return outcomeOrder(r.src.Row(item.ID).Outcome, false, r.kind()) }
+		slices.SortStableFunc(items, func(x, y Ranked) int { return cmp.Compare(order(y), order(x)) })
 	}
 
 	return r.add(ListTime, items, nil, err)
 }
 
-const noSharedWord = "query: no memory that passes the filters shares a word with it; these pass the filters, newest first"
+const noSharedWord = "query: no memory that passes the filters shares a word with it; " +
+	"these pass the filters, newest first"
 
-// SharesNoWord reports whether an answer is what passes the filters, because nothing shares a word with the
-// query.
+// SharesNoWord reports whether an answer has the newest memories that pass the filters, because none of them shares
+// a word with the query.
 func SharesNoWord(res *robotmem.RecallResponse) bool { return slices.Contains(res.Notes, noSharedWord) }
 
-// outcomeDepth is how many memories of a time are ordered by their outcome, the newest.
+// outcomeDepth is the number of newest memories of a time that are ordered by their outcome.
 const outcomeDepth = 500
 
 // foundNothing reports whether no signal has found any memory, and none has failed.
@@ -439,6 +470,8 @@ func (r *run) textSignals(ctx context.Context, within Set) error {
 		}
 		ranking sync.WaitGroup
 	)
+
+	// Words are ranked in another goroutine only if this one ranks by vectors.
 	rankWords := func() { words.items, words.err = r.lexical(ctx, within) }
 	if len(r.Content) > 0 && r.vectors {
 		ranking.Go(rankWords)
@@ -453,9 +486,10 @@ func (r *run) textSignals(ctx context.Context, within Set) error {
 		}
 	}
 
+	// r.vectors changes only after the wait, because lexical reads it.
 	ranking.Wait()
-	// After lexical, which reads it.
 	r.vectors = r.vectors && near.err == nil
+
 	if len(r.Content) > 0 {
 		// With vectors, lexical omits memories that share only stop words, and has a
 		// shorter limit. If the vectors failed, rank again as without an embedder.
@@ -487,7 +521,9 @@ func (r *run) lexical(ctx context.Context, within Set) ([]Ranked, error) {
 	}
 
 	items, err := r.src.Lexical(ctx, r.Query, within, r.words(), limit)
-	// More have this score.
+
+	// If the list ends within the memories that share the score of the n-th, others may have that score too. They
+	// share a rank, so the newest of them come first, and a longer list is read.
 	if n := len(items); n == limit && n < diversePool && items[n-1].Value == items[min(n, r.N)-1].Value {
 		items, err = r.src.Lexical(ctx, r.Query, within, r.words(), diversePool)
 	}
@@ -537,7 +573,7 @@ func (r *run) load(ctx context.Context, hits []hit) error {
 		return err
 	}
 
-	var unknown []Ranked // the cosine
+	var withoutCosine []Ranked
 
 	for i := range hits {
 		h := &hits[i]
@@ -551,15 +587,16 @@ func (r *run) load(ctx context.Context, hits []hit) error {
 			r.degraded = append(r.degraded, fmt.Sprintf("memory %d: %s", h.id, record.DetailOf(err)))
 		}
 		if h.memory != nil && h.cosine == nil && r.vectors {
-			unknown = append(unknown, Ranked{ID: h.id})
+			withoutCosine = append(withoutCosine, Ranked{ID: h.id})
 		}
 	}
 
-	if len(unknown) == 0 {
+	if len(withoutCosine) == 0 {
 		return nil
 	}
 
-	near, err := r.src.Nearest(ctx, r.Query, r.set.only(unknown), len(unknown))
+	// Relevance and evidence need the cosine of every hit, also of one that only other lists have found.
+	near, err := r.src.Nearest(ctx, r.Query, r.set.only(withoutCosine), len(withoutCosine))
 	for i := range hits {
 		at := slices.IndexFunc(near, func(n Ranked) bool { return n.ID == hits[i].id })
 		if at >= 0 && hits[i].cosine == nil {
@@ -613,7 +650,8 @@ func (r *run) result(h *hit) robotmem.Memory {
 	if m.Sightings == 1 {
 		m.Sightings = 0
 	}
-	m.LastAccessed, m.UpdatedAt, m.ScopeFiles, m.ScopeEntity, m.SupersededBy, m.UserTags = nil, nil, nil, nil, 0, nil
+	m.LastAccessed, m.UpdatedAt, m.SupersededBy = nil, nil, 0
+	m.ScopeFiles, m.ScopeEntity, m.UserTags = nil, nil, nil
 
 	return m
 }
@@ -639,6 +677,7 @@ func (r *run) trace(stage string, kept int) {
 		return
 	}
 	now := time.Now()
-	r.stages = append(r.stages, robotmem.Stage{Stage: stage, Kept: kept, MS: float64(now.Sub(r.last).Microseconds()) / 1000})
+	ms := float64(now.Sub(r.last).Microseconds()) / 1000
+	r.stages = append(r.stages, robotmem.Stage{Stage: stage, Kept: kept, MS: ms})
 	r.last = now
 }

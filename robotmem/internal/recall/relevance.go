@@ -52,7 +52,8 @@ func (r *run) relevance(h *hit) float64 {
 	}
 
 	if h.cosine != nil {
-		probability = max(probability, byCosine.at(max(r.usual.nearness(*h.cosine), r.usual.lift(*h.cosine)-standsOut)))
+		p := max(r.usual.nearness(*h.cosine), r.usual.lift(*h.cosine)-standsOut)
+		probability = max(probability, byCosine.at(p))
 	}
 
 	return probability
@@ -62,7 +63,8 @@ func (r *run) relevance(h *hit) float64 {
 // cosine is above 0 and depends on the model.
 func adjusted(cosine, usual float64) float64 { return (cosine - usual) / max(1e-6, 1-usual) }
 
-// findWords sets the words of the query by stem, and whether a loaded hit contains them, once.
+// findWords sets the field has of a loaded hit: by stem of each query word, whether the text contains it. Later calls
+// do nothing.
 func (r *run) findWords(h *hit) {
 	if h.has != nil {
 		return
@@ -71,7 +73,7 @@ func (r *run) findWords(h *hit) {
 	// By stem: whether it was found.
 	wanted := make(map[string]bool, len(r.Content))
 
-	// Stemming does not change the first letter.
+	// Stemming does not change the first byte, so a term of the text with another first byte need not be stemmed.
 	var initial [256]bool
 
 	for _, t := range r.Content {
@@ -79,7 +81,7 @@ func (r *run) findWords(h *hit) {
 		initial[t[0]] = true
 	}
 
-	// By stem of a quantity in another unit.
+	// By stem of a quantity in another unit: the terms of the query that it equals.
 	other := map[string][]string{}
 
 	for _, e := range r.equivalents {
@@ -89,7 +91,7 @@ func (r *run) findWords(h *hit) {
 	}
 
 	longer := false
-	hold := func(stem string) (asked bool) {
+	markFound := func(stem string) (asked bool) {
 		found, asked := wanted[stem]
 		if asked && !found {
 			wanted[stem] = true
@@ -103,19 +105,19 @@ func (r *run) findWords(h *hit) {
 		}
 		stem := text.Stem(t)
 
-		asked := hold(stem)
+		asked := markFound(stem)
 		for _, of := range other[stem] {
-			hold(text.Stem(of))
+			markFound(text.Stem(of))
 		}
 		if !asked && r.Typing != nil && r.Typing.Begins(stem) {
 			longer = true
 		}
 	}
 
-	// A word with this prefix counts as the typed word.
+	// A memory that has a word with the typed prefix counts as one that has the typed word.
 	if longer {
 		for _, t := range r.Typing.Stands {
-			hold(text.Stem(t))
+			markFound(text.Stem(t))
 		}
 	}
 
@@ -123,7 +125,7 @@ func (r *run) findWords(h *hit) {
 }
 
 // noteOtherMaps adds a remark to degraded if memories were found by coordinates of
-// a map other than that of the calling episode.
+// a map other than the map of the calling episode.
 func (r *run) noteOtherMaps(answers []robotmem.Memory) {
 	if r.SpatialSort == nil || r.MapID == "" {
 		return
@@ -132,14 +134,18 @@ func (r *run) noteOtherMaps(answers []robotmem.Memory) {
 
 	for i := range answers {
 		places := filter.PlacesFor(r.SpatialSort, answers[i].Context)
-		if answers[i].Distance != nil && len(places) > 0 && places[0].MapID != "" && places[0].MapID != r.MapID {
+		if answers[i].Distance == nil || len(places) == 0 {
+			continue
+		}
+		if id := places[0].MapID; id != "" && id != r.MapID {
 			n++
-			others[places[0].MapID] = true
+			others[id] = true
 		}
 	}
 	if n == 0 {
 		return
 	}
-	r.degraded = append(r.degraded, fmt.Sprintf("place: %d answers lie on another map (%s) than the session (%s); ask for one with map_id",
+	r.degraded = append(r.degraded, fmt.Sprintf(
+		"place: %d answers lie on another map (%s) than the session (%s); ask for one with map_id",
 		n, strings.Join(slices.Sorted(maps.Keys(others)), ", "), r.MapID))
 }

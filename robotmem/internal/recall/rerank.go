@@ -28,8 +28,8 @@ type Candidate struct {
 	Text string
 }
 
-// ByRelevance reports whether the order of the answers says how well their texts answer the query, so that a
-// reranker can judge it: there is a query, it is finished, and neither a place nor a perception counts.
+// ByRelevance reports whether the order of the answers depends only on how well their texts answer the query, so
+// that a reranker can judge it: there is a finished query, and neither a place nor a perception counts.
 func (q *Query) ByRelevance() bool {
 	return q.Query != "" && !q.AsYouType && q.SpatialSort == nil && q.Like == nil
 }
@@ -52,15 +52,17 @@ func (r *run) rerank(ctx context.Context, hits []hit) ([]hit, error) {
 		return append(pool, rest...), nil
 	}
 
-	// A hit that is new since the first Run keeps its place, and every place keeps its score: the
-	// reranker's scores have no scale.
-	judged, places := make([]hit, 0, len(pool)), make([]int, 0, len(pool))
+	// A hit that is new since the first Run keeps its place. Every place keeps its score, because the reranker's
+	// scores have no scale.
+	judged := make([]hit, 0, len(pool))
+	places := make([]int, 0, len(pool))
 
 	scores := make([]float64, len(pool))
 	for i := range pool {
 		scores[i] = pool[i].score
 		if _, known := r.Rerank.Scores[pool[i].id]; known {
-			judged, places = append(judged, pool[i]), append(places, i)
+			judged = append(judged, pool[i])
+			places = append(places, i)
 		}
 	}
 
@@ -70,6 +72,7 @@ func (r *run) rerank(ctx context.Context, hits []hit) ([]hit, error) {
 
 	for rank, at := range places {
 		h := &judged[rank]
+		// A text that the service left out has the score -Inf, which JSON cannot encode.
 		if score := r.Rerank.Scores[h.id]; r.Explain && !math.IsInf(score, 0) {
 			h.found = append(h.found, robotmem.ListEntry{List: ListRerank, Rank: rank, Value: score})
 		}
@@ -82,7 +85,8 @@ func (r *run) rerank(ctx context.Context, hits []hit) ([]hit, error) {
 
 	r.reranked = len(judged) > 0
 	if r.reranked {
-		r.notes = append(r.notes, fmt.Sprintf("rerank: the first %d hits were reranked by %s", len(judged), r.Rerank.By))
+		r.notes = append(r.notes, fmt.Sprintf("rerank: the first %d hits were "+
+			"reranked by %s", len(judged), r.Rerank.By))
 	}
 
 	return append(pool, rest...), nil

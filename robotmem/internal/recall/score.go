@@ -17,43 +17,46 @@ import (
 //
 // where f, from 0 to 1, is the weighted share of the question's words that the best memory has. A question in
 // another language finds few of its words, so they count less. z is the cosine on the question's own scale:
-// by how many standard deviations it is above the mean of the memories that pass
-// the filters, n of them. So no constant depends on the model. The weights w are 1 unless the configuration sets them.
+// by how many standard deviations it is above the mean of the n memories that pass the filters. So no constant
+// depends on the model. The weights w are 1 unless the configuration sets them.
 //
 // A memory then gets a share of the scores of the memories before and after it in its
 // episode: what was said or done next often answers a question. The parameters were chosen
 // on the evaluation sets by cross-validation, see docs/recall.md.
 const (
 	vectorShare    = 0.15
-	fewMemories    = 64 // up to so many, a vector counts twice: a few words tell little of them
+	fewMemories    = 64 // up to so many memories a vector counts twice, because their word statistics are unreliable
 	neighbourShare = 0.1
-	// sureScore is added to a score of words that is compared with the full one: among a handful of memories
-	// a word that half of them have has no weight.
+	// sureScore is added to both scores of words whose ratio is f. Among a handful of memories a word that half of
+	// them have weighs nothing, and without this constant the ratio would have no meaning.
 	sureScore = 0.5
 )
 
 // FusionRRF as Config.Fusion keeps words and vectors apart, as lists of ranks.
 const FusionRRF = "rrf"
 
-// byScore makes one list of those of words and of vectors, unless the configuration keeps
-// them apart. Its parts stay, for explain.
+// byScore merges the lists of words and of vectors into one by score, unless the configuration keeps
+// them apart. The two lists stay as parts of it, for explain.
 func (r *run) byScore(ctx context.Context) error {
 	words, near := r.named(ListWords), r.named(ListVector)
 	if r.Fusion == FusionRRF || words == nil || len(words.items) == 0 || r.stopOnly != nil || r.weight(*words) == 0 {
 		return nil
 	}
 
-	scores, combined := byID(words.items), near != nil && len(near.items) > 0 && r.weight(*near) > 0
+	scores := byID(words.items)
+	combined := near != nil && len(near.items) > 0 && r.weight(*near) > 0
 	if combined {
-		// Without the deadline: both lists are there.
+		// Both lists are complete, so the deadline no longer applies: the scores that they lack are few.
 		var err error
 		if scores, err = r.combine(context.WithoutCancel(ctx), words.items, near.items); err != nil {
 			return err
 		}
 	}
 
-	if share := r.weightOf(Neighbours, neighbourShare); !(share > 0 && r.lend(scores, share)) && !combined {
-		// Words alone.
+	share := r.weightOf(Neighbours, neighbourShare)
+	withNeighbours := share > 0 && r.addNeighbourScores(scores, share)
+	// Without vectors and episodes, the list of words already has this order.
+	if !withNeighbours && !combined {
 		return nil
 	}
 
@@ -74,10 +77,10 @@ func (r *run) byScore(ctx context.Context) error {
 	return nil
 }
 
-// share is the weight of vectors beside words.
+// share returns the weight of vectors relative to words.
 func (s Scale) share() float64 { return vectorShare * (1 + min(1, fewMemories/float64(max(s.Of, 1)))) }
 
-// named returns a list of the run, nil without it.
+// named returns the list of the run with a name, or nil.
 func (r *run) named(name string) *list {
 	for i := range r.lists {
 		if r.lists[i].name == name {
@@ -87,8 +90,8 @@ func (r *run) named(name string) *list {
 	return nil
 }
 
-// combine returns the scores of the memories that are in any of two lists. It looks up the
-// score of every memory in the list that lacks it, so that neither is cut blindly.
+// combine returns the scores of the memories that are in either of two lists. It computes the
+// score of a memory for the list that lacks it, because a list lacks a memory also if it was cut before it.
 func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]float64, error) {
 	r.scores, r.cosines = byID(words), byID(near)
 	without := func(items []Ranked, have map[int64]float64) []Ranked {
@@ -96,6 +99,7 @@ func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]floa
 	}
 	noWords, far := without(near, r.scores), without(words, r.cosines)
 
+	// Both lookups are restricted to the missing memories, so they are short. They run concurrently.
 	var (
 		lookup           sync.WaitGroup
 		scores, cosines  []Ranked
@@ -113,6 +117,9 @@ func (r *run) combine(ctx context.Context, words, near []Ranked) (map[int64]floa
 
 	maps.Copy(r.scores, byID(scores))
 	maps.Copy(r.cosines, byID(cosines))
+
+	// Dividing the best score by √f multiplies the normalized scores by it. f is left out for an unfinished word,
+	// because the score of a full match is not known.
 	best := words[0].Value / r.weightOf(ListWords, 1)
 	if full := r.src.Full(r.Query, Words{Terms: r.Content}); full > words[0].Value && r.Typing == nil {
 		best /= math.Sqrt((words[0].Value + sureScore) / (full + sureScore))
@@ -142,11 +149,13 @@ func byID(items []Ranked) map[int64]float64 {
 	return out
 }
 
-// lend adds a share of each score to those of the memories before and after in the same
+// addNeighbourScores adds a share of each score to those of the memories before and after in the same
 // episode. It reports whether any memory is in an episode.
-func (r *run) lend(scores map[int64]float64, share float64) bool {
-	around, own := r.src.Around(r.set, slices.Collect(maps.Keys(scores)), 1), maps.Clone(scores)
-	// Sums depend on the order.
+func (r *run) addNeighbourScores(scores map[int64]float64, share float64) bool {
+	around := r.src.Around(r.set, slices.Collect(maps.Keys(scores)), 1)
+	// A share is taken of the own score only, so that scores do not travel along an episode.
+	own := maps.Clone(scores)
+	// The order of the ids is fixed, because the rounding of a sum of floats depends on the order.
 	for _, id := range slices.Sorted(maps.Keys(around)) {
 		for _, other := range slices.Concat(around[id].Before, around[id].After) {
 			if _, found := own[other]; found {
@@ -164,10 +173,12 @@ func (r *run) addContext(ctx context.Context, answers []robotmem.Memory) error {
 		return nil
 	}
 
-	texts, ids := map[int64]string{}, make([]int64, len(answers))
+	texts := map[int64]string{}
+	ids := make([]int64, len(answers))
+
 	for i := range answers {
 		ids[i] = answers[i].MemoryID
-		// It is in the answer.
+		// A neighbour that is an answer itself is named without its text, which the answer already has.
 		texts[ids[i]] = ""
 	}
 
@@ -178,7 +189,7 @@ func (r *run) addContext(ctx context.Context, answers []robotmem.Memory) error {
 	for _, a := range around {
 		for _, id := range slices.Concat(a.Before, a.After) {
 			if _, known := texts[id]; !known {
-				// Nobody asks for it.
+				// A cosine is set so that load does not compute one, which nobody reads here.
 				others = append(others, hit{id: id, cosine: new(float64)})
 			}
 		}

@@ -14,16 +14,16 @@ import (
 // November". A time of day or a weekday alone may be that of a rule ("can I fly at 7:30"), and a time to
 // come is never one of observation, so memories of that time are lifted at most.
 
-// span is a part of time, without an end where it is zero.
+// span is an interval of time. A zero time means that it has no bound on that side.
 type span struct{ after, before time.Time }
 
 func (s span) holds(t time.Time) bool {
 	return (s.after.IsZero() || !t.Before(s.after)) && (s.before.IsZero() || t.Before(s.before))
 }
 
-// lift multiplies the score of a memory of a time that the question names and that does not narrow it:
-// about three ranks.
-const lift = 1.05
+// timeBoost multiplies the score of a memory that is of a time which the question names but is not narrowed to. It
+// is worth about three ranks.
+const timeBoost = 1.05
 
 var (
 	clockAlone   = regexp.MustCompile(`(?i)^(?:(?:at|on|in|by|around|about|from|to|until|till|before|after|since|between|and|every|the|um|gegen|ab|bis|vor|nach|am|[-–—~,，:：. ]|\d{1,2}(?:[:：.]\d\d)?|[ap]\.?m\.?|o'clock|uhr|noon|midday|midnight|morning|afternoon|evening|night|点|半|分|时|凌晨|早上|上午|中午|下午|傍晚|晚上|在|前|后|之前|之后|以前|以后|到|至|左右)\s*)+$`)
@@ -39,7 +39,8 @@ func (q *Query) readTimes(now time.Time) {
 	reading := timeparse.Parse(q.Query, now)
 	for _, at := range []*time.Time{reading.After, reading.Before} {
 		if at != nil && (at.UTC().Year() < 1678 || at.UTC().Year() > 2261) {
-			// No memory can be of it; the words may be in a text.
+			// Times are stored as nanoseconds in an int64, so no memory can be of this time. The words stay in the
+			// query, because a text may have them.
 			return
 		}
 	}
@@ -64,24 +65,28 @@ func (q *Query) readTimes(now time.Time) {
 	}
 
 	if len(q.lifts) > 0 {
-		// "yesterday at 14:05" is one phrase; two phrases of which only one is past: the other one's words stay.
+		// "yesterday at 14:05" is one phrase. Of two phrases of which only one is past, the words of the other stay.
 		reading = onlyPast(q, reading, now)
 	}
 
-	q.lifts, q.Narrowed = nil, true
-
+	q.lifts = nil
+	q.Narrowed = true
 	q.Query = reading.Rest
+
 	for _, p := range reading.Phrases {
 		q.Times = append(q.Times, robotmem.TimePhrase{Text: p.Text, After: p.After, Before: p.Before})
 	}
 
+	// The narrower one of two bounds applies.
 	if reading.After != nil && (q.After == nil || reading.After.After(*q.After)) {
 		q.After = reading.After
 	}
 	if before := untilNow(reading, now); before != nil && (q.Before == nil || before.Before(*q.Before)) {
 		q.Before = before
 	}
-	// What went wrong, what worked: the memories of the time, by their outcome.
+
+	// If the rest only asks "what went wrong" or "what worked", its words are not searched for. The memories of
+	// that time are the answer, ordered by their outcome.
 	if text.AsksOnlyHow(q.Query) {
 		q.Query = ""
 	}
@@ -96,7 +101,7 @@ func (q *Query) ofThePast(p timeparse.Phrase, now time.Time) bool {
 	if !clockAlone.MatchString(words) && !weekdayAlone.MatchString(words) {
 		return true
 	}
-	// "what slipped after 14:05" asks for what happened, "can I fly before 8" for what is so.
+	// "what slipped after 14:05" asks for past events, "can I fly before 8" for a rule.
 	return bounded.MatchString(words) && pastTense.MatchString(q.Query) && !present.MatchString(q.Query)
 }
 
@@ -111,8 +116,9 @@ func spanOf(p timeparse.Phrase) (s span) {
 	return s
 }
 
-// onlyPast reads the question again without the phrases that do not narrow it, whose words stay.
+// onlyPast reads the question again without the phrases that do not narrow it. The words of these stay in the rest.
 func onlyPast(q *Query, reading timeparse.Reading, now time.Time) timeparse.Reading {
+	// Spaces keep the positions of the other phrases.
 	hidden := []byte(q.Query)
 	for _, p := range reading.Phrases {
 		if !q.ofThePast(p, now) {
@@ -130,11 +136,16 @@ func onlyPast(q *Query, reading timeparse.Reading, now time.Time) timeparse.Read
 	return again
 }
 
-// untilNow is the end of a reading. At a weekend, last week may mean the week that ends.
+// untilNow returns the end of a reading, or nil if it extends until now: on a weekend, "last week" may mean the week
+// that is ending.
 func untilNow(r timeparse.Reading, now time.Time) *time.Time {
 	weekend := now.Weekday() == time.Sunday || now.Weekday() == time.Saturday
+	if !weekend || r.Before == nil {
+		return r.Before
+	}
+
 	for _, p := range r.Phrases {
-		if weekend && lastWeek.MatchString(p.Text) && r.Before != nil && p.Before != nil && r.Before.Equal(*p.Before) {
+		if lastWeek.MatchString(p.Text) && p.Before != nil && r.Before.Equal(*p.Before) {
 			return nil
 		}
 	}
@@ -144,7 +155,7 @@ func untilNow(r timeparse.Reading, now time.Time) *time.Time {
 
 var lastWeek = regexp.MustCompile(`(?i)^(?:in |during )?(?:the )?last week$|^上个?(?:周|星期|礼拜)$`)
 
-// lifted reports whether a memory is of a time that the question names and that does not narrow it.
+// lifted reports whether a memory is of a time that the question names but is not narrowed to.
 func (q *Query) lifted(observed int64) bool {
 	for _, s := range q.lifts {
 		if s.holds(time.Unix(0, observed)) {

@@ -13,22 +13,22 @@ import (
 // maxUnknown limits the unknown words that a note names.
 const maxUnknown = 8
 
-// If no memory has a word of the question, one must be nearEnough to answer; or it must stand out among the
-// others and not be farFrom everything, because a question in another language than the memories is farther from
-// all of them than they are from each other. On the evaluation sets this loses one right answer of twenty in
-// either case, and silences one in ten questions about something else, half of those in another language. If a
-// memory is sureNear, unknown words are not remarked on: of the questions that no memory answers, one in ten
-// finds one.
+// If no memory has a word of the question, memories still answer if the nearest is above nearEnough, or if it stands
+// out among the others by minSurprise and is above farFrom. The second rule is for a question in another language
+// than the memories, which is farther from all of them than they are from each other. On the evaluation sets each
+// rule loses one right answer of twenty; of the questions about something else, one in ten gets no answer, half of
+// those in another language. If the nearest memory is above sureNear, no note names the unknown words; one in ten of
+// the questions that no memory answers has such a memory.
 const (
-	nearEnough = -0.8
-	farFrom    = -2.5
-	outstands  = -0.7 // by Scale.surprise
-	fewToStand = 16   // among fewer memories nothing stands out
-	sureNear   = 1
+	nearEnough  = -0.8
+	farFrom     = -2.5
+	minSurprise = -0.7 // by Scale.surprise
+	fewToStand  = 16   // among fewer memories the surprise is not computed
+	sureNear    = 1
 )
 
-// noteUnknown names the content words of the question that no admitted memory has. If none is known, and
-// no vector is near, the answer is empty: what shares a stop word answers nothing.
+// noteUnknown adds a note with the content words of the question that no admitted memory has. If none of the words
+// is known and no vector is near, it empties the answer, because memories that only share a stop word do not answer.
 func (r *run) noteUnknown(ctx context.Context) error {
 	if len(r.Content) == 0 || r.Typing != nil || r.named(ListWords) == nil {
 		return nil
@@ -66,10 +66,13 @@ func (r *run) noteUnknown(ctx context.Context) error {
 	}
 
 	words := strings.Join(unknown[:min(len(unknown), maxUnknown)], ", ")
+
+	// Without vectors the nearest memory is infinitely far.
 	nearest, surprise := math.Inf(-1), math.Inf(-1)
 	if near := r.named(ListVector); near != nil && len(near.items) > 0 {
 		best := near.items[0].Value
-		if nearest = r.usual.nearness(best); r.usual.Of >= fewToStand {
+		nearest = r.usual.nearness(best)
+		if r.usual.Of >= fewToStand {
 			surprise = r.usual.surprise(best)
 		}
 	}
@@ -80,17 +83,19 @@ func (r *run) noteUnknown(ctx context.Context) error {
 	case known > 0:
 		r.notes = append(r.notes, fmt.Sprintf("unknown: %s has %s; what was found may not answer that", of, words))
 		return nil
-	case nearest >= nearEnough, nearest >= farFrom && surprise >= outstands:
-		r.notes = append(r.notes, fmt.Sprintf("unknown: %s has any of the words %s; what was found is near in meaning and may not answer that", of, words))
+	case nearest >= nearEnough, nearest >= farFrom && surprise >= minSurprise:
+		r.notes = append(r.notes, fmt.Sprintf("unknown: %s has any of the words %s; "+
+			"what was found is near in meaning and may not answer that", of, words))
 		return nil
 	}
 
 	r.notes = append(r.notes, fmt.Sprintf("unknown: %s has any of the words %s", of, words))
 	if r.filtered() {
-		// What passes the filters is the answer.
+		// The memories that pass the filters are the answer.
 		return nil
 	}
 
+	// Lists of places and likeness stay, because they do not depend on the words.
 	for i := range r.lists {
 		if l := &r.lists[i]; l.name == ListWords || l.name == ListVector || l.name == ListText {
 			l.items = nil
