@@ -23,12 +23,15 @@ type Archived struct {
 	Damaged bool // the row does not match its checksum
 }
 
-var selectArchived = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id, (SELECT o.uid FROM memories o WHERE o.id = m.superseded_by)" +
+var selectArchived = "SELECT " + names(memoryColumns, "m.") +
+	", m.checksum, m.id, (SELECT o.uid FROM memories o WHERE o.id = m.superseded_by)" +
 	", (SELECT p.bytes FROM payloads p WHERE p.sha256 = m.perception_data)"
 
 // EachArchived visits the memories in the scope of an export.
 func (c *Conn) EachArchived(collection, session string, visit func(*Archived) error) error {
-	return c.Query(selectArchived+" FROM memories m WHERE "+memoryInScope+" ORDER BY m.uid", []any{collection, session}, func(s sqlite.Row) error {
+	sql := selectArchived + " FROM memories m WHERE " + memoryInScope + " ORDER BY m.uid"
+
+	return c.Query(sql, []any{collection, session}, func(s sqlite.Row) error {
 		m, err := c.scanArchived(s)
 		if err != nil {
 			return err
@@ -39,7 +42,8 @@ func (c *Conn) EachArchived(collection, session string, visit func(*Archived) er
 
 // scanArchived reads a row of selectArchived and the rows of other tables that belong to it.
 func (c *Conn) scanArchived(s sqlite.Row) (*Archived, error) {
-	m, at := &Archived{}, len(memoryColumns)
+	m := &Archived{}
+	at := len(memoryColumns)
 	sum := readArchived(s, memoryColumns, &m.Memory)
 	m.ID, m.SupersededBy = s.ColumnInt64(at+1), s.ColumnText(at+2)
 	if p := m.Payload; p != nil {
@@ -48,6 +52,8 @@ func (c *Conn) scanArchived(s sqlite.Row) (*Archived, error) {
 		}
 		p.Bytes, p.Lost = s.ColumnInt64(at+3), s.ColumnType(at+3) == sqlite.Null
 	}
+
+	// The checksum includes the user tags, so it is compared after these were read.
 	err := c.addArchivedRows(m)
 	m.Damaged = !bytes.Equal(sum.sum(m.UserTags), s.ColumnRawBlob(at))
 
@@ -77,7 +83,7 @@ func (c *Conn) addArchivedRows(m *Archived) error {
 		sum := readArchived(s, versionColumns, &v)
 		v.SupersededBy = s.ColumnText(at)
 		sum.add("memory_id", s.ColumnInt64(at+2))
-		// Doctor reports a damaged one.
+		// An archive leaves out a damaged state. Doctor reports it.
 		if bytes.Equal(sum.sum(nil), s.ColumnRawBlob(at+1)) {
 			m.Versions = append(m.Versions, v)
 		}
@@ -88,19 +94,27 @@ func (c *Conn) addArchivedRows(m *Archived) error {
 		return err
 	}
 
-	return c.Query("SELECT perception_type, bytes, reason, evicted_at FROM evictions WHERE memory_id = ? ORDER BY evicted_at, id", id, func(s sqlite.Row) error {
-		m.Evictions = append(m.Evictions, archive.Eviction{PerceptionType: s.ColumnText(0), Bytes: s.ColumnInt64(1), Reason: s.ColumnText(2), EvictedAt: s.ColumnText(3)})
+	return c.Query("SELECT perception_type, bytes, reason, evicted_at FROM evictions WHERE memory_id = ? "+
+		"ORDER BY evicted_at, id", id, func(s sqlite.Row) error {
+		m.Evictions = append(m.Evictions, archive.Eviction{
+			PerceptionType: s.ColumnText(0), Bytes: s.ColumnInt64(1),
+			Reason: s.ColumnText(2), EvictedAt: s.ColumnText(3),
+		})
 		return nil
 	})
 }
 
 // EachArchivedSession visits the sessions of an export; id selects one.
 func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Session) error) error {
-	return c.Query("SELECT "+names(sessionColumns, "s.")+" FROM sessions s WHERE "+sessionInScope+" ORDER BY external_id", []any{collection, id}, func(s sqlite.Row) error {
+	sql := "SELECT " + names(sessionColumns, "s.") + " FROM sessions s WHERE " + sessionInScope +
+		" ORDER BY external_id"
+
+	return c.Query(sql, []any{collection, id}, func(s sqlite.Row) error {
 		out := &archive.Session{}
 		readArchived(s, sessionColumns, out)
 		id := []any{out.SessionID}
-		err := c.Query("SELECT score, created_at FROM session_outcomes WHERE session_id = ? ORDER BY created_at, id", id, func(s sqlite.Row) error {
+		err := c.Query("SELECT score, created_at FROM session_outcomes WHERE session_id = ? "+
+			"ORDER BY created_at, id", id, func(s sqlite.Row) error {
 			out.Outcomes = append(out.Outcomes, archive.Outcome{Score: s.ColumnFloat(0), CreatedAt: s.ColumnText(1)})
 			return nil
 		})
@@ -111,8 +125,9 @@ func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Se
 		err = c.Query(`SELECT collection, source, received, stored, dropped, missed, bytes, updated_at
 			FROM streams WHERE session_id = ? ORDER BY collection, source`, id, func(s sqlite.Row) error {
 			out.Streams = append(out.Streams, archive.Stream{
-				Collection: s.ColumnText(0), Source: s.ColumnText(1), Received: s.ColumnInt64(2), Stored: s.ColumnInt64(3),
-				Dropped: s.ColumnInt64(4), Missed: s.ColumnInt64(5), Bytes: s.ColumnInt64(6), UpdatedAt: s.ColumnText(7),
+				Collection: s.ColumnText(0), Source: s.ColumnText(1),
+				Received: s.ColumnInt64(2), Stored: s.ColumnInt64(3), Dropped: s.ColumnInt64(4),
+				Missed: s.ColumnInt64(5), Bytes: s.ColumnInt64(6), UpdatedAt: s.ColumnText(7),
 			})
 			return nil
 		})
@@ -124,7 +139,8 @@ func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Se
 	})
 }
 
-// archivedLinks are the queries for each kind of link, with the columns of archive.Link.
+// archivedLinks has one query for each kind of link, with the columns of archive.Link: successors of memories,
+// successors of past states, recalls of sessions, origins of memories and origins of sessions.
 var archivedLinks = []string{
 	`SELECT m.uid, o.uid, 0, '', '', 0, '', '', '' FROM memories m JOIN memories o ON o.id = m.superseded_by
 		WHERE m.superseded_by IS NOT NULL AND ` + memoryInScope + ` ORDER BY m.uid`,
@@ -145,7 +161,8 @@ func (c *Conn) EachArchivedLink(collection, session string, visit func(*archive.
 	for _, sql := range archivedLinks {
 		err := c.Query(sql, []any{collection, session}, func(s sqlite.Row) error {
 			return visit(&archive.Link{
-				Memory: s.ColumnText(0), SupersededBy: s.ColumnText(1), Version: s.ColumnInt64(2), ValidTo: s.ColumnText(3),
+				Memory: s.ColumnText(0), SupersededBy: s.ColumnText(1),
+				Version: s.ColumnInt64(2), ValidTo: s.ColumnText(3),
 				SessionID: s.ColumnText(4), Used: s.ColumnBool(5), Collection: s.ColumnText(6), Origin: s.ColumnText(7),
 				Seen: s.ColumnText(8),
 			})

@@ -23,7 +23,7 @@ type Decision int
 const (
 	ImportCreate  Decision = iota
 	ImportReplace          // the archive's state is newer
-	ImportSame             // the same state; counters and tags may differ
+	ImportSame             // the same state, but counters and tags may differ
 	ImportKeep             // the stored state is newer
 	ImportPurged           // purged on this node
 )
@@ -49,11 +49,13 @@ func (c *Conn) Decide(a *ImportRecord) (Decision, *Archived, error) {
 		known  *Archived
 		failed error
 	)
-	_, err := c.One(selectArchived+" FROM memories m WHERE m.uid = ?", []any{a.UID}, func(s sqlite.Row) { known, failed = c.scanArchived(s) })
+	_, err := c.One(selectArchived+" FROM memories m WHERE m.uid = ?", []any{a.UID},
+		func(s sqlite.Row) { known, failed = c.scanArchived(s) })
 	if err = cmp.Or(err, failed); err != nil {
 		return ImportCreate, nil, err
 	}
 
+	// A purged memory must not come back from an archive that was written before the purge.
 	if known == nil {
 		purged, err := c.Number("SELECT count(*) FROM purged WHERE uid = ?", a.UID)
 		if purged > 0 {
@@ -69,7 +71,7 @@ func (c *Conn) Decide(a *ImportRecord) (Decision, *Archived, error) {
 	return decideBy(a.UpdatedAt, known.UpdatedAt), known, nil
 }
 
-// decideBy compares the times of the last change, which uses and links do not set.
+// decideBy compares the times of the last change. Uses and links do not count as changes of the state.
 func decideBy(archived, stored string) Decision {
 	switch {
 	case archived == stored:
@@ -83,7 +85,8 @@ func decideBy(archived, stored string) Decision {
 
 // SameState reports whether two past states are equal except for their end.
 func SameState(v, w *archive.Version) bool {
-	return v.Version == w.Version && v.ValidFrom == w.ValidFrom && v.Content == w.Content && v.Status == w.Status && string(v.Context) == string(w.Context)
+	return v.Version == w.Version && v.ValidFrom == w.ValidFrom && v.Content == w.Content && v.Status == w.Status &&
+		string(v.Context) == string(w.Context)
 }
 
 // WriteImported stores a memory with its rows in other tables, under the given id or,
@@ -95,8 +98,9 @@ func (tx *Tx) WriteImported(id int64, a *ImportRecord) (int64, error) {
 	}
 
 	a.Rec.Collection, a.Rec.SessionID = a.Collection, a.Session
-	// a copy: the function may run twice.
-	row, revision := *a.Memory, tx.NextRevision()
+	// The row is a copy, because the function of a transaction may run twice.
+	row := *a.Memory
+	revision := tx.NextRevision()
 	tx.completeExtra(&row, a.Rec)
 	args, sum := archivedValues(memoryColumns, &row, func(name string) any {
 		switch name {
@@ -106,7 +110,7 @@ func (tx *Tx) WriteImported(id int64, a *ImportRecord) (int64, error) {
 			return revision
 		}
 
-		// superseded_by.
+		// The remaining column is superseded_by, which the archive holds as a uid.
 		return bind(&successor, nullable)
 	})
 	args = append(args, sum.sum(a.UserTags))
@@ -133,7 +137,9 @@ func (tx *Tx) writeImportedRows(id int64, a *ImportRecord) error {
 		if err != nil {
 			return err
 		}
-		args, sum := archivedValues(versionColumns, v, func(string) any { return bind(&successor, nullable) }) // superseded_by
+
+		// Only superseded_by is not archived.
+		args, sum := archivedValues(versionColumns, v, func(string) any { return bind(&successor, nullable) })
 		if err := tx.insertVersion(id, args, sum); err != nil {
 			return err
 		}
@@ -152,13 +158,17 @@ func (tx *Tx) writeImportedRows(id int64, a *ImportRecord) error {
 // no provenance, it is the caller of the import. An unknown outcome is derived again.
 func (tx *Tx) completeExtra(m *archive.Memory, r *record.Record) {
 	x := &m.Extra
-	x.Robot, x.Who = record.CleanName(x.Robot, record.MaxRobot), record.CleanName(x.Who, record.MaxWho)
+	x.Robot = record.CleanName(x.Robot, record.MaxRobot)
+	x.Who = record.CleanName(x.Who, record.MaxWho)
 	x.Tool = record.CleanName(x.Tool, record.MaxWho+1+record.MaxClient)
 	if x.Robot+x.Tool+x.Who == "" {
 		x.Robot = record.RobotOf(robotmem.ParseObject(string(m.Context)))
 		x.Tool, x.Who = throughTool(tx.caller), tx.caller.Who
 	}
-	if x.OutcomeSource == inherited || !slices.Contains([]string{robotmem.OutcomeSuccess, robotmem.OutcomeFailure, robotmem.OutcomePartial}, x.Outcome) {
+
+	known := x.Outcome == robotmem.OutcomeSuccess || x.Outcome == robotmem.OutcomeFailure ||
+		x.Outcome == robotmem.OutcomePartial
+	if !known || x.OutcomeSource == inherited {
 		x.Outcome, x.OutcomeSource = r.Outcome, r.OutcomeSource
 	}
 }
@@ -173,8 +183,12 @@ func (c *Conn) IDOf(uid string) (int64, error) {
 
 // MergeUses raises the access counters to the archive's and adds its user tags.
 func (tx *Tx) MergeUses(a *ImportRecord, known *Archived) error {
-	more := a.Sightings > known.Sightings || a.AccessCount > known.AccessCount || a.ReturnCount > known.ReturnCount || a.LastAccessed > known.LastAccessed
-	tags := slices.DeleteFunc(slices.Clone(a.UserTags), func(tag string) bool { return slices.Contains(known.UserTags, tag) })
+	more := a.Sightings > known.Sightings || a.AccessCount > known.AccessCount ||
+		a.ReturnCount > known.ReturnCount || a.LastAccessed > known.LastAccessed
+	tags := slices.DeleteFunc(slices.Clone(a.UserTags), func(tag string) bool {
+		return slices.Contains(known.UserTags, tag)
+	})
+	// Without a difference nothing is written, so that a repeated import changes no revision.
 	if !more && len(tags) == 0 {
 		return nil
 	}
@@ -211,13 +225,18 @@ func (c *Conn) WantsPayload(a *ImportRecord) (bool, error) {
 
 // Lose records that the payload of a memory is lost.
 func (tx *Tx) Lose(id int64, a *ImportRecord) error {
-	return tx.insertEviction(id, a.Collection, archive.Eviction{PerceptionType: a.PerceptionType, Reason: ReasonLostBefore, EvictedAt: FormatTime(tx.Now)})
+	return tx.insertEviction(id, a.Collection, archive.Eviction{
+		PerceptionType: a.PerceptionType,
+		Reason:         ReasonLostBefore,
+		EvictedAt:      FormatTime(tx.Now),
+	})
 }
 
 // FoundAgain removes the evictions that record a payload as lost, after the payload was
 // stored again.
 func (tx *Tx) FoundAgain(sum []byte) error {
-	ids, err := tx.IDs("SELECT DISTINCT m.id FROM memories m JOIN evictions e ON e.memory_id = m.id WHERE m.perception_data = ? AND e."+LostEviction, sum)
+	ids, err := tx.IDs("SELECT DISTINCT m.id FROM memories m JOIN evictions e ON e.memory_id = m.id "+
+		"WHERE m.perception_data = ? AND e."+LostEviction, sum)
 	if err != nil {
 		return err
 	}
@@ -314,12 +333,14 @@ func (tx *Tx) StoreSession(s *archive.Session, v Decision, known *archive.Sessio
 	}
 
 	tx.NextRevision()
+	// The memories of a known session are in its collection, so the archive does not change it.
 	row := *s
 	if known != nil {
 		row.Collection, row.CreatedAt = known.Collection, known.CreatedAt
 	}
 
-	args, _ := archivedValues(sessionColumns, &row, nil) // all are archived
+	// Every column of a session is archived. The checksum is NULL until the outcomes, which it includes, are stored.
+	args, _ := archivedValues(sessionColumns, &row, nil)
 	if known == nil {
 		_, err = tx.SQL.Insert(insertSession, append(args, nil)...)
 	} else {
@@ -341,7 +362,8 @@ func (tx *Tx) StoreSession(s *archive.Session, v Decision, known *archive.Sessio
 	for _, n := range s.Streams {
 		err := tx.Exec(`INSERT INTO streams(session_id, collection, source, received, stored, dropped, missed, bytes, updated_at)
 			VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT(session_id, collection, source) DO UPDATE SET received = excluded.received, stored = excluded.stored,
-			dropped = excluded.dropped, missed = excluded.missed, bytes = excluded.bytes, updated_at = excluded.updated_at`, s.SessionID, n.Collection, n.Source, n.Received, n.Stored, n.Dropped, n.Missed, n.Bytes, n.UpdatedAt)
+			dropped = excluded.dropped, missed = excluded.missed, bytes = excluded.bytes, updated_at = excluded.updated_at`,
+			s.SessionID, n.Collection, n.Source, n.Received, n.Stored, n.Dropped, n.Missed, n.Bytes, n.UpdatedAt)
 		if err != nil {
 			return err
 		}
@@ -369,7 +391,9 @@ func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
 		}
 	}
 
-	dangling := l.Memory != "" && memory == 0 || l.SupersededBy != "" && successor == 0 || l.SessionID != "" && session == 0
+	dangling := l.Memory != "" && memory == 0 ||
+		l.SupersededBy != "" && successor == 0 ||
+		l.SessionID != "" && session == 0
 	if dangling {
 		counts.Dangling++
 		return nil
@@ -377,19 +401,25 @@ func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
 
 	counts.Set++
 
+	// The ends that a link has tell its kind, as in archivedLinks.
 	switch {
 	case memory != 0 && successor != 0 && l.ValidTo != "":
-		return tx.Exec("UPDATE versions SET superseded_by = ? WHERE memory_id = ? AND version = ? AND valid_to = ? AND status = 'superseded' AND superseded_by IS NULL", successor, memory, l.Version, l.ValidTo)
+		return tx.Exec("UPDATE versions SET superseded_by = ? WHERE memory_id = ? AND version = ? AND valid_to = ? "+
+			"AND status = 'superseded' AND superseded_by IS NULL", successor, memory, l.Version, l.ValidTo)
 	case memory != 0 && successor != 0:
 		return tx.setSuccessor(memory, successor)
 	case memory != 0 && session != 0 && l.Seen != "":
 		return tx.Exec("INSERT OR IGNORE INTO sightings(session_id, memory_id, seen_at) VALUES (?,?,?)", l.SessionID, memory, l.Seen)
 	case memory != 0 && session != 0:
-		return tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used) VALUES (?,?,?) ON CONFLICT(session_id, memory_id) DO UPDATE SET used = max(session_recalls.used, excluded.used)", l.SessionID, memory, l.Used)
+		return tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used) VALUES (?,?,?) "+
+			"ON CONFLICT(session_id, memory_id) DO UPDATE SET used = max(session_recalls.used, "+
+			"excluded.used)", l.SessionID, memory, l.Used)
 	case memory != 0 && l.Origin != "":
-		return tx.Exec("INSERT OR IGNORE INTO origins(collection, origin, memory_id) VALUES (?,?,?)", l.Collection, l.Origin, memory)
+		return tx.Exec("INSERT OR IGNORE INTO origins(collection, origin, memory_id) VALUES (?,?,?)", l.Collection,
+			l.Origin, memory)
 	case session != 0 && l.Origin != "":
-		return tx.Exec("INSERT OR IGNORE INTO session_origins(collection, origin, session_id) VALUES (?,?,?)", l.Collection, l.Origin, l.SessionID)
+		return tx.Exec("INSERT OR IGNORE INTO session_origins(collection, origin, session_id) VALUES (?,?,?)",
+			l.Collection, l.Origin, l.SessionID)
 	}
 
 	return nil
@@ -397,7 +427,8 @@ func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
 
 // setSuccessor sets the memory that supersedes another, if that is not set yet.
 func (tx *Tx) setSuccessor(id, by int64) error {
-	changed, err := tx.Changed("UPDATE memories SET superseded_by = ?, revision = ? WHERE id = ? AND status = 'superseded' AND superseded_by IS NULL", by, tx.Revision+1, id)
+	changed, err := tx.Changed("UPDATE memories SET superseded_by = ?, revision = ? WHERE id = ? "+
+		"AND status = 'superseded' AND superseded_by IS NULL", by, tx.Revision+1, id)
 	if changed > 0 {
 		tx.NextRevision()
 	}

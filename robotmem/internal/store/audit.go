@@ -47,7 +47,9 @@ func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditRespon
 		match.add(true, "id < ?", from.ID)
 	}
 
-	err := c.Query("SELECT "+names(auditColumns, "")+", id FROM audit"+match.String()+" ORDER BY id DESC LIMIT ?", append(match.args, r.Limit+1), func(s sqlite.Row) error {
+	sql := "SELECT " + names(auditColumns, "") + ", id FROM audit" + match.String() + " ORDER BY id DESC LIMIT ?"
+	// One more entry than the page has tells whether there are others.
+	err := c.Query(sql, append(match.args, r.Limit+1), func(s sqlite.Row) error {
 		e := admin.AuditEntry{ID: s.ColumnInt64(len(auditColumns))}
 		read(s, auditColumns, &e)
 		res.Entries = append(res.Entries, e)

@@ -18,7 +18,12 @@ func (s *Store) caller(ctx context.Context) robotmem.Caller {
 	if c == (robotmem.Caller{}) {
 		c = robotmem.Caller{Who: s.User, Tool: robotmem.ToolLibrary}
 	}
-	return robotmem.Caller{Who: record.CleanName(c.Who, record.MaxWho), Tool: record.CleanName(c.Tool, record.MaxWho), Client: record.CleanName(c.Client, record.MaxClient)}
+
+	return robotmem.Caller{
+		Who:    record.CleanName(c.Who, record.MaxWho),
+		Tool:   record.CleanName(c.Tool, record.MaxWho),
+		Client: record.CleanName(c.Client, record.MaxClient),
+	}
 }
 
 // As returns ctx with another tool as the caller's.

@@ -334,7 +334,7 @@ func (c *checksum) sum(tags []string) []byte {
 		c.add("tag", tag)
 	}
 	sum := sha256.Sum256(c.data)
-	// Larger ones are rare.
+	// A buffer above 64 KiB is not kept, because rows of that size are rare.
 	if data := c.data; cap(data) <= 1<<16 {
 		checksumBuffers.Put(&data)
 	}
@@ -351,7 +351,7 @@ func read[R, A any](s sqlite.Row, columns []column[R, A], row *R) (c checksum) {
 	for i := range columns {
 		col := &columns[i]
 		kind := s.ColumnType(i)
-		// The field has its zero value.
+		// The field already has the zero value, which stands for NULL.
 		if kind == sqlite.Null {
 			continue
 		}
@@ -362,6 +362,8 @@ func read[R, A any](s sqlite.Row, columns []column[R, A], row *R) (c checksum) {
 			}
 			continue
 		}
+
+		// The text is read once, for the checksum and for the field, because most columns are texts.
 		raw := s.ColumnRawText(i)
 		if col.kind&unsummed == 0 {
 			c.data = appendBytes(c.data, col.name, 't', raw)
@@ -424,4 +426,5 @@ func columnNamed[R, A any](columns []column[R, A], name string) int {
 	return slices.IndexFunc(columns, func(c column[R, A]) bool { return c.name == name })
 }
 
-var errDamagedRow = robotmem.Errorf(robotmem.Corrupt, "", "what is stored does not match its checksum; run robotmem doctor --deep, and bring it back from a backup")
+var errDamagedRow = robotmem.Errorf(robotmem.Corrupt, "", "what is stored does not match its checksum; "+
+	"run robotmem doctor --deep, and bring it back from a backup")

@@ -56,11 +56,16 @@ func (c *RecallCounts) Give(found []robotmem.Memory, session string) {
 // Add adds other counts.
 func (c *RecallCounts) Add(o RecallCounts) {
 	if c.Recalls == 0 {
-		*c = RecallCounts{returned: map[int64]int64{}, Credit: map[Credited]bool{}, Hours: map[CollectionHour]RecallTotals{}}
+		*c = RecallCounts{
+			returned: map[int64]int64{},
+			Credit:   map[Credited]bool{},
+			Hours:    map[CollectionHour]RecallTotals{},
+		}
 	}
-	c.Recalls += o.Recalls
 
+	c.Recalls += o.Recalls
 	c.ZeroHits += o.ZeroHits
+
 	for id, n := range o.returned {
 		c.returned[id] += n
 	}

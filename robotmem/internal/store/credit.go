@@ -8,7 +8,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Credit says how an episode went and what memories were worth to it.
+// Credit holds the outcome of an episode and how memories contributed to it.
 type Credit struct {
 	Score  *float64          // of the episode, 0 to 1; nil if unknown
 	Used   []int64           // helped in an episode of this score
@@ -16,12 +16,13 @@ type Credit struct {
 	Unused []int64           // were returned and not used
 }
 
-// surfacedShare is the part of a use that a memory is credited with that was returned
-// to an episode that does not say what it used.
+// surfacedShare is the part of a use that a memory is credited with if an episode received
+// it and did not say which memories it used.
 const surfacedShare = 0.1
 
 // Credit adds an episode to the records of memories. It fails with NotFound if one does not exist.
 func (tx *Tx) Credit(session string, c *Credit) error {
+	// The score of a memory replaces the score of its episode.
 	for _, id := range c.Used {
 		if _, scored := c.Scores[id]; scored {
 			continue
@@ -37,11 +38,13 @@ func (tx *Tx) Credit(session string, c *Credit) error {
 		}
 	}
 
+	// Only if the caller says nothing about memories, all that were returned get a part of the credit.
 	if c.Score == nil || len(c.Used)+len(c.Scores)+len(c.Unused) > 0 {
 		return nil
 	}
 
-	surfaced, err := tx.IDs("SELECT memory_id FROM session_recalls WHERE session_id = ? AND used = 0 ORDER BY memory_id", session)
+	surfaced, err := tx.IDs("SELECT memory_id FROM session_recalls WHERE session_id = ? AND used = 0 "+
+		"ORDER BY memory_id", session)
 	for _, id := range surfaced {
 		err = errors.Join(err, tx.addUse(id, surfacedShare, *c.Score))
 	}
@@ -56,7 +59,8 @@ func (tx *Tx) used(session, field string, id int64, score *float64, helped bool)
 		return err
 	}
 	if ok == 0 {
-		return robotmem.Errorf(robotmem.NotFound, field, "there is no memory %d; nothing was stored, the session is still open", id)
+		return robotmem.Errorf(robotmem.NotFound, field, "there is no memory %d; nothing was stored, "+
+			"the session is still open", id)
 	}
 
 	var value any
@@ -64,10 +68,13 @@ func (tx *Tx) used(session, field string, id int64, score *float64, helped bool)
 		value = *score
 	}
 
-	err = tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used, helped) VALUES (?,?,?,?) ON CONFLICT(session_id, memory_id) DO UPDATE SET used = excluded.used, helped = excluded.helped", session, id, helped, value)
+	err = tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used, helped) VALUES (?,?,?,?) "+
+		"ON CONFLICT(session_id, memory_id) DO UPDATE SET used = excluded.used, "+
+		"helped = excluded.helped", session, id, helped, value)
 	if err == nil && helped {
 		err = tx.withChecksum(id, func() error {
-			return tx.Exec("UPDATE memories SET access_count = access_count + 1, last_accessed = ?, revision = ? WHERE id = ?", FormatTime(tx.Now), tx.NextRevision(), id)
+			return tx.Exec("UPDATE memories SET access_count = access_count + 1, last_accessed = ?, revision = ? "+
+				"WHERE id = ?", FormatTime(tx.Now), tx.NextRevision(), id)
 		})
 	}
 
@@ -81,7 +88,8 @@ func (tx *Tx) used(session, field string, id int64, score *float64, helped bool)
 // addUse adds a part of a use to the record of a memory.
 func (tx *Tx) addUse(id int64, share, score float64) error {
 	return tx.withChecksum(id, func() error {
-		return tx.Exec("UPDATE memories SET uses = coalesce(uses, 0) + ?1, successes = coalesce(successes, 0) + ?1 * ?2, revision = ?3 WHERE id = ?4", share, score, tx.NextRevision(), id)
+		return tx.Exec("UPDATE memories SET uses = coalesce(uses, 0) + ?1, successes = coalesce(successes, 0) + ?1 * "+
+			"?2, revision = ?3 WHERE id = ?4", share, score, tx.NextRevision(), id)
 	})
 }
 

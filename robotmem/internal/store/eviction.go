@@ -38,7 +38,8 @@ func (c *Conn) Holdings() (held []Holding, err error) {
 		WHERE m.perception_data IS NOT NULL AND m.id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s sqlite.Row) error {
 		held = append(held, Holding{
 			ID: s.ColumnInt64(0), Collection: s.ColumnText(1), PerceptionType: s.ColumnText(2), Observed: s.ColumnText(3),
-			Sum: string(s.ColumnRawBlob(4)), Bytes: s.ColumnInt64(5), InFolder: s.ColumnBool(6), Tier: Tier(s.ColumnInt(7)), Recording: s.ColumnText(8),
+			Sum: string(s.ColumnRawBlob(4)), Bytes: s.ColumnInt64(5), InFolder: s.ColumnBool(6),
+			Tier: Tier(s.ColumnInt(7)), Recording: s.ColumnText(8),
 		})
 		return nil
 	})
@@ -55,7 +56,7 @@ func (s *Store) Evict(ctx context.Context, plan []Evicted) (gone []Evicted, err 
 
 	var files [][sha256.Size]byte
 	err = s.Write(ctx, func(tx *Tx) error {
-		// The function may run twice.
+		// The function may run twice, so each run starts with empty lists.
 		gone, files = nil, nil
 
 		for _, p := range plan {
@@ -85,6 +86,7 @@ func (s *Store) Evict(ctx context.Context, plan []Evicted) (gone []Evicted, err 
 		return gone, err
 	}
 
+	// The files are removed after the commit: a crash in between leaves unused files and loses nothing.
 	return gone, s.RemoveFiles(ctx, files)
 }
 
@@ -94,16 +96,18 @@ func (s *Store) mayRemove(plan []Evicted) error {
 	if !slices.ContainsFunc(plan, func(p Evicted) bool { return p.InFolder }) {
 		return nil
 	}
-	// A name that the cleanup removes.
+	// The cleanup removes a file with such a name if a crash leaves it behind.
 	name := filepath.Join(s.Payloads().Dir, "tmp-"+rand.Text())
 	probe, err := s.Disk.Create(name, 0o600)
 	if err == nil {
 		err = errors.Join(probe.Close(), s.Disk.Remove(name))
 	}
 
+	// A full disk is not among these errors, because the eviction frees space on it.
 	for _, final := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR} {
 		if errors.Is(err, final) {
-			return robotmem.Errorf(robotmem.Unavailable, "", "files cannot be removed from the folder of payloads (%s); nothing was evicted", sqlite.Reason(err))
+			return robotmem.Errorf(robotmem.Unavailable, "",
+				"files cannot be removed from the folder of payloads (%s); nothing was evicted", sqlite.Reason(err))
 		}
 	}
 
@@ -113,10 +117,13 @@ func (s *Store) mayRemove(plan []Evicted) error {
 // unchanged reports whether a perception is still in the state that the plan assumed.
 // Another node may have evicted it meanwhile, or a caller restored or pinned it.
 func (tx *Tx) unchanged(m *robotmem.Memory, p *Evicted) (bool, error) {
-	if m.SHA256 != hex.EncodeToString([]byte(p.Sum)) || (m.Status != "active") != (p.Tier == TierGone) || m.Status == "active" && m.Pinned != (p.Tier == TierPinned) {
+	active := m.Status == "active"
+	samePayload := m.SHA256 == hex.EncodeToString([]byte(p.Sum))
+	if !samePayload || active == (p.Tier == TierGone) || active && m.Pinned != (p.Tier == TierPinned) {
 		return false, nil
 	}
 	gone, err := tx.Evicted(m.MemoryID)
+
 	return !gone, err
 }
 
@@ -134,12 +141,15 @@ func (tx *Tx) evict(m *robotmem.Memory, p *Evicted) error {
 		}
 	}
 
-	named, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id <> ? AND id NOT IN (SELECT memory_id FROM evictions)", []byte(p.Sum), m.MemoryID)
+	named, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id <> ? "+
+		"AND id NOT IN (SELECT memory_id FROM evictions)", []byte(p.Sum), m.MemoryID)
 	if err != nil {
 		return err
 	}
 
-	if p.Freed = 0; named == 0 {
+	// Equal payloads are stored once, so the bytes stay while another memory refers to them.
+	p.Freed = 0
+	if named == 0 {
 		p.Freed = p.Bytes
 		if err := tx.Exec("DELETE FROM payloads WHERE sha256 = ?", []byte(p.Sum)); err != nil {
 			return err
@@ -150,19 +160,22 @@ func (tx *Tx) evict(m *robotmem.Memory, p *Evicted) error {
 	ch.Reason = p.Reason
 
 	return errors.Join(tx.Audit(ch), tx.insertEviction(m.MemoryID, p.Collection,
-		archive.Eviction{PerceptionType: p.PerceptionType, Bytes: p.Freed, Reason: p.Reason, EvictedAt: FormatTime(tx.Now)}))
+		archive.Eviction{PerceptionType: p.PerceptionType, Bytes: p.Freed, Reason: p.Reason,
+			EvictedAt: FormatTime(tx.Now)}))
 }
 
-// insertEviction records that the payload of a memory is gone. Without it there are no features.
+// insertEviction records that the payload of a memory is gone. It stores empty features, because features cannot be
+// computed without the payload.
 func (tx *Tx) insertEviction(id int64, collection string, e archive.Eviction) error {
 	return errors.Join(tx.InsertFeatures(id, &record.Features{}),
-		tx.Exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,?,?,?)",
+		tx.Exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) "+
+			"VALUES (?,?,?,?,?,?)",
 			id, collection, e.PerceptionType, e.Bytes, e.Reason, e.EvictedAt))
 }
 
 // RemoveFiles removes payload files that no row refers to. The rows are deleted in an
-// earlier commit: a crash between the two leaves orphan files and loses nothing. In a folder that was noted to
-// be of another file it removes nothing, since that one may refer to the same bytes.
+// earlier commit: a crash between the two leaves unused files and loses nothing. If the folder is noted to belong to
+// another database file, it removes nothing, because that file may refer to the same bytes.
 func (s *Store) RemoveFiles(ctx context.Context, sums [][sha256.Size]byte) error {
 	return s.Write(ctx, func(tx *Tx) error {
 		foreign, err := s.ForeignFolder(tx.Conn)
@@ -175,12 +188,13 @@ func (s *Store) RemoveFiles(ctx context.Context, sums [][sha256.Size]byte) error
 			if err != nil {
 				return err
 			}
+			// The payload may have been saved again since its row was deleted.
 			if n > 0 {
-				// The payload was saved again meanwhile.
 				continue
 			}
 			if err := s.Payloads().Remove(sum); err != nil {
-				return robotmem.Errorf(robotmem.Unavailable, "", "a payload's file cannot be removed (%s)", sqlite.Reason(err))
+				return robotmem.Errorf(robotmem.Unavailable, "", "a payload's file cannot be removed (%s)",
+					sqlite.Reason(err))
 			}
 		}
 
@@ -215,7 +229,8 @@ type Holding struct {
 }
 
 func (t Tier) String() string {
-	return [...]string{"forgotten", "thinned", "never recalled", "recalled", "useful", "of a failed episode", "pinned"}[t]
+	return [...]string{"forgotten", "thinned", "never recalled", "recalled", "useful", "of a failed episode",
+		"pinned"}[t]
 }
 
 // Evicted is a holding that is to be evicted.

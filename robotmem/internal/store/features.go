@@ -16,7 +16,9 @@ func (tx *Tx) InsertFeatures(id int64, f *record.Features) error {
 	if f == nil {
 		return nil
 	}
-	blob, _ := binary.Append([]byte{}, binary.LittleEndian, f.Vector) // its size is fixed
+	blob, _ := binary.Append([]byte{}, binary.LittleEndian, f.Vector) // never fails for numbers of a fixed size
+
+	// A row that is not the last one changes what other processes have already read.
 	_, last, err := tx.FeatureEpoch()
 	if err == nil && id <= last {
 		err = tx.BeginFeatureEpoch()
@@ -25,20 +27,24 @@ func (tx *Tx) InsertFeatures(id int64, f *record.Features) error {
 		return err
 	}
 
-	return tx.Exec("INSERT INTO features(memory_id, kind, vector) VALUES (?,?,?) ON CONFLICT(memory_id) DO UPDATE SET kind = excluded.kind, vector = excluded.vector", id, f.Kind, blob)
+	return tx.Exec("INSERT INTO features(memory_id, kind, vector) VALUES (?,?,?) ON CONFLICT(memory_id) DO UPDATE "+
+		"SET kind = excluded.kind, vector = excluded.vector", id, f.Kind, blob)
 }
 
 // FeatureEpoch returns a number that grows with every change of the table except an
 // appended row, and the largest memory id in the table.
 func (c *Conn) FeatureEpoch() (epoch, last int64, err error) {
-	_, err = c.One("SELECT coalesce((SELECT value FROM counters WHERE name = 'feature_epoch'), 0), coalesce((SELECT max(memory_id) FROM features), 0)", nil, func(s sqlite.Row) {
+	_, err = c.One("SELECT coalesce((SELECT value FROM counters "+
+		"WHERE name = 'feature_epoch'), 0), coalesce((SELECT max(memory_id) "+
+		"FROM features), 0)", nil, func(s sqlite.Row) {
 		epoch, last = s.ColumnInt64(0), s.ColumnInt64(1)
 	})
 	return epoch, last, err
 }
 
 func (tx *Tx) BeginFeatureEpoch() error {
-	return tx.Exec("INSERT INTO counters(name, value) VALUES ('feature_epoch', 1) ON CONFLICT(name) DO UPDATE SET value = counters.value + 1")
+	return tx.Exec("INSERT INTO counters(name, value) VALUES ('feature_epoch', 1) ON CONFLICT(name) DO UPDATE " +
+		"SET value = counters.value + 1")
 }
 
 // DropFeatures deletes all features, to be computed again.
@@ -48,7 +54,7 @@ func (tx *Tx) DropFeatures() error {
 
 func DecodeVector(blob []byte) []float32 {
 	out := make([]float32, len(blob)/4)
-	// It is as long as out.
+	// Decode never fails here, because the blob is at least as long as out.
 	_, _ = binary.Decode(blob, binary.LittleEndian, out)
 	return out
 }
@@ -65,7 +71,8 @@ func (c *Conn) Features(id int64) (*record.Features, error) {
 // EachFeatures visits the vectors of one kind, of memories above an id. It skips vectors
 // of another length, which older rules made.
 func (c *Conn) EachFeatures(kind string, after int64, length int, visit func(id int64, vector []float32)) error {
-	return c.Query("SELECT memory_id, vector FROM features WHERE memory_id > ? AND kind = ? ORDER BY memory_id", []any{after, kind}, func(s sqlite.Row) error {
+	return c.Query("SELECT memory_id, vector FROM features WHERE memory_id > ? AND kind = ? "+
+		"ORDER BY memory_id", []any{after, kind}, func(s sqlite.Row) error {
 		if blob := s.ColumnRawBlob(1); len(blob) == 4*length {
 			visit(s.ColumnInt64(0), DecodeVector(blob))
 		}
@@ -81,7 +88,8 @@ func (c *Conn) FeaturesAreCurrent() (bool, error) {
 
 // DropOldFeatures deletes the features that older rules made.
 func (tx *Tx) DropOldFeatures() error {
-	return errors.Join(tx.DropFeatures(), tx.Exec("UPDATE counters SET value = ? WHERE name = 'feature_rules'", perception.FeatureRules))
+	return errors.Join(tx.DropFeatures(), tx.Exec("UPDATE counters SET value = ? WHERE name = 'feature_rules'",
+		perception.FeatureRules))
 }
 
 // WithoutFeatures returns up to n perceptions above an id without features, in the order

@@ -11,13 +11,13 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// The full-text index memories_fts is for other programs, because answers come from the
-// posting lists in memory. It follows the memories in the background, many at a time:
-// an entry in the transaction of each learn would cost more than all other rows. The
-// counter full_text is the revision up to which it is current.
+// Only other programs read the full-text index memories_fts; answers come from the
+// posting lists in memory. The index is updated in the background, many memories at a time,
+// because an entry in the transaction of each learn would cost more than all other rows. The
+// counter full_text is the revision up to which the index is current.
 
 const (
-	// FullTextLeast is how many changes are worth bringing the full-text index up to date.
+	// FullTextLeast is the number of waiting changes from which the full-text index is updated.
 	FullTextLeast = 512
 	// fullTextChunk limits the memories of one transaction.
 	fullTextChunk = 500
@@ -31,16 +31,20 @@ func CreateFTS() string {
 }
 
 // textColumns are the columns that record.Words reads, after the id and the revision.
-const textColumns = "m.id, m.revision, m.status = 'active', m.collection, m.type, m.content, m.human_summary, m.scope_files, m.scope_entities, m.context"
+const textColumns = "m.id, m.revision, m.status = 'active', m.collection, m.type, m.content, m.human_summary, " +
+	"m.scope_files, m.scope_entities, m.context"
 
 // words returns the search terms of a row of textColumns, by column of memories_fts.
 func words(s sqlite.Row) [4][]string {
-	return record.Words(s.ColumnText(4), s.ColumnText(5), s.ColumnText(6), StoredList(s.ColumnText(7)), StoredList(s.ColumnText(8)))
+	return record.Words(s.ColumnText(4), s.ColumnText(5), s.ColumnText(6), StoredList(s.ColumnText(7)),
+		StoredList(s.ColumnText(8)))
 }
 
 // DocumentsSince returns the next memories that changed after a revision, as documents
 // of the posting lists, and the revision up to which it looked.
-func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, remove []int64, upto int64, done bool, err error) {
+func (c *Conn) DocumentsSince(revision, most int64) (
+	put []lexical.Document, remove []int64, upto int64, done bool, err error,
+) {
 	f, err := c.EachChanged(textColumns, "", revision, most, func(s sqlite.Row) error {
 		if !s.ColumnBool(2) {
 			remove = append(remove, s.ColumnInt64(0))
@@ -84,12 +88,14 @@ func (s *Store) FillFullText(ctx context.Context) error {
 	}
 }
 
-// FillFullTextPart writes the entries of the next memories that changed. It is done if fewer than so many
-// changes wait.
+// FillFullTextPart writes the entries of the next memories that changed. It does nothing and reports done if fewer
+// than least changes wait.
 func (s *Store) FillFullTextPart(ctx context.Context, least int64) (done bool, err error) {
 	if s.ReadOnly() != "" || !s.InFile() {
 		return true, nil
 	}
+
+	// The backlog is read in a snapshot, so that a check without work does not take the write lock.
 	waiting := int64(0)
 	err = s.Read(ctx, func(c *Conn) (err error) { waiting, err = c.FullTextWaits(); return err })
 	if err != nil || waiting < least {
@@ -129,6 +135,7 @@ func (tx *Tx) FillFullText() (done bool, err error) {
 		return false, err
 	}
 
+	// FTS5 has no upsert, so an entry is deleted and inserted.
 	for _, e := range entries {
 		if err := tx.Exec("DELETE FROM memories_fts WHERE rowid = ?", e.id); err != nil {
 			return false, err
@@ -136,16 +143,20 @@ func (tx *Tx) FillFullText() (done bool, err error) {
 		if !e.active {
 			continue
 		}
-		err := tx.Exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) VALUES (?,?,?,?,?)",
+		err := tx.Exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) "+
+			"VALUES (?,?,?,?,?)",
 			e.id, e.words[0], e.words[1], e.words[2], e.words[3])
 		if err != nil {
 			return false, err
 		}
 	}
 
-	if done = f.Rows < fullTextChunk; done {
+	// Sessions count in the change counter too, so after the last memory the index is current up to the counter.
+	done = f.Rows < fullTextChunk
+	if done {
 		f.Upto = max(f.Upto, tx.Revision)
 	}
 
-	return done, tx.Exec("INSERT INTO counters(name, value) VALUES ('full_text', ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value", f.Upto)
+	return done, tx.Exec("INSERT INTO counters(name, value) VALUES ('full_text', ?) ON CONFLICT(name) DO UPDATE "+
+		"SET value = excluded.value", f.Upto)
 }

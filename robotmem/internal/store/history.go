@@ -12,8 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// change stores the state of a memory as a past one that ends now, and then the state that
-// edit makes of it.
+// change stores the present state of a memory as a past state that ends now, applies edit and
+// stores the result as the present state.
 func (tx *Tx) change(row *record.Row, what, why string, edit func(*record.Row)) error {
 	v := versionRow{Summary: row.Summary, Version: stateOf(row, row.ValidFrom)}
 	v.To, v.Change, v.Reason = &tx.Now, what, why
@@ -30,20 +30,22 @@ func (tx *Tx) change(row *record.Row, what, why string, edit func(*record.Row)) 
 // stateOf returns the present state of a memory, which began at from.
 func stateOf(row *record.Row, from time.Time) robotmem.Version {
 	return robotmem.Version{
-		Version: row.Version, Content: row.Content, Context: robotmem.ParseObject(row.RawContext), Category: row.Category, Confidence: row.Confidence,
+		Version: row.Version, Content: row.Content, Context: robotmem.ParseObject(row.RawContext),
+		Category: row.Category, Confidence: row.Confidence,
 		Status: row.Status, SupersededBy: row.SupersededBy, From: from,
 	}
 }
 
-var insertVersion = "INSERT INTO versions(" + names(versionColumns, "") + ", memory_id, checksum) VALUES (" + placeholders(len(versionColumns)+2) + ")"
+var insertVersion = "INSERT INTO versions(" + names(versionColumns, "") + ", memory_id, checksum) VALUES (" +
+	placeholders(len(versionColumns)+2) + ")"
 
 func (tx *Tx) insertVersion(id int64, args []any, sum checksum) error {
 	sum.add("memory_id", id)
 	return tx.Exec(insertVersion, append(args, id, sum.sum(nil))...)
 }
 
-// SetStatus changes a memory's status, and for superseded the memory by which, and stores the old
-// state as a past one. It fails with NotFound if there is no memory, with Corrupt if it is damaged.
+// SetStatus changes a memory's status and stores the old state as a past one. by is the successor of a superseded
+// memory. It fails with NotFound if there is no memory, with Corrupt if it is damaged.
 func (tx *Tx) SetStatus(id int64, to string, by int64, what, why string) error {
 	row, err := tx.row(id)
 	if err == nil && row == nil {
@@ -78,7 +80,9 @@ func (tx *Tx) SetPinned(id int64, pinned bool) error {
 	if err != nil || row == nil {
 		return err
 	}
-	row.Pinned, row.DecayRate, row.UpdatedAt = pinned, consolidate.Rate(row.Category, pinned), &tx.Now
+	row.Pinned = pinned
+	row.DecayRate = consolidate.Rate(row.Category, pinned)
+	row.UpdatedAt = &tx.Now
 	if !pinned {
 		row.LastAccessed = &tx.Now
 	}
@@ -92,11 +96,13 @@ func (c *Conn) SupersededBefore(m *robotmem.Memory) (by int64, err error) {
 	if m.Status != "invalidated" {
 		return 0, nil
 	}
-	return c.Number("SELECT coalesce(superseded_by, 0) FROM versions WHERE memory_id = ? AND change = 'forgotten' ORDER BY rowid DESC LIMIT 1", m.MemoryID)
+	return c.Number("SELECT coalesce(superseded_by, 0) FROM versions WHERE memory_id = ? AND change = 'forgotten' "+
+		"ORDER BY rowid DESC LIMIT 1", m.MemoryID)
 }
 
 // Rewrite stores a new text and context of a memory and returns its new version.
 func (tx *Tx) Rewrite(id int64, r *record.Record) (version int, err error) {
+	// Unindex reads the old text, so it must run before the change.
 	if err := tx.Unindex(id); err != nil {
 		return 0, err
 	}
@@ -108,9 +114,13 @@ func (tx *Tx) Rewrite(id int64, r *record.Record) (version int, err error) {
 
 	err = tx.change(row, "updated", "", func(row *record.Row) {
 		row.Content, row.Summary, row.RawContext = r.Content, r.Summary, r.RawContext
-		row.Category, row.Confidence, row.ScopeFiles, row.ScopeEntity = r.Category, r.Confidence, r.ScopeFiles, r.ScopeEntity
-		row.AutoTags, row.Outcome, row.OutcomeSource = r.AutoTags, r.Outcome, r.OutcomeSource
-		row.Pinned, row.DecayRate, row.Hash = r.Pinned, consolidate.Rate(r.Category, r.Pinned), r.ContentHash()
+		row.Category, row.Confidence = r.Category, r.Confidence
+		row.ScopeFiles, row.ScopeEntity = r.ScopeFiles, r.ScopeEntity
+		row.AutoTags = r.AutoTags
+		row.Outcome, row.OutcomeSource = r.Outcome, r.OutcomeSource
+		row.Pinned = r.Pinned
+		row.DecayRate = consolidate.Rate(r.Category, r.Pinned)
+		row.Hash = r.ContentHash()
 		row.Version++
 		row.LastAccessed = &tx.Now
 	})
@@ -127,7 +137,8 @@ var selectVersion = "SELECT " + names(versionColumns, "v.") + ", v.checksum, v.m
 // not match its checksum.
 func scanVersion(s sqlite.Row) (memory int64, v *versionRow, err error) {
 	v = &versionRow{}
-	sum, at := read(s, versionColumns, v), len(versionColumns)
+	sum := read(s, versionColumns, v)
+	at := len(versionColumns)
 	memory = s.ColumnInt64(at + 1)
 	sum.add("memory_id", memory)
 	if !bytes.Equal(sum.sum(nil), s.ColumnRawBlob(at)) {
@@ -148,7 +159,8 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 		return "", nil, err
 	}
 
-	err = c.Query(selectVersion+" FROM versions v WHERE v.memory_id = ? ORDER BY v.rowid", []any{id}, func(s sqlite.Row) error {
+	err = c.Query(selectVersion+" FROM versions v WHERE v.memory_id = ? "+
+		"ORDER BY v.rowid", []any{id}, func(s sqlite.Row) error {
 		_, v, damage := scanVersion(s)
 		out = append(out, v.Version)
 		return damage
@@ -157,6 +169,7 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 		return "", nil, err
 	}
 
+	// The present state begins where the last past state ends.
 	from := row.CreatedAt
 	if n := len(out); n > 0 {
 		from = *out[n-1].To
@@ -169,15 +182,17 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 // changed since, and names the damaged ones.
 func (c *Conn) PastStates(asOf time.Time) (out map[int64]*robotmem.Memory, damaged []string, err error) {
 	out = map[int64]*robotmem.Memory{}
-	err = c.Query(selectVersion+" FROM versions v WHERE v.valid_to > ?1 AND v.valid_from <= ?1 AND v.status = 'active'", []any{FormatTime(asOf)}, func(s sqlite.Row) error {
+	err = c.Query(selectVersion+" FROM versions v WHERE v.valid_to > ?1 AND v.valid_from <= ?1 "+
+		"AND v.status = 'active'", []any{FormatTime(asOf)}, func(s sqlite.Row) error {
 		id, v, damage := scanVersion(s)
 
+		// Fields that have no past states, such as tags, are those of the present row.
 		m, err := c.Find(id, asOf)
 		switch err = cmp.Or(damage, err); {
 		case err != nil:
 			damaged = append(damaged, fmt.Sprintf("memory %d: %s", id, record.DetailOf(err)))
 		case m != nil:
-			// Else the file is damaged; doctor reports it.
+			// A past state without a memory means that the file is damaged. Doctor reports it.
 			m.Content, m.Summary, m.Context = v.Content, v.Summary, v.Context
 			m.Category, m.Version = v.Category, v.Version.Version
 			m.Confidence = Faded(m, v.Confidence, asOf)

@@ -12,9 +12,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Everything that belongs to a file but is kept elsewhere carries its id: backups, the state of their
-// schedule, the tokens, the site that it has joined. A name proves nothing, since robots that were set up alike
-// name their files alike.
+// Everything that belongs to a database file but is stored elsewhere carries the id of the file: backups, the state
+// of their schedule, the tokens, the site that it has joined. The name of the file does not identify it, because
+// robots that were set up from one image have files of the same name.
 
 // FileID returns the id of the file, "" on another database.
 func (c *Conn) FileID() (id string, err error) {
@@ -36,22 +36,24 @@ func newIdentity(c *Conn) error { return c.SetFileID(newFileID()) }
 
 func newFileID() string { return strings.ToLower(rand.Text()) }
 
-// KeepFileID gives an open file the id of the one that it has replaced.
+// KeepFileID gives an open file the id of the file that it has replaced.
 func (c *Conn) KeepFileID(id string) error { return c.Exec("UPDATE identity SET file_id = ?", id) }
 
-// SetFileID gives a file an id, and no place: it is no copy wherever it is opened next.
+// SetFileID gives a file an id and clears its place, so that it does not count as a copy wherever it is opened next.
 func (c *Conn) SetFileID(id string) error {
 	return c.Exec("INSERT OR REPLACE INTO identity VALUES (1, ?, '')", id)
 }
 
-// Recognise notes where the file is, and gives a copy an id of its own. It reports whether the file is a copy. A
-// file that is copied as a whole disk, to a machine with the same id, is not noticed.
+// Recognise stores the place of the file. If another place is stored, the file is a copy, and it gets an id of its
+// own. Recognise reports whether the file is a copy. It cannot recognise a copy of a whole disk on a machine with
+// the same id.
 func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
 	place := sqlite.Place(s.Path())
 	if !s.InFile() || place == "" || s.ReadOnly() != "" {
 		return false, nil
 	}
 
+	// Most openings find the place unchanged, so it is read in a snapshot first.
 	was := ""
 	look := func(c SQL) error {
 		_, err := c.One("SELECT place FROM identity", nil, func(r sqlite.Row) { was = r.ColumnText(0) })
@@ -63,11 +65,13 @@ func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
 	}
 
 	err = s.Database.Write(ctx, func(c SQL) error {
-		// Another process may have been first.
+		// Another process may have stored the place between the snapshot and this transaction.
 		if err := look(c); err != nil || was == place {
 			return err
 		}
-		if isCopy = was != ""; isCopy {
+
+		isCopy = was != ""
+		if isCopy {
 			return c.Exec("UPDATE identity SET file_id = ?, place = ?", newFileID(), place)
 		}
 
@@ -77,33 +81,39 @@ func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
 	return isCopy, err
 }
 
-// OwnID reads the id of a file that this process has not opened, without a lock or a file beside it. It is "" if
-// the file is missing, has none yet, or is a copy that gets its own when it is opened.
+// OwnID reads the id of a file that this process has not opened, without taking a lock or creating a file beside it.
+// The id is "" if the file is missing, has no id yet, or is a copy that gets an id of its own when it is opened.
 func OwnID(ctx context.Context, path string) (id string) {
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
-	c, err := OpenStoreConn(ctx, path, sqlite.ConnOptions{ReadOnly: true, Immutable: true, BusyTimeout: time.Second, CacheKiB: sqlite.ReaderCacheKiB})
+	c, err := OpenStoreConn(ctx, path, sqlite.ConnOptions{ReadOnly: true, Immutable: true, BusyTimeout: time.Second,
+		CacheKiB: sqlite.ReaderCacheKiB})
 	if err != nil {
 		return ""
 	}
-	// Nothing was written.
+	// An error of Close is ignored, because nothing was written.
 	defer func() { _ = c.Close() }()
+
 	place := ""
-	_, err = c.One("SELECT file_id, place FROM identity", nil, func(r sqlite.Row) { id, place = r.ColumnText(0), r.ColumnText(1) })
-	if now := sqlite.Place(path); err != nil || place != "" && now != "" && place != now {
+	_, err = c.One("SELECT file_id, place FROM identity", nil,
+		func(r sqlite.Row) { id, place = r.ColumnText(0), r.ColumnText(1) })
+	now := sqlite.Place(path)
+	isCopy := place != "" && now != "" && place != now
+	if err != nil || isCopy {
 		return ""
 	}
 
 	return id
 }
 
-// ForeignFolder reports whether the folder of payloads beside the file was noted to be of another file. Then this
-// file was put beside it, and what no row names may be of the other one. A folder that was copied is of the copy.
+// ForeignFolder reports whether the folder of payloads beside the file is noted to belong to another database file.
+// Then payloads that no row of this file names may belong to the other file. A folder that was copied belongs to the
+// copy.
 func (s *Store) ForeignFolder(c *Conn) (bool, error) {
 	place := sqlite.Place(s.Files().Payloads())
 	noted, err := os.ReadFile(s.Files().PayloadsOwner())
-	// No folder, or none that an earlier version noted.
+	// Earlier versions did not store a note. A folder without one belongs to the file beside it.
 	if !s.InFile() || place == "" || err != nil {
 		return false, nil
 	}
@@ -113,8 +123,8 @@ func (s *Store) ForeignFolder(c *Conn) (bool, error) {
 	return id != "" && owner != "" && owner != id && at == place, err
 }
 
-// ClaimFolder notes that the folder of payloads, if there is one, is of this file. Unless taken over, it leaves
-// the note of another file.
+// ClaimFolder notes that the folder of payloads, if there is one, belongs to this file. It replaces the note of
+// another file only with takeOver.
 func (s *Store) ClaimFolder(ctx context.Context, takeOver bool) error {
 	place := sqlite.Place(s.Files().Payloads())
 	if !s.InFile() || place == "" || s.ReadOnly() != "" {
@@ -132,11 +142,13 @@ func (s *Store) ClaimFolder(ctx context.Context, takeOver bool) error {
 		return err
 	}
 
-	path, note := s.Files().PayloadsOwner(), id+" "+place+"\n"
+	path := s.Files().PayloadsOwner()
+	note := id + " " + place + "\n"
 	if noted, err := os.ReadFile(path); err == nil && string(noted) == note {
 		return nil
 	}
 
+	// The note is renamed into place, so that another process never reads a part of it.
 	part := files.Part(path)
 	if err := os.WriteFile(part, []byte(note), 0o600); err != nil {
 		return err
@@ -145,12 +157,12 @@ func (s *Store) ClaimFolder(ctx context.Context, takeOver bool) error {
 	return os.Rename(part, path)
 }
 
-// OwnerFile is the name of the file in the folder above the payloads of tenants that says which database they
-// are of.
+// OwnerFile is the name of the file that says to which database the payloads of tenants belong. It is in the folder
+// above them.
 const OwnerFile = "database"
 
-// OwnedSince is when the folder of payloads was noted to be of this database, the zero time for a file. What is
-// older may be of another database that shared the folder before.
+// OwnedSince returns when the folder of payloads was noted to belong to this database, the zero time for a file.
+// Older payloads may belong to another database that used the folder before.
 func (s *Store) OwnedSince() time.Time {
 	if s.InFile() {
 		return time.Time{}

@@ -26,9 +26,10 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 		return 0, "", err
 	}
 
-	// A copy: the function may run twice.
+	// The row is a copy, because the function of a transaction may run twice.
 	row := r.Row
-	row.UID, row.CreatedAt, row.ValidFrom, row.UpdatedAt = u.String(), tx.Now, tx.Now, &tx.Now
+	row.UID = u.String()
+	row.CreatedAt, row.ValidFrom, row.UpdatedAt = tx.Now, tx.Now, &tx.Now
 	if row.ObservedAt.IsZero() {
 		row.ObservedAt = tx.Now
 	}
@@ -45,10 +46,13 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 }
 
 var (
-	insertMemory = "INSERT INTO memories(" + names(memoryColumns, "") + ", checksum) VALUES (" + placeholders(len(memoryColumns)+1) + ")"
+	insertMemory = "INSERT INTO memories(" + names(memoryColumns, "") + ", checksum) VALUES (" +
+		placeholders(len(memoryColumns)+1) + ")"
 	updateMemory = "UPDATE memories SET " + assignments(memoryColumns) + ", checksum = ? WHERE id = ?"
-	memories     = "SELECT " + names(memoryColumns, "") + ", checksum, id, (SELECT group_concat(tag, char(31)) FROM (" + userTagsOf + " memories.id ORDER BY tag) t), " +
-		"(SELECT score FROM session_outcomes o WHERE o.session_id = memories.session_id ORDER BY o.id DESC LIMIT 1) FROM memories"
+	memories     = "SELECT " + names(memoryColumns, "") + ", checksum, id, " +
+		"(SELECT group_concat(tag, char(31)) FROM (" + userTagsOf + " memories.id ORDER BY tag) t), " +
+		"(SELECT score FROM session_outcomes o WHERE o.session_id = memories.session_id ORDER BY o.id DESC LIMIT 1) " +
+		"FROM memories"
 	memoryByID   = memories + " WHERE id = ?"
 	memoriesByID = memories + " WHERE id IN (SELECT value FROM json_each(?))"
 )
@@ -71,10 +75,11 @@ func (tx *Tx) Index(id int64, r *record.Record, revision int64) error {
 	s := r.Signature
 
 	return tx.Exec(`INSERT INTO signatures(group_key, seq, memory_id, sequence, terms, numbers, skeleton, sketch_a, sketch_b)
-		VALUES (?,?,?,?,?,?,?,?,?)`, r.GroupKey(), revision, id, s.Sequence, s.Terms, s.Numbers, s.Skeleton, int64(s.Sketch[0]), int64(s.Sketch[1]))
+		VALUES (?,?,?,?,?,?,?,?,?)`, r.GroupKey(), revision, id,
+		s.Sequence, s.Terms, s.Numbers, s.Skeleton, int64(s.Sketch[0]), int64(s.Sketch[1]))
 }
 
-// Retag stores the tags of the rules and the revision of a change of the indexes.
+// Retag stores the tags that the rules infer, under a new revision so that the indexes read them.
 func (tx *Tx) Retag(id int64, tags []string, revision int64) error {
 	return tx.withChecksum(id, func() error {
 		return tx.Exec("UPDATE memories SET auto_tags = ?, revision = ? WHERE id = ?", listOrNull(tags), revision, id)
@@ -84,23 +89,27 @@ func (tx *Tx) Retag(id int64, tags []string, revision int64) error {
 // addTags writes tags of the caller. The row's checksum includes them.
 func (tx *Tx) addTags(id int64, tags []string) error {
 	for _, tag := range tags {
-		if err := tx.Exec("INSERT INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user') ON CONFLICT(memory_id, tag) DO UPDATE SET source = excluded.source", id, tag); err != nil {
+		err := tx.Exec("INSERT INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user') "+
+			"ON CONFLICT(memory_id, tag) DO UPDATE SET source = excluded.source", id, tag)
+		if err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
 // ChangesSQL is the query for the change counter. It is stored only if it is larger than
 // the revision of every memory, so that a learn writes one page less.
-const ChangesSQL = "SELECT max(value, (SELECT coalesce(max(revision), 0) FROM memories)) FROM counters WHERE name = 'changes'"
+const ChangesSQL = "SELECT max(value, (SELECT coalesce(max(revision), 0) FROM memories)) FROM counters " +
+	"WHERE name = 'changes'"
 
 const (
 	purgesSQL       = "SELECT value FROM counters WHERE name = 'purges'"
 	presentModelSQL = "SELECT " + modelColumns + " FROM models WHERE state = 'present'"
 )
 
-// FirstAsked are statements that most transactions which read ask more than once. They have no
+// FirstAsked are statements that most reading transactions run more than once. They have no
 // parameters.
 var FirstAsked = []string{ChangesSQL, purgesSQL, presentModelSQL}
 
@@ -108,10 +117,12 @@ var FirstAsked = []string{ChangesSQL, purgesSQL, presentModelSQL}
 // every session that starts or ends.
 func (c *Conn) Changes() (n int64, err error) {
 	found, err := c.One(ChangesSQL, nil, func(s sqlite.Row) { n = s.ColumnInt64(0) })
-	// in-memory indexes would count as current.
+	// Without the counter, in-memory indexes would count as current.
 	if err == nil && !found {
-		err = robotmem.Errorf(robotmem.Corrupt, "", "the change counter is missing; stop every robotmem that uses the file, then run robotmem doctor --repair")
+		err = robotmem.Errorf(robotmem.Corrupt, "", "the change counter is missing; "+
+			"stop every robotmem that uses the file, then run robotmem doctor --repair")
 	}
+
 	return n, err
 }
 
@@ -130,10 +141,14 @@ type Followed struct {
 // order of their last change and each once, or for 0 all of them in any order, some perhaps
 // twice. columns starts with m.id and m.revision; joins follows "FROM memories m". It skips rows
 // that cannot be read, so that a damaged page affects only the rows on it.
-func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(sqlite.Row) error) (f Followed, err error) {
-	where, page := " WHERE m.revision > ?", []any{after}
+func (c *Conn) EachChanged(
+	columns, joins string, after, most int64, visit func(sqlite.Row) error,
+) (f Followed, err error) {
+	where := " WHERE m.revision > ?"
+	page := []any{after}
 	if most > 0 {
-		where, page = where+" ORDER BY m.revision LIMIT ?", append(page, most)
+		where += " ORDER BY m.revision LIMIT ?"
+		page = append(page, most)
 	}
 
 	note := func(s sqlite.Row) error {
@@ -142,8 +157,9 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 		return visit(s)
 	}
 	f.Upto = after
+	// All rows are read in the order of the table. The + keeps SQLite from using the index on revision, which would
+	// read the rows in a random order.
 	if after == 0 && most == 0 {
-		// All rows, in their order: without the index.
 		where = " WHERE +m.revision > ?"
 	}
 
@@ -153,14 +169,17 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 		return f, err
 	}
 
-	// The rows before the damage were visited in order.
+	// A page is damaged. If the rows were visited in order, the search continues after the last one; otherwise it
+	// starts again.
 	if most > 0 {
 		page = []any{f.Upto, most - int64(f.Rows)}
 	} else {
 		f = Followed{Upto: after}
 	}
 
-	err = c.Query("SELECT m.id, m.revision FROM memories m INDEXED BY idx_mem_revision"+where, page, func(s sqlite.Row) error {
+	// The ids come from the index alone, and each row is read by itself, so that only rows on the damaged page fail.
+	ids := "SELECT m.id, m.revision FROM memories m INDEXED BY idx_mem_revision" + where
+	err = c.Query(ids, page, func(s sqlite.Row) error {
 		id := s.ColumnInt64(0)
 		err := c.Query(from+" WHERE m.id = ?", []any{id}, visit)
 		if sqlite.IsCorrupt(err) {
@@ -187,7 +206,8 @@ func (tx *Tx) Unindex(id int64) error {
 		return err
 	}
 
-	return errors.Join(tx.unindexVectors(id), tx.Exec("DELETE FROM signatures WHERE group_key = ? AND memory_id = ?", group, id))
+	return errors.Join(tx.unindexVectors(id), tx.Exec("DELETE FROM signatures WHERE group_key = ? "+
+		"AND memory_id = ?", group, id))
 }
 
 // loaded is a row of memories with the stored checksum and the values for the computed one.
@@ -288,7 +308,8 @@ type Damage struct {
 func (d *Damage) Text() string {
 	var parts []string
 	if n := len(d.Memories); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d memories do not match their checksum, memory %d the first", n, d.Memories[0]))
+		parts = append(parts, fmt.Sprintf("%d memories do not match their checksum, memory %d the first", n,
+			d.Memories[0]))
 	}
 	if n := len(d.Versions); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d past states of memories do not match their checksum", n))
@@ -334,8 +355,8 @@ func (c *Conn) Damaged() (d Damage, err error) {
 	})
 }
 
-// Earlier versions stored the outcome of an episode as that of its memories, with this source. It says
-// nothing of the memory, and is ignored wherever a row is read: a site or an archive may still hold it.
+// Earlier versions stored the outcome of an episode as the outcome of its memories, with the source inherited. It is
+// not the outcome of the memory, so it is ignored wherever a row is read. Sites and archives may still hold it.
 const (
 	inherited  = "session"
 	OwnOutcome = "CASE WHEN outcome_source = '" + inherited + "' THEN NULL ELSE outcome END" // of a row, in SQL
@@ -356,8 +377,9 @@ func shown(r *record.Row, now time.Time) *robotmem.Memory {
 	if m.OutcomeSource == inherited {
 		m.Outcome, m.OutcomeSource = "", ""
 	}
+	m.Outcome = cmp.Or(m.Outcome, robotmem.OutcomeUnknown)
 
-	m.Outcome, m.Tier = cmp.Or(m.Outcome, robotmem.OutcomeUnknown), r.Used.Tier()
+	m.Tier = r.Used.Tier()
 	if m.Record = r.Used.String(); m.Record != "" {
 		m.Reliability = new(math.Round(r.Used.Reliability()*1e3) / 1e3)
 	}
@@ -367,7 +389,7 @@ func shown(r *record.Row, now time.Time) *robotmem.Memory {
 	return m
 }
 
-// Faded returns a confidence after decay, as of now. Under as_of a later use does not count.
+// Faded returns a confidence after decay, as of now. With as_of, now is in the past, and a later use does not count.
 func Faded(m *robotmem.Memory, stored float64, now time.Time) float64 {
 	useful := m.CreatedAt
 	if m.LastAccessed != nil && !m.LastAccessed.After(now) {
@@ -378,7 +400,11 @@ func Faded(m *robotmem.Memory, stored float64, now time.Time) float64 {
 
 // liftSections copies the known sections of the context to the top level.
 func liftSections(m *robotmem.Memory) {
-	m.Params, m.Spatial, m.Robot, m.Task, m.Env = m.Context["params"], m.Context["spatial"], m.Context["robot"], m.Context["task"], m.Context["env"]
+	m.Params = m.Context["params"]
+	m.Spatial = m.Context["spatial"]
+	m.Robot = m.Context["robot"]
+	m.Task = m.Context["task"]
+	m.Env = m.Context["env"]
 }
 
 // Memory returns one memory as of now. It fails with NotFound if there is none, with
@@ -406,8 +432,12 @@ func (c *Conn) Find(id int64, now time.Time) (*robotmem.Memory, error) {
 
 // FindEach reads memories with one statement. Damaged ones are in damaged alone, with an error of
 // the kind Corrupt; ids without a memory are in neither.
-func (c *Conn) FindEach(ids []int64, now time.Time) (found map[int64]*robotmem.Memory, damaged map[int64]error, err error) {
-	found, damaged = make(map[int64]*robotmem.Memory, len(ids)), map[int64]error{}
+func (c *Conn) FindEach(ids []int64, now time.Time) (
+	found map[int64]*robotmem.Memory, damaged map[int64]error, err error,
+) {
+	found = make(map[int64]*robotmem.Memory, len(ids))
+	damaged = map[int64]error{}
+
 	list, err := json.Marshal(ids)
 	if err != nil || len(ids) == 0 {
 		return found, damaged, err
@@ -427,7 +457,7 @@ func (c *Conn) FindEach(ids []int64, now time.Time) (found map[int64]*robotmem.M
 		return found, damaged, err
 	}
 
-	// A damaged page affects only the memories on it.
+	// The statement fails as a whole if one page is damaged. Reading one memory at a time loses only those on it.
 	for _, id := range ids {
 		switch m, err := c.Find(id, now); {
 		case errors.Is(err, robotmem.Corrupt):
@@ -478,9 +508,12 @@ func (c *Conn) Texts(sql string, args ...any) (out []string, err error) {
 }
 
 func (c *Conn) noMemory(id int64) error {
-	missing := robotmem.Errorf(robotmem.NotFound, "memory_id", "there is no memory %d; ids come from learn, recall and list", id)
-	_, err := c.One("SELECT at, coalesce(' by ' || nullif(who, ''), '') FROM audit WHERE memory_id = ? AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s sqlite.Row) {
-		missing = robotmem.Errorf(robotmem.NotFound, "memory_id", "memory %d was purged at %s%s; nothing of it is kept", id, ParseTime(s.ColumnText(0)).Format(time.RFC3339), s.ColumnText(1))
+	missing := robotmem.Errorf(robotmem.NotFound, "memory_id",
+		"there is no memory %d; ids come from learn, recall and list", id)
+	_, err := c.One("SELECT at, coalesce(' by ' || nullif(who, ''), '') FROM audit WHERE memory_id = ? "+
+		"AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s sqlite.Row) {
+		missing = robotmem.Errorf(robotmem.NotFound, "memory_id", "memory %d was purged at %s%s; nothing of it is kept",
+			id, ParseTime(s.ColumnText(0)).Format(time.RFC3339), s.ColumnText(1))
 	})
 	if err != nil {
 		return err
@@ -489,7 +522,7 @@ func (c *Conn) noMemory(id int64) error {
 	return missing
 }
 
-// Scope lists are stored as JSON.
+// listOrNull returns a list as JSON, as lists of texts are stored; NULL for an empty one.
 func listOrNull(list []string) any {
 	if len(list) == 0 {
 		return nil

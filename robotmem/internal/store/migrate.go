@@ -24,7 +24,7 @@ const applicationID = 0x7262746d
 //go:embed migrations/*.sql schema.sql
 var scriptFiles embed.FS
 
-// script returns an embedded script. That of a new file, schema.sql, makes what all migrations make.
+// script returns an embedded script. schema.sql creates a new file with the same tables as all migrations together.
 func script(name string) string {
 	data, _ := scriptFiles.ReadFile(name) // it is embedded
 	return strings.ReplaceAll(string(data), "{{tokenize}}", text.Tokenize)
@@ -55,16 +55,22 @@ func RefuseForeign(c *sqlite.Conn) (version int, err error) {
 
 	if app != applicationID {
 		if memories > 0 {
-			return 0, robotmem.Errorf(robotmem.Corrupt, "db", "this is a memory file of another program (the Python robotmem, perhaps), not of this one; it was left as it is; pass another --db, and take its memories in with robotmem import FILE")
+			return 0, robotmem.Errorf(robotmem.Corrupt, "db",
+				"this is a memory file of another program (the Python robotmem, perhaps), not of this one; "+
+					"it was left as it is; pass another --db, and take its memories in with robotmem import FILE")
 		}
-		return 0, robotmem.Errorf(robotmem.Corrupt, "db", "this is a database of another program; it was left as it is; pass another --db")
+
+		return 0, robotmem.Errorf(robotmem.Corrupt, "db", "this is a database of another program; "+
+			"it was left as it is; pass another --db")
 	}
 
 	if v < 0 {
-		return 0, robotmem.Errorf(robotmem.Corrupt, "db", "the file's header is damaged: its schema version is %d; run robotmem doctor --repair, or bring it back from a backup", v)
+		return 0, robotmem.Errorf(robotmem.Corrupt, "db", "the file's header is damaged: its schema version is %d; "+
+			"run robotmem doctor --repair, or bring it back from a backup", v)
 	}
 	if int(v) > SchemaVersion() {
-		return 0, robotmem.Errorf(robotmem.Conflict, "db", "the file has schema version %d, this program knows up to %d; it was left as it is; install a newer robotmem", v, SchemaVersion())
+		return 0, robotmem.Errorf(robotmem.Conflict, "db", "the file has schema version %d, "+
+			"this program knows up to %d; it was left as it is; install a newer robotmem", v, SchemaVersion())
 	}
 
 	return int(v), nil
@@ -77,19 +83,22 @@ func SchemaVersion() int { return len(migrations()) }
 // that until its commit a program of the older version can use the file. Another process may do
 // the same at the same time. records prepares memories for what is derived anew.
 func Migrate(records func() *record.Builder) func(*sqlite.Conn) error {
-	// Named, because the deferred commit sets it.
+	// The result is named, because the deferred commit sets it.
 	return func(c *sqlite.Conn) (err error) {
+		// A current file is recognised without the write lock.
 		version, err := RefuseForeign(c)
 		if err != nil || version == SchemaVersion() {
 			return err
 		}
+
 		tx, err := c.BeginImmediate()
 		if err != nil {
 			return err
 		}
 		defer tx.End(&err)
+
+		// Another process may have migrated the file before this one got the lock.
 		version, err = RefuseForeign(c)
-		// Otherwise another process was faster.
 		if err == nil && version < SchemaVersion() {
 			err = runMigrations(&Conn{c}, version, records)
 		}
@@ -154,8 +163,9 @@ var migrationFills = map[int]func(*Conn, func() *record.Builder) error{
 	12: func(c *Conn, _ func() *record.Builder) error { return newIdentity(c) },
 }
 
-// AddToChecksums computes the checksums again of the memories that have a value in a column
-// and match without it and the columns after it, as in a file of an earlier version.
+// AddToChecksums updates the checksums of memories that an earlier version wrote. Its checksum had neither a column
+// nor the columns after it. Only memories that have a value in the column and match that old checksum are updated,
+// so that damaged ones stay recognisable.
 func (c *Conn) AddToChecksums(column string) error {
 	before := memoryColumns[:columnNamed(memoryColumns, column)]
 
@@ -166,7 +176,8 @@ func (c *Conn) AddToChecksums(column string) error {
 			return err
 		}
 		intact := false
-		_, err = c.One("SELECT "+names(before, "m.")+", m.checksum FROM memories m WHERE m.id = ?", []any{id}, func(s sqlite.Row) {
+		_, err = c.One("SELECT "+names(before, "m.")+", m.checksum FROM memories m "+
+			"WHERE m.id = ?", []any{id}, func(s sqlite.Row) {
 			sum := read(s, before, &record.Row{})
 			intact = bytes.Equal(sum.sum(tags), s.ColumnRawBlob(len(before)))
 		})
@@ -217,7 +228,8 @@ func deriveOutcomes(c *Conn, records func() *record.Builder, where string) error
 
 // UpdateChecksums stores the checksum of every memory, past state and session.
 func (c *Conn) UpdateChecksums() error {
-	err := c.Query("SELECT id FROM memories ORDER BY id", nil, func(s sqlite.Row) error { return c.updateChecksum(s.ColumnInt64(0)) })
+	err := c.Query("SELECT id FROM memories ORDER BY id", nil,
+		func(s sqlite.Row) error { return c.updateChecksum(s.ColumnInt64(0)) })
 	if err != nil {
 		return err
 	}
@@ -235,7 +247,8 @@ func (c *Conn) UpdateChecksums() error {
 
 // UpdateSessionChecksums stores the checksum of every session.
 func (c *Conn) UpdateSessionChecksums() error {
-	return c.Query("SELECT external_id FROM sessions ORDER BY id", nil, func(s sqlite.Row) error { return c.updateSessionChecksum(s.ColumnText(0)) })
+	return c.Query("SELECT external_id FROM sessions ORDER BY id", nil,
+		func(s sqlite.Row) error { return c.updateSessionChecksum(s.ColumnText(0)) })
 }
 
 // rebuildSignatures computes the signatures of all facts. The updates change no column by
@@ -244,7 +257,8 @@ func rebuildSignatures(c *Conn) error {
 	return c.Query(`SELECT s.group_key, s.seq, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
 		ORDER BY s.group_key, s.seq`, nil, func(s sqlite.Row) error {
 		sig := record.SignatureOf(record.StatementOf(s.ColumnText(2)))
-		return c.Exec("UPDATE signatures SET sequence = ?, terms = ?, numbers = ?, skeleton = ?, sketch_a = ?, sketch_b = ? WHERE group_key = ? AND seq = ?",
+		return c.Exec("UPDATE signatures SET sequence = ?, terms = ?, numbers = ?, skeleton = ?, sketch_a = ?, "+
+			"sketch_b = ? WHERE group_key = ? AND seq = ?",
 			sig.Sequence, sig.Terms, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]), s.ColumnInt64(0), s.ColumnInt64(1))
 	})
 }

@@ -47,7 +47,8 @@ func Resume(op string, p Paging, request any) (*cursor, error) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "page", "cannot be combined with cursor; pass one of the two")
 	}
 	if p.BeforeID > 0 {
-		return nil, robotmem.Errorf(robotmem.Invalid, "before_id", "cannot be combined with cursor; pass one of the two")
+		return nil, robotmem.Errorf(robotmem.Invalid, "before_id",
+			"cannot be combined with cursor; pass one of the two")
 	}
 
 	var c cursor
@@ -55,9 +56,11 @@ func Resume(op string, p Paging, request any) (*cursor, error) {
 	if err == nil {
 		err = json.Unmarshal(data, &c)
 	}
-	// A cursor in another spelling was not made by this program.
+	// A cursor that decodes but has another spelling was not made by this program.
 	if err != nil || c.String() != p.Cursor || c.ID < 1 || c.List != hashOf(op, request) {
-		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "is not next of a page of this list, or belongs to other filters; pass next of the previous page and the same filters, or leave cursor out to start from the first page")
+		return nil, robotmem.Errorf(robotmem.Invalid, "cursor",
+			"is not next of a page of this list, or belongs to other filters; "+
+				"pass next of the previous page and the same filters, or leave cursor out to start from the first page")
 	}
 
 	return &c, nil
@@ -87,10 +90,10 @@ func hashOf(op string, request any) uint32 {
 		delete(filters, name)
 	}
 
-	// As before.
+	// The keys of a map are marshalled in order, so equal filters have equal hashes. Neither call can fail: the map
+	// was decoded from JSON, and a hash accepts every write.
 	data, _ = json.Marshal(filters)
 	h := fnv.New32a()
-	// Never fails.
 	_, _ = h.Write(append(data, op...))
 
 	return h.Sum32()
@@ -154,7 +157,8 @@ func (c *Conn) EachRecallHour(collection string, from time.Time, visit func(time
 	match.add(true, "hour >= ?", FormatTime(from))
 	match.inCollections("collection", collection)
 
-	return c.Query("SELECT hour, sum(recalls), sum(zero_hits) FROM recall_hours"+match.String()+" GROUP BY hour", match.args, func(s sqlite.Row) error {
+	return c.Query("SELECT hour, sum(recalls), sum(zero_hits) "+
+		"FROM recall_hours"+match.String()+" GROUP BY hour", match.args, func(s sqlite.Row) error {
 		visit(ParseTime(s.ColumnText(0)), RecallTotals{s.ColumnInt64(1), s.ColumnInt64(2)})
 		return nil
 	})

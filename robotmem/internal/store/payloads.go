@@ -30,9 +30,11 @@ func (p *StoredPayload) Bytes() (data []byte, ok bool) {
 
 // ErrPayloadGone reports that a payload file was removed after it was written and before
 // the row was stored.
-var ErrPayloadGone = robotmem.Errorf(robotmem.Unavailable, "data", "the payload was removed while it was being saved; save it again")
+var ErrPayloadGone = robotmem.Errorf(robotmem.Unavailable, "data",
+	"the payload was removed while it was being saved; save it again")
 
-var errPayloadName = robotmem.Errorf(robotmem.Corrupt, "", "the memory refers to an invalid payload; run robotmem doctor")
+var errPayloadName = robotmem.Errorf(robotmem.Corrupt, "", "the memory refers to an invalid payload; "+
+	"run robotmem doctor")
 
 // InsertPayload stores the row of a payload, with the bytes of a small one. Equal
 // payloads are stored once. A row whose bytes are missing is replaced, because the
@@ -51,8 +53,9 @@ func (tx *Tx) InsertPayload(p *record.PerceptionRecord) error {
 		return nil
 	}
 
+	// A cleanup may have removed the file, which had no row, after it was written. Cleanups hold the same lock as
+	// this transaction, so the file cannot disappear after this check.
 	if w.Inline == nil && !tx.Store.HasPayload(&StoredPayload{Sum: w.Sum, Size: w.Size, Codec: w.Codec}) {
-		// Files without a row are removed under the same lock as this one.
 		return ErrPayloadGone
 	}
 
@@ -74,7 +77,8 @@ func (c *Conn) Payload(hexSum string) (*StoredPayload, error) {
 	if n, err := hex.Decode(p.Sum[:], []byte(hexSum)); err != nil || n != len(p.Sum) {
 		return nil, errPayloadName
 	}
-	found, err := c.One("SELECT bytes, codec, data FROM payloads WHERE sha256 = ?", []any{p.Sum[:]}, func(s sqlite.Row) {
+	found, err := c.One("SELECT bytes, codec, data FROM payloads "+
+		"WHERE sha256 = ?", []any{p.Sum[:]}, func(s sqlite.Row) {
 		p.Size, p.Codec = s.ColumnInt64(0), payload.Codec(s.ColumnText(1))
 		if s.ColumnType(2) != sqlite.Null {
 			p.Inline = s.ColumnBlob(2, []byte{})
@@ -98,9 +102,13 @@ func (c *Conn) PayloadSize(hexSum string) (int64, error) {
 // lostPayload returns the error for a memory's payload that has no row.
 func (c *Conn) lostPayload(m *robotmem.Memory) error {
 	err := error(robotmem.Errorf(robotmem.Corrupt, "", "the payload is missing; run robotmem doctor"))
-	_, qerr := c.One("SELECT evicted_at, reason FROM evictions WHERE memory_id = ? ORDER BY id DESC LIMIT 1", []any{m.MemoryID}, func(s sqlite.Row) {
-		err = robotmem.Errorf(robotmem.NotFound, "memory_id", "the bytes of memory %d were evicted at %s: %s; its description and summary remain", m.MemoryID, s.ColumnText(0), s.ColumnText(1))
+	_, qerr := c.One("SELECT evicted_at, reason FROM evictions WHERE memory_id = ? "+
+		"ORDER BY id DESC LIMIT 1", []any{m.MemoryID}, func(s sqlite.Row) {
+		err = robotmem.Errorf(robotmem.NotFound, "memory_id",
+			"the bytes of memory %d were evicted at %s: %s; its description and "+
+				"summary remain", m.MemoryID, s.ColumnText(0), s.ColumnText(1))
 	})
+
 	return errors.Join(qerr, err)
 }
 
@@ -117,7 +125,8 @@ func (s *Store) OpenPayload(p *StoredPayload) (io.ReadSeekCloser, error) {
 	r, err := s.Payloads().Open(p.Sum, p.Codec, p.Size)
 	switch {
 	case errors.Is(err, payload.ErrMissing):
-		return nil, robotmem.Errorf(robotmem.Corrupt, "", "the payload is missing from the folder beside the file; run robotmem doctor")
+		return nil, robotmem.Errorf(robotmem.Corrupt, "", "the payload is missing from the folder beside the file; "+
+			"run robotmem doctor")
 	case err != nil:
 		return nil, damagedPayload(err)
 	}
@@ -143,7 +152,8 @@ func (c *Conn) KnownOrigin(r *record.Record, now time.Time) (*robotmem.SavePerce
 		return nil, err
 	}
 
-	id, err := c.Number("SELECT memory_id FROM origins WHERE collection = ? AND origin = ?", r.Collection, r.Perception.Origin)
+	id, err := c.Number("SELECT memory_id FROM origins WHERE collection = ? AND origin = ?", r.Collection,
+		r.Perception.Origin)
 	if err != nil || id == 0 {
 		return nil, err
 	}
@@ -154,8 +164,8 @@ func (c *Conn) KnownOrigin(r *record.Record, now time.Time) (*robotmem.SavePerce
 	}
 
 	res := &robotmem.SavePerceptionResponse{
-		Status: "duplicate", MemoryID: id, UID: m.UID, PerceptionType: m.PerceptionType, Collection: m.Collection,
-		MediaType: m.MediaType, SHA256: m.SHA256, Summary: m.Summary,
+		Status: "duplicate", MemoryID: id, UID: m.UID, Collection: m.Collection,
+		PerceptionType: m.PerceptionType, MediaType: m.MediaType, SHA256: m.SHA256, Summary: m.Summary,
 	}
 	if m.SHA256 != "" {
 		res.Bytes, err = c.PayloadSize(m.SHA256)
@@ -173,7 +183,8 @@ func (tx *Tx) InsertOrigin(collection, origin string, id int64) error {
 
 func (s *Store) OpenData(c *Conn, m *robotmem.Memory) (*robotmem.DataReader, error) {
 	if m.SHA256 == "" {
-		return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "memory %d is a %s without bytes; get returns its text", m.MemoryID, m.Type)
+		return nil, robotmem.Errorf(robotmem.NotFound, "memory_id",
+			"memory %d is a %s without bytes; get returns its text", m.MemoryID, m.Type)
 	}
 	p, err := c.Payload(m.SHA256)
 	if err != nil {
@@ -187,7 +198,13 @@ func (s *Store) OpenData(c *Conn, m *robotmem.Memory) (*robotmem.DataReader, err
 		return nil, err
 	}
 
-	return &robotmem.DataReader{ReadSeekCloser: body, MemoryID: m.MemoryID, MediaType: m.MediaType, Bytes: p.Size, SHA256: m.SHA256}, nil
+	return &robotmem.DataReader{
+		ReadSeekCloser: body,
+		MemoryID:       m.MemoryID,
+		MediaType:      m.MediaType,
+		Bytes:          p.Size,
+		SHA256:         m.SHA256,
+	}, nil
 }
 
 // Item reads a stored perception for decoding.
@@ -197,6 +214,7 @@ func (s *Store) Item(c *Conn, m *robotmem.Memory) (perception.Item, error) {
 		return perception.Item{}, err
 	}
 
+	// Of a payload that is too large to be decoded, only the head is read.
 	var data []byte
 	if d.Bytes <= record.DecodeLimit {
 		data, err = ReadAll(d, d.Bytes)
@@ -224,10 +242,13 @@ func ReadAll(r io.Reader, size int64) ([]byte, error) {
 }
 
 func damagedPayload(err error) error {
+	// An error that is already meant for the caller stays as it is.
 	if told := (*robotmem.Error)(nil); errors.As(err, &told) {
 		return err
 	}
-	if err == nil || errors.Is(err, payload.ErrDamaged) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+
+	short := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
+	if err == nil || short || errors.Is(err, payload.ErrDamaged) {
 		return robotmem.Errorf(robotmem.Corrupt, "", "the payload is damaged; run robotmem doctor")
 	}
 

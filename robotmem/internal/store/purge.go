@@ -23,13 +23,16 @@ func (tx *Tx) Purge(m *robotmem.Memory, reason string) (out *robotmem.Purged, er
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, tx.Exec("PRAGMA secure_delete=OFF")) }()
+
+	// The report counts rows that purgeRows deletes, so they are read first.
 	out = &robotmem.Purged{}
 	versions, err := tx.Number("SELECT count(*) FROM versions WHERE memory_id = ?", m.MemoryID)
 	if err != nil {
 		return nil, err
 	}
 	out.Versions = int(versions)
-	if out.StoodFor, err = tx.IDs("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id", m.MemoryID); err != nil {
+	if out.StoodFor, err = tx.IDs("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id",
+		m.MemoryID); err != nil {
 		return nil, err
 	}
 
@@ -73,7 +76,13 @@ func (tx *Tx) purgeRows(id int64) error {
 		"UPDATE memories SET superseded_by = NULL WHERE superseded_by = ?",
 		"UPDATE audit SET reason = NULL, before = NULL, after = NULL WHERE memory_id = ?",
 		"DELETE FROM memories WHERE id = ?",
-	), tx.Exec("DELETE FROM snapshot_heads"), tx.Exec("DELETE FROM snapshots"), tx.BeginFeatureEpoch(), tx.forgetAnswers(id), tx.purgeVectors(id))
+	),
+		// Snapshots of the in-memory indexes hold the words and values of the memory.
+		tx.Exec("DELETE FROM snapshot_heads"),
+		tx.Exec("DELETE FROM snapshots"),
+		tx.BeginFeatureEpoch(),
+		tx.forgetAnswers(id),
+		tx.purgeVectors(id))
 }
 
 // purgeVectors sets the vectors of a memory to NULL under a new sequence number, so that
@@ -97,7 +106,8 @@ func (tx *Tx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error {
 		return fmt.Errorf("payload of memory %d: its name is not a SHA-256", m.MemoryID)
 	}
 
-	named, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id FROM evictions)", sum)
+	named, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id "+
+		"FROM evictions)", sum)
 	if err != nil {
 		return err
 	}
@@ -109,7 +119,8 @@ func (tx *Tx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error {
 
 	out.Payload = "gone before"
 	inFile := false
-	found, err := tx.One("SELECT bytes, data IS NOT NULL FROM payloads WHERE sha256 = ?", []any{sum}, func(s sqlite.Row) {
+	found, err := tx.One("SELECT bytes, data IS NOT NULL FROM payloads "+
+		"WHERE sha256 = ?", []any{sum}, func(s sqlite.Row) {
 		out.Payload, out.Bytes, inFile = "removed", s.ColumnInt64(0), s.ColumnBool(1)
 	})
 	if err != nil || !found {
@@ -119,6 +130,7 @@ func (tx *Tx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error {
 		return err
 	}
 
+	// The file is removed after the commit. The table remembers it, so that a crash does not leave it behind.
 	return tx.Exec("INSERT OR IGNORE INTO purged_files(sha256) VALUES (?)", sum)
 }
 
@@ -133,6 +145,7 @@ func (tx *Tx) markPurged(m *robotmem.Memory, reason string) error {
 		return err
 	}
 
+	// The row that says who stored the memory is gone, so the log gets that entry now.
 	if p := m.Provenance; p != nil {
 		created := AuditOf(actionCreated, m)
 		created.At, created.Who, created.Tool = m.CreatedAt, p.Who, p.Tool
@@ -159,7 +172,8 @@ func (tx *Tx) Scrubbed(upto int64) error {
 // PurgedFiles lists the files of purged payloads to remove. It leaves out a payload that
 // was saved again since.
 func (c *Conn) PurgedFiles() (sums [][sha256.Size]byte, err error) {
-	err = c.Query("SELECT sha256 FROM purged_files WHERE sha256 NOT IN (SELECT sha256 FROM payloads WHERE data IS NULL)", nil, func(s sqlite.Row) error {
+	err = c.Query("SELECT sha256 FROM purged_files WHERE sha256 NOT IN (SELECT sha256 FROM payloads "+
+		"WHERE data IS NULL)", nil, func(s sqlite.Row) error {
 		if raw := s.ColumnRawBlob(0); len(raw) == sha256.Size {
 			sums = append(sums, [sha256.Size]byte(raw))
 		}
@@ -178,7 +192,7 @@ func (c *Conn) RewriteFile() (err error) {
 	if err := c.Exec("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')"); err != nil {
 		return err
 	}
-	// The copy can be larger than memory.
+	// VACUUM copies the file, and the copy can be larger than memory.
 	if err := c.Exec("PRAGMA temp_store=FILE"); err != nil {
 		return err
 	}

@@ -22,19 +22,29 @@ const (
 )
 
 var (
-	sessionRobot = fmt.Sprintf(ofContext, "s.context ->> '$.robot.id', s.context ->> '$.robot.name', s.context ->> '$.robot'")
-	sessionTask  = fmt.Sprintf(ofContext, "s.context ->> '$.task.name', s.context ->> '$.task.type', s.context ->> '$.task.goal', s.context ->> '$.task'")
+	sessionRobot = fmt.Sprintf(ofContext, "s.context ->> '$.robot.id', s.context ->> '$.robot.name', "+
+		"s.context ->> '$.robot'")
+	sessionTask = fmt.Sprintf(ofContext, "s.context ->> '$.task.name', s.context ->> '$.task.type', "+
+		"s.context ->> '$.task.goal', s.context ->> '$.task'")
 	sessionPlace = fmt.Sprintf(ofContext, "s.context ->> '$.spatial', NULL")
-	sessionOrder = map[string]string{"time": "s.created_at DESC, ", "outcome": lastScore + orderNext, "robot": sessionRobot + orderNext, "task": sessionTask + orderNext, "place": sessionPlace + orderNext}
+	sessionOrder = map[string]string{
+		"time":    "s.created_at DESC, ",
+		"outcome": lastScore + orderNext,
+		"robot":   sessionRobot + orderNext,
+		"task":    sessionTask + orderNext,
+		"place":   sessionPlace + orderNext,
+	}
 )
 
 // sessionsMatching returns the conditions of a list of sessions.
 func sessionsMatching(r *robotmem.SessionsRequest) (match conditions) {
 	match.inCollections("s.collection", r.Collection)
 	match.add(true, "(? = '' OR s.status = ?)", r.Status, r.Status)
-	match.add(r.Outcome == robotmem.OutcomeFailure, "s.external_id IN (SELECT session_id FROM session_outcomes WHERE score <= ?) AND "+lastScore+" <= ?", record.FailureScore, record.FailureScore)
+	match.add(r.Outcome == robotmem.OutcomeFailure, "s.external_id IN (SELECT session_id FROM session_outcomes "+
+		"WHERE score <= ?) AND "+lastScore+" <= ?", record.FailureScore, record.FailureScore)
 	match.add(r.Outcome == robotmem.OutcomeSuccess, lastScore+" >= ?", record.SuccessScore)
-	match.add(r.Outcome == robotmem.OutcomePartial, lastScore+" > ? AND "+lastScore+" < ?", record.FailureScore, record.SuccessScore)
+	match.add(r.Outcome == robotmem.OutcomePartial, lastScore+" > ? AND "+lastScore+" < ?", record.FailureScore,
+		record.SuccessScore)
 	match.add(r.Outcome == robotmem.OutcomeUnknown, lastScore+" IS NULL")
 	match.add(r.Robot != "", sessionRobot+" = ?", r.Robot)
 	match.add(r.Task != "", sessionTask+" = ?", r.Task)
@@ -47,6 +57,7 @@ func sessionsMatching(r *robotmem.SessionsRequest) (match conditions) {
 // Sessions fills one page of sessions, newest first unless another order is asked for.
 func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem.SessionsResponse) (err error) {
 	match := sessionsMatching(r)
+	// The total is that of all pages, so the cursor is added to the conditions after it.
 	if res.Total, err = c.Number("SELECT count(*) FROM sessions s"+match.String(), match.args...); err != nil {
 		return err
 	}
@@ -54,10 +65,15 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 		match.add(true, "(s.created_at, s.id) < (?, ?)", from.At, from.ID)
 	}
 
-	page, ids := []robotmem.Session{}, []int64{}
-	err = c.Query(selectSession+", s.id FROM sessions s"+match.String()+" ORDER BY "+sessionOrder[r.Sort]+"s.id DESC LIMIT ? OFFSET ?", append(match.args, r.Limit+1, (r.Page-1)*r.Limit), func(s sqlite.Row) error {
+	page := []robotmem.Session{}
+	ids := []int64{}
+
+	sql := selectSession + ", s.id FROM sessions s" + match.String() +
+		" ORDER BY " + sessionOrder[r.Sort] + "s.id DESC LIMIT ? OFFSET ?"
+	err = c.Query(sql, append(match.args, r.Limit+1, (r.Page-1)*r.Limit), func(s sqlite.Row) error {
 		row, damage := scanSession(s)
-		if ids = append(ids, s.ColumnInt64(afterSession)); damage != nil {
+		ids = append(ids, s.ColumnInt64(afterSession))
+		if damage != nil {
 			res.Degraded = append(res.Degraded, fmt.Sprintf("session %s: %s", row.SessionID, record.DetailOf(damage)))
 			row.Context, row.OutcomeScore = nil, nil
 		}
@@ -66,6 +82,7 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 		return nil
 	})
 
+	// A cursor holds the time of a row, so other orders have pages by number only.
 	var more bool
 	if res.Sessions, more = Cut(page, r.Limit); more && r.Sort == "time" {
 		res.Next = After("sessions", r, ids[r.Limit-1], FormatTime(page[r.Limit-1].CreatedAt))
@@ -74,7 +91,8 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 	return err
 }
 
-// ShownBy sets the perception of an incident's episode that shows it best.
+// ShownBy sets the perception of an incident's episode that shows the incident best: one with bytes before one
+// without, a trace or sound before other kinds, one before the incident before one after it, then the nearest in time.
 func (c *Conn) ShownBy(i *admin.Incident) error {
 	if i.SessionID == "" || i.PerceptionID != 0 {
 		return nil
@@ -84,7 +102,9 @@ func (c *Conn) ShownBy(i *admin.Incident) error {
 		ORDER BY perception_data IS NULL, perception_type NOT IN ('tactile', 'proprioceptive', 'auditory'), observed_at > ?, abs(julianday(observed_at) - julianday(?)) LIMIT 1`
 	at := FormatTime(i.At)
 	_, err := c.One(best, []any{i.SessionID, at, at}, func(s sqlite.Row) {
-		i.PerceptionID, i.PerceptionType, i.MediaType, i.Summary = s.ColumnInt64(0), s.ColumnText(1), s.ColumnText(2), s.ColumnText(3)
+		i.PerceptionID = s.ColumnInt64(0)
+		i.PerceptionType, i.MediaType = s.ColumnText(1), s.ColumnText(2)
+		i.Summary = s.ColumnText(3)
 	})
 
 	return err
@@ -97,16 +117,20 @@ func (c *Conn) JoinSession(r *record.Record) error {
 		r.Collection = cmp.Or(r.Collection, robotmem.DefaultCollection)
 		return nil
 	}
+
 	s, err := c.OpenSession(r.SessionID)
 	if err != nil {
 		return err
 	}
+
 	r.Collection = cmp.Or(r.Collection, s.Collection)
 	if r.By.Robot == "" {
 		r.By.Robot = record.RobotOf(s.Context)
 	}
 	if r.Collection != s.Collection {
-		return robotmem.Errorf(robotmem.Invalid, "collection", "is %q, but the session belongs to %q; leave collection out, or start a session in it", r.Collection, s.Collection)
+		return robotmem.Errorf(robotmem.Invalid, "collection",
+			"is %q, but the session belongs to %q; leave collection out, "+
+				"or start a session in it", r.Collection, s.Collection)
 	}
 
 	return nil
@@ -116,8 +140,11 @@ func (c *Conn) JoinSession(r *record.Record) error {
 func (c *Conn) OpenSession(id string) (*SessionRow, error) {
 	s, err := c.Session(id)
 	if err == nil && s.Status == "ended" {
-		err = robotmem.Errorf(robotmem.Conflict, "session_id", "the session ended at %s and stays ended; start another one with start_session", s.EndedAt.Format(time.RFC3339))
+		err = robotmem.Errorf(robotmem.Conflict, "session_id",
+			"the session ended at %s and stays ended; start another one with "+
+				"start_session", s.EndedAt.Format(time.RFC3339))
 	}
+
 	return s, err
 }
 
@@ -156,7 +183,8 @@ func readSession(s sqlite.Row, row *SessionRow) []byte {
 // updateSessionChecksum stores the checksum of a session as it is stored now.
 func (c *Conn) updateSessionChecksum(id string) error {
 	var sum []byte
-	_, err := c.One(selectSession+" FROM sessions s WHERE s.external_id = ?", []any{id}, func(s sqlite.Row) { sum = readSession(s, &SessionRow{}) })
+	_, err := c.One(selectSession+" FROM sessions s WHERE s.external_id = ?", []any{id},
+		func(s sqlite.Row) { sum = readSession(s, &SessionRow{}) })
 	return errors.Join(err, c.Exec("UPDATE sessions SET checksum = ? WHERE external_id = ?", sum, id))
 }
 
@@ -165,7 +193,8 @@ func (c *Conn) updateSessionChecksum(id string) error {
 func (c *Conn) Session(id string) (*SessionRow, error) {
 	row, err := c.findSession(id)
 	if err == nil && row == nil {
-		err = robotmem.Errorf(robotmem.NotFound, "session_id", "there is no session %q; start_session returns an id, or takes one of yours", id)
+		err = robotmem.Errorf(robotmem.NotFound, "session_id",
+			"there is no session %q; start_session returns an id, or takes one of yours", id)
 	}
 	return row, err
 }
@@ -175,7 +204,8 @@ func (c *Conn) findSession(id string) (*SessionRow, error) {
 		row    SessionRow
 		damage error
 	)
-	found, err := c.One(selectSession+" FROM sessions s WHERE s.external_id = ?", []any{id}, func(s sqlite.Row) { row, damage = scanSession(s) })
+	found, err := c.One(selectSession+" FROM sessions s WHERE s.external_id = ?", []any{id},
+		func(s sqlite.Row) { row, damage = scanSession(s) })
 	if err != nil || !found {
 		return nil, err
 	}
@@ -193,13 +223,15 @@ func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time
 
 	useful := map[int64]bool{}
 
+	// Recalls that are counted but not yet stored are in pending. They have no row in session_recalls.
 	var ids []int64
 	err = c.Query(`SELECT m.id, coalesce(r.used, 0) AS helped
 		FROM memories m LEFT JOIN session_recalls r ON r.session_id = ?1 AND r.memory_id = m.id
 		WHERE m.id IN (SELECT memory_id FROM session_recalls WHERE session_id = ?1 UNION SELECT value FROM json_each(?2))
 		ORDER BY helped DESC, m.id LIMIT ?3`, []any{session, string(more), n}, func(s sqlite.Row) error {
 		id := s.ColumnInt64(0)
-		ids, useful[id] = append(ids, id), s.ColumnBool(1)
+		ids = append(ids, id)
+		useful[id] = s.ColumnBool(1)
 		return nil
 	})
 	if err != nil {
@@ -210,14 +242,21 @@ func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time
 
 	out := make([]robotmem.RecalledMemory, len(found))
 	for i, brief := range Briefs(found) {
-		out[i] = robotmem.RecalledMemory{BriefMemory: brief, Collection: found[i].Collection, Status: found[i].Status, Type: found[i].Type, Used: useful[brief.MemoryID]}
+		out[i] = robotmem.RecalledMemory{
+			BriefMemory: brief,
+			Collection:  found[i].Collection,
+			Status:      found[i].Status,
+			Type:        found[i].Type,
+			Used:        useful[brief.MemoryID],
+		}
 	}
 
 	return out, err
 }
 
 var (
-	insertSession = "INSERT INTO sessions(" + names(sessionColumns, "") + ", checksum) VALUES (" + placeholders(len(sessionColumns)+1) + ")"
+	insertSession = "INSERT INTO sessions(" + names(sessionColumns, "") + ", checksum) VALUES (" +
+		placeholders(len(sessionColumns)+1) + ")"
 	updateSession = "UPDATE sessions SET " + assignments(sessionColumns) + " WHERE external_id = ?"
 )
 
@@ -234,13 +273,15 @@ func (tx *Tx) InsertSession(s robotmem.Session) error {
 // none.
 func (c *Conn) Known(r *robotmem.StartSessionRequest) (id string, err error) {
 	if r.Origin != "" {
-		_, err = c.One("SELECT session_id FROM session_origins WHERE collection = ? AND origin = ?", []any{r.Collection, r.Origin}, func(s sqlite.Row) { id = s.ColumnText(0) })
+		_, err = c.One("SELECT session_id FROM session_origins WHERE collection = ? AND origin = ?",
+			[]any{r.Collection, r.Origin}, func(s sqlite.Row) { id = s.ColumnText(0) })
 	}
 	if err != nil || r.SessionID == "" || id == r.SessionID {
 		return id, err
 	}
 	if id != "" {
-		return "", robotmem.Errorf(robotmem.Conflict, "session_id", "is %q, but the session of this origin is %q; give one of session_id and origin", r.SessionID, id)
+		return "", robotmem.Errorf(robotmem.Conflict, "session_id",
+			"is %q, but the session of this origin is %q; give one of session_id and origin", r.SessionID, id)
 	}
 	row, err := c.findSession(r.SessionID)
 	if row != nil {
@@ -257,14 +298,15 @@ func (tx *Tx) InsertSessionOrigin(collection, origin, id string) error {
 	return tx.Exec("INSERT INTO session_origins(collection, origin, session_id) VALUES (?,?,?)", collection, origin, id)
 }
 
-// SpanOfSession returns when a session that ends began and ended. Without a time of its end it ends
-// now, unless all of its memories were observed before it was started: it was stored later then,
-// and the times of the first and the last are its own.
+// SpanOfSession returns when a session began and ended. given is the end that the caller states. Without it the
+// session ends now, except if all of its memories were observed before it was started: then the episode was stored
+// later than it took place, and it spans the times of its first and its last memory.
 func (tx *Tx) SpanOfSession(s *robotmem.Session, given *time.Time) (began, ended time.Time, err error) {
 	began, ended = s.CreatedAt, tx.Now
 
 	var first, last string
-	_, err = tx.One("SELECT min(observed_at), max(observed_at) FROM memories WHERE session_id = ?", []any{s.SessionID}, func(r sqlite.Row) {
+	_, err = tx.One("SELECT min(observed_at), max(observed_at) FROM memories "+
+		"WHERE session_id = ?", []any{s.SessionID}, func(r sqlite.Row) {
 		first, last = r.ColumnText(0), r.ColumnText(1)
 	})
 	if later := ParseTime(last); last != "" && later.Before(s.CreatedAt) {
@@ -272,8 +314,10 @@ func (tx *Tx) SpanOfSession(s *robotmem.Session, given *time.Time) (began, ended
 	}
 
 	if given != nil {
-		if ended = given.UTC(); ended.Before(began) {
-			err = errors.Join(err, robotmem.Errorf(robotmem.Invalid, "ended_at", "%s lies before the beginning of the episode, %s", FormatTime(ended), FormatTime(began)))
+		ended = given.UTC()
+		if ended.Before(began) {
+			err = errors.Join(err, robotmem.Errorf(robotmem.Invalid, "ended_at",
+				"%s lies before the beginning of the episode, %s", FormatTime(ended), FormatTime(began)))
 		}
 	}
 
@@ -287,8 +331,11 @@ func (tx *Tx) FinishSession(id, summary string, score *float64, began, ended tim
 		return err
 	}
 
-	row.Status, row.Summary, row.EndedAt, row.UpdatedAt = "ended", summary, &ended, tx.Now
-	row.CreatedAt = began
+	row.Status = "ended"
+	row.Summary = summary
+	row.CreatedAt, row.EndedAt, row.UpdatedAt = began, &ended, tx.Now
+
+	// The checksum includes the outcomes, so it is updated after these are stored.
 	tx.NextRevision()
 	args, _ := values(sessionColumns, row)
 	if err := tx.Exec(updateSession, append(args, id)...); err != nil {
@@ -296,7 +343,8 @@ func (tx *Tx) FinishSession(id, summary string, score *float64, began, ended tim
 	}
 
 	if score != nil {
-		err := tx.Exec("INSERT INTO session_outcomes(session_id, score, created_at) VALUES (?,?,?)", id, *score, FormatTime(tx.Now))
+		err := tx.Exec("INSERT INTO session_outcomes(session_id, score, created_at) VALUES (?,?,?)", id, *score,
+			FormatTime(tx.Now))
 		if err != nil {
 			return err
 		}
@@ -308,7 +356,8 @@ func (tx *Tx) FinishSession(id, summary string, score *float64, began, ended tim
 // LastSummary returns the summary of the session of a collection that ended last, "" if
 // there is none.
 func (c *Conn) LastSummary(collection string) (summary string, err error) {
-	_, err = c.One("SELECT summary FROM sessions WHERE collection = ? AND status = 'ended' ORDER BY id DESC LIMIT 1", []any{collection}, func(s sqlite.Row) { summary = s.ColumnText(0) })
+	_, err = c.One("SELECT summary FROM sessions WHERE collection = ? AND status = 'ended' ORDER BY id DESC LIMIT 1",
+		[]any{collection}, func(s sqlite.Row) { summary = s.ColumnText(0) })
 	return summary, err
 }
 
@@ -326,9 +375,10 @@ func (tx *Tx) StoreRecallCounts(c *RecallCounts) (total int64, err error) {
 		}
 	}
 
+	// A memory that was purged after its recall gets no credit, and its session no row.
 	for to := range c.Credit {
-		err := tx.Exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) SELECT ?1, id FROM memories WHERE id = ?2", to.Session, to.MemoryID)
-		// It was purged since.
+		err := tx.Exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) SELECT ?1, id FROM memories "+
+			"WHERE id = ?2", to.Session, to.MemoryID)
 		if err != nil {
 			return 0, err
 		}
@@ -388,9 +438,13 @@ func (tx *Tx) CountStream(session, collection string, n recorder.SourceCount) er
 func (c *Conn) Streams(session string) (out []admin.StreamCount, err error) {
 	err = c.Query(`SELECT source, sum(received), sum(stored), sum(dropped), sum(missed), sum(bytes) FROM streams
 		WHERE ?1 = '' OR session_id = ?1 GROUP BY source ORDER BY source`, []any{session}, func(s sqlite.Row) error {
-		out = append(out, admin.StreamCount{Source: s.ColumnText(0), Received: s.ColumnInt64(1), Stored: s.ColumnInt64(2), Dropped: s.ColumnInt64(3), Missed: s.ColumnInt64(4), Bytes: s.ColumnInt64(5)})
+		out = append(out, admin.StreamCount{
+			Source: s.ColumnText(0), Received: s.ColumnInt64(1), Stored: s.ColumnInt64(2),
+			Dropped: s.ColumnInt64(3), Missed: s.ColumnInt64(4), Bytes: s.ColumnInt64(5),
+		})
 		return nil
 	})
+
 	return out, err
 }
 

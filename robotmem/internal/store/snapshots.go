@@ -26,10 +26,20 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // SaveSnapshot stores the output of write, unless the file has a snapshot that is as
 // new. purges is the number of purges that the index has applied. A snapshot that has
 // missed one would restore purged data and is not stored.
-func (s *Store) SaveSnapshot(ctx context.Context, name string, revision, purges int64, write func(io.Writer) error) error {
-	w := &partWriter{ctx: ctx, s: s, name: name, purges: purges, generation: time.Now().UnixNano(), sum: crc32.New(castagnoli)}
+func (s *Store) SaveSnapshot(ctx context.Context, name string, revision, purges int64,
+	write func(io.Writer) error) error {
+	// The generation tells the parts of this snapshot from those of other processes and of interrupted ones.
+	w := &partWriter{
+		ctx:        ctx,
+		s:          s,
+		name:       name,
+		purges:     purges,
+		generation: time.Now().UnixNano(),
+		sum:        crc32.New(castagnoli),
+	}
 	parts := bufio.NewWriterSize(w, snapshotPart)
-	z, err := zstd.NewWriter(parts, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(snapshotPart))
+	z, err := zstd.NewWriter(parts, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithWindowSize(snapshotPart))
 	if err != nil {
 		return err
 	}
@@ -40,8 +50,8 @@ func (s *Store) SaveSnapshot(ctx context.Context, name string, revision, purges 
 		err = s.Write(ctx, func(tx *Tx) error { return w.finish(tx, revision) })
 	}
 
-	// Parts without a head are of the snapshot before, or of one that was not finished. Between two of
-	// them others can write.
+	// Parts without a head belong to the snapshot before, or to one that was not finished. Each is deleted in its own
+	// transaction, so that other writers do not wait long.
 	for more := true; more; {
 		e := s.Write(context.WithoutCancel(ctx), func(tx *Tx) error {
 			deleted, err := tx.Changed(`DELETE FROM snapshots WHERE rowid = (SELECT s.rowid FROM snapshots s LEFT JOIN snapshot_heads h
@@ -67,8 +77,7 @@ type partWriter struct {
 }
 
 func (w *partWriter) Write(p []byte) (int, error) {
-	// Never fails.
-	_, _ = w.sum.Write(p)
+	_, _ = w.sum.Write(p) // a hash accepts every write
 	err := w.s.Write(w.ctx, func(tx *Tx) error {
 		purges, err := tx.Purges()
 		// The index may still hold a purged memory.
@@ -79,7 +88,8 @@ func (w *partWriter) Write(p []byte) (int, error) {
 			return err
 		}
 
-		return tx.Exec("INSERT INTO snapshots(name, generation, part, data) VALUES (?,?,?,?)", w.name, w.generation, w.parts, p)
+		return tx.Exec("INSERT INTO snapshots(name, generation, part, data) VALUES (?,?,?,?)", w.name,
+			w.generation, w.parts, p)
 	})
 	w.parts++
 
@@ -89,8 +99,8 @@ func (w *partWriter) Write(p []byte) (int, error) {
 var ErrSuperseded = errors.New("another process has stored a newer snapshot")
 
 func (w *partWriter) finish(tx *Tx, revision int64) error {
-	// Another process may have stored a newer one, deleted our parts as outdated, or purged. One that is ahead of
-	// the tables, which somebody has put back, is no newer one.
+	// Another process may have stored a newer snapshot, deleted the parts of this one as outdated, or purged a memory.
+	// A snapshot that is ahead of the tables does not count as newer: somebody has restored an older file.
 	newest, err := tx.Number(`SELECT NOT EXISTS (SELECT 1 FROM snapshot_heads WHERE name = ?1 AND revision >= ?2
 			AND `+notAhead+`)
 		AND (SELECT count(*) FROM snapshots WHERE name = ?1 AND generation = ?3) = ?4
@@ -102,11 +112,14 @@ func (w *partWriter) finish(tx *Tx, revision int64) error {
 		return ErrSuperseded
 	}
 
-	return tx.Exec("INSERT INTO snapshot_heads(name, generation, revision, parts, checksum) VALUES (?,?,?,?,?) ON CONFLICT(name) DO UPDATE SET generation = excluded.generation, revision = excluded.revision, parts = excluded.parts, checksum = excluded.checksum",
+	return tx.Exec("INSERT INTO snapshot_heads(name, generation, revision, parts, checksum) VALUES (?,?,?,?,?) "+
+		"ON CONFLICT(name) DO UPDATE SET generation = excluded.generation, revision = excluded.revision, "+
+		"parts = excluded.parts, checksum = excluded.checksum",
 		w.name, w.generation, revision, w.parts, int64(w.sum.Sum32()))
 }
 
-// notAhead is true for a head whose revision the tables have reached. That of vectors counts those of a model.
+// notAhead is the SQL condition for a head whose revision the tables have reached. The revision of the snapshot of
+// vectors is a sequence number of the model, which is not compared.
 const notAhead = "(name = '" + VectorsSnapshot + "' OR revision <= (SELECT value FROM counters WHERE name = 'changes'))"
 
 // SnapshotRevision returns the revision of a stored snapshot; 0 if there is none, or if it is ahead of the tables.
@@ -120,11 +133,16 @@ var ErrNoSnapshot = errors.New("no snapshot is stored")
 // LoadSnapshot passes a stored snapshot to read, which must read it to its end, and
 // returns its revision. The data is valid only if LoadSnapshot returns no error.
 func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision int64, err error) {
-	r, got := &partReader{c: c, name: name}, crc32.New(castagnoli)
+	r := &partReader{c: c, name: name}
+	got := crc32.New(castagnoli)
 
 	var sum uint32
-	found, err := c.One("SELECT generation, revision, parts, checksum FROM snapshot_heads WHERE name = ?", []any{name}, func(s sqlite.Row) {
-		r.generation, revision, r.parts, sum = s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnInt(2), uint32(s.ColumnInt64(3))
+	found, err := c.One("SELECT generation, revision, parts, checksum FROM snapshot_heads "+
+		"WHERE name = ?", []any{name}, func(s sqlite.Row) {
+		r.generation = s.ColumnInt64(0)
+		revision = s.ColumnInt64(1)
+		r.parts = s.ColumnInt(2)
+		sum = uint32(s.ColumnInt64(3))
 	})
 	if err != nil {
 		return 0, err
@@ -133,13 +151,13 @@ func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision i
 		return 0, ErrNoSnapshot
 	}
 
-	// Whose revision counts the vectors of a model.
+	// The revision of the snapshot of vectors is a sequence number of the model, not of the change counter.
 	if name != VectorsSnapshot {
 		now, err := c.Changes()
 		if err != nil {
 			return 0, err
 		}
-		// What was learnt since would never be read.
+		// The file was replaced by an older one. With this snapshot, changes up to its revision would never be read.
 		if revision > now {
 			return 0, fmt.Errorf("the snapshot is of change %d and the tables are at %d", revision, now)
 		}
@@ -152,9 +170,11 @@ func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision i
 	}
 
 	defer z.Close()
+
 	if err := read(z); err != nil {
 		return 0, err
 	}
+	// The checksum covers all parts, also bytes that the decoder did not need.
 	if _, err := io.Copy(io.Discard, in); err != nil {
 		return 0, err
 	}
@@ -178,7 +198,8 @@ func (r *partReader) Read(p []byte) (n int, err error) {
 	if r.part == r.parts {
 		return 0, io.EOF
 	}
-	found, err := r.c.One("SELECT data FROM snapshots WHERE name = ? AND generation = ? AND part = ?", []any{r.name, r.generation, r.part},
+	found, err := r.c.One("SELECT data FROM snapshots WHERE name = ? AND generation = ? AND part = ?",
+		[]any{r.name, r.generation, r.part},
 		func(s sqlite.Row) { n = copy(p, s.ColumnRawBlob(0)) })
 	if err == nil && !found {
 		err = io.ErrUnexpectedEOF
@@ -192,7 +213,7 @@ func (r *partReader) Read(p []byte) (n int, err error) {
 // save deletes the parts.
 func (tx *Tx) DropSnapshots() error { return tx.Exec("DELETE FROM snapshot_heads") }
 
-// DropSnapshot drops one.
+// DropSnapshot drops the snapshot with a name.
 func (tx *Tx) DropSnapshot(name string) error {
 	return tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", name)
 }

@@ -30,7 +30,7 @@ type Store struct {
 	Rewritten int64 // revision of the last purge after which the file was rewritten
 }
 
-// Database is where the tables are: a file of SQLite, or PostgreSQL.
+// Database holds the tables: it is an SQLite file or a PostgreSQL database.
 type Database interface {
 	// Read runs f in one snapshot.
 	Read(ctx context.Context, f func(SQL) error) error
@@ -40,9 +40,9 @@ type Database interface {
 	WriteInTime(ctx context.Context, f func(SQL) error) error
 	// WriteAlone runs f outside any transaction.
 	WriteAlone(ctx context.Context, f func(SQL) error) error
-	ReadOnly() string // why nothing is written, "" if it is
+	ReadOnly() string // why nothing can be written, "" if writing is possible
 	Writable() error
-	InPlace() error // why what is written would be lost
+	InPlace() error // why writes would be lost, nil if they are not
 	Path() string
 	Files() files.Memory
 	Waiting() int
@@ -54,7 +54,7 @@ type Database interface {
 	Close() error
 }
 
-// SQL runs statements. A parameter is ? or ?1, and what both databases understand is used.
+// SQL runs statements. A parameter is ? or ?1. Statements use only syntax that SQLite and PostgreSQL both accept.
 type SQL interface {
 	// Exec runs a statement that returns no rows.
 	Exec(sql string, args ...any) error
@@ -143,7 +143,7 @@ func (s *Store) Begin(c SQL) (err error) {
 	s.before = s.tx.Revision
 	purges, err := s.tx.Purges()
 	if err == nil && purges != s.purges {
-		// Another process has purged, and may have reused the id of a deleted path.
+		// Another process has purged memories, whose signatures the cache may hold.
 		s.purges = purges
 		s.Groups.Reset()
 	}
@@ -174,11 +174,13 @@ func (s *Store) Undone() { s.Groups.Reset() }
 // job returns f as a function of the write queue, on behalf of a caller.
 func (s *Store) job(caller robotmem.Caller, f func(*Tx) error) func(SQL) error {
 	return func(SQL) error {
-		tx, revision := s.tx, s.tx.Revision
+		tx := s.tx
+		revision := tx.Revision
 		tx.caller = caller
+
+		// The changes of a function that fails are rolled back, so its revisions are not used.
 		err := f(tx)
 		if err != nil {
-			// The changes are rolled back.
 			tx.Revision = revision
 		}
 
@@ -250,7 +252,8 @@ func (c *Conn) Stats(res *admin.StatsResponse) (err error) {
 		return err
 	}
 
-	return c.Query("SELECT name, value FROM counters WHERE name IN ('recalls', 'zero_hits')", nil, func(s sqlite.Row) error {
+	return c.Query("SELECT name, value FROM counters WHERE name IN ('recalls', "+
+		"'zero_hits')", nil, func(s sqlite.Row) error {
 		if s.ColumnText(0) == "recalls" {
 			res.Recalls += s.ColumnInt64(1)
 		} else {
@@ -282,7 +285,7 @@ func (c *Conn) PageDamage() (string, error) {
 	return c.errorsOf("PRAGMA quick_check(100)", func(line string) bool { return line != "ok" && !strings.Contains(line, "FTS5") })
 }
 
-// errorsOf returns the lines of a check that count.
+// errorsOf returns the lines of a check for which counts returns true.
 func (c *Conn) errorsOf(check string, counts func(line string) bool) (string, error) {
 	lines, err := c.Texts(check)
 	lines = slices.DeleteFunc(lines, func(line string) bool { return !counts(line) })

@@ -13,11 +13,12 @@ import (
 )
 
 // SummarizeSession summarizes a session up to a time.
-func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *float64, superseded int) (robotmem.SessionSummary, error) {
+func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *float64,
+	superseded int) (robotmem.SessionSummary, error) {
 	out := robotmem.SessionSummary{SessionID: s.SessionID, Categories: map[string]int{}, OutcomeScore: score}
 	out.DurationS = until.Sub(s.CreatedAt).Seconds()
+	// A session that was imported from a recording has the length of the recording.
 	source, _ := s.Context["source"].(map[string]any)
-	// Of a recording: its own length.
 	if n, ok := source["seconds"].(json.Number); ok {
 		out.DurationS, _ = n.Float64()
 	}
@@ -45,7 +46,8 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 		return out, err
 	}
 
-	_, err = c.One("SELECT count(*), coalesce(sum(used), 0) FROM session_recalls WHERE session_id = ?", []any{s.SessionID}, func(st sqlite.Row) {
+	_, err = c.One("SELECT count(*), coalesce(sum(used), 0) FROM session_recalls "+
+		"WHERE session_id = ?", []any{s.SessionID}, func(st sqlite.Row) {
 		out.Recalled, out.Used = st.ColumnInt(0), st.ColumnInt(1)
 	})
 	if err == nil {
@@ -89,7 +91,8 @@ func summaryText(s *robotmem.SessionSummary, superseded int) string {
 
 // SessionWords returns the summaries of a session's first memories, as a query.
 func (c *Conn) SessionWords(id string) (string, error) {
-	words, err := c.Texts("SELECT human_summary FROM memories WHERE session_id = ? AND status = 'active' ORDER BY id LIMIT 20", id)
+	words, err := c.Texts("SELECT human_summary FROM memories WHERE session_id = ? AND status = 'active' "+
+		"ORDER BY id LIMIT 20", id)
 	return strings.Join(words, " "), err
 }
 
@@ -109,7 +112,10 @@ func (c *Conn) Rules(collection string, n int, now time.Time) ([]robotmem.Memory
 func Briefs(ms []robotmem.Memory) []robotmem.BriefMemory {
 	out := []robotmem.BriefMemory{}
 	for _, m := range ms {
-		out = append(out, robotmem.BriefMemory{MemoryID: m.MemoryID, Summary: record.Summarize(m.Content), Category: m.Category, Confidence: m.Confidence})
+		out = append(out, robotmem.BriefMemory{
+			MemoryID: m.MemoryID, Summary: record.Summarize(m.Content), Category: m.Category, Confidence: m.Confidence,
+		})
 	}
+
 	return out
 }

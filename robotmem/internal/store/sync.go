@@ -5,15 +5,16 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// The change counter is what is still to be sent to another memory: a write and the number of its
-// change are one commit.
+// The change counter orders the changes that are still to be sent to another memory. A write and the number of its
+// change are one commit, so no change is missed.
 
 // EachArchivedSince visits the memories that changed after a revision, at most most, in the order of
 // their last change.
 func (c *Conn) EachArchivedSince(after, most int64, visit func(a *Archived, revision int64) error) error {
 	at := len(memoryColumns) + 4
 
-	return c.Query(selectArchived+", m.revision FROM memories m WHERE m.revision > ? ORDER BY m.revision LIMIT ?", []any{after, most}, func(s sqlite.Row) error {
+	return c.Query(selectArchived+", m.revision FROM memories m WHERE m.revision > ? "+
+		"ORDER BY m.revision LIMIT ?", []any{after, most}, func(s sqlite.Row) error {
 		revision := s.ColumnInt64(at)
 		m, err := c.scanArchived(s)
 		if err != nil {
@@ -35,7 +36,8 @@ func (c *Conn) SupersededBetween(after, upto int64) (links []archive.Link, err e
 
 // PurgedBetween returns the uids of the memories that were purged between two revisions.
 func (c *Conn) PurgedBetween(after, upto int64) (uids []string, err error) {
-	err = c.Query("SELECT uid FROM purged WHERE revision > ? AND revision <= ? ORDER BY revision", []any{after, upto}, func(s sqlite.Row) error {
+	err = c.Query("SELECT uid FROM purged WHERE revision > ? AND revision <= ? "+
+		"ORDER BY revision", []any{after, upto}, func(s sqlite.Row) error {
 		uids = append(uids, s.ColumnText(0))
 		return nil
 	})
@@ -45,7 +47,8 @@ func (c *Conn) PurgedBetween(after, upto int64) (uids []string, err error) {
 // EndedSince returns the sessions that ended after an entry of the audit log, and the last entry.
 func (c *Conn) EndedSince(entry int64) (sessions []string, last int64, err error) {
 	last = entry
-	err = c.Query("SELECT id, session_id FROM audit WHERE id > ? AND action = 'ended' ORDER BY id", []any{entry}, func(s sqlite.Row) error {
+	err = c.Query("SELECT id, session_id FROM audit WHERE id > ? "+
+		"AND action = 'ended' ORDER BY id", []any{entry}, func(s sqlite.Row) error {
 		last = s.ColumnInt64(0)
 		sessions = append(sessions, s.ColumnText(1))
 		return nil
@@ -68,5 +71,6 @@ func (c *Conn) Counter(name string) (int64, error) {
 
 // SetCounter stores a counter.
 func (tx *Tx) SetCounter(name string, value int64) error {
-	return tx.Exec("INSERT INTO counters(name, value) VALUES (?,?) ON CONFLICT(name) DO UPDATE SET value = excluded.value", name, value)
+	return tx.Exec("INSERT INTO counters(name, value) VALUES (?,?) ON CONFLICT(name) DO UPDATE "+
+		"SET value = excluded.value", name, value)
 }

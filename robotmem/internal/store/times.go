@@ -27,5 +27,6 @@ func ParseNano(s []byte) int64 {
 		return n
 	}
 
-	return time.Date(number(0, 4), time.Month(number(5, 7)), number(8, 10), number(11, 13), number(14, 16), number(17, 19), number(20, 29), time.UTC).UnixNano()
+	return time.Date(number(0, 4), time.Month(number(5, 7)), number(8, 10), number(11, 13), number(14, 16),
+		number(17, 19), number(20, 29), time.UTC).UnixNano()
 }

@@ -44,7 +44,8 @@ func (c *Conn) PresentModel() (m Model, err error) {
 
 // Model reads the row of a model; its id is 0 if it is gone.
 func (c *Conn) Model(id int64) (m Model, err error) {
-	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE id = ?", []any{id}, func(s sqlite.Row) { m = scanModel(s) })
+	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE id = ?", []any{id},
+		func(s sqlite.Row) { m = scanModel(s) })
 	return m, err
 }
 
@@ -61,10 +62,12 @@ func (c *Conn) Models() (all []Model, err error) {
 // changed, the model is created again, and keeps its state if it was present.
 func (tx *Tx) CreateModel(name string, dims int, state string) (Model, error) {
 	var m Model
-	found, err := tx.One("SELECT "+modelColumns+" FROM models WHERE name = ?", []any{name}, func(s sqlite.Row) { m = scanModel(s) })
+	found, err := tx.One("SELECT "+modelColumns+" FROM models WHERE name = ?", []any{name},
+		func(s sqlite.Row) { m = scanModel(s) })
 	if err != nil {
 		return m, err
 	}
+	// The present model must not lose its state, because recall would then have no vectors.
 	if found && m.State == ModelPresent {
 		state = ModelPresent
 	}
@@ -149,12 +152,13 @@ func (m *Model) verified(s sqlite.Row, id int64, at int) []byte {
 	return raw
 }
 
-// vectorChecksum is CRC-32C over a stored vector, begun with the memory's id.
+// vectorChecksum returns the CRC-32C of a stored vector, with the memory's id as the initial value, so that a vector
+// in the row of another memory does not match.
 func vectorChecksum(id int64, raw []byte) int64 {
 	return int64(crc32.Update(uint32(id), castagnoli, raw)) //nolint:gosec // the low bits of an id
 }
 
-// renewVectors empties the tables of vectors, whose form has changed: the models compute them again.
+// renewVectors empties the tables of vectors after their format has changed. The models compute the vectors again.
 func (c *Conn) renewVectors() error {
 	return c.eachModel(func(m *Model) error {
 		err := c.Exec(fmt.Sprintf("DROP TABLE %[1]s; %[2]s", m.Table(), CreateVectors(m.Table())))
@@ -183,8 +187,9 @@ type Waiting struct {
 // last change, and the revision up to which it looked. It reads at most rows rows; done
 // is true when there are no more.
 func (c *Conn) NextWaiting(m *Model, rows int) (found []Waiting, upto int64, done bool, err error) {
-	// Not NOT EXISTS, for which PostgreSQL would read all vectors.
-	const columns = "m.id, m.revision, m.version, m.type, m.content, m.human_summary, m.status = 'active' AND (SELECT v.memory_id FROM %s v WHERE v.memory_id = m.id) IS NULL"
+	// This is not written as NOT EXISTS, for which PostgreSQL would read all vectors.
+	const columns = "m.id, m.revision, m.version, m.type, m.content, m.human_summary, " +
+		"m.status = 'active' AND (SELECT v.memory_id FROM %s v WHERE v.memory_id = m.id) IS NULL"
 	f, err := c.EachChanged(fmt.Sprintf(columns, m.Table()), "", m.Upto, int64(rows), func(s sqlite.Row) error {
 		if s.ColumnBool(6) {
 			text := s.ColumnText(4)
@@ -202,25 +207,30 @@ func (c *Conn) NextWaiting(m *Model, rows int) (found []Waiting, upto int64, don
 
 // Backlog counts the active memories without a vector of a model.
 func (c *Conn) Backlog(m *Model) (int64, error) {
-	return c.Number("SELECT count(*) FROM memories m WHERE m.revision > ? AND m.status = 'active' AND NOT EXISTS (SELECT 1 FROM "+m.Table()+" v WHERE v.memory_id = m.id)", m.Upto)
+	return c.Number("SELECT count(*) FROM memories m WHERE m.revision > ? AND m.status = 'active' "+
+		"AND NOT EXISTS (SELECT 1 FROM "+m.Table()+" v WHERE v.memory_id = m.id)", m.Upto)
 }
 
 // StoreVectors stores the vectors of memories. A nil vector means that the model refused
 // the text. A text that changed meanwhile is skipped.
 func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto int64) error {
+	// A reembed of another process may have dropped the model.
 	m, err := tx.Model(id)
 	if err != nil || m.ID == 0 {
-		// Dropped by a reembed of another process.
 		return err
 	}
 
-	ids, versions := make([]int64, len(items)), make(map[int64]int64, len(items))
+	// The texts were read before they were embedded, so their versions may have changed since.
+	ids := make([]int64, len(items))
+	versions := make(map[int64]int64, len(items))
+
 	for i, item := range items {
 		ids[i] = item.ID
 	}
 
 	list, _ := json.Marshal(ids) // numbers
-	err = tx.Query("SELECT id, version FROM memories WHERE id IN (SELECT value FROM json_each(?))", []any{string(list)}, func(s sqlite.Row) error {
+	err = tx.Query("SELECT id, version FROM memories WHERE id IN (SELECT value "+
+		"FROM json_each(?))", []any{string(list)}, func(s sqlite.Row) error {
 		versions[s.ColumnInt64(0)] = s.ColumnInt64(1)
 		return nil
 	})
@@ -238,7 +248,12 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 		if vectors[i] != nil {
 			blob = vector.Encode(vectors[i])
 		}
-		if err := tx.Exec("INSERT INTO "+m.Table()+"(memory_id, seq, vector, checksum) VALUES (?,?,?,?) ON CONFLICT(memory_id) DO UPDATE SET seq = excluded.seq, vector = excluded.vector, checksum = excluded.checksum", item.ID, m.Seq, blob, vectorChecksum(item.ID, blob)); err != nil {
+
+		err := tx.Exec("INSERT INTO "+m.Table()+"(memory_id, seq, vector, checksum) VALUES (?,?,?,?) "+
+			"ON CONFLICT(memory_id) DO UPDATE SET seq = excluded.seq, vector = excluded.vector, "+
+			"checksum = excluded.checksum",
+			item.ID, m.Seq, blob, vectorChecksum(item.ID, blob))
+		if err != nil {
 			return err
 		}
 	}
@@ -249,24 +264,27 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 // VectorsSince visits the next vectors written after seq, in that order. raw is nil if the
 // model refused the text or the vector is damaged.
 func (c *Conn) VectorsSince(m *Model, seq, most int64, each func(id, seq int64, raw []byte) error) error {
-	return c.Query("SELECT memory_id, seq, vector, checksum FROM "+m.Table()+" WHERE seq > ? ORDER BY seq LIMIT ?", []any{seq, most}, func(s sqlite.Row) error {
+	return c.Query("SELECT memory_id, seq, vector, checksum FROM "+m.Table()+" WHERE seq > ? "+
+		"ORDER BY seq LIMIT ?", []any{seq, most}, func(s sqlite.Row) error {
 		id := s.ColumnInt64(0)
 		return each(id, s.ColumnInt64(1), m.verified(s, id, 2))
 	})
 }
 
-// besideLeast is from how many vectors on two connections read them: fewer take no longer than it takes
-// to begin.
-const besideLeast = 64
+// parallelMin is the number of vectors from which two connections read them. Reading fewer takes no longer than
+// starting the second one.
+const parallelMin = 64
 
 // Vectors visits the stored vectors of memories as c reads them, one at a time and in any order; it
 // skips those without one or with a damaged one. raw is valid until each returns. m is as of the
-// snapshot of c, or earlier. Of a file, an idle connection reads a half at the same time.
+// snapshot of c, or earlier. If the tables are in a file, an idle connection reads one half at the same time.
 func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw []byte) error) error {
-	if !s.InFile() { // a statement for each would be a round trip for each; package fleet knows this form
-		list, _ := json.Marshal(ids) // numbers
+	// On a server, a statement for each vector would be a round trip for each. Package fleet translates this form.
+	if !s.InFile() {
+		list, _ := json.Marshal(ids) // never fails for numbers
 
-		return c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE memory_id IN (SELECT value FROM json_each(?))", []any{string(list)}, func(s sqlite.Row) error {
+		return c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE memory_id IN (SELECT value "+
+			"FROM json_each(?))", []any{string(list)}, func(s sqlite.Row) error {
 			id := s.ColumnInt64(0)
 			if raw := m.verified(s, id, 1); raw != nil {
 				return each(id, raw)
@@ -275,7 +293,7 @@ func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw 
 		})
 	}
 
-	if len(ids) < besideLeast {
+	if len(ids) < parallelMin {
 		_, err := c.vectors(m, ids, math.MaxInt64, each)
 		return err
 	}
@@ -286,18 +304,20 @@ func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw 
 		defer one.Unlock()
 		return each(id, raw)
 	}
-	half, left := len(ids)/2, ids[len(ids)/2:]
+	half := len(ids) / 2
+	left := ids[half:]
 
-	var beside sync.WaitGroup
-	beside.Go(func() {
-		// What it cannot read, or finds newer than c does, is left for c, also after an error.
+	var second sync.WaitGroup
+	second.Go(func() {
+		// The second connection has another snapshot. Vectors that it cannot read, or that are newer than the snapshot
+		// of c, stay in left and are read by c. So an error of it can be ignored.
 		_ = s.Database.(InFile).TryRead(context.Background(), func(other *sqlite.Conn) (err error) {
 			left, err = (&Conn{other}).vectors(m, ids[half:], m.Seq, inTurn)
 			return err
 		})
 	})
 	_, err := c.vectors(m, ids[:half], math.MaxInt64, inTurn)
-	beside.Wait()
+	second.Wait()
 	if err == nil {
 		_, err = c.vectors(m, left, math.MaxInt64, each)
 	}
@@ -307,7 +327,8 @@ func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw 
 
 // vectors visits the vectors of memories that were written up to a counter and returns the ids of
 // the rest, after an error all that were not visited.
-func (c *Conn) vectors(m *Model, ids []int64, upto int64, each func(id int64, raw []byte) error) (left []int64, err error) {
+func (c *Conn) vectors(m *Model, ids []int64, upto int64, each func(id int64, raw []byte) error) (left []int64,
+	err error) {
 	s, err := c.File().Prepared("SELECT vector, checksum, seq FROM " + m.Table() + " WHERE memory_id = ?")
 	if err != nil {
 		return ids, err
