@@ -28,8 +28,8 @@ const (
 	CheckSkipped = "skipped"
 )
 
-// A node whose questions mostly find nothing is asked in other words than those it
-// was taught in, or in the wrong collection.
+// If most questions to a node find nothing, they use other words than the stored texts, or
+// ask in the wrong collection.
 const (
 	zeroHitWarn  = 0.5
 	zeroHitLeast = 20
@@ -39,20 +39,23 @@ const (
 const fillTime = 500 * time.Millisecond
 
 // Doctor checks the file, the indexes and the payloads. stats are the node's.
-func (mt *Maintainer) Doctor(ctx context.Context, stats *admin.StatsResponse, deep bool) (*admin.DoctorResponse, error) {
+func (mt *Maintainer) Doctor(ctx context.Context, stats *admin.StatsResponse,
+	deep bool) (*admin.DoctorResponse, error) {
 	res := &admin.DoctorResponse{}
 	progress.Of(ctx).Stage("reading the indexes", "", 0)
-	// The indexes in memory are examined too, so they are read now.
+	// The indexes in memory are examined too, so they are loaded first.
 	mt.addFault(res, "indexes in memory", "they cannot be read", repairRemedy, mt.Index.Warm(ctx))
-	// If another process holds the lock, the check of the words says that it waits.
+
+	// If another process holds the lock for longer than fillTime, the full-text index is compared as it is.
 	fill, cancel := context.WithTimeout(ctx, fillTime)
 	if err := mt.Store.FillFullText(fill); err != nil && fill.Err() == nil {
 		mt.Log.Warn("doctor: the full-text index is not brought up to date", "err", err)
 	}
 
 	cancel()
-	// Before a snapshot of this process is one more reader of it.
+	// The log is examined before the snapshot below, which would be one more reader of it.
 	mt.examineLog(ctx, res)
+
 	err := mt.Store.Read(ctx, func(c *store.Conn) error {
 		return errors.Join(mt.examine(ctx, c, stats, res, deep), mt.examineCodes(c, res))
 	})
@@ -82,7 +85,7 @@ func (mt *Maintainer) addFault(d *admin.DoctorResponse, name, what, remedy strin
 	}
 }
 
-// addDamage adds the check of what only a recovery mends.
+// addDamage adds a check whose faults only a recovery can repair.
 func (mt *Maintainer) addDamage(d *admin.DoctorResponse, name, unreadable, whole, damage string, err error) {
 	switch {
 	case err != nil:
@@ -95,7 +98,7 @@ func (mt *Maintainer) addDamage(d *admin.DoctorResponse, name, unreadable, whole
 }
 
 func concludeChecks(d *admin.DoctorResponse) {
-	// The worst of the checks.
+	// The status is that of the worst check.
 	for _, d.Status = range []string{CheckFail, CheckWarn, CheckSkipped, CheckOK} {
 		if slices.ContainsFunc(d.Checks, func(c admin.Check) bool { return c.Status == d.Status }) {
 			break
@@ -104,7 +107,8 @@ func concludeChecks(d *admin.DoctorResponse) {
 	d.Healthy = d.Status != CheckFail
 }
 
-func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.StatsResponse, d *admin.DoctorResponse, deep bool) error {
+func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.StatsResponse, d *admin.DoctorResponse,
+	deep bool) error {
 	m := progress.Of(ctx)
 	if mt.Store.InFile() {
 		m.Stage("checking the file", "", 0)
@@ -120,7 +124,7 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 	}
 
 	d.Checks = append(d.Checks, checks...)
-	// Compares every memory, past state and episode with its checksum.
+	// A deep check compares every memory, past state and episode with its checksum.
 	if deep {
 		damage, err := c.Damaged()
 		mt.addDamage(d, "texts", "they cannot be read", "every memory matches its checksum", damage.Text(), err)
@@ -143,7 +147,8 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 	}
 
 	if backlog > 0 {
-		addCheck(d, "likeness", CheckWarn, fmt.Sprintf("%d perceptions wait to be comparable", backlog), "they are worked out in the background while a node runs")
+		addCheck(d, "likeness", CheckWarn, fmt.Sprintf("%d perceptions wait to be comparable", backlog),
+			"they are worked out in the background while a node runs")
 	} else {
 		addCheck(d, "likeness", CheckOK, "every perception with a payload was looked at", "")
 	}
@@ -158,7 +163,8 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 // examineModes warns of files that other users of this machine can read. They are created for their
 // owner alone, but a copy or a restored backup may be readable for others, on purpose or not.
 func examineModes(place files.Memory, d *admin.DoctorResponse) {
-	if runtime.GOOS == "windows" { // which has access control lists instead
+	// Windows has access control lists instead of modes.
+	if runtime.GOOS == "windows" {
 		return
 	}
 
@@ -182,14 +188,17 @@ func examineModes(place files.Memory, d *admin.DoctorResponse) {
 		return
 	}
 
-	addCheck(d, "permissions", CheckWarn, "other users of this machine can reach "+strings.Join(reached, ", "), "in the folder of the file run: "+strings.Join(remedy, " && "))
+	addCheck(d, "permissions", CheckWarn, "other users of this machine can reach "+strings.Join(reached, ", "),
+		"in the folder of the file run: "+strings.Join(remedy, " && "))
 }
 
-// examineWriting says why nothing can be written: the files are not in place, or the
-// memory is served read-only.
+// examineWriting adds a check with the reason if nothing can be written: the files are not in
+// place, or the memory is served read-only.
 func (mt *Maintainer) examineWriting(d *admin.DoctorResponse) {
 	if err := mt.Store.InPlace(); err != nil {
-		addCheck(d, "writing", CheckFail, sqlite.Explain(err).Detail()+": "+sqlite.Cause(err), "put the named files back, or copy the open ones from /proc while this process runs; then run robotmem doctor again")
+		addCheck(d, "writing", CheckFail, sqlite.Explain(err).Detail()+": "+sqlite.Cause(err),
+			"put the named files back, or copy the open ones from /proc while this process runs; "+
+				"then run robotmem doctor again")
 	}
 
 	switch why := mt.Store.ReadOnly(); why {
@@ -197,7 +206,9 @@ func (mt *Maintainer) examineWriting(d *admin.DoctorResponse) {
 	case sqlite.AskedReadOnly:
 		addCheck(d, "writing", CheckOK, "served read-only, as was asked", "")
 	default:
-		addCheck(d, "writing", CheckWarn, "served read-only: "+why, "make the file and its folder writable for this user (a disk that was remounted read-only has failed: copy it first), then start the node again")
+		addCheck(d, "writing", CheckWarn, "served read-only: "+why,
+			"make the file and its folder writable for this user (a disk that was remounted read-only has failed: "+
+				"copy it first), then start the node again")
 	}
 }
 
@@ -207,20 +218,25 @@ func examineBackups(b *admin.BackupState, place files.Memory, now time.Time, d *
 		return
 	}
 
-	every, last := time.Duration(b.EverySeconds)*time.Second, "there is none yet"
+	every := time.Duration(b.EverySeconds) * time.Second
+	last := "there is none yet"
 	if !b.LastSuccess.IsZero() {
 		last = "the last one is of " + b.LastSuccess.Format(time.RFC3339)
 	}
 
 	switch {
 	case b.Failure != "":
-		addCheck(d, "backup", CheckWarn, fmt.Sprintf("the backup of %s failed: %s; %s", b.LastFailure.Format(time.RFC3339), b.Failure, last),
-			fmt.Sprintf("remove the cause; robotmem backup %q tries it at once, and a running node within an hour", b.To))
+		addCheck(d, "backup", CheckWarn, fmt.Sprintf("the backup of %s failed: %s; %s",
+			b.LastFailure.Format(time.RFC3339), b.Failure, last),
+			fmt.Sprintf("remove the cause; robotmem backup %q tries it at once, "+
+				"and a running node within an hour", b.To))
 	case now.Sub(b.LastSuccess) > 2*every:
 		addCheck(d, "backup", CheckWarn, fmt.Sprintf("%s, and one is due every %s", last, every),
-			"start robotmem web or robotmem mcp with the setting backup: backups are made while one runs; if none are wanted, delete "+filepath.Base(place.BackupState())+" beside the memory")
+			"start robotmem web or robotmem mcp with the setting backup: backups are made while one runs; "+
+				"if none are wanted, delete "+filepath.Base(place.BackupState())+" beside the memory")
 	case b.OwnDisk:
-		addCheck(d, "backup", CheckWarn, fmt.Sprintf("%s, and the folder %s is on the disk of the memory", last, b.To), "mount the disk for the backups, or name a folder on another disk as backup.to")
+		addCheck(d, "backup", CheckWarn, fmt.Sprintf("%s, and the folder %s is on the disk of the memory", last, b.To),
+			"mount the disk for the backups, or name a folder on another disk as backup.to")
 	default:
 		addCheck(d, "backup", CheckOK, last+", in "+b.To, "")
 	}
@@ -232,16 +248,18 @@ const leastFree = 64 << 20
 // examineSize warns while there is still space to do something about it: a purge, a repair and a migration
 // write the file once more beside itself.
 func examineSize(s *admin.StatsResponse, d *admin.DoctorResponse) {
-	detail := fmt.Sprintf("%d active memories, %s in the file, %s of payloads", s.Total, sqlite.BytesText(s.DBBytes), sqlite.BytesText(s.PayloadBytes))
+	detail := fmt.Sprintf("%d active memories, %s in the file, %s of payloads", s.Total, sqlite.BytesText(s.DBBytes),
+		sqlite.BytesText(s.PayloadBytes))
 	if s.DiskFreeBytes > 0 && s.DiskFreeBytes < max(leastFree, s.DBBytes) {
 		addCheck(d, "size", CheckWarn, detail+"; the disk has "+sqlite.BytesText(s.DiskFreeBytes)+" left",
-			"free some space, or bound what is kept: robotmem retain, or the setting retention; a purge and a repair need as much free space as the file has")
+			"free some space, or bound what is kept: robotmem retain, or the setting retention; "+
+				"a purge and a repair need as much free space as the file has")
 		return
 	}
 	addCheck(d, "size", CheckOK, detail, "")
 }
 
-// examineLog says whether another program keeps the log from being brought into the file.
+// examineLog reports whether another program prevents the log from being brought into the file.
 func (mt *Maintainer) examineLog(ctx context.Context, d *admin.DoctorResponse) {
 	const name = "log"
 	file, ok := mt.Store.Database.(interface {
@@ -262,8 +280,10 @@ func (mt *Maintainer) examineLog(ctx context.Context, d *admin.DoctorResponse) {
 		if len(pinned.Holders) > 0 {
 			holders = "it is open in " + strings.Join(pinned.Holders, ", ")
 		}
-		addCheck(d, name, CheckWarn, fmt.Sprintf("another program has been reading an old state of the file and keeps %s in the log, which grows with every write; %s", sqlite.BytesText(pinned.Bytes), holders),
-			"end its transaction (a sqlite3 shell after BEGIN, a query that was not read to its end, a backup or an export that hangs), or end that program; the next commits bring the log into the file")
+		addCheck(d, name, CheckWarn, fmt.Sprintf("another program has been reading an old state of the file and "+
+			"keeps %s in the log, which grows with every write; %s", sqlite.BytesText(pinned.Bytes), holders),
+			"end its transaction (a sqlite3 shell after BEGIN, a query that was not read to its end, "+
+				"a backup or an export that hangs), or end that program; the next commits bring the log into the file")
 	}
 }
 
@@ -281,9 +301,10 @@ func zeroHits(s *admin.StatsResponse, d *admin.DoctorResponse) {
 }
 
 // recoverRemedy is for a damaged file, which Repair should not write.
-const recoverRemedy = "stop every robotmem that uses the file, then run: robotmem doctor --repair, which recovers what can be read into a new file and keeps the damaged one"
+const recoverRemedy = "stop every robotmem that uses the file, then run: robotmem doctor --repair, " +
+	"which recovers what can be read into a new file and keeps the damaged one"
 
-// Damage says what is wrong with the pages and rows of the file, "" if nothing. A
+// Damage describes the damage of the pages and rows of the file, "" if there is none. A
 // file with damage needs a recovery; indexes that differ from the tables need Repair.
 func (mt *Maintainer) Damage(ctx context.Context) (found string, err error) {
 	err = mt.Store.Read(ctx, func(c *store.Conn) (err error) {
@@ -311,6 +332,7 @@ func (mt *Maintainer) Repair(ctx context.Context, reason string) (repaired []str
 	if err != nil {
 		return nil, err
 	}
+	// The indexes in memory are loaded again from the tables, at the next recall.
 	mt.Index.Drop()
 
 	return repaired, mt.refillFeatures(ctx, m)

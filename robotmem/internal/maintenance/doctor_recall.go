@@ -15,11 +15,11 @@ import (
 
 const (
 	postingsCheck = "index of words in memory"
-	// compareTries is how often an index is compared that moves on meanwhile.
+	// compareTries is how often the comparison is tried while the index changes.
 	compareTries = 10
 )
 
-// examinePostings compares the index of words in a snapshot of its own, and again if it moved on meanwhile.
+// examinePostings compares the index of words in a snapshot of its own, and again if the index changed meanwhile.
 func (mt *Maintainer) examinePostings(ctx context.Context, d *admin.DoctorResponse) error {
 	for try := 1; ; try++ {
 		found := &admin.DoctorResponse{}
@@ -49,6 +49,7 @@ func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) er
 		return nil
 	}
 
+	// Whether the index has moved on is asked after its texts were counted, because recalls may update it at any time.
 	rows, err := c.Number("SELECT count(*) FROM memories WHERE status = 'active'")
 	have := index.Stats(lexical.All).Rows
 
@@ -69,7 +70,7 @@ func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) er
 
 const compareRemedy = "run robotmem doctor again when fewer memories are being learnt"
 
-// examineEmbedder says whether the embedder answers and what waits for it.
+// examineEmbedder adds checks of the embedder and of the stored vectors.
 func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) error {
 	const name = "embedder"
 	m, err := c.PresentModel()
@@ -86,11 +87,13 @@ func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) er
 	case state.Reason != "":
 		addCheck(d, name, CheckWarn, state.Reason, "recall works by words meanwhile; "+restartRemedy)
 	case state.Model == "" && m.ID != 0:
-		addCheck(d, name, CheckWarn, "none, but the stored vectors are of "+m.Name, "start the node with --embedder "+m.Name+" to recall by meaning")
+		addCheck(d, name, CheckWarn, "none, but the stored vectors are of "+m.Name,
+			"start the node with --embedder "+m.Name+" to recall by meaning")
 	case state.Model == "":
 		addCheck(d, name, CheckOK, "none: recall works by words, place, time and structure", "")
 	case m.ID != 0 && m.Name != state.Model:
-		addCheck(d, name, CheckWarn, "the stored vectors are of "+m.Name+", this node asks "+state.Model, "run: robotmem reembed")
+		addCheck(d, name, CheckWarn, "the stored vectors are of "+m.Name+", this node asks "+state.Model,
+			"run: robotmem reembed")
 	default:
 		addCheck(d, name, CheckOK, state.Model, "")
 	}
@@ -110,9 +113,11 @@ func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) er
 	case len(damaged) > 0:
 		addCheck(d, "vectors", CheckFail, fmt.Sprintf("%d are damaged", len(damaged)), repairRemedy)
 	case backlog > 0:
-		addCheck(d, "vectors", CheckWarn, fmt.Sprintf("%d memories wait for one", backlog), "they are embedded in the background while a node with an embedder runs")
+		addCheck(d, "vectors", CheckWarn, fmt.Sprintf("%d memories wait for one", backlog),
+			"they are embedded in the background while a node with an embedder runs")
 	case refused > 0:
-		addCheck(d, "vectors", CheckOK, fmt.Sprintf("every memory has one, but for %d whose text the model refused", refused), "")
+		addCheck(d, "vectors", CheckOK, fmt.Sprintf("every memory has one, but for %d whose text the model refused",
+			refused), "")
 	default:
 		addCheck(d, "vectors", CheckOK, "every memory has one", "")
 	}
@@ -123,8 +128,8 @@ func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) er
 // rerankTime limits the trial of a reranker.
 const rerankTime = 2 * time.Second
 
-// examineReranker says whether the reranker answers, if there is one. Nothing asks it in the background, so
-// it is tried, unless it is paused.
+// examineReranker adds a check of the reranker, if there is one. No background work uses the reranker, so it is
+// called once, unless an earlier failure has paused it.
 func (mt *Maintainer) examineReranker(ctx context.Context, d *admin.DoctorResponse) {
 	const name = "reranker"
 	if mt.Reranker == nil {
@@ -171,7 +176,8 @@ func (mt *Maintainer) examineCodes(c *store.Conn, d *admin.DoctorResponse) error
 		return nil
 	}
 
-	addCheck(d, name, CheckOK, fmt.Sprintf("it holds %d vectors, reading %d a question", codes.Len(), codes.Rescore()), "")
+	addCheck(d, name, CheckOK, fmt.Sprintf("it holds %d vectors, reading %d a question", codes.Len(),
+		codes.Rescore()), "")
 
 	return nil
 }

@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// FeatureBatch is how many perceptions are stored in one commit.
+	// FeatureBatch is the number of perceptions whose features are stored in one commit.
 	FeatureBatch = 16
-	// featurePage is how many are looked up at once: each time visits all perceptions.
+	// featurePage is the number that are looked up at once, because each look-up visits all perceptions.
 	featurePage = 4096
 	// featurePause is how long RunFeatures waits after an error.
 	featurePause = time.Minute
 )
 
-// RunFeatures extracts the features of perceptions that saving them did not: frames of
-// a stream, and all when the extraction has changed.
+// RunFeatures extracts the features of perceptions that were saved without them: frames of
+// a stream, and all perceptions after the extraction has changed.
 func (mt *Maintainer) RunFeatures(ctx context.Context) {
 	after := int64(0)
 	Repeat(ctx, mt.WakeFeatures, 0, func() time.Duration {
@@ -31,7 +31,7 @@ func (mt *Maintainer) RunFeatures(ctx context.Context) {
 		if err == nil && n > 0 {
 			return 0
 		}
-		// Those of any perception may be dropped before the next step.
+		// Before the next step the features of any perception may be dropped, so the search starts from the beginning.
 		after = 0
 		if err == nil {
 			mt.Behind.Store(false)
@@ -81,7 +81,7 @@ func (mt *Maintainer) fillBatch(ctx context.Context, ids []int64) error {
 			}
 			item, err := mt.Store.Item(c, m)
 			if lost := (*robotmem.Error)(nil); errors.As(err, &lost) {
-				// A lost payload has its own check.
+				// A lost payload gets empty features, so that it does not wait forever. Doctor reports it.
 				found[i] = &record.Features{}
 				continue
 			}

@@ -28,8 +28,10 @@ const fullTextUpto = "(" + store.FullTextUpto + ")"
 // indexChecks are cheap enough to run beside a working robot: each is one walk over ids.
 var indexChecks = []indexCheck{
 	{"full-text index", // the memories that changed since its revision are still to come
-		"SELECT count(*) FROM memories WHERE status = 'active' AND revision <= " + fullTextUpto + " AND id NOT IN (SELECT id FROM memories_fts_content)",
-		"SELECT count(*) FROM memories_fts_content WHERE id NOT IN (SELECT id FROM memories WHERE status = 'active' OR revision > " + fullTextUpto + ")", true},
+		"SELECT count(*) FROM memories WHERE status = 'active' AND revision <= " + fullTextUpto +
+			" AND id NOT IN (SELECT id FROM memories_fts_content)",
+		"SELECT count(*) FROM memories_fts_content WHERE id NOT IN (SELECT id FROM memories WHERE status = 'active' " +
+			"OR revision > " + fullTextUpto + ")", true},
 	{"duplicate signatures",
 		"SELECT count(*) FROM memories WHERE type = 'fact' AND id NOT IN (SELECT memory_id FROM signatures)",
 		"SELECT count(*) FROM signatures WHERE memory_id NOT IN (SELECT id FROM memories)", false},
@@ -48,7 +50,8 @@ func (ic indexCheck) run(c *store.Conn, d *admin.DoctorResponse) error {
 		addCheck(d, ic.name, CheckOK, "in step with the tables", "")
 		return nil
 	}
-	addCheck(d, ic.name, CheckFail, fmt.Sprintf("%d memories are missing from it, %d entries belong to none", missing, extra), repairRemedy)
+	addCheck(d, ic.name, CheckFail, fmt.Sprintf("%d memories are missing from it, %d entries belong to none", missing,
+		extra), repairRemedy)
 
 	return nil
 }
@@ -65,6 +68,7 @@ func (mt *Maintainer) rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 		return nil, err
 	}
 
+	// A damaged memory is indexed as it is stored, because its row still counts in the tables.
 	for _, id := range ids {
 		memory, err := tx.AsStored(id, tx.Now)
 		if err == nil && memory != nil {
@@ -93,8 +97,8 @@ func (mt *Maintainer) rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 		repaired = append(repaired, fmt.Sprintf("%d files of the payload folder that belonged to no memory", removed))
 	}
 
+	// The indexes are repaired even if the folder cannot be swept. The check that follows reports what is left.
 	if errors.Is(err, robotmem.Unavailable) {
-		// The indexes are repaired all the same; the check that follows names the rest.
 		mt.Log.Warn("the folder of payloads is left as it is", "err", err)
 		err = nil
 	}
@@ -102,11 +106,14 @@ func (mt *Maintainer) rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 	return repaired, err
 }
 
-// emptyIndexes removes what rebuild builds. The full-text index is dropped: a damaged
+// emptyIndexes removes the entries that rebuild makes. It drops the full-text index, because a damaged
 // one cannot be emptied.
 func emptyIndexes(tx *store.Tx) error {
 	for _, sql := range []string{
-		"DROP TABLE IF EXISTS memories_fts", store.CreateFTS(), "INSERT INTO counters(name, value) VALUES ('full_text', 0) ON CONFLICT(name) DO UPDATE SET value = 0", "DELETE FROM signatures",
+		"DROP TABLE IF EXISTS memories_fts",
+		store.CreateFTS(),
+		"INSERT INTO counters(name, value) VALUES ('full_text', 0) ON CONFLICT(name) DO UPDATE SET value = 0",
+		"DELETE FROM signatures",
 		"DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)",
 	} {
 		if err := tx.Exec(sql); err != nil {
@@ -130,7 +137,7 @@ func (mt *Maintainer) reindex(tx *store.Tx, m *robotmem.Memory) error {
 	return tx.Index(m.MemoryID, rec, revision)
 }
 
-// sampleSize is how many memories have their index entries compared, unless all have.
+// sampleSize is the number of memories whose index entries an ordinary check compares.
 const sampleSize = 500
 
 // examineContents compares the index entries of some memories, spread over the file,
@@ -141,10 +148,13 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 		return err
 	}
 
-	step, wrong, compared := max(1, len(ids)/sampleSize), int64(0), 0
+	step := max(1, len(ids)/sampleSize)
 	if deep {
 		step = 1
 	}
+
+	wrong := int64(0)
+	compared := 0
 
 	var damaged []int64
 	m := progress.Of(ctx)
@@ -156,8 +166,8 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 			damaged = append(damaged, ids[i])
 			continue
 		}
+		// Another process may have purged the memory.
 		if err == nil && memory == nil {
-			// Another process has purged it.
 			continue
 		}
 		if err != nil {
@@ -167,19 +177,22 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 		if err != nil {
 			return err
 		}
-		if compared++; !same {
+		compared++
+		if !same {
 			wrong++
 		}
 		m.Add(1)
 	}
 
-	// A deep check names all of them.
+	// A deep check has already named all damaged memories.
 	if n := len(damaged); n > 0 && !deep {
-		addCheck(d, "texts", CheckFail, fmt.Sprintf("%d of the memories looked at do not match their checksum, memory %d the first; doctor --deep names all", n, damaged[0]), recoverRemedy)
+		addCheck(d, "texts", CheckFail, fmt.Sprintf("%d of the memories looked at do not match their checksum, "+
+			"memory %d the first; doctor --deep names all", n, damaged[0]), recoverRemedy)
 	}
 
 	if wrong > 0 {
-		addCheck(d, "index contents", CheckFail, fmt.Sprintf("of %d memories looked at, %d are indexed wrongly", compared, wrong), repairRemedy)
+		addCheck(d, "index contents", CheckFail, fmt.Sprintf("of %d memories looked at, %d are indexed wrongly",
+			compared, wrong), repairRemedy)
 		return nil
 	}
 
@@ -208,7 +221,8 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 
 	if m.Type == "fact" {
 		sig := rec.Signature
-		n, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND memory_id = ? AND sequence = ? AND numbers = ? AND skeleton = ? AND sketch_a = ? AND sketch_b = ?",
+		n, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND memory_id = ? AND sequence = ? "+
+			"AND numbers = ? AND skeleton = ? AND sketch_a = ? AND sketch_b = ?",
 			rec.GroupKey(), m.MemoryID, sig.Sequence, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]))
 		if err != nil || n != 1 {
 			return false, err
@@ -222,14 +236,19 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 	current, err1 := c.FeaturesAreCurrent()
 	f, err2 := c.Features(m.MemoryID)
 	gone, err3 := c.Evicted(m.MemoryID)
-	if err := errors.Join(err1, err2, err3); err != nil || !current || f == nil || gone && f.Kind == "" {
-		// It waits for its features, or another perception has brought the bytes again.
-		return err == nil, err
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return false, err
+	}
+
+	// Features may still be computed in the background. An evicted perception has none, even if another one has
+	// brought its bytes again.
+	if !current || f == nil || gone && f.Kind == "" {
+		return true, nil
 	}
 
 	item, err := mt.Store.Item(c, m)
 	if lost := (*robotmem.Error)(nil); errors.As(err, &lost) {
-		// Its own check names it.
+		// The check of payloads reports a lost one.
 		return true, nil
 	}
 

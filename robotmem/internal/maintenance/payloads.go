@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// verifiedBytes is how much of all payloads an ordinary check-up reads.
+	// verifiedBytes is the number of bytes of payloads that an ordinary check reads.
 	verifiedBytes = 256 << 20
-	// OrphanAge is how old a file that nothing names must be before it is
-	// removed: a younger one may be of a perception that is being saved.
+	// OrphanAge is the least age of an unused file before it is
+	// removed: a younger one may belong to a perception that is being saved.
 	OrphanAge = time.Hour
 	// namedLost bounds the memories that a check names.
 	namedLost = 20
@@ -34,9 +34,10 @@ const (
 const wantedPayloads = `SELECT p.sha256, p.bytes, p.codec, p.data FROM payloads p
 	WHERE EXISTS (SELECT 1 FROM memories m WHERE m.perception_data = p.sha256 AND m.status = 'active')`
 
-// lostPayloads returns the payloads that are missing or damaged, by sum, with what is
-// wrong. It looks for all, and reads up to budget bytes of them.
-func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget int64) (lost map[string]string, verified int64, err error) {
+// lostPayloads returns the payloads that are missing or damaged, by SHA-256, each with the
+// reason. It looks for all payloads, and reads up to budget bytes of them.
+func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget int64) (lost map[string]string,
+	verified int64, err error) {
 	lost = map[string]string{}
 	err = c.Query(`SELECT DISTINCT hex(perception_data) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
 			AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s sqlite.Row) error {
@@ -56,7 +57,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 		m.Stage("reading payloads", "bytes", min(total, budget))
 	}
 
-	// Never nil: a payload of no bytes is in the file too.
+	// The buffer is never nil, because a payload of no bytes is stored in the file too.
 	inline := []byte{}
 	err = c.Query(wantedPayloads, nil, func(s sqlite.Row) error {
 		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2))}
@@ -69,7 +70,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 		if s.ColumnType(3) != sqlite.Null {
 			inline = s.ColumnBlob(3, inline[:0])
 			p.Inline = inline
-			// Whatever size the row claims.
+			// The size that the row states may be damaged.
 			toRead = int64(len(inline))
 		}
 
@@ -87,9 +88,10 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 	return lost, verified, err
 }
 
-// ExaminePayload says what is wrong with a payload, "" if nothing. Only with whole are its bytes
-// read; count is told how many of a file were. The error is the context's.
-func ExaminePayload(ctx context.Context, folder payload.Folder, p *store.StoredPayload, whole bool, count func(int)) (string, error) {
+// ExaminePayload describes the fault of a payload, "" if there is none. It reads the bytes only with whole, and
+// calls count with the number of bytes that it has read from a file. The error is that of ctx.
+func ExaminePayload(ctx context.Context, folder payload.Folder, p *store.StoredPayload, whole bool,
+	count func(int)) (string, error) {
 	const damaged = "its bytes are not those that were saved"
 	if p.Inline != nil {
 		if whole {
@@ -144,7 +146,8 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 
 	read := "all of them read and compared"
 	if verified < total {
-		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", sqlite.BytesText(verified), sqlite.BytesText(total))
+		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", sqlite.BytesText(verified),
+			sqlite.BytesText(total))
 	}
 
 	const backup = "bring the folder beside the file back from a backup, or forget these memories"
@@ -160,16 +163,20 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 
 	switch orphans, stray, err := mt.Orphans(c); {
 	case errors.Is(err, robotmem.Unavailable):
-		addCheck(d, "payloads", CheckFail, err.Error()+"; "+known, "make the folder beside the file readable for this user, or "+backup)
+		addCheck(d, "payloads", CheckFail, err.Error()+"; "+known,
+			"make the folder beside the file readable for this user, or "+backup)
 	case err != nil:
 		return err
 	case len(lost) > 0:
 		addCheck(d, "payloads", CheckFail, known, backup)
 	case foreign:
-		addCheck(d, "payloads", CheckWarn, fmt.Sprintf("the folder is noted to be of another file, and nothing is removed from it; %d files in it belong to no memory; %s", len(orphans)+len(stray), read),
+		addCheck(d, "payloads", CheckWarn, fmt.Sprintf("the folder is noted to be of another file, "+
+			"and nothing is removed from it; %d files in it belong to no memory; %s", len(orphans)+len(stray), read),
 			"if no other memory uses the folder, delete "+filepath.Base(mt.Store.Files().PayloadsOwner())+" beside the memory")
 	case len(orphans)+len(stray) > 0:
-		addCheck(d, "payloads", CheckWarn, fmt.Sprintf("%d files in the folder belong to no memory; %s", len(orphans)+len(stray), read), "they take space and harm nothing; robotmem doctor --repair removes those that are an hour old")
+		addCheck(d, "payloads", CheckWarn, fmt.Sprintf("%d files in the folder belong to no memory; %s",
+			len(orphans)+len(stray), read), "they take space and harm nothing; "+
+			"robotmem doctor --repair removes those that are an hour old")
 	default:
 		addCheck(d, "payloads", CheckOK, "all in their place, "+read, "")
 	}
@@ -197,7 +204,8 @@ func NamesOf(c *store.Conn, lost map[string]string) ([]admin.LostPayload, error)
 
 	for _, sum := range slices.Sorted(maps.Keys(lost)) {
 		blob, _ := hex.DecodeString(sum) // lost has names in hex
-		ids, err := c.IDs("SELECT id FROM memories WHERE perception_data = ? AND status = 'active' ORDER BY id LIMIT ?", blob, namedLost-len(out))
+		ids, err := c.IDs("SELECT id FROM memories WHERE perception_data = ? AND status = 'active' ORDER BY id LIMIT ?",
+			blob, namedLost-len(out))
 		if err != nil {
 			return nil, err
 		}
@@ -215,7 +223,8 @@ func NamesOf(c *store.Conn, lost map[string]string) ([]admin.LostPayload, error)
 func (mt *Maintainer) Orphans(c *store.Conn) (orphans [][sha256.Size]byte, stray []string, err error) {
 	sums, stray, err := mt.Store.Payloads().List()
 	if err != nil {
-		return nil, nil, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be read (%s)", sqlite.Reason(err))
+		return nil, nil, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be read (%s)",
+			sqlite.Reason(err))
 	}
 
 	for _, sum := range sums {
@@ -238,11 +247,12 @@ func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
 		return 0, err
 	}
 
-	// The clock of the disk, not Store.Clock.
+	// Files have times of the system clock, which Store.Clock need not follow.
 	before := time.Now().Add(-OrphanAge)
 	swept, err := mt.Store.Payloads().SweepStrays(before)
 	if err != nil {
-		return 0, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be swept (%s)", sqlite.Reason(err))
+		return 0, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be swept (%s)",
+			sqlite.Reason(err))
 	}
 
 	orphans, _, err := mt.Orphans(tx.Conn)
@@ -252,13 +262,16 @@ func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
 
 	removed = len(swept)
 
+	// A file that is older than the note of the folder may belong to another database that used the folder before.
 	since := mt.Store.OwnedSince()
 	for _, sum := range orphans {
-		if written, err := mt.Store.Payloads().Modified(sum); err != nil || written.After(before) || written.Before(since) {
+		if written, err := mt.Store.Payloads().Modified(sum); err != nil || written.After(before) ||
+			written.Before(since) {
 			continue
 		}
 		if err := mt.Store.Payloads().Remove(sum); err != nil {
-			return removed, robotmem.Errorf(robotmem.Unavailable, "", "a file of the folder of payloads cannot be removed (%s)", sqlite.Reason(err))
+			return removed, robotmem.Errorf(robotmem.Unavailable, "",
+				"a file of the folder of payloads cannot be removed (%s)", sqlite.Reason(err))
 		}
 		removed++
 	}

@@ -51,15 +51,15 @@ func (mt *Maintainer) Purge(ctx context.Context, r *robotmem.ForgetRequest) (*ro
 	}
 
 	res.Purged.NotReached = slices.Clone(notReached)
-	if res.Purged.OldPages = "rewritten"; !mt.Store.InFile() {
+	res.Purged.OldPages = "rewritten"
+	if !mt.Store.InFile() {
 		res.Purged.OldPages = "left to VACUUM on the server, and to the end of its logs"
 	}
 
-	// It is purged; if the scrub fails now, RunScrub retries it.
+	// The rows are purged now. If a reader delays the scrub, RunScrub repeats it.
 	if err := mt.Scrub(ctx); err != nil {
 		mt.Log.Warn("a purge is not finished", "memory", r.MemoryID, "err", err)
 		res.Purged.OldPages = "pending: " + record.DetailOf(sqlite.Wrap("forget", err))
-		// A reader has delayed it.
 		Wake(mt.WakeScrub)
 	}
 
@@ -70,7 +70,8 @@ func (mt *Maintainer) Purge(ctx context.Context, r *robotmem.ForgetRequest) (*ro
 // rewrites the database and empties the log.
 func (mt *Maintainer) Scrub(ctx context.Context) error {
 	var upto int64
-	if err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { upto, err = c.ToScrub(); return err }); err != nil || upto == 0 {
+	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { upto, err = c.ToScrub(); return err })
+	if err != nil || upto == 0 {
 		return err
 	}
 	if err := mt.removePurgedFiles(ctx); err != nil {
@@ -92,7 +93,8 @@ func (mt *Maintainer) removePurgedFiles(ctx context.Context) error {
 
 		for _, sum := range sums {
 			if err := mt.Store.Payloads().Remove(sum); err != nil {
-				return robotmem.Errorf(robotmem.Unavailable, "", "the payload's file cannot be removed (%s)", sqlite.Reason(err))
+				return robotmem.Errorf(robotmem.Unavailable, "", "the payload's file cannot be removed (%s)",
+					sqlite.Reason(err))
 			}
 		}
 
@@ -100,14 +102,14 @@ func (mt *Maintainer) removePurgedFiles(ctx context.Context) error {
 	})
 }
 
-// RewriteAlone is the work of Scrub on the writing connection, for the purges up to a number. The
+// RewriteAlone does the work of Scrub on the writing connection, for the purges up to a revision. The
 // end of ctx interrupts it without harm. Rewriting the file adds all of it to the log, which cannot
-// be emptied while a reader uses it: so the log is emptied first, and the file is rewritten once.
+// be emptied while a reader uses it. Therefore the log is emptied first, and the file is rewritten only once.
 func (mt *Maintainer) RewriteAlone(ctx context.Context, c *store.Conn, upto int64) (err error) {
 	c.SetInterrupt(ctx)
 	defer c.SetInterrupt(context.Background())
 	if left, err := c.ToScrub(); err != nil || left == 0 || !mt.Store.InFile() {
-		// Another process was faster.
+		// Another process has finished the scrub.
 		return err
 	}
 	if err := emptyLogSoon(c); err != nil {
@@ -123,15 +125,16 @@ func (mt *Maintainer) RewriteAlone(ctx context.Context, c *store.Conn, upto int6
 	return emptyLogSoon(c)
 }
 
-// emptyLogSoon waits for readers of the log only briefly: other writers wait with it.
-// The writer restores the busy timeout.
+// emptyLogSoon empties the log. It waits for readers of the log only for logPatience, because
+// other writers wait meanwhile. The writer restores the busy timeout.
 func emptyLogSoon(c *store.Conn) error {
 	if err := c.File().BusyTimeout(logPatience); err != nil {
 		return err
 	}
 	done, err := c.EmptyLog()
 	if err == nil && !done {
-		err = robotmem.Errorf(robotmem.Unavailable, "", "another program reads from the file's log, which cannot be emptied before it ends")
+		err = robotmem.Errorf(robotmem.Unavailable, "", "another program reads from the file's log, "+
+			"which cannot be emptied before it ends")
 	}
 
 	return err

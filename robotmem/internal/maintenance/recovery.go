@@ -20,8 +20,8 @@ import (
 // Recovery copies the rows of a damaged file into a new one, table by table.
 //
 // A table with row ids is read forwards until a row cannot be read; then each id up to the largest
-// that the file has given is tried, so that a damaged page costs the rows on it and not those
-// behind it. A table that is stored by its key is read forwards, then backwards from its end.
+// that the file has given is tried, so that a damaged page loses only the rows on it.
+// A table that is stored by its key is read forwards, then backwards from its end.
 type Recovery struct {
 	*store.Tx
 	Source   *store.Conn
@@ -42,10 +42,10 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 
 	defer func() {
 		if err != nil && !r.File().GetAutocommit() {
-			// The caller removes the new file.
-			_ = r.Exec("ROLLBACK")
+			_ = r.Exec("ROLLBACK") // the caller removes the new file
 		}
 	}()
+
 	tables, err := r.tables()
 	if err != nil {
 		return err
@@ -62,7 +62,12 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 		}
 	}
 
-	for _, step := range []func(context.Context) error{r.dropPurged, r.settleCounters, r.setDoubtfulAside, r.reactivate, r.settlePayloads, r.settleNameless, r.countMissing, r.settleIdentity} {
+	// settleCounters comes before the steps that change memories, because each change takes a new revision.
+	// settlePayloads drops rows of damaged payloads, which settleNameless then records as lost.
+	for _, step := range []func(context.Context) error{
+		r.dropPurged, r.settleCounters, r.setDoubtfulAside, r.reactivate,
+		r.settlePayloads, r.settleNameless, r.countMissing, r.settleIdentity,
+	} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -75,7 +80,7 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 	return r.Exec("COMMIT")
 }
 
-// settleIdentity gives the new file the id of the damaged one, whose place it will take, if that can be read.
+// settleIdentity gives the new file the id of the damaged one, which it will replace, if the id can be read.
 func (r *Recovery) settleIdentity(context.Context) error {
 	id, err := r.Source.FileID()
 	if err != nil || id == "" {
@@ -91,7 +96,7 @@ type recoveredTable struct {
 	key     []string // its primary key; nil for a table with row ids
 }
 
-// tables lists what is copied: the tables of the new file that are not derived
+// tables lists the tables to copy: those of the new file that are not derived
 // from others, and the vectors of every model.
 func (r *Recovery) tables() (out []recoveredTable, err error) {
 	models, err := r.Source.Models()
@@ -99,14 +104,15 @@ func (r *Recovery) tables() (out []recoveredTable, err error) {
 		return nil, err
 	}
 
-	// One that cannot be read is made again.
+	// The table of a model that cannot be read is not created. Its vectors are computed again.
 	for i := range models {
 		if err := r.Exec(store.CreateVectors(models[i].Table())); err != nil {
 			return nil, err
 		}
 	}
 
-	all, err := r.Conn.Texts("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+	all, err := r.Conn.Texts("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' " +
+		"AND name NOT LIKE 'sqlite_%' ORDER BY name")
 	if err != nil {
 		return nil, err
 	}
@@ -119,11 +125,12 @@ func (r *Recovery) tables() (out []recoveredTable, err error) {
 		if t.columns, err = r.sharedColumns(name); err != nil {
 			return nil, err
 		}
-		t.key, err = r.Conn.Texts("SELECT name FROM pragma_table_info(?1) WHERE pk > 0 AND (SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?1) ORDER BY pk", name)
+		t.key, err = r.Conn.Texts("SELECT name FROM pragma_table_info(?1) WHERE pk > 0 AND (SELECT wr "+
+			"FROM pragma_table_list WHERE schema = 'main' AND name = ?1) ORDER BY pk", name)
 		if err != nil {
 			return nil, err
 		}
-		// None in a table that the damaged file's version does not have.
+		// A table that the version of the damaged file lacks has no shared columns.
 		if len(t.columns) > 0 {
 			out = append(out, t)
 		}
@@ -153,23 +160,24 @@ func quoted(names ...string) string {
 }
 
 func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.Meter) error {
+	// The new file already has the counters, at zero.
 	conflict := "IGNORE"
 	if t.name == "counters" {
-		// The new file has them at zero.
 		conflict = "REPLACE"
 	}
 
-	insert := fmt.Sprintf("INSERT OR %s INTO %s(%s) VALUES (?%s)", conflict, quoted(t.name), quoted(t.columns...), strings.Repeat(",?", len(t.columns)-1))
+	insert := fmt.Sprintf("INSERT OR %s INTO %s(%s) VALUES (?%s)", conflict, quoted(t.name), quoted(t.columns...),
+		strings.Repeat(",?", len(t.columns)-1))
 	pending := 0
 	put := func(s sqlite.Row) error {
-		// Columns leaves an empty blob as it is.
+		// Columns does not set the value of an empty blob, so each value starts as one.
 		values := slices.Repeat([]any{[]byte{}}, s.ColumnCount())
 		if err := s.Columns(values...); err != nil {
 			return err
 		}
 		err := r.Exec(insert, values[:len(t.columns)]...)
 		if sqlite.IsConstraint(err) {
-			// A row of another table, or with a value that none can have.
+			// A damaged page can yield a row of another table, or one with an impossible value.
 			r.Report.Unreadable++
 			return nil
 		}
@@ -218,7 +226,8 @@ const maxTried = 10_000_000
 // copyByID copies a table with row ids: in order up to the first row that cannot be read,
 // then each id up to the largest, so that a damaged page costs the rows on it alone.
 func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(sqlite.Row) error) error {
-	name, last := quoted(t.name), int64(0)
+	name := quoted(t.name)
+	last := int64(0) // the last id that was read
 	read := "SELECT " + quoted(t.columns...) + ", rowid FROM " + name
 
 	var failed error
@@ -230,11 +239,13 @@ func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(sqli
 	if failed != nil || !sqlite.IsDamage(err) {
 		return err
 	}
-	// The lost memories are counted by their ids.
+
+	// Lost memories are counted by their ids. Of other tables it is not known how many rows are lost.
 	if t.name != "memories" {
 		r.Report.Torn = append(r.Report.Torn, t.name)
 	}
 
+	// Both queries may fail on a damaged page. The larger answer counts.
 	largest := last + 1
 
 	for _, sql := range []string{"SELECT max(rowid) FROM " + name, "SELECT max(seq) FROM sqlite_sequence"} {
@@ -277,7 +288,7 @@ func (r *Recovery) dropPurged(context.Context) error {
 	return nil
 }
 
-// settleCounters lets ids and revisions continue from the largest that was given.
+// settleCounters sets the counters so that ids and revisions continue after the largest that was given.
 func (r *Recovery) settleCounters(context.Context) error {
 	given := map[string]int64{}
 	err := r.Source.Query("SELECT name, seq FROM sqlite_sequence", nil, func(s sqlite.Row) error {
@@ -291,7 +302,8 @@ func (r *Recovery) settleCounters(context.Context) error {
 	for name, seq := range given {
 		err := errors.Join(
 			r.Exec("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", seq, name),
-			r.Exec("INSERT INTO sqlite_sequence(name, seq) SELECT name, ? FROM sqlite_schema WHERE type = 'table' AND name = ? AND name NOT IN (SELECT name FROM sqlite_sequence)", seq, name))
+			r.Exec("INSERT INTO sqlite_sequence(name, seq) SELECT name, ? FROM sqlite_schema WHERE type = 'table' "+
+				"AND name = ? AND name NOT IN (SELECT name FROM sqlite_sequence)", seq, name))
 		if err != nil {
 			return err
 		}
@@ -310,7 +322,7 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A version without: the rows count as they are.
+	// Earlier versions have no checksums, so the rows are accepted as they are.
 	if !slices.Contains(theirs, "checksum") {
 		return r.UpdateChecksums()
 	}
@@ -327,8 +339,9 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 		if r.Report.DoubtfulCount++; len(r.Report.Doubtful) < maxNamedIDs {
 			r.Report.Doubtful = append(r.Report.Doubtful, id)
 		}
-		// It gets the checksum of its present text: once restored it counts as checked.
-		if err := errors.Join(r.AcceptStored(id), r.SetStatus(id, "invalidated", 0, store.ChangeRecovered, store.ReasonDoubtful)); err != nil {
+		// The memory gets the checksum of its present text, so that it counts as checked once a user restores it.
+		if err := errors.Join(r.AcceptStored(id), r.SetStatus(id, "invalidated", 0, store.ChangeRecovered,
+			store.ReasonDoubtful)); err != nil {
 			return err
 		}
 	}
@@ -340,18 +353,21 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 	}
 
 	if n := len(doubtful.Versions); n > 0 {
-		r.Report.Notes = append(r.Report.Notes, fmt.Sprintf("%d past states of memories did not match their checksum and were left out", n))
+		r.Report.Notes = append(r.Report.Notes, fmt.Sprintf("%d past states of memories did not match their checksum "+
+			"and were left out", n))
 	}
 	if n := len(doubtful.Sessions); n > 0 {
-		r.Report.Notes = append(r.Report.Notes, fmt.Sprintf("%d episodes did not match their checksum and were kept as they are, %s the first", n, doubtful.Sessions[0]))
+		r.Report.Notes = append(r.Report.Notes, fmt.Sprintf("%d episodes did not match their checksum and were kept "+
+			"as they are, %s the first", n, doubtful.Sessions[0]))
 	}
 
 	return r.UpdateSessionChecksums()
 }
 
-// reactivate makes active again what a lost memory had superseded.
+// reactivate makes the memories active again that a lost memory had superseded.
 func (r *Recovery) reactivate(context.Context) error {
-	ids, err := r.IDs("SELECT id FROM memories WHERE status = 'superseded' AND superseded_by NOT IN (SELECT id FROM memories)")
+	ids, err := r.IDs("SELECT id FROM memories WHERE status = 'superseded' AND superseded_by NOT IN (SELECT id " +
+		"FROM memories)")
 	if err != nil {
 		return err
 	}
@@ -370,12 +386,15 @@ func (r *Recovery) reactivate(context.Context) error {
 // to the new folder.
 func (r *Recovery) settlePayloads(ctx context.Context) error {
 	var damaged [][sha256.Size]byte
-	err := r.Query("SELECT sha256, bytes, codec, data FROM payloads WHERE data IS NOT NULL", nil, func(s sqlite.Row) error {
-		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2)), Inline: s.ColumnRawBlob(3)}
+	err := r.Query("SELECT sha256, bytes, codec, data FROM payloads "+
+		"WHERE data IS NOT NULL", nil, func(s sqlite.Row) error {
+		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2)),
+			Inline: s.ColumnRawBlob(3)}
 		copy(p.Sum[:], s.ColumnRawBlob(0))
 		if _, ok := p.Bytes(); !ok {
 			damaged = append(damaged, p.Sum)
 		}
+
 		return nil
 	})
 	if err != nil {
@@ -430,7 +449,8 @@ func (r *Recovery) settleNameless(ctx context.Context) error {
 			if err := r.linkPayload(ctx, sum); err != nil {
 				return err
 			}
-			err = r.Exec("INSERT INTO payloads(sha256, bytes, codec, created_at, stored) VALUES (?,?,?,?,?)", sum[:], w.Size, string(w.Codec), store.FormatTime(r.Now), w.Stored)
+			err = r.Exec("INSERT INTO payloads(sha256, bytes, codec, created_at, stored) VALUES (?,?,?,?,?)", sum[:],
+				w.Size, string(w.Codec), store.FormatTime(r.Now), w.Stored)
 		case errors.Is(err, payload.ErrMissing), errors.Is(err, payload.ErrDamaged):
 			r.Report.LostPayloads++
 			err = r.Exec(`INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at)
@@ -448,26 +468,30 @@ func (r *Recovery) settleNameless(ctx context.Context) error {
 func (r *Recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error {
 	_, err := r.From.Share(ctx, sum, payload.Raw, r.To)
 	if err != nil && !errors.Is(err, payload.ErrMissing) {
-		return robotmem.Errorf(robotmem.Unavailable, "", "a payload could not be linked or copied (%s): %s…; check the disk's space", strings.ToLower(sqlite.Reason(err)), hex.EncodeToString(sum[:4]))
+		return robotmem.Errorf(robotmem.Unavailable, "", "a payload could not be linked or copied (%s): %s…; "+
+			"check the disk's space", strings.ToLower(sqlite.Reason(err)), hex.EncodeToString(sum[:4]))
 	}
-	// Doctor names a missing one.
+	// Doctor reports a missing payload.
 	return nil
 }
 
-// countMissing counts and names the ids up to the largest that was given which are
-// neither there nor purged.
+// countMissing counts and names the lost memories: the ids up to the largest given one that
+// belong neither to a memory nor to a purged one.
 func (r *Recovery) countMissing(context.Context) error {
 	const known = "(SELECT id FROM memories UNION SELECT memory_id FROM purged)"
-	given, err := r.Number("SELECT max((SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'memories'), (SELECT coalesce(max(id), 0) FROM " + known + "))")
+	given, err := r.Number("SELECT max((SELECT coalesce(max(seq), 0) FROM sqlite_sequence " +
+		"WHERE name = 'memories'), (SELECT coalesce(max(id), 0) FROM " + known + "))")
 	there, terr := r.Number("SELECT count(*) FROM " + known)
 	memories, merr := r.Number("SELECT count(*) FROM memories")
-	missing, ierr := r.IDs("WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?1) SELECT id FROM ids WHERE id <= ?1 AND id NOT IN "+known+" LIMIT ?2", min(given, there+maxNamedIDs), maxNamedIDs)
+	missing, ierr := r.IDs("WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids "+
+		"WHERE id < ?1) SELECT id FROM ids WHERE id <= ?1 "+
+		"AND id NOT IN "+known+" LIMIT ?2", min(given, there+maxNamedIDs), maxNamedIDs)
 	r.Report.Memories, r.Report.Missing, r.Report.MissingIDs = memories, given-there, missing
 
 	return errors.Join(err, terr, merr, ierr)
 }
 
-// RecoverReport says what was recovered from a damaged file, and what is lost.
+// RecoverReport lists what was recovered from a damaged file, and what is lost.
 type RecoverReport struct {
 	Whole         bool                 `json:"whole" doc:"Nothing is lost, as far as can be known."`
 	File          string               `json:"file" doc:"The new file."`
@@ -490,8 +514,10 @@ const maxNamedIDs = 100
 
 // Conclude sets Whole. Lost memories are known by their ids, which are given without gaps.
 func (r *RecoverReport) Conclude() {
-	r.Whole = r.Doctor.Healthy && r.Missing == 0 && r.DoubtfulCount == 0 && r.LostPayloads == 0 && r.Unreadable == 0 && len(r.Torn) == 0
+	r.Whole = r.Doctor.Healthy && r.Missing == 0 && r.DoubtfulCount == 0 &&
+		r.LostPayloads == 0 && r.Unreadable == 0 && len(r.Torn) == 0
 	if r.DoubtfulCount > 0 {
-		r.Notes = append(r.Notes, "memories whose text does not match its checksum are kept as invalidated; see them with history, and bring one back with restore")
+		r.Notes = append(r.Notes, "memories whose text does not match its checksum are kept as invalidated; "+
+			"see them with history, and bring one back with restore")
 	}
 }

@@ -26,8 +26,8 @@ type Retention struct {
 func (r Retention) None() bool { return len(r.Budgets) == 0 && r.MinFreeBytes == 0 }
 
 const (
-	// longRecording is how many perceptions of one source in one episode it takes for
-	// them to be thinned.
+	// longRecording is the number of perceptions of one source in one episode from which
+	// they are thinned.
 	longRecording = 16
 	// evictionsPerCommit bounds how long other writers wait.
 	evictionsPerCommit = 64
@@ -58,7 +58,8 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 		free := int64(-1)
 		if limits.MinFreeBytes > 0 {
 			if free, err = mt.Store.Disk.FreeBytes(mt.Store.Path()); err != nil {
-				return robotmem.Errorf(robotmem.Unavailable, "min_free_bytes", "the free space of the disk cannot be read (%s)", sqlite.Reason(err))
+				return robotmem.Errorf(robotmem.Unavailable, "min_free_bytes",
+					"the free space of the disk cannot be read (%s)", sqlite.Reason(err))
 			}
 		}
 		plan = PlanEvictions(held, limits, free, mt.Store.Now())
@@ -104,6 +105,7 @@ func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.
 		p.stays[held[i].Sum]++
 	}
 
+	// Thinning changes tiers, so it comes before sorting by them.
 	thin(held)
 	slices.SortFunc(held, func(a, b store.Holding) int {
 		return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Observed, b.Observed), cmp.Compare(a.ID, b.ID))
@@ -112,6 +114,7 @@ func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.
 	for _, b := range limits.Budgets {
 		if b.MaxAgeDays > 0 {
 			before := store.FormatTime(now.Add(-time.Duration(b.MaxAgeDays * 24 * float64(time.Hour))))
+			// The age evicts only perceptions without a known use. Useful, failed and pinned ones stay.
 			for i := range held {
 				if h := &held[i]; budgetHolds(&b, h) && h.Tier < store.TierUseful && h.Observed < before {
 					p.take(h, fmt.Sprintf("older than %g days", b.MaxAgeDays))
@@ -119,12 +122,17 @@ func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.
 			}
 		}
 		if b.MaxBytes > 0 {
-			p.shrink(func(h *store.Holding) bool { return budgetHolds(&b, h) }, func(int64) int64 { return b.MaxBytes }, "over the budget of "+sqlite.BytesText(b.MaxBytes))
+			p.shrink(func(h *store.Holding) bool { return budgetHolds(&b, h) },
+				func(int64) int64 { return b.MaxBytes },
+				"over the budget of "+sqlite.BytesText(b.MaxBytes))
 		}
 	}
 
+	// The evictions for the budgets free space too. Only files in the folder do, because the database never shrinks.
 	if short := limits.MinFreeBytes - free - p.freedInFolder(); free >= 0 && short > 0 {
-		p.shrink(func(h *store.Holding) bool { return h.InFolder }, func(size int64) int64 { return max(0, size-short) }, "less than "+sqlite.BytesText(limits.MinFreeBytes)+" free on the disk")
+		p.shrink(func(h *store.Holding) bool { return h.InFolder },
+			func(size int64) int64 { return max(0, size-short) },
+			"less than "+sqlite.BytesText(limits.MinFreeBytes)+" free on the disk")
 	}
 
 	return p.plan
@@ -132,7 +140,8 @@ func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.
 
 // budgetHolds reports whether a budget counts a perception.
 func budgetHolds(b *admin.Budget, h *store.Holding) bool {
-	return (b.Collection == "" || b.Collection == "*" || b.Collection == h.Collection) && (b.PerceptionType == "" || b.PerceptionType == h.PerceptionType)
+	return (b.Collection == "" || b.Collection == "*" || b.Collection == h.Collection) &&
+		(b.PerceptionType == "" || b.PerceptionType == h.PerceptionType)
 }
 
 type planner struct {
@@ -155,14 +164,18 @@ func (p *planner) freedInFolder() (n int64) {
 // may depend on what they take before. A payload counts until the last perception of the budget
 // that names it is evicted, also if perceptions outside the budget name it.
 func (p *planner) shrink(in func(*store.Holding) bool, limitOf func(size int64) int64, reason string) {
-	size, named := int64(0), map[string]int{}
+	size := int64(0)
+	named := map[string]int{} // by payload: perceptions of the budget that name it
 
 	for i := range p.held {
-		if h := &p.held[i]; in(h) && !p.going[h.ID] {
-			// Each payload counts once.
-			if named[h.Sum]++; named[h.Sum] == 1 {
-				size += h.Bytes
-			}
+		h := &p.held[i]
+		if !in(h) || p.going[h.ID] {
+			continue
+		}
+		// Each payload counts once.
+		named[h.Sum]++
+		if named[h.Sum] == 1 {
+			size += h.Bytes
 		}
 	}
 
@@ -197,8 +210,8 @@ func (p *planner) take(h *store.Holding, reason string) bool {
 	return true
 }
 
-// thin marks what of long recordings is evicted first: every second perception. The first
-// and the last of a recording are never marked.
+// thin marks every second perception of a long recording, so that these are evicted first. The
+// first and the last of a recording are never marked.
 func thin(held []store.Holding) {
 	recordings := map[string][]*store.Holding{}
 
@@ -235,11 +248,13 @@ func (mt *Maintainer) RunRetention(ctx context.Context) {
 	})
 }
 
-// EnforceBudgets enforces them once. Without a limit that depends on the clock or the disk
-// it does nothing unless the file has changed since the revision that it has seen.
+// EnforceBudgets enforces the budgets once. If no limit depends on the clock or the disk, it
+// does nothing unless the file has changed since the revision seen.
 func (mt *Maintainer) EnforceBudgets(ctx context.Context, seen *int64) error {
 	limits := mt.Retention
-	aging := limits.MinFreeBytes > 0 || slices.ContainsFunc(limits.Budgets, func(b admin.Budget) bool { return b.MaxAgeDays > 0 })
+	aging := limits.MinFreeBytes > 0 || slices.ContainsFunc(limits.Budgets, func(b admin.Budget) bool {
+		return b.MaxAgeDays > 0
+	})
 
 	var revision int64
 	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { revision, err = c.Changes(); return err })
