@@ -30,7 +30,7 @@ type Columns struct {
 	purges     int64 // the purge counter when it was read
 	loaded     bool
 	names      interner[string] // number 0 is ""
-	Beliefs    interner[belief]
+	Beliefs    interner[decayingConfidence]
 	Records    interner[consolidate.Record]
 	classes    interner[class] // number 0 is that of no memory
 	Rows       []packedRow     // by memory id
@@ -52,7 +52,7 @@ type Row struct {
 	*class
 }
 
-// packedRow is what memories differ in. With a million of them, each byte counts.
+// packedRow holds the fields in which most memories differ. With a million memories, each byte matters.
 type packedRow struct {
 	Created, Observed int64 // nanoseconds since 1970
 	Session           uint32
@@ -61,7 +61,7 @@ type packedRow struct {
 	Class             uint32 // in Columns.classes
 }
 
-// class is what many memories have in common.
+// class holds the fields that many memories have in common.
 type class struct {
 	Collection, Category, Belief uint32
 	Perception                   uint32 // perception type; 0 for a fact
@@ -72,7 +72,7 @@ type class struct {
 	Later                        uint8 // 1 if Columns.later has its moments
 }
 
-// moments are times that for most memories are those of their creation.
+// moments holds times that equal the time of creation for most memories.
 type moments struct{ Useful, ValidFrom int64 }
 
 // seen packs how often a memory was learnt, up to 128 times, and if it is of the real world.
@@ -93,17 +93,17 @@ func (r *Row) Sightings() int { return 1 + int(r.Seen>>1) }
 // tagSeparator is a control character, which tags do not contain.
 const tagSeparator = "\x1f"
 
-// belief is a stored confidence with its decay rate. Few different ones occur.
-type belief struct{ confidence, decay float64 }
+// decayingConfidence is a stored confidence with its decay rate. Few different ones occur.
+type decayingConfidence struct{ confidence, decay float64 }
 
-// believed returns the confidence of a row as of now.
-func (r *Columns) believed(row *Row, now int64) float64 {
+// confidenceOf returns the confidence of a row as of now.
+func (r *Columns) confidenceOf(row *Row, now int64) float64 {
 	b := r.Beliefs.Values[row.Belief]
 	return consolidate.Now(b.confidence, b.decay, r.idle(row, now))
 }
 
-// idle is the time since a memory was last useful, as of now: under as_of, a
-// later use does not count.
+// idle returns the time since a memory was last useful, as of now. With as_of, now is in the
+// past, and a later use does not count.
 func (r *Columns) idle(row *Row, now int64) time.Duration {
 	if useful := r.Moments(row).Useful; useful <= now {
 		return time.Duration(now - useful)
@@ -149,7 +149,8 @@ const (
 	Partial
 )
 
-var outcomes = [...]string{robotmem.OutcomeUnknown, robotmem.OutcomeSuccess, robotmem.OutcomeFailure, robotmem.OutcomePartial}
+var outcomes = [...]string{robotmem.OutcomeUnknown, robotmem.OutcomeSuccess, robotmem.OutcomeFailure,
+	robotmem.OutcomePartial}
 
 func (o Outcome) String() string { return outcomes[o] }
 
@@ -225,7 +226,7 @@ func (r *Columns) Sync(c *store.Conn) error {
 		return err
 	}
 
-	// The names, values and texts of a purged memory go too.
+	// Interned names and cached stems may be those of a purged memory, so everything is read again.
 	if purges > r.purges {
 		r.forget()
 		recall.Forget()
@@ -251,15 +252,18 @@ func (r *Columns) Restore(c *store.Conn) {
 		return err
 	})
 	if err == nil {
-		r.names, r.Beliefs, r.Records, r.Actives, r.Revision = stored.names, stored.Beliefs, stored.Records, stored.Actives, revision
-		r.classes, r.Rows, r.later = stored.classes, stored.Rows, stored.later
+		r.names, r.Beliefs, r.Records, r.classes = stored.names, stored.Beliefs, stored.Records, stored.classes
+		r.Rows, r.later, r.Actives = stored.Rows, stored.later, stored.Actives
+		r.Revision = revision
 	}
 }
 
 // forget drops everything but purges. The caller holds the lock.
 func (r *Columns) forget() {
-	r.Revision, r.loaded, r.names, r.Beliefs, r.Rows, r.Actives = 0, false, interner[string]{}, interner[belief]{}, nil, 0
-	r.Records, r.classes, r.later, r.unread = interner[consolidate.Record]{}, interner[class]{}, nil, nil
+	r.Revision, r.loaded = 0, false
+	r.names, r.Beliefs = interner[string]{}, interner[decayingConfidence]{}
+	r.Records, r.classes = interner[consolidate.Record]{}, interner[class]{}
+	r.Rows, r.later, r.Actives, r.unread = nil, nil, 0, nil
 	r.ScopeCache, r.Contexts, r.episodes = nil, nil, nil
 }
 
@@ -276,23 +280,25 @@ func (r *Columns) ObservedTimes(set *bitset.BitSet) []store.TimedID {
 	return out
 }
 
-// Sightings returns how often each memory was learnt, up to 128. It is 0 for a perception of an
-// episode of which another of the memories, a fact, tells.
+// Sightings returns how often each memory was learnt, up to 128. It is 0 for a perception if a fact
+// of the same episode is among the memories, because the fact describes the attempt.
 func (r *Columns) Sightings(memories []store.TimedID) []int {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 
-	out, told := make([]int, len(memories)), map[uint32]bool{} // told: by session
+	out := make([]int, len(memories))
+	hasFact := map[uint32]bool{} // by session
+
 	for i, m := range memories {
 		row := r.row(int(m.ID))
 		out[i] = row.Sightings()
 		if row.Session != 0 && row.Perception == 0 {
-			told[row.Session] = true
+			hasFact[row.Session] = true
 		}
 	}
 
 	for i, m := range memories {
-		if row := r.row(int(m.ID)); row.Perception != 0 && told[row.Session] {
+		if row := r.row(int(m.ID)); row.Perception != 0 && hasFact[row.Session] {
 			out[i] = 0
 		}
 	}
@@ -300,14 +306,16 @@ func (r *Columns) Sightings(memories []store.TimedID) []int {
 	return out
 }
 
-// Unread says which memories are on damaged pages, for degraded; "" for none.
+// Unread describes the memories on damaged pages, for degraded; "" for none.
 func (r *Columns) Unread() string {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	if len(r.unread) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d memories on damaged pages cannot be read, memory %d the first; run robotmem doctor", len(r.unread), r.unread[0])
+
+	return fmt.Sprintf("%d memories on damaged pages cannot be read, memory %d the first; run robotmem doctor",
+		len(r.unread), r.unread[0])
 }
 
 // Row returns one memory's columns; ok is false if there is no such memory.
@@ -322,6 +330,7 @@ func (r *Columns) Row(id int64) (Row, bool) {
 
 // load reads the rows that changed after a revision. The caller holds the lock.
 func (r *Columns) load(c *store.Conn, after int64) error {
+	// Number 0 of each interner is the empty value.
 	r.names.id("")
 	r.Records.id(consolidate.Record{})
 	r.classes.id(class{})
@@ -339,11 +348,13 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 			Session: r.names.id(s.ColumnText(3)), Tags: r.names.id(strings.Join(append(store.StoredList(s.ColumnText(16)), s.ColumnText(17)), tagSeparator)),
 			Used: r.Records.id(consolidate.Record{Uses: s.ColumnFloat(19), Successes: s.ColumnFloat(20)}),
 		}, class{
-			Collection: r.names.id(s.ColumnText(2)), Category: r.names.id(s.ColumnText(4)), Kind: kindOf(s.ColumnText(5)), Perception: r.names.id(s.ColumnText(6)),
-			Status: statusOf(s.ColumnText(7)), Belief: r.Beliefs.id(belief{s.ColumnFloat(8), s.ColumnFloat(9)}),
+			Collection: r.names.id(s.ColumnText(2)), Category: r.names.id(s.ColumnText(4)),
+			Kind: kindOf(s.ColumnText(5)), Perception: r.names.id(s.ColumnText(6)),
+			Status: statusOf(s.ColumnText(7)), Belief: r.Beliefs.id(decayingConfidence{s.ColumnFloat(8),
+				s.ColumnFloat(9)}),
 			Outcome: outcomeOf(s.ColumnText(18)), Seen: seen(s.ColumnInt64(21), s.ColumnBool(14)),
 		}, moments{Useful: store.ParseNano(s.ColumnRawText(11)), ValidFrom: store.ParseNano(s.ColumnRawText(13))})
-		// The caches hold answers from before, even of an empty memory.
+		// At the first loading there is no cached result to update. Afterwards there may be, even of an empty memory.
 		if after > 0 || r.loaded {
 			changed = append(changed, id)
 			r.ChangeContexts(id, s.ColumnText(15))
@@ -374,13 +385,15 @@ func (r *Columns) set(id int64, row packedRow, of class, at moments) {
 		r.Actives++
 	}
 
-	if delete(r.later, id); at.Useful != row.Created || at.ValidFrom != row.Created {
+	delete(r.later, id)
+	if at.Useful != row.Created || at.ValidFrom != row.Created {
 		if r.later == nil {
 			r.later = map[int64]moments{}
 		}
 		r.later[id], of.Later = at, 1
 	}
 
+	// The row leaves its old episode before it is replaced, because the order depends on its fields.
 	row.Class = r.classes.id(of)
 	r.moveEpisode(id, false)
 	r.Rows[id] = row

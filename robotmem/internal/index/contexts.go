@@ -17,9 +17,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// The contexts are stored as JSON text and nothing else. What a question needs of them
-// is made at the first question by a scan of all contexts, and follows their changes from
-// then on: the values at a path, the coordinates, the list of all paths.
+// Contexts are stored only as JSON text. A column of them (the values at a path, the
+// coordinates, or the list of all paths) is made at the first question that needs it, by a
+// scan of all contexts. From then on it follows every change.
 
 const (
 	// maxContextColumns and maxContextBytes limit the columns; the least recently used
@@ -78,8 +78,10 @@ func (r *Columns) contexts(c *store.Conn, names ...string) ([]*contextSet, error
 		return sets, nil
 	}
 
+	// Another question may have made the columns while this one waited for the lock.
 	r.making.Lock()
 	defer r.making.Unlock()
+
 	revision, err := c.Changes()
 	if err != nil {
 		return nil, err
@@ -90,13 +92,14 @@ func (r *Columns) contexts(c *store.Conn, names ...string) ([]*contextSet, error
 		return sets, nil
 	}
 
-	// As for Sync: a deadline must not end this.
+	// As in Sync, a deadline must not end this.
 	interrupt := c.SetInterrupt(context.Background())
 	defer c.SetInterrupt(interrupt)
 	err = scanContexts(c, missing, &r.Mu)
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 
+	// From here on the columns are complete, and further changes need not be remembered.
 	for _, m := range missing {
 		m.changed = nil
 	}
@@ -131,10 +134,12 @@ func (r *Columns) contextSets(names []string, revision int64) (sets, missing []*
 		sets = append(sets, s)
 	}
 
+	// Keep the most recently used columns, which are at the end, as far as the memory allows. The columns of this
+	// question always stay.
 	total := 0
-	// The most recently used first.
 	for i := len(r.Contexts) - 1; i >= 0; i-- {
-		if total += r.Contexts[i].bytes(); total > int(r.Memory.Part(maxContextBytes)) && i < len(r.Contexts)-len(names) {
+		total += r.Contexts[i].bytes()
+		if total > int(r.Memory.Part(maxContextBytes)) && i < len(r.Contexts)-len(names) {
 			r.Contexts = slices.Delete(r.Contexts, 0, i+1)
 			break
 		}
@@ -155,7 +160,8 @@ func newContextSet(name string) *contextSet {
 	case name == pathsColumn:
 		s.contextColumn = &pathShapes{}
 	default:
-		s.contextColumn = &valueColumn{path: name[len(valuesColumn):], distinct: []distinctValue{{}}, units: map[units.Quantity]*unitCount{}}
+		s.contextColumn = &valueColumn{path: name[len(valuesColumn):], distinct: []distinctValue{{}},
+			units: map[units.Quantity]*unitCount{}}
 	}
 
 	return s
@@ -181,7 +187,8 @@ func scanContexts(c *store.Conn, sets []*contextSet, mu sync.Locker) error {
 		texts []string
 	)
 	put := func() {
-		kept, workers := make([]any, len(ids)*len(sets)), runtime.GOMAXPROCS(0)
+		kept := make([]any, len(ids)*len(sets))
+		workers := runtime.GOMAXPROCS(0)
 
 		var wg sync.WaitGroup
 		for first := range workers {
@@ -198,6 +205,7 @@ func scanContexts(c *store.Conn, sets []*contextSet, mu sync.Locker) error {
 		mu.Lock()
 		defer mu.Unlock()
 
+		// A memory that changed during the scan already has its new values in the column.
 		for i, id := range ids {
 			for j, s := range sets {
 				if !s.changed[id] {
@@ -209,7 +217,9 @@ func scanContexts(c *store.Conn, sets []*contextSet, mu sync.Locker) error {
 		ids, texts = ids[:0], texts[:0]
 	}
 	_, err := c.EachChanged("m.id, m.revision, m.context", "", 0, 0, func(s sqlite.Row) error {
-		if ids, texts = append(ids, s.ColumnInt64(0)), append(texts, s.ColumnText(2)); len(ids) == most {
+		ids = append(ids, s.ColumnInt64(0))
+		texts = append(texts, s.ColumnText(2))
+		if len(ids) == most {
 			put()
 		}
 		return nil
@@ -233,7 +243,7 @@ type valueColumn struct {
 	filters  recent[*cachedFilter]
 }
 
-// distinctValue is what memories have at a path.
+// distinctValue is one of the different values that memories have at a path.
 type distinctValue struct {
 	filter.Values
 	unit *unitCount // nil without a quantity
@@ -248,7 +258,8 @@ type unitCount struct {
 
 // more orders units: the more common one first.
 func (u *unitCount) more(than *unitCount) bool {
-	return than == nil || cmp.Or(cmp.Compare(than.memories, u.memories), strings.Compare(u.one.Unit, than.one.Unit), cmp.Compare(u.one.Value, than.one.Value)) < 0
+	return than == nil || cmp.Or(cmp.Compare(than.memories, u.memories), strings.Compare(u.one.Unit, than.one.Unit),
+		cmp.Compare(u.one.Value, than.one.Value)) < 0
 }
 
 // count adds n memories with a value. The most common unit decides what numbers without a unit mean,
@@ -262,7 +273,10 @@ func (v *valueColumn) count(d *distinctValue, n int) {
 	}
 
 	before := v.usual
-	if d.unit.memories += n; n > 0 && d.unit.more(v.usual) {
+	d.unit.memories += n
+
+	// Only a decrease of the most common unit requires a comparison with all others.
+	if n > 0 && d.unit.more(v.usual) {
 		v.usual = d.unit
 	} else if n < 0 && d.unit == v.usual {
 		v.usual = nil
@@ -288,7 +302,7 @@ func (v *valueColumn) unit() string {
 
 func (v *valueColumn) read(context string) any {
 	if values, ok := filter.ValuesIn(context, v.path); ok {
-		// Not the whole context.
+		// The clone keeps the whole context from staying in memory.
 		return strings.Clone(values)
 	}
 	return nil
@@ -328,8 +342,7 @@ func (v *valueColumn) decode(values string) distinctValue {
 }
 
 func (v *valueColumn) bytes() int {
-	// An entry of numbers and of distinct.
-	const each = 180
+	const each = 180 // bytes of an entry of numbers and of distinct
 	return (4+len(v.filters)/8)*cap(v.of) + v.texts + each*len(v.distinct)
 }
 
@@ -407,7 +420,8 @@ func (r *Columns) UnitsTaken(n *filter.Condition) (taken []string) {
 		r.Mu.RLock()
 		defer r.Mu.RUnlock()
 		if v, ok := sets[0].contextColumn.(*valueColumn); ok && v.usual != nil && (bare || quantity && v.bare > 0) {
-			note := fmt.Sprintf("context_filter: a number without a unit at %s is taken in %s, as most quantities there", leaf.Path, v.usual.name)
+			note := fmt.Sprintf("context_filter: a number without a unit at %s is taken in %s, "+
+				"as most quantities there", leaf.Path, v.usual.name)
 			if !slices.Contains(taken, note) {
 				taken = append(taken, note)
 			}

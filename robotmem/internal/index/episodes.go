@@ -39,7 +39,7 @@ func (r *Columns) makeEpisodes() {
 	r.Mu.RLock()
 	made := r.episodes != nil
 	r.Mu.RUnlock()
-	// Recalls do not wait for each other.
+	// This check needs only the read lock, so recalls do not wait for each other.
 	if made {
 		return
 	}
@@ -62,8 +62,8 @@ func (r *Columns) makeEpisodes() {
 	}
 }
 
-// Around returns, for those of the memories that are in an episode, at most n of the members
-// of a set, nil for all, that were observed before and after it there.
+// Around returns, for each memory that is in an episode, the memories of the episode that were observed
+// just before and after it, at most n on each side. They are members of the set; nil admits all.
 func (r *Columns) Around(ids []int64, n int, set *bitset.BitSet) map[int64]recall.Around {
 	out := map[int64]recall.Around{}
 	r.makeEpisodes()
@@ -97,8 +97,8 @@ type episodeOutcomes struct {
 	of       map[string]string // by session_id
 }
 
-// EpisodeOutcomes returns what end_session last said of each episode: success, failure or partial.
-// Episodes without an outcome are missing. The map is shared: do not change it.
+// EpisodeOutcomes returns the last outcome that end_session gave each episode: success, failure or partial.
+// Episodes without an outcome are missing. The map is shared, so callers must not change it.
 func (r *Columns) EpisodeOutcomes(c *store.Conn) (map[string]string, error) {
 	revision, err := c.Changes()
 	if err != nil {
@@ -123,15 +123,18 @@ type Episode struct {
 	Stated  map[int64]bool // those with an outcome of their own
 }
 
-// EpisodesOf returns the episodes of some memories, by session_id: those that have an outcome in ends, of
-// which no memory states another outcome. It examines the episodes of the newest memories, at most so
-// many, and leaves out those with more than size memories.
+// EpisodesOf returns, by session_id, the episodes of some memories that have an outcome in ends and in which
+// no memory states another outcome. It examines at most most episodes, those of the newest memories, and leaves
+// out episodes with more than size memories.
 func (r *Columns) EpisodesOf(rows []store.TimedID, ends map[string]string, most, size int) map[string]Episode {
 	r.makeEpisodes()
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 
-	out, seen := map[string]Episode{}, map[uint32]bool{}
+	out := map[string]Episode{}
+	seen := map[uint32]bool{} // by session
+
+	// rows are in the order of their ids, so the newest memories come last.
 	for i := len(rows) - 1; i >= 0 && len(seen) < most; i-- {
 		row := r.row(int(rows[i].ID))
 		if row.Session == 0 || row.Outcome != Unknown || seen[row.Session] {

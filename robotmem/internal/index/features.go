@@ -6,10 +6,10 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// featureCache holds the vectors of the kinds that were asked for, so that a
-// question does not read them from the file. It follows the file: rows at the
-// end of the table are appended; any other change of the table begins an epoch, and
-// all is read again. A kind that does not fit is read from the file.
+// featureCache holds the feature vectors of each kind that was asked for, so that a
+// question does not read them from the file. It follows the file: rows that were added at the
+// end of the table are read; any other change of the table begins a new epoch, after which all
+// are read again. A kind that does not fit into memory is read from the file each time.
 type featureCache struct {
 	mu    sync.RWMutex // guards all below
 	epoch int64
@@ -72,15 +72,17 @@ func (k *featureCache) Follow(c *store.Conn, kind string, length int) (*kindVect
 		return kept, nil
 	}
 
-	size, room := int64(8+4*length), true
+	size := int64(8 + 4*length)
+	room := true
 	err = c.EachFeatures(kind, kept.last, length, func(id int64, vector []float32) {
 		if room = room && k.Bytes+size <= MaxKeptFeatures; room {
-			kept.ids, kept.numbers = append(kept.ids, id), append(kept.numbers, vector...)
+			kept.ids = append(kept.ids, id)
+			kept.numbers = append(kept.numbers, vector...)
 			k.Bytes += size
 		}
 	})
 	if err != nil {
-		// Some may be there and others not.
+		// The cache may be incomplete after an error.
 		k.forget(epoch)
 		return nil, err
 	}
@@ -88,7 +90,7 @@ func (k *featureCache) Follow(c *store.Conn, kind string, length int) (*kindVect
 	kept.last = last
 	if !room {
 		k.Bytes -= size * int64(len(kept.ids))
-		// Others may be reading what was there.
+		// The slices are not cleared, because others may be reading them.
 		kept = nil
 	}
 

@@ -72,14 +72,15 @@ func withinSnapshot(c *store.Conn, set *bitset.BitSet) (*bitset.BitSet, error) {
 }
 
 // Narrow returns the members of base that satisfy the filter.
-func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.BitSet,
+	now time.Time) (*bitset.BitSet, error) {
 	if filter == nil || base.None() {
 		return base, nil
 	}
 	if base.Count() <= FewMemories {
 		return x.narrowEach(c, filter, base, now)
 	}
-	// All in one scan.
+	// Columns that are missing are made together, in one scan.
 	if _, err := x.Columns.contexts(c, valueColumns(filter.Paths())...); err != nil {
 		return nil, err
 	}
@@ -87,7 +88,8 @@ func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.Bit
 	return x.answer(c, filter, base, now)
 }
 
-func (x *Index) narrowEach(c *store.Conn, condition *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+func (x *Index) narrowEach(c *store.Conn, condition *filter.Condition, base *bitset.BitSet,
+	now time.Time) (*bitset.BitSet, error) {
 	out := bitset.New(base.Len())
 
 	var unitErr error
@@ -103,7 +105,8 @@ func (x *Index) narrowEach(c *store.Conn, condition *filter.Condition, base *bit
 
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
 		context := ""
-		found, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s sqlite.Row) { context = s.ColumnText(0) })
+		found, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)},
+			func(s sqlite.Row) { context = s.ColumnText(0) })
 		if m := x.Columns.view(int(id), context, now); found && m != nil {
 			m.EpisodeOutcome = episodes[m.SessionID]
 			out.SetTo(id, condition.Match(&filter.View{Memory: m, Unit: unit}))
@@ -116,7 +119,7 @@ func (x *Index) narrowEach(c *store.Conn, condition *filter.Condition, base *bit
 	return out, nil
 }
 
-// view returns what filters see of a memory, nil if there is none.
+// view returns the fields of a memory that filters read, nil if there is no such memory.
 func (r *Columns) view(id int, context string, now time.Time) *robotmem.Memory {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
@@ -130,7 +133,7 @@ func (r *Columns) view(id int, context string, now time.Time) *robotmem.Memory {
 		Category:       r.Text(row.Category),
 		PerceptionType: r.Text(row.Perception),
 		SessionID:      r.Text(row.Session),
-		Confidence:     r.believed(&row, now.UnixNano()),
+		Confidence:     r.confidenceOf(&row, now.UnixNano()),
 		ObservedAt:     time.Unix(0, row.Observed).UTC(),
 		Outcome:        row.Outcome.String(),
 		Tier:           r.Records.Values[row.Used].Tier(),
@@ -180,6 +183,8 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 		return x.Columns.own(n, base, now), nil
 	}
 
+	// A column does not hold whole objects, so a comparison with one reads the contexts of the memories that have
+	// the path.
 	if n.NamesObject() {
 		set, err := x.Columns.Having(c, &filter.Condition{Op: "$exists", Path: n.Path}, base)
 		if err != nil {
@@ -191,13 +196,14 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 	return x.Columns.Having(c, n, base)
 }
 
-// ended evaluates a condition over the outcome, which robots ask for most.
+// ended evaluates a condition over the outcome. It uses the cached scopes, because robots ask for outcomes most.
 func (r *Columns) ended(n *filter.Condition, base *bitset.BitSet, now time.Time) *bitset.BitSet {
 	out := bitset.New(base.Len())
 
 	for _, outcome := range outcomes {
 		if n.HoldsOwn(outcome) {
-			out.InPlaceUnion(base.Intersection(r.Admit(Selection{Scope: Scope{Collection: "*", Outcome: outcome}, Now: now})))
+			out.InPlaceUnion(base.Intersection(r.Admit(Selection{Scope: Scope{Collection: "*", Outcome: outcome},
+				Now: now})))
 		}
 	}
 
@@ -240,7 +246,7 @@ func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *
 		case "tier":
 			return n.HoldsOwn(r.Records.Values[row.Used].Tier())
 		case "confidence":
-			return n.HoldsOwn(r.believed(row, now.UnixNano()))
+			return n.HoldsOwn(r.confidenceOf(row, now.UnixNano()))
 		case "perception_type":
 			id = row.Perception
 		case "session_id":
@@ -264,8 +270,7 @@ func (r *Columns) Tagged(tags []string, base *bitset.BitSet) *bitset.BitSet {
 	}
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	// Cached result for each list of tags.
-	decided := map[uint32]bool{}
+	decided := map[uint32]bool{} // cached result for each list of tags
 
 	return r.members(base, func(row *Row) bool {
 		yes, known := decided[row.Tags]

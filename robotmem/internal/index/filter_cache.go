@@ -18,15 +18,15 @@ import (
 const (
 	maxCachedScopes  = 32
 	maxCachedFilters = 16 // for each path
-	// fadeHorizon is how far ahead a scope knows which of its members fade.
+	// fadeHorizon is the period for which a scope knows which of its members fall below its limit of confidence.
 	fadeHorizon = int64(10 * time.Minute)
 )
 
 // recent is a list of cached results, the most recently used last.
 type recent[T any] []T
 
-// use moves the result at a position to the end, or appends one for position -1, and
-// keeps at most most of them.
+// use moves the result at a position to the end, or appends a new one for position -1. It
+// keeps at most most results.
 func (r *recent[T]) use(at int, v T, most int) {
 	if at < 0 && len(*r) >= most {
 		at = 0
@@ -85,7 +85,8 @@ func (r *Columns) Admit(b Selection) *bitset.BitSet {
 }
 
 func within(row *Row, b Selection) bool {
-	return (b.After == nil || row.Observed >= b.After.UnixNano()) && (b.Before == nil || row.Observed < b.Before.UnixNano())
+	return (b.After == nil || row.Observed >= b.After.UnixNano()) &&
+		(b.Before == nil || row.Observed < b.Before.UnixNano())
 }
 
 // members returns the members of a set that pass.
@@ -102,7 +103,14 @@ func (r *Columns) members(set *bitset.BitSet, pass func(*Row) bool) *bitset.BitS
 
 // Evaluate evaluates a scope by a scan of all rows.
 func (r *Columns) Evaluate(who Scope, now int64) *cachedScope {
-	a := &cachedScope{Scope: who, Set: bitset.New(uint(len(r.Rows))), from: now, until: now + fadeHorizon, horizon: now + fadeHorizon, static: r.matcher(who)}
+	a := &cachedScope{
+		Scope:   who,
+		Set:     bitset.New(uint(len(r.Rows))),
+		from:    now,
+		until:   now + fadeHorizon,
+		horizon: now + fadeHorizon,
+		static:  r.matcher(who),
+	}
 	for id := range r.Rows {
 		if r.admits(a, int64(id)) {
 			a.Set.Set(uint(id))
@@ -112,10 +120,11 @@ func (r *Columns) Evaluate(who Scope, now int64) *cachedScope {
 	return a
 }
 
-// changes notes that a row may leave or enter the scope at a time.
+// changes records that a row may leave or enter the scope at a time.
 func (a *cachedScope) changes(id, at int64) {
 	if at < a.horizon {
-		a.until, a.fading = min(a.until, at), append(a.fading, id)
+		a.until = min(a.until, at)
+		a.fading = append(a.fading, id)
 	}
 }
 
@@ -123,14 +132,18 @@ func (a *cachedScope) changes(id, at int64) {
 func (r *Columns) advance(a *cachedScope, now int64) {
 	again := a.fading
 
-	a.Set, a.from, a.until, a.fading = a.Set.Clone(), now, a.horizon, nil
+	// Queries may hold the old set, so it is not changed.
+	a.Set = a.Set.Clone()
+	a.from, a.until = now, a.horizon
+	a.fading = nil
+
 	for _, id := range again {
 		a.Set.SetTo(uint(id), r.admits(a, id))
 	}
 }
 
-// admits reports whether a row belongs to a scope at the time from, and notes when it no longer
-// will.
+// admits reports whether a row belongs to a scope at the time from, and records when that may
+// change.
 func (r *Columns) admits(a *cachedScope, id int64) bool {
 	row := r.row(int(id))
 	if row.Kind == 0 || row.Status != statusActive || !a.static(&row) {
@@ -138,7 +151,7 @@ func (r *Columns) admits(a *cachedScope, id int64) bool {
 	}
 
 	b := r.Beliefs.Values[row.Belief]
-	// The time of the row is ahead of our clock.
+	// A use in the future, by another clock, makes the row more confident once its time comes.
 	if useful := r.Moments(&row).Useful; useful > a.from && a.MinConfidence > 0 {
 		a.changes(id, useful)
 	}
@@ -146,6 +159,8 @@ func (r *Columns) admits(a *cachedScope, id int64) bool {
 		return false
 	}
 
+	// Solve confidence·(1-decay)^days = MinConfidence for the time at which the row falls below the limit. The slack
+	// covers rounding.
 	if b.decay > 0 && a.MinConfidence > 0 {
 		const day, slack = float64(24 * time.Hour), float64(time.Second)
 		stays := day * math.Log(a.MinConfidence/b.confidence) / math.Log1p(-b.decay)
@@ -164,7 +179,8 @@ func (r *Columns) cachedScopeOf(b Selection) *cachedScope {
 
 	var a *cachedScope
 	if at >= 0 && r.ScopeCache[at].holds(now) {
-		if a = r.ScopeCache[at]; a.MinConfidence > 0 && now >= a.until {
+		a = r.ScopeCache[at]
+		if a.MinConfidence > 0 && now >= a.until {
 			r.advance(a, now)
 		}
 	} else {
@@ -188,7 +204,7 @@ func (r *Columns) follow(changed []int64) {
 
 	for _, a := range r.ScopeCache {
 		a.Set = a.Set.Clone()
-		// a new name may have got a number.
+		// The change may have brought a name that the scope asks for and that had no number before.
 		a.static = r.matcher(a.Scope)
 		// Decay is computed from the last use on, because no query is for an earlier time.
 		for _, id := range changed {
@@ -216,7 +232,10 @@ func (r *Columns) matcher(who Scope) func(*Row) bool {
 		known = known && ok
 		return id
 	}
-	collection, several := uint32(every), []uint32(nil)
+
+	// A scope with a name that no memory has admits nothing.
+	collection := uint32(every)
+	several := []uint32(nil)
 	if strings.Contains(who.Collection, ",") {
 		for name := range strings.SplitSeq(who.Collection, ",") {
 			if id, ok := r.names.ids[name]; ok {
@@ -249,7 +268,8 @@ func (r *Columns) matcher(who Scope) func(*Row) bool {
 // does not hold.
 func (b *Selection) Admits(m *robotmem.Memory) bool {
 	equal := func(want, got string) bool { return want == "" || want == got }
-	return robotmem.InCollections(b.Collection, m.Collection) && equal(b.Session, m.SessionID) && equal(b.Category, m.Category) &&
+	return robotmem.InCollections(b.Collection, m.Collection) && equal(b.Session, m.SessionID) &&
+		equal(b.Category, m.Category) &&
 		equal(b.Kind, m.Type) && equal(b.Perception, m.PerceptionType) && m.Confidence >= b.MinConfidence &&
 		(b.After == nil || !m.ObservedAt.Before(*b.After)) && (b.Before == nil || m.ObservedAt.Before(*b.Before))
 }

@@ -32,8 +32,8 @@ type Index struct {
 const (
 	// maintenancePause is how long Run waits for further writes.
 	maintenancePause = 10 * time.Second
-	// fillRest is how long it rests after a part of the full-text index, as a multiple of the time
-	// that the part took: nobody waits for that index, and recalls need the cores.
+	// fillRest is how long Run rests after a part of the full-text index, as a multiple of the time
+	// that the part took. No recall waits for that index, and recalls need the cores.
 	fillRest = 4
 )
 
@@ -99,7 +99,7 @@ func (x *Index) inPages(ctx context.Context, step func(*store.Conn) (done bool, 
 	return nil
 }
 
-// Drop forgets what was read into memory, so that it is read from the tables again.
+// Drop discards the indexes in memory, so that they are read from the tables again.
 func (x *Index) Drop() {
 	x.Columns.Mu.Lock()
 	x.Columns.forget()

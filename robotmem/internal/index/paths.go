@@ -96,24 +96,27 @@ func (s *pathShapes) read(context string) any {
 		if isQuantity && object != nil {
 			f.kind = kindNumber
 		}
-		// Others are reached by the paths below.
+		// The values of other objects are visited at their own paths.
 		if !filter.OwnField(path) && (len(object) == 0 || isQuantity) {
 			all = append(all, f)
 		}
 	})
 	slices.SortFunc(all, func(a, b fieldNumber) int { return a.compare(b.pathField) })
-	// A path occurs twice where keys hold dots.
+	// A path can occur twice if keys hold dots.
 	return slices.CompactFunc(all, func(a, b fieldNumber) bool { return a.path == b.path })
 }
 
 func (s *pathShapes) put(id int64, kept any) {
 	all, _ := kept.([]fieldNumber)
-	// Number 0 is for no memory.
+	// Shape 0 is that of ids without a memory.
 	s.shapes.id("")
 
-	shape, numbers := make([]byte, 0, 4*len(all)), make([]float64, len(all))
+	shape := make([]byte, 0, 4*len(all))
+	numbers := make([]float64, len(all))
+
 	for i, f := range all {
-		shape, numbers[i] = binary.LittleEndian.AppendUint32(shape, s.fields.id(f.pathField)), f.number
+		shape = binary.LittleEndian.AppendUint32(shape, s.fields.id(f.pathField))
+		numbers[i] = f.number
 	}
 	s.of, s.numbers = grown(s.of, id), grown(s.numbers, id)
 	s.size += 8 * (len(numbers) - len(s.numbers[id]))
@@ -142,15 +145,15 @@ type PathsAsked struct {
 // ContextPaths describes the paths that are asked for and that members of a set have, in order: with the range
 // of the numbers or, if more memories have one, of the quantities in the unit that most of them have. It also
 // returns how many paths there are, of which the first are described.
-func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, asked PathsAsked) (out []admin.ContextPath, total int, err error) {
+func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, asked PathsAsked) (out []admin.ContextPath, total int,
+	err error) {
 	err = withColumn(r, c, pathsColumn, func(s *pathShapes) {
 		spans := s.count(set)
 		if asked.Ranges {
 			s.measure(set, spans)
 		}
 
-		// The path that was counted last.
-		last := ""
+		last := "" // the path of the field before
 
 		var described pathBuilder
 
@@ -159,8 +162,11 @@ func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, asked PathsAsk
 			if n.memories == 0 || asked.Wanted != nil && !asked.Wanted(f.path) {
 				continue
 			}
-			if isNew := total == 0 || f.path != last; isNew {
-				if total++; asked.Limit == 0 || total <= asked.Limit {
+
+			// Fields of one path are adjacent. Paths beyond the limit are counted and not described.
+			if total == 0 || f.path != last {
+				total++
+				if asked.Limit == 0 || total <= asked.Limit {
 					described.begin(f.path)
 				}
 				last = f.path
@@ -221,6 +227,7 @@ func (b *pathBuilder) add(f *pathField, n *span) {
 func (s *pathShapes) inOrder(prefix string) []uint32 {
 	s.ordering.Lock()
 	defer s.ordering.Unlock()
+
 	compare := func(a, b uint32) int { return s.fields.Values[a].compare(s.fields.Values[b]) }
 	if known := len(s.order); known < len(s.fields.Values) {
 		fresh := make([]uint32, 0, len(s.fields.Values)-known)
@@ -245,7 +252,8 @@ func (s *pathShapes) inOrder(prefix string) []uint32 {
 	return rest[:n]
 }
 
-// merged returns the numbers of two ordered lists in one, which is new: others may read the first.
+// merged returns the numbers of two ordered lists in a new ordered list. It changes neither, because others may be
+// reading the first.
 func merged(a, b []uint32, compare func(a, b uint32) int) []uint32 {
 	out := make([]uint32, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -303,7 +311,8 @@ type countedValue struct {
 // PathValues returns the most frequent values at a path within a set, of equally
 // frequent ones the smaller first. Lists and objects are left out. Where all values are
 // quantities in objects, they are spelt in one unit, as a filter takes them.
-func (r *Columns) PathValues(c *store.Conn, p *admin.ContextPath, set *bitset.BitSet) (out []admin.PathValue, err error) {
+func (r *Columns) PathValues(c *store.Conn, p *admin.ContextPath, set *bitset.BitSet) (out []admin.PathValue,
+	err error) {
 	err = withColumn(r, c, valuesColumn+p.Path, func(v *valueColumn) {
 		members := make([]int64, len(v.distinct))
 		for id, ok := set.NextSet(0); ok && int(id) < len(v.of); id, ok = set.NextSet(id + 1) {
@@ -326,20 +335,22 @@ func (r *Columns) PathValues(c *store.Conn, p *admin.ContextPath, set *bitset.Bi
 				if of[counted.Value] == nil {
 					of[counted.Value] = &counted
 				}
-				// A memory counts once.
+				// A memory with several equal values at the path counts once.
 				if first := of[counted.Value]; first.last != number {
 					first.last, first.Memories = number, first.Memories+n
 				}
 			}
 		}
 
+		// Quantities are shown only if there are no other values, because a filter takes plain numbers in their unit.
 		of := counts[0]
 		if len(of) == 0 && slices.Equal(p.Kinds, []string{kindNames[kindNumber]}) {
 			of = counts[1]
 		}
 
 		values := slices.SortedFunc(maps.Values(of), func(a, b *countedValue) int {
-			return cmp.Or(cmp.Compare(b.Memories, a.Memories), cmp.Compare(a.kind, b.kind), cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
+			return cmp.Or(cmp.Compare(b.Memories, a.Memories), cmp.Compare(a.kind, b.kind),
+				cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
 		})
 		for _, v := range values[:min(len(values), MaxValues)] {
 			out = append(out, v.PathValue)
@@ -362,7 +373,7 @@ func shown(v any) (c countedValue, ok bool) {
 	case units.Quantity:
 		c.number, c.Value = v.Value, fmt.Sprint(v.Value, " ", v.Unit)
 	case filter.Spelt:
-		// Its text is shown.
+		// The same value is there as a text, which is shown.
 		return c, false
 	case string:
 		c.kind, c.text, c.Value = kindText, v, v

@@ -33,7 +33,7 @@ type point struct {
 	ID, Space uint32 // the memory's; in spaces
 }
 
-// space is what coordinates have in common.
+// space is a frame, a map and a number of dimensions, which many coordinates share.
 type space struct {
 	frame, mapID string
 	dims         uint8
@@ -55,6 +55,7 @@ func (pc *placeColumns) read(context string) any {
 }
 
 func (pc *placeColumns) put(id int64, kept any) {
+	// The old points of the memory become gaps, which its new points at the same paths fill again.
 	for _, points := range pc.points {
 		if at, found := findPoint(points, id); found {
 			points[at].Space = 0
@@ -68,7 +69,7 @@ func (pc *placeColumns) put(id int64, kept any) {
 		points := pc.points[place.Path]
 		at, found := findPoint(points, id)
 		if !found {
-			// Append would keep room for a quarter more.
+			// The slice grows by a sixteenth, because append would keep room for a quarter more.
 			if n := len(points); n == cap(points) {
 				points = append(make([]point, 0, n+n/16+16), points...)
 			}
@@ -82,6 +83,7 @@ func (pc *placeColumns) put(id int64, kept any) {
 			p.X, p.Y, p.Z = xyz[0], xyz[1], xyz[2]
 			continue
 		}
+		// More numbers than fit at the old position of the point are added at the end.
 		if n := float64(len(place.XYZ)); p.Y < n {
 			p.X, p.Y = float64(len(pc.joints)), n
 			pc.joints = append(pc.joints, place.XYZ...)
@@ -115,10 +117,13 @@ func (pc *placeColumns) numbers(p *point, dims uint8, buffer []float64) []float6
 // each visits the points at a path that members of a set have in the frame and the map of
 // a question, with the dimensions of its target (of any without one). It returns which
 // frames and maps occurred, true for those that were visited.
-func (pc *placeColumns) each(path string, s *robotmem.SpatialSort, set *bitset.BitSet, visit func(*point, *space)) map[string]bool {
+func (pc *placeColumns) each(path string, s *robotmem.SpatialSort, set *bitset.BitSet,
+	visit func(*point, *space)) map[string]bool {
 	const skipped, elsewhere, wanted = 1, 2, 3
-	// kinds: 0 for a space that has not occurred.
-	kinds, met := make([]uint8, len(pc.spaces.Values)), map[string]bool{}
+
+	// Whether a space is wanted is decided once, at its first point.
+	kinds := make([]uint8, len(pc.spaces.Values)) // 0 for a space that has not occurred
+	met := map[string]bool{}
 
 	points := pc.points[path]
 	for i := range points {
@@ -179,7 +184,8 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 }
 
 // EachPlace visits the places of a set at the field of a question, however far from its target.
-func (r *Columns) EachPlace(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, visit func(id int64, xyz []float64, distance float64)) error {
+func (r *Columns) EachPlace(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet,
+	visit func(id int64, xyz []float64, distance float64)) error {
 	return withColumn(r, c, columnOfPlaces(s.Field, len(s.Target)), func(pc *placeColumns) {
 		buffer := make([]float64, 0, 3)
 
@@ -218,7 +224,8 @@ func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]admin.PlaceF
 				xyz := [3]float64{p.X, p.Y, p.Z}
 				if f == nil {
 					in := &pc.spaces.Values[p.Space]
-					f = &admin.PlaceField{Field: path, FrameID: in.frame, MapID: in.mapID, Dims: int(in.dims), Min: slices.Clone(xyz[:in.dims]), Max: slices.Clone(xyz[:in.dims])}
+					f = &admin.PlaceField{Field: path, FrameID: in.frame, MapID: in.mapID, Dims: int(in.dims),
+						Min: slices.Clone(xyz[:in.dims]), Max: slices.Clone(xyz[:in.dims])}
 					fields[p.Space] = f
 				}
 
@@ -303,11 +310,11 @@ func NewGrid(r *robotmem.PlacesRequest, points []Point) grid {
 	n := float64(r.Grid)
 	side := max(high[0]/n-low[0]/n, high[1]/n-low[1]/n)
 
-	// JSON has no infinity.
+	// The side is limited, because JSON has no infinity.
 	return grid{x: low[0], y: low[1], cells: n, Side: min(side, math.MaxFloat64)}
 }
 
-// at is the cell of a point. A point on the far edge belongs to the last one.
+// at returns the cell of a point. A point on the far edge belongs to the last cell.
 func (g *grid) at(x, y float64) [2]int {
 	// Halves do not overflow when they are subtracted.
 	half := g.Side / 2

@@ -42,10 +42,11 @@ type loading struct {
 }
 
 // ErrPostingsNotLoaded says that a recall has not waited long enough.
-var ErrPostingsNotLoaded = robotmem.Errorf(robotmem.Unavailable, "", "the index of words is still being read into memory; allow more time with deadline_ms")
+var ErrPostingsNotLoaded = robotmem.Errorf(robotmem.Unavailable, "",
+	"the index of words is still being read into memory; allow more time with deadline_ms")
 
-// AwaitPostings returns once the index is loaded. It fails when that fails, or takes longer than
-// three quarters of the time until the deadline: the rest is for what can be answered without it.
+// AwaitPostings returns once the index is loaded. It fails if loading fails or takes longer than
+// three quarters of the time until the deadline. The rest of the time is for an answer without the index.
 func (x *Index) AwaitPostings(ctx context.Context) error {
 	w := &x.Postings
 	w.Mu.Lock()
@@ -82,6 +83,7 @@ func (x *Index) refreshPostings(ctx context.Context) (err error) {
 	w := &x.Postings
 	defer func() { w.settle(err) }()
 	if index, _, _ := w.held(); index == nil {
+		// The new index catches up before recalls can use it, so that none of them has to read many changes.
 		fresh := x.restorePostings(ctx)
 		if err := x.catchUp(ctx, fresh); err != nil {
 			return err
@@ -104,7 +106,7 @@ func (x *Index) catchUp(ctx context.Context, w *Postings) error {
 	})
 }
 
-// settle tells the recalls that wait how the loading ended.
+// settle ends the wait of recalls, with the error of loading.
 func (w *Postings) settle(err error) {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
@@ -130,7 +132,7 @@ func (w *Postings) At(c *store.Conn) (*lexical.Index, error) {
 			return nil, err
 		}
 	}
-	// Nil if a repair has dropped it.
+	// The index is nil now if a repair has dropped it.
 	index, _, _ = w.held()
 
 	return index, nil
@@ -158,7 +160,8 @@ func (w *Postings) Follow(c *store.Conn, revision int64) (done bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	// The index may hold words of a purged memory.
+
+	// The index may hold words of a purged memory, so it is built again.
 	if purges > w.purges {
 		w.Index, w.revision, w.purges = lexical.New(lexical.Bm25Params), 0, purges
 	}

@@ -39,9 +39,9 @@ const (
 	laterBytes     = 3 * 8
 	rowsPerSection = 4096
 
-	// SnapshotLeast is how many memories must have changed since the last snapshot
-	// for the next to be worth storing; of a large memory, a part of all: what has
-	// changed since is read one by one at the next opening.
+	// SnapshotLeast is the least number of memories that must have changed since the last
+	// snapshot before the next is stored. If there are many memories, it is the share
+	// 1/snapshotShare of them. Changes since the snapshot are read one by one at the next opening.
 	SnapshotLeast = 500
 	snapshotShare = 8
 )
@@ -55,7 +55,8 @@ func (x *Index) SaveSnapshots(ctx context.Context) error {
 	}
 
 	var errs []error
-	// Revisions are counted from first.
+
+	// first is the revision of an empty index.
 	save := func(name string, purges, first, revision, size int64, write func(io.Writer) error) {
 		if revision == first || ctx.Err() != nil {
 			return
@@ -76,7 +77,8 @@ func (x *Index) SaveSnapshots(ctx context.Context) error {
 	save(store.ColumnsSnapshot, purges, 0, revision, size, func(w io.Writer) error { return x.Columns.Freeze().Write(w) })
 
 	if index, revision, purges := x.Postings.held(); index != nil {
-		save(store.PostingsSnapshot, purges, 0, revision, size, func(w io.Writer) error { return index.Freeze().Write(w) })
+		save(store.PostingsSnapshot, purges, 0, revision, size,
+			func(w io.Writer) error { return index.Freeze().Write(w) })
 	}
 
 	g := &x.Vectors
@@ -84,17 +86,18 @@ func (x *Index) SaveSnapshots(ctx context.Context) error {
 	book, m, purges := g.Codebook, g.Model, g.purges
 	g.Mu.RUnlock()
 	if book.Codes != nil {
-		// To arrange them again takes longer than to store them.
+		// Arranged codes are always stored, because arranging them again takes longer.
 		if book.Codes.Unsaved() {
 			size = 0
 		}
-		save(store.VectorsSnapshot, purges, CodesRevision(m.ID, 0), CodesRevision(m.ID, m.Seq), size, func(w io.Writer) error { return WriteCodes(w, book, m) })
+		save(store.VectorsSnapshot, purges, CodesRevision(m.ID, 0), CodesRevision(m.ID, m.Seq), size,
+			func(w io.Writer) error { return WriteCodes(w, book, m) })
 	}
 
 	return errors.Join(errs...)
 }
 
-// Freeze copies what a snapshot needs, so that it can be written while the columns change.
+// Freeze copies the parts of the columns that a snapshot holds, so that it can be written while the columns change.
 func (r *Columns) Freeze() *Columns {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
@@ -157,20 +160,25 @@ func readColumns(in io.Reader) (*Columns, error) {
 	}
 
 	for b := d.Section(); len(b) >= 16; b = b[16:] {
-		r.Beliefs.id(belief{float64At(b, 0), float64At(b, 8)})
+		r.Beliefs.id(decayingConfidence{float64At(b, 0), float64At(b, 8)})
 	}
 
 	for b := d.Section(); len(b) >= 16; b = b[16:] {
 		r.Records.id(consolidate.Record{Uses: float64At(b, 0), Successes: float64At(b, 8)})
 	}
 
-	names, beliefs, records := uint32(len(r.names.Values)), uint32(len(r.Beliefs.Values)), uint32(len(r.Records.Values))
+	// Every number must refer to a value that was read, because a lookup of another would panic.
+	names := uint32(len(r.names.Values))
+	beliefs := uint32(len(r.Beliefs.Values))
+	records := uint32(len(r.Records.Values))
+
 	stored := d.Section()
 	classes := make([]class, len(stored)/classBytes)
 
 	_, _ = binary.Decode(stored, binary.LittleEndian, classes)
 	for i, of := range classes {
-		if max(of.Collection, of.Category, of.Perception) >= names || i == 0 && of != (class{}) || of.Belief >= beliefs && i > 0 ||
+		if max(of.Collection, of.Category, of.Perception) >= names || i == 0 && of != (class{}) ||
+			of.Belief >= beliefs && i > 0 ||
 			int(of.Status) >= len(statuses) || int(of.Outcome) >= len(outcomes) || int(of.Kind) >= len(kinds) {
 			return nil, errBadSnapshot
 		}
@@ -187,8 +195,10 @@ func readColumns(in io.Reader) (*Columns, error) {
 		}
 
 		for b := range slices.Chunk(section, rowBytes) {
-			row := packedRow{int64At(b, 0), int64At(b, 8), uint32At(b, 16), uint32At(b, 20), uint32At(b, 24), uint32At(b, 28)}
-			if max(row.Session, row.Tags) >= names || int(row.Class) >= len(r.classes.Values) || row.Used >= records && row.Class > 0 {
+			row := packedRow{int64At(b, 0), int64At(b, 8), uint32At(b, 16), uint32At(b, 20), uint32At(b, 24),
+				uint32At(b, 28)}
+			if max(row.Session, row.Tags) >= names || int(row.Class) >= len(r.classes.Values) || row.Used >= records &&
+				row.Class > 0 {
 				return nil, errBadSnapshot
 			}
 			if r.classes.Values[row.Class].Status == statusActive {

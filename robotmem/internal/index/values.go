@@ -76,11 +76,11 @@ func plain(all []any, zero, one units.Quantity) any {
 	case units.Quantity:
 		if x.Unit == one.Unit {
 			converted := strconv.FormatFloat((x.Value-zero.Value)/(one.Value-zero.Value), 'g', 12, 64)
-			// Without the error of the conversion, in the last of 15 digits.
+			// Twelve digits remove the error of the conversion, which is in the last of 15 digits.
 			number, _ := strconv.ParseFloat(converted, 64)
 			return number
 		}
-		// Of another kind than most.
+		// A quantity of another kind than most is compared by its text.
 		if s, ok := all[0].(string); ok {
 			return s
 		}

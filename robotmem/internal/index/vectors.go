@@ -47,12 +47,12 @@ func (g *vectors) replace(b Codebook, m store.Model) {
 }
 
 const (
-	// pageRows is how many rows are read in one snapshot, and how far behind an
-	// index may be for a recall to catch up itself.
+	// pageRows is the number of rows that are read in one snapshot. A recall reads the changes
+	// itself if an index is behind by at most this number.
 	pageRows = 4096
-	// centredLeast is how many vectors it takes for a mean.
+	// centredLeast is the least number of vectors for a mean.
 	centredLeast = 2
-	// TuneQuestions is how many members ask when recall is measured.
+	// TuneQuestions is the number of members that serve as questions when recall is measured.
 	TuneQuestions = 64
 )
 
@@ -78,7 +78,7 @@ func (x *Index) refreshVectors(ctx context.Context) error {
 		return err
 	}
 
-	// Codes is nil if a repair has dropped it, or its model is gone.
+	// Codes is nil if a repair has dropped them or their model is gone.
 	if b, _ := x.Vectors.held(); b.Codes == nil {
 		return nil
 	} else if b.Codes.Len() < max(centredLeast, 4*b.taken) {
@@ -122,7 +122,8 @@ func (x *Index) centre(ctx context.Context, m store.Model) error {
 
 	err = x.Store.Read(ctx, func(c *store.Conn) error {
 		tuned, err := b.Codes.Tune(TuneQuestions, x.Source(c, &m))
-		x.Log.Debug("vectors centred and measured", "vectors", b.taken, "recall", tuned.Recall, "reads", tuned.Rescore, "parts", tuned.Parts)
+		x.Log.Debug("vectors centred and measured", "vectors", b.taken, "recall", tuned.Recall, "reads", tuned.Rescore,
+			"parts", tuned.Parts)
 		return err
 	})
 	if err == nil {
@@ -212,7 +213,7 @@ func (g *vectors) follow(c *store.Conn, m store.Model) (*vector.Index, store.Mod
 	}
 
 	if err == nil && read < pageRows {
-		// An update may have dropped the last vectors.
+		// An update may have deleted the vectors with the last sequence numbers.
 		g.Model.Seq = max(g.Model.Seq, m.Seq)
 	}
 
@@ -227,7 +228,7 @@ func eachDecoded(seq *int64, dims int, visit func(id int64, v []float32) error) 
 	return func(id, at int64, raw []byte) error {
 		*seq = at
 		if id < 1 || id > vector.MaxID || raw == nil {
-			// Doctor names a damaged one, and a repair drops it.
+			// A damaged vector is skipped. Doctor reports it, and a repair drops it.
 			return nil
 		}
 		vector.DecodeInto(v, raw)
@@ -236,7 +237,7 @@ func eachDecoded(seq *int64, dims int, visit func(id int64, v []float32) error) 
 	}
 }
 
-// Source reads a model's vectors through a connection, those of a server once.
+// Source returns a source that reads a model's vectors through a connection. Vectors of a server are kept in memory.
 func (x *Index) Source(c *store.Conn, m *store.Model) vector.Source {
 	if x.Store.InFile() {
 		return func(ids []int64, each func(int64, []byte) error) error { return x.Store.Vectors(c, m, ids, each) }
@@ -258,7 +259,7 @@ func (x *Index) Source(c *store.Conn, m *store.Model) vector.Source {
 // maxKept bounds the stored vectors in memory, in bytes.
 const maxKept = 256 << 20
 
-// keptVectors are stored vectors of one model: each that is read from a server is a row and its way.
+// keptVectors caches stored vectors of one model, because reading them from a server takes a round trip.
 type keptVectors struct {
 	mu    sync.RWMutex // guards what follows
 	model int64
@@ -296,7 +297,7 @@ func (k *keptVectors) put(model, id int64, raw []byte, room int64) {
 	}
 }
 
-// renew takes a vector that was written, nil if it is gone, if any are kept.
+// renew replaces a kept vector by one that was written; nil deletes it. It does nothing if no vectors are kept.
 func (k *keptVectors) renew(model, id int64, raw []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
