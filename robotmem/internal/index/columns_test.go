@@ -45,6 +45,6 @@ func TestASnapshotWhoseFirstClassIsAMemoryIsRefused(t *testing.T) {
 		t.Errorf("the empty class: %v", err)
 	}
 	if err := read(class{Kind: 1, Status: statusActive, Belief: 7}); err == nil {
-		t.Error("a class with a decayingConfidence that is not there is accepted")
+		t.Error("a class with a belief that is not there is accepted")
 	}
 }
