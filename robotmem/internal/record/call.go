@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// Call names a call that stores a memory. Repeated with the same ID it is answered again.
+// Call identifies a call that stores a memory. If a call is repeated with the same ID, its first answer is returned.
 type Call struct {
-	ID     string // the caller's; "" for a call that cannot be told from another one
+	ID     string // chosen by the caller; "" for a call that is not recognised when it is repeated
 	Digest []byte // of the operation and its request, without the bytes of a payload
 }
 
@@ -25,7 +25,7 @@ func CallOf(op, id string, request any) (Call, error) {
 	return Call{ID: id, Digest: digest[:]}, nil
 }
 
-// With returns the call with the SHA-256 of its payload, in hexadecimal, as a part of it.
+// With returns the call with a digest that includes the SHA-256 of its payload, in hexadecimal.
 func (c Call) With(payload string) Call {
 	if c.ID != "" && payload != "" {
 		digest := sha256.Sum256(append(c.Digest[:len(c.Digest):len(c.Digest)], payload...))

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Words, pairs of words, and in scripts without spaces parts of a text, that say that something is no longer as it
-// was.
+// Words, pairs of words, and in scripts without spaces parts of a text, which say that something has changed.
 var (
 	changes = setOf(`now anymore moved relocated reassigned replaced swapped exchanged changed updated upgraded renamed
 		switched rebuilt repaired fixed cleaned released collected emptied refilled new
 		jetzt nun neu neue neuer neues neuen verlegt versetzt verkürzt verlängert erhöht gesenkt umgezogen umgestellt
 		umgebaut geändert ersetzt ausgetauscht getauscht gereinigt repariert aktualisiert hochgezogen freigegeben`)
 	changePairs = setOf(`no:longer any:more as:of from:today since:today used:up ab:sofort nicht:mehr`)
-	changeParts = []string{"现在", "改为", "改成", "改到", "换成", "换了", "搬到", "移到", "更新", "升级", "不再", "已经", "修好", "変更", "移動", "交換", "修理", "今は", "今日から", "新しい"}
+	changeParts = []string{"现在", "改为", "改成", "改到", "换成", "换了", "搬到", "移到", "更新", "升级", "不再", "已经", "修好", "変更", "移動",
+		"交換", "修理", "今は", "今日から", "新しい"}
 )
 
 // NamesChange reports whether a text says that something has changed.
@@ -31,6 +31,7 @@ func NamesChange(text string) bool {
 		}
 		before = ""
 
+		// Only the first words of pairs are remembered.
 		switch word {
 		case "no", "any", "as", "from", "since", "used", "ab", "nicht":
 			before = word

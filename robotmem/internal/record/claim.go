@@ -26,6 +26,7 @@ func ClaimOf(m *robotmem.Memory, context map[string]string) *consolidate.Claim {
 		Attempt: m.Outcome == robotmem.OutcomeSuccess || m.Outcome == robotmem.OutcomeFailure,
 	}}
 
+	// Parameters are values of the fact. The other texts say what the fact is about, except those that state a value.
 	for path, value := range context {
 		top, _, _ := strings.Cut(path, ".")
 		switch {
@@ -42,7 +43,7 @@ func ClaimOf(m *robotmem.Memory, context map[string]string) *consolidate.Claim {
 	return r.c
 }
 
-// valuePaths are keys of a context that say a value and not what a fact is about.
+// valuePaths are keys of a context whose value is not part of what a fact is about.
 var valuePaths = []string{"success", "outcome", "result", "status", "error", "firmware", "version", "fw"}
 
 // claimReader reads the text of one fact.
@@ -80,8 +81,8 @@ var (
 	clockValue = regexp.MustCompile(`^(\d{1,2})(?::(\d{2}))?\s?(?:([ap])\.?m\b\.?)?$`)
 )
 
-// Words and characters that mark rules which the categories do not know, and what happened once more or
-// still holds.
+// Words and characters that mark rules which the categories do not cover, and events that happened again or states
+// that still hold.
 var (
 	conditional    = setOf(`when if unless must should always never keep exceed exceeds wenn falls immer muss darf niemals`)
 	conditionalHan = []string{"必须", "不得", "禁止", "如果"}
@@ -94,7 +95,7 @@ func holdsAny(s string, parts []string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(s, part) })
 }
 
-// changeWords say that something changed, and not what.
+// changeWords say that something changed, but not what.
 var changeWords = setOf(`now currently moved changed replaced swapped instead updated renamed relocated switched corrected new again still
 	no longer anymore since after before today yesterday went got get gets set reduced increased raised lowered left remain remaining only just
 	since from until once update upgrade upgraded refit swap service as with its
@@ -144,6 +145,7 @@ var statePhrases = sync.OnceValue(func() (out []statePhrase) {
 })
 
 func (r *claimReader) read(content string) {
+	// Phrases of states are removed first, so that their words do not count as subjects or values.
 	lower := strings.ToLower(content)
 	lower, content = r.takeStates(lower, content)
 	r.tokenize(lower, content)
@@ -169,6 +171,7 @@ func (r *claimReader) takeStates(lower, content string) (string, string) {
 				continue
 			}
 
+			// A negation before the phrase states the other pole.
 			pole := p.pole
 
 			before := strings.TrimRight(lower[:at], " ")
@@ -180,6 +183,8 @@ func (r *claimReader) takeStates(lower, content string) (string, string) {
 			if _, known := r.c.States[p.dimension]; !known {
 				r.c.States[p.dimension] = pole
 			}
+
+			// The phrase is replaced by a mark of the same length, so that positions in both texts stay equal.
 			blank := stateMark + strings.Repeat(" ", end-at-1)
 			lower = lower[:at] + blank + lower[end:]
 			if len(content) == len(lower) {
@@ -189,6 +194,7 @@ func (r *claimReader) takeStates(lower, content string) (string, string) {
 		}
 	}
 
+	// Lower case of some letters has another length. Then capitals are not used.
 	if len(content) != len(lower) {
 		content = lower
 	}
@@ -196,7 +202,7 @@ func (r *claimReader) takeStates(lower, content string) (string, string) {
 	return lower, content
 }
 
-// stateMark stands in a text for the phrase of a state.
+// stateMark replaces the phrase of a state in a text.
 const stateMark = "\x01"
 
 // bounded reports whether a phrase of Latin letters is not part of a longer word.
@@ -232,7 +238,8 @@ func (r *claimReader) tokenize(lower, content string) {
 		case word == "," || word == ";":
 			r.add(claimToken{kind: breakToken})
 		case isDigit(word[0]) && clockValue.MatchString(word) && (strings.Contains(word, ":") || strings.HasSuffix(strings.ReplaceAll(word, ".", ""), "m")):
-			r.add(claimToken{kind: clockToken, text: word, value: consolidate.Quantity{Value: clockOf(word), Unit: "clock"}})
+			r.add(claimToken{kind: clockToken, text: word, value: consolidate.Quantity{Value: clockOf(word),
+				Unit: "clock"}})
 		case isDigit(word[0]):
 			next := ""
 			if i+1 < len(spans) && spans[i+1][0]-spans[i][1] <= 1 {
@@ -242,7 +249,7 @@ func (r *claimReader) tokenize(lower, content string) {
 				}
 			}
 			if hasHan(next) {
-				// The rest of the run follows.
+				// hanNumber reads the first n bytes of the run. The rest is read as the next word.
 				if n := r.hanNumber(word, next); n > 0 {
 					spans[i+1][0] += n
 					if spans[i+1][0] == spans[i+1][1] {
@@ -278,8 +285,8 @@ func (r *claimReader) add(t claimToken) { r.tokens = append(r.tokens, t) }
 
 // number reads a number with the word after it. It reports whether that word is its unit.
 func (r *claimReader) number(word, next string) (unit bool) {
+	// The unit may follow without a space, as in 5mm.
 	digits := strings.TrimRightFunc(word, func(c rune) bool { return !unicode.IsDigit(c) })
-	// 5mm.
 	if symbol := word[len(digits):]; symbol != "" {
 		r.quantity(digits, symbol)
 		return false
@@ -287,8 +294,12 @@ func (r *claimReader) number(word, next string) (unit bool) {
 	if r.quantity(word, next) {
 		return true
 	}
-	// A whole number directly after a word names one of several: dock 3. Any other is a count or a version.
-	if n := len(r.tokens); n > 0 && strings.Trim(word, "0123456789") == "" && (r.tokens[n-1].kind == wordToken || r.tokens[n-1].kind == subjectToken) {
+
+	// A whole number directly after a word names one of several things, as in dock 3. Any other number is a count or
+	// a version.
+	n := len(r.tokens)
+	afterWord := n > 0 && (r.tokens[n-1].kind == wordToken || r.tokens[n-1].kind == subjectToken)
+	if afterWord && strings.Trim(word, "0123456789") == "" {
 		r.label(word)
 		return false
 	}
@@ -348,7 +359,7 @@ func (r *claimReader) word(word, written string) {
 	}
 }
 
-// sides tell one of two like things from the other.
+// sides are words that distinguish one of several similar things.
 var sides = setOf(`left right upper lower front rear port starboard inner outer top bottom north south east west first second third
 	links rechts linke rechte linker rechter linkes rechtes oben unten vorne hinten vordere hintere`)
 
@@ -414,7 +425,7 @@ func (r *claimReader) hanNumber(number, run string) int {
 	return 0
 }
 
-// clockOf returns a time of day as minutes.
+// clockOf returns a time of day as HH:MM in 24 hours.
 func clockOf(word string) string {
 	m := clockValue.FindStringSubmatch(word)
 	if m == nil {
@@ -426,6 +437,7 @@ func clockOf(word string) string {
 		hour = "0" + hour
 	}
 
+	// Add twelve hours to the two digits, with a carry.
 	if m[3] == "p" && hour < "12" {
 		hour = string([]byte{hour[0] + 1, hour[1] + 2})
 		if hour[1] > '9' {
@@ -440,9 +452,12 @@ func clockOf(word string) string {
 	return hour + ":" + minute
 }
 
-// assign divides the tokens into what the fact is about and what it says.
+// assign divides the tokens into the subject of the fact and its statement.
 func (r *claimReader) assign() {
 	c := r.c
+
+	// The first verb that states something, and the first preposition. A copula at the beginning is a question or a
+	// fragment, but a verb of place may be there: "moved pallet B7 to aisle 4".
 	verb, prep0 := -1, -1
 
 	for i, t := range r.tokens {
@@ -467,12 +482,14 @@ func (r *claimReader) assign() {
 	case verb >= 0:
 		r.assignAround(verb)
 	case prep0 > 0 && prep0 <= maxEllipsis:
-		// "litter box in the bathroom": so it may be said of what has a place, and of what happened there.
+		// Without a verb, "litter box in the bathroom" may state a place or an event at that place, so the claim is
+		// marked as elliptic.
 		c.Head = stemsOf(r.tokens[:prep0])
 		c.Place = stemsOf(r.clause(prep0 + 1))
 		c.Elliptic = true
 	}
 
+	// A capital at the beginning of a sentence is no name, unless the next word has one too.
 	for i, t := range r.tokens {
 		if t.name && i > 0 {
 			c.Names = append(c.Names, t.text)
@@ -510,13 +527,13 @@ func (r *claimReader) assignAround(verb int) {
 
 	switch {
 	case prep >= 0 && verb == 0:
-		// Moved pallet B7 to aisle 4.
+		// "Moved pallet B7 to aisle 4" has its subject between the verb and the preposition.
 		c.Head = stemsOf(rest[:prep])
 		c.Place = stemsOf(rest[prep+1:])
 	case prep >= 0 && placeVerbs[r.tokens[verb].text] && len(stemsOf(rest[:prep])) == 0:
 		c.Place = stemsOf(rest[prep+1:])
 	case prep >= 0 && copula:
-		// Car key: blue bowl in the kitchen.
+		// In "car key: blue bowl in the kitchen" the place begins before the preposition.
 		c.Place = stemsOf(rest)
 	}
 
@@ -535,10 +552,12 @@ func (r *claimReader) clauseOfState() []claimToken {
 			start = i + 1
 		case stateToken:
 			clause := r.clause(start)
-			if by := slices.IndexFunc(clause, func(t claimToken) bool { return t.kind == prepToken && t.text == "by" }); by > 0 {
-				clause = clause[:by] // who did it
+			// The words after "by" say who did it.
+			by := slices.IndexFunc(clause, func(t claimToken) bool { return t.kind == prepToken && t.text == "by" })
+			if by > 0 {
+				clause = clause[:by]
 			}
-			// "it's available".
+			// A clause such as "it's available" names no subject, so the whole text is used.
 			if len(stemsOf(clause)) == 0 {
 				clause = r.tokens
 			}

@@ -16,7 +16,7 @@ const (
 // CleanName makes an untrusted text safe to display: it returns at most limit characters on one
 // line, without invisible characters and marks that change the writing direction.
 func CleanName(s string, limit int) string {
-	// Bounds the work.
+	// Cutting the text first bounds the work. A character has at most four bytes.
 	if len(s) > 8*limit {
 		s = s[:8*limit]
 	}

@@ -26,7 +26,8 @@ func OutcomeOfScore(score float64) string { return classify.OfScore(score) }
 
 // setOutcome derives the outcome from the context, else from the text.
 func (b *Builder) setOutcome(r *Record, inText string) {
-	rules, from := b.Rules.Outcomes(), ""
+	rules := b.Rules.Outcomes()
+	from := "" // the path that stated the outcome
 
 	var unread []string
 
@@ -40,18 +41,22 @@ func (b *Builder) setOutcome(r *Record, inText string) {
 		switch {
 		case bad:
 			data, _ := robotmem.EncodeJSON(v)
-			unread = append(unread, fmt.Sprintf("%s: %s is not an outcome", path, robotmem.Clip(string(data), maxUnread)))
+			unread = append(unread, fmt.Sprintf("%s: %s is not an outcome", path,
+				robotmem.Clip(string(data), maxUnread)))
 		case outcome == "":
 		case r.Outcome == "":
 			r.Outcome, r.OutcomeSource, from = outcome, FromContext, path
 		case Opposite(outcome, r.Outcome) && r.contradiction == nil && states(rules, path):
-			r.contradiction = robotmem.Errorf(robotmem.Invalid, "context", "says %s at %s and %s at %s; correct one of them", r.Outcome, from, outcome, path)
+			r.contradiction = robotmem.Errorf(robotmem.Invalid, "context",
+				"says %s at %s and %s at %s; correct one of them", r.Outcome, from, outcome, path)
 		}
 	}
 
+	// Values that cannot be read are remarked on only if no path states the outcome.
 	if r.Outcome == "" {
 		r.Unread = unread
-		if r.Outcome = inText; inText != "" {
+		r.Outcome = inText
+		if inText != "" {
 			r.OutcomeSource = FromText
 		}
 	}
@@ -95,7 +100,8 @@ func (r *Record) State(outcome string) error {
 		return nil
 	}
 	if r.OutcomeSource == FromContext && Opposite(outcome, r.Outcome) {
-		return robotmem.Errorf(robotmem.Invalid, "outcome", "is %s, but the context says %s; correct one of them", outcome, r.Outcome)
+		return robotmem.Errorf(robotmem.Invalid, "outcome", "is %s, but the context says %s; correct one of them",
+			outcome, r.Outcome)
 	}
 	r.Outcome, r.OutcomeSource, r.Unread = outcome, FromCaller, nil
 	if outcome == robotmem.OutcomeUnknown {

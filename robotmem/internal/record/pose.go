@@ -37,7 +37,8 @@ func checkPose(context robotmem.Object) error {
 			squares += x * x
 		}
 		if len(q) != 4 || math.Abs(math.Sqrt(squares)-1) > unitTolerance {
-			return robotmem.Errorf(robotmem.Invalid, field+".orientation", "must be a unit quaternion [x, y, z, w]; leave it out if it is unknown")
+			return robotmem.Errorf(robotmem.Invalid, field+".orientation",
+				"must be a unit quaternion [x, y, z, w]; leave it out if it is unknown")
 		}
 	}
 
@@ -51,7 +52,8 @@ func checkPose(context robotmem.Object) error {
 
 	if s, ok := pose["stamp"].(string); ok {
 		if _, err := time.Parse(time.RFC3339Nano, s); err != nil {
-			return robotmem.Errorf(robotmem.Invalid, field+".stamp", "must be a time such as 2026-03-01T14:05:00Z (RFC 3339), or seconds as a number")
+			return robotmem.Errorf(robotmem.Invalid, field+".stamp",
+				"must be a time such as 2026-03-01T14:05:00Z (RFC 3339), or seconds as a number")
 		}
 	}
 

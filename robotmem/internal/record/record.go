@@ -160,7 +160,7 @@ func (r *Row) GroupKey() (int64, error) {
 func Hash64(parts ...string) int64 {
 	h := fnv.New64a()
 	for _, p := range parts {
-		// Never fails.
+		// A hash accepts every write.
 		_, _ = h.Write([]byte(p))
 		_, _ = h.Write([]byte{0})
 	}
@@ -168,7 +168,7 @@ func Hash64(parts ...string) int64 {
 	return int64(h.Sum64())
 }
 
-// DetailOf returns what an error says, without its kind and operation.
+// DetailOf returns the message of an error, without its kind and operation.
 func DetailOf(err error) string {
 	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
 		return e.Detail()

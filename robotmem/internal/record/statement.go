@@ -38,6 +38,7 @@ func StatementOf(s string) consolidate.Statement {
 			continue
 		}
 		st.Negated = st.Negated || failing[t]
+		// Terms are all stems. Words leave out units, numbers and negations, in which contradicting statements differ.
 		stem := text.Stem(t)
 		st.Terms = append(st.Terms, stem)
 		if !slices.Contains(units, t) && !strings.ContainsAny(t, "0123456789") && text.Negations(t) == 0 {
@@ -78,6 +79,7 @@ func SignatureOf(st consolidate.Statement) Signature {
 		numbers = append(numbers, "-")
 	}
 
+	// Statements with named quantities contradict each other if the names are equal, whatever the other words are.
 	skeleton := Distinct(names)
 	if len(skeleton) == 0 {
 		skeleton = st.Words

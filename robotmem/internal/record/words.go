@@ -15,7 +15,7 @@ const (
 )
 
 // ContextStems returns the stems of the texts in a context and of the names of flags that are true, sorted
-// and each once, without stop words and numbers: what stands in a context is found by words too.
+// and each once, without stop words and numbers. A search by words finds them as it finds words of the text.
 func ContextStems(context robotmem.Object) []string {
 	var out []string
 	add := func(s string) {
@@ -28,6 +28,7 @@ func ContextStems(context robotmem.Object) []string {
 
 	var walk func(key string, v any)
 	walk = func(key string, v any) {
+		// Some of the stems are equal, so more than the limit are collected.
 		if len(out) >= 4*maxContextStems {
 			return
 		}
@@ -51,12 +52,12 @@ func ContextStems(context robotmem.Object) []string {
 			}
 		}
 	}
-	// At most 32 deep.
+	// The recursion is bounded, because a context is at most 32 levels deep.
 	walk("", map[string]any(context))
 	out = Distinct(out)
 
 	return out[:min(len(out), maxContextStems)]
 }
 
-// flagsOfOutcome state how it ended, and not what a memory is about.
+// flagsOfOutcome are flags that state an outcome and not what a memory is about.
 var flagsOfOutcome = []string{"success", "succeeded", "failed", "completed", "aborted"}
