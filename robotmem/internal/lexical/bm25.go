@@ -98,9 +98,9 @@ func (s Scorer) Score(counts []int, length int) (score float64, ok bool) {
 	return score, ok
 }
 
-// Bm25Params are BM25's parameters by the mean length of a collection's texts. In short facts a
-// word says as much once as three times, and a long fact is no worse than a short one; long texts
-// want FTS5's own values. Both ends are measured, see docs/recall.md; between them the parameters
+// Bm25Params returns BM25's parameters for the mean length of a collection's texts. In short facts
+// repetitions of a word and the length of the text matter little; for long texts FTS5's own values are
+// better. The values at both ends are measured, see docs/recall.md; between them the parameters
 // change with the logarithm of the length.
 func Bm25Params(average float64) Params {
 	const shortTerms, longTerms = 32, 256

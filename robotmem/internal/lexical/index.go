@@ -78,6 +78,7 @@ func (x *Index) Apply(put []Document, remove []int64) {
 		touched[c] = true
 	}
 
+	// Empty collections and those with many deleted documents are tidied once, after all changes.
 	for c := range touched {
 		if c.live.Rows == 0 {
 			delete(x.names, c.name)
@@ -116,7 +117,7 @@ func (x *Index) collection(name string) *collection {
 	return c
 }
 
-// selected are the collections of a name, of several with commas between them, or all.
+// selected visits the collections of a name, of several names with commas between them, or all.
 func (x *Index) selected(name string) iter.Seq[*collection] {
 	return func(yield func(*collection) bool) {
 		several := strings.Split(name, ",")
@@ -151,8 +152,8 @@ type collection struct {
 	live      Stats
 }
 
-// maxLength is the largest length: a longer document counts as so long. Searches read the lengths of
-// most postings, so they are small enough to stay in the processor's cache.
+// maxLength is the largest length that is stored; a longer document counts with this length. Searches read the
+// lengths of most postings, so lengths are small enough to stay in the processor's cache.
 const maxLength = math.MaxUint16
 
 type termCount struct {
@@ -190,7 +191,7 @@ func (c *collection) add(d Document, t *termCounter) uint32 {
 	for _, stem := range d.Terms {
 		slot, ok := c.slots[stem]
 		if !ok {
-			// It may be part of a large text.
+			// The stem may be part of a large text, which the clone does not keep in memory.
 			slot = c.slot(strings.Clone(stem))
 		}
 		t.add(slot)
@@ -224,10 +225,11 @@ func (c *collection) slot(stem string) uint32 {
 func (c *collection) compact(locations locationMap) {
 	kept := collection{name: c.name, number: c.number, slots: map[string]uint32{}, live: c.live}
 
-	// New ones; none of a deleted document.
+	// By old document number: the new one, or none for a deleted document.
 	numbers := make([]uint32, len(c.ids))
 	for doc, id := range c.ids {
-		if numbers[doc] = none; c.deleted.Test(uint(doc)) {
+		numbers[doc] = none
+		if c.deleted.Test(uint(doc)) {
 			continue
 		}
 		numbers[doc] = uint32(len(kept.ids))
@@ -267,8 +269,8 @@ func (c *collection) postings(stem string) (*postingList, int) {
 	return nil, 0
 }
 
-// pageSize is how many identifiers share a page. Identifiers of memories are dense;
-// an isolated one costs a whole page.
+// pageSize is the number of identifiers that share a page. Identifiers of memories are dense;
+// an isolated one takes a whole page.
 const pageSize = 64
 
 type locationMap map[int64]*[pageSize]location

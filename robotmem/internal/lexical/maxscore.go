@@ -63,6 +63,7 @@ func (c *cursor) seek(doc uint32) {
 // seekInBlock moves forward to the first posting of doc or of a later document,
 // which must be in the current block.
 func (c *cursor) seekInBlock(doc uint32) {
+	// Steps of 16 are faster than a binary search, because most targets are near.
 	at := c.at
 	for at+16 < c.n && c.docs[at+16] < doc {
 		at += 16
@@ -89,6 +90,7 @@ func (c *cursor) windowBound(from, to uint32, v *saturation) float64 {
 		top = max(top, b.max.upperBound(v))
 		before = b.last + 1
 	}
+	// The window may reach into the tail, which has no block.
 	if before < to && c.boundBlock < l.blockCount() && l.length%blockSize != 0 {
 		top = max(top, l.tailMax.upperBound(v))
 	}
@@ -130,7 +132,7 @@ func (t *traversal) admits(doc uint32) bool {
 	if t.collection.deleted.Test(uint(doc)) {
 		return false
 	}
-	// A negative one is above all members.
+	// A negative identifier becomes a large unsigned number, which no set has.
 	return t.within == nil || t.within.Test(uint(t.collection.ids[doc]))
 }
 
@@ -142,7 +144,10 @@ func (t *traversal) maxScore() {
 	docs := uint32(len(t.collection.ids))
 	for from := uint32(0); from < docs; from += window {
 		to := min(from+window, docs)
-		if t.order = t.boundWindow(from, to); t.prefixBounds[len(t.order)] < t.top.threshold {
+		t.order = t.boundWindow(from, to)
+
+		// All lists together cannot reach the threshold in this window.
+		if t.prefixBounds[len(t.order)] < t.top.threshold {
 			continue
 		}
 
@@ -163,7 +168,7 @@ func (t *traversal) boundWindow(from, to uint32) []*cursor {
 		c.upperBound = c.windowBound(from, to, &t.curve)
 	}
 
-	// Insertion sort: nearly sorted already.
+	// An insertion sort is fast here, because the order changes little from window to window.
 	for i, c := range t.order {
 		for ; i > 0 && t.order[i-1].upperBound > c.upperBound; i-- {
 			t.order[i] = t.order[i-1]
@@ -198,9 +203,10 @@ func (t *traversal) scanRequired(optional int, to uint32) int {
 	}
 
 	for doc < to {
-		score, next, length := 0.0, uint32(none), uint32(lengths[doc])
-		// The lists that hold doc, as bits.
-		held := 0
+		score := 0.0
+		next := uint32(none)
+		length := uint32(lengths[doc])
+		held := 0 // the required lists that hold doc, as bits
 
 		for i, c := range required {
 			if c.doc == doc {
@@ -211,6 +217,8 @@ func (t *traversal) scanRequired(optional int, to uint32) int {
 			}
 			next = min(next, c.doc)
 		}
+
+		// Term scores of an earlier document are cleared only if this one is completed.
 		if score+rest >= t.top.threshold {
 			for i, c := range required {
 				if held>>i&1 == 0 {
@@ -233,6 +241,9 @@ func (t *traversal) scanRequired(optional int, to uint32) int {
 // can reach the threshold. It reports whether the threshold rose.
 func (t *traversal) complete(doc uint32, score float64, optional int) bool {
 	threshold, length := t.top.threshold, uint32(t.collection.lengths[doc])
+
+	// A selective filter is tested before the optional lists are read, another one after it, when few documents are
+	// left.
 	if score+t.prefixBounds[optional] < threshold || t.selective && !t.admits(doc) {
 		return false
 	}
@@ -253,6 +264,7 @@ func (t *traversal) complete(doc uint32, score float64, optional int) bool {
 		return false
 	}
 
+	// The sum in the order of the query gives the same score, bit for bit, as the other ways of evaluation.
 	total := 0.0
 	for _, part := range t.termScores {
 		total += part
@@ -295,7 +307,7 @@ func (t *traversal) flushWindow(from uint32) {
 	clear(t.touched)
 }
 
-// lookUpCost is how many postings are scored in the time of looking up one document in one list.
+// lookUpCost is the number of postings that are scored in the time of looking up one document in one list.
 const lookUpCost = 2
 
 // admittedDocuments returns the locations of the documents that a filter admits,

@@ -111,6 +111,7 @@ func (r *decoded) encodeBlock(data, tail []byte, before uint32) []byte {
 		block = binary.LittleEndian.AppendUint64(block, repeats[1])
 	}
 
+	// Gaps fill words of 64 bits. The bits of a gap that do not fit begin the next word.
 	word, filled := uint64(0), 0
 	for _, gap := range gaps {
 		word |= uint64(gap) << filled
@@ -127,6 +128,7 @@ func (r *decoded) encodeBlock(data, tail []byte, before uint32) []byte {
 		}
 	}
 
+	// A block is never longer than its tail and one byte.
 	if len(block) > 1+len(tail) {
 		block = append(append(block[:0], plainTail), tail...)
 	}
@@ -173,7 +175,7 @@ func (r *decoded) decodeGaps(data []byte, width int, before uint32) {
 	var room [maxWidth + 8]byte
 	mask := uint64(1)<<width - 1
 
-	// Lets the compiler omit a check.
+	// The mask lets the compiler omit a check of the shift.
 	shift := uint(width) & 63
 	for i := 0; i < blockSize; i += 8 {
 		group := data[i/8*width:]
@@ -232,7 +234,7 @@ func newPostingList() postingList {
 
 // add appends a posting of a document of length terms. doc must be above all before.
 func (l *postingList) add(doc, count, length uint32) {
-	// None + 1 is 0.
+	// For the first posting last is none, and none + 1 is 0, so the gap counts from −1.
 	l.data = appendPosting(l.data, doc-l.last, count)
 	l.last = doc
 	l.length++
@@ -276,6 +278,7 @@ func (l *postingList) start(i int) (offset, before uint32) {
 // find returns the first block, from the i-th on, that ends at doc or later, or
 // blockCount() if there is none.
 func (l *postingList) find(i int, doc uint32) int {
+	// Double the step until the block is passed, then search between the last two steps.
 	step := 1
 	for i+step < len(l.blocks) && l.blocks[i+step].last < doc {
 		i += step

@@ -44,6 +44,8 @@ func (x *Index) Search(q Query) []Hit {
 	if len(s.collections) == 0 {
 		return nil
 	}
+
+	// A filter that admits few documents is cheaper to answer by looking them up.
 	s.admitted = int(q.Within.Count())
 	s.top.reset(q.N, s.matches)
 	if few, ok := s.admittedDocuments(x, q); ok {
@@ -126,8 +128,9 @@ func (s *scratch) prepare(x *Index, q Query) {
 		s.addCollection(c, q)
 	}
 
+	// The slice of lists may have been reallocated while it grew, so the parts of it are taken after that.
 	stats := x.stats(q.Collection)
-	// The slice of lists may have been reallocated while it grew.
+
 	for i := range s.collections {
 		s.collections[i].lists = s.lists[i*width:][:width]
 	}
@@ -194,13 +197,19 @@ func (s *scratch) searchCollections(x *Index, q Query) {
 
 	slices.SortFunc(s.collections, func(a, b matchedCollection) int { return cmp.Compare(b.upperBound, a.upperBound) })
 
+	// The collection with the largest bound comes first, because it raises the threshold for the others.
 	for i := range s.collections {
 		p := &s.collections[i]
 		if p.upperBound < s.top.threshold {
 			break
 		}
 		s.openCursors(p)
-		w := traversal{scratch: s, collection: p.collection, within: q.Within, selective: q.Within != nil && s.admitted < len(p.collection.ids)/2}
+		w := traversal{
+			scratch:    s,
+			collection: p.collection,
+			within:     q.Within,
+			selective:  q.Within != nil && s.admitted < len(p.collection.ids)/2,
+		}
 		if s.top.k >= p.postings/fullScanShare || len(s.order) > maxCursors {
 			w.scoreAll()
 		} else {

@@ -83,7 +83,7 @@ func (c *collection) freeze() stored {
 		before = uint32(doc)
 	}
 
-	// One slice, because a list has only some bytes.
+	// All tails share one slice, because each has only a few bytes.
 	tails := make([]byte, 0, 64*len(c.lists))
 	for slot, stem := range c.stems {
 		l := &c.lists[slot]
@@ -154,7 +154,7 @@ func Read(r io.Reader, params func(averageLength float64) Params) (x *Index, err
 	}
 
 	defer func() {
-		// Numbers and postings that end early panic.
+		// restore panics on numbers and postings that end early.
 		if problem := recover(); problem != nil {
 			x, err = nil, fmt.Errorf("read lexical snapshot: not sound: %v", problem)
 		}
@@ -207,11 +207,13 @@ func (x *Index) restore(s *stored) {
 
 func (c *collection) restoreDocuments(s *stored) {
 	ids, lengths, deleted := s.ids, s.lengths, s.deleted
-	// Every length takes at least a byte, which bounds the memory.
-	c.ids, c.lengths = make([]int64, 0, len(lengths)), make([]uint16, 0, len(lengths))
+	// Every length takes at least a byte in the snapshot, so its size bounds the memory.
+	c.ids = make([]int64, 0, len(lengths))
+	c.lengths = make([]uint16, 0, len(lengths))
+
 	for last := int64(0); len(ids) > 0; {
 		gap := number(&ids)
-		// As binary.Varint.
+		// Decode the sign as binary.Varint does.
 		last += int64(gap>>1) ^ -int64(gap&1)
 		c.ids = append(c.ids, last)
 		c.lengths = append(c.lengths, uint16(min(number(&lengths), maxLength)))

@@ -32,6 +32,7 @@ func (b *topK) add(h Hit) bool {
 		b.hits = append(b.hits, h)
 		return false
 	case n < b.k:
+		// With k hits the list becomes a heap, and a threshold exists.
 		b.hits = append(b.hits, h)
 		for i := n / 2; i >= 0; i-- {
 			b.sink(i)
@@ -91,7 +92,7 @@ func (b *topK) sorted() []Hit {
 
 	buckets := n/bucketHits + 1
 	scale := float64(buckets-1) / max(top-bottom, top*scoreSlack)
-	// Subtraction, multiplication and truncation keep the order.
+	// Subtraction, multiplication and truncation are monotonic, so every hit of a bucket ranks before the next bucket.
 	bucket := func(h Hit) int { return int((top - h.Score) * scale) }
 
 	ends := make([]int, buckets+1)
