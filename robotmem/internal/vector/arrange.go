@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// A search of a large set reads most of the time signs of codes that are far from the query. So
-// codes that are alike are brought together: [Index.Arrange] halves the set again and again across
-// the axis between two means, down to groups of 64 codes, and keeps a code of the centre of each. A
-// search compares the centres and scans the groups that are nearest, which hold a half or a quarter
-// of its members, if [Index.Tune] finds that these are enough. Vectors that were put since are
-// scanned all.
+// Most codes of a large set are far from a query, and a search spends most of its time on their signs.
+// Therefore [Index.Arrange] places similar codes together: it halves the set repeatedly across
+// the axis between two means, down to groups of 64 codes, and stores a code of the centre of each group. A
+// search compares the centres and scans the nearest groups, which hold a half or a quarter
+// of its members, if [Index.Tune] finds that these are enough. All vectors that were put after the
+// last arrangement are scanned.
 
 const (
 	// Below arrangeLeast vectors a scan of all takes no longer than a comparison with the centres.
 	arrangeLeast = 1 << 18
-	// axisSample members of a part give its axis, in so many rounds.
+	// axisSample members of a part give its axis, in axisRounds rounds.
 	axisSample, axisRounds = 256, 3
 	// mostParts is the most parts of the groups of which the best is scanned.
 	mostParts = 4
@@ -25,19 +25,20 @@ const (
 	moveBatch = 1024
 )
 
-// Arrange brings the codes of a large set that are alike together, if half as many as did so before
-// have changed. Searches and changes go on meanwhile. An error is that of ctx.
+// Arrange places similar codes of a large set together, if at least half as many have changed as were arranged
+// before. Searches and changes go on meanwhile. An error is that of ctx.
 func (x *Index) Arrange(ctx context.Context) error {
 	x.arranging.Lock()
 	defer x.arranging.Unlock()
 	x.mu.Lock()
 	used, before := x.next, x.fixed
-	// New ones, and free slots.
+	// loose counts the slots that were used after the last arrangement, and the free ones.
 	if loose := used - before + used - x.count; loose < max(x.large, before/2) {
 		x.mu.Unlock()
 		return nil
 	}
 
+	// Vectors keep their slots while the order is computed without the lock.
 	x.fixed = used
 
 	order := make([]estimated, 0, x.count)
@@ -87,6 +88,7 @@ func (x *Index) halve(ctx context.Context, s *scratch, part []estimated) error {
 
 	s.planes.set(x.axis(s, sample))
 	x.project(s, part)
+	// The first half is a whole number of groups, so that no group spans two parts.
 	half := (len(part)/2 + groupSize - 1) / groupSize * groupSize
 	selectBest(part, half)
 	if err := x.halve(ctx, s, part[:half]); err != nil {
@@ -96,8 +98,8 @@ func (x *Index) halve(ctx context.Context, s *scratch, part []estimated) error {
 	return x.halve(ctx, s, part[half:])
 }
 
-// axis returns the difference of the means of the two halves of a sample on both sides of the axis of
-// the round before; the first axis is that from one member to another.
+// axis returns the difference of the means of the two halves of a sample. The halves are the sides of the axis of
+// the previous round; the first axis goes from one member to another.
 func (x *Index) axis(s *scratch, sample []estimated) []float32 {
 	for round := range axisRounds {
 		clear(s.centred)
@@ -133,14 +135,15 @@ func (x *Index) project(s *scratch, part []estimated) {
 	}
 }
 
-// move brings the codes of an order to the first slots, those that came meanwhile behind them, and
-// returns how many groups are full of the former.
+// move places the codes of an order in the first slots and the codes that were put meanwhile behind them. It
+// returns the number of groups that are full of ordered codes.
 func (x *Index) move(order []estimated, used int) (groups int) {
 	placed := 0
 
 	for batch := range slices.Chunk(order, moveBatch) {
 		x.mu.Lock()
 
+		// The old centres no longer describe the groups, so searches scan all groups until the new ones are there.
 		x.centres = codes{}
 		for _, g := range batch {
 			if slot, held := x.slot(int64(g.id)); held && slot < used {
@@ -242,7 +245,7 @@ type group struct {
 // arrangement, and of the others the nearest, which have at least one of parts of the members.
 func (x *Index) selectGroups(s *scratch, within []uint64, members, parts int) {
 	all, arranged := (x.next+groupSize-1)/groupSize, len(x.centres.terms)/2
-	// To compare so few takes no longer than to compare the centres.
+	// Scanning so few members takes no longer than comparing the centres.
 	if parts == 1 || x.count < x.large || members < all {
 		arranged = 0
 	}
@@ -287,6 +290,7 @@ func nearest(estimates []float32, members []uint64, parts int) float32 {
 		low, high = min(low, e), max(high, e)
 	}
 
+	// A histogram of the members by the estimate of their group replaces sorting the groups.
 	var held [1024]int
 	width, total := (high-low)/float32(len(held)), 0
 

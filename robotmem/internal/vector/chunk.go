@@ -84,7 +84,7 @@ func Read(in *stream.Reader) (*Index, error) {
 	}
 
 	x.next = max(x.next, x.fixed)
-	// The last vectors may have been removed.
+	// Chunks at the end are empty if their vectors were removed.
 	x.dropUnused()
 
 	return x, in.Err
@@ -92,7 +92,8 @@ func Read(in *stream.Reader) (*Index, error) {
 
 // readChunk adds a chunk. It reports false for bytes that marshalChunk does not make.
 func (x *Index) readChunk(data []byte) (sound bool) {
-	base, ids := len(x.chunks)*chunkSlots, make([]int32, chunkSlots)
+	base := len(x.chunks) * chunkSlots
+	ids := make([]int32, chunkSlots)
 	n, err := binary.Decode(data, binary.LittleEndian, ids)
 	c := &chunk{codes: makeCodes(chunkSlots, x.words)}
 	if err != nil || slices.Min(ids) < 0 || !x.readCodes(c.codes, data[n:]) {
@@ -105,7 +106,7 @@ func (x *Index) readChunk(data []byte) (sound bool) {
 		if id == 0 {
 			continue
 		}
-		// The vector was replaced while the snapshot was written.
+		// A vector that was replaced while the snapshot was written is in two chunks. The later one is newer.
 		if slot, held := x.slot(int64(id)); held {
 			x.free(slot)
 		}
@@ -130,7 +131,8 @@ func (x *Index) readCodes(c codes, data []byte) (sound bool) {
 	for at := range len(c.terms) / 2 {
 		last := (at+1)*x.words - 1
 		scale, shift := c.terms[2*at], c.terms[2*at+1]
-		sound = sound && (c.signs[last]|c.lows[last])&unused == 0 && scale >= 0 && scale <= math.MaxFloat32 && math.Abs(float64(shift)) <= math.MaxFloat32
+		finite := scale >= 0 && scale <= math.MaxFloat32 && math.Abs(float64(shift)) <= math.MaxFloat32
+		sound = sound && finite && (c.signs[last]|c.lows[last])&unused == 0
 	}
 
 	return sound

@@ -229,7 +229,8 @@ func (q *question) differing(code []uint64) (n int) {
 	signs, large := q.signs, q.large
 	for ; len(signs) >= 6 && len(large) >= 6 && len(code) >= 6; signs, large, code = signs[6:], large[6:], code[6:] {
 		a, m, b := (*[6]uint64)(signs), (*[6]uint64)(large), (*[6]uint64)(code)
-		n += bits.OnesCount64((a[0]^b[0])&m[0]) + bits.OnesCount64((a[1]^b[1])&m[1]) + bits.OnesCount64((a[2]^b[2])&m[2]) +
+		n += bits.OnesCount64((a[0]^b[0])&m[0]) + bits.OnesCount64((a[1]^b[1])&m[1]) +
+			bits.OnesCount64((a[2]^b[2])&m[2]) +
 			bits.OnesCount64((a[3]^b[3])&m[3]) + bits.OnesCount64((a[4]^b[4])&m[4]) + bits.OnesCount64((a[5]^b[5])&m[5])
 	}
 
@@ -290,7 +291,8 @@ func (p *planes) product(signs, lows []uint64) float64 {
 	return 2*counted - float64(3*p.total)
 }
 
-// counts is the sum of the values of a code plus 3, and that sum weighted with u. The assembly has both in a loop.
+// counts returns the sum of 2*high + low over the dimensions of a code, and that sum weighted with u. The assembly
+// computes both in one loop.
 func (p *planes) counts(signs, lows []uint64) (ones, sum int) {
 	if hasPOPCNT {
 		return counts(&signs[0], &lows[0], &p.bits[0], len(signs))
@@ -333,19 +335,21 @@ func (g estimated) before(h estimated) bool {
 	return g.estimate > h.estimate || g.estimate == h.estimate && g.id < h.id
 }
 
-// estimateBatch is how many codes are fetched before they are estimated: those of a large set are
-// not in the cache, and a loop that only fetches overlaps many memory accesses.
+// estimateBatch is the number of codes that are fetched before they are estimated. Codes of a large set are
+// not in the cache, and a loop that only fetches them overlaps many memory accesses.
 const estimateBatch = 256
 
 // estimate replaces the estimates of candidates by those of the second tier. The caller holds the lock.
 func (x *Index) estimate(s *scratch, candidates []estimated) []estimated {
-	// With fewer, another goroutine does not pay off.
+	// With fewer than 2,048 candidates another goroutine does not pay off.
 	share(len(candidates), len(candidates)/2048, func(w, from, to int) {
 		for ; from < to; from += estimateBatch {
 			part := candidates[from:min(from+estimateBatch, to)]
 			for _, g := range part {
 				k, at := x.code(g.slot)
-				s.collectors[w].fetched += k.signs[at*x.words] + k.signs[(at+1)*x.words-1] + k.lows[at*x.words] + k.lows[(at+1)*x.words-1] + uint64(k.terms[2*at])
+				first, last := at*x.words, (at+1)*x.words-1
+				s.collectors[w].fetched += k.signs[first] + k.signs[last] + k.lows[first] + k.lows[last] +
+					uint64(k.terms[2*at])
 			}
 
 			for i, g := range part {

@@ -99,7 +99,14 @@ func New(dims int, mean []float32) *Index {
 	if len(mean) != dims {
 		panic(fmt.Sprintf("vector: a mean of %d dimensions for vectors of %d", len(mean), dims))
 	}
-	x := &Index{dims: dims, words: (dims + 63) / 64, mean: append([]float32(nil), mean...), rotation: newRotation(dims), large: arrangeLeast}
+
+	x := &Index{
+		dims:     dims,
+		words:    (dims + 63) / 64,
+		mean:     append([]float32(nil), mean...),
+		rotation: newRotation(dims),
+		large:    arrangeLeast,
+	}
 	x.rescore.Store(defaultRescore)
 	x.parts.Store(1)
 	x.scratch.New = func() any { return newScratch(x.dims, x.words) }
@@ -126,6 +133,7 @@ func (x *Index) Put(id int64, unit []float32) error {
 
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	// A slot below fixed is part of a group, whose centre would no longer be right with another vector.
 	slot, held := x.slot(id)
 	if held && slot < x.fixed {
 		x.free(slot)

@@ -7,7 +7,8 @@ import (
 	"github.com/bits-and-blooms/bitset"
 )
 
-// Sample has some of the stored vectors, evenly spread, so that a question can be compared with usual ones.
+// Sample holds some of the stored vectors, evenly spread. The cosines of a question with them show which cosines are
+// usual.
 type Sample struct {
 	of    int // members when it was drawn
 	ids   []int64
@@ -15,7 +16,7 @@ type Sample struct {
 	pairs Scale // of the cosines of two of them
 }
 
-// pairedMost is how many vectors of a sample are compared with each other.
+// pairedMost is the number of vectors of a sample that are compared with each other.
 const pairedMost = 64
 
 // Draw reads about n members, or all if there are fewer.
@@ -57,7 +58,8 @@ func (x *Index) spread(n int, load Source) (*Sample, error) {
 			return x.wrongSize(id, raw)
 		}
 		if v := Decode(raw); x.checkUnit(v) == nil {
-			drawn.ids, drawn.has = append(drawn.ids, id), append(drawn.has, v)
+			drawn.ids = append(drawn.ids, id)
+			drawn.has = append(drawn.has, v)
 		}
 
 		return nil
@@ -79,17 +81,17 @@ func product(v, w []float32) (sum float64) {
 // Of returns the number of members when the sample was drawn.
 func (s *Sample) Of() int { return s.of }
 
-// Scale is the mean and the standard deviation of so many cosines.
+// Scale is the mean and the standard deviation of some cosines, and their number.
 type Scale struct {
 	Mean, Spread float64
 	Of           int
 }
 
-// Pairs returns the scale of the cosines of stored vectors with each other: what is usual for this model and
-// these texts.
+// Pairs returns the scale of the cosines of stored vectors with each other, which depends on the model and the texts.
 func (s *Sample) Pairs() Scale { return s.pairs }
 
-// Scale compares a question with those of the sample that are in a set, or with all if fewer than least are.
+// Scale compares a question with the vectors of the sample that are in a set, or with all if fewer than least are in
+// it.
 func (s *Sample) Scale(unit []float32, within *bitset.BitSet, least int) Scale {
 	some, all := make([]float64, 0, len(s.ids)), make([]float64, 0, len(s.ids))
 	for i, v := range s.has {

@@ -55,8 +55,8 @@ const (
 	// A set of up to exactFactor times the vectors that would be read is read
 	// completely: at most three times the time, for an exact answer.
 	exactFactor = 3
-	// Of a larger rescore than firstReads, the rest is read only where its estimate plus doubt
-	// times the error of the estimates that were read reaches the last of sureHits.
+	// After the first firstReads vectors, a vector is read only if its estimate plus doubt
+	// times the standard error of the estimates reaches the best exact value number sureHits.
 	firstReads, sureHits, doubt = 80, 40, 2.5
 )
 
@@ -115,6 +115,8 @@ func (x *Index) search(q Query, rescore, parts int, load Source) ([]Hit, error) 
 		s.wide[i] = float64(f)
 	}
 
+	// The first vectors that are read show how wrong the estimates are, and so which of the others may still be among
+	// the hits.
 	hits, err := x.score(s, nil, load)
 	if err == nil && len(s.rest) > 0 {
 		x.selectRest(s, hits, x.alongMean(q.Vector), min(q.N, sureHits))
@@ -152,6 +154,7 @@ func (x *Index) selectIDs(s *scratch, q Query, rescore, parts int) {
 		within = nil
 	}
 
+	// A small set is read completely, so that its answer is exact.
 	if members <= exactFactor*reads {
 		x.listMembers(s, within)
 		return
@@ -172,10 +175,13 @@ func (x *Index) selectIDs(s *scratch, q Query, rescore, parts int) {
 	}
 }
 
-// selectRest writes the ids of those of s.rest to s.ids that may be among the first n. The hits were
-// read: their estimates are the best, so most are too good and their error is larger than usual.
+// selectRest writes to s.ids the ids of s.rest that may be among the first n. The error is measured on the hits,
+// which were read because their estimates are the best. Most of these estimates are too high, so the measured error
+// is larger than usual.
 func (x *Index) selectRest(s *scratch, hits []Hit, alongMean float64, n int) {
-	offset, square, least := alongMean-x.alongMean(x.mean), 0.0, math.Inf(-1) // offset: see code.go
+	offset := alongMean - x.alongMean(x.mean) // the terms that are the same for all, see code.go
+	square := 0.0
+	least := math.Inf(-1)
 
 	for _, h := range hits {
 		at, _ := slices.BinarySearchFunc(s.first, h.ID, func(g estimated, id int64) int { return cmp.Compare(int64(g.id), id) })
@@ -288,7 +294,7 @@ type collector struct {
 	limit   int
 	bound   float32     // only codes of a larger estimate are added
 	found   []estimated // fewer than twice the limit
-	fetched uint64      // keeps the compiler from leaving out what estimate reads
+	fetched uint64      // keeps the compiler from removing the reads of estimate that fetch codes
 }
 
 // reset starts a scan that keeps limit codes.
@@ -324,10 +330,10 @@ func (c *collector) merge(others []collector) {
 }
 
 const (
-	workerShare = 1 << 17 // codes for which another goroutine pays off: half of it gained nothing
+	workerShare = 1 << 17 // codes for which another goroutine pays off; with half as many it gained nothing
 	maxWorkers  = 4       // more gain little, because a scan is bound by memory bandwidth
-	// Of a large set, one group of 64 codes in sampleStep is scanned first. It shows below which
-	// distance codes need to be added: while the bound falls, most are added in vain.
+	// In a large set, every sampleStep-th group of 64 codes is scanned first. The sample gives a bound, so that
+	// the full scan adds few codes that are dropped later.
 	sampleStep = 16
 )
 
@@ -338,7 +344,8 @@ func (x *Index) scan(s *scratch, limit int) []estimated {
 		members += bits.OnesCount64(g.members)
 	}
 
-	all, lowest := &s.collectors[0], float32(math.Inf(-1))
+	all := &s.collectors[0]
+	lowest := float32(math.Inf(-1))
 	pass := func(step, limit int, bound float32) {
 		workers := share(len(s.groups), members/workerShare, func(w, from, to int) {
 			c := &s.collectors[w]
@@ -349,20 +356,22 @@ func (x *Index) scan(s *scratch, limit int) []estimated {
 	}
 	bound := lowest
 	if members >= 4*limit {
-		// A quarter more than in the whole set.
+		// The sample keeps a quarter more codes than its share, so that its bound is rarely too high.
 		pass(sampleStep, limit/sampleStep*5/4, bound)
 		bound = all.bound
 	}
 
-	if pass(1, limit, bound); len(all.found) < min(limit, members) {
+	// If the bound was too high nevertheless, the scan is repeated without it.
+	pass(1, limit, bound)
+	if len(all.found) < min(limit, members) {
 		pass(1, limit, lowest)
 	}
 
 	return all.found
 }
 
-// share divides n items among at most most goroutines and returns how many: more than there are
-// cores, which other work uses too.
+// share divides n items among at most most goroutines and returns their number. It may be larger than the number of
+// cores, because other work uses these too.
 func share(n, most int, work func(worker, from, to int)) (workers int) {
 	workers = max(1, min(2*runtime.GOMAXPROCS(0)-1, maxWorkers, most))
 
@@ -383,12 +392,13 @@ func (x *Index) scanGroups(c *collector, s *scratch, step, from, to int) {
 		slot, word := s.groups[i].first, s.groups[i].members
 		k := x.chunks[slot>>chunkBits]
 		signs, terms := k.group(slot, x.words)
-		// 384 dimensions, the most common size of small models.
+		// The assembly is for 384 dimensions, the most common size of small models.
 		if x.words == 6 && hasAVX2 && bits.OnesCount64(word) >= 4 {
 			next := s.groups[min(i+step, to-1)].first
 			nextSigns, nextTerms := x.chunks[next>>chunkBits].group(next, x.words)
-			// Few are; the bound rises as they are added.
-			word &= above6(&signs[0], &terms[0], (*[12]uint64)(q.both), &nextSigns[0], &nextTerms[0], int64(q.count), q.factor, c.bound)
+			// Few codes are above the bound. They are estimated again below, because the bound rises as codes are added.
+			word &= above6(&signs[0], &terms[0], (*[12]uint64)(q.both), &nextSigns[0], &nextTerms[0], int64(q.count),
+				q.factor, c.bound)
 		}
 
 		for ; word != 0; word &= word - 1 {

@@ -13,7 +13,7 @@ const TunedRecall = 0.99
 type Tuning struct {
 	Recall  float64 // measured, 0 to 1
 	Rescore int     // vectors read for each question
-	Parts   int     // of the groups of vectors that are alike, the nearest of so many parts are searched
+	Parts   int     // the nearest 1/Parts of the groups of similar vectors are searched
 }
 
 // Tune measures the share of the ten nearest neighbours that [Index.Search] finds for so
@@ -32,13 +32,15 @@ func (x *Index) Tune(questions int, load Source) (Tuning, error) {
 	}
 
 	most := mostParts
-	if x.mu.RLock(); len(x.centres.terms) == 0 {
-		// More would change nothing until codes are arranged, and are not measured.
+
+	// Until codes are arranged, more parts change nothing, so they are not measured.
+	x.mu.RLock()
+	if len(x.centres.terms) == 0 {
 		most = 1
 	}
-
 	x.mu.RUnlock()
 
+	// The cheapest setting that reaches the recall is taken: fewer groups are tried before more reads.
 	for rescore := defaultRescore; ; rescore = min(rescore+rescore/2, MaxRescore) {
 		for parts := most; parts >= 1; parts /= 2 {
 			recall, err := x.measure(tests, rescore, parts, load)
@@ -61,7 +63,7 @@ type recallTest struct {
 	nearest  []Hit
 }
 
-// measuredHits is how many neighbours of a query count.
+// measuredHits is the number of nearest neighbours of a query that count.
 const measuredHits = 10
 
 // ask answers the query of a test, without the members of which it is made.
@@ -93,6 +95,7 @@ func (x *Index) recallTests(count int, load Source) ([]recallTest, error) {
 		return nil, errors.New("vector: none of the members is stored")
 	}
 
+	// Every second question lies between two members, as questions do that say less than their answers.
 	for i := 1; i < len(tests); i += 2 {
 		other := (i + len(tests)/2) % len(tests)
 		tests[i].members[1] = tests[other].members[0]
@@ -108,7 +111,7 @@ func (x *Index) recallTests(count int, load Source) ([]recallTest, error) {
 	return tests, nil
 }
 
-// between is a query with a cosine of about 0.75 to v, on the side of w. With unrelated
+// between returns a query with a cosine of about 0.75 to v, on the side of w. With unrelated
 // members, 0.75 makes queries about as hard as short texts: it predicted a recall of 0.997
 // where those had 0.995. 0.8 predicted 0.983, and 0.6 predicted 1, because it is far enough
 // from both members for neighbours to stand out.
