@@ -477,7 +477,7 @@ func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store
 		ch.Before, ch.After = store.TextHash(known.Content), after
 	}
 
-	// The memory gets the past states of both, each once. The version must not fall, because clients compare it.
+	// The memory gets the past states of both, each once. The version must not fall.
 	merged := *a.Memory
 	for _, v := range here {
 		if !slices.ContainsFunc(merged.Versions, func(w archive.Version) bool { return store.SameState(&v, &w) }) {

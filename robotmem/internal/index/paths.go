@@ -342,7 +342,7 @@ func (r *Columns) PathValues(c *store.Conn, p *admin.ContextPath, set *bitset.Bi
 			}
 		}
 
-		// Quantities are shown only if there are no other values, because a filter takes plain numbers in their unit.
+		// Quantities are shown only if the path has no other values.
 		of := counts[0]
 		if len(of) == 0 && slices.Equal(p.Kinds, []string{kindNames[kindNumber]}) {
 			of = counts[1]

@@ -63,7 +63,6 @@ func (c *cursor) seek(doc uint32) {
 // seekInBlock moves forward to the first posting of doc or of a later document,
 // which must be in the current block.
 func (c *cursor) seekInBlock(doc uint32) {
-	// Steps of 16 are faster than a binary search, because most targets are near.
 	at := c.at
 	for at+16 < c.n && c.docs[at+16] < doc {
 		at += 16

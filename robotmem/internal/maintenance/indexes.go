@@ -68,7 +68,7 @@ func (mt *Maintainer) rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 		return nil, err
 	}
 
-	// A damaged memory is indexed as it is stored, because its row still counts in the tables.
+	// AsStored does not verify the checksum, so damaged memories are indexed too.
 	for _, id := range ids {
 		memory, err := tx.AsStored(id, tx.Now)
 		if err == nil && memory != nil {
