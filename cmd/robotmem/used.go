@@ -57,6 +57,7 @@ var usages = map[string]useOf{
 	"url":        {on: onNode},
 	"token":      {on: onFile, by: onlyWeb}, // others send it
 	"addr":       {on: onFile | onSite, by: onlyWeb},
+	"base_path":  {on: onFile | onSite, by: onlyWeb},
 
 	"oidc_issuer":       {on: onFile | onSite, by: onlyWeb},
 	"oidc_audience":     {on: onFile | onSite, by: onlyWeb, needs: "oidc_issuer"},

@@ -28,8 +28,8 @@ import (
 const (
 	maxAdvisePaths = 24 // context paths that are read, those of most memories
 	maxQueryTerms  = 64
-	// An attempt belongs to another task if it has less than this share of the words of the query that
-	// the best attempt has: sameTask if enoughOfTask attempts reach it, else similarTask.
+	// An attempt is of another task if its words of the query weigh less than this share of
+	// those of the best attempt: sameTask if enough attempts reach it, else similarTask.
 	sameTask, similarTask = 0.8, 0.6
 	enoughOfTask          = 10
 )
@@ -80,13 +80,11 @@ func (q *advice) note(format string, args ...any) {
 }
 
 func (q *advice) answer(res *robotmem.AdviseResponse) error {
-	set, err := q.matching(q.c, index.Selection{Scope: index.Scope{Collection: q.Collection}, After: q.After,
-		Before: q.Before}, q.ContextFilter)
+	set, err := q.matching(q.c, index.Selection{Scope: index.Scope{Collection: q.Collection}, After: q.After, Before: q.Before}, q.ContextFilter)
 	if err != nil {
 		return err
 	}
 
-	// A task that memories name in their context is a filter. Another task is searched for by its words.
 	words := q.Query
 	if q.Task != "" {
 		named := make([]any, len(record.TaskPaths))
@@ -116,8 +114,7 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 		}
 	}
 
-	// Keep the rows whose score is known, at the front of the slice.
-	n := 0
+	n, known := 0, bitset.New(set.Len())
 
 	for i, row := range rows {
 		if e, whole := q.episodes[row.ID]; whole {
@@ -129,18 +126,14 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 		}
 	}
 
-	// Sightings of the same fact are repeated attempts, but an episode is one attempt.
 	unknown := len(rows) - n
-	known := bitset.New(set.Len())
-
 	for i, times := range q.index.Columns.Sightings(rows[:n]) {
 		if _, whole := q.episodes[rows[i].ID]; whole {
 			times = 1
 		}
 		if times > 0 {
 			known.Set(uint(rows[i].ID))
-			q.attempts = append(q.attempts, advise.Attempt{ID: rows[i].ID, Observed: rows[i].NS,
-				Score: scores[i], Weight: 1})
+			q.attempts = append(q.attempts, advise.Attempt{ID: rows[i].ID, Observed: rows[i].NS, Score: scores[i], Weight: 1})
 			q.repeats = append(q.repeats, times)
 		}
 	}
@@ -155,14 +148,12 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 		ids[i] = q.attempts[i].ID
 	}
 
-	// overlay may add columns, so the parameters are moved to the front after it.
 	q.columns, parameters = overlay(q.columns, parameters, q.episodes, ids)
 	parameters = q.parametersFirst(parameters)
 	if err := errors.Join(q.weighWords(words), q.weighPlaces(known)); err != nil {
 		return err
 	}
 
-	// unfold comes last, because the steps before it find an attempt by its index.
 	q.dropWithoutParameters(parameters)
 	q.unfold()
 
@@ -177,10 +168,9 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	}
 
 	states := q.states()
-	*res = *advise.Advise(q.attempts, columns, parameters, q.offsets, states, q.AdviseRequest,
-		rand.New(rand.NewPCG(seed, 1)))
-	// If a given state is unknown, the attempts were made in other states.
+	*res = *advise.Advise(q.attempts, columns, parameters, q.offsets, states, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
 	if res.Evidence == "good" && len(states) < q.stated.asked {
+		// It is of other states.
 		res.Evidence = "weak"
 	}
 
@@ -190,11 +180,11 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	return nil
 }
 
-// scoreOf is the score of an outcome.
+// scoreOf is what an outcome counts as.
 var scoreOf = map[string]float64{robotmem.OutcomeSuccess: 1, robotmem.OutcomePartial: 0.5, robotmem.OutcomeFailure: 0}
 
-// dropWithoutParameters sets the weight of memories that state no parameter to 0, if others state one. An outcome
-// without a setting does not count as an attempt.
+// dropWithoutParameters removes the memories that state no parameter, if others do: an outcome
+// without a setting is no attempt.
 func (q *advice) dropWithoutParameters(parameters int) {
 	if parameters == 0 {
 		return
@@ -256,18 +246,15 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 	case q.Goal == "success":
 		return q.index.Columns.Scores(rows), nil
 	case q.Goal == advise.GoalNear && q.SpatialSort == nil:
-		return nil, robotmem.Errorf(robotmem.Invalid, "goal",
-			"near needs spatial_sort: the field where attempts hold the place that they reached, "+
-				"the place asked for as target, and max_distance")
+		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "near needs spatial_sort: the field where attempts hold the place that they reached, the place asked for as target, and max_distance")
 	case q.Goal == advise.GoalNear:
-		// weighPlaces computes the scores later. Until then, every memory counts.
+		// weighPlaces sets them.
 		return slices.Repeat([]float64{1}, len(rows)), nil
 	}
 
 	path := strings.TrimPrefix(q.Goal, "-")
 	if filter.OwnField(path) {
-		return nil, robotmem.Errorf(robotmem.Invalid, "goal",
-			"must be success or a context path that holds numbers, such as -task.duration_s, not %q", path)
+		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "must be success or a context path that holds numbers, such as -task.duration_s, not %q", path)
 	}
 
 	values, err := q.index.Columns.ValuesOf(q.c, []string{path}, rowIDs(rows))
@@ -275,26 +262,19 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 		return nil, err
 	}
 
-	out := make([]float64, len(rows))
-	numbers := 0
-	example := any(nil) // a value that is no number, for the error
+	out, numbers, example := make([]float64, len(rows)), 0, any(nil)
 
 	for i, code := range values[0].Of {
 		x, ok := values[0].Values[code].(float64)
-		if ok {
-			out[i] = x
+		if out[i] = x; ok {
 			numbers++
-
 			continue
 		}
-		out[i] = math.NaN()
-		example = cmp.Or(values[0].Values[code], example)
+		out[i], example = math.NaN(), cmp.Or(values[0].Values[code], example)
 	}
 
 	if numbers == 0 && len(rows) > 0 {
-		return nil, robotmem.Errorf(robotmem.Invalid, "goal",
-			"needs numbers, and no memory that matches has a number at %s%s; name a path with numbers, "+
-				"see paths, or success", path, exampleText(example))
+		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "needs numbers, and no memory that matches has a number at %s%s; name a path with numbers, see paths, or success", path, exampleText(example))
 	}
 
 	return out, nil
@@ -314,9 +294,9 @@ func exampleText(v any) string {
 	return " (one has a truth value, a list or an object)"
 }
 
-// readColumns reads the columns of the paths that the attempts have, and returns how many of them are parameters.
-// Parameters are the paths that the request names, with or without params before them; if it names none, the paths
-// below params. A path of a given state is no parameter. The parameters come first.
+// readColumns reads the paths that the attempts have, and returns how many of them are parameters:
+// those that the request names, with or without params before them, else those below params. What is
+// given is no parameter.
 func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 	outcomes := q.records.Rules.Outcomes().AllPaths()
 	paths, _, err := q.index.Columns.ContextPaths(q.c, set, index.PathsAsked{Wanted: func(path string) bool {
@@ -358,10 +338,8 @@ func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 		return 0, nil
 	}
 
-	// Given states always stay, because the advice depends on them. Paths are sorted by their number of memories.
 	if len(all) > maxAdvisePaths {
-		q.note("only %d of %d context paths were compared, those of most attempts; name others in parameters",
-			maxAdvisePaths, len(all))
+		q.note("only %d of %d context paths were compared, those of most attempts; name others in parameters", maxAdvisePaths, len(all))
 		named = named[:min(len(named), maxAdvisePaths-len(given))]
 		all = slices.Concat(named, given, others)[:maxAdvisePaths]
 	}
@@ -390,15 +368,10 @@ func (q *advice) weighPlaces(set *bitset.BitSet) error {
 	}
 
 	q.offsets = map[int64][]float64{}
-	distances := slices.Repeat([]float64{math.NaN()}, len(q.attempts))
-	sorted := []float64{0} // never empty, so that it has a median
-
+	distances, sorted := slices.Repeat([]float64{math.NaN()}, len(q.attempts)), []float64{0}
 	err := q.index.Columns.EachPlace(q.c, q.SpatialSort, set, func(id int64, xyz []float64, d float64) {
 		i, _ := slices.BinarySearchFunc(q.attempts, id, func(a advise.Attempt, id int64) int { return cmp.Compare(a.ID, id) })
-		distances[i] = d
-		sorted = append(sorted, d)
-
-		if d <= most {
+		if distances[i], sorted = d, append(sorted, d); d <= most {
 			q.offsets[id] = slices.Clone(xyz[:len(target)])
 			for k := range target {
 				q.offsets[id][k] -= target[k]
@@ -411,10 +384,8 @@ func (q *advice) weighPlaces(set *bitset.BitSet) error {
 		width = sorted[len(sorted)/2]
 	}
 
-	// An attempt without a place has the distance NaN and gets the weight 0.
 	for i, d := range distances {
-		a := &q.attempts[i]
-		weight := 0.0
+		a, weight := &q.attempts[i], 0.0
 		if d <= most {
 			weight = math.Exp(-d * d / max(2*width*width, math.SmallestNonzeroFloat64))
 		}
@@ -427,10 +398,9 @@ func (q *advice) weighPlaces(set *bitset.BitSet) error {
 	return err
 }
 
-// weighWords multiplies the weight of each attempt by the square of its share of the words of
-// the query. The share is the number of words that its text or its context has, divided by the
-// number that the best attempt has. A flag that is true has the words of its name, and an episode
-// the words of the texts of all its memories.
+// weighWords weighs each attempt by the share of the words of the query that its text or
+// its context has, of those that the best attempt has, squared. A flag that is true has
+// the words of its name, and an episode those of the texts of all its memories.
 func (q *advice) weighWords(query string) error {
 	content, _ := text.Query(query)
 	stems := text.Stems(strings.Join(content, " "))
@@ -459,7 +429,6 @@ func (q *advice) weighWords(query string) error {
 		}
 	}
 
-	// The words of a value are found once for each distinct value, not for each attempt.
 	for _, v := range q.columns {
 		named := make([]uint64, len(v.Values))
 		for code, value := range v.Values {
@@ -483,17 +452,14 @@ func (q *advice) weighWords(query string) error {
 		}
 	}
 
-	best := 0
+	best, same := 0, 0
 	for _, words := range has {
 		best = max(best, bits.OnesCount64(words))
 	}
 
 	shares := make([]float64, len(has))
-	same := 0
-
 	for i, words := range has {
-		shares[i] = float64(bits.OnesCount64(words)) / float64(max(best, 1))
-		if shares[i] >= sameTask {
+		if shares[i] = float64(bits.OnesCount64(words)) / float64(max(best, 1)); shares[i] >= sameTask {
 			same++
 		}
 	}
@@ -504,8 +470,7 @@ func (q *advice) weighWords(query string) error {
 	}
 
 	for i, share := range shares {
-		q.attempts[i].Weight *= share * share
-		if share < least {
+		if q.attempts[i].Weight *= share * share; share < least {
 			q.attempts[i].Weight = 0
 		}
 	}
@@ -513,7 +478,7 @@ func (q *advice) weighWords(query string) error {
 	return nil
 }
 
-// unfold removes the attempts of weight 0, and repeats each other attempt as often as it was made.
+// unfold removes the attempts of weight 0, and repeats those that were made more than once.
 func (q *advice) unfold() {
 	left := 0
 
@@ -529,14 +494,12 @@ func (q *advice) unfold() {
 		q.columns[k].Of = repeated(q.columns[k].Of, q.repeats)
 	}
 	q.attempts = repeated(q.attempts, q.repeats)
-	// Attempts without parameters have a note of their own.
-	left -= q.without
-	if left > 0 {
+	if left -= q.without; left > 0 {
 		q.note("%d attempts of other tasks or places were left out", left)
 	}
 }
 
-// repeated returns the values, each repeated by its count.
+// repeated returns the values, each so often as the counts say.
 func repeated[T any](values []T, counts []int) []T {
 	out := make([]T, 0, len(values))
 	for i, v := range values {

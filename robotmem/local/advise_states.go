@@ -17,7 +17,7 @@ const maxGiven = 8 // states of one question
 
 // adviseStates are the paths that a question names, as the memories spell them.
 type adviseStates struct {
-	asked      int            // number of given states, known or not
+	asked      int            // so many states are given, known or not
 	given      map[string]any // by path
 	parameters map[string]bool
 }
@@ -71,7 +71,7 @@ func (q *advice) resolve(known []string) error {
 
 // givenStates returns the states of a request by path. A quantity is one state.
 func givenStates(given robotmem.Object) (map[string]any, error) {
-	// Encoding and parsing turns numbers of any Go type into json.Number.
+	// Numbers of any type become json.Number.
 	data, err := robotmem.EncodeJSON(given)
 	if err != nil {
 		return nil, err
@@ -105,17 +105,16 @@ func givenStates(given robotmem.Object) (map[string]any, error) {
 
 	for path, v := range out {
 		if plainIn(v, "") == nil {
-			return nil, robotmem.Errorf(robotmem.Invalid, "given",
-				"needs a number, a quantity, a text or a truth value at %s", path)
+			return nil, robotmem.Errorf(robotmem.Invalid, "given", "needs a number, a quantity, a text or a truth value at %s", path)
 		}
 	}
 
 	return out, nil
 }
 
-// spelt returns the paths that a name means, with or without params before it: the paths with exactly this
-// spelling, else the most frequent path that differs only in case, underscores and spaces. The given paths are
-// sorted by frequency, the most frequent first.
+// spelt returns the paths that a name means, with or without params before it: those that are spelt
+// so, else the most frequent one that differs in case, underscores and spaces only. The paths are the
+// most frequent first.
 func (q *advice) spelt(field, name string, paths []string) (out []string) {
 	for _, path := range paths {
 		if path == name || path == paramsPrefix+name {
@@ -162,8 +161,8 @@ func (q *advice) isParameter(path string) bool {
 	return strings.HasPrefix(path, paramsPrefix)
 }
 
-// parametersFirst moves the columns that are no parameters, such as those that sessions added, behind the parameters
-// and returns the number of parameters.
+// parametersFirst moves the columns that came from sessions and are no parameters behind those that
+// are, and returns how many are.
 func (q *advice) parametersFirst(parameters int) int {
 	var first, after []index.Values
 
@@ -179,7 +178,7 @@ func (q *advice) parametersFirst(parameters int) int {
 	return len(first)
 }
 
-// states returns the given states, in the units of the columns.
+// states are what is given, in the units of the columns.
 func (q *advice) states() (out []advise.State) {
 	for i := range q.columns {
 		c := &q.columns[i]

@@ -17,8 +17,7 @@ func (n *Node) Aggregate(ctx context.Context, req *robotmem.AggregateRequest) (*
 }
 
 func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robotmem.AggregateResponse) error {
-	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: r.Collection}, After: r.After,
-		Before: r.Before}, r.ContextFilter)
+	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: r.Collection}, After: r.After, Before: r.Before}, r.ContextFilter)
 	if err != nil {
 		return err
 	}
@@ -31,12 +30,9 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 		return err
 	}
 
-	// The values of a memory at the paths of group_by, which are at most four.
 	type key [4]any
 
-	keys := make([]key, len(rows))
-	groups := map[key]*robotmem.OutcomeGroup{}
-
+	keys, groups := make([]key, len(rows)), map[key]*robotmem.OutcomeGroup{}
 	for k, path := range r.GroupBy {
 		column, err := n.groupColumn(c, path, rows)
 		if err != nil {
@@ -64,7 +60,6 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 			groups[keys[i]] = g
 		}
 		g.Memories++
-		// A memory that stands for an episode counts with the outcome of the episode.
 		if e, whole := episodes[row.ID]; whole {
 			outcomes[i] = e.outcome
 			g.FromEpisodes++
@@ -91,16 +86,11 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 	}
 
 	slices.SortFunc(res.Groups, func(a, b robotmem.OutcomeGroup) int {
-		return cmp.Or(cmp.Compare(b.Memories, a.Memories), b.Last.Compare(a.Last),
-			cmp.Compare(fmt.Sprint(a.Group), fmt.Sprint(b.Group)))
+		return cmp.Or(cmp.Compare(b.Memories, a.Memories), b.Last.Compare(a.Last), cmp.Compare(fmt.Sprint(a.Group), fmt.Sprint(b.Group)))
 	})
-
-	res.Memories = len(rows)
-	res.More = max(0, len(res.Groups)-r.Limit)
-	res.Groups = res.Groups[:len(res.Groups)-res.More]
-	if res.More > 0 {
-		res.Notes = append(res.Notes, fmt.Sprintf("%d smaller groups are left out; raise limit, "+
-			"or narrow with context_filter", res.More))
+	res.Memories, res.More = len(rows), max(0, len(res.Groups)-r.Limit)
+	if res.Groups = res.Groups[:len(res.Groups)-res.More]; res.More > 0 {
+		res.Notes = append(res.Notes, fmt.Sprintf("%d smaller groups are left out; raise limit, or narrow with context_filter", res.More))
 	}
 
 	return nil
@@ -112,8 +102,7 @@ func (n *Node) groupColumn(c *store.Conn, path string, rows []store.TimedID) ([]
 
 	switch path {
 	case "confidence", "observed_at":
-		return nil, robotmem.Errorf(robotmem.Invalid, "group_by",
-			"%s differs for each memory; group by day, or narrow with context_filter, after and before", path)
+		return nil, robotmem.Errorf(robotmem.Invalid, "group_by", "%s differs for each memory; group by day, or narrow with context_filter, after and before", path)
 	case "day":
 		for i := range rows {
 			out[i] = time.Unix(0, rows[i].NS).UTC().Format(time.DateOnly)

@@ -42,15 +42,11 @@ type briefPart struct {
 	taken    []string
 }
 
-// brief writes the briefing of a session: the memories that fit its context best, as many as briefTokens
-// allows together with the rest of the response.
+// brief writes the briefing of a session: what fits its context, within briefTokens
+// with the rest of the response.
 func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, object robotmem.Object) error {
 	b := &briefing{Node: n, context: object, query: robotmem.RecallRequest{
-		Query:       contextWords(object),
-		Collection:  res.Collection,
-		N:           briefCandidates,
-		SpatialSort: placeOf(object),
-		ParseTime:   new(false),
+		Query: contextWords(object), Collection: res.Collection, N: briefCandidates, SpatialSort: placeOf(object), ParseTime: new(false),
 	}}
 
 	var (
@@ -81,25 +77,14 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 		return err
 	}
 
-	parts := []briefPart{
-		{title: "Warning", lines: all.Warnings},
-		{title: "Advice", lines: b.advice(ctx)},
-		{title: "Worked"},
-		{title: "Failed"},
-		{title: "Rules"},
-		{title: "Current values"},
-		{title: "Last session", lines: strings.Split(last.Text, "\n")},
-	}
+	parts := []briefPart{{title: "Warning", lines: all.Warnings}, {title: "Advice", lines: b.advice(ctx)}, {title: "Worked"}, {title: "Failed"}, {title: "Rules"}, {title: "Current values"}, {title: "Last session", lines: strings.Split(last.Text, "\n")}}
 
-	const rulesAt = 4 // index of the rules in parts
-
-	// Memories that share words with the session have a negative rank, so that rules among them come before the others.
+	const rulesAt = 4
+	// A rule that shares words with the session comes before the others.
 	rank := map[int64]int{}
 
 	for at, outcomes := range map[int][]any{
-		rulesAt - 2: {robotmem.OutcomeSuccess},
-		rulesAt - 1: {robotmem.OutcomeFailure, robotmem.OutcomePartial},
-		rulesAt + 1: {robotmem.OutcomeUnknown},
+		rulesAt - 2: {robotmem.OutcomeSuccess}, rulesAt - 1: {robotmem.OutcomeFailure, robotmem.OutcomePartial}, rulesAt + 1: {robotmem.OutcomeUnknown},
 	} {
 		p := &parts[at]
 		if p.memories, err = b.find(ctx, robotmem.Object{"outcome": map[string]any{"$in": outcomes}}); err != nil {
@@ -111,10 +96,7 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 		}
 	}
 
-	slices.SortStableFunc(rules, func(x, y robotmem.Memory) int {
-		return cmp.Compare(rank[x.MemoryID], rank[y.MemoryID])
-	})
-	// Rules of another robot do not apply.
+	slices.SortStableFunc(rules, func(x, y robotmem.Memory) int { return cmp.Compare(rank[x.MemoryID], rank[y.MemoryID]) })
 	parts[rulesAt].memories = slices.DeleteFunc(rules, func(m robotmem.Memory) bool {
 		robot, own := record.RobotOf(m.Context), record.RobotOf(object)
 		return robot != "" && own != "" && robot != own
@@ -124,8 +106,8 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 	return nil
 }
 
-// find recalls the memories that pass a filter. Memories that agree most with the context of
-// the session come first; those that differ from it more than they agree are left out.
+// find recalls the memories that pass a filter, those that agree most with the context
+// of the session first, without those that rather differ from it.
 func (b *briefing) find(ctx context.Context, filter robotmem.Object) ([]robotmem.Memory, error) {
 	r := b.query
 	r.ContextFilter = filter
@@ -141,7 +123,7 @@ func (b *briefing) find(ctx context.Context, filter robotmem.Object) ([]robotmem
 
 	res.Memories = slices.DeleteFunc(res.Memories, func(m robotmem.Memory) bool { return fit[m.MemoryID] < 0 })
 
-	// An outdated memory is not hidden, because the mark may be wrong. It comes after all others.
+	// A mark orders and never hides: what is outdated comes after all that is not.
 	outdated := func(m *robotmem.Memory) bool {
 		return slices.ContainsFunc(m.Conflicts, func(c robotmem.ConflictWith) bool { return c.Newer })
 	}
@@ -159,7 +141,7 @@ func (b *briefing) find(ctx context.Context, filter robotmem.Object) ([]robotmem
 	return res.Memories, nil
 }
 
-// The weights of what a memory has in common with the session, beside 1 for each equal text of the contexts.
+// What a memory has in common with the session counts in this order: the task, the place, the robot.
 const (
 	taskFit  = 100
 	placeFit = 50
@@ -183,10 +165,10 @@ func (b *briefing) fit(m *robotmem.Memory) int {
 	return fit
 }
 
-// leastAlike is the least number of memories that are joined to one line because only their numbers differ.
+// leastAlike is how many memories that differ in their numbers alone become one line.
 const leastAlike = 3
 
-// alike is a group of memories whose texts differ only in their numbers. They are shown as one line.
+// alike is a line for several memories that differ in their numbers alone.
 type alike struct {
 	memories []robotmem.Memory
 	text     string // "8 alike, 1 to 8 Nm"
@@ -195,8 +177,7 @@ type alike struct {
 // gather joins memories whose texts have the same words and other numbers: eight attempts from 1 to 8 Nm are
 // one line. The first of each group stands for it.
 func gather(all []robotmem.Memory) (kept []robotmem.Memory, of map[int64]alike) {
-	groups := map[string][]robotmem.Memory{}
-	order := []string{}
+	groups, order := map[string][]robotmem.Memory{}, []string{}
 
 	for _, m := range all {
 		st := record.StatementOf(m.Content)
@@ -225,8 +206,7 @@ func gather(all []robotmem.Memory) (kept []robotmem.Memory, of map[int64]alike) 
 	return kept, of
 }
 
-// rangeOf returns the number of memories in a group and the range of the first quantity in their texts, if all have
-// one with the same unit.
+// rangeOf says how many memories are alike and over which values of the quantity that differs.
 func rangeOf(group []robotmem.Memory) string {
 	count := fmt.Sprintf("%d alike", len(group))
 	low, high, unit := math.Inf(1), math.Inf(-1), ""
@@ -259,8 +239,7 @@ func (b *briefing) advice(ctx context.Context) (lines []string) {
 	if b.query.Query == "" {
 		return nil
 	}
-	res, err := b.Advise(ctx, &robotmem.AdviseRequest{Query: b.query.Query, Task: record.TaskOf(b.context),
-		Collection: b.query.Collection})
+	res, err := b.Advise(ctx, &robotmem.AdviseRequest{Query: b.query.Query, Task: record.TaskOf(b.context), Collection: b.query.Collection})
 	if err != nil {
 		b.Log.Warn("no advice in a briefing", "err", err)
 		return nil
@@ -288,15 +267,14 @@ func placeOf(context robotmem.Object) *robotmem.SpatialSort {
 	return nil
 }
 
-// write adds the first line of each part, then the second line of each, and so on. A line that does not fit is left
-// out.
+// write takes the first line of each part, then the second of each, and so on, while they fit.
 func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) {
 	var all []robotmem.Memory
 	for _, p := range parts {
 		all = append(all, p.memories...)
 	}
 
-	// With the zero time no memory is recent, so that lines have dates without the time of day.
+	// Dates without the time of day.
 	w := recall.NewWriter(all, time.Time{})
 	groups := map[int64]alike{}
 
@@ -310,20 +288,15 @@ func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) 
 
 	for round := range max(briefCandidates, maxRules) {
 		for i := range parts {
-			p := &parts[i]
-			line := ""
-			before := res.Briefing
-
+			p, line, before := &parts[i], "", res.Briefing
 			switch {
 			case round < len(p.lines):
 				line = text.ClipTokens(recall.OneLine(p.lines[round]), briefLine)
 			case round < len(p.memories) && !slices.Contains(before.MemoryIDs, p.memories[round].MemoryID):
-				m := &p.memories[round]
-				left := briefTokens - recall.TokensOf(res)
+				m, left := &p.memories[round], briefTokens-recall.TokensOf(res)
 				if left <= briefLine/2 {
 					continue
 				}
-
 				head := fmt.Sprintf("[%d] ", m.MemoryID)
 				if g, several := groups[m.MemoryID]; several {
 					head += g.text + ", the newest: "
@@ -334,11 +307,8 @@ func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) 
 			if line == "" {
 				continue
 			}
-
-			// Take the line back if the response is too long with it.
 			p.taken = append(p.taken, line)
-			res.Briefing.Text = briefText(parts)
-			if recall.TokensOf(res) > briefTokens {
+			if res.Briefing.Text = briefText(parts); recall.TokensOf(res) > briefTokens {
 				res.Briefing, p.taken = before, p.taken[:len(p.taken)-1]
 			}
 		}

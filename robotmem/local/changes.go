@@ -16,8 +16,7 @@ const watchInterval = 150 * time.Millisecond
 // time to time and holds no connection meanwhile.
 func (n *Node) Changes(ctx context.Context, req *admin.ChangesRequest) (*admin.ChangesResponse, error) {
 	return serve("changes", req, func(r *admin.ChangesRequest) (*admin.ChangesResponse, error) {
-		over := time.After(time.Duration(r.WaitMS) * time.Millisecond)
-		tick := time.Tick(watchInterval)
+		over, tick := time.After(time.Duration(r.WaitMS)*time.Millisecond), time.Tick(watchInterval)
 
 		for {
 			res := &admin.ChangesResponse{Time: n.LocalNow()}

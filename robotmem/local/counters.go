@@ -52,7 +52,7 @@ func (t *accessCounters) add(one store.RecallCounts) {
 	maintenance.Wake(t.wake)
 }
 
-// pending returns a function that a reader calls in a snapshot which begins after this call. The function
+// pending returns a function for a reader, who calls it in a snapshot that begins after this call. It
 // returns the counts that are not in the snapshot.
 func (t *accessCounters) pending() func(*store.Conn) (store.RecallCounts, error) {
 	t.mu.Lock()
@@ -64,7 +64,6 @@ func (t *accessCounters) pending() func(*store.Conn) (store.RecallCounts, error)
 		t.mu.Lock()
 		defer t.mu.Unlock()
 
-		// A batch is in the snapshot if the total of recalls there is at least the total after the batch.
 		for _, b := range unstored {
 			if at := b.stored.Load(); at == 0 || at > total {
 				sum.Add(b.RecallCounts)
@@ -83,7 +82,7 @@ func (t *accessCounters) run(ctx context.Context, n *Node) {
 	})
 }
 
-// take returns the counts for the caller to store, nil if there are none. The caller must call done after that.
+// take returns the counts for the caller to store, nil if there are none. It calls done after that.
 func (t *accessCounters) take() *batch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -92,7 +91,7 @@ func (t *accessCounters) take() *batch {
 	return taken
 }
 
-// store stores the counts of a batch; a nil batch has none.
+// store does nothing without counts.
 func (b *batch) store(tx *store.Tx) error {
 	if b == nil {
 		return nil
@@ -102,8 +101,7 @@ func (b *batch) store(tx *store.Tx) error {
 	return err
 }
 
-// done ends the writing of a batch. After an error its counts are kept for the next flush, except if the commit may
-// still succeed: then they would count twice.
+// done ends the writing of a batch. After an error its counts are kept for the next flush.
 func (t *accessCounters) done(b *batch, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

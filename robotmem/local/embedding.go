@@ -6,8 +6,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// EmbedStored calls Embed if this node has stored a memory and its model runs in this process. A program that stores
-// something and ends calls it, because no other program may run that would compute the vectors.
+// EmbedStored is Embed if this node has stored a memory and its model is in this process. It is for a program
+// that stores something and ends: no other may run that would compute the vectors.
 func (n *Node) EmbedStored(ctx context.Context) error {
 	return sqlite.Wrap("embed", n.embeddings.EmbedStored(ctx))
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// The outcome of an episode is not the outcome of each of its memories. But an episode that states exactly
-// one setting of parameters, and in which no memory states the opposite of its outcome, is an attempt with
-// this setting. Only advise and aggregate count such an episode as one attempt.
+// The outcome of an episode says nothing about one memory of it. But an episode that states exactly
+// one setting of parameters, and in which nothing says the opposite of its outcome, is an attempt with
+// this setting. advise and aggregate count it as one; nothing else does.
 
 const (
 	maxEpisodeMembers = 256  // an episode of more memories is no single attempt
-	maxEpisodesRead   = 2000 // newest episodes that are examined for one answer
+	maxEpisodesRead   = 2000 // episodes that are examined for one answer, the newest
 	paramsPrefix      = "params."
 )
 
@@ -47,7 +47,6 @@ func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]e
 		return nil, nil
 	}
 
-	// The parameters of all members are read together, because reading a column scans all contexts.
 	var ids []int64
 	members := bitset.New(0)
 
@@ -58,8 +57,7 @@ func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]e
 		}
 	}
 
-	paths, _, err := n.index.Columns.ContextPaths(c, members,
-		index.PathsAsked{Prefix: paramsPrefix, Limit: maxAdvisePaths})
+	paths, _, err := n.index.Columns.ContextPaths(c, members, index.PathsAsked{Prefix: paramsPrefix, Limit: maxAdvisePaths})
 	if err != nil {
 		return nil, err
 	}
@@ -81,13 +79,12 @@ func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]e
 		return nil, err
 	}
 
-	// The memory that stands for an episode must pass the filters of the question itself.
 	admitted := bitset.New(0)
 	for _, row := range rows {
 		admitted.Set(uint(row.ID))
 	}
 
-	// The index of a memory in the columns.
+	// The place of a memory in the columns.
 	at := map[int64]int{}
 	for i, id := range ids {
 		at[id] = i
@@ -102,11 +99,10 @@ func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]e
 
 		switch {
 		case settings == 1 && slices.ContainsFunc(stating, func(id int64) bool { return e.Stated[id] }):
-			// A memory with these parameters has an outcome of its own, so it counts as the attempt itself.
+			// A memory with these parameters has an outcome of its own: it is the attempt.
 		case settings == 1:
 			attempt.memory = firstAdmitted(stating, admitted)
 		case settings == 0 && len(start) > 0:
-			// The session states the parameters. Its last memory without an outcome stands for the attempt.
 			last := slices.DeleteFunc(slices.Clone(e.Members), func(id int64) bool { return e.Stated[id] })
 			slices.Reverse(last)
 			attempt.memory, attempt.params = firstAdmitted(last, admitted), start
@@ -169,9 +165,8 @@ func paramsOf(context robotmem.Object) map[string]any {
 	return out
 }
 
-// overlay writes the parameters that the context of a session states into the columns of its attempt. It inserts a
-// column for a path that no memory has. named is the number of parameters, which come first; overlay returns the
-// columns and the new number.
+// overlay gives the attempts whose parameters the session states their values in the columns, and adds
+// columns that no memory has. named is the number of parameters, which come first; it returns the new one.
 func overlay(columns []index.Values, named int, attempts map[int64]episodeAttempt, ids []int64) ([]index.Values, int) {
 	for i, id := range ids {
 		params := attempts[id].params
@@ -205,7 +200,6 @@ func overlay(columns []index.Values, named int, attempts map[int64]episodeAttemp
 
 // plainIn returns a JSON value as a number in a unit, a text or a truth value; nil for any other.
 func plainIn(v any, unit string) any {
-	// The values of 0 and 1 give the linear conversion between the units. Both are equal for an unknown unit.
 	if q, _, ok := filter.QuantityOf(v); ok {
 		zero, _ := units.Of(0, unit)
 		one, _ := units.Of(1, unit)

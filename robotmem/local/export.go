@@ -41,7 +41,6 @@ func (n *Node) Export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 	if o.Collection == "*" {
 		o.Collection = ""
 	}
-	// The export has the access counters of all recalls before it.
 	n.counters.flush(ctx, n)
 	e := &exporting{node: n, o: o, report: &ExportReport{}}
 	err := n.Store.Read(ctx, func(c *store.Conn) error {
@@ -76,7 +75,6 @@ func (e *exporting) run(ctx context.Context, sink archive.Sink) error {
 		return err
 	}
 
-	// The manifest comes first in an archive and holds the counts, so the records are read twice.
 	m := progress.Of(ctx)
 	m.Stage("reading", "memories", 0)
 	counted := &counter{}
@@ -94,11 +92,7 @@ func (e *exporting) run(ctx context.Context, sink archive.Sink) error {
 	}
 
 	err = sink.Begin(&archive.Manifest{
-		CreatedAt: store.FormatTime(e.node.Now()),
-		Schema:    int(schema),
-		Narrowed:  narrowed,
-		Generator: e.o.Generator,
-		Counts:    counted.Counts,
+		CreatedAt: store.FormatTime(e.node.Now()), Schema: int(schema), Narrowed: narrowed, Generator: e.o.Generator, Counts: counted.Counts,
 	})
 	if err == nil {
 		err = e.records(ctx, sink, true)
@@ -110,17 +104,15 @@ func (e *exporting) run(ctx context.Context, sink archive.Sink) error {
 	return sinkError(err)
 }
 
-// records passes all records to a sink. If verify is set, each payload is read before it is passed on, and
-// counts as lost if it is damaged.
+// records gives all records to a sink. If verify is set, a payload is read before, and named
+// as lost if it is not whole.
 func (e *exporting) records(ctx context.Context, sink archive.Sink, verify bool) error {
 	if err := e.c.EachArchivedSession(e.o.Collection, e.o.Session, sink.Session); err != nil {
 		return err
 	}
 
-	// The records are read twice, and the second reading counts again.
 	e.report.Damaged, e.report.Lost, e.report.Evicted = nil, 0, 0
-
-	// Payloads that an earlier memory has already named.
+	// Payloads that a memory before names.
 	named := map[string]bool{}
 	err := e.c.EachArchived(e.o.Collection, e.o.Session, func(a *store.Archived) (err error) {
 		progress.Of(ctx).Add(1)
@@ -143,8 +135,7 @@ func (e *exporting) records(ctx context.Context, sink archive.Sink, verify bool)
 		}
 
 		if !p.Lost {
-			open := func() (io.ReadCloser, error) { return e.open(p.SHA256) }
-			return sink.Memory(&a.Memory, &archive.Bytes{First: first, Open: open})
+			return sink.Memory(&a.Memory, &archive.Bytes{First: first, Open: func() (io.ReadCloser, error) { return e.open(p.SHA256) }})
 		}
 
 		e.report.Lost++
@@ -199,8 +190,7 @@ func (e *exporting) lost(ctx context.Context, sum string) (bool, error) {
 		return false, err
 	}
 	defer r.Close()
-
-	// The reader compares the SHA-256 at the end.
+	// Compares the sum.
 	_, err = io.Copy(io.Discard, payload.ReaderWith(ctx, r))
 
 	return err != nil, ctx.Err()

@@ -23,8 +23,8 @@ type ImportOptions struct {
 	// Memories that the node has already keep their collection.
 	Collection string
 	DryRun     bool // check and count, store nothing
-	// Missing is called for each payload that the source names, but that neither the source nor this node has. It may
-	// be nil. The report counts these payloads.
+	// Missing is told each payload that the source names and does not have, and that this node lacks too; nil
+	// if nobody asks. The report counts them.
 	Missing func(uid, sha256 string)
 	// Sync decides instead of the times of the last change; nil for an archive. The import is not
 	// logged then, and cannot be a dry run.
@@ -34,9 +34,9 @@ type ImportOptions struct {
 	Refused func(where string, err error)
 }
 
-// Sync compares the records that another memory sends repeatedly.
+// Sync compares the records that another memory sends again and again.
 type Sync interface {
-	// Decide returns what to do with a record. v is the decision by time; known is nil if the node
+	// Decide decides what becomes of a record; v is the decision by time, and known nil if the node
 	// does not have the memory.
 	Decide(tx *store.Tx, a *store.ImportRecord, known *store.Archived, v store.Decision) (store.Decision, error)
 	// Stored is called for each record that was decided, with its id or 0.
@@ -74,8 +74,7 @@ func (in *importing) audit(ctx context.Context, short bool) error {
 	if r.Memories.Created+r.Memories.Updated+r.Sessions.Created+r.Sessions.Updated+r.Payloads.Stored == 0 {
 		return nil
 	}
-	reason := fmt.Sprintf("memories: %d new, %d brought up to date; episodes: %d new, %d brought up to date; "+
-		"payloads: %d",
+	reason := fmt.Sprintf("memories: %d new, %d brought up to date; episodes: %d new, %d brought up to date; payloads: %d",
 		r.Memories.Created, r.Memories.Updated, r.Sessions.Created, r.Sessions.Updated, r.Payloads.Stored)
 	if short {
 		reason += "; it did not come to its end"
@@ -88,17 +87,11 @@ func (in *importing) audit(ctx context.Context, short bool) error {
 
 // sourceError wraps an error of a source that has no kind.
 func sourceError(err error) error {
-	for class, kind := range map[error]robotmem.Kind{
-		archive.ErrDamaged: robotmem.Corrupt,
-		archive.ErrFormat:  robotmem.Invalid,
-		archive.ErrLimit:   robotmem.TooLarge,
-		archive.ErrNewer:   robotmem.Conflict,
-	} {
+	for class, kind := range map[error]robotmem.Kind{archive.ErrDamaged: robotmem.Corrupt, archive.ErrFormat: robotmem.Invalid, archive.ErrLimit: robotmem.TooLarge, archive.ErrNewer: robotmem.Conflict} {
 		if errors.Is(err, class) {
 			return &robotmem.Error{Kind: kind, Field: "file", Err: err}
 		}
 	}
-
 	return err
 }
 
@@ -117,7 +110,7 @@ type importPart struct {
 	payloads map[string]*payload.Written
 	known    map[string]bool
 	missing  map[string]bool    // SHA-256 of payloads that neither the node nor the source has
-	unnamed  []*payload.Written // written, but named by no stored memory
+	unnamed  []*payload.Written // written, but of no stored memory
 }
 
 func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
@@ -135,7 +128,6 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 		if err != nil && err != io.EOF {
 			return err
 		}
-		// A part ends with the first entry that is not a payload of it.
 		if err == io.EOF || entry.Payload == nil {
 			if err := in.flush(ctx); err != nil {
 				return err
@@ -169,8 +161,7 @@ func (in *importing) refuse(where string, count *store.ImportCount, err error) e
 		return err
 	}
 	if in.o.Refused == nil {
-		return &robotmem.Error{Kind: told.Kind, Field: "file",
-			Err: fmt.Errorf("%s: %s: %w; nothing of this part was stored", where, told.Field, told.Err)}
+		return &robotmem.Error{Kind: told.Kind, Field: "file", Err: fmt.Errorf("%s: %s: %w; nothing of this part was stored", where, told.Field, told.Err)}
 	}
 	count.Refused++
 	in.o.Refused(where, err)
@@ -178,15 +169,14 @@ func (in *importing) refuse(where string, count *store.ImportCount, err error) e
 	return nil
 }
 
-// importedSource returns the source of an imported memory that claims a reserved one. It keeps the name as a claim
-// of the archive, because anybody may have written the archive.
+// importedSource keeps a reserved source as what an archive says, and no more: anybody may have written it.
 func importedSource(source string) string {
 	for _, reserved := range []string{"operator", "verified"} {
 		if strings.Contains(strings.ToLower(source), reserved) {
 			return "imported/" + reserved
 		}
 	}
-	// The source spells a reserved name with other characters in between.
+	// A spelling with characters in between.
 	return "imported"
 }
 
@@ -205,13 +195,7 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 		}
 		found[i], errs[i] = in.node.checkRecord(m)
 	})
-
-	p := &importPart{
-		named:    map[string]*store.ImportRecord{},
-		payloads: map[string]*payload.Written{},
-		known:    map[string]bool{},
-		missing:  map[string]bool{},
-	}
+	p := &importPart{named: map[string]*store.ImportRecord{}, payloads: map[string]*payload.Written{}, known: map[string]bool{}, missing: map[string]bool{}}
 	uids := map[string]bool{}
 
 	for i, a := range found {
@@ -234,8 +218,8 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 	return in.node.Store.Read(ctx, func(c *store.Conn) error { return in.want(c) })
 }
 
-// want determines which payloads of a part the node has and which it needs. It needs an evicted
-// payload only with a newer state of its memory, and never the payload of a purged memory.
+// want determines for the payloads of a part which the node has and which it needs. An evicted
+// payload is needed only with a newer state of its memory, the payload of a purged memory never.
 func (in *importing) want(c *store.Conn) error {
 	p := in.part
 	for _, a := range p.records {
@@ -275,7 +259,6 @@ func (in *importing) flush(ctx context.Context) error {
 	in.part = nil
 	in.node.dropUnused(ctx, p.unnamed...)
 
-	// What is left in named after this loop was wanted and did not come.
 	for sum, w := range p.payloads {
 		delete(p.named, sum)
 		if slices.Contains(p.unnamed, w) {
@@ -306,8 +289,7 @@ func (in *importing) flush(ctx context.Context) error {
 
 // apply runs f in a transaction, and in a dry run in a snapshot, with a nil tx. f counts in a copy of
 // the report, because it may run twice.
-func (in *importing) apply(ctx context.Context, f func(c *store.Conn, tx *store.Tx,
-	r *store.ImportReport) error) (err error) {
+func (in *importing) apply(ctx context.Context, f func(c *store.Conn, tx *store.Tx, r *store.ImportReport) error) (err error) {
 	var r store.ImportReport
 	if in.o.DryRun {
 		err = in.node.Store.Read(ctx, func(c *store.Conn) error { r = *in.report; return f(c, nil, &r) })
@@ -384,8 +366,8 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportReport) error {
 	n, p := in.node, in.part
 	stored := map[int64]*store.ImportRecord{}
-	// Replaced memories lose their signatures, which the cache may hold.
 	if tx != nil {
+		// The cached signatures may change.
 		n.Store.Groups.Reset()
 	}
 
@@ -403,13 +385,9 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportRepor
 
 		switch {
 		case tx == nil:
-			// In a dry run, count the payloads that storePayloads would record as lost.
 			written := v == store.ImportCreate || v == store.ImportReplace
-			if !written || a.Payload == nil || len(a.Evictions) > 0 {
-				break
-			}
-			if sum := a.Payload.SHA256; p.payloads[sum] == nil && !p.known[sum] {
-				p.missing[sum] = true
+			if written && a.Payload != nil && len(a.Evictions) == 0 && p.payloads[a.Payload.SHA256] == nil && !p.known[a.Payload.SHA256] {
+				p.missing[a.Payload.SHA256] = true
 			}
 		case v == store.ImportCreate:
 			id, err = tx.WriteImported(0, a)
@@ -446,11 +424,8 @@ const broughtNewer = "an import brought a newer state"
 // replaceImported replaces the state of a known memory by the archive's. The replaced state
 // becomes a past one, unless the archive has it among its past states or it is damaged.
 func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store.Archived) error {
-	here := slices.Clone(known.Versions) // past states of this node
-	after := store.TextHash(a.Content)
+	here, after := slices.Clone(known.Versions), store.TextHash(a.Content)
 
-	// The index entries of the old state are removed while its row is still there. Those of a damaged row cannot be
-	// derived from its text.
 	var ch admin.AuditEntry
 	if known.Damaged {
 		if err := tx.UnindexDamaged(known.ID); err != nil {
@@ -467,17 +442,14 @@ func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store
 			return err
 		}
 		here = append(here, archive.Version{
-			Version: known.Version, ValidFrom: known.ValidFrom, ValidTo: a.UpdatedAt,
-			Content: known.Content, Summary: known.Summary, Context: known.Context,
-			Category: known.Category, Confidence: known.Confidence, Status: known.Status,
+			Version: known.Version, ValidFrom: known.ValidFrom, ValidTo: a.UpdatedAt, Content: known.Content, Summary: known.Summary,
+			Context: known.Context, Category: known.Category, Confidence: known.Confidence, Status: known.Status,
 			SupersededBy: known.SupersededBy, Change: store.ActionUpdated, Reason: broughtNewer,
 		})
 		ch = store.AuditOf(store.ActionUpdated, stored)
-		ch.Reason = broughtNewer
-		ch.Before, ch.After = store.TextHash(known.Content), after
+		ch.Reason, ch.Before, ch.After = broughtNewer, store.TextHash(known.Content), after
 	}
 
-	// The memory gets the past states of both, each once. The version must not fall.
 	merged := *a.Memory
 	for _, v := range here {
 		if !slices.ContainsFunc(merged.Versions, func(w archive.Version) bool { return store.SameState(&v, &w) }) {
@@ -490,7 +462,6 @@ func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store
 		merged.Version = max(merged.Version, known.Version)
 	}
 
-	// WriteImported stores these rows again, with those of the archive.
 	err := errors.Join(
 		tx.Exec("DELETE FROM memory_tags WHERE memory_id = ?", known.ID),
 		tx.Exec("DELETE FROM versions WHERE memory_id = ?", known.ID),

@@ -26,8 +26,7 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 	case a == nil || in.part.payloads[d.SHA256] != nil:
 		return nil
 	case d.Bytes > in.node.options.MaxStream:
-		return robotmem.Errorf(robotmem.TooLarge, "payload", "is %d bytes; the limit of one payload is %d", d.Bytes,
-			in.node.options.MaxStream)
+		return robotmem.Errorf(robotmem.TooLarge, "payload", "is %d bytes; the limit of one payload is %d", d.Bytes, in.node.options.MaxStream)
 	case in.o.DryRun:
 		in.part.payloads[d.SHA256] = &payload.Written{Size: d.Bytes}
 		return nil
@@ -59,7 +58,7 @@ func (n *Node) takePayload(ctx context.Context, d *archive.Data) (*payload.Writt
 		return nil, err
 	}
 
-	w.Head = nil // nothing is described from it, and a part may have many payloads
+	w.Head = nil
 	if hex.EncodeToString(w.Sum[:]) != d.SHA256 {
 		n.dropUnused(ctx, w)
 		return nil, fmt.Errorf("%w: payload %s is not what was written", archive.ErrDamaged, d.SHA256)
@@ -81,7 +80,7 @@ func (in *importing) dropPart(ctx context.Context) {
 // the stored memories whose payload is missing that it is lost. A memory may have been
 // purged, or a payload evicted, while the source was read.
 func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*store.ImportRecord) error {
-	// The function of a transaction may run twice, so each run starts with empty lists.
+	// The function may run twice.
 	p.missing, p.unnamed = map[string]bool{}, nil
 	named := map[string]bool{}
 
@@ -92,8 +91,7 @@ func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*stor
 	}
 
 	for sum, w := range p.payloads {
-		n, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id "+
-			"FROM evictions WHERE NOT "+store.LostEviction+")", w.Sum[:])
+		n, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id FROM evictions WHERE NOT "+store.LostEviction+")", w.Sum[:])
 		if err != nil {
 			return err
 		}
@@ -101,8 +99,7 @@ func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*stor
 			p.unnamed = append(p.unnamed, w)
 			continue
 		}
-		if err := errors.Join(tx.InsertPayload(&record.PerceptionRecord{Stored: w}),
-			tx.FoundAgain(w.Sum[:])); err != nil {
+		if err := errors.Join(tx.InsertPayload(&record.PerceptionRecord{Stored: w}), tx.FoundAgain(w.Sum[:])); err != nil {
 			return err
 		}
 	}
@@ -119,7 +116,7 @@ func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*stor
 		case there != nil:
 			err = tx.FoundAgain(there.Sum[:])
 		case !gone:
-			// An evicted payload is not missing: the archive holds its eviction.
+			// Else the archive holds the eviction.
 			p.missing[a.Payload.SHA256] = true
 			err = tx.Lose(id, a)
 		}

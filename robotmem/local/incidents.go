@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	maxIncidents  = 5000 // newest failed memories, and newest failed episodes, that are read
+	maxIncidents  = 5000 // failed memories, and failed episodes, that are read: the newest
 	maxGroups     = 20
 	maxLines      = 20
 	maxNames      = 200
@@ -36,7 +36,6 @@ func (n *Node) Incidents(ctx context.Context, req *admin.IncidentsRequest) (*adm
 			return err
 		}
 
-		// Robots and tasks are those of all incidents, because they are the choices of the filters.
 		res.Page, res.Limit, res.Degraded = r.Page, r.Limit, degraded
 		res.Robots = namesOf(all, func(i *admin.Incident) string { return i.Robot })
 		res.Tasks = namesOf(all, func(i *admin.Incident) string { return i.Task })
@@ -48,8 +47,6 @@ func (n *Node) Incidents(ctx context.Context, req *admin.IncidentsRequest) (*adm
 			}
 			return cmp.Compare(sortKey(r.Sort, &a), sortKey(r.Sort, &b))
 		})
-
-		// Only the perceptions of shown incidents are looked up, because each needs a query.
 		from := min((r.Page-1)*r.Limit, len(all))
 
 		res.Incidents = append([]admin.Incident{}, all[from:min(from+r.Limit, len(all))]...)
@@ -69,7 +66,7 @@ func (n *Node) Incidents(ctx context.Context, req *admin.IncidentsRequest) (*adm
 	})
 }
 
-// sortKey returns the key by which a list is sorted. Incidents without a key come last.
+// sortKey is what a list is sorted by; what is without it comes last.
 func sortKey(by string, i *admin.Incident) string {
 	key := map[string]string{"robot": i.Robot, "task": i.Task}[by]
 	if by == "episodes" && i.Kind == "session" {
@@ -84,8 +81,7 @@ func sortKey(by string, i *admin.Incident) string {
 
 // incidents returns all incidents of a collection, newest first.
 func (n *Node) incidents(c *store.Conn, collection string) ([]admin.Incident, []string, error) {
-	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: collection}},
-		robotmem.Object{"outcome": robotmem.OutcomeFailure})
+	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: collection}}, robotmem.Object{"outcome": robotmem.OutcomeFailure})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,17 +92,13 @@ func (n *Node) incidents(c *store.Conn, collection string) ([]admin.Incident, []
 	}
 
 	var sessions robotmem.SessionsResponse
-	failures := &robotmem.SessionsRequest{
-		Collection: collection, Outcome: robotmem.OutcomeFailure, Page: 1, Limit: maxIncidents,
-	}
-	if err := c.Sessions(failures, nil, &sessions); err != nil {
+	if err := c.Sessions(&robotmem.SessionsRequest{Collection: collection, Outcome: robotmem.OutcomeFailure, Page: 1, Limit: maxIncidents}, nil, &sessions); err != nil {
 		return nil, nil, err
 	}
 
 	degraded = append(degraded, sessions.Degraded...)
 	if set.Count() > maxIncidents || sessions.Total > maxIncidents {
-		degraded = append(degraded, fmt.Sprintf("only the newest %d failed memories and episodes are listed",
-			maxIncidents))
+		degraded = append(degraded, fmt.Sprintf("only the newest %d failed memories and episodes are listed", maxIncidents))
 	}
 
 	episodes := map[string]*robotmem.Session{}
@@ -115,52 +107,45 @@ func (n *Node) incidents(c *store.Conn, collection string) ([]admin.Incident, []
 	}
 
 	out := []admin.Incident{}
-	described := map[string]*robotmem.Memory{} // by failed episode: the memory that describes it
+	teller := map[string]*robotmem.Memory{} // by episode
 
-	hasFact := map[string]bool{} // episodes with a failed fact
-
+	told := map[string]bool{} // episodes with a failed fact
 	for i := range memories {
-		if m := &memories[i]; m.SessionID != "" && m.Type == "fact" {
-			hasFact[m.SessionID] = true
-		}
+		told[memories[i].SessionID] = told[memories[i].SessionID] || memories[i].SessionID != "" && memories[i].Type == "fact"
 	}
 
 	for i := range memories {
 		m := &memories[i]
-
-		// A lesson names a failure, but is no failure itself.
 		if _, lesson := m.Context["resolves"]; lesson {
+			// It tells what failed.
 			continue
 		}
-
-		// A failed episode is one incident, with the memory that describes it. In other episodes, each failed fact
-		// is an incident, and a failed perception only if there is no such fact.
 		if episodes[m.SessionID] == nil {
-			if m.Type == "fact" || !hasFact[m.SessionID] {
+			// Else a fact tells of it.
+			if m.Type == "fact" || !told[m.SessionID] {
 				out = append(out, incidentOf(m, nil))
 			}
-		} else if best := described[m.SessionID]; best == nil || descriptionRank(m) > descriptionRank(best) {
-			described[m.SessionID] = m
+		} else if best := teller[m.SessionID]; best == nil || tells(m) > tells(best) {
+			teller[m.SessionID] = m
 		}
 	}
 
 	for id, s := range episodes {
-		out = append(out, incidentOf(described[id], s))
+		out = append(out, incidentOf(teller[id], s))
 	}
 
 	slices.SortFunc(out, func(a, b admin.Incident) int {
-		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.MemoryID, a.MemoryID),
-			strings.Compare(a.SessionID, b.SessionID))
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.MemoryID, a.MemoryID), strings.Compare(a.SessionID, b.SessionID))
 	})
 	group(out)
 
 	return out, degraded, n.resolve(c, collection, out)
 }
 
-// descriptionRank ranks the memories of a failed episode by how well they describe the failure: facts come before
-// perceptions.
-func descriptionRank(m *robotmem.Memory) int {
-	if m.Type != "fact" {
+// tells ranks the memories of a failed episode by what they say of the failure.
+func tells(m *robotmem.Memory) int {
+	switch {
+	case m.Type != "fact":
 		return 0
 	}
 	return 1
@@ -170,27 +155,21 @@ func descriptionRank(m *robotmem.Memory) int {
 func incidentOf(m *robotmem.Memory, s *robotmem.Session) admin.Incident {
 	i := admin.Incident{Kind: "memory"}
 	if m != nil {
-		i.MemoryID, i.SessionID, i.Collection = m.MemoryID, m.SessionID, m.Collection
-		i.At, i.Said = m.ObservedAt, m.Content
-		i.Robot, i.Task = record.RobotOf(m.Context), record.TaskOf(m.Context)
-		i.Place = m.Spatial
+		i.MemoryID, i.SessionID, i.Collection, i.At, i.Said = m.MemoryID, m.SessionID, m.Collection, m.ObservedAt, m.Content
+		i.Robot, i.Task, i.Place = record.RobotOf(m.Context), record.TaskOf(m.Context), m.Spatial
 		if m.Type == "perception" {
-			i.PerceptionID, i.Summary = m.MemoryID, m.Summary
-			i.PerceptionType, i.MediaType = m.PerceptionType, m.MediaType
+			i.PerceptionID, i.PerceptionType, i.MediaType, i.Summary = m.MemoryID, m.PerceptionType, m.MediaType, m.Summary
 		}
 	}
 
 	if s != nil {
-		i.Kind = "session"
-		i.SessionID, i.Collection = s.SessionID, s.Collection
-		i.Robot = cmp.Or(i.Robot, record.RobotOf(s.Context))
-		i.Task = cmp.Or(i.Task, record.TaskOf(s.Context))
+		i.Kind, i.SessionID, i.Collection = "session", s.SessionID, s.Collection
+		i.Robot, i.Task = cmp.Or(i.Robot, record.RobotOf(s.Context)), cmp.Or(i.Task, record.TaskOf(s.Context))
 		if i.Place == nil {
 			i.Place = s.Context["spatial"]
 		}
 		if m == nil {
-			i.At = s.CreatedAt
-			if s.EndedAt != nil {
+			if i.At = s.CreatedAt; s.EndedAt != nil {
 				i.At = *s.EndedAt
 			}
 		}
@@ -199,8 +178,8 @@ func incidentOf(m *robotmem.Memory, s *robotmem.Session) admin.Incident {
 	return i
 }
 
-// group finds repeated incidents: those of one collection and task whose texts share half of
-// their words, without numbers. all is newest first.
+// group finds what happened repeatedly: incidents of one collection and task whose texts
+// share half of their words, without numbers. all is newest first.
 func group(all []admin.Incident) {
 	type known struct {
 		key   string
@@ -210,7 +189,6 @@ func group(all []admin.Incident) {
 	}
 	byTask := map[[2]string][]*known{}
 
-	// The oldest incident comes first, so that a group keeps its key when new incidents join it.
 	for k := len(all) - 1; k >= 0; k-- {
 		i := &all[k]
 		task := [2]string{i.Collection, i.Task}
@@ -221,17 +199,15 @@ func group(all []admin.Incident) {
 		var g *known
 
 		for _, old := range byTask[task][max(0, len(byTask[task])-maxCandidates):] {
-			equal := len(words)+len(i.Task) > 0 && slices.Equal(words, old.words)
-			if equal || consolidate.Jaccard(words, old.words) >= sameIncident {
+			if len(words)+len(i.Task) > 0 && slices.Equal(words, old.words) || consolidate.Jaccard(words, old.words) >= sameIncident {
 				g = old
 				break
 			}
 		}
 		if g == nil {
 			h := fnv.New64a()
-			fmt.Fprintf(h, "%q%q", task, words)
-			// Incidents without words and task have nothing in common, so each is a group of its own.
-			if len(words)+len(i.Task) == 0 {
+			if fmt.Fprintf(h, "%q%q", task, words); len(words)+len(i.Task) == 0 {
+				// Nothing says that it is the same.
 				fmt.Fprint(h, i.SessionID, i.MemoryID)
 			}
 			g = &known{key: fmt.Sprintf("%016x", h.Sum64()), words: words, first: i.At}
@@ -242,13 +218,11 @@ func group(all []admin.Incident) {
 	}
 }
 
-// resolve sets for each incident the newest fact that resolves it. all is newest first.
+// resolve notes the facts that resolve incidents, the newest of each. all is newest first.
 func (n *Node) resolve(c *store.Conn, collection string, all []admin.Incident) error {
 	exists := map[string]any{"$exists": true}
 	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: collection}}, robotmem.Object{"$or": []any{
-		map[string]any{"resolves.session_id": exists},
-		map[string]any{"resolves.memory_id": exists},
-		map[string]any{"resolves.group": exists},
+		map[string]any{"resolves.session_id": exists}, map[string]any{"resolves.memory_id": exists}, map[string]any{"resolves.group": exists},
 	}})
 	if err != nil {
 		return err
@@ -259,7 +233,6 @@ func (n *Node) resolve(c *store.Conn, collection string, all []admin.Incident) e
 		return err
 	}
 
-	// The lessons are newest first, so the first one of each name stays.
 	by := map[string]*robotmem.Memory{}
 
 	for i := range lessons {
@@ -277,7 +250,6 @@ func (n *Node) resolve(c *store.Conn, collection string, all []admin.Incident) e
 		if own := by["session_id "+in.SessionID]; own != nil && in.Kind == "session" {
 			m = own
 		}
-		// A lesson for a group resolves the incidents up to its time. Later ones have happened despite it.
 		if whole := by["group "+in.Group]; m == nil && whole != nil && !whole.ObservedAt.Before(in.At) {
 			m = whole
 		}
@@ -291,19 +263,13 @@ func (n *Node) resolve(c *store.Conn, collection string, all []admin.Incident) e
 
 func selects(r *admin.IncidentsRequest, i *admin.Incident) bool {
 	words := strings.ToLower(strings.Join([]string{i.Said, i.Robot, i.Task, fmt.Sprint(i.Place)}, "\n"))
-
-	return (r.Robot == "" || i.Robot == r.Robot) &&
-		(r.Task == "" || i.Task == r.Task) &&
-		(r.Group == "" || i.Group == r.Group) &&
-		(r.SessionID == "" || i.Kind == "session" && i.SessionID == r.SessionID) &&
-		(r.MemoryID == 0 || i.MemoryID == r.MemoryID) &&
-		(r.Resolved == nil || *r.Resolved == (i.Resolved != nil)) &&
-		(r.After == nil || !i.At.Before(*r.After)) &&
-		(r.Before == nil || i.At.Before(*r.Before)) &&
+	return (r.Robot == "" || i.Robot == r.Robot) && (r.Task == "" || i.Task == r.Task) && (r.Group == "" || i.Group == r.Group) &&
+		(r.SessionID == "" || i.Kind == "session" && i.SessionID == r.SessionID) && (r.MemoryID == 0 || i.MemoryID == r.MemoryID) &&
+		(r.Resolved == nil || *r.Resolved == (i.Resolved != nil)) && (r.After == nil || !i.At.Before(*r.After)) && (r.Before == nil || i.At.Before(*r.Before)) &&
 		strings.Contains(words, strings.ToLower(r.Words))
 }
 
-// groupsOf returns the groups of at least two incidents. all is newest first.
+// groupsOf returns what happened at least twice. all is newest first.
 func groupsOf(all []admin.Incident) []admin.IncidentGroup {
 	by := map[string]*admin.IncidentGroup{}
 
@@ -318,7 +284,6 @@ func groupsOf(all []admin.Incident) []admin.IncidentGroup {
 		if i.Resolved == nil {
 			g.Open++
 		}
-		// The shortest text stands for the group.
 		if len(i.Said) < len(g.Said) {
 			g.Said = i.Said
 		}
@@ -352,7 +317,6 @@ func linesOf(all []admin.Incident) []admin.IncidentLine {
 			by[key] = l
 		}
 
-		// The newest episode stands for the line, also if a fact is newer.
 		if i.Kind == "session" {
 			if l.Episodes == 0 {
 				l.Last = *i

@@ -46,7 +46,6 @@ func (n *Node) learnRecord(r *robotmem.LearnRequest) (*record.Record, error) {
 	rec.Collection, rec.SessionID, rec.Source = r.Collection, r.SessionID, r.Source
 	rec.UserTags = record.Distinct(slices.Clone(r.Tags))
 
-	// The digest of a call covers all fields but its request_id.
 	named := *r
 	named.RequestID = ""
 	if rec.Call, err = record.CallOf("learn", r.RequestID, &named); err != nil {
@@ -101,8 +100,7 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 		res := &robotmem.LearnBatchResponse{Results: make([]robotmem.BatchResult, len(r.Items))}
 		m := progress.Of(ctx)
 		m.Stage("learning", "items", int64(len(r.Items)))
-
-		// One chunk is prepared while the chunk before it is written.
+		// The next chunk is prepared while the last one is written.
 		prepared := make(chan []*record.Record, 1)
 		go func() {
 			defer close(prepared)
@@ -118,7 +116,7 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 		start := 0
 		for records := range prepared {
 			results := res.Results[start : start+len(records)]
-			// The write fills a copy, because a write that was abandoned at a deadline may go on and fill it later.
+			// An abandoned write may still fill it.
 			mine := slices.Clone(results)
 			if failed == nil {
 				failed = n.Store.WriteInTime(ctx, func(tx *store.Tx) error {
@@ -129,7 +127,7 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 				copy(results, mine)
 			}
 
-			// After a failure the rest of the items fail too. The results of committed chunks stay.
+			// Those of committed chunks stay.
 			for i := range results {
 				if failed != nil && results[i].Error == nil {
 					results[i] = robotmem.BatchResult{Error: batchError(failed)}
@@ -149,8 +147,7 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 
 // learnChunk stores the records of one transaction. A refused item has written nothing,
 // so the others continue; any other error ends the chunk.
-func (n *Node) learnChunk(tx *store.Tx, records []*record.Record, keepDuplicates bool,
-	results []robotmem.BatchResult) error {
+func (n *Node) learnChunk(tx *store.Tx, records []*record.Record, keepDuplicates bool, results []robotmem.BatchResult) error {
 	for i, rec := range records {
 		if rec == nil {
 			continue
@@ -172,12 +169,11 @@ func (n *Node) learnChunk(tx *store.Tx, records []*record.Record, keepDuplicates
 
 // prepareChunk prepares the items from start to end on all cores. An invalid item leaves
 // a nil record and its error in results.
-func (n *Node) prepareChunk(ctx context.Context, r *robotmem.LearnBatchRequest, start, end int,
-	results []robotmem.BatchResult) []*record.Record {
+func (n *Node) prepareChunk(ctx context.Context, r *robotmem.LearnBatchRequest, start, end int, results []robotmem.BatchResult) []*record.Record {
 	records := make([]*record.Record, end-start)
 	parallel(len(records), func(i int) {
 		err := r.ItemError(start + i)
-		// If the caller has left, the item is not prepared.
+		// The caller has left.
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}

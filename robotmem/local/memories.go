@@ -57,8 +57,7 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 			res.Of, same = "session "+m.SessionID, robotmem.Object{"session_id": m.SessionID}
 		case robot != "":
 			res.Of = "robot " + robot
-			same = robotmem.Object{"$or": []any{map[string]any{"robot": robot}, map[string]any{"robot.id": robot},
-				map[string]any{"robot.name": robot}}}
+			same = robotmem.Object{"$or": []any{map[string]any{"robot": robot}, map[string]any{"robot.id": robot}, map[string]any{"robot.name": robot}}}
 		default:
 			res.Of = "collection " + m.Collection
 		}
@@ -68,7 +67,7 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 			return err
 		}
 
-		// The memory itself is in its timeline whatever its status.
+		// Whatever its status.
 		set = set.Clone().Set(uint(m.MemoryID))
 		moments := n.index.Columns.ObservedTimes(set)
 		slices.SortFunc(moments, store.TimedID.Compare)
@@ -95,8 +94,7 @@ func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.L
 		}
 
 		l := index.Listing{
-			Scope: index.Scope{Collection: r.Collection, Session: r.SessionID, Category: r.Category, Kind: r.Type,
-				Perception: r.PerceptionType},
+			Scope:  index.Scope{Collection: r.Collection, Session: r.SessionID, Category: r.Category, Kind: r.Type, Perception: r.PerceptionType},
 			Status: r.Status, Tags: r.Tags, MinConfidence: r.ConfidenceMin, MaxConfidence: r.ConfidenceMax,
 		}
 		if r.Days > 0 {
@@ -108,7 +106,6 @@ func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.L
 			return err
 		}
 
-		// Without a cursor the page is found by its number, after a cursor by the last id of the page before.
 		ids := newestFirst(set, r.BeforeID)
 		p := page{ids, r.Page, r.Limit, (r.Page - 1) * r.Limit}
 		if from != nil {
@@ -188,8 +185,7 @@ func (n *Node) SessionMemories(ctx context.Context, req *admin.SessionMemoriesRe
 			return err
 		}
 
-		set, err := n.index.List(c, index.Listing{Scope: index.Scope{Collection: "*", Session: r.SessionID},
-			Status: "all"})
+		set, err := n.index.List(c, index.Listing{Scope: index.Scope{Collection: "*", Session: r.SessionID}, Status: "all"})
 		if err != nil {
 			return err
 		}

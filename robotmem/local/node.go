@@ -147,14 +147,12 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 	}}
 	n.embeddings = embeddings.New(n.Store, o.Logger, o.Embedder)
 	n.reranking = reranking.New(n.Store, o.Logger, o.Reranker)
-	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting,
-		Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
+	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
 	n.maintenance = &maintenance.Maintainer{
 		Store: n.Store, Index: n.index, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder, Reranker: o.Reranker,
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
 	}
 	n.embeddings.Paused = &n.maintenance.Paused
-	// The parts above are complete before the file is opened, because a commit may call them.
 	if n.Store.Database, err = open(n.Store, &o, records); err != nil {
 		quit()
 		return nil, err
@@ -165,7 +163,6 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 		n.Log.Warn("the folder of payloads is not noted to be of this file", "err", err)
 	}
 
-	// The rules were compiled while the file was opened.
 	n.records = records()
 	n.maintenance.Records = n.records
 	if err := n.embeddings.Bind(ctx); err != nil {
@@ -195,11 +192,10 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 	return n, nil
 }
 
-// recogniseLimit is how long the start of a node waits to store the place of its file.
+// recogniseLimit is how long the start of a node waits to note where its file is.
 const recogniseLimit = 2 * time.Second
 
-// recognise gives a copied file an id of its own. If that fails, on a full disk for example, the node starts
-// nevertheless.
+// recognise gives a copied file an id of its own. A node starts without it: on a full disk, say.
 func (n *Node) recognise(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, recogniseLimit)
 	defer cancel()
@@ -209,8 +205,7 @@ func (n *Node) recognise(ctx context.Context) {
 	case err != nil:
 		n.Log.Warn("the place of the file is not noted", "err", err)
 	case isCopy:
-		n.Log.Info("the file is a copy, and has an id of its own now: the backups, " +
-			"the tokens and the site of the other file are not its own")
+		n.Log.Info("the file is a copy, and has an id of its own now: the backups, the tokens and the site of the other file are not its own")
 	}
 }
 
@@ -224,16 +219,12 @@ func (o *Options) Complete() error {
 		o.Memory = sqlite.DefaultMemory()
 	}
 	if o.Memory < sqlite.LeastMemory {
-		return robotmem.Errorf(robotmem.Invalid, "memory", "must be at least %s, not %s",
-			sqlite.BytesText(sqlite.LeastMemory), sqlite.BytesText(int64(o.Memory)))
+		return robotmem.Errorf(robotmem.Invalid, "memory", "must be at least %s, not %s", sqlite.BytesText(sqlite.LeastMemory), sqlite.BytesText(int64(o.Memory)))
 	}
 
-	o.BusyTimeout = cmp.Or(o.BusyTimeout, DefaultBusyTimeout)
-	o.RealWeight = cmp.Or(o.RealWeight, defaultRealWeight)
-	o.MaxPayload = cmp.Or(o.MaxPayload, defaultMaxPayload)
-	o.MaxStream = cmp.Or(o.MaxStream, defaultMaxStream)
-	o.ClientType = cmp.Or(o.ClientType, "library")
-	o.Location = cmp.Or(o.Location, time.Local)
+	o.BusyTimeout, o.RealWeight = cmp.Or(o.BusyTimeout, DefaultBusyTimeout), cmp.Or(o.RealWeight, defaultRealWeight)
+	o.MaxPayload, o.MaxStream = cmp.Or(o.MaxPayload, defaultMaxPayload), cmp.Or(o.MaxStream, defaultMaxStream)
+	o.ClientType, o.Location = cmp.Or(o.ClientType, "library"), cmp.Or(o.Location, time.Local)
 	if o.Taxonomy == nil {
 		o.Taxonomy = taxonomy.YAML
 	}
@@ -241,8 +232,7 @@ func (o *Options) Complete() error {
 		return err
 	}
 
-	o.Disk = cmp.Or[Disk](o.Disk, sqlite.SystemDisk{})
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Disk, o.Logger = cmp.Or[Disk](o.Disk, sqlite.SystemDisk{}), cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
@@ -276,18 +266,9 @@ func (o *Options) checkWeights() error {
 		return robotmem.Errorf(robotmem.Invalid, "fusion", "must be score or rrf, not %q", o.Fusion)
 	}
 
-	weighted := []string{
-		recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness,
-		recall.Evidence, recall.Neighbours, recall.Context,
-	}
-
 	for _, list := range slices.Sorted(maps.Keys(o.Weights)) {
-		w := o.Weights[list]
-		// !(w >= 0) is also true for NaN.
-		if !slices.Contains(weighted, list) || !(w >= 0) || math.IsInf(w, 0) {
-			return robotmem.Errorf(robotmem.Invalid, "weights",
-				"%s: %v is not possible; bm25, vector, place, likeness, evidence, "+
-					"neighbours and context take a number from 0", list, w)
+		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness, recall.Evidence, recall.Neighbours, recall.Context}, list) || !(w >= 0) || math.IsInf(w, 0) {
+			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place, likeness, evidence, neighbours and context take a number from 0", list, w)
 		}
 	}
 	if !(o.RealWeight > 0) || math.IsInf(o.RealWeight, 0) {
@@ -305,8 +286,7 @@ func (n *Node) LocalNow() time.Time { return n.Now().In(n.options.Location) }
 
 // dropOldFeatures drops the features of older rules.
 func (n *Node) dropOldFeatures(ctx context.Context) error {
-	// The state is read in a snapshot first, because opening must not wait for the lock of another process when nothing
-	// changes.
+	// Read first: opening must not wait for the lock of another process when nothing changes.
 	settled := false
 	err := n.Store.Read(ctx, func(c *store.Conn) (err error) { settled, err = c.FeaturesAreCurrent(); return err })
 	if err != nil || settled {
@@ -328,8 +308,7 @@ func (n *Node) Pause(on bool) { n.maintenance.Paused.Set(on) }
 func (n *Node) Close() error {
 	n.quit()
 	n.background.Wait()
-
-	// The counters and the indexes are stored in parallel, because both may wait for the lock of another process.
+	// In parallel: both may wait for the lock of another process.
 	var last sync.WaitGroup
 	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
 	defer cancel()
@@ -339,8 +318,6 @@ func (n *Node) Close() error {
 		n.Log.Warn("the indexes of the file are not brought up to date; that is done later", "err", err)
 	}
 	last.Wait()
-
-	// A call of a model that was abandoned at its deadline may still run. It does not use the file.
 	err = n.Store.Close()
 	n.embeddings.Wait()
 	n.reranking.Wait()

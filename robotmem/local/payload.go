@@ -26,19 +26,16 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 	})
 	switch {
 	case errors.Is(err, payload.ErrTooLarge):
-		return robotmem.Errorf(robotmem.TooLarge, in.field,
-			"is over %d bytes, the limit of one payload; nothing was stored", in.limit)
+		return robotmem.Errorf(robotmem.TooLarge, in.field, "is over %d bytes, the limit of one payload; nothing was stored", in.limit)
 	case errors.Is(err, payload.ErrSize):
-		return robotmem.Errorf(robotmem.Invalid, in.field, "changed while it was read: %d bytes were expected; "+
-			"nothing was stored", in.size)
+		return robotmem.Errorf(robotmem.Invalid, in.field, "changed while it was read: %d bytes were expected; nothing was stored", in.size)
 	}
 
 	if failed := n.notKept(ctx, in.field, err); failed != nil {
 		return failed
 	}
 	if err != nil {
-		return robotmem.Errorf(robotmem.Invalid, in.field, "could not be read to its end (%s); nothing was stored",
-			sqlite.Reason(err))
+		return robotmem.Errorf(robotmem.Invalid, in.field, "could not be read to its end (%s); nothing was stored", sqlite.Reason(err))
 	}
 
 	p.Stored, rec.SHA256 = w, hex.EncodeToString(w.Sum[:])
@@ -61,15 +58,14 @@ func (n *Node) notKept(ctx context.Context, field string, err error) error {
 	case !errors.Is(err, payload.ErrDisk):
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		// The file was there already, and an eviction has removed it since.
+		// An eviction removed the known file meanwhile.
 		return store.ErrPayloadGone
 	case sqlite.NoSpace(err):
 		return n.Store.DiskFull(field, err)
 	}
 	n.Log.Error("payload not stored", "err", err)
 
-	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; "+
-		"check the disk's space", sqlite.Reason(err))
+	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", sqlite.Reason(err))
 }
 
 // dropUnused removes the files that were written for payloads that were not stored, unless a
@@ -122,7 +118,7 @@ func (n *Node) OpenData(ctx context.Context, req *robotmem.MemoryRequest) (*robo
 		}
 		err = n.Store.Read(ctx, find)
 		if errors.Is(err, robotmem.Corrupt) {
-			// An eviction may have removed the payload after the snapshot began. A new one shows whether it did.
+			// An eviction may have removed it after the snapshot.
 			err = n.Store.Read(ctx, find)
 		}
 
@@ -138,10 +134,7 @@ func (n *Node) Data(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem
 		}
 		res := &robotmem.DataResponse{MemoryID: d.MemoryID, MediaType: d.MediaType, Bytes: d.Bytes, SHA256: d.SHA256}
 		if d.Bytes > n.options.MaxPayload {
-			err = robotmem.Errorf(robotmem.TooLarge, "memory_id",
-				"memory %d has %d bytes, too many for one answer (%d); read them as a stream: "+
-					"GET /api/memory/%[1]d/data, "+
-					"or robotmem data %[1]d --output FILE", d.MemoryID, d.Bytes, n.options.MaxPayload)
+			err = robotmem.Errorf(robotmem.TooLarge, "memory_id", "memory %d has %d bytes, too many for one answer (%d); read them as a stream: GET /api/memory/%[1]d/data, or robotmem data %[1]d --output FILE", d.MemoryID, d.Bytes, n.options.MaxPayload)
 		} else {
 			res.DataBase64, err = store.ReadAll(d, d.Bytes)
 		}
@@ -170,8 +163,7 @@ func (n *Node) Preview(ctx context.Context, req *admin.PreviewRequest) (*admin.P
 		}
 		p, err := perception.MakePreview(item, perception.PreviewOptions{Width: r.Width, Height: r.Height})
 		if err != nil {
-			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id",
-				"no picture can be made of memory %d: %v; data returns its bytes", r.MemoryID, err)
+			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "no picture can be made of memory %d: %v; data returns its bytes", r.MemoryID, err)
 		}
 
 		return &admin.PreviewResponse{
@@ -190,11 +182,9 @@ func (n *Node) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*robo
 		if err != nil {
 			return nil, err
 		}
-		s, err := perception.MakeSamples(item, perception.SamplesOptions{From: r.From, To: r.To, Points: r.Points,
-			Trace: r.Trace})
+		s, err := perception.MakeSamples(item, perception.SamplesOptions{From: r.From, To: r.To, Points: r.Points, Trace: r.Trace})
 		if err != nil {
-			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id",
-				"no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err)
+			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err)
 		}
 
 		return &robotmem.SamplesResponse{MemoryID: r.MemoryID, Samples: *s}, nil

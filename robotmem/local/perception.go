@@ -22,8 +22,7 @@ func (n *Node) SavePerception(ctx context.Context, req *robotmem.SavePerceptionR
 	return n.SavePerceptionFrom(ctx, req, nil)
 }
 
-func (n *Node) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePerceptionRequest,
-	data io.Reader) (*robotmem.SavePerceptionResponse, error) {
+func (n *Node) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
 	return serve("save_perception", req, func(r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
 		in, err := n.incoming(r, data)
 		if err != nil {
@@ -37,8 +36,7 @@ func (n *Node) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePercept
 	})
 }
 
-func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionRequest,
-	in *incoming) (*robotmem.SavePerceptionResponse, error) {
+func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionRequest, in *incoming) (*robotmem.SavePerceptionResponse, error) {
 	if err := n.Store.Writable(); err != nil {
 		return nil, err
 	}
@@ -50,7 +48,7 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 
 	if in.reader != nil {
 		if in.size < 0 || in.size > record.InlinePayload {
-			// The session and the origin are checked before a large payload is written.
+			// Check the session and the origin before a large payload is written.
 			var known *robotmem.SavePerceptionResponse
 			err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
 				probe := *rec
@@ -66,10 +64,9 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 		}
 	}
 
-	// Without a payload nothing tells the type, and the default is visual.
+	// Nothing but a description.
 	rec.PerceptionType = cmp.Or(rec.PerceptionType, "visual")
 	rec.Call = rec.Call.With(rec.SHA256)
-
 	res, answered := &robotmem.SavePerceptionResponse{}, false
 	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
 		if answered, err = tx.Answered(rec.Call, res); err != nil || answered {
@@ -101,13 +98,12 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 	}
 
 	rec.Perception = &record.PerceptionRecord{Declared: r.MediaType, Origin: r.Origin}
-	rec.Collection, rec.SessionID, rec.Source = r.Collection, r.SessionID, r.Source
-	rec.PerceptionType = r.PerceptionType
+	rec.Collection, rec.SessionID, rec.Source, rec.PerceptionType = r.Collection, r.SessionID, r.Source, r.PerceptionType
 	if r.ObservedAt != nil {
 		rec.ObservedAt = *r.ObservedAt
 	}
 
-	// The digest of the call gets the payload's SHA-256 once the payload is read.
+	// The payload joins the call when it has been read.
 	named := *r
 	named.RequestID, named.Data, named.DataBase64 = "", "", nil
 	if rec.Call, err = record.CallOf("save_perception", r.RequestID, &named); err != nil {
@@ -124,7 +120,7 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 // insertPerception stores a perception and fills the response.
 func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.SavePerceptionResponse) error {
 	p := rec.Perception
-	// The record is copied, because the function of a transaction may run twice and sets the session's collection.
+	// A copy: the function may run twice and sets the session's collection.
 	settled := *rec
 	known, err := tx.KnownOrigin(&settled, tx.Now)
 	if err != nil {
@@ -153,8 +149,7 @@ func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.
 		res.Bytes, res.SHA256 = p.Stored.Size, settled.SHA256
 	}
 
-	return errors.Join(tx.InsertOrigin(settled.Collection, p.Origin, id), tx.InsertFeatures(id, p.Features),
-		tx.KeepAnswer(rec.Call, id, res))
+	return errors.Join(tx.InsertOrigin(settled.Collection, p.Origin, id), tx.InsertFeatures(id, p.Features), tx.KeepAnswer(rec.Call, id, res))
 }
 
 // incoming is the payload of a request that is being read.
@@ -178,13 +173,9 @@ func (n *Node) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (*i
 
 	inline := func(field string, data []byte) (*incoming, error) {
 		if int64(len(data)) > n.options.MaxPayload {
-			return nil, robotmem.Errorf(robotmem.TooLarge, field,
-				"is %d bytes; the limit of one payload in a request is %d; send it as a stream (multipart/form-data, "+
-					"or --file on the command line)", len(data), n.options.MaxPayload)
+			return nil, robotmem.Errorf(robotmem.TooLarge, field, "is %d bytes; the limit of one payload in a request is %d; send it as a stream (multipart/form-data, or --file on the command line)", len(data), n.options.MaxPayload)
 		}
-
-		return &incoming{reader: bytes.NewReader(data), size: int64(len(data)), field: field,
-			limit: n.options.MaxPayload}, nil
+		return &incoming{reader: bytes.NewReader(data), size: int64(len(data)), field: field, limit: n.options.MaxPayload}, nil
 	}
 
 	switch {
@@ -209,9 +200,7 @@ func (n *Node) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (*i
 // the folder, also through symbolic links.
 func (n *Node) openAllowed(path string) (*incoming, error) {
 	if len(n.options.AllowPaths) == 0 {
-		return nil, robotmem.Errorf(robotmem.Forbidden, "path",
-			"no folder is allowed; start the node with --allow-path FOLDER, "+
-				"or pass the bytes as data_base64 (--file on the command line)")
+		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "no folder is allowed; start the node with --allow-path FOLDER, or pass the bytes as data_base64 (--file on the command line)")
 	}
 
 	abs, err := filepath.Abs(path)
@@ -230,15 +219,13 @@ func (n *Node) openAllowed(path string) (*incoming, error) {
 		}
 	}
 
-	return nil, robotmem.Errorf(robotmem.Forbidden, "path",
-		"is outside the folders that are allowed; the operator adds one with --allow-path")
+	return nil, robotmem.Errorf(robotmem.Forbidden, "path", "is outside the folders that are allowed; the operator adds one with --allow-path")
 }
 
 func (n *Node) openBelow(folder, rel string) (*incoming, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)",
-			sqlite.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)", sqlite.Reason(err))
 	}
 
 	defer root.Close()
@@ -250,12 +237,11 @@ func (n *Node) openBelow(folder, rel string) (*incoming, error) {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, robotmem.Errorf(robotmem.NotFound, "path", "there is no such file")
 	case err != nil:
-		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "cannot be opened below the allowed folder (%s)",
-			sqlite.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "cannot be opened below the allowed folder (%s)", sqlite.Reason(err))
 	case info.Size() > n.options.MaxStream:
-		_ = f.Close() // nothing was written
-		return nil, robotmem.Errorf(robotmem.TooLarge, "path", "is %d bytes; the limit of one payload is %d",
-			info.Size(), n.options.MaxStream)
+		// It was only opened.
+		_ = f.Close()
+		return nil, robotmem.Errorf(robotmem.TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), n.options.MaxStream)
 	}
 
 	return &incoming{reader: f, size: info.Size(), field: "path", limit: n.options.MaxStream, file: f}, nil

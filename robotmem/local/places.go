@@ -52,7 +52,7 @@ func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, res *admin.Place
 	return err
 }
 
-// placePoints returns the given number of points, evenly spaced in their order, with the fields
+// placePoints returns so many of the points, evenly spaced in their order, with the fields
 // of their memories.
 func (n *Node) placePoints(c *store.Conn, points []index.Point, many int) ([]admin.PlacePoint, error) {
 	out := make([]admin.PlacePoint, 0, many)

@@ -27,8 +27,8 @@ func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	}
 
 	recall.Present(req, res, n.Now())
-	// Typing one query causes many recalls, which are not counted.
 	if req.AsYouType {
+		// Typing one query causes many recalls, which are not counted.
 		return res, nil
 	}
 
@@ -38,7 +38,7 @@ func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	}
 
 	one := store.OneRecall(collection, len(res.Memories), n.Now())
-	// Read-only callers must not change what retention keeps or what a session lists.
+	// read-only callers do not change what retention keeps or a session lists.
 	if !robotmem.CallerOf(ctx).ReadOnly {
 		one.Give(res.Memories, req.ForSession)
 	}
@@ -48,20 +48,17 @@ func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	return res, nil
 }
 
-// isAsked fails if a request asks a site and this node has none. The database of a site answers such a request
-// itself.
+// isAsked fails if a request asks a site. The memory of a site is that itself.
 func (n *Node) isAsked(scope string) error {
 	if (scope == robotmem.ScopeFleet || scope == robotmem.ScopeBoth) && n.Store.InFile() {
-		return robotmem.Errorf(robotmem.Invalid, "scope", "is %q, but this memory has joined no site; "+
-			"leave scope out, or run robotmem fleet join URL and start the node again", scope)
+		return robotmem.Errorf(robotmem.Invalid, "scope", "is %q, but this memory has joined no site; leave scope out, or run robotmem fleet join URL and start the node again", scope)
 	}
 	return nil
 }
 
 func (n *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
 	return serve("search", req, func(r *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
-		res, err := n.Recall(ctx, &robotmem.RecallRequest{Query: r.Q, Collection: r.Collection, N: r.TopK,
-			ParseTime: r.ParseTime, Explain: r.Explain})
+		res, err := n.Recall(ctx, &robotmem.RecallRequest{Query: r.Q, Collection: r.Collection, N: r.TopK, ParseTime: r.ParseTime, Explain: r.Explain})
 		if renamed := (*robotmem.Error)(nil); errors.As(err, &renamed) {
 			renamed.Op = "search"
 		}
@@ -69,8 +66,8 @@ func (n *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotm
 	})
 }
 
-// recall answers a query without counting it. If the query names a time and no memory of that time shares a word
-// with it, it is answered without the time. If that finds nothing either, the answer is the memories of the time.
+// recall answers a query without counting it. If no memory of the time in a query shares a word with it,
+// the answer comes without the time; if none at all does, the memories of the time answer.
 func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	q, err := recall.Parse(req, n.LocalNow())
 	if err != nil {
@@ -95,20 +92,15 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 
 		return other, err
 	}
-
 	when := res.Times[0].Text
 	timed := *req
-	timed.Query = ""
-	timed.After, timed.Before = q.After, q.Before
-
+	timed.Query, timed.After, timed.Before = "", q.After, q.Before
 	if q.Query != "" {
-		other, err := instead(*req, fmt.Sprintf("time: no memory of %q has a word of the question; "+
-			"the answer is from all times", when))
+		other, err := instead(*req, fmt.Sprintf("time: no memory of %q has a word of the question; the answer is from all times", when))
 		if err != nil || len(other.Memories) > 0 {
 			return other, err
 		}
-		other, err = instead(timed, fmt.Sprintf("time: no memory has the words %q; these are the memories of %q",
-			q.Query, when))
+		other, err = instead(timed, fmt.Sprintf("time: no memory has the words %q; these are the memories of %q", q.Query, when))
 		if err != nil || len(other.Memories) > 0 {
 			if err == nil {
 				other.Times = res.Times
@@ -116,7 +108,7 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 			return other, err
 		}
 	} else if req.ParseTime == nil {
-		// The query is only a time, such as "in May 2023". A text may hold these words.
+		// A text may hold the date: "in May 2023".
 		other, err := instead(*req, fmt.Sprintf("time: no memory was observed %q; it was searched as words", when))
 		if err != nil || len(other.Memories) > 0 {
 			return other, err
@@ -126,11 +118,11 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	return res, nil
 }
 
-// errDropped means that a repair has dropped the posting lists that a query had waited for.
+// errDropped says that a repair has dropped the posting lists that a query had waited for.
 var errDropped = errors.New("the posting lists were dropped")
 
-// withWords runs f. If f needs the posting lists, it runs after they are loaded, or with the reason why
-// they are missing. It runs again if it fails with errDropped.
+// withWords runs f once the posting lists are loaded, if it needs them, or with the reason that
+// they are missing; and again if it finds that a repair has dropped them since.
 func (n *Node) withWords(ctx context.Context, needed bool, f func(missing error) error) (err error) {
 	for err = errDropped; errors.Is(err, errDropped); {
 		var missing error
@@ -194,7 +186,6 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 		return nil, err
 	}
 
-	// Bring the posting lists to the revision of the snapshot.
 	if len(q.Content) > 0 {
 		s.words, err = s.index.Postings.At(c)
 		if err == nil && s.words == nil && s.wordsErr == nil {
@@ -205,8 +196,7 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 		}
 	}
 
-	res, err := recall.Run(ctx, s, q, recall.Config{Weights: s.options.Weights, Fusion: s.options.Fusion,
-		RealWeight: s.options.RealWeight, Rerank: s.rerank})
+	res, err := recall.Run(ctx, s, q, recall.Config{Weights: s.options.Weights, Fusion: s.options.Fusion, RealWeight: s.options.RealWeight, Rerank: s.rerank})
 	if err == nil {
 		res.Interpreted = append(res.Interpreted, s.interpreted...)
 	}
@@ -268,16 +258,14 @@ func (s *source) Filter(_ context.Context, q *recall.Query) (in recall.Set, note
 
 func basicOf(q *recall.Query) index.Selection {
 	return index.Selection{
-		Scope: index.Scope{Collection: q.Collection, Session: q.SessionID, Category: q.Category, Kind: q.Type,
-			Perception: q.PerceptionType, MinConfidence: *q.MinConfidence},
+		Scope: index.Scope{Collection: q.Collection, Session: q.SessionID, Category: q.Category, Kind: q.Type, Perception: q.PerceptionType, MinConfidence: *q.MinConfidence},
 		After: q.After, Before: q.Before, Now: q.Now, AsOf: q.AsOf,
 	}
 }
 
 // pastStates returns the memories changed since as_of whose state at that time passes
 // every filter. notes names damaged ones.
-func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*robotmem.Memory, notes []string,
-	err error) {
+func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*robotmem.Memory, notes []string, err error) {
 	states, notes, err := s.c.PastStates(*q.AsOf)
 	if err != nil {
 		return nil, nil, err
@@ -292,13 +280,9 @@ func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*
 		if err != nil {
 			return nil, nil, err
 		}
-		// Past states store neither tags nor outcomes, so the present rules infer them from the past text.
 		rec.UserTags = past.UserTags
-		past.Tags = rec.AllTags()
-		past.Outcome, past.OutcomeSource = rec.Inferred().Outcome, rec.OutcomeSource
-
-		matches := q.Filter == nil || q.Filter.Match(&filter.View{Memory: past, Unit: unit})
-		if matches && b.Admits(past) && hasAll(past.Tags, q.Tags) {
+		past.Tags, past.Outcome, past.OutcomeSource = rec.AllTags(), rec.Inferred().Outcome, rec.OutcomeSource
+		if b.Admits(past) && hasAll(past.Tags, q.Tags) && (q.Filter == nil || q.Filter.Match(&filter.View{Memory: past, Unit: unit})) {
 			out[id] = past
 		}
 	}

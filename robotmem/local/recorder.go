@@ -36,10 +36,8 @@ func (n *Node) Keep(ctx context.Context, b recorder.Batch) error {
 		return nil
 	}
 
-	// The recorder repeats a batch after other errors. These kinds would fail again.
 	err = sqlite.Wrap("record", err)
-	for _, final := range []robotmem.Kind{robotmem.Invalid, robotmem.Forbidden, robotmem.NotFound, robotmem.Conflict,
-		robotmem.TooLarge} {
+	for _, final := range []robotmem.Kind{robotmem.Invalid, robotmem.Forbidden, robotmem.NotFound, robotmem.Conflict, robotmem.TooLarge} {
 		if errors.Is(err, final) {
 			return fmt.Errorf("%w: %w", recorder.ErrRefused, err)
 		}
@@ -49,12 +47,8 @@ func (n *Node) Keep(ctx context.Context, b recorder.Batch) error {
 }
 
 func (n *Node) keep(ctx context.Context, b recorder.Batch) error {
-	// The session is checked before payload files are written, because it may have ended.
-	err := n.Store.Read(ctx, func(c *store.Conn) error {
-		_, err := c.BatchCollection(&b)
-		return err
-	})
-	if err != nil {
+	// Check before payload files are written, because the session may have ended.
+	if err := n.Store.Read(ctx, func(c *store.Conn) error { _, err := c.BatchCollection(&b); return err }); err != nil {
 		return err
 	}
 
@@ -69,11 +63,10 @@ func (n *Node) keep(ctx context.Context, b recorder.Batch) error {
 			n.dropUnused(ctx, written...)
 			return err
 		}
-		records = append(records, rec)
-		written = append(written, rec.Perception.Stored)
+		records, written = append(records, rec), append(written, rec.Perception.Stored)
 	}
 
-	err = n.Store.Write(ctx, func(tx *store.Tx) error {
+	err := n.Store.Write(ctx, func(tx *store.Tx) error {
 		collection, err := tx.BatchCollection(&b)
 		if err != nil {
 			return err
@@ -117,6 +110,5 @@ func (n *Node) recorded(ctx context.Context, b *recorder.Batch, it *recorder.Rec
 	rec.Perception.Later = true
 	size := int64(len(it.Data))
 
-	return rec, n.readPayload(ctx, rec, &incoming{reader: bytes.NewReader(it.Data), size: size, field: "data",
-		limit: n.options.MaxPayload})
+	return rec, n.readPayload(ctx, rec, &incoming{reader: bytes.NewReader(it.Data), size: size, field: "data", limit: n.options.MaxPayload})
 }

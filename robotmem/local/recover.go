@@ -66,9 +66,8 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 		return nil, err
 	}
 
-	// An error of Close is ignored, because the file is opened for reading only.
+	// Opened for reading only.
 	defer func() { _ = source.Close() }()
-
 	if err := refuseInterrupted(place); err != nil {
 		return nil, err
 	}
@@ -76,11 +75,9 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 	now := o.Clock()
 	recovering := place.Recovering(now)
 	if _, err := os.Lstat(recovering.DB()); err == nil {
-		return nil, robotmem.Errorf(robotmem.Conflict, "db", "an interrupted repair left %s; remove it",
-			recovering.Base())
+		return nil, robotmem.Errorf(robotmem.Conflict, "db", "an interrupted repair left %s; remove it", recovering.Base())
 	}
 
-	// A failed recovery leaves no new file, so that it can be repeated.
 	report, err := writeRecovered(ctx, source, place, recovering, o)
 	if err != nil {
 		for _, name := range recovering.All() {
@@ -90,9 +87,7 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 	}
 
 	if err := exchange(ctx, place, recovering, now, source.Close); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db",
-			"the recovered file could not be put in place (%s); nothing is lost: "+
-				"see the files named damaged and recovered beside it", sqlite.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the recovered file could not be put in place (%s); nothing is lost: see the files named damaged and recovered beside it", sqlite.Reason(err))
 	}
 
 	report.File, report.Damaged = place.DB(), place.Damaged(now).DB()
@@ -102,15 +97,13 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 
 // writeRecovered copies the damaged file to a new one, whose payloads are linked into the
 // folder beside it, or copied where the disk has no links.
-func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.Memory,
-	o Options) (*maintenance.RecoverReport, error) {
+func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.Memory, o Options) (*maintenance.RecoverReport, error) {
 	records, err := o.records()
 	if err != nil {
 		return nil, err
 	}
 
-	co := sqlite.ConnOptions{Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, VFS: o.Disk.VFS(),
-		CacheKiB: sqlite.ReaderCacheKiB}
+	co := sqlite.ConnOptions{Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, VFS: o.Disk.VFS(), CacheKiB: sqlite.ReaderCacheKiB}
 	if err := sqlite.Create(ctx, o.Disk, to.DB(), co); err != nil {
 		return nil, err
 	}
@@ -122,8 +115,7 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.
 
 	r := &maintenance.Recovery{
 		Tx:     &store.Tx{Conn: &store.Conn{SQL: c}, Now: o.Clock().UTC()},
-		Source: &store.Conn{SQL: source.Conn}, Report: &maintenance.RecoverReport{Doubtful: []int64{}, Torn: []string{},
-			Notes: []string{}},
+		Source: &store.Conn{SQL: source.Conn}, Report: &maintenance.RecoverReport{Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
 		From: store.PayloadFolder(from, o.Disk), To: store.PayloadFolder(to, o.Disk),
 	}
 	if err := errors.Join(r.Run(ctx), c.Close()); err != nil {
@@ -133,8 +125,7 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.
 		return nil, err
 	}
 	if err := errors.Join(sqlite.SyncPath(to.DB()), sqlite.SyncPath(to.Folder())); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)",
-			sqlite.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", sqlite.Reason(err))
 	}
 
 	return r.Report, nil
@@ -142,7 +133,6 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.
 
 // finishRecovered opens a recovered file, rebuilds its indexes and runs doctor.
 func finishRecovered(ctx context.Context, from, to files.Memory, o Options, report *maintenance.RecoverReport) error {
-	// The check must neither wait for a model nor evict payloads.
 	o.Embedder, o.Retention = nil, maintenance.Retention{}
 	n, err := Open(ctx, to.DB(), o)
 	if err != nil {
@@ -165,9 +155,7 @@ func refuseInterrupted(place files.Memory) error {
 	if !ok {
 		return nil
 	}
-
-	return robotmem.Errorf(robotmem.Conflict, "db", "an earlier repair recovered everything and was then "+
-		"interrupted: it is in %s; move %s and its log (%s, %s) aside, and rename the recovered file to %[2]s",
+	return robotmem.Errorf(robotmem.Conflict, "db", "an earlier repair recovered everything and was then interrupted: it is in %s; move %s and its log (%s, %s) aside, and rename the recovered file to %[2]s",
 		left.Base(), place.Base(), filepath.Base(place.Log()), filepath.Base(place.LogIndex()))
 }
 
@@ -179,13 +167,11 @@ func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, let
 		return err
 	}
 
-	// Step 1 of the head of this file.
 	recovered, damaged := place.Recovered(now).DB(), place.Damaged(now)
 	if err := os.Rename(fresh.DB(), recovered); err != nil {
 		return err
 	}
 
-	// Step 2. The database comes last, so that a file named damaged always has its log.
 	for _, f := range [][2]string{
 		{place.Log(), damaged.Log()},
 		{place.LogIndex(), damaged.LogIndex()},
@@ -201,7 +187,6 @@ func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, let
 		return err
 	}
 
-	// Step 3, after the new names are synced.
 	for _, log := range []string{place.Log(), place.LogIndex()} {
 		if err := os.Remove(log); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -212,7 +197,7 @@ func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, let
 		return err
 	}
 
-	// Step 4. Windows cannot rename over an open file.
+	// Windows cannot rename over an open file.
 	if runtime.GOOS == "windows" {
 		if err := letGo(); err != nil {
 			return err

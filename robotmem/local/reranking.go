@@ -9,19 +9,16 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 )
 
-// rerankAnswer asks the reranker and searches again with its scores, in a snapshot of its own. If the reranker or the
-// second search fails, it returns the first answer, and degraded gives the reason.
-func (n *Node) rerankAnswer(
-	ctx context.Context, q *recall.Query, x *recall.Rerank, first *robotmem.RecallResponse, took time.Duration,
-	search func(context.Context) (*robotmem.RecallResponse, error),
-) *robotmem.RecallResponse {
+// rerankAnswer returns the answer to a query in the order of the reranker, found by a second search in a
+// snapshot of its own. Without its scores the first answer stands, and says why.
+func (n *Node) rerankAnswer(ctx context.Context, q *recall.Query, x *recall.Rerank, first *robotmem.RecallResponse, took time.Duration, search func(context.Context) (*robotmem.RecallResponse, error)) *robotmem.RecallResponse {
 	start := time.Now()
 	scores, err := n.reranking.Ask(ctx, q.Query, x, took)
 	waited := time.Since(start)
 	res := first
 	if err == nil {
 		x.Scores = scores
-		// The second search has no deadline: it takes as long as the first, and Ask has left time for it.
+		// Without the deadline: the same search was in time, and time for it was reserved.
 		res, err = search(context.WithoutCancel(ctx))
 	}
 

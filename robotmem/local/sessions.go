@@ -48,16 +48,7 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 				if r.StartedAt != nil {
 					began = *r.StartedAt
 				}
-				started := robotmem.Session{
-					SessionID:  res.SessionID,
-					Collection: r.Collection,
-					Context:    object,
-					ClientType: n.options.ClientType,
-					CreatedAt:  began,
-				}
-
-				return errors.Join(err, tx.InsertSession(started),
-					tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
+				return errors.Join(err, tx.InsertSession(robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: n.options.ClientType, CreatedAt: began}), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
 			}
 
 			s, err := tx.OpenSession(known)
@@ -65,9 +56,7 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 				return err
 			}
 			if req.Collection != "" && req.Collection != s.Collection {
-				return robotmem.Errorf(robotmem.Conflict, "collection",
-					"is %q, but the session %q is open in %q; leave collection out, "+
-						"or choose another session_id", req.Collection, known, s.Collection)
+				return robotmem.Errorf(robotmem.Conflict, "collection", "is %q, but the session %q is open in %q; leave collection out, or choose another session_id", req.Collection, known, s.Collection)
 			}
 
 			res.Status, res.SessionID, res.Collection = "continued", known, s.Collection
@@ -78,7 +67,7 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 			return nil, err
 		}
 
-		// The session is started, so a failure of the briefing must not fail the call.
+		// The session is started; a failure of the briefing must not fail the call.
 		if err := n.brief(ctx, res, object); err != nil {
 			n.Log.Warn("no briefing", "session", res.SessionID, "err", err)
 			res.Briefing.Text = "The briefing could not be made; robotmem doctor may say why."
@@ -111,12 +100,8 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 	return serve("end_session", req, func(r *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
 		m := progress.Of(ctx)
 		m.Step("counting recalls", 0, endStages)
-
-		// The counts are stored in the transaction of the end, because the credit depends on the recalls of the
-		// session.
 		recalls := n.counters.take()
-		res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID,
-			RelatedMemories: []robotmem.BriefMemory{}}
+		res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{}}
 
 		var session *store.SessionRow
 		err := n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
@@ -137,8 +122,7 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 	})
 }
 
-func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessionRequest, recalls *batch,
-	res *robotmem.EndSessionResponse) (*store.SessionRow, error) {
+func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessionRequest, recalls *batch, res *robotmem.EndSessionResponse) (*store.SessionRow, error) {
 	s, err := tx.OpenSession(r.SessionID)
 	if err != nil {
 		return nil, err
@@ -156,8 +140,7 @@ func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessio
 	}
 
 	m.Step("summing up", 2, endStages)
-	if res.Summary, err = tx.SummarizeSession(&s.Session, tx.Now, r.OutcomeScore,
-		res.Consolidated.SupersededCount); err != nil {
+	if res.Summary, err = tx.SummarizeSession(&s.Session, tx.Now, r.OutcomeScore, res.Consolidated.SupersededCount); err != nil {
 		return nil, err
 	}
 
@@ -177,15 +160,14 @@ func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessio
 	return s, errors.Join(tx.Audit(entry), tx.FinishSession(r.SessionID, string(summary), r.OutcomeScore, began, ended))
 }
 
-// usefulness is the score of each word of memory_scores.
-var usefulness = map[string]float64{"helped": 1, "partly": 0.5, "misled": 0}
+// worth is what the words of memory_scores count as.
+var worth = map[string]float64{"helped": 1, "partly": 0.5, "misled": 0}
 
 func creditOf(r *robotmem.EndSessionRequest) *store.Credit {
-	c := &store.Credit{Score: r.OutcomeScore, Used: record.Distinct(slices.Clone(r.UsedMemoryIDs)),
-		Scores: map[int64]float64{}}
+	c := &store.Credit{Score: r.OutcomeScore, Used: record.Distinct(slices.Clone(r.UsedMemoryIDs)), Scores: map[int64]float64{}}
 	for key, word := range r.MemoryScores {
 		id, _ := strconv.ParseInt(key, 10, 64) // validated
-		if score, ok := usefulness[fmt.Sprint(word)]; ok {
+		if score, ok := worth[fmt.Sprint(word)]; ok {
 			c.Scores[id] = score
 		} else {
 			c.Unused = append(c.Unused, id)
@@ -195,7 +177,7 @@ func creditOf(r *robotmem.EndSessionRequest) *store.Credit {
 	return c
 }
 
-// mergeRepeated supersedes the facts of a session that another fact of it covers.
+// mergeRepeated supersedes the facts of a session that another one covers.
 func mergeRepeated(tx *store.Tx, s *store.SessionRow, res *robotmem.EndSessionResponse) error {
 	candidates, err := tx.Candidates(s.SessionID, s.Collection)
 	if err != nil {
@@ -295,7 +277,6 @@ func (n *Node) readSession(c *store.Conn, id string, pending []int64, res *robot
 		return json.Unmarshal([]byte(s.Summary), res.Summary)
 	}
 
-	// An open session, or one that ended before summaries were stored, is summarized now.
 	until := n.Now()
 	if s.EndedAt != nil {
 		until = *s.EndedAt

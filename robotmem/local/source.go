@@ -28,12 +28,13 @@ import (
 // file. All methods but Lexical read through the connection, so only one goroutine may call them.
 type source struct {
 	*Node
-	c           *store.Conn
-	words       *lexical.Index // of the snapshot's revision; nil while it is loaded
-	wordsErr    error          // why it is not loaded
-	embedding   *embeddings.Query
-	rerank      *recall.Rerank // nil without a reranker
-	interpreted []string       // how numbers and places of the question were understood
+	c         *store.Conn
+	words     *lexical.Index // of the snapshot's revision; nil while it is loaded
+	wordsErr  error          // why it is not loaded
+	embedding *embeddings.Query
+	rerank    *recall.Rerank // nil without a reranker
+	// interpreted says how numbers and places of the question were understood.
+	interpreted []string
 }
 
 var _ recall.Source = (*source)(nil)
@@ -52,17 +53,16 @@ func (s *source) failed(ctx context.Context, signal string, err error) error {
 	return sqlite.Explain(err)
 }
 
-func (s *source) Lexical(_ context.Context, q *recall.Query, in recall.Set, words recall.Words,
-	limit int) ([]recall.Ranked, error) {
+func (s *source) Lexical(_ context.Context, q *recall.Query, in recall.Set, words recall.Words, limit int) ([]recall.Ranked, error) {
 	if s.words == nil {
 		return nil, s.failed(context.Background(), recall.ListWords, s.wordsErr)
 	}
 	return searchWords(s.words, q.Collection, in, words, s.contextWeight(), limit), nil
 }
 
-// A word that occurs in texts of every kind distinguishes little, even if it is rare among a few memories. Its
+// A word that occurs in texts of every kind finds little, however rare it is among a few memories. Its
 // weight is commonWeight up to fewRows memories, and grows with the logarithm of their number to 1 at
-// manyRows, where its frequency among the memories is reliable.
+// manyRows, where its frequency is known.
 const (
 	commonWeight = 0.3
 	fewRows      = 64
@@ -74,7 +74,7 @@ func weightOfCommon(rows int) float64 {
 	return commonWeight + (1-commonWeight)*min(1, max(0, grown))
 }
 
-// weightOf returns the weight of a word in a collection of rows memories.
+// weightOf is the weight of a word among so many memories.
 func weightOf(stem string, rows int) float64 {
 	if text.Common(stem) {
 		return weightOfCommon(rows)
@@ -94,7 +94,7 @@ func distinctStems(terms []string) []string {
 	return stems
 }
 
-// contextWeight is the weight of a word in the context of a memory, relative to 1 for its text.
+// contextWeight is the weight of a word that stands in the context of a memory, beside 1 for its text.
 const contextWeight = 0.7
 
 func (s *source) contextWeight() float64 {
@@ -106,8 +106,7 @@ func (s *source) contextWeight() float64 {
 
 // searchWords ranks the admitted memories by BM25. Past states are not in the index:
 // they are scored one by one with its statistics.
-func searchWords(index *lexical.Index, collection string, in recall.Set, words recall.Words, contextWeight float64,
-	limit int) []recall.Ranked {
+func searchWords(index *lexical.Index, collection string, in recall.Set, words recall.Words, contextWeight float64, limit int) []recall.Ranked {
 	stems := distinctStems(words.Terms)
 	for _, stem := range slices.Clone(stems) {
 		for _, part := range partsOf(index, collection, stem) {
@@ -132,14 +131,7 @@ func searchWords(index *lexical.Index, collection string, in recall.Set, words r
 		}
 	}
 
-	q := lexical.Query{
-		Collection: collection,
-		Terms:      stems,
-		Weights:    weights,
-		Unfinished: unfinished(words.Typing, index, collection, plain),
-		Within:     in.Present,
-		N:          max(limit, 0),
-	}
+	q := lexical.Query{Collection: collection, Terms: stems, Weights: weights, Unfinished: unfinished(words.Typing, index, collection, plain), Within: in.Present, N: max(limit, 0)}
 	hits := index.Search(q)
 
 	items := make([]recall.Ranked, len(hits), len(hits)+len(in.Past))
@@ -175,26 +167,24 @@ func searchWords(index *lexical.Index, collection string, in recall.Set, words r
 	return items
 }
 
-// A long and rare word of a question may be a compound of two words of the index
-// (Dateiverwaltung, Greiferkraft). Its parts are then searched for too.
+// A word of a question that is long and rare may be two words of the index written together
+// (Dateiverwaltung, Greiferkraft): the question also asks for these.
 const (
 	wholeLeast = 9   // letters of such a word
 	partLeast  = 4   // letters of a part
-	wholeRare  = 500 // at most one of this number of memories has the whole word
+	wholeRare  = 500 // at most one of so many memories has the whole
 )
 
-// linking are the letters that German, Dutch and the Nordic languages put between the parts of a compound.
+// linking are the letters that German, Dutch and the Nordic languages put between parts.
 var linking = []string{"", "s", "n", "e", "es", "en", "er"}
 
 // partsOf returns the two parts of a stem that are most frequent in the index, or none.
 func partsOf(index *lexical.Index, collection, stem string) (parts []string) {
-	foreign := strings.ContainsFunc(stem, func(r rune) bool { return !unicode.In(r, unicode.Latin) })
-	if len(stem) < wholeLeast || foreign ||
+	if len(stem) < wholeLeast || strings.ContainsFunc(stem, func(r rune) bool { return !unicode.In(r, unicode.Latin) }) ||
 		index.DocumentFrequency(collection, stem)*wholeRare > index.Stats(collection).Rows {
 		return nil
 	}
 
-	// Take the split with the largest product of frequencies: both parts must be words that memories use.
 	best := 0
 
 	for i := partLeast; i <= len(stem)-partLeast; i++ {
@@ -240,8 +230,8 @@ func unfinished(typing *text.Unfinished, index *lexical.Index, collection string
 	return u
 }
 
-// builtinPairs is the scale of the cosines of two texts of one robot by the built-in model, measured on nine
-// deployments. It is used for a memory that has too few vectors to measure its own.
+// builtinPairs are the cosines of two texts of one robot by the model in the program, on nine deployments: they
+// stand for those of a memory of which too few are known.
 var builtinPairs = vector.Scale{Mean: 0.83, Spread: 0.025, Of: recall.LeastPairs}
 
 // Vectors implements recall.Source.
@@ -270,8 +260,7 @@ func (s *source) Full(q *recall.Query, words recall.Words) (score float64) {
 
 	rows := s.words.Stats(q.Collection).Rows
 	for _, stem := range distinctStems(words.Terms) {
-		found := max(s.words.DocumentFrequency(q.Collection, stem),
-			s.words.DocumentFrequency(q.Collection, lexical.InContext(stem)))
+		found := max(s.words.DocumentFrequency(q.Collection, stem), s.words.DocumentFrequency(q.Collection, lexical.InContext(stem)))
 		score += weightOf(stem, rows) * lexical.IDF(rows, found)
 	}
 
@@ -280,14 +269,12 @@ func (s *source) Full(q *recall.Query, words recall.Words) (score float64) {
 
 // Holds implements recall.Source.
 func (s *source) Holds(_ context.Context, q *recall.Query, in recall.Set, term string) (bool, error) {
-	// Without posting lists a word must not be called unknown.
 	if s.words == nil {
+		// Unknown is said only if it is known.
 		return true, nil
 	}
-
 	stem := text.Stem(term)
-	frequency := s.words.DocumentFrequency(q.Collection, stem) +
-		s.words.DocumentFrequency(q.Collection, lexical.InContext(stem))
+	frequency := s.words.DocumentFrequency(q.Collection, stem) + s.words.DocumentFrequency(q.Collection, lexical.InContext(stem))
 	if frequency == 0 && len(in.Past) == 0 {
 		return len(partsOf(s.words, q.Collection, stem)) > 0, nil
 	}
@@ -320,8 +307,7 @@ func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int
 	return counts
 }
 
-func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, limit int) (items []recall.Ranked,
-	err error) {
+func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, limit int) (items []recall.Ranked, err error) {
 	defer func() { err = s.failed(ctx, recall.ListVector, err) }()
 	codes, m, err := s.index.Vectors.At(s.c)
 	if err != nil {
@@ -331,11 +317,9 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 	state := s.embeddings.Embedder.State()
 	switch {
 	case m.ID != 0 && m.Name != state.Model:
-		return nil, robotmem.Errorf(robotmem.Unavailable, "",
-			"the stored vectors are of %s and this node asks %s; run: robotmem reembed", m.Name, state.Model)
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the stored vectors are of %s and this node asks %s; run: robotmem reembed", m.Name, state.Model)
 	case codes == nil || codes.Len() == 0:
-		return nil, robotmem.Errorf(robotmem.Unavailable, "",
-			"no memory has a vector yet; they are computed in the background")
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "no memory has a vector yet; they are computed in the background")
 	}
 
 	unit, err := s.embedding.Get()
@@ -343,14 +327,11 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "%s", record.DetailOf(err))
 	}
 	if len(unit) != m.Dims {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "",
-			"the embedder gives vectors of %d numbers, the stored ones have %d; run: "+
-				"robotmem reembed", len(unit), m.Dims)
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
 	}
 
 	s.c.SetInterrupt(ctx)
-	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.Present, N: min(limit, vector.MaxN)},
-		s.index.Source(s.c, &m))
+	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.Present, N: min(limit, vector.MaxN)}, s.index.Source(s.c, &m))
 	if err != nil {
 		return nil, err
 	}
@@ -364,8 +345,7 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 }
 
 // Scale implements recall.Source.
-func (s *source) Scale(ctx context.Context, in recall.Set, found []recall.Ranked, limit int) (scale recall.Scale,
-	err error) {
+func (s *source) Scale(ctx context.Context, in recall.Set, found []recall.Ranked, limit int) (scale recall.Scale, err error) {
 	defer func() { err = s.failed(ctx, recall.ListVector, err) }()
 	codes, m, err := s.index.Vectors.At(s.c)
 	if err != nil {
@@ -382,9 +362,8 @@ func (s *source) Scale(ctx context.Context, in recall.Set, found []recall.Ranked
 		return scale, err
 	}
 
-	// If Nearest has found fewer than its limit, found is the whole set. Otherwise the scale is that of a sample.
-	of := len(found)
-	usual := vector.Scale{}
+	of, usual := len(found), vector.Scale{}
+	// The whole set.
 	if of < min(limit, vector.MaxN) {
 		cosines := make([]float64, of)
 		for i, item := range found {
@@ -401,10 +380,7 @@ func (s *source) Scale(ctx context.Context, in recall.Set, found []recall.Ranked
 
 	pairs := pairsOf(sample, &m)
 
-	return recall.Scale{
-		Of: of, Mean: usual.Mean, Spread: usual.Spread,
-		Pairs: pairs.Of, PairMean: pairs.Mean, PairSpread: pairs.Spread,
-	}, nil
+	return recall.Scale{Of: of, Mean: usual.Mean, Spread: usual.Spread, Pairs: pairs.Of, PairMean: pairs.Mean, PairSpread: pairs.Spread}, nil
 }
 
 func (s *source) Around(in recall.Set, ids []int64, n int) map[int64]recall.Around {
@@ -412,8 +388,7 @@ func (s *source) Around(in recall.Set, ids []int64, n int) map[int64]recall.Arou
 }
 
 // Places implements recall.Source. It compares every coordinate, so the result is exact.
-func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall.Set, limit int) (items []recall.Ranked,
-	notes []string, err error) {
+func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
 	near, err := s.index.Columns.Near(s.c, at, in.Present, limit)
 	if err != nil {
 		return nil, nil, s.failed(ctx, recall.ListPlace, err)
@@ -430,28 +405,21 @@ func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall
 	}
 
 	if len(near.Frames) > 1 {
-		notes = append(notes, fmt.Sprintf("place: coordinates of %d different frames or maps were compared; "+
-			"name one with frame_id or map_id", len(near.Frames)))
+		notes = append(notes, fmt.Sprintf("place: coordinates of %d different frames or maps were compared; name one with frame_id or map_id", len(near.Frames)))
 	}
 	if near.Flat {
-		s.interpreted = append(s.interpreted, fmt.Sprintf("spatial_sort: the target has 2 numbers, "+
-			"so x and y of the 3-D coordinates at %s are compared", at.Field))
+		s.interpreted = append(s.interpreted, fmt.Sprintf("spatial_sort: the target has 2 numbers, so x and y of the 3-D coordinates at %s are compared", at.Field))
 	}
 
-	// If a memory has several coordinates, its nearest ones count.
 	slices.SortFunc(near.Items, recall.Smaller)
+	// The nearest coordinates of a memory count.
 	seen := map[int64]bool{}
-	near.Items = slices.DeleteFunc(near.Items, func(r recall.Ranked) bool {
-		again := seen[r.ID]
-		seen[r.ID] = true
-		return again
-	})
+	near.Items = slices.DeleteFunc(near.Items, func(r recall.Ranked) bool { again := seen[r.ID]; seen[r.ID] = true; return again })
 
 	return near.Items[:min(limit, len(near.Items))], notes, nil
 }
 
-func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, limit int) (found recall.Alike,
-	err error) {
+func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, limit int) (found recall.Alike, err error) {
 	defer func() { err = s.failed(ctx, recall.ListLikeness, err) }()
 	want, err := s.wantedFeatures(q)
 	if err != nil {
@@ -466,30 +434,25 @@ func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, l
 
 	err = s.index.Features.Each(s.c, want.Kind, len(want.Vector), func(id int64, vector []float32) {
 		if _, past := in.Past[id]; id != want.Self && (past || in.Present.Test(uint(id))) {
-			distance := perception.Distance(want.Kind, want.Vector, vector)
-			found.Items = recall.KeepSmallest(found.Items, recall.Ranked{ID: id, Value: distance}, limit)
+			found.Items = recall.KeepSmallest(found.Items, recall.Ranked{ID: id, Value: perception.Distance(want.Kind, want.Vector, vector)}, limit)
 		}
 	})
 	if err != nil || !s.maintenance.Behind.Load() {
 		return found, err
 	}
 
-	// Counting the backlog scans all perceptions, so it is done only while there may be one.
 	n, err := s.c.FeatureBacklog()
 	if n > 0 {
-		found.Notes = append(found.Notes, fmt.Sprintf("likeness: %d perceptions wait to be compared and are not "+
-			"among the answers", n))
+		found.Notes = append(found.Notes, fmt.Sprintf("likeness: %d perceptions wait to be compared and are not among the answers", n))
 	}
 
 	return found, err
 }
 
-// likeText returns the memories whose texts are most similar in meaning to the text of a memory, with the distance
-// of their vectors, 1 - cosine.
+// likeText returns the memories whose texts mean the most similar to that of a memory, with the distance of
+// the vectors, 1 - cosine.
 func (s *source) likeText(ctx context.Context, id int64, in recall.Set, limit int) (found recall.Alike, err error) {
-	nothing := robotmem.Errorf(robotmem.Invalid, "like.memory_id",
-		"memory %d has nothing to compare by: no image, trace, sound, cloud or trajectory, "+
-			"and its text has no vector (yet)", id)
+	nothing := robotmem.Errorf(robotmem.Invalid, "like.memory_id", "memory %d has nothing to compare by: no image, trace, sound, cloud or trajectory, and its text has no vector (yet)", id)
 	codes, m, err := s.index.Vectors.At(s.c)
 	if err != nil {
 		return found, err
@@ -509,8 +472,7 @@ func (s *source) likeText(ctx context.Context, id int64, in recall.Set, limit in
 	}
 
 	s.c.SetInterrupt(ctx)
-	hits, err := codes.Search(vector.Query{Vector: wanted, Within: in.Present, N: min(limit+1, vector.MaxN)},
-		s.index.Source(s.c, &m))
+	hits, err := codes.Search(vector.Query{Vector: wanted, Within: in.Present, N: min(limit+1, vector.MaxN)}, s.index.Source(s.c, &m))
 	if err != nil {
 		return found, err
 	}
@@ -521,10 +483,7 @@ func (s *source) likeText(ctx context.Context, id int64, in recall.Set, limit in
 	}
 
 	pairs := pairsOf(sample, &m)
-	found.Texts = &recall.Scale{
-		Of: codes.Len(), Mean: pairs.Mean, Spread: pairs.Spread,
-		Pairs: pairs.Of, PairMean: pairs.Mean, PairSpread: pairs.Spread,
-	}
+	found.Texts = &recall.Scale{Of: codes.Len(), Mean: pairs.Mean, Spread: pairs.Spread, Pairs: pairs.Of, PairMean: pairs.Mean, PairSpread: pairs.Spread}
 
 	s.interpreted = append(s.interpreted, fmt.Sprintf("like: memory %d is compared by the meaning of its text", id))
 	for _, h := range hits {
@@ -536,7 +495,7 @@ func (s *source) likeText(ctx context.Context, id int64, in recall.Set, limit in
 	return found, nil
 }
 
-// pairsOf returns the scale of the cosines of two stored texts.
+// pairsOf is the scale of the cosines of two stored texts.
 func pairsOf(sample *vector.Sample, m *store.Model) vector.Scale {
 	if pairs := sample.Pairs(); pairs.Of >= recall.LeastPairs || !embeddings.Builtin(m.Name) {
 		return pairs
@@ -560,11 +519,9 @@ func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := record.FeaturesOf(perception.Item{Type: q.PerceptionType, MediaType: mediaType, Data: data,
-			Metadata: metadata})
+		f := record.FeaturesOf(perception.Item{Type: q.PerceptionType, MediaType: mediaType, Data: data, Metadata: metadata})
 		if f.Kind == "" {
-			return nil, robotmem.Errorf(robotmem.Invalid, field,
-				"is %s, which cannot be compared; give an image, a trace, a sound, a cloud or a trajectory", mediaType)
+			return nil, robotmem.Errorf(robotmem.Invalid, field, "is %s, which cannot be compared; give an image, a trace, a sound, a cloud or a trajectory", mediaType)
 		}
 
 		return f, nil
@@ -583,7 +540,7 @@ func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 		return nil, err
 	}
 
-	// The features of a new perception may not be computed yet.
+	// Not computed yet.
 	if f == nil && m.SHA256 != "" {
 		item, err := s.Store.Item(s.c, m)
 		if err != nil {
@@ -619,8 +576,7 @@ func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, lim
 	return items, nil
 }
 
-func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set,
-	ids []int64) (found map[int64]*robotmem.Memory, damaged map[int64]error, err error) {
+func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, ids []int64) (found map[int64]*robotmem.Memory, damaged map[int64]error, err error) {
 	var current []int64
 
 	for _, id := range ids {
@@ -648,8 +604,8 @@ func (s *source) Row(id int64) recall.Row {
 	return recall.Row{Observed: row.Observed, Real: row.Real(), Outcome: row.Outcome.String()}
 }
 
-// Hints implements recall.Source. It names paths that no memory has, filters that exclude each other,
-// and an empty collection, so that a controller can distinguish a typing error from an empty
+// Hints implements recall.Source. It notes what no memory has, filters that exclude each other,
+// and an empty collection: a controller must be able to distinguish a typing error from an empty
 // result.
 func (s *source) Hints(ctx context.Context, q *recall.Query, in recall.Set) (hints []string, err error) {
 	note := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
@@ -682,7 +638,7 @@ func (s *source) Hints(ctx context.Context, q *recall.Query, in recall.Set) (hin
 		}
 	}
 
-	// The dimensions are those of all collections, so only a caller who may read all of them is told.
+	// The dimensions are of all.
 	if at := q.SpatialSort; at != nil && readable == robotmem.AllCollections {
 		switch dims, err := s.index.Columns.Dims(s.c, at.Field); {
 		case err != nil:
@@ -690,8 +646,7 @@ func (s *source) Hints(ctx context.Context, q *recall.Query, in recall.Set) (hin
 		case len(dims) == 0:
 			note("spatial_sort: no memory has coordinates at %s", at.Field)
 		case len(dims) == 1 && !filter.ComparesDims(at, dims[0]):
-			note("spatial_sort: coordinates at %s have %d dimensions, the target has %d", at.Field, dims[0],
-				len(at.Target))
+			note("spatial_sort: coordinates at %s have %d dimensions, the target has %d", at.Field, dims[0], len(at.Target))
 		}
 	}
 
@@ -701,29 +656,23 @@ func (s *source) Hints(ctx context.Context, q *recall.Query, in recall.Set) (hin
 // excluding notes the conditions that no memory meets, or how many meet each if none meets all.
 // passed is the number of memories that do.
 func (s *source) excluding(q *recall.Query, passed int, note func(string, ...any)) error {
-	total := int(s.index.Columns.Active(q.Collection))
-	counts := []string{}
-	none := false
+	total, counts, none := int(s.index.Columns.Active(q.Collection)), []string{}, false
 
 	var known []string
 	for _, c := range s.index.Columns.Categories(q.Collection) {
 		known = append(known, c.Category)
 	}
 
-	// Each condition is tried alone. One that was not given passes all memories.
 	for _, one := range []struct {
 		what, hint string
 		index.Selection
 		tags   []string
 		filter *filter.Condition
 	}{
-		{what: "session_id", hint: "; the episode has none",
-			Selection: index.Selection{Scope: index.Scope{Session: q.SessionID}}},
-		{what: "category " + q.Category, hint: "; there are " + strings.Join(known, ", "),
-			Selection: index.Selection{Scope: index.Scope{Category: q.Category}}},
+		{what: "session_id", hint: "; the episode has none", Selection: index.Selection{Scope: index.Scope{Session: q.SessionID}}},
+		{what: "category " + q.Category, hint: "; there are " + strings.Join(known, ", "), Selection: index.Selection{Scope: index.Scope{Category: q.Category}}},
 		{what: "type " + q.Type, Selection: index.Selection{Scope: index.Scope{Kind: q.Type}}},
-		{what: "perception_type " + q.PerceptionType,
-			Selection: index.Selection{Scope: index.Scope{Perception: q.PerceptionType}}},
+		{what: "perception_type " + q.PerceptionType, Selection: index.Selection{Scope: index.Scope{Perception: q.PerceptionType}}},
 		{what: "min_confidence", Selection: index.Selection{Scope: index.Scope{MinConfidence: *q.MinConfidence}}},
 		{what: "time", hint: "; none was observed then", Selection: index.Selection{After: q.After, Before: q.Before}},
 		{what: "tags " + strings.Join(q.Tags, " "), tags: q.Tags},

@@ -17,15 +17,8 @@ import (
 )
 
 func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsResponse, error) {
-	res := &admin.StatsResponse{
-		ByStatus:   map[string]int64{},
-		ByType:     map[string]int64{},
-		ByCategory: map[string]int64{},
-		Embedder:   "none",
-	}
-	pending := n.counters.pending()
-	fileID := ""
-
+	res := &admin.StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Embedder: "none"}
+	pending, fileID := n.counters.pending(), ""
 	err := n.Store.Read(ctx, func(c *store.Conn) error {
 		counts, err := pending(c)
 		if err != nil {
@@ -42,7 +35,7 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 			return err
 		}
 
-		// Counting the backlog scans all perceptions, so it is done only while there may be one.
+		// Counting scans all perceptions.
 		if n.maintenance.Behind.Load() {
 			if res.ToCompare, err = c.FeatureBacklog(); err != nil {
 				return err
@@ -64,14 +57,13 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 	if data, err := os.ReadFile(n.Store.Files().BackupState()); err == nil && json.Unmarshal(data, &res.Backup) != nil {
 		n.Log.Warn("the state of the backups cannot be read", "file", n.Store.Files().BackupState())
 	}
-	// The state of another file's backups was copied together with the file.
+	// Of the file that this one was copied from.
 	if res.Backup != nil && res.Backup.FileID != fileID {
 		res.Backup = nil
 	}
 
 	res.Commits, res.LogBytes = n.Store.Written()
-	// The file exists on Linux only. Elsewhere the count stays 0.
-	counts, _ := os.ReadFile("/proc/self/io")
+	counts, _ := os.ReadFile("/proc/self/io") // of Linux
 	_, written, _ := strings.Cut(string(counts), "\nwrite_bytes:")
 	_, _ = fmt.Sscan(written, &res.WrittenBytes)
 	res.Workers = n.workers(res)
@@ -119,8 +111,7 @@ func (n *Node) Retain(ctx context.Context, req *admin.RetainRequest) (*admin.Ret
 			limits = n.options.Retention
 		}
 		if limits.None() {
-			return nil, robotmem.Errorf(robotmem.Invalid, "budgets",
-				"are neither given nor set for the node; pass budgets or min_free_bytes")
+			return nil, robotmem.Errorf(robotmem.Invalid, "budgets", "are neither given nor set for the node; pass budgets or min_free_bytes")
 		}
 
 		return n.maintenance.Retain(ctx, limits, !r.Apply)
@@ -143,10 +134,7 @@ func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
 		}
 		return admin.Worker{Name: name, Status: workerIdle, Detail: idle}
 	}
-
-	vectors := behind("vectors", s.Backlog,
-		fmt.Sprintf("%d memories have no vector of %s yet", s.Backlog, s.Embedder),
-		"every memory has its vector of "+s.Embedder)
+	vectors := behind("vectors", s.Backlog, fmt.Sprintf("%d memories have no vector of %s yet", s.Backlog, s.Embedder), "every memory has its vector of "+s.Embedder)
 	reason := ""
 	if n.embeddings.Embedder != nil {
 		reason = n.embeddings.Embedder.State().Reason
@@ -158,14 +146,8 @@ func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
 		vectors.Status, vectors.Detail = workerOff, "no embedder: recall works by words, place, time and structure"
 	}
 
-	likeness := behind("likeness", s.ToCompare,
-		fmt.Sprintf("the features of %d perceptions are not computed yet", s.ToCompare),
-		"the features of all perceptions are computed")
-	retention := admin.Worker{
-		Name:   "retention",
-		Status: workerIdle,
-		Detail: fmt.Sprintf("%d payloads were evicted, %s", s.Evicted, sqlite.BytesText(s.EvictedBytes)),
-	}
+	likeness := behind("likeness", s.ToCompare, fmt.Sprintf("the features of %d perceptions are not computed yet", s.ToCompare), "the features of all perceptions are computed")
+	retention := admin.Worker{Name: "retention", Status: workerIdle, Detail: fmt.Sprintf("%d payloads were evicted, %s", s.Evicted, sqlite.BytesText(s.EvictedBytes))}
 	if n.options.Retention.None() {
 		retention.Status, retention.Detail = workerOff, "no budget: payloads stay until the disk is full"
 	}
@@ -188,12 +170,8 @@ func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
 		writer.Status, writer.Detail = workerOff, "the memory is served read-only: "+n.Store.ReadOnly()
 	}
 
-	budget := n.options.Memory
-	memory := admin.Worker{Name: "memory", Status: workerIdle, Detail: fmt.Sprintf(
-		"the budget is %s, of which %s are for the page caches of SQLite",
-		sqlite.BytesText(int64(budget)), sqlite.BytesText(budget.PageCaches()))}
-
-	return append(all, indexes, writer, memory)
+	return append(all, indexes, writer, admin.Worker{Name: "memory", Status: workerIdle, Detail: fmt.Sprintf(
+		"the budget is %s, of which %s are for the page caches of SQLite", sqlite.BytesText(int64(n.options.Memory)), sqlite.BytesText(n.options.Memory.PageCaches()))})
 }
 
 // Memory returns the node's budget of memory.
@@ -217,8 +195,7 @@ func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin
 			}
 		}
 		if r.Bucket == "hour" && r.Days > maxHourlyDays {
-			return robotmem.Errorf(robotmem.Invalid, "bucket",
-				"by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days)
+			return robotmem.Errorf(robotmem.Invalid, "bucket", "by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days)
 		}
 		*res = newActivity(r.Bucket, r.Days, n.Now())
 		counts, err := pending(c)
@@ -237,11 +214,10 @@ func newActivity(bucket string, days int, now time.Time) admin.ActivityResponse 
 	if bucket == "hour" {
 		step, n = time.Hour, 24*days
 	}
-	// In UTC every day has 24 hours, so all buckets have the same length.
+	// Every day has 24 hours in UTC.
 	to := now.UTC().Truncate(step).Add(step)
 
-	res := admin.ActivityResponse{From: to.Add(-time.Duration(n) * step), To: to, Bucket: bucket,
-		Buckets: make([]admin.ActivityBucket, n)}
+	res := admin.ActivityResponse{From: to.Add(-time.Duration(n) * step), To: to, Bucket: bucket, Buckets: make([]admin.ActivityBucket, n)}
 	for i := range res.Buckets {
 		res.Buckets[i].From = res.From.Add(time.Duration(i) * step)
 	}
@@ -250,14 +226,12 @@ func newActivity(bucket string, days int, now time.Time) admin.ActivityResponse 
 }
 
 // activity counts memories from the column cache, and recalls from the file and from pending.
-func (n *Node) activity(c *store.Conn, collection string, pending map[store.CollectionHour]store.RecallTotals,
-	res *admin.ActivityResponse) error {
+func (n *Node) activity(c *store.Conn, collection string, pending map[store.CollectionHour]store.RecallTotals, res *admin.ActivityResponse) error {
 	if err := n.index.Columns.Sync(c); err != nil {
 		return err
 	}
 
-	from := res.From.UnixNano()
-	step := int64(res.To.Sub(res.From)) / int64(len(res.Buckets))
+	from, step := res.From.UnixNano(), int64(res.To.Sub(res.From))/int64(len(res.Buckets))
 	at := func(ns int64) *admin.ActivityBucket { // nil outside the period
 		if i := (ns - from) / step; ns >= from && i < int64(len(res.Buckets)) {
 			return &res.Buckets[i]

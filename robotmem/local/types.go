@@ -35,12 +35,12 @@ func FilesOf(path string) (Files, error) {
 	return m, sqlite.Wrap("open", err)
 }
 
-// FileID returns the id of a file that need not be open, "" if it has none yet.
+// FileID is the id of a file that need not be open, "" if it has none yet.
 func FileID(ctx context.Context, m Files) string { return store.OwnID(ctx, m.DB()) }
 
 // AddressSpace returns the limit of the address space in bytes, 0 without one, and how much
 // a node needs.
 func AddressSpace() (limit, need int64) { return sqlite.AddressSpace() }
 
-// OSUser returns the name of the user that runs this program.
+// OSUser is the name of the user that runs this program.
 func OSUser() string { return store.OSUser() }

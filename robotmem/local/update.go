@@ -27,8 +27,7 @@ func serve[Request, Response any](op string, req *Request, f func(*Request) (*Re
 }
 
 // read serves a request with a response that f fills in a read transaction.
-func read[Request, Response any](ctx context.Context, n *Node, op string, req *Request,
-	f func(*store.Conn, *Request, *Response) error) (*Response, error) {
+func read[Request, Response any](ctx context.Context, n *Node, op string, req *Request, f func(*store.Conn, *Request, *Response) error) (*Response, error) {
 	return serve(op, req, func(r *Request) (*Response, error) {
 		res := new(Response)
 		return res, n.Store.Read(ctx, func(c *store.Conn) error { return f(c, r, res) })
@@ -37,8 +36,7 @@ func read[Request, Response any](ctx context.Context, n *Node, op string, req *R
 
 // write serves a request with a response that f fills in a write transaction. It returns when
 // the commit is durable.
-func write[Request, Response any](ctx context.Context, n *Node, op string, req *Request,
-	f func(*store.Tx, *Request, *Response) error) (*Response, error) {
+func write[Request, Response any](ctx context.Context, n *Node, op string, req *Request, f func(*store.Tx, *Request, *Response) error) (*Response, error) {
 	return serve(op, req, func(r *Request) (*Response, error) {
 		res := new(Response)
 		return res, n.Store.WriteInTime(ctx, func(tx *store.Tx) error { return f(tx, r, res) })
@@ -49,9 +47,7 @@ const maxEcho = 100 // characters of a memory's text in a confirmation
 
 func (n *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
 	if req.Purge {
-		return serve("forget", req, func(r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
-			return n.maintenance.Purge(ctx, r)
-		})
+		return serve("forget", req, func(r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) { return n.maintenance.Purge(ctx, r) })
 	}
 
 	return write(ctx, n, "forget", req, func(tx *store.Tx, r *robotmem.ForgetRequest, res *robotmem.ForgetResponse) error {
@@ -60,13 +56,9 @@ func (n *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotm
 			return err
 		}
 		if m.Status == "invalidated" {
-			return robotmem.Errorf(robotmem.Conflict, "memory_id",
-				"memory %d is forgotten already; restore makes it active again", r.MemoryID)
+			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is forgotten already; restore makes it active again", r.MemoryID)
 		}
-
-		*res = robotmem.ForgetResponse{
-			Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason, Content: robotmem.Clip(m.Content, maxEcho),
-		}
+		*res = robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason, Content: robotmem.Clip(m.Content, maxEcho)}
 		entry := store.AuditOf(store.ActionForgotten, m)
 		entry.Reason, entry.Before = r.Reason, store.TextHash(m.Content)
 
@@ -81,16 +73,12 @@ func (n *Node) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robot
 			return err
 		}
 		if m.Status == "active" {
-			return robotmem.Errorf(robotmem.Conflict, "memory_id",
-				"memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
+			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
 		}
 
-		*res = robotmem.RestoreResponse{Status: "restored", MemoryID: r.MemoryID,
-			Content: robotmem.Clip(m.Content, maxEcho)}
+		*res = robotmem.RestoreResponse{Status: "restored", MemoryID: r.MemoryID, Content: robotmem.Clip(m.Content, maxEcho)}
 		entry := store.AuditOf(store.ActionRestored, m)
 		entry.After = store.TextHash(m.Content)
-
-		// A memory that was superseded before it was forgotten must not become active beside its successor.
 		by, err := tx.SupersededBefore(m)
 		if err := errors.Join(err, tx.Audit(entry)); err != nil {
 			return err
@@ -110,8 +98,7 @@ func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotm
 			return err
 		}
 		if m.Status != "active" {
-			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is %s; restore it before it is updated",
-				r.MemoryID, m.Status)
+			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is %s; restore it before it is updated", r.MemoryID, m.Status)
 		}
 		// Only the context is new.
 		if r.NewContent == "" {
@@ -131,8 +118,7 @@ func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotm
 
 		// The old signature may be in it.
 		n.Store.Groups.Reset()
-		*res = robotmem.UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent,
-			OldContent: m.Content, AutoInferred: rec.Inferred()}
+		*res = robotmem.UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent, OldContent: m.Content, AutoInferred: rec.Inferred()}
 		res.Version, err = tx.Rewrite(m.MemoryID, rec)
 
 		return err
