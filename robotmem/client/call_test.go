@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,9 +82,12 @@ func TestNamedCallsAreSentAgain(t *testing.T) {
 		sent     int
 	}{{"with a name", "7f", 3}, {"without", "", 2}} {
 		t.Run(tt.name, func(t *testing.T) {
+			var mu sync.Mutex // the aborted handler may still run when the call has failed
 			sent, keys := 0, []string{}
 			h := func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
+				mu.Lock()
+				defer mu.Unlock()
 				keys = append(keys, r.Header.Get("Idempotency-Key"))
 				// The first answer makes the connection one that is kept.
 				if sent++; sent == 2 {
@@ -100,6 +104,8 @@ func TestNamedCallsAreSentAgain(t *testing.T) {
 			if lost := tt.id == ""; lost != (err != nil) {
 				t.Errorf("got %v", err)
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			if sent != tt.sent || keys[0] != tt.id {
 				t.Errorf("%d requests with keys %q, want %d", sent, keys, tt.sent)
 			}
