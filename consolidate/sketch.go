@@ -27,8 +27,7 @@ func NewSketch(terms []string) Sketch {
 
 	for _, t := range terms {
 		h := fnv.New64a()
-		// Never fails.
-		_, _ = h.Write([]byte(t))
+		_, _ = h.Write([]byte(t)) // never fails
 		x := h.Sum64()
 		// A mixed word is four hashes of 16 bits, which is enough for the terms of one text.
 		for i := range least {

@@ -51,11 +51,9 @@ func (r *reading) decode(data []byte, req any) error {
 			}
 		}
 
-		// Comparisons copy nothing.
-		switch {
+		switch { // comparisons copy nothing
 		case string(fields[name]) == "null":
-			// Not given.
-			continue
+			continue // not given
 		case string(fields[name]) == `""` && field != "data_base64" && field != "query": // a payload of no bytes; any memory
 			r.empty = append(r.empty, r.within+name)
 			continue
@@ -266,8 +264,7 @@ func jsonValue(t reflect.Type, vs []string) (json.RawMessage, error) {
 	case t.Kind() == reflect.String, t.Kind() == reflect.Slice, custom && t.Kind() == reflect.Struct && !strings.HasPrefix(strings.TrimSpace(v), "{"):
 		return EncodeJSON(v)
 	case t.Kind() == reflect.Bool && v == "":
-		// ?explain, as in --explain.
-		return json.RawMessage("true"), nil
+		return json.RawMessage("true"), nil // ?explain, as in --explain
 	}
 
 	return jsonLiteral(v)

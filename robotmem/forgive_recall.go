@@ -139,8 +139,7 @@ func (q *RecallRequest) readDays(r *reading, given map[string]foreign) error {
 	}
 
 	number := strings.TrimSpace(fmt.Sprint(f.value))
-	// "3 days".
-	for _, unit := range []string{"days", "day", "d"} {
+	for _, unit := range []string{"days", "day", "d"} { // "3 days"
 		number = strings.TrimSpace(strings.TrimSuffix(number, unit))
 	}
 
@@ -150,8 +149,7 @@ func (q *RecallRequest) readDays(r *reading, given map[string]foreign) error {
 		return Errorf(Invalid, f.name, "must be between 0 and %d, not %s; or give after", maxDays, f.shown())
 	case q.After != nil:
 		return Errorf(Invalid, f.name, "%s and after both bound the time; give one", f.name)
-	case days == 0:
-		// As in list.
+	case days == 0: // as in list
 		r.note(f.name, "0 taken as all times")
 		return nil
 	}
@@ -208,8 +206,7 @@ func (q *RecallRequest) readTimeRange(r *reading, given map[string]foreign) erro
 
 	for i, into := range []**time.Time{&q.After, &q.Before} {
 		if ends[i] == nil || ends[i] == "" {
-			// Open.
-			continue
+			continue // open
 		}
 		at := r.time(strings.TrimSpace(fmt.Sprint(ends[i])))
 		read = read && !at.IsZero()

@@ -349,8 +349,7 @@ func (r *reading) time(text string) (at time.Time) {
 	case strings.EqualFold(text, "now"):
 		at = now
 	case from.Rest == "" && from.Before != nil && from.After == nil:
-		// What "before" counts from.
-		at = *from.Before
+		at = *from.Before // what "before" counts from
 	case own.Rest == "" && own.After != nil:
 		at = *own.After
 	}

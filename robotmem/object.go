@@ -172,8 +172,7 @@ func (d *decoder) value() (any, error) {
 		return fields, err
 	}
 
-	// Null.
-	return nil, nil
+	return nil, nil // null
 }
 
 // CanonicalJSON returns the JSON of v with canonical numbers, so that 12.50 and 12.5
@@ -280,8 +279,7 @@ func plainNumber(s string) bool {
 	}
 	n := len(fraction)
 
-	// Others have an exponent.
-	return len(whole) <= 6 && n > 0 && n <= 9 && fraction[n-1] != '0' && !strings.HasPrefix(fraction, "0000")
+	return len(whole) <= 6 && n > 0 && n <= 9 && fraction[n-1] != '0' && !strings.HasPrefix(fraction, "0000") // others have an exponent
 }
 
 // DefaultCollection is the collection of a request that names none.
@@ -352,8 +350,7 @@ func (n *normalizer) value(v any, depth int) (any, bool) {
 	case int:
 		return n.number(strconv.AppendInt(n.out, int64(v), 10))
 	case float64:
-		// Others have an exponent.
-		if size := math.Abs(v); v == 0 || size >= 1e-6 && size < 1e21 {
+		if size := math.Abs(v); v == 0 || size >= 1e-6 && size < 1e21 { // others have an exponent
 			return n.number(strconv.AppendFloat(n.out, v, 'f', -1, 64))
 		}
 		return nil, false
@@ -524,8 +521,7 @@ func (d *decoder) valuesAt(path, data string) (values []string, found bool, err 
 			err = cmp.Or(err, d.SkipValue())
 			continue
 		}
-		// The last counts.
-		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.name == name })
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.name == name }) // the last counts
 
 		switch {
 		case within && rest == "":

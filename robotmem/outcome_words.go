@@ -97,8 +97,7 @@ func outcomeOfScore(text string) (outcome string, score *float64) {
 	}
 
 	switch {
-	case err != nil || !(x >= 0 && x <= 1):
-		// Also NaN.
+	case err != nil || !(x >= 0 && x <= 1): // also NaN
 		return "", nil
 	case x <= failureScore:
 		return OutcomeFailure, &x

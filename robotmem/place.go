@@ -124,8 +124,7 @@ func (s *SpatialSort) read(r *reading, data []byte) error {
 	type plain SpatialSort
 	fields, err := decodeObject(data, maxValues)
 	if err != nil {
-		// The error.
-		return r.decode(data, (*plain)(s))
+		return r.decode(data, (*plain)(s)) // the error
 	}
 
 	earth := false

@@ -49,11 +49,9 @@ func escapeHidden(s string, escape func(*strings.Builder, rune)) string {
 
 func mayHide(r rune) bool {
 	switch {
-	case r >= ' ' && r < 0x7f, r == '\t', r == '\n', r == '\r', r > 0x3164 && r < 0xfe00:
-		// Most text.
+	case r >= ' ' && r < 0x7f, r == '\t', r == '\n', r == '\r', r > 0x3164 && r < 0xfe00: // most text
 		return false
-	case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
-		// Has a glyph.
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // has a glyph
 		return false
 	}
 
@@ -67,8 +65,7 @@ func belongs(before, r, after rune) bool {
 		return r != utf8.RuneError && !mayHide(r) && unicode.In(r, unicode.L, unicode.M, unicode.So, unicode.Sk, unicode.Sm)
 	}
 	switch {
-	case r == 0x200c, r == 0x200d:
-		// ZWNJ, ZWJ.
+	case r == 0x200c, r == 0x200d: // ZWNJ, ZWJ
 		return (joined(before) || before == 0xfe0f) && joined(after)
 	case r >= 0xe0100:
 		return r <= 0xe01ef && unicode.Is(unicode.Han, before)

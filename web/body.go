@@ -51,8 +51,7 @@ func (s *server) hold(r *http.Request, in room, n int64) error {
 	ctx, cancel := context.WithTimeout(r.Context(), min(roomWait, s.timeout))
 	defer cancel()
 	if in.Acquire(ctx, n) != nil {
-		// Seconds.
-		x.Header().Set("Retry-After", "2")
+		x.Header().Set("Retry-After", "2") // seconds
 		return &robotmem.Error{Kind: robotmem.Unavailable, Err: errors.New("other requests take all the memory for requests; try again in 2 s, or send smaller requests")}
 	}
 	x.held = append(x.held, func() { in.Release(n) })

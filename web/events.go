@@ -167,8 +167,7 @@ func (s *server) changed(c echo.Context) error {
 	}
 
 	if err := out.send(name, count(now), map[string]int64{"change": now}); err != nil {
-		// The client is gone.
-		return nil
+		return nil // the client is gone
 	}
 
 	for {

@@ -16,8 +16,7 @@ var safeName = regexp.MustCompile(`[^a-zA-Z0-9._-]`)
 func (s *server) sessionMCAP(c echo.Context) error {
 	ctx, id := c.Request().Context(), c.Param("session_id")
 	if _, err := s.svc.Session(ctx, &robotmem.SessionRequest{SessionID: id}); err != nil {
-		// Before the answer begins.
-		return err
+		return err // before the answer begins
 	}
 
 	h := c.Response().Header()

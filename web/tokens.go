@@ -57,8 +57,7 @@ var secretLength = len(secretPrefix) + base64.RawURLEncoding.EncodedLen(secretBy
 // NewSecret returns the secret of a new token: 256 random bits.
 func NewSecret() string {
 	b := make([]byte, secretBytes)
-	// Never fails.
-	_, _ = rand.Read(b)
+	_, _ = rand.Read(b) // never fails
 	return secretPrefix + base64.RawURLEncoding.EncodeToString(b)
 }
 

@@ -107,8 +107,7 @@ func (r *release) manifest(t target) *manifest {
 		},
 	}
 	if t.goos == "windows" {
-		// As Node names it.
-		m.Compatibility.Platforms[0] = "win32"
+		m.Compatibility.Platforms[0] = "win32" // as Node names it
 	}
 
 	for _, op := range robotmem.Ops() {

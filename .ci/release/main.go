@@ -140,8 +140,7 @@ func (r *release) describe(ctx context.Context) (string, error) {
 	if v, ok := strings.CutPrefix(name, "v"); ok {
 		return v, nil
 	}
-	// No tag yet.
-	return "0.0.0-g" + name, nil
+	return "0.0.0-g" + name, nil // no tag yet
 }
 
 // commitTime dates all files in archives. SOURCE_DATE_EPOCH, in seconds since

@@ -34,8 +34,7 @@ func (c *evalOwnCmd) Run(ctx context.Context, a *app) error {
 	}
 
 	embedder := a.Config.Embedder
-	// To read the facts.
-	a.Config.Embedder = "none"
+	a.Config.Embedder = "none" // to read the facts
 	set := &eval.Set{}
 	err := a.Use(ctx, func(m robotmem.Node) error {
 		res, err := m.List(ctx, &robotmem.ListRequest{Type: "fact", Collection: a.Config.Collection, Limit: c.N})

@@ -255,8 +255,7 @@ func importFailed(after, next string, err error) error {
 	}
 	prefix := "import: "
 	if e := (*robotmem.Error)(nil); errors.As(err, &e) && e.Op == "import" {
-		// It has one.
-		prefix = ""
+		prefix = "" // it has one
 	}
 
 	return fmt.Errorf("%s%w%s; what came before is stored; %s", prefix, err, after, next)
@@ -298,8 +297,7 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		}
 
-		// It was only read.
-		defer func() { _ = src.Close() }()
+		defer func() { _ = src.Close() }() // it was only read
 		lost := 0
 		missing := func(uid, sha256 string) {
 			// A dry run reads no payload. An archive whose manifest names none cannot have any.
@@ -330,8 +328,7 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		// It was only read.
-		defer func() { _ = src.Close() }()
+		defer func() { _ = src.Close() }() // it was only read
 		ctx = a.watched(ctx)
 		report, err := m.Import(ctx, src, local.ImportOptions{
 			Collection: a.Config.Collection, DryRun: c.DryRun,
@@ -357,8 +354,7 @@ func (c *importCmd) markdown(ctx context.Context, a *app) error {
 			return err
 		}
 
-		// It was only read.
-		defer func() { _ = src.Close() }()
+		defer func() { _ = src.Close() }() // it was only read
 		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Refused: a.refused})
 		learnt := markdown.Counts{Read: src.Facts()}
 		if err == nil && !c.DryRun {

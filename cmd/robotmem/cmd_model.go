@@ -93,8 +93,7 @@ func (c *modelTestCmd) Run(ctx context.Context, a *app) error {
 	}
 
 	for start := time.Now(); e.State() == (robotmem.EmbedderState{}) && time.Since(start) < time.Second; {
-		// Auto looks for one.
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // auto looks for one
 	}
 
 	t, err := eval.TryEmbedder(ctx, e)

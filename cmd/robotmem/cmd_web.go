@@ -124,8 +124,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		if err := m.Warm(ctx); err != nil && ctx.Err() == nil {
 			a.Log.Warn("the indexes are not in memory yet", "err", err)
 		}
-		// What loading has left.
-		debug.FreeOSMemory()
+		debug.FreeOSMemory() // what loading has left
 	})()
 	id, err := m.Store.FileID(ctx)
 	if err != nil {

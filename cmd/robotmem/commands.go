@@ -122,8 +122,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 
 	ops.describe(parser.Model.Node)
 	k, err := parser.Parse(args)
-	// Help was printed.
-	if ended >= 0 {
+	if ended >= 0 { // help was printed
 		return exitCode(ended)
 	}
 	if err != nil {

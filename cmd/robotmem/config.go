@@ -135,8 +135,7 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 	if _, err := strconv.ParseBool(fmt.Sprint(settings["read_only"])); err != nil {
 		return c, invalid("read_only", "must be true or false, not %q", settings["read_only"])
 	}
-	// Variables are texts.
-	if err := mapstructure.WeakDecode(settings, &c); err != nil {
+	if err := mapstructure.WeakDecode(settings, &c); err != nil { // variables are texts
 		return c, invalid("config", "%v", err)
 	}
 
@@ -233,8 +232,7 @@ func loadFile(settings map[string]any, path string, required bool, env func(stri
 
 		_, isSection := raw[key].(map[string]any)
 		switch {
-		case raw[key] == nil:
-			// Its default.
+		case raw[key] == nil: // its default
 			continue
 		case isList && listSettings[key] == nil, isSection && key != "weights":
 			return nil, invalid("config", "%s: %s must be one value, not a list or a section", path, key)

@@ -309,8 +309,7 @@ func (f *tokenFile) writeUses() {
 	used := len(f.used) > 0
 	f.mu.Unlock()
 	if used {
-		// List has the times.
-		_ = f.change(func(list []web.Token) ([]web.Token, error) { return list, nil })
+		_ = f.change(func(list []web.Token) ([]web.Token, error) { return list, nil }) // List has the times
 	}
 }
 

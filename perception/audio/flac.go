@@ -52,8 +52,7 @@ func openFLAC(data []byte, isHead bool) (*wavFile, error) {
 	w.length = int64(len(w.body) / (w.size * w.channels))
 	switch {
 	case w.length == 0 && errors.Is(err, io.EOF):
-		// It has no sample.
-		return w, nil
+		return w, nil // it has no sample
 	case w.length == 0:
 		return nil, fmt.Errorf("the flac recording has no whole frame: %w", err)
 	case errors.Is(err, errMoreSound):

@@ -291,8 +291,7 @@ func (w thriftWalker) skip(kind thrift.Type, depth int) (err error) {
 				return err
 			}
 		}
-	default:
-		// parquet.thrift has no maps.
+	default: // parquet.thrift has no maps
 		return errThrift
 	}
 

@@ -166,8 +166,7 @@ func (rd *reader) end() error {
 
 	rd.rows = 0
 	switch {
-	case rows == 0:
-		// There was none.
+	case rows == 0: // there was none
 		return nil
 	case !rd.listed:
 		rd.report.Skip(rd.file.name, "frames of an episode that meta/episodes does not list for this file", rows)

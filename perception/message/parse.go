@@ -145,8 +145,7 @@ func (p *parser) line(t *Type, line string) error {
 	}
 
 	if strings.HasPrefix(rest, "=") && f.Array == Single && f.ref == "" {
-		// A constant.
-		return nil
+		return nil // a constant
 	}
 
 	t.Fields = append(t.Fields, f)

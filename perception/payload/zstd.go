@@ -40,8 +40,7 @@ func borrow() *workspace { return workspaces.Get().(*workspace) }
 
 func (w *workspace) release() {
 	if cap(w.scratch) > blockSize {
-		// Large payloads are rare.
-		w.scratch = nil
+		w.scratch = nil // large payloads are rare
 	}
 	workspaces.Put(w)
 }

@@ -67,8 +67,7 @@ func openPCD(data []byte) (*source, error) {
 	for i := range f.fields {
 		field := &f.fields[i]
 		if f.isText {
-			// Word.
-			field.typ.Size = 1
+			field.typ.Size = 1 // word
 			if field.slot == slotColor && field.typ.Code == "f4" {
 				// The bits of a colour do not survive as decimals.
 				field.slot = unused

@@ -165,8 +165,7 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	for offer := r.flushes; ; {
 		select {
 		case offer <- flushed:
-			// It is taken.
-			offer = nil
+			offer = nil // it is taken
 		case <-flushed:
 			return nil
 		case <-r.done:

@@ -207,8 +207,7 @@ func (f *db3File) query(ctx context.Context, sql string, row func(*sqlite3.Stmt)
 	for s.Step() && row(s) {
 	}
 
-	// The error of Step.
-	return s.Close()
+	return s.Close() // the error of Step
 }
 
 func (f *db3File) Name() string { return f.name }
@@ -235,8 +234,7 @@ func (f *db3File) Info(ctx context.Context) (*Info, error) {
 		counts[s.ColumnInt64(0)] = all
 		if timed > 0 {
 			info.span(uint64(s.ColumnInt64(3)), uint64(s.ColumnInt64(4)), timed)
-			// 0 without.
-			info.startWall(uint64(s.ColumnInt64(5)))
+			info.startWall(uint64(s.ColumnInt64(5))) // 0 without
 		}
 		info.Messages += all - timed
 

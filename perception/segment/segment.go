@@ -183,8 +183,7 @@ type Definitions struct {
 
 // NewDefinitions returns definitions without a channel.
 func NewDefinitions(budget *Budget) *Definitions {
-	// 0 is no schema.
-	return &Definitions{map[uint16]*Channel{}, map[uint16]*mcap.Schema{0: {}}, budget}
+	return &Definitions{map[uint16]*Channel{}, map[uint16]*mcap.Schema{0: {}}, budget} // 0 is no schema
 }
 
 // Add reads a record if it is a schema or a channel. The first of a number counts.

@@ -145,8 +145,7 @@ func readNPY(data []byte) (*Series, error) {
 	}
 
 	rows, width := h.Shape[0], append(h.Shape, 1)[1]
-	// Both are below 2^31.
-	switch count := int64(rows) * int64(width); {
+	switch count := int64(rows) * int64(width); { // both are below 2^31
 	case count == 0:
 		return nil, errEmpty
 	case count > int64(len(h.Rest)/e.Size):

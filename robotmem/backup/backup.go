@@ -241,8 +241,7 @@ func (b *job) copyFile(ctx context.Context, source *store.Conn) (err error) {
 	if err := source.Exec("BEGIN"); err != nil {
 		return err
 	}
-	// Releases the log.
-	defer func() { err = errors.Join(err, source.Exec("ROLLBACK")) }()
+	defer func() { err = errors.Join(err, source.Exec("ROLLBACK")) }() // releases the log
 	if b.report.Held, err = figures(source); err != nil {
 		return err
 	}

@@ -166,8 +166,7 @@ func fileIDOf(ctx context.Context, path string) string {
 	if err != nil {
 		return ""
 	}
-	// Opened for reading only.
-	defer func() { _ = c.Close() }()
+	defer func() { _ = c.Close() }() // opened for reading only
 	id, err := c.FileID()
 	if err != nil {
 		// It is of an earlier version, or damaged.

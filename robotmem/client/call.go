@@ -283,8 +283,7 @@ func fieldsOf(op *robotmem.Op, in any) (map[string]json.RawMessage, error) {
 	}
 	fields := map[string]json.RawMessage{}
 
-	// It is an object.
-	return fields, json.Unmarshal(data, &fields)
+	return fields, json.Unmarshal(data, &fields) // it is an object
 }
 
 // invalid is the error of a request without a JSON form, such as a context with NaN.

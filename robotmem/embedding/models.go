@@ -85,8 +85,7 @@ func (m Models) Remove(name string) error {
 	// An interrupted call leaves no model.
 	_ = os.Remove(filepath.Join(m.folder(name), manifestFile))
 	err = errors.Join(os.RemoveAll(m.folder(name)), os.RemoveAll(m.staging(name)))
-	// If they are empty.
-	_, _ = os.Remove(filepath.Dir(m.folder(name))), os.Remove(filepath.Dir(m.staging(name)))
+	_, _ = os.Remove(filepath.Dir(m.folder(name))), os.Remove(filepath.Dir(m.staging(name))) // if they are empty
 
 	return err
 }

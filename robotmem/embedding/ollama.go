@@ -52,8 +52,7 @@ func newOllama(model string, o Options) (*ollama, error) {
 }
 
 func (b *ollama) setModel(model string) {
-	// The default tag.
-	b.model = strings.TrimSuffix(model, ":latest")
+	b.model = strings.TrimSuffix(model, ":latest") // the default tag
 	b.fetch = "fetch it with `ollama pull " + b.model + "`"
 }
 

@@ -97,8 +97,7 @@ func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error)
 	p.Timeout = cmp.Or(hub.Timeout, time.Minute)
 	p.http.CheckRedirect = p.redirect
 	kind, files, err := p.choose(ctx, m, cmp.Or(revision, "main"))
-	// It is installed.
-	if err == nil && kind == "" {
+	if err == nil && kind == "" { // it is installed
 		return m.Get(name)
 	}
 

@@ -47,8 +47,7 @@ func (s *service) call(ctx context.Context, path string, request, answer any) er
 	method, body := http.MethodGet, []byte(nil)
 	if request != nil {
 		method = http.MethodPost
-		// Texts and numbers.
-		body, _ = json.Marshal(request)
+		body, _ = json.Marshal(request) // texts and numbers
 	}
 
 	req, err := http.NewRequestWithContext(ctx, method, s.base.JoinPath(path).String(), bytes.NewReader(body))
@@ -145,8 +144,7 @@ func baseURL(raw, defaultPort string) (*url.URL, error) {
 		port = defaultPort
 	}
 
-	// Without a port.
-	u.Host = strings.TrimSuffix(net.JoinHostPort(host, port), ":")
+	u.Host = strings.TrimSuffix(net.JoinHostPort(host, port), ":") // without a port
 	u.RawQuery, u.Fragment = "", ""
 
 	return u, nil

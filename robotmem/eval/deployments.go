@@ -302,8 +302,7 @@ func Settings() []Setting {
 
 	for _, context := range []float64{0.35, 0.7, 1} {
 		for _, neighbours := range []float64{0, 0.1, 0.2} {
-			// These are the default.
-			if context != 0.7 || neighbours != 0.1 {
+			if context != 0.7 || neighbours != 0.1 { // these are the default
 				out = append(out, Setting{
 					Name:    fmt.Sprintf("context %g, neighbours %g", context, neighbours),
 					Weights: map[string]float64{"context": context, "neighbours": neighbours},

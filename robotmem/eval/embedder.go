@@ -51,8 +51,7 @@ func (b *WordVectors) word(word string) []float32 {
 	}
 
 	h := fnv.New64a()
-	// Never fails.
-	_, _ = h.Write([]byte(word))
+	_, _ = h.Write([]byte(word)) // never fails
 	rng := rand.New(rand.NewPCG(factsSeed, h.Sum64()))
 
 	v := make([]float32, wordDims)

@@ -109,8 +109,7 @@ func (s *Site) CreateToken(ctx context.Context, tenant string, t TokenSpec) (sec
 	}
 
 	random := make([]byte, secretBytes)
-	// Never fails.
-	_, _ = rand.Read(random)
+	_, _ = rand.Read(random) // never fails
 	secret = secretPrefix + base64.RawURLEncoding.EncodeToString(random)
 	hash := sha256.Sum256([]byte(secret))
 

@@ -312,8 +312,7 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 		}
 	}
 
-	// The queued statements.
-	if _, err := c.send(nil); err != nil {
+	if _, err := c.send(nil); err != nil { // the queued statements
 		return nil, false, err
 	}
 

@@ -56,8 +56,7 @@ func translated(sql string) string {
 	sql = byIDs.ReplaceAllString(sql, "SELECT found.* FROM unnest(translate(?, '[]', '{}')::bigint[]) AS wanted(id), LATERAL (SELECT $1 FROM $2 WHERE $3 = wanted.id OFFSET 0) AS found")
 	sql = replacements.Replace(indexHint.ReplaceAllString(sql, ""))
 	if ofModel.MatchString(sql) {
-		// Of the index.
-		sql = strings.Replace(sql, " WHERE seq > ", " WHERE seq > 0 AND seq > ", 1)
+		sql = strings.Replace(sql, " WHERE seq > ", " WHERE seq > 0 AND seq > ", 1) // of the index
 		sql = strings.Replace(sql, "ON CONFLICT(tenant, ", "ON CONFLICT(tenant, model, ", 1)
 	}
 

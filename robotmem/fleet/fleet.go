@@ -236,8 +236,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, leastServer int) error {
 				return err
 			}
 			if version, err = versionOf(ctx, c); err != nil || version >= SchemaVersion {
-				// Another node was faster.
-				return err
+				return err // another node was faster
 			}
 			scripts, err := scriptsAfter(version)
 			if err != nil {

@@ -179,8 +179,7 @@ func (a *access) check(ctx context.Context, r any) error {
 		batch.Items = slices.Clone(batch.Items)
 		for i := range batch.Items {
 			if batch.ItemError(i) != nil {
-				// It is refused.
-				continue
+				continue // it is refused
 			}
 			if err := a.checkFields(ctx, &batch.Items[i]); err != nil {
 				return inItem(i, err)
@@ -390,8 +389,7 @@ func (a *access) checkUsed(ctx context.Context, r *robotmem.EndSessionRequest) e
 	}
 
 	for key := range r.MemoryScores {
-		// Else it is refused.
-		if id, err := strconv.ParseInt(key, 10, 64); err == nil {
+		if id, err := strconv.ParseInt(key, 10, 64); err == nil { // else it is refused
 			if err := a.checkMemory(ctx, "memory_scores", id, false); err != nil {
 				return err
 			}

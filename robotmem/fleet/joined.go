@@ -81,8 +81,7 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	here := *req
 	here.Scope, here.Detail, here.MaxTokens = "", robotmem.DetailFull, 0
 	atSite := here
-	// Of this memory.
-	atSite.ForSession = ""
+	atSite.ForSession = "" // of this memory
 
 	var (
 		far    *robotmem.RecallResponse

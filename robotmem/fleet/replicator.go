@@ -399,8 +399,7 @@ func (r *Replicator) changes(ctx context.Context, most int64) (p *Push, ended in
 		if err != nil {
 			return err
 		}
-		// All.
-		if rows < most {
+		if rows < most { // all
 			p.Upto = max(p.Upto, last)
 		}
 
@@ -513,8 +512,7 @@ func (copies) Decide(_ *store.Tx, r *store.ImportRecord, known *store.Archived, 
 		return store.ImportPurged, nil
 	case known == nil:
 		return v, nil
-	case known.Extra.Tool != toolFleet:
-		// Its own.
+	case known.Extra.Tool != toolFleet: // its own
 		return store.ImportKeep, nil
 	case bytes.Equal(stateOf(r.Memory), stateOf(&known.Memory)):
 		return store.ImportSame, nil

@@ -401,8 +401,7 @@ func stateOf(m *archive.Memory) []byte {
 // Decide implements local.Sync.
 func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archived, v store.Decision) (store.Decision, error) {
 	if v == store.ImportPurged {
-		// Purged here.
-		return v, nil
+		return v, nil // purged here
 	}
 
 	if known != nil {

@@ -248,8 +248,7 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 	case q.Goal == advise.GoalNear && q.SpatialSort == nil:
 		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "near needs spatial_sort: the field where attempts hold the place that they reached, the place asked for as target, and max_distance")
 	case q.Goal == advise.GoalNear:
-		// weighPlaces sets them.
-		return slices.Repeat([]float64{1}, len(rows)), nil
+		return slices.Repeat([]float64{1}, len(rows)), nil // weighPlaces sets them
 	}
 
 	path := strings.TrimPrefix(q.Goal, "-")

@@ -190,8 +190,7 @@ func (e *exporting) lost(ctx context.Context, sum string) (bool, error) {
 		return false, err
 	}
 	defer r.Close()
-	// Compares the sum.
-	_, err = io.Copy(io.Discard, payload.ReaderWith(ctx, r))
+	_, err = io.Copy(io.Discard, payload.ReaderWith(ctx, r)) // compares the sum
 
 	return err != nil, ctx.Err()
 }

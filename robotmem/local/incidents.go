@@ -117,8 +117,7 @@ func (n *Node) incidents(c *store.Conn, collection string) ([]admin.Incident, []
 	for i := range memories {
 		m := &memories[i]
 		if _, lesson := m.Context["resolves"]; lesson {
-			// It tells what failed.
-			continue
+			continue // it tells what failed
 		}
 		if episodes[m.SessionID] == nil {
 			// Else a fact tells of it.

@@ -173,8 +173,7 @@ func (n *Node) prepareChunk(ctx context.Context, r *robotmem.LearnBatchRequest, 
 	records := make([]*record.Record, end-start)
 	parallel(len(records), func(i int) {
 		err := r.ItemError(start + i)
-		// The caller has left.
-		if ctx.Err() != nil {
+		if ctx.Err() != nil { // the caller has left
 			err = ctx.Err()
 		}
 		item := r.Items[start+i]

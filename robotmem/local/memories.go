@@ -67,8 +67,7 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 			return err
 		}
 
-		// Whatever its status.
-		set = set.Clone().Set(uint(m.MemoryID))
+		set = set.Clone().Set(uint(m.MemoryID)) // whatever its status
 		moments := n.index.Columns.ObservedTimes(set)
 		slices.SortFunc(moments, store.TimedID.Compare)
 		at := slices.IndexFunc(moments, func(t store.TimedID) bool { return t.ID == m.MemoryID })

@@ -64,8 +64,7 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 		}
 	}
 
-	// Nothing but a description.
-	rec.PerceptionType = cmp.Or(rec.PerceptionType, "visual")
+	rec.PerceptionType = cmp.Or(rec.PerceptionType, "visual") // nothing but a description
 	rec.Call = rec.Call.With(rec.SHA256)
 	res, answered := &robotmem.SavePerceptionResponse{}, false
 	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
@@ -239,8 +238,7 @@ func (n *Node) openBelow(folder, rel string) (*incoming, error) {
 	case err != nil:
 		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "cannot be opened below the allowed folder (%s)", sqlite.Reason(err))
 	case info.Size() > n.options.MaxStream:
-		// It was only opened.
-		_ = f.Close()
+		_ = f.Close() // it was only opened
 		return nil, robotmem.Errorf(robotmem.TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), n.options.MaxStream)
 	}
 

@@ -66,8 +66,7 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 		return nil, err
 	}
 
-	// Opened for reading only.
-	defer func() { _ = source.Close() }()
+	defer func() { _ = source.Close() }() // opened for reading only
 	if err := refuseInterrupted(place); err != nil {
 		return nil, err
 	}

@@ -363,8 +363,7 @@ func (s *source) Scale(ctx context.Context, in recall.Set, found []recall.Ranked
 	}
 
 	of, usual := len(found), vector.Scale{}
-	// The whole set.
-	if of < min(limit, vector.MaxN) {
+	if of < min(limit, vector.MaxN) { // the whole set
 		cosines := make([]float64, of)
 		for i, item := range found {
 			cosines[i] = item.Value
@@ -540,8 +539,7 @@ func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 		return nil, err
 	}
 
-	// Not computed yet.
-	if f == nil && m.SHA256 != "" {
+	if f == nil && m.SHA256 != "" { // not computed yet
 		item, err := s.Store.Item(s.c, m)
 		if err != nil {
 			return nil, err

@@ -35,8 +35,7 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 			return err
 		}
 
-		// Counting scans all perceptions.
-		if n.maintenance.Behind.Load() {
+		if n.maintenance.Behind.Load() { // counting scans all perceptions
 			if res.ToCompare, err = c.FeatureBacklog(); err != nil {
 				return err
 			}

@@ -89,8 +89,7 @@ func shortenMemory(m *robotmem.Memory) *robotmem.Memory {
 	short.Context = shortObject(m.Context, m.MemoryID)
 	short.Metadata = shortObject(m.Metadata, m.MemoryID)
 	if size(short) > maxAnswer {
-		// The text holds them.
-		short.ScopeFiles, short.ScopeEntity = nil, nil
+		short.ScopeFiles, short.ScopeEntity = nil, nil // the text holds them
 	}
 
 	return &short

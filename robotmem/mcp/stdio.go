@@ -140,8 +140,7 @@ func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) 
 			c.writer.write(c.server.tooWide(head.ID))
 		case err == nil && queued[head.Method] && len(head.ID) > 0:
 			if c.queue(ctx, work, string(head.ID), m) != nil {
-				// Ctx is done.
-				return nil
+				return nil // ctx is done
 			}
 		case err == nil && head.Method == mcp.MethodNotificationCancelled:
 			c.withdraw(string(head.Params.RequestID))

@@ -51,8 +51,7 @@ func structSchema(d *robotmem.Definitions, t reflect.Type) object {
 		if doc := f.Tag.Get("doc"); doc != "" {
 			p["description"] = doc
 		}
-		// The compact form.
-		if f.Tag.Get("schema") == "or line" {
+		if f.Tag.Get("schema") == "or line" { // the compact form
 			p["items"] = object{"anyOf": []any{p["items"], ResponseSchema(d, reflect.TypeFor[robotmem.MemoryLine]())}}
 		}
 		props[name] = p

@@ -33,8 +33,7 @@ func streaming(run func(t *testing.T, s streamer)) func(*testing.T, robotmem.Ser
 // noise returns n incompressible bytes.
 func noise(n int) []byte {
 	out := make([]byte, n)
-	// Never fails.
-	_, _ = rand.NewChaCha8([32]byte{7}).Read(out)
+	_, _ = rand.NewChaCha8([32]byte{7}).Read(out) // never fails
 	return out
 }
 

@@ -63,8 +63,7 @@ func EndlessTable(t testing.TB, path, table string) {
 		for j := range fanout {
 			binary.BigEndian.PutUint16(p[12+2*j:], uint16(start+5*j))
 			binary.BigEndian.PutUint32(p[start+5*j:], uint32(child))
-			// A rowid.
-			p[start+5*j+4] = 5
+			p[start+5*j+4] = 5 // a rowid
 		}
 	}
 

@@ -141,8 +141,7 @@ func ticks(axis [2]float64, most float64) (out []float64) {
 	// Also where the next multiple is the same number.
 	const enough = 100
 	for i := math.Ceil(axis[0] / step); i*step <= axis[1] && len(out) < enough; i++ {
-		// Not -0.
-		out = append(out, i*step+0)
+		out = append(out, i*step+0) // not -0
 	}
 
 	return out

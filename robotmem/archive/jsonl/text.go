@@ -177,8 +177,7 @@ func (v *values) next() error {
 	v.in.left = maxValue
 	if v.array && !v.dec.More() {
 		_, err := v.dec.Token()
-		// The closing bracket.
-		if err == nil {
+		if err == nil { // the closing bracket
 			v.array, v.ended = false, true
 			return v.after()
 		}
@@ -223,8 +222,7 @@ const brokenMark = "\x00"
 func (v *values) broken(err error) error {
 	syntax := (*json.SyntaxError)(nil)
 	if !errors.As(err, &syntax) && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, errLongValue) {
-		// Of the file.
-		return err
+		return err // of the file
 	}
 	v.ended = true
 	reason := strings.ReplaceAll(err.Error(), "\n", " ")

@@ -139,8 +139,7 @@ func readFields(data string) (map[string]json.RawMessage, error) {
 	}
 
 	for name, list := range lists {
-		// Of JSON.
-		fields[name], _ = json.Marshal(list)
+		fields[name], _ = json.Marshal(list) // of JSON
 	}
 
 	return fields, nil

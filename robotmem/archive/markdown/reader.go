@@ -146,8 +146,7 @@ func (n *Reader) entries(yield func(*archive.Entry, error) bool) {
 				continue
 			}
 			more := yield(&archive.Entry{Payload: &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: f}}, nil)
-			// It was only read.
-			_ = f.Close()
+			_ = f.Close() // it was only read
 			if !more {
 				return
 			}

@@ -167,8 +167,7 @@ func (p *Python) readSchema() error {
 			if _, err := p.count(name); err != nil {
 				return err
 			}
-		case !strings.HasPrefix(name, "memories_fts") && !strings.HasPrefix(name, "memories_vec"):
-			// The indexes.
+		case !strings.HasPrefix(name, "memories_fts") && !strings.HasPrefix(name, "memories_vec"): // the indexes
 			p.report.Notes["no place for table "+importing.Cut(name, 255)]++
 		}
 	}

@@ -49,8 +49,7 @@ func (p *Python) query(sql string, args []any, row func(sqlite.Row) error) error
 			}
 		}
 		if bytes > maxBytes {
-			// See below.
-			return robotmem.Errorf(robotmem.TooLarge, "", "")
+			return robotmem.Errorf(robotmem.TooLarge, "", "") // see below
 		}
 
 		return row(s)

@@ -69,8 +69,7 @@ func (s *Sink) Save(ctx context.Context, session string, ps []importing.Percepti
 			}
 			cost := min(maxDecoding, perception.DecodeBytes(perception.Item{MediaType: ps[i].MediaType, Data: ps[i].Data}))
 			if err := decoding.Acquire(failed, cost); err != nil {
-				// Another one has failed.
-				return nil
+				return nil // another one has failed
 			}
 			defer decoding.Release(cost)
 			isNew, err := s.save(ctx, session, &ps[i])

@@ -83,8 +83,7 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 	}
 
 	if life := forget(tried, attempts, &s, separating); !math.IsInf(life, 1) {
-		// Or lately.
-		separating = nil
+		separating = nil // or lately
 		res.Notes = append(res.Notes, fmt.Sprintf("recent attempts weigh more: half-life %g attempts", life))
 	}
 

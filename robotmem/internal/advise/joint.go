@@ -153,16 +153,14 @@ func (j *joint) widen() {
 
 	var errors [3][]float64 // by width
 	for c := range errors {
-		// Symmetric.
-		for i, row := range kernels {
+		for i, row := range kernels { // symmetric
 			e := j.attempts[from+i].Score - (floats.Dot(row, good)+mean)/(floats.Dot(row, weights)+1)
 			errors[c] = append(errors[c], e*e)
 		}
 
 		for _, row := range kernels {
 			for k, x := range row {
-				// Of twice the width.
-				row[k] = math.Sqrt(math.Sqrt(x))
+				row[k] = math.Sqrt(math.Sqrt(x)) // of twice the width
 			}
 		}
 	}

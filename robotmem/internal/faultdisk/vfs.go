@@ -17,8 +17,7 @@ type system struct {
 var _ vfs.VFSFilename = (*system)(nil)
 
 func (s *system) Open(name string, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
-	// A temporary file.
-	return vfsutil.WrapOpen(s.VFS, name, flags)
+	return vfsutil.WrapOpen(s.VFS, name, flags) // a temporary file
 }
 
 func (s *system) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {

@@ -37,8 +37,7 @@ func attributeValue(v any) any {
 		}
 		return []byte(BlobFalse)
 	case string:
-		// One spelling of ü.
-		return norm.NFC.String(v)
+		return norm.NFC.String(v) // one spelling of ü
 	case json.Number:
 		if i, err := strconv.ParseInt(string(v), 10, 64); err == nil {
 			return i
@@ -192,8 +191,7 @@ type Values struct {
 
 // DecodeValues reads the values of ValuesIn.
 func DecodeValues(values string) (out Values) {
-	// A number.
-	if values != "" && values[0] <= '9' && values[0] != '"' && !strings.Contains(values, ",") {
+	if values != "" && values[0] <= '9' && values[0] != '"' && !strings.Contains(values, ",") { // a number
 		return Values{All: operands(json.Number(values)), Bare: true}
 	}
 

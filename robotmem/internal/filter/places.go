@@ -73,8 +73,7 @@ func DistanceTo(s *robotmem.SpatialSort, xyz []float64, frame string) (d float64
 		d = math.Sqrt(sum)
 	}
 	if math.IsInf(d, 0) {
-		// JSON has no infinity.
-		d = math.MaxFloat64
+		d = math.MaxFloat64 // JSON has no infinity
 	}
 
 	return d, s.MaxDistance == nil || d <= *s.MaxDistance

@@ -360,8 +360,7 @@ func (db *DB) Close() error {
 	}
 	db.queue.close()
 	if db.open.folder != nil {
-		// Nothing was written.
-		_ = db.open.folder.Close()
+		_ = db.open.folder.Close() // nothing was written
 	}
 	err := db.closeReaders()
 	if db.writer != nil {

@@ -192,8 +192,7 @@ func SyncPath(path string) error {
 	}
 	mode := os.O_RDONLY
 	if !info.IsDir() {
-		// Windows requires it.
-		mode = os.O_RDWR
+		mode = os.O_RDWR // Windows requires it
 	}
 	f, err := os.OpenFile(path, mode, 0)
 	if err != nil {

@@ -107,8 +107,7 @@ func KeepOut(f *os.File, path string, once func() error) error {
 		}
 	}
 
-	// Another was faster.
-	if !isAt(f, path) {
+	if !isAt(f, path) { // another was faster
 		return ErrLocked
 	}
 

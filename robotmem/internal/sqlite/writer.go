@@ -137,8 +137,7 @@ func (db *DB) begin(jobs <-chan *job, group []*job) (claimed []*job, begun bool)
 
 	claimed = slices.DeleteFunc(group, func(j *job) bool { return !j.Claim() })
 	if len(claimed) == 0 {
-		// Of nothing.
-		_ = db.writer.Exec("ROLLBACK")
+		_ = db.writer.Exec("ROLLBACK") // of nothing
 	}
 
 	return claimed, len(claimed) > 0

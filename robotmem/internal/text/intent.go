@@ -133,8 +133,7 @@ func scriptsOf(question string) (of [3]bool) {
 		switch {
 		case r < utf8.RuneSelf:
 			of[0] = of[0] || r >= 'a' && r <= 'z'
-		case r < 0x2E80:
-			// Letters of Europe.
+		case r < 0x2E80: // letters of Europe
 			of[1] = true
 		default:
 			of[2] = true

@@ -144,8 +144,7 @@ func skipped(r rune) bool {
 		return true
 	case r == 0x0670, r == 0x0640, r == 0x00AD, r == 0x200C, r == 0x200D, r == 0x2060, r == 0xFEFF:
 		return true
-	case r >= 0xFE00 && r <= 0xFE0F:
-		// Variation selectors.
+	case r >= 0xFE00 && r <= 0xFE0F: // variation selectors
 		return true
 	}
 

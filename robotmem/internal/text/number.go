@@ -169,8 +169,7 @@ func (p *scanner) number(i int) int {
 	if p.base {
 		value, unit := units.Base(num.value, u.name)
 		if p.sequence {
-			// 5MHz is not 5mHz.
-			p.out = append(p.out, value+unit)
+			p.out = append(p.out, value+unit) // 5MHz is not 5mHz
 			return u.end
 		}
 
@@ -224,8 +223,7 @@ func isName(number string) bool {
 // canonical decimal.
 func (p *scanner) numeral(written, value string) {
 	if written = unsigned(written); written != value && !p.sequence {
-		// 1e-3 beside 0.001.
-		p.emit(written)
+		p.emit(written) // 1e-3 beside 0.001
 	}
 	p.emit(value)
 }
@@ -291,8 +289,7 @@ func scanUnit(s string, i int) unit {
 		}
 	}
 
-	// N·m, m/s^2, kg*m2/s.
-	for range maxFactors - 1 {
+	for range maxFactors - 1 { // N·m, m/s^2, kg*m2/s
 		op, n := operatorAt(s, end)
 		if n == 0 {
 			break

@@ -32,8 +32,7 @@ func loadDictionary() {
 	segmenter = gse.Segmenter{NotLoadHMM: true, SkipLog: true}
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
-		// No option is wrong.
-		panic(err)
+		panic(err) // no option is wrong
 	}
 	defer z.Close()
 	words, err := z.DecodeAll(chineseWords, nil)

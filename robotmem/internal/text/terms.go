@@ -256,8 +256,7 @@ func (p *scanner) apostrophe(w string, at int) {
 	switch fold(tail) {
 	case "s", "re", "ll", "ve", "d", "m":
 		p.split(head)
-		// it'll is not it'd.
-		if p.sequence {
+		if p.sequence { // it'll is not it'd
 			p.emit(tail)
 		}
 	case "t":
@@ -272,8 +271,7 @@ func (p *scanner) apostrophe(w string, at int) {
 		p.split(tail)
 	}
 
-	// Rare: rock'n'roll, mother's-in-law.
-	for piece := range strings.SplitSeq(rest, "'") {
+	for piece := range strings.SplitSeq(rest, "'") { // rare: rock'n'roll, mother's-in-law
 		p.split(piece)
 	}
 }
@@ -333,8 +331,7 @@ func (p *scanner) split(w string) {
 
 	if sep == ':' {
 		if last := strings.LastIndexByte(w, ':'); last != strings.IndexByte(w, ':') {
-			// 14:05 of 14:05:30.
-			p.emit(w[:last])
+			p.emit(w[:last]) // 14:05 of 14:05:30
 		}
 	}
 
@@ -355,8 +352,7 @@ func separator(w string) byte {
 		if strings.IndexByte(w, sep) < 0 {
 			continue
 		}
-		// A decimal.
-		if sep == '.' && strings.Trim(w, "0123456789") == "." {
+		if sep == '.' && strings.Trim(w, "0123456789") == "." { // a decimal
 			return 0
 		}
 

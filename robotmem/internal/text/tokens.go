@@ -26,8 +26,7 @@ func Tokens(s string) int {
 			case last.name == ' ' && k.name == '0':
 				// A space before a number is a token.
 				eighths += k.first
-			case last.name == 'a' && k.name == 'A':
-				// An identifier, base64.
+			case last.name == 'a' && k.name == 'A': // an identifier, base64
 				eighths += k.first / 2
 			}
 		}

@@ -192,8 +192,7 @@ func (c calendar) resolve(a anchor, in span) place {
 	if a.timed() {
 		t := c.at(in.from, 0, a.clock)
 		if next := c.at(in.from, 1, a.clock); t.Before(in.from) && next.Before(in.to) {
-			// Of a night.
-			t = next
+			t = next // of a night
 		}
 		return place{span{t, t.Add(lengths[a.clockGrain])}, t, t}
 	}

@@ -314,8 +314,7 @@ func hanCount(s string) (n int) {
 		switch {
 		case isDigit(string(r)):
 			n = 10*n + int(r-'0')
-		case r == '几':
-			// A few.
+		case r == '几': // a few
 			n = 5
 		case r == '十':
 			n = 10 * max(n, 1)

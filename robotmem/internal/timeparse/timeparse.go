@@ -412,8 +412,7 @@ func (p *parser) event(it *item) bool {
 
 // suffix reads a Chinese postposition, also after an event: 14:05崩溃之前.
 func (p *parser) suffix(it *item) {
-	// 慢一点后: a little.
-	if strings.HasSuffix(p.s[:p.i], "一点") && it.a.bare {
+	if strings.HasSuffix(p.s[:p.i], "一点") && it.a.bare { // 慢一点后: a little
 		return
 	}
 

@@ -82,8 +82,7 @@ func backups(ctx context.Context, r *rig) error {
 			continue
 		}
 		l := ledgerAt(told(), began, true)
-		// Counted at the end.
-		l.take()
+		l.take() // counted at the end
 		if err := r.reopened(ctx, to, l, fmt.Sprintf("backup %d, restored", n)); err != nil {
 			return err
 		}

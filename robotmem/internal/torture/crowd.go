@@ -205,8 +205,7 @@ func (c *crowdRun) hold(ctx context.Context) error {
 		return err
 	}
 
-	// Nothing was written.
-	defer func() { _ = db.Close() }()
+	defer func() { _ = db.Close() }() // nothing was written
 
 	for err == nil && ctx.Err() == nil {
 		var tx *sql.Tx

@@ -64,8 +64,7 @@ type flipTried struct {
 // flips damages the files of a closed memory, or the log of a killed node.
 func flips(ctx context.Context, r *rig) error {
 	dir, log := r.dir, r.name == "log"
-	// Faster than a disk.
-	if memory, err := os.MkdirTemp("/dev/shm", "torture-"); err == nil {
+	if memory, err := os.MkdirTemp("/dev/shm", "torture-"); err == nil { // faster than a disk
 		dir = memory
 		defer func() { _ = os.RemoveAll(memory) }()
 	}

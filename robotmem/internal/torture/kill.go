@@ -208,8 +208,7 @@ func (r *rig) importFile(name string, n int) (path string, c call, err error) {
 func (k *killing) backup(ctx context.Context) (killed bool, err error) {
 	folder := filepath.Join(filepath.Dir(k.path), "backups")
 	if _, err := os.Stat(k.path); err != nil {
-		// No file yet.
-		return false, nil
+		return false, nil // no file yet
 	}
 	start := time.Now()
 	err = k.command(ctx, nil, "backup", folder, "--db", k.path)
@@ -230,8 +229,7 @@ func (k *killing) backup(ctx context.Context) (killed bool, err error) {
 // or the other.
 func (k *killing) restoring(ctx context.Context) (killed bool, err error) {
 	if _, err := os.Stat(k.path); err != nil {
-		// No file yet.
-		return false, nil
+		return false, nil // no file yet
 	}
 
 	var b struct{ Path string }

@@ -158,8 +158,7 @@ func (r *rig) check(ctx context.Context, e *local.Node, l *ledger, where string)
 
 // recallOne asks for one fact by a word that no other has.
 func (r *rig) recallOne(ctx context.Context, e *local.Node, found map[int64]state, where string) {
-	// In random order.
-	for id, s := range found {
+	for id, s := range found { // in random order
 		if s.Status != "active" || s.Data != "" {
 			continue
 		}

@@ -104,8 +104,7 @@ func (b *robot) do(c call, ask func(*call) error) error {
 	case strings.Contains(err.Error(), "nothing was stored"):
 		c.Outcome = refused
 	default:
-		// It may be stored.
-		return err
+		return err // it may be stored
 	}
 	b.tell(c)
 

@@ -228,8 +228,7 @@ func (s *stallRun) judgeSamples(ctx context.Context, n recorder.SourceCount, off
 			continue
 		}
 		stored += uint64(data.Bytes) / sampleSize
-		// Judged by its count.
-		s.ledger.tell(call{Parts: only(m), Outcome: acknowledged})
+		s.ledger.tell(call{Parts: only(m), Outcome: acknowledged}) // judged by its count
 	}
 
 	s.check(ctx, s.engine, s.ledger, "after the stalls")

@@ -89,8 +89,7 @@ func (r *rig) stopWithLock(ctx context.Context, path string, p *process) error {
 		return err
 	}
 
-	// Nothing was written.
-	defer func() { _ = db.Close() }()
+	defer func() { _ = db.Close() }() // nothing was written
 
 	for range 500 {
 		time.Sleep(r.between(0, 30*time.Millisecond))

@@ -76,8 +76,7 @@ func index() (symbols, names vocabulary) {
 
 	for s, u := range maps.Clone(names.units) {
 		if _, own := names.units[s+"s"]; !own && len(s) > 2 {
-			// The plural.
-			names.units[s+"s"] = u
+			names.units[s+"s"] = u // the plural
 		}
 	}
 

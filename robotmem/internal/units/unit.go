@@ -103,12 +103,10 @@ func resolve(s string) (unit, bool) {
 	if wordEnd(s) == len(s) {
 		return lookup(s)
 	}
-	// ft-lb, r/min.
-	if u, ok := symbols.units[s]; ok {
+	if u, ok := symbols.units[s]; ok { // ft-lb, r/min
 		return *u, true
 	}
-	// Degrees Celsius.
-	if u, ok := names.units[lower(s)]; ok {
+	if u, ok := names.units[lower(s)]; ok { // degrees Celsius
 		return *u, true
 	}
 
@@ -189,8 +187,7 @@ func oneFactor(s string) (u unit, power int, rest string, ok bool) {
 		return unit{}, 0, "", false
 	}
 
-	// pound-force.
-	if strings.HasPrefix(s[end:], "-") {
+	if strings.HasPrefix(s[end:], "-") { // pound-force
 		longer := end + 1 + wordEnd(s[end+1:])
 		if named, found := names.units[lower(s[:longer])]; found {
 			u, ok, end = *named, true, longer
