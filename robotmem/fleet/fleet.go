@@ -51,6 +51,11 @@ var schema string
 // SchemaVersion is the version of the tables that this program makes and reads.
 const SchemaVersion = 3
 
+// tenantTables completes the tables of tenants that a script has made.
+//
+//go:embed tenant_tables.sql
+var tenantTables string
+
 // later holds the scripts that bring the tables from each version to the next, in order: those of
 // version 1 to 2 come first. Their version is entered behind each.
 //
@@ -75,6 +80,7 @@ func scriptsAfter(version int) (string, error) {
 			return "", err
 		}
 		scripts.Write(script)
+		scripts.WriteString(tenantTables)
 		fmt.Fprintf(&scripts, "INSERT INTO robotmem.schema_versions VALUES (%d);\n", v)
 	}
 

@@ -31,6 +31,14 @@ func TestTablesOfVersion1(t *testing.T) {
 		t.Errorf("tables without row security: %s", got)
 	}
 
+	// They have partitions, a view, and no right for nodes to a partition.
+	const parts = `SELECT string_agg(c.relname || ' ' || (SELECT count(*) FROM pg_inherits WHERE inhparent = c.oid) || ' ' ||
+		(to_regclass('robotmem_tenant.' || c.relname) IS NOT NULL) || ' ' || has_table_privilege('robotmem_node', c.relname || '_0', 'SELECT'), ', ' ORDER BY c.relname)
+		FROM pg_class c WHERE c.relnamespace = 'robotmem'::regnamespace AND c.relname IN ('requests', 'sightings')`
+	if got := query(t, url, "SET search_path = robotmem; "+parts); got != "requests 4 true false, sightings 4 true false" {
+		t.Errorf("new tables: %s", got)
+	}
+
 	req := &robotmem.LearnRequest{Insight: "the gate sticks in the wet", RequestID: "7"}
 	one, other := openTest(t, url, Options{}), openTest(t, url, Options{Tenant: "other"})
 	first, err := one.Learn(t.Context(), req)
