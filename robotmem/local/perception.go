@@ -71,7 +71,11 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 		if answered, err = tx.Answered(rec.Call, res); err != nil || answered {
 			return err
 		}
-		return n.insertPerception(tx, rec, res)
+		if err := n.insertPerception(tx, rec, res); err != nil {
+			return err
+		}
+
+		return tx.KeepAnswer(rec.Call, res.MemoryID, res)
 	})
 	// The commit of an undecided write may still succeed and refer to the file.
 	if !errors.Is(err, sqlite.ErrUndecided) && (err != nil || answered || res.Status == "duplicate") {
@@ -128,7 +132,7 @@ func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.
 
 	if known != nil {
 		*res = *known
-		return tx.KeepAnswer(rec.Call, known.MemoryID, known)
+		return nil
 	}
 
 	if err := tx.InsertPayload(p); err != nil {
@@ -148,7 +152,7 @@ func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.
 		res.Bytes, res.SHA256 = p.Stored.Size, settled.SHA256
 	}
 
-	return errors.Join(tx.InsertOrigin(settled.Collection, p.Origin, id), tx.InsertFeatures(id, p.Features), tx.KeepAnswer(rec.Call, id, res))
+	return errors.Join(tx.InsertOrigin(settled.Collection, p.Origin, id), tx.InsertFeatures(id, p.Features))
 }
 
 // incoming is the payload of a request that is being read.
