@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -78,13 +77,6 @@ func textValues(c echo.Context, op *robotmem.Op) (url.Values, error) {
 		values["request_id"] = []string{strings.Trim(key, `"`)}
 	case !op.Hints.ReadOnly && !op.Hints.Idempotent:
 		return nil, invalid(op, idempotencyKey, errors.New("has no effect on this operation, which may do its work twice; items of a batch take a request_id, start_session takes a session_id of yours"))
-	}
-
-	// JSON would replace invalid bytes.
-	for name, texts := range values {
-		if slices.ContainsFunc(texts, func(v string) bool { return !utf8.ValidString(v) }) {
-			return nil, invalid(op, name, errors.New("is not valid UTF-8"))
-		}
 	}
 
 	return values, nil
