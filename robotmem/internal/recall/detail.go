@@ -158,7 +158,7 @@ func (w *Writer) Line(m *robotmem.Memory, tokens int) string {
 		left -= text.Tokens(origin) + 1
 	}
 
-	for _, fact := range w.facts(m) {
+	for _, fact := range w.facts(m, origin) {
 		fact = OneLine(fact)
 		switch n := text.Tokens(fact) + 1; {
 		case fact == "":
@@ -202,7 +202,7 @@ func (w *Writer) once(m *robotmem.Memory, shown string) string {
 func OneLine(s string) string { return robotmem.Visible(strings.Join(strings.Fields(s), " ")) }
 
 // facts returns the facts that a line states before the text of a memory, the most important first.
-func (w *Writer) facts(m *robotmem.Memory) []string {
+func (w *Writer) facts(m *robotmem.Memory, origin string) []string {
 	var facts []string
 	if m.Type == "perception" {
 		facts = append(facts, m.PerceptionType+" "+m.MediaType)
@@ -222,7 +222,7 @@ func (w *Writer) facts(m *robotmem.Memory) []string {
 		when = "2006-01-02 15:04 UTC"
 	}
 
-	facts = append(facts, m.ObservedAt.UTC().Format(when), w.origin(m))
+	facts = append(facts, m.ObservedAt.UTC().Format(when), origin)
 	if m.Distance != nil {
 		facts = append(facts, fmt.Sprintf("%.3g away", *m.Distance))
 	}
