@@ -239,9 +239,10 @@ func (a *app) serveOver(ctx context.Context, svc robotmem.Node, options *web.Opt
 	return serve(ctx, server, l)
 }
 
-// webOptions are the limits of a node, which are less strict if only this machine reaches it.
+// basePaths matches the paths below which a proxy may serve a node.
 var basePaths = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
 
+// webOptions are the limits of a node, which are less strict if only this machine reaches it.
 func webOptions(s *config, local bool) (o web.Options, err error) {
 	if !local {
 		o.Rate = defaultRate

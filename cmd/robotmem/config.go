@@ -186,7 +186,7 @@ func readSettings(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// reasonOf is what an error of a file says, without the path.
+// reasonOf returns the reason of an error of a file, without the path.
 func reasonOf(err error) string {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		err = p.Err
@@ -305,7 +305,7 @@ func (c *config) check() error {
 	return nil
 }
 
-// isNoFile matches what is meant as an address, or as a name that SQLite knows, and would become a file here.
+// isNoFile matches addresses, and names with a meaning for SQLite, that would otherwise name a new file.
 var isNoFile = regexp.MustCompile(`(?i)^(?:[a-z][a-z0-9+.-]+:/|(?:file|sqlite3?|mysql|postgres(?:ql)?):|:memory:$)`)
 
 // schedule is the schedule of backups, nil if none is set.

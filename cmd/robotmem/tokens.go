@@ -414,8 +414,8 @@ func readTokens(path, id string) ([]web.Token, error) {
 	if _, link := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && link != nil {
 		return nil, nil
 	}
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return nil, invalid("token", "%s cannot be read: %v", path, p.Err)
+	if err != nil {
+		return nil, invalid("token", "%s cannot be read: %s", path, reasonOf(err))
 	}
 
 	var entries tokenEntries
