@@ -44,7 +44,8 @@ func TestAttachmentsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	for range 2 { // each pass counts anew
+	// Each pass begins its counts at zero.
+	for range 2 {
 		info, err := src.Info(t.Context())
 		if err != nil || info.Attachments != 2 || info.MetadataRecords != 1 {
 			t.Errorf("got %+v, %v, want 2 attachments and 1 metadata record", info, err)
