@@ -275,6 +275,11 @@ func (mt *Maintainer) examineLog(ctx context.Context, d *admin.DoctorResponse) {
 		mt.addFault(d, name, "it cannot be brought into the file", "look at the other checks", err)
 	case pinned == nil:
 		addCheck(d, name, CheckOK, "all of it can be brought into the file", "")
+	case pinned.NoSpace:
+		// Nothing is damaged: the pages are safe in the log, and every read finds them there.
+		addCheck(d, name, CheckWarn, fmt.Sprintf("the disk is full: %s wait in the log, where they are safe, "+
+			"until there is space for them in the file", sqlite.BytesText(pinned.Bytes)),
+			"free some space; the next commits bring the log into the file")
 	default:
 		holders := "this system does not show which"
 		if len(pinned.Holders) > 0 {

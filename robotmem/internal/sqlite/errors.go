@@ -170,17 +170,22 @@ const (
 // fullDisk returns the error of a disk, or a quota, without space for so many bytes. It
 // returns other errors unchanged.
 func (db *DB) fullDisk(err error, needed int64) error {
-	if errors.Is(err, sqlite3.FULL) || NoSpace(err) {
+	if db.isFullDisk(err, needed) {
 		return db.DiskFull("", err)
 	}
-	if !isAny(err, sqlite3.IOERR_WRITE, sqlite3.IOERR_TRUNCATE, sqlite3.IOERR_SHMSIZE, sqlite3.IOERR_SHMMAP, sqlite3.IOERR_SHMOPEN) {
-		return err
+	return err
+}
+
+func (db *DB) isFullDisk(err error, needed int64) bool {
+	if errors.Is(err, sqlite3.FULL) || NoSpace(err) {
+		return true
 	}
-	if free, ferr := db.o.Disk.FreeBytes(filepath.Dir(db.path)); ferr != nil || free >= max(needed, frameBytes) {
-		return err
+	if !isAny(err, sqlite3.IOERR_WRITE, sqlite3.IOERR_TRUNCATE, sqlite3.IOERR_SHMSIZE, sqlite3.IOERR_SHMMAP, sqlite3.IOERR_SHMOPEN) {
+		return false
 	}
 
-	return db.DiskFull("", err)
+	free, ferr := db.o.Disk.FreeBytes(filepath.Dir(db.path))
+	return ferr == nil && free < max(needed, frameBytes)
 }
 
 // DiskFull is the error of something that did not fit.

@@ -28,10 +28,11 @@ const (
 type PinnedLog struct {
 	Bytes   int64    // that wait in the log
 	Holders []string // the other processes that have the file open, as far as this user may see them
+	NoSpace bool     // what prevents it is not a reader but a full disk
 }
 
 // Pinned brings what it can of the log into the file. It returns nil unless a reader prevents it from
-// going on for half a second.
+// going on for half a second, or the disk has no space for the pages.
 func (db *DB) Pinned(ctx context.Context) (*PinnedLog, error) {
 	if db.readOnly != "" {
 		// It must not write to the file.
@@ -56,7 +57,7 @@ func (db *DB) Pinned(ctx context.Context) (*PinnedLog, error) {
 	for started := time.Now(); ; {
 		all, done, err := c.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
 		if err != nil && !errors.Is(err, sqlite3.BUSY) && !errors.Is(err, sqlite3.LOCKED) {
-			return nil, err
+			return db.withoutSpace(err)
 		}
 
 		now := [2]int{done, max(0, all-done)}
@@ -76,6 +77,20 @@ func (db *DB) Pinned(ctx context.Context) (*PinnedLog, error) {
 		case <-time.After(pinnedPause):
 		}
 	}
+}
+
+// withoutSpace describes a log that a full disk keeps out of the file. It returns other errors unchanged.
+func (db *DB) withoutSpace(err error) (*PinnedLog, error) {
+	waiting := int64(0)
+	if info, serr := os.Stat(db.files.Log()); serr == nil {
+		waiting = info.Size()
+	}
+
+	if !db.isFullDisk(err, waiting) {
+		return nil, err
+	}
+
+	return &PinnedLog{Bytes: waiting, NoSpace: true}, nil
 }
 
 // holders lists the other processes that have a file open, where the system shows it (Linux).
