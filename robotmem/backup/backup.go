@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -226,7 +227,7 @@ func (b *job) make(ctx context.Context) (err error) {
 	if !whole {
 		return robotmem.Errorf(robotmem.Unavailable, "", "payloads are evicted faster than they can be copied; try again, or increase the budgets of retention")
 	}
-	if b.report.Bytes, b.report.SHA256, err = sqlite.SumFile(ctx, b.file()); err != nil {
+	if b.report.Bytes, b.report.SHA256, err = disk.SumFile(ctx, b.file()); err != nil {
 		return backupDisk(err)
 	}
 
@@ -267,7 +268,7 @@ func (b *job) complete(ctx context.Context, source *store.Conn) (whole bool, err
 
 // roomFor fails if the disk has no space for a copy.
 func roomFor(dir string, needed int64) error {
-	free, err := sqlite.SystemDisk{}.FreeBytes(dir)
+	free, err := disk.System{}.FreeBytes(dir)
 	if err != nil || free >= needed {
 		// Try to copy if the free space is unknown.
 		return nil
@@ -284,11 +285,11 @@ func (b *job) finish() error {
 
 	for _, step := range []func() error{
 		func() error { return os.WriteFile(path, append(manifest, '\n'), 0o600) },
-		func() error { return sqlite.SyncPath(path) },
+		func() error { return disk.SyncPath(path) },
 		func() error { return os.RemoveAll(filepath.Join(b.temp(), backupOwner)) },
-		func() error { return sqlite.SyncPath(b.temp()) },
+		func() error { return disk.SyncPath(b.temp()) },
 		func() error { return os.Rename(b.temp(), final) },
-		func() error { return sqlite.SyncPath(b.dir) },
+		func() error { return disk.SyncPath(b.dir) },
 	} {
 		if err := step(); err != nil {
 			return backupDisk(err)
@@ -419,7 +420,7 @@ func (b *job) rotate(ctx context.Context, keep int) (removed []string, err error
 			return removed, nil
 		}
 		temp := filepath.Join(b.dir, backupTemp+p.Name)
-		if err := errors.Join(os.Rename(p.Path, temp), sqlite.SyncPath(b.dir)); err != nil {
+		if err := errors.Join(os.Rename(p.Path, temp), disk.SyncPath(b.dir)); err != nil {
 			return removed, backupDisk(err)
 		}
 		if err := os.RemoveAll(temp); err != nil {

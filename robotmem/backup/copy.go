@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -57,7 +58,7 @@ func copyDatabase(c *store.Conn, ctx context.Context, to string, m *progress.Met
 		return err
 	}
 
-	return sqlite.SyncPath(to)
+	return disk.SyncPath(to)
 }
 
 func copyPages(c *store.Conn, ctx context.Context, to string, m *progress.Meter) (err error) {

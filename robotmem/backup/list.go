@@ -16,6 +16,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -109,7 +110,7 @@ func (b *Backup) examine(ctx context.Context) error {
 	}
 	file := filepath.Join(b.Path, b.File)
 
-	size, sum, err := sqlite.SumFile(ctx, file)
+	size, sum, err := disk.SumFile(ctx, file)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -13,6 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -187,8 +188,8 @@ func inUse(err error) error {
 // swap prepares all files beside path and then renames the new file to path.
 func (r *restore) swap(ctx context.Context) error {
 	staged := r.at.Staged().DB()
-	defer func() { _ = os.Remove(staged) }()                             // fails if it was renamed
-	if err := sqlite.CopyWhole(ctx, r.source.DB(), staged); err != nil { // it has no log
+	defer func() { _ = os.Remove(staged) }()                           // fails if it was renamed
+	if err := disk.CopyWhole(ctx, r.source.DB(), staged); err != nil { // it has no log
 		return err
 	}
 
@@ -218,7 +219,7 @@ func (r *restore) swap(ctx context.Context) error {
 		return err
 	}
 
-	return sqlite.SyncPath(r.at.Folder())
+	return disk.SyncPath(r.at.Folder())
 }
 
 // place renames the staged file to path. If path did not exist, it does not replace a
@@ -263,7 +264,7 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 		{r.at.Journal(), aside.Journal()},
 		{r.at.DB(), aside.DB()},
 	} {
-		err := sqlite.LinkOrCopy(ctx, f[0], f[1])
+		err := disk.LinkOrCopy(ctx, f[0], f[1])
 		if err != nil && (f[0] == r.at.DB() && r.exists || !errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}
@@ -271,7 +272,7 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 
 	r.report.Aside = aside.DB()
 
-	return sqlite.SyncPath(aside.Folder())
+	return disk.SyncPath(aside.Folder())
 }
 
 // bringPayloads adds the backup's payloads to the folder. Names are checksums, so equal

@@ -11,9 +11,9 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -135,10 +135,10 @@ func (r *running) onOwnDisk() bool {
 		return false
 	}
 
-	same, err := sqlite.SameDisk(dir, path)
+	same, err := disk.SameDisk(dir, path)
 	for errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
-		same, err = sqlite.SameDisk(dir, path)
+		same, err = disk.SameDisk(dir, path)
 	}
 
 	return same

@@ -15,6 +15,7 @@ import (
 	taxonomy "github.com/robotmem/robotmem-go"
 	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/embeddings"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
@@ -232,7 +233,7 @@ func (o *Options) Complete() error {
 		return err
 	}
 
-	o.Disk, o.Logger = cmp.Or[Disk](o.Disk, sqlite.SystemDisk{}), cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Disk, o.Logger = cmp.Or[Disk](o.Disk, disk.System{}), cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}

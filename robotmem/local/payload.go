@@ -11,6 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -60,7 +61,7 @@ func (n *Node) notKept(ctx context.Context, field string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		// An eviction removed the known file meanwhile.
 		return store.ErrPayloadGone
-	case sqlite.NoSpace(err):
+	case disk.NoSpace(err):
 		return n.Store.DiskFull(field, err)
 	}
 	n.Log.Error("payload not stored", "err", err)

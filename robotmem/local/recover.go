@@ -11,6 +11,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -123,7 +124,7 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.
 	if err := finishRecovered(ctx, from, to, o, r.Report); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(sqlite.SyncPath(to.DB()), sqlite.SyncPath(to.Folder())); err != nil {
+	if err := errors.Join(disk.SyncPath(to.DB()), disk.SyncPath(to.Folder())); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", sqlite.Reason(err))
 	}
 
@@ -176,13 +177,13 @@ func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, let
 		{place.LogIndex(), damaged.LogIndex()},
 		{place.DB(), damaged.DB()},
 	} {
-		err := sqlite.LinkOrCopy(ctx, f[0], f[1])
+		err := disk.LinkOrCopy(ctx, f[0], f[1])
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 
-	if err := sqlite.SyncPath(place.Folder()); err != nil {
+	if err := disk.SyncPath(place.Folder()); err != nil {
 		return err
 	}
 
@@ -192,7 +193,7 @@ func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, let
 		}
 	}
 
-	if err := sqlite.SyncPath(place.Folder()); err != nil {
+	if err := disk.SyncPath(place.Folder()); err != nil {
 		return err
 	}
 
@@ -207,5 +208,5 @@ func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, let
 		return err
 	}
 
-	return sqlite.SyncPath(place.Folder())
+	return disk.SyncPath(place.Folder())
 }

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -14,9 +15,9 @@ type (
 	// Files names everything that belongs to a memory in a file.
 	Files = files.Memory
 	// Disk is the interface that a node changes files through.
-	Disk = sqlite.Disk
+	Disk = disk.Disk
 	// SystemDisk is the disk of the computer.
-	SystemDisk = sqlite.SystemDisk
+	SystemDisk = disk.System
 	// Retention is the set of budgets that a node enforces.
 	Retention = maintenance.Retention
 	// Memory is a budget of memory in bytes.

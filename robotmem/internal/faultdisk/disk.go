@@ -13,7 +13,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3/vfs"
 	"github.com/robotmem/robotmem-go/perception/payload"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 )
 
 const unlimited = -1
@@ -40,7 +40,7 @@ type Disk struct {
 	held    int
 }
 
-var _ sqlite.Disk = (*Disk)(nil)
+var _ disk.Disk = (*Disk)(nil)
 
 // New returns a recording disk of an empty folder. Close it after its last user.
 func New(dir string) (*Disk, error) {
@@ -108,7 +108,7 @@ func (d *Disk) Limit(free int64) {
 	d.free = max(free, unlimited)
 }
 
-// FreeBytes implements [sqlite.Disk]: the bytes that the limit leaves, else those
+// FreeBytes implements [disk.Disk]: the bytes that the limit leaves, else those
 // of the real disk.
 func (d *Disk) FreeBytes(path string) (int64, error) {
 	d.mu.Lock()
@@ -118,7 +118,7 @@ func (d *Disk) FreeBytes(path string) (int64, error) {
 		return free, nil
 	}
 
-	return sqlite.SystemDisk{}.FreeBytes(path)
+	return disk.System{}.FreeBytes(path)
 }
 
 // Refused counts the writes that the limit has refused.

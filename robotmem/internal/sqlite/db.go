@@ -15,6 +15,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 )
 
@@ -24,7 +25,7 @@ type Options struct {
 	Normal      bool          // synchronous=NORMAL: a power failure may take the last commits
 	BusyTimeout time.Duration // how long to wait for another process's lock
 	Memory      Memory        // bounds the page caches and the number of readers
-	Disk        Disk
+	Disk        disk.Disk
 	Log         *slog.Logger
 	Create      bool              // begin a new memory in a file of no bytes
 	SetUp       func(*Conn) error // of each connection; may be nil

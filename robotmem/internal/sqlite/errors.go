@@ -15,6 +15,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 )
 
 // ErrClosed says that the file was closed by this process.
@@ -55,7 +56,7 @@ func Explain(err error) *robotmem.Error {
 	}
 
 	text, kind := "an internal error; see the node's log", robotmem.Internal
-	if NoSpace(err) {
+	if disk.NoSpace(err) {
 		code = sqlite3.FULL
 	}
 
@@ -177,7 +178,7 @@ func (db *DB) fullDisk(err error, needed int64) error {
 }
 
 func (db *DB) isFullDisk(err error, needed int64) bool {
-	if errors.Is(err, sqlite3.FULL) || NoSpace(err) {
+	if errors.Is(err, sqlite3.FULL) || disk.NoSpace(err) {
 		return true
 	}
 	if !isAny(err, sqlite3.IOERR_WRITE, sqlite3.IOERR_TRUNCATE, sqlite3.IOERR_SHMSIZE, sqlite3.IOERR_SHMMAP, sqlite3.IOERR_SHMOPEN) {

@@ -12,6 +12,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 )
 
@@ -111,7 +112,7 @@ var errNotShared = errors.New("the log's index would be another user's")
 func (db *DB) openShared(ctx context.Context) (*Conn, error) {
 	_, err := os.Lstat(db.files.LogIndex())
 	makesIndex := errors.Is(err, fs.ErrNotExist)
-	if makesIndex && !mayGive(db.path) {
+	if makesIndex && !disk.MayGive(db.path) {
 		return nil, errNotShared
 	}
 	c, err := Open(ctx, db.path, db.connOptions(db.readerCacheKiB()))

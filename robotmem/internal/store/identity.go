@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
@@ -48,7 +49,7 @@ func (c *Conn) SetFileID(id string) error {
 // own. Recognise reports whether the file is a copy. It cannot recognise a copy of a whole disk on a machine with
 // the same id.
 func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
-	place := sqlite.Place(s.Path())
+	place := disk.Place(s.Path())
 	if !s.InFile() || place == "" || s.ReadOnly() != "" {
 		return false, nil
 	}
@@ -98,7 +99,7 @@ func OwnID(ctx context.Context, path string) (id string) {
 	place := ""
 	_, err = c.One("SELECT file_id, place FROM identity", nil,
 		func(r sqlite.Row) { id, place = r.ColumnText(0), r.ColumnText(1) })
-	now := sqlite.Place(path)
+	now := disk.Place(path)
 	isCopy := place != "" && now != "" && place != now
 	if err != nil || isCopy {
 		return ""
@@ -111,7 +112,7 @@ func OwnID(ctx context.Context, path string) (id string) {
 // Then payloads that no row of this file names may belong to the other file. A folder that was copied belongs to the
 // copy.
 func (s *Store) ForeignFolder(c *Conn) (bool, error) {
-	place := sqlite.Place(s.Files().Payloads())
+	place := disk.Place(s.Files().Payloads())
 	noted, err := os.ReadFile(s.Files().PayloadsOwner())
 	// Earlier versions did not store a note. A folder without one belongs to the file beside it.
 	if !s.InFile() || place == "" || err != nil {
@@ -126,7 +127,7 @@ func (s *Store) ForeignFolder(c *Conn) (bool, error) {
 // ClaimFolder notes that the folder of payloads, if there is one, belongs to this file. It replaces the note of
 // another file only with takeOver.
 func (s *Store) ClaimFolder(ctx context.Context, takeOver bool) error {
-	place := sqlite.Place(s.Files().Payloads())
+	place := disk.Place(s.Files().Payloads())
 	if !s.InFile() || place == "" || s.ReadOnly() != "" {
 		return nil
 	}

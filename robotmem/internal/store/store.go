@@ -9,6 +9,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
@@ -17,7 +18,7 @@ import (
 type Store struct {
 	Database
 	Clock func() time.Time
-	Disk  sqlite.Disk
+	Disk  disk.Disk
 	User  string // the user that runs this program
 	// Changed is called with the change counter after each commit that changed it.
 	Changed func(revision int64)
@@ -212,7 +213,7 @@ func (s *Store) WriteAlone(ctx context.Context, f func(*Conn) error) error {
 func (s *Store) Payloads() payload.Folder { return PayloadFolder(s.Files(), s.Disk) }
 
 // PayloadFolder returns the folder of large payloads of a memory.
-func PayloadFolder(m files.Memory, d sqlite.Disk) payload.Folder {
+func PayloadFolder(m files.Memory, d disk.Disk) payload.Folder {
 	return payload.Folder{Dir: m.Payloads(), Disk: d}
 }
 

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/faultdisk"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -31,8 +31,8 @@ const (
 // refusedText is what a refusal says.
 var refusedText = regexp.MustCompile(`the disk is full \([0-9.]+ (B|KiB|MiB) are free\); nothing was stored`)
 
-// disk is a disk whose free space can be set.
-type disk struct {
+// limitedDisk is a disk whose free space can be set.
+type limitedDisk struct {
 	root    string
 	options local.Options
 	limit   func(free int64) error // no limit if negative
@@ -40,7 +40,7 @@ type disk struct {
 }
 
 // newDisk returns the empty disk of a round.
-func (r *rig) newDisk(ctx context.Context, round int) (*disk, error) {
+func (r *rig) newDisk(ctx context.Context, round int) (*limitedDisk, error) {
 	dir := filepath.Join(r.dir, fmt.Sprintf("round-%d", round))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func (r *rig) newDisk(ctx context.Context, round int) (*disk, error) {
 		return exec.CommandContext(ctx, "mount", "-t", "tmpfs", "-o", fmt.Sprint(more, "size=", size), "tmpfs", dir).Run()
 	}
 	if round%2 == 1 && mount("") == nil {
-		return &disk{dir, local.Options{}, func(free int64) error {
-			now, err := sqlite.SystemDisk{}.FreeBytes(dir)
+		return &limitedDisk{dir, local.Options{}, func(free int64) error {
+			now, err := disk.System{}.FreeBytes(dir)
 			if size += free - now; free < 0 {
 				size = tmpfsBytes
 			}
@@ -65,11 +65,11 @@ func (r *rig) newDisk(ctx context.Context, round int) (*disk, error) {
 		return nil, err
 	}
 
-	return &disk{d.Root(), local.Options{Disk: d}, func(free int64) error { d.Limit(free); return nil }, func() error { d.Close(); return nil }}, nil
+	return &limitedDisk{d.Root(), local.Options{Disk: d}, func(free int64) error { d.Limit(free); return nil }, func() error { d.Close(); return nil }}, nil
 }
 
 // onDisks calls f with a new disk for each round, until there is enough.
-func (r *rig) onDisks(ctx context.Context, enough func() bool, f func(round int, d *disk) error) error {
+func (r *rig) onDisks(ctx context.Context, enough func() bool, f func(round int, d *limitedDisk) error) error {
 	for round := 0; !enough() && ctx.Err() == nil; round++ {
 		d, err := r.newDisk(ctx, round)
 		if err == nil {
@@ -85,11 +85,11 @@ func (r *rig) onDisks(ctx context.Context, enough func() bool, f func(round int,
 
 func full(ctx context.Context, r *rig) error {
 	start := time.Now()
-	return r.onDisks(ctx, func() bool { return time.Since(start) >= r.time }, func(_ int, d *disk) error { return r.fillDisk(ctx, d) })
+	return r.onDisks(ctx, func() bool { return time.Since(start) >= r.time }, func(_ int, d *limitedDisk) error { return r.fillDisk(ctx, d) })
 }
 
 // fillDisk writes until the disk is full, and again when there is space.
-func (r *rig) fillDisk(ctx context.Context, d *disk) error {
+func (r *rig) fillDisk(ctx context.Context, d *limitedDisk) error {
 	path, o, where := filepath.Join(d.root, memoryFile), d.options, filepath.Base(d.root)
 	e, err := local.Open(ctx, path, o)
 	if err != nil {
@@ -155,9 +155,9 @@ func (r *rig) fillDisk(ctx context.Context, d *disk) error {
 // small opens, migrates or purges a file on a disk with little space, and does it again
 // with more. A refusal is a fault, as is a purge that has to be finished later.
 func small(ctx context.Context, r *rig) error {
-	moments := []func(*rig, context.Context, *disk, string, *ledger) (then func(*local.Node, string), err error){(*rig).openSmall, (*rig).migrateSmall, (*rig).purgeSmall}
+	moments := []func(*rig, context.Context, *limitedDisk, string, *ledger) (then func(*local.Node, string), err error){(*rig).openSmall, (*rig).migrateSmall, (*rig).purgeSmall}
 	counts := make([]int, len(moments))
-	err := r.onDisks(ctx, func() bool { return r.faults >= r.times && slices.Min(counts) > 0 }, func(round int, d *disk) error {
+	err := r.onDisks(ctx, func() bool { return r.faults >= r.times && slices.Min(counts) > 0 }, func(round int, d *limitedDisk) error {
 		path, l, at, before := filepath.Join(d.root, memoryFile), newLedger(), round/2%len(moments), r.faults
 		err := r.opened(ctx, path, d.options, "filling", func(e *local.Node) {
 			b := newRobot("small", e, r.rand.Uint64(), l.tell)
@@ -198,7 +198,7 @@ func (r *rig) refusedOrDone(what string, err error) bool {
 }
 
 // openOn opens a file on a disk with so much space and calls f, unless it is refused.
-func (r *rig) openOn(ctx context.Context, d *disk, path string, free int64, what string, f func(*local.Node, string)) error {
+func (r *rig) openOn(ctx context.Context, d *limitedDisk, path string, free int64, what string, f func(*local.Node, string)) error {
 	if err := d.limit(r.rand.Int64N(free)); err != nil {
 		return err
 	}
@@ -211,12 +211,12 @@ func (r *rig) openOn(ctx context.Context, d *disk, path string, free int64, what
 	return e.Close()
 }
 
-func (r *rig) openSmall(ctx context.Context, d *disk, path string, l *ledger) (func(*local.Node, string), error) {
+func (r *rig) openSmall(ctx context.Context, d *limitedDisk, path string, l *ledger) (func(*local.Node, string), error) {
 	check := func(e *local.Node, where string) { r.check(ctx, e, l, where) }
 	return check, r.openOn(ctx, d, path, 40_000, "an opening", check)
 }
 
-func (r *rig) migrateSmall(ctx context.Context, d *disk, path string, _ *ledger) (func(*local.Node, string), error) {
+func (r *rig) migrateSmall(ctx context.Context, d *limitedDisk, path string, _ *ledger) (func(*local.Node, string), error) {
 	_, check, err := r.oldFile(ctx, d.root, 1+r.rand.IntN(7), 2000)
 	if err != nil {
 		return nil, err
@@ -224,7 +224,7 @@ func (r *rig) migrateSmall(ctx context.Context, d *disk, path string, _ *ledger)
 	return check, r.openOn(ctx, d, path, 3_000_000, "a migration", check)
 }
 
-func (r *rig) purgeSmall(ctx context.Context, d *disk, path string, l *ledger) (func(*local.Node, string), error) {
+func (r *rig) purgeSmall(ctx context.Context, d *limitedDisk, path string, l *ledger) (func(*local.Node, string), error) {
 	s := state{Text: "purgesmallmark of a fact", Status: "active"}
 	err := r.opened(ctx, path, d.options, "a purge", func(e *local.Node) {
 		res, err := e.Learn(ctx, &robotmem.LearnRequest{Insight: s.Text})

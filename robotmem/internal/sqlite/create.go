@@ -2,53 +2,23 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
-	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 )
 
-// Disk makes all changes of files: the database, its log, and payloads. Test programs
-// simulate power failures and full disks with others than [SystemDisk].
-type Disk interface {
-	payload.Disk
-	// Link gives a file a second name, as os.Link does. The error wraps
-	// fs.ErrExist when that is taken.
-	Link(from, to string) error
-	// VFS is the name under which SQLite's driver knows the disk; "" for the driver's own.
-	VFS() string
-	// FreeBytes is the free space on the disk of a file that exists.
-	FreeBytes(path string) (int64, error)
-}
-
-// SystemDisk is the computer's own disk.
-type SystemDisk struct{ payload.OS }
-
-var _ Disk = SystemDisk{}
-
-func (SystemDisk) Link(from, to string) error { return os.Link(from, to) }
-
-func (SystemDisk) VFS() string { return "" }
-
-// FreeBytes implements [Disk]: the space that is free for a program without privileges.
-func (SystemDisk) FreeBytes(path string) (int64, error) { return freeBytes(path) }
-
 // Create creates the folder (0700) and an empty database (0600) if absent: SQLite gives the log
 // and its index the mode of the database. The names are synced when it returns.
-func Create(ctx context.Context, d Disk, path string, o ConnOptions) error {
+func Create(ctx context.Context, d disk.Disk, path string, o ConnOptions) error {
 	hint := "check that the folder is writable, or pass another --db"
-	if err := makeFolder(d, filepath.Dir(path)); NoSpace(err) {
+	if err := disk.MakeFolder(d, filepath.Dir(path)); disk.NoSpace(err) {
 		return err
 	} else if err != nil {
 		return robotmem.Errorf(robotmem.Unavailable, "db", "the folder cannot be made (%s); %s", Reason(err), hint)
@@ -60,7 +30,7 @@ func Create(ctx context.Context, d Disk, path string, o ConnOptions) error {
 	if err == nil {
 		err = usable(path)
 	}
-	if code := sqlite3.ErrorCode(0); err != nil && !NoSpace(err) && !errors.As(err, &code) {
+	if code := sqlite3.ErrorCode(0); err != nil && !disk.NoSpace(err) && !errors.As(err, &code) {
 		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be opened for writing (%s); %s", Reason(err), hint)
 	}
 
@@ -70,7 +40,7 @@ func Create(ctx context.Context, d Disk, path string, o ConnOptions) error {
 // makeFile creates a database without tables under another name and then links it to
 // its own. Otherwise a loss of power could leave half of its first page: the driver
 // does not sync the name of the journal that undoes that.
-func makeFile(ctx context.Context, d Disk, path string, o ConnOptions) error {
+func makeFile(ctx context.Context, d disk.Disk, path string, o ConnOptions) error {
 	aside := files.Aside(path)
 	if err := makeEmpty(d, aside); err != nil {
 		return err
@@ -98,7 +68,7 @@ func makeFile(ctx context.Context, d Disk, path string, o ConnOptions) error {
 	return d.SyncFolder(filepath.Dir(path))
 }
 
-func makeEmpty(d Disk, path string) error {
+func makeEmpty(d disk.Disk, path string) error {
 	f, err := d.Create(path, 0o600)
 	if err != nil {
 		return err
@@ -118,27 +88,6 @@ func usable(path string) error {
 	}
 
 	return errors.Join(err, f.Close())
-}
-
-// makeFolder creates a folder and its parents, and syncs the names of the new ones.
-func makeFolder(d Disk, path string) error {
-	if info, err := os.Stat(path); err == nil {
-		if !info.IsDir() {
-			return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
-		}
-		return nil
-	}
-	above := filepath.Dir(path)
-	if above != path {
-		if err := makeFolder(d, above); err != nil {
-			return err
-		}
-	}
-	if err := d.MkdirAll(path, 0o700); err != nil {
-		return err
-	}
-
-	return d.SyncFolder(above)
 }
 
 // refuseEmptied fails for a file that has lost its bytes, or its name: its log, which
@@ -180,75 +129,6 @@ func MakePrivate(path string) {
 	place := files.At(path)
 	for _, name := range []string{place.Log(), place.LogIndex()} {
 		_ = os.Chmod(name, 0o600)
-		giveToOwner(path, name)
+		disk.GiveToOwner(path, name)
 	}
-}
-
-// SyncPath syncs a file or a folder. Windows cannot sync folders and journals names itself.
-func SyncPath(path string) error {
-	info, err := os.Stat(path)
-	if err != nil || info.IsDir() && runtime.GOOS == "windows" {
-		return err
-	}
-	mode := os.O_RDONLY
-	if !info.IsDir() {
-		mode = os.O_RDWR // Windows requires it
-	}
-	f, err := os.OpenFile(path, mode, 0)
-	if err != nil {
-		return err
-	}
-
-	return errors.Join(f.Sync(), f.Close())
-}
-
-// SumFile returns the length and the SHA-256 of a file.
-func SumFile(ctx context.Context, path string) (size int64, sum string, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, "", err
-	}
-	defer f.Close()
-	hash := sha256.New()
-	size, err = io.Copy(hash, payload.ReaderWith(ctx, f))
-
-	return size, hex.EncodeToString(hash.Sum(nil)), err
-}
-
-// LinkOrCopy makes a hard link to a file, or a copy where the disk has no links.
-func LinkOrCopy(ctx context.Context, path, to string) error {
-	err := os.Link(path, to)
-	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return CopyWhole(ctx, path, to)
-}
-
-// CopyWhole makes a copy that gets its name once it is complete and synced.
-func CopyWhole(ctx context.Context, path, to string) error {
-	in, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-
-	defer in.Close()
-	if _, err := os.Lstat(to); err == nil {
-		return &fs.PathError{Op: "copy", Path: to, Err: fs.ErrExist}
-	}
-
-	part := files.Part(to)
-	out, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-
-	_, err = out.ReadFrom(payload.ReaderWith(ctx, in))
-	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
-		err = os.Rename(part, to)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(part))
-	}
-
-	return nil
 }

@@ -1,4 +1,4 @@
-package sqlite
+package disk
 
 import (
 	"errors"
@@ -27,10 +27,10 @@ func SameDisk(a, b string) (bool, error) {
 // Place is not known there.
 func Place(string) string { return "" }
 
-// mayGive: who may open a file there may share it.
-func mayGive(string) bool { return true }
+// MayGive: who may open a file there may share it.
+func MayGive(string) bool { return true }
 
-func giveToOwner(string, string) {}
+func GiveToOwner(string, string) {}
 
 // NoSpace reports whether the system refused to write more.
 func NoSpace(err error) bool {

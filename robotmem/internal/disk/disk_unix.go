@@ -1,6 +1,6 @@
 //go:build unix
 
-package sqlite
+package disk
 
 import (
 	"bytes"
@@ -53,14 +53,14 @@ var machine = sync.OnceValue(func() string {
 	return ""
 })
 
-// mayGive reports whether files that this process makes can be the owner's of path.
-func mayGive(path string) bool {
+// MayGive reports whether files that this process makes can be the owner's of path.
+func MayGive(path string) bool {
 	var s unix.Stat_t
 	return unix.Geteuid() == 0 || unix.Stat(path, &s) == nil && int(s.Uid) == unix.Geteuid()
 }
 
-// giveToOwner gives a file to the owner of path, which only root can.
-func giveToOwner(path, file string) {
+// GiveToOwner gives a file to the owner of path, which only root can.
+func GiveToOwner(path, file string) {
 	var s unix.Stat_t
 	if unix.Geteuid() == 0 && unix.Stat(path, &s) == nil {
 		// It may not be there.
